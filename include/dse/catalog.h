@@ -1,0 +1,65 @@
+/* Named data a user can extend: LLMs, memories, technologies, attention profiles.
+ *
+ * A parameter of type DSE_TYPE_REF holds a pointer to one of these entries. Where an entry has a field of the same name as a
+ * parameter of the model (a memory's `channels`), choosing the entry sets that parameter's default; a value given explicitly wins.
+ */
+#ifndef DSE_CATALOG_H
+#define DSE_CATALOG_H
+
+#include <dse/desc.h>
+#include <stdbool.h>
+
+/* A decoder-only transformer. Row table: dse_llm_fields. */
+struct dse_llm {
+    struct dse_entry entry;
+    int64_t layers, hidden, heads, kv_heads, head_dim;
+    int64_t ffn;          /* inner width of the feed-forward network */
+    int64_t ffn_matrices; /* 2: up, down; 3: gate, up, down */
+    int64_t vocab;
+    int64_t max_context; /* longest context it was trained or extended for */
+};
+extern const struct dse_param dse_llm_fields[];
+
+/* A DRAM subsystem. Row table: dse_memory_fields. */
+struct dse_memory {
+    struct dse_entry entry;
+    int64_t channels;
+    double channel_gbs; /* peak of one channel */
+    double dram_pj_per_bit;
+    int64_t burst_bytes; /* smallest access */
+    double capacity_gib; /* of all channels together */
+};
+extern const struct dse_param dse_memory_fields[];
+
+/* A technology node as one published method sees it. Ratios against another node of the same method scale area, energy, delay
+ * and power; see dse_tech_ratio in hw.h. */
+struct dse_technology {
+    struct dse_entry entry;
+    const char *method; /* "deepscale", "stillmaker-hp", ...: only nodes of one method can be compared */
+    double node_nm, vdd_v;
+    double area, energy, delay, power;    /* relative within the method; NaN when it has none */
+    const struct dse_technology *sibling; /* next node of the same method, in a ring */
+};
+
+/* A table of SRAM macros (one node, cell type and port count) over capacity and word width; see dse_sram_at in hw.h. */
+struct dse_sram_table;
+
+/* An attention profile: statistics of attention scores over the context, a head and a step. Interpolated with GSL
+ * (Steffen's method: monotone between the points given, no overshoot). */
+struct dse_profile;
+
+/* The statistics at one context length. */
+struct dse_locality {
+    double centers;   /* |C|: directional centers among the keys */
+    double large;     /* |M|: positions whose mode is near 0 and whose score is computed exactly */
+    double active;    /* |J|: active positions, the newest ones included */
+    double updates;   /* |U|: positions whose mode changes */
+    double hit_ratio; /* share of the active positions that were active in the previous step */
+};
+
+/* Smallest and largest context the profile has data for. */
+void dse_profile_range(const struct dse_profile *p, double *ret_min, double *ret_max);
+/* The statistics at `context` positions; requires context within the range. Pure, thread-safe, no allocation. */
+struct dse_locality dse_profile_at(const struct dse_profile *p, double context);
+
+#endif

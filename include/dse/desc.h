@@ -1,0 +1,138 @@
+/* Parameter and metric tables: what a model says about itself, once.
+ *
+ * A model declares a struct of parameters and a struct of metrics, and for each a constant table of rows. From these rows come
+ * the TOML binding, the range checks, `--set`, `dse describe`, the SQL columns, the docs page and the axis labels; nothing
+ * is written a second time. A row's name is the C field's name, the TOML key, the SQL column and the plot key; where the value
+ * has a unit, the name ends in it (`clock_ghz`), and the value is in that unit everywhere.
+ *
+ * Rows are typed: each macro takes the offset of its field through _Generic, so that a row for a field of another type
+ * does not compile. Defaults are not here: they stand in the model's defaults.toml, which must name every row and nothing else.
+ *
+ *     static const struct dse_param lad_params_table[] = {
+ *         DSE_EMBED(struct lad_params, workload, struct dse_workload, dse_workload_params),
+ *         DSE_PARAM_I64(struct lad_params, tiles, 1, 64, "LAD tiles sharing the HBM", "Sec. V-A"),
+ *         DSE_PARAM_F64(struct lad_params, clock_ghz, "GHz", 0.05, 10, "clock of every tile", "Sec. V-A"),
+ *         DSE_PARAM_END,
+ *     };
+ */
+#ifndef DSE_DESC_H
+#define DSE_DESC_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+enum dse_type {
+    DSE_TYPE_END,   /* closes a table */
+    DSE_TYPE_F64,   /* double */
+    DSE_TYPE_I64,   /* int64_t */
+    DSE_TYPE_ENUM,  /* int32_t: index into choices */
+    DSE_TYPE_REF,   /* const struct dse_KIND *: an entry of a catalog, never NULL once bound */
+    DSE_TYPE_EMBED, /* the rows of another table, in a struct inside this struct */
+};
+
+/* The catalogs a DSE_TYPE_REF row can refer to. Each kind's entry struct starts with struct dse_entry. */
+enum dse_kind { DSE_KIND_LLM, DSE_KIND_MEMORY, DSE_KIND_TECHNOLOGY, DSE_KIND_SRAM, DSE_KIND_PROFILE, DSE_KIND_COUNT };
+
+/* What every catalog entry starts with. Both strings live as long as the catalog. */
+struct dse_entry {
+    const char *name;   /* as users write it: "llama2-7b" */
+    const char *source; /* where its numbers come from */
+};
+
+struct dse_param {
+    enum dse_type type;
+    const char *name;              /* field = TOML key = SQL column */
+    const char *unit;              /* "" for a count or a ratio */
+    const char *doc;               /* one line, no full stop */
+    const char *source;            /* equation, table or section; "" when ours */
+    size_t offset;                 /* in the struct of this table */
+    double min, max;               /* inclusive; F64 and I64 */
+    const char *const *choices;    /* ENUM: NULL-terminated */
+    enum dse_kind kind;            /* REF */
+    const struct dse_param *embed; /* EMBED: the other table */
+    const char *excludes;          /* name of a parameter that must not be given together with this one, or NULL */
+    unsigned flags;                /* DSE_PARAM_* */
+};
+
+enum dse_param_flags {
+    DSE_PARAM_AUTO = 1 << 0, /* F64: the default may be "auto" (NaN in the struct), which the model's resolve() fills in */
+};
+
+#define DSE_OFFSET(S, f, T) _Generic(&((S *)0)->f, T * : offsetof(S, f))
+
+#define DSE_PARAM_F64(S, f, unit_, min_, max_, doc_, source_) \
+    { \
+        .type = DSE_TYPE_F64, .name = #f, .unit = unit_, .doc = doc_, .source = source_, .min = min_, .max = max_, \
+        .offset = DSE_OFFSET(S, f, double) \
+    }
+/* Like DSE_PARAM_F64; its default may be "auto", and it cannot be given together with the parameter excludes_ (or NULL). */
+#define DSE_PARAM_F64_AUTO(S, f, unit_, min_, max_, excludes_, doc_, source_) \
+    { \
+        .type = DSE_TYPE_F64, .name = #f, .unit = unit_, .doc = doc_, .source = source_, .min = min_, .max = max_, \
+        .offset = DSE_OFFSET(S, f, double), .excludes = excludes_, .flags = DSE_PARAM_AUTO \
+    }
+#define DSE_PARAM_I64(S, f, min_, max_, doc_, source_) \
+    { \
+        .type = DSE_TYPE_I64, .name = #f, .unit = "", .doc = doc_, .source = source_, .min = min_, .max = max_, \
+        .offset = DSE_OFFSET(S, f, int64_t) \
+    }
+#define DSE_PARAM_I64_UNIT(S, f, unit_, min_, max_, doc_, source_) \
+    { \
+        .type = DSE_TYPE_I64, .name = #f, .unit = unit_, .doc = doc_, .source = source_, .min = min_, .max = max_, \
+        .offset = DSE_OFFSET(S, f, int64_t) \
+    }
+#define DSE_PARAM_ENUM(S, f, choices_, doc_, source_) \
+    { \
+        .type = DSE_TYPE_ENUM, .name = #f, .unit = "", .doc = doc_, .source = source_, .choices = choices_, \
+        .offset = DSE_OFFSET(S, f, int32_t) \
+    }
+#define DSE_PARAM_REF(S, f, T, kind_, doc_, source_) \
+    { \
+        .type = DSE_TYPE_REF, .name = #f, .unit = "", .doc = doc_, .source = source_, .kind = kind_, \
+        .offset = DSE_OFFSET(S, f, const T *) \
+    }
+#define DSE_EMBED(S, f, T, table_) \
+    { \
+        .type = DSE_TYPE_EMBED, .name = #f, .offset = DSE_OFFSET(S, f, T), .embed = table_ \
+    }
+#define DSE_PARAM_END \
+    { \
+        .type = DSE_TYPE_END \
+    }
+
+enum dse_better { DSE_NEITHER, DSE_LESS, DSE_MORE };
+
+struct dse_metric {
+    enum dse_type type; /* F64, I64, ENUM or EMBED */
+    const char *name, *unit, *doc, *source;
+    size_t offset;
+    enum dse_better better;
+    const char *const *choices;
+    const struct dse_metric *embed;
+};
+
+#define DSE_METRIC_F64(S, f, unit_, better_, doc_, source_) \
+    { \
+        .type = DSE_TYPE_F64, .name = #f, .unit = unit_, .doc = doc_, .source = source_, .better = better_, \
+        .offset = DSE_OFFSET(S, f, double) \
+    }
+#define DSE_METRIC_I64(S, f, better_, doc_, source_) \
+    { \
+        .type = DSE_TYPE_I64, .name = #f, .unit = "", .doc = doc_, .source = source_, .better = better_, \
+        .offset = DSE_OFFSET(S, f, int64_t) \
+    }
+#define DSE_METRIC_ENUM(S, f, choices_, doc_, source_) \
+    { \
+        .type = DSE_TYPE_ENUM, .name = #f, .unit = "", .doc = doc_, .source = source_, .choices = choices_, \
+        .offset = DSE_OFFSET(S, f, int32_t) \
+    }
+#define DSE_METRIC_EMBED(S, f, T, table_) \
+    { \
+        .type = DSE_TYPE_EMBED, .name = #f, .offset = DSE_OFFSET(S, f, T), .embed = table_ \
+    }
+#define DSE_METRIC_END \
+    { \
+        .type = DSE_TYPE_END \
+    }
+
+#endif

@@ -1,0 +1,61 @@
+/* Shared closed-form hardware: DRAM bandwidth and energy, SRAM macros, technology scaling. All pure and thread-safe. */
+#ifndef DSE_HW_H
+#define DSE_HW_H
+
+#include <dse/catalog.h>
+#include <dse/desc.h>
+#include <stdbool.h>
+
+/* ---- DRAM ------------------------------------------------------------------------------------------------------------- */
+
+/* Parameters of the DRAM; a model embeds them with DSE_EMBED(..., struct dse_dram, dse_dram_params). `memory` sets the defaults of
+ * channels, channel_gbs, dram_pj_per_bit, burst_bytes and capacity_gib. bandwidth_gbs defaults to channels * channel_gbs; giving
+ * it fixes the total and divides it over the channels; it cannot be given together with channel_gbs. */
+struct dse_dram {
+    const struct dse_memory *memory;
+    int64_t channels;
+    double channel_gbs;
+    double bandwidth_gbs;   /* peak of all channels; "auto" before dse_dram_resolve */
+    double dram_efficiency; /* share of the peak that long streams reach (refresh, row misses, bus turn-round) */
+    double dram_pj_per_bit;
+    int64_t burst_bytes;
+    double capacity_gib;
+};
+extern const struct dse_param dse_dram_params[];
+
+/* Make bandwidth_gbs = channels * channel_gbs hold, whichever of the two was given. */
+void dse_dram_resolve(struct dse_dram *d);
+/* Share of the peak reached by accesses of `bytes` contiguous bytes at random places (dram_efficiency for long streams, less for short
+ * ones: bursts are fetched whole and rows are opened for few bursts). See src/hw/README or dram.c for the law and its data. */
+double dse_dram_efficiency(const struct dse_dram *d, double bytes);
+/* Seconds to move `bytes` at the efficiency of accesses of `access_bytes`. */
+double dse_dram_seconds(const struct dse_dram *d, double bytes, double access_bytes);
+/* Joules to move `bytes`. */
+double dse_dram_joules(const struct dse_dram *d, double bytes);
+
+/* ---- SRAM ------------------------------------------------------------------------------------------------------------- */
+
+/* One SRAM macro. What its source does not give is NaN: CACTI has no power under LAD's load, a paper's table no energy an access. */
+struct dse_sram {
+    double area_mm2, leakage_mw;
+    double read_pj, write_pj; /* an access of one word */
+    double dynamic_mw;        /* under the load of the paper the macro comes from */
+    double access_ns;
+};
+
+/* The macro of `capacity_mib` and `word_bits` by table t (a catalog entry: "cacti-22nm-hp-1rw", "lad-table3", ...): interpolated log-log
+ * over capacity and word between the macros it has, exact on them. Returns false outside of them; then *ret is untouched.
+ * A table with one word width ignores word_bits. Pure, thread-safe, no allocation. */
+bool dse_sram_at(const struct dse_sram_table *t, double capacity_mib, double word_bits, struct dse_sram *ret);
+/* Node the table was made for [nm], and the capacities it spans. */
+double dse_sram_node_nm(const struct dse_sram_table *t);
+void dse_sram_range(const struct dse_sram_table *t, double *ret_min_mib, double *ret_max_mib);
+
+/* ---- technology ------------------------------------------------------------------------------------------------------- */
+
+enum dse_tech_metric { DSE_TECH_AREA, DSE_TECH_ENERGY, DSE_TECH_DELAY, DSE_TECH_POWER };
+
+/* X at `to` = X at a node of `from_nm` * the ratio, by the method of `to`. NaN when that method has no such node or no such metric. */
+double dse_tech_ratio(const struct dse_technology *to, double from_nm, enum dse_tech_metric metric);
+
+#endif

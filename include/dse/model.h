@@ -1,0 +1,80 @@
+/* The model descriptor: one accelerator or system as a constant.
+ *
+ * A model is pure. `resolve`, `check` and `estimate` read their arguments and nothing else: no I/O, no allocation, no globals, no
+ * clock; they run on many threads at once, in any order, millions of times a second.
+ *
+ * A new model is one folder, models/NAME/, and one line in models/meson.build.
+ */
+#ifndef DSE_MODEL_H
+#define DSE_MODEL_H
+
+#include <dse/desc.h>
+
+/* One row of a breakdown: what a part of the token costs and why. Times of the parts of depth 0 add up to the latency; a part
+ * of depth d > 0 details the nearest part of depth d - 1 above it. */
+struct dse_part {
+    const char *name;  /* "qkv_projection", "attention", ...: a string constant */
+    const char *bound; /* what limits it: one of dse_bound_names, or a finer string constant */
+    int depth;
+    double time_us;    /* exposed time */
+    double dram_bytes; /* bytes moved to and from DRAM */
+    double ops;        /* operations (a multiply-add is two) */
+    double energy_mj;  /* total energy attributed to this part */
+};
+
+enum { DSE_PARTS_MAX = 48 };
+
+struct dse_breakdown {
+    int n;
+    struct dse_part part[DSE_PARTS_MAX];
+};
+
+/* What limits a design point or a part of it. */
+enum dse_bound { DSE_BOUND_COMPUTE, DSE_BOUND_DRAM, DSE_BOUND_LATENCY, DSE_BOUND_COUNT };
+extern const char *const dse_bound_names[]; /* "compute", "dram", "latency", NULL */
+
+/* Metrics that every model has; a model embeds them with DSE_METRIC_EMBED(..., dse_common_metrics). "a token" means: the time or
+ * energy of one step divided by the tokens it yields (a decode step yields `batch`, a prefill `batch * context`);
+ * latency_us is of the whole step, as one user waits for it. */
+struct dse_common {
+    double tokens_per_s;        /* throughput of all sequences together */
+    double latency_us;          /* one step: a decode step, or the whole prefill */
+    double attention_us;        /* the part of latency_us spent in attention */
+    double energy_mj;           /* a token */
+    double power_w;             /* average over the step */
+    double area_mm2;            /* logic and SRAM on chip */
+    double dram_mib;            /* DRAM traffic a token */
+    double compute_utilization; /* useful operations over the peak */
+    double dram_utilization;    /* bytes moved over what the peak would move */
+    int32_t bound;              /* enum dse_bound of the larger share of the step */
+};
+extern const struct dse_metric dse_common_metrics[];
+
+struct dse_model {
+    const char *name;  /* a C identifier: folder, table and SQL view */
+    const char *title; /* "LAD: locality-aware decoding" */
+    const char *cite;  /* the source */
+    int version;       /* grows whenever the same parameters give other numbers */
+
+    const struct dse_param *params;
+    size_t params_size;
+    const struct dse_metric *metrics;
+    size_t metrics_size;
+    const char *const *without; /* common metrics that have no meaning here and are stored as NULL; NULL-terminated, or NULL */
+
+    /* Fill in parameters left "auto". May be NULL. */
+    void (*resolve)(void *params);
+
+    /* NULL when the point can be built and run, else why not: a string constant, a short sentence ("the working set of one
+     * tile does not fit its SRAM"). May be NULL. Called after resolve. Ranges of single parameters are checked elsewhere. */
+    const char *(*check)(const void *params);
+
+    /* Closed form. Fills every metric; when breakdown is not NULL, also that (the caller has set n to 0). Called only for points
+     * that check() accepts. */
+    void (*estimate)(const void *params, void *metrics, struct dse_breakdown *breakdown);
+};
+
+/* Append a part; a part too many is a bug of the model (asserted). breakdown may be NULL: then nothing happens. */
+void dse_breakdown_add(struct dse_breakdown *breakdown, struct dse_part part);
+
+#endif

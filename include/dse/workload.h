@@ -1,0 +1,62 @@
+/* The workload: an LLM's shape, a phase, a batch and a context, and the operators they expand to.
+ *
+ * Every model embeds struct dse_workload, so one sweep can put all systems on one axis:
+ *     DSE_EMBED(struct lad_params, workload, struct dse_workload, dse_workload_params)
+ */
+#ifndef DSE_WORKLOAD_H
+#define DSE_WORKLOAD_H
+
+#include <dse/catalog.h>
+#include <dse/desc.h>
+
+enum dse_phase { DSE_DECODE, DSE_PREFILL };
+
+struct dse_workload {
+    const struct dse_llm *llm;
+    int32_t phase;   /* enum dse_phase */
+    int64_t batch;   /* sequences processed together */
+    int64_t context; /* decode: positions in the KV cache; prefill: length of the prompt */
+    int64_t weight_bits, kv_bits;
+};
+extern const struct dse_param dse_workload_params[];
+
+enum dse_op_kind {
+    DSE_OP_LINEAR,      /* activations (m x k) times weights (k x n) */
+    DSE_OP_SCORES,      /* q K^T of all query heads */
+    DSE_OP_VALUES,      /* softmax(scores) V of all query heads */
+    DSE_OP_ELEMENTWISE, /* norms, rotary embedding, residuals, activation functions */
+};
+
+/* One operator, summed over `repeat` identical instances (the layers). Bytes and operations are totals of one step. */
+struct dse_op {
+    const char *name; /* "qkv_projection", "attention_scores", "attention_values", "output_projection", "ffn", "lm_head", ... */
+    enum dse_op_kind kind;
+    int64_t repeat;        /* instances: layers, or 1 */
+    int64_t m, k, n;       /* of one instance. LINEAR: (m x k) x (k x n). SCORES, VALUES: of one query head and sequence */
+    double weight_bytes;   /* read once a step, whatever the batch */
+    double kv_read_bytes;  /* of the whole batch; K and V apart (SCORES reads K, VALUES reads V); grouped-query heads share */
+    double kv_write_bytes; /* keys and values appended in this step */
+    double ops;            /* multiply-adds count two */
+};
+
+enum { DSE_OPS_MAX = 16 };
+
+struct dse_oplist {
+    int n;
+    struct dse_op op[DSE_OPS_MAX];
+};
+
+/* Expand one decode step, or one prefill of `context` tokens (causal: half the square), into operators in execution order. Pure. */
+void dse_workload_expand(const struct dse_workload *w, struct dse_oplist *ret);
+
+/* Weight elements of one layer (attention projections and FFN) and of the output head. */
+double dse_llm_layer_weights(const struct dse_llm *llm);
+double dse_llm_head_weights(const struct dse_llm *llm);
+/* Bytes of K and V of one token over all layers. */
+double dse_kv_bytes_per_token(const struct dse_llm *llm, double kv_bits);
+/* Bytes that the workload occupies in DRAM: all weights (input embedding included) and the KV cache of the batch. */
+double dse_workload_footprint(const struct dse_workload *w);
+/* Tokens that one step yields: batch (decode) or batch * context (prefill). */
+double dse_workload_tokens(const struct dse_workload *w);
+
+#endif

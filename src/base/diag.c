@@ -1,0 +1,130 @@
+#include "base/diag.h"
+
+#include "base/xalloc.h"
+
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+void diags_init(struct diags *d)
+{
+    *d = (struct diags){0};
+}
+
+void diags_release(struct diags *d)
+{
+    for (size_t i = 0; i < d->n; i++) {
+        free(d->list[i].file);
+        free(d->list[i].message);
+        free(d->list[i].hint);
+        free(d->list[i].source);
+    }
+    free(d->list);
+    *d = (struct diags){0};
+}
+
+/* The line-th line of text, without its newline; NULL when there is none. The caller frees it. */
+static char *copy_line(const char *text, int line)
+{
+    if (!text || line < 1) return NULL;
+    for (int i = 1; i < line; i++) {
+        text = strchr(text, '\n');
+        if (!text) return NULL;
+        text++;
+    }
+    size_t n = strcspn(text, "\r\n");
+    return xstrndup(text, n);
+}
+
+static struct diag *append(struct diags *d, enum diag_severity severity, enum diag_class class, struct srcloc loc)
+{
+    if (d->n == d->capacity) {
+        d->capacity = d->capacity ? 2 * d->capacity : 8;
+        d->list = xrealloc(d->list, d->capacity, sizeof *d->list);
+    }
+    if (severity == DIAG_ERROR) d->errors++;
+    struct diag *g = &d->list[d->n++];
+    *g = (struct diag){.severity = severity, .class = class, .line = loc.line, .column = loc.column};
+    if (loc.file) g->file = xstrdup(loc.file);
+    return g;
+}
+
+bool diags_input(struct diags *d, struct srcloc loc, const char *source_text, const char *hint, const char *fmt, ...)
+{
+    va_list ap;
+    va_start(ap, fmt);
+    struct diag *g = append(d, DIAG_ERROR, DIAG_INPUT, loc);
+    g->message = xvasprintf(fmt, ap);
+    va_end(ap);
+    g->hint = hint ? xstrdup(hint) : NULL;
+    g->source = copy_line(source_text, loc.line);
+    return false;
+}
+
+bool diags_runtime(struct diags *d, const char *file, const char *fmt, ...)
+{
+    va_list ap;
+    va_start(ap, fmt);
+    append(d, DIAG_ERROR, DIAG_RUNTIME, (struct srcloc){.file = file})->message = xvasprintf(fmt, ap);
+    va_end(ap);
+    return false;
+}
+
+void diags_warn(struct diags *d, struct srcloc loc, const char *source_text, const char *fmt, ...)
+{
+    va_list ap;
+    va_start(ap, fmt);
+    struct diag *g = append(d, DIAG_WARNING, DIAG_INPUT, loc);
+    g->message = xvasprintf(fmt, ap);
+    va_end(ap);
+    g->source = copy_line(source_text, loc.line);
+}
+
+int diags_exit_status(const struct diags *d)
+{
+    int status = 0;
+    for (size_t i = 0; i < d->n; i++) {
+        if (d->list[i].severity != DIAG_ERROR) continue;
+        if (d->list[i].class == DIAG_INPUT) return 2;
+        status = 1;
+    }
+    return status;
+}
+
+/* The source line, then a caret under its column. Tabs are kept above the caret so that it lands under its character. A long line is
+ * cut to a window around the column. */
+static void print_source(const struct diag *g, FILE *out, const char *bold, const char *reset)
+{
+    enum { WIDTH = 120 };
+    size_t length = strlen(g->source);
+    size_t column = g->column > 0 ? (size_t)g->column - 1 : 0;
+    size_t start = column > WIDTH / 2 && length > WIDTH ? column - WIDTH / 2 : 0;
+    if (start > length) start = length;
+    fprintf(out, "%5d | %s%.*s\n", g->line, start ? "..." : "", WIDTH, g->source + start);
+    if (g->column < 1) return;
+    fprintf(out, "      | %s", start ? "   " : "");
+    for (size_t i = start; i < column; i++) {
+        unsigned char c = i < length ? (unsigned char)g->source[i] : ' ';
+        if ((c & 0xC0) == 0x80) continue; /* the rest of a UTF-8 character */
+        fputc(c == '\t' ? '\t' : ' ', out);
+    }
+    fprintf(out, "%s^%s\n", bold, reset);
+}
+
+void diags_print(const struct diags *d, FILE *out, bool colour)
+{
+    static const char *const words[] = {"error", "warning", "note"};
+    static const char *const colours[] = {"\033[1;31m", "\033[1;35m", "\033[1;36m"};
+    const char *bold = colour ? "\033[1m" : "", *reset = colour ? "\033[0m" : "";
+    for (size_t i = 0; i < d->n; i++) {
+        const struct diag *g = &d->list[i];
+        if (g->file)
+            fprintf(out, "%s%s:%s", bold, g->file, reset);
+        else
+            fprintf(out, "%sdse:%s", bold, reset);
+        if (g->line) fprintf(out, "%s%d:%d:%s", bold, g->line, g->column, reset);
+        fprintf(out, " %s%s:%s %s\n", colour ? colours[g->severity] : "", words[g->severity], reset, g->message);
+        if (g->source) print_source(g, out, colour ? "\033[1;32m" : "", reset);
+        if (g->hint) fprintf(out, "  %s\n", g->hint);
+    }
+}

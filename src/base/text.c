@@ -1,0 +1,204 @@
+#include "base/text.h"
+
+#include "base/diag.h"
+#include "base/xalloc.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <locale.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+static char empty[1];
+
+void text_init(struct text *t)
+{
+    *t = (struct text){.s = empty};
+}
+
+void text_release(struct text *t)
+{
+    if (t->capacity) free(t->s);
+    text_init(t);
+}
+
+void text_add_bytes(struct text *t, const char *s, size_t n)
+{
+    if (t->n + n + 1 > t->capacity) {
+        size_t capacity = 2 * (t->n + n + 1);
+        t->s = xrealloc(t->capacity ? t->s : NULL, capacity, 1);
+        t->capacity = capacity;
+    }
+    memcpy(t->s + t->n, s, n);
+    t->n += n;
+    t->s[t->n] = '\0';
+}
+
+void text_add(struct text *t, const char *s)
+{
+    text_add_bytes(t, s, strlen(s));
+}
+
+void text_addf(struct text *t, const char *fmt, ...)
+{
+    va_list ap;
+    va_start(ap, fmt);
+    char *s = xvasprintf(fmt, ap);
+    va_end(ap);
+    text_add(t, s);
+    free(s);
+}
+
+char *text_detach(struct text *t)
+{
+    char *s = t->capacity ? t->s : xstrdup("");
+    text_init(t);
+    return s;
+}
+
+/* Edit distance with transpositions of neighbours, cut off above `limit`. Words longer than 63 characters are never near. */
+static size_t edit_distance(const char *a, const char *b, size_t limit)
+{
+    enum { MAX = 64 };
+    size_t na = strlen(a), nb = strlen(b);
+    if (na >= MAX || nb >= MAX) return limit + 1;
+    size_t row[3][MAX] = {{0}};
+    for (size_t j = 0; j <= nb; j++) row[0][j] = j;
+    for (size_t i = 1; i <= na; i++) {
+        size_t *cur = row[i % 3], *up = row[(i + 2) % 3], *up2 = row[(i + 1) % 3];
+        cur[0] = i;
+        for (size_t j = 1; j <= nb; j++) {
+            int ca = tolower((unsigned char)a[i - 1]), cb = tolower((unsigned char)b[j - 1]);
+            size_t best = up[j - 1] + (ca != cb);
+            if (up[j] + 1 < best) best = up[j] + 1;
+            if (cur[j - 1] + 1 < best) best = cur[j - 1] + 1;
+            if (i > 1 && j > 1 && ca == tolower((unsigned char)b[j - 2]) && cb == tolower((unsigned char)a[i - 2]) &&
+                up2[j - 2] + 1 < best)
+                best = up2[j - 2] + 1;
+            cur[j] = best;
+        }
+    }
+    return row[na % 3][nb];
+}
+
+const char *text_nearest(const char *word, const char *const *names, size_t n)
+{
+    size_t limit = strlen(word) / 3 + 1, best = limit + 1;
+    const char *found = NULL;
+    for (size_t i = 0; i < n; i++) {
+        size_t d = edit_distance(word, names[i], limit);
+        if (d < best) {
+            best = d;
+            found = names[i];
+        }
+    }
+    return found;
+}
+
+/* printf of a double with a decimal point whatever the locale. */
+static void print_double(char *buf, int digits, double v)
+{
+    snprintf(buf, TEXT_NUMBER_MAX, "%.*g", digits, v);
+    const char *point = localeconv()->decimal_point;
+    if (strcmp(point, ".") != 0) {
+        char *p = strstr(buf, point);
+        if (p) {
+            *p = '.';
+            memmove(p + 1, p + strlen(point), strlen(p + strlen(point)) + 1);
+        }
+    }
+}
+
+char *text_number(char *buf, double v)
+{
+    if (isnan(v)) return strcpy(buf, "nan");
+    for (int digits = 15; digits <= 17; digits++) {
+        double back;
+        print_double(buf, digits, v);
+        if (text_parse_f64(buf, &back) && back == v) break;
+    }
+    return buf;
+}
+
+char *text_short_number(char *buf, double v)
+{
+    double a = fabs(v);
+    if (a >= 1000 && a < 1e9) {
+        snprintf(buf, TEXT_NUMBER_MAX, "%.0f", v);
+        return buf;
+    }
+    print_double(buf, 4, v);
+    return buf;
+}
+
+char *text_count(char *buf, uint64_t v)
+{
+    char digits[24];
+    int n = snprintf(digits, sizeof digits, "%llu", (unsigned long long)v);
+    char *p = buf;
+    for (int i = 0; i < n; i++) {
+        if (i && (n - i) % 3 == 0) *p++ = ',';
+        *p++ = digits[i];
+    }
+    *p = '\0';
+    return buf;
+}
+
+bool text_parse_f64(const char *s, double *ret)
+{
+    static locale_t c_locale;
+    if (!c_locale) c_locale = newlocale(LC_ALL_MASK, "C", NULL);
+    if (!*s || isspace((unsigned char)*s)) return false;
+    char *end;
+    double v = strtod_l(s, &end, c_locale);
+    if (*end) return false;
+    *ret = v;
+    return true;
+}
+
+bool text_parse_i64(const char *s, int64_t *ret)
+{
+    if (!*s || isspace((unsigned char)*s)) return false;
+    char *end;
+    errno = 0;
+    long long v = strtoll(s, &end, 10);
+    if (*end || errno) return false;
+    *ret = v;
+    return true;
+}
+
+uint64_t text_hash(uint64_t h, const void *data, size_t n)
+{
+    const unsigned char *p = data;
+    for (size_t i = 0; i < n; i++) h = (h ^ p[i]) * 0x100000001b3u;
+    return h;
+}
+
+bool text_read_file(const char *path, size_t max_bytes, char **ret, size_t *ret_n, struct diags *diags)
+{
+    struct srcloc loc = {.file = path};
+    struct stat st;
+    if (stat(path, &st) != 0) return diags_input(diags, loc, NULL, NULL, "cannot read the file: %s", strerror(errno));
+    if (S_ISDIR(st.st_mode)) return diags_input(diags, loc, NULL, NULL, "is a directory, a file is needed");
+    FILE *f = fopen(path, "rb");
+    if (!f) return diags_input(diags, loc, NULL, NULL, "cannot read the file: %s", strerror(errno));
+    struct text t;
+    text_init(&t);
+    char buf[1 << 16];
+    size_t n;
+    while (t.n <= max_bytes && (n = fread(buf, 1, sizeof buf, f)) > 0) text_add_bytes(&t, buf, n);
+    bool failed = ferror(f) != 0;
+    fclose(f);
+    if (failed || t.n > max_bytes) {
+        bool large = t.n > max_bytes;
+        text_release(&t);
+        if (large) return diags_input(diags, loc, NULL, NULL, "is larger than %zu bytes, the most such a file may have", max_bytes);
+        return diags_input(diags, loc, NULL, NULL, "cannot read the file: %s", strerror(EIO));
+    }
+    if (ret_n) *ret_n = t.n;
+    *ret = text_detach(&t);
+    return true;
+}

@@ -1,0 +1,49 @@
+/* Text: a growing string, nearest names, numbers as text. */
+#ifndef DSE_BASE_TEXT_H
+#define DSE_BASE_TEXT_H
+
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* A growing string. `s` is always NUL-terminated and never NULL (it points to a constant "" while empty). */
+struct text {
+    char *s;
+    size_t n, capacity;
+};
+
+void text_init(struct text *t);
+void text_release(struct text *t);
+void text_add(struct text *t, const char *s);
+void text_add_bytes(struct text *t, const char *s, size_t n);
+void text_addf(struct text *t, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+/* Hand the string over to the caller, who frees it; t is empty again. */
+char *text_detach(struct text *t);
+
+/* The name among names[0..n) that a user most likely meant by `word` (edit distance, at most a third of the word's length plus one),
+ * or NULL. */
+const char *text_nearest(const char *word, const char *const *names, size_t n);
+
+/* Shortest decimal text that reads back as the same double ("0.1", "1e+30", "4096"); "nan", "inf", "-inf". buf holds
+ * TEXT_NUMBER_MAX bytes. Returns buf. Independent of the locale. */
+enum { TEXT_NUMBER_MAX = 32 };
+char *text_number(char *buf, double v);
+/* Four significant digits for people: "1.536e+06" becomes "1536000", "0.0001234" stays. Returns buf. */
+char *text_short_number(char *buf, double v);
+/* "1,234,567". buf holds TEXT_NUMBER_MAX bytes. Returns buf. */
+char *text_count(char *buf, uint64_t v);
+/* Parse a whole string as a double or an integer, independent of the locale; false when anything else stands in it. Underscores as in
+ * TOML are not accepted. inf and nan parse. */
+bool text_parse_f64(const char *s, double *ret);
+bool text_parse_i64(const char *s, int64_t *ret);
+/* 64-bit FNV-1a, to be continued: start with TEXT_HASH_INIT. */
+#define TEXT_HASH_INIT 0xcbf29ce484222325u
+uint64_t text_hash(uint64_t h, const void *data, size_t n);
+
+/* Read a whole file of at most max_bytes. On success *ret is NUL-terminated (its size without the NUL in *ret_n, which may be
+ * NULL) and the caller frees it. A missing file, a directory, a file too large: an input error in diags, false. */
+struct diags;
+bool text_read_file(const char *path, size_t max_bytes, char **ret, size_t *ret_n, struct diags *diags);
+
+#endif

@@ -1,0 +1,19 @@
+/* Allocation that cannot fail: out of memory ends the process with the size that was asked for. All code outside of this file
+ * allocates through these; free() frees. */
+#ifndef DSE_BASE_XALLOC_H
+#define DSE_BASE_XALLOC_H
+
+#include <stdarg.h>
+#include <stddef.h>
+
+void *xmalloc(size_t size) __attribute__((malloc, returns_nonnull, warn_unused_result));
+void *xcalloc(size_t n, size_t size) __attribute__((malloc, returns_nonnull, warn_unused_result));
+void *xrealloc(void *p, size_t n, size_t size)
+    __attribute__((returns_nonnull, warn_unused_result)); /* n * size, overflow checked */
+char *xstrdup(const char *s) __attribute__((malloc, returns_nonnull, warn_unused_result));
+char *xstrndup(const char *s, size_t n) __attribute__((malloc, returns_nonnull, warn_unused_result));
+/* Formatted string; the caller frees it. */
+char *xasprintf(const char *fmt, ...) __attribute__((malloc, returns_nonnull, warn_unused_result, format(printf, 1, 2)));
+char *xvasprintf(const char *fmt, va_list ap) __attribute__((malloc, returns_nonnull, warn_unused_result, format(printf, 1, 0)));
+
+#endif

@@ -1,0 +1,48 @@
+/* Binding names and values to a model's parameters: defaults.toml, `--set`, and [params] of a sweep.
+ *
+ * A binding collects what was given explicitly, parameter by parameter, and knows each parameter's values (one, or the many of an
+ * axis). binding_finish checks what belongs together. Nothing here depends on a particular model.
+ */
+#ifndef DSE_CONFIG_BIND_H
+#define DSE_CONFIG_BIND_H
+
+#include "config/catalog.h"
+#include "model/registry.h"
+
+/* What was given for one parameter. */
+struct given {
+    bool is_given;
+    struct srcloc loc;    /* of the value; file borrowed */
+    uint64_t n;           /* values; above 1: an axis. May be huge for a range: then `values` is NULL */
+    struct value *values; /* n of them, NULL when n > BIND_VALUES_MAX */
+};
+enum { BIND_VALUES_MAX = 20000000 };
+
+struct binding {
+    const struct model *model;
+    const struct catalog *catalog;
+    void *defaults;      /* the model's struct of parameters, from defaults.toml; "auto" is NaN */
+    struct given *given; /* one a parameter, in the order of model->params */
+};
+
+/* Read the model's defaults.toml from data_dir/models/NAME/. NULL with errors. The caller frees with binding_free. */
+struct binding *binding_new(const struct model *model, const struct catalog *catalog, const char *data_dir, struct diags *diags);
+void binding_free(struct binding *b);
+
+/* `--set NAME=VALUE`: VALUE is written as in TOML, where a bare word is a name ("llm=llama2-7b", "tiles=[2,4]" is an error here: one
+ * value). */
+bool binding_set_text(struct binding *b, const char *assignment, struct diags *diags);
+/* One key of a [params] table: a value, a list, or a range {from,to,step}, {from,to,points,scale="log"|"linear"}. The key must be a
+ * parameter of the model (the caller has checked). */
+bool binding_set_node(struct binding *b, const struct field *f, const struct toml_doc *doc, const struct toml_node *node,
+                      struct diags *diags);
+/* After everything is given: parameters that exclude each other. */
+bool binding_finish(struct binding *b, struct diags *diags);
+
+/* The calibrated constants of defaults.toml: name and what it was fitted to. */
+struct calibrated {
+    char *name, *fitted_to;
+};
+const struct calibrated *binding_calibrated(const struct binding *b, size_t *ret_n);
+
+#endif

@@ -1,0 +1,39 @@
+/* The catalog: every named entry, from the files shipped in catalog/ and from the user's own.
+ *
+ * Shipped: llms.toml, memories.toml (a table per entry: [llama2-7b] layers = 32 ...; keys are the rows of dse_llm_fields and
+ * dse_memory_fields plus `source`), technology.csv, sram.csv, profiles/NAME.csv. A user's file (`--catalog FILE`, or [catalog] inside a
+ * sweep) has tables [llms.NAME], [memories.NAME] and profiles.NAME = "file.csv" (relative to that file), checked like the shipped
+ * ones; a name that exists already is an error that says so.
+ */
+#ifndef DSE_CONFIG_CATALOG_H
+#define DSE_CONFIG_CATALOG_H
+
+#include "base/diag.h"
+#include "config/toml.h"
+
+#include <dse/catalog.h>
+
+struct catalog;
+
+/* Load what is shipped, from `data_dir`/catalog. NULL with errors when it is broken. Entries live until catalog_free. */
+struct catalog *catalog_new(const char *data_dir, struct diags *diags);
+void catalog_free(struct catalog *c);
+
+/* Add a user's file, or the [catalog] table of an already parsed document. */
+bool catalog_add_file(struct catalog *c, const char *path, struct diags *diags);
+bool catalog_add_table(struct catalog *c, const struct toml_doc *doc, const struct toml_node *table, struct diags *diags);
+
+/* The entry of that name, or NULL. */
+const struct dse_entry *catalog_find(const struct catalog *c, enum dse_kind kind, const char *name);
+/* The i-th entry of a kind in the order of the files, or NULL behind the last. */
+const struct dse_entry *catalog_at(const struct catalog *c, enum dse_kind kind, size_t i);
+/* The fields of a kind's entries that set defaults of parameters and that `dse list` shows (layers, channels, ...); an empty schema for
+ * kinds without. Lives as long as the catalog. */
+struct schema;
+const struct schema *catalog_fields(const struct catalog *c, enum dse_kind kind);
+
+/* Where the data are: $DSE_DATA_DIR, else the installed place, else the source tree the binary was built in. A string constant or the
+ * environment's. The directory holds catalog/ and models/. */
+const char *catalog_data_dir(void);
+
+#endif

@@ -1,0 +1,38 @@
+/* A sweep file, read and checked: DESIGN.md section 4. */
+#ifndef DSE_CONFIG_SWEEP_FILE_H
+#define DSE_CONFIG_SWEEP_FILE_H
+
+#include "config/bind.h"
+
+struct named_expr { /* of [constraints] and [derive] */
+    char *name, *expr;
+    struct srcloc loc; /* of the expression's text (just behind the quote), for positions inside it */
+};
+
+struct objective {
+    char *column; /* a metric or a derived column */
+    bool maximise;
+    struct srcloc loc;
+};
+
+struct sweep_file {
+    struct toml_doc *doc;
+    char *question; /* the file's first comment line, without "# "; "" if none */
+    char *name;
+    struct binding **bindings; /* one a model, in the order of `models` */
+    size_t n_models;
+    struct named_expr *constraints, *derived; /* sorted by name */
+    size_t n_constraints, n_derived;
+    struct objective *objectives; /* in the order of the file */
+    size_t n_objectives;
+    char **figures; /* paths: as given if they exist from the working directory, else relative to the sweep file, else to the data
+                       directory */
+    size_t n_figures;
+};
+
+/* Read FILE. All errors of the file are added, not the first; then NULL. The catalog gets the entries of the file's own [catalog]
+ * table. The caller frees with sweep_file_free; the catalog must outlive it. Expressions are checked by space_new (space/space.h). */
+struct sweep_file *sweep_file_read(const char *path, struct catalog *catalog, const char *data_dir, struct diags *diags);
+void sweep_file_free(struct sweep_file *s);
+
+#endif

@@ -1,0 +1,255 @@
+#include "desc/schema.h"
+
+#include "base/xalloc.h"
+
+#include <assert.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+static struct field *append(struct schema *s)
+{
+    s->fields = xrealloc(s->fields, s->n + 1, sizeof *s->fields);
+    return &s->fields[s->n++];
+}
+
+static void add_params(struct schema *s, const struct dse_param *table, size_t base)
+{
+    for (const struct dse_param *p = table; p->type != DSE_TYPE_END; p++) {
+        if (p->type == DSE_TYPE_EMBED) {
+            add_params(s, p->embed, base + p->offset);
+            continue;
+        }
+        *append(s) = (struct field){.type = p->type,
+                                    .name = p->name,
+                                    .unit = p->unit,
+                                    .doc = p->doc,
+                                    .source = p->source,
+                                    .offset = base + p->offset,
+                                    .min = p->min,
+                                    .max = p->max,
+                                    .choices = p->choices,
+                                    .kind = p->kind,
+                                    .excludes = p->excludes,
+                                    .may_be_auto = (p->flags & DSE_PARAM_AUTO) != 0};
+    }
+}
+
+void schema_init_params(struct schema *s, const struct dse_param *table)
+{
+    *s = (struct schema){0};
+    add_params(s, table, 0);
+}
+
+static bool listed(const char *const *list, const char *name)
+{
+    for (; list && *list; list++)
+        if (strcmp(*list, name) == 0) return true;
+    return false;
+}
+
+static void add_metrics(struct schema *s, const struct dse_metric *table, size_t base, const char *const *without)
+{
+    for (const struct dse_metric *m = table; m->type != DSE_TYPE_END; m++) {
+        if (m->type == DSE_TYPE_EMBED) {
+            add_metrics(s, m->embed, base + m->offset, without);
+            continue;
+        }
+        *append(s) = (struct field){.type = m->type,
+                                    .name = m->name,
+                                    .unit = m->unit,
+                                    .doc = m->doc,
+                                    .source = m->source,
+                                    .offset = base + m->offset,
+                                    .min = -INFINITY,
+                                    .max = INFINITY,
+                                    .choices = m->choices,
+                                    .without = listed(without, m->name),
+                                    .better = m->better};
+    }
+}
+
+void schema_init_metrics(struct schema *s, const struct dse_metric *table, const char *const *without)
+{
+    *s = (struct schema){0};
+    add_metrics(s, table, 0, without);
+}
+
+void schema_release(struct schema *s)
+{
+    free(s->fields);
+    *s = (struct schema){0};
+}
+
+const struct field *schema_find(const struct schema *s, const char *name)
+{
+    for (size_t i = 0; i < s->n; i++)
+        if (strcmp(s->fields[i].name, name) == 0) return &s->fields[i];
+    return NULL;
+}
+
+size_t schema_index(const struct schema *s, const struct field *f)
+{
+    return (size_t)(f - s->fields);
+}
+
+struct value field_get(const struct field *f, const void *object)
+{
+    const char *at = (const char *)object + f->offset;
+    struct value v = {0};
+    switch (f->type) {
+    case DSE_TYPE_F64: memcpy(&v.f64, at, sizeof v.f64); break;
+    case DSE_TYPE_I64: memcpy(&v.i64, at, sizeof v.i64); break;
+    case DSE_TYPE_ENUM: memcpy(&v.choice, at, sizeof v.choice); break;
+    case DSE_TYPE_REF: memcpy(&v.ref, at, sizeof v.ref); break;
+    case DSE_TYPE_END:
+    case DSE_TYPE_EMBED: assert(!"a field has a value type");
+    }
+    return v;
+}
+
+void field_set(const struct field *f, void *object, struct value v)
+{
+    char *at = (char *)object + f->offset;
+    switch (f->type) {
+    case DSE_TYPE_F64: memcpy(at, &v.f64, sizeof v.f64); break;
+    case DSE_TYPE_I64: memcpy(at, &v.i64, sizeof v.i64); break;
+    case DSE_TYPE_ENUM: memcpy(at, &v.choice, sizeof v.choice); break;
+    case DSE_TYPE_REF: memcpy(at, &v.ref, sizeof v.ref); break;
+    case DSE_TYPE_END:
+    case DSE_TYPE_EMBED: assert(!"a field has a value type");
+    }
+}
+
+bool field_same(const struct field *f, const void *a, const void *b)
+{
+    struct value va = field_get(f, a), vb = field_get(f, b);
+    switch (f->type) {
+    case DSE_TYPE_F64: return va.f64 == vb.f64 || (isnan(va.f64) && isnan(vb.f64));
+    case DSE_TYPE_I64: return va.i64 == vb.i64;
+    case DSE_TYPE_ENUM: return va.choice == vb.choice;
+    default: return va.ref == vb.ref;
+    }
+}
+
+double field_number(const struct field *f, const void *object)
+{
+    struct value v = field_get(f, object);
+    if (f->type == DSE_TYPE_F64) return v.f64;
+    if (f->type == DSE_TYPE_I64) return (double)v.i64;
+    return NAN;
+}
+
+const char *value_text(const struct field *f, struct value v, char buf[TEXT_NUMBER_MAX])
+{
+    switch (f->type) {
+    case DSE_TYPE_F64: return isnan(v.f64) ? "auto" : text_number(buf, v.f64);
+    case DSE_TYPE_I64: return text_number(buf, (double)v.i64);
+    case DSE_TYPE_ENUM: return f->choices[v.choice];
+    default: return v.ref->name;
+    }
+}
+
+bool field_check(const struct field *f, struct value v, struct srcloc loc, const char *source_text, const char *what,
+                 struct diags *diags)
+{
+    double x;
+    if (f->type == DSE_TYPE_F64)
+        x = v.f64;
+    else if (f->type == DSE_TYPE_I64)
+        x = (double)v.i64;
+    else
+        return true;
+    if (x >= f->min && x <= f->max) return true;
+    char *allowed = field_allowed(f);
+    char buf[TEXT_NUMBER_MAX], limit[TEXT_NUMBER_MAX];
+    const char *open = what ? " (" : "", *close = what ? ")" : "";
+    if (isnan(x) || isinf(x))
+        diags_input(diags, loc, source_text, allowed, "%s: %s%s%s%s is not a finite number", f->name, text_number(buf, x), open,
+                    what ? what : "", close);
+    else
+        diags_input(diags, loc, source_text, allowed, "%s: %s%s%s%s is %s %s", f->name, text_number(buf, x), open, what ? what : "",
+                    close, x < f->min ? "below the minimum" : "above the maximum",
+                    text_number(limit, x < f->min ? f->min : f->max));
+    free(allowed);
+    return false;
+}
+
+char *field_allowed(const struct field *f)
+{
+    struct text t;
+    text_init(&t);
+    text_addf(&t, "%s: %s", f->name, f->doc);
+    char lo[TEXT_NUMBER_MAX], hi[TEXT_NUMBER_MAX];
+    switch (f->type) {
+    case DSE_TYPE_F64:
+    case DSE_TYPE_I64:
+        text_addf(&t, "; %s to %s%s%s%s", text_number(lo, f->min), text_number(hi, f->max), *f->unit ? " " : "", f->unit,
+                  f->type == DSE_TYPE_I64 ? ", a whole number" : "");
+        break;
+    case DSE_TYPE_ENUM:
+        text_add(&t, "; one of ");
+        for (const char *const *c = f->choices; *c; c++) text_addf(&t, "%s\"%s\"", c == f->choices ? "" : ", ", *c);
+        break;
+    default: text_addf(&t, "; one of `dse list %s`", kind_plural(f->kind)); break;
+    }
+    return text_detach(&t);
+}
+
+static const struct {
+    const char *singular, *plural;
+} kinds[] = {
+    [DSE_KIND_LLM] = {"llm", "llms"},
+    [DSE_KIND_MEMORY] = {"memory", "memories"},
+    [DSE_KIND_TECHNOLOGY] = {"technology", "technologies"},
+    [DSE_KIND_SRAM] = {"sram", "srams"},
+    [DSE_KIND_PROFILE] = {"profile", "profiles"},
+};
+_Static_assert(sizeof kinds / sizeof *kinds == DSE_KIND_COUNT, "every catalog has its words");
+
+const char *kind_plural(enum dse_kind kind)
+{
+    return kinds[kind].plural;
+}
+
+const char *kind_singular(enum dse_kind kind)
+{
+    return kinds[kind].singular;
+}
+
+const char *unit_suffix(const char *unit)
+{
+    static const struct {
+        const char *unit, *suffix;
+    } units[] = {
+        {"", ""},
+        {"GHz", "_ghz"},
+        {"GB/s", "_gbs"},
+        {"MiB", "_mib"},
+        {"GiB", "_gib"},
+        {"KiB", "_kib"},
+        {"B", "_bytes"},
+        {"bit", "_bits"},
+        {"us", "_us"},
+        {"ms", "_ms"},
+        {"ns", "_ns"},
+        {"mJ", "_mj"},
+        {"pJ", "_pj"},
+        {"W", "_w"},
+        {"mW", "_mw"},
+        {"mm2", "_mm2"},
+        {"nm", "_nm"},
+        {"V", "_v"},
+        {"1/s", "_per_s"},
+        {"pJ/bit", "_pj_per_bit"},
+        {"cycle", "_cycles"},
+        {"Gop/s", "_gops"},
+        {"tokens/J", "_per_j"},
+        {"MHz", "_mhz"},
+        {"%", "_percent"},
+        {"Gop/J", "_gop_per_j"},
+    };
+    for (size_t i = 0; i < sizeof units / sizeof *units; i++)
+        if (strcmp(units[i].unit, unit) == 0) return units[i].suffix;
+    return NULL;
+}

@@ -1,0 +1,82 @@
+/* A table of rows made flat: embedded tables are unfolded, offsets are from the start of the outer struct, names can be looked up.
+ *
+ *     struct schema s;
+ *     schema_init_params(&s, lad_params_table);
+ *     const struct field *f = schema_find(&s, "tiles");
+ *     struct value v = {.i64 = 8};
+ *     field_set(f, params, v);
+ *     schema_release(&s);
+ *
+ * Fields borrow every string from the rows they come from.
+ */
+#ifndef DSE_DESC_SCHEMA_H
+#define DSE_DESC_SCHEMA_H
+
+#include "base/diag.h"
+#include "base/text.h"
+
+#include <dse/desc.h>
+#include <dse/model.h>
+#include <stdbool.h>
+
+/* One parameter or metric. */
+struct field {
+    enum dse_type type; /* F64, I64, ENUM, REF */
+    const char *name, *unit, *doc, *source;
+    size_t offset;
+    double min, max;
+    const char *const *choices;
+    enum dse_kind kind;
+    const char *excludes;
+    bool may_be_auto;
+    bool without;           /* a metric that has no meaning in this model: stored as NULL */
+    enum dse_better better; /* metrics */
+};
+
+struct schema {
+    struct field *fields;
+    size_t n;
+};
+
+/* A value of any type. Which member counts is told by the field's type. */
+struct value {
+    union {
+        double f64;
+        int64_t i64;
+        int32_t choice;
+        const struct dse_entry *ref;
+    };
+};
+
+void schema_init_params(struct schema *s, const struct dse_param *table);
+/* `without` as in struct dse_model; may be NULL. */
+void schema_init_metrics(struct schema *s, const struct dse_metric *table, const char *const *without);
+void schema_release(struct schema *s);
+
+/* The field of that name, or NULL. */
+const struct field *schema_find(const struct schema *s, const char *name);
+size_t schema_index(const struct schema *s, const struct field *f);
+
+struct value field_get(const struct field *f, const void *object);
+void field_set(const struct field *f, void *object, struct value v);
+bool field_same(const struct field *f, const void *a, const void *b);
+/* As a number, for expressions, plots and fronts; NaN for a REF or ENUM. */
+double field_number(const struct field *f, const void *object);
+/* As users write it: "8", "0.87", "exact", "llama2-7b"; "auto" for NaN. The string lives as long as buf and the catalog. */
+const char *value_text(const struct field *f, struct value v, char buf[TEXT_NUMBER_MAX]);
+
+/* Is v allowed? If not, adds an error at loc naming the field, the value, and what is allowed. `what` goes behind the value: "third of
+ * the list", or NULL. */
+bool field_check(const struct field *f, struct value v, struct srcloc loc, const char *source_text, const char *what,
+                 struct diags *diags);
+/* "LAD tiles sharing the HBM; 1 to 64" or "...; one of eq7, exact". The caller frees it. */
+char *field_allowed(const struct field *f);
+/* The names of the catalogs: "llms", "memories", ... and their singular. */
+const char *kind_plural(enum dse_kind kind);
+const char *kind_singular(enum dse_kind kind);
+
+/* The suffix that a name must end in when its row has this unit ("GHz" -> "_ghz"); "" for no unit; NULL for a unit that is not in the
+ * list of units. DESIGN: the value is in that unit everywhere. */
+const char *unit_suffix(const char *unit);
+
+#endif

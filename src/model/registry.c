@@ -1,0 +1,45 @@
+#include "model/registry.h"
+
+#include <string.h>
+
+#define MODEL(name) extern const struct dse_model dse_model_##name;
+#include "registry.def"
+#undef MODEL
+
+static struct model models[] = {
+#define MODEL(name) {.desc = &dse_model_##name},
+#include "registry.def"
+#undef MODEL
+    {.desc = NULL},
+};
+enum { MODELS = sizeof models / sizeof *models - 1 };
+static bool ready;
+
+const struct model *registry_models(size_t *ret_n)
+{
+    for (size_t i = 0; !ready && i < MODELS; i++) {
+        schema_init_params(&models[i].params, models[i].desc->params);
+        schema_init_metrics(&models[i].metrics, models[i].desc->metrics, models[i].desc->without);
+    }
+    ready = true;
+    if (ret_n) *ret_n = MODELS;
+    return models;
+}
+
+const struct model *registry_find(const char *name)
+{
+    size_t n;
+    const struct model *m = registry_models(&n);
+    for (size_t i = 0; i < n; i++)
+        if (strcmp(m[i].desc->name, name) == 0) return &m[i];
+    return NULL;
+}
+
+void registry_release(void)
+{
+    for (size_t i = 0; ready && i < MODELS; i++) {
+        schema_release(&models[i].params);
+        schema_release(&models[i].metrics);
+    }
+    ready = false;
+}

@@ -1,0 +1,69 @@
+/* A design space: the grid of a sweep's axes over one model, its points numbered 0..count-1, and what is computed at each point.
+ *
+ * Axes are sorted by name, the last runs fastest, so that a point's index does not depend on the order of the file. A point is
+ * made by copying the fixed parameters, setting the digits of its index, following catalog names to the parameters they default, and the
+ * model's resolve().
+ *
+ * A space is immutable and shared by all threads; each thread has an evaluator of its own (expressions keep state).
+ */
+#ifndef DSE_SPACE_SPACE_H
+#define DSE_SPACE_SPACE_H
+
+#include "config/sweep_file.h"
+
+struct space;
+
+/* What column i of a result row is, in order: the parameters that vary, every metric, every derived column. */
+enum column_role { COLUMN_PARAM, COLUMN_METRIC, COLUMN_DERIVED };
+struct column {
+    const char *name, *unit, *doc;
+    enum column_role role;
+    enum dse_type type;
+    enum dse_better better;    /* metrics */
+    const struct field *field; /* NULL for a derived column, which is F64 */
+};
+
+/* One cell. F64 NaN stands for NULL. `text` is a string that outlives the space's catalog users: a choice or an entry's name. */
+union cell {
+    double f64;
+    int64_t i64;
+    const char *text; /* ENUM and REF */
+};
+
+/* Build the space of model `m` (an index into s->bindings). NULL with errors: unknown names and syntax errors in constraints, derived
+ * columns and objectives, a space above max_points (the message has the count). The sweep and its catalog must outlive it. */
+struct space *space_new(const struct sweep_file *s, size_t m, uint64_t max_points, struct diags *diags);
+void space_free(struct space *sp);
+
+/* Points of the grid; saturates at UINT64_MAX. space_count_of works for any sweep, however large, without building a space. */
+uint64_t space_count(const struct space *sp);
+uint64_t space_count_of(const struct binding *b);
+
+const struct model *space_model(const struct space *sp);
+const struct column *space_columns(const struct space *sp, size_t *ret_n);
+/* Does parameter i (of the model's schema) vary? The struct with the parameters that do not (others as at point 0, resolved). */
+bool space_varies(const struct space *sp, size_t param);
+const void *space_fixed(const struct space *sp);
+/* Index of a column by name, or SIZE_MAX. */
+size_t space_column(const struct space *sp, const char *name);
+/* 64-bit hash of everything that rows depend on and the objectives: model and its version, resolved parameters, axes and their values
+ * sorted by name, expressions. Independent of the order of keys in the file. */
+uint64_t space_hash(const struct space *sp);
+/* The parameters of a point, resolved. `params` holds the model's params_size bytes. Thread-safe. */
+void space_point(const struct space *sp, uint64_t index, void *params);
+
+/* One thread's evaluator. */
+struct evaluator;
+struct evaluator *evaluator_new(const struct space *sp);
+void evaluator_free(struct evaluator *e);
+
+/* A row: cells of space_columns(), and why the point is infeasible. reason NULL: feasible. If the model's check() refused the point, metrics and
+ * derived columns are NULL (NaN, text NULL, and i64 INT64_MIN); if a constraint did, they are there. The reason lives as long as
+ * the space. */
+struct row {
+    const char *reason;
+};
+/* Evaluate `n` points from `first` on: cells[i * n_columns + c], rows[i]. No allocation. */
+void evaluator_run(struct evaluator *e, uint64_t first, size_t n, union cell *cells, struct row *rows);
+
+#endif

@@ -1,0 +1,35 @@
+/* Reading any dse database, or any SQLite file: queries, row by row. Opens read-only; nothing can be written through it. */
+#ifndef DSE_STORE_QUERY_H
+#define DSE_STORE_QUERY_H
+
+#include "base/diag.h"
+
+#include <stdint.h>
+
+struct reader;
+struct query;
+
+/* NULL with errors: missing, a directory, not a database, locked. */
+struct reader *reader_open(const char *path, struct diags *diags);
+void reader_close(struct reader *r);
+
+enum cell_type { CELL_NULL, CELL_INTEGER, CELL_REAL, CELL_TEXT, CELL_BLOB };
+
+/* Prepare one read-only statement. NULL with SQLite's message (and the place in the SQL, line and column, when it tells). loc is where the SQL
+ * stands (a figure file), or {0}. */
+struct query *query_new(struct reader *r, const char *sql, struct srcloc loc, struct diags *diags);
+void query_free(struct query *q);
+int query_columns(const struct query *q);
+const char *query_column_name(const struct query *q, int i);
+/* The next row: 1, none left: 0, failed: -1 with an error. */
+int query_step(struct query *q, struct diags *diags);
+enum cell_type query_type(const struct query *q, int i);
+double query_f64(const struct query *q, int i); /* NaN for NULL and text */
+int64_t query_i64(const struct query *q, int i);
+const char *query_text(const struct query *q, int i); /* NULL for NULL; valid until the next step */
+
+/* Unit, doc and direction of a column by its name (any table; the model's view first). False when unknown. Strings are freed by the
+ * caller with free(). */
+bool reader_column_info(struct reader *r, const char *column, char **ret_unit, char **ret_doc, int *ret_direction);
+
+#endif

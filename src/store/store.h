@@ -1,0 +1,81 @@
+/* The store: one SQLite file, as DESIGN.md section 5 says. Everything that touches SQL lives here.
+ *
+ *     run(id INTEGER PRIMARY KEY, sweep, sweep_text, hash, version, git_commit, models, seed, fidelity, shard, host, started, ended,
+ *         planned, done, feasible, status)                status: 'running', 'interrupted', 'done'
+ *     MODEL_all(id INTEGER PRIMARY KEY, run, point, status, reason, fidelity, <varying parameters>, <metrics>, <derived>)
+ *     MODEL_fixed(run INTEGER PRIMARY KEY, first_id, <every parameter; NULL where it varies>)
+ *     MODEL          view: every parameter and metric under its own name, newest run of each sweep
+ *     front(run, model, point, PRIMARY KEY(run, model, point)) WITHOUT ROWID;   MODEL_front: view
+ *     column_info(table_name, column_name, unit, doc, direction, PRIMARY KEY(table_name, column_name))
+ *     block(run, model, first, last): index ranges that are done, both ends included; written with the rows
+ *
+ * The row of point p of a run has id = first_id + p: rows stand in the order of the points, are found without an index, and cannot
+ * be there twice. A run's range of ids is reserved when it starts.
+ */
+#ifndef DSE_STORE_STORE_H
+#define DSE_STORE_STORE_H
+
+#include "base/diag.h"
+#include "space/space.h"
+
+struct store; /* an open database, one writer */
+
+/* What a run's birth record holds beyond its spaces. All borrowed for the call. */
+struct run_info {
+    const char *sweep;      /* the name */
+    const char *sweep_text; /* the file */
+    uint64_t hash;          /* of all spaces, objectives, fidelity, tool version */
+    const char *fidelity;
+    const char *shard; /* "2/3", or NULL: all */
+};
+
+enum store_flags { STORE_FRESH = 1 << 0 /* start a new run even if one can be resumed or is done */ };
+
+/* Open or create the database for a sweep: create tables, add columns that are missing, find the run with the same hash and shard to go on with or
+ * start a new one. NULL with errors: not a database (never overwritten), locked by another dse (SQLITE_BUSY after 5 s: says who may
+ * hold it), belongs to another sweep, from a newer dse, cannot be written. Existing rows are never touched. */
+struct store *store_open(const char *path, const struct run_info *info, struct space *const *spaces, size_t n_spaces,
+                         unsigned flags, struct diags *diags);
+void store_close(struct store *st);
+
+int64_t store_run(const struct store *st);
+/* True when the run found is already complete: nothing to write. */
+bool store_complete(const struct store *st);
+
+/* Index ranges [first, last] of space m within [0, count) of the shard that are not done yet, ascending. The array is freed by the
+ * caller. */
+struct range {
+    uint64_t first, last;
+};
+struct range *store_missing(struct store *st, size_t m, uint64_t shard_first, uint64_t shard_end, size_t *ret_n,
+                            struct diags *diags);
+
+/* A block of evaluated rows, handed to the writer. */
+struct row_block {
+    uint64_t first; /* index of the first point */
+    size_t n;
+    const union cell *cells;
+    const struct row *rows;
+};
+
+/* Where rows come from: called by SQLite as it pulls; returns the next block in ascending order of points, or NULL at the end of this transaction.
+ * The block lives until the next call. */
+typedef const struct row_block *(*row_source)(void *user);
+
+/* One transaction: pull rows of space m from the source through `INSERT INTO MODEL_all SELECT ... FROM <source>`, write the progress
+ * block [first, last] with them, commit. On failure everything of the transaction is rolled back. */
+bool store_write(struct store *st, size_t m, uint64_t first, uint64_t last, row_source source, void *user, struct diags *diags);
+
+/* Compute nothing, store the front: point indices (ascending) of space m. Replaces an earlier front of this run. */
+bool store_front(struct store *st, size_t m, const uint64_t *points, size_t n, struct diags *diags);
+/* Call `visit` for each feasible row of the run and space with the values of the named columns (n_columns doubles; NaN for NULL). */
+bool store_scan(struct store *st, size_t m, const char *const *columns, size_t n_columns,
+                void (*visit)(void *user, uint64_t point, const double *values), void *user, struct diags *diags);
+/* Set the run's end, counts and status ('done' or 'interrupted'). */
+bool store_finish(struct store *st, const char *status, struct diags *diags);
+
+/* Merge databases: runs of the same hash become one run (their rows in point order), other runs are carried over; the front is recomputed by the caller. OUT must not
+ * exist or be a dse database; INs are only read. */
+bool store_merge(const char *out, const char *const *in, size_t n_in, struct diags *diags);
+
+#endif
