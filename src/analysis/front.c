@@ -120,7 +120,7 @@ static void sort_by_id(struct front *f)
     uint64_t *ids = xmalloc(f->capacity * sizeof *ids);
     uint64_t *scratch = xmalloc(2 * f->n * sizeof *scratch);
     order_identity(order, f->n);
-    order_sort(f->ids, order, f->n, scratch);
+    order_sort((struct order_column){.keys = f->ids}, order, f->n, scratch, NULL);
     free(scratch);
     double *values = xmalloc(f->capacity * m * sizeof *values);
     for (size_t i = 0; i < f->n; i++) {

@@ -48,7 +48,7 @@ static struct subset subset_new(const struct divide *d, size_t capacity, int fir
 {
     struct subset s = {.first = first};
     const size_t lists = (size_t)(d->m - first); /* with list[0] */
-    s.list[0] = xmalloc(lists * capacity * sizeof *s.list[0]);
+    s.list[0] = scratch_new(lists * capacity, sizeof *s.list[0]);
     for (int c = first; c <= d->m - 2; c++) s.list[c] = s.list[0] + (size_t)(c - first + 1) * capacity;
     return s;
 }
@@ -236,17 +236,13 @@ static void front(struct divide *d, const struct subset *s)
 }
 
 /* Ranks in every objective, and the lexicographic order: sorted by the last objective first. column[j][i] is the rank of point i. */
-static void rank_columns(const double *values, const uint32_t *index, size_t n, int m, uint32_t *order, uint32_t *const *column)
+static void rank_columns(const double *values, size_t n, int m, uint32_t *order, uint32_t *const *column)
 {
-    uint64_t *keys = xmalloc(n * sizeof *keys), *scratch = xmalloc(2 * n * sizeof *scratch);
+    uint64_t *scratch = scratch_new(2 * n, sizeof *scratch);
     order_identity(order, n);
-    for (int j = m - 1; j >= 0; j--) {
-        for (size_t i = 0; i < n; i++) keys[i] = order_key(values[(size_t)index[i] * (size_t)m + (size_t)j]);
-        order_sort(keys, order, n, scratch);
-        order_rank(keys, order, n, column[j]);
-    }
+    for (int j = m - 1; j >= 0; j--)
+        order_sort((struct order_column){.values = values + j, .stride = (size_t)m}, order, n, scratch, column[j]);
     free(scratch);
-    free(keys);
 }
 
 /* Give ids in lexicographic order, equal points the same one: id[t] for the t-th of the order. Fills d->n and d->rank. */
@@ -267,7 +263,7 @@ static struct subset subset_all(const struct divide *d)
 {
     struct subset s = subset_new(d, d->n, 1);
     const size_t m = (size_t)d->m;
-    uint32_t *start = xmalloc((d->n + 2) * sizeof *start);
+    uint32_t *start = scratch_new(d->n + 2, sizeof *start);
     uint32_t ranks = 0;
     s.n = d->n;
     order_identity(s.list[0], d->n);
@@ -281,22 +277,22 @@ static struct subset subset_all(const struct divide *d)
     return s;
 }
 
-size_t front_mark_divide(const double *values, const uint32_t *index, size_t n, int m, uint8_t *keep)
+size_t front_mark_divide(const double *values, size_t n, int m, uint8_t *keep)
 {
     assert(m >= 4 && m <= FRONT_OBJECTIVES_MAX);
     if (n == 0) return 0;
     uint32_t *column[FRONT_OBJECTIVES_MAX] = {0};
-    uint32_t *order = xmalloc(n * sizeof *order), *id = xmalloc(n * sizeof *id);
-    column[0] = xmalloc((size_t)m * n * sizeof *column[0]);
+    uint32_t *order = scratch_new(n, sizeof *order), *id = scratch_new(n, sizeof *id);
+    column[0] = scratch_new((size_t)m * n, sizeof *column[0]);
     for (int j = 1; j < m; j++) column[j] = column[0] + (size_t)j * n;
-    rank_columns(values, index, n, m, order, column);
+    rank_columns(values, n, m, order, column);
 
-    struct divide d = {.m = m, .rank = xmalloc(n * (size_t)m * sizeof *d.rank)};
+    struct divide d = {.m = m, .rank = scratch_new(n * (size_t)m, sizeof *d.rank)};
     assign_ids(&d, order, n, column, id);
     free(column[0]);
     d.dead = xcalloc(d.n, sizeof *d.dead);
-    d.slot = xmalloc(d.n * sizeof *d.slot);
-    d.height = xmalloc((d.n + 2) * sizeof *d.height);
+    d.slot = scratch_new(d.n, sizeof *d.slot);
+    d.height = scratch_new(d.n + 2, sizeof *d.height);
     stairs_init(&d.stairs, d.n + 2);
     struct subset all = subset_all(&d);
     front(&d, &all);
@@ -305,7 +301,7 @@ size_t front_mark_divide(const double *values, const uint32_t *index, size_t n, 
     size_t kept = 0;
     for (size_t t = 0; t < n; t++) {
         const bool on_front = !d.dead[id[t]];
-        keep[index[order[t]]] = on_front;
+        keep[order[t]] = on_front;
         kept += on_front;
     }
     stairs_release(&d.stairs);

@@ -26,14 +26,13 @@ void pivots_choose(struct pivots *p, const double *values, const uint32_t *index
 /* Does a pivot dominate the point? */
 bool pivots_dominate(const struct pivots *p, const double *point, int m);
 
-/* Throw points away that cannot be on the front, quickly and not all of them. Returns the indices of the others, ascending; the caller
- * frees them. */
+/* Throw points away that cannot be on the front, quickly and not all of them. Returns the indices of the others, ascending, which the caller
+ * frees; or NULL when no point went. */
 uint32_t *front_prune(const double *values, size_t n, int m, size_t *ret_n);
 
-/* Mark the front of the points values[index[i] * m], i < n, with keep[index[i]] = 1; index ascending. Returns how many. */
-size_t front_mark_2(const double *values, const uint32_t *index, size_t n, uint8_t *keep);
-size_t front_mark_3(const double *values, const uint32_t *index, size_t n, uint8_t *keep);
-/* Any m of at least 4, by divide and conquer. */
-size_t front_mark_divide(const double *values, const uint32_t *index, size_t n, int m, uint8_t *keep);
+/* As front_compute, without pruning. The last for any m of at least 4. */
+size_t front_mark_2(const double *values, size_t n, uint8_t *keep);
+size_t front_mark_3(const double *values, size_t n, uint8_t *keep);
+size_t front_mark_divide(const double *values, size_t n, int m, uint8_t *keep);
 
 #endif

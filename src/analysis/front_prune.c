@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "analysis/front_internal.h"
+#include "analysis/order.h"
 #include "base/xalloc.h"
 
 enum {
@@ -120,14 +121,18 @@ static size_t filter_list(uint32_t *list, size_t n, const double *values, int m,
 uint32_t *front_prune(const double *values, size_t n, int m, size_t *ret_n)
 {
     assert(n <= INT32_MAX);
-    uint32_t *list = xmalloc(n * sizeof *list);
     struct pivots p;
-    for (size_t i = 0; i < n; i++) list[i] = (uint32_t)i;
-    while (n >= PRUNE_MIN) {
-        pivots_choose(&p, values, list, n, m);
-        if (p.n == 0) break;
+    *ret_n = n;
+    if (n < PRUNE_MIN) return NULL;
+    pivots_choose(&p, values, NULL, n, m);
+    if (p.n == 0) return NULL;
+    uint32_t *list = scratch_new(n, sizeof *list);
+    order_identity(list, n);
+    do {
         n = filter_list(list, n, values, m, &p);
-    }
+        p.n = 0;
+        if (n >= PRUNE_MIN) pivots_choose(&p, values, list, n, m);
+    } while (p.n > 0);
     *ret_n = n;
     return list;
 }

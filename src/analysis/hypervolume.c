@@ -14,13 +14,11 @@ enum { SMALL = 48 }; /* points whose stairs are kept in plain arrays */
 
 static uint32_t *order_by_objective(const double *points, size_t n, size_t m, size_t j)
 {
-    uint64_t *keys = xmalloc(n * sizeof *keys), *scratch = xmalloc(2 * n * sizeof *scratch);
-    uint32_t *order = xmalloc(n * sizeof *order);
-    for (size_t i = 0; i < n; i++) keys[i] = order_key(points[i * m + j]);
+    uint64_t *scratch = scratch_new(2 * n, sizeof *scratch);
+    uint32_t *order = scratch_new(n, sizeof *order);
     order_identity(order, n);
-    order_sort(keys, order, n, scratch);
+    order_sort((struct order_column){.values = points + j, .stride = m}, order, n, scratch, NULL);
     free(scratch);
-    free(keys);
     return order;
 }
 

@@ -28,7 +28,7 @@ struct level {
     struct passed passed;
     uint32_t *inside; /* places in passed of the points that reach into the box */
     uint32_t *order;
-    uint64_t *keys, *scratch;
+    uint64_t *scratch;
     double *moved; /* those points, moved up: the points of the sweep below */
     size_t capacity;
 };
@@ -43,7 +43,6 @@ static void level_reserve(struct level *l, int m, size_t n)
     l->capacity = 2 * n;
     l->inside = xrealloc(l->inside, l->capacity, sizeof *l->inside);
     l->order = xrealloc(l->order, l->capacity, sizeof *l->order);
-    l->keys = xrealloc(l->keys, l->capacity, sizeof *l->keys);
     l->scratch = xrealloc(l->scratch, 2 * l->capacity, sizeof *l->scratch);
     l->moved = xrealloc(l->moved, l->capacity * (size_t)(m - 1), sizeof *l->moved);
     for (int j = 0; j < m - 1; j++) l->passed.column[j] = xrealloc(l->passed.column[j], l->capacity, sizeof *l->passed.column[j]);
@@ -54,7 +53,6 @@ static void level_release(struct level *l)
     for (int j = 0; j < FRONT_OBJECTIVES_MAX; j++) free(l->passed.column[j]);
     free(l->moved);
     free(l->scratch);
-    free(l->keys);
     free(l->order);
     free(l->inside);
 }
@@ -136,9 +134,8 @@ static double volume(struct sweep *s, const double *points, size_t n, int m, con
     if (m == 3) return hypervolume_3(points, n, ref);
     struct level *l = &s->level[m];
     level_reserve(l, m, n);
-    for (size_t i = 0; i < n; i++) l->keys[i] = order_key(points[i * (size_t)m + (size_t)m - 1]);
     order_identity(l->order, n);
-    order_sort(l->keys, l->order, n, l->scratch);
+    order_sort((struct order_column){.values = points + m - 1, .stride = (size_t)m}, l->order, n, l->scratch, NULL);
     l->passed.m = m;
     l->passed.n = 0;
     double sum = 0;
