@@ -55,7 +55,7 @@ static double by_inclusion_and_exclusion(const double *points, unsigned n, int m
     for (unsigned set = 1; set < 1u << n; set++) {
         double box = __builtin_popcount(set) % 2 ? 1 : -1;
         for (int j = 0; j < m; j++) {
-            double worst = -INFINITY;
+            double worst = -HUGE_VAL;
             for (unsigned i = 0; i < n; i++)
                 if (set >> i & 1) worst = fmax(worst, points[i * (unsigned)m + (unsigned)j]);
             box *= fmax(ref[j] - worst, 0);
@@ -85,7 +85,7 @@ static void hypervolume__of_a_point_is_its_box(void **state)
 static void hypervolume__counts_only_what_is_better_than_the_reference(void **state)
 {
     (void)state;
-    const double points[] = {0.5, 0.5, 0.5, 0.5, 1, 0, 0, 0, 0, 2, 0, 0, NAN, 0, 0, 0, 0, 0, 0, INFINITY};
+    const double points[] = {0.5, 0.5, 0.5, 0.5, 1, 0, 0, 0, 0, 2, 0, 0, (double)NAN, 0, 0, 0, 0, 0, 0, HUGE_VAL};
     assert_close(hypervolume(points, 5, 4, ones), 0.0625, 0);
     assert_true(hypervolume(points + 4, 4, 4, ones) == 0);
 }
@@ -93,7 +93,7 @@ static void hypervolume__counts_only_what_is_better_than_the_reference(void **st
 static void hypervolume__of_an_endless_box_is_infinite(void **state)
 {
     (void)state;
-    const double points[] = {0.5, 0.5, 0.5, 0.5, 0.5, -INFINITY, 0.5, 0.5}, far[] = {1, INFINITY, 1, 1};
+    const double points[] = {0.5, 0.5, 0.5, 0.5, 0.5, -HUGE_VAL, 0.5, 0.5}, far[] = {1, HUGE_VAL, 1, 1};
     for (int m = 2; m <= 4; m++) assert_true(isinf(hypervolume(points + 4, 1, m, ones)) && isinf(hypervolume(points, 1, m, far)));
     assert_close(hypervolume(points, 1, 4, ones), 0.0625, 0);
 }
