@@ -2,7 +2,7 @@
 #include "base/text.h"
 #include "base/xalloc.h"
 #include "cli/command.h"
-#include "cli/front_print.h"
+#include "cli/front_table.h"
 #include "cli/progress.h"
 #include "cli/shard.h"
 #include "figure/figure.h"
@@ -15,6 +15,8 @@
 #include <sys/stat.h>
 
 static const long long MAX_POINTS_DEFAULT = 1000000000, MAX_POINTS_LIMIT = 1000000000000;
+
+enum { FRONT_ROWS = 20 }; /* of the front are printed when a sweep is done */
 
 static volatile sig_atomic_t interrupt_asked;
 
@@ -158,7 +160,8 @@ static int run_sweep(const struct invocation *in, const struct sweep_file *s)
         status = 130;
     } else if (ok) {
         if (!quiet) say_result(s, &result, db);
-        ok = front_print(s, db, result.run, in->diags);
+        struct front_request front = {.db = db, .run = result.run, .limit = FRONT_ROWS, .summary = !quiet};
+        ok = front_table_print(&front, in->diags);
         ok = (option_has(in, "no-figures") || shard.shards > 1 || draw_figures(s, db, quiet, in->diags)) && ok;
         status = ok ? 0 : 1;
     }

@@ -46,7 +46,7 @@ bool space_varies(const struct space *sp, size_t param);
 const void *space_fixed(const struct space *sp);
 /* Index of a column by name, or SIZE_MAX. */
 size_t space_column(const struct space *sp, const char *name);
-/* 64-bit hash of everything that rows depend on and the objectives: model and its version, resolved parameters, axes and their values
+/* 64-bit hash of everything that rows depend on: model and its version, resolved parameters, axes and their values
  * sorted by name, expressions. Independent of the order of keys in the file. */
 uint64_t space_hash(const struct space *sp);
 /* The parameters of a point, resolved. `params` holds the model's params_size bytes. Thread-safe. */
