@@ -97,14 +97,22 @@ static struct traffic head_traffic(const struct lad_point *pt, double active, do
     return t;
 }
 
-/* E14: positions pre-fetched for a head-sample, of which hit_ratio are active again. */
-static double prefetched(const struct lad_point *pt, double batch, double active, double slack_bytes)
+/* E14: positions pre-fetched for a head-sample of each node, of which hit_ratio are active again. The time of QKV periods is
+ * there head by head; that of all linear layers is shared by the heads as they need it. */
+static void plan_prefetch(const struct lad_point *pt, double batch, double idle_s, const double *active, double *ret)
 {
-    if (pt->p->prefetch == LAD_PREFETCH_OFF) return 0;
     double bytes = 2 * pt->row_bytes * pt->gather_factor; /* of one position */
-    double positions = smaller(active, lad_sram_positions(pt, batch, active));
     if (pt->p->vain_prefetch == LAD_IGNORED) bytes *= pt->at.hit_ratio;
-    return positions * bytes > slack_bytes ? slack_bytes / bytes : positions;
+    double slack = idle_s * pt->gather_bps / (pt->head_samples * batch), wanted = 0;
+    for (int i = 0; i < pt->nodes; i++) {
+        ret[i] = 0;
+        if (pt->p->prefetch == LAD_PREFETCH_OFF) continue;
+        ret[i] = smaller(active[i], lad_sram_positions(pt, batch, active[i]));
+        if (pt->p->prefetch == LAD_PREFETCH_LIMITED && ret[i] * bytes > slack) ret[i] = slack / bytes;
+        wanted += pt->weight[i] * ret[i] * bytes;
+    }
+    if (wanted <= slack) return;
+    for (int i = 0; i < pt->nodes; i++) ret[i] *= slack / wanted;
 }
 
 double lad_rounds(const struct lad_point *pt, double batch)
@@ -179,7 +187,7 @@ struct lad_macs lad_stage_macs(const struct lad_point *pt, double active)
 }
 
 /* Add the heads of one node of the spread, a share `weight` of all. */
-static void add_heads(const struct lad_point *pt, double batch, double slack_bytes, double weight, double active,
+static void add_heads(const struct lad_point *pt, double batch, double weight, double active, double fetched,
                       struct lad_attention *sum)
 {
     struct dse_locality at = pt->at;
@@ -188,7 +196,7 @@ static void add_heads(const struct lad_point *pt, double batch, double slack_byt
         pt->p->pipeline == LAD_EXACT ? lad_stages_exact(pt->p, pt->d, pt->n, &at) : lad_stages_eq7(pt->p, pt->d, pt->n, &at);
     enum lad_stage stage = longest(s);
     double cycles = larger(larger(s.eas, s.apid), larger(s.md, s.ac));
-    double fetched = prefetched(pt, batch, active, slack_bytes), hits = fetched * pt->at.hit_ratio;
+    double hits = fetched * pt->at.hit_ratio;
     struct traffic t = head_traffic(pt, active, hits);
     struct period period = attention_period(pt, batch, t.seconds, cycles / pt->clock_hz);
 
@@ -217,9 +225,10 @@ void lad_attention_at(const struct lad_point *pt, double batch, double idle_s, s
     struct lad_attention sum = {0};
     double tiles = (double)pt->p->tiles, rounds = lad_rounds(pt, batch);
     double head_samples = pt->head_samples * batch;
-    double slack_bytes = idle_s * pt->gather_bps / head_samples;
-    for (int i = 0; i < pt->nodes; i++)
-        add_heads(pt, batch, slack_bytes, pt->weight[i], smaller(pt->at.active * pt->factor[i], pt->n), &sum);
+    double active[LAD_NODES], fetched[LAD_NODES];
+    for (int i = 0; i < pt->nodes; i++) active[i] = smaller(pt->at.active * pt->factor[i], pt->n);
+    plan_prefetch(pt, batch, idle_s, active, fetched);
+    for (int i = 0; i < pt->nodes; i++) add_heads(pt, batch, pt->weight[i], active[i], fetched[i], &sum);
 
     double period = 0; /* of the mean head */
     for (int i = 0; i < LAD_STAGES; i++) period += sum.exposed_s[i];
