@@ -74,71 +74,7 @@ struct lad_stages lad_stages_exact(const struct lad_params *p, double d, double 
     };
 }
 
-/* ---- one head ------------------------------------------------------------------------------------------------------------ */
-
-/* E13: bytes of one head-sample on the bus, by class, and its HBM time when it has the HBM alone. */
-struct traffic {
-    double centers, active, others; /* in attention periods */
-    double stage1, stage4;          /* the same bytes by stage */
-    double seconds;
-};
-
-static struct traffic head_traffic(const struct lad_point *pt, double active, double hits)
-{
-    double row = pt->row_bytes * pt->gather_factor;
-    double counters = pt->p->counters == LAD_COUNTED ? active * (double)pt->p->intervals * COUNTER_BYTES : 0;
-    double g = pt->n * pt->position_bytes;
-    struct traffic t = {.centers = row * (pt->at.centers + pt->at.large), .active = 2 * row * (active - hits)};
-    double streamed1 = 2 * g + pt->cache_bytes + counters, streamed4 = pt->cache_bytes + counters;
-    t.others = streamed1 + streamed4;
-    t.stage1 = t.centers + streamed1;
-    t.stage4 = t.active + streamed4;
-    t.seconds = t.others / pt->stream_bps + (t.centers + t.active) / pt->gather_bps;
-    return t;
-}
-
-/* E14: positions pre-fetched for a head-sample, of which hit_ratio are active again. */
-static double prefetched(const struct lad_point *pt, double batch, double active, double slack_bytes)
-{
-    if (pt->p->prefetch == LAD_PREFETCH_OFF) return 0;
-    double bytes = 2 * pt->row_bytes * pt->gather_factor; /* of one position */
-    double positions = smaller(active, lad_sram_positions(pt, batch, active));
-    if (pt->p->vain_prefetch == LAD_IGNORED) bytes *= pt->at.hit_ratio;
-    return positions * bytes > slack_bytes ? slack_bytes / bytes : positions;
-}
-
-double lad_rounds(const struct lad_point *pt, double batch)
-{
-    return ceil(batch / (double)pt->p->tiles);
-}
-
-/* E16: time of one attention period, split by what bounds its slots. */
-struct period {
-    double hbm_s, compute_s;
-};
-
-static void add_slots(struct period *t, double slots, double hbm_s, double compute_s)
-{
-    if (hbm_s >= compute_s)
-        t->hbm_s += slots * hbm_s;
-    else
-        t->compute_s += slots * compute_s;
-}
-
-static struct period attention_period(const struct lad_point *pt, double batch, double hbm_s, double compute_s)
-{
-    struct period t = {0};
-    double tiles = (double)pt->p->tiles, rounds = lad_rounds(pt, batch), full = floor(batch / tiles), rest = batch - full * tiles;
-    switch (pt->p->slots) {
-    case LAD_PARTITIONED: add_slots(&t, rounds, tiles * hbm_s, compute_s); break;
-    case LAD_BARRIER:
-        add_slots(&t, full, tiles * hbm_s, compute_s);
-        if (rest > 0) add_slots(&t, 1, rest * hbm_s, compute_s);
-        break;
-    default: add_slots(&t, 1, batch * hbm_s, rounds * compute_s); break;
-    }
-    return t;
-}
+/* ---- SRAM ---------------------------------------------------------------------------------------------------------------- */
 
 double lad_sram_resident(const struct lad_point *pt, double batch)
 {
@@ -150,24 +86,118 @@ double lad_sram_resident(const struct lad_point *pt, double batch)
            (double)p->resident_caches * pt->cache_bytes + (double)p->resident_activations * activations;
 }
 
-double lad_sram_positions(const struct lad_point *pt, double batch, double active)
+double lad_rounds(const struct lad_point *pt, double batch)
+{
+    return ceil(batch / (double)pt->p->tiles);
+}
+
+/* E15: positions that fit a tile besides the pipeline's data, shared by the head-samples of a batch on that tile; every active position of
+ * the pipeline takes `per_active` of them. */
+struct room {
+    double positions, per_active, share;
+};
+
+static struct room sram_room(const struct lad_point *pt, double batch)
 {
     double position = 2 * pt->row_bytes;
-    double free_bytes = pt->sram_bytes - lad_sram_resident(pt, batch) - (double)pt->p->resident_active * position * active;
-    return larger(0, free_bytes) / (lad_rounds(pt, batch) * position);
+    return (struct room){.positions = (pt->sram_bytes - lad_sram_resident(pt, batch)) / position,
+                         .per_active = (double)pt->p->resident_active,
+                         .share = 1 / lad_rounds(pt, batch)};
 }
 
-/* ---- all heads ----------------------------------------------------------------------------------------------------------- */
+static double room_left(const struct room *r, double active)
+{
+    return larger(0, r->positions - r->per_active * active) * r->share;
+}
 
-static enum lad_stage longest(struct lad_stages s)
+double lad_sram_positions(const struct lad_point *pt, double batch, double active)
+{
+    struct room r = sram_room(pt, batch);
+    return room_left(&r, active);
+}
+
+/* ---- pre-fetching --------------------------------------------------------------------------------------------------------- */
+
+/* The nodes of the spread, and what is pre-fetched for a head-sample of each: positions. */
+struct plan {
+    double active[LAD_NODES], fetched[LAD_NODES];
+};
+
+/* E14. Of the fetched positions hit_ratio are active again. The time of QKV periods is there head by head; that of all
+ * linear layers is shared by the heads as they need it. */
+static void plan_prefetch(const struct lad_point *pt, double batch, double idle_s, struct plan *plan)
+{
+    int32_t mode = pt->p->prefetch;
+    struct room room = sram_room(pt, batch);
+    double bytes = 2 * pt->row_bytes * pt->gather_factor; /* of one position */
+    if (pt->p->vain_prefetch == LAD_IGNORED) bytes *= pt->at.hit_ratio;
+    double slack = idle_s * pt->gather_bps / (pt->head_samples * batch), wanted = 0;
+    for (int i = 0; i < pt->nodes; i++) {
+        double active = smaller(pt->at.active * pt->factor[i], pt->n);
+        double fetched = mode == LAD_PREFETCH_OFF ? 0 : smaller(active, room_left(&room, active));
+        if (mode == LAD_PREFETCH_LIMITED && fetched * bytes > slack) fetched = slack / bytes;
+        plan->active[i] = active;
+        plan->fetched[i] = fetched;
+        wanted += pt->weight[i] * fetched * bytes;
+    }
+    if (wanted <= slack) return;
+    for (int i = 0; i < pt->nodes; i++) plan->fetched[i] *= slack / wanted;
+}
+
+/* ---- an attention period -------------------------------------------------------------------------------------------------- */
+
+/* E16: an attention period is at most two kinds of slots: `count` of them, each as long as `hbm` head-samples keep the HBM busy or
+ * `compute` pass the longest stage, whichever is longer. */
+struct slots {
+    double count, hbm, compute;
+};
+
+static void period_slots(const struct lad_point *pt, double batch, struct slots ret[2])
+{
+    double tiles = (double)pt->p->tiles, rounds = lad_rounds(pt, batch), full = floor(batch / tiles), rest = batch - full * tiles;
+    ret[1] = (struct slots){0};
+    switch (pt->p->slots) {
+    case LAD_PARTITIONED: ret[0] = (struct slots){rounds, tiles, 1}; break;
+    case LAD_BARRIER:
+        ret[0] = (struct slots){full, tiles, 1};
+        if (rest > 0) ret[1] = (struct slots){1, rest, 1};
+        break;
+    default: ret[0] = (struct slots){1, batch, rounds}; break;
+    }
+}
+
+static enum lad_stage longest(const struct lad_stages *s)
 {
     enum lad_stage at = LAD_EAS;
-    double most = s.eas;
-    if (s.apid > most) most = s.apid, at = LAD_APID;
-    if (s.md > most) most = s.md, at = LAD_MD;
-    if (s.ac > most) at = LAD_AC;
+    double most = s->eas;
+    if (s->apid > most) most = s->apid, at = LAD_APID;
+    if (s->md > most) most = s->md, at = LAD_MD;
+    if (s->ac > most) at = LAD_AC;
     return at;
 }
+
+/* E13: bytes on the bus of one head-sample in attention periods, but for the missing active positions; and HBM seconds. */
+struct traffic {
+    double centers, g, caches, counters; /* read or written once; counters: of one active position */
+    double position;                     /* one active position: key and value */
+    double fixed_s, active_s, missed_s;  /* whatever is active; for each active position; for each one fetched in time of need */
+};
+
+static struct traffic head_traffic(const struct lad_point *pt)
+{
+    double row = pt->row_bytes * pt->gather_factor;
+    struct traffic t = {.centers = row * (pt->at.centers + pt->at.large),
+                        .g = pt->n * pt->position_bytes,
+                        .caches = pt->cache_bytes,
+                        .position = 2 * row};
+    if (pt->p->counters == LAD_COUNTED) t.counters = (double)pt->p->intervals * COUNTER_BYTES;
+    t.fixed_s = t.centers / pt->gather_bps + 2 * (t.g + t.caches) / pt->stream_bps;
+    t.active_s = 2 * t.counters / pt->stream_bps;
+    t.missed_s = t.position / pt->gather_bps;
+    return t;
+}
+
+/* ---- all heads ------------------------------------------------------------------------------------------------------------ */
 
 struct lad_macs lad_stage_macs(const struct lad_point *pt, double active)
 {
@@ -178,67 +208,93 @@ struct lad_macs lad_stage_macs(const struct lad_point *pt, double active)
                              .ac = lad_macs_hardware(d, active) - md + at->updates * (d * d + 3 * d)};
 }
 
-/* Add the heads of one node of the spread, a share `weight` of all. */
-static void add_heads(const struct lad_point *pt, double batch, double slack_bytes, double weight, double active,
+/* Stages of a head with `active` active positions. Eq. 7 is linear in them: `none` and `slope` are its values at 0 and its growth. */
+static struct lad_stages stages_at(const struct lad_point *pt, const struct lad_stages *none, const struct lad_stages *slope,
+                                   double active)
+{
+    if (pt->p->pipeline == LAD_EXACT) {
+        struct dse_locality at = pt->at;
+        at.active = active;
+        return lad_stages_exact(pt->p, pt->d, pt->n, &at);
+    }
+    struct lad_stages s = *none;
+    s.md += active * slope->md;
+    s.ac += active * slope->ac;
+    return s;
+}
+
+/* Sum over the nodes of the spread; per head and period. */
+static void sum_heads(const struct lad_point *pt, const struct plan *plan, const struct slots slots[2], const struct traffic *t,
                       struct lad_attention *sum)
 {
     struct dse_locality at = pt->at;
-    at.active = active;
-    struct lad_stages s =
-        pt->p->pipeline == LAD_EXACT ? lad_stages_exact(pt->p, pt->d, pt->n, &at) : lad_stages_eq7(pt->p, pt->d, pt->n, &at);
-    enum lad_stage stage = longest(s);
-    double cycles = larger(larger(s.eas, s.apid), larger(s.md, s.ac));
-    double fetched = prefetched(pt, batch, active, slack_bytes), hits = fetched * pt->at.hit_ratio;
-    struct traffic t = head_traffic(pt, active, hits);
-    struct period period = attention_period(pt, batch, t.seconds, cycles / pt->clock_hz);
+    at.active = 0;
+    struct lad_stages none = lad_stages_eq7(pt->p, pt->d, pt->n, &at);
+    at.active = 1;
+    struct lad_stages slope = lad_stages_eq7(pt->p, pt->d, pt->n, &at);
+    slope.md -= none.md;
+    slope.ac -= none.ac;
+    double cycle_s = 1 / pt->clock_hz;
+    for (int i = 0; i < pt->nodes; i++) {
+        double weight = pt->weight[i], active = plan->active[i], hits = plan->fetched[i] * pt->at.hit_ratio;
+        struct lad_stages s = stages_at(pt, &none, &slope, active);
+        double cycles = larger(larger(s.eas, s.apid), larger(s.md, s.ac));
+        double hbm_s = t->fixed_s + active * t->active_s + (active - hits) * t->missed_s;
+        for (int k = 0; k < 2; k++) {
+            double hbm = slots[k].hbm * hbm_s, compute = slots[k].compute * cycles * cycle_s;
+            if (hbm >= compute)
+                sum->exposed_s[LAD_HBM] += weight * slots[k].count * hbm;
+            else
+                sum->exposed_s[longest(&s)] += weight * slots[k].count * compute;
+        }
+        sum->stages.eas += weight * s.eas;
+        sum->stages.apid += weight * s.apid;
+        sum->stages.md += weight * s.md;
+        sum->stages.ac += weight * s.ac;
+        sum->compute_cycles += weight * cycles;
+        sum->memory_cycles += weight * hbm_s;
+        sum->active += weight * active;
+        sum->prefetched += weight * plan->fetched[i];
+    }
+    sum->hits = sum->prefetched * pt->at.hit_ratio;
+}
 
-    sum->exposed_s[LAD_HBM] += weight * period.hbm_s;
-    sum->exposed_s[stage] += weight * period.compute_s;
-    sum->stage1_s += weight * period.hbm_s * (t.stage1 / (t.stage1 + t.stage4));
-    sum->stage1_bytes += weight * t.stage1;
-    sum->stage4_bytes += weight * t.stage4;
-    sum->centers_bytes += weight * t.centers;
-    sum->active_bytes += weight * t.active;
-    sum->others_bytes += weight * t.others;
-    sum->prefetch_bytes += weight * 2 * pt->row_bytes * pt->gather_factor * (pt->p->vain_prefetch == LAD_COUNTED ? fetched : hits);
-    sum->stages.eas += weight * s.eas;
-    sum->stages.apid += weight * s.apid;
-    sum->stages.md += weight * s.md;
-    sum->stages.ac += weight * s.ac;
-    sum->compute_cycles += weight * cycles;
-    sum->memory_cycles += weight * t.seconds;
-    sum->active += weight * active;
-    sum->prefetched += weight * fetched;
-    sum->hits += weight * hits;
+/* Bytes of all head-samples from the positions of the mean one. */
+static void sum_bytes(const struct lad_point *pt, double head_samples, const struct traffic *t, struct lad_attention *sum)
+{
+    double counters = sum->active * t->counters;
+    sum->centers_bytes = head_samples * t->centers;
+    sum->active_bytes = head_samples * t->position * (sum->active - sum->hits);
+    sum->stage1_bytes = sum->centers_bytes + head_samples * (2 * t->g + t->caches + counters);
+    sum->stage4_bytes = sum->active_bytes + head_samples * (t->caches + counters);
+    sum->others_bytes = head_samples * 2 * (t->g + t->caches + counters);
+    sum->prefetch_bytes = head_samples * t->position * (pt->p->vain_prefetch == LAD_COUNTED ? sum->prefetched : sum->hits);
+    struct lad_macs macs = lad_stage_macs(pt, sum->active);
+    sum->macs = head_samples * (macs.eas + macs.md + macs.ac);
 }
 
 void lad_attention_at(const struct lad_point *pt, double batch, double idle_s, struct lad_attention *ret)
 {
-    struct lad_attention sum = {0};
-    double tiles = (double)pt->p->tiles, rounds = lad_rounds(pt, batch);
-    double head_samples = pt->head_samples * batch;
-    double slack_bytes = idle_s * pt->gather_bps / head_samples;
-    for (int i = 0; i < pt->nodes; i++)
-        add_heads(pt, batch, slack_bytes, pt->weight[i], smaller(pt->at.active * pt->factor[i], pt->n), &sum);
+    struct plan plan;
+    struct slots slots[2];
+    struct traffic traffic = head_traffic(pt);
+    *ret = (struct lad_attention){0};
+    plan_prefetch(pt, batch, idle_s, &plan);
+    period_slots(pt, batch, slots);
+    sum_heads(pt, &plan, slots, &traffic, ret);
+    sum_bytes(pt, pt->head_samples * batch, &traffic, ret);
 
-    double period = 0; /* of the mean head */
-    for (int i = 0; i < LAD_STAGES; i++) period += sum.exposed_s[i];
+    double period = 0, rounds = lad_rounds(pt, batch); /* of the mean head */
+    for (int i = 0; i < LAD_STAGES; i++) {
+        period += ret->exposed_s[i];
+        ret->exposed_s[i] *= pt->head_samples;
+    }
     double fills = pt->p->fill == LAD_FILL_STEP ? 1 : pt->p->fill == LAD_FILL_LAYER ? (double)pt->llm->layers : 0;
-    sum.fill_s = fills * LAD_FILL_SLOTS * period / rounds;
-    sum.time_s = pt->head_samples * period + sum.fill_s;
-    sum.slot_cycles = period / rounds * pt->clock_hz;
-    sum.memory_cycles *= smaller(batch, tiles) * pt->clock_hz;
-    for (int i = 0; i < LAD_STAGES; i++) sum.exposed_s[i] *= pt->head_samples;
-    sum.stage1_s *= pt->head_samples;
-    sum.stage1_bytes *= head_samples;
-    sum.stage4_bytes *= head_samples;
-    sum.centers_bytes *= head_samples;
-    sum.active_bytes *= head_samples;
-    sum.others_bytes *= head_samples;
-    sum.prefetch_bytes *= head_samples;
-    struct lad_macs macs = lad_stage_macs(pt, sum.active);
-    sum.macs = head_samples * (macs.eas + macs.md + macs.ac);
-    *ret = sum;
+    ret->fill_s = fills * LAD_FILL_SLOTS * period / rounds;
+    ret->time_s = pt->head_samples * period + ret->fill_s;
+    ret->stage1_s = ret->exposed_s[LAD_HBM] * ret->stage1_bytes / (ret->stage1_bytes + ret->stage4_bytes);
+    ret->slot_cycles = period / rounds * pt->clock_hz;
+    ret->memory_cycles *= smaller(batch, (double)pt->p->tiles) * pt->clock_hz;
 }
 
 /* ---- the point ------------------------------------------------------------------------------------------------------------ */
