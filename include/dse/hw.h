@@ -27,9 +27,10 @@ extern const struct dse_param dse_dram_params[];
 /* Make bandwidth_gbs = channels * channel_gbs hold, whichever of the two was given. */
 void dse_dram_resolve(struct dse_dram *d);
 /* Share of the peak reached by accesses of `bytes` contiguous bytes at random places, reads or writes, many in flight:
- * dram_efficiency for long streams, less for short ones. An upper envelope of four named causes: bursts are moved whole; a row is
- * opened for few bursts (tRRD, tFAW, row-command bus); random accesses meet busy banks (tRC, queue depth); refresh. The
- * law stands in src/hw/dram.c, its error against two cycle-level simulators in tests/unit/test_dram.c. */
+ * dram_efficiency for long streams, less for short ones, by four causes: bursts are moved whole; a row is opened for few bursts
+ * (tRRD, tFAW, row-command bus); random accesses meet busy banks (tRC, queue depth); refresh. The law stands in src/hw/dram.c. Against
+ * two cycle-level simulators it is off by 2.4 % on average and at most 9 %; with 32 entries a channel or less, up to 24 % too low
+ * (tests/unit/test_dram.c). */
 double dse_dram_efficiency(const struct dse_dram *d, double bytes);
 /* Bytes on the bus when `bytes` are fetched in accesses of `access_bytes`: every access is rounded up to whole bursts. */
 double dse_dram_moved(const struct dse_dram *d, double bytes, double access_bytes);

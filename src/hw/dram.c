@@ -6,11 +6,13 @@
  *
  *     bus       p / channel_gbs
  *     activate  f max(tRRD, tFAW / 4, row_command_ns)
- *     bank      max(f (tRAS + tRP), f (tRCD + tRTP + tRP) + (bursts - f) tCCD) / busy banks
+ *     bank      f max(tRAS + tRP, tRCD + (bursts - 1) tCCD + tRTP + tRP) / busy banks
  *
  * Of N banks, K pieces waiting in the controller's queue keep busy = N K / (N + K - g) on average: the exact result for K customers
  * in a closed network of N like servers visited at random (g = 1). The g pieces that one access leaves in a channel lie in different banks by
  * construction; with g = K nothing collides and K banks are busy.
+ *
+ * Pieces that find their row open (the share 1 - f) wait for no bank, and streams deal them over the bank groups.
  *
  * The slowest of the three paces the channel; refresh takes tRFC of every tREFI. Long streams reach dram_efficiency, which no access
  * exceeds:
@@ -121,8 +123,8 @@ static double paced_share(const struct dse_dram *d, double bytes)
 
     double bus = piece / d->channel_gbs;
     double activate = f * larger(t->t_rrd_ns, larger(t->t_faw_ns / 4, t->row_command_ns));
-    double columns = (t->t_rcd_ns + t->t_rtp_ns + t->t_rp_ns) * f + (piece / burst - f) * t->t_ccd_ns;
-    double bank = larger(f * (t->t_ras_ns + t->t_rp_ns), columns) / busy;
+    double served = t->t_rcd_ns + (piece / burst - 1) * t->t_ccd_ns + t->t_rtp_ns + t->t_rp_ns;
+    double bank = f * larger(t->t_ras_ns + t->t_rp_ns, served) / busy;
     return bus / larger(bus, larger(activate, bank));
 }
 

@@ -12,7 +12,7 @@ static double metric_of(const struct dse_technology *t, enum dse_tech_metric met
     case DSE_TECH_DELAY: return t->delay;
     case DSE_TECH_POWER: return t->power;
     }
-    return NAN;
+    return (double)NAN;
 }
 
 /* Is supply a nearer to `wanted` than b? A method without supplies has NaN in all its nodes: then neither is. */
@@ -30,14 +30,14 @@ double dse_tech_ratio(const struct dse_technology *to, double from_nm, enum dse_
         if (usable && (!from || nearer(to->vdd_v, t->vdd_v, from->vdd_v))) from = t;
         t = t->sibling;
     } while (t != to);
-    if (!from) return NAN;
+    if (!from) return (double)NAN;
     return metric_of(to, metric) / metric_of(from, metric);
 }
 
 size_t dse_tech_nodes(const struct dse_technology *to, enum dse_tech_metric metric, double *ret_nm, size_t max)
 {
     size_t n = 0;
-    double below = INFINITY;
+    double below = (double)INFINITY;
     for (;;) { /* the largest node below the one before: a handful of entries, no sorting needed */
         double next = 0;
         const struct dse_technology *t = to;

@@ -3,14 +3,19 @@
  *     run(id INTEGER PRIMARY KEY, sweep, sweep_text, hash, version, git_commit, models, seed, fidelity, shard, host, started, ended,
  *         planned, done, feasible, status)                status: 'running', 'interrupted', 'done'
  *     MODEL_all(id INTEGER PRIMARY KEY, run, point, status, reason, fidelity, <varying parameters>, <metrics>, <derived>)
- *     MODEL_fixed(run INTEGER PRIMARY KEY, first_id, <every parameter; NULL where it varies>)
+ *     MODEL_fixed(run INTEGER PRIMARY KEY, first_id, points, <every parameter; NULL where it varies>)
  *     MODEL          view: every parameter and metric under its own name, newest run of each sweep
  *     front(run, model, point, PRIMARY KEY(run, model, point)) WITHOUT ROWID;   MODEL_front: view
  *     column_info(table_name, column_name, unit, doc, direction, PRIMARY KEY(table_name, column_name))
+ *                                                           table_name: MODEL; direction: -1 less is better, 1 more, 0 neither
  *     block(run, model, first, last): index ranges that are done, both ends included; written with the rows
  *
  * The row of point p of a run has id = first_id + p: rows stand in the order of the points, are found without an index, and cannot
- * be there twice. A run's range of ids is reserved when it starts.
+ * be there twice. A run's range of ids, first_id to first_id + points - 1, is reserved when it starts.
+ *
+ * One dse writes a database at a time: it keeps a lock on the file (src/store/db.h) that ends with the process, and a second one is
+ * refused. Others may read between transactions; a transaction waits up to a minute for a reader to finish. The journal
+ * mode is PERSIST and synchronous NORMAL: kill -9 at any moment loses at most the open transaction.
  */
 #ifndef DSE_STORE_STORE_H
 #define DSE_STORE_STORE_H
@@ -27,6 +32,7 @@ struct run_info {
     uint64_t hash;          /* of all spaces, objectives, fidelity, tool version */
     const char *fidelity;
     const char *shard; /* "2/3", or NULL: all */
+    uint64_t planned;  /* points of this run: of all spaces, or of the shard; 0 stands for all points of the spaces */
 };
 
 enum store_flags { STORE_FRESH = 1 << 0 /* start a new run even if one can be resumed or is done */ };
@@ -74,8 +80,10 @@ bool store_scan(struct store *st, size_t m, const char *const *columns, size_t n
 /* Set the run's end, counts and status ('done' or 'interrupted'). */
 bool store_finish(struct store *st, const char *status, struct diags *diags);
 
-/* Merge databases: runs of the same hash become one run (their rows in point order), other runs are carried over; the front is recomputed by the caller. OUT must not
- * exist or be a dse database; INs are only read. */
+/* Merge databases into OUT, which must not exist or be a dse database. Runs of the same sweep and hash become one run; when their shards differ its
+ * shard is NULL, and a point that several have is taken once. Other runs are carried over. A merged run loses its front, which
+ * the caller computes anew. All inputs are checked before anything is written; each is merged in one transaction, so that
+ * after a failure the same call goes on. Inputs are only read, except that what a killed writer left open in one is rolled back. */
 bool store_merge(const char *out, const char *const *in, size_t n_in, struct diags *diags);
 
 #endif

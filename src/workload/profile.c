@@ -28,8 +28,10 @@ static const struct {
     size_t offset;
     double max; /* infinity: at most the context */
 } columns[COLUMNS] = {
-    {"centers", offsetof(struct dse_locality, centers), INFINITY}, {"large", offsetof(struct dse_locality, large), INFINITY},
-    {"active", offsetof(struct dse_locality, active), INFINITY},   {"updates", offsetof(struct dse_locality, updates), INFINITY},
+    {"centers", offsetof(struct dse_locality, centers), (double)INFINITY},
+    {"large", offsetof(struct dse_locality, large), (double)INFINITY},
+    {"active", offsetof(struct dse_locality, active), (double)INFINITY},
+    {"updates", offsetof(struct dse_locality, updates), (double)INFINITY},
     {"hit_ratio", offsetof(struct dse_locality, hit_ratio), 1},
 };
 
