@@ -36,7 +36,7 @@ static char *copy_line(const char *text, int line)
     return xstrndup(text, n);
 }
 
-static struct diag *append(struct diags *d, enum diag_severity severity, enum diag_class class, struct srcloc loc)
+static struct diag *append(struct diags *d, enum diag_severity severity, enum diag_class kind, struct srcloc loc)
 {
     if (d->n == d->capacity) {
         d->capacity = d->capacity ? 2 * d->capacity : 8;
@@ -44,7 +44,7 @@ static struct diag *append(struct diags *d, enum diag_severity severity, enum di
     }
     if (severity == DIAG_ERROR) d->errors++;
     struct diag *g = &d->list[d->n++];
-    *g = (struct diag){.severity = severity, .class = class, .line = loc.line, .column = loc.column};
+    *g = (struct diag){.severity = severity, .kind = kind, .line = loc.line, .column = loc.column};
     if (loc.file) g->file = xstrdup(loc.file);
     return g;
 }
@@ -85,7 +85,7 @@ int diags_exit_status(const struct diags *d)
     int status = 0;
     for (size_t i = 0; i < d->n; i++) {
         if (d->list[i].severity != DIAG_ERROR) continue;
-        if (d->list[i].class == DIAG_INPUT) return 2;
+        if (d->list[i].kind == DIAG_INPUT) return 2;
         status = 1;
     }
     return status;
@@ -98,8 +98,8 @@ static void print_source(const struct diag *g, FILE *out, const char *bold, cons
     enum { WIDTH = 120 };
     size_t length = strlen(g->source);
     size_t column = g->column > 0 ? (size_t)g->column - 1 : 0;
+    if (column > length) column = length;
     size_t start = column > WIDTH / 2 && length > WIDTH ? column - WIDTH / 2 : 0;
-    if (start > length) start = length;
     fprintf(out, "%5d | %s%.*s\n", g->line, start ? "..." : "", WIDTH, g->source + start);
     if (g->column < 1) return;
     fprintf(out, "      | %s", start ? "   " : "");

@@ -15,6 +15,8 @@ struct objective {
     struct srcloc loc;
 };
 
+enum { SWEEP_OBJECTIVES_MAX = 16 };
+
 struct sweep_file {
     struct toml_doc *doc;
     char *question; /* the file's first comment line, without "# "; "" if none */
@@ -25,6 +27,8 @@ struct sweep_file {
     size_t n_constraints, n_derived;
     struct objective *objectives; /* in the order of the file */
     size_t n_objectives;
+    char **per; /* a front for each combination of values of these parameters; none: one front */
+    size_t n_per;
     char **figures; /* paths: as given if they exist from the working directory, else relative to the sweep file, else to the data
                        directory */
     size_t n_figures;

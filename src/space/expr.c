@@ -136,7 +136,10 @@ static bool syntax_error(struct expr *e, struct srcloc loc, const char *source_t
 {
     const char *message = mupGetErrorMsg(e->parser);
     muInt_t position = mupGetErrorPos(e->parser);
-    size_t place = position >= 0 && (size_t)position <= strlen(text) ? (size_t)position : 0;
+    enum { UNEXPECTED_END = 2 }; /* muParser's ecUNEXPECTED_EOF, whose position it leaves unset */
+    size_t end = strlen(text);
+    bool known = position >= 0 && (size_t)position <= end && mupGetErrorCode(e->parser) != UNEXPECTED_END;
+    size_t place = known ? (size_t)position : end;
     diags_input(diags, at(loc, place), source_text, "for example: \"area_mm2 <= 25 && tiles >= 4\"", "in the expression \"%s\": %s",
                 text, message);
     mupErrorReset(e->parser);

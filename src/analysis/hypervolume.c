@@ -1,0 +1,197 @@
+/* The hypervolume of one, two and three objectives, each by a sweep along the last one. All sums are of positive terms. */
+#include <assert.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "analysis/front_internal.h"
+#include "analysis/hypervolume_internal.h"
+#include "analysis/order.h"
+#include "analysis/stairs.h"
+#include "base/xalloc.h"
+
+enum { SMALL = 48 }; /* points whose stairs are kept in plain arrays */
+
+static uint32_t *order_by_objective(const double *points, size_t n, size_t m, size_t j)
+{
+    uint64_t *scratch = scratch_new(2 * n, sizeof *scratch);
+    uint32_t *order = scratch_new(n, sizeof *order);
+    order_identity(order, n);
+    order_sort((struct order_column){.values = points + j, .stride = m}, order, n, scratch, NULL);
+    free(scratch);
+    return order;
+}
+
+double hypervolume_2(const double *points, size_t n, const double *ref)
+{
+    uint32_t *order = order_by_objective(points, n, 2, 1);
+    double area = 0, edge = ref[0];
+    for (size_t i = 0; i < n; i++) {
+        const double *p = points + 2 * (size_t)order[i];
+        if (!(p[0] < edge)) continue;
+        area += (edge - p[0]) * (ref[1] - p[1]);
+        edge = p[0];
+    }
+    free(order);
+    return area;
+}
+
+/* The stairs of the points passed so far, seen along the third objective: slots are places in the order of the second objective y, and x falls
+ * from slot to slot. */
+struct plane {
+    struct stairs stairs;
+    double *x, *y; /* by slot */
+};
+
+/* Add a point; returns the area that it adds: strip by strip up to the stair that reaches further left than it. */
+static double plane_add(struct plane *plane, size_t slot, double x)
+{
+    const size_t before = stairs_at_or_before(&plane->stairs, slot);
+    double right = plane->x[before], low = plane->y[slot], area = 0;
+    if (right <= x) return 0;
+    for (size_t next = stairs_after(&plane->stairs, slot);; next = stairs_after(&plane->stairs, next)) {
+        area += (right - x) * (plane->y[next] - low);
+        if (plane->x[next] < x) break;
+        right = plane->x[next];
+        low = plane->y[next];
+        stairs_remove(&plane->stairs, next);
+    }
+    plane->x[slot] = x;
+    stairs_insert(&plane->stairs, slot);
+    return area;
+}
+
+static double volume_3_large(const double *points, size_t n, const double *ref)
+{
+    uint32_t *by_y = order_by_objective(points, n, 3, 1), *by_z = order_by_objective(points, n, 3, 2);
+    uint32_t *slot = xmalloc(n * sizeof *slot);
+    struct plane plane = {.x = xmalloc((n + 2) * sizeof *plane.x), .y = xmalloc((n + 2) * sizeof *plane.y)};
+    stairs_init(&plane.stairs, n + 2);
+    for (size_t i = 0; i < n; i++) {
+        slot[by_y[i]] = (uint32_t)i + 1;
+        plane.y[i + 1] = points[3 * (size_t)by_y[i] + 1];
+    }
+    plane.x[0] = ref[0];
+    plane.x[n + 1] = -INFINITY;
+    plane.y[n + 1] = ref[1];
+    stairs_insert(&plane.stairs, 0);
+    stairs_insert(&plane.stairs, n + 1);
+    double volume = 0;
+    for (size_t i = 0; i < n; i++) {
+        const double *p = points + 3 * (size_t)by_z[i];
+        volume += plane_add(&plane, slot[by_z[i]], p[0]) * (ref[2] - p[2]);
+    }
+    stairs_release(&plane.stairs);
+    free(plane.y);
+    free(plane.x);
+    free(slot);
+    free(by_z);
+    free(by_y);
+    return volume;
+}
+
+/* The stairs of a few points: y rises and x falls from one to the next. */
+struct small_plane {
+    size_t n;
+    double x[SMALL], y[SMALL];
+};
+
+static double small_plane_add(struct small_plane *s, double x, double y, const double *ref)
+{
+    size_t from = 0, to;
+    while (from < s->n && s->y[from] <= y) from++;
+    double right = from > 0 ? s->x[from - 1] : ref[0], low = y, area = 0;
+    if (right <= x) return 0;
+    for (to = from; to < s->n && s->x[to] >= x; to++) {
+        area += (right - x) * (s->y[to] - low);
+        right = s->x[to];
+        low = s->y[to];
+    }
+    area += (right - x) * ((to < s->n ? s->y[to] : ref[1]) - low);
+    memmove(s->x + from + 1, s->x + to, (s->n - to) * sizeof *s->x);
+    memmove(s->y + from + 1, s->y + to, (s->n - to) * sizeof *s->y);
+    s->x[from] = x;
+    s->y[from] = y;
+    s->n += 1 + from - to;
+    return area;
+}
+
+static double volume_3_small(const double *points, size_t n, const double *ref)
+{
+    const double *order[SMALL];
+    struct small_plane plane = {.n = 0};
+    double volume = 0;
+    for (size_t i = 0; i < n; i++) {
+        const double *p = points + 3 * i;
+        size_t k = i;
+        for (; k > 0 && order[k - 1][2] > p[2]; k--) order[k] = order[k - 1];
+        order[k] = p;
+    }
+    for (size_t i = 0; i < n; i++) volume += small_plane_add(&plane, order[i][0], order[i][1], ref) * (ref[2] - order[i][2]);
+    return volume;
+}
+
+double hypervolume_3(const double *points, size_t n, const double *ref)
+{
+    return n <= SMALL ? volume_3_small(points, n, ref) : volume_3_large(points, n, ref);
+}
+
+static double hypervolume_1(const double *points, size_t n, const double *ref)
+{
+    double lowest = ref[0];
+    for (size_t i = 0; i < n; i++) lowest = points[i] < lowest ? points[i] : lowest;
+    return ref[0] - lowest;
+}
+
+/* Copy the points that are better than ref in every objective. Returns how many; *ret_infinite: the box of one of them has no end. */
+static size_t copy_inside(const double *values, size_t n, size_t m, const double *ref, double *points, bool *ret_infinite)
+{
+    size_t inside = 0;
+    *ret_infinite = false;
+    for (size_t i = 0; i < n; i++) {
+        bool better = true, infinite = false;
+        for (size_t j = 0; j < m; j++) {
+            better &= values[i * m + j] < ref[j];
+            infinite |= isinf(ref[j] - values[i * m + j]);
+        }
+        if (!better) continue;
+        *ret_infinite |= infinite;
+        memcpy(points + inside * m, values + i * m, m * sizeof *points);
+        inside++;
+    }
+    return inside;
+}
+
+/* Keep the points of the front. */
+static size_t reduce_to_front(double *points, size_t n, size_t m)
+{
+    uint8_t *keep = xmalloc(n);
+    size_t kept = 0;
+    front_compute(points, n, (int)m, keep);
+    for (size_t i = 0; i < n; i++)
+        if (keep[i]) memmove(points + kept++ * m, points + i * m, m * sizeof *points);
+    free(keep);
+    return kept;
+}
+
+double hypervolume(const double *values, size_t n, int m, const double *ref)
+{
+    assert(m >= 1 && m <= FRONT_OBJECTIVES_MAX);
+    bool infinite;
+    double *points = xmalloc(n * (size_t)m * sizeof *points), volume = 0;
+    n = copy_inside(values, n, (size_t)m, ref, points, &infinite);
+    if (infinite)
+        volume = INFINITY;
+    else if (n == 0)
+        volume = 0;
+    else if (m == 1)
+        volume = hypervolume_1(points, n, ref);
+    else if (m == 2)
+        volume = hypervolume_2(points, n, ref);
+    else if (m == 3)
+        volume = hypervolume_3(points, n, ref);
+    else
+        volume = hypervolume_sweep(points, reduce_to_front(points, n, (size_t)m), m, ref);
+    free(points);
+    return volume;
+}

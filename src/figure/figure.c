@@ -1,0 +1,115 @@
+/* Drawing a figure: queries to rows, rows to a scene, the scene to gnuplot, gnuplot's picture to its place. */
+#include "figure/figure.h"
+
+#include "base/text.h"
+#include "base/xalloc.h"
+#include "figure/gnuplot.h"
+#include "figure/kinds.h"
+#include "figure/output.h"
+#include "figure/script.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* Quote the source line in errors that were added since `from` about the figure file without one (those of the database). */
+static void quote_lines(const struct figure *f, struct diags *diags, size_t from)
+{
+    for (size_t i = from; i < diags->n; i++) {
+        struct diag *g = &diags->list[i];
+        if (g->source || g->line < 1 || !g->file || strcmp(g->file, f->doc->file) != 0) continue;
+        const char *line = f->doc->text;
+        for (int j = 1; line && j < g->line; j++) {
+            line = strchr(line, '\n');
+            if (line) line++;
+        }
+        if (line) g->source = xstrndup(line, strcspn(line, "\r\n"));
+    }
+}
+
+static enum better column_better(struct reader *r, const struct column_spec *c, char **ret_unit)
+{
+    char *doc = NULL;
+    int direction = 0;
+    if (!reader_column_info(r, c->column, ret_unit, &doc, &direction)) return BETTER_UNKNOWN;
+    free(doc);
+    return direction > 0 ? BETTER_MAX : direction < 0 ? BETTER_MIN : BETTER_UNKNOWN;
+}
+
+/* The scene of a figure from an open database, its axes fitted for the canvas. */
+static bool read_scene(struct scene *ret, const struct figure *f, struct reader *r, const struct canvas *c, struct diags *diags)
+{
+    bool ok = false;
+    struct query *query = query_new(r, f->query.sql, f->query.loc, diags);
+    struct query *front = f->front.sql ? query_new(r, f->front.sql, f->front.loc, diags) : NULL;
+    if (query && (front || !f->front.sql)) {
+        struct query_rows query_rows, front_rows;
+        rows_of_query(&query_rows, query);
+        if (front) rows_of_query(&front_rows, front);
+        struct inputs in = {.query = &query_rows.rows, .front = front ? &front_rows.rows : NULL};
+        char *unit_x = NULL, *unit_y = NULL;
+        enum better better_x = column_better(r, &f->x, &unit_x), better_y = column_better(r, &f->y, &unit_y);
+        ok = scene_build(ret, f, &in, better_x, better_y, diags);
+        if (ok) scene_fit_axes(ret, script_ticks_x(f, c), script_ticks_y(f, c), unit_x, unit_y);
+        free(unit_x);
+        free(unit_y);
+    }
+    query_free(front);
+    query_free(query);
+    return ok;
+}
+
+/* Draw into memory. */
+static bool draw(const struct figure *f, const char *db, const struct canvas *c, struct text *ret, struct diags *diags)
+{
+    if (!gnuplot_check(diags)) return false;
+    struct reader *r = reader_open(db, diags);
+    if (!r) return false;
+    size_t before = diags->n;
+    struct scene scene = {0};
+    bool ok = read_scene(&scene, f, r, c, diags);
+    quote_lines(f, diags, before);
+    reader_close(r);
+    if (ok) {
+        struct text script;
+        text_init(&script);
+        script_write(&script, &scene, c);
+        ok = gnuplot_run(script.s, script.n, ret, diags);
+        text_release(&script);
+    }
+    scene_release(&scene);
+    return ok;
+}
+
+bool figure_render(const struct figure *f, const char *db, const char *out, struct diags *diags)
+{
+    struct canvas canvas = {0};
+    if (!output_format(out, &canvas.format, diags) || !output_check(out, diags)) return false;
+    struct text picture;
+    text_init(&picture);
+    bool ok = draw(f, db, &canvas, &picture, diags);
+    if (ok && canvas.format == FORMAT_PNG) output_set_density(&picture, f->dpi);
+    if (ok) ok = output_write(out, picture.s, picture.n, diags);
+    text_release(&picture);
+    return ok;
+}
+
+bool figure_render_terminal(const struct figure *f, const char *db, int width, int height, FILE *out, struct diags *diags)
+{
+    enum { WIDTH_MIN = 40, WIDTH_MAX = 1000, HEIGHT_MIN = 12, HEIGHT_MAX = 400 };
+    struct canvas canvas = {
+        .format = FORMAT_TEXT,
+        .columns = width < WIDTH_MIN   ? WIDTH_MIN
+                   : width > WIDTH_MAX ? WIDTH_MAX
+                                       : width,
+        .rows = height < HEIGHT_MIN   ? HEIGHT_MIN
+                : height > HEIGHT_MAX ? HEIGHT_MAX
+                                      : height,
+    };
+    struct text picture;
+    text_init(&picture);
+    bool ok = draw(f, db, &canvas, &picture, diags);
+    if (ok && (fwrite(picture.s, 1, picture.n, out) != picture.n || fflush(out) != 0))
+        ok = diags_runtime(diags, NULL, "cannot write the figure to the terminal");
+    text_release(&picture);
+    return ok;
+}
