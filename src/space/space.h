@@ -30,6 +30,9 @@ union cell {
     const char *text; /* ENUM and REF */
 };
 
+/* Check what sweep_file_read cannot: constraints, derived columns and objectives of model `m`. Adds every error. */
+bool space_check(const struct sweep_file *s, size_t m, struct diags *diags);
+
 /* Build the space of model `m` (an index into s->bindings). NULL with errors: unknown names and syntax errors in constraints, derived
  * columns and objectives, a space above max_points (the message has the count). The sweep and its catalog must outlive it. */
 struct space *space_new(const struct sweep_file *s, size_t m, uint64_t max_points, struct diags *diags);
