@@ -248,7 +248,7 @@ struct lad_macs lad_stage_macs(const struct lad_point *pt, double active)
 {
     const struct dse_locality *at = &pt->at;
     double d = pt->d, md = active * d;
-    return (struct lad_macs){.eas = (2 * at->centers + at->large + 1) * d + pt->n,
+    return (struct lad_macs){.eas = (2 * at->centers + at->large) * d + pt->n,
                              .md = md,
                              .ac = lad_macs_hardware(d, active) - md + at->updates * (d * d + 3 * d)};
 }
