@@ -48,7 +48,7 @@ double lad_coefficient_entries(double intervals)
 /* Rows of d elements take this many passes through a VPU. */
 static double passes(const struct lad_params *p, double d)
 {
-    return ceil(d / (double)p->vpu_width);
+    return lad_ceil(d / (double)p->vpu_width);
 }
 
 struct lad_stages lad_stages_eq7(const struct lad_params *p, double d, double n, const struct dse_locality *at)
@@ -65,80 +65,16 @@ struct lad_stages lad_stages_eq7(const struct lad_params *p, double d, double n,
 struct lad_stages lad_stages_exact(const struct lad_params *p, double d, double n, const struct dse_locality *at)
 {
     double w = passes(p, d), eas = (double)p->vpu_eas, ac = (double)p->vpu_ac, load = (double)p->accumulator_cycles;
-    double update = larger(1, ceil(at->updates / ac)); /* AC.5 to AC.8: the lanes share U; at least one position ages a step */
+    double update = larger(1, lad_ceil(at->updates / ac)); /* AC.5 to AC.8: the lanes share U; at least one position ages a step */
     return (struct lad_stages){
-        .eas = w * (2 * ceil(at->centers / eas) + ceil(at->large / eas) + 1) + ceil(n / ((double)p->vpu_width * eas)),
-        .apid = ceil(n / (double)p->apid_width),
-        .md = w * ceil(at->active / (double)p->vpu_md),
-        .ac = w * (ceil(d / ac) + 1 + ceil(at->active / ac) + 1) + w * (d + 3) * (update + load),
+        .eas = w * (2 * lad_ceil(at->centers / eas) + lad_ceil(at->large / eas) + 1) + lad_ceil(n / ((double)p->vpu_width * eas)),
+        .apid = lad_ceil(n / (double)p->apid_width),
+        .md = w * lad_ceil(at->active / (double)p->vpu_md),
+        .ac = w * (lad_ceil(d / ac) + 1 + lad_ceil(at->active / ac) + 1) + w * (d + 3) * (update + load),
     };
 }
 
-/* ---- one head ------------------------------------------------------------------------------------------------------------ */
-
-/* E13: bytes of one head-sample on the bus, by class, and its HBM time when it has the HBM alone. */
-struct traffic {
-    double centers, active, others; /* in attention periods */
-    double stage1, stage4;          /* the same bytes by stage */
-    double seconds;
-};
-
-static struct traffic head_traffic(const struct lad_point *pt, double active, double hits)
-{
-    double row = pt->row_bytes * pt->gather_factor;
-    double counters = pt->p->counters == LAD_COUNTED ? active * (double)pt->p->intervals * COUNTER_BYTES : 0;
-    double g = pt->n * pt->position_bytes;
-    struct traffic t = {.centers = row * (pt->at.centers + pt->at.large), .active = 2 * row * (active - hits)};
-    double streamed1 = 2 * g + pt->cache_bytes + counters, streamed4 = pt->cache_bytes + counters;
-    t.others = streamed1 + streamed4;
-    t.stage1 = t.centers + streamed1;
-    t.stage4 = t.active + streamed4;
-    t.seconds = t.others / pt->stream_bps + (t.centers + t.active) / pt->gather_bps;
-    return t;
-}
-
-/* E14: positions pre-fetched for a head-sample, of which hit_ratio are active again. */
-static double prefetched(const struct lad_point *pt, double batch, double active, double slack_bytes)
-{
-    if (pt->p->prefetch == LAD_PREFETCH_OFF) return 0;
-    double bytes = 2 * pt->row_bytes * pt->gather_factor; /* of one position */
-    double positions = smaller(active, lad_sram_positions(pt, batch, active));
-    if (pt->p->vain_prefetch == LAD_IGNORED) bytes *= pt->at.hit_ratio;
-    return positions * bytes > slack_bytes ? slack_bytes / bytes : positions;
-}
-
-double lad_rounds(const struct lad_point *pt, double batch)
-{
-    return ceil(batch / (double)pt->p->tiles);
-}
-
-/* E16: time of one attention period, split by what bounds its slots. */
-struct period {
-    double hbm_s, compute_s;
-};
-
-static void add_slots(struct period *t, double slots, double hbm_s, double compute_s)
-{
-    if (hbm_s >= compute_s)
-        t->hbm_s += slots * hbm_s;
-    else
-        t->compute_s += slots * compute_s;
-}
-
-static struct period attention_period(const struct lad_point *pt, double batch, double hbm_s, double compute_s)
-{
-    struct period t = {0};
-    double tiles = (double)pt->p->tiles, rounds = lad_rounds(pt, batch), full = floor(batch / tiles), rest = batch - full * tiles;
-    switch (pt->p->slots) {
-    case LAD_PARTITIONED: add_slots(&t, rounds, tiles * hbm_s, compute_s); break;
-    case LAD_BARRIER:
-        add_slots(&t, full, tiles * hbm_s, compute_s);
-        if (rest > 0) add_slots(&t, 1, rest * hbm_s, compute_s);
-        break;
-    default: add_slots(&t, 1, batch * hbm_s, rounds * compute_s); break;
-    }
-    return t;
-}
+/* ---- SRAM ---------------------------------------------------------------------------------------------------------------- */
 
 double lad_sram_resident(const struct lad_point *pt, double batch)
 {
@@ -150,127 +86,269 @@ double lad_sram_resident(const struct lad_point *pt, double batch)
            (double)p->resident_caches * pt->cache_bytes + (double)p->resident_activations * activations;
 }
 
-double lad_sram_positions(const struct lad_point *pt, double batch, double active)
+double lad_rounds(const struct lad_point *pt, double batch)
+{
+    return lad_ceil(batch / (double)pt->p->tiles);
+}
+
+/* E15: positions that fit a tile besides the pipeline's data, shared by the head-samples of a batch on that tile; every active position of
+ * the pipeline takes `per_active` of them. */
+struct room {
+    double positions, per_active, share;
+};
+
+static struct room sram_room(const struct lad_point *pt, double batch, double rounds)
 {
     double position = 2 * pt->row_bytes;
-    double free_bytes = pt->sram_bytes - lad_sram_resident(pt, batch) - (double)pt->p->resident_active * position * active;
-    return larger(0, free_bytes) / (lad_rounds(pt, batch) * position);
+    return (struct room){.positions = (pt->sram_bytes - lad_sram_resident(pt, batch)) / position,
+                         .per_active = (double)pt->p->resident_active,
+                         .share = 1 / rounds};
 }
 
-/* ---- all heads ----------------------------------------------------------------------------------------------------------- */
+static double room_left(const struct room *r, double active)
+{
+    return larger(0, r->positions - r->per_active * active) * r->share;
+}
 
-static enum lad_stage longest(struct lad_stages s)
+double lad_sram_positions(const struct lad_point *pt, double batch, double active)
+{
+    struct room r = sram_room(pt, batch, lad_rounds(pt, batch));
+    return room_left(&r, active);
+}
+
+/* ---- the spread over heads ------------------------------------------------------------------------------------------------- */
+
+/* E12: weights exp(-z^2 / 2), normalised, of the nodes z = -1.8, -1.2, -0.8, -0.5, -0.25, 0, 0.25, 0.5, 0.8, 1.2, 1.8. */
+static const double node_weights[LAD_NODES] = {
+    0.026298619850100468, 0.06468416720244104, 0.09649743817895896, 0.11727439678700244, 0.1288007273297286,   0.132889301303537,
+    0.1288007273297286,   0.11727439678700244, 0.09649743817895896, 0.06468416720244104, 0.026298619850100468,
+};
+
+/* u to the powers 36, 24, 16, 10, 5: z = 1.8, 1.2, 0.8, 0.5, 0.25. */
+static void powers(double u, double ret[LAD_NODES / 2])
+{
+    double u2 = u * u, u4 = u2 * u2, u8 = u4 * u4, u16 = u8 * u8;
+    ret[4] = u4 * u;
+    ret[3] = ret[4] * ret[4];
+    ret[2] = u16;
+    ret[1] = u16 * u8;
+    ret[0] = u16 * u16 * u4;
+}
+
+/* Factors exp(s z) over their mean, s^2 = ln(1 + cv^2): |J| of a head over that of the mean head. One exp: the nodes are
+ * powers of u = exp(s / 20). */
+void lad_spread_init(struct lad_spread *ret, double cv)
+{
+    if (cv <= 0) {
+        static const double all = 1;
+        *ret = (struct lad_spread){.weight = &all, .factor = {1}, .nodes = 1};
+        return;
+    }
+    double u = exp(sqrt(log1p(cv * cv)) / 20), up[LAD_NODES / 2], down[LAD_NODES / 2];
+    powers(u, up);
+    powers(1 / u, down);
+    double mean = node_weights[LAD_NODES / 2];
+    for (int i = 0; i < LAD_NODES / 2; i++) mean += node_weights[i] * (up[i] + down[i]);
+    double over_mean = 1 / mean;
+    ret->nodes = LAD_NODES;
+    ret->weight = node_weights;
+    for (int i = 0; i < LAD_NODES / 2; i++) {
+        ret->factor[i] = down[i] * over_mean;
+        ret->factor[LAD_NODES - 1 - i] = up[i] * over_mean;
+    }
+    ret->factor[LAD_NODES / 2] = over_mean;
+}
+
+/* ---- pre-fetching --------------------------------------------------------------------------------------------------------- */
+
+/* The nodes of the spread: active and pre-fetched positions of a head-sample, cycles of its stages. */
+struct plan {
+    double active[LAD_NODES], fetched[LAD_NODES];
+    struct lad_stages stages[LAD_NODES];
+};
+
+/* E14. Of the fetched positions hit_ratio are active again. The time of QKV periods is there head by head; that of all
+ * linear layers is shared by the heads as they need it. */
+static void plan_prefetch(const struct lad_point *pt, const struct lad_spread *spread, double batch, double rounds, double idle_s,
+                          struct plan *plan)
+{
+    int32_t mode = pt->p->prefetch;
+    struct room room = sram_room(pt, batch, rounds);
+    double bytes = 2 * pt->row_bytes * pt->gather_factor; /* of one position */
+    if (pt->p->vain_prefetch == LAD_IGNORED) bytes *= pt->at.hit_ratio;
+    double slack = idle_s / (pt->gather_s * pt->head_samples * batch), wanted = 0;
+    for (int i = 0; i < spread->nodes; i++) {
+        double active = smaller(pt->at.active * spread->factor[i], pt->n);
+        double fetched = mode == LAD_PREFETCH_OFF ? 0 : smaller(active, room_left(&room, active));
+        if (mode == LAD_PREFETCH_LIMITED && fetched * bytes > slack) fetched = slack / bytes;
+        plan->active[i] = active;
+        plan->fetched[i] = fetched;
+        wanted += spread->weight[i] * fetched * bytes;
+    }
+    if (wanted <= slack) return;
+    for (int i = 0; i < spread->nodes; i++) plan->fetched[i] *= slack / wanted;
+}
+
+/* ---- an attention period -------------------------------------------------------------------------------------------------- */
+
+/* E16: an attention period is at most two kinds of slots: `count` of them, each as long as `hbm` head-samples keep the HBM busy or
+ * `compute` pass the longest stage, whichever is longer. */
+struct slots {
+    double count, hbm, compute;
+};
+
+static void period_slots(const struct lad_point *pt, double batch, double rounds, struct slots ret[2])
+{
+    double tiles = (double)pt->p->tiles, full = rounds * tiles > batch ? rounds - 1 : rounds, rest = batch - full * tiles;
+    ret[1] = (struct slots){0};
+    switch (pt->p->slots) {
+    case LAD_PARTITIONED: ret[0] = (struct slots){rounds, tiles, 1}; break;
+    case LAD_BARRIER:
+        ret[0] = (struct slots){full, tiles, 1};
+        if (rest > 0) ret[1] = (struct slots){1, rest, 1};
+        break;
+    default: ret[0] = (struct slots){1, batch, rounds}; break;
+    }
+}
+
+static enum lad_stage longest(const struct lad_stages *s)
 {
     enum lad_stage at = LAD_EAS;
-    double most = s.eas;
-    if (s.apid > most) most = s.apid, at = LAD_APID;
-    if (s.md > most) most = s.md, at = LAD_MD;
-    if (s.ac > most) at = LAD_AC;
+    double most = s->eas;
+    if (s->apid > most) most = s->apid, at = LAD_APID;
+    if (s->md > most) most = s->md, at = LAD_MD;
+    if (s->ac > most) at = LAD_AC;
     return at;
 }
+
+/* E13: bytes on the bus of one head-sample in attention periods, but for the missing active positions; and HBM seconds. */
+struct traffic {
+    double centers, g, caches, counters; /* read or written once; counters: of one active position */
+    double position;                     /* one active position: key and value */
+    double fixed_s, active_s, missed_s;  /* whatever is active; for each active position; for each one fetched in time of need */
+};
+
+static struct traffic head_traffic(const struct lad_point *pt)
+{
+    double row = pt->row_bytes * pt->gather_factor;
+    struct traffic t = {.centers = row * (pt->at.centers + pt->at.large),
+                        .g = pt->n * pt->position_bytes,
+                        .caches = pt->cache_bytes,
+                        .position = 2 * row};
+    if (pt->p->counters == LAD_COUNTED) t.counters = (double)pt->p->intervals * COUNTER_BYTES;
+    t.fixed_s = t.centers * pt->gather_s + 2 * (t.g + t.caches) * pt->stream_s;
+    t.active_s = 2 * t.counters * pt->stream_s;
+    t.missed_s = t.position * pt->gather_s;
+    return t;
+}
+
+/* ---- all heads ------------------------------------------------------------------------------------------------------------ */
 
 struct lad_macs lad_stage_macs(const struct lad_point *pt, double active)
 {
     const struct dse_locality *at = &pt->at;
     double d = pt->d, md = active * d;
-    return (struct lad_macs){.eas = (2 * at->centers + at->large + 1) * d + pt->n,
+    return (struct lad_macs){.eas = (2 * at->centers + at->large) * d + pt->n,
                              .md = md,
                              .ac = lad_macs_hardware(d, active) - md + at->updates * (d * d + 3 * d)};
 }
 
-/* Add the heads of one node of the spread, a share `weight` of all. */
-static void add_heads(const struct lad_point *pt, double batch, double slack_bytes, double weight, double active,
-                      struct lad_attention *sum)
+/* Stages of the point's head with `active` active positions. */
+static struct lad_stages stages_at(const struct lad_point *pt, double active)
 {
     struct dse_locality at = pt->at;
     at.active = active;
-    struct lad_stages s =
-        pt->p->pipeline == LAD_EXACT ? lad_stages_exact(pt->p, pt->d, pt->n, &at) : lad_stages_eq7(pt->p, pt->d, pt->n, &at);
-    enum lad_stage stage = longest(s);
-    double cycles = larger(larger(s.eas, s.apid), larger(s.md, s.ac));
-    double fetched = prefetched(pt, batch, active, slack_bytes), hits = fetched * pt->at.hit_ratio;
-    struct traffic t = head_traffic(pt, active, hits);
-    struct period period = attention_period(pt, batch, t.seconds, cycles / pt->clock_hz);
-
-    sum->exposed_s[LAD_HBM] += weight * period.hbm_s;
-    sum->exposed_s[stage] += weight * period.compute_s;
-    sum->stage1_s += weight * period.hbm_s * (t.stage1 / (t.stage1 + t.stage4));
-    sum->stage1_bytes += weight * t.stage1;
-    sum->stage4_bytes += weight * t.stage4;
-    sum->centers_bytes += weight * t.centers;
-    sum->active_bytes += weight * t.active;
-    sum->others_bytes += weight * t.others;
-    sum->prefetch_bytes += weight * 2 * pt->row_bytes * pt->gather_factor * (pt->p->vain_prefetch == LAD_COUNTED ? fetched : hits);
-    sum->stages.eas += weight * s.eas;
-    sum->stages.apid += weight * s.apid;
-    sum->stages.md += weight * s.md;
-    sum->stages.ac += weight * s.ac;
-    sum->compute_cycles += weight * cycles;
-    sum->memory_cycles += weight * t.seconds;
-    sum->active += weight * active;
-    sum->prefetched += weight * fetched;
-    sum->hits += weight * hits;
+    return pt->p->pipeline == LAD_EXACT ? lad_stages_exact(pt->p, pt->d, pt->n, &at) : lad_stages_eq7(pt->p, pt->d, pt->n, &at);
 }
 
-void lad_attention_at(const struct lad_point *pt, double batch, double idle_s, struct lad_attention *ret)
+/* The stages of all nodes, and their mean. Eq. 7 is linear in the active positions: two evaluations and a line. */
+static struct lad_stages plan_stages(const struct lad_point *pt, const struct lad_spread *spread, struct plan *plan)
 {
-    struct lad_attention sum = {0};
-    double tiles = (double)pt->p->tiles, rounds = lad_rounds(pt, batch);
-    double head_samples = pt->head_samples * batch;
-    double slack_bytes = idle_s * pt->gather_bps / head_samples;
-    for (int i = 0; i < pt->nodes; i++)
-        add_heads(pt, batch, slack_bytes, pt->weight[i], smaller(pt->at.active * pt->factor[i], pt->n), &sum);
+    struct lad_stages none = stages_at(pt, 0), one = stages_at(pt, 1), mean = {.eas = none.eas, .apid = none.apid};
+    bool line = pt->p->pipeline == LAD_EQ7;
+    for (int i = 0; i < spread->nodes; i++) {
+        struct lad_stages s = none;
+        s.md += plan->active[i] * (one.md - none.md);
+        s.ac += plan->active[i] * (one.ac - none.ac);
+        plan->stages[i] = line ? s : stages_at(pt, plan->active[i]);
+        mean.md += spread->weight[i] * plan->stages[i].md;
+        mean.ac += spread->weight[i] * plan->stages[i].ac;
+    }
+    return mean;
+}
+
+/* Sum over the nodes of the spread: per head and period. */
+static void sum_heads(const struct lad_point *pt, const struct lad_spread *spread, const struct plan *plan,
+                      const struct slots slots[2], const struct traffic *t, struct lad_attention *sum)
+{
+    double cycle_s = 1 / pt->clock_hz, hits = pt->at.hit_ratio, exposed = 0, alone_s = 0, cycles_sum = 0, active = 0, fetched = 0;
+    int kinds = slots[1].count > 0 ? 2 : 1;
+    for (int i = 0; i < spread->nodes; i++) {
+        const struct lad_stages *s = &plan->stages[i];
+        double weight = spread->weight[i], missed = plan->active[i] - hits * plan->fetched[i];
+        double cycles = larger(larger(s->eas, s->apid), larger(s->md, s->ac)), compute_s = cycles * cycle_s;
+        double hbm_s = t->fixed_s + plan->active[i] * t->active_s + missed * t->missed_s;
+        for (int k = 0; k < kinds; k++) {
+            if (slots[k].hbm * hbm_s >= slots[k].compute * compute_s)
+                exposed += weight * slots[k].count * slots[k].hbm * hbm_s;
+            else
+                sum->exposed_s[longest(s)] += weight * slots[k].count * slots[k].compute * compute_s;
+        }
+        cycles_sum += weight * cycles;
+        alone_s += weight * hbm_s;
+        active += weight * plan->active[i];
+        fetched += weight * plan->fetched[i];
+    }
+    sum->exposed_s[LAD_HBM] = exposed;
+    sum->compute_cycles = cycles_sum;
+    sum->memory_cycles = alone_s * pt->clock_hz;
+    sum->active = active;
+    sum->prefetched = fetched;
+    sum->hits = fetched * hits;
+}
+
+/* Bytes of all head-samples from the positions of the mean one. */
+static void sum_bytes(const struct lad_point *pt, double head_samples, const struct traffic *t, struct lad_attention *sum)
+{
+    double counters = sum->active * t->counters;
+    sum->centers_bytes = head_samples * t->centers;
+    sum->active_bytes = head_samples * t->position * (sum->active - sum->hits);
+    sum->stage1_bytes = sum->centers_bytes + head_samples * (2 * t->g + t->caches + counters);
+    sum->stage4_bytes = sum->active_bytes + head_samples * (t->caches + counters);
+    sum->others_bytes = head_samples * 2 * (t->g + t->caches + counters);
+    sum->prefetch_bytes = head_samples * t->position * (pt->p->vain_prefetch == LAD_COUNTED ? sum->prefetched : sum->hits);
+    struct lad_macs macs = lad_stage_macs(pt, sum->active);
+    sum->macs = head_samples * (macs.eas + macs.md + macs.ac);
+}
+
+void lad_attention_at(const struct lad_point *pt, const struct lad_spread *spread, double batch, double idle_s,
+                      struct lad_attention *ret)
+{
+    double rounds = lad_rounds(pt, batch);
+    struct plan plan;
+    struct slots slots[2];
+    struct traffic traffic = head_traffic(pt);
+    for (int i = 0; i < LAD_STAGES; i++) ret->exposed_s[i] = 0;
+    plan_prefetch(pt, spread, batch, rounds, idle_s, &plan);
+    ret->stages = plan_stages(pt, spread, &plan);
+    period_slots(pt, batch, rounds, slots);
+    sum_heads(pt, spread, &plan, slots, &traffic, ret);
+    sum_bytes(pt, pt->head_samples * batch, &traffic, ret);
 
     double period = 0; /* of the mean head */
-    for (int i = 0; i < LAD_STAGES; i++) period += sum.exposed_s[i];
+    for (int i = 0; i < LAD_STAGES; i++) {
+        period += ret->exposed_s[i];
+        ret->exposed_s[i] *= pt->head_samples;
+    }
     double fills = pt->p->fill == LAD_FILL_STEP ? 1 : pt->p->fill == LAD_FILL_LAYER ? (double)pt->llm->layers : 0;
-    sum.fill_s = fills * LAD_FILL_SLOTS * period / rounds;
-    sum.time_s = pt->head_samples * period + sum.fill_s;
-    sum.slot_cycles = period / rounds * pt->clock_hz;
-    sum.memory_cycles *= smaller(batch, tiles) * pt->clock_hz;
-    for (int i = 0; i < LAD_STAGES; i++) sum.exposed_s[i] *= pt->head_samples;
-    sum.stage1_s *= pt->head_samples;
-    sum.stage1_bytes *= head_samples;
-    sum.stage4_bytes *= head_samples;
-    sum.centers_bytes *= head_samples;
-    sum.active_bytes *= head_samples;
-    sum.others_bytes *= head_samples;
-    sum.prefetch_bytes *= head_samples;
-    struct lad_macs macs = lad_stage_macs(pt, sum.active);
-    sum.macs = head_samples * (macs.eas + macs.md + macs.ac);
-    *ret = sum;
+    ret->fill_s = fills * LAD_FILL_SLOTS * period / rounds;
+    ret->time_s = pt->head_samples * period + ret->fill_s;
+    ret->stage1_s = ret->exposed_s[LAD_HBM] * ret->stage1_bytes / (ret->stage1_bytes + ret->stage4_bytes);
+    ret->memory_cycles *= smaller(batch, (double)pt->p->tiles);
+    ret->slot_cycles = period / rounds * pt->clock_hz;
 }
 
 /* ---- the point ------------------------------------------------------------------------------------------------------------ */
-
-/* E12: nodes z of the spread, symmetric, all multiples of 0.05; weights exp(-z^2 / 2) normalised. */
-static const double node_weights[LAD_NODES / 2 + 1] = {
-    0.026298619850100468, 0.06468416720244104, 0.09649743817895896, 0.11727439678700244, 0.1288007273297286, 0.132889301303537,
-};
-
-/* Factors exp(s z) over their mean, s^2 = ln(1 + cv^2): |J| of a head over that of the mean head. One exp: the nodes are
- * powers of u = exp(s / 20). */
-static void spread(struct lad_point *pt)
-{
-    double cv = pt->p->active_cv;
-    if (cv <= 0) {
-        pt->nodes = 1;
-        pt->weight[0] = pt->factor[0] = 1;
-        return;
-    }
-    double u = exp(sqrt(log1p(cv * cv)) / 20), u4 = u * u * (u * u), u5 = u4 * u, u8 = u4 * u4, u10 = u5 * u5, u16 = u8 * u8;
-    const double up[LAD_NODES / 2] = {u16 * u16 * u4, u16 * u8, u16, u10, u5}; /* z = 1.8, 1.2, 0.8, 0.5, 0.25 */
-    double mean = node_weights[LAD_NODES / 2];
-    for (int i = 0; i < LAD_NODES / 2; i++) mean += node_weights[i] * (up[i] + 1 / up[i]);
-    pt->nodes = LAD_NODES;
-    for (int i = 0; i < LAD_NODES / 2; i++) {
-        pt->weight[i] = pt->weight[LAD_NODES - 1 - i] = node_weights[i];
-        pt->factor[i] = 1 / (up[i] * mean);
-        pt->factor[LAD_NODES - 1 - i] = up[i] / mean;
-    }
-    pt->weight[LAD_NODES / 2] = node_weights[LAD_NODES / 2];
-    pt->factor[LAD_NODES / 2] = 1 / mean;
-}
 
 static const char *read_profile(struct lad_point *pt)
 {
@@ -280,8 +358,19 @@ static const char *read_profile(struct lad_point *pt)
     pt->at = dse_profile_at(pt->p->profile, pt->n);
     double active = pt->at.active + (double)(pt->p->recent - PAPER_WINDOW); /* A4 */
     pt->at.active = smaller(pt->n, larger(active, (double)pt->p->recent));
-    spread(pt);
     return NULL;
+}
+
+static void set_footprint(struct lad_point *pt)
+{
+    const struct lad_params *p = pt->p;
+    struct dse_workload none = p->workload;
+    none.batch = 0;
+    pt->weights_bytes = dse_workload_footprint(&none);
+    pt->sequence_bytes = pt->n * dse_kv_bytes_per_token(pt->llm, (double)p->workload.kv_bits);
+    if (!pt->locality_aware) return;
+    double counters = p->counters == LAD_COUNTED ? (double)p->intervals * COUNTER_BYTES : 0;
+    pt->sequence_bytes += pt->head_samples * (pt->cache_bytes + pt->n * (pt->position_bytes + counters));
 }
 
 const char *lad_point_init(struct lad_point *ret, const struct lad_params *p)
@@ -302,15 +391,17 @@ const char *lad_point_init(struct lad_point *ret, const struct lad_params *p)
         .row_bytes = row,
         .cache_bytes = lad_cache_elements(d) * (double)p->cache_bits / DSE_BITS_PER_BYTE,
         .position_bytes = (double)p->position_bits / DSE_BITS_PER_BYTE,
-        .stream_bps = peak * p->dram.dram_efficiency,
+        .stream_s = 1 / (peak * p->dram.dram_efficiency),
+        .pass_s = 1 / ((double)(p->tiles * (p->vpu_eas + p->vpu_md + p->vpu_ac)) * p->clock_ghz * DSE_GIGA),
         .gather_factor = 1,
         .sram_bytes = p->sram_mib * DSE_MIB,
     };
-    ret->gather_bps = ret->stream_bps;
+    ret->gather_s = ret->stream_s;
+    set_footprint(ret);
     if (!ret->locality_aware) return NULL;
     if (p->gather == LAD_GATHER_ROWS) {
         ret->gather_factor = dse_dram_moved(&p->dram, 1, row);
-        ret->gather_bps = peak * dse_dram_efficiency(&p->dram, row) * ret->gather_factor;
+        ret->gather_s = 1 / (peak * dse_dram_efficiency(&p->dram, row) * ret->gather_factor);
     }
     return read_profile(ret);
 }

@@ -67,16 +67,13 @@ static void write_decimal(char *ret, double v, int decimals)
     }
     unsigned long long n = (unsigned long long)scaled, unit = 1;
     for (int i = 0; i < decimals; i++) unit *= 10;
-    char whole[TEXT_NUMBER_MAX];
+    char whole[TEXT_NUMBER_MAX], rest[TEXT_NUMBER_MAX];
     if (n / unit < 10000)
         snprintf(whole, sizeof whole, "%llu", n / unit);
     else
         text_count(whole, n / unit);
-    const char *sign = v < 0 && n ? "\u2212" : "";
-    if (decimals)
-        snprintf(ret, AXIS_TEXT_MAX, "%s%s.%0*llu", sign, whole, decimals, n % unit);
-    else
-        snprintf(ret, AXIS_TEXT_MAX, "%s%s", sign, whole);
+    snprintf(rest, sizeof rest, "%llu", unit + n % unit); /* with a 1 before the decimals, which keeps their zeros */
+    snprintf(ret, AXIS_TEXT_MAX, "%s%s%s%.15s", v < 0 && n ? "\u2212" : "", whole, decimals ? "." : "", decimals ? rest + 1 : "");
 }
 
 static void add_superscript(struct text *t, int n)

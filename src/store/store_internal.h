@@ -35,7 +35,7 @@ struct store {
     struct db db;
     int64_t run;
     bool complete;
-    char *fidelity;
+    char *fidelity, *objectives;
     struct store_model *models;
     size_t n_models;
     sqlite3_stmt *block, *count;

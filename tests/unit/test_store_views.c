@@ -68,7 +68,7 @@ static void other_make(const char *path, const char *name, const char *model, ui
     struct diags d;
     diags_init(&d);
     struct store_table t = other_table(model, points);
-    struct run_info info = {.sweep = name, .sweep_text = "", .hash = hash, .fidelity = "closed-form"};
+    struct run_info info = {.sweep = name, .sweep_text = "", .hash = hash, .fidelity = "closed-form", .objectives = "max tokens_per_s"};
     struct store *st = store_open_tables(path, &info, &t, 1, 0, &d);
     no_errors(&d);
     uint64_t next = 0;

@@ -1,4 +1,4 @@
-#include "figure/output.h"
+#include "figure/picture.h"
 
 #include "base/xalloc.h"
 
@@ -10,7 +10,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-bool output_format(const char *path, enum format *ret, struct diags *diags)
+bool picture_format(const char *path, enum format *ret, struct diags *diags)
 {
     static const char *const endings[] = {".png", ".svg", ".pdf"};
     static const enum format formats[] = {FORMAT_PNG, FORMAT_SVG, FORMAT_PDF};
@@ -33,7 +33,7 @@ static char *directory_of(const char *path)
     return slash == path ? xstrdup("/") : xstrndup(path, (size_t)(slash - path));
 }
 
-bool output_check(const char *path, struct diags *diags)
+bool picture_check(const char *path, struct diags *diags)
 {
     struct stat st;
     if (stat(path, &st) == 0 && S_ISDIR(st.st_mode))
@@ -76,7 +76,7 @@ static bool write_all(int fd, const char *s, size_t n)
     return true;
 }
 
-bool output_write(const char *path, const char *s, size_t n, struct diags *diags)
+bool picture_write(const char *path, const char *s, size_t n, struct diags *diags)
 {
     char *name;
     int fd = create_beside(path, &name);
@@ -120,7 +120,7 @@ static uint32_t crc32_of(const unsigned char *p, size_t n)
     return ~crc;
 }
 
-void output_set_density(struct text *png, double dpi)
+void picture_set_density(struct text *png, double dpi)
 {
     enum { HEAD = 8 + 25, CHUNK = 21 }; /* signature and IHDR; a whole pHYs */
     static const double inches_per_metre = 1000 / 25.4;
