@@ -16,9 +16,29 @@ struct dse_llm {
     int64_t ffn;          /* inner width of the feed-forward network */
     int64_t ffn_matrices; /* 2: up, down; 3: gate, up, down */
     int64_t vocab;
-    int64_t max_context; /* longest context it was trained or extended for */
+    int64_t embedding_tables; /* vocab x hidden tables held: 2, or 1 when the output head is the input embedding (tied) */
+    int64_t max_context;      /* longest context it was trained or extended for */
 };
 extern const struct dse_param dse_llm_fields[];
+/* NULL when the rows of the entry fit together, else why not ("heads is not a multiple of kv_heads"). Ranges are checked elsewhere. */
+const char *dse_llm_check(const struct dse_llm *llm);
+
+/* What decides how well a DRAM channel does at short accesses: the law of dse_dram_efficiency (hw.h) reads it. A channel is what has a
+ * data bus of its own: an HBM pseudo channel, a GDDR6 channel, a DDR4 DIMM channel. Row table: dse_dram_timing_fields. */
+struct dse_dram_timing {
+    int64_t interleave_bytes; /* contiguous addresses in one row of one channel before the next channel's turn */
+    int64_t row_bytes;        /* of one bank of one channel */
+    int64_t banks, bank_groups;
+    int64_t queue_depth; /* bursts that the controller holds for a channel and may reorder */
+    double t_rcd_ns, t_rp_ns, t_ras_ns, t_rtp_ns;
+    double t_ccd_ns;       /* column to column in one bank group (tCCD_L) */
+    double t_rrd_ns;       /* activate to activate, other bank group (tRRD_S) */
+    double t_faw_ns;       /* four activates */
+    double row_command_ns; /* an activate and its precharge on the row-command bus, times the channels that share it */
+    double t_rfc_ns;       /* refresh of all banks */
+    double t_refi_ns;      /* between refreshes */
+};
+extern const struct dse_param dse_dram_timing_fields[];
 
 /* A DRAM subsystem. Row table: dse_memory_fields. */
 struct dse_memory {
@@ -28,8 +48,11 @@ struct dse_memory {
     double dram_pj_per_bit;
     int64_t burst_bytes; /* smallest access */
     double capacity_gib; /* of all channels together */
+    struct dse_dram_timing timing;
 };
 extern const struct dse_param dse_memory_fields[];
+/* As dse_llm_check ("interleave_bytes is not a multiple of burst_bytes"). */
+const char *dse_memory_check(const struct dse_memory *memory);
 
 /* A technology node as one published method sees it. Ratios against another node of the same method scale area, energy, delay
  * and power; see dse_tech_ratio in hw.h. */

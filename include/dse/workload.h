@@ -24,12 +24,13 @@ enum dse_op_kind {
     DSE_OP_LINEAR,      /* activations (m x k) times weights (k x n) */
     DSE_OP_SCORES,      /* q K^T of all query heads */
     DSE_OP_VALUES,      /* softmax(scores) V of all query heads */
-    DSE_OP_ELEMENTWISE, /* norms, rotary embedding, residuals, activation functions */
+    DSE_OP_ELEMENTWISE, /* softmax, norms, rotary embedding, residuals, activation functions */
 };
 
-/* One operator, summed over `repeat` identical instances (the layers). Bytes and operations are totals of one step. */
+/* One operator, summed over `repeat` identical instances (the layers). Bytes and operations are totals of one step. In order: */
 struct dse_op {
-    const char *name; /* "qkv_projection", "attention_scores", "attention_values", "output_projection", "ffn", "lm_head", ... */
+    const char *name; /* "qkv_projection", "attention_scores", "softmax", "attention_values", "output_projection", "ffn_up"
+                              (with the gate, if there is one), "ffn_down", "elementwise", "lm_head" */
     enum dse_op_kind kind;
     int64_t repeat;        /* instances: layers, or 1 */
     int64_t m, k, n;       /* of one instance. LINEAR: (m x k) x (k x n). SCORES, VALUES: of one query head and sequence */
@@ -46,7 +47,13 @@ struct dse_oplist {
     struct dse_op op[DSE_OPS_MAX];
 };
 
-/* Expand one decode step, or one prefill of `context` tokens (causal: half the square), into operators in execution order. Pure. */
+/* Expand one decode step, or one prefill of `context` tokens (causal: half the square), into operators in execution order. Pure.
+ * - Decode reads the K and V of all `context` positions, the newest included. Prefill reads each position once (blocked attention whose
+ *   query block holds the prompt); a machine with less room reads more and must say so itself.
+ * - The output head works on the last position of a prompt only.
+ * - Keys and values are appended by qkv_projection.
+ * - Operations of elementwise operators are counts of scalar operations (exp, division, square root: one each); norms' and biases'
+ *   weights (under 0.01 % of all) are left out. */
 void dse_workload_expand(const struct dse_workload *w, struct dse_oplist *ret);
 
 /* Weight elements of one layer (attention projections and FFN) and of the output head. */
@@ -54,6 +61,8 @@ double dse_llm_layer_weights(const struct dse_llm *llm);
 double dse_llm_head_weights(const struct dse_llm *llm);
 /* Bytes of K and V of one token over all layers. */
 double dse_kv_bytes_per_token(const struct dse_llm *llm, double kv_bits);
+/* NULL when the LLM can run it, else why not: the context is longer than the LLM was made for. */
+const char *dse_workload_check(const struct dse_workload *w);
 /* Bytes that the workload occupies in DRAM: all weights (input embedding included) and the KV cache of the batch. */
 double dse_workload_footprint(const struct dse_workload *w);
 /* Tokens that one step yields: batch (decode) or batch * context (prefill). */

@@ -36,7 +36,7 @@ static char *copy_line(const char *text, int line)
     return xstrndup(text, n);
 }
 
-static struct diag *append(struct diags *d, enum diag_severity severity, enum diag_class class, struct srcloc loc)
+static struct diag *append(struct diags *d, enum diag_severity severity, enum diag_class kind, struct srcloc loc)
 {
     if (d->n == d->capacity) {
         d->capacity = d->capacity ? 2 * d->capacity : 8;
@@ -44,7 +44,7 @@ static struct diag *append(struct diags *d, enum diag_severity severity, enum di
     }
     if (severity == DIAG_ERROR) d->errors++;
     struct diag *g = &d->list[d->n++];
-    *g = (struct diag){.severity = severity, .class = class, .line = loc.line, .column = loc.column};
+    *g = (struct diag){.severity = severity, .kind = kind, .line = loc.line, .column = loc.column};
     if (loc.file) g->file = xstrdup(loc.file);
     return g;
 }
@@ -85,10 +85,24 @@ int diags_exit_status(const struct diags *d)
     int status = 0;
     for (size_t i = 0; i < d->n; i++) {
         if (d->list[i].severity != DIAG_ERROR) continue;
-        if (d->list[i].class == DIAG_INPUT) return 2;
+        if (d->list[i].kind == DIAG_INPUT) return 2;
         status = 1;
     }
     return status;
+}
+
+/* A copy of at most n bytes fit for a terminal: control characters and what is not UTF-8 become '?'. The caller frees it. */
+static char *printable(const char *s, size_t n)
+{
+    char *copy = xstrndup(s, n);
+    for (unsigned char *p = (unsigned char *)copy; *p;) {
+        size_t length = *p < 0x80 ? 1 : *p >= 0xC2 && *p < 0xE0 ? 2 : *p >= 0xE0 && *p < 0xF0 ? 3 : *p >= 0xF0 && *p < 0xF5 ? 4 : 0;
+        bool whole = length > 0;
+        for (size_t i = 1; i < length && whole; i++) whole = (p[i] & 0xC0) == 0x80;
+        if (!whole || (*p < 0x20 && *p != '\t') || *p == 0x7f) *p = '?';
+        p += whole ? length : 1;
+    }
+    return copy;
 }
 
 /* The source line, then a caret under its column. Tabs are kept above the caret so that it lands under its character. A long line is
@@ -98,9 +112,11 @@ static void print_source(const struct diag *g, FILE *out, const char *bold, cons
     enum { WIDTH = 120 };
     size_t length = strlen(g->source);
     size_t column = g->column > 0 ? (size_t)g->column - 1 : 0;
+    if (column > length) column = length;
     size_t start = column > WIDTH / 2 && length > WIDTH ? column - WIDTH / 2 : 0;
-    if (start > length) start = length;
-    fprintf(out, "%5d | %s%.*s\n", g->line, start ? "..." : "", WIDTH, g->source + start);
+    char *shown = printable(g->source + start, WIDTH);
+    fprintf(out, "%5d | %s%s\n", g->line, start ? "..." : "", shown);
+    free(shown);
     if (g->column < 1) return;
     fprintf(out, "      | %s", start ? "   " : "");
     for (size_t i = start; i < column; i++) {

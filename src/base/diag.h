@@ -33,7 +33,7 @@ struct srcloc {
 
 struct diag {
     enum diag_severity severity;
-    enum diag_class class;
+    enum diag_class kind;
     char *file; /* or NULL */
     int line, column;
     char *message; /* "tiles: 0 is below the minimum 1" */

@@ -1,4 +1,226 @@
-int main(void)
+/* dse: the command line. The only place that prints diagnostics and decides the exit status. */
+#include "base/text.h"
+#include "base/xalloc.h"
+#include "cli/command.h"
+#include "dse_config.h"
+#include "model/registry.h"
+
+#include <getopt.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+static const struct command *const commands[] = {
+    &command_sweep, &command_eval, &command_query, &command_pareto, &command_plot, &command_describe, &command_list, &command_merge,
+};
+enum { COMMANDS = sizeof commands / sizeof *commands };
+
+bool wants_colour(FILE *f)
 {
+    const char *no = getenv("NO_COLOR");
+    return isatty(fileno(f)) && !(no && *no);
+}
+
+int usage_error(const struct invocation *in, const char *fmt, ...)
+{
+    va_list ap;
+    va_start(ap, fmt);
+    char *message = xvasprintf(fmt, ap);
+    va_end(ap);
+    char *hint = in->command ? xasprintf("dse %s --help tells more", in->command->name) : xstrdup("dse --help lists the commands");
+    diags_input(in->diags, (struct srcloc){0}, NULL, hint, "%s", message);
+    free(hint);
+    free(message);
     return 2;
+}
+
+const char *option_get(const struct invocation *in, const char *name)
+{
+    for (size_t i = in->n_options; i-- > 0;)
+        if (strcmp(in->options[i].row->name, name) == 0) return in->options[i].argument;
+    return NULL;
+}
+
+bool option_has(const struct invocation *in, const char *name)
+{
+    for (size_t i = 0; i < in->n_options; i++)
+        if (strcmp(in->options[i].row->name, name) == 0) return true;
+    return false;
+}
+
+long long option_integer(const struct invocation *in, const char *name, long long min, long long max, long long otherwise)
+{
+    const char *s = option_get(in, name);
+    if (!s) return otherwise;
+    int64_t v;
+    if (text_parse_i64(s, &v) && v >= min && v <= max) return v;
+    usage_error(in, "--%s: \"%s\" is not a whole number from %lld to %lld", name, s, min, max);
+    return otherwise;
+}
+
+struct catalog *open_catalog(const struct invocation *in)
+{
+    struct catalog *c = catalog_new(catalog_data_dir(), in->diags);
+    bool ok = c != NULL;
+    for (size_t i = 0; c && i < in->n_options; i++)
+        if (strcmp(in->options[i].row->name, "catalog") == 0) ok = catalog_add_file(c, in->options[i].argument, in->diags) && ok;
+    if (ok) return c;
+    catalog_free(c);
+    return NULL;
+}
+
+/* ---- help ----------------------------------------------------------------------------------------------------------------------- */
+
+static int print_help(void)
+{
+    printf("dse %s: which machine for LLM inference, out of a million, and why?\n\nUsage: dse COMMAND ...\n\n", DSE_VERSION);
+    for (size_t i = 0; i < COMMANDS; i++) printf("  %-9s %s\n", commands[i]->name, commands[i]->summary);
+    printf("\nStart with:\n"
+           "  dse list                              what there is: models, LLMs, memories, ...\n"
+           "  dse describe lad                      a model's parameters and metrics\n"
+           "  dse eval lad --set context=4096       one design point\n"
+           "  dse sweep sweeps/lad_sram.toml        many of them, into SQLite, with their Pareto front\n"
+           "\ndse COMMAND --help explains a command. Exit status: 0 done, 1 failed while running, 2 bad usage or input,\n"
+           "130 interrupted with the state saved.\n");
+    return 0;
+}
+
+static void print_option(const struct option_row *o)
+{
+    char *left = xasprintf("%s--%s%s%s", o->letter ? "" : "    ", o->name, o->argument ? " " : "", o->argument ? o->argument : "");
+    if (o->letter)
+        printf("  -%c, %-26s %s\n", o->letter, left, o->help);
+    else
+        printf("  %-30s %s\n", left, o->help);
+    free(left);
+}
+
+static int print_command_help(const struct command *c)
+{
+    printf("dse %s: %s\n\nUsage: dse %s%s%s%s\n", c->name, c->summary, c->name,
+           c->options && c->options->name ? " [OPTION]..." : "", *c->operands ? " " : "", c->operands);
+    printf("\nOptions:\n");
+    for (const struct option_row *o = c->options; o && o->name; o++) print_option(o);
+    print_option(&(struct option_row){'h', "help", NULL, "print this"});
+    printf("\n%s", c->help);
+    return 0;
+}
+
+/* ---- parsing ---------------------------------------------------------------------------------------------------------------------- */
+
+enum { OPTIONS_MAX = 32, HELP = 'h' };
+
+/* getopt_long's description of a command's options; option i has value 256 + i, its letter too. */
+static void describe_options(const struct command *c, struct option *longs, char *shorts)
+{
+    size_t n = 0;
+    char *s = shorts;
+    *s++ = ':';
+    for (const struct option_row *o = c->options; o && o->name; o++, n++) {
+        longs[n] = (struct option){.name = o->name, .has_arg = o->argument ? required_argument : no_argument, .val = 256 + (int)n};
+        if (!o->letter) continue;
+        *s++ = o->letter;
+        if (o->argument) *s++ = ':';
+    }
+    longs[n++] = (struct option){.name = "help", .val = HELP};
+    longs[n] = (struct option){0};
+    *s++ = HELP;
+    *s = '\0';
+}
+
+static const struct option_row *find_row(const struct command *c, int value)
+{
+    if (value >= 256) return &c->options[value - 256];
+    for (const struct option_row *o = c->options; o && o->name; o++)
+        if (o->letter == value) return o;
+    return NULL;
+}
+
+static int unknown_option(const struct invocation *in, const char *given)
+{
+    const char *names[OPTIONS_MAX];
+    size_t n = 0;
+    for (const struct option_row *o = in->command->options; o && o->name; o++) names[n++] = o->name;
+    const char *near = strncmp(given, "--", 2) == 0 ? text_nearest(given + 2, names, n) : NULL;
+    return near ? usage_error(in, "unknown option \"%s\"; did you mean --%s?", given, near)
+                : usage_error(in, "unknown option \"%s\"", given);
+}
+
+/* Returns -1 to go on, else the exit status. */
+static int parse(struct invocation *in, int argc, char **argv)
+{
+    struct option longs[OPTIONS_MAX];
+    char shorts[2 * OPTIONS_MAX];
+    describe_options(in->command, longs, shorts);
+    opterr = 0;
+    optind = 1;
+    for (;;) {
+        int at = optind;
+        int value = getopt_long(argc, argv, shorts, longs, NULL);
+        if (value == -1) break;
+        if (value == HELP) return print_command_help(in->command);
+        if (value == '?') return unknown_option(in, optopt && optopt < 256 ? (char[]){'-', (char)optopt, '\0'} : argv[at]);
+        if (value == ':') return usage_error(in, "option %s needs an argument", argv[optind - 1]);
+        in->options[in->n_options++] = (struct option_value){find_row(in->command, value), optarg};
+    }
+    for (int i = optind; i < argc; i++) in->operands[in->n_operands++] = argv[i];
+    if (in->n_operands < in->command->min_operands)
+        return usage_error(in, "something is missing: dse %s %s", in->command->name, in->command->operands);
+    if (in->n_operands > in->command->max_operands)
+        return usage_error(in, "one argument too many: \"%s\"", in->operands[in->command->max_operands]);
+    return -1;
+}
+
+static int run_command(const struct command *c, int argc, char **argv, struct diags *diags)
+{
+    struct invocation in = {.command = c, .diags = diags};
+    in.options = xcalloc((size_t)argc, sizeof *in.options);
+    in.operands = xcalloc((size_t)argc, sizeof *in.operands);
+    int status = parse(&in, argc, argv);
+    if (status < 0) status = c->run(&in);
+    free(in.options);
+    free(in.operands);
+    return status;
+}
+
+static int no_such_command(const char *name, struct diags *diags)
+{
+    const char *names[COMMANDS];
+    for (size_t i = 0; i < COMMANDS; i++) names[i] = commands[i]->name;
+    const char *near = text_nearest(name, names, COMMANDS);
+    struct invocation in = {.diags = diags};
+    return near ? usage_error(&in, "unknown command \"%s\"; did you mean %s?", name, near)
+                : usage_error(&in, "unknown command \"%s\"", name);
+}
+
+static int dispatch(int argc, char **argv, struct diags *diags)
+{
+    struct invocation in = {.diags = diags};
+    if (argc < 2) return usage_error(&in, "a command is needed");
+    const char *name = argv[1];
+    if (strcmp(name, "--help") == 0 || strcmp(name, "-h") == 0 || strcmp(name, "help") == 0) return print_help();
+    if (strcmp(name, "--version") == 0) {
+        printf("dse %s (%s)\n", DSE_VERSION, DSE_COMMIT);
+        return 0;
+    }
+    for (size_t i = 0; i < COMMANDS; i++)
+        if (strcmp(name, commands[i]->name) == 0) return run_command(commands[i], argc - 1, argv + 1, diags);
+    return no_such_command(name, diags);
+}
+
+int main(int argc, char **argv)
+{
+    signal(SIGPIPE, SIG_IGN); /* a reader that goes away is an error of writing, not an end without a word */
+    signal(SIGXFSZ, SIG_IGN); /* so is a file that may not grow further */
+    struct diags diags;
+    diags_init(&diags);
+    int status = dispatch(argc, argv, &diags);
+    if (fflush(stdout) != 0 || ferror(stdout)) diags_runtime(&diags, NULL, "cannot write to standard output");
+    diags_print(&diags, stderr, wants_colour(stderr));
+    if (diags.errors) status = diags_exit_status(&diags);
+    diags_release(&diags);
+    registry_release();
+    return status;
 }

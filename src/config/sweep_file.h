@@ -15,6 +15,8 @@ struct objective {
     struct srcloc loc;
 };
 
+enum { SWEEP_OBJECTIVES_MAX = 16 };
+
 struct sweep_file {
     struct toml_doc *doc;
     char *question; /* the file's first comment line, without "# "; "" if none */
@@ -25,12 +27,15 @@ struct sweep_file {
     size_t n_constraints, n_derived;
     struct objective *objectives; /* in the order of the file */
     size_t n_objectives;
+    char **per; /* a front for each combination of values of these parameters; none: one front */
+    size_t n_per;
     char **figures; /* paths: as given if they exist from the working directory, else relative to the sweep file, else to the data
                        directory */
     size_t n_figures;
 };
 
-/* Read FILE. All errors of the file are added, not the first; then NULL. The catalog gets the entries of the file's own [catalog]
+/* Read FILE. All errors of the file are added, not the first. NULL when there is nothing to read; otherwise what could be read, which with
+ * errors is good for nothing but space_check (space/space.h), which adds those in expressions. The catalog gets the entries of the file's own [catalog]
  * table. The caller frees with sweep_file_free; the catalog must outlive it. Expressions are checked by space_new (space/space.h). */
 struct sweep_file *sweep_file_read(const char *path, struct catalog *catalog, const char *data_dir, struct diags *diags);
 void sweep_file_free(struct sweep_file *s);

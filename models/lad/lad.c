@@ -1,0 +1,243 @@
+/* LAD: the tables, check and estimate. The closed form is in lad_pipeline.c (attention), lad_schedule.c (linear layers, batch) and
+ * lad_chip.c (area, power). */
+#include "lad.h"
+
+#include <dse/units.h>
+
+#include <stddef.h>
+
+static const char *const pipelines[] = {[LAD_EQ7] = "eq7", [LAD_EXACT] = "exact", NULL};
+static const char *const decodings[] = {[LAD_LOCALITY_AWARE] = "locality-aware", [LAD_FULL_CACHE] = "full-cache", NULL};
+static const char *const slot_kinds[] = {
+    [LAD_PARTITIONED] = "partitioned", [LAD_BARRIER] = "barrier", [LAD_BALANCED] = "balanced", NULL};
+static const char *const fills[] = {[LAD_FILL_IGNORED] = "ignored", [LAD_FILL_STEP] = "step", [LAD_FILL_LAYER] = "layer", NULL};
+static const char *const gathers[] = {[LAD_GATHER_STREAM] = "stream", [LAD_GATHER_ROWS] = "rows", NULL};
+static const char *const counted[] = {[LAD_IGNORED] = "ignored", [LAD_COUNTED] = "counted", NULL};
+static const char *const prefetches[] = {
+    [LAD_PREFETCH_OFF] = "off", [LAD_PREFETCH_LIMITED] = "limited", [LAD_PREFETCH_IDEAL] = "ideal", NULL};
+static const char *const batch_policies[] = {[LAD_BATCH_FIXED] = "fixed",
+                                             [LAD_BATCH_FIT_MEMORY] = "fit-memory",
+                                             [LAD_BATCH_TILE_MULTIPLE] = "tile-multiple",
+                                             [LAD_BATCH_BEST_THROUGHPUT] = "best-throughput",
+                                             NULL};
+static const char *const elementwises[] = {[LAD_HIDDEN] = "hidden", [LAD_EXPOSED] = "exposed", NULL};
+static const char *const stage_names[] = {
+    [LAD_HBM] = "hbm", [LAD_EAS] = "eas", [LAD_APID] = "apid", [LAD_MD] = "md", [LAD_AC] = "ac", [LAD_VPU] = "vpu", NULL};
+_Static_assert(sizeof stage_names / sizeof *stage_names == LAD_STAGES + 1, "every stage has a name");
+
+#define P struct lad_params
+static const struct dse_param lad_params_table[] = {
+    DSE_EMBED(P, workload, struct dse_workload, dse_workload_params),
+    DSE_EMBED(P, dram, struct dse_dram, dse_dram_params),
+    DSE_PARAM_I64(P, tiles, 1, 256, "LAD tiles sharing the HBM", "Sec. V-A"),
+    DSE_PARAM_F64(P, sram_mib, "MiB", 0.03125, 64, "SRAM of one tile", "Sec. V-A"),
+    DSE_PARAM_I64(P, vpu_eas, 1, 64, "VPUs of the attention score module", "Sec. IV-B(2)"),
+    DSE_PARAM_I64(P, vpu_md, 1, 64, "VPUs of the mode discrepancy module", "Sec. IV-B(4)"),
+    DSE_PARAM_I64(P, vpu_ac, 1, 64, "VPUs of the attention computation module", "Sec. IV-B(5)"),
+    DSE_PARAM_I64(P, vpu_width, 8, 4096, "multipliers of one VPU", "Sec. IV-B(1)"),
+    DSE_PARAM_I64(P, apid_width, 1, 1024, "positions a cycle of the active position identification module", "Sec. IV-B(3)"),
+    DSE_PARAM_F64(P, clock_ghz, "GHz", 0.05, 10, "clock of every tile", "Sec. V-A"),
+    DSE_PARAM_I64_UNIT(P, cache_bits, "bit", 4, 64, "width of an element of the intermediate caches and of activations",
+                       "Sec. V-A"),
+    DSE_PARAM_I64_UNIT(P, position_bits, "bit", 16, 256, "G: norm, dnorm, cid, mode and count of one position", "Sec. IV-C"),
+    DSE_PARAM_I64(P, intervals, 2, 16, "intervals of the piecewise linear exp; 4 bits of mode name 16 at most", "Sec. III-A"),
+    DSE_PARAM_I64(P, recent, 0, 1024, "newest positions, which are always active", "Sec. III-E"),
+    DSE_PARAM_REF(P, profile, struct dse_profile, DSE_KIND_PROFILE, "statistics of attention scores over the context", "Sec. II-B"),
+    DSE_PARAM_F64(P, active_cv, "", 0, 3, "spread of the number of active positions over heads: standard deviation over mean",
+                  "E12"),
+    DSE_PARAM_ENUM(P, pipeline, pipelines, "compute stages by Eq. 7, or cycle by cycle as Alg. 2 does", "E7, E10"),
+    DSE_PARAM_ENUM(P, decoding, decodings, "LAD's attention, or the whole KV cache: the paper's ideal accelerator", "Sec. V-A"),
+    DSE_PARAM_ENUM(P, slots, slot_kinds, "how tiles share the HBM: channels of their own, a barrier a head-sample, none", "E16"),
+    DSE_PARAM_ENUM(P, fill, fills, "filling the six stages: ignored, once a step, once a layer", "E16"),
+    DSE_PARAM_ENUM(P, gather, gathers, "HBM efficiency of single keys and values: as streams, or by their size", "E13"),
+    DSE_PARAM_ENUM(P, counters, counted, "traffic of the interval counters of active positions, which the paper leaves out", "E13"),
+    DSE_PARAM_I64_UNIT(P, accumulator_cycles, "cycle", 0, 16, "exact pipeline: to load and store the accumulator around an update",
+                       "E10"),
+    DSE_PARAM_ENUM(P, prefetch, prefetches,
+                   "what bounds pre-fetching besides SRAM: idle HBM time of QKV periods, or of all linear layers",
+                   "Sec. IV-D, E14"),
+    DSE_PARAM_ENUM(P, vain_prefetch, counted, "traffic of pre-fetched positions that are not active again", "E14"),
+    DSE_PARAM_ENUM(P, batch_policy, batch_policies, "what is made of batch", "E18"),
+    DSE_PARAM_ENUM(P, elementwise, elementwises, "time of norms, rotary embedding and the like, on the special function module",
+                   "E20"),
+    DSE_PARAM_I64(P, resident_g, 1, 16, "copies of G in a tile's SRAM", "E15"),
+    DSE_PARAM_I64(P, resident_centers, 1, 16, "copies of the keys of centers and large modes in a tile's SRAM", "E15"),
+    DSE_PARAM_I64(P, resident_caches, 1, 16, "copies of the intermediate caches in a tile's SRAM", "E15"),
+    DSE_PARAM_I64(P, resident_active, 1, 16, "copies of active keys and values in a tile's SRAM, before anything is pre-fetched",
+                  "E15"),
+    DSE_PARAM_I64(P, resident_activations, 1, 16, "copies of the batch's activations in a tile's SRAM", "E15"),
+    DSE_PARAM_REF(P, sram, struct dse_sram_table, DSE_KIND_SRAM, "area and power of SRAM", "Table III"),
+    DSE_PARAM_I64_UNIT(P, sram_word_bits, "bit", 8, 8192, "word of an SRAM macro, where the table has several", "E19"),
+    DSE_PARAM_REF(P, technology, struct dse_technology, DSE_KIND_TECHNOLOGY, "node the chip is made in; Table III is 22 nm", "E19"),
+    DSE_PARAM_END,
+};
+#undef P
+
+#define M struct lad_metrics
+static const struct dse_metric lad_metrics_table[] = {
+    DSE_METRIC_EMBED(M, common, struct dse_common, dse_common_metrics),
+    DSE_METRIC_I64(M, batch_used, DSE_NEITHER, "sequences processed together, by batch_policy", "E18"),
+    DSE_METRIC_F64(M, idle_slots, "", DSE_LESS, "share of a tile's slots in an attention period that no head-sample fills", "E16"),
+    DSE_METRIC_F64(M, linear_us, "us", DSE_LESS, "part of latency_us spent in linear layers", "E20"),
+    DSE_METRIC_F64(M, attention_share, "", DSE_LESS, "attention_us over latency_us", "Fig. 8"),
+    DSE_METRIC_F64(M, eas_cycles, "cycle", DSE_LESS, "stage 2 of a head-sample, mean over heads", "E7, E10"),
+    DSE_METRIC_F64(M, apid_cycles, "cycle", DSE_LESS, "stage 3 of a head-sample", "E7, E10"),
+    DSE_METRIC_F64(M, md_cycles, "cycle", DSE_LESS, "stage 5 of a head-sample, mean over heads", "E7, E10"),
+    DSE_METRIC_F64(M, ac_cycles, "cycle", DSE_LESS, "stage 6 of a head-sample, mean over heads", "E7, E10"),
+    DSE_METRIC_F64(M, compute_cycles, "cycle", DSE_LESS, "longest compute stage, mean over heads", "E7, E10"),
+    DSE_METRIC_F64(M, memory_cycles, "cycle", DSE_LESS, "HBM time of one head-sample on every tile, mean over heads", "E13"),
+    DSE_METRIC_F64(M, slot_cycles, "cycle", DSE_LESS, "time between head-samples of a tile, mean over heads", "E16"),
+    DSE_METRIC_ENUM(M, attention_bound, stage_names, "what limits the largest part of attention", "E16"),
+    DSE_METRIC_F64(M, centers, "", DSE_LESS, "keys read to find active positions: centers and large modes", "Sec. III-D"),
+    DSE_METRIC_F64(M, active, "", DSE_LESS, "active positions of a head, mean over heads", "Sec. III-B"),
+    DSE_METRIC_F64(M, prefetched, "", DSE_NEITHER, "positions pre-fetched for a head-sample, mean over heads", "E14"),
+    DSE_METRIC_F64(M, hit_ratio, "", DSE_MORE, "share of the active positions that were pre-fetched", "E14"),
+    DSE_METRIC_F64(M, sram_resident_mib, "MiB", DSE_LESS, "SRAM of a tile that the pipeline cannot do without", "E15"),
+    DSE_METRIC_F64(M, dram_footprint_gib, "GiB", DSE_LESS, "weights, KV cache and LAD's own data in DRAM", "E17"),
+    DSE_METRIC_F64(M, centers_mib, "MiB", DSE_LESS, "DRAM traffic a token: keys of centers and large modes", "Fig. 8"),
+    DSE_METRIC_F64(M, active_mib, "MiB", DSE_LESS, "DRAM traffic a token: active positions in attention periods", "Fig. 8"),
+    DSE_METRIC_F64(M, others_mib, "MiB", DSE_LESS, "DRAM traffic a token: G and intermediate caches", "Fig. 8"),
+    DSE_METRIC_F64(M, prefetch_mib, "MiB", DSE_LESS, "DRAM traffic a token: active positions pre-fetched", "E14"),
+    DSE_METRIC_F64(M, weights_mib, "MiB", DSE_LESS, "DRAM traffic a token: weights", "E20"),
+    DSE_METRIC_F64(M, full_cache_mib, "MiB", DSE_NEITHER, "KV cache that full-cache decoding reads a token", "Fig. 8"),
+    DSE_METRIC_F64(M, attention_energy_mj, "mJ", DSE_LESS, "energy a token in attention periods, chip and DRAM", "Fig. 9"),
+    DSE_METRIC_F64(M, energy_dram_mj, "mJ", DSE_LESS, "energy a token: DRAM", "Fig. 10"),
+    DSE_METRIC_F64(M, energy_sram_mj, "mJ", DSE_LESS, "energy a token: SRAM", "Fig. 10"),
+    DSE_METRIC_F64(M, energy_modules_mj, "mJ", DSE_LESS, "energy a token: modules, VPUs and special functions", "Fig. 10"),
+    DSE_METRIC_F64(M, tokens_per_j, "tokens/J", DSE_MORE, "tokens a joule", "Fig. 9"),
+    DSE_METRIC_F64(M, chip_power_w, "W", DSE_LESS, "power of all tiles, without DRAM", "Table III"),
+    DSE_METRIC_F64(M, tile_area_mm2, "mm2", DSE_LESS, "area of one tile", "Table III"),
+    DSE_METRIC_F64(M, sram_area_share, "", DSE_NEITHER, "SRAM's share of a tile's area", "Table III"),
+    DSE_METRIC_END,
+};
+#undef M
+
+static void lad_resolve(void *params)
+{
+    struct lad_params *p = params;
+    dse_dram_resolve(&p->dram);
+}
+
+static const char *lad_check(const void *params)
+{
+    const struct lad_params *p = params;
+    struct lad_point pt;
+    const char *why = lad_point_init(&pt, p);
+    if (!why) why = lad_chip_check(p);
+    if (!why) why = lad_batch_check(&pt);
+    return why;
+}
+
+/* ---- estimate ----------------------------------------------------------------------------------------------------------- */
+
+static double chip_watts(const struct lad_chip *c)
+{
+    return c->dynamic_modules_w + c->dynamic_sram_w + c->static_modules_w + c->static_sram_w;
+}
+
+/* KV cache that one step reads when it reads all of it. */
+static double full_cache_bytes(const struct lad_point *pt, double batch)
+{
+    return batch * pt->n * dse_kv_bytes_per_token(pt->llm, (double)pt->p->workload.kv_bits);
+}
+
+static void fill_common(struct dse_common *m, const struct lad_point *pt, const struct lad_step *s, const struct lad_chip *chip,
+                        double tokens)
+{
+    const struct lad_params *p = pt->p;
+    double joules = chip_watts(chip) * s->time_s + dse_dram_joules(&p->dram, s->bytes);
+    double peak_macs = (double)(p->tiles * (p->vpu_eas + p->vpu_md + p->vpu_ac) * p->vpu_width) * pt->clock_hz;
+    m->tokens_per_s = tokens / s->time_s;
+    m->latency_us = s->time_s * DSE_US_PER_S;
+    m->attention_us = s->attention.time_s * DSE_US_PER_S;
+    m->energy_mj = joules * DSE_MJ_PER_J / tokens;
+    m->power_w = joules / s->time_s;
+    m->area_mm2 = (double)p->tiles * chip->tile_area_mm2;
+    m->dram_mib = s->bytes / (DSE_MIB * tokens);
+    m->compute_utilization = s->vpu_ops / (DSE_OPS_PER_MAC * peak_macs * s->time_s);
+    m->dram_utilization = s->bytes / (p->dram.bandwidth_gbs * DSE_GIGA * s->time_s);
+    m->bound = s->compute_bound_s >= s->dram_bound_s ? DSE_BOUND_COMPUTE : DSE_BOUND_DRAM;
+    if (s->latency_bound_s > s->compute_bound_s && s->latency_bound_s > s->dram_bound_s) m->bound = DSE_BOUND_LATENCY;
+}
+
+static void fill_attention(struct lad_metrics *m, const struct lad_point *pt, const struct lad_attention *a, double tokens)
+{
+    double mib = 1 / (DSE_MIB * tokens);
+    m->eas_cycles = a->stages.eas;
+    m->apid_cycles = a->stages.apid;
+    m->md_cycles = a->stages.md;
+    m->ac_cycles = a->stages.ac;
+    m->compute_cycles = a->compute_cycles;
+    m->memory_cycles = a->memory_cycles;
+    m->slot_cycles = a->slot_cycles;
+    m->attention_bound = LAD_HBM;
+    for (int i = 0; i < LAD_STAGES; i++)
+        if (a->exposed_s[i] > a->exposed_s[m->attention_bound]) m->attention_bound = i;
+    m->centers = pt->at.centers + pt->at.large;
+    m->active = a->active;
+    m->prefetched = a->prefetched;
+    m->hit_ratio = a->active > 0 ? a->hits / a->active : 0;
+    m->centers_mib = a->centers_bytes * mib;
+    m->active_mib = a->active_bytes * mib;
+    m->others_mib = a->others_bytes * mib;
+    m->prefetch_mib = a->prefetch_bytes * mib;
+}
+
+static void fill_energy(struct lad_metrics *m, const struct lad_point *pt, const struct lad_step *s, const struct lad_chip *chip,
+                        double tokens)
+{
+    const struct dse_dram *dram = &pt->p->dram;
+    const struct lad_attention *a = &s->attention;
+    double each = DSE_MJ_PER_J / tokens;
+    double attention_j = chip_watts(chip) * a->time_s + dse_dram_joules(dram, a->stage1_bytes + a->stage4_bytes);
+    m->attention_energy_mj = attention_j * each;
+    m->energy_dram_mj = dse_dram_joules(dram, s->bytes) * each;
+    m->energy_sram_mj = (chip->dynamic_sram_w + chip->static_sram_w) * s->time_s * each;
+    m->energy_modules_mj = (chip->dynamic_modules_w + chip->static_modules_w) * s->time_s * each;
+    m->tokens_per_j = DSE_MJ_PER_J / m->common.energy_mj;
+    m->chip_power_w = chip_watts(chip);
+    m->tile_area_mm2 = chip->tile_area_mm2;
+    m->sram_area_share = chip->sram_area_mm2 / chip->tile_area_mm2;
+}
+
+static void lad_estimate(const void *params, void *metrics, struct dse_breakdown *breakdown)
+{
+    const struct lad_params *p = params;
+    struct lad_metrics *m = metrics;
+    struct lad_point pt;
+    struct lad_chip chip;
+    struct lad_step step;
+    lad_point_init(&pt, p);
+    lad_chip_at(p, &chip);
+    lad_step_init(&step, &pt);
+    double batch = lad_batch(&pt, &step);
+    lad_step_at(&step, &pt, batch);
+
+    double tokens = p->workload.phase == DSE_PREFILL ? batch * pt.n : batch, mib = 1 / (DSE_MIB * tokens);
+    fill_common(&m->common, &pt, &step, &chip, tokens);
+    fill_attention(m, &pt, &step.attention, tokens);
+    fill_energy(m, &pt, &step, &chip, tokens);
+    m->batch_used = (int64_t)batch;
+    m->idle_slots = 1 - batch / ((double)p->tiles * lad_rounds(&pt, batch));
+    m->linear_us = step.linear_s * DSE_US_PER_S;
+    m->attention_share = step.attention.time_s / step.time_s;
+    m->sram_resident_mib = lad_sram_resident(&pt, batch) / DSE_MIB;
+    m->dram_footprint_gib = lad_dram_footprint(&pt, batch) / DSE_GIB;
+    m->weights_mib = step.weight_bytes * mib;
+    m->full_cache_mib = full_cache_bytes(&pt, batch) * mib;
+    if (breakdown) lad_break_down(&pt, &step, &chip, breakdown);
+}
+
+const struct dse_model dse_model_lad = {
+    .name = "lad",
+    .title = "LAD: locality-aware decoding",
+    .cite = "H. Wang et al., LAD: Efficient Accelerator for Generative Inference of LLM with Locality Aware Decoding, HPCA 2025",
+    .version = 1,
+    .params = lad_params_table,
+    .params_size = sizeof(struct lad_params),
+    .metrics = lad_metrics_table,
+    .metrics_size = sizeof(struct lad_metrics),
+    .resolve = lad_resolve,
+    .check = lad_check,
+    .estimate = lad_estimate,
+};

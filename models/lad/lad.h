@@ -1,0 +1,228 @@
+/* LAD, inside: parameters, metrics, and the steps of the closed form. README.md holds the equations (E..) and assumptions (A..) that
+ * the comments name.
+ *
+ * A point is evaluated in this order: lad_point_init derives everything that does not depend on the batch; lad_batch chooses the batch;
+ * lad_step_at times one step of that batch; lad_chip_at says what the
+ * chip costs.
+ *
+ * Units inside: seconds, bytes, watts, cycles. Only struct lad_params and struct lad_metrics carry the units of their names.
+ */
+#ifndef LAD_H
+#define LAD_H
+
+#include <dse/hw.h>
+#include <dse/model.h>
+#include <dse/workload.h>
+
+enum lad_pipeline { LAD_EQ7, LAD_EXACT };
+enum lad_decoding { LAD_LOCALITY_AWARE, LAD_FULL_CACHE };
+enum lad_slots { LAD_PARTITIONED, LAD_BARRIER, LAD_BALANCED };
+enum lad_fill { LAD_FILL_IGNORED, LAD_FILL_STEP, LAD_FILL_LAYER };
+enum lad_gather { LAD_GATHER_STREAM, LAD_GATHER_ROWS };
+enum lad_prefetch { LAD_PREFETCH_OFF, LAD_PREFETCH_LIMITED, LAD_PREFETCH_IDEAL };
+enum lad_counted { LAD_IGNORED, LAD_COUNTED };
+enum lad_batch_policy { LAD_BATCH_FIXED, LAD_BATCH_FIT_MEMORY, LAD_BATCH_TILE_MULTIPLE, LAD_BATCH_BEST_THROUGHPUT };
+enum lad_elementwise { LAD_HIDDEN, LAD_EXPOSED };
+
+struct lad_params {
+    struct dse_workload workload;
+    struct dse_dram dram;
+
+    int64_t tiles;
+    double sram_mib; /* of one tile */
+    int64_t vpu_eas, vpu_md, vpu_ac, vpu_width, apid_width;
+    double clock_ghz;
+    int64_t cache_bits, position_bits, intervals, recent;
+    const struct dse_profile *profile;
+    double active_cv;
+
+    int32_t pipeline, decoding, slots, fill, gather, counters;
+    int64_t accumulator_cycles;
+    int32_t prefetch, vain_prefetch, batch_policy, elementwise;
+    int64_t resident_g, resident_centers, resident_caches, resident_active, resident_activations;
+
+    const struct dse_sram_table *sram;
+    int64_t sram_word_bits;
+    const struct dse_technology *technology;
+};
+
+struct lad_metrics {
+    struct dse_common common;
+    int64_t batch_used;
+    double idle_slots;
+
+    double linear_us, attention_share;
+    double eas_cycles, apid_cycles, md_cycles, ac_cycles, compute_cycles, memory_cycles, slot_cycles;
+    int32_t attention_bound; /* enum lad_stage */
+    double centers, active, prefetched, hit_ratio;
+    double sram_resident_mib, dram_footprint_gib;
+
+    double centers_mib, active_mib, others_mib, prefetch_mib, weights_mib, full_cache_mib;
+    double attention_energy_mj, energy_dram_mj, energy_sram_mj, energy_modules_mj, tokens_per_j;
+    double chip_power_w, tile_area_mm2, sram_area_share;
+};
+
+/* ceil() of a number from 0 to 2^62, inline: baseline x86-64 calls the library for ceil(). */
+static inline double lad_ceil(double x)
+{
+    double whole = (double)(int64_t)x;
+    return whole < x ? whole + 1 : whole;
+}
+
+/* ---- the paper's equations: pure arithmetic of one head ---------------------------------------------------------------- */
+
+/* E5: elements of the intermediate caches A..F of head dimension d. */
+double lad_cache_elements(double d);
+/* E5: elements of K and V read for `active` positions, and of the whole cache of n positions. */
+double lad_kv_elements(double positions, double d);
+/* E4: multiply-adds of one step as the paper counts Eq. 4, and as the hardware does them (the sums over J merged into one
+ * correction factor a position). */
+double lad_macs_text(double d, double active);
+double lad_macs_hardware(double d, double active);
+/* Entries of the tables of linear coefficients. */
+double lad_coefficient_entries(double intervals);
+
+/* Cycles of the compute stages of one head-sample. */
+struct lad_stages {
+    double eas, apid, md, ac;
+};
+/* E7: Eq. 7, and E10: what Alg. 2 and Sec. IV-B do, cycle by cycle. d: head dimension; n: context. */
+struct lad_stages lad_stages_eq7(const struct lad_params *p, double d, double n, const struct dse_locality *at);
+struct lad_stages lad_stages_exact(const struct lad_params *p, double d, double n, const struct dse_locality *at);
+
+/* ---- a design point ---------------------------------------------------------------------------------------------------- */
+
+enum { LAD_NODES = 11, LAD_FILL_SLOTS = 5 /* six stages: five slots more than head-samples */ };
+
+/* Everything of a point that does not depend on the batch. */
+struct lad_point {
+    const struct lad_params *p;
+    const struct dse_llm *llm;
+    bool locality_aware; /* decode with LAD's attention */
+    double n, d;
+    double head_samples; /* layers * query heads, of one sequence */
+    double clock_hz;
+    double row_bytes, cache_bytes, position_bytes; /* a key; A..F; G of one position: E8 */
+    double stream_s, gather_s;                     /* HBM: seconds a byte on the bus, in streams and in rows */
+    double pass_s;                                 /* seconds a row of vpu_width elements, all VPUs at work: E20 */
+    double gather_factor;                          /* bytes on the bus of a byte gathered in rows */
+    double sram_bytes;
+    double weights_bytes, sequence_bytes; /* E17: in DRAM, of all weights and for each sequence */
+    struct dse_locality at;               /* of the mean head; `active` for the window of p->recent; zero if not locality-aware */
+};
+
+/* NULL, or why the point cannot be evaluated (then *ret is not usable). */
+const char *lad_point_init(struct lad_point *ret, const struct lad_params *p);
+/* Slots of an attention period: rounds of head-samples over the tiles. */
+double lad_rounds(const struct lad_point *pt, double batch);
+/* E15: bytes of one tile's SRAM that the pipeline cannot do without; positions that can be pre-fetched for each head-sample of a
+ * head with `active` active positions. */
+double lad_sram_resident(const struct lad_point *pt, double batch);
+double lad_sram_positions(const struct lad_point *pt, double batch, double active);
+/* E17: bytes in DRAM: weights, KV cache, G and intermediate caches of `batch` sequences. */
+double lad_dram_footprint(const struct lad_point *pt, double batch);
+
+/* ---- one step ---------------------------------------------------------------------------------------------------------- */
+
+enum lad_stage { LAD_HBM, LAD_EAS, LAD_APID, LAD_MD, LAD_AC, LAD_VPU, LAD_STAGES };
+
+/* Attention of one step: all layers, heads and sequences. Byte counts are bytes on the bus. */
+struct lad_attention {
+    double time_s, fill_s;             /* fill_s is part of time_s */
+    double exposed_s[LAD_STAGES];      /* time_s without fill_s, by what bounds it */
+    double stage1_s;                   /* part of exposed_s[LAD_HBM] due to stage 1; the rest is stage 4 */
+    double stage1_bytes, stage4_bytes; /* moved in attention periods; their sum is the three below */
+    double centers_bytes, active_bytes, others_bytes;
+    double prefetch_bytes; /* moved in linear layers for attention */
+    double macs;
+    struct lad_stages stages; /* cycles, mean over heads */
+    double compute_cycles, memory_cycles, slot_cycles;
+    double active, prefetched, hits; /* positions of a head-sample, mean over heads */
+};
+
+/* E12: |J| over heads: nodes of a spread around 1, and their shares. */
+struct lad_spread {
+    const double *weight; /* of each node; sum to 1 */
+    double factor[LAD_NODES];
+    int nodes;
+};
+void lad_spread_init(struct lad_spread *ret, double cv);
+
+/* Attention of a batch by LAD. idle_s: HBM time of the step that pre-fetching may use. */
+void lad_attention_at(const struct lad_point *pt, const struct lad_spread *spread, double batch, double idle_s,
+                      struct lad_attention *ret);
+
+/* One operator of the step that is not LAD's attention. */
+struct lad_op {
+    const char *name;
+    enum dse_op_kind kind;
+    double weight_bytes;             /* a step */
+    double compute_s, bytes, ops;    /* of one sequence; bytes without the weights */
+    double activation_bytes, layers; /* of one sequence and layer, prefill: moved only if they do not fit on chip */
+    double time_s, dram_s;           /* of the batch, set by lad_step_at: exposed time; HBM time */
+    double batch_bytes, batch_ops;   /* of the batch */
+};
+
+struct lad_step {
+    struct lad_op op[DSE_OPS_MAX];
+    int n_ops;
+    struct lad_spread spread; /* unset when not locality-aware */
+    double batch;
+    struct lad_attention attention;
+    double linear_s, elementwise_s, time_s;
+    double compute_bound_s, dram_bound_s, latency_bound_s; /* sum to time_s */
+    double weight_bytes, bytes, vpu_ops;                   /* of everything; operations on the VPUs */
+};
+
+/* Multiply-adds of one head-sample on the VPUs, by stage (E11). */
+struct lad_macs {
+    double eas, md, ac;
+};
+struct lad_macs lad_stage_macs(const struct lad_point *pt, double active);
+
+/* The operators of the point, once for all batches. */
+void lad_step_init(struct lad_step *ret, const struct lad_point *pt);
+/* Time of one step of `batch` sequences. */
+void lad_step_at(struct lad_step *step, const struct lad_point *pt, double batch);
+
+/* E18: NULL when the batch fits DRAM and SRAM (another policy than fixed: when one sequence does), else why not. */
+const char *lad_batch_check(const struct lad_point *pt);
+/* E18: the batch that batch_policy makes of p->workload.batch. Leaves `step` at some batch. */
+double lad_batch(const struct lad_point *pt, struct lad_step *step);
+
+/* ---- power and area ---------------------------------------------------------------------------------------------------- */
+
+/* E19: the chip. Watts are of all tiles. */
+struct lad_chip {
+    double tile_area_mm2, sram_area_mm2; /* of one tile */
+    double dynamic_modules_w, dynamic_sram_w, static_modules_w, static_sram_w;
+};
+/* NULL, or why the chip cannot be priced. */
+const char *lad_chip_check(const struct lad_params *p);
+/* Requires that lad_chip_check has nothing against it. */
+void lad_chip_at(const struct lad_params *p, struct lad_chip *ret);
+
+/* A row of Table III: one tile as published. */
+struct lad_module {
+    const char *name;
+    double area_mm2, dynamic_mw, static_mw;
+};
+enum lad_module_index {
+    LAD_MODULE_EAS,
+    LAD_MODULE_APID,
+    LAD_MODULE_MD,
+    LAD_MODULE_AC,
+    LAD_MODULE_VPU,
+    LAD_MODULE_SFM,
+    LAD_MODULES
+};
+extern const struct lad_module lad_table3[LAD_MODULES];
+
+/* ---- the breakdown ----------------------------------------------------------------------------------------------------- */
+
+void lad_break_down(const struct lad_point *pt, const struct lad_step *step, const struct lad_chip *chip,
+                    struct dse_breakdown *out);
+
+extern const struct dse_model dse_model_lad;
+
+#endif

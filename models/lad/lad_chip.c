@@ -1,0 +1,100 @@
+/* Area and power of the chip: Table III, scaled (E19). */
+#include "lad.h"
+
+#include <dse/units.h>
+
+#include <assert.h>
+#include <math.h>
+
+/* Table III, one tile at 1 GHz in 22 nm; the VPU row is all seven. SRAM rows are the catalog's table "lad-table3". */
+const struct lad_module lad_table3[LAD_MODULES] = {
+    [LAD_MODULE_EAS] = {"EAS", 0.003, 1.37, 0.78},    [LAD_MODULE_APID] = {"APID", 0.006, 2.31, 0.99},
+    [LAD_MODULE_MD] = {"MD", 0.001, 1.06, 0.34},      [LAD_MODULE_AC] = {"AC", 0.087, 92.20, 20.20},
+    [LAD_MODULE_VPU] = {"VPU", 0.398, 291.78, 77.60}, [LAD_MODULE_SFM] = {"SFM", 0.069, 43.29, 16.90},
+};
+
+enum { TABLE3_NM = 22, TABLE3_EAS = 2, TABLE3_APID = 12, TABLE3_MD = 2, TABLE3_AC = 3, TABLE3_VPUS = 7, TABLE3_WIDTH = 128 };
+
+/* How much more of each module there is than in Table III (A9). */
+static void module_scales(const struct lad_params *p, double scale[LAD_MODULES])
+{
+    double width = (double)p->vpu_width / TABLE3_WIDTH;
+    scale[LAD_MODULE_EAS] = (double)p->vpu_eas / TABLE3_EAS;
+    scale[LAD_MODULE_APID] = (double)p->apid_width / TABLE3_APID;
+    scale[LAD_MODULE_MD] = (double)p->vpu_md / TABLE3_MD;
+    scale[LAD_MODULE_AC] = width * (double)p->vpu_ac / TABLE3_AC;
+    scale[LAD_MODULE_VPU] = width * (double)(p->vpu_eas + p->vpu_md + p->vpu_ac) / TABLE3_VPUS;
+    scale[LAD_MODULE_SFM] = width;
+}
+
+/* Dynamic power [mW] of one tile's SRAM: as published under load, at the clock; or, from the energy of an access, one row read every
+ * cycle and the tile's share of the peak HBM bandwidth written (A10). */
+static double sram_dynamic_mw(const struct lad_params *p, const struct dse_sram *s)
+{
+    if (!isnan(s->dynamic_mw)) return s->dynamic_mw * p->clock_ghz;
+    double word = (double)p->sram_word_bits, row = (double)(p->vpu_width * p->cache_bits);
+    double reads_ghz = p->clock_ghz * row / word;
+    double writes_ghz = p->dram.bandwidth_gbs / (double)p->tiles * DSE_BITS_PER_BYTE / word;
+    return reads_ghz * s->read_pj + writes_ghz * s->write_pj; /* 1e9 accesses a second of 1e-12 J: mW */
+}
+
+struct ratios {
+    double area, energy, power;
+};
+
+static struct ratios tech_ratios(const struct dse_technology *to, double from_nm)
+{
+    if (to->node_nm == from_nm) return (struct ratios){1, 1, 1};
+    return (struct ratios){.area = dse_tech_ratio(to, from_nm, DSE_TECH_AREA),
+                           .energy = dse_tech_ratio(to, from_nm, DSE_TECH_ENERGY),
+                           .power = dse_tech_ratio(to, from_nm, DSE_TECH_POWER)};
+}
+
+static bool known(struct ratios r)
+{
+    return !isnan(r.area) && !isnan(r.energy) && !isnan(r.power);
+}
+
+/* A table has a metric in all its macros or in none: any macro of the right word tells what is missing. */
+const char *lad_chip_check(const struct lad_params *p)
+{
+    struct dse_sram sram;
+    double from, to;
+    dse_sram_range(p->sram, &from, &to);
+    if (!(p->sram_mib >= from && p->sram_mib <= to)) return "the SRAM table has no macro of this capacity";
+    if (!dse_sram_at(p->sram, from, (double)p->sram_word_bits, &sram)) return "the SRAM table has no macro of this word width";
+    if (isnan(sram.area_mm2) || isnan(sram.leakage_mw) || isnan(sram_dynamic_mw(p, &sram)))
+        return "the SRAM table lacks area, leakage or energy";
+    if (!known(tech_ratios(p->technology, TABLE3_NM)))
+        return "the technology's method cannot be reached from 22 nm, the node of Table III";
+    if (!known(tech_ratios(p->technology, dse_sram_node_nm(p->sram))))
+        return "the technology's method cannot be reached from the node of the SRAM table";
+    return NULL;
+}
+
+void lad_chip_at(const struct lad_params *p, struct lad_chip *ret)
+{
+    struct dse_sram sram;
+    bool covered = dse_sram_at(p->sram, p->sram_mib, (double)p->sram_word_bits, &sram);
+    assert(covered);
+    (void)covered;
+    double sram_mw = sram_dynamic_mw(p, &sram), node = dse_sram_node_nm(p->sram);
+    struct ratios logic = tech_ratios(p->technology, TABLE3_NM);
+    struct ratios memory = node == TABLE3_NM ? logic : tech_ratios(p->technology, node);
+    double scale[LAD_MODULES], area = 0, dynamic_mw = 0, static_mw = 0;
+    module_scales(p, scale);
+    for (int i = 0; i < LAD_MODULES; i++) {
+        area += scale[i] * lad_table3[i].area_mm2;
+        dynamic_mw += scale[i] * lad_table3[i].dynamic_mw;
+        static_mw += scale[i] * lad_table3[i].static_mw;
+    }
+    double tiles_w = (double)p->tiles / DSE_MW_PER_W;
+    *ret = (struct lad_chip){
+        .sram_area_mm2 = sram.area_mm2 * memory.area,
+        .tile_area_mm2 = area * logic.area + sram.area_mm2 * memory.area,
+        .dynamic_modules_w = tiles_w * dynamic_mw * p->clock_ghz * logic.energy,
+        .static_modules_w = tiles_w * static_mw * logic.power,
+        .dynamic_sram_w = tiles_w * sram_mw * memory.energy,
+        .static_sram_w = tiles_w * sram.leakage_mw * memory.power,
+    };
+}

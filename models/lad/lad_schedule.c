@@ -1,0 +1,222 @@
+/* A step: linear layers and everything else that is not LAD's attention, the time left for pre-fetching, the batch (E17, E18, E20-E22). */
+#include "lad.h"
+
+#include <dse/units.h>
+
+#include <math.h>
+
+static double larger(double a, double b)
+{
+    return a > b ? a : b;
+}
+
+static double smaller(double a, double b)
+{
+    return a < b ? a : b;
+}
+
+/* ---- operators ------------------------------------------------------------------------------------------------------------ */
+
+/* Seconds of all VPUs for `rows` rows of `elements` (E20). */
+static double vpu_seconds(const struct lad_point *pt, double rows, double elements)
+{
+    return rows * lad_ceil(elements / (double)pt->p->vpu_width) * pt->pass_s;
+}
+
+/* How often blocked attention reads K and V: the queries and outputs of a head go through one tile's SRAM in blocks, and a block reads
+ * the positions up to its end (E22). */
+static double kv_reads(const struct lad_point *pt)
+{
+    double queries = 2 * pt->n * pt->d * (double)pt->p->cache_bits / DSE_BITS_PER_BYTE;
+    return (1 + larger(1, lad_ceil(queries / pt->sram_bytes))) / 2;
+}
+
+static void op_init(struct lad_op *ret, const struct lad_point *pt, const struct dse_op *op)
+{
+    bool prefill = pt->p->workload.phase == DSE_PREFILL;
+    double activation = (double)pt->p->cache_bits / DSE_BITS_PER_BYTE;
+    ret->name = op->name;
+    ret->kind = op->kind;
+    ret->ops = op->ops;
+    ret->weight_bytes = op->weight_bytes;
+    ret->bytes = op->kv_write_bytes;
+    ret->compute_s = ret->activation_bytes = ret->layers = 0;
+    switch (op->kind) {
+    case DSE_OP_LINEAR:
+        ret->compute_s = vpu_seconds(pt, (double)op->repeat * (double)op->m * (double)op->n, (double)op->k);
+        if (prefill) ret->activation_bytes = (double)op->m * (double)(op->k + op->n) * activation;
+        ret->layers = (double)op->repeat;
+        break;
+    case DSE_OP_SCORES:
+    case DSE_OP_VALUES:
+        ret->compute_s = vpu_seconds(pt, op->ops / DSE_OPS_PER_MAC / pt->d, pt->d);
+        ret->bytes += op->kv_read_bytes * (prefill ? kv_reads(pt) : 1);
+        break;
+    case DSE_OP_ELEMENTWISE:
+        if (pt->p->elementwise == LAD_EXPOSED)
+            ret->compute_s = op->ops / ((double)(pt->p->tiles * pt->p->vpu_width) * pt->clock_hz);
+        break;
+    }
+}
+
+void lad_step_init(struct lad_step *ret, const struct lad_point *pt)
+{
+    struct dse_workload one = pt->p->workload;
+    one.batch = 1;
+    struct dse_oplist list;
+    dse_workload_expand(&one, &list);
+    ret->n_ops = 0;
+    if (pt->locality_aware) lad_spread_init(&ret->spread, pt->p->active_cv);
+    bool inside = false; /* from the scores to the values: LAD's own attention replaces them, lad_attention_at */
+    for (int i = 0; i < list.n; i++) {
+        inside = inside || list.op[i].kind == DSE_OP_SCORES;
+        if (!(inside && pt->locality_aware)) op_init(&ret->op[ret->n_ops++], pt, &list.op[i]);
+        inside = inside && list.op[i].kind != DSE_OP_VALUES;
+    }
+}
+
+/* ---- a step ---------------------------------------------------------------------------------------------------------------- */
+
+static bool is_attention(const struct lad_op *o)
+{
+    return o->kind == DSE_OP_SCORES || o->kind == DSE_OP_VALUES;
+}
+
+/* Time of operator o for the batch (E20): the longer of computing and moving. */
+static void time_op(const struct lad_point *pt, struct lad_op *o, double batch)
+{
+    double spilled = o->activation_bytes * batch; /* of one layer */
+    bool fits = spilled <= pt->sram_bytes * (double)pt->p->tiles;
+    o->batch_bytes = o->weight_bytes + batch * o->bytes + (fits ? 0 : spilled * o->layers);
+    o->batch_ops = batch * o->ops;
+    o->dram_s = o->batch_bytes * pt->stream_s;
+    o->time_s = larger(batch * o->compute_s, o->dram_s);
+}
+
+/* HBM time that pre-fetching may use (E14). Operator 0 is the QKV projection. */
+static double idle_seconds(const struct lad_point *pt, const struct lad_step *step)
+{
+    double idle = 0;
+    for (int i = 0; i < step->n_ops; i++) {
+        const struct lad_op *o = &step->op[i];
+        bool used = pt->p->prefetch == LAD_PREFETCH_IDEAL ? o->kind == DSE_OP_LINEAR : i == 0;
+        if (used) idle += o->time_s - o->dram_s;
+    }
+    return idle;
+}
+
+static void sum_op(struct lad_step *s, const struct lad_op *o)
+{
+    s->weight_bytes += o->weight_bytes;
+    s->bytes += o->batch_bytes;
+    if (o->kind != DSE_OP_ELEMENTWISE) s->vpu_ops += o->batch_ops;
+    s->time_s += o->time_s;
+    if (o->kind == DSE_OP_LINEAR) s->linear_s += o->time_s;
+    if (o->kind == DSE_OP_ELEMENTWISE) s->elementwise_s += o->time_s;
+    if (o->time_s > o->dram_s)
+        s->compute_bound_s += o->time_s;
+    else
+        s->dram_bound_s += o->time_s;
+}
+
+/* The whole KV cache read and used on all VPUs: scores and values together, each waiting for the longer of the two. */
+static void sum_full_cache(struct lad_step *s, const struct lad_op *o)
+{
+    struct lad_attention *a = &s->attention;
+    a->time_s += o->time_s;
+    a->exposed_s[o->time_s > o->dram_s ? LAD_VPU : LAD_HBM] += o->time_s;
+    a->active_bytes += o->batch_bytes;
+    a->stage4_bytes += o->batch_bytes;
+    a->macs += o->batch_ops / DSE_OPS_PER_MAC;
+}
+
+static void sum_locality_aware(struct lad_step *s, const struct lad_point *pt)
+{
+    struct lad_attention *a = &s->attention;
+    lad_attention_at(pt, &s->spread, s->batch, idle_seconds(pt, s), a);
+    s->bytes += a->stage1_bytes + a->stage4_bytes + a->prefetch_bytes;
+    s->vpu_ops += DSE_OPS_PER_MAC * a->macs;
+    s->time_s += a->time_s;
+    s->dram_bound_s += a->exposed_s[LAD_HBM];
+    s->latency_bound_s += a->fill_s;
+    s->compute_bound_s += a->time_s - a->fill_s - a->exposed_s[LAD_HBM];
+}
+
+void lad_step_at(struct lad_step *step, const struct lad_point *pt, double batch)
+{
+    struct lad_step *s = step;
+    s->batch = batch;
+    s->linear_s = s->elementwise_s = s->time_s = 0;
+    s->compute_bound_s = s->dram_bound_s = s->latency_bound_s = 0;
+    s->weight_bytes = s->bytes = s->vpu_ops = 0;
+    if (!pt->locality_aware) s->attention = (struct lad_attention){0};
+    for (int i = 0; i < s->n_ops; i++) {
+        time_op(pt, &s->op[i], batch);
+        sum_op(s, &s->op[i]);
+        if (is_attention(&s->op[i])) sum_full_cache(s, &s->op[i]);
+    }
+    if (pt->locality_aware) sum_locality_aware(s, pt);
+}
+
+/* ---- the batch -------------------------------------------------------------------------------------------------------------- */
+
+double lad_dram_footprint(const struct lad_point *pt, double batch)
+{
+    return pt->weights_bytes + batch * pt->sequence_bytes;
+}
+
+const char *lad_batch_check(const struct lad_point *pt)
+{
+    const struct lad_params *p = pt->p;
+    double least = p->batch_policy == LAD_BATCH_FIXED ? (double)p->workload.batch : 1;
+    if (lad_dram_footprint(pt, least) > p->dram.capacity_gib * DSE_GIB) return "weights and KV cache do not fit the DRAM";
+    bool resident = p->workload.phase == DSE_DECODE;
+    if (resident && lad_sram_resident(pt, least) > pt->sram_bytes)
+        return "the pipeline's working set does not fit the SRAM of a tile";
+    return NULL;
+}
+
+/* The largest batch that fits, the one asked for at most. One sequence is known to fit. */
+static double largest_batch(const struct lad_point *pt)
+{
+    double max = floor((pt->p->dram.capacity_gib * DSE_GIB - pt->weights_bytes) / pt->sequence_bytes);
+    if (pt->p->workload.phase == DSE_DECODE) {
+        double empty = lad_sram_resident(pt, 0), activations = lad_sram_resident(pt, 1) - empty;
+        max = smaller(max, floor((pt->sram_bytes - empty) / activations));
+    }
+    return smaller((double)pt->p->workload.batch, larger(1, max));
+}
+
+/* Try `batch`; keep it when it yields more tokens a second. */
+static void try_batch(const struct lad_point *pt, struct lad_step *step, double batch, double *best, double *best_rate)
+{
+    lad_step_at(step, pt, batch);
+    double rate = batch / step->time_s;
+    if (rate <= *best_rate) return;
+    *best = batch;
+    *best_rate = rate;
+}
+
+/* 1, 2, 3, 4, 6, 8, 12, 16, ... tiles full, the most full rounds that fit, and all that fits. */
+static double best_throughput(const struct lad_point *pt, double max, struct lad_step *step)
+{
+    double tiles = (double)pt->p->tiles, best = 1, rate = 0;
+    for (double rounds = 1; rounds * tiles <= max; rounds *= 2) {
+        try_batch(pt, step, rounds * tiles, &best, &rate);
+        if (rounds > 1 && 1.5 * rounds * tiles <= max) try_batch(pt, step, 1.5 * rounds * tiles, &best, &rate);
+    }
+    if (max >= tiles) try_batch(pt, step, floor(max / tiles) * tiles, &best, &rate);
+    try_batch(pt, step, max, &best, &rate);
+    return best;
+}
+
+double lad_batch(const struct lad_point *pt, struct lad_step *step)
+{
+    if (pt->p->batch_policy == LAD_BATCH_FIXED) return (double)pt->p->workload.batch;
+    double tiles = (double)pt->p->tiles, max = largest_batch(pt);
+    switch (pt->p->batch_policy) {
+    case LAD_BATCH_TILE_MULTIPLE: return max < tiles ? max : floor(max / tiles) * tiles;
+    case LAD_BATCH_BEST_THROUGHPUT: return best_throughput(pt, max, step);
+    default: return max;
+    }
+}

@@ -1,0 +1,111 @@
+/* dse describe: what a model says about itself, from its tables. */
+#include "base/text.h"
+#include "cli/command.h"
+#include "cli/model_find.h"
+#include "cli/output.h"
+#include "config/bind.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* "1 to 64", "one of eq7, exact", "dse list llms". The caller frees it. */
+static char *range_text(const struct field *f)
+{
+    struct text t;
+    text_init(&t);
+    char lo[TEXT_NUMBER_MAX], hi[TEXT_NUMBER_MAX];
+    if (f->type == DSE_TYPE_ENUM)
+        for (const char *const *c = f->choices; *c; c++) text_addf(&t, "%s%s", c == f->choices ? "" : " | ", *c);
+    else if (f->type == DSE_TYPE_REF)
+        text_addf(&t, "see dse list %s", kind_plural(f->kind));
+    else
+        text_addf(&t, "%s to %s", text_number(lo, f->min), text_number(hi, f->max));
+    return text_detach(&t);
+}
+
+static void put_params(const struct binding *b, enum output_format format)
+{
+    static const char *const columns[] = {"PARAMETER", "DEFAULT", "UNIT", "RANGE", "WHAT", "SOURCE"};
+    struct output *o = output_new(stdout, format, columns, sizeof columns / sizeof *columns);
+    for (size_t i = 0; i < b->model->params.n; i++) {
+        const struct field *f = &b->model->params.fields[i];
+        char buf[TEXT_NUMBER_MAX], *range = range_text(f);
+        output_text(o, f->name);
+        output_text(o, value_text(f, field_get(f, b->defaults), buf));
+        output_text(o, f->unit);
+        output_text(o, range);
+        output_text(o, f->doc);
+        output_text(o, f->source);
+        free(range);
+    }
+    output_end(o);
+}
+
+static void put_metrics(const struct model *m, enum output_format format)
+{
+    static const char *const columns[] = {"METRIC", "UNIT", "BETTER", "WHAT", "SOURCE"};
+    static const char *const better[] = {[DSE_NEITHER] = "", [DSE_LESS] = "less", [DSE_MORE] = "more"};
+    struct output *o = output_new(stdout, format, columns, sizeof columns / sizeof *columns);
+    for (size_t i = 0; i < m->metrics.n; i++) {
+        const struct field *f = &m->metrics.fields[i];
+        output_text(o, f->name);
+        output_text(o, f->unit);
+        output_text(o, better[f->better]);
+        output_text(o, f->without ? "has no meaning here: NULL" : f->doc);
+        output_text(o, f->source);
+    }
+    output_end(o);
+}
+
+static void print_calibrated(const struct binding *b)
+{
+    size_t n;
+    const struct calibrated *c = binding_calibrated(b, &n);
+    if (n) printf("\nCalibrated constants (neither given by the paper nor derived):\n");
+    for (size_t i = 0; i < n; i++) printf("  %s: fitted to %s\n", c[i].name, c[i].fitted_to);
+}
+
+static int run(const struct invocation *in)
+{
+    enum output_format format;
+    const struct model *m = NULL;
+    struct catalog *catalog = NULL;
+    struct binding *b = NULL;
+    if (output_parse_format(in, &format) && (m = model_find(in, in->operands[0])) && (catalog = open_catalog(in)))
+        b = binding_new(m, catalog, catalog_data_dir(), in->diags);
+    bool only_metrics = option_has(in, "metrics");
+    if (b && format == OUTPUT_TABLE) {
+        printf("%s, version %d\n%s\n\n", m->desc->title, m->desc->version, m->desc->cite);
+        put_params(b, format);
+        printf("\n");
+        put_metrics(m, format);
+        print_calibrated(b);
+    } else if (b && only_metrics) {
+        put_metrics(m, format);
+    } else if (b) {
+        put_params(b, format);
+    }
+    int status = b ? 0 : 2;
+    binding_free(b);
+    catalog_free(catalog);
+    return status;
+}
+
+const struct command command_describe = {
+    .name = "describe",
+    .operands = "MODEL",
+    .summary = "a model's parameters, metrics and calibrated constants",
+    .options =
+        (const struct option_row[]){
+            OPTION_FORMAT,
+            {0, "metrics", NULL, "with csv or json: the metrics instead of the parameters"},
+            OPTION_CATALOG,
+            {0},
+        },
+    .help = "Every name here is also a key of [params] in a sweep, of `dse eval --set`, and a column in SQL.\n\n"
+            "  dse describe lad\n"
+            "  dse describe lad --format csv\n",
+    .min_operands = 1,
+    .max_operands = 1,
+    .run = run,
+};

@@ -1,0 +1,32 @@
+/* dse query: SQL over a database of results. */
+#include "cli/command.h"
+#include "cli/output.h"
+#include "cli/query_print.h"
+
+static int run(const struct invocation *in)
+{
+    enum output_format format;
+    if (!output_parse_format(in, &format)) return 2;
+    struct reader *r = reader_open(in->operands[0], in->diags);
+    if (!r) return 1;
+    struct query *q = query_new(r, in->operands[1], (struct srcloc){0}, in->diags);
+    bool ok = q && query_print(q, format, stdout, in->diags);
+    query_free(q);
+    reader_close(r);
+    return ok ? 0 : 1;
+}
+
+const struct command command_query = {
+    .name = "query",
+    .operands = "DB SQL",
+    .summary = "ask a database in SQL",
+    .options = (const struct option_row[]){OPTION_FORMAT, {0}},
+    .help =
+        "The database is opened for reading only. Each model has a view of its name with every parameter and metric of the newest run\n"
+        "of each sweep; MODEL_front has the rows of the front; column_info says what a column means.\n\n"
+        "  dse query results/lad_sram.db 'select tiles, max(tokens_per_s) from lad where context = 4096 group by tiles'\n"
+        "  dse query results/lad_sram.db 'select reason, count(*) from lad group by reason'\n",
+    .min_operands = 2,
+    .max_operands = 2,
+    .run = run,
+};

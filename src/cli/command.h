@@ -1,0 +1,71 @@
+/* A subcommand is a constant; main.c has the list. Options are declared once, in the command's table: parsing and --help come from it. */
+#ifndef DSE_CLI_COMMAND_H
+#define DSE_CLI_COMMAND_H
+
+#include "base/diag.h"
+#include "config/catalog.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+
+struct option_row {
+    char letter;          /* or 0 */
+    const char *name;     /* long name, without dashes */
+    const char *argument; /* "FILE"; NULL: a flag */
+    const char *help;
+};
+
+/* One option as given, in the order given. */
+struct option_value {
+    const struct option_row *row;
+    const char *argument; /* NULL for a flag */
+};
+
+/* What a command gets. */
+struct invocation {
+    const struct command *command;
+    struct option_value *options;
+    size_t n_options;
+    const char **operands;
+    size_t n_operands;
+    struct diags *diags;
+};
+
+struct command {
+    const char *name, *operands, *summary;
+    const char *help;                 /* paragraphs and examples, below the options */
+    const struct option_row *options; /* closed by a row without a name; may be NULL */
+    size_t min_operands, max_operands;
+    /* Returns the exit status; errors are in diags, whose status wins when it is not 0. */
+    int (*run)(const struct invocation *in);
+};
+
+/* The last argument given for an option, or NULL; whether a flag was given. */
+const char *option_get(const struct invocation *in, const char *name);
+bool option_has(const struct invocation *in, const char *name);
+/* A whole number from min to max, or `otherwise` when the option was not given. Adds an error when it is anything else. */
+long long option_integer(const struct invocation *in, const char *name, long long min, long long max, long long otherwise);
+
+/* A usage error: what is wrong, then where to read on. Always returns 2. */
+int usage_error(const struct invocation *in, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+
+/* The catalog, with every --catalog FILE added. NULL with errors. */
+struct catalog *open_catalog(const struct invocation *in);
+/* Row for the --catalog option, shared by the commands that have it. */
+#define OPTION_CATALOG \
+    { \
+        'c', "catalog", "FILE", "add a TOML file of your own [llms.NAME], [memories.NAME], [profiles]" \
+    }
+#define OPTION_FORMAT \
+    { \
+        'f', "format", "table|csv|json", "how to print rows (default: table)" \
+    }
+
+/* Does this stream want colour? A terminal, unless NO_COLOR is set. */
+#include <stdio.h>
+bool wants_colour(FILE *f);
+
+extern const struct command command_sweep, command_eval, command_query, command_pareto, command_plot, command_list,
+    command_describe, command_merge;
+
+#endif

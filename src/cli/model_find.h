@@ -1,0 +1,11 @@
+/* A model by the name the user gave. */
+#ifndef DSE_CLI_MODEL_FIND_H
+#define DSE_CLI_MODEL_FIND_H
+
+#include "cli/command.h"
+#include "model/registry.h"
+
+/* NULL with a usage error that names the nearest. */
+const struct model *model_find(const struct invocation *in, const char *name);
+
+#endif

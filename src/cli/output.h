@@ -1,0 +1,26 @@
+/* Rows on stdout as a table for people (libsmartcols), CSV (libcsv) or JSON. */
+#ifndef DSE_CLI_OUTPUT_H
+#define DSE_CLI_OUTPUT_H
+
+#include "cli/command.h"
+
+#include <stdint.h>
+#include <stdio.h>
+
+enum output_format { OUTPUT_TABLE, OUTPUT_CSV, OUTPUT_JSON };
+
+struct output;
+
+/* Read --format. False with an error for an unknown one. */
+bool output_parse_format(const struct invocation *in, enum output_format *ret);
+
+/* Start rows of these columns. Names are copied. */
+struct output *output_new(FILE *out, enum output_format format, const char *const *columns, size_t n);
+/* The cells of a row, left to right; a row is complete with its last cell. A NULL text and a NaN are empty (CSV, table) or null (JSON). */
+void output_text(struct output *o, const char *s);
+void output_f64(struct output *o, double v);
+void output_i64(struct output *o, int64_t v);
+/* Finish and free. Returns false when writing failed (a full disk, a closed pipe). */
+bool output_end(struct output *o);
+
+#endif

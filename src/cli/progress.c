@@ -1,0 +1,70 @@
+#include "cli/progress.h"
+
+#include "base/text.h"
+#include "cli/command.h"
+
+#include <string.h>
+#include <unistd.h>
+
+enum { BAR = 30, PLAIN_LINE_SECONDS = 10 };
+
+void progress_init(struct progress *p, FILE *out, const char *label)
+{
+    *p = (struct progress){.out = out, .terminal = isatty(fileno(out)) != 0, .label = label};
+}
+
+char *progress_duration(char buf[32], double seconds)
+{
+    long long s = (long long)(seconds + 0.5);
+    if (seconds < 10)
+        snprintf(buf, 32, "%.1f s", seconds);
+    else if (s < 60)
+        snprintf(buf, 32, "%lld s", s);
+    else if (s < 3600)
+        snprintf(buf, 32, "%lld min %lld s", s / 60, s % 60);
+    else
+        snprintf(buf, 32, "%lld h %lld min", s / 3600, s / 60 % 60);
+    return buf;
+}
+
+static void describe(const struct sweep_progress *s, char *buf, size_t n)
+{
+    char done[TEXT_NUMBER_MAX], planned[TEXT_NUMBER_MAX], rate_text[TEXT_NUMBER_MAX], left[32];
+    double rate = s->seconds > 0 ? (double)s->this_time / s->seconds : 0;
+    text_count(done, s->done);
+    text_count(planned, s->planned);
+    text_count(rate_text, (uint64_t)rate);
+    if (rate > 0)
+        progress_duration(left, (double)(s->planned - s->done) / rate);
+    else
+        strcpy(left, "?");
+    snprintf(buf, n, "%s of %s points, %s a second, %s left", done, planned, rate_text, left);
+}
+
+void progress_update(void *user, const struct sweep_progress *s)
+{
+    struct progress *p = user;
+    char text[160];
+    describe(s, text, sizeof text);
+    double share = s->planned ? (double)s->done / (double)s->planned : 1;
+    if (p->terminal) {
+        char bar[BAR + 1];
+        int full = (int)(share * BAR);
+        memset(bar, '#', (size_t)full);
+        memset(bar + full, '.', (size_t)(BAR - full));
+        bar[BAR] = '\0';
+        fprintf(p->out, "\r\033[K%s [%s] %3d%%  %s", p->label, bar, (int)(share * 100), text);
+        p->drawn = true;
+        fflush(p->out);
+    } else if (s->seconds - p->last_line >= PLAIN_LINE_SECONDS) {
+        p->last_line = s->seconds;
+        fprintf(p->out, "%s: %d%%, %s\n", p->label, (int)(share * 100), text);
+        fflush(p->out);
+    }
+}
+
+void progress_clear(struct progress *p)
+{
+    if (p->drawn) fprintf(p->out, "\r\033[K");
+    p->drawn = false;
+}

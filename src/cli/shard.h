@@ -1,0 +1,16 @@
+/* --shard K/N, or auto: the place of this process among many, as SLURM or an MPI launcher tells it in the environment. */
+#ifndef DSE_CLI_SHARD_H
+#define DSE_CLI_SHARD_H
+
+#include "cli/command.h"
+
+#include <stdint.h>
+
+struct shard {
+    uint64_t shard, shards; /* 1-based; shards 1: all */
+};
+
+/* Read --shard. False with an error. */
+bool shard_parse(const struct invocation *in, struct shard *ret);
+
+#endif

@@ -1,0 +1,226 @@
+#include "config/bind_internal.h"
+
+#include "base/xalloc.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* binding_new hands out this; `public` first. */
+struct binding_full {
+    struct binding public;
+    struct toml_doc *defaults_doc;
+    struct toml_doc **set_docs; /* of --set: kept for the places of their values */
+    size_t n_set_docs;
+    struct calibrated *calibrated;
+    size_t n_calibrated;
+};
+
+static struct binding_full *full(struct binding *b)
+{
+    return (struct binding_full *)b; /* every binding is made by binding_new */
+}
+
+/* The names of the model's parameters, for nearest names. The caller frees the array. */
+static const char **param_names(const struct model *m)
+{
+    const char **names = xcalloc(m->params.n + 1, sizeof *names);
+    for (size_t i = 0; i < m->params.n; i++) names[i] = m->params.fields[i].name;
+    return names;
+}
+
+/* ---- defaults.toml --------------------------------------------------------------------------------------------------------------------- */
+
+static bool set_default(struct binding *b, const struct field *f, const struct toml_doc *doc, const struct toml_node *node,
+                        struct diags *diags)
+{
+    struct value v;
+    if (f->may_be_auto && node->type == TOML_STRING && strcmp(node->string, "auto") == 0)
+        v = (struct value){.f64 = (double)NAN};
+    else if (!bind_scalar(b, f, doc, node, NULL, &v, diags))
+        return false;
+    field_set(f, b->defaults, v);
+    return true;
+}
+
+/* [calibrated.NAME] value, fitted_to. */
+static bool read_calibrated(struct binding_full *b, const struct toml_doc *doc, const struct toml_node *table, struct diags *diags)
+{
+    static const char *const keys[] = {"value", "fitted_to"};
+    if (table->type != TOML_TABLE)
+        return diags_input(diags, toml_loc(doc, table), doc->text, NULL, "calibrated.%s is not a table", table->key);
+    if (!toml_check_keys(doc, table, keys, 2, diags)) return false;
+    const struct toml_node *fitted = toml_expect(doc, table, "fitted_to", TOML_STRING, diags);
+    if (!fitted || !toml_get(table, "value"))
+        return diags_input(diags, toml_key_loc(doc, table), doc->text, NULL, "calibrated.%s needs value and fitted_to", table->key);
+    b->calibrated = xrealloc(b->calibrated, b->n_calibrated + 1, sizeof *b->calibrated);
+    b->calibrated[b->n_calibrated++] = (struct calibrated){xstrdup(table->key), xstrdup(fitted->string)};
+    return true;
+}
+
+/* The node that gives a parameter's default: at the top, or the value of its [calibrated] table; NULL if none or both. */
+static const struct toml_node *default_node(const struct toml_doc *doc, const struct toml_node *calibrated, const char *name)
+{
+    const struct toml_node *top = toml_get(&doc->root, name);
+    const struct toml_node *fitted = calibrated ? toml_get(calibrated, name) : NULL;
+    if (fitted && fitted->type == TOML_TABLE) fitted = toml_get(fitted, "value");
+    if (top && fitted) return NULL;
+    return top ? top : fitted;
+}
+
+static bool read_defaults(struct binding_full *b, struct diags *diags)
+{
+    const struct toml_doc *doc = b->defaults_doc;
+    const struct schema *params = &b->public.model->params;
+    const struct toml_node *calibrated = toml_expect(doc, &doc->root, "calibrated", TOML_TABLE, diags);
+    const char **names = param_names(b->public.model);
+    bool ok = !calibrated || toml_check_keys(doc, calibrated, names, params->n, diags);
+    names[params->n] = "calibrated";
+    ok = toml_check_keys(doc, &doc->root, names, params->n + 1, diags) && ok;
+    free(names);
+    for (size_t i = 0; calibrated && i < calibrated->n; i++) ok = read_calibrated(b, doc, &calibrated->children[i], diags) && ok;
+    for (size_t i = 0; i < params->n; i++) {
+        const struct toml_node *node = default_node(doc, calibrated, params->fields[i].name);
+        if (node)
+            ok = set_default(&b->public, &params->fields[i], doc, node, diags) && ok;
+        else
+            ok =
+                diags_input(diags, (struct srcloc){.file = doc->file}, NULL, NULL, "%s must be given once", params->fields[i].name);
+    }
+    return ok;
+}
+
+struct binding *binding_new(const struct model *model, const struct catalog *catalog, const char *data_dir, struct diags *diags)
+{
+    struct binding_full *b = xcalloc(1, sizeof *b);
+    b->public.model = model;
+    b->public.catalog = catalog;
+    b->public.defaults = xcalloc(1, model->desc->params_size);
+    b->public.given = xcalloc(model->params.n, sizeof *b->public.given);
+    char *path = xasprintf("%s/models/%s/defaults.toml", data_dir, model->desc->name);
+    b->defaults_doc = toml_read_file(path, diags);
+    free(path);
+    if (b->defaults_doc && read_defaults(b, diags)) return &b->public;
+    binding_free(&b->public);
+    return NULL;
+}
+
+void binding_free(struct binding *b)
+{
+    if (!b) return;
+    struct binding_full *whole = full(b);
+    for (size_t i = 0; i < b->model->params.n; i++) free(b->given[i].values);
+    for (size_t i = 0; i < whole->n_set_docs; i++) toml_free(whole->set_docs[i]);
+    for (size_t i = 0; i < whole->n_calibrated; i++) {
+        free(whole->calibrated[i].name);
+        free(whole->calibrated[i].fitted_to);
+    }
+    toml_free(whole->defaults_doc);
+    free(whole->set_docs);
+    free(whole->calibrated);
+    free(b->given);
+    free(b->defaults);
+    free(whole);
+}
+
+const struct calibrated *binding_calibrated(const struct binding *b, size_t *ret_n)
+{
+    const struct binding_full *whole = (const struct binding_full *)b;
+    *ret_n = whole->n_calibrated;
+    return whole->calibrated;
+}
+
+/* ---- what the user gives ----------------------------------------------------------------------------------------------------------------- */
+
+bool binding_set_node(struct binding *b, const struct field *f, const struct toml_doc *doc, const struct toml_node *node,
+                      struct diags *diags)
+{
+    struct given *g = &b->given[schema_index(&b->model->params, f)];
+    if (g->is_given) {
+        char *where = g->loc.line ? xasprintf("it was given first at %s:%d:%d", g->loc.file, g->loc.line, g->loc.column)
+                                  : xasprintf("it was given by %s", g->loc.file);
+        diags_input(diags, toml_loc(doc, node), doc->text, where, "%s is given twice", f->name);
+        free(where);
+        return false;
+    }
+    struct given new = {.is_given = true, .loc = toml_loc(doc, node), .source_text = doc->text};
+    if (!bind_values(b, f, doc, node, &new, diags)) return false;
+    *g = new;
+    return true;
+}
+
+/* A bare word stands for a name. */
+static bool is_bare_word(const char *s)
+{
+    return *s && strspn(s, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.+-") == strlen(s);
+}
+
+/* The value of an assignment as a one-key document. Its places are those of the command line: none. */
+static struct toml_doc *parse_value(const struct field *f, const char *assignment, const char *value, struct diags *diags)
+{
+    bool name = f->type == DSE_TYPE_ENUM || f->type == DSE_TYPE_REF;
+    char *text = name && is_bare_word(value) ? xasprintf("v = \"%s\"", value) : xasprintf("v = %s", value);
+    char *file = xasprintf("--set %s", assignment);
+    struct diags syntax;
+    diags_init(&syntax);
+    struct toml_doc *doc = toml_read_text(file, text, strlen(text), &syntax);
+    const struct toml_node *node = doc ? toml_get(&doc->root, "v") : NULL;
+    if (!node || doc->root.n != 1 || node->type == TOML_ARRAY || node->type == TOML_TABLE) {
+        char *allowed = field_allowed(f);
+        diags_input(diags, (struct srcloc){.file = file}, NULL, allowed, "%s: \"%s\" is not one value", f->name, value);
+        free(allowed);
+        toml_free(doc);
+        doc = NULL;
+    } else {
+        doc->root.children[0].line = doc->root.children[0].column = 0;
+    }
+    diags_release(&syntax);
+    free(file);
+    free(text);
+    return doc;
+}
+
+bool binding_set_text(struct binding *b, const char *assignment, struct diags *diags)
+{
+    struct srcloc loc = {.file = "--set"};
+    const char *equals = strchr(assignment, '=');
+    if (!equals) return diags_input(diags, loc, NULL, "for example: --set tiles=8", "\"%s\" is not NAME=VALUE", assignment);
+    char *name = xstrndup(assignment, (size_t)(equals - assignment));
+    const struct field *f = schema_find(&b->model->params, name);
+    bool ok = false;
+    if (f) {
+        struct toml_doc *doc = parse_value(f, assignment, equals + 1, diags);
+        if (doc) {
+            struct binding_full *whole = full(b);
+            whole->set_docs = xrealloc(whole->set_docs, whole->n_set_docs + 1, sizeof(struct toml_doc *));
+            whole->set_docs[whole->n_set_docs++] = doc;
+            ok = binding_set_node(b, f, doc, &doc->root.children[0], diags);
+        }
+    } else {
+        const char **names = param_names(b->model), *near = text_nearest(name, names, b->model->params.n);
+        char *hint = near ? xasprintf("did you mean \"%s\"?", near)
+                          : xasprintf("`dse describe %s` lists the parameters", b->model->desc->name);
+        diags_input(diags, loc, NULL, hint, "%s has no parameter \"%s\"", b->model->desc->name, name);
+        free(hint);
+        free(names);
+    }
+    free(name);
+    return ok;
+}
+
+bool binding_finish(struct binding *b, struct diags *diags)
+{
+    bool ok = true;
+    const struct schema *params = &b->model->params;
+    for (size_t i = 0; i < params->n; i++) {
+        const struct field *f = &params->fields[i], *other = f->excludes ? schema_find(params, f->excludes) : NULL;
+        if (!other || !b->given[i].is_given) continue;
+        const struct given *g = &b->given[schema_index(params, other)];
+        if (!g->is_given) continue;
+        bool later = g->loc.line > b->given[i].loc.line;
+        const struct given *at = later ? g : &b->given[i];
+        ok = diags_input(diags, at->loc, at->source_text, "one follows from the other", "%s and %s cannot both be given", f->name,
+                         other->name);
+    }
+    return ok;
+}

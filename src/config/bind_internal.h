@@ -1,0 +1,22 @@
+/* The inside of binding: values from TOML nodes, shared by bind.c (which parameter) and bind_value.c (which values). */
+#ifndef DSE_CONFIG_BIND_INTERNAL_H
+#define DSE_CONFIG_BIND_INTERNAL_H
+
+#include "config/bind.h"
+
+/* One scalar node as a value of field f: type, catalog name or choice, range. `what` names its place in a list ("third of the list") or
+ * is NULL. False with an error at the node. */
+bool bind_scalar(const struct binding *b, const struct field *f, const struct toml_doc *doc, const struct toml_node *node,
+                 const char *what, struct value *ret, struct diags *diags);
+/* A scalar, list or range node as values of f. On success g is filled in but for is_given and loc; g->values is the caller's. */
+bool bind_values(const struct binding *b, const struct field *f, const struct toml_doc *doc, const struct toml_node *node,
+                 struct given *g, struct diags *diags);
+/* A range table. */
+bool bind_range(const struct field *f, const struct toml_doc *doc, const struct toml_node *node, struct given *g,
+                struct diags *diags);
+
+/* An error at a node of the document. Always false. */
+bool bind_error(const struct toml_doc *doc, const struct toml_node *node, const struct field *f, struct diags *diags,
+                const char *fmt, ...) __attribute__((format(printf, 5, 6)));
+
+#endif

@@ -1,0 +1,299 @@
+#include "config/catalog_internal.h"
+
+#include "base/xalloc.h"
+#include "dse_config.h"
+#include "hw/sram.h"
+#include "workload/profile.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+/* ---- where the data are --------------------------------------------------------------------------------------------------------- */
+
+static bool has_catalog(const char *dir)
+{
+    char *path = xasprintf("%s/catalog/llms.toml", dir);
+    struct stat st;
+    bool found = stat(path, &st) == 0;
+    free(path);
+    return found;
+}
+
+/* PREFIX/share/dse of a binary installed as PREFIX/bin/dse, wherever the prefix was moved to. */
+static const char *beside_binary(void)
+{
+    static char dir[4096];
+    char exe[3072];
+    ssize_t n = readlink("/proc/self/exe", exe, sizeof exe - 1);
+    if (n <= 0) return NULL;
+    exe[n] = '\0';
+    for (int up = 0; up < 2; up++) {
+        char *slash = strrchr(exe, '/');
+        if (!slash) return NULL;
+        *slash = '\0';
+    }
+    snprintf(dir, sizeof dir, "%s/share/dse", exe);
+    return has_catalog(dir) ? dir : NULL;
+}
+
+const char *catalog_data_dir(void)
+{
+    const char *dir = getenv("DSE_DATA_DIR");
+    if (dir && *dir) return dir;
+    dir = beside_binary();
+    if (dir) return dir;
+    return has_catalog(DSE_SOURCE_DATA) ? DSE_SOURCE_DATA : DSE_INSTALLED_DATA;
+}
+
+/* ---- entries -------------------------------------------------------------------------------------------------------------------------- */
+
+static const char *check_llm(const void *entry)
+{
+    return dse_llm_check(entry);
+}
+
+static const char *check_memory(const void *entry)
+{
+    return dse_memory_check(entry);
+}
+
+const struct entry_kind entry_kinds[DSE_KIND_COUNT] = {
+    [DSE_KIND_LLM] = {dse_llm_fields, sizeof(struct dse_llm), check_llm},
+    [DSE_KIND_MEMORY] = {dse_memory_fields, sizeof(struct dse_memory), check_memory},
+};
+
+void catalog_add(struct catalog *c, enum dse_kind kind, struct dse_entry *entry)
+{
+    struct entry_list *list = &c->lists[kind];
+    list->entries = xrealloc(list->entries, list->n + 1, sizeof *list->entries);
+    list->entries[list->n++] = entry;
+}
+
+const char *catalog_intern(struct catalog *c, const char *s)
+{
+    for (size_t i = 0; i < c->n_interned; i++)
+        if (strcmp(c->interned[i], s) == 0) return c->interned[i];
+    c->interned = xrealloc(c->interned, c->n_interned + 1, sizeof *c->interned);
+    return c->interned[c->n_interned++] = xstrdup(s);
+}
+
+static void free_strings(struct dse_entry *entry)
+{
+    free((void *)(uintptr_t)entry->name);
+    free((void *)(uintptr_t)entry->source);
+    free(entry);
+}
+
+static void free_entry(enum dse_kind kind, struct dse_entry *entry)
+{
+    if (kind == DSE_KIND_SRAM)
+        sram_table_free((struct dse_sram_table *)entry);
+    else if (kind == DSE_KIND_PROFILE)
+        profile_free((struct dse_profile *)entry);
+    else
+        free_strings(entry);
+}
+
+void catalog_free(struct catalog *c)
+{
+    if (!c) return;
+    for (int k = 0; k < DSE_KIND_COUNT; k++) {
+        for (size_t i = 0; i < c->lists[k].n; i++) free_entry((enum dse_kind)k, c->lists[k].entries[i]);
+        free(c->lists[k].entries);
+        schema_release(&c->fields[k]);
+    }
+    for (size_t i = 0; i < c->n_interned; i++) free(c->interned[i]);
+    free(c->interned);
+    free(c);
+}
+
+const struct dse_entry *catalog_at(const struct catalog *c, enum dse_kind kind, size_t i)
+{
+    return i < c->lists[kind].n ? c->lists[kind].entries[i] : NULL;
+}
+
+const struct dse_entry *catalog_find(const struct catalog *c, enum dse_kind kind, const char *name)
+{
+    const struct dse_entry *e;
+    for (size_t i = 0; (e = catalog_at(c, kind, i)) != NULL; i++)
+        if (strcmp(e->name, name) == 0) return e;
+    return NULL;
+}
+
+const struct schema *catalog_fields(const struct catalog *c, enum dse_kind kind)
+{
+    return &c->fields[kind];
+}
+
+/* ---- TOML entries ------------------------------------------------------------------------------------------------------------------------ */
+
+/* One key of an entry into its field. */
+static bool set_key(const struct field *f, void *entry, const struct toml_doc *doc, const struct toml_node *node,
+                    struct diags *diags)
+{
+    struct value v = {0};
+    bool number = node->type == TOML_INTEGER || (node->type == TOML_FLOAT && f->type == DSE_TYPE_F64);
+    if (!number) {
+        char *allowed = field_allowed(f);
+        diags_input(diags, toml_loc(doc, node), doc->text, allowed, "%s: %s is needed, not %s", f->name,
+                    f->type == DSE_TYPE_I64 ? "a whole number" : "a number", toml_type_name(node->type));
+        free(allowed);
+        return false;
+    }
+    if (f->type == DSE_TYPE_I64)
+        v.i64 = node->integer;
+    else
+        v.f64 = node->type == TOML_INTEGER ? (double)node->integer : node->number;
+    if (!field_check(f, v, toml_loc(doc, node), doc->text, NULL, diags)) return false;
+    field_set(f, entry, v);
+    return true;
+}
+
+/* One error that names all keys an entry lacks. */
+static bool missing_keys(const struct toml_doc *doc, enum dse_kind kind, const struct toml_node *table, const char *names,
+                         struct diags *diags)
+{
+    bool dotted = false;
+    for (size_t i = 0; i < table->n; i++) dotted |= table->children[i].type == TOML_TABLE;
+    const char *hint = dotted ? "a name with a dot in it needs quotes: [\"opt-2.7b\"]" : "`dse list` shows what the others have";
+    return diags_input(diags, toml_key_loc(doc, table), doc->text, hint, "%s %s has no %s", kind_singular(kind), table->key, names);
+}
+
+static bool set_fields(const struct catalog *c, enum dse_kind kind, void *entry, const struct toml_doc *doc,
+                       const struct toml_node *table, struct diags *diags)
+{
+    bool ok = true;
+    const struct schema *fields = &c->fields[kind];
+    struct text missing;
+    text_init(&missing);
+    for (size_t i = 0; i < fields->n; i++) {
+        const struct field *f = &fields->fields[i];
+        const struct toml_node *node = toml_get(table, f->name);
+        if (node)
+            ok = set_key(f, entry, doc, node, diags) && ok;
+        else
+            text_addf(&missing, "%s%s", missing.n ? ", " : "", f->name);
+    }
+    if (!toml_get(table, "source")) text_addf(&missing, "%ssource", missing.n ? ", " : "");
+    if (missing.n) ok = missing_keys(doc, kind, table, missing.s, diags);
+    text_release(&missing);
+    return ok;
+}
+
+static bool check_entry_keys(const struct catalog *c, enum dse_kind kind, const struct toml_doc *doc, const struct toml_node *table,
+                             struct diags *diags)
+{
+    const struct schema *fields = &c->fields[kind];
+    const char **names = xcalloc(fields->n + 1, sizeof *names);
+    for (size_t i = 0; i < fields->n; i++) names[i] = fields->fields[i].name;
+    names[fields->n] = "source";
+    bool ok = toml_check_keys(doc, table, names, fields->n + 1, diags);
+    free(names);
+    return ok;
+}
+
+/* Refuse a name that exists. */
+static bool is_new(const struct catalog *c, enum dse_kind kind, const struct toml_doc *doc, const struct toml_node *node,
+                   struct diags *diags)
+{
+    enum { NAME_LENGTH_MAX = 200 };
+    if (strlen(node->key) > NAME_LENGTH_MAX)
+        return diags_input(diags, toml_key_loc(doc, node), NULL, NULL, "a name of %zu characters; at most %d", strlen(node->key),
+                           NAME_LENGTH_MAX);
+    const struct dse_entry *old = catalog_find(c, kind, node->key);
+    if (!old) return true;
+    return diags_input(diags, toml_key_loc(doc, node), doc->text, "give yours another name", "%s \"%s\" exists already (%s)",
+                       kind_singular(kind), node->key, old->source);
+}
+
+/* A table of one entry: [llms.NAME], or [NAME] in llms.toml. */
+static bool add_toml_entry(struct catalog *c, enum dse_kind kind, const struct toml_doc *doc, const struct toml_node *table,
+                           struct diags *diags)
+{
+    if (table->type != TOML_TABLE)
+        return diags_input(diags, toml_key_loc(doc, table), doc->text, NULL, "%s is %s; an entry is a table", table->key,
+                           toml_type_name(table->type));
+    if (!is_new(c, kind, doc, table, diags)) return false;
+    struct dse_entry *entry = xcalloc(1, entry_kinds[kind].size);
+    bool ok = check_entry_keys(c, kind, doc, table, diags);
+    ok = set_fields(c, kind, entry, doc, table, diags) && ok;
+    const struct toml_node *source = toml_expect(doc, table, "source", TOML_STRING, diags);
+    ok = ok && source;
+    const char *fault = ok && entry_kinds[kind].check ? entry_kinds[kind].check(entry) : NULL;
+    if (fault)
+        ok = diags_input(diags, toml_key_loc(doc, table), doc->text, NULL, "%s %s: %s", kind_singular(kind), table->key, fault);
+    if (!ok) {
+        free(entry);
+        return false;
+    }
+    entry->name = xstrdup(table->key);
+    entry->source = xstrdup(source->string);
+    catalog_add(c, kind, entry);
+    return true;
+}
+
+static bool load_toml(struct catalog *c, enum dse_kind kind, const char *data_dir, struct diags *diags)
+{
+    char *path = xasprintf("%s/catalog/%s.toml", data_dir, kind_plural(kind));
+    struct toml_doc *doc = toml_read_file(path, diags);
+    bool ok = doc != NULL;
+    for (size_t i = 0; doc && i < doc->root.n; i++) ok = add_toml_entry(c, kind, doc, &doc->root.children[i], diags) && ok;
+    toml_free(doc);
+    free(path);
+    return ok;
+}
+
+/* profiles.NAME = "file.csv", relative to the TOML file. */
+static bool add_profile_key(struct catalog *c, const struct toml_doc *doc, const struct toml_node *node, struct diags *diags)
+{
+    if (node->type != TOML_STRING)
+        return diags_input(diags, toml_loc(doc, node), doc->text, NULL, "%s: the name of a CSV file is needed, not %s", node->key,
+                           toml_type_name(node->type));
+    if (!is_new(c, DSE_KIND_PROFILE, doc, node, diags)) return false;
+    const char *slash = strrchr(doc->file, '/');
+    int folder = slash && node->string[0] != '/' ? (int)(slash - doc->file + 1) : 0;
+    char *path = xasprintf("%.*s%s", folder, doc->file, node->string);
+    bool ok = catalog_add_profile(c, node->key, path, diags);
+    free(path);
+    return ok;
+}
+
+bool catalog_add_table(struct catalog *c, const struct toml_doc *doc, const struct toml_node *table, struct diags *diags)
+{
+    static const char *const allowed[] = {"llms", "memories", "profiles"};
+    bool ok = toml_check_keys(doc, table, allowed, sizeof allowed / sizeof *allowed, diags);
+    for (int k = 0; k < DSE_KIND_COUNT; k++) {
+        bool profiles = k == DSE_KIND_PROFILE;
+        if (!profiles && !entry_kinds[k].fields) continue;
+        const struct toml_node *entries = toml_expect(doc, table, kind_plural((enum dse_kind)k), TOML_TABLE, diags);
+        if (!entries && toml_get(table, kind_plural((enum dse_kind)k))) ok = false;
+        for (size_t i = 0; entries && i < entries->n; i++) {
+            const struct toml_node *node = &entries->children[i];
+            ok = (profiles ? add_profile_key(c, doc, node, diags) : add_toml_entry(c, (enum dse_kind)k, doc, node, diags)) && ok;
+        }
+    }
+    return ok;
+}
+
+bool catalog_add_file(struct catalog *c, const char *path, struct diags *diags)
+{
+    struct toml_doc *doc = toml_read_file(path, diags);
+    bool ok = doc && catalog_add_table(c, doc, &doc->root, diags);
+    toml_free(doc);
+    return ok;
+}
+
+struct catalog *catalog_new(const char *data_dir, struct diags *diags)
+{
+    struct catalog *c = xcalloc(1, sizeof *c);
+    for (int k = 0; k < DSE_KIND_COUNT; k++)
+        if (entry_kinds[k].fields) schema_init_params(&c->fields[k], entry_kinds[k].fields);
+    bool ok = load_toml(c, DSE_KIND_LLM, data_dir, diags);
+    ok = load_toml(c, DSE_KIND_MEMORY, data_dir, diags) && ok;
+    ok = catalog_load_csv(c, data_dir, diags) && ok;
+    if (ok) return c;
+    catalog_free(c);
+    return NULL;
+}

@@ -1,0 +1,179 @@
+/* Catalog entries that come from CSV files: technologies, SRAM macros, attention profiles. */
+#include "config/catalog_internal.h"
+
+#include "base/xalloc.h"
+#include "config/csv_table.h"
+#include "hw/sram.h"
+#include "workload/profile.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- technologies ------------------------------------------------------------------------------------------------------------------- */
+
+static const char *const technology_columns[] = {"name",   "method", "node_nm", "vdd_v", "area",
+                                                 "energy", "delay",  "power",   "source"};
+enum { TECHNOLOGY_COLUMNS = sizeof technology_columns / sizeof *technology_columns };
+
+static bool read_technology(struct catalog *c, const struct csv_table *t, size_t row, struct diags *diags)
+{
+    char **cells = t->rows[row].cells;
+    struct dse_technology *e = xcalloc(1, sizeof *e);
+    double *const numbers[] = {&e->node_nm, &e->vdd_v, &e->area, &e->energy, &e->delay, &e->power};
+    bool ok = true;
+    for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++)
+        ok = csv_table_number(t, row, 2 + i, i > 0, numbers[i], diags) && ok;
+    if (catalog_find(c, DSE_KIND_TECHNOLOGY, cells[0]))
+        ok = diags_input(diags, csv_table_loc(t, row), NULL, NULL, "technology \"%s\" stands here twice", cells[0]);
+    e->entry = (struct dse_entry){xstrdup(cells[0]), xstrdup(cells[8])};
+    e->method = catalog_intern(c, cells[1]);
+    catalog_add(c, DSE_KIND_TECHNOLOGY, &e->entry);
+    return ok;
+}
+
+/* Link the nodes of each method into a ring: the next one behind this with the same method, or the first. */
+static void link_siblings(const struct catalog *c)
+{
+    const struct entry_list *list = &c->lists[DSE_KIND_TECHNOLOGY];
+    for (size_t i = 0; i < list->n; i++) {
+        struct dse_technology *t = (struct dse_technology *)list->entries[i];
+        for (size_t k = 1; k <= list->n && !t->sibling; k++) {
+            const struct dse_technology *other = (const struct dse_technology *)list->entries[(i + k) % list->n];
+            if (other->method == t->method) t->sibling = other;
+        }
+    }
+}
+
+static bool load_technologies(struct catalog *c, const char *data_dir, struct diags *diags)
+{
+    char *path = xasprintf("%s/catalog/technology.csv", data_dir);
+    struct csv_table t;
+    bool ok = csv_table_read(&t, path, technology_columns, TECHNOLOGY_COLUMNS, diags);
+    for (size_t i = 0; i < t.n_rows; i++) ok = read_technology(c, &t, i, diags) && ok;
+    link_siblings(c);
+    csv_table_release(&t);
+    free(path);
+    return ok;
+}
+
+/* ---- SRAM ---------------------------------------------------------------------------------------------------------------------------------- */
+
+static const char *const sram_columns[] = {"name",     "node_nm",    "capacity_mib", "word_bits", "area_mm2", "read_pj",
+                                           "write_pj", "leakage_mw", "dynamic_mw",   "access_ns", "source"};
+enum { SRAM_COLUMNS = sizeof sram_columns / sizeof *sram_columns };
+
+static bool finish_sram(const struct csv_table *t, size_t row, struct dse_sram_table *table, struct diags *diags)
+{
+    char *why = NULL;
+    if (!table || sram_table_finish(table, &why)) return true;
+    diags_input(diags, csv_table_loc(t, row), NULL, NULL, "%s: %s", t->rows[row].cells[0], why);
+    free(why);
+    return false;
+}
+
+static bool read_macro(const struct csv_table *t, size_t row, struct dse_sram_table *table, struct diags *diags)
+{
+    double capacity, word;
+    struct dse_sram m = {0};
+    double *const numbers[] = {&capacity, &word, &m.area_mm2, &m.read_pj, &m.write_pj, &m.leakage_mw, &m.dynamic_mw, &m.access_ns};
+    bool ok = true;
+    for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++)
+        ok = csv_table_number(t, row, 2 + i, i > 0, numbers[i], diags) && ok;
+    if (ok) sram_table_add(table, capacity, word, &m);
+    return ok;
+}
+
+static bool load_srams(struct catalog *c, const char *data_dir, struct diags *diags)
+{
+    char *path = xasprintf("%s/catalog/sram.csv", data_dir);
+    struct csv_table t;
+    bool ok = csv_table_read(&t, path, sram_columns, SRAM_COLUMNS, diags);
+    struct dse_sram_table *table = NULL;
+    for (size_t i = 0; i < t.n_rows; i++) {
+        char **cells = t.rows[i].cells;
+        if (i == 0 || strcmp(cells[0], t.rows[i - 1].cells[0]) != 0) {
+            double node_nm = 0;
+            if (i) ok = finish_sram(&t, i - 1, table, diags) && ok;
+            if (catalog_find(c, DSE_KIND_SRAM, cells[0]))
+                ok = diags_input(diags, csv_table_loc(&t, i), NULL, NULL, "the rows of table \"%s\" do not stand together",
+                                 cells[0]);
+            ok = csv_table_number(&t, i, 1, false, &node_nm, diags) && ok;
+            table = sram_table_new(cells[0], cells[10], node_nm);
+            catalog_add(c, DSE_KIND_SRAM, (struct dse_entry *)table);
+        }
+        ok = read_macro(&t, i, table, diags) && ok;
+    }
+    if (t.n_rows) ok = finish_sram(&t, t.n_rows - 1, table, diags) && ok;
+    csv_table_release(&t);
+    free(path);
+    return ok;
+}
+
+/* ---- profiles -------------------------------------------------------------------------------------------------------------------------------- */
+
+static const char *const profile_columns[] = {"context", "centers", "large", "active", "updates", "hit_ratio"};
+enum { PROFILE_COLUMNS = sizeof profile_columns / sizeof *profile_columns };
+
+static bool make_profile(struct catalog *c, const char *name, const struct csv_table *t, struct diags *diags)
+{
+    double *contexts = xcalloc(t->n_rows, sizeof *contexts);
+    struct dse_locality *points = xcalloc(t->n_rows, sizeof *points);
+    bool ok = true;
+    for (size_t i = 0; i < t->n_rows; i++) {
+        struct dse_locality *p = &points[i];
+        double *const numbers[] = {&contexts[i], &p->centers, &p->large, &p->active, &p->updates, &p->hit_ratio};
+        for (size_t k = 0; k < PROFILE_COLUMNS; k++) ok = csv_table_number(t, i, k, false, numbers[k], diags) && ok;
+    }
+    char *why = NULL;
+    struct dse_profile *profile = ok ? profile_new(name, t->source, contexts, points, t->n_rows, &why) : NULL;
+    if (profile)
+        catalog_add(c, DSE_KIND_PROFILE, (struct dse_entry *)profile);
+    else if (ok)
+        ok = diags_input(diags, (struct srcloc){.file = t->file}, NULL, NULL, "profile %s: %s", name, why);
+    free(why);
+    free(contexts);
+    free(points);
+    return ok;
+}
+
+bool catalog_add_profile(struct catalog *c, const char *name, const char *path, struct diags *diags)
+{
+    struct csv_table t;
+    bool ok = csv_table_read(&t, path, profile_columns, PROFILE_COLUMNS, diags) && make_profile(c, name, &t, diags);
+    csv_table_release(&t);
+    return ok;
+}
+
+static int is_csv(const struct dirent *d)
+{
+    size_t n = strlen(d->d_name);
+    return n > 4 && strcmp(d->d_name + n - 4, ".csv") == 0;
+}
+
+static bool load_profiles(struct catalog *c, const char *data_dir, struct diags *diags)
+{
+    char *folder = xasprintf("%s/catalog/profiles", data_dir);
+    struct dirent **files = NULL;
+    int n = scandir(folder, &files, is_csv, alphasort);
+    bool ok = n >= 0 || diags_runtime(diags, folder, "cannot read the directory: %s", strerror(errno));
+    for (int i = 0; i < n; i++) {
+        char *path = xasprintf("%s/%s", folder, files[i]->d_name);
+        char *name = xstrndup(files[i]->d_name, strlen(files[i]->d_name) - 4);
+        ok = catalog_add_profile(c, name, path, diags) && ok;
+        free(name);
+        free(path);
+        free(files[i]);
+    }
+    free(files);
+    free(folder);
+    return ok;
+}
+
+bool catalog_load_csv(struct catalog *c, const char *data_dir, struct diags *diags)
+{
+    bool ok = load_technologies(c, data_dir, diags);
+    ok = load_srams(c, data_dir, diags) && ok;
+    return load_profiles(c, data_dir, diags) && ok;
+}

@@ -1,0 +1,41 @@
+/* The inside of the catalog, shared by catalog.c (TOML) and catalog_csv.c. */
+#ifndef DSE_CONFIG_CATALOG_INTERNAL_H
+#define DSE_CONFIG_CATALOG_INTERNAL_H
+
+#include "config/catalog.h"
+#include "desc/schema.h"
+
+#include <dse/hw.h>
+#include <dse/workload.h>
+
+/* What a kind of TOML entries is made of; fields NULL for kinds that come from CSV. */
+struct entry_kind {
+    const struct dse_param *fields;
+    size_t size;
+    const char *(*check)(const void *entry); /* NULL, or why its numbers do not fit together */
+};
+extern const struct entry_kind entry_kinds[DSE_KIND_COUNT];
+
+struct entry_list {
+    struct dse_entry **entries;
+    size_t n;
+};
+
+struct catalog {
+    struct entry_list lists[DSE_KIND_COUNT];
+    struct schema fields[DSE_KIND_COUNT];
+    char **interned; /* names of methods: equal names have equal pointers */
+    size_t n_interned;
+};
+
+/* The catalog's own copy of s, the same pointer for equal strings. */
+const char *catalog_intern(struct catalog *c, const char *s);
+
+/* Append; the catalog owns the entry from now on. */
+void catalog_add(struct catalog *c, enum dse_kind kind, struct dse_entry *entry);
+/* technology.csv, sram.csv and profiles/ of the data directory. */
+bool catalog_load_csv(struct catalog *c, const char *data_dir, struct diags *diags);
+/* One profile from a CSV file. */
+bool catalog_add_profile(struct catalog *c, const char *name, const char *path, struct diags *diags);
+
+#endif

@@ -1,0 +1,145 @@
+#include "config/csv_table.h"
+
+#include "base/text.h"
+#include "base/xalloc.h"
+
+#include <csv.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { FILE_MAX = 64 << 20 };
+
+/* What the callbacks of libcsv build up. */
+struct reader {
+    struct csv_table *table;
+    struct diags *diags;
+    char **cells; /* of the row being read */
+    size_t n_cells;
+    int line; /* of the row being read */
+    bool have_header, ok;
+};
+
+static void on_cell(void *data, size_t size, void *user)
+{
+    struct reader *r = user;
+    r->cells = xrealloc(r->cells, r->n_cells + 1, sizeof *r->cells);
+    r->cells[r->n_cells++] = data ? xstrndup(data, size) : xstrdup("");
+}
+
+static void drop_cells(struct reader *r)
+{
+    for (size_t i = 0; i < r->n_cells; i++) free(r->cells[i]);
+    free(r->cells);
+    r->cells = NULL;
+    r->n_cells = 0;
+}
+
+static void check_header(struct reader *r)
+{
+    const struct csv_table *t = r->table;
+    bool same = r->n_cells == t->n_columns;
+    for (size_t i = 0; same && i < t->n_columns; i++) same = strcmp(r->cells[i], t->columns[i]) == 0;
+    r->have_header = true;
+    if (same) return;
+    struct text wanted;
+    text_init(&wanted);
+    for (size_t i = 0; i < t->n_columns; i++) text_addf(&wanted, "%s%s", i ? "," : "the header is: ", t->columns[i]);
+    r->ok =
+        diags_input(r->diags, (struct srcloc){t->file, r->line, 1}, NULL, wanted.s, "the header is not the one of such a table");
+    text_release(&wanted);
+}
+
+static void on_row(int terminator, void *user)
+{
+    (void)terminator;
+    struct reader *r = user;
+    struct csv_table *t = r->table;
+    int newlines = 1; /* a quoted cell may hold more */
+    for (size_t i = 0; i < r->n_cells; i++)
+        for (const char *s = r->cells[i]; (s = strchr(s, '\n')) != NULL; s++) newlines++;
+    if (r->n_cells == 0) { /* an empty line, or a comment */
+    } else if (!r->have_header) {
+        check_header(r);
+    } else if (r->n_cells != t->n_columns) {
+        r->ok = diags_input(r->diags, (struct srcloc){t->file, r->line, 1}, NULL, NULL, "%zu cells in this row; the header has %zu",
+                            r->n_cells, t->n_columns);
+    } else {
+        t->rows = xrealloc(t->rows, t->n_rows + 1, sizeof *t->rows);
+        t->rows[t->n_rows++] = (struct csv_row){.line = r->line, .cells = r->cells};
+        r->cells = NULL;
+        r->n_cells = 0;
+    }
+    drop_cells(r);
+    r->line += newlines;
+}
+
+/* Empty the comment lines in place, so that lines keep their numbers; join what they say of the source. */
+static char *take_comments(char *text)
+{
+    static const char key[] = "# source:";
+    struct text source;
+    text_init(&source);
+    for (char *s = text; s; s = strchr(s, '\n') ? strchr(s, '\n') + 1 : NULL) {
+        if (*s != '#') continue;
+        size_t n = strcspn(s, "\r\n");
+        if (strncmp(s, key, sizeof key - 1) == 0) {
+            size_t skip = sizeof key - 1 + strspn(s + sizeof key - 1, " ");
+            if (source.n) text_add(&source, " ");
+            text_add_bytes(&source, s + skip, n - skip);
+        }
+        memmove(s, s + n, strlen(s + n) + 1);
+    }
+    return text_detach(&source);
+}
+
+bool csv_table_read(struct csv_table *t, const char *path, const char *const *columns, size_t n, struct diags *diags)
+{
+    *t = (struct csv_table){.file = xstrdup(path), .columns = columns, .n_columns = n};
+    char *text;
+    size_t size;
+    if (!text_read_file(path, FILE_MAX, &text, &size, diags)) return false;
+    struct reader r = {.table = t, .diags = diags, .line = 1, .ok = true};
+    if (strlen(text) != size)
+        r.ok = diags_input(diags, (struct srcloc){.file = path}, NULL, NULL, "is not text: it has a NUL byte");
+    t->source = take_comments(text);
+    struct csv_parser parser;
+    if (csv_init(&parser, CSV_STRICT | CSV_STRICT_FINI | CSV_REPALL_NL) != 0) abort(); /* only ever out of memory */
+    size_t length = strlen(text);
+    if (r.ok && (csv_parse(&parser, text, length, on_cell, on_row, &r) != length || csv_fini(&parser, on_cell, on_row, &r) != 0))
+        r.ok =
+            diags_input(diags, (struct srcloc){t->file, r.line, 1}, NULL, NULL, "is not CSV: %s", csv_strerror(csv_error(&parser)));
+    if (r.ok && !r.have_header) r.ok = diags_input(diags, (struct srcloc){.file = path}, NULL, NULL, "is empty: it has no header");
+    drop_cells(&r);
+    csv_free(&parser);
+    free(text);
+    return r.ok;
+}
+
+void csv_table_release(struct csv_table *t)
+{
+    for (size_t i = 0; i < t->n_rows; i++) {
+        for (size_t k = 0; k < t->n_columns; k++) free(t->rows[i].cells[k]);
+        free(t->rows[i].cells);
+    }
+    free(t->rows);
+    free(t->file);
+    free(t->source);
+    *t = (struct csv_table){0};
+}
+
+struct srcloc csv_table_loc(const struct csv_table *t, size_t row)
+{
+    return (struct srcloc){t->file, t->rows[row].line, 1};
+}
+
+bool csv_table_number(const struct csv_table *t, size_t row, size_t column, bool may_be_empty, double *ret, struct diags *diags)
+{
+    const char *s = t->rows[row].cells[column];
+    if (!*s && may_be_empty) {
+        *ret = (double)NAN;
+        return true;
+    }
+    if (text_parse_f64(s, ret) && isfinite(*ret)) return true;
+    return diags_input(diags, csv_table_loc(t, row), NULL, NULL, "%s: \"%s\" is not a finite number", t->columns[column], s);
+}

@@ -1,0 +1,33 @@
+/* A CSV file with a fixed header, read whole through libcsv. Lines that start with '#' are comments; a comment `# source: TEXT` says
+ * where the numbers come from. */
+#ifndef DSE_CONFIG_CSV_TABLE_H
+#define DSE_CONFIG_CSV_TABLE_H
+
+#include "base/diag.h"
+
+#include <stddef.h>
+
+struct csv_row {
+    int line;
+    char **cells; /* as many as there are columns; "" for an empty one */
+};
+
+struct csv_table {
+    char *file;
+    char *source;               /* of the comments, joined by spaces; "" if there are none */
+    const char *const *columns; /* the caller's */
+    size_t n_columns;
+    struct csv_row *rows;
+    size_t n_rows;
+};
+
+/* Read a file whose header must be exactly columns[0..n). False with errors: the file cannot be read, is not CSV, has another header, a row
+ * with too few or too many cells. Release the table whatever comes back. */
+bool csv_table_read(struct csv_table *t, const char *path, const char *const *columns, size_t n, struct diags *diags);
+void csv_table_release(struct csv_table *t);
+
+/* The number in a cell. An empty cell is NaN if may_be_empty. Anything but a finite number is an error at its line. */
+bool csv_table_number(const struct csv_table *t, size_t row, size_t column, bool may_be_empty, double *ret, struct diags *diags);
+struct srcloc csv_table_loc(const struct csv_table *t, size_t row);
+
+#endif

@@ -1,0 +1,141 @@
+/* The sections of a sweep file that name columns: [constraints], [derive], [objectives]. */
+#include "config/sweep_internal.h"
+
+#include "base/xalloc.h"
+
+#include <ctype.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- expressions ---------------------------------------------------------------------------------------------------------------------------- */
+
+static bool is_identifier(const char *s)
+{
+    enum { LENGTH_MAX = 200 };
+    if ((!isalpha((unsigned char)*s) && *s != '_') || strlen(s) > LENGTH_MAX) return false;
+    for (; *s; s++)
+        if (!isalnum((unsigned char)*s) && *s != '_') return false;
+    return true;
+}
+
+/* Is the name a column already: one of the store's own, a parameter or a metric of any model of the sweep? */
+static bool is_taken(const struct reading *r, const char *name)
+{
+    static const char *const own[] = {"id", "run", "point", "status", "reason", "fidelity", "first_id"};
+    for (size_t i = 0; i < sizeof own / sizeof *own; i++)
+        if (strcmp(own[i], name) == 0) return true;
+    for (size_t m = 0; m < r->out->n_models; m++) {
+        const struct model *model = r->out->bindings[m]->model;
+        if (schema_find(&model->params, name) || schema_find(&model->metrics, name)) return true;
+    }
+    return false;
+}
+
+static int by_name(const void *a, const void *b)
+{
+    const struct named_expr *x = a, *y = b;
+    return strcmp(x->name, y->name);
+}
+
+/* How many characters of opening quotes a string value has. */
+static int quotes_of(const struct toml_doc *doc, const struct toml_node *node)
+{
+    const char *s = doc->text;
+    for (int line = 1; s && line < node->line; line++) {
+        s = strchr(s, '\n');
+        if (s) s++;
+    }
+    if (!s || strlen(s) < (size_t)node->column) return 1;
+    s += node->column - 1;
+    return strncmp(s, "\"\"\"", 3) == 0 || strncmp(s, "'''", 3) == 0 ? 3 : 1;
+}
+
+static bool read_list(struct reading *r, const char *section, bool columns, struct named_expr **ret, size_t *ret_n)
+{
+    const struct toml_node *table = toml_expect(r->doc, &r->doc->root, section, TOML_TABLE, r->diags);
+    if (!table) return toml_get(&r->doc->root, section) == NULL;
+    bool ok = true;
+    for (size_t i = 0; i < table->n; i++) {
+        const struct toml_node *node = &table->children[i];
+        struct srcloc key = toml_key_loc(r->doc, node);
+        if (!is_identifier(node->key))
+            ok = diags_input(r->diags, key, r->doc->text, "letters, digits and _, at most 200; no digit first",
+                             "\"%s\" cannot name %s", node->key, columns ? "a column" : "a constraint");
+        else if (columns && is_taken(r, node->key))
+            ok = diags_input(r->diags, key, r->doc->text, "give the new column another name", "there is a column \"%s\" already",
+                             node->key);
+        if (node->type != TOML_STRING) {
+            ok = diags_input(r->diags, toml_loc(r->doc, node), r->doc->text, "for example: \"area_mm2 <= 25\"",
+                             "%s: an expression in quotes is needed, not %s", node->key, toml_type_name(node->type));
+            continue;
+        }
+        struct srcloc loc = toml_loc(r->doc, node);
+        loc.column += quotes_of(r->doc, node);
+        *ret = xrealloc(*ret, *ret_n + 1, sizeof **ret);
+        (*ret)[(*ret_n)++] = (struct named_expr){xstrdup(node->key), xstrdup(node->string), loc};
+    }
+    if (*ret_n) qsort(*ret, *ret_n, sizeof **ret, by_name);
+    return ok;
+}
+
+bool sweep_read_expressions(struct reading *r)
+{
+    bool ok = read_list(r, "constraints", false, &r->out->constraints, &r->out->n_constraints);
+    return read_list(r, "derive", true, &r->out->derived, &r->out->n_derived) && ok;
+}
+
+/* ---- objectives ------------------------------------------------------------------------------------------------------------------------------ */
+
+/* per = ["llm", "context"]: a front for each combination of values of these parameters. */
+static bool read_per(struct reading *r, const struct toml_node *node)
+{
+    if (node->type != TOML_ARRAY)
+        return diags_input(r->diags, toml_loc(r->doc, node), r->doc->text, "per = [\"llm\", \"context\"]",
+                           "per: a list of parameters is needed");
+    bool ok = true;
+    for (size_t i = 0; i < node->n; i++) {
+        const struct toml_node *item = &node->children[i];
+        bool known = item->type == TOML_STRING && r->out->n_models > 0;
+        for (size_t m = 0; known && m < r->out->n_models; m++)
+            known = schema_find(&r->out->bindings[m]->model->params, item->string) != NULL;
+        if (!known) {
+            ok = diags_input(r->diags, toml_loc(r->doc, item), r->doc->text, NULL,
+                             "per: %s is not a parameter of every model of the sweep",
+                             item->type == TOML_STRING ? item->string : toml_type_name(item->type));
+            continue;
+        }
+        r->out->per = xrealloc(r->out->per, r->out->n_per + 1, sizeof(char *));
+        r->out->per[r->out->n_per++] = xstrdup(item->string);
+    }
+    return ok;
+}
+
+static bool read_objective(struct reading *r, const struct toml_node *node)
+{
+    bool max = node->type == TOML_STRING && strcmp(node->string, "max") == 0;
+    bool min = node->type == TOML_STRING && strcmp(node->string, "min") == 0;
+    if (!max && !min)
+        return diags_input(r->diags, toml_loc(r->doc, node), r->doc->text, NULL, "%s: \"max\" or \"min\" is needed", node->key);
+    r->out->objectives = xrealloc(r->out->objectives, r->out->n_objectives + 1, sizeof *r->out->objectives);
+    r->out->objectives[r->out->n_objectives++] =
+        (struct objective){.column = xstrdup(node->key), .maximise = max, .loc = toml_key_loc(r->doc, node)};
+    return true;
+}
+
+bool sweep_read_objectives(struct reading *r)
+{
+    const struct toml_node *table = toml_expect(r->doc, &r->doc->root, "objectives", TOML_TABLE, r->diags);
+    if (!table && toml_get(&r->doc->root, "objectives")) return false;
+    bool ok = true;
+    for (size_t i = 0; table && i < table->n; i++) {
+        const struct toml_node *node = &table->children[i];
+        ok = (strcmp(node->key, "per") == 0 ? read_per(r, node) : read_objective(r, node)) && ok;
+    }
+    if (ok && r->out->n_objectives == 0)
+        ok = diags_input(r->diags, (struct srcloc){.file = r->doc->file}, NULL, "[objectives] tokens_per_s = \"max\"",
+                         "a sweep needs at least one objective");
+    if (r->out->n_objectives > SWEEP_OBJECTIVES_MAX)
+        ok = diags_input(r->diags, toml_key_loc(r->doc, table), r->doc->text, NULL, "%zu objectives; at most %d",
+                         r->out->n_objectives, SWEEP_OBJECTIVES_MAX);
+    return ok;
+}

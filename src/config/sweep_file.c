@@ -1,0 +1,295 @@
+#include "config/sweep_file.h"
+
+#include "base/xalloc.h"
+#include "config/sweep_internal.h"
+
+#include <ctype.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+/* ---- [sweep] ----------------------------------------------------------------------------------------------------------------------------- */
+
+static bool is_plain_name(const char *s)
+{
+    enum { NAME_MAX_LENGTH = 64 };
+    size_t n = strlen(s);
+    for (size_t i = 0; i < n; i++)
+        if (!isalnum((unsigned char)s[i]) && s[i] != '_' && s[i] != '-') return false;
+    return n > 0 && n <= NAME_MAX_LENGTH && s[0] != '-';
+}
+
+static bool read_name(struct reading *r, const struct toml_node *sweep)
+{
+    const struct toml_node *name = toml_expect(r->doc, sweep, "name", TOML_STRING, r->diags);
+    if (name && is_plain_name(name->string)) {
+        r->out->name = xstrdup(name->string);
+        return true;
+    }
+    if (name)
+        return diags_input(r->diags, toml_loc(r->doc, name), r->doc->text, "letters, digits, _ and -; at most 64",
+                           "\"%s\" cannot be the name of a sweep: files are named by it", name->string);
+    if (toml_get(sweep, "name")) return false;
+    return diags_input(r->diags, toml_key_loc(r->doc, sweep), r->doc->text, "name = \"lad_sram\"", "[sweep] has no name");
+}
+
+static bool read_model(struct reading *r, const struct toml_node *node)
+{
+    if (node->type != TOML_STRING)
+        return diags_input(r->diags, toml_loc(r->doc, node), r->doc->text, NULL, "a model's name is needed, not %s",
+                           toml_type_name(node->type));
+    const struct model *m = registry_find(node->string);
+    if (!m) {
+        size_t n;
+        const struct model *all = registry_models(&n);
+        const char **names = xcalloc(n, sizeof *names);
+        for (size_t i = 0; i < n; i++) names[i] = all[i].desc->name;
+        const char *near = text_nearest(node->string, names, n);
+        char *hint = near ? xasprintf("did you mean \"%s\"?", near) : xstrdup("`dse list models` shows all");
+        diags_input(r->diags, toml_loc(r->doc, node), r->doc->text, hint, "there is no model \"%s\"", node->string);
+        free(hint);
+        free(names);
+        return false;
+    }
+    for (size_t i = 0; i < r->out->n_models; i++)
+        if (r->out->bindings[i]->model == m)
+            return diags_input(r->diags, toml_loc(r->doc, node), r->doc->text, NULL, "model %s stands in the list already",
+                               node->string);
+    struct binding *b = binding_new(m, r->catalog, r->data_dir, r->diags);
+    if (!b) return false;
+    r->out->bindings = xrealloc(r->out->bindings, r->out->n_models + 1, sizeof(struct binding *));
+    r->out->bindings[r->out->n_models++] = b;
+    return true;
+}
+
+static bool read_models(struct reading *r, const struct toml_node *sweep)
+{
+    const struct toml_node *models = toml_expect(r->doc, sweep, "models", TOML_ARRAY, r->diags);
+    if (!models && toml_get(sweep, "models")) return false;
+    if (!models || models->n == 0)
+        return diags_input(r->diags, toml_key_loc(r->doc, models ? models : sweep), r->doc->text, "models = [\"lad\"]",
+                           "[sweep] names no models");
+    bool ok = true;
+    for (size_t i = 0; i < models->n; i++) ok = read_model(r, &models->children[i]) && ok;
+    return ok;
+}
+
+static bool read_fidelity(struct reading *r, const struct toml_node *sweep)
+{
+    const struct toml_node *node = toml_expect(r->doc, sweep, "fidelity", TOML_STRING, r->diags);
+    if (!node) return toml_get(sweep, "fidelity") == NULL;
+    if (strcmp(node->string, "closed-form") == 0) return true;
+    bool known = strcmp(node->string, "event-level") == 0 || strcmp(node->string, "refine") == 0;
+    return diags_input(r->diags, toml_loc(r->doc, node), r->doc->text, "fidelity = \"closed-form\"",
+                       known ? "fidelity \"%s\": no model of this sweep has an event-level form" : "there is no fidelity \"%s\"",
+                       node->string);
+}
+
+static bool read_sweep(struct reading *r)
+{
+    static const char *const keys[] = {"name", "models", "fidelity"};
+    const struct toml_node *sweep = toml_expect(r->doc, &r->doc->root, "sweep", TOML_TABLE, r->diags);
+    if (!sweep) {
+        if (!toml_get(&r->doc->root, "sweep"))
+            diags_input(r->diags, (struct srcloc){.file = r->doc->file}, NULL,
+                        "a sweep starts with [sweep] name = ... models = [...]", "has no [sweep]");
+        return false;
+    }
+    bool ok = toml_check_keys(r->doc, sweep, keys, sizeof keys / sizeof *keys, r->diags);
+    ok = read_name(r, sweep) && ok;
+    ok = read_models(r, sweep) && ok;
+    return read_fidelity(r, sweep) && ok;
+}
+
+/* ---- [params] ---------------------------------------------------------------------------------------------------------------------------- */
+
+static bool unknown_param(struct reading *r, const struct toml_node *node, const char *whose)
+{
+    const char **names = NULL;
+    size_t n = 0;
+    for (size_t m = 0; m < r->out->n_models; m++) {
+        const struct model *model = r->out->bindings[m]->model;
+        if (whose && strcmp(whose, model->desc->name) != 0) continue;
+        names = xrealloc(names, n + model->params.n, sizeof *names);
+        for (size_t i = 0; i < model->params.n; i++) names[n++] = model->params.fields[i].name;
+    }
+    const char *near = text_nearest(node->key, names, n);
+    char *hint = near ? xasprintf("did you mean \"%s\"?", near)
+                      : xasprintf("`dse describe %s` lists the parameters", whose ? whose : r->out->bindings[0]->model->desc->name);
+    diags_input(r->diags, toml_key_loc(r->doc, node), r->doc->text, hint, "%s has no parameter \"%s\"",
+                whose ? whose : "no model of this sweep", node->key);
+    free(hint);
+    free(names);
+    return false;
+}
+
+/* One key of [params]: to every model that has it. */
+static bool read_shared_param(struct reading *r, const struct toml_node *node)
+{
+    bool found = false;
+    for (size_t m = 0; m < r->out->n_models; m++) {
+        struct binding *b = r->out->bindings[m];
+        const struct field *f = schema_find(&b->model->params, node->key);
+        if (!f) continue;
+        found = true;
+        if (!binding_set_node(b, f, r->doc, node, r->diags)) return false;
+    }
+    if (found) return true;
+    const char *whose = r->out->n_models == 1 ? r->out->bindings[0]->model->desc->name : NULL;
+    return unknown_param(r, node, whose);
+}
+
+static struct binding *find_binding(const struct reading *r, const char *model)
+{
+    for (size_t m = 0; m < r->out->n_models; m++)
+        if (strcmp(r->out->bindings[m]->model->desc->name, model) == 0) return r->out->bindings[m];
+    return NULL;
+}
+
+static bool read_model_params(struct reading *r, struct binding *b, const struct toml_node *table)
+{
+    bool ok = true;
+    for (size_t i = 0; i < table->n; i++) {
+        const struct toml_node *node = &table->children[i];
+        const struct field *f = schema_find(&b->model->params, node->key);
+        if (f)
+            ok = binding_set_node(b, f, r->doc, node, r->diags) && ok;
+        else
+            ok = unknown_param(r, node, b->model->desc->name);
+    }
+    return ok;
+}
+
+static bool read_params(struct reading *r)
+{
+    const struct toml_node *params = toml_expect(r->doc, &r->doc->root, "params", TOML_TABLE, r->diags);
+    bool ok = params || !toml_get(&r->doc->root, "params");
+    if (r->out->n_models == 0) return ok; /* without models no key can be judged */
+    for (size_t i = 0; params && i < params->n; i++) {
+        const struct toml_node *node = &params->children[i];
+        struct binding *b = node->type == TOML_TABLE ? find_binding(r, node->key) : NULL;
+        ok = (b ? read_model_params(r, b, node) : read_shared_param(r, node)) && ok;
+    }
+    for (size_t m = 0; m < r->out->n_models; m++) ok = binding_finish(r->out->bindings[m], r->diags) && ok;
+    return ok;
+}
+
+/* ---- the rest ------------------------------------------------------------------------------------------------------------------------------ */
+
+static bool read_sample(struct reading *r)
+{
+    static const char *const keys[] = {"method"};
+    const struct toml_node *sample = toml_expect(r->doc, &r->doc->root, "sample", TOML_TABLE, r->diags);
+    if (!sample) return toml_get(&r->doc->root, "sample") == NULL;
+    const struct toml_node *method = toml_expect(r->doc, sample, "method", TOML_STRING, r->diags);
+    if (method && strcmp(method->string, "grid") != 0)
+        return diags_input(r->diags, toml_loc(r->doc, method), r->doc->text, "method = \"grid\"",
+                           "there is no sampling method \"%s\"", method->string);
+    return toml_check_keys(r->doc, sample, keys, 1, r->diags) && (method || !toml_get(sample, "method"));
+}
+
+/* A figure as given, else relative to the sweep file, else to the data directory. NULL if there is none; the caller frees it. */
+static char *find_figure(const struct reading *r, const char *name)
+{
+    if (access(name, R_OK) == 0) return xstrdup(name);
+    if (name[0] == '/') return NULL;
+    const char *slash = strrchr(r->doc->file, '/');
+    char *path = xasprintf("%.*s%s", slash ? (int)(slash - r->doc->file + 1) : 0, r->doc->file, name);
+    if (access(path, R_OK) == 0) return path;
+    free(path);
+    path = xasprintf("%s/%s", r->data_dir, name);
+    if (access(path, R_OK) == 0) return path;
+    free(path);
+    return NULL;
+}
+
+static bool read_figures(struct reading *r)
+{
+    static const char *const keys[] = {"files"};
+    const struct toml_node *figures = toml_expect(r->doc, &r->doc->root, "figures", TOML_TABLE, r->diags);
+    if (!figures) return toml_get(&r->doc->root, "figures") == NULL;
+    bool ok = toml_check_keys(r->doc, figures, keys, 1, r->diags);
+    const struct toml_node *files = toml_expect(r->doc, figures, "files", TOML_ARRAY, r->diags);
+    for (size_t i = 0; files && i < files->n; i++) {
+        const struct toml_node *file = &files->children[i];
+        char *path = file->type == TOML_STRING ? find_figure(r, file->string) : NULL;
+        if (!path) {
+            ok = diags_input(r->diags, toml_loc(r->doc, file), r->doc->text, NULL, "%s%s%s",
+                             file->type == TOML_STRING ? "there is no figure file \"" : "a figure file's path is needed, not ",
+                             file->type == TOML_STRING ? file->string : toml_type_name(file->type),
+                             file->type == TOML_STRING ? "\"" : "");
+            continue;
+        }
+        r->out->figures = xrealloc(r->out->figures, r->out->n_figures + 1, sizeof(char *));
+        r->out->figures[r->out->n_figures++] = path;
+    }
+    return ok && (files || !toml_get(figures, "files"));
+}
+
+static bool read_catalog(struct reading *r)
+{
+    const struct toml_node *catalog = toml_expect(r->doc, &r->doc->root, "catalog", TOML_TABLE, r->diags);
+    if (!catalog) return toml_get(&r->doc->root, "catalog") == NULL;
+    return catalog_add_table(r->catalog, r->doc, catalog, r->diags);
+}
+
+/* The first line, if it is a comment: the sweep's question. */
+static char *first_comment(const char *text)
+{
+    if (*text != '#') return xstrdup("");
+    text += strspn(text, "# ");
+    return xstrndup(text, strcspn(text, "\r\n"));
+}
+
+static void read_all(struct reading *r)
+{
+    static const char *const keys[] = {"sweep", "params", "constraints", "derive", "objectives", "sample", "figures", "catalog"};
+    toml_check_keys(r->doc, &r->doc->root, keys, sizeof keys / sizeof *keys, r->diags);
+    read_catalog(r); /* before [params], which may name its entries */
+    read_sweep(r);
+    read_params(r);
+    sweep_read_expressions(r);
+    sweep_read_objectives(r);
+    read_sample(r);
+    read_figures(r);
+}
+
+struct sweep_file *sweep_file_read(const char *path, struct catalog *catalog, const char *data_dir, struct diags *diags)
+{
+    struct toml_doc *doc = toml_read_file(path, diags);
+    if (!doc) return NULL;
+    struct sweep_file *s = xcalloc(1, sizeof *s);
+    s->doc = doc;
+    s->question = first_comment(doc->text);
+    struct reading r = {.doc = doc, .out = s, .catalog = catalog, .data_dir = data_dir, .diags = diags};
+    read_all(&r);
+    return s;
+}
+
+static void free_expressions(struct named_expr *list, size_t n)
+{
+    for (size_t i = 0; i < n; i++) {
+        free(list[i].name);
+        free(list[i].expr);
+    }
+    free(list);
+}
+
+void sweep_file_free(struct sweep_file *s)
+{
+    if (!s) return;
+    for (size_t i = 0; i < s->n_models; i++) binding_free(s->bindings[i]);
+    for (size_t i = 0; i < s->n_objectives; i++) free(s->objectives[i].column);
+    for (size_t i = 0; i < s->n_per; i++) free(s->per[i]);
+    for (size_t i = 0; i < s->n_figures; i++) free(s->figures[i]);
+    free_expressions(s->constraints, s->n_constraints);
+    free_expressions(s->derived, s->n_derived);
+    free(s->bindings);
+    free(s->objectives);
+    free(s->per);
+    free(s->figures);
+    free(s->name);
+    free(s->question);
+    toml_free(s->doc);
+    free(s);
+}

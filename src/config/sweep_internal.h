@@ -1,0 +1,20 @@
+/* The inside of reading a sweep file, shared by sweep_file.c and sweep_exprs.c. */
+#ifndef DSE_CONFIG_SWEEP_INTERNAL_H
+#define DSE_CONFIG_SWEEP_INTERNAL_H
+
+#include "config/sweep_file.h"
+
+struct reading {
+    struct toml_doc *doc;
+    struct sweep_file *out;
+    struct catalog *catalog;
+    const char *data_dir;
+    struct diags *diags;
+};
+
+/* [constraints] and [derive]. */
+bool sweep_read_expressions(struct reading *r);
+/* [objectives]. */
+bool sweep_read_objectives(struct reading *r);
+
+#endif

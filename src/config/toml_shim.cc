@@ -1,0 +1,113 @@
+// The only C++ of the project: toml++ parses, and its tree is copied into the plain C tree of toml.h.
+#define TOML_EXCEPTIONS 1
+#define TOML_ENABLE_FORMATTERS 1
+#include <toml++/toml.h>
+
+#include <cstdlib>
+#include <cstring>
+#include <sstream>
+#include <string>
+#include <string_view>
+#include <algorithm>
+
+#include "config/toml_shim.h"
+
+namespace
+{
+
+char *copy(std::string_view s)
+{
+    char *p = static_cast<char *>(std::malloc(s.size() + 1));
+    if (!p) throw std::bad_alloc();
+    std::memcpy(p, s.data(), s.size());
+    p[s.size()] = '\0';
+    return p;
+}
+
+toml_node *make_children(toml_node *out, size_t n)
+{
+    out->children = static_cast<toml_node *>(std::calloc(n ? n : 1, sizeof(toml_node)));
+    if (!out->children) throw std::bad_alloc();
+    out->n = n;
+    return out->children;
+}
+
+void convert(const toml::node &in, toml_node *out);
+
+void convert_table(const toml::table &in, toml_node *out)
+{
+    out->type = TOML_TABLE;
+    toml_node *child = make_children(out, in.size());
+    for (auto &&[key, value] : in) {
+        convert(value, child);
+        child->key = copy(key.str());
+        child->key_line = static_cast<int>(key.source().begin.line);
+        child->key_column = static_cast<int>(key.source().begin.column);
+        child++;
+    }
+    // toml++ sorts keys by name; users read their file from the top.
+    std::stable_sort(out->children, out->children + out->n, [](const toml_node &a, const toml_node &b) {
+        return a.key_line != b.key_line ? a.key_line < b.key_line : a.key_column < b.key_column;
+    });
+}
+
+void convert_array(const toml::array &in, toml_node *out)
+{
+    out->type = TOML_ARRAY;
+    toml_node *child = make_children(out, in.size());
+    for (auto &&value : in) convert(value, child++);
+}
+
+template <typename T> char *as_written(const T &value)
+{
+    std::ostringstream s;
+    s << value;
+    return copy(s.str());
+}
+
+void convert(const toml::node &in, toml_node *out)
+{
+    out->line = static_cast<int>(in.source().begin.line);
+    out->column = static_cast<int>(in.source().begin.column);
+    if (auto t = in.as_table()) {
+        convert_table(*t, out);
+    } else if (auto a = in.as_array()) {
+        convert_array(*a, out);
+    } else if (auto s = in.as_string()) {
+        out->type = TOML_STRING;
+        out->string = copy(s->get());
+    } else if (auto i = in.as_integer()) {
+        out->type = TOML_INTEGER;
+        out->integer = i->get();
+    } else if (auto f = in.as_floating_point()) {
+        out->type = TOML_FLOAT;
+        out->number = f->get();
+    } else if (auto b = in.as_boolean()) {
+        out->type = TOML_BOOLEAN;
+        out->boolean = b->get();
+    } else {
+        out->type = TOML_DATETIME;
+        if (auto d = in.as_date()) out->string = as_written(d->get());
+        else if (auto c = in.as_time()) out->string = as_written(c->get());
+        else out->string = as_written(in.as_date_time()->get());
+    }
+}
+
+} // namespace
+
+extern "C" bool toml_shim_parse(const char *text, size_t n, struct toml_node *ret_root, int *ret_line, int *ret_column, char **ret_message)
+{
+    *ret_line = *ret_column = 0;
+    try {
+        toml::table root = toml::parse(std::string_view(text, n));
+        convert_table(root, ret_root);
+        return true;
+    } catch (const toml::parse_error &e) {
+        *ret_line = static_cast<int>(e.source().begin.line);
+        *ret_column = static_cast<int>(e.source().begin.column);
+        *ret_message = strdup(std::string(e.description()).c_str());
+    } catch (const std::exception &e) {
+        *ret_message = strdup(e.what());
+    }
+    return false;
+}

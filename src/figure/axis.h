@@ -1,0 +1,44 @@
+/* An axis: its scale, range, ticks and label.
+ *
+ * gnuplot is told nothing of scales: every axis runs from 0 to 1 there, and the ticks are placed and written here. So a picture does not
+ * depend on the locale, a raster fits logarithmic axes, and numbers look the same everywhere.
+ */
+#ifndef DSE_FIGURE_AXIS_H
+#define DSE_FIGURE_AXIS_H
+
+#include "figure/spec.h"
+
+enum { AXIS_TICKS_MAX = 100, AXIS_TEXT_MAX = 64 };
+
+struct tick {
+    double at;                /* 0 to 1 along the axis */
+    char text[AXIS_TEXT_MAX]; /* "" for a minor tick */
+};
+
+struct axis {
+    enum scale scale;
+    double low, high; /* on the scale: logarithms on a logarithmic axis */
+    size_t n;
+    struct tick tick[AXIS_TICKS_MAX];
+    int thousands; /* tick texts are in units of 1000^thousands: 0 for most */
+    char *label;
+};
+
+/* A value on a scale, and back. */
+double axis_scale(enum scale scale, double v);
+double axis_unscale(enum scale scale, double v);
+/* Range and ticks for data from min to max (on the scale), within the limits of the file; about n_ticks labelled ticks. The label is
+ * not set. */
+void axis_fit(struct axis *a, const struct column_spec *spec, double min, double max, int n_ticks);
+void axis_release(struct axis *a);
+/* 0 to 1 from `low` to `high`. */
+double axis_position(const struct axis *a, double v);
+
+/* Set the label: the file's own; else the column's name as words with its unit: "area_mm2", "mm2" gives "Area [mm²]". unit may be
+ * NULL. Ticks in thousands or millions are told in the label. */
+void axis_set_label(struct axis *a, const struct column_spec *spec, const char *unit);
+
+/* A column's name as words, without the unit it ends in. The caller frees it. */
+char *axis_column_words(const char *column, const char *unit);
+
+#endif

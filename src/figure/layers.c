@@ -1,0 +1,200 @@
+#include "figure/layers.h"
+
+#include "figure/raster.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+enum {
+    DOTS_MAX = 8000,            /* a cloud of more marks is drawn as a raster */
+    LINE_MARKERS_MAX = 20,      /* a line of more points has markers on some of them */
+    VECTOR_CORNERS_MAX = 40000, /* of all lines of an SVG or PDF */
+};
+static const double raster_cell_mm = 0.2;
+
+static void add_colour(struct text *t, uint32_t colour)
+{
+    text_addf(t, " lc rgb \"#%06X\"", colour);
+}
+
+/* gnuplot's filled point types, largest area first, and the characters that stand for them in a terminal. */
+static const int filled[SERIES_MARKERS] = {7, 5, 9, 13, 11, 15};
+static const char letters[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZ";
+
+static void begin_element(struct plot *p)
+{
+    text_add(&p->command, p->command.n ? ", " : "plot ");
+}
+
+static void add_records(struct plot *p, size_t n)
+{
+    begin_element(p);
+    text_addf(&p->command, "'-' binary record=(%zu) format='%%float32%%float32' using 1:2 notitle", n);
+}
+
+static void add_position(struct plot *p, double x, double y)
+{
+    float pair[2] = {(float)axis_position(&p->scene->x, x), (float)axis_position(&p->scene->y, y)};
+    text_add_bytes(&p->data, (const char *)pair, sizeof pair);
+}
+
+static void add_positions(struct plot *p, const struct mark *m, size_t n)
+{
+    for (size_t i = 0; i < n; i++) add_position(p, m[i].x, m[i].y);
+}
+
+static uint32_t tint(uint32_t colour)
+{
+    uint32_t light = 0;
+    for (int shift = 0; shift <= 16; shift += 8) light |= (255 - (255 - (colour >> shift & 255)) * 2 / 5) << shift;
+    return light;
+}
+
+/* " pt ... ps ... lc ..." of the series at a place of the legend. */
+static void add_point_style(const struct plot *p, struct text *t, size_t place, double size, uint32_t colour)
+{
+    if (p->canvas->format == FORMAT_TEXT) {
+        text_addf(t, " pt \"%c\"", letters[place]);
+        return;
+    }
+    text_addf(t, " pt %d", filled[series_marker(place)]);
+    script_add_number(t, " ps ", size * p->point_scale);
+    add_colour(t, colour);
+}
+
+/* Markers, smaller where there are many; with a white rim, so that neighbours stay apart, unless they are too many for that. */
+static void add_markers(struct plot *p, const struct layer *l, const struct mark *m, size_t n, size_t place)
+{
+    double size = l->points.n <= 80 ? 0.5 : l->points.n <= 300 ? 0.36 : 0.2;
+    bool rim = l->points.n <= 300 && p->canvas->format != FORMAT_TEXT;
+    for (int pass = rim ? 0 : 1; pass < 2; pass++) {
+        add_records(p, n);
+        text_add(&p->command, " with points");
+        add_point_style(p, &p->command, place, pass ? size : size + 0.12,
+                        pass ? series_colour(&p->scene->series, place) : 0xFFFFFF);
+        add_positions(p, m, n);
+    }
+}
+
+static void add_dots(struct plot *p, const struct layer *l, const struct mark *m, size_t n, size_t place)
+{
+    uint32_t colour = series_colour(&p->scene->series, place);
+    bool text = p->canvas->format == FORMAT_TEXT;
+    if (l->style == LAYER_MARKS) {
+        add_markers(p, l, m, n, place);
+        return;
+    }
+    add_records(p, n);
+    if (text) {
+        text_add(&p->command, " with points pt \".\"");
+    } else {
+        text_add(&p->command, " with points pt 7");
+        script_add_number(&p->command, " ps ", 0.2 * p->point_scale);
+        add_colour(&p->command, tint(colour));
+    }
+    add_positions(p, m, n);
+}
+
+static void add_raster(struct plot *p, const struct layer *l)
+{
+    int width = (int)fmax(1, p->width_mm / raster_cell_mm), height = (int)fmax(1, p->height_mm / raster_cell_mm);
+    bool light = l->style == LAYER_TINT;
+    unsigned char *rgba = raster_paint(p->scene, &l->points, width, height, light ? 0.3 : 0.55, light ? 0.65 : 1);
+    begin_element(p);
+    text_addf(&p->command, "'-' binary array=(%d,%d)", width, height);
+    script_add_number(&p->command, " dx=", 1.0 / width);
+    script_add_number(&p->command, " dy=", 1.0 / height);
+    script_add_number(&p->command, " origin=(", 0.5 / width);
+    script_add_number(&p->command, ",", 0.5 / height);
+    text_add(&p->command, ") format='%uint8%uint8%uint8%uint8' using 1:2:3:4 with rgbalpha notitle");
+    text_add_bytes(&p->data, (const char *)rgba, (size_t)width * (size_t)height * 4);
+    free(rgba);
+}
+
+/* The steps of a front: along x to the next point, and then to its height; the other way round where more of x is better. */
+static void add_steps(struct plot *p, const struct mark *m, size_t n, uint32_t colour)
+{
+    bool up_first = p->scene->better_x == BETTER_MAX;
+    add_records(p, 2 * n - 1);
+    text_add(&p->command, " with lines lw 0.9");
+    add_colour(&p->command, colour);
+    for (size_t i = 0; i < n; i++) {
+        if (i) add_position(p, up_first ? m[i - 1].x : m[i].x, up_first ? m[i].y : m[i - 1].y);
+        add_position(p, m[i].x, m[i].y);
+    }
+}
+
+static void add_line(struct plot *p, const struct mark *m, size_t n, size_t place)
+{
+    add_records(p, n);
+    bool text = p->canvas->format == FORMAT_TEXT;
+    text_add(&p->command, text ? " with points" : " with linespoints lw 1");
+    if (n > LINE_MARKERS_MAX && !text) text_addf(&p->command, " pi %zu", (n + LINE_MARKERS_MAX / 2 - 1) / (LINE_MARKERS_MAX / 2));
+    add_point_style(p, &p->command, place, 0.4, series_colour(&p->scene->series, place));
+    add_positions(p, m, n);
+}
+
+static void add_series(struct plot *p, const struct layer *l, const struct mark *m, size_t n, size_t place)
+{
+    uint32_t colour = series_colour(&p->scene->series, place);
+    switch (l->style) {
+    case LAYER_TINT:
+    case LAYER_MARKS: add_dots(p, l, m, n, place); break;
+    case LAYER_STEPS:
+        if (p->canvas->format != FORMAT_TEXT) add_steps(p, m, n, colour);
+        /* fall through */
+    case LAYER_FRONT: add_markers(p, l, m, n, place); break;
+    case LAYER_LINES: add_line(p, m, n, place); break;
+    }
+}
+
+void plot_add_layer(struct plot *p, struct layer *l)
+{
+    const struct series *series = &p->scene->series;
+    bool text = p->canvas->format == FORMAT_TEXT, cloud = l->style == LAYER_TINT || l->style == LAYER_MARKS;
+    if (text && cloud) cloud_thin(&l->points, 4 * (size_t)p->canvas->columns * (size_t)p->canvas->rows);
+    if (l->style == LAYER_LINES && p->canvas->format != FORMAT_PNG) cloud_thin(&l->points, VECTOR_CORNERS_MAX);
+    if (l->points.n == 0) return;
+    if (!text && cloud && l->points.n > DOTS_MAX) {
+        add_raster(p, l);
+        return;
+    }
+    struct mark *marks = cloud_sorted(&l->points, series->rank);
+    for (size_t i = 0, n; i < l->points.n; i += n) {
+        for (n = 1; i + n < l->points.n && marks[i + n].series == marks[i].series; n++) continue;
+        add_series(p, l, marks + i, n, series->rank[marks[i].series]);
+    }
+    free(marks);
+}
+
+/* ---- legend ----------------------------------------------------------------------------------------------------------- */
+
+void plot_sample_colour(const struct plot *p, const struct layer *l, size_t place, struct text *ret)
+{
+    uint32_t colour = series_colour(&p->scene->series, place);
+    text_add(ret, "lw 1");
+    add_colour(ret, l->style == LAYER_TINT ? tint(colour) : colour);
+}
+
+void plot_sample_point(const struct plot *p, const struct layer *l, size_t place, struct text *ret)
+{
+    bool dot = l->style == LAYER_TINT;
+    uint32_t colour = series_colour(&p->scene->series, place);
+    text_add(ret, "left point");
+    add_point_style(p, ret, dot ? 0 : place, 0.5, dot ? tint(colour) : colour);
+}
+
+void plot_add_entries(struct plot *p, const struct entries *e)
+{
+    if (e->heading) {
+        begin_element(p);
+        text_add(&p->command, "keyentry with points pt \" \" title ");
+        script_add_string(&p->command, e->heading);
+    }
+    for (size_t i = 0; i < e->n; i++) {
+        begin_element(p);
+        text_addf(&p->command, "keyentry with points pt \"%c\" title ",
+                  e->layer[i]->style == LAYER_TINT ? '.' : letters[e->place[i]]);
+        script_add_string(&p->command, e->name[i]);
+    }
+}

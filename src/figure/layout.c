@@ -1,0 +1,203 @@
+#include "figure/layout.h"
+
+#include "base/xalloc.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- texts ------------------------------------------------------------------------------------------------------------ */
+
+/* In units of the font size: of a character of a sans-serif face, of a line, of the gaps in a legend. */
+static const double character_width = 0.54, line_height = 1.3, gap_width = 0.5;
+static const double tick_mm = 1.6, edge_mm = 0.8; /* a tick with its gap; the rim of the picture */
+
+static size_t count_characters(const char *s)
+{
+    size_t n = 0;
+    for (; *s; s++) n += ((unsigned char)*s & 0xC0) != 0x80;
+    return n;
+}
+
+static size_t count_lines(const char *s)
+{
+    if (!*s) return 0;
+    size_t n = 1;
+    for (; *s; s++) n += *s == '\n';
+    return n;
+}
+
+char *layout_wrap(const char *s, size_t columns)
+{
+    char *copy = xstrdup(s), *space = NULL;
+    size_t column = 0;
+    for (char *p = copy; *p; p++) {
+        if (((unsigned char)*p & 0xC0) == 0x80) continue;
+        if (*p == '\n') {
+            column = 0;
+            space = NULL;
+            continue;
+        }
+        if (*p == ' ') space = p;
+        if (++column > columns && space) {
+            *space = '\n';
+            column = (size_t)(p - space);
+            space = NULL;
+        }
+    }
+    return copy;
+}
+
+/* Millimetres of the font's size. */
+static double em(const struct figure *f)
+{
+    return f->font_size * 25.4 / 72;
+}
+
+static char *wrap_mm(const struct figure *f, const char *s, double mm)
+{
+    return layout_wrap(s, (size_t)fmax(8, mm / (character_width * em(f))));
+}
+
+/* ---- legend ----------------------------------------------------------------------------------------------------------- */
+
+void entries_init(struct entries *ret, const struct scene *s)
+{
+    const struct figure *f = s->figure;
+    *ret = (struct entries){0};
+    if (f->legend == LEGEND_NONE) return;
+    if (!f->series.column) {
+        for (size_t i = 0; i < s->n_layers; i++) {
+            if (!s->layer[i].legend) continue;
+            ret->layer[ret->n] = &s->layer[i];
+            ret->name[ret->n++] = s->layer[i].legend;
+        }
+        return;
+    }
+    for (size_t i = 0; i < s->series.n; i++) {
+        ret->layer[i] = &s->layer[s->n_layers - 1];
+        ret->name[i] = s->series.value[s->series.order[i]].name;
+        ret->place[i] = i;
+    }
+    ret->n = s->series.n;
+    if (f->series.label)
+        ret->heading = f->series.label[0] ? xstrdup(f->series.label) : NULL;
+    else if (s->series.numeric)
+        ret->heading = axis_column_words(f->series.column, NULL);
+}
+
+void entries_release(struct entries *e)
+{
+    free(e->heading);
+    *e = (struct entries){0};
+}
+
+static double text_mm(const struct figure *f, const char *text)
+{
+    return character_width * em(f) * (double)count_characters(text);
+}
+
+/* Sizes of an entry: a sample of a line is longer than that of a marker. */
+static void size_entries(struct layout *l, const struct figure *f, const struct entries *e)
+{
+    double longest = 0;
+    for (size_t i = 0; i < e->n; i++) {
+        longest = fmax(longest, text_mm(f, e->name[i]));
+        bool joined = e->layer[i]->style == LAYER_STEPS || e->layer[i]->style == LAYER_LINES;
+        l->sample_width = fmax(l->sample_width, (joined ? 2 : 1) * em(f));
+    }
+    l->entry_width = l->sample_width + longest + 3 * gap_width * em(f);
+    l->entry_height = line_height * em(f);
+}
+
+/* At the right side, in the middle of the plot. */
+static void place_legend_right(struct layout *l, const struct figure *f, const struct entries *e)
+{
+    double width = fmax(l->entry_width, e->heading ? text_mm(f, e->heading) + gap_width * em(f) : 0);
+    double height = l->entry_height * (double)(e->n + (e->heading ? 1 : 0));
+    l->right = width + gap_width * em(f) + edge_mm;
+    l->legend_columns = 1;
+    l->legend_x = l->heading_x = f->width_mm - width;
+    l->legend_y = l->heading_y = (f->height_mm + height - l->entry_height) / 2;
+    if (e->heading) l->legend_y -= l->entry_height;
+}
+
+/* Below everything, in as many columns as fit. */
+static void place_legend_below(struct layout *l, const struct figure *f, const struct entries *e)
+{
+    double heading = e->heading ? text_mm(f, e->heading) + 2 * gap_width * em(f) : 0;
+    int n = (int)e->n, most = (int)fmax(1, (f->width_mm - 2 * edge_mm - heading) / l->entry_width), rows = (n + most - 1) / most;
+    l->legend_columns = (n + rows - 1) / rows; /* rows of about equal length */
+    double width = heading + l->legend_columns * l->entry_width;
+    l->heading_x = fmax(edge_mm, (f->width_mm - width) / 2);
+    l->legend_x = l->heading_x + heading;
+    l->legend_y = l->heading_y = edge_mm + (rows - 0.5) * l->entry_height;
+    l->bottom = edge_mm + rows * l->entry_height + gap_width * em(f);
+}
+
+/* ---- margins ---------------------------------------------------------------------------------------------------------- */
+
+static double widest_tick(const struct figure *f, const struct axis *a)
+{
+    size_t longest = 0;
+    for (size_t i = 0; i < a->n; i++) {
+        size_t n = count_characters(a->tick[i].text);
+        if (n > longest) longest = n;
+    }
+    return (double)longest * character_width * em(f);
+}
+
+/* How far the last tick's text reaches beyond the right end of the axis, if the plot is `width` wide. */
+static double overhang(const struct figure *f, const struct axis *a, double width)
+{
+    double most = 0;
+    for (size_t i = 0; i < a->n; i++) {
+        double half = (double)count_characters(a->tick[i].text) * character_width * em(f) / 2;
+        most = fmax(most, half - (1 - a->tick[i].at) * width);
+    }
+    return most;
+}
+
+/* Where the texts around the plot stand, once the margins are known. */
+static void place_texts(struct layout *l, const struct figure *f, double legend_height)
+{
+    double line = line_height * em(f);
+    l->title_x = fmin(fmax((l->left + f->width_mm - l->right) / 2, 0), f->width_mm);
+    l->title_y = f->height_mm - edge_mm - line / 2;
+    l->label_x_x = l->title_x;
+    l->label_x_y = edge_mm + legend_height + line * ((double)count_lines(l->label_x) - 0.5);
+    l->label_y_x = edge_mm + line / 2;
+    l->label_y_y = (l->bottom + f->height_mm - l->top) / 2;
+}
+
+void layout_init(struct layout *ret, const struct scene *s, const struct entries *e)
+{
+    const struct figure *f = s->figure;
+    *ret = (struct layout){
+        .title = wrap_mm(f, f->title, 0.95 * f->width_mm),
+        .label_x = wrap_mm(f, s->x.label, 0.8 * f->width_mm),
+        .label_y = wrap_mm(f, s->y.label, 0.7 * f->height_mm),
+        .right = edge_mm,
+    };
+    size_entries(ret, f, e);
+    if (e->n && f->legend == LEGEND_RIGHT) place_legend_right(ret, f, e);
+    if (e->n && f->legend == LEGEND_BELOW) place_legend_below(ret, f, e);
+    double legend_height = ret->bottom;
+    ret->bottom += edge_mm + tick_mm + line_height * em(f) * (1 + (double)count_lines(ret->label_x));
+    ret->left = edge_mm + tick_mm + widest_tick(f, &s->y) + line_height * em(f) * (0.6 + (double)count_lines(ret->label_y));
+    ret->right = fmax(ret->right, edge_mm + overhang(f, &s->x, f->width_mm - ret->left - ret->right));
+    ret->top = edge_mm + line_height * em(f) * (0.4 + (double)count_lines(ret->title));
+    ret->left = fmin(ret->left, 0.45 * f->width_mm); /* whatever the texts: there is a plot */
+    ret->right = fmin(ret->right, 0.45 * f->width_mm);
+    ret->bottom = fmin(ret->bottom, 0.7 * f->height_mm);
+    ret->top = fmin(ret->top, 0.2 * f->height_mm);
+    place_texts(ret, f, legend_height);
+}
+
+void layout_release(struct layout *l)
+{
+    free(l->title);
+    free(l->label_x);
+    free(l->label_y);
+    *l = (struct layout){0};
+}

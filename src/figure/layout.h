@@ -1,0 +1,33 @@
+/* Where things stand in a picture: margins in millimetres that hold ticks, labels, title and legend, so that none of them covers
+ * another, and none the data. Widths of texts are estimates from their number of characters. */
+#ifndef DSE_FIGURE_LAYOUT_H
+#define DSE_FIGURE_LAYOUT_H
+
+#include "figure/kinds.h"
+
+struct layout {
+    double left, right, bottom, top;                                     /* margins [mm] */
+    char *title, *label_x, *label_y;                                     /* broken into lines */
+    double title_x, title_y, label_x_x, label_x_y, label_y_x, label_y_y; /* centre of the first line [mm] */
+    /* The legend: rows of entries, the first row's centre at legend_y, the heading before or above them. 0 columns: none. */
+    int legend_columns;
+    double legend_x, legend_y, entry_width, entry_height, sample_width, heading_x, heading_y; /* [mm] */
+};
+
+/* The entries of the legend, and its heading or NULL. All borrowed from the scene. */
+struct entries {
+    size_t n;
+    const char *name[SERIES_MAX];
+    size_t place[SERIES_MAX];              /* in the order of the series: colour and marker */
+    const struct layer *layer[SERIES_MAX]; /* whose style its sample has */
+    char *heading;                         /* freed by entries_release */
+};
+void entries_init(struct entries *ret, const struct scene *s);
+void entries_release(struct entries *e);
+
+void layout_init(struct layout *ret, const struct scene *s, const struct entries *e);
+void layout_release(struct layout *l);
+/* A text broken into lines of about `columns` characters, at spaces. The caller frees it. */
+char *layout_wrap(const char *s, size_t columns);
+
+#endif

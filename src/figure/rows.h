@@ -1,0 +1,54 @@
+/* Rows: the one place where a figure meets its data.
+ *
+ * `struct rows` is a source of rows with named columns: a query on a database (rows_of_query), or whatever else implements the five
+ * functions (the tests use arrays). `struct points` reads the columns that a figure names from such a source and turns each row into a
+ * point: checked, on the scale of its axes, with the number of its series. One row is held at a time.
+ */
+#ifndef DSE_FIGURE_ROWS_H
+#define DSE_FIGURE_ROWS_H
+
+#include "figure/series.h"
+#include "figure/spec.h"
+#include "store/query.h"
+
+struct rows {
+    int n_columns;
+    const char *(*name)(const struct rows *r, int column);
+    int (*next)(struct rows *r, struct diags *diags); /* 1: a row, 0: no more, -1: failed, with an error */
+    enum cell_type (*type)(const struct rows *r, int column);
+    double (*f64)(const struct rows *r, int column);
+    const char *(*text)(const struct rows *r, int column); /* valid until the next row */
+};
+
+/* Rows of a query; both are borrowed. */
+struct query_rows {
+    struct rows rows;
+    struct query *query;
+};
+void rows_of_query(struct query_rows *ret, struct query *q);
+
+/* A row as a point. x and y are on the scale of their axis (the logarithm on a logarithmic one) and finite. */
+struct point {
+    double x, y;
+    uint32_t series; /* number in `struct series`; 0 when the figure has no series */
+};
+
+struct points {
+    const struct figure *figure;
+    const struct query_spec *query; /* which of the figure's queries, for messages */
+    struct rows *rows;
+    struct series *series;
+    int x, y, by;            /* columns; by is -1 without series */
+    uint64_t n_rows, n_used; /* rows read, rows that became points: a NULL in a column that is needed skips the row */
+};
+
+/* Find the figure's columns among those of the rows. An error for each that is missing, at the key that names it. */
+bool points_open(struct points *p, const struct figure *f, const struct query_spec *query, struct rows *rows, struct series *series,
+                 struct diags *diags);
+/* The next point: 1, none left: 0, failed: -1 with an error (text or infinity where a number is needed, 0 or less on a logarithmic
+ * axis, too many series). */
+int points_next(struct points *p, struct point *ret, struct diags *diags);
+/* After the last point: false with an error when there was no row, or only rows with NULL. */
+bool points_finish(const struct points *p, struct diags *diags);
+
+#endif

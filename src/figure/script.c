@@ -1,0 +1,253 @@
+#include "figure/script.h"
+
+#include "base/xalloc.h"
+#include "figure/layers.h"
+
+#include <ctype.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const double mm_per_inch = 25.4;
+
+/* ---- text ------------------------------------------------------------------------------------------------------------- */
+
+/* Length of the UTF-8 character at p, or 0 when it is none. */
+static size_t utf8_length(const unsigned char *p)
+{
+    if (p[0] < 0x80) return 1;
+    size_t n = p[0] >= 0xF0 ? 4 : p[0] >= 0xE0 ? 3 : 2;
+    if (p[0] < 0xC2 || p[0] > 0xF4) return 0;
+    for (size_t i = 1; i < n; i++)
+        if ((p[i] & 0xC0) != 0x80) return 0;
+    bool overlong = (p[0] == 0xE0 && p[1] < 0xA0) || (p[0] == 0xF0 && p[1] < 0x90);
+    bool outside = (p[0] == 0xED && p[1] >= 0xA0) || (p[0] == 0xF4 && p[1] >= 0x90);
+    return overlong || outside ? 0 : n;
+}
+
+static void add_escaped(struct text *t, const unsigned char *p, size_t n)
+{
+    for (size_t i = 0; i < n; i++) text_addf(t, "\\%03o", p[i]);
+}
+
+void script_add_string(struct text *t, const char *s)
+{
+    const unsigned char *p = (const unsigned char *)s;
+    bool escaped = false; /* gnuplot reads on after an escape as long as there are digits: those are escaped too */
+    text_add(t, "\"");
+    while (*p) {
+        size_t n = utf8_length(p);
+        bool plain = n == 1 && (isalpha(*p) || *p == ' ' || (isdigit(*p) && !escaped));
+        escaped = !plain;
+        if (plain)
+            text_add_bytes(t, (const char *)p, 1);
+        else if (n == 0)
+            text_add(t, "\\357\\277\\275");
+        else if (n == 1 && (*p < ' ' || *p == 0x7F) && *p != '\n')
+            text_add(t, " ");
+        else
+            add_escaped(t, p, n);
+        p += n ? n : 1;
+    }
+    text_add(t, "\"");
+}
+
+void script_add_number(struct text *t, const char *words, double v)
+{
+    char buf[TEXT_NUMBER_MAX];
+    text_add(t, words);
+    text_add(t, text_number(buf, v));
+}
+
+/* ---- terminal and axes ------------------------------------------------------------------------------------------------ */
+
+int script_ticks_x(const struct figure *f, const struct canvas *c)
+{
+    double n = c->format == FORMAT_TEXT ? c->columns / 12.0 : 0.8 * f->width_mm / (1.4 * f->font_size);
+    return (int)fmin(fmax(n, 2), 10);
+}
+
+int script_ticks_y(const struct figure *f, const struct canvas *c)
+{
+    double n = c->format == FORMAT_TEXT ? c->rows / 4.0 : 0.7 * f->height_mm / (1.0 * f->font_size);
+    return (int)fmin(fmax(n, 2), 10);
+}
+
+/* gnuplot's terminals disagree about their units. These factors make, in each, a font of 8 points 8 points high, a line of width 1 one
+ * point wide and a round marker of size 1 eight and a half points wide: measured in pictures of gnuplot 5.4. */
+struct units {
+    double dpi; /* of the picture; 0: the figure's own */
+    double font, line, point;
+};
+static const struct units units[] = {
+    [FORMAT_PNG] = {.dpi = 0, .font = 1 / 96.0, .line = 1 / 72.0, .point = 1 / 72.0}, /* per dot an inch */
+    [FORMAT_SVG] = {.dpi = 96, .font = 1 / 72.0, .line = 1 / 72.0, .point = 1.42 / 72},
+    [FORMAT_PDF] = {.dpi = 72, .font = 0.75 / 72, .line = 2 / 72.0, .point = 1.18 / 72},
+};
+
+static void add_terminal(struct text *t, const struct figure *f, const struct canvas *c)
+{
+    if (c->format == FORMAT_TEXT) {
+        text_addf(t, "set term dumb nofeed size %d,%d noenhanced mono\n", c->columns, c->rows);
+        return;
+    }
+    const struct units *u = &units[c->format];
+    double dpi = u->dpi > 0 ? u->dpi : f->dpi;
+    if (c->format == FORMAT_PDF) {
+        script_add_number(t, "set term pdfcairo size ", f->width_mm / mm_per_inch);
+        script_add_number(t, "in,", f->height_mm / mm_per_inch);
+        text_add(t, "in");
+    } else {
+        text_addf(t, "set term %s size %.0f,%.0f", c->format == FORMAT_PNG ? "pngcairo" : "svg", f->width_mm / mm_per_inch * dpi,
+                  f->height_mm / mm_per_inch * dpi);
+    }
+    text_add(t, " noenhanced background rgb \"white\" font ");
+    struct text font;
+    text_init(&font);
+    text_add(&font, f->font);
+    script_add_number(&font, ",", f->font_size);
+    script_add_string(t, font.s);
+    text_release(&font);
+    script_add_number(t, " fontscale ", dpi * u->font);
+    script_add_number(t, " linewidth ", dpi * u->line);
+    if (c->format != FORMAT_SVG) script_add_number(t, " pointscale ", dpi * u->point);
+    text_add(t, "\n");
+}
+
+static void add_ticks(struct text *t, const struct axis *a, const char *name)
+{
+    text_addf(t, "set %stics scale 0.6,0.3 out nomirror (", name);
+    for (size_t i = 0; i < a->n; i++) {
+        if (i) text_add(t, ",");
+        script_add_string(t, a->tick[i].text);
+        script_add_number(t, " ", a->tick[i].at);
+        if (!a->tick[i].text[0]) text_add(t, " 1");
+    }
+    text_add(t, ")\n");
+}
+
+/* A text at a place in millimetres: the centre (or left end) of its first line. */
+static void add_text(struct text *t, const struct figure *f, const char *text, double x, double y, const char *how)
+{
+    if (!text[0]) return;
+    text_add(t, "set label ");
+    script_add_string(t, text);
+    script_add_number(t, " at screen ", x / f->width_mm);
+    script_add_number(t, ", screen ", y / f->height_mm);
+    text_addf(t, " %s\n", how);
+}
+
+/* Title and labels. gnuplot's own places are for other proportions of font and picture, and may cover the ticks. */
+static void add_labels(struct text *t, const struct figure *f, const struct layout *l)
+{
+    add_text(t, f, l->title, l->title_x, l->title_y, "center");
+    add_text(t, f, l->label_x, l->label_x_x, l->label_x_y, "center");
+    add_text(t, f, l->label_y, l->label_y_x, l->label_y_y, "center rotate by 90");
+}
+
+/* In a terminal nothing can be rotated: the label of y stands above its axis, and the title above that. */
+static void add_terminal_labels(struct text *t, const struct scene *s, const struct canvas *c)
+{
+    char *title = layout_wrap(s->figure->title, (size_t)c->columns - 2);
+    int lines = title[0] ? 1 : 0;
+    for (const char *p = title; *p; p++) lines += *p == '\n';
+    text_add(t, "set xlabel ");
+    script_add_string(t, s->x.label);
+    text_add(t, "\nset label ");
+    script_add_string(t, title);
+    text_addf(t, " at screen 0.5, character %d center\nset label ", c->rows - 1);
+    script_add_string(t, s->y.label);
+    text_addf(t, " at screen 0, character %d left\nset tmargin %d\n", c->rows - lines - 1, lines + 1);
+    free(title);
+}
+
+static void add_margin(struct text *t, const char *name, double share)
+{
+    text_addf(t, "set %s at screen", name);
+    script_add_number(t, " ", share);
+    text_add(t, "\n");
+}
+
+static void add_frame(struct text *t, const struct scene *s, const struct layout *l, const struct canvas *c)
+{
+    const struct figure *f = s->figure;
+    text_add(t, "set xrange [0:1]\nset yrange [0:1]\n");
+    add_ticks(t, &s->x, "x");
+    add_ticks(t, &s->y, "y");
+    if (c->format == FORMAT_TEXT) {
+        add_terminal_labels(t, s, c);
+        return;
+    }
+    add_margin(t, "lmargin", l->left / f->width_mm);
+    add_margin(t, "rmargin", 1 - l->right / f->width_mm);
+    add_margin(t, "bmargin", l->bottom / f->height_mm);
+    add_margin(t, "tmargin", 1 - l->top / f->height_mm);
+    text_add(t, "set border 3 lw 0.5 lc rgb \"#444444\"\nset tics textcolor rgb \"#000000\"\n"
+                "set grid back lt 1 lw 0.4 lc rgb \"#E4E4E4\"\n");
+    add_labels(t, f, l);
+}
+
+/* A line from (x, y) to the right. */
+static void add_stroke(struct text *t, const struct figure *f, double x, double y, double length, const char *how)
+{
+    script_add_number(t, "set arrow from screen ", x / f->width_mm);
+    script_add_number(t, ",screen ", y / f->height_mm);
+    script_add_number(t, " to screen ", (x + length) / f->width_mm);
+    script_add_number(t, ",screen ", y / f->height_mm);
+    text_addf(t, " nohead %s\n", how);
+}
+
+/* The legend is drawn entry by entry: gnuplot's own takes no more width than the plot and knows nothing of its neighbours. */
+static void add_legend(struct text *t, const struct plot *p, const struct layout *l, const struct entries *e)
+{
+    const struct figure *f = p->scene->figure;
+    for (size_t i = 0; i < e->n; i++) {
+        int row = (int)i / l->legend_columns, column = (int)i % l->legend_columns;
+        double x = l->legend_x + column * l->entry_width, y = l->legend_y - row * l->entry_height;
+        bool joined = e->layer[i]->style == LAYER_STEPS || e->layer[i]->style == LAYER_LINES;
+        struct text style;
+        text_init(&style);
+        plot_sample_colour(p, e->layer[i], e->place[i], &style);
+        if (joined) add_stroke(t, f, x, y, l->sample_width, style.s);
+        text_release(&style);
+        plot_sample_point(p, e->layer[i], e->place[i], &style);
+        add_text(t, f, " ", x + l->sample_width / 2, y, style.s);
+        add_text(t, f, e->name[i], x + l->sample_width + 0.4 * f->font_size * mm_per_inch / 72, y, "left");
+        text_release(&style);
+    }
+    if (e->n && e->heading) add_text(t, f, e->heading, l->heading_x, l->heading_y, "left");
+}
+
+void script_write(struct text *ret, struct scene *s, const struct canvas *c)
+{
+    struct entries entries;
+    struct layout layout;
+    entries_init(&entries, s);
+    layout_init(&layout, s, &entries);
+    struct plot p = {.scene = s,
+                     .canvas = c,
+                     .point_scale = c->format == FORMAT_SVG ? units[FORMAT_SVG].dpi * units[FORMAT_SVG].point : 1,
+                     .width_mm = s->figure->width_mm - layout.left - layout.right,
+                     .height_mm = s->figure->height_mm - layout.bottom - layout.top};
+    text_init(&p.command);
+    text_init(&p.data);
+    add_terminal(ret, s->figure, c);
+    text_add(ret, "set encoding utf8\nset decimalsign \".\"\n");
+    add_frame(ret, s, &layout, c);
+    if (c->format == FORMAT_TEXT) {
+        text_add(ret, entries.n ? "set key below center horizontal Left reverse samplen 1\n" : "unset key\n");
+        plot_add_entries(&p, &entries);
+    } else {
+        text_add(ret, "unset key\n");
+        add_legend(ret, &p, &layout, &entries);
+    }
+    for (size_t i = 0; i < s->n_layers; i++) plot_add_layer(&p, &s->layer[i]);
+    text_add_bytes(ret, p.command.s, p.command.n);
+    text_add(ret, "\n");
+    text_add_bytes(ret, p.data.s, p.data.n);
+    text_add(ret, "\nset output\n");
+    text_release(&p.command);
+    text_release(&p.data);
+    layout_release(&layout);
+    entries_release(&entries);
+}

@@ -1,0 +1,40 @@
+/* The series of a figure: the distinct values of one column, in the order they are met, later sorted for legend and colours. */
+#ifndef DSE_FIGURE_SERIES_H
+#define DSE_FIGURE_SERIES_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* More values than these cannot be told apart in one picture. */
+enum { SERIES_MAX = 24 };
+
+struct series_value {
+    char *name;    /* as the legend shows it */
+    double number; /* NaN for a text */
+};
+
+struct series {
+    size_t n;
+    struct series_value value[SERIES_MAX];
+    uint32_t rank[SERIES_MAX];  /* place of value i in the order of the legend; set by series_sort */
+    uint32_t order[SERIES_MAX]; /* the other way round: which value stands at place i */
+    bool numeric;               /* all values are numbers; set by series_sort */
+    uint32_t last;              /* the value met last: rows come in long stretches of one value */
+};
+
+void series_init(struct series *s);
+void series_release(struct series *s);
+/* Number of a value, which is added if it is new; -1 when that would make more than SERIES_MAX. */
+int series_number(struct series *s, double number);
+int series_text(struct series *s, const char *text);
+/* Sort: numbers by value, texts so that "llama2-7b" stands before "llama2-13b". */
+void series_sort(struct series *s);
+/* Colour of the value at place i of the legend, 0xRRGGBB: distinct for colour-blind readers (Okabe and Ito) for texts, from dark
+ * to light (viridis) for numbers. */
+uint32_t series_colour(const struct series *s, size_t place);
+/* Marker: 0 to SERIES_MARKERS - 1, distinct from its neighbours. */
+enum { SERIES_MARKERS = 6 };
+int series_marker(size_t place);
+
+#endif

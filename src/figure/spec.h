@@ -1,0 +1,50 @@
+/* A figure file, read and checked: what struct figure holds. The keys are described in docs/figures.md.
+ *
+ * Everything here is known before a database is opened; places in the file are kept, so that a complaint about the rows (a column
+ * that the query does not give) points at the key that asked for it.
+ */
+#ifndef DSE_FIGURE_SPEC_H
+#define DSE_FIGURE_SPEC_H
+
+#include "config/toml.h"
+#include "figure/figure.h"
+
+enum scale { SCALE_LINEAR, SCALE_LOG, SCALE_LOG2 };
+enum legend { LEGEND_BELOW, LEGEND_RIGHT, LEGEND_NONE };
+enum better { BETTER_UNKNOWN, BETTER_MIN, BETTER_MAX };
+
+/* A query as the file gives it. sql NULL: not given. loc is where the text of the SQL begins, behind the quotes. */
+struct query_spec {
+    char *sql;
+    struct srcloc loc;
+};
+
+/* A column as the file names it: for an axis, or for the series. column NULL: not given. */
+struct column_spec {
+    char *column;
+    char *label; /* as given, or NULL: made from column_info */
+    struct srcloc loc;
+    enum scale scale;
+    enum better better;
+    double min, max; /* NaN: from the data */
+};
+
+/* How a kind of figure turns rows into layers; kinds.h. */
+struct kind;
+
+struct figure {
+    char *name, *title;
+    struct toml_doc *doc;
+    const struct kind *kind;
+    struct query_spec query, front;
+    struct column_spec x, y, series;
+    double width_mm, height_mm, font_size;
+    double dpi; /* of a PNG */
+    char *font;
+    enum legend legend;
+};
+
+/* figure_read from memory; `path` stands for the file. */
+struct figure *figure_read_text(const char *path, const char *text, size_t n, struct diags *diags);
+
+#endif

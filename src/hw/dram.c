@@ -1,0 +1,151 @@
+/* DRAM: peak bandwidth, energy, and the law of efficiency by access size.
+ *
+ * An access of s contiguous bytes at a random place is s' = s rounded up to whole bursts. The address map deals it to the channels in
+ * pieces of `interleave_bytes`; pieces that come round to a channel again lie in the row they opened before, once every channel and
+ * bank group has had its turn. Per piece of p bytes, with f = p / (bytes taken from a row once opened), f <= 1:
+ *
+ *     bus       p / channel_gbs
+ *     activate  f max(tRRD, tFAW / 4, row_command_ns)
+ *     bank      f max(tRAS + tRP, tRCD + (bursts - 1) tCCD + tRTP + tRP) / busy banks
+ *
+ * Of N banks, K pieces waiting in the controller's queue keep busy = N K / (N + K - g) on average: the exact result for K customers
+ * in a closed network of N like servers visited at random (g = 1). The g pieces that one access leaves in a channel lie in different banks by
+ * construction; with g = K nothing collides and K banks are busy.
+ *
+ * Pieces that find their row open (the share 1 - f) wait for no bank, and streams deal them over the bank groups.
+ *
+ * The slowest of the three paces the channel; refresh takes tRFC of every tREFI. Long streams reach dram_efficiency, which no access
+ * exceeds:
+ *
+ *     efficiency = s / s' * min(dram_efficiency, (1 - tRFC / tREFI) * bus / max(bus, activate, bank))
+ */
+#include <dse/hw.h>
+#include <dse/units.h>
+
+#include <math.h>
+#include <stddef.h>
+
+const struct dse_param dse_dram_timing_fields[] = {
+    DSE_PARAM_I64_UNIT(struct dse_dram_timing, interleave_bytes, "B", 1, 1048576,
+                       "contiguous addresses in one row of one channel before the next channel's turn", ""),
+    DSE_PARAM_I64_UNIT(struct dse_dram_timing, row_bytes, "B", 1, 1048576, "row of one bank of one channel", ""),
+    DSE_PARAM_I64(struct dse_dram_timing, banks, 1, 1024, "banks of a channel", ""),
+    DSE_PARAM_I64(struct dse_dram_timing, bank_groups, 1, 64, "groups the banks of a channel form", ""),
+    DSE_PARAM_I64(struct dse_dram_timing, queue_depth, 1, 65536, "bursts the controller holds for a channel and may reorder", ""),
+    DSE_PARAM_F64(struct dse_dram_timing, t_rcd_ns, "ns", 0, 1000, "activate to column command", ""),
+    DSE_PARAM_F64(struct dse_dram_timing, t_rp_ns, "ns", 0, 1000, "precharge to activate", ""),
+    DSE_PARAM_F64(struct dse_dram_timing, t_ras_ns, "ns", 0, 1000, "activate to precharge", ""),
+    DSE_PARAM_F64(struct dse_dram_timing, t_rtp_ns, "ns", 0, 1000, "last read to precharge", ""),
+    DSE_PARAM_F64(struct dse_dram_timing, t_ccd_ns, "ns", 0, 1000, "column to column command in one bank group (tCCD_L)", ""),
+    DSE_PARAM_F64(struct dse_dram_timing, t_rrd_ns, "ns", 0, 1000, "activate to activate of another bank group (tRRD_S)", ""),
+    DSE_PARAM_F64(struct dse_dram_timing, t_faw_ns, "ns", 0, 1000, "window of four activates", ""),
+    DSE_PARAM_F64(struct dse_dram_timing, row_command_ns, "ns", 0, 1000,
+                  "an activate and its precharge on the row-command bus, times the channels on that bus", ""),
+    DSE_PARAM_F64(struct dse_dram_timing, t_rfc_ns, "ns", 0, 10000, "refresh of all banks; 0 when refreshes hide", ""),
+    DSE_PARAM_F64(struct dse_dram_timing, t_refi_ns, "ns", 100, 100000, "from refresh to refresh", ""),
+    DSE_PARAM_END,
+};
+
+const struct dse_param dse_memory_fields[] = {
+    DSE_PARAM_I64(struct dse_memory, channels, 1, 65536, "DRAM channels, each with a data bus of its own", ""),
+    DSE_PARAM_F64(struct dse_memory, channel_gbs, "GB/s", 0.01, 10000, "peak of one channel", ""),
+    DSE_PARAM_F64(struct dse_memory, dram_pj_per_bit, "pJ/bit", 0, 1000, "energy to move a bit between DRAM and chip", ""),
+    DSE_PARAM_I64_UNIT(struct dse_memory, burst_bytes, "B", 1, 4096, "smallest access of a channel", ""),
+    DSE_PARAM_F64(struct dse_memory, capacity_gib, "GiB", 0.001, 1048576, "capacity of all channels together", ""),
+    DSE_EMBED(struct dse_memory, timing, struct dse_dram_timing, dse_dram_timing_fields),
+    DSE_PARAM_END,
+};
+
+const struct dse_param dse_dram_params[] = {
+    DSE_PARAM_REF(struct dse_dram, memory, struct dse_memory, DSE_KIND_MEMORY,
+                  "the DRAM subsystem; sets the defaults of the rows below", ""),
+    DSE_PARAM_I64(struct dse_dram, channels, 1, 65536, "DRAM channels, each with a data bus of its own", ""),
+    DSE_PARAM_F64(struct dse_dram, channel_gbs, "GB/s", 0.01, 10000, "peak of one channel", ""),
+    DSE_PARAM_F64_AUTO(struct dse_dram, bandwidth_gbs, "GB/s", 0.01, 1000000, "channel_gbs",
+                       "peak of all channels; auto: channels * channel_gbs", ""),
+    DSE_PARAM_F64(struct dse_dram, dram_efficiency, "", 0.01, 1, "share of the peak that long streams reach", ""),
+    DSE_PARAM_F64(struct dse_dram, dram_pj_per_bit, "pJ/bit", 0, 1000, "energy to move a bit between DRAM and chip", ""),
+    DSE_PARAM_I64_UNIT(struct dse_dram, burst_bytes, "B", 1, 4096, "smallest access of a channel", ""),
+    DSE_PARAM_F64(struct dse_dram, capacity_gib, "GiB", 0.001, 1048576, "capacity of all channels together", ""),
+    DSE_EMBED(struct dse_dram, timing, struct dse_dram_timing, dse_dram_timing_fields),
+    DSE_PARAM_END,
+};
+const char *dse_memory_check(const struct dse_memory *memory)
+{
+    const struct dse_dram_timing *t = &memory->timing;
+    if (t->interleave_bytes % memory->burst_bytes != 0) return "interleave_bytes is not a multiple of burst_bytes";
+    if (t->row_bytes % t->interleave_bytes != 0) return "row_bytes is not a multiple of interleave_bytes";
+    if (t->banks % t->bank_groups != 0) return "banks is not a multiple of bank_groups";
+    if (t->t_rfc_ns >= t->t_refi_ns) return "t_rfc_ns is not below t_refi_ns: nothing but refresh";
+    return NULL;
+}
+
+void dse_dram_resolve(struct dse_dram *d)
+{
+    if (isnan(d->bandwidth_gbs))
+        d->bandwidth_gbs = (double)d->channels * d->channel_gbs;
+    else
+        d->channel_gbs = d->bandwidth_gbs / (double)d->channels;
+}
+
+/* bytes rounded up to whole bursts. */
+static double to_bursts(double bytes, double burst)
+{
+    return ceil(bytes / burst) * burst;
+}
+
+/* The larger; branch-free where fmax, which must mind NaN, is a call. */
+static double larger(double a, double b)
+{
+    return a > b ? a : b;
+}
+
+static double smaller(double a, double b)
+{
+    return a < b ? a : b;
+}
+
+/* Share of the time the data bus of a channel is busy when accesses of `bytes` (whole bursts) at random places pace it; the law at the
+ * top of this file. */
+static double paced_share(const struct dse_dram *d, double bytes)
+{
+    const struct dse_dram_timing *t = &d->timing;
+    double channels = (double)d->channels, banks = (double)t->banks, burst = (double)d->burst_bytes;
+    double piece = smaller(bytes, (double)t->interleave_bytes);
+    double pieces = bytes / piece;
+    double rows = smaller(pieces, channels * (double)t->bank_groups);
+    double opened = larger(piece, smaller((double)t->row_bytes, bytes / rows));
+    double f = piece / opened; /* rows opened a piece */
+
+    double waiting = larger(1, (double)t->queue_depth * burst / piece);
+    double regular = larger(1, smaller(pieces / channels, smaller(waiting, banks)));
+    double busy = banks * waiting / (banks + waiting - regular);
+
+    double bus = piece / d->channel_gbs;
+    double activate = f * larger(t->t_rrd_ns, larger(t->t_faw_ns / 4, t->row_command_ns));
+    double served = t->t_rcd_ns + (piece / burst - 1) * t->t_ccd_ns + t->t_rtp_ns + t->t_rp_ns;
+    double bank = f * larger(t->t_ras_ns + t->t_rp_ns, served) / busy;
+    return bus / larger(bus, larger(activate, bank));
+}
+
+double dse_dram_efficiency(const struct dse_dram *d, double bytes)
+{
+    double moved = to_bursts(bytes, (double)d->burst_bytes);
+    double awake = 1 - d->timing.t_rfc_ns / d->timing.t_refi_ns;
+    return bytes / moved * smaller(d->dram_efficiency, awake * paced_share(d, moved));
+}
+
+double dse_dram_moved(const struct dse_dram *d, double bytes, double access_bytes)
+{
+    return bytes * (to_bursts(access_bytes, (double)d->burst_bytes) / access_bytes);
+}
+
+double dse_dram_seconds(const struct dse_dram *d, double bytes, double access_bytes)
+{
+    return bytes / (d->bandwidth_gbs * DSE_GIGA * dse_dram_efficiency(d, access_bytes));
+}
+
+double dse_dram_joules(const struct dse_dram *d, double bytes)
+{
+    return bytes * DSE_BITS_PER_BYTE * d->dram_pj_per_bit * DSE_PICO;
+}

@@ -1,0 +1,53 @@
+/* Scaling between technology nodes, by the published method a node's entry belongs to. */
+#include <dse/hw.h>
+
+#include <math.h>
+#include <string.h>
+
+static double metric_of(const struct dse_technology *t, enum dse_tech_metric metric)
+{
+    switch (metric) {
+    case DSE_TECH_AREA: return t->area;
+    case DSE_TECH_ENERGY: return t->energy;
+    case DSE_TECH_DELAY: return t->delay;
+    case DSE_TECH_POWER: return t->power;
+    }
+    return (double)NAN;
+}
+
+/* Is supply a nearer to `wanted` than b? A method without supplies has NaN in all its nodes: then neither is. */
+static bool nearer(double wanted, double a, double b)
+{
+    double da = fabs(a - wanted), db = fabs(b - wanted);
+    return da < db || (da <= db && a > b);
+}
+
+double dse_tech_ratio(const struct dse_technology *to, double from_nm, enum dse_tech_metric metric)
+{
+    const struct dse_technology *from = NULL, *t = to;
+    do {
+        bool usable = t->node_nm == from_nm && !isnan(metric_of(t, metric));
+        if (usable && (!from || nearer(to->vdd_v, t->vdd_v, from->vdd_v))) from = t;
+        t = t->sibling;
+    } while (t != to);
+    if (!from) return (double)NAN;
+    return metric_of(to, metric) / metric_of(from, metric);
+}
+
+size_t dse_tech_nodes(const struct dse_technology *to, enum dse_tech_metric metric, double *ret_nm, size_t max)
+{
+    size_t n = 0;
+    double below = (double)INFINITY;
+    for (;;) { /* the largest node below the one before: a handful of entries, no sorting needed */
+        double next = 0;
+        const struct dse_technology *t = to;
+        do {
+            if (t->node_nm < below && t->node_nm > next && !isnan(metric_of(t, metric))) next = t->node_nm;
+            t = t->sibling;
+        } while (t != to);
+        if (next <= 0) return n;
+        if (n < max) ret_nm[n] = next;
+        n++;
+        below = next;
+    }
+}

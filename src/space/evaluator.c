@@ -1,0 +1,126 @@
+/* Evaluating a run of points: parameters, model, derived columns, constraints, one row each. */
+#include "space/space_internal.h"
+
+#include "base/xalloc.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct evaluator {
+    const struct space *space;
+    struct expr **constraints, **derived;
+    void *params, *metrics;
+};
+
+static struct expr **compile_all(const struct space *sp, const struct named_expr *list, size_t n)
+{
+    struct expr **exprs = xcalloc(n, sizeof *exprs);
+    struct diags diags; /* space_new has compiled each of them before */
+    diags_init(&diags);
+    for (size_t i = 0; i < n; i++)
+        exprs[i] = expr_new(list[i].expr, list[i].loc, NULL, &sp->model->params, &sp->model->metrics, &diags);
+    diags_release(&diags);
+    return exprs;
+}
+
+struct evaluator *evaluator_new(const struct space *sp)
+{
+    struct evaluator *e = xcalloc(1, sizeof *e);
+    e->space = sp;
+    e->constraints = compile_all(sp, sp->sweep->constraints, sp->sweep->n_constraints);
+    e->derived = compile_all(sp, sp->sweep->derived, sp->sweep->n_derived);
+    e->params = xcalloc(1, sp->model->desc->params_size);
+    e->metrics = xcalloc(1, sp->model->desc->metrics_size);
+    return e;
+}
+
+void evaluator_free(struct evaluator *e)
+{
+    if (!e) return;
+    for (size_t i = 0; i < e->space->sweep->n_constraints; i++) expr_free(e->constraints[i]);
+    for (size_t i = 0; i < e->space->sweep->n_derived; i++) expr_free(e->derived[i]);
+    free(e->constraints);
+    free(e->derived);
+    free(e->params);
+    free(e->metrics);
+    free(e);
+}
+
+static union cell null_cell(enum dse_type type)
+{
+    if (type == DSE_TYPE_F64) return (union cell){.f64 = NAN};
+    if (type == DSE_TYPE_I64) return (union cell){.i64 = INT64_MIN};
+    return (union cell){.text = NULL};
+}
+
+static union cell get_cell(const struct field *f, const void *object)
+{
+    struct value v = field_get(f, object);
+    switch (f->type) {
+    case DSE_TYPE_F64: return (union cell){.f64 = v.f64};
+    case DSE_TYPE_I64: return (union cell){.i64 = v.i64};
+    case DSE_TYPE_ENUM: return (union cell){.text = f->choices[v.choice]};
+    default: return (union cell){.text = v.ref->name};
+    }
+}
+
+/* Copy the metrics; returns why the row cannot be trusted, or NULL. */
+static const char *put_metrics(const struct evaluator *e, union cell *cells, size_t from)
+{
+    const struct space *sp = e->space;
+    const char *reason = NULL;
+    for (size_t i = 0; i < sp->model->metrics.n; i++) {
+        const struct field *f = &sp->model->metrics.fields[i];
+        union cell *c = &cells[from + i];
+        *c = f->without ? null_cell(f->type) : get_cell(f, e->metrics);
+        if (f->type == DSE_TYPE_F64 && !f->without && !isfinite(c->f64)) {
+            c->f64 = NAN;
+            if (!reason) reason = sp->bug_reasons[i];
+        }
+    }
+    return reason;
+}
+
+static const char *broken_constraint(const struct evaluator *e)
+{
+    for (size_t i = 0; i < e->space->sweep->n_constraints; i++) {
+        double v = expr_eval(e->constraints[i], e->params, e->metrics);
+        if (isnan(v) || v == 0) return e->space->constraint_reasons[i];
+    }
+    return NULL;
+}
+
+/* The row of the point whose parameters are in e->params. */
+static const char *evaluate(struct evaluator *e, union cell *cells)
+{
+    const struct space *sp = e->space;
+    const struct dse_model *model = sp->model->desc;
+    size_t c = 0;
+    for (; c < sp->n_columns && sp->columns[c].role == COLUMN_PARAM; c++) cells[c] = get_cell(sp->columns[c].field, e->params);
+    const char *reason = model->check ? model->check(e->params) : NULL;
+    if (reason) {
+        for (; c < sp->n_columns; c++) cells[c] = null_cell(sp->columns[c].type);
+        return reason;
+    }
+    model->estimate(e->params, e->metrics, NULL);
+    reason = put_metrics(e, cells, c);
+    c += sp->model->metrics.n;
+    for (size_t i = 0; i < sp->sweep->n_derived; i++) cells[c++].f64 = expr_eval(e->derived[i], e->params, e->metrics);
+    return reason ? reason : broken_constraint(e);
+}
+
+void evaluator_run(struct evaluator *e, uint64_t first, size_t n, union cell *cells, struct row *rows)
+{
+    const struct space *sp = e->space;
+    uint64_t digits[SPACE_AXES_MAX];
+    space_digits(sp, first, digits);
+    for (size_t i = 0; i < n; i++) {
+        space_point_of_digits(sp, digits, e->params);
+        rows[i].reason = evaluate(e, cells + i * sp->n_columns);
+        for (size_t a = sp->n_axes; a-- > 0;) {
+            if (++digits[a] < sp->axes[a].n) break;
+            digits[a] = 0;
+        }
+    }
+}

@@ -1,0 +1,214 @@
+#include "space/expr.h"
+
+#include "base/xalloc.h"
+
+#include <ctype.h>
+#include <math.h>
+#include <muParserDLL.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* One name the expression uses: where its number comes from, and where muParser reads it. */
+struct variable {
+    const struct field *field;
+    bool is_metric;
+    double value;
+};
+
+struct expr {
+    muParserHandle_t parser;
+    struct variable *used;
+    size_t n_used;
+};
+
+static struct srcloc at(struct srcloc loc, size_t position)
+{
+    if (loc.column) loc.column += (int)position;
+    return loc;
+}
+
+/* A single '=' assigns in muParser; here it is a mistyped '=='. Returns its position or SIZE_MAX. */
+static size_t find_assignment(const char *s)
+{
+    for (size_t i = 0; s[i]; i++) {
+        if (s[i] != '=') continue;
+        if (s[i + 1] == '=')
+            i++;
+        else if (i == 0 || !strchr("<>!=", s[i - 1]))
+            return i;
+    }
+    return SIZE_MAX;
+}
+
+static bool is_name_start(char c)
+{
+    return isalpha((unsigned char)c) || c == '_';
+}
+
+static bool is_name(char c)
+{
+    return isalnum((unsigned char)c) || c == '_';
+}
+
+static bool is_number(const struct field *f)
+{
+    return f && (f->type == DSE_TYPE_F64 || f->type == DSE_TYPE_I64);
+}
+
+static const char *const functions[] = {"sin",   "cos",   "tan",   "asin", "acos",  "atan", "sinh", "cosh", "tanh",
+                                        "asinh", "acosh", "atanh", "log2", "log10", "log",  "ln",   "exp",  "sqrt",
+                                        "sign",  "rint",  "abs",   "min",  "max",   "sum",  "avg",  "_pi",  "_e"};
+enum { FUNCTIONS = sizeof functions / sizeof *functions };
+
+static bool is_function(const char *name)
+{
+    for (size_t i = 0; i < FUNCTIONS; i++)
+        if (strcmp(functions[i], name) == 0) return true;
+    return false;
+}
+
+static bool unknown_name(const char *name, struct srcloc loc, const char *source_text, const struct schema *params,
+                         const struct schema *metrics, struct diags *diags)
+{
+    const char **known = xcalloc(params->n + metrics->n + FUNCTIONS, sizeof *known);
+    size_t n = 0;
+    for (size_t i = 0; i < params->n; i++)
+        if (is_number(&params->fields[i])) known[n++] = params->fields[i].name;
+    for (size_t i = 0; i < metrics->n; i++)
+        if (is_number(&metrics->fields[i])) known[n++] = metrics->fields[i].name;
+    for (size_t i = 0; i < FUNCTIONS; i++) known[n++] = functions[i];
+    const char *near = text_nearest(name, known, n);
+    char *hint = near ? xasprintf("did you mean \"%s\"?", near)
+                      : xstrdup("an expression sees every numeric parameter and metric: see `dse describe`");
+    diags_input(diags, loc, source_text, hint, "\"%s\" is neither a parameter nor a metric", name);
+    free(hint);
+    free(known);
+    return false;
+}
+
+/* Register the name at text[0..n) as a variable, once. The list is sized for all names before: muParser keeps pointers into it. */
+static bool use_name(struct expr *e, const char *name, struct srcloc loc, const char *source_text, const struct schema *params,
+                     const struct schema *metrics, struct diags *diags)
+{
+    if (is_function(name)) return true;
+    const struct field *f = schema_find(params, name);
+    bool is_metric = !f;
+    if (!f) f = schema_find(metrics, name);
+    if (!f) return unknown_name(name, loc, source_text, params, metrics, diags);
+    if (!is_number(f))
+        return diags_input(diags, loc, source_text, NULL, "%s is a name, not a number: it cannot stand in an expression", name);
+    for (size_t i = 0; i < e->n_used; i++)
+        if (e->used[i].field == f) return true;
+    e->used[e->n_used] = (struct variable){.field = f, .is_metric = is_metric, .value = 1};
+    mupDefineVar(e->parser, name, &e->used[e->n_used].value);
+    e->n_used++;
+    return true;
+}
+
+/* Walk over the text and register every identifier; numbers like 1e9 are skipped whole. */
+static bool use_names(struct expr *e, const char *text, struct srcloc loc, const char *source_text, const struct schema *params,
+                      const struct schema *metrics, struct diags *diags)
+{
+    bool ok = true;
+    for (const char *s = text; *s;) {
+        if (isdigit((unsigned char)*s) || (*s == '.' && isdigit((unsigned char)s[1]))) {
+            char *end;
+            strtod(s, &end);
+            s = end;
+            continue;
+        }
+        if (!is_name_start(*s)) {
+            s++;
+            continue;
+        }
+        size_t n = 1;
+        while (is_name(s[n])) n++;
+        char *name = xstrndup(s, n);
+        ok = use_name(e, name, at(loc, (size_t)(s - text)), source_text, params, metrics, diags) && ok;
+        free(name);
+        s += n;
+    }
+    return ok;
+}
+
+/* muParser's message, at its place. */
+static bool syntax_error(struct expr *e, struct srcloc loc, const char *source_text, const char *text, struct diags *diags)
+{
+    const char *message = mupGetErrorMsg(e->parser);
+    muInt_t position = mupGetErrorPos(e->parser);
+    enum { UNEXPECTED_END = 2 }; /* muParser's ecUNEXPECTED_EOF, whose position it leaves unset */
+    size_t end = strlen(text);
+    bool known = position >= 0 && (size_t)position <= end && mupGetErrorCode(e->parser) != UNEXPECTED_END;
+    size_t place = known ? (size_t)position : end;
+    diags_input(diags, at(loc, place), source_text, "for example: \"area_mm2 <= 25 && tiles >= 4\"", "in the expression \"%s\": %s",
+                text, message);
+    mupErrorReset(e->parser);
+    return false;
+}
+
+static bool compile(struct expr *e, const char *text, struct srcloc loc, const char *source_text, const struct schema *params,
+                    const struct schema *metrics, struct diags *diags)
+{
+    enum { LENGTH_MAX = 10000 };
+    if (strlen(text) > LENGTH_MAX)
+        return diags_input(diags, loc, NULL, NULL, "the expression is longer than %d characters", LENGTH_MAX);
+    size_t assignment = find_assignment(text);
+    if (assignment != SIZE_MAX)
+        return diags_input(diags, at(loc, assignment), source_text,
+                           "to compare, write ==, <=, >= or !=", "an expression cannot assign");
+    if (strpbrk(text, "\"'"))
+        return diags_input(diags, loc, source_text, NULL, "an expression works with numbers: strings cannot stand in it");
+    if (text[strspn(text, " \t\r\n")] == '\0') return diags_input(diags, loc, source_text, NULL, "the expression is empty");
+    if (!use_names(e, text, loc, source_text, params, metrics, diags)) return false;
+    mupSetExpr(e->parser, text);
+    if (!mupError(e->parser)) mupEval(e->parser);
+    if (mupError(e->parser)) return syntax_error(e, loc, source_text, text, diags);
+    int results = 0;
+    mupEvalMulti(e->parser, &results);
+    if (results != 1) return diags_input(diags, loc, source_text, NULL, "the expression gives %d values; one is needed", results);
+    return true;
+}
+
+struct expr *expr_new(const char *text, struct srcloc loc, const char *source_text, const struct schema *params,
+                      const struct schema *metrics, struct diags *diags)
+{
+    struct expr *e = xcalloc(1, sizeof *e);
+    e->parser = mupCreate(muBASETYPE_FLOAT);
+    mupSetArgSep(e->parser, ',');
+    mupSetDecSep(e->parser, '.');
+    e->used = xcalloc(params->n + metrics->n, sizeof *e->used);
+    if (!compile(e, text, loc, source_text, params, metrics, diags)) {
+        expr_free(e);
+        return NULL;
+    }
+    return e;
+}
+
+void expr_free(struct expr *e)
+{
+    if (!e) return;
+    mupRelease(e->parser);
+    free(e->used);
+    free(e);
+}
+
+double expr_eval(struct expr *e, const void *params, const void *metrics)
+{
+    for (size_t i = 0; i < e->n_used; i++) {
+        struct variable *v = &e->used[i];
+        v->value = field_number(v->field, v->is_metric ? metrics : params);
+    }
+    double result = mupEval(e->parser);
+    if (mupError(e->parser)) {
+        mupErrorReset(e->parser);
+        return NAN;
+    }
+    return isfinite(result) ? result : (double)NAN;
+}
+
+bool expr_uses_metrics(const struct expr *e)
+{
+    for (size_t i = 0; i < e->n_used; i++)
+        if (e->used[i].is_metric) return true;
+    return false;
+}

@@ -1,0 +1,87 @@
+/* The hash of a space: everything that its rows depend on, written as canonical text and hashed as it goes. */
+#include "space/space_internal.h"
+
+#include <dse/hw.h>
+#include <string.h>
+
+static void add_text(uint64_t *h, const char *s)
+{
+    *h = text_hash(*h, s, strlen(s) + 1);
+}
+
+static void add_number(uint64_t *h, double v)
+{
+    char buf[TEXT_NUMBER_MAX];
+    add_text(h, text_number(buf, v));
+}
+
+/* The contents of an entry, so that a changed catalog is a changed sweep. */
+static void add_entry(uint64_t *h, const struct catalog *catalog, enum dse_kind kind, const struct dse_entry *entry)
+{
+    enum { SAMPLES = 32 };
+    add_text(h, entry->name);
+    const struct schema *fields = catalog_fields(catalog, kind);
+    for (size_t i = 0; i < fields->n; i++) {
+        char buf[TEXT_NUMBER_MAX];
+        add_text(h, value_text(&fields->fields[i], field_get(&fields->fields[i], entry), buf));
+    }
+    double lo, hi;
+    if (kind == DSE_KIND_PROFILE) {
+        const struct dse_profile *p = (const void *)entry;
+        dse_profile_range(p, &lo, &hi);
+        for (int i = 0; i <= SAMPLES; i++) {
+            struct dse_locality l = dse_profile_at(p, lo + (hi - lo) * i / SAMPLES);
+            const double v[] = {l.centers, l.large, l.active, l.updates, l.hit_ratio};
+            for (size_t k = 0; k < sizeof v / sizeof *v; k++) add_number(h, v[k]);
+        }
+    } else if (kind == DSE_KIND_TECHNOLOGY) {
+        const struct dse_technology *t = (const void *)entry;
+        const double v[] = {t->node_nm, t->vdd_v, t->area, t->energy, t->delay, t->power};
+        for (size_t k = 0; k < sizeof v / sizeof *v; k++) add_number(h, v[k]);
+    } else if (kind == DSE_KIND_SRAM) {
+        const struct dse_sram_table *t = (const void *)entry;
+        dse_sram_range(t, &lo, &hi);
+        for (int i = 0; i <= SAMPLES; i++) {
+            struct dse_sram s;
+            if (dse_sram_at(t, lo + (hi - lo) * i / SAMPLES, 256, &s)) add_number(h, s.area_mm2);
+        }
+    }
+}
+
+static void add_value(uint64_t *h, const struct space *sp, const struct field *f, struct value v)
+{
+    char buf[TEXT_NUMBER_MAX];
+    if (f->type == DSE_TYPE_REF)
+        add_entry(h, sp->binding->catalog, f->kind, v.ref);
+    else
+        add_text(h, value_text(f, v, buf));
+}
+
+static void add_expressions(uint64_t *h, const char *section, const struct named_expr *list, size_t n)
+{
+    add_text(h, section);
+    for (size_t i = 0; i < n; i++) {
+        add_text(h, list[i].name);
+        add_text(h, list[i].expr);
+    }
+}
+
+uint64_t space_hash(const struct space *sp)
+{
+    uint64_t h = TEXT_HASH_INIT;
+    const struct schema *params = &sp->model->params;
+    add_text(&h, sp->model->desc->name);
+    add_number(&h, sp->model->desc->version);
+    for (size_t i = 0; i < params->n; i++) {
+        if (sp->varies[i]) continue;
+        add_text(&h, params->fields[i].name);
+        add_value(&h, sp, &params->fields[i], field_get(&params->fields[i], sp->fixed));
+    }
+    for (size_t a = 0; a < sp->n_axes; a++) {
+        add_text(&h, sp->axes[a].field->name);
+        for (uint64_t v = 0; v < sp->axes[a].n; v++) add_value(&h, sp, sp->axes[a].field, sp->axes[a].values[v]);
+    }
+    add_expressions(&h, "constraints", sp->sweep->constraints, sp->sweep->n_constraints);
+    add_expressions(&h, "derive", sp->sweep->derived, sp->sweep->n_derived);
+    return h;
+}

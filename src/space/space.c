@@ -1,0 +1,325 @@
+#include "space/space_internal.h"
+
+#include "base/xalloc.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+static bool given_as_axis(const struct binding *b, size_t i)
+{
+    return b->given[i].is_given && b->given[i].n > 1;
+}
+
+/* ---- count ------------------------------------------------------------------------------------------------------------- */
+
+uint64_t space_count_of(const struct binding *b)
+{
+    uint64_t count = 1;
+    for (size_t i = 0; i < b->model->params.n; i++)
+        if (b->given[i].is_given && __builtin_mul_overflow(count, b->given[i].n, &count)) return UINT64_MAX;
+    return count;
+}
+
+/* "1,000,000", or "1e+18" where no count is exact. */
+static const char *points_text(char *buf, double count)
+{
+    enum { EXACT = 1000000000 };
+    return count <= EXACT * 1e6 ? text_count(buf, (uint64_t)count) : text_short_number(buf, count);
+}
+
+static bool check_count(const struct sweep_file *s, const struct binding *b, uint64_t max_points, struct diags *diags)
+{
+    if (space_count_of(b) <= max_points) return true;
+    struct text sizes;
+    text_init(&sizes);
+    double product = 1;
+    char buf[TEXT_NUMBER_MAX], limit[TEXT_NUMBER_MAX];
+    for (size_t i = 0; i < b->model->params.n; i++) {
+        if (!given_as_axis(b, i)) continue;
+        product *= (double)b->given[i].n;
+        text_addf(&sizes, "%s%s %s", sizes.n ? " x " : "", b->model->params.fields[i].name,
+                  points_text(buf, (double)b->given[i].n));
+    }
+    diags_input(diags, (struct srcloc){.file = s->doc->file}, NULL,
+                "make a range coarser, or raise the limit with --max-points; --dry-run shows the axes without running",
+                "the sweep has %s points (%s); the limit is %s", points_text(buf, product), sizes.s, text_count(limit, max_points));
+    text_release(&sizes);
+    return false;
+}
+
+/* ---- axes and what catalog names set --------------------------------------------------------------------------------------- */
+
+/* Append to `list` one patch for each field of the entry that is a parameter of the model and was not given. */
+static void add_entry_patches(struct patch_list *list, const struct binding *b, enum dse_kind kind, const struct dse_entry *entry)
+{
+    const struct schema *fields = catalog_fields(b->catalog, kind);
+    for (size_t i = 0; i < fields->n; i++) {
+        const struct field *param = schema_find(&b->model->params, fields->fields[i].name);
+        if (!param || param->type != fields->fields[i].type) continue;
+        if (b->given[schema_index(&b->model->params, param)].is_given) continue;
+        if (param->excludes) {
+            const struct field *other = schema_find(&b->model->params, param->excludes);
+            if (other && b->given[schema_index(&b->model->params, other)].is_given) continue;
+        }
+        list->patches = xrealloc(list->patches, list->n + 1, sizeof *list->patches);
+        list->patches[list->n++] = (struct patch){.field = param, .value = field_get(&fields->fields[i], entry)};
+    }
+}
+
+static void apply(const struct patch_list *list, void *params)
+{
+    for (size_t i = 0; i < list->n; i++) field_set(list->patches[i].field, params, list->patches[i].value);
+}
+
+static void make_base(struct space *sp)
+{
+    const struct binding *b = sp->binding;
+    const struct schema *schema = &b->model->params;
+    sp->base = xmalloc(b->model->desc->params_size);
+    memcpy(sp->base, b->defaults, b->model->desc->params_size);
+    for (size_t i = 0; i < schema->n; i++)
+        if (b->given[i].is_given) field_set(&schema->fields[i], sp->base, b->given[i].values[0]);
+    for (size_t i = 0; i < schema->n; i++) {
+        if (schema->fields[i].type != DSE_TYPE_REF || given_as_axis(b, i)) continue;
+        struct patch_list list = {0};
+        add_entry_patches(&list, b, schema->fields[i].kind, field_get(&schema->fields[i], sp->base).ref);
+        apply(&list, sp->base);
+        free(list.patches);
+    }
+}
+
+static int by_name(const void *a, const void *b)
+{
+    const struct axis *x = a, *y = b;
+    return strcmp(x->field->name, y->field->name);
+}
+
+static void make_axes(struct space *sp)
+{
+    const struct binding *b = sp->binding;
+    const struct schema *schema = &b->model->params;
+    for (size_t i = 0; i < schema->n; i++) {
+        if (!given_as_axis(b, i)) continue;
+        struct axis a = {.field = &schema->fields[i], .n = b->given[i].n, .values = b->given[i].values};
+        if (a.field->type == DSE_TYPE_REF) {
+            a.patches = xcalloc(a.n, sizeof *a.patches);
+            for (size_t v = 0; v < a.n; v++) add_entry_patches(&a.patches[v], b, a.field->kind, a.values[v].ref);
+        }
+        sp->axes = xrealloc(sp->axes, sp->n_axes + 1, sizeof *sp->axes);
+        sp->axes[sp->n_axes++] = a;
+    }
+    if (sp->n_axes) qsort(sp->axes, sp->n_axes, sizeof *sp->axes, by_name);
+}
+
+/* ---- points ---------------------------------------------------------------------------------------------------------------- */
+
+static void set_axis(const struct axis *a, uint64_t digit, void *params)
+{
+    field_set(a->field, params, a->values[digit]);
+    if (a->patches) apply(&a->patches[digit], params);
+}
+
+void space_point_of_digits(const struct space *sp, const uint64_t *digits, void *params)
+{
+    memcpy(params, sp->base, sp->model->desc->params_size);
+    for (size_t i = 0; i < sp->n_axes; i++) set_axis(&sp->axes[i], digits[i], params);
+    if (sp->model->desc->resolve) sp->model->desc->resolve(params);
+}
+
+void space_digits(const struct space *sp, uint64_t index, uint64_t *digits)
+{
+    for (size_t i = sp->n_axes; i-- > 0;) {
+        digits[i] = index % sp->axes[i].n;
+        index /= sp->axes[i].n;
+    }
+}
+
+void space_point(const struct space *sp, uint64_t index, void *params)
+{
+    uint64_t digits[SPACE_AXES_MAX];
+    space_digits(sp, index, digits);
+    space_point_of_digits(sp, digits, params);
+}
+
+/* A parameter varies if it changes along any axis alone: by being the axis, by a catalog name, or by resolve(). */
+static void find_varying(struct space *sp)
+{
+    const struct schema *schema = &sp->model->params;
+    uint64_t digits[SPACE_AXES_MAX] = {0};
+    sp->varies = xcalloc(schema->n, sizeof *sp->varies);
+    sp->fixed = xmalloc(sp->model->desc->params_size);
+    space_point_of_digits(sp, digits, sp->fixed);
+    void *other = xmalloc(sp->model->desc->params_size);
+    for (size_t a = 0; a < sp->n_axes; a++) {
+        sp->varies[schema_index(schema, sp->axes[a].field)] = true;
+        for (uint64_t v = 1; v < sp->axes[a].n; v++) {
+            digits[a] = v;
+            space_point_of_digits(sp, digits, other);
+            for (size_t i = 0; i < schema->n; i++)
+                if (!sp->varies[i] && !field_same(&schema->fields[i], sp->fixed, other)) sp->varies[i] = true;
+        }
+        digits[a] = 0;
+    }
+    free(other);
+}
+
+/* ---- columns ----------------------------------------------------------------------------------------------------------------- */
+
+static void add_column(struct space *sp, const struct field *f, enum column_role role)
+{
+    sp->columns[sp->n_columns++] = (struct column){
+        .name = f->name, .unit = f->unit, .doc = f->doc, .role = role, .type = f->type, .better = f->better, .field = f};
+}
+
+static void make_columns(struct space *sp)
+{
+    const struct schema *params = &sp->model->params, *metrics = &sp->model->metrics;
+    sp->columns = xcalloc(params->n + metrics->n + sp->sweep->n_derived, sizeof *sp->columns);
+    for (size_t i = 0; i < params->n; i++)
+        if (sp->varies[i]) add_column(sp, &params->fields[i], COLUMN_PARAM);
+    for (size_t i = 0; i < metrics->n; i++) add_column(sp, &metrics->fields[i], COLUMN_METRIC);
+    for (size_t i = 0; i < sp->sweep->n_derived; i++)
+        sp->columns[sp->n_columns++] = (struct column){.name = sp->sweep->derived[i].name,
+                                                       .unit = "",
+                                                       .doc = sp->sweep->derived[i].expr,
+                                                       .role = COLUMN_DERIVED,
+                                                       .type = DSE_TYPE_F64};
+}
+
+/* ---- what can be checked before a space is built ------------------------------------------------------------------------------- */
+
+static bool is_objective(const struct sweep_file *s, const struct model *m, const char *name)
+{
+    for (size_t i = 0; i < s->n_derived; i++)
+        if (strcmp(s->derived[i].name, name) == 0) return true;
+    const struct field *f = schema_find(&m->metrics, name);
+    return f && (f->type == DSE_TYPE_F64 || f->type == DSE_TYPE_I64);
+}
+
+static bool check_objective(const struct sweep_file *s, const struct model *m, const struct objective *o, struct diags *diags)
+{
+    if (is_objective(s, m, o->column)) return true;
+    const char **names = xcalloc(m->metrics.n + s->n_derived, sizeof *names);
+    size_t n = 0;
+    for (size_t i = 0; i < m->metrics.n; i++)
+        if (m->metrics.fields[i].type != DSE_TYPE_ENUM) names[n++] = m->metrics.fields[i].name;
+    for (size_t i = 0; i < s->n_derived; i++) names[n++] = s->derived[i].name;
+    const char *near = text_nearest(o->column, names, n);
+    char *hint =
+        near ? xasprintf("did you mean \"%s\"?", near) : xasprintf("metrics are listed by `dse describe %s`", m->desc->name);
+    diags_input(diags, o->loc, s->doc->text, hint, "objective \"%s\" is not a numeric metric of %s nor a derived column", o->column,
+                m->desc->name);
+    free(hint);
+    free(names);
+    return false;
+}
+
+static bool check_expressions(const struct sweep_file *s, const struct model *m, const struct named_expr *list, size_t n,
+                              struct diags *diags)
+{
+    bool ok = true;
+    for (size_t i = 0; i < n; i++) {
+        struct expr *e = expr_new(list[i].expr, list[i].loc, s->doc->text, &m->params, &m->metrics, diags);
+        if (!e) ok = false;
+        expr_free(e);
+    }
+    return ok;
+}
+
+bool space_check(const struct sweep_file *s, size_t m, struct diags *diags)
+{
+    const struct model *model = s->bindings[m]->model;
+    bool ok = check_expressions(s, model, s->constraints, s->n_constraints, diags);
+    ok = check_expressions(s, model, s->derived, s->n_derived, diags) && ok;
+    for (size_t i = 0; i < s->n_objectives; i++) ok = check_objective(s, model, &s->objectives[i], diags) && ok;
+    return ok;
+}
+
+/* ---- the space ---------------------------------------------------------------------------------------------------------------- */
+
+static void make_reasons(struct space *sp)
+{
+    const struct schema *metrics = &sp->model->metrics;
+    sp->constraint_reasons = xcalloc(sp->sweep->n_constraints, sizeof *sp->constraint_reasons);
+    for (size_t i = 0; i < sp->sweep->n_constraints; i++)
+        sp->constraint_reasons[i] = xasprintf("constraint %s: %s", sp->sweep->constraints[i].name, sp->sweep->constraints[i].expr);
+    sp->bug_reasons = xcalloc(metrics->n, sizeof *sp->bug_reasons);
+    for (size_t i = 0; i < metrics->n; i++)
+        sp->bug_reasons[i] =
+            xasprintf("a bug in model %s: %s is not a finite number", sp->model->desc->name, metrics->fields[i].name);
+}
+
+struct space *space_new(const struct sweep_file *s, size_t m, uint64_t max_points, struct diags *diags)
+{
+    const struct binding *b = s->bindings[m];
+    bool ok = space_check(s, m, diags);
+    if (!check_count(s, b, max_points, diags) || !ok) return NULL;
+    struct space *sp = xcalloc(1, sizeof *sp);
+    sp->sweep = s;
+    sp->binding = b;
+    sp->model = b->model;
+    sp->count = space_count_of(b);
+    make_base(sp);
+    make_axes(sp);
+    find_varying(sp);
+    make_columns(sp);
+    make_reasons(sp);
+    return sp;
+}
+
+static void free_strings(char **list, size_t n)
+{
+    for (size_t i = 0; list && i < n; i++) free(list[i]);
+    free(list);
+}
+
+void space_free(struct space *sp)
+{
+    if (!sp) return;
+    for (size_t a = 0; a < sp->n_axes; a++) {
+        for (uint64_t v = 0; sp->axes[a].patches && v < sp->axes[a].n; v++) free(sp->axes[a].patches[v].patches);
+        free(sp->axes[a].patches);
+    }
+    free_strings(sp->constraint_reasons, sp->sweep->n_constraints);
+    free_strings(sp->bug_reasons, sp->model->metrics.n);
+    free(sp->axes);
+    free(sp->base);
+    free(sp->fixed);
+    free(sp->varies);
+    free(sp->columns);
+    free(sp);
+}
+
+uint64_t space_count(const struct space *sp)
+{
+    return sp->count;
+}
+
+const struct model *space_model(const struct space *sp)
+{
+    return sp->model;
+}
+
+const struct column *space_columns(const struct space *sp, size_t *ret_n)
+{
+    *ret_n = sp->n_columns;
+    return sp->columns;
+}
+
+bool space_varies(const struct space *sp, size_t param)
+{
+    return sp->varies[param];
+}
+
+const void *space_fixed(const struct space *sp)
+{
+    return sp->fixed;
+}
+
+size_t space_column(const struct space *sp, const char *name)
+{
+    for (size_t i = 0; i < sp->n_columns; i++)
+        if (strcmp(sp->columns[i].name, name) == 0) return i;
+    return SIZE_MAX;
+}

@@ -1,0 +1,266 @@
+#include "store/db.h"
+
+#include "base/text.h"
+#include "base/xalloc.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+enum {
+    OPEN_WAIT_MS = 5000,   /* how long opening waits for another program's lock */
+    WRITE_WAIT_MS = 60000, /* how long a transaction waits for readers; a sweep is not given up for a slow query */
+};
+
+/* The byte of the file that the writer locks. SQLite locks bytes from 2^30 on, a few hundred. */
+#define LOCK_BYTE (INT64_C(1) << 62)
+
+/* ---- SQLite as a whole -------------------------------------------------------------------------------------------------- */
+
+/* The one place that configures SQLite, before its first use. Without the memory statistics there is no global mutex around every allocation.
+ * If the program has used SQLite before, the call does nothing, which is harmless. */
+static void configure(void)
+{
+    sqlite3_config(SQLITE_CONFIG_MEMSTATUS, 0);
+}
+
+static void initialize(void)
+{
+    static pthread_once_t once = PTHREAD_ONCE_INIT;
+    pthread_once(&once, configure);
+}
+
+/* ---- errors --------------------------------------------------------------------------------------------------------------- */
+
+static bool fail_io(const struct db *db, const char *path, struct diags *diags)
+{
+    int code = sqlite3_system_errno(db->sqlite);
+    return diags_runtime(diags, path, "reading or writing failed: %s; what was committed before is kept",
+                         code ? strerror(code) : sqlite3_errmsg(db->sqlite));
+}
+
+bool db_fail(const struct db *db, const char *path, struct diags *diags)
+{
+    if (!path) path = db->path;
+    int code = sqlite3_extended_errcode(db->sqlite);
+    switch (code & 0xff) {
+    case SQLITE_FULL:
+        return diags_runtime(diags, path,
+                             "the disk is full; what was committed before is kept: make room, and the same command goes on");
+    case SQLITE_IOERR: return fail_io(db, path, diags);
+    case SQLITE_BUSY: return diags_runtime(diags, path, "is locked: another program is using it; try again when it is done");
+    case SQLITE_NOTADB: return diags_runtime(diags, path, "is not a SQLite database; it is left as it is");
+    case SQLITE_CORRUPT: return diags_runtime(diags, path, "is damaged: %s", sqlite3_errmsg(db->sqlite));
+    case SQLITE_READONLY: return diags_runtime(diags, path, "cannot be written: %s", sqlite3_errmsg(db->sqlite));
+    case SQLITE_CANTOPEN:
+        return diags_runtime(diags, path, "cannot be opened: %s",
+                             sqlite3_system_errno(db->sqlite) ? strerror(sqlite3_system_errno(db->sqlite))
+                                                              : sqlite3_errmsg(db->sqlite));
+    default: return diags_runtime(diags, path, "%s", sqlite3_errmsg(db->sqlite));
+    }
+}
+
+/* ---- statements ------------------------------------------------------------------------------------------------------------ */
+
+static sqlite3_stmt *prepare(const struct db *db, struct diags *diags, char *sql)
+{
+    sqlite3_stmt *stmt = NULL;
+    if (sqlite3_prepare_v2(db->sqlite, sql, -1, &stmt, NULL) != SQLITE_OK) db_fail(db, NULL, diags);
+    sqlite3_free(sql);
+    return stmt;
+}
+
+static char *format(const char *fmt, va_list ap)
+{
+    char *sql = sqlite3_vmprintf(fmt, ap);
+    if (!sql) abort(); /* out of memory, as in xalloc */
+    return sql;
+}
+
+bool db_exec(const struct db *db, struct diags *diags, const char *fmt, ...)
+{
+    va_list ap;
+    va_start(ap, fmt);
+    char *sql = format(fmt, ap);
+    va_end(ap);
+    int rc = sqlite3_exec(db->sqlite, sql, NULL, NULL, NULL);
+    sqlite3_free(sql);
+    return rc == SQLITE_OK || db_fail(db, NULL, diags);
+}
+
+sqlite3_stmt *db_prepare(const struct db *db, struct diags *diags, const char *fmt, ...)
+{
+    va_list ap;
+    va_start(ap, fmt);
+    char *sql = format(fmt, ap);
+    va_end(ap);
+    return prepare(db, diags, sql);
+}
+
+int db_step(const struct db *db, sqlite3_stmt *stmt, struct diags *diags)
+{
+    int rc = sqlite3_step(stmt);
+    if (rc == SQLITE_ROW) return 1;
+    if (rc == SQLITE_DONE) return 0;
+    db_fail(db, NULL, diags);
+    return -1;
+}
+
+bool db_run(const struct db *db, sqlite3_stmt *stmt, struct diags *diags)
+{
+    int rc;
+    while ((rc = sqlite3_step(stmt)) == SQLITE_ROW) continue;
+    bool ok = rc == SQLITE_DONE || db_fail(db, NULL, diags);
+    sqlite3_reset(stmt);
+    return ok;
+}
+
+bool db_int(const struct db *db, int64_t *ret, struct diags *diags, const char *fmt, ...)
+{
+    va_list ap;
+    va_start(ap, fmt);
+    char *sql = format(fmt, ap);
+    va_end(ap);
+    sqlite3_stmt *stmt = prepare(db, diags, sql);
+    int rc = stmt ? db_step(db, stmt, diags) : -1;
+    if (rc >= 0) *ret = rc ? sqlite3_column_int64(stmt, 0) : 0;
+    sqlite3_finalize(stmt);
+    return rc >= 0;
+}
+
+bool db_begin(const struct db *db, struct diags *diags)
+{
+    return db_exec(db, diags, "BEGIN IMMEDIATE");
+}
+
+bool db_end(const struct db *db, bool ok, struct diags *diags)
+{
+    ok = ok && db_exec(db, diags, "COMMIT");
+    /* A full disk or an I/O error may have rolled back by itself. */
+    if (!sqlite3_get_autocommit(db->sqlite)) sqlite3_exec(db->sqlite, "ROLLBACK", NULL, NULL, NULL);
+    return ok;
+}
+
+/* ---- opening ---------------------------------------------------------------------------------------------------------------- */
+
+/* Paths are never URIs (file:...) nor SQLite's special names (:memory:, the empty one). */
+static int open_sqlite(struct db *db, int flags)
+{
+    char *name = xasprintf("%s%s", db->path[0] == '/' ? "" : "./", db->path);
+    int rc = sqlite3_open_v2(name, &db->sqlite, flags | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_EXRESCODE, NULL);
+    free(name);
+    if (!db->sqlite) abort(); /* out of memory, as in xalloc */
+    sqlite3_busy_timeout(db->sqlite, OPEN_WAIT_MS);
+    return rc;
+}
+
+/* Refuse what is no file with something in it. What is in it is for SQLite to judge: it knows about journals of killed writers. */
+static bool check_file(const char *path, const struct stat *st, bool allow_empty, struct diags *diags)
+{
+    if (S_ISDIR(st->st_mode)) return diags_runtime(diags, path, "is a directory; a database file is needed");
+    if (!S_ISREG(st->st_mode)) return diags_runtime(diags, path, "is not a regular file; a database file is needed");
+    if (st->st_size == 0) return allow_empty || diags_runtime(diags, path, "is an empty file, not a database");
+    return true;
+}
+
+bool db_check_identity(const struct db *db, const char *schema, const char *path, bool allow_empty, struct diags *diags)
+{
+    int64_t id, version, objects;
+    if (!db_int(db, &id, diags, "PRAGMA \"%w\".application_id", schema) ||
+        !db_int(db, &version, diags, "PRAGMA \"%w\".user_version", schema) ||
+        !db_int(db, &objects, diags, "SELECT count(*) FROM \"%w\".sqlite_schema", schema))
+        return false;
+    if (id == 0 && version == 0 && objects == 0)
+        return allow_empty || diags_runtime(diags, path, "is an empty database; no sweep was stored in it");
+    if (id != DB_APPLICATION_ID) return diags_runtime(diags, path, "is a SQLite database, but not one of dse; it is left as it is");
+    if (version > DB_VERSION)
+        return diags_runtime(diags, path, "is from a newer dse: its layout is version %lld, this dse knows up to version %d",
+                             (long long)version, DB_VERSION);
+    return true;
+}
+
+static bool lock_for_writing(struct db *db, struct diags *diags)
+{
+    struct stat st;
+    if (stat(db->path, &st) == 0 && !check_file(db->path, &st, true, diags)) return false;
+    db->lock = open(db->path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+    db->created = db->lock >= 0;
+    if (!db->created && errno == EEXIST) db->lock = open(db->path, O_RDWR | O_CLOEXEC);
+    if (db->lock < 0) return diags_runtime(diags, db->path, "cannot be opened for writing: %s", strerror(errno));
+    struct flock lock = {.l_type = F_WRLCK, .l_whence = SEEK_SET, .l_start = LOCK_BYTE, .l_len = 1};
+    if (fcntl(db->lock, F_OFD_SETLK, &lock) == 0) return true;
+    if (errno == EAGAIN || errno == EACCES)
+        return diags_runtime(diags, db->path,
+                             "another dse is writing to it; wait for it to end, or give another file with -o "
+                             "(shards write files of their own, which `dse merge` puts together)");
+    return diags_runtime(diags, db->path, "cannot be locked: %s", strerror(errno));
+}
+
+static bool set_up_writer(struct db *db, struct diags *diags)
+{
+    return db_check_identity(db, "main", db->path, true, diags) &&
+           db_exec(db, diags,
+                   "PRAGMA page_size=%d; PRAGMA auto_vacuum=NONE; PRAGMA journal_mode=PERSIST; PRAGMA synchronous=NORMAL;"
+                   "PRAGMA cache_size=-8192",
+                   DB_PAGE_SIZE);
+}
+
+bool db_open_writer(struct db *db, const char *path, struct diags *diags)
+{
+    initialize();
+    *db = (struct db){.path = xstrdup(path), .lock = -1};
+    bool ok = lock_for_writing(db, diags);
+    if (ok && open_sqlite(db, SQLITE_OPEN_READWRITE | SQLITE_OPEN_URI) != SQLITE_OK) ok = db_fail(db, NULL, diags);
+    ok = db->writes = ok && set_up_writer(db, diags);
+    if (ok) sqlite3_busy_timeout(db->sqlite, WRITE_WAIT_MS);
+    if (!ok) db_close(db);
+    return ok;
+}
+
+/* Read something, so that what is wrong with the file shows now. */
+static int probe(struct db *db)
+{
+    return sqlite3_exec(db->sqlite, "SELECT count(*) FROM sqlite_schema", NULL, NULL, NULL);
+}
+
+static int reopen(struct db *db, int flags)
+{
+    sqlite3_close(db->sqlite);
+    int rc = open_sqlite(db, flags);
+    return rc == SQLITE_OK ? probe(db) : rc;
+}
+
+bool db_open_reader(struct db *db, const char *path, struct diags *diags)
+{
+    initialize();
+    *db = (struct db){.path = xstrdup(path), .lock = -1};
+    struct stat st;
+    bool ok = stat(path, &st) == 0 || diags_runtime(diags, path, "cannot be opened: %s", strerror(errno));
+    ok = ok && check_file(path, &st, false, diags);
+    if (ok) {
+        int rc = reopen(db, SQLITE_OPEN_READONLY);
+        if (rc == SQLITE_READONLY_ROLLBACK && (rc = reopen(db, SQLITE_OPEN_READWRITE)) == SQLITE_OK)
+            rc = reopen(db, SQLITE_OPEN_READONLY);
+        if (rc != SQLITE_OK) ok = db_fail(db, NULL, diags);
+    }
+    if (!ok) db_close(db);
+    return ok;
+}
+
+void db_close(struct db *db)
+{
+    if (!db->path) return;
+    /* The writer keeps its journal between transactions; a clean end removes it. */
+    if (db->writes) sqlite3_exec(db->sqlite, "PRAGMA journal_mode=DELETE", NULL, NULL, NULL);
+    sqlite3_close(db->sqlite);
+    struct stat st;
+    if (db->created && fstat(db->lock, &st) == 0 && st.st_size == 0) unlink(db->path);
+    /* Closing any descriptor of a file drops the locks this process has on it: so it comes after SQLite's own. */
+    if (db->lock >= 0) close(db->lock);
+    free(db->path);
+    *db = (struct db){.lock = -1};
+}

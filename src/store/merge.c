@@ -1,0 +1,301 @@
+/* Merging: each input is attached read-only, and its runs are copied into the output, all in one transaction.
+ *
+ * A run of the same sweep and hash in the output takes the input's rows: they are a pure function of the point, so that a point both
+ * have is the same row and is taken once. Other runs get a new id and new ranges of row ids.
+ */
+#include "store/db.h"
+#include "store/schema.h"
+
+#include "base/text.h"
+#include "base/xalloc.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+struct merge {
+    struct db db;     /* the output */
+    const char *path; /* the input, attached as "input" */
+    struct diags *diags;
+};
+
+/* ---- lists of names -------------------------------------------------------------------------------------------------------------------- */
+
+/* The strings of a query's first column. */
+struct names {
+    char **list;
+    size_t n;
+};
+
+static void names_release(struct names *names)
+{
+    for (size_t i = 0; i < names->n; i++) free(names->list[i]);
+    free(names->list);
+    *names = (struct names){0};
+}
+
+static bool names_read(const struct merge *m, const char *sql, struct names *ret)
+{
+    *ret = (struct names){0};
+    sqlite3_stmt *stmt = db_prepare(&m->db, m->diags, "%s", sql);
+    int rc = stmt ? 1 : -1;
+    while (rc > 0 && (rc = db_step(&m->db, stmt, m->diags)) > 0) {
+        ret->list = xrealloc(ret->list, ret->n + 1, sizeof(char *));
+        ret->list[ret->n++] = xstrdup((const char *)sqlite3_column_text(stmt, 0));
+    }
+    sqlite3_finalize(stmt);
+    if (rc < 0) names_release(ret);
+    return rc == 0;
+}
+
+/* ---- tables and columns ------------------------------------------------------------------------------------------------------------------ */
+
+/* The output's table gets the columns of the input's. */
+static bool add_columns(const struct merge *m, const char *table, struct column_list *ret_input)
+{
+    struct column_list own = {0};
+    bool ok =
+        column_list_read(&m->db, "input", table, ret_input, m->diags) && column_list_read(&m->db, "main", table, &own, m->diags);
+    for (size_t i = 0; ok && i < ret_input->n; i++)
+        ok = schema_add_column(&m->db, table, &own, ret_input->names[i], ret_input->types[i], m->diags);
+    column_list_release(&own);
+    return ok;
+}
+
+/* ", "a", "b"": the columns from `first` on. */
+static char *name_list(const struct column_list *l, size_t first)
+{
+    struct text t;
+    text_init(&t);
+    for (size_t i = first; i < l->n; i++) text_addf(&t, ", \"%s\"", l->names[i]);
+    return text_detach(&t);
+}
+
+/* ---- one model of one run ------------------------------------------------------------------------------------------------------------------ */
+
+struct copy {
+    const char *model;
+    int64_t from, to;  /* run ids in the input and the output */
+    char *all, *fixed; /* lists of columns behind the leading ones */
+};
+
+static bool copy_rows(const struct merge *m, const struct copy *c)
+{
+    int64_t from_id, to_id, points, own_points;
+    if (!db_int(&m->db, &from_id, m->diags, "SELECT first_id FROM input.\"%w_fixed\" WHERE run = %lld", c->model, c->from) ||
+        !db_int(&m->db, &points, m->diags, "SELECT points FROM input.\"%w_fixed\" WHERE run = %lld", c->model, c->from) ||
+        !db_int(&m->db, &to_id, m->diags, "SELECT first_id FROM main.\"%w_fixed\" WHERE run = %lld", c->model, c->to) ||
+        !db_int(&m->db, &own_points, m->diags, "SELECT points FROM main.\"%w_fixed\" WHERE run = %lld", c->model, c->to))
+        return false;
+    if (points != own_points)
+        return diags_runtime(m->diags, m->path, "run %lld has %lld points of %s; the same sweep has %lld in the output",
+                             (long long)c->from, (long long)points, c->model, (long long)own_points);
+    return db_exec(
+        &m->db, m->diags,
+        "INSERT OR IGNORE INTO main.\"%w_all\"(id, run, point, status, reason, fidelity%s)"
+        " SELECT id + %lld, %lld, point, status, reason, fidelity%s FROM input.\"%w_all\" WHERE id BETWEEN %lld AND %lld",
+        c->model, c->all, to_id - from_id, c->to, c->all, c->model, from_id, from_id + points - 1);
+}
+
+static bool copy_fixed(const struct merge *m, const struct copy *c)
+{
+    int64_t first_id, there;
+    if (!db_int(&m->db, &there, m->diags, "SELECT count(*) FROM main.\"%w_fixed\" WHERE run = %lld", c->model, c->to)) return false;
+    if (there) return true;
+    return db_int(&m->db, &first_id, m->diags, "SELECT coalesce(max(first_id + points), 1) FROM main.\"%w_fixed\"", c->model) &&
+           db_exec(&m->db, m->diags,
+                   "INSERT INTO main.\"%w_fixed\"(run, first_id, points%s) SELECT %lld, %lld, points%s FROM input.\"%w_fixed\""
+                   " WHERE run = %lld",
+                   c->model, c->fixed, c->to, first_id, c->fixed, c->model, c->from);
+}
+
+/* The ranges of both, joined where they touch or overlap. */
+static bool join_blocks(const struct merge *m, const struct copy *c)
+{
+    return db_exec(
+        &m->db, m->diags,
+        "CREATE TEMP TABLE joined AS"
+        " WITH b(f, l) AS (SELECT \"first\", \"last\" FROM main.block WHERE run = %lld AND model = %Q"
+        "  UNION ALL SELECT \"first\", \"last\" FROM input.block WHERE run = %lld AND model = %Q),"
+        " s(f, l, fresh) AS (SELECT f, l, f > 1 + max(l) OVER (ORDER BY f, l ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING)"
+        "  FROM b),"
+        " g(f, l, part) AS (SELECT f, l, sum(coalesce(fresh, 1)) OVER (ORDER BY f, l) FROM s)"
+        " SELECT min(f) AS f, max(l) AS l FROM g GROUP BY part;"
+        "DELETE FROM main.block WHERE run = %lld AND model = %Q;"
+        "INSERT INTO main.block SELECT %lld, %Q, f, l FROM joined; DROP TABLE joined",
+        c->to, c->model, c->from, c->model, c->to, c->model, c->to, c->model);
+}
+
+static bool copy_model(const struct merge *m, const char *model, int64_t from, int64_t to)
+{
+    int64_t there;
+    if (!db_int(&m->db, &there, m->diags, "SELECT count(*) FROM input.\"%w_fixed\" WHERE run = %lld", model, from)) return false;
+    if (!there) return true;
+    struct column_list all = {0}, fixed = {0};
+    char *all_table = xasprintf("%s_all", model), *fixed_table = xasprintf("%s_fixed", model);
+    bool ok = schema_create_bare(&m->db, model, m->diags) && add_columns(m, all_table, &all) && add_columns(m, fixed_table, &fixed);
+    struct copy c = {.model = model, .from = from, .to = to};
+    c.all = name_list(&all, SCHEMA_LEADING);
+    c.fixed = name_list(&fixed, SCHEMA_FIXED_LEADING);
+    ok = ok && copy_fixed(m, &c) && copy_rows(m, &c) && join_blocks(m, &c);
+    free(c.all);
+    free(c.fixed);
+    column_list_release(&all);
+    column_list_release(&fixed);
+    free(all_table);
+    free(fixed_table);
+    return ok;
+}
+
+/* ---- one run ---------------------------------------------------------------------------------------------------------------------------------- */
+
+/* Counts and status from what is there now. */
+static bool recount(const struct merge *m, const struct names *models, int64_t run)
+{
+    int64_t points = 0, done = 0, feasible = 0;
+    for (size_t i = 0; i < models->n; i++) {
+        const char *model = models->list[i];
+        int64_t first, n, k, f;
+        if (!db_int(&m->db, &n, m->diags, "SELECT points FROM main.\"%w_fixed\" WHERE run = %lld", model, run)) return false;
+        if (n == 0) continue;
+        if (!db_int(&m->db, &first, m->diags, "SELECT first_id FROM main.\"%w_fixed\" WHERE run = %lld", model, run) ||
+            !db_int(&m->db, &k, m->diags, "SELECT count(*) FROM main.\"%w_all\" WHERE id BETWEEN %lld AND %lld", model, first,
+                    first + n - 1) ||
+            !db_int(&m->db, &f, m->diags, "SELECT count(*) FROM main.\"%w_all\" WHERE id BETWEEN %lld AND %lld AND status = 'ok'",
+                    model, first, first + n - 1))
+            return false;
+        points += n;
+        done += k;
+        feasible += f;
+    }
+    return db_exec(&m->db, m->diags,
+                   "UPDATE main.run SET done = %lld, feasible = %lld, planned = CASE WHEN shard IS NULL THEN %lld ELSE planned END"
+                   " WHERE id = %lld;"
+                   "UPDATE main.run SET status = CASE WHEN done = planned THEN 'done' ELSE 'interrupted' END WHERE id = %lld",
+                   done, feasible, points, run, run);
+}
+
+/* The output's run `to` takes in the birth record of the input's run `from`. */
+static bool join_birth(const struct merge *m, int64_t from, int64_t to)
+{
+    return db_exec(&m->db, m->diags,
+                   "UPDATE main.run AS o SET shard = CASE WHEN o.shard IS i.shard THEN i.shard END,"
+                   " started = min(o.started, i.started), ended = max(coalesce(o.ended, i.ended), coalesce(i.ended, '')),"
+                   " host = CASE WHEN instr(o.host, i.host) THEN o.host ELSE o.host || ', ' || i.host END"
+                   " FROM input.run AS i WHERE o.id = %lld AND i.id = %lld;"
+                   "DELETE FROM main.front WHERE run = %lld",
+                   to, from, to);
+}
+
+static bool copy_birth(const struct merge *m, int64_t from, int64_t *ret_to)
+{
+    static const char columns[] =
+        "sweep, sweep_text, hash, version, git_commit, models, objectives, seed, fidelity, shard, host, started, ended,"
+        " planned, done, feasible, status";
+    bool ok =
+        db_exec(&m->db, m->diags, "INSERT INTO main.run(%s) SELECT %s FROM input.run WHERE id = %lld", columns, columns, from);
+    *ret_to = sqlite3_last_insert_rowid(m->db.sqlite);
+    return ok && db_exec(&m->db, m->diags, "INSERT INTO main.front SELECT %lld, model, point FROM input.front WHERE run = %lld",
+                         *ret_to, from);
+}
+
+static bool copy_run(const struct merge *m, const struct names *models, int64_t from)
+{
+    int64_t to;
+    if (!db_int(&m->db, &to, m->diags,
+                "SELECT o.id FROM main.run o JOIN input.run i ON o.sweep = i.sweep AND o.hash = i.hash WHERE i.id = %lld"
+                " ORDER BY o.id DESC LIMIT 1",
+                from))
+        return false;
+    bool ok = to ? join_birth(m, from, to) : copy_birth(m, from, &to);
+    for (size_t i = 0; ok && i < models->n; i++) ok = copy_model(m, models->list[i], from, to);
+    return ok && recount(m, models, to);
+}
+
+/* ---- one input ---------------------------------------------------------------------------------------------------------------------------------- */
+
+static const char models_sql[] =
+    "SELECT substr(name, 1, length(name) - 6) FROM input.sqlite_schema f WHERE type = 'table' AND name LIKE"
+    " '%\\_fixed' ESCAPE '\\' AND EXISTS(SELECT 1 FROM input.sqlite_schema a WHERE a.type = 'table' AND"
+    " a.name = substr(f.name, 1, length(f.name) - 6) || '_all') ORDER BY name";
+
+static bool copy_input(const struct merge *m)
+{
+    struct names models = {0}, runs = {0};
+    bool ok = names_read(m, models_sql, &models) && names_read(m, "SELECT id FROM input.run ORDER BY id", &runs);
+    for (size_t i = 0; ok && i < runs.n; i++) ok = copy_run(m, &models, strtoll(runs.list[i], NULL, 10));
+    ok = ok && db_exec(&m->db, m->diags, "INSERT OR IGNORE INTO main.column_info SELECT * FROM input.column_info");
+    for (size_t i = 0; ok && i < models.n; i++)
+        ok = schema_create_bare(&m->db, models.list[i], m->diags) && schema_create_views(&m->db, models.list[i], m->diags);
+    names_release(&models);
+    names_release(&runs);
+    return ok;
+}
+
+/* file:PATH?mode=ro, with every byte that is not plain written as %XX. */
+static char *read_only_uri(const char *path)
+{
+    struct text t;
+    text_init(&t);
+    text_add(&t, path[0] == '/' ? "file:" : "file:./");
+    for (; *path; path++) {
+        if (strchr("%?#", *path) || (unsigned char)*path < ' ')
+            text_addf(&t, "%%%02X", (unsigned char)*path);
+        else
+            text_add_bytes(&t, path, 1);
+    }
+    text_add(&t, "?mode=ro");
+    return text_detach(&t);
+}
+
+static bool attach(const struct merge *m)
+{
+    char *uri = read_only_uri(m->path);
+    sqlite3_stmt *stmt = db_prepare(&m->db, m->diags, "ATTACH %Q AS input", uri);
+    free(uri);
+    bool ok = stmt && (sqlite3_step(stmt) == SQLITE_DONE || db_fail(&m->db, m->path, m->diags));
+    sqlite3_finalize(stmt);
+    return ok;
+}
+
+static bool merge_input(const struct merge *m)
+{
+    if (!attach(m)) return false;
+    bool ok = db_begin(&m->db, m->diags);
+    ok = db_end(&m->db, ok && copy_input(m), m->diags);
+    return db_exec(&m->db, m->diags, "DETACH input") && ok;
+}
+
+/* ---- all of it ---------------------------------------------------------------------------------------------------------------------------------- */
+
+/* Is the input a database of dse, and not the output? All inputs are looked at before anything is written. */
+static bool check_input(const char *out, const char *in, struct diags *diags)
+{
+    struct stat a, b;
+    if (stat(out, &a) == 0 && stat(in, &b) == 0 && a.st_dev == b.st_dev && a.st_ino == b.st_ino)
+        return diags_runtime(diags, in, "is the output itself; name the inputs without it");
+    struct db db;
+    bool ok = db_open_reader(&db, in, diags) && db_check_identity(&db, "main", in, false, diags);
+    db_close(&db);
+    return ok;
+}
+
+static bool create(const struct merge *m)
+{
+    bool ok = db_begin(&m->db, m->diags);
+    return db_end(&m->db, ok && schema_create_common(&m->db, m->diags), m->diags);
+}
+
+bool store_merge(const char *out, const char *const *in, size_t n_in, struct diags *diags)
+{
+    bool ok = true;
+    for (size_t i = 0; i < n_in; i++) ok = check_input(out, in[i], diags) && ok;
+    struct merge m = {.diags = diags};
+    ok = ok && db_open_writer(&m.db, out, diags) && create(&m);
+    for (size_t i = 0; ok && i < n_in; i++) {
+        m.path = in[i];
+        ok = merge_input(&m);
+    }
+    db_close(&m.db);
+    return ok;
+}

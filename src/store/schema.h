@@ -1,0 +1,80 @@
+/* Internal to src/store: what the tables of one model are, and making them. Nothing here knows of a struct space, so that tests and
+ * `merge` can make tables from plain descriptions.
+ */
+#ifndef DSE_STORE_SCHEMA_H
+#define DSE_STORE_SCHEMA_H
+
+#include "space/space.h"
+#include "store/store.h"
+
+#include <sqlite3.h>
+
+struct db;
+
+/* One parameter of a model and, unless it varies, its value in this run. */
+struct store_param {
+    const char *name, *unit, *doc;
+    enum dse_type type;
+    bool varies;
+    union cell fixed; /* NULL is NaN, INT64_MIN, NULL, as in a row */
+};
+
+/* One space, as the store sees it. */
+struct store_table {
+    const char *model;
+    int version;
+    uint64_t points;              /* of the whole space: the length of its range of ids */
+    const struct column *columns; /* of a row: varying parameters, metrics, derived; `field` is not used */
+    size_t n_columns;
+    const struct store_param *params; /* all of the model */
+    size_t n_params;
+};
+
+/* What store_open does, without spaces. The tables are borrowed for the call. */
+struct store *store_open_tables(const char *path, const struct run_info *info, const struct store_table *tables, size_t n_tables,
+                                unsigned flags, struct diags *diags);
+
+/* Columns that MODEL_all starts with, and their number. */
+enum { SCHEMA_LEADING = 6, SCHEMA_FIXED_LEADING = 3 };   /* MODEL_fixed: run, first_id, points */
+extern const char *const schema_leading[SCHEMA_LEADING]; /* id, run, point, status, reason, fidelity */
+
+/* REAL, INTEGER or TEXT. */
+const char *schema_sql_type(enum dse_type type);
+
+/* The names and declared types of a table's columns, in order. */
+struct column_list {
+    char **names, **types;
+    size_t n;
+};
+bool column_list_read(const struct db *db, const char *schema, const char *table, struct column_list *ret, struct diags *diags);
+void column_list_release(struct column_list *l);
+/* Index of a column (names compare without case, as in SQL), or SIZE_MAX. */
+size_t column_list_find(const struct column_list *l, const char *name);
+
+/* Names that would collide in SQL: with each other, whatever their case, or with the leading columns. An input error for each. */
+bool schema_check_names(const struct store_table *t, struct diags *diags);
+/* Create what every database has (run, front, column_info, block) and set its identity. An existing database is left untouched. */
+bool schema_create_common(const struct db *db, struct diags *diags);
+/* Create MODEL_all and MODEL_fixed, or add the columns they lack. */
+bool schema_create_model(const struct db *db, const struct store_table *t, struct diags *diags);
+/* The two tables with no columns of the model's own; schema_add_column adds one if `l`, which is the table's, lacks it. */
+bool schema_create_bare(const struct db *db, const char *model, struct diags *diags);
+bool schema_add_column(const struct db *db, const char *table, const struct column_list *l, const char *name, const char *type,
+                       struct diags *diags);
+/* Describe the model's columns in column_info. */
+bool schema_describe(const struct db *db, const struct store_table *t, struct diags *diags);
+
+/* The views MODEL and MODEL_front, made from the columns the tables have now; left alone when they are that already. Expects the runs'
+ * fixed rows to be there: a column that some runs fix and others vary takes its value from either. */
+bool schema_create_views(const struct db *db, const char *model, struct diags *diags);
+/* Column `name` of a model as an SQL expression over `a` (MODEL_all) and `f` (MODEL_fixed). False, without an error, when the model
+ * has no such column. The caller frees *ret. */
+struct view_columns {
+    struct column_list all, fixed;
+    bool *mixed; /* column i of `fixed` is fixed in some run although MODEL_all has it */
+};
+bool view_columns_read(const struct db *db, const char *model, struct view_columns *ret, struct diags *diags);
+void view_columns_release(struct view_columns *v);
+bool view_column_expression(const struct view_columns *v, const char *name, char **ret);
+
+#endif

@@ -1,0 +1,183 @@
+#include "sweep/pool.h"
+
+#include "base/xalloc.h"
+
+#include <assert.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <time.h>
+
+enum { SLOTS_A_THREAD = 16 };
+
+enum slot_state { SLOT_FREE, SLOT_BUSY, SLOT_READY };
+
+struct slot {
+    enum slot_state state;
+    struct row_block block;
+    union cell *cells;
+    struct row *rows;
+    struct store_pages pages;
+};
+
+struct pool {
+    const struct space *space;
+    const struct store_encoder *encoder;
+    const struct range *ranges;
+    size_t n_ranges;
+    struct evaluator **evaluators; /* one a thread */
+    double *seconds;
+    int threads;
+
+    pthread_mutex_t mutex; /* guards everything below */
+    pthread_cond_t changed;
+    struct slot *slots; /* block number s lives in slot s % n_slots */
+    size_t n_slots;
+    size_t range;            /* next block to claim: in this range, */
+    uint64_t position;       /* from this point */
+    uint64_t claimed, taken; /* block numbers */
+    bool stopped;
+};
+
+static double now(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+struct pool *pool_new(const struct space *sp, const struct store_encoder *encoder, const struct range *ranges, size_t n_ranges,
+                      int threads)
+{
+    struct pool *p = xcalloc(1, sizeof *p);
+    p->space = sp;
+    p->encoder = encoder;
+    p->ranges = ranges;
+    p->n_ranges = n_ranges;
+    p->threads = threads;
+    p->evaluators = xcalloc((size_t)threads, sizeof(struct evaluator *));
+    p->seconds = xcalloc((size_t)threads, sizeof *p->seconds);
+    for (int t = 0; t < threads; t++) p->evaluators[t] = evaluator_new(sp);
+    size_t n_columns;
+    space_columns(sp, &n_columns);
+    p->n_slots = (size_t)threads * SLOTS_A_THREAD;
+    p->slots = xcalloc(p->n_slots, sizeof *p->slots);
+    for (size_t i = 0; i < p->n_slots; i++) {
+        p->slots[i].cells = xmalloc(POOL_BLOCK * n_columns * sizeof(union cell));
+        p->slots[i].rows = xmalloc(POOL_BLOCK * sizeof(struct row));
+    }
+    p->position = n_ranges ? ranges[0].first : 0;
+    pthread_mutex_init(&p->mutex, NULL);
+    pthread_cond_init(&p->changed, NULL);
+    return p;
+}
+
+void pool_free(struct pool *p)
+{
+    if (!p) return;
+    for (int t = 0; t < p->threads; t++) evaluator_free(p->evaluators[t]);
+    for (size_t i = 0; i < p->n_slots; i++) {
+        free(p->slots[i].cells);
+        free(p->slots[i].rows);
+        store_pages_release(&p->slots[i].pages);
+    }
+    pthread_cond_destroy(&p->changed);
+    pthread_mutex_destroy(&p->mutex);
+    free(p->evaluators);
+    free(p->seconds);
+    free(p->slots);
+    free(p);
+}
+
+/* With the mutex held: claim the next block, or NULL when all are claimed or its slot is still in use. A block never crosses the end of
+ * a range. */
+static struct slot *claim(struct pool *p)
+{
+    if (p->stopped || p->range == p->n_ranges || p->claimed - p->taken >= p->n_slots) return NULL;
+    struct slot *s = &p->slots[p->claimed % p->n_slots];
+    if (s->state != SLOT_FREE) return NULL;
+    const struct range *r = &p->ranges[p->range];
+    uint64_t left = r->last - p->position + 1;
+    s->state = SLOT_BUSY;
+    s->block = (struct row_block){
+        .first = p->position, .n = left < POOL_BLOCK ? (size_t)left : POOL_BLOCK, .cells = s->cells, .rows = s->rows};
+    p->claimed++;
+    if (s->block.n == left) {
+        p->range++;
+        p->position = p->range < p->n_ranges ? p->ranges[p->range].first : 0;
+    } else {
+        p->position += s->block.n;
+    }
+    return s;
+}
+
+/* With the mutex held on entry and exit, not while the model runs. */
+static void evaluate(struct pool *p, struct slot *s, int thread)
+{
+    pthread_mutex_unlock(&p->mutex);
+    double start = now();
+    evaluator_run(p->evaluators[thread], s->block.first, s->block.n, s->cells, s->rows);
+    if (p->encoder) {
+        bool encoded = store_encode(p->encoder, &s->block, &s->pages);
+        assert(encoded); /* no text of a row is as long as a page: names and constraints are limited where they are read */
+        s->block.pages = &s->pages;
+    }
+    p->seconds[thread] += now() - start;
+    pthread_mutex_lock(&p->mutex);
+    s->state = SLOT_READY;
+    pthread_cond_broadcast(&p->changed);
+}
+
+void pool_work(struct pool *p, int thread)
+{
+    pthread_mutex_lock(&p->mutex);
+    while (!p->stopped && p->range < p->n_ranges) {
+        struct slot *s = claim(p);
+        if (s)
+            evaluate(p, s, thread);
+        else
+            pthread_cond_wait(&p->changed, &p->mutex);
+    }
+    pthread_mutex_unlock(&p->mutex);
+}
+
+const struct row_block *pool_next(struct pool *p)
+{
+    const struct row_block *block = NULL;
+    pthread_mutex_lock(&p->mutex);
+    if (p->taken > 0) { /* the block handed out last is done with */
+        struct slot *previous = &p->slots[(p->taken - 1) % p->n_slots];
+        if (previous->state == SLOT_READY) previous->state = SLOT_FREE;
+        pthread_cond_broadcast(&p->changed);
+    }
+    for (;;) {
+        struct slot *wanted = &p->slots[p->taken % p->n_slots];
+        if (p->taken < p->claimed && wanted->state == SLOT_READY) {
+            p->taken++;
+            block = &wanted->block;
+            break;
+        }
+        if (p->taken == p->claimed && p->range == p->n_ranges) break;
+        struct slot *s = claim(p);
+        if (s)
+            evaluate(p, s, 0);
+        else
+            pthread_cond_wait(&p->changed, &p->mutex);
+    }
+    pthread_mutex_unlock(&p->mutex);
+    return block;
+}
+
+void pool_stop(struct pool *p)
+{
+    pthread_mutex_lock(&p->mutex);
+    p->stopped = true;
+    pthread_cond_broadcast(&p->changed);
+    pthread_mutex_unlock(&p->mutex);
+}
+
+double pool_seconds(const struct pool *p)
+{
+    double sum = 0;
+    for (int t = 0; t < p->threads; t++) sum += p->seconds[t];
+    return sum;
+}

@@ -1,0 +1,46 @@
+/* The sweep engine: evaluates the points of a sweep's spaces on all cores and hands them, in order, to the store's one writer.
+ *
+ * A sweep is cut into transactions, a transaction into blocks. Threads claim blocks in order, evaluate them into a ring of
+ * buffers, and the writing thread takes them from there in order; while none is ready it evaluates one itself. Memory is
+ * the ring's, whatever the number of points. The rows do not depend on the number of threads.
+ */
+#ifndef DSE_SWEEP_SWEEP_H
+#define DSE_SWEEP_SWEEP_H
+
+#include "config/sweep_file.h"
+#include "store/store.h"
+
+#include <signal.h>
+
+struct sweep_progress {
+    uint64_t planned, done; /* points of all models; done includes what an earlier run left */
+    uint64_t this_time;     /* points stored since sweep_run was called */
+    double seconds;         /* since then */
+};
+
+struct sweep_options {
+    const char *db;                         /* path of the database */
+    int threads;                            /* 0: as many as there are cores */
+    uint64_t shard, shards;                 /* shard (1-based) of shards; shards 0 or 1: all */
+    bool fresh;                             /* start a new run even if one can be resumed */
+    uint64_t max_points;                    /* refuse larger spaces */
+    const volatile sig_atomic_t *interrupt; /* when it becomes non-zero, stop after the current transaction; or NULL */
+    void (*progress)(void *user, const struct sweep_progress *p); /* called now and then from the writing thread; or NULL */
+    void *user;
+};
+
+struct sweep_result {
+    bool interrupted;  /* the state is saved, the same call goes on */
+    bool was_complete; /* nothing had to be evaluated */
+    int64_t run;
+    uint64_t planned, done, resumed; /* resumed: points found done */
+    size_t front;                    /* points on the front; 0 when interrupted */
+    double store_seconds;            /* wall, until the last row was committed */
+    double front_seconds;            /* wall, for the front after that */
+    double evaluate_seconds;         /* sum over threads, spent in the models */
+};
+
+/* Run the sweep into its database, compute and store the front. False with errors. */
+bool sweep_run(const struct sweep_file *s, const struct sweep_options *options, struct sweep_result *ret, struct diags *diags);
+
+#endif

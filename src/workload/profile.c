@@ -1,0 +1,115 @@
+/* Attention profiles: five statistics over the context, interpolated with Steffen's monotone cubic of GSL.
+ *
+ * All five splines share the contexts, so the interval is searched once: the accelerator of GSL is a value on the stack whose
+ * cache is set to the interval found, and every evaluation hits it.
+ */
+#include "workload/profile.h"
+
+#include "base/xalloc.h"
+
+#include <gsl/gsl_spline.h>
+
+#include <assert.h>
+#include <math.h>
+#include <stdlib.h>
+
+enum { COLUMNS = 5, POINTS_MIN = 3 }; /* Steffen's method wants three points */
+
+struct dse_profile {
+    struct dse_entry entry;
+    char *name, *source; /* owned; entry borrows them */
+    double *context;     /* n of them, growing */
+    size_t n;
+    gsl_spline *column[COLUMNS]; /* in the order of struct dse_locality */
+};
+
+static const struct {
+    const char *name;
+    size_t offset;
+    double max; /* infinity: at most the context */
+} columns[COLUMNS] = {
+    {"centers", offsetof(struct dse_locality, centers), (double)INFINITY},
+    {"large", offsetof(struct dse_locality, large), (double)INFINITY},
+    {"active", offsetof(struct dse_locality, active), (double)INFINITY},
+    {"updates", offsetof(struct dse_locality, updates), (double)INFINITY},
+    {"hit_ratio", offsetof(struct dse_locality, hit_ratio), 1},
+};
+
+static double column_of(const struct dse_locality *point, size_t c)
+{
+    return *(const double *)((const char *)point + columns[c].offset);
+}
+
+/* Why the i-th point cannot stand, or NULL; the caller frees it. */
+static char *point_fault(const double *context, const struct dse_locality *points, size_t i)
+{
+    if (!isfinite(context[i]) || context[i] <= 0)
+        return xasprintf("point %zu: context %g is not a positive number", i + 1, context[i]);
+    if (i > 0 && context[i] <= context[i - 1])
+        return xasprintf("point %zu: context %g does not grow (the point before has %g)", i + 1, context[i], context[i - 1]);
+    for (size_t c = 0; c < COLUMNS; c++) {
+        double v = column_of(&points[i], c), max = isinf(columns[c].max) ? context[i] : columns[c].max;
+        if (!(v >= 0 && v <= max))
+            return xasprintf("point %zu: %s %g is outside of 0 to %g%s", i + 1, columns[c].name, v, max,
+                             isinf(columns[c].max) ? " (its context)" : "");
+    }
+    return NULL;
+}
+
+struct dse_profile *profile_new(const char *name, const char *source, const double *context, const struct dse_locality *points,
+                                size_t n, char **ret_why)
+{
+    if (n < POINTS_MIN) {
+        *ret_why = xasprintf("%zu point%s; a profile needs at least %d", n, n == 1 ? "" : "s", POINTS_MIN);
+        return NULL;
+    }
+    for (size_t i = 0; i < n; i++) {
+        char *why = point_fault(context, points, i);
+        if (why) {
+            *ret_why = why;
+            return NULL;
+        }
+    }
+    struct dse_profile *p = xcalloc(1, sizeof *p);
+    p->entry.name = p->name = xstrdup(name);
+    p->entry.source = p->source = xstrdup(source);
+    p->n = n;
+    p->context = xrealloc(NULL, n, sizeof *p->context);
+    double *y = xrealloc(NULL, n, sizeof *y);
+    for (size_t i = 0; i < n; i++) p->context[i] = context[i];
+    for (size_t c = 0; c < COLUMNS; c++) {
+        for (size_t i = 0; i < n; i++) y[i] = column_of(&points[i], c);
+        p->column[c] = gsl_spline_alloc(gsl_interp_steffen, n);
+        if (!p->column[c]) abort(); /* out of memory, as in base/xalloc.h */
+        gsl_spline_init(p->column[c], p->context, y, n);
+    }
+    free(y);
+    return p;
+}
+
+void profile_free(struct dse_profile *p)
+{
+    if (!p) return;
+    for (size_t c = 0; c < COLUMNS; c++) gsl_spline_free(p->column[c]);
+    free(p->context);
+    free(p->name);
+    free(p->source);
+    free(p);
+}
+
+void dse_profile_range(const struct dse_profile *p, double *ret_min, double *ret_max)
+{
+    *ret_min = p->context[0];
+    *ret_max = p->context[p->n - 1];
+}
+
+struct dse_locality dse_profile_at(const struct dse_profile *p, double context)
+{
+    assert(context >= p->context[0] && context <= p->context[p->n - 1]);
+    gsl_interp_accel accel = {.cache = gsl_interp_bsearch(p->context, context, 0, p->n - 1)};
+    return (struct dse_locality){.centers = gsl_spline_eval(p->column[0], context, &accel),
+                                 .large = gsl_spline_eval(p->column[1], context, &accel),
+                                 .active = gsl_spline_eval(p->column[2], context, &accel),
+                                 .updates = gsl_spline_eval(p->column[3], context, &accel),
+                                 .hit_ratio = gsl_spline_eval(p->column[4], context, &accel)};
+}

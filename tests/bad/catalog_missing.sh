@@ -1,0 +1,2 @@
+. ./lib
+"$DSE" eval lad --catalog none.toml

@@ -1,0 +1,2 @@
+. ./lib
+good_sweep s.toml s; "$DSE" sweep s.toml -o none/a.db

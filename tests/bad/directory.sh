@@ -1,0 +1,2 @@
+. ./lib
+mkdir d.toml; "$DSE" sweep d.toml

@@ -1,0 +1,2 @@
+. ./lib
+"$DSE" sweep huge_grid.toml --dry-run

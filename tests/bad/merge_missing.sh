@@ -1,0 +1,2 @@
+. ./lib
+"$DSE" merge out.db none.db

@@ -1,0 +1,2 @@
+. ./lib
+"$DSE" sweep none.toml

@@ -1,0 +1,2 @@
+. ./lib
+"$DSE" query none.db "select 1"

@@ -1,0 +1,2 @@
+. ./lib
+"$DSE" eval lad --set tiles

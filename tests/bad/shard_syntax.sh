@@ -1,0 +1,2 @@
+. ./lib
+"$DSE" sweep x.toml --shard 4/3

@@ -1,0 +1,109 @@
+#!/bin/sh
+# Every command works from the tables alone and speaks all three formats; exit statuses are as promised.
+. "$(dirname "$0")/lib.sh"
+status_of() {
+    status=0
+    "$@" >out.txt 2>err.txt || status=$?
+    echo $status
+}
+expect() { # STATUS COMMAND...
+    want=$1
+    shift
+    got=$(status_of "$@")
+    [ "$got" -eq "$want" ] || fail "exit status $got instead of $want: $*: $(cat err.txt)"
+}
+says() { grep -q -- "$1" "$2" || fail "\"$1\" is not in $2: $(cat "$2")"; }
+
+expect 0 "$DSE" --version
+expect 0 "$DSE" --help
+expect 2 "$DSE"
+expect 2 "$DSE" swep x.toml
+says 'did you mean sweep' err.txt
+for c in sweep eval query pareto plot describe list merge; do
+    expect 0 "$DSE" $c --help
+    says "Usage: dse $c" out.txt
+done
+expect 2 "$DSE" sweep --frsh x.toml
+says 'did you mean --fresh' err.txt
+expect 2 "$DSE" sweep
+expect 2 "$DSE" eval lad --set
+
+expect 0 "$DSE" list
+for kind in models llms memories technologies srams profiles sweeps figures; do
+    for format in table csv json; do
+        expect 0 "$DSE" list $kind --format $format
+        [ "$(wc -l <out.txt)" -gt 1 ] || fail "list $kind $format is empty"
+    done
+done
+expect 2 "$DSE" list lms
+says 'did you mean llms' err.txt
+for format in table csv json; do
+    expect 0 "$DSE" describe lad --format $format
+    says tiles out.txt
+    expect 0 "$DSE" eval lad --set tiles=8 --set context=4096 --format $format
+    says tokens_per_s out.txt
+    expect 0 "$DSE" eval lad --breakdown --format $format
+    says qkv out.txt
+done
+expect 2 "$DSE" eval lad --set tile=8
+says 'did you mean "tiles"' err.txt
+expect 2 "$DSE" eval lad --set tiles=0
+says 'below the minimum' err.txt
+expect 2 "$DSE" eval lad --set bandwidth_gbs=-1555
+expect 2 "$DSE" eval lad --fidelity event-level
+expect 2 "$DSE" eval ladd
+says 'did you mean lad' err.txt
+expect 2 "$DSE" eval lad --format xml
+
+# A point that cannot be built is an answer with its reason.
+expect 0 "$DSE" eval lad --set llm=opt-2.7b --set context=4096 --format json
+says infeasible out.txt
+
+# JSON is JSON, CSV has as many cells a row as its header.
+if command -v python3 >/dev/null 2>&1; then
+    "$DSE" eval lad --format json | python3 -c 'import json,sys; assert json.load(sys.stdin)[0]["tiles"] > 0' || fail "eval: not JSON"
+    "$DSE" describe lad --format csv | python3 -c 'import csv,sys; r=list(csv.reader(sys.stdin)); assert len(set(map(len, r))) == 1 and len(r) > 20' ||
+        fail "describe: not CSV"
+fi
+
+cat >s.toml <<'TOML'
+[sweep]
+name = "small"
+models = ["lad"]
+[params]
+tiles = [1, 2, 4]
+context = [1024, 4096]
+memory = ["hbm2-5cube", "hbm2-a100-40gb"]
+[constraints]
+small = "area_mm2 <= 10"
+[objectives]
+tokens_per_s = "max"
+area_mm2 = "min"
+TOML
+expect 0 "$DSE" sweep s.toml --dry-run
+says '12 points' out.txt
+[ ! -e results ] || fail "a dry run wrote something"
+expect 0 "$DSE" sweep s.toml
+says 'tokens_per_s' out.txt
+[ "$(count results/small.db lad)" -eq 12 ] || fail "not 12 rows"
+[ "$(sqlite3 results/small.db "select count(*) from lad where status = 'infeasible' and reason like 'constraint small%' and tokens_per_s > 0")" -eq 4 ] ||
+    fail "the constraint's rows are not there"
+# A catalog name on an axis varies what it sets, and the view has every parameter.
+[ "$(sqlite3 results/small.db 'select count(distinct bandwidth_gbs) from lad')" -eq 2 ] || fail "memory does not set bandwidth_gbs"
+[ "$(sqlite3 results/small.db 'select min(clock_ghz) from lad')" = 1.0 ] || fail "a fixed parameter is not in the view"
+for format in table csv json; do
+    expect 0 "$DSE" query results/small.db 'select tiles, max(tokens_per_s) as best from lad group by tiles' --format $format
+    says best out.txt
+    expect 0 "$DSE" pareto results/small.db --format $format
+    expect 0 "$DSE" pareto results/small.db --max tokens_per_s --min power_w --format $format
+    says power_w out.txt
+done
+expect 2 "$DSE" query results/small.db 'select tils from lad'
+says 'no such column: tils' err.txt
+expect 2 "$DSE" query results/small.db 'delete from lad_all'
+[ "$(count results/small.db lad)" -eq 12 ] || fail "a query wrote to the database"
+expect 2 "$DSE" pareto results/small.db --max tokens
+# A full output is an error, not silence.
+if [ -w /dev/full ]; then
+    expect 1 sh -c "'$DSE' list llms >/dev/full"
+fi

@@ -1,0 +1,17 @@
+#!/bin/sh
+# Ctrl-C: exit status 130, the state saved, and the same command goes on.
+. "$(dirname "$0")/lib.sh"
+write_sweep s.toml
+sed -i 's/points = 16/points = 200/' s.toml
+"$DSE" sweep s.toml -o a.db >/dev/null 2>said.txt &
+pid=$!
+sleep 1.5
+kill -INT $pid
+status=0
+wait $pid || status=$?
+[ $status -eq 130 ] || fail "exit status $status instead of 130: $(cat said.txt)"
+grep -q 'the same command goes on' said.txt || fail "no word about resuming: $(cat said.txt)"
+done=$(sqlite3 a.db 'select done from run')
+[ "$done" -eq "$(count a.db lad_all)" ] || fail "the run says $done points, the table has $(count a.db lad_all)"
+[ "$(sqlite3 a.db 'select status from run')" = interrupted ] || fail "status is not interrupted"
+[ "$(sqlite3 a.db 'select sum(last - first + 1) from block')" -eq "$done" ] || fail "blocks and rows disagree"

@@ -1,0 +1,38 @@
+#!/bin/sh
+# A sweep killed with SIGKILL twenty times at random moments, and resumed each time, has the rows of an undisturbed one.
+. "$(dirname "$0")/lib.sh"
+write_sweep s.toml
+start=$(date +%s%N)
+"$DSE" sweep s.toml -q -o whole.db >/dev/null
+took=$((($(date +%s%N) - start) / 1000000))
+seed=20261121
+kills=0
+partial=0
+while [ $kills -lt 20 ]; do
+    seed=$(((seed * 1103515245 + 12345) % 2147483648))
+    # Up to a little more than a whole run, so that kills fall everywhere.
+    wait=$((seed % (took + took / 4)))
+    "$DSE" sweep s.toml -q -o killed.db >/dev/null 2>&1 &
+    pid=$!
+    sleep "$(printf '%d.%03d' $((wait / 1000)) $((wait % 1000)))"
+    kill -9 $pid 2>/dev/null || true
+    wait $pid 2>/dev/null || true
+    kills=$((kills + 1))
+    [ -f killed.db ] || continue
+    check=$(sqlite3 killed.db 'pragma integrity_check' 2>&1)
+    [ "$check" = ok ] || fail "after kill $kills: $check"
+    # Start over now and then, so that not all kills hit a finished run.
+    if [ "$(sqlite3 killed.db "select count(*) from run where status = 'done'" 2>/dev/null || echo 0)" -gt 0 ] && [ $kills -lt 16 ]; then
+        [ "$(rows killed.db lad)" = "$(rows whole.db lad)" ] || fail "after kill $kills: other rows"
+        rm -f killed.db killed.db-journal
+    else
+        partial=$((partial + 1))
+    fi
+done
+[ $partial -gt 3 ] || fail "only $partial kills hit an unfinished run"
+"$DSE" sweep s.toml -q -o killed.db >/dev/null
+[ "$(rows killed.db lad)" = "$(rows whole.db lad)" ] || fail "other rows after twenty kills"
+[ "$(sqlite3 killed.db 'select count(*) from run')" -eq 1 ] || fail "more than one run"
+[ "$(sqlite3 killed.db 'select done = planned and status = '\''done'\'' from run')" -eq 1 ] || fail "the run is not done"
+[ "$(sqlite3 killed.db 'select point from front order by 1' | sha256sum)" = "$(sqlite3 whole.db 'select point from front order by 1' | sha256sum)" ] ||
+    fail "another front after twenty kills"

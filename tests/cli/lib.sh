@@ -1,0 +1,42 @@
+# Shared by the command-line tests: $DSE is the binary, $WORK a folder of the test's own, and ways to fail with a reason.
+set -eu
+DSE=$1
+WORK=$(mktemp -d)
+trap 'rm -rf "$WORK"' EXIT
+cd "$WORK"
+
+fail() {
+    printf 'FAILED: %s\n' "$*" >&2
+    exit 1
+}
+
+# Every row of a model in a database, without the ids that differ between runs, in the order of points: as a checksum.
+rows() {
+    columns=$(sqlite3 "$1" "select group_concat('\"' || name || '\"') from pragma_table_info('$2_all') where name not in ('id', 'run')")
+    sqlite3 "$1" "select $columns from $2_all order by point" | sha256sum
+}
+
+count() { sqlite3 "$1" "select count(*) from $2"; }
+
+# A sweep of some hundred thousand points.
+write_sweep() {
+    cat >"$1" <<'TOML'
+# A sweep for tests.
+[sweep]
+name = "test"
+models = ["lad"]
+[params]
+context = { from = 512, to = 4096, step = 64 }
+tiles = { from = 1, to = 16, step = 1 }
+sram_mib = { from = 1, to = 4, step = 0.25 }
+clock_ghz = { from = 0.5, to = 2, points = 16 }
+[constraints]
+area = "area_mm2 <= 40"
+[derive]
+density = "tokens_per_s / area_mm2"
+[objectives]
+tokens_per_s = "max"
+area_mm2 = "min"
+energy_mj = "min"
+TOML
+}

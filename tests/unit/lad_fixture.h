@@ -1,0 +1,195 @@
+/* For tests and benches of LAD: the catalog entries it needs, read from the shipped files, and its defaults as a struct. */
+#ifndef DSE_TESTS_LAD_FIXTURE_H
+#define DSE_TESTS_LAD_FIXTURE_H
+
+#include "entries.h"
+#include "hw/sram.h"
+#include "lad/lad.h"
+#include "workload/profile.h"
+
+struct lad_fixture {
+    struct entries llms, memories;
+    struct dse_profile *profile;
+    struct dse_sram_table *table3, *cacti;
+    struct dse_technology *nodes;
+    size_t n_nodes;
+    char **node_names;
+    struct lad_params defaults; /* as models/lad/defaults.toml, resolved */
+};
+
+static inline char *fixture_path(const char *file)
+{
+    return xasprintf("%s/catalog/%s", DSE_SOURCE_DATA, file);
+}
+
+static inline struct dse_profile *fixture_profile(const char *file)
+{
+    struct rows r;
+    char *path = fixture_path(file), *why = NULL;
+    rows_read_csv(&r, path);
+    double *context = xcalloc(r.n, sizeof *context);
+    struct dse_locality *at = xcalloc(r.n, sizeof *at);
+    for (size_t i = 0; i < r.n; i++) {
+        context[i] = rows_number(&r, i, "context");
+        at[i] = (struct dse_locality){.centers = rows_number(&r, i, "centers"),
+                                      .large = rows_number(&r, i, "large"),
+                                      .active = rows_number(&r, i, "active"),
+                                      .updates = rows_number(&r, i, "updates"),
+                                      .hit_ratio = rows_number(&r, i, "hit_ratio")};
+    }
+    struct dse_profile *p = profile_new(file, "", context, at, r.n, &why);
+    if (!p) abort();
+    free(context);
+    free(at);
+    free(path);
+    rows_release(&r);
+    return p;
+}
+
+static inline struct dse_sram_table *fixture_sram(const char *name)
+{
+    struct rows r;
+    char *path = fixture_path("sram.csv"), *why = NULL;
+    rows_read_csv(&r, path);
+    struct dse_sram_table *t = NULL;
+    for (size_t i = 0; i < r.n; i++) {
+        if (strcmp(rows_string(&r, i, "name"), name) != 0) continue;
+        if (!t) t = sram_table_new(name, "", rows_number(&r, i, "node_nm"));
+        struct dse_sram macro = {.area_mm2 = rows_number(&r, i, "area_mm2"),
+                                 .leakage_mw = rows_number(&r, i, "leakage_mw"),
+                                 .read_pj = rows_number(&r, i, "read_pj"),
+                                 .write_pj = rows_number(&r, i, "write_pj"),
+                                 .dynamic_mw = rows_number(&r, i, "dynamic_mw"),
+                                 .access_ns = rows_number(&r, i, "access_ns")};
+        sram_table_add(t, rows_number(&r, i, "capacity_mib"), rows_number(&r, i, "word_bits"), &macro);
+    }
+    if (!t || !sram_table_finish(t, &why)) abort();
+    free(path);
+    rows_release(&r);
+    return t;
+}
+
+/* All nodes, those of one method in a ring. */
+static inline void fixture_nodes(struct lad_fixture *f)
+{
+    struct rows r;
+    char *path = fixture_path("technology.csv");
+    rows_read_csv(&r, path);
+    f->n_nodes = r.n;
+    f->nodes = xcalloc(r.n, sizeof *f->nodes);
+    f->node_names = xcalloc(2 * r.n, sizeof *f->node_names);
+    for (size_t i = 0; i < r.n; i++) {
+        f->node_names[2 * i] = xstrdup(rows_string(&r, i, "name"));
+        f->node_names[2 * i + 1] = xstrdup(rows_string(&r, i, "method"));
+        f->nodes[i] = (struct dse_technology){.entry = {.name = f->node_names[2 * i], .source = ""},
+                                              .method = f->node_names[2 * i + 1],
+                                              .node_nm = rows_number(&r, i, "node_nm"),
+                                              .vdd_v = rows_number(&r, i, "vdd_v"),
+                                              .area = rows_number(&r, i, "area"),
+                                              .energy = rows_number(&r, i, "energy"),
+                                              .delay = rows_number(&r, i, "delay"),
+                                              .power = rows_number(&r, i, "power"),
+                                              .sibling = &f->nodes[i]};
+        for (size_t j = 0; j < i; j++) {
+            if (strcmp(f->nodes[j].method, f->nodes[i].method) != 0) continue;
+            f->nodes[i].sibling = f->nodes[j].sibling;
+            f->nodes[j].sibling = &f->nodes[i];
+            break;
+        }
+    }
+    free(path);
+    rows_release(&r);
+}
+
+static inline const struct dse_technology *fixture_node(const struct lad_fixture *f, const char *name)
+{
+    for (size_t i = 0; i < f->n_nodes; i++)
+        if (strcmp(f->nodes[i].entry.name, name) == 0) return &f->nodes[i];
+    abort();
+}
+
+static inline const struct dse_llm *fixture_llm(const struct lad_fixture *f, const char *name)
+{
+    return entries_find(&f->llms, name);
+}
+
+static inline struct lad_params fixture_defaults(const struct lad_fixture *f)
+{
+    const struct dse_memory *memory = entries_find(&f->memories, "hbm2-5cube");
+    struct lad_params p = {
+        .workload = {.llm = fixture_llm(f, "llama2-7b"),
+                     .phase = DSE_DECODE,
+                     .batch = 12,
+                     .context = 2048,
+                     .weight_bits = 16,
+                     .kv_bits = 16},
+        .dram = {.memory = memory,
+                 .channels = memory->channels,
+                 .channel_gbs = memory->channel_gbs,
+                 .bandwidth_gbs = (double)NAN,
+                 .dram_efficiency = 0.87,
+                 .dram_pj_per_bit = memory->dram_pj_per_bit,
+                 .burst_bytes = memory->burst_bytes,
+                 .capacity_gib = memory->capacity_gib,
+                 .timing = memory->timing},
+        .tiles = 6,
+        .sram_mib = 2.5,
+        .vpu_eas = 2,
+        .vpu_md = 2,
+        .vpu_ac = 3,
+        .vpu_width = 128,
+        .apid_width = 12,
+        .clock_ghz = 1,
+        .cache_bits = 16,
+        .position_bits = 64,
+        .intervals = 5,
+        .recent = 16,
+        .profile = f->profile,
+        .active_cv = 0.7,
+        .pipeline = LAD_EQ7,
+        .decoding = LAD_LOCALITY_AWARE,
+        .slots = LAD_BARRIER,
+        .fill = LAD_FILL_STEP,
+        .gather = LAD_GATHER_STREAM,
+        .counters = LAD_IGNORED,
+        .prefetch = LAD_PREFETCH_IDEAL,
+        .vain_prefetch = LAD_IGNORED,
+        .batch_policy = LAD_BATCH_FIXED,
+        .elementwise = LAD_HIDDEN,
+        .resident_g = 6,
+        .resident_centers = 3,
+        .resident_caches = 4,
+        .resident_active = 4,
+        .resident_activations = 3,
+        .sram = f->table3,
+        .sram_word_bits = 256,
+        .technology = fixture_node(f, "22nm"),
+    };
+    dse_model_lad.resolve(&p);
+    return p;
+}
+
+static inline void lad_fixture_init(struct lad_fixture *f)
+{
+    entries_read(&f->llms, dse_llm_fields, "llms.toml");
+    entries_read(&f->memories, dse_memory_fields, "memories.toml");
+    f->profile = fixture_profile("profiles/published-fit.csv");
+    f->table3 = fixture_sram("lad-table3-extended");
+    f->cacti = fixture_sram("cacti-22nm-hp-1rw");
+    fixture_nodes(f);
+    f->defaults = fixture_defaults(f);
+}
+
+static inline void lad_fixture_release(struct lad_fixture *f)
+{
+    entries_release(&f->llms);
+    entries_release(&f->memories);
+    profile_free(f->profile);
+    sram_table_free(f->table3);
+    sram_table_free(f->cacti);
+    for (size_t i = 0; i < 2 * f->n_nodes; i++) free(f->node_names[i]);
+    free(f->node_names);
+    free(f->nodes);
+}
+
+#endif

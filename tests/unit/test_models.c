@@ -1,0 +1,267 @@
+/* What every model of the registry must satisfy, before its author has written a test of its own. */
+#include "base/text.h"
+#include "base/xalloc.h"
+#include "config/bind.h"
+#include "dse_config.h"
+#include "model/registry.h"
+#include "space/space_internal.h"
+
+#include <math.h>
+#include <regex.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+static struct catalog *catalog;
+static struct diags diags;
+
+static int set_up(void **state)
+{
+    (void)state;
+    diags_init(&diags);
+    catalog = catalog_new(DSE_SOURCE_DATA, &diags);
+    diags_print(&diags, stderr, false);
+    return catalog ? 0 : -1;
+}
+
+static int tear_down(void **state)
+{
+    (void)state;
+    catalog_free(catalog);
+    diags_release(&diags);
+    registry_release();
+    return 0;
+}
+
+static bool ends_with(const char *s, const char *suffix)
+{
+    size_t n = strlen(s), k = strlen(suffix);
+    return n >= k && strcmp(s + n - k, suffix) == 0;
+}
+
+/* The unit is in the name, and a count or a ratio has none. */
+static void check_field(const struct model *m, const struct field *f)
+{
+    static const char *const reserved[] = {"id", "run", "point", "status", "reason", "fidelity", "first_id"};
+    if (!f->doc || !*f->doc || ends_with(f->doc, ".")) fail_msg("%s.%s: its doc is missing or ends in a full stop", m->desc->name, f->name);
+    if (!f->source) fail_msg("%s.%s has no source", m->desc->name, f->name);
+    const char *suffix = unit_suffix(f->unit);
+    if (!suffix) fail_msg("%s.%s: unit \"%s\" is not in the list of units", m->desc->name, f->name, f->unit);
+    if (!ends_with(f->name, suffix)) fail_msg("%s.%s: a name in %s ends in %s", m->desc->name, f->name, f->unit, suffix);
+    for (size_t i = 0; i < sizeof reserved / sizeof *reserved; i++) assert_string_not_equal(f->name, reserved[i]);
+    if (f->type == DSE_TYPE_ENUM) assert_non_null(f->choices[0]);
+    else if (f->type != DSE_TYPE_REF && !(f->min < f->max)) fail_msg("%s.%s has an empty range", m->desc->name, f->name);
+}
+
+static void models__rows_have_unit_doc_source_and_a_unique_name(void **state)
+{
+    (void)state;
+    size_t n;
+    const struct model *models = registry_models(&n);
+    assert_true(n > 0);
+    for (size_t m = 0; m < n; m++) {
+        assert_true(models[m].params.n <= SPACE_AXES_MAX);
+        for (size_t i = 0; i < models[m].params.n; i++) {
+            check_field(&models[m], &models[m].params.fields[i]);
+            assert_null(schema_find(&models[m].metrics, models[m].params.fields[i].name));
+            assert_ptr_equal(schema_find(&models[m].params, models[m].params.fields[i].name), &models[m].params.fields[i]);
+        }
+        for (size_t i = 0; i < models[m].metrics.n; i++) {
+            check_field(&models[m], &models[m].metrics.fields[i]);
+            assert_ptr_equal(schema_find(&models[m].metrics, models[m].metrics.fields[i].name), &models[m].metrics.fields[i]);
+        }
+    }
+}
+
+/* A space of one point. */
+struct one {
+    struct binding *binding;
+    struct sweep_file sweep;
+    struct space *space;
+};
+
+static bool one_init(struct one *o, const struct model *m, char *const *settings, size_t n)
+{
+    *o = (struct one){.binding = binding_new(m, catalog, DSE_SOURCE_DATA, &diags)};
+    bool ok = o->binding != NULL;
+    for (size_t i = 0; ok && i < n; i++) ok = binding_set_text(o->binding, settings[i], &diags);
+    ok = ok && binding_finish(o->binding, &diags);
+    o->sweep = (struct sweep_file){.bindings = &o->binding, .n_models = 1};
+    if (ok) o->space = space_new(&o->sweep, 0, 1, &diags);
+    return ok && o->space;
+}
+
+static void one_release(struct one *o)
+{
+    space_free(o->space);
+    binding_free(o->binding);
+}
+
+static double metric(const struct model *m, const void *metrics, const char *name)
+{
+    const struct field *f = schema_find(&m->metrics, name);
+    return f && !f->without ? field_number(f, metrics) : (double)NAN;
+}
+
+static void assert_adds_up(const struct model *m, const char *what, double sum, double total)
+{
+    if (isnan(total)) return;
+    if (fabs(sum - total) > 1e-9 * fabs(total) + 1e-12)
+        fail_msg("%s: the parts' %s add up to %.12g, the metric says %.12g", m->desc->name, what, sum, total);
+}
+
+/* Metrics are finite; the parts of the breakdown add up to them. */
+static void check_point(const struct model *m, const void *params)
+{
+    void *metrics = xcalloc(1, m->desc->metrics_size);
+    struct dse_breakdown b = {0};
+    m->desc->estimate(params, metrics, &b);
+    for (size_t i = 0; i < m->metrics.n; i++) {
+        const struct field *f = &m->metrics.fields[i];
+        if (f->type == DSE_TYPE_F64 && !f->without && !isfinite(field_number(f, metrics)))
+            fail_msg("%s: %s is %g", m->desc->name, f->name, field_number(f, metrics));
+    }
+    double time = 0, bytes = 0, energy = 0;
+    for (int i = 0; i < b.n; i++) {
+        assert_true(b.part[i].name && b.part[i].bound);
+        assert_true(isfinite(b.part[i].time_us) && b.part[i].time_us >= 0 && b.part[i].dram_bytes >= 0 && b.part[i].ops >= 0);
+        if (b.part[i].depth != 0) continue;
+        time += b.part[i].time_us;
+        bytes += b.part[i].dram_bytes;
+        energy += b.part[i].energy_mj;
+    }
+    double tokens = metric(m, metrics, "tokens_per_s") * metric(m, metrics, "latency_us") * 1e-6;
+    assert_true(b.n > 0);
+    assert_adds_up(m, "time", time, metric(m, metrics, "latency_us"));
+    assert_adds_up(m, "bytes", bytes, metric(m, metrics, "dram_mib") * tokens * 1048576);
+    assert_adds_up(m, "energy", energy, metric(m, metrics, "energy_mj") * tokens);
+    assert_adds_up(m, "energy over time", energy * 1e-3 / (time * 1e-6), metric(m, metrics, "power_w"));
+    assert_true(metric(m, metrics, "attention_us") <= time * (1 + 1e-9));
+    assert_true(metric(m, metrics, "compute_utilization") <= 1 + 1e-9 && metric(m, metrics, "dram_utilization") <= 1 + 1e-9);
+    free(metrics);
+}
+
+static void models__defaults_are_complete_in_range_and_feasible(void **state)
+{
+    (void)state;
+    size_t n;
+    const struct model *models = registry_models(&n);
+    for (size_t m = 0; m < n; m++) {
+        struct one o;
+        bool ok = one_init(&o, &models[m], NULL, 0);
+        diags_print(&diags, stderr, false);
+        assert_true(ok);
+        const void *params = space_fixed(o.space);
+        const char *reason = models[m].desc->check ? models[m].desc->check(params) : NULL;
+        if (reason) fail_msg("the defaults of %s are infeasible: %s", models[m].desc->name, reason);
+        for (size_t i = 0; i < models[m].params.n; i++) {
+            const struct field *f = &models[m].params.fields[i];
+            if (f->type != DSE_TYPE_F64 && f->type != DSE_TYPE_I64) continue;
+            double v = field_number(f, params);
+            if (!(v >= f->min && v <= f->max)) fail_msg("%s.%s: default %g is out of range", models[m].desc->name, f->name, v);
+        }
+        check_point(&models[m], params);
+        one_release(&o);
+    }
+}
+
+static uint64_t seed = 42;
+static double uniform(void)
+{
+    seed = seed * 6364136223846793005u + 1442695040888963407u;
+    return (double)(seed >> 11) / 9007199254740992.0;
+}
+
+static struct value random_value(const struct field *f)
+{
+    if (f->type == DSE_TYPE_ENUM) {
+        int32_t n = 0;
+        while (f->choices[n]) n++;
+        return (struct value){.choice = (int32_t)(uniform() * n)};
+    }
+    if (f->type == DSE_TYPE_REF) {
+        size_t n = 0;
+        while (catalog_at(catalog, f->kind, n)) n++;
+        return (struct value){.ref = catalog_at(catalog, f->kind, (size_t)(uniform() * (double)n))};
+    }
+    double v = f->min > 0 && uniform() < 0.7 ? exp(log(f->min) + uniform() * log(f->max / f->min)) : f->min + uniform() * (f->max - f->min);
+    if (uniform() < 0.05) v = f->min;
+    if (uniform() < 0.05) v = f->max;
+    if (f->type == DSE_TYPE_I64) return (struct value){.i64 = (int64_t)v};
+    return (struct value){.f64 = fmin(fmax(v, f->min), f->max)};
+}
+
+/* Anything that the ranges allow is either refused with a reason or gives finite numbers that add up. Half of the points change a few
+ * parameters of the defaults only, so that many are feasible. */
+static void models__any_point_in_range_is_refused_or_finite(void **state)
+{
+    (void)state;
+    size_t n;
+    const struct model *models = registry_models(&n);
+    for (size_t m = 0; m < n; m++) {
+        struct one o;
+        assert_true(one_init(&o, &models[m], NULL, 0));
+        void *params = xmalloc(models[m].desc->params_size);
+        size_t feasible = 0;
+        for (int trial = 0; trial < 20000; trial++) {
+            memcpy(params, space_fixed(o.space), models[m].desc->params_size);
+            double share = trial % 2 ? 1 : 0.1;
+            for (size_t i = 0; i < models[m].params.n; i++)
+                if (uniform() < share) field_set(&models[m].params.fields[i], params, random_value(&models[m].params.fields[i]));
+            if (models[m].desc->resolve) models[m].desc->resolve(params);
+            if (models[m].desc->check && models[m].desc->check(params)) continue;
+            feasible++;
+            check_point(&models[m], params);
+        }
+        assert_true(feasible > 1000);
+        free(params);
+        one_release(&o);
+    }
+}
+
+/* Each equation that the code cites is in the model's README, and the README has no gap. */
+static void models__readme_has_every_equation_that_the_code_cites(void **state)
+{
+    (void)state;
+    size_t n;
+    const struct model *models = registry_models(&n);
+    regex_t cited;
+    assert_int_equal(regcomp(&cited, "\\(E[0-9]+\\)|[^A-Za-z0-9_]E[0-9]+[^A-Za-z0-9_.]", REG_EXTENDED), 0);
+    for (size_t m = 0; m < n; m++) {
+        char *name = xasprintf("%s/models/%s/%s.c", DSE_SOURCE_DATA, models[m].desc->name, models[m].desc->name), *code, *readme;
+        char *readme_name = xasprintf("%s/models/%s/README.md", DSE_SOURCE_DATA, models[m].desc->name);
+        assert_true(text_read_file(name, 1 << 20, &code, NULL, &diags));
+        assert_true(text_read_file(readme_name, 1 << 20, &readme, NULL, &diags));
+        regmatch_t at;
+        int found = 0;
+        for (const char *s = code; regexec(&cited, s, 1, &at, 0) == 0; s += at.rm_so + 1) {
+            const char *tag = strchr(s + at.rm_so, 'E');
+            char *wanted = xasprintf("**E%ld**", strtol(tag + 1, NULL, 10));
+            if (!strstr(readme, wanted)) fail_msg("%s cites %s, which its README does not have", models[m].desc->name, wanted);
+            free(wanted);
+            found++;
+        }
+        assert_true(found > 0);
+        free(code);
+        free(readme);
+        free(name);
+        free(readme_name);
+    }
+    regfree(&cited);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(models__rows_have_unit_doc_source_and_a_unique_name),
+        cmocka_unit_test(models__defaults_are_complete_in_range_and_feasible),
+        cmocka_unit_test(models__any_point_in_range_is_refused_or_finite),
+        cmocka_unit_test(models__readme_has_every_equation_that_the_code_cites),
+    };
+    return cmocka_run_group_tests(tests, set_up, tear_down);
+}
