@@ -210,7 +210,9 @@ struct store *store_open_tables(const char *path, const struct run_info *info, c
 void store_close(struct store *st)
 {
     if (!st) return;
+    transfer_close(st);
     for (size_t m = 0; st->models && m < st->n_models; m++) {
+        encoder_free(st->models[m].encoder);
         sqlite3_finalize(st->models[m].insert);
         free(st->models[m].types);
         free(st->models[m].name);

@@ -65,20 +65,44 @@ struct range {
 struct range *store_missing(struct store *st, size_t m, uint64_t shard_first, uint64_t shard_end, size_t *ret_n,
                             struct diags *diags);
 
+/* Rows encoded as SQLite stores them, in leaf pages of a b-tree: what the evaluating threads can do so that the writer only copies. A
+ * buffer that is used again and again; {0} is empty. */
+struct store_pages {
+    uint8_t *bytes;
+    size_t n, capacity; /* pages */
+    uint16_t *rows;     /* in each page */
+    uint64_t feasible;
+};
+void store_pages_release(struct store_pages *p);
+
+enum { STORE_BLOCK = 1024 }; /* points of an encoded block */
+
 /* A block of evaluated rows, handed to the writer. */
 struct row_block {
     uint64_t first; /* index of the first point */
     size_t n;
     const union cell *cells;
     const struct row *rows;
+    const struct store_pages *pages; /* the same rows encoded; or NULL */
 };
+
+/* How rows of space m are encoded; NULL when they cannot be (an index or a trigger on MODEL_all, or types that an older dse declared
+ * otherwise): then blocks go as they are. Lives as long as the store. */
+struct store_encoder;
+const struct store_encoder *store_encoder(struct store *st, size_t m);
+/* Encode the rows of a block (its `pages` is not looked at) into `ret`. Thread-safe. No SQLite inside. False when a row is too large
+ * for a page of 64 KiB, which takes a text of that size. */
+bool store_encode(const struct store_encoder *e, const struct row_block *block, struct store_pages *ret);
 
 /* Where rows come from: called by SQLite as it pulls; returns the next block in ascending order of points, or NULL at the end of this transaction.
  * The block lives until the next call. */
 typedef const struct row_block *(*row_source)(void *user);
 
 /* One transaction: pull rows of space m from the source through `INSERT INTO MODEL_all SELECT ... FROM <source>`, write the progress
- * block [first, last] with them, commit. On failure everything of the transaction is rolled back. */
+ * block [first, last] with them, commit. On failure everything of the transaction is rolled back.
+ *
+ * Either no block of the transaction is encoded or all are; then each but the last has STORE_BLOCK points, and there are at most 4096.
+ * Encoded rows are the same rows, about twice as fast. */
 bool store_write(struct store *st, size_t m, uint64_t first, uint64_t last, row_source source, void *user, struct diags *diags);
 
 /* Compute nothing, store the front: point indices (ascending) of space m. Replaces an earlier front of this run. */
