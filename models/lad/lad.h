@@ -1,12 +1,10 @@
-/* LAD, inside: parameters, metrics, and the steps of the closed form. README.md holds the equations (E..) and assumptions (A..) that
- * the comments name.
+/* LAD, inside: parameters, metrics, and the steps of the closed form. README.md holds the equations (E..) and assumptions (A..)
+ * that the comments name.
  *
- * A point is evaluated in this order: lad_point_init derives everything that does not depend on the batch; lad_batch chooses the batch;
- * lad_step_at times one step of that batch; lad_chip_at says what the
- * chip costs.
+ * A point is evaluated in this order: lad_point_init derives everything that does not depend on the batch; lad_batch chooses the
+ * batch; lad_step_at times one step of that batch; lad_chip_at says what the chip costs.
  *
- * Units inside: seconds, bytes, watts, cycles. Only struct lad_params and struct lad_metrics carry the units of their names.
- */
+ * Units inside: seconds, bytes, watts, cycles. Only struct lad_params and struct lad_metrics carry the units of their names. */
 #ifndef LAD_H
 #define LAD_H
 

@@ -1,5 +1,5 @@
-/* LAD's attention: the paper's counts (E1-E7), the compute stages, the bytes of the memory stages, the spread over heads, pre-fetching
- * and the slots of an attention period (E8-E16). */
+/* LAD's attention: the paper's counts (E1-E7), the compute stages, the bytes of the memory stages, the spread over heads, pre-
+ * fetching and the slots of an attention period (E8-E16). */
 #include "lad.h"
 
 #include <dse/units.h>
@@ -91,8 +91,8 @@ double lad_rounds(const struct lad_point *pt, double batch)
     return lad_ceil(batch / (double)pt->p->tiles);
 }
 
-/* E15: positions that fit a tile besides the pipeline's data, shared by the head-samples of a batch on that tile; every active position of
- * the pipeline takes `per_active` of them. */
+/* E15: positions that fit a tile besides the pipeline's data, shared by the head-samples of a batch on that tile; every active
+ * position of the pipeline takes `per_active` of them. */
 struct room {
     double positions, per_active, share;
 };
