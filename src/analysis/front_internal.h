@@ -21,7 +21,7 @@ struct pivots {
 };
 
 /* Choose pivots from a sample of the points values[index[i] * m], i < n (index NULL: the first n points): the fewest that dominate what any can.
- * None when they would dominate less than an eighth of the sample. The same points give the same pivots. */
+ * None when they would dominate too little to be worth asking. The same points give the same pivots. */
 void pivots_choose(struct pivots *p, const double *values, const uint32_t *index, size_t n, int m);
 /* Does a pivot dominate the point? */
 bool pivots_dominate(const struct pivots *p, const double *point, int m);

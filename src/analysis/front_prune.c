@@ -9,12 +9,11 @@
 #include "base/xalloc.h"
 
 enum {
-    SAMPLE = 256,
+    SAMPLE = 192,
     SAMPLE_WORDS = SAMPLE / 64,
-    WORTHWHILE = 8,    /* pivots must dominate one in so many of the sample, */
-    WORTH_ADDING = 64, /* and each further pivot one in so many of it that no earlier one does */
-    PRUNE_MIN = 1024,  /* fewer points are not worth a sample */
-    CHUNK = 1024,      /* points that stay in the L1 cache while all pivots look at them */
+    THIN = 64,
+    PRUNE_MIN = 1024, /* fewer points are not worth a sample */
+    CHUNK = 1024,     /* points that stay in the L1 cache while all pivots look at them */
 };
 
 /* m is a constant where it matters: the compiler makes a copy without loops for each. */
@@ -35,12 +34,12 @@ bool pivots_dominate(const struct pivots *p, const double *point, int m)
     return false;
 }
 
-/* A sample spread evenly over the points, a little off the beat so that a period in them does no harm. */
-static void take_sample(const double **sample, const double *values, const uint32_t *index, size_t n, int m)
+/* `count` points spread evenly over the n, a little off the beat so that a period in them does no harm. */
+static void take_sample(const double **sample, size_t count, const double *values, const uint32_t *index, size_t n, int m)
 {
     uint64_t random = 88172645463325252u;
-    const size_t stride = n / SAMPLE;
-    for (size_t s = 0; s < SAMPLE; s++) {
+    const size_t stride = n / count;
+    for (size_t s = 0; s < count; s++) {
         random ^= random << 13;
         random ^= random >> 7;
         random ^= random << 17;
@@ -56,30 +55,60 @@ static int count_common(const uint64_t *a, const uint64_t *b)
     return count;
 }
 
-void pivots_choose(struct pivots *p, const double *values, const uint32_t *index, size_t n, int m)
+/* How many of the sample a pivot must dominate that no earlier one does, so that asking it costs less than keeping them: the work that waits for the
+ * points left grows with the objectives. */
+static int worth_adding(int m)
 {
-    p->n = 0;
-    if (n < SAMPLE) return;
-    const double *sample[SAMPLE];
-    uint64_t below[SAMPLE][SAMPLE_WORDS] = {{0}}; /* what each point dominates, a bit a point */
+    return m == 2 ? SAMPLE / 16 : m == 3 ? SAMPLE / 32 : SAMPLE / 64;
+}
+
+/* Of the candidates take the one that dominates most of the sample, then the one that dominates most of the rest, and so on. */
+static void choose(struct pivots *p, const double *const *candidates, size_t n, const double *const *sample, int m)
+{
+    uint64_t below[SAMPLE][SAMPLE_WORDS] = {{0}}; /* what each candidate dominates, a bit a point */
     uint64_t open[SAMPLE_WORDS];                  /* what no pivot dominates yet */
-    take_sample(sample, values, index, n, m);
-    for (size_t a = 0; a < SAMPLE; a++)
-        for (size_t b = 0; b < SAMPLE; b++) below[a][b / 64] |= (uint64_t)dominates(sample[a], sample[b], m) << (b % 64);
-    memset(open, 0xff, sizeof open);
     int gained = 0;
-    while (p->n < PIVOTS_MAX) {
-        int best = 0, best_count = 0;
-        for (int s = 0; s < SAMPLE; s++) {
-            const int count = count_common(below[s], open);
-            if (count > best_count) best = s, best_count = count;
+    for (size_t a = 0; a < n; a++)
+        for (size_t b = 0; b < SAMPLE; b++) below[a][b / 64] |= (uint64_t)dominates(candidates[a], sample[b], m) << (b % 64);
+    memset(open, 0xff, sizeof open);
+    for (p->n = 0; p->n < PIVOTS_MAX;) {
+        size_t best = 0;
+        int best_count = 0;
+        for (size_t a = 0; a < n; a++) {
+            const int count = count_common(below[a], open);
+            if (count > best_count) best = a, best_count = count;
         }
-        if (best_count < SAMPLE / WORTH_ADDING) break;
+        if (best_count < worth_adding(m)) break;
         for (int w = 0; w < SAMPLE_WORDS; w++) open[w] &= ~below[best][w];
-        memcpy(p->values[p->n++], sample[best], (size_t)m * sizeof **sample);
+        memcpy(p->values[p->n++], candidates[best], (size_t)m * sizeof **candidates);
         gained += best_count;
     }
-    if (gained < SAMPLE / WORTHWHILE) p->n = 0;
+    if (gained < 4 * worth_adding(m)) p->n = 0;
+}
+
+/* Good candidates for pivots are what pruning leaves of one point in THIN. */
+void pivots_choose(struct pivots *p, const double *values, const uint32_t *index, size_t n, int m)
+{
+    const double *sample[SAMPLE], *candidates[SAMPLE];
+    p->n = 0;
+    if (n < SAMPLE) return;
+    take_sample(sample, SAMPLE, values, index, n, m);
+    if (n / THIN < PRUNE_MIN) {
+        choose(p, sample, SAMPLE, sample, m);
+        return;
+    }
+    size_t thin = n / THIN, left;
+    const double **points = xmalloc(thin * sizeof *points);
+    double *thinned = xmalloc(thin * (size_t)m * sizeof *thinned);
+    take_sample(points, thin, values, index, n, m);
+    for (size_t i = 0; i < thin; i++) memcpy(thinned + i * (size_t)m, points[i], (size_t)m * sizeof *thinned);
+    uint32_t *list = front_prune(thinned, thin, m, &left);
+    const size_t count = left < SAMPLE ? left : SAMPLE;
+    take_sample(candidates, count, thinned, list, left, m);
+    choose(p, candidates, count, sample, m);
+    free(list);
+    free(thinned);
+    free(points);
 }
 
 /* Keep of list[0..n) what the pivot does not dominate, without a branch on it. */

@@ -118,16 +118,21 @@ static double small_plane_add(struct small_plane *s, double x, double y, const d
 
 static double volume_3_small(const double *points, size_t n, const double *ref)
 {
-    const double *order[SMALL];
-    struct small_plane plane = {.n = 0};
-    double volume = 0;
+    size_t order[SMALL];
+    double z[SMALL], volume = 0;
+    struct small_plane plane;
+    plane.n = 0;
     for (size_t i = 0; i < n; i++) {
-        const double *p = points + 3 * i;
+        const double p = points[3 * i + 2];
         size_t k = i;
-        for (; k > 0 && order[k - 1][2] > p[2]; k--) order[k] = order[k - 1];
-        order[k] = p;
+        for (; k > 0 && z[k - 1] > p; k--) {
+            z[k] = z[k - 1];
+            order[k] = order[k - 1];
+        }
+        z[k] = p;
+        order[k] = 3 * i;
     }
-    for (size_t i = 0; i < n; i++) volume += small_plane_add(&plane, order[i][0], order[i][1], ref) * (ref[2] - order[i][2]);
+    for (size_t i = 0; i < n; i++) volume += small_plane_add(&plane, points[order[i]], points[order[i] + 1], ref) * (ref[2] - z[i]);
     return volume;
 }
 
@@ -162,16 +167,13 @@ static size_t copy_inside(const double *values, size_t n, size_t m, const double
     return inside;
 }
 
-/* Keep the points of the front. */
-static size_t reduce_to_front(double *points, size_t n, size_t m)
+/* Throw away what is quickly seen to be dominated. The sweep sees to the rest. */
+static size_t prune(double *points, size_t n, size_t m)
 {
-    uint8_t *keep = xmalloc(n);
-    size_t kept = 0;
-    front_compute(points, n, (int)m, keep);
-    for (size_t i = 0; i < n; i++)
-        if (keep[i]) memmove(points + kept++ * m, points + i * m, m * sizeof *points);
-    free(keep);
-    return kept;
+    uint32_t *index = front_prune(points, n, (int)m, &n);
+    for (size_t i = 0; index && i < n; i++) memmove(points + i * m, points + index[i] * m, m * sizeof *points);
+    free(index);
+    return n;
 }
 
 double hypervolume(const double *values, size_t n, int m, const double *ref)
@@ -191,7 +193,7 @@ double hypervolume(const double *values, size_t n, int m, const double *ref)
     else if (m == 3)
         volume = hypervolume_3(points, n, ref);
     else
-        volume = hypervolume_sweep(points, reduce_to_front(points, n, (size_t)m), m, ref);
+        volume = hypervolume_sweep(points, prune(points, n, (size_t)m), m, ref);
     free(points);
     return volume;
 }

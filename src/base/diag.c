@@ -91,6 +91,20 @@ int diags_exit_status(const struct diags *d)
     return status;
 }
 
+/* A copy of at most n bytes fit for a terminal: control characters and what is not UTF-8 become '?'. The caller frees it. */
+static char *printable(const char *s, size_t n)
+{
+    char *copy = xstrndup(s, n);
+    for (unsigned char *p = (unsigned char *)copy; *p;) {
+        size_t length = *p < 0x80 ? 1 : *p >= 0xC2 && *p < 0xE0 ? 2 : *p >= 0xE0 && *p < 0xF0 ? 3 : *p >= 0xF0 && *p < 0xF5 ? 4 : 0;
+        bool whole = length > 0;
+        for (size_t i = 1; i < length && whole; i++) whole = (p[i] & 0xC0) == 0x80;
+        if (!whole || (*p < 0x20 && *p != '\t') || *p == 0x7f) *p = '?';
+        p += whole ? length : 1;
+    }
+    return copy;
+}
+
 /* The source line, then a caret under its column. Tabs are kept above the caret so that it lands under its character. A long line is
  * cut to a window around the column. */
 static void print_source(const struct diag *g, FILE *out, const char *bold, const char *reset)
@@ -100,7 +114,9 @@ static void print_source(const struct diag *g, FILE *out, const char *bold, cons
     size_t column = g->column > 0 ? (size_t)g->column - 1 : 0;
     if (column > length) column = length;
     size_t start = column > WIDTH / 2 && length > WIDTH ? column - WIDTH / 2 : 0;
-    fprintf(out, "%5d | %s%.*s\n", g->line, start ? "..." : "", WIDTH, g->source + start);
+    char *shown = printable(g->source + start, WIDTH);
+    fprintf(out, "%5d | %s%s\n", g->line, start ? "..." : "", shown);
+    free(shown);
     if (g->column < 1) return;
     fprintf(out, "      | %s", start ? "   " : "");
     for (size_t i = start; i < column; i++) {

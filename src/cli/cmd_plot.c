@@ -1,7 +1,7 @@
 /* dse plot: a figure file and a database in; a picture out. */
 #include "base/xalloc.h"
 #include "cli/command.h"
-#include "cli/front_print.h"
+#include "cli/front_table.h"
 #include "figure/figure.h"
 
 #include <stdlib.h>

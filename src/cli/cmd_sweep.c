@@ -2,7 +2,7 @@
 #include "base/text.h"
 #include "base/xalloc.h"
 #include "cli/command.h"
-#include "cli/front_print.h"
+#include "cli/front_table.h"
 #include "cli/progress.h"
 #include "cli/shard.h"
 #include "figure/figure.h"
@@ -15,6 +15,8 @@
 #include <sys/stat.h>
 
 static const long long MAX_POINTS_DEFAULT = 1000000000, MAX_POINTS_LIMIT = 1000000000000;
+
+enum { FRONT_ROWS = 20 }; /* of the front are printed when a sweep is done */
 
 static volatile sig_atomic_t interrupt_asked;
 
@@ -98,16 +100,16 @@ static int dry_run(const struct sweep_file *s, struct diags *diags)
 
 static void say_result(const struct sweep_file *s, const struct sweep_result *r, const char *db)
 {
-    char done[TEXT_NUMBER_MAX], rate[TEXT_NUMBER_MAX], resumed[TEXT_NUMBER_MAX], seconds[32];
+    char done[TEXT_NUMBER_MAX], rate[TEXT_NUMBER_MAX], resumed[TEXT_NUMBER_MAX];
     uint64_t this_time = r->done - r->resumed;
     if (r->was_complete) {
         fprintf(stderr, "%s: %s has all %s points already (run %lld); --fresh runs them again\n", s->name, db,
                 text_count(done, r->done), (long long)r->run);
         return;
     }
-    fprintf(stderr, "%s: %s points in %s, %s a second", s->name, text_count(done, this_time),
-            progress_duration(seconds, r->seconds),
-            text_count(rate, r->seconds > 0 ? (uint64_t)((double)this_time / r->seconds) : 0));
+    fprintf(stderr, "%s: %s points in %.2f s (%s a second), front in %.2f s", s->name, text_count(done, this_time),
+            r->store_seconds, text_count(rate, r->store_seconds > 0 ? (uint64_t)((double)this_time / r->store_seconds) : 0),
+            r->front_seconds);
     if (r->resumed) fprintf(stderr, "; %s were there already", text_count(resumed, r->resumed));
     fprintf(stderr, "; database %s\n", db);
 }
@@ -127,10 +129,9 @@ static bool draw_figures(const struct sweep_file *s, const char *db, bool quiet,
     return ok;
 }
 
-static int run_sweep(const struct invocation *in, const struct sweep_file *s)
+static int run_sweep(const struct invocation *in, const struct sweep_file *s, const struct shard *which)
 {
-    struct shard shard;
-    if (!shard_parse(in, &shard)) return 2;
+    const struct shard shard = *which;
     char *db = database_path(in, s, &shard);
     if (!db) return 1;
     bool quiet = option_has(in, "quiet");
@@ -158,7 +159,8 @@ static int run_sweep(const struct invocation *in, const struct sweep_file *s)
         status = 130;
     } else if (ok) {
         if (!quiet) say_result(s, &result, db);
-        ok = front_print(s, db, result.run, in->diags);
+        struct front_request front = {.db = db, .run = result.run, .limit = FRONT_ROWS, .summary = !quiet};
+        ok = front_table_print(&front, in->diags);
         ok = (option_has(in, "no-figures") || shard.shards > 1 || draw_figures(s, db, quiet, in->diags)) && ok;
         status = ok ? 0 : 1;
     }
@@ -166,13 +168,23 @@ static int run_sweep(const struct invocation *in, const struct sweep_file *s)
     return status;
 }
 
+/* The file, with all its errors: those in expressions too. */
+static struct sweep_file *read_file(const struct invocation *in, struct catalog *catalog)
+{
+    struct sweep_file *s = sweep_file_read(in->operands[0], catalog, catalog_data_dir(), in->diags);
+    if (!s || in->diags->errors == 0) return s;
+    for (size_t m = 0; m < s->n_models; m++) space_check(s, m, in->diags);
+    sweep_file_free(s);
+    return NULL;
+}
+
 static int run(const struct invocation *in)
 {
-    struct catalog *catalog = open_catalog(in);
-    if (!catalog) return 2;
-    struct sweep_file *s = sweep_file_read(in->operands[0], catalog, catalog_data_dir(), in->diags);
+    struct shard shard;
+    struct catalog *catalog = shard_parse(in, &shard) ? open_catalog(in) : NULL;
+    struct sweep_file *s = catalog ? read_file(in, catalog) : NULL;
     int status = 2;
-    if (s) status = option_has(in, "dry-run") ? dry_run(s, in->diags) : run_sweep(in, s);
+    if (s) status = option_has(in, "dry-run") ? dry_run(s, in->diags) : run_sweep(in, s, &shard);
     sweep_file_free(s);
     catalog_free(catalog);
     return status;

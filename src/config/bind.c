@@ -143,7 +143,7 @@ bool binding_set_node(struct binding *b, const struct field *f, const struct tom
         free(where);
         return false;
     }
-    struct given new = {.is_given = true, .loc = toml_loc(doc, node)};
+    struct given new = {.is_given = true, .loc = toml_loc(doc, node), .source_text = doc->text};
     if (!bind_values(b, f, doc, node, &new, diags)) return false;
     *g = new;
     return true;
@@ -219,8 +219,8 @@ bool binding_finish(struct binding *b, struct diags *diags)
         if (!g->is_given) continue;
         bool later = g->loc.line > b->given[i].loc.line;
         const struct given *at = later ? g : &b->given[i];
-        ok =
-            diags_input(diags, at->loc, NULL, "one follows from the other", "%s and %s cannot both be given", f->name, other->name);
+        ok = diags_input(diags, at->loc, at->source_text, "one follows from the other", "%s and %s cannot both be given", f->name,
+                         other->name);
     }
     return ok;
 }

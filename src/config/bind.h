@@ -12,9 +12,10 @@
 /* What was given for one parameter. */
 struct given {
     bool is_given;
-    struct srcloc loc;    /* of the value; file borrowed */
-    uint64_t n;           /* values; above 1: an axis. May be huge for a range: then `values` is NULL */
-    struct value *values; /* n of them, NULL when n > BIND_VALUES_MAX */
+    struct srcloc loc;       /* of the value; file borrowed */
+    const char *source_text; /* of the file; borrowed */
+    uint64_t n;              /* values; above 1: an axis. May be huge for a range: then `values` is NULL */
+    struct value *values;    /* n of them, NULL when n > BIND_VALUES_MAX */
 };
 enum { BIND_VALUES_MAX = 20000000 };
 

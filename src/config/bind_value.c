@@ -31,12 +31,9 @@ static bool unknown_name(const struct toml_doc *doc, const struct toml_node *nod
     text_init(&hint);
     const char *near = text_nearest(node->string, names, n);
     if (near) text_addf(&hint, "did you mean \"%s\"? ", near);
-    if (n <= FEW) {
-        text_add(&hint, "There are: ");
-        for (size_t i = 0; i < n; i++) text_addf(&hint, "%s%s", i ? ", " : "", names[i]);
-    } else {
-        text_addf(&hint, "`dse list %s` shows all %zu", kind_plural(f->kind), n);
-    }
+    text_add(&hint, "There are: ");
+    for (size_t i = 0; i < n && i < FEW; i++) text_addf(&hint, "%s%s", i ? ", " : "", names[i]);
+    if (n > FEW) text_addf(&hint, ", ...; `dse list %s` shows all %zu", kind_plural(f->kind), n);
     const char *word = f->type == DSE_TYPE_REF ? kind_singular(f->kind) : "choice";
     bool result =
         diags_input(diags, toml_loc(doc, node), doc->text, hint.s, "%s: there is no %s \"%s\"", f->name, word, node->string);

@@ -151,20 +151,34 @@ static bool set_key(const struct field *f, void *entry, const struct toml_doc *d
     return true;
 }
 
+/* One error that names all keys an entry lacks. */
+static bool missing_keys(const struct toml_doc *doc, enum dse_kind kind, const struct toml_node *table, const char *names,
+                         struct diags *diags)
+{
+    bool dotted = false;
+    for (size_t i = 0; i < table->n; i++) dotted |= table->children[i].type == TOML_TABLE;
+    const char *hint = dotted ? "a name with a dot in it needs quotes: [\"opt-2.7b\"]" : "`dse list` shows what the others have";
+    return diags_input(diags, toml_key_loc(doc, table), doc->text, hint, "%s %s has no %s", kind_singular(kind), table->key, names);
+}
+
 static bool set_fields(const struct catalog *c, enum dse_kind kind, void *entry, const struct toml_doc *doc,
                        const struct toml_node *table, struct diags *diags)
 {
     bool ok = true;
     const struct schema *fields = &c->fields[kind];
+    struct text missing;
+    text_init(&missing);
     for (size_t i = 0; i < fields->n; i++) {
         const struct field *f = &fields->fields[i];
         const struct toml_node *node = toml_get(table, f->name);
         if (node)
             ok = set_key(f, entry, doc, node, diags) && ok;
         else
-            ok = diags_input(diags, toml_key_loc(doc, table), doc->text, f->doc, "%s %s has no %s", kind_singular(kind), table->key,
-                             f->name);
+            text_addf(&missing, "%s%s", missing.n ? ", " : "", f->name);
     }
+    if (!toml_get(table, "source")) text_addf(&missing, "%ssource", missing.n ? ", " : "");
+    if (missing.n) ok = missing_keys(doc, kind, table, missing.s, diags);
+    text_release(&missing);
     return ok;
 }
 
@@ -202,9 +216,6 @@ static bool add_toml_entry(struct catalog *c, enum dse_kind kind, const struct t
     bool ok = check_entry_keys(c, kind, doc, table, diags);
     ok = set_fields(c, kind, entry, doc, table, diags) && ok;
     const struct toml_node *source = toml_expect(doc, table, "source", TOML_STRING, diags);
-    if (!toml_get(table, "source"))
-        diags_input(diags, toml_key_loc(doc, table), doc->text, "source = \"where the numbers come from\"", "%s %s has no source",
-                    kind_singular(kind), table->key);
     ok = ok && source;
     const char *fault = ok && entry_kinds[kind].check ? entry_kinds[kind].check(entry) : NULL;
     if (fault)

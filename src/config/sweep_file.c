@@ -241,17 +241,17 @@ static char *first_comment(const char *text)
     return xstrndup(text, strcspn(text, "\r\n"));
 }
 
-static bool read_all(struct reading *r)
+static void read_all(struct reading *r)
 {
     static const char *const keys[] = {"sweep", "params", "constraints", "derive", "objectives", "sample", "figures", "catalog"};
-    bool ok = toml_check_keys(r->doc, &r->doc->root, keys, sizeof keys / sizeof *keys, r->diags);
-    ok = read_catalog(r) && ok; /* before [params], which may name its entries */
-    ok = read_sweep(r) && ok;
-    ok = read_params(r) && ok;
-    ok = sweep_read_expressions(r) && ok;
-    ok = sweep_read_objectives(r) && ok;
-    ok = read_sample(r) && ok;
-    return read_figures(r) && ok;
+    toml_check_keys(r->doc, &r->doc->root, keys, sizeof keys / sizeof *keys, r->diags);
+    read_catalog(r); /* before [params], which may name its entries */
+    read_sweep(r);
+    read_params(r);
+    sweep_read_expressions(r);
+    sweep_read_objectives(r);
+    read_sample(r);
+    read_figures(r);
 }
 
 struct sweep_file *sweep_file_read(const char *path, struct catalog *catalog, const char *data_dir, struct diags *diags)
@@ -262,9 +262,8 @@ struct sweep_file *sweep_file_read(const char *path, struct catalog *catalog, co
     s->doc = doc;
     s->question = first_comment(doc->text);
     struct reading r = {.doc = doc, .out = s, .catalog = catalog, .data_dir = data_dir, .diags = diags};
-    if (read_all(&r)) return s;
-    sweep_file_free(s);
-    return NULL;
+    read_all(&r);
+    return s;
 }
 
 static void free_expressions(struct named_expr *list, size_t n)

@@ -34,7 +34,8 @@ struct sweep_file {
     size_t n_figures;
 };
 
-/* Read FILE. All errors of the file are added, not the first; then NULL. The catalog gets the entries of the file's own [catalog]
+/* Read FILE. All errors of the file are added, not the first. NULL when there is nothing to read; otherwise what could be read, which with
+ * errors is good for nothing but space_check (space/space.h), which adds those in expressions. The catalog gets the entries of the file's own [catalog]
  * table. The caller frees with sweep_file_free; the catalog must outlive it. Expressions are checked by space_new (space/space.h). */
 struct sweep_file *sweep_file_read(const char *path, struct catalog *catalog, const char *data_dir, struct diags *diags);
 void sweep_file_free(struct sweep_file *s);

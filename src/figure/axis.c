@@ -67,16 +67,13 @@ static void write_decimal(char *ret, double v, int decimals)
     }
     unsigned long long n = (unsigned long long)scaled, unit = 1;
     for (int i = 0; i < decimals; i++) unit *= 10;
-    char whole[TEXT_NUMBER_MAX];
+    char whole[TEXT_NUMBER_MAX], rest[TEXT_NUMBER_MAX];
     if (n / unit < 10000)
         snprintf(whole, sizeof whole, "%llu", n / unit);
     else
         text_count(whole, n / unit);
-    const char *sign = v < 0 && n ? "\u2212" : "";
-    if (decimals)
-        snprintf(ret, AXIS_TEXT_MAX, "%s%s.%0*llu", sign, whole, decimals, n % unit);
-    else
-        snprintf(ret, AXIS_TEXT_MAX, "%s%s", sign, whole);
+    snprintf(rest, sizeof rest, "%llu", unit + n % unit); /* with a 1 before the decimals, which keeps their zeros */
+    snprintf(ret, AXIS_TEXT_MAX, "%s%s%s%.15s", v < 0 && n ? "\u2212" : "", whole, decimals ? "." : "", decimals ? rest + 1 : "");
 }
 
 static void add_superscript(struct text *t, int n)
@@ -174,12 +171,10 @@ void axis_fit(struct axis *a, const struct column_spec *spec, double min, double
     *a = (struct axis){.scale = spec->scale};
     set_range(a, spec, min, max);
     double span = a->high - a->low;
-    int stride = (int)ceil(span / n_ticks);
-    if (stride < 1) stride = 1;
     if (a->scale == SCALE_LOG && span >= 0.8)
-        add_decade_ticks(a, stride, span < 2.2);
+        add_decade_ticks(a, (int)ceil(span / n_ticks), span < 2.2);
     else if (a->scale == SCALE_LOG2 && span >= 2)
-        add_octave_ticks(a, stride);
+        add_octave_ticks(a, (int)ceil(span / n_ticks));
     else
         add_even_ticks(a, n_ticks);
 }

@@ -8,7 +8,7 @@
 
 #include "figure/spec.h"
 
-enum { AXIS_TICKS_MAX = 100, AXIS_TEXT_MAX = 48 };
+enum { AXIS_TICKS_MAX = 100, AXIS_TEXT_MAX = 64 };
 
 struct tick {
     double at;                /* 0 to 1 along the axis */

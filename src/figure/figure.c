@@ -5,24 +5,26 @@
 #include "base/xalloc.h"
 #include "figure/gnuplot.h"
 #include "figure/kinds.h"
-#include "figure/output.h"
+#include "figure/picture.h"
 #include "figure/script.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-/* Quote the source line in errors that were added since `from` about the figure file without one (those of the database). */
+/* Quote the line of the figure file in errors about its SQL that were added since `from`: the database does not know it. */
 static void quote_lines(const struct figure *f, struct diags *diags, size_t from)
 {
     for (size_t i = from; i < diags->n; i++) {
         struct diag *g = &diags->list[i];
-        if (g->source || g->line < 1 || !g->file || strcmp(g->file, f->doc->file) != 0) continue;
+        if (g->line < 1 || !g->file || strcmp(g->file, f->doc->file) != 0) continue;
         const char *line = f->doc->text;
         for (int j = 1; line && j < g->line; j++) {
             line = strchr(line, '\n');
             if (line) line++;
         }
-        if (line) g->source = xstrndup(line, strcspn(line, "\r\n"));
+        if (!line) continue;
+        free(g->source);
+        g->source = xstrndup(line, strcspn(line, "\r\n"));
     }
 }
 
@@ -83,14 +85,37 @@ static bool draw(const struct figure *f, const char *db, const struct canvas *c,
 bool figure_render(const struct figure *f, const char *db, const char *out, struct diags *diags)
 {
     struct canvas canvas = {0};
-    if (!output_format(out, &canvas.format, diags) || !output_check(out, diags)) return false;
+    if (!picture_format(out, &canvas.format, diags) || !picture_check(out, diags)) return false;
     struct text picture;
     text_init(&picture);
     bool ok = draw(f, db, &canvas, &picture, diags);
-    if (ok && canvas.format == FORMAT_PNG) output_set_density(&picture, f->dpi);
-    if (ok) ok = output_write(out, picture.s, picture.n, diags);
+    if (ok) ok = picture_check_whole(canvas.format, &picture, diags);
+    if (ok && canvas.format == FORMAT_PNG) picture_set_density(&picture, f->dpi);
+    if (ok) ok = picture_write(out, picture.s, picture.n, diags);
     text_release(&picture);
     return ok;
+}
+
+/* Write a picture of characters, without gnuplot's form feed, the blanks at the ends of lines and the empty lines around it. */
+static bool write_lines(const char *s, FILE *out)
+{
+    size_t blank = 0;
+    bool any = false;
+    for (const char *next; *s; s = next) {
+        size_t n = strcspn(s, "\n");
+        next = s + n + (s[n] == '\n');
+        if (*s == '\f') s++, n--;
+        while (n && s[n - 1] == ' ') n--;
+        if (n == 0) {
+            blank += any;
+            continue;
+        }
+        for (; blank; blank--) fputc('\n', out);
+        fwrite(s, 1, n, out);
+        fputc('\n', out);
+        any = true;
+    }
+    return fflush(out) == 0 && !ferror(out);
 }
 
 bool figure_render_terminal(const struct figure *f, const char *db, int width, int height, FILE *out, struct diags *diags)
@@ -108,8 +133,7 @@ bool figure_render_terminal(const struct figure *f, const char *db, int width, i
     struct text picture;
     text_init(&picture);
     bool ok = draw(f, db, &canvas, &picture, diags);
-    if (ok && (fwrite(picture.s, 1, picture.n, out) != picture.n || fflush(out) != 0))
-        ok = diags_runtime(diags, NULL, "cannot write the figure to the terminal");
+    if (ok && !write_lines(picture.s, out)) ok = diags_runtime(diags, NULL, "cannot write the figure to the terminal");
     text_release(&picture);
     return ok;
 }

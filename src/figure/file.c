@@ -66,21 +66,24 @@ static int read_word(const struct toml_doc *doc, const struct toml_node *table, 
     return missing;
 }
 
-/* Where the text of a string begins: behind its quotes and, in a multi-line string, behind the newline that TOML drops. */
+/* Where the text of a string begins: behind its quotes and, in a multi-line string, behind the newline that TOML drops. The place of the
+ * node counts characters; this one counts bytes, as places in SQL do. */
 static struct srcloc string_start(const struct toml_doc *doc, const struct toml_node *node)
 {
     struct srcloc loc = toml_loc(doc, node);
-    const char *p = doc->text;
-    for (int line = 1; p && line < loc.line; line++) {
-        p = strchr(p, '\n');
-        if (p) p++;
+    const char *line = doc->text;
+    for (int i = 1; line && i < loc.line; i++) {
+        line = strchr(line, '\n');
+        if (line) line++;
     }
-    if (!p || strlen(p) < (size_t)loc.column) return loc;
-    for (int column = 1; column < loc.column; column++) /* columns count characters */
-        do p++;
-        while ((*p & 0xC0) == 0x80);
+    if (!line) return loc;
+    const char *p = line;
+    for (int i = 1; i < loc.column && *p && *p != '\n'; i++) {
+        p++;
+        while (((unsigned char)*p & 0xC0) == 0x80) p++;
+    }
     bool multi = strncmp(p, "\"\"\"", 3) == 0 || strncmp(p, "'''", 3) == 0;
-    loc.column += multi ? 3 : 1;
+    loc.column = (int)(p - line) + (multi ? 4 : 2);
     if (multi && (p[3] == '\n' || (p[3] == '\r' && p[4] == '\n'))) {
         loc.line++;
         loc.column = 1;

@@ -51,15 +51,15 @@ static uint32_t tint(uint32_t colour)
 }
 
 /* " pt ... ps ... lc ..." of the series at a place of the legend. */
-static void add_point_style(struct plot *p, size_t place, double size, uint32_t colour)
+static void add_point_style(const struct plot *p, struct text *t, size_t place, double size, uint32_t colour)
 {
     if (p->canvas->format == FORMAT_TEXT) {
-        text_addf(&p->command, " pt \"%c\"", letters[place]);
+        text_addf(t, " pt \"%c\"", letters[place]);
         return;
     }
-    text_addf(&p->command, " pt %d", filled[series_marker(place)]);
-    script_add_number(&p->command, " ps ", size);
-    add_colour(&p->command, colour);
+    text_addf(t, " pt %d", filled[series_marker(place)]);
+    script_add_number(t, " ps ", size * p->point_scale);
+    add_colour(t, colour);
 }
 
 /* Markers, smaller where there are many; with a white rim, so that neighbours stay apart, unless they are too many for that. */
@@ -70,7 +70,8 @@ static void add_markers(struct plot *p, const struct layer *l, const struct mark
     for (int pass = rim ? 0 : 1; pass < 2; pass++) {
         add_records(p, n);
         text_add(&p->command, " with points");
-        add_point_style(p, place, pass ? size : size + 0.12, pass ? series_colour(&p->scene->series, place) : 0xFFFFFF);
+        add_point_style(p, &p->command, place, pass ? size : size + 0.12,
+                        pass ? series_colour(&p->scene->series, place) : 0xFFFFFF);
         add_positions(p, m, n);
     }
 }
@@ -87,7 +88,8 @@ static void add_dots(struct plot *p, const struct layer *l, const struct mark *m
     if (text) {
         text_add(&p->command, " with points pt \".\"");
     } else {
-        text_add(&p->command, " with points pt 7 ps 0.2");
+        text_add(&p->command, " with points pt 7");
+        script_add_number(&p->command, " ps ", 0.2 * p->point_scale);
         add_colour(&p->command, tint(colour));
     }
     add_positions(p, m, n);
@@ -128,7 +130,7 @@ static void add_line(struct plot *p, const struct mark *m, size_t n, size_t plac
     bool text = p->canvas->format == FORMAT_TEXT;
     text_add(&p->command, text ? " with points" : " with linespoints lw 1");
     if (n > LINE_MARKERS_MAX && !text) text_addf(&p->command, " pi %zu", (n + LINE_MARKERS_MAX / 2 - 1) / (LINE_MARKERS_MAX / 2));
-    add_point_style(p, place, 0.4, series_colour(&p->scene->series, place));
+    add_point_style(p, &p->command, place, 0.4, series_colour(&p->scene->series, place));
     add_positions(p, m, n);
 }
 
@@ -167,25 +169,32 @@ void plot_add_layer(struct plot *p, struct layer *l)
 
 /* ---- legend ----------------------------------------------------------------------------------------------------------- */
 
-static void add_entry(struct plot *p, const struct layer *l, size_t place, const char *name)
+void plot_sample_colour(const struct plot *p, const struct layer *l, size_t place, struct text *ret)
 {
-    begin_element(p);
     uint32_t colour = series_colour(&p->scene->series, place);
-    if (p->canvas->format == FORMAT_TEXT) {
-        text_addf(&p->command, "keyentry with points pt \"%c\"", l->style == LAYER_TINT ? '.' : letters[place]);
-    } else if (l->style == LAYER_TINT) {
-        text_add(&p->command, "keyentry with points pt 7 ps 0.5");
-        add_colour(&p->command, tint(colour));
-    } else {
-        bool joined = l->style == LAYER_STEPS || l->style == LAYER_LINES;
-        text_addf(&p->command, "keyentry with %s lw 1", joined ? "linespoints" : "points");
-        add_point_style(p, place, 0.5, colour);
-    }
-    text_add(&p->command, " title ");
-    script_add_string(&p->command, name);
+    text_add(ret, "lw 1");
+    add_colour(ret, l->style == LAYER_TINT ? tint(colour) : colour);
+}
+
+void plot_sample_point(const struct plot *p, const struct layer *l, size_t place, struct text *ret)
+{
+    bool dot = l->style == LAYER_TINT;
+    uint32_t colour = series_colour(&p->scene->series, place);
+    text_add(ret, "left point");
+    add_point_style(p, ret, dot ? 0 : place, 0.5, dot ? tint(colour) : colour);
 }
 
 void plot_add_entries(struct plot *p, const struct entries *e)
 {
-    for (size_t i = 0; i < e->n; i++) add_entry(p, e->layer[i], e->place[i], e->name[i]);
+    if (e->heading) {
+        begin_element(p);
+        text_add(&p->command, "keyentry with points pt \" \" title ");
+        script_add_string(&p->command, e->heading);
+    }
+    for (size_t i = 0; i < e->n; i++) {
+        begin_element(p);
+        text_addf(&p->command, "keyentry with points pt \"%c\" title ",
+                  e->layer[i]->style == LAYER_TINT ? '.' : letters[e->place[i]]);
+        script_add_string(&p->command, e->name[i]);
+    }
 }

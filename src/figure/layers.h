@@ -9,12 +9,16 @@ struct plot {
     const struct scene *scene;
     const struct canvas *canvas;
     double width_mm, height_mm; /* of the area between the axes */
+    double point_scale;         /* of point sizes, where the terminal has none of its own */
     struct text command, data;
 };
 
 /* Add a layer. A cloud of a terminal, and lines of a vector format, are thinned further. */
 void plot_add_layer(struct plot *p, struct layer *l);
-/* Add the entries of the legend, which have a sample and a text but no points. */
+/* Add the entries of gnuplot's own legend, for a terminal. */
 void plot_add_entries(struct plot *p, const struct entries *e);
+/* How a legend shows a layer and series: " lw ... lc ..." of a line, "left point ..." of a label that is only a marker. */
+void plot_sample_colour(const struct plot *p, const struct layer *l, size_t place, struct text *ret);
+void plot_sample_point(const struct plot *p, const struct layer *l, size_t place, struct text *ret);
 
 #endif

@@ -8,10 +8,9 @@
 
 /* ---- texts ------------------------------------------------------------------------------------------------------------ */
 
-/* In units of the font size: of a character of a sans-serif face, of a line, and of the sample of a legend's entry with its gaps. */
+/* In units of the font size: of a character of a sans-serif face, of a line, of the gaps in a legend. */
+static const double character_width = 0.54, line_height = 1.3, gap_width = 0.5;
 static const double tick_mm = 1.6, edge_mm = 0.8; /* a tick with its gap; the rim of the picture */
-
-static const double character_width = 0.54, line_height = 1.3, sample_width = 3.2;
 
 static size_t count_characters(const char *s)
 {
@@ -93,14 +92,47 @@ void entries_release(struct entries *e)
     *e = (struct entries){0};
 }
 
-static double entry_mm(const struct figure *f, const struct entries *e)
+static double text_mm(const struct figure *f, const char *text)
 {
-    size_t longest = 0;
+    return character_width * em(f) * (double)count_characters(text);
+}
+
+/* Sizes of an entry: a sample of a line is longer than that of a marker. */
+static void size_entries(struct layout *l, const struct figure *f, const struct entries *e)
+{
+    double longest = 0;
     for (size_t i = 0; i < e->n; i++) {
-        size_t n = count_characters(e->name[i]);
-        if (n > longest) longest = n;
+        longest = fmax(longest, text_mm(f, e->name[i]));
+        bool joined = e->layer[i]->style == LAYER_STEPS || e->layer[i]->style == LAYER_LINES;
+        l->sample_width = fmax(l->sample_width, (joined ? 2 : 1) * em(f));
     }
-    return (sample_width + character_width * (double)longest) * em(f);
+    l->entry_width = l->sample_width + longest + 3 * gap_width * em(f);
+    l->entry_height = line_height * em(f);
+}
+
+/* At the right side, in the middle of the plot. */
+static void place_legend_right(struct layout *l, const struct figure *f, const struct entries *e)
+{
+    double width = fmax(l->entry_width, e->heading ? text_mm(f, e->heading) + gap_width * em(f) : 0);
+    double height = l->entry_height * (double)(e->n + (e->heading ? 1 : 0));
+    l->right = width + gap_width * em(f) + edge_mm;
+    l->legend_columns = 1;
+    l->legend_x = l->heading_x = f->width_mm - width;
+    l->legend_y = l->heading_y = (f->height_mm + height - l->entry_height) / 2;
+    if (e->heading) l->legend_y -= l->entry_height;
+}
+
+/* Below everything, in as many columns as fit. */
+static void place_legend_below(struct layout *l, const struct figure *f, const struct entries *e)
+{
+    double heading = e->heading ? text_mm(f, e->heading) + 2 * gap_width * em(f) : 0;
+    int n = (int)e->n, most = (int)fmax(1, (f->width_mm - 2 * edge_mm - heading) / l->entry_width), rows = (n + most - 1) / most;
+    l->legend_columns = (n + rows - 1) / rows; /* rows of about equal length */
+    double width = heading + l->legend_columns * l->entry_width;
+    l->heading_x = fmax(edge_mm, (f->width_mm - width) / 2);
+    l->legend_x = l->heading_x + heading;
+    l->legend_y = l->heading_y = edge_mm + (rows - 0.5) * l->entry_height;
+    l->bottom = edge_mm + rows * l->entry_height + gap_width * em(f);
 }
 
 /* ---- margins ---------------------------------------------------------------------------------------------------------- */
@@ -126,27 +158,6 @@ static double overhang(const struct figure *f, const struct axis *a, double widt
     return most;
 }
 
-static void place_legend(struct layout *l, const struct figure *f, const struct entries *e)
-{
-    if (!e->n) return;
-    double width = entry_mm(f, e);
-    if (f->legend == LEGEND_RIGHT) {
-        l->legend_columns = 1;
-        l->legend_rows = (int)e->n;
-        l->right = fmin(width + 1, f->width_mm / 2);
-        return;
-    }
-    int n = (int)e->n;
-    if (e->heading) l->heading_width = (character_width * (double)count_characters(e->heading) + 1) * em(f);
-    int most = (int)fmax(1, (0.96 * f->width_mm - l->heading_width) / width);
-    l->legend_rows = (n + most - 1) / most;
-    l->legend_columns = (n + l->legend_rows - 1) / l->legend_rows; /* rows of about equal length */
-    l->legend_x = fmax(edge_mm, (f->width_mm - l->heading_width - l->legend_columns * width) / 2);
-    l->legend_y = edge_mm;
-    l->heading_y = edge_mm + (l->legend_rows - 0.5) * line_height * em(f);
-    l->bottom += l->legend_rows * line_height * em(f) + 0.6 * em(f);
-}
-
 /* Where the texts around the plot stand, once the margins are known. */
 static void place_texts(struct layout *l, const struct figure *f, double legend_height)
 {
@@ -168,12 +179,14 @@ void layout_init(struct layout *ret, const struct scene *s, const struct entries
         .label_y = wrap_mm(f, s->y.label, 0.7 * f->height_mm),
         .right = edge_mm,
     };
-    place_legend(ret, f, e);
+    size_entries(ret, f, e);
+    if (e->n && f->legend == LEGEND_RIGHT) place_legend_right(ret, f, e);
+    if (e->n && f->legend == LEGEND_BELOW) place_legend_below(ret, f, e);
     double legend_height = ret->bottom;
     ret->bottom += edge_mm + tick_mm + line_height * em(f) * (1 + (double)count_lines(ret->label_x));
-    ret->left = edge_mm + tick_mm + widest_tick(f, &s->y) + line_height * em(f) * (0.2 + (double)count_lines(ret->label_y));
-    ret->top = edge_mm + line_height * em(f) * (0.4 + (double)count_lines(ret->title));
+    ret->left = edge_mm + tick_mm + widest_tick(f, &s->y) + line_height * em(f) * (0.6 + (double)count_lines(ret->label_y));
     ret->right = fmax(ret->right, edge_mm + overhang(f, &s->x, f->width_mm - ret->left - ret->right));
+    ret->top = edge_mm + line_height * em(f) * (0.4 + (double)count_lines(ret->title));
     ret->left = fmin(ret->left, 0.45 * f->width_mm); /* whatever the texts: there is a plot */
     ret->right = fmin(ret->right, 0.45 * f->width_mm);
     ret->bottom = fmin(ret->bottom, 0.7 * f->height_mm);

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const double mm_per_inch = 25.4, points_per_inch = 72, svg_dpi = 96;
+static const double mm_per_inch = 25.4;
 
 /* ---- text ------------------------------------------------------------------------------------------------------------- */
 
@@ -73,15 +73,26 @@ int script_ticks_y(const struct figure *f, const struct canvas *c)
     return (int)fmin(fmax(n, 2), 10);
 }
 
-/* Line width 1 is one typographic point in every format, and so is the unit of point sizes about 2 mm. */
+/* gnuplot's terminals disagree about their units. These factors make, in each, a font of 8 points 8 points high, a line of width 1 one
+ * point wide and a round marker of size 1 eight and a half points wide: measured in pictures of gnuplot 5.4. */
+struct units {
+    double dpi; /* of the picture; 0: the figure's own */
+    double font, line, point;
+};
+static const struct units units[] = {
+    [FORMAT_PNG] = {.dpi = 0, .font = 1 / 96.0, .line = 1 / 72.0, .point = 1 / 72.0}, /* per dot an inch */
+    [FORMAT_SVG] = {.dpi = 96, .font = 1 / 72.0, .line = 1 / 72.0, .point = 1.42 / 72},
+    [FORMAT_PDF] = {.dpi = 72, .font = 0.75 / 72, .line = 2 / 72.0, .point = 1.18 / 72},
+};
+
 static void add_terminal(struct text *t, const struct figure *f, const struct canvas *c)
 {
     if (c->format == FORMAT_TEXT) {
-        text_addf(t, "set term dumb size %d,%d noenhanced mono\n", c->columns, c->rows);
+        text_addf(t, "set term dumb nofeed size %d,%d noenhanced mono\n", c->columns, c->rows);
         return;
     }
-    double dpi = c->format == FORMAT_PNG ? f->dpi : c->format == FORMAT_SVG ? svg_dpi : points_per_inch;
-    double scale = dpi / points_per_inch;
+    const struct units *u = &units[c->format];
+    double dpi = u->dpi > 0 ? u->dpi : f->dpi;
     if (c->format == FORMAT_PDF) {
         script_add_number(t, "set term pdfcairo size ", f->width_mm / mm_per_inch);
         script_add_number(t, "in,", f->height_mm / mm_per_inch);
@@ -97,10 +108,9 @@ static void add_terminal(struct text *t, const struct figure *f, const struct ca
     script_add_number(&font, ",", f->font_size);
     script_add_string(t, font.s);
     text_release(&font);
-    /* Fonts: pngcairo takes points at 96 dpi, svg takes pixels. */
-    script_add_number(t, " fontscale ", c->format == FORMAT_PNG ? dpi / 96 : scale);
-    script_add_number(t, " linewidth ", scale);
-    script_add_number(t, " pointscale ", scale);
+    script_add_number(t, " fontscale ", dpi * u->font);
+    script_add_number(t, " linewidth ", dpi * u->line);
+    if (c->format != FORMAT_SVG) script_add_number(t, " pointscale ", dpi * u->point);
     text_add(t, "\n");
 }
 
@@ -135,11 +145,20 @@ static void add_labels(struct text *t, const struct figure *f, const struct layo
     add_text(t, f, l->label_y, l->label_y_x, l->label_y_y, "center rotate by 90");
 }
 
-static void add_terminal_label(struct text *t, const char *name, const char *label)
+/* In a terminal nothing can be rotated: the label of y stands above its axis, and the title above that. */
+static void add_terminal_labels(struct text *t, const struct scene *s, const struct canvas *c)
 {
-    text_addf(t, "set %s ", name);
-    script_add_string(t, label);
-    text_add(t, "\n");
+    char *title = layout_wrap(s->figure->title, (size_t)c->columns - 2);
+    int lines = title[0] ? 1 : 0;
+    for (const char *p = title; *p; p++) lines += *p == '\n';
+    text_add(t, "set xlabel ");
+    script_add_string(t, s->x.label);
+    text_add(t, "\nset label ");
+    script_add_string(t, title);
+    text_addf(t, " at screen 0.5, character %d center\nset label ", c->rows - 1);
+    script_add_string(t, s->y.label);
+    text_addf(t, " at screen 0, character %d left\nset tmargin %d\n", c->rows - lines - 1, lines + 1);
+    free(title);
 }
 
 static void add_margin(struct text *t, const char *name, double share)
@@ -156,9 +175,7 @@ static void add_frame(struct text *t, const struct scene *s, const struct layout
     add_ticks(t, &s->x, "x");
     add_ticks(t, &s->y, "y");
     if (c->format == FORMAT_TEXT) {
-        add_terminal_label(t, "xlabel", l->label_x);
-        add_terminal_label(t, "ylabel", l->label_y);
-        add_terminal_label(t, "title", l->title);
+        add_terminal_labels(t, s, c);
         return;
     }
     add_margin(t, "lmargin", l->left / f->width_mm);
@@ -170,37 +187,35 @@ static void add_frame(struct text *t, const struct scene *s, const struct layout
     add_labels(t, f, l);
 }
 
-static void add_legend(struct text *t, const struct scene *s, const struct layout *l, const struct entries *e,
-                       const struct canvas *c)
+/* A line from (x, y) to the right. */
+static void add_stroke(struct text *t, const struct figure *f, double x, double y, double length, const char *how)
 {
-    const struct figure *f = s->figure;
-    if (!e->n) {
-        text_add(t, "unset key\n");
-        return;
+    script_add_number(t, "set arrow from screen ", x / f->width_mm);
+    script_add_number(t, ",screen ", y / f->height_mm);
+    script_add_number(t, " to screen ", (x + length) / f->width_mm);
+    script_add_number(t, ",screen ", y / f->height_mm);
+    text_addf(t, " nohead %s\n", how);
+}
+
+/* The legend is drawn entry by entry: gnuplot's own takes no more width than the plot and knows nothing of its neighbours. */
+static void add_legend(struct text *t, const struct plot *p, const struct layout *l, const struct entries *e)
+{
+    const struct figure *f = p->scene->figure;
+    for (size_t i = 0; i < e->n; i++) {
+        int row = (int)i / l->legend_columns, column = (int)i % l->legend_columns;
+        double x = l->legend_x + column * l->entry_width, y = l->legend_y - row * l->entry_height;
+        bool joined = e->layer[i]->style == LAYER_STEPS || e->layer[i]->style == LAYER_LINES;
+        struct text style;
+        text_init(&style);
+        plot_sample_colour(p, e->layer[i], e->place[i], &style);
+        if (joined) add_stroke(t, f, x, y, l->sample_width, style.s);
+        text_release(&style);
+        plot_sample_point(p, e->layer[i], e->place[i], &style);
+        add_text(t, f, " ", x + l->sample_width / 2, y, style.s);
+        add_text(t, f, e->name[i], x + l->sample_width + 0.4 * f->font_size * mm_per_inch / 72, y, "left");
+        text_release(&style);
     }
-    struct text heading;
-    text_init(&heading);
-    enum layer_style style = e->layer[e->n - 1]->style;
-    text_addf(t, "set key Left reverse samplen %s ", style == LAYER_STEPS || style == LAYER_LINES ? "1.6" : "0.6");
-    if (c->format == FORMAT_TEXT) {
-        text_add(t, f->legend == LEGEND_RIGHT ? "outside right center vertical" : "below center horizontal");
-    } else if (f->legend == LEGEND_RIGHT) {
-        script_add_number(t, "vertical left center at screen ", 1 - (l->right - 0.5) / f->width_mm);
-        script_add_number(t, ",screen ", 0.5 * (l->bottom + f->height_mm - l->top) / f->height_mm);
-    } else {
-        if (e->heading) add_text(&heading, f, e->heading, l->legend_x, l->heading_y, "left");
-        script_add_number(t, e->heading ? "horizontal left bottom at screen " : "horizontal center bottom at screen ",
-                          e->heading ? (l->legend_x + l->heading_width) / f->width_mm : 0.5);
-        script_add_number(t, ",screen ", l->legend_y / f->height_mm);
-        text_addf(t, " maxcols %d", l->legend_columns);
-    }
-    text_add(t, "\n");
-    text_add(t, heading.s);
-    text_release(&heading);
-    if (!e->heading || (f->legend == LEGEND_BELOW && c->format != FORMAT_TEXT)) return;
-    text_add(t, "set key title ");
-    script_add_string(t, e->heading);
-    text_add(t, "\n");
+    if (e->n && e->heading) add_text(t, f, e->heading, l->heading_x, l->heading_y, "left");
 }
 
 void script_write(struct text *ret, struct scene *s, const struct canvas *c)
@@ -211,6 +226,7 @@ void script_write(struct text *ret, struct scene *s, const struct canvas *c)
     layout_init(&layout, s, &entries);
     struct plot p = {.scene = s,
                      .canvas = c,
+                     .point_scale = c->format == FORMAT_SVG ? units[FORMAT_SVG].dpi * units[FORMAT_SVG].point : 1,
                      .width_mm = s->figure->width_mm - layout.left - layout.right,
                      .height_mm = s->figure->height_mm - layout.bottom - layout.top};
     text_init(&p.command);
@@ -218,9 +234,14 @@ void script_write(struct text *ret, struct scene *s, const struct canvas *c)
     add_terminal(ret, s->figure, c);
     text_add(ret, "set encoding utf8\nset decimalsign \".\"\n");
     add_frame(ret, s, &layout, c);
-    add_legend(ret, s, &layout, &entries, c);
+    if (c->format == FORMAT_TEXT) {
+        text_add(ret, entries.n ? "set key below center horizontal Left reverse samplen 1\n" : "unset key\n");
+        plot_add_entries(&p, &entries);
+    } else {
+        text_add(ret, "unset key\n");
+        add_legend(ret, &p, &layout, &entries);
+    }
     for (size_t i = 0; i < s->n_layers; i++) plot_add_layer(&p, &s->layer[i]);
-    plot_add_entries(&p, &entries);
     text_add_bytes(ret, p.command.s, p.command.n);
     text_add(ret, "\n");
     text_add_bytes(ret, p.data.s, p.data.n);

@@ -83,13 +83,5 @@ uint64_t space_hash(const struct space *sp)
     }
     add_expressions(&h, "constraints", sp->sweep->constraints, sp->sweep->n_constraints);
     add_expressions(&h, "derive", sp->sweep->derived, sp->sweep->n_derived);
-    uint64_t objectives = 0; /* a sum: their order does not count */
-    for (size_t i = 0; i < sp->sweep->n_objectives; i++) {
-        uint64_t one = TEXT_HASH_INIT;
-        add_text(&one, sp->sweep->objectives[i].column);
-        add_text(&one, sp->sweep->objectives[i].maximise ? "max" : "min");
-        objectives += one;
-    }
-    h = text_hash(h, &objectives, sizeof objectives);
     return h;
 }

@@ -21,10 +21,16 @@ uint64_t space_count_of(const struct binding *b)
     return count;
 }
 
+/* "1,000,000", or "1e+18" where no count is exact. */
+static const char *points_text(char *buf, double count)
+{
+    enum { EXACT = 1000000000 };
+    return count <= EXACT * 1e6 ? text_count(buf, (uint64_t)count) : text_short_number(buf, count);
+}
+
 static bool check_count(const struct sweep_file *s, const struct binding *b, uint64_t max_points, struct diags *diags)
 {
-    uint64_t count = space_count_of(b);
-    if (count <= max_points) return true;
+    if (space_count_of(b) <= max_points) return true;
     struct text sizes;
     text_init(&sizes);
     double product = 1;
@@ -32,14 +38,12 @@ static bool check_count(const struct sweep_file *s, const struct binding *b, uin
     for (size_t i = 0; i < b->model->params.n; i++) {
         if (!given_as_axis(b, i)) continue;
         product *= (double)b->given[i].n;
-        text_addf(&sizes, "%s%s %s", sizes.n ? " x " : "", b->model->params.fields[i].name, text_count(buf, b->given[i].n));
+        text_addf(&sizes, "%s%s %s", sizes.n ? " x " : "", b->model->params.fields[i].name,
+                  points_text(buf, (double)b->given[i].n));
     }
-    bool exact = count < UINT64_MAX;
-    char about[TEXT_NUMBER_MAX];
     diags_input(diags, (struct srcloc){.file = s->doc->file}, NULL,
                 "make a range coarser, or raise the limit with --max-points; --dry-run shows the axes without running",
-                "the sweep has %s points (%s); the limit is %s",
-                exact ? text_count(about, count) : text_short_number(about, product), sizes.s, text_count(limit, max_points));
+                "the sweep has %s points (%s); the limit is %s", points_text(buf, product), sizes.s, text_count(limit, max_points));
     text_release(&sizes);
     return false;
 }
@@ -183,38 +187,52 @@ static void make_columns(struct space *sp)
                                                        .type = DSE_TYPE_F64};
 }
 
-static bool check_objectives(const struct space *sp, struct diags *diags)
+/* ---- what can be checked before a space is built ------------------------------------------------------------------------------- */
+
+static bool is_objective(const struct sweep_file *s, const struct model *m, const char *name)
+{
+    for (size_t i = 0; i < s->n_derived; i++)
+        if (strcmp(s->derived[i].name, name) == 0) return true;
+    const struct field *f = schema_find(&m->metrics, name);
+    return f && (f->type == DSE_TYPE_F64 || f->type == DSE_TYPE_I64);
+}
+
+static bool check_objective(const struct sweep_file *s, const struct model *m, const struct objective *o, struct diags *diags)
+{
+    if (is_objective(s, m, o->column)) return true;
+    const char **names = xcalloc(m->metrics.n + s->n_derived, sizeof *names);
+    size_t n = 0;
+    for (size_t i = 0; i < m->metrics.n; i++)
+        if (m->metrics.fields[i].type != DSE_TYPE_ENUM) names[n++] = m->metrics.fields[i].name;
+    for (size_t i = 0; i < s->n_derived; i++) names[n++] = s->derived[i].name;
+    const char *near = text_nearest(o->column, names, n);
+    char *hint =
+        near ? xasprintf("did you mean \"%s\"?", near) : xasprintf("metrics are listed by `dse describe %s`", m->desc->name);
+    diags_input(diags, o->loc, s->doc->text, hint, "objective \"%s\" is not a numeric metric of %s nor a derived column", o->column,
+                m->desc->name);
+    free(hint);
+    free(names);
+    return false;
+}
+
+static bool check_expressions(const struct sweep_file *s, const struct model *m, const struct named_expr *list, size_t n,
+                              struct diags *diags)
 {
     bool ok = true;
-    for (size_t i = 0; i < sp->sweep->n_objectives; i++) {
-        const struct objective *o = &sp->sweep->objectives[i];
-        size_t c = space_column(sp, o->column);
-        if (c != SIZE_MAX && sp->columns[c].role != COLUMN_PARAM &&
-            (sp->columns[c].type == DSE_TYPE_F64 || sp->columns[c].type == DSE_TYPE_I64))
-            continue;
-        const char **names = xcalloc(sp->n_columns, sizeof *names);
-        size_t n = 0;
-        for (size_t k = 0; k < sp->n_columns; k++)
-            if (sp->columns[k].role != COLUMN_PARAM && sp->columns[k].type != DSE_TYPE_ENUM) names[n++] = sp->columns[k].name;
-        const char *near = text_nearest(o->column, names, n);
-        char *hint = near ? xasprintf("did you mean \"%s\"?", near)
-                          : xasprintf("metrics are listed by `dse describe %s`", sp->model->desc->name);
-        ok = diags_input(diags, o->loc, sp->sweep->doc->text, hint,
-                         "objective \"%s\" is not a numeric metric of %s nor a derived column", o->column, sp->model->desc->name);
-        free(hint);
-        free(names);
+    for (size_t i = 0; i < n; i++) {
+        struct expr *e = expr_new(list[i].expr, list[i].loc, s->doc->text, &m->params, &m->metrics, diags);
+        if (!e) ok = false;
+        expr_free(e);
     }
     return ok;
 }
 
-static bool check_expressions(const struct space *sp, const struct named_expr *list, size_t n, struct diags *diags)
+bool space_check(const struct sweep_file *s, size_t m, struct diags *diags)
 {
-    bool ok = true;
-    for (size_t i = 0; i < n; i++) {
-        struct expr *e = expr_new(list[i].expr, list[i].loc, sp->sweep->doc->text, &sp->model->params, &sp->model->metrics, diags);
-        if (!e) ok = false;
-        expr_free(e);
-    }
+    const struct model *model = s->bindings[m]->model;
+    bool ok = check_expressions(s, model, s->constraints, s->n_constraints, diags);
+    ok = check_expressions(s, model, s->derived, s->n_derived, diags) && ok;
+    for (size_t i = 0; i < s->n_objectives; i++) ok = check_objective(s, model, &s->objectives[i], diags) && ok;
     return ok;
 }
 
@@ -235,7 +253,8 @@ static void make_reasons(struct space *sp)
 struct space *space_new(const struct sweep_file *s, size_t m, uint64_t max_points, struct diags *diags)
 {
     const struct binding *b = s->bindings[m];
-    if (!check_count(s, b, max_points, diags)) return NULL;
+    bool ok = space_check(s, m, diags);
+    if (!check_count(s, b, max_points, diags) || !ok) return NULL;
     struct space *sp = xcalloc(1, sizeof *sp);
     sp->sweep = s;
     sp->binding = b;
@@ -246,13 +265,6 @@ struct space *space_new(const struct sweep_file *s, size_t m, uint64_t max_point
     find_varying(sp);
     make_columns(sp);
     make_reasons(sp);
-    bool ok = check_expressions(sp, s->constraints, s->n_constraints, diags);
-    ok = check_expressions(sp, s->derived, s->n_derived, diags) && ok;
-    ok = check_objectives(sp, diags) && ok;
-    if (!ok) {
-        space_free(sp);
-        return NULL;
-    }
     return sp;
 }
 

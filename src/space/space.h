@@ -30,6 +30,9 @@ union cell {
     const char *text; /* ENUM and REF */
 };
 
+/* Check what sweep_file_read cannot: constraints, derived columns and objectives of model `m`. Adds every error. */
+bool space_check(const struct sweep_file *s, size_t m, struct diags *diags);
+
 /* Build the space of model `m` (an index into s->bindings). NULL with errors: unknown names and syntax errors in constraints, derived
  * columns and objectives, a space above max_points (the message has the count). The sweep and its catalog must outlive it. */
 struct space *space_new(const struct sweep_file *s, size_t m, uint64_t max_points, struct diags *diags);
@@ -46,7 +49,7 @@ bool space_varies(const struct space *sp, size_t param);
 const void *space_fixed(const struct space *sp);
 /* Index of a column by name, or SIZE_MAX. */
 size_t space_column(const struct space *sp, const char *name);
-/* 64-bit hash of everything that rows depend on and the objectives: model and its version, resolved parameters, axes and their values
+/* 64-bit hash of everything that rows depend on: model and its version, resolved parameters, axes and their values
  * sorted by name, expressions. Independent of the order of keys in the file. */
 uint64_t space_hash(const struct space *sp);
 /* The parameters of a point, resolved. `params` holds the model's params_size bytes. Thread-safe. */

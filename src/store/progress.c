@@ -1,6 +1,7 @@
 /* What a run still lacks, its front, its values, its end. */
 #include "store/store_internal.h"
 
+#include "base/text.h"
 #include "base/xalloc.h"
 
 #include <math.h>
@@ -66,59 +67,83 @@ bool store_front(struct store *st, size_t m, const uint64_t *points, size_t n, s
 
 /* ---- values ---------------------------------------------------------------------------------------------------------------------------- */
 
-/* "a.point, <column>, ..." of the columns asked for; NULL, with an error, when there is no such column. */
-static char *scan_columns(const struct store *st, const struct store_model *model, const char *const *columns, size_t n,
-                          struct diags *diags)
+/* ", <expression>" for each column asked for; false, with an error, when there is no such column. */
+static bool add_columns(const struct store *st, const struct store_model *model, const struct view_columns *v,
+                        const char *const *names, size_t n, struct text *t, struct diags *diags)
+{
+    bool ok = true;
+    for (size_t i = 0; i < n; i++) {
+        char *expression;
+        if (!view_column_expression(v, names[i], &expression)) {
+            ok = diags_runtime(diags, st->db.path, "%s has no column \"%s\"", model->name, names[i]);
+            continue;
+        }
+        text_addf(t, ", %s", expression);
+        free(expression);
+    }
+    return ok;
+}
+
+/* "a.point, <value>, ..., <group>, ..."; NULL, with an error, when there is no such column. */
+static char *scan_list(const struct store *st, const struct store_model *model, const struct scan_columns *columns,
+                       struct diags *diags)
 {
     struct view_columns v;
     if (!view_columns_read(&st->db, model->name, &v, diags)) return NULL;
     struct text t;
     text_init(&t);
     text_add(&t, "a.point");
-    bool ok = true;
-    for (size_t i = 0; i < n; i++) {
-        char *expression;
-        if (!view_column_expression(&v, columns[i], &expression)) {
-            ok = diags_runtime(diags, st->db.path, "%s has no column \"%s\"", model->name, columns[i]);
-            continue;
-        }
-        text_addf(&t, ", %s", expression);
-        free(expression);
-    }
+    bool ok = add_columns(st, model, &v, columns->values, columns->n_values, &t, diags);
+    ok = add_columns(st, model, &v, columns->group, columns->n_group, &t, diags) && ok;
     view_columns_release(&v);
     if (ok) return text_detach(&t);
     text_release(&t);
     return NULL;
 }
 
-static bool visit_rows(const struct store *st, sqlite3_stmt *stmt, size_t n,
-                       void (*visit)(void *user, uint64_t point, const double *values), void *user, struct diags *diags)
+/* The texts of the group's columns, one behind the other. */
+static void read_group(sqlite3_stmt *stmt, const struct scan_columns *columns, struct text *ret)
 {
-    double *values = xmalloc(n * sizeof *values);
+    ret->n = 0;
+    for (size_t i = 0; i < columns->n_group; i++) {
+        const char *s = (const char *)sqlite3_column_text(stmt, (int)(1 + columns->n_values + i));
+        text_addf(ret, "%s\x1f", s ? s : "");
+    }
+}
+
+static bool visit_rows(const struct store *st, sqlite3_stmt *stmt, const struct scan_columns *columns,
+                       void (*visit)(void *user, uint64_t point, const double *values, const char *group), void *user,
+                       struct diags *diags)
+{
+    double *values = xmalloc(columns->n_values * sizeof *values);
+    struct text group;
+    text_init(&group);
     int rc;
     while ((rc = db_step(&st->db, stmt, diags)) > 0) {
-        for (size_t i = 0; i < n; i++) {
+        for (size_t i = 0; i < columns->n_values; i++) {
             int type = sqlite3_column_type(stmt, (int)i + 1);
             values[i] = type == SQLITE_FLOAT || type == SQLITE_INTEGER ? sqlite3_column_double(stmt, (int)i + 1) : (double)NAN;
         }
-        visit(user, (uint64_t)sqlite3_column_int64(stmt, 0), values);
+        if (columns->n_group) read_group(stmt, columns, &group);
+        visit(user, (uint64_t)sqlite3_column_int64(stmt, 0), values, group.s);
     }
+    text_release(&group);
     free(values);
     return rc == 0;
 }
 
-bool store_scan(struct store *st, size_t m, const char *const *columns, size_t n_columns,
-                void (*visit)(void *user, uint64_t point, const double *values), void *user, struct diags *diags)
+bool store_scan(struct store *st, size_t m, const struct scan_columns *columns,
+                void (*visit)(void *user, uint64_t point, const double *values, const char *group), void *user, struct diags *diags)
 {
     const struct store_model *model = &st->models[m];
-    char *list = scan_columns(st, model, columns, n_columns, diags);
+    char *list = scan_list(st, model, columns, diags);
     if (!list) return false;
     sqlite3_stmt *stmt = db_prepare(&st->db, diags,
                                     "SELECT %s FROM \"%w_fixed\" f CROSS JOIN \"%w_all\" a WHERE f.run = %lld"
                                     " AND a.id >= f.first_id AND a.id < f.first_id + f.points AND a.status = 'ok'",
                                     list, model->name, model->name, (long long)st->run);
     free(list);
-    bool ok = stmt && visit_rows(st, stmt, n_columns, visit, user, diags);
+    bool ok = stmt && visit_rows(st, stmt, columns, visit, user, diags);
     sqlite3_finalize(stmt);
     return ok;
 }

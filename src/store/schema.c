@@ -23,7 +23,7 @@ static const char *const fixed_leading[SCHEMA_FIXED_LEADING] = {"run", "first_id
 
 static const char common_sql[] =
     "CREATE TABLE IF NOT EXISTS run(id INTEGER PRIMARY KEY, sweep TEXT NOT NULL, sweep_text TEXT NOT NULL, hash TEXT NOT NULL,"
-    " version TEXT NOT NULL, git_commit TEXT NOT NULL, models TEXT NOT NULL, seed INTEGER, fidelity TEXT NOT NULL, shard TEXT,"
+    " version TEXT NOT NULL, git_commit TEXT NOT NULL, models TEXT NOT NULL, objectives TEXT NOT NULL, seed INTEGER, fidelity TEXT NOT NULL, shard TEXT,"
     " host TEXT, started TEXT NOT NULL, ended TEXT, planned INTEGER NOT NULL, done INTEGER NOT NULL, feasible INTEGER NOT NULL,"
     " status TEXT NOT NULL);"
     "CREATE TABLE IF NOT EXISTS front(run INTEGER NOT NULL, model TEXT NOT NULL, point INTEGER NOT NULL,"
@@ -127,9 +127,9 @@ bool schema_create_common(const struct db *db, struct diags *diags)
 bool schema_create_bare(const struct db *db, const char *model, struct diags *diags)
 {
     return db_exec(db, diags,
-                   "CREATE TABLE IF NOT EXISTS \"%w_all\"(id INTEGER PRIMARY KEY, run INTEGER, point INTEGER, status TEXT,"
+                   "CREATE TABLE IF NOT EXISTS main.\"%w_all\"(id INTEGER PRIMARY KEY, run INTEGER, point INTEGER, status TEXT,"
                    " reason TEXT, fidelity TEXT);"
-                   "CREATE TABLE IF NOT EXISTS \"%w_fixed\"(run INTEGER PRIMARY KEY, first_id INTEGER NOT NULL,"
+                   "CREATE TABLE IF NOT EXISTS main.\"%w_fixed\"(run INTEGER PRIMARY KEY, first_id INTEGER NOT NULL,"
                    " points INTEGER NOT NULL)",
                    model, model);
 }
@@ -138,7 +138,7 @@ bool schema_add_column(const struct db *db, const char *table, const struct colu
                        struct diags *diags)
 {
     if (column_list_find(l, name) != SIZE_MAX) return true;
-    return db_exec(db, diags, "ALTER TABLE \"%w\" ADD COLUMN \"%w\" %s", table, name, type);
+    return db_exec(db, diags, "ALTER TABLE main.\"%w\" ADD COLUMN \"%w\" %s", table, name, type);
 }
 
 static bool create_all(const struct db *db, const struct store_table *t, struct diags *diags)

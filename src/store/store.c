@@ -77,12 +77,13 @@ static bool insert_run(struct store *st, const struct run_info *info, const stru
     bool named = uname(&host) == 0;
     char *models = model_versions(tables, n);
     uint64_t planned = info->planned ? info->planned : all_points(tables, n);
-    bool ok = db_exec(&st->db, diags,
-                      "INSERT INTO run(sweep, sweep_text, hash, version, git_commit, models, seed, fidelity, shard, host, started,"
-                      " planned, done, feasible, status) VALUES(%Q, %Q, '%016" PRIx64 "', %Q, %Q, %Q, NULL, %Q, %Q, %Q,"
-                      " strftime('%%Y-%%m-%%dT%%H:%%M:%%SZ', 'now'), %" PRIu64 ", 0, 0, 'running')",
-                      info->sweep, info->sweep_text, info->hash, DSE_VERSION, DSE_COMMIT, models, info->fidelity, info->shard,
-                      named ? host.nodename : NULL, planned);
+    bool ok = db_exec(
+        &st->db, diags,
+        "INSERT INTO run(sweep, sweep_text, hash, version, git_commit, models, objectives, seed, fidelity, shard, host, started,"
+        " planned, done, feasible, status) VALUES(%Q, %Q, '%016" PRIx64 "', %Q, %Q, %Q, %Q, NULL, %Q, %Q, %Q,"
+        " strftime('%%Y-%%m-%%dT%%H:%%M:%%SZ', 'now'), %" PRIu64 ", 0, 0, 'running')",
+        info->sweep, info->sweep_text, info->hash, DSE_VERSION, DSE_COMMIT, models, info->objectives, info->fidelity, info->shard,
+        named ? host.nodename : NULL, planned);
     free(models);
     st->run = sqlite3_last_insert_rowid(st->db.sqlite);
     return ok;
@@ -186,6 +187,7 @@ static bool open_tables(struct store *st, const struct run_info *info, const str
     ok = db_begin(&st->db, diags);
     ok = db_end(&st->db, ok && find_or_begin(st, info, tables, n, flags, diags), diags);
     st->fidelity = xstrdup(info->fidelity);
+    st->objectives = xstrdup(info->objectives);
     st->models = xcalloc(n, sizeof *st->models);
     for (; ok && st->n_models < n; st->n_models++) ok = open_model(st, st->n_models, &tables[st->n_models], diags);
     if (!ok) return false;
@@ -208,7 +210,9 @@ struct store *store_open_tables(const char *path, const struct run_info *info, c
 void store_close(struct store *st)
 {
     if (!st) return;
+    transfer_close(st);
     for (size_t m = 0; st->models && m < st->n_models; m++) {
+        encoder_free(st->models[m].encoder);
         sqlite3_finalize(st->models[m].insert);
         free(st->models[m].types);
         free(st->models[m].name);
@@ -218,6 +222,7 @@ void store_close(struct store *st)
     db_close(&st->db);
     free(st->models);
     free(st->fidelity);
+    free(st->objectives);
     free(st);
 }
 
@@ -229,4 +234,79 @@ int64_t store_run(const struct store *st)
 bool store_complete(const struct store *st)
 {
     return st->complete;
+}
+
+size_t store_models(const struct store *st)
+{
+    return st->n_models;
+}
+
+const char *store_objectives(const struct store *st)
+{
+    return st->objectives;
+}
+
+/* ---- a run that is there ------------------------------------------------------------------------------------------------------------ */
+
+/* The run's models: those that have a fixed row of it. */
+static bool find_models(struct store *st, struct diags *diags)
+{
+    sqlite3_stmt *stmt = db_prepare(&st->db, diags,
+                                    "SELECT substr(name, 1, length(name) - 6) FROM sqlite_schema"
+                                    " WHERE type = 'table' AND name LIKE '%%\\_fixed' ESCAPE '\\' ORDER BY rowid");
+    int rc = stmt ? 1 : -1;
+    while (rc > 0 && (rc = db_step(&st->db, stmt, diags)) > 0) {
+        const char *name = (const char *)sqlite3_column_text(stmt, 0);
+        int64_t there;
+        if (!db_int(&st->db, &there, diags, "SELECT count(*) FROM \"%w_fixed\" WHERE run = %lld", name, (long long)st->run))
+            rc = -1;
+        else if (there) {
+            st->models = xrealloc(st->models, st->n_models + 1, sizeof *st->models);
+            st->models[st->n_models++] = (struct store_model){.name = xstrdup(name), .run = st->run};
+        }
+    }
+    sqlite3_finalize(stmt);
+    return rc == 0;
+}
+
+static bool find_objectives(struct store *st, struct diags *diags)
+{
+    sqlite3_stmt *stmt =
+        db_prepare(&st->db, diags, "SELECT objectives, status = 'done' FROM run WHERE id = %lld", (long long)st->run);
+    int rc = stmt ? db_step(&st->db, stmt, diags) : -1;
+    if (rc > 0) {
+        st->objectives = xstrdup((const char *)sqlite3_column_text(stmt, 0));
+        st->complete = sqlite3_column_int(stmt, 1);
+    }
+    sqlite3_finalize(stmt);
+    if (rc == 0) diags_runtime(diags, st->db.path, "has no run %lld", (long long)st->run);
+    return rc > 0;
+}
+
+struct store *store_open_run(const char *path, int64_t run, struct diags *diags)
+{
+    struct store *st = xcalloc(1, sizeof *st);
+    st->run = run;
+    if (db_open_writer(&st->db, path, diags) && find_objectives(st, diags) && find_models(st, diags)) return st;
+    store_close(st);
+    return NULL;
+}
+
+int64_t *store_runs(const char *path, size_t *ret_n, struct diags *diags)
+{
+    struct db db;
+    int64_t *ids = xcalloc(1, sizeof *ids);
+    *ret_n = 0;
+    bool opened = db_open_reader(&db, path, diags);
+    sqlite3_stmt *stmt = opened ? db_prepare(&db, diags, "SELECT id FROM run ORDER BY id") : NULL;
+    int rc = stmt ? 1 : -1;
+    while (rc > 0 && (rc = db_step(&db, stmt, diags)) > 0) {
+        ids = xrealloc(ids, *ret_n + 1, sizeof *ids);
+        ids[(*ret_n)++] = sqlite3_column_int64(stmt, 0);
+    }
+    sqlite3_finalize(stmt);
+    if (opened) db_close(&db);
+    if (rc == 0) return ids;
+    free(ids);
+    return NULL;
 }

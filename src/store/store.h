@@ -1,6 +1,6 @@
 /* The store: one SQLite file, as DESIGN.md section 5 says. Everything that touches SQL lives here.
  *
- *     run(id INTEGER PRIMARY KEY, sweep, sweep_text, hash, version, git_commit, models, seed, fidelity, shard, host, started, ended,
+ *     run(id INTEGER PRIMARY KEY, sweep, sweep_text, hash, version, git_commit, models, objectives, seed, fidelity, shard, host, started, ended,
  *         planned, done, feasible, status)                status: 'running', 'interrupted', 'done'
  *     MODEL_all(id INTEGER PRIMARY KEY, run, point, status, reason, fidelity, <varying parameters>, <metrics>, <derived>)
  *     MODEL_fixed(run INTEGER PRIMARY KEY, first_id, points, <every parameter; NULL where it varies>)
@@ -31,8 +31,9 @@ struct run_info {
     const char *sweep_text; /* the file */
     uint64_t hash;          /* of all spaces, objectives, fidelity, tool version */
     const char *fidelity;
-    const char *shard; /* "2/3", or NULL: all */
-    uint64_t planned;  /* points of this run: of all spaces, or of the shard; 0 stands for all points of the spaces */
+    const char *objectives; /* as sweep/goal.h writes them: the front can be computed anew from the database alone */
+    const char *shard;      /* "2/3", or NULL: all */
+    uint64_t planned;       /* points of this run: of all spaces, or of the shard; 0 stands for all points of the spaces */
 };
 
 enum store_flags { STORE_FRESH = 1 << 0 /* start a new run even if one can be resumed or is done */ };
@@ -42,9 +43,17 @@ enum store_flags { STORE_FRESH = 1 << 0 /* start a new run even if one can be re
  * hold it), belongs to another sweep, from a newer dse, cannot be written. Existing rows are never touched. */
 struct store *store_open(const char *path, const struct run_info *info, struct space *const *spaces, size_t n_spaces,
                          unsigned flags, struct diags *diags);
+/* Open a database to compute the front of a run that is there anew: store_scan, store_front and store_finish work, store_write does not. NULL with
+ * errors. */
+struct store *store_open_run(const char *path, int64_t run, struct diags *diags);
 void store_close(struct store *st);
+/* The ids of all runs of a database, oldest first. The caller frees the array; NULL with errors. */
+int64_t *store_runs(const char *path, size_t *ret_n, struct diags *diags);
 
 int64_t store_run(const struct store *st);
+size_t store_models(const struct store *st);
+/* The run's objectives as text, and whether all its points are done. */
+const char *store_objectives(const struct store *st);
 /* True when the run found is already complete: nothing to write. */
 bool store_complete(const struct store *st);
 
@@ -56,27 +65,58 @@ struct range {
 struct range *store_missing(struct store *st, size_t m, uint64_t shard_first, uint64_t shard_end, size_t *ret_n,
                             struct diags *diags);
 
+/* Rows encoded as SQLite stores them, in leaf pages of a b-tree: what the evaluating threads can do so that the writer only copies. A
+ * buffer that is used again and again; {0} is empty. */
+struct store_pages {
+    uint8_t *bytes;
+    size_t n, capacity; /* pages */
+    uint16_t *rows;     /* in each page */
+    uint64_t feasible;
+};
+void store_pages_release(struct store_pages *p);
+
+enum { STORE_BLOCK = 1024 }; /* points of an encoded block */
+
 /* A block of evaluated rows, handed to the writer. */
 struct row_block {
     uint64_t first; /* index of the first point */
     size_t n;
     const union cell *cells;
     const struct row *rows;
+    const struct store_pages *pages; /* the same rows encoded; or NULL */
 };
+
+/* How rows of space m are encoded; NULL when they cannot be (an index or a trigger on MODEL_all, or types that an older dse declared
+ * otherwise): then blocks go as they are. Lives as long as the store. */
+struct store_encoder;
+const struct store_encoder *store_encoder(struct store *st, size_t m);
+/* Encode the rows of a block (its `pages` is not looked at) into `ret`. Thread-safe. No SQLite inside. False when a row is too large
+ * for a page of 64 KiB, which takes a text of that size. */
+bool store_encode(const struct store_encoder *e, const struct row_block *block, struct store_pages *ret);
 
 /* Where rows come from: called by SQLite as it pulls; returns the next block in ascending order of points, or NULL at the end of this transaction.
  * The block lives until the next call. */
 typedef const struct row_block *(*row_source)(void *user);
 
 /* One transaction: pull rows of space m from the source through `INSERT INTO MODEL_all SELECT ... FROM <source>`, write the progress
- * block [first, last] with them, commit. On failure everything of the transaction is rolled back. */
+ * block [first, last] with them, commit. On failure everything of the transaction is rolled back.
+ *
+ * Either no block of the transaction is encoded or all are; then each but the last has STORE_BLOCK points, and there are at most 4096.
+ * Encoded rows are the same rows, about twice as fast. */
 bool store_write(struct store *st, size_t m, uint64_t first, uint64_t last, row_source source, void *user, struct diags *diags);
 
 /* Compute nothing, store the front: point indices (ascending) of space m. Replaces an earlier front of this run. */
 bool store_front(struct store *st, size_t m, const uint64_t *points, size_t n, struct diags *diags);
-/* Call `visit` for each feasible row of the run and space with the values of the named columns (n_columns doubles; NaN for NULL). */
-bool store_scan(struct store *st, size_t m, const char *const *columns, size_t n_columns,
-                void (*visit)(void *user, uint64_t point, const double *values), void *user, struct diags *diags);
+/* Columns of a model by name: numbers, and those whose values together name the row's group. */
+struct scan_columns {
+    const char *const *values, *const *group;
+    size_t n_values, n_group;
+};
+/* Call `visit` for each feasible row of the run and space, in the order of points, with n_values doubles (NaN for NULL) and the name of
+ * the row's group ("" without group columns), both valid during the call. */
+bool store_scan(struct store *st, size_t m, const struct scan_columns *columns,
+                void (*visit)(void *user, uint64_t point, const double *values, const char *group), void *user,
+                struct diags *diags);
 /* Set the run's end, counts and status ('done' or 'interrupted'). */
 bool store_finish(struct store *st, const char *status, struct diags *diags);
 

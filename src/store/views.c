@@ -24,7 +24,7 @@ static bool find_mixed(const struct db *db, const char *model, struct view_colum
     for (size_t i = SCHEMA_FIXED_LEADING; i < v->fixed.n; i++) {
         if (column_list_find(&v->all, v->fixed.names[i]) == SIZE_MAX) continue;
         int64_t fixed;
-        if (!db_int(db, &fixed, diags, "SELECT EXISTS(SELECT 1 FROM \"%w_fixed\" WHERE \"%w\" IS NOT NULL)", model,
+        if (!db_int(db, &fixed, diags, "SELECT EXISTS(SELECT 1 FROM main.\"%w_fixed\" WHERE \"%w\" IS NOT NULL)", model,
                     v->fixed.names[i]))
             return false;
         v->mixed[i] = fixed != 0;
@@ -106,11 +106,11 @@ static char *column_texts(const struct view_columns *v)
 /* Frees sql. */
 static bool create_view(const struct db *db, const char *name, char *sql, struct diags *diags)
 {
-    sqlite3_stmt *stmt = db_prepare(db, diags, "SELECT sql FROM sqlite_schema WHERE type = 'view' AND name = %Q", name);
+    sqlite3_stmt *stmt = db_prepare(db, diags, "SELECT sql FROM main.sqlite_schema WHERE type = 'view' AND name = %Q", name);
     int rc = stmt ? db_step(db, stmt, diags) : -1;
     bool same = rc > 0 && strcmp((const char *)sqlite3_column_text(stmt, 0), sql) == 0;
     sqlite3_finalize(stmt);
-    bool ok = rc >= 0 && (same || db_exec(db, diags, "DROP VIEW IF EXISTS \"%w\"; %s", name, sql));
+    bool ok = rc >= 0 && (same || db_exec(db, diags, "DROP VIEW IF EXISTS main.\"%w\"; %s", name, sql));
     free(sql);
     return ok;
 }

@@ -1,8 +1,8 @@
 #include "sweep/sweep.h"
 
-#include "analysis/front.h"
 #include "base/xalloc.h"
 #include "dse_config.h"
+#include "sweep/goal.h"
 #include "sweep/pool.h"
 
 #include <assert.h>
@@ -129,14 +129,25 @@ static struct range shard_of(uint64_t count, uint64_t shard, uint64_t shards)
     return (struct range){(uint64_t)(c * (shard - 1) / shards), (uint64_t)(c * shard / shards)};
 }
 
-static uint64_t run_hash(struct space *const *spaces, size_t n)
+static uint64_t run_hash(const char *objectives, struct space *const *spaces, size_t n)
 {
     uint64_t h = text_hash(TEXT_HASH_INIT, DSE_VERSION, sizeof DSE_VERSION);
+    h = text_hash(h, objectives, strlen(objectives));
     for (size_t i = 0; i < n; i++) {
         uint64_t s = space_hash(spaces[i]);
         h = text_hash(h, &s, sizeof s);
     }
     return h;
+}
+
+static uint64_t planned_points(struct space *const *spaces, size_t n, const struct sweep_options *options)
+{
+    uint64_t sum = 0;
+    for (size_t i = 0; i < n; i++) {
+        struct range s = shard_of(space_count(spaces[i]), options->shard, options->shards);
+        sum += s.last - s.first;
+    }
+    return sum;
 }
 
 /* The missing ranges of every space; counts what is planned and what is there already. */
@@ -176,9 +187,16 @@ static bool run_store(struct job *job, const struct sweep_file *s, struct space 
     free(work);
     if (!ok) return false;
     report(job, true);
+    job->result->store_seconds = now() - job->started;
     if (job->result->interrupted) return store_finish(job->store, "interrupted", job->diags);
-    if (!job->result->was_complete && !sweep_front(job->store, s, &job->result->front, job->diags)) return false;
-    return job->result->was_complete || store_finish(job->store, "done", job->diags);
+    if (job->result->was_complete) return true;
+    struct goal goal;
+    goal_of_sweep(&goal, s);
+    ok = goal_front(job->store, &goal, &job->result->front, job->diags);
+    goal_release(&goal);
+    ok = ok && store_finish(job->store, "done", job->diags);
+    job->result->front_seconds = now() - job->started - job->result->store_seconds;
+    return ok;
 }
 
 static void free_spaces(struct space **spaces, size_t n)
@@ -208,72 +226,24 @@ bool sweep_run(const struct sweep_file *s, const struct sweep_options *options, 
     char *shard = options->shards > 1
                       ? xasprintf("%llu/%llu", (unsigned long long)options->shard, (unsigned long long)options->shards)
                       : NULL;
+    struct goal goal;
+    goal_of_sweep(&goal, s);
+    char *objectives = goal_text(&goal);
+    goal_release(&goal);
     struct run_info info = {.sweep = s->name,
                             .sweep_text = s->doc->text,
-                            .hash = run_hash(spaces, s->n_models),
+                            .hash = run_hash(objectives, spaces, s->n_models),
                             .fidelity = "closed-form",
+                            .objectives = objectives,
+                            .planned = planned_points(spaces, s->n_models, options),
                             .shard = shard};
     struct job job = {.options = options, .result = ret, .diags = diags, .started = now()};
     job.store = store_open(options->db, &info, spaces, s->n_models, options->fresh ? STORE_FRESH : 0, diags);
     bool ok = job.store && run_store(&job, s, spaces);
     if (job.store) ret->run = store_run(job.store);
     store_close(job.store);
-    ret->seconds = now() - job.started;
     free(shard);
+    free(objectives);
     free_spaces(spaces, s->n_models);
-    return ok;
-}
-
-/* ---- the front ----------------------------------------------------------------------------------------------------------------- */
-
-/* A point of any of the models, as one id of the common front. */
-enum { MODEL_SHIFT = 56 };
-
-struct scan {
-    struct front *front;
-    uint64_t model;
-};
-
-static void add_point(void *user, uint64_t point, const double *values)
-{
-    struct scan *scan = user;
-    front_add(scan->front, scan->model << MODEL_SHIFT | point, values);
-}
-
-static bool store_fronts(struct store *st, size_t n_models, const uint64_t *ids, size_t n, struct diags *diags)
-{
-    uint64_t *points = xmalloc(n * sizeof *points);
-    size_t at = 0;
-    bool ok = true;
-    for (size_t m = 0; ok && m < n_models; m++) {
-        size_t k = 0;
-        for (; at < n && ids[at] >> MODEL_SHIFT == m; at++) points[k++] = ids[at] & (((uint64_t)1 << MODEL_SHIFT) - 1);
-        ok = store_front(st, m, points, k, diags);
-    }
-    free(points);
-    return ok;
-}
-
-bool sweep_front(struct store *st, const struct sweep_file *s, size_t *ret_n, struct diags *diags)
-{
-    bool maximise[FRONT_OBJECTIVES_MAX] = {false};
-    const char *columns[FRONT_OBJECTIVES_MAX];
-    for (size_t i = 0; i < s->n_objectives; i++) {
-        maximise[i] = s->objectives[i].maximise;
-        columns[i] = s->objectives[i].column;
-    }
-    struct front *front = front_new((int)s->n_objectives, maximise);
-    bool ok = true;
-    for (size_t m = 0; ok && m < s->n_models; m++) {
-        struct scan scan = {.front = front, .model = m};
-        ok = store_scan(st, m, columns, s->n_objectives, add_point, &scan, diags);
-    }
-    if (ok) {
-        const uint64_t *ids;
-        const double *values;
-        *ret_n = front_finish(front, &ids, &values);
-        ok = store_fronts(st, s->n_models, ids, *ret_n, diags);
-    }
-    front_free(front);
     return ok;
 }

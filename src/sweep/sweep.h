@@ -33,15 +33,14 @@ struct sweep_result {
     bool interrupted;  /* the state is saved, the same call goes on */
     bool was_complete; /* nothing had to be evaluated */
     int64_t run;
-    uint64_t planned, done, feasible, resumed; /* resumed: points found done */
-    size_t front;                              /* points on the front; 0 when interrupted */
-    double seconds, evaluate_seconds;          /* wall; sum over threads spent in the models */
+    uint64_t planned, done, resumed; /* resumed: points found done */
+    size_t front;                    /* points on the front; 0 when interrupted */
+    double store_seconds;            /* wall, until the last row was committed */
+    double front_seconds;            /* wall, for the front after that */
+    double evaluate_seconds;         /* sum over threads, spent in the models */
 };
 
 /* Run the sweep into its database, compute and store the front. False with errors. */
 bool sweep_run(const struct sweep_file *s, const struct sweep_options *options, struct sweep_result *ret, struct diags *diags);
-
-/* Compute and store the front of a run of `spaces` whose rows are all in the store. */
-bool sweep_front(struct store *st, const struct sweep_file *s, size_t *ret_n, struct diags *diags);
 
 #endif

@@ -108,8 +108,8 @@ static inline void rows_read_toml(const char *path,
         char *equals = strstr(line, " = ");
         if (line[0] == '[') {
             if (name) add(context, name, NULL, NULL);
-            name = line + 1;
-            name[strcspn(name, "]")] = '\0';
+            name = line + 1 + (line[1] == '"'); /* a name with a dot stands in quotes */
+            name[strcspn(name, "\"]")] = '\0';
         } else if (line[0] != '#' && equals) {
             *equals = '\0';
             add(context, name, line, equals + 3);

@@ -156,6 +156,7 @@ static inline bool toy_write(struct store *st, uint64_t first, uint64_t last, st
 static struct run_info toy_info(uint64_t hash, const char *shard)
 {
     return (struct run_info){
+        .objectives = "max tokens_per_s",
         .sweep = "toys", .sweep_text = "# Which toy?\n", .hash = hash, .fidelity = "closed-form", .shard = shard};
 }
 

@@ -233,9 +233,12 @@ struct visited {
     uint64_t n, last;
 };
 
-static void visit(void *user, uint64_t point, const double *values)
+static void visit(void *user, uint64_t point, const double *values, const char *group)
 {
     struct visited *v = user;
+    char expected_group[32];
+    snprintf(expected_group, sizeof expected_group, "%d\x1f", (int)(point % 7 + 1));
+    assert_string_equal(group, expected_group);
     assert_true(v->n == 0 || point > v->last);
     assert_true(toy_feasible(point));
     double expected = toy_f64(point);
@@ -255,14 +258,17 @@ static void store__scans_feasible_rows_of_its_run_alone(void **state)
     toy_make("a.db", 7, 300);
     struct store *st = toy_open("a.db", 1, 1000, NULL, 0);
     toy_complete(st, 0, 1000, 500);
-    static const char *const columns[] = {"tokens_per_s", "tiles", "clock_ghz", "llm"};
+    static const char *const names[] = {"tokens_per_s", "tiles", "clock_ghz", "llm"};
+    static const char *const group[] = {"tiles"};
+    struct scan_columns columns = {.values = names, .n_values = 4, .group = group, .n_group = 1};
     struct visited v = {0};
-    assert_true(store_scan(st, 0, columns, 4, visit, &v, &d));
+    assert_true(store_scan(st, 0, &columns, visit, &v, &d));
     uint64_t feasible = 0;
     for (uint64_t p = 0; p < 1000; p++) feasible += toy_feasible(p);
     assert_int_equal(v.n, feasible);
     static const char *const unknown[] = {"tokens_per_s", "first_id"};
-    assert_false(store_scan(st, 0, unknown, 2, visit, &v, &d));
+    struct scan_columns no_columns = {.values = unknown, .n_values = 2};
+    assert_false(store_scan(st, 0, &no_columns, visit, &v, &d));
     one_error(&d, "toy has no column \"first_id\"", 1);
     store_close(st);
 }

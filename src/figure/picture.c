@@ -1,4 +1,4 @@
-#include "figure/output.h"
+#include "figure/picture.h"
 
 #include "base/xalloc.h"
 
@@ -10,7 +10,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-bool output_format(const char *path, enum format *ret, struct diags *diags)
+bool picture_format(const char *path, enum format *ret, struct diags *diags)
 {
     static const char *const endings[] = {".png", ".svg", ".pdf"};
     static const enum format formats[] = {FORMAT_PNG, FORMAT_SVG, FORMAT_PDF};
@@ -33,7 +33,7 @@ static char *directory_of(const char *path)
     return slash == path ? xstrdup("/") : xstrndup(path, (size_t)(slash - path));
 }
 
-bool output_check(const char *path, struct diags *diags)
+bool picture_check(const char *path, struct diags *diags)
 {
     struct stat st;
     if (stat(path, &st) == 0 && S_ISDIR(st.st_mode))
@@ -48,6 +48,23 @@ bool output_check(const char *path, struct diags *diags)
         ok = diags_runtime(diags, path, "cannot write the figure: the directory %s: %s", directory, strerror(errno));
     free(directory);
     return ok;
+}
+
+bool picture_check_whole(enum format format, const struct text *picture, struct diags *diags)
+{
+    static const struct {
+        const char *begin, *end;
+    } marks[] = {
+        [FORMAT_PNG] = {"\x89PNG\r\n\x1A\n", "IEND\xAE\x42\x60\x82"},
+        [FORMAT_SVG] = {"<?xml", "</svg>"},
+        [FORMAT_PDF] = {"%PDF-", "%%EOF"},
+    };
+    size_t n = picture->n, begin = strlen(marks[format].begin), end = strlen(marks[format].end);
+    while (n && (picture->s[n - 1] == '\n' || picture->s[n - 1] == '\r')) n--;
+    if (n >= begin + end && memcmp(picture->s, marks[format].begin, begin) == 0 &&
+        memcmp(picture->s + n - end, marks[format].end, end) == 0)
+        return true;
+    return diags_runtime(diags, NULL, "gnuplot's picture is not whole");
 }
 
 /* Make a new file beside `path`. Returns its descriptor, or -1 with errno; its name in *ret is freed by the caller. */
@@ -76,7 +93,7 @@ static bool write_all(int fd, const char *s, size_t n)
     return true;
 }
 
-bool output_write(const char *path, const char *s, size_t n, struct diags *diags)
+bool picture_write(const char *path, const char *s, size_t n, struct diags *diags)
 {
     char *name;
     int fd = create_beside(path, &name);
@@ -120,7 +137,7 @@ static uint32_t crc32_of(const unsigned char *p, size_t n)
     return ~crc;
 }
 
-void output_set_density(struct text *png, double dpi)
+void picture_set_density(struct text *png, double dpi)
 {
     enum { HEAD = 8 + 25, CHUNK = 21 }; /* signature and IHDR; a whole pHYs */
     static const double inches_per_metre = 1000 / 25.4;

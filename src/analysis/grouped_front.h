@@ -1,0 +1,18 @@
+/* A front for each of many groups of points: for each workload, say. Points of different groups do not dominate each other. */
+#ifndef DSE_ANALYSIS_GROUPED_FRONT_H
+#define DSE_ANALYSIS_GROUPED_FRONT_H
+
+#include "analysis/front.h"
+
+struct grouped_front;
+
+/* As front_new. */
+struct grouped_front *grouped_front_new(int m, const bool *maximise);
+void grouped_front_free(struct grouped_front *g);
+/* As front_add, to the group of that key ("" if there is but one). */
+void grouped_front_add(struct grouped_front *g, const char *key, uint64_t id, const double *values);
+/* The ids on the fronts of all groups, ascending; the array belongs to g. Returns how many. */
+size_t grouped_front_finish(struct grouped_front *g, const uint64_t **ret_ids);
+size_t grouped_front_groups(const struct grouped_front *g);
+
+#endif

@@ -1,0 +1,63 @@
+/* dse pareto: the front of a run, under its own objectives or others. */
+#include "cli/command.h"
+#include "cli/front_table.h"
+
+#include <string.h>
+
+/* --max, --min and --per in the order given. False with an error when there are too many. */
+static bool read_goal(const struct invocation *in, struct goal *g)
+{
+    for (size_t i = 0; i < in->n_options; i++) {
+        const char *name = in->options[i].row->name, *column = in->options[i].argument;
+        bool max = strcmp(name, "max") == 0;
+        if ((max || strcmp(name, "min") == 0) && !goal_add(g, column, max)) {
+            usage_error(in, "more than %d objectives", SWEEP_OBJECTIVES_MAX);
+            return false;
+        }
+        if (strcmp(name, "per") == 0) goal_add_per(g, column);
+    }
+    if (g->n_per == 0 || g->n) return true;
+    usage_error(in, "--per needs objectives: --max or --min");
+    return false;
+}
+
+static int run(const struct invocation *in)
+{
+    struct goal goal;
+    goal_init(&goal);
+    struct front_request request = {.db = in->operands[0],
+                                    .model = option_get(in, "model"),
+                                    .run = option_integer(in, "run", 1, 1LL << 62, 0),
+                                    .limit = (size_t)option_integer(in, "limit", 1, 1LL << 40, 0)};
+    bool ok = output_parse_format(in, &request.format) && read_goal(in, &goal) && in->diags->errors == 0;
+    if (goal.n) request.goal = &goal;
+    request.summary = !goal.n;
+    ok = ok && front_table_print(&request, in->diags);
+    goal_release(&goal);
+    return ok ? 0 : 2;
+}
+
+const struct command command_pareto = {
+    .name = "pareto",
+    .operands = "DB",
+    .summary = "the Pareto front of a run, under its own objectives or others",
+    .options =
+        (const struct option_row[]){
+            {0, "max", "COLUMN", "more of it is better; any number of times"},
+            {0, "min", "COLUMN", "less of it is better; any number of times"},
+            {0, "per", "PARAMETER", "a front for each of its values; any number of times"},
+            {'m', "model", "MODEL", "only this model"},
+            {'r', "run", "R", "a run by its id (default: the newest that is done)"},
+            {'n', "limit", "N", "print at most N rows"},
+            OPTION_FORMAT,
+            {0},
+        },
+    .help =
+        "Without --max and --min the front that the sweep stored is printed. Only feasible points count. Points that are equal in\n"
+        "all objectives are on the front together.\n\n"
+        "  dse pareto results/lad_sram.db\n"
+        "  dse pareto results/lad_sram.db --max tokens_per_s --min power_w --per llm\n",
+    .min_operands = 1,
+    .max_operands = 1,
+    .run = run,
+};

@@ -1,0 +1,363 @@
+#include "cli/front_table.h"
+
+#include "analysis/grouped_front.h"
+#include "base/text.h"
+#include "base/xalloc.h"
+#include "cli/query_print.h"
+#include "store/query.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* A list of strings, of the models of a run or the columns to show. */
+struct strings {
+    char **s;
+    size_t n;
+};
+
+static void strings_add(struct strings *l, const char *s)
+{
+    l->s = xrealloc(l->s, l->n + 1, sizeof(char *));
+    l->s[l->n++] = xstrdup(s);
+}
+
+static void strings_release(struct strings *l)
+{
+    for (size_t i = 0; i < l->n; i++) free(l->s[i]);
+    free(l->s);
+    *l = (struct strings){0};
+}
+
+struct printing {
+    const struct front_request *request;
+    struct reader *reader;
+    struct diags *diags;
+    int64_t run;
+    struct goal goal;
+    struct strings models, axes; /* axes: parameters that vary in any model of the run */
+};
+
+/* Call `each` with every row's first two columns as texts. */
+static bool each_row(struct printing *p, void (*each)(void *user, const char *a, const char *b), void *user, const char *sql)
+{
+    struct query *q = query_new(p->reader, sql, (struct srcloc){0}, p->diags);
+    int status = q ? 1 : -1;
+    while (status > 0 && (status = query_step(q, p->diags)) > 0)
+        each(user, query_text(q, 0), query_columns(q) > 1 ? query_text(q, 1) : NULL);
+    query_free(q);
+    return status == 0;
+}
+
+/* ---- the run --------------------------------------------------------------------------------------------------------------------- */
+
+struct found_run {
+    char *id, *objectives;
+};
+
+static void take_run(void *user, const char *a, const char *b)
+{
+    struct found_run *f = user;
+    f->id = xstrdup(a);
+    f->objectives = xstrdup(b ? b : "");
+}
+
+static void take_string(void *user, const char *a, const char *b)
+{
+    (void)b;
+    if (a) strings_add(user, a);
+}
+
+static bool find_run(struct printing *p)
+{
+    char *which = p->request->run ? xasprintf("id = %lld", (long long)p->request->run) : xstrdup("status = 'done'");
+    char *sql = xasprintf("SELECT id, objectives FROM run WHERE %s ORDER BY id DESC LIMIT 1", which);
+    struct found_run found = {0};
+    bool ok = each_row(p, take_run, &found, sql);
+    if (ok && !found.id) ok = diags_runtime(p->diags, p->request->db, "has no run with %s", which);
+    if (ok) {
+        p->run = strtoll(found.id, NULL, 10);
+        if (!goal_parse(&p->goal, found.objectives))
+            ok = diags_runtime(p->diags, p->request->db, "run %lld has unreadable objectives \"%s\"", (long long)p->run,
+                               found.objectives);
+    }
+    free(found.id);
+    free(found.objectives);
+    free(which);
+    free(sql);
+    return ok;
+}
+
+/* The run's models: those whose MODEL_fixed has it. */
+static bool find_models(struct printing *p)
+{
+    struct strings all = {0};
+    bool ok = each_row(
+        p, take_string, &all,
+        "SELECT substr(name, 1, length(name) - 6) FROM sqlite_schema WHERE type = 'table' AND name LIKE '%\\_fixed' ESCAPE '\\'"
+        " ORDER BY rowid");
+    for (size_t i = 0; ok && i < all.n; i++) {
+        if (p->request->model && strcmp(p->request->model, all.s[i]) != 0) continue;
+        char *sql = xasprintf("SELECT '%s' FROM \"%s_fixed\" WHERE run = %lld", all.s[i], all.s[i], (long long)p->run);
+        ok = each_row(p, take_string, &p->models, sql);
+        free(sql);
+    }
+    strings_release(&all);
+    if (ok && p->models.n == 0)
+        ok = diags_input(p->diags, (struct srcloc){.file = p->request->db}, NULL, NULL, "run %lld has no model %s",
+                         (long long)p->run, p->request->model ? p->request->model : "at all");
+    return ok;
+}
+
+/* Has the list this string? */
+static bool has(const struct strings *l, const char *s)
+{
+    for (size_t i = 0; i < l->n; i++)
+        if (strcmp(l->s[i], s) == 0) return true;
+    return false;
+}
+
+/* Parameters of a model that vary in the run: MODEL_all has them and MODEL_fixed has no value. */
+static bool find_axes(struct printing *p, const char *model)
+{
+    struct strings both = {0};
+    char *sql =
+        xasprintf("SELECT name FROM pragma_table_info('%s_all') WHERE name IN (SELECT name FROM pragma_table_info('%s_fixed'))"
+                  " AND name NOT IN ('run')",
+                  model, model);
+    bool ok = each_row(p, take_string, &both, sql);
+    free(sql);
+    for (size_t i = 0; ok && i < both.n; i++) {
+        if (has(&p->axes, both.s[i])) continue;
+        sql = xasprintf("SELECT '%s' FROM \"%s_fixed\" WHERE run = %lld AND \"%s\" IS NULL", both.s[i], model, (long long)p->run,
+                        both.s[i]);
+        ok = each_row(p, take_string, &p->axes, sql);
+        free(sql);
+    }
+    strings_release(&both);
+    return ok;
+}
+
+/* ---- another goal than the run's ---------------------------------------------------------------------------------------------------- */
+
+enum { MODEL_SHIFT = 56 };
+
+/* The points of a model into the front. */
+static bool scan_model(struct printing *p, size_t m, struct grouped_front *front)
+{
+    const struct goal *g = p->request->goal;
+    struct text sql, group;
+    text_init(&sql);
+    text_init(&group);
+    text_add(&sql, "SELECT point");
+    for (size_t i = 0; i < g->n; i++) text_addf(&sql, ", \"%s\"", g->columns[i]);
+    for (size_t i = 0; i < g->n_per; i++) text_addf(&sql, ", \"%s\"", g->per[i]);
+    text_addf(&sql, " FROM \"%s\" WHERE status = 'ok' AND run = %lld", p->models.s[m], (long long)p->run);
+    struct query *q = query_new(p->reader, sql.s, (struct srcloc){0}, p->diags);
+    int status = q ? 1 : -1;
+    while (status > 0 && (status = query_step(q, p->diags)) > 0) {
+        double values[SWEEP_OBJECTIVES_MAX];
+        for (size_t i = 0; i < g->n; i++) values[i] = query_f64(q, (int)i + 1);
+        group.n = 0;
+        for (size_t i = 0; i < g->n_per; i++) {
+            const char *s = query_text(q, (int)(1 + g->n + i));
+            text_addf(&group, "%s\x1f", s ? s : "");
+        }
+        grouped_front_add(front, g->n_per ? group.s : "", (uint64_t)m << MODEL_SHIFT | (uint64_t)query_i64(q, 0), values);
+    }
+    query_free(q);
+    text_release(&sql);
+    text_release(&group);
+    return status == 0;
+}
+
+/* Columns of the goal must exist: SQLite would take an unknown "name" for a string. */
+static bool check_goal(struct printing *p)
+{
+    const struct goal *g = p->request->goal;
+    bool ok = true;
+    for (size_t i = 0; i < g->n + g->n_per; i++) {
+        const char *name = i < g->n ? g->columns[i] : g->per[i - g->n];
+        for (size_t m = 0; m < p->models.n; m++) {
+            struct strings columns = {0};
+            char *sql = xasprintf("SELECT name FROM pragma_table_info('%s')", p->models.s[m]);
+            bool read = each_row(p, take_string, &columns, sql);
+            if (read && !has(&columns, name)) {
+                const char *near = text_nearest(name, (const char *const *)columns.s, columns.n);
+                char *hint = near ? xasprintf("did you mean \"%s\"?", near) : NULL;
+                ok = diags_input(p->diags, (struct srcloc){.file = p->request->db}, NULL, hint, "%s has no column \"%s\"",
+                                 p->models.s[m], name);
+                free(hint);
+            }
+            ok = read && ok;
+            free(sql);
+            strings_release(&columns);
+        }
+    }
+    return ok;
+}
+
+/* ---- rows ------------------------------------------------------------------------------------------------------------------------------- */
+
+/* SELECT of one model's rows on the front. `points`: a list "(1, 2, 3)", or NULL for the stored front. */
+static void add_select(const struct printing *p, const char *model, const struct goal *g, const char *points, struct text *sql)
+{
+    text_addf(sql, "SELECT '%s' AS model", model);
+    for (size_t i = 0; i < g->n; i++) text_addf(sql, ", \"%s\"", g->columns[i]);
+    for (size_t i = 0; i < p->axes.n; i++) {
+        bool objective = false;
+        for (size_t k = 0; k < g->n; k++) objective |= strcmp(g->columns[k], p->axes.s[i]) == 0;
+        if (!objective) text_addf(sql, ", \"%s\"", p->axes.s[i]);
+    }
+    if (points)
+        text_addf(sql, " FROM \"%s\" WHERE run = %lld AND point IN %s", model, (long long)p->run, points);
+    else
+        text_addf(sql, " FROM \"%s_front\" WHERE run = %lld", model, (long long)p->run);
+}
+
+/* The points of model m among the front's ids, as "(1, 2, 3)". */
+static void list_points(const uint64_t *ids, size_t n, size_t m, struct text *list)
+{
+    text_add(list, "(");
+    for (size_t i = 0; i < n; i++)
+        if (ids[i] >> MODEL_SHIFT == m)
+            text_addf(list, "%s%llu", list->n > 1 ? "," : "", (unsigned long long)(ids[i] & (((uint64_t)1 << MODEL_SHIFT) - 1)));
+    text_add(list, ")");
+}
+
+static bool print_rows(struct printing *p, const struct goal *g, const uint64_t *ids, size_t n)
+{
+    struct text sql;
+    text_init(&sql);
+    for (size_t m = 0; m < p->models.n; m++) {
+        struct text points;
+        text_init(&points);
+        if (ids) list_points(ids, n, m, &points);
+        if (m) text_add(&sql, " UNION ALL ");
+        add_select(p, p->models.s[m], g, ids ? points.s : NULL, &sql);
+        text_release(&points);
+    }
+    text_add(&sql, " ORDER BY");
+    for (size_t i = 0; i < g->n_per; i++) text_addf(&sql, " \"%s\",", g->per[i]);
+    text_addf(&sql, " \"%s\" %s", g->columns[0], g->maximise[0] ? "DESC" : "ASC");
+    for (size_t i = 1; i < g->n; i++) text_addf(&sql, ", \"%s\" %s", g->columns[i], g->maximise[i] ? "DESC" : "ASC");
+    for (size_t i = 0; i < p->axes.n; i++) text_addf(&sql, ", \"%s\"", p->axes.s[i]);
+    if (p->request->limit) text_addf(&sql, " LIMIT %zu", p->request->limit);
+    struct query *q = query_new(p->reader, sql.s, (struct srcloc){0}, p->diags);
+    bool ok = q && query_print(q, p->request->format, stdout, p->diags);
+    query_free(q);
+    text_release(&sql);
+    return ok;
+}
+
+/* ---- summary ---------------------------------------------------------------------------------------------------------------------------- */
+
+/* Best and worst of every objective over all feasible points. */
+static bool read_extent(struct printing *p, const struct goal *g, double *best, double *worst)
+{
+    for (size_t i = 0; i < g->n; i++) best[i] = worst[i] = (double)NAN;
+    bool ok = true;
+    for (size_t m = 0; ok && m < p->models.n; m++) {
+        struct text sql;
+        text_init(&sql);
+        for (size_t i = 0; i < g->n; i++)
+            text_addf(&sql, "%smin(\"%s\"), max(\"%s\")", i ? ", " : "SELECT ", g->columns[i], g->columns[i]);
+        text_addf(&sql, " FROM \"%s\" WHERE status = 'ok' AND run = %lld", p->models.s[m], (long long)p->run);
+        struct query *q = query_new(p->reader, sql.s, (struct srcloc){0}, p->diags);
+        ok = q && query_step(q, p->diags) == 1;
+        for (size_t i = 0; ok && i < g->n; i++) {
+            double lo = query_f64(q, (int)(2 * i)), hi = query_f64(q, (int)(2 * i + 1));
+            best[i] = g->maximise[i] ? fmax(best[i], hi) : fmin(best[i], lo);
+            worst[i] = g->maximise[i] ? fmin(worst[i], lo) : fmax(worst[i], hi);
+        }
+        query_free(q);
+        text_release(&sql);
+    }
+    return ok;
+}
+
+/* The front's values, each objective scaled so that the best of all feasible points is 0 and the worst 1. The caller frees it. */
+static double *scaled_front(struct printing *p, const struct goal *g, const double *best, const double *worst, size_t *ret_n)
+{
+    double *values = NULL;
+    size_t n = 0, capacity = 0;
+    int status = 0;
+    for (size_t m = 0; status >= 0 && m < p->models.n; m++) {
+        struct text sql;
+        text_init(&sql);
+        for (size_t i = 0; i < g->n; i++) text_addf(&sql, "%s\"%s\"", i ? ", " : "SELECT ", g->columns[i]);
+        text_addf(&sql, " FROM \"%s_front\" WHERE run = %lld", p->models.s[m], (long long)p->run);
+        struct query *q = query_new(p->reader, sql.s, (struct srcloc){0}, p->diags);
+        status = q ? 1 : -1;
+        while (status > 0 && (status = query_step(q, p->diags)) > 0) {
+            if (n == capacity) values = xrealloc(values, capacity = 2 * capacity + 64, g->n * sizeof *values);
+            for (size_t i = 0; i < g->n; i++) {
+                double span = worst[i] - best[i];
+                values[n * g->n + i] = span != 0 ? (query_f64(q, (int)i) - best[i]) / span : 0;
+            }
+            n++;
+        }
+        query_free(q);
+        text_release(&sql);
+    }
+    *ret_n = n;
+    return values;
+}
+
+/* Points on the front, and the share of the box between the worst and the best that it dominates. */
+static bool print_summary(struct printing *p, const struct goal *g)
+{
+    enum {
+        MANY = 2000,
+        EXACT_OBJECTIVES = 3
+    }; /* the hypervolume of large fronts in many dimensions takes too long to be said in passing */
+    double best[SWEEP_OBJECTIVES_MAX], worst[SWEEP_OBJECTIVES_MAX], ref[SWEEP_OBJECTIVES_MAX];
+    if (!read_extent(p, g, best, worst)) return false;
+    size_t n;
+    double *values = scaled_front(p, g, best, worst, &n);
+    for (size_t i = 0; i < g->n; i++) ref[i] = 1;
+    char count[TEXT_NUMBER_MAX], *goal = goal_text(g);
+    fprintf(stderr, "front: %s points, %s", text_count(count, n), goal);
+    if (g->n_per == 0 && g->n > 1 && n > 0 && (g->n <= EXACT_OBJECTIVES || n <= MANY))
+        fprintf(stderr, "; hypervolume %.4f of the box between the worst and the best of each objective",
+                hypervolume(values, n, (int)g->n, ref));
+    fprintf(stderr, "\n");
+    if (p->request->limit && n > p->request->limit)
+        fprintf(stderr, "front: the first %zu rows are shown; all are in the view %s_front\n", p->request->limit, p->models.s[0]);
+    free(goal);
+    free(values);
+    return true;
+}
+
+/* ---- the whole ---------------------------------------------------------------------------------------------------------------------------- */
+
+static bool print_new_goal(struct printing *p)
+{
+    const struct goal *g = p->request->goal;
+    struct grouped_front *front = grouped_front_new((int)g->n, g->maximise);
+    bool ok = check_goal(p);
+    for (size_t m = 0; ok && m < p->models.n; m++) ok = scan_model(p, m, front);
+    if (ok) {
+        const uint64_t *ids;
+        size_t n = grouped_front_finish(front, &ids);
+        ok = print_rows(p, g, ids ? ids : (const uint64_t[]){0}, n);
+    }
+    grouped_front_free(front);
+    return ok;
+}
+
+bool front_table_print(const struct front_request *request, struct diags *diags)
+{
+    struct printing p = {.request = request, .diags = diags, .reader = reader_open(request->db, diags)};
+    bool ok = p.reader && find_run(&p) && find_models(&p);
+    for (size_t m = 0; ok && m < p.models.n; m++) ok = find_axes(&p, p.models.s[m]);
+    if (ok && request->goal)
+        ok = print_new_goal(&p);
+    else if (ok)
+        ok = print_rows(&p, &p.goal, NULL, 0) && (!request->summary || print_summary(&p, &p.goal));
+    strings_release(&p.models);
+    strings_release(&p.axes);
+    goal_release(&p.goal);
+    reader_close(p.reader);
+    return ok;
+}

@@ -1,0 +1,24 @@
+/* The front of a run as rows: what the run stored, or computed now for other objectives. */
+#ifndef DSE_CLI_FRONT_TABLE_H
+#define DSE_CLI_FRONT_TABLE_H
+
+#include "cli/output.h"
+#include "sweep/goal.h"
+
+struct front_request {
+    const char *db;
+    const char *model;       /* only this one; NULL: all models of the run */
+    int64_t run;             /* 0: the newest that is done */
+    const struct goal *goal; /* NULL: the run's own, as stored */
+    size_t limit;            /* rows at most; 0: all */
+    enum output_format format;
+    bool summary; /* say how many points there are, and the hypervolume, on stderr */
+};
+
+/* Print the front, best first objective first: model, objectives, and the parameters that vary in the run. */
+bool front_table_print(const struct front_request *request, struct diags *diags);
+
+/* Path of a figure beside the database: "results/NAME.png". The caller frees it. */
+char *figure_path(const char *db, const char *figure, const char *ending);
+
+#endif

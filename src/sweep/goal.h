@@ -1,0 +1,33 @@
+/* What a run optimises: its objectives, and the parameters for whose every combination there is a front. A run keeps it as text in
+ * the database: "max tokens_per_s, min area_mm2 per llm, context".
+ */
+#ifndef DSE_SWEEP_GOAL_H
+#define DSE_SWEEP_GOAL_H
+
+#include "config/sweep_file.h"
+#include "store/store.h"
+
+struct goal {
+    char *columns[SWEEP_OBJECTIVES_MAX];
+    bool maximise[SWEEP_OBJECTIVES_MAX];
+    size_t n;
+    char **per;
+    size_t n_per;
+};
+
+void goal_init(struct goal *g);
+void goal_release(struct goal *g);
+/* Add an objective, or a parameter. False, adding nothing, when there are SWEEP_OBJECTIVES_MAX already. */
+bool goal_add(struct goal *g, const char *column, bool maximise);
+void goal_add_per(struct goal *g, const char *parameter);
+/* The goal of a sweep file. Release it. */
+void goal_of_sweep(struct goal *g, const struct sweep_file *s);
+
+/* As text; the caller frees it. And back: false when the text is no goal; release g whatever comes back. */
+char *goal_text(const struct goal *g);
+bool goal_parse(struct goal *g, const char *text);
+
+/* Compute the front of the store's run under the goal, over all its models together, and store it. */
+bool goal_front(struct store *st, const struct goal *g, size_t *ret_n, struct diags *diags);
+
+#endif
