@@ -128,7 +128,7 @@ enum lad_stage { LAD_HBM, LAD_EAS, LAD_APID, LAD_MD, LAD_AC, LAD_VPU, LAD_STAGES
 struct lad_attention {
     double time_s, fill_s;             /* fill_s is part of time_s */
     double exposed_s[LAD_STAGES];      /* time_s without fill_s, by what bounds it */
-    double stage1_s;                   /* part of exposed_s[LAD_HBM] due to stage 1; the rest is stage 4 */
+    double stage1_s, stage4_s;         /* exposed_s[LAD_HBM] by the stage whose bytes move */
     double stage1_bytes, stage4_bytes; /* moved in attention periods; their sum is the three below */
     double centers_bytes, active_bytes, others_bytes;
     double prefetch_bytes; /* moved in linear layers for attention */

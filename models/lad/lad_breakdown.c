@@ -41,7 +41,7 @@ static void add_stages(const struct ctx *c, const struct lad_step *s)
     add(c, "stage1_hbm", 1, dram, a->stage1_s, a->stage1_bytes, 0);
     add(c, "stage2_eas", 1, compute, a->exposed_s[LAD_EAS], 0, ops * macs.eas);
     add(c, "stage3_apid", 1, compute, a->exposed_s[LAD_APID], 0, 0);
-    add(c, "stage4_hbm", 1, dram, a->exposed_s[LAD_HBM] - a->stage1_s, a->stage4_bytes, 0);
+    add(c, "stage4_hbm", 1, dram, a->stage4_s, a->stage4_bytes, 0);
     add(c, "stage5_md", 1, compute, a->exposed_s[LAD_MD], 0, ops * macs.md);
     add(c, "stage6_ac", 1, compute, a->exposed_s[LAD_AC], 0, ops * macs.ac);
     add(c, "pipeline_fill", 1, dse_bound_names[DSE_BOUND_LATENCY], a->fill_s, 0, 0);

@@ -65,6 +65,10 @@ static void points__that_cannot_run_say_why(void **state)
     p.sram_word_bits = 8192;
     assert_refused(&p, "word width");
     p = f.defaults;
+    p.gather = LAD_GATHER_ROWS;
+    p.dram.timing.t_rfc_ns = p.dram.timing.t_refi_ns;
+    assert_refused(&p, "nothing but refresh");
+    p = f.defaults;
     p.technology = fixture_node(&f, "stillmaker-hp-14nm-0.8v");
     assert_refused(&p, "22 nm");
 }
@@ -259,7 +263,6 @@ static void random_point(const struct schema *schema, struct lad_params *p, uint
     if (random_u64(state) % 2) p->dram.capacity_gib = 1048576;
     if (random_u64(state) % 4 == 0) p->sram = f.cacti;
     if (random_u64(state) % 4 == 0) p->technology = &f.nodes[random_u64(state) % f.n_nodes];
-    if (p->dram.timing.t_rfc_ns >= p->dram.timing.t_refi_ns) p->dram.timing.t_rfc_ns = 0; /* as dse_memory_check wants */
     dse_model_lad.resolve(p);
 }
 
