@@ -55,7 +55,7 @@ static struct store *open_store(const char *path, uint64_t n, struct diags *d)
 {
     struct store_table t = {
         .model = "bench", .points = n, .columns = columns, .n_columns = COLUMNS, .params = params, .n_params = PARAMS};
-    struct run_info info = {.sweep = "bench", .sweep_text = "", .hash = 1, .fidelity = "closed-form"};
+    struct run_info info = {.sweep = "bench", .sweep_text = "", .hash = 1, .fidelity = "closed-form", .objectives = "max m0"};
     struct store *st = store_open_tables(path, &info, &t, 1, 0, d);
     must(st != NULL, d);
     return st;
