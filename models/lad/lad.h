@@ -1,12 +1,10 @@
-/* LAD, inside: parameters, metrics, and the steps of the closed form. README.md holds the equations (E..) and assumptions (A..) that
- * the comments name.
+/* LAD, inside: parameters, metrics, and the steps of the closed form. README.md holds the equations (E..) and assumptions (A..)
+ * that the comments name.
  *
- * A point is evaluated in this order: lad_point_init derives everything that does not depend on the batch; lad_batch chooses the batch;
- * lad_step_at times one step of that batch; lad_chip_at says what the
- * chip costs.
+ * A point is evaluated in this order: lad_point_init derives everything that does not depend on the batch; lad_batch chooses the
+ * batch; lad_step_at times one step of that batch; lad_chip_at says what the chip costs.
  *
- * Units inside: seconds, bytes, watts, cycles. Only struct lad_params and struct lad_metrics carry the units of their names.
- */
+ * Units inside: seconds, bytes, watts, cycles. Only struct lad_params and struct lad_metrics carry the units of their names. */
 #ifndef LAD_H
 #define LAD_H
 
@@ -130,7 +128,7 @@ enum lad_stage { LAD_HBM, LAD_EAS, LAD_APID, LAD_MD, LAD_AC, LAD_VPU, LAD_STAGES
 struct lad_attention {
     double time_s, fill_s;             /* fill_s is part of time_s */
     double exposed_s[LAD_STAGES];      /* time_s without fill_s, by what bounds it */
-    double stage1_s;                   /* part of exposed_s[LAD_HBM] due to stage 1; the rest is stage 4 */
+    double stage1_s, stage4_s;         /* exposed_s[LAD_HBM] by the stage whose bytes move */
     double stage1_bytes, stage4_bytes; /* moved in attention periods; their sum is the three below */
     double centers_bytes, active_bytes, others_bytes;
     double prefetch_bytes; /* moved in linear layers for attention */
