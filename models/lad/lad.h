@@ -4,7 +4,8 @@
  * A point is evaluated in this order: lad_point_init derives everything that does not depend on the batch; lad_batch chooses the
  * batch; lad_step_at times one step of that batch; lad_chip_at says what the chip costs.
  *
- * Units inside: seconds, bytes, watts, cycles. Only struct lad_params and struct lad_metrics carry the units of their names. */
+ * Units inside: seconds, bytes, watts, cycles. Only struct lad_params and struct lad_metrics carry the units of their names.
+ */
 #ifndef LAD_H
 #define LAD_H
 
@@ -113,10 +114,8 @@ struct lad_point {
 const char *lad_point_init(struct lad_point *ret, const struct lad_params *p);
 /* Slots of an attention period: rounds of head-samples over the tiles. */
 double lad_rounds(const struct lad_point *pt, double batch);
-/* E15: bytes of one tile's SRAM that the pipeline cannot do without; positions that can be pre-fetched for each head-sample of a
- * head with `active` active positions. */
+/* E15: bytes of one tile's SRAM that the pipeline cannot do without. */
 double lad_sram_resident(const struct lad_point *pt, double batch);
-double lad_sram_positions(const struct lad_point *pt, double batch, double active);
 /* E17: bytes in DRAM: weights, KV cache, G and intermediate caches of `batch` sequences. */
 double lad_dram_footprint(const struct lad_point *pt, double batch);
 

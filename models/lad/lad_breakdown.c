@@ -1,7 +1,8 @@
 /* The breakdown of a step: operator by operator, LAD's attention stage by stage.
  *
  * Times are exposed times: a stage that runs behind another one has none and is "hidden". The parts of depth 0 add up to the step
- * in time, bytes, operations and energy; those of depth 1 add up to the attention above them. */
+ * in time, bytes, operations and energy; those of depth 1 add up to the attention above them.
+ */
 #include "lad.h"
 
 #include <dse/units.h>

@@ -110,12 +110,6 @@ static double room_left(const struct room *r, double active)
     return larger(0, r->positions - r->per_active * active) * r->share;
 }
 
-double lad_sram_positions(const struct lad_point *pt, double batch, double active)
-{
-    struct room r = sram_room(pt, batch, lad_rounds(pt, batch));
-    return room_left(&r, active);
-}
-
 /* ---- the spread over heads ------------------------------------------------------------------------------------------------- */
 
 /* E12: weights exp(-z^2 / 2), normalised, of the nodes z = -1.8, -1.2, -0.8, -0.5, -0.25, 0, 0.25, 0.5, 0.8, 1.2, 1.8. */
