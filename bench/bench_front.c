@@ -277,7 +277,7 @@ static void bench_hypervolume(const double *pass)
     } rows[] = {{3, 1000, 0.14}, {3, 10000, 2.0}, {4, 1000, 1.1}, {4, 10000, 45}};
     static const enum shape shapes[] = {SPHERE, CONCAVE};
     printf("\nhypervolume of a front\n%2s %-8s %8s %8s %8s %8s %8s %7s %7s %7s\n", "m", "shape", "points", "ms", "pass ms",
-           "passes", "moocore", "ratio", "goal");
+           "passes", "moocore", "ratio", "raw", "goal");
     for (size_t s = 0; s < 2; s++)
         for (size_t k = 0; k < sizeof rows / sizeof *rows; k++) {
             const int m = rows[k].m;
