@@ -42,7 +42,6 @@ static struct diag *append(struct diags *d, enum diag_severity severity, enum di
         d->capacity = d->capacity ? 2 * d->capacity : 8;
         d->list = xrealloc(d->list, d->capacity, sizeof *d->list);
     }
-    if (severity == DIAG_ERROR) d->errors++;
     struct diag *g = &d->list[d->n++];
     *g = (struct diag){.severity = severity, .kind = kind, .line = loc.line, .column = loc.column};
     if (loc.file) g->file = xstrdup(loc.file);
@@ -51,6 +50,8 @@ static struct diag *append(struct diags *d, enum diag_severity severity, enum di
 
 bool diags_input(struct diags *d, struct srcloc loc, const char *source_text, const char *hint, const char *fmt, ...)
 {
+    d->errors++;
+    if (d->n >= DIAGS_MAX) return false;
     va_list ap;
     va_start(ap, fmt);
     struct diag *g = append(d, DIAG_ERROR, DIAG_INPUT, loc);
@@ -63,6 +64,8 @@ bool diags_input(struct diags *d, struct srcloc loc, const char *source_text, co
 
 bool diags_runtime(struct diags *d, const char *file, const char *fmt, ...)
 {
+    d->errors++;
+    if (d->n >= DIAGS_MAX) return false;
     va_list ap;
     va_start(ap, fmt);
     append(d, DIAG_ERROR, DIAG_RUNTIME, (struct srcloc){.file = file})->message = xvasprintf(fmt, ap);
@@ -72,6 +75,7 @@ bool diags_runtime(struct diags *d, const char *file, const char *fmt, ...)
 
 void diags_warn(struct diags *d, struct srcloc loc, const char *source_text, const char *fmt, ...)
 {
+    if (d->n >= DIAGS_MAX / 2) return; /* leave room for errors */
     va_list ap;
     va_start(ap, fmt);
     struct diag *g = append(d, DIAG_WARNING, DIAG_INPUT, loc);
@@ -99,10 +103,20 @@ static char *printable(const char *s, size_t n)
         size_t length = *p < 0x80 ? 1 : *p >= 0xC2 && *p < 0xE0 ? 2 : *p >= 0xE0 && *p < 0xF0 ? 3 : *p >= 0xF0 && *p < 0xF5 ? 4 : 0;
         bool whole = length > 0;
         for (size_t i = 1; i < length && whole; i++) whole = (p[i] & 0xC0) == 0x80;
-        if (!whole || (*p < 0x20 && *p != '\t') || *p == 0x7f) *p = '?';
+        if (!whole || (*p < 0x20 && *p != '\t' && *p != '\n') || *p == 0x7f) *p = '?';
         p += whole ? length : 1;
     }
     return copy;
+}
+
+/* Byte offset of the column-th character of a line; its length when there are fewer. */
+static size_t offset_of(const char *line, int column)
+{
+    const char *s = line;
+    for (int i = 1; i < column && *s; i++)
+        for (s++; (*s & 0xC0) == 0x80; s++) {
+        }
+    return (size_t)(s - line);
 }
 
 /* The source line, then a caret under its column. Tabs are kept above the caret so that it lands under its character. A long line is
@@ -110,21 +124,27 @@ static char *printable(const char *s, size_t n)
 static void print_source(const struct diag *g, FILE *out, const char *bold, const char *reset)
 {
     enum { WIDTH = 120 };
-    size_t length = strlen(g->source);
-    size_t column = g->column > 0 ? (size_t)g->column - 1 : 0;
-    if (column > length) column = length;
-    size_t start = column > WIDTH / 2 && length > WIDTH ? column - WIDTH / 2 : 0;
+    size_t at = offset_of(g->source, g->column);
+    size_t start = at > WIDTH / 2 && strlen(g->source) > WIDTH ? at - WIDTH / 2 : 0;
+    while (start > 0 && (g->source[start] & 0xC0) == 0x80) start--;
     char *shown = printable(g->source + start, WIDTH);
     fprintf(out, "%5d | %s%s\n", g->line, start ? "..." : "", shown);
     free(shown);
     if (g->column < 1) return;
     fprintf(out, "      | %s", start ? "   " : "");
-    for (size_t i = start; i < column; i++) {
-        unsigned char c = i < length ? (unsigned char)g->source[i] : ' ';
-        if ((c & 0xC0) == 0x80) continue; /* the rest of a UTF-8 character */
-        fputc(c == '\t' ? '\t' : ' ', out);
+    for (size_t i = start; i < at; i++) {
+        if ((g->source[i] & 0xC0) == 0x80) continue; /* the rest of a UTF-8 character */
+        fputc(g->source[i] == '\t' ? '\t' : ' ', out);
     }
     fprintf(out, "%s^%s\n", bold, reset);
+}
+
+/* A line that ends in text fit for a terminal. */
+static void print_line(FILE *out, const char *text)
+{
+    char *shown = printable(text, strlen(text));
+    fprintf(out, "%s\n", shown);
+    free(shown);
 }
 
 void diags_print(const struct diags *d, FILE *out, bool colour)
@@ -139,8 +159,14 @@ void diags_print(const struct diags *d, FILE *out, bool colour)
         else
             fprintf(out, "%sdse:%s", bold, reset);
         if (g->line) fprintf(out, "%s%d:%d:%s", bold, g->line, g->column, reset);
-        fprintf(out, " %s%s:%s %s\n", colour ? colours[g->severity] : "", words[g->severity], reset, g->message);
+        fprintf(out, " %s%s:%s ", colour ? colours[g->severity] : "", words[g->severity], reset);
+        print_line(out, g->message);
         if (g->source) print_source(g, out, colour ? "\033[1;32m" : "", reset);
-        if (g->hint) fprintf(out, "  %s\n", g->hint);
+        if (!g->hint) continue;
+        fputs("  ", out);
+        print_line(out, g->hint);
     }
+    size_t shown = 0;
+    for (size_t i = 0; i < d->n; i++) shown += d->list[i].severity == DIAG_ERROR;
+    if (d->errors > shown) fprintf(out, "%sdse:%s and %zu errors more\n", bold, reset, d->errors - shown);
 }

@@ -25,7 +25,7 @@ enum diag_class {
     DIAG_RUNTIME, /* disk, database, gnuplot: exit 1 */
 };
 
-/* A place in a file, or on the command line (file NULL, line 0). line and column count from 1; 0 is unknown. */
+/* A place in a file, or on the command line (file NULL, line 0). line and column count from 1, columns in characters; 0 is unknown. */
 struct srcloc {
     const char *file; /* borrowed by the caller's side, copied into a diag */
     int line, column;
@@ -41,11 +41,13 @@ struct diag {
     char *source;  /* the source line, without its newline; or NULL */
 };
 
+/* At most DIAGS_MAX are kept; later errors are only counted. */
 struct diags {
     struct diag *list;
     size_t n, capacity;
-    size_t errors; /* how many of severity DIAG_ERROR */
+    size_t errors; /* how many of severity DIAG_ERROR there were */
 };
+enum { DIAGS_MAX = 100 };
 
 void diags_init(struct diags *d);
 void diags_release(struct diags *d);

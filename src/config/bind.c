@@ -214,11 +214,13 @@ bool binding_finish(struct binding *b, struct diags *diags)
     const struct schema *params = &b->model->params;
     for (size_t i = 0; i < params->n; i++) {
         const struct field *f = &params->fields[i], *other = f->excludes ? schema_find(params, f->excludes) : NULL;
-        if (!other || !b->given[i].is_given) continue;
-        const struct given *g = &b->given[schema_index(params, other)];
-        if (!g->is_given) continue;
-        bool later = g->loc.line > b->given[i].loc.line;
-        const struct given *at = later ? g : &b->given[i];
+        if (!other) continue;
+        const struct given *g = &b->given[i], *h = &b->given[schema_index(params, other)];
+        if (!g->is_given || !h->is_given) continue;
+        bool mutual = other->excludes && strcmp(other->excludes, f->name) == 0;
+        if (mutual && h < g) continue; /* said already */
+        bool later = h->loc.line > g->loc.line || (h->loc.line == g->loc.line && h->loc.column > g->loc.column);
+        const struct given *at = later ? h : g;
         ok = diags_input(diags, at->loc, at->source_text, "one follows from the other", "%s and %s cannot both be given", f->name,
                          other->name);
     }

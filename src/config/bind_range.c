@@ -100,6 +100,7 @@ static uint64_t count_of(const struct range *r)
 /* The double nearest to v rounded to 15 significant digits. */
 static double round_decimal(double v)
 {
+    if (v == floor(v) && fabs(v) < 1e15) return v;
     char buf[TEXT_NUMBER_MAX];
     snprintf(buf, sizeof buf, "%.14e", v);
     double rounded;
@@ -164,6 +165,11 @@ bool bind_range(const struct field *f, const struct toml_doc *doc, const struct 
         free(g->values);
         return false;
     }
-    for (uint64_t i = 0; i < g->n; i++) g->values[i].f64 = value_at(&r, i);
+    for (uint64_t i = 0; i < g->n; i++) {
+        g->values[i].f64 = value_at(&r, i);
+        if (i == 0 || g->values[i].f64 > g->values[i - 1].f64) continue;
+        free(g->values);
+        return bind_error(doc, node, f, diags, "the values of the range cannot be told apart: its step is too small");
+    }
     return true;
 }

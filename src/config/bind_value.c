@@ -74,7 +74,7 @@ static bool bind_number(const struct field *f, const struct toml_doc *doc, const
         return bind_error(doc, node, f, diags, "a number is needed, not %s", toml_type_name(node->type));
     double x = node->type == TOML_INTEGER ? (double)node->integer : node->number;
     if (f->type == DSE_TYPE_F64) {
-        ret->f64 = x;
+        ret->f64 = x == 0 ? 0 : x; /* there is one zero */
     } else if (node->type == TOML_INTEGER) {
         ret->i64 = node->integer;
     } else if (isfinite(x) && x == floor(x) && fabs(x) < 9e15) {

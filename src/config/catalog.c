@@ -194,7 +194,7 @@ static bool check_entry_keys(const struct catalog *c, enum dse_kind kind, const 
     return ok;
 }
 
-/* Refuse a name that exists. */
+/* Refuse a name that is empty or exists. */
 static bool is_new(const struct catalog *c, enum dse_kind kind, const struct toml_doc *doc, const struct toml_node *node,
                    struct diags *diags)
 {
@@ -202,6 +202,8 @@ static bool is_new(const struct catalog *c, enum dse_kind kind, const struct tom
     if (strlen(node->key) > NAME_LENGTH_MAX)
         return diags_input(diags, toml_key_loc(doc, node), NULL, NULL, "a name of %zu characters; at most %d", strlen(node->key),
                            NAME_LENGTH_MAX);
+    if (!*node->key)
+        return diags_input(diags, toml_key_loc(doc, node), doc->text, NULL, "the name of a %s is empty", kind_singular(kind));
     const struct dse_entry *old = catalog_find(c, kind, node->key);
     if (!old) return true;
     return diags_input(diags, toml_key_loc(doc, node), doc->text, "give yours another name", "%s \"%s\" exists already (%s)",

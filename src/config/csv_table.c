@@ -52,10 +52,9 @@ static void check_header(struct reader *r)
 
 static void on_row(int terminator, void *user)
 {
-    (void)terminator;
     struct reader *r = user;
     struct csv_table *t = r->table;
-    int newlines = 1; /* a quoted cell may hold more */
+    int newlines = terminator == '\n'; /* of \r\n, both are reported; a quoted cell may hold more */
     for (size_t i = 0; i < r->n_cells; i++)
         for (const char *s = r->cells[i]; (s = strchr(s, '\n')) != NULL; s++) newlines++;
     if (r->n_cells == 0) { /* an empty line, or a comment */
@@ -80,16 +79,24 @@ static char *take_comments(char *text)
     static const char key[] = "# source:";
     struct text source;
     text_init(&source);
-    for (char *s = text; s; s = strchr(s, '\n') ? strchr(s, '\n') + 1 : NULL) {
-        if (*s != '#') continue;
-        size_t n = strcspn(s, "\r\n");
-        if (strncmp(s, key, sizeof key - 1) == 0) {
+    char *out = text;
+    for (char *s = text; *s;) {
+        size_t n = strcspn(s, "\n"), said = strcspn(s, "\r\n");
+        bool comment = *s == '#';
+        if (comment && said >= sizeof key - 1 && memcmp(s, key, sizeof key - 1) == 0) {
             size_t skip = sizeof key - 1 + strspn(s + sizeof key - 1, " ");
             if (source.n) text_add(&source, " ");
-            text_add_bytes(&source, s + skip, n - skip);
+            text_add_bytes(&source, s + skip, said - skip);
         }
-        memmove(s, s + n, strlen(s + n) + 1);
+        bool newline = s[n] == '\n';
+        if (!comment) {
+            memmove(out, s, n);
+            out += n;
+        }
+        if (newline) *out++ = '\n';
+        s += n + newline;
     }
+    *out = '\0';
     return text_detach(&source);
 }
 
@@ -102,6 +109,8 @@ bool csv_table_read(struct csv_table *t, const char *path, const char *const *co
     struct reader r = {.table = t, .diags = diags, .line = 1, .ok = true};
     if (strlen(text) != size)
         r.ok = diags_input(diags, (struct srcloc){.file = path}, NULL, NULL, "is not text: it has a NUL byte");
+    static const char bom[] = "\xEF\xBB\xBF";
+    if (strncmp(text, bom, 3) == 0) memmove(text, text + 3, strlen(text + 3) + 1);
     t->source = take_comments(text);
     struct csv_parser parser;
     if (csv_init(&parser, CSV_STRICT | CSV_STRICT_FINI | CSV_REPALL_NL) != 0) abort(); /* only ever out of memory */

@@ -6,6 +6,7 @@
 #include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 /* ---- expressions ---------------------------------------------------------------------------------------------------------------------------- */
 
@@ -18,17 +19,19 @@ static bool is_identifier(const char *s)
     return true;
 }
 
-/* Is the name a column already: one of the store's own, a parameter or a metric of any model of the sweep? */
+/* Is the name a column already: one of the store's or SQLite's own, a parameter or a metric of any model of the sweep? SQL does not tell
+ * upper from lower case. */
 static bool is_taken(const struct reading *r, const char *name)
 {
-    static const char *const own[] = {"id", "run", "point", "status", "reason", "fidelity", "first_id"};
-    for (size_t i = 0; i < sizeof own / sizeof *own; i++)
-        if (strcmp(own[i], name) == 0) return true;
+    static const char *const own[] = {"id", "run", "point", "status", "reason", "fidelity", "first_id", "rowid", "oid", "_rowid_"};
+    bool taken = false;
+    for (size_t i = 0; i < sizeof own / sizeof *own; i++) taken |= strcasecmp(own[i], name) == 0;
     for (size_t m = 0; m < r->out->n_models; m++) {
-        const struct model *model = r->out->bindings[m]->model;
-        if (schema_find(&model->params, name) || schema_find(&model->metrics, name)) return true;
+        const struct schema *params = &r->out->bindings[m]->model->params, *metrics = &r->out->bindings[m]->model->metrics;
+        for (size_t i = 0; i < params->n; i++) taken |= strcasecmp(params->fields[i].name, name) == 0;
+        for (size_t i = 0; i < metrics->n; i++) taken |= strcasecmp(metrics->fields[i].name, name) == 0;
     }
-    return false;
+    return taken;
 }
 
 static int by_name(const void *a, const void *b)
@@ -37,23 +40,37 @@ static int by_name(const void *a, const void *b)
     return strcmp(x->name, y->name);
 }
 
-/* How many characters of opening quotes a string value has. */
-static int quotes_of(const struct toml_doc *doc, const struct toml_node *node)
+/* Where the text of a string begins: behind its opening quotes, and behind the newline that may follow three of them. */
+static struct srcloc text_loc(const struct toml_doc *doc, const struct toml_node *node)
 {
+    struct srcloc loc = toml_loc(doc, node);
     const char *s = doc->text;
-    for (int line = 1; s && line < node->line; line++) {
-        s = strchr(s, '\n');
-        if (s) s++;
-    }
-    if (!s || strlen(s) < (size_t)node->column) return 1;
-    s += node->column - 1;
-    return strncmp(s, "\"\"\"", 3) == 0 || strncmp(s, "'''", 3) == 0 ? 3 : 1;
+    for (int line = 1; line < loc.line && (s = strchr(s, '\n')) != NULL; line++) s++;
+    if (!s) return loc;
+    for (int column = 1; column < loc.column && *s; column++)
+        for (s++; (*s & 0xC0) == 0x80; s++) {
+        }
+    bool three = strncmp(s, "\"\"\"", 3) == 0 || strncmp(s, "'''", 3) == 0;
+    loc.column += three ? 3 : 1;
+    if (!three || s[3 + strspn(s + 3, "\r")] != '\n') return loc;
+    return (struct srcloc){loc.file, loc.line + 1, 1};
+}
+
+/* Is there a derived column of that name before the i-th key? Names of columns differ in more than case. */
+static bool is_derived(const struct toml_node *table, size_t i)
+{
+    for (size_t k = 0; k < i; k++)
+        if (strcasecmp(table->children[k].key, table->children[i].key) == 0) return true;
+    return false;
 }
 
 static bool read_list(struct reading *r, const char *section, bool columns, struct named_expr **ret, size_t *ret_n)
 {
     const struct toml_node *table = toml_expect(r->doc, &r->doc->root, section, TOML_TABLE, r->diags);
     if (!table) return toml_get(&r->doc->root, section) == NULL;
+    if (table->n > SWEEP_EXPRESSIONS_MAX)
+        return diags_input(r->diags, toml_key_loc(r->doc, table), r->doc->text, NULL, "[%s] has %zu expressions; at most %d",
+                           section, table->n, SWEEP_EXPRESSIONS_MAX);
     bool ok = true;
     for (size_t i = 0; i < table->n; i++) {
         const struct toml_node *node = &table->children[i];
@@ -61,7 +78,7 @@ static bool read_list(struct reading *r, const char *section, bool columns, stru
         if (!is_identifier(node->key))
             ok = diags_input(r->diags, key, r->doc->text, "letters, digits and _, at most 200; no digit first",
                              "\"%s\" cannot name %s", node->key, columns ? "a column" : "a constraint");
-        else if (columns && is_taken(r, node->key))
+        else if (columns && (is_taken(r, node->key) || is_derived(table, i)))
             ok = diags_input(r->diags, key, r->doc->text, "give the new column another name", "there is a column \"%s\" already",
                              node->key);
         if (node->type != TOML_STRING) {
@@ -69,10 +86,8 @@ static bool read_list(struct reading *r, const char *section, bool columns, stru
                              "%s: an expression in quotes is needed, not %s", node->key, toml_type_name(node->type));
             continue;
         }
-        struct srcloc loc = toml_loc(r->doc, node);
-        loc.column += quotes_of(r->doc, node);
         *ret = xrealloc(*ret, *ret_n + 1, sizeof **ret);
-        (*ret)[(*ret_n)++] = (struct named_expr){xstrdup(node->key), xstrdup(node->string), loc};
+        (*ret)[(*ret_n)++] = (struct named_expr){xstrdup(node->key), xstrdup(node->string), text_loc(r->doc, node)};
     }
     if (*ret_n) qsort(*ret, *ret_n, sizeof **ret, by_name);
     return ok;
@@ -95,13 +110,20 @@ static bool read_per(struct reading *r, const struct toml_node *node)
     bool ok = true;
     for (size_t i = 0; i < node->n; i++) {
         const struct toml_node *item = &node->children[i];
-        bool known = item->type == TOML_STRING && r->out->n_models > 0;
+        bool known = item->type == TOML_STRING;
         for (size_t m = 0; known && m < r->out->n_models; m++)
             known = schema_find(&r->out->bindings[m]->model->params, item->string) != NULL;
         if (!known) {
             ok = diags_input(r->diags, toml_loc(r->doc, item), r->doc->text, NULL,
                              "per: %s is not a parameter of every model of the sweep",
                              item->type == TOML_STRING ? item->string : toml_type_name(item->type));
+            continue;
+        }
+        bool twice = false;
+        for (size_t k = 0; k < r->out->n_per; k++) twice |= strcmp(r->out->per[k], item->string) == 0;
+        if (twice) {
+            ok = diags_input(r->diags, toml_loc(r->doc, item), r->doc->text, NULL, "per: %s stands in the list already",
+                             item->string);
             continue;
         }
         r->out->per = xrealloc(r->out->per, r->out->n_per + 1, sizeof(char *));

@@ -6,6 +6,7 @@
 #include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 /* ---- [sweep] ----------------------------------------------------------------------------------------------------------------------------- */
@@ -40,6 +41,7 @@ static bool read_model(struct reading *r, const struct toml_node *node)
                            toml_type_name(node->type));
     const struct model *m = registry_find(node->string);
     if (!m) {
+        r->model_missing = true;
         size_t n;
         const struct model *all = registry_models(&n);
         const char **names = xcalloc(n, sizeof *names);
@@ -103,15 +105,30 @@ static bool read_sweep(struct reading *r)
 
 /* ---- [params] ---------------------------------------------------------------------------------------------------------------------------- */
 
+/* May the key be meant for a model whose name was misspelt? Then that is the error, not the key. */
+static bool may_be_of_missing(const struct reading *r, const char *key)
+{
+    size_t n;
+    const struct model *all = registry_models(&n);
+    for (size_t i = 0; r->model_missing && i < n; i++)
+        if (strcmp(all[i].desc->name, key) == 0 || schema_find(&all[i].params, key)) return true;
+    return false;
+}
+
 static bool unknown_param(struct reading *r, const struct toml_node *node, const char *whose)
 {
+    if (may_be_of_missing(r, node->key)) return false;
+    if (node->type == TOML_TABLE && registry_find(node->key))
+        return diags_input(r->diags, toml_key_loc(r->doc, node), r->doc->text, "add it to models, or leave this section out",
+                           "[params.%s]: the sweep has no model \"%s\"", node->key, node->key);
     const char **names = NULL;
     size_t n = 0;
     for (size_t m = 0; m < r->out->n_models; m++) {
         const struct model *model = r->out->bindings[m]->model;
         if (whose && strcmp(whose, model->desc->name) != 0) continue;
-        names = xrealloc(names, n + model->params.n, sizeof *names);
+        names = xrealloc(names, n + model->params.n + 1, sizeof *names);
         for (size_t i = 0; i < model->params.n; i++) names[n++] = model->params.fields[i].name;
+        if (node->type == TOML_TABLE) names[n++] = model->desc->name; /* [params.MODEL] */
     }
     const char *near = text_nearest(node->key, names, n);
     char *hint = near ? xasprintf("did you mean \"%s\"?", near)
@@ -188,17 +205,23 @@ static bool read_sample(struct reading *r)
     return toml_check_keys(r->doc, sample, keys, 1, r->diags) && (method || !toml_get(sample, "method"));
 }
 
+static bool is_file(const char *path)
+{
+    struct stat st;
+    return stat(path, &st) == 0 && S_ISREG(st.st_mode) && access(path, R_OK) == 0;
+}
+
 /* A figure as given, else relative to the sweep file, else to the data directory. NULL if there is none; the caller frees it. */
 static char *find_figure(const struct reading *r, const char *name)
 {
-    if (access(name, R_OK) == 0) return xstrdup(name);
+    if (is_file(name)) return xstrdup(name);
     if (name[0] == '/') return NULL;
     const char *slash = strrchr(r->doc->file, '/');
     char *path = xasprintf("%.*s%s", slash ? (int)(slash - r->doc->file + 1) : 0, r->doc->file, name);
-    if (access(path, R_OK) == 0) return path;
+    if (is_file(path)) return path;
     free(path);
     path = xasprintf("%s/%s", r->data_dir, name);
-    if (access(path, R_OK) == 0) return path;
+    if (is_file(path)) return path;
     free(path);
     return NULL;
 }
@@ -254,9 +277,9 @@ static void read_all(struct reading *r)
     read_figures(r);
 }
 
-struct sweep_file *sweep_file_read(const char *path, struct catalog *catalog, const char *data_dir, struct diags *diags)
+/* Takes the document over. */
+static struct sweep_file *read_doc(struct toml_doc *doc, struct catalog *catalog, const char *data_dir, struct diags *diags)
 {
-    struct toml_doc *doc = toml_read_file(path, diags);
     if (!doc) return NULL;
     struct sweep_file *s = xcalloc(1, sizeof *s);
     s->doc = doc;
@@ -264,6 +287,17 @@ struct sweep_file *sweep_file_read(const char *path, struct catalog *catalog, co
     struct reading r = {.doc = doc, .out = s, .catalog = catalog, .data_dir = data_dir, .diags = diags};
     read_all(&r);
     return s;
+}
+
+struct sweep_file *sweep_file_read(const char *path, struct catalog *catalog, const char *data_dir, struct diags *diags)
+{
+    return read_doc(toml_read_file(path, diags), catalog, data_dir, diags);
+}
+
+struct sweep_file *sweep_file_read_text(const char *name, const char *text, size_t n, struct catalog *catalog, const char *data_dir,
+                                        struct diags *diags)
+{
+    return read_doc(toml_read_text(name, text, n, diags), catalog, data_dir, diags);
 }
 
 static void free_expressions(struct named_expr *list, size_t n)

@@ -15,7 +15,7 @@ struct objective {
     struct srcloc loc;
 };
 
-enum { SWEEP_OBJECTIVES_MAX = 16 };
+enum { SWEEP_OBJECTIVES_MAX = 16, SWEEP_EXPRESSIONS_MAX = 256 };
 
 struct sweep_file {
     struct toml_doc *doc;
@@ -34,10 +34,13 @@ struct sweep_file {
     size_t n_figures;
 };
 
-/* Read FILE. All errors of the file are added, not the first. NULL when there is nothing to read; otherwise what could be read, which with
- * errors is good for nothing but space_check (space/space.h), which adds those in expressions. The catalog gets the entries of the file's own [catalog]
- * table. The caller frees with sweep_file_free; the catalog must outlive it. Expressions are checked by space_new (space/space.h). */
+/* Read FILE. All errors of the file are added, not the first. NULL when there is nothing to read; otherwise what could be read, which
+ * with errors is good for nothing but space_check (space/space.h), which adds those in expressions. The catalog gets the entries of the
+ * file's own [catalog] table. The caller frees with sweep_file_free; the catalog must outlive it. */
 struct sweep_file *sweep_file_read(const char *path, struct catalog *catalog, const char *data_dir, struct diags *diags);
+/* The same from memory; `name` stands for the file in messages, and paths are relative to its folder. */
+struct sweep_file *sweep_file_read_text(const char *name, const char *text, size_t n, struct catalog *catalog, const char *data_dir,
+                                        struct diags *diags);
 void sweep_file_free(struct sweep_file *s);
 
 #endif

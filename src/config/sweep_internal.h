@@ -10,6 +10,7 @@ struct reading {
     struct catalog *catalog;
     const char *data_dir;
     struct diags *diags;
+    bool model_missing; /* a name in `models` is unknown: a parameter of other models may be its */
 };
 
 /* [constraints] and [derive]. */

@@ -2,6 +2,7 @@
 
 #include "base/text.h"
 #include "base/xalloc.h"
+#include "config/toml_scan.h"
 #include "config/toml_shim.h"
 
 #include <stdlib.h>
@@ -28,21 +29,23 @@ void toml_free(struct toml_doc *doc)
 
 struct toml_doc *toml_read_text(const char *name, const char *text, size_t n, struct diags *diags)
 {
-    const char *nul = memchr(text, '\0', n);
-    if (nul) {
-        int line = 1;
-        for (const char *s = text; s < nul; s++) line += *s == '\n';
-        diags_input(diags, (struct srcloc){name, line, 1}, NULL, NULL, "is not a text file: it has a NUL byte in this line");
-        return NULL;
+    static const char bom[] = "\xEF\xBB\xBF";
+    if (n >= 3 && memcmp(text, bom, 3) == 0) {
+        text += 3;
+        n -= 3;
     }
     struct toml_doc *doc = xcalloc(1, sizeof *doc);
     doc->file = xstrdup(name);
     doc->text = xstrndup(text, n);
     doc->root.type = TOML_TABLE;
-    int line, column;
+    struct srcloc loc = {.file = name};
+    const char *wrong = toml_scan(text, n, &loc.line, &loc.column);
     char *message = NULL;
-    if (toml_shim_parse(text, n, &doc->root, &line, &column, &message)) return doc;
-    diags_input(diags, (struct srcloc){name, line, column}, text, NULL, "is not TOML: %s", message ? message : "out of memory");
+    if (!wrong && toml_shim_parse(text, n, &doc->root, &loc.line, &loc.column, &message)) return doc;
+    if (wrong)
+        diags_input(diags, loc, doc->text, NULL, "%s", wrong);
+    else
+        diags_input(diags, loc, doc->text, NULL, "is not TOML: %s", message ? message : "out of memory");
     free(message);
     toml_free(doc);
     return NULL;

@@ -1,7 +1,9 @@
 /* TOML with locations: the tree of a file, every node with its line and column. Parsing is toml++'s (toml_shim.cc); nothing else of
  * the project is C++.
  *
- * The tree belongs to the document and lives until toml_free. Keys of a table stand in the order of the file.
+ * The tree belongs to the document and lives until toml_free. Keys of a table stand in the order of the file. Keys have no control
+ * characters and strings no NUL. Columns count characters. At most 64 brackets stand inside each other and a dotted key has at most 16
+ * parts, so the tree can be walked by recursion.
  */
 #ifndef DSE_CONFIG_TOML_H
 #define DSE_CONFIG_TOML_H
@@ -20,7 +22,7 @@ struct toml_node {
     char *key;                /* in a table; NULL in an array and for the root */
     int key_line, key_column; /* of the key */
     union {
-        char *string; /* STRING; DATETIME as written */
+        char *string; /* STRING; DATETIME in the form of RFC 3339 */
         int64_t integer;
         double number;
         bool boolean;
@@ -31,7 +33,7 @@ struct toml_node {
 
 struct toml_doc {
     char *file; /* as given by the user */
-    char *text; /* the whole file */
+    char *text; /* the whole file, without its byte order mark */
     struct toml_node root;
 };
 

@@ -15,6 +15,12 @@
 namespace
 {
 
+// What TOML allows and a C tree does not, with its place.
+struct refusal {
+    toml::source_position at;
+    const char *message;
+};
+
 char *copy(std::string_view s)
 {
     char *p = static_cast<char *>(std::malloc(s.size() + 1));
@@ -32,6 +38,13 @@ toml_node *make_children(toml_node *out, size_t n)
     return out->children;
 }
 
+// Keys become names of columns and stand in messages.
+void check_key(const toml::key &key)
+{
+    for (unsigned char c : key.str())
+        if (c < 0x20 || c == 0x7f) throw refusal{key.source().begin, "a key has a control character in it"};
+}
+
 void convert(const toml::node &in, toml_node *out);
 
 void convert_table(const toml::table &in, toml_node *out)
@@ -39,6 +52,7 @@ void convert_table(const toml::table &in, toml_node *out)
     out->type = TOML_TABLE;
     toml_node *child = make_children(out, in.size());
     for (auto &&[key, value] : in) {
+        check_key(key);
         convert(value, child);
         child->key = copy(key.str());
         child->key_line = static_cast<int>(key.source().begin.line);
@@ -75,6 +89,7 @@ void convert(const toml::node &in, toml_node *out)
         convert_array(*a, out);
     } else if (auto s = in.as_string()) {
         out->type = TOML_STRING;
+        if (s->get().find('\0') != std::string::npos) throw refusal{in.source().begin, "a string has a NUL character in it"};
         out->string = copy(s->get());
     } else if (auto i = in.as_integer()) {
         out->type = TOML_INTEGER;
@@ -106,6 +121,10 @@ extern "C" bool toml_shim_parse(const char *text, size_t n, struct toml_node *re
         *ret_line = static_cast<int>(e.source().begin.line);
         *ret_column = static_cast<int>(e.source().begin.column);
         *ret_message = strdup(std::string(e.description()).c_str());
+    } catch (const refusal &e) {
+        *ret_line = static_cast<int>(e.at.line);
+        *ret_column = static_cast<int>(e.at.column);
+        *ret_message = strdup(e.message);
     } catch (const std::exception &e) {
         *ret_message = strdup(e.what());
     }

@@ -1,0 +1,104 @@
+/* Diagnostics: how they print, and that there is an end to them. */
+#include "complaints.h"
+
+#include "base/xalloc.h"
+
+#include <stdlib.h>
+
+static char *printed(const struct diags *d)
+{
+    char *text = NULL;
+    size_t n = 0;
+    FILE *f = open_memstream(&text, &n);
+    assert_non_null(f);
+    diags_print(d, f, false);
+    fclose(f);
+    return text;
+}
+
+static void expect_print(struct diags *d, const char *want)
+{
+    char *got = printed(d);
+    assert_string_equal(got, want);
+    free(got);
+    diags_release(d);
+}
+
+static void diag__prints_place_line_caret_and_hint(void **state)
+{
+    (void)state;
+    struct diags d;
+    diags_init(&d);
+    assert_false(diags_input(&d, (struct srcloc){"a.toml", 2, 5}, "one\n\tb = 0\n", "b: 1 to 9", "b: %d is too small", 0));
+    expect_print(&d, "a.toml:2:5: error: b: 0 is too small\n    2 | \tb = 0\n      | \t   ^\n  b: 1 to 9\n");
+    diags_runtime(&d, NULL, "the disk is full");
+    assert_int_equal(diags_exit_status(&d), 1);
+    expect_print(&d, "dse: error: the disk is full\n");
+}
+
+static void diag__columns_count_characters(void **state)
+{
+    (void)state;
+    struct diags d;
+    diags_init(&d);
+    diags_input(&d, (struct srcloc){"a", 1, 5}, "\xc3\xa4\xe2\x82\xac = x", NULL, "no");
+    expect_print(&d, "a:1:5: error: no\n    1 | \xc3\xa4\xe2\x82\xac = x\n      |     ^\n");
+    diags_input(&d, (struct srcloc){"a", 1, 900}, "short", NULL, "behind the end");
+    expect_print(&d, "a:1:900: error: behind the end\n    1 | short\n      |      ^\n");
+}
+
+static void diag__shows_a_window_of_a_long_line(void **state)
+{
+    (void)state;
+    struct diags d;
+    diags_init(&d);
+    char line[1001];
+    memset(line, 'x', 1000);
+    line[500] = '!';
+    line[1000] = '\0';
+    diags_input(&d, (struct srcloc){"a", 1, 501}, line, NULL, "no");
+    char *got = printed(&d);
+    const char *bang = strchr(got, '!'), *caret = strchr(got, '^');
+    assert_true(strlen(got) < 400);
+    assert_non_null(bang);
+    const char *second = strchr(strchr(got, '\n') + 1, '\n') + 1;
+    assert_int_equal(bang - (strchr(got, '\n') + 1), caret - second);
+    free(got);
+    diags_release(&d);
+}
+
+static void diag__shows_no_control_characters(void **state)
+{
+    (void)state;
+    struct diags d;
+    diags_init(&d);
+    diags_input(&d, (struct srcloc){"a", 1, 1}, "\033[2Jx\xff", "h\a", "bad \033[31m word");
+    expect_print(&d, "a:1:1: error: bad ?[31m word\n    1 | ?[2Jx?\n      | ^\n  h?\n");
+}
+
+static void diag__counts_what_it_does_not_keep(void **state)
+{
+    (void)state;
+    struct diags d;
+    diags_init(&d);
+    for (int i = 0; i < 1000; i++) diags_warn(&d, (struct srcloc){0}, NULL, "careful");
+    for (int i = 0; i < 1000; i++) diags_input(&d, (struct srcloc){0}, NULL, NULL, "wrong");
+    assert_int_equal(d.errors, 1000);
+    assert_true(d.n <= DIAGS_MAX);
+    assert_int_equal(diags_exit_status(&d), 2);
+    char *got = printed(&d);
+    const char *last = strstr(got, "dse: and 950 errors more\n");
+    assert_non_null(last);
+    free(got);
+    diags_release(&d);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(diag__prints_place_line_caret_and_hint), cmocka_unit_test(diag__columns_count_characters),
+        cmocka_unit_test(diag__shows_a_window_of_a_long_line),    cmocka_unit_test(diag__shows_no_control_characters),
+        cmocka_unit_test(diag__counts_what_it_does_not_keep),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

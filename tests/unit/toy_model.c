@@ -1,0 +1,184 @@
+#include "toy_model.h"
+
+#include "dse_config.h"
+
+#include <dse/units.h>
+#include <math.h>
+
+const char *toy_data_dir(void)
+{
+    return DSE_SOURCE_DATA "/tests/unit/toy";
+}
+
+/* ---- toy -------------------------------------------------------------------------------------------------------------- */
+
+static const char *const pipelines[] = {"exact", "eq7", "none", NULL};
+
+static const struct dse_param toy_params_table[] = {
+    DSE_PARAM_REF(struct toy_params, llm, struct dse_llm, DSE_KIND_LLM, "shape of the model served", ""),
+    DSE_PARAM_REF(struct toy_params, memory, struct dse_memory, DSE_KIND_MEMORY, "DRAM; sets channels and channel_gbs", ""),
+    DSE_PARAM_REF(struct toy_params, profile, struct dse_profile, DSE_KIND_PROFILE, "statistics of attention", ""),
+    DSE_PARAM_I64(struct toy_params, channels, 1, 1024, "channels of the DRAM", ""),
+    DSE_PARAM_F64(struct toy_params, channel_gbs, "GB/s", 0.1, 1000, "peak of one channel", ""),
+    DSE_PARAM_F64_AUTO(struct toy_params, bandwidth_gbs, "GB/s", 0.1, 100000, "channel_gbs",
+                       "peak of all channels; auto: channels * channel_gbs", ""),
+    DSE_PARAM_I64(struct toy_params, tiles, 1, 64, "tiles that share the DRAM", "T1"),
+    DSE_PARAM_F64(struct toy_params, sram_mib, "MiB", 0.25, 64, "SRAM of all tiles", "T1"),
+    DSE_PARAM_F64(struct toy_params, clock_ghz, "GHz", 0.1, 10, "clock of every tile", "T1"),
+    DSE_PARAM_ENUM(struct toy_params, pipeline, pipelines, "how a tile overlaps loads and work", "T2"),
+    DSE_PARAM_I64(struct toy_params, batch, 1, 4096, "sequences processed together", ""),
+    DSE_PARAM_I64(struct toy_params, context, 1, 1000000, "positions in the KV cache", ""),
+    DSE_PARAM_F64(struct toy_params, overhead_us, "us", 0, 1000, "time a step costs beside its work", "T3"),
+    DSE_PARAM_END,
+};
+
+static const struct dse_metric toy_metrics_table[] = {
+    DSE_METRIC_EMBED(struct toy_metrics, common, struct dse_common, dse_common_metrics),
+    DSE_METRIC_F64(struct toy_metrics, macs_per_s, "1/s", DSE_MORE, "multiply-adds a second", "T4"),
+    DSE_METRIC_I64(struct toy_metrics, rounds, DSE_LESS, "rounds over the tiles", "T5"),
+    DSE_METRIC_F64(struct toy_metrics, active, "", DSE_NEITHER, "positions attended to", "T6"),
+    DSE_METRIC_END,
+};
+
+static void toy_resolve(void *params)
+{
+    struct toy_params *p = params;
+    if (isnan(p->bandwidth_gbs))
+        p->bandwidth_gbs = (double)p->channels * p->channel_gbs;
+    else
+        p->channel_gbs = p->bandwidth_gbs / (double)p->channels;
+}
+
+static const char *toy_check(const void *params)
+{
+    const struct toy_params *p = params;
+    if (p->context > p->llm->max_context) return "the context is longer than the model knows";
+    if (p->sram_mib < 0.125 * (double)p->tiles) return "a tile has less than 0.125 MiB of SRAM";
+    return NULL;
+}
+
+static void toy_estimate(const void *params, void *metrics, struct dse_breakdown *breakdown)
+{
+    const struct toy_params *p = params;
+    const struct dse_llm *l = p->llm;
+    double batch = (double)p->batch, context = (double)p->context, layers = (double)l->layers, hidden = (double)l->hidden;
+    double active = context;
+    double lo, hi;
+    dse_profile_range(p->profile, &lo, &hi);
+    if (p->pipeline != TOY_NONE && context >= lo && context <= hi) active = dse_profile_at(p->profile, context).active;
+
+    double weights = layers * hidden * (4 * hidden + (double)(l->ffn * l->ffn_matrices));
+    double kv = 2 * layers * (double)(l->kv_heads * l->head_dim) * active;
+    double macs = batch * (weights + kv);
+    double bytes = 2 * (weights + batch * kv);
+    double rate = (double)p->tiles * p->clock_ghz * DSE_GIGA * 256 * (p->pipeline == TOY_EQ7 ? 0.875 : 1);
+    double linear_us = weights * 2 / (p->bandwidth_gbs * DSE_GIGA) * DSE_US_PER_S;
+    double attention_us = batch * kv * 2 / (p->bandwidth_gbs * DSE_GIGA) * DSE_US_PER_S;
+    double dram_us = linear_us + attention_us, compute_us = macs / rate * DSE_US_PER_S;
+    double step_us = fmax(dram_us, compute_us) + p->overhead_us;
+
+    *(struct toy_metrics *)metrics = (struct toy_metrics){
+        .common =
+            {
+                .tokens_per_s = batch / step_us * DSE_US_PER_S,
+                .latency_us = step_us,
+                .attention_us = attention_us,
+                .energy_mj = NAN,
+                .power_w = 2 * (double)p->tiles * p->clock_ghz,
+                .area_mm2 = 1.5 * (double)p->tiles + 0.75 * p->sram_mib,
+                .dram_mib = bytes / DSE_MIB / batch,
+                .compute_utilization = compute_us / step_us,
+                .dram_utilization = dram_us / step_us,
+                .bound = compute_us > dram_us ? DSE_BOUND_COMPUTE : DSE_BOUND_DRAM,
+            },
+        .macs_per_s = macs / step_us * DSE_US_PER_S,
+        .rounds = (l->heads * p->batch + p->tiles - 1) / p->tiles,
+        .active = active,
+    };
+    const char *bound = dse_bound_names[compute_us > dram_us ? DSE_BOUND_COMPUTE : DSE_BOUND_DRAM];
+    dse_breakdown_add(breakdown, (struct dse_part){.name = "work",
+                                                   .bound = bound,
+                                                   .time_us = step_us - p->overhead_us,
+                                                   .dram_bytes = bytes,
+                                                   .ops = DSE_OPS_PER_MAC * macs,
+                                                   .energy_mj = NAN});
+    dse_breakdown_add(breakdown, (struct dse_part){.name = "overhead",
+                                                   .bound = dse_bound_names[DSE_BOUND_LATENCY],
+                                                   .time_us = p->overhead_us,
+                                                   .energy_mj = NAN});
+}
+
+static const char *const toy_without[] = {"energy_mj", NULL};
+
+const struct dse_model dse_model_toy = {
+    .name = "toy",
+    .title = "a made-up machine for tests",
+    .cite = "none",
+    .version = 1,
+    .params = toy_params_table,
+    .params_size = sizeof(struct toy_params),
+    .metrics = toy_metrics_table,
+    .metrics_size = sizeof(struct toy_metrics),
+    .without = toy_without,
+    .resolve = toy_resolve,
+    .check = toy_check,
+    .estimate = toy_estimate,
+};
+
+/* ---- pebble ----------------------------------------------------------------------------------------------------------- */
+
+static const struct dse_param pebble_params_table[] = {
+    DSE_PARAM_REF(struct pebble_params, llm, struct dse_llm, DSE_KIND_LLM, "shape of the model served", ""),
+    DSE_PARAM_I64(struct pebble_params, batch, 1, 4096, "sequences processed together", ""),
+    DSE_PARAM_I64(struct pebble_params, context, 1, 1000000, "positions in the KV cache", ""),
+    DSE_PARAM_F64(struct pebble_params, clock_ghz, "GHz", 0.1, 10, "clock of every lane", ""),
+    DSE_PARAM_I64(struct pebble_params, lanes, 1, 1024, "lanes", ""),
+    DSE_PARAM_END,
+};
+
+static const struct dse_metric pebble_metrics_table[] = {
+    DSE_METRIC_EMBED(struct pebble_metrics, common, struct dse_common, dse_common_metrics),
+    DSE_METRIC_END,
+};
+
+static void pebble_estimate(const void *params, void *metrics, struct dse_breakdown *breakdown)
+{
+    const struct pebble_params *p = params;
+    double layers = (double)p->llm->layers, hidden = (double)p->llm->hidden, batch = (double)p->batch;
+    double weights = layers * hidden * (4 * hidden + (double)(p->llm->ffn * p->llm->ffn_matrices));
+    double attention = 2 * layers * hidden * (double)p->context;
+    double rate = (double)p->lanes * p->clock_ghz * DSE_GIGA;
+    double attention_us = batch * attention / rate * DSE_US_PER_S;
+    double step_us = batch * weights / rate * DSE_US_PER_S + attention_us;
+    *(struct pebble_metrics *)metrics = (struct pebble_metrics){
+        .common =
+            {
+                .tokens_per_s = batch / step_us * DSE_US_PER_S,
+                .latency_us = step_us,
+                .attention_us = attention_us,
+                .energy_mj = step_us / batch * 1e-3,
+                .power_w = 1,
+                .area_mm2 = 0.25 * (double)p->lanes,
+                .dram_mib = (2 * weights / batch + 2 * attention) / DSE_MIB,
+                .compute_utilization = 1,
+                .dram_utilization = 0,
+                .bound = DSE_BOUND_COMPUTE,
+            },
+    };
+    dse_breakdown_add(breakdown, (struct dse_part){.name = "work",
+                                                   .bound = dse_bound_names[DSE_BOUND_COMPUTE],
+                                                   .time_us = step_us,
+                                                   .ops = DSE_OPS_PER_MAC * batch * (weights + attention)});
+}
+
+const struct dse_model dse_model_pebble = {
+    .name = "pebble",
+    .title = "another made-up machine for tests",
+    .cite = "none",
+    .version = 1,
+    .params = pebble_params_table,
+    .params_size = sizeof(struct pebble_params),
+    .metrics = pebble_metrics_table,
+    .metrics_size = sizeof(struct pebble_metrics),
+    .estimate = pebble_estimate,
+};
