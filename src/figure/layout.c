@@ -158,23 +158,37 @@ static double overhang(const struct figure *f, const struct axis *a, double widt
     return most;
 }
 
+/* The centre of a text of that length that is to stand around `at` within a side of `side`. */
+static double keep_inside(const struct figure *f, const char *text, double at, double side)
+{
+    size_t longest = 0;
+    for (const char *line = text; *line; line += strcspn(line, "\n") + (line[strcspn(line, "\n")] == '\n')) {
+        size_t n = 0;
+        for (const char *p = line; *p && *p != '\n'; p++) n += ((unsigned char)*p & 0xC0) != 0x80;
+        if (n > longest) longest = n;
+    }
+    double half = character_width * em(f) * (double)longest / 2 + edge_mm;
+    return half > side / 2 ? side / 2 : fmin(fmax(at, half), side - half);
+}
+
 /* Where the texts around the plot stand, once the margins are known. */
 static void place_texts(struct layout *l, const struct figure *f, double legend_height)
 {
     double line = line_height * em(f);
-    l->title_x = fmin(fmax((l->left + f->width_mm - l->right) / 2, 0), f->width_mm);
+    double middle_x = (l->left + f->width_mm - l->right) / 2, middle_y = (l->bottom + f->height_mm - l->top) / 2;
+    l->title_x = keep_inside(f, l->title, middle_x, f->width_mm);
     l->title_y = f->height_mm - edge_mm - line / 2;
-    l->label_x_x = l->title_x;
+    l->label_x_x = keep_inside(f, l->label_x, middle_x, f->width_mm);
     l->label_x_y = edge_mm + legend_height + line * ((double)count_lines(l->label_x) - 0.5);
     l->label_y_x = edge_mm + line / 2;
-    l->label_y_y = (l->bottom + f->height_mm - l->top) / 2;
+    l->label_y_y = keep_inside(f, l->label_y, middle_y, f->height_mm);
 }
 
 void layout_init(struct layout *ret, const struct scene *s, const struct entries *e)
 {
     const struct figure *f = s->figure;
     *ret = (struct layout){
-        .title = wrap_mm(f, f->title, 0.95 * f->width_mm),
+        .title = wrap_mm(f, f->title, 0.9 * f->width_mm),
         .label_x = wrap_mm(f, s->x.label, 0.8 * f->width_mm),
         .label_y = wrap_mm(f, s->y.label, 0.7 * f->height_mm),
         .right = edge_mm,

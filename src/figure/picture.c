@@ -50,6 +50,23 @@ bool picture_check(const char *path, struct diags *diags)
     return ok;
 }
 
+bool picture_check_whole(enum format format, const struct text *picture, struct diags *diags)
+{
+    static const struct {
+        const char *begin, *end;
+    } marks[] = {
+        [FORMAT_PNG] = {"\x89PNG\r\n\x1A\n", "IEND\xAE\x42\x60\x82"},
+        [FORMAT_SVG] = {"<?xml", "</svg>"},
+        [FORMAT_PDF] = {"%PDF-", "%%EOF"},
+    };
+    size_t n = picture->n, begin = strlen(marks[format].begin), end = strlen(marks[format].end);
+    while (n && (picture->s[n - 1] == '\n' || picture->s[n - 1] == '\r')) n--;
+    if (n >= begin + end && memcmp(picture->s, marks[format].begin, begin) == 0 &&
+        memcmp(picture->s + n - end, marks[format].end, end) == 0)
+        return true;
+    return diags_runtime(diags, NULL, "gnuplot's picture is not whole");
+}
+
 /* Make a new file beside `path`. Returns its descriptor, or -1 with errno; its name in *ret is freed by the caller. */
 static int create_beside(const char *path, char **ret)
 {

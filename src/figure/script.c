@@ -88,7 +88,7 @@ static const struct units units[] = {
 static void add_terminal(struct text *t, const struct figure *f, const struct canvas *c)
 {
     if (c->format == FORMAT_TEXT) {
-        text_addf(t, "set term dumb size %d,%d noenhanced mono\n", c->columns, c->rows);
+        text_addf(t, "set term dumb nofeed size %d,%d noenhanced mono\n", c->columns, c->rows);
         return;
     }
     const struct units *u = &units[c->format];
@@ -145,11 +145,20 @@ static void add_labels(struct text *t, const struct figure *f, const struct layo
     add_text(t, f, l->label_y, l->label_y_x, l->label_y_y, "center rotate by 90");
 }
 
-static void add_terminal_label(struct text *t, const char *name, const char *label)
+/* In a terminal nothing can be rotated: the label of y stands above its axis, and the title above that. */
+static void add_terminal_labels(struct text *t, const struct scene *s, const struct canvas *c)
 {
-    text_addf(t, "set %s ", name);
-    script_add_string(t, label);
-    text_add(t, "\n");
+    char *title = layout_wrap(s->figure->title, (size_t)c->columns - 2);
+    int lines = title[0] ? 1 : 0;
+    for (const char *p = title; *p; p++) lines += *p == '\n';
+    text_add(t, "set xlabel ");
+    script_add_string(t, s->x.label);
+    text_add(t, "\nset label ");
+    script_add_string(t, title);
+    text_addf(t, " at screen 0.5, character %d center\nset label ", c->rows - 1);
+    script_add_string(t, s->y.label);
+    text_addf(t, " at screen 0, character %d left\nset tmargin %d\n", c->rows - lines - 1, lines + 1);
+    free(title);
 }
 
 static void add_margin(struct text *t, const char *name, double share)
@@ -166,9 +175,7 @@ static void add_frame(struct text *t, const struct scene *s, const struct layout
     add_ticks(t, &s->x, "x");
     add_ticks(t, &s->y, "y");
     if (c->format == FORMAT_TEXT) {
-        add_terminal_label(t, "xlabel", l->label_x);
-        add_terminal_label(t, "ylabel", l->label_y);
-        add_terminal_label(t, "title", l->title);
+        add_terminal_labels(t, s, c);
         return;
     }
     add_margin(t, "lmargin", l->left / f->width_mm);
