@@ -56,7 +56,7 @@ static struct store *open_store(const char *path, uint64_t n, struct diags *d)
 {
     struct store_table t = {
         .model = "bench", .points = n, .columns = columns, .n_columns = COLUMNS, .params = params, .n_params = PARAMS};
-    struct run_info info = {.sweep = "bench", .sweep_text = "", .hash = 1, .fidelity = "closed-form", .objectives = ""};
+    struct run_info info = {.sweep = "bench", .sweep_text = "", .hash = 1, .fidelity = "closed-form", .objectives = "max m0"};
     struct store *st = store_open_tables(path, &info, &t, 1, 0, d);
     must(st != NULL, d);
     return st;
@@ -157,7 +157,16 @@ static const struct way {
 };
 enum { WAYS = sizeof ways / sizeof *ways };
 
-static void check_count(const char *path, uint64_t n, struct diags *d)
+/* The file that is written, in the working directory; gone when the program ends, also after an error. */
+static char path[64], journal[80];
+
+static void remove_files(void)
+{
+    unlink(path);
+    unlink(journal);
+}
+
+static void check_count(uint64_t n, struct diags *d)
 {
     struct db db;
     int64_t count;
@@ -172,14 +181,12 @@ static double measure(const struct way *way, uint64_t n)
 {
     struct diags d;
     diags_init(&d);
-    char *path = xasprintf("bench_store_%ld.db", (long)getpid());
-    unlink(path);
+    remove_files();
     double start = now();
     way->write(path, n, &d);
     double seconds = now() - start;
-    check_count(path, n, &d);
-    unlink(path);
-    free(path);
+    check_count(n, &d);
+    remove_files();
     diags_release(&d);
     return (double)n / seconds;
 }
@@ -199,6 +206,9 @@ int main(int argc, char **argv)
         return 2;
     }
     describe();
+    snprintf(path, sizeof path, "bench_store_%ld.db", (long)getpid());
+    snprintf(journal, sizeof journal, "%s-journal", path);
+    atexit(remove_files);
     static double ratios[WAYS][ROUNDS_MAX];
     for (size_t r = 0; r < rounds; r++) {
         double rate[WAYS];

@@ -215,7 +215,7 @@ void store_pages_release(struct store_pages *p)
 /* The page being filled. */
 struct page {
     uint8_t *bytes;
-    uint32_t cells, content; /* how many, and where the lowest begins */
+    size_t cells, content; /* how many, and where the lowest begins */
 };
 
 enum { LEAF_HEADER = 8 };
@@ -236,8 +236,8 @@ static void finish_page(struct store_pages *p, const struct page *page)
     uint8_t *at = page->bytes;
     memset(at, 0, LEAF_HEADER);
     at[0] = 13;
-    encode_u16(at + 3, page->cells);
-    encode_u16(at + 5, page->content); /* 65536 never is: there is a cell */
+    encode_u16(at + 3, (uint32_t)page->cells);
+    encode_u16(at + 5, (uint32_t)page->content); /* 65536 never is: there is a cell */
     p->rows[p->n - 1] = (uint16_t)page->cells;
 }
 
@@ -249,8 +249,8 @@ static void add_cell(struct store_pages *p, struct page *page, const uint8_t *co
         finish_page(p, page);
         add_page(p, page);
     }
-    page->content -= (uint32_t)n;
-    encode_u16(page->bytes + LEAF_HEADER + 2 * page->cells++, page->content);
+    page->content -= n;
+    encode_u16(page->bytes + LEAF_HEADER + 2 * page->cells++, (uint32_t)page->content);
     uint8_t *at = page->bytes + page->content;
     for (int i = 0; i < 3; i++) {
         memcpy(at, part[i], part_n[i]);

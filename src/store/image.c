@@ -30,33 +30,28 @@ struct image_file {
 
 /* ---- pages ----------------------------------------------------------------------------------------------------------------- */
 
-/* An interior page of children with their largest row ids but for the last. */
+/* An interior page in the making: children with their largest row ids, but for the last. content is where the lowest cell begins. */
 struct interior {
     uint8_t *page;
-    uint32_t cells, content;
+    size_t cells, content;
 };
-
-static void interior_begin(struct interior *in, uint8_t *page)
-{
-    *in = (struct interior){.page = page, .content = ENCODE_PAGE};
-}
 
 static void interior_add(struct interior *in, uint32_t child, int64_t largest)
 {
     uint8_t cell[16];
     encode_u32(cell, child);
     size_t n = (size_t)(encode_varint(cell + 4, (uint64_t)largest) - cell);
-    in->content -= (uint32_t)n;
+    in->content -= n;
     memcpy(in->page + in->content, cell, n);
-    encode_u16(in->page + INTERIOR_HEADER + 2 * in->cells++, in->content);
+    encode_u16(in->page + INTERIOR_HEADER + 2 * in->cells++, (uint32_t)in->content);
 }
 
 static void interior_end(struct interior *in, uint32_t last_child)
 {
     memset(in->page, 0, INTERIOR_HEADER);
     in->page[0] = 5;
-    encode_u16(in->page + 3, in->cells);
-    encode_u16(in->page + 5, in->content);
+    encode_u16(in->page + 3, (uint32_t)in->cells);
+    encode_u16(in->page + 5, (uint32_t)in->content);
     encode_u32(in->page + 8, last_child);
 }
 
@@ -73,8 +68,7 @@ static int64_t row_id(const struct image *image, uint64_t n)
 
 static void make_root(struct image *image)
 {
-    struct interior in;
-    interior_begin(&in, image->root);
+    struct interior in = {.page = image->root, .content = ENCODE_PAGE};
     for (uint64_t i = 0; i + 1 < image->n_blocks; i++) interior_add(&in, top_page(i), row_id(image, (i + 1) * STORE_BLOCK));
     interior_end(&in, top_page(image->n_blocks - 1));
 }
@@ -82,9 +76,8 @@ static void make_root(struct image *image)
 static void make_top(struct image *image)
 {
     const struct store_pages *p = image->pages;
-    struct interior in;
+    struct interior in = {.page = image->top, .content = ENCODE_PAGE};
     uint64_t rows = image->block * STORE_BLOCK;
-    interior_begin(&in, image->top);
     for (size_t i = 0; i + 1 < p->n; i++) {
         rows += p->rows[i];
         interior_add(&in, top_page(image->block) + 1 + (uint32_t)i, row_id(image, rows));
