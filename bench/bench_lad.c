@@ -1,5 +1,5 @@
-/* Time of LAD's closed form: resolve, check and estimate of a point, on one core, over the grid of sweeps/lad_sram.toml and variants. Prints CPU
- * nanoseconds a point, the best of several passes, and each variant's ratio to the first. */
+/* Time of LAD's closed form: resolve, check and estimate of a point, on one core, over the grid of sweeps/lad_sram.toml and
+ * variants. Prints CPU nanoseconds a point, the best of several passes, and each variant's ratio to the first. */
 #include "../tests/unit/lad_fixture.h"
 
 #include <stdio.h>

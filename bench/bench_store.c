@@ -1,10 +1,11 @@
-/* How fast rows get into a database: the store's ways against a bare loop of prepared INSERTs of the same rows into the same schema with
- * the same transactions and durability (page size, journal, synchronous, cache). 10 parameters and 15 metrics a row, all fractions.
+/* How fast rows get into a database: the store's ways against a bare loop of prepared INSERTs of the same rows into the same
+ * schema with the same transactions and durability (page size, journal, synchronous, cache). 10 parameters and 15 metrics a row,
+ * all fractions.
  *
  *     bench_store [ROWS [ROUNDS]]          default 1,000,000 rows, 3 rounds
  *
- * The ways take turns (A B A B ...), each on a fresh file in the working directory; what counts is the ratio to the bare loop within a
- * round. Prints every round and the median ratios.
+ * The ways take turns (A B A B ...), each on a fresh file in the working directory; what counts is the ratio to the bare loop
+ * within a round. Prints every round and the median ratios.
  */
 #include "base/xalloc.h"
 #include "store/db.h"
@@ -55,13 +56,13 @@ static struct store *open_store(const char *path, uint64_t n, struct diags *d)
 {
     struct store_table t = {
         .model = "bench", .points = n, .columns = columns, .n_columns = COLUMNS, .params = params, .n_params = PARAMS};
-    struct run_info info = {.sweep = "bench", .sweep_text = "", .hash = 1, .fidelity = "closed-form"};
+    struct run_info info = {.sweep = "bench", .sweep_text = "", .hash = 1, .fidelity = "closed-form", .objectives = ""};
     struct store *st = store_open_tables(path, &info, &t, 1, 0, d);
     must(st != NULL, d);
     return st;
 }
 
-/* ---- the bare loop -------------------------------------------------------------------------------------------------------- */
+/* ---- the bare loop --------------------------------------------------------------------------------------------------------- */
 
 static void bind_row(sqlite3_stmt *stmt, uint64_t point)
 {
@@ -144,7 +145,7 @@ static void write_encoded(const char *path, uint64_t n, struct diags *d)
     write_store(path, n, true, d);
 }
 
-/* ---- rounds ------------------------------------------------------------------------------------------------------------------ */
+/* ---- rounds ---------------------------------------------------------------------------------------------------------------- */
 
 static const struct way {
     const char *name;

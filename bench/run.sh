@@ -1,7 +1,7 @@
 #!/bin/sh
 # ./dev bench: speed as ratios to limits and yardsticks measured in the same run. Absolute times drift with the machine; ratios are what counts.
 set -eu
-build=$1
+build=$(cd "$1" && pwd)
 only=${2:-all}
 dse=$build/src/cli/dse
 work=$(mktemp -d)
@@ -49,7 +49,7 @@ fi
 
 if wanted store; then
     echo "== ways into SQLite, a million synthetic rows"
-    "$build"/bench/bench_store
+    (cd "$work" && "$build"/bench/bench_store)
     echo
 fi
 

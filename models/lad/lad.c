@@ -183,6 +183,7 @@ static void fill_attention(struct lad_metrics *m, const struct lad_point *pt, co
     m->prefetch_mib = a->prefetch_bytes * mib;
 }
 
+/* E21. */
 static void fill_energy(struct lad_metrics *m, const struct lad_point *pt, const struct lad_step *s, const struct lad_chip *chip,
                         double tokens)
 {

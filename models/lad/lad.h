@@ -1,9 +1,8 @@
-/* LAD, inside: parameters, metrics, and the steps of the closed form. README.md holds the equations (E..) and assumptions (A..) that
- * the comments name.
+/* LAD, inside: parameters, metrics, and the steps of the closed form. README.md holds the equations (E..) and assumptions (A..)
+ * that the comments name.
  *
- * A point is evaluated in this order: lad_point_init derives everything that does not depend on the batch; lad_batch chooses the batch;
- * lad_step_at times one step of that batch; lad_chip_at says what the
- * chip costs.
+ * A point is evaluated in this order: lad_point_init derives everything that does not depend on the batch; lad_batch chooses the
+ * batch; lad_step_at times one step of that batch; lad_chip_at says what the chip costs.
  *
  * Units inside: seconds, bytes, watts, cycles. Only struct lad_params and struct lad_metrics carry the units of their names.
  */
@@ -115,10 +114,8 @@ struct lad_point {
 const char *lad_point_init(struct lad_point *ret, const struct lad_params *p);
 /* Slots of an attention period: rounds of head-samples over the tiles. */
 double lad_rounds(const struct lad_point *pt, double batch);
-/* E15: bytes of one tile's SRAM that the pipeline cannot do without; positions that can be pre-fetched for each head-sample of a
- * head with `active` active positions. */
+/* E15: bytes of one tile's SRAM that the pipeline cannot do without. */
 double lad_sram_resident(const struct lad_point *pt, double batch);
-double lad_sram_positions(const struct lad_point *pt, double batch, double active);
 /* E17: bytes in DRAM: weights, KV cache, G and intermediate caches of `batch` sequences. */
 double lad_dram_footprint(const struct lad_point *pt, double batch);
 
@@ -130,7 +127,7 @@ enum lad_stage { LAD_HBM, LAD_EAS, LAD_APID, LAD_MD, LAD_AC, LAD_VPU, LAD_STAGES
 struct lad_attention {
     double time_s, fill_s;             /* fill_s is part of time_s */
     double exposed_s[LAD_STAGES];      /* time_s without fill_s, by what bounds it */
-    double stage1_s;                   /* part of exposed_s[LAD_HBM] due to stage 1; the rest is stage 4 */
+    double stage1_s, stage4_s;         /* exposed_s[LAD_HBM] by the stage whose bytes move */
     double stage1_bytes, stage4_bytes; /* moved in attention periods; their sum is the three below */
     double centers_bytes, active_bytes, others_bytes;
     double prefetch_bytes; /* moved in linear layers for attention */

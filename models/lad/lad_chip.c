@@ -27,8 +27,8 @@ static void module_scales(const struct lad_params *p, double scale[LAD_MODULES])
     scale[LAD_MODULE_SFM] = width;
 }
 
-/* Dynamic power [mW] of one tile's SRAM: as published under load, at the clock; or, from the energy of an access, one row read every
- * cycle and the tile's share of the peak HBM bandwidth written (A10). */
+/* Dynamic power [mW] of one tile's SRAM: as published under load, at the clock; or, from the energy of an access, one row read
+ * every cycle and the tile's share of the peak HBM bandwidth written (A10). */
 static double sram_dynamic_mw(const struct lad_params *p, const struct dse_sram *s)
 {
     if (!isnan(s->dynamic_mw)) return s->dynamic_mw * p->clock_ghz;

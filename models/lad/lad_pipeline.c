@@ -1,5 +1,5 @@
-/* LAD's attention: the paper's counts (E1-E7), the compute stages, the bytes of the memory stages, the spread over heads, pre-fetching
- * and the slots of an attention period (E8-E16). */
+/* LAD's attention: the paper's counts (E1-E7), the compute stages, the bytes of the memory stages, the spread over heads, pre-
+ * fetching and the slots of an attention period (E8-E16). */
 #include "lad.h"
 
 #include <dse/units.h>
@@ -91,8 +91,8 @@ double lad_rounds(const struct lad_point *pt, double batch)
     return lad_ceil(batch / (double)pt->p->tiles);
 }
 
-/* E15: positions that fit a tile besides the pipeline's data, shared by the head-samples of a batch on that tile; every active position of
- * the pipeline takes `per_active` of them. */
+/* E15: positions that fit a tile besides the pipeline's data, shared by the head-samples of a batch on that tile; every active
+ * position of the pipeline takes `per_active` of them. */
 struct room {
     double positions, per_active, share;
 };
@@ -108,12 +108,6 @@ static struct room sram_room(const struct lad_point *pt, double batch, double ro
 static double room_left(const struct room *r, double active)
 {
     return larger(0, r->positions - r->per_active * active) * r->share;
-}
-
-double lad_sram_positions(const struct lad_point *pt, double batch, double active)
-{
-    struct room r = sram_room(pt, batch, lad_rounds(pt, batch));
-    return room_left(&r, active);
 }
 
 /* ---- the spread over heads ------------------------------------------------------------------------------------------------- */
@@ -312,7 +306,7 @@ static void sum_bytes(const struct lad_point *pt, double head_samples, const str
 {
     double counters = sum->active * t->counters;
     sum->centers_bytes = head_samples * t->centers;
-    sum->active_bytes = head_samples * t->position * (sum->active - sum->hits);
+    sum->active_bytes = head_samples * t->position * larger(0, sum->active - sum->hits);
     sum->stage1_bytes = sum->centers_bytes + head_samples * (2 * t->g + t->caches + counters);
     sum->stage4_bytes = sum->active_bytes + head_samples * (t->caches + counters);
     sum->others_bytes = head_samples * 2 * (t->g + t->caches + counters);
@@ -343,7 +337,9 @@ void lad_attention_at(const struct lad_point *pt, const struct lad_spread *sprea
     double fills = pt->p->fill == LAD_FILL_STEP ? 1 : pt->p->fill == LAD_FILL_LAYER ? (double)pt->llm->layers : 0;
     ret->fill_s = fills * LAD_FILL_SLOTS * period / rounds;
     ret->time_s = pt->head_samples * period + ret->fill_s;
-    ret->stage1_s = ret->exposed_s[LAD_HBM] * ret->stage1_bytes / (ret->stage1_bytes + ret->stage4_bytes);
+    double hbm_s = ret->exposed_s[LAD_HBM] / (ret->stage1_bytes + ret->stage4_bytes);
+    ret->stage1_s = hbm_s * ret->stage1_bytes;
+    ret->stage4_s = hbm_s * ret->stage4_bytes;
     ret->memory_cycles *= smaller(batch, (double)pt->p->tiles);
     ret->slot_cycles = period / rounds * pt->clock_hz;
 }
@@ -400,6 +396,9 @@ const char *lad_point_init(struct lad_point *ret, const struct lad_params *p)
     set_footprint(ret);
     if (!ret->locality_aware) return NULL;
     if (p->gather == LAD_GATHER_ROWS) {
+        const struct dse_memory given = {.burst_bytes = p->dram.burst_bytes, .timing = p->dram.timing};
+        why = dse_memory_check(&given);
+        if (why) return why;
         ret->gather_factor = dse_dram_moved(&p->dram, 1, row);
         ret->gather_s = 1 / (peak * dse_dram_efficiency(&p->dram, row) * ret->gather_factor);
     }

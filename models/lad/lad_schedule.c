@@ -1,4 +1,5 @@
-/* A step: linear layers and everything else that is not LAD's attention, the time left for pre-fetching, the batch (E17, E18, E20-E22). */
+/* A step: linear layers and everything else that is not LAD's attention, the time left for pre-fetching, the batch (E17, E18,
+ * E20-E22). */
 #include "lad.h"
 
 #include <dse/units.h>
@@ -23,8 +24,8 @@ static double vpu_seconds(const struct lad_point *pt, double rows, double elemen
     return rows * lad_ceil(elements / (double)pt->p->vpu_width) * pt->pass_s;
 }
 
-/* How often blocked attention reads K and V: the queries and outputs of a head go through one tile's SRAM in blocks, and a block reads
- * the positions up to its end (E22). */
+/* How often blocked attention reads K and V: the queries and outputs of a head go through one tile's SRAM in blocks, and a block
+ * reads the positions up to its end (E22). */
 static double kv_reads(const struct lad_point *pt)
 {
     double queries = 2 * pt->n * pt->d * (double)pt->p->cache_bits / DSE_BITS_PER_BYTE;
@@ -119,7 +120,7 @@ static void sum_op(struct lad_step *s, const struct lad_op *o)
         s->dram_bound_s += o->time_s;
 }
 
-/* The whole KV cache read and used on all VPUs: scores and values together, each waiting for the longer of the two. */
+/* E9: the whole KV cache read and used on all VPUs; scores and values each take the longer of moving and computing. */
 static void sum_full_cache(struct lad_step *s, const struct lad_op *o)
 {
     struct lad_attention *a = &s->attention;

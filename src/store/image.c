@@ -28,7 +28,7 @@ struct image_file {
     struct image *image;
 };
 
-/* ---- pages ---------------------------------------------------------------------------------------------------------------------------- */
+/* ---- pages ----------------------------------------------------------------------------------------------------------------- */
 
 /* An interior page of children with their largest row ids but for the last. */
 struct interior {
@@ -123,7 +123,7 @@ static const uint8_t *find_page(struct image *image, uint64_t number)
     return page_of_block(image, number / PAGES_A_BLOCK, number % PAGES_A_BLOCK);
 }
 
-/* ---- the file --------------------------------------------------------------------------------------------------------------------------- */
+/* ---- the file -------------------------------------------------------------------------------------------------------------- */
 
 static int file_close(sqlite3_file *file)
 {
@@ -218,7 +218,7 @@ static const sqlite3_io_methods file_methods = {
     .xUnfetch = file_unfetch,
 };
 
-/* ---- the VFS ------------------------------------------------------------------------------------------------------------------------------ */
+/* ---- the VFS --------------------------------------------------------------------------------------------------------------- */
 
 /* What image_new is attaching; its thread opens the file within ATTACH. */
 static _Thread_local struct image *opening;
@@ -264,7 +264,7 @@ static void register_vfs(void)
     sqlite3_vfs_register(&vfs, 0);
 }
 
-/* ---- the image ------------------------------------------------------------------------------------------------------------------------------ */
+/* ---- the image ------------------------------------------------------------------------------------------------------------- */
 
 /* Page 1: the header, and sqlite_schema with one row: 'table', name, name, root page 2, sql. */
 static void make_first(struct image *image, const char *table, const char *sql)

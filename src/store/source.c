@@ -1,7 +1,7 @@
 /* Writing rows: SQLite pulls them from a table-valued source, the module below, whose cursor pulls blocks from a row_source.
  *
- * The columns of the source are id, run, point, status, reason, fidelity and a row's cells, in that order. It can be read only while
- * store_write runs.
+ * The columns of the source are id, run, point, status, reason, fidelity and a row's cells, in that order. It can be read only
+ * while store_write runs.
  */
 #include "store/store_internal.h"
 
@@ -29,7 +29,7 @@ static struct store_model *model_of(sqlite3_vtab_cursor *cursor)
     return ((struct rows_table *)cursor->pVtab)->model;
 }
 
-/* ---- blocks --------------------------------------------------------------------------------------------------------------------------- */
+/* ---- blocks ---------------------------------------------------------------------------------------------------------------- */
 
 /* A block must go on where the last one ended, not further than the transaction, and be encoded or not as the first one. */
 static bool check_block(struct source *s, const struct row_block *b)
@@ -70,7 +70,7 @@ const struct row_block *source_next(struct store_model *model)
     return b;
 }
 
-/* ---- the module ------------------------------------------------------------------------------------------------------------------- */
+/* ---- the module ------------------------------------------------------------------------------------------------------------ */
 
 static int rows_connect(sqlite3 *sqlite, void *aux, int argc, const char *const *argv, sqlite3_vtab **ret, char **error)
 {
@@ -202,7 +202,7 @@ static const sqlite3_module rows_module = {
     .xRowid = rows_rowid,
 };
 
-/* ---- writing ------------------------------------------------------------------------------------------------------------------------ */
+/* ---- writing --------------------------------------------------------------------------------------------------------------- */
 
 bool source_prepare(struct store *st, size_t m, const struct store_table *t, struct diags *diags)
 {

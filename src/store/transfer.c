@@ -1,5 +1,5 @@
-/* Writing encoded rows: `INSERT INTO main.MODEL_all SELECT * FROM image.MODEL_all`, which SQLite carries out record by record when both
- * tables are declared alike and the target has no index and no trigger. */
+/* Writing encoded rows: `INSERT INTO main.MODEL_all SELECT * FROM image.MODEL_all`, which SQLite carries out record by record
+ * when both tables are declared alike and the target has no index and no trigger. */
 #include "store/encode.h"
 #include "store/image.h"
 #include "store/store_internal.h"

@@ -102,7 +102,7 @@ static bool run_space(struct job *job, const struct space *sp, size_t m, int thr
 {
     size_t n;
     struct range *pieces = cut(ranges, n_ranges, &n);
-    struct pool *pool = pool_new(sp, pieces, n, threads);
+    struct pool *pool = pool_new(sp, store_encoder(job->store, m), pieces, n, threads);
     bool ok = true;
 #pragma omp parallel num_threads(threads)
     {

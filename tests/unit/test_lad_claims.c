@@ -1,5 +1,6 @@
-/* Every number of the LAD paper that follows from equations alone (claims.csv: kind equation or derived, modelable yes), recomputed by the model's own
- * functions and compared within the rounding of the published digits. A claim without a function here fails. */
+/* Every number of the LAD paper that follows from equations alone (claims.csv: kind equation or derived, modelable yes),
+ * recomputed by the model's own functions and compared within the rounding of the published digits. A claim without a function
+ * here fails. */
 #include "lad_fixture.h"
 
 #include <dse/units.h>
@@ -147,7 +148,7 @@ static double memory_ratio(void)
     return lad_kv_elements(active, d) / lad_kv_elements(positions, d) / (active / positions);
 }
 
-/* The example of Fig. 3: the exact score of position 4 against the maximum that the figure implies. Arithmetic of the paper alone. */
+/* The example of Fig. 3: the exact score of position 4 against the maximum that the figure implies. The paper's arithmetic. */
 static double s4_minus_m(void)
 {
     double s4 = 4.98, m = 10.32;
@@ -293,7 +294,7 @@ static double rouge_llama2_13b(void)
     return rouge_mean("llama2-13b");
 }
 
-/* `published` where the paper's own way differs from ours: a slip of the paper, see README.md; `right` is then what ours must be. */
+/* `published` where the paper's own way differs from ours: a slip, see README.md; `right` is then what ours must be. */
 static const struct mapping {
     const char *id;
     double (*ours)(void);

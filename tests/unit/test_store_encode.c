@@ -1,42 +1,6 @@
 /* Encoded rows: byte for byte the records that SQLite makes of the same rows, whatever the values, the sizes and the order. */
 #include "store_fixture.h"
 
-/* ---- a source of encoded blocks ------------------------------------------------------------------------------------------------ */
-
-struct encoded {
-    const struct store_encoder *encoder;
-    uint64_t next, stop;
-    size_t block_points;
-    union cell cells[STORE_BLOCK * TOY_COLUMNS];
-    struct row rows[STORE_BLOCK];
-    struct store_pages pages;
-    struct row_block block;
-};
-
-static const struct row_block *pull_encoded(void *user)
-{
-    struct encoded *s = user;
-    if (s->next >= s->stop) return NULL;
-    size_t n = s->stop - s->next < s->block_points ? (size_t)(s->stop - s->next) : s->block_points;
-    for (size_t i = 0; i < n; i++) toy_row(s->next + i, s->cells + i * TOY_COLUMNS, &s->rows[i]);
-    s->block = (struct row_block){.first = s->next, .n = n, .cells = s->cells, .rows = s->rows};
-    assert_true(store_encode(s->encoder, &s->block, &s->pages));
-    s->block.pages = &s->pages;
-    s->next += n;
-    return &s->block;
-}
-
-static bool write_encoded(struct store *st, uint64_t first, uint64_t last, struct diags *d)
-{
-    struct encoded *s = xcalloc(1, sizeof *s);
-    *s = (struct encoded){.encoder = store_encoder(st, 0), .next = first, .stop = last + 1, .block_points = STORE_BLOCK};
-    assert_non_null(s->encoder);
-    bool ok = store_write(st, 0, first, last, pull_encoded, s, d);
-    store_pages_release(&s->pages);
-    free(s);
-    return ok;
-}
-
 /* The rows are the same, and so are the sizes of all records together. */
 static void same_database(const char *a, const char *b)
 {
@@ -57,7 +21,7 @@ static void encode__makes_the_records_that_sqlite_makes(void **state)
         unlink("encoded.db");
         toy_make("plain.db", 1, sizes[i]);
         struct store *st = toy_open("encoded.db", 1, sizes[i], NULL, 0);
-        bool ok = write_encoded(st, 0, sizes[i] - 1, &d);
+        bool ok = toy_write_encoded(st, 0, sizes[i] - 1, &d);
         no_errors(&d);
         assert_true(ok);
         assert_true(store_finish(st, "done", &d));
@@ -74,12 +38,12 @@ static void encode__writes_transactions_in_any_order(void **state)
     diags_init(&d);
     toy_make("plain.db", 1, 9000);
     struct store *st = toy_open("encoded.db", 1, 9000, NULL, 0);
-    assert_true(write_encoded(st, 6000, 8999, &d));
-    assert_true(write_encoded(st, 0, 9, &d));
+    assert_true(toy_write_encoded(st, 6000, 8999, &d));
+    assert_true(toy_write_encoded(st, 0, 9, &d));
     assert_true(toy_write(st, 10, 2999, &d)); /* both ways in one run */
     store_close(st);
     st = toy_open("encoded.db", 1, 9000, NULL, 0);
-    assert_true(write_encoded(st, 3000, 5999, &d));
+    assert_true(toy_write_encoded(st, 3000, 5999, &d));
     assert_true(store_finish(st, "done", &d));
     no_errors(&d);
     store_close(st);
@@ -96,7 +60,7 @@ static void encode__leaves_columns_of_others_null(void **state)
     toy_make("a.db", 1, 10);
     sql_exec("a.db", "ALTER TABLE toy_all ADD COLUMN extra REAL; ALTER TABLE toy_all ADD COLUMN more TEXT");
     struct store *st = toy_open("a.db", 2, 2000, NULL, 0);
-    assert_true(write_encoded(st, 0, 1999, &d));
+    assert_true(toy_write_encoded(st, 0, 1999, &d));
     no_errors(&d);
     store_close(st);
     toy_make("plain.db", 1, 2000);
@@ -191,7 +155,7 @@ static void encode__holds_long_texts(void **state)
     sql_gives("a.db", "PRAGMA integrity_check", "tok\n");
 }
 
-/* ---- what can go wrong ------------------------------------------------------------------------------------------------------------ */
+/* ---- what can go wrong ----------------------------------------------------------------------------------------------------- */
 
 static void encode__rolls_back_what_does_not_come_as_agreed(void **state)
 {
@@ -199,28 +163,28 @@ static void encode__rolls_back_what_does_not_come_as_agreed(void **state)
     struct diags d;
     diags_init(&d);
     struct store *st = toy_open("a.db", 1, 9000, NULL, 0);
-    assert_true(write_encoded(st, 0, 999, &d));
-    struct encoded *s = xcalloc(1, sizeof *s);
-    *s = (struct encoded){
+    assert_true(toy_write_encoded(st, 0, 999, &d));
+    struct toy_encoded *s = xcalloc(1, sizeof *s);
+    *s = (struct toy_encoded){
         .encoder = store_encoder(st, 0), .next = 1000, .stop = 1000 + 3 * STORE_BLOCK, .block_points = STORE_BLOCK};
-    assert_false(store_write(st, 0, 1000, 4999, pull_encoded, s, &d)); /* ends early */
+    assert_false(store_write(st, 0, 1000, 4999, toy_pull_encoded, s, &d)); /* ends early */
     one_error(&d, "rows of toy ended at point 4072; those up to 4999 were due", 1);
     s->next = 2000;
-    assert_false(store_write(st, 0, 1000, 4999, pull_encoded, s, &d)); /* begins late */
+    assert_false(store_write(st, 0, 1000, 4999, toy_pull_encoded, s, &d)); /* begins late */
     one_error(&d, "rows from point 2000 on came where those from 1000 were due", 1);
     s->next = 1000;
     s->block_points = 1000;
-    assert_false(store_write(st, 0, 1000, 4999, pull_encoded, s, &d)); /* blocks of another size */
+    assert_false(store_write(st, 0, 1000, 4999, toy_pull_encoded, s, &d)); /* blocks of another size */
     one_error(&d, "has 1000 rows where 1024 were due", 1);
     s->next = 1000;
     s->stop = 9000;
     s->block_points = STORE_BLOCK;
-    assert_false(store_write(st, 0, 1000, 2999, pull_encoded, s, &d)); /* reaches too far */
+    assert_false(store_write(st, 0, 1000, 2999, toy_pull_encoded, s, &d)); /* reaches too far */
     one_error(&d, "1024 rows came from point 2024 on where 1 to 976 were due", 1);
     store_pages_release(&s->pages);
     free(s);
     sql_gives("a.db", "SELECT count(*), (SELECT done FROM run), (SELECT count(*) FROM block) FROM toy_all", "i1000|i1000|i1\n");
-    assert_true(write_encoded(st, 1000, 8999, &d)); /* and can go on */
+    assert_true(toy_write_encoded(st, 1000, 8999, &d)); /* and can go on */
     store_close(st);
     sql_gives("a.db", "SELECT count(*), (SELECT done FROM run) FROM toy_all", "i9000|i9000\n");
     sql_gives("a.db", "PRAGMA integrity_check", "tok\n");
@@ -232,8 +196,8 @@ static void encode__refuses_a_point_twice(void **state)
     struct diags d;
     diags_init(&d);
     struct store *st = toy_open("a.db", 1, 9000, NULL, 0);
-    assert_true(write_encoded(st, 0, 999, &d));
-    assert_false(write_encoded(st, 999, 2999, &d));
+    assert_true(toy_write_encoded(st, 0, 999, &d));
+    assert_false(toy_write_encoded(st, 999, 2999, &d));
     one_error(&d, "UNIQUE constraint failed", 1);
     store_close(st);
     sql_gives("a.db", "SELECT count(*) FROM toy_all", "i1000\n");
@@ -250,11 +214,11 @@ static void encode__changes_between_models(void **state)
     struct run_info info = toy_info(1, NULL);
     struct store *st = store_open_tables("a.db", &info, tables, 2, 0, &d);
     no_errors(&d);
-    struct encoded *s = xcalloc(1, sizeof *s);
+    struct toy_encoded *s = xcalloc(1, sizeof *s);
     for (uint64_t p = 0; p < 3000; p += 1500) {
         for (size_t m = 0; m < 2; m++) {
-            *s = (struct encoded){.encoder = store_encoder(st, m), .next = p, .stop = p + 1500, .block_points = STORE_BLOCK};
-            assert_true(store_write(st, m, p, p + 1499, pull_encoded, s, &d));
+            *s = (struct toy_encoded){.encoder = store_encoder(st, m), .next = p, .stop = p + 1500, .block_points = STORE_BLOCK};
+            assert_true(store_write(st, m, p, p + 1499, toy_pull_encoded, s, &d));
             store_pages_release(&s->pages);
         }
     }
