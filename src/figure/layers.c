@@ -8,8 +8,9 @@
 enum {
     DOTS_MAX = 8000,       /* a cloud of more marks is drawn as a raster */
     LINE_MARKERS_MAX = 20, /* a line of more points has markers on some of them */
-    LINE_COLUMNS = 1024,   /* a line of more than four points for each of so many columns is thinned to those */
 };
+/* A line of more points is thinned to four of each column. */
+enum { LINE_COLUMNS = 1024, LINE_POINTS_MAX = 4 * LINE_COLUMNS };
 static const double raster_cell_mm = 0.2;
 
 static void add_colour(struct text *t, uint32_t colour)
@@ -128,7 +129,7 @@ static void add_steps(struct plot *p, const struct mark *m, size_t n, uint32_t c
  * about as wide as the line. (U. Jugel et al., "M4: a visualization-oriented time series data aggregation", VLDB 2014.) */
 static size_t thin_line(const struct axis *a, struct mark *m, size_t n)
 {
-    if (n <= 4 * LINE_COLUMNS) return n;
+    if (n <= LINE_POINTS_MAX) return n;
     size_t kept = 0;
     for (size_t i = 0, end; i < n; i = end) {
         double column = floor(axis_position(a, m[i].x) * LINE_COLUMNS);
@@ -173,7 +174,7 @@ void plot_add_layer(struct plot *p, struct layer *l)
 {
     const struct series *series = &p->scene->series;
     bool text = p->canvas->format == FORMAT_TEXT, cloud = l->style == LAYER_TINT || l->style == LAYER_MARKS;
-    if (text && cloud) cloud_thin(&l->points, 4 * (size_t)p->canvas->columns * (size_t)p->canvas->rows);
+    if (text && cloud) cloud_thin(&l->points, (size_t)4 * (size_t)p->canvas->columns * (size_t)p->canvas->rows);
     if (l->points.n == 0) return;
     if (!text && cloud && l->points.n > DOTS_MAX) {
         add_raster(p, l);
