@@ -193,7 +193,7 @@ bool scene_build(struct scene *ret, const struct figure *f, const struct inputs 
 
 void scene_fit_axes(struct scene *s, int ticks_x, int ticks_y, const char *unit_x, const char *unit_y)
 {
-    double low_x = INFINITY, high_x = -INFINITY, low_y = INFINITY, high_y = -INFINITY;
+    double low_x = HUGE_VAL, high_x = -HUGE_VAL, low_y = HUGE_VAL, high_y = -HUGE_VAL;
     for (size_t i = 0; i < s->n_layers; i++) {
         const struct cloud *c = &s->layer[i].points;
         low_x = fmin(low_x, c->min_x);

@@ -39,12 +39,10 @@ bool picture_check(const char *path, struct diags *diags)
     if (stat(path, &st) == 0 && S_ISDIR(st.st_mode))
         return diags_runtime(diags, path, "cannot write the figure: it is a directory");
     char *directory = directory_of(path);
-    bool ok = true;
-    if (stat(directory, &st) != 0)
-        ok = diags_runtime(diags, path, "cannot write the figure: the directory %s: %s", directory, strerror(errno));
-    else if (!S_ISDIR(st.st_mode))
+    bool found = stat(directory, &st) == 0, ok = true;
+    if (found && !S_ISDIR(st.st_mode))
         ok = diags_runtime(diags, path, "cannot write the figure: %s is not a directory", directory);
-    else if (access(directory, W_OK | X_OK) != 0)
+    else if (!found || access(directory, W_OK | X_OK) != 0)
         ok = diags_runtime(diags, path, "cannot write the figure: the directory %s: %s", directory, strerror(errno));
     free(directory);
     return ok;

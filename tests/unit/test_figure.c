@@ -1,5 +1,7 @@
 #include "figure_fixture.h"
 
+#include "figure/layers.h"
+
 #define X "x = { column = 'x', better = 'min' }\n"
 #define Y "y = { column = 'y', better = 'max' }\n"
 #define PARETO "[figure]\nkind = 'pareto'\nsql = 'q'\n" X Y
@@ -255,6 +257,25 @@ static void pareto__takes_the_front_of_the_file_as_it_is(void **state)
     release(&s);
 }
 
+static void pareto__joins_a_given_front_only_if_it_has_steps(void **state)
+{
+    (void)state;
+    static const struct test_cell rising[][TEST_COLUMNS] = {{N(2), N(5), NIL}, {N(1), N(3), NIL}, {N(4), N(6), NIL}};
+    static const struct test_cell dented[][TEST_COLUMNS] = {{N(2), N(5), NIL}, {N(1), N(3), NIL}, {N(4), N(4), NIL}};
+    struct diags d;
+    diags_init(&d);
+    struct scene s;
+    assert_true(build(&s, PARETO "front_sql = 'f'\n", rising, 3, &d));
+    assert_int_equal(s.layer[1].style, LAYER_STEPS);
+    release(&s);
+    assert_true(build(&s, PARETO "front_sql = 'f'\n", dented, 3, &d));
+    assert_int_equal(s.layer[1].style, LAYER_FRONT);
+    release(&s);
+    assert_true(build(&s, "[figure]\nkind = 'pareto'\nsql = 'q'\nfront_sql = 'f'\nx = 'x'\ny = 'y'\n", rising, 3, &d));
+    assert_int_equal(s.layer[1].style, LAYER_FRONT); /* nobody says what is better */
+    release(&s);
+}
+
 static void pareto__needs_to_know_what_is_better(void **state)
 {
     (void)state;
@@ -277,6 +298,48 @@ static void lines__keep_what_lies_outside_of_the_limits(void **state)
     release(&s);
 }
 
+/* Ends and extremes of every stretch of a line are among the points that are sent to gnuplot. */
+static void lines__of_very_many_points_keep_their_peaks(void **state)
+{
+    (void)state;
+    enum { POINTS = 50000, PEAK = 31415, PIT = 7000 };
+    static struct test_cell cells[POINTS][TEST_COLUMNS];
+    for (int i = 0; i < POINTS; i++) {
+        cells[i][0].number = i;
+        cells[i][1].number = i == PEAK ? 1000 : i == PIT ? -1000 : (i * 7919) % 101;
+    }
+    struct diags d;
+    diags_init(&d);
+    struct scene s;
+    assert_true(build(&s, "[figure]\nkind = 'lines'\nsql = 'q'\nx = 'x'\ny = 'y'\n", (const struct test_cell(*)[TEST_COLUMNS])cells,
+                      POINTS, &d));
+    scene_fit_axes(&s, 5, 5, NULL, NULL);
+    struct canvas canvas = {.format = FORMAT_SVG};
+    struct plot p = {.scene = &s, .canvas = &canvas, .width_mm = 80, .height_mm = 50, .point_scale = 1};
+    text_init(&p.command);
+    text_init(&p.data);
+    plot_add_layer(&p, &s.layer[0]);
+    size_t n = p.data.n / sizeof(float[2]);
+    assert_in_range(n, 1000, 4200);
+    bool peak = false, pit = false;
+    float last = -1;
+    for (size_t i = 0; i < n; i++) {
+        float at[2];
+        memcpy(at, p.data.s + i * sizeof at, sizeof at);
+        assert_true(at[0] >= last);
+        last = at[0];
+        double x = s.x.low + (double)at[0] * (s.x.high - s.x.low), y = s.y.low + (double)at[1] * (s.y.high - s.y.low);
+        if (fabs(x - PEAK) < 4 && fabs(y - 1000) < 1) peak = true;
+        if (fabs(x - PIT) < 4 && fabs(y + 1000) < 1) pit = true;
+        if (i == 0) assert_true(fabs(x) < 4);
+        if (i == n - 1) assert_true(fabs(x - POINTS) < 4);
+    }
+    assert_true(peak && pit);
+    text_release(&p.command);
+    text_release(&p.data);
+    release(&s);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -291,8 +354,10 @@ int main(void)
         cmocka_unit_test(pareto__finds_the_front_of_each_series),
         cmocka_unit_test(pareto__keeps_the_front_whole_when_the_cloud_is_thinned),
         cmocka_unit_test(pareto__takes_the_front_of_the_file_as_it_is),
+        cmocka_unit_test(pareto__joins_a_given_front_only_if_it_has_steps),
         cmocka_unit_test(pareto__needs_to_know_what_is_better),
         cmocka_unit_test(lines__keep_what_lies_outside_of_the_limits),
+        cmocka_unit_test(lines__of_very_many_points_keep_their_peaks),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
