@@ -75,7 +75,7 @@ static bool find_run(struct printing *p)
     struct found_run found = {0};
     bool ok = each_row(p, take_run, &found, sql);
     if (ok && !found.id) ok = diags_runtime(p->diags, p->request->db, "has no run with %s", which);
-    if (ok) {
+    if (ok && found.id) {
         p->run = strtoll(found.id, NULL, 10);
         if (!goal_parse(&p->goal, found.objectives))
             ok = diags_runtime(p->diags, p->request->db, "run %lld has unreadable objectives \"%s\"", (long long)p->run,
@@ -225,16 +225,17 @@ static void list_points(const uint64_t *ids, size_t n, size_t m, struct text *li
     text_add(list, ")");
 }
 
-static bool print_rows(struct printing *p, const struct goal *g, const uint64_t *ids, size_t n)
+/* The stored front, or the points of `ids`. */
+static bool print_rows(struct printing *p, const struct goal *g, bool stored, const uint64_t *ids, size_t n)
 {
     struct text sql;
     text_init(&sql);
     for (size_t m = 0; m < p->models.n; m++) {
         struct text points;
         text_init(&points);
-        if (ids) list_points(ids, n, m, &points);
+        if (!stored) list_points(ids, n, m, &points);
         if (m) text_add(&sql, " UNION ALL ");
-        add_select(p, p->models.s[m], g, ids ? points.s : NULL, &sql);
+        add_select(p, p->models.s[m], g, stored ? NULL : points.s, &sql);
         text_release(&points);
     }
     text_add(&sql, " ORDER BY");
@@ -340,7 +341,7 @@ static bool print_new_goal(struct printing *p)
     if (ok) {
         const uint64_t *ids;
         size_t n = grouped_front_finish(front, &ids);
-        ok = print_rows(p, g, ids ? ids : (const uint64_t[]){0}, n);
+        ok = print_rows(p, g, false, ids, n);
     }
     grouped_front_free(front);
     return ok;
@@ -354,7 +355,7 @@ bool front_table_print(const struct front_request *request, struct diags *diags)
     if (ok && request->goal)
         ok = print_new_goal(&p);
     else if (ok)
-        ok = print_rows(&p, &p.goal, NULL, 0) && (!request->summary || print_summary(&p, &p.goal));
+        ok = print_rows(&p, &p.goal, true, NULL, 0) && (!request->summary || print_summary(&p, &p.goal));
     strings_release(&p.models);
     strings_release(&p.axes);
     goal_release(&p.goal);
