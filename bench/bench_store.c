@@ -1,10 +1,11 @@
-/* How fast rows get into a database: the store's ways against a bare loop of prepared INSERTs of the same rows into the same schema with
- * the same durability (page size, journal, synchronous, cache). 10 parameters and 15 metrics a row, all fractions.
+/* How fast rows get into a database: the store's ways against a bare loop of prepared INSERTs of the same rows into the same
+ * schema with the same transactions and durability (page size, journal, synchronous, cache). 10 parameters and 15 metrics a row,
+ * all fractions.
  *
  *     bench_store [ROWS [ROUNDS]]          default 1,000,000 rows, 3 rounds
  *
- * The ways take turns (A B A B ...), each on a fresh file in the working directory; what counts is the ratio to the bare loop within a
- * round. Prints every round and the median ratios.
+ * The ways take turns (A B A B ...), each on a fresh file in the working directory; what counts is the ratio to the bare loop
+ * within a round. Prints every round and the median ratios.
  */
 #include "base/xalloc.h"
 #include "store/db.h"
@@ -17,7 +18,7 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { COLUMNS = 25, PARAMS = 10, BLOCK = 1024, BARE_TRANSACTION = 50000, TRANSACTION = 131072, ROUNDS_MAX = 100 };
+enum { COLUMNS = 25, PARAMS = 10, BLOCK = 1024, TRANSACTION = 131072, ROUNDS_MAX = 100 };
 
 static struct column columns[COLUMNS];
 static struct store_param params[PARAMS];
@@ -55,13 +56,13 @@ static struct store *open_store(const char *path, uint64_t n, struct diags *d)
 {
     struct store_table t = {
         .model = "bench", .points = n, .columns = columns, .n_columns = COLUMNS, .params = params, .n_params = PARAMS};
-    struct run_info info = {.sweep = "bench", .sweep_text = "", .hash = 1, .fidelity = "closed-form"};
+    struct run_info info = {.sweep = "bench", .sweep_text = "", .hash = 1, .fidelity = "closed-form", .objectives = "max m0"};
     struct store *st = store_open_tables(path, &info, &t, 1, 0, d);
     must(st != NULL, d);
     return st;
 }
 
-/* ---- the bare loop -------------------------------------------------------------------------------------------------------- */
+/* ---- the bare loop --------------------------------------------------------------------------------------------------------- */
 
 static void bind_row(sqlite3_stmt *stmt, uint64_t point)
 {
@@ -83,7 +84,7 @@ static void write_bare(const char *path, uint64_t n, struct diags *d)
         db_prepare(&db, d, "INSERT INTO bench_all VALUES(?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)");
     must(stmt != NULL, d);
     for (uint64_t p = 0; p < n; p++) {
-        if (p % BARE_TRANSACTION == 0) must(db_exec(&db, d, p ? "COMMIT; BEGIN" : "BEGIN"), d);
+        if (p % TRANSACTION == 0) must(db_exec(&db, d, p ? "COMMIT; BEGIN" : "BEGIN"), d);
         bind_row(stmt, p);
         must(sqlite3_step(stmt) == SQLITE_DONE, d);
         sqlite3_reset(stmt);
@@ -97,6 +98,8 @@ static void write_bare(const char *path, uint64_t n, struct diags *d)
 
 struct feed {
     uint64_t next, end;
+    const struct store_encoder *encoder; /* or NULL */
+    struct store_pages pages;
     struct row_block block;
 };
 
@@ -107,21 +110,42 @@ static const struct row_block *pull(void *user)
     uint64_t left = f->end - f->next;
     f->block = (struct row_block){.first = f->next, .n = left < BLOCK ? (size_t)left : BLOCK, .cells = cells, .rows = rows};
     f->next += f->block.n;
+    if (f->encoder) {
+        if (!store_encode(f->encoder, &f->block, &f->pages)) return NULL;
+        f->block.pages = &f->pages;
+    }
     return &f->block;
+}
+
+static void write_store(const char *path, uint64_t n, bool encoded, struct diags *d)
+{
+    struct store *st = open_store(path, n, d);
+    struct feed f = {.encoder = encoded ? store_encoder(st, 0) : NULL};
+    if (encoded && !f.encoder) {
+        fprintf(stderr, "bench_store: rows cannot be encoded\n");
+        exit(1);
+    }
+    for (uint64_t p = 0; p < n; p += TRANSACTION) {
+        f.next = p;
+        f.end = p + TRANSACTION < n ? p + TRANSACTION : n;
+        must(store_write(st, 0, f.next, f.end - 1, pull, &f, d), d);
+    }
+    must(store_finish(st, "done", d), d);
+    store_pages_release(&f.pages);
+    store_close(st);
 }
 
 static void write_rows(const char *path, uint64_t n, struct diags *d)
 {
-    struct store *st = open_store(path, n, d);
-    for (uint64_t p = 0; p < n; p += TRANSACTION) {
-        struct feed f = {.next = p, .end = p + TRANSACTION < n ? p + TRANSACTION : n};
-        must(store_write(st, 0, f.next, f.end - 1, pull, &f, d), d);
-    }
-    must(store_finish(st, "done", d), d);
-    store_close(st);
+    write_store(path, n, false, d);
 }
 
-/* ---- rounds ------------------------------------------------------------------------------------------------------------------ */
+static void write_encoded(const char *path, uint64_t n, struct diags *d)
+{
+    write_store(path, n, true, d);
+}
+
+/* ---- rounds ---------------------------------------------------------------------------------------------------------------- */
 
 static const struct way {
     const char *name;
@@ -129,10 +153,20 @@ static const struct way {
 } ways[] = {
     {"prepared INSERT", write_bare},
     {"table-valued source", write_rows},
+    {"encoded, one thread", write_encoded},
 };
 enum { WAYS = sizeof ways / sizeof *ways };
 
-static void check_count(const char *path, uint64_t n, struct diags *d)
+/* The file that is written, in the working directory; gone when the program ends, also after an error. */
+static char path[64], journal[80];
+
+static void remove_files(void)
+{
+    unlink(path);
+    unlink(journal);
+}
+
+static void check_count(uint64_t n, struct diags *d)
 {
     struct db db;
     int64_t count;
@@ -147,14 +181,12 @@ static double measure(const struct way *way, uint64_t n)
 {
     struct diags d;
     diags_init(&d);
-    char *path = xasprintf("bench_store_%ld.db", (long)getpid());
-    unlink(path);
+    remove_files();
     double start = now();
     way->write(path, n, &d);
     double seconds = now() - start;
-    check_count(path, n, &d);
-    unlink(path);
-    free(path);
+    check_count(n, &d);
+    remove_files();
     diags_release(&d);
     return (double)n / seconds;
 }
@@ -174,6 +206,9 @@ int main(int argc, char **argv)
         return 2;
     }
     describe();
+    snprintf(path, sizeof path, "bench_store_%ld.db", (long)getpid());
+    snprintf(journal, sizeof journal, "%s-journal", path);
+    atexit(remove_files);
     static double ratios[WAYS][ROUNDS_MAX];
     for (size_t r = 0; r < rounds; r++) {
         double rate[WAYS];

@@ -122,10 +122,9 @@ static const char *lad_check(const void *params)
 {
     const struct lad_params *p = params;
     struct lad_point pt;
-    struct lad_chip chip;
     const char *why = lad_point_init(&pt, p);
-    if (!why) why = lad_chip_at(p, &chip);
-    if (!why) lad_batch_max(&pt, &why);
+    if (!why) why = lad_chip_check(p);
+    if (!why) why = lad_batch_check(&pt);
     return why;
 }
 
@@ -154,7 +153,7 @@ static void fill_common(struct dse_common *m, const struct lad_point *pt, const 
     m->energy_mj = joules * DSE_MJ_PER_J / tokens;
     m->power_w = joules / s->time_s;
     m->area_mm2 = (double)p->tiles * chip->tile_area_mm2;
-    m->dram_mib = s->bytes / DSE_MIB / tokens;
+    m->dram_mib = s->bytes / (DSE_MIB * tokens);
     m->compute_utilization = s->vpu_ops / (DSE_OPS_PER_MAC * peak_macs * s->time_s);
     m->dram_utilization = s->bytes / (p->dram.bandwidth_gbs * DSE_GIGA * s->time_s);
     m->bound = s->compute_bound_s >= s->dram_bound_s ? DSE_BOUND_COMPUTE : DSE_BOUND_DRAM;
@@ -163,6 +162,7 @@ static void fill_common(struct dse_common *m, const struct lad_point *pt, const 
 
 static void fill_attention(struct lad_metrics *m, const struct lad_point *pt, const struct lad_attention *a, double tokens)
 {
+    double mib = 1 / (DSE_MIB * tokens);
     m->eas_cycles = a->stages.eas;
     m->apid_cycles = a->stages.apid;
     m->md_cycles = a->stages.md;
@@ -177,12 +177,13 @@ static void fill_attention(struct lad_metrics *m, const struct lad_point *pt, co
     m->active = a->active;
     m->prefetched = a->prefetched;
     m->hit_ratio = a->active > 0 ? a->hits / a->active : 0;
-    m->centers_mib = a->centers_bytes / DSE_MIB / tokens;
-    m->active_mib = a->active_bytes / DSE_MIB / tokens;
-    m->others_mib = a->others_bytes / DSE_MIB / tokens;
-    m->prefetch_mib = a->prefetch_bytes / DSE_MIB / tokens;
+    m->centers_mib = a->centers_bytes * mib;
+    m->active_mib = a->active_bytes * mib;
+    m->others_mib = a->others_bytes * mib;
+    m->prefetch_mib = a->prefetch_bytes * mib;
 }
 
+/* E21. */
 static void fill_energy(struct lad_metrics *m, const struct lad_point *pt, const struct lad_step *s, const struct lad_chip *chip,
                         double tokens)
 {
@@ -207,25 +208,24 @@ static void lad_estimate(const void *params, void *metrics, struct dse_breakdown
     struct lad_point pt;
     struct lad_chip chip;
     struct lad_step step;
-    const char *why = NULL;
     lad_point_init(&pt, p);
     lad_chip_at(p, &chip);
     lad_step_init(&step, &pt);
-    double batch = lad_batch(&pt, lad_batch_max(&pt, &why), &step);
+    double batch = lad_batch(&pt, &step);
     lad_step_at(&step, &pt, batch);
 
-    double tokens = p->workload.phase == DSE_PREFILL ? batch * pt.n : batch, tiles = (double)p->tiles;
+    double tokens = p->workload.phase == DSE_PREFILL ? batch * pt.n : batch, mib = 1 / (DSE_MIB * tokens);
     fill_common(&m->common, &pt, &step, &chip, tokens);
     fill_attention(m, &pt, &step.attention, tokens);
     fill_energy(m, &pt, &step, &chip, tokens);
     m->batch_used = (int64_t)batch;
-    m->idle_slots = 1 - batch / (tiles * lad_rounds(&pt, batch));
+    m->idle_slots = 1 - batch / ((double)p->tiles * lad_rounds(&pt, batch));
     m->linear_us = step.linear_s * DSE_US_PER_S;
     m->attention_share = step.attention.time_s / step.time_s;
     m->sram_resident_mib = lad_sram_resident(&pt, batch) / DSE_MIB;
     m->dram_footprint_gib = lad_dram_footprint(&pt, batch) / DSE_GIB;
-    m->weights_mib = step.weight_bytes / DSE_MIB / tokens;
-    m->full_cache_mib = full_cache_bytes(&pt, batch) / DSE_MIB / tokens;
+    m->weights_mib = step.weight_bytes * mib;
+    m->full_cache_mib = full_cache_bytes(&pt, batch) * mib;
     if (breakdown) lad_break_down(&pt, &step, &chip, breakdown);
 }
 

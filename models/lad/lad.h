@@ -1,9 +1,8 @@
-/* LAD, inside: parameters, metrics, and the steps of the closed form. README.md holds the equations (E..) and assumptions (A..) that
- * the comments name.
+/* LAD, inside: parameters, metrics, and the steps of the closed form. README.md holds the equations (E..) and assumptions (A..)
+ * that the comments name.
  *
- * A point is evaluated in this order: lad_point_init derives everything that does not depend on the batch; lad_batch chooses the batch;
- * lad_step_at times one step of that batch; lad_chip_at says what the
- * chip costs.
+ * A point is evaluated in this order: lad_point_init derives everything that does not depend on the batch; lad_batch chooses the
+ * batch; lad_step_at times one step of that batch; lad_chip_at says what the chip costs.
  *
  * Units inside: seconds, bytes, watts, cycles. Only struct lad_params and struct lad_metrics carry the units of their names.
  */
@@ -62,6 +61,13 @@ struct lad_metrics {
     double chip_power_w, tile_area_mm2, sram_area_share;
 };
 
+/* ceil() of a number from 0 to 2^62, inline: baseline x86-64 calls the library for ceil(). */
+static inline double lad_ceil(double x)
+{
+    double whole = (double)(int64_t)x;
+    return whole < x ? whole + 1 : whole;
+}
+
 /* ---- the paper's equations: pure arithmetic of one head ---------------------------------------------------------------- */
 
 /* E5: elements of the intermediate caches A..F of head dimension d. */
@@ -96,22 +102,20 @@ struct lad_point {
     double head_samples; /* layers * query heads, of one sequence */
     double clock_hz;
     double row_bytes, cache_bytes, position_bytes; /* a key; A..F; G of one position: E8 */
-    double stream_bps, gather_bps;                 /* HBM, bytes on the bus a second */
+    double stream_s, gather_s;                     /* HBM: seconds a byte on the bus, in streams and in rows */
+    double pass_s;                                 /* seconds a row of vpu_width elements, all VPUs at work: E20 */
     double gather_factor;                          /* bytes on the bus of a byte gathered in rows */
     double sram_bytes;
-    struct dse_locality at; /* of the mean head; `active` for the window of p->recent; zero if not locality-aware */
-    double weight[LAD_NODES], factor[LAD_NODES]; /* E12: spread of |J| over heads */
-    int nodes;
+    double weights_bytes, sequence_bytes; /* E17: in DRAM, of all weights and for each sequence */
+    struct dse_locality at;               /* of the mean head; `active` for the window of p->recent; zero if not locality-aware */
 };
 
 /* NULL, or why the point cannot be evaluated (then *ret is not usable). */
 const char *lad_point_init(struct lad_point *ret, const struct lad_params *p);
 /* Slots of an attention period: rounds of head-samples over the tiles. */
 double lad_rounds(const struct lad_point *pt, double batch);
-/* E15: bytes of one tile's SRAM that the pipeline cannot do without; positions that can be pre-fetched for each head-sample of a
- * head with `active` active positions. */
+/* E15: bytes of one tile's SRAM that the pipeline cannot do without. */
 double lad_sram_resident(const struct lad_point *pt, double batch);
-double lad_sram_positions(const struct lad_point *pt, double batch, double active);
 /* E17: bytes in DRAM: weights, KV cache, G and intermediate caches of `batch` sequences. */
 double lad_dram_footprint(const struct lad_point *pt, double batch);
 
@@ -123,7 +127,7 @@ enum lad_stage { LAD_HBM, LAD_EAS, LAD_APID, LAD_MD, LAD_AC, LAD_VPU, LAD_STAGES
 struct lad_attention {
     double time_s, fill_s;             /* fill_s is part of time_s */
     double exposed_s[LAD_STAGES];      /* time_s without fill_s, by what bounds it */
-    double stage1_s;                   /* part of exposed_s[LAD_HBM] due to stage 1; the rest is stage 4 */
+    double stage1_s, stage4_s;         /* exposed_s[LAD_HBM] by the stage whose bytes move */
     double stage1_bytes, stage4_bytes; /* moved in attention periods; their sum is the three below */
     double centers_bytes, active_bytes, others_bytes;
     double prefetch_bytes; /* moved in linear layers for attention */
@@ -133,8 +137,17 @@ struct lad_attention {
     double active, prefetched, hits; /* positions of a head-sample, mean over heads */
 };
 
+/* E12: |J| over heads: nodes of a spread around 1, and their shares. */
+struct lad_spread {
+    const double *weight; /* of each node; sum to 1 */
+    double factor[LAD_NODES];
+    int nodes;
+};
+void lad_spread_init(struct lad_spread *ret, double cv);
+
 /* Attention of a batch by LAD. idle_s: HBM time of the step that pre-fetching may use. */
-void lad_attention_at(const struct lad_point *pt, double batch, double idle_s, struct lad_attention *ret);
+void lad_attention_at(const struct lad_point *pt, const struct lad_spread *spread, double batch, double idle_s,
+                      struct lad_attention *ret);
 
 /* One operator of the step that is not LAD's attention. */
 struct lad_op {
@@ -150,6 +163,7 @@ struct lad_op {
 struct lad_step {
     struct lad_op op[DSE_OPS_MAX];
     int n_ops;
+    struct lad_spread spread; /* unset when not locality-aware */
     double batch;
     struct lad_attention attention;
     double linear_s, elementwise_s, time_s;
@@ -168,11 +182,10 @@ void lad_step_init(struct lad_step *ret, const struct lad_point *pt);
 /* Time of one step of `batch` sequences. */
 void lad_step_at(struct lad_step *step, const struct lad_point *pt, double batch);
 
-/* E18: the largest batch that fits DRAM and SRAM, p->workload.batch at most; 0 when none does (with batch_policy fixed: when that one
- * does not), with why in *ret_reason. */
-double lad_batch_max(const struct lad_point *pt, const char **ret_reason);
-/* E18: the batch that batch_policy chooses, max at most. Leaves `step` at some batch. */
-double lad_batch(const struct lad_point *pt, double max, struct lad_step *step);
+/* E18: NULL when the batch fits DRAM and SRAM (another policy than fixed: when one sequence does), else why not. */
+const char *lad_batch_check(const struct lad_point *pt);
+/* E18: the batch that batch_policy makes of p->workload.batch. Leaves `step` at some batch. */
+double lad_batch(const struct lad_point *pt, struct lad_step *step);
 
 /* ---- power and area ---------------------------------------------------------------------------------------------------- */
 
@@ -182,7 +195,9 @@ struct lad_chip {
     double dynamic_modules_w, dynamic_sram_w, static_modules_w, static_sram_w;
 };
 /* NULL, or why the chip cannot be priced. */
-const char *lad_chip_at(const struct lad_params *p, struct lad_chip *ret);
+const char *lad_chip_check(const struct lad_params *p);
+/* Requires that lad_chip_check has nothing against it. */
+void lad_chip_at(const struct lad_params *p, struct lad_chip *ret);
 
 /* A row of Table III: one tile as published. */
 struct lad_module {

@@ -1,7 +1,8 @@
 /* The breakdown of a step: operator by operator, LAD's attention stage by stage.
  *
- * Times are exposed times: a stage that runs behind another one has none and is "hidden". The parts of depth 0 add up to the step in time, bytes,
- * operations and energy; those of depth 1 add up to the attention above them. */
+ * Times are exposed times: a stage that runs behind another one has none and is "hidden". The parts of depth 0 add up to the step
+ * in time, bytes, operations and energy; those of depth 1 add up to the attention above them.
+ */
 #include "lad.h"
 
 #include <dse/units.h>
@@ -41,7 +42,7 @@ static void add_stages(const struct ctx *c, const struct lad_step *s)
     add(c, "stage1_hbm", 1, dram, a->stage1_s, a->stage1_bytes, 0);
     add(c, "stage2_eas", 1, compute, a->exposed_s[LAD_EAS], 0, ops * macs.eas);
     add(c, "stage3_apid", 1, compute, a->exposed_s[LAD_APID], 0, 0);
-    add(c, "stage4_hbm", 1, dram, a->exposed_s[LAD_HBM] - a->stage1_s, a->stage4_bytes, 0);
+    add(c, "stage4_hbm", 1, dram, a->stage4_s, a->stage4_bytes, 0);
     add(c, "stage5_md", 1, compute, a->exposed_s[LAD_MD], 0, ops * macs.md);
     add(c, "stage6_ac", 1, compute, a->exposed_s[LAD_AC], 0, ops * macs.ac);
     add(c, "pipeline_fill", 1, dse_bound_names[DSE_BOUND_LATENCY], a->fill_s, 0, 0);

@@ -3,6 +3,7 @@
 
 #include <dse/units.h>
 
+#include <assert.h>
 #include <math.h>
 
 /* Table III, one tile at 1 GHz in 22 nm; the VPU row is all seven. SRAM rows are the catalog's table "lad-table3". */
@@ -26,8 +27,8 @@ static void module_scales(const struct lad_params *p, double scale[LAD_MODULES])
     scale[LAD_MODULE_SFM] = width;
 }
 
-/* Dynamic power [mW] of one tile's SRAM: as published under load, at the clock; or, from the energy of an access, one row read every
- * cycle and the tile's share of the peak HBM bandwidth written (A10). */
+/* Dynamic power [mW] of one tile's SRAM: as published under load, at the clock; or, from the energy of an access, one row read
+ * every cycle and the tile's share of the peak HBM bandwidth written (A10). */
 static double sram_dynamic_mw(const struct lad_params *p, const struct dse_sram *s)
 {
     if (!isnan(s->dynamic_mw)) return s->dynamic_mw * p->clock_ghz;
@@ -43,6 +44,7 @@ struct ratios {
 
 static struct ratios tech_ratios(const struct dse_technology *to, double from_nm)
 {
+    if (to->node_nm == from_nm) return (struct ratios){1, 1, 1};
     return (struct ratios){.area = dse_tech_ratio(to, from_nm, DSE_TECH_AREA),
                            .energy = dse_tech_ratio(to, from_nm, DSE_TECH_ENERGY),
                            .power = dse_tech_ratio(to, from_nm, DSE_TECH_POWER)};
@@ -53,19 +55,32 @@ static bool known(struct ratios r)
     return !isnan(r.area) && !isnan(r.energy) && !isnan(r.power);
 }
 
-const char *lad_chip_at(const struct lad_params *p, struct lad_chip *ret)
+/* A table has a metric in all its macros or in none: any macro of the right word tells what is missing. */
+const char *lad_chip_check(const struct lad_params *p)
 {
     struct dse_sram sram;
-    if (!dse_sram_at(p->sram, p->sram_mib, (double)p->sram_word_bits, &sram))
-        return "the SRAM table has no macro of this capacity and word width";
-    double sram_mw = sram_dynamic_mw(p, &sram);
-    if (isnan(sram.area_mm2) || isnan(sram.leakage_mw) || isnan(sram_mw)) return "the SRAM table lacks area, leakage or energy";
-    struct ratios logic = tech_ratios(p->technology, TABLE3_NM);
-    if (!known(logic)) return "the technology's method cannot be reached from 22 nm, the node of Table III";
-    double node = dse_sram_node_nm(p->sram);
-    struct ratios memory = node == TABLE3_NM ? logic : tech_ratios(p->technology, node);
-    if (!known(memory)) return "the technology's method cannot be reached from the node of the SRAM table";
+    double from, to;
+    dse_sram_range(p->sram, &from, &to);
+    if (!(p->sram_mib >= from && p->sram_mib <= to)) return "the SRAM table has no macro of this capacity";
+    if (!dse_sram_at(p->sram, from, (double)p->sram_word_bits, &sram)) return "the SRAM table has no macro of this word width";
+    if (isnan(sram.area_mm2) || isnan(sram.leakage_mw) || isnan(sram_dynamic_mw(p, &sram)))
+        return "the SRAM table lacks area, leakage or energy";
+    if (!known(tech_ratios(p->technology, TABLE3_NM)))
+        return "the technology's method cannot be reached from 22 nm, the node of Table III";
+    if (!known(tech_ratios(p->technology, dse_sram_node_nm(p->sram))))
+        return "the technology's method cannot be reached from the node of the SRAM table";
+    return NULL;
+}
 
+void lad_chip_at(const struct lad_params *p, struct lad_chip *ret)
+{
+    struct dse_sram sram;
+    bool covered = dse_sram_at(p->sram, p->sram_mib, (double)p->sram_word_bits, &sram);
+    assert(covered);
+    (void)covered;
+    double sram_mw = sram_dynamic_mw(p, &sram), node = dse_sram_node_nm(p->sram);
+    struct ratios logic = tech_ratios(p->technology, TABLE3_NM);
+    struct ratios memory = node == TABLE3_NM ? logic : tech_ratios(p->technology, node);
     double scale[LAD_MODULES], area = 0, dynamic_mw = 0, static_mw = 0;
     module_scales(p, scale);
     for (int i = 0; i < LAD_MODULES; i++) {
@@ -82,5 +97,4 @@ const char *lad_chip_at(const struct lad_params *p, struct lad_chip *ret)
         .dynamic_sram_w = tiles_w * sram_mw * memory.energy,
         .static_sram_w = tiles_w * sram.leakage_mw * memory.power,
     };
-    return NULL;
 }

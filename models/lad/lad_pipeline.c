@@ -1,5 +1,5 @@
-/* LAD's attention: the paper's counts (E1-E7), the compute stages, the bytes of the memory stages, the spread over heads, pre-fetching
- * and the slots of an attention period (E8-E16). */
+/* LAD's attention: the paper's counts (E1-E7), the compute stages, the bytes of the memory stages, the spread over heads, pre-
+ * fetching and the slots of an attention period (E8-E16). */
 #include "lad.h"
 
 #include <dse/units.h>
@@ -48,7 +48,7 @@ double lad_coefficient_entries(double intervals)
 /* Rows of d elements take this many passes through a VPU. */
 static double passes(const struct lad_params *p, double d)
 {
-    return ceil(d / (double)p->vpu_width);
+    return lad_ceil(d / (double)p->vpu_width);
 }
 
 struct lad_stages lad_stages_eq7(const struct lad_params *p, double d, double n, const struct dse_locality *at)
@@ -65,12 +65,12 @@ struct lad_stages lad_stages_eq7(const struct lad_params *p, double d, double n,
 struct lad_stages lad_stages_exact(const struct lad_params *p, double d, double n, const struct dse_locality *at)
 {
     double w = passes(p, d), eas = (double)p->vpu_eas, ac = (double)p->vpu_ac, load = (double)p->accumulator_cycles;
-    double update = larger(1, ceil(at->updates / ac)); /* AC.5 to AC.8: the lanes share U; at least one position ages a step */
+    double update = larger(1, lad_ceil(at->updates / ac)); /* AC.5 to AC.8: the lanes share U; at least one position ages a step */
     return (struct lad_stages){
-        .eas = w * (2 * ceil(at->centers / eas) + ceil(at->large / eas) + 1) + ceil(n / ((double)p->vpu_width * eas)),
-        .apid = ceil(n / (double)p->apid_width),
-        .md = w * ceil(at->active / (double)p->vpu_md),
-        .ac = w * (ceil(d / ac) + 1 + ceil(at->active / ac) + 1) + w * (d + 3) * (update + load),
+        .eas = w * (2 * lad_ceil(at->centers / eas) + lad_ceil(at->large / eas) + 1) + lad_ceil(n / ((double)p->vpu_width * eas)),
+        .apid = lad_ceil(n / (double)p->apid_width),
+        .md = w * lad_ceil(at->active / (double)p->vpu_md),
+        .ac = w * (lad_ceil(d / ac) + 1 + lad_ceil(at->active / ac) + 1) + w * (d + 3) * (update + load),
     };
 }
 
@@ -88,21 +88,21 @@ double lad_sram_resident(const struct lad_point *pt, double batch)
 
 double lad_rounds(const struct lad_point *pt, double batch)
 {
-    return ceil(batch / (double)pt->p->tiles);
+    return lad_ceil(batch / (double)pt->p->tiles);
 }
 
-/* E15: positions that fit a tile besides the pipeline's data, shared by the head-samples of a batch on that tile; every active position of
- * the pipeline takes `per_active` of them. */
+/* E15: positions that fit a tile besides the pipeline's data, shared by the head-samples of a batch on that tile; every active
+ * position of the pipeline takes `per_active` of them. */
 struct room {
     double positions, per_active, share;
 };
 
-static struct room sram_room(const struct lad_point *pt, double batch)
+static struct room sram_room(const struct lad_point *pt, double batch, double rounds)
 {
     double position = 2 * pt->row_bytes;
     return (struct room){.positions = (pt->sram_bytes - lad_sram_resident(pt, batch)) / position,
                          .per_active = (double)pt->p->resident_active,
-                         .share = 1 / lad_rounds(pt, batch)};
+                         .share = 1 / rounds};
 }
 
 static double room_left(const struct room *r, double active)
@@ -110,38 +110,77 @@ static double room_left(const struct room *r, double active)
     return larger(0, r->positions - r->per_active * active) * r->share;
 }
 
-double lad_sram_positions(const struct lad_point *pt, double batch, double active)
+/* ---- the spread over heads ------------------------------------------------------------------------------------------------- */
+
+/* E12: weights exp(-z^2 / 2), normalised, of the nodes z = -1.8, -1.2, -0.8, -0.5, -0.25, 0, 0.25, 0.5, 0.8, 1.2, 1.8. */
+static const double node_weights[LAD_NODES] = {
+    0.026298619850100468, 0.06468416720244104, 0.09649743817895896, 0.11727439678700244, 0.1288007273297286,   0.132889301303537,
+    0.1288007273297286,   0.11727439678700244, 0.09649743817895896, 0.06468416720244104, 0.026298619850100468,
+};
+
+/* u to the powers 36, 24, 16, 10, 5: z = 1.8, 1.2, 0.8, 0.5, 0.25. */
+static void powers(double u, double ret[LAD_NODES / 2])
 {
-    struct room r = sram_room(pt, batch);
-    return room_left(&r, active);
+    double u2 = u * u, u4 = u2 * u2, u8 = u4 * u4, u16 = u8 * u8;
+    ret[4] = u4 * u;
+    ret[3] = ret[4] * ret[4];
+    ret[2] = u16;
+    ret[1] = u16 * u8;
+    ret[0] = u16 * u16 * u4;
+}
+
+/* Factors exp(s z) over their mean, s^2 = ln(1 + cv^2): |J| of a head over that of the mean head. One exp: the nodes are
+ * powers of u = exp(s / 20). */
+void lad_spread_init(struct lad_spread *ret, double cv)
+{
+    if (cv <= 0) {
+        static const double all = 1;
+        *ret = (struct lad_spread){.weight = &all, .factor = {1}, .nodes = 1};
+        return;
+    }
+    double u = exp(sqrt(log1p(cv * cv)) / 20), up[LAD_NODES / 2], down[LAD_NODES / 2];
+    powers(u, up);
+    powers(1 / u, down);
+    double mean = node_weights[LAD_NODES / 2];
+    for (int i = 0; i < LAD_NODES / 2; i++) mean += node_weights[i] * (up[i] + down[i]);
+    double over_mean = 1 / mean;
+    ret->nodes = LAD_NODES;
+    ret->weight = node_weights;
+    for (int i = 0; i < LAD_NODES / 2; i++) {
+        ret->factor[i] = down[i] * over_mean;
+        ret->factor[LAD_NODES - 1 - i] = up[i] * over_mean;
+    }
+    ret->factor[LAD_NODES / 2] = over_mean;
 }
 
 /* ---- pre-fetching --------------------------------------------------------------------------------------------------------- */
 
-/* The nodes of the spread, and what is pre-fetched for a head-sample of each: positions. */
+/* The nodes of the spread: active and pre-fetched positions of a head-sample, cycles of its stages. */
 struct plan {
     double active[LAD_NODES], fetched[LAD_NODES];
+    struct lad_stages stages[LAD_NODES];
 };
 
 /* E14. Of the fetched positions hit_ratio are active again. The time of QKV periods is there head by head; that of all
  * linear layers is shared by the heads as they need it. */
-static void plan_prefetch(const struct lad_point *pt, double batch, double idle_s, struct plan *plan)
+static void plan_prefetch(const struct lad_point *pt, const struct lad_spread *spread, double batch, double rounds, double idle_s,
+                          struct plan *plan)
 {
     int32_t mode = pt->p->prefetch;
-    struct room room = sram_room(pt, batch);
+    struct room room = sram_room(pt, batch, rounds);
     double bytes = 2 * pt->row_bytes * pt->gather_factor; /* of one position */
     if (pt->p->vain_prefetch == LAD_IGNORED) bytes *= pt->at.hit_ratio;
-    double slack = idle_s * pt->gather_bps / (pt->head_samples * batch), wanted = 0;
-    for (int i = 0; i < pt->nodes; i++) {
-        double active = smaller(pt->at.active * pt->factor[i], pt->n);
+    double slack = idle_s / (pt->gather_s * pt->head_samples * batch), wanted = 0;
+    for (int i = 0; i < spread->nodes; i++) {
+        double active = smaller(pt->at.active * spread->factor[i], pt->n);
         double fetched = mode == LAD_PREFETCH_OFF ? 0 : smaller(active, room_left(&room, active));
         if (mode == LAD_PREFETCH_LIMITED && fetched * bytes > slack) fetched = slack / bytes;
         plan->active[i] = active;
         plan->fetched[i] = fetched;
-        wanted += pt->weight[i] * fetched * bytes;
+        wanted += spread->weight[i] * fetched * bytes;
     }
     if (wanted <= slack) return;
-    for (int i = 0; i < pt->nodes; i++) plan->fetched[i] *= slack / wanted;
+    for (int i = 0; i < spread->nodes; i++) plan->fetched[i] *= slack / wanted;
 }
 
 /* ---- an attention period -------------------------------------------------------------------------------------------------- */
@@ -152,9 +191,9 @@ struct slots {
     double count, hbm, compute;
 };
 
-static void period_slots(const struct lad_point *pt, double batch, struct slots ret[2])
+static void period_slots(const struct lad_point *pt, double batch, double rounds, struct slots ret[2])
 {
-    double tiles = (double)pt->p->tiles, rounds = lad_rounds(pt, batch), full = floor(batch / tiles), rest = batch - full * tiles;
+    double tiles = (double)pt->p->tiles, full = rounds * tiles > batch ? rounds - 1 : rounds, rest = batch - full * tiles;
     ret[1] = (struct slots){0};
     switch (pt->p->slots) {
     case LAD_PARTITIONED: ret[0] = (struct slots){rounds, tiles, 1}; break;
@@ -191,9 +230,9 @@ static struct traffic head_traffic(const struct lad_point *pt)
                         .caches = pt->cache_bytes,
                         .position = 2 * row};
     if (pt->p->counters == LAD_COUNTED) t.counters = (double)pt->p->intervals * COUNTER_BYTES;
-    t.fixed_s = t.centers / pt->gather_bps + 2 * (t.g + t.caches) / pt->stream_bps;
-    t.active_s = 2 * t.counters / pt->stream_bps;
-    t.missed_s = t.position / pt->gather_bps;
+    t.fixed_s = t.centers * pt->gather_s + 2 * (t.g + t.caches) * pt->stream_s;
+    t.active_s = 2 * t.counters * pt->stream_s;
+    t.missed_s = t.position * pt->gather_s;
     return t;
 }
 
@@ -203,60 +242,63 @@ struct lad_macs lad_stage_macs(const struct lad_point *pt, double active)
 {
     const struct dse_locality *at = &pt->at;
     double d = pt->d, md = active * d;
-    return (struct lad_macs){.eas = (2 * at->centers + at->large + 1) * d + pt->n,
+    return (struct lad_macs){.eas = (2 * at->centers + at->large) * d + pt->n,
                              .md = md,
                              .ac = lad_macs_hardware(d, active) - md + at->updates * (d * d + 3 * d)};
 }
 
-/* Stages of a head with `active` active positions. Eq. 7 is linear in them: `none` and `slope` are its values at 0 and its growth. */
-static struct lad_stages stages_at(const struct lad_point *pt, const struct lad_stages *none, const struct lad_stages *slope,
-                                   double active)
-{
-    if (pt->p->pipeline == LAD_EXACT) {
-        struct dse_locality at = pt->at;
-        at.active = active;
-        return lad_stages_exact(pt->p, pt->d, pt->n, &at);
-    }
-    struct lad_stages s = *none;
-    s.md += active * slope->md;
-    s.ac += active * slope->ac;
-    return s;
-}
-
-/* Sum over the nodes of the spread; per head and period. */
-static void sum_heads(const struct lad_point *pt, const struct plan *plan, const struct slots slots[2], const struct traffic *t,
-                      struct lad_attention *sum)
+/* Stages of the point's head with `active` active positions. */
+static struct lad_stages stages_at(const struct lad_point *pt, double active)
 {
     struct dse_locality at = pt->at;
-    at.active = 0;
-    struct lad_stages none = lad_stages_eq7(pt->p, pt->d, pt->n, &at);
-    at.active = 1;
-    struct lad_stages slope = lad_stages_eq7(pt->p, pt->d, pt->n, &at);
-    slope.md -= none.md;
-    slope.ac -= none.ac;
-    double cycle_s = 1 / pt->clock_hz;
-    for (int i = 0; i < pt->nodes; i++) {
-        double weight = pt->weight[i], active = plan->active[i], hits = plan->fetched[i] * pt->at.hit_ratio;
-        struct lad_stages s = stages_at(pt, &none, &slope, active);
-        double cycles = larger(larger(s.eas, s.apid), larger(s.md, s.ac));
-        double hbm_s = t->fixed_s + active * t->active_s + (active - hits) * t->missed_s;
-        for (int k = 0; k < 2; k++) {
-            double hbm = slots[k].hbm * hbm_s, compute = slots[k].compute * cycles * cycle_s;
-            if (hbm >= compute)
-                sum->exposed_s[LAD_HBM] += weight * slots[k].count * hbm;
-            else
-                sum->exposed_s[longest(&s)] += weight * slots[k].count * compute;
-        }
-        sum->stages.eas += weight * s.eas;
-        sum->stages.apid += weight * s.apid;
-        sum->stages.md += weight * s.md;
-        sum->stages.ac += weight * s.ac;
-        sum->compute_cycles += weight * cycles;
-        sum->memory_cycles += weight * hbm_s;
-        sum->active += weight * active;
-        sum->prefetched += weight * plan->fetched[i];
+    at.active = active;
+    return pt->p->pipeline == LAD_EXACT ? lad_stages_exact(pt->p, pt->d, pt->n, &at) : lad_stages_eq7(pt->p, pt->d, pt->n, &at);
+}
+
+/* The stages of all nodes, and their mean. Eq. 7 is linear in the active positions: two evaluations and a line. */
+static struct lad_stages plan_stages(const struct lad_point *pt, const struct lad_spread *spread, struct plan *plan)
+{
+    struct lad_stages none = stages_at(pt, 0), one = stages_at(pt, 1), mean = {.eas = none.eas, .apid = none.apid};
+    bool line = pt->p->pipeline == LAD_EQ7;
+    for (int i = 0; i < spread->nodes; i++) {
+        struct lad_stages s = none;
+        s.md += plan->active[i] * (one.md - none.md);
+        s.ac += plan->active[i] * (one.ac - none.ac);
+        plan->stages[i] = line ? s : stages_at(pt, plan->active[i]);
+        mean.md += spread->weight[i] * plan->stages[i].md;
+        mean.ac += spread->weight[i] * plan->stages[i].ac;
     }
-    sum->hits = sum->prefetched * pt->at.hit_ratio;
+    return mean;
+}
+
+/* Sum over the nodes of the spread: per head and period. */
+static void sum_heads(const struct lad_point *pt, const struct lad_spread *spread, const struct plan *plan,
+                      const struct slots slots[2], const struct traffic *t, struct lad_attention *sum)
+{
+    double cycle_s = 1 / pt->clock_hz, hits = pt->at.hit_ratio, exposed = 0, alone_s = 0, cycles_sum = 0, active = 0, fetched = 0;
+    int kinds = slots[1].count > 0 ? 2 : 1;
+    for (int i = 0; i < spread->nodes; i++) {
+        const struct lad_stages *s = &plan->stages[i];
+        double weight = spread->weight[i], missed = plan->active[i] - hits * plan->fetched[i];
+        double cycles = larger(larger(s->eas, s->apid), larger(s->md, s->ac)), compute_s = cycles * cycle_s;
+        double hbm_s = t->fixed_s + plan->active[i] * t->active_s + missed * t->missed_s;
+        for (int k = 0; k < kinds; k++) {
+            if (slots[k].hbm * hbm_s >= slots[k].compute * compute_s)
+                exposed += weight * slots[k].count * slots[k].hbm * hbm_s;
+            else
+                sum->exposed_s[longest(s)] += weight * slots[k].count * slots[k].compute * compute_s;
+        }
+        cycles_sum += weight * cycles;
+        alone_s += weight * hbm_s;
+        active += weight * plan->active[i];
+        fetched += weight * plan->fetched[i];
+    }
+    sum->exposed_s[LAD_HBM] = exposed;
+    sum->compute_cycles = cycles_sum;
+    sum->memory_cycles = alone_s * pt->clock_hz;
+    sum->active = active;
+    sum->prefetched = fetched;
+    sum->hits = fetched * hits;
 }
 
 /* Bytes of all head-samples from the positions of the mean one. */
@@ -264,7 +306,7 @@ static void sum_bytes(const struct lad_point *pt, double head_samples, const str
 {
     double counters = sum->active * t->counters;
     sum->centers_bytes = head_samples * t->centers;
-    sum->active_bytes = head_samples * t->position * (sum->active - sum->hits);
+    sum->active_bytes = head_samples * t->position * larger(0, sum->active - sum->hits);
     sum->stage1_bytes = sum->centers_bytes + head_samples * (2 * t->g + t->caches + counters);
     sum->stage4_bytes = sum->active_bytes + head_samples * (t->caches + counters);
     sum->others_bytes = head_samples * 2 * (t->g + t->caches + counters);
@@ -273,18 +315,21 @@ static void sum_bytes(const struct lad_point *pt, double head_samples, const str
     sum->macs = head_samples * (macs.eas + macs.md + macs.ac);
 }
 
-void lad_attention_at(const struct lad_point *pt, double batch, double idle_s, struct lad_attention *ret)
+void lad_attention_at(const struct lad_point *pt, const struct lad_spread *spread, double batch, double idle_s,
+                      struct lad_attention *ret)
 {
+    double rounds = lad_rounds(pt, batch);
     struct plan plan;
     struct slots slots[2];
     struct traffic traffic = head_traffic(pt);
-    *ret = (struct lad_attention){0};
-    plan_prefetch(pt, batch, idle_s, &plan);
-    period_slots(pt, batch, slots);
-    sum_heads(pt, &plan, slots, &traffic, ret);
+    for (int i = 0; i < LAD_STAGES; i++) ret->exposed_s[i] = 0;
+    plan_prefetch(pt, spread, batch, rounds, idle_s, &plan);
+    ret->stages = plan_stages(pt, spread, &plan);
+    period_slots(pt, batch, rounds, slots);
+    sum_heads(pt, spread, &plan, slots, &traffic, ret);
     sum_bytes(pt, pt->head_samples * batch, &traffic, ret);
 
-    double period = 0, rounds = lad_rounds(pt, batch); /* of the mean head */
+    double period = 0; /* of the mean head */
     for (int i = 0; i < LAD_STAGES; i++) {
         period += ret->exposed_s[i];
         ret->exposed_s[i] *= pt->head_samples;
@@ -292,41 +337,14 @@ void lad_attention_at(const struct lad_point *pt, double batch, double idle_s, s
     double fills = pt->p->fill == LAD_FILL_STEP ? 1 : pt->p->fill == LAD_FILL_LAYER ? (double)pt->llm->layers : 0;
     ret->fill_s = fills * LAD_FILL_SLOTS * period / rounds;
     ret->time_s = pt->head_samples * period + ret->fill_s;
-    ret->stage1_s = ret->exposed_s[LAD_HBM] * ret->stage1_bytes / (ret->stage1_bytes + ret->stage4_bytes);
+    double hbm_s = ret->exposed_s[LAD_HBM] / (ret->stage1_bytes + ret->stage4_bytes);
+    ret->stage1_s = hbm_s * ret->stage1_bytes;
+    ret->stage4_s = hbm_s * ret->stage4_bytes;
+    ret->memory_cycles *= smaller(batch, (double)pt->p->tiles);
     ret->slot_cycles = period / rounds * pt->clock_hz;
-    ret->memory_cycles *= smaller(batch, (double)pt->p->tiles) * pt->clock_hz;
 }
 
 /* ---- the point ------------------------------------------------------------------------------------------------------------ */
-
-/* E12: nodes z of the spread, symmetric, all multiples of 0.05; weights exp(-z^2 / 2) normalised. */
-static const double node_weights[LAD_NODES / 2 + 1] = {
-    0.026298619850100468, 0.06468416720244104, 0.09649743817895896, 0.11727439678700244, 0.1288007273297286, 0.132889301303537,
-};
-
-/* Factors exp(s z) over their mean, s^2 = ln(1 + cv^2): |J| of a head over that of the mean head. One exp: the nodes are
- * powers of u = exp(s / 20). */
-static void spread(struct lad_point *pt)
-{
-    double cv = pt->p->active_cv;
-    if (cv <= 0) {
-        pt->nodes = 1;
-        pt->weight[0] = pt->factor[0] = 1;
-        return;
-    }
-    double u = exp(sqrt(log1p(cv * cv)) / 20), u4 = u * u * (u * u), u5 = u4 * u, u8 = u4 * u4, u10 = u5 * u5, u16 = u8 * u8;
-    const double up[LAD_NODES / 2] = {u16 * u16 * u4, u16 * u8, u16, u10, u5}; /* z = 1.8, 1.2, 0.8, 0.5, 0.25 */
-    double mean = node_weights[LAD_NODES / 2];
-    for (int i = 0; i < LAD_NODES / 2; i++) mean += node_weights[i] * (up[i] + 1 / up[i]);
-    pt->nodes = LAD_NODES;
-    for (int i = 0; i < LAD_NODES / 2; i++) {
-        pt->weight[i] = pt->weight[LAD_NODES - 1 - i] = node_weights[i];
-        pt->factor[i] = 1 / (up[i] * mean);
-        pt->factor[LAD_NODES - 1 - i] = up[i] / mean;
-    }
-    pt->weight[LAD_NODES / 2] = node_weights[LAD_NODES / 2];
-    pt->factor[LAD_NODES / 2] = 1 / mean;
-}
 
 static const char *read_profile(struct lad_point *pt)
 {
@@ -336,8 +354,19 @@ static const char *read_profile(struct lad_point *pt)
     pt->at = dse_profile_at(pt->p->profile, pt->n);
     double active = pt->at.active + (double)(pt->p->recent - PAPER_WINDOW); /* A4 */
     pt->at.active = smaller(pt->n, larger(active, (double)pt->p->recent));
-    spread(pt);
     return NULL;
+}
+
+static void set_footprint(struct lad_point *pt)
+{
+    const struct lad_params *p = pt->p;
+    struct dse_workload none = p->workload;
+    none.batch = 0;
+    pt->weights_bytes = dse_workload_footprint(&none);
+    pt->sequence_bytes = pt->n * dse_kv_bytes_per_token(pt->llm, (double)p->workload.kv_bits);
+    if (!pt->locality_aware) return;
+    double counters = p->counters == LAD_COUNTED ? (double)p->intervals * COUNTER_BYTES : 0;
+    pt->sequence_bytes += pt->head_samples * (pt->cache_bytes + pt->n * (pt->position_bytes + counters));
 }
 
 const char *lad_point_init(struct lad_point *ret, const struct lad_params *p)
@@ -358,15 +387,20 @@ const char *lad_point_init(struct lad_point *ret, const struct lad_params *p)
         .row_bytes = row,
         .cache_bytes = lad_cache_elements(d) * (double)p->cache_bits / DSE_BITS_PER_BYTE,
         .position_bytes = (double)p->position_bits / DSE_BITS_PER_BYTE,
-        .stream_bps = peak * p->dram.dram_efficiency,
+        .stream_s = 1 / (peak * p->dram.dram_efficiency),
+        .pass_s = 1 / ((double)(p->tiles * (p->vpu_eas + p->vpu_md + p->vpu_ac)) * p->clock_ghz * DSE_GIGA),
         .gather_factor = 1,
         .sram_bytes = p->sram_mib * DSE_MIB,
     };
-    ret->gather_bps = ret->stream_bps;
+    ret->gather_s = ret->stream_s;
+    set_footprint(ret);
     if (!ret->locality_aware) return NULL;
     if (p->gather == LAD_GATHER_ROWS) {
+        const struct dse_memory given = {.burst_bytes = p->dram.burst_bytes, .timing = p->dram.timing};
+        why = dse_memory_check(&given);
+        if (why) return why;
         ret->gather_factor = dse_dram_moved(&p->dram, 1, row);
-        ret->gather_bps = peak * dse_dram_efficiency(&p->dram, row) * ret->gather_factor;
+        ret->gather_s = 1 / (peak * dse_dram_efficiency(&p->dram, row) * ret->gather_factor);
     }
     return read_profile(ret);
 }

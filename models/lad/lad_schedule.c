@@ -1,4 +1,5 @@
-/* A step: linear layers and everything else that is not LAD's attention, the time left for pre-fetching, the batch (E17, E18, E20-E22). */
+/* A step: linear layers and everything else that is not LAD's attention, the time left for pre-fetching, the batch (E17, E18,
+ * E20-E22). */
 #include "lad.h"
 
 #include <dse/units.h>
@@ -17,44 +18,46 @@ static double smaller(double a, double b)
 
 /* ---- operators ------------------------------------------------------------------------------------------------------------ */
 
-/* Cycles of all VPUs for `rows` passes-worth of rows of `elements` (E20). */
+/* Seconds of all VPUs for `rows` rows of `elements` (E20). */
 static double vpu_seconds(const struct lad_point *pt, double rows, double elements)
 {
-    const struct lad_params *p = pt->p;
-    double vpus = (double)(p->tiles * (p->vpu_eas + p->vpu_md + p->vpu_ac));
-    return rows * ceil(elements / (double)p->vpu_width) / (vpus * pt->clock_hz);
+    return rows * lad_ceil(elements / (double)pt->p->vpu_width) * pt->pass_s;
 }
 
-/* How often blocked attention reads K and V: the queries and outputs of a head go through one tile's SRAM in blocks, and a block reads
- * the positions up to its end (E22). */
+/* How often blocked attention reads K and V: the queries and outputs of a head go through one tile's SRAM in blocks, and a block
+ * reads the positions up to its end (E22). */
 static double kv_reads(const struct lad_point *pt)
 {
     double queries = 2 * pt->n * pt->d * (double)pt->p->cache_bits / DSE_BITS_PER_BYTE;
-    return (1 + larger(1, ceil(queries / pt->sram_bytes))) / 2;
+    return (1 + larger(1, lad_ceil(queries / pt->sram_bytes))) / 2;
 }
 
-static struct lad_op make_op(const struct lad_point *pt, const struct dse_op *op)
+static void op_init(struct lad_op *ret, const struct lad_point *pt, const struct dse_op *op)
 {
     bool prefill = pt->p->workload.phase == DSE_PREFILL;
     double activation = (double)pt->p->cache_bits / DSE_BITS_PER_BYTE;
-    struct lad_op o = {.name = op->name, .kind = op->kind, .ops = op->ops, .weight_bytes = op->weight_bytes};
-    o.bytes = op->kv_write_bytes;
+    ret->name = op->name;
+    ret->kind = op->kind;
+    ret->ops = op->ops;
+    ret->weight_bytes = op->weight_bytes;
+    ret->bytes = op->kv_write_bytes;
+    ret->compute_s = ret->activation_bytes = ret->layers = 0;
     switch (op->kind) {
     case DSE_OP_LINEAR:
-        o.compute_s = vpu_seconds(pt, (double)op->repeat * (double)op->m * (double)op->n, (double)op->k);
-        if (prefill) o.activation_bytes = (double)op->m * (double)(op->k + op->n) * activation;
-        o.layers = (double)op->repeat;
+        ret->compute_s = vpu_seconds(pt, (double)op->repeat * (double)op->m * (double)op->n, (double)op->k);
+        if (prefill) ret->activation_bytes = (double)op->m * (double)(op->k + op->n) * activation;
+        ret->layers = (double)op->repeat;
         break;
     case DSE_OP_SCORES:
     case DSE_OP_VALUES:
-        o.compute_s = vpu_seconds(pt, op->ops / DSE_OPS_PER_MAC / pt->d, pt->d);
-        o.bytes += op->kv_read_bytes * (prefill ? kv_reads(pt) : 1);
+        ret->compute_s = vpu_seconds(pt, op->ops / DSE_OPS_PER_MAC / pt->d, pt->d);
+        ret->bytes += op->kv_read_bytes * (prefill ? kv_reads(pt) : 1);
         break;
     case DSE_OP_ELEMENTWISE:
-        if (pt->p->elementwise == LAD_EXPOSED) o.compute_s = op->ops / ((double)(pt->p->tiles * pt->p->vpu_width) * pt->clock_hz);
+        if (pt->p->elementwise == LAD_EXPOSED)
+            ret->compute_s = op->ops / ((double)(pt->p->tiles * pt->p->vpu_width) * pt->clock_hz);
         break;
     }
-    return o;
 }
 
 void lad_step_init(struct lad_step *ret, const struct lad_point *pt)
@@ -64,10 +67,11 @@ void lad_step_init(struct lad_step *ret, const struct lad_point *pt)
     struct dse_oplist list;
     dse_workload_expand(&one, &list);
     ret->n_ops = 0;
+    if (pt->locality_aware) lad_spread_init(&ret->spread, pt->p->active_cv);
     bool inside = false; /* from the scores to the values: LAD's own attention replaces them, lad_attention_at */
     for (int i = 0; i < list.n; i++) {
         inside = inside || list.op[i].kind == DSE_OP_SCORES;
-        if (!(inside && pt->locality_aware)) ret->op[ret->n_ops++] = make_op(pt, &list.op[i]);
+        if (!(inside && pt->locality_aware)) op_init(&ret->op[ret->n_ops++], pt, &list.op[i]);
         inside = inside && list.op[i].kind != DSE_OP_VALUES;
     }
 }
@@ -86,7 +90,7 @@ static void time_op(const struct lad_point *pt, struct lad_op *o, double batch)
     bool fits = spilled <= pt->sram_bytes * (double)pt->p->tiles;
     o->batch_bytes = o->weight_bytes + batch * o->bytes + (fits ? 0 : spilled * o->layers);
     o->batch_ops = batch * o->ops;
-    o->dram_s = o->batch_bytes / pt->stream_bps;
+    o->dram_s = o->batch_bytes * pt->stream_s;
     o->time_s = larger(batch * o->compute_s, o->dram_s);
 }
 
@@ -116,7 +120,7 @@ static void sum_op(struct lad_step *s, const struct lad_op *o)
         s->dram_bound_s += o->time_s;
 }
 
-/* The whole KV cache read and used on all VPUs: scores and values together, each waiting for the longer of the two. */
+/* E9: the whole KV cache read and used on all VPUs; scores and values each take the longer of moving and computing. */
 static void sum_full_cache(struct lad_step *s, const struct lad_op *o)
 {
     struct lad_attention *a = &s->attention;
@@ -130,7 +134,7 @@ static void sum_full_cache(struct lad_step *s, const struct lad_op *o)
 static void sum_locality_aware(struct lad_step *s, const struct lad_point *pt)
 {
     struct lad_attention *a = &s->attention;
-    lad_attention_at(pt, s->batch, idle_seconds(pt, s), a);
+    lad_attention_at(pt, &s->spread, s->batch, idle_seconds(pt, s), a);
     s->bytes += a->stage1_bytes + a->stage4_bytes + a->prefetch_bytes;
     s->vpu_ops += DSE_OPS_PER_MAC * a->macs;
     s->time_s += a->time_s;
@@ -146,7 +150,7 @@ void lad_step_at(struct lad_step *step, const struct lad_point *pt, double batch
     s->linear_s = s->elementwise_s = s->time_s = 0;
     s->compute_bound_s = s->dram_bound_s = s->latency_bound_s = 0;
     s->weight_bytes = s->bytes = s->vpu_ops = 0;
-    s->attention = (struct lad_attention){0};
+    if (!pt->locality_aware) s->attention = (struct lad_attention){0};
     for (int i = 0; i < s->n_ops; i++) {
         time_op(pt, &s->op[i], batch);
         sum_op(s, &s->op[i]);
@@ -157,45 +161,31 @@ void lad_step_at(struct lad_step *step, const struct lad_point *pt, double batch
 
 /* ---- the batch -------------------------------------------------------------------------------------------------------------- */
 
-/* Bytes in DRAM for one sequence more. */
-static double sequence_bytes(const struct lad_point *pt)
-{
-    const struct lad_params *p = pt->p;
-    double bytes = pt->n * dse_kv_bytes_per_token(pt->llm, (double)p->workload.kv_bits);
-    if (!pt->locality_aware) return bytes;
-    double counters = p->counters == LAD_COUNTED ? 2 * (double)p->intervals : 0;
-    return bytes + pt->head_samples * (pt->cache_bytes + pt->n * (pt->position_bytes + counters));
-}
-
 double lad_dram_footprint(const struct lad_point *pt, double batch)
 {
-    struct dse_workload none = pt->p->workload;
-    none.batch = 0;
-    return dse_workload_footprint(&none) + batch * sequence_bytes(pt);
+    return pt->weights_bytes + batch * pt->sequence_bytes;
 }
 
-double lad_batch_max(const struct lad_point *pt, const char **ret_reason)
+const char *lad_batch_check(const struct lad_point *pt)
 {
     const struct lad_params *p = pt->p;
-    bool fixed = p->batch_policy == LAD_BATCH_FIXED;
-    double wanted = (double)p->workload.batch, least = fixed ? wanted : 1;
-    double capacity = p->dram.capacity_gib * DSE_GIB;
-    if (lad_dram_footprint(pt, least) > capacity) {
-        *ret_reason = "weights and KV cache do not fit the DRAM";
-        return 0;
-    }
+    double least = p->batch_policy == LAD_BATCH_FIXED ? (double)p->workload.batch : 1;
+    if (lad_dram_footprint(pt, least) > p->dram.capacity_gib * DSE_GIB) return "weights and KV cache do not fit the DRAM";
     bool resident = p->workload.phase == DSE_DECODE;
-    if (resident && lad_sram_resident(pt, least) > pt->sram_bytes) {
-        *ret_reason = "the pipeline's working set does not fit the SRAM of a tile";
-        return 0;
-    }
-    if (fixed) return wanted;
-    double weights = lad_dram_footprint(pt, 0), max = floor((capacity - weights) / sequence_bytes(pt));
-    if (resident) {
+    if (resident && lad_sram_resident(pt, least) > pt->sram_bytes)
+        return "the pipeline's working set does not fit the SRAM of a tile";
+    return NULL;
+}
+
+/* The largest batch that fits, the one asked for at most. One sequence is known to fit. */
+static double largest_batch(const struct lad_point *pt)
+{
+    double max = floor((pt->p->dram.capacity_gib * DSE_GIB - pt->weights_bytes) / pt->sequence_bytes);
+    if (pt->p->workload.phase == DSE_DECODE) {
         double empty = lad_sram_resident(pt, 0), activations = lad_sram_resident(pt, 1) - empty;
-        if (activations > 0) max = smaller(max, floor((pt->sram_bytes - empty) / activations));
+        max = smaller(max, floor((pt->sram_bytes - empty) / activations));
     }
-    return smaller(wanted, larger(1, max));
+    return smaller((double)pt->p->workload.batch, larger(1, max));
 }
 
 /* Try `batch`; keep it when it yields more tokens a second. */
@@ -221,9 +211,10 @@ static double best_throughput(const struct lad_point *pt, double max, struct lad
     return best;
 }
 
-double lad_batch(const struct lad_point *pt, double max, struct lad_step *step)
+double lad_batch(const struct lad_point *pt, struct lad_step *step)
 {
-    double tiles = (double)pt->p->tiles;
+    if (pt->p->batch_policy == LAD_BATCH_FIXED) return (double)pt->p->workload.batch;
+    double tiles = (double)pt->p->tiles, max = largest_batch(pt);
     switch (pt->p->batch_policy) {
     case LAD_BATCH_TILE_MULTIPLE: return max < tiles ? max : floor(max / tiles) * tiles;
     case LAD_BATCH_BEST_THROUGHPUT: return best_throughput(pt, max, step);

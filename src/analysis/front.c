@@ -12,7 +12,7 @@ struct front {
     double sign[FRONT_OBJECTIVES_MAX]; /* -1 where larger is better: inside, all is minimised */
     size_t n, capacity;                /* points in the buffer, room for them */
     size_t clean;                      /* the first points of the buffer that are known to be a front */
-    size_t limit, least_limit;         /* points at which the buffer is looked through */
+    size_t limit;                      /* most points the buffer may hold before its front is taken */
     uint64_t *ids;
     double *values; /* with signs applied */
     struct pivots pivots;
@@ -25,7 +25,7 @@ struct front *front_new_sized(int m, const bool *maximise, size_t buffer_points)
     struct front *f = xcalloc(1, sizeof *f);
     f->m = m;
     for (int j = 0; j < m; j++) f->sign[j] = maximise[j] ? -1 : 1;
-    f->limit = f->least_limit = buffer_points;
+    f->limit = buffer_points;
     return f;
 }
 
@@ -43,25 +43,34 @@ void front_free(struct front *f)
     free(f);
 }
 
-static void compact(struct front *f)
+/* Drop the points of the buffer that keep[] has no 1 for. */
+static void drop(struct front *f, const uint8_t *keep)
 {
     const size_t m = (size_t)f->m;
-    if (f->clean == f->n) return;
-    uint8_t *keep = xmalloc(f->n);
-    front_compute(f->values, f->n, f->m, keep);
-    size_t kept = 0;
+    size_t kept = 0, clean = 0;
     for (size_t i = 0; i < f->n; i++) {
         if (!keep[i]) continue;
         f->ids[kept] = f->ids[i];
         memmove(f->values + kept * m, f->values + i * m, m * sizeof *f->values);
         kept++;
+        clean += i < f->clean;
     }
-    free(keep);
-    f->n = f->clean = kept;
+    f->n = kept;
+    f->clean = clean;
 }
 
-/* Pivots turn most points away at the door. The points of a full buffer came past the old ones, so they show which to add; old ones that are still
- * good stay behind them while there is room. */
+static void keep_front(struct front *f)
+{
+    if (f->clean == f->n) return;
+    uint8_t *keep = xmalloc(f->n);
+    front_compute(f->values, f->n, f->m, keep);
+    drop(f, keep);
+    free(keep);
+    f->clean = f->n;
+}
+
+/* Pivots turn most points away at the door. The points of a full buffer came past the old ones, so they show which to add; old ones that are
+ * still good stay behind them while there is room. */
 static void renew_pivots(struct front *f)
 {
     const struct pivots old = f->pivots;
@@ -72,12 +81,13 @@ static void renew_pivots(struct front *f)
             memcpy(f->pivots.values[f->pivots.n++], old.values[k], sizeof old.values[k]);
 }
 
-/* The buffer is full. At most half of the next one is front already, so each point is looked at twice on average. */
-static void look_through(struct front *f)
+static void drop_by_pivots(struct front *f)
 {
-    renew_pivots(f);
-    compact(f);
-    f->limit = 2 * f->n > f->least_limit ? 2 * f->n : f->least_limit;
+    if (f->pivots.n == 0) return;
+    uint8_t *keep = xmalloc(f->n);
+    for (size_t i = 0; i < f->n; i++) keep[i] = !pivots_dominate(&f->pivots, f->values + i * (size_t)f->m, f->m);
+    drop(f, keep);
+    free(keep);
 }
 
 static void grow(struct front *f)
@@ -86,6 +96,19 @@ static void grow(struct front *f)
     if (f->capacity > f->limit) f->capacity = f->limit;
     f->ids = xrealloc(f->ids, f->capacity, sizeof *f->ids);
     f->values = xrealloc(f->values, f->capacity, (size_t)f->m * sizeof *f->values);
+}
+
+/* The buffer is full. Pivots empty most of it, as a rule; else it grows, and at its limit the front of it is taken. Either at least half of the
+ * buffer is free afterwards or it has grown, and at the limit at most half of it is front: so a point is looked at a few times on average. */
+static void make_room(struct front *f)
+{
+    renew_pivots(f);
+    drop_by_pivots(f);
+    if (f->n > f->capacity / 2 && f->capacity == f->limit) {
+        keep_front(f);
+        f->limit = 2 * f->n > f->limit ? 2 * f->n : f->limit;
+    }
+    if (f->n > f->capacity / 2 || f->n == f->capacity) grow(f);
 }
 
 void front_add(struct front *f, uint64_t id, const double *values)
@@ -97,8 +120,7 @@ void front_add(struct front *f, uint64_t id, const double *values)
         comparable &= point[j] == point[j];
     }
     if (!comparable || pivots_dominate(&f->pivots, point, f->m)) return;
-    if (f->n == f->limit) look_through(f);
-    if (f->n == f->capacity) grow(f);
+    if (f->n == f->capacity) make_room(f);
     f->ids[f->n] = id;
     memcpy(f->values + f->n * (size_t)f->m, point, (size_t)f->m * sizeof *point);
     f->n++;
@@ -137,7 +159,7 @@ static void sort_by_id(struct front *f)
 size_t front_finish(struct front *f, const uint64_t **ret_ids, const double **ret_values)
 {
     const size_t m = (size_t)f->m;
-    compact(f);
+    keep_front(f);
     sort_by_id(f);
     f->ret_values = xrealloc(f->ret_values, f->n * m, sizeof *f->ret_values);
     for (size_t i = 0; i < f->n; i++)

@@ -84,7 +84,7 @@ size_t front_mark_2(const double *values, size_t n, uint8_t *keep)
     uint64_t *scratch = scratch_new(2 * parts.largest, sizeof *scratch);
     uint32_t *order = scratch_new(parts.largest, sizeof *order);
     size_t kept = 0;
-    double best = NAN;
+    double best = (double)NAN;
     memset(keep, 0, n);
     for (size_t p = 0; p < parts.count; p++) {
         const struct record_2 *part = records + parts.start[p];

@@ -8,7 +8,7 @@
 
 #include "analysis/front.h"
 
-/* A front that looks at its points again after buffer_points of them (and after every doubling of the front). front_new uses
+/* A front whose buffer may hold buffer_points, or twice the largest front so far, before its points are compared. front_new uses
  * FRONT_BUFFER_POINTS. */
 enum { FRONT_BUFFER_POINTS = 1 << 20 };
 struct front *front_new_sized(int m, const bool *maximise, size_t buffer_points);

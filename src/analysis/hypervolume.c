@@ -72,7 +72,7 @@ static double volume_3_large(const double *points, size_t n, const double *ref)
         plane.y[i + 1] = points[3 * (size_t)by_y[i] + 1];
     }
     plane.x[0] = ref[0];
-    plane.x[n + 1] = -INFINITY;
+    plane.x[n + 1] = -HUGE_VAL;
     plane.y[n + 1] = ref[1];
     stairs_insert(&plane.stairs, 0);
     stairs_insert(&plane.stairs, n + 1);
@@ -183,7 +183,7 @@ double hypervolume(const double *values, size_t n, int m, const double *ref)
     double *points = xmalloc(n * (size_t)m * sizeof *points), volume = 0;
     n = copy_inside(values, n, (size_t)m, ref, points, &infinite);
     if (infinite)
-        volume = INFINITY;
+        volume = HUGE_VAL;
     else if (n == 0)
         volume = 0;
     else if (m == 1)

@@ -100,16 +100,16 @@ static int dry_run(const struct sweep_file *s, struct diags *diags)
 
 static void say_result(const struct sweep_file *s, const struct sweep_result *r, const char *db)
 {
-    char done[TEXT_NUMBER_MAX], rate[TEXT_NUMBER_MAX], resumed[TEXT_NUMBER_MAX], seconds[32];
+    char done[TEXT_NUMBER_MAX], rate[TEXT_NUMBER_MAX], resumed[TEXT_NUMBER_MAX];
     uint64_t this_time = r->done - r->resumed;
     if (r->was_complete) {
         fprintf(stderr, "%s: %s has all %s points already (run %lld); --fresh runs them again\n", s->name, db,
                 text_count(done, r->done), (long long)r->run);
         return;
     }
-    fprintf(stderr, "%s: %s points in %s, %s a second", s->name, text_count(done, this_time),
-            progress_duration(seconds, r->seconds),
-            text_count(rate, r->seconds > 0 ? (uint64_t)((double)this_time / r->seconds) : 0));
+    fprintf(stderr, "%s: %s points in %.2f s (%s a second), front in %.2f s", s->name, text_count(done, this_time),
+            r->store_seconds, text_count(rate, r->store_seconds > 0 ? (uint64_t)((double)this_time / r->store_seconds) : 0),
+            r->front_seconds);
     if (r->resumed) fprintf(stderr, "; %s were there already", text_count(resumed, r->resumed));
     fprintf(stderr, "; database %s\n", db);
 }

@@ -12,7 +12,8 @@
 
 static bool is_identifier(const char *s)
 {
-    if (!isalpha((unsigned char)*s) && *s != '_') return false;
+    enum { LENGTH_MAX = 200 };
+    if ((!isalpha((unsigned char)*s) && *s != '_') || strlen(s) > LENGTH_MAX) return false;
     for (; *s; s++)
         if (!isalnum((unsigned char)*s) && *s != '_') return false;
     return true;
@@ -74,9 +75,9 @@ static bool read_list(struct reading *r, const char *section, bool columns, stru
     for (size_t i = 0; i < table->n; i++) {
         const struct toml_node *node = &table->children[i];
         struct srcloc key = toml_key_loc(r->doc, node);
-        if (columns && !is_identifier(node->key))
-            ok = diags_input(r->diags, key, r->doc->text, "letters, digits and _; no digit first", "\"%s\" cannot be a column",
-                             node->key);
+        if (!is_identifier(node->key))
+            ok = diags_input(r->diags, key, r->doc->text, "letters, digits and _, at most 200; no digit first",
+                             "\"%s\" cannot name %s", node->key, columns ? "a column" : "a constraint");
         else if (columns && (is_taken(r, node->key) || is_derived(table, i)))
             ok = diags_input(r->diags, key, r->doc->text, "give the new column another name", "there is a column \"%s\" already",
                              node->key);

@@ -171,12 +171,10 @@ void axis_fit(struct axis *a, const struct column_spec *spec, double min, double
     *a = (struct axis){.scale = spec->scale};
     set_range(a, spec, min, max);
     double span = a->high - a->low;
-    int stride = (int)ceil(span / n_ticks);
-    if (stride < 1) stride = 1;
     if (a->scale == SCALE_LOG && span >= 0.8)
-        add_decade_ticks(a, stride, span < 2.2);
+        add_decade_ticks(a, (int)ceil(span / n_ticks), 3 * span < n_ticks + 2.5);
     else if (a->scale == SCALE_LOG2 && span >= 2)
-        add_octave_ticks(a, stride);
+        add_octave_ticks(a, (int)ceil(span / n_ticks));
     else
         add_even_ticks(a, n_ticks);
 }

@@ -21,10 +21,10 @@ void cloud_init(struct cloud *c, size_t max_marks)
         .cells = CLOUD_CELLS,
         .cells_per_x = finest,
         .cells_per_y = finest,
-        .min_x = INFINITY,
-        .max_x = -INFINITY,
-        .min_y = INFINITY,
-        .max_y = -INFINITY,
+        .min_x = HUGE_VAL,
+        .max_x = -HUGE_VAL,
+        .min_y = HUGE_VAL,
+        .max_y = -HUGE_VAL,
     };
 }
 

@@ -89,10 +89,33 @@ bool figure_render(const struct figure *f, const char *db, const char *out, stru
     struct text picture;
     text_init(&picture);
     bool ok = draw(f, db, &canvas, &picture, diags);
+    if (ok) ok = picture_check_whole(canvas.format, &picture, diags);
     if (ok && canvas.format == FORMAT_PNG) picture_set_density(&picture, f->dpi);
     if (ok) ok = picture_write(out, picture.s, picture.n, diags);
     text_release(&picture);
     return ok;
+}
+
+/* Write a picture of characters, without gnuplot's form feed, the blanks at the ends of lines and the empty lines around it. */
+static bool write_lines(const char *s, FILE *out)
+{
+    size_t blank = 0;
+    bool any = false;
+    for (const char *next; *s; s = next) {
+        size_t n = strcspn(s, "\n");
+        next = s + n + (s[n] == '\n');
+        if (*s == '\f') s++, n--;
+        while (n && s[n - 1] == ' ') n--;
+        if (n == 0) {
+            blank += any;
+            continue;
+        }
+        for (; blank; blank--) fputc('\n', out);
+        fwrite(s, 1, n, out);
+        fputc('\n', out);
+        any = true;
+    }
+    return fflush(out) == 0 && !ferror(out);
 }
 
 bool figure_render_terminal(const struct figure *f, const char *db, int width, int height, FILE *out, struct diags *diags)
@@ -110,8 +133,7 @@ bool figure_render_terminal(const struct figure *f, const char *db, int width, i
     struct text picture;
     text_init(&picture);
     bool ok = draw(f, db, &canvas, &picture, diags);
-    if (ok && (fwrite(picture.s, 1, picture.n, out) != picture.n || fflush(out) != 0))
-        ok = diags_runtime(diags, NULL, "cannot write the figure to the terminal");
+    if (ok && !write_lines(picture.s, out)) ok = diags_runtime(diags, NULL, "cannot write the figure to the terminal");
     text_release(&picture);
     return ok;
 }

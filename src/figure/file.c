@@ -118,7 +118,7 @@ static void read_axis_table(const struct toml_doc *doc, const struct toml_node *
     const char *const limits[] = {"min", "max"};
     double *const values[] = {&ret->min, &ret->max};
     for (size_t i = 0; i < 2; i++) {
-        read_number(doc, node, limits[i], -INFINITY, INFINITY, values[i], diags);
+        read_number(doc, node, limits[i], -HUGE_VAL, HUGE_VAL, values[i], diags);
         if (ret->scale == SCALE_LINEAR || !(*values[i] <= 0)) continue;
         diags_input(diags, toml_loc(doc, toml_get(node, limits[i])), doc->text, NULL, "%s: must be above 0 on a logarithmic axis",
                     limits[i]);

@@ -127,16 +127,17 @@ static int start(const char *file, const struct streams *s, pid_t *ret)
     return failed;
 }
 
-/* Send everything; a child that stops reading is no error here: its exit status tells more. */
-static void send_all(int fd, const char *s, size_t n)
+/* Send everything. False when the child stops reading before the end. */
+static bool send_all(int fd, const char *s, size_t n)
 {
     while (n) {
         ssize_t sent = send(fd, s, n, MSG_NOSIGNAL);
         if (sent < 0 && errno == EINTR) continue;
-        if (sent <= 0) return;
+        if (sent <= 0) return false;
         s += sent;
         n -= (size_t)sent;
     }
+    return true;
 }
 
 static int wait_for(pid_t pid)
@@ -180,7 +181,7 @@ static void squeeze(struct text *ret, const char *messages)
     }
 }
 
-static bool complain(int status, int fd, struct diags *diags)
+static void complain(int status, bool sent, int fd, struct diags *diags)
 {
     struct text raw, words;
     text_init(&raw);
@@ -193,10 +194,9 @@ static bool complain(int status, int fd, struct diags *diags)
     else if (status >= 0 && WEXITSTATUS(status) != 0)
         diags_runtime(diags, NULL, "gnuplot failed with exit status %d: %s", WEXITSTATUS(status), said);
     else
-        diags_runtime(diags, NULL, "gnuplot drew nothing: %s", said);
+        diags_runtime(diags, NULL, "gnuplot %s: %s", sent ? "drew nothing" : "ended before it had read everything", said);
     text_release(&raw);
     text_release(&words);
-    return false;
 }
 
 bool gnuplot_run(const char *script, size_t n, struct text *ret, struct diags *diags)
@@ -218,11 +218,11 @@ bool gnuplot_run(const char *script, size_t n, struct text *ret, struct diags *d
     }
     close(streams.in_child);
     streams.in_child = -1;
-    send_all(streams.in, script, n);
+    bool sent = send_all(streams.in, script, n);
     shutdown(streams.in, SHUT_WR);
     int status = wait_for(pid);
-    if (status != 0 || !read_all(streams.out, SIZE_MAX, ret) || ret->n == 0)
-        complain(status, streams.err, diags);
+    if (status != 0 || !sent || !read_all(streams.out, SIZE_MAX, ret) || ret->n == 0)
+        complain(status, sent, streams.err, diags);
     else
         ok = true;
 out:

@@ -4,6 +4,7 @@
 
 #include <assert.h>
 #include <math.h>
+#include <stdlib.h>
 
 #define COUNT(a) (sizeof(a) / sizeof(a)[0])
 
@@ -112,12 +113,30 @@ static bool build_with_fronts(struct scene *s, struct rows *rows, struct diags *
     return more == 0 && points_finish(&points, diags);
 }
 
+/* Is a given front one of x and y alone, in each series? Then it has steps. A front under more objectives need not be. */
+static bool has_steps(const struct scene *s, const struct cloud *front)
+{
+    if (s->better_x == BETTER_UNKNOWN || s->better_y == BETTER_UNKNOWN) return false;
+    uint32_t rank[SERIES_MAX];
+    for (uint32_t i = 0; i < SERIES_MAX; i++) rank[i] = i;
+    struct mark *m = cloud_sorted(front, rank);
+    double direction = s->better_x == s->better_y ? -1 : 1; /* of y along x */
+    bool steps = true;
+    for (size_t i = 1; i < front->n && steps; i++)
+        steps = m[i].series != m[i - 1].series || (m[i].x > m[i - 1].x && (m[i].y - m[i - 1].y) * direction > 0);
+    free(m);
+    return steps;
+}
+
 static bool build_pareto(struct scene *s, const struct inputs *in, struct diags *diags)
 {
     if (!in->front) return build_with_fronts(s, in->query, diags);
     const struct figure *f = s->figure;
     bool cloud = read_points(s, in->query, &f->query, true, add_layer(s, LAYER_TINT, CLOUD_MARKS, "design points"), diags);
-    return read_points(s, in->front, &f->front, true, add_layer(s, LAYER_FRONT, SIZE_MAX, "Pareto front"), diags) && cloud;
+    struct cloud *front = add_layer(s, LAYER_FRONT, SIZE_MAX, "Pareto front");
+    if (!read_points(s, in->front, &f->front, true, front, diags) || !cloud) return false;
+    if (has_steps(s, front)) s->layer[s->n_layers - 1].style = LAYER_STEPS;
+    return true;
 }
 
 /* ---- scatter, lines --------------------------------------------------------------------------------------------------- */
@@ -174,7 +193,7 @@ bool scene_build(struct scene *ret, const struct figure *f, const struct inputs 
 
 void scene_fit_axes(struct scene *s, int ticks_x, int ticks_y, const char *unit_x, const char *unit_y)
 {
-    double low_x = INFINITY, high_x = -INFINITY, low_y = INFINITY, high_y = -INFINITY;
+    double low_x = HUGE_VAL, high_x = -HUGE_VAL, low_y = HUGE_VAL, high_y = -HUGE_VAL;
     for (size_t i = 0; i < s->n_layers; i++) {
         const struct cloud *c = &s->layer[i].points;
         low_x = fmin(low_x, c->min_x);

@@ -15,7 +15,7 @@ enum layer_style {
     LAYER_TINT,  /* a cloud in the background: light dots, or a raster when there are many */
     LAYER_MARKS, /* the same in full colour, a marker for each series */
     LAYER_FRONT, /* outlined markers, all of them */
-    LAYER_STEPS, /* the same, joined by the steps of a front */
+    LAYER_STEPS, /* the same, joined by the steps of a front of two objectives */
     LAYER_LINES, /* points of a series joined in the order of x */
 };
 

@@ -6,10 +6,11 @@
 #include <stdlib.h>
 
 enum {
-    DOTS_MAX = 8000,            /* a cloud of more marks is drawn as a raster */
-    LINE_MARKERS_MAX = 20,      /* a line of more points has markers on some of them */
-    VECTOR_CORNERS_MAX = 40000, /* of all lines of an SVG or PDF */
+    DOTS_MAX = 8000,       /* a cloud of more marks is drawn as a raster */
+    LINE_MARKERS_MAX = 20, /* a line of more points has markers on some of them */
 };
+/* A line of more points is thinned to four of each column. */
+enum { LINE_COLUMNS = 1024, LINE_POINTS_MAX = 4 * LINE_COLUMNS };
 static const double raster_cell_mm = 0.2;
 
 static void add_colour(struct text *t, uint32_t colour)
@@ -124,8 +125,29 @@ static void add_steps(struct plot *p, const struct mark *m, size_t n, uint32_t c
     }
 }
 
-static void add_line(struct plot *p, const struct mark *m, size_t n, size_t place)
+/* Thin a line, in order of x, to the first, last, lowest and highest point of each column: what is drawn stays the same while columns are
+ * about as wide as the line. (U. Jugel et al., "M4: a visualization-oriented time series data aggregation", VLDB 2014.) */
+static size_t thin_line(const struct axis *a, struct mark *m, size_t n)
 {
+    if (n <= LINE_POINTS_MAX) return n;
+    size_t kept = 0;
+    for (size_t i = 0, end; i < n; i = end) {
+        double column = floor(axis_position(a, m[i].x) * LINE_COLUMNS);
+        size_t low = i, high = i;
+        for (end = i + 1; end < n && floor(axis_position(a, m[end].x) * LINE_COLUMNS) == column; end++) {
+            if (m[end].y < m[low].y) low = end;
+            if (m[end].y > m[high].y) high = end;
+        }
+        const size_t corners[] = {i, low < high ? low : high, low < high ? high : low, end - 1};
+        for (size_t j = 0; j < 4; j++)
+            if (j == 0 || corners[j] != corners[j - 1]) m[kept++] = m[corners[j]];
+    }
+    return kept;
+}
+
+static void add_line(struct plot *p, struct mark *m, size_t n, size_t place)
+{
+    n = thin_line(&p->scene->x, m, n);
     add_records(p, n);
     bool text = p->canvas->format == FORMAT_TEXT;
     text_add(&p->command, text ? " with points" : " with linespoints lw 1");
@@ -134,7 +156,7 @@ static void add_line(struct plot *p, const struct mark *m, size_t n, size_t plac
     add_positions(p, m, n);
 }
 
-static void add_series(struct plot *p, const struct layer *l, const struct mark *m, size_t n, size_t place)
+static void add_series(struct plot *p, const struct layer *l, struct mark *m, size_t n, size_t place)
 {
     uint32_t colour = series_colour(&p->scene->series, place);
     switch (l->style) {
@@ -152,8 +174,7 @@ void plot_add_layer(struct plot *p, struct layer *l)
 {
     const struct series *series = &p->scene->series;
     bool text = p->canvas->format == FORMAT_TEXT, cloud = l->style == LAYER_TINT || l->style == LAYER_MARKS;
-    if (text && cloud) cloud_thin(&l->points, 4 * (size_t)p->canvas->columns * (size_t)p->canvas->rows);
-    if (l->style == LAYER_LINES && p->canvas->format != FORMAT_PNG) cloud_thin(&l->points, VECTOR_CORNERS_MAX);
+    if (text && cloud) cloud_thin(&l->points, (size_t)4 * (size_t)p->canvas->columns * (size_t)p->canvas->rows);
     if (l->points.n == 0) return;
     if (!text && cloud && l->points.n > DOTS_MAX) {
         add_raster(p, l);
@@ -189,12 +210,12 @@ void plot_add_entries(struct plot *p, const struct entries *e)
     if (e->heading) {
         begin_element(p);
         text_add(&p->command, "keyentry with points pt \" \" title ");
-        script_add_string(&p->command, e->heading);
+        script_add_line(&p->command, e->heading);
     }
     for (size_t i = 0; i < e->n; i++) {
         begin_element(p);
         text_addf(&p->command, "keyentry with points pt \"%c\" title ",
                   e->layer[i]->style == LAYER_TINT ? '.' : letters[e->place[i]]);
-        script_add_string(&p->command, e->name[i]);
+        script_add_line(&p->command, e->name[i]);
     }
 }

@@ -13,7 +13,7 @@ struct plot {
     struct text command, data;
 };
 
-/* Add a layer. A cloud of a terminal, and lines of a vector format, are thinned further. */
+/* Add a layer. A cloud in a terminal, and lines of very many points, are thinned further. */
 void plot_add_layer(struct plot *p, struct layer *l);
 /* Add the entries of gnuplot's own legend, for a terminal. */
 void plot_add_entries(struct plot *p, const struct entries *e);

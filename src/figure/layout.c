@@ -9,7 +9,7 @@
 /* ---- texts ------------------------------------------------------------------------------------------------------------ */
 
 /* In units of the font size: of a character of a sans-serif face, of a line, of the gaps in a legend. */
-static const double character_width = 0.54, line_height = 1.3, gap_width = 0.5;
+static const double character_width = 0.54, line_height = 1.3, gap = 0.5;
 static const double tick_mm = 1.6, edge_mm = 0.8; /* a tick with its gap; the rim of the picture */
 
 static size_t count_characters(const char *s)
@@ -106,33 +106,43 @@ static void size_entries(struct layout *l, const struct figure *f, const struct 
         bool joined = e->layer[i]->style == LAYER_STEPS || e->layer[i]->style == LAYER_LINES;
         l->sample_width = fmax(l->sample_width, (joined ? 2 : 1) * em(f));
     }
-    l->entry_width = l->sample_width + longest + 3 * gap_width * em(f);
+    l->gap_width = gap * em(f);
+    l->entry_width = l->sample_width + longest + 3 * l->gap_width;
     l->entry_height = line_height * em(f);
 }
 
-/* At the right side, in the middle of the plot. */
-static void place_legend_right(struct layout *l, const struct figure *f, const struct entries *e)
+/* Columns and rows of the legend, and the margins that it takes. */
+static void size_legend(struct layout *l, const struct figure *f, const struct entries *e)
 {
-    double width = fmax(l->entry_width, e->heading ? text_mm(f, e->heading) + gap_width * em(f) : 0);
-    double height = l->entry_height * (double)(e->n + (e->heading ? 1 : 0));
-    l->right = width + gap_width * em(f) + edge_mm;
-    l->legend_columns = 1;
-    l->legend_x = l->heading_x = f->width_mm - width;
-    l->legend_y = l->heading_y = (f->height_mm + height - l->entry_height) / 2;
-    if (e->heading) l->legend_y -= l->entry_height;
+    int n = (int)e->n;
+    if (!n) return;
+    double heading = e->heading ? text_mm(f, e->heading) + 2 * l->gap_width : 0;
+    if (f->legend == LEGEND_RIGHT) {
+        l->legend_columns = 1;
+        l->legend_rows = n + (e->heading ? 1 : 0);
+        l->right = fmin(fmax(l->entry_width, heading) + l->gap_width, f->width_mm / 2);
+        return;
+    }
+    int most = (int)fmax(1, (f->width_mm - 2 * edge_mm - heading) / l->entry_width);
+    l->legend_rows = (n + most - 1) / most;
+    l->legend_columns = (n + l->legend_rows - 1) / l->legend_rows; /* rows of about equal length */
+    l->bottom = l->legend_rows * l->entry_height + l->gap_width;
 }
 
-/* Below everything, in as many columns as fit. */
-static void place_legend_below(struct layout *l, const struct figure *f, const struct entries *e)
+/* At the right side, in the middle of the plot; or below everything. */
+static void place_legend(struct layout *l, const struct figure *f, const struct entries *e)
 {
-    double heading = e->heading ? text_mm(f, e->heading) + 2 * gap_width * em(f) : 0;
-    int n = (int)e->n, most = (int)fmax(1, (f->width_mm - 2 * edge_mm - heading) / l->entry_width), rows = (n + most - 1) / most;
-    l->legend_columns = (n + rows - 1) / rows; /* rows of about equal length */
-    double width = heading + l->legend_columns * l->entry_width;
-    l->heading_x = fmax(edge_mm, (f->width_mm - width) / 2);
+    double height = l->legend_rows * l->entry_height;
+    if (f->legend == LEGEND_RIGHT) {
+        l->legend_x = l->heading_x = l->width - l->right + l->gap_width;
+        l->heading_y = (l->bottom + l->height - l->top + height - l->entry_height) / 2;
+        l->legend_y = l->heading_y - (e->heading ? l->entry_height : 0);
+        return;
+    }
+    double heading = e->heading ? text_mm(f, e->heading) + 2 * l->gap_width : 0;
+    l->heading_x = fmax(edge_mm, (l->width - heading - l->legend_columns * l->entry_width) / 2);
     l->legend_x = l->heading_x + heading;
-    l->legend_y = l->heading_y = edge_mm + (rows - 0.5) * l->entry_height;
-    l->bottom = edge_mm + rows * l->entry_height + gap_width * em(f);
+    l->legend_y = l->heading_y = edge_mm + height - l->entry_height / 2;
 }
 
 /* ---- margins ---------------------------------------------------------------------------------------------------------- */
@@ -158,39 +168,53 @@ static double overhang(const struct figure *f, const struct axis *a, double widt
     return most;
 }
 
+/* The centre of a text of that length that is to stand around `at` within a side of `side`. */
+static double keep_inside(const struct figure *f, const char *text, double at, double side)
+{
+    size_t longest = 0;
+    for (const char *line = text; *line; line += strcspn(line, "\n") + (line[strcspn(line, "\n")] == '\n')) {
+        size_t n = 0;
+        for (const char *p = line; *p && *p != '\n'; p++) n += ((unsigned char)*p & 0xC0) != 0x80;
+        if (n > longest) longest = n;
+    }
+    double half = character_width * em(f) * (double)longest / 2 + edge_mm;
+    return half > side / 2 ? side / 2 : fmin(fmax(at, half), side - half);
+}
+
 /* Where the texts around the plot stand, once the margins are known. */
 static void place_texts(struct layout *l, const struct figure *f, double legend_height)
 {
     double line = line_height * em(f);
-    l->title_x = fmin(fmax((l->left + f->width_mm - l->right) / 2, 0), f->width_mm);
-    l->title_y = f->height_mm - edge_mm - line / 2;
-    l->label_x_x = l->title_x;
+    double middle_x = (l->left + l->width - l->right) / 2, middle_y = (l->bottom + l->height - l->top) / 2;
+    l->title_x = keep_inside(f, l->title, middle_x, l->width);
+    l->title_y = l->height - edge_mm - line / 2;
+    l->label_x_x = keep_inside(f, l->label_x, middle_x, l->width);
     l->label_x_y = edge_mm + legend_height + line * ((double)count_lines(l->label_x) - 0.5);
     l->label_y_x = edge_mm + line / 2;
-    l->label_y_y = (l->bottom + f->height_mm - l->top) / 2;
+    l->label_y_y = keep_inside(f, l->label_y, middle_y, l->height);
 }
 
 void layout_init(struct layout *ret, const struct scene *s, const struct entries *e)
 {
+    static const double least_plot = 0.25; /* height of the plot over the width of the picture */
     const struct figure *f = s->figure;
     *ret = (struct layout){
-        .title = wrap_mm(f, f->title, 0.95 * f->width_mm),
+        .width = f->width_mm,
+        .title = wrap_mm(f, f->title, 0.9 * f->width_mm),
         .label_x = wrap_mm(f, s->x.label, 0.8 * f->width_mm),
         .label_y = wrap_mm(f, s->y.label, 0.7 * f->height_mm),
-        .right = edge_mm,
     };
     size_entries(ret, f, e);
-    if (e->n && f->legend == LEGEND_RIGHT) place_legend_right(ret, f, e);
-    if (e->n && f->legend == LEGEND_BELOW) place_legend_below(ret, f, e);
-    double legend_height = ret->bottom;
-    ret->bottom += edge_mm + tick_mm + line_height * em(f) * (1 + (double)count_lines(ret->label_x));
-    ret->left = edge_mm + tick_mm + widest_tick(f, &s->y) + line_height * em(f) * (0.6 + (double)count_lines(ret->label_y));
-    ret->right = fmax(ret->right, edge_mm + overhang(f, &s->x, f->width_mm - ret->left - ret->right));
-    ret->top = edge_mm + line_height * em(f) * (0.4 + (double)count_lines(ret->title));
-    ret->left = fmin(ret->left, 0.45 * f->width_mm); /* whatever the texts: there is a plot */
-    ret->right = fmin(ret->right, 0.45 * f->width_mm);
-    ret->bottom = fmin(ret->bottom, 0.7 * f->height_mm);
-    ret->top = fmin(ret->top, 0.2 * f->height_mm);
+    size_legend(ret, f, e);
+    double line = line_height * em(f), legend_height = ret->bottom;
+    ret->bottom += edge_mm + tick_mm + line * (1 + (double)count_lines(ret->label_x));
+    ret->top = edge_mm + line * (0.4 + (double)count_lines(ret->title));
+    ret->left = edge_mm + tick_mm + widest_tick(f, &s->y) + line * (0.6 + (double)count_lines(ret->label_y));
+    ret->left = fmin(ret->left, 0.4 * ret->width); /* whatever the texts: there is a plot */
+    ret->right = fmax(ret->right, edge_mm + overhang(f, &s->x, ret->width - ret->left - edge_mm));
+    double beside = f->legend == LEGEND_RIGHT ? ret->legend_rows * ret->entry_height : 0;
+    ret->height = fmax(f->height_mm, ret->bottom + ret->top + fmax(least_plot * ret->width, beside));
+    if (e->n) place_legend(ret, f, e);
     place_texts(ret, f, legend_height);
 }
 

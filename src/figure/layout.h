@@ -6,12 +6,13 @@
 #include "figure/kinds.h"
 
 struct layout {
-    double left, right, bottom, top;                                     /* margins [mm] */
-    char *title, *label_x, *label_y;                                     /* broken into lines */
+    double width, height;            /* of the picture [mm]: as the file says, but never too low for the legend and a plot */
+    double left, right, bottom, top; /* margins [mm] */
+    char *title, *label_x, *label_y; /* broken into lines */
     double title_x, title_y, label_x_x, label_x_y, label_y_x, label_y_y; /* centre of the first line [mm] */
     /* The legend: rows of entries, the first row's centre at legend_y, the heading before or above them. 0 columns: none. */
-    int legend_columns;
-    double legend_x, legend_y, entry_width, entry_height, sample_width, heading_x, heading_y; /* [mm] */
+    int legend_columns, legend_rows;
+    double legend_x, legend_y, entry_width, entry_height, sample_width, gap_width, heading_x, heading_y; /* [mm] */
 };
 
 /* The entries of the legend, and its heading or NULL. All borrowed from the scene. */

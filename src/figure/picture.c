@@ -39,15 +39,30 @@ bool picture_check(const char *path, struct diags *diags)
     if (stat(path, &st) == 0 && S_ISDIR(st.st_mode))
         return diags_runtime(diags, path, "cannot write the figure: it is a directory");
     char *directory = directory_of(path);
-    bool ok = true;
-    if (stat(directory, &st) != 0)
-        ok = diags_runtime(diags, path, "cannot write the figure: the directory %s: %s", directory, strerror(errno));
-    else if (!S_ISDIR(st.st_mode))
+    bool found = stat(directory, &st) == 0, ok = true;
+    if (found && !S_ISDIR(st.st_mode))
         ok = diags_runtime(diags, path, "cannot write the figure: %s is not a directory", directory);
-    else if (access(directory, W_OK | X_OK) != 0)
+    else if (!found || access(directory, W_OK | X_OK) != 0)
         ok = diags_runtime(diags, path, "cannot write the figure: the directory %s: %s", directory, strerror(errno));
     free(directory);
     return ok;
+}
+
+bool picture_check_whole(enum format format, const struct text *picture, struct diags *diags)
+{
+    static const struct {
+        const char *begin, *end;
+    } marks[] = {
+        [FORMAT_PNG] = {"\x89PNG\r\n\x1A\n", "IEND\xAE\x42\x60\x82"},
+        [FORMAT_SVG] = {"<?xml", "</svg>"},
+        [FORMAT_PDF] = {"%PDF-", "%%EOF"},
+    };
+    size_t n = picture->n, begin = strlen(marks[format].begin), end = strlen(marks[format].end);
+    while (n && (picture->s[n - 1] == '\n' || picture->s[n - 1] == '\r')) n--;
+    if (n >= begin + end && memcmp(picture->s, marks[format].begin, begin) == 0 &&
+        memcmp(picture->s + n - end, marks[format].end, end) == 0)
+        return true;
+    return diags_runtime(diags, NULL, "gnuplot's picture is not whole");
 }
 
 /* Make a new file beside `path`. Returns its descriptor, or -1 with errno; its name in *ret is freed by the caller. */

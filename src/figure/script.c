@@ -30,7 +30,7 @@ static void add_escaped(struct text *t, const unsigned char *p, size_t n)
     for (size_t i = 0; i < n; i++) text_addf(t, "\\%03o", p[i]);
 }
 
-void script_add_string(struct text *t, const char *s)
+static void add_string(struct text *t, const char *s, bool lines)
 {
     const unsigned char *p = (const unsigned char *)s;
     bool escaped = false; /* gnuplot reads on after an escape as long as there are digits: those are escaped too */
@@ -43,13 +43,23 @@ void script_add_string(struct text *t, const char *s)
             text_add_bytes(t, (const char *)p, 1);
         else if (n == 0)
             text_add(t, "\\357\\277\\275");
-        else if (n == 1 && (*p < ' ' || *p == 0x7F) && *p != '\n')
+        else if (n == 1 && (*p < ' ' || *p == 0x7F) && !(lines && *p == '\n'))
             text_add(t, " ");
         else
             add_escaped(t, p, n);
         p += n ? n : 1;
     }
     text_add(t, "\"");
+}
+
+void script_add_string(struct text *t, const char *s)
+{
+    add_string(t, s, true);
+}
+
+void script_add_line(struct text *t, const char *s)
+{
+    add_string(t, s, false);
 }
 
 void script_add_number(struct text *t, const char *words, double v)
@@ -85,21 +95,21 @@ static const struct units units[] = {
     [FORMAT_PDF] = {.dpi = 72, .font = 0.75 / 72, .line = 2 / 72.0, .point = 1.18 / 72},
 };
 
-static void add_terminal(struct text *t, const struct figure *f, const struct canvas *c)
+static void add_terminal(struct text *t, const struct figure *f, const struct layout *l, const struct canvas *c)
 {
     if (c->format == FORMAT_TEXT) {
-        text_addf(t, "set term dumb size %d,%d noenhanced mono\n", c->columns, c->rows);
+        text_addf(t, "set term dumb nofeed size %d,%d noenhanced mono\n", c->columns, c->rows);
         return;
     }
     const struct units *u = &units[c->format];
     double dpi = u->dpi > 0 ? u->dpi : f->dpi;
     if (c->format == FORMAT_PDF) {
-        script_add_number(t, "set term pdfcairo size ", f->width_mm / mm_per_inch);
-        script_add_number(t, "in,", f->height_mm / mm_per_inch);
+        script_add_number(t, "set term pdfcairo size ", l->width / mm_per_inch);
+        script_add_number(t, "in,", l->height / mm_per_inch);
         text_add(t, "in");
     } else {
-        text_addf(t, "set term %s size %.0f,%.0f", c->format == FORMAT_PNG ? "pngcairo" : "svg", f->width_mm / mm_per_inch * dpi,
-                  f->height_mm / mm_per_inch * dpi);
+        text_addf(t, "set term %s size %.0f,%.0f", c->format == FORMAT_PNG ? "pngcairo" : "svg", l->width / mm_per_inch * dpi,
+                  l->height / mm_per_inch * dpi);
     }
     text_add(t, " noenhanced background rgb \"white\" font ");
     struct text font;
@@ -127,29 +137,38 @@ static void add_ticks(struct text *t, const struct axis *a, const char *name)
 }
 
 /* A text at a place in millimetres: the centre (or left end) of its first line. */
-static void add_text(struct text *t, const struct figure *f, const char *text, double x, double y, const char *how)
+static void add_text(struct text *t, const struct layout *l, const char *text, double x, double y, const char *how)
 {
     if (!text[0]) return;
     text_add(t, "set label ");
     script_add_string(t, text);
-    script_add_number(t, " at screen ", x / f->width_mm);
-    script_add_number(t, ", screen ", y / f->height_mm);
+    script_add_number(t, " at screen ", x / l->width);
+    script_add_number(t, ", screen ", y / l->height);
     text_addf(t, " %s\n", how);
 }
 
 /* Title and labels. gnuplot's own places are for other proportions of font and picture, and may cover the ticks. */
-static void add_labels(struct text *t, const struct figure *f, const struct layout *l)
+static void add_labels(struct text *t, const struct layout *l)
 {
-    add_text(t, f, l->title, l->title_x, l->title_y, "center");
-    add_text(t, f, l->label_x, l->label_x_x, l->label_x_y, "center");
-    add_text(t, f, l->label_y, l->label_y_x, l->label_y_y, "center rotate by 90");
+    add_text(t, l, l->title, l->title_x, l->title_y, "center");
+    add_text(t, l, l->label_x, l->label_x_x, l->label_x_y, "center");
+    add_text(t, l, l->label_y, l->label_y_x, l->label_y_y, "center rotate by 90");
 }
 
-static void add_terminal_label(struct text *t, const char *name, const char *label)
+/* In a terminal nothing can be rotated: the label of y stands above its axis, and the title above that. */
+static void add_terminal_labels(struct text *t, const struct scene *s, const struct canvas *c)
 {
-    text_addf(t, "set %s ", name);
-    script_add_string(t, label);
-    text_add(t, "\n");
+    char *title = layout_wrap(s->figure->title, (size_t)c->columns - 2);
+    int lines = title[0] ? 1 : 0;
+    for (const char *p = title; *p; p++) lines += *p == '\n';
+    text_add(t, "set xlabel ");
+    script_add_string(t, s->x.label);
+    text_add(t, "\nset label ");
+    script_add_string(t, title);
+    text_addf(t, " at screen 0.5, character %d center\nset label ", c->rows - 1);
+    script_add_string(t, s->y.label);
+    text_addf(t, " at screen 0, character %d left\nset tmargin %d\n", c->rows - lines - 1, lines + 1);
+    free(title);
 }
 
 static void add_margin(struct text *t, const char *name, double share)
@@ -161,39 +180,35 @@ static void add_margin(struct text *t, const char *name, double share)
 
 static void add_frame(struct text *t, const struct scene *s, const struct layout *l, const struct canvas *c)
 {
-    const struct figure *f = s->figure;
     text_add(t, "set xrange [0:1]\nset yrange [0:1]\n");
     add_ticks(t, &s->x, "x");
     add_ticks(t, &s->y, "y");
     if (c->format == FORMAT_TEXT) {
-        add_terminal_label(t, "xlabel", l->label_x);
-        add_terminal_label(t, "ylabel", l->label_y);
-        add_terminal_label(t, "title", l->title);
+        add_terminal_labels(t, s, c);
         return;
     }
-    add_margin(t, "lmargin", l->left / f->width_mm);
-    add_margin(t, "rmargin", 1 - l->right / f->width_mm);
-    add_margin(t, "bmargin", l->bottom / f->height_mm);
-    add_margin(t, "tmargin", 1 - l->top / f->height_mm);
+    add_margin(t, "lmargin", l->left / l->width);
+    add_margin(t, "rmargin", 1 - l->right / l->width);
+    add_margin(t, "bmargin", l->bottom / l->height);
+    add_margin(t, "tmargin", 1 - l->top / l->height);
     text_add(t, "set border 3 lw 0.5 lc rgb \"#444444\"\nset tics textcolor rgb \"#000000\"\n"
                 "set grid back lt 1 lw 0.4 lc rgb \"#E4E4E4\"\n");
-    add_labels(t, f, l);
+    add_labels(t, l);
 }
 
 /* A line from (x, y) to the right. */
-static void add_stroke(struct text *t, const struct figure *f, double x, double y, double length, const char *how)
+static void add_stroke(struct text *t, const struct layout *l, double x, double y, double length, const char *how)
 {
-    script_add_number(t, "set arrow from screen ", x / f->width_mm);
-    script_add_number(t, ",screen ", y / f->height_mm);
-    script_add_number(t, " to screen ", (x + length) / f->width_mm);
-    script_add_number(t, ",screen ", y / f->height_mm);
+    script_add_number(t, "set arrow from screen ", x / l->width);
+    script_add_number(t, ",screen ", y / l->height);
+    script_add_number(t, " to screen ", (x + length) / l->width);
+    script_add_number(t, ",screen ", y / l->height);
     text_addf(t, " nohead %s\n", how);
 }
 
 /* The legend is drawn entry by entry: gnuplot's own takes no more width than the plot and knows nothing of its neighbours. */
 static void add_legend(struct text *t, const struct plot *p, const struct layout *l, const struct entries *e)
 {
-    const struct figure *f = p->scene->figure;
     for (size_t i = 0; i < e->n; i++) {
         int row = (int)i / l->legend_columns, column = (int)i % l->legend_columns;
         double x = l->legend_x + column * l->entry_width, y = l->legend_y - row * l->entry_height;
@@ -201,14 +216,14 @@ static void add_legend(struct text *t, const struct plot *p, const struct layout
         struct text style;
         text_init(&style);
         plot_sample_colour(p, e->layer[i], e->place[i], &style);
-        if (joined) add_stroke(t, f, x, y, l->sample_width, style.s);
+        if (joined) add_stroke(t, l, x, y, l->sample_width, style.s);
         text_release(&style);
         plot_sample_point(p, e->layer[i], e->place[i], &style);
-        add_text(t, f, " ", x + l->sample_width / 2, y, style.s);
-        add_text(t, f, e->name[i], x + l->sample_width + 0.4 * f->font_size * mm_per_inch / 72, y, "left");
+        add_text(t, l, " ", x + l->sample_width / 2, y, style.s);
+        add_text(t, l, e->name[i], x + l->sample_width + l->gap_width, y, "left");
         text_release(&style);
     }
-    if (e->n && e->heading) add_text(t, f, e->heading, l->heading_x, l->heading_y, "left");
+    if (e->n && e->heading) add_text(t, l, e->heading, l->heading_x, l->heading_y, "left");
 }
 
 void script_write(struct text *ret, struct scene *s, const struct canvas *c)
@@ -220,11 +235,11 @@ void script_write(struct text *ret, struct scene *s, const struct canvas *c)
     struct plot p = {.scene = s,
                      .canvas = c,
                      .point_scale = c->format == FORMAT_SVG ? units[FORMAT_SVG].dpi * units[FORMAT_SVG].point : 1,
-                     .width_mm = s->figure->width_mm - layout.left - layout.right,
-                     .height_mm = s->figure->height_mm - layout.bottom - layout.top};
+                     .width_mm = layout.width - layout.left - layout.right,
+                     .height_mm = layout.height - layout.bottom - layout.top};
     text_init(&p.command);
     text_init(&p.data);
-    add_terminal(ret, s->figure, c);
+    add_terminal(ret, s->figure, &layout, c);
     text_add(ret, "set encoding utf8\nset decimalsign \".\"\n");
     add_frame(ret, s, &layout, c);
     if (c->format == FORMAT_TEXT) {

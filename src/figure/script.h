@@ -24,6 +24,8 @@ void script_write(struct text *ret, struct scene *s, const struct canvas *c);
 /* A quoted string. Bytes that are not UTF-8 become U+FFFD, control characters other than a newline a space. */
 void script_add_string(struct text *t, const char *s);
 
+/* The same for what must stay on one line: a newline is a space too. */
+void script_add_line(struct text *t, const char *s);
 /* A number behind its words: " dx=" 0.25. */
 void script_add_number(struct text *t, const char *words, double v);
 

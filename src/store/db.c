@@ -19,10 +19,10 @@ enum {
 /* The byte of the file that the writer locks. SQLite locks bytes from 2^30 on, a few hundred. */
 #define LOCK_BYTE (INT64_C(1) << 62)
 
-/* ---- SQLite as a whole -------------------------------------------------------------------------------------------------- */
+/* ---- SQLite as a whole ----------------------------------------------------------------------------------------------------- */
 
-/* The one place that configures SQLite, before its first use. Without the memory statistics there is no global mutex around every allocation.
- * If the program has used SQLite before, the call does nothing, which is harmless. */
+/* The one place that configures SQLite, before its first use. Without the memory statistics there is no global mutex around
+ * every allocation. If the program has used SQLite before, the call does nothing, which is harmless. */
 static void configure(void)
 {
     sqlite3_config(SQLITE_CONFIG_MEMSTATUS, 0);
@@ -34,7 +34,7 @@ static void initialize(void)
     pthread_once(&once, configure);
 }
 
-/* ---- errors --------------------------------------------------------------------------------------------------------------- */
+/* ---- errors ---------------------------------------------------------------------------------------------------------------- */
 
 static bool fail_io(const struct db *db, const char *path, struct diags *diags)
 {
@@ -145,7 +145,7 @@ bool db_end(const struct db *db, bool ok, struct diags *diags)
     return ok;
 }
 
-/* ---- opening ---------------------------------------------------------------------------------------------------------------- */
+/* ---- opening --------------------------------------------------------------------------------------------------------------- */
 
 /* Paths are never URIs (file:...) nor SQLite's special names (:memory:, the empty one). */
 static int open_sqlite(struct db *db, int flags)

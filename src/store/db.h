@@ -28,15 +28,17 @@ struct db {
     bool writes;  /* set up for writing: on closing, the journal goes */
 };
 
-/* Open for writing: creates the file if need be, takes the writer's lock, refuses what is not a dse database (an empty file is a new one)
- * and what a newer dse wrote. Nothing is written yet. On failure db is closed. */
+/* Open for writing: creates the file if need be, takes the writer's lock, refuses what is not a dse database (an empty file is a
+ * new one) and what a newer dse wrote. Nothing is written yet. On failure db is closed. */
 bool db_open_writer(struct db *db, const char *path, struct diags *diags);
-/* Open any SQLite database read-only. A transaction that a killed writer left open is rolled back first, as any reader of SQLite does. */
+/* Open any SQLite database read-only. A transaction that a killed writer left open is rolled back first, as any reader of SQLite
+ * does. */
 bool db_open_reader(struct db *db, const char *path, struct diags *diags);
 /* Closing db = {0} or a closed db does nothing. */
 void db_close(struct db *db);
 
-/* Is the database `schema` ("main", or an attached one of file `path`) one of dse that this dse knows? An empty one passes when allow_empty. */
+/* Is the database `schema` ("main", or an attached one of file `path`) one of dse that this dse knows? An empty one passes when
+ * allow_empty. */
 bool db_check_identity(const struct db *db, const char *schema, const char *path, bool allow_empty, struct diags *diags);
 /* Add the error of the last call that failed, about `path` (NULL: db->path). Always false. */
 bool db_fail(const struct db *db, const char *path, struct diags *diags);

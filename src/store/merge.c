@@ -1,7 +1,7 @@
 /* Merging: each input is attached read-only, and its runs are copied into the output, all in one transaction.
  *
- * A run of the same sweep and hash in the output takes the input's rows: they are a pure function of the point, so that a point both
- * have is the same row and is taken once. Other runs get a new id and new ranges of row ids.
+ * A run of the same sweep and hash in the output takes the input's rows: they are a pure function of the point, so that a point
+ * both have is the same row and is taken once. Other runs get a new id and new ranges of row ids.
  */
 #include "store/db.h"
 #include "store/schema.h"
@@ -19,7 +19,7 @@ struct merge {
     struct diags *diags;
 };
 
-/* ---- lists of names -------------------------------------------------------------------------------------------------------------------- */
+/* ---- lists of names -------------------------------------------------------------------------------------------------------- */
 
 /* The strings of a query's first column. */
 struct names {
@@ -48,7 +48,7 @@ static bool names_read(const struct merge *m, const char *sql, struct names *ret
     return rc == 0;
 }
 
-/* ---- tables and columns ------------------------------------------------------------------------------------------------------------------ */
+/* ---- tables and columns ---------------------------------------------------------------------------------------------------- */
 
 /* The output's table gets the columns of the input's. */
 static bool add_columns(const struct merge *m, const char *table, struct column_list *ret_input)
@@ -71,7 +71,7 @@ static char *name_list(const struct column_list *l, size_t first)
     return text_detach(&t);
 }
 
-/* ---- one model of one run ------------------------------------------------------------------------------------------------------------------ */
+/* ---- one model of one run -------------------------------------------------------------------------------------------------- */
 
 struct copy {
     const char *model;
@@ -147,7 +147,7 @@ static bool copy_model(const struct merge *m, const char *model, int64_t from, i
     return ok;
 }
 
-/* ---- one run ---------------------------------------------------------------------------------------------------------------------------------- */
+/* ---- one run --------------------------------------------------------------------------------------------------------------- */
 
 /* Counts and status from what is there now. */
 static bool recount(const struct merge *m, const struct names *models, int64_t run)
@@ -212,7 +212,7 @@ static bool copy_run(const struct merge *m, const struct names *models, int64_t 
     return ok && recount(m, models, to);
 }
 
-/* ---- one input ---------------------------------------------------------------------------------------------------------------------------------- */
+/* ---- one input ------------------------------------------------------------------------------------------------------------- */
 
 static const char models_sql[] =
     "SELECT substr(name, 1, length(name) - 6) FROM input.sqlite_schema f WHERE type = 'table' AND name LIKE"
@@ -266,7 +266,7 @@ static bool merge_input(const struct merge *m)
     return db_exec(&m->db, m->diags, "DETACH input") && ok;
 }
 
-/* ---- all of it ---------------------------------------------------------------------------------------------------------------------------------- */
+/* ---- all of it ------------------------------------------------------------------------------------------------------------- */
 
 /* Is the input a database of dse, and not the output? All inputs are looked at before anything is written. */
 static bool check_input(const char *out, const char *in, struct diags *diags)

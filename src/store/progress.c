@@ -7,7 +7,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-/* ---- what is missing ---------------------------------------------------------------------------------------------------------------- */
+/* ---- what is missing ------------------------------------------------------------------------------------------------------- */
 
 struct range_list {
     struct range *ranges;
@@ -41,7 +41,7 @@ struct range *store_missing(struct store *st, size_t m, uint64_t shard_first, ui
     return missing.ranges;
 }
 
-/* ---- the front ------------------------------------------------------------------------------------------------------------------------ */
+/* ---- the front ------------------------------------------------------------------------------------------------------------- */
 
 static bool insert_front(struct store *st, const struct store_model *model, const uint64_t *points, size_t n, struct diags *diags)
 {
@@ -65,7 +65,7 @@ bool store_front(struct store *st, size_t m, const uint64_t *points, size_t n, s
     return db_end(&st->db, ok, diags);
 }
 
-/* ---- values ---------------------------------------------------------------------------------------------------------------------------- */
+/* ---- values ---------------------------------------------------------------------------------------------------------------- */
 
 /* ", <expression>" for each column asked for; false, with an error, when there is no such column. */
 static bool add_columns(const struct store *st, const struct store_model *model, const struct view_columns *v,
@@ -148,7 +148,7 @@ bool store_scan(struct store *st, size_t m, const struct scan_columns *columns,
     return ok;
 }
 
-/* ---- the end ---------------------------------------------------------------------------------------------------------------------------- */
+/* ---- the end --------------------------------------------------------------------------------------------------------------- */
 
 bool store_finish(struct store *st, const char *status, struct diags *diags)
 {

@@ -9,16 +9,16 @@
 struct reader;
 struct query;
 
-/* NULL with errors: missing, a directory, empty, not a database, locked. If a writer was killed in the middle of a transaction, that
- * transaction is rolled back first, as every reader of SQLite does. */
+/* NULL with errors: missing, a directory, empty, not a database, locked. If a writer was killed in the middle of a transaction,
+ * that transaction is rolled back first, as every reader of SQLite does. */
 struct reader *reader_open(const char *path, struct diags *diags);
 void reader_close(struct reader *r);
 
 enum cell_type { CELL_NULL, CELL_INTEGER, CELL_REAL, CELL_TEXT, CELL_BLOB };
 
-/* Prepare one read-only statement that gives rows. NULL with SQLite's message and the place in the SQL, line and column, when it tells. loc is
- * where the first character of the SQL stands (a figure file), or {0} for the command line: then lines and columns are the
- * SQL's own. */
+/* Prepare one read-only statement that gives rows. NULL with SQLite's message and the place in the SQL, line and column, when it
+ * tells. loc is where the first character of the SQL stands (a figure file), or {0} for the command line: then lines and columns
+ * are the SQL's own. */
 struct query *query_new(struct reader *r, const char *sql, struct srcloc loc, struct diags *diags);
 void query_free(struct query *q);
 int query_columns(const struct query *q);
@@ -30,8 +30,8 @@ double query_f64(const struct query *q, int i); /* NaN for NULL and text */
 int64_t query_i64(const struct query *q, int i);
 const char *query_text(const struct query *q, int i); /* NULL for NULL; valid until the next step */
 
-/* Unit, doc and direction (-1: less is better, 1: more is better, 0: neither) of a column by its name (any table; a model's view first).
- * False when unknown. Strings are freed by the caller with free(). */
+/* Unit, doc and direction (-1: less is better, 1: more is better, 0: neither) of a column by its name (any table; a model's view
+ * first). False when unknown. Strings are freed by the caller with free(). */
 bool reader_column_info(struct reader *r, const char *column, char **ret_unit, char **ret_doc, int *ret_direction);
 
 #endif

@@ -33,7 +33,7 @@ void reader_close(struct reader *r)
     free(r);
 }
 
-/* ---- where an error stands ---------------------------------------------------------------------------------------------------------- */
+/* ---- where an error stands ------------------------------------------------------------------------------------------------- */
 
 /* The place of byte `offset` of SQL that begins at loc; columns count bytes, as everywhere. */
 static struct srcloc place(struct srcloc loc, const char *sql, size_t offset)
@@ -71,7 +71,7 @@ static bool fail_at(struct srcloc loc, const char *sql, int offset, const char *
     return false;
 }
 
-/* ---- preparing -------------------------------------------------------------------------------------------------------------------------- */
+/* ---- preparing ------------------------------------------------------------------------------------------------------------- */
 
 /* Is there anything but space, semicolons and comments? */
 static bool has_statement(const char *s)
@@ -99,7 +99,8 @@ static bool fail_prepare(const struct reader *r, const char *sql, struct srcloc 
     return fail_at(loc, sql, sqlite3_error_offset(r->db.sqlite), NULL, sqlite3_errmsg(r->db.sqlite), diags);
 }
 
-/* One statement that only reads. The database is open read-only; this also keeps out what writes elsewhere (ATTACH creates files). */
+/* One statement that only reads. The database is open read-only; this also keeps out what writes elsewhere (ATTACH creates
+ * files). */
 static bool check_statement(sqlite3_stmt *stmt, const char *sql, const char *tail, struct srcloc loc, struct diags *diags)
 {
     const char *hint = "one SELECT";
@@ -135,7 +136,7 @@ void query_free(struct query *q)
     free(q);
 }
 
-/* ---- rows --------------------------------------------------------------------------------------------------------------------------------- */
+/* ---- rows ------------------------------------------------------------------------------------------------------------------ */
 
 int query_columns(const struct query *q)
 {
@@ -181,7 +182,7 @@ const char *query_text(const struct query *q, int i)
     return (const char *)sqlite3_column_text(q->stmt, i);
 }
 
-/* ---- column_info ---------------------------------------------------------------------------------------------------------------------------- */
+/* ---- column_info ----------------------------------------------------------------------------------------------------------- */
 
 bool reader_column_info(struct reader *r, const char *column, char **ret_unit, char **ret_doc, int *ret_direction)
 {

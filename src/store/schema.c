@@ -23,9 +23,9 @@ static const char *const fixed_leading[SCHEMA_FIXED_LEADING] = {"run", "first_id
 
 static const char common_sql[] =
     "CREATE TABLE IF NOT EXISTS run(id INTEGER PRIMARY KEY, sweep TEXT NOT NULL, sweep_text TEXT NOT NULL, hash TEXT NOT NULL,"
-    " version TEXT NOT NULL, git_commit TEXT NOT NULL, models TEXT NOT NULL, objectives TEXT NOT NULL, seed INTEGER, fidelity TEXT NOT NULL, shard TEXT,"
-    " host TEXT, started TEXT NOT NULL, ended TEXT, planned INTEGER NOT NULL, done INTEGER NOT NULL, feasible INTEGER NOT NULL,"
-    " status TEXT NOT NULL);"
+    " version TEXT NOT NULL, git_commit TEXT NOT NULL, models TEXT NOT NULL, objectives TEXT NOT NULL,"
+    " seed INTEGER, fidelity TEXT NOT NULL, shard TEXT, host TEXT, started TEXT NOT NULL, ended TEXT,"
+    " planned INTEGER NOT NULL, done INTEGER NOT NULL, feasible INTEGER NOT NULL, status TEXT NOT NULL);"
     "CREATE TABLE IF NOT EXISTS front(run INTEGER NOT NULL, model TEXT NOT NULL, point INTEGER NOT NULL,"
     " PRIMARY KEY(run, model, point)) WITHOUT ROWID;"
     "CREATE TABLE IF NOT EXISTS column_info(table_name TEXT NOT NULL, column_name TEXT NOT NULL, unit TEXT NOT NULL,"
@@ -42,7 +42,7 @@ const char *schema_sql_type(enum dse_type type)
     }
 }
 
-/* ---- columns of a table ----------------------------------------------------------------------------------------------------- */
+/* ---- columns of a table ---------------------------------------------------------------------------------------------------- */
 
 bool column_list_read(const struct db *db, const char *schema, const char *table, struct column_list *ret, struct diags *diags)
 {
@@ -78,7 +78,7 @@ size_t column_list_find(const struct column_list *l, const char *name)
     return SIZE_MAX;
 }
 
-/* ---- names -------------------------------------------------------------------------------------------------------------------- */
+/* ---- names ----------------------------------------------------------------------------------------------------------------- */
 
 static bool is_among(const char *name, const char *const *list, size_t n)
 {
@@ -113,7 +113,7 @@ bool schema_check_names(const struct store_table *t, struct diags *diags)
     return ok;
 }
 
-/* ---- tables ------------------------------------------------------------------------------------------------------------------ */
+/* ---- tables ---------------------------------------------------------------------------------------------------------------- */
 
 bool schema_create_common(const struct db *db, struct diags *diags)
 {
@@ -170,7 +170,7 @@ bool schema_create_model(const struct db *db, const struct store_table *t, struc
     return schema_create_bare(db, t->model, diags) && create_all(db, t, diags) && create_fixed(db, t, diags);
 }
 
-/* ---- column_info --------------------------------------------------------------------------------------------------------------- */
+/* ---- column_info ----------------------------------------------------------------------------------------------------------- */
 
 static bool describe(const struct db *db, sqlite3_stmt *stmt, const char *name, const char *unit, const char *doc, int direction,
                      struct diags *diags)

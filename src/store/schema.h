@@ -64,8 +64,8 @@ bool schema_add_column(const struct db *db, const char *table, const struct colu
 /* Describe the model's columns in column_info. */
 bool schema_describe(const struct db *db, const struct store_table *t, struct diags *diags);
 
-/* The views MODEL and MODEL_front, made from the columns the tables have now; left alone when they are that already. Expects the runs'
- * fixed rows to be there: a column that some runs fix and others vary takes its value from either. */
+/* The views MODEL and MODEL_front, made from the columns the tables have now; left alone when they are that already. Expects the
+ * runs' fixed rows to be there: a column that some runs fix and others vary takes its value from either. */
 bool schema_create_views(const struct db *db, const char *model, struct diags *diags);
 /* Column `name` of a model as an SQL expression over `a` (MODEL_all) and `f` (MODEL_fixed). False, without an error, when the model
  * has no such column. The caller frees *ret. */

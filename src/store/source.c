@@ -1,7 +1,7 @@
 /* Writing rows: SQLite pulls them from a table-valued source, the module below, whose cursor pulls blocks from a row_source.
  *
- * The columns of the source are id, run, point, status, reason, fidelity and a row's cells, in that order. It can be read only while
- * store_write runs.
+ * The columns of the source are id, run, point, status, reason, fidelity and a row's cells, in that order. It can be read only
+ * while store_write runs.
  */
 #include "store/store_internal.h"
 
@@ -29,7 +29,48 @@ static struct store_model *model_of(sqlite3_vtab_cursor *cursor)
     return ((struct rows_table *)cursor->pVtab)->model;
 }
 
-/* ---- the module ------------------------------------------------------------------------------------------------------------------- */
+/* ---- blocks ---------------------------------------------------------------------------------------------------------------- */
+
+/* A block must go on where the last one ended, not further than the transaction, and be encoded or not as the first one. */
+static bool check_block(struct source *s, const struct row_block *b)
+{
+    if (b->first != s->next)
+        s->wrong = xasprintf("rows from point %llu on came where those from %llu were due", (unsigned long long)b->first,
+                             (unsigned long long)s->next);
+    else if (b->n == 0 || b->n > s->end - s->next)
+        s->wrong = xasprintf("%zu rows came from point %llu on where 1 to %llu were due", b->n, (unsigned long long)b->first,
+                             (unsigned long long)(s->end - s->next));
+    else if ((b->pages != NULL) != s->encoded)
+        s->wrong = xasprintf("rows from point %llu on are %s, unlike those before", (unsigned long long)b->first,
+                             b->pages ? "encoded" : "not encoded");
+    else if (s->encoded && b->n != STORE_BLOCK && b->n != s->end - s->next)
+        s->wrong = xasprintf("an encoded block from point %llu on has %zu rows where %d were due", (unsigned long long)b->first,
+                             b->n, STORE_BLOCK);
+    return !s->wrong;
+}
+
+static uint64_t count_feasible(const struct row_block *b)
+{
+    if (b->pages) return b->pages->feasible;
+    uint64_t n = 0;
+    for (size_t i = 0; i < b->n; i++) n += !b->rows[i].reason;
+    return n;
+}
+
+const struct row_block *source_next(struct store_model *model)
+{
+    struct source *s = &model->source;
+    if (!s->pull || s->next >= s->end || s->ended || s->wrong) return NULL;
+    const struct row_block *b = s->ahead ? s->ahead : s->pull(s->user);
+    s->ahead = NULL;
+    s->ended = !b;
+    if (!b || !check_block(s, b)) return NULL;
+    s->next += b->n;
+    s->feasible += count_feasible(b);
+    return b;
+}
+
+/* ---- the module ------------------------------------------------------------------------------------------------------------ */
 
 static int rows_connect(sqlite3 *sqlite, void *aux, int argc, const char *const *argv, sqlite3_vtab **ret, char **error)
 {
@@ -77,22 +118,12 @@ static int rows_close(sqlite3_vtab_cursor *cursor)
     return SQLITE_OK;
 }
 
-/* The next block. It must go on where the last one ended, and not further than the transaction. */
 static int pull(struct rows_cursor *cursor)
 {
-    struct source *s = &model_of(&cursor->base)->source;
+    struct store_model *model = model_of(&cursor->base);
     cursor->i = 0;
-    cursor->block = s->pull && s->next < s->end ? s->pull(s->user) : NULL;
-    if (!cursor->block) return SQLITE_OK;
-    if (cursor->block->first != s->next || cursor->block->n == 0 || cursor->block->n > s->end - s->next) {
-        sqlite3_free(cursor->base.pVtab->zErrMsg);
-        cursor->base.pVtab->zErrMsg = sqlite3_mprintf("rows from point %llu on came where those from %llu were due",
-                                                      (unsigned long long)cursor->block->first, (unsigned long long)s->next);
-        return SQLITE_ERROR;
-    }
-    s->next += cursor->block->n;
-    for (size_t i = 0; i < cursor->block->n; i++) s->feasible += !cursor->block->rows[i].reason;
-    return SQLITE_OK;
+    cursor->block = source_next(model);
+    return model->source.wrong ? SQLITE_ERROR : SQLITE_OK;
 }
 
 static int rows_filter(sqlite3_vtab_cursor *base, int index, const char *text, int argc, sqlite3_value **argv)
@@ -171,7 +202,7 @@ static const sqlite3_module rows_module = {
     .xRowid = rows_rowid,
 };
 
-/* ---- writing ------------------------------------------------------------------------------------------------------------------------ */
+/* ---- writing --------------------------------------------------------------------------------------------------------------- */
 
 bool source_prepare(struct store *st, size_t m, const struct store_table *t, struct diags *diags)
 {
@@ -191,7 +222,10 @@ bool source_prepare(struct store *st, size_t m, const struct store_table *t, str
         model->insert = db_prepare(&st->db, diags, "INSERT INTO \"%w_all\"(%s) SELECT * FROM \"%w\"", t->model, names.s, module);
     free(module);
     text_release(&names);
-    return model->insert != NULL;
+    if (!model->insert) return false;
+    size_t errors = diags->errors;
+    model->encoder = encoder_new(&st->db, t, model->run, model->first_id, model->fidelity, diags);
+    return diags->errors == errors;
 }
 
 static bool write_progress(struct store *st, const struct store_model *model, uint64_t first, uint64_t last, struct diags *diags)
@@ -204,21 +238,35 @@ static bool write_progress(struct store *st, const struct store_model *model, ui
     return db_run(&st->db, st->block, diags) && db_run(&st->db, st->count, diags);
 }
 
-static bool write_rows(struct store *st, struct store_model *model, struct diags *diags)
+static bool write_rows(struct store *st, const struct store_model *model, struct diags *diags)
 {
-    if (!db_run(&st->db, model->insert, diags)) return false;
-    if (model->source.next == model->source.end) return true;
-    return diags_runtime(diags, st->db.path,
-                         "rows of %s ended at point %llu; those up to %llu were due and nothing of them is stored", model->name,
-                         (unsigned long long)model->source.next, (unsigned long long)model->source.end - 1);
+    const struct source *s = &model->source;
+    sqlite3_stmt *stmt = s->encoded ? st->transfer : model->insert;
+    bool ok = sqlite3_step(stmt) == SQLITE_DONE;
+    if (s->wrong)
+        ok = diags_runtime(diags, st->db.path, "%s", s->wrong);
+    else if (s->ended)
+        ok = diags_runtime(diags, st->db.path,
+                           "rows of %s ended at point %llu; those up to %llu were due and nothing of them is stored", model->name,
+                           (unsigned long long)s->next, (unsigned long long)s->end - 1);
+    else if (!ok)
+        db_fail(&st->db, NULL, diags);
+    sqlite3_reset(stmt);
+    return ok;
 }
 
 bool store_write(struct store *st, size_t m, uint64_t first, uint64_t last, row_source source, void *user, struct diags *diags)
 {
     struct store_model *model = &st->models[m];
-    model->source = (struct source){.pull = source, .user = user, .next = first, .end = last + 1};
-    bool ok = db_begin(&st->db, diags) && write_rows(st, model, diags) && write_progress(st, model, first, last, diags);
+    struct source *s = &model->source;
+    *s = (struct source){.pull = source, .user = user, .next = first, .end = last + 1};
+    s->ahead = source(user);
+    s->encoded = s->ahead && s->ahead->pages;
+    bool ok = !s->encoded || transfer_begin(st, m, diags);
+    ok = ok && db_begin(&st->db, diags);
+    ok = ok && write_rows(st, model, diags) && write_progress(st, model, first, last, diags);
     ok = db_end(&st->db, ok, diags);
-    model->source = (struct source){0};
+    free(s->wrong);
+    *s = (struct source){0};
     return ok;
 }

@@ -10,7 +10,7 @@
 #include <string.h>
 #include <sys/utsname.h>
 
-/* ---- finding a run -------------------------------------------------------------------------------------------------------------- */
+/* ---- finding a run --------------------------------------------------------------------------------------------------------- */
 
 /* A file that holds runs, but none of this sweep, was meant for something else. */
 static bool check_belongs(const struct store *st, const struct run_info *info, struct diags *diags)
@@ -53,7 +53,7 @@ static bool find_run(struct store *st, const struct run_info *info, struct diags
     return rc >= 0;
 }
 
-/* ---- beginning a run -------------------------------------------------------------------------------------------------------------- */
+/* ---- beginning a run ------------------------------------------------------------------------------------------------------- */
 
 static char *model_versions(const struct store_table *tables, size_t n)
 {
@@ -147,7 +147,7 @@ static bool begin_run(struct store *st, const struct run_info *info, const struc
     return ok;
 }
 
-/* ---- opening ---------------------------------------------------------------------------------------------------------------------- */
+/* ---- opening --------------------------------------------------------------------------------------------------------------- */
 
 static bool find_or_begin(struct store *st, const struct run_info *info, const struct store_table *tables, size_t n, unsigned flags,
                           struct diags *diags)
@@ -210,7 +210,9 @@ struct store *store_open_tables(const char *path, const struct run_info *info, c
 void store_close(struct store *st)
 {
     if (!st) return;
+    transfer_close(st);
     for (size_t m = 0; st->models && m < st->n_models; m++) {
+        encoder_free(st->models[m].encoder);
         sqlite3_finalize(st->models[m].insert);
         free(st->models[m].types);
         free(st->models[m].name);
@@ -244,7 +246,7 @@ const char *store_objectives(const struct store *st)
     return st->objectives;
 }
 
-/* ---- a run that is there ------------------------------------------------------------------------------------------------------------ */
+/* ---- a run that is there --------------------------------------------------------------------------------------------------- */
 
 /* The run's models: those that have a fixed row of it. */
 static bool find_models(struct store *st, struct diags *diags)

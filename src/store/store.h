@@ -1,7 +1,7 @@
 /* The store: one SQLite file, as DESIGN.md section 5 says. Everything that touches SQL lives here.
  *
- *     run(id INTEGER PRIMARY KEY, sweep, sweep_text, hash, version, git_commit, models, objectives, seed, fidelity, shard, host, started, ended,
- *         planned, done, feasible, status)                status: 'running', 'interrupted', 'done'
+ *     run(id INTEGER PRIMARY KEY, sweep, sweep_text, hash, version, git_commit, models, objectives, seed, fidelity, shard, host,
+ *         started, ended, planned, done, feasible, status)                status: 'running', 'interrupted', 'done'
  *     MODEL_all(id INTEGER PRIMARY KEY, run, point, status, reason, fidelity, <varying parameters>, <metrics>, <derived>)
  *     MODEL_fixed(run INTEGER PRIMARY KEY, first_id, points, <every parameter; NULL where it varies>)
  *     MODEL          view: every parameter and metric under its own name, newest run of each sweep
@@ -10,12 +10,12 @@
  *                                                           table_name: MODEL; direction: -1 less is better, 1 more, 0 neither
  *     block(run, model, first, last): index ranges that are done, both ends included; written with the rows
  *
- * The row of point p of a run has id = first_id + p: rows stand in the order of the points, are found without an index, and cannot
- * be there twice. A run's range of ids, first_id to first_id + points - 1, is reserved when it starts.
+ * The row of point p of a run has id = first_id + p: rows stand in the order of the points, are found without an index, and
+ * cannot be there twice. A run's range of ids, first_id to first_id + points - 1, is reserved when it starts.
  *
- * One dse writes a database at a time: it keeps a lock on the file (src/store/db.h) that ends with the process, and a second one is
- * refused. Others may read between transactions; a transaction waits up to a minute for a reader to finish. The journal
- * mode is PERSIST and synchronous NORMAL: kill -9 at any moment loses at most the open transaction.
+ * One dse writes a database at a time: it keeps a lock on the file (src/store/db.h) that ends with the process, and a second one
+ * is refused. Others may read between transactions; a transaction waits up to a minute for a reader to finish. The journal mode
+ * is PERSIST and synchronous NORMAL: kill -9 at any moment loses at most the open transaction.
  */
 #ifndef DSE_STORE_STORE_H
 #define DSE_STORE_STORE_H
@@ -38,13 +38,14 @@ struct run_info {
 
 enum store_flags { STORE_FRESH = 1 << 0 /* start a new run even if one can be resumed or is done */ };
 
-/* Open or create the database for a sweep: create tables, add columns that are missing, find the run with the same hash and shard to go on with or
- * start a new one. NULL with errors: not a database (never overwritten), locked by another dse (SQLITE_BUSY after 5 s: says who may
- * hold it), belongs to another sweep, from a newer dse, cannot be written. Existing rows are never touched. */
+/* Open or create the database for a sweep: create tables, add columns that are missing, find the run with the same hash and
+ * shard to go on with or start a new one. NULL with errors: not a database (never overwritten), locked by another dse
+ * (SQLITE_BUSY after 5 s: says who may hold it), belongs to another sweep, from a newer dse, cannot be written. Existing rows
+ * are never touched. */
 struct store *store_open(const char *path, const struct run_info *info, struct space *const *spaces, size_t n_spaces,
                          unsigned flags, struct diags *diags);
-/* Open a database to compute the front of a run that is there anew: store_scan, store_front and store_finish work, store_write does not. NULL with
- * errors. */
+/* Open a database to compute the front of a run that is there anew: store_scan, store_front and store_finish work, store_write
+ * does not. NULL with errors. */
 struct store *store_open_run(const char *path, int64_t run, struct diags *diags);
 void store_close(struct store *st);
 /* The ids of all runs of a database, oldest first. The caller frees the array; NULL with errors. */
@@ -65,20 +66,44 @@ struct range {
 struct range *store_missing(struct store *st, size_t m, uint64_t shard_first, uint64_t shard_end, size_t *ret_n,
                             struct diags *diags);
 
+/* Rows encoded as SQLite stores them, in leaf pages of a b-tree: what the evaluating threads can do so that the writer only
+ * copies. A buffer that is used again and again; {0} is empty. */
+struct store_pages {
+    uint8_t *bytes;
+    size_t n, capacity; /* pages */
+    uint16_t *rows;     /* in each page */
+    uint64_t feasible;
+};
+void store_pages_release(struct store_pages *p);
+
+enum { STORE_BLOCK = 1024 }; /* points of an encoded block */
+
 /* A block of evaluated rows, handed to the writer. */
 struct row_block {
     uint64_t first; /* index of the first point */
     size_t n;
     const union cell *cells;
     const struct row *rows;
+    const struct store_pages *pages; /* the same rows encoded; or NULL */
 };
 
-/* Where rows come from: called by SQLite as it pulls; returns the next block in ascending order of points, or NULL at the end of this transaction.
- * The block lives until the next call. */
+/* How rows of space m are encoded; NULL when they cannot be (an index or a trigger on MODEL_all, or types that an older dse
+ * declared otherwise): then blocks go as they are. Lives as long as the store. */
+struct store_encoder;
+const struct store_encoder *store_encoder(struct store *st, size_t m);
+/* Encode the rows of a block (its `pages` is not looked at) into `ret`. Thread-safe. No SQLite inside. False when a row is too
+ * large for a page of 64 KiB, which takes a text of that size. */
+bool store_encode(const struct store_encoder *e, const struct row_block *block, struct store_pages *ret);
+
+/* Where rows come from: called by SQLite as it pulls; returns the next block in ascending order of points, or NULL at the end of
+ * this transaction. The block lives until the next call. */
 typedef const struct row_block *(*row_source)(void *user);
 
-/* One transaction: pull rows of space m from the source through `INSERT INTO MODEL_all SELECT ... FROM <source>`, write the progress
- * block [first, last] with them, commit. On failure everything of the transaction is rolled back. */
+/* One transaction: pull rows of space m from the source through `INSERT INTO MODEL_all SELECT ... FROM <source>`, write the
+ * progress block [first, last] with them, commit. On failure everything of the transaction is rolled back.
+ *
+ * Either no block of the transaction is encoded or all are; then each but the last has STORE_BLOCK points, and there are at most
+ * 4096. Encoded rows are the same rows, about twice as fast. */
 bool store_write(struct store *st, size_t m, uint64_t first, uint64_t last, row_source source, void *user, struct diags *diags);
 
 /* Compute nothing, store the front: point indices (ascending) of space m. Replaces an earlier front of this run. */
@@ -88,18 +113,19 @@ struct scan_columns {
     const char *const *values, *const *group;
     size_t n_values, n_group;
 };
-/* Call `visit` for each feasible row of the run and space, in the order of points, with n_values doubles (NaN for NULL) and the name of
- * the row's group ("" without group columns), both valid during the call. */
+/* Call `visit` for each feasible row of the run and space, in the order of points, with n_values doubles (NaN for NULL) and the
+ * name of the row's group ("" without group columns), both valid during the call. */
 bool store_scan(struct store *st, size_t m, const struct scan_columns *columns,
                 void (*visit)(void *user, uint64_t point, const double *values, const char *group), void *user,
                 struct diags *diags);
 /* Set the run's end, counts and status ('done' or 'interrupted'). */
 bool store_finish(struct store *st, const char *status, struct diags *diags);
 
-/* Merge databases into OUT, which must not exist or be a dse database. Runs of the same sweep and hash become one run; when their shards differ its
- * shard is NULL, and a point that several have is taken once. Other runs are carried over. A merged run loses its front, which
- * the caller computes anew. All inputs are checked before anything is written; each is merged in one transaction, so that
- * after a failure the same call goes on. Inputs are only read, except that what a killed writer left open in one is rolled back. */
+/* Merge databases into OUT, which must not exist or be a dse database. Runs of the same sweep and hash become one run; when
+ * their shards differ its shard is NULL, and a point that several have is taken once. Other runs are carried over. A merged run
+ * loses its front, which the caller computes anew. All inputs are checked before anything is written; each is merged in one
+ * transaction, so that after a failure the same call goes on. Inputs are only read, except that what a killed writer left open
+ * in one is rolled back. */
 bool store_merge(const char *out, const char *const *in, size_t n_in, struct diags *diags);
 
 #endif

@@ -3,14 +3,19 @@
 #define DSE_STORE_INTERNAL_H
 
 #include "store/db.h"
+#include "store/encode.h"
 #include "store/schema.h"
 
 /* Where one transaction's rows come from, and how far it is. */
 struct source {
     row_source pull;
     void *user;
-    uint64_t next, end; /* points: the next one wanted, and one past the last */
-    uint64_t feasible;  /* among those that came */
+    uint64_t next, end;            /* points: the next one wanted, and one past the last */
+    uint64_t feasible;             /* among those that came */
+    const struct row_block *ahead; /* pulled, to see whether it is encoded, and not handed out yet */
+    bool encoded;                  /* what the blocks of this transaction have to be */
+    bool ended;                    /* the caller had no more, although some were due */
+    char *wrong;                   /* what was wrong with a block, or NULL */
 };
 
 /* One space. Its rows reach SQLite as the table-valued source dse_rows_<index>. */
@@ -22,7 +27,8 @@ struct store_model {
     enum dse_type *types; /* of a row's cells */
     size_t n_columns;
     struct source source;
-    sqlite3_stmt *insert; /* INSERT INTO MODEL_all SELECT * FROM dse_rows_<index> */
+    sqlite3_stmt *insert;          /* INSERT INTO MODEL_all SELECT * FROM dse_rows_<index> */
+    struct store_encoder *encoder; /* NULL when rows cannot be encoded */
 };
 
 struct store {
@@ -33,9 +39,20 @@ struct store {
     struct store_model *models;
     size_t n_models;
     sqlite3_stmt *block, *count;
+    struct image *image; /* of models[image_model]; NULL before it is needed */
+    size_t image_model;
+    sqlite3_stmt *transfer; /* INSERT INTO main.MODEL_all SELECT * FROM image.MODEL_all */
 };
 
 /* Register the table-valued source of models[m] and prepare what store_write needs. */
 bool source_prepare(struct store *st, size_t m, const struct store_table *t, struct diags *diags);
+
+/* The next block of the model's source; NULL at the end, and when the block is not what is due (then source.wrong says why). */
+const struct row_block *source_next(struct store_model *model);
+
+/* st->image and st->transfer are of one model at a time; this ends with both. */
+void transfer_close(struct store *st);
+/* Before BEGIN, which makes SQLite look at the image: its next rows are those of models[m].source, which are encoded. */
+bool transfer_begin(struct store *st, size_t m, struct diags *diags);
 
 #endif

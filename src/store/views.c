@@ -4,8 +4,8 @@
  *         FROM lad_fixed f CROSS JOIN lad_all a
  *         WHERE a.id >= f.first_id AND a.id < f.first_id + f.points AND f.run IN (<the newest run of each sweep>)
  *
- * CROSS JOIN keeps SQLite to that order: for each of the few newest runs, one scan over its range of ids, which never touches the rows of
- * other runs and looks nothing up per row.
+ * CROSS JOIN keeps SQLite to that order: for each of the few newest runs, one scan over its range of ids, which never touches
+ * the rows of other runs and looks nothing up per row.
  */
 #include "store/schema.h"
 
@@ -16,7 +16,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- a column as an expression ------------------------------------------------------------------------------------------------ */
+/* ---- a column as an expression --------------------------------------------------------------------------------------------- */
 
 static bool find_mixed(const struct db *db, const char *model, struct view_columns *v, struct diags *diags)
 {
@@ -79,7 +79,7 @@ bool view_column_expression(const struct view_columns *v, const char *name, char
     return true;
 }
 
-/* ---- the views ----------------------------------------------------------------------------------------------------------------- */
+/* ---- the views ------------------------------------------------------------------------------------------------------------- */
 
 static void add_column(struct text *t, const struct view_columns *v, const char *name)
 {

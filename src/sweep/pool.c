@@ -2,6 +2,7 @@
 
 #include "base/xalloc.h"
 
+#include <assert.h>
 #include <pthread.h>
 #include <stdlib.h>
 #include <time.h>
@@ -15,10 +16,12 @@ struct slot {
     struct row_block block;
     union cell *cells;
     struct row *rows;
+    struct store_pages pages;
 };
 
 struct pool {
     const struct space *space;
+    const struct store_encoder *encoder;
     const struct range *ranges;
     size_t n_ranges;
     struct evaluator **evaluators; /* one a thread */
@@ -42,10 +45,12 @@ static double now(void)
     return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
-struct pool *pool_new(const struct space *sp, const struct range *ranges, size_t n_ranges, int threads)
+struct pool *pool_new(const struct space *sp, const struct store_encoder *encoder, const struct range *ranges, size_t n_ranges,
+                      int threads)
 {
     struct pool *p = xcalloc(1, sizeof *p);
     p->space = sp;
+    p->encoder = encoder;
     p->ranges = ranges;
     p->n_ranges = n_ranges;
     p->threads = threads;
@@ -73,6 +78,7 @@ void pool_free(struct pool *p)
     for (size_t i = 0; i < p->n_slots; i++) {
         free(p->slots[i].cells);
         free(p->slots[i].rows);
+        store_pages_release(&p->slots[i].pages);
     }
     pthread_cond_destroy(&p->changed);
     pthread_mutex_destroy(&p->mutex);
@@ -110,6 +116,11 @@ static void evaluate(struct pool *p, struct slot *s, int thread)
     pthread_mutex_unlock(&p->mutex);
     double start = now();
     evaluator_run(p->evaluators[thread], s->block.first, s->block.n, s->cells, s->rows);
+    if (p->encoder) {
+        bool encoded = store_encode(p->encoder, &s->block, &s->pages);
+        assert(encoded); /* no text of a row is as long as a page: names and constraints are limited where they are read */
+        s->block.pages = &s->pages;
+    }
     p->seconds[thread] += now() - start;
     pthread_mutex_lock(&p->mutex);
     s->state = SLOT_READY;

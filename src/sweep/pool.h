@@ -4,12 +4,14 @@
 
 #include "store/store.h"
 
-enum { POOL_BLOCK = 1024 }; /* points a block */
+enum { POOL_BLOCK = STORE_BLOCK }; /* points a block */
 
 struct pool;
 
-/* A pool over index ranges of one space, evaluated by up to `threads` threads: the writer is thread 0. */
-struct pool *pool_new(const struct space *sp, const struct range *ranges, size_t n_ranges, int threads);
+/* A pool over index ranges of one space, evaluated by up to `threads` threads: the writer is thread 0. With an encoder (or NULL) the
+ * threads also encode their rows as the store's pages. */
+struct pool *pool_new(const struct space *sp, const struct store_encoder *encoder, const struct range *ranges, size_t n_ranges,
+                      int threads);
 void pool_free(struct pool *p);
 
 /* Threads 1 and up: evaluate blocks until there are none left or pool_stop. */

@@ -102,7 +102,7 @@ static bool run_space(struct job *job, const struct space *sp, size_t m, int thr
 {
     size_t n;
     struct range *pieces = cut(ranges, n_ranges, &n);
-    struct pool *pool = pool_new(sp, pieces, n, threads);
+    struct pool *pool = pool_new(sp, store_encoder(job->store, m), pieces, n, threads);
     bool ok = true;
 #pragma omp parallel num_threads(threads)
     {
@@ -187,13 +187,16 @@ static bool run_store(struct job *job, const struct sweep_file *s, struct space 
     free(work);
     if (!ok) return false;
     report(job, true);
+    job->result->store_seconds = now() - job->started;
     if (job->result->interrupted) return store_finish(job->store, "interrupted", job->diags);
     if (job->result->was_complete) return true;
     struct goal goal;
     goal_of_sweep(&goal, s);
     ok = goal_front(job->store, &goal, &job->result->front, job->diags);
     goal_release(&goal);
-    return ok && store_finish(job->store, "done", job->diags);
+    ok = ok && store_finish(job->store, "done", job->diags);
+    job->result->front_seconds = now() - job->started - job->result->store_seconds;
+    return ok;
 }
 
 static void free_spaces(struct space **spaces, size_t n)
@@ -239,7 +242,6 @@ bool sweep_run(const struct sweep_file *s, const struct sweep_options *options, 
     bool ok = job.store && run_store(&job, s, spaces);
     if (job.store) ret->run = store_run(job.store);
     store_close(job.store);
-    ret->seconds = now() - job.started;
     free(shard);
     free(objectives);
     free_spaces(spaces, s->n_models);

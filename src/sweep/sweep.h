@@ -33,9 +33,11 @@ struct sweep_result {
     bool interrupted;  /* the state is saved, the same call goes on */
     bool was_complete; /* nothing had to be evaluated */
     int64_t run;
-    uint64_t planned, done, resumed;  /* resumed: points found done */
-    size_t front;                     /* points on the front; 0 when interrupted */
-    double seconds, evaluate_seconds; /* wall; sum over threads spent in the models */
+    uint64_t planned, done, resumed; /* resumed: points found done */
+    size_t front;                    /* points on the front; 0 when interrupted */
+    double store_seconds;            /* wall, until the last row was committed */
+    double front_seconds;            /* wall, for the front after that */
+    double evaluate_seconds;         /* sum over threads, spent in the models */
 };
 
 /* Run the sweep into its database, compute and store the front. False with errors. */

@@ -1,5 +1,5 @@
-/* A toy model for the tests of the store: tables described by hand, rows that are a pure function of the point, and dumps of queries as
- * text to compare. Each test works in a fresh directory. */
+/* A toy model for the tests of the store: tables described by hand, rows that are a pure function of the point, and dumps of
+ * queries as text to compare. Each test works in a fresh directory. */
 #ifndef TEST_STORE_FIXTURE_H
 #define TEST_STORE_FIXTURE_H
 
@@ -24,7 +24,7 @@
 
 #define COUNT(a) (sizeof(a) / sizeof *(a))
 
-/* ---- the model ------------------------------------------------------------------------------------------------------------ */
+/* ---- the model ------------------------------------------------------------------------------------------------------------- */
 
 static const struct column toy_columns[] = {
     {.name = "tiles", .unit = "", .doc = "tiles", .role = COLUMN_PARAM, .type = DSE_TYPE_I64},
@@ -125,7 +125,7 @@ static inline bool toy_feasible(uint64_t p)
     return p % 11 != 3 && p % 11 != 5;
 }
 
-/* ---- a source of rows --------------------------------------------------------------------------------------------------------- */
+/* ---- a source of rows ------------------------------------------------------------------------------------------------------ */
 
 enum { TOY_BLOCK = 64 };
 
@@ -153,14 +153,53 @@ static inline bool toy_write(struct store *st, uint64_t first, uint64_t last, st
     return store_write(st, 0, first, last, toy_pull, &s, diags);
 }
 
-static struct run_info toy_info(uint64_t hash, const char *shard)
+/* ---- a source of encoded blocks -------------------------------------------------------------------------------------------- */
+
+struct toy_encoded {
+    const struct store_encoder *encoder;
+    uint64_t next, stop;
+    size_t block_points;
+    union cell cells[STORE_BLOCK * TOY_COLUMNS];
+    struct row rows[STORE_BLOCK];
+    struct store_pages pages;
+    struct row_block block;
+};
+
+static inline const struct row_block *toy_pull_encoded(void *user)
 {
-    return (struct run_info){
-        .objectives = "max tokens_per_s",
-        .sweep = "toys", .sweep_text = "# Which toy?\n", .hash = hash, .fidelity = "closed-form", .shard = shard};
+    struct toy_encoded *s = user;
+    if (s->next >= s->stop) return NULL;
+    size_t n = s->stop - s->next < s->block_points ? (size_t)(s->stop - s->next) : s->block_points;
+    for (size_t i = 0; i < n; i++) toy_row(s->next + i, s->cells + i * TOY_COLUMNS, &s->rows[i]);
+    s->block = (struct row_block){.first = s->next, .n = n, .cells = s->cells, .rows = s->rows};
+    assert_true(store_encode(s->encoder, &s->block, &s->pages));
+    s->block.pages = &s->pages;
+    s->next += n;
+    return &s->block;
 }
 
-/* ---- diagnostics ------------------------------------------------------------------------------------------------------------------ */
+static inline bool toy_write_encoded(struct store *st, uint64_t first, uint64_t last, struct diags *d)
+{
+    struct toy_encoded *s = xcalloc(1, sizeof *s);
+    *s = (struct toy_encoded){.encoder = store_encoder(st, 0), .next = first, .stop = last + 1, .block_points = STORE_BLOCK};
+    assert_non_null(s->encoder);
+    bool ok = store_write(st, 0, first, last, toy_pull_encoded, s, d);
+    store_pages_release(&s->pages);
+    free(s);
+    return ok;
+}
+
+static struct run_info toy_info(uint64_t hash, const char *shard)
+{
+    return (struct run_info){.objectives = "max tokens_per_s",
+                             .sweep = "toys",
+                             .sweep_text = "# Which toy?\n",
+                             .hash = hash,
+                             .fidelity = "closed-form",
+                             .shard = shard};
+}
+
+/* ---- diagnostics ----------------------------------------------------------------------------------------------------------- */
 
 static void no_errors(const struct diags *d)
 {
@@ -177,7 +216,7 @@ static inline void one_error(struct diags *d, const char *part, int exit_status)
     diags_release(d);
 }
 
-/* ---- stores ------------------------------------------------------------------------------------------------------------------------- */
+/* ---- stores ---------------------------------------------------------------------------------------------------------------- */
 
 static inline struct store *toy_open(const char *path, uint64_t hash, uint64_t points, const char *shard, unsigned flags)
 {
@@ -217,7 +256,7 @@ static inline void toy_make(const char *path, uint64_t hash, uint64_t points)
     store_close(st);
 }
 
-/* ---- plain SQLite ---------------------------------------------------------------------------------------------------------------------- */
+/* ---- plain SQLite ---------------------------------------------------------------------------------------------------------- */
 
 static inline sqlite3 *sql_open(const char *path)
 {
@@ -277,7 +316,7 @@ static inline void sql_same(const char *a, const char *b, const char *sql)
     free(y);
 }
 
-/* ---- a directory of its own for each test ------------------------------------------------------------------------------------------------- */
+/* ---- a directory of its own for each test ---------------------------------------------------------------------------------- */
 
 static int enter_directory(void **state)
 {

@@ -10,6 +10,7 @@
 #include <cmocka.h>
 
 #include "analysis/front.h"
+#include "analysis/near_tree.h"
 #include "base/xalloc.h"
 
 enum { M_MAX = 6 };
@@ -54,7 +55,7 @@ static double by_inclusion_and_exclusion(const double *points, unsigned n, int m
     for (unsigned set = 1; set < 1u << n; set++) {
         double box = __builtin_popcount(set) % 2 ? 1 : -1;
         for (int j = 0; j < m; j++) {
-            double worst = -INFINITY;
+            double worst = -HUGE_VAL;
             for (unsigned i = 0; i < n; i++)
                 if (set >> i & 1) worst = fmax(worst, points[i * (unsigned)m + (unsigned)j]);
             box *= fmax(ref[j] - worst, 0);
@@ -84,7 +85,7 @@ static void hypervolume__of_a_point_is_its_box(void **state)
 static void hypervolume__counts_only_what_is_better_than_the_reference(void **state)
 {
     (void)state;
-    const double points[] = {0.5, 0.5, 0.5, 0.5, 1, 0, 0, 0, 0, 2, 0, 0, NAN, 0, 0, 0, 0, 0, 0, INFINITY};
+    const double points[] = {0.5, 0.5, 0.5, 0.5, 1, 0, 0, 0, 0, 2, 0, 0, (double)NAN, 0, 0, 0, 0, 0, 0, HUGE_VAL};
     assert_close(hypervolume(points, 5, 4, ones), 0.0625, 0);
     assert_true(hypervolume(points + 4, 4, 4, ones) == 0);
 }
@@ -92,7 +93,7 @@ static void hypervolume__counts_only_what_is_better_than_the_reference(void **st
 static void hypervolume__of_an_endless_box_is_infinite(void **state)
 {
     (void)state;
-    const double points[] = {0.5, 0.5, 0.5, 0.5, 0.5, -INFINITY, 0.5, 0.5}, far[] = {1, INFINITY, 1, 1};
+    const double points[] = {0.5, 0.5, 0.5, 0.5, 0.5, -HUGE_VAL, 0.5, 0.5}, far[] = {1, HUGE_VAL, 1, 1};
     for (int m = 2; m <= 4; m++) assert_true(isinf(hypervolume(points + 4, 1, m, ones)) && isinf(hypervolume(points, 1, m, far)));
     assert_close(hypervolume(points, 1, 4, ones), 0.0625, 0);
 }
@@ -299,9 +300,80 @@ static void hypervolume__of_a_dense_sphere_nears_the_ball(void **state)
     }
 }
 
+/* The tree of near points against a scan of all members. With few points its words are not used, with many in many objectives they do not hold
+ * whole ranks. */
+static void check_find(const struct near_tree *t, const double *points, size_t n, int k, size_t point, const uint8_t *member,
+                       struct neighbours *near)
+{
+    const double *p = points + point * (size_t)k;
+    double box[FRONT_OBJECTIVES_MAX];
+    bool covered = false;
+    size_t inside = 0, found = 0;
+    memcpy(box, ones, sizeof box);
+    for (size_t i = 0; i < n; i++) {
+        int worse = 0, which = 0;
+        for (int j = 0; j < k; j++)
+            if (points[i * (size_t)k + (size_t)j] > p[j]) worse++, which = j;
+        if (!member[i] || worse > 1) continue;
+        covered |= worse == 0;
+        if (worse == 1) box[which] = fmin(box[which], points[i * (size_t)k + (size_t)which]);
+    }
+    near_tree_find(t, points, (size_t)k, point, ones, near);
+    assert_int_equal(near->covered, covered);
+    if (covered) return;
+    assert_memory_equal(near->box, box, (size_t)k * sizeof *box);
+    for (size_t i = 0; i < n; i++) {
+        bool is_inside = member[i];
+        for (int j = 0; j < k; j++) is_inside &= points[i * (size_t)k + (size_t)j] < box[j];
+        inside += is_inside;
+    }
+    for (size_t f = 0; f < near->n; f++) {
+        assert_true(member[near->points[f]]);
+        bool is_inside = true;
+        for (int j = 0; j < k; j++) is_inside &= points[near->points[f] * (size_t)k + (size_t)j] < box[j];
+        found += is_inside;
+    }
+    assert_int_equal(found, inside);
+}
+
+static void near_tree__finds_what_a_scan_finds(void **state)
+{
+    (void)state;
+    static const size_t sizes[] = {1, 20, 33, 500, 3000};
+    struct near_tree t = {0};
+    for (size_t s = 0; s < sizeof sizes / sizeof *sizes; s++)
+        for (int k = 3; k <= 9; k += 2)
+            for (int levels = 0; levels <= 20; levels += 20) {
+                const size_t n = sizes[s];
+                double *points = levels ? points_new(31, n, k, levels) : sphere_new(31, n, k);
+                uint8_t *member = xcalloc(n, 1);
+                uint32_t *found = xmalloc(n * sizeof *found);
+                struct neighbours near = {.points = found};
+                uint64_t random = 17;
+                near_tree_reset(&t, points, n, (size_t)k, k);
+                for (int step = 0; step < 600; step++) {
+                    const size_t i = (size_t)(uniform(&random) * (double)n);
+                    if (member[i]) {
+                        near_tree_remove(&t, i);
+                        member[i] = 0;
+                    }
+                    check_find(&t, points, n, k, i, member, &near);
+                    if (uniform(&random) < 0.7) {
+                        near_tree_insert(&t, i);
+                        member[i] = 1;
+                    }
+                }
+                free(found);
+                free(member);
+                free(points);
+            }
+    near_tree_release(&t);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(near_tree__finds_what_a_scan_finds),
         cmocka_unit_test(hypervolume__of_no_points_is_zero),
         cmocka_unit_test(hypervolume__of_a_point_is_its_box),
         cmocka_unit_test(hypervolume__counts_only_what_is_better_than_the_reference),

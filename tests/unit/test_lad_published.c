@@ -1,8 +1,9 @@
 /* LAD against the paper's headline numbers: speedups and energy against an A100, latency against the ideal accelerator.
  *
- * The A100 side and its constants are not part of the LAD model; they stand here. All constants were fitted to the five LAD-2.5 group-1 numbers and the
- * 42 % of Fig. 1; the other 25 numbers are held out. Group 1: 512 to 2048 positions, four LLMs; group 2: 2560 to 4096, the two that
- * reach it. The batches of 12 and 8 are assumptions: the paper does not publish them. */
+ * The A100 side and its constants are not part of the LAD model; they stand here. All constants were fitted to the five LAD-2.5
+ * group-1 numbers and the 42 % of Fig. 1; the other 25 numbers are held out. Group 1: 512 to 2048 positions, four LLMs; group 2:
+ * 2560 to 4096, the two that reach it. The batches of 12 and 8 are assumptions: the paper does not publish them.
+ */
 #include "lad_fixture.h"
 
 #include <setjmp.h>

@@ -73,7 +73,7 @@ static void store__rejects_rows_out_of_order_and_stores_nothing(void **state)
     one_error(&d, "rows from point 10 on came where those from 0 were due", 1);
     s = (struct toy_source){.next = 0, .stop = 128};
     assert_false(store_write(st, 0, 0, 99, toy_pull, &s, &d)); /* a block reaches behind the end */
-    one_error(&d, "rows from point 64 on", 1);
+    one_error(&d, "64 rows came from point 64 on where 1 to 36 were due", 1);
     assert_true(toy_write(st, 0, 99, &d));
     store_close(st);
     sql_gives("a.db", "SELECT count(*), (SELECT count(*) FROM block), (SELECT done FROM run) FROM toy_all", "i100|i1|i100\n");
@@ -109,7 +109,7 @@ static void store__refuses_a_point_twice(void **state)
     sql_gives("a.db", "SELECT count(*), (SELECT done FROM run) FROM toy_all", "i100|i100\n");
 }
 
-/* ---- resuming ------------------------------------------------------------------------------------------------------------------ */
+/* ---- resuming -------------------------------------------------------------------------------------------------------------- */
 
 static void store__knows_what_is_missing(void **state)
 {
@@ -207,7 +207,7 @@ static void store__starts_anew_when_asked_or_edited_or_sharded(void **state)
               "i1|i100|i1|i1\ni2|i100|i101|i101\ni3|i50|i201|i201\n");
 }
 
-/* ---- fronts and values ------------------------------------------------------------------------------------------------------------ */
+/* ---- fronts and values ----------------------------------------------------------------------------------------------------- */
 
 static void store__replaces_the_front_of_a_run(void **state)
 {

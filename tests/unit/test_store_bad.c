@@ -117,7 +117,7 @@ static void bad__a_file_that_cannot_be_written(void **state)
     if (user == 0) assert_int_equal(seteuid(0), 0);
 }
 
-/* ---- others on the same file ------------------------------------------------------------------------------------------------ */
+/* ---- others on the same file ----------------------------------------------------------------------------------------------- */
 
 static void bad__a_second_writer_is_refused(void **state)
 {
@@ -164,7 +164,7 @@ static void bad__a_lock_of_another_program_is_reported(void **state)
     reader_close(r);
 }
 
-/* ---- a full disk -------------------------------------------------------------------------------------------------------------- */
+/* ---- a full disk ----------------------------------------------------------------------------------------------------------- */
 
 /* In a child, with files limited to `bytes`: write until it fails. Exit status 0: it failed as it should. */
 static void write_to_the_limit(rlim_t bytes)

@@ -137,7 +137,7 @@ static void merge__reads_paths_with_odd_letters(void **state)
     sql_gives("out 'x'.db", "SELECT count(*) FROM toy", "i100\n");
 }
 
-/* ---- bad input ---------------------------------------------------------------------------------------------------------------- */
+/* ---- bad input ------------------------------------------------------------------------------------------------------------- */
 
 static void refused(const char *out, const char *in, const char *about, const char *part)
 {

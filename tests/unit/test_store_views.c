@@ -1,4 +1,5 @@
-/* The schema over time: columns that come later, runs that vary and fix different parameters, several sweeps and models in one file. */
+/* The schema over time: columns that come later, runs that vary and fix different parameters, several sweeps and models in one
+ * file. */
 #include "store_fixture.h"
 
 static const char *const view_columns[] = {"run",      "point", "status",    "reason",  "fidelity", "tiles",
@@ -20,7 +21,7 @@ static void views__show_every_column_under_its_own_name(void **state)
     sql_gives("a.db", "SELECT count(*) FROM toy WHERE context = 4097", "i0\n");
 }
 
-/* ---- a run that varies what another fixes ------------------------------------------------------------------------------------ */
+/* ---- a run that varies what another fixes ---------------------------------------------------------------------------------- */
 
 static const struct column other_columns[] = {
     {.name = "context", .unit = "", .doc = "context", .role = COLUMN_PARAM, .type = DSE_TYPE_I64},
@@ -68,7 +69,8 @@ static void other_make(const char *path, const char *name, const char *model, ui
     struct diags d;
     diags_init(&d);
     struct store_table t = other_table(model, points);
-    struct run_info info = {.sweep = name, .sweep_text = "", .hash = hash, .fidelity = "closed-form", .objectives = "max tokens_per_s"};
+    struct run_info info = {
+        .sweep = name, .sweep_text = "", .hash = hash, .fidelity = "closed-form", .objectives = "max tokens_per_s"};
     struct store *st = store_open_tables(path, &info, &t, 1, 0, &d);
     no_errors(&d);
     uint64_t next = 0;
@@ -152,7 +154,7 @@ static void views__keep_models_apart(void **state)
     sql_gives("a.db", "SELECT max(run) FROM toy", "i1\n"); /* the newest run that has this model */
 }
 
-/* ---- names ---------------------------------------------------------------------------------------------------------------------- */
+/* ---- names ----------------------------------------------------------------------------------------------------------------- */
 
 static void one_name(const char *name, bool is_param, const char *part)
 {

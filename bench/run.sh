@@ -1,0 +1,59 @@
+#!/bin/sh
+# ./dev bench: speed as ratios to limits and yardsticks measured in the same run. Absolute times drift with the machine; ratios are what counts.
+set -eu
+build=$(cd "$1" && pwd)
+only=${2:-all}
+dse=$build/src/cli/dse
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+wanted() { [ "$only" = all ] || [ "$only" = "$1" ]; }
+
+median() { sort -n | awk '{v[NR] = $1} END {print v[int((NR + 1) / 2)]}'; }
+
+if wanted eval; then
+    echo "== closed form: nanoseconds a point and core (to reach: under 400)"
+    "$build"/bench/bench_lad
+    echo
+fi
+
+if wanted sweep; then
+    echo "== a million LAD points, evaluation included, against a bare loop of prepared INSERTs of the same rows"
+    echo "   (to reach: 1.0; goal: 2)"
+    sed -e '/^\[figures\]/,$d' sweeps/lad_million.toml >"$work/million.toml"
+    "$dse" sweep "$work/million.toml" -q -o "$work/rows.db" >/dev/null
+    for _ in 1 2 3; do
+        rm -f "$work"/sweep.db* "$work"/bare.db*
+        sync
+        "$build"/bench/bench_insert "$work/rows.db" lad_all "$work/bare.db" 131072 >>"$work/bare"
+        sync
+        "$build"/bench/bench_run "$dse" sweep "$work/million.toml" -q -o "$work/sweep.db" | cut -d' ' -f1 >>"$work/whole"
+        rm -f "$work"/sweep.db*
+        sync
+        "$dse" sweep "$work/million.toml" -o "$work/sweep.db" 2>&1 >/dev/null | sed -n 's/.* points in \([0-9.]*\) s .*/\1/p' >>"$work/stored"
+    done
+    awk -v a="$(median <"$work/bare")" -v b="$(median <"$work/stored")" -v c="$(median <"$work/whole")" 'BEGIN {
+        printf "   bare INSERT loop           %.2f s\n", a
+        printf "   dse sweep, to the last row %.2f s: %.2fx the rate\n", b, a / b
+        printf "   dse sweep, whole process   %.2f s: %.2fx, with the front found, stored and printed\n\n", c, a / c}'
+fi
+
+if wanted memory; then
+    echo "== largest resident set (to reach: under 300 MiB, whatever the number of points)"
+    for n in 1 10; do
+        sed -e '/^\[figures\]/,$d' -e "s/points = 50/points = $((50 * n))/" sweeps/lad_million.toml >"$work/$n.toml"
+        "$build"/bench/bench_run "$dse" sweep "$work/$n.toml" -q -o "$work/$n.db" | awk -v n=$n '{printf "   %2d million points: %s s, %s MiB\n", n, $1, $2}'
+        rm -f "$work/$n".db*
+    done
+    echo
+fi
+
+if wanted store; then
+    echo "== ways into SQLite, a million synthetic rows"
+    (cd "$work" && "$build"/bench/bench_store)
+    echo
+fi
+
+if wanted front; then
+    echo "== Pareto fronts and hypervolume, against moocore 0.20 as published, each over one pass of its own machine's data"
+    "$build"/bench/bench_front
+fi

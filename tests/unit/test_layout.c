@@ -1,0 +1,137 @@
+#include "figure_fixture.h"
+
+#include "figure/layout.h"
+
+/* A scene of `n` series with names of `length` characters, without points: all that a layout asks for. */
+struct sample {
+    struct figure *figure;
+    struct scene scene;
+    struct entries entries;
+    struct layout layout;
+};
+
+static char *make_word(size_t length)
+{
+    char *s = xmalloc(length + 1);
+    for (size_t i = 0; i < length; i++) s[i] = i % 9 == 8 ? ' ' : 'n';
+    s[length] = '\0';
+    return s;
+}
+
+static void sample_init(struct sample *ret, const char *output, size_t n, size_t length)
+{
+    char *title = make_word(2 * length);
+    char *text = xasprintf("[figure]\ntitle = '%s'\nkind = 'lines'\nsql = 'q'\nx = 'x'\ny = { column = 'y', label = '%s' }\n"
+                           "series = { column = 's', label = 'Heading' }\n[output]\n%s\n",
+                           title, title, output);
+    *ret = (struct sample){.figure = good_figure(text)};
+    struct scene *s = &ret->scene;
+    s->figure = ret->figure;
+    s->layer[s->n_layers++] = (struct layer){.style = LAYER_LINES};
+    cloud_init(&s->layer[0].points, 10);
+    cloud_add(&s->layer[0].points, 0, 1e5, 0);
+    cloud_add(&s->layer[0].points, 1, 9e5, 0);
+    for (size_t i = 0; i < n; i++) {
+        char *name = make_word(length);
+        name[0] = (char)('a' + i);
+        series_text(&s->series, name);
+        free(name);
+    }
+    series_sort(&s->series);
+    scene_fit_axes(s, 5, 5, NULL, NULL);
+    entries_init(&ret->entries, s);
+    layout_init(&ret->layout, s, &ret->entries);
+    free(text);
+    free(title);
+}
+
+static void sample_release(struct sample *p)
+{
+    layout_release(&p->layout);
+    entries_release(&p->entries);
+    scene_release(&p->scene);
+    figure_free(p->figure);
+}
+
+static void layout__leaves_a_plot_that_nothing_covers(void **state)
+{
+    (void)state;
+    static const char *const outputs[] = {"", "legend = 'right'", "width_mm = 30\nheight_mm = 30", "width_mm = 200\nheight_mm = 40",
+                                          "font_size = 20"};
+    for (size_t o = 0; o < sizeof outputs / sizeof *outputs; o++)
+        for (size_t n = 1; n <= SERIES_MAX; n++)
+            for (size_t length = 1; length <= 40; length += 13) {
+                struct sample p;
+                sample_init(&p, outputs[o], n, length);
+                const struct layout *l = &p.layout;
+                bool right = p.figure->legend == LEGEND_RIGHT;
+                assert_true(l->width == p.figure->width_mm && l->height >= p.figure->height_mm);
+                assert_true(l->left + l->right < 0.95 * l->width);
+                assert_true(l->height - l->bottom - l->top >= 0.24 * l->width);
+                assert_true(l->legend_columns >= 1);
+                double rows = ceil((double)n / l->legend_columns), half = l->entry_height / 2;
+                double last = l->legend_y - (rows - 1) * l->entry_height;
+                assert_true(last - half > -1e-9); /* within the picture */
+                assert_true(l->heading_y + half <= l->height + 1e-9);
+                if (right) {
+                    assert_true(l->legend_x >= l->width - l->right);
+                } else {
+                    assert_true(l->legend_y + half < l->label_x_y); /* below the label of x, which is below the plot */
+                    assert_true(l->label_x_y < l->bottom);
+                    bool fits = l->entry_width + l->legend_x < l->width;
+                    assert_true(!fits || l->legend_x + l->legend_columns * l->entry_width <= l->width);
+                }
+                assert_true(l->title_y > l->height - l->top);
+                sample_release(&p);
+            }
+}
+
+static void layout__keeps_the_size_of_the_file_when_all_fits(void **state)
+{
+    (void)state;
+    struct sample p;
+    sample_init(&p, "width_mm = 85\nheight_mm = 60", 5, 4);
+    assert_true(p.layout.height == 60);
+    assert_int_equal(p.layout.legend_columns, 3); /* five entries: rows of three and two, not four and one */
+    sample_release(&p);
+}
+
+static void layout__has_no_legend_when_none_is_wanted(void **state)
+{
+    (void)state;
+    struct sample p;
+    sample_init(&p, "legend = 'none'", 5, 10);
+    assert_int_equal(p.entries.n, 0);
+    assert_int_equal(p.layout.legend_columns, 0);
+    sample_release(&p);
+}
+
+static void check_wrapped(const char *s, size_t columns, const char *expected)
+{
+    char *wrapped = layout_wrap(s, columns);
+    assert_string_equal(wrapped, expected);
+    free(wrapped);
+}
+
+static void layout_wrap__breaks_at_spaces(void **state)
+{
+    (void)state;
+    check_wrapped("", 10, "");
+    check_wrapped("one two three", 20, "one two three");
+    check_wrapped("one two three", 8, "one two\nthree");
+    check_wrapped("one two three", 3, "one\ntwo\nthree");
+    check_wrapped("longer-than-that", 5, "longer-than-that");
+    check_wrapped("µµµµ µµµµ", 9, "µµµµ µµµµ"); /* characters, not bytes */
+    check_wrapped("own\nlines stay here", 10, "own\nlines stay\nhere");
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(layout__leaves_a_plot_that_nothing_covers),
+        cmocka_unit_test(layout__keeps_the_size_of_the_file_when_all_fits),
+        cmocka_unit_test(layout__has_no_legend_when_none_is_wanted),
+        cmocka_unit_test(layout_wrap__breaks_at_spaces),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
