@@ -51,6 +51,7 @@ static bool read_calibrated(struct binding_full *b, const struct toml_doc *doc, 
         return diags_input(diags, toml_loc(doc, table), doc->text, NULL, "calibrated.%s is not a table", table->key);
     if (!toml_check_keys(doc, table, keys, 2, diags)) return false;
     const struct toml_node *fitted = toml_expect(doc, table, "fitted_to", TOML_STRING, diags);
+    if (!fitted && toml_get(table, "fitted_to")) return false;
     if (!fitted || !toml_get(table, "value"))
         return diags_input(diags, toml_key_loc(doc, table), doc->text, NULL, "calibrated.%s needs value and fitted_to", table->key);
     b->calibrated = xrealloc(b->calibrated, b->n_calibrated + 1, sizeof *b->calibrated);

@@ -17,7 +17,8 @@ struct range {
     bool log;
 };
 
-static const double GRID_TOLERANCE = 1e-9; /* of a step: how near the end must be to the grid to be on it */
+/* How near the end must be to the grid to be on it: a part of a step, and of the way there (steps like 1e-7 are no exact doubles). */
+static const double GRID_TOLERANCE = 1e-9, GRID_ROUNDING = 4e-16;
 
 /* A number key of the range; false with an error when it is missing and needed, or not a finite number. */
 static bool read_number(const struct field *f, const struct toml_doc *doc, const struct toml_node *node, const char *key,
@@ -93,7 +94,8 @@ static bool read_range(const struct field *f, const struct toml_doc *doc, const 
 static uint64_t count_of(const struct range *r)
 {
     if (r->points) return (uint64_t)r->points;
-    long double steps = ((long double)r->to - r->from) / r->step + GRID_TOLERANCE;
+    long double steps = ((long double)r->to - r->from) / r->step;
+    steps += fmaxl(GRID_TOLERANCE, steps * GRID_ROUNDING);
     return steps >= 1.8e19L ? UINT64_MAX : (uint64_t)steps + 1;
 }
 
@@ -109,7 +111,7 @@ static double round_decimal(double v)
 
 static double value_at(const struct range *r, uint64_t i)
 {
-    if (!r->points) return round_decimal(r->from + (double)i * r->step);
+    if (!r->points) return fmin(round_decimal(r->from + (double)i * r->step), r->to);
     uint64_t last = (uint64_t)r->points - 1;
     if (i == last) return r->to;
     double t = (double)i / (double)last;
