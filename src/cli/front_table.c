@@ -278,7 +278,7 @@ static bool print_summary(struct printing *p, const struct goal *g)
         if (found.hypervolume)
             fprintf(stderr, "front: hypervolume %s of the box between the worst and the best of each objective%s\n",
                     found.hypervolume, g->n_per ? ", mean over the fronts" : "");
-        if (p->request->limit && n > p->request->limit)
+        if (p->request->limit && n > p->request->limit && p->models.n)
             fprintf(stderr, "front: the first %zu rows are shown; all are in the view %s_front\n", p->request->limit,
                     p->models.s[0]);
         free(goal);
