@@ -34,13 +34,6 @@ static struct gpu gpu_token(const struct dse_llm *llm, double context)
     return (struct gpu){attention_s, attention_s + 2 * weights / (gpu_bps * gpu_linear) / GPU_BATCH};
 }
 
-static struct lad_metrics estimate(const struct lad_params *p)
-{
-    struct lad_metrics m;
-    dse_model_lad.estimate(p, &m, NULL);
-    return m;
-}
-
 /* One (LLM, context): the five ratios. */
 static void ratios(const struct lad_params *p, double ret[NUMBERS])
 {
