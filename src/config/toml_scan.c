@@ -102,7 +102,9 @@ static const char *look(struct scan *c)
     case '.':
         if (++c->dots >= TOML_KEY_PARTS_MAX) return "is nested too deep: a key of more than 16 parts";
         break;
-    default: break;
+    default:
+        if ((unsigned char)*c->s >= 0x80) return "has a character outside of quotes and comments that is not ASCII";
+        break;
     }
     c->s++;
     return NULL;

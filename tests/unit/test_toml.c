@@ -174,6 +174,10 @@ static void toml__refuses_what_is_not_text(void **state)
     refuse("# \xf4\x90\x80\x80", 1, 3, "UTF-8");
     refuse("# \xf0\x9f\x98\n", 1, 3, "UTF-8");
     refuse("a = \"b\\u0000c\"\n", 1, 5, "NUL");
+    refuse("a = 1\n\xc3\xa4 = 2\n", 2, 1, "is not ASCII");
+    refuse("a =\xc2\xa0 1\n", 1, 4, "is not ASCII");
+    refuse("a = '\xc3\xa4' \xc3\xbe\n", 1, 9, "is not ASCII");
+    refuse("[:a]\n", 1, 2, "is not TOML");
     refuse("\"a\\u0000\" = 1\n", 1, 1, "control character");
     refuse("[t]\n\"a\\nb\" = 1\n", 2, 1, "control character");
 }

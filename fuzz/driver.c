@@ -1,0 +1,279 @@
+/* Runs a fuzz target (LLVMFuzzerTestOneInput, as libFuzzer calls it) without libFuzzer, so that gcc will do:
+ *
+ *     fuzz_toml SECONDS FILE|DIRECTORY...
+ *
+ * First every file as it is, then for SECONDS inputs made from them: bytes flipped, words put in, pieces cut, doubled and joined.
+ * The sequence follows from $FUZZ_SEED (default: the time), which is printed. An input that crashes or takes more than 20 seconds is
+ * left in crash-TARGET in the working directory; run the target with 0 seconds on it to see it again. Build with ASan and UBSan.
+ *
+ * To have coverage guide the search, link the target with clang -fsanitize=fuzzer instead of this file.
+ */
+#include "base/diag.h"
+#include "base/text.h"
+#include "base/xalloc.h"
+
+#include <dirent.h>
+#include <signal.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+#ifdef __SANITIZE_ADDRESS__
+#include <sanitizer/common_interface_defs.h>
+#endif
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n);
+
+/* Read by UBSan: the first fault ends the run. */
+const char *__ubsan_default_options(void);
+const char *__ubsan_default_options(void)
+{
+    return "halt_on_error=1:print_stacktrace=1";
+}
+
+enum { INPUT_MAX = 1 << 16, SECONDS_MAX = 20 };
+
+struct input {
+    char *bytes;
+    size_t n;
+};
+
+static struct input *seeds;
+static size_t n_seeds;
+static uint8_t current[INPUT_MAX];
+static size_t current_n;
+static char crash_file[256];
+
+/* ---- what is left behind by a crash --------------------------------------------------------------------------------------- */
+
+static void save_current(void)
+{
+    FILE *f = fopen(crash_file, "wb");
+    if (!f) return;
+    fwrite(current, 1, current_n, f);
+    fclose(f);
+    fprintf(stderr, "fuzz: the input is in %s\n", crash_file);
+}
+
+static void on_signal(int signal_number)
+{
+    fprintf(stderr, "fuzz: signal %d\n", signal_number);
+    save_current();
+    _exit(1);
+}
+
+static void watch(const char *program)
+{
+    const char *slash = strrchr(program, '/');
+    snprintf(crash_file, sizeof crash_file, "crash-%s", slash ? slash + 1 : program);
+    signal(SIGALRM, on_signal);
+    signal(SIGABRT, on_signal);
+#ifdef __SANITIZE_ADDRESS__
+    __sanitizer_set_death_callback(save_current);
+#else
+    signal(SIGSEGV, on_signal);
+#endif
+}
+
+static void run_current(void)
+{
+    alarm(SECONDS_MAX);
+    LLVMFuzzerTestOneInput(current, current_n);
+    alarm(0);
+}
+
+/* ---- seeds ------------------------------------------------------------------------------------------------------------------ */
+
+static void add_file(const char *path)
+{
+    struct diags d;
+    diags_init(&d);
+    struct input in = {0};
+    if (!text_read_file(path, 64 << 20, &in.bytes, &in.n, &d)) {
+        diags_print(&d, stderr, false);
+        exit(2);
+    }
+    diags_release(&d);
+    seeds = xrealloc(seeds, n_seeds + 1, sizeof *seeds);
+    seeds[n_seeds++] = in;
+}
+
+static void add_path(const char *path)
+{
+    struct dirent **entries;
+    int n = scandir(path, &entries, NULL, alphasort);
+    if (n < 0) {
+        add_file(path);
+        return;
+    }
+    for (int i = 0; i < n; i++) {
+        char *name = xasprintf("%s/%s", path, entries[i]->d_name);
+        struct stat st;
+        if (stat(name, &st) == 0 && S_ISREG(st.st_mode)) add_file(name);
+        free(name);
+        free(entries[i]);
+    }
+    free(entries);
+}
+
+/* ---- mutations -------------------------------------------------------------------------------------------------------------- */
+
+static uint64_t random_state;
+
+static size_t below(size_t n)
+{
+    random_state ^= random_state << 13;
+    random_state ^= random_state >> 7;
+    random_state ^= random_state << 17;
+    return n ? (size_t)(random_state % n) : 0;
+}
+
+/* Replace current[at, at + cut) by n bytes; too much is left out. */
+static void replace(size_t at, size_t cut, const void *bytes, size_t n)
+{
+    if (n > INPUT_MAX - (current_n - cut)) n = INPUT_MAX - (current_n - cut);
+    memmove(current + at + n, current + at + cut, current_n - at - cut);
+    memcpy(current + at, bytes, n);
+    current_n = current_n - cut + n;
+}
+
+static void put_word(void)
+{
+    static const char *const words[] = {
+        "[",
+        "]",
+        "[[",
+        "]]",
+        "{",
+        "}",
+        "=",
+        ",",
+        ".",
+        "\n",
+        "\r\n",
+        "#",
+        "\"",
+        "'",
+        "\"\"\"",
+        "'''",
+        "\\",
+        "\\u0000",
+        "\\n",
+        " ",
+        "-",
+        "+",
+        "_",
+        "0x",
+        "0",
+        "1",
+        "-1",
+        "1e308",
+        "1e-308",
+        "1e18",
+        "inf",
+        "nan",
+        "true",
+        "0.1",
+        "9223372036854775807",
+        "1979-05-27",
+        "07:32:00",
+        "from",
+        "to",
+        "step",
+        "points",
+        "scale",
+        "\"log\"",
+        "\"auto\"",
+        "params",
+        "sweep",
+        "models",
+        "toy",
+        "pebble",
+        "tiles",
+        "llm",
+        "tiny",
+        "derive",
+        "constraints",
+        "objectives",
+        "per",
+        "catalog",
+        "llms",
+        "profiles",
+        "\"max\"",
+        "\xEF\xBB\xBF",
+        "\xC3\xA4",
+        "\xFF",
+        "\xED\xA0\x80",
+    };
+    const char *word = words[below(sizeof words / sizeof *words)];
+    replace(below(current_n + 1), 0, word, strlen(word));
+}
+
+static void mutate(void)
+{
+    size_t at = below(current_n + 1), left = current_n - at, length = below(left < 64 ? left + 1 : 64);
+    uint8_t byte = (uint8_t)below(256), piece[64];
+    switch (below(8)) {
+    case 0:
+        if (left) current[at] = (uint8_t)(current[at] ^ (1u << below(8)));
+        break;
+    case 1: replace(at, left ? 1 : 0, &byte, 1); break;
+    case 2: replace(at, 0, &byte, 1); break;
+    case 3: replace(at, length, "", 0); break;
+    case 4: /* doubled elsewhere */
+        memcpy(piece, current + at, length);
+        replace(below(current_n + 1), 0, piece, length);
+        break;
+    case 5: { /* a piece of another seed */
+        const struct input *other = &seeds[below(n_seeds)];
+        size_t start = below(other->n + 1), n = below(other->n - start + 1);
+        replace(at, length, other->bytes + start, n < 4096 ? n : 4096);
+        break;
+    }
+    default: put_word(); break;
+    }
+}
+
+static void set_current(const struct input *in)
+{
+    current_n = in->n < INPUT_MAX ? in->n : INPUT_MAX;
+    memcpy(current, in->bytes, current_n);
+}
+
+int main(int argc, char **argv)
+{
+    char *end = NULL;
+    long seconds = argc > 2 ? strtol(argv[1], &end, 10) : -1;
+    if (seconds < 0 || *end) {
+        fprintf(stderr, "usage: %s SECONDS FILE|DIRECTORY...\n", argv[0]);
+        return 2;
+    }
+    for (int i = 2; i < argc; i++) add_path(argv[i]);
+    if (n_seeds == 0) {
+        fprintf(stderr, "%s: no files to start from\n", argv[0]);
+        return 2;
+    }
+    watch(argv[0]);
+    const char *given = getenv("FUZZ_SEED");
+    random_state = given ? strtoull(given, NULL, 10) : (uint64_t)time(NULL);
+    printf("fuzz: %zu files, FUZZ_SEED=%llu\n", n_seeds, (unsigned long long)random_state);
+    fflush(stdout);
+    random_state = random_state * 0x9E3779B97F4A7C15u | 1;
+    for (size_t i = 0; i < n_seeds; i++) {
+        set_current(&seeds[i]);
+        run_current();
+    }
+    unsigned long runs = 0;
+    for (time_t stop = time(NULL) + seconds; time(NULL) < stop; runs++) {
+        set_current(&seeds[below(n_seeds)]);
+        for (size_t n = 1 + below(8); n > 0; n--) mutate();
+        run_current();
+    }
+    printf("fuzz: %lu inputs made, none crashed\n", runs);
+    for (size_t i = 0; i < n_seeds; i++) free(seeds[i].bytes);
+    free(seeds);
+    return 0;
+}

@@ -1,0 +1,60 @@
+/* Sweep files: whatever the bytes, errors or a sweep whose every value is within its parameter's range. */
+#include "config/sweep_file.h"
+#include "toy_model.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n);
+
+static void need(bool holds)
+{
+    if (!holds) abort();
+}
+
+static void check_given(const struct field *f, const struct given *g)
+{
+    need(g->n > 0);
+    need((g->values != NULL) == (g->n <= BIND_VALUES_MAX));
+    for (uint64_t i = 0; g->values && i < g->n; i++) {
+        struct value v = g->values[i];
+        if (f->type == DSE_TYPE_F64) need(v.f64 >= f->min && v.f64 <= f->max);
+        if (f->type == DSE_TYPE_I64) need((double)v.i64 >= f->min && (double)v.i64 <= f->max);
+        if (f->type == DSE_TYPE_REF) need(v.ref != NULL);
+        if (f->type == DSE_TYPE_ENUM) need(f->choices[v.choice] != NULL);
+    }
+}
+
+static void check_sweep(const struct sweep_file *s)
+{
+    need(s->name && *s->name && s->question && s->n_models > 0 && s->n_objectives > 0);
+    for (size_t m = 0; m < s->n_models; m++) {
+        const struct binding *b = s->bindings[m];
+        for (size_t i = 0; i < b->model->params.n; i++)
+            if (b->given[i].is_given) check_given(&b->model->params.fields[i], &b->given[i]);
+    }
+    for (size_t i = 0; i < s->n_constraints; i++) need(s->constraints[i].loc.line > 0 && s->constraints[i].loc.column > 0);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
+{
+    struct diags d;
+    diags_init(&d);
+    struct catalog *c = catalog_new(toy_data_dir(), &d);
+    need(c != NULL);
+    struct sweep_file *s = sweep_file_read_text("fuzz", (const char *)data, n, c, toy_data_dir(), &d);
+    need(s || d.errors == 1);
+    need(diags_exit_status(&d) == (d.errors ? 2 : 0));
+    if (d.errors == 0) check_sweep(s);
+    char *printed = NULL;
+    size_t size = 0;
+    FILE *f = open_memstream(&printed, &size);
+    need(f != NULL);
+    diags_print(&d, f, true);
+    fclose(f);
+    free(printed);
+    sweep_file_free(s);
+    catalog_free(c);
+    diags_release(&d);
+    return 0;
+}
