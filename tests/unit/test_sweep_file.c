@@ -277,9 +277,9 @@ static void sweep_file__refuses_bad_columns(void **state)
         free(lines);
     }
     refuse_section("[derive]\na = '1'\nA = '2'\n", 6, 1, "there is a column \"A\" already");
-    refuse_section("[derive]\na-b = '1'\n", 5, 1, "cannot be a column");
-    refuse_section("[derive]\n1a = '1'\n", 5, 1, "cannot be a column");
-    refuse_section("[derive]\n'' = '1'\n", 5, 1, "cannot be a column");
+    refuse_section("[derive]\na-b = '1'\n", 5, 1, "cannot name a column");
+    refuse_section("[derive]\n1a = '1'\n", 5, 1, "cannot name a column");
+    refuse_section("[derive]\n'' = '1'\n", 5, 1, "cannot name a column");
     refuse_section("[derive]\na = 1\n", 5, 5, "an expression in quotes is needed");
     refuse_section("[constraints]\na = true\n", 5, 5, "an expression in quotes is needed");
     struct text many;
