@@ -60,9 +60,12 @@ static struct cell *load(sqlite3 *db, const char *table, size_t *ret_rows, int *
         for (int c = 0; c < columns; c++) {
             struct cell *cell = &cells[rows * (size_t)columns + (size_t)c];
             cell->type = sqlite3_column_type(q, c);
-            if (cell->type == SQLITE_INTEGER) cell->i64 = sqlite3_column_int64(q, c);
-            else if (cell->type == SQLITE_FLOAT) cell->f64 = sqlite3_column_double(q, c);
-            else if (cell->type == SQLITE_TEXT) cell->text = intern((const char *)sqlite3_column_text(q, c));
+            if (cell->type == SQLITE_INTEGER)
+                cell->i64 = sqlite3_column_int64(q, c);
+            else if (cell->type == SQLITE_FLOAT)
+                cell->f64 = sqlite3_column_double(q, c);
+            else if (cell->type == SQLITE_TEXT)
+                cell->text = intern((const char *)sqlite3_column_text(q, c));
         }
         rows++;
     }
@@ -103,10 +106,14 @@ static sqlite3_stmt *prepare_insert(sqlite3 *db, const char *table, int columns)
 static void insert_row(sqlite3 *db, sqlite3_stmt *q, const struct cell *row, int columns)
 {
     for (int c = 0; c < columns; c++) {
-        if (row[c].type == SQLITE_INTEGER) sqlite3_bind_int64(q, c + 1, row[c].i64);
-        else if (row[c].type == SQLITE_FLOAT) sqlite3_bind_double(q, c + 1, row[c].f64);
-        else if (row[c].type == SQLITE_TEXT) sqlite3_bind_text(q, c + 1, row[c].text, -1, SQLITE_STATIC);
-        else sqlite3_bind_null(q, c + 1);
+        if (row[c].type == SQLITE_INTEGER)
+            sqlite3_bind_int64(q, c + 1, row[c].i64);
+        else if (row[c].type == SQLITE_FLOAT)
+            sqlite3_bind_double(q, c + 1, row[c].f64);
+        else if (row[c].type == SQLITE_TEXT)
+            sqlite3_bind_text(q, c + 1, row[c].text, -1, SQLITE_STATIC);
+        else
+            sqlite3_bind_null(q, c + 1);
     }
     check(sqlite3_step(q), db, "insert");
     sqlite3_reset(q);
@@ -128,7 +135,8 @@ int main(int argc, char **argv)
     unlink(argv[3]);
     double start = now();
     check(sqlite3_open(argv[3], &out), out, argv[3]);
-    check(sqlite3_exec(out, "PRAGMA page_size=16384; PRAGMA journal_mode=PERSIST; PRAGMA synchronous=NORMAL", NULL, NULL, NULL), out, "pragmas");
+    check(sqlite3_exec(out, "PRAGMA page_size=16384; PRAGMA journal_mode=PERSIST; PRAGMA synchronous=NORMAL", NULL, NULL, NULL),
+          out, "pragmas");
     check(sqlite3_exec(out, create, NULL, NULL, NULL), out, create);
     sqlite3_stmt *q = prepare_insert(out, table, columns);
     for (size_t i = 0; i < rows; i++) {

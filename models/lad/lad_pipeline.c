@@ -62,16 +62,24 @@ struct lad_stages lad_stages_eq7(const struct lad_params *p, double d, double n,
     };
 }
 
+/* What active positions add to the stages of a head that has none. */
+static void add_active(const struct lad_params *p, double w, double active, struct lad_stages *s)
+{
+    s->md += w * lad_ceil(active / (double)p->vpu_md);
+    s->ac += w * lad_ceil(active / (double)p->vpu_ac);
+}
+
 struct lad_stages lad_stages_exact(const struct lad_params *p, double d, double n, const struct dse_locality *at)
 {
     double w = passes(p, d), eas = (double)p->vpu_eas, ac = (double)p->vpu_ac, load = (double)p->accumulator_cycles;
     double update = larger(1, lad_ceil(at->updates / ac)); /* AC.5 to AC.8: the lanes share U; at least one position ages a step */
-    return (struct lad_stages){
+    struct lad_stages s = {
         .eas = w * (2 * lad_ceil(at->centers / eas) + lad_ceil(at->large / eas) + 1) + lad_ceil(n / ((double)p->vpu_width * eas)),
         .apid = lad_ceil(n / (double)p->apid_width),
-        .md = w * lad_ceil(at->active / (double)p->vpu_md),
-        .ac = w * (lad_ceil(d / ac) + 1 + lad_ceil(at->active / ac) + 1) + w * (d + 3) * (update + load),
+        .ac = w * (lad_ceil(d / ac) + 2) + w * (d + 3) * (update + load),
     };
+    add_active(p, w, at->active, &s);
+    return s;
 }
 
 /* ---- SRAM ---------------------------------------------------------------------------------------------------------------- */
@@ -255,18 +263,23 @@ static struct lad_stages stages_at(const struct lad_point *pt, double active)
     return pt->p->pipeline == LAD_EXACT ? lad_stages_exact(pt->p, pt->d, pt->n, &at) : lad_stages_eq7(pt->p, pt->d, pt->n, &at);
 }
 
-/* The stages of all nodes, and their mean. Eq. 7 is linear in the active positions: two evaluations and a line. */
+/* The stages of all nodes, and their mean. Only what active positions add differs; in Eq. 7 that is a line. */
 static struct lad_stages plan_stages(const struct lad_point *pt, const struct lad_spread *spread, struct plan *plan)
 {
     struct lad_stages none = stages_at(pt, 0), one = stages_at(pt, 1), mean = {.eas = none.eas, .apid = none.apid};
     bool line = pt->p->pipeline == LAD_EQ7;
+    double w = passes(pt->p, pt->d);
     for (int i = 0; i < spread->nodes; i++) {
         struct lad_stages s = none;
-        s.md += plan->active[i] * (one.md - none.md);
-        s.ac += plan->active[i] * (one.ac - none.ac);
-        plan->stages[i] = line ? s : stages_at(pt, plan->active[i]);
-        mean.md += spread->weight[i] * plan->stages[i].md;
-        mean.ac += spread->weight[i] * plan->stages[i].ac;
+        if (line) {
+            s.md += plan->active[i] * (one.md - none.md);
+            s.ac += plan->active[i] * (one.ac - none.ac);
+        } else {
+            add_active(pt->p, w, plan->active[i], &s);
+        }
+        plan->stages[i] = s;
+        mean.md += spread->weight[i] * s.md;
+        mean.ac += spread->weight[i] * s.ac;
     }
     return mean;
 }

@@ -4,6 +4,7 @@
 #include "base/text.h"
 #include "base/xalloc.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -13,6 +14,7 @@ enum { GROUP_BUFFER_POINTS = 1 << 13 };
 struct group {
     char *key;
     struct front *front;
+    double low[FRONT_OBJECTIVES_MAX], high[FRONT_OBJECTIVES_MAX]; /* of all its points */
 };
 
 struct grouped_front {
@@ -74,7 +76,9 @@ static size_t add_group(struct grouped_front *g, const char *key)
     }
     *find_slot(g, key) = g->n + 1;
     size_t buffer = *key ? GROUP_BUFFER_POINTS : FRONT_BUFFER_POINTS;
-    g->groups[g->n] = (struct group){xstrdup(key), front_new_sized(g->m, g->maximise, buffer)};
+    struct group *new = &g->groups[g->n];
+    *new = (struct group){.key = xstrdup(key), .front = front_new_sized(g->m, g->maximise, buffer)};
+    for (int j = 0; j < g->m; j++) new->low[j] = new->high[j] = (double)NAN;
     return g->n++;
 }
 
@@ -84,7 +88,12 @@ void grouped_front_add(struct grouped_front *g, const char *key, uint64_t id, co
         size_t slot = *find_slot(g, key);
         g->last = slot ? slot - 1 : add_group(g, key);
     }
-    front_add(g->groups[g->last].front, id, values);
+    struct group *group = &g->groups[g->last];
+    for (int j = 0; j < g->m; j++) {
+        group->low[j] = fmin(group->low[j], values[j]); /* of a NaN and a number, the number */
+        group->high[j] = fmax(group->high[j], values[j]);
+    }
+    front_add(group->front, id, values);
 }
 
 static int compare_ids(const void *a, const void *b)
@@ -93,9 +102,27 @@ static int compare_ids(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-size_t grouped_front_finish(struct grouped_front *g, const uint64_t **ret_ids)
+/* The share of its group's box that a front dominates. */
+static double share(const struct grouped_front *g, const struct group *group, const double *values, size_t n)
+{
+    enum { EXACT_OBJECTIVES = 3, MANY = 2000 };
+    if (g->m < 2 || n == 0 || (g->m > EXACT_OBJECTIVES && n > MANY)) return (double)NAN;
+    const size_t m = (size_t)g->m;
+    double *scaled = xmalloc(n * m * sizeof *scaled), ref[FRONT_OBJECTIVES_MAX];
+    for (size_t j = 0; j < m; j++) {
+        double span = group->high[j] - group->low[j], best = g->maximise[j] ? group->high[j] : group->low[j];
+        ref[j] = 1;
+        for (size_t i = 0; i < n; i++) scaled[i * m + j] = span > 0 ? fabs(values[i * m + j] - best) / span : 0;
+    }
+    double volume = hypervolume(scaled, n, g->m, ref);
+    free(scaled);
+    return volume;
+}
+
+size_t grouped_front_finish(struct grouped_front *g, const uint64_t **ret_ids, double *ret_hypervolume)
 {
     size_t n = 0;
+    double volume = 0;
     for (size_t i = 0; i < g->n; i++) {
         const uint64_t *ids;
         const double *values;
@@ -103,7 +130,9 @@ size_t grouped_front_finish(struct grouped_front *g, const uint64_t **ret_ids)
         g->ids = xrealloc(g->ids, n + k, sizeof *g->ids);
         if (k) memcpy(g->ids + n, ids, k * sizeof *ids);
         n += k;
+        if (ret_hypervolume) volume += share(g, &g->groups[i], values, k);
     }
+    if (ret_hypervolume) *ret_hypervolume = g->n ? volume / (double)g->n : (double)NAN;
     if (n) qsort(g->ids, n, sizeof *g->ids, compare_ids);
     *ret_ids = g->ids;
     return n;

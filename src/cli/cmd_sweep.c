@@ -78,22 +78,36 @@ static void print_axes(const struct binding *b)
     }
 }
 
+/* Are all axes expanded, and is the space one that a run would take? */
+static bool can_build(const struct binding *b)
+{
+    for (size_t i = 0; i < b->model->params.n; i++)
+        if (b->given[i].is_given && !b->given[i].values) return false;
+    return space_count_of(b) <= (uint64_t)MAX_POINTS_DEFAULT;
+}
+
+static bool show_size(const struct sweep_file *s, size_t m, struct diags *diags)
+{
+    struct space *sp = space_new(s, m, UINT64_MAX, diags);
+    if (!sp) return false;
+    size_t columns;
+    space_columns(sp, &columns);
+    printf("  a row has %zu columns; about %.3g MB of database\n", columns, (double)space_count(sp) * (double)columns * 8.5 / 1e6);
+    space_free(sp);
+    return true;
+}
+
 static int dry_run(const struct sweep_file *s, struct diags *diags)
 {
-    char count[TEXT_NUMBER_MAX];
+    bool ok = true;
     for (size_t m = 0; m < s->n_models; m++) {
+        char count[TEXT_NUMBER_MAX];
         uint64_t n = space_count_of(s->bindings[m]);
         printf("%s: %s%s points\n", s->bindings[m]->model->desc->name, n == UINT64_MAX ? "more than " : "", text_count(count, n));
         print_axes(s->bindings[m]);
-        if (n > (uint64_t)MAX_POINTS_DEFAULT) continue;
-        struct space *sp = space_new(s, m, UINT64_MAX, diags);
-        if (!sp) return 2;
-        size_t columns;
-        space_columns(sp, &columns);
-        printf("  a row has %zu columns; about %.3g MB of database\n", columns, (double)n * (double)columns * 8.5 / 1e6);
-        space_free(sp);
+        ok = (can_build(s->bindings[m]) ? show_size(s, m, diags) : space_check(s, m, diags)) && ok;
     }
-    return 0;
+    return ok ? 0 : 2;
 }
 
 /* ---- the run ---------------------------------------------------------------------------------------------------------------------------- */

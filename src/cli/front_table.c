@@ -6,7 +6,6 @@
 #include "cli/query_print.h"
 #include "store/query.h"
 
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -75,7 +74,7 @@ static bool find_run(struct printing *p)
     struct found_run found = {0};
     bool ok = each_row(p, take_run, &found, sql);
     if (ok && !found.id) ok = diags_runtime(p->diags, p->request->db, "has no run with %s", which);
-    if (ok) {
+    if (ok && found.id) {
         p->run = strtoll(found.id, NULL, 10);
         if (!goal_parse(&p->goal, found.objectives))
             ok = diags_runtime(p->diags, p->request->db, "run %lld has unreadable objectives \"%s\"", (long long)p->run,
@@ -225,16 +224,17 @@ static void list_points(const uint64_t *ids, size_t n, size_t m, struct text *li
     text_add(list, ")");
 }
 
-static bool print_rows(struct printing *p, const struct goal *g, const uint64_t *ids, size_t n)
+/* The stored front, or the points of `ids`. */
+static bool print_rows(struct printing *p, const struct goal *g, bool stored, const uint64_t *ids, size_t n)
 {
     struct text sql;
     text_init(&sql);
     for (size_t m = 0; m < p->models.n; m++) {
         struct text points;
         text_init(&points);
-        if (ids) list_points(ids, n, m, &points);
+        if (!stored) list_points(ids, n, m, &points);
         if (m) text_add(&sql, " UNION ALL ");
-        add_select(p, p->models.s[m], g, ids ? points.s : NULL, &sql);
+        add_select(p, p->models.s[m], g, stored ? NULL : points.s, &sql);
         text_release(&points);
     }
     text_add(&sql, " ORDER BY");
@@ -250,83 +250,43 @@ static bool print_rows(struct printing *p, const struct goal *g, const uint64_t 
     return ok;
 }
 
-/* ---- summary ---------------------------------------------------------------------------------------------------------------------------- */
+/* ---- summary ------------------------------------------------------------------------------------------------------------------------ */
 
-/* Best and worst of every objective over all feasible points. */
-static bool read_extent(struct printing *p, const struct goal *g, double *best, double *worst)
+struct found_summary {
+    char *points, *hypervolume;
+};
+
+static void take_summary(void *user, const char *a, const char *b)
 {
-    for (size_t i = 0; i < g->n; i++) best[i] = worst[i] = (double)NAN;
-    bool ok = true;
-    for (size_t m = 0; ok && m < p->models.n; m++) {
-        struct text sql;
-        text_init(&sql);
-        for (size_t i = 0; i < g->n; i++)
-            text_addf(&sql, "%smin(\"%s\"), max(\"%s\")", i ? ", " : "SELECT ", g->columns[i], g->columns[i]);
-        text_addf(&sql, " FROM \"%s\" WHERE status = 'ok' AND run = %lld", p->models.s[m], (long long)p->run);
-        struct query *q = query_new(p->reader, sql.s, (struct srcloc){0}, p->diags);
-        ok = q && query_step(q, p->diags) == 1;
-        for (size_t i = 0; ok && i < g->n; i++) {
-            double lo = query_f64(q, (int)(2 * i)), hi = query_f64(q, (int)(2 * i + 1));
-            best[i] = g->maximise[i] ? fmax(best[i], hi) : fmin(best[i], lo);
-            worst[i] = g->maximise[i] ? fmin(worst[i], lo) : fmax(worst[i], hi);
-        }
-        query_free(q);
-        text_release(&sql);
-    }
-    return ok;
+    struct found_summary *f = user;
+    f->points = xstrdup(a);
+    f->hypervolume = b ? xstrdup(b) : NULL;
 }
 
-/* The front's values, each objective scaled so that the best of all feasible points is 0 and the worst 1. The caller frees it. */
-static double *scaled_front(struct printing *p, const struct goal *g, const double *best, const double *worst, size_t *ret_n)
-{
-    double *values = NULL;
-    size_t n = 0, capacity = 0;
-    int status = 0;
-    for (size_t m = 0; status >= 0 && m < p->models.n; m++) {
-        struct text sql;
-        text_init(&sql);
-        for (size_t i = 0; i < g->n; i++) text_addf(&sql, "%s\"%s\"", i ? ", " : "SELECT ", g->columns[i]);
-        text_addf(&sql, " FROM \"%s_front\" WHERE run = %lld", p->models.s[m], (long long)p->run);
-        struct query *q = query_new(p->reader, sql.s, (struct srcloc){0}, p->diags);
-        status = q ? 1 : -1;
-        while (status > 0 && (status = query_step(q, p->diags)) > 0) {
-            if (n == capacity) values = xrealloc(values, capacity = 2 * capacity + 64, g->n * sizeof *values);
-            for (size_t i = 0; i < g->n; i++) {
-                double span = worst[i] - best[i];
-                values[n * g->n + i] = span != 0 ? (query_f64(q, (int)i) - best[i]) / span : 0;
-            }
-            n++;
-        }
-        query_free(q);
-        text_release(&sql);
-    }
-    *ret_n = n;
-    return values;
-}
-
-/* Points on the front, and the share of the box between the worst and the best that it dominates. */
+/* How many points the stored front has, and what it dominates. */
 static bool print_summary(struct printing *p, const struct goal *g)
 {
-    enum {
-        MANY = 2000,
-        EXACT_OBJECTIVES = 3
-    }; /* the hypervolume of large fronts in many dimensions takes too long to be said in passing */
-    double best[SWEEP_OBJECTIVES_MAX], worst[SWEEP_OBJECTIVES_MAX], ref[SWEEP_OBJECTIVES_MAX];
-    if (!read_extent(p, g, best, worst)) return false;
-    size_t n;
-    double *values = scaled_front(p, g, best, worst, &n);
-    for (size_t i = 0; i < g->n; i++) ref[i] = 1;
-    char count[TEXT_NUMBER_MAX], *goal = goal_text(g);
-    fprintf(stderr, "front: %s points, %s", text_count(count, n), goal);
-    if (g->n_per == 0 && g->n > 1 && n > 0 && (g->n <= EXACT_OBJECTIVES || n <= MANY))
-        fprintf(stderr, "; hypervolume %.4f of the box between the worst and the best of each objective",
-                hypervolume(values, n, (int)g->n, ref));
-    fprintf(stderr, "\n");
-    if (p->request->limit && n > p->request->limit)
-        fprintf(stderr, "front: the first %zu rows are shown; all are in the view %s_front\n", p->request->limit, p->models.s[0]);
-    free(goal);
-    free(values);
-    return true;
+    struct found_summary found = {0};
+    char *sql = xasprintf("SELECT (SELECT count(*) FROM front WHERE run = r.id),"
+                          " CASE WHEN hypervolume IS NOT NULL THEN printf('%%.4f', hypervolume) END FROM run AS r WHERE id = %lld",
+                          (long long)p->run);
+    bool ok = each_row(p, take_summary, &found, sql);
+    if (ok && found.points) {
+        char count[TEXT_NUMBER_MAX], *goal = goal_text(g);
+        unsigned long long n = strtoull(found.points, NULL, 10);
+        fprintf(stderr, "front: %s points, %s\n", text_count(count, n), goal);
+        if (found.hypervolume)
+            fprintf(stderr, "front: hypervolume %s of the box between the worst and the best of each objective%s\n",
+                    found.hypervolume, g->n_per ? ", mean over the fronts" : "");
+        if (p->request->limit && n > p->request->limit && p->models.n)
+            fprintf(stderr, "front: the first %zu rows are shown; all are in the view %s_front\n", p->request->limit,
+                    p->models.s[0]);
+        free(goal);
+    }
+    free(found.points);
+    free(found.hypervolume);
+    free(sql);
+    return ok;
 }
 
 /* ---- the whole ---------------------------------------------------------------------------------------------------------------------------- */
@@ -339,8 +299,8 @@ static bool print_new_goal(struct printing *p)
     for (size_t m = 0; ok && m < p->models.n; m++) ok = scan_model(p, m, front);
     if (ok) {
         const uint64_t *ids;
-        size_t n = grouped_front_finish(front, &ids);
-        ok = print_rows(p, g, ids ? ids : (const uint64_t[]){0}, n);
+        size_t n = grouped_front_finish(front, &ids, NULL);
+        ok = print_rows(p, g, false, ids, n);
     }
     grouped_front_free(front);
     return ok;
@@ -354,7 +314,7 @@ bool front_table_print(const struct front_request *request, struct diags *diags)
     if (ok && request->goal)
         ok = print_new_goal(&p);
     else if (ok)
-        ok = print_rows(&p, &p.goal, NULL, 0) && (!request->summary || print_summary(&p, &p.goal));
+        ok = print_rows(&p, &p.goal, true, NULL, 0) && (!request->summary || print_summary(&p, &p.goal));
     strings_release(&p.models);
     strings_release(&p.axes);
     goal_release(&p.goal);

@@ -126,7 +126,7 @@ struct listed {
 static int compare_listed(const void *a, const void *b)
 {
     const struct listed *x = a, *y = b;
-    int order = memcmp(&x->value, &y->value, sizeof x->value);
+    int order = (x->value.i64 > y->value.i64) - (x->value.i64 < y->value.i64); /* of the bits, whatever the type */
     return order ? order : (x->at > y->at) - (x->at < y->at);
 }
 

@@ -79,13 +79,6 @@ const char *catalog_intern(struct catalog *c, const char *s)
     return c->interned[c->n_interned++] = xstrdup(s);
 }
 
-static void free_strings(struct dse_entry *entry)
-{
-    free((void *)(uintptr_t)entry->name);
-    free((void *)(uintptr_t)entry->source);
-    free(entry);
-}
-
 static void free_entry(enum dse_kind kind, struct dse_entry *entry)
 {
     if (kind == DSE_KIND_SRAM)
@@ -93,7 +86,7 @@ static void free_entry(enum dse_kind kind, struct dse_entry *entry)
     else if (kind == DSE_KIND_PROFILE)
         profile_free((struct dse_profile *)entry);
     else
-        free_strings(entry);
+        free(entry); /* its strings are interned */
 }
 
 void catalog_free(struct catalog *c)
@@ -230,8 +223,8 @@ static bool add_toml_entry(struct catalog *c, enum dse_kind kind, const struct t
         free(entry);
         return false;
     }
-    entry->name = xstrdup(table->key);
-    entry->source = xstrdup(source->string);
+    entry->name = catalog_intern(c, table->key);
+    entry->source = catalog_intern(c, source->string);
     catalog_add(c, kind, entry);
     return true;
 }

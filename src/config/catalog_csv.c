@@ -27,7 +27,7 @@ static bool read_technology(struct catalog *c, const struct csv_table *t, size_t
         ok = csv_table_number(t, row, 2 + i, i > 0, numbers[i], diags) && ok;
     if (catalog_find(c, DSE_KIND_TECHNOLOGY, cells[0]))
         ok = diags_input(diags, csv_table_loc(t, row), NULL, NULL, "technology \"%s\" stands here twice", cells[0]);
-    e->entry = (struct dse_entry){xstrdup(cells[0]), xstrdup(cells[8])};
+    e->entry = (struct dse_entry){catalog_intern(c, cells[0]), catalog_intern(c, cells[8])};
     e->method = catalog_intern(c, cells[1]);
     catalog_add(c, DSE_KIND_TECHNOLOGY, &e->entry);
     return ok;

@@ -24,7 +24,7 @@ struct entry_list {
 struct catalog {
     struct entry_list lists[DSE_KIND_COUNT];
     struct schema fields[DSE_KIND_COUNT];
-    char **interned; /* names of methods: equal names have equal pointers */
+    char **interned; /* names and sources: equal ones have equal pointers */
     size_t n_interned;
 };
 

@@ -103,7 +103,7 @@ struct value field_get(const struct field *f, const void *object)
     case DSE_TYPE_ENUM: memcpy(&v.choice, at, sizeof v.choice); break;
     case DSE_TYPE_REF: memcpy(&v.ref, at, sizeof v.ref); break;
     case DSE_TYPE_END:
-    case DSE_TYPE_EMBED: assert(!"a field has a value type");
+    case DSE_TYPE_EMBED: assert(f->type != DSE_TYPE_END && f->type != DSE_TYPE_EMBED); /* a field has a value */
     }
     return v;
 }
@@ -117,7 +117,7 @@ void field_set(const struct field *f, void *object, struct value v)
     case DSE_TYPE_ENUM: memcpy(at, &v.choice, sizeof v.choice); break;
     case DSE_TYPE_REF: memcpy(at, &v.ref, sizeof v.ref); break;
     case DSE_TYPE_END:
-    case DSE_TYPE_EMBED: assert(!"a field has a value type");
+    case DSE_TYPE_EMBED: assert(f->type != DSE_TYPE_END && f->type != DSE_TYPE_EMBED); /* a field has a value */
     }
 }
 

@@ -28,6 +28,21 @@ static const char *points_text(char *buf, double count)
     return count <= EXACT * 1e6 ? text_count(buf, (uint64_t)count) : text_short_number(buf, count);
 }
 
+/* An axis is expanded before it is walked; one that is too long was not. */
+static bool check_axes(const struct sweep_file *s, const struct binding *b, struct diags *diags)
+{
+    bool ok = true;
+    for (size_t i = 0; i < b->model->params.n; i++) {
+        const struct given *g = &b->given[i];
+        if (!g->is_given || g->values) continue;
+        char n[TEXT_NUMBER_MAX], most[TEXT_NUMBER_MAX];
+        ok = diags_input(diags, g->loc, s->doc->text, "make the range coarser; --dry-run shows the axes without running",
+                         "%s: an axis of %s values; at most %s", b->model->params.fields[i].name, points_text(n, (double)g->n),
+                         text_count(most, BIND_VALUES_MAX));
+    }
+    return ok;
+}
+
 static bool check_count(const struct sweep_file *s, const struct binding *b, uint64_t max_points, struct diags *diags)
 {
     if (space_count_of(b) <= max_points) return true;
@@ -254,7 +269,7 @@ struct space *space_new(const struct sweep_file *s, size_t m, uint64_t max_point
 {
     const struct binding *b = s->bindings[m];
     bool ok = space_check(s, m, diags);
-    if (!check_count(s, b, max_points, diags) || !ok) return NULL;
+    if (!check_count(s, b, max_points, diags) || !check_axes(s, b, diags) || !ok) return NULL;
     struct space *sp = xcalloc(1, sizeof *sp);
     sp->sweep = s;
     sp->binding = b;

@@ -179,7 +179,7 @@ static bool recount(const struct merge *m, const struct names *models, int64_t r
 static bool join_birth(const struct merge *m, int64_t from, int64_t to)
 {
     return db_exec(&m->db, m->diags,
-                   "UPDATE main.run AS o SET shard = CASE WHEN o.shard IS i.shard THEN i.shard END,"
+                   "UPDATE main.run AS o SET hypervolume = NULL, shard = CASE WHEN o.shard IS i.shard THEN i.shard END,"
                    " started = min(o.started, i.started), ended = max(coalesce(o.ended, i.ended), coalesce(i.ended, '')),"
                    " host = CASE WHEN instr(o.host, i.host) THEN o.host ELSE o.host || ', ' || i.host END"
                    " FROM input.run AS i WHERE o.id = %lld AND i.id = %lld;"
@@ -191,7 +191,7 @@ static bool copy_birth(const struct merge *m, int64_t from, int64_t *ret_to)
 {
     static const char columns[] =
         "sweep, sweep_text, hash, version, git_commit, models, objectives, seed, fidelity, shard, host, started, ended,"
-        " planned, done, feasible, status";
+        " planned, done, feasible, hypervolume, status";
     bool ok =
         db_exec(&m->db, m->diags, "INSERT INTO main.run(%s) SELECT %s FROM input.run WHERE id = %lld", columns, columns, from);
     *ret_to = sqlite3_last_insert_rowid(m->db.sqlite);

@@ -65,6 +65,16 @@ bool store_front(struct store *st, size_t m, const uint64_t *points, size_t n, s
     return db_end(&st->db, ok, diags);
 }
 
+bool store_hypervolume(struct store *st, double hypervolume, struct diags *diags)
+{
+    sqlite3_stmt *stmt = db_prepare(&st->db, diags, "UPDATE run SET hypervolume = ? WHERE id = %lld", (long long)st->run);
+    if (!stmt) return false;
+    sqlite3_bind_double(stmt, 1, hypervolume); /* NaN becomes NULL */
+    bool ok = db_run(&st->db, stmt, diags);
+    sqlite3_finalize(stmt);
+    return ok;
+}
+
 /* ---- values ---------------------------------------------------------------------------------------------------------------- */
 
 /* ", <expression>" for each column asked for; false, with an error, when there is no such column. */

@@ -1,7 +1,7 @@
 /* The store: one SQLite file, as DESIGN.md section 5 says. Everything that touches SQL lives here.
  *
  *     run(id INTEGER PRIMARY KEY, sweep, sweep_text, hash, version, git_commit, models, objectives, seed, fidelity, shard, host,
- *         started, ended, planned, done, feasible, status)                status: 'running', 'interrupted', 'done'
+ *         started, ended, planned, done, feasible, hypervolume, status)                status: 'running', 'interrupted', 'done'
  *     MODEL_all(id INTEGER PRIMARY KEY, run, point, status, reason, fidelity, <varying parameters>, <metrics>, <derived>)
  *     MODEL_fixed(run INTEGER PRIMARY KEY, first_id, points, <every parameter; NULL where it varies>)
  *     MODEL          view: every parameter and metric under its own name, newest run of each sweep
@@ -108,6 +108,9 @@ bool store_write(struct store *st, size_t m, uint64_t first, uint64_t last, row_
 
 /* Compute nothing, store the front: point indices (ascending) of space m. Replaces an earlier front of this run. */
 bool store_front(struct store *st, size_t m, const uint64_t *points, size_t n, struct diags *diags);
+/* Store the front's hypervolume, as grouped_front_finish gives it; NaN is NULL. */
+bool store_hypervolume(struct store *st, double hypervolume, struct diags *diags);
+
 /* Columns of a model by name: numbers, and those whose values together name the row's group. */
 struct scan_columns {
     const char *const *values, *const *group;

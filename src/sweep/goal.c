@@ -111,8 +111,9 @@ bool goal_front(struct store *st, const struct goal *g, size_t *ret_n, struct di
     for (; ok && scan.model < store_models(st); scan.model++) ok = store_scan(st, scan.model, &columns, add_point, &scan, diags);
     if (ok) {
         const uint64_t *ids;
-        *ret_n = grouped_front_finish(scan.front, &ids);
-        ok = store_fronts(st, store_models(st), ids, *ret_n, diags);
+        double hypervolume;
+        *ret_n = grouped_front_finish(scan.front, &ids, &hypervolume);
+        ok = store_fronts(st, store_models(st), ids, *ret_n, diags) && store_hypervolume(st, hypervolume, diags);
     }
     grouped_front_free(scan.front);
     return ok;

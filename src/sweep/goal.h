@@ -27,7 +27,7 @@ void goal_of_sweep(struct goal *g, const struct sweep_file *s);
 char *goal_text(const struct goal *g);
 bool goal_parse(struct goal *g, const char *text);
 
-/* Compute the front of the store's run under the goal, over all its models together, and store it. */
+/* Compute the front of the store's run under the goal, over all its models together, and its hypervolume, and store them. */
 bool goal_front(struct store *st, const struct goal *g, size_t *ret_n, struct diags *diags);
 
 #endif

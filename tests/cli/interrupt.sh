@@ -2,10 +2,10 @@
 # Ctrl-C: exit status 130, the state saved, and the same command goes on.
 . "$(dirname "$0")/lib.sh"
 write_sweep s.toml
-sed -i 's/points = 16/points = 200/' s.toml
+sed -i 's/points = 16/points = 100/' s.toml
 "$DSE" sweep s.toml -o a.db >/dev/null 2>said.txt &
 pid=$!
-sleep 1.5
+sleep 1
 kill -INT $pid
 status=0
 wait $pid || status=$?
@@ -15,3 +15,8 @@ done=$(sqlite3 a.db 'select done from run')
 [ "$done" -eq "$(count a.db lad_all)" ] || fail "the run says $done points, the table has $(count a.db lad_all)"
 [ "$(sqlite3 a.db 'select status from run')" = interrupted ] || fail "status is not interrupted"
 [ "$(sqlite3 a.db 'select sum(last - first + 1) from block')" -eq "$done" ] || fail "blocks and rows disagree"
+
+"$DSE" sweep s.toml -q -o a.db >/dev/null
+"$DSE" sweep s.toml -q -o whole.db >/dev/null
+[ "$(rows a.db lad)" = "$(rows whole.db lad)" ] || fail "other rows after an interruption"
+[ "$(sqlite3 a.db 'select count(*), status from run')" = '1|done' ] || fail "the run was not finished"

@@ -4,7 +4,10 @@
 write_sweep s.toml
 "$DSE" sweep s.toml -q -j 1 -o one.db >one.txt
 "$DSE" sweep s.toml -q -j 2 -o two.db >two.txt
-for k in 1 2 3; do "$DSE" sweep s.toml -q --shard $k/3 -o part$k.db >/dev/null; done
+"$DSE" sweep s.toml -q --shard 1/3 -o part1.db >/dev/null
+SLURM_ARRAY_TASK_ID=11 SLURM_ARRAY_TASK_MIN=10 SLURM_ARRAY_TASK_COUNT=3 "$DSE" sweep s.toml -q --shard auto -o part2.db >/dev/null
+OMPI_COMM_WORLD_RANK=2 OMPI_COMM_WORLD_SIZE=3 "$DSE" sweep s.toml -q --shard auto -o part3.db >/dev/null
+[ "$(sqlite3 part2.db 'select shard from run')" = 2/3 ] || fail "--shard auto took another shard"
 "$DSE" merge merged.db part3.db part1.db part2.db
 expected=$(rows one.db lad)
 [ "$(count one.db lad)" -eq 189696 ] || fail "unexpected count $(count one.db lad)"

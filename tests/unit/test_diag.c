@@ -5,7 +5,7 @@
 
 #include <stdlib.h>
 
-static char *printed(const struct diags *d)
+static __attribute__((noinline)) char *printed(const struct diags *d)
 {
     char *text = NULL;
     size_t n = 0;

@@ -132,8 +132,10 @@ static void expr__never_crashes_on_rubbish(void **state)
         struct diags d;
         diags_init(&d);
         struct expr *e = expr_new(text, (struct srcloc){"f", 1, 1}, text, &params, &metrics, &d);
-        if (e) (void)expr_eval(e, &p, &m);
-        else assert_true(d.errors > 0);
+        if (e)
+            (void)expr_eval(e, &p, &m);
+        else
+            assert_true(d.errors > 0);
         expr_free(e);
         diags_release(&d);
     }

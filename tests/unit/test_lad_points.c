@@ -1,38 +1,8 @@
 /* LAD over the space: which points are refused and why, what becomes of the batch, technologies and SRAM tables, and that no point
  * of the whole space yields nonsense. */
-#include "lad_fixture.h"
+#include "lad_test.h"
 
 #include <dse/units.h>
-
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdio.h>
-
-#include <cmocka.h>
-
-static struct lad_fixture f;
-
-static int set_up(void **state)
-{
-    (void)state;
-    lad_fixture_init(&f);
-    return 0;
-}
-
-static int tear_down(void **state)
-{
-    (void)state;
-    lad_fixture_release(&f);
-    return 0;
-}
-
-static struct lad_metrics estimate(const struct lad_params *p)
-{
-    struct lad_metrics m;
-    assert_null(dse_model_lad.check(p));
-    dse_model_lad.estimate(p, &m, NULL);
-    return m;
-}
 
 /* ---- refused points -------------------------------------------------------------------------------------------------------- */
 

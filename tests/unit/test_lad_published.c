@@ -4,13 +4,7 @@
  * group-1 numbers and the 42 % of Fig. 1; the other 25 numbers are held out. Group 1: 512 to 2048 positions, four LLMs; group 2:
  * 2560 to 4096, the two that reach it. The batches of 12 and 8 are assumptions: the paper does not publish them.
  */
-#include "lad_fixture.h"
-
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdio.h>
-
-#include <cmocka.h>
+#include "lad_test.h"
 
 enum { NUMBERS = 5, CASES = 6, LAD_BATCH = 12, GPU_BATCH = 8 };
 
@@ -29,22 +23,6 @@ static const struct published {
 /* vLLM on an A100-40GB: attention and weights each at their share of the peak bandwidth. */
 static const double gpu_bps = 1555e9, gpu_attention = 0.65, gpu_linear = 0.67, gpu_watts = 254;
 
-static struct lad_fixture f;
-
-static int set_up(void **state)
-{
-    (void)state;
-    lad_fixture_init(&f);
-    return 0;
-}
-
-static int tear_down(void **state)
-{
-    (void)state;
-    lad_fixture_release(&f);
-    return 0;
-}
-
 struct gpu {
     double attention_s, all_s; /* a token */
 };
@@ -54,13 +32,6 @@ static struct gpu gpu_token(const struct dse_llm *llm, double context)
     double weights = (double)llm->layers * dse_llm_layer_weights(llm) + dse_llm_head_weights(llm);
     double attention_s = context * dse_kv_bytes_per_token(llm, 16) / (gpu_bps * gpu_attention);
     return (struct gpu){attention_s, attention_s + 2 * weights / (gpu_bps * gpu_linear) / GPU_BATCH};
-}
-
-static struct lad_metrics estimate(const struct lad_params *p)
-{
-    struct lad_metrics m;
-    dse_model_lad.estimate(p, &m, NULL);
-    return m;
 }
 
 /* One (LLM, context): the five ratios. */

@@ -48,14 +48,17 @@ static bool ends_with(const char *s, const char *suffix)
 static void check_field(const struct model *m, const struct field *f)
 {
     static const char *const reserved[] = {"id", "run", "point", "status", "reason", "fidelity", "first_id"};
-    if (!f->doc || !*f->doc || ends_with(f->doc, ".")) fail_msg("%s.%s: its doc is missing or ends in a full stop", m->desc->name, f->name);
+    if (!f->doc || !*f->doc || ends_with(f->doc, "."))
+        fail_msg("%s.%s: its doc is missing or ends in a full stop", m->desc->name, f->name);
     if (!f->source) fail_msg("%s.%s has no source", m->desc->name, f->name);
     const char *suffix = unit_suffix(f->unit);
     if (!suffix) fail_msg("%s.%s: unit \"%s\" is not in the list of units", m->desc->name, f->name, f->unit);
     if (!ends_with(f->name, suffix)) fail_msg("%s.%s: a name in %s ends in %s", m->desc->name, f->name, f->unit, suffix);
     for (size_t i = 0; i < sizeof reserved / sizeof *reserved; i++) assert_string_not_equal(f->name, reserved[i]);
-    if (f->type == DSE_TYPE_ENUM) assert_non_null(f->choices[0]);
-    else if (f->type != DSE_TYPE_REF && !(f->min < f->max)) fail_msg("%s.%s has an empty range", m->desc->name, f->name);
+    if (f->type == DSE_TYPE_ENUM)
+        assert_non_null(f->choices[0]);
+    else if (f->type != DSE_TYPE_REF && !(f->min < f->max))
+        fail_msg("%s.%s has an empty range", m->desc->name, f->name);
 }
 
 static void models__rows_have_unit_doc_source_and_a_unique_name(void **state)
@@ -189,7 +192,8 @@ static struct value random_value(const struct field *f)
         while (catalog_at(catalog, f->kind, n)) n++;
         return (struct value){.ref = catalog_at(catalog, f->kind, (size_t)(uniform() * (double)n))};
     }
-    double v = f->min > 0 && uniform() < 0.7 ? exp(log(f->min) + uniform() * log(f->max / f->min)) : f->min + uniform() * (f->max - f->min);
+    double v = f->min > 0 && uniform() < 0.7 ? exp(log(f->min) + uniform() * log(f->max / f->min))
+                                             : f->min + uniform() * (f->max - f->min);
     if (uniform() < 0.05) v = f->min;
     if (uniform() < 0.05) v = f->max;
     if (f->type == DSE_TYPE_I64) return (struct value){.i64 = (int64_t)v};
