@@ -147,6 +147,11 @@ char *text_count(char *buf, uint64_t v)
     return buf;
 }
 
+char *text_about_count(char *buf, double v)
+{
+    return v < 1e15 ? text_count(buf, (uint64_t)v) : text_short_number(buf, v);
+}
+
 bool text_parse_f64(const char *s, double *ret)
 {
     static locale_t c_locale;

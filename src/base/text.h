@@ -33,6 +33,8 @@ char *text_number(char *buf, double v);
 char *text_short_number(char *buf, double v);
 /* "1,234,567". buf holds TEXT_NUMBER_MAX bytes. Returns buf. */
 char *text_count(char *buf, uint64_t v);
+/* The same for a number that may be too large to be exact: "1e+18" from 10^15 on. */
+char *text_about_count(char *buf, double v);
 /* Parse a whole string as a double or an integer, independent of the locale; false when anything else stands in it. Underscores as in
  * TOML are not accepted. inf and nan parse. */
 bool text_parse_f64(const char *s, double *ret);

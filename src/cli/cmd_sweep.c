@@ -71,10 +71,10 @@ static void print_axes(const struct binding *b)
         const struct field *f = &b->model->params.fields[i];
         if (!g->is_given || g->n < 2) continue;
         if (g->values)
-            printf("  %-18s %9s values, %s to %s %s\n", f->name, text_count(count, g->n), value_text(f, g->values[0], lo),
-                   value_text(f, g->values[g->n - 1], hi), f->unit);
+            printf("  %-18s %9s values, %s to %s %s\n", f->name, text_about_count(count, (double)g->n),
+                   value_text(f, g->values[0], lo), value_text(f, g->values[g->n - 1], hi), f->unit);
         else
-            printf("  %-18s %9s values\n", f->name, text_count(count, g->n));
+            printf("  %-18s %9s values\n", f->name, text_about_count(count, (double)g->n));
     }
 }
 
@@ -103,7 +103,8 @@ static int dry_run(const struct sweep_file *s, struct diags *diags)
     for (size_t m = 0; m < s->n_models; m++) {
         char count[TEXT_NUMBER_MAX];
         uint64_t n = space_count_of(s->bindings[m]);
-        printf("%s: %s%s points\n", s->bindings[m]->model->desc->name, n == UINT64_MAX ? "more than " : "", text_count(count, n));
+        printf("%s: %s%s points\n", s->bindings[m]->model->desc->name, n == UINT64_MAX ? "more than " : "",
+               text_about_count(count, (double)n));
         print_axes(s->bindings[m]);
         ok = (can_build(s->bindings[m]) ? show_size(s, m, diags) : space_check(s, m, diags)) && ok;
     }

@@ -21,13 +21,6 @@ uint64_t space_count_of(const struct binding *b)
     return count;
 }
 
-/* "1,000,000", or "1e+18" where no count is exact. */
-static const char *points_text(char *buf, double count)
-{
-    enum { EXACT = 1000000000 };
-    return count <= EXACT * 1e6 ? text_count(buf, (uint64_t)count) : text_short_number(buf, count);
-}
-
 /* An axis is expanded before it is walked; one that is too long was not. */
 static bool check_axes(const struct sweep_file *s, const struct binding *b, struct diags *diags)
 {
@@ -37,7 +30,7 @@ static bool check_axes(const struct sweep_file *s, const struct binding *b, stru
         if (!g->is_given || g->values) continue;
         char n[TEXT_NUMBER_MAX], most[TEXT_NUMBER_MAX];
         ok = diags_input(diags, g->loc, s->doc->text, "make the range coarser; --dry-run shows the axes without running",
-                         "%s: an axis of %s values; at most %s", b->model->params.fields[i].name, points_text(n, (double)g->n),
+                         "%s: an axis of %s values; at most %s", b->model->params.fields[i].name, text_about_count(n, (double)g->n),
                          text_count(most, BIND_VALUES_MAX));
     }
     return ok;
@@ -54,11 +47,12 @@ static bool check_count(const struct sweep_file *s, const struct binding *b, uin
         if (!given_as_axis(b, i)) continue;
         product *= (double)b->given[i].n;
         text_addf(&sizes, "%s%s %s", sizes.n ? " x " : "", b->model->params.fields[i].name,
-                  points_text(buf, (double)b->given[i].n));
+                  text_about_count(buf, (double)b->given[i].n));
     }
     diags_input(diags, (struct srcloc){.file = s->doc->file}, NULL,
                 "make a range coarser, or raise the limit with --max-points; --dry-run shows the axes without running",
-                "the sweep has %s points (%s); the limit is %s", points_text(buf, product), sizes.s, text_count(limit, max_points));
+                "the sweep has %s points (%s); the limit is %s", text_about_count(buf, product), sizes.s,
+                text_count(limit, max_points));
     text_release(&sizes);
     return false;
 }
