@@ -141,7 +141,8 @@ static bool scan_model(struct printing *p, size_t m, struct grouped_front *front
         group.n = 0;
         for (size_t i = 0; i < g->n_per; i++) {
             const char *s = query_text(q, (int)(1 + g->n + i));
-            text_addf(&group, "%s\x1f", s ? s : "");
+            if (s) text_add(&group, s);
+            text_add_bytes(&group, "\x1f", 1);
         }
         grouped_front_add(front, g->n_per ? group.s : "", (uint64_t)m << MODEL_SHIFT | (uint64_t)query_i64(q, 0), values);
     }

@@ -117,7 +117,8 @@ static void read_group(sqlite3_stmt *stmt, const struct scan_columns *columns, s
     ret->n = 0;
     for (size_t i = 0; i < columns->n_group; i++) {
         const char *s = (const char *)sqlite3_column_text(stmt, (int)(1 + columns->n_values + i));
-        text_addf(ret, "%s\x1f", s ? s : "");
+        if (s) text_add(ret, s);
+        text_add_bytes(ret, "\x1f", 1);
     }
 }
 
