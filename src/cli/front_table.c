@@ -34,7 +34,7 @@ struct printing {
     struct diags *diags;
     int64_t run;
     struct goal goal;
-    struct strings models, axes; /* axes: parameters that vary in any model of the run */
+    struct strings models, axes; /* axes: parameters that the sweep varied in any of its models */
 };
 
 /* Call `each` with every row's first two columns as texts. */
@@ -50,38 +50,31 @@ static bool each_row(struct printing *p, void (*each)(void *user, const char *a,
 
 /* ---- the run --------------------------------------------------------------------------------------------------------------------- */
 
-struct found_run {
-    char *id, *objectives;
-};
-
-static void take_run(void *user, const char *a, const char *b)
-{
-    struct found_run *f = user;
-    f->id = xstrdup(a);
-    f->objectives = xstrdup(b ? b : "");
-}
-
 static void take_string(void *user, const char *a, const char *b)
 {
     (void)b;
     if (a) strings_add(user, a);
 }
 
+/* The run's id, objectives and axes. */
 static bool find_run(struct printing *p)
 {
     char *which = p->request->run ? xasprintf("id = %lld", (long long)p->request->run) : xstrdup("status = 'done'");
-    char *sql = xasprintf("SELECT id, objectives FROM run WHERE %s ORDER BY id DESC LIMIT 1", which);
-    struct found_run found = {0};
-    bool ok = each_row(p, take_run, &found, sql);
-    if (ok && !found.id) ok = diags_runtime(p->diags, p->request->db, "has no run with %s", which);
-    if (ok && found.id) {
-        p->run = strtoll(found.id, NULL, 10);
-        if (!goal_parse(&p->goal, found.objectives))
+    char *sql = xasprintf("SELECT id, objectives, axes FROM run WHERE %s ORDER BY id DESC LIMIT 1", which);
+    struct query *q = query_new(p->reader, sql, (struct srcloc){0}, p->diags);
+    int status = q ? query_step(q, p->diags) : -1;
+    bool ok = status > 0;
+    if (status == 0) diags_runtime(p->diags, p->request->db, "has no run with %s", which);
+    if (ok) {
+        p->run = query_i64(q, 0);
+        if (!goal_parse(&p->goal, query_text(q, 1)))
             ok = diags_runtime(p->diags, p->request->db, "run %lld has unreadable objectives \"%s\"", (long long)p->run,
-                               found.objectives);
+                               query_text(q, 1));
+        char *axes = xstrdup(query_text(q, 2)), *rest;
+        for (char *name = strtok_r(axes, ", ", &rest); name; name = strtok_r(NULL, ", ", &rest)) strings_add(&p->axes, name);
+        free(axes);
     }
-    free(found.id);
-    free(found.objectives);
+    query_free(q);
     free(which);
     free(sql);
     return ok;
@@ -116,24 +109,12 @@ static bool has(const struct strings *l, const char *s)
     return false;
 }
 
-/* Parameters of a model that vary in the run: MODEL_all has them and MODEL_fixed has no value. */
-static bool find_axes(struct printing *p, const char *model)
+/* The columns of a model's view. */
+static bool find_columns(struct printing *p, const char *model, struct strings *ret)
 {
-    struct strings both = {0};
-    char *sql =
-        xasprintf("SELECT name FROM pragma_table_info('%s_all') WHERE name IN (SELECT name FROM pragma_table_info('%s_fixed'))"
-                  " AND name NOT IN ('run')",
-                  model, model);
-    bool ok = each_row(p, take_string, &both, sql);
+    char *sql = xasprintf("SELECT name FROM pragma_table_info('%s')", model);
+    bool ok = each_row(p, take_string, ret, sql);
     free(sql);
-    for (size_t i = 0; ok && i < both.n; i++) {
-        if (has(&p->axes, both.s[i])) continue;
-        sql = xasprintf("SELECT '%s' FROM \"%s_fixed\" WHERE run = %lld AND \"%s\" IS NULL", both.s[i], model, (long long)p->run,
-                        both.s[i]);
-        ok = each_row(p, take_string, &p->axes, sql);
-        free(sql);
-    }
-    strings_release(&both);
     return ok;
 }
 
@@ -179,8 +160,7 @@ static bool check_goal(struct printing *p)
         const char *name = i < g->n ? g->columns[i] : g->per[i - g->n];
         for (size_t m = 0; m < p->models.n; m++) {
             struct strings columns = {0};
-            char *sql = xasprintf("SELECT name FROM pragma_table_info('%s')", p->models.s[m]);
-            bool read = each_row(p, take_string, &columns, sql);
+            bool read = find_columns(p, p->models.s[m], &columns);
             if (read && !has(&columns, name)) {
                 const char *near = text_nearest(name, (const char *const *)columns.s, columns.n);
                 char *hint = near ? xasprintf("did you mean \"%s\"?", near) : NULL;
@@ -189,7 +169,6 @@ static bool check_goal(struct printing *p)
                 free(hint);
             }
             ok = read && ok;
-            free(sql);
             strings_release(&columns);
         }
     }
@@ -198,20 +177,25 @@ static bool check_goal(struct printing *p)
 
 /* ---- rows ------------------------------------------------------------------------------------------------------------------------------- */
 
-/* SELECT of one model's rows on the front. `points`: a list "(1, 2, 3)", or NULL for the stored front. */
-static void add_select(const struct printing *p, const char *model, const struct goal *g, const char *points, struct text *sql)
+/* SELECT of one model's rows on the front; an axis that the model does not have is NULL. `points`: a list "(1, 2, 3)", or NULL for the
+ * stored front. */
+static bool add_select(struct printing *p, const char *model, const struct goal *g, const char *points, struct text *sql)
 {
+    struct strings columns = {0};
+    bool ok = find_columns(p, model, &columns);
     text_addf(sql, "SELECT '%s' AS model", model);
     for (size_t i = 0; i < g->n; i++) text_addf(sql, ", \"%s\"", g->columns[i]);
     for (size_t i = 0; i < p->axes.n; i++) {
         bool objective = false;
         for (size_t k = 0; k < g->n; k++) objective |= strcmp(g->columns[k], p->axes.s[i]) == 0;
-        if (!objective) text_addf(sql, ", \"%s\"", p->axes.s[i]);
+        if (!objective) text_addf(sql, has(&columns, p->axes.s[i]) ? ", \"%s\"" : ", NULL AS \"%s\"", p->axes.s[i]);
     }
     if (points)
         text_addf(sql, " FROM \"%s\" WHERE run = %lld AND point IN %s", model, (long long)p->run, points);
     else
         text_addf(sql, " FROM \"%s_front\" WHERE run = %lld", model, (long long)p->run);
+    strings_release(&columns);
+    return ok;
 }
 
 /* The points of model m among the front's ids, as "(1, 2, 3)". */
@@ -229,22 +213,24 @@ static bool print_rows(struct printing *p, const struct goal *g, bool stored, co
 {
     struct text sql;
     text_init(&sql);
-    for (size_t m = 0; m < p->models.n; m++) {
+    bool ok = true;
+    for (size_t m = 0; ok && m < p->models.n; m++) {
         struct text points;
         text_init(&points);
         if (!stored) list_points(ids, n, m, &points);
         if (m) text_add(&sql, " UNION ALL ");
-        add_select(p, p->models.s[m], g, stored ? NULL : points.s, &sql);
+        ok = add_select(p, p->models.s[m], g, stored ? NULL : points.s, &sql);
         text_release(&points);
     }
     text_add(&sql, " ORDER BY");
-    for (size_t i = 0; i < g->n_per; i++) text_addf(&sql, " \"%s\",", g->per[i]);
+    for (size_t i = 0; i < g->n_per; i++)
+        if (has(&p->axes, g->per[i])) text_addf(&sql, " \"%s\",", g->per[i]);
     text_addf(&sql, " \"%s\" %s", g->columns[0], g->maximise[0] ? "DESC" : "ASC");
     for (size_t i = 1; i < g->n; i++) text_addf(&sql, ", \"%s\" %s", g->columns[i], g->maximise[i] ? "DESC" : "ASC");
     for (size_t i = 0; i < p->axes.n; i++) text_addf(&sql, ", \"%s\"", p->axes.s[i]);
     if (p->request->limit) text_addf(&sql, " LIMIT %zu", p->request->limit);
-    struct query *q = query_new(p->reader, sql.s, (struct srcloc){0}, p->diags);
-    bool ok = q && query_print(q, p->request->format, stdout, p->diags);
+    struct query *q = ok ? query_new(p->reader, sql.s, (struct srcloc){0}, p->diags) : NULL;
+    ok = q && query_print(q, p->request->format, stdout, p->diags);
     query_free(q);
     text_release(&sql);
     return ok;
@@ -310,7 +296,6 @@ bool front_table_print(const struct front_request *request, struct diags *diags)
 {
     struct printing p = {.request = request, .diags = diags, .reader = reader_open(request->db, diags)};
     bool ok = p.reader && find_run(&p) && find_models(&p);
-    for (size_t m = 0; ok && m < p.models.n; m++) ok = find_axes(&p, p.models.s[m]);
     if (ok && request->goal)
         ok = print_new_goal(&p);
     else if (ok)

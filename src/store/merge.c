@@ -190,7 +190,7 @@ static bool join_birth(const struct merge *m, int64_t from, int64_t to)
 static bool copy_birth(const struct merge *m, int64_t from, int64_t *ret_to)
 {
     static const char columns[] =
-        "sweep, sweep_text, hash, version, git_commit, models, objectives, seed, fidelity, shard, host, started, ended,"
+        "sweep, sweep_text, hash, version, git_commit, models, axes, objectives, seed, fidelity, shard, host, started, ended,"
         " planned, done, feasible, hypervolume, status";
     bool ok =
         db_exec(&m->db, m->diags, "INSERT INTO main.run(%s) SELECT %s FROM input.run WHERE id = %lld", columns, columns, from);

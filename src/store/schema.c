@@ -23,7 +23,7 @@ static const char *const fixed_leading[SCHEMA_FIXED_LEADING] = {"run", "first_id
 
 static const char common_sql[] =
     "CREATE TABLE IF NOT EXISTS run(id INTEGER PRIMARY KEY, sweep TEXT NOT NULL, sweep_text TEXT NOT NULL, hash TEXT NOT NULL,"
-    " version TEXT NOT NULL, git_commit TEXT NOT NULL, models TEXT NOT NULL, objectives TEXT NOT NULL,"
+    " version TEXT NOT NULL, git_commit TEXT NOT NULL, models TEXT NOT NULL, axes TEXT NOT NULL, objectives TEXT NOT NULL,"
     " seed INTEGER, fidelity TEXT NOT NULL, shard TEXT, host TEXT, started TEXT NOT NULL, ended TEXT,"
     " planned INTEGER NOT NULL, done INTEGER NOT NULL, feasible INTEGER NOT NULL, hypervolume REAL, status TEXT NOT NULL);"
     "CREATE TABLE IF NOT EXISTS front(run INTEGER NOT NULL, model TEXT NOT NULL, point INTEGER NOT NULL,"

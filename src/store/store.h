@@ -1,6 +1,6 @@
 /* The store: one SQLite file, as DESIGN.md section 5 says. Everything that touches SQL lives here.
  *
- *     run(id INTEGER PRIMARY KEY, sweep, sweep_text, hash, version, git_commit, models, objectives, seed, fidelity, shard, host,
+ *     run(id INTEGER PRIMARY KEY, sweep, sweep_text, hash, version, git_commit, models, axes, objectives, seed, fidelity, shard, host,
  *         started, ended, planned, done, feasible, hypervolume, status)                status: 'running', 'interrupted', 'done'
  *     MODEL_all(id INTEGER PRIMARY KEY, run, point, status, reason, fidelity, <varying parameters>, <metrics>, <derived>)
  *     MODEL_fixed(run INTEGER PRIMARY KEY, first_id, points, <every parameter; NULL where it varies>)
@@ -31,6 +31,7 @@ struct run_info {
     const char *sweep_text; /* the file */
     uint64_t hash;          /* of all spaces, objectives, fidelity, tool version */
     const char *fidelity;
+    const char *axes;       /* names of the parameters that the sweep varies: "llm, tiles"; NULL: none */
     const char *objectives; /* as sweep/goal.h writes them: the front can be computed anew from the database alone */
     const char *shard;      /* "2/3", or NULL: all */
     uint64_t planned;       /* points of this run: of all spaces, or of the shard; 0 stands for all points of the spaces */

@@ -218,6 +218,26 @@ static struct space **make_spaces(const struct sweep_file *s, uint64_t max_point
     return NULL;
 }
 
+/* "llm, tiles": the axes of all models, each once. The caller frees it. */
+static char *axis_names(const struct sweep_file *s)
+{
+    struct text names;
+    text_init(&names);
+    for (size_t m = 0; m < s->n_models; m++) {
+        const struct binding *b = s->bindings[m];
+        for (size_t i = 0; i < b->model->params.n; i++) {
+            const char *name = b->model->params.fields[i].name;
+            bool before = false;
+            for (size_t k = 0; k < m && !before; k++) {
+                const struct field *f = schema_find(&s->bindings[k]->model->params, name);
+                before = f && s->bindings[k]->given[schema_index(&s->bindings[k]->model->params, f)].n > 1;
+            }
+            if (b->given[i].n > 1 && !before) text_addf(&names, "%s%s", names.n ? ", " : "", name);
+        }
+    }
+    return text_detach(&names);
+}
+
 bool sweep_run(const struct sweep_file *s, const struct sweep_options *options, struct sweep_result *ret, struct diags *diags)
 {
     *ret = (struct sweep_result){0};
@@ -228,12 +248,13 @@ bool sweep_run(const struct sweep_file *s, const struct sweep_options *options, 
                       : NULL;
     struct goal goal;
     goal_of_sweep(&goal, s);
-    char *objectives = goal_text(&goal);
+    char *objectives = goal_text(&goal), *axes = axis_names(s);
     goal_release(&goal);
     struct run_info info = {.sweep = s->name,
                             .sweep_text = s->doc->text,
                             .hash = run_hash(objectives, spaces, s->n_models),
                             .fidelity = "closed-form",
+                            .axes = axes,
                             .objectives = objectives,
                             .planned = planned_points(spaces, s->n_models, options),
                             .shard = shard};
@@ -244,6 +265,7 @@ bool sweep_run(const struct sweep_file *s, const struct sweep_options *options, 
     store_close(job.store);
     free(shard);
     free(objectives);
+    free(axes);
     free_spaces(spaces, s->n_models);
     return ok;
 }

@@ -5,7 +5,11 @@ write_sweep s.toml
 sed -i 's/points = 16/points = 100/' s.toml
 "$DSE" sweep s.toml -o a.db >/dev/null 2>said.txt &
 pid=$!
-sleep 1
+tries=0
+until [ "$(sqlite3 a.db 'select done from run' 2>/dev/null || echo 0)" -gt 0 ] 2>/dev/null || [ $tries -eq 600 ]; do
+    sleep 0.02
+    tries=$((tries + 1))
+done
 kill -INT $pid
 status=0
 wait $pid || status=$?
