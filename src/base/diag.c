@@ -23,17 +23,35 @@ void diags_release(struct diags *d)
     *d = (struct diags){0};
 }
 
-/* The line-th line of text, without its newline; NULL when there is none. The caller frees it. */
-static char *copy_line(const char *text, int line)
+/* Byte offset of the column-th character of a line; its length when there are fewer. */
+static size_t offset_of(const char *line, int column)
 {
-    if (!text || line < 1) return NULL;
-    for (int i = 1; i < line; i++) {
+    const char *s = line;
+    for (int i = 1; i < column && *s && *s != '\n'; i++)
+        for (s++; (*s & 0xC0) == 0x80; s++) {
+        }
+    return (size_t)(s - line);
+}
+
+void diag_quote(struct diag *g, const char *text)
+{
+    enum { NEAR = 512 };
+    if (!text || g->line < 1) return;
+    for (int i = 1; i < g->line; i++) {
         text = strchr(text, '\n');
-        if (!text) return NULL;
+        if (!text) return;
         text++;
     }
-    size_t n = strcspn(text, "\r\n");
-    return xstrndup(text, n);
+    size_t n = strcspn(text, "\r\n"), at = offset_of(text, g->column), start = 0;
+    g->source_column = g->column;
+    while (start < at && (at - start > NEAR || (text[start] & 0xC0) == 0x80)) {
+        g->source_column -= (text[start] & 0xC0) != 0x80;
+        start++;
+    }
+    free(g->source);
+    if (start > n) start = n; /* the column lies behind the line's end */
+    n -= start;
+    g->source = xstrndup(text + start, n < 2 * NEAR ? n : 2 * NEAR);
 }
 
 static struct diag *append(struct diags *d, enum diag_severity severity, enum diag_class kind, struct srcloc loc)
@@ -58,7 +76,7 @@ bool diags_input(struct diags *d, struct srcloc loc, const char *source_text, co
     g->message = xvasprintf(fmt, ap);
     va_end(ap);
     g->hint = hint ? xstrdup(hint) : NULL;
-    g->source = copy_line(source_text, loc.line);
+    diag_quote(g, source_text);
     return false;
 }
 
@@ -81,7 +99,7 @@ void diags_warn(struct diags *d, struct srcloc loc, const char *source_text, con
     struct diag *g = append(d, DIAG_WARNING, DIAG_INPUT, loc);
     g->message = xvasprintf(fmt, ap);
     va_end(ap);
-    g->source = copy_line(source_text, loc.line);
+    diag_quote(g, source_text);
 }
 
 int diags_exit_status(const struct diags *d)
@@ -109,22 +127,12 @@ static char *printable(const char *s, size_t n)
     return copy;
 }
 
-/* Byte offset of the column-th character of a line; its length when there are fewer. */
-static size_t offset_of(const char *line, int column)
-{
-    const char *s = line;
-    for (int i = 1; i < column && *s; i++)
-        for (s++; (*s & 0xC0) == 0x80; s++) {
-        }
-    return (size_t)(s - line);
-}
-
 /* The source line, then a caret under its column. Tabs are kept above the caret so that it lands under its character. A long line is
  * cut to a window around the column. */
 static void print_source(const struct diag *g, FILE *out, const char *bold, const char *reset)
 {
     enum { WIDTH = 120 };
-    size_t at = offset_of(g->source, g->column);
+    size_t at = offset_of(g->source, g->source_column);
     size_t start = at > WIDTH / 2 && strlen(g->source) > WIDTH ? at - WIDTH / 2 : 0;
     while (start > 0 && (g->source[start] & 0xC0) == 0x80) start--;
     char *shown = printable(g->source + start, WIDTH);

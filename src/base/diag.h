@@ -36,9 +36,10 @@ struct diag {
     enum diag_class kind;
     char *file; /* or NULL */
     int line, column;
-    char *message; /* "tiles: 0 is below the minimum 1" */
-    char *hint;    /* what is allowed; or NULL */
-    char *source;  /* the source line, without its newline; or NULL */
+    char *message;     /* "tiles: 0 is below the minimum 1" */
+    char *hint;        /* what is allowed; or NULL */
+    char *source;      /* the source line, without its newline, or what is near the column of a long one; or NULL */
+    int source_column; /* where `column` is in `source` */
 };
 
 /* At most DIAGS_MAX are kept; later errors are only counted. */
@@ -61,6 +62,10 @@ bool diags_runtime(struct diags *d, const char *file, const char *fmt, ...) __at
 /* Add a warning about `file` (or NULL). */
 void diags_warn(struct diags *d, struct srcloc loc, const char *source_text, const char *fmt, ...)
     __attribute__((format(printf, 4, 5)));
+
+/* Quote the diag's line of `text`, the whole file, in place of what it quotes; of a long line only what is near the column. For an
+ * error that was added where the text was not known. */
+void diag_quote(struct diag *g, const char *text);
 
 /* Exit status that the worst of the list asks for: 0 no errors, 1 run time, 2 input. */
 int diags_exit_status(const struct diags *d);

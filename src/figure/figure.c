@@ -16,15 +16,7 @@ static void quote_lines(const struct figure *f, struct diags *diags, size_t from
 {
     for (size_t i = from; i < diags->n; i++) {
         struct diag *g = &diags->list[i];
-        if (g->line < 1 || !g->file || strcmp(g->file, f->doc->file) != 0) continue;
-        const char *line = f->doc->text;
-        for (int j = 1; line && j < g->line; j++) {
-            line = strchr(line, '\n');
-            if (line) line++;
-        }
-        if (!line) continue;
-        free(g->source);
-        g->source = xstrndup(line, strcspn(line, "\r\n"));
+        if (g->file && strcmp(g->file, f->doc->file) == 0) diag_quote(g, f->doc->text);
     }
 }
 

@@ -67,6 +67,25 @@ static void diag__shows_a_window_of_a_long_line(void **state)
     diags_release(&d);
 }
 
+static void diag__keeps_little_of_a_very_long_line(void **state)
+{
+    (void)state;
+    enum { N = 100000 };
+    char *line = xmalloc(2 * N + 1);
+    for (size_t i = 0; i < N; i++) memcpy(line + 2 * i, i == N - 1000 ? "!!" : "\xc3\xa4", 2);
+    line[2 * N] = '\0';
+    struct diags d;
+    diags_init(&d);
+    diags_input(&d, (struct srcloc){"a", 1, N - 1000 + 1}, line, NULL, "no");
+    assert_true(strlen(d.list[0].source) < 2000);
+    assert_int_equal(d.list[0].column, N - 1000 + 1);
+    const char *s = d.list[0].source;
+    for (int i = 1; i < d.list[0].source_column; i++) s += 2;
+    assert_int_equal(*s, '!');
+    diags_release(&d);
+    free(line);
+}
+
 static void diag__shows_no_control_characters(void **state)
 {
     (void)state;
@@ -97,8 +116,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(diag__prints_place_line_caret_and_hint), cmocka_unit_test(diag__columns_count_characters),
-        cmocka_unit_test(diag__shows_a_window_of_a_long_line),    cmocka_unit_test(diag__shows_no_control_characters),
-        cmocka_unit_test(diag__counts_what_it_does_not_keep),
+        cmocka_unit_test(diag__shows_a_window_of_a_long_line),    cmocka_unit_test(diag__keeps_little_of_a_very_long_line),
+        cmocka_unit_test(diag__shows_no_control_characters),      cmocka_unit_test(diag__counts_what_it_does_not_keep),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
