@@ -35,7 +35,7 @@ static size_t offset_of(const char *line, int column)
 
 void diag_quote(struct diag *g, const char *text)
 {
-    enum { NEAR = 512 };
+    enum { NEAR = 512, KEPT = 2 * NEAR }; /* bytes in front of the column, and in all */
     if (!text || g->line < 1) return;
     for (int i = 1; i < g->line; i++) {
         text = strchr(text, '\n');
@@ -51,7 +51,7 @@ void diag_quote(struct diag *g, const char *text)
     free(g->source);
     if (start > n) start = n; /* the column lies behind the line's end */
     n -= start;
-    g->source = xstrndup(text + start, n < 2 * NEAR ? n : 2 * NEAR);
+    g->source = xstrndup(text + start, n < KEPT ? n : KEPT);
 }
 
 static struct diag *append(struct diags *d, enum diag_severity severity, enum diag_class kind, struct srcloc loc)
