@@ -94,8 +94,9 @@ static bool read_range(const struct field *f, const struct toml_doc *doc, const 
 static uint64_t count_of(const struct range *r)
 {
     if (r->points) return (uint64_t)r->points;
-    long double steps = ((long double)r->to - r->from) / r->step;
-    steps += fmaxl(GRID_TOLERANCE, steps * GRID_ROUNDING);
+    const long double from = (long double)r->from, to = (long double)r->to, step = (long double)r->step;
+    long double steps = (to - from) / step;
+    steps += fmaxl((long double)GRID_TOLERANCE, steps * (long double)GRID_ROUNDING);
     return steps >= 1.8e19L ? UINT64_MAX : (uint64_t)steps + 1;
 }
 

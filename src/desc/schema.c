@@ -61,8 +61,8 @@ static void add_metrics(struct schema *s, const struct dse_metric *table, size_t
                                     .doc = m->doc,
                                     .source = m->source,
                                     .offset = base + m->offset,
-                                    .min = -INFINITY,
-                                    .max = INFINITY,
+                                    .min = -(double)INFINITY,
+                                    .max = (double)INFINITY,
                                     .choices = m->choices,
                                     .without = listed(without, m->name),
                                     .better = m->better};
@@ -137,7 +137,7 @@ double field_number(const struct field *f, const void *object)
     struct value v = field_get(f, object);
     if (f->type == DSE_TYPE_F64) return v.f64;
     if (f->type == DSE_TYPE_I64) return (double)v.i64;
-    return NAN;
+    return (double)NAN;
 }
 
 const char *value_text(const struct field *f, struct value v, char buf[TEXT_NUMBER_MAX])

@@ -122,7 +122,7 @@ static void read_axis_table(const struct toml_doc *doc, const struct toml_node *
         if (ret->scale == SCALE_LINEAR || !(*values[i] <= 0)) continue;
         diags_input(diags, toml_loc(doc, toml_get(node, limits[i])), doc->text, NULL, "%s: must be above 0 on a logarithmic axis",
                     limits[i]);
-        *values[i] = NAN;
+        *values[i] = (double)NAN;
     }
     if (ret->min >= ret->max) diags_input(diags, toml_loc(doc, toml_get(node, "max")), doc->text, NULL, "max: must be above min");
 }
@@ -131,7 +131,7 @@ static void read_axis_table(const struct toml_doc *doc, const struct toml_node *
 static void read_column(const struct toml_doc *doc, const struct toml_node *table, const char *key, bool is_axis,
                         struct column_spec *ret, struct diags *diags)
 {
-    ret->min = ret->max = NAN;
+    ret->min = ret->max = (double)NAN;
     const struct toml_node *node = toml_get(table, key);
     if (!node) return;
     ret->loc = toml_loc(doc, node);

@@ -43,7 +43,7 @@ int series_text(struct series *s, const char *text)
     if (s->n && isnan(s->value[s->last].number) && strcmp(s->value[s->last].name, text) == 0) return (int)s->last;
     for (uint32_t i = 0; i < s->n; i++)
         if (isnan(s->value[i].number) && strcmp(s->value[i].name, text) == 0) return (int)(s->last = i);
-    return add(s, xstrdup(text), NAN);
+    return add(s, xstrdup(text), (double)NAN);
 }
 
 static bool comes_before(const struct series *s, uint32_t a, uint32_t b)

@@ -49,7 +49,7 @@ void evaluator_free(struct evaluator *e)
 
 static union cell null_cell(enum dse_type type)
 {
-    if (type == DSE_TYPE_F64) return (union cell){.f64 = NAN};
+    if (type == DSE_TYPE_F64) return (union cell){.f64 = (double)NAN};
     if (type == DSE_TYPE_I64) return (union cell){.i64 = INT64_MIN};
     return (union cell){.text = NULL};
 }
@@ -75,7 +75,7 @@ static const char *put_metrics(const struct evaluator *e, union cell *cells, siz
         union cell *c = &cells[from + i];
         *c = f->without ? null_cell(f->type) : get_cell(f, e->metrics);
         if (f->type == DSE_TYPE_F64 && !f->without && !isfinite(c->f64)) {
-            c->f64 = NAN;
+            c->f64 = (double)NAN;
             if (!reason) reason = sp->bug_reasons[i];
         }
     }

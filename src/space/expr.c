@@ -201,7 +201,7 @@ double expr_eval(struct expr *e, const void *params, const void *metrics)
     double result = mupEval(e->parser);
     if (mupError(e->parser)) {
         mupErrorReset(e->parser);
-        return NAN;
+        return (double)NAN;
     }
     return isfinite(result) ? result : (double)NAN;
 }
