@@ -7,7 +7,8 @@
 #include <stdlib.h>
 #include <time.h>
 
-enum { SLOTS_A_THREAD = 16 };
+/* Blocks of the ring: some for the writer to be ahead or behind, and two for every thread. */
+enum { SLOTS = 28, SLOTS_A_THREAD = 2 };
 
 enum slot_state { SLOT_FREE, SLOT_BUSY, SLOT_READY };
 
@@ -59,7 +60,7 @@ struct pool *pool_new(const struct space *sp, const struct store_encoder *encode
     for (int t = 0; t < threads; t++) p->evaluators[t] = evaluator_new(sp);
     size_t n_columns;
     space_columns(sp, &n_columns);
-    p->n_slots = (size_t)threads * SLOTS_A_THREAD;
+    p->n_slots = SLOTS + (size_t)threads * SLOTS_A_THREAD;
     p->slots = xcalloc(p->n_slots, sizeof *p->slots);
     for (size_t i = 0; i < p->n_slots; i++) {
         p->slots[i].cells = xmalloc(POOL_BLOCK * n_columns * sizeof(union cell));
