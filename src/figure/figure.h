@@ -16,6 +16,8 @@ struct figure;
 struct figure *figure_read(const char *path, struct diags *diags);
 void figure_free(struct figure *f);
 const char *figure_title(const struct figure *f);
+/* Name of the sweep whose database feeds the figure unless another is named, or NULL. */
+const char *figure_sweep(const struct figure *f);
 /* Name of the figure: its file name without directory and ".toml". */
 const char *figure_name(const struct figure *f);
 

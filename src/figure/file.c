@@ -156,7 +156,7 @@ static void read_column(const struct toml_doc *doc, const struct toml_node *tabl
 /* ---- the file --------------------------------------------------------------------------------------------------------- */
 
 static const char *const root_keys[] = {"figure", "output"};
-static const char *const figure_keys[] = {"title", "kind", "sql", "x", "y", "series", "front_sql"};
+static const char *const figure_keys[] = {"title", "kind", "sweep", "sql", "x", "y", "series", "front_sql"};
 static const char *const output_keys[] = {"width_mm", "height_mm", "font", "font_size", "dpi", "legend"};
 static const char *const legend_names[] = {"below", "right", "none"};
 
@@ -184,6 +184,7 @@ static void read_figure(struct figure *f, const struct toml_node *table, struct 
     toml_check_keys(doc, table, figure_keys, COUNT(figure_keys), diags);
     f->title = read_string(doc, table, "title", diags);
     if (!f->title) f->title = xstrdup("");
+    f->sweep = read_string(doc, table, "sweep", diags);
     const char *names[KINDS_MAX];
     size_t n = kinds_names(names);
     f->kind = kinds_at((size_t)read_word(doc, table, "kind", names, n, 0, diags));
@@ -252,6 +253,7 @@ void figure_free(struct figure *f)
     if (!f) return;
     free(f->name);
     free(f->title);
+    free(f->sweep);
     free(f->font);
     free(f->query.sql);
     free(f->front.sql);
@@ -265,6 +267,11 @@ void figure_free(struct figure *f)
 const char *figure_title(const struct figure *f)
 {
     return f->title;
+}
+
+const char *figure_sweep(const struct figure *f)
+{
+    return f->sweep;
 }
 
 const char *figure_name(const struct figure *f)

@@ -34,6 +34,7 @@ struct kind;
 
 struct figure {
     char *name, *title;
+    char *sweep; /* whose database the figure is drawn from when none is named; or NULL */
     struct toml_doc *doc;
     const struct kind *kind;
     struct query_spec query, front;
