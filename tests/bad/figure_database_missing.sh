@@ -1,10 +1,4 @@
 . ./lib
-cat >f.toml <<TOML
-[figure]
-kind = "lines"
-sweep = "never_run"
-sql = "select 1 as a, 2 as b"
-x = "a"
-y = "b"
-TOML
+figure 'select 1 as a, 2 as b' '"a"' '"b"'
+echo 'sweep = "never_run"' >>f.toml
 "$DSE" plot f.toml

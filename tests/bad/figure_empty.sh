@@ -1,10 +1,7 @@
 . ./lib
-good_sweep s.toml s; "$DSE" sweep s.toml -q -o a.db >/dev/null; cat >f.toml <<TOML
-[figure]
-title = "t"
-kind = "scatter"
-sql = "select tiles, area_mm2 from lad where tiles = 99"
-x = "tiles"
-y = "area_mm2"
-TOML
-"$DSE" plot f.toml a.db; e=$?; [ ! -e f.png ] || echo 'a picture is there' >&2; exit $e
+database
+figure 'select tiles, area_mm2 from lad where tiles = 99' '"tiles"' '"area_mm2"'
+"$DSE" plot f.toml a.db
+e=$?
+[ ! -e f.png ] || echo 'a picture is there' >&2
+exit $e

@@ -1,9 +1,3 @@
 . ./lib
-cat >f.toml <<TOML
-[figure]
-kind = "lines"
-sql = "select 1 as a, 2 as b"
-x = "a"
-y = "b"
-TOML
+figure 'select 1 as a, 2 as b' '"a"' '"b"'
 "$DSE" plot f.toml
