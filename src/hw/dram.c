@@ -46,30 +46,31 @@ const struct dse_param dse_dram_timing_fields[] = {
     DSE_PARAM_END,
 };
 
+/* Rows that a catalog entry and the parameters it sets the defaults of have in common. */
+#define CHANNEL_ROWS(S) \
+    DSE_PARAM_I64(S, channels, 1, 65536, "DRAM channels, each with a data bus of its own", ""), \
+        DSE_PARAM_F64(S, channel_gbs, "GB/s", 0.01, 10000, "peak of one channel", ""), \
+        DSE_PARAM_F64(S, dram_pj_per_bit, "pJ/bit", 0, 1000, "energy to move a bit between DRAM and chip", ""), \
+        DSE_PARAM_I64_UNIT(S, burst_bytes, "B", 1, 4096, "smallest access of a channel", ""), \
+        DSE_PARAM_F64(S, capacity_gib, "GiB", 0.001, 1048576, "capacity of all channels together", ""), \
+        DSE_EMBED(S, timing, struct dse_dram_timing, dse_dram_timing_fields)
+
 const struct dse_param dse_memory_fields[] = {
-    DSE_PARAM_I64(struct dse_memory, channels, 1, 65536, "DRAM channels, each with a data bus of its own", ""),
-    DSE_PARAM_F64(struct dse_memory, channel_gbs, "GB/s", 0.01, 10000, "peak of one channel", ""),
-    DSE_PARAM_F64(struct dse_memory, dram_pj_per_bit, "pJ/bit", 0, 1000, "energy to move a bit between DRAM and chip", ""),
-    DSE_PARAM_I64_UNIT(struct dse_memory, burst_bytes, "B", 1, 4096, "smallest access of a channel", ""),
-    DSE_PARAM_F64(struct dse_memory, capacity_gib, "GiB", 0.001, 1048576, "capacity of all channels together", ""),
-    DSE_EMBED(struct dse_memory, timing, struct dse_dram_timing, dse_dram_timing_fields),
+    CHANNEL_ROWS(struct dse_memory),
     DSE_PARAM_END,
 };
 
 const struct dse_param dse_dram_params[] = {
     DSE_PARAM_REF(struct dse_dram, memory, struct dse_memory, DSE_KIND_MEMORY,
                   "the DRAM subsystem; sets the defaults of the rows below", ""),
-    DSE_PARAM_I64(struct dse_dram, channels, 1, 65536, "DRAM channels, each with a data bus of its own", ""),
-    DSE_PARAM_F64(struct dse_dram, channel_gbs, "GB/s", 0.01, 10000, "peak of one channel", ""),
     DSE_PARAM_F64_AUTO(struct dse_dram, bandwidth_gbs, "GB/s", 0.01, 1000000, "channel_gbs",
                        "peak of all channels; auto: channels * channel_gbs", ""),
     DSE_PARAM_F64(struct dse_dram, dram_efficiency, "", 0.01, 1, "share of the peak that long streams reach", ""),
-    DSE_PARAM_F64(struct dse_dram, dram_pj_per_bit, "pJ/bit", 0, 1000, "energy to move a bit between DRAM and chip", ""),
-    DSE_PARAM_I64_UNIT(struct dse_dram, burst_bytes, "B", 1, 4096, "smallest access of a channel", ""),
-    DSE_PARAM_F64(struct dse_dram, capacity_gib, "GiB", 0.001, 1048576, "capacity of all channels together", ""),
-    DSE_EMBED(struct dse_dram, timing, struct dse_dram_timing, dse_dram_timing_fields),
+    CHANNEL_ROWS(struct dse_dram),
     DSE_PARAM_END,
 };
+#undef CHANNEL_ROWS
+
 const char *dse_memory_check(const struct dse_memory *memory)
 {
     const struct dse_dram_timing *t = &memory->timing;
