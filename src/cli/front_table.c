@@ -122,6 +122,13 @@ static bool find_columns(struct printing *p, const char *model, struct strings *
 
 enum { MODEL_SHIFT = 56 };
 
+static void text_objective(const struct printing *p, const char *column)
+{
+    diags_input(p->diags, (struct srcloc){.file = p->request->db}, NULL,
+                "an objective is a column of numbers, such as tokens_per_s",
+                "%s holds names, not numbers: nothing can be more or less of it", column);
+}
+
 /* The points of a model into the front. */
 static bool scan_model(struct printing *p, size_t m, struct grouped_front *front)
 {
@@ -137,7 +144,11 @@ static bool scan_model(struct printing *p, size_t m, struct grouped_front *front
     int status = q ? 1 : -1;
     while (status > 0 && (status = query_step(q, p->diags)) > 0) {
         double values[SWEEP_OBJECTIVES_MAX];
-        for (size_t i = 0; i < g->n; i++) values[i] = query_f64(q, (int)i + 1);
+        for (size_t i = 0; i < g->n; i++) {
+            values[i] = query_f64(q, (int)i + 1);
+            if (query_type(q, (int)i + 1) == CELL_TEXT) status = -1, text_objective(p, g->columns[i]);
+        }
+        if (status < 0) break;
         group.n = 0;
         for (size_t i = 0; i < g->n_per; i++) {
             const char *s = query_text(q, (int)(1 + g->n + i));

@@ -1,0 +1,3 @@
+. ./lib
+database
+"$DSE" pareto a.db --max llm
