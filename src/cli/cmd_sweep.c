@@ -47,7 +47,8 @@ static bool ensure_results(struct diags *diags)
 static char *database_path(const struct invocation *in, const struct sweep_file *s, const struct shard *shard)
 {
     const char *out = option_get(in, "output");
-    if (out) return xstrdup(out);
+    if (out && !*out) usage_error(in, "--output needs the name of a file");
+    if (out) return *out ? xstrdup(out) : NULL;
     if (!ensure_results(in->diags)) return NULL;
     if (shard->shards < 2) return xasprintf("results/%s.db", s->name);
     return xasprintf("results/%s.shard-%llu-of-%llu.db", s->name, (unsigned long long)shard->shard,

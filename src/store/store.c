@@ -28,6 +28,20 @@ static bool check_belongs(const struct store *st, const struct run_info *info, s
     return false;
 }
 
+/* A part and the whole of one run do not stand in one file: views show the newest run, and the part would hide the whole. */
+static bool check_shard(const struct store *st, const struct run_info *info, struct diags *diags)
+{
+    int64_t others;
+    if (!db_int(&st->db, &others, diags,
+                "SELECT count(*) FROM run WHERE sweep = %Q AND hash = '%016" PRIx64 "' AND shard IS NOT %Q", info->sweep,
+                info->hash, info->shard))
+        return false;
+    if (others == 0) return true;
+    return diags_runtime(diags, st->db.path,
+                         "holds this sweep under another --shard, or whole; give each part a file of its own with -o,"
+                         " and join them with dse merge");
+}
+
 static void warn_of_commit(const struct store *st, const char *commit, bool done, struct diags *diags)
 {
     if (strcmp(commit, DSE_COMMIT) == 0) return;
@@ -138,7 +152,7 @@ static bool begin_model(struct store *st, const struct store_table *t, struct di
 static bool begin_run(struct store *st, const struct run_info *info, const struct store_table *tables, size_t n,
                       struct diags *diags)
 {
-    bool ok = check_belongs(st, info, diags) && insert_run(st, info, tables, n, diags);
+    bool ok = check_belongs(st, info, diags) && check_shard(st, info, diags) && insert_run(st, info, tables, n, diags);
     for (size_t i = 0; ok && i < n; i++) {
         const struct store_table *t = &tables[i];
         ok = schema_create_model(&st->db, t, diags) && begin_model(st, t, diags) && schema_describe(&st->db, t, diags) &&

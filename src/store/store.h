@@ -41,7 +41,7 @@ enum store_flags { STORE_FRESH = 1 << 0 /* start a new run even if one can be re
 
 /* Open or create the database for a sweep: create tables, add columns that are missing, find the run with the same hash and
  * shard to go on with or start a new one. NULL with errors: not a database (never overwritten), locked by another dse
- * (SQLITE_BUSY after 5 s: says who may hold it), belongs to another sweep, from a newer dse, cannot be written. Existing rows
+ * (SQLITE_BUSY after 5 s: says who may hold it), belongs to another sweep or holds another shard of this one, from a newer dse, cannot be written. Existing rows
  * are never touched. */
 struct store *store_open(const char *path, const struct run_info *info, struct space *const *spaces, size_t n_spaces,
                          unsigned flags, struct diags *diags);

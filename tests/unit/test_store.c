@@ -182,7 +182,7 @@ static void store__leaves_a_complete_file_untouched(void **state)
     free(after);
 }
 
-static void store__starts_anew_when_asked_or_edited_or_sharded(void **state)
+static void store__starts_anew_when_asked_or_edited(void **state)
 {
     (void)state;
     toy_make("a.db", 1, 100);
@@ -195,14 +195,11 @@ static void store__starts_anew_when_asked_or_edited_or_sharded(void **state)
     assert_int_equal(store_run(st), 3);
     toy_complete(st, 0, 50, 100);
     store_close(st);
-    st = toy_open("a.db", 2, 50, "1/2", 0);
-    assert_int_equal(store_run(st), 4);
-    store_close(st);
     st = toy_open("a.db", 1, 100, NULL, 0); /* the newest of its hash */
     assert_int_equal(store_run(st), 2);
     assert_true(store_complete(st));
     store_close(st);
-    sql_gives("a.db", "SELECT run, first_id, points FROM toy_fixed", "i1|i1|i100\ni2|i101|i100\ni3|i201|i50\ni4|i251|i50\n");
+    sql_gives("a.db", "SELECT run, first_id, points FROM toy_fixed", "i1|i1|i100\ni2|i101|i100\ni3|i201|i50\n");
     sql_gives("a.db", "SELECT run, count(*), min(id - point), max(id - point) FROM toy_all GROUP BY run",
               "i1|i100|i1|i1\ni2|i100|i101|i101\ni3|i50|i201|i201\n");
 }
@@ -284,7 +281,7 @@ int main(void)
         IN_DIRECTORY(store__knows_what_is_missing),
         IN_DIRECTORY(store__goes_on_with_an_interrupted_run),
         IN_DIRECTORY(store__leaves_a_complete_file_untouched),
-        IN_DIRECTORY(store__starts_anew_when_asked_or_edited_or_sharded),
+        IN_DIRECTORY(store__starts_anew_when_asked_or_edited),
         IN_DIRECTORY(store__replaces_the_front_of_a_run),
         IN_DIRECTORY(store__scans_feasible_rows_of_its_run_alone),
     };

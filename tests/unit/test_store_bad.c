@@ -207,10 +207,21 @@ static void bad__a_full_disk_loses_only_the_open_transaction(void **state)
     sql_same("a.db", "whole.db", "SELECT done, feasible, status FROM run");
 }
 
+/* Views show the newest run of a sweep: a part of it in the same file would hide the whole. */
+static void bad__keeps_a_part_and_the_whole_apart(void **state)
+{
+    (void)state;
+    store_close(toy_open("part.db", 1, 100, "1/2", 0));
+    refused_untouched("part.db", "under another --shard");
+    store_close(toy_open("part.db", 1, 100, "1/2", 0)); /* the part itself goes on */
+    store_close(toy_open("part.db", 2, 100, NULL, 0));  /* an edited sweep is another one */
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         IN_DIRECTORY(bad__files_that_are_no_database_are_left_alone),
+        IN_DIRECTORY(bad__keeps_a_part_and_the_whole_apart),
         IN_DIRECTORY(bad__an_empty_file_becomes_a_database),
         IN_DIRECTORY(bad__names_that_sqlite_reads_specially_are_plain_files),
         IN_DIRECTORY(bad__other_databases_are_left_alone),

@@ -1,0 +1,3 @@
+. ./lib
+good_sweep s.toml s
+"$DSE" sweep s.toml -o ""
