@@ -54,6 +54,42 @@ extern const struct dse_param dse_memory_fields[];
 /* As dse_llm_check ("interleave_bytes is not a multiple of burst_bytes"). */
 const char *dse_memory_check(const struct dse_memory *memory);
 
+/* A GPU: what its maker publishes. Row table: dse_gpu_fields. */
+struct dse_gpu {
+    struct dse_entry entry;
+    int64_t sms; /* streaming multiprocessors; compute units of AMD */
+    double clock_ghz;
+    double tensor_tflops; /* dense, fp16 in, fp32 accumulated */
+    double vector_tflops; /* fp32 outside of the tensor cores */
+    double bandwidth_gbs, capacity_gib;
+    double l1_kib; /* shared memory or LDS that one SM's blocks can have */
+    double l2_mib;
+    double board_power_w, die_mm2;
+    double dram_pj_per_bit;
+};
+extern const struct dse_param dse_gpu_fields[];
+
+/* An FPGA: what its maker publishes. Row table: dse_fpga_fields. */
+struct dse_fpga {
+    struct dse_entry entry;
+    int64_t luts, ffs, brams, dsps; /* capacities; brams of 36 Kbit */
+    double bandwidth_gbs, capacity_gib;
+};
+extern const struct dse_param dse_fpga_fields[];
+
+/* An inference engine on a GPU: a preset of the GPU model's parameters of the same names. Row table: dse_engine_fields. */
+struct dse_engine {
+    struct dse_entry entry;
+    int32_t softmax;  /* dse_softmax_names */
+    int32_t dataflow; /* dse_dataflow_names */
+    int64_t pad_rows; /* rows of a flat GEMM are padded to a multiple of it */
+    double attention_efficiency, linear_efficiency; /* shares of the peak bandwidth that attention and weights are read at */
+    double launch_us;                               /* of one kernel */
+};
+extern const struct dse_param dse_engine_fields[];
+extern const char *const dse_softmax_names[];  /* "synchronized", "asynchronous", NULL */
+extern const char *const dse_dataflow_names[]; /* "static", "heuristic", NULL */
+
 /* A technology node as one published method sees it. Ratios against another node of the same method scale area, energy, delay
  * and power; see dse_tech_ratio in hw.h. */
 struct dse_technology {

@@ -31,7 +31,17 @@ enum dse_type {
 };
 
 /* The catalogs a DSE_TYPE_REF row can refer to. Each kind's entry struct starts with struct dse_entry. */
-enum dse_kind { DSE_KIND_LLM, DSE_KIND_MEMORY, DSE_KIND_TECHNOLOGY, DSE_KIND_SRAM, DSE_KIND_PROFILE, DSE_KIND_COUNT };
+enum dse_kind {
+    DSE_KIND_LLM,
+    DSE_KIND_MEMORY,
+    DSE_KIND_GPU,
+    DSE_KIND_FPGA,
+    DSE_KIND_ENGINE,
+    DSE_KIND_TECHNOLOGY,
+    DSE_KIND_SRAM,
+    DSE_KIND_PROFILE,
+    DSE_KIND_COUNT
+};
 
 /* What every catalog entry starts with. Both strings live as long as the catalog. */
 struct dse_entry {

@@ -50,6 +50,15 @@ struct dse_common {
 };
 extern const struct dse_metric dse_common_metrics[];
 
+/* A monotonicity that a model declares: with everything else as it is, growing `param` never makes `metric` fall (DSE_MORE) or never
+ * makes it grow (DSE_LESS). Tested on random points, printed by `dse describe`. A point that becomes infeasible says nothing. */
+struct dse_trend {
+    const char *param, *metric; /* param: F64 or I64 */
+    enum dse_better effect;
+    const char *along; /* a parameter that grows by the same factor ("batch": more tiles at equal share of the batch); or NULL */
+    const char *where; /* "NAME=VALUE": holds where the enumeration NAME has this value; or NULL */
+};
+
 struct dse_model {
     const char *name;  /* a C identifier: folder, table and SQL view */
     const char *title; /* "LAD: locality-aware decoding" */
@@ -72,6 +81,16 @@ struct dse_model {
     /* Closed form. Fills every metric; when breakdown is not NULL, also that (the caller has set n to 0). Called only for points
      * that check() accepts. */
     void (*estimate)(const void *params, void *metrics, struct dse_breakdown *breakdown);
+
+    /* Quantities of the model's equations that no sweep stores: what the paper says about one head, one table, one kernel. A table of
+     * rows like the metrics; names differ from those of parameters and metrics. `dse eval MODEL --equations` prints them, and claims are
+     * bound to them. `equate` fills every field for any resolved parameters in range, feasible or not; NaN where one has no value.
+     * All NULL and 0 when the model has none. */
+    const struct dse_metric *equations;
+    size_t equations_size;
+    void (*equate)(const void *params, void *equations);
+
+    const struct dse_trend *trends; /* closed by a row without a param; or NULL */
 };
 
 /* Append a part; a part too many is a bug of the model (asserted). breakdown may be NULL: then nothing happens. */

@@ -20,6 +20,15 @@ struct dse_workload {
 };
 extern const struct dse_param dse_workload_params[];
 
+/* A request: a prompt, then tokens generated one by one. Models that average over a generation embed it beside the workload:
+ *     DSE_EMBED(struct veda_params, request, struct dse_request, dse_request_params)
+ * With generate = 0 a model gives the one step at `context` and `prompt` counts for nothing but what the model says it does; with
+ * generate > 0 it gives the mean step over the positions prompt + 1 .. prompt + generate, and `context` counts for nothing. */
+struct dse_request {
+    int64_t prompt, generate; /* tokens */
+};
+extern const struct dse_param dse_request_params[];
+
 enum dse_op_kind {
     DSE_OP_LINEAR,      /* activations (m x k) times weights (k x n) */
     DSE_OP_SCORES,      /* q K^T of all query heads */

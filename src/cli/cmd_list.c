@@ -29,8 +29,11 @@ static void list_models(enum output_format format)
 static void put_cell(struct output *o, const struct field *f, const void *entry)
 {
     struct value v = field_get(f, entry);
+    char buf[TEXT_NUMBER_MAX];
     if (f->type == DSE_TYPE_I64)
         output_i64(o, v.i64);
+    else if (f->type == DSE_TYPE_ENUM)
+        output_text(o, value_text(f, v, buf));
     else
         output_f64(o, v.f64);
 }
@@ -149,7 +152,7 @@ static int run(const struct invocation *in)
 
 const struct command command_list = {
     .name = "list",
-    .operands = "[models|llms|memories|technologies|srams|profiles|sweeps|figures]",
+    .operands = "[models|llms|memories|gpus|fpgas|engines|technologies|srams|profiles|sweeps|figures]",
     .summary = "what there is to choose from",
     .options = (const struct option_row[]){OPTION_FORMAT, OPTION_CATALOG, {0}},
     .help = "Every entry says where its numbers come from. Your own: --catalog FILE, or [catalog] in a sweep; docs/catalog.md.\n\n"

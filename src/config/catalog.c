@@ -62,6 +62,9 @@ static const char *check_memory(const void *entry)
 const struct entry_kind entry_kinds[DSE_KIND_COUNT] = {
     [DSE_KIND_LLM] = {dse_llm_fields, sizeof(struct dse_llm), check_llm},
     [DSE_KIND_MEMORY] = {dse_memory_fields, sizeof(struct dse_memory), check_memory},
+    [DSE_KIND_GPU] = {dse_gpu_fields, sizeof(struct dse_gpu), NULL},
+    [DSE_KIND_FPGA] = {dse_fpga_fields, sizeof(struct dse_fpga), NULL},
+    [DSE_KIND_ENGINE] = {dse_engine_fields, sizeof(struct dse_engine), NULL},
 };
 
 void catalog_add(struct catalog *c, enum dse_kind kind, struct dse_entry *entry)
@@ -122,11 +125,34 @@ const struct schema *catalog_fields(const struct catalog *c, enum dse_kind kind)
 
 /* ---- TOML entries ------------------------------------------------------------------------------------------------------------------------ */
 
+/* A name among the choices of the field. */
+static bool set_choice(const struct field *f, void *entry, const struct toml_doc *doc, const struct toml_node *node,
+                       struct diags *diags)
+{
+    struct value v = {0};
+    size_t n = 0;
+    for (; node->type == TOML_STRING && f->choices[n]; n++) {
+        if (strcmp(f->choices[n], node->string) != 0) continue;
+        v.choice = (int32_t)n;
+        field_set(f, entry, v);
+        return true;
+    }
+    char *allowed = field_allowed(f);
+    if (node->type == TOML_STRING)
+        diags_input(diags, toml_loc(doc, node), doc->text, allowed, "%s: there is no \"%s\"", f->name, node->string);
+    else
+        diags_input(diags, toml_loc(doc, node), doc->text, allowed, "%s: a name is needed, not %s", f->name,
+                    toml_type_name(node->type));
+    free(allowed);
+    return false;
+}
+
 /* One key of an entry into its field. */
 static bool set_key(const struct field *f, void *entry, const struct toml_doc *doc, const struct toml_node *node,
                     struct diags *diags)
 {
     struct value v = {0};
+    if (f->type == DSE_TYPE_ENUM) return set_choice(f, entry, doc, node, diags);
     bool number = node->type == TOML_INTEGER || (node->type == TOML_FLOAT && f->type == DSE_TYPE_F64);
     if (!number) {
         char *allowed = field_allowed(f);
@@ -257,8 +283,11 @@ static bool add_profile_key(struct catalog *c, const struct toml_doc *doc, const
 
 bool catalog_add_table(struct catalog *c, const struct toml_doc *doc, const struct toml_node *table, struct diags *diags)
 {
-    static const char *const allowed[] = {"llms", "memories", "profiles"};
-    bool ok = toml_check_keys(doc, table, allowed, sizeof allowed / sizeof *allowed, diags);
+    const char *allowed[DSE_KIND_COUNT];
+    size_t n_allowed = 0;
+    for (int k = 0; k < DSE_KIND_COUNT; k++)
+        if (entry_kinds[k].fields || k == DSE_KIND_PROFILE) allowed[n_allowed++] = kind_plural((enum dse_kind)k);
+    bool ok = toml_check_keys(doc, table, allowed, n_allowed, diags);
     for (int k = 0; k < DSE_KIND_COUNT; k++) {
         bool profiles = k == DSE_KIND_PROFILE;
         if (!profiles && !entry_kinds[k].fields) continue;
@@ -285,8 +314,9 @@ struct catalog *catalog_new(const char *data_dir, struct diags *diags)
     struct catalog *c = xcalloc(1, sizeof *c);
     for (int k = 0; k < DSE_KIND_COUNT; k++)
         if (entry_kinds[k].fields) schema_init_params(&c->fields[k], entry_kinds[k].fields);
-    bool ok = load_toml(c, DSE_KIND_LLM, data_dir, diags);
-    ok = load_toml(c, DSE_KIND_MEMORY, data_dir, diags) && ok;
+    bool ok = true;
+    for (int k = 0; k < DSE_KIND_COUNT; k++)
+        if (entry_kinds[k].fields) ok = load_toml(c, (enum dse_kind)k, data_dir, diags) && ok;
     ok = catalog_load_csv(c, data_dir, diags) && ok;
     if (ok) return c;
     catalog_free(c);

@@ -201,6 +201,9 @@ static const struct {
 } kinds[] = {
     [DSE_KIND_LLM] = {"llm", "llms"},
     [DSE_KIND_MEMORY] = {"memory", "memories"},
+    [DSE_KIND_GPU] = {"gpu", "gpus"},
+    [DSE_KIND_FPGA] = {"fpga", "fpgas"},
+    [DSE_KIND_ENGINE] = {"engine", "engines"},
     [DSE_KIND_TECHNOLOGY] = {"technology", "technologies"},
     [DSE_KIND_SRAM] = {"sram", "srams"},
     [DSE_KIND_PROFILE] = {"profile", "profiles"},
@@ -244,6 +247,7 @@ const char *unit_suffix(const char *unit)
         {"pJ/bit", "_pj_per_bit"},
         {"cycle", "_cycles"},
         {"Gop/s", "_gops"},
+        {"Tflop/s", "_tflops"},
         {"tokens/J", "_per_j"},
         {"MHz", "_mhz"},
         {"%", "_percent"},

@@ -20,6 +20,7 @@ const struct model *registry_models(size_t *ret_n)
     for (size_t i = 0; !ready && i < MODELS; i++) {
         schema_init_params(&models[i].params, models[i].desc->params);
         schema_init_metrics(&models[i].metrics, models[i].desc->metrics, models[i].desc->without);
+        if (models[i].desc->equations) schema_init_metrics(&models[i].equations, models[i].desc->equations, NULL);
     }
     ready = true;
     if (ret_n) *ret_n = MODELS;
@@ -40,6 +41,7 @@ void registry_release(void)
     for (size_t i = 0; ready && i < MODELS; i++) {
         schema_release(&models[i].params);
         schema_release(&models[i].metrics);
+        schema_release(&models[i].equations);
     }
     ready = false;
 }

@@ -8,7 +8,7 @@
 
 struct model {
     const struct dse_model *desc;
-    struct schema params, metrics;
+    struct schema params, metrics, equations;
 };
 
 /* Every model, in the order of models/meson.build. The array lives as long as the process; made at the first call (not thread-safe). */

@@ -18,6 +18,12 @@ const struct dse_param dse_workload_params[] = {
     DSE_PARAM_END,
 };
 
+const struct dse_param dse_request_params[] = {
+    DSE_PARAM_I64(struct dse_request, prompt, 1, 1048576, "tokens of the prompt of a request", ""),
+    DSE_PARAM_I64(struct dse_request, generate, 0, 1048576, "tokens generated after the prompt; 0: one step at context", ""),
+    DSE_PARAM_END,
+};
+
 /* Operations of the small operators, as scalar operations an element. */
 enum {
     OPS_SOFTMAX = 5,   /* maximum, subtract, exp, sum, divide: a score */

@@ -1,0 +1,15 @@
+/* The rows of an inference engine of the catalog. */
+#include <dse/catalog.h>
+
+const char *const dse_softmax_names[] = {"synchronized", "asynchronous", NULL};
+const char *const dse_dataflow_names[] = {"static", "heuristic", NULL};
+
+const struct dse_param dse_engine_fields[] = {
+    DSE_PARAM_ENUM(struct dse_engine, softmax, dse_softmax_names, "how partial softmax results meet", ""),
+    DSE_PARAM_ENUM(struct dse_engine, dataflow, dse_dataflow_names, "one kernel for all shapes, or the best for each", ""),
+    DSE_PARAM_I64(struct dse_engine, pad_rows, 1, 1024, "rows of a flat GEMM are padded to a multiple of it", ""),
+    DSE_PARAM_F64(struct dse_engine, attention_efficiency, "", 0.01, 1, "share of the peak bandwidth that attention reads at", ""),
+    DSE_PARAM_F64(struct dse_engine, linear_efficiency, "", 0.01, 1, "share of the peak bandwidth that weights are read at", ""),
+    DSE_PARAM_F64(struct dse_engine, launch_us, "us", 0, 1000, "launching one kernel", ""),
+    DSE_PARAM_END,
+};
