@@ -1,6 +1,12 @@
 /* The monotonicities that models declare (struct dse_trend) hold at random points, and the ones that every model owes are declared. */
 #include "model_points.h"
 
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+
+#include <cmocka.h>
+
 enum { POINTS = 10000 };
 
 /* The value of a parameter times `factor`, rounded up for a whole number; false when it leaves the range or does not grow. */
