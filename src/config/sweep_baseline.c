@@ -42,9 +42,9 @@ static const struct model *read_model(struct reading *r, const struct toml_node 
 
 bool sweep_read_baseline(struct reading *r)
 {
+    r->out->compares = toml_get(&r->doc->root, "baseline") != NULL;
     const struct toml_node *table = toml_expect(r->doc, &r->doc->root, "baseline", TOML_TABLE, r->diags);
-    if (!table) return toml_get(&r->doc->root, "baseline") == NULL;
-    r->out->compares = true;
+    if (!table) return !r->out->compares;
     const struct model *m = read_model(r, table);
     struct binding *b = m ? binding_new(m, r->catalog, r->data_dir, r->diags) : NULL;
     if (!b) return false;

@@ -94,8 +94,8 @@ static bool *find_applying(const struct space *sp, const struct named_expr *list
     struct diags ignored; /* space_check has compiled each of them */
     diags_init(&ignored);
     for (size_t i = 0; i < n; i++)
-        applies[i] = is_known(sp->sweep, sp->index, &list[i]) &&
-                     compiles(sp->sweep, sp->index, &list[i], &without, &ignored) && !without;
+        applies[i] =
+            is_known(sp->sweep, sp->index, &list[i]) && compiles(sp->sweep, sp->index, &list[i], &without, &ignored) && !without;
     diags_release(&ignored);
     return applies;
 }
@@ -120,6 +120,13 @@ static bool is_numeric(const struct field *f)
     return f && (f->type == DSE_TYPE_F64 || f->type == DSE_TYPE_I64);
 }
 
+static bool is_ratio(const char *name)
+{
+    for (const struct dse_metric *r = ratio_metrics; r->type != DSE_TYPE_END; r++)
+        if (strcmp(r->name, name) == 0) return true;
+    return false;
+}
+
 static bool unknown_objective(const struct sweep_file *s, const struct model *m, const struct schema *metrics,
                               const struct objective *o, struct diags *diags)
 {
@@ -129,8 +136,9 @@ static bool unknown_objective(const struct sweep_file *s, const struct model *m,
         if (is_numeric(&metrics->fields[i])) names[n++] = metrics->fields[i].name;
     for (size_t i = 0; i < s->n_derived; i++) names[n++] = s->derived[i].name;
     const char *near = text_nearest(o->column, names, n);
-    char *hint =
-        near ? xasprintf("did you mean \"%s\"?", near) : xasprintf("metrics are listed by `dse describe %s`", m->desc->name);
+    char *hint = is_ratio(o->column) ? xstrdup("it compares with the point of a [baseline], which the sweep does not have")
+                 : near              ? xasprintf("did you mean \"%s\"?", near)
+                                     : xasprintf("metrics are listed by `dse describe %s`", m->desc->name);
     diags_input(diags, o->loc, s->doc->text, hint, "objective \"%s\" is not a numeric metric of %s nor a derived column", o->column,
                 m->desc->name);
     free(hint);
