@@ -80,9 +80,9 @@ extern const struct dse_param dse_fpga_fields[];
 /* An inference engine on a GPU: a preset of the GPU model's parameters of the same names. Row table: dse_engine_fields. */
 struct dse_engine {
     struct dse_entry entry;
-    int32_t softmax;  /* dse_softmax_names */
-    int32_t dataflow; /* dse_dataflow_names */
-    int64_t pad_rows; /* rows of a flat GEMM are padded to a multiple of it */
+    int32_t softmax;                                /* dse_softmax_names */
+    int32_t dataflow;                               /* dse_dataflow_names */
+    int64_t pad_rows;                               /* rows of a flat GEMM are padded to a multiple of it */
     double attention_efficiency, linear_efficiency; /* shares of the peak bandwidth that attention and weights are read at */
     double launch_us;                               /* of one kernel */
 };

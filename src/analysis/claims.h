@@ -35,19 +35,19 @@ struct claim {
 
 /* What the model says to a claim. */
 struct claim_answer {
-    double modelled;       /* NaN: no number */
-    double error_percent;  /* of the published value, or of the bound that is missed (0 when it is met); NaN without a number */
+    double modelled;      /* NaN: no number */
+    double error_percent; /* of the published value, or of the bound that is missed (0 when it is met); NaN without a number */
     enum claim_verdict verdict;
-    const char *reason;    /* why there is no number, or which contradiction; or NULL */
-    uint64_t constants;    /* bit i: the number depends on constant i */
+    const char *reason; /* why there is no number, or which contradiction; or NULL */
+    uint64_t constants; /* bit i: the number depends on constant i */
 };
 
 /* A constant that is neither given by the paper nor derived. */
 struct claim_constant {
     const char *name, *parameter, *fitted_to;
-    double shipped;     /* the value that the machines have without being told */
-    double min, max;    /* the parameter's range */
-    bool fit;           /* false: chosen, not fitted */
+    double shipped;  /* the value that the machines have without being told */
+    double min, max; /* the parameter's range */
+    bool fit;        /* false: chosen, not fitted */
 };
 
 struct claim_contradiction {

@@ -41,13 +41,14 @@ static void put_params(const struct binding *b, enum output_format format)
     output_end(o);
 }
 
-static void put_metrics(const struct model *m, enum output_format format)
+/* Metrics, or equations: `what` heads the column of names. */
+static void put_outputs(const struct schema *s, const char *what, enum output_format format)
 {
-    static const char *const columns[] = {"METRIC", "UNIT", "BETTER", "WHAT", "SOURCE"};
+    const char *const columns[] = {what, "UNIT", "BETTER", "WHAT", "SOURCE"};
     static const char *const better[] = {[DSE_NEITHER] = "", [DSE_LESS] = "less", [DSE_MORE] = "more"};
     struct output *o = output_new(stdout, format, columns, sizeof columns / sizeof *columns);
-    for (size_t i = 0; i < m->metrics.n; i++) {
-        const struct field *f = &m->metrics.fields[i];
+    for (size_t i = 0; i < s->n; i++) {
+        const struct field *f = &s->fields[i];
         output_text(o, f->name);
         output_text(o, f->unit);
         output_text(o, better[f->better]);
@@ -55,6 +56,17 @@ static void put_metrics(const struct model *m, enum output_format format)
         output_text(o, f->source);
     }
     output_end(o);
+}
+
+/* Monotonicities: "tokens_per_s never falls when bandwidth_gbs grows". */
+static void print_trends(const struct model *m)
+{
+    const struct dse_trend *t = m->desc->trends;
+    if (t) printf("\nWith everything else as it is:\n");
+    for (; t && t->param; t++)
+        printf("  %s never %s when %s%s%s%s grows%s%s\n", t->metric, t->effect == DSE_MORE ? "falls" : "grows", t->param,
+               t->along ? " (and " : "", t->along ? t->along : "", t->along ? " by the same factor)" : "",
+               t->where ? ", where " : "", t->where ? t->where : "");
 }
 
 static void print_calibrated(const struct binding *b)
@@ -73,15 +85,20 @@ static int run(const struct invocation *in)
     struct binding *b = NULL;
     if (output_parse_format(in, &format) && (m = model_find(in, in->operands[0])) && (catalog = open_catalog(in)))
         b = binding_new(m, catalog, catalog_data_dir(), in->diags);
-    bool only_metrics = option_has(in, "metrics");
+    bool only_metrics = option_has(in, "metrics"), only_equations = option_has(in, "equations");
     if (b && format == OUTPUT_TABLE) {
         printf("%s, version %d\n%s\n\n", m->desc->title, m->desc->version, m->desc->cite);
         put_params(b, format);
         printf("\n");
-        put_metrics(m, format);
+        put_outputs(&m->metrics, "METRIC", format);
+        if (m->equations.n) {
+            printf("\nBy `dse eval %s --equations`, and stored by no sweep:\n", m->desc->name);
+            put_outputs(&m->equations, "EQUATION", format);
+        }
+        print_trends(m);
         print_calibrated(b);
-    } else if (b && only_metrics) {
-        put_metrics(m, format);
+    } else if (b && (only_metrics || only_equations)) {
+        put_outputs(only_metrics ? &m->metrics : &m->equations, only_metrics ? "METRIC" : "EQUATION", format);
     } else if (b) {
         put_params(b, format);
     }
@@ -99,6 +116,7 @@ const struct command command_describe = {
         (const struct option_row[]){
             OPTION_FORMAT,
             {0, "metrics", NULL, "with csv or json: the metrics instead of the parameters"},
+            {0, "equations", NULL, "with csv or json: the equations"},
             OPTION_CATALOG,
             {0},
         },

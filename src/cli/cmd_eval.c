@@ -99,6 +99,29 @@ static bool print_table(const struct point *p)
     return output_end(o);
 }
 
+/* The quantities of the model's equations at this point, feasible or not. */
+static bool print_equations(const struct point *p, enum output_format format)
+{
+    static const char *const columns[] = {"NAME", "VALUE", "UNIT", "WHAT", "SOURCE"};
+    const struct model *model = p->binding->model;
+    void *equations = xcalloc(1, model->desc->equations_size);
+    model->desc->equate(space_fixed(p->space), equations);
+    struct output *o = output_new(stdout, format, columns, sizeof columns / sizeof *columns);
+    for (size_t i = 0; i < model->equations.n; i++) {
+        const struct field *f = &model->equations.fields[i];
+        output_text(o, f->name);
+        if (format == OUTPUT_TABLE && f->type == DSE_TYPE_F64 && isnan(field_number(f, equations)))
+            output_text(o, NULL);
+        else
+            put_value(o, f, equations);
+        output_text(o, f->unit);
+        output_text(o, f->doc);
+        output_text(o, f->source);
+    }
+    free(equations);
+    return output_end(o);
+}
+
 /* For programs: one row with every parameter and metric. */
 static bool print_row(const struct point *p, enum output_format format)
 {
@@ -153,7 +176,11 @@ static int run(const struct invocation *in)
     int status = 2;
     if (!output_parse_format(in, &format) || !point_init(&p, in)) goto out;
     if (p.reason) fprintf(stderr, "dse: this point is infeasible: %s\n", p.reason);
-    if (option_has(in, "breakdown") && !p.reason)
+    if (option_has(in, "equations") && !p.binding->model->desc->equate)
+        fprintf(stderr, "dse: model %s has no equations beside its metrics\n", p.binding->model->desc->name);
+    else if (option_has(in, "equations"))
+        print_equations(&p, format);
+    else if (option_has(in, "breakdown") && !p.reason)
         print_breakdown(&p, format);
     else if (format == OUTPUT_TABLE)
         print_table(&p);
@@ -173,6 +200,7 @@ const struct command command_eval = {
         (const struct option_row[]){
             {'s', "set", "NAME=VALUE", "give a parameter; any number of times"},
             {'b', "breakdown", NULL, "time, bytes, operations, energy and bound of each part"},
+            {'e', "equations", NULL, "what the model's equations give at this point and no sweep stores"},
             {0, "fidelity", "F", "closed-form"},
             OPTION_FORMAT,
             OPTION_CATALOG,
@@ -183,6 +211,7 @@ const struct command command_eval = {
         "answered with the reason, not with an error.\n\n"
         "  dse eval lad --set tiles=8 --set context=4096\n"
         "  dse eval lad --set llm=llama3-8b --breakdown\n"
+        "  dse eval lad --equations\n"
         "  dse eval lad --format json\n",
     .min_operands = 1,
     .max_operands = 1,

@@ -158,6 +158,10 @@ static void catalog__refuses_values_of_entries(void **state)
     memcpy(strstr(text, "heads = 1\nkv_heads = 1"), "heads = 3\nkv_heads = 2", 22);
     refuse_one(text, 1, 7, "llm mine: ");
     free(text);
+    const struct complaint choice[] = {{2, 11, "softmax: there is no \"late\""}, {1, 10, "has no "}};
+    refuse("[engines.x]\nsoftmax = 'late'\nsource = 'me'\n", choice, 2);
+    const struct complaint kind[] = {{2, 11, "softmax: a name is needed, not an integer"}, {1, 10, "has no "}};
+    refuse("[engines.x]\nsoftmax = 7\nsource = 'me'\n", kind, 2);
 }
 
 /* ---- CSV ------------------------------------------------------------------------------------------------------------------- */
@@ -223,8 +227,9 @@ static void csv__reads_cells_and_comments(void **state)
 /* The toy data with one file replaced. */
 static void refuse_shipped(const char *name, const char *text, int line, const char *part)
 {
-    static const char *const files[] = {"catalog/llms.toml", "catalog/memories.toml", "catalog/technology.csv", "catalog/sram.csv",
-                                        "catalog/profiles/sparse.csv"};
+    static const char *const files[] = {"catalog/llms.toml",  "catalog/memories.toml",      "catalog/gpus.toml",
+                                        "catalog/fpgas.toml", "catalog/engines.toml",       "catalog/technology.csv",
+                                        "catalog/sram.csv",   "catalog/profiles/sparse.csv"};
     char *dir = scratch_new();
     for (size_t i = 0; i < sizeof files / sizeof *files; i++)
         if (strcmp(files[i], name) != 0) scratch_copy(dir, toy_data_dir(), files[i]);

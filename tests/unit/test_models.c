@@ -1,42 +1,13 @@
 /* What every model of the registry must satisfy, before its author has written a test of its own. */
-#include "base/text.h"
-#include "base/xalloc.h"
-#include "config/bind.h"
-#include "dse_config.h"
-#include "model/registry.h"
-#include "space/space_internal.h"
+#include "model_points.h"
 
-#include <math.h>
-#include <regex.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
+#include <dirent.h>
+#include <regex.h>
 
 #include <cmocka.h>
-
-static struct catalog *catalog;
-static struct diags diags;
-
-static int set_up(void **state)
-{
-    (void)state;
-    diags_init(&diags);
-    catalog = catalog_new(DSE_SOURCE_DATA, &diags);
-    diags_print(&diags, stderr, false);
-    return catalog ? 0 : -1;
-}
-
-static int tear_down(void **state)
-{
-    (void)state;
-    catalog_free(catalog);
-    diags_release(&diags);
-    registry_release();
-    return 0;
-}
 
 static bool ends_with(const char *s, const char *suffix)
 {
@@ -78,31 +49,15 @@ static void models__rows_have_unit_doc_source_and_a_unique_name(void **state)
             check_field(&models[m], &models[m].metrics.fields[i]);
             assert_ptr_equal(schema_find(&models[m].metrics, models[m].metrics.fields[i].name), &models[m].metrics.fields[i]);
         }
+        for (size_t i = 0; i < models[m].equations.n; i++) {
+            const struct field *f = &models[m].equations.fields[i];
+            check_field(&models[m], f);
+            assert_ptr_equal(schema_find(&models[m].equations, f->name), f);
+            assert_null(schema_find(&models[m].params, f->name));
+            assert_null(schema_find(&models[m].metrics, f->name));
+        }
+        assert_true((models[m].equations.n > 0) == (models[m].desc->equate != NULL));
     }
-}
-
-/* A space of one point. */
-struct one {
-    struct binding *binding;
-    struct sweep_file sweep;
-    struct space *space;
-};
-
-static bool one_init(struct one *o, const struct model *m, char *const *settings, size_t n)
-{
-    *o = (struct one){.binding = binding_new(m, catalog, DSE_SOURCE_DATA, &diags)};
-    bool ok = o->binding != NULL;
-    for (size_t i = 0; ok && i < n; i++) ok = binding_set_text(o->binding, settings[i], &diags);
-    ok = ok && binding_finish(o->binding, &diags);
-    o->sweep = (struct sweep_file){.bindings = &o->binding, .n_models = 1};
-    if (ok) o->space = space_new(&o->sweep, 0, 1, &diags);
-    return ok && o->space;
-}
-
-static void one_release(struct one *o)
-{
-    space_free(o->space);
-    binding_free(o->binding);
 }
 
 static double metric(const struct model *m, const void *metrics, const char *name)
@@ -173,33 +128,6 @@ static void models__defaults_are_complete_in_range_and_feasible(void **state)
     }
 }
 
-static uint64_t seed = 42;
-static double uniform(void)
-{
-    seed = seed * 6364136223846793005u + 1442695040888963407u;
-    return (double)(seed >> 11) / 9007199254740992.0;
-}
-
-static struct value random_value(const struct field *f)
-{
-    if (f->type == DSE_TYPE_ENUM) {
-        int32_t n = 0;
-        while (f->choices[n]) n++;
-        return (struct value){.choice = (int32_t)(uniform() * n)};
-    }
-    if (f->type == DSE_TYPE_REF) {
-        size_t n = 0;
-        while (catalog_at(catalog, f->kind, n)) n++;
-        return (struct value){.ref = catalog_at(catalog, f->kind, (size_t)(uniform() * (double)n))};
-    }
-    double v = f->min > 0 && uniform() < 0.7 ? exp(log(f->min) + uniform() * log(f->max / f->min))
-                                             : f->min + uniform() * (f->max - f->min);
-    if (uniform() < 0.05) v = f->min;
-    if (uniform() < 0.05) v = f->max;
-    if (f->type == DSE_TYPE_I64) return (struct value){.i64 = (int64_t)v};
-    return (struct value){.f64 = fmin(fmax(v, f->min), f->max)};
-}
-
 /* Anything that the ranges allow is either refused with a reason or gives finite numbers that add up. Half of the points change a few
  * parameters of the defaults only, so that many are feasible. */
 static void models__any_point_in_range_is_refused_or_finite(void **state)
@@ -213,12 +141,7 @@ static void models__any_point_in_range_is_refused_or_finite(void **state)
         void *params = xmalloc(models[m].desc->params_size);
         size_t feasible = 0;
         for (int trial = 0; trial < 20000; trial++) {
-            memcpy(params, space_fixed(o.space), models[m].desc->params_size);
-            double share = trial % 2 ? 1 : 0.1;
-            for (size_t i = 0; i < models[m].params.n; i++)
-                if (uniform() < share) field_set(&models[m].params.fields[i], params, random_value(&models[m].params.fields[i]));
-            if (models[m].desc->resolve) models[m].desc->resolve(params);
-            if (models[m].desc->check && models[m].desc->check(params)) continue;
+            if (!random_point(&models[m], space_fixed(o.space), trial % 2 ? 1 : 0.1, params)) continue;
             feasible++;
             check_point(&models[m], params);
         }
@@ -228,7 +151,52 @@ static void models__any_point_in_range_is_refused_or_finite(void **state)
     }
 }
 
-/* Each equation that the code cites is in the model's README, and the README has no gap. */
+/* Equations can be asked for at any point, feasible or not. */
+static void models__equations_are_finite_or_absent_at_any_point(void **state)
+{
+    (void)state;
+    size_t n;
+    const struct model *models = registry_models(&n);
+    for (size_t m = 0; m < n; m++) {
+        if (!models[m].desc->equate) continue;
+        struct one o;
+        assert_true(one_init(&o, &models[m], NULL, 0));
+        void *params = xmalloc(models[m].desc->params_size), *equations = xcalloc(1, models[m].desc->equations_size);
+        for (int trial = 0; trial < 100; trial++) {
+            random_point(&models[m], space_fixed(o.space), trial % 2 ? 1 : 0.1, params);
+            models[m].desc->equate(params, equations);
+            for (size_t i = 0; i < models[m].equations.n; i++) {
+                double v = field_number(&models[m].equations.fields[i], equations);
+                if (isinf(v)) fail_msg("%s: %s is infinite", models[m].desc->name, models[m].equations.fields[i].name);
+            }
+        }
+        free(params);
+        free(equations);
+        one_release(&o);
+    }
+}
+
+static int is_source(const struct dirent *d)
+{
+    return ends_with(d->d_name, ".c") || ends_with(d->d_name, ".h");
+}
+
+/* Tags like E12 in one source; each must be in the README. Returns how many there are. */
+static int check_tags(const regex_t *cited, const char *code, const char *readme, const char *model)
+{
+    regmatch_t at;
+    int found = 0;
+    for (const char *s = code; regexec(cited, s, 1, &at, 0) == 0; s += at.rm_so + 1) {
+        const char *tag = strchr(s + at.rm_so, 'E');
+        char *wanted = xasprintf("**E%ld**", strtol(tag + 1, NULL, 10));
+        if (!strstr(readme, wanted)) fail_msg("%s cites %s, which its README does not have", model, wanted);
+        free(wanted);
+        found++;
+    }
+    return found;
+}
+
+/* Each equation that the code cites is in the model's README. */
 static void models__readme_has_every_equation_that_the_code_cites(void **state)
 {
     (void)state;
@@ -237,24 +205,24 @@ static void models__readme_has_every_equation_that_the_code_cites(void **state)
     regex_t cited;
     assert_int_equal(regcomp(&cited, "\\(E[0-9]+\\)|[^A-Za-z0-9_]E[0-9]+[^A-Za-z0-9_.]", REG_EXTENDED), 0);
     for (size_t m = 0; m < n; m++) {
-        char *name = xasprintf("%s/models/%s/%s.c", DSE_SOURCE_DATA, models[m].desc->name, models[m].desc->name), *code, *readme;
-        char *readme_name = xasprintf("%s/models/%s/README.md", DSE_SOURCE_DATA, models[m].desc->name);
-        assert_true(text_read_file(name, 1 << 20, &code, NULL, &diags));
-        assert_true(text_read_file(readme_name, 1 << 20, &readme, NULL, &diags));
-        regmatch_t at;
-        int found = 0;
-        for (const char *s = code; regexec(&cited, s, 1, &at, 0) == 0; s += at.rm_so + 1) {
-            const char *tag = strchr(s + at.rm_so, 'E');
-            char *wanted = xasprintf("**E%ld**", strtol(tag + 1, NULL, 10));
-            if (!strstr(readme, wanted)) fail_msg("%s cites %s, which its README does not have", models[m].desc->name, wanted);
-            free(wanted);
-            found++;
+        char *folder = xasprintf("%s/models/%s", DSE_SOURCE_DATA, models[m].desc->name), *readme, *code;
+        char *readme_name = xasprintf("%s/README.md", folder);
+        struct dirent **files;
+        int found = 0, count = scandir(folder, &files, is_source, alphasort);
+        assert_true(count > 0 && text_read_file(readme_name, 1 << 20, &readme, NULL, &diags));
+        for (int i = 0; i < count; i++) {
+            char *name = xasprintf("%s/%s", folder, files[i]->d_name);
+            assert_true(text_read_file(name, 1 << 20, &code, NULL, &diags));
+            found += check_tags(&cited, code, readme, models[m].desc->name);
+            free(code);
+            free(name);
+            free(files[i]);
         }
         assert_true(found > 0);
-        free(code);
+        free(files);
         free(readme);
-        free(name);
         free(readme_name);
+        free(folder);
     }
     regfree(&cited);
 }
@@ -265,6 +233,7 @@ int main(void)
         cmocka_unit_test(models__rows_have_unit_doc_source_and_a_unique_name),
         cmocka_unit_test(models__defaults_are_complete_in_range_and_feasible),
         cmocka_unit_test(models__any_point_in_range_is_refused_or_finite),
+        cmocka_unit_test(models__equations_are_finite_or_absent_at_any_point),
         cmocka_unit_test(models__readme_has_every_equation_that_the_code_cites),
     };
     return cmocka_run_group_tests(tests, set_up, tear_down);

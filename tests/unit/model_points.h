@@ -1,0 +1,101 @@
+/* Points of any model of the registry: its defaults, and random ones within the ranges. Shared by the tests and the bench over all models. */
+#ifndef MODEL_POINTS_H
+#define MODEL_POINTS_H
+
+#include "base/text.h"
+#include "base/xalloc.h"
+#include "config/bind.h"
+#include "dse_config.h"
+#include "model/registry.h"
+#include "space/space_internal.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static struct catalog *catalog;
+static struct diags diags;
+
+static inline int set_up(void **state)
+{
+    (void)state;
+    diags_init(&diags);
+    catalog = catalog_new(DSE_SOURCE_DATA, &diags);
+    diags_print(&diags, stderr, false);
+    return catalog ? 0 : -1;
+}
+
+static inline int tear_down(void **state)
+{
+    (void)state;
+    catalog_free(catalog);
+    diags_release(&diags);
+    registry_release();
+    return 0;
+}
+
+/* A space of one point. */
+struct one {
+    struct binding *binding;
+    struct sweep_file sweep;
+    struct space *space;
+};
+
+static inline bool one_init(struct one *o, const struct model *m, char *const *settings, size_t n)
+{
+    *o = (struct one){.binding = binding_new(m, catalog, DSE_SOURCE_DATA, &diags)};
+    bool ok = o->binding != NULL;
+    for (size_t i = 0; ok && i < n; i++) ok = binding_set_text(o->binding, settings[i], &diags);
+    ok = ok && binding_finish(o->binding, &diags);
+    o->sweep = (struct sweep_file){.bindings = &o->binding, .n_models = 1};
+    if (ok) o->space = space_new(&o->sweep, 0, 1, &diags);
+    return ok && o->space;
+}
+
+static inline void one_release(struct one *o)
+{
+    space_free(o->space);
+    binding_free(o->binding);
+}
+
+static uint64_t seed = 42;
+static inline double uniform(void)
+{
+    seed = seed * 6364136223846793005u + 1442695040888963407u;
+    return (double)(seed >> 11) / 9007199254740992.0;
+}
+
+/* Any value that the field's range allows. */
+static inline struct value random_value(const struct field *f)
+{
+    if (f->type == DSE_TYPE_ENUM) {
+        int32_t n = 0;
+        while (f->choices[n]) n++;
+        return (struct value){.choice = (int32_t)(uniform() * n)};
+    }
+    if (f->type == DSE_TYPE_REF) {
+        size_t n = 0;
+        while (catalog_at(catalog, f->kind, n)) n++;
+        return (struct value){.ref = catalog_at(catalog, f->kind, (size_t)(uniform() * (double)n))};
+    }
+    double v = f->min > 0 && uniform() < 0.7 ? exp(log(f->min) + uniform() * log(f->max / f->min))
+                                             : f->min + uniform() * (f->max - f->min);
+    if (uniform() < 0.05) v = f->min;
+    if (uniform() < 0.05) v = f->max;
+    if (f->type == DSE_TYPE_I64) return (struct value){.i64 = (int64_t)v};
+    return (struct value){.f64 = fmin(fmax(v, f->min), f->max)};
+}
+
+/* The parameters of a random point of the model, resolved. `share` of the parameters differ from those of `base`. Returns whether the
+ * point is feasible. */
+static inline bool random_point(const struct model *m, const void *base, double share, void *params)
+{
+    memcpy(params, base, m->desc->params_size);
+    for (size_t i = 0; i < m->params.n; i++)
+        if (uniform() < share) field_set(&m->params.fields[i], params, random_value(&m->params.fields[i]));
+    if (m->desc->resolve) m->desc->resolve(params);
+    return !m->desc->check || !m->desc->check(params);
+}
+
+#endif
