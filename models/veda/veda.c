@@ -30,7 +30,7 @@ static const struct dse_param veda_params_table[] = {
     DSE_PARAM_F64(P, clock_ghz, "GHz", 0.05, 10, "clock of everything on chip", "Sec. VI"),
     DSE_PARAM_ENUM(P, dataflow, dataflows, "inner and outer products by turns, or adder trees of fixed width", "Sec. IV-A, E2, E3"),
     DSE_PARAM_I64(P, tree_width, 1, 16384, "inputs of an adder tree", "E3"),
-    DSE_PARAM_F64(P, v_access_cycles, "cycle", 0, 16, "adder trees read V by columns: cycles that costs a position", "E7"),
+    DSE_PARAM_F64(P, v_access_cycles, "cycle", 0, 16, "cycles that a position costs adder trees, which read V by columns", "E7"),
     DSE_PARAM_ENUM(P, softmax, softmaxes, "softmax and norms beside the GEMVs, element by element, or as a stage between them",
                    "Sec. IV-B, E9, E12"),
     DSE_PARAM_I64(P, sfu_exp, 1, 256, "EXP units", "Table I"),
@@ -63,7 +63,7 @@ static const struct dse_param veda_params_table[] = {
 #define M struct veda_metrics
 static const struct dse_metric veda_metrics_table[] = {
     DSE_METRIC_EMBED(M, common, struct dse_common, dse_common_metrics),
-    DSE_METRIC_F64(M, cached_positions, "", DSE_LESS, "positions that a query meets, mean over the step's queries", "E5, E6"),
+    DSE_METRIC_F64(M, cached_positions, "", DSE_NEITHER, "positions that a query meets, mean over the step's queries", "E5, E6"),
     DSE_METRIC_F64(M, linear_us, "us", DSE_LESS, "part of latency_us spent in linear layers", "E11"),
     DSE_METRIC_F64(M, attention_share, "", DSE_LESS, "attention_us over latency_us", ""),
     DSE_METRIC_F64(M, attention_speedup, "", DSE_MORE, "attention without eviction over attention with it, in time", "Fig. 8"),
