@@ -14,6 +14,9 @@ if wanted eval; then
     echo "== closed form: nanoseconds a point and core (to reach: under 400)"
     "$build"/bench/bench_lad
     echo
+    echo "== closed forms of all models (to reach: under 1000)"
+    "$build"/bench/bench_models
+    echo
 fi
 
 if wanted sweep; then

@@ -74,7 +74,11 @@ static void print_calibrated(const struct binding *b)
     size_t n;
     const struct calibrated *c = binding_calibrated(b, &n);
     if (n) printf("\nCalibrated constants (neither given by the paper nor derived):\n");
-    for (size_t i = 0; i < n; i++) printf("  %s: fitted to %s\n", c[i].name, c[i].fitted_to);
+    for (size_t i = 0; i < n; i++) {
+        const struct field *f = schema_find(&b->model->params, c[i].name);
+        char buf[TEXT_NUMBER_MAX];
+        printf("  %s = %s, fitted to %s\n", c[i].name, value_text(f, field_get(f, b->defaults), buf), c[i].fitted_to);
+    }
 }
 
 static int run(const struct invocation *in)

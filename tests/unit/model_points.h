@@ -1,4 +1,4 @@
-/* Points of any model of the registry: its defaults, and random ones within the ranges. Shared by the tests over all models. */
+/* Points of any model of the registry: its defaults, and random ones within the ranges. Shared by the tests and the bench over all models. */
 #ifndef MODEL_POINTS_H
 #define MODEL_POINTS_H
 
@@ -10,19 +10,14 @@
 #include "space/space_internal.h"
 
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
-
 static struct catalog *catalog;
 static struct diags diags;
 
-static int set_up(void **state)
+static inline int set_up(void **state)
 {
     (void)state;
     diags_init(&diags);
@@ -31,7 +26,7 @@ static int set_up(void **state)
     return catalog ? 0 : -1;
 }
 
-static int tear_down(void **state)
+static inline int tear_down(void **state)
 {
     (void)state;
     catalog_free(catalog);
@@ -47,7 +42,7 @@ struct one {
     struct space *space;
 };
 
-static bool one_init(struct one *o, const struct model *m, char *const *settings, size_t n)
+static inline bool one_init(struct one *o, const struct model *m, char *const *settings, size_t n)
 {
     *o = (struct one){.binding = binding_new(m, catalog, DSE_SOURCE_DATA, &diags)};
     bool ok = o->binding != NULL;
@@ -58,21 +53,21 @@ static bool one_init(struct one *o, const struct model *m, char *const *settings
     return ok && o->space;
 }
 
-static void one_release(struct one *o)
+static inline void one_release(struct one *o)
 {
     space_free(o->space);
     binding_free(o->binding);
 }
 
 static uint64_t seed = 42;
-static double uniform(void)
+static inline double uniform(void)
 {
     seed = seed * 6364136223846793005u + 1442695040888963407u;
     return (double)(seed >> 11) / 9007199254740992.0;
 }
 
 /* Any value that the field's range allows. */
-static struct value random_value(const struct field *f)
+static inline struct value random_value(const struct field *f)
 {
     if (f->type == DSE_TYPE_ENUM) {
         int32_t n = 0;
@@ -94,7 +89,7 @@ static struct value random_value(const struct field *f)
 
 /* The parameters of a random point of the model, resolved. `share` of the parameters differ from those of `base`. Returns whether the
  * point is feasible. */
-static bool random_point(const struct model *m, const void *base, double share, void *params)
+static inline bool random_point(const struct model *m, const void *base, double share, void *params)
 {
     memcpy(params, base, m->desc->params_size);
     for (size_t i = 0; i < m->params.n; i++)

@@ -1,8 +1,13 @@
 /* What every model of the registry must satisfy, before its author has written a test of its own. */
 #include "model_points.h"
 
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
 #include <dirent.h>
 #include <regex.h>
+
+#include <cmocka.h>
 
 static bool ends_with(const char *s, const char *suffix)
 {
