@@ -246,7 +246,6 @@ static const char *const without[] = {"area_mm2", NULL};
 
 static const struct dse_trend trends[] = {
     {.param = "bandwidth_gbs", .metric = "tokens_per_s", .effect = DSE_MORE},
-    {.param = "dram_efficiency", .metric = "tokens_per_s", .effect = DSE_MORE},
     {.param = "engine_tflops", .metric = "tokens_per_s", .effect = DSE_MORE},
     {.param = "engine_tflops", .metric = "energy_mj", .effect = DSE_LESS},
     {.param = "context", .metric = "latency_us", .effect = DSE_MORE},

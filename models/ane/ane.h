@@ -141,6 +141,8 @@ double ane_joules(const struct ane_params *p, double busy_s, double ops, double 
 void ane_break_down(const struct ane_params *p, const struct ane_call *c, const struct ane_slide_run *slide,
                     const struct ane_step *s, struct dse_breakdown *out);
 
+extern const struct dse_model dse_model_ane;
+
 /* ceil() of a number from 0 to 2^62, inline: baseline x86-64 calls the library for ceil(). */
 static inline double ane_ceil(double x)
 {
