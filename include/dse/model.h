@@ -56,7 +56,7 @@ struct dse_trend {
     const char *param, *metric; /* param: F64 or I64 */
     enum dse_better effect;
     const char *along; /* a parameter that grows by the same factor ("batch": more tiles at equal share of the batch); or NULL */
-    const char *where; /* "NAME=VALUE": holds where the enumeration NAME has this value; or NULL */
+    const char *where; /* "NAME=VALUE,...": holds where the enumerations have these values; or NULL */
 };
 
 struct dse_model {

@@ -43,8 +43,11 @@ static const struct dse_param lad_params_table[] = {
     DSE_PARAM_I64(P, intervals, 2, 16, "intervals of the piecewise linear exp; 4 bits of mode name 16 at most", "Sec. III-A"),
     DSE_PARAM_I64(P, recent, 0, 1024, "newest positions, which are always active", "Sec. III-E"),
     DSE_PARAM_REF(P, profile, struct dse_profile, DSE_KIND_PROFILE, "statistics of attention scores over the context", "Sec. II-B"),
+    DSE_PARAM_F64(P, center_scale, "", 0, 1000, "factor on the centers and large modes of the profile", "Sec. III-D"),
     DSE_PARAM_F64(P, active_cv, "", 0, 3, "spread of the number of active positions over heads: standard deviation over mean",
                   "E12"),
+    DSE_PARAM_F64(P, score_sd, "", 0.1, 10, "standard deviation of a head's attention scores, for the error of softmax alone",
+                  "E23"),
     DSE_PARAM_ENUM(P, pipeline, pipelines, "compute stages by Eq. 7, or cycle by cycle as Alg. 2 does", "E7, E10"),
     DSE_PARAM_ENUM(P, decoding, decodings, "LAD's attention, or the whole KV cache: the paper's ideal accelerator", "Sec. V-A"),
     DSE_PARAM_ENUM(P, slots, slot_kinds, "how tiles share the HBM: channels of their own, a barrier a head-sample, none", "E16"),
@@ -229,6 +232,30 @@ static void lad_estimate(const void *params, void *metrics, struct dse_breakdown
     if (breakdown) lad_break_down(&pt, &step, &chip, breakdown);
 }
 
+/* With prefetch = "ideal", heads that wait for computing share the idle HBM time with heads that wait for the HBM: more room in SRAM
+ * for the former can take a little from the latter (E14). A faster clock leaves linear layers less idle HBM time. */
+static const struct dse_trend lad_trends[] = {
+    {.param = "bandwidth_gbs", .metric = "tokens_per_s", .effect = DSE_MORE},
+    {.param = "dram_efficiency", .metric = "tokens_per_s", .effect = DSE_MORE},
+    {.param = "tiles",
+     .metric = "tokens_per_s",
+     .effect = DSE_MORE,
+     .along = "batch",
+     .where = "batch_policy=fixed,prefetch=limited"},
+    {.param = "sram_mib", .metric = "tokens_per_s", .effect = DSE_MORE, .where = "batch_policy=fixed,prefetch=limited"},
+    {.param = "clock_ghz", .metric = "tokens_per_s", .effect = DSE_MORE, .where = "prefetch=off"},
+    {.param = "weight_bits", .metric = "tokens_per_s", .effect = DSE_LESS, .where = "batch_policy=fixed"},
+    {.param = "weight_bits", .metric = "energy_mj", .effect = DSE_MORE, .where = "batch_policy=fixed"},
+    {.param = "context", .metric = "latency_us", .effect = DSE_MORE, .where = "batch_policy=fixed"},
+    {.param = "context", .metric = "tokens_per_s", .effect = DSE_LESS, .where = "batch_policy=fixed,phase=decode"},
+    {.param = "context",
+     .metric = "energy_mj",
+     .effect = DSE_MORE,
+     .where = "batch_policy=fixed,phase=decode,vain_prefetch=ignored"},
+    {.param = "tiles", .metric = "area_mm2", .effect = DSE_MORE},
+    {.param = NULL},
+};
+
 const struct dse_model dse_model_lad = {
     .name = "lad",
     .title = "LAD: locality-aware decoding",
@@ -241,4 +268,8 @@ const struct dse_model dse_model_lad = {
     .resolve = lad_resolve,
     .check = lad_check,
     .estimate = lad_estimate,
+    .equations = lad_equations_table,
+    .equations_size = sizeof(struct lad_equations),
+    .equate = lad_equate,
+    .trends = lad_trends,
 };

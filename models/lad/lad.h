@@ -33,7 +33,7 @@ struct lad_params {
     double clock_ghz;
     int64_t cache_bits, position_bits, intervals, recent;
     const struct dse_profile *profile;
-    double active_cv;
+    double center_scale, active_cv, score_sd;
 
     int32_t pipeline, decoding, slots, fill, gather, counters;
     int64_t accumulator_cycles;
@@ -61,6 +61,21 @@ struct lad_metrics {
     double chip_power_w, tile_area_mm2, sram_area_share;
 };
 
+/* Quantities of single equations, for claims and for readers of the paper; NaN where one has no value (lad_equations.c). */
+struct lad_equations {
+    double head_dim, cache_elements, active_elements, dense_elements;
+    double eq4_fixed_macs, eq4_active_macs, merged_active_macs, dense_macs;
+    double coefficient_entries, softmax_mse;
+    double eas_center_cycles, eas_position_cycles, apid_position_cycles, md_active_cycles, ac_active_cycles, ac_update_cycles;
+    double vpu_lanes_used;
+    double mode_share, repeat_share;
+    double layer_weights_mib, layer_kv_mib;
+    double tile_dynamic_mw, tile_static_mw, sram_area_mm2, sram_dynamic_mw, sram_static_mw;
+    double compute_area_share, compute_power_share;
+};
+extern const struct dse_metric lad_equations_table[];
+void lad_equate(const void *params, void *equations);
+
 /* ceil() of a number from 0 to 2^62, inline: baseline x86-64 calls the library for ceil(). */
 static inline double lad_ceil(double x)
 {
@@ -80,6 +95,8 @@ double lad_macs_text(double d, double active);
 double lad_macs_hardware(double d, double active);
 /* Entries of the tables of linear coefficients. */
 double lad_coefficient_entries(double intervals);
+/* E23: mean squared error of softmax over n scores, normal with deviation sd, when exp is linear on `intervals` intervals. */
+double lad_softmax_mse(int64_t intervals, double n, double sd);
 
 /* Cycles of the compute stages of one head-sample. */
 struct lad_stages {
@@ -198,6 +215,9 @@ struct lad_chip {
 const char *lad_chip_check(const struct lad_params *p);
 /* Requires that lad_chip_check has nothing against it. */
 void lad_chip_at(const struct lad_params *p, struct lad_chip *ret);
+
+/* Share of the computation modules, VPUs and SFM, in area and power of a tile without its SRAM. As lad_chip_at. */
+void lad_compute_shares(const struct lad_params *p, double *ret_area, double *ret_power);
 
 /* A row of Table III: one tile as published. */
 struct lad_module {

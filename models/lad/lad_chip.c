@@ -98,3 +98,21 @@ void lad_chip_at(const struct lad_params *p, struct lad_chip *ret)
         .static_sram_w = tiles_w * sram.leakage_mw * memory.power,
     };
 }
+
+void lad_compute_shares(const struct lad_params *p, double *ret_area, double *ret_power)
+{
+    struct ratios logic = tech_ratios(p->technology, TABLE3_NM);
+    double scale[LAD_MODULES], area[2] = {0}, power[2] = {0}; /* of all modules; of the computation modules */
+    module_scales(p, scale);
+    for (int i = 0; i < LAD_MODULES; i++) {
+        const struct lad_module *m = &lad_table3[i];
+        double mw = m->dynamic_mw * p->clock_ghz * logic.energy + m->static_mw * logic.power;
+        for (int part = 0; part < 2; part++) {
+            if (part == 1 && i != LAD_MODULE_VPU && i != LAD_MODULE_SFM) continue;
+            area[part] += scale[i] * m->area_mm2;
+            power[part] += scale[i] * mw;
+        }
+    }
+    *ret_area = area[1] / area[0];
+    *ret_power = power[1] / power[0];
+}

@@ -365,6 +365,8 @@ static const char *read_profile(struct lad_point *pt)
     dse_profile_range(pt->p->profile, &from, &to);
     if (pt->n < from || pt->n > to) return "the context is outside of the attention profile";
     pt->at = dse_profile_at(pt->p->profile, pt->n);
+    pt->at.centers = smaller(pt->n, pt->at.centers * pt->p->center_scale);
+    pt->at.large = smaller(pt->n, pt->at.large * pt->p->center_scale);
     double active = pt->at.active + (double)(pt->p->recent - PAPER_WINDOW); /* A4 */
     pt->at.active = smaller(pt->n, larger(active, (double)pt->p->recent));
     return NULL;

@@ -2,6 +2,7 @@
 #include "config/sweep_internal.h"
 
 #include "base/xalloc.h"
+#include "model/ratios.h"
 
 #include <ctype.h>
 #include <stdlib.h>
@@ -19,13 +20,16 @@ static bool is_identifier(const char *s)
     return true;
 }
 
-/* Is the name a column already: one of the store's or SQLite's own, a parameter or a metric of any model of the sweep? SQL does not tell
- * upper from lower case. */
+/* Is the name a column already: one of the store's or SQLite's own, a ratio to the baseline, a parameter or a metric of any model of the
+ * sweep? SQL does not tell upper from lower case. */
 static bool is_taken(const struct reading *r, const char *name)
 {
-    static const char *const own[] = {"id", "run", "point", "status", "reason", "fidelity", "first_id", "rowid", "oid", "_rowid_"};
+    static const char *const own[] = {"id",       "model",    "run",   "point", "status", "reason",
+                                      "fidelity", "first_id", "rowid", "oid",   "_rowid_"};
     bool taken = false;
     for (size_t i = 0; i < sizeof own / sizeof *own; i++) taken |= strcasecmp(own[i], name) == 0;
+    for (const struct dse_metric *ratio = ratio_metrics; r->out->compares && ratio->type != DSE_TYPE_END; ratio++)
+        taken |= strcasecmp(ratio->name, name) == 0;
     for (size_t m = 0; m < r->out->n_models; m++) {
         const struct schema *params = &r->out->bindings[m]->model->params, *metrics = &r->out->bindings[m]->model->metrics;
         for (size_t i = 0; i < params->n; i++) taken |= strcasecmp(params->fields[i].name, name) == 0;
@@ -38,22 +42,6 @@ static int by_name(const void *a, const void *b)
 {
     const struct named_expr *x = a, *y = b;
     return strcmp(x->name, y->name);
-}
-
-/* Where the text of a string begins: behind its opening quotes, and behind the newline that may follow three of them. */
-static struct srcloc text_loc(const struct toml_doc *doc, const struct toml_node *node)
-{
-    struct srcloc loc = toml_loc(doc, node);
-    const char *s = doc->text;
-    for (int line = 1; line < loc.line && (s = strchr(s, '\n')) != NULL; line++) s++;
-    if (!s) return loc;
-    for (int column = 1; column < loc.column && *s; column++)
-        for (s++; (*s & 0xC0) == 0x80; s++) {
-        }
-    bool three = strncmp(s, "\"\"\"", 3) == 0 || strncmp(s, "'''", 3) == 0;
-    loc.column += three ? 3 : 1;
-    if (!three || s[3 + strspn(s + 3, "\r")] != '\n') return loc;
-    return (struct srcloc){loc.file, loc.line + 1, 1};
 }
 
 /* Is there a derived column of that name before the i-th key? Names of columns differ in more than case. */
@@ -87,7 +75,7 @@ static bool read_list(struct reading *r, const char *section, bool columns, stru
             continue;
         }
         *ret = xrealloc(*ret, *ret_n + 1, sizeof **ret);
-        (*ret)[(*ret_n)++] = (struct named_expr){xstrdup(node->key), xstrdup(node->string), text_loc(r->doc, node)};
+        (*ret)[(*ret_n)++] = (struct named_expr){xstrdup(node->key), xstrdup(node->string), toml_string_loc(r->doc, node)};
     }
     if (*ret_n) qsort(*ret, *ret_n, sizeof **ret, by_name);
     return ok;

@@ -19,20 +19,31 @@ static bool grow(const struct field *f, void *params, double factor)
     return true;
 }
 
-/* NAME=VALUE of an enumeration. */
-static void set_where(const struct model *m, const struct dse_trend *t, void *params)
+/* One NAME=VALUE of an enumeration. */
+static void set_choice(const struct model *m, const char *name, const char *value, void *params)
 {
-    if (!t->where) return;
-    const char *equals = strchr(t->where, '=');
-    assert_non_null(equals);
-    char *name = xstrndup(t->where, (size_t)(equals - t->where));
     const struct field *f = schema_find(&m->params, name);
     assert_true(f && f->type == DSE_TYPE_ENUM);
     int32_t i = 0;
-    while (f->choices[i] && strcmp(f->choices[i], equals + 1) != 0) i++;
-    if (!f->choices[i]) fail_msg("%s: %s is not a value of %s", m->desc->name, equals + 1, name);
+    while (f->choices[i] && strcmp(f->choices[i], value) != 0) i++;
+    if (!f->choices[i]) fail_msg("%s: %s is not a value of %s", m->desc->name, value, name);
     field_set(f, params, (struct value){.choice = i});
-    free(name);
+}
+
+/* NAME=VALUE, separated by commas. */
+static void set_where(const struct model *m, const struct dse_trend *t, void *params)
+{
+    for (const char *s = t->where; s && *s;) {
+        const char *equals = strchr(s, '=');
+        assert_non_null(equals);
+        size_t length = strcspn(equals + 1, ",");
+        char *name = xstrndup(s, (size_t)(equals - s)), *value = xstrndup(equals + 1, length);
+        set_choice(m, name, value, params);
+        free(name);
+        free(value);
+        s = equals + 1 + length;
+        if (*s == ',') s++;
+    }
 }
 
 static bool estimate(const struct model *m, void *params, void *metrics)
@@ -96,7 +107,7 @@ static void trends__hold_at_random_points(void **state)
         struct one o;
         assert_true(one_init(&o, &models[m], NULL, 0));
         for (const struct dse_trend *t = models[m].desc->trends; t && t->param; t++) {
-            struct counts counts;
+            struct counts counts = {0};
             check_trend(&models[m], t, space_fixed(o.space), &counts);
             print_message("%s: %s over %s: %d of %d points could grow\n", models[m].desc->name, t->metric, t->param,
                           counts.feasible, counts.tried);

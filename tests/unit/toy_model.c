@@ -108,6 +108,26 @@ static void toy_estimate(const void *params, void *metrics, struct dse_breakdown
                                                    .energy_mj = NAN});
 }
 
+static const struct dse_metric toy_equations_table[] = {
+    DSE_METRIC_F64(struct toy_equations, kv_mib, "MiB", DSE_LESS, "keys and values", "T7"),
+    DSE_METRIC_F64(struct toy_equations, weights_gib, "GiB", DSE_LESS, "weights", "T8"),
+    DSE_METRIC_F64(struct toy_equations, macs_per_tile, "", DSE_NEITHER, "multiply-adds of a tile", "T9"),
+    DSE_METRIC_END,
+};
+
+static void toy_equate(const void *params, void *equations)
+{
+    const struct toy_params *p = params;
+    const struct dse_llm *l = p->llm;
+    double kv = 2 * (double)(l->layers * l->kv_heads * l->head_dim * p->batch * p->context);
+    double weights = (double)(l->layers * l->hidden) * (double)(4 * l->hidden + l->ffn * l->ffn_matrices);
+    *(struct toy_equations *)equations = (struct toy_equations){
+        .kv_mib = 2 * kv / DSE_MIB,
+        .weights_gib = 2 * weights / DSE_GIB,
+        .macs_per_tile = p->batch > 1 ? (double)p->batch * weights / (double)p->tiles : (double)NAN,
+    };
+}
+
 static const char *const toy_without[] = {"energy_mj", NULL};
 
 const struct dse_model dse_model_toy = {
@@ -123,6 +143,9 @@ const struct dse_model dse_model_toy = {
     .resolve = toy_resolve,
     .check = toy_check,
     .estimate = toy_estimate,
+    .equations = toy_equations_table,
+    .equations_size = sizeof(struct toy_equations),
+    .equate = toy_equate,
 };
 
 /* ---- pebble ----------------------------------------------------------------------------------------------------------- */
@@ -133,6 +156,8 @@ static const struct dse_param pebble_params_table[] = {
     DSE_PARAM_I64(struct pebble_params, context, 1, 1000000, "positions in the KV cache", ""),
     DSE_PARAM_F64(struct pebble_params, clock_ghz, "GHz", 0.1, 10, "clock of every lane", ""),
     DSE_PARAM_I64(struct pebble_params, lanes, 1, 1024, "lanes", ""),
+    DSE_PARAM_I64(struct pebble_params, layers, 1, 256, "layers of the LLM that are run; set by llm", ""),
+    DSE_EMBED(struct pebble_params, request, struct dse_request, dse_request_params),
     DSE_PARAM_END,
 };
 
@@ -144,9 +169,11 @@ static const struct dse_metric pebble_metrics_table[] = {
 static void pebble_estimate(const void *params, void *metrics, struct dse_breakdown *breakdown)
 {
     const struct pebble_params *p = params;
-    double layers = (double)p->llm->layers, hidden = (double)p->llm->hidden, batch = (double)p->batch;
+    double layers = (double)p->layers, hidden = (double)p->llm->hidden, batch = (double)p->batch;
+    double mean = (double)p->request.prompt + 0.5 * (double)(p->request.generate + 1);
+    double context = p->request.generate ? mean : (double)p->context;
     double weights = layers * hidden * (4 * hidden + (double)(p->llm->ffn * p->llm->ffn_matrices));
-    double attention = 2 * layers * hidden * (double)p->context;
+    double attention = 2 * layers * hidden * context;
     double rate = (double)p->lanes * p->clock_ghz * DSE_GIGA;
     double attention_us = batch * attention / rate * DSE_US_PER_S;
     double step_us = batch * weights / rate * DSE_US_PER_S + attention_us;
