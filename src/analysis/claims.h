@@ -2,6 +2,8 @@
  *
  * A set of claims holds everything of one system: the rows of claims.csv, the machines, cases and bindings of claims.toml, and the
  * constants that may be fitted. Evaluating is a pure function of the constants' values.
+ *
+ * A set keeps what it has computed and the state of its expressions: it is used by one thread. What it hands out lives as long as it.
  */
 #ifndef DSE_ANALYSIS_CLAIMS_H
 #define DSE_ANALYSIS_CLAIMS_H
@@ -23,15 +25,19 @@ enum claim_verdict {
 };
 extern const char *const claim_verdict_names[]; /* "exact", "holds", ..., NULL */
 
-/* A row of claims.csv. Strings belong to the set. */
+/* A row of claims.csv, and what claims.toml says of it besides the answer. Strings belong to the set. */
 struct claim {
     const char *id, *system, *location, *quantity, *unit, *conditions, *kind, *modelable, *how, *split;
     const char *value_text; /* as published: "10.0" */
     double value, value_hi; /* value_hi: NaN unless a range */
-    double half_digit;      /* 0.05 for "10.0" */
+    double half_digit;      /* half a unit of the last published digit: 0.05 for "10.0" */
+    double half_digit_hi;   /* of value_hi */
     enum claim_bound bound;
     bool held_out, headline;
+    const char *contradiction; /* the tag of an entry of [contradictions], or NULL */
 };
+/* ">", ">=", "<", "<=", "~", the upper end of a range, or "". buf holds TEXT_NUMBER_MAX bytes. */
+const char *claim_bound_text(const struct claim *c, char *buf);
 
 /* What the model says to a claim. */
 struct claim_answer {
@@ -43,35 +49,67 @@ struct claim_answer {
 };
 
 /* A constant that is neither given by the paper nor derived. */
+enum { CLAIM_CONSTANTS_MAX = 64 };
 struct claim_constant {
-    const char *name, *parameter, *fitted_to;
-    double shipped;  /* the value that the machines have without being told */
-    double min, max; /* the parameter's range */
-    bool fit;        /* false: chosen, not fitted */
+    const char *name, *parameter, *fitted_to; /* fitted_to: "" when nothing says */
+    double shipped;                           /* the value that the machines have without being told */
+    double min, max;                          /* the parameter's range */
+    bool fit;                                 /* false: chosen, not fitted */
+    bool borrowed;                            /* of another model, whose own claims it may be fitted to: "MODEL.NAME" */
 };
 
 struct claim_contradiction {
-    const char *tag, *text, *says, *unit, *verdict;
-    double modelled; /* NaN: no number */
+    const char *tag, *text, *says, *unit, *verdict; /* says, unit: "" when there is none */
+    double modelled;                                /* NaN: no number */
 };
 
 struct claim_set;
 
-/* Read data_dir/models/NAME/claims.csv and claims.toml and compile every binding. NULL with errors: all of both files. */
+/* Does the model have a claims.csv? One without has nothing to validate. */
+bool claims_exist(const struct model *model, const char *data_dir);
+/* Read data_dir/models/NAME/claims.csv and claims.toml and compile every binding. NULL with errors: all of both files. The catalog must
+ * outlive the set. */
 struct claim_set *claims_open(const struct model *model, const struct catalog *catalog, const char *data_dir, struct diags *diags);
 void claims_free(struct claim_set *s);
 
+const struct model *claims_model(const struct claim_set *s);
 const struct claim *claims_list(const struct claim_set *s, size_t *ret_n);
+/* In the order of claims.toml; then the calibrated constants of other models' machines. */
 const struct claim_constant *claims_constants(const struct claim_set *s, size_t *ret_n);
-/* Indices of the claims that the constants are fitted to ([calibrate]). */
+/* Indices of the claims that the constants are fitted to ([calibrate]), all of split calibrate, with a positive published number. */
 const size_t *claims_fitted(const struct claim_set *s, size_t *ret_n);
 
 /* The modelled number of one claim with the given values of the constants (NULL: as shipped); NaN, with *ret_reason, when there is none.
- * Not thread-safe: expressions keep state. */
+ * The reason lives until the claim is evaluated again. */
 double claims_value(struct claim_set *s, size_t claim, const double *constants, const char **ret_reason);
-/* The answers to all claims as shipped; `ret` has as many as there are claims. */
-void claims_answer(struct claim_set *s, struct claim_answer *ret);
-/* The contradictions, with the model's numbers. */
-const struct claim_contradiction *claims_contradictions(struct claim_set *s, size_t *ret_n);
+/* The error [%] of a number: of the published value, of the bound or the end of the range that it misses; 0 where it meets them. Against
+ * a published 0: 0 when it rounds to it, else 100. */
+double claim_error_percent(const struct claim *c, double modelled);
+/* The answers to all claims as shipped; `ret` has as many as there are claims. A binding that gives no number (an infeasible machine, a
+ * division by zero) is an error at its place, and the claim is not modelled. False with errors. */
+bool claims_answer(struct claim_set *s, struct claim_answer *ret, struct diags *diags);
+/* The contradictions, with the model's numbers once claims_answer has run. */
+const struct claim_contradiction *claims_contradictions(const struct claim_set *s, size_t *ret_n);
+
+/* Which claims are summed up. */
+struct claim_group {
+    const char *name;
+    bool calibrate, holdout; /* the splits */
+    bool measured, headline; /* of kind measured alone; marked as headline alone */
+};
+extern const struct claim_group claim_groups[]; /* the groups that are printed, closed by one without a name */
+
+/* Errors are those of the claims that have a number: bounds and ranges that are met, contradictions and inputs count as verdicts only. */
+struct claim_sum {
+    size_t claims; /* without inputs */
+    size_t verdicts[CLAIM_VERDICTS];
+    size_t errors;       /* how many errors the three below are of */
+    double mean_percent; /* mean of the absolute errors; NaN when there are none */
+    double
+        factor_percent; /* geometric mean of the factors between published and modelled (the larger over the smaller), minus one */
+    double worst_percent;
+    const char *worst; /* the claim, or NULL */
+};
+struct claim_sum claims_sum(const struct claim_set *s, const struct claim_answer *answers, const struct claim_group *group);
 
 #endif

@@ -102,6 +102,28 @@ void diags_warn(struct diags *d, struct srcloc loc, const char *source_text, con
     diag_quote(g, source_text);
 }
 
+static bool says_the_same(const struct diag *a, const struct diag *b)
+{
+    bool file = a->file && b->file ? strcmp(a->file, b->file) == 0 : a->file == b->file;
+    return file && a->line == b->line && a->column == b->column && strcmp(a->message, b->message) == 0;
+}
+
+void diags_move(struct diags *to, struct diags *from)
+{
+    to->errors += from->errors;
+    for (size_t i = 0; i < from->n; i++) {
+        struct diag *g = &from->list[i];
+        bool said = false;
+        for (size_t k = 0; k < to->n && !said; k++) said = says_the_same(g, &to->list[k]);
+        if (said && g->severity == DIAG_ERROR) to->errors--;
+        if (said || to->n >= DIAGS_MAX) continue;
+        struct diag *place = append(to, g->severity, g->kind, (struct srcloc){.line = g->line, .column = g->column});
+        *place = *g;
+        *g = (struct diag){0};
+    }
+    diags_release(from);
+}
+
 int diags_exit_status(const struct diags *d)
 {
     int status = 0;

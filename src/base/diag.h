@@ -63,6 +63,9 @@ bool diags_runtime(struct diags *d, const char *file, const char *fmt, ...) __at
 void diags_warn(struct diags *d, struct srcloc loc, const char *source_text, const char *fmt, ...)
     __attribute__((format(printf, 4, 5)));
 
+/* Move what `from` has to `to`, leaving out what says the same of the same place as one that is there already. `from` is empty then. */
+void diags_move(struct diags *to, struct diags *from);
+
 /* Quote the diag's line of `text`, the whole file, in place of what it quotes; of a long line only what is near the column. For an
  * error that was added where the text was not known. */
 void diag_quote(struct diag *g, const char *text);

@@ -64,6 +64,7 @@ struct output *output_new(FILE *out, enum output_format format, const char *cons
     }
     if (format == OUTPUT_TABLE) {
         o->table = scols_new_table();
+        scols_table_enable_colors(o->table, wants_colour(out));
         for (size_t i = 0; i < n; i++) scols_table_new_column(o->table, columns[i], 0, SCOLS_FL_NOEXTREMES);
     } else if (format == OUTPUT_CSV) {
         for (size_t i = 0; i < n; i++) {
@@ -117,6 +118,14 @@ void output_text(struct output *o, const char *s)
         fputs("null", o->out);
     }
     close_cell(o);
+}
+
+void output_coloured(struct output *o, const char *s, const char *colour)
+{
+    size_t column = o->column;
+    output_text(o, s);
+    if (o->format != OUTPUT_TABLE || !colour || !wants_colour(o->out)) return;
+    scols_cell_set_color(scols_line_get_cell(o->line, column), colour);
 }
 
 static void put_number(struct output *o, const char *s)

@@ -40,22 +40,6 @@ static int by_name(const void *a, const void *b)
     return strcmp(x->name, y->name);
 }
 
-/* Where the text of a string begins: behind its opening quotes, and behind the newline that may follow three of them. */
-static struct srcloc text_loc(const struct toml_doc *doc, const struct toml_node *node)
-{
-    struct srcloc loc = toml_loc(doc, node);
-    const char *s = doc->text;
-    for (int line = 1; line < loc.line && (s = strchr(s, '\n')) != NULL; line++) s++;
-    if (!s) return loc;
-    for (int column = 1; column < loc.column && *s; column++)
-        for (s++; (*s & 0xC0) == 0x80; s++) {
-        }
-    bool three = strncmp(s, "\"\"\"", 3) == 0 || strncmp(s, "'''", 3) == 0;
-    loc.column += three ? 3 : 1;
-    if (!three || s[3 + strspn(s + 3, "\r")] != '\n') return loc;
-    return (struct srcloc){loc.file, loc.line + 1, 1};
-}
-
 /* Is there a derived column of that name before the i-th key? Names of columns differ in more than case. */
 static bool is_derived(const struct toml_node *table, size_t i)
 {
@@ -87,7 +71,7 @@ static bool read_list(struct reading *r, const char *section, bool columns, stru
             continue;
         }
         *ret = xrealloc(*ret, *ret_n + 1, sizeof **ret);
-        (*ret)[(*ret_n)++] = (struct named_expr){xstrdup(node->key), xstrdup(node->string), text_loc(r->doc, node)};
+        (*ret)[(*ret_n)++] = (struct named_expr){xstrdup(node->key), xstrdup(node->string), toml_string_loc(r->doc, node)};
     }
     if (*ret_n) qsort(*ret, *ret_n, sizeof **ret, by_name);
     return ok;

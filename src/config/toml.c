@@ -89,6 +89,21 @@ struct srcloc toml_key_loc(const struct toml_doc *doc, const struct toml_node *n
     return (struct srcloc){doc->file, node->key_line, node->key_column};
 }
 
+struct srcloc toml_string_loc(const struct toml_doc *doc, const struct toml_node *node)
+{
+    struct srcloc loc = toml_loc(doc, node);
+    const char *s = doc->text;
+    for (int line = 1; line < loc.line && (s = strchr(s, '\n')) != NULL; line++) s++;
+    if (!s) return loc;
+    for (int column = 1; column < loc.column && *s; column++)
+        for (s++; (*s & 0xC0) == 0x80; s++) {
+        }
+    bool three = strncmp(s, "\"\"\"", 3) == 0 || strncmp(s, "'''", 3) == 0;
+    loc.column += three ? 3 : 1;
+    if (!three || s[3 + strspn(s + 3, "\r")] != '\n') return loc;
+    return (struct srcloc){loc.file, loc.line + 1, 1};
+}
+
 const struct toml_node *toml_expect(const struct toml_doc *doc, const struct toml_node *table, const char *key, enum toml_type type,
                                     struct diags *diags)
 {

@@ -51,6 +51,8 @@ const char *toml_type_name(enum toml_type type);
 /* Where a node's value, or its key, stands. */
 struct srcloc toml_loc(const struct toml_doc *doc, const struct toml_node *node);
 struct srcloc toml_key_loc(const struct toml_doc *doc, const struct toml_node *node);
+/* Where the text of a string begins: behind its opening quotes, and behind the newline that may follow three of them. */
+struct srcloc toml_string_loc(const struct toml_doc *doc, const struct toml_node *node);
 
 /* The child `key` if it has the wanted type; NULL when it is missing or, with an error added, of another type. */
 const struct toml_node *toml_expect(const struct toml_doc *doc, const struct toml_node *table, const char *key, enum toml_type type,

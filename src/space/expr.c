@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* One name the expression uses: where its number comes from, and where muParser reads it. */
+/* One field that an expression of expr_new uses: where its number comes from, and where muParser reads it. */
 struct variable {
     const struct field *field;
     bool is_metric;
@@ -17,7 +17,7 @@ struct variable {
 
 struct expr {
     muParserHandle_t parser;
-    struct variable *used;
+    struct variable *used; /* of expr_new */
     size_t n_used;
 };
 
@@ -45,9 +45,9 @@ static bool is_name_start(char c)
     return isalpha((unsigned char)c) || c == '_';
 }
 
-static bool is_name(char c)
+static bool is_name(char c, bool dotted)
 {
-    return isalnum((unsigned char)c) || c == '_';
+    return isalnum((unsigned char)c) || c == '_' || (dotted && c == '.');
 }
 
 static bool is_number(const struct field *f)
@@ -67,9 +67,54 @@ static bool is_function(const char *name)
     return false;
 }
 
-static bool unknown_name(const char *name, struct srcloc loc, const char *source_text, const struct schema *params,
-                         const struct schema *metrics, struct diags *diags)
+/* ---- names ------------------------------------------------------------------------------------------------------------------ */
+
+/* A function of muParser; or a name of the scope, whose number muParser reads from now on. */
+static bool use_name(struct expr *e, const char *name, struct srcloc loc, const char *source_text, const struct expr_scope *scope,
+                     struct diags *diags)
 {
+    if (is_function(name)) return true;
+    double *number = scope->find(scope->context, name, loc, source_text, diags);
+    if (number) mupDefineVar(e->parser, name, number);
+    return number != NULL;
+}
+
+/* Walk over the text and register every identifier; numbers like 1e9 are skipped whole. */
+static bool use_names(struct expr *e, const char *text, struct srcloc loc, const char *source_text, const struct expr_scope *scope,
+                      struct diags *diags)
+{
+    bool ok = true;
+    for (const char *s = text; *s;) {
+        if (isdigit((unsigned char)*s) || (*s == '.' && isdigit((unsigned char)s[1]))) {
+            char *end;
+            strtod(s, &end);
+            s = end;
+            continue;
+        }
+        if (!is_name_start(*s)) {
+            s++;
+            continue;
+        }
+        size_t n = 1;
+        while (is_name(s[n], scope->dotted)) n++;
+        char *name = xstrndup(s, n);
+        ok = use_name(e, name, at(loc, (size_t)(s - text)), source_text, scope, diags) && ok;
+        free(name);
+        s += n;
+    }
+    return ok;
+}
+
+/* The scope of expr_new: the fields of two schemas. */
+struct fields {
+    struct expr *expr;
+    const struct schema *params, *metrics;
+};
+
+static bool unknown_field(const struct fields *in, const char *name, struct srcloc loc, const char *source_text,
+                          struct diags *diags)
+{
+    const struct schema *params = in->params, *metrics = in->metrics;
     const char **known = xcalloc(params->n + metrics->n + FUNCTIONS, sizeof *known);
     size_t n = 0;
     for (size_t i = 0; i < params->n; i++)
@@ -86,50 +131,29 @@ static bool unknown_name(const char *name, struct srcloc loc, const char *source
     return false;
 }
 
-/* Register the name at text[0..n) as a variable, once. The list is sized for all names before: muParser keeps pointers into it. */
-static bool use_name(struct expr *e, const char *name, struct srcloc loc, const char *source_text, const struct schema *params,
-                     const struct schema *metrics, struct diags *diags)
+/* The list is sized for all fields before: muParser keeps pointers into it. */
+static double *find_field(void *context, const char *name, struct srcloc loc, const char *source_text, struct diags *diags)
 {
-    if (is_function(name)) return true;
-    const struct field *f = schema_find(params, name);
+    const struct fields *in = context;
+    struct expr *e = in->expr;
+    const struct field *f = schema_find(in->params, name);
     bool is_metric = !f;
-    if (!f) f = schema_find(metrics, name);
-    if (!f) return unknown_name(name, loc, source_text, params, metrics, diags);
-    if (!is_number(f))
-        return diags_input(diags, loc, source_text, NULL, "%s is a name, not a number: it cannot stand in an expression", name);
+    if (!f) f = schema_find(in->metrics, name);
+    if (!f) {
+        unknown_field(in, name, loc, source_text, diags);
+        return NULL;
+    }
+    if (!is_number(f)) {
+        diags_input(diags, loc, source_text, NULL, "%s is a name, not a number: it cannot stand in an expression", name);
+        return NULL;
+    }
     for (size_t i = 0; i < e->n_used; i++)
-        if (e->used[i].field == f) return true;
+        if (e->used[i].field == f) return &e->used[i].value;
     e->used[e->n_used] = (struct variable){.field = f, .is_metric = is_metric, .value = 1};
-    mupDefineVar(e->parser, name, &e->used[e->n_used].value);
-    e->n_used++;
-    return true;
+    return &e->used[e->n_used++].value;
 }
 
-/* Walk over the text and register every identifier; numbers like 1e9 are skipped whole. */
-static bool use_names(struct expr *e, const char *text, struct srcloc loc, const char *source_text, const struct schema *params,
-                      const struct schema *metrics, struct diags *diags)
-{
-    bool ok = true;
-    for (const char *s = text; *s;) {
-        if (isdigit((unsigned char)*s) || (*s == '.' && isdigit((unsigned char)s[1]))) {
-            char *end;
-            strtod(s, &end);
-            s = end;
-            continue;
-        }
-        if (!is_name_start(*s)) {
-            s++;
-            continue;
-        }
-        size_t n = 1;
-        while (is_name(s[n])) n++;
-        char *name = xstrndup(s, n);
-        ok = use_name(e, name, at(loc, (size_t)(s - text)), source_text, params, metrics, diags) && ok;
-        free(name);
-        s += n;
-    }
-    return ok;
-}
+/* ---- compiling -------------------------------------------------------------------------------------------------------------- */
 
 /* muParser's message, at its place. */
 static bool syntax_error(struct expr *e, struct srcloc loc, const char *source_text, const char *text, struct diags *diags)
@@ -146,8 +170,8 @@ static bool syntax_error(struct expr *e, struct srcloc loc, const char *source_t
     return false;
 }
 
-static bool compile(struct expr *e, const char *text, struct srcloc loc, const char *source_text, const struct schema *params,
-                    const struct schema *metrics, struct diags *diags)
+static bool compile(struct expr *e, const char *text, struct srcloc loc, const char *source_text, const struct expr_scope *scope,
+                    struct diags *diags)
 {
     enum { LENGTH_MAX = 10000 };
     if (strlen(text) > LENGTH_MAX)
@@ -159,7 +183,7 @@ static bool compile(struct expr *e, const char *text, struct srcloc loc, const c
     if (strpbrk(text, "\"'"))
         return diags_input(diags, loc, source_text, NULL, "an expression works with numbers: strings cannot stand in it");
     if (text[strspn(text, " \t\r\n")] == '\0') return diags_input(diags, loc, source_text, NULL, "the expression is empty");
-    if (!use_names(e, text, loc, source_text, params, metrics, diags)) return false;
+    if (!use_names(e, text, loc, source_text, scope, diags)) return false;
     mupSetExpr(e->parser, text);
     if (!mupError(e->parser)) mupEval(e->parser);
     if (mupError(e->parser)) return syntax_error(e, loc, source_text, text, diags);
@@ -169,19 +193,34 @@ static bool compile(struct expr *e, const char *text, struct srcloc loc, const c
     return true;
 }
 
-struct expr *expr_new(const char *text, struct srcloc loc, const char *source_text, const struct schema *params,
-                      const struct schema *metrics, struct diags *diags)
+static struct expr *new_parser(void)
 {
     struct expr *e = xcalloc(1, sizeof *e);
     e->parser = mupCreate(muBASETYPE_FLOAT);
     mupSetArgSep(e->parser, ',');
     mupSetDecSep(e->parser, '.');
-    e->used = xcalloc(params->n + metrics->n, sizeof *e->used);
-    if (!compile(e, text, loc, source_text, params, metrics, diags)) {
-        expr_free(e);
-        return NULL;
-    }
     return e;
+}
+
+struct expr *expr_new_in(const char *text, struct srcloc loc, const char *source_text, const struct expr_scope *scope,
+                         struct diags *diags)
+{
+    struct expr *e = new_parser();
+    if (scope->dotted) mupDefineNameChars(e->parser, "0123456789_abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ.");
+    if (compile(e, text, loc, source_text, scope, diags)) return e;
+    expr_free(e);
+    return NULL;
+}
+
+struct expr *expr_new(const char *text, struct srcloc loc, const char *source_text, const struct schema *params,
+                      const struct schema *metrics, struct diags *diags)
+{
+    struct expr *e = new_parser();
+    e->used = xcalloc(params->n + metrics->n, sizeof *e->used);
+    struct fields fields = {e, params, metrics};
+    if (compile(e, text, loc, source_text, &(struct expr_scope){.find = find_field, .context = &fields}, diags)) return e;
+    expr_free(e);
+    return NULL;
 }
 
 void expr_free(struct expr *e)
@@ -192,18 +231,23 @@ void expr_free(struct expr *e)
     free(e);
 }
 
-double expr_eval(struct expr *e, const void *params, const void *metrics)
+double expr_number(struct expr *e)
 {
-    for (size_t i = 0; i < e->n_used; i++) {
-        struct variable *v = &e->used[i];
-        v->value = field_number(v->field, v->is_metric ? metrics : params);
-    }
     double result = mupEval(e->parser);
     if (mupError(e->parser)) {
         mupErrorReset(e->parser);
         return (double)NAN;
     }
     return isfinite(result) ? result : (double)NAN;
+}
+
+double expr_eval(struct expr *e, const void *params, const void *metrics)
+{
+    for (size_t i = 0; i < e->n_used; i++) {
+        struct variable *v = &e->used[i];
+        v->value = field_number(v->field, v->is_metric ? metrics : params);
+    }
+    return expr_number(e);
 }
 
 bool expr_uses_metrics(const struct expr *e)

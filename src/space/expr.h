@@ -18,6 +18,21 @@ struct expr *expr_new(const char *text, struct srcloc loc, const char *source_te
 void expr_free(struct expr *e);
 /* The value at a point; NaN when it has none (a division by zero, the logarithm of a negative number). */
 double expr_eval(struct expr *e, const void *params, const void *metrics);
+
+/* What an expression's names mean, for uses in which they are not those of one design point: `find` gives the address of a name's
+ * number, which the expression reads whenever it is evaluated, or NULL with an error added at loc. Compiling evaluates once, so the
+ * number should be one that most expressions can bear (1). */
+struct expr_scope {
+    double *(*find)(void *context, const char *name, struct srcloc loc, const char *source_text, struct diags *diags);
+    void *context;
+    bool dotted; /* names may have dots: "lad25.latency_us" */
+};
+/* As expr_new, with the names of a scope. The scope is used while compiling only; the numbers must outlive the expression. */
+struct expr *expr_new_in(const char *text, struct srcloc loc, const char *source_text, const struct expr_scope *scope,
+                         struct diags *diags);
+/* The value with the scope's numbers as they are now; NaN when it has none. */
+double expr_number(struct expr *e);
+
 /* Does the expression use any metric? One that does not can be evaluated before the model. */
 bool expr_uses_metrics(const struct expr *e);
 

@@ -108,6 +108,26 @@ static void toy_estimate(const void *params, void *metrics, struct dse_breakdown
                                                    .energy_mj = NAN});
 }
 
+static const struct dse_metric toy_equations_table[] = {
+    DSE_METRIC_F64(struct toy_equations, kv_mib, "MiB", DSE_LESS, "keys and values", "T7"),
+    DSE_METRIC_F64(struct toy_equations, weights_gib, "GiB", DSE_LESS, "weights", "T8"),
+    DSE_METRIC_F64(struct toy_equations, macs_per_tile, "", DSE_NEITHER, "multiply-adds of a tile", "T9"),
+    DSE_METRIC_END,
+};
+
+static void toy_equate(const void *params, void *equations)
+{
+    const struct toy_params *p = params;
+    const struct dse_llm *l = p->llm;
+    double kv = 2 * (double)(l->layers * l->kv_heads * l->head_dim * p->batch * p->context);
+    double weights = (double)(l->layers * l->hidden) * (double)(4 * l->hidden + l->ffn * l->ffn_matrices);
+    *(struct toy_equations *)equations = (struct toy_equations){
+        .kv_mib = 2 * kv / DSE_MIB,
+        .weights_gib = 2 * weights / DSE_GIB,
+        .macs_per_tile = p->batch > 1 ? (double)p->batch * weights / (double)p->tiles : (double)NAN,
+    };
+}
+
 static const char *const toy_without[] = {"energy_mj", NULL};
 
 const struct dse_model dse_model_toy = {
@@ -123,6 +143,9 @@ const struct dse_model dse_model_toy = {
     .resolve = toy_resolve,
     .check = toy_check,
     .estimate = toy_estimate,
+    .equations = toy_equations_table,
+    .equations_size = sizeof(struct toy_equations),
+    .equate = toy_equate,
 };
 
 /* ---- pebble ----------------------------------------------------------------------------------------------------------- */

@@ -1,7 +1,8 @@
 /* Two made-up models for tests of rooms that must not depend on a real one, with data of their own.
  *
  * "toy" has a row of every type: F64, I64, ENUM, references to an LLM, a memory and a profile, and an "auto" parameter that excludes
- * another; some of its points are infeasible. "pebble" shares some of its parameters and has one of its own. A test that lists toy_dep
+ * another; some of its points are infeasible; it has equations, a calibrated constant and published numbers (claims.csv, claims.toml), all
+ * made up. "pebble" shares some of its parameters and has one of its own. A test that lists toy_dep
  * in meson.build gets a registry with these two models and nothing else. Their data directory (catalog/, models/) is toy_data_dir().
  *
  * Call registry_release() at the end of a test program, for the leak checker.
@@ -35,6 +36,11 @@ struct toy_metrics {
     double macs_per_s;
     int64_t rounds; /* steps over all tiles */
     double active;  /* positions attended to */
+};
+
+struct toy_equations {
+    double kv_mib, weights_gib; /* of the whole cache; of all layers */
+    double macs_per_tile;       /* NaN for a batch of 1: made up */
 };
 
 extern const struct dse_model dse_model_toy;

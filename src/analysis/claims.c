@@ -1,0 +1,309 @@
+#include "analysis/claims_internal.h"
+
+#include "base/xalloc.h"
+
+#include <math.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+const char *const claim_verdict_names[] = {
+    [CLAIM_EXACT] = "exact",   [CLAIM_HOLDS] = "holds",
+    [CLAIM_NEAR] = "near",     [CLAIM_OFF] = "off",
+    [CLAIM_MISSES] = "misses", [CLAIM_CONTRADICTION] = "contradiction",
+    [CLAIM_INPUT] = "input",   [CLAIM_NOT_MODELLED] = "not modelled",
+    [CLAIM_VERDICTS] = NULL,
+};
+
+bool claims_error(const struct claim_set *s, struct srcloc loc, const char *hint, struct diags *diags, const char *fmt, ...)
+{
+    va_list ap;
+    va_start(ap, fmt);
+    char *message = xvasprintf(fmt, ap);
+    va_end(ap);
+    diags_input(diags, loc, s->doc->text, hint, "%s", message);
+    free(message);
+    return false;
+}
+
+char *claims_hint(const char *word, const char *const *names, size_t n, const char *otherwise)
+{
+    const char *near = text_nearest(word, names, n);
+    if (near) return xasprintf("did you mean \"%s\"?", near);
+    return otherwise ? xstrdup(otherwise) : NULL;
+}
+
+/* ---- open --------------------------------------------------------------------------------------------------------------------- */
+
+bool claims_exist(const struct model *model, const char *data_dir)
+{
+    char *path = xasprintf("%s/models/%s/claims.csv", data_dir, model->desc->name);
+    bool there = access(path, F_OK) == 0;
+    free(path);
+    return there;
+}
+
+/* The keys of the cases, once; their values are read where a machine takes them. */
+static bool read_cases(struct claim_set *s, struct diags *diags)
+{
+    const struct toml_node *all = toml_expect(s->doc, &s->doc->root, "cases", TOML_TABLE, diags);
+    bool ok = all || !toml_get(&s->doc->root, "cases");
+    for (size_t i = 0; all && i < all->n; i++) {
+        const struct toml_node *table = &all->children[i];
+        if (table->type != TOML_TABLE)
+            ok = claims_error(s, toml_loc(s->doc, table), "[cases.NAME] parameter = [...]", diags, "cases.%s is not a table",
+                              table->key);
+        else
+            ok = claims_check_params(s, table, diags) && ok;
+    }
+    return ok;
+}
+
+static bool read_toml(struct claim_set *s, struct diags *diags)
+{
+    static const char *const keys[] = {"machines", "cases", "claims", "contradictions", "constants", "calibrate"};
+    char *path = xasprintf("%s/models/%s/claims.toml", s->data_dir, s->model->desc->name);
+    s->doc = toml_read_file(path, diags);
+    free(path);
+    if (!s->doc) return false;
+    bool ok = toml_check_keys(s->doc, &s->doc->root, keys, sizeof keys / sizeof *keys, diags);
+    ok = claims_read_machines(s, diags) && ok;
+    ok = read_cases(s, diags) && ok;
+    ok = claims_read_bindings(s, diags) && ok;
+    ok = claims_read_contradictions(s, diags) && ok;
+    ok = claims_read_constants(s, diags) && ok;
+    return claims_read_calibrate(s, diags) && ok;
+}
+
+static void publish_constants(struct claim_set *s)
+{
+    s->public_constants = xcalloc(s->n_constants, sizeof *s->public_constants);
+    for (size_t i = 0; i < s->n_constants; i++) s->public_constants[i] = s->constants[i].public;
+}
+
+struct claim_set *claims_open(const struct model *model, const struct catalog *catalog, const char *data_dir, struct diags *diags)
+{
+    struct claim_set *s = xcalloc(1, sizeof *s);
+    s->model = model;
+    s->catalog = catalog;
+    s->data_dir = xstrdup(data_dir);
+    bool ok = claims_read_rows(s, diags);
+    ok = read_toml(s, diags) && ok;
+    if (ok) {
+        publish_constants(s);
+        claims_find_dependences(s);
+        return s;
+    }
+    claims_free(s);
+    return NULL;
+}
+
+void claims_free(struct claim_set *s)
+{
+    if (!s) return;
+    for (size_t i = 0; i < s->n_claims; i++) answer_release(&s->answers[i]);
+    for (size_t i = 0; i < s->n_contradictions; i++) answer_release(&s->contradiction_answers[i]);
+    for (size_t i = 0; i < s->n_places; i++) place_free(s->places[i]);
+    for (size_t i = 0; i < s->n_machines; i++) {
+        free(s->machines[i]->name);
+        free(s->machines[i]);
+    }
+    for (size_t i = 0; i < s->n_constants; i++) {
+        free(s->constants[i].name);
+        free(s->constants[i].machines);
+    }
+    free(s->places);
+    free(s->machines);
+    free(s->constants);
+    free(s->public_constants);
+    free(s->contradictions);
+    free(s->contradiction_answers);
+    free(s->claims);
+    free(s->answers);
+    free(s->fitted);
+    free(s->depends);
+    toml_free(s->doc);
+    csv_table_release(&s->csv);
+    free(s->data_dir);
+    free(s);
+}
+
+/* ---- what there is --------------------------------------------------------------------------------------------------------------- */
+
+const struct model *claims_model(const struct claim_set *s)
+{
+    return s->model;
+}
+
+const struct claim *claims_list(const struct claim_set *s, size_t *ret_n)
+{
+    *ret_n = s->n_claims;
+    return s->claims;
+}
+
+const struct claim_constant *claims_constants(const struct claim_set *s, size_t *ret_n)
+{
+    *ret_n = s->n_constants;
+    return s->public_constants;
+}
+
+const size_t *claims_fitted(const struct claim_set *s, size_t *ret_n)
+{
+    *ret_n = s->n_fitted;
+    return s->fitted;
+}
+
+const struct claim_contradiction *claims_contradictions(const struct claim_set *s, size_t *ret_n)
+{
+    *ret_n = s->n_contradictions;
+    return s->contradictions;
+}
+
+/* ---- answers ------------------------------------------------------------------------------------------------------------------------ */
+
+double claims_value(struct claim_set *s, size_t claim, const double *constants, const char **ret_reason)
+{
+    struct answer *a = &s->answers[claim];
+    const struct claim *c = &s->claims[claim];
+    *ret_reason = NULL;
+    if (a->unreachable) *ret_reason = a->unreachable;
+    if (!a->table) *ret_reason = *c->how ? c->how : strcmp(c->kind, "input") == 0 ? "a parameter" : "not modelable";
+    if (*ret_reason) return (double)NAN;
+    s->current = constants;
+    double v = answer_value(s, a);
+    s->current = NULL;
+    *ret_reason = a->reason;
+    return v;
+}
+
+static double relative_percent(double modelled, double published)
+{
+    return 100 * (modelled - published) / fabs(published);
+}
+
+/* Is the bound met? Numbers that may be reached count as reached when the model's rounds to them. */
+static bool meets(const struct claim *c, double v)
+{
+    switch (c->bound) {
+    case CLAIM_ABOVE: return v > c->value;
+    case CLAIM_BELOW: return v < c->value;
+    case CLAIM_AT_LEAST: return v >= c->value - c->half_digit;
+    case CLAIM_AT_MOST: return v <= c->value + c->half_digit;
+    case CLAIM_RANGE: return v >= c->value - c->half_digit && v <= c->value_hi + c->half_digit_hi;
+    default: break;
+    }
+    enum { ROUNDING = 1000000000 }; /* of the arithmetic, where a number lies just between two digits */
+    return fabs(v - c->value) <= c->half_digit + fabs(c->value) / ROUNDING;
+}
+
+double claim_error_percent(const struct claim *c, double modelled)
+{
+    if (isnan(modelled)) return modelled;
+    bool met = meets(c, modelled), is_number = c->bound == CLAIM_EQUAL || c->bound == CLAIM_ABOUT;
+    if (met && !is_number) return 0;
+    double against = c->bound == CLAIM_RANGE && modelled > c->value ? c->value_hi : c->value;
+    if (against != 0) return relative_percent(modelled, against);
+    return met ? 0 : copysign(100, modelled);
+}
+
+static enum claim_verdict judge(const struct claim *c, double modelled)
+{
+    enum { NEAR_PERCENT = 10 };
+    if (strcmp(c->kind, "input") == 0) return CLAIM_INPUT;
+    if (isnan(modelled)) return c->contradiction ? CLAIM_CONTRADICTION : CLAIM_NOT_MODELLED;
+    bool is_number = c->bound == CLAIM_EQUAL || c->bound == CLAIM_ABOUT;
+    if (meets(c, modelled)) return is_number ? CLAIM_EXACT : CLAIM_HOLDS;
+    if (c->contradiction) return CLAIM_CONTRADICTION;
+    if (!is_number) return CLAIM_MISSES;
+    return fabs(claim_error_percent(c, modelled)) <= NEAR_PERCENT ? CLAIM_NEAR : CLAIM_OFF;
+}
+
+static const char *contradiction_text(const struct claim_set *s, const char *tag)
+{
+    for (size_t i = 0; i < s->n_contradictions; i++)
+        if (strcmp(s->contradictions[i].tag, tag) == 0) return s->contradictions[i].text;
+    return NULL;
+}
+
+/* The number of a binding that has one, or an error at its value. */
+static double value_or_error(struct claim_set *s, struct answer *a, const char *name, bool *ok, struct diags *diags)
+{
+    double v = answer_value(s, a);
+    if (isnan(v)) *ok = claims_error(s, toml_loc(s->doc, a->value), NULL, diags, "%s: %s", name, a->reason);
+    return v;
+}
+
+bool claims_answer(struct claim_set *s, struct claim_answer *ret, struct diags *diags)
+{
+    bool ok = true;
+    for (size_t i = 0; i < s->n_claims; i++) {
+        const struct claim *c = &s->claims[i];
+        struct answer *a = &s->answers[i];
+        ret[i] = (struct claim_answer){.modelled = (double)NAN, .constants = s->depends[i]};
+        if (a->expr) {
+            ret[i].modelled = value_or_error(s, a, c->id, &ok, diags);
+            ret[i].reason = a->reason;
+        } else {
+            claims_value(s, i, NULL, &ret[i].reason);
+        }
+        ret[i].verdict = judge(c, ret[i].modelled);
+        ret[i].error_percent = claim_error_percent(c, ret[i].modelled);
+        if (ret[i].verdict == CLAIM_CONTRADICTION) ret[i].reason = contradiction_text(s, c->contradiction);
+    }
+    for (size_t i = 0; i < s->n_contradictions; i++) {
+        struct answer *a = &s->contradiction_answers[i];
+        s->contradictions[i].modelled = a->expr ? value_or_error(s, a, s->contradictions[i].tag, &ok, diags) : (double)NAN;
+    }
+    return ok;
+}
+
+/* ---- sums -------------------------------------------------------------------------------------------------------------------------- */
+
+const struct claim_group claim_groups[] = {
+    {"calibrate", true, false, false, false},
+    {"holdout", false, true, false, false},
+    {"measured, calibrate", true, false, true, false},
+    {"measured, holdout", false, true, true, false},
+    {"headline, calibrate", true, false, false, true},
+    {"headline, holdout", false, true, false, true},
+    {"all", true, true, false, false},
+    {0},
+};
+
+static bool is_in(const struct claim *c, const struct claim_group *g)
+{
+    if (strcmp(c->kind, "input") == 0 || (g->headline && !c->headline)) return false;
+    return (c->held_out ? g->holdout : g->calibrate) && (!g->measured || strcmp(c->kind, "measured") == 0);
+}
+
+/* Modelled over published, or the inverse, whichever is larger, as a logarithm. */
+static double log_factor(double error_percent)
+{
+    double ratio = 1 + error_percent / 100;
+    return ratio > 0 ? fabs(log(ratio)) : (double)INFINITY;
+}
+
+struct claim_sum claims_sum(const struct claim_set *s, const struct claim_answer *answers, const struct claim_group *group)
+{
+    struct claim_sum sum = {.mean_percent = (double)NAN, .factor_percent = (double)NAN, .worst_percent = (double)NAN};
+    double total = 0, logs = 0;
+    for (size_t i = 0; i < s->n_claims; i++) {
+        const struct claim_answer *a = &answers[i];
+        if (!is_in(&s->claims[i], group)) continue;
+        sum.claims++;
+        sum.verdicts[a->verdict]++;
+        if (isnan(a->modelled) || a->verdict == CLAIM_HOLDS || a->verdict == CLAIM_CONTRADICTION) continue;
+        double error = fabs(a->error_percent);
+        sum.errors++;
+        total += error;
+        logs += log_factor(a->error_percent);
+        if (sum.worst && error <= sum.worst_percent) continue;
+        sum.worst_percent = error;
+        sum.worst = s->claims[i].id;
+    }
+    if (!sum.errors) return sum;
+    sum.mean_percent = total / (double)sum.errors;
+    sum.factor_percent = 100 * (exp(logs / (double)sum.errors) - 1);
+    return sum;
+}

@@ -1,0 +1,175 @@
+/* The inside of a set of claims, shared by the files claims_*.c.
+ *
+ *     claims_rows.c       claims.csv -> struct claim
+ *     claims_machines.c   [machines] and [cases] -> places: a machine in the cases of a claim, with the points that it makes
+ *     claims_bindings.c   [claims], [contradictions] -> bindings: an expression over places and published numbers, and its cases
+ *     claims_names.c      the names in an expression
+ *     claims_values.c     the number of a binding
+ *     claims_constants.c  [constants], [calibrate], and which claims depend on which constants
+ *     claims_units.c      which units are the same
+ *     claims.c            the set: open, answer, sum up
+ */
+#ifndef DSE_ANALYSIS_CLAIMS_INTERNAL_H
+#define DSE_ANALYSIS_CLAIMS_INTERNAL_H
+
+#include "analysis/claims.h"
+#include "config/csv_table.h"
+#include "config/sweep_file.h"
+#include "space/expr.h"
+#include "space/space.h"
+
+enum { CLAIMS_CASES_MAX = 100000 };
+
+/* A model and the parameters in which it differs from its defaults. */
+struct machine {
+    char *name;
+    const struct model *model;     /* NULL: broken, and said so */
+    const struct toml_node *table; /* NULL: a model's name, all its defaults */
+};
+
+/* One design point of a place, computed when asked for. */
+struct spot {
+    void *params, *metrics, *equations; /* NULL before */
+    const char *infeasible;             /* the reason, once metrics were asked for; or NULL */
+};
+
+/* A machine in the cases of a claim: the space over those cases that are its parameters. Claims share places. */
+struct place {
+    const struct machine *machine;
+    const struct toml_node *cases, *set; /* or NULL */
+    struct binding *binding;
+    struct sweep_file sweep;
+    struct space *space;
+    struct spot *spots; /* space_count() of them */
+    double *constants;  /* the values that the points are made with, one a constant; NULL: as shipped */
+    size_t n_constants;
+};
+
+/* A name in an expression: a number of a place or published numbers. */
+enum source { FROM_PARAMS, FROM_METRICS, FROM_EQUATIONS, FROM_ENTRY, FROM_PUBLISHED };
+struct name {
+    char *text;
+    enum source source;
+    struct place *place;
+    const struct field *field; /* FROM_ENTRY: of the catalog entry that `ref` refers to */
+    const struct field *ref;
+    const struct claim **published; /* one, or one a case */
+    size_t n_published;
+    double value; /* what muParser reads */
+};
+
+enum mean { MEAN_NONE, MEAN_GEOMETRIC, MEAN_ARITHMETIC, MEAN_MIN, MEAN_MAX };
+
+/* An axis of the cases: a parameter and how many values it has. Sorted by name; the last runs fastest, as in a space. */
+struct case_axis {
+    const char *name;
+    uint64_t n;
+};
+
+/* How the model answers one claim or contradiction. */
+struct answer {
+    const struct claim *claim;     /* or NULL: of a contradiction, or nothing there */
+    const struct toml_node *table; /* of claims.toml; NULL: nothing there */
+    const struct toml_node *value, *cases, *set;
+    const char *unreachable;
+    const char *unit; /* of a contradiction's number; a claim has its own */
+    bool skip_infeasible;
+    enum mean mean;
+    struct expr *expr; /* NULL: no number */
+    struct name **names;
+    size_t n_names;
+    struct case_axis *axes;
+    size_t n_axes;
+    uint64_t n_cases;
+    char *reason; /* of the last evaluation: why it had no number; or NULL */
+};
+
+struct constant {
+    struct claim_constant public; /* strings borrowed */
+    char *name;                   /* of a borrowed one */
+    const struct field *field;    /* of the first machine's model */
+    const struct machine **machines;
+    size_t n_machines;
+};
+
+struct claim_set {
+    const struct model *model;
+    const struct catalog *catalog;
+    char *data_dir;
+    struct csv_table csv;
+    struct toml_doc *doc;
+    struct claim *claims;
+    struct answer *answers; /* one a claim */
+    size_t n_claims;
+    struct machine **machines;
+    size_t n_machines;
+    struct place **places;
+    size_t n_places;
+    struct claim_contradiction *contradictions;
+    struct answer *contradiction_answers;
+    size_t n_contradictions;
+    struct constant *constants;
+    struct claim_constant *public_constants;
+    size_t n_constants;
+    size_t *fitted;
+    size_t n_fitted;
+    uint64_t *depends;     /* one a claim */
+    const double *current; /* values of the constants to evaluate with; NULL: as shipped */
+};
+
+/* claims.c: an error in claims.toml. hint may be NULL. Always false. */
+bool claims_error(const struct claim_set *s, struct srcloc loc, const char *hint, struct diags *diags, const char *fmt, ...)
+    __attribute__((format(printf, 5, 6)));
+/* "did you mean ...?", or `otherwise`. The caller frees it. */
+char *claims_hint(const char *word, const char *const *names, size_t n, const char *otherwise);
+
+/* claims_rows.c: read data_dir/models/NAME/claims.csv. */
+bool claims_read_rows(struct claim_set *s, struct diags *diags);
+struct claim *claims_find(const struct claim_set *s, const char *id);
+/* The id nearest to `word`, or NULL. */
+const char *claims_nearest(const struct claim_set *s, const char *word);
+
+/* claims_machines.c */
+bool claims_read_machines(struct claim_set *s, struct diags *diags);
+/* Every key of [cases.X] or `set` is a parameter of a model. */
+bool claims_check_params(struct claim_set *s, const struct toml_node *table, struct diags *diags);
+/* The machine of that name; the model of that name with all its defaults; or NULL. */
+struct machine *claims_machine(struct claim_set *s, const char *name);
+/* The place of a machine, new or shared. NULL with errors, or without when the machine was broken. */
+struct place *claims_place(struct claim_set *s, struct machine *m, const struct toml_node *cases, const struct toml_node *set,
+                           struct diags *diags);
+/* Does the machine, or does the place, give this parameter itself? */
+bool machine_gives(const struct machine *m, const char *param);
+bool place_gives(const struct place *p, const char *param);
+/* Make the points with the set's current constants from now on. */
+void place_update(const struct claim_set *s, struct place *p);
+/* The point of that index with the parameters filled in. Metrics are there after spot_metrics, unless it gives a reason; equations after
+ * spot_equations. */
+struct spot *place_spot(struct place *p, uint64_t index);
+const char *spot_metrics(const struct place *p, struct spot *spot);
+void spot_equations(const struct place *p, struct spot *spot);
+void place_free(struct place *p);
+
+/* claims_names.c: compile a->value; names become a->names. NULL with errors. */
+struct expr *claims_compile(struct claim_set *s, struct answer *a, const struct toml_node *published, struct diags *diags);
+
+/* claims_bindings.c: [claims] and [contradictions]. */
+bool claims_read_bindings(struct claim_set *s, struct diags *diags);
+bool claims_read_contradictions(struct claim_set *s, struct diags *diags);
+void answer_release(struct answer *a);
+
+/* claims_values.c: the number with the set's current constants, NaN with a->reason. */
+double answer_value(struct claim_set *s, struct answer *a);
+
+/* claims_constants.c */
+bool claims_read_constants(struct claim_set *s, struct diags *diags);
+bool claims_read_calibrate(struct claim_set *s, struct diags *diags);
+/* Fill s->depends. */
+void claims_find_dependences(struct claim_set *s);
+
+/* claims_units.c: may a field of unit `field` answer for `claim`? `stated`: the author has said that the unit is that, so only a known
+ * contradiction counts. */
+bool claims_units_agree(const char *field, const char *claim, bool stated);
+bool claims_units_same(const char *a, const char *b);
+
+#endif

@@ -1,0 +1,146 @@
+/* claims.csv: the published numbers. */
+#include "analysis/claims_internal.h"
+
+#include "base/xalloc.h"
+
+#include <ctype.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { ID, SYSTEM, PAPER, LOCATION, QUANTITY, VALUE, VALUE_HI, UNIT, CONDITIONS, KIND, MODELABLE, HOW, SPLIT, COLUMNS };
+static const char *const columns[] = {"id",   "system",     "paper", "location",  "quantity", "value", "value_hi",
+                                      "unit", "conditions", "kind",  "modelable", "how",      "split"};
+_Static_assert(sizeof columns / sizeof *columns == COLUMNS, "every column has its name");
+
+static const char *const kinds[] = {"input", "equation", "derived", "measured", "algorithmic"};
+static const char *const modelables[] = {"yes", "partly", "no"};
+static const char *const splits[] = {"calibrate", "holdout"};
+
+/* What stands behind "op:" in the conditions, the longer ones first. */
+static const struct {
+    const char *text;
+    enum claim_bound bound;
+} operators[] = {{">=", CLAIM_AT_LEAST}, {"<=", CLAIM_AT_MOST}, {">", CLAIM_ABOVE}, {"<", CLAIM_BELOW}, {"~", CLAIM_ABOUT}};
+enum { OPERATORS = sizeof operators / sizeof *operators };
+
+static bool check_word(const struct claim_set *s, size_t row, size_t column, const char *const *words, size_t n,
+                       struct diags *diags)
+{
+    const char *cell = s->csv.rows[row].cells[column];
+    for (size_t i = 0; i < n; i++)
+        if (strcmp(words[i], cell) == 0) return true;
+    struct text list;
+    text_init(&list);
+    for (size_t i = 0; i < n; i++) text_addf(&list, "%s%s", i ? ", " : "one of ", words[i]);
+    diags_input(diags, csv_table_loc(&s->csv, row), NULL, list.s, "%s: there is no \"%s\"", columns[column], cell);
+    text_release(&list);
+    return false;
+}
+
+/* Half a unit of the last digit: 0.05 for "10.0", 0.5 for "12", 5e-7 for "1e-06". The text is a number. */
+static double half_digit(const char *text)
+{
+    int decimals = 0, exponent = 0;
+    const char *point = strchr(text, '.'), *e = strpbrk(text, "eE");
+    for (const char *p = point ? point + 1 : text; point && isdigit((unsigned char)*p); p++) decimals++;
+    if (e) exponent = atoi(e + 1);
+    return 0.5 * pow(10, exponent - decimals);
+}
+
+static bool read_numbers(struct claim_set *s, size_t row, struct claim *c, struct diags *diags)
+{
+    char **cells = s->csv.rows[row].cells;
+    bool ok = csv_table_number(&s->csv, row, VALUE, false, &c->value, diags);
+    ok = csv_table_number(&s->csv, row, VALUE_HI, true, &c->value_hi, diags) && ok;
+    if (!ok) return false;
+    c->half_digit = half_digit(cells[VALUE]);
+    if (isnan(c->value_hi)) return true;
+    c->half_digit_hi = half_digit(cells[VALUE_HI]);
+    if (c->value_hi > c->value) return true;
+    return diags_input(diags, csv_table_loc(&s->csv, row), NULL, "a range goes from value up to value_hi",
+                       "value_hi: %s is not above the value %s", cells[VALUE_HI], cells[VALUE]);
+}
+
+static bool read_bound(struct claim_set *s, size_t row, struct claim *c, struct diags *diags)
+{
+    c->bound = isnan(c->value_hi) ? CLAIM_EQUAL : CLAIM_RANGE;
+    if (strncmp(c->conditions, "op:", 3) != 0) return true;
+    const char *text = c->conditions + 3;
+    size_t n = strcspn(text, ";");
+    for (size_t i = 0; i < OPERATORS; i++) {
+        if (strlen(operators[i].text) != n || strncmp(text, operators[i].text, n) != 0) continue;
+        if (c->bound == CLAIM_RANGE)
+            return diags_input(diags, csv_table_loc(&s->csv, row), NULL, "leave out value_hi, or the op", "a range with op:%s",
+                               operators[i].text);
+        c->bound = operators[i].bound;
+        return true;
+    }
+    return diags_input(diags, csv_table_loc(&s->csv, row), NULL, "op:> op:>= op:< op:<= op:~, then a semicolon",
+                       "conditions: there is no operator \"%.*s\"", (int)n, text);
+}
+
+static bool read_row(struct claim_set *s, size_t row, struct diags *diags)
+{
+    char **cells = s->csv.rows[row].cells;
+    struct claim *c = &s->claims[row];
+    *c = (struct claim){.id = cells[ID],
+                        .system = cells[SYSTEM],
+                        .location = cells[LOCATION],
+                        .quantity = cells[QUANTITY],
+                        .unit = cells[UNIT],
+                        .conditions = cells[CONDITIONS],
+                        .kind = cells[KIND],
+                        .modelable = cells[MODELABLE],
+                        .how = cells[HOW],
+                        .split = cells[SPLIT],
+                        .value_text = cells[VALUE],
+                        .held_out = strcmp(cells[SPLIT], "holdout") == 0};
+    bool ok = true;
+    if (!*c->id) ok = diags_input(diags, csv_table_loc(&s->csv, row), NULL, NULL, "the claim has no id");
+    for (size_t i = 0; *c->id && i < row; i++) {
+        if (strcmp(s->claims[i].id, c->id) != 0) continue;
+        ok = diags_input(diags, csv_table_loc(&s->csv, row), NULL, "give it another id", "claim \"%s\" stands in line %d already",
+                         c->id, s->csv.rows[i].line);
+        break;
+    }
+    ok = check_word(s, row, KIND, kinds, sizeof kinds / sizeof *kinds, diags) && ok;
+    ok = check_word(s, row, MODELABLE, modelables, sizeof modelables / sizeof *modelables, diags) && ok;
+    ok = check_word(s, row, SPLIT, splits, sizeof splits / sizeof *splits, diags) && ok;
+    return read_numbers(s, row, c, diags) && read_bound(s, row, c, diags) && ok;
+}
+
+bool claims_read_rows(struct claim_set *s, struct diags *diags)
+{
+    char *path = xasprintf("%s/models/%s/claims.csv", s->data_dir, s->model->desc->name);
+    bool ok = csv_table_read(&s->csv, path, columns, COLUMNS, diags);
+    free(path);
+    s->n_claims = s->csv.n_rows;
+    s->claims = xcalloc(s->n_claims, sizeof *s->claims);
+    s->answers = xcalloc(s->n_claims, sizeof *s->answers);
+    for (size_t row = 0; row < s->n_claims; row++) ok = read_row(s, row, diags) && ok;
+    return ok;
+}
+
+struct claim *claims_find(const struct claim_set *s, const char *id)
+{
+    for (size_t i = 0; i < s->n_claims; i++)
+        if (strcmp(s->claims[i].id, id) == 0) return &s->claims[i];
+    return NULL;
+}
+
+const char *claims_nearest(const struct claim_set *s, const char *word)
+{
+    const char **ids = xcalloc(s->n_claims, sizeof *ids);
+    for (size_t i = 0; i < s->n_claims; i++) ids[i] = s->claims[i].id;
+    const char *near = text_nearest(word, ids, s->n_claims);
+    free(ids);
+    return near;
+}
+
+const char *claim_bound_text(const struct claim *c, char *buf)
+{
+    for (size_t i = 0; i < OPERATORS; i++)
+        if (c->bound == operators[i].bound) return operators[i].text;
+    return c->bound == CLAIM_RANGE ? text_number(buf, c->value_hi) : "";
+}

@@ -1,0 +1,63 @@
+/* Units: the papers' words for them, and those of the tables of parameters and metrics. */
+#include "analysis/claims_internal.h"
+
+#include <ctype.h>
+#include <string.h>
+
+/* Words for the same unit, in the form of the tables (desc/schema.h). */
+static const struct {
+    const char *word, *unit;
+} synonyms[] = {
+    {"x", ""},       {"token/s", "1/s"}, {"tokens/s", "1/s"}, {"token/J", "tokens/J"}, {"cycles", "cycle"},
+    {"bits", "bit"}, {"bytes", "B"},     {"GOPS", "Gop/s"},   {"GOPS/W", "Gop/J"},     {"%-points", "%"},
+};
+
+/* Units of claims that no table has, besides what is counted. */
+static const char *const others[] = {"s", "K", "M", "KB", "MB", "GB", "TB/s", "GOP", "J", "kW", "min", "hours", "days"};
+
+static const char *canonical(const char *unit)
+{
+    for (size_t i = 0; i < sizeof synonyms / sizeof *synonyms; i++)
+        if (strcmp(synonyms[i].word, unit) == 0) return synonyms[i].unit;
+    return unit;
+}
+
+static bool is_known(const char *unit)
+{
+    if (unit_suffix(unit)) return true;
+    for (size_t i = 0; i < sizeof others / sizeof *others; i++)
+        if (strcmp(others[i], unit) == 0) return true;
+    return false;
+}
+
+/* What is counted is no unit: "rows", "tokens", "DSP". */
+static bool is_count(const char *unit)
+{
+    size_t n = 0;
+    while (isalpha((unsigned char)unit[n])) n++;
+    return !unit[n] && n > 2 && !is_known(unit);
+}
+
+/* Papers write GB for GiB. */
+static bool same_bytes(const char *a, const char *b)
+{
+    static const char *const pairs[][2] = {{"KiB", "KB"}, {"MiB", "MB"}, {"GiB", "GB"}};
+    for (size_t i = 0; i < sizeof pairs / sizeof *pairs; i++)
+        if (strcmp(a, pairs[i][0]) == 0 && strcmp(b, pairs[i][1]) == 0) return true;
+    return false;
+}
+
+bool claims_units_same(const char *a, const char *b)
+{
+    a = canonical(a);
+    b = canonical(b);
+    return strcmp(a, b) == 0 || (!*a && is_count(b)) || (!*b && is_count(a)) || (is_count(a) && is_count(b));
+}
+
+bool claims_units_agree(const char *field, const char *claim, bool stated)
+{
+    if (claims_units_same(field, claim)) return true;
+    field = canonical(field);
+    claim = canonical(claim);
+    return stated && (same_bytes(field, claim) || (!*field && !is_known(claim)));
+}

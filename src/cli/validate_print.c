@@ -1,0 +1,289 @@
+#include "cli/validate_print.h"
+
+#include "base/text.h"
+#include "base/xalloc.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { BUF = TEXT_NUMBER_MAX };
+
+/* ---- cells --------------------------------------------------------------------------------------------------------------- */
+
+/* The names of the constants that a number depends on, with `separator` between them. The caller frees it. */
+static char *constants_text(const struct validation *v, uint64_t which, const char *separator)
+{
+    struct text t;
+    text_init(&t);
+    size_t n;
+    const struct claim_constant *constants = claims_constants(v->set, &n);
+    for (size_t i = 0; i < n; i++)
+        if (which >> i & 1) text_addf(&t, "%s%s", t.n ? separator : "", constants[i].name);
+    return text_detach(&t);
+}
+
+/* "10.0", "> 65", "128 to 256". The caller frees it. */
+static char *published_text(const struct claim *c)
+{
+    char buf[BUF];
+    const char *bound = claim_bound_text(c, buf);
+    if (c->bound == CLAIM_RANGE) return xasprintf("%s to %s", c->value_text, bound);
+    return xasprintf("%s%s%s", bound, *bound ? " " : "", c->value_text);
+}
+
+/* "-0.3 %", "0", "+12 %". */
+static const char *percent_text(double v, char buf[BUF])
+{
+    if (isnan(v)) return NULL;
+    if (fabs(v) < 0.005)
+        snprintf(buf, BUF, "0");
+    else
+        snprintf(buf, BUF, "%+.*f %%", fabs(v) < 1 ? 2 : fabs(v) < 100 ? 1 : 0, v);
+    return buf;
+}
+
+static const char *verdict_colour(enum claim_verdict verdict)
+{
+    switch (verdict) {
+    case CLAIM_EXACT:
+    case CLAIM_HOLDS: return "\033[32m";
+    case CLAIM_NEAR: return "\033[33m";
+    case CLAIM_OFF:
+    case CLAIM_MISSES: return "\033[31m";
+    case CLAIM_CONTRADICTION: return "\033[35m";
+    default: return NULL;
+    }
+}
+
+static const char *short_number(double v, char buf[BUF])
+{
+    return isnan(v) ? NULL : text_short_number(buf, v);
+}
+
+/* ---- rows for programs --------------------------------------------------------------------------------------------------- */
+
+void validate_print_rows(const struct validation *list, size_t n, enum output_format format)
+{
+    static const char *const columns[] = {"system",   "claim", "location",  "kind",    "split",     "published", "bound",
+                                          "modelled", "unit",  "error_pct", "verdict", "constants", "reason"};
+    size_t n_columns = sizeof columns / sizeof *columns - (format == OUTPUT_CSV);
+    struct output *o = output_new(stdout, format, columns, n_columns);
+    for (size_t m = 0; m < n; m++) {
+        size_t claims;
+        const struct claim *list_of = claims_list(list[m].set, &claims);
+        for (size_t i = 0; i < claims; i++) {
+            const struct claim *c = &list_of[i];
+            const struct claim_answer *a = &list[m].answers[i];
+            char *constants = constants_text(&list[m], a->constants, " "), buf[BUF];
+            output_text(o, c->system);
+            output_text(o, c->id);
+            output_text(o, c->location);
+            output_text(o, c->kind);
+            output_text(o, c->split);
+            output_f64(o, c->value);
+            output_text(o, claim_bound_text(c, buf));
+            output_f64(o, a->modelled);
+            output_text(o, c->unit);
+            output_f64(o, a->error_percent);
+            output_text(o, claim_verdict_names[a->verdict]);
+            output_text(o, constants);
+            if (format == OUTPUT_JSON) output_text(o, a->reason);
+            free(constants);
+        }
+    }
+    output_end(o);
+}
+
+/* ---- the report ------------------------------------------------------------------------------------------------------------ */
+
+static void print_numbers(const struct validation *v)
+{
+    size_t n;
+    const struct claim *claims = claims_list(v->set, &n);
+    struct output *o = output_new(
+        stdout, OUTPUT_TABLE,
+        (const char *const[]){"CLAIM", "PUBLISHED", "MODELLED", "UNIT", "ERROR", "KIND", "SPLIT", "VERDICT", "CONSTANTS"}, 9);
+    for (size_t i = 0; i < n; i++) {
+        const struct claim *c = &claims[i];
+        const struct claim_answer *a = &v->answers[i];
+        if (isnan(a->modelled)) continue;
+        char *published = published_text(c), *constants = constants_text(v, a->constants, ", "), buf[BUF];
+        output_text(o, c->id);
+        output_text(o, published);
+        output_f64(o, a->modelled);
+        output_text(o, c->unit);
+        output_text(o, percent_text(a->error_percent, buf));
+        output_text(o, c->kind);
+        output_text(o, c->split);
+        output_coloured(o, claim_verdict_names[a->verdict], verdict_colour(a->verdict));
+        output_text(o, constants);
+        free(constants);
+        free(published);
+    }
+    output_end(o);
+}
+
+static const char *reason_text(const struct claim_answer *a)
+{
+    return a->reason ? a->reason : "";
+}
+
+/* One line for each reason, with how many claims have it. */
+static void print_reasons(const struct validation *v)
+{
+    size_t n;
+    const struct claim *claims = claims_list(v->set, &n);
+    bool *done = xcalloc(n, sizeof *done);
+    struct output *o =
+        output_new(stdout, OUTPUT_TABLE, (const char *const[]){"CLAIMS", "WITHOUT A NUMBER", "REASON", "SUCH AS"}, 4);
+    for (size_t i = 0; i < n; i++) {
+        const struct claim_answer *a = &v->answers[i];
+        if (done[i] || !isnan(a->modelled)) continue;
+        bool input = a->verdict == CLAIM_INPUT;
+        int64_t same = 0;
+        for (size_t k = i; k < n; k++) {
+            const struct claim_answer *b = &v->answers[k];
+            if (!isnan(b->modelled) || b->verdict != a->verdict || (!input && strcmp(reason_text(a), reason_text(b)) != 0))
+                continue;
+            done[k] = true;
+            same++;
+        }
+        output_i64(o, same);
+        output_coloured(o, claim_verdict_names[a->verdict], verdict_colour(a->verdict));
+        output_text(o, input ? "parameters of the model, and facts about others" : reason_text(a));
+        output_text(o, claims[i].id);
+    }
+    output_end(o);
+    free(done);
+}
+
+static void print_each_without(const struct validation *v)
+{
+    size_t n;
+    const struct claim *claims = claims_list(v->set, &n);
+    struct output *o =
+        output_new(stdout, OUTPUT_TABLE,
+                   (const char *const[]){"CLAIM", "PUBLISHED", "UNIT", "KIND", "SPLIT", "WITHOUT A NUMBER", "REASON"}, 7);
+    for (size_t i = 0; i < n; i++) {
+        const struct claim_answer *a = &v->answers[i];
+        if (!isnan(a->modelled)) continue;
+        char *published = published_text(&claims[i]);
+        output_text(o, claims[i].id);
+        output_text(o, published);
+        output_text(o, claims[i].unit);
+        output_text(o, claims[i].kind);
+        output_text(o, claims[i].split);
+        output_coloured(o, claim_verdict_names[a->verdict], verdict_colour(a->verdict));
+        output_text(o, reason_text(a));
+        free(published);
+    }
+    output_end(o);
+}
+
+static void print_contradictions(const struct validation *v)
+{
+    size_t n;
+    const struct claim_contradiction *list = claims_contradictions(v->set, &n);
+    if (n) printf("\nContradictions in the paper, or between it and arithmetic:\n");
+    for (size_t i = 0; i < n; i++) {
+        const struct claim_contradiction *c = &list[i];
+        char buf[BUF];
+        printf("  %-4s %s\n       ", c->tag, c->text);
+        if (*c->says) printf("the paper: %s%s%s; ", c->says, *c->unit ? " " : "", c->unit);
+        if (!isnan(c->modelled)) printf("the model: %s%s%s; ", text_short_number(buf, c->modelled), *c->unit ? " " : "", c->unit);
+        printf("%s\n", c->verdict);
+    }
+}
+
+void validate_print_model(const struct validation *v, bool all)
+{
+    printf("%s\n\n", claims_model(v->set)->desc->title);
+    print_numbers(v);
+    putchar('\n');
+    if (all)
+        print_each_without(v);
+    else
+        print_reasons(v);
+    print_contradictions(v);
+    putchar('\n');
+}
+
+/* ---- sums -------------------------------------------------------------------------------------------------------------------- */
+
+static void print_constants(const struct validation *list, size_t n)
+{
+    struct output *o = output_new(
+        stdout, OUTPUT_TABLE, (const char *const[]){"SYSTEM", "CONSTANT", "VALUE", "HOW", "CLAIMS THAT USE IT", "FITTED TO"}, 6);
+    for (size_t m = 0; m < n; m++) {
+        size_t claims, constants;
+        claims_list(list[m].set, &claims);
+        const struct claim_constant *c = claims_constants(list[m].set, &constants);
+        for (size_t k = 0; k < constants; k++) {
+            uint64_t uses = 0;
+            for (size_t i = 0; i < claims; i++) uses += list[m].answers[i].constants >> k & 1;
+            if (c[k].borrowed && !uses) continue;
+            output_text(o, claims_model(list[m].set)->desc->name);
+            output_text(o, c[k].name);
+            output_f64(o, c[k].shipped);
+            output_text(o, c[k].borrowed ? "borrowed" : c[k].fit ? "fitted" : "chosen");
+            output_i64(o, (int64_t)uses);
+            output_text(o, c[k].fitted_to);
+        }
+    }
+    output_end(o);
+}
+
+static void print_sum(struct output *o, const struct validation *v, const struct claim_group *g)
+{
+    struct claim_sum sum = claims_sum(v->set, v->answers, g);
+    if (!sum.claims) return;
+    output_text(o, claims_model(v->set)->desc->name);
+    output_text(o, g->name);
+    output_i64(o, (int64_t)sum.claims);
+    for (int k = 0; k < CLAIM_VERDICTS; k++)
+        if (k != CLAIM_INPUT) output_i64(o, (int64_t)sum.verdicts[k]);
+    output_i64(o, (int64_t)sum.errors);
+    char buf[BUF];
+    output_text(o, short_number(sum.mean_percent, buf));
+    output_text(o, short_number(sum.factor_percent, buf));
+    output_text(o, short_number(sum.worst_percent, buf));
+    output_text(o, sum.worst_percent > 0 ? sum.worst : NULL);
+}
+
+/* One sentence a model: constants against claims. */
+static void print_ratio(const struct validation *v)
+{
+    size_t n, fitted_to, claims, numbers = 0, fitted = 0, chosen = 0, borrowed = 0;
+    const struct claim_constant *c = claims_constants(v->set, &n);
+    claims_fitted(v->set, &fitted_to);
+    claims_list(v->set, &claims);
+    uint64_t used = 0;
+    for (size_t i = 0; i < claims; i++) {
+        numbers += !isnan(v->answers[i].modelled) && v->answers[i].verdict != CLAIM_INPUT;
+        used |= v->answers[i].constants;
+    }
+    for (size_t i = 0; i < n; i++) {
+        borrowed += c[i].borrowed && used >> i & 1;
+        fitted += !c[i].borrowed && c[i].fit;
+        chosen += !c[i].borrowed && !c[i].fit;
+    }
+    printf(
+        "%s: %zu claims have a number, with %zu constants fitted to %zu of them, %zu chosen and %zu borrowed from other models\n",
+        claims_model(v->set)->desc->name, numbers, fitted, fitted_to, chosen, borrowed);
+}
+
+void validate_print_sums(const struct validation *list, size_t n)
+{
+    static const char *const columns[] = {"SYSTEM", "CLAIMS", "ALL",      "EXACT",         "HOLDS",
+                                          "NEAR",   "OFF",    "MISSES",   "CONTRADICTION", "NOT MODELLED",
+                                          "ERRORS", "MEAN %", "FACTOR %", "WORST %",       "WORST CLAIM"};
+    print_constants(list, n);
+    putchar('\n');
+    struct output *o = output_new(stdout, OUTPUT_TABLE, columns, sizeof columns / sizeof *columns);
+    for (size_t m = 0; m < n; m++)
+        for (const struct claim_group *g = claim_groups; g->name; g++) print_sum(o, &list[m], g);
+    output_end(o);
+    putchar('\n');
+    for (size_t m = 0; m < n; m++) print_ratio(&list[m]);
+}

@@ -1,0 +1,21 @@
+/* What `dse validate` prints: every claim as a row, or the report for people. */
+#ifndef DSE_CLI_VALIDATE_PRINT_H
+#define DSE_CLI_VALIDATE_PRINT_H
+
+#include "analysis/claims.h"
+#include "cli/output.h"
+
+/* One model's claims with the answers to them. */
+struct validation {
+    struct claim_set *set;
+    struct claim_answer *answers;
+};
+
+/* Rows of all claims, in CSV or JSON. */
+void validate_print_rows(const struct validation *list, size_t n, enum output_format format);
+/* The tables of one model: what has a number, what has none and why, contradictions. `all`: one line for each claim without a number, too. */
+void validate_print_model(const struct validation *v, bool all);
+/* Constants and errors of every model, summed up. */
+void validate_print_sums(const struct validation *list, size_t n);
+
+#endif
