@@ -9,11 +9,11 @@
 
 static const char *const attentions[] = {
     [SWIFTKV_SWIFTKV] = "swiftkv", [SWIFTKV_NATIVE] = "native", [SWIFTKV_FLASH] = "flash", [SWIFTKV_STREAMING] = "streaming", NULL};
-static const char *const updates[] = {[SWIFTKV_UPDATE_IDEAL] = "ideal",
-                                      [SWIFTKV_UPDATE_OWN] = "own",
-                                      [SWIFTKV_UPDATE_SHARED] = "shared",
-                                      [SWIFTKV_UPDATE_SINGLE] = "single",
-                                      NULL};
+static const char *const value_updates[] = {[SWIFTKV_UPDATE_IDEAL] = "ideal",
+                                            [SWIFTKV_UPDATE_OWN] = "own",
+                                            [SWIFTKV_UPDATE_SHARED] = "shared",
+                                            [SWIFTKV_UPDATE_SINGLE] = "single",
+                                            NULL};
 static const char *const kv_fetches[] = {[SWIFTKV_FETCH_GROUP] = "group", [SWIFTKV_FETCH_HEAD] = "head", NULL};
 static const char *const mappings[] = {[SWIFTKV_ONE_OUTPUT] = "one-output", [SWIFTKV_SEVERAL_OUTPUTS] = "several-outputs", NULL};
 static const char *const stalls[] = {[SWIFTKV_STALLS_ARRAY] = "array", [SWIFTKV_STALLS_BOTH] = "both", NULL};
@@ -47,7 +47,7 @@ static const struct dse_param swiftkv_params_table[] = {
                   "E4"),
     DSE_PARAM_ENUM(P, head, heads, "is the output head part of a step", "E4"),
     DSE_PARAM_ENUM(P, attention, attentions, "the algorithm", "Fig. 7b, E6"),
-    DSE_PARAM_ENUM(P, update, updates,
+    DSE_PARAM_ENUM(P, value_update, value_updates,
                    "where swiftkv multiplies the values by the weights: at no cost, on DSPs of its own, on the MAC array with "
                    "full or with narrow products",
                    "E6"),
@@ -173,7 +173,7 @@ static void fill_common(struct dse_common *m, const struct swiftkv_params *p, co
                         const struct swiftkv_chip *chip)
 {
     double joules = chip->watts * s->time_s + dse_dram_joules(&p->dram, s->bytes);
-    double arrays = p->update == SWIFTKV_UPDATE_OWN ? 2 : 1;
+    double arrays = p->value_update == SWIFTKV_UPDATE_OWN ? 2 : 1;
     double array_dsps = arrays * (double)(p->processors * p->dsps_per_processor);
     m->tokens_per_s = s->tokens / s->time_s;
     m->latency_us = s->time_s * DSE_US_PER_S;

@@ -36,7 +36,7 @@ struct swiftkv_params {
     double gemv_efficiency;
     int64_t weight_reuse;
 
-    int32_t attention, update, kv_fetch;
+    int32_t attention, value_update, kv_fetch;
     int64_t block, rope_cycles, overhead_cycles;
     double t_s_cycles, t_v_cycles, t_b_cycles;
 
@@ -134,5 +134,7 @@ struct swiftkv_chip {
 void swiftkv_chip_at(const struct swiftkv_params *p, struct swiftkv_chip *ret);
 /* NULL, or what the FPGA has too little of. */
 const char *swiftkv_chip_check(const struct swiftkv_params *p);
+
+extern const struct dse_model dse_model_swiftkv;
 
 #endif

@@ -12,7 +12,7 @@ static const double table_luts = 14e3 + 148e3 + 355e3;
 void swiftkv_chip_at(const struct swiftkv_params *p, struct swiftkv_chip *ret)
 {
     double processors = (double)p->processors, mac_dsps = (double)p->dsps_per_processor;
-    double arrays = p->update == SWIFTKV_UPDATE_OWN ? 2 : 1; /* of mac_dsps each: dot product and update */
+    double arrays = p->value_update == SWIFTKV_UPDATE_OWN ? 2 : 1; /* of mac_dsps each: dot product and update */
     double wide = processors * mac_dsps / (table_processors * table_dsps);
     ret->luts = table_sfu.luts + table_buffer.luts + wide * (table_dispatcher.luts + arrays * table_array.luts);
     ret->ffs = table_sfu.ffs + table_buffer.ffs + wide * (table_dispatcher.ffs + arrays * table_array.ffs);

@@ -77,8 +77,8 @@ struct swiftkv_cycles swiftkv_position_cycles(const struct swiftkv_params *p)
     default: break;
     }
     double product = swiftkv_product_dsps(p->workload.kv_bits, p->q_frac_bits + 1);
-    if (p->update == SWIFTKV_UPDATE_SHARED) c.update = c.dot;
-    if (p->update == SWIFTKV_UPDATE_SINGLE) c.update = ceil(d * product / (double)p->dsps_per_processor);
+    if (p->value_update == SWIFTKV_UPDATE_SHARED) c.update = c.dot;
+    if (p->value_update == SWIFTKV_UPDATE_SINGLE) c.update = ceil(d * product / (double)p->dsps_per_processor);
     return c;
 }
 
@@ -134,9 +134,9 @@ static void time_attention(struct swiftkv_step *s, const struct swiftkv_params *
 
     double products = (double)p->workload.batch * layers * (double)llm->heads * h.pairs * d;
     s->dsp_products += products * p->fxp_dsps;
-    if (p->attention == SWIFTKV_SWIFTKV && (p->update == SWIFTKV_UPDATE_SHARED || p->update == SWIFTKV_UPDATE_OWN))
+    if (p->attention == SWIFTKV_SWIFTKV && (p->value_update == SWIFTKV_UPDATE_SHARED || p->value_update == SWIFTKV_UPDATE_OWN))
         s->dsp_products += products * p->fxp_dsps;
-    if (p->attention == SWIFTKV_SWIFTKV && p->update == SWIFTKV_UPDATE_SINGLE)
+    if (p->attention == SWIFTKV_SWIFTKV && p->value_update == SWIFTKV_UPDATE_SINGLE)
         s->dsp_products += products * swiftkv_product_dsps(p->workload.kv_bits, p->q_frac_bits + 1);
     s->bytes += a->bytes;
     s->latency_bound_s += a->rope_s + a->overhead_s;
