@@ -112,7 +112,7 @@ static const struct dse_metric swiftkv_equations_table[] = {
     DSE_METRIC_F64(E, token_ops, "", DSE_NEITHER, "operations of a token: all weights, the head's too, and attention", "Sec. V"),
     DSE_METRIC_F64(E, array_dsps, "", DSE_LESS, "DSPs of all processors", "E9"),
     DSE_METRIC_F64(E, budget_dsps, "", DSE_LESS, "DSPs that dot product and update need at budget_cycles a position", "E11"),
-    DSE_METRIC_F64(E, exp_bound_percent, "%", DSE_LESS, "the usual bound (step ln 2)^2 / 8", "E12"),
+    DSE_METRIC_F64(E, exp_estimate_percent, "%", DSE_LESS, "the usual second-order estimate, (step ln 2)^2 / 8", "E12"),
     DSE_METRIC_F64(E, exp_swept_percent, "%", DSE_LESS, "largest relative error over all fractions, before rounding", "E13"),
     DSE_METRIC_F64(E, exp_rounded_percent, "%", DSE_LESS, "the same, table, slopes and result in q_frac_bits", "E13"),
     DSE_METRIC_F64(E, rope_simulated_drift, "", DSE_LESS,
@@ -298,7 +298,7 @@ static void equate_arithmetic(struct swiftkv_equations *e, const struct swiftkv_
 {
     const struct dse_llm *llm = p->workload.llm;
     bool table = p->lut_bits <= p->q_frac_bits, reached = p->workload.context <= llm->max_context;
-    e->exp_bound_percent = 100 * swiftkv_exp_bound(p->lut_bits);
+    e->exp_estimate_percent = 100 * swiftkv_exp_estimate(p->lut_bits);
     e->exp_swept_percent = table ? 100 * swiftkv_exp_swept(p->lut_bits, p->q_frac_bits, false) : (double)NAN;
     e->exp_rounded_percent = table ? 100 * swiftkv_exp_swept(p->lut_bits, p->q_frac_bits, true) : (double)NAN;
     e->rope_simulated_drift =

@@ -63,7 +63,7 @@ struct swiftkv_equations {
     double kv_dram_cycles;
     double layer_gemv_cycles, layer_ideal_cycles;
     double token_ops, array_dsps, budget_dsps;
-    double exp_bound_percent, exp_swept_percent, exp_rounded_percent;
+    double exp_estimate_percent, exp_swept_percent, exp_rounded_percent;
     double rope_simulated_drift;
 };
 
@@ -72,9 +72,9 @@ struct swiftkv_equations {
 /* E1: DSP48E2 slices (multipliers of 27 x 18 bits, two's complement) of one product of signed numbers of these widths. */
 double swiftkv_product_dsps(int64_t a_bits, int64_t b_bits);
 /* E12: largest relative error of 2^x between 2^lut_bits equal steps joined by straight lines: exact, in exact arithmetic; and the usual
- * bound (step ln 2)^2 / 8. */
+ * estimate to second order, (step ln 2)^2 / 8. */
 double swiftkv_exp_error(int64_t lut_bits);
-double swiftkv_exp_bound(int64_t lut_bits);
+double swiftkv_exp_estimate(int64_t lut_bits);
 /* E13: the same by trying all 2^q_frac_bits fractions. `rounded`: table, slopes and result are kept in q_frac_bits. Cost: one exp2
  * an argument. Requires lut_bits <= q_frac_bits <= 30. */
 double swiftkv_exp_swept(int64_t lut_bits, int64_t q_frac_bits, bool rounded);

@@ -33,7 +33,7 @@ double swiftkv_exp_error(int64_t lut_bits)
     return top * exp2(-h * (top - 1) / rise) - 1;
 }
 
-double swiftkv_exp_bound(int64_t lut_bits)
+double swiftkv_exp_estimate(int64_t lut_bits)
 {
     double h = 1 / (double)((int64_t)1 << lut_bits);
     return h * ln2 * h * ln2 / 8;

@@ -100,7 +100,7 @@ static void deal_heads(const struct swiftkv_params *p, struct heads *ret)
     ret->blocks = prefill ? block * full * (full + 1) / 2 + rest * (full + 1) : ceil(n / block);
 
     double processors = (double)p->processors, heads = batch * (double)llm->heads, groups = batch * (double)llm->kv_heads;
-    double group = (double)(llm->heads / llm->kv_heads);
+    double group = (double)llm->heads / (double)llm->kv_heads; /* whole: dse_llm_check */
     if (p->kv_fetch == SWIFTKV_FETCH_HEAD) {
         ret->rounds = ceil(heads / processors);
         ret->reads = heads;
