@@ -58,7 +58,7 @@ struct veda_params {
 struct veda_metrics {
     struct dse_common common;
     double cached_positions;
-    double linear_us, attention_share, attention_speedup;
+    double linear_us, attention_share, eviction_speedup;
     double array_utilization, scores_utilization, values_utilization;
     double softmax_exposed_us, vote_exposed_us;
     double weights_mib, kv_mib, vote_mib;

@@ -158,7 +158,7 @@ static void eviction__of_nothing_costs_the_votes(void **state)
     struct veda_metrics a = estimate(&p), b = estimate(&none);
     assert_near(a.common.dram_mib - b.common.dram_mib, a.vote_mib, 1e-9);
     assert_near(a.common.latency_us, b.common.latency_us, 1e-5);
-    assert_true(b.attention_speedup == 1 && a.attention_speedup <= 1);
+    assert_true(b.eviction_speedup == 1 && a.eviction_speedup <= 1);
 }
 
 /* ---- prefill, devices, chip -------------------------------------------------------------------------------------------------- */
@@ -287,7 +287,7 @@ static void published__numbers_come_out(void **state)
     struct veda_params lo = params_with("generate=128", "eviction_ratio=0.5", NULL),
                        hi = params_with("generate=1024", "eviction_ratio=0.2", NULL),
                        full = params_with("generate=1024", "eviction=none", NULL);
-    assert_true(fabs(estimate(&lo).attention_speedup - 2.3) < 0.05 && fabs(estimate(&hi).attention_speedup - 10.0) < 0.05);
+    assert_true(fabs(estimate(&lo).eviction_speedup - 2.3) < 0.05 && fabs(estimate(&hi).eviction_speedup - 10.0) < 0.05);
     struct veda_metrics m = estimate(&full);
     assert_true(fabs(m.common.tokens_per_s - 18.6) < 0.05);
     assert_true(fabs(equations(&full).linear_gops / 245 - 1) < 0.01);
