@@ -87,6 +87,20 @@ static bool can_build(const struct binding *b)
     return space_count_of(b) <= (uint64_t)MAX_POINTS_DEFAULT;
 }
 
+/* What does not hold for all models of the sweep: the workload that the baseline shares with these points, and expressions. */
+static void print_comparison(const struct sweep_file *s, const struct space *sp)
+{
+    size_t taken = 0;
+    for (size_t i = 0; s->baseline && i < s->baseline->model->params.n; i++)
+        if (space_baseline_takes(sp, i))
+            printf("%s%s", taken++ ? ", " : "  compared with the baseline at the same ", s->baseline->model->params.fields[i].name);
+    if (taken) printf("\n");
+    for (size_t i = 0; i < s->n_constraints; i++)
+        if (!space_constraint_applies(sp, i)) printf("  the constraint %s does not apply\n", s->constraints[i].name);
+    for (size_t i = 0; i < s->n_derived; i++)
+        if (!space_derived_applies(sp, i)) printf("  the derived column %s has no value\n", s->derived[i].name);
+}
+
 static bool show_size(const struct sweep_file *s, size_t m, struct diags *diags)
 {
     struct space *sp = space_new(s, m, UINT64_MAX, diags);
@@ -94,6 +108,7 @@ static bool show_size(const struct sweep_file *s, size_t m, struct diags *diags)
     size_t columns;
     space_columns(sp, &columns);
     printf("  a row has %zu columns; about %.3g MB of database\n", columns, (double)space_count(sp) * (double)columns * 8.5 / 1e6);
+    print_comparison(s, sp);
     space_free(sp);
     return true;
 }
@@ -109,6 +124,9 @@ static int dry_run(const struct sweep_file *s, struct diags *diags)
         print_axes(s->bindings[m]);
         ok = (can_build(s->bindings[m]) ? show_size(s, m, diags) : space_check(s, m, diags)) && ok;
     }
+    char *baseline = sweep_baseline_text(s);
+    if (baseline) printf("baseline: %s\n", baseline);
+    free(baseline);
     return ok ? 0 : 2;
 }
 

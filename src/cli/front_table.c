@@ -34,7 +34,10 @@ struct printing {
     struct diags *diags;
     int64_t run;
     struct goal goal;
-    struct strings models, axes; /* axes: parameters that the sweep varied in any of its models */
+    bool compared; /* the run has a baseline */
+    struct strings models;
+    struct strings axes;        /* parameters that the sweep varied in any of its models */
+    struct strings shared, own; /* those that all of `models` have, and that some of them have */
 };
 
 /* Call `each` with every row's first two columns as texts. */
@@ -56,17 +59,39 @@ static void take_string(void *user, const char *a, const char *b)
     if (a) strings_add(user, a);
 }
 
-/* The run's id, objectives and axes. */
+/* Has the list this string? */
+static bool has(const struct strings *l, const char *s)
+{
+    for (size_t i = 0; i < l->n; i++)
+        if (strcmp(l->s[i], s) == 0) return true;
+    return false;
+}
+
+/* The columns of a table or view. */
+static bool find_columns(struct printing *p, const char *table, struct strings *ret)
+{
+    char *sql = xasprintf("SELECT name FROM pragma_table_info('%s')", table);
+    bool ok = each_row(p, take_string, ret, sql);
+    free(sql);
+    return ok;
+}
+
+/* The run's id, objectives, axes, and whether it has a baseline, which an older dse did not know of. */
 static bool find_run(struct printing *p)
 {
     char *which = p->request->run ? xasprintf("id = %lld", (long long)p->request->run) : xstrdup("status = 'done'");
-    char *sql = xasprintf("SELECT id, objectives, axes FROM run WHERE %s ORDER BY id DESC LIMIT 1", which);
+    struct strings columns = {0};
+    if (!find_columns(p, "run", &columns)) return false;
+    char *sql = xasprintf("SELECT id, objectives, axes, %s FROM run WHERE %s ORDER BY id DESC LIMIT 1",
+                          has(&columns, "baseline") ? "baseline" : "NULL", which);
+    strings_release(&columns);
     struct query *q = query_new(p->reader, sql, (struct srcloc){0}, p->diags);
     int status = q ? query_step(q, p->diags) : -1;
     bool ok = status > 0;
     if (status == 0) diags_runtime(p->diags, p->request->db, "has no run with %s", which);
     if (ok) {
         p->run = query_i64(q, 0);
+        p->compared = query_type(q, 3) != CELL_NULL;
         if (!goal_parse(&p->goal, query_text(q, 1)))
             ok = diags_runtime(p->diags, p->request->db, "run %lld has unreadable objectives \"%s\"", (long long)p->run,
                                query_text(q, 1));
@@ -101,20 +126,23 @@ static bool find_models(struct printing *p)
     return ok;
 }
 
-/* Has the list this string? */
-static bool has(const struct strings *l, const char *s)
+/* Which axes do all models have, and which some? */
+static bool split_axes(struct printing *p)
 {
-    for (size_t i = 0; i < l->n; i++)
-        if (strcmp(l->s[i], s) == 0) return true;
-    return false;
-}
-
-/* The columns of a model's view. */
-static bool find_columns(struct printing *p, const char *model, struct strings *ret)
-{
-    char *sql = xasprintf("SELECT name FROM pragma_table_info('%s')", model);
-    bool ok = each_row(p, take_string, ret, sql);
-    free(sql);
+    bool ok = true;
+    for (size_t i = 0; ok && i < p->axes.n; i++) {
+        size_t there = 0;
+        for (size_t m = 0; ok && m < p->models.n; m++) {
+            struct strings columns = {0};
+            ok = find_columns(p, p->models.s[m], &columns);
+            there += has(&columns, p->axes.s[i]);
+            strings_release(&columns);
+        }
+        if (there == p->models.n)
+            strings_add(&p->shared, p->axes.s[i]);
+        else if (there)
+            strings_add(&p->own, p->axes.s[i]);
+    }
     return ok;
 }
 
@@ -189,6 +217,42 @@ static bool check_goal(struct printing *p)
 
 /* ---- rows ------------------------------------------------------------------------------------------------------------------------------- */
 
+static const char *const ratios[] = {"speedup", "energy_ratio"}; /* what is shown of a run with a baseline */
+enum { RATIOS = sizeof ratios / sizeof *ratios };
+
+static bool is_objective(const struct goal *g, const char *column)
+{
+    for (size_t i = 0; i < g->n; i++)
+        if (strcmp(g->columns[i], column) == 0) return true;
+    return false;
+}
+
+/* A table has the axes of single models in one column: most of its cells would be empty otherwise. */
+static bool has_design(const struct printing *p)
+{
+    return p->own.n > 1 && p->request->format == OUTPUT_TABLE;
+}
+
+/* 'tiles=' || tiles || ' ' || ... : those axes of single models that this one has. */
+static void add_design(const struct printing *p, const struct strings *columns, struct text *sql)
+{
+    size_t n = 0;
+    for (size_t i = 0; i < p->own.n; i++) {
+        const char *axis = p->own.s[i];
+        if (!has(columns, axis)) continue;
+        text_addf(sql, "%s'%s%s=' || CASE typeof(\"%s\") WHEN 'real' THEN printf('%%.4g', \"%s\") ELSE \"%s\" END",
+                  n ? " || " : ", ", n ? " " : "", axis, axis, axis, axis);
+        n++;
+    }
+    text_add(sql, n ? " AS design" : ", NULL AS design");
+}
+
+static void add_own_axes(const struct printing *p, const struct goal *g, const struct strings *columns, struct text *sql)
+{
+    for (size_t i = 0; i < p->own.n; i++)
+        if (!is_objective(g, p->own.s[i])) text_addf(sql, has(columns, p->own.s[i]) ? ", \"%s\"" : ", NULL AS \"%s\"", p->own.s[i]);
+}
+
 /* SELECT of one model's rows on the front; an axis that the model does not have is NULL. `points`: a list "(1, 2, 3)", or NULL for the
  * stored front. */
 static bool add_select(struct printing *p, const char *model, const struct goal *g, const char *points, struct text *sql)
@@ -197,11 +261,14 @@ static bool add_select(struct printing *p, const char *model, const struct goal 
     bool ok = find_columns(p, model, &columns);
     text_addf(sql, "SELECT '%s' AS model", model);
     for (size_t i = 0; i < g->n; i++) text_addf(sql, ", \"%s\"", g->columns[i]);
-    for (size_t i = 0; i < p->axes.n; i++) {
-        bool objective = false;
-        for (size_t k = 0; k < g->n; k++) objective |= strcmp(g->columns[k], p->axes.s[i]) == 0;
-        if (!objective) text_addf(sql, has(&columns, p->axes.s[i]) ? ", \"%s\"" : ", NULL AS \"%s\"", p->axes.s[i]);
-    }
+    for (size_t i = 0; p->compared && i < RATIOS; i++)
+        if (!is_objective(g, ratios[i])) text_addf(sql, ", \"%s\"", ratios[i]);
+    for (size_t i = 0; i < p->shared.n; i++)
+        if (!is_objective(g, p->shared.s[i])) text_addf(sql, ", \"%s\"", p->shared.s[i]);
+    if (has_design(p))
+        add_design(p, &columns, sql);
+    else
+        add_own_axes(p, g, &columns, sql);
     if (points)
         text_addf(sql, " FROM \"%s\" WHERE run = %lld AND point IN %s", model, (long long)p->run, points);
     else
@@ -236,10 +303,13 @@ static bool print_rows(struct printing *p, const struct goal *g, bool stored, co
     }
     text_add(&sql, " ORDER BY");
     for (size_t i = 0; i < g->n_per; i++)
-        if (has(&p->axes, g->per[i])) text_addf(&sql, " \"%s\",", g->per[i]);
+        if (has(&p->shared, g->per[i])) text_addf(&sql, " \"%s\",", g->per[i]);
     text_addf(&sql, " \"%s\" %s", g->columns[0], g->maximise[0] ? "DESC" : "ASC");
     for (size_t i = 1; i < g->n; i++) text_addf(&sql, ", \"%s\" %s", g->columns[i], g->maximise[i] ? "DESC" : "ASC");
-    for (size_t i = 0; i < p->axes.n; i++) text_addf(&sql, ", \"%s\"", p->axes.s[i]);
+    text_add(&sql, ", model");
+    for (size_t i = 0; i < p->shared.n; i++) text_addf(&sql, ", \"%s\"", p->shared.s[i]);
+    if (has_design(p)) text_add(&sql, ", design");
+    for (size_t i = 0; !has_design(p) && i < p->own.n; i++) text_addf(&sql, ", \"%s\"", p->own.s[i]);
     if (p->request->limit) text_addf(&sql, " LIMIT %zu", p->request->limit);
     struct query *q = ok ? query_new(p->reader, sql.s, (struct srcloc){0}, p->diags) : NULL;
     ok = q && query_print(q, p->request->format, stdout, p->diags);
@@ -278,7 +348,7 @@ static bool print_summary(struct printing *p, const struct goal *g)
                     found.hypervolume, g->n_per ? ", mean over the fronts" : "");
         if (p->request->limit && n > p->request->limit && p->models.n)
             fprintf(stderr, "front: the first %zu rows are shown; all are in the view %s_front\n", p->request->limit,
-                    p->models.s[0]);
+                    p->models.n > 1 ? "comparison" : p->models.s[0]);
         free(goal);
     }
     free(found.points);
@@ -307,13 +377,15 @@ static bool print_new_goal(struct printing *p)
 bool front_table_print(const struct front_request *request, struct diags *diags)
 {
     struct printing p = {.request = request, .diags = diags, .reader = reader_open(request->db, diags)};
-    bool ok = p.reader && find_run(&p) && find_models(&p);
+    bool ok = p.reader && find_run(&p) && find_models(&p) && split_axes(&p);
     if (ok && request->goal)
         ok = print_new_goal(&p);
     else if (ok)
         ok = print_rows(&p, &p.goal, true, NULL, 0) && (!request->summary || print_summary(&p, &p.goal));
     strings_release(&p.models);
     strings_release(&p.axes);
+    strings_release(&p.shared);
+    strings_release(&p.own);
     goal_release(&p.goal);
     reader_close(p.reader);
     return ok;

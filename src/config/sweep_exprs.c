@@ -2,6 +2,7 @@
 #include "config/sweep_internal.h"
 
 #include "base/xalloc.h"
+#include "model/ratios.h"
 
 #include <ctype.h>
 #include <stdlib.h>
@@ -19,13 +20,16 @@ static bool is_identifier(const char *s)
     return true;
 }
 
-/* Is the name a column already: one of the store's or SQLite's own, a parameter or a metric of any model of the sweep? SQL does not tell
- * upper from lower case. */
+/* Is the name a column already: one of the store's or SQLite's own, a ratio to the baseline, a parameter or a metric of any model of the
+ * sweep? SQL does not tell upper from lower case. */
 static bool is_taken(const struct reading *r, const char *name)
 {
-    static const char *const own[] = {"id", "run", "point", "status", "reason", "fidelity", "first_id", "rowid", "oid", "_rowid_"};
+    static const char *const own[] = {"id",       "model",    "run",   "point", "status", "reason",
+                                      "fidelity", "first_id", "rowid", "oid",   "_rowid_"};
     bool taken = false;
     for (size_t i = 0; i < sizeof own / sizeof *own; i++) taken |= strcasecmp(own[i], name) == 0;
+    for (const struct dse_metric *ratio = ratio_metrics; r->out->compares && ratio->type != DSE_TYPE_END; ratio++)
+        taken |= strcasecmp(ratio->name, name) == 0;
     for (size_t m = 0; m < r->out->n_models; m++) {
         const struct schema *params = &r->out->bindings[m]->model->params, *metrics = &r->out->bindings[m]->model->metrics;
         for (size_t i = 0; i < params->n; i++) taken |= strcasecmp(params->fields[i].name, name) == 0;

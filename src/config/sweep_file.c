@@ -34,23 +34,32 @@ static bool read_name(struct reading *r, const struct toml_node *sweep)
     return diags_input(r->diags, toml_key_loc(r->doc, sweep), r->doc->text, "name = \"lad_sram\"", "[sweep] has no name");
 }
 
+const struct model *sweep_find_model(struct reading *r, const struct toml_node *node)
+{
+    if (node->type != TOML_STRING) {
+        diags_input(r->diags, toml_loc(r->doc, node), r->doc->text, NULL, "a model's name is needed, not %s",
+                    toml_type_name(node->type));
+        return NULL;
+    }
+    const struct model *m = registry_find(node->string);
+    if (m) return m;
+    size_t n;
+    const struct model *all = registry_models(&n);
+    const char **names = xcalloc(n, sizeof *names);
+    for (size_t i = 0; i < n; i++) names[i] = all[i].desc->name;
+    const char *near = text_nearest(node->string, names, n);
+    char *hint = near ? xasprintf("did you mean \"%s\"?", near) : xstrdup("`dse list models` shows all");
+    diags_input(r->diags, toml_loc(r->doc, node), r->doc->text, hint, "there is no model \"%s\"", node->string);
+    free(hint);
+    free(names);
+    return NULL;
+}
+
 static bool read_model(struct reading *r, const struct toml_node *node)
 {
-    if (node->type != TOML_STRING)
-        return diags_input(r->diags, toml_loc(r->doc, node), r->doc->text, NULL, "a model's name is needed, not %s",
-                           toml_type_name(node->type));
-    const struct model *m = registry_find(node->string);
+    const struct model *m = sweep_find_model(r, node);
     if (!m) {
-        r->model_missing = true;
-        size_t n;
-        const struct model *all = registry_models(&n);
-        const char **names = xcalloc(n, sizeof *names);
-        for (size_t i = 0; i < n; i++) names[i] = all[i].desc->name;
-        const char *near = text_nearest(node->string, names, n);
-        char *hint = near ? xasprintf("did you mean \"%s\"?", near) : xstrdup("`dse list models` shows all");
-        diags_input(r->diags, toml_loc(r->doc, node), r->doc->text, hint, "there is no model \"%s\"", node->string);
-        free(hint);
-        free(names);
+        r->model_missing = node->type == TOML_STRING || r->model_missing;
         return false;
     }
     for (size_t i = 0; i < r->out->n_models; i++)
@@ -266,11 +275,13 @@ static char *first_comment(const char *text)
 
 static void read_all(struct reading *r)
 {
-    static const char *const keys[] = {"sweep", "params", "constraints", "derive", "objectives", "sample", "figures", "catalog"};
+    static const char *const keys[] = {"sweep",  "params",  "constraints", "derive",  "objectives",
+                                       "sample", "figures", "catalog",     "baseline"};
     toml_check_keys(r->doc, &r->doc->root, keys, sizeof keys / sizeof *keys, r->diags);
     read_catalog(r); /* before [params], which may name its entries */
     read_sweep(r);
     read_params(r);
+    sweep_read_baseline(r);
     sweep_read_expressions(r);
     sweep_read_objectives(r);
     read_sample(r);
@@ -316,6 +327,7 @@ void sweep_file_free(struct sweep_file *s)
     for (size_t i = 0; i < s->n_objectives; i++) free(s->objectives[i].column);
     for (size_t i = 0; i < s->n_per; i++) free(s->per[i]);
     for (size_t i = 0; i < s->n_figures; i++) free(s->figures[i]);
+    binding_free(s->baseline);
     free_expressions(s->constraints, s->n_constraints);
     free_expressions(s->derived, s->n_derived);
     free(s->bindings);

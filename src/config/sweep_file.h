@@ -23,6 +23,8 @@ struct sweep_file {
     char *name;
     struct binding **bindings; /* one a model, in the order of `models` */
     size_t n_models;
+    bool compares;                            /* there is a [baseline]: rows get ratios to it */
+    struct binding *baseline;                 /* the one point, one value a parameter; NULL when there is none or it was refused */
     struct named_expr *constraints, *derived; /* sorted by name */
     size_t n_constraints, n_derived;
     struct objective *objectives; /* in the order of the file */
@@ -42,5 +44,8 @@ struct sweep_file *sweep_file_read(const char *path, struct catalog *catalog, co
 struct sweep_file *sweep_file_read_text(const char *name, const char *text, size_t n, struct catalog *catalog, const char *data_dir,
                                         struct diags *diags);
 void sweep_file_free(struct sweep_file *s);
+
+/* "flashdecoding: gpu=a100-40gb-pcie, batch=8": the baseline's model and what the file gives it; NULL: no baseline. The caller frees it. */
+char *sweep_baseline_text(const struct sweep_file *s);
 
 #endif

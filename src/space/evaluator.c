@@ -9,17 +9,18 @@
 
 struct evaluator {
     const struct space *space;
-    struct expr **constraints, **derived;
-    void *params, *metrics;
+    struct expr **constraints, **derived; /* NULL: does not apply to the model */
+    struct comparer *comparer;            /* NULL: no baseline */
+    void *params, *metrics;               /* the ratios behind the model's metrics */
 };
 
-static struct expr **compile_all(const struct space *sp, const struct named_expr *list, size_t n)
+static struct expr **compile_all(const struct space *sp, const struct named_expr *list, const bool *applies, size_t n)
 {
     struct expr **exprs = xcalloc(n, sizeof *exprs);
     struct diags diags; /* space_new has compiled each of them before */
     diags_init(&diags);
     for (size_t i = 0; i < n; i++)
-        exprs[i] = expr_new(list[i].expr, list[i].loc, NULL, &sp->model->params, &sp->model->metrics, &diags);
+        if (applies[i]) exprs[i] = expr_new(list[i].expr, list[i].loc, NULL, &sp->model->params, &sp->metrics, &diags);
     diags_release(&diags);
     return exprs;
 }
@@ -28,10 +29,11 @@ struct evaluator *evaluator_new(const struct space *sp)
 {
     struct evaluator *e = xcalloc(1, sizeof *e);
     e->space = sp;
-    e->constraints = compile_all(sp, sp->sweep->constraints, sp->sweep->n_constraints);
-    e->derived = compile_all(sp, sp->sweep->derived, sp->sweep->n_derived);
+    e->constraints = compile_all(sp, sp->sweep->constraints, sp->constraint_applies, sp->sweep->n_constraints);
+    e->derived = compile_all(sp, sp->sweep->derived, sp->derived_applies, sp->sweep->n_derived);
     e->params = xcalloc(1, sp->model->desc->params_size);
-    e->metrics = xcalloc(1, sp->model->desc->metrics_size);
+    e->metrics = xcalloc(1, ratios_offset(sp->model) + sizeof(struct ratios));
+    if (sp->baseline) e->comparer = comparer_new(sp->baseline);
     return e;
 }
 
@@ -42,6 +44,7 @@ void evaluator_free(struct evaluator *e)
     for (size_t i = 0; i < e->space->sweep->n_derived; i++) expr_free(e->derived[i]);
     free(e->constraints);
     free(e->derived);
+    comparer_free(e->comparer);
     free(e->params);
     free(e->metrics);
     free(e);
@@ -65,16 +68,22 @@ static union cell get_cell(const struct field *f, const void *object)
     }
 }
 
-/* Copy the metrics; returns why the row cannot be trusted, or NULL. */
+static void compare(struct evaluator *e)
+{
+    struct ratios r = comparer_ratios(e->comparer, e->params, e->metrics);
+    memcpy((char *)e->metrics + ratios_offset(e->space->model), &r, sizeof r);
+}
+
+/* Copy the metrics; returns why the row cannot be trusted, or NULL. A ratio may be NaN. */
 static const char *put_metrics(const struct evaluator *e, union cell *cells, size_t from)
 {
     const struct space *sp = e->space;
     const char *reason = NULL;
-    for (size_t i = 0; i < sp->model->metrics.n; i++) {
-        const struct field *f = &sp->model->metrics.fields[i];
+    for (size_t i = 0; i < sp->metrics.n; i++) {
+        const struct field *f = &sp->metrics.fields[i];
         union cell *c = &cells[from + i];
         *c = f->without ? null_cell(f->type) : get_cell(f, e->metrics);
-        if (f->type == DSE_TYPE_F64 && !f->without && !isfinite(c->f64)) {
+        if (i < sp->model->metrics.n && f->type == DSE_TYPE_F64 && !f->without && !isfinite(c->f64)) {
             c->f64 = (double)NAN;
             if (!reason) reason = sp->bug_reasons[i];
         }
@@ -85,7 +94,7 @@ static const char *put_metrics(const struct evaluator *e, union cell *cells, siz
 static const char *broken_constraint(const struct evaluator *e)
 {
     for (size_t i = 0; i < e->space->sweep->n_constraints; i++) {
-        double v = expr_eval(e->constraints[i], e->params, e->metrics);
+        double v = e->constraints[i] ? expr_eval(e->constraints[i], e->params, e->metrics) : 1;
         if (isnan(v) || v == 0) return e->space->constraint_reasons[i];
     }
     return NULL;
@@ -104,9 +113,11 @@ static const char *evaluate(struct evaluator *e, union cell *cells)
         return reason;
     }
     model->estimate(e->params, e->metrics, NULL);
+    if (e->comparer) compare(e);
     reason = put_metrics(e, cells, c);
-    c += sp->model->metrics.n;
-    for (size_t i = 0; i < sp->sweep->n_derived; i++) cells[c++].f64 = expr_eval(e->derived[i], e->params, e->metrics);
+    c += sp->metrics.n;
+    for (size_t i = 0; i < sp->sweep->n_derived; i++)
+        cells[c++].f64 = e->derived[i] ? expr_eval(e->derived[i], e->params, e->metrics) : (double)NAN;
     return reason ? reason : broken_constraint(e);
 }
 

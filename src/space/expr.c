@@ -79,12 +79,10 @@ static bool use_name(struct expr *e, const char *name, struct srcloc loc, const 
     return number != NULL;
 }
 
-/* Walk over the text and register every identifier; numbers like 1e9 are skipped whole. */
-static bool use_names(struct expr *e, const char *text, struct srcloc loc, const char *source_text, const struct expr_scope *scope,
-                      struct diags *diags)
+/* The next identifier from *at on, which then stands behind it; NULL at the end. Numbers like 1e9 are skipped whole. The caller frees it. */
+static char *next_name(const char **at, bool dotted, const char **ret_start)
 {
-    bool ok = true;
-    for (const char *s = text; *s;) {
+    for (const char *s = *at; *s;) {
         if (isdigit((unsigned char)*s) || (*s == '.' && isdigit((unsigned char)s[1]))) {
             char *end;
             strtod(s, &end);
@@ -96,12 +94,22 @@ static bool use_names(struct expr *e, const char *text, struct srcloc loc, const
             continue;
         }
         size_t n = 1;
-        while (is_name(s[n], scope->dotted)) n++;
-        char *name = xstrndup(s, n);
-        ok = use_name(e, name, at(loc, (size_t)(s - text)), source_text, scope, diags) && ok;
-        free(name);
-        s += n;
+        while (is_name(s[n], dotted)) n++;
+        *ret_start = s;
+        *at = s + n;
+        return xstrndup(s, n);
     }
+    return NULL;
+}
+
+/* Register every identifier of the text. */
+static bool use_names(struct expr *e, const char *text, struct srcloc loc, const char *source_text, const struct expr_scope *scope,
+                      struct diags *diags)
+{
+    bool ok = true;
+    char *name;
+    for (const char *s = text, *start; (name = next_name(&s, scope->dotted, &start)) != NULL; free(name))
+        ok = use_name(e, name, at(loc, (size_t)(start - text)), source_text, scope, diags) && ok;
     return ok;
 }
 
@@ -154,6 +162,15 @@ static double *find_field(void *context, const char *name, struct srcloc loc, co
 }
 
 /* ---- compiling -------------------------------------------------------------------------------------------------------------- */
+
+bool expr_names_known(const char *text, const struct schema *params, const struct schema *metrics)
+{
+    bool known = true;
+    char *name;
+    for (const char *s = text, *start; (name = next_name(&s, false, &start)) != NULL; free(name))
+        known = known && (is_function(name) || schema_find(params, name) || schema_find(metrics, name));
+    return known;
+}
 
 /* muParser's message, at its place. */
 static bool syntax_error(struct expr *e, struct srcloc loc, const char *source_text, const char *text, struct diags *diags)
@@ -254,5 +271,12 @@ bool expr_uses_metrics(const struct expr *e)
 {
     for (size_t i = 0; i < e->n_used; i++)
         if (e->used[i].is_metric) return true;
+    return false;
+}
+
+bool expr_uses_without(const struct expr *e)
+{
+    for (size_t i = 0; i < e->n_used; i++)
+        if (e->used[i].field->without) return true;
     return false;
 }

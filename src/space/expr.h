@@ -18,6 +18,12 @@ struct expr *expr_new(const char *text, struct srcloc loc, const char *source_te
 void expr_free(struct expr *e);
 /* The value at a point; NaN when it has none (a division by zero, the logarithm of a negative number). */
 double expr_eval(struct expr *e, const void *params, const void *metrics);
+/* Is every name in the text a function, or a parameter or a metric of these schemas? */
+bool expr_names_known(const char *text, const struct schema *params, const struct schema *metrics);
+/* Does the expression use a metric that has no meaning in the model? */
+bool expr_uses_without(const struct expr *e);
+/* Does the expression use any metric? One that does not can be evaluated before the model. */
+bool expr_uses_metrics(const struct expr *e);
 
 /* What an expression's names mean, for uses in which they are not those of one design point: `find` gives the address of a name's
  * number, which the expression reads whenever it is evaluated, or NULL with an error added at loc. Compiling evaluates once, so the
@@ -32,8 +38,5 @@ struct expr *expr_new_in(const char *text, struct srcloc loc, const char *source
                          struct diags *diags);
 /* The value with the scope's numbers as they are now; NaN when it has none. */
 double expr_number(struct expr *e);
-
-/* Does the expression use any metric? One that does not can be evaluated before the model. */
-bool expr_uses_metrics(const struct expr *e);
 
 #endif

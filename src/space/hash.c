@@ -48,11 +48,11 @@ static void add_entry(uint64_t *h, const struct catalog *catalog, enum dse_kind 
     }
 }
 
-static void add_value(uint64_t *h, const struct space *sp, const struct field *f, struct value v)
+static void add_value(uint64_t *h, const struct catalog *catalog, const struct field *f, struct value v)
 {
     char buf[TEXT_NUMBER_MAX];
     if (f->type == DSE_TYPE_REF)
-        add_entry(h, sp->binding->catalog, f->kind, v.ref);
+        add_entry(h, catalog, f->kind, v.ref);
     else
         add_text(h, value_text(f, v, buf));
 }
@@ -66,22 +66,40 @@ static void add_expressions(uint64_t *h, const char *section, const struct named
     }
 }
 
+/* The baseline before resolve(): what it takes from the points has a name and no value. */
+static void add_baseline(uint64_t *h, const struct space *sp)
+{
+    const struct binding *b = sp->sweep->baseline;
+    add_text(h, "baseline");
+    add_text(h, b->model->desc->name);
+    add_number(h, b->model->desc->version);
+    for (size_t i = 0; i < b->model->params.n; i++) {
+        add_text(h, b->model->params.fields[i].name);
+        if (baseline_takes(sp->baseline, i))
+            add_text(h, "of the point");
+        else
+            add_value(h, b->catalog, &b->model->params.fields[i], baseline_value(sp->baseline, i));
+    }
+}
+
 uint64_t space_hash(const struct space *sp)
 {
     uint64_t h = TEXT_HASH_INIT;
     const struct schema *params = &sp->model->params;
+    const struct catalog *catalog = sp->binding->catalog;
     add_text(&h, sp->model->desc->name);
     add_number(&h, sp->model->desc->version);
     for (size_t i = 0; i < params->n; i++) {
         if (sp->varies[i]) continue;
         add_text(&h, params->fields[i].name);
-        add_value(&h, sp, &params->fields[i], field_get(&params->fields[i], sp->fixed));
+        add_value(&h, catalog, &params->fields[i], field_get(&params->fields[i], sp->fixed));
     }
     for (size_t a = 0; a < sp->n_axes; a++) {
         add_text(&h, sp->axes[a].field->name);
-        for (uint64_t v = 0; v < sp->axes[a].n; v++) add_value(&h, sp, sp->axes[a].field, sp->axes[a].values[v]);
+        for (uint64_t v = 0; v < sp->axes[a].n; v++) add_value(&h, catalog, sp->axes[a].field, sp->axes[a].values[v]);
     }
     add_expressions(&h, "constraints", sp->sweep->constraints, sp->sweep->n_constraints);
     add_expressions(&h, "derive", sp->sweep->derived, sp->sweep->n_derived);
+    if (sp->baseline) add_baseline(&h, sp);
     return h;
 }

@@ -6,11 +6,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-static bool given_as_axis(const struct binding *b, size_t i)
-{
-    return b->given[i].is_given && b->given[i].n > 1;
-}
-
 /* ---- count ------------------------------------------------------------------------------------------------------------- */
 
 uint64_t space_count_of(const struct binding *b)
@@ -44,7 +39,7 @@ static bool check_count(const struct sweep_file *s, const struct binding *b, uin
     double product = 1;
     char buf[TEXT_NUMBER_MAX], limit[TEXT_NUMBER_MAX];
     for (size_t i = 0; i < b->model->params.n; i++) {
-        if (!given_as_axis(b, i)) continue;
+        if (!space_is_axis(b, i)) continue;
         product *= (double)b->given[i].n;
         text_addf(&sizes, "%s%s %s", sizes.n ? " x " : "", b->model->params.fields[i].name,
                   text_about_count(buf, (double)b->given[i].n));
@@ -57,46 +52,7 @@ static bool check_count(const struct sweep_file *s, const struct binding *b, uin
     return false;
 }
 
-/* ---- axes and what catalog names set --------------------------------------------------------------------------------------- */
-
-/* Append to `list` one patch for each field of the entry that is a parameter of the model and was not given. */
-static void add_entry_patches(struct patch_list *list, const struct binding *b, enum dse_kind kind, const struct dse_entry *entry)
-{
-    const struct schema *fields = catalog_fields(b->catalog, kind);
-    for (size_t i = 0; i < fields->n; i++) {
-        const struct field *param = schema_find(&b->model->params, fields->fields[i].name);
-        if (!param || param->type != fields->fields[i].type) continue;
-        if (b->given[schema_index(&b->model->params, param)].is_given) continue;
-        if (param->excludes) {
-            const struct field *other = schema_find(&b->model->params, param->excludes);
-            if (other && b->given[schema_index(&b->model->params, other)].is_given) continue;
-        }
-        list->patches = xrealloc(list->patches, list->n + 1, sizeof *list->patches);
-        list->patches[list->n++] = (struct patch){.field = param, .value = field_get(&fields->fields[i], entry)};
-    }
-}
-
-static void apply(const struct patch_list *list, void *params)
-{
-    for (size_t i = 0; i < list->n; i++) field_set(list->patches[i].field, params, list->patches[i].value);
-}
-
-static void make_base(struct space *sp)
-{
-    const struct binding *b = sp->binding;
-    const struct schema *schema = &b->model->params;
-    sp->base = xmalloc(b->model->desc->params_size);
-    memcpy(sp->base, b->defaults, b->model->desc->params_size);
-    for (size_t i = 0; i < schema->n; i++)
-        if (b->given[i].is_given) field_set(&schema->fields[i], sp->base, b->given[i].values[0]);
-    for (size_t i = 0; i < schema->n; i++) {
-        if (schema->fields[i].type != DSE_TYPE_REF || given_as_axis(b, i)) continue;
-        struct patch_list list = {0};
-        add_entry_patches(&list, b, schema->fields[i].kind, field_get(&schema->fields[i], sp->base).ref);
-        apply(&list, sp->base);
-        free(list.patches);
-    }
-}
+/* ---- axes ------------------------------------------------------------------------------------------------------------------ */
 
 static int by_name(const void *a, const void *b)
 {
@@ -109,12 +65,9 @@ static void make_axes(struct space *sp)
     const struct binding *b = sp->binding;
     const struct schema *schema = &b->model->params;
     for (size_t i = 0; i < schema->n; i++) {
-        if (!given_as_axis(b, i)) continue;
+        if (!space_is_axis(b, i)) continue;
         struct axis a = {.field = &schema->fields[i], .n = b->given[i].n, .values = b->given[i].values};
-        if (a.field->type == DSE_TYPE_REF) {
-            a.patches = xcalloc(a.n, sizeof *a.patches);
-            for (size_t v = 0; v < a.n; v++) add_entry_patches(&a.patches[v], b, a.field->kind, a.values[v].ref);
-        }
+        if (a.field->type == DSE_TYPE_REF) a.follows = follow_list_new(b, a.field->kind);
         sp->axes = xrealloc(sp->axes, sp->n_axes + 1, sizeof *sp->axes);
         sp->axes[sp->n_axes++] = a;
     }
@@ -126,7 +79,7 @@ static void make_axes(struct space *sp)
 static void set_axis(const struct axis *a, uint64_t digit, void *params)
 {
     field_set(a->field, params, a->values[digit]);
-    if (a->patches) apply(&a->patches[digit], params);
+    if (a->follows.n) follow_list_apply(&a->follows, a->values[digit].ref, params);
 }
 
 void space_point_of_digits(const struct space *sp, const uint64_t *digits, void *params)
@@ -183,7 +136,7 @@ static void add_column(struct space *sp, const struct field *f, enum column_role
 
 static void make_columns(struct space *sp)
 {
-    const struct schema *params = &sp->model->params, *metrics = &sp->model->metrics;
+    const struct schema *params = &sp->model->params, *metrics = &sp->metrics;
     sp->columns = xcalloc(params->n + metrics->n + sp->sweep->n_derived, sizeof *sp->columns);
     for (size_t i = 0; i < params->n; i++)
         if (sp->varies[i]) add_column(sp, &params->fields[i], COLUMN_PARAM);
@@ -194,55 +147,6 @@ static void make_columns(struct space *sp)
                                                        .doc = sp->sweep->derived[i].expr,
                                                        .role = COLUMN_DERIVED,
                                                        .type = DSE_TYPE_F64};
-}
-
-/* ---- what can be checked before a space is built ------------------------------------------------------------------------------- */
-
-static bool is_objective(const struct sweep_file *s, const struct model *m, const char *name)
-{
-    for (size_t i = 0; i < s->n_derived; i++)
-        if (strcmp(s->derived[i].name, name) == 0) return true;
-    const struct field *f = schema_find(&m->metrics, name);
-    return f && (f->type == DSE_TYPE_F64 || f->type == DSE_TYPE_I64);
-}
-
-static bool check_objective(const struct sweep_file *s, const struct model *m, const struct objective *o, struct diags *diags)
-{
-    if (is_objective(s, m, o->column)) return true;
-    const char **names = xcalloc(m->metrics.n + s->n_derived, sizeof *names);
-    size_t n = 0;
-    for (size_t i = 0; i < m->metrics.n; i++)
-        if (m->metrics.fields[i].type != DSE_TYPE_ENUM) names[n++] = m->metrics.fields[i].name;
-    for (size_t i = 0; i < s->n_derived; i++) names[n++] = s->derived[i].name;
-    const char *near = text_nearest(o->column, names, n);
-    char *hint =
-        near ? xasprintf("did you mean \"%s\"?", near) : xasprintf("metrics are listed by `dse describe %s`", m->desc->name);
-    diags_input(diags, o->loc, s->doc->text, hint, "objective \"%s\" is not a numeric metric of %s nor a derived column", o->column,
-                m->desc->name);
-    free(hint);
-    free(names);
-    return false;
-}
-
-static bool check_expressions(const struct sweep_file *s, const struct model *m, const struct named_expr *list, size_t n,
-                              struct diags *diags)
-{
-    bool ok = true;
-    for (size_t i = 0; i < n; i++) {
-        struct expr *e = expr_new(list[i].expr, list[i].loc, s->doc->text, &m->params, &m->metrics, diags);
-        if (!e) ok = false;
-        expr_free(e);
-    }
-    return ok;
-}
-
-bool space_check(const struct sweep_file *s, size_t m, struct diags *diags)
-{
-    const struct model *model = s->bindings[m]->model;
-    bool ok = check_expressions(s, model, s->constraints, s->n_constraints, diags);
-    ok = check_expressions(s, model, s->derived, s->n_derived, diags) && ok;
-    for (size_t i = 0; i < s->n_objectives; i++) ok = check_objective(s, model, &s->objectives[i], diags) && ok;
-    return ok;
 }
 
 /* ---- the space ---------------------------------------------------------------------------------------------------------------- */
@@ -266,14 +170,18 @@ struct space *space_new(const struct sweep_file *s, size_t m, uint64_t max_point
     if (!check_count(s, b, max_points, diags) || !check_axes(s, b, diags) || !ok) return NULL;
     struct space *sp = xcalloc(1, sizeof *sp);
     sp->sweep = s;
+    sp->index = m;
     sp->binding = b;
     sp->model = b->model;
     sp->count = space_count_of(b);
-    make_base(sp);
+    metrics_with_ratios(s, sp->model, &sp->metrics);
+    sp->baseline = baseline_new(s, sp->model);
+    sp->base = space_start(b);
     make_axes(sp);
     find_varying(sp);
     make_columns(sp);
     make_reasons(sp);
+    space_find_applying(sp);
     return sp;
 }
 
@@ -286,17 +194,18 @@ static void free_strings(char **list, size_t n)
 void space_free(struct space *sp)
 {
     if (!sp) return;
-    for (size_t a = 0; a < sp->n_axes; a++) {
-        for (uint64_t v = 0; sp->axes[a].patches && v < sp->axes[a].n; v++) free(sp->axes[a].patches[v].patches);
-        free(sp->axes[a].patches);
-    }
+    for (size_t a = 0; a < sp->n_axes; a++) free(sp->axes[a].follows.follows);
     free_strings(sp->constraint_reasons, sp->sweep->n_constraints);
     free_strings(sp->bug_reasons, sp->model->metrics.n);
+    schema_release(&sp->metrics);
+    baseline_free(sp->baseline);
     free(sp->axes);
     free(sp->base);
     free(sp->fixed);
     free(sp->varies);
     free(sp->columns);
+    free(sp->constraint_applies);
+    free(sp->derived_applies);
     free(sp);
 }
 
@@ -314,6 +223,21 @@ const struct column *space_columns(const struct space *sp, size_t *ret_n)
 {
     *ret_n = sp->n_columns;
     return sp->columns;
+}
+
+bool space_constraint_applies(const struct space *sp, size_t i)
+{
+    return sp->constraint_applies[i];
+}
+
+bool space_derived_applies(const struct space *sp, size_t i)
+{
+    return sp->derived_applies[i];
+}
+
+bool space_baseline_takes(const struct space *sp, size_t param)
+{
+    return sp->baseline && baseline_takes(sp->baseline, param);
 }
 
 bool space_varies(const struct space *sp, size_t param)

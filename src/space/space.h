@@ -13,7 +13,8 @@
 
 struct space;
 
-/* What column i of a result row is, in order: the parameters that vary, every metric, every derived column. */
+/* What column i of a result row is, in order: the parameters that vary, every metric, in a sweep with a baseline the ratios to it
+ * (model/ratios.h; metrics like the others), every derived column. */
 enum column_role { COLUMN_PARAM, COLUMN_METRIC, COLUMN_DERIVED };
 struct column {
     const char *name, *unit, *doc;
@@ -30,7 +31,12 @@ union cell {
     const char *text; /* ENUM and REF */
 };
 
-/* Check what sweep_file_read cannot: constraints, derived columns and objectives of model `m`. Adds every error. */
+/* Check what sweep_file_read cannot: constraints, derived columns and objectives of model `m`. Adds every error, and a warning for an
+ * objective that can have no value in this model.
+ *
+ * An expression is about the models that have all its columns. For another model of the sweep a constraint does not apply and a derived
+ * column is NULL; so it is where the expression uses a metric that has no meaning in the model. A name that no model has is an error, and so is an
+ * expression whose columns no single model has. */
 bool space_check(const struct sweep_file *s, size_t m, struct diags *diags);
 
 /* Build the space of model `m` (an index into s->bindings). NULL with errors: unknown names and syntax errors in constraints, derived
@@ -44,13 +50,18 @@ uint64_t space_count_of(const struct binding *b);
 
 const struct model *space_model(const struct space *sp);
 const struct column *space_columns(const struct space *sp, size_t *ret_n);
+/* Do constraint i and derived column i of the sweep apply to this model (see space_check)? */
+bool space_constraint_applies(const struct space *sp, size_t i);
+bool space_derived_applies(const struct space *sp, size_t i);
+/* Does the sweep's baseline take its parameter i from the points of this space? */
+bool space_baseline_takes(const struct space *sp, size_t param);
 /* Does parameter i (of the model's schema) vary? The struct with the parameters that do not (others as at point 0, resolved). */
 bool space_varies(const struct space *sp, size_t param);
 const void *space_fixed(const struct space *sp);
 /* Index of a column by name, or SIZE_MAX. */
 size_t space_column(const struct space *sp, const char *name);
 /* 64-bit hash of everything that rows depend on: model and its version, resolved parameters, axes and their values
- * sorted by name, expressions. Independent of the order of keys in the file. */
+ * sorted by name, expressions, the baseline. Independent of the order of keys in the file. */
 uint64_t space_hash(const struct space *sp);
 /* The parameters of a point, resolved. `params` holds the model's params_size bytes. Thread-safe. */
 void space_point(const struct space *sp, uint64_t index, void *params);

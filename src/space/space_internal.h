@@ -2,33 +2,46 @@
 #ifndef DSE_SPACE_SPACE_INTERNAL_H
 #define DSE_SPACE_SPACE_INTERNAL_H
 
+#include "space/baseline.h"
 #include "space/expr.h"
 #include "space/space.h"
 
 enum { SPACE_AXES_MAX = 256 }; /* more than any model has parameters; a test of the registry checks */
 
-/* A field to set in a struct of parameters. */
-struct patch {
-    const struct field *field;
-    struct value value;
+/* Choosing a catalog entry sets the parameters that have the name and the type of one of its fields. */
+struct follow {
+    const struct field *from, *to;
 };
 
-struct patch_list {
-    struct patch *patches;
+struct follow_list {
+    struct follow *follows;
     size_t n;
 };
+
+/* What entries of that kind set in the binding's model: the parameters that were not given, nor one that excludes them. The caller frees
+ * .follows. */
+struct follow_list follow_list_new(const struct binding *b, enum dse_kind kind);
+void follow_list_apply(const struct follow_list *list, const struct dse_entry *entry, void *params);
+
+/* Was more than one value given for parameter i? */
+bool space_is_axis(const struct binding *b, size_t param);
+/* The parameters that every point starts from, before axes and resolve(): of an axis, the first value. The caller frees them. */
+void *space_start(const struct binding *b);
 
 struct axis {
     const struct field *field;
     uint64_t n;
     const struct value *values; /* n of them, the binding's */
-    struct patch_list *patches; /* a REF: what value i sets besides; else NULL */
+    struct follow_list follows; /* a REF: what its values set besides */
 };
 
 struct space {
     const struct sweep_file *sweep;
+    size_t index; /* of the model in the sweep */
     const struct binding *binding;
     const struct model *model;
+    struct schema metrics;     /* the model's, and the ratios to the baseline: see baseline.h */
+    struct baseline *baseline; /* or NULL */
     uint64_t count;
     void *base;  /* what every point starts from, before axes and resolve() */
     void *fixed; /* point 0 */
@@ -38,7 +51,11 @@ struct space {
     struct column *columns;
     size_t n_columns;
     char **constraint_reasons, **bug_reasons;
+    bool *constraint_applies, *derived_applies;
 };
+
+/* Which expressions of the sweep apply to this model (space.h): sets both lists. */
+void space_find_applying(struct space *sp);
 
 /* Mixed radix: the digit of every axis. digits holds SPACE_AXES_MAX. */
 void space_digits(const struct space *sp, uint64_t index, uint64_t *digits);

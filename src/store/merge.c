@@ -192,8 +192,12 @@ static bool copy_birth(const struct merge *m, int64_t from, int64_t *ret_to)
     static const char columns[] =
         "sweep, sweep_text, hash, version, git_commit, models, axes, objectives, seed, fidelity, shard, host, started, ended,"
         " planned, done, feasible, hypervolume, status";
-    bool ok =
-        db_exec(&m->db, m->diags, "INSERT INTO main.run(%s) SELECT %s FROM input.run WHERE id = %lld", columns, columns, from);
+    struct column_list input; /* an older dse's has no baseline */
+    if (!column_list_read(&m->db, "input", "run", &input, m->diags)) return false;
+    const char *baseline = column_list_find(&input, "baseline") == SIZE_MAX ? "NULL" : "baseline";
+    column_list_release(&input);
+    bool ok = db_exec(&m->db, m->diags, "INSERT INTO main.run(%s, baseline) SELECT %s, %s FROM input.run WHERE id = %lld", columns,
+                      columns, baseline, from);
     *ret_to = sqlite3_last_insert_rowid(m->db.sqlite);
     return ok && db_exec(&m->db, m->diags, "INSERT INTO main.front SELECT %lld, model, point FROM input.front WHERE run = %lld",
                          *ret_to, from);
@@ -227,6 +231,7 @@ static bool copy_input(const struct merge *m)
     ok = ok && db_exec(&m->db, m->diags, "INSERT OR IGNORE INTO main.column_info SELECT * FROM input.column_info");
     for (size_t i = 0; ok && i < models.n; i++)
         ok = schema_create_bare(&m->db, models.list[i], m->diags) && schema_create_views(&m->db, models.list[i], m->diags);
+    ok = ok && schema_create_comparison(&m->db, true, m->diags);
     names_release(&models);
     names_release(&runs);
     return ok;

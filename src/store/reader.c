@@ -189,7 +189,8 @@ bool reader_column_info(struct reader *r, const char *column, char **ret_unit, c
     /* Any SQLite file can be read: one without column_info knows nothing about its columns, which is no error. */
     static const char sql[] =
         "SELECT unit, doc, direction FROM column_info WHERE column_name = ?1 COLLATE NOCASE"
-        " ORDER BY table_name NOT IN (SELECT name FROM sqlite_schema WHERE type = 'view'), table_name LIMIT 1";
+        " ORDER BY table_name = 'comparison', table_name NOT IN (SELECT name FROM sqlite_schema WHERE type = 'view'), table_name"
+        " LIMIT 1";
     sqlite3_stmt *stmt = NULL;
     if (sqlite3_prepare_v2(r->db.sqlite, sql, -1, &stmt, NULL) != SQLITE_OK) return false;
     sqlite3_bind_text(stmt, 1, column, -1, SQLITE_STATIC);

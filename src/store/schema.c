@@ -25,7 +25,7 @@ static const char common_sql[] =
     "CREATE TABLE IF NOT EXISTS run(id INTEGER PRIMARY KEY, sweep TEXT NOT NULL, sweep_text TEXT NOT NULL, hash TEXT NOT NULL,"
     " version TEXT NOT NULL, git_commit TEXT NOT NULL, models TEXT NOT NULL, axes TEXT NOT NULL, objectives TEXT NOT NULL,"
     " seed INTEGER, fidelity TEXT NOT NULL, shard TEXT, host TEXT, started TEXT NOT NULL, ended TEXT,"
-    " planned INTEGER NOT NULL, done INTEGER NOT NULL, feasible INTEGER NOT NULL, hypervolume REAL, status TEXT NOT NULL);"
+    " planned INTEGER NOT NULL, done INTEGER NOT NULL, feasible INTEGER NOT NULL, hypervolume REAL, status TEXT NOT NULL, baseline TEXT);"
     "CREATE TABLE IF NOT EXISTS front(run INTEGER NOT NULL, model TEXT NOT NULL, point INTEGER NOT NULL,"
     " PRIMARY KEY(run, model, point)) WITHOUT ROWID;"
     "CREATE TABLE IF NOT EXISTS column_info(table_name TEXT NOT NULL, column_name TEXT NOT NULL, unit TEXT NOT NULL,"
@@ -115,11 +115,21 @@ bool schema_check_names(const struct store_table *t, struct diags *diags)
 
 /* ---- tables ---------------------------------------------------------------------------------------------------------------- */
 
+/* Columns that came after the first version. */
+static bool complete_run(const struct db *db, struct diags *diags)
+{
+    struct column_list run;
+    if (!column_list_read(db, "main", "run", &run, diags)) return false;
+    bool ok = schema_add_column(db, "run", &run, "baseline", "TEXT", diags);
+    column_list_release(&run);
+    return ok;
+}
+
 bool schema_create_common(const struct db *db, struct diags *diags)
 {
     int64_t id;
     if (!db_int(db, &id, diags, "PRAGMA application_id")) return false;
-    if (id == DB_APPLICATION_ID) return true;
+    if (id == DB_APPLICATION_ID) return complete_run(db, diags);
     return db_exec(db, diags, "%s", common_sql) &&
            db_exec(db, diags, "PRAGMA application_id=%d; PRAGMA user_version=%d", DB_APPLICATION_ID, DB_VERSION);
 }

@@ -53,7 +53,8 @@ size_t column_list_find(const struct column_list *l, const char *name);
 
 /* Names that would collide in SQL: with each other, whatever their case, or with the leading columns. An input error for each. */
 bool schema_check_names(const struct store_table *t, struct diags *diags);
-/* Create what every database has (run, front, column_info, block) and set its identity. An existing database is left untouched. */
+/* Create what every database has (run, front, column_info, block) and set its identity. An existing database gets the
+ * columns of `run` that it lacks and is left untouched else. */
 bool schema_create_common(const struct db *db, struct diags *diags);
 /* Create MODEL_all and MODEL_fixed, or add the columns they lack. */
 bool schema_create_model(const struct db *db, const struct store_table *t, struct diags *diags);
@@ -67,6 +68,11 @@ bool schema_describe(const struct db *db, const struct store_table *t, struct di
 /* The views MODEL and MODEL_front, made from the columns the tables have now; left alone when they are that already. Expects the
  * runs' fixed rows to be there: a column that some runs fix and others vary takes its value from either. */
 bool schema_create_views(const struct db *db, const char *model, struct diags *diags);
+/* The views comparison and comparison_front, over all models, likewise; described in column_info when they changed or, as
+ * columns_described says, the models' columns may have got another description. */
+bool schema_create_comparison(const struct db *db, bool columns_described, struct diags *diags);
+/* Create a view by the statement `sql`, which is freed, unless it is that already; else *changed is set. */
+bool schema_create_view(const struct db *db, const char *name, char *sql, bool *changed, struct diags *diags);
 /* Column `name` of a model as an SQL expression over `a` (MODEL_all) and `f` (MODEL_fixed). False, without an error, when the model
  * has no such column. The caller frees *ret. */
 struct view_columns {

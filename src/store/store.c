@@ -94,10 +94,10 @@ static bool insert_run(struct store *st, const struct run_info *info, const stru
     bool ok = db_exec(
         &st->db, diags,
         "INSERT INTO run(sweep, sweep_text, hash, version, git_commit, models, axes, objectives, seed, fidelity, shard, host, started,"
-        " planned, done, feasible, status) VALUES(%Q, %Q, '%016" PRIx64 "', %Q, %Q, %Q, %Q, %Q, NULL, %Q, %Q, %Q,"
-        " strftime('%%Y-%%m-%%dT%%H:%%M:%%SZ', 'now'), %" PRIu64 ", 0, 0, 'running')",
+        " planned, done, feasible, status, baseline) VALUES(%Q, %Q, '%016" PRIx64 "', %Q, %Q, %Q, %Q, %Q, NULL, %Q, %Q, %Q,"
+        " strftime('%%Y-%%m-%%dT%%H:%%M:%%SZ', 'now'), %" PRIu64 ", 0, 0, 'running', %Q)",
         info->sweep, info->sweep_text, info->hash, DSE_VERSION, DSE_COMMIT, models, info->axes ? info->axes : "", info->objectives,
-        info->fidelity, info->shard, named ? host.nodename : NULL, planned);
+        info->fidelity, info->shard, named ? host.nodename : NULL, planned, info->baseline);
     free(models);
     st->run = sqlite3_last_insert_rowid(st->db.sqlite);
     return ok;
@@ -158,7 +158,7 @@ static bool begin_run(struct store *st, const struct run_info *info, const struc
         ok = schema_create_model(&st->db, t, diags) && begin_model(st, t, diags) && schema_describe(&st->db, t, diags) &&
              schema_create_views(&st->db, t->model, diags);
     }
-    return ok;
+    return ok && schema_create_comparison(&st->db, true, diags);
 }
 
 /* ---- opening --------------------------------------------------------------------------------------------------------------- */
@@ -169,6 +169,7 @@ static bool find_or_begin(struct store *st, const struct run_info *info, const s
     if (!schema_create_common(&st->db, diags)) return false;
     if (!(flags & STORE_FRESH) && !find_run(st, info, diags)) return false;
     if (!st->run) return begin_run(st, info, tables, n, diags);
+    if (!schema_create_comparison(&st->db, false, diags)) return false;
     if (st->complete) return true;
     return db_exec(&st->db, diags, "UPDATE run SET status = 'running', ended = NULL WHERE id = %lld", (long long)st->run);
 }

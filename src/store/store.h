@@ -1,13 +1,16 @@
 /* The store: one SQLite file, as DESIGN.md section 5 says. Everything that touches SQL lives here.
  *
  *     run(id INTEGER PRIMARY KEY, sweep, sweep_text, hash, version, git_commit, models, axes, objectives, seed, fidelity, shard, host,
- *         started, ended, planned, done, feasible, hypervolume, status)                status: 'running', 'interrupted', 'done'
+ *         started, ended, planned, done, feasible, hypervolume, status, baseline)      status: 'running', 'interrupted', 'done'
  *     MODEL_all(id INTEGER PRIMARY KEY, run, point, status, reason, fidelity, <varying parameters>, <metrics>, <derived>)
  *     MODEL_fixed(run INTEGER PRIMARY KEY, first_id, points, <every parameter; NULL where it varies>)
  *     MODEL          view: every parameter and metric under its own name, newest run of each sweep
  *     front(run, model, point, PRIMARY KEY(run, model, point)) WITHOUT ROWID;   MODEL_front: view
+ *     comparison     view: rows of all models of the newest run of each sweep, with `model` and what they share: the workload,
+ *                    parameters that all have, common metrics, ratios to a baseline, derived columns; comparison_front: likewise
  *     column_info(table_name, column_name, unit, doc, direction, PRIMARY KEY(table_name, column_name))
- *                                                           table_name: MODEL; direction: -1 less is better, 1 more, 0 neither
+ *                                                           table_name: MODEL or comparison;
+ *                                                           direction: -1 less is better, 1 more, 0 neither
  *     block(run, model, first, last): index ranges that are done, both ends included; written with the rows
  *
  * The row of point p of a run has id = first_id + p: rows stand in the order of the points, are found without an index, and
@@ -33,6 +36,7 @@ struct run_info {
     const char *fidelity;
     const char *axes;       /* names of the parameters that the sweep varies: "llm, tiles"; NULL: none */
     const char *objectives; /* as sweep/goal.h writes them: the front can be computed anew from the database alone */
+    const char *baseline;   /* as sweep_baseline_text gives it; NULL: none */
     const char *shard;      /* "2/3", or NULL: all */
     uint64_t planned;       /* points of this run: of all spaces, or of the shard; 0 stands for all points of the spaces */
 };

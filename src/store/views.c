@@ -103,13 +103,13 @@ static char *column_texts(const struct view_columns *v)
     return text_detach(&t);
 }
 
-/* Frees sql. */
-static bool create_view(const struct db *db, const char *name, char *sql, struct diags *diags)
+bool schema_create_view(const struct db *db, const char *name, char *sql, bool *changed, struct diags *diags)
 {
     sqlite3_stmt *stmt = db_prepare(db, diags, "SELECT sql FROM main.sqlite_schema WHERE type = 'view' AND name = %Q", name);
     int rc = stmt ? db_step(db, stmt, diags) : -1;
     bool same = rc > 0 && strcmp((const char *)sqlite3_column_text(stmt, 0), sql) == 0;
     sqlite3_finalize(stmt);
+    if (rc >= 0 && !same) *changed = true;
     bool ok = rc >= 0 && (same || db_exec(db, diags, "DROP VIEW IF EXISTS main.\"%w\"; %s", name, sql));
     free(sql);
     return ok;
@@ -127,8 +127,8 @@ bool schema_create_views(const struct db *db, const char *model, struct diags *d
     char *joined = sql_text("CREATE VIEW \"%w\" AS SELECT %s FROM \"%w_fixed\" f CROSS JOIN front p CROSS JOIN \"%w_all\" a"
                             " WHERE p.run = f.run AND p.model = %Q AND a.id = f.first_id + p.point AND %s",
                             front, columns, model, model, model, newest);
-    bool ok = create_view(db, model, plain, diags);
-    ok = create_view(db, front, joined, diags) && ok;
+    bool changed, ok = schema_create_view(db, model, plain, &changed, diags);
+    ok = schema_create_view(db, front, joined, &changed, diags) && ok;
     free(newest);
     free(front);
     free(columns);

@@ -248,7 +248,7 @@ bool sweep_run(const struct sweep_file *s, const struct sweep_options *options, 
                       : NULL;
     struct goal goal;
     goal_of_sweep(&goal, s);
-    char *objectives = goal_text(&goal), *axes = axis_names(s);
+    char *objectives = goal_text(&goal), *axes = axis_names(s), *baseline = sweep_baseline_text(s);
     goal_release(&goal);
     struct run_info info = {.sweep = s->name,
                             .sweep_text = s->doc->text,
@@ -256,6 +256,7 @@ bool sweep_run(const struct sweep_file *s, const struct sweep_options *options, 
                             .fidelity = "closed-form",
                             .axes = axes,
                             .objectives = objectives,
+                            .baseline = baseline,
                             .planned = planned_points(spaces, s->n_models, options),
                             .shard = shard};
     struct job job = {.options = options, .result = ret, .diags = diags, .started = now()};
@@ -266,6 +267,7 @@ bool sweep_run(const struct sweep_file *s, const struct sweep_options *options, 
     free(shard);
     free(objectives);
     free(axes);
+    free(baseline);
     free_spaces(spaces, s->n_models);
     return ok;
 }

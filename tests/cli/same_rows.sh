@@ -24,3 +24,25 @@ awk '/^tiles/ {t = $0; next} {print} /^clock_ghz/ {print t}' s.toml >reordered.t
 "$DSE" sweep reordered.toml -o one.db 2>said.txt >/dev/null
 grep -q 'already' said.txt || fail "a reordered file was run again: $(cat said.txt)"
 [ "$(sqlite3 one.db 'select count(*) from run')" -eq 1 ] || fail "a reordered file made a second run"
+
+# The same with a baseline, whose cache each thread fills with what it happens to meet. Workloads vary fastest.
+sed 's/^name = .*/name = "compared"/; s/^tiles = .*/tiles = [4, 8]/; s/^clock_ghz = .*/weight_bits = { from = 2, to = 32, step = 1 }/' s.toml >c.toml
+sed -i 's/^sram_mib = .*/sram_mib = 3/' c.toml
+printf 'batch = { from = 1, to = 12, step = 1 }\nkv_bits = [4, 8, 16]\n' >params.txt
+sed -i '/^\[params\]/r params.txt' c.toml
+printf '[baseline]\nmodel = "lad"\ndecoding = "full-cache"\ntiles = 4\n' >>c.toml
+"$DSE" sweep c.toml -q -j 1 -o one_c.db >one.txt
+"$DSE" sweep c.toml -q -j 2 -o two_c.db >two.txt
+"$DSE" sweep c.toml -q --shard 1/2 -o part1_c.db >/dev/null
+"$DSE" sweep c.toml -q --shard 2/2 -o part2_c.db >/dev/null
+"$DSE" merge merged_c.db part2_c.db part1_c.db
+expected=$(rows one_c.db lad)
+[ "$(sqlite3 one_c.db 'select count(*) from lad where speedup > 0')" -gt 1000 ] || fail "no ratios"
+[ "$(rows two_c.db lad)" = "$expected" ] || fail "-j 2 gives other ratios than -j 1"
+[ "$(rows merged_c.db lad)" = "$expected" ] || fail "merged shards give other ratios"
+cmp one.txt two.txt || fail "the printed front differs beside a baseline"
+[ "$(sqlite3 merged_c.db "select baseline from run")" = 'lad: tiles=4, decoding=full-cache' ] || fail "merging lost the baseline"
+# Another baseline is another run.
+sed 's/^decoding = "full-cache"/decoding = "locality-aware"/' c.toml >other.toml
+"$DSE" sweep other.toml -q -o one_c.db >/dev/null
+[ "$(sqlite3 one_c.db 'select count(*), count(distinct hash) from run')" = '2|2' ] || fail "another baseline is not another run"

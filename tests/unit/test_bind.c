@@ -407,11 +407,14 @@ static void bind__refuses_what_excludes_each_other(void **state)
     }
 }
 
-/* The defaults of pebble as `text`: what is complained about. */
+/* The defaults of pebble as `text`, with good ones for the rows that no test is about: what is complained about. */
 static void refuse_defaults(const char *text, const struct complaint *want, size_t n)
 {
-    char *dir = scratch_new();
-    scratch_write(dir, "models/pebble/defaults.toml", text);
+    static const char rest[] = "[calibrated.layers]\nvalue = 2\nfitted_to = 'x'\n[calibrated.prompt]\nvalue = 1\nfitted_to = 'x'\n"
+                               "[calibrated.generate]\nvalue = 0\nfitted_to = 'x'\n";
+    char *dir = scratch_new(), *whole = xasprintf("%s%s", text, rest);
+    scratch_write(dir, "models/pebble/defaults.toml", whole);
+    free(whole);
     struct diags d;
     diags_init(&d);
     struct binding *b = binding_new(registry_find("pebble"), catalog, dir, &d);

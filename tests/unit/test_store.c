@@ -56,7 +56,10 @@ static void store__records_the_birth_of_a_run(void **state)
               " length(host) > 0, length(version) > 0, length(git_commit) > 0 FROM run",
               "i1|i1|i1|i1|i1\n");
     sql_gives("a.db", "SELECT * FROM toy_fixed", "i1|i1|i700|n|n|n|r1.5|i4096|teq7\n");
-    sql_gives("a.db", "SELECT * FROM column_info WHERE column_name IN ('area_mm2', 'tokens_per_s', 'sram_mib', 'clock_ghz')",
+    sql_gives("a.db", "SELECT count(baseline) FROM run", "i0\n");
+    sql_gives("a.db",
+              "SELECT * FROM column_info WHERE table_name = 'toy' AND column_name IN"
+              " ('area_mm2', 'tokens_per_s', 'sram_mib', 'clock_ghz')",
               "ttoy|tarea_mm2|tmm2|tarea|i-1\nttoy|tclock_ghz|tGHz|tclock|i0\nttoy|tsram_mib|tMiB|tSRAM|i0\n"
               "ttoy|ttokens_per_s|t1/s|trate|i1\n");
     assert_int_not_equal(access("a.db-journal", F_OK), 0); /* a clean end leaves one file */

@@ -154,6 +154,129 @@ static void views__keep_models_apart(void **state)
     sql_gives("a.db", "SELECT max(run) FROM toy", "i1\n"); /* the newest run that has this model */
 }
 
+/* ---- the comparison -------------------------------------------------------------------------------------------------------- */
+
+/* Two models of one run: table t of `toy` with its rows, other_table of `doll` with its own. */
+static void make_two(const char *path, uint64_t hash, const char *baseline)
+{
+    struct diags d;
+    diags_init(&d);
+    struct store_table tables[] = {toy_table(20), other_table("doll", 3)};
+    struct run_info info = toy_info(hash, NULL);
+    info.baseline = baseline;
+    struct store *st = store_open_tables(path, &info, tables, 2, 0, &d);
+    no_errors(&d);
+    assert_true(toy_write(st, 0, 19, &d));
+    uint64_t next = 0;
+    assert_true(store_write(st, 1, 0, 2, other_pull, &next, &d));
+    const uint64_t front[] = {1};
+    assert_true(store_front(st, 0, front, 1, &d) && store_front(st, 1, front, 1, &d) && store_finish(st, "done", &d));
+    store_close(st);
+}
+
+/* llm and context are of the workload, tokens_per_s, area_mm2, energy_mj and bound are common metrics: one model is enough. tiles, clock_ghz
+ * and pipeline are there because both have them. */
+static void comparison__has_what_models_share(void **state)
+{
+    (void)state;
+    make_two("a.db", 1, "pebble: lanes=8");
+    static const char *const names[] = {"model",        "run",       "point",    "status",   "reason",    "fidelity",
+                                        "llm",          "context",   "tiles",    "sram_mib", "clock_ghz", "pipeline",
+                                        "tokens_per_s", "energy_mj", "area_mm2", "bound"};
+    struct text expected;
+    text_init(&expected);
+    for (size_t i = 0; i < COUNT(names); i++) text_addf(&expected, "t%s\n", names[i]);
+    sql_gives("a.db", "SELECT name FROM pragma_table_info('comparison') ORDER BY cid", expected.s);
+    sql_gives("a.db", "SELECT name FROM pragma_table_info('comparison_front') ORDER BY cid", expected.s);
+    text_release(&expected);
+    sql_gives("a.db", "SELECT model, count(*), count(DISTINCT point), count(area_mm2), count(energy_mj) FROM comparison GROUP BY 1",
+              "tdoll|i3|i3|i0|i3\nttoy|i20|i20|i18|i0\n");
+    sql_gives("a.db", "SELECT model, point, tiles, context, clock_ghz, pipeline FROM comparison_front ORDER BY 1",
+              "tdoll|i1|i6|i1024|r2|texact\nttoy|i1|i2|i4096|r1.5|teq7\n");
+    sql_gives("a.db", "SELECT baseline FROM run", "tpebble: lanes=8\n");
+}
+
+static void comparison__describes_its_columns(void **state)
+{
+    (void)state;
+    make_two("a.db", 1, NULL);
+    sql_gives("a.db",
+              "SELECT count(*) FROM pragma_table_info('comparison') WHERE name NOT IN"
+              " (SELECT column_name FROM column_info WHERE table_name = 'comparison')",
+              "i0\n");
+    sql_gives("a.db", "SELECT count(*) FROM column_info WHERE table_name = 'comparison'", "i16\n");
+    sql_gives("a.db",
+              "SELECT column_name, unit, doc, direction FROM column_info WHERE table_name = 'comparison'"
+              " AND column_name IN ('llm', 'area_mm2', 'energy_mj', 'tokens_per_s')",
+              "tarea_mm2|tmm2|tarea|i-1\ntenergy_mj|tmJ|ta metric of a newer version|i0\ntllm|t|tmodel|i0\n"
+              "ttokens_per_s|t1/s|trate|i1\n");
+}
+
+static void comparison__tells_descriptions_of_models_apart(void **state)
+{
+    (void)state;
+    make_two("a.db", 1, NULL);
+    sql_exec("a.db", "UPDATE column_info SET doc = 'other tiles' WHERE table_name = 'doll' AND column_name = 'tiles';"
+                     "DROP VIEW comparison");
+    struct diags d;
+    diags_init(&d);
+    struct store_table tables[] = {toy_table(20), other_table("doll", 3)};
+    struct run_info info = toy_info(1, NULL);
+    store_close(store_open_tables("a.db", &info, tables, 2, 0, &d)); /* complete: the view is made again, and described */
+    no_errors(&d);
+    sql_gives("a.db", "SELECT doc FROM column_info WHERE table_name = 'comparison' AND column_name = 'tiles'",
+              "tdoll: other tiles; toy: tiles\n");
+}
+
+/* Models whose rows stand apart from those of the newest run of the sweep are not compared with it. */
+static void comparison__leaves_older_runs_out(void **state)
+{
+    (void)state;
+    make_two("a.db", 1, NULL);
+    toy_make("a.db", 2, 50);
+    sql_gives("a.db", "SELECT model, run, count(*) FROM comparison GROUP BY 1, 2", "ttoy|i2|i50\n");
+    sql_gives("a.db", "SELECT count(*) FROM doll", "i3\n");
+    sql_gives("a.db", "SELECT count(density) > 0 FROM comparison", "i1\n"); /* nothing but what the one model has */
+    sql_gives("a.db", "SELECT count(*) FROM comparison_front", "i0\n");
+    /* Another sweep, as after a merge, has a newest run of its own. */
+    sql_exec("a.db", "UPDATE run SET sweep = 'older toys' WHERE id = 1");
+    toy_make("a.db", 2, 50);
+    sql_gives("a.db", "SELECT model, run, count(*) FROM comparison GROUP BY 1, 2", "tdoll|i1|i3\nttoy|i1|i20\nttoy|i2|i50\n");
+}
+
+/* What an older dse made has neither the views nor run.baseline. */
+static void comparison__comes_to_an_older_database(void **state)
+{
+    (void)state;
+    static const char *const old = "DROP VIEW comparison; DROP VIEW comparison_front; ALTER TABLE run DROP COLUMN baseline;"
+                                   "DELETE FROM column_info WHERE table_name = 'comparison'";
+    toy_make("a.db", 1, 30);
+    toy_make("b.db", 7, 30);
+    sql_exec("a.db", old);
+    sql_exec("b.db", old);
+    toy_make("a.db", 1, 30); /* complete already */
+    sql_gives("a.db", "SELECT count(*), max(tiles), (SELECT count(baseline) FROM run) FROM comparison", "i30|i7|i0\n");
+    sql_gives("a.db", "SELECT count(*) > 10 FROM column_info WHERE table_name = 'comparison'", "i1\n");
+    struct diags d;
+    diags_init(&d);
+    const char *const in[] = {"a.db", "b.db"};
+    assert_true(store_merge("c.db", in, 2, &d));
+    no_errors(&d);
+    sql_gives("c.db", "SELECT run, count(*) FROM comparison GROUP BY 1", "i2|i30\n");
+    sql_gives("c.db", "SELECT count(*), count(baseline) FROM run", "i2|i0\n");
+}
+
+/* As the views of single models: ranges of ids, and only those of the model that is asked for. */
+static void comparison__scans_ranges_of_ids(void **state)
+{
+    (void)state;
+    make_two("a.db", 1, NULL);
+    char *plan = sql_dump("a.db", "EXPLAIN QUERY PLAN SELECT max(tokens_per_s) FROM comparison WHERE context = 4096");
+    assert_non_null(strstr(plan, "SEARCH a USING INTEGER PRIMARY KEY (rowid>? AND rowid<?)"));
+    assert_null(strstr(plan, "SCAN a"));
+    free(plan);
+}
+
 /* ---- names ----------------------------------------------------------------------------------------------------------------- */
 
 static void one_name(const char *name, bool is_param, const char *part)
@@ -203,6 +326,12 @@ int main(void)
         IN_DIRECTORY(views__use_plain_columns_while_no_run_fixes_them),
         IN_DIRECTORY(views__scan_ranges_of_ids),
         IN_DIRECTORY(views__keep_models_apart),
+        IN_DIRECTORY(comparison__has_what_models_share),
+        IN_DIRECTORY(comparison__describes_its_columns),
+        IN_DIRECTORY(comparison__tells_descriptions_of_models_apart),
+        IN_DIRECTORY(comparison__leaves_older_runs_out),
+        IN_DIRECTORY(comparison__comes_to_an_older_database),
+        IN_DIRECTORY(comparison__scans_ranges_of_ids),
         IN_DIRECTORY(schema__refuses_names_that_collide_in_sql),
         IN_DIRECTORY(schema__holds_names_that_are_words_of_sql),
     };

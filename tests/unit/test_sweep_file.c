@@ -69,6 +69,25 @@ static const struct given *given_of(const struct binding *b, const char *name)
     return &b->given[schema_index(&b->model->params, f)];
 }
 
+static void sweep_file__refuses_a_baseline_that_is_not_one_point(void **state)
+{
+    (void)state;
+    refuse_section("[baseline]\nlanes = 2\n", 4, 2, "[baseline] names no model");
+    refuse_section("[baseline]\nmodel = 'peble'\n", 5, 9, "did you mean \"pebble\"");
+    refuse_section("[baseline]\nmodel = 4\n", 5, 9, "a model's name is needed, not an integer");
+    refuse_section("[baseline]\nmodel = 'pebble'\nlanes = [2, 4]\n", 6, 9, "lanes: one value is needed, not a list");
+    refuse_section("[baseline]\nmodel = 'pebble'\nlanes = [2]\n", 6, 9, "lanes: one value is needed, not a list");
+    refuse_section("[baseline]\nmodel = 'pebble'\nlanes = { from = 1, to = 2, step = 1 }\n", 6, 9, "not a range");
+    refuse_section("[baseline]\nmodel = 'pebble'\ntiles = 2\n", 6, 1, "pebble has no parameter \"tiles\"");
+    refuse_section("[baseline]\nmodel = 'pebble'\nlane = 2\n", 6, 1, "did you mean \"lanes\"");
+    refuse_section("[baseline]\nmodel = 'pebble'\nlanes = 0\n", 6, 9, "below the minimum");
+    refuse_section("[baseline]\nmodel = 'toy'\nchannel_gbs = 2\nbandwidth_gbs = 8\n", 7, 17, "cannot both be given");
+    refuse_section("[[baseline]]\nmodel = 'pebble'\n", 4, 1, "table");
+    refuse_section("[derive]\nspeedup = 'tiles'\n[baseline]\nmodel = 'pebble'\n", 5, 1, "there is a column \"speedup\" already");
+    refuse_section("[derive]\nModel = 'tiles'\n", 5, 1, "there is a column \"Model\" already");
+    refuse("baseline = 'pebble'\nsweep = { name = 's', models = ['toy'] }\n[objectives]\ntokens_per_s = 'max'\n", 1, 12, "table");
+}
+
 static void sweep_file__reads_every_section(void **state)
 {
     (void)state;
@@ -329,7 +348,7 @@ static void sweep_file__refuses_what_it_cannot_do(void **state)
     refuse_section("[figures]\nfiles = ['/']\n", 5, 10, "no figure file \"/\"");
     refuse_section("[figures]\nfile = []\n", 5, 1, "did you mean \"files\"");
     refuse_section("[catalog.llms.tiny]\n", 4, 15, "exists already");
-    refuse_section("[catalog.gpus.x]\n", 4, 10, "unknown key \"gpus\"");
+    refuse_section("[catalog.tpus.x]\n", 4, 10, "unknown key \"tpus\"");
 }
 
 static void sweep_file__finds_figures(void **state)
@@ -385,6 +404,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(sweep_file__reads_every_section),
+        cmocka_unit_test(sweep_file__refuses_a_baseline_that_is_not_one_point),
         cmocka_unit_test(sweep_file__the_question_is_the_first_line),
         cmocka_unit_test(sweep_file__reports_all_errors_at_once),
         cmocka_unit_test(sweep_file__refuses_sections_that_are_not),

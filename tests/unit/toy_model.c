@@ -156,6 +156,8 @@ static const struct dse_param pebble_params_table[] = {
     DSE_PARAM_I64(struct pebble_params, context, 1, 1000000, "positions in the KV cache", ""),
     DSE_PARAM_F64(struct pebble_params, clock_ghz, "GHz", 0.1, 10, "clock of every lane", ""),
     DSE_PARAM_I64(struct pebble_params, lanes, 1, 1024, "lanes", ""),
+    DSE_PARAM_I64(struct pebble_params, layers, 1, 256, "layers of the LLM that are run; set by llm", ""),
+    DSE_EMBED(struct pebble_params, request, struct dse_request, dse_request_params),
     DSE_PARAM_END,
 };
 
@@ -167,9 +169,11 @@ static const struct dse_metric pebble_metrics_table[] = {
 static void pebble_estimate(const void *params, void *metrics, struct dse_breakdown *breakdown)
 {
     const struct pebble_params *p = params;
-    double layers = (double)p->llm->layers, hidden = (double)p->llm->hidden, batch = (double)p->batch;
+    double layers = (double)p->layers, hidden = (double)p->llm->hidden, batch = (double)p->batch;
+    double mean = (double)p->request.prompt + 0.5 * (double)(p->request.generate + 1);
+    double context = p->request.generate ? mean : (double)p->context;
     double weights = layers * hidden * (4 * hidden + (double)(p->llm->ffn * p->llm->ffn_matrices));
-    double attention = 2 * layers * hidden * (double)p->context;
+    double attention = 2 * layers * hidden * context;
     double rate = (double)p->lanes * p->clock_ghz * DSE_GIGA;
     double attention_us = batch * attention / rate * DSE_US_PER_S;
     double step_us = batch * weights / rate * DSE_US_PER_S + attention_us;

@@ -2,7 +2,7 @@
  *
  * "toy" has a row of every type: F64, I64, ENUM, references to an LLM, a memory and a profile, and an "auto" parameter that excludes
  * another; some of its points are infeasible; it has equations, a calibrated constant and published numbers (claims.csv, claims.toml), all
- * made up. "pebble" shares some of its parameters and has one of its own. A test that lists toy_dep
+ * made up. "pebble" shares some of its parameters, knows requests, and has `lanes` of its own. A test that lists toy_dep
  * in meson.build gets a registry with these two models and nothing else. Their data directory (catalog/, models/) is toy_data_dir().
  *
  * Call registry_release() at the end of a test program, for the leak checker.
@@ -12,6 +12,7 @@
 
 #include <dse/catalog.h>
 #include <dse/model.h>
+#include <dse/workload.h>
 
 enum toy_pipeline { TOY_EXACT, TOY_EQ7, TOY_NONE };
 
@@ -49,7 +50,9 @@ struct pebble_params {
     const struct dse_llm *llm;
     int64_t batch, context;
     double clock_ghz;
-    int64_t lanes; /* 1 to 1024 */
+    int64_t lanes;  /* 1 to 1024 */
+    int64_t layers; /* set by llm */
+    struct dse_request request;
 };
 
 struct pebble_metrics {

@@ -1,0 +1,245 @@
+#include "space/baseline.h"
+
+#include "base/xalloc.h"
+#include "space/space_internal.h"
+
+#include <dse/workload.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- metrics that ratios are made of ----------------------------------------------------------------------------------- */
+
+enum { TOKENS_PER_S, LATENCY_US, ATTENTION_US, ENERGY_MJ, MEASURED };
+
+/* The fields of a model's metrics; NULL where it has none. */
+struct measured_fields {
+    const struct field *field[MEASURED];
+};
+
+static struct measured_fields measured_fields(const struct model *m)
+{
+    static const char *const names[MEASURED] = {"tokens_per_s", "latency_us", "attention_us", "energy_mj"};
+    struct measured_fields f;
+    for (int i = 0; i < MEASURED; i++) {
+        f.field[i] = schema_find(&m->metrics, names[i]);
+        if (f.field[i] && f.field[i]->without) f.field[i] = NULL;
+    }
+    return f;
+}
+
+static double number(const struct field *f, const void *metrics)
+{
+    return f ? field_number(f, metrics) : (double)NAN;
+}
+
+static struct measured measure(const struct measured_fields *f, const void *metrics)
+{
+    return (struct measured){.tokens_per_s = number(f->field[TOKENS_PER_S], metrics),
+                             .latency_us = number(f->field[LATENCY_US], metrics),
+                             .attention_us = number(f->field[ATTENTION_US], metrics),
+                             .energy_mj = number(f->field[ENERGY_MJ], metrics)};
+}
+
+static const struct measured nothing = {.tokens_per_s = NAN, .latency_us = NAN, .attention_us = NAN, .energy_mj = NAN};
+
+/* 1 for each metric that the model has. */
+static struct measured presence(const struct model *m)
+{
+    struct measured_fields f = measured_fields(m);
+    return (struct measured){.tokens_per_s = f.field[TOKENS_PER_S] ? 1 : (double)NAN,
+                             .latency_us = f.field[LATENCY_US] ? 1 : (double)NAN,
+                             .attention_us = f.field[ATTENTION_US] ? 1 : (double)NAN,
+                             .energy_mj = f.field[ENERGY_MJ] ? 1 : (double)NAN};
+}
+
+size_t ratios_offset(const struct model *m)
+{
+    size_t align = _Alignof(struct ratios);
+    return (m->desc->metrics_size + align - 1) / align * align;
+}
+
+void metrics_with_ratios(const struct sweep_file *s, const struct model *m, struct schema *ret)
+{
+    struct schema ratios = {0};
+    if (s->compares) schema_init_metrics(&ratios, ratio_metrics, NULL);
+    ret->n = m->metrics.n + ratios.n;
+    ret->fields = xcalloc(ret->n, sizeof *ret->fields);
+    memcpy(ret->fields, m->metrics.fields, m->metrics.n * sizeof *ret->fields);
+    struct measured own = presence(m), other = s->baseline ? presence(s->baseline->model) : own;
+    struct ratios there = ratios_of(&own, &other);
+    for (size_t i = 0; i < ratios.n; i++) {
+        struct field *f = &ret->fields[m->metrics.n + i];
+        *f = ratios.fields[i];
+        f->without = isnan(field_number(&ratios.fields[i], &there));
+        f->offset += ratios_offset(m);
+    }
+    schema_release(&ratios);
+}
+
+/* ---- the workload ------------------------------------------------------------------------------------------------------ */
+
+enum { WORKLOAD_MAX = 8 }; /* rows of struct dse_workload and struct dse_request */
+
+static const struct dse_param *const workload_tables[] = {dse_workload_params, dse_request_params};
+
+/* A parameter that the baseline takes from the point. */
+struct taken {
+    const struct field *from, *to;
+    struct follow_list follows; /* what a catalog name sets in the baseline */
+};
+
+struct baseline {
+    const struct binding *binding;
+    const struct model *model, *of_points;
+    void *start; /* parameters before what is taken and resolve() */
+    struct taken taken[WORKLOAD_MAX];
+    size_t n_taken;
+    const struct field *generate; /* of the points, when the baseline knows no requests; or NULL */
+};
+
+static bool is_given(const struct binding *b, const struct field *f)
+{
+    return b->given[schema_index(&b->model->params, f)].is_given;
+}
+
+static void take(struct baseline *b, const char *name)
+{
+    const struct field *to = schema_find(&b->model->params, name), *from = schema_find(&b->of_points->params, name);
+    if (!to || !from || to->type != from->type || to->kind != from->kind || is_given(b->binding, to)) return;
+    struct taken *t = &b->taken[b->n_taken++];
+    *t = (struct taken){.from = from, .to = to};
+    if (to->type == DSE_TYPE_REF) t->follows = follow_list_new(b->binding, to->kind);
+}
+
+/* One of the two models may not know requests. */
+static void match_requests(struct baseline *b)
+{
+    const struct field *own = schema_find(&b->model->params, "generate");
+    const struct field *other = schema_find(&b->of_points->params, "generate");
+    if (other && !own) b->generate = other;
+    if (own && !other && !is_given(b->binding, own)) field_set(own, b->start, (struct value){.i64 = 0});
+}
+
+struct baseline *baseline_new(const struct sweep_file *s, const struct model *of_points)
+{
+    if (!s->baseline) return NULL;
+    struct baseline *b = xcalloc(1, sizeof *b);
+    b->binding = s->baseline;
+    b->model = s->baseline->model;
+    b->of_points = of_points;
+    b->start = space_start(s->baseline);
+    for (size_t t = 0; t < sizeof workload_tables / sizeof *workload_tables; t++)
+        for (const struct dse_param *p = workload_tables[t]; p->type != DSE_TYPE_END; p++) take(b, p->name);
+    match_requests(b);
+    return b;
+}
+
+void baseline_free(struct baseline *b)
+{
+    if (!b) return;
+    for (size_t i = 0; i < b->n_taken; i++) free(b->taken[i].follows.follows);
+    free(b->start);
+    free(b);
+}
+
+bool baseline_takes(const struct baseline *b, size_t param)
+{
+    for (size_t i = 0; i < b->n_taken; i++)
+        if (b->taken[i].to == &b->model->params.fields[param]) return true;
+    return false;
+}
+
+struct value baseline_value(const struct baseline *b, size_t param)
+{
+    return field_get(&b->model->params.fields[param], b->start);
+}
+
+/* ---- at a point -------------------------------------------------------------------------------------------------------- */
+
+enum { CACHE = 256 }; /* workloads; a power of two */
+
+struct known {
+    bool filled;
+    struct value workload[WORKLOAD_MAX];
+    struct measured measured;
+};
+
+struct comparer {
+    const struct baseline *baseline;
+    struct measured_fields own, points;
+    void *params, *metrics; /* the baseline's */
+    struct known cache[CACHE];
+};
+
+struct comparer *comparer_new(const struct baseline *b)
+{
+    struct comparer *c = xcalloc(1, sizeof *c);
+    c->baseline = b;
+    c->own = measured_fields(b->model);
+    c->points = measured_fields(b->of_points);
+    c->params = xcalloc(1, b->model->desc->params_size);
+    c->metrics = xcalloc(1, b->model->desc->metrics_size);
+    return c;
+}
+
+void comparer_free(struct comparer *c)
+{
+    if (!c) return;
+    free(c->params);
+    free(c->metrics);
+    free(c);
+}
+
+/* The workload's values, of which those that are not used are 0, and where it stands in the cache. */
+static size_t read_workload(const struct baseline *b, const void *params, struct value *ret)
+{
+    uint64_t h = TEXT_HASH_INIT;
+    memset(ret, 0, WORKLOAD_MAX * sizeof *ret);
+    for (size_t i = 0; i < b->n_taken; i++) {
+        ret[i] = field_get(b->taken[i].from, params);
+        uint64_t bits;
+        memcpy(&bits, &ret[i], sizeof bits);
+        h = (h ^ bits) * UINT64_C(0x9E3779B97F4A7C15);
+        h ^= h >> 29;
+    }
+    return h & (CACHE - 1);
+}
+
+static bool in_range(const struct field *f, struct value v)
+{
+    return f->type != DSE_TYPE_I64 || ((double)v.i64 >= f->min && (double)v.i64 <= f->max);
+}
+
+/* The baseline's metrics at a workload. */
+static struct measured evaluate(struct comparer *c, const struct value *workload)
+{
+    const struct baseline *b = c->baseline;
+    const struct dse_model *model = b->model->desc;
+    memcpy(c->params, b->start, model->params_size);
+    for (size_t i = 0; i < b->n_taken; i++) {
+        const struct taken *t = &b->taken[i];
+        if (!in_range(t->to, workload[i])) return nothing;
+        field_set(t->to, c->params, workload[i]);
+        if (t->to->type == DSE_TYPE_REF) follow_list_apply(&t->follows, workload[i].ref, c->params);
+    }
+    if (model->resolve) model->resolve(c->params);
+    if (model->check && model->check(c->params)) return nothing;
+    model->estimate(c->params, c->metrics, NULL);
+    return measure(&c->own, c->metrics);
+}
+
+struct ratios comparer_ratios(struct comparer *c, const void *params, const void *metrics)
+{
+    const struct baseline *b = c->baseline;
+    struct value workload[WORKLOAD_MAX];
+    struct known *k = &c->cache[read_workload(b, params, workload)];
+    if (!k->filled || memcmp(k->workload, workload, sizeof workload) != 0) {
+        memcpy(k->workload, workload, sizeof workload);
+        k->measured = evaluate(c, workload);
+        k->filled = true;
+    }
+    bool comparable = !b->generate || field_get(b->generate, params).i64 == 0;
+    struct measured point = measure(&c->points, metrics);
+    return ratios_of(&point, comparable ? &k->measured : &nothing);
+}

@@ -1,0 +1,40 @@
+/* Internal to src/space: the baseline of a sweep at the workload of a point.
+ *
+ * The baseline is one point of one model. What it was not given of the workload (the rows of struct dse_workload and struct dse_request) it
+ * takes from the point, by name; the rest of its parameters is the same for all points. So its metrics are a function of a few values,
+ * and a comparer keeps those of the workloads it met: a sweep comes back to each of them again and again.
+ *
+ * A model that knows no requests gives the one step at `context`, which is a request with generate = 0: beside its points, a
+ * baseline that knows requests has generate = 0 unless it was given another. A baseline that knows none has nothing to say about points with
+ * generate > 0.
+ */
+#ifndef DSE_SPACE_BASELINE_H
+#define DSE_SPACE_BASELINE_H
+
+#include "config/sweep_file.h"
+#include "model/ratios.h"
+
+/* Immutable, shared by all threads. */
+struct baseline;
+
+/* The baseline of the sweep for points of that model; NULL when it has none. */
+struct baseline *baseline_new(const struct sweep_file *s, const struct model *of_points);
+void baseline_free(struct baseline *b);
+/* Parameter i of the baseline's model: is it taken from the point? Else its value, before resolve(). */
+bool baseline_takes(const struct baseline *b, size_t param);
+struct value baseline_value(const struct baseline *b, size_t param);
+
+/* The model's metrics and, in a sweep with a baseline, the ratios: in a struct whose ratios stand at ratios_offset(m). A ratio that
+ * can have no value, because the model or the baseline's lacks the metric, is `without`. Release it. */
+void metrics_with_ratios(const struct sweep_file *s, const struct model *m, struct schema *ret);
+size_t ratios_offset(const struct model *m);
+
+/* One thread's. */
+struct comparer;
+struct comparer *comparer_new(const struct baseline *b);
+void comparer_free(struct comparer *c);
+/* The ratios of a point with these parameters and metrics, resolved and feasible. NaN where the baseline cannot run the workload. Depends
+ * on nothing else. */
+struct ratios comparer_ratios(struct comparer *c, const void *params, const void *metrics);
+
+#endif

@@ -1,0 +1,53 @@
+/* The parameters that points start from: defaults, what was given, and what catalog names set. */
+#include "space/space_internal.h"
+
+#include "base/xalloc.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* Is the parameter, or one that cannot stand beside it, given? */
+static bool is_decided(const struct binding *b, const struct field *param)
+{
+    const struct schema *params = &b->model->params;
+    if (b->given[schema_index(params, param)].is_given) return true;
+    const struct field *other = param->excludes ? schema_find(params, param->excludes) : NULL;
+    return other && b->given[schema_index(params, other)].is_given;
+}
+
+struct follow_list follow_list_new(const struct binding *b, enum dse_kind kind)
+{
+    const struct schema *fields = catalog_fields(b->catalog, kind);
+    struct follow_list list = {.follows = xcalloc(fields->n, sizeof *list.follows)};
+    for (size_t i = 0; i < fields->n; i++) {
+        const struct field *from = &fields->fields[i], *to = schema_find(&b->model->params, from->name);
+        if (to && to->type == from->type && !is_decided(b, to)) list.follows[list.n++] = (struct follow){from, to};
+    }
+    return list;
+}
+
+void follow_list_apply(const struct follow_list *list, const struct dse_entry *entry, void *params)
+{
+    for (size_t i = 0; i < list->n; i++) field_set(list->follows[i].to, params, field_get(list->follows[i].from, entry));
+}
+
+bool space_is_axis(const struct binding *b, size_t param)
+{
+    return b->given[param].is_given && b->given[param].n > 1;
+}
+
+void *space_start(const struct binding *b)
+{
+    const struct schema *schema = &b->model->params;
+    void *params = xmalloc(b->model->desc->params_size);
+    memcpy(params, b->defaults, b->model->desc->params_size);
+    for (size_t i = 0; i < schema->n; i++)
+        if (b->given[i].is_given) field_set(&schema->fields[i], params, b->given[i].values[0]);
+    for (size_t i = 0; i < schema->n; i++) {
+        if (schema->fields[i].type != DSE_TYPE_REF || space_is_axis(b, i)) continue;
+        struct follow_list list = follow_list_new(b, schema->fields[i].kind);
+        follow_list_apply(&list, field_get(&schema->fields[i], params).ref, params);
+        free(list.follows);
+    }
+    return params;
+}

@@ -1,0 +1,190 @@
+/* The views over all models of a database.
+ *
+ *     CREATE VIEW comparison AS SELECT 'lad' AS model, a.run AS run, ..., f.llm AS llm, a.tokens_per_s AS tokens_per_s, ... FROM
+ *         lad_fixed f CROSS JOIN lad_all a WHERE <ids of the run> AND f.run IN (<the newest run of each sweep>)
+ *         UNION ALL SELECT 'veda' AS model, ...
+ *
+ * A run of a sweep that a newer run follows is not in it, even for a model that the newer one left out: what stands side by side
+ * was evaluated together. Only the models of those runs decide about columns.
+ */
+#include "store/schema.h"
+
+#include "base/text.h"
+#include "base/xalloc.h"
+#include "model/ratios.h"
+#include "store/db.h"
+
+#include <dse/workload.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+static const char newest[] = "f.run IN (SELECT max(id) FROM run GROUP BY sweep)";
+
+struct compared {
+    char *model;
+    struct view_columns columns;
+};
+
+struct comparison {
+    const struct db *db;
+    struct diags *diags;
+    struct compared *models;
+    size_t n_models;
+    const char **names; /* of columns, behind `model`; borrowed from tables and lists */
+    size_t n_names;
+};
+
+/* ---- models ------------------------------------------------------------------------------------------------------------ */
+
+static bool add_model(struct comparison *c, const char *model)
+{
+    int64_t there;
+    if (!db_int(c->db, &there, c->diags, "SELECT EXISTS(SELECT 1 FROM main.\"%w_fixed\" f WHERE %s)", model, newest)) return false;
+    if (!there) return true;
+    struct compared new = {0};
+    if (!view_columns_read(c->db, model, &new.columns, c->diags)) return false;
+    new.model = xstrdup(model);
+    c->models = xrealloc(c->models, c->n_models + 1, sizeof *c->models);
+    c->models[c->n_models++] = new;
+    return true;
+}
+
+static bool find_models(struct comparison *c)
+{
+    sqlite3_stmt *stmt = db_prepare(c->db, c->diags,
+                                    "SELECT substr(name, 1, length(name) - 6) FROM main.sqlite_schema"
+                                    " WHERE type = 'table' AND name LIKE '%%\\_fixed' ESCAPE '\\' ORDER BY name");
+    int rc = stmt ? 1 : -1;
+    while (rc > 0 && (rc = db_step(c->db, stmt, c->diags)) > 0)
+        if (!add_model(c, (const char *)sqlite3_column_text(stmt, 0))) rc = -1;
+    sqlite3_finalize(stmt);
+    return rc == 0;
+}
+
+/* ---- columns ----------------------------------------------------------------------------------------------------------- */
+
+/* How many models have a column of that name? */
+static size_t models_with(const struct comparison *c, const char *name)
+{
+    size_t n = 0;
+    for (size_t i = 0; i < c->n_models; i++) {
+        char *expression;
+        if (!view_column_expression(&c->models[i].columns, name, &expression)) continue;
+        free(expression);
+        n++;
+    }
+    return n;
+}
+
+/* Add a column, once, that at least so many models have. */
+static void add_name(struct comparison *c, const char *name, size_t at_least)
+{
+    for (size_t i = 0; i < c->n_names; i++)
+        if (strcasecmp(c->names[i], name) == 0) return;
+    if (models_with(c, name) < at_least) return;
+    c->names = xrealloc(c->names, c->n_names + 1, sizeof(char *));
+    c->names[c->n_names++] = name;
+}
+
+static void add_params(struct comparison *c, const struct dse_param *table)
+{
+    for (; table->type != DSE_TYPE_END; table++) add_name(c, table->name, 1);
+}
+
+static void add_metrics(struct comparison *c, const struct dse_metric *table)
+{
+    for (; table->type != DSE_TYPE_END; table++) add_name(c, table->name, 1);
+}
+
+/* The workload, other parameters of all models, common metrics, ratios, other columns of all models. What is declared for all models is there when
+ * one has it, and NULL for the others. */
+static void find_names(struct comparison *c)
+{
+    const struct view_columns *first = &c->models[0].columns;
+    for (size_t i = 1; i < SCHEMA_LEADING; i++) add_name(c, schema_leading[i], 1);
+    add_params(c, dse_workload_params);
+    add_params(c, dse_request_params);
+    for (size_t i = SCHEMA_FIXED_LEADING; i < first->fixed.n; i++) add_name(c, first->fixed.names[i], c->n_models);
+    add_metrics(c, dse_common_metrics);
+    add_metrics(c, ratio_metrics);
+    for (size_t i = SCHEMA_LEADING; i < first->all.n; i++) add_name(c, first->all.names[i], c->n_models);
+}
+
+/* ---- the views --------------------------------------------------------------------------------------------------------- */
+
+static void add_select(const struct comparison *c, const struct compared *m, bool front, struct text *sql)
+{
+    text_addf(sql, "SELECT '%s' AS model", m->model);
+    for (size_t i = 0; i < c->n_names; i++) {
+        char *expression;
+        bool there = view_column_expression(&m->columns, c->names[i], &expression);
+        text_addf(sql, ", %s AS \"%s\"", there ? expression : "NULL", c->names[i]);
+        if (there) free(expression);
+    }
+    if (front)
+        text_addf(sql,
+                  " FROM \"%s_fixed\" f CROSS JOIN front p CROSS JOIN \"%s_all\" a"
+                  " WHERE p.run = f.run AND p.model = '%s' AND a.id = f.first_id + p.point AND %s",
+                  m->model, m->model, m->model, newest);
+    else
+        text_addf(sql,
+                  " FROM \"%s_fixed\" f CROSS JOIN \"%s_all\" a WHERE a.id >= f.first_id AND a.id < f.first_id + f.points AND %s",
+                  m->model, m->model, newest);
+}
+
+static bool create(const struct comparison *c, const char *name, bool front, bool *changed)
+{
+    struct text sql;
+    text_init(&sql);
+    text_addf(&sql, "CREATE VIEW \"%s\" AS ", name);
+    for (size_t i = 0; i < c->n_models; i++) {
+        if (i) text_add(&sql, " UNION ALL ");
+        add_select(c, &c->models[i], front, &sql);
+    }
+    return schema_create_view(c->db, name, text_detach(&sql), changed, c->diags);
+}
+
+/* "'a', 'b'". */
+static void add_quoted(struct text *list, const char *name)
+{
+    text_addf(list, "%s'%s'", list->n ? ", " : "", name);
+}
+
+/* Columns are described as the models describe them; where they do so differently, each with its name. */
+static bool describe(const struct comparison *c)
+{
+    struct text models, names;
+    text_init(&models);
+    text_init(&names);
+    for (size_t i = 0; i < c->n_models; i++) add_quoted(&models, c->models[i].model);
+    for (size_t i = 0; i < c->n_names; i++) add_quoted(&names, c->names[i]);
+    bool ok = db_exec(c->db, c->diags,
+                      "DELETE FROM main.column_info WHERE table_name = 'comparison';"
+                      "INSERT INTO main.column_info VALUES('comparison', 'model', '', 'model of the row', 0);"
+                      "INSERT INTO main.column_info SELECT 'comparison', column_name, max(unit), CASE count(DISTINCT doc)"
+                      " WHEN 1 THEN max(doc) ELSE group_concat(table_name || ': ' || doc, '; ') END, max(direction)"
+                      " FROM main.column_info WHERE table_name IN (%s) AND column_name IN (%s) GROUP BY column_name",
+                      models.s, names.s);
+    text_release(&models);
+    text_release(&names);
+    return ok;
+}
+
+bool schema_create_comparison(const struct db *db, bool columns_described, struct diags *diags)
+{
+    struct comparison c = {.db = db, .diags = diags};
+    bool ok = find_models(&c), changed = columns_described;
+    if (ok && c.n_models > 0) {
+        find_names(&c);
+        ok = create(&c, "comparison", false, &changed) && create(&c, "comparison_front", true, &changed) &&
+             (!changed || describe(&c));
+    }
+    for (size_t i = 0; i < c.n_models; i++) {
+        view_columns_release(&c.models[i].columns);
+        free(c.models[i].model);
+    }
+    free(c.models);
+    free(c.names);
+    return ok;
+}
