@@ -62,8 +62,8 @@ struct dse_gpu {
     double tensor_tflops; /* dense, fp16 in, fp32 accumulated */
     double vector_tflops; /* fp32 outside of the tensor cores */
     double bandwidth_gbs, capacity_gib;
-    double l1_kib; /* shared memory or LDS that one SM's blocks can have */
-    double l2_mib;
+    double l1_kib; /* L1 data cache of one SM; NVIDIA's shared memory is in it, AMD's LDS is apart */
+    double l2_mib; /* last-level cache */
     double board_power_w, die_mm2;
     double dram_pj_per_bit;
 };
@@ -84,7 +84,12 @@ struct dse_engine {
     int32_t dataflow;                               /* dse_dataflow_names */
     int64_t pad_rows;                               /* rows of a flat GEMM are padded to a multiple of it */
     double attention_efficiency, linear_efficiency; /* shares of the peak bandwidth that attention and weights are read at */
-    double launch_us;                               /* of one kernel */
+    double compute_efficiency;                      /* share of the tensor cores' peak that kernels reach */
+    double tile_efficiency;                         /* share of linear_efficiency that kernels with tiles in shared memory reach */
+    double exposed_share;                           /* of the shorter of loading and computing, in such kernels */
+    double sync_overhead;        /* synchronized softmax, over the rest of attention; 0 when in attention_efficiency */
+    double launch_us;            /* between the launches of two kernels; 0 when in the efficiencies */
+    int64_t elementwise_kernels; /* a layer, that are not fused into others */
 };
 extern const struct dse_param dse_engine_fields[];
 extern const char *const dse_softmax_names[];  /* "synchronized", "asynchronous", NULL */

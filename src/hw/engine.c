@@ -7,9 +7,14 @@ const char *const dse_dataflow_names[] = {"static", "heuristic", NULL};
 const struct dse_param dse_engine_fields[] = {
     DSE_PARAM_ENUM(struct dse_engine, softmax, dse_softmax_names, "how partial softmax results meet", ""),
     DSE_PARAM_ENUM(struct dse_engine, dataflow, dse_dataflow_names, "one kernel for all shapes, or the best for each", ""),
-    DSE_PARAM_I64(struct dse_engine, pad_rows, 1, 1024, "rows of a flat GEMM are padded to a multiple of it", ""),
+    DSE_PARAM_I64(struct dse_engine, pad_rows, 1, 256, "rows of a flat GEMM are padded to a multiple of it", ""),
     DSE_PARAM_F64(struct dse_engine, attention_efficiency, "", 0.01, 1, "share of the peak bandwidth that attention reads at", ""),
     DSE_PARAM_F64(struct dse_engine, linear_efficiency, "", 0.01, 1, "share of the peak bandwidth that weights are read at", ""),
-    DSE_PARAM_F64(struct dse_engine, launch_us, "us", 0, 1000, "launching one kernel", ""),
+    DSE_PARAM_F64(struct dse_engine, compute_efficiency, "", 0.01, 1, "share of the tensor cores' peak that kernels reach", ""),
+    DSE_PARAM_F64(struct dse_engine, tile_efficiency, "", 0.01, 1, "share of linear_efficiency that kernels with tiles reach", ""),
+    DSE_PARAM_F64(struct dse_engine, exposed_share, "", 0, 1, "share of the shorter of loading and computing that is exposed", ""),
+    DSE_PARAM_F64(struct dse_engine, sync_overhead, "", 0, 10, "synchronized softmax, on top of the rest of attention", ""),
+    DSE_PARAM_F64(struct dse_engine, launch_us, "us", 0, 1000, "between the launches of two kernels", ""),
+    DSE_PARAM_I64(struct dse_engine, elementwise_kernels, 0, 256, "element-wise kernels a layer that are not fused", ""),
     DSE_PARAM_END,
 };

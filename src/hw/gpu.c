@@ -8,7 +8,7 @@ const struct dse_param dse_gpu_fields[] = {
     DSE_PARAM_F64(struct dse_gpu, vector_tflops, "Tflop/s", 0.1, 1e5, "peak of fp32 outside of the tensor cores", ""),
     DSE_PARAM_F64(struct dse_gpu, bandwidth_gbs, "GB/s", 1, 1e5, "peak of the DRAM", ""),
     DSE_PARAM_F64(struct dse_gpu, capacity_gib, "GiB", 0.1, 1e5, "of the DRAM", ""),
-    DSE_PARAM_F64(struct dse_gpu, l1_kib, "KiB", 1, 4096, "shared memory that the blocks on one SM can have", ""),
+    DSE_PARAM_F64(struct dse_gpu, l1_kib, "KiB", 8, 4096, "L1 data cache of one SM", ""),
     DSE_PARAM_F64(struct dse_gpu, l2_mib, "MiB", 0.1, 4096, "last-level cache", ""),
     DSE_PARAM_F64(struct dse_gpu, board_power_w, "W", 1, 5000, "power limit of the board", ""),
     DSE_PARAM_F64(struct dse_gpu, die_mm2, "mm2", 1, 5000, "area of the die, or of all dies", ""),

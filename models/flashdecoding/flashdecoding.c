@@ -1,0 +1,213 @@
+/* FlashDecoding++: the tables, check and estimate. The closed form is in flashdecoding_gemm.c (linear operators), flashdecoding_step.c (attention, the
+ * step, the breakdown) and flashdecoding_equations.c (what only the paper asks for, inflection points). */
+#include "flashdecoding.h"
+
+#include <dse/units.h>
+
+#include <stddef.h>
+
+static const char *const switches[] = {[FD_OFF] = "off", [FD_ON] = "on", NULL};
+static const char *const kernel_names[] = {[FD_GEMV] = "gemv", [FD_FLAT] = "flat-gemm", [FD_LIBRARY] = "library", NULL};
+static const char *const gemms[] = {[FD_QKV] = "qkv_projection",
+                                    [FD_OUTPUT] = "output_projection",
+                                    [FD_FFN_UP] = "ffn_up",
+                                    [FD_FFN_DOWN] = "ffn_down",
+                                    [FD_LM_HEAD] = "lm_head",
+                                    [FD_GIVEN] = "given",
+                                    NULL};
+
+#define P struct fd_params
+static const struct dse_param fd_params_table[] = {
+    DSE_EMBED(P, workload, struct dse_workload, dse_workload_params),
+    DSE_PARAM_REF(P, gpu, struct dse_gpu, DSE_KIND_GPU, "the GPU; the rates of one SM stay its own when sms is changed", "Table 1"),
+    DSE_PARAM_I64(P, sms, 1, 4096, "streaming multiprocessors, or compute units, of one device", "Sec. 4"),
+    DSE_PARAM_F64(P, clock_ghz, "GHz", 0.1, 10, "clock of the SMs", ""),
+    DSE_PARAM_F64(P, tensor_tflops, "Tflop/s", 0.1, 1e5,
+                  "peak of the tensor cores, fp16 with fp32 sums, dense, at the gpu's own sms and clock_ghz", "E8"),
+    DSE_PARAM_F64(P, vector_tflops, "Tflop/s", 0.1, 1e5, "peak of fp32 outside of the tensor cores, likewise", "E10"),
+    DSE_PARAM_F64(P, bandwidth_gbs, "GB/s", 1, 1e5, "peak of the DRAM of one device", "E7"),
+    DSE_PARAM_F64(P, capacity_gib, "GiB", 0.1, 1e5, "of the DRAM of one device", "E16"),
+    DSE_PARAM_F64(P, l1_kib, "KiB", 8, 4096, "L1 data cache of one SM, where tiles are buffered", "Sec. 6.3.2, E6"),
+    DSE_PARAM_F64(P, l2_mib, "MiB", 0.1, 4096, "last-level cache of one device", "E18"),
+    DSE_PARAM_F64(P, board_power_w, "W", 1, 5000, "power of one device while it works", "E17"),
+    DSE_PARAM_F64(P, die_mm2, "mm2", 1, 5000, "die of one device", "E17"),
+    DSE_PARAM_F64(P, dram_pj_per_bit, "pJ/bit", 0, 1000, "DRAM energy a bit moved; part of the board power", "E17"),
+    DSE_PARAM_I64_UNIT(P, sm_load_bytes, "B", 1, 4096, "bytes a cycle that an SM loads into its L1 cache", "E8"),
+    DSE_PARAM_F64(P, block_share, "", 0.1, 100,
+                  "bandwidth that one block of a tile kernel can draw, over the gpu's own bandwidth an SM", "E7"),
+    DSE_PARAM_I64(P, devices, 1, 64, "GPUs that share every operator by tensor parallelism", "Sec. 6.4, E15"),
+    DSE_PARAM_F64(P, link_gbs, "GB/s", 0.1, 1e5, "bandwidth between two devices, one direction", "E15"),
+    DSE_PARAM_F64(P, link_latency_us, "us", 0, 1000, "latency of one hop between devices", "E15"),
+    DSE_PARAM_REF(P, engine, struct dse_engine, DSE_KIND_ENGINE, "the inference engine: a preset of the rows below", "Sec. 6.1.2"),
+    DSE_PARAM_ENUM(P, softmax, dse_softmax_names, "how partial softmax results meet", "Sec. 3, E2, E3"),
+    DSE_PARAM_ENUM(P, dataflow, dse_dataflow_names, "the library's kernel for all shapes, or the fastest of three for each",
+                   "Sec. 5, E12"),
+    DSE_PARAM_I64(P, pad_rows, 1, 256, "rows of the flat GEMM, or of the static kernel, are padded to a multiple of it",
+                  "Sec. 4, E6, E11"),
+    DSE_PARAM_F64(P, attention_efficiency, "", 0.01, 1, "share of the peak bandwidth that attention reads at", "E13"),
+    DSE_PARAM_F64(P, linear_efficiency, "", 0.01, 1, "share of the peak bandwidth that weights are read at", "E7, E10"),
+    DSE_PARAM_F64(P, compute_efficiency, "", 0.01, 1, "share of the tensor cores' peak that kernels reach", "E8"),
+    DSE_PARAM_F64(P, tile_efficiency, "", 0.01, 1, "share of linear_efficiency that tile kernels reach", "E7"),
+    DSE_PARAM_F64(P, exposed_share, "", 0, 1, "phi_x: share of the shorter of loading and computing that double buffering exposes",
+                  "E9"),
+    DSE_PARAM_F64(P, sync_overhead, "", 0, 10, "sigma: synchronized softmax update, on top of the rest of attention",
+                  "Sec. 2.3, E2"),
+    DSE_PARAM_F64(P, launch_us, "us", 0, 1000, "time between the launches of two kernels", "E14"),
+    DSE_PARAM_I64(P, elementwise_kernels, 0, 256, "element-wise kernels a layer that are not fused into others", "App. A, E14"),
+    DSE_PARAM_F64(P, recompute_percent, "%", 0, 100, "rows whose scores leave the range and are recomputed", "Sec. 6.3.1, E3"),
+    DSE_PARAM_F64(P, score_low, "", -1000, 1000, "lower end of the softmax inputs", "Fig. 4, E4"),
+    DSE_PARAM_F64(P, score_high, "", -1000, 1000, "upper end of the softmax inputs", "Fig. 4, E4"),
+    DSE_PARAM_F64(P, unified_max, "", -1000, 1000, "phi: the scaling factor that all partial softmax results share", "Eq. 3, E4"),
+    DSE_PARAM_I64(P, tile_n, 0, 1024, "B_N of the flat GEMM; 0: the best power of two for every operator", "Sec. 4, E7"),
+    DSE_PARAM_I64(P, tile_k, 8, 1024, "B_K of the flat GEMM", "Sec. 4, E6"),
+    DSE_PARAM_I64(P, resident_blocks, 1, 32, "blocks of a tile kernel that an SM runs at a time", "E7"),
+    DSE_PARAM_ENUM(P, double_buffering, switches, "two buffers in L1 for the flat GEMM, where they fit", "Sec. 4, E6"),
+    DSE_PARAM_F64(P, gemv_efficiency, "", 0.001, 1, "share of the vector units' peak that GEMV reaches", "E10"),
+    DSE_PARAM_ENUM(P, gemm, gemms, "the GEMM that the metrics of one GEMM are of", "Fig. 6"),
+    DSE_PARAM_I64(P, gemm_k, 1, 1048576, "depth of that GEMM where it is given", "Fig. 6"),
+    DSE_PARAM_I64(P, gemm_n, 1, 1048576, "columns of that GEMM where it is given", "Fig. 6"),
+    DSE_PARAM_END,
+};
+#undef P
+
+#define M struct fd_metrics
+static const struct dse_metric fd_metrics_table[] = {
+    DSE_METRIC_EMBED(M, common, struct dse_common, dse_common_metrics),
+    DSE_METRIC_F64(M, linear_us, "us", DSE_LESS, "part of latency_us spent in linear operators", "E12"),
+    DSE_METRIC_F64(M, sync_us, "us", DSE_LESS, "part of attention_us: synchronized update, or recomputation", "E2, E3"),
+    DSE_METRIC_F64(M, launch_wait_us, "us", DSE_LESS, "part of latency_us spent waiting for the next launch", "E14"),
+    DSE_METRIC_F64(M, allreduce_us, "us", DSE_LESS, "part of latency_us spent between devices", "E15"),
+    DSE_METRIC_F64(M, attention_share, "", DSE_LESS, "attention_us over latency_us", "E13"),
+    DSE_METRIC_F64(M, energy_dram_mj, "mJ", DSE_LESS, "part of energy_mj that moves bits of DRAM", "E17"),
+    DSE_METRIC_F64(M, tokens_per_j, "tokens/J", DSE_MORE, "tokens a joule", "E17"),
+    DSE_METRIC_F64(M, dram_footprint_gib, "GiB", DSE_LESS, "weights and KV cache in the DRAM of one device", "E16"),
+    DSE_METRIC_F64(M, gemv_us, "us", DSE_LESS, "the GEMM as GEMV on vector units (ImplA)", "E10"),
+    DSE_METRIC_F64(M, flat_gemm_us, "us", DSE_LESS, "the GEMM as flat GEMM (ImplB)", "E6 to E9"),
+    DSE_METRIC_F64(M, library_gemm_us, "us", DSE_LESS, "the GEMM by the library, rows padded to 64 (ImplC)", "E11"),
+    DSE_METRIC_ENUM(M, gemm_kernel, kernel_names, "the fastest of the three", "E12"),
+    DSE_METRIC_F64(M, flat_utilization, "", DSE_MORE, "share of the peak bandwidth that the flat GEMM reaches", "Fig. 6"),
+    DSE_METRIC_F64(M, padding_utilization, "", DSE_MORE, "rows of the flat GEMM that are not padding", "Sec. 4"),
+    DSE_METRIC_I64(M, flat_tile_n, DSE_NEITHER, "B_N of the flat GEMM", "Sec. 4"),
+    DSE_METRIC_I64(M, flat_blocks, DSE_NEITHER, "blocks of the flat GEMM", "Sec. 4"),
+    DSE_METRIC_I64(M, flat_waves, DSE_LESS, "waves in which those blocks run", "E7"),
+    DSE_METRIC_END,
+};
+#undef M
+
+static const char *fd_check(const void *params)
+{
+    const struct fd_params *p = params;
+    const char *why = dse_workload_check(&p->workload);
+    if (!why) why = fd_range_check(p);
+    if (!why && p->devices > p->workload.llm->heads) why = "there are more devices than query heads";
+    if (!why && fd_footprint(p) > p->capacity_gib * DSE_GIB) why = "weights and KV cache do not fit the DRAM of a device";
+    return why;
+}
+
+/* ---- estimate ------------------------------------------------------------------------------------------------------------- */
+
+/* What the largest share of the step waits for. */
+static enum dse_bound step_bound(const struct fd_step *s)
+{
+    double by[DSE_BOUND_COUNT] = {0};
+    for (int i = 0; i < FD_LINEARS; i++)
+        by[s->linear[i].compute_bound ? DSE_BOUND_COMPUTE : DSE_BOUND_DRAM] += s->linear[i].seconds - s->linear[i].wait_s;
+    by[s->attention_compute_bound ? DSE_BOUND_COMPUTE : DSE_BOUND_DRAM] += s->stream_s + s->recompute_s;
+    by[DSE_BOUND_COMPUTE] += s->elementwise_s - s->elementwise_wait_s;
+    by[DSE_BOUND_LATENCY] = s->wait_s + s->sync_s + s->allreduce_s;
+    enum dse_bound bound = by[DSE_BOUND_COMPUTE] >= by[DSE_BOUND_DRAM] ? DSE_BOUND_COMPUTE : DSE_BOUND_DRAM;
+    return by[DSE_BOUND_LATENCY] > by[bound] ? DSE_BOUND_LATENCY : bound;
+}
+
+static void fill_common(struct fd_metrics *m, const struct fd_machine *at, const struct fd_step *s)
+{
+    const struct fd_params *p = at->p;
+    double tokens = dse_workload_tokens(&p->workload), devices = (double)p->devices;
+    double bytes = devices * (s->linear_bytes + s->attention_bytes), ops = s->attention_ops;
+    for (int i = 0; i < FD_LINEARS; i++) ops += s->linear[i].ops;
+    double peak = at->tensor_peak > at->vector_peak ? at->tensor_peak : at->vector_peak;
+    double watts = p->board_power_w * devices;
+    m->common = (struct dse_common){
+        .tokens_per_s = tokens / s->seconds,
+        .latency_us = s->seconds * DSE_US_PER_S,
+        .attention_us = s->attention_s * DSE_US_PER_S,
+        .energy_mj = watts * s->seconds * DSE_MJ_PER_J / tokens,
+        .power_w = watts,
+        .area_mm2 = p->die_mm2 * devices,
+        .dram_mib = bytes / (DSE_MIB * tokens),
+        .compute_utilization = ops / (peak * s->seconds),
+        .dram_utilization = bytes / (devices * at->bandwidth * s->seconds),
+        .bound = step_bound(s),
+    };
+    m->linear_us = s->linear_s * DSE_US_PER_S;
+    m->sync_us = (s->sync_s + s->recompute_s) * DSE_US_PER_S;
+    m->launch_wait_us = s->wait_s * DSE_US_PER_S;
+    m->allreduce_us = s->allreduce_s * DSE_US_PER_S;
+    m->attention_share = s->attention_s / s->seconds;
+    m->energy_dram_mj = bytes * DSE_BITS_PER_BYTE * p->dram_pj_per_bit * DSE_PICO * DSE_MJ_PER_J / tokens;
+    m->tokens_per_j = DSE_MJ_PER_J / m->common.energy_mj;
+    m->dram_footprint_gib = fd_footprint(p) / DSE_GIB;
+}
+
+static void fill_gemm(struct fd_metrics *m, const struct fd_machine *at)
+{
+    struct fd_gemm g = fd_gemm_of(at->p, (enum fd_gemm_choice)at->p->gemm);
+    struct fd_cost gemv = fd_gemv(at, &g), flat = fd_flat(at, &g), library = fd_library(at, &g, FD_LIBRARY_ROWS);
+    m->gemv_us = gemv.seconds * DSE_US_PER_S;
+    m->flat_gemm_us = flat.seconds * DSE_US_PER_S;
+    m->library_gemm_us = library.seconds * DSE_US_PER_S;
+    m->gemm_kernel = flat.seconds < gemv.seconds ? FD_FLAT : FD_GEMV;
+    if (library.seconds < gemv.seconds && library.seconds < flat.seconds) m->gemm_kernel = FD_LIBRARY;
+    m->flat_utilization = flat.bytes / (at->bandwidth * flat.seconds);
+    m->padding_utilization = g.m / flat.rows;
+    m->flat_tile_n = (int64_t)flat.tile_n;
+    m->flat_blocks = (int64_t)flat.blocks;
+    m->flat_waves = (int64_t)flat.waves;
+}
+
+static void fd_estimate(const void *params, void *metrics, struct dse_breakdown *breakdown)
+{
+    struct fd_metrics *m = metrics;
+    struct fd_machine machine;
+    struct fd_step step;
+    fd_machine_init(&machine, params);
+    fd_step_init(&step, &machine);
+    fill_common(m, &machine, &step);
+    fill_gemm(m, &machine);
+    if (breakdown) fd_break_down(&step, &machine, breakdown);
+}
+
+static const struct dse_trend fd_trends[] = {
+    {.param = "bandwidth_gbs", .metric = "tokens_per_s", .effect = DSE_MORE},
+    {.param = "sms", .metric = "tokens_per_s", .effect = DSE_MORE},
+    {.param = "clock_ghz", .metric = "tokens_per_s", .effect = DSE_MORE},
+    {.param = "tensor_tflops", .metric = "tokens_per_s", .effect = DSE_MORE},
+    {.param = "vector_tflops", .metric = "tokens_per_s", .effect = DSE_MORE},
+    {.param = "l2_mib", .metric = "tokens_per_s", .effect = DSE_MORE},
+    {.param = "link_gbs", .metric = "tokens_per_s", .effect = DSE_MORE},
+    {.param = "context", .metric = "latency_us", .effect = DSE_MORE},
+    {.param = "context", .metric = "tokens_per_s", .effect = DSE_LESS, .where = "phase=decode"},
+    {.param = "context", .metric = "energy_mj", .effect = DSE_MORE, .where = "phase=decode"},
+    {.param = "devices", .metric = "attention_us", .effect = DSE_LESS},
+    {.param = "launch_us", .metric = "tokens_per_s", .effect = DSE_LESS},
+    {0},
+};
+
+const struct dse_model dse_model_flashdecoding = {
+    .name = "flashdecoding",
+    .title = "FlashDecoding++: LLM inference on GPUs",
+    .cite =
+        "K. Hong et al., FlashDecoding++: Faster Large Language Model Inference with Asynchronization, Flat GEMM Optimization, and "
+        "Heuristics, MLSys 2024",
+    .version = 1,
+    .params = fd_params_table,
+    .params_size = sizeof(struct fd_params),
+    .metrics = fd_metrics_table,
+    .metrics_size = sizeof(struct fd_metrics),
+    .check = fd_check,
+    .estimate = fd_estimate,
+    .equations = fd_equations_table,
+    .equations_size = sizeof(struct fd_equations),
+    .equate = fd_equate,
+    .trends = fd_trends,
+};

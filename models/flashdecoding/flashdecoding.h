@@ -1,0 +1,180 @@
+/* FlashDecoding++ on GPUs, inside: parameters, metrics, and the steps of the closed form. README.md holds the equations (E..) and assumptions
+ * (A..) that the comments name.
+ *
+ * A point is evaluated in this order: fd_machine_init turns the parameters into rates; fd_step_init lists the operators of one device
+ * and times each; the metrics and the breakdown are sums over them.
+ *
+ * Units inside: seconds, bytes, operations. Only struct fd_params, struct fd_metrics and struct fd_equations carry the units of their names.
+ */
+#ifndef FLASHDECODING_H
+#define FLASHDECODING_H
+
+#include <dse/model.h>
+#include <dse/workload.h>
+
+#include <stdbool.h>
+
+enum fd_softmax { FD_SYNCHRONIZED, FD_ASYNCHRONOUS };
+enum fd_dataflow { FD_STATIC, FD_HEURISTIC };
+enum fd_switch { FD_OFF, FD_ON };
+/* The implementations of a linear operator: ImplA, ImplB, ImplC of Sec. 5. */
+enum fd_kernel { FD_GEMV, FD_FLAT, FD_LIBRARY, FD_KERNELS };
+/* The GEMM that the metrics of one GEMM are of. */
+enum fd_gemm_choice { FD_QKV, FD_OUTPUT, FD_FFN_UP, FD_FFN_DOWN, FD_LM_HEAD, FD_GIVEN };
+enum { FD_LINEARS = FD_GIVEN };
+
+struct fd_params {
+    struct dse_workload workload;
+
+    const struct dse_gpu *gpu;
+    int64_t sms;
+    double clock_ghz, tensor_tflops, vector_tflops, bandwidth_gbs, capacity_gib, l1_kib, l2_mib, board_power_w, die_mm2,
+        dram_pj_per_bit;
+    int64_t sm_load_bytes;
+    double block_share;
+
+    int64_t devices;
+    double link_gbs, link_latency_us;
+
+    const struct dse_engine *engine;
+    int32_t softmax, dataflow;
+    int64_t pad_rows;
+    double attention_efficiency, linear_efficiency, compute_efficiency, tile_efficiency, exposed_share, sync_overhead, launch_us;
+    int64_t elementwise_kernels;
+
+    double recompute_percent, score_low, score_high, unified_max;
+    int64_t tile_n, tile_k, resident_blocks;
+    int32_t double_buffering; /* enum fd_switch */
+    double gemv_efficiency;
+
+    int32_t gemm; /* enum fd_gemm_choice */
+    int64_t gemm_k, gemm_n;
+};
+
+struct fd_metrics {
+    struct dse_common common;
+    double linear_us, sync_us, launch_wait_us, allreduce_us;
+    double attention_share, energy_dram_mj, tokens_per_j, dram_footprint_gib;
+
+    double gemv_us, flat_gemm_us, library_gemm_us;
+    double flat_utilization, padding_utilization;
+    int64_t flat_tile_n, flat_blocks, flat_waves;
+    int32_t gemm_kernel; /* enum fd_kernel */
+};
+
+/* ceil() of a number from 0 to 2^62, inline: baseline x86-64 calls the library for ceil(). */
+static inline double fd_ceil(double x)
+{
+    double whole = (double)(int64_t)x;
+    return whole < x ? whole + 1 : whole;
+}
+
+static inline double fd_pad(double x, double multiple)
+{
+    return fd_ceil(x / multiple) * multiple;
+}
+
+/* ---- the machine -------------------------------------------------------------------------------------------------------- */
+
+/* One device as rates: bytes and operations a second. */
+struct fd_machine {
+    const struct fd_params *p;
+    double weight_bytes;             /* of an element */
+    double bandwidth;                /* peak of the DRAM */
+    double stream, tile_stream;      /* weights, as GEMV and as tile kernels read them */
+    double block_stream;             /* what one block of a tile kernel can draw */
+    double sm_ops, sm_load;          /* of one SM: tensor cores at compute_efficiency; bytes loaded */
+    double tensor_peak, vector_peak; /* of the device */
+    double gemv_ops;                 /* of the device: vector units as GEMV uses them */
+    double sms, l1, l2;
+};
+void fd_machine_init(struct fd_machine *ret, const struct fd_params *p);
+
+/* ---- linear operators: E5 to E12 ---------------------------------------------------------------------------------------- */
+
+enum { FD_ACTIVATION_BYTES = 2, FD_LIBRARY_ROWS = 64, FD_LIBRARY_TILE_N = 128 };
+enum { FD_TILE_N_MIN = 8, FD_TILE_N_MAX = 512 };
+
+/* (m x k) x (k x n), on one device. extra_bytes: written to DRAM by the same kernel. */
+struct fd_gemm {
+    double m, k, n, extra_bytes;
+};
+
+/* What a kernel costs. */
+struct fd_cost {
+    double seconds, bytes;              /* bytes: moved to and from DRAM */
+    double load_s, sm_s;                /* E7, E8; their shorter one is exposed in part */
+    double rows, tile_n, blocks, waves; /* tile kernels: padded rows; 0 for GEMV */
+    bool double_buffered;
+    bool compute_bound;
+};
+
+/* E10: ImplA. */
+struct fd_cost fd_gemv(const struct fd_machine *m, const struct fd_gemm *g);
+/* E6 to E9: ImplB, at p->tile_n or at its best tile. */
+struct fd_cost fd_flat(const struct fd_machine *m, const struct fd_gemm *g);
+/* E11: ImplC, its rows padded to a multiple of pad_rows. */
+struct fd_cost fd_library(const struct fd_machine *m, const struct fd_gemm *g, double pad_rows);
+/* E12: what the engine runs. */
+struct fd_cost fd_linear(const struct fd_machine *m, const struct fd_gemm *g, enum fd_kernel *ret_kernel);
+/* E6: bytes of L1 that a block of the flat GEMM needs for `buffers` tiles of `rows` x tile_k and tile_k x tile_n. */
+double fd_tile_bytes(const struct fd_machine *m, double rows, double tile_n, double buffers);
+/* E12: the smallest number of rows at which `other` is faster than `one`, by bracketing and root finding; NaN when there is none up to
+ * FD_ROWS_MAX. k and n are of one device. */
+enum { FD_ROWS_MAX = 16384 };
+double fd_inflection(const struct fd_machine *m, double k, double n, enum fd_kernel one, enum fd_kernel other);
+
+/* ---- a step -------------------------------------------------------------------------------------------------------------- */
+
+struct fd_linear_op {
+    const char *name;
+    struct fd_gemm gemm;                /* of one device */
+    double count;                       /* kernels of this shape in a step */
+    double seconds, bytes, ops, wait_s; /* of all of them; seconds with the time waited for launches */
+    bool compute_bound;
+    enum fd_kernel kernel;
+};
+
+/* One step of one device; bytes and ops too. */
+struct fd_step {
+    struct fd_linear_op linear[FD_LINEARS];
+    double linear_s, linear_bytes;
+    double attention_s, attention_bytes, attention_ops;     /* E13 */
+    double stream_s, sync_s, recompute_s, attention_wait_s; /* parts of attention_s */
+    bool attention_compute_bound;
+    double elementwise_s, elementwise_ops, elementwise_wait_s, allreduce_s;
+    double seconds, wait_s;
+};
+void fd_step_init(struct fd_step *ret, const struct fd_machine *m);
+/* The GEMM of an operator on one device, as the engine runs it (E1); FD_GIVEN: gemm_k, gemm_n. */
+struct fd_gemm fd_gemm_of(const struct fd_params *p, enum fd_gemm_choice which);
+/* E16: bytes on the fullest device. */
+double fd_footprint(const struct fd_params *p);
+void fd_break_down(const struct fd_step *s, const struct fd_machine *m, struct dse_breakdown *out);
+
+/* ---- softmax: E2 to E4 --------------------------------------------------------------------------------------------------- */
+
+/* Attention time over that of its bytes and operations alone. */
+double fd_sync_factor(const struct fd_params *p);
+double fd_async_factor(const struct fd_params *p);
+/* NULL, or why the unified maximum cannot be used with float32 sums over the context. */
+const char *fd_range_check(const struct fd_params *p);
+
+/* ---- equations ----------------------------------------------------------------------------------------------------------- */
+
+struct fd_equations {
+    double async_speedup, sync_percent, inside_percent, recompute_at_9999_percent, exponent_range, headroom;
+
+    double eq5_ratio, eq5_tiles, eq5_parallelism, gemm_rows, gemm_columns, gemm_depth;
+    double underused_percent, flat_underused_percent, tile_l1_kib, tile_fits;
+
+    double shapes;
+    double qkv_n, qkv_k, qkv_m1, qkv_m2;
+    double output_n, output_k, output_m1, output_m2;
+    double ffn_up_n, ffn_up_k, ffn_up_m1, ffn_up_m2;
+    double ffn_down_n, ffn_down_k, ffn_down_m1, ffn_down_m2;
+};
+extern const struct dse_metric fd_equations_table[];
+void fd_equate(const void *params, void *equations);
+
+#endif

@@ -1,0 +1,215 @@
+/* A step on one device: its operators, attention, the rest, and where the time went (E1, E13 to E16). */
+#include "flashdecoding.h"
+
+#include <dse/units.h>
+
+#include <float.h>
+#include <math.h>
+#include <string.h>
+
+/* ---- softmax --------------------------------------------------------------------------------------------------------------- */
+
+double fd_sync_factor(const struct fd_params *p)
+{
+    return 1 + p->sync_overhead;
+}
+
+double fd_async_factor(const struct fd_params *p)
+{
+    return 1 + p->recompute_percent / 100 * fd_sync_factor(p);
+}
+
+const char *fd_range_check(const struct fd_params *p)
+{
+    if (p->score_low >= p->score_high) return "score_low is not below score_high";
+    if (p->softmax == FD_SYNCHRONIZED) return NULL;
+    if (p->score_high - p->unified_max + log((double)p->workload.context) > log((double)FLT_MAX))
+        return "the sum of exponents over the context overflows float32 with this unified_max";
+    if (p->score_low - p->unified_max < log((double)FLT_MIN))
+        return "the exponent of the lowest score vanishes in float32 with this unified_max";
+    return NULL;
+}
+
+/* ---- operators ------------------------------------------------------------------------------------------------------------- */
+
+struct fd_gemm fd_gemm_of(const struct fd_params *p, enum fd_gemm_choice which)
+{
+    const struct dse_workload *w = &p->workload;
+    const struct dse_llm *llm = w->llm;
+    double devices = (double)p->devices, hidden = (double)llm->hidden, ffn = (double)llm->ffn / devices;
+    double q = (double)(llm->heads * llm->head_dim) / devices, kv = (double)(llm->kv_heads * llm->head_dim) / devices;
+    double last = (double)w->batch, rows = w->phase == DSE_PREFILL ? last * (double)w->context : last;
+    switch (which) {
+    case FD_QKV: return (struct fd_gemm){rows, hidden, q + 2 * kv, 0};
+    case FD_OUTPUT: return (struct fd_gemm){rows, q, hidden, 0};
+    case FD_FFN_UP: return (struct fd_gemm){rows, hidden, ffn, 0};
+    case FD_FFN_DOWN: return (struct fd_gemm){rows, ffn, hidden, 0};
+    case FD_LM_HEAD: return (struct fd_gemm){last, hidden, (double)llm->vocab / devices, 0};
+    case FD_GIVEN: break;
+    }
+    return (struct fd_gemm){rows, (double)p->gemm_k, (double)p->gemm_n, 0};
+}
+
+/* E14: a kernel that is shorter than the time between launches waits for the next one. */
+static double launched(const struct fd_machine *m, double seconds, double kernels)
+{
+    return fmax(seconds, kernels * m->p->launch_us / DSE_US_PER_S);
+}
+
+/* Bytes of K and V of a device's heads for `tokens` tokens of one layer. */
+static double kv_layer_bytes(const struct fd_params *p, double kv_heads, double tokens)
+{
+    return tokens * 2 * kv_heads * (double)p->workload.llm->head_dim * (double)p->workload.kv_bits / DSE_BITS_PER_BYTE;
+}
+
+static double kv_heads(const struct fd_params *p)
+{
+    return fd_ceil((double)p->workload.llm->kv_heads / (double)p->devices);
+}
+
+static void add_linears(struct fd_step *s, const struct fd_machine *m)
+{
+    static const char *const names[FD_LINEARS] = {"qkv_projection", "output_projection", "ffn_up", "ffn_down", "lm_head"};
+    const struct fd_params *p = m->p;
+    const struct dse_llm *llm = p->workload.llm;
+    for (int i = 0; i < FD_LINEARS; i++) {
+        struct fd_linear_op *o = &s->linear[i];
+        o->name = names[i];
+        o->gemm = fd_gemm_of(p, (enum fd_gemm_choice)i);
+        o->count = i == FD_LM_HEAD ? 1 : (double)llm->layers * (i == FD_FFN_UP ? (double)(llm->ffn_matrices - 1) : 1);
+        if (i == FD_QKV && p->workload.phase == DSE_PREFILL) o->gemm.extra_bytes = kv_layer_bytes(p, kv_heads(p), o->gemm.m);
+        struct fd_cost c = fd_linear(m, &o->gemm, &o->kernel);
+        double each = launched(m, c.seconds, 1);
+        o->seconds = o->count * each;
+        o->wait_s = o->count * (each - c.seconds);
+        o->bytes = o->count * c.bytes;
+        o->ops = o->count * DSE_OPS_PER_MAC * o->gemm.m * o->gemm.k * o->gemm.n;
+        o->compute_bound = c.compute_bound;
+        s->linear_s += o->seconds;
+        s->linear_bytes += o->bytes;
+        s->wait_s += o->wait_s;
+    }
+}
+
+/* E13: the heads of the fullest device. In decode the newest position is written instead of read: n positions move. */
+static void add_attention(struct fd_step *s, const struct fd_machine *m)
+{
+    enum { DECODE_KERNELS = 2 /* partial results, and their sum */, SOFTMAX_OPS = 5 };
+    const struct fd_params *p = m->p;
+    const struct dse_workload *w = &p->workload;
+    double layers = (double)w->llm->layers, n = (double)w->context, heads = fd_ceil((double)w->llm->heads / (double)p->devices);
+    bool prefill = w->phase == DSE_PREFILL;
+    double pairs = (double)w->batch * heads * (prefill ? n * (n + 1) / 2 : n);
+    double bytes = kv_layer_bytes(p, kv_heads(p), (double)w->batch * n);
+    double products = 2 * DSE_OPS_PER_MAC * pairs * (double)w->llm->head_dim, exponents = SOFTMAX_OPS * pairs;
+    double compute_s = prefill ? fmax(products / (m->tensor_peak * p->compute_efficiency), exponents / m->vector_peak)
+                               : (products + exponents) / m->vector_peak;
+    double load_s = bytes / (m->bandwidth * p->attention_efficiency), alone = fmax(compute_s, load_s);
+    double factor = p->softmax == FD_ASYNCHRONOUS ? fd_async_factor(p) : fd_sync_factor(p);
+    double each = launched(m, alone * factor, prefill ? 1 : DECODE_KERNELS), overhead = layers * alone * (factor - 1);
+    s->attention_s = layers * each;
+    s->attention_wait_s = layers * (each - alone * factor);
+    s->stream_s = layers * alone;
+    s->sync_s = p->softmax == FD_ASYNCHRONOUS ? 0 : overhead;
+    s->recompute_s = p->softmax == FD_ASYNCHRONOUS ? overhead : 0;
+    s->attention_bytes = layers * bytes;
+    s->attention_ops = layers * products;
+    s->attention_compute_bound = compute_s > load_s;
+    s->wait_s += s->attention_wait_s;
+}
+
+/* E14. Fused kernels hide behind the linear operators as far as those last. */
+static void add_elementwise(struct fd_step *s, const struct fd_machine *m)
+{
+    struct dse_oplist ops;
+    dse_workload_expand(&m->p->workload, &ops);
+    for (int i = 0; i < ops.n; i++)
+        if (strcmp(ops.op[i].name, "elementwise") == 0) s->elementwise_ops += ops.op[i].ops;
+    double seconds = s->elementwise_ops / m->vector_peak, kernels = (double)m->p->elementwise_kernels;
+    if (kernels > 0) {
+        s->elementwise_s = launched(m, seconds, kernels * (double)m->p->workload.llm->layers);
+        s->elementwise_wait_s = s->elementwise_s - seconds;
+        s->wait_s += s->elementwise_wait_s;
+    } else {
+        s->elementwise_s = fmax(0, seconds - s->linear_s);
+    }
+}
+
+/* E15: a ring all-reduce after the output projection and after the FFN of every layer. */
+static void add_allreduce(struct fd_step *s, const struct fd_machine *m)
+{
+    enum { ALLREDUCES = 2 };
+    const struct fd_params *p = m->p;
+    double hops = 2 * (double)(p->devices - 1),
+           bytes = s->linear[FD_OUTPUT].gemm.m * (double)p->workload.llm->hidden * FD_ACTIVATION_BYTES;
+    double each = hops * (bytes / ((double)p->devices * p->link_gbs * DSE_GIGA) + p->link_latency_us / DSE_US_PER_S);
+    s->allreduce_s = ALLREDUCES * (double)p->workload.llm->layers * each;
+}
+
+void fd_step_init(struct fd_step *ret, const struct fd_machine *m)
+{
+    *ret = (struct fd_step){0};
+    add_linears(ret, m);
+    add_attention(ret, m);
+    add_elementwise(ret, m);
+    add_allreduce(ret, m);
+    ret->seconds = ret->linear_s + ret->attention_s + ret->elementwise_s + ret->allreduce_s;
+}
+
+double fd_footprint(const struct fd_params *p)
+{
+    const struct dse_workload *w = &p->workload;
+    const struct dse_llm *llm = w->llm;
+    double elements = (double)llm->layers * dse_llm_layer_weights(llm) + (double)llm->embedding_tables * dse_llm_head_weights(llm);
+    return elements / (double)p->devices * (double)w->weight_bits / DSE_BITS_PER_BYTE +
+           (double)llm->layers * kv_layer_bytes(p, kv_heads(p), (double)w->batch * (double)w->context);
+}
+
+/* ---- breakdown --------------------------------------------------------------------------------------------------------------- */
+
+struct ctx {
+    const struct fd_params *p;
+    struct dse_breakdown *out;
+};
+
+static void add(const struct ctx *c, const char *name, int depth, enum dse_bound bound, double seconds, double bytes, double ops)
+{
+    double devices = (double)c->p->devices;
+    dse_breakdown_add(c->out, (struct dse_part){.name = name,
+                                                .bound = seconds > 0 ? dse_bound_names[bound] : "hidden",
+                                                .depth = depth,
+                                                .time_us = seconds * DSE_US_PER_S,
+                                                .dram_bytes = bytes * devices,
+                                                .ops = ops * devices,
+                                                .energy_mj = c->p->board_power_w * devices * seconds * DSE_MJ_PER_J});
+}
+
+static enum dse_bound bound_of(bool compute, double wait_s, double seconds)
+{
+    if (wait_s > seconds / 2) return DSE_BOUND_LATENCY;
+    return compute ? DSE_BOUND_COMPUTE : DSE_BOUND_DRAM;
+}
+
+static void add_attention_parts(const struct ctx *c, const struct fd_step *s)
+{
+    enum dse_bound bound = s->attention_compute_bound ? DSE_BOUND_COMPUTE : DSE_BOUND_DRAM;
+    add(c, "attention", 0, bound_of(s->attention_compute_bound, s->attention_wait_s, s->attention_s), s->attention_s,
+        s->attention_bytes, s->attention_ops);
+    add(c, "kv_cache", 1, bound, s->stream_s, s->attention_bytes, s->attention_ops);
+    add(c, "synchronization", 1, DSE_BOUND_LATENCY, s->sync_s, 0, 0);
+    add(c, "recomputation", 1, bound, s->recompute_s, 0, 0);
+    add(c, "launch", 1, DSE_BOUND_LATENCY, s->attention_wait_s, 0, 0);
+}
+
+void fd_break_down(const struct fd_step *s, const struct fd_machine *m, struct dse_breakdown *out)
+{
+    struct ctx c = {.p = m->p, .out = out};
+    for (int i = 0; i < FD_LINEARS; i++) {
+        const struct fd_linear_op *o = &s->linear[i];
+        add(&c, o->name, 0, bound_of(o->compute_bound, o->wait_s, o->seconds), o->seconds, o->bytes, o->ops);
+        if (i == FD_QKV) add_attention_parts(&c, s);
+    }
+    add(&c, "elementwise", 0, bound_of(true, s->elementwise_wait_s, s->elementwise_s), s->elementwise_s, 0,
+        s->elementwise_ops / (double)m->p->devices);
+    add(&c, "all_reduce", 0, DSE_BOUND_LATENCY, s->allreduce_s, 0, 0);
+}
