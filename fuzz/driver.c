@@ -201,6 +201,8 @@ static void put_word(void)
         "per",
         "catalog",
         "llms",
+        "baseline",
+        "model",
         "profiles",
         "\"max\"",
         "\xEF\xBB\xBF",

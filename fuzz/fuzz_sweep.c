@@ -33,6 +33,12 @@ static void check_sweep(const struct sweep_file *s)
         for (size_t i = 0; i < b->model->params.n; i++)
             if (b->given[i].is_given) check_given(&b->model->params.fields[i], &b->given[i]);
     }
+    need(s->compares == (s->baseline != NULL));
+    for (size_t i = 0; s->baseline && i < s->baseline->model->params.n; i++)
+        if (s->baseline->given[i].is_given) {
+            check_given(&s->baseline->model->params.fields[i], &s->baseline->given[i]);
+            need(s->baseline->given[i].n == 1);
+        }
     for (size_t i = 0; i < s->n_constraints; i++) need(s->constraints[i].loc.line > 0 && s->constraints[i].loc.column > 0);
 }
 

@@ -156,45 +156,37 @@ static bool is_named(const struct claim_set *s, const struct machine *m, const c
     return false;
 }
 
-/* A calibrated constant that a machine has and no [constants] names: of the set's own model an error, at the name of the model, of
- * another model one more constant, which is another's to fit. */
-static bool take_unnamed(struct claim_set *s, struct machine *m, const struct calibrated *calibrated, struct diags *diags)
+/* The constant of that parameter that machines of this model have. */
+static struct constant *constant_of(const struct claim_set *s, const struct model *m, const char *param)
 {
-    if (m->model == s->model) {
-        struct srcloc loc = m->table ? toml_key_loc(s->doc, m->table) : (struct srcloc){.file = s->doc->file};
-        char *hint = xasprintf("add it to the machines of [constants.%s]", calibrated->name);
-        claims_error(s, loc, hint, diags, "machine %s has the calibrated constant %s, which no [constants] says", m->name,
-                     calibrated->name);
-        free(hint);
-        return false;
+    for (size_t i = 0; i < s->n_constants; i++) {
+        struct constant *c = &s->constants[i];
+        if (c->n_machines && c->machines[0]->model == m && strcmp(c->public.parameter, param) == 0) return c;
     }
-    struct constant *c = NULL;
-    for (size_t i = 0; i < s->n_constants && !c; i++)
-        if (s->constants[i].public.borrowed && s->constants[i].machines[0]->model == m->model &&
-            strcmp(s->constants[i].public.parameter, calibrated->name) == 0)
-            c = &s->constants[i];
+    return NULL;
+}
+
+/* A machine that has a calibrated constant and is in no list of machines: it is one of the constant's, whoever forgot it. A constant of
+ * another model that no [constants] names is borrowed: that model's to fit. */
+static void take_unlisted(struct claim_set *s, struct machine *m, const struct place *p, const struct calibrated *calibrated)
+{
     const struct field *f = schema_find(&m->model->params, calibrated->name);
-    if (!f || f->type == DSE_TYPE_ENUM || f->type == DSE_TYPE_REF) return true;
+    struct constant *c = constant_of(s, m->model, calibrated->name);
+    double shipped = field_number(f, space_fixed(p->space));
+    if (isnan(shipped) || (c && c->public.shipped != shipped)) return; /* a name; or set by a catalog entry of the machine's */
     if (!c) {
-        const struct place *p = claims_place(s, m, NULL, NULL, diags);
         c = new_constant(s);
         c->name = xasprintf("%s.%s", m->model->desc->name, calibrated->name);
-        c->public = (struct claim_constant){.name = c->name,
-                                            .parameter = f->name,
-                                            .borrowed = true,
-                                            .shipped = field_number(f, space_fixed(p->space)),
-                                            .min = f->min,
-                                            .max = f->max};
-        c->public.fitted_to = find_calibrated(p->binding, f->name)->fitted_to;
+        c->public = (struct claim_constant){
+            .name = c->name, .parameter = f->name, .borrowed = true, .shipped = shipped, .min = f->min, .max = f->max};
+        c->public.fitted_to = calibrated->fitted_to;
         c->field = f;
     }
     add_to(c, m);
-    return true;
 }
 
-static bool take_all_unnamed(struct claim_set *s, struct diags *diags)
+static bool take_all_unlisted(struct claim_set *s, struct diags *diags)
 {
-    bool ok = true;
     for (size_t i = 0; i < s->n_machines; i++) {
         struct machine *m = s->machines[i];
         const struct place *p = m->model ? claims_place(s, m, NULL, NULL, diags) : NULL;
@@ -202,9 +194,9 @@ static bool take_all_unnamed(struct claim_set *s, struct diags *diags)
         size_t n;
         const struct calibrated *all = binding_calibrated(p->binding, &n);
         for (size_t k = 0; k < n; k++)
-            if (!machine_gives(m, all[k].name) && !is_named(s, m, all[k].name)) ok = take_unnamed(s, m, &all[k], diags) && ok;
+            if (!machine_gives(m, all[k].name) && !is_named(s, m, all[k].name)) take_unlisted(s, m, p, &all[k]);
     }
-    return ok;
+    return true;
 }
 
 /* A calibrated constant of the model of which no [constants] speaks: once, whatever the machines. */
@@ -234,7 +226,7 @@ bool claims_read_constants(struct claim_set *s, struct diags *diags)
     bool ok = all || !toml_get(&s->doc->root, "constants");
     for (size_t i = 0; all && i < all->n; i++) ok = read_constant(s, &all->children[i], diags) && ok;
     ok = check_named(s, diags) && ok;
-    ok = ok && take_all_unnamed(s, diags);
+    ok = ok && take_all_unlisted(s, diags);
     if (s->n_constants <= CLAIM_CONSTANTS_MAX) return ok;
     return claims_error(s, (struct srcloc){.file = s->doc->file}, NULL, diags, "%zu constants; at most %d", s->n_constants,
                         CLAIM_CONSTANTS_MAX);

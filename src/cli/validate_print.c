@@ -56,9 +56,12 @@ static const char *verdict_colour(enum claim_verdict verdict)
     }
 }
 
-static const char *short_number(double v, char buf[BUF])
+/* A size of an error, "0.25". */
+static const char *error_text(double v, char buf[BUF])
 {
-    return isnan(v) ? NULL : text_short_number(buf, v);
+    if (isnan(v)) return NULL;
+    snprintf(buf, BUF, "%.2f", v);
+    return buf;
 }
 
 /* ---- rows for programs --------------------------------------------------------------------------------------------------- */
@@ -245,10 +248,10 @@ static void print_sum(struct output *o, const struct validation *v, const struct
         if (k != CLAIM_INPUT) output_i64(o, (int64_t)sum.verdicts[k]);
     output_i64(o, (int64_t)sum.errors);
     char buf[BUF];
-    output_text(o, short_number(sum.mean_percent, buf));
-    output_text(o, short_number(sum.factor_percent, buf));
-    output_text(o, short_number(sum.worst_percent, buf));
-    output_text(o, sum.worst_percent > 0 ? sum.worst : NULL);
+    output_text(o, error_text(sum.mean_percent, buf));
+    output_text(o, error_text(sum.factor_percent, buf));
+    output_text(o, error_text(sum.worst_percent, buf));
+    output_text(o, sum.worst_percent >= 0.005 ? sum.worst : NULL);
 }
 
 /* One sentence a model: constants against claims. */

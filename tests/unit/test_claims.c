@@ -368,8 +368,6 @@ static void constants__must_be_named_and_agree(void **state)
            {5, 27, "overhead_us is not a numeric parameter of pebble"});
     EXPECT(HEADER STEP, "[machines.a]\nmodel = \"toy\"\noverhead_us = 1\n" BOUND CONSTANT "machines = [\"toy\", \"a\"]\n",
            {8, 20, "overhead_us is 0.25 in toy and 1 in a"});
-    EXPECT(HEADER STEP, "[machines.a]\nmodel = \"toy\"\n" BOUND CONSTANT "machines = [\"toy\"]\n",
-           {1, 11, "machine a has the calibrated constant overhead_us"});
     EXPECT(HEADER STEP, BOUND CONSTANT "[constants.tiles]\nfit = true\nmachines = [\"toy\"]\n",
            {5, 12, "tiles is a whole number: it cannot be fitted"}, {0, 0, "tiles is fitted, and [calibrate] names no claims"});
     EXPECT(HEADER STEP, BOUND "[constants.overhead_us]\nfit = true\n",

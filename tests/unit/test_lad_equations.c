@@ -123,6 +123,8 @@ static void equations__of_eq_7_give_the_stages(void **state)
     struct lad_equations q = equate(&p);
     struct lad_metrics m = estimate(&p);
     struct dse_locality at = dse_profile_at(p.profile, 2048);
+    at.centers *= p.center_scale;
+    at.large *= p.center_scale;
     assert_near(m.apid_cycles, 2048 * q.apid_position_cycles, 1e-12);
     assert_near(m.md_cycles, at.active * q.md_active_cycles, 1e-12);
     assert_near(m.eas_cycles, at.centers * q.eas_center_cycles + 2048 * q.eas_position_cycles + at.large / 2, 1e-12);

@@ -1,4 +1,5 @@
 /* What every model of the registry must satisfy, before its author has written a test of its own. */
+#include "model/ratios.h"
 #include "model_points.h"
 
 #include <setjmp.h>
@@ -57,6 +58,21 @@ static void models__rows_have_unit_doc_source_and_a_unique_name(void **state)
             assert_null(schema_find(&models[m].metrics, f->name));
         }
         assert_true((models[m].equations.n > 0) == (models[m].desc->equate != NULL));
+    }
+}
+
+/* Every sweep may have a [baseline] and several models: their columns are nobody else's, and so are the views that hold them. */
+static void models__leave_names_to_comparisons(void **state)
+{
+    (void)state;
+    static const char *const tables[] = {"comparison", "front", "run", "block", "column_info"};
+    size_t n;
+    const struct model *models = registry_models(&n);
+    for (size_t m = 0; m < n; m++) {
+        for (const struct dse_metric *r = ratio_metrics; r->type != DSE_TYPE_END; r++)
+            assert_true(!schema_find(&models[m].params, r->name) && !schema_find(&models[m].metrics, r->name));
+        assert_true(!schema_find(&models[m].params, "model") && !schema_find(&models[m].metrics, "model"));
+        for (size_t i = 0; i < sizeof tables / sizeof *tables; i++) assert_string_not_equal(models[m].desc->name, tables[i]);
     }
 }
 
@@ -231,6 +247,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(models__rows_have_unit_doc_source_and_a_unique_name),
+        cmocka_unit_test(models__leave_names_to_comparisons),
         cmocka_unit_test(models__defaults_are_complete_in_range_and_feasible),
         cmocka_unit_test(models__any_point_in_range_is_refused_or_finite),
         cmocka_unit_test(models__equations_are_finite_or_absent_at_any_point),

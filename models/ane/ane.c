@@ -1,0 +1,280 @@
+/* The Neural Engine with a static-shape KV cache: the tables, check, estimate and equate. The closed form is in ane_call.c (one call) and
+ * ane_step.c (calls put together). */
+#include "ane.h"
+
+#include <dse/units.h>
+
+#include <math.h>
+#include <stddef.h>
+
+static const double ms_per_s = 1e3;
+
+static const char *const caches[] = {[ANE_TWO_MODEL] = "two-model", [ANE_SLID_OUTPUT] = "slid-output",
+                                     [ANE_CHUNKS] = "chunks",       [ANE_LAZY_SOFTMAX] = "lazy-softmax",
+                                     [ANE_STACKED] = "stacked",     [ANE_LATE_TRANSPOSE] = "late-transpose",
+                                     [ANE_NONE] = "none",           NULL};
+static const char *const joinings[] = {[ANE_PAIRWISE] = "pairwise", [ANE_AT_ONCE] = "at-once", NULL};
+static const char *const overlaps[] = {[ANE_MAX] = "max", [ANE_SUM] = "sum", NULL};
+static const char *const slide_times[] = {[ANE_HIDDEN] = "hidden", [ANE_EXPOSED] = "exposed", NULL};
+static const char *const overflows[] = {[ANE_REFUSE] = "refuse", [ANE_DISCARD] = "discard", NULL};
+static const char *const heads[] = {[ANE_EVERY_ROW] = "every-row", [ANE_LAST_ROW] = "last-row", NULL};
+
+#define GUIDE "Bryngelson, arXiv:2606.22283, "
+
+#define P struct ane_params
+static const struct dse_param ane_params_table[] = {
+    DSE_EMBED(P, workload, struct dse_workload, dse_workload_params),
+    DSE_EMBED(P, request, struct dse_request, dse_request_params),
+    DSE_EMBED(P, dram, struct dse_dram, dse_dram_params),
+    DSE_PARAM_I64(P, window, 0, 2097152, "rows of K: what a token can look back at; 0: as long as the context or request needs",
+                  "Static Shaped Attention, E1"),
+    DSE_PARAM_I64(P, query_rows, 1, 131072, "rows of Q: tokens that a call processes", "Static Shaped Attention, E1"),
+    DSE_PARAM_I64(P, row_multiple, 1, 1024, "the engine computes rows in multiples of it", "Static Shaped Attention, E2"),
+    DSE_PARAM_ENUM(P, cache, caches, "how the cache is kept: the chosen design, the five it was chosen over, or not at all", "E3"),
+    DSE_PARAM_ENUM(P, joining, joinings, "a concatenation of many tensors rewrites what it has joined for each, or writes it once",
+                   "E3"),
+    DSE_PARAM_ENUM(P, slide, slide_times, "sliding the cache while the host leaves the engine idle, or on top of it",
+                   "Fast Sliding Cache, E6"),
+    DSE_PARAM_ENUM(P, overflow, overflows, "positions beyond the window: the point is refused, or the oldest are forgotten",
+                   "Fast Sliding Cache, E1"),
+    DSE_PARAM_ENUM(P, head_rows, heads, "rows that the output head works on", "Attention Crash Course, E4"),
+    DSE_PARAM_ENUM(P, overlap, overlaps, "computing and memory traffic of an operator: the longer of both, or one after the other",
+                   "E4"),
+    DSE_PARAM_F64(P, engine_tflops, "Tflop/s", 0.01, 1000, "fp16 rate of the engine", GUIDE "ch. 9: slope of fused matmuls, M1"),
+    DSE_PARAM_F64_AUTO(
+        P, concat_gbs, "GB/s", 0.1, 10000, NULL,
+        "bytes read and written a second by concatenations, copies and partial sums, at most the DRAM's; auto: the DRAM's", "E5"),
+    DSE_PARAM_F64_AUTO(P, transpose_gbs, "GB/s", 0.1, 10000, NULL,
+                       "bytes read and written a second by transpositions, at most the DRAM's; auto: the DRAM's", "E5"),
+    DSE_PARAM_F64(P, dispatch_us, "us", 0, 100000, "least time of a dispatch, whatever it holds", GUIDE "ch. 9: 0.23 ms, M1"),
+    DSE_PARAM_I64(P, programs, 1, 1024, "programs that a call is split into, each with a dispatch of its own", "E4"),
+    DSE_PARAM_F64(P, host_gap_us, "us", 0, 1000000,
+                  "time after a call in which the host works and the engine could slide the cache", "E6"),
+    DSE_PARAM_F64(P, engine_base_w, "W", 0, 1000,
+                  "power of the engine while it streams and computes next to nothing; 0 W when idle",
+                  GUIDE "ch. 10: bandwidth-bound matmul"),
+    DSE_PARAM_F64(P, engine_op_pj, "pJ", 0, 1000, "energy of an operation on top of it", GUIDE "ch. 10: datapath, M1"),
+    DSE_PARAM_END,
+};
+#undef P
+
+#define M struct ane_metrics
+static const struct dse_metric ane_metrics_table[] = {
+    DSE_METRIC_EMBED(M, common, struct dse_common, dse_common_metrics),
+    DSE_METRIC_I64(M, calls, DSE_LESS, "calls of the step, for each sequence", "E7"),
+    DSE_METRIC_F64(M, call_us, "us", DSE_LESS, "time of one call", "E4"),
+    DSE_METRIC_F64(M, slide_us, "us", DSE_LESS, "time of sliding the cache once", "E6"),
+    DSE_METRIC_F64(M, exposed_slide_us, "us", DSE_LESS, "part of latency_us in which the cache slides and nothing else happens",
+                   "E6"),
+    DSE_METRIC_F64(M, request_ms, "ms", DSE_LESS,
+                   "prompt and generation of one request; generate = 0: the prompt of context tokens", "E8"),
+    DSE_METRIC_F64(M, wasted_rows, "", DSE_LESS, "share of the rows computed that nobody asked for", "E7"),
+    DSE_METRIC_F64(M, weights_mib, "MiB", DSE_LESS, "DRAM traffic a token: weights", "E4"),
+    DSE_METRIC_F64(M, kv_mib, "MiB", DSE_LESS, "DRAM traffic a token: keys and values that attention reads and calls return", "E4"),
+    DSE_METRIC_F64(M, concat_mib, "MiB", DSE_LESS, "DRAM traffic a token: concatenations, copies and partial sums", "E5"),
+    DSE_METRIC_F64(M, transpose_mib, "MiB", DSE_LESS, "DRAM traffic a token: transpositions", "E5"),
+    DSE_METRIC_F64(M, slide_mib, "MiB", DSE_LESS, "DRAM traffic a token: sliding the cache", "E6"),
+    DSE_METRIC_F64(M, dram_footprint_gib, "GiB", DSE_LESS, "weights and caches in memory", "E10"),
+    DSE_METRIC_END,
+};
+#undef M
+
+#define Q struct ane_equations
+static const struct dse_metric ane_equations_table[] = {
+    DSE_METRIC_F64(Q, rows_q, "", DSE_NEITHER, "rows of Q in a call", "E1"),
+    DSE_METRIC_F64(Q, rows_k, "", DSE_NEITHER, "rows of K in a call", "E1"),
+    DSE_METRIC_F64(Q, cached_rows, "", DSE_NEITHER, "rows of K that a call takes from the cache", "E1"),
+    DSE_METRIC_F64(Q, returned_rows, "", DSE_NEITHER, "rows of K that a call returns", "E3"),
+    DSE_METRIC_F64(Q, concats_per_k, "", DSE_LESS, "concatenations for one K in a call", "E3"),
+    DSE_METRIC_F64(Q, concat_pieces, "", DSE_LESS, "tensors joined to make one K", "E3"),
+    DSE_METRIC_F64(Q, chunk_inputs, "", DSE_LESS, "tensors of query_rows rows that the cached part of one K comes in", "E3"),
+    DSE_METRIC_F64(Q, additions_per_k, "", DSE_LESS, "additions of partial results instead of a concatenation", "E3"),
+    DSE_METRIC_F64(Q, transpose_rows, "", DSE_LESS, "rows of one K transposed in a call", "E3"),
+    DSE_METRIC_F64(Q, prefill_calls, "", DSE_LESS, "calls for the prompt", "E7"),
+    DSE_METRIC_F64(Q, prefill_calls_per_slide, "", DSE_NEITHER, "calls for each slide of the cache in prefill", "E7"),
+    DSE_METRIC_F64(Q, generate_calls_per_slide, "", DSE_NEITHER, "calls for each slide of the cache in generation", "E7"),
+    DSE_METRIC_F64(Q, concat_call_mib, "MiB", DSE_LESS, "read and written in a call by concatenations, copies and partial sums",
+                   "E5"),
+    DSE_METRIC_F64(Q, transpose_call_mib, "MiB", DSE_LESS, "read and written in a call by transpositions", "E5"),
+    DSE_METRIC_F64(Q, returned_call_mib, "MiB", DSE_LESS, "keys and values that a call returns", "E3"),
+    DSE_METRIC_F64(Q, one_slide_mib, "MiB", DSE_LESS, "read and written by one slide of the cache", "E6"),
+    DSE_METRIC_F64(Q, balanced_rows, "", DSE_NEITHER, "query rows at which computing takes as long as streaming the weights", "E4"),
+    DSE_METRIC_F64(Q, prefill_ms, "ms", DSE_LESS, "the prompt of a request", "E8"),
+    DSE_METRIC_F64(Q, generate_ms, "ms", DSE_LESS, "the generation of a request", "E8"),
+    DSE_METRIC_F64(Q, best_query_rows, "", DSE_NEITHER, "query rows, in multiples of row_multiple, of the shortest request", "E8"),
+    DSE_METRIC_F64(Q, best_request_ms, "ms", DSE_LESS, "the request with that many query rows", "E8"),
+    DSE_METRIC_END,
+};
+#undef Q
+
+static void ane_resolve(void *params)
+{
+    struct ane_params *p = params;
+    dse_dram_resolve(&p->dram);
+    double stream_gbs = p->dram.bandwidth_gbs * p->dram.dram_efficiency;
+    if (isnan(p->concat_gbs)) p->concat_gbs = stream_gbs;
+    if (isnan(p->transpose_gbs)) p->transpose_gbs = stream_gbs;
+}
+
+static const char *ane_check(const void *params)
+{
+    const struct ane_params *p = params;
+    struct ane_request r = ane_request_of(p);
+    struct ane_shape s;
+    ane_shape_init(&s, p, (double)p->query_rows, r.last);
+    if (r.last > (double)p->workload.llm->max_context)
+        return r.generate > 0 ? "prompt and generation are longer than the LLM was made for (max_context)"
+                              : "the context is longer than the LLM was made for (max_context)";
+    if (s.rows > (p->window > 0 ? s.window : r.last)) return "query_rows is more than the window or the context";
+    if (!ane_fits(p, &s, r.last)) return "the context does not fit the window in whole blocks of query_rows (window, overflow)";
+    if (ane_footprint(p, &s) > p->dram.capacity_gib * DSE_GIB) return "weights and KV cache do not fit the memory (capacity_gib)";
+    return NULL;
+}
+
+/* ---- estimate ----------------------------------------------------------------------------------------------------------- */
+
+static double attention_s(const struct ane_call *c)
+{
+    double s = 0;
+    for (int i = 0; i < c->n_ops; i++)
+        if (c->op[i].attention) s += c->op[i].time_s;
+    return s;
+}
+
+/* What the larger share of the step's time is bound by. */
+static int32_t bound_of(const struct ane_call *c, const struct ane_slide_run *slide, const struct ane_step *s)
+{
+    double share[DSE_BOUND_COUNT] = {0}, calls = s->sequences * s->calls;
+    for (int i = 0; i < c->n_ops; i++) share[c->op[i].bound] += calls * c->op[i].time_s;
+    share[DSE_BOUND_DRAM] += s->sequences * s->slides * slide->exposed_s;
+    share[DSE_BOUND_LATENCY] += calls * c->dispatch_s + s->gap_s;
+    int32_t most = DSE_BOUND_COMPUTE;
+    for (int32_t i = 0; i < DSE_BOUND_COUNT; i++)
+        if (share[i] > share[most]) most = i;
+    return most;
+}
+
+static void fill_common(struct dse_common *m, const struct ane_params *p, const struct ane_call *c,
+                        const struct ane_slide_run *slide, const struct ane_step *s)
+{
+    m->tokens_per_s = s->tokens / s->time_s;
+    m->latency_us = s->time_s * DSE_US_PER_S;
+    m->attention_us = s->sequences * s->calls * attention_s(c) * DSE_US_PER_S;
+    m->energy_mj = s->joules * DSE_MJ_PER_J / s->tokens;
+    m->power_w = s->joules / s->time_s;
+    m->area_mm2 = (double)NAN;
+    m->dram_mib = s->bytes / (DSE_MIB * s->tokens);
+    m->compute_utilization = s->useful_ops / (p->engine_tflops * ANE_TERA * s->time_s);
+    m->dram_utilization = s->bytes / (p->dram.bandwidth_gbs * DSE_GIGA * s->time_s);
+    m->bound = bound_of(c, slide, s);
+}
+
+static void ane_estimate(const void *params, void *metrics, struct dse_breakdown *breakdown)
+{
+    const struct ane_params *p = params;
+    struct ane_metrics *m = metrics;
+    struct ane_request r = ane_request_of(p);
+    struct ane_shape shape;
+    struct ane_call call;
+    struct ane_step step;
+    ane_shape_init(&shape, p, (double)p->query_rows, r.last);
+    ane_call_init(&call, p, &shape);
+    struct ane_slide_run slide = ane_slide_of(p, &shape);
+    ane_step_init(&step, p, &call, &slide);
+
+    double mib = step.sequences * step.calls / (DSE_MIB * step.tokens);
+    fill_common(&m->common, p, &call, &slide, &step);
+    m->calls = (int64_t)step.calls;
+    m->call_us = call.time_s * DSE_US_PER_S;
+    m->slide_us = slide.time_s * DSE_US_PER_S;
+    m->exposed_slide_us = step.sequences * step.slides * slide.exposed_s * DSE_US_PER_S;
+    m->request_ms = (ane_prefill_s(p, &call, &slide, r.prompt) + ane_generate_s(p, &call, &slide, r.generate)) * ms_per_s;
+    m->wasted_rows = 1 - step.tokens / (step.sequences * step.calls * shape.computed);
+    m->weights_mib = call.weight_bytes * mib;
+    m->kv_mib = call.kv_bytes * mib;
+    m->concat_mib = call.concat_bytes * mib;
+    m->transpose_mib = call.transpose_bytes * mib;
+    m->slide_mib = step.sequences * step.slides * slide.bytes / (DSE_MIB * step.tokens);
+    m->dram_footprint_gib = ane_footprint(p, &shape) / DSE_GIB;
+    if (breakdown) ane_break_down(p, &call, &slide, &step, breakdown);
+}
+
+/* ---- equations ---------------------------------------------------------------------------------------------------------- */
+
+static double inverse(double x)
+{
+    return x > 0 ? 1 / x : (double)NAN;
+}
+
+static void ane_equate(const void *params, void *equations)
+{
+    const struct ane_params *p = params;
+    struct ane_equations *e = equations;
+    struct ane_request r = ane_request_of(p);
+    struct ane_shape s;
+    struct ane_call c;
+    double best_s;
+    ane_shape_init(&s, p, (double)p->query_rows, r.last);
+    ane_call_init(&c, p, &s);
+    struct ane_slide_run slide = ane_slide_of(p, &s);
+    double both_mib = 2 * s.layers * s.row_bytes / DSE_MIB;
+    e->rows_q = s.rows;
+    e->rows_k = s.window;
+    e->cached_rows = s.cached;
+    e->returned_rows = p->cache == ANE_NONE ? 0 : p->cache == ANE_SLID_OUTPUT ? s.cached : s.rows;
+    e->concats_per_k = c.k.concats;
+    e->concat_pieces = c.k.pieces;
+    e->chunk_inputs = c.k.chunk_inputs;
+    e->additions_per_k = c.k.additions;
+    e->transpose_rows = c.k.transposed_rows;
+    e->prefill_calls = ane_prefill_calls(p, &s, r.prompt);
+    e->prefill_calls_per_slide = inverse(ane_slides_per_call(p, &s, true));
+    e->generate_calls_per_slide = inverse(ane_slides_per_call(p, &s, false));
+    e->concat_call_mib = c.concat_bytes / DSE_MIB;
+    e->transpose_call_mib = c.transpose_bytes / DSE_MIB;
+    e->returned_call_mib = e->returned_rows * both_mib;
+    e->one_slide_mib = slide.bytes / DSE_MIB;
+    e->balanced_rows = p->engine_tflops * ANE_TERA / (p->dram.bandwidth_gbs * DSE_GIGA * p->dram.dram_efficiency) *
+                       (double)p->workload.weight_bits / (DSE_BITS_PER_BYTE * DSE_OPS_PER_MAC);
+    e->prefill_ms = ane_prefill_s(p, &c, &slide, r.prompt) * ms_per_s;
+    e->generate_ms = ane_generate_s(p, &c, &slide, r.generate) * ms_per_s;
+    ane_best_query_rows(p, &e->best_query_rows, &best_s);
+    e->best_request_ms = best_s * ms_per_s;
+}
+
+static const char *const without[] = {"area_mm2", NULL};
+
+static const struct dse_trend trends[] = {
+    {.param = "bandwidth_gbs", .metric = "tokens_per_s", .effect = DSE_MORE},
+    {.param = "engine_tflops", .metric = "tokens_per_s", .effect = DSE_MORE},
+    {.param = "engine_tflops", .metric = "energy_mj", .effect = DSE_LESS},
+    {.param = "context", .metric = "latency_us", .effect = DSE_MORE},
+    /* A longer prompt fills its last call better: its tokens can be cheaper. */
+    {.param = "context", .metric = "tokens_per_s", .effect = DSE_LESS, .where = "phase=decode"},
+    {.param = "context", .metric = "energy_mj", .effect = DSE_MORE, .where = "phase=decode"},
+    {.param = "prompt", .metric = "request_ms", .effect = DSE_MORE},
+    {.param = "dispatch_us", .metric = "tokens_per_s", .effect = DSE_LESS},
+    {.param = "host_gap_us", .metric = "tokens_per_s", .effect = DSE_LESS},
+    {0},
+};
+
+const struct dse_model dse_model_ane = {
+    .name = "ane",
+    .title = "Apple Neural Engine: static-shape KV cache",
+    .cite =
+        "In Pursuit of Fast KV-Cached Attention for Apple Neural Engine: Building a memory-friendly KV Cache with static shapes, "
+        "blog post, October 10, 2024",
+    .version = 1,
+    .params = ane_params_table,
+    .params_size = sizeof(struct ane_params),
+    .metrics = ane_metrics_table,
+    .metrics_size = sizeof(struct ane_metrics),
+    .without = without,
+    .resolve = ane_resolve,
+    .check = ane_check,
+    .estimate = ane_estimate,
+    .equations = ane_equations_table,
+    .equations_size = sizeof(struct ane_equations),
+    .equate = ane_equate,
+    .trends = trends,
+};

@@ -1,0 +1,163 @@
+/* The Neural Engine's static-shape KV cache, inside: parameters, metrics, equations, and the steps of the closed form. README.md holds
+ * the equations (E..) and assumptions (A..) that the comments name.
+ *
+ * Every call of a static-shape program costs the same, whatever it is used for. So a point is evaluated in this order: ane_shape_init
+ * chooses the rows; ane_call_init times one call with them; ane_slide_init times the secondary model; ane_step_init counts calls and slides.
+ *
+ * Units inside: seconds, bytes, joules, rows. Only the structs of the tables carry the units of their names.
+ */
+#ifndef ANE_H
+#define ANE_H
+
+#include <dse/hw.h>
+#include <dse/model.h>
+#include <dse/workload.h>
+
+/* Tflop/s -> operations a second. */
+#define ANE_TERA 1e12
+
+enum ane_cache { ANE_TWO_MODEL, ANE_SLID_OUTPUT, ANE_CHUNKS, ANE_LAZY_SOFTMAX, ANE_STACKED, ANE_LATE_TRANSPOSE, ANE_NONE };
+enum ane_joining { ANE_PAIRWISE, ANE_AT_ONCE };
+enum ane_overlap { ANE_MAX, ANE_SUM };
+enum ane_slide_time { ANE_HIDDEN, ANE_EXPOSED };
+enum ane_overflow { ANE_REFUSE, ANE_DISCARD };
+enum ane_head { ANE_EVERY_ROW, ANE_LAST_ROW };
+
+struct ane_params {
+    struct dse_workload workload;
+    struct dse_request request;
+    struct dse_dram dram;
+
+    int64_t window, query_rows, row_multiple;
+    int32_t cache, joining, slide, overflow, head_rows;
+
+    int32_t overlap;
+    double engine_tflops, concat_gbs, transpose_gbs;
+    double dispatch_us, host_gap_us;
+    int64_t programs;
+    double engine_base_w, engine_op_pj;
+};
+
+struct ane_metrics {
+    struct dse_common common;
+    int64_t calls;
+    double call_us, slide_us, exposed_slide_us, request_ms;
+    double wasted_rows;
+    double weights_mib, kv_mib, concat_mib, transpose_mib, slide_mib;
+    double dram_footprint_gib;
+};
+
+struct ane_equations {
+    double rows_q, rows_k, cached_rows, returned_rows;
+    double concats_per_k, concat_pieces, chunk_inputs, additions_per_k, transpose_rows;
+    double prefill_calls, prefill_calls_per_slide, generate_calls_per_slide;
+    double concat_call_mib, transpose_call_mib, returned_call_mib, one_slide_mib;
+    double balanced_rows, prefill_ms, generate_ms;
+    double best_query_rows, best_request_ms;
+};
+
+/* ---- a design point ---------------------------------------------------------------------------------------------------- */
+
+/* What is asked for. */
+struct ane_request {
+    double prompt, generate; /* tokens of a request (E8) */
+    double last;             /* the last position that anything attends to */
+};
+
+/* E1: the rows of one K in a call. */
+struct ane_shape {
+    double rows, computed; /* of Q; the same rounded up to the rows the engine computes (E2) */
+    double window, cached; /* of K; those not computed in the call */
+    double layers;
+    double row_bytes; /* of one K in one layer */
+};
+
+/* E3: what one K of one layer costs in memory operations, in a call. V costs the same, but is never transposed. */
+struct ane_memory_ops {
+    double concats, pieces; /* concatenations; tensors that the one making K joins */
+    double joined_rows;     /* rows written by them */
+    double transposed_rows;
+    double additions;     /* of partial results, instead of a concatenation */
+    double added_tensors; /* partial results read and written for it */
+    double copied_rows;   /* rows written for anything else: the slid output, taking a K out of a stack */
+    double chunk_inputs;  /* tensors that the cached rows come in; 0: one */
+};
+
+/* One operator, or one kind of memory operation, of a call, all layers. */
+struct ane_op {
+    const char *name;
+    enum dse_bound bound;
+    bool attention;
+    double time_s, bytes, ops;
+};
+
+enum { ANE_OPS_MAX = DSE_OPS_MAX + 4 };
+
+struct ane_call {
+    struct ane_shape shape;
+    struct ane_memory_ops k;
+    struct ane_op op[ANE_OPS_MAX];
+    int n_ops;
+    double time_s, dispatch_s, bytes, ops; /* time_s: with the dispatch */
+    double row_ops, pair_ops, head_ops;    /* useful operations of a row, of a (row, position) pair, of a row of the output head */
+    double weight_bytes, kv_bytes, concat_bytes, transpose_bytes;
+};
+
+/* The secondary model that slides the cache, once. All 0 without one. */
+struct ane_slide_run {
+    double time_s, bytes;
+    double exposed_s; /* what it adds to the period of a call (E6) */
+};
+
+/* One step: a token of every sequence, or a prompt of every sequence. */
+struct ane_step {
+    double sequences, calls, slides; /* calls and slides of one sequence */
+    double tokens;                   /* of all sequences */
+    double time_s, gap_s, bytes, joules, useful_ops;
+};
+
+struct ane_request ane_request_of(const struct ane_params *p);
+void ane_shape_init(struct ane_shape *ret, const struct ane_params *p, double query_rows, double last);
+struct ane_memory_ops ane_memory_ops_of(const struct ane_params *p, const struct ane_shape *s);
+void ane_call_init(struct ane_call *ret, const struct ane_params *p, const struct ane_shape *s);
+struct ane_slide_run ane_slide_of(const struct ane_params *p, const struct ane_shape *s);
+void ane_step_init(struct ane_step *ret, const struct ane_params *p, const struct ane_call *c, const struct ane_slide_run *slide);
+
+/* E7: calls of a prompt, and slides of the cache after one call in prefill and in generation. */
+double ane_prefill_calls(const struct ane_params *p, const struct ane_shape *s, double prompt);
+double ane_slides_per_call(const struct ane_params *p, const struct ane_shape *s, bool prefill);
+/* E8: seconds of the prompt and of the generation of a request. */
+double ane_prefill_s(const struct ane_params *p, const struct ane_call *c, const struct ane_slide_run *slide, double prompt);
+double ane_generate_s(const struct ane_params *p, const struct ane_call *c, const struct ane_slide_run *slide, double generate);
+/* E8: the query rows of the shortest request, and its time. NaN when none fits the window. */
+void ane_best_query_rows(const struct ane_params *p, double *ret_rows, double *ret_s);
+/* Whether `last` positions fit the window in whole blocks of query rows. */
+bool ane_fits(const struct ane_params *p, const struct ane_shape *s, double last);
+/* E10: bytes in DRAM. */
+double ane_footprint(const struct ane_params *p, const struct ane_shape *s);
+/* E9: joules of engine time (exposed or not), operations and DRAM traffic. */
+double ane_joules(const struct ane_params *p, double busy_s, double ops, double bytes);
+
+void ane_break_down(const struct ane_params *p, const struct ane_call *c, const struct ane_slide_run *slide,
+                    const struct ane_step *s, struct dse_breakdown *out);
+
+extern const struct dse_model dse_model_ane;
+
+/* ceil() of a number from 0 to 2^62, inline: baseline x86-64 calls the library for ceil(). */
+static inline double ane_ceil(double x)
+{
+    double whole = (double)(int64_t)x;
+    return whole < x ? whole + 1 : whole;
+}
+
+static inline double ane_min(double a, double b)
+{
+    return a < b ? a : b;
+}
+
+static inline double ane_max(double a, double b)
+{
+    return a > b ? a : b;
+}
+
+#endif

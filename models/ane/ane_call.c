@@ -1,0 +1,191 @@
+/* One call of the static-shape program: its rows, its memory operations, the time of each operator; and the model that slides. */
+#include "ane.h"
+
+#include <dse/units.h>
+
+#include <assert.h>
+
+static const double activation_bytes = 2; /* the engine computes in fp16 */
+
+struct ane_request ane_request_of(const struct ane_params *p)
+{
+    struct ane_request r = {.prompt = (double)p->workload.context, .last = (double)p->workload.context};
+    if (p->request.generate > 0) {
+        r.prompt = (double)p->request.prompt;
+        r.generate = (double)p->request.generate;
+        r.last = r.prompt + r.generate;
+    }
+    return r;
+}
+
+/* E1, E2. */
+void ane_shape_init(struct ane_shape *ret, const struct ane_params *p, double query_rows, double last)
+{
+    const struct dse_llm *llm = p->workload.llm;
+    bool cached = p->cache != ANE_NONE;
+    double window = (double)p->window, multiple = (double)p->row_multiple;
+    if (window <= 0) window = cached ? ane_ceil(last / query_rows) * query_rows : last;
+    double rows = cached ? query_rows : window;
+    *ret =
+        (struct ane_shape){.rows = rows,
+                           .computed = ane_ceil(rows / multiple) * multiple,
+                           .window = window,
+                           .cached = ane_max(window - rows, 0),
+                           .layers = (double)llm->layers,
+                           .row_bytes = (double)(llm->kv_heads * llm->head_dim) * (double)p->workload.kv_bits / DSE_BITS_PER_BYTE};
+}
+
+bool ane_fits(const struct ane_params *p, const struct ane_shape *s, double last)
+{
+    if (p->overflow == ANE_DISCARD) return true;
+    if (p->cache == ANE_NONE) return last <= s->window;
+    return ane_ceil(last / s->rows) * s->rows <= s->window;
+}
+
+/* Rows written to join `pieces` tensors of `rows` rows each, `total` in all: the last piece may be shorter. */
+static double joined(const struct ane_params *p, double pieces, double rows, double total)
+{
+    if (pieces <= 1) return 0;
+    if (p->joining == ANE_AT_ONCE) return total;
+    return rows * (pieces * (pieces + 1) / 2 - 1) - (pieces * rows - total);
+}
+
+/* E3. */
+struct ane_memory_ops ane_memory_ops_of(const struct ane_params *p, const struct ane_shape *s)
+{
+    struct ane_memory_ops k = {.transposed_rows = s->rows};
+    double chunks = ane_ceil(s->window / s->rows), matrices = 2 * s->layers;
+    if (p->cache == ANE_LATE_TRANSPOSE || p->cache == ANE_NONE) k.transposed_rows = s->window;
+    if (s->cached <= 0) return k;
+    if (p->cache == ANE_LAZY_SOFTMAX) {
+        k.additions = chunks - 1;
+        k.added_tensors = chunks + 2 * chunks + 3 * (chunks - 1);
+    } else {
+        k.concats = 1;
+        k.pieces = p->cache == ANE_CHUNKS ? chunks : 2;
+        k.joined_rows = p->cache == ANE_CHUNKS ? joined(p, chunks, s->rows, s->window) : s->window;
+    }
+    if (p->cache == ANE_CHUNKS || p->cache == ANE_LAZY_SOFTMAX) k.chunk_inputs = chunks - 1;
+    if (p->cache == ANE_SLID_OUTPUT) {
+        k.concats++;
+        k.copied_rows = s->cached;
+    }
+    if (p->cache == ANE_STACKED) k.copied_rows = s->cached + joined(p, matrices, s->rows, matrices * s->rows) / matrices;
+    return k;
+}
+
+/* ---- the operators ------------------------------------------------------------------------------------------------------ */
+
+static double stream_bytes_per_s(const struct ane_params *p)
+{
+    return p->dram.bandwidth_gbs * DSE_GIGA * p->dram.dram_efficiency;
+}
+
+static void append(struct ane_call *c, struct ane_op op)
+{
+    assert(c->n_ops < ANE_OPS_MAX);
+    c->op[c->n_ops++] = op;
+    c->time_s += op.time_s;
+    c->bytes += op.bytes;
+    c->ops += op.ops;
+}
+
+/* E4. */
+static void append_operator(struct ane_call *c, const struct ane_params *p, const struct dse_op *o, bool attention, double bytes,
+                            double ops)
+{
+    double compute_s = ops / (p->engine_tflops * ANE_TERA), dram_s = bytes / stream_bytes_per_s(p);
+    append(c, (struct ane_op){.name = o->name,
+                              .bound = compute_s > dram_s ? DSE_BOUND_COMPUTE : DSE_BOUND_DRAM,
+                              .attention = attention,
+                              .time_s = p->overlap == ANE_SUM ? compute_s + dram_s : ane_max(compute_s, dram_s),
+                              .bytes = bytes,
+                              .ops = ops});
+}
+
+/* E5: bytes are read and written. */
+static void append_memory_op(struct ane_call *c, const struct ane_params *p, const char *name, double gbs, double bytes)
+{
+    double rate = ane_min(gbs * DSE_GIGA, stream_bytes_per_s(p));
+    if (bytes > 0)
+        append(c,
+               (struct ane_op){.name = name, .bound = DSE_BOUND_DRAM, .attention = true, .time_s = bytes / rate, .bytes = bytes});
+}
+
+/* The operators that `computed` rows and a window of K expand to: those of a decode step of as many sequences, but for what they read of
+ * the cache, which is one and the same for all rows. From the scores to the values they work on (row, position) pairs. */
+static void append_operators(struct ane_call *c, const struct ane_params *p)
+{
+    const struct ane_shape *s = &c->shape;
+    struct dse_workload w = p->workload;
+    struct dse_oplist list;
+    bool pairs = false;
+    w.phase = DSE_DECODE;
+    w.batch = (int64_t)s->computed;
+    w.context = (int64_t)s->window;
+    dse_workload_expand(&w, &list);
+    for (int i = 0; i < list.n; i++) {
+        const struct dse_op *o = &list.op[i];
+        bool reads = o->kind == DSE_OP_SCORES || o->kind == DSE_OP_VALUES, head = o->kind == DSE_OP_LINEAR && o->repeat == 1;
+        pairs = pairs || o->kind == DSE_OP_SCORES;
+        double kv = reads ? s->layers * s->window * s->row_bytes : o->kv_write_bytes / s->computed * s->rows;
+        double a_row = o->ops / s->computed;
+        append_operator(c, p, o, pairs, o->weight_bytes + kv, head && p->head_rows == ANE_LAST_ROW ? a_row : o->ops);
+        c->weight_bytes += o->weight_bytes;
+        c->kv_bytes += kv;
+        if (head)
+            c->head_ops += a_row;
+        else if (pairs)
+            c->pair_ops += a_row / s->window;
+        else
+            c->row_ops += a_row;
+        pairs = pairs && o->kind != DSE_OP_VALUES;
+    }
+}
+
+void ane_call_init(struct ane_call *ret, const struct ane_params *p, const struct ane_shape *s)
+{
+    ret->shape = *s;
+    ret->k = ane_memory_ops_of(p, s);
+    ret->n_ops = 0;
+    ret->dispatch_s = (double)p->programs * p->dispatch_us / DSE_US_PER_S;
+    ret->time_s = ret->dispatch_s;
+    ret->bytes = ret->ops = ret->row_ops = ret->pair_ops = ret->head_ops = ret->weight_bytes = ret->kv_bytes = 0;
+    append_operators(ret, p);
+    const struct ane_memory_ops *k = &ret->k;
+    double both = 2 * s->layers * 2 * s->row_bytes; /* K and V, read and written, all layers */
+    double tensor = s->computed * (double)(p->workload.llm->heads * p->workload.llm->head_dim) * activation_bytes;
+    double copied = both * k->copied_rows, added = s->layers * k->added_tensors * tensor;
+    ret->concat_bytes = both * k->joined_rows + copied + added;
+    ret->transpose_bytes = both / 2 * k->transposed_rows;
+    append_memory_op(ret, p, "transpose", p->transpose_gbs, ret->transpose_bytes);
+    append_memory_op(ret, p, "concat", p->concat_gbs, both * k->joined_rows);
+    append_memory_op(ret, p, p->cache == ANE_STACKED ? "stack" : "slid_output", p->concat_gbs, copied);
+    append_memory_op(ret, p, "partial_sums", p->concat_gbs, added);
+}
+
+/* ---- sliding ------------------------------------------------------------------------------------------------------------ */
+
+static bool slides(const struct ane_params *p, const struct ane_shape *s)
+{
+    return s->cached > 0 && (p->cache == ANE_TWO_MODEL || p->cache == ANE_STACKED || p->cache == ANE_LATE_TRANSPOSE);
+}
+
+/* E6. */
+struct ane_slide_run ane_slide_of(const struct ane_params *p, const struct ane_shape *s)
+{
+    struct ane_slide_run run = {0};
+    if (!slides(p, s)) return run;
+    double rate = ane_min(p->concat_gbs * DSE_GIGA, stream_bytes_per_s(p)), gap = p->host_gap_us / DSE_US_PER_S;
+    run.bytes = 2 * s->layers * 2 * s->cached * s->row_bytes;
+    run.time_s = p->dispatch_us / DSE_US_PER_S + run.bytes / rate;
+    run.exposed_s = p->slide == ANE_HIDDEN ? ane_max(run.time_s - gap, 0) : run.time_s;
+    return run;
+}
+
+/* E7. */
+double ane_slides_per_call(const struct ane_params *p, const struct ane_shape *s, bool prefill)
+{
+    if (!slides(p, s)) return 0;
+    return prefill ? 1 : 1 / s->rows;
+}

@@ -1,0 +1,187 @@
+/* Calls put together: a step, a request, the best number of query rows; energy, memory, and the breakdown. */
+#include "ane.h"
+
+#include <dse/units.h>
+
+#include <math.h>
+
+/* E7. */
+double ane_prefill_calls(const struct ane_params *p, const struct ane_shape *s, double prompt)
+{
+    return p->cache == ANE_NONE ? 1 : ane_ceil(prompt / s->rows);
+}
+
+/* Seconds of `calls` calls of one sequence, with the host's gaps and the slides. */
+static double calls_s(const struct ane_params *p, const struct ane_call *c, const struct ane_slide_run *slide, double calls,
+                      bool prefill)
+{
+    double gap = p->host_gap_us / DSE_US_PER_S;
+    return calls * (c->time_s + gap + ane_slides_per_call(p, &c->shape, prefill) * slide->exposed_s);
+}
+
+double ane_prefill_s(const struct ane_params *p, const struct ane_call *c, const struct ane_slide_run *slide, double prompt)
+{
+    return calls_s(p, c, slide, ane_prefill_calls(p, &c->shape, prompt), true);
+}
+
+double ane_generate_s(const struct ane_params *p, const struct ane_call *c, const struct ane_slide_run *slide, double generate)
+{
+    return calls_s(p, c, slide, generate, false);
+}
+
+double ane_joules(const struct ane_params *p, double busy_s, double ops, double bytes)
+{
+    return p->engine_base_w * busy_s + p->engine_op_pj * DSE_PICO * ops + dse_dram_joules(&p->dram, bytes);
+}
+
+double ane_footprint(const struct ane_params *p, const struct ane_shape *s)
+{
+    struct dse_workload w = p->workload;
+    double row = 2 * s->layers * s->row_bytes, sequences = (double)w.batch;
+    w.context = 0;
+    double weights = dse_workload_footprint(&w);
+    if (p->cache == ANE_NONE) return weights + s->window * row / s->layers; /* K and V of the layer at work */
+    bool copy = p->cache != ANE_CHUNKS && p->cache != ANE_LAZY_SOFTMAX;     /* the cache being written while the old one is read */
+    return weights + (sequences * s->window + (copy ? s->cached : 0)) * row;
+}
+
+/* ---- a step ------------------------------------------------------------------------------------------------------------- */
+
+/* (row, position) pairs of a prompt: row i sees i positions, and no more than the window. */
+static double prompt_pairs(double prompt, double window)
+{
+    double rising = ane_min(prompt, window);
+    return rising * (rising + 1) / 2 + (prompt - rising) * window;
+}
+
+/* Positions that a token sees, mean over the positions first .. last. */
+static double mean_seen(double first, double last, double window)
+{
+    return (prompt_pairs(last, window) - prompt_pairs(first - 1, window)) / (last - first + 1);
+}
+
+void ane_step_init(struct ane_step *ret, const struct ane_params *p, const struct ane_call *c, const struct ane_slide_run *slide)
+{
+    struct ane_request r = ane_request_of(p);
+    bool prefill = p->workload.phase == DSE_PREFILL;
+    double sequences = (double)p->workload.batch, window = c->shape.window;
+    double calls = prefill ? ane_prefill_calls(p, &c->shape, r.prompt) : 1;
+    double slides = calls * ane_slides_per_call(p, &c->shape, prefill);
+    double first = r.generate > 0 ? r.prompt + 1 : r.last;
+    double rows = prefill ? r.prompt : 1;
+    double pairs = prefill ? prompt_pairs(r.prompt, window) : mean_seen(first, r.last, window);
+    *ret = (struct ane_step){
+        .sequences = sequences,
+        .calls = calls,
+        .slides = slides,
+        .tokens = sequences * rows,
+        .time_s = sequences * calls_s(p, c, slide, calls, prefill),
+        .gap_s = sequences * calls * p->host_gap_us / DSE_US_PER_S,
+        .bytes = sequences * (calls * c->bytes + slides * slide->bytes),
+        .joules = sequences *
+                  (calls * ane_joules(p, c->time_s, c->ops, c->bytes) + slides * ane_joules(p, slide->time_s, 0, slide->bytes)),
+        .useful_ops = sequences * (rows * c->row_ops + pairs * c->pair_ops + c->head_ops),
+    };
+}
+
+/* ---- the best number of query rows ---------------------------------------------------------------------------------------- */
+
+struct best {
+    const struct ane_params *p;
+    struct ane_request r;
+    double rows, time_s;
+};
+
+static void try_rows(struct best *b, double rows)
+{
+    struct ane_shape s;
+    struct ane_call c;
+    ane_shape_init(&s, b->p, rows, b->r.last);
+    if (s.rows > s.window || !ane_fits(b->p, &s, b->r.last)) return;
+    ane_call_init(&c, b->p, &s);
+    struct ane_slide_run slide = ane_slide_of(b->p, &s);
+    double time_s = ane_prefill_s(b->p, &c, &slide, b->r.prompt) + ane_generate_s(b->p, &c, &slide, b->r.generate);
+    if (time_s >= b->time_s) return;
+    b->rows = s.rows;
+    b->time_s = time_s;
+}
+
+/* Every multiple of row_multiple up to EACH of them; above, for every number of calls of the prompt, the fewest rows that do it. */
+void ane_best_query_rows(const struct ane_params *p, double *ret_rows, double *ret_s)
+{
+    enum { EACH = 64 };
+    struct best b = {.p = p, .r = ane_request_of(p), .rows = (double)NAN, .time_s = (double)INFINITY};
+    double multiple = (double)p->row_multiple, most = p->window > 0 ? (double)p->window : b.r.last;
+    if (p->cache == ANE_NONE) {
+        try_rows(&b, 1);
+    } else {
+        for (double n = 1; n <= EACH && n * multiple <= most; n++) try_rows(&b, n * multiple);
+        for (double calls = 1; b.r.prompt / calls > EACH * multiple; calls++) {
+            double rows = ane_ceil(b.r.prompt / calls / multiple) * multiple;
+            if (rows <= most) try_rows(&b, rows);
+        }
+    }
+    *ret_rows = b.rows;
+    *ret_s = isinf(b.time_s) ? (double)NAN : b.time_s;
+}
+
+/* ---- the breakdown -------------------------------------------------------------------------------------------------------- */
+
+struct out {
+    const struct ane_params *p;
+    double times; /* calls of the step */
+    struct dse_breakdown *parts;
+};
+
+static void add(const struct out *o, const char *name, int depth, enum dse_bound bound, double time_s, double joules, double bytes,
+                double ops)
+{
+    dse_breakdown_add(o->parts, (struct dse_part){.name = name,
+                                                  .bound = time_s > 0 ? dse_bound_names[bound] : "hidden",
+                                                  .depth = depth,
+                                                  .time_us = time_s * DSE_US_PER_S,
+                                                  .dram_bytes = bytes,
+                                                  .ops = ops,
+                                                  .energy_mj = joules * DSE_MJ_PER_J});
+}
+
+static void add_op(const struct out *o, const struct ane_op *op, int depth)
+{
+    add(o, op->name, depth, op->bound, o->times * op->time_s, o->times * ane_joules(o->p, op->time_s, op->ops, op->bytes),
+        o->times * op->bytes, o->times * op->ops);
+}
+
+/* All memory operations stand under attention, which is where they happen. */
+static void add_attention(const struct out *o, const struct ane_call *c)
+{
+    struct ane_op sum = {.name = "attention"};
+    double longest = 0;
+    for (int i = 0; i < c->n_ops; i++) {
+        if (!c->op[i].attention) continue;
+        sum.time_s += c->op[i].time_s;
+        sum.bytes += c->op[i].bytes;
+        sum.ops += c->op[i].ops;
+        if (c->op[i].time_s >= longest) {
+            longest = c->op[i].time_s;
+            sum.bound = c->op[i].bound;
+        }
+    }
+    add_op(o, &sum, 0);
+    for (int i = 0; i < c->n_ops; i++)
+        if (c->op[i].attention) add_op(o, &c->op[i], 1);
+}
+
+void ane_break_down(const struct ane_params *p, const struct ane_call *c, const struct ane_slide_run *slide,
+                    const struct ane_step *s, struct dse_breakdown *out)
+{
+    struct out o = {.p = p, .times = s->sequences * s->calls, .parts = out};
+    double slides = s->sequences * s->slides;
+    for (int i = 0; i < c->n_ops; i++) {
+        if (!c->op[i].attention) add_op(&o, &c->op[i], 0);
+        if (i == 0) add_attention(&o, c);
+    }
+    add(&o, "dispatch", 0, DSE_BOUND_LATENCY, o.times * c->dispatch_s, o.times * ane_joules(p, c->dispatch_s, 0, 0), 0, 0);
+    add(&o, "slide", 0, DSE_BOUND_DRAM, slides * slide->exposed_s, slides * ane_joules(p, slide->time_s, 0, slide->bytes),
+        slides * slide->bytes, 0);
+    add(&o, "host_gap", 0, DSE_BOUND_LATENCY, s->gap_s, 0, 0, 0);
+}

@@ -1,0 +1,343 @@
+/* SwiftKV-MHA: the tables, check, estimate and equate. The closed form is in swiftkv_timing.c (a step), swiftkv_fpga.c (resources,
+ * power) and swiftkv_fixed.c (arithmetic). */
+#include "swiftkv.h"
+
+#include <dse/units.h>
+
+#include <math.h>
+#include <stddef.h>
+
+static const char *const attentions[] = {
+    [SWIFTKV_SWIFTKV] = "swiftkv", [SWIFTKV_NATIVE] = "native", [SWIFTKV_FLASH] = "flash", [SWIFTKV_STREAMING] = "streaming", NULL};
+static const char *const value_updates[] = {[SWIFTKV_UPDATE_IDEAL] = "ideal",
+                                            [SWIFTKV_UPDATE_OWN] = "own",
+                                            [SWIFTKV_UPDATE_SHARED] = "shared",
+                                            [SWIFTKV_UPDATE_SINGLE] = "single",
+                                            NULL};
+static const char *const kv_fetches[] = {[SWIFTKV_FETCH_GROUP] = "group", [SWIFTKV_FETCH_HEAD] = "head", NULL};
+static const char *const mappings[] = {[SWIFTKV_ONE_OUTPUT] = "one-output", [SWIFTKV_SEVERAL_OUTPUTS] = "several-outputs", NULL};
+static const char *const stalls[] = {[SWIFTKV_STALLS_ARRAY] = "array", [SWIFTKV_STALLS_BOTH] = "both", NULL};
+static const char *const heads[] = {[SWIFTKV_HEAD_EXCLUDED] = "excluded", [SWIFTKV_HEAD_INCLUDED] = "included", NULL};
+
+/* The FPGA stands after the DRAM: where both set a default, that of the FPGA counts. */
+#define P struct swiftkv_params
+static const struct dse_param swiftkv_params_table[] = {
+    DSE_EMBED(P, workload, struct dse_workload, dse_workload_params),
+    DSE_EMBED(P, dram, struct dse_dram, dse_dram_params),
+    DSE_PARAM_REF(P, fpga, struct dse_fpga, DSE_KIND_FPGA,
+                  "the FPGA; sets the defaults of bandwidth_gbs and capacity_gib, and the resources that there are", "Sec. V"),
+    DSE_PARAM_I64(P, processors, 1, 1024, "SKV processors, each with one head at a time", "Sec. IV-A"),
+    DSE_PARAM_I64(P, dsps_per_processor, 1, 4096, "DSPs in the MAC array of a processor", "Sec. IV-B"),
+    DSE_PARAM_I64(P, extra_dsps, 0, 1024, "other DSPs of a processor: exponential, rotary embedding", "Table II, E9"),
+    DSE_PARAM_F64(P, clock_mhz, "MHz", 10, 1000, "clock of the whole accelerator", "Sec. V"),
+    DSE_PARAM_I64_UNIT(P, activation_bits, "bit", 2, 32, "width of an activation in linear layers", "Sec. IV-A"),
+    DSE_PARAM_I64_UNIT(P, q_int_bits, "bit", 2, 32, "bits of attention's fixed-point numbers before the point, the sign included",
+                       "Sec. III"),
+    DSE_PARAM_I64_UNIT(P, q_frac_bits, "bit", 8, 24, "bits of attention's fixed-point numbers after the point", "Sec. III"),
+    DSE_PARAM_I64_UNIT(P, lut_bits, "bit", 1, 12, "index of the table of the exponential", "Sec. III"),
+    DSE_PARAM_F64_AUTO(P, gemv_dsps, "", 0.25, 64, NULL,
+                       "DSPs of one weight-activation product; auto: what the widths need; 0.5: two are packed into one", "E1"),
+    DSE_PARAM_F64_AUTO(P, fxp_dsps, "", 0.25, 64, NULL,
+                       "DSPs of one product of attention; auto: what q_int_bits + q_frac_bits need", "E1"),
+    DSE_PARAM_ENUM(P, gemv_mapping, mappings, "the array makes one output at a time, or several where it is wider than the input",
+                   "Sec. IV-B, E3"),
+    DSE_PARAM_ENUM(P, gemv_stalls, stalls, "what gemv_efficiency slows: the arrays alone, or the slower of arrays and HBM", "E4"),
+    DSE_PARAM_F64(P, gemv_efficiency, "", 0.01, 1, "share of the cycles of linear layers that do work", "E4"),
+    DSE_PARAM_I64(P, weight_reuse, 1, 65536, "vectors that share one read of the weights: batches, prompts; 1: GEMV after GEMV",
+                  "E4"),
+    DSE_PARAM_ENUM(P, head, heads, "is the output head part of a step", "E4"),
+    DSE_PARAM_ENUM(P, attention, attentions, "the algorithm", "Fig. 7b, E6"),
+    DSE_PARAM_ENUM(P, value_update, value_updates,
+                   "where swiftkv multiplies the values by the weights: at no cost, on DSPs of its own, on the MAC array with "
+                   "full or with narrow products",
+                   "E6"),
+    DSE_PARAM_ENUM(P, kv_fetch, kv_fetches,
+                   "grouped-query attention: one fetch serves the heads of a group, or each fetches its own", "E5"),
+    DSE_PARAM_I64(P, block, 1, 65536, "positions in a block of flash attention", "Fig. 7a"),
+    DSE_PARAM_I64_UNIT(P, rope_cycles, "cycle", 0, 1000, "rotary embedding of the new token, a head", "Sec. IV-C"),
+    DSE_PARAM_I64_UNIT(P, overhead_cycles, "cycle", 0, 1000000,
+                       "what else a layer's attention takes for a token: conversions, gathering; not published", "E7"),
+    DSE_PARAM_F64(P, t_s_cycles, "cycle", 0, 1000, "native, flash: one pass of the softmax over a score", "E6"),
+    DSE_PARAM_F64(P, t_v_cycles, "cycle", 0, 1000, "native, flash, streaming: weighting a value of 128 elements", "E6"),
+    DSE_PARAM_F64(P, t_b_cycles, "cycle", 0, 10000, "flash: from the last score of a block to the next block", "E6"),
+    DSE_PARAM_I64_UNIT(P, budget_cycles, "cycle", 1, 4096, "cycles a position that budget_dsps is for", "E11"),
+    DSE_PARAM_F64(P, rope_base, "", 2, 1e9, "base of the rotary angles", "Sec. II"),
+    DSE_PARAM_F64(P, reference_power_w, "W", 0, 1000, "chip without HBM, of the published machine", "Sec. V"),
+    DSE_PARAM_F64(P, static_share, "", 0, 1, "share of it that neither size nor clock change; not published", "E10"),
+    DSE_PARAM_END,
+};
+#undef P
+
+#define M struct swiftkv_metrics
+static const struct dse_metric swiftkv_metrics_table[] = {
+    DSE_METRIC_EMBED(M, common, struct dse_common, dse_common_metrics),
+    DSE_METRIC_F64(M, linear_us, "us", DSE_LESS, "part of latency_us spent in linear layers", "E4"),
+    DSE_METRIC_F64(M, attention_share, "", DSE_LESS, "attention_us over latency_us", "Fig. 8a"),
+    DSE_METRIC_F64(M, effective_gops, "Gop/s", DSE_MORE, "operations of linear layers and attention over time", "Table IV"),
+    DSE_METRIC_F64(M, chip_gop_per_j, "Gop/J", DSE_MORE, "effective_gops over chip_power_w", "Table IV"),
+    DSE_METRIC_F64(M, tokens_per_j, "tokens/J", DSE_MORE, "tokens for the energy of chip and HBM", "Table III"),
+    DSE_METRIC_F64(M, chip_power_w, "W", DSE_LESS, "power without the HBM", "E10"),
+    DSE_METRIC_F64(M, dram_power_w, "W", DSE_LESS, "power of the HBM, mean over the step", "E10"),
+    DSE_METRIC_F64(M, luts, "", DSE_LESS, "look-up tables used", "E9"),
+    DSE_METRIC_F64(M, ffs, "", DSE_LESS, "flip-flops used", "E9"),
+    DSE_METRIC_F64(M, brams, "", DSE_LESS, "block RAMs used", "E9"),
+    DSE_METRIC_F64(M, dsps, "", DSE_LESS, "DSPs used", "E9"),
+    DSE_METRIC_F64(M, lut_share, "", DSE_LESS, "share of the FPGA's look-up tables", "Table II"),
+    DSE_METRIC_F64(M, ff_share, "", DSE_LESS, "share of the FPGA's flip-flops", "Table II"),
+    DSE_METRIC_F64(M, bram_share, "", DSE_LESS, "share of the FPGA's block RAMs", "Table II"),
+    DSE_METRIC_F64(M, dsp_share, "", DSE_LESS, "share of the FPGA's DSPs", "Table II"),
+    DSE_METRIC_F64(M, exp_error_percent, "%", DSE_LESS, "largest relative error of the exponential, before rounding", "E12"),
+    DSE_METRIC_F64(M, rope_drift, "", DSE_LESS,
+                   "bound on the error of the sine and cosine that rotary embedding carries to this context", "E14"),
+    DSE_METRIC_F64(M, dram_footprint_gib, "GiB", DSE_LESS, "weights and KV cache", "E8"),
+    DSE_METRIC_END,
+};
+#undef M
+
+#define E struct swiftkv_equations
+static const struct dse_metric swiftkv_equations_table[] = {
+    DSE_METRIC_F64(E, gemv_lanes, "", DSE_MORE, "elements a cycle of a dot product in a processor, linear layers", "E2"),
+    DSE_METRIC_F64(E, gemv_width, "", DSE_MORE, "elements a cycle of a dot product over all processors, linear layers", "E2"),
+    DSE_METRIC_F64(E, gemv_peak_gops, "Gop/s", DSE_MORE, "peak as the paper counts: n products and n - 1 sums a processor", "E2"),
+    DSE_METRIC_F64(E, array_peak_gops, "Gop/s", DSE_MORE, "peak at two operations a product", "E2"),
+    DSE_METRIC_F64(E, fxp_lanes, "", DSE_MORE, "elements a cycle of a dot product in a processor, attention", "E2"),
+    DSE_METRIC_F64(E, dot_cycles, "cycle", DSE_LESS, "dot product of a query and a key", "E6"),
+    DSE_METRIC_F64(E, update_cycles, "cycle", DSE_LESS, "what the update adds to it", "E6"),
+    DSE_METRIC_F64(E, position_cycles, "cycle", DSE_LESS, "a position of a head, all of it", "E6"),
+    DSE_METRIC_F64(E, attention_cycles, "cycle", DSE_LESS, "attention of one head over the context", "E6"),
+    DSE_METRIC_F64(E, kv_dram_cycles, "cycle", DSE_LESS, "to read a position's keys and values of one layer at the peak bandwidth",
+                   "E5"),
+    DSE_METRIC_F64(E, layer_gemv_cycles, "cycle", DSE_LESS, "linear layers of one layer, one token, without stalls", "E3"),
+    DSE_METRIC_F64(E, layer_ideal_cycles, "cycle", DSE_LESS, "the same if no lane were ever idle", "E3"),
+    DSE_METRIC_F64(E, token_ops, "", DSE_NEITHER, "operations of a token: all weights, the head's too, and attention", "Sec. V"),
+    DSE_METRIC_F64(E, array_dsps, "", DSE_LESS, "DSPs of all processors", "E9"),
+    DSE_METRIC_F64(E, budget_dsps, "", DSE_LESS, "DSPs that dot product and update need at budget_cycles a position", "E11"),
+    DSE_METRIC_F64(E, exp_estimate_percent, "%", DSE_LESS, "the usual second-order estimate, (step ln 2)^2 / 8", "E12"),
+    DSE_METRIC_F64(E, exp_swept_percent, "%", DSE_LESS, "largest relative error over all fractions, before rounding", "E13"),
+    DSE_METRIC_F64(E, exp_rounded_percent, "%", DSE_LESS, "the same, table, slopes and result in q_frac_bits", "E13"),
+    DSE_METRIC_F64(E, rope_simulated_drift, "", DSE_LESS,
+                   "worst error of sine and cosine up to this context, carried out in fixed point", "E15"),
+    DSE_METRIC_END,
+};
+#undef E
+
+static const char *const swiftkv_without[] = {"area_mm2", NULL};
+
+static const struct dse_trend swiftkv_trends[] = {
+    {.param = "bandwidth_gbs", .metric = "tokens_per_s", .effect = DSE_MORE},
+    {.param = "processors", .metric = "tokens_per_s", .effect = DSE_MORE},
+    {.param = "dsps_per_processor", .metric = "tokens_per_s", .effect = DSE_MORE},
+    {.param = "clock_mhz", .metric = "tokens_per_s", .effect = DSE_MORE},
+    {.param = "gemv_efficiency", .metric = "tokens_per_s", .effect = DSE_MORE},
+    {.param = "weight_reuse", .metric = "tokens_per_s", .effect = DSE_MORE},
+    {.param = "kv_bits", .metric = "tokens_per_s", .effect = DSE_LESS},
+    {.param = "weight_bits", .metric = "tokens_per_s", .effect = DSE_LESS},
+    {.param = "context", .metric = "latency_us", .effect = DSE_MORE},
+    {.param = "context", .metric = "tokens_per_s", .effect = DSE_LESS, .where = "phase=decode"},
+    {.param = "context", .metric = "energy_mj", .effect = DSE_MORE, .where = "phase=decode"},
+    {.param = "lut_bits", .metric = "exp_error_percent", .effect = DSE_LESS},
+    {.param = "q_frac_bits", .metric = "rope_drift", .effect = DSE_LESS},
+    {0},
+};
+
+static void swiftkv_resolve(void *params)
+{
+    struct swiftkv_params *p = params;
+    dse_dram_resolve(&p->dram);
+    int64_t fxp_bits = p->q_int_bits + p->q_frac_bits;
+    if (isnan(p->gemv_dsps)) p->gemv_dsps = swiftkv_product_dsps(p->workload.weight_bits, p->activation_bits);
+    if (isnan(p->fxp_dsps)) p->fxp_dsps = swiftkv_product_dsps(fxp_bits, fxp_bits);
+}
+
+static const char *swiftkv_check(const void *params)
+{
+    const struct swiftkv_params *p = params;
+    const char *why = dse_workload_check(&p->workload);
+    if (why) return why;
+    if (dse_workload_footprint(&p->workload) > p->dram.capacity_gib * DSE_GIB) return "weights and KV cache do not fit the DRAM";
+    if (swiftkv_gemv_lanes(p) < 1) return "the MAC array has fewer DSPs than one weight-activation product needs";
+    if (swiftkv_fxp_lanes(p) < 1) return "the MAC array has fewer DSPs than one product of attention needs";
+    if (p->lut_bits > p->q_frac_bits) return "the table of the exponential has a longer index than there are fraction bits";
+    return swiftkv_chip_check(p);
+}
+
+/* ---- estimate -------------------------------------------------------------------------------------------------------------- */
+
+static int32_t bound_of(const struct swiftkv_step *s)
+{
+    if (s->latency_bound_s > s->compute_bound_s && s->latency_bound_s > s->dram_bound_s) return DSE_BOUND_LATENCY;
+    return s->compute_bound_s >= s->dram_bound_s ? DSE_BOUND_COMPUTE : DSE_BOUND_DRAM;
+}
+
+static void fill_common(struct dse_common *m, const struct swiftkv_params *p, const struct swiftkv_step *s,
+                        const struct swiftkv_chip *chip)
+{
+    double joules = chip->watts * s->time_s + dse_dram_joules(&p->dram, s->bytes);
+    double arrays = p->value_update == SWIFTKV_UPDATE_OWN ? 2 : 1;
+    double array_dsps = arrays * (double)(p->processors * p->dsps_per_processor);
+    m->tokens_per_s = s->tokens / s->time_s;
+    m->latency_us = s->time_s * DSE_US_PER_S;
+    m->attention_us = s->attention.time_s * DSE_US_PER_S;
+    m->energy_mj = joules * DSE_MJ_PER_J / s->tokens;
+    m->power_w = joules / s->time_s;
+    m->area_mm2 = NAN; /* an FPGA's: see .without */
+    m->dram_mib = s->bytes / (DSE_MIB * s->tokens);
+    m->compute_utilization = s->dsp_products / (array_dsps * p->clock_mhz * 1e6 * s->time_s);
+    m->dram_utilization = s->bytes / (p->dram.bandwidth_gbs * DSE_GIGA * s->time_s);
+    m->bound = bound_of(s);
+}
+
+static void fill_fpga(struct swiftkv_metrics *m, const struct dse_fpga *fpga, const struct swiftkv_chip *chip)
+{
+    m->luts = chip->luts;
+    m->ffs = chip->ffs;
+    m->brams = chip->brams;
+    m->dsps = chip->dsps;
+    m->lut_share = chip->luts / (double)fpga->luts;
+    m->ff_share = chip->ffs / (double)fpga->ffs;
+    m->bram_share = chip->brams / (double)fpga->brams;
+    m->dsp_share = chip->dsps / (double)fpga->dsps;
+}
+
+static void break_down(const struct swiftkv_params *p, const struct swiftkv_step *s, double watts, struct dse_breakdown *out);
+
+static void swiftkv_estimate(const void *params, void *metrics, struct dse_breakdown *breakdown)
+{
+    const struct swiftkv_params *p = params;
+    struct swiftkv_metrics *m = metrics;
+    struct swiftkv_step step;
+    struct swiftkv_chip chip;
+    swiftkv_step_init(&step, p);
+    swiftkv_chip_at(p, &chip);
+    fill_common(&m->common, p, &step, &chip);
+    fill_fpga(m, p->fpga, &chip);
+    m->linear_us = step.linear_s * DSE_US_PER_S;
+    m->attention_share = step.attention.time_s / step.time_s;
+    m->effective_gops = step.ops / (step.time_s * DSE_GIGA);
+    m->chip_power_w = chip.watts;
+    m->chip_gop_per_j = chip.watts > 0 ? m->effective_gops / chip.watts : 0;
+    m->dram_power_w = dse_dram_joules(&p->dram, step.bytes) / step.time_s;
+    m->tokens_per_j = m->common.energy_mj > 0 ? DSE_MJ_PER_J / m->common.energy_mj : 0;
+    m->exp_error_percent = 100 * swiftkv_exp_error(p->lut_bits);
+    m->rope_drift = swiftkv_rope_bound(p->q_frac_bits, (double)p->workload.context);
+    m->dram_footprint_gib = dse_workload_footprint(&p->workload) / DSE_GIB;
+    if (breakdown) break_down(p, &step, chip.watts, breakdown);
+}
+
+/* ---- breakdown ------------------------------------------------------------------------------------------------------------- */
+
+static void add(struct dse_breakdown *out, const struct swiftkv_params *p, double watts, const char *name, int depth,
+                const char *bound, double seconds, double bytes, double ops)
+{
+    double joules = watts * seconds + dse_dram_joules(&p->dram, bytes);
+    dse_breakdown_add(out, (struct dse_part){.name = name,
+                                             .bound = seconds > 0 ? bound : "hidden",
+                                             .depth = depth,
+                                             .time_us = seconds * DSE_US_PER_S,
+                                             .dram_bytes = bytes,
+                                             .ops = ops,
+                                             .energy_mj = joules * DSE_MJ_PER_J});
+}
+
+/* Attention stands after the first operator, the QKV projection. */
+static void break_down(const struct swiftkv_params *p, const struct swiftkv_step *s, double watts, struct dse_breakdown *out)
+{
+    const char *compute = dse_bound_names[DSE_BOUND_COMPUTE], *dram = dse_bound_names[DSE_BOUND_DRAM],
+               *latency = dse_bound_names[DSE_BOUND_LATENCY];
+    const struct swiftkv_attention *a = &s->attention;
+    for (int i = 0; i < s->n_ops; i++) {
+        const struct swiftkv_op *o = &s->op[i];
+        add(out, p, watts, o->name, 0, o->time_s > o->dram_s ? compute : dram, o->time_s, o->bytes, o->ops);
+        if (i > 0) continue;
+        const char *bound = a->compute_s >= a->dram_s ? compute : dram;
+        add(out, p, watts, "attention", 0, a->rope_s + a->overhead_s > a->stream_s ? latency : bound, a->time_s, a->bytes, a->ops);
+        add(out, p, watts, "keys_and_values", 1, bound, a->stream_s, a->bytes, a->ops);
+        add(out, p, watts, "rotary_embedding", 1, latency, a->rope_s, 0, 0);
+        add(out, p, watts, "attention_overhead", 1, latency, a->overhead_s, 0, 0);
+    }
+}
+
+/* ---- equations ------------------------------------------------------------------------------------------------------------- */
+
+static void equate_gemv(struct swiftkv_equations *e, const struct swiftkv_params *p)
+{
+    const struct dse_llm *llm = p->workload.llm;
+    double processors = (double)p->processors, hz = p->clock_mhz * 1e6;
+    double q = (double)(llm->heads * llm->head_dim), kv = (double)(llm->kv_heads * llm->head_dim);
+    double hidden = (double)llm->hidden, ffn = (double)llm->ffn;
+    e->gemv_lanes = swiftkv_gemv_lanes(p);
+    e->gemv_width = processors * e->gemv_lanes;
+    e->array_peak_gops = DSE_OPS_PER_MAC * e->gemv_width * hz / DSE_GIGA;
+    e->gemv_peak_gops = e->layer_gemv_cycles = e->layer_ideal_cycles = NAN;
+    if (e->gemv_lanes < 1) return;
+    e->gemv_peak_gops = processors * (2 * e->gemv_lanes - 1) * hz / DSE_GIGA;
+    e->layer_gemv_cycles = swiftkv_gemv_cycles(p, 1, hidden, q + 2 * kv) + swiftkv_gemv_cycles(p, 1, q, hidden) +
+                           swiftkv_gemv_cycles(p, 1, hidden, (double)(llm->ffn_matrices - 1) * ffn) +
+                           swiftkv_gemv_cycles(p, 1, ffn, hidden);
+    e->layer_ideal_cycles = dse_llm_layer_weights(llm) / e->gemv_width;
+}
+
+static void equate_attention(struct swiftkv_equations *e, const struct swiftkv_params *p)
+{
+    const struct dse_llm *llm = p->workload.llm;
+    double d = (double)llm->head_dim, n = (double)p->workload.context;
+    double layer_bytes = dse_kv_bytes_per_token(llm, (double)p->workload.kv_bits) / (double)llm->layers;
+    e->fxp_lanes = swiftkv_fxp_lanes(p);
+    e->kv_dram_cycles = layer_bytes / (p->dram.bandwidth_gbs * DSE_GIGA) * p->clock_mhz * 1e6;
+    e->budget_dsps = (double)p->processors * 2 * p->fxp_dsps * ceil(d / (double)p->budget_cycles);
+    e->dot_cycles = e->update_cycles = e->position_cycles = e->attention_cycles = NAN;
+    if (e->fxp_lanes < 1) return;
+    struct swiftkv_cycles c = swiftkv_position_cycles(p);
+    e->dot_cycles = c.dot;
+    e->update_cycles = c.update;
+    e->position_cycles = c.dot + c.update + c.sweeps;
+    e->attention_cycles = n * e->position_cycles + ceil(n / (double)p->block) * c.block;
+}
+
+static void equate_arithmetic(struct swiftkv_equations *e, const struct swiftkv_params *p)
+{
+    const struct dse_llm *llm = p->workload.llm;
+    bool table = p->lut_bits <= p->q_frac_bits, reached = p->workload.context <= llm->max_context;
+    e->exp_estimate_percent = 100 * swiftkv_exp_estimate(p->lut_bits);
+    e->exp_swept_percent = table ? 100 * swiftkv_exp_swept(p->lut_bits, p->q_frac_bits, false) : (double)NAN;
+    e->exp_rounded_percent = table ? 100 * swiftkv_exp_swept(p->lut_bits, p->q_frac_bits, true) : (double)NAN;
+    e->rope_simulated_drift =
+        reached ? swiftkv_rope_simulated(p->q_frac_bits, p->rope_base, llm->head_dim, p->workload.context) : (double)NAN;
+}
+
+static void swiftkv_equate(const void *params, void *equations)
+{
+    const struct swiftkv_params *p = params;
+    struct swiftkv_equations *e = equations;
+    const struct dse_llm *llm = p->workload.llm;
+    struct swiftkv_chip chip;
+    swiftkv_chip_at(p, &chip);
+    equate_gemv(e, p);
+    equate_attention(e, p);
+    equate_arithmetic(e, p);
+    double weights = (double)llm->layers * dse_llm_layer_weights(llm) + dse_llm_head_weights(llm);
+    double attention = 2 * (double)(llm->layers * llm->heads * llm->head_dim) * (double)p->workload.context;
+    e->token_ops = DSE_OPS_PER_MAC * (weights + attention);
+    e->array_dsps = chip.array_dsps;
+}
+
+const struct dse_model dse_model_swiftkv = {
+    .name = "swiftkv",
+    .title = "SwiftKV-MHA: single-pass attention on an FPGA",
+    .cite =
+        "J. Zhang et al., SwiftKV: An Edge-Oriented Attention Algorithm and Multi-Head Accelerator for Fast, Efficient LLM Decoding, "
+        "arXiv:2601.10953, 2026",
+    .version = 1,
+    .params = swiftkv_params_table,
+    .params_size = sizeof(struct swiftkv_params),
+    .metrics = swiftkv_metrics_table,
+    .metrics_size = sizeof(struct swiftkv_metrics),
+    .without = swiftkv_without,
+    .resolve = swiftkv_resolve,
+    .check = swiftkv_check,
+    .estimate = swiftkv_estimate,
+    .equations = swiftkv_equations_table,
+    .equations_size = sizeof(struct swiftkv_equations),
+    .equate = swiftkv_equate,
+    .trends = swiftkv_trends,
+};

@@ -1,0 +1,140 @@
+/* SwiftKV-MHA, inside: parameters, metrics, equations, and the steps of the closed form. README.md holds the equations (E..) and
+ * assumptions (A..) that the comments name.
+ *
+ * swiftkv_step_init times one step (swiftkv_timing.c), swiftkv_chip_at says what of the FPGA it takes and what that draws
+ * (swiftkv_fpga.c), swiftkv_fixed.c holds the fixed-point arithmetic: products on DSPs, exponential, rotary embedding.
+ *
+ * Units inside: seconds, bytes, watts, cycles. Only the structs of parameters, metrics and equations carry the units of their names.
+ */
+#ifndef SWIFTKV_H
+#define SWIFTKV_H
+
+#include <dse/hw.h>
+#include <dse/model.h>
+#include <dse/workload.h>
+
+#include <stdbool.h>
+
+enum swiftkv_attention_kind { SWIFTKV_SWIFTKV, SWIFTKV_NATIVE, SWIFTKV_FLASH, SWIFTKV_STREAMING };
+enum swiftkv_update { SWIFTKV_UPDATE_IDEAL, SWIFTKV_UPDATE_OWN, SWIFTKV_UPDATE_SHARED, SWIFTKV_UPDATE_SINGLE };
+enum swiftkv_kv_fetch { SWIFTKV_FETCH_GROUP, SWIFTKV_FETCH_HEAD };
+enum swiftkv_mapping { SWIFTKV_ONE_OUTPUT, SWIFTKV_SEVERAL_OUTPUTS };
+enum swiftkv_stalls { SWIFTKV_STALLS_ARRAY, SWIFTKV_STALLS_BOTH };
+enum swiftkv_head { SWIFTKV_HEAD_EXCLUDED, SWIFTKV_HEAD_INCLUDED };
+
+struct swiftkv_params {
+    struct dse_workload workload;
+    struct dse_dram dram;
+    const struct dse_fpga *fpga;
+
+    int64_t processors, dsps_per_processor, extra_dsps;
+    double clock_mhz;
+    int64_t activation_bits, q_int_bits, q_frac_bits, lut_bits;
+    double gemv_dsps, fxp_dsps; /* of one product; "auto" before resolve */
+
+    int32_t gemv_mapping, gemv_stalls, head;
+    double gemv_efficiency;
+    int64_t weight_reuse;
+
+    int32_t attention, value_update, kv_fetch;
+    int64_t block, rope_cycles, overhead_cycles;
+    double t_s_cycles, t_v_cycles, t_b_cycles;
+
+    int64_t budget_cycles;
+    double rope_base;
+    double reference_power_w, static_share;
+};
+
+struct swiftkv_metrics {
+    struct dse_common common;
+    double linear_us, attention_share;
+    double effective_gops, chip_gop_per_j, tokens_per_j;
+    double chip_power_w, dram_power_w;
+    double luts, ffs, brams, dsps;
+    double lut_share, ff_share, bram_share, dsp_share;
+    double exp_error_percent, rope_drift;
+    double dram_footprint_gib;
+};
+
+/* What the paper says of one dot product, one table, one layer (see the rows in swiftkv.c). */
+struct swiftkv_equations {
+    double gemv_lanes, gemv_width, gemv_peak_gops, array_peak_gops;
+    double fxp_lanes, dot_cycles, update_cycles, position_cycles, attention_cycles;
+    double kv_dram_cycles;
+    double layer_gemv_cycles, layer_ideal_cycles;
+    double token_ops, array_dsps, budget_dsps;
+    double exp_estimate_percent, exp_swept_percent, exp_rounded_percent;
+    double rope_simulated_drift;
+};
+
+/* ---- fixed-point arithmetic: swiftkv_fixed.c ------------------------------------------------------------------------------- */
+
+/* E1: DSP48E2 slices (multipliers of 27 x 18 bits, two's complement) of one product of signed numbers of these widths. */
+double swiftkv_product_dsps(int64_t a_bits, int64_t b_bits);
+/* E12: largest relative error of 2^x between 2^lut_bits equal steps joined by straight lines: exact, in exact arithmetic; and the usual
+ * estimate to second order, (step ln 2)^2 / 8. */
+double swiftkv_exp_error(int64_t lut_bits);
+double swiftkv_exp_estimate(int64_t lut_bits);
+/* E13: the same by trying all 2^q_frac_bits fractions. `rounded`: table, slopes and result are kept in q_frac_bits. Cost: one exp2
+ * an argument. Requires lut_bits <= q_frac_bits <= 30. */
+double swiftkv_exp_swept(int64_t lut_bits, int64_t q_frac_bits, bool rounded);
+/* E14: bound on the error of (cos, sin) after `positions` updates by angle addition; 2 at most, where no angle is left. */
+double swiftkv_rope_bound(int64_t q_frac_bits, double positions);
+/* E15: the worst error over the frequencies of a head and all positions up to `positions`, the updates carried out in
+ * fixed point. Cost: a few ns a position and frequency. */
+double swiftkv_rope_simulated(int64_t q_frac_bits, double base, int64_t head_dim, int64_t positions);
+
+/* ---- a step: swiftkv_timing.c ---------------------------------------------------------------------------------------------- */
+
+/* E2: products a cycle in a processor's MAC array. */
+double swiftkv_gemv_lanes(const struct swiftkv_params *p);
+double swiftkv_fxp_lanes(const struct swiftkv_params *p);
+/* E3: cycles of the whole array for `rows` vectors of k elements times a k x n matrix. */
+double swiftkv_gemv_cycles(const struct swiftkv_params *p, double rows, double k, double n);
+
+/* E6: cycles of one head and position, and of a block of `block` positions (0 but for flash). */
+struct swiftkv_cycles {
+    double dot, update, sweeps; /* their sum is what a position takes */
+    double block;
+};
+struct swiftkv_cycles swiftkv_position_cycles(const struct swiftkv_params *p);
+
+struct swiftkv_op {
+    const char *name;
+    enum dse_op_kind kind;
+    double time_s, dram_s; /* dram_s: of its bytes alone */
+    double bytes, ops;
+};
+
+/* Attention of all layers. stream_s is the longer of computing and reading keys and values. */
+struct swiftkv_attention {
+    double compute_s, dram_s, stream_s, rope_s, overhead_s, time_s;
+    double bytes, ops;
+};
+
+struct swiftkv_step {
+    int n_ops;
+    struct swiftkv_op op[DSE_OPS_MAX]; /* without those of attention */
+    struct swiftkv_attention attention;
+    double tokens;
+    double time_s, linear_s, compute_bound_s, dram_bound_s, latency_bound_s;
+    double bytes, ops;   /* ops: multiplications and additions of linear layers and attention */
+    double dsp_products; /* DSPs times cycles that did useful products in the MAC arrays */
+};
+void swiftkv_step_init(struct swiftkv_step *ret, const struct swiftkv_params *p);
+
+/* ---- the FPGA: swiftkv_fpga.c ---------------------------------------------------------------------------------------------- */
+
+/* E9, E10: what the machine takes of the FPGA, and its power without the HBM. */
+struct swiftkv_chip {
+    double luts, ffs, brams, dsps;
+    double array_dsps; /* of the processors */
+    double watts;
+};
+void swiftkv_chip_at(const struct swiftkv_params *p, struct swiftkv_chip *ret);
+/* NULL, or what the FPGA has too little of. */
+const char *swiftkv_chip_check(const struct swiftkv_params *p);
+
+extern const struct dse_model dse_model_swiftkv;
+
+#endif

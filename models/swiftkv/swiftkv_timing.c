@@ -1,0 +1,176 @@
+/* A step of SwiftKV: linear layers as GEMV after GEMV (E3, E4), attention (E5..E8). */
+#include "swiftkv.h"
+
+#include <dse/units.h>
+
+#include <math.h>
+#include <string.h>
+
+static const double hz_per_mhz = 1e6;
+static const double published_head_dim = 128; /* t_v_cycles is of a head of this size */
+
+static double larger(double a, double b)
+{
+    return a > b ? a : b;
+}
+
+/* ---- the MAC arrays -------------------------------------------------------------------------------------------------------- */
+
+double swiftkv_gemv_lanes(const struct swiftkv_params *p)
+{
+    return floor((double)p->dsps_per_processor / p->gemv_dsps);
+}
+
+double swiftkv_fxp_lanes(const struct swiftkv_params *p)
+{
+    return floor((double)p->dsps_per_processor / p->fxp_dsps);
+}
+
+double swiftkv_gemv_cycles(const struct swiftkv_params *p, double rows, double k, double n)
+{
+    double width = (double)p->processors * swiftkv_gemv_lanes(p);
+    if (p->gemv_mapping == SWIFTKV_SEVERAL_OUTPUTS && width >= 2 * k) return rows * ceil(n / floor(width / k));
+    return rows * n * ceil(k / width);
+}
+
+/* ---- linear layers --------------------------------------------------------------------------------------------------------- */
+
+/* E4. */
+static void time_linear(struct swiftkv_step *s, const struct swiftkv_params *p, const struct dse_op *op)
+{
+    double peak = p->dram.bandwidth_gbs * DSE_GIGA;
+    double rows = (double)op->m, reads = ceil(rows / (double)p->weight_reuse);
+    double cycles = (double)op->repeat * swiftkv_gemv_cycles(p, rows, (double)op->k, (double)op->n);
+    double array_s = cycles / (p->clock_mhz * hz_per_mhz);
+    struct swiftkv_op *o = &s->op[s->n_ops++];
+    *o = (struct swiftkv_op){.name = op->name, .kind = op->kind, .bytes = reads * op->weight_bytes + op->kv_write_bytes};
+    o->ops = op->ops;
+    o->dram_s = o->bytes / (peak * p->dram.dram_efficiency);
+    if (p->gemv_stalls == SWIFTKV_STALLS_BOTH) array_s = larger(array_s, o->bytes / peak);
+    array_s /= p->gemv_efficiency;
+    o->time_s = larger(array_s, o->dram_s);
+
+    s->linear_s += o->time_s;
+    if (array_s >= o->dram_s)
+        s->compute_bound_s += o->time_s;
+    else
+        s->dram_bound_s += o->time_s;
+    s->bytes += o->bytes;
+    s->ops += op->ops;
+    s->dsp_products += op->ops / DSE_OPS_PER_MAC * p->gemv_dsps;
+}
+
+/* ---- attention ------------------------------------------------------------------------------------------------------------- */
+
+struct swiftkv_cycles swiftkv_position_cycles(const struct swiftkv_params *p)
+{
+    double d = (double)p->workload.llm->head_dim;
+    double t_v = p->t_v_cycles * d / published_head_dim;
+    struct swiftkv_cycles c = {.dot = ceil(d / swiftkv_fxp_lanes(p))};
+    switch (p->attention) {
+    case SWIFTKV_NATIVE: c.sweeps = 3 * p->t_s_cycles + t_v; return c;
+    case SWIFTKV_STREAMING: c.sweeps = t_v; return c;
+    case SWIFTKV_FLASH:
+        c.sweeps = p->t_s_cycles + t_v;
+        c.block = p->t_b_cycles;
+        return c;
+    default: break;
+    }
+    double product = swiftkv_product_dsps(p->workload.kv_bits, p->q_frac_bits + 1);
+    if (p->value_update == SWIFTKV_UPDATE_SHARED) c.update = c.dot;
+    if (p->value_update == SWIFTKV_UPDATE_SINGLE) c.update = ceil(d * product / (double)p->dsps_per_processor);
+    return c;
+}
+
+/* What the heads of a step come to: positions that the queries of one head see, how often the array is dealt heads in a layer, and how
+ * many heads' keys and values are read (E5). */
+struct heads {
+    double queries, pairs, blocks; /* of one head of one sequence; blocks of p->block positions, the last of a query maybe short */
+    double rounds, reads;          /* of a layer, all sequences */
+};
+
+static void deal_heads(const struct swiftkv_params *p, struct heads *ret)
+{
+    const struct dse_llm *llm = p->workload.llm;
+    double n = (double)p->workload.context, block = (double)p->block, batch = (double)p->workload.batch;
+    double full = floor(n / block), rest = n - full * block;
+    bool prefill = p->workload.phase == DSE_PREFILL;
+    ret->queries = prefill ? n : 1;
+    ret->pairs = prefill ? n * (n + 1) / 2 : n;
+    ret->blocks = prefill ? block * full * (full + 1) / 2 + rest * (full + 1) : ceil(n / block);
+
+    double processors = (double)p->processors, heads = batch * (double)llm->heads, groups = batch * (double)llm->kv_heads;
+    double group = (double)llm->heads / (double)llm->kv_heads; /* whole: dse_llm_check */
+    if (p->kv_fetch == SWIFTKV_FETCH_HEAD) {
+        ret->rounds = ceil(heads / processors);
+        ret->reads = heads;
+    } else if (processors >= group) {
+        ret->rounds = ceil(groups / floor(processors / group));
+        ret->reads = groups;
+    } else {
+        ret->rounds = ret->reads = groups * ceil(group / processors);
+    }
+}
+
+/* E5..E8. The update takes DSPs of the arrays only when it is made there. */
+static void time_attention(struct swiftkv_step *s, const struct swiftkv_params *p, double ops)
+{
+    const struct dse_llm *llm = p->workload.llm;
+    struct swiftkv_attention *a = &s->attention;
+    struct swiftkv_cycles c = swiftkv_position_cycles(p);
+    struct heads h;
+    deal_heads(p, &h);
+    double layers = (double)llm->layers, d = (double)llm->head_dim, cycle_s = 1 / (p->clock_mhz * hz_per_mhz);
+    double row_bytes = d * (double)p->workload.kv_bits / DSE_BITS_PER_BYTE;
+    double head_cycles = h.pairs * (c.dot + c.update + c.sweeps) + h.blocks * c.block;
+    a->bytes = layers * h.reads * h.pairs * 2 * row_bytes;
+    a->ops = ops;
+    a->compute_s = layers * h.rounds * head_cycles * cycle_s;
+    a->dram_s = a->bytes / (p->dram.bandwidth_gbs * DSE_GIGA * p->dram.dram_efficiency);
+    a->stream_s = larger(a->compute_s, a->dram_s);
+    a->rope_s = layers * h.rounds * h.queries * (double)p->rope_cycles * cycle_s;
+    a->overhead_s = layers * h.queries * (double)p->workload.batch * (double)p->overhead_cycles * cycle_s;
+    a->time_s = a->stream_s + a->rope_s + a->overhead_s;
+
+    double products = (double)p->workload.batch * layers * (double)llm->heads * h.pairs * d;
+    s->dsp_products += products * p->fxp_dsps;
+    if (p->attention == SWIFTKV_SWIFTKV && (p->value_update == SWIFTKV_UPDATE_SHARED || p->value_update == SWIFTKV_UPDATE_OWN))
+        s->dsp_products += products * p->fxp_dsps;
+    if (p->attention == SWIFTKV_SWIFTKV && p->value_update == SWIFTKV_UPDATE_SINGLE)
+        s->dsp_products += products * swiftkv_product_dsps(p->workload.kv_bits, p->q_frac_bits + 1);
+    s->bytes += a->bytes;
+    s->latency_bound_s += a->rope_s + a->overhead_s;
+    if (a->compute_s >= a->dram_s)
+        s->compute_bound_s += a->stream_s;
+    else
+        s->dram_bound_s += a->stream_s;
+}
+
+/* ---- the step -------------------------------------------------------------------------------------------------------------- */
+
+void swiftkv_step_init(struct swiftkv_step *ret, const struct swiftkv_params *p)
+{
+    struct dse_oplist list;
+    dse_workload_expand(&p->workload, &list);
+    ret->n_ops = 0;
+    ret->tokens = dse_workload_tokens(&p->workload);
+    ret->linear_s = ret->compute_bound_s = ret->dram_bound_s = ret->latency_bound_s = 0;
+    ret->bytes = ret->ops = ret->dsp_products = 0;
+    double attention_ops = 0;
+    bool inside = false; /* from the scores to the values */
+    for (int i = 0; i < list.n; i++) {
+        const struct dse_op *op = &list.op[i];
+        bool left_out = p->head == SWIFTKV_HEAD_EXCLUDED && strcmp(op->name, "lm_head") == 0;
+        inside = inside || op->kind == DSE_OP_SCORES;
+        if (inside)
+            attention_ops += op->ops;
+        else if (op->kind == DSE_OP_LINEAR && !left_out)
+            time_linear(ret, p, op);
+        else if (op->kind == DSE_OP_ELEMENTWISE)
+            ret->op[ret->n_ops++] = (struct swiftkv_op){.name = op->name, .kind = op->kind, .ops = op->ops};
+        if (op->kind == DSE_OP_SCORES || op->kind == DSE_OP_VALUES) ret->ops += op->ops;
+        inside = inside && op->kind != DSE_OP_VALUES;
+    }
+    time_attention(ret, p, attention_ops);
+    ret->time_s = ret->linear_s + ret->attention.time_s;
+}

@@ -1,0 +1,215 @@
+/* VEDA: the tables, check and estimate. The closed form is in veda_array.c (the PE array), veda_point.c (the cache), veda_attention.c,
+ * veda_step.c (linear layers) and veda_chip.c (area, power). */
+#include "veda.h"
+
+#include <dse/units.h>
+
+#include <stddef.h>
+
+static const char *const dataflows[] = {[VEDA_FLEXIBLE] = "flexible", [VEDA_ADDER_TREE] = "adder-tree", NULL};
+static const char *const softmaxes[] = {[VEDA_ELEMENT_SERIAL] = "element-serial", [VEDA_STAGE] = "stage", NULL};
+static const char *const drains[] = {[VEDA_DRAIN_OVERLAPPED] = "overlapped", [VEDA_DRAIN_TILE] = "tile", NULL};
+static const char *const sharings[] = {[VEDA_SHARE_GROUP] = "group", [VEDA_SHARE_NOTHING] = "nothing", NULL};
+static const char *const causals[] = {[VEDA_SKIPPED] = "skipped", [VEDA_COMPUTED] = "computed", NULL};
+static const char *const gathers[] = {[VEDA_GATHER_STREAM] = "stream", [VEDA_GATHER_ROWS] = "rows", NULL};
+static const char *const evictions[] = {
+    [VEDA_NONE] = "none", [VEDA_VOTING] = "voting", [VEDA_H2O] = "h2o", [VEDA_WINDOW] = "window", NULL};
+static const char *const boundaries[] = {[VEDA_BULK] = "bulk", [VEDA_AS_LISTED] = "as-listed", NULL};
+
+#define P struct veda_params
+static const struct dse_param veda_params_table[] = {
+    DSE_EMBED(P, workload, struct dse_workload, dse_workload_params),
+    DSE_EMBED(P, request, struct dse_request, dse_request_params),
+    DSE_EMBED(P, dram, struct dse_dram, dse_dram_params),
+    DSE_PARAM_I64(P, devices, 1, 1024, "chips, each with a DRAM of its own, that share heads and columns of the weights",
+                  "Sec. VI, E13"),
+    DSE_PARAM_F64(P, exchange_us, "us", 0, 10000, "gathering a vector from all devices, twice a layer", "E13"),
+    DSE_PARAM_I64(P, pe_rows, 1, 256, "rows of one PE array", "Sec. IV-A"),
+    DSE_PARAM_I64(P, pe_columns, 1, 256, "columns of one PE array: inputs of the first level of its adder tree", "Sec. IV-A"),
+    DSE_PARAM_I64(P, pe_copies, 1, 256, "PE arrays of one device", "Table I"),
+    DSE_PARAM_F64(P, clock_ghz, "GHz", 0.05, 10, "clock of everything on chip", "Sec. VI"),
+    DSE_PARAM_ENUM(P, dataflow, dataflows, "inner and outer products by turns, or adder trees of fixed width", "Sec. IV-A, E2, E3"),
+    DSE_PARAM_I64(P, tree_width, 1, 16384, "inputs of an adder tree", "E3"),
+    DSE_PARAM_F64(P, v_access_cycles, "cycle", 0, 16, "cycles that a position costs adder trees, which read V by columns", "E7"),
+    DSE_PARAM_ENUM(P, softmax, softmaxes, "softmax and norms beside the GEMVs, element by element, or as a stage between them",
+                   "Sec. IV-B, E9, E12"),
+    DSE_PARAM_I64(P, sfu_exp, 1, 256, "EXP units", "Table I"),
+    DSE_PARAM_I64(P, sfu_div, 1, 256, "dividers", "Table I"),
+    DSE_PARAM_I64(P, sfu_fifo, 1, 4096, "FIFO of the special function unit: scores in a tile of the softmax", "Table I"),
+    DSE_PARAM_I64(P, softmax_passes, 1, 4, "softmax as a stage: passes over the scores", "E9"),
+    DSE_PARAM_ENUM(P, drain, drains, "last tile of a head's softmax: behind the next head, or exposed", "E9"),
+    DSE_PARAM_ENUM(P, sharing, sharings, "a row of K or V is fetched once for the query heads of its group, or by each", "E8"),
+    DSE_PARAM_ENUM(P, causal, causals, "prefill: positions that a query must not see", "Sec. V, E5"),
+    DSE_PARAM_ENUM(P, gather, gathers, "DRAM efficiency of keys and values: as streams, or by the size of a row", "E8"),
+    DSE_PARAM_ENUM(P, eviction, evictions, "who decides which position leaves the cache", "Sec. III, E6, E10"),
+    DSE_PARAM_F64(P, eviction_ratio, "", 0, 1, "r: positions kept, of the prompt, or of the context when generate is 0", "Fig. 3"),
+    DSE_PARAM_I64(P, cache_length, 0, 1048576, "positions kept; 0: by eviction_ratio", "Sec. III"),
+    DSE_PARAM_ENUM(P, boundary, boundaries, "all surplus positions leave after the prompt, or one a token as Fig. 3 lists it",
+                   "E6"),
+    DSE_PARAM_I64(P, reserved_length, 0, 65536, "R: first positions, not voted on: the smallest cache of voting", "Sec. III"),
+    DSE_PARAM_F64(P, threshold_a, "", 0, 4, "a: factor of the mean in the voting threshold", "Fig. 3"),
+    DSE_PARAM_F64(P, threshold_b, "", 0, 4, "b: factor of the standard deviation in the voting threshold", "Fig. 3"),
+    DSE_PARAM_I64(P, vote_fifo, 0, 1048576, "entries of the voting engine's FIFO and vote buffer; 0: no engine", "Table I"),
+    DSE_PARAM_I64(P, vote_lanes, 1, 256, "scores that the voting engine takes a cycle", "Sec. V, E10"),
+    DSE_PARAM_I64_UNIT(P, vote_bits, "bit", 1, 64, "a vote count, or an accumulated score of h2o", "Table I"),
+    DSE_PARAM_F64(P, buffer_kib, "KiB", 16, 16384, "on-chip buffer", "Table I"),
+    DSE_PARAM_REF(P, sram, struct dse_sram_table, DSE_KIND_SRAM, "area and power of the buffer", "Table I"),
+    DSE_PARAM_I64_UNIT(P, sram_word_bits, "bit", 8, 8192, "word of an SRAM macro, where the table has several", "E14"),
+    DSE_PARAM_REF(P, technology, struct dse_technology, DSE_KIND_TECHNOLOGY, "node the chip is made in; Table I is 28 nm", "E14"),
+    DSE_PARAM_END,
+};
+#undef P
+
+#define M struct veda_metrics
+static const struct dse_metric veda_metrics_table[] = {
+    DSE_METRIC_EMBED(M, common, struct dse_common, dse_common_metrics),
+    DSE_METRIC_F64(M, cached_positions, "", DSE_NEITHER, "positions that a query meets, mean over the step's queries", "E5, E6"),
+    DSE_METRIC_F64(M, linear_us, "us", DSE_LESS, "part of latency_us spent in linear layers", "E11"),
+    DSE_METRIC_F64(M, attention_share, "", DSE_LESS, "attention_us over latency_us", ""),
+    DSE_METRIC_F64(M, eviction_speedup, "", DSE_MORE, "attention without eviction over attention with it, in time", "Fig. 8"),
+    DSE_METRIC_F64(M, array_utilization, "", DSE_MORE, "multiply-adds over PEs and cycles, while the array works", "E2, E3"),
+    DSE_METRIC_F64(M, scores_utilization, "", DSE_MORE, "the same of q K^T", "E7"),
+    DSE_METRIC_F64(M, values_utilization, "", DSE_MORE, "the same of s V", "E7"),
+    DSE_METRIC_F64(M, softmax_exposed_us, "us", DSE_LESS, "part of attention_us in which the array and the DRAM wait for softmax",
+                   "E9"),
+    DSE_METRIC_F64(M, vote_exposed_us, "us", DSE_LESS, "part of attention_us in which they wait for the voting engine", "E10"),
+    DSE_METRIC_F64(M, weights_mib, "MiB", DSE_LESS, "DRAM traffic a token: weights", "E11"),
+    DSE_METRIC_F64(M, kv_mib, "MiB", DSE_LESS, "DRAM traffic a token: keys and values read", "E8"),
+    DSE_METRIC_F64(M, vote_mib, "MiB", DSE_LESS, "DRAM traffic a token: vote counts or accumulated scores", "E10"),
+    DSE_METRIC_F64(M, energy_dram_mj, "mJ", DSE_LESS, "energy a token: DRAM", "E15"),
+    DSE_METRIC_F64(M, tokens_per_j, "tokens/J", DSE_MORE, "tokens a joule, chip and DRAM", "E15"),
+    DSE_METRIC_F64(M, chip_power_w, "W", DSE_LESS, "power of all chips, without DRAM", "Table I"),
+    DSE_METRIC_F64(M, matmul_gops, "Gop/s", DSE_MORE, "operations of all GEMVs over the step", "Table II"),
+    DSE_METRIC_F64(M, chip_gop_per_j, "Gop/J", DSE_MORE, "matmul_gops over chip_power_w: GOPS/W without DRAM", "Table II"),
+    DSE_METRIC_F64(M, dram_footprint_gib, "GiB", DSE_LESS, "weights and KV cache in the DRAM of all devices", ""),
+    DSE_METRIC_END,
+};
+#undef M
+
+static const struct dse_trend trends[] = {
+    {.param = "bandwidth_gbs", .metric = "tokens_per_s", .effect = DSE_MORE},
+    {.param = "clock_ghz", .metric = "tokens_per_s", .effect = DSE_MORE},
+    {.param = "pe_rows", .metric = "tokens_per_s", .effect = DSE_MORE},
+    {.param = "pe_columns", .metric = "tokens_per_s", .effect = DSE_MORE},
+    {.param = "pe_copies", .metric = "tokens_per_s", .effect = DSE_MORE},
+    {.param = "sfu_exp", .metric = "tokens_per_s", .effect = DSE_MORE},
+    {.param = "sfu_div", .metric = "tokens_per_s", .effect = DSE_MORE},
+    {.param = "vote_lanes", .metric = "tokens_per_s", .effect = DSE_MORE},
+    {.param = "buffer_kib", .metric = "tokens_per_s", .effect = DSE_MORE},
+    {.param = "buffer_kib", .metric = "dram_mib", .effect = DSE_LESS},
+    /* A longer prompt shares the weights among more tokens, so this is of decode alone. */
+    {.param = "context", .metric = "tokens_per_s", .effect = DSE_LESS, .where = "phase=decode"},
+    {.param = "context", .metric = "energy_mj", .effect = DSE_MORE, .where = "phase=decode"},
+    {.param = "context", .metric = "attention_us", .effect = DSE_MORE},
+    {.param = "prompt", .metric = "tokens_per_s", .effect = DSE_LESS},
+    {.param = "eviction_ratio", .metric = "tokens_per_s", .effect = DSE_LESS},
+    {.param = "eviction_ratio", .metric = "energy_mj", .effect = DSE_MORE},
+    {.param = "kv_bits", .metric = "tokens_per_s", .effect = DSE_LESS},
+    {.param = "weight_bits", .metric = "tokens_per_s", .effect = DSE_LESS},
+    {.param = NULL},
+};
+
+static void veda_resolve(void *params)
+{
+    struct veda_params *p = params;
+    dse_dram_resolve(&p->dram);
+}
+
+static const char *veda_check(const void *params)
+{
+    struct veda_point pt;
+    veda_point_init(&pt, params);
+    const char *why = veda_point_check(&pt);
+    return why ? why : veda_chip_check(params);
+}
+
+/* ---- estimate ----------------------------------------------------------------------------------------------------------- */
+
+static void fill_common(struct dse_common *m, const struct veda_point *pt, const struct veda_step *s, const struct veda_chip *chip)
+{
+    const struct dse_dram *dram = &pt->p->dram;
+    double joules = pt->devices * chip->total_w * s->time_s + dse_dram_joules(dram, s->bytes);
+    double peak_ops = DSE_OPS_PER_MAC * pt->devices * pt->array.pes * pt->clock_hz;
+    m->tokens_per_s = pt->tokens / s->time_s;
+    m->latency_us = s->time_s * DSE_US_PER_S;
+    m->attention_us = s->attention.time_s * DSE_US_PER_S;
+    m->energy_mj = joules * DSE_MJ_PER_J / pt->tokens;
+    m->power_w = joules / s->time_s;
+    m->area_mm2 = pt->devices * chip->total_mm2;
+    m->dram_mib = s->bytes / (DSE_MIB * pt->tokens);
+    m->compute_utilization = s->ops / (peak_ops * s->time_s);
+    m->dram_utilization = s->bytes / (pt->devices * dram->bandwidth_gbs * DSE_GIGA * s->time_s);
+    m->bound = s->compute_bound_s > s->dram_bound_s ? DSE_BOUND_COMPUTE : DSE_BOUND_DRAM;
+    if (s->latency_bound_s > s->compute_bound_s && s->latency_bound_s > s->dram_bound_s) m->bound = DSE_BOUND_LATENCY;
+}
+
+/* Useful operations over what the PEs of all devices could do in gemv_s. */
+static double utilization(const struct veda_point *pt, double ops, double gemv_s)
+{
+    return ops / (DSE_OPS_PER_MAC * pt->devices * pt->array.pes * pt->clock_hz * gemv_s);
+}
+
+static void fill_attention(struct veda_metrics *m, const struct veda_point *pt, const struct veda_step *s)
+{
+    const struct veda_attention *a = &s->attention;
+    struct veda_attention whole = *a;
+    if (pt->evicting != VEDA_NONE) {
+        struct veda_point all = *pt;
+        veda_point_keep_all(&all);
+        veda_attention_at(&all, &whole);
+    }
+    m->cached_positions = pt->positions / pt->queries;
+    m->linear_us = s->linear_s * DSE_US_PER_S;
+    m->attention_share = a->time_s / s->time_s;
+    m->eviction_speedup = whole.time_s / a->time_s;
+    m->array_utilization = utilization(pt, s->ops, s->gemv_s);
+    m->scores_utilization = utilization(pt, a->ops / 2, a->scores.gemv_s);
+    m->values_utilization = utilization(pt, a->ops / 2, a->values.gemv_s);
+    m->softmax_exposed_us = a->softmax_exposed_s * DSE_US_PER_S;
+    m->vote_exposed_us = a->vote_exposed_s * DSE_US_PER_S;
+}
+
+static void veda_estimate(const void *params, void *metrics, struct dse_breakdown *breakdown)
+{
+    const struct veda_params *p = params;
+    struct veda_metrics *m = metrics;
+    struct veda_point pt;
+    struct veda_step step;
+    struct veda_chip chip;
+    veda_point_init(&pt, p);
+    veda_step_at(&pt, &step);
+    veda_chip_at(p, &chip);
+
+    double mib = 1 / (DSE_MIB * pt.tokens);
+    fill_common(&m->common, &pt, &step, &chip);
+    fill_attention(m, &pt, &step);
+    m->weights_mib = step.weight_bytes * mib;
+    m->kv_mib = step.attention.kv_bytes * mib;
+    m->vote_mib = step.attention.vote_bytes * mib;
+    m->energy_dram_mj = dse_dram_joules(&p->dram, step.bytes) * DSE_MJ_PER_J / pt.tokens;
+    m->tokens_per_j = DSE_MJ_PER_J / m->common.energy_mj;
+    m->chip_power_w = pt.devices * chip.total_w;
+    m->matmul_gops = step.ops / step.time_s / DSE_GIGA;
+    m->chip_gop_per_j = m->matmul_gops / m->chip_power_w;
+    m->dram_footprint_gib = veda_footprint(&pt) / DSE_GIB;
+    if (breakdown) veda_break_down(&pt, &step, &chip, breakdown);
+}
+
+const struct dse_model dse_model_veda = {
+    .name = "veda",
+    .title = "VEDA: voting-based eviction and a flexible dataflow",
+    .cite = "Z. Wang et al., VEDA: Efficient LLM Generation Through Voting-based KV Cache Eviction and Dataflow-flexible "
+            "Accelerator, DAC 2025",
+    .version = 1,
+    .params = veda_params_table,
+    .params_size = sizeof(struct veda_params),
+    .metrics = veda_metrics_table,
+    .metrics_size = sizeof(struct veda_metrics),
+    .resolve = veda_resolve,
+    .check = veda_check,
+    .estimate = veda_estimate,
+    .equations = veda_equations_table,
+    .equations_size = sizeof(struct veda_equations),
+    .equate = veda_equate,
+    .trends = trends,
+};

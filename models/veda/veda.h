@@ -1,0 +1,216 @@
+/* VEDA, inside: parameters, metrics, and the steps of the closed form. README.md holds the equations (E..) and assumptions (A..)
+ * that the comments name.
+ *
+ * A point is evaluated in this order: veda_point_init derives what does not depend on time; veda_attention_at and veda_linear_at time
+ * one step; veda_chip_at says what the chip costs.
+ *
+ * Units inside: seconds, bytes, watts, cycles. Only struct veda_params, struct veda_metrics and struct veda_equations carry the units
+ * of their names. "A device" is the one with the most work: the others wait for it.
+ */
+#ifndef VEDA_H
+#define VEDA_H
+
+#include <dse/hw.h>
+#include <dse/model.h>
+#include <dse/workload.h>
+
+enum veda_dataflow { VEDA_FLEXIBLE, VEDA_ADDER_TREE };
+enum veda_softmax { VEDA_ELEMENT_SERIAL, VEDA_STAGE };
+enum veda_drain { VEDA_DRAIN_OVERLAPPED, VEDA_DRAIN_TILE };
+enum veda_eviction { VEDA_NONE, VEDA_VOTING, VEDA_H2O, VEDA_WINDOW };
+enum veda_boundary { VEDA_BULK, VEDA_AS_LISTED };
+enum veda_sharing { VEDA_SHARE_GROUP, VEDA_SHARE_NOTHING };
+enum veda_causal { VEDA_SKIPPED, VEDA_COMPUTED };
+enum { VEDA_ACTIVATION_BYTES = 2 }; /* fp16, what the array computes in: Sec. VI */
+enum veda_gather { VEDA_GATHER_STREAM, VEDA_GATHER_ROWS };
+
+struct veda_params {
+    struct dse_workload workload;
+    struct dse_request request;
+    struct dse_dram dram; /* of one device */
+
+    int64_t devices;
+    double exchange_us;
+    int64_t pe_rows, pe_columns, pe_copies;
+    double clock_ghz;
+    int32_t dataflow;
+    int64_t tree_width;
+    double v_access_cycles;
+    int32_t softmax;
+    int64_t sfu_exp, sfu_div, sfu_fifo, softmax_passes;
+    int32_t drain;
+    int32_t sharing, causal, gather;
+
+    int32_t eviction;
+    double eviction_ratio;
+    int64_t cache_length;
+    int32_t boundary;
+    int64_t reserved_length;
+    double threshold_a, threshold_b;
+    int64_t vote_fifo, vote_lanes, vote_bits;
+
+    double buffer_kib;
+    const struct dse_sram_table *sram;
+    int64_t sram_word_bits;
+    const struct dse_technology *technology;
+};
+
+struct veda_metrics {
+    struct dse_common common;
+    double cached_positions;
+    double linear_us, attention_share, eviction_speedup;
+    double array_utilization, scores_utilization, values_utilization;
+    double softmax_exposed_us, vote_exposed_us;
+    double weights_mib, kv_mib, vote_mib;
+    double energy_dram_mj, tokens_per_j;
+    double chip_power_w, matmul_gops, chip_gop_per_j;
+    double dram_footprint_gib;
+};
+
+struct veda_equations {
+    double target_length, reduced_positions;
+    double scores_row_cycles, values_row_cycles, values_epochs;
+    double attention_head_cycles;
+    double causal_share, mean_score, items_oldest, items_newest, threshold_cv;
+    double peak_gops, linear_gops;
+    double pe_area_percent, pe_power_percent, vote_area_percent, vote_power_percent;
+    double sfu_area_percent, sfu_power_percent, buffer_area_percent, buffer_power_percent;
+};
+
+/* ---- the array --------------------------------------------------------------------------------------------------------- */
+
+/* E1: what decides how long a GEMV takes. */
+struct veda_array {
+    bool tree;           /* adder trees: inner products only */
+    double unit, copies; /* PEs of a copy; copies of the array */
+    double pes;          /* all of them */
+    double width;        /* inputs of an adder tree */
+    double trees, issue; /* trees that the PEs make up; cycles to issue one tree's inputs */
+};
+void veda_array_init(struct veda_array *ret, const struct veda_params *p);
+
+enum veda_product { VEDA_INNER, VEDA_OUTER };
+
+/* E2, E3: the side of a GEMV that is laid over the array: how many cycles a vector of `size` elements takes, and how many such vectors
+ * the array takes at a time. One of the two is 1. */
+struct veda_lay {
+    double cycles, at_once;
+};
+struct veda_lay veda_lay_out(const struct veda_array *a, double size);
+/* E2, E3: cycles of (1, k) x (k, n); k, n whole and positive. Adder trees take every product for an inner one. */
+double veda_gemv_cycles(const struct veda_array *a, enum veda_product product, double k, double n);
+
+/* ---- lengths ----------------------------------------------------------------------------------------------------------- */
+
+/* E5: the numbers of cached positions that the queries of a sequence meet in one step: each whole number above `from` up to `to`, then
+ * `flat` times `flat_length`; all of them divided by `mean_of` (a step that is the mean of several). */
+struct veda_span {
+    double from, to, flat, flat_length, mean_of;
+};
+/* Sum over the span of ceil(length / q): E4. q = 1: the positions met. */
+double veda_span_sum(const struct veda_span *s, double q);
+
+/* ---- a design point ---------------------------------------------------------------------------------------------------- */
+
+struct veda_point {
+    const struct veda_params *p;
+    const struct dse_llm *llm;
+    bool prefill;
+    struct veda_array array;
+    struct veda_span span;
+    double layers, batch, d, kv_heads, group; /* group: query heads that share keys and values */
+    double device_kv_heads;                   /* of the device that has most */
+    double devices, clock_hz;
+    double target;                         /* E6: positions that eviction leaves; infinite without eviction */
+    double longest, held;                  /* most positions that a query meets; that the cache holds at any time */
+    double queries;                        /* of a sequence in one step */
+    double positions;                      /* met by one head of a sequence in one step: veda_span_sum(span, 1) */
+    double pairs;                          /* of them, those that count: all but a computed upper triangle */
+    int32_t evicting;                      /* enum veda_eviction */
+    double row_bytes;                      /* a key or a value */
+    double stream_s, row_s;                /* seconds a byte, in streams and in rows of K and V, on one device */
+    double row_factor;                     /* bytes on the bus of a byte of K or V */
+    double buffer_bytes, activation_bytes; /* of the buffer; of one token: the widest vectors */
+    double tokens;                         /* that the step yields */
+};
+/* Requires nothing; what makes no sense (an eviction ratio of 0) is found by veda_point_check. */
+void veda_point_init(struct veda_point *ret, const struct veda_params *p);
+/* The same point without eviction. */
+void veda_point_keep_all(struct veda_point *pt);
+/* NULL, or why the point cannot be run. */
+const char *veda_point_check(const struct veda_point *pt);
+/* Bytes in the DRAM of all devices. */
+double veda_footprint(const struct veda_point *pt);
+/* E6: the positions that eviction leaves of `seen`: round(ratio * seen), or the absolute length. */
+double veda_target(const struct veda_params *p, double seen);
+
+/* ---- one step ---------------------------------------------------------------------------------------------------------- */
+
+/* One of the two GEMVs of attention, all layers, heads and sequences: E8. */
+struct veda_period {
+    double gemv_s, dram_s, sfu_s, vote_s, time_s; /* of a device; time_s the longest of them */
+    double bytes, device_bytes;                   /* of all devices; of one */
+};
+
+struct veda_attention {
+    struct veda_period scores, values;
+    double softmax_s, drain_s; /* between the two, and after them */
+    double time_s;
+    double softmax_exposed_s, vote_exposed_s;
+    double kv_bytes, vote_bytes, bytes; /* of all devices; bytes is everything */
+    double ops;                         /* useful */
+};
+void veda_attention_at(const struct veda_point *pt, struct veda_attention *ret);
+/* E7: cycles of the two GEMVs for one query head and sequence. */
+double veda_scores_cycles(const struct veda_point *pt);
+double veda_values_cycles(const struct veda_point *pt);
+
+/* One linear layer, all instances: E11. */
+struct veda_linear {
+    const char *name;
+    double gemv_s, dram_s, time_s; /* of a device */
+    double weight_bytes, bytes;    /* of all devices; bytes is everything */
+    double ops;
+};
+
+enum veda_linear_index { VEDA_QKV, VEDA_OUTPUT, VEDA_FFN_UP, VEDA_FFN_DOWN, VEDA_LM_HEAD, VEDA_LINEARS };
+
+struct veda_step {
+    struct veda_linear linear[VEDA_LINEARS];
+    int n_linear;
+    struct veda_attention attention;
+    double norm_s;     /* norms that nothing hides: E12 */
+    double exchange_s; /* E13 */
+    double linear_s, time_s;
+    double weight_bytes, bytes, ops;                       /* of all devices */
+    double compute_bound_s, dram_bound_s, latency_bound_s; /* sum to time_s */
+    double gemv_s;                                         /* the array of a device at work */
+};
+void veda_step_at(const struct veda_point *pt, struct veda_step *ret);
+/* Do `elements` activations of each of `rows` tokens stay on chip? One row always does (veda_point_check). */
+bool veda_rows_fit(const struct veda_point *pt, double rows, double elements);
+
+/* ---- power and area ---------------------------------------------------------------------------------------------------- */
+
+enum veda_module { VEDA_PE_ARRAY, VEDA_VOTING_ENGINE, VEDA_SFU, VEDA_SCHEDULE, VEDA_BUFFER, VEDA_MODULES };
+
+/* E14: one chip; the buffer comes from the SRAM table. */
+struct veda_chip {
+    double area_mm2[VEDA_MODULES], power_w[VEDA_MODULES];
+    double total_mm2, total_w;
+};
+/* NULL, or why the chip cannot be priced. */
+const char *veda_chip_check(const struct veda_params *p);
+/* What cannot be priced is NaN. */
+void veda_chip_at(const struct veda_params *p, struct veda_chip *ret);
+
+/* ---- the breakdown, the equations -------------------------------------------------------------------------------------- */
+
+void veda_break_down(const struct veda_point *pt, const struct veda_step *step, const struct veda_chip *chip,
+                     struct dse_breakdown *out);
+extern const struct dse_metric veda_equations_table[];
+void veda_equate(const void *params, void *equations);
+
+extern const struct dse_model dse_model_veda;
+
+#endif

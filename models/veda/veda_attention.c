@@ -1,0 +1,91 @@
+/* Attention of one step: scores, softmax, values (E7 to E10). */
+#include "veda.h"
+#include "veda_math.h"
+
+#include <dse/units.h>
+
+/* Rows of K (and as many of V) that one KV head and sequence reads: a prompt whose keys and values stay in the buffer is read
+ * once (E8). */
+static double rows_read(const struct veda_point *pt)
+{
+    double reads = pt->p->sharing == VEDA_SHARE_GROUP ? pt->positions : pt->positions * pt->group;
+    bool stays = pt->prefill && 2 * pt->queries * pt->row_bytes <= pt->buffer_bytes / 2;
+    return stays ? pt->queries : reads;
+}
+
+/* Vote counts, or accumulated scores, of all devices: E10. Read and written back in each step; in a prefill written once. */
+static double vote_bytes(const struct veda_point *pt)
+{
+    double count = (double)pt->p->vote_bits / DSE_BITS_PER_BYTE;
+    double moved = pt->prefill ? count * pt->queries : 2 * count * pt->positions;
+    double kept = pt->evicting == VEDA_H2O ? pt->kv_heads : 1; /* h2o evicts head by head, voting layer by layer */
+    bool counts = pt->evicting == VEDA_H2O || pt->evicting == VEDA_VOTING;
+    return counts ? pt->layers * pt->batch * kept * moved : 0;
+}
+
+/* Scores of a head that the buffer has no room for go through the DRAM; queries and outputs of a prompt do, too (A8). One way. */
+static double spilled_bytes(const struct veda_point *pt)
+{
+    double per_layer = 0, heads = pt->kv_heads * pt->group;
+    if (VEDA_ACTIVATION_BYTES * pt->longest + pt->activation_bytes > pt->buffer_bytes)
+        per_layer += VEDA_ACTIVATION_BYTES * heads * pt->batch * pt->positions;
+    double rows = pt->batch * pt->queries;
+    if (!veda_rows_fit(pt, rows, (double)pt->llm->hidden + heads * pt->d))
+        per_layer += VEDA_ACTIVATION_BYTES * heads * pt->d * rows;
+    return pt->layers * per_layer;
+}
+
+static void finish_period(struct veda_period *t, double gemv_s, double sfu_s, double vote_s)
+{
+    t->gemv_s = gemv_s;
+    t->sfu_s = sfu_s;
+    t->vote_s = vote_s;
+    t->time_s = veda_max(veda_max(gemv_s, t->dram_s), veda_max(sfu_s, vote_s));
+}
+
+static double unhidden(const struct veda_period *t, double serial_s)
+{
+    return veda_max(0, serial_s - veda_max(t->gemv_s, t->dram_s));
+}
+
+/* Bytes and their time, the same in both periods but for the votes. */
+static void move(const struct veda_point *pt, struct veda_attention *a)
+{
+    double share = pt->device_kv_heads / pt->kv_heads;
+    double kv = pt->layers * pt->batch * pt->kv_heads * rows_read(pt) * pt->row_bytes * pt->row_factor;
+    double spilled = spilled_bytes(pt), votes = vote_bytes(pt);
+    double kv_s = kv / pt->row_factor * share * pt->row_s, spilled_s = spilled * share * pt->stream_s;
+    double votes_share = pt->evicting == VEDA_H2O ? share : 1 / pt->devices;
+    a->scores.bytes = kv + spilled;
+    a->values.bytes = kv + spilled + votes;
+    a->scores.dram_s = kv_s + spilled_s;
+    a->values.dram_s = kv_s + spilled_s + votes * votes_share * pt->stream_s;
+    a->kv_bytes = 2 * kv;
+    a->vote_bytes = votes;
+    a->bytes = a->scores.bytes + a->values.bytes;
+}
+
+void veda_attention_at(const struct veda_point *pt, struct veda_attention *ret)
+{
+    const struct veda_params *p = pt->p;
+    double heads = pt->layers * pt->batch * pt->device_kv_heads * pt->group; /* query heads of a device, one after the other */
+    double cycle_s = heads / pt->clock_hz;                                   /* of all of them */
+    double elements = pt->positions * cycle_s, exps = (double)p->sfu_exp, norms = veda_min(exps, (double)p->sfu_div);
+    bool serial = p->softmax == VEDA_ELEMENT_SERIAL;
+    bool votes = pt->evicting == VEDA_VOTING, counts = votes || pt->evicting == VEDA_H2O;
+    double vote_s = elements / (double)p->vote_lanes;
+
+    *ret = (struct veda_attention){0};
+    move(pt, ret);
+    finish_period(&ret->scores, veda_scores_cycles(pt) * cycle_s, serial ? elements / exps : 0, votes ? vote_s : 0);
+    finish_period(&ret->values, veda_values_cycles(pt) * cycle_s, serial ? elements / norms : 0, counts ? vote_s : 0);
+    if (!serial) ret->softmax_s = (double)p->softmax_passes * elements / norms;
+    if (p->drain == VEDA_DRAIN_TILE)
+        ret->drain_s = pt->queries * veda_ceil(veda_min(pt->longest, (double)p->sfu_fifo) / exps) * cycle_s;
+    ret->softmax_exposed_s = ret->softmax_s + unhidden(&ret->scores, ret->scores.sfu_s) + unhidden(&ret->values, ret->values.sfu_s);
+    ret->time_s = ret->scores.time_s + ret->softmax_s + ret->values.time_s + ret->drain_s;
+    double exposed = ret->time_s - ret->drain_s - veda_max(ret->scores.gemv_s, ret->scores.dram_s) -
+                     veda_max(ret->values.gemv_s, ret->values.dram_s);
+    ret->vote_exposed_s = veda_max(0, exposed - ret->softmax_exposed_s);
+    ret->ops = 2 * DSE_OPS_PER_MAC * pt->layers * pt->batch * pt->kv_heads * pt->group * pt->pairs * pt->d;
+}

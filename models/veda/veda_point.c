@@ -1,0 +1,155 @@
+/* A design point: the lengths of the cache (E5, E6), what it holds, and why it may not run. */
+#include "veda.h"
+#include "veda_math.h"
+
+#include <dse/units.h>
+
+#include <math.h>
+
+double veda_target(const struct veda_params *p, double seen)
+{
+    double target = p->cache_length > 0 ? (double)p->cache_length : veda_floor(p->eviction_ratio * seen + 0.5);
+    return p->eviction == VEDA_VOTING ? veda_max(target, (double)p->reserved_length) : target;
+}
+
+/* E5: one step at `context`, with a cache of what eviction leaves of it. */
+static void span_of_step(struct veda_point *pt, double context)
+{
+    pt->held = context;
+    pt->longest = pt->p->boundary == VEDA_AS_LISTED ? context : veda_min(context, pt->target);
+    pt->span = (struct veda_span){.flat = 1, .flat_length = pt->longest, .mean_of = 1};
+}
+
+/* E5: the mean step of a generation. */
+static void span_of_generation(struct veda_point *pt, double prompt, double generate)
+{
+    double end = prompt + generate;
+    pt->span = (struct veda_span){.from = prompt, .to = end, .mean_of = generate};
+    pt->longest = end;
+    if (pt->evicting != VEDA_NONE) {
+        double stays = pt->p->boundary == VEDA_AS_LISTED ? prompt : pt->target;
+        double growing = veda_min(veda_max(stays - prompt, 0), generate);
+        pt->span.to = prompt + growing;
+        pt->span.flat = generate - growing;
+        pt->span.flat_length = veda_min(stays, end);
+        pt->longest = veda_min(stays, end);
+    }
+    pt->held = veda_max(prompt, pt->longest);
+}
+
+/* E5: a prompt, causal. */
+static void span_of_prefill(struct veda_point *pt, double context)
+{
+    pt->held = pt->longest = pt->queries = context;
+    pt->pairs = context * (context + 1) / 2;
+    if (pt->p->causal == VEDA_SKIPPED)
+        pt->span = (struct veda_span){.to = context, .mean_of = 1};
+    else
+        pt->span = (struct veda_span){.flat = context, .flat_length = context, .mean_of = 1};
+}
+
+static void set_span(struct veda_point *pt)
+{
+    const struct veda_params *p = pt->p;
+    double context = (double)p->workload.context, prompt = (double)p->request.prompt, generate = (double)p->request.generate;
+    bool generation = !pt->prefill && generate > 0;
+    pt->target = pt->evicting == VEDA_NONE ? (double)INFINITY : veda_target(p, generation ? prompt : context);
+    pt->queries = 1;
+    if (pt->prefill)
+        span_of_prefill(pt, context);
+    else if (generation)
+        span_of_generation(pt, prompt, generate);
+    else
+        span_of_step(pt, context);
+    pt->positions = veda_span_sum(&pt->span, 1);
+    if (!pt->prefill) pt->pairs = pt->positions;
+}
+
+/* Does the DRAM do anything but refresh? */
+static bool awake(const struct dse_dram *d)
+{
+    return d->timing.t_rfc_ns < d->timing.t_refi_ns;
+}
+
+static void set_memory(struct veda_point *pt)
+{
+    const struct veda_params *p = pt->p;
+    pt->row_bytes = pt->d * (double)p->workload.kv_bits / DSE_BITS_PER_BYTE;
+    pt->stream_s = 1 / (p->dram.bandwidth_gbs * DSE_GIGA * p->dram.dram_efficiency);
+    bool rows = p->gather == VEDA_GATHER_ROWS && awake(&p->dram);
+    pt->row_s = rows ? dse_dram_seconds(&p->dram, 1, pt->row_bytes) : pt->stream_s;
+    pt->row_factor = rows ? dse_dram_moved(&p->dram, 1, pt->row_bytes) : 1;
+    pt->buffer_bytes = p->buffer_kib * DSE_KIB;
+    pt->activation_bytes = VEDA_ACTIVATION_BYTES * (double)(pt->llm->hidden + pt->llm->ffn);
+}
+
+void veda_point_init(struct veda_point *ret, const struct veda_params *p)
+{
+    const struct dse_llm *llm = p->workload.llm;
+    *ret = (struct veda_point){
+        .p = p,
+        .llm = llm,
+        .prefill = p->workload.phase == DSE_PREFILL,
+        .evicting = p->eviction,
+        .layers = (double)llm->layers,
+        .batch = (double)p->workload.batch,
+        .d = (double)llm->head_dim,
+        .kv_heads = (double)llm->kv_heads,
+        .group = veda_ceil((double)llm->heads / (double)llm->kv_heads),
+        .devices = (double)p->devices,
+        .device_kv_heads = veda_ceil((double)llm->kv_heads / (double)p->devices),
+        .clock_hz = p->clock_ghz * DSE_GIGA,
+    };
+    veda_array_init(&ret->array, p);
+    set_span(ret);
+    set_memory(ret);
+    ret->tokens = ret->batch * ret->queries;
+}
+
+void veda_point_keep_all(struct veda_point *pt)
+{
+    pt->evicting = VEDA_NONE;
+    set_span(pt);
+}
+
+double veda_footprint(const struct veda_point *pt)
+{
+    struct dse_workload w = pt->p->workload;
+    w.context = (int64_t)pt->held;
+    return dse_workload_footprint(&w);
+}
+
+/* Positions that the LLM sees. */
+static const char *check_context(const struct veda_point *pt)
+{
+    struct dse_workload w = pt->p->workload;
+    const struct dse_request *r = &pt->p->request;
+    if (!pt->prefill && r->generate > 0) w.context = r->prompt + r->generate;
+    return dse_workload_check(&w);
+}
+
+static const char *check_eviction(const struct veda_point *pt)
+{
+    const struct veda_params *p = pt->p;
+    if (p->eviction == VEDA_NONE) return NULL;
+    if (p->cache_length == 0 && p->eviction_ratio <= 0) return "an eviction ratio of 0 keeps no position";
+    if (pt->target < 1) return "the eviction ratio keeps less than half a position";
+    if (p->eviction != VEDA_WINDOW && pt->held > (double)p->vote_fifo)
+        return "the voting engine's FIFO is shorter than the cache (vote_fifo)";
+    return NULL;
+}
+
+const char *veda_point_check(const struct veda_point *pt)
+{
+    const struct veda_params *p = pt->p;
+    const char *why = check_context(pt);
+    if (!why) why = check_eviction(pt);
+    if (why) return why;
+    if (p->dataflow == VEDA_ADDER_TREE && p->softmax == VEDA_ELEMENT_SERIAL)
+        return "adder trees take all scores of a head at once: element-serial softmax needs the flexible dataflow";
+    if (pt->activation_bytes > pt->buffer_bytes) return "the on-chip buffer does not hold the vectors of one token (buffer_kib)";
+    if (p->gather == VEDA_GATHER_ROWS && !awake(&p->dram)) return "the DRAM does nothing but refresh (t_rfc_ns, t_refi_ns)";
+    if (veda_footprint(pt) > pt->devices * p->dram.capacity_gib * DSE_GIB)
+        return "weights and KV cache do not fit the DRAM (capacity_gib)";
+    return NULL;
+}

@@ -1,0 +1,109 @@
+/* One step: linear layers (E11), norms (E12), several devices (E13), and the sum. */
+#include "veda.h"
+#include "veda_math.h"
+
+#include <dse/units.h>
+
+#include <assert.h>
+
+bool veda_rows_fit(const struct veda_point *pt, double rows, double elements)
+{
+    return rows <= 1 || VEDA_ACTIVATION_BYTES * rows * elements <= pt->buffer_bytes / 2;
+}
+
+/* After a norm an outer product, whose inputs come one by one; before a norm an inner product, whose outputs do (Fig. 1). */
+static const enum veda_product products[VEDA_LINEARS] = {
+    [VEDA_QKV] = VEDA_OUTER,      [VEDA_OUTPUT] = VEDA_INNER,  [VEDA_FFN_UP] = VEDA_OUTER,
+    [VEDA_FFN_DOWN] = VEDA_INNER, [VEDA_LM_HEAD] = VEDA_OUTER,
+};
+
+/* Elements of an operator's output that are activations: keys and values go to the cache, a gate is multiplied in at once. */
+static double activations_out(const struct veda_point *pt, const struct dse_op *op, int which)
+{
+    if (which == VEDA_QKV) return pt->kv_heads * pt->group * pt->d;
+    return which == VEDA_FFN_UP ? (double)pt->llm->ffn : (double)op->n;
+}
+
+/* E11: activations through the DRAM, of one instance. Weights of one row go straight into the array; those of several rows stay in half
+ * of the buffer, a tile after the other, and the inputs of all rows pass by each tile. */
+static void add_activations(const struct veda_point *pt, const struct dse_op *op, double share, double outputs,
+                            struct veda_linear *l, double *device_bytes)
+{
+    double rows = (double)op->m, repeat = (double)op->repeat, k = (double)op->k;
+    if (veda_rows_fit(pt, rows, k + outputs)) return;
+    double tiles = veda_ceil(op->weight_bytes / repeat * share / (pt->buffer_bytes / 2));
+    double each = VEDA_ACTIVATION_BYTES * repeat * rows;
+    l->bytes += each * (k * tiles * pt->devices + outputs);
+    *device_bytes += each * (k * tiles + outputs * share);
+}
+
+static void linear_at(const struct veda_point *pt, const struct dse_op *op, int which, struct veda_linear *ret)
+{
+    double n = (double)op->n, device_n = veda_ceil(n / pt->devices), share = device_n / n;
+    double cycles = (double)op->repeat * (double)op->m * veda_gemv_cycles(&pt->array, products[which], (double)op->k, device_n);
+    double device_bytes = op->weight_bytes * share + op->kv_write_bytes * pt->device_kv_heads / pt->kv_heads;
+    *ret = (struct veda_linear){
+        .name = op->name,
+        .gemv_s = cycles / pt->clock_hz,
+        .weight_bytes = op->weight_bytes,
+        .bytes = op->weight_bytes + op->kv_write_bytes,
+        .ops = op->ops,
+    };
+    add_activations(pt, op, share, activations_out(pt, op, which), ret, &device_bytes);
+    ret->dram_s = device_bytes * pt->stream_s;
+    ret->time_s = veda_max(ret->gemv_s, ret->dram_s);
+}
+
+/* E12: the norm before an outer product, element by element on its serial input, or before it. */
+static double norm_exposed(const struct veda_point *pt, const struct dse_op *op, double time_s)
+{
+    double norm_s = (double)op->repeat * (double)op->m * (double)pt->llm->hidden / ((double)pt->p->sfu_div * pt->clock_hz);
+    return pt->p->softmax == VEDA_STAGE ? norm_s : veda_max(0, norm_s - time_s);
+}
+
+static void add_linears(const struct veda_point *pt, struct veda_step *s)
+{
+    struct dse_oplist ops;
+    struct dse_workload w = pt->p->workload;
+    if (!pt->prefill) w.context = 1; /* attention is not taken from the list */
+    dse_workload_expand(&w, &ops);
+    for (int i = 0; i < ops.n; i++) {
+        if (ops.op[i].kind != DSE_OP_LINEAR) continue;
+        struct veda_linear *l = &s->linear[s->n_linear];
+        linear_at(pt, &ops.op[i], s->n_linear, l);
+        if (products[s->n_linear] == VEDA_OUTER) s->norm_s += norm_exposed(pt, &ops.op[i], l->time_s);
+        s->linear_s += l->time_s;
+        s->weight_bytes += l->weight_bytes;
+        s->bytes += l->bytes;
+        s->ops += l->ops;
+        s->gemv_s += l->gemv_s;
+        s->n_linear++;
+    }
+    assert(s->n_linear == VEDA_LINEARS);
+}
+
+/* What limits the longest of GEMV and DRAM. */
+static void add_bound(struct veda_step *s, double gemv_s, double dram_s)
+{
+    if (gemv_s > dram_s)
+        s->compute_bound_s += gemv_s;
+    else
+        s->dram_bound_s += dram_s;
+}
+
+void veda_step_at(const struct veda_point *pt, struct veda_step *ret)
+{
+    *ret = (struct veda_step){0};
+    add_linears(pt, ret);
+    veda_attention_at(pt, &ret->attention);
+    const struct veda_attention *a = &ret->attention;
+    if (pt->p->devices > 1) ret->exchange_s = 2 * pt->layers * pt->p->exchange_us / DSE_US_PER_S;
+    ret->bytes += a->bytes;
+    ret->ops += a->ops;
+    ret->gemv_s += a->scores.gemv_s + a->values.gemv_s;
+    ret->time_s = ret->linear_s + a->time_s + ret->norm_s + ret->exchange_s;
+    for (int i = 0; i < ret->n_linear; i++) add_bound(ret, ret->linear[i].gemv_s, ret->linear[i].dram_s);
+    add_bound(ret, a->scores.gemv_s, a->scores.dram_s);
+    add_bound(ret, a->values.gemv_s, a->values.dram_s);
+    ret->latency_bound_s = ret->time_s - ret->compute_bound_s - ret->dram_bound_s;
+}

@@ -1,0 +1,401 @@
+/* The Neural Engine's static-shape KV cache: conservation, limits where the answer is known, the post's counts and its one measurement. */
+#include "ane/ane.h"
+#include "model_points.h"
+
+#include <dse/units.h>
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+
+#include <cmocka.h>
+
+/* A point: the defaults and what is set, resolved, with its results. */
+struct at {
+    struct ane_params p;
+    const char *why; /* NULL: feasible, and the rest is there */
+    struct ane_metrics m;
+    struct ane_equations e;
+    struct dse_breakdown parts;
+};
+
+static const struct model *ane;
+
+/* `settings` in one string, separated by spaces. */
+static struct at at(const char *settings)
+{
+    char *text = xstrdup(settings), *list[16];
+    size_t n = 0;
+    for (char *s = strtok(text, " "); s; s = strtok(NULL, " ")) list[n++] = s;
+    struct one o;
+    bool ok = one_init(&o, ane, list, n);
+    diags_print(&diags, stderr, false);
+    assert_true(ok);
+    struct at a = {.p = *(const struct ane_params *)space_fixed(o.space)};
+    dse_model_ane.resolve(&a.p);
+    a.why = dse_model_ane.check(&a.p);
+    dse_model_ane.equate(&a.p, &a.e);
+    if (!a.why) dse_model_ane.estimate(&a.p, &a.m, &a.parts);
+    one_release(&o);
+    free(text);
+    return a;
+}
+
+/* A point that must be feasible. */
+static struct at good(const char *settings)
+{
+    struct at a = at(settings);
+    if (a.why) fail_msg("%s: %s", settings, a.why);
+    return a;
+}
+
+static void assert_near(double a, double b, double relative)
+{
+    if (fabs(a - b) <= relative * fmax(fabs(a), fabs(b))) return;
+    fail_msg("%.17g is not %.17g", a, b);
+}
+
+static double sum_ops(const struct at *a)
+{
+    double ops = 0;
+    for (int i = 0; i < a->parts.n; i++)
+        if (a->parts.part[i].depth == 0) ops += a->parts.part[i].ops;
+    return ops;
+}
+
+/* ---- a call --------------------------------------------------------------------------------------------------------------- */
+
+static void call__streams_the_weights_once_and_computes_every_row(void **state)
+{
+    (void)state;
+    struct at a = good("query_rows=64 window=512");
+    const struct dse_llm *llm = a.p.workload.llm;
+    double weights = (double)llm->layers * dse_llm_layer_weights(llm) + dse_llm_head_weights(llm);
+    assert_near(a.m.weights_mib * DSE_MIB, 2 * weights, 1e-12);
+    /* K and V: 64 rows returned, 512 read. */
+    assert_near(a.m.kv_mib * DSE_MIB, (64 + 512) * dse_kv_bytes_per_token(llm, 16), 1e-12);
+    double linear = 2 * 64 * weights, attention = 4. * 64 * 512 * 4096 * 32;
+    assert_near(sum_ops(&a), linear + attention, 0.001); /* softmax, norms and the like come on top */
+    assert_true(sum_ops(&a) > linear + attention);
+    double parts = a.m.weights_mib + a.m.kv_mib + a.m.concat_mib + a.m.transpose_mib + a.m.slide_mib;
+    assert_near(parts, a.m.common.dram_mib, 1e-12);
+}
+
+/* Without bandwidth or computing to wait for, what is left is the other one. */
+static void call__meets_both_roofs(void **state)
+{
+    (void)state;
+    struct at fast_memory = good("bandwidth_gbs=10000 dispatch_us=0 cache=none"),
+              fast_engine = good("engine_tflops=1000 dispatch_us=0"), both = good("overlap=sum dispatch_us=0"),
+              engine = good("bandwidth_gbs=10000 concat_gbs=10000 transpose_gbs=10000 dispatch_us=0 overlap=sum");
+    double ops = sum_ops(&fast_memory);
+    assert_near(fast_memory.m.call_us, ops / 12e12 * 1e6, 0.002);
+    double call = fast_engine.m.common.dram_mib - fast_engine.m.slide_mib;
+    assert_near(fast_engine.m.call_us, call * DSE_MIB / 85e9 * 1e6, 1e-3);
+    assert_near(both.m.call_us, fast_engine.m.call_us + sum_ops(&engine) / 12e12 * 1e6, 1e-3);
+}
+
+static void call__costs_the_same_whatever_the_stage(void **state)
+{
+    (void)state;
+    struct at one = good("window=512 context=65"), full = good("window=512 context=512"),
+              prompt = good("window=512 context=512 phase=prefill"), part = good("window=512 context=449 phase=prefill");
+    assert_near(one.m.common.latency_us, full.m.common.latency_us, 1e-12);
+    assert_near(prompt.m.call_us, full.m.call_us, 1e-12);
+    assert_near(part.m.common.latency_us, prompt.m.common.latency_us, 1e-12);
+    assert_near(prompt.m.common.latency_us, 8 * (prompt.m.call_us + prompt.m.slide_us), 1e-12);
+    assert_near(full.m.common.latency_us, full.m.call_us + full.m.slide_us / 64, 1e-12);
+    assert_near(full.m.wasted_rows, 63. / 64, 1e-12);
+    assert_near(prompt.m.wasted_rows + 1, 1, 1e-12);
+}
+
+/* The engine computes rows eight by eight. */
+static void call__pads_rows_to_the_multiple_of_the_engine(void **state)
+{
+    (void)state;
+    struct at odd = good("query_rows=57"), even = good("query_rows=64"), exact = good("query_rows=57 row_multiple=1");
+    assert_near(sum_ops(&odd) / sum_ops(&even), 1, 0.001); /* 513 positions instead of 512 */
+    assert_near(sum_ops(&exact) / sum_ops(&even), 57. / 64, 0.001);
+    assert_true(odd.m.wasted_rows > 1 - 1. / 57);
+}
+
+/* Nothing is shared by sequences: each has its calls. */
+static void batch__is_one_sequence_after_another(void **state)
+{
+    (void)state;
+    struct at one = good("batch=1"), five = good("batch=5");
+    assert_near(five.m.common.latency_us, 5 * one.m.common.latency_us, 1e-12);
+    assert_near(five.m.common.tokens_per_s, one.m.common.tokens_per_s, 1e-12);
+    assert_near(five.m.common.energy_mj, one.m.common.energy_mj, 1e-12);
+    assert_true(five.m.dram_footprint_gib > one.m.dram_footprint_gib);
+}
+
+static void head__on_the_last_row_leaves_the_others_out(void **state)
+{
+    (void)state;
+    struct at every = good("head_rows=every-row"), last = good("head_rows=last-row");
+    assert_near(sum_ops(&every) - sum_ops(&last), 2. * 63 * 32000 * 4096, 1e-9);
+    assert_near(every.m.common.dram_mib, last.m.common.dram_mib, 1e-12);
+}
+
+/* ---- window --------------------------------------------------------------------------------------------------------------- */
+
+static void window__follows_the_context_in_whole_blocks(void **state)
+{
+    (void)state;
+    assert_near(good("context=512").e.rows_k, 512, 0);
+    assert_near(good("context=449").e.rows_k, 512, 0);
+    assert_near(good("context=513").e.rows_k, 576, 0);
+    assert_near(good("context=513 cache=none").e.rows_k, 513, 0);
+    assert_near(good("prompt=100 generate=29").e.rows_k, 192, 0); /* 129 positions */
+    assert_near(good("window=512").m.common.latency_us, good("window=0").m.common.latency_us, 1e-12);
+}
+
+static void window__that_is_longer_is_slower(void **state)
+{
+    (void)state;
+    const char *caches[] = {"two-model", "slid-output", "chunks", "lazy-softmax", "stacked", "late-transpose", "none"};
+    for (size_t i = 0; i < sizeof caches / sizeof *caches; i++) {
+        double last = 0;
+        for (int window = 512; window <= 4096; window += 448) {
+            char *text = xasprintf("cache=%s window=%d", caches[i], window);
+            double now = good(text).m.common.latency_us;
+            assert_true(now > last);
+            last = now;
+            free(text);
+        }
+    }
+}
+
+static void window__refuses_what_it_cannot_hold_unless_told_to_forget(void **state)
+{
+    (void)state;
+    assert_non_null(strstr(at("window=512 context=513").why, "window"));
+    assert_non_null(strstr(at("window=512 prompt=512 generate=1").why, "window"));
+    assert_non_null(strstr(at("window=500 context=500").why, "window")); /* eight blocks of 64 do not fit 500 rows */
+    assert_non_null(strstr(at("cache=none window=512 context=513").why, "window"));
+    assert_non_null(strstr(at("context=63").why, "query_rows"));
+    assert_non_null(strstr(at("window=32 context=32").why, "query_rows"));
+    assert_non_null(strstr(at("context=4097").why, "max_context"));
+    assert_non_null(strstr(at("prompt=4000 generate=97").why, "max_context"));
+    assert_non_null(strstr(at("llm=llama2-13b capacity_gib=20").why, "capacity_gib"));
+    assert_null(at("prompt=4000 generate=96").why);
+    struct at forgets = good("window=512 context=2048 overflow=discard"), holds = good("window=512 context=512");
+    assert_near(forgets.m.common.latency_us, holds.m.common.latency_us, 1e-12);
+    assert_near(forgets.m.common.compute_utilization, holds.m.common.compute_utilization, 1e-12);
+}
+
+/* ---- the cache ------------------------------------------------------------------------------------------------------------ */
+
+/* Rows worked out by hand, for one K of 512 rows in blocks of 64. */
+static void designs__move_the_rows_that_they_say(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *settings;
+        double concat_rows, transposed, slid;
+    } known[] = {
+        {"cache=two-model", 512, 64, 448},
+        {"cache=slid-output", 512 + 448, 64, 0},
+        {"cache=chunks joining=at-once", 512, 64, 0},
+        {"cache=chunks joining=pairwise", 128 + 192 + 256 + 320 + 384 + 448 + 512, 64, 0},
+        {"cache=stacked joining=at-once", 512 + 448 + 64, 64, 448},
+        {"cache=stacked joining=pairwise", 512 + 448 + 64 * (64 * 65 / 2 - 1) / 64., 64, 448},
+        {"cache=late-transpose", 512, 512, 448},
+        {"cache=none", 0, 512, 0},
+    };
+    double both = 32 * 2 * 2 * 8192 / DSE_MIB; /* a row of K and of V in each layer, read and written */
+    for (size_t i = 0; i < sizeof known / sizeof *known; i++) {
+        struct at a = good(known[i].settings);
+        assert_near(a.e.concat_call_mib + 1, both * known[i].concat_rows + 1, 1e-12);
+        assert_near(a.e.transpose_call_mib, both / 2 * known[i].transposed, 1e-12);
+        assert_near(a.e.one_slide_mib + 1, both * known[i].slid + 1, 1e-12);
+    }
+    /* 8 partial results written, 8 rescaled, 7 additions: 45 tensors of 64 rows of 4096 fp16 a layer */
+    assert_near(good("cache=lazy-softmax").e.concat_call_mib, 32 * 45. * 64 * 8192 / DSE_MIB, 1e-12);
+}
+
+/* A window of one block has no cache to join or slide; it is the cache-less model. */
+static void designs__with_one_block_are_the_cacheless_model(void **state)
+{
+    (void)state;
+    struct at none = good("cache=none phase=prefill"), one = good("query_rows=512 phase=prefill"),
+              chunks = good("query_rows=512 cache=chunks phase=prefill");
+    assert_near(one.m.common.latency_us, none.m.common.latency_us, 1e-12);
+    assert_near(chunks.m.common.latency_us, none.m.common.latency_us, 1e-12);
+    assert_true(one.e.concats_per_k == 0 && isnan(one.e.prefill_calls_per_slide));
+}
+
+/* The order in the post. In prefill the two models beat the slid output as soon as the host leaves the engine idle for a dispatch. */
+static void designs__are_slower_than_two_models_as_the_post_says(void **state)
+{
+    (void)state;
+    const char *others[] = {"slid-output", "chunks", "lazy-softmax", "stacked", "late-transpose", "none"};
+    struct at two = good("cache=two-model host_gap_us=300"), prompt = good("cache=two-model host_gap_us=300 phase=prefill");
+    for (size_t i = 0; i < sizeof others / sizeof *others; i++) {
+        char *text = xasprintf("cache=%s host_gap_us=300", others[i]);
+        assert_true(good(text).m.common.latency_us > two.m.common.latency_us);
+        free(text);
+    }
+    assert_true(good("cache=slid-output host_gap_us=300 phase=prefill").m.common.latency_us > prompt.m.common.latency_us);
+    assert_true(good("cache=chunks host_gap_us=300 phase=prefill").m.common.latency_us > prompt.m.common.latency_us);
+}
+
+static void slide__hides_in_the_gap_of_the_host(void **state)
+{
+    (void)state;
+    struct at none = good("phase=prefill"), some = good("phase=prefill host_gap_us=2000"),
+              all = good("phase=prefill host_gap_us=9000"), on_top = good("phase=prefill host_gap_us=9000 slide=exposed");
+    assert_near(none.m.exposed_slide_us, 8 * none.m.slide_us, 1e-12);
+    assert_near(some.m.exposed_slide_us, 8 * (none.m.slide_us - 2000), 1e-12);
+    assert_near(some.m.common.latency_us, none.m.common.latency_us, 1e-12); /* the gap is where the slide is */
+    assert_true(all.m.exposed_slide_us == 0);
+    assert_near(all.m.common.latency_us, 8 * (all.m.call_us + 9000), 1e-12);
+    assert_near(on_top.m.common.latency_us, 8 * (all.m.call_us + 9000 + all.m.slide_us), 1e-12);
+    assert_near(all.m.common.energy_mj, none.m.common.energy_mj, 1e-12); /* hidden, not undone */
+}
+
+/* ---- requests and the best number of query rows ------------------------------------------------------------------------------ */
+
+static void request__is_its_prompt_and_its_generation(void **state)
+{
+    (void)state;
+    struct at a = good("prompt=300 generate=100"), prompt = good("prompt=300 generate=100 phase=prefill");
+    assert_near(a.m.request_ms, a.e.prefill_ms + a.e.generate_ms, 1e-12);
+    assert_near(a.e.generate_ms, 100 * a.m.common.latency_us / 1e3, 1e-12);
+    assert_near(a.e.prefill_ms, prompt.m.common.latency_us / 1e3, 1e-12);
+    assert_near(prompt.m.common.tokens_per_s, 300 / (a.e.prefill_ms / 1e3), 1e-12);
+    assert_true(prompt.m.calls == 5);
+}
+
+/* Against every multiple of 8 up to 512 and of 32 above, at several mixes, windows, designs. */
+static void best_query_rows__are_those_of_an_exhaustive_search(void **state)
+{
+    (void)state;
+    const char *mixes[] = {"prompt=512 generate=256", "prompt=100 generate=10",  "prompt=1024 generate=16",
+                           "prompt=3000 generate=2",  "prompt=40 generate=1000", "context=2048"};
+    const char *machines[] = {"cache=two-model", "cache=two-model overlap=sum", "cache=chunks", "cache=two-model window=4096",
+                              "cache=two-model window=1024 overflow=discard"};
+    for (size_t i = 0; i < sizeof mixes / sizeof *mixes; i++)
+        for (size_t j = 0; j < sizeof machines / sizeof *machines; j++) {
+            double best_ms = (double)INFINITY, found_ms = 0;
+            for (int rows = 8; rows <= 4096; rows += 8) {
+                char *text = xasprintf("%s %s query_rows=%d", mixes[i], machines[j], rows);
+                struct at a = at(text);
+                if (!a.why) best_ms = fmin(best_ms, a.m.request_ms);
+                found_ms = a.e.best_request_ms;
+                free(text);
+                if (rows >= 512) rows += 24;
+            }
+            if (!(found_ms <= best_ms * 1.0001))
+                fail_msg("%s %s: %g ms, but %g ms can be had", mixes[i], machines[j], found_ms, best_ms);
+        }
+}
+
+/* More generation wants fewer rows, a longer prompt more. */
+static void best_query_rows__follow_the_mix(void **state)
+{
+    (void)state;
+    double chat = good("overlap=sum prompt=128 generate=1024").e.best_query_rows,
+           even = good("overlap=sum prompt=512 generate=256").e.best_query_rows,
+           summary = good("overlap=sum prompt=3000 generate=64").e.best_query_rows;
+    assert_true(chat < even && even < summary);
+}
+
+/* ---- what is published -------------------------------------------------------------------------------------------------------- */
+
+static void post__counts_are_met(void **state)
+{
+    (void)state;
+    struct at a = good("window=512 query_rows=64 cache=two-model"), chunks = good("window=512 cache=chunks"),
+              lazy = good("window=512 cache=lazy-softmax");
+    assert_true(a.e.prefill_calls == 8 && a.e.cached_rows == 448 && a.e.concats_per_k == 1 && a.e.returned_rows == 64);
+    assert_true(a.e.prefill_calls_per_slide == 1 && a.e.generate_calls_per_slide == 64 && a.e.transpose_rows == 64);
+    assert_true(chunks.e.chunk_inputs == 7 && chunks.e.concat_pieces == 8 && lazy.e.additions_per_k == 7);
+    assert_true(good("cache=none context=3").e.rows_q == 3);
+    struct at cached = good("query_rows=1 context=4");
+    assert_true(cached.e.rows_q == 1 && cached.e.rows_k == 4 && cached.e.cached_rows == 3);
+}
+
+/* About 4x on Llama 2 7B while computing falls eightfold: predicted from the engine's rates alone. */
+static void post__speedup_is_predicted_within_13_percent(void **state)
+{
+    (void)state;
+    struct at cached = good("window=512"), none = good("window=512 cache=none");
+    double speedup = none.m.common.latency_us / cached.m.common.latency_us;
+    assert_near(sum_ops(&none) / sum_ops(&cached), 8, 1e-9);
+    assert_near(good("").e.balanced_rows, 141, 0.002);
+    assert_true(speedup > 3.47 && speedup < 3.50);
+}
+
+/* Two numbers of the engine's power give a third one: 5.5 W at a sustained 8.1 Tflop/s. */
+static void power__of_a_sustained_matmul_is_that_measured(void **state)
+{
+    (void)state;
+    struct at a = good("");
+    assert_near(ane_joules(&a.p, 1, 8.1e12, 0), 5.5, 0.01);
+}
+
+static void points__at_random_are_no_faster_than_either_roof(void **state)
+{
+    (void)state;
+    struct one o;
+    assert_true(one_init(&o, ane, NULL, 0));
+    int feasible = 0;
+    for (int i = 0; i < 20000; i++) {
+        struct ane_params p;
+        struct ane_metrics m;
+        if (!random_point(ane, space_fixed(o.space), 0.15, &p)) continue;
+        struct dse_breakdown parts = {0};
+        dse_model_ane.estimate(&p, &m, &parts);
+        double ops = 0, bytes = 0;
+        for (int k = 0; k < parts.n; k++)
+            if (parts.part[k].depth == 0) {
+                ops += parts.part[k].ops;
+                bytes += parts.part[k].dram_bytes;
+            }
+        double s = m.common.latency_us / 1e6 * (1 + 1e-9);
+        assert_true(s >= ops / (p.engine_tflops * 1e12) && s >= bytes / (p.dram.bandwidth_gbs * 1e9));
+        assert_true(m.wasted_rows >= -1e-12 && m.wasted_rows < 1);
+        feasible++;
+    }
+    assert_true(feasible > 2000);
+    one_release(&o);
+}
+
+static int start(void **state)
+{
+    if (set_up(state) != 0) return -1;
+    size_t n;
+    const struct model *models = registry_models(&n);
+    for (size_t i = 0; i < n; i++)
+        if (models[i].desc == &dse_model_ane) ane = &models[i];
+    return ane ? 0 : -1;
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(call__streams_the_weights_once_and_computes_every_row),
+        cmocka_unit_test(call__meets_both_roofs),
+        cmocka_unit_test(call__costs_the_same_whatever_the_stage),
+        cmocka_unit_test(call__pads_rows_to_the_multiple_of_the_engine),
+        cmocka_unit_test(batch__is_one_sequence_after_another),
+        cmocka_unit_test(head__on_the_last_row_leaves_the_others_out),
+        cmocka_unit_test(window__follows_the_context_in_whole_blocks),
+        cmocka_unit_test(window__that_is_longer_is_slower),
+        cmocka_unit_test(window__refuses_what_it_cannot_hold_unless_told_to_forget),
+        cmocka_unit_test(designs__move_the_rows_that_they_say),
+        cmocka_unit_test(designs__with_one_block_are_the_cacheless_model),
+        cmocka_unit_test(designs__are_slower_than_two_models_as_the_post_says),
+        cmocka_unit_test(slide__hides_in_the_gap_of_the_host),
+        cmocka_unit_test(request__is_its_prompt_and_its_generation),
+        cmocka_unit_test(best_query_rows__are_those_of_an_exhaustive_search),
+        cmocka_unit_test(best_query_rows__follow_the_mix),
+        cmocka_unit_test(post__counts_are_met),
+        cmocka_unit_test(post__speedup_is_predicted_within_13_percent),
+        cmocka_unit_test(power__of_a_sustained_matmul_is_that_measured),
+        cmocka_unit_test(points__at_random_are_no_faster_than_either_roof),
+    };
+    return cmocka_run_group_tests(tests, start, tear_down);
+}

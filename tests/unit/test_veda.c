@@ -1,0 +1,324 @@
+/* VEDA: conservation of bytes and work, limits where the answer is known, eviction, what is refused, and the published numbers. */
+#include "veda_test.h"
+
+#include <dse/units.h>
+
+/* Llama-2 7B: weights of the layers and of the head; layers * query heads; bytes of K and V of a position. */
+static const double weights = 32 * (4. * 4096 * 4096 + 3. * 4096 * 11008) + 4096. * 32000;
+enum { HEADS = 32 * 32, KV_BYTES = 2 * 32 * 4096 * 2 };
+
+static struct dse_breakdown parts_of(const struct veda_params *p)
+{
+    struct veda_metrics m;
+    struct dse_breakdown b = {0};
+    assert_null(dse_model_veda.check(p));
+    dse_model_veda.estimate(p, &m, &b);
+    return b;
+}
+
+/* ---- conservation ---------------------------------------------------------------------------------------------------------- */
+
+static void bytes__of_a_step_are_weights_keys_values_and_votes(void **state)
+{
+    (void)state;
+    struct veda_params p = params_with("context=1000", NULL); /* 500 of them cached */
+    struct veda_metrics m = estimate(&p);
+    double votes = 32 * 500 * 4, read = 500. * KV_BYTES;
+    assert_near(m.common.dram_mib * DSE_MIB, 2 * weights + read + KV_BYTES + votes, 1e-12);
+    assert_near(m.weights_mib * DSE_MIB, 2 * weights, 1e-12);
+    assert_near(m.kv_mib * DSE_MIB, read, 1e-12);
+    assert_near(m.vote_mib * DSE_MIB, votes, 1e-12);
+    p.workload.weight_bits = 4;
+    p.workload.kv_bits = 8;
+    assert_near(estimate(&p).common.dram_mib * DSE_MIB, weights / 2 + (read + KV_BYTES) / 2 + votes, 1e-12);
+}
+
+/* However the array is built, it does the same work. */
+static void work__is_that_of_the_llm_on_any_machine(void **state)
+{
+    (void)state;
+    static const char *const machines[][2] = {{"pe_rows=3", "pe_columns=5"},
+                                              {"pe_copies=16", "devices=3"},
+                                              {"dataflow=adder-tree", "softmax=stage"},
+                                              {"clock_ghz=3", "devices=8"}};
+    for (size_t i = 0; i < sizeof machines / sizeof *machines; i++) {
+        struct veda_params p = params_with(machines[i][0], machines[i][1], NULL);
+        struct dse_breakdown b = parts_of(&p);
+        double ops = 0;
+        for (int k = 0; k < b.n; k++)
+            if (b.part[k].depth == 0) ops += b.part[k].ops;
+        assert_near(ops, 2 * weights + 4. * 4096 * 32 * 512, 1e-12);
+        struct veda_metrics m = estimate(&p);
+        assert_near(m.matmul_gops * 1e9 * m.common.latency_us * 1e-6, ops, 1e-12);
+    }
+}
+
+/* ---- limits ---------------------------------------------------------------------------------------------------------------- */
+
+static void limit__much_bandwidth_leaves_the_cycles(void **state)
+{
+    (void)state;
+    struct veda_params p = DEFAULTS;
+    set_bandwidth(&p, 1e12);
+    struct veda_metrics m = estimate(&p);
+    assert_near(m.common.latency_us, (weights / 128 + 2. * HEADS * 512) / 1e3, 1e-9);
+    assert_near(m.common.compute_utilization, 1, 1e-9);
+    assert_int_equal(m.common.bound, DSE_BOUND_COMPUTE);
+}
+
+static void limit__a_fast_chip_leaves_the_bytes(void **state)
+{
+    (void)state;
+    struct veda_params p = DEFAULTS;
+    p.clock_ghz = 1e9;
+    struct veda_metrics m = estimate(&p);
+    assert_near(m.common.latency_us, m.common.dram_mib * DSE_MIB / 256e9 * 1e6, 1e-9);
+    assert_near(m.common.dram_utilization, 1, 1e-9);
+    assert_int_equal(m.common.bound, DSE_BOUND_DRAM);
+}
+
+/* 256 bytes a cycle for 128 PEs: the published chip needs as long to read as to multiply. */
+static void design__is_balanced(void **state)
+{
+    (void)state;
+    struct veda_params p = DEFAULTS;
+    struct veda_metrics m = estimate(&p);
+    assert_near(m.common.compute_utilization, 1, 1e-4);
+    assert_near(m.common.dram_utilization, 1, 1e-4);
+    assert_near(m.array_utilization, 1, 1e-12);
+}
+
+static void rows__of_a_group_are_fetched_once_or_by_every_head(void **state)
+{
+    (void)state;
+    struct veda_params shared = params_with("llm=llama3-8b", NULL), apart = params_with("llm=llama3-8b", "sharing=nothing", NULL);
+    struct veda_metrics a = estimate(&shared), b = estimate(&apart);
+    assert_near(a.kv_mib * DSE_MIB, 512. * 2 * 32 * 8 * 128 * 2, 1e-12);
+    assert_near(b.kv_mib, 4 * a.kv_mib, 1e-12);
+    assert_near(a.common.attention_us, b.common.attention_us, 1e-3); /* four queries a row take four cycles either way */
+    assert_true(a.common.energy_mj < b.common.energy_mj);
+}
+
+/* Rows of 256 bytes, scattered: whole bursts, and less than the stream. */
+static void gather__of_rows_is_slower_than_a_stream(void **state)
+{
+    (void)state;
+    struct veda_params p = params_with("gather=rows", NULL), stream = DEFAULTS;
+    double efficiency = dse_dram_efficiency(&p.dram, 256);
+    assert_true(efficiency < 1);
+    assert_near(estimate(&p).common.attention_us * efficiency, estimate(&stream).common.attention_us, 1e-3);
+    p.workload.kv_bits = 3; /* 48 bytes: one and a half bursts */
+    assert_near(estimate(&p).kv_mib * DSE_MIB, 512. * 2 * HEADS * 64, 1e-12);
+}
+
+/* ---- eviction -------------------------------------------------------------------------------------------------------------- */
+
+static void eviction__keeps_the_rounded_ratio_of_the_prompt(void **state)
+{
+    (void)state;
+    struct veda_params p = params_with("generate=100", "eviction_ratio=0.2", NULL);
+    assert_true(estimate(&p).cached_positions == 102); /* 102.4 */
+    p.eviction_ratio = 0.05;                           /* 25.6, below the reserved length */
+    assert_true(estimate(&p).cached_positions == 32);
+    p.eviction = VEDA_WINDOW;
+    assert_true(estimate(&p).cached_positions == 26);
+    p.cache_length = 560; /* the cache grows to 560 in 48 steps and stays */
+    assert_near(estimate(&p).cached_positions, (48 * (512 + 24.5) + 52 * 560) / 100, 1e-12);
+    p.cache_length = 4000; /* never reached */
+    assert_near(estimate(&p).cached_positions, 512 + 50.5, 1e-12);
+    p.boundary = VEDA_AS_LISTED;
+    assert_true(estimate(&p).cached_positions == 512);
+    p.request.generate = 0;
+    p.cache_length = 0;
+    p.boundary = VEDA_BULK;
+    p.eviction_ratio = 0.5;
+    assert_true(estimate(&p).cached_positions == 512); /* of the context, 1024 */
+}
+
+static void eviction__policies_differ_in_traffic_alone(void **state)
+{
+    (void)state;
+    struct veda_params p = params_with("llm=llama3-8b", NULL);
+    struct veda_metrics voting = estimate(&p);
+    p.eviction = VEDA_H2O;
+    struct veda_metrics h2o = estimate(&p);
+    p.eviction = VEDA_WINDOW;
+    struct veda_metrics window = estimate(&p);
+    assert_near(h2o.vote_mib, 8 * voting.vote_mib, 1e-12); /* one for each KV head */
+    assert_true(window.vote_mib == 0);
+    assert_near(voting.common.dram_mib - voting.vote_mib, window.common.dram_mib, 1e-12);
+    assert_near(h2o.common.dram_mib - h2o.vote_mib, window.common.dram_mib, 1e-12);
+    assert_true(window.common.energy_mj < voting.common.energy_mj && voting.common.energy_mj < h2o.common.energy_mj);
+}
+
+static void eviction__of_nothing_costs_the_votes(void **state)
+{
+    (void)state;
+    struct veda_params p = params_with("eviction_ratio=1", NULL), none = params_with("eviction=none", NULL);
+    struct veda_metrics a = estimate(&p), b = estimate(&none);
+    assert_near(a.common.dram_mib - b.common.dram_mib, a.vote_mib, 1e-9);
+    assert_near(a.common.latency_us, b.common.latency_us, 1e-5);
+    assert_true(b.eviction_speedup == 1 && a.eviction_speedup <= 1);
+}
+
+/* ---- prefill, devices, chip -------------------------------------------------------------------------------------------------- */
+
+static void prefill__is_as_many_gemvs_and_half_the_square(void **state)
+{
+    (void)state;
+    struct veda_params p = params_with("phase=prefill", "eviction=none", "context=512", "bandwidth_gbs=100000", NULL);
+    double head = 4096. * 32000;
+    double linear_us = (512 * (weights - head) + head) / 128 / 1e3, pairs = 512 * 513 / 2;
+    struct veda_metrics m = estimate(&p);
+    assert_near(m.linear_us, linear_us, 1e-9);
+    assert_near(m.common.attention_us, 2 * HEADS * pairs / 1e3, 1e-9);
+    assert_near(m.common.tokens_per_s, 512 / (m.common.latency_us * 1e-6), 1e-12);
+    p.causal = VEDA_COMPUTED;
+    assert_near(estimate(&p).common.attention_us, 2. * HEADS * 512 * 512 / 1e3, 1e-9);
+    assert_near(estimate(&p).scores_utilization, pairs / (512 * 512), 1e-12);
+    assert_near(equations(&p).causal_share, pairs / (512 * 512), 1e-12);
+}
+
+/* Keys and values of a head stay in half of the buffer, 128 KiB, up to 256 positions; a longer prompt reads them for every query. */
+static void prefill__reads_a_cache_that_fits_the_buffer_once(void **state)
+{
+    (void)state;
+    struct veda_params p = params_with("phase=prefill", "eviction=none", "context=256", NULL);
+    assert_near(estimate(&p).kv_mib * 256 * DSE_MIB, 256. * KV_BYTES, 1e-12);
+    p.workload.context = 257;
+    assert_near(estimate(&p).kv_mib * 257 * DSE_MIB, 257. * 258 / 2 * KV_BYTES, 1e-12);
+    p.buffer_kib = 1024;
+    assert_near(estimate(&p).kv_mib * 257 * DSE_MIB, 257. * KV_BYTES, 1e-12);
+}
+
+static void batch__shares_weights_and_nothing_else(void **state)
+{
+    (void)state;
+    struct veda_params one = DEFAULTS, four = params_with("batch=4", "buffer_kib=1024", NULL);
+    one.buffer_kib = 1024;
+    struct veda_metrics a = estimate(&one), b = estimate(&four);
+    assert_near(b.weights_mib, a.weights_mib / 4, 1e-12);
+    assert_near(b.kv_mib, a.kv_mib, 1e-12);
+    assert_near(b.common.dram_mib - b.weights_mib, a.common.dram_mib - a.weights_mib, 1e-9);
+    assert_near(b.common.latency_us, 4 * a.common.latency_us, 1e-3); /* the array is busy already */
+}
+
+static void devices__divide_the_work_and_add_up(void **state)
+{
+    (void)state;
+    struct veda_params one = DEFAULTS, two = params_with("devices=2", NULL), eight = params_with("devices=8", NULL);
+    struct veda_metrics a = estimate(&one), b = estimate(&two), c = estimate(&eight);
+    assert_near(b.common.tokens_per_s, 2 * a.common.tokens_per_s, 1e-9);
+    assert_near(b.common.energy_mj, a.common.energy_mj, 1e-9);
+    assert_near(b.common.area_mm2, 2 * a.common.area_mm2, 1e-12);
+    /* 22016 / 8 outputs fill 21.5 times 128 PEs, and 32000 / 8 fill 31.25: the array takes whole passes. */
+    double padded_us = (32 * 4096 * 0.5 + 4096 * 0.75) / 1e3;
+    assert_near(c.common.latency_us, a.common.latency_us / 8 + padded_us, 1e-6);
+    eight.exchange_us = 3;
+    assert_near(estimate(&eight).common.latency_us - c.common.latency_us, 2 * 32 * 3, 1e-6);
+    struct veda_params five = params_with("devices=5", NULL); /* seven of 32 heads on the device with most */
+    assert_near(estimate(&five).common.attention_us, a.common.attention_us * 7 / 32, 1e-3);
+    assert_near(estimate(&five).common.dram_mib, a.common.dram_mib, 1e-12);
+}
+
+static void chip__is_table_1_scaled(void **state)
+{
+    (void)state;
+    struct veda_params p = DEFAULTS;
+    struct veda_chip chip, other;
+    veda_chip_at(&p, &chip);
+    assert_near(chip.total_mm2, 1.058, 1e-12);
+    assert_near(chip.total_w, 0.37526, 1e-12);
+    p.pe_copies = 6;
+    p.clock_ghz = 0.5;
+    veda_chip_at(&p, &other);
+    assert_near(other.total_mm2, 1.058 + 2 * 0.493, 1e-12);
+    assert_near(other.total_w, (0.37526 + 2 * 0.17564) / 2, 1e-12);
+    p = params_with("technology=22nm", NULL);
+    veda_chip_at(&p, &other);
+    assert_near(other.total_mm2, 1.058 * 0.22 / 0.35, 1e-12);
+    assert_near(other.total_w, 0.37526 * 0.3 / 0.37, 1e-12);
+    p = params_with("sram=cacti-28nm-hp-1rw", NULL);
+    veda_chip_at(&p, &other);
+    assert_true(other.power_w[VEDA_BUFFER] > chip.power_w[VEDA_BUFFER] &&
+                other.power_w[VEDA_BUFFER] < 1.6 * chip.power_w[VEDA_BUFFER]);
+    p.vote_fifo = 0;
+    veda_chip_at(&p, &other);
+    assert_true(other.area_mm2[VEDA_VOTING_ENGINE] == 0);
+}
+
+/* ---- what is refused --------------------------------------------------------------------------------------------------------- */
+
+static void check__says_why_a_point_is_refused(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *a, *b, *why;
+    } bad[] = {
+        {"eviction_ratio=0", NULL, "an eviction ratio of 0 keeps no position"},
+        {"eviction_ratio=0.0001", "eviction=h2o", "the eviction ratio keeps less than half a position"},
+        {"vote_fifo=1000", NULL, "the voting engine's FIFO is shorter than the cache (vote_fifo)"},
+        {"context=5000", NULL, "the context is longer than the LLM was made for (max_context)"},
+        {"prompt=4000", "generate=97", "the context is longer than the LLM was made for (max_context)"},
+        {"dataflow=adder-tree", NULL,
+         "adder trees take all scores of a head at once: element-serial softmax needs the flexible dataflow"},
+        {"buffer_kib=16", NULL, "the on-chip buffer does not hold the vectors of one token (buffer_kib)"},
+        {"capacity_gib=13", NULL, "weights and KV cache do not fit the DRAM (capacity_gib)"},
+        {"gather=rows", "t_refi_ns=200", "the DRAM does nothing but refresh (t_rfc_ns, t_refi_ns)"},
+        {"sram=veda-table1", "buffer_kib=512", "the SRAM table has no macro of the buffer's capacity"},
+        {"sram=cacti-28nm-hp-1rw", "sram_word_bits=32", "the SRAM table has no macro of this word width"},
+        {"technology=stillmaker-hp-20nm-1.0v", NULL, "the technology's method cannot be reached from 28 nm, the node of Table I"},
+    };
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+        struct veda_params p = params_with(bad[i].a, bad[i].b, NULL);
+        const char *why = dse_model_veda.check(&p);
+        if (!why) fail_msg("%s is not refused", bad[i].a);
+        assert_string_equal(why, bad[i].why);
+    }
+    struct veda_params p = params_with("eviction_ratio=0", "eviction=none", NULL);
+    assert_null(dse_model_veda.check(&p));
+}
+
+/* ---- published --------------------------------------------------------------------------------------------------------------- */
+
+static void published__numbers_come_out(void **state)
+{
+    (void)state;
+    struct veda_params lo = params_with("generate=128", "eviction_ratio=0.5", NULL),
+                       hi = params_with("generate=1024", "eviction_ratio=0.2", NULL),
+                       full = params_with("generate=1024", "eviction=none", NULL);
+    assert_true(fabs(estimate(&lo).eviction_speedup - 2.3) < 0.05 && fabs(estimate(&hi).eviction_speedup - 10.0) < 0.05);
+    struct veda_metrics m = estimate(&full);
+    assert_true(fabs(m.common.tokens_per_s - 18.6) < 0.05);
+    assert_true(fabs(equations(&full).linear_gops / 245 - 1) < 0.01);
+    struct veda_params flexible = params_with("generate=1024", "eviction=none", "softmax=stage", NULL),
+                       tree = params_with("generate=1024", "eviction=none", "softmax=stage", "dataflow=adder-tree", NULL);
+    double baseline = estimate(&tree).common.attention_us;
+    double saved = 1 - estimate(&flexible).common.attention_us / baseline;
+    assert_true(saved > 0.25 && saved < 0.251);                         /* fitted */
+    assert_true(fabs(m.common.attention_us / baseline - 0.60) < 0.005); /* predicted */
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(bytes__of_a_step_are_weights_keys_values_and_votes),
+        cmocka_unit_test(work__is_that_of_the_llm_on_any_machine),
+        cmocka_unit_test(limit__much_bandwidth_leaves_the_cycles),
+        cmocka_unit_test(limit__a_fast_chip_leaves_the_bytes),
+        cmocka_unit_test(design__is_balanced),
+        cmocka_unit_test(rows__of_a_group_are_fetched_once_or_by_every_head),
+        cmocka_unit_test(gather__of_rows_is_slower_than_a_stream),
+        cmocka_unit_test(eviction__keeps_the_rounded_ratio_of_the_prompt),
+        cmocka_unit_test(eviction__policies_differ_in_traffic_alone),
+        cmocka_unit_test(eviction__of_nothing_costs_the_votes),
+        cmocka_unit_test(prefill__is_as_many_gemvs_and_half_the_square),
+        cmocka_unit_test(prefill__reads_a_cache_that_fits_the_buffer_once),
+        cmocka_unit_test(batch__shares_weights_and_nothing_else),
+        cmocka_unit_test(devices__divide_the_work_and_add_up),
+        cmocka_unit_test(chip__is_table_1_scaled),
+        cmocka_unit_test(check__says_why_a_point_is_refused),
+        cmocka_unit_test(published__numbers_come_out),
+    };
+    return cmocka_run_group_tests(tests, set_up, tear_down);
+}
