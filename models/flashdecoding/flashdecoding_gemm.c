@@ -15,16 +15,15 @@ void fd_machine_init(struct fd_machine *ret, const struct fd_params *p)
         .weight_bytes = (double)p->workload.weight_bits / DSE_BITS_PER_BYTE,
         .bandwidth = p->bandwidth_gbs * DSE_GIGA,
         .stream = p->bandwidth_gbs * DSE_GIGA * p->linear_efficiency,
-        .sm_ops = p->tensor_tflops * tera / made * clock * p->compute_efficiency,
-        .sm_load = (double)p->sm_load_bytes * p->clock_ghz * DSE_GIGA,
+        .sm_ops = p->tensor_tflops * tera / made * clock,
+        .sm_path = (double)p->l1_bytes * p->clock_ghz * DSE_GIGA,
         .tensor_peak = p->tensor_tflops * tera * sms / made * clock,
         .vector_peak = p->vector_tflops * tera * sms / made * clock,
         .sms = sms,
         .l1 = p->l1_kib * DSE_KIB,
         .l2 = p->l2_mib * DSE_MIB,
     };
-    ret->tile_stream = ret->stream * p->tile_efficiency;
-    ret->block_stream = p->block_share * gpu->bandwidth_gbs * DSE_GIGA / made * p->linear_efficiency * p->tile_efficiency;
+    ret->block_stream = p->block_share * gpu->bandwidth_gbs * DSE_GIGA / made * p->linear_efficiency;
     ret->gemv_ops = ret->vector_peak * p->gemv_efficiency;
 }
 
@@ -58,9 +57,18 @@ static void finish(struct fd_cost *c, double exposed)
     c->seconds = fmax(c->load_s, c->sm_s) + exposed * fmin(c->load_s, c->sm_s);
 }
 
-/* A row of equal blocks: each holds `tile_rows` padded rows (`real_rows` of them given) and tile_n columns, and goes along k. */
+/* E8: seconds of an SM for one tile_rows x tile_n tile of the result: products on tensor cores, and operands written to and read from L1. */
+static double tile_seconds(const struct fd_machine *m, double k, double tile_rows, double tile_n)
+{
+    enum { WRITTEN_AND_READ = 2 };
+    double products = DSE_OPS_PER_MAC * tile_rows * tile_n * k / m->sm_ops;
+    double operands = (tile_rows * FD_ACTIVATION_BYTES + tile_n * m->weight_bytes) * k;
+    return products + WRITTEN_AND_READ * operands / m->sm_path;
+}
+
+/* A row of equal blocks: each holds `tile_rows` padded rows and tile_n columns, and goes along k. */
 struct grid {
-    double tile_rows, real_rows, tile_n;
+    double tile_rows, tile_n;
     double resident; /* blocks that an SM runs at a time */
     double exposed;  /* share of the shorter of loading and computing that does not overlap */
     double passes;   /* over the weights */
@@ -72,10 +80,8 @@ static struct fd_cost grid_cost(const struct fd_machine *m, const struct fd_gemm
     struct fd_cost c = {.bytes = at->passes * bytes, .tile_n = at->tile_n};
     c.blocks = fd_ceil(g->n / at->tile_n);
     c.waves = fd_ceil(c.blocks / (at->resident * m->sms));
-    c.load_s = at->passes * fmax(bytes / m->tile_stream, c.waves * bytes / (c.blocks * m->block_stream));
-    double compute = DSE_OPS_PER_MAC * at->tile_rows * at->tile_n * g->k / m->sm_ops;
-    double stage = (at->real_rows * FD_ACTIVATION_BYTES + at->tile_n * m->weight_bytes) * g->k / m->sm_load;
-    c.sm_s = at->passes * fd_ceil(c.blocks / m->sms) * fmax(compute, stage);
+    c.load_s = at->passes * fmax(bytes / m->stream, c.waves * bytes / (c.blocks * m->block_stream));
+    c.sm_s = at->passes * fd_ceil(c.blocks / m->sms) * tile_seconds(m, g->k, at->tile_rows, at->tile_n);
     finish(&c, at->exposed);
     return c;
 }
@@ -105,7 +111,6 @@ static struct fd_cost flat_at(const struct fd_machine *m, const struct fd_gemm *
         needed = fmin(fd_tile_bytes(m, rows, tile_n, 1), m->l1);
     }
     at.tile_rows = rows;
-    at.real_rows = fmin(g->m, rows);
     at.resident = fmin((double)p->resident_blocks, (double)(int64_t)(m->l1 / needed));
     struct fd_cost c = grid_cost(m, g, &at, bytes);
     c.rows = rows * at.passes;
@@ -127,14 +132,12 @@ struct fd_cost fd_flat(const struct fd_machine *m, const struct fd_gemm *g)
 
 struct fd_cost fd_library(const struct fd_machine *m, const struct fd_gemm *g, double pad_rows)
 {
-    double rows = fd_pad(g->m, pad_rows), row_tiles = fd_ceil(rows / FD_LIBRARY_ROWS), columns = g->n / FD_LIBRARY_TILE_N;
-    double tile_rows = fmin(g->m, FD_LIBRARY_ROWS);
-    struct fd_cost c = {.bytes = weights(m, g) + spilled(m, g) + g->extra_bytes, .rows = rows, .tile_n = FD_LIBRARY_TILE_N};
-    c.blocks = row_tiles * columns;
-    c.load_s = c.bytes / m->tile_stream;
-    double compute = DSE_OPS_PER_MAC * rows * g->n * g->k / m->sm_ops;
-    double stage = c.blocks * (tile_rows * FD_ACTIVATION_BYTES + FD_LIBRARY_TILE_N * m->weight_bytes) * g->k / m->sm_load;
-    c.sm_s = fmax(compute, stage) / m->sms;
+    double rows = fd_pad(g->m, pad_rows), tile_rows = fmin(rows, FD_LIBRARY_ROWS_MAX);
+    double tile_n = rows > FD_LIBRARY_ROWS ? FD_LIBRARY_TILE_N_MANY : FD_LIBRARY_TILE_N_FEW;
+    struct fd_cost c = {.bytes = weights(m, g) + spilled(m, g) + g->extra_bytes, .rows = rows, .tile_n = tile_n};
+    c.blocks = rows / tile_rows * g->n / tile_n;
+    c.load_s = c.bytes / m->stream;
+    c.sm_s = c.blocks / m->sms * tile_seconds(m, g->k, tile_rows, tile_n);
     finish(&c, m->p->exposed_share);
     return c;
 }
