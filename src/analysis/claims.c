@@ -238,7 +238,7 @@ static double value_or_error(struct claim_set *s, struct answer *a, const char *
     return v;
 }
 
-bool claims_answer(struct claim_set *s, const double *constants, struct claim_answer *ret, struct diags *diags)
+bool claims_answer_with(struct claim_set *s, const double *constants, struct claim_answer *ret, struct diags *diags)
 {
     bool ok = true;
     s->current = constants;
@@ -262,6 +262,11 @@ bool claims_answer(struct claim_set *s, const double *constants, struct claim_an
     }
     s->current = NULL;
     return ok;
+}
+
+bool claims_answer(struct claim_set *s, struct claim_answer *ret, struct diags *diags)
+{
+    return claims_answer_with(s, NULL, ret, diags);
 }
 
 /* ---- sums -------------------------------------------------------------------------------------------------------------------------- */

@@ -89,7 +89,9 @@ double claims_value(struct claim_set *s, size_t claim, const double *constants, 
 double claim_error_percent(const struct claim *c, double modelled);
 /* The answers to all claims with the given values of the constants (NULL: as shipped); `ret` has as many as there are claims. A binding that gives no number (an infeasible machine, a
  * division by zero) is an error at its place, and the claim is not modelled. False with errors. */
-bool claims_answer(struct claim_set *s, const double *constants, struct claim_answer *ret, struct diags *diags);
+bool claims_answer_with(struct claim_set *s, const double *constants, struct claim_answer *ret, struct diags *diags);
+/* The same as shipped. */
+bool claims_answer(struct claim_set *s, struct claim_answer *ret, struct diags *diags);
 /* The contradictions, with the model's numbers of the last claims_answer. */
 const struct claim_contradiction *claims_contradictions(const struct claim_set *s, size_t *ret_n);
 

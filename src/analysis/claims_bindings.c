@@ -242,13 +242,7 @@ static bool read_claim(struct claim_set *s, const struct toml_node *table, struc
     static const char *const keys[] = {"value",     "unit",     "cases",         "mean",        "set",
                                        "published", "headline", "contradiction", "unreachable", "skip_infeasible"};
     struct claim *c = claims_find(s, table->key);
-    if (!c) {
-        const char *near = claims_nearest(s, table->key);
-        char *hint = near ? xasprintf("did you mean \"%s\"?", near) : xasprintf("the ids stand in %s", s->csv.file);
-        claims_error(s, toml_key_loc(s->doc, table), hint, diags, "no claim has the id \"%s\"", table->key);
-        free(hint);
-        return false;
-    }
+    if (!c) return claims_no_such_id(s, table->key, toml_key_loc(s->doc, table), diags);
     struct answer *a = &s->answers[c - s->claims];
     if (table->type != TOML_TABLE)
         return claims_error(s, toml_loc(s->doc, table), NULL, diags, "claims.\"%s\" is not a table", table->key);
@@ -279,7 +273,7 @@ static bool check_bound(const struct claim_set *s, struct diags *diags)
         if (s->answers[i].table || strcmp(c->kind, "input") == 0 || !modelable) continue;
         const struct toml_node *claims = toml_get(&s->doc->root, "claims");
         if (claims && (claims->type != TOML_TABLE || toml_get(claims, c->id))) continue; /* said already */
-        ok = diags_input(diags, csv_table_loc(&s->csv, i), NULL, "a value, or unreachable = \"why\"",
+        ok = diags_input(diags, csv_table_loc(&s->csv, i), s->csv.text, "a value, or unreachable = \"why\"",
                          "%s is bound to nothing: %s has no [claims.\"%s\"]", c->id, s->doc->file, c->id);
     }
     return ok;

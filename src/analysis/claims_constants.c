@@ -240,13 +240,7 @@ static bool read_fitted(struct claim_set *s, const struct toml_node *node, struc
         return claims_error(s, toml_loc(s->doc, node), "the id of a claim", diags, "an id is needed, not %s",
                             toml_type_name(node->type));
     const struct claim *c = claims_find(s, node->string);
-    if (!c) {
-        const char *near = claims_nearest(s, node->string);
-        char *hint = near ? xasprintf("did you mean \"%s\"?", near) : NULL;
-        claims_error(s, toml_loc(s->doc, node), hint, diags, "no claim has the id \"%s\"", node->string);
-        free(hint);
-        return false;
-    }
+    if (!c) return claims_no_such_id(s, node->string, toml_loc(s->doc, node), diags);
     size_t i = (size_t)(c - s->claims);
     if (c->held_out)
         return claims_error(s, toml_loc(s->doc, node), "fit to claims of split calibrate alone", diags, "%s is held out", c->id);

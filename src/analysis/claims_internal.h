@@ -97,6 +97,7 @@ struct claim_set {
     const struct catalog *catalog;
     char *data_dir;
     struct csv_table csv;
+    bool rows_whole; /* every row of claims.csv could be read: an id that is not there does not exist */
     struct toml_doc *doc;
     struct claim *claims;
     struct answer *answers; /* one a claim */
@@ -126,8 +127,8 @@ char *claims_hint(const char *word, const char *const *names, size_t n, const ch
 /* claims_rows.c: read data_dir/models/NAME/claims.csv. */
 bool claims_read_rows(struct claim_set *s, struct diags *diags);
 struct claim *claims_find(const struct claim_set *s, const char *id);
-/* The id nearest to `word`, or NULL. */
-const char *claims_nearest(const struct claim_set *s, const char *word);
+/* An error at a node whose string, or key, is no claim's id. Always false; silent when rows are missing anyway. */
+bool claims_no_such_id(const struct claim_set *s, const char *id, struct srcloc loc, struct diags *diags);
 
 /* claims_machines.c */
 bool claims_read_machines(struct claim_set *s, struct diags *diags);

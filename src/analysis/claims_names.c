@@ -130,11 +130,7 @@ static bool match_published(const struct claim_set *s, const struct answer *a, c
         n->published[n->n_published++] = &s->claims[i];
     }
     if (n->n_published) return true;
-    const char *near = claims_nearest(s, node->string);
-    char *hint = near ? xasprintf("did you mean \"%s\"?", near) : xasprintf("the ids stand in %s", s->csv.file);
-    claims_error(s, toml_loc(s->doc, node), hint, diags, "no claim has the id \"%s\"", node->string);
-    free(hint);
-    return false;
+    return claims_no_such_id(s, node->string, toml_loc(s->doc, node), diags);
 }
 
 static double *find_published(struct scope *in, const char *text, struct srcloc loc, struct diags *diags)

@@ -5,6 +5,7 @@
 
 #include <ctype.h>
 #include <math.h>
+#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -24,6 +25,22 @@ static const struct {
 } operators[] = {{">=", CLAIM_AT_LEAST}, {"<=", CLAIM_AT_MOST}, {">", CLAIM_ABOVE}, {"<", CLAIM_BELOW}, {"~", CLAIM_ABOUT}};
 enum { OPERATORS = sizeof operators / sizeof *operators };
 
+/* An error at a cell. Always false. */
+static bool cell_error(const struct claim_set *s, size_t row, size_t column, struct diags *diags, const char *hint, const char *fmt,
+                       ...) __attribute__((format(printf, 6, 7)));
+
+static bool cell_error(const struct claim_set *s, size_t row, size_t column, struct diags *diags, const char *hint, const char *fmt,
+                       ...)
+{
+    va_list ap;
+    va_start(ap, fmt);
+    char *message = xvasprintf(fmt, ap);
+    va_end(ap);
+    diags_input(diags, csv_table_cell_loc(&s->csv, row, column), s->csv.text, hint, "%s", message);
+    free(message);
+    return false;
+}
+
 static bool check_word(const struct claim_set *s, size_t row, size_t column, const char *const *words, size_t n,
                        struct diags *diags)
 {
@@ -33,7 +50,7 @@ static bool check_word(const struct claim_set *s, size_t row, size_t column, con
     struct text list;
     text_init(&list);
     for (size_t i = 0; i < n; i++) text_addf(&list, "%s%s", i ? ", " : "one of ", words[i]);
-    diags_input(diags, csv_table_loc(&s->csv, row), NULL, list.s, "%s: there is no \"%s\"", columns[column], cell);
+    cell_error(s, row, column, diags, list.s, "%s: there is no \"%s\"", columns[column], cell);
     text_release(&list);
     return false;
 }
@@ -57,8 +74,8 @@ static bool read_numbers(struct claim_set *s, size_t row, struct claim *c, struc
     if (isnan(c->value_hi)) return true;
     c->half_digit_hi = claim_half_digit(cells[VALUE_HI]);
     if (c->value_hi > c->value) return true;
-    return diags_input(diags, csv_table_loc(&s->csv, row), NULL, "a range goes from value up to value_hi",
-                       "value_hi: %s is not above the value %s", cells[VALUE_HI], cells[VALUE]);
+    return cell_error(s, row, VALUE_HI, diags, "a range goes from value up to value_hi", "value_hi: %s is not above the value %s",
+                      cells[VALUE_HI], cells[VALUE]);
 }
 
 static bool read_bound(struct claim_set *s, size_t row, struct claim *c, struct diags *diags)
@@ -70,13 +87,12 @@ static bool read_bound(struct claim_set *s, size_t row, struct claim *c, struct 
     for (size_t i = 0; i < OPERATORS; i++) {
         if (strlen(operators[i].text) != n || strncmp(text, operators[i].text, n) != 0) continue;
         if (c->bound == CLAIM_RANGE)
-            return diags_input(diags, csv_table_loc(&s->csv, row), NULL, "leave out value_hi, or the op", "a range with op:%s",
-                               operators[i].text);
+            return cell_error(s, row, CONDITIONS, diags, "leave out value_hi, or the op", "a range with op:%s", operators[i].text);
         c->bound = operators[i].bound;
         return true;
     }
-    return diags_input(diags, csv_table_loc(&s->csv, row), NULL, "op:> op:>= op:< op:<= op:~, then a semicolon",
-                       "conditions: there is no operator \"%.*s\"", (int)n, text);
+    return cell_error(s, row, CONDITIONS, diags, "op:> op:>= op:< op:<= op:~, then a semicolon",
+                      "conditions: there is no operator \"%.*s\"", (int)n, text);
 }
 
 static bool read_row(struct claim_set *s, size_t row, struct diags *diags)
@@ -96,11 +112,11 @@ static bool read_row(struct claim_set *s, size_t row, struct diags *diags)
                         .value_text = cells[VALUE],
                         .held_out = strcmp(cells[SPLIT], "holdout") == 0};
     bool ok = true;
-    if (!*c->id) ok = diags_input(diags, csv_table_loc(&s->csv, row), NULL, NULL, "the claim has no id");
+    if (!*c->id) ok = cell_error(s, row, ID, diags, NULL, "the claim has no id");
     for (size_t i = 0; *c->id && i < row; i++) {
         if (strcmp(s->claims[i].id, c->id) != 0) continue;
-        ok = diags_input(diags, csv_table_loc(&s->csv, row), NULL, "give it another id", "claim \"%s\" stands in line %d already",
-                         c->id, s->csv.rows[i].line);
+        ok = cell_error(s, row, ID, diags, "give it another id", "claim \"%s\" stands in line %d already", c->id,
+                        s->csv.rows[i].line);
         break;
     }
     ok = check_word(s, row, KIND, kinds, sizeof kinds / sizeof *kinds, diags) && ok;
@@ -112,7 +128,7 @@ static bool read_row(struct claim_set *s, size_t row, struct diags *diags)
 bool claims_read_rows(struct claim_set *s, struct diags *diags)
 {
     char *path = xasprintf("%s/models/%s/claims.csv", s->data_dir, s->model->desc->name);
-    bool ok = csv_table_read(&s->csv, path, columns, COLUMNS, diags);
+    bool ok = s->rows_whole = csv_table_read(&s->csv, path, columns, COLUMNS, diags);
     free(path);
     s->n_claims = s->csv.n_rows;
     s->claims = xcalloc(s->n_claims, sizeof *s->claims);
@@ -128,13 +144,17 @@ struct claim *claims_find(const struct claim_set *s, const char *id)
     return NULL;
 }
 
-const char *claims_nearest(const struct claim_set *s, const char *word)
+bool claims_no_such_id(const struct claim_set *s, const char *id, struct srcloc loc, struct diags *diags)
 {
+    if (!s->rows_whole) return false;
     const char **ids = xcalloc(s->n_claims, sizeof *ids);
     for (size_t i = 0; i < s->n_claims; i++) ids[i] = s->claims[i].id;
-    const char *near = text_nearest(word, ids, s->n_claims);
+    char *otherwise = xasprintf("the ids stand in %s", s->csv.file), *hint = claims_hint(id, ids, s->n_claims, otherwise);
+    claims_error(s, loc, hint, diags, "no claim has the id \"%s\"", id);
+    free(hint);
+    free(otherwise);
     free(ids);
-    return near;
+    return false;
 }
 
 const char *claim_bound_text(const struct claim *c, char *buf)

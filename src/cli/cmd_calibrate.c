@@ -207,8 +207,8 @@ static void report(const struct invocation *in, struct claim_set *set, struct ca
     r.after = xcalloc(r.n_claims, sizeof *r.after);
     struct diags again; /* the same as before, at other values */
     diags_init(&again);
-    claims_answer(set, NULL, r.before, in->diags);
-    claims_answer(set, fit->values, r.after, &again);
+    claims_answer(set, r.before, in->diags);
+    claims_answer_with(set, fit->values, r.after, &again);
     diags_release(&again);
     if (format == OUTPUT_TABLE)
         print_report(&r);

@@ -121,7 +121,7 @@ bool csv_table_read(struct csv_table *t, const char *path, const char *const *co
     if (r.ok && !r.have_header) r.ok = diags_input(diags, (struct srcloc){.file = path}, NULL, NULL, "is empty: it has no header");
     drop_cells(&r);
     csv_free(&parser);
-    free(text);
+    t->text = text;
     return r.ok;
 }
 
@@ -133,6 +133,7 @@ void csv_table_release(struct csv_table *t)
     }
     free(t->rows);
     free(t->file);
+    free(t->text);
     free(t->source);
     *t = (struct csv_table){0};
 }
@@ -140,6 +141,21 @@ void csv_table_release(struct csv_table *t)
 struct srcloc csv_table_loc(const struct csv_table *t, size_t row)
 {
     return (struct srcloc){t->file, t->rows[row].line, 1};
+}
+
+struct srcloc csv_table_cell_loc(const struct csv_table *t, size_t row, size_t column)
+{
+    struct srcloc loc = csv_table_loc(t, row);
+    const char *s = t->text;
+    for (int line = 1; line < loc.line; s++) line += *s == '\n';
+    bool quoted = false;
+    for (; *s && column > 0; s++) {
+        if (*s == '"') quoted = !quoted;
+        column -= *s == ',' && !quoted;
+        loc.column += (*s & 0xC0) != 0x80; /* characters, not bytes */
+        if (*s == '\n') loc = (struct srcloc){t->file, loc.line + 1, 1};
+    }
+    return loc;
 }
 
 bool csv_table_number(const struct csv_table *t, size_t row, size_t column, bool may_be_empty, double *ret, struct diags *diags)
@@ -150,5 +166,6 @@ bool csv_table_number(const struct csv_table *t, size_t row, size_t column, bool
         return true;
     }
     if (text_parse_f64(s, ret) && isfinite(*ret)) return true;
-    return diags_input(diags, csv_table_loc(t, row), NULL, NULL, "%s: \"%s\" is not a finite number", t->columns[column], s);
+    return diags_input(diags, csv_table_cell_loc(t, row, column), t->text, NULL, "%s: \"%s\" is not a finite number",
+                       t->columns[column], s);
 }

@@ -14,7 +14,8 @@ struct csv_row {
 
 struct csv_table {
     char *file;
-    char *source;               /* of the comments, joined by spaces; "" if there are none */
+    char *text;   /* of the whole file, comments emptied; for quoting lines in errors. NULL when it could not be read */
+    char *source; /* of the comments, joined by spaces; "" if there are none */
     const char *const *columns; /* the caller's */
     size_t n_columns;
     struct csv_row *rows;
@@ -26,8 +27,10 @@ struct csv_table {
 bool csv_table_read(struct csv_table *t, const char *path, const char *const *columns, size_t n, struct diags *diags);
 void csv_table_release(struct csv_table *t);
 
-/* The number in a cell. An empty cell is NaN if may_be_empty. Anything but a finite number is an error at its line. */
+/* The number in a cell. An empty cell is NaN if may_be_empty. Anything but a finite number is an error at its place. */
 bool csv_table_number(const struct csv_table *t, size_t row, size_t column, bool may_be_empty, double *ret, struct diags *diags);
+/* Where a row, or one of its cells, begins. */
 struct srcloc csv_table_loc(const struct csv_table *t, size_t row);
+struct srcloc csv_table_cell_loc(const struct csv_table *t, size_t row, size_t column);
 
 #endif

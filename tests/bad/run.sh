@@ -1,6 +1,6 @@
 #!/bin/sh
 # One case of bad input: run.sh DSE NAME [--update]. The case is NAME.toml, a sweep that must be refused, or NAME.sh, a script that provokes
-# the complaint with $DSE. What it writes to stderr, and the exit status of its last command, must equal NAME.err.
+# the complaint with $DSE, or with $DSE_TOY, which has the made-up models of the unit tests, and their data directory $TOY. What it writes to stderr, and the exit status of its last command, must equal NAME.err.
 set -u
 DSE=$1 name=$2
 bad=$(cd "$(dirname "$0")" && pwd)

@@ -19,7 +19,7 @@ expect 0 "$DSE" --help
 expect 2 "$DSE"
 expect 2 "$DSE" swep x.toml
 says 'did you mean sweep' err.txt
-for c in sweep eval query pareto plot describe list merge; do
+for c in sweep eval query pareto plot describe list merge validate calibrate; do
     expect 0 "$DSE" $c --help
     says "Usage: dse $c" out.txt
 done
@@ -54,6 +54,25 @@ expect 2 "$DSE" eval lad --fidelity event-level
 expect 2 "$DSE" eval ladd
 says 'did you mean lad' err.txt
 expect 2 "$DSE" eval lad --format xml
+
+# The published numbers: every claim is a row, in columns that others rely on.
+for format in table csv json; do
+    expect 0 "$DSE" validate ane --format $format
+    says ane.speedup out.txt
+    expect 0 "$DSE" calibrate swiftkv --format $format
+    says gemv_efficiency out.txt
+done
+expect 0 "$DSE" validate ane --format csv
+[ "$(head -n 1 out.txt | tr -d '"')" = system,claim,location,kind,split,published,bound,modelled,unit,error_pct,verdict,constants ] ||
+    fail "validate: the header is another: $(head -n 1 out.txt)"
+[ "$(wc -l <out.txt)" -eq 20 ] || fail "validate: not 19 claims"
+expect 0 "$DSE" validate ane --all
+says 'ane.k_rows' out.txt
+expect 0 "$DSE" calibrate ane
+says 'has no constants that are fitted' out.txt
+expect 2 "$DSE" calibrate
+expect 2 "$DSE" validate lda
+says 'did you mean lad' err.txt
 
 # A point that cannot be built is an answer with its reason.
 expect 0 "$DSE" eval lad --set llm=opt-2.7b --set context=4096 --format json

@@ -290,7 +290,7 @@ static void the_fitted_values__answer_all_claims(void **state)
     struct calibration *c = calibrate(s, &d);
     assert_non_null(c);
     struct claim_answer before[4], after[4];
-    assert_true(claims_answer(s, NULL, before, &d) && claims_answer(s, c->values, after, &d));
+    assert_true(claims_answer(s, before, &d) && claims_answer_with(s, c->values, after, &d));
     for (size_t i = 0; i < 3; i++) assert_true(fabs(before[i].error_percent) > 5 && fabs(after[i].error_percent) < 1e-5);
     assert_true(is_near(after[3].modelled - before[3].modelled, 4.75, 1e-6)); /* the held-out one, too */
     calibration_free(c);

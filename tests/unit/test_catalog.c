@@ -166,7 +166,7 @@ static void catalog__refuses_values_of_entries(void **state)
 
 /* ---- CSV ------------------------------------------------------------------------------------------------------------------- */
 
-static void refuse_csv(const char *text, int line, const char *part)
+static void refuse_csv(const char *text, int line, int column, const char *part)
 {
     static const char *const columns[] = {"name", "a_ns"};
     char *dir = scratch_new(), *path = xasprintf("%s/t.csv", dir);
@@ -176,7 +176,7 @@ static void refuse_csv(const char *text, int line, const char *part)
     double v;
     for (size_t i = 0; ok && i < t.n_rows; i++) ok = csv_table_number(&t, i, 1, true, &v, &diags);
     assert_false(ok);
-    expect_complaint(&diags, line, line ? 1 : 0, part);
+    expect_complaint(&diags, line, column, part);
     csv_table_release(&t);
     free(path);
     scratch_remove(dir);
@@ -185,18 +185,20 @@ static void refuse_csv(const char *text, int line, const char *part)
 static void csv__names_the_line_of_what_is_wrong(void **state)
 {
     (void)state;
-    refuse_csv("", 0, "is empty");
-    refuse_csv("# only a remark\n", 0, "is empty");
-    refuse_csv("name,b_ns\n", 1, "the header is: name,a_ns");
-    refuse_csv("# remark\n\nname\n", 3, "the header is: name,a_ns");
-    refuse_csv("name,a_ns\nx,1\ny\n", 3, "1 cells in this row; the header has 2");
-    refuse_csv("name,a_ns\r\nx,1\r\ny,1,2\r\n", 3, "3 cells in this row");
-    refuse_csv("name,a_ns\n\"x\nx\",1\ny,z\n", 4, "a_ns: \"z\" is not a finite number");
-    refuse_csv("name,a_ns\nx,inf\n", 2, "\"inf\" is not a finite number");
-    refuse_csv("name,a_ns\nx,1e999\n", 2, "is not a finite number");
-    refuse_csv("name,a_ns\nx,1 2\n", 2, "is not a finite number");
-    refuse_csv("name,a_ns\nx,1\ny,\"2\n", 3, "is not CSV");
-    refuse_csv("name,a_ns\nx\"y,1\n", 2, "is not CSV");
+    refuse_csv("", 0, 0, "is empty");
+    refuse_csv("# only a remark\n", 0, 0, "is empty");
+    refuse_csv("name,b_ns\n", 1, 1, "the header is: name,a_ns");
+    refuse_csv("# remark\n\nname\n", 3, 1, "the header is: name,a_ns");
+    refuse_csv("name,a_ns\nx,1\ny\n", 3, 1, "1 cells in this row; the header has 2");
+    refuse_csv("name,a_ns\r\nx,1\r\ny,1,2\r\n", 3, 1, "3 cells in this row");
+    refuse_csv("name,a_ns\n\"x\nx\",1\ny,z\n", 4, 3, "a_ns: \"z\" is not a finite number");
+    refuse_csv("name,a_ns\n\"x, \xC3\xA4\",z\n", 2, 8, "\"z\" is not a finite number");
+    refuse_csv("name,a_ns\n\"x\ny\",z\n", 3, 4, "\"z\" is not a finite number");
+    refuse_csv("name,a_ns\nx,inf\n", 2, 3, "\"inf\" is not a finite number");
+    refuse_csv("name,a_ns\nx,1e999\n", 2, 3, "is not a finite number");
+    refuse_csv("name,a_ns\nx,1 2\n", 2, 3, "is not a finite number");
+    refuse_csv("name,a_ns\nx,1\ny,\"2\n", 3, 1, "is not CSV");
+    refuse_csv("name,a_ns\nx\"y,1\n", 2, 1, "is not CSV");
 }
 
 static void csv__reads_cells_and_comments(void **state)
@@ -216,7 +218,7 @@ static void csv__reads_cells_and_comments(void **state)
     assert_true(csv_table_number(&t, 1, 1, true, &v, &diags) && isnan(v));
     expect_silence(&diags);
     assert_false(csv_table_number(&t, 1, 1, false, &v, &diags));
-    expect_complaint(&diags, 5, 1, "is not a finite number");
+    expect_complaint(&diags, 5, 3, "is not a finite number");
     csv_table_release(&t);
     free(path);
     scratch_remove(dir);
@@ -225,7 +227,7 @@ static void csv__reads_cells_and_comments(void **state)
 /* ---- a broken data directory ------------------------------------------------------------------------------------------------ */
 
 /* The toy data with one file replaced. */
-static void refuse_shipped(const char *name, const char *text, int line, const char *part)
+static void refuse_shipped(const char *name, const char *text, int line, int column, const char *part)
 {
     static const char *const files[] = {"catalog/llms.toml",  "catalog/memories.toml",      "catalog/gpus.toml",
                                         "catalog/fpgas.toml", "catalog/engines.toml",       "catalog/technology.csv",
@@ -235,7 +237,7 @@ static void refuse_shipped(const char *name, const char *text, int line, const c
         if (strcmp(files[i], name) != 0) scratch_copy(dir, toy_data_dir(), files[i]);
     if (text) scratch_write(dir, name, text);
     assert_null(catalog_new(dir, &diags));
-    expect_complaint(&diags, line, line ? 1 : 0, part);
+    expect_complaint(&diags, line, column, part);
     scratch_remove(dir);
 }
 
@@ -246,22 +248,22 @@ static void catalog__refuses_a_broken_data_directory(void **state)
     static const char sram[] =
         "name,node_nm,capacity_mib,word_bits,area_mm2,read_pj,write_pj,leakage_mw,dynamic_mw,access_ns,source\n";
     static const char profile[] = "context,centers,large,active,updates,hit_ratio\n";
-    refuse_shipped("catalog/llms.toml", NULL, 0, "No such file");
-    refuse_shipped("catalog/technology.csv", NULL, 0, "No such file");
+    refuse_shipped("catalog/llms.toml", NULL, 0, 0, "No such file");
+    refuse_shipped("catalog/technology.csv", NULL, 0, 0, "No such file");
     char *text = xasprintf("%sa,m,7,,1,,,,x\na,m,8,,1,,,,x\n", technology);
-    refuse_shipped("catalog/technology.csv", text, 3, "stands here twice");
+    refuse_shipped("catalog/technology.csv", text, 3, 1, "stands here twice");
     free(text);
     text = xasprintf("%sa,m,,,1,,,,x\n", technology);
-    refuse_shipped("catalog/technology.csv", text, 2, "node_nm: \"\" is not a finite number");
+    refuse_shipped("catalog/technology.csv", text, 2, 5, "node_nm: \"\" is not a finite number");
     free(text);
     text = xasprintf("%sa,22,1,64,1,,,,,,x\nb,22,1,64,1,,,,,,x\na,22,2,64,1,,,,,,x\n", sram);
-    refuse_shipped("catalog/sram.csv", text, 4, "do not stand together");
+    refuse_shipped("catalog/sram.csv", text, 4, 1, "do not stand together");
     free(text);
     text = xasprintf("%s64,4,2,16,1,0.5\n128,5,2,x,1,0.5\n", profile);
-    refuse_shipped("catalog/profiles/sparse.csv", text, 3, "active: \"x\"");
+    refuse_shipped("catalog/profiles/sparse.csv", text, 3, 9, "active: \"x\"");
     free(text);
     text = xasprintf("%s64,4,2,16,1,0.5\n128,4,2,16,1,0.5\n32,5,2,16,1,0.5\n", profile);
-    refuse_shipped("catalog/profiles/sparse.csv", text, 0, "profile sparse: ");
+    refuse_shipped("catalog/profiles/sparse.csv", text, 0, 0, "profile sparse: ");
     free(text);
 }
 

@@ -1,0 +1,3 @@
+. ./lib
+toy_claims '10s/geomean"/geomean/' claims.csv
+"$DSE_TOY" validate toy

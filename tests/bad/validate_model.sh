@@ -1,0 +1,2 @@
+. ./lib
+"$DSE" validate lad ladd
