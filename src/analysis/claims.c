@@ -162,13 +162,17 @@ const struct claim_contradiction *claims_contradictions(const struct claim_set *
 
 /* ---- answers ------------------------------------------------------------------------------------------------------------------------ */
 
+/* Why a claim has no value to be evaluated, or NULL. */
+static const char *reason_without(const struct claim *c, const struct answer *a)
+{
+    if (a->table) return a->unreachable;
+    return *c->how ? c->how : strcmp(c->kind, "input") == 0 ? "a parameter" : "not modelable";
+}
+
 double claims_value(struct claim_set *s, size_t claim, const double *constants, const char **ret_reason)
 {
     struct answer *a = &s->answers[claim];
-    const struct claim *c = &s->claims[claim];
-    *ret_reason = NULL;
-    if (a->unreachable) *ret_reason = a->unreachable;
-    if (!a->table) *ret_reason = *c->how ? c->how : strcmp(c->kind, "input") == 0 ? "a parameter" : "not modelable";
+    *ret_reason = reason_without(&s->claims[claim], a);
     if (*ret_reason) return (double)NAN;
     s->current = constants;
     double v = answer_value(s, a);
@@ -234,9 +238,10 @@ static double value_or_error(struct claim_set *s, struct answer *a, const char *
     return v;
 }
 
-bool claims_answer(struct claim_set *s, struct claim_answer *ret, struct diags *diags)
+bool claims_answer(struct claim_set *s, const double *constants, struct claim_answer *ret, struct diags *diags)
 {
     bool ok = true;
+    s->current = constants;
     for (size_t i = 0; i < s->n_claims; i++) {
         const struct claim *c = &s->claims[i];
         struct answer *a = &s->answers[i];
@@ -245,7 +250,7 @@ bool claims_answer(struct claim_set *s, struct claim_answer *ret, struct diags *
             ret[i].modelled = value_or_error(s, a, c->id, &ok, diags);
             ret[i].reason = a->reason;
         } else {
-            claims_value(s, i, NULL, &ret[i].reason);
+            ret[i].reason = reason_without(c, a);
         }
         ret[i].verdict = judge(c, ret[i].modelled);
         ret[i].error_percent = claim_error_percent(c, ret[i].modelled);
@@ -255,6 +260,7 @@ bool claims_answer(struct claim_set *s, struct claim_answer *ret, struct diags *
         struct answer *a = &s->contradiction_answers[i];
         s->contradictions[i].modelled = a->expr ? value_or_error(s, a, s->contradictions[i].tag, &ok, diags) : (double)NAN;
     }
+    s->current = NULL;
     return ok;
 }
 

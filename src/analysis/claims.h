@@ -36,6 +36,8 @@ struct claim {
     bool held_out, headline;
     const char *contradiction; /* the tag of an entry of [contradictions], or NULL */
 };
+/* Half a unit of the last digit of a number as it is written: 0.05 for "10.0". */
+double claim_half_digit(const char *text);
 /* ">", ">=", "<", "<=", "~", the upper end of a range, or "". buf holds TEXT_NUMBER_MAX bytes. */
 const char *claim_bound_text(const struct claim *c, char *buf);
 
@@ -85,10 +87,10 @@ double claims_value(struct claim_set *s, size_t claim, const double *constants, 
 /* The error [%] of a number: of the published value, of the bound or the end of the range that it misses; 0 where it meets them. Against
  * a published 0: 0 when it rounds to it, else 100. */
 double claim_error_percent(const struct claim *c, double modelled);
-/* The answers to all claims as shipped; `ret` has as many as there are claims. A binding that gives no number (an infeasible machine, a
+/* The answers to all claims with the given values of the constants (NULL: as shipped); `ret` has as many as there are claims. A binding that gives no number (an infeasible machine, a
  * division by zero) is an error at its place, and the claim is not modelled. False with errors. */
-bool claims_answer(struct claim_set *s, struct claim_answer *ret, struct diags *diags);
-/* The contradictions, with the model's numbers once claims_answer has run. */
+bool claims_answer(struct claim_set *s, const double *constants, struct claim_answer *ret, struct diags *diags);
+/* The contradictions, with the model's numbers of the last claims_answer. */
 const struct claim_contradiction *claims_contradictions(const struct claim_set *s, size_t *ret_n);
 
 /* Which claims are summed up. */

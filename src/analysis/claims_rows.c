@@ -38,8 +38,7 @@ static bool check_word(const struct claim_set *s, size_t row, size_t column, con
     return false;
 }
 
-/* Half a unit of the last digit: 0.05 for "10.0", 0.5 for "12", 5e-7 for "1e-06". The text is a number. */
-static double half_digit(const char *text)
+double claim_half_digit(const char *text)
 {
     int decimals = 0, exponent = 0;
     const char *point = strchr(text, '.'), *e = strpbrk(text, "eE");
@@ -54,9 +53,9 @@ static bool read_numbers(struct claim_set *s, size_t row, struct claim *c, struc
     bool ok = csv_table_number(&s->csv, row, VALUE, false, &c->value, diags);
     ok = csv_table_number(&s->csv, row, VALUE_HI, true, &c->value_hi, diags) && ok;
     if (!ok) return false;
-    c->half_digit = half_digit(cells[VALUE]);
+    c->half_digit = claim_half_digit(cells[VALUE]);
     if (isnan(c->value_hi)) return true;
-    c->half_digit_hi = half_digit(cells[VALUE_HI]);
+    c->half_digit_hi = claim_half_digit(cells[VALUE_HI]);
     if (c->value_hi > c->value) return true;
     return diags_input(diags, csv_table_loc(&s->csv, row), NULL, "a range goes from value up to value_hi",
                        "value_hi: %s is not above the value %s", cells[VALUE_HI], cells[VALUE]);

@@ -52,7 +52,7 @@ static void validate(const struct invocation *in, const struct model **models, s
         size_t claims;
         claims_list(set, &claims);
         list[opened] = (struct validation){set, xcalloc(claims, sizeof(struct claim_answer))};
-        claims_answer(set, list[opened].answers, in->diags);
+        claims_answer(set, NULL, list[opened].answers, in->diags);
         opened++;
     }
     print(in, list, opened, format);
