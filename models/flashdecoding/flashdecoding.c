@@ -148,31 +148,33 @@ static void fill_common(struct fd_metrics *m, const struct fd_machine *at, const
     m->dram_footprint_gib = fd_footprint(p) / DSE_GIB;
 }
 
-static void fill_gemm(struct fd_metrics *m, const struct fd_machine *at)
+static void fill_gemm(struct fd_metrics *m, const struct fd_machine *at, double rows, const struct fd_cost three[FD_KERNELS])
 {
-    struct fd_gemm g = fd_gemm_of(at->p, (enum fd_gemm_choice)at->p->gemm);
-    struct fd_cost gemv = fd_gemv(at, &g), flat = fd_flat(at, &g), library = fd_library(at, &g, FD_LIBRARY_ROWS);
-    m->gemv_us = gemv.seconds * DSE_US_PER_S;
-    m->flat_gemm_us = flat.seconds * DSE_US_PER_S;
-    m->library_gemm_us = library.seconds * DSE_US_PER_S;
-    m->gemm_kernel = flat.seconds < gemv.seconds ? FD_FLAT : FD_GEMV;
-    if (library.seconds < gemv.seconds && library.seconds < flat.seconds) m->gemm_kernel = FD_LIBRARY;
-    m->flat_utilization = flat.bytes / (at->bandwidth * flat.seconds);
-    m->padding_utilization = g.m / flat.rows;
-    m->flat_tile_n = (int64_t)flat.tile_n;
-    m->flat_blocks = (int64_t)flat.blocks;
-    m->flat_waves = (int64_t)flat.waves;
+    const struct fd_cost *flat = &three[FD_FLAT];
+    m->gemv_us = three[FD_GEMV].seconds * DSE_US_PER_S;
+    m->flat_gemm_us = flat->seconds * DSE_US_PER_S;
+    m->library_gemm_us = three[FD_LIBRARY].seconds * DSE_US_PER_S;
+    m->gemm_kernel = fd_fastest(three);
+    m->flat_utilization = flat->bytes / (at->bandwidth * flat->seconds);
+    m->padding_utilization = rows / flat->rows;
+    m->flat_tile_n = (int64_t)flat->tile_n;
+    m->flat_blocks = (int64_t)flat->blocks;
+    m->flat_waves = (int64_t)flat->waves;
 }
 
 static void fd_estimate(const void *params, void *metrics, struct dse_breakdown *breakdown)
 {
+    const struct fd_params *p = params;
     struct fd_metrics *m = metrics;
     struct fd_machine machine;
     struct fd_step step;
-    fd_machine_init(&machine, params);
-    fd_step_init(&step, &machine);
+    struct fd_cost three[FD_KERNELS];
+    struct fd_gemm g = fd_gemm_of(p, (enum fd_gemm_choice)p->gemm);
+    fd_machine_init(&machine, p);
+    fd_three(&machine, &g, three);
+    fd_step_init(&step, &machine, three);
     fill_common(m, &machine, &step);
-    fill_gemm(m, &machine);
+    fill_gemm(m, &machine, g.m, three);
     if (breakdown) fd_break_down(&step, &machine, breakdown);
 }
 

@@ -69,6 +69,17 @@ static inline double fd_ceil(double x)
     return whole < x ? whole + 1 : whole;
 }
 
+/* Of finite numbers; fmin() and fmax() are calls. */
+static inline double fd_min(double a, double b)
+{
+    return a < b ? a : b;
+}
+
+static inline double fd_max(double a, double b)
+{
+    return a > b ? a : b;
+}
+
 static inline double fd_pad(double x, double multiple)
 {
     return fd_ceil(x / multiple) * multiple;
@@ -116,6 +127,9 @@ struct fd_cost fd_gemv(const struct fd_machine *m, const struct fd_gemm *g);
 struct fd_cost fd_flat(const struct fd_machine *m, const struct fd_gemm *g);
 /* E11: ImplC, its rows padded to a multiple of pad_rows. */
 struct fd_cost fd_library(const struct fd_machine *m, const struct fd_gemm *g, double pad_rows);
+/* All three, and the fastest of them; of equally fast ones the first. */
+void fd_three(const struct fd_machine *m, const struct fd_gemm *g, struct fd_cost ret[FD_KERNELS]);
+enum fd_kernel fd_fastest(const struct fd_cost three[FD_KERNELS]);
 /* E12: what the engine runs. */
 struct fd_cost fd_linear(const struct fd_machine *m, const struct fd_gemm *g, enum fd_kernel *ret_kernel);
 /* E6: bytes of L1 that a block of the flat GEMM needs for `buffers` tiles of `rows` x tile_k and tile_k x tile_n. */
@@ -146,7 +160,8 @@ struct fd_step {
     double elementwise_s, elementwise_ops, elementwise_wait_s, allreduce_s;
     double seconds, wait_s;
 };
-void fd_step_init(struct fd_step *ret, const struct fd_machine *m);
+/* looked_at: the kernels of the GEMM that p->gemm names, which are costed once. */
+void fd_step_init(struct fd_step *ret, const struct fd_machine *m, const struct fd_cost looked_at[FD_KERNELS]);
 /* The GEMM of an operator on one device, as the engine runs it (E1); FD_GIVEN: gemm_k, gemm_n. */
 struct fd_gemm fd_gemm_of(const struct fd_params *p, enum fd_gemm_choice which);
 /* E16: bytes on the fullest device. */
