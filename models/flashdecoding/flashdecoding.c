@@ -21,7 +21,7 @@ static const struct dse_param fd_params_table[] = {
     DSE_EMBED(P, workload, struct dse_workload, dse_workload_params),
     DSE_PARAM_REF(P, gpu, struct dse_gpu, DSE_KIND_GPU, "the GPU; the rates of one SM stay its own when sms is changed", "Table 1"),
     DSE_PARAM_I64(P, sms, 1, 4096, "streaming multiprocessors, or compute units, of one device", "Sec. 4"),
-    DSE_PARAM_F64(P, clock_ghz, "GHz", 0.1, 10, "clock of the SMs", ""),
+    DSE_PARAM_F64(P, clock_ghz, "GHz", 0.1, 10, "clock of the SMs", "entry of gpu"),
     DSE_PARAM_F64(P, tensor_tflops, "Tflop/s", 0.1, 1e5,
                   "peak of the tensor cores, fp16 with fp32 sums, dense, at the gpu's own sms and clock_ghz", "E8"),
     DSE_PARAM_F64(P, vector_tflops, "Tflop/s", 0.1, 1e5, "peak of fp32 outside of the tensor cores, likewise", "E10"),
