@@ -84,9 +84,8 @@ struct dse_engine {
     int32_t dataflow;                               /* dse_dataflow_names */
     int64_t pad_rows;                               /* rows of a flat GEMM are padded to a multiple of it */
     double attention_efficiency, linear_efficiency; /* shares of the peak bandwidth that attention and weights are read at */
-    double compute_efficiency;                      /* share of the tensor cores' peak that kernels reach */
-    double tile_efficiency;                         /* share of linear_efficiency that kernels with tiles in shared memory reach */
-    double exposed_share;                           /* of the shorter of loading and computing, in such kernels */
+    double compute_efficiency;                      /* share of the tensor cores' peak that prefill attention reaches */
+    double exposed_share;                           /* of the shorter of loading and computing, in kernels with tiles */
     double sync_overhead;        /* synchronized softmax, over the rest of attention; 0 when in attention_efficiency */
     double launch_us;            /* between the launches of two kernels; 0 when in the efficiencies */
     int64_t elementwise_kernels; /* a layer, that are not fused into others */

@@ -26,6 +26,8 @@ extern const struct dse_param dse_dram_params[];
 
 /* Make bandwidth_gbs = channels * channel_gbs hold, whichever of the two was given. */
 void dse_dram_resolve(struct dse_dram *d);
+/* NULL, or why dse_dram_efficiency has no answer for these parameters (dse_memory_check); a model that calls it asks in its check(). */
+const char *dse_dram_check(const struct dse_dram *d);
 /* Share of the peak reached by accesses of `bytes` contiguous bytes at random places, reads or writes, many in flight:
  * dram_efficiency for long streams, less for short ones, by four causes: bursts are moved whole; a row is opened for few bursts
  * (tRRD, tFAW, row-command bus); random accesses meet busy banks (tRC, queue depth); refresh. The law stands in src/hw/dram.c. Against

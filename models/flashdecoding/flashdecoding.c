@@ -21,7 +21,7 @@ static const struct dse_param fd_params_table[] = {
     DSE_EMBED(P, workload, struct dse_workload, dse_workload_params),
     DSE_PARAM_REF(P, gpu, struct dse_gpu, DSE_KIND_GPU, "the GPU; the rates of one SM stay its own when sms is changed", "Table 1"),
     DSE_PARAM_I64(P, sms, 1, 4096, "streaming multiprocessors, or compute units, of one device", "Sec. 4"),
-    DSE_PARAM_F64(P, clock_ghz, "GHz", 0.1, 10, "clock of the SMs", ""),
+    DSE_PARAM_F64(P, clock_ghz, "GHz", 0.1, 10, "clock of the SMs", "entry of gpu"),
     DSE_PARAM_F64(P, tensor_tflops, "Tflop/s", 0.1, 1e5,
                   "peak of the tensor cores, fp16 with fp32 sums, dense, at the gpu's own sms and clock_ghz", "E8"),
     DSE_PARAM_F64(P, vector_tflops, "Tflop/s", 0.1, 1e5, "peak of fp32 outside of the tensor cores, likewise", "E10"),
@@ -32,7 +32,7 @@ static const struct dse_param fd_params_table[] = {
     DSE_PARAM_F64(P, board_power_w, "W", 1, 5000, "power of one device while it works", "E17"),
     DSE_PARAM_F64(P, die_mm2, "mm2", 1, 5000, "die of one device", "E17"),
     DSE_PARAM_F64(P, dram_pj_per_bit, "pJ/bit", 0, 1000, "DRAM energy a bit moved; part of the board power", "E17"),
-    DSE_PARAM_I64_UNIT(P, sm_load_bytes, "B", 1, 4096, "bytes a cycle that an SM loads into its L1 cache", "E8"),
+    DSE_PARAM_I64_UNIT(P, l1_bytes, "B", 1, 4096, "bytes a cycle to or from the L1 cache of one SM", "E8"),
     DSE_PARAM_F64(P, block_share, "", 0.1, 100,
                   "bandwidth that one block of a tile kernel can draw, over the gpu's own bandwidth an SM", "E7"),
     DSE_PARAM_I64(P, devices, 1, 64, "GPUs that share every operator by tensor parallelism", "Sec. 6.4, E15"),
@@ -46,8 +46,7 @@ static const struct dse_param fd_params_table[] = {
                   "Sec. 4, E6, E11"),
     DSE_PARAM_F64(P, attention_efficiency, "", 0.01, 1, "share of the peak bandwidth that attention reads at", "E13"),
     DSE_PARAM_F64(P, linear_efficiency, "", 0.01, 1, "share of the peak bandwidth that weights are read at", "E7, E10"),
-    DSE_PARAM_F64(P, compute_efficiency, "", 0.01, 1, "share of the tensor cores' peak that kernels reach", "E8"),
-    DSE_PARAM_F64(P, tile_efficiency, "", 0.01, 1, "share of linear_efficiency that tile kernels reach", "E7"),
+    DSE_PARAM_F64(P, compute_efficiency, "", 0.01, 1, "share of the tensor cores' peak that prefill attention reaches", "E13"),
     DSE_PARAM_F64(P, exposed_share, "", 0, 1, "phi_x: share of the shorter of loading and computing that double buffering exposes",
                   "E9"),
     DSE_PARAM_F64(P, sync_overhead, "", 0, 10, "sigma: synchronized softmax update, on top of the rest of attention",
@@ -149,31 +148,33 @@ static void fill_common(struct fd_metrics *m, const struct fd_machine *at, const
     m->dram_footprint_gib = fd_footprint(p) / DSE_GIB;
 }
 
-static void fill_gemm(struct fd_metrics *m, const struct fd_machine *at)
+static void fill_gemm(struct fd_metrics *m, const struct fd_machine *at, double rows, const struct fd_cost three[FD_KERNELS])
 {
-    struct fd_gemm g = fd_gemm_of(at->p, (enum fd_gemm_choice)at->p->gemm);
-    struct fd_cost gemv = fd_gemv(at, &g), flat = fd_flat(at, &g), library = fd_library(at, &g, FD_LIBRARY_ROWS);
-    m->gemv_us = gemv.seconds * DSE_US_PER_S;
-    m->flat_gemm_us = flat.seconds * DSE_US_PER_S;
-    m->library_gemm_us = library.seconds * DSE_US_PER_S;
-    m->gemm_kernel = flat.seconds < gemv.seconds ? FD_FLAT : FD_GEMV;
-    if (library.seconds < gemv.seconds && library.seconds < flat.seconds) m->gemm_kernel = FD_LIBRARY;
-    m->flat_utilization = flat.bytes / (at->bandwidth * flat.seconds);
-    m->padding_utilization = g.m / flat.rows;
-    m->flat_tile_n = (int64_t)flat.tile_n;
-    m->flat_blocks = (int64_t)flat.blocks;
-    m->flat_waves = (int64_t)flat.waves;
+    const struct fd_cost *flat = &three[FD_FLAT];
+    m->gemv_us = three[FD_GEMV].seconds * DSE_US_PER_S;
+    m->flat_gemm_us = flat->seconds * DSE_US_PER_S;
+    m->library_gemm_us = three[FD_LIBRARY].seconds * DSE_US_PER_S;
+    m->gemm_kernel = fd_fastest(three);
+    m->flat_utilization = flat->bytes / (at->bandwidth * flat->seconds);
+    m->padding_utilization = rows / flat->rows;
+    m->flat_tile_n = (int64_t)flat->tile_n;
+    m->flat_blocks = (int64_t)flat->blocks;
+    m->flat_waves = (int64_t)flat->waves;
 }
 
 static void fd_estimate(const void *params, void *metrics, struct dse_breakdown *breakdown)
 {
+    const struct fd_params *p = params;
     struct fd_metrics *m = metrics;
     struct fd_machine machine;
     struct fd_step step;
-    fd_machine_init(&machine, params);
-    fd_step_init(&step, &machine);
+    struct fd_cost three[FD_KERNELS];
+    struct fd_gemm g = fd_gemm_of(p, (enum fd_gemm_choice)p->gemm);
+    fd_machine_init(&machine, p);
+    fd_three(&machine, &g, three);
+    fd_step_init(&step, &machine, three);
     fill_common(m, &machine, &step);
-    fill_gemm(m, &machine);
+    fill_gemm(m, &machine, g.m, three);
     if (breakdown) fd_break_down(&step, &machine, breakdown);
 }
 

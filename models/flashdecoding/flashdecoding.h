@@ -30,7 +30,7 @@ struct fd_params {
     int64_t sms;
     double clock_ghz, tensor_tflops, vector_tflops, bandwidth_gbs, capacity_gib, l1_kib, l2_mib, board_power_w, die_mm2,
         dram_pj_per_bit;
-    int64_t sm_load_bytes;
+    int64_t l1_bytes;
     double block_share;
 
     int64_t devices;
@@ -39,7 +39,7 @@ struct fd_params {
     const struct dse_engine *engine;
     int32_t softmax, dataflow;
     int64_t pad_rows;
-    double attention_efficiency, linear_efficiency, compute_efficiency, tile_efficiency, exposed_share, sync_overhead, launch_us;
+    double attention_efficiency, linear_efficiency, compute_efficiency, exposed_share, sync_overhead, launch_us;
     int64_t elementwise_kernels;
 
     double recompute_percent, score_low, score_high, unified_max;
@@ -69,6 +69,17 @@ static inline double fd_ceil(double x)
     return whole < x ? whole + 1 : whole;
 }
 
+/* Of finite numbers; fmin() and fmax() are calls. */
+static inline double fd_min(double a, double b)
+{
+    return a < b ? a : b;
+}
+
+static inline double fd_max(double a, double b)
+{
+    return a > b ? a : b;
+}
+
 static inline double fd_pad(double x, double multiple)
 {
     return fd_ceil(x / multiple) * multiple;
@@ -81,9 +92,9 @@ struct fd_machine {
     const struct fd_params *p;
     double weight_bytes;             /* of an element */
     double bandwidth;                /* peak of the DRAM */
-    double stream, tile_stream;      /* weights, as GEMV and as tile kernels read them */
+    double stream;                   /* of weights */
     double block_stream;             /* what one block of a tile kernel can draw */
-    double sm_ops, sm_load;          /* of one SM: tensor cores at compute_efficiency; bytes loaded */
+    double sm_ops, sm_path;          /* of one SM: tensor cores; bytes to and from its L1 */
     double tensor_peak, vector_peak; /* of the device */
     double gemv_ops;                 /* of the device: vector units as GEMV uses them */
     double sms, l1, l2;
@@ -92,8 +103,9 @@ void fd_machine_init(struct fd_machine *ret, const struct fd_params *p);
 
 /* ---- linear operators: E5 to E12 ---------------------------------------------------------------------------------------- */
 
-enum { FD_ACTIVATION_BYTES = 2, FD_LIBRARY_ROWS = 64, FD_LIBRARY_TILE_N = 128 };
-enum { FD_TILE_N_MIN = 8, FD_TILE_N_MAX = 512 };
+enum { FD_ACTIVATION_BYTES = 2, FD_TILE_N_MIN = 8, FD_TILE_N_MAX = 512 };
+/* The library: what it pads rows to, its largest tile of rows, the columns of its tiles for few and many rows. */
+enum { FD_LIBRARY_ROWS = 64, FD_LIBRARY_ROWS_MAX = 128, FD_LIBRARY_TILE_N_FEW = 128, FD_LIBRARY_TILE_N_MANY = 256 };
 
 /* (m x k) x (k x n), on one device. extra_bytes: written to DRAM by the same kernel. */
 struct fd_gemm {
@@ -115,6 +127,9 @@ struct fd_cost fd_gemv(const struct fd_machine *m, const struct fd_gemm *g);
 struct fd_cost fd_flat(const struct fd_machine *m, const struct fd_gemm *g);
 /* E11: ImplC, its rows padded to a multiple of pad_rows. */
 struct fd_cost fd_library(const struct fd_machine *m, const struct fd_gemm *g, double pad_rows);
+/* All three, and the fastest of them; of equally fast ones the first. */
+void fd_three(const struct fd_machine *m, const struct fd_gemm *g, struct fd_cost ret[FD_KERNELS]);
+enum fd_kernel fd_fastest(const struct fd_cost three[FD_KERNELS]);
 /* E12: what the engine runs. */
 struct fd_cost fd_linear(const struct fd_machine *m, const struct fd_gemm *g, enum fd_kernel *ret_kernel);
 /* E6: bytes of L1 that a block of the flat GEMM needs for `buffers` tiles of `rows` x tile_k and tile_k x tile_n. */
@@ -145,7 +160,8 @@ struct fd_step {
     double elementwise_s, elementwise_ops, elementwise_wait_s, allreduce_s;
     double seconds, wait_s;
 };
-void fd_step_init(struct fd_step *ret, const struct fd_machine *m);
+/* looked_at: the kernels of the GEMM that p->gemm names, which are costed once. */
+void fd_step_init(struct fd_step *ret, const struct fd_machine *m, const struct fd_cost looked_at[FD_KERNELS]);
 /* The GEMM of an operator on one device, as the engine runs it (E1); FD_GIVEN: gemm_k, gemm_n. */
 struct fd_gemm fd_gemm_of(const struct fd_params *p, enum fd_gemm_choice which);
 /* E16: bytes on the fullest device. */

@@ -15,69 +15,54 @@ void fd_machine_init(struct fd_machine *ret, const struct fd_params *p)
         .weight_bytes = (double)p->workload.weight_bits / DSE_BITS_PER_BYTE,
         .bandwidth = p->bandwidth_gbs * DSE_GIGA,
         .stream = p->bandwidth_gbs * DSE_GIGA * p->linear_efficiency,
-        .sm_ops = p->tensor_tflops * tera / made * clock * p->compute_efficiency,
-        .sm_load = (double)p->sm_load_bytes * p->clock_ghz * DSE_GIGA,
+        .sm_ops = p->tensor_tflops * tera / made * clock,
+        .sm_path = (double)p->l1_bytes * p->clock_ghz * DSE_GIGA,
         .tensor_peak = p->tensor_tflops * tera * sms / made * clock,
         .vector_peak = p->vector_tflops * tera * sms / made * clock,
         .sms = sms,
         .l1 = p->l1_kib * DSE_KIB,
         .l2 = p->l2_mib * DSE_MIB,
     };
-    ret->tile_stream = ret->stream * p->tile_efficiency;
-    ret->block_stream = p->block_share * gpu->bandwidth_gbs * DSE_GIGA / made * p->linear_efficiency * p->tile_efficiency;
+    ret->block_stream = p->block_share * gpu->bandwidth_gbs * DSE_GIGA / made * p->linear_efficiency;
     ret->gemv_ops = ret->vector_peak * p->gemv_efficiency;
 }
 
-/* E18: activations that the last-level cache cannot hold are written to DRAM and read back by the next operator. */
-static double spilled(const struct fd_machine *m, const struct fd_gemm *g)
+/* E18: what a GEMM moves: weights, and activations that the last-level cache cannot hold, written to DRAM and read back by the next operator. */
+static double gemm_bytes(const struct fd_machine *m, const struct fd_gemm *g)
 {
-    return fmax(0, g->m * (g->k + g->n) * FD_ACTIVATION_BYTES - m->l2);
-}
-
-static double weights(const struct fd_machine *m, const struct fd_gemm *g)
-{
-    return g->k * g->n * m->weight_bytes;
+    return g->k * g->n * m->weight_bytes + fd_max(0, g->m * (g->k + g->n) * FD_ACTIVATION_BYTES - m->l2) + g->extra_bytes;
 }
 
 struct fd_cost fd_gemv(const struct fd_machine *m, const struct fd_gemm *g)
 {
-    struct fd_cost c = {.bytes = weights(m, g) + spilled(m, g) + g->extra_bytes};
+    struct fd_cost c = {.bytes = gemm_bytes(m, g)};
     c.load_s = c.bytes / m->stream;
     c.sm_s = DSE_OPS_PER_MAC * g->m * g->k * g->n / m->gemv_ops;
     c.compute_bound = c.sm_s > c.load_s;
-    c.seconds = fmax(c.load_s, c.sm_s);
+    c.seconds = fd_max(c.load_s, c.sm_s);
     return c;
 }
 
 /* ---- tile kernels ---------------------------------------------------------------------------------------------------------- */
 
 /* E9. */
-static void finish(struct fd_cost *c, double exposed)
+static double overlapped(double load_s, double sm_s, double exposed)
 {
-    c->compute_bound = c->sm_s > c->load_s;
-    c->seconds = fmax(c->load_s, c->sm_s) + exposed * fmin(c->load_s, c->sm_s);
+    return fd_max(load_s, sm_s) + exposed * fd_min(load_s, sm_s);
 }
 
-/* A row of equal blocks: each holds `tile_rows` padded rows (`real_rows` of them given) and tile_n columns, and goes along k. */
-struct grid {
-    double tile_rows, real_rows, tile_n;
-    double resident; /* blocks that an SM runs at a time */
-    double exposed;  /* share of the shorter of loading and computing that does not overlap */
-    double passes;   /* over the weights */
+/* E8: seconds of an SM for a tile of the result, by its padded rows and columns: products on tensor cores, and operands written to and read
+ * from L1. */
+struct tile_law {
+    double base, column; /* seconds, and seconds a column */
 };
 
-/* E7 to E9. */
-static struct fd_cost grid_cost(const struct fd_machine *m, const struct fd_gemm *g, const struct grid *at, double bytes)
+static struct tile_law tile_law(const struct fd_machine *m, double k, double rows)
 {
-    struct fd_cost c = {.bytes = at->passes * bytes, .tile_n = at->tile_n};
-    c.blocks = fd_ceil(g->n / at->tile_n);
-    c.waves = fd_ceil(c.blocks / (at->resident * m->sms));
-    c.load_s = at->passes * fmax(bytes / m->tile_stream, c.waves * bytes / (c.blocks * m->block_stream));
-    double compute = DSE_OPS_PER_MAC * at->tile_rows * at->tile_n * g->k / m->sm_ops;
-    double stage = (at->real_rows * FD_ACTIVATION_BYTES + at->tile_n * m->weight_bytes) * g->k / m->sm_load;
-    c.sm_s = at->passes * fd_ceil(c.blocks / m->sms) * fmax(compute, stage);
-    finish(&c, at->exposed);
-    return c;
+    enum { WRITTEN_AND_READ = 2 };
+    double path = WRITTEN_AND_READ * k / m->sm_path;
+    return (struct tile_law){.base = rows * FD_ACTIVATION_BYTES * path,
+                             .column = DSE_OPS_PER_MAC * rows * k / m->sm_ops + m->weight_bytes * path};
 }
 
 double fd_tile_bytes(const struct fd_machine *m, double rows, double tile_n, double buffers)
@@ -85,75 +70,142 @@ double fd_tile_bytes(const struct fd_machine *m, double rows, double tile_n, dou
     return buffers * (double)m->p->tile_k * (rows * FD_ACTIVATION_BYTES + tile_n * m->weight_bytes);
 }
 
-/* E6: the flat GEMM at one tile_n. All rows are in one block; two buffers where they fit and are wanted, else one, if need be of fewer columns of
- * k, and when even one column of all rows is too much, the rows go in several passes. */
-static struct fd_cost flat_at(const struct fd_machine *m, const struct fd_gemm *g, double tile_n, double bytes)
+/* What the flat GEMM costs whatever its B_N. */
+struct flat {
+    const struct fd_machine *m;
+    const struct fd_gemm *g;
+    double rows, bytes, stream_s; /* padded rows; of one pass over the weights, at the peak bandwidth that they are read at */
+    double exposed;               /* with two buffers */
+    struct tile_law law;
+};
+
+static struct flat flat_init(const struct fd_machine *m, const struct fd_gemm *g)
 {
     const struct fd_params *p = m->p;
-    double pad = (double)p->pad_rows, rows = fd_pad(g->m, pad), column = tile_n * m->weight_bytes;
-    struct grid at = {.tile_n = tile_n, .exposed = 1, .passes = 1};
-    double needed = fd_tile_bytes(m, rows, tile_n, 2);
-    bool buffered = p->double_buffering == FD_ON && needed <= m->l1;
-    if (buffered) {
-        at.exposed = p->exposed_share + (1 - p->exposed_share) / fmax(1, g->k / (double)p->tile_k);
-    } else {
-        double fit = (double)(int64_t)((m->l1 - column) / (FD_ACTIVATION_BYTES * pad)) * pad;
-        if (rows > fit) {
-            at.passes = fd_ceil(rows / fit);
-            rows = fit;
+    double rows = fd_pad(g->m, (double)p->pad_rows), bytes = gemm_bytes(m, g), steps = g->k / (double)p->tile_k;
+    return (struct flat){.m = m,
+                         .g = g,
+                         .rows = rows,
+                         .bytes = bytes,
+                         .stream_s = bytes / m->stream,
+                         .exposed = steps > 1 ? p->exposed_share + (1 - p->exposed_share) / steps : 1,
+                         .law = tile_law(m, g->k, rows)};
+}
+
+/* E6: where a block's tiles find room in L1. */
+struct room {
+    double rows, passes, resident; /* of one pass; passes over the weights; blocks that an SM runs at a time */
+    bool two_buffers;
+};
+
+static struct room flat_room(const struct flat *f, double tile_n)
+{
+    const struct fd_machine *m = f->m;
+    const struct fd_params *p = m->p;
+    struct room r = {.rows = f->rows, .passes = 1, .resident = (double)p->resident_blocks};
+    double needed = fd_tile_bytes(m, f->rows, tile_n, 2);
+    r.two_buffers = p->double_buffering == FD_ON && needed <= m->l1;
+    if (!r.two_buffers) {
+        double pad = (double)p->pad_rows, room = m->l1 - tile_n * m->weight_bytes; /* for one column of the rows */
+        double fit = (double)(int64_t)(room / (FD_ACTIVATION_BYTES * pad)) * pad;
+        if (r.rows > fit) {
+            r.passes = fd_ceil(r.rows / fit);
+            r.rows = fit;
         }
-        needed = fmin(fd_tile_bytes(m, rows, tile_n, 1), m->l1);
+        needed = fd_min(fd_tile_bytes(m, r.rows, tile_n, 1), m->l1);
     }
-    at.tile_rows = rows;
-    at.real_rows = fmin(g->m, rows);
-    at.resident = fmin((double)p->resident_blocks, (double)(int64_t)(m->l1 / needed));
-    struct fd_cost c = grid_cost(m, g, &at, bytes);
-    c.rows = rows * at.passes;
-    c.double_buffered = buffered;
-    return c;
+    if (r.resident * needed > m->l1) r.resident = (double)(int64_t)(m->l1 / needed);
+    return r;
+}
+
+/* E7 to E9 at one B_N, if that is as fast as *best or faster. All rows are in one block, along all of k. */
+static void flat_try(const struct flat *f, double tile_n, struct fd_cost *best)
+{
+    const struct fd_machine *m = f->m;
+    double blocks = fd_ceil(f->g->n / tile_n);
+    struct room r = flat_room(f, tile_n);
+    double waves = fd_ceil(blocks / (r.resident * m->sms));
+    double load_s = r.passes * fd_max(f->stream_s, waves * f->bytes / (blocks * m->block_stream));
+    if (load_s > best->seconds) return;
+    struct tile_law law = r.passes > 1 ? tile_law(m, f->g->k, r.rows) : f->law;
+    double sm_s = r.passes * fd_ceil(blocks / m->sms) * (law.base + tile_n * law.column);
+    double seconds = overlapped(load_s, sm_s, r.two_buffers ? f->exposed : 1);
+    if (seconds > best->seconds) return;
+    *best = (struct fd_cost){.seconds = seconds,
+                             .bytes = r.passes * f->bytes,
+                             .load_s = load_s,
+                             .sm_s = sm_s,
+                             .rows = r.rows * r.passes,
+                             .tile_n = tile_n,
+                             .blocks = blocks,
+                             .waves = waves,
+                             .double_buffered = r.two_buffers,
+                             .compute_bound = sm_s > load_s};
+}
+
+static struct fd_cost flat_best(const struct flat *f)
+{
+    struct fd_cost best = {.seconds = (double)INFINITY};
+    if (f->m->p->tile_n)
+        flat_try(f, (double)f->m->p->tile_n, &best);
+    else
+        for (double tile_n = FD_TILE_N_MIN; tile_n <= FD_TILE_N_MAX; tile_n *= 2)
+            flat_try(f, tile_n, &best); /* a tie: the larger */
+    return best;
 }
 
 struct fd_cost fd_flat(const struct fd_machine *m, const struct fd_gemm *g)
 {
-    double bytes = weights(m, g) + spilled(m, g) + g->extra_bytes;
-    if (m->p->tile_n) return flat_at(m, g, (double)m->p->tile_n, bytes);
-    struct fd_cost best = {.seconds = (double)INFINITY};
-    for (double tile_n = FD_TILE_N_MAX; tile_n >= FD_TILE_N_MIN; tile_n /= 2) { /* of tiles as fast, the larger one */
-        struct fd_cost c = flat_at(m, g, tile_n, bytes);
-        if (c.seconds < best.seconds) best = c;
-    }
-    return best;
+    struct flat f = flat_init(m, g);
+    return flat_best(&f);
 }
 
 struct fd_cost fd_library(const struct fd_machine *m, const struct fd_gemm *g, double pad_rows)
 {
-    double rows = fd_pad(g->m, pad_rows), row_tiles = fd_ceil(rows / FD_LIBRARY_ROWS), columns = g->n / FD_LIBRARY_TILE_N;
-    double tile_rows = fmin(g->m, FD_LIBRARY_ROWS);
-    struct fd_cost c = {.bytes = weights(m, g) + spilled(m, g) + g->extra_bytes, .rows = rows, .tile_n = FD_LIBRARY_TILE_N};
-    c.blocks = row_tiles * columns;
-    c.load_s = c.bytes / m->tile_stream;
-    double compute = DSE_OPS_PER_MAC * rows * g->n * g->k / m->sm_ops;
-    double stage = c.blocks * (tile_rows * FD_ACTIVATION_BYTES + FD_LIBRARY_TILE_N * m->weight_bytes) * g->k / m->sm_load;
-    c.sm_s = fmax(compute, stage) / m->sms;
-    finish(&c, m->p->exposed_share);
+    double rows = fd_pad(g->m, pad_rows), tile_rows = fd_min(rows, FD_LIBRARY_ROWS_MAX);
+    double tile_n = rows > FD_LIBRARY_ROWS ? FD_LIBRARY_TILE_N_MANY : FD_LIBRARY_TILE_N_FEW;
+    struct tile_law law = tile_law(m, g->k, tile_rows);
+    struct fd_cost c = {.bytes = gemm_bytes(m, g), .rows = rows, .tile_n = tile_n, .double_buffered = true};
+    c.blocks = rows / tile_rows * g->n / tile_n;
+    c.load_s = c.bytes / m->stream;
+    c.sm_s = c.blocks / m->sms * (law.base + tile_n * law.column);
+    c.compute_bound = c.sm_s > c.load_s;
+    c.seconds = overlapped(c.load_s, c.sm_s, m->p->exposed_share);
     return c;
+}
+
+/* ---- the choice --------------------------------------------------------------------------------------------------------------- */
+
+void fd_three(const struct fd_machine *m, const struct fd_gemm *g, struct fd_cost ret[FD_KERNELS])
+{
+    ret[FD_GEMV] = fd_gemv(m, g);
+    ret[FD_FLAT] = fd_flat(m, g);
+    ret[FD_LIBRARY] = fd_library(m, g, FD_LIBRARY_ROWS);
+}
+
+enum fd_kernel fd_fastest(const struct fd_cost three[FD_KERNELS])
+{
+    enum fd_kernel best = FD_GEMV;
+    if (three[FD_FLAT].seconds < three[best].seconds) best = FD_FLAT;
+    if (three[FD_LIBRARY].seconds < three[best].seconds) best = FD_LIBRARY;
+    return best;
+}
+
+/* No tile is faster than one whose blocks load at the peak bandwidth and fill all SMs. */
+static double flat_bound(const struct flat *f)
+{
+    return overlapped(f->stream_s, f->g->n / f->m->sms * f->law.column, f->m->p->exposed_share);
 }
 
 struct fd_cost fd_linear(const struct fd_machine *m, const struct fd_gemm *g, enum fd_kernel *ret_kernel)
 {
-    if (m->p->dataflow == FD_STATIC) {
-        *ret_kernel = FD_LIBRARY;
-        return fd_library(m, g, (double)m->p->pad_rows);
-    }
-    struct fd_cost cost = fd_gemv(m, g), flat = fd_flat(m, g), library = fd_library(m, g, FD_LIBRARY_ROWS);
-    *ret_kernel = FD_GEMV;
-    if (flat.seconds < cost.seconds) {
-        cost = flat;
-        *ret_kernel = FD_FLAT;
-    }
-    if (library.seconds < cost.seconds) {
-        cost = library;
-        *ret_kernel = FD_LIBRARY;
-    }
-    return cost;
+    *ret_kernel = FD_LIBRARY;
+    if (m->p->dataflow == FD_STATIC) return fd_library(m, g, (double)m->p->pad_rows);
+    struct fd_cost three[FD_KERNELS] = {[FD_GEMV] = fd_gemv(m, g), [FD_LIBRARY] = fd_library(m, g, FD_LIBRARY_ROWS)};
+    struct flat f = flat_init(m, g);
+    double others = fd_min(three[FD_GEMV].seconds, three[FD_LIBRARY].seconds);
+    three[FD_FLAT].seconds = (double)INFINITY;
+    if (flat_bound(&f) < others) three[FD_FLAT] = flat_best(&f);
+    *ret_kernel = fd_fastest(three);
+    return three[*ret_kernel];
 }

@@ -32,6 +32,17 @@ const char *fd_range_check(const struct fd_params *p)
 
 /* ---- operators ------------------------------------------------------------------------------------------------------------- */
 
+/* Bytes of K and V of a device's heads for `tokens` tokens of one layer. */
+static double kv_layer_bytes(const struct fd_params *p, double kv_heads, double tokens)
+{
+    return tokens * 2 * kv_heads * (double)p->workload.llm->head_dim * (double)p->workload.kv_bits / DSE_BITS_PER_BYTE;
+}
+
+static double kv_heads(const struct fd_params *p)
+{
+    return fd_ceil((double)p->workload.llm->kv_heads / (double)p->devices);
+}
+
 struct fd_gemm fd_gemm_of(const struct fd_params *p, enum fd_gemm_choice which)
 {
     const struct dse_workload *w = &p->workload;
@@ -40,7 +51,8 @@ struct fd_gemm fd_gemm_of(const struct fd_params *p, enum fd_gemm_choice which)
     double q = (double)(llm->heads * llm->head_dim) / devices, kv = (double)(llm->kv_heads * llm->head_dim) / devices;
     double last = (double)w->batch, rows = w->phase == DSE_PREFILL ? last * (double)w->context : last;
     switch (which) {
-    case FD_QKV: return (struct fd_gemm){rows, hidden, q + 2 * kv, 0};
+    case FD_QKV:
+        return (struct fd_gemm){rows, hidden, q + 2 * kv, w->phase == DSE_PREFILL ? kv_layer_bytes(p, kv_heads(p), rows) : 0};
     case FD_OUTPUT: return (struct fd_gemm){rows, q, hidden, 0};
     case FD_FFN_UP: return (struct fd_gemm){rows, hidden, ffn, 0};
     case FD_FFN_DOWN: return (struct fd_gemm){rows, ffn, hidden, 0};
@@ -53,21 +65,10 @@ struct fd_gemm fd_gemm_of(const struct fd_params *p, enum fd_gemm_choice which)
 /* E14: a kernel that is shorter than the time between launches waits for the next one. */
 static double launched(const struct fd_machine *m, double seconds, double kernels)
 {
-    return fmax(seconds, kernels * m->p->launch_us / DSE_US_PER_S);
+    return fd_max(seconds, kernels * m->p->launch_us / DSE_US_PER_S);
 }
 
-/* Bytes of K and V of a device's heads for `tokens` tokens of one layer. */
-static double kv_layer_bytes(const struct fd_params *p, double kv_heads, double tokens)
-{
-    return tokens * 2 * kv_heads * (double)p->workload.llm->head_dim * (double)p->workload.kv_bits / DSE_BITS_PER_BYTE;
-}
-
-static double kv_heads(const struct fd_params *p)
-{
-    return fd_ceil((double)p->workload.llm->kv_heads / (double)p->devices);
-}
-
-static void add_linears(struct fd_step *s, const struct fd_machine *m)
+static void add_linears(struct fd_step *s, const struct fd_machine *m, const struct fd_cost looked_at[FD_KERNELS])
 {
     static const char *const names[FD_LINEARS] = {"qkv_projection", "output_projection", "ffn_up", "ffn_down", "lm_head"};
     const struct fd_params *p = m->p;
@@ -77,8 +78,13 @@ static void add_linears(struct fd_step *s, const struct fd_machine *m)
         o->name = names[i];
         o->gemm = fd_gemm_of(p, (enum fd_gemm_choice)i);
         o->count = i == FD_LM_HEAD ? 1 : (double)llm->layers * (i == FD_FFN_UP ? (double)(llm->ffn_matrices - 1) : 1);
-        if (i == FD_QKV && p->workload.phase == DSE_PREFILL) o->gemm.extra_bytes = kv_layer_bytes(p, kv_heads(p), o->gemm.m);
-        struct fd_cost c = fd_linear(m, &o->gemm, &o->kernel);
+        struct fd_cost c;
+        if (i == p->gemm && p->dataflow == FD_HEURISTIC) {
+            o->kernel = fd_fastest(looked_at);
+            c = looked_at[o->kernel];
+        } else {
+            c = fd_linear(m, &o->gemm, &o->kernel);
+        }
         double each = launched(m, c.seconds, 1);
         o->seconds = o->count * each;
         o->wait_s = o->count * (each - c.seconds);
@@ -102,9 +108,9 @@ static void add_attention(struct fd_step *s, const struct fd_machine *m)
     double pairs = (double)w->batch * heads * (prefill ? n * (n + 1) / 2 : n);
     double bytes = kv_layer_bytes(p, kv_heads(p), (double)w->batch * n);
     double products = 2 * DSE_OPS_PER_MAC * pairs * (double)w->llm->head_dim, exponents = SOFTMAX_OPS * pairs;
-    double compute_s = prefill ? fmax(products / (m->tensor_peak * p->compute_efficiency), exponents / m->vector_peak)
+    double compute_s = prefill ? fd_max(products / (m->tensor_peak * p->compute_efficiency), exponents / m->vector_peak)
                                : (products + exponents) / m->vector_peak;
-    double load_s = bytes / (m->bandwidth * p->attention_efficiency), alone = fmax(compute_s, load_s);
+    double load_s = bytes / (m->bandwidth * p->attention_efficiency), alone = fd_max(compute_s, load_s);
     double factor = p->softmax == FD_ASYNCHRONOUS ? fd_async_factor(p) : fd_sync_factor(p);
     double each = launched(m, alone * factor, prefill ? 1 : DECODE_KERNELS), overhead = layers * alone * (factor - 1);
     s->attention_s = layers * each;
@@ -131,7 +137,7 @@ static void add_elementwise(struct fd_step *s, const struct fd_machine *m)
         s->elementwise_wait_s = s->elementwise_s - seconds;
         s->wait_s += s->elementwise_wait_s;
     } else {
-        s->elementwise_s = fmax(0, seconds - s->linear_s);
+        s->elementwise_s = fd_max(0, seconds - s->linear_s);
     }
 }
 
@@ -146,10 +152,10 @@ static void add_allreduce(struct fd_step *s, const struct fd_machine *m)
     s->allreduce_s = ALLREDUCES * (double)p->workload.llm->layers * each;
 }
 
-void fd_step_init(struct fd_step *ret, const struct fd_machine *m)
+void fd_step_init(struct fd_step *ret, const struct fd_machine *m, const struct fd_cost looked_at[FD_KERNELS])
 {
     *ret = (struct fd_step){0};
-    add_linears(ret, m);
+    add_linears(ret, m, looked_at);
     add_attention(ret, m);
     add_elementwise(ret, m);
     add_allreduce(ret, m);

@@ -411,8 +411,7 @@ const char *lad_point_init(struct lad_point *ret, const struct lad_params *p)
     set_footprint(ret);
     if (!ret->locality_aware) return NULL;
     if (p->gather == LAD_GATHER_ROWS) {
-        const struct dse_memory given = {.burst_bytes = p->dram.burst_bytes, .timing = p->dram.timing};
-        why = dse_memory_check(&given);
+        why = dse_dram_check(&p->dram);
         if (why) return why;
         ret->gather_factor = dse_dram_moved(&p->dram, 1, row);
         ret->gather_s = 1 / (peak * dse_dram_efficiency(&p->dram, row) * ret->gather_factor);

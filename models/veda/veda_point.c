@@ -65,18 +65,12 @@ static void set_span(struct veda_point *pt)
     if (!pt->prefill) pt->pairs = pt->positions;
 }
 
-/* Does the DRAM do anything but refresh? */
-static bool awake(const struct dse_dram *d)
-{
-    return d->timing.t_rfc_ns < d->timing.t_refi_ns;
-}
-
 static void set_memory(struct veda_point *pt)
 {
     const struct veda_params *p = pt->p;
     pt->row_bytes = pt->d * (double)p->workload.kv_bits / DSE_BITS_PER_BYTE;
     pt->stream_s = 1 / (p->dram.bandwidth_gbs * DSE_GIGA * p->dram.dram_efficiency);
-    bool rows = p->gather == VEDA_GATHER_ROWS && awake(&p->dram);
+    bool rows = p->gather == VEDA_GATHER_ROWS && !dse_dram_check(&p->dram);
     pt->row_s = rows ? dse_dram_seconds(&p->dram, 1, pt->row_bytes) : pt->stream_s;
     pt->row_factor = rows ? dse_dram_moved(&p->dram, 1, pt->row_bytes) : 1;
     pt->buffer_bytes = p->buffer_kib * DSE_KIB;
@@ -144,11 +138,11 @@ const char *veda_point_check(const struct veda_point *pt)
     const struct veda_params *p = pt->p;
     const char *why = check_context(pt);
     if (!why) why = check_eviction(pt);
+    if (!why && p->gather == VEDA_GATHER_ROWS) why = dse_dram_check(&p->dram);
     if (why) return why;
     if (p->dataflow == VEDA_ADDER_TREE && p->softmax == VEDA_ELEMENT_SERIAL)
         return "adder trees take all scores of a head at once: element-serial softmax needs the flexible dataflow";
     if (pt->activation_bytes > pt->buffer_bytes) return "the on-chip buffer does not hold the vectors of one token (buffer_kib)";
-    if (p->gather == VEDA_GATHER_ROWS && !awake(&p->dram)) return "the DRAM does nothing but refresh (t_rfc_ns, t_refi_ns)";
     if (veda_footprint(pt) > pt->devices * p->dram.capacity_gib * DSE_GIB)
         return "weights and KV cache do not fit the DRAM (capacity_gib)";
     return NULL;

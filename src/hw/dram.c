@@ -25,34 +25,39 @@
 #include <math.h>
 #include <stddef.h>
 
+static const char from_memory[] = "entry of memory";
+
 const struct dse_param dse_dram_timing_fields[] = {
     DSE_PARAM_I64_UNIT(struct dse_dram_timing, interleave_bytes, "B", 1, 1048576,
-                       "contiguous addresses in one row of one channel before the next channel's turn", ""),
-    DSE_PARAM_I64_UNIT(struct dse_dram_timing, row_bytes, "B", 1, 1048576, "row of one bank of one channel", ""),
-    DSE_PARAM_I64(struct dse_dram_timing, banks, 1, 1024, "banks of a channel", ""),
-    DSE_PARAM_I64(struct dse_dram_timing, bank_groups, 1, 64, "groups the banks of a channel form", ""),
-    DSE_PARAM_I64(struct dse_dram_timing, queue_depth, 1, 65536, "bursts the controller holds for a channel and may reorder", ""),
-    DSE_PARAM_F64(struct dse_dram_timing, t_rcd_ns, "ns", 0, 1000, "activate to column command", ""),
-    DSE_PARAM_F64(struct dse_dram_timing, t_rp_ns, "ns", 0, 1000, "precharge to activate", ""),
-    DSE_PARAM_F64(struct dse_dram_timing, t_ras_ns, "ns", 0, 1000, "activate to precharge", ""),
-    DSE_PARAM_F64(struct dse_dram_timing, t_rtp_ns, "ns", 0, 1000, "last read to precharge", ""),
-    DSE_PARAM_F64(struct dse_dram_timing, t_ccd_ns, "ns", 0, 1000, "column to column command in one bank group (tCCD_L)", ""),
-    DSE_PARAM_F64(struct dse_dram_timing, t_rrd_ns, "ns", 0, 1000, "activate to activate of another bank group (tRRD_S)", ""),
-    DSE_PARAM_F64(struct dse_dram_timing, t_faw_ns, "ns", 0, 1000, "window of four activates", ""),
+                       "contiguous addresses in one row of one channel before the next channel's turn", from_memory),
+    DSE_PARAM_I64_UNIT(struct dse_dram_timing, row_bytes, "B", 1, 1048576, "row of one bank of one channel", from_memory),
+    DSE_PARAM_I64(struct dse_dram_timing, banks, 1, 1024, "banks of a channel", from_memory),
+    DSE_PARAM_I64(struct dse_dram_timing, bank_groups, 1, 64, "groups the banks of a channel form", from_memory),
+    DSE_PARAM_I64(struct dse_dram_timing, queue_depth, 1, 65536, "bursts the controller holds for a channel and may reorder",
+                  from_memory),
+    DSE_PARAM_F64(struct dse_dram_timing, t_rcd_ns, "ns", 0, 1000, "activate to column command", from_memory),
+    DSE_PARAM_F64(struct dse_dram_timing, t_rp_ns, "ns", 0, 1000, "precharge to activate", from_memory),
+    DSE_PARAM_F64(struct dse_dram_timing, t_ras_ns, "ns", 0, 1000, "activate to precharge", from_memory),
+    DSE_PARAM_F64(struct dse_dram_timing, t_rtp_ns, "ns", 0, 1000, "last read to precharge", from_memory),
+    DSE_PARAM_F64(struct dse_dram_timing, t_ccd_ns, "ns", 0, 1000, "column to column command in one bank group (tCCD_L)",
+                  from_memory),
+    DSE_PARAM_F64(struct dse_dram_timing, t_rrd_ns, "ns", 0, 1000, "activate to activate of another bank group (tRRD_S)",
+                  from_memory),
+    DSE_PARAM_F64(struct dse_dram_timing, t_faw_ns, "ns", 0, 1000, "window of four activates", from_memory),
     DSE_PARAM_F64(struct dse_dram_timing, row_command_ns, "ns", 0, 1000,
-                  "an activate and its precharge on the row-command bus, times the channels on that bus", ""),
-    DSE_PARAM_F64(struct dse_dram_timing, t_rfc_ns, "ns", 0, 10000, "refresh of all banks; 0 when refreshes hide", ""),
-    DSE_PARAM_F64(struct dse_dram_timing, t_refi_ns, "ns", 100, 100000, "from refresh to refresh", ""),
+                  "an activate and its precharge on the row-command bus, times the channels on that bus", from_memory),
+    DSE_PARAM_F64(struct dse_dram_timing, t_rfc_ns, "ns", 0, 10000, "refresh of all banks; 0 when refreshes hide", from_memory),
+    DSE_PARAM_F64(struct dse_dram_timing, t_refi_ns, "ns", 100, 100000, "from refresh to refresh", from_memory),
     DSE_PARAM_END,
 };
 
 /* Rows that a catalog entry and the parameters it sets the defaults of have in common. */
 #define CHANNEL_ROWS(S) \
-    DSE_PARAM_I64(S, channels, 1, 65536, "DRAM channels, each with a data bus of its own", ""), \
-        DSE_PARAM_F64(S, channel_gbs, "GB/s", 0.01, 10000, "peak of one channel", ""), \
-        DSE_PARAM_F64(S, dram_pj_per_bit, "pJ/bit", 0, 1000, "energy to move a bit between DRAM and chip", ""), \
-        DSE_PARAM_I64_UNIT(S, burst_bytes, "B", 1, 4096, "smallest access of a channel", ""), \
-        DSE_PARAM_F64(S, capacity_gib, "GiB", 0.001, 1048576, "capacity of all channels together", ""), \
+    DSE_PARAM_I64(S, channels, 1, 65536, "DRAM channels, each with a data bus of its own", from_memory), \
+        DSE_PARAM_F64(S, channel_gbs, "GB/s", 0.01, 10000, "peak of one channel", from_memory), \
+        DSE_PARAM_F64(S, dram_pj_per_bit, "pJ/bit", 0, 1000, "energy to move a bit between DRAM and chip", from_memory), \
+        DSE_PARAM_I64_UNIT(S, burst_bytes, "B", 1, 4096, "smallest access of a channel", from_memory), \
+        DSE_PARAM_F64(S, capacity_gib, "GiB", 0.001, 1048576, "capacity of all channels together", from_memory), \
         DSE_EMBED(S, timing, struct dse_dram_timing, dse_dram_timing_fields)
 
 const struct dse_param dse_memory_fields[] = {
@@ -62,10 +67,10 @@ const struct dse_param dse_memory_fields[] = {
 
 const struct dse_param dse_dram_params[] = {
     DSE_PARAM_REF(struct dse_dram, memory, struct dse_memory, DSE_KIND_MEMORY,
-                  "the DRAM subsystem; sets the defaults of the rows below", ""),
+                  "the DRAM subsystem; sets the defaults of the rows below", "catalog/memories.toml"),
     DSE_PARAM_F64_AUTO(struct dse_dram, bandwidth_gbs, "GB/s", 0.01, 1000000, "channel_gbs",
-                       "peak of all channels; auto: channels * channel_gbs", ""),
-    DSE_PARAM_F64(struct dse_dram, dram_efficiency, "", 0.01, 1, "share of the peak that long streams reach", ""),
+                       "peak of all channels; auto: channels * channel_gbs", from_memory),
+    DSE_PARAM_F64(struct dse_dram, dram_efficiency, "", 0.01, 1, "share of the peak that long streams reach", "docs/hardware.md"),
     CHANNEL_ROWS(struct dse_dram),
     DSE_PARAM_END,
 };
@@ -79,6 +84,12 @@ const char *dse_memory_check(const struct dse_memory *memory)
     if (t->banks % t->bank_groups != 0) return "banks is not a multiple of bank_groups";
     if (t->t_rfc_ns >= t->t_refi_ns) return "t_rfc_ns is not below t_refi_ns: nothing but refresh";
     return NULL;
+}
+
+const char *dse_dram_check(const struct dse_dram *d)
+{
+    const struct dse_memory given = {.burst_bytes = d->burst_bytes, .timing = d->timing};
+    return dse_memory_check(&given);
 }
 
 void dse_dram_resolve(struct dse_dram *d)

@@ -161,7 +161,7 @@ enum { CACHE = 256 }; /* workloads; a power of two */
 
 struct known {
     bool filled;
-    struct value workload[WORKLOAD_MAX];
+    uint64_t workload[WORKLOAD_MAX];
     struct measured measured;
 };
 
@@ -191,37 +191,38 @@ void comparer_free(struct comparer *c)
     free(c);
 }
 
-/* The workload's values, of which those that are not used are 0, and where it stands in the cache. */
-static size_t read_workload(const struct baseline *b, const void *params, struct value *ret)
+/* The workload of a point, a word for each value and 0 for those that are not used, and where it stands in the cache. */
+static size_t read_workload(const struct baseline *b, const void *params, uint64_t *ret)
 {
     uint64_t h = TEXT_HASH_INIT;
     memset(ret, 0, WORKLOAD_MAX * sizeof *ret);
     for (size_t i = 0; i < b->n_taken; i++) {
-        ret[i] = field_get(b->taken[i].from, params);
-        uint64_t bits;
-        memcpy(&bits, &ret[i], sizeof bits);
-        h = (h ^ bits) * UINT64_C(0x9E3779B97F4A7C15);
+        struct value v = field_get(b->taken[i].from, params);
+        memcpy(&ret[i], &v, sizeof ret[i]);
+        h = (h ^ ret[i]) * UINT64_C(0x9E3779B97F4A7C15);
         h ^= h >> 29;
     }
     return h & (CACHE - 1);
 }
+_Static_assert(sizeof(struct value) == sizeof(uint64_t), "a value is a word, whose unused part is 0");
 
 static bool in_range(const struct field *f, struct value v)
 {
     return f->type != DSE_TYPE_I64 || ((double)v.i64 >= f->min && (double)v.i64 <= f->max);
 }
 
-/* The baseline's metrics at a workload. */
-static struct measured evaluate(struct comparer *c, const struct value *workload)
+/* The baseline's metrics at the workload of a point. */
+static struct measured evaluate(struct comparer *c, const void *params)
 {
     const struct baseline *b = c->baseline;
     const struct dse_model *model = b->model->desc;
     memcpy(c->params, b->start, model->params_size);
     for (size_t i = 0; i < b->n_taken; i++) {
         const struct taken *t = &b->taken[i];
-        if (!in_range(t->to, workload[i])) return nothing;
-        field_set(t->to, c->params, workload[i]);
-        if (t->to->type == DSE_TYPE_REF) follow_list_apply(&t->follows, workload[i].ref, c->params);
+        struct value v = field_get(t->from, params);
+        if (!in_range(t->to, v)) return nothing;
+        field_set(t->to, c->params, v);
+        if (t->to->type == DSE_TYPE_REF) follow_list_apply(&t->follows, v.ref, c->params);
     }
     if (model->resolve) model->resolve(c->params);
     if (model->check && model->check(c->params)) return nothing;
@@ -232,11 +233,11 @@ static struct measured evaluate(struct comparer *c, const struct value *workload
 struct ratios comparer_ratios(struct comparer *c, const void *params, const void *metrics)
 {
     const struct baseline *b = c->baseline;
-    struct value workload[WORKLOAD_MAX];
+    uint64_t workload[WORKLOAD_MAX];
     struct known *k = &c->cache[read_workload(b, params, workload)];
     if (!k->filled || memcmp(k->workload, workload, sizeof workload) != 0) {
         memcpy(k->workload, workload, sizeof workload);
-        k->measured = evaluate(c, workload);
+        k->measured = evaluate(c, params);
         k->filled = true;
     }
     bool comparable = !b->generate || field_get(b->generate, params).i64 == 0;

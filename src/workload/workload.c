@@ -7,20 +7,23 @@
 
 static const char *const phases[] = {[DSE_DECODE] = "decode", [DSE_PREFILL] = "prefill", NULL};
 
+static const char the_workload[] = "the workload";
+
 const struct dse_param dse_workload_params[] = {
-    DSE_PARAM_REF(struct dse_workload, llm, struct dse_llm, DSE_KIND_LLM, "the model that is run", ""),
-    DSE_PARAM_ENUM(struct dse_workload, phase, phases, "one decode step, or the prefill of a prompt", ""),
-    DSE_PARAM_I64(struct dse_workload, batch, 1, 4096, "sequences processed together", ""),
+    DSE_PARAM_REF(struct dse_workload, llm, struct dse_llm, DSE_KIND_LLM, "the model that is run", "catalog/llms.toml"),
+    DSE_PARAM_ENUM(struct dse_workload, phase, phases, "one decode step, or the prefill of a prompt", the_workload),
+    DSE_PARAM_I64(struct dse_workload, batch, 1, 4096, "sequences processed together", the_workload),
     DSE_PARAM_I64(struct dse_workload, context, 1, 1048576,
-                  "decode: positions in the KV cache, the newest included; prefill: length of the prompt", ""),
-    DSE_PARAM_I64_UNIT(struct dse_workload, weight_bits, "bit", 2, 32, "width of a stored weight", ""),
-    DSE_PARAM_I64_UNIT(struct dse_workload, kv_bits, "bit", 2, 32, "width of a stored key or value element", ""),
+                  "decode: positions in the KV cache, the newest included; prefill: length of the prompt", the_workload),
+    DSE_PARAM_I64_UNIT(struct dse_workload, weight_bits, "bit", 2, 32, "width of a stored weight", the_workload),
+    DSE_PARAM_I64_UNIT(struct dse_workload, kv_bits, "bit", 2, 32, "width of a stored key or value element", the_workload),
     DSE_PARAM_END,
 };
 
 const struct dse_param dse_request_params[] = {
-    DSE_PARAM_I64(struct dse_request, prompt, 1, 1048576, "tokens of the prompt of a request", ""),
-    DSE_PARAM_I64(struct dse_request, generate, 0, 1048576, "tokens generated after the prompt; 0: one step at context", ""),
+    DSE_PARAM_I64(struct dse_request, prompt, 1, 1048576, "tokens of the prompt of a request", the_workload),
+    DSE_PARAM_I64(struct dse_request, generate, 0, 1048576, "tokens generated after the prompt; 0: one step at context",
+                  the_workload),
     DSE_PARAM_END,
 };
 

@@ -1,6 +1,6 @@
 /* The published numbers of LAD, through claims.csv and claims.toml: what follows from equations is exact or known as a slip of the paper,
  * what was held out is predicted. The batches of 12 and 8 are assumptions: the paper does not publish them. */
-#include "analysis/claims.h"
+#include "analysis/calibrate.h"
 #include "lad_test.h"
 
 static struct catalog *catalog;
@@ -113,6 +113,23 @@ static void claims__held_out_headline_numbers_are_predicted(void **state)
     assert_true(fitted / 5 < 1);
 }
 
+/* Running the fit gives the shipped constants, to their digits. */
+static void claims__constants_are_the_optimum_of_their_fit(void **state)
+{
+    (void)state;
+    struct calibration *c = calibrate(set, &diags);
+    diags_print(&diags, stderr, false);
+    assert_non_null(c);
+    assert_int_equal(c->n, 5);
+    assert_true(c->same_optimum);
+    for (size_t i = 0; i < c->n; i++) {
+        const struct fitted_constant *k = &c->constants[i];
+        assert_true(k->reproduced);
+        assert_true(fabs(k->fitted / k->shipped - 1) < 0.005);
+    }
+    calibration_free(c);
+}
+
 static void claims__gpu_share_of_attention_grows_as_in_fig_1(void **state)
 {
     (void)state;
@@ -175,6 +192,7 @@ int main(void)
         cmocka_unit_test(claims__that_follow_from_equations_are_reproduced),
         cmocka_unit_test(claims__slips_of_the_paper_are_known),
         cmocka_unit_test(claims__held_out_headline_numbers_are_predicted),
+        cmocka_unit_test(claims__constants_are_the_optimum_of_their_fit),
         cmocka_unit_test(claims__gpu_share_of_attention_grows_as_in_fig_1),
         cmocka_unit_test(claims__of_the_statistics_hold),
         cmocka_unit_test(claims__of_the_middle_sram_are_off_as_known),

@@ -43,6 +43,8 @@ static void models__rows_have_unit_doc_source_and_a_unique_name(void **state)
         assert_true(models[m].params.n <= SPACE_AXES_MAX);
         for (size_t i = 0; i < models[m].params.n; i++) {
             check_field(&models[m], &models[m].params.fields[i]);
+            if (!*models[m].params.fields[i].source)
+                fail_msg("%s.%s does not say where it comes from", models[m].desc->name, models[m].params.fields[i].name);
             assert_null(schema_find(&models[m].metrics, models[m].params.fields[i].name));
             assert_ptr_equal(schema_find(&models[m].params, models[m].params.fields[i].name), &models[m].params.fields[i]);
         }

@@ -1,0 +1,281 @@
+/* A step of the flashdecoding model: conservation, limits, devices, launches, softmax, engines. */
+#include "flashdecoding_test.h"
+
+static double weight_bytes(const struct fd_params *p)
+{
+    const struct dse_llm *llm = p->workload.llm;
+    return ((double)llm->layers * dse_llm_layer_weights(llm) + dse_llm_head_weights(llm)) * (double)p->workload.weight_bits / 8;
+}
+
+static double kv_bytes(const struct fd_params *p)
+{
+    return (double)(p->workload.batch * p->workload.context) * dse_kv_bytes_per_token(p->workload.llm, (double)p->workload.kv_bits);
+}
+
+/* ---- bytes over bandwidth ---------------------------------------------------------------------------------------------------- */
+
+/* What other systems are compared with: an engine whose efficiencies hold everything. */
+static void fitted_engine__decodes_in_bytes_over_efficiency_and_nothing_else(void **state)
+{
+    (void)state;
+    static const char *const machines[] = {"gpu=a100-40gb-pcie engine=vllm batch=8 context=2048",
+                                           "gpu=a100-40gb-pcie engine=vllm batch=1 context=512"};
+    for (size_t i = 0; i < 2; i++) {
+        struct fd_params p = point(machines[i]);
+        const struct dse_entry *e;
+        for (size_t l = 0; (e = catalog_at(catalog, DSE_KIND_LLM, l)); l++) {
+            p.workload.llm = (const struct dse_llm *)e;
+            if (refusal(&p)) continue;
+            struct fd_metrics m = estimate(&p);
+            if (p.workload.llm->heads == p.workload.llm->kv_heads) /* with shared heads decode may be bound by the vector units */
+                assert_near(m.common.attention_us, kv_bytes(&p) / (1555e9 * p.attention_efficiency) * 1e6, 1e-12);
+            assert_near(m.linear_us, weight_bytes(&p) / (1555e9 * p.linear_efficiency) * 1e6, 1e-12);
+            assert_near(m.common.latency_us, m.linear_us + m.common.attention_us, 1e-12);
+            assert_near(m.common.power_w, 250, 1e-12);
+        }
+    }
+}
+
+static void decode__moves_the_weights_once_and_the_cache_once(void **state)
+{
+    (void)state;
+    static const char *const points[] = {"batch=1",
+                                         "batch=16 context=4096",
+                                         "batch=4 dataflow=static",
+                                         "devices=4 batch=8",
+                                         "llm=chatglm2-6b batch=32 devices=2",
+                                         "weight_bits=4 kv_bits=8"};
+    for (size_t i = 0; i < sizeof points / sizeof *points; i++) {
+        struct fd_params p = point(points[i]);
+        struct fd_metrics m = estimate(&p);
+        assert_near(m.common.dram_mib * (double)p.workload.batch * DSE_MIB, weight_bytes(&p) + kv_bytes(&p), 1e-12);
+    }
+}
+
+static void decode__shared_heads_read_a_group_once(void **state)
+{
+    (void)state;
+    struct fd_params p = point("llm=llama3-8b batch=4"), all = p;
+    struct dse_llm llm = *p.workload.llm;
+    llm.kv_heads = llm.heads;
+    all.workload.llm = &llm;
+    p.vector_tflops = all.vector_tflops = 1e5;
+    assert_near(estimate(&all).common.attention_us, 4 * estimate(&p).common.attention_us, 1e-9);
+}
+
+static void devices__hold_one_kv_head_at_least(void **state)
+{
+    (void)state;
+    struct fd_params p = point("llm=chatglm2-6b devices=2"), more = point("llm=chatglm2-6b devices=8");
+    p.launch_us = more.launch_us = 0;
+    p.vector_tflops = more.vector_tflops = 1e5;
+    assert_near(estimate(&more).common.attention_us, estimate(&p).common.attention_us, 1e-12);
+    double kv = kv_bytes(&p), weights = fd_footprint(&p) * 2 - kv; /* each of two devices has one of two heads */
+    assert_near(fd_footprint(&more), weights / 8 + kv / 2, 1e-12);
+}
+
+/* ---- limits -------------------------------------------------------------------------------------------------------------------- */
+
+static void limit__infinite_bandwidth_leaves_the_tensor_cores(void **state)
+{
+    (void)state;
+    struct fd_params p = point("batch=64 context=64 dataflow=static");
+    p.bandwidth_gbs = 1e9;
+    p.l1_bytes = 1 << 30;
+    p.launch_us = 0;
+    double ops = 2 * 64 * (weight_bytes(&p) / 2);
+    assert_near(estimate(&p).linear_us, ops / 312e12 * 1e6, 1e-3);
+}
+
+static void limit__prefill_is_bound_by_computing_and_counts_half_the_square(void **state)
+{
+    (void)state;
+    struct fd_params p = point("phase=prefill context=4096 softmax=synchronized"), twice = p;
+    struct fd_metrics m = estimate(&p);
+    assert_int_equal(m.common.bound, DSE_BOUND_COMPUTE);
+    double pairs = 4096. * 4097 / 2, ops = 4 * pairs * 128 * 32 * 32;
+    assert_near(m.common.attention_us, 1.188 * ops / (0.7 * 312e12) * 1e6, 1e-9);
+    assert_true(m.common.compute_utilization > 0.5 && m.common.compute_utilization < 1);
+    twice.workload.batch = 2;
+    assert_near(estimate(&twice).common.attention_us, 2 * m.common.attention_us, 1e-9);
+}
+
+/* Twice the SMs halve what is bound by computing: a property of sms, whose rates are the catalog's. */
+static void sms__bring_their_own_rates(void **state)
+{
+    (void)state;
+    struct fd_params p = point("phase=prefill context=4096"), twice = p, faster = p;
+    twice.sms *= 2;
+    faster.clock_ghz *= 2;
+    twice.bandwidth_gbs = faster.bandwidth_gbs = p.bandwidth_gbs = 1e5;
+    twice.l2_mib = faster.l2_mib = p.l2_mib = 4096;
+    struct fd_metrics one = estimate(&p);
+    assert_near(estimate(&twice).common.attention_us, one.common.attention_us / 2, 1e-9);
+    assert_near(estimate(&faster).common.attention_us, one.common.attention_us / 2, 1e-9);
+    assert_true(estimate(&twice).linear_us < one.linear_us * 0.51);
+}
+
+/* ---- launches and fusion -------------------------------------------------------------------------------------------------------- */
+
+static void launch__only_kernels_shorter_than_it_wait(void **state)
+{
+    (void)state;
+    struct fd_params p = point("batch=1 context=1024"), slow = p;
+    assert_near(estimate(&p).launch_wait_us, 0, 0);
+    slow.launch_us = 1000;
+    struct fd_metrics m = estimate(&slow), free_of = estimate(&p);
+    double kernels = 32 * 5 + 1; /* QKV, output, gate, up, down; the head */
+    assert_near(m.linear_us, 1000 * kernels, 1e-12);
+    assert_near(m.common.attention_us, 1000 * 2 * 32, 1e-12);
+    assert_near(m.launch_wait_us, m.common.latency_us - free_of.common.latency_us, 1e-9);
+    assert_int_equal(m.common.bound, DSE_BOUND_LATENCY);
+}
+
+static void fusion__hides_small_kernels_and_its_lack_costs_launches(void **state)
+{
+    (void)state;
+    struct fd_params p = point("batch=1"), separate = p;
+    separate.elementwise_kernels = 24;
+    double fused = estimate(&p).common.latency_us;
+    assert_near(fused, estimate(&p).linear_us + estimate(&p).common.attention_us, 1e-12);
+    assert_near(estimate(&separate).common.latency_us - fused, 24 * 32 * 4, 1e-9);
+}
+
+/* ---- devices -------------------------------------------------------------------------------------------------------------------- */
+
+static void devices__divide_the_work_and_pay_the_ring(void **state)
+{
+    (void)state;
+    struct fd_params one = point("llm=llama2-13b batch=4 engine=vllm"), four = one;
+    four.devices = 4;
+    struct fd_metrics a = estimate(&one), b = estimate(&four);
+    assert_near(b.linear_us, a.linear_us / 4, 1e-9);
+    assert_near(b.common.attention_us, a.common.attention_us / 4, 1e-9);
+    assert_near(b.common.power_w, 4 * a.common.power_w, 1e-12);
+    assert_near(b.common.area_mm2, 4 * a.common.area_mm2, 1e-12);
+    double bytes = 4. * 5120 * 2, ring = 2 * 3 * (bytes / 4 / 300e9 * 1e6 + 2);
+    assert_near(b.allreduce_us, 2 * 40 * ring, 1e-12);
+    assert_near(a.allreduce_us, 0, 0);
+    assert_near(b.common.latency_us, b.linear_us + b.common.attention_us + b.allreduce_us, 1e-12);
+}
+
+/* ---- softmax -------------------------------------------------------------------------------------------------------------------- */
+
+static void softmax__asynchronous_pays_for_recomputation_alone(void **state)
+{
+    (void)state;
+    static const char *const phases[] = {"phase=decode", "phase=prefill"};
+    for (size_t i = 0; i < 2; i++) {
+        struct fd_params async = point(phases[i]), sync = async, never = async, always = async;
+        sync.softmax = FD_SYNCHRONIZED;
+        never.recompute_percent = 0;
+        always.recompute_percent = 100;
+        double alone = estimate(&never).common.attention_us;
+        assert_near(estimate(&never).sync_us, 0, 0);
+        assert_near(estimate(&sync).common.attention_us, 1.188 * alone, 1e-12);
+        assert_near(estimate(&async).common.attention_us, (1 + 0.0045 * 1.188) * alone, 1e-12);
+        assert_near(estimate(&always).common.attention_us, 2.188 * alone, 1e-12); /* in vain, and again */
+        assert_near(equate(&async).async_speedup, 1.188 / (1 + 0.0045 * 1.188), 1e-12);
+    }
+}
+
+static void softmax__a_range_that_float32_cannot_hold_is_refused(void **state)
+{
+    (void)state;
+    struct fd_params p = point("context=1024");
+    assert_near(equate(&p).exponent_range, 23.3, 1e-12);
+    p.score_high = 81.7 + p.unified_max; /* e^81.7 times 1024 is 3.4e38 */
+    assert_null(refusal(&p));
+    p.score_high += 0.2;
+    assert_non_null(strstr(refusal(&p), "overflows float32"));
+    p.softmax = FD_SYNCHRONIZED; /* takes the true maximum */
+    assert_null(refusal(&p));
+    p = point("unified_max=71");
+    assert_non_null(strstr(refusal(&p), "vanishes"));
+    p = point("score_low=7");
+    assert_non_null(strstr(refusal(&p), "score_low"));
+}
+
+static void softmax__rows_leave_the_range_more_often_than_scores(void **state)
+{
+    (void)state;
+    struct fd_params p = point("context=1024");
+    struct fd_equations e = equate(&p);
+    assert_near(e.recompute_at_9999_percent, 100 * (1 - pow(0.9999, 1024)), 1e-9);
+    assert_near(1 - pow(e.inside_percent / 100, 1024), 0.0045, 1e-6);
+}
+
+/* ---- refusals -------------------------------------------------------------------------------------------------------------------- */
+
+static void check__names_what_does_not_fit(void **state)
+{
+    (void)state;
+    struct fd_params p = point("gpu=rtx-3090 llm=llama2-13b");
+    assert_non_null(strstr(refusal(&p), "do not fit"));
+    p.devices = 2;
+    assert_null(refusal(&p));
+    p = point("devices=64");
+    assert_non_null(strstr(refusal(&p), "more devices"));
+    p = point("context=8192");
+    assert_non_null(strstr(refusal(&p), "longer than the LLM"));
+}
+
+/* ---- engines --------------------------------------------------------------------------------------------------------------------- */
+
+static const struct dse_engine *engine(const char *name)
+{
+    const struct dse_engine *e = (const struct dse_engine *)catalog_find(catalog, DSE_KIND_ENGINE, name);
+    if (!e) fail_msg("no engine %s", name);
+    return e;
+}
+
+/* The fitted exposed_share stands in defaults.toml, where its fit is recorded, and in the engines that use it. */
+static void engines__share_the_fitted_constant(void **state)
+{
+    (void)state;
+    static const char *const with[] = {"flashdecoding++", "flashdecoding", "tensorrt-llm", "openppl", "deepspeed", "hugging-face"};
+    struct binding *b = binding_new(registry_find("flashdecoding"), catalog, DSE_SOURCE_DATA, &diags);
+    assert_non_null(b);
+    double fitted = ((const struct fd_params *)b->defaults)->exposed_share;
+    for (size_t i = 0; i < sizeof with / sizeof *with; i++) assert_near(engine(with[i])->exposed_share, fitted, 0);
+    assert_near(engine("vllm")->exposed_share, 0, 0);
+    binding_free(b);
+}
+
+static void engines__that_cannot_be_reproduced_are_marked_as_bounds(void **state)
+{
+    (void)state;
+    static const char *const bounds[] = {"flashdecoding", "tensorrt-llm", "openppl", "deepspeed", "hugging-face"};
+    struct fd_params ours = point("batch=8 context=1024");
+    double best = estimate(&ours).common.latency_us;
+    for (size_t i = 0; i < sizeof bounds / sizeof *bounds; i++) {
+        if (strncmp(engine(bounds[i])->entry.source, "bound: ", 7) != 0) fail_msg("%s is not marked as a bound", bounds[i]);
+        char *settings = xasprintf("batch=8 context=1024 engine=%s", bounds[i]);
+        struct fd_params p = point(settings);
+        assert_true(estimate(&p).common.latency_us > best);
+        free(settings);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(fitted_engine__decodes_in_bytes_over_efficiency_and_nothing_else),
+        cmocka_unit_test(decode__moves_the_weights_once_and_the_cache_once),
+        cmocka_unit_test(decode__shared_heads_read_a_group_once),
+        cmocka_unit_test(devices__hold_one_kv_head_at_least),
+        cmocka_unit_test(limit__infinite_bandwidth_leaves_the_tensor_cores),
+        cmocka_unit_test(limit__prefill_is_bound_by_computing_and_counts_half_the_square),
+        cmocka_unit_test(sms__bring_their_own_rates),
+        cmocka_unit_test(launch__only_kernels_shorter_than_it_wait),
+        cmocka_unit_test(fusion__hides_small_kernels_and_its_lack_costs_launches),
+        cmocka_unit_test(devices__divide_the_work_and_pay_the_ring),
+        cmocka_unit_test(softmax__asynchronous_pays_for_recomputation_alone),
+        cmocka_unit_test(softmax__a_range_that_float32_cannot_hold_is_refused),
+        cmocka_unit_test(softmax__rows_leave_the_range_more_often_than_scores),
+        cmocka_unit_test(check__names_what_does_not_fit),
+        cmocka_unit_test(engines__share_the_fitted_constant),
+        cmocka_unit_test(engines__that_cannot_be_reproduced_are_marked_as_bounds),
+    };
+    return cmocka_run_group_tests(tests, set_up, tear_down);
+}
