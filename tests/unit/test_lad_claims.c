@@ -19,7 +19,7 @@ static int open_claims(void **state)
     if (set) {
         claims = claims_list(set, &n_claims);
         answers = xcalloc(n_claims, sizeof *answers);
-        claims_answer(set, NULL, answers, &diags);
+        claims_answer(set, answers, &diags);
     }
     diags_print(&diags, stderr, false);
     return set && diags.n == 0 ? 0 : -1;
