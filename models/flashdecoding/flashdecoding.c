@@ -1,5 +1,5 @@
-/* FlashDecoding++: the tables, check and estimate. The closed form is in flashdecoding_gemm.c (linear operators), flashdecoding_step.c (attention, the
- * step, the breakdown) and flashdecoding_equations.c (what only the paper asks for, inflection points). */
+/* FlashDecoding++: the tables, check and estimate. The closed form is in flashdecoding_gemm.c (linear operators), flashdecoding_step.c
+ * (attention, the step, the breakdown) and flashdecoding_equations.c (what only the paper asks for, inflection points). */
 #include "flashdecoding.h"
 
 #include <dse/units.h>

@@ -1,10 +1,11 @@
-/* FlashDecoding++ on GPUs, inside: parameters, metrics, and the steps of the closed form. README.md holds the equations (E..) and assumptions
- * (A..) that the comments name.
+/* FlashDecoding++ on GPUs, inside: parameters, metrics, and the steps of the closed form. README.md holds the equations (E..) and
+ * assumptions (A..) that the comments name.
  *
  * A point is evaluated in this order: fd_machine_init turns the parameters into rates; fd_step_init lists the operators of one device
  * and times each; the metrics and the breakdown are sums over them.
  *
- * Units inside: seconds, bytes, operations. Only struct fd_params, struct fd_metrics and struct fd_equations carry the units of their names.
+ * Units inside: seconds, bytes, operations. Only struct fd_params, struct fd_metrics and struct fd_equations carry the units of their
+ * names.
  */
 #ifndef FLASHDECODING_H
 #define FLASHDECODING_H
@@ -182,6 +183,7 @@ struct fd_equations {
     double async_speedup, sync_percent, inside_percent, recompute_at_9999_percent, exponent_range, headroom;
 
     double eq5_ratio, eq5_tiles, eq5_parallelism, gemm_rows, gemm_columns, gemm_depth;
+    double flat_load_us, flat_sm_us, flat_exposed, library_load_us, library_sm_us;
     double underused_percent, flat_underused_percent, tile_l1_kib, tile_fits;
 
     double shapes;

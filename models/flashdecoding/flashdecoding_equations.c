@@ -32,6 +32,11 @@ const struct dse_metric fd_equations_table[] = {
     DSE_METRIC_F64(E, gemm_rows, "", DSE_NEITHER, "rows M of the GEMM", "E1"),
     DSE_METRIC_F64(E, gemm_columns, "", DSE_NEITHER, "columns N of the GEMM", "E1"),
     DSE_METRIC_F64(E, gemm_depth, "", DSE_NEITHER, "depth K of the GEMM", "E1"),
+    DSE_METRIC_F64(E, flat_load_us, "us", DSE_LESS, "loading of the flat GEMM, all blocks together", "E7"),
+    DSE_METRIC_F64(E, flat_sm_us, "us", DSE_LESS, "computing of the flat GEMM on the SM with the most blocks", "E8"),
+    DSE_METRIC_F64(E, flat_exposed, "", DSE_LESS, "share of the shorter of the two that is exposed", "E9"),
+    DSE_METRIC_F64(E, library_load_us, "us", DSE_LESS, "loading of the library's kernel", "E11"),
+    DSE_METRIC_F64(E, library_sm_us, "us", DSE_LESS, "computing of the library's kernel", "E11"),
     DSE_METRIC_F64(E, underused_percent, "%", DSE_LESS, "rows of the library's tiles that are padding", "Sec. 4, E11"),
     DSE_METRIC_F64(E, flat_underused_percent, "%", DSE_LESS, "rows of the flat GEMM that are padding", "Sec. 4, E6"),
     DSE_METRIC_F64(E, tile_l1_kib, "KiB", DSE_LESS, "shared memory of a block of the flat GEMM with two buffers", "Sec. 4, E6"),
@@ -75,8 +80,8 @@ static double gain(double rows, void *context)
     return kernel_seconds(p->m, &g, p->one) / kernel_seconds(p->m, &g, p->other) - 1 - tie;
 }
 
-/* Where gain() changes its sign between whole numbers of rows, low (where it is negative) and high (positive), as a whole number. Times jump
- * where rows are padded; bisection finds jumps too. */
+/* Where gain() changes its sign between whole numbers of rows, low (where it is negative) and high (positive), as a whole number. Times
+ * jump where rows are padded; bisection finds jumps too. */
 static double first_row(struct pair *p, double low, double high)
 {
     const double width = 1e-3;
@@ -130,6 +135,11 @@ static void fill_gemm(struct fd_equations *e, const struct fd_machine *m)
     e->eq5_ratio = DSE_OPS_PER_MAC * g.m * g.k / (g.k + g.m * g.k / tile_n + g.m);
     e->eq5_tiles = DSE_OPS_PER_MAC * g.m * tile_n * tile_k * tiles / ((g.m + tile_n) * tile_k * tiles + g.m * g.n);
     e->eq5_parallelism = g.n / tile_n;
+    e->flat_load_us = flat.load_s * DSE_US_PER_S;
+    e->flat_sm_us = flat.sm_s * DSE_US_PER_S;
+    e->flat_exposed = (flat.seconds - fd_max(flat.load_s, flat.sm_s)) / fd_min(flat.load_s, flat.sm_s);
+    e->library_load_us = library.load_s * DSE_US_PER_S;
+    e->library_sm_us = library.sm_s * DSE_US_PER_S;
     e->underused_percent = 100 * (1 - g.m / library.rows);
     e->flat_underused_percent = 100 * (1 - g.m / flat.rows);
     double needed = fd_tile_bytes(m, fd_pad(g.m, (double)p->pad_rows), tile_n, 2);

@@ -27,7 +27,8 @@ void fd_machine_init(struct fd_machine *ret, const struct fd_params *p)
     ret->gemv_ops = ret->vector_peak * p->gemv_efficiency;
 }
 
-/* E18: what a GEMM moves: weights, and activations that the last-level cache cannot hold, written to DRAM and read back by the next operator. */
+/* E18: what a GEMM moves: weights, and activations that the last-level cache cannot hold, written to DRAM and read back by the next
+ * operator. */
 static double gemm_bytes(const struct fd_machine *m, const struct fd_gemm *g)
 {
     return g->k * g->n * m->weight_bytes + fd_max(0, g->m * (g->k + g->n) * FD_ACTIVATION_BYTES - m->l2) + g->extra_bytes;

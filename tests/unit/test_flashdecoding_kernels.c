@@ -108,6 +108,8 @@ static void buffers__two_overlap_and_one_does_not(void **state)
     assert_near(one.seconds, one.load_s + one.sm_s, 1e-12);
     assert_near(two.seconds, fmax(two.load_s, two.sm_s) + phi * fmin(two.load_s, two.sm_s), 1e-12);
     assert_true(two.seconds < one.seconds);
+    assert_near(equate(&on).flat_exposed, phi, 1e-9);
+    assert_near(equate(&off).flat_exposed, 1, 1e-9);
 }
 
 static void check_buffers(const struct fd_params *p)
