@@ -109,7 +109,7 @@ static void claims__held_out_headline_numbers_are_predicted(void **state)
     assert_int_equal(n_fitted, 5);
     print_message("held out: mean %.2f %%, worst %.2f %%; fitted: mean %.2f %%\n", held_out / 25, worst, fitted / 5);
     assert_true(held_out / 25 < 4);
-    assert_true(worst < 12);
+    assert_true(worst < 10);
     assert_true(fitted / 5 < 1);
 }
 
@@ -120,7 +120,7 @@ static void claims__constants_are_the_optimum_of_their_fit(void **state)
     struct calibration *c = calibrate(set, &diags);
     diags_print(&diags, stderr, false);
     assert_non_null(c);
-    assert_int_equal(c->n, 5);
+    assert_int_equal(c->n, 3);
     assert_true(c->same_optimum);
     for (size_t i = 0; i < c->n; i++) {
         const struct fitted_constant *k = &c->constants[i];
