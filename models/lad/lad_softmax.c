@@ -34,7 +34,7 @@ static struct piece least_squares(double from, double to)
 /* Edges at -10 T(k) / T(intervals - 1), T(k) = k (k + 1) / 2: five intervals are the paper's. */
 static void pieces_init(struct pieces *ret, int64_t intervals)
 {
-    ret->n = (int)intervals - 1;
+    *ret = (struct pieces){.n = (int)intervals - 1};
     double all = (double)ret->n * (ret->n + 1) / 2;
     for (int i = 0; i < ret->n; i++) {
         double k = ret->n - i;
