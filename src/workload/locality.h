@@ -67,13 +67,16 @@ void locality_step(struct locality *l, const float *q, const float *k, const flo
 
 /* What one head gives, means over the steps [first, n) that were asked for. */
 struct locality_result {
-    struct dse_locality at; /* |C|, |M|, |J|, |U|, hit ratio |J and J before| / |J|; J without the `recent` newest */
-    double active_with_recent;
-    double kept;           /* |J and J before| */
-    double centers_at_end; /* |C| after the last step */
-    double top1, top2;     /* probability of the most and second most probable interval of a position, at the end; over
-                                              positions with at least 16 steps */
-    double false_negative, false_positive; /* share of the cached positions classed wrongly by way of the centers */
+    struct dse_locality at; /* |C|, |M|, |J|, |U|, hit ratio; J without the `recent` newest. The hit ratio is the mean of |J and J
+                                  before| / |J| over the steps with a J, 0 when none has one */
+    double active_with_recent; /* |J| with them */
+    double kept;               /* |J and J before| */
+    double steps_with_active;  /* share of the steps with a J */
+    double centers_at_end;     /* |C| after the last step */
+    double top1, top2; /* probability of the most and second most probable interval of a position over all its steps, mean over the
+                          positions that are in the caches in the last step */
+    double missed, in_vain;                /* positions outside of their mode not found by way of the centers; found, but inside */
+    double false_negative, false_positive; /* the same as shares of the cached positions */
     double output_error;                   /* |o - exact| / |exact| */
     double softmax_mse;                    /* mean squared error of the weights */
     double failed;                         /* share of the steps without a positive denominator; their output is 0 */

@@ -6,8 +6,6 @@
 #include <math.h>
 #include <stdlib.h>
 
-enum { STEPS_MIN = 16 }; /* of a position, to count in top1 and top2 */
-
 static bool check_values(const float *x, const char *name, const struct head *h, struct diags *diags)
 {
     for (size_t i = 0; i < h->n * h->d; i++)
@@ -74,9 +72,12 @@ static void add_step(struct locality_result *r, const struct locality *l, const 
     r->at.large += (double)s->large;
     r->at.active += (double)s->n_active;
     r->at.updates += (double)s->updates;
-    r->at.hit_ratio += s->n_active ? (double)s->n_kept / (double)s->n_active : 1;
+    r->at.hit_ratio += s->n_active ? (double)s->n_kept / (double)s->n_active : 0;
+    r->steps_with_active += s->n_active > 0;
     r->active_with_recent += (double)(s->n_active + s->positions - s->cached);
     r->kept += (double)s->n_kept;
+    r->missed += (double)missed;
+    r->in_vain += (double)vain;
     r->false_negative += s->cached ? (double)missed / (double)s->cached : 0;
     r->false_positive += s->cached ? (double)vain / (double)s->cached : 0;
     r->failed += !(s->denominator > 0);
@@ -84,16 +85,16 @@ static void add_step(struct locality_result *r, const struct locality *l, const 
 
 static void divide(struct locality_result *r, double steps)
 {
-    double *const means[] = {&r->at.centers,     &r->at.large,           &r->at.active,    &r->at.updates,
-                             &r->at.hit_ratio,   &r->active_with_recent, &r->kept,         &r->failed,
-                             &r->false_negative, &r->false_positive,     &r->output_error, &r->softmax_mse};
+    if (r->steps_with_active > 0) r->at.hit_ratio /= r->steps_with_active;
+    double *const means[] = {&r->at.centers,     &r->at.large,     &r->at.active,          &r->at.updates,       &r->kept,
+                             &r->missed,         &r->in_vain,      &r->active_with_recent, &r->failed,           &r->false_negative,
+                             &r->false_positive, &r->output_error, &r->softmax_mse,        &r->steps_with_active};
     for (size_t i = 0; i < sizeof means / sizeof *means; i++) *means[i] /= steps;
 }
 
-static void top_intervals(struct locality_result *r, const struct locality *l)
+static void top_intervals(struct locality_result *r, const struct locality *l, size_t positions)
 {
-    size_t positions = 0;
-    for (size_t i = 0; i + STEPS_MIN <= l->n; i++, positions++) {
+    for (size_t i = 0; i < positions; i++) {
         uint32_t most = 0, second = 0;
         for (size_t k = 0; k < l->options.intervals; k++) {
             uint32_t count = locality_count(l, i, k);
@@ -124,8 +125,8 @@ bool locality_run(const struct head *h, const struct locality_options *o, size_t
     *ret = (struct locality_result){0};
     double *output = xcalloc(h->d, sizeof *output), *exact = xcalloc(h->d, sizeof *exact);
     double *weights = xcalloc(h->n, sizeof *weights);
+    struct locality_step s = {0};
     for (size_t t = 0; t < h->n; t++) {
-        struct locality_step s;
         l->audit = t >= first;
         locality_step(l, h->q + t * h->d, h->k + t * h->d, h->v + t * h->d, output, &s);
         if (t < first) continue;
@@ -136,7 +137,7 @@ bool locality_run(const struct head *h, const struct locality_options *o, size_t
     }
     divide(ret, (double)(h->n - first));
     ret->centers_at_end = (double)l->centers.n;
-    top_intervals(ret, l);
+    top_intervals(ret, l, s.cached);
     free(weights);
     free(exact);
     free(output);
