@@ -45,7 +45,7 @@ struct eviction_options {
                                an error; the paper has `reserved` as the least S */
     size_t sinks;        /* window: positions at the beginning that stay; fewer than S */
     double recent_share; /* h2o: share of the cache that is the newest positions, protected; 0: accumulated scores alone */
-    uint64_t seed;       /* random; the i-th head of a run draws from seed + i */
+    uint64_t seed;       /* random; the i-th head of a run, or of a profile, draws from seed + i */
 };
 extern const struct eviction_options eviction_defaults; /* VEDA's: a 1, b 0.2, R 32; 4 sinks; half recent; ratio 0.5, streamed */
 
