@@ -19,6 +19,12 @@ if wanted eval; then
     echo
 fi
 
+if wanted locality; then
+    echo "== LAD's functional model at 1024 positions, d = 64 (to reach: 20000 steps a second and core), beside exact attention in float"
+    "$build"/bench/bench_locality
+    echo
+fi
+
 if wanted sweep; then
     echo "== a million LAD points, evaluation included, against a bare loop of prepared INSERTs of the same rows"
     echo "   (to reach: 1.0; goal: 2)"

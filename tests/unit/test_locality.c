@@ -282,7 +282,7 @@ static void centers__that_are_coarse_miss_positions_and_cost_accuracy(void **sta
 {
     (void)state;
     struct head h;
-    clustered_head(&h, 300, 16, 6, 0.15f, 22);
+    clustered_head(&h, 300, 16, 6, 0.5f, 22);
     struct locality_options fine = locality_defaults, coarse = locality_defaults, exact = locality_defaults;
     coarse.collinear = 0.9;
     exact.exact_scores = true;
@@ -295,25 +295,22 @@ static void centers__that_are_coarse_miss_positions_and_cost_accuracy(void **sta
     head_release(&h);
 }
 
-/* |J| = truly active - missed + found in vain, when the counters are the same: in the first steps, before an error can change a mode,
- * and in all steps with exact scores. */
+/* |J| = truly active - missed + found in vain, as long as the counters are the same: in the first step with an error. */
 static void false_shares__add_up(void **state)
 {
     (void)state;
     struct head h;
-    clustered_head(&h, 18, 16, 3, 0.3f, 23);
+    clustered_head(&h, 60, 16, 3, 0.5f, 23);
     struct locality_options coarse = locality_defaults, exact;
     coarse.collinear = 0.5;
     coarse.recent = 2;
     exact = coarse;
     exact.exact_scores = true;
-    struct locality_result c = run(&h, &coarse, 0), e = run(&h, &exact, 0);
-    for (size_t n = 3; n <= 18; n++) {
-        struct head front = h;
-        front.n = n;
-        c = run(&front, &coarse, n - 1);
-        e = run(&front, &exact, n - 1);
-        if (c.missed > 0 || c.in_vain > 0) break;
+    struct locality_result c = {0}, e = {0};
+    size_t n = h.n;
+    for (h.n = 3; h.n < n && c.missed + c.in_vain == 0; h.n++) {
+        c = run(&h, &coarse, h.n - 1);
+        e = run(&h, &exact, h.n - 1);
     }
     assert_true(c.missed + c.in_vain > 0);
     assert_true(fabs(c.at.active - (e.at.active - c.missed + c.in_vain)) < 1e-12);
