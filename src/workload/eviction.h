@@ -14,7 +14,7 @@
  *   positions, sigma their probabilities' standard deviation); if T <= 0, for the least probable one alone. Most votes leave, the
  *   earliest of several.
  *   A step may vote for one position (T <= 0, the rule in a head with a strong sink) or for none (T below all probabilities). Where the
- *   most votes are then zero, "the earliest" is the sink, and most of the mass leaves with it: at the end of a prompt in most heads that
+ *   most votes are then zero, "the earliest" is the sink, and most of the mass leaves with it: at the end of a prompt in many heads that
  *   have a sink, and at times in streaming when heads share. reserve_positions, another reading of "a reserved length is maintained at
  *   the beginning", avoids it.
  * - h2o: the smallest sum of probabilities leaves, the earliest of several; the newest floor(recent_share S) positions never do.
