@@ -1,20 +1,17 @@
-/* Eviction on heads: against plain attention over the kept positions, in its limits, and against an independent implementation on a real
- * model's heads (tests/data/eviction_tinyllama.csv). */
+/* Eviction on heads: against plain attention over the kept positions, and in its limits. test_eviction_trace.c has a real model's heads. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <cmocka.h>
 
 #include "complaints.h"
-#include "dse_config.h"
-#include "rows.h"
 #include "workload/eviction_cache.h"
-#include "workload/trace.h"
 
 #include <gsl/gsl_randist.h>
 
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 enum { N = 60, D = 7, HEADS = 3 };
 
@@ -357,74 +354,6 @@ static void bad_input__is_refused_with_a_reason(void **state)
     release_heads(h, 2);
 }
 
-/* The policy that a row of the reference names. */
-static struct eviction_options of_row(const struct rows *r, size_t i)
-{
-    struct eviction_options o = eviction_defaults;
-    const char *name = rows_string(r, i, "policy");
-    o.policy = EVICTION_POLICIES;
-    for (int p = 0; p < EVICTION_POLICIES; p++)
-        if (strcmp(name, eviction_policy_names[p]) == 0) o.policy = (enum eviction_policy)p;
-    if (strcmp(name, "accumulate") == 0) {
-        o.policy = EVICTION_H2O;
-        o.recent_share = 0;
-    }
-    o.ratio = rows_number(r, i, "ratio");
-    o.below_reserved = true;
-    return o;
-}
-
-/* Rows first..last are of one head and n. Six digits are printed; single precision has been seen to move an output error by 2e-6. */
-static void check_rows(const struct rows *r, size_t first, size_t last, const struct head *head)
-{
-    enum { ROWS_MAX = 32 };
-    struct eviction_options o[ROWS_MAX];
-    struct eviction_result got[ROWS_MAX];
-    struct diags diags;
-    diags_init(&diags);
-    assert_true(last - first <= ROWS_MAX);
-    for (size_t i = first; i < last; i++) o[i - first] = of_row(r, i);
-    must(eviction_run_many(head, 1, o, last - first, head->n / 2, got, &diags), &diags);
-    for (size_t i = first; i < last; i++) {
-        double mass = rows_number(r, i, "retained_mass"), error = rows_number(r, i, "output_error");
-        expect_near(got[i - first].retained_mass, mass, 5.1e-6 * mass);
-        expect_near(got[i - first].output_error, error, 5.1e-6 * error + 2e-6);
-    }
-    diags_release(&diags);
-}
-
-static void a_real_models_heads__give_what_an_independent_implementation_gives(void **state)
-{
-    (void)state;
-    struct diags diags;
-    diags_init(&diags);
-    struct trace *t = trace_open(DSE_SOURCE_DATA "/tests/data/tinyllama.trace", &diags);
-    must(t != NULL, &diags);
-    struct rows r;
-    rows_read_csv(&r, DSE_SOURCE_DATA "/tests/data/eviction_tinyllama.csv");
-    const struct trace_info *info = trace_info(t);
-    size_t checked = 0;
-    for (size_t l = 0; l < info->layers; l++)
-        for (size_t h = 0; h < info->heads; h++) {
-            struct head head;
-            must(trace_head(t, l, h, &head, &diags), &diags);
-            for (size_t i = 0, end; i < r.n; i = end) {
-                double n = rows_number(&r, i, "n");
-                for (end = i; end < r.n && rows_number(&r, end, "n") == n;) end++;
-                if (rows_number(&r, i, "layer") != info->layer_ids[l] || rows_number(&r, i, "head") != info->head_ids[h]) continue;
-                struct head prefix = head;
-                prefix.n = (size_t)n;
-                check_rows(&r, i, end, &prefix);
-                checked += end - i;
-            }
-            head_release(&head);
-        }
-    assert_int_equal(checked, r.n);
-    rows_release(&r);
-    trace_close(t);
-    diags_release(&diags);
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -437,7 +366,6 @@ int main(void)
         cmocka_unit_test(scores__far_apart_and_values_of_zero_give_finite_numbers),
         cmocka_unit_test(a_profile__has_mean_and_deviation_over_the_heads_of_all_layers),
         cmocka_unit_test(bad_input__is_refused_with_a_reason),
-        cmocka_unit_test(a_real_models_heads__give_what_an_independent_implementation_gives),
     };
     return cmocka_run_group_tests_name("eviction", tests, NULL, NULL);
 }
