@@ -34,7 +34,7 @@ static void put_file(struct output *o, const char *path, const struct trace_info
 
 struct scores {
     double min, max, mean, sd; /* over all causal pairs */
-    double first_mass;         /* mean attention of position 0, over the steps from 1 on */
+    double first_mass;         /* attention on position 0, mean over the later half of the steps */
 };
 
 static struct scores measure(const struct head *h)
@@ -52,11 +52,10 @@ static struct scores measure(const struct head *h)
         }
         s.max = fmax(s.max, max);
         for (size_t i = 0; i <= t; i++) total += exp(x[i] - max);
-        if (t) s.first_mass += exp(x[0] - max) / total / (double)(h->n - 1);
+        if (t >= h->n / 2) s.first_mass += exp(x[0] - max) / total / (double)(h->n - h->n / 2);
     }
     s.mean = sum / pairs;
     s.sd = sqrt(fmax(0, squares / pairs - s.mean * s.mean));
-    if (h->n == 1) s.first_mass = (double)NAN;
     free(x);
     return s;
 }
