@@ -40,6 +40,7 @@ enum dse_kind {
     DSE_KIND_TECHNOLOGY,
     DSE_KIND_SRAM,
     DSE_KIND_PROFILE,
+    DSE_KIND_REQUESTS,
     DSE_KIND_COUNT
 };
 
