@@ -4,6 +4,7 @@
 #include "dse_config.h"
 #include "hw/sram.h"
 #include "workload/profile.h"
+#include "workload/retention.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -88,6 +89,8 @@ static void free_entry(enum dse_kind kind, struct dse_entry *entry)
         sram_table_free((struct dse_sram_table *)entry);
     else if (kind == DSE_KIND_PROFILE)
         profile_free((struct dse_profile *)entry);
+    else if (kind == DSE_KIND_RETENTION)
+        retention_free((struct dse_retention *)entry);
     else
         free(entry); /* its strings are interned */
 }
@@ -266,19 +269,26 @@ static bool load_toml(struct catalog *c, enum dse_kind kind, const char *data_di
     return ok;
 }
 
-/* profiles.NAME = "file.csv", relative to the TOML file. */
-static bool add_profile_key(struct catalog *c, const struct toml_doc *doc, const struct toml_node *node, struct diags *diags)
+/* profiles.NAME or retentions.NAME = "file.csv", relative to the TOML file. */
+static bool add_profile_key(struct catalog *c, enum dse_kind kind, const struct toml_doc *doc, const struct toml_node *node,
+                            struct diags *diags)
 {
     if (node->type != TOML_STRING)
         return diags_input(diags, toml_loc(doc, node), doc->text, NULL, "%s: the name of a CSV file is needed, not %s", node->key,
                            toml_type_name(node->type));
-    if (!is_new(c, DSE_KIND_PROFILE, doc, node, diags)) return false;
+    if (!is_new(c, kind, doc, node, diags)) return false;
     const char *slash = strrchr(doc->file, '/');
     int folder = slash && node->string[0] != '/' ? (int)(slash - doc->file + 1) : 0;
     char *path = xasprintf("%.*s%s", folder, doc->file, node->string);
-    bool ok = catalog_add_profile(c, node->key, path, diags);
+    bool ok = (kind == DSE_KIND_PROFILE ? catalog_add_profile : catalog_add_retention)(c, node->key, path, diags);
     free(path);
     return ok;
+}
+
+/* Kinds whose entries are CSV files of their own. */
+static bool is_profile(enum dse_kind kind)
+{
+    return kind == DSE_KIND_PROFILE || kind == DSE_KIND_RETENTION;
 }
 
 bool catalog_add_table(struct catalog *c, const struct toml_doc *doc, const struct toml_node *table, struct diags *diags)
@@ -286,16 +296,18 @@ bool catalog_add_table(struct catalog *c, const struct toml_doc *doc, const stru
     const char *allowed[DSE_KIND_COUNT];
     size_t n_allowed = 0;
     for (int k = 0; k < DSE_KIND_COUNT; k++)
-        if (entry_kinds[k].fields || k == DSE_KIND_PROFILE) allowed[n_allowed++] = kind_plural((enum dse_kind)k);
+        if (entry_kinds[k].fields || is_profile((enum dse_kind)k)) allowed[n_allowed++] = kind_plural((enum dse_kind)k);
     bool ok = toml_check_keys(doc, table, allowed, n_allowed, diags);
     for (int k = 0; k < DSE_KIND_COUNT; k++) {
-        bool profiles = k == DSE_KIND_PROFILE;
+        bool profiles = is_profile((enum dse_kind)k);
         if (!profiles && !entry_kinds[k].fields) continue;
         const struct toml_node *entries = toml_expect(doc, table, kind_plural((enum dse_kind)k), TOML_TABLE, diags);
         if (!entries && toml_get(table, kind_plural((enum dse_kind)k))) ok = false;
         for (size_t i = 0; entries && i < entries->n; i++) {
             const struct toml_node *node = &entries->children[i];
-            ok = (profiles ? add_profile_key(c, doc, node, diags) : add_toml_entry(c, (enum dse_kind)k, doc, node, diags)) && ok;
+            ok = (profiles ? add_profile_key(c, (enum dse_kind)k, doc, node, diags)
+                           : add_toml_entry(c, (enum dse_kind)k, doc, node, diags)) &&
+                 ok;
         }
     }
     return ok;
