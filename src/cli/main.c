@@ -13,8 +13,8 @@
 #include <unistd.h>
 
 static const struct command *const commands[] = {
-    &command_sweep,    &command_eval, &command_query, &command_pareto,   &command_plot,
-    &command_describe, &command_list, &command_merge, &command_validate, &command_calibrate,
+    &command_sweep, &command_eval,  &command_query,    &command_pareto,    &command_plot,  &command_describe,
+    &command_list,  &command_merge, &command_validate, &command_calibrate, &command_trace,
 };
 enum { COMMANDS = sizeof commands / sizeof *commands };
 

@@ -1,0 +1,92 @@
+/* dse trace: what the real attention of a model was, in files. */
+#include "base/text.h"
+#include "cli/trace_action.h"
+
+#include <string.h>
+
+static const struct trace_action actions[] = {
+    {"info", "FILE...", 1, SIZE_MAX, (const char *const[]){"scores", "format", NULL}, trace_info_run},
+    {"import", "", 0, 0,
+     (const char *const[]){"raw", "csv", "layers", "heads", "positions", "dim", "bits", "model", "source", "select-layers",
+                           "select-heads", "first", "output", NULL},
+     trace_import_run},
+};
+enum { ACTIONS = sizeof actions / sizeof *actions };
+
+static const struct trace_action *find_action(const struct invocation *in)
+{
+    const char *names[ACTIONS], *name = in->operands[0];
+    struct text all;
+    text_init(&all);
+    for (size_t i = 0; i < ACTIONS; i++) {
+        if (strcmp(actions[i].name, name) == 0) return &actions[i];
+        names[i] = actions[i].name;
+    }
+    for (size_t i = 0; i < ACTIONS; i++) text_addf(&all, "%s%s", i ? ", " : "", actions[i].name);
+    const char *near = text_nearest(name, names, ACTIONS);
+    if (near)
+        usage_error(in, "trace: unknown action \"%s\"; did you mean %s?", name, near);
+    else
+        usage_error(in, "trace: unknown action \"%s\": %s", name, all.s);
+    text_release(&all);
+    return NULL;
+}
+
+static bool check_options(const struct invocation *in, const struct trace_action *a)
+{
+    for (size_t i = 0; i < in->n_options; i++) {
+        const char *name = in->options[i].row->name;
+        bool takes = false;
+        for (size_t k = 0; a->options[k] && !takes; k++) takes = strcmp(a->options[k], name) == 0;
+        if (takes) continue;
+        usage_error(in, "trace %s does not take --%s", a->name, name);
+        return false;
+    }
+    return true;
+}
+
+static int run(const struct invocation *in)
+{
+    const struct trace_action *a = find_action(in);
+    if (!a || !check_options(in, a)) return 2;
+    if (in->n_operands - 1 < a->min_operands) return usage_error(in, "something is missing: dse trace %s %s", a->name, a->operands);
+    if (in->n_operands - 1 > a->max_operands)
+        return usage_error(in, "one argument too many: \"%s\"", in->operands[1 + a->max_operands]);
+    return a->run(in);
+}
+
+const struct command command_trace = {
+    .name = "trace",
+    .operands = "info FILE...|import",
+    .summary = "q, k and v of a model's attention heads: what a file holds, import from arrays and CSV",
+    .options =
+        (const struct option_row[]){
+            OPTION_FORMAT,
+            {0, "scores", NULL, "info: range of the scores of each head"},
+            {0, "raw", "FILE", "import: a plain array [layer][head][q|k|v][position][element], little-endian"},
+            {0, "csv", "FILE", "import: rows layer,head,which,position,x0,x1,... where `which` is q, k or v"},
+            {0, "layers", "LIST", "raw: the model's layers in the array: 0,2,5 or 0-21"},
+            {0, "heads", "LIST", "raw: the model's query heads in the array"},
+            {0, "positions", "N", "raw: positions in the array"},
+            {0, "dim", "N", "raw: head dimension"},
+            {0, "bits", "16|32", "import: fp16 or fp32 (default: 16 for raw, 32 for CSV)"},
+            {0, "model", "NAME", "import: what the trace was taken of"},
+            {0, "source", "TEXT", "import: where it comes from, and its licence"},
+            {0, "select-layers", "LIST", "import: only these layers"},
+            {0, "select-heads", "LIST", "import: only these heads"},
+            {0, "first", "N", "import: only the first N positions"},
+            {'o', "output", "FILE", "import: the trace to write"},
+            {0},
+        },
+    .help =
+        "q and k are after RoPE, attention is causal. With grouped queries, k and v are repeated for each query head. docs/traces.md has\n"
+        "the formats of traces, arrays and CSV.\n\n"
+        "  dse trace info model.trace\n"
+        "  dse trace info model.trace --scores --format csv\n"
+        "  dse trace import --raw qkv.f16 --layers 0,2,5 --heads 0,8 --positions 2048 --dim 64 --bits 16 --model tinyllama-1.1b \\\n"
+        "      --source \"my dump of TinyLlama\" --select-layers 2 --first 1024 -o model.trace\n"
+        "  dse trace import --csv qkv.csv --model toy --source \"written by hand\" -o toy.trace\n",
+    .min_operands = 1,
+    .max_operands = SIZE_MAX,
+    .run = run,
+};

@@ -1,0 +1,18 @@
+/* dse trace ACTION: the actions, each with its operands and the options that it takes. cmd_trace.c has the table. */
+#ifndef DSE_CLI_TRACE_ACTION_H
+#define DSE_CLI_TRACE_ACTION_H
+
+#include "cli/command.h"
+
+struct trace_action {
+    const char *name, *operands;
+    size_t min_operands, max_operands; /* after the action's name */
+    const char *const *options;        /* closed by NULL: those of the command that belong to it */
+    /* Returns the exit status; errors are in diags. in->operands[0] is the action's name. */
+    int (*run)(const struct invocation *in);
+};
+
+int trace_info_run(const struct invocation *in);
+int trace_import_run(const struct invocation *in);
+
+#endif

@@ -1,0 +1,105 @@
+/* dse trace import. */
+#include "base/text.h"
+#include "base/xalloc.h"
+#include "cli/trace_action.h"
+#include "workload/trace_import.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+struct ids {
+    int32_t *list;
+    size_t n;
+};
+
+static bool parse_id(const char *s, size_t n, int64_t *ret)
+{
+    char *word = xstrndup(s, n);
+    bool ok = *word != '+' && *word != '-' && text_parse_i64(word, ret) && *ret <= INT32_MAX;
+    free(word);
+    return ok;
+}
+
+/* Read "0,2,5" or "0-21,30". An option that is not given leaves *ret empty. */
+static bool read_ids(const struct invocation *in, const char *option, size_t max, struct ids *ret)
+{
+    const char *s = option_get(in, option);
+    for (const char *p = s; p; p = strchr(p, ',') ? strchr(p, ',') + 1 : NULL) {
+        size_t n = strcspn(p, ","), dash = strcspn(p, "-,");
+        int64_t from, to;
+        bool ok = parse_id(p, dash, &from);
+        to = from;
+        if (ok && dash < n) ok = parse_id(p + dash + 1, n - dash - 1, &to) && to >= from;
+        if (!ok) {
+            usage_error(in, "--%s: \"%s\" is not a list of whole numbers such as 0,2,5 or 0-21", option, s);
+            return false;
+        }
+        if ((uint64_t)(to - from) >= max - ret->n) {
+            usage_error(in, "--%s: more than the %zu that a trace may have", option, max);
+            return false;
+        }
+        ret->list = xrealloc(ret->list, ret->n + (size_t)(to - from) + 1, sizeof *ret->list);
+        for (int64_t id = from; id <= to; id++) ret->list[ret->n++] = (int32_t)id;
+    }
+    return true;
+}
+
+/* Complain about the first of these options, in the list closed by NULL, that is missing (or, with `given`, given). */
+static bool check_given(const struct invocation *in, const char *const *names, bool given, const char *with)
+{
+    for (size_t i = 0; names[i]; i++) {
+        if (option_has(in, names[i]) != given) continue;
+        usage_error(in, given ? "--%s is not for %s" : "--%s is missing; %s needs it", names[i], with);
+        return false;
+    }
+    return true;
+}
+
+static bool check_options(const struct invocation *in, bool raw)
+{
+    static const char *const always[] = {"model", "source", "output", NULL};
+    static const char *const of_raw[] = {"layers", "heads", "positions", "dim", NULL};
+    if (raw == option_has(in, "csv")) {
+        usage_error(in, "trace import needs --raw FILE or --csv FILE, and not both");
+        return false;
+    }
+    const char *with = raw ? "--raw" : "--csv";
+    return check_given(in, of_raw, !raw, with) && check_given(in, always, false, "trace import");
+}
+
+static bool import(const struct invocation *in, bool raw, const struct trace_info *info, const struct trace_pick *pick)
+{
+    const char *to = option_get(in, "output");
+    return raw ? trace_import_raw(option_get(in, "raw"), info, pick, to, in->diags)
+               : trace_import_csv(option_get(in, "csv"), info, pick, to, in->diags);
+}
+
+int trace_import_run(const struct invocation *in)
+{
+    bool raw = option_has(in, "raw");
+    if (!check_options(in, raw)) return 2;
+    struct ids layers = {0}, heads = {0}, some_layers = {0}, some_heads = {0};
+    bool ok = read_ids(in, "layers", TRACE_LAYERS_MAX, &layers) && read_ids(in, "heads", TRACE_HEADS_MAX, &heads) &&
+              read_ids(in, "select-layers", TRACE_LAYERS_MAX, &some_layers) &&
+              read_ids(in, "select-heads", TRACE_HEADS_MAX, &some_heads);
+    struct trace_info info = {.model = option_get(in, "model"),
+                              .source = option_get(in, "source"),
+                              .layers = layers.n,
+                              .heads = heads.n,
+                              .layer_ids = layers.list,
+                              .head_ids = heads.list,
+                              .n = (size_t)option_integer(in, "positions", 1, TRACE_POSITIONS_MAX, 1),
+                              .d = (size_t)option_integer(in, "dim", 1, TRACE_DIM_MAX, 1),
+                              .bits = (int)option_integer(in, "bits", 16, 32, raw ? 16 : 32)};
+    struct trace_pick pick = {.layer_ids = some_layers.list,
+                              .layers = some_layers.n,
+                              .head_ids = some_heads.list,
+                              .heads = some_heads.n,
+                              .first = (size_t)option_integer(in, "first", 1, TRACE_POSITIONS_MAX, 0)};
+    if (ok && !in->diags->errors) import(in, raw, &info, &pick);
+    free(layers.list);
+    free(heads.list);
+    free(some_layers.list);
+    free(some_heads.list);
+    return 0;
+}

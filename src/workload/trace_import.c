@@ -1,0 +1,123 @@
+#include "workload/trace_import.h"
+
+#include "base/xalloc.h"
+#include "workload/trace_format.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+struct raw {
+    const char *path;
+    int fd;
+    const struct trace_info *array;
+    struct trace_info trace; /* what is picked */
+    unsigned char *bytes;    /* a picked matrix */
+};
+
+/* Place of an id among n. */
+static bool find_id(const int32_t *ids, size_t n, int32_t id, size_t *ret)
+{
+    for (*ret = 0; *ret < n; ++*ret)
+        if (ids[*ret] == id) return true;
+    return false;
+}
+
+static bool check_picked(const int32_t *picked, size_t n, const int32_t *ids, size_t n_ids, const char *what, struct srcloc loc,
+                         struct diags *diags)
+{
+    size_t at;
+    for (size_t i = 0; i < n; i++)
+        if (!find_id(ids, n_ids, picked[i], &at))
+            return diags_input(diags, loc, NULL, NULL, "%s %ld is picked, but not there", what, (long)picked[i]);
+    return true;
+}
+
+bool trace_pick_apply(const struct trace_pick *pick, const struct trace_info *of, struct trace_info *ret, struct srcloc loc,
+                      struct diags *diags)
+{
+    *ret = *of;
+    if (pick->layers) {
+        ret->layers = pick->layers;
+        ret->layer_ids = pick->layer_ids;
+    }
+    if (pick->heads) {
+        ret->heads = pick->heads;
+        ret->head_ids = pick->head_ids;
+    }
+    if (pick->first) ret->n = pick->first;
+    bool ok = check_picked(pick->layer_ids, pick->layers, of->layer_ids, of->layers, "layer", loc, diags);
+    ok = check_picked(pick->head_ids, pick->heads, of->head_ids, of->heads, "head", loc, diags) && ok;
+    if (pick->first > of->n)
+        ok = diags_input(diags, loc, NULL, NULL, "the first %zu positions are picked; there are %zu", pick->first, of->n);
+    return ok && trace_check(ret, loc, diags);
+}
+
+static bool read_at(const struct raw *r, size_t n, uint64_t offset, struct diags *diags)
+{
+    for (size_t done = 0; done < n;) {
+        ssize_t got = pread(r->fd, r->bytes + done, n - done, (off_t)(offset + done));
+        if (got < 0 && errno == EINTR) continue;
+        if (got <= 0)
+            return diags_input(diags, (struct srcloc){.file = r->path}, NULL, NULL, "cannot read the file: %s",
+                               got ? strerror(errno) : "it became shorter");
+        done += (size_t)got;
+    }
+    return true;
+}
+
+static bool pull_raw(void *user, size_t layer, size_t head, struct head *ret, struct diags *diags)
+{
+    const struct raw *r = user;
+    const struct trace_info *t = &r->trace, *a = r->array;
+    struct trace_matrix m = {t->layer_ids[layer], t->head_ids[head], 0, t->n, t->d, t->bits};
+    size_t from_layer, from_head, value = (size_t)t->bits / 8;
+    find_id(a->layer_ids, a->layers, m.layer, &from_layer);
+    find_id(a->head_ids, a->heads, m.head, &from_head);
+    head_init(ret, t->n, t->d);
+    float *matrices[3] = {ret->q, ret->k, ret->v};
+    for (size_t i = 0; i < 3; i++) {
+        m.which = trace_matrices[i];
+        uint64_t index = 3 * (from_layer * a->heads + from_head) + i;
+        if (read_at(r, t->n * t->d * value, index * a->n * a->d * value, diags) &&
+            trace_get_matrix(r->bytes, &m, matrices[i], (struct srcloc){.file = r->path}, diags))
+            continue;
+        head_release(ret);
+        return false;
+    }
+    return true;
+}
+
+/* Open the array, whose shape is a possible one. */
+static bool open_raw(struct raw *r, struct diags *diags)
+{
+    struct srcloc loc = {.file = r->path};
+    const struct trace_info *a = r->array;
+    r->fd = open(r->path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    if (r->fd < 0) return diags_input(diags, loc, NULL, NULL, "cannot read the file: %s", strerror(errno));
+    struct stat st;
+    if (fstat(r->fd, &st) != 0 || !S_ISREG(st.st_mode))
+        return diags_input(diags, loc, NULL, NULL, "is not a regular file; an array is needed");
+    uint64_t wanted = trace_value_bytes(a);
+    if ((uint64_t)st.st_size == wanted) return true;
+    return diags_input(diags, loc, NULL, NULL,
+                       "has %lld bytes; %zu layers x %zu heads x 3 x %zu positions x %zu elements of %d bits are %llu",
+                       (long long)st.st_size, a->layers, a->heads, a->n, a->d, a->bits, (unsigned long long)wanted);
+}
+
+bool trace_import_raw(const char *from, const struct trace_info *array, const struct trace_pick *pick, const char *to,
+                      struct diags *diags)
+{
+    struct raw r = {.path = from, .fd = -1, .array = array};
+    struct srcloc loc = {.file = from};
+    bool ok = trace_check(array, loc, diags) && open_raw(&r, diags) && trace_pick_apply(pick, array, &r.trace, loc, diags);
+    if (ok) {
+        r.bytes = xmalloc(r.trace.n * r.trace.d * (size_t)r.trace.bits / 8);
+        ok = trace_write(to, &r.trace, pull_raw, &r, diags);
+    }
+    free(r.bytes);
+    if (r.fd >= 0) close(r.fd);
+    return ok;
+}

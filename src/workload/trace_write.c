@@ -1,0 +1,142 @@
+/* Writing a trace: into a new file beside the one that is asked for, which it becomes when it is whole. */
+#include "base/text.h"
+#include "base/xalloc.h"
+#include "workload/half.h"
+#include "workload/trace_format.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <math.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+struct writer {
+    const char *path;
+    char *name; /* of the new file */
+    int fd;
+    uint64_t hash;
+    struct diags *diags;
+};
+
+static bool failed(const struct writer *w)
+{
+    return diags_runtime(w->diags, w->path, "cannot write the trace: %s", strerror(errno));
+}
+
+/* Make a new file beside the path. What is there and no regular file (a directory, a device) stays what it is. */
+static bool create(struct writer *w)
+{
+    struct stat st;
+    if (stat(w->path, &st) == 0 && !S_ISREG(st.st_mode))
+        return diags_runtime(w->diags, w->path, "cannot write the trace: it is not a regular file");
+    for (int i = 0;; i++) {
+        free(w->name);
+        w->name = xasprintf("%s.%ld-%d.tmp", w->path, (long)getpid(), i);
+        w->fd = open(w->name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+        if (w->fd >= 0) return true;
+        if (errno != EEXIST || i == 100) return failed(w);
+    }
+}
+
+static bool put(struct writer *w, const unsigned char *p, size_t n)
+{
+    w->hash = text_hash(w->hash, p, n);
+    while (n) {
+        ssize_t written = write(w->fd, p, n);
+        if (written < 0 && errno == EINTR) continue;
+        if (written < 0) return failed(w);
+        p += written;
+        n -= (size_t)written;
+    }
+    return true;
+}
+
+static bool put_header(struct writer *w, const struct trace_info *info)
+{
+    size_t size = (size_t)trace_header_bytes(info), model = strlen(info->model), source = strlen(info->source);
+    unsigned char *bytes = xcalloc(size, 1), *p = bytes + sizeof trace_magic;
+    memcpy(bytes, trace_magic, sizeof trace_magic);
+    const size_t numbers[] = {TRACE_VERSION, (size_t)info->bits, info->layers, info->heads, info->n, info->d, model, source};
+    for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++, p += 4) put_le32(p, (uint32_t)numbers[i]);
+    for (size_t i = 0; i < info->layers; i++, p += 4) put_le32(p, (uint32_t)info->layer_ids[i]);
+    for (size_t i = 0; i < info->heads; i++, p += 4) put_le32(p, (uint32_t)info->head_ids[i]);
+    memcpy(p, info->model, model);
+    memcpy(p + model, info->source, source);
+    bool ok = put(w, bytes, size);
+    free(bytes);
+    return ok;
+}
+
+/* One matrix into bytes. Returns how many values could be written before the first that could not. */
+static size_t encode(const float *v, size_t values, int bits, unsigned char *bytes)
+{
+    for (size_t i = 0; i < values; i++) {
+        uint16_t half = half_from_float(v[i]);
+        if (!isfinite(v[i]) || (bits == 16 && (half & 0x7c00) == 0x7c00)) return i;
+        uint32_t as_bits;
+        memcpy(&as_bits, &v[i], sizeof as_bits);
+        if (bits == 16)
+            put_le16(bytes + 2 * i, half);
+        else
+            put_le32(bytes + 4 * i, as_bits);
+    }
+    return values;
+}
+
+static bool put_head(struct writer *w, const struct trace_info *info, size_t layer, size_t head, const struct head *h)
+{
+    struct srcloc loc = {.file = w->path};
+    long layer_id = info->layer_ids[layer], head_id = info->head_ids[head];
+    if (h->n != info->n || h->d != info->d)
+        return diags_input(w->diags, loc, NULL, NULL,
+                           "layer %ld, head %ld: %zu positions of dimension %zu; the trace has %zu of %zu", layer_id, head_id, h->n,
+                           h->d, info->n, info->d);
+    size_t values = h->n * h->d;
+    unsigned char *bytes = xmalloc(values * (size_t)info->bits / 8);
+    const float *matrices[3] = {h->q, h->k, h->v};
+    bool ok = true;
+    for (size_t m = 0; ok && m < 3; m++) {
+        size_t done = encode(matrices[m], values, info->bits, bytes);
+        char buf[TEXT_NUMBER_MAX];
+        if (done == values)
+            ok = put(w, bytes, values * (size_t)info->bits / 8);
+        else
+            ok = diags_input(w->diags, loc, NULL, NULL,
+                             "layer %ld, head %ld: %c of position %zu, element %zu is %s, which %d bits cannot hold", layer_id,
+                             head_id, trace_matrices[m], done / h->d, done % h->d, text_number(buf, (double)matrices[m][done]),
+                             info->bits);
+    }
+    free(bytes);
+    return ok;
+}
+
+static bool put_all(struct writer *w, const struct trace_info *info, trace_pull pull, void *user)
+{
+    if (!put_header(w, info)) return false;
+    for (size_t i = 0; i < info->layers * info->heads; i++) {
+        struct head h = {0};
+        if (!pull(user, i / info->heads, i % info->heads, &h, w->diags)) return false;
+        bool ok = put_head(w, info, i / info->heads, i % info->heads, &h);
+        head_release(&h);
+        if (!ok) return false;
+    }
+    unsigned char sum[TRACE_CHECKSUM_BYTES];
+    put_le32(sum, (uint32_t)w->hash);
+    put_le32(sum + 4, (uint32_t)(w->hash >> 32));
+    return put(w, sum, sizeof sum);
+}
+
+bool trace_write(const char *path, const struct trace_info *info, trace_pull pull, void *user, struct diags *diags)
+{
+    struct writer w = {.path = path, .fd = -1, .hash = TEXT_HASH_INIT, .diags = diags};
+    if (!trace_check(info, (struct srcloc){.file = path}, diags)) return false;
+    bool ok = create(&w);
+    bool created = ok;
+    ok = ok && put_all(&w, info, pull, user);
+    if (created && close(w.fd) != 0 && ok) ok = failed(&w);
+    if (ok && rename(w.name, path) != 0) ok = failed(&w);
+    if (created && !ok) unlink(w.name);
+    free(w.name);
+    return ok;
+}
