@@ -159,9 +159,11 @@ static void kept_output(const struct view *v, const struct eviction_cache *c, do
         add_rows(out, v->values, d, v->kept, c->position, 0, c->n);
         return;
     }
-    size_t next = 0; /* the first position not looked at */
-    for (size_t i = 0; i < c->n; next = c->position[i++] + 1)
-        add_rows(out, v->values, d, v->weight + next, NULL, next, c->position[i] - next);
+    for (size_t i = 0, next = 0; i <= c->n; i++) { /* gaps before each kept position, and after the last */
+        size_t end = i < c->n ? c->position[i] : c->seen;
+        add_rows(out, v->values, d, v->weight + next, NULL, next, end - next);
+        next = end + 1;
+    }
     for (size_t j = 0; j < d; j++) out[j] = v->output[j] - out[j];
 }
 
