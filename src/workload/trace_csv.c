@@ -25,7 +25,7 @@ struct reader {
     const char *text;  /* of its line */
     struct diags *diags;
     int bits;
-    bool have_header, ok;
+    bool have_header, ended, ok; /* ended: a row, with the last line */
     size_t d, cell;
     struct row row;
     struct row *rows;
@@ -158,6 +158,7 @@ static void on_row(int terminator, void *user)
     else if (r->ok && r->cell)
         end_row(r);
     r->cell = 0;
+    r->ended = true;
 }
 
 /* ---- the file -------------------------------------------------------------------------------------------------------------------- */
@@ -171,17 +172,17 @@ static void read_lines(struct reader *r, FILE *f)
     char *line = NULL;
     size_t capacity = 0;
     ssize_t n;
-    int at = 0;
     while (r->ok && (n = getline(&line, &capacity, f)) >= 0) {
-        at++;
-        if (r->cell == 0) r->loc.line = at; /* else a quoted cell goes on */
         char *s = line;
-        if (at == 1 && strncmp(s, "\xEF\xBB\xBF", 3) == 0) s += 3;
-        if (*s == '#' && r->cell == 0) continue;
+        if (++r->loc.line == 1 && strncmp(s, "\xEF\xBB\xBF", 3) == 0) s += 3;
+        if (*s == '#') continue;
         size_t length = (size_t)n - (size_t)(s - line);
         r->text = s;
+        r->ended = false;
         if (csv_parse(&parser, s, length, on_cell, on_row, r) != length)
             wrong(r, 0, NULL, "is not CSV: %s", csv_strerror(csv_error(&parser)));
+        else if (!r->ended && line[n - 1] == '\n')
+            wrong(r, 0, NULL, "is not CSV: a quote is not closed in this line");
     }
     if (r->ok && csv_fini(&parser, on_cell, on_row, r) != 0) wrong(r, 0, NULL, "is not CSV: %s", csv_strerror(csv_error(&parser)));
     if (r->ok && ferror(f)) r->ok = diags_input(r->diags, (struct srcloc){r->loc.file, 0, 0}, NULL, NULL, "cannot read the file");
