@@ -4,10 +4,11 @@
 
 #include "cli/command.h"
 #include "desc/schema.h"
+#include "workload/generator.h"
 #include "workload/measure.h"
 
-enum profile_kind { PROFILE_LOCALITY, PROFILE_RETENTION };
-extern const char *const profile_kind_names[]; /* "locality", "retention", NULL */
+enum profile_kind { PROFILE_LOCALITY, PROFILE_RETENTION, PROFILE_RANGE };
+extern const char *const profile_kind_names[]; /* "locality", "retention", "range", NULL */
 
 /* Of all kinds; each has rows for its own. */
 struct profile_settings {
@@ -16,6 +17,7 @@ struct profile_settings {
     int32_t scores; /* enum profile_scores */
     double threshold_a, threshold_b, recent_share;
     int64_t reserved_length, sinks, seed;
+    double phi, low, high;
 };
 
 struct profile_options {
@@ -35,6 +37,12 @@ struct profile_options {
 bool profile_options_read(struct profile_options *o, const struct invocation *in, size_t positions);
 void profile_options_release(struct profile_options *o);
 
+/* --synthetic: the generator with the operands' NAME=VALUE, and --heads. */
+bool profile_read_generator(struct generator *g, size_t *ret_heads, const struct invocation *in);
+/* All its parameters on one line; the caller frees it. */
+char *profile_generator_text(const struct generator *g);
+
+struct softmax_range profile_range(const struct profile_options *o);
 struct locality_options profile_locality_options(const struct profile_options *o);
 /* The policies asked for, in the order asked; the caller frees the list. */
 struct retention_policy *profile_retention_policies(const struct profile_options *o);

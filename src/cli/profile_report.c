@@ -9,14 +9,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const char *const locality_columns[] = {"context",  "centers",         "large",          "active",     "updates",
+static const char *const locality_columns[] = {"context",   "centers",         "large",          "active",     "updates",
                                                "hit_ratio", "attention_error", "false_negative", "centers_sd", "large_sd",
                                                "active_sd", "updates_sd",      "hit_ratio_sd"};
 enum { LOCALITY_COLUMNS = sizeof locality_columns / sizeof *locality_columns };
 
-static const char *const retention_columns[] = {"policy",           "context",         "ratio",
-                                                "retained_mass",    "retained_mass_sd", "attention_error",
-                                                "attention_error_sd"};
+static const char *const retention_columns[] = {
+    "policy", "context", "ratio", "retained_mass", "retained_mass_sd", "attention_error", "attention_error_sd"};
 enum { RETENTION_COLUMNS = sizeof retention_columns / sizeof *retention_columns };
 
 static size_t numbers(const struct profile_report *r)
@@ -44,18 +43,9 @@ void report_locality(struct profile_report *r, const size_t *contexts, size_t n,
     r->cells = xcalloc(n * LOCALITY_COLUMNS, sizeof *r->cells);
     for (size_t i = 0; i < n; i++) {
         const struct measured_locality *m = &rows[i];
-        const double cells[] = {(double)contexts[i],
-                                m->centers.mean,
-                                m->large.mean,
-                                m->active.mean,
-                                m->updates.mean,
-                                m->pooled_hit_ratio,
-                                m->attention_error.mean,
-                                m->false_negative.mean,
-                                moments_sd(&m->centers),
-                                moments_sd(&m->large),
-                                moments_sd(&m->active),
-                                moments_sd(&m->updates),
+        const double cells[] = {(double)contexts[i],      m->centers.mean,       m->large.mean,           m->active.mean,
+                                m->updates.mean,          m->pooled_hit_ratio,   m->attention_error.mean, m->false_negative.mean,
+                                moments_sd(&m->centers),  moments_sd(&m->large), moments_sd(&m->active),  moments_sd(&m->updates),
                                 moments_sd(&m->hit_ratio)};
         for (size_t c = 0; c < LOCALITY_COLUMNS; c++) row(r, i)[c] = cells[c];
         note_locality(r, contexts[i], m);
@@ -71,10 +61,26 @@ void report_retention(struct profile_report *r, const struct measured_retention 
     for (size_t i = 0; i < n; i++) {
         const struct measured_retention *m = &rows[i];
         r->policy[i] = m->policy->name;
-        const double cells[] = {(double)m->context,         m->ratio,
-                                m->retained_mass.mean,      moments_sd(&m->retained_mass),
-                                m->attention_error.mean,    moments_sd(&m->attention_error)};
+        const double cells[] = {(double)m->context,      m->ratio,
+                                m->retained_mass.mean,   moments_sd(&m->retained_mass),
+                                m->attention_error.mean, moments_sd(&m->attention_error)};
         for (size_t c = 0; c < sizeof cells / sizeof *cells; c++) row(r, i)[c] = cells[c];
+    }
+}
+
+static const char *const range_columns[] = {"context", "vectors", "scores", "min", "max", "outside", "recomputed"};
+enum { RANGE_COLUMNS = sizeof range_columns / sizeof *range_columns };
+
+void report_range(struct profile_report *r, const size_t *contexts, size_t n, const struct measured_range *rows)
+{
+    *r = (struct profile_report){.columns = range_columns, .n_columns = RANGE_COLUMNS, .n_rows = n};
+    text_init(&r->notes);
+    r->cells = xcalloc(n * RANGE_COLUMNS, sizeof *r->cells);
+    for (size_t i = 0; i < n; i++) {
+        const struct softmax_range_result *m = &rows[i].count;
+        const double cells[] = {(double)contexts[i], (double)m->vectors, (double)m->scores, m->min, m->max,
+                                m->outside,          m->recomputed};
+        for (size_t c = 0; c < RANGE_COLUMNS; c++) row(r, i)[c] = cells[c];
     }
 }
 
@@ -96,8 +102,8 @@ void report_fit_locality(struct profile_report *r)
             y[i] = row(r, i)[c];
         }
         if (power_law_fit(x, y, r->n_rows, &law))
-            text_addf(&r->notes, "fit: %s = %.4g n^%.4g; standard errors %.2g and %.2g; deviates by %.2g %%\n", r->columns[c], law.a, law.b,
-                      law.a_se, law.b_se, 100 * law.residual);
+            text_addf(&r->notes, "fit: %s = %.4g n^%.4g; standard errors %.2g and %.2g; deviates by %.2g %%\n", r->columns[c],
+                      law.a, law.b, law.a_se, law.b_se, 100 * law.residual);
         else
             text_addf(&r->notes, "fit: %s has no law a n^b: that takes three contexts and positive numbers\n", r->columns[c]);
     }
@@ -138,6 +144,7 @@ static char *retention_fault(const struct profile_report *r)
 
 char *report_fault(const struct profile_report *r)
 {
+    if (r->columns == range_columns) return NULL; /* nothing reads it but people */
     return r->policy ? retention_fault(r) : locality_fault(r);
 }
 
@@ -154,6 +161,8 @@ static void add_comments(struct text *t, const char *lines)
     }
 }
 
+enum { DIGITS = 6 };
+
 void report_csv(const struct profile_report *r, const char *head, struct text *ret)
 {
     add_comments(ret, head);
@@ -162,7 +171,7 @@ void report_csv(const struct profile_report *r, const char *head, struct text *r
     text_add(ret, "\n");
     for (size_t i = 0; i < r->n_rows; i++) {
         if (r->policy) text_addf(ret, "%s,", r->policy[i]);
-        for (size_t c = 0; c < numbers(r); c++) text_addf(ret, "%s%.6g", c ? "," : "", row(r, i)[c]);
+        for (size_t c = 0; c < numbers(r); c++) text_addf(ret, "%s%.*g", c ? "," : "", DIGITS, row(r, i)[c]);
         text_add(ret, "\n");
     }
 }

@@ -210,3 +210,27 @@ bool measure_retention(const struct measure_plan *p, const struct retention_poli
     struct retention_work w = {rows, n, p};
     return each_layer(p, retention_layer, &w, diags);
 }
+
+/* ---- the range of scores ------------------------------------------------------------------------------------------------------------ */
+
+struct range_work {
+    const struct softmax_range *range;
+    struct measured_range *rows;
+};
+
+static bool range_layer(void *user, size_t c, const struct head *heads, size_t n, size_t first, struct diags *diags)
+{
+    struct range_work *w = user;
+    for (size_t h = 0; h < n; h++)
+        if (!softmax_range_count(&heads[h], w->range, first, &w->rows[c].count, diags)) return false;
+    return true;
+}
+
+bool measure_range(const struct measure_plan *p, const struct softmax_range *r, struct measured_range *rows, struct diags *diags)
+{
+    for (size_t c = 0; c < p->n_contexts; c++) rows[c] = (struct measured_range){0};
+    struct range_work w = {r, rows};
+    if (!each_layer(p, range_layer, &w, diags)) return false;
+    for (size_t c = 0; c < p->n_contexts; c++) softmax_range_finish(&rows[c].count);
+    return true;
+}

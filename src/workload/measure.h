@@ -7,6 +7,7 @@
 #include "workload/eviction.h"
 #include "workload/head.h"
 #include "workload/locality.h"
+#include "workload/softmax_range.h"
 
 /* Where heads come from, layer by layer. */
 struct head_source {
@@ -65,5 +66,11 @@ struct measured_retention {
  * policy (voting below its reserved length, a window that is nothing but sinks) has no row. */
 bool measure_retention(const struct measure_plan *p, const struct retention_policy *policies, size_t n_policies,
                        const double *ratios, size_t n_ratios, struct measured_retention *rows, size_t *ret_n, struct diags *diags);
+
+/* Scores of the steps of one context, and how many vectors a unified maximum computes anew. */
+struct measured_range {
+    struct softmax_range_result count;
+};
+bool measure_range(const struct measure_plan *p, const struct softmax_range *r, struct measured_range *rows, struct diags *diags);
 
 #endif
