@@ -4,7 +4,11 @@
 #include "dse_config.h"
 #include "hw/sram.h"
 #include "workload/profile.h"
+<<<<<<< HEAD
 #include "workload/requests.h"
+=======
+#include "workload/retention.h"
+>>>>>>> quality
 
 #include <stdlib.h>
 #include <string.h>
@@ -90,8 +94,13 @@ static void free_entry(enum dse_kind kind, struct dse_entry *entry)
         sram_table_free((struct dse_sram_table *)entry);
     else if (kind == DSE_KIND_PROFILE)
         profile_free((struct dse_profile *)entry);
+<<<<<<< HEAD
     else if (kind == DSE_KIND_REQUESTS)
         requests_free((struct dse_requests *)entry);
+=======
+    else if (kind == DSE_KIND_RETENTION)
+        retention_free((struct dse_retention *)entry);
+>>>>>>> quality
     else
         free(entry); /* its strings are interned */
 }
@@ -295,19 +304,57 @@ static bool load_toml(struct catalog *c, enum dse_kind kind, const char *data_di
     return ok;
 }
 
+<<<<<<< HEAD
+=======
+/* profiles.NAME or retentions.NAME = "file.csv", relative to the TOML file. */
+static bool add_profile_key(struct catalog *c, enum dse_kind kind, const struct toml_doc *doc, const struct toml_node *node,
+                            struct diags *diags)
+{
+    if (node->type != TOML_STRING)
+        return diags_input(diags, toml_loc(doc, node), doc->text, NULL, "%s: the name of a CSV file is needed, not %s", node->key,
+                           toml_type_name(node->type));
+    if (!is_new(c, kind, doc, node, diags)) return false;
+    const char *slash = strrchr(doc->file, '/');
+    int folder = slash && node->string[0] != '/' ? (int)(slash - doc->file + 1) : 0;
+    char *path = xasprintf("%.*s%s", folder, doc->file, node->string);
+    bool ok = (kind == DSE_KIND_PROFILE ? catalog_add_profile : catalog_add_retention)(c, node->key, path, diags);
+    free(path);
+    return ok;
+}
+
+/* Kinds whose entries are CSV files of their own. */
+static bool is_profile(enum dse_kind kind)
+{
+    return kind == DSE_KIND_PROFILE || kind == DSE_KIND_RETENTION;
+}
+
+>>>>>>> quality
 bool catalog_add_table(struct catalog *c, const struct toml_doc *doc, const struct toml_node *table, struct diags *diags)
 {
     const char *allowed[DSE_KIND_COUNT];
     size_t n_allowed = 0;
     for (int k = 0; k < DSE_KIND_COUNT; k++)
-        if (entry_kinds[k].fields || k == DSE_KIND_PROFILE) allowed[n_allowed++] = kind_plural((enum dse_kind)k);
+        if (entry_kinds[k].fields || is_profile((enum dse_kind)k)) allowed[n_allowed++] = kind_plural((enum dse_kind)k);
     bool ok = toml_check_keys(doc, table, allowed, n_allowed, diags);
     for (int k = 0; k < DSE_KIND_COUNT; k++) {
+<<<<<<< HEAD
         if (k != DSE_KIND_PROFILE && !entry_kinds[k].fields) continue;
         const struct toml_node *entries = toml_expect(doc, table, kind_plural((enum dse_kind)k), TOML_TABLE, diags);
         if (!entries && toml_get(table, kind_plural((enum dse_kind)k))) ok = false;
         for (size_t i = 0; entries && i < entries->n; i++)
             ok = add_entry(c, (enum dse_kind)k, doc, &entries->children[i], diags) && ok;
+=======
+        bool profiles = is_profile((enum dse_kind)k);
+        if (!profiles && !entry_kinds[k].fields) continue;
+        const struct toml_node *entries = toml_expect(doc, table, kind_plural((enum dse_kind)k), TOML_TABLE, diags);
+        if (!entries && toml_get(table, kind_plural((enum dse_kind)k))) ok = false;
+        for (size_t i = 0; entries && i < entries->n; i++) {
+            const struct toml_node *node = &entries->children[i];
+            ok = (profiles ? add_profile_key(c, (enum dse_kind)k, doc, node, diags)
+                           : add_toml_entry(c, (enum dse_kind)k, doc, node, diags)) &&
+                 ok;
+        }
+>>>>>>> quality
     }
     return ok;
 }
