@@ -206,9 +206,6 @@ static void read_file(struct reader *r)
     else
         read_lines(r, f);
     fclose(f);
-    if (r->ok && !r->n_rows)
-        r->ok =
-            diags_input(r->diags, loc, NULL, NULL, r->have_header ? "has no rows below its header" : "is empty: it has no header");
 }
 
 /* ---- order ----------------------------------------------------------------------------------------------------------------------- */
@@ -277,13 +274,17 @@ static bool check_missing(const struct reader *r)
 
 static bool order(struct reader *r)
 {
+    struct srcloc loc = {.file = r->loc.file};
+    if (!r->rows)
+        return diags_input(r->diags, loc, NULL, NULL,
+                           r->have_header ? "has no rows below its header" : "is empty: it has no header");
     qsort(r->rows, r->n_rows, sizeof *r->rows, compare_rows);
     r->info.layer_ids = r->layer_ids = distinct(r, LAYER, &r->info.layers);
     r->info.head_ids = r->head_ids = distinct(r, HEAD, &r->info.heads);
     r->info.d = r->d;
     for (size_t i = 0; i < r->n_rows; i++)
         if ((size_t)r->rows[i].key[POSITION] >= r->info.n) r->info.n = (size_t)r->rows[i].key[POSITION] + 1;
-    return trace_check(&r->info, (struct srcloc){.file = r->loc.file}, r->diags) && check_twice(r) && check_missing(r);
+    return trace_check(&r->info, loc, r->diags) && check_twice(r) && check_missing(r);
 }
 
 /* ---- writing --------------------------------------------------------------------------------------------------------------------- */
