@@ -66,3 +66,9 @@ if wanted front; then
     echo "== Pareto fronts and hypervolume, against moocore 0.20 as published, each over one pass of its own machine's data"
     "$build"/bench/bench_front
 fi
+
+if wanted eviction; then
+    echo
+    echo "== eviction: a sweep over policies and ratios for a layer (to reach: under 10 s)"
+    "$build"/bench/bench_eviction
+fi

@@ -1,6 +1,7 @@
 /* Fixed-point arithmetic of SwiftKV: products on DSPs (E1), the exponential (E12, E13), the rotary embedding (E14, E15). */
 #include "swiftkv.h"
 
+#include <dse/fixed.h>
 #include <math.h>
 
 /* ---- products -------------------------------------------------------------------------------------------------------------- */
@@ -45,14 +46,12 @@ double swiftkv_exp_swept(int64_t lut_bits, int64_t q_frac_bits, bool rounded)
     int64_t entries = (int64_t)1 << lut_bits, steps = (int64_t)1 << (q_frac_bits - lut_bits);
     double scale = (double)((int64_t)1 << q_frac_bits), h = 1 / (double)entries, worst = 0;
     for (int64_t k = 0; k < entries; k++) {
-        double value = exp2(-(double)k * h), slope = (exp2(-(double)(k + 1) * h) - value) / h;
-        if (rounded) {
-            value = round(value * scale) / scale;
-            slope = round(slope * scale) / scale;
-        }
+        struct dse_exp2_piece piece = dse_exp2_piece(lut_bits, q_frac_bits, k);
+        double value, slope;
+        dse_exp2_chord(lut_bits, k, &value, &slope);
         for (int64_t i = 0; i < steps; i++) {
-            double delta = (double)i / scale, y = value + slope * delta;
-            if (rounded) y = floor(y * scale) / scale;
+            double delta = (double)i / scale;
+            double y = rounded ? (double)dse_exp2_at(piece, q_frac_bits, i) / scale : value + slope * delta;
             double error = fabs(y * exp2((double)k * h + delta) - 1);
             if (error > worst) worst = error;
         }

@@ -4,6 +4,8 @@
 #include "dse_config.h"
 #include "hw/sram.h"
 #include "workload/profile.h"
+#include "workload/requests.h"
+#include "workload/retention.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -65,6 +67,7 @@ const struct entry_kind entry_kinds[DSE_KIND_COUNT] = {
     [DSE_KIND_GPU] = {dse_gpu_fields, sizeof(struct dse_gpu), NULL},
     [DSE_KIND_FPGA] = {dse_fpga_fields, sizeof(struct dse_fpga), NULL},
     [DSE_KIND_ENGINE] = {dse_engine_fields, sizeof(struct dse_engine), NULL},
+    [DSE_KIND_REQUESTS] = {dse_requests_fields, sizeof(struct dse_requests), dse_requests_check},
 };
 
 void catalog_add(struct catalog *c, enum dse_kind kind, struct dse_entry *entry)
@@ -88,6 +91,10 @@ static void free_entry(enum dse_kind kind, struct dse_entry *entry)
         sram_table_free((struct dse_sram_table *)entry);
     else if (kind == DSE_KIND_PROFILE)
         profile_free((struct dse_profile *)entry);
+    else if (kind == DSE_KIND_REQUESTS)
+        requests_free((struct dse_requests *)entry);
+    else if (kind == DSE_KIND_RETENTION)
+        retention_free((struct dse_retention *)entry);
     else
         free(entry); /* its strings are interned */
 }
@@ -255,28 +262,49 @@ static bool add_toml_entry(struct catalog *c, enum dse_kind kind, const struct t
     return true;
 }
 
+/* What reads the CSV file of one entry of a kind; NULL for kinds that have no such files. */
+typedef bool (*csv_adder_fn)(struct catalog *c, const char *name, const char *path, struct diags *diags);
+static csv_adder_fn csv_adder(enum dse_kind kind)
+{
+    switch (kind) {
+    case DSE_KIND_PROFILE: return catalog_add_profile;
+    case DSE_KIND_RETENTION: return catalog_add_retention;
+    case DSE_KIND_REQUESTS: return catalog_add_requests;
+    default: return NULL;
+    }
+}
+
+/* profiles.NAME = "file.csv" and the like, relative to the TOML file. */
+static bool add_csv_entry(struct catalog *c, enum dse_kind kind, const struct toml_doc *doc, const struct toml_node *node,
+                          struct diags *diags)
+{
+    if (node->type != TOML_STRING)
+        return diags_input(diags, toml_loc(doc, node), doc->text, NULL, "%s: the name of a CSV file is needed, not %s", node->key,
+                           toml_type_name(node->type));
+    if (!is_new(c, kind, doc, node, diags)) return false;
+    const char *slash = strrchr(doc->file, '/');
+    int folder = slash && node->string[0] != '/' ? (int)(slash - doc->file + 1) : 0;
+    char *path = xasprintf("%.*s%s", folder, doc->file, node->string);
+    bool ok = csv_adder(kind)(c, node->key, path, diags);
+    free(path);
+    return ok;
+}
+
+/* A kind's entry, in the form that it may have. */
+static bool add_entry(struct catalog *c, enum dse_kind kind, const struct toml_doc *doc, const struct toml_node *node,
+                      struct diags *diags)
+{
+    bool csv = !entry_kinds[kind].fields || (csv_adder(kind) && node->type == TOML_STRING);
+    return csv ? add_csv_entry(c, kind, doc, node, diags) : add_toml_entry(c, kind, doc, node, diags);
+}
+
 static bool load_toml(struct catalog *c, enum dse_kind kind, const char *data_dir, struct diags *diags)
 {
     char *path = xasprintf("%s/catalog/%s.toml", data_dir, kind_plural(kind));
     struct toml_doc *doc = toml_read_file(path, diags);
     bool ok = doc != NULL;
-    for (size_t i = 0; doc && i < doc->root.n; i++) ok = add_toml_entry(c, kind, doc, &doc->root.children[i], diags) && ok;
+    for (size_t i = 0; doc && i < doc->root.n; i++) ok = add_entry(c, kind, doc, &doc->root.children[i], diags) && ok;
     toml_free(doc);
-    free(path);
-    return ok;
-}
-
-/* profiles.NAME = "file.csv", relative to the TOML file. */
-static bool add_profile_key(struct catalog *c, const struct toml_doc *doc, const struct toml_node *node, struct diags *diags)
-{
-    if (node->type != TOML_STRING)
-        return diags_input(diags, toml_loc(doc, node), doc->text, NULL, "%s: the name of a CSV file is needed, not %s", node->key,
-                           toml_type_name(node->type));
-    if (!is_new(c, DSE_KIND_PROFILE, doc, node, diags)) return false;
-    const char *slash = strrchr(doc->file, '/');
-    int folder = slash && node->string[0] != '/' ? (int)(slash - doc->file + 1) : 0;
-    char *path = xasprintf("%.*s%s", folder, doc->file, node->string);
-    bool ok = catalog_add_profile(c, node->key, path, diags);
     free(path);
     return ok;
 }
@@ -286,17 +314,14 @@ bool catalog_add_table(struct catalog *c, const struct toml_doc *doc, const stru
     const char *allowed[DSE_KIND_COUNT];
     size_t n_allowed = 0;
     for (int k = 0; k < DSE_KIND_COUNT; k++)
-        if (entry_kinds[k].fields || k == DSE_KIND_PROFILE) allowed[n_allowed++] = kind_plural((enum dse_kind)k);
+        if (entry_kinds[k].fields || csv_adder((enum dse_kind)k)) allowed[n_allowed++] = kind_plural((enum dse_kind)k);
     bool ok = toml_check_keys(doc, table, allowed, n_allowed, diags);
     for (int k = 0; k < DSE_KIND_COUNT; k++) {
-        bool profiles = k == DSE_KIND_PROFILE;
-        if (!profiles && !entry_kinds[k].fields) continue;
+        if (!csv_adder((enum dse_kind)k) && !entry_kinds[k].fields) continue;
         const struct toml_node *entries = toml_expect(doc, table, kind_plural((enum dse_kind)k), TOML_TABLE, diags);
         if (!entries && toml_get(table, kind_plural((enum dse_kind)k))) ok = false;
-        for (size_t i = 0; entries && i < entries->n; i++) {
-            const struct toml_node *node = &entries->children[i];
-            ok = (profiles ? add_profile_key(c, doc, node, diags) : add_toml_entry(c, (enum dse_kind)k, doc, node, diags)) && ok;
-        }
+        for (size_t i = 0; entries && i < entries->n; i++)
+            ok = add_entry(c, (enum dse_kind)k, doc, &entries->children[i], diags) && ok;
     }
     return ok;
 }

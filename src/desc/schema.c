@@ -65,6 +65,7 @@ static void add_metrics(struct schema *s, const struct dse_metric *table, size_t
                                     .max = (double)INFINITY,
                                     .choices = m->choices,
                                     .without = listed(without, m->name),
+                                    .may_be_null = (m->flags & DSE_METRIC_MAY_BE_NULL) != 0,
                                     .better = m->better};
     }
 }
@@ -199,10 +200,16 @@ char *field_allowed(const struct field *f)
 static const struct {
     const char *singular, *plural;
 } kinds[] = {
-    [DSE_KIND_LLM] = {"llm", "llms"},          [DSE_KIND_MEMORY] = {"memory", "memories"},
-    [DSE_KIND_GPU] = {"gpu", "gpus"},          [DSE_KIND_FPGA] = {"fpga", "fpgas"},
-    [DSE_KIND_ENGINE] = {"engine", "engines"}, [DSE_KIND_TECHNOLOGY] = {"technology", "technologies"},
-    [DSE_KIND_SRAM] = {"sram", "srams"},       [DSE_KIND_PROFILE] = {"profile", "profiles"},
+    [DSE_KIND_LLM] = {"llm", "llms"},
+    [DSE_KIND_MEMORY] = {"memory", "memories"},
+    [DSE_KIND_GPU] = {"gpu", "gpus"},
+    [DSE_KIND_FPGA] = {"fpga", "fpgas"},
+    [DSE_KIND_ENGINE] = {"engine", "engines"},
+    [DSE_KIND_TECHNOLOGY] = {"technology", "technologies"},
+    [DSE_KIND_SRAM] = {"sram", "srams"},
+    [DSE_KIND_PROFILE] = {"profile", "profiles"},
+    [DSE_KIND_REQUESTS] = {"request mix", "requests"},
+    [DSE_KIND_RETENTION] = {"retention", "retentions"},
 };
 _Static_assert(sizeof kinds / sizeof *kinds == DSE_KIND_COUNT, "every catalog has its words");
 

@@ -134,7 +134,7 @@ static double score_exactly(struct locality *l, size_t from, double max)
 static void find_exactly(struct locality *l)
 {
     struct locality_found *f = &l->exactly;
-    double max = score_exactly(l, 0, -INFINITY);
+    double max = score_exactly(l, 0, (double)-INFINITY);
     size_t n = 0;
     for (size_t i = 0; i < l->cached; i++) {
         f->position[n] = i;

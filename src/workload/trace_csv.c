@@ -25,12 +25,13 @@ struct reader {
     const char *text;  /* of its line */
     struct diags *diags;
     int bits;
-    bool have_header, ok;
+    bool have_header, ended, ok; /* ended: a row, with the last line */
     size_t d, cell;
     struct row row;
     struct row *rows;
     float *values;
     size_t n_rows, rows_capacity, n_values, values_capacity;
+    int32_t *layer_ids, *head_ids;
     struct trace_info info; /* of all rows */
 };
 
@@ -158,6 +159,7 @@ static void on_row(int terminator, void *user)
     else if (r->ok && r->cell)
         end_row(r);
     r->cell = 0;
+    r->ended = true;
 }
 
 /* ---- the file -------------------------------------------------------------------------------------------------------------------- */
@@ -171,17 +173,17 @@ static void read_lines(struct reader *r, FILE *f)
     char *line = NULL;
     size_t capacity = 0;
     ssize_t n;
-    int at = 0;
     while (r->ok && (n = getline(&line, &capacity, f)) >= 0) {
-        at++;
-        if (r->cell == 0) r->loc.line = at; /* else a quoted cell goes on */
         char *s = line;
-        if (at == 1 && strncmp(s, "\xEF\xBB\xBF", 3) == 0) s += 3;
-        if (*s == '#' && r->cell == 0) continue;
+        if (++r->loc.line == 1 && strncmp(s, "\xEF\xBB\xBF", 3) == 0) s += 3;
+        if (*s == '#') continue;
         size_t length = (size_t)n - (size_t)(s - line);
         r->text = s;
+        r->ended = false;
         if (csv_parse(&parser, s, length, on_cell, on_row, r) != length)
             wrong(r, 0, NULL, "is not CSV: %s", csv_strerror(csv_error(&parser)));
+        else if (!r->ended && line[n - 1] == '\n')
+            wrong(r, 0, NULL, "is not CSV: a quote is not closed in this line");
     }
     if (r->ok && csv_fini(&parser, on_cell, on_row, r) != 0) wrong(r, 0, NULL, "is not CSV: %s", csv_strerror(csv_error(&parser)));
     if (r->ok && ferror(f)) r->ok = diags_input(r->diags, (struct srcloc){r->loc.file, 0, 0}, NULL, NULL, "cannot read the file");
@@ -276,8 +278,8 @@ static bool check_missing(const struct reader *r)
 static bool order(struct reader *r)
 {
     qsort(r->rows, r->n_rows, sizeof *r->rows, compare_rows);
-    r->info.layer_ids = distinct(r, LAYER, &r->info.layers);
-    r->info.head_ids = distinct(r, HEAD, &r->info.heads);
+    r->info.layer_ids = r->layer_ids = distinct(r, LAYER, &r->info.layers);
+    r->info.head_ids = r->head_ids = distinct(r, HEAD, &r->info.heads);
     r->info.d = r->d;
     for (size_t i = 0; i < r->n_rows; i++)
         if ((size_t)r->rows[i].key[POSITION] >= r->info.n) r->info.n = (size_t)r->rows[i].key[POSITION] + 1;
@@ -324,7 +326,7 @@ bool trace_import_csv(const char *from, const struct trace_info *wanted, const s
               trace_write(to, &s.trace, pull_csv, &s, diags);
     free(r.rows);
     free(r.values);
-    free((void *)(uintptr_t)r.info.layer_ids);
-    free((void *)(uintptr_t)r.info.head_ids);
+    free(r.layer_ids);
+    free(r.head_ids);
     return ok;
 }

@@ -7,6 +7,7 @@
 #include "config/csv_table.h"
 #include "desc/schema.h"
 #include "dse_config.h"
+#include "workload/requests.h"
 
 #include <dse/hw.h>
 #include <math.h>
@@ -164,6 +165,37 @@ static void catalog__refuses_values_of_entries(void **state)
     refuse("[engines.x]\nsoftmax = 7\nsource = 'me'\n", kind, 2);
 }
 
+static void catalog__refuses_requests_that_do_not_fit_together(void **state)
+{
+    (void)state;
+    static const char good[] = "[requests.x]\nprompt_median = 9\nprompt_p90 = 8\ngenerate_median = 1\ngenerate_p90 = 1\n"
+                               "max_tokens = 20\nsource = 'me'\n";
+    refuse_one(good, 1, 11, "request mix x: prompt_p90 is below prompt_median");
+    refuse_one("requests.x = 'no such file.csv'\n", 0, 0, "No such file");
+    refuse_one("requests.x = 7\n", 1, 10, "x is an integer; an entry is a table");
+    refuse_one("requests.short = 'short.csv'\n", 1, 10, "request mix \"short\" exists already");
+}
+
+static void catalog__reads_requests_that_were_seen(void **state)
+{
+    (void)state;
+    char *dir = scratch_new(), *path = xasprintf("%s/mine.toml", dir);
+    scratch_write(dir, "mine.toml", "[requests]\nseen = 'seen.csv'\nnone = 'none.csv'\n");
+    scratch_write(dir, "seen.csv", "# source: the test\nprompt,generate\n100,7\n20,900\n3000,1\n");
+    scratch_write(dir, "none.csv", "prompt,generate\n100,7\n20,0\n");
+    struct catalog *c = catalog_new(toy_data_dir(), &diags);
+    assert_false(catalog_add_file(c, path, &diags));
+    expect_complaint(&diags, 0, 0, "requests none: request 2: 0 tokens generated; 1 to 10000000");
+    const struct dse_requests *r = (const struct dse_requests *)catalog_find(c, DSE_KIND_REQUESTS, "seen");
+    assert_non_null(r);
+    assert_string_equal(r->entry.source, "the test");
+    assert_true(r->prompt_median == 100 && r->generate_p90 == 900 && r->max_tokens == 3001);
+    assert_null(catalog_find(c, DSE_KIND_REQUESTS, "none"));
+    catalog_free(c);
+    free(path);
+    scratch_remove(dir);
+}
+
 /* ---- CSV ------------------------------------------------------------------------------------------------------------------- */
 
 static void refuse_csv(const char *text, int line, int column, const char *part)
@@ -224,14 +256,91 @@ static void csv__reads_cells_and_comments(void **state)
     scratch_remove(dir);
 }
 
+static const struct dse_profile *own_profile(struct catalog *c, const char *dir, const char *text)
+{
+    scratch_write(dir, "own.csv", text);
+    char *path = xasprintf("%s/own.csv", dir), *toml = xasprintf("profiles.own = '%s'\n", path);
+    struct toml_doc *doc = toml_read_text("t", toml, strlen(toml), &diags);
+    catalog_add_table(c, doc, &doc->root, &diags);
+    toml_free(doc);
+    free(toml);
+    free(path);
+    return (const struct dse_profile *)catalog_find(c, DSE_KIND_PROFILE, "own");
+}
+
+/* Files with the five statistics alone stay what they are; two more columns are what LAD loses; the rest is spread. */
+static void catalog__profiles_may_know_their_error(void **state)
+{
+    (void)state;
+    struct catalog *c = toy_catalog();
+    char *dir = scratch_new();
+    const struct dse_profile *sparse = (const struct dse_profile *)catalog_find(c, DSE_KIND_PROFILE, "sparse");
+    assert_true(isnan(dse_profile_error_at(sparse, 256).attention_error) &&
+                isnan(dse_profile_error_at(sparse, 256).false_negative));
+#define HEADER "context,centers,large,active,updates,hit_ratio"
+    const struct dse_profile *own = own_profile(c, dir,
+                                                HEADER ",attention_error,false_negative,centers_sd\n64,4,2,16,1,0.5,0.25,0.125,0\n"
+                                                       "128,5,2,20,1,0.5,0.5,0.0625,1\n256,6,3,30,2,0.5,0.75,0.03125,2\n");
+    assert_non_null(own);
+    assert_true(dse_profile_error_at(own, 128).attention_error == 0.5 && dse_profile_error_at(own, 128).false_negative == 0.0625);
+    catalog_free(c);
+    const struct {
+        const char *text;
+        int line, column;
+        const char *part;
+    } bad[] = {
+        {HEADER ",attention_error\n64,4,2,16,1,0.5,0.25\n", 0, 0, "has attention_error without false_negative"},
+        {HEADER ",false_negative\n", 1, 1, "hit_ratio; then, if at all, attention_error,false_negative"},
+        {HEADER ",attention_error,false_negative\n64,4,2,16,1,0.5,1,0\n128,4,2,16,1,0.5,1,2\n256,4,2,16,1,0.5,1,0\n", 0, 0,
+         "point 2: false_negative 2 is outside of 0 to 1"},
+        {HEADER ",attention_error,false_negative\n64,4,2,16,1,0.5,1,0\n128,4,2,16,1,0.5,-1,0\n256,4,2,16,1,0.5,1,0\n", 0, 0,
+         "point 2: attention_error -1 is not a positive number"},
+        {HEADER ",attention_error,false_negative,centers_sd\n64,4,2,16,1,0.5,1,0,-3\n128,4,2,16,1,0.5,1,0,0\n"
+                "256,4,2,16,1,0.5,1,0,0\n",
+         2, 21, "centers_sd: -3 is below 0"},
+    };
+#undef HEADER
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+        c = toy_catalog();
+        assert_null(own_profile(c, dir, bad[i].text));
+        expect_complaint(&diags, bad[i].line, bad[i].column, bad[i].part);
+        catalog_free(c);
+    }
+    scratch_remove(dir);
+}
+
+static void catalog__takes_a_users_retention(void **state)
+{
+    (void)state;
+    struct catalog *c = toy_catalog();
+    char *dir = scratch_new(), *path = xasprintf("%s/mine.toml", dir);
+    scratch_write(dir, "mine.toml", "[retentions]\nown = 'own.csv'\n");
+    scratch_copy(dir, toy_data_dir(), "catalog/retentions/steady.csv");
+    char *from = xasprintf("%s/catalog/retentions/steady.csv", dir), *to = xasprintf("%s/own.csv", dir);
+    assert_int_equal(rename(from, to), 0);
+    assert_true(catalog_add_file(c, path, &diags));
+    expect_silence(&diags);
+    const struct dse_retention *own = (const struct dse_retention *)catalog_find(c, DSE_KIND_RETENTION, "own");
+    struct dse_retained at;
+    assert_true(dse_retention_at(own, "voting", 1024, 0.5, &at) && at.mass == 0.75 && at.error == 0.5);
+    refuse_one("[retentions]\nsteady = 'nowhere.csv'\n", 2, 1, "exists already");
+    refuse_one("[retentions]\nx = 3\n", 2, 5, "the name of a CSV file is needed");
+    free(from);
+    free(to);
+    free(path);
+    scratch_remove(dir);
+    catalog_free(c);
+}
+
 /* ---- a broken data directory ------------------------------------------------------------------------------------------------ */
 
 /* The toy data with one file replaced. */
 static void refuse_shipped(const char *name, const char *text, int line, int column, const char *part)
 {
-    static const char *const files[] = {"catalog/llms.toml",  "catalog/memories.toml",      "catalog/gpus.toml",
-                                        "catalog/fpgas.toml", "catalog/engines.toml",       "catalog/technology.csv",
-                                        "catalog/sram.csv",   "catalog/profiles/sparse.csv"};
+    static const char *const files[] = {
+        "catalog/llms.toml",           "catalog/memories.toml",        "catalog/gpus.toml",      "catalog/fpgas.toml",
+        "catalog/engines.toml",        "catalog/requests.toml",        "catalog/technology.csv", "catalog/sram.csv",
+        "catalog/profiles/sparse.csv", "catalog/retentions/steady.csv"};
     char *dir = scratch_new();
     for (size_t i = 0; i < sizeof files / sizeof *files; i++)
         if (strcmp(files[i], name) != 0) scratch_copy(dir, toy_data_dir(), files[i]);
@@ -262,6 +371,14 @@ static void catalog__refuses_a_broken_data_directory(void **state)
     text = xasprintf("%s64,4,2,16,1,0.5\n128,5,2,x,1,0.5\n", profile);
     refuse_shipped("catalog/profiles/sparse.csv", text, 3, 9, "active: \"x\"");
     free(text);
+    text = xasprintf("policy,context,ratio,retained_mass,retained_mass_sd,attention_error,attention_error_sd\n"
+                     "a,64,0.25,0.5,0,0.5,0\na,64,0.5,0.5,-1,0.5,0\n");
+    refuse_shipped("catalog/retentions/steady.csv", text, 3, 14, "retained_mass_sd: -1 is below 0");
+    free(text);
+    text =
+        xasprintf("policy,context,ratio,retained_mass,retained_mass_sd,attention_error,attention_error_sd\na,64,0.5,0.5,0,0.5,0\n");
+    refuse_shipped("catalog/retentions/steady.csv", text, 0, 0, "retention steady: policy \"a\" at context 64: 1 ratio below 1");
+    free(text);
     text = xasprintf("%s64,4,2,16,1,0.5\n128,4,2,16,1,0.5\n32,5,2,16,1,0.5\n", profile);
     refuse_shipped("catalog/profiles/sparse.csv", text, 0, 0, "profile sparse: ");
     free(text);
@@ -288,8 +405,12 @@ int main(void)
         cmocka_unit_test(catalog__takes_a_users_file),
         cmocka_unit_test(catalog__refuses_entries_that_are_not_whole),
         cmocka_unit_test(catalog__refuses_values_of_entries),
+        cmocka_unit_test(catalog__refuses_requests_that_do_not_fit_together),
+        cmocka_unit_test(catalog__reads_requests_that_were_seen),
         cmocka_unit_test(csv__names_the_line_of_what_is_wrong),
         cmocka_unit_test(csv__reads_cells_and_comments),
+        cmocka_unit_test(catalog__profiles_may_know_their_error),
+        cmocka_unit_test(catalog__takes_a_users_retention),
         cmocka_unit_test(catalog__refuses_a_broken_data_directory),
         cmocka_unit_test(catalog__finds_its_data),
     };

@@ -1,0 +1,24 @@
+/* Fixed-point arithmetic that models and functional experiments share: 2^x by a table and straight lines, SwiftKV's exponential (Eq. 9,
+ * Eq. 10).
+ *
+ * The exponential of x <= 0 is 2^(x log2 e) = 2^-i 2^-f with a whole i >= 0 and f in [0, 1). The first lut_bits of f choose a piece, the
+ * others are how far into it: value - slope * delta, in frac_bits fraction bits; 2^-i is a shift.
+ */
+#ifndef DSE_FIXED_H
+#define DSE_FIXED_H
+
+#include <stdint.h>
+
+/* One of the 2^lut_bits chords over 2^-f: from 2^-(k h) at f = k h on, h = 2^-lut_bits. Units of 2^-frac_bits, rounded to nearest. */
+struct dse_exp2_piece {
+    int64_t value, slope; /* the slope is negative: a change a unit of f */
+};
+
+/* Piece k of 2^lut_bits. Requires 0 <= k < 2^lut_bits, lut_bits <= frac_bits <= 30. Pure. */
+struct dse_exp2_piece dse_exp2_piece(int64_t lut_bits, int64_t frac_bits, int64_t k);
+/* The piece at `delta` units of 2^-frac_bits behind its left end, rounded down. Requires 0 <= delta <= 2^(frac_bits - lut_bits). */
+int64_t dse_exp2_at(struct dse_exp2_piece piece, int64_t frac_bits, int64_t delta);
+/* The ends of the same chord before rounding: 2^-(k h) and the slope. */
+void dse_exp2_chord(int64_t lut_bits, int64_t k, double *ret_value, double *ret_slope);
+
+#endif

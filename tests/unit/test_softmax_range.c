@@ -1,0 +1,356 @@
+/* The reach of scores: counts against a count by hand, the smallest ranges, and what fp32 partial sums lose. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <cmocka.h>
+
+#include "random_head.h"
+#include "workload/softmax_partial.h"
+#include "workload/softmax_range.h"
+
+#include <float.h>
+#include <string.h>
+
+enum { N = 200, D = 16 };
+
+static struct diags diags;
+
+static int start(void **state)
+{
+    (void)state;
+    diags_init(&diags);
+    return 0;
+}
+
+static int stop(void **state)
+{
+    (void)state;
+    diags_release(&diags);
+    return 0;
+}
+
+static void assert_close(double got, double wanted, double tolerance)
+{
+    if (fabs(got - wanted) <= tolerance) return;
+    print_error("got %.17g, wanted %.17g +- %g\n", got, wanted, tolerance);
+    assert_true(false);
+}
+
+/* A head of dimension 1 whose score of position i is x[i] at every step. */
+static struct head given_scores(const float *x, size_t n)
+{
+    struct head h;
+    head_init(&h, n, 1);
+    for (size_t i = 0; i < n; i++) {
+        h.q[i] = 1;
+        h.k[i] = x[i];
+        h.v[i] = (float)i;
+    }
+    return h;
+}
+
+/* ---- counts ------------------------------------------------------------------------------------------------------------------ */
+
+static void count__is_what_one_counts_by_hand(void **state)
+{
+    (void)state;
+    struct head h = given_scores((const float[]){0, 1, 5, 1, -4}, 5);
+    struct softmax_range_result r = {0};
+    const struct softmax_range range = {.phi = 1, .low = -5, .high = 4}; /* 5 - 1 and -4 - 1 are on the edges: outside */
+    assert_true(softmax_range_count(&h, &range, 0, &r, &diags));
+    assert_true(r.vectors == 5 && r.scores == 15 && r.min == -4 && r.max == 5);
+    softmax_range_finish(&r);
+    assert_close(r.recomputed, 3 / 5.0, 0); /* from position 2 on */
+    assert_close(r.outside, 4 / 15.0, 1e-16);
+    assert_true(r.lengths[0].vectors == 1 && r.lengths[1].vectors == 2 && r.lengths[2].vectors == 2);
+    assert_close(r.lengths[1].recomputed, 0.5, 0);
+    assert_true(isnan(r.lengths[3].recomputed));
+    head_release(&h);
+}
+
+static void count__adds_up_over_heads_and_lengths(void **state)
+{
+    (void)state;
+    struct head a = random_head(N, D, 2, 1), b = random_head(N / 2, D, 3, 2);
+    const struct softmax_range range = {.phi = 0.5, .low = -5, .high = 6};
+    struct softmax_range_result both = {0}, one = {0}, two = {0};
+    assert_true(softmax_range_count(&a, &range, 3, &both, &diags) && softmax_range_count(&b, &range, 0, &both, &diags));
+    assert_true(softmax_range_count(&a, &range, 3, &one, &diags) && softmax_range_count(&b, &range, 0, &two, &diags));
+    assert_true(both.vectors == one.vectors + two.vectors && both.outside == one.outside + two.outside);
+    assert_true(both.min == fmin(one.min, two.min) && both.max == fmax(one.max, two.max));
+    double recomputed = 0, outside = 0;
+    size_t vectors = 0, scores = 0;
+    for (size_t i = 0; i < SOFTMAX_LENGTHS; i++) {
+        recomputed += both.lengths[i].recomputed;
+        outside += both.lengths[i].outside;
+        vectors += both.lengths[i].vectors;
+        scores += both.lengths[i].scores;
+    }
+    assert_true(recomputed == both.recomputed && outside == both.outside && vectors == both.vectors && scores == both.scores);
+    assert_true(both.recomputed > 0 && both.recomputed < (double)both.vectors);
+    head_release(&a);
+    head_release(&b);
+}
+
+/* Independent scores: 1 - (1 - p)^n of the vectors of n scores have one outside. The scores of a step share its query, whose length varies:
+ * those outside cluster, and there are fewer such vectors. */
+static void count__grows_with_the_length_but_less_than_independent_scores_would(void **state)
+{
+    (void)state;
+    struct softmax_spread s;
+    softmax_spread_init(&s);
+    for (uint64_t seed = 0; seed < 20; seed++) {
+        struct head h = random_head(N, 64, 1, seed + 10);
+        assert_true(softmax_spread_add(&s, &h, 0, &diags));
+        head_release(&h);
+    }
+    const struct softmax_range range = {.low = -3, .high = 3};
+    double p = 0, short_ones = softmax_spread_recomputed(&s, &range, 16, 31),
+           long_ones = softmax_spread_recomputed(&s, &range, 128, N);
+    for (double q = 0; q < 1; q += 1e-4) /* share beyond 3 by the quantiles */
+        p += 1e-4 * (fabs(softmax_spread_quantile(&s, q)) >= 3);
+    double independent = 1 - pow(1 - p, 23.5), longer = 1 - pow(1 - p, (128 + N) / 2.0);
+    assert_true(short_ones < independent && short_ones > independent / 2);
+    assert_true(long_ones < longer && long_ones > longer / 2);
+    assert_true(long_ones > 4 * short_ones);
+    softmax_spread_release(&s);
+}
+
+static void count__refuses_what_is_no_range_and_no_steps(void **state)
+{
+    (void)state;
+    struct head h = random_head(4, 2, 1, 1), none = {.n = 3};
+    struct softmax_range_result r = {0};
+    struct softmax_range good = {.low = -1, .high = 1};
+    assert_false(softmax_range_count(&h, &(struct softmax_range){.low = 1, .high = 1}, 0, &r, &diags));
+    assert_false(softmax_range_count(&h, &(struct softmax_range){.phi = (double)NAN, .low = -1, .high = 1}, 0, &r, &diags));
+    assert_false(softmax_range_count(&h, &(struct softmax_range){.low = -1, .high = (double)NAN}, 0, &r, &diags));
+    assert_false(softmax_range_count(&h, &good, 4, &r, &diags));
+    assert_false(softmax_range_count(&none, &good, 0, &r, &diags));
+    assert_true(diags.errors == 5 && r.vectors == 0);
+    assert_string_equal(diags.list[0].message, "no range: phi 0, low 1, high 1");
+    assert_string_equal(diags.list[3].message, "no steps: the first is 4, the head has 4 positions");
+    head_release(&h);
+}
+
+/* ---- the spread ---------------------------------------------------------------------------------------------------------------- */
+
+static void spread__says_the_same_as_a_count(void **state)
+{
+    (void)state;
+    struct head h = random_head(N, D, 2, 3);
+    struct softmax_spread s;
+    softmax_spread_init(&s);
+    assert_true(softmax_spread_add(&s, &h, 0, &diags));
+    for (double width = 1; width < 9; width += 0.5) {
+        const struct softmax_range range = {.phi = 0.25, .low = -width, .high = 0.8 * width};
+        struct softmax_range_result r = {0};
+        assert_true(softmax_range_count(&h, &range, 0, &r, &diags));
+        softmax_range_finish(&r);
+        assert_close(softmax_spread_recomputed(&s, &range, 1, N), r.recomputed, 0);
+        assert_close(softmax_spread_recomputed(&s, &range, 64, 127), r.lengths[6].recomputed, 0);
+    }
+    softmax_spread_release(&s);
+    head_release(&h);
+}
+
+static void spread__has_the_quantiles_of_the_scores(void **state)
+{
+    (void)state;
+    struct head h = given_scores((const float[]){-1.005f, 0.005f, 2.505f, 300, -300}, 5);
+    struct softmax_spread s;
+    softmax_spread_init(&s);
+    assert_true(isnan(softmax_spread_quantile(&s, 0.5)));
+    assert_true(softmax_spread_add(&s, &h, 4, &diags));            /* the last step: each once */
+    assert_close(softmax_spread_quantile(&s, 0), -255.995, 1e-12); /* beyond the bins */
+    assert_close(softmax_spread_quantile(&s, 0.3), -1.005, 1e-12);
+    assert_close(softmax_spread_quantile(&s, 0.6), 0.005, 1e-12);
+    assert_close(softmax_spread_quantile(&s, 0.7), 2.505, 1e-12);
+    assert_close(softmax_spread_quantile(&s, 1), 255.995, 1e-12);
+    softmax_spread_release(&s);
+    head_release(&h);
+}
+
+/* ---- the range for a wanted share ---------------------------------------------------------------------------------------------- */
+
+static double width_of(const struct softmax_range *r)
+{
+    return isinf(r->low) ? r->high : r->high - r->low;
+}
+
+/* The range holds what is wanted, and one that is a little smaller on either side does not. */
+static void find__gives_the_smallest_range_that_holds(void **state)
+{
+    (void)state;
+    struct head h = random_head(N, D, 2, 4);
+    struct softmax_spread s;
+    softmax_spread_init(&s);
+    assert_true(softmax_spread_add(&s, &h, 0, &diags));
+    const double wanted[] = {0, 0.0045, 0.1, 0.5, 0.99};
+    for (size_t w = 0; w < sizeof wanted / sizeof *wanted; w++) {
+        double symmetric = 0;
+        for (enum softmax_side side = SOFTMAX_SYMMETRIC; side <= SOFTMAX_TIGHTEST; side++) {
+            struct softmax_range r;
+            assert_true(softmax_range_find(&s, side, 0.3, wanted[w], 8, N, &r, &diags));
+            assert_true(r.phi == 0.3 && softmax_spread_recomputed(&s, &r, 8, N) <= wanted[w]);
+            double e = 1e-9;
+            const struct softmax_range less[] = {
+                {r.phi, r.low + e, r.high - e}, {r.phi, r.low + e, r.high}, {r.phi, r.low, r.high - e}};
+            assert_true(softmax_spread_recomputed(&s, &less[0], 8, N) > wanted[w]);
+            if (side == SOFTMAX_TIGHTEST) {
+                assert_true(softmax_spread_recomputed(&s, &less[1], 8, N) > wanted[w]);
+                assert_true(softmax_spread_recomputed(&s, &less[2], 8, N) > wanted[w]);
+                assert_true(width_of(&r) <= symmetric + 1e-12);
+            }
+            if (side == SOFTMAX_SYMMETRIC) symmetric = width_of(&r);
+            if (side == SOFTMAX_ABOVE) assert_true(isinf(r.low));
+        }
+    }
+    softmax_spread_release(&s);
+    head_release(&h);
+}
+
+/* Against every pair of a minimum and a maximum. */
+static void find__the_tightest_is_the_least_of_all_pairs(void **state)
+{
+    (void)state;
+    enum { SMALL = 40, LEAVE = 7 };
+    for (uint64_t seed = 0; seed < 10; seed++) {
+        struct head h = random_head(SMALL, 2, 2, seed);
+        struct softmax_spread s;
+        softmax_spread_init(&s);
+        assert_true(softmax_spread_add(&s, &h, 0, &diags));
+        double best = (double)INFINITY;
+        for (size_t i = 0; i < SMALL; i++)
+            for (size_t j = 0; j < SMALL; j++) {
+                size_t held = 0;
+                for (size_t k = 0; k < SMALL; k++)
+                    held += s.vectors[k].min >= s.vectors[i].min && s.vectors[k].max <= s.vectors[j].max;
+                if (held >= SMALL - LEAVE) best = fmin(best, s.vectors[j].max - s.vectors[i].min);
+            }
+        struct softmax_range r;
+        assert_true(softmax_range_find(&s, SOFTMAX_TIGHTEST, 0, LEAVE / (double)SMALL, 1, SMALL, &r, &diags));
+        assert_close(width_of(&r), best, 1e-12);
+        softmax_spread_release(&s);
+        head_release(&h);
+    }
+}
+
+static void find__refuses_shares_and_lengths_that_are_none(void **state)
+{
+    (void)state;
+    struct softmax_spread s;
+    struct softmax_range r;
+    struct head h = random_head(8, 2, 1, 1);
+    softmax_spread_init(&s);
+    assert_true(softmax_spread_add(&s, &h, 0, &diags));
+    assert_false(softmax_range_find(&s, SOFTMAX_ABOVE, 0, 1, 1, 8, &r, &diags));
+    assert_false(softmax_range_find(&s, SOFTMAX_ABOVE, 0, (double)NAN, 1, 8, &r, &diags));
+    assert_false(softmax_range_find(&s, SOFTMAX_ABOVE, (double)INFINITY, 0, 1, 8, &r, &diags));
+    assert_false(softmax_range_find(&s, SOFTMAX_ABOVE, 0, 0, 9, 20, &r, &diags));
+    assert_true(diags.errors == 4);
+    assert_string_equal(diags.list[0].message, "1 is no share of recomputed vectors");
+    assert_string_equal(diags.list[3].message, "there is no vector of 9 to 20 scores");
+    softmax_spread_release(&s);
+    head_release(&h);
+}
+
+/* ---- partial sums in fp32 -------------------------------------------------------------------------------------------------------- */
+
+static struct softmax_partial_result partial(const struct head *h, double phi, double low, double high, size_t part)
+{
+    const struct softmax_partial p = {.range = {phi, low, high}, .part = part};
+    struct softmax_partial_result r;
+    assert_true(softmax_partial_run(h, &p, 0, &r, &diags));
+    return r;
+}
+
+/* A sum of n fp32 terms is off by at most n half units in the last place; weights are at most 1, values at most 6. */
+static void partial__is_as_close_as_fp32_sums_are(void **state)
+{
+    (void)state;
+    struct head h = random_head(N, D, 2, 5);
+    const size_t parts[] = {1, 7, 64, N, 1000};
+    for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) {
+        struct softmax_partial_result r = partial(&h, 1, -20, 20, parts[i]);
+        assert_true(r.vectors == N && r.recomputed == 0 && r.lost == 0 && r.fp16_terms == 0);
+        assert_true(r.weight_error > 0 && r.weight_error < N * (double)FLT_EPSILON);
+        assert_true(r.output_error < 6 * 2 * N * (double)FLT_EPSILON && r.mean_output_error < r.output_error);
+        assert_true(r.within_1e_2 == 1 && r.within_1e_1 == 1);
+        struct softmax_partial_result again = partial(&h, 1, 50, 60, parts[i]); /* all of them by the synchronized scheme */
+        assert_true(again.recomputed == N && again.output_error < 6 * 2 * N * (double)FLT_EPSILON);
+    }
+    head_release(&h);
+}
+
+/* exp(x - phi) with phi = 0 and phi = 64 ln 2: the same digits, another exponent, but for the rounding of the difference. */
+static void partial__does_not_mind_which_phi_while_terms_stay_in_range(void **state)
+{
+    (void)state;
+    struct head h = random_head(N, D, 1, 6);
+    for (double phi = -60; phi <= 60; phi += 20) {
+        struct softmax_partial_result r = partial(&h, phi, -200, 200, 32);
+        assert_true(r.lost == 0 && r.weight_error < 64 * N * (double)FLT_EPSILON);
+    }
+    head_release(&h);
+}
+
+static void partial__loses_vectors_when_the_range_is_wider_than_fp32(void **state)
+{
+    (void)state;
+    struct head h = random_head(N, D, 1, 7);
+    struct softmax_partial_result over = partial(&h, -100, -1000, 1000, 32), under = partial(&h, 200, -1000, 1000, 32);
+    assert_true(over.lost > N / 2 && over.recomputed == 0); /* exp(100) is beyond fp32 */
+    assert_true(under.lost == N && isnan(under.within_1e_1));
+    struct softmax_partial_result guarded = partial(&h, -100, -80, 80, 32); /* with the range that fp32 has nothing is lost */
+    assert_true(guarded.lost == 0 && guarded.recomputed > N / 2 && guarded.within_1e_1 == 1);
+    head_release(&h);
+}
+
+static void partial__counts_what_fp16_could_not_hold(void **state)
+{
+    (void)state;
+    struct head h = given_scores((const float[]){11.0f, 11.0f, 11.1f}, 3); /* e^11 is 59874, e^11.1 is 66171 */
+    struct softmax_partial_result r = partial(&h, 0, -20, 20, 1), two = partial(&h, 0, -20, 20, 2),
+                                  shifted = partial(&h, 1, -20, 20, 2);
+    assert_true(r.fp16_terms == 1 && r.fp16_sums == 1);
+    assert_true(two.fp16_terms == 1 && two.fp16_sums == 2); /* two terms that fit, whose sum does not */
+    assert_true(shifted.fp16_terms == 0 && shifted.fp16_sums == 0);
+    head_release(&h);
+}
+
+static void partial__refuses_no_steps_no_range_and_no_part(void **state)
+{
+    (void)state;
+    struct head h = random_head(4, 2, 1, 1), none = {.n = 1};
+    struct softmax_partial_result r;
+    const struct softmax_range range = {.low = -1, .high = 1};
+    assert_false(softmax_partial_run(&h, &(struct softmax_partial){.range = range}, 0, &r, &diags));
+    assert_false(softmax_partial_run(&h, &(struct softmax_partial){.range = range, .part = 1}, 4, &r, &diags));
+    assert_false(softmax_partial_run(&none, &(struct softmax_partial){.range = range, .part = 1}, 0, &r, &diags));
+    assert_false(softmax_partial_run(&h, &(struct softmax_partial){.part = 1}, 0, &r, &diags));
+    assert_true(diags.errors == 4);
+    assert_string_equal(diags.list[0].message, "a partial vector of 0 scores");
+    head_release(&h);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(count__is_what_one_counts_by_hand, start, stop),
+        cmocka_unit_test_setup_teardown(count__adds_up_over_heads_and_lengths, start, stop),
+        cmocka_unit_test_setup_teardown(count__grows_with_the_length_but_less_than_independent_scores_would, start, stop),
+        cmocka_unit_test_setup_teardown(count__refuses_what_is_no_range_and_no_steps, start, stop),
+        cmocka_unit_test_setup_teardown(spread__says_the_same_as_a_count, start, stop),
+        cmocka_unit_test_setup_teardown(spread__has_the_quantiles_of_the_scores, start, stop),
+        cmocka_unit_test_setup_teardown(find__gives_the_smallest_range_that_holds, start, stop),
+        cmocka_unit_test_setup_teardown(find__the_tightest_is_the_least_of_all_pairs, start, stop),
+        cmocka_unit_test_setup_teardown(find__refuses_shares_and_lengths_that_are_none, start, stop),
+        cmocka_unit_test_setup_teardown(partial__is_as_close_as_fp32_sums_are, start, stop),
+        cmocka_unit_test_setup_teardown(partial__does_not_mind_which_phi_while_terms_stay_in_range, start, stop),
+        cmocka_unit_test_setup_teardown(partial__loses_vectors_when_the_range_is_wider_than_fp32, start, stop),
+        cmocka_unit_test_setup_teardown(partial__counts_what_fp16_could_not_hold, start, stop),
+        cmocka_unit_test_setup_teardown(partial__refuses_no_steps_no_range_and_no_part, start, stop),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
