@@ -88,7 +88,7 @@ static double time_exact(const struct head *h)
 
 static void report(const char *name, const struct head *h, const struct locality_options *o)
 {
-    struct timing best = {.lad_us = INFINITY, .exact_us = INFINITY}, now;
+    struct timing best = {.lad_us = (double)INFINITY, .exact_us = (double)INFINITY}, now;
     for (int i = 0; i < PASSES; i++) {
         best.exact_us = fmin(best.exact_us, time_exact(h));
         now = best;

@@ -12,7 +12,7 @@ const struct locality_options locality_defaults = {.intervals = 5, .edges = {-10
 
 /* ---- life ------------------------------------------------------------------------------------------------------------------- */
 
-static bool check_options(size_t d, const struct locality_options *o, struct diags *diags)
+bool locality_check(size_t d, const struct locality_options *o, struct diags *diags)
 {
     struct srcloc nowhere = {0};
     if (d == 0) return diags_input(diags, nowhere, NULL, NULL, "a head of dimension 0");
@@ -38,11 +38,16 @@ static bool check_options(size_t d, const struct locality_options *o, struct dia
 
 struct locality *locality_new(size_t d, const struct locality_options *o, struct diags *diags)
 {
-    if (!check_options(d, o, diags)) return NULL;
+    if (!locality_check(d, o, diags)) return NULL;
     struct locality *l = xcalloc(1, sizeof *l);
     l->options = *o;
     l->d = d;
     dse_pieces_init(&l->pieces, o->edges, o->intervals);
+    if (o->lines) {
+        memcpy(l->pieces.slope, o->lines->slope, sizeof l->pieces.slope);
+        memcpy(l->pieces.offset, o->lines->offset, sizeof l->pieces.offset);
+        l->options.lines = NULL;
+    }
     locality_centers_init(&l->centers, d, o->collinear);
     locality_caches_init(&l->caches, d);
     l->q = xcalloc(d, sizeof *l->q);
@@ -129,7 +134,7 @@ static double score_exactly(struct locality *l, size_t from, double max)
 static void find_exactly(struct locality *l)
 {
     struct locality_found *f = &l->exactly;
-    double max = score_exactly(l, 0, -INFINITY);
+    double max = score_exactly(l, 0, (double)-INFINITY);
     size_t n = 0;
     for (size_t i = 0; i < l->cached; i++) {
         f->position[n] = i;

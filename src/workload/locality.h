@@ -31,6 +31,7 @@ struct locality_options {
     size_t recent;                        /* newest positions that are always active; at least 1 */
     double collinear;                     /* |cos| above it: one center for both (Algorithm 1); 0 to 1 */
     bool exact_scores;                    /* know every interval exactly, instead of through centers and dnorm */
+    const struct dse_pieces *lines;       /* slopes and offsets of the pieces, borrowed by locality_new; NULL: dse_pieces_init's */
 };
 extern const struct locality_options locality_defaults; /* the five intervals of Sec. II-B, 16, 0.98 */
 
@@ -87,6 +88,14 @@ struct locality_result {
  * values that are not finite). */
 bool locality_run(const struct head *h, const struct locality_options *o, size_t first, struct locality_result *ret,
                   struct diags *diags);
+
+/* The lines that are nearest to exp in the mean square over the scores of this head, of all steps, for options.lines. dse_pieces_init's are
+ * those for scores that are spread evenly over each interval. GSL's weighted fit of 128 bins an interval. */
+bool locality_fit(const struct head *h, const struct locality_options *o, struct dse_pieces *ret, struct diags *diags);
+
+/* Do these options make sense; has the head steps from `first` on, and finite values? False with an error. */
+bool locality_check(size_t d, const struct locality_options *o, struct diags *diags);
+bool locality_check_head(const struct head *h, size_t first, struct diags *diags);
 
 /* The result as a point of an attention profile (dse/catalog.h, catalog/profiles/): the newest positions count as active, the one that
  * leaves them counts as an update, and the hit ratio is over all of them. */

@@ -15,7 +15,7 @@ static bool check_values(const float *x, const char *name, const struct head *h,
     return true;
 }
 
-static bool check_head(const struct head *h, size_t first, struct diags *diags)
+bool locality_check_head(const struct head *h, size_t first, struct diags *diags)
 {
     if (first >= h->n)
         return diags_input(diags, (struct srcloc){0}, NULL, NULL, "no steps: the first is %zu, and the head has %zu positions",
@@ -118,7 +118,7 @@ bool locality_run(const struct head *h, const struct locality_options *o, size_t
 {
     struct locality *l = locality_new(h->d, o, diags);
     if (!l) return false;
-    if (!check_head(h, first, diags)) {
+    if (!locality_check_head(h, first, diags)) {
         locality_free(l);
         return false;
     }

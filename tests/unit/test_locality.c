@@ -29,6 +29,7 @@ static void slow_init(struct slow *s, const struct head *h, const struct localit
 {
     *s = (struct slow){.h = h, .recent = o->recent};
     dse_pieces_init(&s->pieces, o->edges, o->intervals);
+    if (o->lines) s->pieces = *o->lines;
     s->interval = xcalloc(h->n * h->n, sizeof *s->interval);
     s->mode = xcalloc(h->n, sizeof *s->mode);
     s->score = xcalloc(h->n, sizeof *s->score);
@@ -222,6 +223,22 @@ static void steps__hold_with_other_pieces_and_fewer_newest(void **state)
     head_release(&h);
 }
 
+static void steps__hold_with_fitted_lines(void **state)
+{
+    (void)state;
+    struct head h;
+    drifting_head(&h, 150, 16, 6);
+    struct diags diags;
+    diags_init(&diags);
+    struct dse_pieces lines;
+    assert_true(locality_fit(&h, &locality_defaults, &lines, &diags));
+    expect_silence(&diags);
+    struct locality_options o = locality_defaults;
+    o.lines = &lines;
+    check_every_step(&h, &o);
+    head_release(&h);
+}
+
 static void steps__of_a_short_head_cache_nothing(void **state)
 {
     (void)state;
@@ -376,6 +393,7 @@ int main(void)
         cmocka_unit_test(steps__are_the_direct_sum_of_the_pieces_with_any_dimension),
         cmocka_unit_test(steps__count_exactly_when_scores_are_equal_and_on_edges),
         cmocka_unit_test(steps__hold_with_other_pieces_and_fewer_newest),
+        cmocka_unit_test(steps__hold_with_fitted_lines),
         cmocka_unit_test(steps__of_a_short_head_cache_nothing),
         cmocka_unit_test(one_position__is_its_own_value),
         cmocka_unit_test(centers__that_are_exact_change_nothing),

@@ -52,6 +52,64 @@ static void pieces__own_their_right_edge(void **state)
     assert_true(dse_pieces_exp(&p, -20) == 0);
 }
 
+/* Sum over all scores of a head of (piece - exp)^2, the first piece left out. */
+static double squared_error(const struct head *h, const struct dse_pieces *p)
+{
+    double *score = xcalloc(h->n, sizeof *score), sum = 0;
+    for (size_t t = 0; t < h->n; t++) {
+        head_scores(h, t, score);
+        double max = score[0];
+        for (size_t i = 1; i <= t; i++) max = fmax(max, score[i]);
+        for (size_t i = 0; i <= t; i++) {
+            double x = score[i] - max, error = dse_pieces_exp(p, x) - exp(x);
+            if (x > p->edge[0]) sum += error * error;
+        }
+    }
+    free(score);
+    return sum;
+}
+
+static void fit__is_the_best_line_for_the_scores_of_the_head(void **state)
+{
+    (void)state;
+    struct head h;
+    drifting_head(&h, 150, 16, 31);
+    struct diags diags;
+    diags_init(&diags);
+    struct dse_pieces even, fitted;
+    dse_pieces_init(&even, locality_defaults.edges, locality_defaults.intervals);
+    assert_true(locality_fit(&h, &locality_defaults, &fitted, &diags));
+    expect_silence(&diags);
+    double best = squared_error(&h, &fitted);
+    assert_true(best < 0.9 * squared_error(&h, &even));
+    assert_true(fitted.slope[0] == 0 && fitted.offset[0] == 0);
+    for (size_t i = 1; i < fitted.n; i++)
+        for (int change = 0; change < 4; change++) {
+            struct dse_pieces other = fitted;
+            double *moved = change < 2 ? &other.slope[i] : &other.offset[i];
+            *moved *= change % 2 ? 1.02 : 0.98;
+            assert_true(squared_error(&h, &other) > best);
+        }
+    head_release(&h);
+}
+
+static void fit__leaves_pieces_without_scores_as_they_are(void **state)
+{
+    (void)state;
+    struct head h;
+    head_init(&h, 20, 4); /* all scores are 0: one place in the last piece, none in the others */
+    struct diags diags;
+    diags_init(&diags);
+    struct dse_pieces even, fitted;
+    dse_pieces_init(&even, locality_defaults.edges, locality_defaults.intervals);
+    assert_true(locality_fit(&h, &locality_defaults, &fitted, &diags));
+    for (size_t i = 0; i < even.n; i++) assert_true(fitted.slope[i] == even.slope[i] && fitted.offset[i] == even.offset[i]);
+    h.q[5] = (float)NAN;
+    assert_false(locality_fit(&h, &locality_defaults, &fitted, &diags));
+    expect_complaint(&diags, 0, 0, "q: position 1, element 1 is nan");
+    head_release(&h);
+}
+
 /* ---- centers ---------------------------------------------------------------------------------------------------------------- */
 
 enum { DIM = 3 };
@@ -219,6 +277,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(pieces__are_the_least_squares_of_gsl),
         cmocka_unit_test(pieces__own_their_right_edge),
+        cmocka_unit_test(fit__is_the_best_line_for_the_scores_of_the_head),
+        cmocka_unit_test(fit__leaves_pieces_without_scores_as_they_are),
         cmocka_unit_test(centers__stand_for_parallel_and_opposite_keys),
         cmocka_unit_test(centers__split_at_the_threshold),
         cmocka_unit_test(centers__that_are_equally_near_leave_it_to_the_oldest),
