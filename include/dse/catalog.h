@@ -125,4 +125,30 @@ void dse_profile_range(const struct dse_profile *p, double *ret_min, double *ret
 /* The statistics at `context` positions; requires context within the range. Pure, thread-safe, no allocation. */
 struct dse_locality dse_profile_at(const struct dse_profile *p, double context);
 
+/* What LAD's decoding does to the output under the same statistics. */
+struct dse_locality_error {
+    double attention_error; /* |o - exact| / |exact| */
+    double
+        false_negative; /* share of the active positions' classification that is missed: positions wrongly taken as in their mode */
+};
+/* As dse_profile_at; both NaN when the profile has no such columns. */
+struct dse_locality_error dse_profile_error_at(const struct dse_profile *p, double context);
+
+/* A retention profile: what KV eviction keeps of a step's attention, by policy ("voting"), context and ratio kept. */
+struct dse_retention;
+
+struct dse_retained {
+    double mass;  /* of the full softmax, on the positions kept */
+    double error; /* |o_kept - o_full| / |o_full| */
+};
+
+/* The i-th policy, or NULL behind the last. */
+const char *dse_retention_policy(const struct dse_retention *r, size_t i);
+/* Smallest and largest context that a policy was measured at; false when it was not. */
+bool dse_retention_range(const struct dse_retention *r, const char *policy, double *ret_min, double *ret_max);
+/* What a policy keeps at `context` positions with a cache of `ratio` times as many: monotone between the points measured. A ratio of 1 or
+ * more keeps everything. False, and *ret untouched, outside of what was measured: another policy, a context below the smallest or above the
+ * largest, a ratio below the smallest: nothing is extrapolated. Pure, thread-safe, no allocation. */
+bool dse_retention_at(const struct dse_retention *r, const char *policy, double context, double ratio, struct dse_retained *ret);
+
 #endif

@@ -41,6 +41,7 @@ enum dse_kind {
     DSE_KIND_SRAM,
     DSE_KIND_PROFILE,
     DSE_KIND_REQUESTS,
+    DSE_KIND_RETENTION,
     DSE_KIND_COUNT
 };
 
@@ -120,12 +121,23 @@ struct dse_metric {
     enum dse_better better;
     const char *const *choices;
     const struct dse_metric *embed;
+    unsigned flags; /* DSE_METRIC_* */
+};
+
+enum dse_metric_flags {
+    DSE_METRIC_MAY_BE_NULL = 1 << 0, /* F64: NaN at points where it is not known, stored as NULL; elsewhere NaN is a bug */
 };
 
 #define DSE_METRIC_F64(S, f, unit_, better_, doc_, source_) \
     { \
         .type = DSE_TYPE_F64, .name = #f, .unit = unit_, .doc = doc_, .source = source_, .better = better_, \
         .offset = DSE_OFFSET(S, f, double) \
+    }
+/* Like DSE_METRIC_F64; NaN where it is not known (a statistic that was not measured there): stored as NULL. */
+#define DSE_METRIC_F64_OR_NULL(S, f, unit_, better_, doc_, source_) \
+    { \
+        .type = DSE_TYPE_F64, .name = #f, .unit = unit_, .doc = doc_, .source = source_, .better = better_, \
+        .offset = DSE_OFFSET(S, f, double), .flags = DSE_METRIC_MAY_BE_NULL \
     }
 #define DSE_METRIC_I64(S, f, better_, doc_, source_) \
     { \

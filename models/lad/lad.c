@@ -4,6 +4,7 @@
 
 #include <dse/units.h>
 
+#include <math.h>
 #include <stddef.h>
 
 static const char *const pipelines[] = {[LAD_EQ7] = "eq7", [LAD_EXACT] = "exact", NULL};
@@ -95,6 +96,10 @@ static const struct dse_metric lad_metrics_table[] = {
     DSE_METRIC_F64(M, active, "", DSE_LESS, "active positions of a head, mean over heads", "Sec. III-B"),
     DSE_METRIC_F64(M, prefetched, "", DSE_NEITHER, "positions pre-fetched for a head-sample, mean over heads", "E14"),
     DSE_METRIC_F64(M, hit_ratio, "", DSE_MORE, "share of the active positions that were pre-fetched", "E14"),
+    DSE_METRIC_F64_OR_NULL(M, attention_error, "", DSE_LESS,
+                           "norm of the output's error over that of exact attention, where the profile has it", "E24"),
+    DSE_METRIC_F64_OR_NULL(M, false_negative, "", DSE_LESS,
+                           "share of positions wrongly taken to be in their mode, where the profile has it", "E24"),
     DSE_METRIC_F64(M, sram_resident_mib, "MiB", DSE_LESS, "SRAM of a tile that the pipeline cannot do without", "E15"),
     DSE_METRIC_F64(M, dram_footprint_gib, "GiB", DSE_LESS, "weights, KV cache and LAD's own data in DRAM", "E17"),
     DSE_METRIC_F64(M, centers_mib, "MiB", DSE_LESS, "DRAM traffic a token: keys of centers and large modes", "Fig. 8"),
@@ -186,6 +191,14 @@ static void fill_attention(struct lad_metrics *m, const struct lad_point *pt, co
     m->prefetch_mib = a->prefetch_bytes * mib;
 }
 
+/* E24: as measured, with the centers that were measured. */
+static struct dse_locality_error quality(const struct lad_point *pt)
+{
+    if (!pt->locality_aware) return (struct dse_locality_error){0, 0};
+    if (pt->p->center_scale != 1) return (struct dse_locality_error){(double)NAN, (double)NAN};
+    return dse_profile_error_at(pt->p->profile, pt->n);
+}
+
 /* E21. */
 static void fill_energy(struct lad_metrics *m, const struct lad_point *pt, const struct lad_step *s, const struct lad_chip *chip,
                         double tokens)
@@ -220,6 +233,9 @@ static void lad_estimate(const void *params, void *metrics, struct dse_breakdown
     double tokens = p->workload.phase == DSE_PREFILL ? batch * pt.n : batch, mib = 1 / (DSE_MIB * tokens);
     fill_common(&m->common, &pt, &step, &chip, tokens);
     fill_attention(m, &pt, &step.attention, tokens);
+    struct dse_locality_error error = quality(&pt);
+    m->attention_error = error.attention_error;
+    m->false_negative = error.false_negative;
     fill_energy(m, &pt, &step, &chip, tokens);
     m->batch_used = (int64_t)batch;
     m->idle_slots = 1 - batch / ((double)p->tiles * lad_rounds(&pt, batch));
@@ -260,7 +276,7 @@ const struct dse_model dse_model_lad = {
     .name = "lad",
     .title = "LAD: locality-aware decoding",
     .cite = "H. Wang et al., LAD: Efficient Accelerator for Generative Inference of LLM with Locality Aware Decoding, HPCA 2025",
-    .version = 1,
+    .version = 2,
     .params = lad_params_table,
     .params_size = sizeof(struct lad_params),
     .metrics = lad_metrics_table,

@@ -54,6 +54,7 @@ struct lad_metrics {
     double eas_cycles, apid_cycles, md_cycles, ac_cycles, compute_cycles, memory_cycles, slot_cycles;
     int32_t attention_bound; /* enum lad_stage */
     double centers, active, prefetched, hit_ratio;
+    double attention_error, false_negative; /* NaN where the profile does not know them */
     double sram_resident_mib, dram_footprint_gib;
 
     double centers_mib, active_mib, others_mib, prefetch_mib, weights_mib, full_cache_mib;

@@ -49,6 +49,8 @@ static const struct dse_param veda_params_table[] = {
     DSE_PARAM_I64(P, reserved_length, 0, 65536, "R: first positions, not voted on: the smallest cache of voting", "Sec. III"),
     DSE_PARAM_F64(P, threshold_a, "", 0, 4, "a: factor of the mean in the voting threshold", "Fig. 3"),
     DSE_PARAM_F64(P, threshold_b, "", 0, 4, "b: factor of the standard deviation in the voting threshold", "Fig. 3"),
+    DSE_PARAM_REF(P, retention, struct dse_retention, DSE_KIND_RETENTION,
+                  "what eviction keeps of attention, measured (with thresholds and a reserved length of its own)", "E16"),
     DSE_PARAM_I64(P, vote_fifo, 0, 1048576, "entries of the voting engine's FIFO and vote buffer; 0: no engine", "Table I"),
     DSE_PARAM_I64(P, vote_lanes, 1, 256, "scores that the voting engine takes a cycle", "Sec. V, E10"),
     DSE_PARAM_I64_UNIT(P, vote_bits, "bit", 1, 64, "a vote count, or an accumulated score of h2o", "Table I"),
@@ -64,6 +66,10 @@ static const struct dse_param veda_params_table[] = {
 static const struct dse_metric veda_metrics_table[] = {
     DSE_METRIC_EMBED(M, common, struct dse_common, dse_common_metrics),
     DSE_METRIC_F64(M, cached_positions, "", DSE_NEITHER, "positions that a query meets, mean over the step's queries", "E5, E6"),
+    DSE_METRIC_F64_OR_NULL(M, retained_mass, "", DSE_MORE, "share of the full softmax on the positions kept, where it was measured",
+                           "E16"),
+    DSE_METRIC_F64_OR_NULL(M, attention_error, "", DSE_LESS,
+                           "norm of the output's error over that of the full output, where it was measured", "E16"),
     DSE_METRIC_F64(M, linear_us, "us", DSE_LESS, "part of latency_us spent in linear layers", "E11"),
     DSE_METRIC_F64(M, attention_share, "", DSE_LESS, "attention_us over latency_us", ""),
     DSE_METRIC_F64(M, eviction_speedup, "", DSE_MORE, "attention without eviction over attention with it, in time", "Fig. 8"),
@@ -183,6 +189,9 @@ static void veda_estimate(const void *params, void *metrics, struct dse_breakdow
     double mib = 1 / (DSE_MIB * pt.tokens);
     fill_common(&m->common, &pt, &step, &chip);
     fill_attention(m, &pt, &step);
+    struct dse_retained quality = veda_quality(&pt);
+    m->retained_mass = quality.mass;
+    m->attention_error = quality.error;
     m->weights_mib = step.weight_bytes * mib;
     m->kv_mib = step.attention.kv_bytes * mib;
     m->vote_mib = step.attention.vote_bytes * mib;
@@ -200,7 +209,7 @@ const struct dse_model dse_model_veda = {
     .title = "VEDA: voting-based eviction and a flexible dataflow",
     .cite = "Z. Wang et al., VEDA: Efficient LLM Generation Through Voting-based KV Cache Eviction and Dataflow-flexible "
             "Accelerator, DAC 2025",
-    .version = 1,
+    .version = 2,
     .params = veda_params_table,
     .params_size = sizeof(struct veda_params),
     .metrics = veda_metrics_table,

@@ -47,6 +47,7 @@ struct veda_params {
     int32_t boundary;
     int64_t reserved_length;
     double threshold_a, threshold_b;
+    const struct dse_retention *retention;
     int64_t vote_fifo, vote_lanes, vote_bits;
 
     double buffer_kib;
@@ -58,6 +59,7 @@ struct veda_params {
 struct veda_metrics {
     struct dse_common common;
     double cached_positions;
+    double retained_mass, attention_error; /* NaN where the retention profile knows nothing */
     double linear_us, attention_share, eviction_speedup;
     double array_utilization, scores_utilization, values_utilization;
     double softmax_exposed_us, vote_exposed_us;
@@ -143,6 +145,9 @@ const char *veda_point_check(const struct veda_point *pt);
 double veda_footprint(const struct veda_point *pt);
 /* E6: the positions that eviction leaves of `seen`: round(ratio * seen), or the absolute length. */
 double veda_target(const struct veda_params *p, double seen);
+
+/* E16: what the step keeps of attention; NaN outside of the retention profile. */
+struct dse_retained veda_quality(const struct veda_point *pt);
 
 /* ---- one step ---------------------------------------------------------------------------------------------------------- */
 

@@ -59,11 +59,17 @@ static void point_release(struct point *p)
     free(p->metrics);
 }
 
+/* A metric without meaning, or not known at this point. */
+static bool is_null(const struct field *f, struct value v)
+{
+    return f->without || (f->may_be_null && isnan(v.f64));
+}
+
 static void put_value(struct output *o, const struct field *f, const void *object)
 {
     struct value v = field_get(f, object);
     char buf[TEXT_NUMBER_MAX];
-    if (f->without)
+    if (is_null(f, v))
         output_text(o, NULL);
     else if (f->type == DSE_TYPE_F64)
         output_f64(o, v.f64);
@@ -78,7 +84,7 @@ static void put_vertical(struct output *o, const struct field *f, const void *ob
     char buf[TEXT_NUMBER_MAX];
     struct value v = field_get(f, object);
     output_text(o, f->name);
-    if (f->without)
+    if (is_null(f, v))
         output_text(o, NULL);
     else if (f->type == DSE_TYPE_F64 && isfinite(v.f64))
         output_text(o, text_short_number(buf, v.f64));

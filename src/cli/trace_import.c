@@ -26,7 +26,7 @@ static bool read_ids(const struct invocation *in, const char *option, size_t max
     const char *s = option_get(in, option);
     for (const char *p = s; p; p = strchr(p, ',') ? strchr(p, ',') + 1 : NULL) {
         size_t n = strcspn(p, ","), dash = strcspn(p, "-,");
-        int64_t from, to;
+        int64_t from = 0, to;
         bool ok = parse_id(p, dash, &from);
         to = from;
         if (ok && dash < n) ok = parse_id(p + dash + 1, n - dash - 1, &to) && to >= from;

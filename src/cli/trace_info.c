@@ -41,6 +41,7 @@ static struct scores measure(const struct head *h)
 {
     struct scores s = {.min = (double)INFINITY, .max = -(double)INFINITY};
     double *x = xcalloc(h->n, sizeof *x), pairs = (double)h->n * ((double)h->n + 1) / 2, sum = 0, squares = 0;
+    size_t half = h->n / 2;
     for (size_t t = 0; t < h->n; t++) {
         head_scores(h, t, x);
         double max = x[0], total = 0;
@@ -52,7 +53,7 @@ static struct scores measure(const struct head *h)
         }
         s.max = fmax(s.max, max);
         for (size_t i = 0; i <= t; i++) total += exp(x[i] - max);
-        if (t >= h->n / 2) s.first_mass += exp(x[0] - max) / total / (double)(h->n - h->n / 2);
+        if (t >= half) s.first_mass += exp(x[0] - max) / total / (double)(h->n - half);
     }
     s.mean = sum / pairs;
     s.sd = sqrt(fmax(0, squares / pairs - s.mean * s.mean));

@@ -5,6 +5,7 @@
 #include "hw/sram.h"
 #include "workload/profile.h"
 #include "workload/requests.h"
+#include "workload/retention.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -92,6 +93,8 @@ static void free_entry(enum dse_kind kind, struct dse_entry *entry)
         profile_free((struct dse_profile *)entry);
     else if (kind == DSE_KIND_REQUESTS)
         requests_free((struct dse_requests *)entry);
+    else if (kind == DSE_KIND_RETENTION)
+        retention_free((struct dse_retention *)entry);
     else
         free(entry); /* its strings are interned */
 }
@@ -259,7 +262,19 @@ static bool add_toml_entry(struct catalog *c, enum dse_kind kind, const struct t
     return true;
 }
 
-/* profiles.NAME = "file.csv" or requests.NAME = "file.csv", relative to the TOML file. */
+/* What reads the CSV file of one entry of a kind; NULL for kinds that have no such files. */
+typedef bool (*csv_adder_fn)(struct catalog *c, const char *name, const char *path, struct diags *diags);
+static csv_adder_fn csv_adder(enum dse_kind kind)
+{
+    switch (kind) {
+    case DSE_KIND_PROFILE: return catalog_add_profile;
+    case DSE_KIND_RETENTION: return catalog_add_retention;
+    case DSE_KIND_REQUESTS: return catalog_add_requests;
+    default: return NULL;
+    }
+}
+
+/* profiles.NAME = "file.csv" and the like, relative to the TOML file. */
 static bool add_csv_entry(struct catalog *c, enum dse_kind kind, const struct toml_doc *doc, const struct toml_node *node,
                           struct diags *diags)
 {
@@ -270,8 +285,7 @@ static bool add_csv_entry(struct catalog *c, enum dse_kind kind, const struct to
     const char *slash = strrchr(doc->file, '/');
     int folder = slash && node->string[0] != '/' ? (int)(slash - doc->file + 1) : 0;
     char *path = xasprintf("%.*s%s", folder, doc->file, node->string);
-    bool ok =
-        kind == DSE_KIND_PROFILE ? catalog_add_profile(c, node->key, path, diags) : catalog_add_requests(c, node->key, path, diags);
+    bool ok = csv_adder(kind)(c, node->key, path, diags);
     free(path);
     return ok;
 }
@@ -280,7 +294,7 @@ static bool add_csv_entry(struct catalog *c, enum dse_kind kind, const struct to
 static bool add_entry(struct catalog *c, enum dse_kind kind, const struct toml_doc *doc, const struct toml_node *node,
                       struct diags *diags)
 {
-    bool csv = kind == DSE_KIND_PROFILE || (kind == DSE_KIND_REQUESTS && node->type == TOML_STRING);
+    bool csv = !entry_kinds[kind].fields || (csv_adder(kind) && node->type == TOML_STRING);
     return csv ? add_csv_entry(c, kind, doc, node, diags) : add_toml_entry(c, kind, doc, node, diags);
 }
 
@@ -300,10 +314,10 @@ bool catalog_add_table(struct catalog *c, const struct toml_doc *doc, const stru
     const char *allowed[DSE_KIND_COUNT];
     size_t n_allowed = 0;
     for (int k = 0; k < DSE_KIND_COUNT; k++)
-        if (entry_kinds[k].fields || k == DSE_KIND_PROFILE) allowed[n_allowed++] = kind_plural((enum dse_kind)k);
+        if (entry_kinds[k].fields || csv_adder((enum dse_kind)k)) allowed[n_allowed++] = kind_plural((enum dse_kind)k);
     bool ok = toml_check_keys(doc, table, allowed, n_allowed, diags);
     for (int k = 0; k < DSE_KIND_COUNT; k++) {
-        if (k != DSE_KIND_PROFILE && !entry_kinds[k].fields) continue;
+        if (!csv_adder((enum dse_kind)k) && !entry_kinds[k].fields) continue;
         const struct toml_node *entries = toml_expect(doc, table, kind_plural((enum dse_kind)k), TOML_TABLE, diags);
         if (!entries && toml_get(table, kind_plural((enum dse_kind)k))) ok = false;
         for (size_t i = 0; entries && i < entries->n; i++)

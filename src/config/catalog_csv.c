@@ -6,6 +6,7 @@
 #include "hw/sram.h"
 #include "workload/profile.h"
 #include "workload/requests.h"
+#include "workload/retention.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -114,8 +115,40 @@ static bool load_srams(struct catalog *c, const char *data_dir, struct diags *di
 
 /* ---- profiles -------------------------------------------------------------------------------------------------------------------------------- */
 
-static const char *const profile_columns[] = {"context", "centers", "large", "active", "updates", "hit_ratio"};
-enum { PROFILE_COLUMNS = sizeof profile_columns / sizeof *profile_columns };
+/* Five statistics; then what LAD's decoding loses, if it was measured; then the spread over heads, for readers of the file. */
+static const char *const profile_columns[] = {"context",   "centers",         "large",          "active",     "updates",
+                                              "hit_ratio", "attention_error", "false_negative", "centers_sd", "large_sd",
+                                              "active_sd", "updates_sd",      "hit_ratio_sd"};
+enum { PROFILE_REQUIRED = 6, PROFILE_ERRORS = 8, PROFILE_COLUMNS = sizeof profile_columns / sizeof *profile_columns };
+
+/* Cells that hold a spread over heads, from `first` on, every `each`-th. */
+static bool check_spreads(const struct csv_table *t, size_t first, size_t each, struct diags *diags)
+{
+    bool ok = true;
+    for (size_t i = 0; i < t->n_rows; i++)
+        for (size_t k = first; k < t->n_columns; k += each) {
+            double v;
+            if (!csv_table_number(t, i, k, false, &v, diags))
+                ok = false;
+            else if (v < 0)
+                ok = diags_input(diags, csv_table_cell_loc(t, i, k), t->text, NULL, "%s: %g is below 0", t->columns[k], v);
+        }
+    return ok;
+}
+
+static bool add_errors(struct dse_profile *profile, const struct csv_table *t, char **ret_why, struct diags *diags)
+{
+    if (t->n_columns < PROFILE_ERRORS) return true;
+    struct dse_locality_error *errors = xcalloc(t->n_rows, sizeof *errors);
+    bool ok = true;
+    for (size_t i = 0; i < t->n_rows; i++) {
+        ok = csv_table_number(t, i, PROFILE_REQUIRED, false, &errors[i].attention_error, diags) && ok;
+        ok = csv_table_number(t, i, PROFILE_REQUIRED + 1, false, &errors[i].false_negative, diags) && ok;
+    }
+    ok = ok && profile_add_errors(profile, errors, ret_why);
+    free(errors);
+    return ok;
+}
 
 static bool make_profile(struct catalog *c, const char *name, const struct csv_table *t, struct diags *diags)
 {
@@ -125,14 +158,18 @@ static bool make_profile(struct catalog *c, const char *name, const struct csv_t
     for (size_t i = 0; i < t->n_rows; i++) {
         struct dse_locality *p = &points[i];
         double *const numbers[] = {&contexts[i], &p->centers, &p->large, &p->active, &p->updates, &p->hit_ratio};
-        for (size_t k = 0; k < PROFILE_COLUMNS; k++) ok = csv_table_number(t, i, k, false, numbers[k], diags) && ok;
+        for (size_t k = 0; k < PROFILE_REQUIRED; k++) ok = csv_table_number(t, i, k, false, numbers[k], diags) && ok;
     }
     char *why = NULL;
     struct dse_profile *profile = ok ? profile_new(name, t->source, contexts, points, t->n_rows, &why) : NULL;
-    if (profile)
+    if (profile && add_errors(profile, t, &why, diags) && check_spreads(t, PROFILE_ERRORS, 1, diags)) {
         catalog_add(c, DSE_KIND_PROFILE, (struct dse_entry *)profile);
-    else if (ok)
-        ok = diags_input(diags, (struct srcloc){.file = t->file}, NULL, NULL, "profile %s: %s", name, why);
+        profile = NULL;
+    } else {
+        ok = false;
+    }
+    if (why) diags_input(diags, (struct srcloc){.file = t->file}, NULL, NULL, "profile %s: %s", name, why);
+    profile_free(profile);
     free(why);
     free(contexts);
     free(points);
@@ -142,7 +179,47 @@ static bool make_profile(struct catalog *c, const char *name, const struct csv_t
 bool catalog_add_profile(struct catalog *c, const char *name, const char *path, struct diags *diags)
 {
     struct csv_table t;
-    bool ok = csv_table_read(&t, path, profile_columns, PROFILE_COLUMNS, diags) && make_profile(c, name, &t, diags);
+    bool ok = csv_table_read_some(&t, path, profile_columns, PROFILE_REQUIRED, PROFILE_COLUMNS, diags);
+    if (ok && t.n_columns == PROFILE_REQUIRED + 1)
+        ok = diags_input(diags, (struct srcloc){.file = path}, NULL, NULL, "has attention_error without false_negative");
+    ok = ok && make_profile(c, name, &t, diags);
+    csv_table_release(&t);
+    return ok;
+}
+
+/* ---- retentions ------------------------------------------------------------------------------------------------------------------------------ */
+
+static const char *const retention_columns[] = {
+    "policy", "context", "ratio", "retained_mass", "retained_mass_sd", "attention_error", "attention_error_sd"};
+enum { RETENTION_COLUMNS = sizeof retention_columns / sizeof *retention_columns, MASS = 3, MASS_SD = 4, ERROR = 5 };
+
+static bool make_retention(struct catalog *c, const char *name, const struct csv_table *t, struct diags *diags)
+{
+    struct retention_point *points = xcalloc(t->n_rows, sizeof *points);
+    bool ok = check_spreads(t, MASS_SD, 2, diags);
+    for (size_t i = 0; i < t->n_rows; i++) {
+        struct retention_point *p = &points[i];
+        p->policy = t->rows[i].cells[0];
+        ok = csv_table_number(t, i, 1, false, &p->context, diags) && ok;
+        ok = csv_table_number(t, i, 2, false, &p->ratio, diags) && ok;
+        ok = csv_table_number(t, i, MASS, false, &p->at.mass, diags) && ok;
+        ok = csv_table_number(t, i, ERROR, false, &p->at.error, diags) && ok;
+    }
+    char *why = NULL;
+    struct dse_retention *retention = ok ? retention_new(name, t->source, points, t->n_rows, &why) : NULL;
+    if (retention)
+        catalog_add(c, DSE_KIND_RETENTION, (struct dse_entry *)retention);
+    else if (ok)
+        ok = diags_input(diags, (struct srcloc){.file = t->file}, NULL, NULL, "retention %s: %s", name, why);
+    free(why);
+    free(points);
+    return ok;
+}
+
+bool catalog_add_retention(struct catalog *c, const char *name, const char *path, struct diags *diags)
+{
+    struct csv_table t;
+    bool ok = csv_table_read(&t, path, retention_columns, RETENTION_COLUMNS, diags) && make_retention(c, name, &t, diags);
     csv_table_release(&t);
     return ok;
 }
@@ -188,16 +265,19 @@ static int is_csv(const struct dirent *d)
     return n > 4 && strcmp(d->d_name + n - 4, ".csv") == 0;
 }
 
-static bool load_profiles(struct catalog *c, const char *data_dir, struct diags *diags)
+/* Each file of a folder, by `add`, named as the file. */
+static bool load_folder(struct catalog *c, const char *data_dir, const char *name_of,
+                        bool (*add)(struct catalog *c, const char *name, const char *path, struct diags *diags),
+                        struct diags *diags)
 {
-    char *folder = xasprintf("%s/catalog/profiles", data_dir);
+    char *folder = xasprintf("%s/catalog/%s", data_dir, name_of);
     struct dirent **files = NULL;
     int n = scandir(folder, &files, is_csv, alphasort);
     bool ok = n >= 0 || diags_runtime(diags, folder, "cannot read the directory: %s", strerror(errno));
     for (int i = 0; i < n; i++) {
         char *path = xasprintf("%s/%s", folder, files[i]->d_name);
         char *name = xstrndup(files[i]->d_name, strlen(files[i]->d_name) - 4);
-        ok = catalog_add_profile(c, name, path, diags) && ok;
+        ok = add(c, name, path, diags) && ok;
         free(name);
         free(path);
         free(files[i]);
@@ -211,5 +291,6 @@ bool catalog_load_csv(struct catalog *c, const char *data_dir, struct diags *dia
 {
     bool ok = load_technologies(c, data_dir, diags);
     ok = load_srams(c, data_dir, diags) && ok;
-    return load_profiles(c, data_dir, diags) && ok;
+    ok = load_folder(c, data_dir, "profiles", catalog_add_profile, diags) && ok;
+    return load_folder(c, data_dir, "retentions", catalog_add_retention, diags) && ok;
 }

@@ -13,6 +13,7 @@ enum { FILE_MAX = 64 << 20 };
 /* What the callbacks of libcsv build up. */
 struct reader {
     struct csv_table *table;
+    size_t required; /* columns that a header cannot go without */
     struct diags *diags;
     char **cells; /* of the row being read */
     size_t n_cells;
@@ -37,14 +38,18 @@ static void drop_cells(struct reader *r)
 
 static void check_header(struct reader *r)
 {
-    const struct csv_table *t = r->table;
-    bool same = r->n_cells == t->n_columns;
-    for (size_t i = 0; same && i < t->n_columns; i++) same = strcmp(r->cells[i], t->columns[i]) == 0;
+    struct csv_table *t = r->table;
+    bool same = r->n_cells >= r->required && r->n_cells <= t->n_columns;
+    for (size_t i = 0; same && i < r->n_cells; i++) same = strcmp(r->cells[i], t->columns[i]) == 0;
     r->have_header = true;
-    if (same) return;
+    if (same) {
+        t->n_columns = r->n_cells;
+        return;
+    }
     struct text wanted;
     text_init(&wanted);
-    for (size_t i = 0; i < t->n_columns; i++) text_addf(&wanted, "%s%s", i ? "," : "the header is: ", t->columns[i]);
+    for (size_t i = 0; i < t->n_columns; i++)
+        text_addf(&wanted, "%s%s", i == 0 ? "the header is: " : i == r->required ? "; then, if at all, " : ",", t->columns[i]);
     r->ok =
         diags_input(r->diags, (struct srcloc){t->file, r->line, 1}, NULL, wanted.s, "the header is not the one of such a table");
     text_release(&wanted);
@@ -102,11 +107,17 @@ static char *take_comments(char *text)
 
 bool csv_table_read(struct csv_table *t, const char *path, const char *const *columns, size_t n, struct diags *diags)
 {
+    return csv_table_read_some(t, path, columns, n, n, diags);
+}
+
+bool csv_table_read_some(struct csv_table *t, const char *path, const char *const *columns, size_t required, size_t n,
+                         struct diags *diags)
+{
     *t = (struct csv_table){.file = xstrdup(path), .columns = columns, .n_columns = n};
     char *text;
     size_t size;
     if (!text_read_file(path, FILE_MAX, &text, &size, diags)) return false;
-    struct reader r = {.table = t, .diags = diags, .line = 1, .ok = true};
+    struct reader r = {.table = t, .required = required, .diags = diags, .line = 1, .ok = true};
     if (strlen(text) != size)
         r.ok = diags_input(diags, (struct srcloc){.file = path}, NULL, NULL, "is not text: it has a NUL byte");
     static const char bom[] = "\xEF\xBB\xBF";

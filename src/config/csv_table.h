@@ -25,6 +25,9 @@ struct csv_table {
 /* Read a file whose header must be exactly columns[0..n). False with errors: the file cannot be read, is not CSV, has another header, a row
  * with too few or too many cells. Release the table whatever comes back. */
 bool csv_table_read(struct csv_table *t, const char *path, const char *const *columns, size_t n, struct diags *diags);
+/* The same; the header may end behind any column from the `required`-th on. t->n_columns is how many there are. */
+bool csv_table_read_some(struct csv_table *t, const char *path, const char *const *columns, size_t required, size_t n,
+                         struct diags *diags);
 void csv_table_release(struct csv_table *t);
 
 /* The number in a cell. An empty cell is NaN if may_be_empty. Anything but a finite number is an error at its place. */

@@ -65,6 +65,7 @@ static void add_metrics(struct schema *s, const struct dse_metric *table, size_t
                                     .max = (double)INFINITY,
                                     .choices = m->choices,
                                     .without = listed(without, m->name),
+                                    .may_be_null = (m->flags & DSE_METRIC_MAY_BE_NULL) != 0,
                                     .better = m->better};
     }
 }
@@ -208,6 +209,7 @@ static const struct {
     [DSE_KIND_SRAM] = {"sram", "srams"},
     [DSE_KIND_PROFILE] = {"profile", "profiles"},
     [DSE_KIND_REQUESTS] = {"request mix", "requests"},
+    [DSE_KIND_RETENTION] = {"retention", "retentions"},
 };
 _Static_assert(sizeof kinds / sizeof *kinds == DSE_KIND_COUNT, "every catalog has its words");
 

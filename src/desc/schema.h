@@ -30,6 +30,7 @@ struct field {
     const char *excludes;
     bool may_be_auto;
     bool without;           /* a metric that has no meaning in this model: stored as NULL */
+    bool may_be_null;       /* a metric that is NaN where it is not known: stored as NULL there */
     enum dse_better better; /* metrics */
 };
 

@@ -83,7 +83,8 @@ static const char *put_metrics(const struct evaluator *e, union cell *cells, siz
         const struct field *f = &sp->metrics.fields[i];
         union cell *c = &cells[from + i];
         *c = f->without ? null_cell(f->type) : get_cell(f, e->metrics);
-        if (i < sp->model->metrics.n && f->type == DSE_TYPE_F64 && !f->without && !isfinite(c->f64)) {
+        if (i < sp->model->metrics.n && f->type == DSE_TYPE_F64 && !f->without && !isfinite(c->f64) &&
+            !(f->may_be_null && isnan(c->f64))) {
             c->f64 = (double)NAN;
             if (!reason) reason = sp->bug_reasons[i];
         }

@@ -2,6 +2,7 @@
 #include "space/space_internal.h"
 
 #include <dse/hw.h>
+#include <math.h>
 #include <string.h>
 
 static void add_text(uint64_t *h, const char *s)
@@ -15,10 +16,28 @@ static void add_number(uint64_t *h, double v)
     add_text(h, text_number(buf, v));
 }
 
+enum { SAMPLES = 32 }; /* of a curve */
+
+static void add_retention(uint64_t *h, const struct dse_retention *r)
+{
+    const char *policy;
+    for (size_t i = 0; (policy = dse_retention_policy(r, i)) != NULL; i++) {
+        double lo, hi;
+        dse_retention_range(r, policy, &lo, &hi);
+        add_text(h, policy);
+        for (int c = 0; c <= SAMPLES; c++)
+            for (int k = 1; k < SAMPLES; k++) {
+                struct dse_retained at = {(double)NAN, (double)NAN};
+                dse_retention_at(r, policy, lo + (hi - lo) * c / SAMPLES, (double)k / SAMPLES, &at);
+                add_number(h, at.mass);
+                add_number(h, at.error);
+            }
+    }
+}
+
 /* The contents of an entry, so that a changed catalog is a changed sweep. */
 static void add_entry(uint64_t *h, const struct catalog *catalog, enum dse_kind kind, const struct dse_entry *entry)
 {
-    enum { SAMPLES = 32 };
     add_text(h, entry->name);
     const struct schema *fields = catalog_fields(catalog, kind);
     for (size_t i = 0; i < fields->n; i++) {
@@ -33,7 +52,13 @@ static void add_entry(uint64_t *h, const struct catalog *catalog, enum dse_kind 
             struct dse_locality l = dse_profile_at(p, lo + (hi - lo) * i / SAMPLES);
             const double v[] = {l.centers, l.large, l.active, l.updates, l.hit_ratio};
             for (size_t k = 0; k < sizeof v / sizeof *v; k++) add_number(h, v[k]);
+            struct dse_locality_error e = dse_profile_error_at(p, lo + (hi - lo) * i / SAMPLES);
+            if (isnan(e.attention_error)) continue;
+            add_number(h, e.attention_error);
+            add_number(h, e.false_negative);
         }
+    } else if (kind == DSE_KIND_RETENTION) {
+        add_retention(h, (const void *)entry);
     } else if (kind == DSE_KIND_TECHNOLOGY) {
         const struct dse_technology *t = (const void *)entry;
         const double v[] = {t->node_nm, t->vdd_v, t->area, t->energy, t->delay, t->power};

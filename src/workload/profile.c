@@ -21,6 +21,7 @@ struct dse_profile {
     double *context;     /* n of them, growing */
     size_t n;
     gsl_spline *column[COLUMNS]; /* in the order of struct dse_locality */
+    gsl_spline *error, *missed;  /* struct dse_locality_error; NULL when the profile has none */
 };
 
 static const struct {
@@ -56,6 +57,14 @@ static char *point_fault(const double *context, const struct dse_locality *point
     return NULL;
 }
 
+static gsl_spline *make_spline(const double *x, const double *y, size_t n)
+{
+    gsl_spline *s = gsl_spline_alloc(gsl_interp_steffen, n);
+    if (!s) abort(); /* out of memory, as in base/xalloc.h */
+    gsl_spline_init(s, x, y, n);
+    return s;
+}
+
 struct dse_profile *profile_new(const char *name, const char *source, const double *context, const struct dse_locality *points,
                                 size_t n, char **ret_why)
 {
@@ -79,17 +88,38 @@ struct dse_profile *profile_new(const char *name, const char *source, const doub
     for (size_t i = 0; i < n; i++) p->context[i] = context[i];
     for (size_t c = 0; c < COLUMNS; c++) {
         for (size_t i = 0; i < n; i++) y[i] = column_of(&points[i], c);
-        p->column[c] = gsl_spline_alloc(gsl_interp_steffen, n);
-        if (!p->column[c]) abort(); /* out of memory, as in base/xalloc.h */
-        gsl_spline_init(p->column[c], p->context, y, n);
+        p->column[c] = make_spline(p->context, y, n);
     }
     free(y);
     return p;
 }
 
+bool profile_add_errors(struct dse_profile *p, const struct dse_locality_error *errors, char **ret_why)
+{
+    for (size_t i = 0; i < p->n; i++) {
+        const struct dse_locality_error *e = &errors[i];
+        if (!(e->attention_error >= 0 && isfinite(e->attention_error)))
+            *ret_why = xasprintf("point %zu: attention_error %g is not a positive number", i + 1, e->attention_error);
+        else if (!(e->false_negative >= 0 && e->false_negative <= 1))
+            *ret_why = xasprintf("point %zu: false_negative %g is outside of 0 to 1", i + 1, e->false_negative);
+        else
+            continue;
+        return false;
+    }
+    double *y = xcalloc(p->n, sizeof *y);
+    for (size_t i = 0; i < p->n; i++) y[i] = errors[i].attention_error;
+    p->error = make_spline(p->context, y, p->n);
+    for (size_t i = 0; i < p->n; i++) y[i] = errors[i].false_negative;
+    p->missed = make_spline(p->context, y, p->n);
+    free(y);
+    return true;
+}
+
 void profile_free(struct dse_profile *p)
 {
     if (!p) return;
+    gsl_spline_free(p->error);
+    gsl_spline_free(p->missed);
     for (size_t c = 0; c < COLUMNS; c++) gsl_spline_free(p->column[c]);
     free(p->context);
     free(p->name);
@@ -112,4 +142,13 @@ struct dse_locality dse_profile_at(const struct dse_profile *p, double context)
                                  .active = gsl_spline_eval(p->column[2], context, &accel),
                                  .updates = gsl_spline_eval(p->column[3], context, &accel),
                                  .hit_ratio = gsl_spline_eval(p->column[4], context, &accel)};
+}
+
+struct dse_locality_error dse_profile_error_at(const struct dse_profile *p, double context)
+{
+    assert(context >= p->context[0] && context <= p->context[p->n - 1]);
+    if (!p->error) return (struct dse_locality_error){(double)NAN, (double)NAN};
+    gsl_interp_accel accel = {.cache = gsl_interp_bsearch(p->context, context, 0, p->n - 1)};
+    return (struct dse_locality_error){.attention_error = gsl_spline_eval(p->error, context, &accel),
+                                       .false_negative = gsl_spline_eval(p->missed, context, &accel)};
 }

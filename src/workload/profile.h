@@ -14,6 +14,8 @@
  * and source are copied); the caller frees it with profile_free. */
 struct dse_profile *profile_new(const char *name, const char *source, const double *context, const struct dse_locality *points,
                                 size_t n, char **ret_why);
+/* Add what LAD's decoding loses at the same contexts: n points, as many as the profile has. False when they are none: *ret_why as above. */
+bool profile_add_errors(struct dse_profile *p, const struct dse_locality_error *errors, char **ret_why);
 void profile_free(struct dse_profile *p);
 
 #endif

@@ -256,14 +256,91 @@ static void csv__reads_cells_and_comments(void **state)
     scratch_remove(dir);
 }
 
+static const struct dse_profile *own_profile(struct catalog *c, const char *dir, const char *text)
+{
+    scratch_write(dir, "own.csv", text);
+    char *path = xasprintf("%s/own.csv", dir), *toml = xasprintf("profiles.own = '%s'\n", path);
+    struct toml_doc *doc = toml_read_text("t", toml, strlen(toml), &diags);
+    catalog_add_table(c, doc, &doc->root, &diags);
+    toml_free(doc);
+    free(toml);
+    free(path);
+    return (const struct dse_profile *)catalog_find(c, DSE_KIND_PROFILE, "own");
+}
+
+/* Files with the five statistics alone stay what they are; two more columns are what LAD loses; the rest is spread. */
+static void catalog__profiles_may_know_their_error(void **state)
+{
+    (void)state;
+    struct catalog *c = toy_catalog();
+    char *dir = scratch_new();
+    const struct dse_profile *sparse = (const struct dse_profile *)catalog_find(c, DSE_KIND_PROFILE, "sparse");
+    assert_true(isnan(dse_profile_error_at(sparse, 256).attention_error) &&
+                isnan(dse_profile_error_at(sparse, 256).false_negative));
+#define HEADER "context,centers,large,active,updates,hit_ratio"
+    const struct dse_profile *own = own_profile(c, dir,
+                                                HEADER ",attention_error,false_negative,centers_sd\n64,4,2,16,1,0.5,0.25,0.125,0\n"
+                                                       "128,5,2,20,1,0.5,0.5,0.0625,1\n256,6,3,30,2,0.5,0.75,0.03125,2\n");
+    assert_non_null(own);
+    assert_true(dse_profile_error_at(own, 128).attention_error == 0.5 && dse_profile_error_at(own, 128).false_negative == 0.0625);
+    catalog_free(c);
+    const struct {
+        const char *text;
+        int line, column;
+        const char *part;
+    } bad[] = {
+        {HEADER ",attention_error\n64,4,2,16,1,0.5,0.25\n", 0, 0, "has attention_error without false_negative"},
+        {HEADER ",false_negative\n", 1, 1, "hit_ratio; then, if at all, attention_error,false_negative"},
+        {HEADER ",attention_error,false_negative\n64,4,2,16,1,0.5,1,0\n128,4,2,16,1,0.5,1,2\n256,4,2,16,1,0.5,1,0\n", 0, 0,
+         "point 2: false_negative 2 is outside of 0 to 1"},
+        {HEADER ",attention_error,false_negative\n64,4,2,16,1,0.5,1,0\n128,4,2,16,1,0.5,-1,0\n256,4,2,16,1,0.5,1,0\n", 0, 0,
+         "point 2: attention_error -1 is not a positive number"},
+        {HEADER ",attention_error,false_negative,centers_sd\n64,4,2,16,1,0.5,1,0,-3\n128,4,2,16,1,0.5,1,0,0\n"
+                "256,4,2,16,1,0.5,1,0,0\n",
+         2, 21, "centers_sd: -3 is below 0"},
+    };
+#undef HEADER
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+        c = toy_catalog();
+        assert_null(own_profile(c, dir, bad[i].text));
+        expect_complaint(&diags, bad[i].line, bad[i].column, bad[i].part);
+        catalog_free(c);
+    }
+    scratch_remove(dir);
+}
+
+static void catalog__takes_a_users_retention(void **state)
+{
+    (void)state;
+    struct catalog *c = toy_catalog();
+    char *dir = scratch_new(), *path = xasprintf("%s/mine.toml", dir);
+    scratch_write(dir, "mine.toml", "[retentions]\nown = 'own.csv'\n");
+    scratch_copy(dir, toy_data_dir(), "catalog/retentions/steady.csv");
+    char *from = xasprintf("%s/catalog/retentions/steady.csv", dir), *to = xasprintf("%s/own.csv", dir);
+    assert_int_equal(rename(from, to), 0);
+    assert_true(catalog_add_file(c, path, &diags));
+    expect_silence(&diags);
+    const struct dse_retention *own = (const struct dse_retention *)catalog_find(c, DSE_KIND_RETENTION, "own");
+    struct dse_retained at;
+    assert_true(dse_retention_at(own, "voting", 1024, 0.5, &at) && at.mass == 0.75 && at.error == 0.5);
+    refuse_one("[retentions]\nsteady = 'nowhere.csv'\n", 2, 1, "exists already");
+    refuse_one("[retentions]\nx = 3\n", 2, 5, "the name of a CSV file is needed");
+    free(from);
+    free(to);
+    free(path);
+    scratch_remove(dir);
+    catalog_free(c);
+}
+
 /* ---- a broken data directory ------------------------------------------------------------------------------------------------ */
 
 /* The toy data with one file replaced. */
 static void refuse_shipped(const char *name, const char *text, int line, int column, const char *part)
 {
-    static const char *const files[] = {"catalog/llms.toml",      "catalog/memories.toml", "catalog/gpus.toml",
-                                        "catalog/fpgas.toml",     "catalog/engines.toml",  "catalog/requests.toml",
-                                        "catalog/technology.csv", "catalog/sram.csv",      "catalog/profiles/sparse.csv"};
+    static const char *const files[] = {
+        "catalog/llms.toml",           "catalog/memories.toml",        "catalog/gpus.toml",      "catalog/fpgas.toml",
+        "catalog/engines.toml",        "catalog/requests.toml",        "catalog/technology.csv", "catalog/sram.csv",
+        "catalog/profiles/sparse.csv", "catalog/retentions/steady.csv"};
     char *dir = scratch_new();
     for (size_t i = 0; i < sizeof files / sizeof *files; i++)
         if (strcmp(files[i], name) != 0) scratch_copy(dir, toy_data_dir(), files[i]);
@@ -293,6 +370,14 @@ static void catalog__refuses_a_broken_data_directory(void **state)
     free(text);
     text = xasprintf("%s64,4,2,16,1,0.5\n128,5,2,x,1,0.5\n", profile);
     refuse_shipped("catalog/profiles/sparse.csv", text, 3, 9, "active: \"x\"");
+    free(text);
+    text = xasprintf("policy,context,ratio,retained_mass,retained_mass_sd,attention_error,attention_error_sd\n"
+                     "a,64,0.25,0.5,0,0.5,0\na,64,0.5,0.5,-1,0.5,0\n");
+    refuse_shipped("catalog/retentions/steady.csv", text, 3, 14, "retained_mass_sd: -1 is below 0");
+    free(text);
+    text =
+        xasprintf("policy,context,ratio,retained_mass,retained_mass_sd,attention_error,attention_error_sd\na,64,0.5,0.5,0,0.5,0\n");
+    refuse_shipped("catalog/retentions/steady.csv", text, 0, 0, "retention steady: policy \"a\" at context 64: 1 ratio below 1");
     free(text);
     text = xasprintf("%s64,4,2,16,1,0.5\n128,4,2,16,1,0.5\n32,5,2,16,1,0.5\n", profile);
     refuse_shipped("catalog/profiles/sparse.csv", text, 0, 0, "profile sparse: ");
@@ -324,6 +409,8 @@ int main(void)
         cmocka_unit_test(catalog__reads_requests_that_were_seen),
         cmocka_unit_test(csv__names_the_line_of_what_is_wrong),
         cmocka_unit_test(csv__reads_cells_and_comments),
+        cmocka_unit_test(catalog__profiles_may_know_their_error),
+        cmocka_unit_test(catalog__takes_a_users_retention),
         cmocka_unit_test(catalog__refuses_a_broken_data_directory),
         cmocka_unit_test(catalog__finds_its_data),
     };

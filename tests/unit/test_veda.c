@@ -299,6 +299,75 @@ static void published__numbers_come_out(void **state)
     assert_true(fabs(m.common.attention_us / baseline - 0.60) < 0.005); /* predicted */
 }
 
+/* ---- quality ---------------------------------------------------------------------------------------------------------------- */
+
+static struct dse_retained looked_up(const struct veda_params *p, const char *policy, double context, double ratio)
+{
+    struct dse_retained at = {(double)NAN, (double)NAN};
+    dse_retention_at(p->retention, policy, context, ratio, &at);
+    return at;
+}
+
+static void quality__is_the_profile_at_the_step(void **state)
+{
+    (void)state;
+    static const char *const policies[] = {"voting", "h2o", "window"};
+    for (size_t i = 0; i < 3; i++) {
+        char *eviction = xasprintf("eviction=%s", policies[i]);
+        struct veda_params p = params_with(eviction, "context=1000", "eviction_ratio=0.3", NULL);
+        struct veda_metrics m = estimate(&p);
+        struct dse_retained want = looked_up(&p, policies[i], 1000, 0.3);
+        assert_near(m.retained_mass, want.mass, 1e-12);
+        assert_near(m.attention_error, want.error, 1e-12);
+        assert_true(m.retained_mass < 1 && m.attention_error > 0);
+        free(eviction);
+    }
+}
+
+static void quality__is_whole_when_nothing_is_evicted(void **state)
+{
+    (void)state;
+    static const char *const settings[][2] = {{"eviction=none", "context=4096"},
+                                              {"eviction_ratio=1", "context=4096"},
+                                              {"boundary=as-listed", "context=4096"},
+                                              {"phase=prefill", "context=512"}};
+    for (size_t i = 0; i < sizeof settings / sizeof *settings; i++) {
+        struct veda_params p = params_with(settings[i][0], settings[i][1], NULL);
+        struct veda_metrics m = estimate(&p);
+        assert_true(m.retained_mass == 1 && m.attention_error == 0);
+    }
+}
+
+/* A cache of a fixed size loses more the longer the generation. Its mean lies between its first and its last step. */
+static void quality__of_a_generation_is_the_mean_of_its_steps(void **state)
+{
+    (void)state;
+    struct veda_params p = params_with("eviction=h2o", "prompt=600", "generate=400", "eviction_ratio=0.5", NULL);
+    struct veda_metrics m = estimate(&p);
+    double mass = 0, error = 0;
+    for (int i = 1; i <= 400; i++) {
+        struct dse_retained at = looked_up(&p, "h2o", 600 + i, 300. / (600 + i));
+        mass += at.mass / 400;
+        error += at.error / 400;
+    }
+    assert_near(m.retained_mass, mass, 2e-3);
+    assert_near(m.attention_error, error, 2e-2);
+    p.boundary = VEDA_AS_LISTED; /* the whole prompt's worth stays */
+    assert_true(estimate(&p).retained_mass > m.retained_mass);
+}
+
+static void quality__is_unknown_where_nothing_was_measured(void **state)
+{
+    (void)state;
+    double lo, hi;
+    struct veda_params p = params_with("eviction_ratio=0.01", "eviction=h2o", NULL);
+    assert_true(isnan(estimate(&p).retained_mass) && isnan(estimate(&p).attention_error));
+    p = params_with("context=4096", NULL);
+    assert_true(dse_retention_range(p.retention, "voting", &lo, &hi) && hi < 4096);
+    struct veda_metrics m = estimate(&p);
+    assert_true(isnan(m.retained_mass) && isnan(m.attention_error) && m.common.latency_us > 0);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -318,6 +387,10 @@ int main(void)
         cmocka_unit_test(devices__divide_the_work_and_add_up),
         cmocka_unit_test(chip__is_table_1_scaled),
         cmocka_unit_test(check__says_why_a_point_is_refused),
+        cmocka_unit_test(quality__is_the_profile_at_the_step),
+        cmocka_unit_test(quality__is_whole_when_nothing_is_evicted),
+        cmocka_unit_test(quality__of_a_generation_is_the_mean_of_its_steps),
+        cmocka_unit_test(quality__is_unknown_where_nothing_was_measured),
         cmocka_unit_test(published__numbers_come_out),
     };
     return cmocka_run_group_tests(tests, set_up, tear_down);

@@ -1,0 +1,26 @@
+/* exp on (-inf, 0] as straight pieces: what hardware computes softmax with. LAD's Sec. III-A: the piece that is farthest from 0 is 0, the
+ * others are the lines that are nearest to exp in the mean square over their interval.
+ *
+ * Piece i holds for edge[i - 1] < x <= edge[i]; the first reaches to -inf, and the last, whose edge is 0, is used above 0 too.
+ */
+#ifndef DSE_LINEAR_EXP_H
+#define DSE_LINEAR_EXP_H
+
+#include <stddef.h>
+
+enum { DSE_PIECES_MAX = 16 };
+
+struct dse_pieces {
+    size_t n;
+    double edge[DSE_PIECES_MAX]; /* right edges */
+    double slope[DSE_PIECES_MAX], offset[DSE_PIECES_MAX];
+};
+
+/* The pieces with these right edges: n of them, at least two, growing. Closed form of the least squares. Pure. */
+void dse_pieces_init(struct dse_pieces *p, const double *edges, size_t n);
+/* Which piece x is in. */
+size_t dse_pieces_find(const struct dse_pieces *p, double x);
+/* exp(x) as the pieces have it. */
+double dse_pieces_exp(const struct dse_pieces *p, double x);
+
+#endif

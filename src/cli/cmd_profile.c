@@ -1,0 +1,241 @@
+/* dse profile: statistics of real or synthetic attention, as files that the catalog takes. */
+#include "base/xalloc.h"
+#include "cli/profile_options.h"
+#include "cli/profile_report.h"
+#include "dse_config.h"
+#include "workload/trace.h"
+
+#include <stdlib.h>
+#include <unistd.h>
+
+/* What is measured: traces, or a generator. */
+struct origin {
+    struct trace **traces;
+    size_t n_traces;
+    struct generator generator;
+    size_t generated; /* heads; 0: traces */
+    struct head_source *sources;
+    size_t n_sources;
+    size_t positions; /* of the shortest */
+};
+
+static bool trace_source(void *user, size_t layer, size_t head, struct head *ret, struct diags *diags)
+{
+    return trace_head(user, layer, head, ret, diags);
+}
+
+/* Heads of a generator do not belong together: each is a layer of its own. */
+static bool generator_source(void *user, size_t layer, size_t head, struct head *ret, struct diags *diags)
+{
+    (void)head;
+    return generator_head(user, layer, ret, diags);
+}
+
+static bool open_traces(struct origin *o, const struct invocation *in)
+{
+    if (in->n_operands == 0) return usage_error(in, "a TRACE is needed, or --synthetic") == 0;
+    if (option_has(in, "heads")) return usage_error(in, "--heads: only of --synthetic; a trace has the heads it has") == 0;
+    o->traces = xcalloc(in->n_operands, sizeof(struct trace *));
+    o->sources = xcalloc(in->n_operands, sizeof *o->sources);
+    for (size_t i = 0; i < in->n_operands; i++) {
+        struct trace *t = trace_open(in->operands[i], in->diags);
+        if (!t) continue;
+        o->traces[o->n_traces++] = t;
+        const struct trace_info *info = trace_info(t);
+        o->sources[o->n_sources++] = (struct head_source){info->layers, info->heads, info->n, trace_source, t};
+        if (o->positions == 0 || info->n < o->positions) o->positions = info->n;
+    }
+    return o->n_traces == in->n_operands;
+}
+
+static bool open_generator(struct origin *o, const struct invocation *in)
+{
+    if (!profile_read_generator(&o->generator, &o->generated, in) || !generator_check(&o->generator, in->diags)) return false;
+    o->sources = xcalloc(1, sizeof *o->sources);
+    o->positions = (size_t)o->generator.n;
+    o->sources[o->n_sources++] = (struct head_source){o->generated, 1, o->positions, generator_source, &o->generator};
+    return true;
+}
+
+static void origin_release(struct origin *o)
+{
+    for (size_t i = 0; i < o->n_traces; i++) trace_close(o->traces[i]);
+    free(o->traces);
+    free(o->sources);
+}
+
+/* ---- what a file says of itself ------------------------------------------------------------------------------------------------------ */
+
+static void add_ids(struct text *t, const char *what, const int32_t *ids, size_t n)
+{
+    text_addf(t, ", %s", what);
+    for (size_t i = 0; i < n; i++) text_addf(t, " %ld", (long)ids[i]);
+}
+
+/* A source may have several lines. */
+static void add_line(struct text *t, const char *s)
+{
+    for (; *s; s++) text_add_bytes(t, *s == '\n' || *s == '\r' ? " " : s, 1);
+}
+
+static void add_trace(struct text *t, const struct trace_info *info)
+{
+    text_add(t, "source: ");
+    add_line(t, info->model);
+    add_ids(t, "layers", info->layer_ids, info->layers);
+    add_ids(t, "heads", info->head_ids, info->heads);
+    text_add(t, "; ");
+    add_line(t, info->source);
+    text_addf(t, "\ntrace: %016llx, %zu positions of %zu, fp%d\n", (unsigned long long)info->hash, info->n, info->d, info->bits);
+}
+
+static char *file_head(const struct origin *o, const struct profile_options *options)
+{
+    struct text t;
+    text_init(&t);
+    for (size_t i = 0; i < o->n_traces; i++) add_trace(&t, trace_info(o->traces[i]));
+    if (o->generated) {
+        char *parameters = profile_generator_text(&o->generator);
+        text_addf(&t, "source: synthetic, %zu heads of the generator\ngenerator: %s\n", o->generated, parameters);
+        free(parameters);
+    }
+    char *asked = profile_options_text(options);
+    text_addf(&t, "written by dse profile %s: %s\n", DSE_VERSION, asked);
+    free(asked);
+    if (options->steps)
+        text_addf(&t, "Means over heads, and over the %lld steps before each context; _sd is the spread of the heads.\n",
+                  (long long)options->steps);
+    else
+        text_add(&t, "Means over heads, and over the second half of each context's steps; _sd is the spread of the heads.\n");
+    return text_detach(&t);
+}
+
+/* ---- measuring ------------------------------------------------------------------------------------------------------------------------ */
+
+static void show_progress(void *user, double share)
+{
+    (void)user;
+    fprintf(stderr, "\r\033[Kmeasured: %d %%", (int)(100 * share));
+    fflush(stderr);
+}
+
+static bool measure(const struct profile_options *o, const struct measure_plan *plan, struct profile_report *ret,
+                    struct diags *diags)
+{
+    size_t n = plan->n_contexts;
+    bool ok = false;
+    if (o->kind == PROFILE_LOCALITY) {
+        struct locality_options l = profile_locality_options(o);
+        struct measured_locality *rows = xcalloc(n, sizeof *rows);
+        ok = measure_locality(plan, &l, rows, diags);
+        if (ok) report_locality(ret, o->contexts, n, rows);
+        free(rows);
+    } else if (o->kind == PROFILE_RETENTION) {
+        struct retention_policy *policies = profile_retention_policies(o);
+        struct measured_retention *rows = xcalloc(n * o->n_policies * o->n_ratios, sizeof *rows);
+        size_t filled;
+        ok = measure_retention(plan, policies, o->n_policies, o->ratios, o->n_ratios, rows, &filled, diags);
+        if (ok) report_retention(ret, rows, filled);
+        free(rows);
+        free(policies);
+    } else {
+        struct softmax_range r = profile_range(o);
+        struct measured_range *rows = xcalloc(n, sizeof *rows);
+        ok = measure_range(plan, &r, rows, diags);
+        if (ok) report_range(ret, o->contexts, n, rows);
+        free(rows);
+    }
+    return ok;
+}
+
+static bool write_report(const struct invocation *in, const struct origin *from, const struct profile_options *o,
+                         const struct profile_report *r, const char *path)
+{
+    char *why = report_fault(r);
+    if (why) {
+        usage_error(in, "%s would be no profile: %s", path, why);
+        free(why);
+        return false;
+    }
+    char *head = file_head(from, o);
+    struct text t;
+    text_init(&t);
+    report_csv(r, head, &t);
+    bool ok = text_write_file(path, t.s, t.n, in->diags);
+    text_release(&t);
+    free(head);
+    return ok;
+}
+
+static void profile(const struct invocation *in, const struct origin *from, const struct profile_options *o,
+                    enum output_format format)
+{
+    bool terminal = isatty(STDERR_FILENO) != 0;
+    struct measure_plan plan = {.sources = from->sources,
+                                .n_sources = from->n_sources,
+                                .contexts = o->contexts,
+                                .n_contexts = o->n_contexts,
+                                .steps = (size_t)o->steps,
+                                .progress = terminal ? show_progress : NULL};
+    struct profile_report report;
+    bool ok = measure(o, &plan, &report, in->diags);
+    if (terminal) fprintf(stderr, "\r\033[K");
+    if (!ok) return;
+    if (option_has(in, "fit")) report_fit_locality(&report);
+    const char *path = option_get(in, "output");
+    if (path)
+        write_report(in, from, o, &report, path);
+    else
+        report_print(&report, format);
+    report_release(&report);
+}
+
+static int run(const struct invocation *in)
+{
+    enum output_format format;
+    if (!output_parse_format(in, &format)) return 2;
+    const char *path = option_get(in, "output");
+    if (path && !*path) return usage_error(in, "--output: an empty name");
+    struct origin from = {0};
+    struct profile_options options = {0};
+    bool ok = option_has(in, "synthetic") ? open_generator(&from, in) : open_traces(&from, in);
+    ok = profile_options_read(&options, in, from.positions) && ok;
+    if (ok) profile(in, &from, &options, format);
+    profile_options_release(&options);
+    origin_release(&from);
+    return 0;
+}
+
+const struct command command_profile = {
+    .name = "profile",
+    .operands = "TRACE...|--synthetic [NAME=VALUE]...",
+    .summary = "measure LAD's locality, KV eviction or the range of scores on traces, for catalog/",
+    .options =
+        (const struct option_row[]){
+            {'k', "kind", "KIND", "locality, retention or range"},
+            {'o', "output", "FILE", "write a CSV for the catalog; without: print"},
+            {0, "contexts", "LIST", "lengths to measure at, growing (default: 64,128,... as long as the trace)"},
+            {0, "steps", "N|half", "the last N steps of each context, or its second half (default: 32)"},
+            {'s', "set", "NAME=VALUE", "a setting of the kind: collinear=0.95, reserved_length=64, low=-10, ..."},
+            {0, "ratios", "LIST", "retention: shares kept (default: 0.1,0.2,0.3,0.5,0.7)"},
+            {0, "policies", "LIST", "retention: voting,voting-head,h2o,h2o-accumulate,window,random,oracle (default: all)"},
+            {0, "fit", NULL, "locality: laws a n^b with standard errors"},
+            {0, "synthetic", NULL, "measure heads of the generator, whose parameters are the operands"},
+            {0, "heads", "N", "synthetic: how many (default: 8)"},
+            OPTION_FORMAT,
+            {0},
+        },
+    .help =
+        "All heads of all traces count alike; a file has their mean and spread. The file says which trace (by its checksum), which\n"
+        "settings and which version it comes from: the same command writes the same bytes. docs/catalog.md has the columns.\n\n"
+        "locality: collinear, recent, scores=centers|exact. retention: threshold_a, threshold_b, reserved_length, recent_share, sinks,\n"
+        "seed; voting takes one decision for the heads of a layer, voting-head one a head; a cache shorter than reserved_length is left\n"
+        "out. range: phi, low, high.\n\n"
+        "  dse profile model.trace --kind locality --fit\n"
+        "  dse profile model.trace --kind locality -s collinear=0.9 -o profiles/mine.csv\n"
+        "  dse profile a.trace b.trace --kind retention --policies voting,h2o --contexts 512,1024,2048 -o retentions/mine.csv\n"
+        "  dse profile --synthetic n=2048 seed=7 --heads 4 --kind range\n",
+    .min_operands = 0,
+    .max_operands = SIZE_MAX,
+    .run = run,
+};

@@ -1,0 +1,324 @@
+#include "cli/profile_options.h"
+
+#include "base/xalloc.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { CONTEXT_FIRST = 64, STEPS = 32 };
+enum profile_scores { SCORES_CENTERS, SCORES_EXACT };
+
+const char *const profile_kind_names[] = {
+    [PROFILE_LOCALITY] = "locality", [PROFILE_RETENTION] = "retention", [PROFILE_RANGE] = "range", NULL};
+static const char *const scores[] = {[SCORES_CENTERS] = "centers", [SCORES_EXACT] = "exact", NULL};
+
+#define S struct profile_settings
+static const struct dse_param locality_rows[] = {
+    DSE_PARAM_F64(S, collinear, "", 0, 1, "|cos| above which two keys share a center", "Algorithm 1"),
+    DSE_PARAM_I64(S, recent, 1, 4096, "newest positions, which are always active", "Sec. III-E"),
+    DSE_PARAM_ENUM(S, scores, scores, "intervals by way of the centers, as the machine does, or of the exact scores", ""),
+    DSE_PARAM_END,
+};
+static const struct dse_param retention_rows[] = {
+    DSE_PARAM_F64(S, threshold_a, "", 0, 4, "voting: factor of the mean in the threshold", "Fig. 3"),
+    DSE_PARAM_F64(S, threshold_b, "", 0, 4, "voting: factor of the standard deviation in the threshold", "Fig. 3"),
+    DSE_PARAM_I64(S, reserved_length, 0, 65536, "voting: first steps without votes, and the smallest cache", "Sec. III"),
+    DSE_PARAM_F64(S, recent_share, "", 0, 1, "h2o: share of the cache that is the newest positions, which stay", ""),
+    DSE_PARAM_I64(S, sinks, 0, 65536, "window: first positions, which stay", ""),
+    DSE_PARAM_I64(S, seed, 0, 1000000000, "random", ""),
+    DSE_PARAM_END,
+};
+static const struct dse_param range_rows[] = {
+    DSE_PARAM_F64(S, phi, "", -1000, 1000, "the unified maximum", "Sec. 3"),
+    DSE_PARAM_F64(S, low, "", -100000, 100000, "a vector with a score at or below phi + low is computed anew", "Sec. 3"),
+    DSE_PARAM_F64(S, high, "", -100000, 100000, "a vector with a score at or above phi + high is computed anew", "Sec. 3"),
+    DSE_PARAM_END,
+};
+#undef S
+
+static const struct dse_param *const rows_of[] = {
+    [PROFILE_LOCALITY] = locality_rows, [PROFILE_RETENTION] = retention_rows, [PROFILE_RANGE] = range_rows};
+
+/* `shared`: one eviction for the heads of a layer, as VEDA's hardware does it; else every head for itself. */
+static const struct {
+    const char *name;
+    enum eviction_policy policy;
+    bool shared, accumulate;
+} policies[] = {
+    {"voting", EVICTION_VOTING, true, false},  {"voting-head", EVICTION_VOTING, false, false},
+    {"h2o", EVICTION_H2O, false, false},       {"h2o-accumulate", EVICTION_H2O, false, true},
+    {"window", EVICTION_WINDOW, false, false}, {"random", EVICTION_RANDOM, false, false},
+    {"oracle", EVICTION_ORACLE, false, false},
+};
+enum { POLICIES = sizeof policies / sizeof *policies };
+
+/* ---- lists -------------------------------------------------------------------------------------------------------------------------- */
+
+/* Numbers between commas, growing, from `min` to `max`. Without the option: false and no error. */
+static bool read_numbers(const struct invocation *in, const char *option, bool whole, double min, double max, double **ret,
+                         size_t *ret_n)
+{
+    const char *s = option_get(in, option);
+    for (const char *p = s; p; p = strchr(p, ',') ? strchr(p, ',') + 1 : NULL) {
+        char *word = xstrndup(p, strcspn(p, ","));
+        double v;
+        bool ok = text_parse_f64(word, &v) && v >= min && v <= max && (!whole || v == floor(v));
+        char low[TEXT_NUMBER_MAX], high[TEXT_NUMBER_MAX];
+        if (!ok)
+            usage_error(in, "--%s: \"%s\" is not a%s number from %s to %s", option, word, whole ? " whole" : "",
+                        text_number(low, min), text_number(high, max));
+        else if (*ret_n && v <= (*ret)[*ret_n - 1])
+            ok = usage_error(in, "--%s: %s does not grow; the numbers of the list must", option, word) == 0;
+        free(word);
+        if (!ok) return false;
+        *ret = xrealloc(*ret, *ret_n + 1, sizeof **ret);
+        (*ret)[(*ret_n)++] = v;
+    }
+    return s != NULL;
+}
+
+static void add_context(struct profile_options *o, size_t context)
+{
+    o->contexts = xrealloc(o->contexts, o->n_contexts + 1, sizeof *o->contexts);
+    o->contexts[o->n_contexts++] = context;
+}
+
+static void read_contexts(struct profile_options *o, const struct invocation *in, size_t positions)
+{
+    double *numbers = NULL;
+    size_t n = 0;
+    if (read_numbers(in, "contexts", true, 2, 1 << 24, &numbers, &n))
+        for (size_t i = 0; i < n; i++) add_context(o, (size_t)numbers[i]);
+    else
+        for (size_t c = CONTEXT_FIRST; c <= positions; c *= 2) add_context(o, c);
+    free(numbers);
+}
+
+static void read_ratios(struct profile_options *o, const struct invocation *in)
+{
+    static const double usual[] = {0.1, 0.2, 0.3, 0.5, 0.7};
+    if (read_numbers(in, "ratios", false, 1e-6, 0.999999, &o->ratios, &o->n_ratios) || o->n_ratios) return;
+    o->n_ratios = sizeof usual / sizeof *usual;
+    o->ratios = xcalloc(o->n_ratios, sizeof *o->ratios);
+    memcpy(o->ratios, usual, sizeof usual);
+}
+
+static bool add_policy(struct profile_options *o, const struct invocation *in, const char *word)
+{
+    const char *names[POLICIES];
+    for (size_t i = 0; i < POLICIES; i++) names[i] = policies[i].name;
+    for (size_t i = 0; i < o->n_policies; i++)
+        if (strcmp(o->policies[i], word) == 0) return usage_error(in, "--policies: \"%s\" stands in the list twice", word) == 0;
+    for (size_t i = 0; i < POLICIES; i++) {
+        if (strcmp(names[i], word) != 0) continue;
+        o->policies = xrealloc(o->policies, o->n_policies + 1, sizeof *o->policies);
+        o->policies[o->n_policies++] = names[i];
+        return true;
+    }
+    const char *near = text_nearest(word, names, POLICIES);
+    struct text all;
+    text_init(&all);
+    for (size_t i = 0; i < POLICIES; i++) text_addf(&all, "%s%s", i ? ", " : "", names[i]);
+    if (near)
+        usage_error(in, "--policies: there is no \"%s\"; did you mean %s?", word, near);
+    else
+        usage_error(in, "--policies: there is no \"%s\": %s", word, all.s);
+    text_release(&all);
+    return false;
+}
+
+static void read_policies(struct profile_options *o, const struct invocation *in)
+{
+    const char *s = option_get(in, "policies");
+    bool ok = true;
+    for (const char *p = s; p && ok; p = strchr(p, ',') ? strchr(p, ',') + 1 : NULL) {
+        char *word = xstrndup(p, strcspn(p, ","));
+        ok = add_policy(o, in, word);
+        free(word);
+    }
+    for (size_t i = 0; i < POLICIES && !s; i++) add_policy(o, in, policies[i].name);
+}
+
+/* ---- settings ----------------------------------------------------------------------------------------------------------------------- */
+
+static bool set(const struct field *f, void *object, const struct invocation *in, const char *text)
+{
+    struct value v = {0};
+    bool ok = false;
+    if (f->type == DSE_TYPE_F64) {
+        ok = text_parse_f64(text, &v.f64) && v.f64 >= f->min && v.f64 <= f->max;
+    } else if (f->type == DSE_TYPE_I64) {
+        ok = text_parse_i64(text, &v.i64) && (double)v.i64 >= f->min && (double)v.i64 <= f->max;
+    } else {
+        while (f->choices[v.choice] && strcmp(f->choices[v.choice], text) != 0) v.choice++;
+        ok = f->choices[v.choice] != NULL;
+    }
+    if (ok) {
+        field_set(f, object, v);
+        return true;
+    }
+    char *allowed = field_allowed(f);
+    usage_error(in, "%s: \"%s\" is not allowed (%s)", f->name, text, allowed);
+    free(allowed);
+    return false;
+}
+
+/* One NAME=VALUE, of `what`. */
+static bool read_setting(const struct schema *schema, void *object, const struct invocation *in, const char *setting,
+                         const char *what)
+{
+    size_t n = strcspn(setting, "=");
+    char *name = xstrndup(setting, n);
+    const struct field *f = schema_find(schema, name);
+    bool ok = setting[n] == '=' && f && set(f, object, in, setting + n + 1);
+    if (setting[n] != '=') {
+        usage_error(in, "\"%s\" is not NAME=VALUE", setting);
+    } else if (!f) {
+        struct text all;
+        text_init(&all);
+        for (size_t i = 0; i < schema->n; i++) text_addf(&all, "%s%s", i ? ", " : "", schema->fields[i].name);
+        usage_error(in, "%s has no setting \"%s\": %s", what, name, all.s);
+        text_release(&all);
+    }
+    free(name);
+    return ok;
+}
+
+static bool read_kind(struct profile_options *o, const struct invocation *in)
+{
+    const char *kind = option_get(in, "kind");
+    if (!kind) return usage_error(in, "--kind is needed: locality, retention or range") == 0;
+    for (int k = 0; profile_kind_names[k]; k++) {
+        if (strcmp(kind, profile_kind_names[k]) != 0) continue;
+        o->kind = (enum profile_kind)k;
+        return true;
+    }
+    return usage_error(in, "--kind: there is no \"%s\": locality, retention, range", kind) == 0;
+}
+
+bool profile_read_generator(struct generator *g, size_t *ret_heads, const struct invocation *in)
+{
+    enum { HEADS = 8, HEADS_MAX = 4096 };
+    struct schema schema;
+    schema_init_params(&schema, generator_params);
+    *g = generator_defaults;
+    bool ok = true;
+    for (size_t i = 0; i < in->n_operands; i++) ok = read_setting(&schema, g, in, in->operands[i], "the generator") && ok;
+    *ret_heads = (size_t)option_integer(in, "heads", 1, HEADS_MAX, HEADS);
+    schema_release(&schema);
+    return ok && in->diags->errors == 0;
+}
+
+char *profile_generator_text(const struct generator *g)
+{
+    struct schema schema;
+    struct text t;
+    char buf[TEXT_NUMBER_MAX];
+    schema_init_params(&schema, generator_params);
+    text_init(&t);
+    for (size_t i = 0; i < schema.n; i++)
+        text_addf(&t, "%s%s=%s", i ? " " : "", schema.fields[i].name,
+                  value_text(&schema.fields[i], field_get(&schema.fields[i], g), buf));
+    schema_release(&schema);
+    return text_detach(&t);
+}
+
+bool profile_options_read(struct profile_options *o, const struct invocation *in, size_t positions)
+{
+    *o = (struct profile_options){0};
+    size_t before = in->diags->errors;
+    if (!read_kind(o, in)) return false;
+    bool retention = o->kind == PROFILE_RETENTION;
+    schema_init_params(&o->schema, rows_of[o->kind]);
+    const struct eviction_options *e = &eviction_defaults;
+    o->settings = (struct profile_settings){.collinear = locality_defaults.collinear,
+                                            .recent = (int64_t)locality_defaults.recent,
+                                            .threshold_a = e->a,
+                                            .threshold_b = e->b,
+                                            .reserved_length = (int64_t)e->reserved,
+                                            .recent_share = e->recent_share,
+                                            .sinks = (int64_t)e->sinks,
+                                            .seed = (int64_t)e->seed,
+                                            .low = -16.8, /* what Llama-2 7B was found to keep: FlashDecoding++, Fig. 5 */
+                                            .high = 6.5};
+    const char *steps = option_get(in, "steps");
+    o->steps = steps && strcmp(steps, "half") == 0 ? 0 : option_integer(in, "steps", 1, 1 << 24, STEPS);
+    for (size_t i = 0; i < in->n_options; i++)
+        if (strcmp(in->options[i].row->name, "set") == 0) {
+            char *what = xasprintf("--kind %s", profile_kind_names[o->kind]);
+            read_setting(&o->schema, &o->settings, in, in->options[i].argument, what);
+            free(what);
+        }
+    for (int i = 0; i < 2 && !retention; i++) {
+        const char *name = i ? "policies" : "ratios";
+        if (option_has(in, name)) usage_error(in, "--%s: only of --kind retention", name);
+    }
+    if (o->kind != PROFILE_LOCALITY && option_has(in, "fit")) usage_error(in, "--fit: only of --kind locality");
+    read_contexts(o, in, positions);
+    if (retention) read_ratios(o, in);
+    if (retention) read_policies(o, in);
+    return in->diags->errors == before;
+}
+
+void profile_options_release(struct profile_options *o)
+{
+    schema_release(&o->schema);
+    free(o->contexts);
+    free(o->ratios);
+    free(o->policies);
+}
+
+/* ---- what they mean ------------------------------------------------------------------------------------------------------------------ */
+
+struct locality_options profile_locality_options(const struct profile_options *o)
+{
+    struct locality_options l = locality_defaults;
+    l.collinear = o->settings.collinear;
+    l.recent = (size_t)o->settings.recent;
+    l.exact_scores = o->settings.scores == SCORES_EXACT;
+    return l;
+}
+
+struct softmax_range profile_range(const struct profile_options *o)
+{
+    return (struct softmax_range){.phi = o->settings.phi, .low = o->settings.low, .high = o->settings.high};
+}
+
+struct retention_policy *profile_retention_policies(const struct profile_options *o)
+{
+    const struct profile_settings *s = &o->settings;
+    struct retention_policy *list = xcalloc(o->n_policies, sizeof *list);
+    for (size_t i = 0; i < o->n_policies; i++) {
+        size_t k = 0;
+        while (policies[k].name != o->policies[i]) k++;
+        struct eviction_options e = eviction_defaults;
+        e.policy = policies[k].policy;
+        e.shared = policies[k].shared;
+        e.a = s->threshold_a;
+        e.b = s->threshold_b;
+        e.reserved = (size_t)s->reserved_length;
+        e.recent_share = policies[k].accumulate ? 0 : s->recent_share;
+        e.sinks = (size_t)s->sinks;
+        e.seed = (uint64_t)s->seed;
+        list[i] = (struct retention_policy){o->policies[i], e};
+    }
+    return list;
+}
+
+char *profile_options_text(const struct profile_options *o)
+{
+    struct text t;
+    text_init(&t);
+    char buf[TEXT_NUMBER_MAX];
+    text_addf(&t, "kind=%s steps=", profile_kind_names[o->kind]);
+    if (o->steps)
+        text_addf(&t, "%lld", (long long)o->steps);
+    else
+        text_add(&t, "half");
+    for (size_t i = 0; i < o->schema.n; i++) {
+        const struct field *f = &o->schema.fields[i];
+        text_addf(&t, " %s=%s", f->name, value_text(f, field_get(f, &o->settings), buf));
+    }
+    return text_detach(&t);
+}

@@ -1,0 +1,52 @@
+/* What `dse profile` is asked: the kind, its settings, contexts, ratios, policies. Settings are rows of a table, as a model's parameters. */
+#ifndef DSE_CLI_PROFILE_OPTIONS_H
+#define DSE_CLI_PROFILE_OPTIONS_H
+
+#include "cli/command.h"
+#include "desc/schema.h"
+#include "workload/generator.h"
+#include "workload/measure.h"
+
+enum profile_kind { PROFILE_LOCALITY, PROFILE_RETENTION, PROFILE_RANGE };
+extern const char *const profile_kind_names[]; /* "locality", "retention", "range", NULL */
+
+/* Of all kinds; each has rows for its own. */
+struct profile_settings {
+    double collinear;
+    int64_t recent;
+    int32_t scores; /* enum profile_scores */
+    double threshold_a, threshold_b, recent_share;
+    int64_t reserved_length, sinks, seed;
+    double phi, low, high;
+};
+
+struct profile_options {
+    enum profile_kind kind;
+    struct schema schema; /* of the kind's settings */
+    struct profile_settings settings;
+    int64_t steps;    /* 0: the second half of each context */
+    size_t *contexts; /* growing */
+    size_t n_contexts;
+    double *ratios; /* growing */
+    size_t n_ratios;
+    const char **policies; /* of retention_policies */
+    size_t n_policies;
+};
+
+/* Read the command line. False with errors. Contexts that are not given are the powers of two up to `positions`. */
+bool profile_options_read(struct profile_options *o, const struct invocation *in, size_t positions);
+void profile_options_release(struct profile_options *o);
+
+/* --synthetic: the generator with the operands' NAME=VALUE, and --heads. */
+bool profile_read_generator(struct generator *g, size_t *ret_heads, const struct invocation *in);
+/* All its parameters on one line; the caller frees it. */
+char *profile_generator_text(const struct generator *g);
+
+struct softmax_range profile_range(const struct profile_options *o);
+struct locality_options profile_locality_options(const struct profile_options *o);
+/* The policies asked for, in the order asked; the caller frees the list. */
+struct retention_policy *profile_retention_policies(const struct profile_options *o);
+/* All settings on one line: "steps=32 collinear=0.98 recent=16 scores=centers". The caller frees it. */
+char *profile_options_text(const struct profile_options *o);
+
+#endif

@@ -1,0 +1,40 @@
+/* The cache of eviction.h by itself: which positions it holds, and who leaves. It knows probabilities only, no keys or values.
+ *
+ * A step: eviction_cache_enter, then eviction_cache_score with the probability of every slot, then (unless in a prompt that evicts at its
+ * end) eviction_cache_evict. The oracle instead calls eviction_cache_choose.
+ */
+#ifndef DSE_WORKLOAD_EVICTION_CACHE_H
+#define DSE_WORKLOAD_EVICTION_CACHE_H
+
+#include "workload/eviction.h"
+
+struct eviction_cache {
+    const struct eviction_options *options; /* the caller's */
+    size_t size;                            /* S */
+    size_t n;                               /* slots in use */
+    uint32_t *position;                     /* of each slot, growing */
+    double *score;                          /* of each slot: votes (voting) or the sum of probabilities (h2o) */
+    size_t seen, evicted;
+    uint64_t random; /* state of the generator */
+};
+
+/* A cache of `size` positions of `positions` that will come. */
+void eviction_cache_init(struct eviction_cache *c, const struct eviction_options *o, size_t size, size_t positions, uint64_t seed);
+void eviction_cache_release(struct eviction_cache *c);
+/* The next position, `seen`, enters the last slot. */
+void eviction_cache_enter(struct eviction_cache *c);
+/* Whether the policy looks at probabilities. */
+bool eviction_cache_scores(const struct eviction_cache *c);
+/* Votes or sums from the probabilities of the slots; they sum up to 1. */
+void eviction_cache_score(struct eviction_cache *c, const double *p);
+/* Evict until `size` are left. */
+void eviction_cache_evict(struct eviction_cache *c);
+/* Oracle: hold the `size` + 1 most probable positions of all seen, the earliest of equal ones. p has one value for every position seen;
+ * `scratch` as many, overwritten. */
+void eviction_cache_choose(struct eviction_cache *c, const double *p, double *scratch);
+
+/* False with an error when one of the options makes no sense for these heads and steps. */
+bool eviction_check(const struct head *heads, size_t n_heads, const struct eviction_options *options, size_t n_options,
+                    size_t first, struct diags *diags);
+
+#endif

@@ -1,0 +1,82 @@
+/* What can be wrong with what is asked of eviction.h. */
+#include "workload/eviction_cache.h"
+
+#include <math.h>
+
+static const struct srcloc nowhere;
+
+static bool check_size(const struct eviction_options *o, size_t n, struct diags *diags)
+{
+    bool ok = true;
+    if (o->prompt && o->prompt >= n)
+        ok = diags_input(diags, nowhere, NULL, NULL,
+                         "eviction: a prompt of %zu leaves no step of %zu to generate; it must be shorter", o->prompt, n);
+    if (!o->size && !(o->ratio > 0 && o->ratio <= 1))
+        return diags_input(diags, nowhere, NULL, NULL, "eviction: ratio %g is outside of (0, 1]", o->ratio);
+    if (eviction_size(o, n) == 0)
+        return diags_input(diags, nowhere, NULL, NULL,
+                           "eviction: ratio %g of %zu positions rounds to none; a cache holds at least one", o->ratio,
+                           o->prompt ? o->prompt : n);
+    return ok;
+}
+
+static bool check_voting(const struct eviction_options *o, size_t size, struct diags *diags)
+{
+    bool ok = true;
+    if (!isfinite(o->a) || !isfinite(o->b))
+        ok =
+            diags_input(diags, nowhere, NULL, NULL, "eviction: voting: threshold %g * mean - %g * sigma is not finite", o->a, o->b);
+    if (o->reserve_positions && o->reserved >= size)
+        return diags_input(diags, nowhere, NULL, NULL,
+                           "eviction: voting: %zu reserved positions leave no room in a cache of %zu; they must be fewer",
+                           o->reserved, size);
+    if (o->reserved > size && !o->below_reserved)
+        return diags_input(
+            diags, nowhere, NULL, "below_reserved measures it all the same",
+            "eviction: voting: reserved length %zu is longer than the cache of %zu: positions would leave before any vote",
+            o->reserved, size);
+    return ok;
+}
+
+static bool check_policy(const struct eviction_options *o, size_t size, struct diags *diags)
+{
+    if ((unsigned)o->policy >= EVICTION_POLICIES)
+        return diags_input(diags, nowhere, NULL, "voting, h2o, window, random, oracle", "eviction: %d is no policy",
+                           (int)o->policy);
+    if (o->policy == EVICTION_VOTING) return check_voting(o, size, diags);
+    if (o->policy == EVICTION_H2O && !(o->recent_share >= 0 && o->recent_share <= 1))
+        return diags_input(diags, nowhere, NULL, NULL, "eviction: h2o: recent share %g is outside of [0, 1]", o->recent_share);
+    if (o->policy == EVICTION_WINDOW && o->sinks >= size)
+        return diags_input(diags, nowhere, NULL, NULL,
+                           "eviction: window: %zu sinks leave no room in a cache of %zu; they must be fewer", o->sinks, size);
+    return true;
+}
+
+static bool check_heads(const struct head *heads, size_t n_heads, size_t first, struct diags *diags)
+{
+    if (n_heads == 0) return diags_input(diags, nowhere, NULL, NULL, "eviction: no heads");
+    size_t n = heads->n, d = heads->d;
+    if (n == 0 || d == 0) return diags_input(diags, nowhere, NULL, NULL, "eviction: a head of %zu positions of %zu elements", n, d);
+    if (n > UINT32_MAX)
+        return diags_input(diags, nowhere, NULL, NULL, "eviction: %zu positions; at most %u", n, (unsigned)UINT32_MAX);
+    if (first >= n)
+        return diags_input(diags, nowhere, NULL, NULL, "eviction: the first measured step %zu is beyond the last, %zu", first,
+                           n - 1);
+    for (size_t i = 1; i < n_heads; i++)
+        if (heads[i].n != n || heads[i].d != d)
+            return diags_input(diags, nowhere, NULL, NULL,
+                               "eviction: head %zu of the layer is %zu x %zu, the first %zu x %zu; they must be alike", i,
+                               heads[i].n, heads[i].d, n, d);
+    return true;
+}
+
+bool eviction_check(const struct head *heads, size_t n_heads, const struct eviction_options *options, size_t n_options,
+                    size_t first, struct diags *diags)
+{
+    if (!check_heads(heads, n_heads, first, diags)) return false;
+    bool ok = true;
+    for (size_t i = 0; i < n_options; i++)
+        if (!check_size(&options[i], heads->n, diags) || !check_policy(&options[i], eviction_size(&options[i], heads->n), diags))
+            ok = false;
+    return ok;
+}

@@ -1,0 +1,248 @@
+#include "workload/generator_fit.h"
+
+#include "base/xalloc.h"
+#include "workload/score_stats.h"
+
+#include <gsl/gsl_multimin.h>
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+const char *const anchor_metric_names[] = {"top1",          "top1_plus_top2", "top2_adjacent", "hit_ratio", "active",
+                                           "active_growth", "inside",         "recomputed",    NULL};
+_Static_assert(sizeof anchor_metric_names / sizeof *anchor_metric_names == ANCHOR_METRICS + 1, "a name for every metric");
+
+const double anchor_slack = 0.01;
+
+/* ---- measuring --------------------------------------------------------------------------------------------------------------------- */
+
+static void add_length(size_t *lengths, size_t *n, size_t length)
+{
+    size_t at = 0;
+    while (at < *n && lengths[at] < length) at++;
+    if (at < *n && lengths[at] == length) return;
+    for (size_t i = (*n)++; i > at; i--) lengths[i] = lengths[i - 1];
+    lengths[at] = length;
+}
+
+/* The shorter length that a growth is measured from. */
+static size_t growth_from(size_t n)
+{
+    return n / 8;
+}
+
+/* Every length that some anchor needs, growing; the caller frees it. */
+static size_t *lengths_of(const struct anchor_set *set, size_t *ret_n)
+{
+    size_t *lengths = xcalloc(2 * set->n + 1, sizeof *lengths);
+    *ret_n = 0;
+    for (size_t i = 0; i < set->n; i++) {
+        add_length(lengths, ret_n, set->list[i].n);
+        if (set->list[i].metric == ANCHOR_ACTIVE_GROWTH) add_length(lengths, ret_n, growth_from(set->list[i].n));
+    }
+    return lengths;
+}
+
+/* Sums over heads; count and hits (heads with a hit ratio) for the means. */
+struct total {
+    struct score_stats sum;
+    double heads, hits;
+};
+
+static void add_stats(struct total *t, const struct score_stats *s)
+{
+    t->sum.n = s->n;
+    t->sum.top1 += s->top1;
+    t->sum.top2 += s->top2;
+    t->sum.adjacent += s->adjacent;
+    t->sum.active += s->active;
+    t->sum.inside += s->inside;
+    t->sum.recomputed += s->recomputed;
+    t->heads++;
+    if (isnan(s->hit)) return;
+    t->sum.hit += s->hit;
+    t->hits++;
+}
+
+static const struct total *total_at(const struct total *totals, size_t n)
+{
+    while (totals->sum.n != n) totals++;
+    return totals;
+}
+
+/* |J| that grows from 0 has no exponent: a thousandth of a position stands for none. */
+static double growth(const struct total *from, const struct total *to)
+{
+    double a = from->sum.active / from->heads, b = to->sum.active / to->heads;
+    return log(fmax(b, 1e-3) / fmax(a, 1e-3)) / log((double)to->sum.n / (double)from->sum.n);
+}
+
+static double value_of(const struct anchor *a, const struct total *totals)
+{
+    const struct total *t = total_at(totals, a->n);
+    switch (a->metric) {
+    case ANCHOR_TOP1: return t->sum.top1 / t->heads;
+    case ANCHOR_TOP_SUM: return (t->sum.top1 + t->sum.top2) / t->heads;
+    case ANCHOR_ADJACENT: return t->sum.adjacent / t->heads;
+    case ANCHOR_HIT: return t->hits > 0 ? t->sum.hit / t->hits : 0;
+    case ANCHOR_ACTIVE: return t->sum.active / t->heads;
+    case ANCHOR_ACTIVE_GROWTH: return growth(total_at(totals, growth_from(a->n)), t);
+    case ANCHOR_INSIDE: return t->sum.inside / t->heads;
+    case ANCHOR_RECOMPUTED: return t->sum.recomputed / t->heads;
+    case ANCHOR_METRICS: break;
+    }
+    abort();
+}
+
+static bool measure_head(const struct anchor_set *set, const struct generator *g, size_t head, const size_t *lengths, size_t n,
+                         struct total *totals, struct diags *diags)
+{
+    struct score_stats *s = xcalloc(n, sizeof *s);
+    for (size_t i = 0; i < n; i++) s[i].n = lengths[i];
+    struct generator here = *g;
+    here.n = (int64_t)lengths[n - 1];
+    struct head h;
+    bool ok = generator_head(&here, head, &h, diags);
+    if (ok) {
+        score_stats_run(&h, set->low, set->high, s, n);
+        for (size_t i = 0; i < n; i++) add_stats(&totals[i], &s[i]);
+        head_release(&h);
+    }
+    free(s);
+    return ok;
+}
+
+bool anchors_measure(const struct anchor_set *set, const struct generator *g, double *measured, struct diags *diags)
+{
+    size_t n, shorter = 0;
+    size_t *lengths = lengths_of(set, &n);
+    while (shorter < n && lengths[shorter] <= ANCHOR_HEADS_N) shorter++;
+    struct total *totals = xcalloc(n + 1, sizeof *totals);
+    size_t longs = shorter == n ? 0 : (set->heads + 7) / 8;
+    bool ok = true;
+    for (size_t i = 0; i < set->heads && ok; i++) {
+        size_t upto = i < longs ? n : shorter;
+        ok = upto == 0 || measure_head(set, g, i, lengths, upto, totals, diags);
+    }
+    for (size_t i = 0; i < set->n && ok; i++) measured[i] = value_of(&set->list[i], totals);
+    free(totals);
+    free(lengths);
+    return ok;
+}
+
+static double deviation(const struct anchor *a, double measured)
+{
+    return (measured - a->value) / a->tolerance;
+}
+
+static bool right_side(const struct anchor *a, double measured)
+{
+    return (a->kind == ANCHOR_AT_LEAST && measured >= a->value) || (a->kind == ANCHOR_AT_MOST && measured <= a->value);
+}
+
+double anchors_misfit(const struct anchor_set *set, const double *measured)
+{
+    double sum = 0;
+    for (size_t i = 0; i < set->n; i++) {
+        double e = deviation(&set->list[i], measured[i]);
+        sum += e * e * (right_side(&set->list[i], measured[i]) ? anchor_slack : 1);
+    }
+    return sum;
+}
+
+bool anchor_kept(const struct anchor *a, double measured)
+{
+    return right_side(a, measured) || fabs(deviation(a, measured)) <= 1;
+}
+
+/* ---- fitting ----------------------------------------------------------------------------------------------------------------------- */
+
+struct fitting {
+    const struct anchor_set *set;
+    double *measured;
+    size_t evaluations;
+};
+
+static double *field_of(struct generator *g, const struct dse_param *row)
+{
+    return (double *)((char *)g + row->offset);
+}
+
+/* A parameter is its start times exp(u), so that it keeps its sign; a correlation moves its distance from 1. */
+static void apply(const struct anchor_set *set, const gsl_vector *u, struct generator *g)
+{
+    *g = set->start;
+    for (size_t i = 0; i < set->n_fitted; i++) {
+        const struct dse_param *row = set->fitted[i];
+        double *x = field_of(g, row), factor = exp(gsl_vector_get(u, i));
+        *x = row->offset == offsetof(struct generator, rho) ? 1 - (1 - *x) * factor : *x * factor;
+    }
+}
+
+static double round_digits(double x, int digits)
+{
+    char text[40];
+    snprintf(text, sizeof text, "%.*g", digits, x);
+    return strtod(text, NULL);
+}
+
+static double misfit(const gsl_vector *u, void *user)
+{
+    struct fitting *f = user;
+    struct generator g;
+    apply(f->set, u, &g);
+    f->evaluations++;
+    struct diags ignored; /* a parameter that left its range: no place to stay */
+    diags_init(&ignored);
+    bool ok = anchors_measure(f->set, &g, f->measured, &ignored);
+    diags_release(&ignored);
+    return ok ? anchors_misfit(f->set, f->measured) : 1e12;
+}
+
+static void minimise(struct fitting *f, size_t iterations, struct generator_fit *ret)
+{
+    const double first_step = 0.2, end_size = 2e-3;
+    size_t n = f->set->n_fitted;
+    gsl_vector *at = gsl_vector_calloc(n), *steps = gsl_vector_alloc(n);
+    gsl_multimin_fminimizer *m = gsl_multimin_fminimizer_alloc(gsl_multimin_fminimizer_nmsimplex2, n);
+    if (!at || !steps || !m) abort(); /* out of memory, as in base/xalloc.h */
+    gsl_vector_set_all(steps, first_step);
+    gsl_multimin_function fn = {.f = misfit, .n = n, .params = f};
+    gsl_multimin_fminimizer_set(m, &fn, at, steps);
+    ret->size = gsl_multimin_fminimizer_size(m);
+    while (ret->iterations < iterations && ret->size > end_size && gsl_multimin_fminimizer_iterate(m) == 0) {
+        ret->iterations++;
+        ret->size = gsl_multimin_fminimizer_size(m);
+    }
+    apply(f->set, gsl_multimin_fminimizer_x(m), &ret->g);
+    gsl_multimin_fminimizer_free(m);
+    gsl_vector_free(steps);
+    gsl_vector_free(at);
+}
+
+bool generator_fit(const struct anchor_set *set, size_t iterations, struct generator_fit *ret, struct diags *diags)
+{
+    if (!generator_check(&set->start, diags)) return false;
+    *ret = (struct generator_fit){.g = set->start};
+    struct fitting f = {.set = set, .measured = xcalloc(set->n + 1, sizeof *f.measured)};
+    if (set->n_fitted && iterations) minimise(&f, iterations, ret);
+    for (size_t i = 0; i < set->n_fitted; i++) {
+        double *x = field_of(&ret->g, set->fitted[i]);
+        bool correlation = set->fitted[i]->offset == offsetof(struct generator, rho);
+        *x = correlation ? 1 - round_digits(1 - *x, 3) : round_digits(*x, 3);
+    }
+    bool ok = anchors_measure(set, &ret->g, f.measured, diags);
+    if (ok) ret->misfit = anchors_misfit(set, f.measured);
+    ret->evaluations = f.evaluations + 1;
+    free(f.measured);
+    return ok;
+}
+
+void anchor_set_release(struct anchor_set *set)
+{
+    for (size_t i = 0; i < set->n; i++) free(set->list[i].source);
+    free(set->list);
+    free(set->fitted);
+    *set = (struct anchor_set){0};
+}

@@ -1,0 +1,76 @@
+/* Statistics over many heads: what a profile of the catalog is made of. Heads come from traces or from the generator; each context is the
+ * heads cut there, measured over its last steps; means and spreads are over all heads alike.
+ */
+#ifndef DSE_WORKLOAD_MEASURE_H
+#define DSE_WORKLOAD_MEASURE_H
+
+#include "workload/eviction.h"
+#include "workload/head.h"
+#include "workload/locality.h"
+#include "workload/softmax_range.h"
+
+/* Where heads come from, layer by layer. */
+struct head_source {
+    size_t layers, heads; /* of a layer */
+    size_t n;             /* positions of each */
+    /* The caller releases the head. False with errors. */
+    bool (*head)(void *user, size_t layer, size_t head, struct head *ret, struct diags *diags);
+    void *user;
+};
+
+struct measure_plan {
+    const struct head_source *sources;
+    size_t n_sources;
+    const size_t *contexts; /* each at least 1 and at most the positions of every source */
+    size_t n_contexts;
+    size_t steps;                               /* measured: the last ones of each context; 0: its second half */
+    void (*progress)(void *user, double share); /* or NULL */
+    void *progress_user;
+};
+/* False with an error when there are no heads, no contexts, a context without enough positions or steps. */
+bool measure_plan_check(const struct measure_plan *p, struct diags *diags);
+/* First step measured of a context. */
+size_t measure_first(const struct measure_plan *p, size_t context);
+
+/* Mean and (population) standard deviation over heads. */
+struct moments {
+    size_t n;
+    double mean, squares; /* sum of squared deviations */
+};
+void moments_add(struct moments *m, double x);
+double moments_sd(const struct moments *m);
+
+/* LAD at one context. Counts are those of a profile: with the newest positions. */
+struct measured_locality {
+    struct moments centers, large, active, updates;
+    struct moments hit_ratio; /* of each head */
+    double pooled_hit_ratio;  /* positions active before and now, over all active: means over heads of both */
+    struct moments attention_error, false_negative, false_positive, top1, top2, softmax_mse;
+};
+/* rows has n_contexts. */
+bool measure_locality(const struct measure_plan *p, const struct locality_options *o, struct measured_locality *rows,
+                      struct diags *diags);
+
+/* A policy under the name that models ask for. */
+struct retention_policy {
+    const char *name;
+    struct eviction_options options; /* their ratio is not used */
+};
+struct measured_retention {
+    const struct retention_policy *policy;
+    size_t context;
+    double ratio;
+    struct moments retained_mass, attention_error;
+};
+/* Rows by policy, context, ratio: at most n_policies * n_contexts * n_ratios of them, *ret_n were filled. A cache that is too small for a
+ * policy (voting below its reserved length, a window that is nothing but sinks) has no row. */
+bool measure_retention(const struct measure_plan *p, const struct retention_policy *policies, size_t n_policies,
+                       const double *ratios, size_t n_ratios, struct measured_retention *rows, size_t *ret_n, struct diags *diags);
+
+/* Scores of the steps of one context, and how many vectors a unified maximum computes anew. */
+struct measured_range {
+    struct softmax_range_result count;
+};
+bool measure_range(const struct measure_plan *p, const struct softmax_range *r, struct measured_range *rows, struct diags *diags);
+
+#endif

@@ -1,0 +1,215 @@
+/* Retention profiles: for each policy a list of contexts, for each of these two curves over the ratio kept (Steffen's monotone cubic of
+ * GSL). Between two contexts both curves are read at the ratio, and the line over log(context) is taken: a mean of monotone
+ * curves is monotone, and between two contexts nothing leaves the range of both.
+ */
+#include "workload/retention.h"
+
+#include "base/xalloc.h"
+
+#include <gsl/gsl_spline.h>
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { GIVEN_MIN = 2 }; /* with the end at a ratio of 1: the three points of Steffen's method */
+
+struct curve {
+    double context, log_context;
+    double *ratio; /* n of them, growing, the last is 1 */
+    size_t n;
+    gsl_spline *mass, *error;
+};
+
+struct policy {
+    char *name;
+    struct curve *curves; /* contexts grow */
+    size_t n;
+};
+
+struct dse_retention {
+    struct dse_entry entry;
+    char *name, *source; /* owned; entry borrows them */
+    struct policy *policies;
+    size_t n;
+};
+
+/* ---- building ------------------------------------------------------------------------------------------------------------------------ */
+
+static bool same_curve(const struct retention_point *a, const struct retention_point *b)
+{
+    return strcmp(a->policy, b->policy) == 0 && a->context == b->context;
+}
+
+static char *order_fault(const struct retention_point *points, size_t i)
+{
+    const struct retention_point *p = &points[i], *before = &points[i - 1];
+    if (strcmp(p->policy, before->policy) != 0) {
+        for (size_t k = 0; k < i; k++)
+            if (strcmp(points[k].policy, p->policy) == 0)
+                return xasprintf("point %zu: the points of policy \"%s\" do not stand together", i + 1, p->policy);
+        return NULL;
+    }
+    if (p->context < before->context)
+        return xasprintf("point %zu: context %g does not grow (the point before has %g)", i + 1, p->context, before->context);
+    if (p->context == before->context && p->ratio <= before->ratio)
+        return xasprintf("point %zu: ratio %g does not grow (the point before has %g)", i + 1, p->ratio, before->ratio);
+    return NULL;
+}
+
+/* Why the i-th point cannot stand, or NULL; the caller frees it. */
+static char *point_fault(const struct retention_point *points, size_t i)
+{
+    const struct retention_point *p = &points[i];
+    if (!*p->policy) return xasprintf("point %zu has no policy", i + 1);
+    if (!isfinite(p->context) || p->context < 1) return xasprintf("point %zu: context %g is not at least 1", i + 1, p->context);
+    if (!(p->ratio > 0 && p->ratio <= 1)) return xasprintf("point %zu: ratio %g is not above 0 and at most 1", i + 1, p->ratio);
+    if (!(p->at.mass >= 0 && p->at.mass <= 1))
+        return xasprintf("point %zu: retained_mass %g is outside of 0 to 1", i + 1, p->at.mass);
+    if (!(p->at.error >= 0 && isfinite(p->at.error)))
+        return xasprintf("point %zu: attention_error %g is not a positive number", i + 1, p->at.error);
+    if (p->ratio == 1 && (p->at.mass != 1 || p->at.error != 0))
+        return xasprintf("point %zu: a ratio of 1 keeps all mass (1) without error (0), not %g and %g", i + 1, p->at.mass,
+                         p->at.error);
+    return i > 0 ? order_fault(points, i) : NULL;
+}
+
+static gsl_spline *make_spline(const double *x, const double *y, size_t n)
+{
+    gsl_spline *s = gsl_spline_alloc(gsl_interp_steffen, n);
+    if (!s) abort(); /* out of memory, as in base/xalloc.h */
+    gsl_spline_init(s, x, y, n);
+    return s;
+}
+
+/* The curve of points[0..n), closed at a ratio of 1. */
+static void curve_init(struct curve *c, const struct retention_point *points, size_t n)
+{
+    bool closed = points[n - 1].ratio == 1;
+    *c = (struct curve){.context = points[0].context, .log_context = log(points[0].context), .n = closed ? n : n + 1};
+    c->ratio = xcalloc(c->n, sizeof *c->ratio);
+    double *mass = xcalloc(c->n, sizeof *mass), *error = xcalloc(c->n, sizeof *error);
+    for (size_t i = 0; i < n; i++) {
+        c->ratio[i] = points[i].ratio;
+        mass[i] = points[i].at.mass;
+        error[i] = points[i].at.error;
+    }
+    c->ratio[c->n - 1] = mass[c->n - 1] = 1;
+    c->mass = make_spline(c->ratio, mass, c->n);
+    c->error = make_spline(c->ratio, error, c->n);
+    free(mass);
+    free(error);
+}
+
+static void add_curve(struct dse_retention *r, const struct retention_point *points, size_t n)
+{
+    if (r->n == 0 || strcmp(r->policies[r->n - 1].name, points->policy) != 0) {
+        r->policies = xrealloc(r->policies, r->n + 1, sizeof *r->policies);
+        r->policies[r->n++] = (struct policy){.name = xstrdup(points->policy)};
+    }
+    struct policy *p = &r->policies[r->n - 1];
+    p->curves = xrealloc(p->curves, p->n + 1, sizeof *p->curves);
+    curve_init(&p->curves[p->n++], points, n);
+}
+
+/* The points from `from` on that make one curve. */
+static size_t curve_length(const struct retention_point *points, size_t n, size_t from)
+{
+    size_t to = from + 1;
+    while (to < n && same_curve(&points[from], &points[to])) to++;
+    return to - from;
+}
+
+struct dse_retention *retention_new(const char *name, const char *source, const struct retention_point *points, size_t n,
+                                    char **ret_why)
+{
+    char *why = n ? NULL : xasprintf("no points");
+    for (size_t i = 0; i < n && !why; i++) why = point_fault(points, i);
+    for (size_t i = 0, k; i < n && !why; i += k) {
+        k = curve_length(points, n, i);
+        size_t below = k - (points[i + k - 1].ratio == 1);
+        if (below < GIVEN_MIN)
+            why = xasprintf("policy \"%s\" at context %g: %zu ratio%s below 1; at least %d are needed", points[i].policy,
+                            points[i].context, below, below == 1 ? "" : "s", GIVEN_MIN);
+    }
+    if (why) {
+        *ret_why = why;
+        return NULL;
+    }
+    struct dse_retention *r = xcalloc(1, sizeof *r);
+    r->entry.name = r->name = xstrdup(name);
+    r->entry.source = r->source = xstrdup(source);
+    for (size_t i = 0, k; i < n; i += k) {
+        k = curve_length(points, n, i);
+        add_curve(r, &points[i], k);
+    }
+    return r;
+}
+
+void retention_free(struct dse_retention *r)
+{
+    if (!r) return;
+    for (size_t i = 0; i < r->n; i++) {
+        struct policy *p = &r->policies[i];
+        for (size_t k = 0; k < p->n; k++) {
+            gsl_spline_free(p->curves[k].mass);
+            gsl_spline_free(p->curves[k].error);
+            free(p->curves[k].ratio);
+        }
+        free(p->curves);
+        free(p->name);
+    }
+    free(r->policies);
+    free(r->name);
+    free(r->source);
+    free(r);
+}
+
+/* ---- reading -------------------------------------------------------------------------------------------------------------------------- */
+
+static const struct policy *find_policy(const struct dse_retention *r, const char *name)
+{
+    for (size_t i = 0; i < r->n; i++)
+        if (strcmp(r->policies[i].name, name) == 0) return &r->policies[i];
+    return NULL;
+}
+
+const char *dse_retention_policy(const struct dse_retention *r, size_t i)
+{
+    return i < r->n ? r->policies[i].name : NULL;
+}
+
+bool dse_retention_range(const struct dse_retention *r, const char *policy, double *ret_min, double *ret_max)
+{
+    const struct policy *p = find_policy(r, policy);
+    if (!p) return false;
+    *ret_min = p->curves[0].context;
+    *ret_max = p->curves[p->n - 1].context;
+    return true;
+}
+
+static bool curve_at(const struct curve *c, double ratio, struct dse_retained *ret)
+{
+    if (ratio < c->ratio[0]) return false;
+    gsl_interp_accel accel = {.cache = gsl_interp_bsearch(c->ratio, ratio, 0, c->n - 1)};
+    *ret = (struct dse_retained){gsl_spline_eval(c->mass, ratio, &accel), gsl_spline_eval(c->error, ratio, &accel)};
+    return true;
+}
+
+bool dse_retention_at(const struct dse_retention *r, const char *policy, double context, double ratio, struct dse_retained *ret)
+{
+    const struct policy *p = find_policy(r, policy);
+    if (ratio >= 1) {
+        *ret = (struct dse_retained){.mass = 1};
+        return true;
+    }
+    if (!p || !(context >= p->curves[0].context && context <= p->curves[p->n - 1].context)) return false;
+    size_t above = 0;
+    while (p->curves[above].context < context) above++;
+    const struct curve *b = &p->curves[above], *a = b->context == context ? b : b - 1;
+    struct dse_retained low, high;
+    if (!curve_at(a, ratio, &low) || !curve_at(b, ratio, &high)) return false;
+    double t = a == b ? 0 : (log(context) - a->log_context) / (b->log_context - a->log_context);
+    *ret = (struct dse_retained){low.mass + t * (high.mass - low.mass), low.error + t * (high.error - low.error)};
+    return true;
+}

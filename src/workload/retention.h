@@ -1,0 +1,25 @@
+/* Building a retention profile from its points; reading one is in <dse/catalog.h>.
+ *
+ * A profile is made once, by the loader of the catalog, and only read afterwards, from any thread.
+ */
+#ifndef DSE_WORKLOAD_RETENTION_H
+#define DSE_WORKLOAD_RETENTION_H
+
+#include <dse/catalog.h>
+
+#include <stddef.h>
+
+struct retention_point {
+    const char *policy;
+    double context, ratio;
+    struct dse_retained at;
+};
+
+/* Make a profile of n points: policy by policy, in each growing contexts, in each of these growing ratios, at least two. What is kept at a
+ * ratio of 1 (all mass, no error) need not be given. NULL when the points are no profile: then *ret_why says why, naming the point, and the
+ * caller frees it. The profile starts with its struct dse_entry (name, source and policies are copied); retention_free frees it. */
+struct dse_retention *retention_new(const char *name, const char *source, const struct retention_point *points, size_t n,
+                                    char **ret_why);
+void retention_free(struct dse_retention *r);
+
+#endif
