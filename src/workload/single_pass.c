@@ -182,10 +182,11 @@ static void single_pass_step(struct unit *u, const struct fixed_head *f, size_t 
 
 /* ---- a head ------------------------------------------------------------------------------------------------------------------------ */
 
-static double relative_error(const double *o, const double *exact, size_t d)
+static double relative_error(const double *o, const double *exact, size_t d, double *largest)
 {
     double error = 0, norm = 0;
     for (size_t j = 0; j < d; j++) {
+        *largest = fmax(*largest, fabs(o[j] - exact[j]));
         error += (o[j] - exact[j]) * (o[j] - exact[j]);
         norm += exact[j] * exact[j];
     }
@@ -248,7 +249,7 @@ bool single_pass_run(const struct head *h, const struct single_pass *s, size_t f
         head_scores(h, t, weights);
         for (size_t i = 0; i <= t; i++) ret->max_abs_score = fmax(ret->max_abs_score, fabs(weights[i]));
         head_attention(h, t, weights, exact);
-        add_error(ret, t + 1, relative_error(o, exact, h->d));
+        add_error(ret, t + 1, relative_error(o, exact, h->d, &ret->absolute_error));
     }
     finish(ret);
     free(weights);

@@ -34,6 +34,7 @@ struct single_pass_result {
     size_t steps;
     double output_error; /* |o - exact| / |exact|, mean over the steps whose exact output is not 0 */
     double worst_error;
+    double absolute_error;                              /* largest |o - exact| of an element, over all steps */
     double max_abs_score;                               /* of the exact scores */
     size_t saturated;                                   /* steps in which a value left the range of 32 bits */
     struct single_pass_at lengths[SINGLE_PASS_LENGTHS]; /* number b: contexts of 2^b to 2^(b+1) - 1 positions */

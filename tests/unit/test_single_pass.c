@@ -4,8 +4,10 @@
 #include <stddef.h>
 #include <cmocka.h>
 
+#include "dse_config.h"
 #include "random_head.h"
 #include "workload/single_pass.h"
+#include "workload/trace.h"
 
 #include <dse/fixed.h>
 #include <string.h>
@@ -179,6 +181,33 @@ static void attention__averages_the_lengths(void **state)
     head_release(&h);
 }
 
+/* ---- a trained model's heads ---------------------------------------------------------------------------------------------------- */
+
+/* Layer 5, head 0 of TinyLlama, in tests/data/: nearly all weight is on the first position, whose value is small. What is left of the output is a
+ * sum of many small exponentials, each off by up to a unit of the word whatever its size. So the relative error grows with the
+ * length, and more bits behind the point help where a finer table does not. A flat head has a large Z, which wants bits before it. */
+static void trained__sinks_make_the_error_grow_with_the_length(void **state)
+{
+    (void)state;
+    struct head sink, flat;
+    struct trace *t = trace_open(DSE_SOURCE_DATA "/tests/data/tinyllama.trace", &diags);
+    assert_non_null(t);
+    assert_true(trace_head(t, 1, 0, &sink, &diags) && trace_head(t, 0, 0, &flat, &diags));
+    trace_close(t);
+    sink.n = flat.n = 512; /* the first positions are a head of their own: attention is causal */
+    struct single_pass_result r = run(&sink, single_pass_defaults, 0);
+    assert_true(r.saturated == 0 && r.max_abs_score > 10);
+    for (size_t b = 5; b < 9; b++) assert_true(r.lengths[b].output_error > 1.2 * r.lengths[b - 1].output_error);
+    assert_true(run(&sink, bits(17, 8), 0).output_error > r.output_error / 2);
+    assert_true(run(&sink, bits(20, 5), 0).output_error < r.output_error / 3);
+    assert_true(r.absolute_error < 1e-3);
+    struct single_pass_result even = run(&flat, single_pass_defaults, 0);
+    assert_true(even.saturated == 0 && even.lengths[8].output_error < 1.2 * even.lengths[4].output_error);
+    assert_true(run(&flat, bits(24, 5), 256).saturated > 200 && run(&sink, bits(23, 5), 0).saturated == 0);
+    head_release(&sink);
+    head_release(&flat);
+}
+
 /* ---- overflow ---------------------------------------------------------------------------------------------------------------- */
 
 static void overflow__of_a_value_counts_the_steps_that_see_it(void **state)
@@ -249,6 +278,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(attention__is_within_the_bound_of_the_table, start, stop),
         cmocka_unit_test_setup_teardown(attention__by_an_exact_exponential_is_no_worse, start, stop),
         cmocka_unit_test_setup_teardown(attention__averages_the_lengths, start, stop),
+        cmocka_unit_test_setup_teardown(trained__sinks_make_the_error_grow_with_the_length, start, stop),
         cmocka_unit_test_setup_teardown(overflow__of_a_value_counts_the_steps_that_see_it, start, stop),
         cmocka_unit_test_setup_teardown(overflow__of_the_denominator_comes_with_the_length, start, stop),
         cmocka_unit_test_setup_teardown(overflow__of_any_kind_is_counted_and_harmless, start, stop),
