@@ -33,8 +33,11 @@ static bool read_number(const struct reader *r, const struct toml_node *table, c
 {
     const struct toml_node *node = toml_get(table, key);
     if (!node) return diags_input(r->diags, toml_loc(r->doc, table), r->doc->text, NULL, "\"%s\" is missing", key);
-    if (number_of(node, ret) && *ret >= min && *ret <= max) return true;
-    return diags_input(r->diags, toml_loc(r->doc, node), r->doc->text, NULL, "%s: a number from %g to %g is wanted", key, min, max);
+    if (!number_of(node, ret))
+        return diags_input(r->diags, toml_loc(r->doc, node), r->doc->text, NULL, "%s: %s instead of a number from %g to %g", key,
+                           toml_type_name(node->type), min, max);
+    if (*ret >= min && *ret <= max) return true;
+    return diags_input(r->diags, toml_loc(r->doc, node), r->doc->text, NULL, "%s: %g is outside of %g to %g", key, *ret, min, max);
 }
 
 static bool read_size(const struct reader *r, const struct toml_node *table, const char *key, size_t min, size_t max, size_t *ret)

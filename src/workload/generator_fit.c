@@ -202,7 +202,7 @@ static double misfit(const gsl_vector *u, void *user)
 
 static void minimise(struct fitting *f, size_t iterations, struct generator_fit *ret)
 {
-    const double first_step = 0.2, end_size = 2e-3;
+    const double first_step = 0.1, end_size = 3e-3;
     size_t n = f->set->n_fitted;
     gsl_vector *at = gsl_vector_calloc(n), *steps = gsl_vector_alloc(n);
     gsl_multimin_fminimizer *m = gsl_multimin_fminimizer_alloc(gsl_multimin_fminimizer_nmsimplex2, n);

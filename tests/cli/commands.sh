@@ -141,6 +141,30 @@ for format in table csv json; do
 done
 expect 2 "$DSE" trace inf part.trace
 says 'did you mean info' err.txt
+# Synthetic attention: the same file again, and a fit to an anchor of our own.
+for i in 1 2; do
+    expect 0 "$DSE" trace generate --set n=64 --set d=16 --set rho=0.9 --count 3 -o synthetic$i.trace
+done
+cmp synthetic1.trace synthetic2.trace || fail "the same parameters gave another trace"
+expect 0 "$DSE" trace info synthetic1.trace
+says 'dse trace generate --set n=64 --set d=16 --set rho=0.9' out.txt
+cat >anchors.toml <<TOML
+heads = 2
+score_range = [-9, 4]
+fit = ["noise_sd"]
+[start]
+d = 8
+[[anchors]]
+statistic = "top1"
+n = 64
+at_least = 0.9
+tolerance = 0.01
+source = "of a test"
+TOML
+for format in table csv json; do
+    expect 0 "$DSE" trace fit --anchors anchors.toml --iterations 5 --format $format
+    says 'of a test' out.txt
+done
 
 # A full output is an error, not silence.
 if [ -w /dev/full ]; then
