@@ -19,6 +19,12 @@ if wanted eval; then
     echo
 fi
 
+if wanted locality; then
+    echo "== LAD's functional model at 1024 positions, d = 64 (to reach: 20000 steps a second and core), beside exact attention in float"
+    "$build"/bench/bench_locality
+    echo
+fi
+
 if wanted sweep; then
     echo "== a million LAD points, evaluation included, against a bare loop of prepared INSERTs of the same rows"
     echo "   (to reach: 1.0; goal: 2)"
@@ -59,4 +65,10 @@ fi
 if wanted front; then
     echo "== Pareto fronts and hypervolume, against moocore 0.20 as published, each over one pass of its own machine's data"
     "$build"/bench/bench_front
+fi
+
+if wanted eviction; then
+    echo
+    echo "== eviction: a sweep over policies and ratios for a layer (to reach: under 10 s)"
+    "$build"/bench/bench_eviction
 fi

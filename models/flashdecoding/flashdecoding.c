@@ -136,7 +136,7 @@ static void fill_common(struct fd_metrics *m, const struct fd_machine *at, const
         .dram_mib = bytes / (DSE_MIB * tokens),
         .compute_utilization = ops / (peak * s->seconds),
         .dram_utilization = bytes / (devices * at->bandwidth * s->seconds),
-        .bound = step_bound(s),
+        .bound = (int32_t)step_bound(s),
     };
     m->linear_us = s->linear_s * DSE_US_PER_S;
     m->sync_us = (s->sync_s + s->recompute_s) * DSE_US_PER_S;
@@ -154,7 +154,7 @@ static void fill_gemm(struct fd_metrics *m, const struct fd_machine *at, double 
     m->gemv_us = three[FD_GEMV].seconds * DSE_US_PER_S;
     m->flat_gemm_us = flat->seconds * DSE_US_PER_S;
     m->library_gemm_us = three[FD_LIBRARY].seconds * DSE_US_PER_S;
-    m->gemm_kernel = fd_fastest(three);
+    m->gemm_kernel = (int32_t)fd_fastest(three);
     m->flat_utilization = flat->bytes / (at->bandwidth * flat->seconds);
     m->padding_utilization = rows / flat->rows;
     m->flat_tile_n = (int64_t)flat->tile_n;

@@ -101,10 +101,11 @@ double fd_inflection(const struct fd_machine *m, double k, double n, enum fd_ker
 {
     struct pair p = {m, k, n, one, other};
     if (gain(1, &p) > 0) return 1;
-    for (double low = 1, high; low < FD_ROWS_MAX; low = high) {
-        high = fmin(FD_ROWS_MAX, fd_ceil(low * 1.25));
-        if (high == low) high++;
+    double low = 1;
+    while (low < FD_ROWS_MAX) {
+        double high = fmin(FD_ROWS_MAX, fmax(low + 1, fd_ceil(low * 1.25)));
         if (gain(high, &p) > 0) return first_row(&p, low, high);
+        low = high;
     }
     return (double)NAN;
 }

@@ -150,8 +150,8 @@ static struct fd_cost flat_best(const struct flat *f)
     if (f->m->p->tile_n)
         flat_try(f, (double)f->m->p->tile_n, &best);
     else
-        for (double tile_n = FD_TILE_N_MIN; tile_n <= FD_TILE_N_MAX; tile_n *= 2)
-            flat_try(f, tile_n, &best); /* a tie: the larger */
+        for (int64_t tile_n = FD_TILE_N_MIN; tile_n <= FD_TILE_N_MAX; tile_n *= 2)
+            flat_try(f, (double)tile_n, &best); /* a tie: the larger */
     return best;
 }
 

@@ -272,19 +272,21 @@ bool claims_answer(struct claim_set *s, struct claim_answer *ret, struct diags *
 /* ---- sums -------------------------------------------------------------------------------------------------------------------------- */
 
 const struct claim_group claim_groups[] = {
-    {"calibrate", true, false, false, false},
-    {"holdout", false, true, false, false},
-    {"measured, calibrate", true, false, true, false},
-    {"measured, holdout", false, true, true, false},
-    {"headline, calibrate", true, false, false, true},
-    {"headline, holdout", false, true, false, true},
-    {"all", true, true, false, false},
+    {.name = "calibrate", .calibrate = true},
+    {.name = "holdout", .holdout = true},
+    {.name = "measured, calibrate", .calibrate = true, .measured = true},
+    {.name = "measured, holdout", .holdout = true, .measured = true},
+    {.name = "reachable, holdout", .holdout = true, .measured = true, .reachable = true},
+    {.name = "headline, calibrate", .calibrate = true, .headline = true},
+    {.name = "headline, holdout", .holdout = true, .headline = true},
+    {.name = "all", .calibrate = true, .holdout = true},
     {0},
 };
 
 static bool is_in(const struct claim *c, const struct claim_group *g)
 {
     if (strcmp(c->kind, "input") == 0 || (g->headline && !c->headline)) return false;
+    if (g->reachable && strcmp(c->modelable, "yes") != 0) return false;
     return (c->held_out ? g->holdout : g->calibrate) && (!g->measured || strcmp(c->kind, "measured") == 0);
 }
 

@@ -100,6 +100,7 @@ struct claim_group {
     const char *name;
     bool calibrate, holdout; /* the splits */
     bool measured, headline; /* of kind measured alone; marked as headline alone */
+    bool reachable;          /* modelable `yes` alone: what the equations can give, without what is known to be missing */
 };
 extern const struct claim_group claim_groups[]; /* the groups that are printed, closed by one without a name */
 

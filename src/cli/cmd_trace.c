@@ -10,6 +10,8 @@ static const struct trace_action actions[] = {
      (const char *const[]){"raw", "csv", "layers", "heads", "positions", "dim", "bits", "model", "source", "select-layers",
                            "select-heads", "first", "output", NULL},
      trace_import_run},
+    {"generate", "", 0, 0, (const char *const[]){"set", "count", "bits", "model", "output", NULL}, trace_generate_run},
+    {"fit", "", 0, 0, (const char *const[]){"anchors", "iterations", "format", NULL}, trace_fit_run},
 };
 enum { ACTIONS = sizeof actions / sizeof *actions };
 
@@ -57,8 +59,8 @@ static int run(const struct invocation *in)
 
 const struct command command_trace = {
     .name = "trace",
-    .operands = "info FILE...|import",
-    .summary = "q, k and v of a model's attention heads: what a file holds, import from arrays and CSV",
+    .operands = "info FILE...|import|generate|fit",
+    .summary = "q, k and v of a model's attention heads: what a file holds, import, synthetic ones",
     .options =
         (const struct option_row[]){
             OPTION_FORMAT,
@@ -69,13 +71,17 @@ const struct command command_trace = {
             {0, "heads", "LIST", "raw: the model's query heads in the array"},
             {0, "positions", "N", "raw: positions in the array"},
             {0, "dim", "N", "raw: head dimension"},
-            {0, "bits", "16|32", "import: fp16 or fp32 (default: 16 for raw, 32 for CSV)"},
-            {0, "model", "NAME", "import: what the trace was taken of"},
+            {0, "bits", "16|32", "import, generate: fp16 or fp32 (default: 16; 32 for CSV)"},
+            {0, "model", "NAME", "import, generate: what the trace was taken of"},
             {0, "source", "TEXT", "import: where it comes from, and its licence"},
             {0, "select-layers", "LIST", "import: only these layers"},
             {0, "select-heads", "LIST", "import: only these heads"},
             {0, "first", "N", "import: only the first N positions"},
-            {'o', "output", "FILE", "import: the trace to write"},
+            {'o', "output", "FILE", "import, generate: the trace to write"},
+            {'s', "set", "NAME=VALUE", "generate: a parameter of synthetic attention; any number of times"},
+            {0, "count", "N", "generate: heads to make (default: 8)"},
+            {0, "anchors", "FILE", "fit: published statistics (default: catalog/anchors.toml)"},
+            {0, "iterations", "N", "fit: at most so many; 0 measures the start (default: 120)"},
             {0},
         },
     .help =
@@ -85,7 +91,9 @@ const struct command command_trace = {
         "  dse trace info model.trace --scores --format csv\n"
         "  dse trace import --raw qkv.f16 --layers 0,2,5 --heads 0,8 --positions 2048 --dim 64 --bits 16 --model tinyllama-1.1b \\\n"
         "      --source \"my dump of TinyLlama\" --select-layers 2 --first 1024 -o model.trace\n"
-        "  dse trace import --csv qkv.csv --model toy --source \"written by hand\" -o toy.trace\n",
+        "  dse trace import --csv qkv.csv --model toy --source \"written by hand\" -o toy.trace\n"
+        "  dse trace generate --set n=2048 --set noise_sd=1 --count 4 -o synthetic.trace\n"
+        "  dse trace fit\n",
     .min_operands = 1,
     .max_operands = SIZE_MAX,
     .run = run,

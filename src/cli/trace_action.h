@@ -14,5 +14,7 @@ struct trace_action {
 
 int trace_info_run(const struct invocation *in);
 int trace_import_run(const struct invocation *in);
+int trace_generate_run(const struct invocation *in);
+int trace_fit_run(const struct invocation *in);
 
 #endif

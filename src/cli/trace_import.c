@@ -26,7 +26,7 @@ static bool read_ids(const struct invocation *in, const char *option, size_t max
     const char *s = option_get(in, option);
     for (const char *p = s; p; p = strchr(p, ',') ? strchr(p, ',') + 1 : NULL) {
         size_t n = strcspn(p, ","), dash = strcspn(p, "-,");
-        int64_t from, to;
+        int64_t from = 0, to;
         bool ok = parse_id(p, dash, &from);
         to = from;
         if (ok && dash < n) ok = parse_id(p + dash + 1, n - dash - 1, &to) && to >= from;
@@ -67,11 +67,22 @@ static bool check_options(const struct invocation *in, bool raw)
     return check_given(in, of_raw, !raw, with) && check_given(in, always, false, "trace import");
 }
 
-static bool import(const struct invocation *in, bool raw, const struct trace_info *info, const struct trace_pick *pick)
+static int read_bits(const struct invocation *in, int otherwise)
+{
+    const char *s = option_get(in, "bits");
+    if (!s) return otherwise;
+    if (strcmp(s, "16") == 0) return 16;
+    if (strcmp(s, "32") != 0) usage_error(in, "--bits: \"%s\" is neither 16 nor 32", s);
+    return 32;
+}
+
+static void import(const struct invocation *in, bool raw, const struct trace_info *info, const struct trace_pick *pick)
 {
     const char *to = option_get(in, "output");
-    return raw ? trace_import_raw(option_get(in, "raw"), info, pick, to, in->diags)
-               : trace_import_csv(option_get(in, "csv"), info, pick, to, in->diags);
+    if (raw)
+        trace_import_raw(option_get(in, "raw"), info, pick, to, in->diags);
+    else
+        trace_import_csv(option_get(in, "csv"), info, pick, to, in->diags);
 }
 
 int trace_import_run(const struct invocation *in)
@@ -90,7 +101,7 @@ int trace_import_run(const struct invocation *in)
                               .head_ids = heads.list,
                               .n = (size_t)option_integer(in, "positions", 1, TRACE_POSITIONS_MAX, 1),
                               .d = (size_t)option_integer(in, "dim", 1, TRACE_DIM_MAX, 1),
-                              .bits = (int)option_integer(in, "bits", 16, 32, raw ? 16 : 32)};
+                              .bits = read_bits(in, raw ? 16 : 32)};
     struct trace_pick pick = {.layer_ids = some_layers.list,
                               .layers = some_layers.n,
                               .head_ids = some_heads.list,

@@ -34,13 +34,14 @@ static void put_file(struct output *o, const char *path, const struct trace_info
 
 struct scores {
     double min, max, mean, sd; /* over all causal pairs */
-    double first_mass;         /* mean attention of position 0, over the steps from 1 on */
+    double first_mass;         /* attention on position 0, mean over the later half of the steps */
 };
 
 static struct scores measure(const struct head *h)
 {
     struct scores s = {.min = (double)INFINITY, .max = -(double)INFINITY};
     double *x = xcalloc(h->n, sizeof *x), pairs = (double)h->n * ((double)h->n + 1) / 2, sum = 0, squares = 0;
+    size_t half = h->n / 2;
     for (size_t t = 0; t < h->n; t++) {
         head_scores(h, t, x);
         double max = x[0], total = 0;
@@ -52,11 +53,10 @@ static struct scores measure(const struct head *h)
         }
         s.max = fmax(s.max, max);
         for (size_t i = 0; i <= t; i++) total += exp(x[i] - max);
-        if (t) s.first_mass += exp(x[0] - max) / total / (double)(h->n - 1);
+        if (t >= half) s.first_mass += exp(x[0] - max) / total / (double)(h->n - half);
     }
     s.mean = sum / pairs;
     s.sd = sqrt(fmax(0, squares / pairs - s.mean * s.mean));
-    if (h->n == 1) s.first_mass = (double)NAN;
     free(x);
     return s;
 }

@@ -84,7 +84,10 @@ void validate_print_rows(const struct validation *list, size_t n, enum output_fo
             output_text(o, c->location);
             output_text(o, c->kind);
             output_text(o, c->split);
-            output_f64(o, c->value);
+            if (format == OUTPUT_CSV)
+                output_text(o, c->value_text); /* with its digits: 10.0 */
+            else
+                output_f64(o, c->value);
             output_text(o, claim_bound_text(c, buf));
             output_f64(o, a->modelled);
             output_text(o, c->unit);

@@ -4,7 +4,11 @@
 #include "dse_config.h"
 #include "hw/sram.h"
 #include "workload/profile.h"
+<<<<<<< HEAD
+#include "workload/requests.h"
+=======
 #include "workload/retention.h"
+>>>>>>> quality
 
 #include <stdlib.h>
 #include <string.h>
@@ -66,6 +70,7 @@ const struct entry_kind entry_kinds[DSE_KIND_COUNT] = {
     [DSE_KIND_GPU] = {dse_gpu_fields, sizeof(struct dse_gpu), NULL},
     [DSE_KIND_FPGA] = {dse_fpga_fields, sizeof(struct dse_fpga), NULL},
     [DSE_KIND_ENGINE] = {dse_engine_fields, sizeof(struct dse_engine), NULL},
+    [DSE_KIND_REQUESTS] = {dse_requests_fields, sizeof(struct dse_requests), dse_requests_check},
 };
 
 void catalog_add(struct catalog *c, enum dse_kind kind, struct dse_entry *entry)
@@ -89,8 +94,13 @@ static void free_entry(enum dse_kind kind, struct dse_entry *entry)
         sram_table_free((struct dse_sram_table *)entry);
     else if (kind == DSE_KIND_PROFILE)
         profile_free((struct dse_profile *)entry);
+<<<<<<< HEAD
+    else if (kind == DSE_KIND_REQUESTS)
+        requests_free((struct dse_requests *)entry);
+=======
     else if (kind == DSE_KIND_RETENTION)
         retention_free((struct dse_retention *)entry);
+>>>>>>> quality
     else
         free(entry); /* its strings are interned */
 }
@@ -258,17 +268,44 @@ static bool add_toml_entry(struct catalog *c, enum dse_kind kind, const struct t
     return true;
 }
 
+/* profiles.NAME = "file.csv" or requests.NAME = "file.csv", relative to the TOML file. */
+static bool add_csv_entry(struct catalog *c, enum dse_kind kind, const struct toml_doc *doc, const struct toml_node *node,
+                          struct diags *diags)
+{
+    if (node->type != TOML_STRING)
+        return diags_input(diags, toml_loc(doc, node), doc->text, NULL, "%s: the name of a CSV file is needed, not %s", node->key,
+                           toml_type_name(node->type));
+    if (!is_new(c, kind, doc, node, diags)) return false;
+    const char *slash = strrchr(doc->file, '/');
+    int folder = slash && node->string[0] != '/' ? (int)(slash - doc->file + 1) : 0;
+    char *path = xasprintf("%.*s%s", folder, doc->file, node->string);
+    bool ok =
+        kind == DSE_KIND_PROFILE ? catalog_add_profile(c, node->key, path, diags) : catalog_add_requests(c, node->key, path, diags);
+    free(path);
+    return ok;
+}
+
+/* A kind's entry, in the form that it may have. */
+static bool add_entry(struct catalog *c, enum dse_kind kind, const struct toml_doc *doc, const struct toml_node *node,
+                      struct diags *diags)
+{
+    bool csv = kind == DSE_KIND_PROFILE || (kind == DSE_KIND_REQUESTS && node->type == TOML_STRING);
+    return csv ? add_csv_entry(c, kind, doc, node, diags) : add_toml_entry(c, kind, doc, node, diags);
+}
+
 static bool load_toml(struct catalog *c, enum dse_kind kind, const char *data_dir, struct diags *diags)
 {
     char *path = xasprintf("%s/catalog/%s.toml", data_dir, kind_plural(kind));
     struct toml_doc *doc = toml_read_file(path, diags);
     bool ok = doc != NULL;
-    for (size_t i = 0; doc && i < doc->root.n; i++) ok = add_toml_entry(c, kind, doc, &doc->root.children[i], diags) && ok;
+    for (size_t i = 0; doc && i < doc->root.n; i++) ok = add_entry(c, kind, doc, &doc->root.children[i], diags) && ok;
     toml_free(doc);
     free(path);
     return ok;
 }
 
+<<<<<<< HEAD
+=======
 /* profiles.NAME or retentions.NAME = "file.csv", relative to the TOML file. */
 static bool add_profile_key(struct catalog *c, enum dse_kind kind, const struct toml_doc *doc, const struct toml_node *node,
                             struct diags *diags)
@@ -291,6 +328,7 @@ static bool is_profile(enum dse_kind kind)
     return kind == DSE_KIND_PROFILE || kind == DSE_KIND_RETENTION;
 }
 
+>>>>>>> quality
 bool catalog_add_table(struct catalog *c, const struct toml_doc *doc, const struct toml_node *table, struct diags *diags)
 {
     const char *allowed[DSE_KIND_COUNT];
@@ -299,6 +337,13 @@ bool catalog_add_table(struct catalog *c, const struct toml_doc *doc, const stru
         if (entry_kinds[k].fields || is_profile((enum dse_kind)k)) allowed[n_allowed++] = kind_plural((enum dse_kind)k);
     bool ok = toml_check_keys(doc, table, allowed, n_allowed, diags);
     for (int k = 0; k < DSE_KIND_COUNT; k++) {
+<<<<<<< HEAD
+        if (k != DSE_KIND_PROFILE && !entry_kinds[k].fields) continue;
+        const struct toml_node *entries = toml_expect(doc, table, kind_plural((enum dse_kind)k), TOML_TABLE, diags);
+        if (!entries && toml_get(table, kind_plural((enum dse_kind)k))) ok = false;
+        for (size_t i = 0; entries && i < entries->n; i++)
+            ok = add_entry(c, (enum dse_kind)k, doc, &entries->children[i], diags) && ok;
+=======
         bool profiles = is_profile((enum dse_kind)k);
         if (!profiles && !entry_kinds[k].fields) continue;
         const struct toml_node *entries = toml_expect(doc, table, kind_plural((enum dse_kind)k), TOML_TABLE, diags);
@@ -309,6 +354,7 @@ bool catalog_add_table(struct catalog *c, const struct toml_doc *doc, const stru
                            : add_toml_entry(c, (enum dse_kind)k, doc, node, diags)) &&
                  ok;
         }
+>>>>>>> quality
     }
     return ok;
 }

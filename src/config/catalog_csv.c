@@ -1,11 +1,15 @@
-/* Catalog entries that come from CSV files: technologies, SRAM macros, attention profiles. */
+/* Catalog entries that come from CSV files: technologies, SRAM macros, attention profiles, lists of requests. */
 #include "config/catalog_internal.h"
 
 #include "base/xalloc.h"
 #include "config/csv_table.h"
 #include "hw/sram.h"
 #include "workload/profile.h"
+<<<<<<< HEAD
+#include "workload/requests.h"
+=======
 #include "workload/retention.h"
+>>>>>>> quality
 
 #include <dirent.h>
 #include <errno.h>
@@ -222,6 +226,41 @@ bool catalog_add_retention(struct catalog *c, const char *name, const char *path
     csv_table_release(&t);
     return ok;
 }
+
+/* ---- requests -------------------------------------------------------------------------------------------------------------------------------- */
+
+static const char *const request_columns[] = {"prompt", "generate"};
+
+static bool make_requests(struct catalog *c, const char *name, const struct csv_table *t, struct diags *diags)
+{
+    double *prompt = xcalloc(t->n_rows + 1, sizeof *prompt), *generate = xcalloc(t->n_rows + 1, sizeof *generate);
+    bool ok = true;
+    for (size_t i = 0; i < t->n_rows; i++) {
+        ok = csv_table_number(t, i, 0, false, &prompt[i], diags) && ok;
+        ok = csv_table_number(t, i, 1, false, &generate[i], diags) && ok;
+    }
+    char *why = NULL;
+    struct dse_requests *requests = NULL;
+    if (ok) requests = requests_new(catalog_intern(c, name), catalog_intern(c, t->source), prompt, generate, t->n_rows, &why);
+    if (requests)
+        catalog_add(c, DSE_KIND_REQUESTS, &requests->entry);
+    else if (ok)
+        ok = diags_input(diags, (struct srcloc){.file = t->file}, NULL, NULL, "requests %s: %s", name, why);
+    free(why);
+    free(prompt);
+    free(generate);
+    return ok;
+}
+
+bool catalog_add_requests(struct catalog *c, const char *name, const char *path, struct diags *diags)
+{
+    struct csv_table t;
+    bool ok = csv_table_read(&t, path, request_columns, 2, diags) && make_requests(c, name, &t, diags);
+    csv_table_release(&t);
+    return ok;
+}
+
+/* ---- a folder of profiles -------------------------------------------------------------------------------------------------------------------- */
 
 static int is_csv(const struct dirent *d)
 {

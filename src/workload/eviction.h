@@ -13,6 +13,10 @@
  * - voting: VEDA, Sec. III and Fig. 3. From step `reserved` on every step votes for positions with a probability below T = a / l - b sigma (l
  *   positions, sigma their probabilities' standard deviation); if T <= 0, for the least probable one alone. Most votes leave, the
  *   earliest of several.
+ *   A step may vote for one position (T <= 0, the rule in a head with a strong sink) or for none (T below all probabilities). Where the
+ *   most votes are then zero, "the earliest" is the sink, and most of the mass leaves with it: at the end of a prompt in many heads that
+ *   have a sink, and at times in streaming when heads share. reserve_positions, another reading of "a reserved length is maintained at
+ *   the beginning", avoids it.
  * - h2o: the smallest sum of probabilities leaves, the earliest of several; the newest floor(recent_share S) positions never do.
  * - window: the first `sinks` positions and the newest.
  * - random: any position, the newest included, with equal chance.
@@ -39,13 +43,12 @@ struct eviction_options {
     bool evict_in_prompt; /* stream the prompt through the cache too; else the surplus leaves at its end at once */
     double a, b;          /* voting: threshold a * mean - b * sigma */
     size_t reserved;      /* voting: no votes in the first steps */
-    bool
-        reserve_positions; /* voting: the first `reserved` positions never leave (another reading of the paper); needs reserved < S */
+    bool reserve_positions; /* voting: the first `reserved` positions never leave; needs reserved < S */
     bool below_reserved; /* voting: measure S < reserved all the same: evictions begin before votes, and the sink leaves first. Else
                                an error; the paper has `reserved` as the least S */
     size_t sinks;        /* window: positions at the beginning that stay; fewer than S */
     double recent_share; /* h2o: share of the cache that is the newest positions, protected; 0: accumulated scores alone */
-    uint64_t seed;       /* random; the i-th head of a run draws from seed + i */
+    uint64_t seed;       /* random; the i-th head of a run, or of a profile, draws from seed + i */
 };
 extern const struct eviction_options eviction_defaults; /* VEDA's: a 1, b 0.2, R 32; 4 sinks; half recent; ratio 0.5, streamed */
 

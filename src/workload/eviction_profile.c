@@ -40,7 +40,10 @@ bool eviction_profile_add(struct eviction_profile *p, const struct head *heads, 
                            heads->n, p->n);
     struct eviction_options *options = xcalloc(p->n_rows, sizeof *options);
     struct eviction_result *result = xcalloc(p->n_rows * n_heads, sizeof *result);
-    for (size_t i = 0; i < p->n_rows; i++) options[i] = p->rows[i].options;
+    for (size_t i = 0; i < p->n_rows; i++) {
+        options[i] = p->rows[i].options;
+        options[i].seed += p->rows[i].heads;
+    }
     bool ok = eviction_run_many(heads, n_heads, options, p->n_rows, first, result, diags);
     for (size_t i = 0; ok && i < p->n_rows; i++) {
         struct eviction_row *row = &p->rows[i];

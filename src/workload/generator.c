@@ -15,7 +15,7 @@ const struct generator generator_defaults = {
     .d = 128,
     .level_sd = 2.5,
     .level_offset = -5,
-    .norm_sd = 0.15,
+    .norm_sd = 0.1,
     .rho = 0.975,
     .noise_sd = 1,
     .noise_decay = 0.5,
@@ -29,7 +29,7 @@ const struct generator generator_defaults = {
     .step_sd = 1.2,
     .cluster_start = 0.3,
     .cluster_growth = 0.5,
-    .cluster_noise = 0.1,
+    .cluster_noise = 0.03,
 };
 
 #define ROW_F64(f, min, max, doc) DSE_PARAM_F64(struct generator, f, "", min, max, doc, "")
@@ -193,7 +193,7 @@ static void make_key(struct making *m, float *k)
         k[FIRST_NOISE + STRIDE * j] = (float)(noise * direction[j] + gsl_ran_gaussian_ziggurat(m->rng[JITTER], 1) * jitter);
 }
 
-static void make_position(struct making *m, size_t t, const struct wanderer *query, const struct wanderer *context)
+static void make_position(struct making *m, size_t t, const struct wanderer *query, const struct wanderer *context, double step)
 {
     const struct generator *g = m->g;
     size_t d = m->h->d;
@@ -204,10 +204,9 @@ static void make_position(struct making *m, size_t t, const struct wanderer *que
     else
         make_key(m, k);
     q[LEVEL] = (float)root;
-    double step = g->step_sd * gsl_ran_gaussian_ziggurat(m->rng[STEPS], 1);
     if (d > OFFSET) {
         k[OFFSET] = (float)aside;
-        q[OFFSET] = (float)(step * root / aside);
+        q[OFFSET] = (float)(g->step_sd * root / aside * step);
     }
     double settled = pow(1 + (double)t / g->settle_steps, -g->noise_decay);
     for (size_t j = 0; j < m->noises; j++) q[FIRST_NOISE + STRIDE * j] = (float)(settled * query->at[j]);
@@ -221,14 +220,17 @@ static void make_position(struct making *m, size_t t, const struct wanderer *que
 
 static void make_head(struct making *m)
 {
-    struct wanderer query, context;
+    struct wanderer query, context, offset;
     wanderer_init(&query, m->rng[QUERIES], m->g->rho, m->noises);
     wanderer_init(&context, m->rng[CONTEXTS], exp(-1 / m->g->recency_steps), m->recencies);
+    wanderer_init(&offset, m->rng[STEPS], m->g->rho, 1);
     for (size_t t = 0; t < m->h->n; t++) {
-        make_position(m, t, &query, &context);
+        make_position(m, t, &query, &context, offset.at[0]);
         wanderer_step(&query);
         wanderer_step(&context);
+        wanderer_step(&offset);
     }
+    free(offset.at);
     free(query.at);
     free(context.at);
 }

@@ -13,7 +13,7 @@
  *     jitter        what the key's own deviation from its cluster makes: cluster_noise of its length, in a random direction
  *     recency(age)  recency_gain exp(-age / recency_steps), by a context that wanders and that keys remember. Few dimensions
  *                   remember many positions: scores of old positions wander by about recency_gain / sqrt(d / 2) with it
- *     step(t)       normal, step_sd: an offset that all scores of the step share (correlated tails)
+ *     step(t)       AR(1), step_sd and rho: an offset that all scores of the step share (correlated tails)
  *
  * q and k are vectors that have these scores. Dimension 0 carries levels, 1 the offsets of steps, the others noise and recency in turn, from
  * 2 on; with fewer than four dimensions the last of these are missing, with one all but the levels. In dimension 1 and in those of recency keys

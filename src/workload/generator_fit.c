@@ -119,7 +119,7 @@ bool anchors_measure(const struct anchor_set *set, const struct generator *g, do
     size_t *lengths = lengths_of(set, &n);
     while (shorter < n && lengths[shorter] <= ANCHOR_HEADS_N) shorter++;
     struct total *totals = xcalloc(n + 1, sizeof *totals);
-    size_t longs = shorter == n ? 0 : (set->heads + 3) / 4;
+    size_t longs = shorter == n ? 0 : (set->heads + 7) / 8;
     bool ok = true;
     for (size_t i = 0; i < set->heads && ok; i++) {
         size_t upto = i < longs ? n : shorter;

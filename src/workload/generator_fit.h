@@ -36,14 +36,14 @@ struct anchor {
 
 struct anchor_set {
     double low, high;                /* range of scores for ANCHOR_INSIDE and ANCHOR_RECOMPUTED */
-    size_t heads;                    /* of ANCHOR_HEADS_N positions; a quarter as many of longer ones */
+    size_t heads;                    /* of ANCHOR_HEADS_N positions; an eighth as many of longer ones */
     struct generator start;          /* where the fit starts, and all that is not fitted; its n is the longest anchor's */
     const struct dse_param **fitted; /* rows of generator_params */
     size_t n_fitted;
     struct anchor *list;
     size_t n;
 };
-enum { ANCHOR_HEADS_N = 1024 };
+enum { ANCHOR_HEADS_N = 1024, ANCHOR_N_MIN = 32, ANCHOR_N_MAX = 65536 };
 extern const double anchor_slack;
 
 /* Measure the anchors of a generator into measured[0..set->n). False with errors of generator_check. */

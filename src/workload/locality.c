@@ -101,32 +101,18 @@ static void reserve(struct locality *l)
 
 /* ---- scores and intervals --------------------------------------------------------------------------------------------------- */
 
-typedef float two_floats __attribute__((vector_size(8)));
-typedef double two_doubles __attribute__((vector_size(16)));
-
-static two_doubles product(const double *q, const float *k)
-{
-    two_floats narrow;
-    two_doubles wide;
-    memcpy(&narrow, k, sizeof narrow);
-    memcpy(&wide, q, sizeof wide);
-    return wide * __builtin_convertvector(narrow, two_doubles);
-}
-
+/* Eight sums side by side: the compiler makes vectors of them. */
 static double exact_score(const struct locality *l, size_t i)
 {
+    enum { LANES = 8 };
     const float *k = l->k + i * l->d;
-    two_doubles s0 = {0}, s1 = {0}, s2 = {0}, s3 = {0};
+    const double *q = l->q;
+    double s[LANES] = {0};
     size_t j = 0;
-    for (; j + 8 <= l->d; j += 8) {
-        s0 += product(l->q + j, k + j);
-        s1 += product(l->q + j + 2, k + j + 2);
-        s2 += product(l->q + j + 4, k + j + 4);
-        s3 += product(l->q + j + 6, k + j + 6);
-    }
-    s0 = (s0 + s1) + (s2 + s3);
-    double sum = s0[0] + s0[1];
-    for (; j < l->d; j++) sum += l->q[j] * (double)k[j];
+    for (; j + LANES <= l->d; j += LANES)
+        for (size_t x = 0; x < LANES; x++) s[x] += q[j + x] * (double)k[j + x];
+    double sum = ((s[0] + s[1]) + (s[2] + s[3])) + ((s[4] + s[5]) + (s[6] + s[7]));
+    for (; j < l->d; j++) sum += q[j] * (double)k[j];
     return sum;
 }
 
@@ -263,25 +249,53 @@ static size_t list_active(struct locality *l, const struct locality_found *f)
     return kept;
 }
 
-static double add_value(struct locality *l, size_t i, double weight)
+/* Weights of values that wait to be added, four at a time: the sums are read and written a fourth as often. */
+struct pending {
+    const float *v[4];
+    double weight[4];
+    size_t n;
+};
+
+static void flush(struct locality *l, struct pending *p)
 {
-    const float *v = l->v + i * l->d;
     double *restrict sum = l->numerator;
-    for (size_t j = 0; j < l->d; j++) sum[j] += weight * (double)v[j];
-    return weight;
+    for (; p->n < 4; p->n++) {
+        p->v[p->n] = l->v;
+        p->weight[p->n] = 0;
+    }
+    const float *v0 = p->v[0], *v1 = p->v[1], *v2 = p->v[2], *v3 = p->v[3];
+    double w0 = p->weight[0], w1 = p->weight[1], w2 = p->weight[2], w3 = p->weight[3];
+    for (size_t j = 0; j < l->d; j++)
+        sum[j] += (w0 * (double)v0[j] + w1 * (double)v1[j]) + (w2 * (double)v2[j] + w3 * (double)v3[j]);
+    p->n = 0;
+}
+
+static void add_value(struct locality *l, struct pending *p, size_t i, double weight)
+{
+    p->v[p->n] = l->v + i * l->d;
+    p->weight[p->n++] = weight;
+    if (p->n == 4) flush(l, p);
 }
 
 /* Eq. 4 and step 5 of Sec. III-E: caches, corrections of J, the newest. Returns the denominator. */
 static double attend(struct locality *l, double m)
 {
     const struct dse_pieces *p = &l->pieces;
+    struct pending pending = {0};
     double denominator = locality_caches_read(&l->caches, l->q, m, l->numerator);
     for (size_t j = 0; j < l->n_active; j++) {
         const struct locality_active *a = &l->active[j];
         double alpha = p->slope[a->interval] - p->slope[a->mode], beta = p->offset[a->interval] - p->offset[a->mode];
-        denominator += add_value(l, a->position, alpha * (a->score - m) + beta);
+        double correction = alpha * (a->score - m) + beta;
+        denominator += correction;
+        add_value(l, &pending, a->position, correction);
     }
-    for (size_t i = l->cached; i < l->n; i++) denominator += add_value(l, i, dse_pieces_exp(p, l->exact[i] - m));
+    for (size_t i = l->cached; i < l->n; i++) {
+        double weight = dse_pieces_exp(p, l->exact[i] - m);
+        denominator += weight;
+        add_value(l, &pending, i, weight);
+    }
+    flush(l, &pending);
     return denominator;
 }
 

@@ -11,6 +11,7 @@ struct locality_caches {
     size_t d;
     double *a, *b, *c, *dd; /* A row-major; B, C, D */
     double e, f;
+    double *value; /* scratch of locality_caches_add */
 };
 
 void locality_caches_init(struct locality_caches *c, size_t d);

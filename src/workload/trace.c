@@ -15,7 +15,8 @@ struct trace {
     struct trace_info info;
     char *path, *model, *source;
     int32_t *ids; /* layers, then heads */
-    const unsigned char *bytes;
+    void *map;
+    const unsigned char *bytes; /* of the map */
     size_t size;
 };
 
@@ -95,11 +96,9 @@ static bool map_file(struct trace *t, struct diags *diags)
     else if (!S_ISREG(st.st_mode))
         ok = diags_input(diags, loc, NULL, NULL, "is not a regular file; a trace is needed");
     else if ((t->size = (size_t)st.st_size) > 0) {
-        void *map = mmap(NULL, t->size, PROT_READ, MAP_PRIVATE, fd, 0);
-        if (map == MAP_FAILED)
-            ok = diags_input(diags, loc, NULL, NULL, "cannot map the file into memory: %s", strerror(errno));
-        else
-            t->bytes = map;
+        t->map = mmap(NULL, t->size, PROT_READ, MAP_PRIVATE, fd, 0);
+        t->bytes = t->map;
+        if (t->map == MAP_FAILED) ok = diags_input(diags, loc, NULL, NULL, "cannot map the file into memory: %s", strerror(errno));
     }
     close(fd);
     return ok;
@@ -188,7 +187,7 @@ struct trace *trace_open(const char *path, struct diags *diags)
 void trace_close(struct trace *t)
 {
     if (!t) return;
-    if (t->bytes) munmap((void *)(uintptr_t)t->bytes, t->size);
+    if (t->map && t->map != MAP_FAILED) munmap(t->map, t->size);
     free(t->ids);
     free(t->model);
     free(t->source);

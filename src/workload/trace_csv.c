@@ -31,6 +31,7 @@ struct reader {
     struct row *rows;
     float *values;
     size_t n_rows, rows_capacity, n_values, values_capacity;
+    int32_t *layer_ids, *head_ids;
     struct trace_info info; /* of all rows */
 };
 
@@ -277,8 +278,8 @@ static bool check_missing(const struct reader *r)
 static bool order(struct reader *r)
 {
     qsort(r->rows, r->n_rows, sizeof *r->rows, compare_rows);
-    r->info.layer_ids = distinct(r, LAYER, &r->info.layers);
-    r->info.head_ids = distinct(r, HEAD, &r->info.heads);
+    r->info.layer_ids = r->layer_ids = distinct(r, LAYER, &r->info.layers);
+    r->info.head_ids = r->head_ids = distinct(r, HEAD, &r->info.heads);
     r->info.d = r->d;
     for (size_t i = 0; i < r->n_rows; i++)
         if ((size_t)r->rows[i].key[POSITION] >= r->info.n) r->info.n = (size_t)r->rows[i].key[POSITION] + 1;
@@ -325,7 +326,7 @@ bool trace_import_csv(const char *from, const struct trace_info *wanted, const s
               trace_write(to, &s.trace, pull_csv, &s, diags);
     free(r.rows);
     free(r.values);
-    free((void *)(uintptr_t)r.info.layer_ids);
-    free((void *)(uintptr_t)r.info.head_ids);
+    free(r.layer_ids);
+    free(r.head_ids);
     return ok;
 }

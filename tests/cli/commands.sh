@@ -19,7 +19,7 @@ expect 0 "$DSE" --help
 expect 2 "$DSE"
 expect 2 "$DSE" swep x.toml
 says 'did you mean sweep' err.txt
-for c in sweep eval query pareto plot describe list merge validate calibrate; do
+for c in sweep eval query pareto plot describe list merge validate calibrate trace; do
     expect 0 "$DSE" $c --help
     says "Usage: dse $c" out.txt
 done
@@ -122,6 +122,26 @@ says 'no such column: tils' err.txt
 expect 2 "$DSE" query results/small.db 'delete from lad_all'
 [ "$(count results/small.db lad)" -eq 12 ] || fail "a query wrote to the database"
 expect 2 "$DSE" pareto results/small.db --max tokens
+# The trace that ships: shown in three formats; its values taken out and imported again are the same file.
+trace=$2/tests/data/tinyllama.trace
+for format in table csv json; do
+    expect 0 "$DSE" trace info "$trace" --format $format
+    says 7769353d856998a6 out.txt
+done
+tail -c +257 "$trace" | head -c 3145728 >qkv.f16
+source=$("$DSE" trace info "$trace" --format csv | tail -n 1 | sed 's/.*,"\(Tiny.*\)"$/\1/')
+expect 0 "$DSE" trace import --raw qkv.f16 --layers 0,5 --heads 0,16 --positions 2048 --dim 64 --bits 16 --model tinyllama-1.1b \
+    --source "$source" -o again.trace
+cmp "$trace" again.trace || fail "the trace imported again is another"
+expect 0 "$DSE" trace import --raw qkv.f16 --layers 0,5 --heads 0,16 --positions 2048 --dim 64 --model t --source t --select-layers 5 \
+    --select-heads 16 --first 64 -o part.trace
+for format in table csv json; do
+    expect 0 "$DSE" trace info part.trace --scores --format $format
+    says 'MASS ON FIRST' out.txt
+done
+expect 2 "$DSE" trace inf part.trace
+says 'did you mean info' err.txt
+
 # A full output is an error, not silence.
 if [ -w /dev/full ]; then
     expect 1 sh -c "'$DSE' list llms >/dev/full"

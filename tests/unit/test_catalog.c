@@ -7,6 +7,7 @@
 #include "config/csv_table.h"
 #include "desc/schema.h"
 #include "dse_config.h"
+#include "workload/requests.h"
 
 #include <dse/hw.h>
 #include <math.h>
@@ -164,6 +165,37 @@ static void catalog__refuses_values_of_entries(void **state)
     refuse("[engines.x]\nsoftmax = 7\nsource = 'me'\n", kind, 2);
 }
 
+static void catalog__refuses_requests_that_do_not_fit_together(void **state)
+{
+    (void)state;
+    static const char good[] = "[requests.x]\nprompt_median = 9\nprompt_p90 = 8\ngenerate_median = 1\ngenerate_p90 = 1\n"
+                               "max_tokens = 20\nsource = 'me'\n";
+    refuse_one(good, 1, 11, "request mix x: prompt_p90 is below prompt_median");
+    refuse_one("requests.x = 'no such file.csv'\n", 0, 0, "No such file");
+    refuse_one("requests.x = 7\n", 1, 10, "x is an integer; an entry is a table");
+    refuse_one("requests.short = 'short.csv'\n", 1, 10, "request mix \"short\" exists already");
+}
+
+static void catalog__reads_requests_that_were_seen(void **state)
+{
+    (void)state;
+    char *dir = scratch_new(), *path = xasprintf("%s/mine.toml", dir);
+    scratch_write(dir, "mine.toml", "[requests]\nseen = 'seen.csv'\nnone = 'none.csv'\n");
+    scratch_write(dir, "seen.csv", "# source: the test\nprompt,generate\n100,7\n20,900\n3000,1\n");
+    scratch_write(dir, "none.csv", "prompt,generate\n100,7\n20,0\n");
+    struct catalog *c = catalog_new(toy_data_dir(), &diags);
+    assert_false(catalog_add_file(c, path, &diags));
+    expect_complaint(&diags, 0, 0, "requests none: request 2: 0 tokens generated; 1 to 10000000");
+    const struct dse_requests *r = (const struct dse_requests *)catalog_find(c, DSE_KIND_REQUESTS, "seen");
+    assert_non_null(r);
+    assert_string_equal(r->entry.source, "the test");
+    assert_true(r->prompt_median == 100 && r->generate_p90 == 900 && r->max_tokens == 3001);
+    assert_null(catalog_find(c, DSE_KIND_REQUESTS, "none"));
+    catalog_free(c);
+    free(path);
+    scratch_remove(dir);
+}
+
 /* ---- CSV ------------------------------------------------------------------------------------------------------------------- */
 
 static void refuse_csv(const char *text, int line, int column, const char *part)
@@ -305,9 +337,15 @@ static void catalog__takes_a_users_retention(void **state)
 /* The toy data with one file replaced. */
 static void refuse_shipped(const char *name, const char *text, int line, int column, const char *part)
 {
+<<<<<<< HEAD
+    static const char *const files[] = {"catalog/llms.toml",      "catalog/memories.toml", "catalog/gpus.toml",
+                                        "catalog/fpgas.toml",     "catalog/engines.toml",  "catalog/requests.toml",
+                                        "catalog/technology.csv", "catalog/sram.csv",      "catalog/profiles/sparse.csv"};
+=======
     static const char *const files[] = {"catalog/llms.toml",  "catalog/memories.toml",       "catalog/gpus.toml",
                                         "catalog/fpgas.toml", "catalog/engines.toml",        "catalog/technology.csv",
                                         "catalog/sram.csv",   "catalog/profiles/sparse.csv", "catalog/retentions/steady.csv"};
+>>>>>>> quality
     char *dir = scratch_new();
     for (size_t i = 0; i < sizeof files / sizeof *files; i++)
         if (strcmp(files[i], name) != 0) scratch_copy(dir, toy_data_dir(), files[i]);
@@ -372,6 +410,8 @@ int main(void)
         cmocka_unit_test(catalog__takes_a_users_file),
         cmocka_unit_test(catalog__refuses_entries_that_are_not_whole),
         cmocka_unit_test(catalog__refuses_values_of_entries),
+        cmocka_unit_test(catalog__refuses_requests_that_do_not_fit_together),
+        cmocka_unit_test(catalog__reads_requests_that_were_seen),
         cmocka_unit_test(csv__names_the_line_of_what_is_wrong),
         cmocka_unit_test(csv__reads_cells_and_comments),
         cmocka_unit_test(catalog__profiles_may_know_their_error),

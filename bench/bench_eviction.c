@@ -1,0 +1,83 @@
+/* Time of a sweep over eviction ratios and policies for a layer of 12 heads, n = 1024, d = 64, on one core: all at once (full attention is
+ * computed once), and policy by policy. Yardstick: exact attention of the same heads, all steps, by head_attention. */
+#include "base/xalloc.h"
+#include "workload/eviction.h"
+
+#include <gsl/gsl_randist.h>
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <time.h>
+
+enum { HEADS = 12, N = 1024, D = 64, RATIOS = 10 };
+
+static double cpu_seconds(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
+    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+static void make_heads(struct head *h)
+{
+    gsl_rng *rng = gsl_rng_alloc(gsl_rng_mt19937);
+    for (size_t c = 0; c < HEADS; c++) {
+        head_init(&h[c], N, D);
+        for (size_t i = 0; i < (size_t)N * D; i++) {
+            h[c].q[i] = (float)gsl_ran_gaussian(rng, 2);
+            h[c].k[i] = (float)gsl_ran_gaussian(rng, 1);
+            h[c].v[i] = (float)gsl_ran_gaussian(rng, 1);
+        }
+    }
+    gsl_rng_free(rng);
+}
+
+static double exact_attention(const struct head *h)
+{
+    static double weights[N], output[D];
+    double start = cpu_seconds(), sum = 0;
+    for (size_t c = 0; c < HEADS; c++)
+        for (size_t t = 0; t < N; t++) {
+            head_attention(&h[c], t, weights, output);
+            sum += output[0];
+        }
+    if (!isfinite(sum)) abort();
+    return cpu_seconds() - start;
+}
+
+static double sweep(const struct head *h, const struct eviction_options *o, size_t n_options)
+{
+    struct diags diags;
+    diags_init(&diags);
+    struct eviction_result *r = xcalloc(n_options * HEADS, sizeof *r);
+    double start = cpu_seconds();
+    if (!eviction_run_many(h, HEADS, o, n_options, N / 2, r, &diags)) abort();
+    double seconds = cpu_seconds() - start;
+    free(r);
+    diags_release(&diags);
+    return seconds;
+}
+
+int main(void)
+{
+    struct head heads[HEADS];
+    struct eviction_options o[EVICTION_POLICIES * RATIOS];
+    make_heads(heads);
+    for (size_t i = 0; i < EVICTION_POLICIES * RATIOS; i++) {
+        o[i] = eviction_defaults;
+        o[i].policy = (enum eviction_policy)(i / RATIOS);
+        o[i].ratio = 0.1 * (double)(i % RATIOS + 1);
+    }
+    double exact = exact_attention(heads);
+    double all = sweep(heads, o, EVICTION_POLICIES * RATIOS);
+    printf("%-44s %10s %8s\n", "12 heads, n = 1024, d = 64", "CPU s", "ratio");
+    printf("%-44s %10.3f %8.2f\n", "exact attention", exact, 1.0);
+    printf("%-44s %10.3f %8.2f\n", "5 policies x 10 ratios at once", all, all / exact);
+    for (int p = 0; p < EVICTION_POLICIES; p++) {
+        double one = sweep(heads, o + p * RATIOS, RATIOS);
+        printf("%-44s %10.3f %8.2f\n", eviction_policy_names[p], one, one / exact);
+    }
+    for (size_t c = 0; c < HEADS; c++) head_release(&heads[c]);
+    return 0;
+}

@@ -1,0 +1,2 @@
+. ./lib
+"$DSE" trace imprt x; "$DSE" trace xyzzy x

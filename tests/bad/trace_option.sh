@@ -1,0 +1,2 @@
+. ./lib
+"$DSE" trace info --model toy t.trace

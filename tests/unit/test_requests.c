@@ -1,0 +1,273 @@
+/* Mixes of requests: points that keep the mean, classes that hold what they should, lists as they are. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <cmocka.h>
+
+#include "config/catalog.h"
+#include "workload/requests.h"
+
+#include <gsl/gsl_cdf.h>
+#include <math.h>
+#include <stdlib.h>
+
+static const struct dse_requests chat = {
+    .prompt_median = 417, .prompt_p90 = 1678, .generate_median = 139, .generate_p90 = 484, .max_tokens = 1000000000};
+
+static struct request_point mean_of(const struct request_point *points, size_t n)
+{
+    struct request_point mean = {0};
+    for (size_t i = 0; i < n; i++) {
+        mean.weight += points[i].weight;
+        mean.prompt += points[i].weight * points[i].prompt;
+        mean.generate += points[i].weight * points[i].generate;
+    }
+    return mean;
+}
+
+static void assert_close(double got, double wanted, double relative)
+{
+    if (fabs(got - wanted) <= relative * fabs(wanted)) return;
+    print_error("got %.17g, wanted %.17g\n", got, wanted);
+    assert_true(false);
+}
+
+/* ---- lognormal ------------------------------------------------------------------------------------------------------------------- */
+
+static double sigma_of(double median, double p90)
+{
+    return log(p90 / median) / gsl_cdf_ugaussian_Pinv(0.9);
+}
+
+/* Without a cut the mean of a lognormal distribution is median exp(sigma^2 / 2). Prompts and generations are independent. */
+static void points__have_the_mean_whatever_their_number(void **state)
+{
+    (void)state;
+    struct request_point points[REQUEST_POINTS_MAX];
+    double sp = sigma_of(417, 1678), sg = sigma_of(139, 484);
+    for (size_t n = 1; n <= REQUEST_POINTS_MAX; n = n * 3 / 2 + 1) {
+        size_t made = requests_points(&chat, n, points);
+        assert_true(made <= n && (double)made > (double)n - sqrt((double)n));
+        struct request_point mean = mean_of(points, made);
+        double product = 0;
+        for (size_t i = 0; i < made; i++) product += points[i].weight * points[i].prompt * points[i].generate;
+        assert_close(mean.weight, 1, 1e-12);
+        assert_close(mean.prompt, 417 * exp(sp * sp / 2), 1e-6);
+        assert_close(mean.generate, 139 * exp(sg * sg / 2), 1e-6);
+        assert_close(product, mean.prompt * mean.generate, 1e-9);
+    }
+}
+
+/* Class i of n lies between the quantiles i / n and (i + 1) / n. */
+static void points__lie_in_their_classes(void **state)
+{
+    (void)state;
+    enum { SIDE = 10 };
+    struct request_point points[SIDE * SIDE];
+    assert_true(requests_points(&chat, SIDE * SIDE, points) == SIDE * SIDE);
+    for (size_t i = 0; i < SIDE; i++)
+        for (size_t k = 0; k < SIDE; k++) {
+            const struct request_point *p = &points[i * SIDE + k];
+            double z = gsl_cdf_ugaussian_P(log(p->prompt / 417) / sigma_of(417, 1678)) * SIDE;
+            assert_true(z > (double)i && z < (double)(i + 1));
+            z = gsl_cdf_ugaussian_P(log(p->generate / 139) / sigma_of(139, 484)) * SIDE;
+            assert_true(z > (double)k && z < (double)(k + 1));
+        }
+    assert_true(points[84].prompt < 1678 && points[94].prompt > 1678 && points[4].generate < 139 && points[5].generate > 139);
+}
+
+/* The mean square of a class is above the square of its mean: what is missing shrinks with the classes. */
+static void points__get_closer_to_the_distribution(void **state)
+{
+    (void)state;
+    double s = sigma_of(417, 1678), square = 417 * 417 * exp(2 * s * s), before = 1;
+    struct request_point points[REQUEST_POINTS_MAX];
+    for (size_t n = 1; n <= REQUEST_POINTS_MAX; n *= 4) {
+        double second = 0;
+        assert_true(requests_points(&chat, n, points) == n);
+        for (size_t i = 0; i < n; i++) second += points[i].weight * points[i].prompt * points[i].prompt;
+        double missing = 1 - second / square;
+        assert_true(missing > 0 && missing < 0.8 * before);
+        if (n == 16) assert_close(missing, 0.4, 0.01);
+        if (n == 1024) assert_close(missing, 0.16, 0.1);
+        before = missing;
+    }
+}
+
+static void points__are_cut_where_a_request_may_not_be_longer(void **state)
+{
+    (void)state;
+    struct dse_requests cut = chat;
+    struct request_point points[64], mean;
+    double before = 0;
+    for (cut.max_tokens = 1700; cut.max_tokens < 100000; cut.max_tokens *= 2) {
+        assert_true(requests_points(&cut, 64, points) == 64);
+        for (size_t i = 0; i < 64; i++) {
+            assert_true(points[i].prompt >= 1 && points[i].generate >= 1);
+            assert_true(points[i].prompt + points[i].generate <= (double)cut.max_tokens * (1 + 1e-12));
+        }
+        mean = mean_of(points, 64);
+        assert_true(mean.prompt > before);
+        before = mean.prompt;
+    }
+    /* E[min(X, c)] = E[X] Phi((ln c - mu) / sigma - sigma) + c Q((ln c - mu) / sigma) */
+    cut.max_tokens = 2001;
+    double s = sigma_of(417, 1678), z = log(2000 / 417.0) / s;
+    double wanted = 417 * exp(s * s / 2) * gsl_cdf_ugaussian_P(z - s) + 2000 * gsl_cdf_ugaussian_Q(z);
+    assert_true(requests_points(&cut, 9, points) == 9);
+    assert_close(mean_of(points, 9).prompt, wanted, 1e-9);
+}
+
+static void points__of_requests_all_alike_are_that_request(void **state)
+{
+    (void)state;
+    const struct dse_requests alike = {
+        .prompt_median = 512, .prompt_p90 = 512, .generate_median = 128, .generate_p90 = 128, .max_tokens = 640};
+    struct request_point points[5];
+    assert_true(requests_points(&alike, 5, points) == 4);
+    for (size_t i = 0; i < 4; i++) {
+        assert_close(points[i].prompt, 512, 1e-12);
+        assert_close(points[i].generate, 128, 1e-12);
+    }
+}
+
+/* ---- the shipped mixes ------------------------------------------------------------------------------------------------------------ */
+
+/* A distribution made of median and 90th percentile is judged by the published mean, which it does not know. The generations of summaries have
+ * a longer tail than a lognormal one. */
+static void shipped__mixes_come_near_the_published_means(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *name;
+        double prompt, generate, within_prompt, within_generate;
+    } published[] = {
+        {"chat", 686, 197, 0.05, 0.15}, {"summarization", 2588, 291, 0.10, 0.40}, {"translation", 1067, 1612, 0.05, 0.05}};
+    struct diags diags;
+    diags_init(&diags);
+    struct catalog *c = catalog_new(catalog_data_dir(), &diags);
+    assert_non_null(c);
+    size_t n = sizeof published / sizeof *published;
+    for (size_t i = 0; i < n; i++) {
+        const struct dse_requests *r = (const struct dse_requests *)catalog_find(c, DSE_KIND_REQUESTS, published[i].name);
+        assert_non_null(r);
+        struct request_point mean = requests_mean(r);
+        print_message("%s: prompt %+.1f %%, generation %+.1f %%\n", published[i].name,
+                      100 * (mean.prompt / published[i].prompt - 1), 100 * (mean.generate / published[i].generate - 1));
+        assert_close(mean.prompt, published[i].prompt, published[i].within_prompt);
+        assert_close(mean.generate, published[i].generate, published[i].within_generate);
+    }
+    assert_null(catalog_at(c, DSE_KIND_REQUESTS, n));
+    catalog_free(c);
+    diags_release(&diags);
+}
+
+/* ---- lists ------------------------------------------------------------------------------------------------------------------------- */
+
+static struct dse_requests *listed(const double *prompt, const double *generate, size_t n)
+{
+    char *why = NULL;
+    struct dse_requests *r = requests_new("seen", "by the test", prompt, generate, n, &why);
+    assert_non_null(r);
+    assert_null(why);
+    return r;
+}
+
+static void list__short_enough_stands_as_it_is(void **state)
+{
+    (void)state;
+    struct dse_requests *r = listed((const double[]){100, 20, 3000}, (const double[]){7, 900, 1}, 3);
+    struct request_point points[8];
+    assert_true(requests_points(r, 8, points) == 3);
+    double prompts = 0, generations = 0;
+    for (size_t i = 0; i < 3; i++) {
+        assert_close(points[i].weight, 1 / 3.0, 1e-15);
+        assert_true((points[i].prompt == 100 && points[i].generate == 7) || (points[i].prompt == 20 && points[i].generate == 900) ||
+                    (points[i].prompt == 3000 && points[i].generate == 1));
+        prompts += points[i].prompt;
+        generations += points[i].generate;
+    }
+    assert_true(prompts == 3120 && generations == 908);
+    assert_true(r->prompt_median == 100 && r->prompt_p90 == 3000 && r->generate_median == 7 && r->generate_p90 == 900);
+    assert_true(r->max_tokens == 3001);
+    requests_free(r);
+}
+
+static void list__longer_keeps_its_mean_and_what_goes_together(void **state)
+{
+    (void)state;
+    enum { N = 1000 };
+    double prompt[N], generate[N];
+    for (size_t i = 0; i < N; i++) { /* long prompts have short answers */
+        prompt[i] = 10 + (double)(i * 37 % N);
+        generate[i] = 1 + 100000 / prompt[i];
+    }
+    struct dse_requests *r = listed(prompt, generate, N);
+    struct request_point all[N], points[N];
+    assert_true(requests_points(r, N, all) == N);
+    struct request_point wanted = mean_of(all, N);
+    for (size_t n = 1; n < N; n = 2 * n + 1) {
+        assert_true(requests_points(r, n, points) == n);
+        struct request_point mean = mean_of(points, n);
+        assert_close(mean.weight, 1, 1e-12);
+        assert_close(mean.prompt, wanted.prompt, 1e-12);
+        assert_close(mean.generate, wanted.generate, 1e-12);
+        for (size_t i = 0; i < n; i++) {
+            assert_true(points[i].weight > 0.5 / (double)n && points[i].weight < 2 / (double)n);
+            for (size_t k = 0; k < n; k++)
+                assert_true(points[i].prompt <= points[k].prompt || points[i].generate <= points[k].generate);
+        }
+    }
+    requests_free(r);
+}
+
+static void list__refuses_what_is_no_request(void **state)
+{
+    (void)state;
+    const double good[] = {1, 2, 3}, bad[] = {1, 2, 0.5}, worse[] = {1, (double)NAN, 3}, huge[] = {1e8, 1, 1};
+    char *why = NULL;
+    assert_null(requests_new("a", "b", bad, good, 3, &why));
+    assert_string_equal(why, "request 3: a prompt of 0.5 tokens; 1 to 10000000");
+    free(why);
+    assert_null(requests_new("a", "b", good, worse, 3, &why));
+    assert_string_equal(why, "request 2: nan tokens generated; 1 to 10000000");
+    free(why);
+    assert_null(requests_new("a", "b", huge, good, 3, &why));
+    assert_string_equal(why, "request 1: a prompt of 1e+08 tokens; 1 to 10000000");
+    free(why);
+    assert_null(requests_new("a", "b", good, good, 0, &why));
+    assert_string_equal(why, "there is no request");
+    free(why);
+}
+
+static void check__says_what_does_not_fit_together(void **state)
+{
+    (void)state;
+    struct dse_requests r = chat;
+    assert_null(dse_requests_check(&r));
+    r.prompt_p90 = 400;
+    assert_string_equal(dse_requests_check(&r), "prompt_p90 is below prompt_median");
+    r = chat;
+    r.generate_p90 = 100;
+    assert_string_equal(dse_requests_check(&r), "generate_p90 is below generate_median");
+    r = chat;
+    r.max_tokens = 1678;
+    assert_string_equal(dse_requests_check(&r), "prompt_p90 leaves nothing of max_tokens to generate");
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(points__have_the_mean_whatever_their_number),
+        cmocka_unit_test(points__lie_in_their_classes),
+        cmocka_unit_test(points__get_closer_to_the_distribution),
+        cmocka_unit_test(points__are_cut_where_a_request_may_not_be_longer),
+        cmocka_unit_test(points__of_requests_all_alike_are_that_request),
+        cmocka_unit_test(shipped__mixes_come_near_the_published_means),
+        cmocka_unit_test(list__short_enough_stands_as_it_is),
+        cmocka_unit_test(list__longer_keeps_its_mean_and_what_goes_together),
+        cmocka_unit_test(list__refuses_what_is_no_request),
+        cmocka_unit_test(check__says_what_does_not_fit_together),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
