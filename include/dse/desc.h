@@ -40,11 +40,8 @@ enum dse_kind {
     DSE_KIND_TECHNOLOGY,
     DSE_KIND_SRAM,
     DSE_KIND_PROFILE,
-<<<<<<< HEAD
     DSE_KIND_REQUESTS,
-=======
     DSE_KIND_RETENTION,
->>>>>>> quality
     DSE_KIND_COUNT
 };
 

@@ -152,11 +152,7 @@ static int run(const struct invocation *in)
 
 const struct command command_list = {
     .name = "list",
-<<<<<<< HEAD
-    .operands = "[models|llms|memories|gpus|fpgas|engines|technologies|srams|profiles|requests|sweeps|figures]",
-=======
-    .operands = "[models|llms|memories|gpus|fpgas|engines|technologies|srams|profiles|retentions|sweeps|figures]",
->>>>>>> quality
+    .operands = "[models|llms|memories|gpus|fpgas|engines|technologies|srams|profiles|requests|retentions|sweeps|figures]",
     .summary = "what there is to choose from",
     .options = (const struct option_row[]){OPTION_FORMAT, OPTION_CATALOG, {0}},
     .help = "Every entry says where its numbers come from. Your own: --catalog FILE, or [catalog] in a sweep; docs/catalog.md.\n\n"

@@ -4,11 +4,8 @@
 #include "dse_config.h"
 #include "hw/sram.h"
 #include "workload/profile.h"
-<<<<<<< HEAD
 #include "workload/requests.h"
-=======
 #include "workload/retention.h"
->>>>>>> quality
 
 #include <stdlib.h>
 #include <string.h>
@@ -94,13 +91,10 @@ static void free_entry(enum dse_kind kind, struct dse_entry *entry)
         sram_table_free((struct dse_sram_table *)entry);
     else if (kind == DSE_KIND_PROFILE)
         profile_free((struct dse_profile *)entry);
-<<<<<<< HEAD
     else if (kind == DSE_KIND_REQUESTS)
         requests_free((struct dse_requests *)entry);
-=======
     else if (kind == DSE_KIND_RETENTION)
         retention_free((struct dse_retention *)entry);
->>>>>>> quality
     else
         free(entry); /* its strings are interned */
 }
@@ -268,7 +262,7 @@ static bool add_toml_entry(struct catalog *c, enum dse_kind kind, const struct t
     return true;
 }
 
-/* profiles.NAME = "file.csv" or requests.NAME = "file.csv", relative to the TOML file. */
+/* profiles.NAME = "file.csv", retentions.NAME or requests.NAME = "file.csv", relative to the TOML file. */
 static bool add_csv_entry(struct catalog *c, enum dse_kind kind, const struct toml_doc *doc, const struct toml_node *node,
                           struct diags *diags)
 {
@@ -279,17 +273,24 @@ static bool add_csv_entry(struct catalog *c, enum dse_kind kind, const struct to
     const char *slash = strrchr(doc->file, '/');
     int folder = slash && node->string[0] != '/' ? (int)(slash - doc->file + 1) : 0;
     char *path = xasprintf("%.*s%s", folder, doc->file, node->string);
-    bool ok =
-        kind == DSE_KIND_PROFILE ? catalog_add_profile(c, node->key, path, diags) : catalog_add_requests(c, node->key, path, diags);
+    bool ok = (kind == DSE_KIND_PROFILE     ? catalog_add_profile
+               : kind == DSE_KIND_RETENTION ? catalog_add_retention
+                                            : catalog_add_requests)(c, node->key, path, diags);
     free(path);
     return ok;
+}
+
+/* Kinds whose entries are CSV files of their own. */
+static bool is_profile(enum dse_kind kind)
+{
+    return kind == DSE_KIND_PROFILE || kind == DSE_KIND_RETENTION;
 }
 
 /* A kind's entry, in the form that it may have. */
 static bool add_entry(struct catalog *c, enum dse_kind kind, const struct toml_doc *doc, const struct toml_node *node,
                       struct diags *diags)
 {
-    bool csv = kind == DSE_KIND_PROFILE || (kind == DSE_KIND_REQUESTS && node->type == TOML_STRING);
+    bool csv = is_profile(kind) || (kind == DSE_KIND_REQUESTS && node->type == TOML_STRING);
     return csv ? add_csv_entry(c, kind, doc, node, diags) : add_toml_entry(c, kind, doc, node, diags);
 }
 
@@ -304,31 +305,6 @@ static bool load_toml(struct catalog *c, enum dse_kind kind, const char *data_di
     return ok;
 }
 
-<<<<<<< HEAD
-=======
-/* profiles.NAME or retentions.NAME = "file.csv", relative to the TOML file. */
-static bool add_profile_key(struct catalog *c, enum dse_kind kind, const struct toml_doc *doc, const struct toml_node *node,
-                            struct diags *diags)
-{
-    if (node->type != TOML_STRING)
-        return diags_input(diags, toml_loc(doc, node), doc->text, NULL, "%s: the name of a CSV file is needed, not %s", node->key,
-                           toml_type_name(node->type));
-    if (!is_new(c, kind, doc, node, diags)) return false;
-    const char *slash = strrchr(doc->file, '/');
-    int folder = slash && node->string[0] != '/' ? (int)(slash - doc->file + 1) : 0;
-    char *path = xasprintf("%.*s%s", folder, doc->file, node->string);
-    bool ok = (kind == DSE_KIND_PROFILE ? catalog_add_profile : catalog_add_retention)(c, node->key, path, diags);
-    free(path);
-    return ok;
-}
-
-/* Kinds whose entries are CSV files of their own. */
-static bool is_profile(enum dse_kind kind)
-{
-    return kind == DSE_KIND_PROFILE || kind == DSE_KIND_RETENTION;
-}
-
->>>>>>> quality
 bool catalog_add_table(struct catalog *c, const struct toml_doc *doc, const struct toml_node *table, struct diags *diags)
 {
     const char *allowed[DSE_KIND_COUNT];
@@ -337,24 +313,11 @@ bool catalog_add_table(struct catalog *c, const struct toml_doc *doc, const stru
         if (entry_kinds[k].fields || is_profile((enum dse_kind)k)) allowed[n_allowed++] = kind_plural((enum dse_kind)k);
     bool ok = toml_check_keys(doc, table, allowed, n_allowed, diags);
     for (int k = 0; k < DSE_KIND_COUNT; k++) {
-<<<<<<< HEAD
-        if (k != DSE_KIND_PROFILE && !entry_kinds[k].fields) continue;
+        if (!is_profile((enum dse_kind)k) && !entry_kinds[k].fields) continue;
         const struct toml_node *entries = toml_expect(doc, table, kind_plural((enum dse_kind)k), TOML_TABLE, diags);
         if (!entries && toml_get(table, kind_plural((enum dse_kind)k))) ok = false;
         for (size_t i = 0; entries && i < entries->n; i++)
             ok = add_entry(c, (enum dse_kind)k, doc, &entries->children[i], diags) && ok;
-=======
-        bool profiles = is_profile((enum dse_kind)k);
-        if (!profiles && !entry_kinds[k].fields) continue;
-        const struct toml_node *entries = toml_expect(doc, table, kind_plural((enum dse_kind)k), TOML_TABLE, diags);
-        if (!entries && toml_get(table, kind_plural((enum dse_kind)k))) ok = false;
-        for (size_t i = 0; entries && i < entries->n; i++) {
-            const struct toml_node *node = &entries->children[i];
-            ok = (profiles ? add_profile_key(c, (enum dse_kind)k, doc, node, diags)
-                           : add_toml_entry(c, (enum dse_kind)k, doc, node, diags)) &&
-                 ok;
-        }
->>>>>>> quality
     }
     return ok;
 }

@@ -5,11 +5,8 @@
 #include "config/csv_table.h"
 #include "hw/sram.h"
 #include "workload/profile.h"
-<<<<<<< HEAD
 #include "workload/requests.h"
-=======
 #include "workload/retention.h"
->>>>>>> quality
 
 #include <dirent.h>
 #include <errno.h>

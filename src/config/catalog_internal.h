@@ -37,11 +37,8 @@ void catalog_add(struct catalog *c, enum dse_kind kind, struct dse_entry *entry)
 bool catalog_load_csv(struct catalog *c, const char *data_dir, struct diags *diags);
 /* One profile from a CSV file. */
 bool catalog_add_profile(struct catalog *c, const char *name, const char *path, struct diags *diags);
-<<<<<<< HEAD
 /* One mix of requests from a CSV file of `prompt,generate`. */
 bool catalog_add_requests(struct catalog *c, const char *name, const char *path, struct diags *diags);
-=======
 bool catalog_add_retention(struct catalog *c, const char *name, const char *path, struct diags *diags);
->>>>>>> quality
 
 #endif

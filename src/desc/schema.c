@@ -200,7 +200,6 @@ char *field_allowed(const struct field *f)
 static const struct {
     const char *singular, *plural;
 } kinds[] = {
-<<<<<<< HEAD
     [DSE_KIND_LLM] = {"llm", "llms"},
     [DSE_KIND_MEMORY] = {"memory", "memories"},
     [DSE_KIND_GPU] = {"gpu", "gpus"},
@@ -210,13 +209,7 @@ static const struct {
     [DSE_KIND_SRAM] = {"sram", "srams"},
     [DSE_KIND_PROFILE] = {"profile", "profiles"},
     [DSE_KIND_REQUESTS] = {"request mix", "requests"},
-=======
-    [DSE_KIND_LLM] = {"llm", "llms"},          [DSE_KIND_MEMORY] = {"memory", "memories"},
-    [DSE_KIND_GPU] = {"gpu", "gpus"},          [DSE_KIND_FPGA] = {"fpga", "fpgas"},
-    [DSE_KIND_ENGINE] = {"engine", "engines"}, [DSE_KIND_TECHNOLOGY] = {"technology", "technologies"},
-    [DSE_KIND_SRAM] = {"sram", "srams"},       [DSE_KIND_PROFILE] = {"profile", "profiles"},
     [DSE_KIND_RETENTION] = {"retention", "retentions"},
->>>>>>> quality
 };
 _Static_assert(sizeof kinds / sizeof *kinds == DSE_KIND_COUNT, "every catalog has its words");
 
