@@ -262,7 +262,19 @@ static bool add_toml_entry(struct catalog *c, enum dse_kind kind, const struct t
     return true;
 }
 
-/* profiles.NAME = "file.csv", retentions.NAME or requests.NAME = "file.csv", relative to the TOML file. */
+/* What reads the CSV file of one entry of a kind; NULL for kinds that have no such files. */
+typedef bool (*csv_adder_fn)(struct catalog *c, const char *name, const char *path, struct diags *diags);
+static csv_adder_fn csv_adder(enum dse_kind kind)
+{
+    switch (kind) {
+    case DSE_KIND_PROFILE: return catalog_add_profile;
+    case DSE_KIND_RETENTION: return catalog_add_retention;
+    case DSE_KIND_REQUESTS: return catalog_add_requests;
+    default: return NULL;
+    }
+}
+
+/* profiles.NAME = "file.csv" and the like, relative to the TOML file. */
 static bool add_csv_entry(struct catalog *c, enum dse_kind kind, const struct toml_doc *doc, const struct toml_node *node,
                           struct diags *diags)
 {
@@ -273,24 +285,16 @@ static bool add_csv_entry(struct catalog *c, enum dse_kind kind, const struct to
     const char *slash = strrchr(doc->file, '/');
     int folder = slash && node->string[0] != '/' ? (int)(slash - doc->file + 1) : 0;
     char *path = xasprintf("%.*s%s", folder, doc->file, node->string);
-    bool ok = (kind == DSE_KIND_PROFILE     ? catalog_add_profile
-               : kind == DSE_KIND_RETENTION ? catalog_add_retention
-                                            : catalog_add_requests)(c, node->key, path, diags);
+    bool ok = csv_adder(kind)(c, node->key, path, diags);
     free(path);
     return ok;
-}
-
-/* Kinds whose entries are CSV files of their own. */
-static bool is_profile(enum dse_kind kind)
-{
-    return kind == DSE_KIND_PROFILE || kind == DSE_KIND_RETENTION;
 }
 
 /* A kind's entry, in the form that it may have. */
 static bool add_entry(struct catalog *c, enum dse_kind kind, const struct toml_doc *doc, const struct toml_node *node,
                       struct diags *diags)
 {
-    bool csv = is_profile(kind) || (kind == DSE_KIND_REQUESTS && node->type == TOML_STRING);
+    bool csv = !entry_kinds[kind].fields || (csv_adder(kind) && node->type == TOML_STRING);
     return csv ? add_csv_entry(c, kind, doc, node, diags) : add_toml_entry(c, kind, doc, node, diags);
 }
 
@@ -310,10 +314,10 @@ bool catalog_add_table(struct catalog *c, const struct toml_doc *doc, const stru
     const char *allowed[DSE_KIND_COUNT];
     size_t n_allowed = 0;
     for (int k = 0; k < DSE_KIND_COUNT; k++)
-        if (entry_kinds[k].fields || is_profile((enum dse_kind)k)) allowed[n_allowed++] = kind_plural((enum dse_kind)k);
+        if (entry_kinds[k].fields || csv_adder((enum dse_kind)k)) allowed[n_allowed++] = kind_plural((enum dse_kind)k);
     bool ok = toml_check_keys(doc, table, allowed, n_allowed, diags);
     for (int k = 0; k < DSE_KIND_COUNT; k++) {
-        if (!is_profile((enum dse_kind)k) && !entry_kinds[k].fields) continue;
+        if (!csv_adder((enum dse_kind)k) && !entry_kinds[k].fields) continue;
         const struct toml_node *entries = toml_expect(doc, table, kind_plural((enum dse_kind)k), TOML_TABLE, diags);
         if (!entries && toml_get(table, kind_plural((enum dse_kind)k))) ok = false;
         for (size_t i = 0; entries && i < entries->n; i++)
