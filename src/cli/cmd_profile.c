@@ -217,7 +217,7 @@ const struct command command_profile = {
             {0, "contexts", "LIST", "lengths to measure at, growing (default: 64,128,... as long as the trace)"},
             {0, "steps", "N|half", "the last N steps of each context, or its second half (default: 32)"},
             {'s', "set", "NAME=VALUE", "a setting of the kind: collinear=0.95, reserved_length=64, low=-10, ..."},
-            {0, "ratios", "LIST", "retention: shares kept (default: 0.1,0.2,0.3,0.5,0.7)"},
+            {0, "ratios", "LIST", "retention: shares kept (default: nine from 0.05 to 0.8)"},
             {0, "policies", "LIST", "retention: voting,voting-head,h2o,h2o-accumulate,window,random,oracle (default: all)"},
             {0, "fit", NULL, "locality: laws a n^b with standard errors"},
             {0, "synthetic", NULL, "measure heads of the generator, whose parameters are the operands"},

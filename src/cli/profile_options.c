@@ -97,7 +97,7 @@ static void read_contexts(struct profile_options *o, const struct invocation *in
 
 static void read_ratios(struct profile_options *o, const struct invocation *in)
 {
-    static const double usual[] = {0.1, 0.2, 0.3, 0.5, 0.7};
+    static const double usual[] = {0.05, 0.1, 0.15, 0.2, 0.3, 0.4, 0.5, 0.6, 0.8};
     if (read_numbers(in, "ratios", false, 1e-6, 0.999999, &o->ratios, &o->n_ratios) || o->n_ratios) return;
     o->n_ratios = sizeof usual / sizeof *usual;
     o->ratios = xcalloc(o->n_ratios, sizeof *o->ratios);

@@ -1,0 +1,2 @@
+. ./lib
+"$DSE" profile nowhere.trace --kind locality

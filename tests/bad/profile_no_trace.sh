@@ -1,0 +1,2 @@
+. ./lib
+"$DSE" profile --kind locality

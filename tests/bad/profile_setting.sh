@@ -1,0 +1,2 @@
+. ./lib
+"$DSE" profile "$TOY/../../data/tinyllama.trace" --kind retention -s colinear=0.9 -s sinks=-1 -s sinks

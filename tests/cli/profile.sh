@@ -1,0 +1,45 @@
+#!/bin/sh
+# Profiles are outputs of a command: the same bytes again, read back by the catalog and by the models. Nothing is left of a failure.
+. "$(dirname "$0")/lib.sh"
+data=$2/tests/data
+export LC_ALL=C
+
+"$DSE" profile "$data/tinyllama.trace" --kind locality --contexts 64,256,512 --fit -o locality.csv
+cmp locality.csv "$data/tinyllama_locality.csv" || fail "tests/data/tinyllama_locality.csv is not what the command writes"
+"$DSE" profile "$data/tinyllama.trace" --kind retention --contexts 128,256,512 --ratios 0.3,0.5 -o retention.csv
+cmp retention.csv "$data/tinyllama_retention.csv" || fail "tests/data/tinyllama_retention.csv is not what the command writes"
+"$DSE" profile --synthetic n=256 seed=7 --heads 3 --kind locality --contexts 64,128,256 -o synthetic.csv
+cmp synthetic.csv "$data/synthetic_locality.csv" || fail "tests/data/synthetic_locality.csv is not what the command writes"
+grep -q '^# trace: 7769353d856998a6, ' locality.csv || fail "the checksum of the trace is not in the profile"
+
+# What is written can be used.
+cat >mine.toml <<'TOML'
+profiles.mine = "locality.csv"
+retentions.mine = "retention.csv"
+TOML
+"$DSE" eval lad -c mine.toml --set profile=mine --set context=256 --format csv >lad.csv
+"$DSE" eval veda -c mine.toml --set retention=mine --set context=256 --set eviction_ratio=0.5 --format csv >veda.csv
+cell() { sqlite3 :memory: '.mode csv' ".import $1 t" "select $2 from t"; }
+column() { awk -F, -v at="$2" -v want="$3" '!/^#/ && !n { for (i = 1; i <= NF; i++) if ($i == want) n = i } $0 ~ at { print $n }' "$1"; }
+near() { awk -v a="$1" -v b="$2" 'BEGIN { exit !(a != "" && b != "" && (a - b) ^ 2 <= 1e-18 * b ^ 2) }' || fail "$3: $1 is not $2"; }
+near "$(cell lad.csv attention_error)" "$(column locality.csv '^256,' attention_error)" "attention_error of lad"
+near "$(cell lad.csv false_negative)" "$(column locality.csv '^256,' false_negative)" "false_negative of lad"
+near "$(cell veda.csv retained_mass)" "$(column retention.csv '^voting,256,0.5,' retained_mass)" "retained_mass of veda"
+near "$(cell veda.csv attention_error)" "$(column retention.csv '^voting,256,0.5,' attention_error)" "attention_error of veda"
+
+# Printed: as many rows, in each format, and a law of each count.
+"$DSE" profile "$data/tinyllama.trace" --kind range --contexts 64,128 --format csv >range.csv
+[ "$(wc -l <range.csv)" -eq 3 ] || fail "two contexts make two rows: $(cat range.csv)"
+"$DSE" profile "$data/tinyllama.trace" --kind locality --contexts 64,128,256 --fit >table.txt
+[ "$(grep -c '^fit: [a-z_]* = [0-9.e-]* n^' table.txt)" -eq 5 ] || fail "five laws are wanted: $(cat table.txt)"
+
+# A trace that is cut, a value that is not finite: no file, and what stood there stands.
+head -c 3000000 "$data/tinyllama.trace" >cut.trace
+echo stays >there.csv
+status=0
+"$DSE" profile cut.trace --kind locality -o there.csv 2>err.txt || status=$?
+[ $status -eq 2 ] && [ "$(cat there.csv)" = stays ] || fail "a broken trace: status $status, $(cat there.csv)"
+status=0
+"$DSE" profile "$data/tinyllama.trace" --kind locality --contexts 64 -o there.csv 2>err.txt || status=$?
+[ $status -eq 2 ] && [ "$(cat there.csv)" = stays ] && grep -q 'a profile needs at least 3' err.txt || fail "one point: $(cat err.txt)"
+[ -z "$(find . -name '*.tmp')" ] || fail "a temporary file is left"
