@@ -35,7 +35,7 @@ int trace_generate_run(const struct invocation *in)
         if (strcmp(in->options[i].row->name, "set") == 0) ok = generator_set_text(&g, in->options[i].argument, in->diags) && ok;
     const char *to = option_get(in, "output"), *bits = option_get(in, "bits"), *model = option_get(in, "model");
     long long count = option_integer(in, "count", 1, 4096, 8);
-    if (bits && strcmp(bits, "16") && strcmp(bits, "32")) return usage_error(in, "--bits: \"%s\" is not 16 or 32", bits);
+    if (bits && strcmp(bits, "16") != 0 && strcmp(bits, "32") != 0) return usage_error(in, "--bits: \"%s\" is not 16 or 32", bits);
     if (!to) return usage_error(in, "--output is missing; trace generate needs it");
     if (!ok || in->diags->errors) return 2;
     int32_t layer = 0, *heads = xcalloc((size_t)count, sizeof *heads);

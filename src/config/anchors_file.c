@@ -145,7 +145,7 @@ static bool read_metric(const struct reader *r, const struct toml_node *table, s
     const struct toml_node *node = toml_expect(r->doc, table, "statistic", TOML_STRING, r->diags);
     if (!node) return toml_get(table, "statistic") ? false : complain(r, table, NULL, "\"statistic\" is missing");
     for (size_t i = 0; i < ANCHOR_METRICS; i++) {
-        if (strcmp(anchor_metric_names[i], node->string)) continue;
+        if (strcmp(anchor_metric_names[i], node->string) != 0) continue;
         a->metric = (enum anchor_metric)i;
         return true;
     }

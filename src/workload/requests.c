@@ -112,7 +112,7 @@ static double longer_side(const struct seen *s, size_t n)
 static size_t halve(struct seen *s, size_t n, size_t total, size_t points, struct request_point *ret)
 {
     if (points > n) points = n;
-    if (points == 1) {
+    if (points <= 1) {
         struct seen sum = {0};
         for (size_t i = 0; i < n; i++) sum = (struct seen){sum.prompt + s[i].prompt, sum.generate + s[i].generate};
         ret[0] = (struct request_point){(double)n / (double)total, sum.prompt / (double)n, sum.generate / (double)n};

@@ -4,6 +4,8 @@
 #include "workload/softmax_range.h"
 
 #include <dse/fixed.h>
+
+#include <assert.h>
 #include <math.h>
 #include <stdint.h>
 #include <stdlib.h>
@@ -160,6 +162,7 @@ static void update(struct unit *u, int32_t *y, const int32_t *v, size_t d, int64
 /* Y / Z, rounded toward 0. Z is at least 1: the largest score adds it, and nothing makes Z fall below what exp of the others leaves. */
 static void normalize(struct unit *u, const int32_t *y, int32_t z, size_t d, double *o)
 {
+    assert(z > 0);
     for (size_t j = 0; j < d; j++) o[j] = (double)word(u, y[j] * u->one / z) / (double)u->one;
 }
 
