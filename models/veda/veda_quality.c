@@ -7,9 +7,12 @@
 /* The profile's name of each eviction; NULL: everything is kept. */
 static const char *const policies[] = {[VEDA_NONE] = NULL, [VEDA_VOTING] = "voting", [VEDA_H2O] = "h2o", [VEDA_WINDOW] = "window"};
 
+/* S positions stand for every ratio that rounds to them: the smallest ratio measured is known, though S / n may be a little below. */
 static bool at_step(const struct veda_point *pt, double seen, double stays, struct dse_retained *ret)
 {
-    return dse_retention_at(pt->p->retention, policies[pt->evicting], seen, stays / seen, ret);
+    const struct dse_retention *r = pt->p->retention;
+    const char *policy = policies[pt->evicting];
+    return dse_retention_at(r, policy, seen, stays / seen, ret) || dse_retention_at(r, policy, seen, (stays + 0.5) / seen, ret);
 }
 
 /* The mean of a generation by Gauss's rule of three steps. */

@@ -8,8 +8,13 @@ export LC_ALL=C
 cmp locality.csv "$data/tinyllama_locality.csv" || fail "tests/data/tinyllama_locality.csv is not what the command writes"
 "$DSE" profile "$data/tinyllama.trace" --kind retention --contexts 128,256,512 --ratios 0.3,0.5 -o retention.csv
 cmp retention.csv "$data/tinyllama_retention.csv" || fail "tests/data/tinyllama_retention.csv is not what the command writes"
-"$DSE" profile --synthetic n=256 seed=7 --heads 3 --kind locality --contexts 64,128,256 -o synthetic.csv
-cmp synthetic.csv "$data/synthetic_locality.csv" || fail "tests/data/synthetic_locality.csv is not what the command writes"
+for twice in one two; do
+    "$DSE" profile --synthetic n=256 seed=7 --heads 3 --kind locality --contexts 64,128,256 -o $twice.csv
+done
+cmp one.csv two.csv || fail "synthetic heads differ from run to run"
+"$DSE" profile --synthetic n=256 seed=8 --heads 3 --kind locality --contexts 64,128,256 -o other.csv
+! cmp -s one.csv other.csv || fail "the seed changes nothing"
+grep -q '^# generator: seed=7 n=256 d=' one.csv || fail "the generator's parameters are not in the profile"
 grep -q '^# trace: 7769353d856998a6, ' locality.csv || fail "the checksum of the trace is not in the profile"
 
 # What is written can be used.

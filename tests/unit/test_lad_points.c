@@ -245,7 +245,7 @@ static void check_metrics(const struct schema *metrics, const struct lad_params 
     for (size_t i = 0; i < metrics->n; i++) {
         const struct field *field = &metrics->fields[i];
         double v = field_number(field, &m);
-        if (field->type == DSE_TYPE_ENUM) continue;
+        if (field->type == DSE_TYPE_ENUM || (field->may_be_null && isnan(v))) continue;
         if (!(v >= 0) || isinf(v)) fail_msg("point %llu: %s is %g", (unsigned long long)point, field->name, v);
     }
     for (int i = 0; i < parts.n; i++) {

@@ -362,6 +362,8 @@ static void quality__is_unknown_where_nothing_was_measured(void **state)
     double lo, hi;
     struct veda_params p = params_with("eviction_ratio=0.01", "eviction=h2o", NULL);
     assert_true(isnan(estimate(&p).retained_mass) && isnan(estimate(&p).attention_error));
+    p = params_with("eviction_ratio=0.05", "context=2048", "eviction=h2o", NULL); /* 102 of 2048: a little below 0.05 */
+    assert_true(estimate(&p).retained_mass > 0.5);
     p = params_with("context=4096", NULL);
     assert_true(dse_retention_range(p.retention, "voting", &lo, &hi) && hi < 4096);
     struct veda_metrics m = estimate(&p);
