@@ -81,7 +81,7 @@ const struct command command_trace = {
             {'s', "set", "NAME=VALUE", "generate: a parameter of synthetic attention; any number of times"},
             {0, "count", "N", "generate: heads to make (default: 8)"},
             {0, "anchors", "FILE", "fit: published statistics (default: catalog/anchors.toml)"},
-            {0, "iterations", "N", "fit: at most so many; 0 measures the start (default: 120)"},
+            {0, "iterations", "N", "fit: at most so many; 0 measures the start (default: 45)"},
             {0},
         },
     .help =

@@ -7,7 +7,7 @@
 
 #include <stdlib.h>
 
-enum { ITERATIONS = 120 };
+enum { ITERATIONS = 45 }; /* those of the shipped parameters */
 
 struct report {
     struct anchor_set set;
