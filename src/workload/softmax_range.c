@@ -94,7 +94,7 @@ void softmax_range_finish(struct softmax_range_result *r)
 
 /* ---- the spread ----------------------------------------------------------------------------------------------------------------- */
 
-enum { BINS = 2 * SOFTMAX_BINS_REACH * SOFTMAX_BINS_PER_UNIT };
+enum { MIDDLE = SOFTMAX_BINS_REACH * SOFTMAX_BINS_PER_UNIT, BINS = 2 * MIDDLE };
 
 void softmax_spread_init(struct softmax_spread *s)
 {
@@ -110,7 +110,7 @@ void softmax_spread_release(struct softmax_spread *s)
 
 static size_t bin_of(double x)
 {
-    double b = floor(x * SOFTMAX_BINS_PER_UNIT) + (double)(BINS / 2);
+    double b = floor(x * SOFTMAX_BINS_PER_UNIT) + MIDDLE;
     if (!(b > 0)) return 0;
     return b < BINS ? (size_t)b : BINS - 1;
 }
@@ -150,7 +150,7 @@ double softmax_spread_quantile(const struct softmax_spread *s, double at)
         sum += (double)s->bins[b];
         if (sum >= below) break;
     }
-    return ((double)last + 0.5 - (double)(BINS / 2)) / SOFTMAX_BINS_PER_UNIT;
+    return ((double)last + 0.5 - MIDDLE) / SOFTMAX_BINS_PER_UNIT;
 }
 
 static bool has_length(const struct softmax_vector *v, size_t shortest, size_t longest)
