@@ -6,6 +6,7 @@
 #include "model/registry.h"
 
 #include <getopt.h>
+#include <poll.h>
 #include <signal.h>
 #include <stdarg.h>
 #include <stdlib.h>
@@ -211,14 +212,25 @@ static int dispatch(int argc, char **argv, struct diags *diags)
     return no_such_command(name, diags);
 }
 
+/* Was stdout a pipe whose reader, `head` say, has seen enough? */
+static bool reader_is_gone(void)
+{
+    struct pollfd out = {.fd = STDOUT_FILENO};
+    return poll(&out, 1, 0) > 0 && (out.revents & POLLERR) != 0;
+}
+
 int main(int argc, char **argv)
 {
-    signal(SIGPIPE, SIG_IGN); /* a reader that goes away is an error of writing, not an end without a word */
+    signal(SIGPIPE, SIG_IGN); /* a reader that goes away must not end a sweep that is still to be stored */
     signal(SIGXFSZ, SIG_IGN); /* so is a file that may not grow further */
     struct diags diags;
     diags_init(&diags);
     int status = dispatch(argc, argv, &diags);
-    if (fflush(stdout) != 0 || ferror(stdout)) diags_runtime(&diags, NULL, "cannot write to standard output");
+    bool written = fflush(stdout) == 0 && !ferror(stdout);
+    if (!written && reader_is_gone())
+        status = 1;
+    else if (!written)
+        diags_runtime(&diags, NULL, "cannot write to standard output");
     diags_print(&diags, stderr, wants_colour(stderr));
     if (diags.errors) status = diags_exit_status(&diags);
     diags_release(&diags);

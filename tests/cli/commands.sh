@@ -167,6 +167,9 @@ for format in table csv json; do
 done
 
 # A full output is an error, not silence.
+# A reader that has seen enough is no error to speak of.
+{ "$DSE" describe veda 2>err.txt; } | head -n 1 >/dev/null
+[ ! -s err.txt ] || fail "describe | head: $(cat err.txt)"
 if [ -w /dev/full ]; then
     expect 1 sh -c "'$DSE' list llms >/dev/full"
 fi
