@@ -104,7 +104,7 @@ int main(void)
 {
     struct diags diags;
     diags_init(&diags);
-    struct trace *t = trace_open(DSE_SOURCE_DATA "/tests/data/tinyllama.trace", &diags);
+    struct trace *t = trace_open(DSE_SOURCE_DATA "/catalog/traces/tinyllama.trace", &diags);
     struct head real[3], clustered;
     bool ok = t && trace_head(t, 0, 1, &real[0], &diags) && trace_head(t, 1, 0, &real[1], &diags) &&
               trace_head(t, 1, 1, &real[2], &diags);

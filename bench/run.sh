@@ -19,9 +19,29 @@ if wanted eval; then
     echo
 fi
 
+if wanted requests; then
+    echo "== a row that is the mean over requests, for each of them, beside a plain row (to reach: under 1.2)"
+    "$build"/bench/bench_requests
+    echo
+fi
+
+if wanted profiles; then
+    echo "== reading a profile (to reach: 1, the splines in it each by itself)"
+    "$build"/bench/bench_profiles
+    echo
+fi
+
 if wanted locality; then
     echo "== LAD's functional model at 1024 positions, d = 64 (to reach: 20000 steps a second and core), beside exact attention in float"
     "$build"/bench/bench_locality
+    echo
+fi
+
+if wanted dram; then
+    echo "== DRAM at event level (to reach: 5 M bursts/s on streams, 2 on 256 B and LAD, 1 on random 64 B; a layer of LAD in 2 s)"
+    "$build"/bench/bench_dram
+    echo "   agreement with the simulators:"
+    "$build"/bench/bench_dram agree
     echo
 fi
 
@@ -53,6 +73,15 @@ if wanted memory; then
         "$build"/bench/bench_run "$dse" sweep "$work/$n.toml" -q -o "$work/$n.db" | awk -v n=$n '{printf "   %2d million points: %s s, %s MiB\n", n, $1, $2}'
         rm -f "$work/$n".db*
     done
+    echo
+fi
+
+if wanted events; then
+    echo "== events: take one, put one back, against a time wheel fitted to the load and a binary heap (to reach: 0.5 of the wheel)"
+    "$build"/bench/bench_events
+    echo
+    echo "== event levels of the models, a run (to reach: 1 s)"
+    "$build"/bench/bench_simulate
     echo
 fi
 

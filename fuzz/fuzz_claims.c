@@ -15,8 +15,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n);
 
 static char dir[] = "/tmp/dse-fuzz-XXXXXX";
 static const char *const files[] = {"models/toy/defaults.toml", "models/pebble/defaults.toml", "models/toy/claims.csv",
-                                    "models/toy/claims.toml"};
+                                    "models/toy/claims.toml",   "catalog/traces/few.trace",    "catalog/ranges/wide.csv"};
 enum { FILES = sizeof files / sizeof *files, CSV = 2, TOML = 3 };
+static const char *const folders[] = {"models", "models/toy", "models/pebble", "catalog", "catalog/traces", "catalog/ranges"};
+enum { FOLDERS = sizeof folders / sizeof *folders };
 
 static void need(bool holds)
 {
@@ -45,9 +47,8 @@ static void copy_file(const char *name)
 
 static void remove_all(void)
 {
-    static const char *const folders[] = {"models/toy", "models/pebble", "models"};
-    for (size_t i = 0; i < FILES + sizeof folders / sizeof *folders; i++) {
-        char *path = xasprintf("%s/%s", dir, i < FILES ? files[i] : folders[i - FILES]);
+    for (size_t i = 0; i < FILES + FOLDERS; i++) {
+        char *path = xasprintf("%s/%s", dir, i < FILES ? files[i] : folders[FILES + FOLDERS - 1 - i]);
         remove(path);
         free(path);
     }
@@ -56,10 +57,9 @@ static void remove_all(void)
 
 static void make_folders(void)
 {
-    static const char *const folders[] = {"models", "models/toy", "models/pebble"};
     need(mkdtemp(dir) != NULL);
     atexit(remove_all);
-    for (size_t i = 0; i < sizeof folders / sizeof *folders; i++) {
+    for (size_t i = 0; i < FOLDERS; i++) {
         char *path = xasprintf("%s/%s", dir, folders[i]);
         need(mkdir(path, 0777) == 0);
         free(path);
@@ -79,6 +79,7 @@ static void check_answers(struct claim_set *s, struct diags *d)
     for (size_t i = 0; i < n; i++) {
         need(isnan(a[i].modelled) == isnan(a[i].error_percent));
         need(!isnan(a[i].modelled) || a[i].verdict >= CLAIM_CONTRADICTION);
+        need(a[i].verdict != CLAIM_FITTED);
         need(!isnan(a[i].modelled) || a[i].reason);
         need(claims[i].half_digit >= 0);
     }

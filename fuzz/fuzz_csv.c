@@ -1,35 +1,14 @@
-/* CSV tables, as a user's attention profile: whatever the bytes, a profile that can be interpolated or an error. */
-#include "base/xalloc.h"
+/* CSV tables, as a user's attention profile, or, when they begin like one, as a retention profile: whatever the bytes, a profile that can be
+ * interpolated or an error. */
 #include "config/catalog.h"
+#include "memory_file.h"
 #include "toy_model.h"
+#include "workload/profile.h"
 
 #include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
-#include <unistd.h>
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n);
-
-static void need(bool holds)
-{
-    if (!holds) abort();
-}
-
-/* The bytes as a file in memory. */
-static int make_file(const uint8_t *data, size_t n)
-{
-    int fd = memfd_create("fuzz", 0);
-    need(fd >= 0);
-    while (n > 0) {
-        ssize_t done = write(fd, data, n);
-        need(done > 0);
-        data += done;
-        n -= (size_t)done;
-    }
-    return fd;
-}
 
 static void check_profile(const struct dse_profile *p)
 {
@@ -42,20 +21,60 @@ static void check_profile(const struct dse_profile *p)
     }
 }
 
+/* Scores stand at the points alone. */
+static void check_scores(const struct dse_profile *p)
+{
+    size_t n;
+    const double *contexts = profile_contexts(p, &n);
+    for (size_t i = 0; i < n; i++) {
+        struct profile_scores s;
+        bool there = profile_scores_at(p, contexts[i], &s);
+        need(there == profile_has_scores(p));
+        if (there) need(s.top1 >= 0 && s.top1 <= s.top1_plus_top2 && s.top1_plus_top2 <= 1 && isfinite(s.lines_mse));
+    }
+}
+
+/* Of every policy, inside and outside of what was measured: finite, mass a share, or nothing. */
+static void check_retention(const struct dse_retention *r)
+{
+    const char *policy = NULL;
+    for (size_t i = 0; (policy = dse_retention_policy(r, i)); i++) {
+        double from, to;
+        need(dse_retention_range(r, policy, &from, &to) && from > 0 && from <= to);
+        struct dse_retained at;
+        need(!dse_retention_at(r, policy, from / 2, 0.5, &at) && !dse_retention_at(r, policy, 2 * to, 0.5, &at));
+        for (int k = 0; k <= 40; k++) {
+            double context = k % 4 == 3 ? to : from + (to - from) * (k % 4) / 4, ratio = k / 40.0;
+            if (!dse_retention_at(r, policy, context, ratio, &at)) continue;
+            need(at.mass >= -1e-9 && at.mass <= 1 + 1e-9 && isfinite(at.error));
+        }
+        need(dse_retention_at(r, policy, from, 1, &at) && at.mass == 1 && at.error == 0);
+    }
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
 {
     struct diags d;
     diags_init(&d);
     struct catalog *c = catalog_new(toy_data_dir(), &d);
     need(c != NULL);
-    int fd = make_file(data, n);
-    char *text = xasprintf("profiles.fuzz = '/proc/self/fd/%d'\n", fd);
+    int fd;
+    char *path = memory_file(data, n, &fd);
+    bool retention = n >= 6 && memcmp(data, "policy", 6) == 0;
+    char *text = xasprintf("%s.fuzz = '%s'\n", retention ? "retentions" : "profiles", path);
     struct toml_doc *doc = toml_read_text("t", text, strlen(text), &d);
     bool ok = catalog_add_table(c, doc, &doc->root, &d);
     need(ok == (d.errors == 0));
-    if (ok) check_profile((const struct dse_profile *)catalog_find(c, DSE_KIND_PROFILE, "fuzz"));
+    const struct dse_entry *entry = catalog_find(c, retention ? DSE_KIND_RETENTION : DSE_KIND_PROFILE, "fuzz");
+    need(ok == (entry != NULL));
+    if (entry && retention) check_retention((const struct dse_retention *)entry);
+    if (entry && !retention) {
+        check_profile((const struct dse_profile *)entry);
+        check_scores((const struct dse_profile *)entry);
+    }
     toml_free(doc);
     free(text);
+    free(path);
     close(fd);
     catalog_free(c);
     diags_release(&d);

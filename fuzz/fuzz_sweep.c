@@ -25,6 +25,19 @@ static void check_given(const struct field *f, const struct given *g)
     }
 }
 
+/* A mix is there, or none was asked for: whole requests that models take, with shares of all of them. */
+static void check_requests(const struct sweep_file *s)
+{
+    need(s->averages == (s->requests.n > 0) && s->averages == (s->requests_text != NULL));
+    double sum = 0;
+    for (size_t i = 0; i < s->requests.n; i++) {
+        const struct mixed_request *q = &s->requests.requests[i];
+        need(q->prompt >= 1 && q->generate >= 1 && q->share >= 0 && q->share <= 1);
+        sum += q->share;
+    }
+    need(!s->averages || (sum > 0.999999 && sum < 1.000001));
+}
+
 static void check_sweep(const struct sweep_file *s)
 {
     need(s->name && *s->name && s->question && s->n_models > 0 && s->n_objectives > 0);
@@ -39,6 +52,7 @@ static void check_sweep(const struct sweep_file *s)
             check_given(&s->baseline->model->params.fields[i], &s->baseline->given[i]);
             need(s->baseline->given[i].n == 1);
         }
+    check_requests(s);
     for (size_t i = 0; i < s->n_constraints; i++) need(s->constraints[i].loc.line > 0 && s->constraints[i].loc.column > 0);
 }
 

@@ -1,36 +1,16 @@
 /* Traces: whatever the bytes, one error, or a trace whose every head is finite or has its error. The bytes are read as they are, then once more
  * with a checksum that fits, which hardly any made-up input has; bytes that begin like CSV are imported first. */
 #include "base/text.h"
-#include "base/xalloc.h"
+#include "memory_file.h"
 #include "workload/trace_import.h"
 
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <unistd.h>
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n);
-
-static void need(bool holds)
-{
-    if (!holds) abort();
-}
-
-/* The bytes as a file in memory; its path, which the caller frees. */
-static char *make_file(const uint8_t *data, size_t n, int *ret_fd)
-{
-    *ret_fd = memfd_create("fuzz", 0);
-    need(*ret_fd >= 0);
-    while (n > 0) {
-        ssize_t done = write(*ret_fd, data, n);
-        need(done > 0);
-        data += done;
-        n -= (size_t)done;
-    }
-    return xasprintf("/proc/self/fd/%d", *ret_fd);
-}
 
 static void check_head(const struct trace *t, size_t layer, size_t head)
 {
@@ -63,7 +43,7 @@ static void check_file(const char *path)
 static void check_bytes(const uint8_t *data, size_t n)
 {
     int fd;
-    char *path = make_file(data, n, &fd);
+    char *path = memory_file(data, n, &fd);
     check_file(path);
     free(path);
     close(fd);
@@ -85,7 +65,7 @@ static void check_csv(const uint8_t *data, size_t n)
     static char to[64];
     snprintf(to, sizeof to, "/tmp/dse-fuzz-%ld.trace", (long)getpid());
     int fd;
-    char *from = make_file(data, n, &fd);
+    char *from = memory_file(data, n, &fd);
     struct diags d;
     diags_init(&d);
     const struct trace_info wanted = {.model = "fuzz", .source = "fuzz", .bits = n % 2 ? 16 : 32};

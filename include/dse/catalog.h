@@ -40,6 +40,35 @@ struct dse_dram_timing {
 };
 extern const struct dse_param dse_dram_timing_fields[];
 
+/* What the controller does with what waits for it. */
+enum dse_dram_controller {
+    DSE_DRAM_ROW_HITS,    /* one queue of reads, one of writes; first ready, first come; a row is not closed before older hits */
+    DSE_DRAM_FIRST_READY, /* the same, but any command that is ready may go, the closing of a row that is still wanted, too */
+    DSE_DRAM_BANK_QUEUES, /* a queue of reads and one of writes in front of a queue a bank, served in turn */
+};
+extern const char *const dse_dram_controller_names[]; /* "row-hits", "first-ready", "bank-queues", NULL */
+
+/* What the event level needs beyond dse_dram_timing (src/sim/dram_spec.h). An entry may leave any of it out: a double is NaN then, a count 0. Only the
+ * currents and `precharge_clocks` have a meaning then; without the others the event level refuses the memory. Row table: dse_dram_detail_fields. */
+struct dse_dram_detail {
+    int32_t controller;    /* enum dse_dram_controller */
+    int64_t bus_channels;  /* channels that share one command bus and one controller: the two pseudo channels of HBM */
+    int64_t command_buses; /* 2: rows and columns have one each (HBM); 1: one for both */
+    int64_t
+        burst_clocks; /* command clocks that a burst takes on the data bus; sets the clock: burst_bytes / channel_gbs / burst_clocks */
+    int64_t activate_clocks;       /* clocks that an activate takes on the command bus; a precharge takes one */
+    int64_t bank_queue_depth;      /* bank-queues: commands a bank's queue holds */
+    double t_cl_ns, t_cwl_ns;      /* column command to data, reads and writes */
+    double t_rcd_wr_ns;            /* activate to write */
+    double t_rrd_l_ns;             /* activate to activate in one bank group */
+    double t_wr_ns;                /* end of write data to precharge */
+    double t_wtr_s_ns, t_wtr_l_ns; /* end of write data to read, other and same bank group */
+    double t_turn_ns;              /* data bus idle between a read and a write */
+    double vdd_v, idd0_ma, idd2n_ma, idd3n_ma, idd4r_ma, idd4w_ma, idd5_ma; /* of one device */
+    int64_t channel_devices;                                                /* that make up a channel */
+};
+extern const struct dse_param dse_dram_detail_fields[];
+
 /* A DRAM subsystem. Row table: dse_memory_fields. */
 struct dse_memory {
     struct dse_entry entry;
@@ -49,6 +78,7 @@ struct dse_memory {
     int64_t burst_bytes; /* smallest access */
     double capacity_gib; /* of all channels together */
     struct dse_dram_timing timing;
+    struct dse_dram_detail detail;
 };
 extern const struct dse_param dse_memory_fields[];
 /* As dse_llm_check ("interleave_bytes is not a multiple of burst_bytes"). */
@@ -89,10 +119,12 @@ struct dse_engine {
     double sync_overhead;        /* synchronized softmax, over the rest of attention; 0 when in attention_efficiency */
     double launch_us;            /* between the launches of two kernels; 0 when in the efficiencies */
     int64_t elementwise_kernels; /* a layer, that are not fused into others */
+    int32_t kernel_losses; /* dse_losses_names: whether the event level adds fills, tails, latencies and gaps to the efficiencies */
 };
 extern const struct dse_param dse_engine_fields[];
 extern const char *const dse_softmax_names[];  /* "synchronized", "asynchronous", NULL */
 extern const char *const dse_dataflow_names[]; /* "static", "heuristic", NULL */
+extern const char *const dse_losses_names[];   /* "apart", "included", NULL */
 
 /* A technology node as one published method sees it. Ratios against another node of the same method scale area, energy, delay
  * and power; see dse_tech_ratio in hw.h. */

@@ -68,6 +68,8 @@ struct dse_param {
 
 enum dse_param_flags {
     DSE_PARAM_AUTO = 1 << 0, /* F64: the default may be "auto" (NaN in the struct), which the model's resolve() fills in */
+    DSE_PARAM_OPTIONAL =
+        1 << 1, /* EMBED, in a catalog's table: an entry may leave these rows out: NaN, 0 or the first choice then */
 };
 
 #define DSE_OFFSET(S, f, T) _Generic(&((S *)0)->f, T * : offsetof(S, f))
@@ -107,12 +109,30 @@ enum dse_param_flags {
     { \
         .type = DSE_TYPE_EMBED, .name = #f, .offset = DSE_OFFSET(S, f, T), .embed = table_ \
     }
+#define DSE_EMBED_OPTIONAL(S, f, T, table_) \
+    { \
+        .type = DSE_TYPE_EMBED, .name = #f, .offset = DSE_OFFSET(S, f, T), .embed = table_, .flags = DSE_PARAM_OPTIONAL \
+    }
 #define DSE_PARAM_END \
     { \
         .type = DSE_TYPE_END \
     }
 
 enum dse_better { DSE_NEITHER, DSE_LESS, DSE_MORE };
+
+/* What a metric is measured by. Over a mix of requests (`[requests]` of a sweep) it is the mean in which each request counts by how much of
+ * that it takes: a power by its time, an energy a token by its tokens. So ratios stay ratios of totals. */
+enum dse_mean {
+    DSE_MEAN_BY_UNIT,   /* the default: what the unit says (unit_mean in desc/schema.h); some units say nothing */
+    DSE_MEAN_TIME,      /* rates, power, shares of the time */
+    DSE_MEAN_STEP,      /* times of a step and their parts, counts of a step */
+    DSE_MEAN_TOKEN,     /* energy and traffic a token; what is a mean over tokens or head-samples */
+    DSE_MEAN_ATTENTION, /* time of attention: shares of it, ratios to it */
+    DSE_MEAN_ENERGY,    /* tokens a joule */
+    DSE_MEAN_REQUEST,   /* what belongs to a whole request */
+    DSE_MEAN_LARGEST,   /* no mean but the largest: room that all requests need */
+    DSE_MEAN_COUNT
+};
 
 struct dse_metric {
     enum dse_type type; /* F64, I64, ENUM or EMBED */
@@ -121,33 +141,35 @@ struct dse_metric {
     enum dse_better better;
     const char *const *choices;
     const struct dse_metric *embed;
-    unsigned flags; /* DSE_METRIC_* */
+    unsigned flags;     /* DSE_METRIC_* */
+    enum dse_mean mean; /* I64: the mean, rounded. ENUM: the value with the largest share of it */
 };
 
 enum dse_metric_flags {
     DSE_METRIC_MAY_BE_NULL = 1 << 0, /* F64: NaN at points where it is not known, stored as NULL; elsewhere NaN is a bug */
 };
 
-#define DSE_METRIC_F64(S, f, unit_, better_, doc_, source_) \
+/* Behind the source may stand `.mean = DSE_MEAN_...`, where the unit does not say it. */
+#define DSE_METRIC_F64(S, f, unit_, better_, doc_, ...) \
     { \
-        .type = DSE_TYPE_F64, .name = #f, .unit = unit_, .doc = doc_, .source = source_, .better = better_, \
-        .offset = DSE_OFFSET(S, f, double) \
+        .type = DSE_TYPE_F64, .name = #f, .unit = unit_, .doc = doc_, .better = better_, .offset = DSE_OFFSET(S, f, double), \
+        .source = __VA_ARGS__ \
     }
 /* Like DSE_METRIC_F64; NaN where it is not known (a statistic that was not measured there): stored as NULL. */
-#define DSE_METRIC_F64_OR_NULL(S, f, unit_, better_, doc_, source_) \
+#define DSE_METRIC_F64_OR_NULL(S, f, unit_, better_, doc_, ...) \
     { \
-        .type = DSE_TYPE_F64, .name = #f, .unit = unit_, .doc = doc_, .source = source_, .better = better_, \
-        .offset = DSE_OFFSET(S, f, double), .flags = DSE_METRIC_MAY_BE_NULL \
+        .type = DSE_TYPE_F64, .name = #f, .unit = unit_, .doc = doc_, .better = better_, .offset = DSE_OFFSET(S, f, double), \
+        .flags = DSE_METRIC_MAY_BE_NULL, .source = __VA_ARGS__ \
     }
-#define DSE_METRIC_I64(S, f, better_, doc_, source_) \
+#define DSE_METRIC_I64(S, f, better_, doc_, ...) \
     { \
-        .type = DSE_TYPE_I64, .name = #f, .unit = "", .doc = doc_, .source = source_, .better = better_, \
-        .offset = DSE_OFFSET(S, f, int64_t) \
+        .type = DSE_TYPE_I64, .name = #f, .unit = "", .doc = doc_, .better = better_, .offset = DSE_OFFSET(S, f, int64_t), \
+        .source = __VA_ARGS__ \
     }
-#define DSE_METRIC_ENUM(S, f, choices_, doc_, source_) \
+#define DSE_METRIC_ENUM(S, f, choices_, doc_, ...) \
     { \
-        .type = DSE_TYPE_ENUM, .name = #f, .unit = "", .doc = doc_, .source = source_, .choices = choices_, \
-        .offset = DSE_OFFSET(S, f, int32_t) \
+        .type = DSE_TYPE_ENUM, .name = #f, .unit = "", .doc = doc_, .choices = choices_, .offset = DSE_OFFSET(S, f, int32_t), \
+        .source = __VA_ARGS__ \
     }
 #define DSE_METRIC_EMBED(S, f, T, table_) \
     { \

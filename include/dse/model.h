@@ -9,6 +9,9 @@
 #define DSE_MODEL_H
 
 #include <dse/desc.h>
+#include <stdbool.h>
+
+struct dse_sim;
 
 /* One row of a breakdown: what a part of the token costs and why. Times of the parts of depth 0 add up to the latency; a part
  * of depth d > 0 details the nearest part of depth d - 1 above it. */
@@ -81,6 +84,11 @@ struct dse_model {
     /* Closed form. Fills every metric; when breakdown is not NULL, also that (the caller has set n to 0). Called only for points
      * that check() accepts. */
     void (*estimate)(const void *params, void *metrics, struct dse_breakdown *breakdown);
+
+    /* Event level (sim.h): moves the same bytes and does the same work as estimate, over the same parameters, in a run that the caller has
+     * made, and fills every metric, and the breakdown when it is not NULL. Called only for points that check() accepts. False: the run
+     * failed; dse_sim_error says why. NULL: the model has no event level. */
+    bool (*simulate)(const void *params, struct dse_sim *sim, void *metrics, struct dse_breakdown *breakdown);
 
     /* Quantities of the model's equations that no sweep stores: what the paper says about one head, one table, one kernel. A table of
      * rows like the metrics; names differ from those of parameters and metrics. `dse eval MODEL --equations` prints them, and claims are

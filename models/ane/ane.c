@@ -1,5 +1,5 @@
 /* The Neural Engine with a static-shape KV cache: the tables, check, estimate and equate. The closed form is in ane_call.c (one call) and
- * ane_step.c (calls put together). */
+ * ane_step.c (calls put together), the event level in ane_events.c. */
 #include "ane.h"
 
 #include <dse/units.h>
@@ -46,6 +46,9 @@ static const struct dse_param ane_params_table[] = {
         "bytes read and written a second by concatenations, copies and partial sums, at most the DRAM's; auto: the DRAM's", "E5"),
     DSE_PARAM_F64_AUTO(P, transpose_gbs, "GB/s", 0.1, 10000, NULL,
                        "bytes read and written a second by transpositions, at most the DRAM's; auto: the DRAM's", "E5"),
+    DSE_PARAM_F64(P, engine_tile_kib, "KiB", 0.001, 1e6,
+                  "event level: bytes of an operator that are on the engine while the next ones arrive: half of its memory",
+                  GUIDE "2 MB; halving it is ours, E12"),
     DSE_PARAM_F64(P, dispatch_us, "us", 0, 100000, "least time of a dispatch, whatever it holds", GUIDE "ch. 9: 0.23 ms, M1"),
     DSE_PARAM_I64(P, programs, 1, 1024, "programs that a call is split into, each with a dispatch of its own", "E4"),
     DSE_PARAM_F64(P, host_gap_us, "us", 0, 1000000,
@@ -61,13 +64,14 @@ static const struct dse_param ane_params_table[] = {
 #define M struct ane_metrics
 static const struct dse_metric ane_metrics_table[] = {
     DSE_METRIC_EMBED(M, common, struct dse_common, dse_common_metrics),
-    DSE_METRIC_I64(M, calls, DSE_LESS, "calls of the step, for each sequence", "E7"),
+    DSE_METRIC_I64(M, calls, DSE_LESS, "calls of the step, for each sequence", "E7", .mean = DSE_MEAN_STEP),
     DSE_METRIC_F64(M, call_us, "us", DSE_LESS, "time of one call", "E4"),
     DSE_METRIC_F64(M, slide_us, "us", DSE_LESS, "time of sliding the cache once", "E6"),
     DSE_METRIC_F64(M, exposed_slide_us, "us", DSE_LESS, "part of latency_us in which the cache slides and nothing else happens",
                    "E6"),
     DSE_METRIC_F64(M, request_ms, "ms", DSE_LESS,
-                   "prompt and generation of one request; generate = 0: the prompt of context tokens", "E8"),
+                   "prompt and generation of one request; generate = 0: the prompt of context tokens", "E8",
+                   .mean = DSE_MEAN_REQUEST),
     DSE_METRIC_F64(M, wasted_rows, "", DSE_LESS, "share of the rows computed that nobody asked for", "E7"),
     DSE_METRIC_F64(M, weights_mib, "MiB", DSE_LESS, "DRAM traffic a token: weights", "E4"),
     DSE_METRIC_F64(M, kv_mib, "MiB", DSE_LESS, "DRAM traffic a token: keys and values that attention reads and calls return", "E4"),
@@ -169,34 +173,41 @@ static void fill_common(struct dse_common *m, const struct ane_params *p, const 
     m->bound = bound_of(c, slide, s);
 }
 
+void ane_fill(const struct ane_params *p, const struct ane_call *call, const struct ane_slide_run *slide, struct ane_metrics *m,
+              struct dse_breakdown *breakdown)
+{
+    const struct ane_shape *shape = &call->shape;
+    struct ane_request r = ane_request_of(p);
+    struct ane_step step;
+    ane_step_init(&step, p, call, slide);
+
+    double mib = step.sequences * step.calls / (DSE_MIB * step.tokens);
+    fill_common(&m->common, p, call, slide, &step);
+    m->calls = (int64_t)step.calls;
+    m->call_us = call->time_s * DSE_US_PER_S;
+    m->slide_us = slide->time_s * DSE_US_PER_S;
+    m->exposed_slide_us = step.sequences * step.slides * slide->exposed_s * DSE_US_PER_S;
+    m->request_ms = (ane_prefill_s(p, call, slide, r.prompt) + ane_generate_s(p, call, slide, r.generate)) * ms_per_s;
+    m->wasted_rows = 1 - step.tokens / (step.sequences * step.calls * shape->computed);
+    m->weights_mib = call->weight_bytes * mib;
+    m->kv_mib = call->kv_bytes * mib;
+    m->concat_mib = call->concat_bytes * mib;
+    m->transpose_mib = call->transpose_bytes * mib;
+    m->slide_mib = step.sequences * step.slides * slide->bytes / (DSE_MIB * step.tokens);
+    m->dram_footprint_gib = ane_footprint(p, shape) / DSE_GIB;
+    if (breakdown) ane_break_down(p, call, slide, &step, breakdown);
+}
+
 static void ane_estimate(const void *params, void *metrics, struct dse_breakdown *breakdown)
 {
     const struct ane_params *p = params;
-    struct ane_metrics *m = metrics;
     struct ane_request r = ane_request_of(p);
     struct ane_shape shape;
     struct ane_call call;
-    struct ane_step step;
     ane_shape_init(&shape, p, (double)p->query_rows, r.last);
     ane_call_init(&call, p, &shape);
     struct ane_slide_run slide = ane_slide_of(p, &shape);
-    ane_step_init(&step, p, &call, &slide);
-
-    double mib = step.sequences * step.calls / (DSE_MIB * step.tokens);
-    fill_common(&m->common, p, &call, &slide, &step);
-    m->calls = (int64_t)step.calls;
-    m->call_us = call.time_s * DSE_US_PER_S;
-    m->slide_us = slide.time_s * DSE_US_PER_S;
-    m->exposed_slide_us = step.sequences * step.slides * slide.exposed_s * DSE_US_PER_S;
-    m->request_ms = (ane_prefill_s(p, &call, &slide, r.prompt) + ane_generate_s(p, &call, &slide, r.generate)) * ms_per_s;
-    m->wasted_rows = 1 - step.tokens / (step.sequences * step.calls * shape.computed);
-    m->weights_mib = call.weight_bytes * mib;
-    m->kv_mib = call.kv_bytes * mib;
-    m->concat_mib = call.concat_bytes * mib;
-    m->transpose_mib = call.transpose_bytes * mib;
-    m->slide_mib = step.sequences * step.slides * slide.bytes / (DSE_MIB * step.tokens);
-    m->dram_footprint_gib = ane_footprint(p, &shape) / DSE_GIB;
-    if (breakdown) ane_break_down(p, &call, &slide, &step, breakdown);
+    ane_fill(p, &call, &slide, metrics, breakdown);
 }
 
 /* ---- equations ---------------------------------------------------------------------------------------------------------- */
@@ -228,8 +239,8 @@ static void ane_equate(const void *params, void *equations)
     e->additions_per_k = c.k.additions;
     e->transpose_rows = c.k.transposed_rows;
     e->prefill_calls = ane_prefill_calls(p, &s, r.prompt);
-    e->prefill_calls_per_slide = inverse(ane_slides_per_call(p, &s, true));
-    e->generate_calls_per_slide = inverse(ane_slides_per_call(p, &s, false));
+    e->prefill_calls_per_slide = inverse(slide.per_prefill_call);
+    e->generate_calls_per_slide = inverse(slide.per_generate_call);
     e->concat_call_mib = c.concat_bytes / DSE_MIB;
     e->transpose_call_mib = c.transpose_bytes / DSE_MIB;
     e->returned_call_mib = e->returned_rows * both_mib;
@@ -273,6 +284,7 @@ const struct dse_model dse_model_ane = {
     .resolve = ane_resolve,
     .check = ane_check,
     .estimate = ane_estimate,
+    .simulate = ane_simulate,
     .equations = ane_equations_table,
     .equations_size = sizeof(struct ane_equations),
     .equate = ane_equate,

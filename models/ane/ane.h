@@ -32,7 +32,7 @@ struct ane_params {
     int32_t cache, joining, slide, overflow, head_rows;
 
     int32_t overlap;
-    double engine_tflops, concat_gbs, transpose_gbs;
+    double engine_tflops, concat_gbs, transpose_gbs, engine_tile_kib;
     double dispatch_us, host_gap_us;
     int64_t programs;
     double engine_base_w, engine_op_pj;
@@ -83,11 +83,16 @@ struct ane_memory_ops {
     double chunk_inputs;  /* tensors that the cached rows come in; 0: one */
 };
 
+/* Where an operator stands in the graph of a layer, in this order. Memory operations: those of new rows, those of partial results. */
+enum ane_place { ANE_PROJECTING, ANE_JOINING_ROWS, ANE_ATTENDING, ANE_ADDING_PARTS, ANE_AFTERWARDS };
+
 /* One operator, or one kind of memory operation, of a call, all layers. */
 struct ane_op {
     const char *name;
     enum dse_bound bound;
-    bool attention;
+    enum ane_place place;
+    bool attention; /* joining rows to adding parts */
+    double times;   /* it is done in a call: once a layer, or once */
     double time_s, bytes, ops;
 };
 
@@ -106,7 +111,8 @@ struct ane_call {
 /* The secondary model that slides the cache, once. All 0 without one. */
 struct ane_slide_run {
     double time_s, bytes;
-    double exposed_s; /* what it adds to the period of a call (E6) */
+    double exposed_s;                           /* what it adds to the period of a call (E6) */
+    double per_prefill_call, per_generate_call; /* slides after one call of a prompt, of the generation (E7) */
 };
 
 /* One step: a token of every sequence, or a prompt of every sequence. */
@@ -123,9 +129,8 @@ void ane_call_init(struct ane_call *ret, const struct ane_params *p, const struc
 struct ane_slide_run ane_slide_of(const struct ane_params *p, const struct ane_shape *s);
 void ane_step_init(struct ane_step *ret, const struct ane_params *p, const struct ane_call *c, const struct ane_slide_run *slide);
 
-/* E7: calls of a prompt, and slides of the cache after one call in prefill and in generation. */
+/* E7: calls of a prompt. */
 double ane_prefill_calls(const struct ane_params *p, const struct ane_shape *s, double prompt);
-double ane_slides_per_call(const struct ane_params *p, const struct ane_shape *s, bool prefill);
 /* E8: seconds of the prompt and of the generation of a request. */
 double ane_prefill_s(const struct ane_params *p, const struct ane_call *c, const struct ane_slide_run *slide, double prompt);
 double ane_generate_s(const struct ane_params *p, const struct ane_call *c, const struct ane_slide_run *slide, double generate);
@@ -140,6 +145,14 @@ double ane_joules(const struct ane_params *p, double busy_s, double ops, double 
 
 void ane_break_down(const struct ane_params *p, const struct ane_call *c, const struct ane_slide_run *slide,
                     const struct ane_step *s, struct dse_breakdown *out);
+
+/* ---- either level ---------------------------------------------------------------------------------------------------------- */
+
+/* The metrics, and the breakdown when it is not NULL, of calls and slides that take the times given. */
+void ane_fill(const struct ane_params *p, const struct ane_call *call, const struct ane_slide_run *slide,
+              struct ane_metrics *metrics, struct dse_breakdown *breakdown);
+/* E11 to E13: the model's simulate. */
+bool ane_simulate(const void *params, struct dse_sim *sim, void *metrics, struct dse_breakdown *breakdown);
 
 extern const struct dse_model dse_model_ane;
 

@@ -91,25 +91,33 @@ static void append(struct ane_call *c, struct ane_op op)
 }
 
 /* E4. */
-static void append_operator(struct ane_call *c, const struct ane_params *p, const struct dse_op *o, bool attention, double bytes,
-                            double ops)
+static void append_operator(struct ane_call *c, const struct ane_params *p, const struct dse_op *o, enum ane_place place,
+                            double bytes, double ops)
 {
     double compute_s = ops / (p->engine_tflops * ANE_TERA), dram_s = bytes / stream_bytes_per_s(p);
     append(c, (struct ane_op){.name = o->name,
+                              .place = place,
+                              .times = (double)o->repeat,
                               .bound = compute_s > dram_s ? DSE_BOUND_COMPUTE : DSE_BOUND_DRAM,
-                              .attention = attention,
+                              .attention = place == ANE_ATTENDING,
                               .time_s = p->overlap == ANE_SUM ? compute_s + dram_s : ane_max(compute_s, dram_s),
                               .bytes = bytes,
                               .ops = ops});
 }
 
 /* E5: bytes are read and written. */
-static void append_memory_op(struct ane_call *c, const struct ane_params *p, const char *name, double gbs, double bytes)
+static void append_memory_op(struct ane_call *c, const struct ane_params *p, const char *name, enum ane_place place, double gbs,
+                             double bytes)
 {
     double rate = ane_min(gbs * DSE_GIGA, stream_bytes_per_s(p));
     if (bytes > 0)
-        append(c,
-               (struct ane_op){.name = name, .bound = DSE_BOUND_DRAM, .attention = true, .time_s = bytes / rate, .bytes = bytes});
+        append(c, (struct ane_op){.name = name,
+                                  .place = place,
+                                  .times = c->shape.layers,
+                                  .bound = DSE_BOUND_DRAM,
+                                  .attention = true,
+                                  .time_s = bytes / rate,
+                                  .bytes = bytes});
 }
 
 /* The operators that `computed` rows and a window of K expand to: those of a decode step of as many sequences, but for what they read of
@@ -130,7 +138,8 @@ static void append_operators(struct ane_call *c, const struct ane_params *p)
         pairs = pairs || o->kind == DSE_OP_SCORES;
         double kv = reads ? s->layers * s->window * s->row_bytes : o->kv_write_bytes / s->computed * s->rows;
         double a_row = o->ops / s->computed;
-        append_operator(c, p, o, pairs, o->weight_bytes + kv, head && p->head_rows == ANE_LAST_ROW ? a_row : o->ops);
+        enum ane_place place = pairs ? ANE_ATTENDING : i == 0 ? ANE_PROJECTING : ANE_AFTERWARDS;
+        append_operator(c, p, o, place, o->weight_bytes + kv, head && p->head_rows == ANE_LAST_ROW ? a_row : o->ops);
         c->weight_bytes += o->weight_bytes;
         c->kv_bytes += kv;
         if (head)
@@ -158,10 +167,10 @@ void ane_call_init(struct ane_call *ret, const struct ane_params *p, const struc
     double copied = both * k->copied_rows, added = s->layers * k->added_tensors * tensor;
     ret->concat_bytes = both * k->joined_rows + copied + added;
     ret->transpose_bytes = both / 2 * k->transposed_rows;
-    append_memory_op(ret, p, "transpose", p->transpose_gbs, ret->transpose_bytes);
-    append_memory_op(ret, p, "concat", p->concat_gbs, both * k->joined_rows);
-    append_memory_op(ret, p, p->cache == ANE_STACKED ? "stack" : "slid_output", p->concat_gbs, copied);
-    append_memory_op(ret, p, "partial_sums", p->concat_gbs, added);
+    append_memory_op(ret, p, "transpose", ANE_JOINING_ROWS, p->transpose_gbs, ret->transpose_bytes);
+    append_memory_op(ret, p, "concat", ANE_JOINING_ROWS, p->concat_gbs, both * k->joined_rows);
+    append_memory_op(ret, p, p->cache == ANE_STACKED ? "stack" : "slid_output", ANE_JOINING_ROWS, p->concat_gbs, copied);
+    append_memory_op(ret, p, "partial_sums", ANE_ADDING_PARTS, p->concat_gbs, added);
 }
 
 /* ---- sliding ------------------------------------------------------------------------------------------------------------ */
@@ -180,12 +189,7 @@ struct ane_slide_run ane_slide_of(const struct ane_params *p, const struct ane_s
     run.bytes = 2 * s->layers * 2 * s->cached * s->row_bytes;
     run.time_s = p->dispatch_us / DSE_US_PER_S + run.bytes / rate;
     run.exposed_s = p->slide == ANE_HIDDEN ? ane_max(run.time_s - gap, 0) : run.time_s;
+    run.per_prefill_call = 1;
+    run.per_generate_call = 1 / s->rows;
     return run;
-}
-
-/* E7. */
-double ane_slides_per_call(const struct ane_params *p, const struct ane_shape *s, bool prefill)
-{
-    if (!slides(p, s)) return 0;
-    return prefill ? 1 : 1 / s->rows;
 }

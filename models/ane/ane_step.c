@@ -11,22 +11,22 @@ double ane_prefill_calls(const struct ane_params *p, const struct ane_shape *s, 
     return p->cache == ANE_NONE ? 1 : ane_ceil(prompt / s->rows);
 }
 
-/* Seconds of `calls` calls of one sequence, with the host's gaps and the slides. */
+/* Seconds of `calls` calls of one sequence, with the host's gaps and the slides: so many of them after each call. */
 static double calls_s(const struct ane_params *p, const struct ane_call *c, const struct ane_slide_run *slide, double calls,
-                      bool prefill)
+                      double slides)
 {
     double gap = p->host_gap_us / DSE_US_PER_S;
-    return calls * (c->time_s + gap + ane_slides_per_call(p, &c->shape, prefill) * slide->exposed_s);
+    return calls * (c->time_s + gap + slides * slide->exposed_s);
 }
 
 double ane_prefill_s(const struct ane_params *p, const struct ane_call *c, const struct ane_slide_run *slide, double prompt)
 {
-    return calls_s(p, c, slide, ane_prefill_calls(p, &c->shape, prompt), true);
+    return calls_s(p, c, slide, ane_prefill_calls(p, &c->shape, prompt), slide->per_prefill_call);
 }
 
 double ane_generate_s(const struct ane_params *p, const struct ane_call *c, const struct ane_slide_run *slide, double generate)
 {
-    return calls_s(p, c, slide, generate, false);
+    return calls_s(p, c, slide, generate, slide->per_generate_call);
 }
 
 double ane_joules(const struct ane_params *p, double busy_s, double ops, double bytes)
@@ -66,7 +66,7 @@ void ane_step_init(struct ane_step *ret, const struct ane_params *p, const struc
     bool prefill = p->workload.phase == DSE_PREFILL;
     double sequences = (double)p->workload.batch, window = c->shape.window;
     double calls = prefill ? ane_prefill_calls(p, &c->shape, r.prompt) : 1;
-    double slides = calls * ane_slides_per_call(p, &c->shape, prefill);
+    double each = prefill ? slide->per_prefill_call : slide->per_generate_call, slides = calls * each;
     double first = r.generate > 0 ? r.prompt + 1 : r.last;
     double rows = prefill ? r.prompt : 1;
     double pairs = prefill ? prompt_pairs(r.prompt, window) : mean_seen(first, r.last, window);
@@ -75,7 +75,7 @@ void ane_step_init(struct ane_step *ret, const struct ane_params *p, const struc
         .calls = calls,
         .slides = slides,
         .tokens = sequences * rows,
-        .time_s = sequences * calls_s(p, c, slide, calls, prefill),
+        .time_s = sequences * calls_s(p, c, slide, calls, each),
         .gap_s = sequences * calls * p->host_gap_us / DSE_US_PER_S,
         .bytes = sequences * (calls * c->bytes + slides * slide->bytes),
         .joules = sequences *

@@ -1,11 +1,14 @@
 /* FlashDecoding++: the tables, check and estimate. The closed form is in flashdecoding_gemm.c (linear operators), flashdecoding_step.c
- * (attention, the step, the breakdown) and flashdecoding_equations.c (what only the paper asks for, inflection points). */
+ * (attention, the step, the breakdown) and flashdecoding_equations.c (what only the paper asks for, inflection points); the event level in
+ * flashdecoding_events.h and its files. */
 #include "flashdecoding.h"
 
 #include <dse/units.h>
 
 #include <stddef.h>
 
+static const char *const lookups[] = {[FD_PROFILED] = "profiled", [FD_CLOSED_FORM] = "closed-form", NULL};
+static const char *const agains[] = {[FD_ONE_BLOCK] = "one", [FD_SPLIT] = "split", NULL};
 static const char *const switches[] = {[FD_OFF] = "off", [FD_ON] = "on", NULL};
 static const char *const kernel_names[] = {[FD_GEMV] = "gemv", [FD_FLAT] = "flat-gemm", [FD_LIBRARY] = "library", NULL};
 static const char *const gemms[] = {[FD_QKV] = "qkv_projection",
@@ -53,6 +56,9 @@ static const struct dse_param fd_params_table[] = {
                   "Sec. 2.3, E2"),
     DSE_PARAM_F64(P, launch_us, "us", 0, 1000, "time between the launches of two kernels", "E14"),
     DSE_PARAM_I64(P, elementwise_kernels, 0, 256, "element-wise kernels a layer that are not fused into others", "App. A, E14"),
+    DSE_PARAM_ENUM(P, kernel_losses, dse_losses_names,
+                   "event level: fills, tails, latencies and gaps come on top of the efficiencies, or are included in them",
+                   "ours, E19"),
     DSE_PARAM_F64(P, recompute_percent, "%", 0, 100, "rows whose scores leave the range and are recomputed", "Sec. 6.3.1, E3"),
     DSE_PARAM_F64(P, score_low, "", -1000, 1000, "lower end of the softmax inputs", "Fig. 4, E4"),
     DSE_PARAM_F64(P, score_high, "", -1000, 1000, "upper end of the softmax inputs", "Fig. 4, E4"),
@@ -65,6 +71,27 @@ static const struct dse_param fd_params_table[] = {
     DSE_PARAM_ENUM(P, gemm, gemms, "the GEMM that the metrics of one GEMM are of", "Fig. 6"),
     DSE_PARAM_I64(P, gemm_k, 1, 1048576, "depth of that GEMM where it is given", "Fig. 6"),
     DSE_PARAM_I64(P, gemm_n, 1, 1048576, "columns of that GEMM where it is given", "Fig. 6"),
+    DSE_PARAM_F64(P, memory_latency_ns, "ns", 0, 1e6, "event level: from a request of a block to its first bytes from DRAM",
+                  "ours, E20"),
+    DSE_PARAM_F64(P, l2_latency_ns, "ns", 0, 1e6, "event level: the same from the last-level cache", "arXiv:2208.11174, E23"),
+    DSE_PARAM_F64(P, l2_bytes, "B", 0.1, 4096, "event level: bytes a cycle from the last-level cache to one SM",
+                  "NVIDIA A100 whitepaper, E20"),
+    DSE_PARAM_F64(P, kernel_gap_us, "us", 0, 1000,
+                  "event level: from the end of a kernel to the start of the next one in the queue",
+                  "NVIDIA, Getting Started with CUDA Graphs, E24"),
+    DSE_PARAM_I64(P, library_tile_k, 1, 1024, "event level: B_K of the library", "CUTLASS, E21"),
+    DSE_PARAM_I64(P, attention_tile, 16, 4096,
+                  "event level: positions of a partial vector, and rows of a block of prefill attention", "arXiv:2307.08691, E22"),
+    DSE_PARAM_I64(P, split_positions, 0, 1048576,
+                  "event level: positions that a block of decode attention goes through; 0: few enough to fill the SMs",
+                  "ours, E22"),
+    DSE_PARAM_ENUM(P, recompute_blocks, agains,
+                   "event level: a vector that leaves the range is done again by one block, or by as many as are free",
+                   "Fig. 5, Sec. 6.3.1, E23"),
+    DSE_PARAM_ENUM(P, lookup, lookups,
+                   "event level: the heuristic dataflow takes what is fastest at event level, or what it takes in the closed form",
+                   "Sec. 5, E21"),
+    DSE_EMBED(P, events, struct dse_events, dse_events_params),
     DSE_PARAM_END,
 };
 #undef P
@@ -162,10 +189,16 @@ static void fill_gemm(struct fd_metrics *m, const struct fd_machine *at, double 
     m->flat_waves = (int64_t)flat->waves;
 }
 
+void fd_fill(struct fd_metrics *m, const struct fd_machine *at, const struct fd_step *s, double rows,
+             const struct fd_cost three[FD_KERNELS])
+{
+    fill_common(m, at, s);
+    fill_gemm(m, at, rows, three);
+}
+
 static void fd_estimate(const void *params, void *metrics, struct dse_breakdown *breakdown)
 {
     const struct fd_params *p = params;
-    struct fd_metrics *m = metrics;
     struct fd_machine machine;
     struct fd_step step;
     struct fd_cost three[FD_KERNELS];
@@ -173,8 +206,7 @@ static void fd_estimate(const void *params, void *metrics, struct dse_breakdown 
     fd_machine_init(&machine, p);
     fd_three(&machine, &g, three);
     fd_step_init(&step, &machine, three);
-    fill_common(m, &machine, &step);
-    fill_gemm(m, &machine, g.m, three);
+    fd_fill(metrics, &machine, &step, g.m, three);
     if (breakdown) fd_break_down(&step, &machine, breakdown);
 }
 
@@ -207,6 +239,7 @@ const struct dse_model dse_model_flashdecoding = {
     .metrics_size = sizeof(struct fd_metrics),
     .check = fd_check,
     .estimate = fd_estimate,
+    .simulate = fd_simulate,
     .equations = fd_equations_table,
     .equations_size = sizeof(struct fd_equations),
     .equate = fd_equate,

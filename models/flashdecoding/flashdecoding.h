@@ -11,6 +11,7 @@
 #define FLASHDECODING_H
 
 #include <dse/model.h>
+#include <dse/sim.h>
 #include <dse/workload.h>
 
 #include <stdbool.h>
@@ -20,6 +21,11 @@ enum fd_dataflow { FD_STATIC, FD_HEURISTIC };
 enum fd_switch { FD_OFF, FD_ON };
 /* The implementations of a linear operator: ImplA, ImplB, ImplC of Sec. 5. */
 enum fd_kernel { FD_GEMV, FD_FLAT, FD_LIBRARY, FD_KERNELS };
+/* Whether the efficiencies hold what the event level shows by itself; which blocks do a vector again; where the lookup
+ * table of the heuristic dataflow comes from. */
+enum fd_losses { FD_APART, FD_INCLUDED };
+enum fd_again { FD_ONE_BLOCK, FD_SPLIT };
+enum fd_lookup { FD_PROFILED, FD_CLOSED_FORM };
 /* The GEMM that the metrics of one GEMM are of. */
 enum fd_gemm_choice { FD_QKV, FD_OUTPUT, FD_FFN_UP, FD_FFN_DOWN, FD_LM_HEAD, FD_GIVEN };
 enum { FD_LINEARS = FD_GIVEN };
@@ -42,6 +48,7 @@ struct fd_params {
     int64_t pad_rows;
     double attention_efficiency, linear_efficiency, compute_efficiency, exposed_share, sync_overhead, launch_us;
     int64_t elementwise_kernels;
+    int32_t kernel_losses; /* enum fd_losses */
 
     double recompute_percent, score_low, score_high, unified_max;
     int64_t tile_n, tile_k, resident_blocks;
@@ -50,6 +57,11 @@ struct fd_params {
 
     int32_t gemm; /* enum fd_gemm_choice */
     int64_t gemm_k, gemm_n;
+
+    double memory_latency_ns, l2_latency_ns, l2_bytes, kernel_gap_us;
+    int64_t library_tile_k, attention_tile, split_positions;
+    int32_t recompute_blocks, lookup; /* enum fd_again, enum fd_lookup */
+    struct dse_events events;
 };
 
 struct fd_metrics {
@@ -126,6 +138,8 @@ struct fd_cost {
 struct fd_cost fd_gemv(const struct fd_machine *m, const struct fd_gemm *g);
 /* E6 to E9: ImplB, at p->tile_n or at its best tile. */
 struct fd_cost fd_flat(const struct fd_machine *m, const struct fd_gemm *g);
+/* The same at a B_N. */
+struct fd_cost fd_flat_at(const struct fd_machine *m, const struct fd_gemm *g, double tile_n);
 /* E11: ImplC, its rows padded to a multiple of pad_rows. */
 struct fd_cost fd_library(const struct fd_machine *m, const struct fd_gemm *g, double pad_rows);
 /* All three, and the fastest of them; of equally fast ones the first. */
@@ -133,6 +147,12 @@ void fd_three(const struct fd_machine *m, const struct fd_gemm *g, struct fd_cos
 enum fd_kernel fd_fastest(const struct fd_cost three[FD_KERNELS]);
 /* E12: what the engine runs. */
 struct fd_cost fd_linear(const struct fd_machine *m, const struct fd_gemm *g, enum fd_kernel *ret_kernel);
+/* How the flat GEMM of one B_N is laid out (E6): a block goes through k `passes` times, tile_k columns at a time; `resident` blocks share
+ * an SM. */
+struct fd_layout {
+    double passes, tile_k, resident;
+};
+struct fd_layout fd_flat_layout(const struct fd_machine *m, const struct fd_gemm *g, double tile_n);
 /* E6: bytes of L1 that a block of the flat GEMM needs for `buffers` tiles of `rows` x tile_k and tile_k x tile_n. */
 double fd_tile_bytes(const struct fd_machine *m, double rows, double tile_n, double buffers);
 /* E12: the smallest number of rows at which `other` is faster than `one`, by bracketing and root finding; NaN when there is none up to
@@ -146,6 +166,7 @@ struct fd_linear_op {
     const char *name;
     struct fd_gemm gemm;                /* of one device */
     double count;                       /* kernels of this shape in a step */
+    struct fd_cost cost;                /* of one of them */
     double seconds, bytes, ops, wait_s; /* of all of them; seconds with the time waited for launches */
     bool compute_bound;
     enum fd_kernel kernel;
@@ -168,6 +189,11 @@ struct fd_gemm fd_gemm_of(const struct fd_params *p, enum fd_gemm_choice which);
 /* E16: bytes on the fullest device. */
 double fd_footprint(const struct fd_params *p);
 void fd_break_down(const struct fd_step *s, const struct fd_machine *m, struct dse_breakdown *out);
+/* The metrics of a step, and of the GEMM that is looked at, whose rows are given. */
+void fd_fill(struct fd_metrics *ret, const struct fd_machine *m, const struct fd_step *s, double rows,
+             const struct fd_cost three[FD_KERNELS]);
+/* E19 to E25: the model's simulate. */
+bool fd_simulate(const void *params, struct dse_sim *sim, void *metrics, struct dse_breakdown *breakdown);
 
 /* ---- softmax: E2 to E4 --------------------------------------------------------------------------------------------------- */
 

@@ -96,6 +96,7 @@ static struct flat flat_init(const struct fd_machine *m, const struct fd_gemm *g
 /* E6: where a block's tiles find room in L1. */
 struct room {
     double rows, passes, resident; /* of one pass; passes over the weights; blocks that an SM runs at a time */
+    double tile_k;
     bool two_buffers;
 };
 
@@ -103,7 +104,7 @@ static struct room flat_room(const struct flat *f, double tile_n)
 {
     const struct fd_machine *m = f->m;
     const struct fd_params *p = m->p;
-    struct room r = {.rows = f->rows, .passes = 1, .resident = (double)p->resident_blocks};
+    struct room r = {.rows = f->rows, .passes = 1, .resident = (double)p->resident_blocks, .tile_k = (double)p->tile_k};
     double needed = fd_tile_bytes(m, f->rows, tile_n, 2);
     r.two_buffers = p->double_buffering == FD_ON && needed <= m->l1;
     if (!r.two_buffers) {
@@ -113,7 +114,11 @@ static struct room flat_room(const struct flat *f, double tile_n)
             r.passes = fd_ceil(r.rows / fit);
             r.rows = fit;
         }
-        needed = fd_min(fd_tile_bytes(m, r.rows, tile_n, 1), m->l1);
+        needed = fd_tile_bytes(m, r.rows, tile_n, 1);
+        if (needed > m->l1) {
+            r.tile_k = fd_max(1, (double)(int64_t)(m->l1 / (needed / r.tile_k)));
+            needed = m->l1;
+        }
     }
     if (r.resident * needed > m->l1) r.resident = (double)(int64_t)(m->l1 / needed);
     return r;
@@ -153,6 +158,21 @@ static struct fd_cost flat_best(const struct flat *f)
         for (int64_t tile_n = FD_TILE_N_MIN; tile_n <= FD_TILE_N_MAX; tile_n *= 2)
             flat_try(f, (double)tile_n, &best); /* a tie: the larger */
     return best;
+}
+
+struct fd_layout fd_flat_layout(const struct fd_machine *m, const struct fd_gemm *g, double tile_n)
+{
+    struct flat f = flat_init(m, g);
+    struct room r = flat_room(&f, tile_n);
+    return (struct fd_layout){.passes = r.passes, .tile_k = r.tile_k, .resident = r.resident};
+}
+
+struct fd_cost fd_flat_at(const struct fd_machine *m, const struct fd_gemm *g, double tile_n)
+{
+    struct flat f = flat_init(m, g);
+    struct fd_cost cost = {.seconds = (double)INFINITY};
+    flat_try(&f, tile_n, &cost);
+    return cost;
 }
 
 struct fd_cost fd_flat(const struct fd_machine *m, const struct fd_gemm *g)

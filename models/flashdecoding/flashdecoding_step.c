@@ -85,6 +85,7 @@ static void add_linears(struct fd_step *s, const struct fd_machine *m, const str
         } else {
             c = fd_linear(m, &o->gemm, &o->kernel);
         }
+        o->cost = c;
         double each = launched(m, c.seconds, 1);
         o->seconds = o->count * each;
         o->wait_s = o->count * (each - c.seconds);

@@ -73,6 +73,19 @@ static const struct dse_param lad_params_table[] = {
     DSE_PARAM_REF(P, sram, struct dse_sram_table, DSE_KIND_SRAM, "area and power of SRAM", "Table III"),
     DSE_PARAM_I64_UNIT(P, sram_word_bits, "bit", 8, 8192, "word of an SRAM macro, where the table has several", "E19"),
     DSE_PARAM_REF(P, technology, struct dse_technology, DSE_KIND_TECHNOLOGY, "node the chip is made in; Table III is 22 nm", "E19"),
+    DSE_EMBED(P, events, struct dse_events, dse_events_params),
+    DSE_PARAM_F64(P, sequence_cv, "", 0, 3,
+                  "event level: spread of the active positions of a head over sequences and steps, standard deviation over mean",
+                  "E25"),
+    DSE_PARAM_F64(P, weight_buffer_kib, "KiB", 0.25, 65536, "event level: a tile's buffer for weights on their way to the VPUs",
+                  "E31"),
+    DSE_PARAM_F64(P, dma_window_kib, "KiB", 0.0625, 65536, "event level: bytes in flight of one of a tile's two DMA engines",
+                  "E29"),
+    DSE_PARAM_I64(P, active_fifo, 1, 1048576, "event level: entries of a tile's active position FIFO", "Sec. IV-B(3), E28"),
+    DSE_PARAM_I64(P, update_fifo, 1, 1048576, "event level: entries of a tile's update FIFO", "Sec. IV-B(4), E28"),
+    DSE_PARAM_I64(P, sram_ports, 0, 256,
+                  "event level: rows of vpu_width elements that a tile's SRAM reads a cycle; 0: as many as the modules ask for",
+                  "E27"),
     DSE_PARAM_END,
 };
 #undef P
@@ -80,27 +93,39 @@ static const struct dse_param lad_params_table[] = {
 #define M struct lad_metrics
 static const struct dse_metric lad_metrics_table[] = {
     DSE_METRIC_EMBED(M, common, struct dse_common, dse_common_metrics),
-    DSE_METRIC_I64(M, batch_used, DSE_NEITHER, "sequences processed together, by batch_policy", "E18"),
-    DSE_METRIC_F64(M, idle_slots, "", DSE_LESS, "share of a tile's slots in an attention period that no head-sample fills", "E16"),
+    DSE_METRIC_I64(M, batch_used, DSE_NEITHER, "sequences processed together, by batch_policy", "E18", .mean = DSE_MEAN_STEP),
+    DSE_METRIC_F64(M, idle_slots, "", DSE_LESS, "share of a tile's slots in an attention period that no head-sample fills", "E16",
+                   .mean = DSE_MEAN_STEP),
     DSE_METRIC_F64(M, linear_us, "us", DSE_LESS, "part of latency_us spent in linear layers", "E20"),
     DSE_METRIC_F64(M, attention_share, "", DSE_LESS, "attention_us over latency_us", "Fig. 8"),
-    DSE_METRIC_F64(M, eas_cycles, "cycle", DSE_LESS, "stage 2 of a head-sample, mean over heads", "E7, E10"),
-    DSE_METRIC_F64(M, apid_cycles, "cycle", DSE_LESS, "stage 3 of a head-sample", "E7, E10"),
-    DSE_METRIC_F64(M, md_cycles, "cycle", DSE_LESS, "stage 5 of a head-sample, mean over heads", "E7, E10"),
-    DSE_METRIC_F64(M, ac_cycles, "cycle", DSE_LESS, "stage 6 of a head-sample, mean over heads", "E7, E10"),
-    DSE_METRIC_F64(M, compute_cycles, "cycle", DSE_LESS, "longest compute stage, mean over heads", "E7, E10"),
-    DSE_METRIC_F64(M, memory_cycles, "cycle", DSE_LESS, "HBM time of one head-sample on every tile, mean over heads", "E13"),
-    DSE_METRIC_F64(M, slot_cycles, "cycle", DSE_LESS, "time between head-samples of a tile, mean over heads", "E16"),
-    DSE_METRIC_ENUM(M, attention_bound, stage_names, "what limits the largest part of attention", "E16"),
-    DSE_METRIC_F64(M, centers, "", DSE_LESS, "keys read to find active positions: centers and large modes", "Sec. III-D"),
-    DSE_METRIC_F64(M, active, "", DSE_LESS, "active positions of a head, mean over heads", "Sec. III-B"),
-    DSE_METRIC_F64(M, prefetched, "", DSE_NEITHER, "positions pre-fetched for a head-sample, mean over heads", "E14"),
-    DSE_METRIC_F64(M, hit_ratio, "", DSE_MORE, "share of the active positions that were pre-fetched", "E14"),
+    DSE_METRIC_F64(M, eas_cycles, "cycle", DSE_LESS, "stage 2 of a head-sample, mean over heads", "E7, E10",
+                   .mean = DSE_MEAN_TOKEN),
+    DSE_METRIC_F64(M, apid_cycles, "cycle", DSE_LESS, "stage 3 of a head-sample", "E7, E10", .mean = DSE_MEAN_TOKEN),
+    DSE_METRIC_F64(M, md_cycles, "cycle", DSE_LESS, "stage 5 of a head-sample, mean over heads", "E7, E10", .mean = DSE_MEAN_TOKEN),
+    DSE_METRIC_F64(M, ac_cycles, "cycle", DSE_LESS, "stage 6 of a head-sample, mean over heads", "E7, E10", .mean = DSE_MEAN_TOKEN),
+    DSE_METRIC_F64(M, compute_cycles, "cycle", DSE_LESS, "longest compute stage, mean over heads", "E7, E10",
+                   .mean = DSE_MEAN_TOKEN),
+    DSE_METRIC_F64(M, memory_cycles, "cycle", DSE_LESS, "HBM time of one head-sample on every tile, mean over heads", "E13",
+                   .mean = DSE_MEAN_TOKEN),
+    DSE_METRIC_F64(M, slot_cycles, "cycle", DSE_LESS, "time between head-samples of a tile, mean over heads", "E16",
+                   .mean = DSE_MEAN_TOKEN),
+    DSE_METRIC_ENUM(M, attention_bound, stage_names, "what limits the largest part of attention", "E16",
+                    .mean = DSE_MEAN_ATTENTION),
+    DSE_METRIC_F64(M, centers, "", DSE_LESS, "keys read to find active positions: centers and large modes", "Sec. III-D",
+                   .mean = DSE_MEAN_TOKEN),
+    DSE_METRIC_F64(M, active, "", DSE_LESS, "active positions of a head, mean over heads", "Sec. III-B", .mean = DSE_MEAN_TOKEN),
+    DSE_METRIC_F64(M, prefetched, "", DSE_NEITHER, "positions pre-fetched for a head-sample, mean over heads", "E14",
+                   .mean = DSE_MEAN_TOKEN),
+    DSE_METRIC_F64(M, hit_ratio, "", DSE_MORE, "share of the active positions that were pre-fetched", "E14",
+                   .mean = DSE_MEAN_TOKEN),
     DSE_METRIC_F64_OR_NULL(M, attention_error, "", DSE_LESS,
-                           "norm of the output's error over that of exact attention, where the profile has it", "E24"),
+                           "norm of the output's error over that of exact attention, where the profile has it", "E24",
+                           .mean = DSE_MEAN_TOKEN),
     DSE_METRIC_F64_OR_NULL(M, false_negative, "", DSE_LESS,
-                           "share of positions wrongly taken to be in their mode, where the profile has it", "E24"),
-    DSE_METRIC_F64(M, sram_resident_mib, "MiB", DSE_LESS, "SRAM of a tile that the pipeline cannot do without", "E15"),
+                           "share of positions wrongly taken to be in their mode, where the profile has it", "E24",
+                           .mean = DSE_MEAN_TOKEN),
+    DSE_METRIC_F64(M, sram_resident_mib, "MiB", DSE_LESS, "SRAM of a tile that the pipeline cannot do without", "E15",
+                   .mean = DSE_MEAN_LARGEST),
     DSE_METRIC_F64(M, dram_footprint_gib, "GiB", DSE_LESS, "weights, KV cache and LAD's own data in DRAM", "E17"),
     DSE_METRIC_F64(M, centers_mib, "MiB", DSE_LESS, "DRAM traffic a token: keys of centers and large modes", "Fig. 8"),
     DSE_METRIC_F64(M, active_mib, "MiB", DSE_LESS, "DRAM traffic a token: active positions in attention periods", "Fig. 8"),
@@ -217,35 +242,38 @@ static void fill_energy(struct lad_metrics *m, const struct lad_point *pt, const
     m->sram_area_share = chip->sram_area_mm2 / chip->tile_area_mm2;
 }
 
-static void lad_estimate(const void *params, void *metrics, struct dse_breakdown *breakdown)
+void lad_report(const struct lad_point *pt, const struct lad_step *step, struct lad_metrics *ret, struct dse_breakdown *breakdown)
 {
-    const struct lad_params *p = params;
-    struct lad_metrics *m = metrics;
-    struct lad_point pt;
+    const struct lad_params *p = pt->p;
+    struct lad_metrics *m = ret;
     struct lad_chip chip;
-    struct lad_step step;
-    lad_point_init(&pt, p);
     lad_chip_at(p, &chip);
-    lad_step_init(&step, &pt);
-    double batch = lad_batch(&pt, &step);
-    lad_step_at(&step, &pt, batch);
-
-    double tokens = p->workload.phase == DSE_PREFILL ? batch * pt.n : batch, mib = 1 / (DSE_MIB * tokens);
-    fill_common(&m->common, &pt, &step, &chip, tokens);
-    fill_attention(m, &pt, &step.attention, tokens);
-    struct dse_locality_error error = quality(&pt);
+    double batch = step->batch, tokens = p->workload.phase == DSE_PREFILL ? batch * pt->n : batch, mib = 1 / (DSE_MIB * tokens);
+    fill_common(&m->common, pt, step, &chip, tokens);
+    fill_attention(m, pt, &step->attention, tokens);
+    struct dse_locality_error error = quality(pt);
     m->attention_error = error.attention_error;
     m->false_negative = error.false_negative;
-    fill_energy(m, &pt, &step, &chip, tokens);
+    fill_energy(m, pt, step, &chip, tokens);
     m->batch_used = (int64_t)batch;
-    m->idle_slots = 1 - batch / ((double)p->tiles * lad_rounds(&pt, batch));
-    m->linear_us = step.linear_s * DSE_US_PER_S;
-    m->attention_share = step.attention.time_s / step.time_s;
-    m->sram_resident_mib = lad_sram_resident(&pt, batch) / DSE_MIB;
-    m->dram_footprint_gib = lad_dram_footprint(&pt, batch) / DSE_GIB;
-    m->weights_mib = step.weight_bytes * mib;
-    m->full_cache_mib = full_cache_bytes(&pt, batch) * mib;
-    if (breakdown) lad_break_down(&pt, &step, &chip, breakdown);
+    m->idle_slots = 1 - batch / ((double)p->tiles * lad_rounds(pt, batch));
+    m->linear_us = step->linear_s * DSE_US_PER_S;
+    m->attention_share = step->attention.time_s / step->time_s;
+    m->sram_resident_mib = lad_sram_resident(pt, batch) / DSE_MIB;
+    m->dram_footprint_gib = lad_dram_footprint(pt, batch) / DSE_GIB;
+    m->weights_mib = step->weight_bytes * mib;
+    m->full_cache_mib = full_cache_bytes(pt, batch) * mib;
+    if (breakdown) lad_break_down(pt, step, &chip, breakdown);
+}
+
+static void lad_estimate(const void *params, void *metrics, struct dse_breakdown *breakdown)
+{
+    struct lad_point pt;
+    struct lad_step step;
+    lad_point_init(&pt, params);
+    lad_step_init(&step, &pt);
+    lad_step_at(&step, &pt, lad_batch(&pt, &step));
+    lad_report(&pt, &step, metrics, breakdown);
 }
 
 /* With prefetch = "ideal", heads that wait for computing share the idle HBM time with heads that wait for the HBM: more room in SRAM
@@ -276,7 +304,7 @@ const struct dse_model dse_model_lad = {
     .name = "lad",
     .title = "LAD: locality-aware decoding",
     .cite = "H. Wang et al., LAD: Efficient Accelerator for Generative Inference of LLM with Locality Aware Decoding, HPCA 2025",
-    .version = 2,
+    .version = 3,
     .params = lad_params_table,
     .params_size = sizeof(struct lad_params),
     .metrics = lad_metrics_table,
@@ -284,6 +312,7 @@ const struct dse_model dse_model_lad = {
     .resolve = lad_resolve,
     .check = lad_check,
     .estimate = lad_estimate,
+    .simulate = lad_simulate,
     .equations = lad_equations_table,
     .equations_size = sizeof(struct lad_equations),
     .equate = lad_equate,

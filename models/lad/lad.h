@@ -11,6 +11,7 @@
 
 #include <dse/hw.h>
 #include <dse/model.h>
+#include <dse/sim.h>
 #include <dse/workload.h>
 
 enum lad_pipeline { LAD_EQ7, LAD_EXACT };
@@ -43,6 +44,11 @@ struct lad_params {
     const struct dse_sram_table *sram;
     int64_t sram_word_bits;
     const struct dse_technology *technology;
+
+    /* of the event level alone */
+    struct dse_events events;
+    double sequence_cv, weight_buffer_kib, dma_window_kib;
+    int64_t active_fifo, update_fifo, sram_ports;
 };
 
 struct lad_metrics {
@@ -99,6 +105,9 @@ double lad_coefficient_entries(double intervals);
 /* E23: mean squared error of softmax over n scores, normal with deviation sd, when exp is linear on `intervals` intervals. */
 double lad_softmax_mse(int64_t intervals, double n, double sd);
 
+/* Passes that a row of d elements takes through a VPU. */
+double lad_passes(const struct lad_params *p, double d);
+
 /* Cycles of the compute stages of one head-sample. */
 struct lad_stages {
     double eas, apid, md, ac;
@@ -134,6 +143,8 @@ const char *lad_point_init(struct lad_point *ret, const struct lad_params *p);
 double lad_rounds(const struct lad_point *pt, double batch);
 /* E15: bytes of one tile's SRAM that the pipeline cannot do without. */
 double lad_sram_resident(const struct lad_point *pt, double batch);
+/* E15: positions of a head-sample with `active` active ones that there is room to fetch ahead for; rounds is lad_rounds. */
+double lad_room(const struct lad_point *pt, double batch, double rounds, double active);
 /* E17: bytes in DRAM: weights, KV cache, G and intermediate caches of `batch` sequences. */
 double lad_dram_footprint(const struct lad_point *pt, double batch);
 
@@ -174,6 +185,7 @@ struct lad_op {
     double weight_bytes;             /* a step */
     double compute_s, bytes, ops;    /* of one sequence; bytes without the weights */
     double activation_bytes, layers; /* of one sequence and layer, prefill: moved only if they do not fit on chip */
+    double activation_read;          /* share of them that is read */
     double time_s, dram_s;           /* of the batch, set by lad_step_at: exposed time; HBM time */
     double batch_bytes, batch_ops;   /* of the batch */
 };
@@ -199,6 +211,10 @@ struct lad_macs lad_stage_macs(const struct lad_point *pt, double active);
 void lad_step_init(struct lad_step *ret, const struct lad_point *pt);
 /* Time of one step of `batch` sequences. */
 void lad_step_at(struct lad_step *step, const struct lad_point *pt, double batch);
+/* Seconds of the special function modules for an elementwise operator of one sequence, hidden or not (E20). */
+double lad_sfm_seconds(const struct lad_point *pt, double ops);
+/* The sums of a step from its operators and its attention, whichever level they are of. */
+void lad_step_sum(struct lad_step *step, const struct lad_point *pt);
 
 /* E18: NULL when the batch fits DRAM and SRAM (another policy than fixed: when one sequence does), else why not. */
 const char *lad_batch_check(const struct lad_point *pt);
@@ -240,6 +256,12 @@ extern const struct lad_module lad_table3[LAD_MODULES];
 
 void lad_break_down(const struct lad_point *pt, const struct lad_step *step, const struct lad_chip *chip,
                     struct dse_breakdown *out);
+
+/* Metrics, and the breakdown unless it is NULL, of a step at either level. */
+void lad_report(const struct lad_point *pt, const struct lad_step *step, struct lad_metrics *ret, struct dse_breakdown *breakdown);
+
+/* The event level: dse_model.simulate (lad_events.h). */
+bool lad_simulate(const void *params, struct dse_sim *sim, void *metrics, struct dse_breakdown *breakdown);
 
 extern const struct dse_model dse_model_lad;
 

@@ -45,15 +45,14 @@ double lad_coefficient_entries(double intervals)
     return 2 * intervals; /* a and b */
 }
 
-/* Rows of d elements take this many passes through a VPU. */
-static double passes(const struct lad_params *p, double d)
+double lad_passes(const struct lad_params *p, double d)
 {
     return lad_ceil(d / (double)p->vpu_width);
 }
 
 struct lad_stages lad_stages_eq7(const struct lad_params *p, double d, double n, const struct dse_locality *at)
 {
-    double w = passes(p, d);
+    double w = lad_passes(p, d);
     return (struct lad_stages){
         .eas = (w * (2 * at->centers + at->large) + n / (double)p->vpu_width) / (double)p->vpu_eas,
         .apid = n / (double)p->apid_width,
@@ -71,7 +70,7 @@ static void add_active(const struct lad_params *p, double w, double active, stru
 
 struct lad_stages lad_stages_exact(const struct lad_params *p, double d, double n, const struct dse_locality *at)
 {
-    double w = passes(p, d), eas = (double)p->vpu_eas, ac = (double)p->vpu_ac, load = (double)p->accumulator_cycles;
+    double w = lad_passes(p, d), eas = (double)p->vpu_eas, ac = (double)p->vpu_ac, load = (double)p->accumulator_cycles;
     double update = larger(1, lad_ceil(at->updates / ac)); /* AC.5 to AC.8: the lanes share U; at least one position ages a step */
     struct lad_stages s = {
         .eas = w * (2 * lad_ceil(at->centers / eas) + lad_ceil(at->large / eas) + 1) + lad_ceil(n / ((double)p->vpu_width * eas)),
@@ -116,6 +115,12 @@ static struct room sram_room(const struct lad_point *pt, double batch, double ro
 static double room_left(const struct room *r, double active)
 {
     return larger(0, r->positions - r->per_active * active) * r->share;
+}
+
+double lad_room(const struct lad_point *pt, double batch, double rounds, double active)
+{
+    struct room room = sram_room(pt, batch, rounds);
+    return room_left(&room, active);
 }
 
 /* ---- the spread over heads ------------------------------------------------------------------------------------------------- */
@@ -268,7 +273,7 @@ static struct lad_stages plan_stages(const struct lad_point *pt, const struct la
 {
     struct lad_stages none = stages_at(pt, 0), one = stages_at(pt, 1), mean = {.eas = none.eas, .apid = none.apid};
     bool line = pt->p->pipeline == LAD_EQ7;
-    double w = passes(pt->p, pt->d);
+    double w = lad_passes(pt->p, pt->d);
     for (int i = 0; i < spread->nodes; i++) {
         struct lad_stages s = none;
         if (line) {

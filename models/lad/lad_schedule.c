@@ -32,6 +32,11 @@ static double kv_reads(const struct lad_point *pt)
     return (1 + larger(1, lad_ceil(queries / pt->sram_bytes))) / 2;
 }
 
+double lad_sfm_seconds(const struct lad_point *pt, double ops)
+{
+    return ops / ((double)(pt->p->tiles * pt->p->vpu_width) * pt->clock_hz);
+}
+
 static void op_init(struct lad_op *ret, const struct lad_point *pt, const struct dse_op *op)
 {
     bool prefill = pt->p->workload.phase == DSE_PREFILL;
@@ -41,11 +46,12 @@ static void op_init(struct lad_op *ret, const struct lad_point *pt, const struct
     ret->ops = op->ops;
     ret->weight_bytes = op->weight_bytes;
     ret->bytes = op->kv_write_bytes;
-    ret->compute_s = ret->activation_bytes = ret->layers = 0;
+    ret->compute_s = ret->activation_bytes = ret->activation_read = ret->layers = 0;
     switch (op->kind) {
     case DSE_OP_LINEAR:
         ret->compute_s = vpu_seconds(pt, (double)op->repeat * (double)op->m * (double)op->n, (double)op->k);
         if (prefill) ret->activation_bytes = (double)op->m * (double)(op->k + op->n) * activation;
+        ret->activation_read = (double)op->k / (double)(op->k + op->n);
         ret->layers = (double)op->repeat;
         break;
     case DSE_OP_SCORES:
@@ -54,8 +60,7 @@ static void op_init(struct lad_op *ret, const struct lad_point *pt, const struct
         ret->bytes += op->kv_read_bytes * (prefill ? kv_reads(pt) : 1);
         break;
     case DSE_OP_ELEMENTWISE:
-        if (pt->p->elementwise == LAD_EXPOSED)
-            ret->compute_s = op->ops / ((double)(pt->p->tiles * pt->p->vpu_width) * pt->clock_hz);
+        if (pt->p->elementwise == LAD_EXPOSED) ret->compute_s = lad_sfm_seconds(pt, op->ops);
         break;
     }
 }
@@ -131,10 +136,9 @@ static void sum_full_cache(struct lad_step *s, const struct lad_op *o)
     a->macs += o->batch_ops / DSE_OPS_PER_MAC;
 }
 
-static void sum_locality_aware(struct lad_step *s, const struct lad_point *pt)
+static void sum_locality_aware(struct lad_step *s)
 {
-    struct lad_attention *a = &s->attention;
-    lad_attention_at(pt, &s->spread, s->batch, idle_seconds(pt, s), a);
+    const struct lad_attention *a = &s->attention;
     s->bytes += a->stage1_bytes + a->stage4_bytes + a->prefetch_bytes;
     s->vpu_ops += DSE_OPS_PER_MAC * a->macs;
     s->time_s += a->time_s;
@@ -143,20 +147,26 @@ static void sum_locality_aware(struct lad_step *s, const struct lad_point *pt)
     s->compute_bound_s += a->time_s - a->fill_s - a->exposed_s[LAD_HBM];
 }
 
-void lad_step_at(struct lad_step *step, const struct lad_point *pt, double batch)
+void lad_step_sum(struct lad_step *step, const struct lad_point *pt)
 {
     struct lad_step *s = step;
-    s->batch = batch;
     s->linear_s = s->elementwise_s = s->time_s = 0;
     s->compute_bound_s = s->dram_bound_s = s->latency_bound_s = 0;
     s->weight_bytes = s->bytes = s->vpu_ops = 0;
     if (!pt->locality_aware) s->attention = (struct lad_attention){0};
     for (int i = 0; i < s->n_ops; i++) {
-        time_op(pt, &s->op[i], batch);
         sum_op(s, &s->op[i]);
         if (is_attention(&s->op[i])) sum_full_cache(s, &s->op[i]);
     }
-    if (pt->locality_aware) sum_locality_aware(s, pt);
+    if (pt->locality_aware) sum_locality_aware(s);
+}
+
+void lad_step_at(struct lad_step *step, const struct lad_point *pt, double batch)
+{
+    step->batch = batch;
+    for (int i = 0; i < step->n_ops; i++) time_op(pt, &step->op[i], batch);
+    if (pt->locality_aware) lad_attention_at(pt, &step->spread, batch, idle_seconds(pt, step), &step->attention);
+    lad_step_sum(step, pt);
 }
 
 /* ---- the batch -------------------------------------------------------------------------------------------------------------- */

@@ -10,17 +10,13 @@ enum {
     SCORE_NODES = 160,  /* of the others, below it */
 };
 
-/* Scores below the last edge are 0; so far below the largest, exp is too. */
-static const double last_edge = -10, score_floor = -18;
+/* Scores below the last edge, -10, are 0; so far below the largest, exp is too. */
+static const double score_floor = -18;
 
-/* Edges at -10 T(k) / T(intervals - 1), T(k) = k (k + 1) / 2: five intervals are the paper's. */
 static void pieces_init(struct dse_pieces *ret, int64_t intervals)
 {
-    double edges[DSE_PIECES_MAX], lines = (double)intervals - 1;
-    for (int64_t i = 0; i < intervals; i++) {
-        double k = lines - (double)i;
-        edges[i] = last_edge * k * (k + 1) / 2 / (lines * (lines + 1) / 2);
-    }
+    double edges[DSE_PIECES_MAX];
+    dse_pieces_edges(edges, (size_t)intervals);
     dse_pieces_init(ret, edges, (size_t)intervals);
 }
 

@@ -17,6 +17,7 @@ static const char *const value_updates[] = {[SWIFTKV_UPDATE_IDEAL] = "ideal",
 static const char *const kv_fetches[] = {[SWIFTKV_FETCH_GROUP] = "group", [SWIFTKV_FETCH_HEAD] = "head", NULL};
 static const char *const mappings[] = {[SWIFTKV_ONE_OUTPUT] = "one-output", [SWIFTKV_SEVERAL_OUTPUTS] = "several-outputs", NULL};
 static const char *const stalls[] = {[SWIFTKV_STALLS_ARRAY] = "array", [SWIFTKV_STALLS_BOTH] = "both", NULL};
+static const char *const layouts[] = {[SWIFTKV_LAYOUT_CHANNEL] = "channel", [SWIFTKV_LAYOUT_INTERLEAVED] = "interleaved", NULL};
 static const char *const heads[] = {[SWIFTKV_HEAD_EXCLUDED] = "excluded", [SWIFTKV_HEAD_INCLUDED] = "included", NULL};
 
 /* The FPGA stands after the DRAM: where both set a default, that of the FPGA counts. */
@@ -64,6 +65,24 @@ static const struct dse_param swiftkv_params_table[] = {
     DSE_PARAM_F64(P, rope_base, "", 2, 1e9, "base of the rotary angles", "Sec. II"),
     DSE_PARAM_F64(P, reference_power_w, "W", 0, 1000, "chip without HBM, of the published machine", "Sec. V"),
     DSE_PARAM_F64(P, static_share, "", 0, 1, "share of it that neither size nor clock change; not published", "E10"),
+    DSE_EMBED(P, events, struct dse_events, dse_events_params),
+    DSE_EMBED(P, sampling, struct dse_sampling, dse_sampling_params),
+    DSE_PARAM_F64(P, kv_memory_kib, "KiB", 1, 65536,
+                  "event level: KV-weight memory of a processor: what is read ahead, in flight or waiting", "Table II"),
+    DSE_PARAM_ENUM(P, kv_layout, layouts,
+                   "event level: the keys and values of a processor lie in HBM channels of its own, or in all", "ours"),
+    DSE_PARAM_I64_UNIT(P, dot_latency_cycles, "cycle", 1, 1000, "event level: from the first elements of a key to its score",
+                       "ours"),
+    DSE_PARAM_I64_UNIT(P, compare_latency_cycles, "cycle", 1, 1000,
+                       "event level: comparing a score with the maximum, and subtracting", "ours"),
+    DSE_PARAM_I64_UNIT(P, exp_latency_cycles, "cycle", 1, 1000, "event level: an exponential", "ours"),
+    DSE_PARAM_I64_UNIT(P, update_latency_cycles, "cycle", 1, 1000, "event level: scaling the output and adding a value", "ours"),
+    DSE_PARAM_I64_UNIT(P, divide_latency_cycles, "cycle", 1, 1000, "event level: dividing the output of a head", "ours"),
+    DSE_PARAM_I64(P, pipe_fifo, 1, 1024, "event level: positions between two stages of the pipeline", "ours"),
+    DSE_PARAM_I64(P, sfu_lanes, 1, 4096, "event level: elements of a vector that the SFU normalises or converts in a cycle",
+                  "ours"),
+    DSE_PARAM_I64(P, dispatch_lanes, 1, 4096, "event level: elements that the dispatcher deals or gathers in a cycle", "ours"),
+    DSE_PARAM_I64_UNIT(P, sfu_latency_cycles, "cycle", 1, 1000, "event level: from an element into the SFU to it out", "ours"),
     DSE_PARAM_END,
 };
 #undef P
@@ -74,7 +93,7 @@ static const struct dse_metric swiftkv_metrics_table[] = {
     DSE_METRIC_F64(M, linear_us, "us", DSE_LESS, "part of latency_us spent in linear layers", "E4"),
     DSE_METRIC_F64(M, attention_share, "", DSE_LESS, "attention_us over latency_us", "Fig. 8a"),
     DSE_METRIC_F64(M, effective_gops, "Gop/s", DSE_MORE, "operations of linear layers and attention over time", "Table IV"),
-    DSE_METRIC_F64(M, chip_gop_per_j, "Gop/J", DSE_MORE, "effective_gops over chip_power_w", "Table IV"),
+    DSE_METRIC_F64(M, chip_gop_per_j, "Gop/J", DSE_MORE, "effective_gops over chip_power_w", "Table IV", .mean = DSE_MEAN_TIME),
     DSE_METRIC_F64(M, tokens_per_j, "tokens/J", DSE_MORE, "tokens for the energy of chip and HBM", "Table III"),
     DSE_METRIC_F64(M, chip_power_w, "W", DSE_LESS, "power without the HBM", "E10"),
     DSE_METRIC_F64(M, dram_power_w, "W", DSE_LESS, "power of the HBM, mean over the step", "E10"),
@@ -88,7 +107,8 @@ static const struct dse_metric swiftkv_metrics_table[] = {
     DSE_METRIC_F64(M, dsp_share, "", DSE_LESS, "share of the FPGA's DSPs", "Table II"),
     DSE_METRIC_F64(M, exp_error_percent, "%", DSE_LESS, "largest relative error of the exponential, before rounding", "E12"),
     DSE_METRIC_F64(M, rope_drift, "", DSE_LESS,
-                   "bound on the error of the sine and cosine that rotary embedding carries to this context", "E14"),
+                   "bound on the error of the sine and cosine that rotary embedding carries to this context", "E14",
+                   .mean = DSE_MEAN_LARGEST),
     DSE_METRIC_F64(M, dram_footprint_gib, "GiB", DSE_LESS, "weights and KV cache", "E8"),
     DSE_METRIC_END,
 };
@@ -201,27 +221,31 @@ static void fill_fpga(struct swiftkv_metrics *m, const struct dse_fpga *fpga, co
 
 static void break_down(const struct swiftkv_params *p, const struct swiftkv_step *s, double watts, struct dse_breakdown *out);
 
-static void swiftkv_estimate(const void *params, void *metrics, struct dse_breakdown *breakdown)
+void swiftkv_report(const struct swiftkv_params *p, const struct swiftkv_step *step, struct swiftkv_metrics *m,
+                    struct dse_breakdown *breakdown)
 {
-    const struct swiftkv_params *p = params;
-    struct swiftkv_metrics *m = metrics;
-    struct swiftkv_step step;
     struct swiftkv_chip chip;
-    swiftkv_step_init(&step, p);
     swiftkv_chip_at(p, &chip);
-    fill_common(&m->common, p, &step, &chip);
+    fill_common(&m->common, p, step, &chip);
     fill_fpga(m, p->fpga, &chip);
-    m->linear_us = step.linear_s * DSE_US_PER_S;
-    m->attention_share = step.attention.time_s / step.time_s;
-    m->effective_gops = step.ops / (step.time_s * DSE_GIGA);
+    m->linear_us = step->linear_s * DSE_US_PER_S;
+    m->attention_share = step->attention.time_s / step->time_s;
+    m->effective_gops = step->ops / (step->time_s * DSE_GIGA);
     m->chip_power_w = chip.watts;
     m->chip_gop_per_j = chip.watts > 0 ? m->effective_gops / chip.watts : 0;
-    m->dram_power_w = dse_dram_joules(&p->dram, step.bytes) / step.time_s;
+    m->dram_power_w = dse_dram_joules(&p->dram, step->bytes) / step->time_s;
     m->tokens_per_j = m->common.energy_mj > 0 ? DSE_MJ_PER_J / m->common.energy_mj : 0;
     m->exp_error_percent = 100 * swiftkv_exp_error(p->lut_bits);
     m->rope_drift = swiftkv_rope_bound(p->q_frac_bits, (double)p->workload.context);
     m->dram_footprint_gib = dse_workload_footprint(&p->workload) / DSE_GIB;
-    if (breakdown) break_down(p, &step, chip.watts, breakdown);
+    if (breakdown) break_down(p, step, chip.watts, breakdown);
+}
+
+static void swiftkv_estimate(const void *params, void *metrics, struct dse_breakdown *breakdown)
+{
+    struct swiftkv_step step;
+    swiftkv_step_init(&step, params);
+    swiftkv_report(params, &step, metrics, breakdown);
 }
 
 /* ---- breakdown ------------------------------------------------------------------------------------------------------------- */
@@ -336,6 +360,7 @@ const struct dse_model dse_model_swiftkv = {
     .resolve = swiftkv_resolve,
     .check = swiftkv_check,
     .estimate = swiftkv_estimate,
+    .simulate = swiftkv_simulate,
     .equations = swiftkv_equations_table,
     .equations_size = sizeof(struct swiftkv_equations),
     .equate = swiftkv_equate,

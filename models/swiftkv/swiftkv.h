@@ -11,6 +11,8 @@
 
 #include <dse/hw.h>
 #include <dse/model.h>
+#include <dse/sampling.h>
+#include <dse/sim.h>
 #include <dse/workload.h>
 
 #include <stdbool.h>
@@ -21,6 +23,8 @@ enum swiftkv_kv_fetch { SWIFTKV_FETCH_GROUP, SWIFTKV_FETCH_HEAD };
 enum swiftkv_mapping { SWIFTKV_ONE_OUTPUT, SWIFTKV_SEVERAL_OUTPUTS };
 enum swiftkv_stalls { SWIFTKV_STALLS_ARRAY, SWIFTKV_STALLS_BOTH };
 enum swiftkv_head { SWIFTKV_HEAD_EXCLUDED, SWIFTKV_HEAD_INCLUDED };
+enum swiftkv_layout { SWIFTKV_LAYOUT_CHANNEL, SWIFTKV_LAYOUT_INTERLEAVED };
+enum { SWIFTKV_PUBLISHED_HEAD_DIM = 128 }; /* t_v_cycles is of a head of this size */
 
 struct swiftkv_params {
     struct dse_workload workload;
@@ -43,6 +47,14 @@ struct swiftkv_params {
     int64_t budget_cycles;
     double rope_base;
     double reference_power_w, static_share;
+
+    /* the event level alone */
+    struct dse_events events;
+    struct dse_sampling sampling;
+    double kv_memory_kib;
+    int32_t kv_layout;
+    int64_t dot_latency_cycles, compare_latency_cycles, exp_latency_cycles, update_latency_cycles, divide_latency_cycles;
+    int64_t pipe_fifo, sfu_lanes, dispatch_lanes, sfu_latency_cycles;
 };
 
 struct swiftkv_metrics {
@@ -99,6 +111,14 @@ struct swiftkv_cycles {
 };
 struct swiftkv_cycles swiftkv_position_cycles(const struct swiftkv_params *p);
 
+/* What the heads of a step come to: positions that the queries of one head see, how often the array is dealt heads in a layer, and how
+ * many heads' keys and values are read (E5). */
+struct swiftkv_dealt {
+    double queries, pairs, blocks; /* of one head of one sequence; blocks of p->block positions, the last of a query maybe short */
+    double rounds, reads;          /* of a layer, all sequences */
+};
+void swiftkv_deal(const struct swiftkv_params *p, struct swiftkv_dealt *ret);
+
 struct swiftkv_op {
     const char *name;
     enum dse_op_kind kind;
@@ -134,6 +154,12 @@ struct swiftkv_chip {
 void swiftkv_chip_at(const struct swiftkv_params *p, struct swiftkv_chip *ret);
 /* NULL, or what the FPGA has too little of. */
 const char *swiftkv_chip_check(const struct swiftkv_params *p);
+
+/* Metrics of a step, and its breakdown when that is not NULL: swiftkv.c. */
+void swiftkv_report(const struct swiftkv_params *p, const struct swiftkv_step *step, struct swiftkv_metrics *m,
+                    struct dse_breakdown *breakdown);
+/* The event level: swiftkv_events.c. */
+bool swiftkv_simulate(const void *params, struct dse_sim *sim, void *metrics, struct dse_breakdown *breakdown);
 
 extern const struct dse_model dse_model_swiftkv;
 

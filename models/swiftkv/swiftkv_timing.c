@@ -7,7 +7,6 @@
 #include <string.h>
 
 static const double hz_per_mhz = 1e6;
-static const double published_head_dim = 128; /* t_v_cycles is of a head of this size */
 
 static double larger(double a, double b)
 {
@@ -65,7 +64,7 @@ static void time_linear(struct swiftkv_step *s, const struct swiftkv_params *p, 
 struct swiftkv_cycles swiftkv_position_cycles(const struct swiftkv_params *p)
 {
     double d = (double)p->workload.llm->head_dim;
-    double t_v = p->t_v_cycles * d / published_head_dim;
+    double t_v = p->t_v_cycles * d / SWIFTKV_PUBLISHED_HEAD_DIM;
     struct swiftkv_cycles c = {.dot = ceil(d / swiftkv_fxp_lanes(p))};
     switch (p->attention) {
     case SWIFTKV_NATIVE: c.sweeps = 3 * p->t_s_cycles + t_v; return c;
@@ -82,14 +81,7 @@ struct swiftkv_cycles swiftkv_position_cycles(const struct swiftkv_params *p)
     return c;
 }
 
-/* What the heads of a step come to: positions that the queries of one head see, how often the array is dealt heads in a layer, and how
- * many heads' keys and values are read (E5). */
-struct heads {
-    double queries, pairs, blocks; /* of one head of one sequence; blocks of p->block positions, the last of a query maybe short */
-    double rounds, reads;          /* of a layer, all sequences */
-};
-
-static void deal_heads(const struct swiftkv_params *p, struct heads *ret)
+void swiftkv_deal(const struct swiftkv_params *p, struct swiftkv_dealt *ret)
 {
     const struct dse_llm *llm = p->workload.llm;
     double n = (double)p->workload.context, block = (double)p->block, batch = (double)p->workload.batch;
@@ -118,8 +110,8 @@ static void time_attention(struct swiftkv_step *s, const struct swiftkv_params *
     const struct dse_llm *llm = p->workload.llm;
     struct swiftkv_attention *a = &s->attention;
     struct swiftkv_cycles c = swiftkv_position_cycles(p);
-    struct heads h;
-    deal_heads(p, &h);
+    struct swiftkv_dealt h;
+    swiftkv_deal(p, &h);
     double layers = (double)llm->layers, d = (double)llm->head_dim, cycle_s = 1 / (p->clock_mhz * hz_per_mhz);
     double row_bytes = d * (double)p->workload.kv_bits / DSE_BITS_PER_BYTE;
     double head_cycles = h.pairs * (c.dot + c.update + c.sweeps) + h.blocks * c.block;

@@ -58,6 +58,14 @@ static const struct dse_param veda_params_table[] = {
     DSE_PARAM_REF(P, sram, struct dse_sram_table, DSE_KIND_SRAM, "area and power of the buffer", "Table I"),
     DSE_PARAM_I64_UNIT(P, sram_word_bits, "bit", 8, 8192, "word of an SRAM macro, where the table has several", "E14"),
     DSE_PARAM_REF(P, technology, struct dse_technology, DSE_KIND_TECHNOLOGY, "node the chip is made in; Table I is 28 nm", "E14"),
+    DSE_EMBED(P, events, struct dse_events, dse_events_params),
+    DSE_EMBED(P, sampling, struct dse_sampling, dse_sampling_params),
+    DSE_PARAM_F64(P, stream_fifo_kib, "KiB", 1, 65536,
+                  "event level: weights, keys and values read ahead of the array, in flight or waiting", "ours"),
+    DSE_PARAM_I64(P, norm_fifo, 1, 4096, "event level: attention weights in the normalisation pipe or waiting for the array",
+                  "ours"),
+    DSE_PARAM_I64_UNIT(P, sfu_exp_cycles, "cycle", 1, 1000, "event level: latency of an exponential", "ours"),
+    DSE_PARAM_I64_UNIT(P, sfu_div_cycles, "cycle", 1, 1000, "event level: latency of a division or a square root", "ours"),
     DSE_PARAM_END,
 };
 #undef P
@@ -65,17 +73,20 @@ static const struct dse_param veda_params_table[] = {
 #define M struct veda_metrics
 static const struct dse_metric veda_metrics_table[] = {
     DSE_METRIC_EMBED(M, common, struct dse_common, dse_common_metrics),
-    DSE_METRIC_F64(M, cached_positions, "", DSE_NEITHER, "positions that a query meets, mean over the step's queries", "E5, E6"),
+    DSE_METRIC_F64(M, cached_positions, "", DSE_NEITHER, "positions that a query meets, mean over the step's queries", "E5, E6",
+                   .mean = DSE_MEAN_TOKEN),
     DSE_METRIC_F64_OR_NULL(M, retained_mass, "", DSE_MORE, "share of the full softmax on the positions kept, where it was measured",
-                           "E16"),
+                           "E16", .mean = DSE_MEAN_TOKEN),
     DSE_METRIC_F64_OR_NULL(M, attention_error, "", DSE_LESS,
-                           "norm of the output's error over that of the full output, where it was measured", "E16"),
+                           "norm of the output's error over that of the full output, where it was measured", "E16",
+                           .mean = DSE_MEAN_TOKEN),
     DSE_METRIC_F64(M, linear_us, "us", DSE_LESS, "part of latency_us spent in linear layers", "E11"),
     DSE_METRIC_F64(M, attention_share, "", DSE_LESS, "attention_us over latency_us", ""),
-    DSE_METRIC_F64(M, eviction_speedup, "", DSE_MORE, "attention without eviction over attention with it, in time", "Fig. 8"),
+    DSE_METRIC_F64(M, eviction_speedup, "", DSE_MORE, "attention without eviction over attention with it, in time", "Fig. 8",
+                   .mean = DSE_MEAN_ATTENTION),
     DSE_METRIC_F64(M, array_utilization, "", DSE_MORE, "multiply-adds over PEs and cycles, while the array works", "E2, E3"),
-    DSE_METRIC_F64(M, scores_utilization, "", DSE_MORE, "the same of q K^T", "E7"),
-    DSE_METRIC_F64(M, values_utilization, "", DSE_MORE, "the same of s V", "E7"),
+    DSE_METRIC_F64(M, scores_utilization, "", DSE_MORE, "the same of q K^T", "E7", .mean = DSE_MEAN_ATTENTION),
+    DSE_METRIC_F64(M, values_utilization, "", DSE_MORE, "the same of s V", "E7", .mean = DSE_MEAN_ATTENTION),
     DSE_METRIC_F64(M, softmax_exposed_us, "us", DSE_LESS, "part of attention_us in which the array and the DRAM wait for softmax",
                    "E9"),
     DSE_METRIC_F64(M, vote_exposed_us, "us", DSE_LESS, "part of attention_us in which they wait for the voting engine", "E10"),
@@ -86,7 +97,8 @@ static const struct dse_metric veda_metrics_table[] = {
     DSE_METRIC_F64(M, tokens_per_j, "tokens/J", DSE_MORE, "tokens a joule, chip and DRAM", "E15"),
     DSE_METRIC_F64(M, chip_power_w, "W", DSE_LESS, "power of all chips, without DRAM", "Table I"),
     DSE_METRIC_F64(M, matmul_gops, "Gop/s", DSE_MORE, "operations of all GEMVs over the step", "Table II"),
-    DSE_METRIC_F64(M, chip_gop_per_j, "Gop/J", DSE_MORE, "matmul_gops over chip_power_w: GOPS/W without DRAM", "Table II"),
+    DSE_METRIC_F64(M, chip_gop_per_j, "Gop/J", DSE_MORE, "matmul_gops over chip_power_w: GOPS/W without DRAM", "Table II",
+                   .mean = DSE_MEAN_TIME),
     DSE_METRIC_F64(M, dram_footprint_gib, "GiB", DSE_LESS, "weights and KV cache in the DRAM of all devices", ""),
     DSE_METRIC_END,
 };
@@ -155,19 +167,13 @@ static double utilization(const struct veda_point *pt, double ops, double gemv_s
     return ops / (DSE_OPS_PER_MAC * pt->devices * pt->array.pes * pt->clock_hz * gemv_s);
 }
 
-static void fill_attention(struct veda_metrics *m, const struct veda_point *pt, const struct veda_step *s)
+static void fill_attention(struct veda_metrics *m, const struct veda_point *pt, const struct veda_step *s, double whole_s)
 {
     const struct veda_attention *a = &s->attention;
-    struct veda_attention whole = *a;
-    if (pt->evicting != VEDA_NONE) {
-        struct veda_point all = *pt;
-        veda_point_keep_all(&all);
-        veda_attention_at(&all, &whole);
-    }
     m->cached_positions = pt->positions / pt->queries;
     m->linear_us = s->linear_s * DSE_US_PER_S;
     m->attention_share = a->time_s / s->time_s;
-    m->eviction_speedup = whole.time_s / a->time_s;
+    m->eviction_speedup = whole_s / a->time_s;
     m->array_utilization = utilization(pt, s->ops, s->gemv_s);
     m->scores_utilization = utilization(pt, a->ops / 2, a->scores.gemv_s);
     m->values_utilization = utilization(pt, a->ops / 2, a->values.gemv_s);
@@ -175,33 +181,44 @@ static void fill_attention(struct veda_metrics *m, const struct veda_point *pt, 
     m->vote_exposed_us = a->vote_exposed_s * DSE_US_PER_S;
 }
 
-static void veda_estimate(const void *params, void *metrics, struct dse_breakdown *breakdown)
+void veda_report(const struct veda_point *pt, const struct veda_step *step, double whole_s, struct veda_metrics *m,
+                 struct dse_breakdown *breakdown)
 {
-    const struct veda_params *p = params;
-    struct veda_metrics *m = metrics;
-    struct veda_point pt;
-    struct veda_step step;
+    const struct veda_params *p = pt->p;
     struct veda_chip chip;
-    veda_point_init(&pt, p);
-    veda_step_at(&pt, &step);
     veda_chip_at(p, &chip);
 
-    double mib = 1 / (DSE_MIB * pt.tokens);
-    fill_common(&m->common, &pt, &step, &chip);
-    fill_attention(m, &pt, &step);
-    struct dse_retained quality = veda_quality(&pt);
+    double mib = 1 / (DSE_MIB * pt->tokens);
+    fill_common(&m->common, pt, step, &chip);
+    fill_attention(m, pt, step, whole_s);
+    struct dse_retained quality = veda_quality(pt);
     m->retained_mass = quality.mass;
     m->attention_error = quality.error;
-    m->weights_mib = step.weight_bytes * mib;
-    m->kv_mib = step.attention.kv_bytes * mib;
-    m->vote_mib = step.attention.vote_bytes * mib;
-    m->energy_dram_mj = dse_dram_joules(&p->dram, step.bytes) * DSE_MJ_PER_J / pt.tokens;
+    m->weights_mib = step->weight_bytes * mib;
+    m->kv_mib = step->attention.kv_bytes * mib;
+    m->vote_mib = step->attention.vote_bytes * mib;
+    m->energy_dram_mj = dse_dram_joules(&p->dram, step->bytes) * DSE_MJ_PER_J / pt->tokens;
     m->tokens_per_j = DSE_MJ_PER_J / m->common.energy_mj;
-    m->chip_power_w = pt.devices * chip.total_w;
-    m->matmul_gops = step.ops / step.time_s / DSE_GIGA;
+    m->chip_power_w = pt->devices * chip.total_w;
+    m->matmul_gops = step->ops / step->time_s / DSE_GIGA;
     m->chip_gop_per_j = m->matmul_gops / m->chip_power_w;
-    m->dram_footprint_gib = veda_footprint(&pt) / DSE_GIB;
-    if (breakdown) veda_break_down(&pt, &step, &chip, breakdown);
+    m->dram_footprint_gib = veda_footprint(pt) / DSE_GIB;
+    if (breakdown) veda_break_down(pt, step, &chip, breakdown);
+}
+
+static void veda_estimate(const void *params, void *metrics, struct dse_breakdown *breakdown)
+{
+    struct veda_point pt;
+    struct veda_step step;
+    veda_point_init(&pt, params);
+    veda_step_at(&pt, &step);
+    struct veda_attention whole = step.attention;
+    if (pt.evicting != VEDA_NONE) {
+        struct veda_point all = pt;
+        veda_point_keep_all(&all);
+        veda_attention_at(&all, &whole);
+    }
+    veda_report(&pt, &step, whole.time_s, metrics, breakdown);
 }
 
 const struct dse_model dse_model_veda = {
@@ -217,6 +234,7 @@ const struct dse_model dse_model_veda = {
     .resolve = veda_resolve,
     .check = veda_check,
     .estimate = veda_estimate,
+    .simulate = veda_simulate,
     .equations = veda_equations_table,
     .equations_size = sizeof(struct veda_equations),
     .equate = veda_equate,

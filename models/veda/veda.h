@@ -12,6 +12,8 @@
 
 #include <dse/hw.h>
 #include <dse/model.h>
+#include <dse/sampling.h>
+#include <dse/sim.h>
 #include <dse/workload.h>
 
 enum veda_dataflow { VEDA_FLEXIBLE, VEDA_ADDER_TREE };
@@ -54,6 +56,12 @@ struct veda_params {
     const struct dse_sram_table *sram;
     int64_t sram_word_bits;
     const struct dse_technology *technology;
+
+    /* the event level alone */
+    struct dse_events events;
+    struct dse_sampling sampling;
+    double stream_fifo_kib;
+    int64_t norm_fifo, sfu_exp_cycles, sfu_div_cycles;
 };
 
 struct veda_metrics {
@@ -166,6 +174,11 @@ struct veda_attention {
     double ops;                         /* useful */
 };
 void veda_attention_at(const struct veda_point *pt, struct veda_attention *ret);
+/* E8, A8: do keys and values of a prompt's KV head stay in the buffer, so that they are read once? Do the scores of a head, or the
+ * queries and outputs of a prompt, have no room there, so that they go through the DRAM? */
+bool veda_prompt_stays(const struct veda_point *pt);
+bool veda_scores_leave(const struct veda_point *pt);
+bool veda_vectors_leave(const struct veda_point *pt);
 /* E7: cycles of the two GEMVs for one query head and sequence. */
 double veda_scores_cycles(const struct veda_point *pt);
 double veda_values_cycles(const struct veda_point *pt);
@@ -177,6 +190,19 @@ struct veda_linear {
     double weight_bytes, bytes;    /* of all devices; bytes is everything */
     double ops;
 };
+
+/* What one instance of a linear layer works on, on the device with most: E11. */
+struct veda_linear_shape {
+    bool outer, norm;       /* product; a norm comes before it */
+    double instances, rows; /* layers, or 1; vectors that share the weights */
+    double k, n;            /* inputs; outputs of the device */
+    double weight_bytes;    /* of the device */
+    double new_bytes;       /* keys and values appended, all rows */
+    double read_bytes;      /* activations of one row that go through the DRAM: read for every tile of the weights, */
+    double write_bytes;     /* and written once */
+    double tiles;           /* of weights, of half of the buffer each */
+};
+void veda_linear_shape(const struct veda_point *pt, int which, struct veda_linear_shape *ret);
 
 enum veda_linear_index { VEDA_QKV, VEDA_OUTPUT, VEDA_FFN_UP, VEDA_FFN_DOWN, VEDA_LM_HEAD, VEDA_LINEARS };
 
@@ -192,6 +218,8 @@ struct veda_step {
     double gemv_s;                                         /* the array of a device at work */
 };
 void veda_step_at(const struct veda_point *pt, struct veda_step *ret);
+/* Of a step whose linear layers (with their sums, and norm_s) and attention are known: everything else. */
+void veda_step_sum(const struct veda_point *pt, struct veda_step *s);
 /* Do `elements` activations of each of `rows` tokens stay on chip? One row always does (veda_point_check). */
 bool veda_rows_fit(const struct veda_point *pt, double rows, double elements);
 
@@ -209,12 +237,18 @@ const char *veda_chip_check(const struct veda_params *p);
 /* What cannot be priced is NaN. */
 void veda_chip_at(const struct veda_params *p, struct veda_chip *ret);
 
-/* ---- the breakdown, the equations -------------------------------------------------------------------------------------- */
+/* ---- metrics, breakdown, equations -------------------------------------------------------------------------------------- */
 
+/* Metrics of a step, and its breakdown when that is not NULL. `whole_s`: attention without eviction. */
+void veda_report(const struct veda_point *pt, const struct veda_step *step, double whole_s, struct veda_metrics *m,
+                 struct dse_breakdown *breakdown);
 void veda_break_down(const struct veda_point *pt, const struct veda_step *step, const struct veda_chip *chip,
                      struct dse_breakdown *out);
 extern const struct dse_metric veda_equations_table[];
 void veda_equate(const void *params, void *equations);
+
+/* The event level: veda_events.c. */
+bool veda_simulate(const void *params, struct dse_sim *sim, void *metrics, struct dse_breakdown *breakdown);
 
 extern const struct dse_model dse_model_veda;
 

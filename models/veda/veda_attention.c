@@ -4,13 +4,26 @@
 
 #include <dse/units.h>
 
-/* Rows of K (and as many of V) that one KV head and sequence reads: a prompt whose keys and values stay in the buffer is read
- * once (E8). */
+bool veda_prompt_stays(const struct veda_point *pt)
+{
+    return pt->prefill && 2 * pt->queries * pt->row_bytes <= pt->buffer_bytes / 2;
+}
+
+bool veda_scores_leave(const struct veda_point *pt)
+{
+    return VEDA_ACTIVATION_BYTES * pt->longest + pt->activation_bytes > pt->buffer_bytes;
+}
+
+bool veda_vectors_leave(const struct veda_point *pt)
+{
+    return !veda_rows_fit(pt, pt->batch * pt->queries, (double)pt->llm->hidden + pt->kv_heads * pt->group * pt->d);
+}
+
+/* Rows of K (and as many of V) that one KV head and sequence reads (E8). */
 static double rows_read(const struct veda_point *pt)
 {
     double reads = pt->p->sharing == VEDA_SHARE_GROUP ? pt->positions : pt->positions * pt->group;
-    bool stays = pt->prefill && 2 * pt->queries * pt->row_bytes <= pt->buffer_bytes / 2;
-    return stays ? pt->queries : reads;
+    return veda_prompt_stays(pt) ? pt->queries : reads;
 }
 
 /* Vote counts, or accumulated scores, of all devices: E10. Read and written back in each step; in a prefill written once. */
@@ -27,11 +40,8 @@ static double vote_bytes(const struct veda_point *pt)
 static double spilled_bytes(const struct veda_point *pt)
 {
     double per_layer = 0, heads = pt->kv_heads * pt->group;
-    if (VEDA_ACTIVATION_BYTES * pt->longest + pt->activation_bytes > pt->buffer_bytes)
-        per_layer += VEDA_ACTIVATION_BYTES * heads * pt->batch * pt->positions;
-    double rows = pt->batch * pt->queries;
-    if (!veda_rows_fit(pt, rows, (double)pt->llm->hidden + heads * pt->d))
-        per_layer += VEDA_ACTIVATION_BYTES * heads * pt->d * rows;
+    if (veda_scores_leave(pt)) per_layer += VEDA_ACTIVATION_BYTES * heads * pt->batch * pt->positions;
+    if (veda_vectors_leave(pt)) per_layer += VEDA_ACTIVATION_BYTES * heads * pt->d * pt->batch * pt->queries;
     return pt->layers * per_layer;
 }
 

@@ -24,6 +24,18 @@ static double activations_out(const struct veda_point *pt, const struct dse_op *
     return which == VEDA_FFN_UP ? (double)pt->llm->ffn : (double)op->n;
 }
 
+/* E13: the part of an operator's columns that the device with most has. */
+static double device_share(const struct veda_point *pt, const struct dse_op *op)
+{
+    return veda_ceil((double)op->n / pt->devices) / (double)op->n;
+}
+
+/* E11: tiles that the weights of one instance come in. */
+static double weight_tiles(const struct veda_point *pt, const struct dse_op *op, double share)
+{
+    return veda_ceil(op->weight_bytes / (double)op->repeat * share / (pt->buffer_bytes / 2));
+}
+
 /* E11: activations through the DRAM, of one instance. Weights of one row go straight into the array; those of several rows stay in half
  * of the buffer, a tile after the other, and the inputs of all rows pass by each tile. */
 static void add_activations(const struct veda_point *pt, const struct dse_op *op, double share, double outputs,
@@ -31,7 +43,7 @@ static void add_activations(const struct veda_point *pt, const struct dse_op *op
 {
     double rows = (double)op->m, repeat = (double)op->repeat, k = (double)op->k;
     if (veda_rows_fit(pt, rows, k + outputs)) return;
-    double tiles = veda_ceil(op->weight_bytes / repeat * share / (pt->buffer_bytes / 2));
+    double tiles = weight_tiles(pt, op, share);
     double each = VEDA_ACTIVATION_BYTES * repeat * rows;
     l->bytes += each * (k * tiles * pt->devices + outputs);
     *device_bytes += each * (k * tiles + outputs * share);
@@ -39,7 +51,7 @@ static void add_activations(const struct veda_point *pt, const struct dse_op *op
 
 static void linear_at(const struct veda_point *pt, const struct dse_op *op, int which, struct veda_linear *ret)
 {
-    double n = (double)op->n, device_n = veda_ceil(n / pt->devices), share = device_n / n;
+    double device_n = veda_ceil((double)op->n / pt->devices), share = device_share(pt, op);
     double cycles = (double)op->repeat * (double)op->m * veda_gemv_cycles(&pt->array, products[which], (double)op->k, device_n);
     double device_bytes = op->weight_bytes * share + op->kv_write_bytes * pt->device_kv_heads / pt->kv_heads;
     *ret = (struct veda_linear){
@@ -61,12 +73,40 @@ static double norm_exposed(const struct veda_point *pt, const struct dse_op *op,
     return pt->p->softmax == VEDA_STAGE ? norm_s : veda_max(0, norm_s - time_s);
 }
 
+static void expand(const struct veda_point *pt, struct dse_oplist *ret)
+{
+    struct dse_workload w = pt->p->workload;
+    if (!pt->prefill) w.context = 1; /* attention is not taken from the list */
+    dse_workload_expand(&w, ret);
+}
+
+void veda_linear_shape(const struct veda_point *pt, int which, struct veda_linear_shape *ret)
+{
+    struct dse_oplist ops;
+    expand(pt, &ops);
+    const struct dse_op *op = ops.op;
+    for (int i = 0; op->kind != DSE_OP_LINEAR || i++ < which;) op++;
+    double share = device_share(pt, op), outputs = activations_out(pt, op, which), repeat = (double)op->repeat;
+    bool fit = veda_rows_fit(pt, (double)op->m, (double)op->k + outputs);
+    *ret = (struct veda_linear_shape){
+        .outer = products[which] == VEDA_OUTER,
+        .norm = products[which] == VEDA_OUTER,
+        .instances = repeat,
+        .rows = (double)op->m,
+        .k = (double)op->k,
+        .n = veda_ceil((double)op->n / pt->devices),
+        .weight_bytes = op->weight_bytes / repeat * share,
+        .new_bytes = op->kv_write_bytes / repeat * pt->device_kv_heads / pt->kv_heads,
+        .read_bytes = fit ? 0 : VEDA_ACTIVATION_BYTES * (double)op->k,
+        .write_bytes = fit ? 0 : VEDA_ACTIVATION_BYTES * outputs * share,
+        .tiles = weight_tiles(pt, op, share),
+    };
+}
+
 static void add_linears(const struct veda_point *pt, struct veda_step *s)
 {
     struct dse_oplist ops;
-    struct dse_workload w = pt->p->workload;
-    if (!pt->prefill) w.context = 1; /* attention is not taken from the list */
-    dse_workload_expand(&w, &ops);
+    expand(pt, &ops);
     for (int i = 0; i < ops.n; i++) {
         if (ops.op[i].kind != DSE_OP_LINEAR) continue;
         struct veda_linear *l = &s->linear[s->n_linear];
@@ -91,19 +131,24 @@ static void add_bound(struct veda_step *s, double gemv_s, double dram_s)
         s->dram_bound_s += dram_s;
 }
 
+void veda_step_sum(const struct veda_point *pt, struct veda_step *s)
+{
+    const struct veda_attention *a = &s->attention;
+    if (pt->p->devices > 1) s->exchange_s = 2 * pt->layers * pt->p->exchange_us / DSE_US_PER_S;
+    s->bytes += a->bytes;
+    s->ops += a->ops;
+    s->gemv_s += a->scores.gemv_s + a->values.gemv_s;
+    s->time_s = s->linear_s + a->time_s + s->norm_s + s->exchange_s;
+    for (int i = 0; i < s->n_linear; i++) add_bound(s, s->linear[i].gemv_s, s->linear[i].dram_s);
+    add_bound(s, a->scores.gemv_s, a->scores.dram_s);
+    add_bound(s, a->values.gemv_s, a->values.dram_s);
+    s->latency_bound_s = s->time_s - s->compute_bound_s - s->dram_bound_s;
+}
+
 void veda_step_at(const struct veda_point *pt, struct veda_step *ret)
 {
     *ret = (struct veda_step){0};
     add_linears(pt, ret);
     veda_attention_at(pt, &ret->attention);
-    const struct veda_attention *a = &ret->attention;
-    if (pt->p->devices > 1) ret->exchange_s = 2 * pt->layers * pt->p->exchange_us / DSE_US_PER_S;
-    ret->bytes += a->bytes;
-    ret->ops += a->ops;
-    ret->gemv_s += a->scores.gemv_s + a->values.gemv_s;
-    ret->time_s = ret->linear_s + a->time_s + ret->norm_s + ret->exchange_s;
-    for (int i = 0; i < ret->n_linear; i++) add_bound(ret, ret->linear[i].gemv_s, ret->linear[i].dram_s);
-    add_bound(ret, a->scores.gemv_s, a->scores.dram_s);
-    add_bound(ret, a->values.gemv_s, a->values.dram_s);
-    ret->latency_bound_s = ret->time_s - ret->compute_bound_s - ret->dram_bound_s;
+    veda_step_sum(pt, ret);
 }

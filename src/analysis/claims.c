@@ -9,10 +9,11 @@
 #include <unistd.h>
 
 const char *const claim_verdict_names[] = {
-    [CLAIM_EXACT] = "exact",   [CLAIM_HOLDS] = "holds",
-    [CLAIM_NEAR] = "near",     [CLAIM_OFF] = "off",
-    [CLAIM_MISSES] = "misses", [CLAIM_CONTRADICTION] = "contradiction",
-    [CLAIM_INPUT] = "input",   [CLAIM_NOT_MODELLED] = "not modelled",
+    [CLAIM_EXACT] = "exact",       [CLAIM_HOLDS] = "holds",
+    [CLAIM_NEAR] = "near",         [CLAIM_OFF] = "off",
+    [CLAIM_MISSES] = "misses",     [CLAIM_CONTRADICTION] = "contradiction",
+    [CLAIM_INPUT] = "input",       [CLAIM_FITTED] = "fitted",
+    [CLAIM_MEASURED] = "measured", [CLAIM_NOT_MODELLED] = "not modelled",
     [CLAIM_VERDICTS] = NULL,
 };
 
@@ -62,7 +63,7 @@ static bool read_cases(struct claim_set *s, struct diags *diags)
 
 static bool read_toml(struct claim_set *s, struct diags *diags)
 {
-    static const char *const keys[] = {"machines", "cases", "claims", "contradictions", "constants", "calibrate"};
+    static const char *const keys[] = {"machines", "cases", "attention", "claims", "contradictions", "constants", "calibrate"};
     char *path = xasprintf("%s/models/%s/claims.toml", s->data_dir, s->model->desc->name);
     s->doc = toml_read_file(path, diags);
     free(path);
@@ -70,6 +71,7 @@ static bool read_toml(struct claim_set *s, struct diags *diags)
     bool ok = toml_check_keys(s->doc, &s->doc->root, keys, sizeof keys / sizeof *keys, diags);
     ok = claims_read_machines(s, diags) && ok;
     ok = read_cases(s, diags) && ok;
+    ok = claims_read_attention(s, diags) && ok;
     ok = claims_read_bindings(s, diags) && ok;
     ok = claims_read_contradictions(s, diags) && ok;
     ok = claims_read_constants(s, diags) && ok;
@@ -104,6 +106,8 @@ void claims_free(struct claim_set *s)
     if (!s) return;
     for (size_t i = 0; i < s->n_claims; i++) answer_release(&s->answers[i]);
     for (size_t i = 0; i < s->n_contradictions; i++) answer_release(&s->contradiction_answers[i]);
+    for (size_t i = 0; i < s->n_measured; i++) measured_release(&s->measured[i]);
+    for (size_t i = 0; i < s->n_attention; i++) attention_free(s->attention[i]);
     for (size_t i = 0; i < s->n_places; i++) place_free(s->places[i]);
     for (size_t i = 0; i < s->n_machines; i++) {
         free(s->machines[i]->name);
@@ -123,6 +127,9 @@ void claims_free(struct claim_set *s)
     free(s->answers);
     free(s->fitted);
     free(s->depends);
+    free(s->attention);
+    free(s->measured);
+    free(s->measures);
     toml_free(s->doc);
     csv_table_release(&s->csv);
     free(s->data_dir);
@@ -165,6 +172,7 @@ const struct claim_contradiction *claims_contradictions(const struct claim_set *
 /* Why a claim has no value to be evaluated, or NULL. */
 static const char *reason_without(const struct claim *c, const struct answer *a)
 {
+    if (a->table && !a->value && !a->unreachable) return "measured on heads: no machine is asked";
     if (a->table) return a->unreachable;
     return *c->how ? c->how : strcmp(c->kind, "input") == 0 ? "a parameter" : "not modelable";
 }
@@ -211,16 +219,28 @@ double claim_error_percent(const struct claim *c, double modelled)
     return met ? 0 : copysign(100, modelled);
 }
 
-static enum claim_verdict judge(const struct claim *c, double modelled)
+enum claim_verdict claims_compare(const struct claim *c, double ours)
 {
     enum { NEAR_PERCENT = 10 };
-    if (strcmp(c->kind, "input") == 0) return CLAIM_INPUT;
-    if (isnan(modelled)) return c->contradiction ? CLAIM_CONTRADICTION : CLAIM_NOT_MODELLED;
     bool is_number = c->bound == CLAIM_EQUAL || c->bound == CLAIM_ABOUT;
-    if (meets(c, modelled)) return is_number ? CLAIM_EXACT : CLAIM_HOLDS;
-    if (c->contradiction) return CLAIM_CONTRADICTION;
+    if (meets(c, ours)) return is_number ? CLAIM_EXACT : CLAIM_HOLDS;
     if (!is_number) return CLAIM_MISSES;
-    return fabs(claim_error_percent(c, modelled)) <= NEAR_PERCENT ? CLAIM_NEAR : CLAIM_OFF;
+    return fabs(claim_error_percent(c, ours)) <= NEAR_PERCENT ? CLAIM_NEAR : CLAIM_OFF;
+}
+
+static bool is_measured(const struct claim_set *s, const struct claim *c)
+{
+    for (size_t i = 0; i < s->n_measured; i++)
+        if (s->measured[i].answer.claim == c) return true;
+    return false;
+}
+
+static enum claim_verdict judge(const struct claim_set *s, const struct claim *c, double modelled)
+{
+    if (strcmp(c->kind, "input") == 0) return CLAIM_INPUT;
+    if (isnan(modelled)) return c->contradiction ? CLAIM_CONTRADICTION : is_measured(s, c) ? CLAIM_MEASURED : CLAIM_NOT_MODELLED;
+    enum claim_verdict v = claims_compare(c, modelled);
+    return c->contradiction && v != CLAIM_EXACT && v != CLAIM_HOLDS ? CLAIM_CONTRADICTION : v;
 }
 
 static const char *contradiction_text(const struct claim_set *s, const char *tag)
@@ -252,7 +272,7 @@ bool claims_answer_with(struct claim_set *s, const double *constants, struct cla
         } else {
             ret[i].reason = reason_without(c, a);
         }
-        ret[i].verdict = judge(c, ret[i].modelled);
+        ret[i].verdict = judge(s, c, ret[i].modelled);
         ret[i].error_percent = claim_error_percent(c, ret[i].modelled);
         if (ret[i].verdict == CLAIM_CONTRADICTION) ret[i].reason = contradiction_text(s, c->contradiction);
     }
@@ -297,6 +317,25 @@ static double log_factor(double error_percent)
     return ratio > 0 ? fabs(log(ratio)) : (double)INFINITY;
 }
 
+/* What claims_sum and claims_sum_measured share: `total` and `logs` are sums over sum->errors. */
+static void add_error(struct claim_sum *sum, double *total, double *logs, double error_percent, const char *id)
+{
+    double error = fabs(error_percent);
+    sum->errors++;
+    *total += error;
+    *logs += log_factor(error_percent);
+    if (sum->worst && error <= sum->worst_percent) return;
+    sum->worst_percent = error;
+    sum->worst = id;
+}
+
+static void divide_errors(struct claim_sum *sum, double total, double logs)
+{
+    if (!sum->errors) return;
+    sum->mean_percent = total / (double)sum->errors;
+    sum->factor_percent = 100 * (exp(logs / (double)sum->errors) - 1);
+}
+
 struct claim_sum claims_sum(const struct claim_set *s, const struct claim_answer *answers, const struct claim_group *group)
 {
     struct claim_sum sum = {.mean_percent = (double)NAN, .factor_percent = (double)NAN, .worst_percent = (double)NAN};
@@ -307,16 +346,24 @@ struct claim_sum claims_sum(const struct claim_set *s, const struct claim_answer
         sum.claims++;
         sum.verdicts[a->verdict]++;
         if (isnan(a->modelled) || a->verdict == CLAIM_HOLDS || a->verdict == CLAIM_CONTRADICTION) continue;
-        double error = fabs(a->error_percent);
-        sum.errors++;
-        total += error;
-        logs += log_factor(a->error_percent);
-        if (sum.worst && error <= sum.worst_percent) continue;
-        sum.worst_percent = error;
-        sum.worst = s->claims[i].id;
+        add_error(&sum, &total, &logs, a->error_percent, s->claims[i].id);
     }
-    if (!sum.errors) return sum;
-    sum.mean_percent = total / (double)sum.errors;
-    sum.factor_percent = 100 * (exp(logs / (double)sum.errors) - 1);
+    divide_errors(&sum, total, logs);
+    return sum;
+}
+
+struct claim_sum claims_sum_measured(const struct claim_set *s, const struct claim_attention *on)
+{
+    struct claim_sum sum = {.mean_percent = (double)NAN, .factor_percent = (double)NAN, .worst_percent = (double)NAN};
+    double total = 0, logs = 0;
+    for (size_t i = 0; i < s->n_measures; i++) {
+        const struct claim_measure *m = &s->measures[i];
+        if (m->on != on) continue;
+        sum.claims++;
+        sum.verdicts[m->verdict]++;
+        if (m->verdict == CLAIM_HOLDS || m->verdict == CLAIM_FITTED) continue;
+        add_error(&sum, &total, &logs, m->error_percent, s->claims[m->claim].id);
+    }
+    divide_errors(&sum, total, logs);
     return sum;
 }

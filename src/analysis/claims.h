@@ -9,6 +9,7 @@
 #define DSE_ANALYSIS_CLAIMS_H
 
 #include "config/bind.h"
+#include "model/fidelity.h"
 
 enum claim_bound { CLAIM_EQUAL, CLAIM_ABOUT, CLAIM_ABOVE, CLAIM_AT_LEAST, CLAIM_BELOW, CLAIM_AT_MOST, CLAIM_RANGE };
 
@@ -20,6 +21,8 @@ enum claim_verdict {
     CLAIM_MISSES,
     CLAIM_CONTRADICTION,
     CLAIM_INPUT,
+    CLAIM_FITTED,   /* of a measurement: the heads were made to agree */
+    CLAIM_MEASURED, /* the model has no number; claims_measure has */
     CLAIM_NOT_MODELLED,
     CLAIM_VERDICTS
 };
@@ -74,6 +77,13 @@ bool claims_exist(const struct model *model, const char *data_dir);
 struct claim_set *claims_open(const struct model *model, const struct catalog *catalog, const char *data_dir, struct diags *diags);
 void claims_free(struct claim_set *s);
 
+/* Answer at this fidelity from now on: metrics of machines whose model has it. Others, and equations, stay in closed form, in which a set is
+ * opened. At event level a point takes milliseconds or more: claims_simulate carries out all that the claims ask for on all cores, after
+ * which they are at hand. False: *stop became nonzero (NULL: never). `progress` (or NULL) is called from any thread, one at a time. */
+void claims_set_fidelity(struct claim_set *s, enum fidelity fidelity);
+bool claims_simulate(struct claim_set *s, const volatile sig_atomic_t *stop,
+                     void (*progress)(void *user, uint64_t done, uint64_t of), void *user);
+
 const struct model *claims_model(const struct claim_set *s);
 const struct claim *claims_list(const struct claim_set *s, size_t *ret_n);
 /* In the order of claims.toml; then the calibrated constants of other models' machines. */
@@ -94,6 +104,36 @@ bool claims_answer_with(struct claim_set *s, const double *constants, struct cla
 bool claims_answer(struct claim_set *s, struct claim_answer *ret, struct diags *diags);
 /* The contradictions, with the model's numbers of the last claims_answer. */
 const struct claim_contradiction *claims_contradictions(const struct claim_set *s, size_t *ret_n);
+
+/* ---- measured on heads -------------------------------------------------------------------------------------------------------- */
+
+/* [attention.NAME]: the heads that some claims are measured on. */
+struct claim_attention {
+    const char *name;   /* as in claims.toml */
+    const char *source; /* "16 heads of the generator: seed=2", "tinyllama-1.1b, layers 0 5, heads 0 16; trace 7769353d856998a6" */
+};
+
+/* A claim's number on some heads. */
+struct claim_measure {
+    size_t claim;                     /* index */
+    const struct claim_attention *on; /* NULL: takes no heads */
+    const char *at;                   /* the contexts: "min of 512, 1024, 2048", "4096"; "" without heads */
+    double value, error_percent;      /* as in struct claim_answer */
+    enum claim_verdict verdict;       /* exact to misses, or fitted */
+    const char *fitted, *note;        /* what of the heads was fitted to the claim; what else the number is about. Or "" */
+};
+
+/* Measure everything that claims.toml asks to be measured: each of the heads once. Takes seconds; `progress` (or NULL) is told the share
+ * that is done, by one thread at a time. False with errors; what could be measured is there all the same. Does not depend on constants. */
+bool claims_measure(struct claim_set *s, void (*progress)(void *user, double share), void *user, struct diags *diags);
+/* Has the set anything to be measured? */
+bool claims_to_measure(const struct claim_set *s);
+/* The numbers of the last claims_measure, in the order of the claims and of their heads. */
+const struct claim_measure *claims_measures(const struct claim_set *s, size_t *ret_n);
+/* The heads, in the order of claims.toml. */
+const struct claim_attention *claims_attention_at(const struct claim_set *s, size_t i); /* NULL behind the last */
+
+/* ---- sums -------------------------------------------------------------------------------------------------------------------------- */
 
 /* Which claims are summed up. */
 struct claim_group {
@@ -116,5 +156,7 @@ struct claim_sum {
     const char *worst; /* the claim, or NULL */
 };
 struct claim_sum claims_sum(const struct claim_set *s, const struct claim_answer *answers, const struct claim_group *group);
+/* Of what was measured on some heads (NULL: on none). Errors are those of what was not fitted and misses. */
+struct claim_sum claims_sum_measured(const struct claim_set *s, const struct claim_attention *on);
 
 #endif

@@ -91,11 +91,11 @@ static const char *unit_of(const struct answer *a)
     const struct name *n = a->names[0];
     size_t length = strlen(n->text);
     if (strncmp(text, n->text, length) != 0 || text[length + strspn(text + length, " \t\r\n")]) return NULL;
+    if (n->source == FROM_STATISTIC) return "";
     return n->field ? n->field->unit : n->published[0]->unit;
 }
 
-/* `claim`: the unit that the answer must have, or NULL for a contradiction, which states its own. */
-static bool check_unit(const struct claim_set *s, struct answer *a, const char *claim, struct diags *diags)
+bool claims_check_unit(const struct claim_set *s, struct answer *a, const char *claim, struct diags *diags)
 {
     const struct toml_node *stated = toml_expect(s->doc, a->table, "unit", TOML_STRING, diags);
     const char *field = unit_of(a);
@@ -116,7 +116,7 @@ static bool check_unit(const struct claim_set *s, struct answer *a, const char *
 
 /* ---- one table --------------------------------------------------------------------------------------------------------------- */
 
-static bool read_mean(const struct claim_set *s, struct answer *a, struct diags *diags)
+bool claims_read_mean(const struct claim_set *s, struct answer *a, struct diags *diags)
 {
     const struct toml_node *node = toml_expect(s->doc, a->table, "mean", TOML_STRING, diags);
     if (!node) return !toml_get(a->table, "mean");
@@ -189,13 +189,13 @@ static bool compile(struct claim_set *s, struct answer *a, const char *unit, str
     bool ok = count_cases(s, a, diags);
     ok = check_published(s, a, published, diags) && ok;
     ok = check_set(s, a, diags) && ok;
-    return check_unit(s, a, unit, diags) && ok;
+    return claims_check_unit(s, a, unit, diags) && ok;
 }
 
-/* What the tables of claims and of contradictions share. `unit` as in check_unit. */
+/* What the tables of claims and of contradictions share. `unit` as in claims_check_unit. */
 static bool read_answer(struct claim_set *s, struct answer *a, const char *unit, struct diags *diags)
 {
-    bool ok = read_mean(s, a, diags);
+    bool ok = claims_read_mean(s, a, diags);
     ok = read_cases(s, a, diags) && ok;
     ok = read_set(s, a, diags) && ok;
     ok = read_flag(s, a, "skip_infeasible", &a->skip_infeasible, diags) && ok;
@@ -214,6 +214,7 @@ void answer_release(struct answer *a)
     }
     free(a->names);
     free(a->axes);
+    free(a->contexts);
     free(a->reason);
 }
 
@@ -239,8 +240,8 @@ static bool read_tag(const struct claim_set *s, const struct answer *a, struct c
 
 static bool read_claim(struct claim_set *s, const struct toml_node *table, struct diags *diags)
 {
-    static const char *const keys[] = {"value",     "unit",     "cases",         "mean",        "set",
-                                       "published", "headline", "contradiction", "unreachable", "skip_infeasible"};
+    static const char *const keys[] = {"value",         "unit",        "cases",           "mean",    "set", "published", "headline",
+                                       "contradiction", "unreachable", "skip_infeasible", "measured"};
     struct claim *c = claims_find(s, table->key);
     if (!c) return claims_no_such_id(s, table->key, toml_key_loc(s->doc, table), diags);
     struct answer *a = &s->answers[c - s->claims];
@@ -255,9 +256,11 @@ static bool read_claim(struct claim_set *s, const struct toml_node *table, struc
     const struct toml_node *unreachable = toml_expect(s->doc, table, "unreachable", TOML_STRING, diags);
     if (unreachable) a->unreachable = unreachable->string;
     bool value = toml_get(table, "value"), none = toml_get(table, "unreachable");
+    const struct toml_node *measured = toml_get(table, "measured");
+    if (measured) ok = claims_read_measured(s, c, measured, diags) && ok;
     if (none && (!unreachable || !*unreachable->string))
         ok = unreachable ? claims_error(s, toml_loc(s->doc, unreachable), NULL, diags, "unreachable: say why") : false;
-    if (value == none)
+    if (value == none && !(measured && !value))
         ok = claims_error(s, toml_key_loc(s->doc, table), "value = \"MACHINE.NAME\", or unreachable = \"why\"", diags, "%s",
                           value ? "a value and unreachable" : "neither a value nor unreachable");
     return ok;

@@ -5,6 +5,9 @@
  *     claims_bindings.c   [claims], [contradictions] -> bindings: an expression over places and published numbers, and its cases
  *     claims_names.c      the names in an expression
  *     claims_values.c     the number of a binding
+ *     claims_events.c     machines at event level
+ *     claims_attention.c  [attention] -> heads, and statistics measured on them
+ *     claims_measured.c   claims."X".measured -> bindings: an expression over statistics, on several heads
  *     claims_constants.c  [constants], [calibrate], and which claims depend on which constants
  *     claims_units.c      which units are the same
  *     claims.c            the set: open, answer, sum up
@@ -17,8 +20,10 @@
 #include "config/sweep_file.h"
 #include "space/expr.h"
 #include "space/space.h"
+#include "workload/generator.h"
+#include "workload/trace.h"
 
-enum { CLAIMS_CASES_MAX = 100000 };
+enum { CLAIMS_CASES_MAX = 100000, CLAIMS_CONTEXT_MAX = 1 << 24 };
 
 /* A model and the parameters in which it differs from its defaults. */
 struct machine {
@@ -40,13 +45,63 @@ struct place {
     struct binding *binding;
     struct sweep_file sweep;
     struct space *space;
-    struct spot *spots; /* space_count() of them */
-    double *constants;  /* the values that the points are made with, one a constant; NULL: as shipped */
+    struct spot *spots;     /* space_count() of them */
+    enum fidelity fidelity; /* of metrics, where the model has it */
+    double *constants;      /* the values that the points are made with, one a constant; NULL: as shipped */
     size_t n_constants;
 };
 
-/* A name in an expression: a number of a place or published numbers. */
-enum source { FROM_PARAMS, FROM_METRICS, FROM_EQUATIONS, FROM_ENTRY, FROM_PUBLISHED };
+/* What is measured on heads; `dse profile` prints the same. Names: statistic_names. */
+enum statistic {
+    STATISTIC_CENTERS,
+    STATISTIC_LARGE,
+    STATISTIC_ACTIVE,
+    STATISTIC_UPDATES,
+    STATISTIC_HIT_RATIO,
+    STATISTIC_TOP1,
+    STATISTIC_TOP1_PLUS_TOP2,
+    STATISTIC_FALSE_NEGATIVE,
+    STATISTIC_FALSE_POSITIVE,
+    STATISTIC_SOFTMAX_MSE,
+    STATISTIC_LINES_MSE,
+    STATISTIC_ATTENTION_ERROR,
+    STATISTIC_INSIDE,
+    STATISTIC_RECOMPUTED,
+    STATISTIC_WITHIN_1E_2,
+    STATISTIC_WITHIN_1E_1,
+    STATISTIC_LARGEST_DIFFERENCE,
+    STATISTIC_EXP_ERROR,
+    STATISTICS
+};
+extern const char *const statistic_names[]; /* closed by NULL */
+
+/* What they are found out by: each is run once for some heads, over all contexts that claims ask for. */
+enum run_kind { RUN_LOCALITY, RUN_RANGE, RUN_PARTIAL, RUN_NOTHING, RUN_KINDS };
+enum run_kind statistic_run(enum statistic s); /* RUN_NOTHING: takes no heads */
+
+/* A run: the statistics of its kind at each context. */
+struct run {
+    size_t *contexts, n;          /* growing */
+    double (*values)[STATISTICS]; /* NULL before */
+};
+
+/* [attention.NAME]: heads that claims are measured on. */
+struct attention {
+    struct claim_attention public;
+    const struct toml_node *table;
+    bool good; /* false: broken, and said so */
+    struct generator generator;
+    size_t heads; /* of the generator; 0: others */
+    struct trace *trace;
+    const struct dse_profile *profile; /* measured before: its points are the run, */
+    struct csv_table *range;           /* or the rows of a file of catalog/ranges */
+    size_t steps;                      /* measured before each context; 0: its second half */
+    char *source;
+    struct run runs[RUN_KINDS];
+};
+
+/* A name in an expression: a number of a place, published numbers, a statistic. */
+enum source { FROM_PARAMS, FROM_METRICS, FROM_EQUATIONS, FROM_ENTRY, FROM_PUBLISHED, FROM_STATISTIC };
 struct name {
     char *text;
     enum source source;
@@ -55,6 +110,7 @@ struct name {
     const struct field *ref;
     const struct claim **published; /* one, or one a case */
     size_t n_published;
+    enum statistic statistic;
     double value; /* what muParser reads */
 };
 
@@ -81,7 +137,20 @@ struct answer {
     struct case_axis *axes;
     size_t n_axes;
     uint64_t n_cases;
-    char *reason; /* of the last evaluation: why it had no number; or NULL */
+    bool measured;              /* its names are statistics and its cases contexts: */
+    size_t *contexts;           /* n_cases of them; NULL: statistics that take no heads */
+    const struct attention *on; /* what it is evaluated on now */
+    char *reason;               /* of the last evaluation: why it had no number; or NULL */
+};
+
+/* claims."X".measured */
+struct measured {
+    struct answer answer;
+    struct attention **on; /* n_on of them; NULL: statistics that take no heads */
+    const char **fitted;   /* of each: what of it was fitted to the claim; or NULL */
+    size_t n_on;
+    char *at;         /* "min of 512, 1024, 2048", "4096", "" */
+    const char *note; /* "" when there is none */
 };
 
 struct constant {
@@ -114,6 +183,12 @@ struct claim_set {
     size_t n_constants;
     size_t *fitted;
     size_t n_fitted;
+    struct attention **attention;
+    size_t n_attention;
+    struct measured *measured;
+    size_t n_measured;
+    struct claim_measure *measures; /* of the last claims_measure */
+    size_t n_measures;
     uint64_t *depends;     /* one a claim */
     const double *current; /* values of the constants to evaluate with; NULL: as shipped */
 };
@@ -123,6 +198,8 @@ bool claims_error(const struct claim_set *s, struct srcloc loc, const char *hint
     __attribute__((format(printf, 5, 6)));
 /* "did you mean ...?", or `otherwise`. The caller frees it. */
 char *claims_hint(const char *word, const char *const *names, size_t n, const char *otherwise);
+/* How the published number and ours compare, whatever the claim's kind. */
+enum claim_verdict claims_compare(const struct claim *c, double ours);
 
 /* claims_rows.c: read data_dir/models/NAME/claims.csv. */
 bool claims_read_rows(struct claim_set *s, struct diags *diags);
@@ -151,6 +228,9 @@ const char *spot_metrics(const struct place *p, struct spot *spot);
 void spot_equations(const struct place *p, struct spot *spot);
 void place_free(struct place *p);
 
+/* Forget the points that are at hand. */
+void place_drop(struct place *p);
+
 /* claims_names.c: compile a->value; names become a->names. NULL with errors. */
 struct expr *claims_compile(struct claim_set *s, struct answer *a, const struct toml_node *published, struct diags *diags);
 
@@ -158,9 +238,37 @@ struct expr *claims_compile(struct claim_set *s, struct answer *a, const struct 
 bool claims_read_bindings(struct claim_set *s, struct diags *diags);
 bool claims_read_contradictions(struct claim_set *s, struct diags *diags);
 void answer_release(struct answer *a);
+/* The key `mean` of a->table. */
+bool claims_read_mean(const struct claim_set *s, struct answer *a, struct diags *diags);
+/* The key `unit` of a->table, and whether the compiled value has the unit `claim` (NULL: of a contradiction, which states its own). */
+bool claims_check_unit(const struct claim_set *s, struct answer *a, const char *claim, struct diags *diags);
 
 /* claims_values.c: the number with the set's current constants, NaN with a->reason. */
 double answer_value(struct claim_set *s, struct answer *a);
+
+/* claims_attention.c */
+bool claims_read_attention(struct claim_set *s, struct diags *diags);
+struct attention *claims_attention(const struct claim_set *s, const char *name);
+/* Ask for a statistic, named at `value`, at a context, given at `at`. False with an error when these heads cannot give it. */
+bool attention_want(const struct claim_set *s, struct attention *a, enum statistic statistic, size_t context, struct srcloc value,
+                    struct srcloc at, struct diags *diags);
+/* Runs of many heads, told as one progress. */
+struct measure_progress {
+    void (*tell)(void *user, double share); /* or NULL */
+    void *user;
+    double done, now, all; /* in the unit of attention_work */
+};
+/* Run what was asked for. False with errors. */
+bool attention_run(struct attention *a, struct measure_progress *progress, struct diags *diags);
+/* How much work that is, for progress alone. */
+double attention_work(const struct attention *a);
+/* A statistic that was asked for and run; NaN when there is none. a and context: NULL and 0 for one that takes no heads. */
+double attention_value(const struct attention *a, enum statistic statistic, size_t context);
+void attention_free(struct attention *a);
+
+/* claims_measured.c: the key `measured` of a claim. */
+bool claims_read_measured(struct claim_set *s, const struct claim *c, const struct toml_node *table, struct diags *diags);
+void measured_release(struct measured *m);
 
 /* claims_constants.c */
 bool claims_read_constants(struct claim_set *s, struct diags *diags);

@@ -211,7 +211,7 @@ struct place *claims_place(struct claim_set *s, struct machine *m, const struct 
     return p;
 }
 
-static void drop_spots(struct place *p)
+void place_drop(struct place *p)
 {
     for (uint64_t i = 0; p->spots && i < space_count(p->space); i++) {
         free(p->spots[i].params);
@@ -224,7 +224,7 @@ static void drop_spots(struct place *p)
 void place_free(struct place *p)
 {
     if (!p) return;
-    drop_spots(p);
+    place_drop(p);
     free(p->spots);
     space_free(p->space);
     binding_free(p->binding);
@@ -274,7 +274,7 @@ void place_update(const struct claim_set *s, struct place *p)
         changed |= give_constant(p, c, &p->constants[i], s->current ? s->current[i] : c->public.shipped);
     }
     if (!changed) return;
-    drop_spots(p);
+    place_drop(p);
     space_free(p->space);
     struct diags none; /* the same binding made a space before */
     diags_init(&none);
@@ -297,9 +297,13 @@ const char *spot_metrics(const struct place *p, struct spot *spot)
     if (spot->metrics || spot->infeasible) return spot->infeasible;
     spot->infeasible = model->check ? model->check(spot->params) : NULL;
     if (spot->infeasible) return spot->infeasible;
+    struct sim_options options = {.events_max = RUNNER_EVENTS_MAX};
+    struct runner *r = runner_new(p->fidelity, &options);
     spot->metrics = xcalloc(1, model->metrics_size);
-    model->estimate(spot->params, spot->metrics, NULL);
-    return NULL;
+    if (runner_run(r, model, spot->params, spot->metrics, NULL) != RUN_DONE)
+        spot->infeasible = "its event level failed, which is a bug of the model; `dse eval` tells why";
+    runner_free(r);
+    return spot->infeasible;
 }
 
 void spot_equations(const struct place *p, struct spot *spot)

@@ -1,4 +1,4 @@
-/* The names in an expression: numbers of machines, and published numbers. */
+/* The names in an expression: numbers of machines, published numbers, and statistics of heads. */
 #include "analysis/claims_internal.h"
 
 #include "base/xalloc.h"
@@ -148,12 +148,34 @@ static double *find_published(struct scope *in, const char *text, struct srcloc 
     return NULL;
 }
 
+/* ---- statistics -------------------------------------------------------------------------------------------------------------- */
+
+static double *find_statistic(struct scope *in, const char *text, struct srcloc loc, struct diags *diags)
+{
+    size_t i = 0;
+    while (i < STATISTICS && strcmp(statistic_names[i], text) != 0) i++;
+    if (i == STATISTICS) {
+        struct text all;
+        text_init(&all);
+        for (size_t k = 0; k < STATISTICS; k++) text_addf(&all, "%s%s", k ? ", " : "one of ", statistic_names[k]);
+        char *hint = claims_hint(text, statistic_names, STATISTICS, all.s);
+        claims_error(in->set, loc, hint, diags, "there is no statistic \"%s\"", text);
+        free(hint);
+        text_release(&all);
+        return NULL;
+    }
+    struct name *n = add_name(in->answer, text, FROM_STATISTIC);
+    n->statistic = (enum statistic)i;
+    return &n->value;
+}
+
 static double *find_name(void *context, const char *text, struct srcloc loc, const char *source_text, struct diags *diags)
 {
     struct scope *in = context;
     (void)source_text; /* claims_error quotes the set's own */
     for (size_t i = 0; i < in->answer->n_names; i++)
         if (strcmp(in->answer->names[i]->text, text) == 0) return &in->answer->names[i]->value;
+    if (in->answer->measured) return find_statistic(in, text, loc, diags);
     return strchr(text, '.') ? find_machine_number(in, text, loc, diags) : find_published(in, text, loc, diags);
 }
 

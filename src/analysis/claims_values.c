@@ -51,6 +51,7 @@ static double missing(struct answer *a, const struct name *n, const struct spot 
 /* The number of a name in a case; NaN with a->reason. *ret_infeasible: because of a machine that cannot be built. */
 static double name_value(struct answer *a, const struct name *n, uint64_t i, bool *ret_infeasible)
 {
+    if (n->source == FROM_STATISTIC) return attention_value(a->on, n->statistic, a->contexts ? a->contexts[i] : 0);
     if (!n->place) return n->published[n->n_published > 1 ? i : 0]->value;
     struct spot *spot = place_spot(n->place, spot_index(a, n->place, i));
     const void *object = spot->params;

@@ -61,6 +61,41 @@ char *text_detach(struct text *t)
     return s;
 }
 
+/* ---- characters ----------------------------------------------------------------------------------------------------------- */
+
+size_t text_utf8_length(const char *text, size_t n)
+{
+    const unsigned char *s = (const unsigned char *)text;
+    if (s[0] < 0x80) return 1;
+    size_t length = s[0] >= 0xC2 && s[0] < 0xE0 ? 2 : s[0] >= 0xE0 && s[0] < 0xF0 ? 3 : s[0] >= 0xF0 && s[0] < 0xF5 ? 4 : 0;
+    if (length > n) return 0;
+    for (size_t i = 1; i < length; i++)
+        if ((s[i] & 0xC0) != 0x80) return 0;
+    bool overlong = (s[0] == 0xE0 && s[1] < 0xA0) || (s[0] == 0xF0 && s[1] < 0x90);
+    bool no_character = (s[0] == 0xED && s[1] >= 0xA0) || (s[0] == 0xF4 && s[1] >= 0x90);
+    return overlong || no_character ? 0 : length;
+}
+
+void text_add_json(struct text *t, const char *s)
+{
+    const size_t n = strlen(s);
+    text_add(t, "\"");
+    for (size_t i = 0, length; i < n; i += length ? length : 1) {
+        length = text_utf8_length(s + i, n - i);
+        if (length == 0)
+            text_add(t, "\xEF\xBF\xBD");
+        else if (s[i] == '"' || s[i] == '\\')
+            text_addf(t, "\\%c", s[i]);
+        else if (s[i] == '\n')
+            text_add(t, "\\n");
+        else if ((unsigned char)s[i] < ' ' || s[i] == 0x7f)
+            text_addf(t, "\\u%04x", (unsigned)s[i]);
+        else
+            text_add_bytes(t, s + i, length);
+    }
+    text_add(t, "\"");
+}
+
 /* Edit distance with transpositions of neighbours, cut off above `limit`. Words longer than 63 characters are never near. */
 static size_t edit_distance(const char *a, const char *b, size_t limit)
 {

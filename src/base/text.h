@@ -21,6 +21,11 @@ void text_addf(struct text *t, const char *fmt, ...) __attribute__((format(print
 /* Hand the string over to the caller, who frees it; t is empty again. */
 char *text_detach(struct text *t);
 
+/* Bytes of the UTF-8 character at s[0..n), n > 0; 0 when it is none. */
+size_t text_utf8_length(const char *s, size_t n);
+/* A string as JSON has it, in quotes. Bytes that are not UTF-8 become U+FFFD. */
+void text_add_json(struct text *t, const char *s);
+
 /* The name among names[0..n) that a user most likely meant by `word` (edit distance, at most a third of the word's length plus one),
  * or NULL. */
 const char *text_nearest(const char *word, const char *const *names, size_t n);

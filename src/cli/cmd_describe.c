@@ -4,6 +4,7 @@
 #include "cli/model_find.h"
 #include "cli/output.h"
 #include "config/bind.h"
+#include "model/fidelity.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -41,17 +42,20 @@ static void put_params(const struct binding *b, enum output_format format)
     output_end(o);
 }
 
-/* Metrics, or equations: `what` heads the column of names. */
-static void put_outputs(const struct schema *s, const char *what, enum output_format format)
+/* Metrics, with what [requests] of a sweep takes their mean over, or equations. */
+static void put_outputs(const struct schema *s, bool metrics, enum output_format format)
 {
-    const char *const columns[] = {what, "UNIT", "BETTER", "WHAT", "SOURCE"};
-    static const char *const better[] = {[DSE_NEITHER] = "", [DSE_LESS] = "less", [DSE_MORE] = "more"};
-    struct output *o = output_new(stdout, format, columns, sizeof columns / sizeof *columns);
+    static const char *const of_metrics[] = {"METRIC", "UNIT", "BETTER", "MEAN", "WHAT", "SOURCE"},
+                             *const of_equations[] = {"EQUATION", "UNIT", "BETTER", "WHAT", "SOURCE"},
+                             *const better[] = {[DSE_NEITHER] = "", [DSE_LESS] = "less", [DSE_MORE] = "more"};
+    struct output *o = metrics ? output_new(stdout, format, of_metrics, sizeof of_metrics / sizeof *of_metrics)
+                               : output_new(stdout, format, of_equations, sizeof of_equations / sizeof *of_equations);
     for (size_t i = 0; i < s->n; i++) {
         const struct field *f = &s->fields[i];
         output_text(o, f->name);
         output_text(o, f->unit);
         output_text(o, better[f->better]);
+        if (metrics) output_text(o, mean_name(f->mean));
         output_text(o, f->without ? "has no meaning here: NULL" : f->doc);
         output_text(o, f->source);
     }
@@ -91,18 +95,18 @@ static int run(const struct invocation *in)
         b = binding_new(m, catalog, catalog_data_dir(), in->diags);
     bool only_metrics = option_has(in, "metrics"), only_equations = option_has(in, "equations");
     if (b && format == OUTPUT_TABLE) {
-        printf("%s, version %d\n%s\n\n", m->desc->title, m->desc->version, m->desc->cite);
+        printf("%s, version %d\n%s\nFidelities: %s\n\n", m->desc->title, m->desc->version, m->desc->cite, fidelities_text(m->desc));
         put_params(b, format);
         printf("\n");
-        put_outputs(&m->metrics, "METRIC", format);
+        put_outputs(&m->metrics, true, format);
         if (m->equations.n) {
             printf("\nBy `dse eval %s --equations`, and stored by no sweep:\n", m->desc->name);
-            put_outputs(&m->equations, "EQUATION", format);
+            put_outputs(&m->equations, false, format);
         }
         print_trends(m);
         print_calibrated(b);
     } else if (b && (only_metrics || only_equations)) {
-        put_outputs(only_metrics ? &m->metrics : &m->equations, only_metrics ? "METRIC" : "EQUATION", format);
+        put_outputs(only_metrics ? &m->metrics : &m->equations, only_metrics, format);
     } else if (b) {
         put_params(b, format);
     }

@@ -2,61 +2,62 @@
 #include "base/text.h"
 #include "base/xalloc.h"
 #include "cli/command.h"
+#include "cli/eval_events.h"
+#include "cli/interrupt.h"
 #include "cli/model_find.h"
 #include "cli/output.h"
-#include "space/space.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-/* A point: the space of one model in which nothing varies. */
-struct point {
+/* A point, and what a model says of it. */
+struct answer {
     struct catalog *catalog;
-    struct binding *binding;
-    struct sweep_file sweep;
-    struct space *space;
-    void *metrics;
+    enum fidelity fidelity;
+    struct design_point point;
+    void *closed; /* at event level, the metrics of the closed form; NULL else, and where the point is infeasible */
+    struct events_run events;
     struct dse_breakdown breakdown;
-    const char *reason; /* why it is infeasible, or NULL */
 };
 
-static bool bind_options(const struct invocation *in, struct binding *b)
+static bool bind_point(struct answer *a, const struct invocation *in, const struct model *model)
 {
-    bool ok = true;
+    const char **assignments = xcalloc(in->n_options, sizeof *assignments);
+    size_t n = 0;
     for (size_t i = 0; i < in->n_options; i++)
-        if (strcmp(in->options[i].row->name, "set") == 0) ok = binding_set_text(b, in->options[i].argument, in->diags) && ok;
-    return binding_finish(b, in->diags) && ok;
+        if (strcmp(in->options[i].row->name, "set") == 0) assignments[n++] = in->options[i].argument;
+    bool ok = design_point_init(&a->point, model, a->catalog, assignments, n, in->diags);
+    free(assignments);
+    return ok;
 }
 
-/* Expects *p zeroed; release it whatever comes back. */
-static bool point_init(struct point *p, const struct invocation *in)
+static bool carry_out(struct answer *a, const struct invocation *in)
+{
+    struct design_point *p = &a->point;
+    if (p->reason) return true;
+    p->model->desc->estimate(p->params, p->metrics, &a->breakdown);
+    if (a->fidelity == FIDELITY_CLOSED_FORM) return true;
+    a->closed = p->metrics;
+    p->metrics = xcalloc(1, p->model->desc->metrics_size);
+    return events_run(&a->events, in, p, &a->breakdown);
+}
+
+/* Expects *a zeroed; release it whatever comes back. */
+static bool answer_init(struct answer *a, const struct invocation *in, enum output_format format)
 {
     const struct model *model = model_find(in, in->operands[0]);
-    if (!model || !(p->catalog = open_catalog(in))) return false;
-    const char *fidelity = option_get(in, "fidelity");
-    if (fidelity && strcmp(fidelity, "closed-form") != 0) {
-        usage_error(in, "model %s has no fidelity \"%s\"; it has: closed-form", model->desc->name, fidelity);
-        return false;
-    }
-    p->binding = binding_new(model, p->catalog, catalog_data_dir(), in->diags);
-    if (!p->binding || !bind_options(in, p->binding)) return false;
-    p->sweep = (struct sweep_file){.bindings = &p->binding, .n_models = 1};
-    p->space = space_new(&p->sweep, 0, 1, in->diags);
-    if (!p->space) return false;
-    const void *params = space_fixed(p->space);
-    p->metrics = xcalloc(1, model->desc->metrics_size);
-    p->reason = model->desc->check ? model->desc->check(params) : NULL;
-    if (!p->reason) model->desc->estimate(params, p->metrics, &p->breakdown);
-    return true;
+    if (!model || !fidelity_parse(in, model->desc, &a->fidelity) || !events_options_allowed(in, a->fidelity, format)) return false;
+    a->catalog = open_catalog(in);
+    return a->catalog && bind_point(a, in, model) && carry_out(a, in);
 }
 
-static void point_release(struct point *p)
+static void answer_release(struct answer *a)
 {
-    space_free(p->space);
-    binding_free(p->binding);
-    catalog_free(p->catalog);
-    free(p->metrics);
+    events_run_release(&a->events);
+    design_point_release(&a->point);
+    catalog_free(a->catalog);
+    free(a->closed);
 }
 
 /* A metric without meaning, or not known at this point. */
@@ -79,39 +80,64 @@ static void put_value(struct output *o, const struct field *f, const void *objec
         output_text(o, value_text(f, v, buf));
 }
 
-static void put_vertical(struct output *o, const struct field *f, const void *object)
+static void put_short(struct output *o, const struct field *f, const void *object)
 {
     char buf[TEXT_NUMBER_MAX];
     struct value v = field_get(f, object);
-    output_text(o, f->name);
     if (is_null(f, v))
         output_text(o, NULL);
     else if (f->type == DSE_TYPE_F64 && isfinite(v.f64))
         output_text(o, text_short_number(buf, v.f64));
     else
         output_text(o, value_text(f, v, buf));
+}
+
+/* A line for people; at event level with the value of the closed form (object NULL: it has none). */
+static void put_vertical(struct output *o, const struct answer *a, const struct field *f, const void *object, const void *closed)
+{
+    output_text(o, f->name);
+    put_short(o, f, object);
+    if (a->closed && closed)
+        put_short(o, f, closed);
+    else if (a->closed)
+        output_text(o, NULL);
     output_text(o, f->unit);
     output_text(o, f->doc);
 }
 
 /* For people: one line a metric, and a line for each parameter that was given. */
-static bool print_table(const struct point *p)
+static void print_table(const struct answer *a)
 {
-    const struct model *model = p->binding->model;
-    struct output *o = output_new(stdout, OUTPUT_TABLE, (const char *const[]){"NAME", "VALUE", "UNIT", "WHAT"}, 4);
+    static const char *const columns[] = {"NAME", "VALUE", "UNIT", "WHAT"}, *const both[] = {"NAME", "EVENT LEVEL", "CLOSED FORM",
+                                                                                             "UNIT", "WHAT"};
+    const struct design_point *p = &a->point;
+    const struct model *model = p->model;
+    struct output *o = a->closed ? output_new(stdout, OUTPUT_TABLE, both, 5) : output_new(stdout, OUTPUT_TABLE, columns, 4);
     for (size_t i = 0; i < model->params.n; i++)
-        if (p->binding->given[i].is_given) put_vertical(o, &model->params.fields[i], space_fixed(p->space));
-    for (size_t i = 0; !p->reason && i < model->metrics.n; i++) put_vertical(o, &model->metrics.fields[i], p->metrics);
-    return output_end(o);
+        if (p->binding->given[i].is_given) put_vertical(o, a, &model->params.fields[i], p->params, NULL);
+    for (size_t i = 0; !p->reason && i < model->metrics.n; i++)
+        put_vertical(o, a, &model->metrics.fields[i], p->metrics, a->closed);
+    output_end(o);
+}
+
+/* And what the run tells. */
+static void print_run(const struct answer *a)
+{
+    if (sim_notes(runner_sim(a->events.runner))) {
+        putchar('\n');
+        events_print_notes(&a->events, OUTPUT_TABLE);
+    }
+    putchar('\n');
+    events_print_resources(&a->events, OUTPUT_TABLE);
 }
 
 /* The quantities of the model's equations at this point, feasible or not. */
-static bool print_equations(const struct point *p, enum output_format format)
+static void print_equations(const struct design_point *p, enum output_format format)
 {
     static const char *const columns[] = {"NAME", "VALUE", "UNIT", "WHAT", "SOURCE"};
-    const struct model *model = p->binding->model;
+    const struct model *model = p->model;
     void *equations = xcalloc(1, model->desc->equations_size);
-    model->desc->equate(space_fixed(p->space), equations);
+    model->desc->equate(p->params, equations);
     struct output *o = output_new(stdout, format, columns, sizeof columns / sizeof *columns);
     for (size_t i = 0; i < model->equations.n; i++) {
         const struct field *f = &model->equations.fields[i];
@@ -125,42 +151,45 @@ static bool print_equations(const struct point *p, enum output_format format)
         output_text(o, f->source);
     }
     free(equations);
-    return output_end(o);
+    output_end(o);
 }
 
 /* For programs: one row with every parameter and metric. */
-static bool print_row(const struct point *p, enum output_format format)
+static void print_row(const struct answer *a, enum output_format format)
 {
-    const struct model *model = p->binding->model;
+    const struct design_point *p = &a->point;
+    const struct model *model = p->model;
     size_t n = 0;
-    const char **names = xcalloc(model->params.n + model->metrics.n + 2, sizeof *names);
+    const char **names = xcalloc(model->params.n + model->metrics.n + 3, sizeof *names);
     names[n++] = "status";
     names[n++] = "reason";
     for (size_t i = 0; i < model->params.n; i++) names[n++] = model->params.fields[i].name;
     for (size_t i = 0; i < model->metrics.n; i++) names[n++] = model->metrics.fields[i].name;
+    names[n++] = "fidelity";
     struct output *o = output_new(stdout, format, names, n);
     free(names);
     output_text(o, p->reason ? "infeasible" : "ok");
     output_text(o, p->reason);
-    for (size_t i = 0; i < model->params.n; i++) put_value(o, &model->params.fields[i], space_fixed(p->space));
+    for (size_t i = 0; i < model->params.n; i++) put_value(o, &model->params.fields[i], p->params);
     for (size_t i = 0; i < model->metrics.n; i++) {
         if (p->reason)
             output_text(o, NULL);
         else
             put_value(o, &model->metrics.fields[i], p->metrics);
     }
-    return output_end(o);
+    output_text(o, fidelity_names[a->fidelity]);
+    output_end(o);
 }
 
-static bool print_breakdown(const struct point *p, enum output_format format)
+static void print_breakdown(const struct dse_breakdown *b, enum output_format format)
 {
     static const char *const columns[] = {"part", "depth", "time_us", "share", "dram_mib", "gop", "energy_mj", "bound"};
     double total = 0;
-    for (int i = 0; i < p->breakdown.n; i++)
-        if (p->breakdown.part[i].depth == 0) total += p->breakdown.part[i].time_us;
+    for (int i = 0; i < b->n; i++)
+        if (b->part[i].depth == 0) total += b->part[i].time_us;
     struct output *o = output_new(stdout, format, columns, sizeof columns / sizeof *columns);
-    for (int i = 0; i < p->breakdown.n; i++) {
-        const struct dse_part *part = &p->breakdown.part[i];
+    for (int i = 0; i < b->n; i++) {
+        const struct dse_part *part = &b->part[i];
         char *name = xasprintf("%*s%s", format == OUTPUT_TABLE ? 2 * part->depth : 0, "", part->name);
         output_text(o, name);
         output_i64(o, part->depth);
@@ -172,29 +201,88 @@ static bool print_breakdown(const struct point *p, enum output_format format)
         output_text(o, part->bound);
         free(name);
     }
-    return output_end(o);
+    output_end(o);
+}
+
+/* ---- what is printed ---------------------------------------------------------------------------------------------------------- */
+
+static void show_equations(const struct answer *a, enum output_format format)
+{
+    if (a->point.model->desc->equate)
+        print_equations(&a->point, format);
+    else
+        fprintf(stderr, "dse: model %s has no equations beside its metrics\n", a->point.model->desc->name);
+}
+
+static void show_breakdown(const struct answer *a, enum output_format format)
+{
+    print_breakdown(&a->breakdown, format);
+}
+
+static void show_gantt(const struct answer *a, enum output_format format)
+{
+    (void)format;
+    fputs(a->events.chart, stdout);
+}
+
+static void show_notes(const struct answer *a, enum output_format format)
+{
+    events_print_notes(&a->events, format);
+}
+
+static void show_resources(const struct answer *a, enum output_format format)
+{
+    events_print_resources(&a->events, format);
+}
+
+/* What an option asks for in place of the metrics. */
+static const struct section {
+    const char *option;
+    bool feasible, events; /* only of a feasible point, of a run at event level */
+    void (*show)(const struct answer *a, enum output_format format);
+} sections[] = {
+    {"equations", false, false, show_equations}, {"breakdown", true, false, show_breakdown}, {"gantt", true, true, show_gantt},
+    {"notes", true, true, show_notes},           {"resources", true, true, show_resources},
+};
+enum { SECTIONS = sizeof sections / sizeof *sections };
+
+static bool can_show(const struct answer *a, const struct section *s)
+{
+    return (!s->feasible || !a->point.reason) && (!s->events || a->events.runner);
+}
+
+/* For programs, one table: the first that is asked for. For people, all that are, with a line between them; without such an option the metrics
+ * and, of a run, its notes and resources. */
+static void print(const struct answer *a, const struct invocation *in, enum output_format format)
+{
+    int shown = 0;
+    for (int i = 0; i < SECTIONS; i++) {
+        if (!option_has(in, sections[i].option) || !can_show(a, &sections[i]) || (shown && format != OUTPUT_TABLE)) continue;
+        if (shown++) putchar('\n');
+        sections[i].show(a, format);
+    }
+    if (shown) return;
+    if (format != OUTPUT_TABLE)
+        print_row(a, format);
+    else
+        print_table(a);
+    if (format == OUTPUT_TABLE && a->events.runner) print_run(a);
 }
 
 static int run(const struct invocation *in)
 {
-    struct point p = {0};
+    struct answer a = {0};
     enum output_format format;
     int status = 2;
-    if (!output_parse_format(in, &format) || !point_init(&p, in)) goto out;
-    if (p.reason) fprintf(stderr, "dse: this point is infeasible: %s\n", p.reason);
-    if (option_has(in, "equations") && !p.binding->model->desc->equate)
-        fprintf(stderr, "dse: model %s has no equations beside its metrics\n", p.binding->model->desc->name);
-    else if (option_has(in, "equations"))
-        print_equations(&p, format);
-    else if (option_has(in, "breakdown") && !p.reason)
-        print_breakdown(&p, format);
-    else if (format == OUTPUT_TABLE)
-        print_table(&p);
-    else
-        print_row(&p, format);
-    status = 0;
-out:
-    point_release(&p);
+    if (output_parse_format(in, &format) && answer_init(&a, in, format)) {
+        if (a.point.reason) fprintf(stderr, "dse: this point is infeasible: %s\n", a.point.reason);
+        print(&a, in, format);
+        status = 0;
+    } else if (a.events.stopped) {
+        fprintf(stderr, "dse: stopped\n");
+        status = INTERRUPTED_STATUS;
+    }
+    answer_release(&a);
     return status;
 }
 
@@ -207,7 +295,14 @@ const struct command command_eval = {
             {'s', "set", "NAME=VALUE", "give a parameter; any number of times"},
             {'b', "breakdown", NULL, "time, bytes, operations, energy and bound of each part"},
             {'e', "equations", NULL, "what the model's equations give at this point and no sweep stores"},
-            {0, "fidelity", "F", "closed-form"},
+            {0, "fidelity", "F", "closed-form or event-level (default: closed-form)"},
+            {'t', "timeline", "OUT.json", "event level: what every resource did when, for ui.perfetto.dev"},
+            {'g', "gantt", NULL, "event level: the same as a chart in the terminal"},
+            {0, "from", "US", "of the chart: its begin in microseconds"},
+            {0, "to", "US", "and its end"},
+            {'r', "resources", NULL, "event level: time busy, stalled and idle of each resource"},
+            {0, "notes", NULL, "event level: what the model noted about the run"},
+            {'i', "ideal", "WHAT", "event level without fifos, refresh, dram, draws, sync, or all of these causes"},
             OPTION_FORMAT,
             OPTION_CATALOG,
             {0},
@@ -218,6 +313,9 @@ const struct command command_eval = {
         "  dse eval lad --set tiles=8 --set context=4096\n"
         "  dse eval lad --set llm=llama3-8b --breakdown\n"
         "  dse eval lad --equations\n"
+        "  dse eval lad --fidelity event-level --timeline lad.json\n"
+        "  dse eval lad --fidelity event-level --gantt --from 100 --to 120\n"
+        "  dse eval lad --fidelity event-level --ideal refresh,dram\n"
         "  dse eval lad --format json\n",
     .min_operands = 1,
     .max_operands = 1,

@@ -4,6 +4,7 @@
 #include "cli/command.h"
 #include "cli/output.h"
 #include "desc/schema.h"
+#include "model/fidelity.h"
 #include "model/registry.h"
 
 #include <dirent.h>
@@ -15,12 +16,14 @@ static void list_models(enum output_format format)
 {
     size_t n;
     const struct model *models = registry_models(&n);
-    struct output *o = output_new(stdout, format, (const char *const[]){"MODEL", "WHAT", "PARAMETERS", "METRICS", "SOURCE"}, 5);
+    struct output *o =
+        output_new(stdout, format, (const char *const[]){"MODEL", "WHAT", "PARAMETERS", "METRICS", "FIDELITIES", "SOURCE"}, 6);
     for (size_t i = 0; i < n; i++) {
         output_text(o, models[i].desc->name);
         output_text(o, models[i].desc->title);
         output_i64(o, (int64_t)models[i].params.n);
         output_i64(o, (int64_t)models[i].metrics.n);
+        output_text(o, fidelities_text(models[i].desc));
         output_text(o, models[i].desc->cite);
     }
     output_end(o);

@@ -1,5 +1,6 @@
 /* dse merge: databases of shards, or of different sweeps, into one. */
 #include "cli/command.h"
+#include "store/query.h"
 #include "sweep/goal.h"
 
 #include <stdlib.h>
@@ -29,11 +30,29 @@ static bool compute_fronts(const char *db, struct diags *diags)
     return ok;
 }
 
+/* Runs that have all their points and whose front is still to be refined. */
+static bool say_unrefined(const char *db, struct diags *diags)
+{
+    struct reader *r = reader_open(db, diags);
+    struct query *q =
+        r ? query_new(r,
+                      "SELECT sweep FROM run WHERE fidelity = 'refine' AND status <> 'done' AND done = planned AND shard IS NULL",
+                      (struct srcloc){0}, diags)
+          : NULL;
+    int status = q ? 1 : -1;
+    while (status > 0 && (status = query_step(q, diags)) > 0)
+        fprintf(stderr, "dse: the front of %s is to be refined yet: run its sweep file with -o %s\n", query_text(q, 0), db);
+    query_free(q);
+    reader_close(r);
+    return status == 0;
+}
+
 static int run(const struct invocation *in)
 {
     const char *out = in->operands[0];
     bool ok = store_merge(out, in->operands + 1, in->n_operands - 1, in->diags) && compute_fronts(out, in->diags);
     if (ok) fprintf(stderr, "dse: merged %zu databases into %s\n", in->n_operands - 1, out);
+    ok = ok && say_unrefined(out, in->diags);
     return ok ? 0 : 1;
 }
 

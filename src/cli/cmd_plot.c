@@ -1,12 +1,16 @@
 /* dse plot: a figure file and a database in; a picture out. */
+#include "base/text.h"
 #include "base/xalloc.h"
 #include "cli/command.h"
+#include "cli/figure_feed.h"
 #include "cli/front_table.h"
-#include "figure/figure.h"
+#include "cli/query_print.h"
 
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 /* The size of the terminal on stdout, or 100 x 30. */
@@ -18,55 +22,84 @@ static void terminal_size(int *ret_width, int *ret_height)
     *ret_height = known ? w.ws_row - 2 : 30;
 }
 
-/* The database named, or that of the figure's sweep. NULL with an error; the caller frees it. */
-static char *find_database(const struct invocation *in, const struct figure *f)
+/* The rows of the figure's query as CSV. */
+static bool write_data(const struct figure *f, struct reader *r, const char *path, struct diags *diags)
 {
-    if (in->n_operands > 1) return xstrdup(in->operands[1]);
-    if (!figure_sweep(f)) {
-        usage_error(in, "%s does not say which sweep feeds it: name the database", in->operands[0]);
-        return NULL;
+    struct query *q = query_new(r, figure_sql(f), (struct srcloc){0}, diags);
+    char *csv = NULL;
+    size_t n = 0;
+    FILE *memory = open_memstream(&csv, &n);
+    bool ok = q && memory && query_print(q, OUTPUT_CSV, memory, diags);
+    if (memory) fclose(memory);
+    ok = ok && text_write_file(path, csv, n, diags);
+    free(csv);
+    query_free(q);
+    return ok;
+}
+
+/* Draw from the database named, or that of the figure's sweep, or from the computed tables alone. */
+static bool draw(const struct invocation *in, const struct figure *f, const char *db, const struct catalog *catalog)
+{
+    struct figure_feed feed;
+    bool ok = figure_feed_open(&feed, db, catalog, in->diags);
+    if (ok && option_has(in, "terminal")) {
+        int width, height;
+        terminal_size(&width, &height);
+        ok = figure_render_terminal(f, feed.reader, width, height, stdout, in->diags);
+    } else if (ok) {
+        const char *given = option_get(in, "output");
+        char *out = given ? xstrdup(given) : figure_path(db ? db : "results/", figure_name(f), "png");
+        if (!given && !db && mkdir("results", 0777) != 0 && errno != EEXIST)
+            ok = diags_runtime(in->diags, "results", "cannot make the directory: %s", strerror(errno));
+        ok = ok && figure_render(f, feed.reader, out, in->diags);
+        if (ok) fprintf(stderr, "dse: figure %s\n", out);
+        free(out);
     }
-    char *db = xasprintf("results/%s.db", figure_sweep(f));
-    if (access(db, F_OK) == 0) return db;
-    diags_runtime(in->diags, db, "is not there; `dse sweep sweeps/%s.toml` makes it", figure_sweep(f));
-    free(db);
-    return NULL;
+    if (ok && option_get(in, "gnuplot-script"))
+        ok = figure_write_script(f, feed.reader, option_get(in, "gnuplot-script"), in->diags);
+    if (ok && option_get(in, "data")) ok = write_data(f, feed.reader, option_get(in, "data"), in->diags);
+    figure_feed_close(&feed);
+    return ok;
 }
 
 static int run(const struct invocation *in)
 {
     struct figure *f = figure_read(in->operands[0], in->diags);
-    if (!f) return 2;
-    char *db = find_database(in, f);
-    bool ok = db != NULL;
-    if (ok && option_has(in, "terminal")) {
-        int width, height;
-        terminal_size(&width, &height);
-        ok = figure_render_terminal(f, db, width, height, stdout, in->diags);
-    } else if (ok) {
-        const char *given = option_get(in, "output");
-        char *out = given ? xstrdup(given) : figure_path(db, figure_name(f), "png");
-        ok = figure_render(f, db, out, in->diags);
-        if (ok) fprintf(stderr, "dse: figure %s\n", out);
-        free(out);
+    struct catalog *catalog = f && figure_options(in, f) ? open_catalog(in) : NULL;
+    int status = 2;
+    if (catalog) {
+        char *db = NULL;
+        bool ok = true;
+        if (in->n_operands > 1)
+            db = xstrdup(in->operands[1]);
+        else
+            ok = figure_feed_database(in->operands[0], f, "results", false, &db, in->diags);
+        status = ok && draw(in, f, db, catalog) ? 0 : 1;
+        free(db);
     }
-    free(db);
+    catalog_free(catalog);
     figure_free(f);
-    return ok ? 0 : 1;
+    return status;
 }
 
 const struct command command_plot = {
     .name = "plot",
     .operands = "FIGURE.toml [DB]",
-    .summary = "draw a figure from a database",
+    .summary = "draw a figure, running the sweep that feeds it if need be",
     .options =
         (const struct option_row[]){
-            {'o', "output", "FILE", "the picture: .png, .svg or .pdf (default: a .png beside the database)"},
+            {'o', "output", "FILE", "the picture: .png, .svg or .pdf (default: a .png beside the database, or in results)"},
             {'t', "terminal", NULL, "draw into the terminal"},
+            OPTIONS_FIGURE,
+            {0, "gnuplot-script", "FILE", "write gnuplot's commands, to be edited, and their points to FILE.dat"},
+            {0, "data", "FILE", "write the rows of the figure's query as CSV"},
+            OPTION_CATALOG,
             {0},
         },
     .help =
-        "A figure file holds an SQL query and how to draw its rows: docs/figures.md. `dse list figures` shows those that come with dse.\n\n"
+        "A figure file holds an SQL query and how to draw its rows: docs/figures.md. `dse list figures` shows those that come with dse. Without DB the\n"
+        "figure's sweep feeds it, results/SWEEP.db, and is run first when that is missing; a figure that names no sweep is drawn from computed\n"
+        "tables (docs/tables.md).\n\n"
         "  dse plot plots/lad_sram_pareto.toml -o front.pdf\n"
         "  dse plot plots/lad_hbm.toml results/lad_hbm.db --terminal\n",
     .min_operands = 1,

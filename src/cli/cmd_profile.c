@@ -19,18 +19,6 @@ struct origin {
     size_t positions; /* of the shortest */
 };
 
-static bool trace_source(void *user, size_t layer, size_t head, struct head *ret, struct diags *diags)
-{
-    return trace_head(user, layer, head, ret, diags);
-}
-
-/* Heads of a generator do not belong together: each is a layer of its own. */
-static bool generator_source(void *user, size_t layer, size_t head, struct head *ret, struct diags *diags)
-{
-    (void)head;
-    return generator_head(user, layer, ret, diags);
-}
-
 static bool open_traces(struct origin *o, const struct invocation *in)
 {
     if (in->n_operands == 0) return usage_error(in, "a TRACE is needed, or --synthetic") == 0;
@@ -42,7 +30,7 @@ static bool open_traces(struct origin *o, const struct invocation *in)
         if (!t) continue;
         o->traces[o->n_traces++] = t;
         const struct trace_info *info = trace_info(t);
-        o->sources[o->n_sources++] = (struct head_source){info->layers, info->heads, info->n, trace_source, t};
+        o->sources[o->n_sources++] = head_source_trace(t);
         if (o->positions == 0 || info->n < o->positions) o->positions = info->n;
     }
     return o->n_traces == in->n_operands;
@@ -53,7 +41,7 @@ static bool open_generator(struct origin *o, const struct invocation *in)
     if (!profile_read_generator(&o->generator, &o->generated, in) || !generator_check(&o->generator, in->diags)) return false;
     o->sources = xcalloc(1, sizeof *o->sources);
     o->positions = (size_t)o->generator.n;
-    o->sources[o->n_sources++] = (struct head_source){o->generated, 1, o->positions, generator_source, &o->generator};
+    o->sources[o->n_sources++] = head_source_generator(&o->generator, o->generated);
     return true;
 }
 
@@ -148,15 +136,18 @@ static bool measure(const struct profile_options *o, const struct measure_plan *
     return ok;
 }
 
+/* Takes `why` over. */
+static bool can_write(const struct invocation *in, const char *path, char *why)
+{
+    if (why) usage_error(in, "%s would be no profile: %s", path, why);
+    free(why);
+    return !why;
+}
+
 static bool write_report(const struct invocation *in, const struct origin *from, const struct profile_options *o,
                          const struct profile_report *r, const char *path)
 {
-    char *why = report_fault(r);
-    if (why) {
-        usage_error(in, "%s would be no profile: %s", path, why);
-        free(why);
-        return false;
-    }
+    if (!can_write(in, path, report_fault(r))) return false;
     char *head = file_head(from, o);
     struct text t;
     text_init(&t);
@@ -200,6 +191,7 @@ static int run(const struct invocation *in)
     struct profile_options options = {0};
     bool ok = option_has(in, "synthetic") ? open_generator(&from, in) : open_traces(&from, in);
     ok = profile_options_read(&options, in, from.positions) && ok;
+    if (ok && path) ok = can_write(in, path, profile_options_fault(&options)); /* before minutes of measuring */
     if (ok) profile(in, &from, &options, format);
     profile_options_release(&options);
     origin_release(&from);
@@ -218,6 +210,7 @@ const struct command command_profile = {
             {0, "steps", "N|half", "the last N steps of each context, or its second half (default: 32)"},
             {'s', "set", "NAME=VALUE", "a setting of the kind: collinear=0.95, reserved_length=64, low=-10, ..."},
             {0, "ratios", "LIST", "retention: shares kept (default: nine from 0.05 to 0.8)"},
+            {0, "edges", "LIST", "locality: right edges of the intervals of exp but the last, growing: -10,-6,-3,-1"},
             {0, "policies", "LIST", "retention: voting,voting-head,h2o,h2o-accumulate,window,random,oracle (default: all)"},
             {0, "fit", NULL, "locality: laws a n^b with standard errors"},
             {0, "synthetic", NULL, "measure heads of the generator, whose parameters are the operands"},
@@ -228,9 +221,9 @@ const struct command command_profile = {
     .help =
         "All heads of all traces count alike; a file has their mean and spread. The file says which trace (by its checksum), which\n"
         "settings and which version it comes from: the same command writes the same bytes. docs/catalog.md has the columns.\n\n"
-        "locality: collinear, recent, scores=centers|exact. retention: threshold_a, threshold_b, reserved_length, recent_share, sinks,\n"
-        "seed; voting takes one decision for the heads of a layer, voting-head one a head; a cache shorter than reserved_length is left\n"
-        "out. range: phi, low, high.\n\n"
+        "locality: collinear, recent, scores=centers|exact, intervals. retention: threshold_a, threshold_b, reserved_length,\n"
+        "recent_share, sinks, seed, prompt_share; voting takes one decision for the heads of a layer, voting-head one a head; a cache\n"
+        "shorter than reserved_length is left out. range: phi, low, high.\n\n"
         "  dse profile model.trace --kind locality --fit\n"
         "  dse profile model.trace --kind locality -s collinear=0.9 -o profiles/mine.csv\n"
         "  dse profile a.trace b.trace --kind retention --policies voting,h2o --contexts 512,1024,2048 -o retentions/mine.csv\n"

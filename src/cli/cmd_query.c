@@ -2,17 +2,26 @@
 #include "cli/command.h"
 #include "cli/output.h"
 #include "cli/query_print.h"
+#include "tables/tables.h"
+
+#include <string.h>
 
 static int run(const struct invocation *in)
 {
     enum output_format format;
     if (!output_parse_format(in, &format)) return 2;
-    struct reader *r = reader_open(in->operands[0], in->diags);
+    const char *db = strcmp(in->operands[0], ":memory:") == 0 ? NULL : in->operands[0];
+    struct reader *r = reader_open(db, in->diags);
     if (!r) return 1;
-    struct query *q = query_new(r, in->operands[1], (struct srcloc){0}, in->diags);
+    struct catalog *catalog = open_catalog(in);
+    struct tables *tables = tables_new(catalog);
+    struct query *q = NULL;
+    if (catalog && tables_attach(tables, r, in->diags)) q = query_new(r, in->operands[1], (struct srcloc){0}, in->diags);
     bool ok = q && query_print(q, format, stdout, in->diags);
     query_free(q);
     reader_close(r);
+    tables_free(tables);
+    catalog_free(catalog);
     return ok ? 0 : 1;
 }
 
@@ -20,7 +29,7 @@ const struct command command_query = {
     .name = "query",
     .operands = "DB SQL",
     .summary = "ask a database in SQL",
-    .options = (const struct option_row[]){OPTION_FORMAT, {0}},
+    .options = (const struct option_row[]){OPTION_FORMAT, OPTION_CATALOG, {0}},
     .help =
         "The database is opened for reading only. Each model has a view of its name with every parameter and metric of the newest run\n"
         "of each sweep; MODEL_front has the rows of the front; column_info says what a column means.\n\n"

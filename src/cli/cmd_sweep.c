@@ -2,38 +2,22 @@
 #include "base/text.h"
 #include "base/xalloc.h"
 #include "cli/command.h"
+#include "cli/dry_run.h"
+#include "cli/figure_feed.h"
 #include "cli/front_table.h"
+#include "cli/interrupt.h"
 #include "cli/progress.h"
 #include "cli/shard.h"
-#include "figure/figure.h"
 #include "sweep/sweep.h"
 
 #include <errno.h>
-#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 
-static const long long MAX_POINTS_DEFAULT = 1000000000, MAX_POINTS_LIMIT = 1000000000000;
+static const long long MAX_POINTS_LIMIT = 1000000000000;
 
 enum { FRONT_ROWS = 20 }; /* of the front are printed when a sweep is done */
-
-static volatile sig_atomic_t interrupt_asked;
-
-static void on_signal(int number)
-{
-    (void)number;
-    interrupt_asked = 1;
-}
-
-/* The first Ctrl-C asks the sweep to stop with its state saved; the second ends the process at once, which loses only the open
- * transaction. */
-static void catch_signals(void)
-{
-    struct sigaction action = {.sa_handler = on_signal, .sa_flags = (int)SA_RESETHAND};
-    sigaction(SIGINT, &action, NULL);
-    sigaction(SIGTERM, &action, NULL);
-}
 
 /* ---- where things go --------------------------------------------------------------------------------------------------------------- */
 
@@ -62,75 +46,27 @@ char *figure_path(const char *db, const char *figure, const char *ending)
     return xasprintf("%.*s%s.%s", slash ? (int)(slash - db + 1) : 0, db, figure, ending);
 }
 
-/* ---- dry run -------------------------------------------------------------------------------------------------------------------------- */
-
-static void print_axes(const struct binding *b)
-{
-    char count[TEXT_NUMBER_MAX], lo[TEXT_NUMBER_MAX], hi[TEXT_NUMBER_MAX];
-    for (size_t i = 0; i < b->model->params.n; i++) {
-        const struct given *g = &b->given[i];
-        const struct field *f = &b->model->params.fields[i];
-        if (!g->is_given || g->n < 2) continue;
-        if (g->values)
-            printf("  %-18s %9s values, %s to %s %s\n", f->name, text_about_count(count, (double)g->n),
-                   value_text(f, g->values[0], lo), value_text(f, g->values[g->n - 1], hi), f->unit);
-        else
-            printf("  %-18s %9s values\n", f->name, text_about_count(count, (double)g->n));
-    }
-}
-
-/* Are all axes expanded, and is the space one that a run would take? */
-static bool can_build(const struct binding *b)
-{
-    for (size_t i = 0; i < b->model->params.n; i++)
-        if (b->given[i].is_given && !b->given[i].values) return false;
-    return space_count_of(b) <= (uint64_t)MAX_POINTS_DEFAULT;
-}
-
-/* What does not hold for all models of the sweep: the workload that the baseline shares with these points, and expressions. */
-static void print_comparison(const struct sweep_file *s, const struct space *sp)
-{
-    size_t taken = 0;
-    for (size_t i = 0; s->baseline && i < s->baseline->model->params.n; i++)
-        if (space_baseline_takes(sp, i))
-            printf("%s%s", taken++ ? ", " : "  compared with the baseline at the same ", s->baseline->model->params.fields[i].name);
-    if (taken) printf("\n");
-    for (size_t i = 0; i < s->n_constraints; i++)
-        if (!space_constraint_applies(sp, i)) printf("  the constraint %s does not apply\n", s->constraints[i].name);
-    for (size_t i = 0; i < s->n_derived; i++)
-        if (!space_derived_applies(sp, i)) printf("  the derived column %s has no value\n", s->derived[i].name);
-}
-
-static bool show_size(const struct sweep_file *s, size_t m, struct diags *diags)
-{
-    struct space *sp = space_new(s, m, UINT64_MAX, diags);
-    if (!sp) return false;
-    size_t columns;
-    space_columns(sp, &columns);
-    printf("  a row has %zu columns; about %.3g MB of database\n", columns, (double)space_count(sp) * (double)columns * 8.5 / 1e6);
-    print_comparison(s, sp);
-    space_free(sp);
-    return true;
-}
-
-static int dry_run(const struct sweep_file *s, struct diags *diags)
-{
-    bool ok = true;
-    for (size_t m = 0; m < s->n_models; m++) {
-        char count[TEXT_NUMBER_MAX];
-        uint64_t n = space_count_of(s->bindings[m]);
-        printf("%s: %s%s points\n", s->bindings[m]->model->desc->name, n == UINT64_MAX ? "more than " : "",
-               text_about_count(count, (double)n));
-        print_axes(s->bindings[m]);
-        ok = (can_build(s->bindings[m]) ? show_size(s, m, diags) : space_check(s, m, diags)) && ok;
-    }
-    char *baseline = sweep_baseline_text(s);
-    if (baseline) printf("baseline: %s\n", baseline);
-    free(baseline);
-    return ok ? 0 : 2;
-}
-
 /* ---- the run ---------------------------------------------------------------------------------------------------------------------------- */
+
+/* What event level made of the front of the closed form. */
+static void say_refined(const struct sweep_file *s, const struct sweep_result *r)
+{
+    char added[TEXT_NUMBER_MAX], before[TEXT_NUMBER_MAX], stayed[TEXT_NUMBER_MAX], now[TEXT_NUMBER_MAX], refined[TEXT_NUMBER_MAX];
+    fprintf(stderr, "%s: event level for %s points in %d rounds", s->name, text_count(refined, r->refined), r->rounds);
+    if (r->event_rows < r->refined) fprintf(stderr, ", %s of them now", text_count(added, r->event_rows));
+    fprintf(stderr, "; of the %s points on the closed form's front %s stay, and the front has %s\n",
+            text_count(before, r->front_before), text_count(stayed, r->front_stayed), text_count(now, r->front));
+    if (r->front_unrefined)
+        fprintf(stderr, "%s: warning: [refine] runs = %llu are used up: %zu points that may be on the front have no event level\n",
+                s->name, (unsigned long long)s->refine_runs, r->front_unrefined);
+}
+
+/* A part of a sweep that refines is the closed form alone. */
+static void say_part(const struct invocation *in, const struct sweep_file *s)
+{
+    fprintf(stderr, "%s: this part is in closed form; merge all parts, and `dse sweep %s -o MERGED.db` refines their front\n",
+            s->name, in->operands[0]);
+}
 
 static void say_result(const struct sweep_file *s, const struct sweep_result *r, const char *db)
 {
@@ -146,24 +82,32 @@ static void say_result(const struct sweep_file *s, const struct sweep_result *r,
             r->front_seconds);
     if (r->resumed) fprintf(stderr, "; %s were there already", text_count(resumed, r->resumed));
     fprintf(stderr, "; database %s\n", db);
+    if (r->refining) say_refined(s, r);
 }
 
-static bool draw_figures(const struct sweep_file *s, const char *db, bool quiet, struct diags *diags)
+static bool draw_figures(const struct sweep_file *s, const struct catalog *catalog, const char *db, bool quiet, struct diags *diags)
 {
-    bool ok = true;
+    struct figure_feed feed;
+    bool ok = figure_feed_open(&feed, db, catalog, diags);
+    if (!ok) {
+        figure_feed_close(&feed);
+        return false;
+    }
     for (size_t i = 0; i < s->n_figures; i++) {
         struct figure *f = figure_read(s->figures[i], diags);
         char *out = f ? figure_path(db, figure_name(f), "png") : NULL;
-        bool drawn = f && figure_render(f, db, out, diags);
+        bool drawn = f && figure_render(f, feed.reader, out, diags);
         if (drawn && !quiet) fprintf(stderr, "%s: figure %s\n", s->name, out);
         ok = drawn && ok;
         free(out);
         figure_free(f);
     }
+    figure_feed_close(&feed);
     return ok;
 }
 
-static int run_sweep(const struct invocation *in, const struct sweep_file *s, const struct shard *which)
+static int run_sweep(const struct invocation *in, const struct sweep_file *s, const struct catalog *catalog,
+                     const struct shard *which)
 {
     const struct shard shard = *which;
     char *db = database_path(in, s, &shard);
@@ -171,15 +115,13 @@ static int run_sweep(const struct invocation *in, const struct sweep_file *s, co
     bool quiet = option_has(in, "quiet");
     struct progress bar;
     progress_init(&bar, stderr, s->name);
-    catch_signals();
     struct sweep_options options = {.db = db,
                                     .threads = (int)option_integer(in, "jobs", 1, 1024, 0),
                                     .shard = shard.shard,
                                     .shards = shard.shards,
                                     .fresh = option_has(in, "fresh"),
-                                    .max_points =
-                                        (uint64_t)option_integer(in, "max-points", 1, MAX_POINTS_LIMIT, MAX_POINTS_DEFAULT),
-                                    .interrupt = &interrupt_asked,
+                                    .max_points = (uint64_t)option_integer(in, "max-points", 1, MAX_POINTS_LIMIT, SWEEP_POINTS_MAX),
+                                    .interrupt = interrupt_catch(),
                                     .progress = quiet ? NULL : progress_update,
                                     .user = &bar};
     struct sweep_result result;
@@ -188,14 +130,18 @@ static int run_sweep(const struct invocation *in, const struct sweep_file *s, co
     progress_clear(&bar);
     if (ok && result.interrupted) {
         char left[TEXT_NUMBER_MAX];
-        fprintf(stderr, "%s: interrupted; %s points are still to do, the same command goes on\n", s->name,
-                text_count(left, result.planned - result.done));
-        status = 130;
+        if (result.refining)
+            fprintf(stderr, "%s: interrupted while refining; the same command goes on\n", s->name);
+        else
+            fprintf(stderr, "%s: interrupted; %s points are still to do, the same command goes on\n", s->name,
+                    text_count(left, result.planned - result.done));
+        status = INTERRUPTED_STATUS;
     } else if (ok) {
         if (!quiet) say_result(s, &result, db);
+        if (!quiet && s->refine && shard.shards > 1) say_part(in, s);
         struct front_request front = {.db = db, .run = result.run, .limit = FRONT_ROWS, .summary = !quiet};
         ok = front_table_print(&front, in->diags);
-        ok = (option_has(in, "no-figures") || shard.shards > 1 || draw_figures(s, db, quiet, in->diags)) && ok;
+        ok = (option_has(in, "no-figures") || shard.shards > 1 || draw_figures(s, catalog, db, quiet, in->diags)) && ok;
         status = ok ? 0 : 1;
     }
     free(db);
@@ -218,7 +164,7 @@ static int run(const struct invocation *in)
     struct catalog *catalog = shard_parse(in, &shard) ? open_catalog(in) : NULL;
     struct sweep_file *s = catalog ? read_file(in, catalog) : NULL;
     int status = 2;
-    if (s) status = option_has(in, "dry-run") ? dry_run(s, in->diags) : run_sweep(in, s, &shard);
+    if (s) status = option_has(in, "dry-run") ? dry_run(s, in->diags) : run_sweep(in, s, catalog, &shard);
     sweep_file_free(s);
     catalog_free(catalog);
     return status;
@@ -234,7 +180,7 @@ const struct command command_sweep = {
             {'j', "jobs", "N", "threads (default: one a core)"},
             {0, "shard", "K/N", "only the K-th of N equal parts; `auto` asks SLURM or MPI (dse merge joins them)"},
             {0, "fresh", NULL, "start a new run even if one can be resumed or is done"},
-            {0, "dry-run", NULL, "show axes, points and size; evaluate nothing"},
+            {0, "dry-run", NULL, "show axes, points, size and what event level will cost; store nothing"},
             {0, "max-points", "N", "refuse larger sweeps (default: 1000000000)"},
             {0, "no-figures", NULL, "do not draw the sweep's figures"},
             OPTION_CATALOG,

@@ -66,6 +66,7 @@ struct catalog *open_catalog(const struct invocation *in);
 bool wants_colour(FILE *f);
 
 extern const struct command command_sweep, command_eval, command_query, command_pareto, command_plot, command_list,
-    command_describe, command_merge, command_validate, command_calibrate, command_trace, command_profile;
+    command_describe, command_merge, command_validate, command_calibrate, command_trace, command_profile, command_agree,
+    command_figures, command_report, command_dram;
 
 #endif

@@ -35,6 +35,7 @@ struct printing {
     int64_t run;
     struct goal goal;
     bool compared; /* the run has a baseline */
+    bool refines;  /* it has rows of both fidelities */
     struct strings models;
     struct strings axes;        /* parameters that the sweep varied in any of its models */
     struct strings shared, own; /* those that all of `models` have, and that some of them have */
@@ -82,7 +83,7 @@ static bool find_run(struct printing *p)
     char *which = p->request->run ? xasprintf("id = %lld", (long long)p->request->run) : xstrdup("status = 'done'");
     struct strings columns = {0};
     if (!find_columns(p, "run", &columns)) return false;
-    char *sql = xasprintf("SELECT id, objectives, axes, %s FROM run WHERE %s ORDER BY id DESC LIMIT 1",
+    char *sql = xasprintf("SELECT id, objectives, axes, %s, fidelity = 'refine' FROM run WHERE %s ORDER BY id DESC LIMIT 1",
                           has(&columns, "baseline") ? "baseline" : "NULL", which);
     strings_release(&columns);
     struct query *q = query_new(p->reader, sql, (struct srcloc){0}, p->diags);
@@ -92,6 +93,7 @@ static bool find_run(struct printing *p)
     if (ok) {
         p->run = query_i64(q, 0);
         p->compared = query_type(q, 3) != CELL_NULL;
+        p->refines = query_i64(q, 4) != 0;
         if (!goal_parse(&p->goal, query_text(q, 1)))
             ok = diags_runtime(p->diags, p->request->db, "run %lld has unreadable objectives \"%s\"", (long long)p->run,
                                query_text(q, 1));
@@ -261,6 +263,8 @@ static bool add_select(struct printing *p, const char *model, const struct goal 
     bool ok = find_columns(p, model, &columns);
     text_addf(sql, "SELECT '%s' AS model", model);
     for (size_t i = 0; i < g->n; i++) text_addf(sql, ", \"%s\"", g->columns[i]);
+    /* Refined for its own objectives, it has closed forms on the front under others. */
+    if (p->refines && p->request->goal) text_add(sql, ", fidelity");
     for (size_t i = 0; p->compared && i < RATIOS; i++)
         if (!is_objective(g, ratios[i])) text_addf(sql, ", \"%s\"", ratios[i]);
     for (size_t i = 0; i < p->shared.n; i++)

@@ -37,19 +37,11 @@ bool output_parse_format(const struct invocation *in, enum output_format *ret)
 
 static void json_string(FILE *out, const char *s)
 {
-    fputc('"', out);
-    for (; *s; s++) {
-        unsigned char c = (unsigned char)*s;
-        if (c == '"' || c == '\\')
-            fprintf(out, "\\%c", c);
-        else if (c == '\n')
-            fputs("\\n", out);
-        else if (c < 0x20 || c == 0x7f)
-            fprintf(out, "\\u%04x", c);
-        else
-            fputc(c, out);
-    }
-    fputc('"', out);
+    struct text t;
+    text_init(&t);
+    text_add_json(&t, s);
+    fputs(t.s, out);
+    text_release(&t);
 }
 
 struct output *output_new(FILE *out, enum output_format format, const char *const *columns, size_t n)

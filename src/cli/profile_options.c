@@ -1,13 +1,15 @@
 #include "cli/profile_options.h"
 
 #include "base/xalloc.h"
+#include "workload/profile.h"
+#include "workload/retention.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { CONTEXT_FIRST = 64, STEPS = 32 };
-enum profile_scores { SCORES_CENTERS, SCORES_EXACT };
+enum { CONTEXT_FIRST = 64, STEPS = 32, INTERVALS_MIN = 3 };
+enum scores_by { SCORES_CENTERS, SCORES_EXACT };
 
 const char *const profile_kind_names[] = {
     [PROFILE_LOCALITY] = "locality", [PROFILE_RETENTION] = "retention", [PROFILE_RANGE] = "range", NULL};
@@ -17,6 +19,8 @@ static const char *const scores[] = {[SCORES_CENTERS] = "centers", [SCORES_EXACT
 static const struct dse_param locality_rows[] = {
     DSE_PARAM_F64(S, collinear, "", 0, 1, "|cos| above which two keys share a center", "Algorithm 1"),
     DSE_PARAM_I64(S, recent, 1, 4096, "newest positions, which are always active", "Sec. III-E"),
+    DSE_PARAM_I64(S, intervals, INTERVALS_MIN, LOCALITY_INTERVALS_MAX, "pieces of exp, shorter towards 0; or see --edges",
+                  "Sec. II-B"),
     DSE_PARAM_ENUM(S, scores, scores, "intervals by way of the centers, as the machine does, or of the exact scores", ""),
     DSE_PARAM_END,
 };
@@ -27,6 +31,9 @@ static const struct dse_param retention_rows[] = {
     DSE_PARAM_F64(S, recent_share, "", 0, 1, "h2o: share of the cache that is the newest positions, which stay", ""),
     DSE_PARAM_I64(S, sinks, 0, 65536, "window: first positions, which stay", ""),
     DSE_PARAM_I64(S, seed, 0, 1000000000, "random", ""),
+    DSE_PARAM_F64(S, prompt_share, "", 0, 0.99,
+                  "share of a context that is a prompt, whose surplus leaves when it ends; 0: every position is streamed",
+                  "Fig. 3"),
     DSE_PARAM_END,
 };
 static const struct dse_param range_rows[] = {
@@ -126,6 +133,38 @@ static bool add_policy(struct profile_options *o, const struct invocation *in, c
         usage_error(in, "--policies: there is no \"%s\": %s", word, all.s);
     text_release(&all);
     return false;
+}
+
+/* --edges, which is instead of the setting `intervals`. */
+static void read_edges(struct profile_options *o, const struct invocation *in, bool intervals_given)
+{
+    enum { LOWEST = -1000 };
+    if (!option_has(in, "edges")) return;
+    if (o->kind != PROFILE_LOCALITY) {
+        usage_error(in, "--edges: only of --kind locality");
+    } else if (intervals_given) {
+        usage_error(in, "--edges: their number is that of the intervals; leave out -s intervals");
+    } else if (read_numbers(in, "edges", false, LOWEST, -1e-6, &o->edges, &o->n_edges)) {
+        if (o->n_edges + 1 < INTERVALS_MIN || o->n_edges + 1 > LOCALITY_INTERVALS_MAX)
+            usage_error(in, "--edges: with %zu below 0 there are %zu intervals; %d to %d are possible", o->n_edges, o->n_edges + 1,
+                        (int)INTERVALS_MIN, (int)LOCALITY_INTERVALS_MAX);
+        o->settings.intervals = (int64_t)o->n_edges + 1;
+    }
+}
+
+/* Steps of a prompt lose nothing: none of them is measured. */
+static void check_prompt(const struct profile_options *o, const struct invocation *in)
+{
+    for (size_t i = 0; i < o->n_contexts; i++) {
+        size_t context = o->contexts[i], steps = o->steps ? (size_t)o->steps : (context + 1) / 2;
+        size_t prompt = (size_t)(o->settings.prompt_share * (double)context);
+        if (steps > context || prompt + steps <= context) continue;
+        usage_error(
+            in,
+            "prompt_share: %zu of %zu positions are the prompt, but the last %zu steps are measured; make it smaller, or --steps",
+            prompt, context, steps);
+        return;
+    }
 }
 
 static void read_policies(struct profile_options *o, const struct invocation *in)
@@ -234,18 +273,22 @@ bool profile_options_read(struct profile_options *o, const struct invocation *in
     const struct eviction_options *e = &eviction_defaults;
     o->settings = (struct profile_settings){.collinear = locality_defaults.collinear,
                                             .recent = (int64_t)locality_defaults.recent,
+                                            .intervals = (int64_t)locality_defaults.intervals,
                                             .threshold_a = e->a,
                                             .threshold_b = e->b,
                                             .reserved_length = (int64_t)e->reserved,
                                             .recent_share = e->recent_share,
                                             .sinks = (int64_t)e->sinks,
                                             .seed = (int64_t)e->seed,
-                                            .low = -16.8, /* what Llama-2 7B was found to keep: FlashDecoding++, Fig. 5 */
-                                            .high = 6.5};
+                                            .phi = softmax_range_llama2_7b.phi,
+                                            .low = softmax_range_llama2_7b.low,
+                                            .high = softmax_range_llama2_7b.high};
     const char *steps = option_get(in, "steps");
     o->steps = steps && strcmp(steps, "half") == 0 ? 0 : option_integer(in, "steps", 1, 1 << 24, STEPS);
+    bool given = false; /* intervals */
     for (size_t i = 0; i < in->n_options; i++)
         if (strcmp(in->options[i].row->name, "set") == 0) {
+            given |= strncmp(in->options[i].argument, "intervals=", strlen("intervals=")) == 0;
             char *what = xasprintf("--kind %s", profile_kind_names[o->kind]);
             read_setting(&o->schema, &o->settings, in, in->options[i].argument, what);
             free(what);
@@ -258,6 +301,8 @@ bool profile_options_read(struct profile_options *o, const struct invocation *in
     read_contexts(o, in, positions);
     if (retention) read_ratios(o, in);
     if (retention) read_policies(o, in);
+    read_edges(o, in, given);
+    check_prompt(o, in);
     return in->diags->errors == before;
 }
 
@@ -267,6 +312,7 @@ void profile_options_release(struct profile_options *o)
     free(o->contexts);
     free(o->ratios);
     free(o->policies);
+    free(o->edges);
 }
 
 /* ---- what they mean ------------------------------------------------------------------------------------------------------------------ */
@@ -277,6 +323,9 @@ struct locality_options profile_locality_options(const struct profile_options *o
     l.collinear = o->settings.collinear;
     l.recent = (size_t)o->settings.recent;
     l.exact_scores = o->settings.scores == SCORES_EXACT;
+    l.intervals = (size_t)o->settings.intervals;
+    dse_pieces_edges(l.edges, l.intervals);
+    for (size_t i = 0; i < o->n_edges; i++) l.edges[i] = o->edges[i];
     return l;
 }
 
@@ -301,7 +350,7 @@ struct retention_policy *profile_retention_policies(const struct profile_options
         e.recent_share = policies[k].accumulate ? 0 : s->recent_share;
         e.sinks = (size_t)s->sinks;
         e.seed = (uint64_t)s->seed;
-        list[i] = (struct retention_policy){o->policies[i], e};
+        list[i] = (struct retention_policy){o->policies[i], e, s->prompt_share};
     }
     return list;
 }
@@ -320,5 +369,17 @@ char *profile_options_text(const struct profile_options *o)
         const struct field *f = &o->schema.fields[i];
         text_addf(&t, " %s=%s", f->name, value_text(f, field_get(f, &o->settings), buf));
     }
+    for (size_t i = 0; i < o->n_edges; i++) text_addf(&t, "%s%s", i ? "," : " edges=", text_number(buf, o->edges[i]));
     return text_detach(&t);
+}
+
+char *profile_options_fault(const struct profile_options *o)
+{
+    if (o->kind == PROFILE_LOCALITY && o->n_contexts < PROFILE_POINTS_MIN)
+        return xasprintf("%zu context%s; at least %d are needed", o->n_contexts, o->n_contexts == 1 ? "" : "s",
+                         (int)PROFILE_POINTS_MIN);
+    if (o->kind == PROFILE_RETENTION && o->n_ratios < RETENTION_RATIOS_MIN)
+        return xasprintf("%zu ratio%s; at least %d are needed", o->n_ratios, o->n_ratios == 1 ? "" : "s",
+                         (int)RETENTION_RATIOS_MIN);
+    return NULL;
 }

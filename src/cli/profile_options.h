@@ -13,9 +13,9 @@ extern const char *const profile_kind_names[]; /* "locality", "retention", "rang
 /* Of all kinds; each has rows for its own. */
 struct profile_settings {
     double collinear;
-    int64_t recent;
-    int32_t scores; /* enum profile_scores */
-    double threshold_a, threshold_b, recent_share;
+    int64_t recent, intervals;
+    int32_t scores; /* by way of centers, or exact */
+    double threshold_a, threshold_b, recent_share, prompt_share;
     int64_t reserved_length, sinks, seed;
     double phi, low, high;
 };
@@ -31,11 +31,16 @@ struct profile_options {
     size_t n_ratios;
     const char **policies; /* of retention_policies */
     size_t n_policies;
+    double *edges; /* of the intervals but the last, growing; NULL: dse_pieces_edges */
+    size_t n_edges;
 };
 
 /* Read the command line. False with errors. Contexts that are not given are the powers of two up to `positions`. */
 bool profile_options_read(struct profile_options *o, const struct invocation *in, size_t positions);
 void profile_options_release(struct profile_options *o);
+
+/* Why a file of what is asked would be no profile, as far as that can be known before measuring; NULL: nothing known. The caller frees it. */
+char *profile_options_fault(const struct profile_options *o);
 
 /* --synthetic: the generator with the operands' NAME=VALUE, and --heads. */
 bool profile_read_generator(struct generator *g, size_t *ret_heads, const struct invocation *in);

@@ -9,9 +9,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const char *const locality_columns[] = {"context",   "centers",         "large",          "active",     "updates",
-                                               "hit_ratio", "attention_error", "false_negative", "centers_sd", "large_sd",
-                                               "active_sd", "updates_sd",      "hit_ratio_sd"};
+static const char *const locality_columns[] = {"context",        "centers",         "large",          "active",         "updates",
+                                               "hit_ratio",      "attention_error", "false_negative", "centers_sd",     "large_sd",
+                                               "active_sd",      "updates_sd",      "hit_ratio_sd",   "false_positive", "top1",
+                                               "top1_plus_top2", "softmax_mse",     "lines_mse"};
 enum { LOCALITY_COLUMNS = sizeof locality_columns / sizeof *locality_columns };
 
 static const char *const retention_columns[] = {
@@ -28,14 +29,6 @@ static double *row(const struct profile_report *r, size_t i)
     return r->cells + i * numbers(r);
 }
 
-/* What a profile has no column for. */
-static void note_locality(struct profile_report *r, size_t context, const struct measured_locality *m)
-{
-    text_addf(&r->notes,
-              "at %zu: most probable interval %.4g, with the second %.4g; false positives %.4g; softmax mean squared error %.4g\n",
-              context, m->top1.mean, m->top1.mean + m->top2.mean, m->false_positive.mean, m->softmax_mse.mean);
-}
-
 void report_locality(struct profile_report *r, const size_t *contexts, size_t n, const struct measured_locality *rows)
 {
     *r = (struct profile_report){.columns = locality_columns, .n_columns = LOCALITY_COLUMNS, .n_rows = n};
@@ -43,12 +36,25 @@ void report_locality(struct profile_report *r, const size_t *contexts, size_t n,
     r->cells = xcalloc(n * LOCALITY_COLUMNS, sizeof *r->cells);
     for (size_t i = 0; i < n; i++) {
         const struct measured_locality *m = &rows[i];
-        const double cells[] = {(double)contexts[i],      m->centers.mean,       m->large.mean,           m->active.mean,
-                                m->updates.mean,          m->pooled_hit_ratio,   m->attention_error.mean, m->false_negative.mean,
-                                moments_sd(&m->centers),  moments_sd(&m->large), moments_sd(&m->active),  moments_sd(&m->updates),
-                                moments_sd(&m->hit_ratio)};
+        const double cells[] = {(double)contexts[i],
+                                m->centers.mean,
+                                m->large.mean,
+                                m->active.mean,
+                                m->updates.mean,
+                                m->pooled_hit_ratio,
+                                m->attention_error.mean,
+                                m->false_negative.mean,
+                                moments_sd(&m->centers),
+                                moments_sd(&m->large),
+                                moments_sd(&m->active),
+                                moments_sd(&m->updates),
+                                moments_sd(&m->hit_ratio),
+                                m->false_positive.mean,
+                                m->top1.mean,
+                                m->top1.mean + m->top2.mean,
+                                m->softmax_mse.mean,
+                                m->lines_mse.mean};
         for (size_t c = 0; c < LOCALITY_COLUMNS; c++) row(r, i)[c] = cells[c];
-        note_locality(r, contexts[i], m);
     }
 }
 

@@ -33,7 +33,10 @@ static void describe(const struct sweep_progress *s, char *buf, size_t n)
     double rate = s->seconds > 0 ? (double)s->this_time / s->seconds : 0;
     text_count(done, s->done);
     text_count(planned, s->planned);
-    text_count(rate_text, (uint64_t)rate);
+    if (rate < 10)
+        snprintf(rate_text, sizeof rate_text, "%.1f", rate); /* runs at event level can take a second each */
+    else
+        text_count(rate_text, (uint64_t)rate);
     if (rate > 0)
         progress_duration(left, (double)(s->planned - s->done) / rate);
     else
@@ -44,8 +47,9 @@ static void describe(const struct sweep_progress *s, char *buf, size_t n)
 void progress_update(void *user, const struct sweep_progress *s)
 {
     struct progress *p = user;
-    char text[160];
+    char text[160], label[160];
     describe(s, text, sizeof text);
+    snprintf(label, sizeof label, "%s%s%s", p->label, *s->phase ? ": " : "", s->phase);
     double share = s->planned ? (double)s->done / (double)s->planned : 1;
     if (p->terminal) {
         char bar[BAR + 1];
@@ -53,12 +57,12 @@ void progress_update(void *user, const struct sweep_progress *s)
         memset(bar, '#', (size_t)full);
         memset(bar + full, '.', (size_t)(BAR - full));
         bar[BAR] = '\0';
-        fprintf(p->out, "\r\033[K%s [%s] %3d%%  %s", p->label, bar, (int)(share * 100), text);
+        fprintf(p->out, "\r\033[K%s [%s] %3d%%  %s", label, bar, (int)(share * 100), text);
         p->drawn = true;
         fflush(p->out);
-    } else if (s->seconds - p->last_line >= PLAIN_LINE_SECONDS) {
-        p->last_line = s->seconds;
-        fprintf(p->out, "%s: %d%%, %s\n", p->label, (int)(share * 100), text);
+    } else if (s->total_seconds - p->last_line >= PLAIN_LINE_SECONDS) {
+        p->last_line = s->total_seconds;
+        fprintf(p->out, "%s: %d%%, %s\n", label, (int)(share * 100), text);
         fflush(p->out);
     }
 }

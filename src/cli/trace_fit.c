@@ -7,7 +7,7 @@
 
 #include <stdlib.h>
 
-enum { ITERATIONS = 45 }; /* those of the shipped parameters */
+enum { ITERATIONS = 1000 }; /* more than it takes */
 
 struct report {
     struct anchor_set set;
@@ -62,8 +62,9 @@ static void put_report(const struct report *r, enum output_format format)
     put_parameters(r, format);
     putchar('\n');
     put_anchors(r, format);
-    printf("\n%zu iterations, %zu evaluations; misfit %s at the start", r->fit.iterations, r->fit.evaluations,
-           text_short_number(buf, anchors_misfit(&r->set, r->start)));
+    printf("\n%s after %zu iterations of %zu simplex%s, %zu evaluations; misfit %s at the start",
+           r->fit.converged ? "converged" : "stopped", r->fit.iterations, r->fit.simplexes, r->fit.simplexes == 1 ? "" : "es",
+           r->fit.evaluations, text_short_number(buf, anchors_misfit(&r->set, r->start)));
     printf(", %s fitted", text_short_number(buf, r->fit.misfit));
     printf(", %s as shipped. Nothing is written.\n", text_short_number(buf, anchors_misfit(&r->set, r->shipped)));
 }

@@ -66,36 +66,81 @@ static const char *error_text(double v, char buf[BUF])
 
 /* ---- rows for programs --------------------------------------------------------------------------------------------------- */
 
+/* What the model's answer and a measurement share. */
+struct row {
+    double ours, error_percent;
+    enum claim_verdict verdict;
+    const char *constants, *measured_on, *reason;
+    const struct claim_answer *closed; /* at event level; or NULL */
+};
+
+static void put_row(struct output *o, const struct claim *c, const struct row *r, bool events, enum output_format format)
+{
+    char buf[BUF];
+    output_text(o, c->system);
+    output_text(o, c->id);
+    output_text(o, c->location);
+    output_text(o, c->kind);
+    output_text(o, c->split);
+    if (format == OUTPUT_CSV)
+        output_text(o, c->value_text); /* with its digits: 10.0 */
+    else
+        output_f64(o, c->value);
+    output_text(o, claim_bound_text(c, buf));
+    output_f64(o, r->ours);
+    output_text(o, c->unit);
+    output_f64(o, r->error_percent);
+    output_text(o, claim_verdict_names[r->verdict]);
+    output_text(o, r->constants);
+    output_text(o, r->measured_on);
+    if (events) {
+        output_f64(o, r->closed ? r->closed->modelled : (double)NAN);
+        output_f64(o, r->closed ? r->closed->error_percent : (double)NAN);
+    }
+    if (format == OUTPUT_JSON) output_text(o, r->reason);
+}
+
+static const char *attention_name(const struct claim_measure *m)
+{
+    return m->on ? m->on->name : "no heads";
+}
+
+static struct output *output_of_rows(bool events, enum output_format format)
+{
+    static const char *const columns[] = {"system",   "claim", "location",  "kind",    "split",     "published",  "bound",
+                                          "modelled", "unit",  "error_pct", "verdict", "constants", "measured_on"};
+    const char *all[sizeof columns / sizeof *columns + 3];
+    size_t n = sizeof columns / sizeof *columns;
+    memcpy(all, columns, sizeof columns);
+    if (events) {
+        all[n++] = "closed_form";
+        all[n++] = "closed_form_error_pct";
+    }
+    if (format == OUTPUT_JSON) all[n++] = "reason";
+    return output_new(stdout, format, all, n);
+}
+
 void validate_print_rows(const struct validation *list, size_t n, enum output_format format)
 {
-    static const char *const columns[] = {"system",   "claim", "location",  "kind",    "split",     "published", "bound",
-                                          "modelled", "unit",  "error_pct", "verdict", "constants", "reason"};
-    size_t n_columns = sizeof columns / sizeof *columns - (format == OUTPUT_CSV);
-    struct output *o = output_new(stdout, format, columns, n_columns);
+    bool events = n && list[0].closed;
+    struct output *o = output_of_rows(events, format);
     for (size_t m = 0; m < n; m++) {
-        size_t claims;
+        size_t claims, measures;
         const struct claim *list_of = claims_list(list[m].set, &claims);
-        for (size_t i = 0; i < claims; i++) {
-            const struct claim *c = &list_of[i];
+        const struct claim_measure *measured = claims_measures(list[m].set, &measures);
+        for (size_t i = 0, k = 0; i < claims; i++) {
             const struct claim_answer *a = &list[m].answers[i];
-            char *constants = constants_text(&list[m], a->constants, " "), buf[BUF];
-            output_text(o, c->system);
-            output_text(o, c->id);
-            output_text(o, c->location);
-            output_text(o, c->kind);
-            output_text(o, c->split);
-            if (format == OUTPUT_CSV)
-                output_text(o, c->value_text); /* with its digits: 10.0 */
-            else
-                output_f64(o, c->value);
-            output_text(o, claim_bound_text(c, buf));
-            output_f64(o, a->modelled);
-            output_text(o, c->unit);
-            output_f64(o, a->error_percent);
-            output_text(o, claim_verdict_names[a->verdict]);
-            output_text(o, constants);
-            if (format == OUTPUT_JSON) output_text(o, a->reason);
+            char *constants = constants_text(&list[m], a->constants, " ");
+            const struct row modelled = {
+                a->modelled, a->error_percent, a->verdict, constants, "", a->reason, events ? &list[m].closed[i] : NULL};
+            put_row(o, &list_of[i], &modelled, events, format);
             free(constants);
+            for (; k < measures && measured[k].claim == i; k++) {
+                const struct claim_measure *c = &measured[k];
+                const struct row r = {
+                    c->value, c->error_percent, c->verdict, "", attention_name(c), *c->fitted ? c->fitted : c->note, NULL};
+                put_row(o, &list_of[i], &r, events, format);
+            }
         }
     }
     output_end(o);
@@ -107,9 +152,11 @@ static void print_numbers(const struct validation *v)
 {
     size_t n;
     const struct claim *claims = claims_list(v->set, &n);
-    struct output *o = output_new(
-        stdout, OUTPUT_TABLE,
-        (const char *const[]){"CLAIM", "PUBLISHED", "MODELLED", "UNIT", "ERROR", "KIND", "SPLIT", "VERDICT", "CONSTANTS"}, 9);
+    static const char *const closed[] = {"CLAIM", "PUBLISHED", "MODELLED", "UNIT",     "ERROR",
+                                         "KIND",  "SPLIT",     "VERDICT",  "CONSTANTS"},
+                             *const both[] = {"CLAIM",     "PUBLISHED", "EVENT LEVEL", "UNIT",    "ERROR",    "CLOSED FORM",
+                                              "ITS ERROR", "KIND",      "SPLIT",       "VERDICT", "CONSTANTS"};
+    struct output *o = v->closed ? output_new(stdout, OUTPUT_TABLE, both, 11) : output_new(stdout, OUTPUT_TABLE, closed, 9);
     for (size_t i = 0; i < n; i++) {
         const struct claim *c = &claims[i];
         const struct claim_answer *a = &v->answers[i];
@@ -120,6 +167,8 @@ static void print_numbers(const struct validation *v)
         output_f64(o, a->modelled);
         output_text(o, c->unit);
         output_text(o, percent_text(a->error_percent, buf));
+        if (v->closed) output_f64(o, v->closed[i].modelled);
+        if (v->closed) output_text(o, percent_text(v->closed[i].error_percent, buf));
         output_text(o, c->kind);
         output_text(o, c->split);
         output_coloured(o, claim_verdict_names[a->verdict], verdict_colour(a->verdict));
@@ -128,6 +177,46 @@ static void print_numbers(const struct validation *v)
         free(published);
     }
     output_end(o);
+}
+
+/* Why a measured number is no evidence, or what it is about. The caller frees it. */
+static char *measure_note(const struct claim_measure *m)
+{
+    if (!*m->fitted) return xstrdup(m->note);
+    return xasprintf("no evidence: %s%s%s", m->fitted, *m->note ? "; " : "", m->note);
+}
+
+static void print_measures(const struct validation *v)
+{
+    size_t n, claims;
+    const struct claim_measure *measures = claims_measures(v->set, &n);
+    const struct claim *list = claims_list(v->set, &claims);
+    if (n == 0) return;
+    printf("\nMeasured on heads:\n");
+    struct output *o = output_new(
+        stdout, OUTPUT_TABLE,
+        (const char *const[]){"CLAIM", "PUBLISHED", "MEASURED", "UNIT", "ERROR", "SPLIT", "VERDICT", "HEADS", "POSITIONS", "NOTE"},
+        10);
+    for (size_t i = 0; i < n; i++) {
+        const struct claim_measure *m = &measures[i];
+        const struct claim *c = &list[m->claim];
+        char *published = published_text(c), *note = measure_note(m), buf[BUF];
+        output_text(o, c->id);
+        output_text(o, published);
+        output_f64(o, m->value);
+        output_text(o, c->unit);
+        output_text(o, percent_text(m->error_percent, buf));
+        output_text(o, c->split);
+        output_coloured(o, claim_verdict_names[m->verdict], verdict_colour(m->verdict));
+        output_text(o, attention_name(m));
+        output_text(o, m->at);
+        output_text(o, note);
+        free(note);
+        free(published);
+    }
+    output_end(o);
+    const struct claim_attention *a;
+    for (size_t i = 0; (a = claims_attention_at(v->set, i)); i++) printf("  %s: %s\n", a->name, a->source);
 }
 
 static const char *reason_text(const struct claim_answer *a)
@@ -206,6 +295,7 @@ void validate_print_model(const struct validation *v, bool all)
 {
     printf("%s\n\n", claims_model(v->set)->desc->title);
     print_numbers(v);
+    print_measures(v);
     putchar('\n');
     if (all)
         print_each_without(v);
@@ -240,21 +330,61 @@ static void print_constants(const struct validation *list, size_t n)
     output_end(o);
 }
 
-static void print_sum(struct output *o, const struct validation *v, const struct claim_group *g)
+/* The answers of one group of claims; at event level those of the closed form, too, on a line of their own. */
+static void print_sum(struct output *o, const struct validation *v, const struct claim_answer *answers, const struct claim_group *g)
 {
-    struct claim_sum sum = claims_sum(v->set, v->answers, g);
+    struct claim_sum sum = claims_sum(v->set, answers, g);
     if (!sum.claims) return;
-    output_text(o, claims_model(v->set)->desc->name);
+    const char *name = claims_model(v->set)->desc->name;
+    char *system = answers == v->closed ? xasprintf("%s, closed form", name) : xstrdup(name);
+    output_text(o, system);
+    free(system);
     output_text(o, g->name);
     output_i64(o, (int64_t)sum.claims);
     for (int k = 0; k < CLAIM_VERDICTS; k++)
-        if (k != CLAIM_INPUT) output_i64(o, (int64_t)sum.verdicts[k]);
+        if (k != CLAIM_INPUT && k != CLAIM_FITTED) output_i64(o, (int64_t)sum.verdicts[k]);
     output_i64(o, (int64_t)sum.errors);
     char buf[BUF];
     output_text(o, error_text(sum.mean_percent, buf));
     output_text(o, error_text(sum.factor_percent, buf));
     output_text(o, error_text(sum.worst_percent, buf));
     output_text(o, sum.worst_percent >= 0.005 ? sum.worst : NULL);
+}
+
+static void print_measured_sum(struct output *o, const struct validation *v, const struct claim_attention *on)
+{
+    static const enum claim_verdict verdicts[] = {CLAIM_EXACT, CLAIM_HOLDS, CLAIM_NEAR, CLAIM_OFF, CLAIM_MISSES, CLAIM_FITTED};
+    struct claim_sum sum = claims_sum_measured(v->set, on);
+    if (!sum.claims) return;
+    output_text(o, claims_model(v->set)->desc->name);
+    output_text(o, on ? on->name : "no heads");
+    output_i64(o, (int64_t)sum.claims);
+    for (size_t k = 0; k < sizeof verdicts / sizeof *verdicts; k++) output_i64(o, (int64_t)sum.verdicts[verdicts[k]]);
+    char buf[BUF];
+    output_text(o, error_text(sum.worst_percent, buf));
+    output_text(o, sum.worst_percent >= 0.005 ? sum.worst : NULL);
+}
+
+/* What was measured, heads by heads: a table of its own, since it says of a paper what no model of ours says. */
+static void print_measured_sums(const struct validation *list, size_t n)
+{
+    size_t measures = 0;
+    for (size_t m = 0; m < n; m++) {
+        size_t here;
+        claims_measures(list[m].set, &here);
+        measures += here;
+    }
+    if (measures == 0) return;
+    static const char *const columns[] = {"SYSTEM", "MEASURED ON", "CLAIMS", "EXACT",   "HOLDS",      "NEAR",
+                                          "OFF",    "MISSES",      "FITTED", "WORST %", "WORST CLAIM"};
+    struct output *o = output_new(stdout, OUTPUT_TABLE, columns, sizeof columns / sizeof *columns);
+    for (size_t m = 0; m < n; m++) {
+        const struct claim_attention *on;
+        for (size_t i = 0; (on = claims_attention_at(list[m].set, i)); i++) print_measured_sum(o, &list[m], on);
+        print_measured_sum(o, &list[m], NULL);
+    }
+    output_end(o);
+    putchar('\n');
 }
 
 /* One sentence a model: constants against claims. */
@@ -281,15 +411,19 @@ static void print_ratio(const struct validation *v)
 
 void validate_print_sums(const struct validation *list, size_t n)
 {
-    static const char *const columns[] = {"SYSTEM", "CLAIMS", "ALL",      "EXACT",         "HOLDS",
-                                          "NEAR",   "OFF",    "MISSES",   "CONTRADICTION", "NOT MODELLED",
-                                          "ERRORS", "MEAN %", "FACTOR %", "WORST %",       "WORST CLAIM"};
+    static const char *const columns[] = {"SYSTEM", "CLAIMS",   "ALL",           "EXACT",      "HOLDS",        "NEAR",
+                                          "OFF",    "MISSES",   "CONTRADICTION", "MEASURED",   "NOT MODELLED", "ERRORS",
+                                          "MEAN %", "FACTOR %", "WORST %",       "WORST CLAIM"};
     print_constants(list, n);
     putchar('\n');
     struct output *o = output_new(stdout, OUTPUT_TABLE, columns, sizeof columns / sizeof *columns);
     for (size_t m = 0; m < n; m++)
-        for (const struct claim_group *g = claim_groups; g->name; g++) print_sum(o, &list[m], g);
+        for (const struct claim_group *g = claim_groups; g->name; g++) {
+            print_sum(o, &list[m], list[m].answers, g);
+            if (list[m].closed) print_sum(o, &list[m], list[m].closed, g);
+        }
     output_end(o);
     putchar('\n');
+    print_measured_sums(list, n);
     for (size_t m = 0; m < n; m++) print_ratio(&list[m]);
 }

@@ -9,6 +9,7 @@
 struct validation {
     struct claim_set *set;
     struct claim_answer *answers;
+    struct claim_answer *closed; /* at event level, those of the closed form; else NULL */
 };
 
 /* Rows of all claims, in CSV or JSON. */

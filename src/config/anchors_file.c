@@ -10,7 +10,7 @@
 #include <string.h>
 
 struct reader {
-    struct toml_doc *doc;
+    const struct toml_doc *doc;
     struct anchor_set *set;
     struct diags *diags;
     struct schema rows; /* generator_params */
@@ -87,7 +87,7 @@ bool generator_set_text(struct generator *g, const char *assignment, struct diag
     return ok;
 }
 
-static bool read_start(const struct reader *r, const struct toml_node *table)
+static bool read_parameters(const struct reader *r, const struct toml_node *table, struct generator *g)
 {
     bool ok = true;
     for (size_t i = 0; table && i < table->n; i++) {
@@ -101,9 +101,18 @@ static bool read_start(const struct reader *r, const struct toml_node *table)
         struct value v = {.f64 = number};
         if (f && f->type == DSE_TYPE_I64) v.i64 = node->integer;
         bool good = f && field_check(f, v, toml_loc(r->doc, node), r->doc->text, NULL, r->diags);
-        if (good) field_set(f, &r->set->start, v);
+        if (good) field_set(f, g, v);
         ok = good && ok;
     }
+    return ok;
+}
+
+bool generator_set_table(struct generator *g, const struct toml_doc *doc, const struct toml_node *table, struct diags *diags)
+{
+    struct reader r = {.doc = doc, .diags = diags};
+    schema_init_params(&r.rows, generator_params);
+    bool ok = read_parameters(&r, table, g);
+    schema_release(&r.rows);
     return ok;
 }
 
@@ -214,7 +223,7 @@ static bool read_root(const struct reader *r, const struct toml_node *root)
     ok = read_range(r, root) && ok;
     const struct toml_node *start = toml_expect(r->doc, root, "start", TOML_TABLE, r->diags);
     ok = (start || !toml_get(root, "start")) && ok;
-    ok = read_start(r, start) && ok;
+    ok = read_parameters(r, start, &r->set->start) && ok;
     ok = read_fitted(r, root) && ok;
     return read_anchors(r, root) && ok;
 }
@@ -222,12 +231,13 @@ static bool read_root(const struct reader *r, const struct toml_node *root)
 bool anchors_read_file(const char *path, struct anchor_set *ret, struct diags *diags)
 {
     *ret = (struct anchor_set){.start = generator_defaults};
-    struct reader r = {.doc = toml_read_file(path, diags), .set = ret, .diags = diags};
-    if (!r.doc) return false;
+    struct toml_doc *doc = toml_read_file(path, diags);
+    if (!doc) return false;
+    struct reader r = {.doc = doc, .set = ret, .diags = diags};
     schema_init_params(&r.rows, generator_params);
-    bool ok = read_root(&r, &r.doc->root);
+    bool ok = read_root(&r, &doc->root);
     schema_release(&r.rows);
-    toml_free(r.doc);
+    toml_free(doc);
     if (!ok) anchor_set_release(ret);
     return ok;
 }

@@ -2,6 +2,7 @@
 #ifndef DSE_CONFIG_ANCHORS_FILE_H
 #define DSE_CONFIG_ANCHORS_FILE_H
 
+#include "config/toml.h"
 #include "workload/generator_fit.h"
 
 /* Read a file of anchors. False with all errors of the file; the caller releases *ret with anchor_set_release. */
@@ -9,5 +10,7 @@ bool anchors_read_file(const char *path, struct anchor_set *ret, struct diags *d
 
 /* Give a parameter of the generator by "NAME=VALUE". False with an error: no such parameter, not a number, out of range. */
 bool generator_set_text(struct generator *g, const char *assignment, struct diags *diags);
+/* Give those that a table has. False with an error for each that is none; the others are given. */
+bool generator_set_table(struct generator *g, const struct toml_doc *doc, const struct toml_node *table, struct diags *diags);
 
 #endif

@@ -7,6 +7,7 @@
 #include "workload/requests.h"
 #include "workload/retention.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -199,7 +200,9 @@ static bool set_fields(const struct catalog *c, enum dse_kind kind, void *entry,
         const struct toml_node *node = toml_get(table, f->name);
         if (node)
             ok = set_key(f, entry, doc, node, diags) && ok;
-        else
+        else if (f->optional && f->type == DSE_TYPE_F64)
+            field_set(f, entry, (struct value){.f64 = (double)NAN});
+        else if (!f->optional)
             text_addf(&missing, "%s%s", missing.n ? ", " : "", f->name);
     }
     if (!toml_get(table, "source")) text_addf(&missing, "%ssource", missing.n ? ", " : "");

@@ -115,18 +115,25 @@ static bool load_srams(struct catalog *c, const char *data_dir, struct diags *di
 
 /* ---- profiles -------------------------------------------------------------------------------------------------------------------------------- */
 
-/* Five statistics; then what LAD's decoding loses, if it was measured; then the spread over heads, for readers of the file. */
-static const char *const profile_columns[] = {"context",   "centers",         "large",          "active",     "updates",
-                                              "hit_ratio", "attention_error", "false_negative", "centers_sd", "large_sd",
-                                              "active_sd", "updates_sd",      "hit_ratio_sd"};
-enum { PROFILE_REQUIRED = 6, PROFILE_ERRORS = 8, PROFILE_COLUMNS = sizeof profile_columns / sizeof *profile_columns };
+/* Five statistics; then what LAD's decoding loses, if it was measured; the spread over heads, for readers of the file; what else was found
+ * of the scores. A file may end behind each of these groups. */
+static const char *const profile_columns[] = {"context",        "centers",         "large",          "active",         "updates",
+                                              "hit_ratio",      "attention_error", "false_negative", "centers_sd",     "large_sd",
+                                              "active_sd",      "updates_sd",      "hit_ratio_sd",   "false_positive", "top1",
+                                              "top1_plus_top2", "softmax_mse",     "lines_mse"};
+enum {
+    PROFILE_REQUIRED = 6,
+    PROFILE_ERRORS = 8,
+    PROFILE_SPREADS = 13,
+    PROFILE_COLUMNS = sizeof profile_columns / sizeof *profile_columns
+};
 
-/* Cells that hold a spread over heads, from `first` on, every `each`-th. */
-static bool check_spreads(const struct csv_table *t, size_t first, size_t each, struct diags *diags)
+/* Cells that hold a spread over heads, from `first` to before `end`, every `each`-th. */
+static bool check_spreads(const struct csv_table *t, size_t first, size_t end, size_t each, struct diags *diags)
 {
     bool ok = true;
     for (size_t i = 0; i < t->n_rows; i++)
-        for (size_t k = first; k < t->n_columns; k += each) {
+        for (size_t k = first; k < t->n_columns && k < end; k += each) {
             double v;
             if (!csv_table_number(t, i, k, false, &v, diags))
                 ok = false;
@@ -150,6 +157,22 @@ static bool add_errors(struct dse_profile *profile, const struct csv_table *t, c
     return ok;
 }
 
+static bool add_scores(struct dse_profile *profile, const struct csv_table *t, char **ret_why, struct diags *diags)
+{
+    if (t->n_columns < PROFILE_COLUMNS) return true;
+    struct profile_scores *scores = xcalloc(t->n_rows, sizeof *scores);
+    bool ok = true;
+    for (size_t i = 0; i < t->n_rows; i++) {
+        struct profile_scores *s = &scores[i];
+        double *const numbers[] = {&s->false_positive, &s->top1, &s->top1_plus_top2, &s->softmax_mse, &s->lines_mse};
+        for (size_t k = PROFILE_SPREADS; k < PROFILE_COLUMNS; k++)
+            ok = csv_table_number(t, i, k, false, numbers[k - PROFILE_SPREADS], diags) && ok;
+    }
+    ok = ok && profile_add_scores(profile, scores, ret_why);
+    free(scores);
+    return ok;
+}
+
 static bool make_profile(struct catalog *c, const char *name, const struct csv_table *t, struct diags *diags)
 {
     double *contexts = xcalloc(t->n_rows, sizeof *contexts);
@@ -162,7 +185,8 @@ static bool make_profile(struct catalog *c, const char *name, const struct csv_t
     }
     char *why = NULL;
     struct dse_profile *profile = ok ? profile_new(name, t->source, contexts, points, t->n_rows, &why) : NULL;
-    if (profile && add_errors(profile, t, &why, diags) && check_spreads(t, PROFILE_ERRORS, 1, diags)) {
+    if (profile && add_errors(profile, t, &why, diags) && check_spreads(t, PROFILE_ERRORS, PROFILE_SPREADS, 1, diags) &&
+        add_scores(profile, t, &why, diags)) {
         catalog_add(c, DSE_KIND_PROFILE, (struct dse_entry *)profile);
         profile = NULL;
     } else {
@@ -182,6 +206,9 @@ bool catalog_add_profile(struct catalog *c, const char *name, const char *path, 
     bool ok = csv_table_read_some(&t, path, profile_columns, PROFILE_REQUIRED, PROFILE_COLUMNS, diags);
     if (ok && t.n_columns == PROFILE_REQUIRED + 1)
         ok = diags_input(diags, (struct srcloc){.file = path}, NULL, NULL, "has attention_error without false_negative");
+    if (ok && t.n_columns > PROFILE_SPREADS && t.n_columns < PROFILE_COLUMNS)
+        ok = diags_input(diags, (struct srcloc){.file = path}, NULL, "false_positive to lines_mse, all of them or none",
+                         "ends behind %s", profile_columns[t.n_columns - 1]);
     ok = ok && make_profile(c, name, &t, diags);
     csv_table_release(&t);
     return ok;
@@ -196,7 +223,7 @@ enum { RETENTION_COLUMNS = sizeof retention_columns / sizeof *retention_columns,
 static bool make_retention(struct catalog *c, const char *name, const struct csv_table *t, struct diags *diags)
 {
     struct retention_point *points = xcalloc(t->n_rows, sizeof *points);
-    bool ok = check_spreads(t, MASS_SD, 2, diags);
+    bool ok = check_spreads(t, MASS_SD, RETENTION_COLUMNS, 2, diags);
     for (size_t i = 0; i < t->n_rows; i++) {
         struct retention_point *p = &points[i];
         p->policy = t->rows[i].cells[0];

@@ -20,12 +20,12 @@ static bool is_identifier(const char *s)
     return true;
 }
 
-/* Is the name a column already: one of the store's or SQLite's own, a ratio to the baseline, a parameter or a metric of any model of the
+/* Is the name a column already: one of the store's or SQLite's own, the mix of requests, a ratio to the baseline, a parameter or a metric of any model of the
  * sweep? SQL does not tell upper from lower case. */
 static bool is_taken(const struct reading *r, const char *name)
 {
-    static const char *const own[] = {"id",       "model",    "run",   "point", "status", "reason",
-                                      "fidelity", "first_id", "rowid", "oid",   "_rowid_"};
+    static const char *const own[] = {"id",       "model",    "run",   "point", "status",  "reason",
+                                      "fidelity", "first_id", "rowid", "oid",   "_rowid_", "requests"};
     bool taken = false;
     for (size_t i = 0; i < sizeof own / sizeof *own; i++) taken |= strcasecmp(own[i], name) == 0;
     for (const struct dse_metric *ratio = ratio_metrics; r->out->compares && ratio->type != DSE_TYPE_END; ratio++)
@@ -105,6 +105,11 @@ static bool read_per(struct reading *r, const struct toml_node *node)
             ok = diags_input(r->diags, toml_loc(r->doc, item), r->doc->text, NULL,
                              "per: %s is not a parameter of every model of the sweep",
                              item->type == TOML_STRING ? item->string : toml_type_name(item->type));
+            continue;
+        }
+        if (r->out->averages && request_mix_sets(item->string)) {
+            ok = diags_input(r->diags, toml_loc(r->doc, item), r->doc->text, "leave it out, or leave out [requests]",
+                             "per: %s is not one value: [requests] gives each request its own", item->string);
             continue;
         }
         bool twice = false;

@@ -85,17 +85,6 @@ static bool read_models(struct reading *r, const struct toml_node *sweep)
     return ok;
 }
 
-static bool read_fidelity(struct reading *r, const struct toml_node *sweep)
-{
-    const struct toml_node *node = toml_expect(r->doc, sweep, "fidelity", TOML_STRING, r->diags);
-    if (!node) return toml_get(sweep, "fidelity") == NULL;
-    if (strcmp(node->string, "closed-form") == 0) return true;
-    bool known = strcmp(node->string, "event-level") == 0 || strcmp(node->string, "refine") == 0;
-    return diags_input(r->diags, toml_loc(r->doc, node), r->doc->text, "fidelity = \"closed-form\"",
-                       known ? "fidelity \"%s\": no model of this sweep has an event-level form" : "there is no fidelity \"%s\"",
-                       node->string);
-}
-
 static bool read_sweep(struct reading *r)
 {
     static const char *const keys[] = {"name", "models", "fidelity"};
@@ -109,7 +98,7 @@ static bool read_sweep(struct reading *r)
     bool ok = toml_check_keys(r->doc, sweep, keys, sizeof keys / sizeof *keys, r->diags);
     ok = read_name(r, sweep) && ok;
     ok = read_models(r, sweep) && ok;
-    return read_fidelity(r, sweep) && ok;
+    return sweep_read_fidelity(r, sweep) && ok;
 }
 
 /* ---- [params] ---------------------------------------------------------------------------------------------------------------------------- */
@@ -275,13 +264,15 @@ static char *first_comment(const char *text)
 
 static void read_all(struct reading *r)
 {
-    static const char *const keys[] = {"sweep",  "params",  "constraints", "derive",  "objectives",
-                                       "sample", "figures", "catalog",     "baseline"};
+    static const char *const keys[] = {"sweep",   "params",  "constraints", "derive", "objectives", "sample",
+                                       "figures", "catalog", "baseline",    "refine", "requests"};
     toml_check_keys(r->doc, &r->doc->root, keys, sizeof keys / sizeof *keys, r->diags);
     read_catalog(r); /* before [params], which may name its entries */
     read_sweep(r);
     read_params(r);
     sweep_read_baseline(r);
+    sweep_read_requests(r);
+    sweep_read_refine(r);
     sweep_read_expressions(r);
     sweep_read_objectives(r);
     read_sample(r);
@@ -328,6 +319,8 @@ void sweep_file_free(struct sweep_file *s)
     for (size_t i = 0; i < s->n_per; i++) free(s->per[i]);
     for (size_t i = 0; i < s->n_figures; i++) free(s->figures[i]);
     binding_free(s->baseline);
+    request_mix_release(&s->requests);
+    free(s->requests_text);
     free_expressions(s->constraints, s->n_constraints);
     free_expressions(s->derived, s->n_derived);
     free(s->bindings);

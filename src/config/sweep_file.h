@@ -3,6 +3,8 @@
 #define DSE_CONFIG_SWEEP_FILE_H
 
 #include "config/bind.h"
+#include "model/fidelity.h"
+#include "workload/request_mix.h"
 
 struct named_expr { /* of [constraints] and [derive] */
     char *name, *expr;
@@ -16,6 +18,7 @@ struct objective {
 };
 
 enum { SWEEP_OBJECTIVES_MAX = 16, SWEEP_EXPRESSIONS_MAX = 256 };
+enum { SWEEP_REFINE_RUNS = 100000, SWEEP_REFINE_RUNS_MAX = 10000000 }; /* of [refine]: when it does not say, and at most */
 
 struct sweep_file {
     struct toml_doc *doc;
@@ -23,8 +26,15 @@ struct sweep_file {
     char *name;
     struct binding **bindings; /* one a model, in the order of `models` */
     size_t n_models;
-    bool compares;                            /* there is a [baseline]: rows get ratios to it */
-    struct binding *baseline;                 /* the one point, one value a parameter; NULL when there is none or it was refused */
+    enum fidelity fidelity;      /* of the row that every point gets */
+    bool refine;                 /* besides, rows at event level for the front and its neighbours: all models have one */
+    uint64_t refine_runs;        /* such rows at most */
+    bool refine_neighbours;      /* else the front alone */
+    bool compares;               /* there is a [baseline]: rows get ratios to it */
+    struct binding *baseline;    /* the one point, one value a parameter; NULL when there is none or it was refused */
+    bool averages;               /* there is a [requests]: rows are means over its mix */
+    struct request_mix requests; /* empty when there is none or it was refused */
+    char *requests_text;         /* "chat", "chat 0.7, summarization 0.3"; or NULL */
     struct named_expr *constraints, *derived; /* sorted by name */
     size_t n_constraints, n_derived;
     struct objective *objectives; /* in the order of the file */
@@ -45,7 +55,12 @@ struct sweep_file *sweep_file_read_text(const char *name, const char *text, size
                                         struct diags *diags);
 void sweep_file_free(struct sweep_file *s);
 
+/* "closed-form", "event-level" or "refine": a string constant. */
+const char *sweep_fidelity_text(const struct sweep_file *s);
 /* "flashdecoding: gpu=a100-40gb-pcie, batch=8": the baseline's model and what the file gives it; NULL: no baseline. The caller frees it. */
 char *sweep_baseline_text(const struct sweep_file *s);
+/* "chat 0.7, summarization 0.3: 128 requests a row, in the mean 1257 + 225 tokens, the longest 3852 + 244, the shortest 76 + 30": the mix, prompts
+ * and generations; NULL: no mix. The caller frees it. */
+char *sweep_requests_description(const struct sweep_file *s);
 
 #endif

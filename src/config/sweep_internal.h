@@ -1,4 +1,5 @@
-/* The inside of reading a sweep file, shared by sweep_file.c, sweep_baseline.c and sweep_exprs.c. */
+/* The inside of reading a sweep file, shared by sweep_file.c, sweep_fidelity.c, sweep_baseline.c, sweep_requests.c and
+ * sweep_exprs.c. */
 #ifndef DSE_CONFIG_SWEEP_INTERNAL_H
 #define DSE_CONFIG_SWEEP_INTERNAL_H
 
@@ -15,8 +16,13 @@ struct reading {
 
 /* The model that a node names; NULL with an error. */
 const struct model *sweep_find_model(struct reading *r, const struct toml_node *node);
+/* `fidelity` of [sweep], after its models; [refine]. */
+bool sweep_read_fidelity(struct reading *r, const struct toml_node *sweep);
+bool sweep_read_refine(struct reading *r);
 /* [baseline]. */
 bool sweep_read_baseline(struct reading *r);
+/* [requests], behind [params] and [baseline], which must not give what a mix sets. */
+bool sweep_read_requests(struct reading *r);
 /* [constraints] and [derive]. */
 bool sweep_read_expressions(struct reading *r);
 /* [objectives]. */

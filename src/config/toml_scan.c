@@ -1,5 +1,7 @@
 #include "config/toml_scan.h"
 
+#include "base/text.h"
+
 #include <string.h>
 
 struct scan {
@@ -9,24 +11,11 @@ struct scan {
     int nesting, dots;
 };
 
-/* Bytes of the UTF-8 character at s[0..n), n > 0; 0 when it is none. */
-static size_t utf8_length(const unsigned char *s, size_t n)
-{
-    if (s[0] < 0x80) return 1;
-    size_t length = s[0] >= 0xC2 && s[0] < 0xE0 ? 2 : s[0] >= 0xE0 && s[0] < 0xF0 ? 3 : s[0] >= 0xF0 && s[0] < 0xF5 ? 4 : 0;
-    if (length > n) return 0;
-    for (size_t i = 1; i < length; i++)
-        if ((s[i] & 0xC0) != 0x80) return 0;
-    bool overlong = (s[0] == 0xE0 && s[1] < 0xA0) || (s[0] == 0xF0 && s[1] < 0x90);
-    bool no_character = (s[0] == 0xED && s[1] >= 0xA0) || (s[0] == 0xF4 && s[1] >= 0x90);
-    return overlong || no_character ? 0 : length;
-}
-
 /* The first byte that no text has, or NULL. */
 static const char *find_rubbish(const char *text, size_t n, const char **ret_wrong)
 {
     for (size_t i = 0; i < n;) {
-        size_t length = utf8_length((const unsigned char *)text + i, n - i);
+        size_t length = text_utf8_length(text + i, n - i);
         *ret_wrong = text[i] == '\0' ? "is not a text file: it has a NUL byte" : length == 0 ? "is not UTF-8 text" : NULL;
         if (*ret_wrong) return text + i;
         i += length;

@@ -13,11 +13,11 @@ static struct field *append(struct schema *s)
     return &s->fields[s->n++];
 }
 
-static void add_params(struct schema *s, const struct dse_param *table, size_t base)
+static void add_params(struct schema *s, const struct dse_param *table, size_t base, bool optional)
 {
     for (const struct dse_param *p = table; p->type != DSE_TYPE_END; p++) {
         if (p->type == DSE_TYPE_EMBED) {
-            add_params(s, p->embed, base + p->offset);
+            add_params(s, p->embed, base + p->offset, optional || (p->flags & DSE_PARAM_OPTIONAL));
             continue;
         }
         *append(s) = (struct field){.type = p->type,
@@ -31,14 +31,15 @@ static void add_params(struct schema *s, const struct dse_param *table, size_t b
                                     .choices = p->choices,
                                     .kind = p->kind,
                                     .excludes = p->excludes,
-                                    .may_be_auto = (p->flags & DSE_PARAM_AUTO) != 0};
+                                    .may_be_auto = (p->flags & DSE_PARAM_AUTO) != 0,
+                                    .optional = optional};
     }
 }
 
 void schema_init_params(struct schema *s, const struct dse_param *table)
 {
     *s = (struct schema){0};
-    add_params(s, table, 0);
+    add_params(s, table, 0, false);
 }
 
 static bool listed(const char *const *list, const char *name)
@@ -66,7 +67,8 @@ static void add_metrics(struct schema *s, const struct dse_metric *table, size_t
                                     .choices = m->choices,
                                     .without = listed(without, m->name),
                                     .may_be_null = (m->flags & DSE_METRIC_MAY_BE_NULL) != 0,
-                                    .better = m->better};
+                                    .better = m->better,
+                                    .mean = m->mean == DSE_MEAN_BY_UNIT ? unit_mean(m->unit) : m->mean};
     }
 }
 
@@ -223,40 +225,66 @@ const char *kind_singular(enum dse_kind kind)
     return kinds[kind].singular;
 }
 
+/* Suffix of names, and what metrics are measured by. Metrics in MiB are traffic a token, those in GiB room. */
+static const struct unit {
+    const char *unit, *suffix;
+    enum dse_mean mean;
+} units[] = {
+    {"", "", DSE_MEAN_TIME},
+    {"GHz", "_ghz", DSE_MEAN_BY_UNIT},
+    {"GB/s", "_gbs", DSE_MEAN_TIME},
+    {"MiB", "_mib", DSE_MEAN_TOKEN},
+    {"GiB", "_gib", DSE_MEAN_LARGEST},
+    {"KiB", "_kib", DSE_MEAN_BY_UNIT},
+    {"B", "_bytes", DSE_MEAN_BY_UNIT},
+    {"bit", "_bits", DSE_MEAN_BY_UNIT},
+    {"us", "_us", DSE_MEAN_STEP},
+    {"ms", "_ms", DSE_MEAN_STEP},
+    {"ns", "_ns", DSE_MEAN_STEP},
+    {"mJ", "_mj", DSE_MEAN_TOKEN},
+    {"pJ", "_pj", DSE_MEAN_BY_UNIT},
+    {"W", "_w", DSE_MEAN_TIME},
+    {"mW", "_mw", DSE_MEAN_TIME},
+    {"mm2", "_mm2", DSE_MEAN_TIME},
+    {"nm", "_nm", DSE_MEAN_BY_UNIT},
+    {"V", "_v", DSE_MEAN_BY_UNIT},
+    {"mA", "_ma", DSE_MEAN_BY_UNIT},
+    {"1/s", "_per_s", DSE_MEAN_TIME},
+    {"pJ/bit", "_pj_per_bit", DSE_MEAN_BY_UNIT},
+    {"cycle", "_cycles", DSE_MEAN_STEP},
+    {"Gop/s", "_gops", DSE_MEAN_TIME},
+    {"Tflop/s", "_tflops", DSE_MEAN_TIME},
+    {"tokens/J", "_per_j", DSE_MEAN_ENERGY},
+    {"MHz", "_mhz", DSE_MEAN_BY_UNIT},
+    {"%", "_percent", DSE_MEAN_TIME},
+    {"Gop/J", "_gop_per_j", DSE_MEAN_BY_UNIT},
+};
+
+static const struct unit *find_unit(const char *unit)
+{
+    for (size_t i = 0; i < sizeof units / sizeof *units; i++)
+        if (strcmp(units[i].unit, unit) == 0) return &units[i];
+    return NULL;
+}
+
 const char *unit_suffix(const char *unit)
 {
-    static const struct {
-        const char *unit, *suffix;
-    } units[] = {
-        {"", ""},
-        {"GHz", "_ghz"},
-        {"GB/s", "_gbs"},
-        {"MiB", "_mib"},
-        {"GiB", "_gib"},
-        {"KiB", "_kib"},
-        {"B", "_bytes"},
-        {"bit", "_bits"},
-        {"us", "_us"},
-        {"ms", "_ms"},
-        {"ns", "_ns"},
-        {"mJ", "_mj"},
-        {"pJ", "_pj"},
-        {"W", "_w"},
-        {"mW", "_mw"},
-        {"mm2", "_mm2"},
-        {"nm", "_nm"},
-        {"V", "_v"},
-        {"1/s", "_per_s"},
-        {"pJ/bit", "_pj_per_bit"},
-        {"cycle", "_cycles"},
-        {"Gop/s", "_gops"},
-        {"Tflop/s", "_tflops"},
-        {"tokens/J", "_per_j"},
-        {"MHz", "_mhz"},
-        {"%", "_percent"},
-        {"Gop/J", "_gop_per_j"},
-    };
-    for (size_t i = 0; i < sizeof units / sizeof *units; i++)
-        if (strcmp(units[i].unit, unit) == 0) return units[i].suffix;
-    return NULL;
+    const struct unit *u = find_unit(unit);
+    return u ? u->suffix : NULL;
+}
+
+enum dse_mean unit_mean(const char *unit)
+{
+    const struct unit *u = find_unit(unit);
+    return u ? u->mean : DSE_MEAN_BY_UNIT;
+}
+
+const char *mean_name(enum dse_mean mean)
+{
+    static const char *const names[] = {
+        [DSE_MEAN_BY_UNIT] = "",         [DSE_MEAN_TIME] = "time",           [DSE_MEAN_STEP] = "steps",
+        [DSE_MEAN_TOKEN] = "tokens",     [DSE_MEAN_ATTENTION] = "attention", [DSE_MEAN_ENERGY] = "energy",
+        [DSE_MEAN_REQUEST] = "requests", [DSE_MEAN_LARGEST] = "the largest"};
+    _Static_assert(sizeof names / sizeof *names == DSE_MEAN_COUNT, "every mean has its word");
+    return names[mean];
 }

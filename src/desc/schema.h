@@ -29,9 +29,11 @@ struct field {
     enum dse_kind kind;
     const char *excludes;
     bool may_be_auto;
+    bool optional;          /* a catalog entry may leave it out: NaN, 0 or the first choice then */
     bool without;           /* a metric that has no meaning in this model: stored as NULL */
     bool may_be_null;       /* a metric that is NaN where it is not known: stored as NULL there */
     enum dse_better better; /* metrics */
+    enum dse_mean mean;     /* metrics; DSE_MEAN_BY_UNIT only where neither row nor unit say it */
 };
 
 struct schema {
@@ -79,5 +81,9 @@ const char *kind_singular(enum dse_kind kind);
 /* The suffix that a name must end in when its row has this unit ("GHz" -> "_ghz"); "" for no unit; NULL for a unit that is not in the
  * list of units. DESIGN: the value is in that unit everywhere. */
 const char *unit_suffix(const char *unit);
+/* What metrics of this unit are measured by; DSE_MEAN_BY_UNIT where the unit does not say it and the row must. */
+enum dse_mean unit_mean(const char *unit);
+/* What follows "mean over": "time", "steps", "tokens", ...; "the largest". */
+const char *mean_name(enum dse_mean mean);
 
 #endif

@@ -166,10 +166,8 @@ static void add_octave_ticks(struct axis *a, int stride)
     }
 }
 
-void axis_fit(struct axis *a, const struct column_spec *spec, double min, double max, int n_ticks)
+static void add_ticks(struct axis *a, int n_ticks)
 {
-    *a = (struct axis){.scale = spec->scale};
-    set_range(a, spec, min, max);
     double span = a->high - a->low;
     if (a->scale == SCALE_LOG && span >= 0.8)
         add_decade_ticks(a, (int)ceil(span / n_ticks), 3 * span < n_ticks + 2.5);
@@ -177,6 +175,37 @@ void axis_fit(struct axis *a, const struct column_spec *spec, double min, double
         add_octave_ticks(a, (int)ceil(span / n_ticks));
     else
         add_even_ticks(a, n_ticks);
+}
+
+void axis_fit(struct axis *a, const struct column_spec *spec, double min, double max, int n_ticks)
+{
+    *a = (struct axis){.scale = spec->scale};
+    set_range(a, spec, min, max);
+    add_ticks(a, n_ticks);
+}
+
+void axis_fit_exactly(struct axis *a, const struct column_spec *spec, double min, double max, int n_ticks)
+{
+    struct column_spec exact = *spec;
+    if (max - min > 1e-12 * fmax(fabs(min), fabs(max))) {
+        if (isnan(exact.min)) exact.min = axis_unscale(spec->scale, min);
+        if (isnan(exact.max)) exact.max = axis_unscale(spec->scale, max);
+    }
+    axis_fit(a, &exact, min, max, n_ticks);
+}
+
+void axis_fit_names(struct axis *a, const struct series *names, bool down)
+{
+    *a = (struct axis){.low = -0.5, .high = (double)names->n - 0.5};
+    if (down) {
+        a->low = (double)names->n - 0.5;
+        a->high = -0.5;
+    }
+    for (size_t i = 0; i < names->n && a->n < AXIS_TICKS_MAX; i++) {
+        struct tick *t = &a->tick[a->n++];
+        t->at = axis_position(a, (double)i);
+        snprintf(t->text, sizeof t->text, "%s", names->value[names->order[i]].name);
+    }
 }
 
 void axis_release(struct axis *a)

@@ -6,9 +6,10 @@
 #ifndef DSE_FIGURE_AXIS_H
 #define DSE_FIGURE_AXIS_H
 
+#include "figure/series.h"
 #include "figure/spec.h"
 
-enum { AXIS_TICKS_MAX = 100, AXIS_TEXT_MAX = 64 };
+enum { AXIS_TICKS_MAX = CATEGORIES_MAX, AXIS_TEXT_MAX = 64 };
 
 struct tick {
     double at;                /* 0 to 1 along the axis */
@@ -30,6 +31,10 @@ double axis_unscale(enum scale scale, double v);
 /* Range and ticks for data from min to max (on the scale), within the limits of the file; about n_ticks labelled ticks. The label is
  * not set. */
 void axis_fit(struct axis *a, const struct column_spec *spec, double min, double max, int n_ticks);
+/* The same without room at the ends: the axis goes from min to max, but for limits of the file. */
+void axis_fit_exactly(struct axis *a, const struct column_spec *spec, double min, double max, int n_ticks);
+/* An axis of names at 0, 1, 2, ... in the order of their ranks; `down`: from the top, so that 0 stands at high. */
+void axis_fit_names(struct axis *a, const struct series *names, bool down);
 void axis_release(struct axis *a);
 /* 0 to 1 from `low` to `high`. */
 double axis_position(const struct axis *a, double v);

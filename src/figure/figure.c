@@ -29,44 +29,91 @@ static enum better column_better(struct reader *r, const struct column_spec *c, 
     return direction > 0 ? BETTER_MAX : direction < 0 ? BETTER_MIN : BETTER_UNKNOWN;
 }
 
+/* The queries of a figure; those that it does not give stay NULL. */
+enum { QUERY, FRONT, REFERENCE, ANNOTATION, BAND, QUERIES };
+struct queries {
+    struct query *query[QUERIES];
+    struct query_rows rows[QUERIES];
+};
+
+static bool queries_open(struct queries *q, const struct figure *f, struct reader *r, struct diags *diags)
+{
+    const struct query_spec *specs[QUERIES] = {&f->query, &f->front, &f->reference, &f->annotation, &f->band};
+    bool ok = true;
+    for (size_t i = 0; i < QUERIES; i++) {
+        if (!specs[i]->sql) continue;
+        q->query[i] = query_new(r, specs[i]->sql, specs[i]->loc, diags);
+        if (q->query[i])
+            rows_of_query(&q->rows[i], q->query[i]);
+        else
+            ok = false;
+    }
+    return ok;
+}
+
+static struct rows *rows_or_null(struct queries *q, size_t i)
+{
+    return q->query[i] ? &q->rows[i].rows : NULL;
+}
+
+/* The unit of a column, or NULL. The caller frees it. */
+static char *unit_of(struct reader *r, const struct column_spec *c)
+{
+    char *unit = NULL;
+    if (c->column) column_better(r, c, &unit);
+    return unit;
+}
+
+static void fit_axes(struct scene *s, struct reader *r, const struct canvas *c, const char *unit_x, const char *unit_y)
+{
+    const struct figure *f = s->figure;
+    scene_fit_axes(s, script_ticks_x(f, c), script_ticks_y(f, c), unit_x, unit_y);
+    char *unit = unit_of(r, &f->value);
+    scene_label_value(s, unit);
+    free(unit);
+    for (size_t i = 0; i < s->n_axes; i++) {
+        unit = unit_of(r, &f->columns[i]);
+        scene_label_column(s, i, unit);
+        free(unit);
+    }
+}
+
 /* The scene of a figure from an open database, its axes fitted for the canvas. */
 static bool read_scene(struct scene *ret, const struct figure *f, struct reader *r, const struct canvas *c, struct diags *diags)
 {
-    bool ok = false;
-    struct query *query = query_new(r, f->query.sql, f->query.loc, diags);
-    struct query *front = f->front.sql ? query_new(r, f->front.sql, f->front.loc, diags) : NULL;
-    if (query && (front || !f->front.sql)) {
-        struct query_rows query_rows, front_rows;
-        rows_of_query(&query_rows, query);
-        if (front) rows_of_query(&front_rows, front);
-        struct inputs in = {.query = &query_rows.rows, .front = front ? &front_rows.rows : NULL};
+    struct queries q = {0};
+    bool ok = queries_open(&q, f, r, diags);
+    if (ok) {
+        struct inputs in = {.query = rows_or_null(&q, QUERY),
+                            .front = rows_or_null(&q, FRONT),
+                            .reference = rows_or_null(&q, REFERENCE),
+                            .annotation = rows_or_null(&q, ANNOTATION),
+                            .band = rows_or_null(&q, BAND)};
         char *unit_x = NULL, *unit_y = NULL;
-        enum better better_x = column_better(r, &f->x, &unit_x), better_y = column_better(r, &f->y, &unit_y);
+        enum better better_x = BETTER_UNKNOWN, better_y = BETTER_UNKNOWN;
+        if (f->x.column) better_x = column_better(r, &f->x, &unit_x);
+        if (f->y.column) better_y = column_better(r, &f->y, &unit_y);
         ok = scene_build(ret, f, &in, better_x, better_y, diags);
-        if (ok) scene_fit_axes(ret, script_ticks_x(f, c), script_ticks_y(f, c), unit_x, unit_y);
+        if (ok) fit_axes(ret, r, c, unit_x, f->normalize ? NULL : unit_y);
         free(unit_x);
         free(unit_y);
     }
-    query_free(front);
-    query_free(query);
+    for (size_t i = 0; i < QUERIES; i++) query_free(q.query[i]);
     return ok;
 }
 
 /* Draw into memory. */
-static bool draw(const struct figure *f, const char *db, const struct canvas *c, struct text *ret, struct diags *diags)
+static bool draw(const struct figure *f, struct reader *r, const struct canvas *c, struct text *ret, struct diags *diags)
 {
     if (!gnuplot_check(diags)) return false;
-    struct reader *r = reader_open(db, diags);
-    if (!r) return false;
     size_t before = diags->n;
     struct scene scene = {0};
     bool ok = read_scene(&scene, f, r, c, diags);
     quote_lines(f, diags, before);
-    reader_close(r);
     if (ok) {
         struct text script;
         text_init(&script);
-        script_write(&script, &scene, c);
+        script_write(&script, &script, &scene, c);
         ok = gnuplot_run(script.s, script.n, ret, diags);
         text_release(&script);
     }
@@ -74,13 +121,37 @@ static bool draw(const struct figure *f, const char *db, const struct canvas *c,
     return ok;
 }
 
-bool figure_render(const struct figure *f, const char *db, const char *out, struct diags *diags)
+bool figure_write_script(const struct figure *f, struct reader *r, const char *out, struct diags *diags)
+{
+    struct canvas canvas = {.format = FORMAT_PDF};
+    size_t before = diags->n;
+    struct scene scene = {0};
+    bool ok = read_scene(&scene, f, r, &canvas, diags);
+    quote_lines(f, diags, before);
+    if (ok) {
+        char *data_path = xasprintf("%s.dat", out);
+        struct text script, data;
+        text_init(&script);
+        text_init(&data);
+        canvas.data_path = data_path;
+        canvas.picture_path = out;
+        script_write(&script, &data, &scene, &canvas);
+        ok = text_write_file(data_path, data.s, data.n, diags) && text_write_file(out, script.s, script.n, diags);
+        text_release(&script);
+        text_release(&data);
+        free(data_path);
+    }
+    scene_release(&scene);
+    return ok;
+}
+
+bool figure_render(const struct figure *f, struct reader *r, const char *out, struct diags *diags)
 {
     struct canvas canvas = {0};
     if (!picture_format(out, &canvas.format, diags) || !picture_check(out, diags)) return false;
     struct text picture;
     text_init(&picture);
-    bool ok = draw(f, db, &canvas, &picture, diags);
+    bool ok = draw(f, r, &canvas, &picture, diags);
     if (ok) ok = picture_check_whole(canvas.format, &picture, diags);
     if (ok && canvas.format == FORMAT_PNG) picture_set_density(&picture, f->dpi);
     if (ok) ok = picture_write(out, picture.s, picture.n, diags);
@@ -110,7 +181,7 @@ static bool write_lines(const char *s, FILE *out)
     return fflush(out) == 0 && !ferror(out);
 }
 
-bool figure_render_terminal(const struct figure *f, const char *db, int width, int height, FILE *out, struct diags *diags)
+bool figure_render_terminal(const struct figure *f, struct reader *r, int width, int height, FILE *out, struct diags *diags)
 {
     enum { WIDTH_MIN = 40, WIDTH_MAX = 1000, HEIGHT_MIN = 12, HEIGHT_MAX = 400 };
     struct canvas canvas = {
@@ -124,7 +195,7 @@ bool figure_render_terminal(const struct figure *f, const char *db, int width, i
     };
     struct text picture;
     text_init(&picture);
-    bool ok = draw(f, db, &canvas, &picture, diags);
+    bool ok = draw(f, r, &canvas, &picture, diags);
     if (ok && !write_lines(picture.s, out)) ok = diags_runtime(diags, NULL, "cannot write the figure to the terminal");
     text_release(&picture);
     return ok;

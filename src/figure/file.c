@@ -66,31 +66,6 @@ static int read_word(const struct toml_doc *doc, const struct toml_node *table, 
     return missing;
 }
 
-/* Where the text of a string begins: behind its quotes and, in a multi-line string, behind the newline that TOML drops. The place of the
- * node counts characters; this one counts bytes, as places in SQL do. */
-static struct srcloc string_start(const struct toml_doc *doc, const struct toml_node *node)
-{
-    struct srcloc loc = toml_loc(doc, node);
-    const char *line = doc->text;
-    for (int i = 1; line && i < loc.line; i++) {
-        line = strchr(line, '\n');
-        if (line) line++;
-    }
-    if (!line) return loc;
-    const char *p = line;
-    for (int i = 1; i < loc.column && *p && *p != '\n'; i++) {
-        p++;
-        while (((unsigned char)*p & 0xC0) == 0x80) p++;
-    }
-    bool multi = strncmp(p, "\"\"\"", 3) == 0 || strncmp(p, "'''", 3) == 0;
-    loc.column = (int)(p - line) + (multi ? 4 : 2);
-    if (multi && (p[3] == '\n' || (p[3] == '\r' && p[4] == '\n'))) {
-        loc.line++;
-        loc.column = 1;
-    }
-    return loc;
-}
-
 static void read_query(const struct toml_doc *doc, const struct toml_node *table, const char *key, struct query_spec *ret,
                        struct diags *diags)
 {
@@ -101,13 +76,13 @@ static void read_query(const struct toml_doc *doc, const struct toml_node *table
         return;
     }
     ret->sql = xstrdup(node->string);
-    ret->loc = string_start(doc, node);
+    ret->loc = toml_string_loc(doc, node);
 }
 
 /* ---- columns ---------------------------------------------------------------------------------------------------------- */
 
 static const char *const axis_keys[] = {"column", "label", "scale", "min", "max", "better"};
-static const char *const series_keys[] = {"column", "label"};
+static const char *const series_keys[] = {"column", "label", "order"};
 static const char *const scale_names[] = {"linear", "log", "log2"};
 static const char *const better_names[] = {"", "min", "max"};
 
@@ -127,13 +102,11 @@ static void read_axis_table(const struct toml_doc *doc, const struct toml_node *
     if (ret->min >= ret->max) diags_input(diags, toml_loc(doc, toml_get(node, "max")), doc->text, NULL, "max: must be above min");
 }
 
-/* `key = "column"`, or `key = { column = "...", ... }`. */
-static void read_column(const struct toml_doc *doc, const struct toml_node *table, const char *key, bool is_axis,
-                        struct column_spec *ret, struct diags *diags)
+/* A column's name, or a table { column = "...", ... }. */
+static void read_column_node(const struct toml_doc *doc, const struct toml_node *node, const char *key, bool is_axis,
+                             struct column_spec *ret, struct diags *diags)
 {
     ret->min = ret->max = (double)NAN;
-    const struct toml_node *node = toml_get(table, key);
-    if (!node) return;
     ret->loc = toml_loc(doc, node);
     if (node->type == TOML_STRING) {
         ret->column = xstrdup(node->string);
@@ -153,11 +126,23 @@ static void read_column(const struct toml_doc *doc, const struct toml_node *tabl
     }
 }
 
+static void read_column(const struct toml_doc *doc, const struct toml_node *table, const char *key, bool is_axis,
+                        struct column_spec *ret, struct diags *diags)
+{
+    ret->min = ret->max = (double)NAN;
+    const struct toml_node *node = toml_get(table, key);
+    if (node) read_column_node(doc, node, key, is_axis, ret, diags);
+}
+
 /* ---- the file --------------------------------------------------------------------------------------------------------- */
 
 static const char *const root_keys[] = {"figure", "output"};
-static const char *const figure_keys[] = {"title", "kind", "sweep", "sql", "x", "y", "series", "front_sql"};
-static const char *const output_keys[] = {"width_mm", "height_mm", "font", "font_size", "dpi", "legend"};
+static const char *const figure_keys[] = {
+    "title",           "kind",           "sweep",   "sql",     "x",         "y",         "series",
+    "group",           "value",          "end",     "columns", "front_sql", "normalize", "reference_sql",
+    "reference_label", "annotation_sql", "band_sql"};
+static const char *const output_keys[] = {"width_mm", "height_mm", "font", "font_size", "dpi", "legend", "style"};
+static const char *const order_names[] = {"value", "rows"};
 static const char *const legend_names[] = {"below", "right", "none"};
 
 static void read_output(struct figure *f, const struct toml_node *table, struct diags *diags)
@@ -169,6 +154,7 @@ static void read_output(struct figure *f, const struct toml_node *table, struct 
     read_number(f->doc, table, "font_size", 4, 32, &f->font_size, diags);
     read_number(f->doc, table, "dpi", 72, 1200, &f->dpi, diags);
     f->legend = (enum legend)read_word(f->doc, table, "legend", legend_names, COUNT(legend_names), LEGEND_BELOW, diags);
+    f->style = (enum style)read_word(f->doc, table, "style", figure_styles, 2, STYLE_LIGHT, diags);
     char *font = read_string(f->doc, table, "font", diags);
     if (!font) return;
     free(f->font);
@@ -176,6 +162,61 @@ static void read_output(struct figure *f, const struct toml_node *table, struct 
     if (font[0] == '\0' || strchr(font, ',') || strchr(font, ':'))
         diags_input(diags, toml_loc(f->doc, toml_get(table, "font")), f->doc->text, NULL,
                     "font: \"%s\" is not the name of one font family, like \"Arial\"", font);
+}
+
+/* The list of axes of a figure of kind parallel: names, or tables as of an axis. */
+static void read_columns(struct figure *f, const struct toml_node *table, struct diags *diags)
+{
+    const struct toml_node *node = toml_expect(f->doc, table, "columns", TOML_ARRAY, diags);
+    if (!node) return;
+    if (node->n < 2) diags_input(diags, toml_loc(f->doc, node), f->doc->text, NULL, "columns: two axes or more are needed");
+    f->columns = xcalloc(node->n, sizeof *f->columns);
+    f->n_columns = node->n;
+    for (size_t i = 0; i < node->n; i++) read_column_node(f->doc, &node->children[i], "columns", true, &f->columns[i], diags);
+}
+
+/* Keys that only some kinds have. */
+static void check_kind(const struct figure *f, const struct toml_node *table, struct diags *diags)
+{
+    static const struct {
+        const char *key;
+        unsigned has;
+        const char *what;
+    } keys[] = {
+        {"front_sql", KIND_FRONT, "front"},
+        {"value", KIND_VALUE, "value"},
+        {"end", KIND_END, "end"},
+        {"group", KIND_GROUP, "group"},
+        {"columns", KIND_COLUMNS, "columns"},
+        {"normalize", KIND_NORMALIZE, "normalize"},
+        {"reference_sql", KIND_REFERENCE, "reference_sql"},
+        {"band_sql", KIND_BANDS, "band_sql"},
+    };
+    for (size_t i = 0; i < COUNT(keys); i++) {
+        const struct toml_node *node = toml_get(table, keys[i].key);
+        if (node && !(f->kind->has & keys[i].has))
+            diags_input(diags, toml_key_loc(f->doc, node), f->doc->text, NULL, "%s: a figure of kind \"%s\" has no %s", keys[i].key,
+                        f->kind->name, keys[i].what);
+    }
+    static const struct {
+        const char *key;
+        unsigned needs, spares;
+    } required[] = {{"x", 0, KIND_COLUMNS},
+                    {"y", 0, KIND_COLUMNS},
+                    {"value", KIND_VALUE, 0},
+                    {"end", KIND_END, 0},
+                    {"columns", KIND_COLUMNS, 0}};
+    for (size_t i = 0; i < COUNT(required); i++) {
+        bool needed = required[i].needs ? (f->kind->has & required[i].needs) != 0 : !(f->kind->has & required[i].spares);
+        bool given = toml_get(table, required[i].key) != NULL;
+        if (needed && !given)
+            diags_input(diags, toml_key_loc(f->doc, table), f->doc->text, NULL, "%s: is missing from [figure]", required[i].key);
+        if (given && !needed && (f->kind->has & required[i].spares))
+            diags_input(diags, toml_key_loc(f->doc, toml_get(table, required[i].key)), f->doc->text, NULL,
+                        "%s: a figure of kind \"%s\" has columns instead", required[i].key, f->kind->name);
+    }
+    if (f->normalize && !f->series.column)
+        diags_input(diags, f->normalize_loc, f->doc->text, NULL, "normalize: needs series, of which it names one");
 }
 
 static void read_figure(struct figure *f, const struct toml_node *table, struct diags *diags)
@@ -190,17 +231,28 @@ static void read_figure(struct figure *f, const struct toml_node *table, struct 
     f->kind = kinds_at((size_t)read_word(doc, table, "kind", names, n, 0, diags));
     read_query(doc, table, "sql", &f->query, diags);
     read_query(doc, table, "front_sql", &f->front, diags);
+    read_query(doc, table, "reference_sql", &f->reference, diags);
+    read_query(doc, table, "annotation_sql", &f->annotation, diags);
+    read_query(doc, table, "band_sql", &f->band, diags);
+    f->reference_label = read_string(doc, table, "reference_label", diags);
+    f->normalize = read_string(doc, table, "normalize", diags);
+    if (f->normalize) f->normalize_loc = toml_loc(doc, toml_get(table, "normalize"));
     read_column(doc, table, "x", true, &f->x, diags);
     read_column(doc, table, "y", true, &f->y, diags);
+    read_column(doc, table, "value", true, &f->value, diags);
+    read_column(doc, table, "end", true, &f->end, diags);
+    f->end.scale = f->x.scale; /* it lies on the axis of x */
+    read_column(doc, table, "group", false, &f->group, diags);
     read_column(doc, table, "series", false, &f->series, diags);
-    static const char *const required[] = {"kind", "sql", "x", "y"};
+    const struct toml_node *series = toml_get(table, "series");
+    if (series && series->type == TOML_TABLE)
+        f->series_in_row_order = read_word(doc, series, "order", order_names, COUNT(order_names), 0, diags) == 1;
+    read_columns(f, table, diags);
+    static const char *const required[] = {"kind", "sql"};
     for (size_t i = 0; i < COUNT(required); i++)
         if (!toml_get(table, required[i]))
             diags_input(diags, toml_key_loc(doc, table), doc->text, NULL, "%s: is missing from [figure]", required[i]);
-    const struct toml_node *front = toml_get(table, "front_sql");
-    if (front && toml_get(table, "kind") && !f->kind->has_front)
-        diags_input(diags, toml_key_loc(doc, front), doc->text, NULL, "front_sql: a figure of kind \"%s\" has no front",
-                    f->kind->name);
+    check_kind(f, table, diags);
 }
 
 static struct figure *figure_from(struct toml_doc *doc, struct diags *diags)
@@ -255,13 +307,57 @@ void figure_free(struct figure *f)
     free(f->title);
     free(f->sweep);
     free(f->font);
-    free(f->query.sql);
-    free(f->front.sql);
-    column_release(&f->x);
-    column_release(&f->y);
-    column_release(&f->series);
+    struct query_spec *queries[] = {&f->query, &f->front, &f->reference, &f->annotation, &f->band};
+    for (size_t i = 0; i < COUNT(queries); i++) free(queries[i]->sql);
+    free(f->reference_label);
+    free(f->normalize);
+    struct column_spec *columns[] = {&f->x, &f->y, &f->series, &f->value, &f->end, &f->group};
+    for (size_t i = 0; i < COUNT(columns); i++) column_release(columns[i]);
+    for (size_t i = 0; i < f->n_columns; i++) column_release(&f->columns[i]);
+    free(f->columns);
     toml_free(f->doc);
     free(f);
+}
+
+/* ---- what the file leaves to who draws it ------------------------------------------------------------------------------- */
+
+const char *const figure_sizes[] = {"single", "double", "slide", NULL};
+const char *const figure_styles[] = {"light", "dark", NULL};
+
+bool figure_set_size(struct figure *f, const char *size)
+{
+    static const struct {
+        double width, height_share, font; /* height_share 0: the file's */
+    } sizes[] = {{85, 0, 8}, {178, 0.5, 8}, {254, 9.0 / 16, 16}};
+    for (size_t i = 0; figure_sizes[i]; i++) {
+        if (strcmp(figure_sizes[i], size) != 0) continue;
+        double share = sizes[i].height_share > 0 ? sizes[i].height_share : f->height_mm / f->width_mm;
+        f->width_mm = sizes[i].width;
+        f->height_mm = share * f->width_mm;
+        f->font_size = sizes[i].font;
+        return true;
+    }
+    return false;
+}
+
+bool figure_set_style(struct figure *f, const char *style)
+{
+    for (size_t i = 0; figure_styles[i]; i++) {
+        if (strcmp(figure_styles[i], style) != 0) continue;
+        f->style = (enum style)i;
+        return true;
+    }
+    return false;
+}
+
+void figure_set_dpi(struct figure *f, double dpi)
+{
+    f->dpi = dpi;
+}
+
+const char *figure_sql(const struct figure *f)
+{
+    return f->query.sql;
 }
 
 const char *figure_title(const struct figure *f)

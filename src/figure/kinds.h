@@ -9,42 +9,99 @@
 #include "figure/axis.h"
 #include "figure/cloud.h"
 #include "figure/rows.h"
-#include "figure/series.h"
 
 enum layer_style {
-    LAYER_TINT,  /* a cloud in the background: light dots, or a raster when there are many */
-    LAYER_MARKS, /* the same in full colour, a marker for each series */
-    LAYER_FRONT, /* outlined markers, all of them */
-    LAYER_STEPS, /* the same, joined by the steps of a front of two objectives */
-    LAYER_LINES, /* points of a series joined in the order of x */
+    LAYER_TINT,      /* a cloud in the background: light dots, or a raster when there are many */
+    LAYER_MARKS,     /* the same in full colour, a marker for each series */
+    LAYER_FRONT,     /* outlined markers, all of them */
+    LAYER_STEPS,     /* the same, joined by the steps of a front of two objectives */
+    LAYER_LINES,     /* points of a series joined in the order of x */
+    LAYER_BOXES,     /* boxes in the colours of their series */
+    LAYER_CELLS,     /* boxes in the colours of their values */
+    LAYER_PATHS,     /* lines of any shape: contours, the rows of parallel coordinates */
+    LAYER_PUBLISHED, /* open diamonds: what the paper says */
+};
+
+/* On the scales of the axes. Infinite: as far as the axis goes. */
+struct box {
+    double x0, x1, y0, y1;
+    double value; /* of a cell */
+    uint32_t series;
+};
+
+/* Points of lines; a line ends where `series` of the next point is another, or `first` is set. */
+struct path_point {
+    double x, y;
+    uint32_t series;
+    bool first;
 };
 
 struct layer {
     enum layer_style style;
     const char *legend; /* what its points are called in a figure without series; NULL: it has no entry */
     struct cloud points;
+    struct box *boxes;
+    size_t n_boxes;
+    struct path_point *path;
+    size_t n_path;
 };
 
-enum { LAYERS_MAX = 4 };
+/* A text at a place of the plot, or, with one coordinate NaN, a rule across it. */
+struct note {
+    double x, y; /* on the scales of the axes */
+    char *text;
+};
+
+/* A shaded range of x. */
+struct band {
+    double from, to;
+    uint32_t name; /* in scene.bands_names */
+};
+
+enum { LAYERS_MAX = 6, NOTES_MAX = 256, BANDS_MAX = 64, AXES_MAX = 16 };
 
 struct scene {
     const struct figure *figure;
-    struct series series;
+    struct names names;
     struct layer layer[LAYERS_MAX];
     size_t n_layers;
+    size_t main;                    /* the layer whose style the legend shows for the series */
     enum better better_x, better_y; /* as the file or the database says */
-    struct axis x, y;
+    struct axis x, y, z;            /* z: of the values of cells */
+    struct axis axes[AXES_MAX];     /* of parallel coordinates, left to right */
+    size_t n_axes;
+    bool grid;     /* the boxes are cells of one */
+    size_t groups; /* bars side by side in a category whose names stand below them; 0: none */
+    struct note note[NOTES_MAX];
+    size_t n_notes;
+    struct band band[BANDS_MAX];
+    size_t n_bands;
+    struct series band_names;
     uint64_t n_rows, n_used; /* of the query: read, and drawn or thinned away */
 };
 
-/* Rows of the figure's queries; front is NULL when the file gives none. */
+/* Rows of the figure's queries; NULL when the file gives none. */
 struct inputs {
-    struct rows *query, *front;
+    struct rows *query, *front, *reference, *annotation, *band;
+};
+
+/* What a kind has beside x, y, series, annotations. */
+enum kind_has {
+    KIND_FRONT = 1 << 0,
+    KIND_VALUE = 1 << 1,
+    KIND_END = 1 << 2,
+    KIND_GROUP = 1 << 3,
+    KIND_COLUMNS = 1 << 4, /* instead of x and y */
+    KIND_NORMALIZE = 1 << 5,
+    KIND_REFERENCE = 1 << 6,
+    KIND_BANDS = 1 << 7,
+    KIND_CATEGORY_X = 1 << 8,
+    KIND_CATEGORY_Y = 1 << 9,
 };
 
 struct kind {
     const char *name;
-    bool has_front; /* front_sql makes sense */
+    unsigned has;
     bool (*build)(struct scene *s, const struct inputs *in, struct diags *diags);
 };
 
@@ -58,6 +115,9 @@ bool scene_build(struct scene *ret, const struct figure *f, const struct inputs 
                  struct diags *diags);
 /* Ranges and ticks over all layers; units are those of the columns, or NULL. */
 void scene_fit_axes(struct scene *s, int ticks_x, int ticks_y, const char *unit_x, const char *unit_y);
+/* Labels of the other axes: of values (unit may be NULL), and of column i of parallel coordinates. */
+void scene_label_value(struct scene *s, const char *unit);
+void scene_label_column(struct scene *s, size_t i, const char *unit);
 void scene_release(struct scene *s);
 
 #endif

@@ -1,5 +1,4 @@
-#include "figure/layers.h"
-
+#include "figure/boxes.h"
 #include "figure/raster.h"
 
 #include <math.h>
@@ -22,15 +21,31 @@ static void add_colour(struct text *t, uint32_t colour)
 static const int filled[SERIES_MARKERS] = {7, 5, 9, 13, 11, 15};
 static const char letters[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZ";
 
+char plot_letter(size_t place)
+{
+    return letters[place % (sizeof letters - 1)];
+}
+
 static void begin_element(struct plot *p)
 {
     text_add(&p->command, p->command.n ? ", " : "plot ");
 }
 
-static void add_records(struct plot *p, size_t n)
+void plot_begin_data(struct plot *p, size_t offset)
 {
     begin_element(p);
-    text_addf(&p->command, "'-' binary record=(%zu) format='%%float32%%float32' using 1:2 notitle", n);
+    if (p->canvas->data_path) {
+        script_add_line(&p->command, p->canvas->data_path);
+        text_addf(&p->command, " binary skip=%zu", offset);
+    } else {
+        text_add(&p->command, "'-' binary");
+    }
+}
+
+static void add_records(struct plot *p, size_t n)
+{
+    plot_begin_data(p, p->data.n);
+    text_addf(&p->command, " record=(%zu) format='%%float32%%float32' using 1:2 notitle", n);
 }
 
 static void add_position(struct plot *p, double x, double y)
@@ -44,10 +59,12 @@ static void add_positions(struct plot *p, const struct mark *m, size_t n)
     for (size_t i = 0; i < n; i++) add_position(p, m[i].x, m[i].y);
 }
 
-static uint32_t tint(uint32_t colour)
+/* Two fifths of the colour, the rest the background. */
+static uint32_t tint(const struct plot *p, uint32_t colour)
 {
-    uint32_t light = 0;
-    for (int shift = 0; shift <= 16; shift += 8) light |= (255 - (255 - (colour >> shift & 255)) * 2 / 5) << shift;
+    uint32_t light = 0, background = script_background(p->scene->figure);
+    for (int shift = 0; shift <= 16; shift += 8)
+        light |= ((3 * (background >> shift & 255) + 2 * (colour >> shift & 255) + 2) / 5) << shift;
     return light;
 }
 
@@ -55,7 +72,7 @@ static uint32_t tint(uint32_t colour)
 static void add_point_style(const struct plot *p, struct text *t, size_t place, double size, uint32_t colour)
 {
     if (p->canvas->format == FORMAT_TEXT) {
-        text_addf(t, " pt \"%c\"", letters[place]);
+        text_addf(t, " pt \"%c\"", plot_letter(place));
         return;
     }
     text_addf(t, " pt %d", filled[series_marker(place)]);
@@ -72,14 +89,14 @@ static void add_markers(struct plot *p, const struct layer *l, const struct mark
         add_records(p, n);
         text_add(&p->command, " with points");
         add_point_style(p, &p->command, place, pass ? size : size + 0.12,
-                        pass ? series_colour(&p->scene->series, place) : 0xFFFFFF);
+                        pass ? series_colour(&p->scene->names.series, place) : script_background(p->scene->figure));
         add_positions(p, m, n);
     }
 }
 
 static void add_dots(struct plot *p, const struct layer *l, const struct mark *m, size_t n, size_t place)
 {
-    uint32_t colour = series_colour(&p->scene->series, place);
+    uint32_t colour = series_colour(&p->scene->names.series, place);
     bool text = p->canvas->format == FORMAT_TEXT;
     if (l->style == LAYER_MARKS) {
         add_markers(p, l, m, n, place);
@@ -91,9 +108,21 @@ static void add_dots(struct plot *p, const struct layer *l, const struct mark *m
     } else {
         text_add(&p->command, " with points pt 7");
         script_add_number(&p->command, " ps ", 0.2 * p->point_scale);
-        add_colour(&p->command, tint(colour));
+        add_colour(&p->command, tint(p, colour));
     }
     add_positions(p, m, n);
+}
+
+void plot_add_image(struct plot *p, const unsigned char *rgba, int width, int height)
+{
+    plot_begin_data(p, p->data.n);
+    text_addf(&p->command, " array=(%d,%d)", width, height);
+    script_add_number(&p->command, " dx=", 1.0 / width);
+    script_add_number(&p->command, " dy=", 1.0 / height);
+    script_add_number(&p->command, " origin=(", 0.5 / width);
+    script_add_number(&p->command, ",", 0.5 / height);
+    text_add(&p->command, ") format='%uint8%uint8%uint8%uint8' using 1:2:3:4 with rgbalpha notitle");
+    text_add_bytes(&p->data, (const char *)rgba, (size_t)width * (size_t)height * 4);
 }
 
 static void add_raster(struct plot *p, const struct layer *l)
@@ -101,14 +130,7 @@ static void add_raster(struct plot *p, const struct layer *l)
     int width = (int)fmax(1, p->width_mm / raster_cell_mm), height = (int)fmax(1, p->height_mm / raster_cell_mm);
     bool light = l->style == LAYER_TINT;
     unsigned char *rgba = raster_paint(p->scene, &l->points, width, height, light ? 0.3 : 0.55, light ? 0.65 : 1);
-    begin_element(p);
-    text_addf(&p->command, "'-' binary array=(%d,%d)", width, height);
-    script_add_number(&p->command, " dx=", 1.0 / width);
-    script_add_number(&p->command, " dy=", 1.0 / height);
-    script_add_number(&p->command, " origin=(", 0.5 / width);
-    script_add_number(&p->command, ",", 0.5 / height);
-    text_add(&p->command, ") format='%uint8%uint8%uint8%uint8' using 1:2:3:4 with rgbalpha notitle");
-    text_add_bytes(&p->data, (const char *)rgba, (size_t)width * (size_t)height * 4);
+    plot_add_image(p, rgba, width, height);
     free(rgba);
 }
 
@@ -152,13 +174,32 @@ static void add_line(struct plot *p, struct mark *m, size_t n, size_t place)
     bool text = p->canvas->format == FORMAT_TEXT;
     text_add(&p->command, text ? " with points" : " with linespoints lw 1");
     if (n > LINE_MARKERS_MAX && !text) text_addf(&p->command, " pi %zu", (n + LINE_MARKERS_MAX / 2 - 1) / (LINE_MARKERS_MAX / 2));
-    add_point_style(p, &p->command, place, 0.4, series_colour(&p->scene->series, place));
+    add_point_style(p, &p->command, place, 0.4, series_colour(&p->scene->names.series, place));
     add_positions(p, m, n);
+}
+
+/* Diamonds, open as nothing else is. */
+static void add_published(struct plot *p, const struct mark *m, size_t n)
+{
+    bool text = p->canvas->format == FORMAT_TEXT;
+    const struct palette *palette = script_palette(p->scene->figure);
+    for (int pass = text ? 1 : 0; pass < 2; pass++) {
+        add_records(p, n);
+        text_add(&p->command, " with points pt ");
+        if (text) {
+            text_add(&p->command, "\"o\"");
+        } else {
+            text_addf(&p->command, "%d", pass ? 12 : 13);
+            script_add_number(&p->command, " ps ", 0.62 * p->point_scale);
+            text_addf(&p->command, " lw 0.8 lc rgb \"%s\"", pass ? palette->ink : palette->background);
+        }
+        add_positions(p, m, n);
+    }
 }
 
 static void add_series(struct plot *p, const struct layer *l, struct mark *m, size_t n, size_t place)
 {
-    uint32_t colour = series_colour(&p->scene->series, place);
+    uint32_t colour = series_colour(&p->scene->names.series, place);
     switch (l->style) {
     case LAYER_TINT:
     case LAYER_MARKS: add_dots(p, l, m, n, place); break;
@@ -167,14 +208,21 @@ static void add_series(struct plot *p, const struct layer *l, struct mark *m, si
         /* fall through */
     case LAYER_FRONT: add_markers(p, l, m, n, place); break;
     case LAYER_LINES: add_line(p, m, n, place); break;
+    case LAYER_PUBLISHED: add_published(p, m, n); break;
+    case LAYER_BOXES:
+    case LAYER_CELLS:
+    case LAYER_PATHS: break; /* have no points */
     }
 }
 
 void plot_add_layer(struct plot *p, struct layer *l)
 {
-    const struct series *series = &p->scene->series;
+    const struct series *series = &p->scene->names.series;
     bool text = p->canvas->format == FORMAT_TEXT, cloud = l->style == LAYER_TINT || l->style == LAYER_MARKS;
     if (text && cloud) cloud_thin(&l->points, (size_t)4 * (size_t)p->canvas->columns * (size_t)p->canvas->rows);
+    if (l->style == LAYER_BOXES) plot_add_boxes(p, l);
+    if (l->style == LAYER_CELLS) plot_add_cells(p, l);
+    if (l->style == LAYER_PATHS) plot_add_paths(p, l);
     if (l->points.n == 0) return;
     if (!text && cloud && l->points.n > DOTS_MAX) {
         add_raster(p, l);
@@ -192,17 +240,26 @@ void plot_add_layer(struct plot *p, struct layer *l)
 
 void plot_sample_colour(const struct plot *p, const struct layer *l, size_t place, struct text *ret)
 {
-    uint32_t colour = series_colour(&p->scene->series, place);
+    uint32_t colour = series_colour(&p->scene->names.series, place);
     text_add(ret, "lw 1");
-    add_colour(ret, l->style == LAYER_TINT ? tint(colour) : colour);
+    add_colour(ret, l->style == LAYER_TINT ? tint(p, colour) : colour);
 }
 
 void plot_sample_point(const struct plot *p, const struct layer *l, size_t place, struct text *ret)
 {
     bool dot = l->style == LAYER_TINT;
-    uint32_t colour = series_colour(&p->scene->series, place);
+    uint32_t colour = series_colour(&p->scene->names.series, place);
     text_add(ret, "left point");
-    add_point_style(p, ret, dot ? 0 : place, 0.5, dot ? tint(colour) : colour);
+    if (l->style == LAYER_PUBLISHED || l->style == LAYER_BOXES) {
+        text_add(ret, l->style == LAYER_BOXES ? " pt 5" : " pt 12");
+        script_add_number(ret, " ps ", 0.62 * p->point_scale);
+        if (l->style == LAYER_BOXES)
+            add_colour(ret, colour);
+        else
+            text_addf(ret, " lw 0.8 lc rgb \"%s\"", script_palette(p->scene->figure)->ink);
+        return;
+    }
+    add_point_style(p, ret, dot ? 0 : place, 0.5, dot ? tint(p, colour) : colour);
 }
 
 void plot_add_entries(struct plot *p, const struct entries *e)
@@ -212,10 +269,20 @@ void plot_add_entries(struct plot *p, const struct entries *e)
         text_add(&p->command, "keyentry with points pt \" \" title ");
         script_add_line(&p->command, e->heading);
     }
+    if (p->scene->figure->kind->has & KIND_VALUE) /* of the scale of values its two ends */
+        for (int end = 0; end < 2; end++) {
+            const struct axis *z = &p->scene->z;
+            char number[TEXT_NUMBER_MAX];
+            begin_element(p);
+            text_addf(&p->command, "keyentry with points pt \"%c\" title ", value_character(end));
+            script_add_line(&p->command, text_short_number(number, axis_unscale(z->scale, end ? z->high : z->low)));
+        }
     for (size_t i = 0; i < e->n; i++) {
         begin_element(p);
         text_addf(&p->command, "keyentry with points pt \"%c\" title ",
-                  e->layer[i]->style == LAYER_TINT ? '.' : letters[e->place[i]]);
+                  e->layer[i]->style == LAYER_TINT        ? '.'
+                  : e->layer[i]->style == LAYER_PUBLISHED ? 'o'
+                                                          : plot_letter(e->place[i]));
         script_add_line(&p->command, e->name[i]);
     }
 }

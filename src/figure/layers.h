@@ -13,6 +13,12 @@ struct plot {
     struct text command, data;
 };
 
+/* The next element of the plot command, drawn from the binary points that begin at `offset` of the data: its options follow. */
+void plot_begin_data(struct plot *p, size_t offset);
+/* An image over the whole plot: RGBA of width x height cells, the lowest row first. */
+void plot_add_image(struct plot *p, const unsigned char *rgba, int width, int height);
+/* What stands for a series in a terminal. */
+char plot_letter(size_t place);
 /* Add a layer. A cloud in a terminal, and lines of very many points, are thinned further. */
 void plot_add_layer(struct plot *p, struct layer *l);
 /* Add the entries of gnuplot's own legend, for a terminal. */

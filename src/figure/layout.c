@@ -66,23 +66,22 @@ void entries_init(struct entries *ret, const struct scene *s)
     const struct figure *f = s->figure;
     *ret = (struct entries){0};
     if (f->legend == LEGEND_NONE) return;
-    if (!f->series.column) {
-        for (size_t i = 0; i < s->n_layers; i++) {
-            if (!s->layer[i].legend) continue;
-            ret->layer[ret->n] = &s->layer[i];
-            ret->name[ret->n++] = s->layer[i].legend;
+    if (f->series.column)
+        for (size_t i = 0; i < s->names.series.n; i++) {
+            ret->layer[i] = &s->layer[s->main];
+            ret->name[i] = s->names.series.value[s->names.series.order[i]].name;
+            ret->place[i] = i;
+            ret->n++;
         }
-        return;
+    for (size_t i = 0; i < s->n_layers; i++) {
+        if (!s->layer[i].legend || (f->series.column && s->layer[i].style != LAYER_PUBLISHED)) continue;
+        ret->layer[ret->n] = &s->layer[i];
+        ret->name[ret->n++] = s->layer[i].legend;
     }
-    for (size_t i = 0; i < s->series.n; i++) {
-        ret->layer[i] = &s->layer[s->n_layers - 1];
-        ret->name[i] = s->series.value[s->series.order[i]].name;
-        ret->place[i] = i;
-    }
-    ret->n = s->series.n;
+    if (!f->series.column) return;
     if (f->series.label)
         ret->heading = f->series.label[0] ? xstrdup(f->series.label) : NULL;
-    else if (s->series.numeric)
+    else if (s->names.series.numeric)
         ret->heading = axis_column_words(f->series.column, NULL);
 }
 
@@ -194,6 +193,38 @@ static void place_texts(struct layout *l, const struct figure *f, double legend_
     l->label_y_y = keep_inside(f, l->label_y, middle_y, l->height);
 }
 
+/* Do the texts of the ticks of x overlap when they stand side by side? Only names are that long. */
+static bool ticks_collide(const struct scene *s, double width)
+{
+    if (!(s->figure->kind->has & KIND_CATEGORY_X) || s->x.n < 2) return false;
+    return widest_tick(s->figure, &s->x) + character_width * em(s->figure) > width / (double)s->x.n;
+}
+
+/* Height of the texts of the ticks of x, and of what stands below them. */
+static double tick_height(struct layout *l, const struct scene *s)
+{
+    const struct figure *f = s->figure;
+    double line = line_height * em(f), widest = widest_tick(f, &s->x);
+    l->tilted = s->groups || ticks_collide(s, l->width - l->left - l->right);
+    double height = !l->tilted ? line : s->groups ? widest + 0.4 * line : 0.75 * widest + line;
+    l->names_y = l->bottom + edge_mm + line * (0.5 + (double)count_lines(l->label_x));
+    return height + (s->groups ? line : 0);
+}
+
+/* The colours of values, their ticks and label. */
+static void size_bar(struct layout *l, const struct scene *s)
+{
+    const struct figure *f = s->figure;
+    if (!(f->kind->has & KIND_VALUE)) return;
+    double line = line_height * em(f);
+    l->label_z = wrap_mm(f, s->z.label, 0.7 * f->height_mm);
+    l->bar_width = 1.2 * em(f);
+    double ticks = tick_mm + widest_tick(f, &s->z);
+    l->right = edge_mm + line + l->bar_width + ticks + 0.3 * line + line * (double)count_lines(l->label_z);
+    l->bar_x = l->width - l->right + 0.8 * line;
+    l->bar_label_x = l->bar_x + l->bar_width + ticks + 0.8 * line;
+}
+
 void layout_init(struct layout *ret, const struct scene *s, const struct entries *e)
 {
     static const double least_plot = 0.25; /* height of the plot over the width of the picture */
@@ -207,11 +238,15 @@ void layout_init(struct layout *ret, const struct scene *s, const struct entries
     size_entries(ret, f, e);
     size_legend(ret, f, e);
     double line = line_height * em(f), legend_height = ret->bottom;
-    ret->bottom += edge_mm + tick_mm + line * (1 + (double)count_lines(ret->label_x));
+    if (f->kind->has & KIND_VALUE) size_bar(ret, s);
     ret->top = edge_mm + line * (0.4 + (double)count_lines(ret->title));
     ret->left = edge_mm + tick_mm + widest_tick(f, &s->y) + line * (0.6 + (double)count_lines(ret->label_y));
     ret->left = fmin(ret->left, 0.4 * ret->width); /* whatever the texts: there is a plot */
-    ret->right = fmax(ret->right, edge_mm + overhang(f, &s->x, ret->width - ret->left - edge_mm));
+    ret->bottom += edge_mm + tick_mm + tick_height(ret, s) + line * (double)count_lines(ret->label_x);
+    if (ret->tilted && !s->groups) /* the first of them reaches to the left */
+        ret->left = fmin(fmax(ret->left, edge_mm + 0.75 * widest_tick(f, &s->x) - 0.5 * (ret->width - ret->left) / (double)s->x.n),
+                         0.4 * ret->width);
+    ret->right = fmax(ret->right, edge_mm + (ret->tilted ? 0 : overhang(f, &s->x, ret->width - ret->left - edge_mm)));
     double beside = f->legend == LEGEND_RIGHT ? ret->legend_rows * ret->entry_height : 0;
     ret->height = fmax(f->height_mm, ret->bottom + ret->top + fmax(least_plot * ret->width, beside));
     if (e->n) place_legend(ret, f, e);
@@ -223,5 +258,6 @@ void layout_release(struct layout *l)
     free(l->title);
     free(l->label_x);
     free(l->label_y);
+    free(l->label_z);
     *l = (struct layout){0};
 }

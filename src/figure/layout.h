@@ -10,18 +10,25 @@ struct layout {
     double left, right, bottom, top; /* margins [mm] */
     char *title, *label_x, *label_y; /* broken into lines */
     double title_x, title_y, label_x_x, label_x_y, label_y_x, label_y_y; /* centre of the first line [mm] */
+    bool tilted;                          /* texts of the ticks of x, because they are long; upright below groups of bars */
+    double names_y;                       /* of the names of categories below those of groups */
+    double bar_x, bar_width, bar_label_x; /* the colours of values, right of the plot; 0 wide: none */
+    char *label_z;
+    const char *ink; /* colour of texts; set by script.c */
     /* The legend: rows of entries, the first row's centre at legend_y, the heading before or above them. 0 columns: none. */
     int legend_columns, legend_rows;
     double legend_x, legend_y, entry_width, entry_height, sample_width, gap_width, heading_x, heading_y; /* [mm] */
 };
 
+enum { ENTRIES_MAX = SERIES_MAX + LAYERS_MAX };
+
 /* The entries of the legend, and its heading or NULL. All borrowed from the scene. */
 struct entries {
     size_t n;
-    const char *name[SERIES_MAX];
-    size_t place[SERIES_MAX];              /* in the order of the series: colour and marker */
-    const struct layer *layer[SERIES_MAX]; /* whose style its sample has */
-    char *heading;                         /* freed by entries_release */
+    const char *name[ENTRIES_MAX];
+    size_t place[ENTRIES_MAX];              /* in the order of the series: colour and marker */
+    const struct layer *layer[ENTRIES_MAX]; /* whose style its sample has */
+    char *heading;                          /* freed by entries_release */
 };
 void entries_init(struct entries *ret, const struct scene *s);
 void entries_release(struct entries *e);

@@ -57,7 +57,7 @@ unsigned char *raster_paint(const struct scene *s, const struct cloud *c, int wi
     size_t cells = (size_t)width * (size_t)height;
     struct sum *sum = xcalloc(cells, sizeof *sum);
     uint32_t colour[SERIES_MAX] = {0};
-    for (size_t i = 0; i < s->series.n; i++) colour[i] = series_colour(&s->series, s->series.rank[i]);
+    for (size_t i = 0; i < s->names.series.n; i++) colour[i] = series_colour(&s->names.series, s->names.series.rank[i]);
     for (size_t i = 0; i < c->capacity; i++)
         if (c->slot[i].count) splat(sum, width, height, s, c, &c->slot[i], colour[c->slot[i].series]);
 

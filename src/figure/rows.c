@@ -2,7 +2,7 @@
 
 #include "base/text.h"
 #include "base/xalloc.h"
-#include "figure/axis.h"
+#include "figure/kinds.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -55,35 +55,68 @@ void rows_of_query(struct query_rows *ret, struct query *q)
 
 /* ---- columns ---------------------------------------------------------------------------------------------------------- */
 
-/* The column of that name, or -1 with an error. */
-static int find_column(const struct points *p, const struct column_spec *c, const char *key, struct diags *diags)
+void names_init(struct names *n)
 {
-    const struct rows *r = p->rows;
+    series_init(&n->series);
+    categories_init(&n->x);
+    categories_init(&n->y);
+    series_init(&n->group);
+}
+
+void names_release(struct names *n)
+{
+    series_release(&n->series);
+    series_release(&n->x);
+    series_release(&n->y);
+    series_release(&n->group);
+}
+
+int rows_find(const struct rows *r, const struct figure *f, const char *which, const char *key, const char *column,
+              struct srcloc loc, struct diags *diags)
+{
     for (int i = 0; i < r->n_columns; i++)
-        if (strcmp(r->name(r, i), c->column) == 0) return i;
+        if (strcmp(r->name(r, i), column) == 0) return i;
     const char **names = xcalloc((size_t)r->n_columns + 1, sizeof *names);
     struct text hint;
     text_init(&hint);
     for (int i = 0; i < r->n_columns; i++) names[i] = r->name(r, i);
-    const char *near = text_nearest(c->column, names, (size_t)r->n_columns);
+    const char *near = text_nearest(column, names, (size_t)r->n_columns);
     if (near) text_addf(&hint, "did you mean %s? ", near);
     text_add(&hint, "its columns are");
     for (int i = 0; i < r->n_columns; i++) text_addf(&hint, "%s %s", i ? "," : "", names[i]);
-    const char *which = p->query == &p->figure->front ? "front_sql" : "sql";
-    diags_input(diags, c->loc, p->figure->doc->text, hint.s, "%s: the query of %s gives no column %s", key, which, c->column);
+    diags_input(diags, loc, f->doc->text, hint.s, "%s: the query of %s gives no column %s", key, which, column);
     text_release(&hint);
     free(names);
     return -1;
 }
 
-bool points_open(struct points *p, const struct figure *f, const struct query_spec *query, struct rows *rows, struct series *series,
+/* The key of the query that the points are read from. */
+static const char *which(const struct points *p)
+{
+    return p->query == &p->figure->front ? "front_sql" : p->query == &p->figure->reference ? "reference_sql" : "sql";
+}
+
+static int find_column(const struct points *p, const struct column_spec *c, const char *key, struct diags *diags)
+{
+    return rows_find(p->rows, p->figure, which(p), key, c->column, c->loc, diags);
+}
+
+bool points_open(struct points *p, const struct figure *f, const struct query_spec *query, struct rows *rows, struct names *names,
                  struct diags *diags)
 {
-    *p = (struct points){.figure = f, .query = query, .rows = rows, .series = series, .by = -1};
+    *p = (struct points){.figure = f, .query = query, .rows = rows, .names = names, .z = -1, .by = -1, .group = -1};
+    const char *z_key = f->kind->has & KIND_END ? "end" : "value";
+    p->z_spec = f->kind->has & KIND_END ? &f->end : f->kind->has & KIND_VALUE ? &f->value : NULL;
     p->x = find_column(p, &f->x, "x", diags);
     p->y = find_column(p, &f->y, "y", diags);
-    if (f->series.column) p->by = find_column(p, &f->series, "series", diags);
-    return p->x >= 0 && p->y >= 0 && (p->by >= 0 || !f->series.column);
+    if (p->z_spec) p->z = find_column(p, p->z_spec, z_key, diags);
+    if (f->series.column && query != &f->reference) p->by = find_column(p, &f->series, "series", diags);
+    if (f->group.column) p->group = find_column(p, &f->group, "group", diags);
+    if (query == &f->reference && f->series.column) /* of a published point it may be left out */
+        for (int i = 0; i < rows->n_columns; i++)
+            if (strcmp(rows->name(rows, i), f->series.column) == 0) p->by = i;
+    return p->x >= 0 && p->y >= 0 && (p->z >= 0 || !p->z_spec) && (p->by >= 0 || !f->series.column || query == &f->reference) &&
+           (p->group >= 0 || !f->group.column);
 }
 
 /* ---- values ----------------------------------------------------------------------------------------------------------- */
@@ -123,38 +156,60 @@ static int read_value(const struct points *p, const struct column_spec *c, int c
     return 1;
 }
 
-static int read_series(struct points *p, uint32_t *ret, struct diags *diags)
+/* The number of the value of a column among names. 1: done; 0: NULL; -1: an error. */
+static int read_name(const struct points *p, const struct column_spec *c, int column, const char *key, struct series *names,
+                     uint32_t *ret, struct diags *diags)
 {
     const struct rows *r = p->rows;
     *ret = 0;
-    if (p->by < 0) return 1;
-    enum cell_type type = r->type(r, p->by);
+    if (column < 0) return 1;
+    enum cell_type type = r->type(r, column);
     if (type == CELL_NULL) return 0;
     bool number = type == CELL_INTEGER || type == CELL_REAL;
-    int i = number ? series_number(p->series, r->f64(r, p->by)) : series_text(p->series, r->text(r, p->by));
+    int i = number ? series_number(names, r->f64(r, column)) : series_text(names, r->text(r, column));
     if (i < 0) {
-        diags_input(diags, p->figure->series.loc, p->figure->doc->text, "choose some of its values in the query, with WHERE",
-                    "series: the column %s has more than %d values, the most that can be told apart", p->figure->series.column,
-                    SERIES_MAX);
+        diags_input(diags, c->loc, p->figure->doc->text, "choose some of its values in the query, with WHERE",
+                    "%s: the column %s has more than %zu values, the most that can be told apart", key, c->column, names->max);
         return -1;
     }
     *ret = (uint32_t)i;
     return 1;
 }
 
+/* A coordinate: a number on its scale, or the number of a category. */
+static int read_axis(struct points *p, const struct column_spec *c, int column, const char *key, bool is_category,
+                     struct series *names, double *ret, struct diags *diags)
+{
+    if (!is_category) return read_value(p, c, column, key, ret, diags);
+    uint32_t i;
+    int got = read_name(p, c, column, key, names, &i, diags);
+    *ret = i;
+    return got;
+}
+
 int points_next(struct points *p, struct point *ret, struct diags *diags)
 {
+    const struct figure *f = p->figure;
     for (;;) {
         int more = p->rows->next(p->rows, diags);
         if (more <= 0) return more;
         p->n_rows++;
-        int x = read_value(p, &p->figure->x, p->x, "x", &ret->x, diags);
-        int y = read_value(p, &p->figure->y, p->y, "y", &ret->y, diags);
-        if (x < 0 || y < 0) return -1;
-        if (x == 0 || y == 0) continue;
-        int s = read_series(p, &ret->series, diags);
-        if (s < 0) return -1;
-        if (s == 0) continue;
+        *ret = (struct point){0};
+        int got[5] = {1, 1, 1, 1, 1};
+        got[0] = read_axis(p, &f->x, p->x, "x", f->kind->has & KIND_CATEGORY_X, &p->names->x, &ret->x, diags);
+        got[1] = read_axis(p, &f->y, p->y, "y", f->kind->has & KIND_CATEGORY_Y, &p->names->y, &ret->y, diags);
+        if (p->z_spec) got[2] = read_value(p, p->z_spec, p->z, f->kind->has & KIND_END ? "end" : "value", &ret->z, diags);
+        bool failed = false, null = false;
+        for (int i = 0; i < 3; i++) {
+            failed |= got[i] < 0;
+            null |= got[i] == 0;
+        }
+        if (failed) return -1;
+        if (null) continue;
+        got[3] = read_name(p, &f->series, p->by, "series", &p->names->series, &ret->series, diags);
+        got[4] = read_name(p, &f->group, p->group, "group", &p->names->group, &ret->group, diags);
+        if (got[3] < 0 || got[4] < 0) return -1;
+        if (got[3] == 0 || got[4] == 0) continue;
         p->n_used++;
         return 1;
     }
@@ -163,10 +218,9 @@ int points_next(struct points *p, struct point *ret, struct diags *diags)
 bool points_finish(const struct points *p, struct diags *diags)
 {
     if (p->n_used) return true;
-    const char *which = p->query == &p->figure->front ? "front_sql" : "sql";
     const char *text = p->figure->doc->text;
-    if (p->n_rows == 0) return diags_input(diags, p->query->loc, text, NULL, "%s: the query gives no rows", which);
+    if (p->n_rows == 0) return diags_input(diags, p->query->loc, text, NULL, "%s: the query gives no rows", which(p));
     return diags_input(diags, p->query->loc, text, NULL,
-                       "%s: all %llu rows of the query have NULL in a column that the figure needs", which,
+                       "%s: all %llu rows of the query have NULL in a column that the figure needs", which(p),
                        (unsigned long long)p->n_rows);
 }

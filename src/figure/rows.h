@@ -27,24 +27,37 @@ struct query_rows {
 };
 void rows_of_query(struct query_rows *ret, struct query *q);
 
-/* A row as a point. x and y are on the scale of their axis (the logarithm on a logarithmic one) and finite. */
+/* What the columns name: series, the categories of an axis that has no numbers, and groups. */
+struct names {
+    struct series series, x, y, group;
+};
+void names_init(struct names *n);
+void names_release(struct names *n);
+
+/* A row as a point. x, y and z are on the scale of their axis (the logarithm on a logarithmic one) and finite. Where the kind has categories
+ * x or y is the number of one, in the order in which they were met. */
 struct point {
     double x, y;
-    uint32_t series; /* number in `struct series`; 0 when the figure has no series */
+    double z;               /* of `value` or `end`; 0 when the kind has none */
+    uint32_t series, group; /* number in `struct names`; 0 when the figure has none */
 };
 
 struct points {
     const struct figure *figure;
     const struct query_spec *query; /* which of the figure's queries, for messages */
     struct rows *rows;
-    struct series *series;
-    int x, y, by;            /* columns; by is -1 without series */
-    uint64_t n_rows, n_used; /* rows read, rows that became points: a NULL in a column that is needed skips the row */
+    struct names *names;
+    const struct column_spec *z_spec; /* value or end, or NULL */
+    int x, y, z, by, group;           /* columns; -1: none */
+    uint64_t n_rows, n_used;          /* rows read, rows that became points: a NULL in a column that is needed skips the row */
 };
 
 /* Find the figure's columns among those of the rows. An error for each that is missing, at the key that names it. */
-bool points_open(struct points *p, const struct figure *f, const struct query_spec *query, struct rows *rows, struct series *series,
+bool points_open(struct points *p, const struct figure *f, const struct query_spec *query, struct rows *rows, struct names *names,
                  struct diags *diags);
+/* The column of that name, or -1 with an error at `loc`. `which` is the key of the query. */
+int rows_find(const struct rows *r, const struct figure *f, const char *which, const char *key, const char *column,
+              struct srcloc loc, struct diags *diags);
 /* The next point: 1, none left: 0, failed: -1 with an error (text or infinity where a number is needed, 0 or less on a logarithmic
  * axis, too many series). */
 int points_next(struct points *p, struct point *ret, struct diags *diags);

@@ -1,7 +1,7 @@
 #include "figure/script.h"
 
 #include "base/xalloc.h"
-#include "figure/layers.h"
+#include "figure/boxes.h"
 
 #include <ctype.h>
 #include <math.h>
@@ -11,19 +11,6 @@
 static const double mm_per_inch = 25.4;
 
 /* ---- text ------------------------------------------------------------------------------------------------------------- */
-
-/* Length of the UTF-8 character at p, or 0 when it is none. */
-static size_t utf8_length(const unsigned char *p)
-{
-    if (p[0] < 0x80) return 1;
-    size_t n = p[0] >= 0xF0 ? 4 : p[0] >= 0xE0 ? 3 : 2;
-    if (p[0] < 0xC2 || p[0] > 0xF4) return 0;
-    for (size_t i = 1; i < n; i++)
-        if ((p[i] & 0xC0) != 0x80) return 0;
-    bool overlong = (p[0] == 0xE0 && p[1] < 0xA0) || (p[0] == 0xF0 && p[1] < 0x90);
-    bool outside = (p[0] == 0xED && p[1] >= 0xA0) || (p[0] == 0xF4 && p[1] >= 0x90);
-    return overlong || outside ? 0 : n;
-}
 
 static void add_escaped(struct text *t, const unsigned char *p, size_t n)
 {
@@ -36,7 +23,7 @@ static void add_string(struct text *t, const char *s, bool lines)
     bool escaped = false; /* gnuplot reads on after an escape as long as there are digits: those are escaped too */
     text_add(t, "\"");
     while (*p) {
-        size_t n = utf8_length(p);
+        size_t n = text_utf8_length((const char *)p, 4); /* reads no further than a NUL */
         bool plain = n == 1 && (isalpha(*p) || *p == ' ' || (isdigit(*p) && !escaped));
         escaped = !plain;
         if (plain)
@@ -67,6 +54,23 @@ void script_add_number(struct text *t, const char *words, double v)
     char buf[TEXT_NUMBER_MAX];
     text_add(t, words);
     text_add(t, text_number(buf, v));
+}
+
+/* ---- colours ------------------------------------------------------------------------------------------------------------ */
+
+static const struct palette palettes[] = {
+    [STYLE_LIGHT] = {"#FFFFFF", "#000000", "#444444", "#555555", "#E4E4E4"},
+    [STYLE_DARK] = {"#1B1E24", "#E8E8E8", "#A0A0A0", "#B8B8B8", "#343943"},
+};
+
+const struct palette *script_palette(const struct figure *f)
+{
+    return &palettes[f->style];
+}
+
+uint32_t script_background(const struct figure *f)
+{
+    return (uint32_t)strtoul(script_palette(f)->background + 1, NULL, 16);
 }
 
 /* ---- terminal and axes ------------------------------------------------------------------------------------------------ */
@@ -111,7 +115,7 @@ static void add_terminal(struct text *t, const struct figure *f, const struct la
         text_addf(t, "set term %s size %.0f,%.0f", c->format == FORMAT_PNG ? "pngcairo" : "svg", l->width / mm_per_inch * dpi,
                   l->height / mm_per_inch * dpi);
     }
-    text_add(t, " noenhanced background rgb \"white\" font ");
+    text_addf(t, " noenhanced background rgb \"%s\" font ", script_palette(f)->background);
     struct text font;
     text_init(&font);
     text_add(&font, f->font);
@@ -124,9 +128,9 @@ static void add_terminal(struct text *t, const struct figure *f, const struct la
     text_add(t, "\n");
 }
 
-static void add_ticks(struct text *t, const struct axis *a, const char *name)
+static void add_ticks(struct text *t, const struct axis *a, const char *name, const char *how)
 {
-    text_addf(t, "set %stics scale 0.6,0.3 out nomirror (", name);
+    text_addf(t, "set %stics scale 0.6,0.3 out nomirror %s (", name, how);
     for (size_t i = 0; i < a->n; i++) {
         if (i) text_add(t, ",");
         script_add_string(t, a->tick[i].text);
@@ -144,7 +148,7 @@ static void add_text(struct text *t, const struct layout *l, const char *text, d
     script_add_string(t, text);
     script_add_number(t, " at screen ", x / l->width);
     script_add_number(t, ", screen ", y / l->height);
-    text_addf(t, " %s\n", how);
+    text_addf(t, " %s textcolor rgb \"%s\"\n", how, l->ink);
 }
 
 /* Title and labels. gnuplot's own places are for other proportions of font and picture, and may cover the ticks. */
@@ -153,6 +157,48 @@ static void add_labels(struct text *t, const struct layout *l)
     add_text(t, l, l->title, l->title_x, l->title_y, "center");
     add_text(t, l, l->label_x, l->label_x_x, l->label_x_y, "center");
     add_text(t, l, l->label_y, l->label_y_x, l->label_y_y, "center rotate by 90");
+}
+
+/* The names of categories below those of the groups of bars. */
+static void add_categories(struct text *t, const struct scene *s, const struct layout *l)
+{
+    double width = l->width - l->left - l->right;
+    for (size_t i = 0; i < s->names.x.n && s->groups; i++)
+        add_text(t, l, s->names.x.value[s->names.x.order[i]].name, l->left + axis_position(&s->x, (double)i) * width, l->names_y,
+                 "center");
+}
+
+/* Which colour is which value. */
+static void add_value_bar(struct text *t, const struct scene *s, const struct layout *l)
+{
+    enum { STEPS = 64 };
+    double height = l->height - l->bottom - l->top;
+    for (int i = 0; i < STEPS; i++) {
+        double low = l->bottom + height * i / STEPS, high = l->bottom + height * fmin(i + 1.2, STEPS) / STEPS;
+        script_add_number(t, "set object rect from screen ", l->bar_x / l->width);
+        script_add_number(t, ",screen ", low / l->height);
+        script_add_number(t, " to screen ", (l->bar_x + l->bar_width) / l->width);
+        script_add_number(t, ",screen ", high / l->height);
+        text_addf(t, " fc rgb \"#%06X\" fs solid 1 noborder\n", value_colour((i + 0.5) / STEPS));
+    }
+    for (size_t i = 0; i < s->z.n; i++)
+        add_text(t, l, s->z.tick[i].text, l->bar_x + l->bar_width + 0.8, l->bottom + height * s->z.tick[i].at, "left");
+    add_text(t, l, l->label_z, l->bar_label_x, l->bottom + height / 2, "center rotate by 90");
+}
+
+/* The axes of parallel coordinates: a line and its ticks. */
+static void add_columns(struct text *t, const struct scene *s, const struct layout *l)
+{
+    double width = l->width - l->left - l->right, height = l->height - l->bottom - l->top;
+    for (size_t i = 0; i < s->n_axes; i++) {
+        double at = axis_position(&s->x, (double)i);
+        script_add_number(t, "set arrow from first ", at);
+        script_add_number(t, ",graph 0 to first ", at);
+        text_addf(t, ",graph 1 nohead front lw 0.7 lc rgb \"%s\"\n", script_palette(s->figure)->border);
+        for (size_t k = 0; k < s->axes[i].n; k++)
+            add_text(t, l, s->axes[i].tick[k].text, l->left + at * width - 0.5, l->bottom + height * s->axes[i].tick[k].at,
+                     "right front");
+    }
 }
 
 /* In a terminal nothing can be rotated: the label of y stands above its axis, and the title above that. */
@@ -180,10 +226,12 @@ static void add_margin(struct text *t, const char *name, double share)
 
 static void add_frame(struct text *t, const struct scene *s, const struct layout *l, const struct canvas *c)
 {
+    const struct palette *colours = script_palette(s->figure);
     text_add(t, "set xrange [0:1]\nset yrange [0:1]\n");
-    add_ticks(t, &s->x, "x");
-    add_ticks(t, &s->y, "y");
-    if (c->format == FORMAT_TEXT) {
+    bool drawn = c->format != FORMAT_TEXT;
+    add_ticks(t, &s->x, "x", !drawn || !l->tilted ? "" : s->groups ? "rotate by 90 right" : "rotate by 45 right");
+    add_ticks(t, &s->y, "y", "");
+    if (!drawn) {
         add_terminal_labels(t, s, c);
         return;
     }
@@ -191,9 +239,17 @@ static void add_frame(struct text *t, const struct scene *s, const struct layout
     add_margin(t, "rmargin", 1 - l->right / l->width);
     add_margin(t, "bmargin", l->bottom / l->height);
     add_margin(t, "tmargin", 1 - l->top / l->height);
-    text_add(t, "set border 3 lw 0.5 lc rgb \"#444444\"\nset tics textcolor rgb \"#000000\"\n"
-                "set grid back lt 1 lw 0.4 lc rgb \"#E4E4E4\"\n");
+    text_addf(t, "set border %d lw 0.5 lc rgb \"%s\"\nset tics textcolor rgb \"%s\"\n", s->n_axes ? 0 : 3, colours->border,
+              colours->ink);
+    if (s->n_axes)
+        text_add(t, "unset ytics\nset xtics scale 0\n");
+    else
+        text_addf(t, "set grid %s back lt 1 lw 0.4 lc rgb \"%s\"\n", s->figure->kind->has & KIND_CATEGORY_X ? "ytics" : "",
+                  colours->grid);
     add_labels(t, l);
+    add_categories(t, s, l);
+    add_columns(t, s, l);
+    if (l->bar_width > 0) add_value_bar(t, s, l);
 }
 
 /* A line from (x, y) to the right. */
@@ -226,7 +282,7 @@ static void add_legend(struct text *t, const struct plot *p, const struct layout
     if (e->n && e->heading) add_text(t, l, e->heading, l->heading_x, l->heading_y, "left");
 }
 
-void script_write(struct text *ret, struct scene *s, const struct canvas *c)
+void script_write(struct text *ret, struct text *data, struct scene *s, const struct canvas *c)
 {
     struct entries entries;
     struct layout layout;
@@ -237,22 +293,32 @@ void script_write(struct text *ret, struct scene *s, const struct canvas *c)
                      .point_scale = c->format == FORMAT_SVG ? units[FORMAT_SVG].dpi * units[FORMAT_SVG].point : 1,
                      .width_mm = layout.width - layout.left - layout.right,
                      .height_mm = layout.height - layout.bottom - layout.top};
+    layout.ink = script_palette(s->figure)->ink;
     text_init(&p.command);
     text_init(&p.data);
     add_terminal(ret, s->figure, &layout, c);
+    if (c->picture_path) {
+        char *picture = xasprintf("%s.pdf", c->picture_path);
+        text_add(ret, "set output ");
+        script_add_line(ret, picture);
+        text_add(ret, "\n");
+        free(picture);
+    }
     text_add(ret, "set encoding utf8\nset decimalsign \".\"\n");
     add_frame(ret, s, &layout, c);
     if (c->format == FORMAT_TEXT) {
-        text_add(ret, entries.n ? "set key below center horizontal Left reverse samplen 1\n" : "unset key\n");
+        text_add(ret, entries.n || s->figure->kind->has & KIND_VALUE ? "set key below center horizontal Left reverse samplen 1\n"
+                                                                     : "unset key\n");
         plot_add_entries(&p, &entries);
     } else {
         text_add(ret, "unset key\n");
         add_legend(ret, &p, &layout, &entries);
     }
+    notes_write(ret, s, c, p.width_mm);
     for (size_t i = 0; i < s->n_layers; i++) plot_add_layer(&p, &s->layer[i]);
     text_add_bytes(ret, p.command.s, p.command.n);
     text_add(ret, "\n");
-    text_add_bytes(ret, p.data.s, p.data.n);
+    text_add_bytes(data, p.data.s, p.data.n);
     text_add(ret, "\nset output\n");
     text_release(&p.command);
     text_release(&p.data);

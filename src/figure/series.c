@@ -9,18 +9,23 @@
 
 void series_init(struct series *s)
 {
-    *s = (struct series){0};
+    *s = (struct series){.max = SERIES_MAX};
+}
+
+void categories_init(struct series *s)
+{
+    *s = (struct series){.max = CATEGORIES_MAX};
 }
 
 void series_release(struct series *s)
 {
     for (size_t i = 0; i < s->n; i++) free(s->value[i].name);
-    series_init(s);
+    s->n = 0;
 }
 
 static int add(struct series *s, char *name, double number)
 {
-    if (s->n == SERIES_MAX) {
+    if (s->n == s->max) {
         free(name);
         return -1;
     }
@@ -52,11 +57,31 @@ static bool comes_before(const struct series *s, uint32_t a, uint32_t b)
     return strverscmp(s->value[a].name, s->value[b].name) < 0;
 }
 
-void series_sort(struct series *s)
+static void find_numeric(struct series *s)
 {
     s->numeric = s->n > 0;
     for (size_t i = 0; i < s->n; i++)
         if (isnan(s->value[i].number)) s->numeric = false;
+}
+
+void series_keep_order(struct series *s)
+{
+    find_numeric(s);
+    for (uint32_t i = 0; i < s->n; i++) s->rank[i] = s->order[i] = i;
+}
+
+void categories_sort(struct series *s)
+{
+    find_numeric(s);
+    if (s->numeric)
+        series_sort(s);
+    else
+        series_keep_order(s);
+}
+
+void series_sort(struct series *s)
+{
+    find_numeric(s);
     for (uint32_t i = 0; i < s->n; i++) { /* by insertion: there are few */
         uint32_t j = i;
         for (; j > 0 && comes_before(s, i, s->order[j - 1]); j--) s->order[j] = s->order[j - 1];

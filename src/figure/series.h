@@ -1,4 +1,5 @@
-/* The series of a figure: the distinct values of one column, in the order they are met, later sorted for legend and colours. */
+/* The distinct values of one column, in the order they are met, later sorted: the series of a figure, with their colours, or the categories of an
+ * axis. */
 #ifndef DSE_FIGURE_SERIES_H
 #define DSE_FIGURE_SERIES_H
 
@@ -7,7 +8,7 @@
 #include <stdint.h>
 
 /* More values than these cannot be told apart in one picture. */
-enum { SERIES_MAX = 24 };
+enum { SERIES_MAX = 24, CATEGORIES_MAX = 256 };
 
 struct series_value {
     char *name;    /* as the legend shows it */
@@ -15,21 +16,27 @@ struct series_value {
 };
 
 struct series {
-    size_t n;
-    struct series_value value[SERIES_MAX];
-    uint32_t rank[SERIES_MAX];  /* place of value i in the order of the legend; set by series_sort */
-    uint32_t order[SERIES_MAX]; /* the other way round: which value stands at place i */
-    bool numeric;               /* all values are numbers; set by series_sort */
-    uint32_t last;              /* the value met last: rows come in long stretches of one value */
+    size_t n, max;
+    struct series_value value[CATEGORIES_MAX];
+    uint32_t rank[CATEGORIES_MAX];  /* place of value i in the order of the legend; set by series_sort */
+    uint32_t order[CATEGORIES_MAX]; /* the other way round: which value stands at place i */
+    bool numeric;                   /* all values are numbers; set by series_sort */
+    uint32_t last;                  /* the value met last: rows come in long stretches of one value */
 };
 
 void series_init(struct series *s);
+/* The same for the categories of an axis. */
+void categories_init(struct series *s);
 void series_release(struct series *s);
-/* Number of a value, which is added if it is new; -1 when that would make more than SERIES_MAX. */
+/* Number of a value, which is added if it is new; -1 when that would make too many. */
 int series_number(struct series *s, double number);
 int series_text(struct series *s, const char *text);
 /* Sort: numbers by value, texts so that "llama2-7b" stands before "llama2-13b". */
 void series_sort(struct series *s);
+/* Sort numbers; texts keep the order in which they were met. */
+void categories_sort(struct series *s);
+/* Keep the order in which they were met, whatever they are. */
+void series_keep_order(struct series *s);
 /* Colour of the value at place i of the legend, 0xRRGGBB: distinct for colour-blind readers (Okabe and Ito) for texts, from dark
  * to light (viridis) for numbers. */
 uint32_t series_colour(const struct series *s, size_t place);

@@ -29,6 +29,9 @@ struct column_spec {
     double min, max; /* NaN: from the data */
 };
 
+/* What a figure is drawn on. */
+enum style { STYLE_LIGHT, STYLE_DARK };
+
 /* How a kind of figure turns rows into layers; kinds.h. */
 struct kind;
 
@@ -38,7 +41,18 @@ struct figure {
     struct toml_doc *doc;
     const struct kind *kind;
     struct query_spec query, front;
+    struct query_spec reference, annotation, band; /* published points; texts and rules; shaded ranges of x */
+    char *reference_label;
     struct column_spec x, y, series;
+    struct column_spec value;    /* a cell's colour */
+    struct column_spec end;      /* where a bar that starts at x ends */
+    struct column_spec group;    /* the bars of a category, side by side */
+    struct column_spec *columns; /* parallel: an axis each */
+    size_t n_columns;
+    bool series_in_row_order; /* instead of sorted */
+    char *normalize;          /* the series whose y is 1 at every x; or NULL */
+    struct srcloc normalize_loc;
+    enum style style;
     double width_mm, height_mm, font_size;
     double dpi; /* of a PNG */
     char *font;

@@ -51,6 +51,47 @@ const struct dse_param dse_dram_timing_fields[] = {
     DSE_PARAM_END,
 };
 
+const char *const dse_dram_controller_names[] = {"row-hits", "first-ready", "bank-queues", NULL};
+
+static const char from_controller[] = "src/sim/dram_spec.h";
+
+const struct dse_param dse_dram_detail_fields[] = {
+    DSE_PARAM_ENUM(struct dse_dram_detail, controller, dse_dram_controller_names, "how the controller picks what is next",
+                   from_controller),
+    DSE_PARAM_I64(struct dse_dram_detail, bus_channels, 1, 16, "channels that share one command bus and one controller",
+                  from_controller),
+    DSE_PARAM_I64(struct dse_dram_detail, command_buses, 1, 2, "2: rows and columns have a command bus each", from_controller),
+    DSE_PARAM_I64(struct dse_dram_detail, burst_clocks, 1, 64, "clocks that a burst takes on the data bus; sets the clock",
+                  from_controller),
+    DSE_PARAM_I64(struct dse_dram_detail, activate_clocks, 1, 16, "clocks that an activate takes on its bus; a precharge takes one",
+                  from_controller),
+    DSE_PARAM_I64(struct dse_dram_detail, bank_queue_depth, 1, 256, "bank-queues: commands that the queue of a bank holds",
+                  from_controller),
+    DSE_PARAM_F64(struct dse_dram_detail, t_cl_ns, "ns", 0, 1000, "read command to data", from_controller),
+    DSE_PARAM_F64(struct dse_dram_detail, t_cwl_ns, "ns", 0, 1000, "write command to data", from_controller),
+    DSE_PARAM_F64(struct dse_dram_detail, t_rcd_wr_ns, "ns", 0, 1000, "activate to write", from_controller),
+    DSE_PARAM_F64(struct dse_dram_detail, t_rrd_l_ns, "ns", 0, 1000, "activate to activate in one bank group (tRRD_L)",
+                  from_controller),
+    DSE_PARAM_F64(struct dse_dram_detail, t_wr_ns, "ns", 0, 1000, "end of write data to precharge", from_controller),
+    DSE_PARAM_F64(struct dse_dram_detail, t_wtr_s_ns, "ns", 0, 1000, "end of write data to read in another bank group",
+                  from_controller),
+    DSE_PARAM_F64(struct dse_dram_detail, t_wtr_l_ns, "ns", 0, 1000, "end of write data to read in the same bank group",
+                  from_controller),
+    DSE_PARAM_F64(struct dse_dram_detail, t_turn_ns, "ns", 0, 1000, "data bus idle between a read and a write", from_controller),
+    DSE_PARAM_F64(struct dse_dram_detail, vdd_v, "V", 0, 10, "supply of the core", from_controller),
+    DSE_PARAM_F64(struct dse_dram_detail, idd0_ma, "mA", 0, 100000, "of one device: activating and precharging every tRC",
+                  from_controller),
+    DSE_PARAM_F64(struct dse_dram_detail, idd2n_ma, "mA", 0, 100000, "of one device: standby, all banks precharged",
+                  from_controller),
+    DSE_PARAM_F64(struct dse_dram_detail, idd3n_ma, "mA", 0, 100000, "of one device: standby, a bank active", from_controller),
+    DSE_PARAM_F64(struct dse_dram_detail, idd4r_ma, "mA", 0, 100000, "of one device: reading without pause", from_controller),
+    DSE_PARAM_F64(struct dse_dram_detail, idd4w_ma, "mA", 0, 100000, "of one device: writing without pause", from_controller),
+    DSE_PARAM_F64(struct dse_dram_detail, idd5_ma, "mA", 0, 100000, "of one device: refreshing all banks without pause",
+                  from_controller),
+    DSE_PARAM_I64(struct dse_dram_detail, channel_devices, 1, 64, "devices that make up a channel", from_controller),
+    DSE_PARAM_END,
+};
+
 /* Rows that a catalog entry and the parameters it sets the defaults of have in common. */
 #define CHANNEL_ROWS(S) \
     DSE_PARAM_I64(S, channels, 1, 65536, "DRAM channels, each with a data bus of its own", from_memory), \
@@ -62,6 +103,7 @@ const struct dse_param dse_dram_timing_fields[] = {
 
 const struct dse_param dse_memory_fields[] = {
     CHANNEL_ROWS(struct dse_memory),
+    DSE_EMBED_OPTIONAL(struct dse_memory, detail, struct dse_dram_detail, dse_dram_detail_fields),
     DSE_PARAM_END,
 };
 

@@ -3,6 +3,7 @@
 
 const char *const dse_softmax_names[] = {"synchronized", "asynchronous", NULL};
 const char *const dse_dataflow_names[] = {"static", "heuristic", NULL};
+const char *const dse_losses_names[] = {"apart", "included", NULL};
 
 const struct dse_param dse_engine_fields[] = {
     DSE_PARAM_ENUM(struct dse_engine, softmax, dse_softmax_names, "how partial softmax results meet", ""),
@@ -16,5 +17,7 @@ const struct dse_param dse_engine_fields[] = {
     DSE_PARAM_F64(struct dse_engine, sync_overhead, "", 0, 10, "synchronized softmax, on top of the rest of attention", ""),
     DSE_PARAM_F64(struct dse_engine, launch_us, "us", 0, 1000, "between the launches of two kernels", ""),
     DSE_PARAM_I64(struct dse_engine, elementwise_kernels, 0, 256, "element-wise kernels a layer that are not fused", ""),
+    DSE_PARAM_ENUM(struct dse_engine, kernel_losses, dse_losses_names,
+                   "fills, tails, latencies and gaps of kernels: apart from the efficiencies, or included in them", ""),
     DSE_PARAM_END,
 };

@@ -96,6 +96,7 @@ struct baseline {
     struct taken taken[WORKLOAD_MAX];
     size_t n_taken;
     const struct field *generate; /* of the points, when the baseline knows no requests; or NULL */
+    struct mix *mix;              /* the requests that it serves as the points do; or NULL */
 };
 
 static bool is_given(const struct binding *b, const struct field *f)
@@ -105,6 +106,7 @@ static bool is_given(const struct binding *b, const struct field *f)
 
 static void take(struct baseline *b, const char *name)
 {
+    if (b->mix && request_mix_sets(name)) return;
     const struct field *to = schema_find(&b->model->params, name), *from = schema_find(&b->of_points->params, name);
     if (!to || !from || to->type != from->type || to->kind != from->kind || is_given(b->binding, to)) return;
     struct taken *t = &b->taken[b->n_taken++];
@@ -129,9 +131,10 @@ struct baseline *baseline_new(const struct sweep_file *s, const struct model *of
     b->model = s->baseline->model;
     b->of_points = of_points;
     b->start = space_start(s->baseline);
+    b->mix = mix_new(s, b->model);
     for (size_t t = 0; t < sizeof workload_tables / sizeof *workload_tables; t++)
         for (const struct dse_param *p = workload_tables[t]; p->type != DSE_TYPE_END; p++) take(b, p->name);
-    match_requests(b);
+    if (!b->mix) match_requests(b);
     return b;
 }
 
@@ -139,6 +142,7 @@ void baseline_free(struct baseline *b)
 {
     if (!b) return;
     for (size_t i = 0; i < b->n_taken; i++) free(b->taken[i].follows.follows);
+    mix_free(b->mix);
     free(b->start);
     free(b);
 }
@@ -167,17 +171,21 @@ struct known {
 
 struct comparer {
     const struct baseline *baseline;
+    struct runner *runner;
     struct measured_fields own, points;
+    struct mixer *mixer;    /* NULL: no requests */
     void *params, *metrics; /* the baseline's */
     struct known cache[CACHE];
 };
 
-struct comparer *comparer_new(const struct baseline *b)
+struct comparer *comparer_new(const struct baseline *b, struct runner *runner)
 {
     struct comparer *c = xcalloc(1, sizeof *c);
     c->baseline = b;
+    c->runner = runner;
     c->own = measured_fields(b->model);
     c->points = measured_fields(b->of_points);
+    if (b->mix) c->mixer = mixer_new(b->mix, runner);
     c->params = xcalloc(1, b->model->desc->params_size);
     c->metrics = xcalloc(1, b->model->desc->metrics_size);
     return c;
@@ -186,6 +194,7 @@ struct comparer *comparer_new(const struct baseline *b)
 void comparer_free(struct comparer *c)
 {
     if (!c) return;
+    mixer_free(c->mixer);
     free(c->params);
     free(c->metrics);
     free(c);
@@ -211,36 +220,48 @@ static bool in_range(const struct field *f, struct value v)
     return f->type != DSE_TYPE_I64 || ((double)v.i64 >= f->min && (double)v.i64 <= f->max);
 }
 
-/* The baseline's metrics at the workload of a point. */
-static struct measured evaluate(struct comparer *c, const void *params)
+/* Carry the baseline out with c->params, before resolve(): its metrics, unless *ret_reason tells why there are none. */
+static enum run_end run_baseline(struct comparer *c, const char **ret_reason)
 {
+    const struct dse_model *model = c->baseline->model->desc;
+    if (c->mixer) return mixer_run(c->mixer, c->params, c->metrics, ret_reason);
+    if (model->resolve) model->resolve(c->params);
+    *ret_reason = model->check ? model->check(c->params) : NULL;
+    return *ret_reason ? RUN_DONE : runner_run(c->runner, model, c->params, c->metrics, NULL);
+}
+
+/* The baseline's metrics at the workload of a point. False: stopped. */
+static bool evaluate(struct comparer *c, const void *params, struct measured *ret)
+{
+    *ret = nothing;
     const struct baseline *b = c->baseline;
     const struct dse_model *model = b->model->desc;
     memcpy(c->params, b->start, model->params_size);
     for (size_t i = 0; i < b->n_taken; i++) {
         const struct taken *t = &b->taken[i];
         struct value v = field_get(t->from, params);
-        if (!in_range(t->to, v)) return nothing;
+        if (!in_range(t->to, v)) return true;
         field_set(t->to, c->params, v);
         if (t->to->type == DSE_TYPE_REF) follow_list_apply(&t->follows, v.ref, c->params);
     }
-    if (model->resolve) model->resolve(c->params);
-    if (model->check && model->check(c->params)) return nothing;
-    model->estimate(c->params, c->metrics, NULL);
-    return measure(&c->own, c->metrics);
+    const char *reason;
+    enum run_end end = run_baseline(c, &reason);
+    if (end == RUN_DONE && !reason) *ret = measure(&c->own, c->metrics);
+    return end != RUN_STOPPED;
 }
 
-struct ratios comparer_ratios(struct comparer *c, const void *params, const void *metrics)
+bool comparer_ratios(struct comparer *c, const void *params, const void *metrics, struct ratios *ret)
 {
     const struct baseline *b = c->baseline;
     uint64_t workload[WORKLOAD_MAX];
     struct known *k = &c->cache[read_workload(b, params, workload)];
     if (!k->filled || memcmp(k->workload, workload, sizeof workload) != 0) {
         memcpy(k->workload, workload, sizeof workload);
-        k->measured = evaluate(c, params);
-        k->filled = true;
+        k->filled = evaluate(c, params, &k->measured);
+        if (!k->filled) return false;
     }
     bool comparable = !b->generate || field_get(b->generate, params).i64 == 0;
     struct measured point = measure(&c->points, metrics);
-    return ratios_of(&point, comparable ? &k->measured : &nothing);
+    *ret = ratios_of(&point, comparable ? &k->measured : &nothing);
+    return true;
 }

@@ -7,11 +7,15 @@
  * A model that knows no requests gives the one step at `context`, which is a request with generate = 0: beside its points, a
  * baseline that knows requests has generate = 0 unless it was given another. A baseline that knows none has nothing to say about points with
  * generate > 0.
+ *
+ * In a sweep with [requests] it serves the mix that the points serve: its metrics are means as theirs are (mix.h), and no length is taken from
+ * a point.
  */
 #ifndef DSE_SPACE_BASELINE_H
 #define DSE_SPACE_BASELINE_H
 
 #include "config/sweep_file.h"
+#include "model/fidelity.h"
 #include "model/ratios.h"
 
 /* Immutable, shared by all threads. */
@@ -29,12 +33,12 @@ struct value baseline_value(const struct baseline *b, size_t param);
 void metrics_with_ratios(const struct sweep_file *s, const struct model *m, struct schema *ret);
 size_t ratios_offset(const struct model *m);
 
-/* One thread's. */
+/* One thread's. The runner is borrowed: it carries the baseline out between two points. */
 struct comparer;
-struct comparer *comparer_new(const struct baseline *b);
+struct comparer *comparer_new(const struct baseline *b, struct runner *runner);
 void comparer_free(struct comparer *c);
 /* The ratios of a point with these parameters and metrics, resolved and feasible. NaN where the baseline cannot run the workload. Depends
- * on nothing else. */
-struct ratios comparer_ratios(struct comparer *c, const void *params, const void *metrics);
+ * on nothing else. False: the runner was stopped. */
+bool comparer_ratios(struct comparer *c, const void *params, const void *metrics, struct ratios *ret);
 
 #endif

@@ -75,12 +75,29 @@ static bool unknown_to_all(const struct sweep_file *s, const struct named_expr *
     return false;
 }
 
+/* A length of the requests has no one value in a row. Said with the first model. */
+static bool uses_length(const struct sweep_file *s, size_t m, const struct named_expr *e, struct diags *diags)
+{
+    size_t at;
+    char *name = s->averages ? expr_find_name(e->expr, request_mix_sets, &at) : NULL;
+    if (!name) return false;
+    struct srcloc loc = e->loc;
+    if (loc.column) loc.column += (int)at;
+    if (m == 0)
+        diags_input(diags, loc, s->doc->text, "a row is the mean over all requests of the mix",
+                    "%s has no one value: [requests] gives each request its own", name);
+    free(name);
+    return true;
+}
+
 static bool check_expressions(const struct sweep_file *s, size_t m, const struct named_expr *list, size_t n, struct diags *diags)
 {
     bool ok = true, without;
     for (size_t i = 0; i < n; i++) {
         const struct named_expr *e = &list[i];
-        if (is_known(s, m, e))
+        if (uses_length(s, m, e, diags))
+            ok = false;
+        else if (is_known(s, m, e))
             ok = !refused_before(s, m, e) && compiles(s, m, e, &without, diags) && ok;
         else if (!is_known_to_any(s, e))
             ok = m == 0 && unknown_to_all(s, e, diags); /* said once */

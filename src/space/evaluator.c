@@ -11,7 +11,12 @@ struct evaluator {
     const struct space *space;
     struct expr **constraints, **derived; /* NULL: does not apply to the model */
     struct comparer *comparer;            /* NULL: no baseline */
-    void *params, *metrics;               /* the ratios behind the model's metrics */
+    struct runner *runner;
+    struct mixer *mixer; /* NULL: no requests */
+    char **failures;     /* of runs at event level, as reasons */
+    size_t n_failures;
+    bool stopped;
+    void *start, *params, *metrics; /* before and behind resolve(); the ratios behind the model's metrics */
 };
 
 static struct expr **compile_all(const struct space *sp, const struct named_expr *list, const bool *applies, size_t n)
@@ -25,15 +30,19 @@ static struct expr **compile_all(const struct space *sp, const struct named_expr
     return exprs;
 }
 
-struct evaluator *evaluator_new(const struct space *sp)
+struct evaluator *evaluator_new(const struct space *sp, enum fidelity fidelity, const volatile sig_atomic_t *stop)
 {
     struct evaluator *e = xcalloc(1, sizeof *e);
     e->space = sp;
     e->constraints = compile_all(sp, sp->sweep->constraints, sp->constraint_applies, sp->sweep->n_constraints);
     e->derived = compile_all(sp, sp->sweep->derived, sp->derived_applies, sp->sweep->n_derived);
+    e->start = xcalloc(1, sp->model->desc->params_size);
     e->params = xcalloc(1, sp->model->desc->params_size);
     e->metrics = xcalloc(1, ratios_offset(sp->model) + sizeof(struct ratios));
-    if (sp->baseline) e->comparer = comparer_new(sp->baseline);
+    struct sim_options options = {.stop = stop, .events_max = RUNNER_EVENTS_MAX};
+    e->runner = runner_new(fidelity, &options);
+    if (sp->baseline) e->comparer = comparer_new(sp->baseline, e->runner);
+    if (sp->mix) e->mixer = mixer_new(sp->mix, e->runner);
     return e;
 }
 
@@ -45,6 +54,11 @@ void evaluator_free(struct evaluator *e)
     free(e->constraints);
     free(e->derived);
     comparer_free(e->comparer);
+    mixer_free(e->mixer);
+    runner_free(e->runner);
+    for (size_t i = 0; i < e->n_failures; i++) free(e->failures[i]);
+    free(e->failures);
+    free(e->start);
     free(e->params);
     free(e->metrics);
     free(e);
@@ -68,10 +82,42 @@ static union cell get_cell(const struct field *f, const void *object)
     }
 }
 
-static void compare(struct evaluator *e)
+/* A run that was refused, or failed, which is a bug of the model, as the reason of its row. */
+static const char *failure(struct evaluator *e, enum run_end end)
 {
-    struct ratios r = comparer_ratios(e->comparer, e->params, e->metrics);
+    enum { LENGTH_MAX = 400 };
+    char *reason = end == RUN_REFUSED ? xasprintf("at event level: %.*s", LENGTH_MAX, runner_error(e->runner))
+                                      : xasprintf("a bug in model %s: its event level failed: %.*s", e->space->model->desc->name,
+                                                  LENGTH_MAX, runner_error(e->runner));
+    if (e->n_failures && strcmp(e->failures[e->n_failures - 1], reason) == 0) {
+        free(reason);
+        return e->failures[e->n_failures - 1];
+    }
+    e->failures = xrealloc(e->failures, e->n_failures + 1, sizeof(char *));
+    return e->failures[e->n_failures++] = reason;
+}
+
+/* Carry the model out, with every request of a mix: its metrics, unless *ret_reason tells why there are none. */
+static enum run_end run_point(struct evaluator *e, const char **ret_reason)
+{
+    const struct dse_model *model = e->space->model->desc;
+    if (e->mixer) return mixer_run(e->mixer, e->start, e->metrics, ret_reason);
+    *ret_reason = model->check ? model->check(e->params) : NULL;
+    return *ret_reason ? RUN_DONE : runner_run(e->runner, model, e->params, e->metrics, NULL);
+}
+
+/* Carry the model out, and the baseline; returns why there are no metrics, or NULL. */
+static const char *run_model(struct evaluator *e)
+{
+    const char *reason;
+    enum run_end end = run_point(e, &reason);
+    if (end == RUN_STOPPED) e->stopped = true;
+    if (end == RUN_FAILED || end == RUN_REFUSED) return failure(e, end);
+    if (end == RUN_STOPPED || reason || !e->comparer) return reason;
+    struct ratios r;
+    if (!comparer_ratios(e->comparer, e->params, e->metrics, &r)) e->stopped = true;
     memcpy((char *)e->metrics + ratios_offset(e->space->model), &r, sizeof r);
+    return NULL;
 }
 
 /* Copy the metrics; returns why the row cannot be trusted, or NULL. A ratio may be NaN. */
@@ -105,16 +151,13 @@ static const char *broken_constraint(const struct evaluator *e)
 static const char *evaluate(struct evaluator *e, union cell *cells)
 {
     const struct space *sp = e->space;
-    const struct dse_model *model = sp->model->desc;
     size_t c = 0;
     for (; c < sp->n_columns && sp->columns[c].role == COLUMN_PARAM; c++) cells[c] = get_cell(sp->columns[c].field, e->params);
-    const char *reason = model->check ? model->check(e->params) : NULL;
-    if (reason) {
+    const char *reason = run_model(e);
+    if (reason || e->stopped) {
         for (; c < sp->n_columns; c++) cells[c] = null_cell(sp->columns[c].type);
         return reason;
     }
-    model->estimate(e->params, e->metrics, NULL);
-    if (e->comparer) compare(e);
     reason = put_metrics(e, cells, c);
     c += sp->metrics.n;
     for (size_t i = 0; i < sp->sweep->n_derived; i++)
@@ -122,17 +165,27 @@ static const char *evaluate(struct evaluator *e, union cell *cells)
     return reason ? reason : broken_constraint(e);
 }
 
-void evaluator_run(struct evaluator *e, uint64_t first, size_t n, union cell *cells, struct row *rows)
+static void set_point(struct evaluator *e, const uint64_t *digits)
+{
+    const struct dse_model *model = e->space->model->desc;
+    space_start_of_digits(e->space, digits, e->params);
+    if (e->mixer) memcpy(e->start, e->params, model->params_size);
+    if (model->resolve) model->resolve(e->params);
+}
+
+bool evaluator_run(struct evaluator *e, uint64_t first, size_t n, union cell *cells, struct row *rows)
 {
     const struct space *sp = e->space;
     uint64_t digits[SPACE_AXES_MAX];
     space_digits(sp, first, digits);
-    for (size_t i = 0; i < n; i++) {
-        space_point_of_digits(sp, digits, e->params);
+    e->stopped = false;
+    for (size_t i = 0; i < n && !e->stopped; i++) {
+        set_point(e, digits);
         rows[i].reason = evaluate(e, cells + i * sp->n_columns);
         for (size_t a = sp->n_axes; a-- > 0;) {
             if (++digits[a] < sp->axes[a].n) break;
             digits[a] = 0;
         }
     }
+    return !e->stopped;
 }

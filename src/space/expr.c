@@ -172,6 +172,17 @@ bool expr_names_known(const char *text, const struct schema *params, const struc
     return known;
 }
 
+char *expr_find_name(const char *text, bool (*wanted)(const char *name), size_t *ret_at)
+{
+    char *name;
+    for (const char *s = text, *start; (name = next_name(&s, false, &start)) != NULL; free(name)) {
+        if (!wanted(name)) continue;
+        *ret_at = (size_t)(start - text);
+        return name;
+    }
+    return NULL;
+}
+
 /* muParser's message, at its place. */
 static bool syntax_error(struct expr *e, struct srcloc loc, const char *source_text, const char *text, struct diags *diags)
 {
@@ -210,12 +221,13 @@ static bool compile(struct expr *e, const char *text, struct srcloc loc, const c
     return true;
 }
 
+/* mupSetDecSep is not called: it replaces a locale that all parsers of the process share, and threads make parsers at the same time. That locale
+ * is the classic one with a '.' from the start. */
 static struct expr *new_parser(void)
 {
     struct expr *e = xcalloc(1, sizeof *e);
     e->parser = mupCreate(muBASETYPE_FLOAT);
     mupSetArgSep(e->parser, ',');
-    mupSetDecSep(e->parser, '.');
     return e;
 }
 

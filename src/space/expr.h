@@ -20,6 +20,8 @@ void expr_free(struct expr *e);
 double expr_eval(struct expr *e, const void *params, const void *metrics);
 /* Is every name in the text a function, or a parameter or a metric of these schemas? */
 bool expr_names_known(const char *text, const struct schema *params, const struct schema *metrics);
+/* Where the text uses the first name that `wanted` wants: its place in the text and, until the caller frees it, the name; NULL: nowhere. */
+char *expr_find_name(const char *text, bool (*wanted)(const char *name), size_t *ret_at);
 /* Does the expression use a metric that has no meaning in the model? */
 bool expr_uses_without(const struct expr *e);
 /* Does the expression use any metric? One that does not can be evaluated before the model. */

@@ -107,6 +107,17 @@ static void add_baseline(uint64_t *h, const struct space *sp)
     }
 }
 
+/* The very requests, so that a changed catalog entry is another sweep. */
+static void add_requests(uint64_t *h, const struct request_mix *mix)
+{
+    add_text(h, "requests");
+    for (size_t i = 0; i < mix->n; i++) {
+        add_number(h, mix->requests[i].share);
+        add_number(h, (double)mix->requests[i].prompt);
+        add_number(h, (double)mix->requests[i].generate);
+    }
+}
+
 uint64_t space_hash(const struct space *sp)
 {
     uint64_t h = TEXT_HASH_INIT;
@@ -126,5 +137,6 @@ uint64_t space_hash(const struct space *sp)
     add_expressions(&h, "constraints", sp->sweep->constraints, sp->sweep->n_constraints);
     add_expressions(&h, "derive", sp->sweep->derived, sp->sweep->n_derived);
     if (sp->baseline) add_baseline(&h, sp);
+    if (sp->mix) add_requests(&h, space_requests(sp));
     return h;
 }

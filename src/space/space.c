@@ -82,10 +82,15 @@ static void set_axis(const struct axis *a, uint64_t digit, void *params)
     if (a->follows.n) follow_list_apply(&a->follows, a->values[digit].ref, params);
 }
 
-void space_point_of_digits(const struct space *sp, const uint64_t *digits, void *params)
+void space_start_of_digits(const struct space *sp, const uint64_t *digits, void *params)
 {
     memcpy(params, sp->base, sp->model->desc->params_size);
     for (size_t i = 0; i < sp->n_axes; i++) set_axis(&sp->axes[i], digits[i], params);
+}
+
+static void point_of_digits(const struct space *sp, const uint64_t *digits, void *params)
+{
+    space_start_of_digits(sp, digits, params);
     if (sp->model->desc->resolve) sp->model->desc->resolve(params);
 }
 
@@ -101,7 +106,27 @@ void space_point(const struct space *sp, uint64_t index, void *params)
 {
     uint64_t digits[SPACE_AXES_MAX];
     space_digits(sp, index, digits);
-    space_point_of_digits(sp, digits, params);
+    point_of_digits(sp, digits, params);
+}
+
+static bool has_front_of_its_own(const struct space *sp, const char *axis)
+{
+    for (size_t i = 0; i < sp->sweep->n_per; i++)
+        if (strcmp(sp->sweep->per[i], axis) == 0) return true;
+    return false;
+}
+
+size_t space_neighbours(const struct space *sp, uint64_t index, uint64_t *ret)
+{
+    uint64_t digits[SPACE_AXES_MAX], stride = 1;
+    size_t n = 0;
+    space_digits(sp, index, digits);
+    for (size_t a = sp->n_axes; a-- > 0; stride *= sp->axes[a].n) {
+        if (has_front_of_its_own(sp, sp->axes[a].field->name)) continue;
+        if (digits[a] > 0) ret[n++] = index - stride;
+        if (digits[a] + 1 < sp->axes[a].n) ret[n++] = index + stride;
+    }
+    return n;
 }
 
 /* A parameter varies if it changes along any axis alone: by being the axis, by a catalog name, or by resolve(). */
@@ -111,13 +136,13 @@ static void find_varying(struct space *sp)
     uint64_t digits[SPACE_AXES_MAX] = {0};
     sp->varies = xcalloc(schema->n, sizeof *sp->varies);
     sp->fixed = xmalloc(sp->model->desc->params_size);
-    space_point_of_digits(sp, digits, sp->fixed);
+    point_of_digits(sp, digits, sp->fixed);
     void *other = xmalloc(sp->model->desc->params_size);
     for (size_t a = 0; a < sp->n_axes; a++) {
         sp->varies[schema_index(schema, sp->axes[a].field)] = true;
         for (uint64_t v = 1; v < sp->axes[a].n; v++) {
             digits[a] = v;
-            space_point_of_digits(sp, digits, other);
+            point_of_digits(sp, digits, other);
             for (size_t i = 0; i < schema->n; i++)
                 if (!sp->varies[i] && !field_same(&schema->fields[i], sp->fixed, other)) sp->varies[i] = true;
         }
@@ -176,7 +201,9 @@ struct space *space_new(const struct sweep_file *s, size_t m, uint64_t max_point
     sp->count = space_count_of(b);
     metrics_with_ratios(s, sp->model, &sp->metrics);
     sp->baseline = baseline_new(s, sp->model);
+    sp->mix = mix_new(s, sp->model);
     sp->base = space_start(b);
+    if (sp->mix) mix_set_mean(sp->mix, sp->base);
     make_axes(sp);
     find_varying(sp);
     make_columns(sp);
@@ -199,6 +226,7 @@ void space_free(struct space *sp)
     free_strings(sp->bug_reasons, sp->model->metrics.n);
     schema_release(&sp->metrics);
     baseline_free(sp->baseline);
+    mix_free(sp->mix);
     free(sp->axes);
     free(sp->base);
     free(sp->fixed);
@@ -238,6 +266,16 @@ bool space_derived_applies(const struct space *sp, size_t i)
 bool space_baseline_takes(const struct space *sp, size_t param)
 {
     return sp->baseline && baseline_takes(sp->baseline, param);
+}
+
+const struct request_mix *space_requests(const struct space *sp)
+{
+    return sp->mix ? &sp->sweep->requests : NULL;
+}
+
+const char *space_requests_text(const struct space *sp)
+{
+    return sp->mix ? sp->sweep->requests_text : NULL;
 }
 
 bool space_varies(const struct space *sp, size_t param)

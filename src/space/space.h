@@ -55,29 +55,40 @@ bool space_constraint_applies(const struct space *sp, size_t i);
 bool space_derived_applies(const struct space *sp, size_t i);
 /* Does the sweep's baseline take its parameter i from the points of this space? */
 bool space_baseline_takes(const struct space *sp, size_t param);
+/* The requests that every row is the mean over, and their mix as text; NULL in a sweep without [requests]. Then the parameters that the mix sets
+ * (request_mix_sets) have no one value: in space_point and space_fixed they are those of the mean request, in a row they do not stand. */
+const struct request_mix *space_requests(const struct space *sp);
+const char *space_requests_text(const struct space *sp);
 /* Does parameter i (of the model's schema) vary? The struct with the parameters that do not (others as at point 0, resolved). */
 bool space_varies(const struct space *sp, size_t param);
 const void *space_fixed(const struct space *sp);
 /* Index of a column by name, or SIZE_MAX. */
 size_t space_column(const struct space *sp, const char *name);
 /* 64-bit hash of everything that rows depend on: model and its version, resolved parameters, axes and their values
- * sorted by name, expressions, the baseline. Independent of the order of keys in the file. */
+ * sorted by name, expressions, the baseline, the requests. Independent of the order of keys in the file. */
 uint64_t space_hash(const struct space *sp);
 /* The parameters of a point, resolved. `params` holds the model's params_size bytes. Thread-safe. */
 void space_point(const struct space *sp, uint64_t index, void *params);
 
-/* One thread's evaluator. */
+/* The points one step away from a point along each axis that the sweep's `per` does not name: at most SPACE_NEIGHBOURS_MAX, in no order.
+ * Names step in the order of their list. Returns how many. */
+enum { SPACE_NEIGHBOURS_MAX = 512 };
+size_t space_neighbours(const struct space *sp, uint64_t index, uint64_t *ret);
+
+/* One thread's evaluator, of a fidelity that the model has; the baseline's metrics are of the same where its model has it. At event level it
+ * stops soon after *stop became nonzero (NULL: never). */
 struct evaluator;
-struct evaluator *evaluator_new(const struct space *sp);
+struct evaluator *evaluator_new(const struct space *sp, enum fidelity fidelity, const volatile sig_atomic_t *stop);
 void evaluator_free(struct evaluator *e);
 
 /* A row: cells of space_columns(), and why the point is infeasible. reason NULL: feasible. If the model's check() refused the point, metrics and
  * derived columns are NULL (NaN, text NULL, and i64 INT64_MIN); if a constraint did, they are there. The reason lives as long as
- * the space. */
+ * the space and the evaluator. */
 struct row {
     const char *reason;
 };
-/* Evaluate `n` points from `first` on: cells[i * n_columns + c], rows[i]. No allocation. */
-void evaluator_run(struct evaluator *e, uint64_t first, size_t n, union cell *cells, struct row *rows);
+/* Evaluate `n` points from `first` on: cells[i * n_columns + c], rows[i]. In closed form, no allocation. False: stopped, and not all rows are
+ * there. */
+bool evaluator_run(struct evaluator *e, uint64_t first, size_t n, union cell *cells, struct row *rows);
 
 #endif

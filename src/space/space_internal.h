@@ -4,9 +4,11 @@
 
 #include "space/baseline.h"
 #include "space/expr.h"
+#include "space/mix.h"
 #include "space/space.h"
 
 enum { SPACE_AXES_MAX = 256 }; /* more than any model has parameters; a test of the registry checks */
+_Static_assert((int)SPACE_NEIGHBOURS_MAX >= 2 * (int)SPACE_AXES_MAX, "two along each axis");
 
 /* Choosing a catalog entry sets the parameters that have the name and the type of one of its fields. */
 struct follow {
@@ -18,8 +20,8 @@ struct follow_list {
     size_t n;
 };
 
-/* What entries of that kind set in the binding's model: the parameters that were not given, nor one that excludes them. The caller frees
- * .follows. */
+/* What entries of that kind set in the binding's model: the parameters that were not given, nor one that excludes them. What an entry may leave
+ * out sets nothing. The caller frees .follows. */
 struct follow_list follow_list_new(const struct binding *b, enum dse_kind kind);
 void follow_list_apply(const struct follow_list *list, const struct dse_entry *entry, void *params);
 
@@ -42,8 +44,9 @@ struct space {
     const struct model *model;
     struct schema metrics;     /* the model's, and the ratios to the baseline: see baseline.h */
     struct baseline *baseline; /* or NULL */
+    struct mix *mix;           /* or NULL */
     uint64_t count;
-    void *base;  /* what every point starts from, before axes and resolve() */
+    void *base;  /* what every point starts from, before axes and resolve(); with a mix, that of the mean request */
     void *fixed; /* point 0 */
     bool *varies;
     struct axis *axes; /* sorted by name; the last runs fastest */
@@ -59,6 +62,7 @@ void space_find_applying(struct space *sp);
 
 /* Mixed radix: the digit of every axis. digits holds SPACE_AXES_MAX. */
 void space_digits(const struct space *sp, uint64_t index, uint64_t *digits);
-void space_point_of_digits(const struct space *sp, const uint64_t *digits, void *params);
+/* The parameters at these digits, before resolve(). */
+void space_start_of_digits(const struct space *sp, const uint64_t *digits, void *params);
 
 #endif

@@ -21,7 +21,8 @@ struct follow_list follow_list_new(const struct binding *b, enum dse_kind kind)
     struct follow_list list = {.follows = xcalloc(fields->n, sizeof *list.follows)};
     for (size_t i = 0; i < fields->n; i++) {
         const struct field *from = &fields->fields[i], *to = schema_find(&b->model->params, from->name);
-        if (to && to->type == from->type && !is_decided(b, to)) list.follows[list.n++] = (struct follow){from, to};
+        if (to && to->type == from->type && !from->optional && !is_decided(b, to))
+            list.follows[list.n++] = (struct follow){from, to};
     }
     return list;
 }

@@ -24,6 +24,7 @@ static const char newest[] = "f.run IN (SELECT max(id) FROM run GROUP BY sweep)"
 struct compared {
     char *model;
     struct view_columns columns;
+    bool refines;
 };
 
 struct comparison {
@@ -43,7 +44,8 @@ static bool add_model(struct comparison *c, const char *model)
     if (!db_int(c->db, &there, c->diags, "SELECT EXISTS(SELECT 1 FROM main.\"%w_fixed\" f WHERE %s)", model, newest)) return false;
     if (!there) return true;
     struct compared new = {0};
-    if (!view_columns_read(c->db, model, &new.columns, c->diags)) return false;
+    if (!schema_model_refines(c->db, model, &new.refines, c->diags) || !view_columns_read(c->db, model, &new.columns, c->diags))
+        return false;
     new.model = xstrdup(model);
     c->models = xrealloc(c->models, c->n_models + 1, sizeof *c->models);
     c->models[c->n_models++] = new;
@@ -105,6 +107,7 @@ static void find_names(struct comparison *c)
     for (size_t i = 1; i < SCHEMA_LEADING; i++) add_name(c, schema_leading[i], 1);
     add_params(c, dse_workload_params);
     add_params(c, dse_request_params);
+    add_name(c, "requests", 1);
     for (size_t i = SCHEMA_FIXED_LEADING; i < first->fixed.n; i++) add_name(c, first->fixed.names[i], c->n_models);
     add_metrics(c, dse_common_metrics);
     add_metrics(c, ratio_metrics);
@@ -122,15 +125,9 @@ static void add_select(const struct comparison *c, const struct compared *m, boo
         text_addf(sql, ", %s AS \"%s\"", there ? expression : "NULL", c->names[i]);
         if (there) free(expression);
     }
-    if (front)
-        text_addf(sql,
-                  " FROM \"%s_fixed\" f CROSS JOIN front p CROSS JOIN \"%s_all\" a"
-                  " WHERE p.run = f.run AND p.model = '%s' AND a.id = f.first_id + p.point AND %s",
-                  m->model, m->model, m->model, newest);
-    else
-        text_addf(sql,
-                  " FROM \"%s_fixed\" f CROSS JOIN \"%s_all\" a WHERE a.id >= f.first_id AND a.id < f.first_id + f.points AND %s",
-                  m->model, m->model, newest);
+    char *rows = view_rows(m->model, m->refines, front);
+    text_addf(sql, "%s AND %s", rows, newest);
+    free(rows);
 }
 
 static bool create(const struct comparison *c, const char *name, bool front, bool *changed)

@@ -251,6 +251,16 @@ bool db_open_reader(struct db *db, const char *path, struct diags *diags)
     return ok;
 }
 
+bool db_open_memory(struct db *db, struct diags *diags)
+{
+    initialize();
+    *db = (struct db){.path = xstrdup("the database in memory"), .lock = -1};
+    if (sqlite3_open(":memory:", &db->sqlite) == SQLITE_OK) return true;
+    db_fail(db, NULL, diags);
+    db_close(db);
+    return false;
+}
+
 void db_close(struct db *db)
 {
     if (!db->path) return;

@@ -34,6 +34,8 @@ bool db_open_writer(struct db *db, const char *path, struct diags *diags);
 /* Open any SQLite database read-only. A transaction that a killed writer left open is rolled back first, as any reader of SQLite
  * does. */
 bool db_open_reader(struct db *db, const char *path, struct diags *diags);
+/* An empty database in memory. */
+bool db_open_memory(struct db *db, struct diags *diags);
 /* Closing db = {0} or a closed db does nothing. */
 void db_close(struct db *db);
 

@@ -93,8 +93,10 @@ static bool copy_rows(const struct merge *m, const struct copy *c)
     return db_exec(
         &m->db, m->diags,
         "INSERT OR IGNORE INTO main.\"%w_all\"(id, run, point, status, reason, fidelity%s)"
-        " SELECT id + %lld, %lld, point, status, reason, fidelity%s FROM input.\"%w_all\" WHERE id BETWEEN %lld AND %lld",
-        c->model, c->all, to_id - from_id, c->to, c->all, c->model, from_id, from_id + points - 1);
+        " SELECT CASE WHEN id > 0 THEN id + %lld ELSE id - %lld END, %lld, point, status, reason, fidelity%s FROM input.\"%w_all\""
+        " WHERE id BETWEEN %lld AND %lld OR id BETWEEN %lld AND %lld",
+        c->model, c->all, to_id - from_id, to_id - from_id, c->to, c->all, c->model, from_id, from_id + points - 1,
+        1 - from_id - points, -from_id);
 }
 
 static bool copy_fixed(const struct merge *m, const struct copy *c)
@@ -149,30 +151,36 @@ static bool copy_model(const struct merge *m, const char *model, int64_t from, i
 
 /* ---- one run --------------------------------------------------------------------------------------------------------------- */
 
-/* Counts and status from what is there now. */
+/* Counts and status from what is there now. A whole run that refines is done when it was so in one of the files: with all its points at
+ * hand, its front is still to be refined. */
 static bool recount(const struct merge *m, const struct names *models, int64_t run)
 {
-    int64_t points = 0, done = 0, feasible = 0;
+    int64_t points = 0, done = 0, feasible = 0, refined = 0;
     for (size_t i = 0; i < models->n; i++) {
         const char *model = models->list[i];
-        int64_t first, n, k, f;
+        int64_t first, n, k, f, e;
         if (!db_int(&m->db, &n, m->diags, "SELECT points FROM main.\"%w_fixed\" WHERE run = %lld", model, run)) return false;
         if (n == 0) continue;
         if (!db_int(&m->db, &first, m->diags, "SELECT first_id FROM main.\"%w_fixed\" WHERE run = %lld", model, run) ||
             !db_int(&m->db, &k, m->diags, "SELECT count(*) FROM main.\"%w_all\" WHERE id BETWEEN %lld AND %lld", model, first,
                     first + n - 1) ||
             !db_int(&m->db, &f, m->diags, "SELECT count(*) FROM main.\"%w_all\" WHERE id BETWEEN %lld AND %lld AND status = 'ok'",
-                    model, first, first + n - 1))
+                    model, first, first + n - 1) ||
+            !db_int(&m->db, &e, m->diags, "SELECT count(*) FROM main.\"%w_all\" WHERE id BETWEEN %lld AND %lld", model,
+                    1 - first - n, -first))
             return false;
         points += n;
         done += k;
         feasible += f;
+        refined += e;
     }
-    return db_exec(&m->db, m->diags,
-                   "UPDATE main.run SET done = %lld, feasible = %lld, planned = CASE WHEN shard IS NULL THEN %lld ELSE planned END"
-                   " WHERE id = %lld;"
-                   "UPDATE main.run SET status = CASE WHEN done = planned THEN 'done' ELSE 'interrupted' END WHERE id = %lld",
-                   done, feasible, points, run, run);
+    return db_exec(
+        &m->db, m->diags,
+        "UPDATE main.run SET done = %lld, feasible = %lld, planned = CASE WHEN shard IS NULL THEN %lld ELSE planned END,"
+        " refined = CASE fidelity WHEN 'refine' THEN %lld END WHERE id = %lld;"
+        "UPDATE main.run SET status = CASE WHEN done <> planned THEN 'interrupted'"
+        " WHEN fidelity = 'refine' AND shard IS NULL AND status <> 'done' THEN 'interrupted' ELSE 'done' END WHERE id = %lld",
+        done, feasible, points, refined, run, run);
 }
 
 /* The output's run `to` takes in the birth record of the input's run `from`. */
@@ -180,6 +188,8 @@ static bool join_birth(const struct merge *m, int64_t from, int64_t to)
 {
     return db_exec(&m->db, m->diags,
                    "UPDATE main.run AS o SET hypervolume = NULL, shard = CASE WHEN o.shard IS i.shard THEN i.shard END,"
+                   " status = CASE WHEN (o.shard IS NULL AND o.status = 'done') OR (i.shard IS NULL AND i.status = 'done')"
+                   " THEN 'done' ELSE 'interrupted' END,"
                    " started = min(o.started, i.started), ended = max(coalesce(o.ended, i.ended), coalesce(i.ended, '')),"
                    " host = CASE WHEN instr(o.host, i.host) THEN o.host ELSE o.host || ', ' || i.host END"
                    " FROM input.run AS i WHERE o.id = %lld AND i.id = %lld;"
@@ -187,17 +197,24 @@ static bool join_birth(const struct merge *m, int64_t from, int64_t to)
                    to, from, to);
 }
 
+/* A column of `run` that an older dse did not have. */
+static const char *later_column(const struct column_list *run, const char *name)
+{
+    return column_list_find(run, name) == SIZE_MAX ? "NULL" : name;
+}
+
 static bool copy_birth(const struct merge *m, int64_t from, int64_t *ret_to)
 {
     static const char columns[] =
         "sweep, sweep_text, hash, version, git_commit, models, axes, objectives, seed, fidelity, shard, host, started, ended,"
         " planned, done, feasible, hypervolume, status";
-    struct column_list input; /* an older dse's has no baseline */
+    struct column_list input; /* an older dse's has no baseline and does not refine */
     if (!column_list_read(&m->db, "input", "run", &input, m->diags)) return false;
-    const char *baseline = column_list_find(&input, "baseline") == SIZE_MAX ? "NULL" : "baseline";
+    const char *baseline = later_column(&input, "baseline"), *requests = later_column(&input, "requests");
     column_list_release(&input);
-    bool ok = db_exec(&m->db, m->diags, "INSERT INTO main.run(%s, baseline) SELECT %s, %s FROM input.run WHERE id = %lld", columns,
-                      columns, baseline, from);
+    bool ok =
+        db_exec(&m->db, m->diags, "INSERT INTO main.run(%s, baseline, requests) SELECT %s, %s, %s FROM input.run WHERE id = %lld",
+                columns, columns, baseline, requests, from);
     *ret_to = sqlite3_last_insert_rowid(m->db.sqlite);
     return ok && db_exec(&m->db, m->diags, "INSERT INTO main.front SELECT %lld, model, point FROM input.front WHERE run = %lld",
                          *ret_to, from);

@@ -143,16 +143,25 @@ static bool visit_rows(const struct store *st, sqlite3_stmt *stmt, const struct 
     return rc == 0;
 }
 
-bool store_scan(struct store *st, size_t m, const struct scan_columns *columns,
+/* " FROM <tables> WHERE <which rows>", as view_rows. The caller frees it. */
+static char *scan_rows(const struct store *st, const struct store_model *model, enum store_rows rows)
+{
+    if (rows == STORE_REFINED)
+        return xasprintf(" FROM \"%s_fixed\" f CROSS JOIN \"%s_all\" a WHERE a.id > -f.first_id - f.points AND a.id <= -f.first_id",
+                         model->name, model->name);
+    return view_rows(model->name, st->refines && rows == STORE_FINEST, false);
+}
+
+bool store_scan(struct store *st, size_t m, enum store_rows rows, const struct scan_columns *columns,
                 void (*visit)(void *user, uint64_t point, const double *values, const char *group), void *user, struct diags *diags)
 {
     const struct store_model *model = &st->models[m];
     char *list = scan_list(st, model, columns, diags);
     if (!list) return false;
-    sqlite3_stmt *stmt = db_prepare(&st->db, diags,
-                                    "SELECT %s FROM \"%w_fixed\" f CROSS JOIN \"%w_all\" a WHERE f.run = %lld"
-                                    " AND a.id >= f.first_id AND a.id < f.first_id + f.points AND a.status = 'ok'",
-                                    list, model->name, model->name, (long long)st->run);
+    char *from = scan_rows(st, model, rows);
+    sqlite3_stmt *stmt = db_prepare(&st->db, diags, "SELECT %s%s AND f.run = %lld AND a.status = 'ok'%s", list, from,
+                                    (long long)st->run, rows == STORE_REFINED ? " ORDER BY a.id DESC" : "");
+    free(from);
     free(list);
     bool ok = stmt && visit_rows(st, stmt, columns, visit, user, diags);
     sqlite3_finalize(stmt);

@@ -10,7 +10,7 @@ struct reader;
 struct query;
 
 /* NULL with errors: missing, a directory, empty, not a database, locked. If a writer was killed in the middle of a transaction,
- * that transaction is rolled back first, as every reader of SQLite does. */
+ * that transaction is rolled back first, as every reader of SQLite does. Path NULL: a database without tables. */
 struct reader *reader_open(const char *path, struct diags *diags);
 void reader_close(struct reader *r);
 

@@ -2,16 +2,12 @@
 
 #include "base/text.h"
 #include "base/xalloc.h"
-#include "store/db.h"
+#include "store/reader.h"
 
 #include <ctype.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-
-struct reader {
-    struct db db;
-};
 
 struct query {
     const struct reader *reader;
@@ -21,7 +17,7 @@ struct query {
 struct reader *reader_open(const char *path, struct diags *diags)
 {
     struct reader *r = xcalloc(1, sizeof *r);
-    if (db_open_reader(&r->db, path, diags)) return r;
+    if (path ? db_open_reader(&r->db, path, diags) : db_open_memory(&r->db, diags)) return r;
     free(r);
     return NULL;
 }

@@ -10,7 +10,7 @@
 
 const char *const schema_leading[SCHEMA_LEADING] = {"id", "run", "point", "status", "reason", "fidelity"};
 static const char *const leading_docs[SCHEMA_LEADING] = {
-    "row of the table: the run's first id plus the point",
+    "row of the table: the run's first id plus the point; negative where event level was added to a closed form",
     "run that evaluated the point; see table run",
     "index of the point in its space",
     "ok, or infeasible",
@@ -25,7 +25,8 @@ static const char common_sql[] =
     "CREATE TABLE IF NOT EXISTS run(id INTEGER PRIMARY KEY, sweep TEXT NOT NULL, sweep_text TEXT NOT NULL, hash TEXT NOT NULL,"
     " version TEXT NOT NULL, git_commit TEXT NOT NULL, models TEXT NOT NULL, axes TEXT NOT NULL, objectives TEXT NOT NULL,"
     " seed INTEGER, fidelity TEXT NOT NULL, shard TEXT, host TEXT, started TEXT NOT NULL, ended TEXT,"
-    " planned INTEGER NOT NULL, done INTEGER NOT NULL, feasible INTEGER NOT NULL, hypervolume REAL, status TEXT NOT NULL, baseline TEXT);"
+    " planned INTEGER NOT NULL, done INTEGER NOT NULL, feasible INTEGER NOT NULL, hypervolume REAL, status TEXT NOT NULL, baseline TEXT,"
+    " refined INTEGER, requests TEXT);"
     "CREATE TABLE IF NOT EXISTS front(run INTEGER NOT NULL, model TEXT NOT NULL, point INTEGER NOT NULL,"
     " PRIMARY KEY(run, model, point)) WITHOUT ROWID;"
     "CREATE TABLE IF NOT EXISTS column_info(table_name TEXT NOT NULL, column_name TEXT NOT NULL, unit TEXT NOT NULL,"
@@ -120,7 +121,9 @@ static bool complete_run(const struct db *db, struct diags *diags)
 {
     struct column_list run;
     if (!column_list_read(db, "main", "run", &run, diags)) return false;
-    bool ok = schema_add_column(db, "run", &run, "baseline", "TEXT", diags);
+    bool ok = schema_add_column(db, "run", &run, "baseline", "TEXT", diags) &&
+              schema_add_column(db, "run", &run, "refined", "INTEGER", diags) &&
+              schema_add_column(db, "run", &run, "requests", "TEXT", diags);
     column_list_release(&run);
     return ok;
 }

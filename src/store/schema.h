@@ -65,9 +65,15 @@ bool schema_add_column(const struct db *db, const char *table, const struct colu
 /* Describe the model's columns in column_info. */
 bool schema_describe(const struct db *db, const struct store_table *t, struct diags *diags);
 
-/* The views MODEL and MODEL_front, made from the columns the tables have now; left alone when they are that already. Expects the
- * runs' fixed rows to be there: a column that some runs fix and others vary takes its value from either. */
+/* The views MODEL and MODEL_front, and MODEL_refined when there is a run that refines, made from the columns the tables have now; left
+ * alone when they are that already. Expects the runs' fixed rows to be there: a column that some runs fix and others vary takes its
+ * value from either. */
 bool schema_create_views(const struct db *db, const char *model, struct diags *diags);
+/* Has the database a run of the model that refines? Then a point may have two rows, and which one a view shows has to be looked up. */
+bool schema_model_refines(const struct db *db, const char *model, bool *ret, struct diags *diags);
+/* " FROM <tables> WHERE <of the run>": f is MODEL_fixed, a the row of each point, or of each on the front, in MODEL_all: the finest when
+ * `refines`. The caller adds which runs. Freed with free(). */
+char *view_rows(const char *model, bool refines, bool front);
 /* The views comparison and comparison_front, over all models, likewise; described in column_info when they changed or, as
  * columns_described says, the models' columns may have got another description. */
 bool schema_create_comparison(const struct db *db, bool columns_described, struct diags *diags);

@@ -3,6 +3,7 @@
 
 #include "base/xalloc.h"
 
+#include <math.h>
 #include <stdlib.h>
 
 static union cell cell_of(const struct field *f, const void *params)
@@ -16,11 +17,32 @@ static union cell cell_of(const struct field *f, const void *params)
     }
 }
 
+/* A value that no row has. */
+static union cell null_cell(enum dse_type type)
+{
+    if (type == DSE_TYPE_F64) return (union cell){.f64 = (double)NAN};
+    if (type == DSE_TYPE_I64) return (union cell){.i64 = INT64_MIN};
+    return (union cell){.text = NULL};
+}
+
+/* The mix of requests stands among the parameters that do not vary, and its lengths have no value. */
+static void describe_requests(const struct space *sp, struct store_table *t, struct store_param *params)
+{
+    if (!space_requests(sp)) return;
+    for (size_t i = 0; i < t->n_params; i++)
+        if (request_mix_sets(params[i].name)) params[i].fixed = null_cell(params[i].type);
+    params[t->n_params++] = (struct store_param){.name = "requests",
+                                                 .unit = "",
+                                                 .doc = "mix of requests that the metrics are the mean over, with its shares",
+                                                 .type = DSE_TYPE_ENUM,
+                                                 .fixed.text = space_requests_text(sp)};
+}
+
 /* The caller frees the parameters returned, which t borrows. */
 static struct store_param *describe_space(const struct space *sp, struct store_table *t)
 {
     const struct model *model = space_model(sp);
-    struct store_param *params = xcalloc(model->params.n, sizeof *params);
+    struct store_param *params = xcalloc(model->params.n + 1, sizeof *params);
     for (size_t i = 0; i < model->params.n; i++) {
         const struct field *f = &model->params.fields[i];
         params[i] =
@@ -33,6 +55,7 @@ static struct store_param *describe_space(const struct space *sp, struct store_t
                               .params = params,
                               .n_params = model->params.n};
     t->columns = space_columns(sp, &t->n_columns);
+    describe_requests(sp, t, params);
     return params;
 }
 

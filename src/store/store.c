@@ -4,6 +4,7 @@
 #include "base/text.h"
 #include "base/xalloc.h"
 #include "dse_config.h"
+#include "model/fidelity.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -84,6 +85,11 @@ static uint64_t all_points(const struct store_table *tables, size_t n)
     return sum;
 }
 
+static bool is_refine(const char *fidelity)
+{
+    return strcmp(fidelity, "refine") == 0;
+}
+
 static bool insert_run(struct store *st, const struct run_info *info, const struct store_table *tables, size_t n,
                        struct diags *diags)
 {
@@ -94,17 +100,18 @@ static bool insert_run(struct store *st, const struct run_info *info, const stru
     bool ok = db_exec(
         &st->db, diags,
         "INSERT INTO run(sweep, sweep_text, hash, version, git_commit, models, axes, objectives, seed, fidelity, shard, host, started,"
-        " planned, done, feasible, status, baseline) VALUES(%Q, %Q, '%016" PRIx64 "', %Q, %Q, %Q, %Q, %Q, NULL, %Q, %Q, %Q,"
-        " strftime('%%Y-%%m-%%dT%%H:%%M:%%SZ', 'now'), %" PRIu64 ", 0, 0, 'running', %Q)",
+        " planned, done, feasible, status, baseline, refined, requests) VALUES(%Q, %Q, '%016" PRIx64
+        "', %Q, %Q, %Q, %Q, %Q, NULL, %Q, %Q, %Q,"
+        " strftime('%%Y-%%m-%%dT%%H:%%M:%%SZ', 'now'), %" PRIu64 ", 0, 0, 'running', %Q, %s, %Q)",
         info->sweep, info->sweep_text, info->hash, DSE_VERSION, DSE_COMMIT, models, info->axes ? info->axes : "", info->objectives,
-        info->fidelity, info->shard, named ? host.nodename : NULL, planned, info->baseline);
+        info->fidelity, info->shard, named ? host.nodename : NULL, planned, info->baseline,
+        is_refine(info->fidelity) ? "0" : "NULL", info->requests);
     free(models);
     st->run = sqlite3_last_insert_rowid(st->db.sqlite);
     return ok;
 }
 
-/* A value of a fixed row. */
-static void bind_cell(sqlite3_stmt *stmt, int i, enum dse_type type, union cell cell)
+void store_bind_cell(sqlite3_stmt *stmt, int i, enum dse_type type, union cell cell)
 {
     if (type == DSE_TYPE_F64)
         sqlite3_bind_double(stmt, i, cell.f64); /* NaN becomes NULL */
@@ -132,7 +139,7 @@ static bool insert_fixed(struct store *st, const struct store_table *t, int64_t 
     sqlite3_bind_int64(stmt, 2, first_id);
     sqlite3_bind_int64(stmt, 3, (int64_t)t->points);
     for (size_t i = 0; i < t->n_params; i++)
-        if (!t->params[i].varies) bind_cell(stmt, (int)i + 4, t->params[i].type, t->params[i].fixed);
+        if (!t->params[i].varies) store_bind_cell(stmt, (int)i + 4, t->params[i].type, t->params[i].fixed);
     bool ok = db_run(&st->db, stmt, diags);
     sqlite3_finalize(stmt);
     return ok;
@@ -181,7 +188,7 @@ static bool open_model(struct store *st, size_t m, const struct store_table *t, 
     model->name = xstrdup(t->model);
     model->run = st->run;
     model->points = t->points;
-    model->fidelity = st->fidelity;
+    model->fidelity = st->refines ? fidelity_names[FIDELITY_CLOSED_FORM] : st->fidelity;
     int64_t points;
     if (!db_int(&st->db, &model->first_id, diags, "SELECT first_id FROM \"%w_fixed\" WHERE run = %lld", t->model,
                 (long long)st->run) ||
@@ -202,6 +209,7 @@ static bool open_tables(struct store *st, const struct run_info *info, const str
     ok = db_begin(&st->db, diags);
     ok = db_end(&st->db, ok && find_or_begin(st, info, tables, n, flags, diags), diags);
     st->fidelity = xstrdup(info->fidelity);
+    st->refines = is_refine(info->fidelity);
     st->objectives = xstrdup(info->objectives);
     st->models = xcalloc(n, sizeof *st->models);
     for (; ok && st->n_models < n; st->n_models++) ok = open_model(st, st->n_models, &tables[st->n_models], diags);
@@ -229,6 +237,7 @@ void store_close(struct store *st)
     for (size_t m = 0; st->models && m < st->n_models; m++) {
         encoder_free(st->models[m].encoder);
         sqlite3_finalize(st->models[m].insert);
+        sqlite3_finalize(st->models[m].refine);
         free(st->models[m].types);
         free(st->models[m].name);
     }
@@ -287,11 +296,13 @@ static bool find_models(struct store *st, struct diags *diags)
 static bool find_objectives(struct store *st, struct diags *diags)
 {
     sqlite3_stmt *stmt =
-        db_prepare(&st->db, diags, "SELECT objectives, status = 'done' FROM run WHERE id = %lld", (long long)st->run);
+        db_prepare(&st->db, diags, "SELECT objectives, status = 'done', fidelity FROM run WHERE id = %lld", (long long)st->run);
     int rc = stmt ? db_step(&st->db, stmt, diags) : -1;
     if (rc > 0) {
         st->objectives = xstrdup((const char *)sqlite3_column_text(stmt, 0));
         st->complete = sqlite3_column_int(stmt, 1);
+        st->fidelity = xstrdup((const char *)sqlite3_column_text(stmt, 2));
+        st->refines = is_refine(st->fidelity);
     }
     sqlite3_finalize(stmt);
     if (rc == 0) diags_runtime(diags, st->db.path, "has no run %lld", (long long)st->run);

@@ -1,10 +1,14 @@
 /* The store: one SQLite file, as DESIGN.md section 5 says. Everything that touches SQL lives here.
  *
  *     run(id INTEGER PRIMARY KEY, sweep, sweep_text, hash, version, git_commit, models, axes, objectives, seed, fidelity, shard, host,
- *         started, ended, planned, done, feasible, hypervolume, status, baseline)      status: 'running', 'interrupted', 'done'
+ *         started, ended, planned, done, feasible, hypervolume, status, baseline, refined, requests)
+ *                                           status: 'running', 'interrupted', 'done'; refined: rows added at event level, or NULL
  *     MODEL_all(id INTEGER PRIMARY KEY, run, point, status, reason, fidelity, <varying parameters>, <metrics>, <derived>)
- *     MODEL_fixed(run INTEGER PRIMARY KEY, first_id, points, <every parameter; NULL where it varies>)
- *     MODEL          view: every parameter and metric under its own name, newest run of each sweep
+ *     MODEL_fixed(run INTEGER PRIMARY KEY, first_id, points, <every parameter; NULL where it varies>, requests)
+ *                    requests: the mix that the rows of the run are means over; NULL: none, and no such column before the first run that
+ *                    has one. Then the lengths that the mix sets (context, prompt, generate) are NULL.
+ *     MODEL          view: every parameter and metric under its own name, newest run of each sweep, the finest row of each point
+ *     MODEL_refined  view: both rows of the points that have two (fidelity = 'refine'), metrics as NAME_closed, _event and _ratio
  *     front(run, model, point, PRIMARY KEY(run, model, point)) WITHOUT ROWID;   MODEL_front: view
  *     comparison     view: rows of all models of the newest run of each sweep, with `model` and what they share: the workload,
  *                    parameters that all have, common metrics, ratios to a baseline, derived columns; comparison_front: likewise
@@ -14,7 +18,8 @@
  *     block(run, model, first, last): index ranges that are done, both ends included; written with the rows
  *
  * The row of point p of a run has id = first_id + p: rows stand in the order of the points, are found without an index, and
- * cannot be there twice. A run's range of ids, first_id to first_id + points - 1, is reserved when it starts.
+ * cannot be there twice. A run's range of ids, first_id to first_id + points - 1, is reserved when it starts. In a run that refines, the row
+ * at event level of that point, where there is one, has id = -(first_id + p).
  *
  * One dse writes a database at a time: it keeps a lock on the file (src/store/db.h) that ends with the process, and a second one
  * is refused. Others may read between transactions; a transaction waits up to a minute for a reader to finish. The journal mode
@@ -33,10 +38,11 @@ struct run_info {
     const char *sweep;      /* the name */
     const char *sweep_text; /* the file */
     uint64_t hash;          /* of all spaces, objectives, fidelity, tool version */
-    const char *fidelity;
+    const char *fidelity;   /* as sweep_fidelity_text gives it */
     const char *axes;       /* names of the parameters that the sweep varies: "llm, tiles"; NULL: none */
     const char *objectives; /* as sweep/goal.h writes them: the front can be computed anew from the database alone */
     const char *baseline;   /* as sweep_baseline_text gives it; NULL: none */
+    const char *requests;   /* as sweep_requests_description gives it; NULL: none */
     const char *shard;      /* "2/3", or NULL: all */
     uint64_t planned;       /* points of this run: of all spaces, or of the shard; 0 stands for all points of the spaces */
 };
@@ -111,6 +117,12 @@ typedef const struct row_block *(*row_source)(void *user);
  * 4096. Encoded rows are the same rows, about twice as fast. */
 bool store_write(struct store *st, size_t m, uint64_t first, uint64_t last, row_source source, void *user, struct diags *diags);
 
+/* Rows at event level of a run that refines, beside those its points have; `points` ascending. One transaction. */
+bool store_write_refined(struct store *st, size_t m, const uint64_t *points, const union cell *cells, const struct row *rows,
+                         size_t n, struct diags *diags);
+/* The points of space m that have such a row, ascending. The caller frees the array; NULL with errors. */
+uint64_t *store_refined(struct store *st, size_t m, size_t *ret_n, struct diags *diags);
+
 /* Compute nothing, store the front: point indices (ascending) of space m. Replaces an earlier front of this run. */
 bool store_front(struct store *st, size_t m, const uint64_t *points, size_t n, struct diags *diags);
 /* Store the front's hypervolume, as grouped_front_finish gives it; NaN is NULL. */
@@ -121,9 +133,15 @@ struct scan_columns {
     const char *const *values, *const *group;
     size_t n_values, n_group;
 };
+/* Which rows of a run that refines; in others they are the same, and there are none of STORE_REFINED. */
+enum store_rows {
+    STORE_FINEST,  /* of each point the finest: what the views show */
+    STORE_FIRST,   /* the one that every point has */
+    STORE_REFINED, /* the one at event level beside it, where there is one */
+};
 /* Call `visit` for each feasible row of the run and space, in the order of points, with n_values doubles (NaN for NULL) and the
  * name of the row's group ("" without group columns), both valid during the call. */
-bool store_scan(struct store *st, size_t m, const struct scan_columns *columns,
+bool store_scan(struct store *st, size_t m, enum store_rows rows, const struct scan_columns *columns,
                 void (*visit)(void *user, uint64_t point, const double *values, const char *group), void *user,
                 struct diags *diags);
 /* Set the run's end, counts and status ('done' or 'interrupted'). */
@@ -131,7 +149,8 @@ bool store_finish(struct store *st, const char *status, struct diags *diags);
 
 /* Merge databases into OUT, which must not exist or be a dse database. Runs of the same sweep and hash become one run; when
  * their shards differ its shard is NULL, and a point that several have is taken once. Other runs are carried over. A merged run
- * loses its front, which the caller computes anew. All inputs are checked before anything is written; each is merged in one
+ * loses its front, which the caller computes anew. One that refines, put together from shards, is not done: the front of the whole is
+ * to be refined yet, which the sweep run into OUT does. All inputs are checked before anything is written; each is merged in one
  * transaction, so that after a failure the same call goes on. Inputs are only read, except that what a killed writer left open
  * in one is rolled back. */
 bool store_merge(const char *out, const char *const *in, size_t n_in, struct diags *diags);

@@ -27,6 +27,7 @@ struct store_model {
     enum dse_type *types; /* of a row's cells */
     size_t n_columns;
     struct source source;
+    sqlite3_stmt *refine;          /* INSERT of one row at event level beside another; NULL in a run that does not refine */
     sqlite3_stmt *insert;          /* INSERT INTO MODEL_all SELECT * FROM dse_rows_<index> */
     struct store_encoder *encoder; /* NULL when rows cannot be encoded */
 };
@@ -35,7 +36,8 @@ struct store {
     struct db db;
     int64_t run;
     bool complete;
-    char *fidelity, *objectives;
+    char *fidelity, *objectives; /* of the run */
+    bool refines;
     struct store_model *models;
     size_t n_models;
     sqlite3_stmt *block, *count;
@@ -46,6 +48,11 @@ struct store {
 
 /* Register the table-valued source of models[m] and prepare what store_write needs. */
 bool source_prepare(struct store *st, size_t m, const struct store_table *t, struct diags *diags);
+
+/* Prepare what store_write_refined needs; `names` are the columns of a row as source_prepare lists them. */
+bool refined_prepare(const struct store *st, struct store_model *model, const char *names, struct diags *diags);
+/* Bind a cell; one that is NULL stays as it is. */
+void store_bind_cell(sqlite3_stmt *stmt, int i, enum dse_type type, union cell cell);
 
 /* The next block of the model's source; NULL at the end, and when the block is not what is due (then source.wrong says why). */
 const struct row_block *source_next(struct store_model *model);

@@ -4,6 +4,7 @@
 #include "base/text.h"
 #include "base/xalloc.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -72,6 +73,21 @@ bool goal_parse(struct goal *g, const char *text)
     return ok && g->n > 0;
 }
 
+void goal_values(const struct goal *g, const struct space *sp, const union cell *cells, double *ret)
+{
+    size_t n;
+    const struct column *columns = space_columns(sp, &n);
+    for (size_t i = 0; i < g->n; i++) {
+        size_t c = space_column(sp, g->columns[i]);
+        if (c == SIZE_MAX)
+            ret[i] = (double)NAN;
+        else if (columns[c].type == DSE_TYPE_I64)
+            ret[i] = cells[c].i64 == INT64_MIN ? (double)NAN : (double)cells[c].i64;
+        else
+            ret[i] = cells[c].f64;
+    }
+}
+
 /* ---- the front ------------------------------------------------------------------------------------------------------------------- */
 
 /* A point of any of the models, as one id of the common front. */
@@ -102,13 +118,30 @@ static bool store_fronts(struct store *st, size_t n_models, const uint64_t *ids,
     return ok;
 }
 
+/* Has the run rows that a refinement added? */
+static bool is_refined(struct store *st, bool *ret, struct diags *diags)
+{
+    *ret = false;
+    for (size_t m = 0; m < store_models(st) && !*ret; m++) {
+        size_t n;
+        uint64_t *points = store_refined(st, m, &n, diags);
+        if (!points) return false;
+        *ret = n > 0;
+        free(points);
+    }
+    return true;
+}
+
 bool goal_front(struct store *st, const struct goal *g, size_t *ret_n, struct diags *diags)
 {
+    bool refined;
+    if (!is_refined(st, &refined, diags)) return false;
     struct scan scan = {.front = grouped_front_new((int)g->n, g->maximise)};
     struct scan_columns columns = {
         .values = (const char *const *)g->columns, .n_values = g->n, .group = (const char *const *)g->per, .n_group = g->n_per};
     bool ok = true;
-    for (; ok && scan.model < store_models(st); scan.model++) ok = store_scan(st, scan.model, &columns, add_point, &scan, diags);
+    for (; ok && scan.model < store_models(st); scan.model++)
+        ok = store_scan(st, scan.model, refined ? STORE_REFINED : STORE_FIRST, &columns, add_point, &scan, diags);
     if (ok) {
         const uint64_t *ids;
         double hypervolume;

@@ -10,7 +10,7 @@
 /* Blocks of the ring: some for the writer to be ahead or behind, and two for every thread. */
 enum { SLOTS = 28, SLOTS_A_THREAD = 2 };
 
-enum slot_state { SLOT_FREE, SLOT_BUSY, SLOT_READY };
+enum slot_state { SLOT_FREE, SLOT_BUSY, SLOT_READY, SLOT_BROKEN /* stopped halfway */ };
 
 struct slot {
     enum slot_state state;
@@ -22,12 +22,11 @@ struct slot {
 
 struct pool {
     const struct space *space;
-    const struct store_encoder *encoder;
+    struct pool_options options;
     const struct range *ranges;
     size_t n_ranges;
     struct evaluator **evaluators; /* one a thread */
     double *seconds;
-    int threads;
 
     pthread_mutex_t mutex; /* guards everything below */
     pthread_cond_t changed;
@@ -46,25 +45,24 @@ static double now(void)
     return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
-struct pool *pool_new(const struct space *sp, const struct store_encoder *encoder, const struct range *ranges, size_t n_ranges,
-                      int threads)
+struct pool *pool_new(const struct space *sp, const struct range *ranges, size_t n_ranges, const struct pool_options *options)
 {
+    int threads = options->threads;
     struct pool *p = xcalloc(1, sizeof *p);
     p->space = sp;
-    p->encoder = encoder;
+    p->options = *options;
     p->ranges = ranges;
     p->n_ranges = n_ranges;
-    p->threads = threads;
     p->evaluators = xcalloc((size_t)threads, sizeof(struct evaluator *));
     p->seconds = xcalloc((size_t)threads, sizeof *p->seconds);
-    for (int t = 0; t < threads; t++) p->evaluators[t] = evaluator_new(sp);
+    for (int t = 0; t < threads; t++) p->evaluators[t] = evaluator_new(sp, options->fidelity, options->stop);
     size_t n_columns;
     space_columns(sp, &n_columns);
     p->n_slots = SLOTS + (size_t)threads * SLOTS_A_THREAD;
     p->slots = xcalloc(p->n_slots, sizeof *p->slots);
     for (size_t i = 0; i < p->n_slots; i++) {
-        p->slots[i].cells = xmalloc(POOL_BLOCK * n_columns * sizeof(union cell));
-        p->slots[i].rows = xmalloc(POOL_BLOCK * sizeof(struct row));
+        p->slots[i].cells = xmalloc(options->block * n_columns * sizeof(union cell));
+        p->slots[i].rows = xmalloc(options->block * sizeof(struct row));
     }
     p->position = n_ranges ? ranges[0].first : 0;
     pthread_mutex_init(&p->mutex, NULL);
@@ -75,7 +73,7 @@ struct pool *pool_new(const struct space *sp, const struct store_encoder *encode
 void pool_free(struct pool *p)
 {
     if (!p) return;
-    for (int t = 0; t < p->threads; t++) evaluator_free(p->evaluators[t]);
+    for (int t = 0; t < p->options.threads; t++) evaluator_free(p->evaluators[t]);
     for (size_t i = 0; i < p->n_slots; i++) {
         free(p->slots[i].cells);
         free(p->slots[i].rows);
@@ -100,7 +98,7 @@ static struct slot *claim(struct pool *p)
     uint64_t left = r->last - p->position + 1;
     s->state = SLOT_BUSY;
     s->block = (struct row_block){
-        .first = p->position, .n = left < POOL_BLOCK ? (size_t)left : POOL_BLOCK, .cells = s->cells, .rows = s->rows};
+        .first = p->position, .n = left < p->options.block ? (size_t)left : p->options.block, .cells = s->cells, .rows = s->rows};
     p->claimed++;
     if (s->block.n == left) {
         p->range++;
@@ -116,15 +114,16 @@ static void evaluate(struct pool *p, struct slot *s, int thread)
 {
     pthread_mutex_unlock(&p->mutex);
     double start = now();
-    evaluator_run(p->evaluators[thread], s->block.first, s->block.n, s->cells, s->rows);
-    if (p->encoder) {
-        bool encoded = store_encode(p->encoder, &s->block, &s->pages);
+    bool whole = evaluator_run(p->evaluators[thread], s->block.first, s->block.n, s->cells, s->rows);
+    if (whole && p->options.encoder) {
+        bool encoded = store_encode(p->options.encoder, &s->block, &s->pages);
         assert(encoded); /* no text of a row is as long as a page: names and constraints are limited where they are read */
         s->block.pages = &s->pages;
     }
     p->seconds[thread] += now() - start;
     pthread_mutex_lock(&p->mutex);
-    s->state = SLOT_READY;
+    s->state = whole ? SLOT_READY : SLOT_BROKEN;
+    if (!whole) p->stopped = true;
     pthread_cond_broadcast(&p->changed);
 }
 
@@ -157,7 +156,7 @@ const struct row_block *pool_next(struct pool *p)
             block = &wanted->block;
             break;
         }
-        if (p->taken == p->claimed && p->range == p->n_ranges) break;
+        if (p->taken == p->claimed ? p->stopped || p->range == p->n_ranges : wanted->state == SLOT_BROKEN) break;
         struct slot *s = claim(p);
         if (s)
             evaluate(p, s, 0);
@@ -179,6 +178,6 @@ void pool_stop(struct pool *p)
 double pool_seconds(const struct pool *p)
 {
     double sum = 0;
-    for (int t = 0; t < p->threads; t++) sum += p->seconds[t];
+    for (int t = 0; t < p->options.threads; t++) sum += p->seconds[t];
     return sum;
 }

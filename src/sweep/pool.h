@@ -8,15 +8,22 @@ enum { POOL_BLOCK = STORE_BLOCK }; /* points a block */
 
 struct pool;
 
-/* A pool over index ranges of one space, evaluated by up to `threads` threads: the writer is thread 0. With an encoder (or NULL) the
- * threads also encode their rows as the store's pages. */
-struct pool *pool_new(const struct space *sp, const struct store_encoder *encoder, const struct range *ranges, size_t n_ranges,
-                      int threads);
+struct pool_options {
+    int threads; /* at most: the writer is thread 0 */
+    enum fidelity fidelity;
+    size_t block;                        /* points a block, at most POOL_BLOCK; with an encoder, POOL_BLOCK */
+    const struct store_encoder *encoder; /* the threads also encode their rows as the store's pages; or NULL */
+    const volatile sig_atomic_t *stop;   /* ends runs at event level soon after it became nonzero; or NULL */
+};
+
+/* A pool over index ranges of one space, which are ascending. */
+struct pool *pool_new(const struct space *sp, const struct range *ranges, size_t n_ranges, const struct pool_options *options);
 void pool_free(struct pool *p);
 
 /* Threads 1 and up: evaluate blocks until there are none left or pool_stop. */
 void pool_work(struct pool *p, int thread);
-/* Thread 0: the next block in order, evaluating while none is ready; NULL when all were taken. Valid until the next call. */
+/* Thread 0: the next block in order, evaluating while none is ready; NULL when all were taken, or options.stop ended a run before. Valid
+ * until the next call. */
 const struct row_block *pool_next(struct pool *p);
 /* Let all workers return. */
 void pool_stop(struct pool *p);

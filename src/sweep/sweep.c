@@ -1,19 +1,27 @@
-#include "sweep/sweep.h"
+#include "sweep/sweep_internal.h"
 
 #include "base/xalloc.h"
 #include "dse_config.h"
-#include "sweep/goal.h"
 #include "sweep/pool.h"
 
 #include <assert.h>
 #include <omp.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
-enum { TRANSACTION = 131072 }; /* points a transaction: a multiple of POOL_BLOCK; also what a kill can lose */
+/* Points a transaction: a multiple of POOL_BLOCK; also what a kill can lose. A point that is a mean over requests takes as long as all of
+ * them: then fewer, so that progress is seen and Ctrl-C heard as often. */
+enum { TRANSACTION = 131072 };
+static uint64_t transaction_points(const struct space *sp)
+{
+    const struct request_mix *requests = space_requests(sp);
+    uint64_t blocks = TRANSACTION / POOL_BLOCK / (requests ? requests->n : 1);
+    return POOL_BLOCK * (blocks ? blocks : 1);
+}
 
-static double now(void)
+double sweep_now(void)
 {
     struct timespec t;
     clock_gettime(CLOCK_MONOTONIC, &t);
@@ -21,14 +29,6 @@ static double now(void)
 }
 
 /* ---- one space ------------------------------------------------------------------------------------------------------------ */
-
-struct job {
-    const struct sweep_options *options;
-    struct sweep_result *result;
-    struct store *store;
-    struct diags *diags;
-    double started, reported;
-};
 
 /* What store_write pulls from: the pool's blocks up to the end of the transaction. */
 struct transaction {
@@ -47,19 +47,26 @@ static const struct row_block *pull(void *user)
     return b;
 }
 
-static void report(struct job *job, bool last)
+void sweep_phase(struct job *job, const char *name, uint64_t planned, uint64_t done)
 {
-    double t = now();
-    if (!job->options->progress || (!last && t - job->reported < 0.1)) return;
-    job->reported = t;
-    struct sweep_progress p = {.planned = job->result->planned,
-                               .done = job->result->done,
-                               .this_time = job->result->done - job->result->resumed,
-                               .seconds = t - job->started};
-    job->options->progress(job->options->user, &p);
+    job->phase_started = sweep_now();
+    job->progress = (struct sweep_progress){.planned = planned, .done = done};
+    snprintf(job->progress.phase, sizeof job->progress.phase, "%s", name);
 }
 
-static bool interrupted(const struct job *job)
+void sweep_advance(struct job *job, uint64_t points, bool last)
+{
+    double t = sweep_now();
+    job->progress.done += points;
+    job->progress.this_time += points;
+    if (!job->options->progress || (!last && t - job->reported < 0.1)) return;
+    job->reported = t;
+    job->progress.seconds = t - job->phase_started;
+    job->progress.total_seconds = t - job->started;
+    job->options->progress(job->options->user, &job->progress);
+}
+
+bool sweep_interrupted(const struct job *job)
 {
     return job->options->interrupt && *job->options->interrupt;
 }
@@ -71,20 +78,20 @@ static bool write_all(struct job *job, size_t m, struct pool *pool, const struct
         struct transaction t = {.pool = pool, .last = pieces[i].last};
         if (!store_write(job->store, m, pieces[i].first, pieces[i].last, pull, &t, job->diags)) return false;
         job->result->done += pieces[i].last - pieces[i].first + 1;
-        report(job, false);
-        if (interrupted(job) && i + 1 < n) job->result->interrupted = true;
+        sweep_advance(job, pieces[i].last - pieces[i].first + 1, false);
+        if (sweep_interrupted(job) && i + 1 < n) job->result->interrupted = true;
     }
     return true;
 }
 
-/* Cut ranges into pieces of one transaction, aligned to multiples of TRANSACTION so that resumed runs write the same ones. */
-static struct range *cut(const struct range *ranges, size_t n, size_t *ret_n)
+/* Cut ranges into pieces of one transaction, aligned to multiples of its size so that resumed runs write the same ones. */
+static struct range *cut(const struct range *ranges, size_t n, uint64_t size, size_t *ret_n)
 {
     struct range *pieces = NULL;
     size_t k = 0, capacity = 0;
     for (size_t i = 0; i < n; i++) {
         for (uint64_t first = ranges[i].first; first <= ranges[i].last;) {
-            uint64_t last = first - first % TRANSACTION + TRANSACTION - 1;
+            uint64_t last = first - first % size + size - 1;
             if (last > ranges[i].last) last = ranges[i].last;
             if (k == capacity) {
                 capacity = capacity ? 2 * capacity : 16;
@@ -98,13 +105,14 @@ static struct range *cut(const struct range *ranges, size_t n, size_t *ret_n)
     return pieces;
 }
 
-static bool run_space(struct job *job, const struct space *sp, size_t m, int threads, const struct range *ranges, size_t n_ranges)
+static bool run_space(struct job *job, size_t m, const struct range *ranges, size_t n_ranges)
 {
     size_t n;
-    struct range *pieces = cut(ranges, n_ranges, &n);
-    struct pool *pool = pool_new(sp, store_encoder(job->store, m), pieces, n, threads);
+    struct range *pieces = cut(ranges, n_ranges, transaction_points(job->spaces[m]), &n);
+    struct pool_options options = {.threads = job->threads, .block = POOL_BLOCK, .encoder = store_encoder(job->store, m)};
+    struct pool *pool = pool_new(job->spaces[m], pieces, n, &options);
     bool ok = true;
-#pragma omp parallel num_threads(threads)
+#pragma omp parallel num_threads(job->threads)
     {
         if (omp_get_thread_num() == 0) {
             ok = write_all(job, m, pool, pieces, n);
@@ -129,10 +137,16 @@ static struct range shard_of(uint64_t count, uint64_t shard, uint64_t shards)
     return (struct range){(uint64_t)(c * (shard - 1) / shards), (uint64_t)(c * shard / shards)};
 }
 
-static uint64_t run_hash(const char *objectives, struct space *const *spaces, size_t n)
+static uint64_t run_hash(const struct sweep_file *sweep, const char *objectives, struct space *const *spaces, size_t n)
 {
     uint64_t h = text_hash(TEXT_HASH_INIT, DSE_VERSION, sizeof DSE_VERSION);
     h = text_hash(h, objectives, strlen(objectives));
+    if (sweep->fidelity != FIDELITY_CLOSED_FORM || sweep->refine) {
+        const char *fidelity = sweep_fidelity_text(sweep);
+        h = text_hash(h, fidelity, strlen(fidelity));
+    }
+    if (sweep->refine) h = text_hash(h, &sweep->refine_runs, sizeof sweep->refine_runs);
+    if (sweep->refine && !sweep->refine_neighbours) h = text_hash(h, "alone", sizeof "alone");
     for (size_t i = 0; i < n; i++) {
         uint64_t s = space_hash(spaces[i]);
         h = text_hash(h, &s, sizeof s);
@@ -156,10 +170,10 @@ struct work {
     size_t n;
 };
 
-static bool plan(struct job *job, struct space *const *spaces, size_t n, struct work *work)
+static bool plan(struct job *job, struct work *work)
 {
-    for (size_t m = 0; m < n; m++) {
-        struct range s = shard_of(space_count(spaces[m]), job->options->shard, job->options->shards);
+    for (size_t m = 0; m < job->n_spaces; m++) {
+        struct range s = shard_of(space_count(job->spaces[m]), job->options->shard, job->options->shards);
         size_t before = job->diags->errors;
         work[m].ranges = store_missing(job->store, m, s.first, s.last, &work[m].n, job->diags);
         if (job->diags->errors > before) return false;
@@ -172,30 +186,47 @@ static bool plan(struct job *job, struct space *const *spaces, size_t n, struct 
     return true;
 }
 
-static bool run_store(struct job *job, const struct sweep_file *s, struct space *const *spaces)
+/* A part of a sweep has no front to refine: that is done when all parts are in one database. */
+static bool refines(const struct job *job)
 {
-    size_t n = s->n_models;
-    int threads = job->options->threads > 0 ? job->options->threads : omp_get_num_procs();
-    struct work *work = xcalloc(n, sizeof *work);
-    bool ok = plan(job, spaces, n, work);
-    job->result->was_complete = ok && job->result->done == job->result->planned && store_complete(job->store);
-    for (size_t m = 0; ok && m < n && !job->result->interrupted; m++) {
-        if (work[m].n) ok = run_space(job, spaces[m], m, threads, work[m].ranges, work[m].n);
-        if (ok && m + 1 < n && interrupted(job)) job->result->interrupted = true;
+    return job->sweep->refine && job->options->shards < 2;
+}
+
+static bool run_spaces(struct job *job, const struct work *work)
+{
+    bool ok = true;
+    sweep_phase(job, refines(job) ? "closed form" : "", job->result->planned, job->result->done);
+    for (size_t m = 0; ok && m < job->n_spaces && !job->result->interrupted; m++) {
+        if (work[m].n && job->sweep->fidelity == FIDELITY_EVENT_LEVEL)
+            ok = sweep_simulate(job, m, work[m].ranges, work[m].n, false);
+        else if (work[m].n)
+            ok = run_space(job, m, work[m].ranges, work[m].n);
+        if (ok && m + 1 < job->n_spaces && sweep_interrupted(job)) job->result->interrupted = true;
     }
-    for (size_t m = 0; m < n; m++) free(work[m].ranges);
+    return ok;
+}
+
+static bool run_store(struct job *job)
+{
+    struct sweep_result *result = job->result;
+    struct work *work = xcalloc(job->n_spaces, sizeof *work);
+    bool ok = plan(job, work);
+    result->was_complete = ok && result->done == result->planned && store_complete(job->store);
+    ok = ok && run_spaces(job, work);
+    for (size_t m = 0; m < job->n_spaces; m++) free(work[m].ranges);
     free(work);
     if (!ok) return false;
-    report(job, true);
-    job->result->store_seconds = now() - job->started;
-    if (job->result->interrupted) return store_finish(job->store, "interrupted", job->diags);
-    if (job->result->was_complete) return true;
+    sweep_advance(job, 0, true);
+    if (!result->interrupted && result->was_complete) return true;
     struct goal goal;
-    goal_of_sweep(&goal, s);
-    ok = goal_front(job->store, &goal, &job->result->front, job->diags);
+    goal_of_sweep(&goal, job->sweep);
+    result->refining = !result->interrupted && refines(job);
+    if (result->refining) ok = sweep_refine(job, &goal);
+    result->store_seconds = sweep_now() - job->started;
+    if (ok && !result->interrupted) ok = goal_front(job->store, &goal, &result->front, job->diags);
     goal_release(&goal);
-    ok = ok && store_finish(job->store, "done", job->diags);
-    job->result->front_seconds = now() - job->started - job->result->store_seconds;
+    ok = ok && store_finish(job->store, result->interrupted ? "interrupted" : "done", job->diags);
+    result->front_seconds = sweep_now() - job->started - result->store_seconds;
     return ok;
 }
 
@@ -249,25 +280,35 @@ bool sweep_run(const struct sweep_file *s, const struct sweep_options *options, 
     struct goal goal;
     goal_of_sweep(&goal, s);
     char *objectives = goal_text(&goal), *axes = axis_names(s), *baseline = sweep_baseline_text(s);
+    char *requests = sweep_requests_description(s);
     goal_release(&goal);
     struct run_info info = {.sweep = s->name,
                             .sweep_text = s->doc->text,
-                            .hash = run_hash(objectives, spaces, s->n_models),
-                            .fidelity = "closed-form",
+                            .hash = run_hash(s, objectives, spaces, s->n_models),
+                            .fidelity = sweep_fidelity_text(s),
                             .axes = axes,
                             .objectives = objectives,
                             .baseline = baseline,
+                            .requests = requests,
                             .planned = planned_points(spaces, s->n_models, options),
                             .shard = shard};
-    struct job job = {.options = options, .result = ret, .diags = diags, .started = now()};
+    struct job job = {.sweep = s,
+                      .options = options,
+                      .result = ret,
+                      .spaces = spaces,
+                      .n_spaces = s->n_models,
+                      .diags = diags,
+                      .threads = options->threads > 0 ? options->threads : omp_get_num_procs(),
+                      .started = sweep_now()};
     job.store = store_open(options->db, &info, spaces, s->n_models, options->fresh ? STORE_FRESH : 0, diags);
-    bool ok = job.store && run_store(&job, s, spaces);
+    bool ok = job.store && run_store(&job);
     if (job.store) ret->run = store_run(job.store);
     store_close(job.store);
     free(shard);
     free(objectives);
     free(axes);
     free(baseline);
+    free(requests);
     free_spaces(spaces, s->n_models);
     return ok;
 }

@@ -3,6 +3,10 @@
  * A sweep is cut into transactions, a transaction into blocks. Threads claim blocks in order, evaluate them into a ring of
  * buffers, and the writing thread takes them from there in order; while none is ready it evaluates one itself. Memory is
  * the ring's, whatever the number of points. The rows do not depend on the number of threads.
+ *
+ * At event level blocks are single points, and what is evaluated is stored about once a second. A sweep that refines has the closed form of
+ * every point first, then event level for its front and the neighbours of that, in rounds (refine.c). The front is then that of the rows at
+ * event level.
  */
 #ifndef DSE_SWEEP_SWEEP_H
 #define DSE_SWEEP_SWEEP_H
@@ -13,18 +17,21 @@
 #include <signal.h>
 
 struct sweep_progress {
-    uint64_t planned, done; /* points of all models; done includes what an earlier run left */
-    uint64_t this_time;     /* points stored since sweep_run was called */
-    double seconds;         /* since then */
+    char phase[48];         /* "closed form"; "event level, round 2"; "" when the sweep has one phase */
+    uint64_t planned, done; /* points of the phase, of all models; done includes what an earlier run left */
+    uint64_t this_time;     /* points of the phase since sweep_run was called */
+    double seconds;         /* since the phase began */
+    double total_seconds;   /* since sweep_run was called */
 };
 
 struct sweep_options {
-    const char *db;                         /* path of the database */
-    int threads;                            /* 0: as many as there are cores */
-    uint64_t shard, shards;                 /* shard (1-based) of shards; shards 0 or 1: all */
-    bool fresh;                             /* start a new run even if one can be resumed */
-    uint64_t max_points;                    /* refuse larger spaces */
-    const volatile sig_atomic_t *interrupt; /* when it becomes non-zero, stop after the current transaction; or NULL */
+    const char *db;         /* path of the database */
+    int threads;            /* 0: as many as there are cores */
+    uint64_t shard, shards; /* shard (1-based) of shards; shards 0 or 1: all */
+    bool fresh;             /* start a new run even if one can be resumed */
+    uint64_t max_points;    /* refuse larger spaces */
+    const volatile sig_atomic_t
+        *interrupt; /* when it becomes non-zero, stop after the current transaction, at event level soon; or NULL */
     void (*progress)(void *user, const struct sweep_progress *p); /* called now and then from the writing thread; or NULL */
     void *user;
 };
@@ -35,6 +42,12 @@ struct sweep_result {
     int64_t run;
     uint64_t planned, done, resumed; /* resumed: points found done */
     size_t front;                    /* points on the front; 0 when interrupted */
+    bool refining;                   /* it was refined, as far as it came: what follows is known */
+    int rounds;                      /* of refining */
+    uint64_t event_rows, refined;    /* rows at event level that were added: by this call, and in all */
+    size_t front_before;             /* points on the front of the closed form */
+    size_t front_stayed;             /* how many of them are on the front at last */
+    size_t front_unrefined;          /* points that may be on it and have no event level: [refine] runs were used up */
     double store_seconds;            /* wall, until the last row was committed */
     double front_seconds;            /* wall, for the front after that */
     double evaluate_seconds;         /* sum over threads, spent in the models */

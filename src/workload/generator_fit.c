@@ -95,40 +95,43 @@ static double value_of(const struct anchor *a, const struct total *totals)
     abort();
 }
 
-static bool measure_head(const struct anchor_set *set, const struct generator *g, size_t head, const size_t *lengths, size_t n,
-                         struct total *totals, struct diags *diags)
+/* Into s[0..n), one a length; g's parameters are in range. */
+static void measure_head(const struct anchor_set *set, const struct generator *g, size_t head, const size_t *lengths, size_t n,
+                         struct score_stats *s)
 {
-    struct score_stats *s = xcalloc(n, sizeof *s);
     for (size_t i = 0; i < n; i++) s[i].n = lengths[i];
     struct generator here = *g;
     here.n = (int64_t)lengths[n - 1];
     struct head h;
-    bool ok = generator_head(&here, head, &h, diags);
-    if (ok) {
-        score_stats_run(&h, set->low, set->high, s, n);
-        for (size_t i = 0; i < n; i++) add_stats(&totals[i], &s[i]);
-        head_release(&h);
-    }
-    free(s);
-    return ok;
+    struct diags none; /* generator_check found nothing */
+    diags_init(&none);
+    if (!generator_head(&here, head, &h, &none)) abort();
+    diags_release(&none);
+    score_stats_run(&h, set->low, set->high, s, n);
+    head_release(&h);
 }
 
 bool anchors_measure(const struct anchor_set *set, const struct generator *g, double *measured, struct diags *diags)
 {
+    if (!generator_check(g, diags)) return false;
     size_t n, shorter = 0;
     size_t *lengths = lengths_of(set, &n);
     while (shorter < n && lengths[shorter] <= ANCHOR_HEADS_N) shorter++;
-    struct total *totals = xcalloc(n + 1, sizeof *totals);
     size_t longs = shorter == n ? 0 : (set->heads + 7) / 8;
-    bool ok = true;
-    for (size_t i = 0; i < set->heads && ok; i++) {
+    struct score_stats *stats = xcalloc(set->heads * n + 1, sizeof *stats);
+#pragma omp parallel for schedule(dynamic, 1)
+    for (size_t i = 0; i < set->heads; i++) {
         size_t upto = i < longs ? n : shorter;
-        ok = upto == 0 || measure_head(set, g, i, lengths, upto, totals, diags);
+        if (upto) measure_head(set, g, i, lengths, upto, stats + i * n);
     }
-    for (size_t i = 0; i < set->n && ok; i++) measured[i] = value_of(&set->list[i], totals);
+    struct total *totals = xcalloc(n + 1, sizeof *totals);
+    for (size_t i = 0; i < set->heads; i++) /* in order, whatever the threads did */
+        for (size_t k = 0; k < (i < longs ? n : shorter); k++) add_stats(&totals[k], &stats[i * n + k]);
+    for (size_t i = 0; i < set->n; i++) measured[i] = value_of(&set->list[i], totals);
     free(totals);
+    free(stats);
     free(lengths);
-    return ok;
+    return true;
 }
 
 static double deviation(const struct anchor *a, double measured)
@@ -200,40 +203,69 @@ static double misfit(const gsl_vector *u, void *user)
     return ok ? anchors_misfit(f->set, f->measured) : 1e12;
 }
 
-static void minimise(struct fitting *f, size_t iterations, struct generator_fit *ret)
+/* One simplex, from *at to where it has shrunk to. Returns the misfit there. */
+static double shrink(struct fitting *f, size_t iterations, gsl_vector *at, struct generator_fit *ret)
 {
     const double first_step = 0.1, end_size = 3e-3;
-    size_t n = f->set->n_fitted;
-    gsl_vector *at = gsl_vector_calloc(n), *steps = gsl_vector_alloc(n);
-    gsl_multimin_fminimizer *m = gsl_multimin_fminimizer_alloc(gsl_multimin_fminimizer_nmsimplex2, n);
-    if (!at || !steps || !m) abort(); /* out of memory, as in base/xalloc.h */
+    gsl_vector *steps = gsl_vector_alloc(at->size);
+    gsl_multimin_fminimizer *m = gsl_multimin_fminimizer_alloc(gsl_multimin_fminimizer_nmsimplex2, at->size);
+    if (!steps || !m) abort(); /* out of memory, as in base/xalloc.h */
     gsl_vector_set_all(steps, first_step);
-    gsl_multimin_function fn = {.f = misfit, .n = n, .params = f};
+    gsl_multimin_function fn = {.f = misfit, .n = at->size, .params = f};
     gsl_multimin_fminimizer_set(m, &fn, at, steps);
     ret->size = gsl_multimin_fminimizer_size(m);
     while (ret->iterations < iterations && ret->size > end_size && gsl_multimin_fminimizer_iterate(m) == 0) {
         ret->iterations++;
         ret->size = gsl_multimin_fminimizer_size(m);
     }
-    apply(f->set, gsl_multimin_fminimizer_x(m), &ret->g);
+    gsl_vector_memcpy(at, gsl_multimin_fminimizer_x(m));
+    double there = gsl_multimin_fminimizer_minimum(m);
     gsl_multimin_fminimizer_free(m);
     gsl_vector_free(steps);
+    return there;
+}
+
+/* A simplex can shrink to where no minimum is: another one starts there, until it gains nothing worth the name. */
+static void minimise(struct fitting *f, size_t iterations, struct generator_fit *ret)
+{
+    const double worth = 0.01; /* of the misfit */
+    gsl_vector *at = gsl_vector_calloc(f->set->n_fitted);
+    if (!at) abort();
+    double before = (double)INFINITY, now = misfit(at, f);
+    ret->misfit = now;
+    while (ret->iterations < iterations && now < (1 - worth) * before) {
+        before = now;
+        now = shrink(f, iterations, at, ret);
+        ret->simplexes++;
+    }
+    ret->converged = now >= (1 - worth) * before;
+    apply(f->set, at, &ret->g);
     gsl_vector_free(at);
+}
+
+/* Three digits, of a correlation those of its distance from 1. */
+static void round_fitted(const struct anchor_set *set, struct generator *g)
+{
+    for (size_t i = 0; i < set->n_fitted; i++) {
+        double *x = field_of(g, set->fitted[i]);
+        bool correlation = set->fitted[i]->offset == offsetof(struct generator, rho);
+        *x = correlation ? 1 - round_digits(1 - *x, 3) : round_digits(*x, 3);
+    }
 }
 
 bool generator_fit(const struct anchor_set *set, size_t iterations, struct generator_fit *ret, struct diags *diags)
 {
     if (!generator_check(&set->start, diags)) return false;
-    *ret = (struct generator_fit){.g = set->start};
+    *ret = (struct generator_fit){.g = set->start, .misfit = (double)INFINITY};
     struct fitting f = {.set = set, .measured = xcalloc(set->n + 1, sizeof *f.measured)};
     if (set->n_fitted && iterations) minimise(&f, iterations, ret);
-    for (size_t i = 0; i < set->n_fitted; i++) {
-        double *x = field_of(&ret->g, set->fitted[i]);
-        bool correlation = set->fitted[i]->offset == offsetof(struct generator, rho);
-        *x = correlation ? 1 - round_digits(1 - *x, 3) : round_digits(*x, 3);
-    }
+    round_fitted(set, &ret->g);
     bool ok = anchors_measure(set, &ret->g, f.measured, diags);
-    if (ok) ret->misfit = anchors_misfit(set, f.measured);
+    double rounded = ok ? anchors_misfit(set, f.measured) : 0;
+    if (rounded < ret->misfit)
+        ret->misfit = rounded;
+    else
+        ret->g = set->start; /* the digits that were rounded away were worth more than the fit */
     ret->evaluations = f.evaluations + 1;
     free(f.measured);
     return ok;

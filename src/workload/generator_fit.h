@@ -1,5 +1,5 @@
-/* Fit of the generator to published statistics: GSL's simplex (nmsimplex2) over some of its parameters, on common random numbers, so
- * that a measured statistic is a function of the parameters alone.
+/* Fit of the generator to published statistics: GSL's simplex (nmsimplex2) over some of its parameters, started anew until it gains
+ * nothing, on common random numbers, so that a measured statistic is a function of the parameters alone (and of no number of threads).
  *
  * An anchor is a statistic at a length and its published value. The misfit is the sum of ((measured - published) / tolerance)^2. Where the
  * publication gives a bound, a statistic on its right side counts with ANCHOR_SLACK: of all parameters that keep the bounds, those near
@@ -54,11 +54,12 @@ double anchors_misfit(const struct anchor_set *set, const double *measured);
 bool anchor_kept(const struct anchor *a, double measured);
 
 struct generator_fit {
-    struct generator g; /* the best, rounded to three digits */
-    size_t iterations, evaluations;
+    struct generator g; /* the best, rounded to three digits; or the start, when that is as good */
+    size_t iterations, evaluations, simplexes;
+    bool converged;      /* the last simplex gained less than 1 % of the misfit */
     double misfit, size; /* of g; of the last simplex */
 };
-/* At most `iterations` of them. False with errors. */
+/* At most `iterations` of them, of all simplexes together. False with errors. */
 bool generator_fit(const struct anchor_set *set, size_t iterations, struct generator_fit *ret, struct diags *diags);
 
 void anchor_set_release(struct anchor_set *set);

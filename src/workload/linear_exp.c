@@ -13,6 +13,18 @@ static void least_squares(double from, double to, double *ret_slope, double *ret
     *ret_offset = mean - slope * middle;
 }
 
+void dse_pieces_edges(double *ret, size_t n)
+{
+    static const double last_edge = -10;
+    assert(n >= 2 && n <= DSE_PIECES_MAX);
+    double lines = (double)n - 1;
+    for (size_t i = 0; i < n; i++) {
+        double k = lines - (double)i;
+        ret[i] = last_edge * k * (k + 1) / 2 / (lines * (lines + 1) / 2);
+    }
+    ret[n - 1] = 0; /* not -0 */
+}
+
 void dse_pieces_init(struct dse_pieces *p, const double *edges, size_t n)
 {
     assert(n >= 2 && n <= DSE_PIECES_MAX);

@@ -80,6 +80,7 @@ struct locality_result {
     double false_negative, false_positive; /* the same as shares of the cached positions */
     double output_error;                   /* |o - exact| / |exact| */
     double softmax_mse;                    /* mean squared error of the weights */
+    double lines_mse;                      /* that of softmax with the lines alone: every score known, in its right interval */
     double failed;                         /* share of the steps without a positive denominator; their output is 0 */
 };
 

@@ -53,6 +53,19 @@ static double weights_error(const struct locality *l, const struct locality_step
     return sum / (double)s->positions;
 }
 
+/* The same of softmax by the lines at the exact scores: what is left when no interval is wrong. */
+static double lines_error(const struct locality *l, size_t n, const double *weights)
+{
+    double max = -(double)INFINITY, total = 0, sum = 0;
+    for (size_t i = 0; i < n; i++) max = fmax(max, l->exact[i]);
+    for (size_t i = 0; i < n; i++) total += dse_pieces_exp(&l->pieces, l->exact[i] - max);
+    for (size_t i = 0; i < n; i++) {
+        double weight = total > 0 ? dse_pieces_exp(&l->pieces, l->exact[i] - max) / total : 0;
+        sum += (weight - weights[i]) * (weight - weights[i]);
+    }
+    return sum / (double)n;
+}
+
 static double relative_error(const double *a, const double *exact, size_t d)
 {
     double error = 0, norm = 0;
@@ -86,9 +99,10 @@ static void add_step(struct locality_result *r, const struct locality *l, const 
 static void divide(struct locality_result *r, double steps)
 {
     if (r->steps_with_active > 0) r->at.hit_ratio /= r->steps_with_active;
-    double *const means[] = {&r->at.centers,     &r->at.large,     &r->at.active,          &r->at.updates,       &r->kept,
-                             &r->missed,         &r->in_vain,      &r->active_with_recent, &r->failed,           &r->false_negative,
-                             &r->false_positive, &r->output_error, &r->softmax_mse,        &r->steps_with_active};
+    double *const means[] = {
+        &r->at.centers,  &r->at.large,           &r->at.active, &r->at.updates,     &r->kept,           &r->missed,
+        &r->in_vain,     &r->active_with_recent, &r->failed,    &r->false_negative, &r->false_positive, &r->output_error,
+        &r->softmax_mse, &r->steps_with_active,  &r->lines_mse};
     for (size_t i = 0; i < sizeof means / sizeof *means; i++) *means[i] /= steps;
 }
 
@@ -134,6 +148,7 @@ bool locality_run(const struct head *h, const struct locality_options *o, size_t
         head_attention(h, t, weights, exact);
         ret->output_error += relative_error(output, exact, h->d);
         ret->softmax_mse += weights_error(l, &s, weights);
+        ret->lines_mse += lines_error(l, s.positions, weights);
     }
     divide(ret, (double)(h->n - first));
     ret->centers_at_end = (double)l->centers.n;

@@ -52,57 +52,105 @@ bool measure_plan_check(const struct measure_plan *p, struct diags *diags)
 
 /* ---- going over heads -------------------------------------------------------------------------------------------------------------- */
 
-/* Work on one layer's heads, all cut at the c-th context. */
-typedef bool (*measure_layer)(void *user, size_t c, const struct head *heads, size_t n, size_t first, struct diags *diags);
+/* What is found out of one layer's heads, all cut at the c-th context. `measure` is called by several threads, `add` by one at a time and
+ * layer by layer. */
+struct measurement {
+    size_t (*size)(const void *user, size_t c, size_t heads); /* bytes of a result */
+    bool (*measure)(const void *user, size_t c, const struct head *heads, size_t n, size_t first, void *ret, struct diags *diags);
+    void (*add)(void *user, size_t c, size_t heads, const void *result);
+    void *user;
+};
 
-static double total_work(const struct measure_plan *p)
+/* Of all layers of the sources: which source, and which layer of it. */
+struct layer {
+    const struct head_source *source;
+    size_t layer;
+};
+
+static struct layer layer_at(const struct measure_plan *p, size_t i)
 {
-    double heads = 0, squares = 0;
-    for (size_t i = 0; i < p->n_sources; i++) heads += (double)(p->sources[i].layers * p->sources[i].heads);
-    for (size_t c = 0; c < p->n_contexts; c++) squares += (double)p->contexts[c] * (double)p->contexts[c];
-    return heads * squares;
+    const struct head_source *s = p->sources;
+    while (i >= s->layers) i -= s++->layers;
+    return (struct layer){s, i};
 }
 
-static bool load_layer(const struct head_source *s, size_t layer, struct head *heads, size_t *ret_n, struct diags *diags)
+static double work_of(const struct measure_plan *p, const struct head_source *s)
+{
+    double squares = 0;
+    for (size_t c = 0; c < p->n_contexts; c++) squares += (double)p->contexts[c] * (double)p->contexts[c];
+    return (double)s->heads * squares;
+}
+
+static bool load_layer(const struct layer *l, struct head *heads, size_t *ret_n, struct diags *diags)
 {
     *ret_n = 0;
-    for (size_t h = 0; h < s->heads; h++) {
-        if (!s->head(s->user, layer, h, &heads[h], diags)) return false;
+    for (size_t h = 0; h < l->source->heads; h++) {
+        if (!l->source->head(l->source->user, l->layer, h, &heads[h], diags)) return false;
         (*ret_n)++;
     }
     return true;
 }
 
-static bool each_context(const struct measure_plan *p, struct head *heads, size_t n, measure_layer work, void *user, double *done,
-                         struct diags *diags)
+/* A result for each context into results[0..n_contexts), which the caller frees; NULL where there is none. */
+static bool measure_layer(const struct measure_plan *p, const struct measurement *m, const struct layer *l, void **results,
+                          struct diags *diags)
 {
-    double total = total_work(p);
-    size_t whole = heads->n;
-    bool ok = true;
-    for (size_t c = 0; c < p->n_contexts && ok; c++) {
+    size_t n;
+    struct head *heads = xcalloc(l->source->heads, sizeof *heads);
+    bool ok = load_layer(l, heads, &n, diags);
+    size_t whole = n ? heads->n : 0;
+    for (size_t c = 0; c < p->n_contexts && ok && n; c++) {
         for (size_t h = 0; h < n; h++) heads[h].n = p->contexts[c]; /* a prefix of the rows */
-        ok = work(user, c, heads, n, measure_first(p, p->contexts[c]), diags);
-        *done += (double)n * (double)p->contexts[c] * (double)p->contexts[c];
-        if (p->progress) p->progress(p->progress_user, *done / total);
+        results[c] = xcalloc(1, m->size(m->user, c, n));
+        ok = m->measure(m->user, c, heads, n, measure_first(p, p->contexts[c]), results[c], diags);
     }
-    for (size_t h = 0; h < n; h++) heads[h].n = whole;
+    for (size_t h = 0; h < n; h++) {
+        heads[h].n = whole;
+        head_release(&heads[h]);
+    }
+    free(heads);
     return ok;
 }
 
-static bool each_layer(const struct measure_plan *p, measure_layer work, void *user, struct diags *diags)
+static void add_layer(const struct measure_plan *p, const struct measurement *m, const struct layer *l, void **results)
+{
+    for (size_t c = 0; c < p->n_contexts; c++)
+        if (results[c]) m->add(m->user, c, l->source->heads, results[c]);
+}
+
+static bool each_layer(const struct measure_plan *p, const struct measurement *m, struct diags *diags)
 {
     if (!measure_plan_check(p, diags)) return false;
-    double done = 0;
+    size_t layers = 0;
+    double total = 0, done = 0;
+    for (size_t i = 0; i < p->n_sources; i++) {
+        layers += p->sources[i].layers;
+        total += (double)p->sources[i].layers * work_of(p, &p->sources[i]);
+    }
     bool ok = true;
-    for (size_t i = 0; i < p->n_sources && ok; i++) {
-        const struct head_source *s = &p->sources[i];
-        struct head *heads = xcalloc(s->heads, sizeof *heads);
-        for (size_t layer = 0; layer < s->layers && ok; layer++) {
-            size_t n;
-            ok = load_layer(s, layer, heads, &n, diags) && each_context(p, heads, n, work, user, &done, diags);
-            for (size_t h = 0; h < n; h++) head_release(&heads[h]);
+#pragma omp parallel for ordered schedule(dynamic, 1)
+    for (size_t i = 0; i < layers; i++) {
+        struct layer l = layer_at(p, i);
+        void **results = xcalloc(p->n_contexts, sizeof(void *));
+        struct diags found;
+        diags_init(&found);
+        bool go;
+#pragma omp atomic read
+        go = ok;
+        bool good = go && measure_layer(p, m, &l, results, &found);
+#pragma omp ordered
+        if (ok && good) {
+            add_layer(p, m, &l, results);
+            done += work_of(p, l.source);
+            if (p->progress) p->progress(p->progress_user, done / total);
+        } else if (ok) { /* the first layer that fails is the one that is told of, however the threads ran */
+            diags_move(diags, &found);
+#pragma omp atomic write
+            ok = false;
         }
-        free(heads);
+        for (size_t c = 0; c < p->n_contexts; c++) free(results[c]);
+        free(results);
+        diags_release(&found);
     }
     return ok;
 }
@@ -131,18 +179,35 @@ static void add_locality(struct measured_locality *row, const struct locality_re
     moments_add(&row->top1, r->top1);
     moments_add(&row->top2, r->top2);
     moments_add(&row->softmax_mse, r->softmax_mse);
+    moments_add(&row->lines_mse, r->lines_mse);
 }
 
-static bool locality_layer(void *user, size_t c, const struct head *heads, size_t n, size_t first, struct diags *diags)
+static size_t locality_size(const void *user, size_t c, size_t heads)
+{
+    (void)user;
+    (void)c;
+    return heads * sizeof(struct locality_result);
+}
+
+static bool locality_heads(const void *user, size_t c, const struct head *heads, size_t n, size_t first, void *ret,
+                           struct diags *diags)
+{
+    const struct locality_work *w = user;
+    struct locality_result *results = ret;
+    (void)c;
+    for (size_t h = 0; h < n; h++)
+        if (!locality_run(&heads[h], w->options, first, &results[h], diags)) return false;
+    return true;
+}
+
+static void locality_add(void *user, size_t c, size_t heads, const void *result)
 {
     struct locality_work *w = user;
-    for (size_t h = 0; h < n; h++) {
-        struct locality_result r;
-        if (!locality_run(&heads[h], w->options, first, &r, diags)) return false;
-        struct dse_locality at = locality_profile_point(&r, w->options->recent);
-        add_locality(&w->rows[c], &r, &at);
+    const struct locality_result *results = result;
+    for (size_t h = 0; h < heads; h++) {
+        struct dse_locality at = locality_profile_point(&results[h], w->options->recent);
+        add_locality(&w->rows[c], &results[h], &at);
     }
-    return true;
 }
 
 bool measure_locality(const struct measure_plan *p, const struct locality_options *o, struct measured_locality *rows,
@@ -150,7 +215,7 @@ bool measure_locality(const struct measure_plan *p, const struct locality_option
 {
     for (size_t c = 0; c < p->n_contexts; c++) rows[c] = (struct measured_locality){0};
     struct locality_work w = {o, rows};
-    return each_layer(p, locality_layer, &w, diags);
+    return each_layer(p, &(struct measurement){locality_size, locality_heads, locality_add, &w}, diags);
 }
 
 /* ---- retention --------------------------------------------------------------------------------------------------------------------- */
@@ -161,6 +226,17 @@ struct retention_work {
     const struct measure_plan *plan;
 };
 
+/* The policy at one context and ratio. */
+static struct eviction_options options_at(const struct retention_policy *policy, size_t context, double ratio)
+{
+    struct eviction_options o = policy->options;
+    o.ratio = ratio;
+    o.prompt = o.size = 0;
+    o.size = eviction_size(&o, context);
+    o.prompt = (size_t)(policy->prompt_share * (double)context);
+    return o;
+}
+
 /* Is the cache large enough for what the policy holds apart? */
 static bool fits(const struct eviction_options *o, size_t context)
 {
@@ -169,29 +245,44 @@ static bool fits(const struct eviction_options *o, size_t context)
     return size > (o->policy == EVICTION_WINDOW ? o->sinks : 0);
 }
 
-static bool retention_layer(void *user, size_t c, const struct head *heads, size_t n, size_t first, struct diags *diags)
+static bool is_at(const struct retention_work *w, size_t row, size_t c)
 {
-    struct retention_work *w = user;
+    return w->rows[row].context == w->plan->contexts[c];
+}
+
+static size_t retention_size(const void *user, size_t c, size_t heads)
+{
+    const struct retention_work *w = user;
+    size_t n = 1;
+    for (size_t i = 0; i < w->n_rows; i++) n += is_at(w, i, c);
+    return n * heads * sizeof(struct eviction_result);
+}
+
+static bool retention_heads(const void *user, size_t c, const struct head *heads, size_t n, size_t first, void *ret,
+                            struct diags *diags)
+{
+    const struct retention_work *w = user;
     struct eviction_options *options = xcalloc(w->n_rows, sizeof *options);
-    struct eviction_result *results = xcalloc(w->n_rows * n, sizeof *results);
-    struct measured_retention **rows = xcalloc(w->n_rows, sizeof(struct measured_retention *));
     size_t n_options = 0;
     for (size_t i = 0; i < w->n_rows; i++) {
-        if (w->rows[i].context != w->plan->contexts[c]) continue;
-        options[n_options] = w->rows[i].policy->options;
-        options[n_options].ratio = w->rows[i].ratio;
-        rows[n_options++] = &w->rows[i];
+        if (is_at(w, i, c)) options[n_options++] = options_at(w->rows[i].policy, w->rows[i].context, w->rows[i].ratio);
     }
-    bool ok = n_options == 0 || eviction_run_many(heads, n, options, n_options, first, results, diags);
-    for (size_t i = 0; i < n_options && ok; i++)
-        for (size_t h = 0; h < n; h++) {
-            moments_add(&rows[i]->retained_mass, results[i * n + h].retained_mass);
-            moments_add(&rows[i]->attention_error, results[i * n + h].output_error);
-        }
-    free(rows);
-    free(results);
+    bool ok = n_options == 0 || eviction_run_many(heads, n, options, n_options, first, ret, diags);
     free(options);
     return ok;
+}
+
+static void retention_add(void *user, size_t c, size_t heads, const void *result)
+{
+    struct retention_work *w = user;
+    const struct eviction_result *results = result;
+    for (size_t i = 0; i < w->n_rows; i++) {
+        if (!is_at(w, i, c)) continue;
+        for (size_t h = 0; h < heads; h++, results++) {
+            moments_add(&w->rows[i].retained_mass, results->retained_mass);
+            moments_add(&w->rows[i].attention_error, results->output_error);
+        }
+    }
 }
 
 bool measure_retention(const struct measure_plan *p, const struct retention_policy *policies, size_t n_policies,
@@ -202,13 +293,12 @@ bool measure_retention(const struct measure_plan *p, const struct retention_poli
         struct measured_retention row = {.policy = &policies[i / n_ratios / p->n_contexts],
                                          .context = p->contexts[i / n_ratios % p->n_contexts],
                                          .ratio = ratios[i % n_ratios]};
-        struct eviction_options o = row.policy->options;
-        o.ratio = row.ratio;
+        struct eviction_options o = options_at(row.policy, row.context, row.ratio);
         if (fits(&o, row.context)) rows[n++] = row;
     }
     *ret_n = n;
     struct retention_work w = {rows, n, p};
-    return each_layer(p, retention_layer, &w, diags);
+    return each_layer(p, &(struct measurement){retention_size, retention_heads, retention_add, &w}, diags);
 }
 
 /* ---- the range of scores ------------------------------------------------------------------------------------------------------------ */
@@ -218,19 +308,91 @@ struct range_work {
     struct measured_range *rows;
 };
 
-static bool range_layer(void *user, size_t c, const struct head *heads, size_t n, size_t first, struct diags *diags)
+static size_t range_size(const void *user, size_t c, size_t heads)
+{
+    (void)user;
+    (void)c;
+    (void)heads;
+    return sizeof(struct softmax_range_result);
+}
+
+static bool range_heads(const void *user, size_t c, const struct head *heads, size_t n, size_t first, void *ret,
+                        struct diags *diags)
+{
+    const struct range_work *w = user;
+    (void)c;
+    for (size_t h = 0; h < n; h++)
+        if (!softmax_range_count(&heads[h], w->range, first, ret, diags)) return false;
+    return true;
+}
+
+static void range_add(void *user, size_t c, size_t heads, const void *result)
 {
     struct range_work *w = user;
-    for (size_t h = 0; h < n; h++)
-        if (!softmax_range_count(&heads[h], w->range, first, &w->rows[c].count, diags)) return false;
-    return true;
+    (void)heads;
+    softmax_range_merge(&w->rows[c].count, result);
 }
 
 bool measure_range(const struct measure_plan *p, const struct softmax_range *r, struct measured_range *rows, struct diags *diags)
 {
     for (size_t c = 0; c < p->n_contexts; c++) rows[c] = (struct measured_range){0};
     struct range_work w = {r, rows};
-    if (!each_layer(p, range_layer, &w, diags)) return false;
+    if (!each_layer(p, &(struct measurement){range_size, range_heads, range_add, &w}, diags)) return false;
     for (size_t c = 0; c < p->n_contexts; c++) softmax_range_finish(&rows[c].count);
+    return true;
+}
+
+/* ---- the asynchronous softmax -------------------------------------------------------------------------------------------------------- */
+
+struct partial_work {
+    const struct softmax_partial *softmax;
+    struct measured_partial *rows;
+};
+
+static size_t partial_size(const void *user, size_t c, size_t heads)
+{
+    (void)user;
+    (void)c;
+    return heads * sizeof(struct softmax_partial_result);
+}
+
+static bool partial_heads(const void *user, size_t c, const struct head *heads, size_t n, size_t first, void *ret,
+                          struct diags *diags)
+{
+    const struct partial_work *w = user;
+    struct softmax_partial_result *results = ret;
+    (void)c;
+    for (size_t h = 0; h < n; h++)
+        if (!softmax_partial_run(&heads[h], w->softmax, first, &results[h], diags)) return false;
+    return true;
+}
+
+/* Shares are sums over vectors until measure_partial divides. */
+static void partial_add(void *user, size_t c, size_t heads, const void *result)
+{
+    struct measured_partial *row = &((struct partial_work *)user)->rows[c];
+    const struct softmax_partial_result *r = result;
+    for (size_t h = 0; h < heads; h++, r++) {
+        row->vectors += r->vectors;
+        row->recomputed += r->recomputed;
+        row->lost += r->lost;
+        if (r->lost == r->vectors) continue;
+        row->output_error = fmax(row->output_error, r->output_error);
+        row->within_1e_2 += r->within_1e_2 * (double)(r->vectors - r->lost);
+        row->within_1e_1 += r->within_1e_1 * (double)(r->vectors - r->lost);
+    }
+}
+
+bool measure_partial(const struct measure_plan *p, const struct softmax_partial *s, struct measured_partial *rows,
+                     struct diags *diags)
+{
+    for (size_t c = 0; c < p->n_contexts; c++) rows[c] = (struct measured_partial){0};
+    struct partial_work w = {s, rows};
+    if (!each_layer(p, &(struct measurement){partial_size, partial_heads, partial_add, &w}, diags)) return false;
+    for (size_t c = 0; c < p->n_contexts; c++) {
+        double good = (double)(rows[c].vectors - rows[c].lost);
+        rows[c].within_1e_2 = good > 0 ? rows[c].within_1e_2 / good : (double)NAN;
+        rows[c].within_1e_1 = good > 0 ? rows[c].within_1e_1 / good : (double)NAN;
+    }
     return true;
 }

@@ -1,5 +1,7 @@
 /* Statistics over many heads: what a profile of the catalog is made of. Heads come from traces or from the generator; each context is the
  * heads cut there, measured over its last steps; means and spreads are over all heads alike.
+ *
+ * Layers are measured side by side by OpenMP's threads and added up in their order: results do not depend on how many threads there are.
  */
 #ifndef DSE_WORKLOAD_MEASURE_H
 #define DSE_WORKLOAD_MEASURE_H
@@ -7,16 +9,22 @@
 #include "workload/eviction.h"
 #include "workload/head.h"
 #include "workload/locality.h"
-#include "workload/softmax_range.h"
+#include "workload/softmax_partial.h"
 
 /* Where heads come from, layer by layer. */
 struct head_source {
     size_t layers, heads; /* of a layer */
     size_t n;             /* positions of each */
-    /* The caller releases the head. False with errors. */
+    /* The caller releases the head. False with errors. Called by several threads. */
     bool (*head)(void *user, size_t layer, size_t head, struct head *ret, struct diags *diags);
     void *user;
 };
+struct trace;
+struct generator;
+/* The heads of a trace, which must outlive the source. */
+struct head_source head_source_trace(struct trace *t);
+/* The first `heads` heads of a generator, g->n positions each; they do not belong together, so each is a layer. It must outlive the source. */
+struct head_source head_source_generator(struct generator *g, size_t heads);
 
 struct measure_plan {
     const struct head_source *sources;
@@ -24,7 +32,7 @@ struct measure_plan {
     const size_t *contexts; /* each at least 1 and at most the positions of every source */
     size_t n_contexts;
     size_t steps;                               /* measured: the last ones of each context; 0: its second half */
-    void (*progress)(void *user, double share); /* or NULL */
+    void (*progress)(void *user, double share); /* or NULL; by one thread at a time */
     void *progress_user;
 };
 /* False with an error when there are no heads, no contexts, a context without enough positions or steps. */
@@ -45,7 +53,7 @@ struct measured_locality {
     struct moments centers, large, active, updates;
     struct moments hit_ratio; /* of each head */
     double pooled_hit_ratio;  /* positions active before and now, over all active: means over heads of both */
-    struct moments attention_error, false_negative, false_positive, top1, top2, softmax_mse;
+    struct moments attention_error, false_negative, false_positive, top1, top2, softmax_mse, lines_mse;
 };
 /* rows has n_contexts. */
 bool measure_locality(const struct measure_plan *p, const struct locality_options *o, struct measured_locality *rows,
@@ -55,6 +63,9 @@ bool measure_locality(const struct measure_plan *p, const struct locality_option
 struct retention_policy {
     const char *name;
     struct eviction_options options; /* their ratio is not used */
+    double
+        prompt_share; /* the share of each context that is a prompt, rounded down; 0: all is streamed. S is a ratio of the context
+                                        with a prompt, too; options.prompt and size are not used */
 };
 struct measured_retention {
     const struct retention_policy *policy;
@@ -72,5 +83,14 @@ struct measured_range {
     struct softmax_range_result count;
 };
 bool measure_range(const struct measure_plan *p, const struct softmax_range *r, struct measured_range *rows, struct diags *diags);
+
+/* The asynchronous softmax carried out, over the steps of one context: as struct softmax_partial_result, of all heads. */
+struct measured_partial {
+    size_t vectors, recomputed, lost;
+    double output_error;             /* largest difference of an element of the output */
+    double within_1e_2, within_1e_1; /* shares of the elements, of vectors that are not lost; NaN without any */
+};
+bool measure_partial(const struct measure_plan *p, const struct softmax_partial *s, struct measured_partial *rows,
+                     struct diags *diags);
 
 #endif

@@ -13,15 +13,16 @@
 #include <math.h>
 #include <stdlib.h>
 
-enum { COLUMNS = 5, POINTS_MIN = 3 }; /* Steffen's method wants three points */
+enum { COLUMNS = 5 };
 
 struct dse_profile {
     struct dse_entry entry;
     char *name, *source; /* owned; entry borrows them */
     double *context;     /* n of them, growing */
     size_t n;
-    gsl_spline *column[COLUMNS]; /* in the order of struct dse_locality */
-    gsl_spline *error, *missed;  /* struct dse_locality_error; NULL when the profile has none */
+    gsl_spline *column[COLUMNS];   /* in the order of struct dse_locality */
+    gsl_spline *error, *missed;    /* struct dse_locality_error; NULL when the profile has none */
+    struct profile_scores *scores; /* n of them; NULL likewise */
 };
 
 static const struct {
@@ -68,8 +69,8 @@ static gsl_spline *make_spline(const double *x, const double *y, size_t n)
 struct dse_profile *profile_new(const char *name, const char *source, const double *context, const struct dse_locality *points,
                                 size_t n, char **ret_why)
 {
-    if (n < POINTS_MIN) {
-        *ret_why = xasprintf("%zu point%s; a profile needs at least %d", n, n == 1 ? "" : "s", POINTS_MIN);
+    if (n < PROFILE_POINTS_MIN) {
+        *ret_why = xasprintf("%zu point%s; a profile needs at least %d", n, n == 1 ? "" : "s", PROFILE_POINTS_MIN);
         return NULL;
     }
     for (size_t i = 0; i < n; i++) {
@@ -115,12 +116,62 @@ bool profile_add_errors(struct dse_profile *p, const struct dse_locality_error *
     return true;
 }
 
+/* Why these are no scores, or NULL; the caller frees it. */
+static char *scores_fault(const struct profile_scores *s, size_t point)
+{
+    if (!(s->false_positive >= 0 && s->false_positive <= 1))
+        return xasprintf("point %zu: false_positive %g is outside of 0 to 1", point, s->false_positive);
+    if (!(s->top1 >= 0 && s->top1 <= 1)) return xasprintf("point %zu: top1 %g is outside of 0 to 1", point, s->top1);
+    if (!(s->top1_plus_top2 >= s->top1 && s->top1_plus_top2 <= 1))
+        return xasprintf("point %zu: top1_plus_top2 %g is outside of top1 %g to 1", point, s->top1_plus_top2, s->top1);
+    if (!(s->softmax_mse >= 0 && isfinite(s->softmax_mse)))
+        return xasprintf("point %zu: softmax_mse %g is not a positive number", point, s->softmax_mse);
+    if (!(s->lines_mse >= 0 && isfinite(s->lines_mse)))
+        return xasprintf("point %zu: lines_mse %g is not a positive number", point, s->lines_mse);
+    return NULL;
+}
+
+bool profile_add_scores(struct dse_profile *p, const struct profile_scores *scores, char **ret_why)
+{
+    for (size_t i = 0; i < p->n; i++) {
+        char *why = scores_fault(&scores[i], i + 1);
+        if (!why) continue;
+        *ret_why = why;
+        return false;
+    }
+    p->scores = xcalloc(p->n, sizeof *p->scores);
+    for (size_t i = 0; i < p->n; i++) p->scores[i] = scores[i];
+    return true;
+}
+
+bool profile_has_scores(const struct dse_profile *p)
+{
+    return p->scores != NULL;
+}
+
+bool profile_scores_at(const struct dse_profile *p, double context, struct profile_scores *ret)
+{
+    for (size_t i = 0; p->scores && i < p->n; i++) {
+        if (p->context[i] != context) continue;
+        *ret = p->scores[i];
+        return true;
+    }
+    return false;
+}
+
+const double *profile_contexts(const struct dse_profile *p, size_t *ret_n)
+{
+    *ret_n = p->n;
+    return p->context;
+}
+
 void profile_free(struct dse_profile *p)
 {
     if (!p) return;
     gsl_spline_free(p->error);
     gsl_spline_free(p->missed);
     for (size_t c = 0; c < COLUMNS; c++) gsl_spline_free(p->column[c]);
+    free(p->scores);
     free(p->context);
     free(p->name);
     free(p->source);

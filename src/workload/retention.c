@@ -12,8 +12,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { GIVEN_MIN = 2 }; /* with the end at a ratio of 1: the three points of Steffen's method */
-
 struct curve {
     double context, log_context;
     double *ratio; /* n of them, growing, the last is 1 */
@@ -128,9 +126,9 @@ struct dse_retention *retention_new(const char *name, const char *source, const 
     for (size_t i = 0, k; i < n && !why; i += k) {
         k = curve_length(points, n, i);
         size_t below = k - (points[i + k - 1].ratio == 1);
-        if (below < GIVEN_MIN)
+        if (below < RETENTION_RATIOS_MIN)
             why = xasprintf("policy \"%s\" at context %g: %zu ratio%s below 1; at least %d are needed", points[i].policy,
-                            points[i].context, below, below == 1 ? "" : "s", GIVEN_MIN);
+                            points[i].context, below, below == 1 ? "" : "s", RETENTION_RATIOS_MIN);
     }
     if (why) {
         *ret_why = why;

@@ -91,6 +91,18 @@ double single_pass_exp(const struct single_pass *s, double x)
     return value;
 }
 
+double single_pass_exp_error(const struct single_pass *s)
+{
+    struct unit u = unit_new(s, 1);
+    double one = (double)u.one, worst = 0;
+    for (int64_t x = 0; - x < u.one && (double)x / one > -M_LN2; x--) {
+        double exact = exp((double)x / one);
+        worst = fmax(worst, fabs((double)exponential(&u, x) / one / exact - 1));
+    }
+    free(u.pieces);
+    return worst;
+}
+
 /* ---- a step ------------------------------------------------------------------------------------------------------------------------ */
 
 /* A head in words. Which values did not fit is known of every position: 1 for q, 2 for k or v. */

@@ -45,8 +45,12 @@ struct single_pass_result {
 bool single_pass_run(const struct head *h, const struct single_pass *s, size_t first, struct single_pass_result *ret,
                      struct diags *diags);
 
-/* The exponential of x <= 0 given in units of 2^-q_frac_bits, in those units: what single_pass_run uses. Rounds ln and table as the hardware
- * would. Requires options in range. Builds its table on each call: for tests and tables, not for loops. */
+/* The exponential of x <= 0, rounded to a word on the way in, as the words of single_pass_run have it: table, lines and shift. Requires
+ * options in range. Builds its table on each call: for tests and tables, not for loops. */
 double single_pass_exp(const struct single_pass *s, double x);
+
+/* The largest relative error of that exponential over every word of one octave, -ln 2 < x <= 0: of table and lines, and of what the words
+ * round. Below the octave the lines are the same and the word of the result is rounded the more. */
+double single_pass_exp_error(const struct single_pass *s);
 
 #endif

@@ -9,6 +9,8 @@
 
 static const struct srcloc nowhere = {0};
 
+const struct softmax_range softmax_range_llama2_7b = {.low = -16.8, .high = 6.5};
+
 size_t softmax_length_class(size_t length)
 {
     size_t class = 0;
@@ -74,6 +76,26 @@ bool softmax_range_count(const struct head *h, const struct softmax_range *r, si
     ret->recomputed = all.recomputed;
     free(x);
     return true;
+}
+
+static void merge_share(struct softmax_range_share *to, const struct softmax_range_share *from)
+{
+    to->vectors += from->vectors;
+    to->scores += from->scores;
+    to->outside += from->outside;
+    to->recomputed += from->recomputed;
+}
+
+void softmax_range_merge(struct softmax_range_result *to, const struct softmax_range_result *from)
+{
+    if (from->vectors == 0) return;
+    to->min = to->vectors ? fmin(to->min, from->min) : from->min;
+    to->max = to->vectors ? fmax(to->max, from->max) : from->max;
+    to->vectors += from->vectors;
+    to->scores += from->scores;
+    to->outside += from->outside;
+    to->recomputed += from->recomputed;
+    for (size_t i = 0; i < SOFTMAX_LENGTHS; i++) merge_share(&to->lengths[i], &from->lengths[i]);
 }
 
 static double share(double count, size_t of)

@@ -21,6 +21,9 @@ struct softmax_range {
     double phi, low, high; /* low < x - phi < high; either may be infinite */
 };
 
+/* Of Llama-2 7B: -16.8 < x < 6.5 holds for more than 99.99 % of the scores (Sec. 3, Fig. 4). */
+extern const struct softmax_range softmax_range_llama2_7b;
+
 enum { SOFTMAX_LENGTHS = 32 };
 /* Vectors are counted by length: number b has those of 2^b to 2^(b+1) - 1 scores. Requires length > 0. */
 size_t softmax_length_class(size_t length);
@@ -42,6 +45,8 @@ struct softmax_range_result {
  * steps, low is not below high, phi is not finite. */
 bool softmax_range_count(const struct head *h, const struct softmax_range *r, size_t first, struct softmax_range_result *ret,
                          struct diags *diags);
+/* Add what was counted elsewhere, neither of the two finished. */
+void softmax_range_merge(struct softmax_range_result *to, const struct softmax_range_result *from);
 /* Finish: counts become shares; of a length without vectors, NaN. */
 void softmax_range_finish(struct softmax_range_result *r);
 

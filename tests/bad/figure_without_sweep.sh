@@ -1,3 +1,3 @@
 . ./lib
-figure 'select 1 as a, 2 as b' '"a"' '"b"'
+figure 'select tiles, area_mm2 from lad' '"tiles"' '"area_mm2"'
 "$DSE" plot f.toml

@@ -1,2 +1,2 @@
 . ./lib
-"$DSE" profile "$TOY/../../data/tinyllama.trace" --kind locality --contexts 64,4096
+"$DSE" profile "$TOY/../../../catalog/traces/tinyllama.trace" --kind locality --contexts 64,4096

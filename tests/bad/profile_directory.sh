@@ -1,2 +1,2 @@
 . ./lib
-"$DSE" profile "$TOY/../../data/tinyllama.trace" --kind range --contexts 64 -o .
+"$DSE" profile "$TOY/../../../catalog/traces/tinyllama.trace" --kind range --contexts 64 -o .

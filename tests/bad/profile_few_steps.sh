@@ -1,2 +1,2 @@
 . ./lib
-"$DSE" profile "$TOY/../../data/tinyllama.trace" --kind locality --contexts 16,64
+"$DSE" profile "$TOY/../../../catalog/traces/tinyllama.trace" --kind locality --contexts 16,64

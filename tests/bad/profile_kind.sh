@@ -1,2 +1,2 @@
 . ./lib
-"$DSE" profile "$TOY/../../data/tinyllama.trace" --kind speed
+"$DSE" profile "$TOY/../../../catalog/traces/tinyllama.trace" --kind speed

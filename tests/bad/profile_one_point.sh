@@ -1,2 +1,2 @@
 . ./lib
-"$DSE" profile "$TOY/../../data/tinyllama.trace" --kind locality --contexts 64,128 -o x.csv
+"$DSE" profile "$TOY/../../../catalog/traces/tinyllama.trace" --kind locality --contexts 64,128 -o x.csv

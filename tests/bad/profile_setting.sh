@@ -1,2 +1,2 @@
 . ./lib
-"$DSE" profile "$TOY/../../data/tinyllama.trace" --kind retention -s colinear=0.9 -s sinks=-1 -s sinks
+"$DSE" profile "$TOY/../../../catalog/traces/tinyllama.trace" --kind retention -s colinear=0.9 -s sinks=-1 -s sinks

@@ -1,2 +1,2 @@
 . ./lib
-"$DSE" validate lad --fidelity event-level
+"$DSE" validate lad --fidelity exact

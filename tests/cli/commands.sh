@@ -50,7 +50,8 @@ says 'did you mean "tiles"' err.txt
 expect 2 "$DSE" eval lad --set tiles=0
 says 'below the minimum' err.txt
 expect 2 "$DSE" eval lad --set bandwidth_gbs=-1555
-expect 2 "$DSE" eval lad --fidelity event-level
+expect 0 "$DSE" eval ane --fidelity event-level
+expect 2 "$DSE" eval lad --fidelity exact
 expect 2 "$DSE" eval ladd
 says 'did you mean lad' err.txt
 expect 2 "$DSE" eval lad --format xml
@@ -63,7 +64,7 @@ for format in table csv json; do
     says gemv_efficiency out.txt
 done
 expect 0 "$DSE" validate ane --format csv
-[ "$(head -n 1 out.txt | tr -d '"')" = system,claim,location,kind,split,published,bound,modelled,unit,error_pct,verdict,constants ] ||
+[ "$(head -n 1 out.txt | tr -d '"')" = system,claim,location,kind,split,published,bound,modelled,unit,error_pct,verdict,constants,measured_on ] ||
     fail "validate: the header is another: $(head -n 1 out.txt)"
 [ "$(wc -l <out.txt)" -eq 20 ] || fail "validate: not 19 claims"
 expect 0 "$DSE" validate ane --all
@@ -123,7 +124,7 @@ expect 2 "$DSE" query results/small.db 'delete from lad_all'
 [ "$(count results/small.db lad)" -eq 12 ] || fail "a query wrote to the database"
 expect 2 "$DSE" pareto results/small.db --max tokens
 # The trace that ships: shown in three formats; its values taken out and imported again are the same file.
-trace=$2/tests/data/tinyllama.trace
+trace=$2/catalog/traces/tinyllama.trace
 for format in table csv json; do
     expect 0 "$DSE" trace info "$trace" --format $format
     says 7769353d856998a6 out.txt

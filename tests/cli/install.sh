@@ -13,7 +13,8 @@ installed_dse() { env -u DSE_DATA_DIR "$installed" "$@"; }
 installed_dse list llms >out.txt
 installed_dse eval lad --set context=4096 >out.txt || fail "the installed dse does not evaluate"
 grep -q tokens_per_s out.txt || fail "no metrics: $(cat out.txt)"
-installed_dse validate ane >out.txt || fail "the installed dse has no claims"
+installed_dse validate flashdecoding >out.txt || fail "the installed dse has no claims, or nothing to measure them on"
+grep -q 'fdpp.sec6.corr_all .* holds *shipped' out.txt || fail "nothing is measured on the trace that ships: $(cat out.txt)"
 installed_dse list figures >out.txt
 grep -q "^$share/plots/lad_sram_pareto.toml" out.txt || fail "no figures installed, or those of the source tree: $(cat out.txt)"
 installed_dse sweep "$share/sweeps/lad_hbm.toml" -q -o a.db >out.txt 2>err.txt || fail "an installed sweep does not run: $(cat err.txt)"

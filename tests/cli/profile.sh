@@ -2,11 +2,12 @@
 # Profiles are outputs of a command: the same bytes again, read back by the catalog and by the models. Nothing is left of a failure.
 . "$(dirname "$0")/lib.sh"
 data=$2/tests/data
+trace=$2/catalog/traces/tinyllama.trace
 export LC_ALL=C
 
-"$DSE" profile "$data/tinyllama.trace" --kind locality --contexts 64,256,512 --fit -o locality.csv
+"$DSE" profile "$trace" --kind locality --contexts 64,256,512 --fit -o locality.csv
 cmp locality.csv "$data/tinyllama_locality.csv" || fail "tests/data/tinyllama_locality.csv is not what the command writes"
-"$DSE" profile "$data/tinyllama.trace" --kind retention --contexts 128,256,512 --ratios 0.3,0.5 -o retention.csv
+"$DSE" profile "$trace" --kind retention --contexts 128,256,512 --ratios 0.3,0.5 -o retention.csv
 cmp retention.csv "$data/tinyllama_retention.csv" || fail "tests/data/tinyllama_retention.csv is not what the command writes"
 for twice in one two; do
     "$DSE" profile --synthetic n=256 seed=7 --heads 3 --kind locality --contexts 64,128,256 -o $twice.csv
@@ -32,19 +33,31 @@ near "$(cell lad.csv false_negative)" "$(column locality.csv '^256,' false_negat
 near "$(cell veda.csv retained_mass)" "$(column retention.csv '^voting,256,0.5,' retained_mass)" "retained_mass of veda"
 near "$(cell veda.csv attention_error)" "$(column retention.csv '^voting,256,0.5,' attention_error)" "attention_error of veda"
 
+# More intervals lose less of the output; the edges of the paper, said aloud, change no number.
+error() { "$DSE" profile "$trace" --kind locality --contexts 256 "$@" --format csv | tail -n 1 | cut -d, -f7; }
+five=$(error) sixteen=$(error -s intervals=16)
+awk -v a="$five" -v b="$sixteen" 'BEGIN { exit !(a > 0.1 && b < 0.02) }' || fail "errors of 5 and 16 intervals: $five, $sixteen"
+"$DSE" profile "$trace" --kind locality --contexts 64,256,512 --fit --edges=-10,-6,-3,-1 -o edges.csv
+grep -q 'intervals=5 scores=centers edges=-10,-6,-3,-1$' edges.csv || fail "the edges are not in the profile"
+[ "$(grep -v '^# written' edges.csv)" = "$(grep -v '^# written' locality.csv)" ] || fail "the paper's edges give another profile"
+# A prompt that is kept whole until it ends: the sink, without a vote, leaves with the surplus.
+mass() { "$DSE" profile "$trace" --kind retention --contexts 256 --ratios 0.5 --policies "$1" -s prompt_share="$2" --format csv | tail -n 1 | cut -d, -f4; }
+awk -v a="$(mass voting 0)" -v b="$(mass voting 0.8)" 'BEGIN { exit !(a > 0.8 && b < 0.6) }' || fail "voting: $(mass voting 0), $(mass voting 0.8)"
+[ "$(mass window 0)" = "$(mass window 0.8)" ] || fail "a window does not depend on the prompt"
+
 # Printed: as many rows, in each format, and a law of each count.
-"$DSE" profile "$data/tinyllama.trace" --kind range --contexts 64,128 --format csv >range.csv
+"$DSE" profile "$trace" --kind range --contexts 64,128 --format csv >range.csv
 [ "$(wc -l <range.csv)" -eq 3 ] || fail "two contexts make two rows: $(cat range.csv)"
-"$DSE" profile "$data/tinyllama.trace" --kind locality --contexts 64,128,256 --fit >table.txt
+"$DSE" profile "$trace" --kind locality --contexts 64,128,256 --fit >table.txt
 [ "$(grep -c '^fit: [a-z_]* = [0-9.e-]* n^' table.txt)" -eq 5 ] || fail "five laws are wanted: $(cat table.txt)"
 
 # A trace that is cut, a value that is not finite: no file, and what stood there stands.
-head -c 3000000 "$data/tinyllama.trace" >cut.trace
+head -c 3000000 "$trace" >cut.trace
 echo stays >there.csv
 status=0
 "$DSE" profile cut.trace --kind locality -o there.csv 2>err.txt || status=$?
 [ $status -eq 2 ] && [ "$(cat there.csv)" = stays ] || fail "a broken trace: status $status, $(cat there.csv)"
 status=0
-"$DSE" profile "$data/tinyllama.trace" --kind locality --contexts 64 -o there.csv 2>err.txt || status=$?
-[ $status -eq 2 ] && [ "$(cat there.csv)" = stays ] && grep -q 'a profile needs at least 3' err.txt || fail "one point: $(cat err.txt)"
+"$DSE" profile "$trace" --kind locality --contexts 64 -o there.csv 2>err.txt || status=$?
+[ $status -eq 2 ] && [ "$(cat there.csv)" = stays ] && grep -q 'at least 3 are needed' err.txt || fail "one point: $(cat err.txt)"
 [ -z "$(find . -name '*.tmp')" ] || fail "a temporary file is left"

@@ -46,3 +46,31 @@ cmp one.txt two.txt || fail "the printed front differs beside a baseline"
 sed 's/^decoding = "full-cache"/decoding = "locality-aware"/' c.toml >other.toml
 "$DSE" sweep other.toml -q -o one_c.db >/dev/null
 [ "$(sqlite3 one_c.db 'select count(*), count(distinct hash) from run')" = '2|2' ] || fail "another baseline is not another run"
+
+# The same with requests, own ones of a CSV among them: a row is a mean over 68 of them, in whichever thread.
+sed 's/^name = .*/name = "served"/; s/^tiles = .*/tiles = [2, 4, 8]/; /^context = /d; s/^sram_mib = .*/sram_mib = [0.25, 3]\nbatch = [1, 2, 4, 8]/' s.toml >r.toml
+sed -i 's/^clock_ghz = .*/clock_ghz = { from = 0.5, to = 2, points = 100 }/' r.toml
+printf 'prompt,generate\n1200,300\n400,1500\n2000,100\n900,80\n' >logged.csv
+printf '[requests]\nmix = { translation = 3, logged = 1 }\n[baseline]\nmodel = "lad"\ndecoding = "full-cache"\n[catalog.requests]\nlogged = "logged.csv"\n' >>r.toml
+"$DSE" sweep r.toml -q -j 1 -o one_r.db >one.txt
+"$DSE" sweep r.toml -q -j 2 -o two_r.db >two.txt
+"$DSE" sweep r.toml -q --shard 1/2 -o part1_r.db >/dev/null
+"$DSE" sweep r.toml -q --shard 2/2 -o part2_r.db >/dev/null
+"$DSE" merge merged_r.db part2_r.db part1_r.db
+expected=$(rows one_r.db lad)
+[ "$(rows two_r.db lad)" = "$expected" ] || fail "-j 2 gives other means than -j 1"
+[ "$(rows merged_r.db lad)" = "$expected" ] || fail "merged shards give other means"
+cmp one.txt two.txt || fail "the printed front differs with requests"
+[ "$(sqlite3 one_r.db "select count(*) > 100, count(context), min(requests), max(requests), min(speedup) > 0 from lad where status = 'ok'")" = \
+    '1|0|logged 0.25, translation 0.75|logged 0.25, translation 0.75|1' ] || fail "rows do not say what they are means over"
+[ "$(sqlite3 one_r.db "select count(distinct reason), min(reason) from lad where status <> 'ok'")" = \
+    "1|request of 1610 + 2296 tokens: the pipeline's working set does not fit the SRAM of a tile" ] || fail "the request that does not fit is not named"
+[ "$(sqlite3 merged_r.db 'select requests from run')" = "$(sqlite3 one_r.db 'select requests from run')" ] || fail "merging lost the requests"
+sqlite3 one_r.db 'select requests from run' | grep -q '^logged 0.25, translation 0.75: 68 requests a row, in the mean ' ||
+    fail "run.requests is $(sqlite3 one_r.db 'select requests from run')"
+# Another list in the same file is another run; the same one is not.
+"$DSE" sweep r.toml -o one_r.db 2>said.txt >/dev/null
+grep -q 'already' said.txt || fail "the same requests were run again: $(cat said.txt)"
+printf '1,1\n' >>logged.csv
+"$DSE" sweep r.toml -q -o one_r.db >/dev/null
+[ "$(sqlite3 one_r.db 'select count(*), count(distinct hash) from run')" = '2|2' ] || fail "other requests are not another run"

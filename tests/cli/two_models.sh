@@ -80,3 +80,26 @@ sed 's/^area_mm2 = "min"/energy_mj = "min"/; s/"two"/"three"/' s.toml >three.tom
 "$DSE" sweep three.toml -o three.db >front.txt 2>said.txt
 says 'three.toml:24:1: warning: energy_mj has no value in model toy: none of its points is on the front' said.txt
 [ "$(grep -c '^toy' front.txt)" -eq 0 ] || fail "toy is on the front: $(cat front.txt)"
+
+# Means over requests: the two models side by side have no one context, and say what they are means over.
+sed '/^context = /d; /^per = /d; s/"two"/"served"/' s.toml >served.toml
+printf '[requests]\nmix = { mine = 1, short = 3 }\n[catalog.requests.mine]\nsource = "me"\nprompt_median = 400\nprompt_p90 = 400\n' >>served.toml
+printf 'generate_median = 30\ngenerate_p90 = 30\nmax_tokens = 1000\n' >>served.toml
+"$DSE" sweep served.toml --dry-run >dry.txt
+says 'compared with the baseline at the same llm$' dry.txt
+says '^requests: mine 0.25, short 0.75: 9 requests a row, in the mean 109 + 11 tokens, the longest 400 + 30, the shortest 4 + 5$' dry.txt
+"$DSE" sweep served.toml -q -o served.db >front.txt 2>said.txt
+sed 's/"served"/"briefly"/; s/^mix = .*/mix = "short"/' served.toml >briefly.toml
+"$DSE" sweep briefly.toml -q -o briefly.db >/dev/null 2>said.txt
+rm two.db
+"$DSE" merge two.db served.db briefly.db 2>said.txt
+gives "select model, requests, count(*), count(context), count(prompt), count(generate), count(speedup) from comparison group by 1, 2" \
+    'pebble|mine 0.25, short 0.75|10|0|0|0|10
+pebble|short|10|0|0|0|10
+toy|mine 0.25, short 0.75|16|0|0|0|10
+toy|short|16|0|0|0|10'
+# Longer requests are slower, and what is stored of a run is of its own requests.
+gives "select min(a.tokens_per_s < b.tokens_per_s), count(*) from comparison a join comparison b using (model, point)
+    where a.requests = 'mine 0.25, short 0.75' and b.requests = 'short' and a.status = 'ok' and b.status = 'ok'" '1|11'
+gives "select count(*) from comparison c join run r on r.id = c.run where r.requests not like c.requests || ': %'" 0
+gives "select distinct doc from column_info where column_name = 'requests'" 'mix of requests that the metrics are the mean over, with its shares'

@@ -1,6 +1,7 @@
 #!/bin/sh
-# A change alarm: the error of every claim that has a number stands in validate.csv. This fails when one grew by more than rounding, when a
-# claim lost its number, or when one has a number that does not stand there. It is no evidence that a model is right.
+# A change alarm: the error of every claim that has a number, and of every measurement ("CLAIM on HEADS"), stands in validate.csv. This fails
+# when one grew by more than rounding, when a claim lost its number, or when one has a number that does not stand there. It is no evidence
+# that a model is right.
 #     validate.sh DSE SOURCE BUILD            compare
 #     validate.sh DSE SOURCE --update         write validate.csv anew, after looking at what changed
 source=$(cd "$2" && pwd)
@@ -13,7 +14,8 @@ for model in $("$DSE" list models --format csv | sed -n '2,$s/^"\([^"]*\)".*/\1/
     [ -f "$source/models/$model/claims.toml" ] || continue
     "$DSE" validate "$model" --format csv >rows.csv || fail "dse validate $model"
     sqlite3 :memory: '.mode csv' '.import rows.csv claims' \
-        "select claim, printf('%.4f', error_pct) from claims where error_pct <> '' order by rowid" | tr -d '\r' >>now.csv
+        "select iif(measured_on = '', claim, claim || ' on ' || measured_on), printf('%.4f', error_pct)
+            from claims where error_pct <> '' order by rowid" | tr -d '\r' >>now.csv
 done
 [ -s now.csv ] || fail "no claim has a number"
 if [ "${3:-}" = --update ]; then

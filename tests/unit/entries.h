@@ -11,6 +11,22 @@
 
 enum { ENTRIES_MAX = 32, ENTRY_SIZE_MAX = 512 };
 
+/* How many rows an entry must name. */
+static inline size_t entries_required(const struct schema *s)
+{
+    size_t n = 0;
+    for (size_t i = 0; i < s->n; i++) n += !s->fields[i].optional;
+    return n;
+}
+
+/* What an entry leaves out is NaN. */
+static inline void entries_clear(const struct schema *s, void *object)
+{
+    for (size_t i = 0; i < s->n; i++)
+        if (s->fields[i].optional && s->fields[i].type == DSE_TYPE_F64)
+            field_set(&s->fields[i], object, (struct value){.f64 = (double)NAN});
+}
+
 /* Entries of one kind: `object[i]` is a struct dse_llm or dse_memory. */
 struct entries {
     struct schema schema;
@@ -26,14 +42,21 @@ static inline void entries_add(void *context, const char *name, const char *key,
     struct entries *e = context;
     if (!key) {
         e->name[e->n++] = xstrdup(name);
-        if (e->keys != e->schema.n + 1) e->complete = false;
+        if (e->keys != entries_required(&e->schema) + 1) e->complete = false;
         e->keys = 0;
+        if (e->n < ENTRIES_MAX) entries_clear(&e->schema, e->object[e->n]);
         return;
     }
-    e->keys++;
-    if (strcmp(key, "source") == 0) return;
     const struct field *f = schema_find(&e->schema, key);
+    e->keys += !f || !f->optional;
+    if (strcmp(key, "source") == 0) return;
     double number;
+    if (f && f->type == DSE_TYPE_ENUM) {
+        for (int32_t i = 0; f->choices[i]; i++)
+            if (strncmp(value + 1, f->choices[i], strlen(f->choices[i])) == 0 && value[1 + strlen(f->choices[i])] == '"')
+                field_set(f, e->object[e->n], (struct value){.choice = i});
+        return;
+    }
     if (!f || !text_parse_f64(value, &number)) abort();
     struct value v = {0};
     if (f->type == DSE_TYPE_I64)
@@ -48,6 +71,7 @@ static inline void entries_read(struct entries *e, const struct dse_param *table
 {
     *e = (struct entries){.complete = true, .in_range = true};
     schema_init_params(&e->schema, table);
+    entries_clear(&e->schema, e->object[0]);
     char *path = xasprintf("%s/catalog/%s", DSE_SOURCE_DATA, file);
     rows_read_toml(path, entries_add, e);
     free(path);

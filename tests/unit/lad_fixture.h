@@ -166,6 +166,12 @@ static inline struct lad_params fixture_defaults(const struct lad_fixture *f)
         .sram = f->table3,
         .sram_word_bits = 256,
         .technology = fixture_node(f, "22nm"),
+        .events = {.seed = 1, .layers_simulated = 2},
+        .sequence_cv = 0.1,
+        .weight_buffer_kib = 128,
+        .dma_window_kib = 32,
+        .active_fifo = 1024,
+        .update_fifo = 16,
     };
     dse_model_lad.resolve(&p);
     return p;

@@ -21,7 +21,7 @@ static inline int set_up(void **state)
 {
     (void)state;
     diags_init(&diags);
-    catalog = catalog_new(DSE_SOURCE_DATA, &diags);
+    catalog = catalog_new(catalog_data_dir(), &diags);
     diags_print(&diags, stderr, false);
     return catalog ? 0 : -1;
 }
@@ -44,7 +44,7 @@ struct one {
 
 static inline bool one_init(struct one *o, const struct model *m, char *const *settings, size_t n)
 {
-    *o = (struct one){.binding = binding_new(m, catalog, DSE_SOURCE_DATA, &diags)};
+    *o = (struct one){.binding = binding_new(m, catalog, catalog_data_dir(), &diags)};
     bool ok = o->binding != NULL;
     for (size_t i = 0; ok && i < n; i++) ok = binding_set_text(o->binding, settings[i], &diags);
     ok = ok && binding_finish(o->binding, &diags);

@@ -1,90 +1,12 @@
 /* The baseline of a sweep: ratios at the same workload, whatever else is evaluated; expressions over models of different columns. */
-#include "scratch.h"
-#include "space/space_internal.h"
+#include "bed.h"
 #include "toy_model.h"
 
 #include <math.h>
 
-struct bed {
-    char *dir;
-    struct catalog *catalog;
-    struct sweep_file *sweep;
-    struct diags diags;
-};
-
-/* A sweep of these models with these sections. */
 static struct bed *open_bed(const char *models, const char *sections)
 {
-    struct bed *b = xcalloc(1, sizeof *b);
-    diags_init(&b->diags);
-    char *text = xasprintf("sweep = { name = 't', models = [%s] }\n%s\n", models, sections);
-    b->catalog = catalog_new(toy_data_dir(), &b->diags);
-    b->sweep = sweep_file_read_text("t.toml", text, strlen(text), b->catalog, toy_data_dir(), &b->diags);
-    free(text);
-    if (b->diags.errors) {
-        diags_print(&b->diags, stderr, false);
-        fail_msg("refused");
-    }
-    return b;
-}
-
-static void close_bed(struct bed *b)
-{
-    sweep_file_free(b->sweep);
-    catalog_free(b->catalog);
-    diags_release(&b->diags);
-    free(b);
-}
-
-/* Every row of a model's space, in blocks of so many points, by one evaluator or a fresh one for each. */
-struct rows {
-    struct space *space;
-    size_t n, columns;
-    union cell *cells;
-    struct row *rows;
-};
-
-static struct rows rows_of(struct bed *b, size_t m, size_t block, bool fresh)
-{
-    struct rows r = {.space = space_new(b->sweep, m, 1000000, &b->diags)};
-    if (!r.space) {
-        diags_print(&b->diags, stderr, false);
-        fail_msg("no space");
-    }
-    space_columns(r.space, &r.columns);
-    r.n = (size_t)space_count(r.space);
-    r.cells = xcalloc(r.n * r.columns, sizeof *r.cells);
-    r.rows = xcalloc(r.n, sizeof *r.rows);
-    struct evaluator *e = evaluator_new(r.space);
-    for (size_t i = 0; i < r.n; i += block) {
-        if (fresh) {
-            evaluator_free(e);
-            e = evaluator_new(r.space);
-        }
-        evaluator_run(e, i, i + block <= r.n ? block : r.n - i, r.cells + i * r.columns, r.rows + i);
-    }
-    evaluator_free(e);
-    return r;
-}
-
-static void rows_release(struct rows *r)
-{
-    space_free(r->space);
-    free(r->cells);
-    free(r->rows);
-}
-
-static double number(const struct rows *r, size_t row, const char *column)
-{
-    size_t c = space_column(r->space, column), n;
-    if (c == SIZE_MAX) fail_msg("no column %s", column);
-    union cell cell = r->cells[row * r->columns + c];
-    return space_columns(r->space, &n)[c].type == DSE_TYPE_I64 ? (double)cell.i64 : cell.f64;
-}
-
-static void near(double a, double b)
-{
-    if (!(fabs(a - b) <= 1e-12 * fabs(b))) fail_msg("%.17g is not %.17g", a, b);
+    return open_bed_in(toy_data_dir(), models, sections);
 }
 
 /* ---- ratios ---------------------------------------------------------------------------------------------------------- */

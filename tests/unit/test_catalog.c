@@ -7,6 +7,7 @@
 #include "config/csv_table.h"
 #include "desc/schema.h"
 #include "dse_config.h"
+#include "workload/profile.h"
 #include "workload/requests.h"
 
 #include <dse/hw.h>
@@ -283,6 +284,7 @@ static void catalog__profiles_may_know_their_error(void **state)
                                                        "128,5,2,20,1,0.5,0.5,0.0625,1\n256,6,3,30,2,0.5,0.75,0.03125,2\n");
     assert_non_null(own);
     assert_true(dse_profile_error_at(own, 128).attention_error == 0.5 && dse_profile_error_at(own, 128).false_negative == 0.0625);
+    assert_false(profile_has_scores(own));
     catalog_free(c);
     const struct {
         const char *text;
@@ -304,6 +306,50 @@ static void catalog__profiles_may_know_their_error(void **state)
         c = toy_catalog();
         assert_null(own_profile(c, dir, bad[i].text));
         expect_complaint(&diags, bad[i].line, bad[i].column, bad[i].part);
+        catalog_free(c);
+    }
+    scratch_remove(dir);
+}
+
+/* What was found of the scores stands behind the spread, all of it or none; models do not see it. */
+static void catalog__profiles_may_know_their_scores(void **state)
+{
+    (void)state;
+#define HEADER \
+    "context,centers,large,active,updates,hit_ratio,attention_error,false_negative,centers_sd,large_sd,active_sd,updates_sd," \
+    "hit_ratio_sd,false_positive"
+#define WHOLE HEADER ",top1,top1_plus_top2,softmax_mse,lines_mse\n"
+#define POINT(context) context ",4,2,16,1,0.5,1,0,0,0,0,0,0,"
+#define REST POINT("128") "0,0.5,1,1e-6,1e-7\n" POINT("256") "0,1,1,0,0\n"
+    char *dir = scratch_new();
+    struct catalog *c = toy_catalog();
+    const struct dse_profile *own = own_profile(c, dir, WHOLE POINT("64") "0.25,0.5,0.75,0.125,0.0625\n" REST);
+    assert_non_null(own);
+    struct profile_scores scores = {.top1 = 7};
+    assert_true(profile_has_scores(own) && !profile_scores_at(own, 100, &scores) && scores.top1 == 7);
+    assert_true(profile_scores_at(own, 64, &scores) && scores.false_positive == 0.25 && scores.top1 == 0.5 &&
+                scores.top1_plus_top2 == 0.75 && scores.softmax_mse == 0.125 && scores.lines_mse == 0.0625);
+    size_t n;
+    assert_true(profile_contexts(own, &n)[2] == 256 && n == 3);
+    catalog_free(c);
+    static const struct {
+        const char *text, *part;
+    } bad[] = {
+        {WHOLE POINT("64") "0,0.5,0.25,0,0\n" REST, "point 1: top1_plus_top2 0.25 is outside of top1 0.5 to 1"},
+        {WHOLE POINT("64") "0,2,0,0,0\n" REST, "point 1: top1 2 is outside of 0 to 1"},
+        {WHOLE POINT("64") "-1,0,0,0,0\n" REST, "point 1: false_positive -1 is outside of 0 to 1"},
+        {WHOLE POINT("64") "0,0,0,-1,0\n" REST, "point 1: softmax_mse -1 is not a positive number"},
+        {WHOLE POINT("64") "0,0,0,0,-1\n" REST, "point 1: lines_mse -1 is not a positive number"},
+        {HEADER "\n" POINT("64") "0\n", "ends behind false_positive"},
+    };
+#undef REST
+#undef POINT
+#undef WHOLE
+#undef HEADER
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+        c = toy_catalog();
+        assert_null(own_profile(c, dir, bad[i].text));
+        expect_complaint(&diags, 0, 0, bad[i].part);
         catalog_free(c);
     }
     scratch_remove(dir);
@@ -410,6 +456,7 @@ int main(void)
         cmocka_unit_test(csv__names_the_line_of_what_is_wrong),
         cmocka_unit_test(csv__reads_cells_and_comments),
         cmocka_unit_test(catalog__profiles_may_know_their_error),
+        cmocka_unit_test(catalog__profiles_may_know_their_scores),
         cmocka_unit_test(catalog__takes_a_users_retention),
         cmocka_unit_test(catalog__refuses_a_broken_data_directory),
         cmocka_unit_test(catalog__finds_its_data),

@@ -150,10 +150,11 @@ static void sums__count_errors_of_numbers_and_of_missed_bounds(void **state)
     struct claim_sum all = claims_sum(set, answers, &(struct claim_group){"all", true, true, false, false});
     assert_int_equal(all.claims, n_claims - 2); /* two inputs */
     assert_int_equal(all.verdicts[CLAIM_EXACT], 5);
-    assert_int_equal(all.verdicts[CLAIM_HOLDS], 2);
+    assert_int_equal(all.verdicts[CLAIM_HOLDS], 3);
     assert_int_equal(all.verdicts[CLAIM_NEAR], 2);
     assert_int_equal(all.verdicts[CLAIM_MISSES], 1);
     assert_int_equal(all.verdicts[CLAIM_CONTRADICTION], 1);
+    assert_int_equal(all.verdicts[CLAIM_MEASURED], 3);
     assert_int_equal(all.verdicts[CLAIM_NOT_MODELLED], 3);
     assert_int_equal(all.errors, 8); /* neither bounds that hold nor the contradiction */
     assert_string_equal(all.worst, "toy.share");

@@ -67,7 +67,7 @@ static void a_real_models_heads__give_what_an_independent_implementation_gives(v
     (void)state;
     struct diags diags;
     diags_init(&diags);
-    struct trace *t = trace_open(DSE_SOURCE_DATA "/tests/data/tinyllama.trace", &diags);
+    struct trace *t = trace_open(DSE_SOURCE_DATA "/catalog/traces/tinyllama.trace", &diags);
     must(t != NULL, &diags);
     struct rows r;
     rows_read_csv(&r, DSE_SOURCE_DATA "/tests/data/eviction_tinyllama.csv");
@@ -101,7 +101,7 @@ static void voting__at_the_prompts_end_loses_the_sink_unless_it_is_reserved(void
     (void)state;
     struct diags diags;
     diags_init(&diags);
-    struct trace *t = trace_open(DSE_SOURCE_DATA "/tests/data/tinyllama.trace", &diags);
+    struct trace *t = trace_open(DSE_SOURCE_DATA "/catalog/traces/tinyllama.trace", &diags);
     must(t != NULL, &diags);
     struct head head;
     must(trace_head(t, 1, 1, &head, &diags), &diags); /* layer 5, head 16: a sink with 95 % of the mass */

@@ -212,7 +212,7 @@ static void pareto__finds_the_front_of_each_series(void **state)
             if (!m->count) continue;
             size_t at = 0; /* it is a row, of its series, and none of its series dominates it */
             while (at < MANY && !(many[at][0].number == m->x && many[at][1].number == m->y &&
-                                  strcmp(many[at][2].text, s.series.value[m->series].name) == 0))
+                                  strcmp(many[at][2].text, s.names.series.value[m->series].name) == 0))
                 at++;
             assert_true(at < MANY && on_front(at, max_x, max_y));
         }

@@ -85,8 +85,10 @@ static void draw(const char *text, const char *out)
     struct figure *f = good_figure(text);
     struct diags d;
     diags_init(&d);
-    if (!figure_render(f, "a.db", out, &d)) fail_msg("%s", said(&d));
+    struct reader *r = reader_open("a.db", &d);
+    if (!figure_render(f, r, out, &d)) fail_msg("%s", said(&d));
     assert_int_equal(d.n, 0);
+    reader_close(r);
     diags_release(&d);
     figure_free(f);
 }
@@ -97,7 +99,9 @@ static void check_failure(const char *text, const char *db, const char *out, int
     struct figure *f = good_figure(text);
     struct diags d;
     diags_init(&d);
-    assert_false(figure_render(f, db, out, &d));
+    struct reader *r = reader_open(db, &d);
+    assert_false(r && figure_render(f, r, out, &d));
+    reader_close(r);
     assert_said(&d, expected);
     assert_int_equal(diags_exit_status(&d), status);
     assert_no_leftovers();
@@ -159,7 +163,9 @@ static void render__draws_into_a_terminal(void **state)
     char *s = NULL;
     size_t n = 0;
     FILE *out = open_memstream(&s, &n);
-    assert_true(figure_render_terminal(f, "a.db", 70, 20, out, &d));
+    struct reader *r = reader_open("a.db", &d);
+    assert_true(figure_render_terminal(f, r, 70, 20, out, &d));
+    reader_close(r);
     fclose(out);
     assert_non_null(strstr(s, "A title"));
     assert_non_null(strstr(s, "A s0"));

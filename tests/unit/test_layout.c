@@ -27,6 +27,7 @@ static void sample_init(struct sample *ret, const char *output, size_t n, size_t
     *ret = (struct sample){.figure = good_figure(text)};
     struct scene *s = &ret->scene;
     s->figure = ret->figure;
+    names_init(&s->names);
     s->layer[s->n_layers++] = (struct layer){.style = LAYER_LINES};
     cloud_init(&s->layer[0].points, 10);
     cloud_add(&s->layer[0].points, 0, 1e5, 0);
@@ -34,10 +35,10 @@ static void sample_init(struct sample *ret, const char *output, size_t n, size_t
     for (size_t i = 0; i < n; i++) {
         char *name = make_word(length);
         name[0] = (char)('a' + i);
-        series_text(&s->series, name);
+        series_text(&s->names.series, name);
         free(name);
     }
-    series_sort(&s->series);
+    series_sort(&s->names.series);
     scene_fit_axes(s, 5, 5, NULL, NULL);
     entries_init(&ret->entries, s);
     layout_init(&ret->layout, s, &ret->entries);

@@ -312,6 +312,22 @@ static void centers__that_are_coarse_miss_positions_and_cost_accuracy(void **sta
     head_release(&h);
 }
 
+/* What the lines do to softmax does not depend on the centers; with exact scores it is all there is. */
+static void lines__are_the_error_that_exact_scores_leave(void **state)
+{
+    (void)state;
+    struct head h;
+    clustered_head(&h, 300, 16, 6, 0.5f, 25);
+    struct locality_options coarse = locality_defaults, exact = locality_defaults;
+    coarse.collinear = 0.9;
+    exact.exact_scores = true;
+    struct locality_result c = run(&h, &coarse, 100), e = run(&h, &exact, 100);
+    assert_true(c.lines_mse > 0 && fabs(c.lines_mse / e.lines_mse - 1) < 1e-12);
+    assert_true(fabs(e.softmax_mse / e.lines_mse - 1) < 1e-9);
+    assert_true(c.softmax_mse > 1.01 * c.lines_mse);
+    head_release(&h);
+}
+
 /* |J| = truly active - missed + found in vain, as long as the counters are the same: in the first step with an error. */
 static void false_shares__add_up(void **state)
 {
@@ -398,6 +414,7 @@ int main(void)
         cmocka_unit_test(one_position__is_its_own_value),
         cmocka_unit_test(centers__that_are_exact_change_nothing),
         cmocka_unit_test(centers__that_are_coarse_miss_positions_and_cost_accuracy),
+        cmocka_unit_test(lines__are_the_error_that_exact_scores_leave),
         cmocka_unit_test(false_shares__add_up),
         cmocka_unit_test(run__measures_without_changing_what_is_decoded),
         cmocka_unit_test(more_pieces__bring_the_output_nearer_to_exact_attention),

@@ -272,6 +272,23 @@ static void run__survives_the_largest_values_and_heads_of_zeros(void **state)
     }
 }
 
+/* Five are those of Sec. II-B to the last bit; any number grows from -10 to 0 in steps that get shorter. */
+static void pieces__have_edges_that_get_shorter_towards_0(void **state)
+{
+    (void)state;
+    double edges[DSE_PIECES_MAX];
+    dse_pieces_edges(edges, locality_defaults.intervals);
+    assert_memory_equal(edges, locality_defaults.edges, locality_defaults.intervals * sizeof *edges);
+    for (size_t n = 2; n <= DSE_PIECES_MAX; n++) {
+        dse_pieces_edges(edges, n);
+        assert_true(edges[0] == -10 && edges[n - 1] == 0 && !signbit(edges[n - 1]));
+        for (size_t i = 1; i < n; i++) {
+            double width = edges[i] - edges[i - 1];
+            assert_true(width > 0 && (i == 1 || width < edges[i - 1] - edges[i - 2]));
+        }
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -287,6 +304,7 @@ int main(void)
         cmocka_unit_test(run__refuses_options_that_make_no_sense),
         cmocka_unit_test(run__refuses_heads_without_steps_or_with_bad_values),
         cmocka_unit_test(run__survives_the_largest_values_and_heads_of_zeros),
+        cmocka_unit_test(pieces__have_edges_that_get_shorter_towards_0),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,4 +1,4 @@
-/* LAD's statistics on the heads that ship (tests/data/tinyllama.trace) against an independent implementation in numpy on the same heads,
+/* LAD's statistics on the heads that ship (catalog/traces/tinyllama.trace) against an independent implementation in numpy on the same heads,
  * whose results are given to six digits: means over the 32 steps before n. */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -56,7 +56,7 @@ static int open_trace(void **state)
 {
     struct diags diags;
     diags_init(&diags);
-    struct trace *t = trace_open(DSE_SOURCE_DATA "/tests/data/tinyllama.trace", &diags);
+    struct trace *t = trace_open(DSE_SOURCE_DATA "/catalog/traces/tinyllama.trace", &diags);
     if (!t) diags_print(&diags, stderr, false);
     diags_release(&diags);
     *state = t;

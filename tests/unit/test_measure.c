@@ -5,9 +5,13 @@
 #include <cmocka.h>
 
 #include "complaints.h"
+#include "dse_config.h"
 #include "workload/generator.h"
 #include "workload/measure.h"
 #include "workload/power_law.h"
+#include "workload/trace.h"
+
+#include <omp.h>
 
 #include <math.h>
 #include <stdlib.h>
@@ -37,6 +41,12 @@ static bool made(void *user, size_t layer, size_t head, struct head *ret, struct
     g.n = N;
     g.d = 16;
     return generator_head(&g, layer * HEADS + head, ret, d);
+}
+
+static bool broken_from_third(void *user, size_t layer, size_t head, struct head *ret, struct diags *d)
+{
+    if (layer < 2) return made(user, layer, head, ret, d);
+    return diags_input(d, (struct srcloc){0}, NULL, NULL, "layer %zu is broken", layer);
 }
 
 static const struct head_source source = {LAYERS, HEADS, N, made, NULL};
@@ -69,7 +79,7 @@ static void locality__is_the_mean_of_the_heads(void **state)
     struct measured_locality rows[CONTEXTS];
     assert_true(measure_locality(&plan, &locality_defaults, rows, &diags));
     for (size_t c = 0; c < CONTEXTS; c++) {
-        double active = 0, hits = 0, error = 0;
+        double active = 0, hits = 0, error = 0, lines = 0;
         for (size_t i = 0; i < LAYERS * HEADS; i++) {
             struct head h = cut(i, contexts[c]);
             struct locality_result r;
@@ -78,18 +88,20 @@ static void locality__is_the_mean_of_the_heads(void **state)
             active += at.active / 4;
             hits += at.active * at.hit_ratio / 4;
             error += r.output_error / 4;
+            lines += r.lines_mse / 4;
             head_release(&h);
         }
         assert_true(fabs(rows[c].active.mean - active) < 1e-12 * active && rows[c].active.n == 4);
         assert_true(fabs(rows[c].pooled_hit_ratio - hits / active) < 1e-12);
         assert_true(fabs(rows[c].attention_error.mean - error) < 1e-12);
+        assert_true(fabs(rows[c].lines_mse.mean - lines) < 1e-12 * lines);
     }
 }
 
 static void retention__is_the_mean_of_the_heads(void **state)
 {
     (void)state;
-    struct retention_policy policies[2] = {{"voting", eviction_defaults}, {"window", eviction_defaults}};
+    struct retention_policy policies[2] = {{"voting", eviction_defaults, 0}, {"window", eviction_defaults, 0}};
     policies[0].options.policy = EVICTION_VOTING;
     policies[0].options.shared = true;
     policies[1].options.policy = EVICTION_WINDOW;
@@ -117,6 +129,33 @@ static void retention__is_the_mean_of_the_heads(void **state)
     }
 }
 
+/* A prompt of three quarters of the context, whose surplus leaves at its end; S is the ratio of the context all the same. */
+static void retention__may_keep_a_prompt_whole(void **state)
+{
+    (void)state;
+    struct retention_policy policy = {"h2o", eviction_defaults, 0.75};
+    policy.options.policy = EVICTION_H2O;
+    static const double ratios[] = {0.2, 0.9};
+    struct measured_retention rows[CONTEXTS * 2];
+    size_t n;
+    assert_true(measure_retention(&plan, &policy, 1, ratios, 2, rows, &n, &diags));
+    assert_int_equal(n, CONTEXTS * 2);
+    for (size_t k = 0; k < n; k++) {
+        struct eviction_options o = policy.options;
+        o.size = (size_t)lround(rows[k].ratio * (double)rows[k].context);
+        o.prompt = rows[k].context * 3 / 4;
+        double mass = 0;
+        for (size_t i = 0; i < LAYERS * HEADS; i++) {
+            struct head h = cut(i, rows[k].context);
+            struct eviction_result r;
+            assert_true(eviction_run(&h, &o, rows[k].context - 8, &r, &diags));
+            mass += r.retained_mass / (LAYERS * HEADS);
+            head_release(&h);
+        }
+        assert_true(fabs(rows[k].retained_mass.mean - mass) < 1e-12);
+    }
+}
+
 static void range__counts_every_step_asked_for(void **state)
 {
     (void)state;
@@ -126,6 +165,71 @@ static void range__counts_every_step_asked_for(void **state)
     assert_true(rows[0].count.vectors == 4 * 8 && rows[0].count.recomputed == 0 && rows[0].count.outside == 0);
     assert_true(measure_range(&plan, &none, rows, &diags));
     assert_true(rows[2].count.recomputed == 1);
+}
+
+static void partial__is_that_of_the_heads(void **state)
+{
+    (void)state;
+    const struct softmax_partial s = {.range = {0, -12, 1}, .part = 64};
+    struct measured_partial rows[CONTEXTS];
+    assert_true(measure_partial(&plan, &s, rows, &diags));
+    for (size_t c = 0; c < CONTEXTS; c++) {
+        size_t recomputed = 0;
+        double worst = 0;
+        for (size_t i = 0; i < LAYERS * HEADS; i++) {
+            struct head h = cut(i, contexts[c]);
+            struct softmax_partial_result r;
+            assert_true(softmax_partial_run(&h, &s, contexts[c] - 8, &r, &diags));
+            recomputed += r.recomputed;
+            worst = fmax(worst, r.output_error);
+            head_release(&h);
+        }
+        assert_true(rows[c].vectors == 32 && rows[c].lost == 0 && rows[c].recomputed == recomputed);
+        assert_true(rows[c].output_error == worst && rows[c].within_1e_2 == 1 && rows[c].within_1e_1 == 1);
+    }
+}
+
+/* Layers are added up in their order whichever thread measured them; of several that fail, the first is told of. */
+static void results__do_not_depend_on_the_threads(void **state)
+{
+    (void)state;
+    int before = omp_get_max_threads();
+    struct measured_locality one[CONTEXTS], many[CONTEXTS];
+    omp_set_num_threads(1);
+    assert_true(measure_locality(&plan, &locality_defaults, one, &diags));
+    omp_set_num_threads(4);
+    assert_true(measure_locality(&plan, &locality_defaults, many, &diags));
+    assert_memory_equal(one, many, sizeof one);
+    struct head_source broken = source;
+    broken.layers = 8;
+    broken.head = broken_from_third;
+    struct measure_plan p = plan;
+    p.sources = &broken;
+    assert_false(measure_locality(&p, &locality_defaults, many, &diags));
+    expect_complaint(&diags, 0, 0, "layer 2 is broken");
+    omp_set_num_threads(before);
+}
+
+static void sources__are_a_generators_and_a_traces_heads(void **state)
+{
+    (void)state;
+    struct generator g = generator_defaults;
+    g.n = N;
+    struct head_source s = head_source_generator(&g, 3);
+    assert_true(s.layers == 3 && s.heads == 1 && s.n == N);
+    struct head a, b;
+    assert_true(s.head(s.user, 2, 0, &a, &diags) && generator_head(&g, 2, &b, &diags));
+    assert_memory_equal(a.q, b.q, N * a.d * sizeof *a.q);
+    head_release(&a);
+    head_release(&b);
+    struct trace *t = trace_open(DSE_SOURCE_DATA "/catalog/traces/tinyllama.trace", &diags);
+    s = head_source_trace(t);
+    assert_true(s.layers == 2 && s.heads == 2 && s.n == 2048);
+    assert_true(s.head(s.user, 1, 0, &a, &diags) && trace_head(t, 1, 0, &b, &diags));
+    assert_memory_equal(a.v, b.v, a.n * a.d * sizeof *a.v);
+    head_release(&a);
+    head_release(&b);
+    trace_close(t);
 }
 
 static void progress(void *user, double share)
@@ -213,7 +317,11 @@ int main(void)
         cmocka_unit_test(moments__are_mean_and_population_deviation),
         cmocka_unit_test(locality__is_the_mean_of_the_heads),
         cmocka_unit_test(retention__is_the_mean_of_the_heads),
+        cmocka_unit_test(retention__may_keep_a_prompt_whole),
         cmocka_unit_test(range__counts_every_step_asked_for),
+        cmocka_unit_test(partial__is_that_of_the_heads),
+        cmocka_unit_test(results__do_not_depend_on_the_threads),
+        cmocka_unit_test(sources__are_a_generators_and_a_traces_heads),
         cmocka_unit_test(progress__grows_to_one),
         cmocka_unit_test(plan__says_what_cannot_be_measured),
         cmocka_unit_test(power_law__comes_back_from_its_points),

@@ -1,14 +1,9 @@
 /* What every model of the registry must satisfy, before its author has written a test of its own. */
 #include "model/ratios.h"
-#include "model_points.h"
+#include "model_checks.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <dirent.h>
 #include <regex.h>
-
-#include <cmocka.h>
 
 static bool ends_with(const char *s, const char *suffix)
 {
@@ -51,6 +46,9 @@ static void models__rows_have_unit_doc_source_and_a_unique_name(void **state)
         for (size_t i = 0; i < models[m].metrics.n; i++) {
             check_field(&models[m], &models[m].metrics.fields[i]);
             assert_ptr_equal(schema_find(&models[m].metrics, models[m].metrics.fields[i].name), &models[m].metrics.fields[i]);
+            if (models[m].metrics.fields[i].mean == DSE_MEAN_BY_UNIT)
+                fail_msg("%s.%s does not say what it is measured by (.mean)", models[m].desc->name,
+                         models[m].metrics.fields[i].name);
         }
         for (size_t i = 0; i < models[m].equations.n; i++) {
             const struct field *f = &models[m].equations.fields[i];
@@ -60,6 +58,21 @@ static void models__rows_have_unit_doc_source_and_a_unique_name(void **state)
             assert_null(schema_find(&models[m].metrics, f->name));
         }
         assert_true((models[m].equations.n > 0) == (models[m].desc->equate != NULL));
+    }
+}
+
+/* Every sweep may have [requests]: a model takes their lengths, and says what weighs them. */
+static void models__can_be_averaged_over_requests(void **state)
+{
+    (void)state;
+    size_t n;
+    const struct model *models = registry_models(&n);
+    for (size_t m = 0; m < n; m++) {
+        const struct schema *params = &models[m].params, *metrics = &models[m].metrics;
+        assert_true(schema_find(params, "context") || (schema_find(params, "prompt") && schema_find(params, "generate")));
+        const struct field *rate = schema_find(metrics, "tokens_per_s"), *latency = schema_find(metrics, "latency_us");
+        assert_true(rate && !rate->without && latency && !latency->without);
+        assert_true(!schema_find(params, "requests") && !schema_find(metrics, "requests"));
     }
 }
 
@@ -76,51 +89,6 @@ static void models__leave_names_to_comparisons(void **state)
         assert_true(!schema_find(&models[m].params, "model") && !schema_find(&models[m].metrics, "model"));
         for (size_t i = 0; i < sizeof tables / sizeof *tables; i++) assert_string_not_equal(models[m].desc->name, tables[i]);
     }
-}
-
-static double metric(const struct model *m, const void *metrics, const char *name)
-{
-    const struct field *f = schema_find(&m->metrics, name);
-    return f && !f->without ? field_number(f, metrics) : (double)NAN;
-}
-
-static void assert_adds_up(const struct model *m, const char *what, double sum, double total)
-{
-    if (isnan(total)) return;
-    if (fabs(sum - total) > 1e-9 * fabs(total) + 1e-12)
-        fail_msg("%s: the parts' %s add up to %.12g, the metric says %.12g", m->desc->name, what, sum, total);
-}
-
-/* Metrics are finite; the parts of the breakdown add up to them. */
-static void check_point(const struct model *m, const void *params)
-{
-    void *metrics = xcalloc(1, m->desc->metrics_size);
-    struct dse_breakdown b = {0};
-    m->desc->estimate(params, metrics, &b);
-    for (size_t i = 0; i < m->metrics.n; i++) {
-        const struct field *f = &m->metrics.fields[i];
-        if (f->type == DSE_TYPE_F64 && !f->without && !isfinite(field_number(f, metrics)) &&
-            !(f->may_be_null && isnan(field_number(f, metrics))))
-            fail_msg("%s: %s is %g", m->desc->name, f->name, field_number(f, metrics));
-    }
-    double time = 0, bytes = 0, energy = 0;
-    for (int i = 0; i < b.n; i++) {
-        assert_true(b.part[i].name && b.part[i].bound);
-        assert_true(isfinite(b.part[i].time_us) && b.part[i].time_us >= 0 && b.part[i].dram_bytes >= 0 && b.part[i].ops >= 0);
-        if (b.part[i].depth != 0) continue;
-        time += b.part[i].time_us;
-        bytes += b.part[i].dram_bytes;
-        energy += b.part[i].energy_mj;
-    }
-    double tokens = metric(m, metrics, "tokens_per_s") * metric(m, metrics, "latency_us") * 1e-6;
-    assert_true(b.n > 0);
-    assert_adds_up(m, "time", time, metric(m, metrics, "latency_us"));
-    assert_adds_up(m, "bytes", bytes, metric(m, metrics, "dram_mib") * tokens * 1048576);
-    assert_adds_up(m, "energy", energy, metric(m, metrics, "energy_mj") * tokens);
-    assert_adds_up(m, "energy over time", energy * 1e-3 / (time * 1e-6), metric(m, metrics, "power_w"));
-    assert_true(metric(m, metrics, "attention_us") <= time * (1 + 1e-9));
-    assert_true(metric(m, metrics, "compute_utilization") <= 1 + 1e-9 && metric(m, metrics, "dram_utilization") <= 1 + 1e-9);
-    free(metrics);
 }
 
 static void models__defaults_are_complete_in_range_and_feasible(void **state)
@@ -142,7 +110,7 @@ static void models__defaults_are_complete_in_range_and_feasible(void **state)
             double v = field_number(f, params);
             if (!(v >= f->min && v <= f->max)) fail_msg("%s.%s: default %g is out of range", models[m].desc->name, f->name, v);
         }
-        check_point(&models[m], params);
+        check_closed_form(&models[m], params);
         one_release(&o);
     }
 }
@@ -162,7 +130,7 @@ static void models__any_point_in_range_is_refused_or_finite(void **state)
         for (int trial = 0; trial < 20000; trial++) {
             if (!random_point(&models[m], space_fixed(o.space), trial % 2 ? 1 : 0.1, params)) continue;
             feasible++;
-            check_point(&models[m], params);
+            check_closed_form(&models[m], params);
         }
         assert_true(feasible > 1000);
         free(params);
@@ -250,6 +218,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(models__rows_have_unit_doc_source_and_a_unique_name),
+        cmocka_unit_test(models__can_be_averaged_over_requests),
         cmocka_unit_test(models__leave_names_to_comparisons),
         cmocka_unit_test(models__defaults_are_complete_in_range_and_feasible),
         cmocka_unit_test(models__any_point_in_range_is_refused_or_finite),

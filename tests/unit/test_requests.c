@@ -5,7 +5,7 @@
 #include <cmocka.h>
 
 #include "config/catalog.h"
-#include "workload/requests.h"
+#include "workload/request_mix.h"
 
 #include <gsl/gsl_cdf.h>
 #include <math.h>
@@ -255,6 +255,76 @@ static void check__says_what_does_not_fit_together(void **state)
     assert_string_equal(dse_requests_check(&r), "prompt_p90 leaves nothing of max_tokens to generate");
 }
 
+/* ---- a mix of whole requests ------------------------------------------------------------------------------------------------------- */
+
+static double total_share(const struct request_mix *mix)
+{
+    double sum = 0;
+    for (size_t i = 0; i < mix->n; i++) sum += mix->requests[i].share;
+    return sum;
+}
+
+/* Whole tokens, none missing, none longer than the entry allows; the longest first, the shortest next; no pair of lengths twice. */
+static void mix__is_of_whole_requests_that_fit(void **state)
+{
+    (void)state;
+    struct dse_requests cut = chat;
+    const struct dse_requests *entries[] = {&cut};
+    for (cut.max_tokens = 1700; cut.max_tokens < 5000; cut.max_tokens += 111)
+        for (size_t points = 1; points <= REQUEST_POINTS_MAX; points *= 8) {
+            struct request_mix mix;
+            request_mix_init(&mix, entries, (const double[]){3}, 1, points);
+            assert_close(total_share(&mix), 1, 1e-12);
+            for (size_t i = 0; i < mix.n; i++) {
+                const struct mixed_request *q = &mix.requests[i], *longest = &mix.requests[0], *shortest = &mix.requests[mix.n > 1];
+                assert_true(q->prompt >= 1 && q->generate >= 1 && q->prompt + q->generate <= cut.max_tokens);
+                assert_true(q->prompt + q->generate <= longest->prompt + longest->generate);
+                assert_true(i == 0 || q->prompt + q->generate >= shortest->prompt + shortest->generate);
+                for (size_t k = 0; k < i && points < 100; k++)
+                    assert_true(mix.requests[k].prompt != q->prompt || mix.requests[k].generate != q->generate);
+            }
+            request_mix_release(&mix);
+        }
+}
+
+static void mix__divides_shares_by_their_sum(void **state)
+{
+    (void)state;
+    struct dse_requests *seen = listed((const double[]){10, 30, 10}, (const double[]){4, 8, 4}, 3);
+    const struct dse_requests alike = {
+        .prompt_median = 30, .prompt_p90 = 30, .generate_median = 8, .generate_p90 = 8, .max_tokens = 64};
+    const struct dse_requests *entries[] = {seen, &alike};
+    struct request_mix mix;
+    request_mix_init(&mix, entries, (const double[]){3, 6}, 2, 16);
+    assert_int_equal(mix.n, 2); /* equal requests are one */
+    assert_true(mix.requests[0].prompt == 30 && mix.requests[0].generate == 8 && mix.requests[1].prompt == 10);
+    assert_close(mix.requests[0].share, 2.0 / 3 + 1.0 / 9, 1e-15);
+    assert_close(mix.requests[1].share, 2.0 / 9, 1e-15);
+    struct request_point mean = request_mix_mean(&mix);
+    assert_close(mean.prompt, 10 * 2.0 / 9 + 30 * 7.0 / 9, 1e-15);
+    assert_close(mean.generate, 4 * 2.0 / 9 + 8 * 7.0 / 9, 1e-15);
+    assert_true(request_context(&mix.requests[0]) == 35 && request_context(&(struct mixed_request){1, 10, 1}) == 11);
+    request_mix_release(&mix);
+    requests_free(seen);
+}
+
+/* Means that are no whole numbers round to more than the longest request has: first the prompt gives way, then the generation. */
+static void mix__rounds_within_the_longest_request(void **state)
+{
+    (void)state;
+    const struct dse_requests tight = {
+        .prompt_median = 60.6, .prompt_p90 = 60.6, .generate_median = 3.4, .generate_p90 = 3.4, .max_tokens = 64};
+    struct request_mix mix;
+    request_mix_init(&mix, (const struct dse_requests *[]){&tight}, (const double[]){1}, 1, 1);
+    assert_true(mix.n == 1 && mix.requests[0].prompt == 61 && mix.requests[0].generate == 3);
+    request_mix_release(&mix);
+    const struct dse_requests full = {
+        .prompt_median = 62.7, .prompt_p90 = 62.7, .generate_median = 9, .generate_p90 = 9, .max_tokens = 64};
+    request_mix_init(&mix, (const struct dse_requests *[]){&full}, (const double[]){1}, 1, 1);
+    assert_true(mix.n == 1 && mix.requests[0].prompt == 63 && mix.requests[0].generate == 1);
+    request_mix_release(&mix);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -268,6 +338,9 @@ int main(void)
         cmocka_unit_test(list__longer_keeps_its_mean_and_what_goes_together),
         cmocka_unit_test(list__refuses_what_is_no_request),
         cmocka_unit_test(check__says_what_does_not_fit_together),
+        cmocka_unit_test(mix__is_of_whole_requests_that_fit),
+        cmocka_unit_test(mix__divides_shares_by_their_sum),
+        cmocka_unit_test(mix__rounds_within_the_longest_request),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -79,6 +79,20 @@ static void exponential__is_off_by_the_chord_and_the_word(void **state)
         }
 }
 
+/* With words fine enough only the chord is left, (h ln 2)^2 / 8 but for the next order; the word of Q15.17 adds a few of its units. */
+static void exponential__errs_most_by_the_chord(void **state)
+{
+    (void)state;
+    for (int lut = 2; lut <= 6; lut++) {
+        double h = exp2(-lut) * log(2), chord = h * h / 8, unit = exp2(-17);
+        struct single_pass fine = bits(24, lut), word = bits(17, lut), exact = bits(17, lut);
+        exact.exact_exp = true;
+        assert_true(fabs(single_pass_exp_error(&fine) / chord - 1) < 0.02);
+        assert_true(single_pass_exp_error(&word) > chord && single_pass_exp_error(&word) < chord + 6 * unit);
+        assert_true(single_pass_exp_error(&exact) > 0.4 * unit && single_pass_exp_error(&exact) < unit * 1.0001);
+    }
+}
+
 static void exponential__vanishes_far_out(void **state)
 {
     (void)state;
@@ -183,14 +197,14 @@ static void attention__averages_the_lengths(void **state)
 
 /* ---- a trained model's heads ---------------------------------------------------------------------------------------------------- */
 
-/* Layer 5, head 0 of TinyLlama, in tests/data/: nearly all weight is on the first position, whose value is small. What is left of the output is a
+/* Layer 5, head 0 of TinyLlama, of the shipped trace: nearly all weight is on the first position, whose value is small. What is left of the output is a
  * sum of many small exponentials, each off by up to a unit of the word whatever its size. So the relative error grows with the
  * length, and more bits behind the point help where a finer table does not. A flat head has a large Z, which wants bits before it. */
 static void trained__sinks_make_the_error_grow_with_the_length(void **state)
 {
     (void)state;
     struct head sink, flat;
-    struct trace *t = trace_open(DSE_SOURCE_DATA "/tests/data/tinyllama.trace", &diags);
+    struct trace *t = trace_open(DSE_SOURCE_DATA "/catalog/traces/tinyllama.trace", &diags);
     assert_non_null(t);
     assert_true(trace_head(t, 1, 0, &sink, &diags) && trace_head(t, 0, 0, &flat, &diags));
     trace_close(t);
@@ -271,6 +285,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(pieces__join_and_fall, start, stop),
         cmocka_unit_test_setup_teardown(exponential__is_off_by_the_chord_and_the_word, start, stop),
+        cmocka_unit_test_setup_teardown(exponential__errs_most_by_the_chord, start, stop),
         cmocka_unit_test_setup_teardown(exponential__vanishes_far_out, start, stop),
         cmocka_unit_test_setup_teardown(attention__over_one_position_is_its_value, start, stop),
         cmocka_unit_test_setup_teardown(attention__over_equal_keys_is_the_mean, start, stop),

@@ -80,6 +80,11 @@ static void count__adds_up_over_heads_and_lengths(void **state)
     assert_true(softmax_range_count(&a, &range, 3, &one, &diags) && softmax_range_count(&b, &range, 0, &two, &diags));
     assert_true(both.vectors == one.vectors + two.vectors && both.outside == one.outside + two.outside);
     assert_true(both.min == fmin(one.min, two.min) && both.max == fmax(one.max, two.max));
+    struct softmax_range_result merged = {0};
+    softmax_range_merge(&merged, &(struct softmax_range_result){0});
+    softmax_range_merge(&merged, &one);
+    softmax_range_merge(&merged, &two);
+    assert_memory_equal(&merged, &both, sizeof merged);
     double recomputed = 0, outside = 0;
     size_t vectors = 0, scores = 0;
     for (size_t i = 0; i < SOFTMAX_LENGTHS; i++) {
@@ -259,7 +264,7 @@ static void find__refuses_shares_and_lengths_that_are_none(void **state)
 
 /* ---- a trained model's heads ---------------------------------------------------------------------------------------------------- */
 
-/* Of tests/data/tinyllama.trace; least and greatest score by an independent implementation in numpy on the same heads, to six digits. */
+/* Of catalog/traces/tinyllama.trace; least and greatest score by an independent implementation in numpy on the same heads, to six digits. */
 static const struct {
     size_t layer, head;
     double min, max;
@@ -269,7 +274,7 @@ enum { REFERENCES = sizeof reference / sizeof *reference, POSITIONS = 2048 };
 static struct head trained_head(size_t i)
 {
     struct head h;
-    struct trace *t = trace_open(DSE_SOURCE_DATA "/tests/data/tinyllama.trace", &diags);
+    struct trace *t = trace_open(DSE_SOURCE_DATA "/catalog/traces/tinyllama.trace", &diags);
     assert_non_null(t);
     assert_true(trace_head(t, reference[i].layer, reference[i].head, &h, &diags));
     trace_close(t);

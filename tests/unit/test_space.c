@@ -183,7 +183,8 @@ static void space__evaluates_blocks_as_single_points(void **state)
     uint64_t count = space_count(b->space);
     union cell *all = xcalloc(count * columns, sizeof *all), *one = xcalloc(columns, sizeof *one);
     struct row *rows = xcalloc(count, sizeof *rows), row;
-    struct evaluator *e = evaluator_new(b->space), *other = evaluator_new(b->space);
+    struct evaluator *e = evaluator_new(b->space, FIDELITY_CLOSED_FORM, NULL),
+                     *other = evaluator_new(b->space, FIDELITY_CLOSED_FORM, NULL);
     for (uint64_t first = 0, n = 1; first < count; first += n, n = n % 37 + 5)
         evaluator_run(e, first, (size_t)(first + n < count ? n : count - first), all + first * columns, rows + first);
     size_t refused = 0, broken = 0;

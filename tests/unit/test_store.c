@@ -262,13 +262,13 @@ static void store__scans_feasible_rows_of_its_run_alone(void **state)
     static const char *const group[] = {"tiles"};
     struct scan_columns columns = {.values = names, .n_values = 4, .group = group, .n_group = 1};
     struct visited v = {0};
-    assert_true(store_scan(st, 0, &columns, visit, &v, &d));
+    assert_true(store_scan(st, 0, STORE_FINEST, &columns, visit, &v, &d));
     uint64_t feasible = 0;
     for (uint64_t p = 0; p < 1000; p++) feasible += toy_feasible(p);
     assert_int_equal(v.n, feasible);
     static const char *const unknown[] = {"tokens_per_s", "first_id"};
     struct scan_columns no_columns = {.values = unknown, .n_values = 2};
-    assert_false(store_scan(st, 0, &no_columns, visit, &v, &d));
+    assert_false(store_scan(st, 0, STORE_FINEST, &no_columns, visit, &v, &d));
     one_error(&d, "toy has no column \"first_id\"", 1);
     store_close(st);
 }

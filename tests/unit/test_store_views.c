@@ -244,11 +244,12 @@ static void comparison__leaves_older_runs_out(void **state)
     sql_gives("a.db", "SELECT model, run, count(*) FROM comparison GROUP BY 1, 2", "tdoll|i1|i3\nttoy|i1|i20\nttoy|i2|i50\n");
 }
 
-/* What an older dse made has neither the views nor run.baseline. */
+/* What an older dse made has neither the views nor run.baseline and run.requests. */
 static void comparison__comes_to_an_older_database(void **state)
 {
     (void)state;
     static const char *const old = "DROP VIEW comparison; DROP VIEW comparison_front; ALTER TABLE run DROP COLUMN baseline;"
+                                   "ALTER TABLE run DROP COLUMN requests;"
                                    "DELETE FROM column_info WHERE table_name = 'comparison'";
     toy_make("a.db", 1, 30);
     toy_make("b.db", 7, 30);
@@ -263,7 +264,7 @@ static void comparison__comes_to_an_older_database(void **state)
     assert_true(store_merge("c.db", in, 2, &d));
     no_errors(&d);
     sql_gives("c.db", "SELECT run, count(*) FROM comparison GROUP BY 1", "i2|i30\n");
-    sql_gives("c.db", "SELECT count(*), count(baseline) FROM run", "i2|i0\n");
+    sql_gives("c.db", "SELECT count(*), count(baseline), count(requests) FROM run", "i2|i0|i0\n");
 }
 
 /* As the views of single models: ranges of ids, and only those of the model that is asked for. */

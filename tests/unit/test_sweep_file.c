@@ -69,6 +69,46 @@ static const struct given *given_of(const struct binding *b, const char *name)
     return &b->given[schema_index(&b->model->params, f)];
 }
 
+static void sweep_file__knows_three_fidelities(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *head, *name;
+        enum fidelity fidelity;
+        bool refine;
+        uint64_t runs;
+    } good[] = {
+        {"", "closed-form", FIDELITY_CLOSED_FORM, false, SWEEP_REFINE_RUNS},
+        {"fidelity = 'closed-form'\n", "closed-form", FIDELITY_CLOSED_FORM, false, SWEEP_REFINE_RUNS},
+        {"fidelity = 'event-level'\n", "event-level", FIDELITY_EVENT_LEVEL, false, SWEEP_REFINE_RUNS},
+        {"fidelity = 'refine'\n", "refine", FIDELITY_CLOSED_FORM, true, SWEEP_REFINE_RUNS},
+        {"fidelity = 'refine'\n[refine]\nruns = 12\n", "refine", FIDELITY_CLOSED_FORM, true, 12},
+    };
+    for (size_t i = 0; i < sizeof good / sizeof *good; i++) {
+        char *text = xasprintf("[sweep]\nname = 's'\nmodels = ['toy']\n%s[objectives]\ntokens_per_s = 'max'\n", good[i].head);
+        struct catalog *c;
+        struct sweep_file *s = read_text(text, &c);
+        expect_silence(&diags);
+        assert_string_equal(sweep_fidelity_text(s), good[i].name);
+        assert_true(s->fidelity == good[i].fidelity && s->refine == good[i].refine && s->refine_runs == good[i].runs);
+        sweep_file_free(s);
+        catalog_free(c);
+        free(text);
+    }
+    refuse_section("[refine]\nruns = 5\n", 4, 2, "does not refine");
+    refuse_section("[[refine]]\nruns = 5\n", 4, 1, "table");
+    static const char head[] =
+        "sweep = { name = 's', models = ['toy'], fidelity = 'refine' }\nobjectives = { tokens_per_s = 'max' }\n";
+    static const struct complaint bad[] = {
+        {4, 8, "from 1 to 10000000"}, {4, 8, "an integer is needed"}, {4, 1, "did you mean \"runs\""}};
+    static const char *const runs[] = {"runs = 0", "runs = 1.5", "run = 5"};
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+        char *text = xasprintf("%s[refine]\n%s\n", head, runs[i]);
+        refuse_all(text, &bad[i], 1);
+        free(text);
+    }
+}
+
 static void sweep_file__refuses_a_baseline_that_is_not_one_point(void **state)
 {
     (void)state;
@@ -240,9 +280,11 @@ static void sweep_file__refuses_a_bad_head(void **state)
         {"[sweep]\nname = 's'\nmodels = [1]\n", 4, 11, "a model's name is needed, not an integer"},
         {"[sweep]\nname = 's'\nmodels = ['tyo']\n", 4, 11, "did you mean \"toy\""},
         {"[sweep]\nname = 's'\nmodels = ['toy', 'toy']\n", 4, 18, "stands in the list already"},
-        {"[sweep]\nname = 's'\nmodels = ['toy']\nfidelity = 'event-level'\n", 5, 12, "has an event-level form"},
-        {"[sweep]\nname = 's'\nmodels = ['toy']\nfidelity = 'refine'\n", 5, 12, "has an event-level form"},
+        {"[sweep]\nname = 's'\nmodels = ['pebble']\nfidelity = 'event-level'\n", 5, 12, "model pebble has no event level"},
+        {"[sweep]\nname = 's'\nmodels = ['toy', 'pebble']\nfidelity = 'refine'\n", 5, 12, "model pebble has no event level"},
         {"[sweep]\nname = 's'\nmodels = ['toy']\nfidelity = 'guess'\n", 5, 12, "there is no fidelity \"guess\""},
+        {"[sweep]\nname = 's'\nmodels = ['toy']\nfidelity = 'refined'\n", 5, 12, "did you mean \"refine\""},
+        {"[sweep]\nname = 's'\nmodels = ['toy']\nfidelity = 3\n", 5, 12, "a string is needed"},
         {"[sweep]\nname = 's'\nmodels = ['toy']\nseed = 1\n", 5, 1, "unknown key \"seed\""},
     };
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
@@ -404,6 +446,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(sweep_file__reads_every_section),
+        cmocka_unit_test(sweep_file__knows_three_fidelities),
         cmocka_unit_test(sweep_file__refuses_a_baseline_that_is_not_one_point),
         cmocka_unit_test(sweep_file__the_question_is_the_first_line),
         cmocka_unit_test(sweep_file__reports_all_errors_at_once),

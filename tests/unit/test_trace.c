@@ -339,7 +339,7 @@ static struct trace *open_shipped(void)
 {
     struct diags d;
     diags_init(&d);
-    struct trace *t = trace_open(DSE_SOURCE_DATA "/tests/data/tinyllama.trace", &d);
+    struct trace *t = trace_open(DSE_SOURCE_DATA "/catalog/traces/tinyllama.trace", &d);
     expect_silence(&d);
     return t;
 }

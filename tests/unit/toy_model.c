@@ -1,6 +1,7 @@
 #include "toy_model.h"
 
 #include "dse_config.h"
+#include "toy_events.h"
 
 #include <dse/units.h>
 #include <math.h>
@@ -29,6 +30,7 @@ static const struct dse_param toy_params_table[] = {
     DSE_PARAM_I64(struct toy_params, batch, 1, 4096, "sequences processed together", ""),
     DSE_PARAM_I64(struct toy_params, context, 1, 1000000, "positions in the KV cache", ""),
     DSE_PARAM_F64(struct toy_params, overhead_us, "us", 0, 1000, "time a step costs beside its work", "T3"),
+    DSE_EMBED(struct toy_params, events, struct dse_events, dse_events_params),
     DSE_PARAM_END,
 };
 
@@ -57,55 +59,90 @@ static const char *toy_check(const void *params)
     return NULL;
 }
 
-static void toy_estimate(const void *params, void *metrics, struct dse_breakdown *breakdown)
+/* What a step does, whatever the fidelity. */
+struct toy_work {
+    double weights, kv, active; /* elements of all layers, kv of one sequence; positions attended to */
+    double macs, bytes, macs_per_s, bytes_per_s;
+};
+
+static struct toy_work toy_work(const struct toy_params *p)
 {
-    const struct toy_params *p = params;
     const struct dse_llm *l = p->llm;
     double batch = (double)p->batch, context = (double)p->context, layers = (double)l->layers, hidden = (double)l->hidden;
-    double active = context;
+    struct toy_work w = {.active = context};
     double lo, hi;
     dse_profile_range(p->profile, &lo, &hi);
-    if (p->pipeline != TOY_NONE && context >= lo && context <= hi) active = dse_profile_at(p->profile, context).active;
+    if (p->pipeline != TOY_NONE && context >= lo && context <= hi) w.active = dse_profile_at(p->profile, context).active;
+    w.weights = layers * hidden * (4 * hidden + (double)(l->ffn * l->ffn_matrices));
+    w.kv = 2 * layers * (double)(l->kv_heads * l->head_dim) * w.active;
+    w.macs = batch * (w.weights + w.kv);
+    w.bytes = 2 * (w.weights + batch * w.kv);
+    w.macs_per_s = (double)p->tiles * p->clock_ghz * DSE_GIGA * 256 * (p->pipeline == TOY_EQ7 ? 0.875 : 1);
+    w.bytes_per_s = p->bandwidth_gbs * DSE_GIGA;
+    return w;
+}
 
-    double weights = layers * hidden * (4 * hidden + (double)(l->ffn * l->ffn_matrices));
-    double kv = 2 * layers * (double)(l->kv_heads * l->head_dim) * active;
-    double macs = batch * (weights + kv);
-    double bytes = 2 * (weights + batch * kv);
-    double rate = (double)p->tiles * p->clock_ghz * DSE_GIGA * 256 * (p->pipeline == TOY_EQ7 ? 0.875 : 1);
-    double linear_us = weights * 2 / (p->bandwidth_gbs * DSE_GIGA) * DSE_US_PER_S;
-    double attention_us = batch * kv * 2 / (p->bandwidth_gbs * DSE_GIGA) * DSE_US_PER_S;
-    double dram_us = linear_us + attention_us, compute_us = macs / rate * DSE_US_PER_S;
-    double step_us = fmax(dram_us, compute_us) + p->overhead_us;
-
-    *(struct toy_metrics *)metrics = (struct toy_metrics){
+/* Metrics and breakdown of a step of so much time, traffic and computing. */
+static void toy_fill(const struct toy_params *p, const struct toy_work *w, double step_us, double bytes, double compute_us,
+                     struct toy_metrics *metrics, struct dse_breakdown *breakdown)
+{
+    double batch = (double)p->batch, dram_us = bytes / w->bytes_per_s * DSE_US_PER_S;
+    int32_t bound = compute_us > dram_us ? DSE_BOUND_COMPUTE : DSE_BOUND_DRAM;
+    *metrics = (struct toy_metrics){
         .common =
             {
                 .tokens_per_s = batch / step_us * DSE_US_PER_S,
                 .latency_us = step_us,
-                .attention_us = attention_us,
+                .attention_us = (bytes - 2 * w->weights) / w->bytes_per_s * DSE_US_PER_S,
                 .energy_mj = NAN,
                 .power_w = 2 * (double)p->tiles * p->clock_ghz,
                 .area_mm2 = 1.5 * (double)p->tiles + 0.75 * p->sram_mib,
                 .dram_mib = bytes / DSE_MIB / batch,
                 .compute_utilization = compute_us / step_us,
                 .dram_utilization = dram_us / step_us,
-                .bound = compute_us > dram_us ? DSE_BOUND_COMPUTE : DSE_BOUND_DRAM,
+                .bound = bound,
             },
-        .macs_per_s = macs / step_us * DSE_US_PER_S,
-        .rounds = (l->heads * p->batch + p->tiles - 1) / p->tiles,
-        .active = active,
+        .macs_per_s = w->macs / step_us * DSE_US_PER_S,
+        .rounds = (p->llm->heads * p->batch + p->tiles - 1) / p->tiles,
+        .active = w->active,
     };
-    const char *bound = dse_bound_names[compute_us > dram_us ? DSE_BOUND_COMPUTE : DSE_BOUND_DRAM];
     dse_breakdown_add(breakdown, (struct dse_part){.name = "work",
-                                                   .bound = bound,
+                                                   .bound = dse_bound_names[bound],
                                                    .time_us = step_us - p->overhead_us,
                                                    .dram_bytes = bytes,
-                                                   .ops = DSE_OPS_PER_MAC * macs,
+                                                   .ops = DSE_OPS_PER_MAC * w->macs,
                                                    .energy_mj = NAN});
     dse_breakdown_add(breakdown, (struct dse_part){.name = "overhead",
                                                    .bound = dse_bound_names[DSE_BOUND_LATENCY],
                                                    .time_us = p->overhead_us,
                                                    .energy_mj = NAN});
+}
+
+static void toy_estimate(const void *params, void *metrics, struct dse_breakdown *breakdown)
+{
+    const struct toy_params *p = params;
+    struct toy_work w = toy_work(p);
+    double dram_us = w.bytes / w.bytes_per_s * DSE_US_PER_S, compute_us = w.macs / w.macs_per_s * DSE_US_PER_S;
+    toy_fill(p, &w, fmax(dram_us, compute_us) + p->overhead_us, w.bytes, compute_us, metrics, breakdown);
+}
+
+static bool toy_simulate(const void *params, struct dse_sim *sim, void *metrics, struct dse_breakdown *breakdown)
+{
+    const struct toy_params *p = params;
+    struct toy_work w = toy_work(p);
+    double layers = (double)p->llm->layers, batch = (double)p->batch;
+    struct toy_load load = {.layers = (uint64_t)p->llm->layers,
+                            .weight_bytes = 2 * w.weights / layers,
+                            .kv_bytes = 2 * batch * w.kv / layers,
+                            .weight_macs = batch * w.weights / layers,
+                            .kv_macs = batch * w.kv / layers,
+                            .bytes_per_s = w.bytes_per_s,
+                            .macs_per_s = w.macs_per_s};
+    struct toy_ran ran = toy_run(sim, &load, &p->events);
+    if (ran.done)
+        toy_fill(p, &w, ran.seconds * DSE_US_PER_S + p->overhead_us, ran.bytes, ran.busy_seconds * DSE_US_PER_S, metrics,
+                 breakdown);
+    return ran.done;
 }
 
 static const struct dse_metric toy_equations_table[] = {
@@ -143,6 +180,7 @@ const struct dse_model dse_model_toy = {
     .resolve = toy_resolve,
     .check = toy_check,
     .estimate = toy_estimate,
+    .simulate = toy_simulate,
     .equations = toy_equations_table,
     .equations_size = sizeof(struct toy_equations),
     .equate = toy_equate,

@@ -2,7 +2,7 @@
  *
  * "toy" has a row of every type: F64, I64, ENUM, references to an LLM, a memory and a profile, and an "auto" parameter that excludes
  * another; some of its points are infeasible; it has equations, a calibrated constant and published numbers (claims.csv, claims.toml), all
- * made up. "pebble" shares some of its parameters, knows requests, and has `lanes` of its own. A test that lists toy_dep
+ * made up; and an event level (toy_events.c). "pebble" has none, shares some of toy's parameters, knows requests, and has `lanes` of its own. A test that lists toy_dep
  * in meson.build gets a registry with these two models and nothing else. Their data directory (catalog/, models/) is toy_data_dir().
  *
  * Call registry_release() at the end of a test program, for the leak checker.
@@ -12,6 +12,7 @@
 
 #include <dse/catalog.h>
 #include <dse/model.h>
+#include <dse/sim.h>
 #include <dse/workload.h>
 
 enum toy_pipeline { TOY_EXACT, TOY_EQ7, TOY_NONE };
@@ -30,6 +31,7 @@ struct toy_params {
     int64_t batch;        /* 1 to 4096 */
     int64_t context;      /* 1 to 1000000 */
     double overhead_us;   /* calibrated; 0 to 1000 */
+    struct dse_events events;
 };
 
 struct toy_metrics {

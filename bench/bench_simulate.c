@@ -1,0 +1,75 @@
+/* Time of every model's event level: one run of a point, on one core, over random feasible points near the defaults. CPU time a run,
+ * mean and of the slowest hundredth, events a run, and how many times the closed form of the same points it takes. To reach: under 1 s. */
+#include "../tests/unit/model_points.h"
+#include "sim/sim.h"
+
+#include <time.h>
+
+enum { POINTS = 200, TRIALS = 20000, CLOSED_REPEAT = 50 };
+static const double budget_ns = 5e9; /* of a model; fewer points then */
+
+static double cpu_ns(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
+    return 1e9 * (double)t.tv_sec + (double)t.tv_nsec;
+}
+
+static int ascending(const void *a, const void *b)
+{
+    double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+struct sums {
+    double run[POINTS], runs, closed, events; /* nanoseconds */
+    size_t n, failed;
+};
+
+static void add(struct sums *s, const struct model *m, const void *params, void *metrics, struct dse_sim *sim)
+{
+    sim_reset(sim, NULL);
+    double start = cpu_ns();
+    if (!m->desc->simulate(params, sim, metrics, NULL)) {
+        s->failed++;
+        return;
+    }
+    s->run[s->n] = cpu_ns() - start;
+    s->runs += s->run[s->n++];
+    s->events += (double)sim_events(sim);
+    start = cpu_ns();
+    for (int i = 0; i < CLOSED_REPEAT; i++) m->desc->estimate(params, metrics, NULL);
+    s->closed += (cpu_ns() - start) / CLOSED_REPEAT;
+}
+
+static void bench_model(const struct model *m)
+{
+    const double ns_per_ms = 1e6;
+    struct one o;
+    if (!one_init(&o, m, NULL, 0)) abort();
+    void *params = xmalloc(m->desc->params_size), *metrics = xmalloc(m->desc->metrics_size);
+    struct dse_sim *sim = sim_new(NULL);
+    struct sums s = {.n = 0};
+    for (int i = 0; i < TRIALS && s.n < POINTS && s.runs < budget_ns; i++)
+        if (random_point(m, space_fixed(o.space), 0.1, params)) add(&s, m, params, metrics, sim);
+    if (s.failed) printf("%s: %zu runs failed\n", m->desc->name, s.failed);
+    if (s.n == 0) abort();
+    qsort(s.run, s.n, sizeof *s.run, ascending);
+    printf("%-16s %14.3f %14.3f %14.0f %14.0f\n", m->desc->name, s.runs / (double)s.n / ns_per_ms,
+           s.run[s.n - 1 - s.n / 100] / ns_per_ms, s.events / (double)s.n, s.runs / s.closed);
+    sim_free(sim);
+    free(params);
+    free(metrics);
+    one_release(&o);
+}
+
+int main(void)
+{
+    if (set_up(NULL) != 0) return 1;
+    size_t n;
+    const struct model *models = registry_models(&n);
+    printf("%-16s %14s %14s %14s %14s\n", "ms a run", "mean", "slowest 1 %", "events", "closed forms");
+    for (size_t m = 0; m < n; m++)
+        if (models[m].desc->simulate) bench_model(&models[m]);
+    return tear_down(NULL);
+}

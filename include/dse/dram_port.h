@@ -1,0 +1,56 @@
+/* DRAM at event level, as a model sees it: a port that moves segments of bytes through a controller with channels, banks and refresh.
+ *
+ * The port is opened on the parameters that the closed form reads, too (struct dse_dram); what those leave open (tCL, tWR, write drain, ...) stands in the
+ * memory's catalog entry. Under DSE_IDEAL_DRAM the transfers take the time of dse_dram_seconds instead, one after another in order of
+ * their start; under DSE_IDEAL_REFRESH no channel refreshes.
+ */
+#ifndef DSE_DRAM_PORT_H
+#define DSE_DRAM_PORT_H
+
+#include <dse/hw.h>
+#include <dse/sim.h>
+
+struct dse_dram_port;
+/* NULL, or why the event level cannot simulate these parameters; a model asks in its check() for that fidelity. */
+const char *dse_dram_port_check(const struct dse_dram *dram);
+/* Borrows `dram` for the run. When dse_dram_port_check has an objection the run fails. Its kinds of traffic are resources of the group "DRAM". */
+struct dse_dram_port *dse_dram_open(struct dse_sim *sim, const struct dse_dram *dram);
+
+/* Address of `bytes` that nothing else has, at a multiple of `align` (a power of two; 0: of an interleaved row over all channels). */
+uint64_t dse_dram_reserve(struct dse_dram_port *p, uint64_t bytes, uint64_t align);
+
+struct dse_segment {
+    uint64_t address, bytes; /* any alignment; whole bursts are moved */
+    bool write;
+};
+
+/* A transfer: segments in order, taken from next() as there is room for them, so that a stream of gigabytes holds no memory. */
+struct dse_transfer {
+    /* The next segment; false: no more. It is asked for up to some tens of ns before there is room for it, so it must not depend on the time, and it
+     * must not start transfers. */
+    bool (*next)(void *object, uint32_t arg, struct dse_segment *ret);
+    void *object;
+    uint32_t arg;
+    uint64_t
+        window_bytes; /* in flight at most, of this transfer (the DMA engine's buffer); 0: twice what the controllers' queues hold */
+    const char *label; /* string constant: its kind of traffic, for statistics and the timeline ("weights", "keys") */
+    double
+        access_bytes; /* of one contiguous access, for DSE_IDEAL_DRAM; infinite: part of a long stream, which reaches dram_efficiency */
+    uint32_t actor,
+        actor_arg; /* called when the last byte read has arrived and the last byte written has been sent, at a clock of the memory */
+};
+/* Copies it. Transfers that run at the same time share the channels; within a channel the scheduler decides, first come first. */
+void dse_dram_start(struct dse_dram_port *p, const struct dse_transfer *t);
+/* The same for one contiguous segment. */
+void dse_dram_stream(struct dse_dram_port *p, struct dse_segment segment, const char *label, uint32_t actor, uint32_t actor_arg);
+
+struct dse_dram_stats {
+    uint64_t read_bytes, written_bytes; /* over the bus, whole bursts */
+    uint64_t bursts, row_hits, activates, refreshes;
+    double energy_pj; /* of commands and background; NaN when the memory has no currents. Not the board's pJ/bit */
+    dse_ps busy;      /* sum over channels of the time their data bus moved data */
+};
+/* Of the whole port, or of one kind of traffic (label; only bytes and bursts then). */
+struct dse_dram_stats dse_dram_stats(const struct dse_dram_port *p, const char *label);
+
+#endif

@@ -1,0 +1,270 @@
+/* The event level: the program's operators in the order of its graph, dispatches, the slide in the host's gap (E11 to E13).
+ *
+ * Every call of a static-shape program takes the same time and starts with the engine idle and the host done. So there are two periods at most,
+ * a call with the host's gap and a call with the gap and a slide; each is carried out once, and the step is put together of them. */
+#include "ane.h"
+
+#include <dse/sim.h>
+#include <dse/units.h>
+
+/* What an event means. */
+enum event { DISPATCHED, ARRIVED, COMPUTED, SAMPLED, SLIDE_DISPATCHED, SLID };
+
+/* An operator of the graph: one layer's share of a struct ane_op. */
+struct node {
+    const struct ane_op *op;
+    double time_s, working_s; /* of the engine; the part of it in which it computes or moves data, not waiting for the DRAM */
+    int index;                /* in the call */
+};
+
+struct run {
+    struct dse_sim *sim;
+    const struct ane_params *p;
+    const struct ane_call *call;
+    const struct ane_slide_run *slide;
+    double unit; /* seconds of the point in a second of the run: 1, but for calls of days (see unit_of) */
+
+    struct node node[ANE_OPS_MAX]; /* of a layer; then those done once */
+    int layer_nodes, nodes;
+    int64_t layers, count; /* count: nodes of the call, all layers */
+
+    uint32_t actor, engine, host;
+    /* The period that is under way. */
+    bool with_slide;
+    int64_t next, program;      /* node, program */
+    bool host_done, slide_done; /* before the next call can start */
+    double op_s[ANE_OPS_MAX];   /* by the index in the call */
+    double engine_s;            /* that the engine has worked for since engine_from: a call or a slide */
+    dse_ps engine_from;
+    dse_ps started, period; /* when the call started; until the next one can start */
+    double call_s;
+};
+
+static dse_ps ps_of(const struct run *r, double seconds)
+{
+    return dse_ps_of_s(seconds / r->unit);
+}
+
+static double seconds_of(const struct run *r, dse_ps time)
+{
+    return dse_s_of_ps(time) * r->unit;
+}
+
+/* ---- the graph ------------------------------------------------------------------------------------------------------------ */
+
+/* E12. The bytes arrive in n tiles alike, one being computed while the next one is loaded: load + (n - 1) max(load, compute) + compute, which
+ * is what two buffers give. Without bound on the tiles: the longer of both, as in E4. */
+static struct node node_of(const struct run *r, const struct ane_op *op, int index)
+{
+    const struct ane_params *p = r->p;
+    double bytes = op->bytes / op->times, compute = op->ops / op->times / (p->engine_tflops * ANE_TERA),
+           time = op->time_s / op->times;
+    double load = bytes / (p->dram.bandwidth_gbs * DSE_GIGA * p->dram.dram_efficiency), working = time;
+    if (op->ops > 0 && bytes > 0) {
+        double tiles = ane_ceil(ane_min(bytes / (p->engine_tile_kib * DSE_KIB), 1e15));
+        working = compute;
+        if (p->overlap == ANE_MAX && !dse_sim_ideal(r->sim, DSE_IDEAL_FIFOS)) time += ane_min(load, compute) / tiles;
+    }
+    return (struct node){.op = op, .time_s = time, .working_s = working, .index = index};
+}
+
+static void add_nodes(struct run *r, enum ane_place place, bool once)
+{
+    for (int i = 0; i < r->call->n_ops; i++) {
+        const struct ane_op *op = &r->call->op[i];
+        if (op->place == place && (op->times < r->call->shape.layers) == once) r->node[r->nodes++] = node_of(r, op, i);
+    }
+}
+
+/* In a layer, new rows are transposed and joined with the cache as soon as the projection has made them. */
+static void build_graph(struct run *r)
+{
+    add_nodes(r, ANE_PROJECTING, false);
+    add_nodes(r, ANE_JOINING_ROWS, false);
+    add_nodes(r, ANE_ATTENDING, false);
+    add_nodes(r, ANE_ADDING_PARTS, false);
+    add_nodes(r, ANE_AFTERWARDS, false);
+    r->layer_nodes = r->nodes;
+    add_nodes(r, ANE_AFTERWARDS, true);
+    r->layers = (int64_t)r->call->shape.layers;
+    r->count = r->layers * r->layer_nodes + (r->nodes - r->layer_nodes);
+}
+
+static const struct node *node_at(const struct run *r, int64_t i)
+{
+    int64_t in_layers = r->layers * r->layer_nodes;
+    return &r->node[i < in_layers ? i % r->layer_nodes : r->layer_nodes + (i - in_layers)];
+}
+
+static int64_t layer_at(const struct run *r, int64_t i)
+{
+    return i < r->layers * r->layer_nodes ? i / r->layer_nodes : -1;
+}
+
+/* ---- a period --------------------------------------------------------------------------------------------------------------- */
+
+/* What the engine does next ends after so many seconds. They add up before they are rounded: hundreds of short operators drift otherwise. */
+static void after(struct run *r, double seconds, enum event event)
+{
+    r->engine_s += seconds;
+    dse_sim_at(r->sim, r->engine_from + ps_of(r, r->engine_s), r->actor, event);
+}
+
+static void engine_is(struct run *r, enum dse_state state, const char *label, int64_t id)
+{
+    dse_resource_state(r->sim, r->engine, state, label, id);
+}
+
+static void start_slide(struct run *r)
+{
+    engine_is(r, DSE_STALL_INPUT, "dispatch", -1);
+    r->engine_from = dse_sim_now(r->sim);
+    r->engine_s = 0;
+    after(r, r->p->dispatch_us / DSE_US_PER_S, SLIDE_DISPATCHED);
+}
+
+/* E13: the host samples; a slide that may be hidden runs meanwhile. */
+static void end_call(struct run *r)
+{
+    r->call_s = r->engine_s;
+    engine_is(r, DSE_IDLE, NULL, -1);
+    dse_resource_state(r->sim, r->host, DSE_BUSY, "sampling", -1);
+    dse_sim_at(r->sim, dse_sim_now(r->sim) + ps_of(r, r->p->host_gap_us / DSE_US_PER_S), r->actor, SAMPLED);
+    r->slide_done = !r->with_slide;
+    if (r->with_slide && r->p->slide == ANE_HIDDEN) start_slide(r);
+}
+
+static void start_program(struct run *r)
+{
+    engine_is(r, DSE_STALL_INPUT, "dispatch", r->program);
+    after(r, r->p->dispatch_us / DSE_US_PER_S, DISPATCHED);
+}
+
+/* The next node of the program; or the next program; or the end of the call. Programs share out the nodes evenly, in order. Waiting for an
+ * operator's tiles and computing them take turns; the timeline has one after the other. */
+static void go_on(struct run *r)
+{
+    int64_t end = (r->program + 1) * r->count / r->p->programs;
+    if (r->next < end) {
+        const struct node *n = node_at(r, r->next);
+        engine_is(r, DSE_STALL_INPUT, n->op->name, layer_at(r, r->next));
+        after(r, n->time_s - n->working_s, ARRIVED);
+    } else if (++r->program < r->p->programs) {
+        start_program(r);
+    } else {
+        end_call(r);
+    }
+}
+
+static void compute(struct run *r)
+{
+    const struct node *n = node_at(r, r->next);
+    engine_is(r, DSE_BUSY, n->op->name, layer_at(r, r->next));
+    after(r, n->working_s, COMPUTED);
+}
+
+static void end_node(struct run *r)
+{
+    const struct node *n = node_at(r, r->next++);
+    r->op_s[n->index] += n->time_s;
+    go_on(r);
+}
+
+static void end_sampling(struct run *r)
+{
+    r->host_done = true;
+    dse_resource_state(r->sim, r->host, DSE_IDLE, NULL, -1);
+    if (r->with_slide && r->p->slide == ANE_EXPOSED) start_slide(r);
+}
+
+static void slide_rows(struct run *r)
+{
+    engine_is(r, DSE_BUSY, "slide", -1);
+    after(r, r->slide->time_s - r->p->dispatch_us / DSE_US_PER_S, SLID);
+}
+
+static void act(struct dse_sim *sim, void *object, uint32_t event)
+{
+    struct run *r = object;
+    switch ((enum event)event) {
+    case DISPATCHED: go_on(r); break;
+    case ARRIVED: compute(r); break;
+    case COMPUTED: end_node(r); break;
+    case SAMPLED: end_sampling(r); break;
+    case SLIDE_DISPATCHED: slide_rows(r); break;
+    case SLID:
+        r->slide_done = true;
+        engine_is(r, DSE_IDLE, NULL, -1);
+        break;
+    }
+    if (r->host_done && r->slide_done) r->period = dse_sim_now(sim) - r->started;
+}
+
+/* False: the run failed. */
+static bool run_period(struct run *r, bool with_slide)
+{
+    r->with_slide = with_slide;
+    r->started = r->engine_from = dse_sim_now(r->sim);
+    r->engine_s = 0;
+    r->next = r->program = 0;
+    r->host_done = r->slide_done = false;
+    for (int i = 0; i < ANE_OPS_MAX; i++) r->op_s[i] = 0;
+    start_program(r);
+    return dse_sim_run(r->sim);
+}
+
+/* ---- the point --------------------------------------------------------------------------------------------------------------- */
+
+/* Time of a run ends after 53 days. Where two calls of the closed form would come near it, a second of the run stands for more. */
+static double unit_of(const struct ane_call *c, const struct ane_slide_run *slide)
+{
+    const double near_s = 1e5;
+    double unit = 1;
+    while ((c->time_s + slide->time_s) / unit > near_s) unit *= 10;
+    return unit;
+}
+
+/* E13: whole slides of a generation; in the mean of all places that a token can have in its block, 1 / Q of one. */
+static double slides_per_token(const struct run *r)
+{
+    double generate = (double)r->p->request.generate, rows = r->call->shape.rows;
+    if (generate == 0 || dse_sim_ideal(r->sim, DSE_IDEAL_DRAWS)) return 1 / rows;
+    return (double)(int64_t)(generate / rows) / generate;
+}
+
+/* What the periods took, in place of what E4 and E6 say. */
+static bool take_times(struct run *r, struct ane_call *call, struct ane_slide_run *slide)
+{
+    if (!run_period(r, false)) return false;
+    dse_ps alone = r->period;
+    for (int i = 0; i < call->n_ops; i++) call->op[i].time_s = r->op_s[i];
+    call->time_s = r->call_s;
+    if (slide->bytes == 0) return true;
+    if (!run_period(r, true)) return false;
+    slide->exposed_s = seconds_of(r, r->period - alone);
+    slide->per_generate_call = slides_per_token(r);
+    return true;
+}
+
+bool ane_simulate(const void *params, struct dse_sim *sim, void *metrics, struct dse_breakdown *breakdown)
+{
+    const struct ane_params *p = params;
+    struct ane_request request = ane_request_of(p);
+    struct ane_shape shape;
+    struct ane_call call;
+    ane_shape_init(&shape, p, (double)p->query_rows, request.last);
+    ane_call_init(&call, p, &shape);
+    const struct ane_call closed = call;
+    struct ane_slide_run slide = ane_slide_of(p, &shape);
+    const struct ane_slide_run closed_slide = slide;
+    struct run *r = dse_sim_alloc(sim, 1, sizeof *r);
+    *r = (struct run){.sim = sim, .p = p, .call = &closed, .slide = &closed_slide, .unit = unit_of(&call, &slide)};
+    r->actor = dse_sim_actor(sim, act, r);
+    r->engine = dse_resource(sim, NULL, "engine");
+    r->host = dse_resource(sim, NULL, "host");
+    build_graph(r);
+    if (!take_times(r, &call, &slide)) return false;
+    dse_sim_note(sim, "operators_a_call", "", (double)r->count);
+    ane_fill(p, &call, &slide, metrics, breakdown);
+    return true;
+}

@@ -1,0 +1,273 @@
+/* What the blocks of a kernel do: E20 to E23. */
+#include "flashdecoding_events.h"
+
+#include <dse/units.h>
+
+#include <math.h>
+
+static const double ns_per_s = 1e9;
+
+struct fd_site fd_site_of(struct dse_sim *sim, const struct fd_machine *m)
+{
+    const struct fd_params *p = m->p;
+    struct fd_site at = {.sim = sim,
+                         .m = m,
+                         .whole = p->kernel_losses == FD_INCLUDED,
+                         .ahead = dse_sim_ideal(sim, DSE_IDEAL_FIFOS),
+                         .flat_memory = dse_sim_ideal(sim, DSE_IDEAL_DRAM),
+                         .mean = dse_sim_ideal(sim, DSE_IDEAL_DRAWS),
+                         .even = dse_sim_ideal(sim, DSE_IDEAL_SYNC)};
+    at.profiled = p->lookup == FD_PROFILED && !at.whole && !at.even;
+    at.memory_s = at.flat_memory ? 0 : p->memory_latency_ns / ns_per_s;
+    at.l2_s = at.flat_memory ? 0 : p->l2_latency_ns / ns_per_s;
+    at.l2_stream = at.flat_memory ? (double)INFINITY : p->l2_bytes * p->clock_ghz * DSE_GIGA;
+    return at;
+}
+
+/* ---- linear operators ------------------------------------------------------------------------------------------------------------ */
+
+/* Blocks of the flat GEMM: one for B_N columns, K in steps of B_K. Every block loads all rows of the activations, from the last-level cache. */
+static void flat_run(struct fd_kernel_run *ret, const struct fd_site *at, const struct fd_gemm *g, const struct fd_cost *cost)
+{
+    const struct fd_machine *m = at->m;
+    struct fd_layout l = fd_flat_layout(m, g, cost->tile_n);
+    double steps = at->even ? fd_max(g->k / l.tile_k, 1) : fd_ceil(g->k / l.tile_k), rows = cost->rows / l.passes;
+    double dram = cost->bytes / l.passes / (cost->blocks * steps);
+    ret->blocks = (struct fd_blocks){.count = cost->blocks,
+                                     .steps = l.passes * steps,
+                                     .dram = dram,
+                                     .l2 = dram + rows * g->k / steps * FD_ACTIVATION_BYTES,
+                                     .sm_s = cost->sm_s / (l.passes * fd_ceil(cost->blocks / m->sms) * steps),
+                                     .latency_s = at->memory_s,
+                                     .exposed = m->p->exposed_share,
+                                     .buffers = cost->double_buffered ? FD_TWO_BUFFERS : FD_ONE_BUFFER};
+    ret->grid = (struct fd_grid_spec){
+        .sms = m->sms, .resident = l.resident, .stream = m->stream, .block_stream = m->block_stream, .l2_stream = at->l2_stream};
+    if (!at->even) return;
+    /* All blocks in one: those of the fullest SM compute while all load, as E7 and E8 have them. */
+    ret->blocks.count = 1;
+    ret->blocks.dram *= cost->blocks;
+    ret->blocks.l2 = 0;
+    ret->blocks.sm_s = cost->sm_s / ret->blocks.steps;
+    ret->grid = (struct fd_grid_spec){.sms = 1,
+                                      .resident = 1,
+                                      .stream = cost->bytes / cost->load_s,
+                                      .block_stream = (double)INFINITY,
+                                      .l2_stream = at->l2_stream};
+}
+
+/* The library: one block on every SM, which all go through the same number of steps, wherever tiles end. */
+static void library_run(struct fd_kernel_run *ret, const struct fd_site *at, const struct fd_gemm *g, const struct fd_cost *cost)
+{
+    const struct fd_machine *m = at->m;
+    double tile_k = (double)m->p->library_tile_k, tile_rows = fd_min(cost->rows, FD_LIBRARY_ROWS_MAX);
+    double steps = cost->blocks * g->k / (tile_k * m->sms);
+    if (!at->even) steps = fd_ceil(steps);
+    steps = fd_max(steps, 1);
+    ret->blocks = (struct fd_blocks){.count = m->sms,
+                                     .steps = steps,
+                                     .dram = cost->bytes / (m->sms * steps),
+                                     .l2 = tile_k * (tile_rows * FD_ACTIVATION_BYTES + cost->tile_n * m->weight_bytes),
+                                     .sm_s = cost->sm_s / steps,
+                                     .latency_s = at->memory_s,
+                                     .exposed = m->p->exposed_share,
+                                     .buffers = at->ahead ? FD_AHEAD : FD_TWO_BUFFERS};
+    ret->grid = (struct fd_grid_spec){
+        .sms = m->sms, .resident = 1, .stream = m->stream, .block_stream = (double)INFINITY, .l2_stream = at->l2_stream};
+}
+
+void fd_linear_run(struct fd_kernel_run *ret, const struct fd_site *at, const struct fd_gemm *g, enum fd_kernel kernel,
+                   const struct fd_cost *cost)
+{
+    *ret = (struct fd_kernel_run){.seconds = cost->seconds};
+    if (at->whole) return;
+    if (kernel == FD_GEMV)
+        ret->seconds = fd_max(cost->load_s, cost->sm_s) + at->memory_s;
+    else if (kernel == FD_FLAT)
+        flat_run(ret, at, g, cost);
+    else
+        library_run(ret, at, g, cost);
+    ret->grid.blocks = &ret->blocks;
+    ret->grid.n = kernel == FD_GEMV ? 0 : 1;
+}
+
+double fd_linear_seconds(const struct fd_site *at, const struct fd_gemm *g, enum fd_kernel kernel, const struct fd_cost *cost)
+{
+    struct fd_kernel_run r;
+    fd_linear_run(&r, at, g, kernel, cost);
+    return r.grid.n == 0 ? r.seconds : fd_grid_seconds(at->sim, &r.grid);
+}
+
+/* As the decision flow of Sec. 5 does with the machine itself. Of tiles as fast, the larger (E12). */
+static struct fd_cost best_flat(const struct fd_site *at, const struct fd_gemm *g)
+{
+    struct fd_cost best = {.seconds = (double)INFINITY};
+    for (int64_t tile_n = FD_TILE_N_MIN; tile_n <= FD_TILE_N_MAX; tile_n *= 2) {
+        struct fd_cost c = fd_flat_at(at->m, g, (double)tile_n);
+        c.seconds = fd_linear_seconds(at, g, FD_FLAT, &c);
+        if (c.seconds <= best.seconds) best = c;
+    }
+    return best;
+}
+
+void fd_profile(const struct fd_site *at, const struct fd_gemm *g, struct fd_cost three[FD_KERNELS])
+{
+    fd_three(at->m, g, three);
+    for (int i = 0; i < FD_KERNELS; i++)
+        if (i == FD_FLAT && at->profiled && at->m->p->tile_n == 0)
+            three[i] = best_flat(at, g);
+        else
+            three[i].seconds = fd_linear_seconds(at, g, (enum fd_kernel)i, &three[i]);
+}
+
+/* ---- attention -------------------------------------------------------------------------------------------------------------------- */
+
+/* Seconds of an SM for `pairs` of a query vector and a position. */
+static double pairs_seconds(const struct fd_attention *a, double pairs)
+{
+    enum { SOFTMAX_OPS = 5 };
+    const struct fd_machine *m = a->at->m;
+    double products = 2 * DSE_OPS_PER_MAC * pairs * (double)m->p->workload.llm->head_dim, exponents = SOFTMAX_OPS * pairs;
+    if (!a->prefill) return (products + exponents) / (m->vector_peak / m->sms);
+    return fd_max(products / (m->tensor_peak * m->p->compute_efficiency / m->sms), exponents / (m->vector_peak / m->sms));
+}
+
+/* What FlashAttention-2 does: without need no split; else the fewest that use the slots to 85 % as well as the best number does. Numbers that
+ * leave a block as many tiles as one split less does are passed over. */
+static double auto_splits(double blocks, double slots, double tiles)
+{
+    const double enough = 0.8, as_well = 0.85;
+    enum { SPLITS_MAX = 128 };
+    double use[SPLITS_MAX + 1] = {0}, best = 0, most = fd_min(fd_min(SPLITS_MAX, slots), tiles);
+    if (blocks >= enough * slots) return 1;
+    for (int s = 1; s <= (int)most; s++) {
+        double waves = blocks * s / slots;
+        use[s] = s > 1 && fd_ceil(tiles / s) == fd_ceil(tiles / (s - 1)) ? 0 : waves / fd_ceil(waves);
+        best = fd_max(best, use[s]);
+    }
+    for (int s = 1; s <= (int)most; s++)
+        if (use[s] >= as_well * best) return s;
+    return 1;
+}
+
+static double update_of(const struct fd_attention *a)
+{
+    const struct fd_params *p = a->at->m->p;
+    return p->softmax == FD_SYNCHRONIZED ? p->sync_overhead : 0;
+}
+
+static struct fd_blocks blocks_of(const struct fd_attention *a, double count, double steps)
+{
+    return (struct fd_blocks){.count = count,
+                              .steps = steps,
+                              .latency_s = a->at->memory_s,
+                              .update = update_of(a),
+                              .buffers = a->at->ahead ? FD_AHEAD : FD_TWO_BUFFERS};
+}
+
+/* Decode: a block goes through `positions` of a KV head for all query heads of it. */
+static struct fd_blocks decode_blocks(const struct fd_attention *a, double count, double positions, double steps)
+{
+    struct fd_blocks b = blocks_of(a, count, steps);
+    b.dram = b.l2 = positions * a->row_bytes / steps;
+    b.sm_s = pairs_seconds(a, positions * a->heads / a->kv_heads) / steps;
+    return b;
+}
+
+/* The last split of a KV head has what is left. */
+static void decode_init(struct fd_attention *a)
+{
+    const struct fd_params *p = a->at->m->p;
+    double groups = a->sequences * a->kv_heads, slots = a->first.sms * a->first.resident;
+    double each = p->split_positions > 0 ? fd_ceil(fd_min((double)p->split_positions, a->n) / a->tile)
+                                         : fd_ceil(a->tiles / auto_splits(groups, slots, a->tiles));
+    a->splits = fd_ceil(a->tiles / each);
+    a->blocks = dse_sim_alloc(a->at->sim, 2, sizeof *a->blocks);
+    a->first.blocks = a->blocks;
+    if (a->at->even) {
+        a->blocks[a->first.n++] = decode_blocks(a, groups * a->splits, a->n / a->splits, a->tiles / a->splits);
+        return;
+    }
+    if (a->splits > 1) a->blocks[a->first.n++] = decode_blocks(a, groups * (a->splits - 1), each * a->tile, each);
+    double before = (a->splits - 1) * each;
+    a->blocks[a->first.n++] = decode_blocks(a, groups, a->n - before * a->tile, a->tiles - before);
+}
+
+/* Prefill: a block has a tile of rows of one query head, and goes through the positions up to its last row. A tile on the diagonal is computed
+ * whole. The longest blocks first. K and V come from DRAM once, and from the cache for all other blocks. */
+static void prefill_init(struct fd_attention *a)
+{
+    double heads = a->sequences * a->heads, rows = fd_min(a->n, a->tile), all = a->sequences * a->kv_heads * a->n * a->row_bytes;
+    a->splits = a->tiles;
+    size_t kinds = a->at->even ? 1 : (size_t)a->tiles;
+    double steps = heads * a->tiles * (a->tiles + 1) / 2;
+    a->blocks = dse_sim_alloc(a->at->sim, kinds, sizeof *a->blocks);
+    a->first.blocks = a->blocks;
+    a->first.n = kinds;
+    for (size_t i = 0; i < kinds; i++) {
+        struct fd_blocks b =
+            a->at->even ? blocks_of(a, heads * a->tiles, (a->tiles + 1) / 2) : blocks_of(a, heads, a->tiles - (double)i);
+        b.dram = all / steps;
+        b.l2 = fd_max(b.dram, rows * a->row_bytes);
+        b.sm_s = a->at->even ? pairs_seconds(a, heads * a->n * (a->n + 1) / 2 / steps) : pairs_seconds(a, a->tile * a->tile);
+        a->blocks[i] = b;
+    }
+}
+
+void fd_attention_init(struct fd_attention *a, const struct fd_site *at)
+{
+    const struct fd_machine *m = at->m;
+    const struct fd_params *p = m->p;
+    const struct dse_llm *llm = p->workload.llm;
+    *a = (struct fd_attention){.at = at,
+                               .prefill = p->workload.phase == DSE_PREFILL,
+                               .n = (double)p->workload.context,
+                               .sequences = (double)p->workload.batch,
+                               .heads = fd_ceil((double)llm->heads / (double)p->devices),
+                               .kv_heads = fd_ceil((double)llm->kv_heads / (double)p->devices),
+                               .tile = (double)p->attention_tile};
+    a->row_bytes = 2 * (double)llm->head_dim * (double)p->workload.kv_bits / DSE_BITS_PER_BYTE;
+    a->tiles = fd_ceil(a->n / a->tile);
+    a->in_cache = a->sequences * a->kv_heads * a->n * a->row_bytes <= m->l2;
+    double share = p->attention_efficiency / p->linear_efficiency; /* of a block's rate for weights */
+    a->first = (struct fd_grid_spec){.sms = m->sms,
+                                     .resident = (double)p->resident_blocks,
+                                     .stream = m->bandwidth * p->attention_efficiency,
+                                     .block_stream = at->even ? (double)INFINITY : m->block_stream * share,
+                                     .l2_stream = at->l2_stream,
+                                     .even = at->even};
+    if (a->prefill) {
+        prefill_init(a);
+        return;
+    }
+    decode_init(a);
+    /* fp32: what a partial result has of a head, its sum of exponents and its maximum */
+    double partial = ((double)llm->head_dim + 2) * 4, vectors = a->sequences * a->heads;
+    a->reduce_s = at->l2_s + vectors * a->splits * partial / (fd_min(vectors, m->sms) * at->l2_stream);
+}
+
+/* ---- again ------------------------------------------------------------------------------------------------------------------------ */
+
+double fd_group_vectors(const struct fd_attention *a)
+{
+    return a->prefill ? a->n : a->heads / a->kv_heads;
+}
+
+double fd_groups(const struct fd_attention *a)
+{
+    return a->sequences * (a->prefill ? a->heads : a->kv_heads);
+}
+
+struct fd_blocks fd_again_blocks(const struct fd_attention *a, double rows, double count)
+{
+    const struct fd_params *p = a->at->m->p;
+    struct fd_blocks b = blocks_of(a, count, a->tiles);
+    double bytes = a->n * a->row_bytes / a->tiles;
+    b.update = p->sync_overhead;
+    b.l2 = bytes;
+    b.dram = a->in_cache && !a->at->flat_memory ? 0 : bytes;
+    b.latency_s = a->in_cache ? a->at->l2_s : a->at->memory_s;
+    if (a->prefill) rows = fd_min(fd_pad(rows, (double)p->pad_rows), a->tile);
+    b.sm_s = pairs_seconds(a, rows * a->n / a->tiles);
+    return b;
+}

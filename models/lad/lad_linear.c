@@ -1,0 +1,344 @@
+/* Linear layers, and whatever else uses all VPUs: jobs whose bytes come through the weight buffer in chunks (E20, E31).
+ *
+ * The buffer holds LAD_CHUNKS chunks, each loading, waiting, or at work. The DMA loads chunk after chunk as places become free,
+ * those of the next job too: weights do not depend on anything. It rests in attention periods. The VPUs take them in order, a chunk as soon as all of it is there.
+ */
+#include "lad_events.h"
+
+#include <dse/units.h>
+
+#include <math.h>
+
+/* ---- bytes of a chunk ----------------------------------------------------------------------------------------------------------------- */
+
+/* Where chunk `index` of `chunks` begins in `total`; products stay small. */
+static uint64_t cut(uint64_t total, uint64_t index, uint64_t chunks)
+{
+    return total / chunks * index + total % chunks * index / chunks;
+}
+
+static uint64_t cut_burst(const struct lad_memory *mem, const struct lad_flow *f, uint64_t index, uint64_t chunks)
+{
+    return index == chunks ? f->bytes : cut(f->bytes, index, chunks) / mem->burst * mem->burst;
+}
+
+static uint64_t base_of(const struct lad_port *p, enum lad_region region)
+{
+    switch (region) {
+    case LAD_AT_WEIGHTS: return p->weights;
+    case LAD_AT_KEYS: return p->keys;
+    case LAD_AT_VALUES: return p->values;
+    default: return p->spilled;
+    }
+}
+
+static bool flow_segment(struct lad_chunk_port *cp, struct dse_segment *ret)
+{
+    const struct lad_chunk *c = cp->chunk;
+    const struct lad_machine *m = c->of->m;
+    for (; cp->flow < c->job.flows; cp->flow++, cp->done = 0) {
+        const struct lad_flow *f = &c->job.flow[cp->flow];
+        uint64_t from = cut_burst(&m->memory, f, c->index, c->job.chunks) + cp->done;
+        uint64_t to = cut_burst(&m->memory, f, c->index + 1, c->job.chunks);
+        if (f->write != cp->writing || from >= to) continue;
+        uint64_t at = from % f->size, left = f->size - at;
+        ret->address = base_of(&m->memory.port[cp->port], f->region) + f->offset + at;
+        ret->bytes = to - from < left ? to - from : left;
+        ret->write = f->write;
+        cp->done += ret->bytes;
+        return true;
+    }
+    return false;
+}
+
+/* The next of the keys and values that this chunk's part of the QKV projection appends behind this port. */
+static bool append_segment(struct lad_chunk_port *cp, struct dse_segment *ret)
+{
+    const struct lad_chunk *c = cp->chunk;
+    const struct lad_job *job = &c->job;
+    const struct lad_machine *m = c->of->m;
+    if (!cp->writing) return false;
+    uint64_t from = cut(job->rows, c->index, job->chunks), to = cut(job->rows, c->index + 1, job->chunks);
+    for (uint64_t i = from + cp->done; i < to; i++) {
+        cp->done++;
+        uint32_t sequence = (uint32_t)(i / 2 % m->batch);
+        if (sequence % m->memory.ports != cp->port) continue;
+        uint64_t kv_head = job->kv_head + i / 2 / m->batch, last = m->memory.positions - 1;
+        ret->address = i % 2 ? lad_value_at(&m->memory, job->layer, kv_head, sequence, last)
+                             : lad_key_at(&m->memory, job->layer, kv_head, sequence, last);
+        ret->bytes = m->memory.row;
+        ret->write = true;
+        return true;
+    }
+    return false;
+}
+
+static void rewind_port(struct lad_chunk_port *cp, bool writing)
+{
+    cp->writing = writing;
+    cp->flow = 0;
+    cp->done = 0;
+}
+
+static bool next_segment(struct lad_chunk_port *cp, struct dse_segment *ret)
+{
+    return flow_segment(cp, ret) || append_segment(cp, ret);
+}
+
+static bool next_of_chunk(void *object, uint32_t arg, struct dse_segment *ret)
+{
+    (void)arg;
+    struct lad_chunk_port *cp = object;
+    if (!next_segment(cp, ret)) return false;
+    struct lad_machine *m = cp->chunk->of->m;
+    uint64_t moved = lad_moved(&m->memory, ret);
+    m->moved += moved;
+    m->program.op_bytes[cp->chunk->job.op] += moved;
+    return true;
+}
+
+/* Start what the chunk has to read or to write; returns false when that is nothing. */
+static bool start_transfers(struct lad_chunk *c, bool writing)
+{
+    struct lad_machine *m = c->of->m;
+    uint32_t started = 0;
+    enum lad_traffic traffic = writing || c->job.flow[0].region != LAD_AT_WEIGHTS ? LAD_KV : LAD_WEIGHTS;
+    for (uint32_t i = 0; i < m->memory.ports; i++) {
+        struct dse_segment any;
+        rewind_port(&c->port[i], writing);
+        if (!next_segment(&c->port[i], &any)) continue;
+        rewind_port(&c->port[i], writing);
+        c->flying++;
+        started++;
+        dse_dram_start(m->memory.port[i].dram_port, &(struct dse_transfer){.next = next_of_chunk,
+                                                                           .object = &c->port[i],
+                                                                           .label = lad_traffic_labels[traffic],
+                                                                           .access_bytes = m->memory.stream,
+                                                                           .actor = c->of->dma_actor,
+                                                                           .actor_arg = (uint32_t)(c - c->of->chunk)});
+    }
+    return started > 0;
+}
+
+/* ---- the DMA ------------------------------------------------------------------------------------------------------------------------------ */
+
+static void show_dma(struct lad_linear *l)
+{
+    bool flies = l->loading_now > 0;
+    dse_resource_state(l->m->sim, l->dma, flies ? DSE_BUSY : DSE_IDLE, flies ? lad_traffic_labels[LAD_WEIGHTS] : NULL, -1);
+}
+
+static void took_off(struct lad_linear *l)
+{
+    if (l->loading_now++ > 0) return;
+    l->loading_since = dse_sim_now(l->m->sim);
+    show_dma(l);
+}
+
+static void landed(struct lad_linear *l)
+{
+    if (--l->loading_now > 0) return;
+    l->loaded_time += dse_sim_now(l->m->sim) - l->loading_since;
+    show_dma(l);
+}
+
+static void compute_next(struct lad_linear *l);
+
+/* In attention periods the HBM is theirs. */
+static void load_more(struct lad_linear *l)
+{
+    while (l->active) {
+        struct lad_chunk *c = &l->chunk[l->loaded % LAD_CHUNKS];
+        if (c->state != LAD_FREE) return;
+        if (l->loading_chunk == l->loading.chunks) {
+            if (!lad_program_job(l->m, l->next_job, &l->loading)) return;
+            l->next_job++;
+            l->loading_chunk = 0;
+        }
+        c->job = l->loading;
+        c->index = l->loading_chunk++;
+        c->state = LAD_COMING;
+        l->loaded++;
+        if (start_transfers(c, false))
+            took_off(l);
+        else
+            c->state = LAD_THERE;
+    }
+}
+
+static void free_chunk(struct lad_linear *l, struct lad_chunk *c)
+{
+    c->state = LAD_FREE;
+    load_more(l);
+}
+
+/* Results leave the buffer by a writer; the chunk is free when one has taken them over. False: all are busy. */
+static bool write_results(struct lad_linear *l, struct lad_chunk *c)
+{
+    struct lad_chunk *w = l->chunk + LAD_CHUNKS, *end = w + LAD_WRITERS;
+    while (w < end && w->state != LAD_FREE) w++;
+    if (w == end) return false;
+    w->job = c->job;
+    w->index = c->index;
+    if (start_transfers(w, true)) w->state = LAD_WRITING;
+    free_chunk(l, c);
+    return true;
+}
+
+/* The chunks that waited for a writer, oldest first. */
+static void written(struct lad_linear *l, struct lad_chunk *writer)
+{
+    writer->state = LAD_FREE;
+    for (uint64_t i = l->loaded - LAD_CHUNKS; i < l->consumed; i++)
+        if (l->loaded >= LAD_CHUNKS && l->chunk[i % LAD_CHUNKS].state == LAD_WRITING) {
+            write_results(l, &l->chunk[i % LAD_CHUNKS]);
+            return;
+        }
+}
+
+static void on_transfer(struct dse_sim *sim, void *object, uint32_t arg)
+{
+    (void)sim;
+    struct lad_linear *l = object;
+    struct lad_chunk *c = &l->chunk[arg];
+    if (--c->flying > 0) return;
+    if (arg >= LAD_CHUNKS) {
+        written(l, c);
+        return;
+    }
+    landed(l);
+    c->state = LAD_THERE;
+    compute_next(l);
+    lad_fetch_more(l->m);
+}
+
+bool lad_linear_has_stock(const struct lad_linear *l)
+{
+    unsigned there = 0;
+    for (int i = 0; i < LAD_CHUNKS; i++) there += l->chunk[i].state == LAD_THERE;
+    return there >= LAD_CHUNKS / 2 || l->loading_now == 0;
+}
+
+/* ---- the VPUs -------------------------------------------------------------------------------------------------------------------------------- */
+
+static bool is_elementwise(const struct lad_linear *l)
+{
+    return l->m->step->op[l->job.op].kind == DSE_OP_ELEMENTWISE;
+}
+
+static void show_vpu(struct lad_linear *l, enum dse_state state)
+{
+    const char *name = l->m->step->op[l->job.op].name;
+    dse_resource_state(l->m->sim, is_elementwise(l) ? l->sfm : l->vpu, state, state == DSE_IDLE ? NULL : name, l->job.head);
+}
+
+/* The share of a job's time that one of its chunks takes. */
+static dse_ps chunk_time(const struct lad_linear *l, uint32_t index)
+{
+    double slow = is_elementwise(l) ? 1 : l->slowdown, seconds = l->job.compute_s * slow, chunks = l->job.chunks;
+    return dse_ps_of_s(seconds * (index + 1) / chunks) - dse_ps_of_s(seconds * index / chunks);
+}
+
+static void compute_next(struct lad_linear *l)
+{
+    const struct lad_chunk *c = &l->chunk[l->consumed % LAD_CHUNKS];
+    if (!l->active || l->computing) return;
+    if (c->state != LAD_THERE || l->consumed == l->loaded) {
+        show_vpu(l, DSE_STALL_INPUT);
+        return;
+    }
+    l->computing = true;
+    dse_ps time = chunk_time(l, c->index);
+    l->computed_time += time;
+    show_vpu(l, DSE_BUSY);
+    dse_sim_at(l->m->sim, dse_sim_now(l->m->sim) + time, l->vpu_actor, 0);
+}
+
+/* The job is over when the special functions are that run behind it. */
+static void end_job(struct lad_linear *l)
+{
+    struct lad_program *pr = &l->m->program;
+    dse_ps now = dse_sim_now(l->m->sim);
+    l->active = false;
+    show_vpu(l, DSE_IDLE);
+    pr->op_vpu[l->job.op] += l->computed_time - l->computed_before;
+    dse_ps loaded = l->loaded_time + (l->loading_now ? now - l->loading_since : 0);
+    pr->op_dram[l->job.op] += loaded - l->loaded_before;
+    bool waits = l->job.waits && l->sfm_until > now;
+    dse_sim_at(l->m->sim, waits ? l->sfm_until : now, l->end_actor, 0);
+}
+
+static void on_computed(struct dse_sim *sim, void *object, uint32_t arg)
+{
+    (void)sim;
+    (void)arg;
+    struct lad_linear *l = object;
+    struct lad_chunk *c = &l->chunk[l->consumed % LAD_CHUNKS];
+    l->computing = false;
+    l->consumed++;
+    bool last = c->index + 1 == l->job.chunks;
+    c->state = LAD_WRITING;
+    if (last) end_job(l);
+    write_results(l, c);
+    if (!last) compute_next(l);
+    lad_fetch_more(l->m);
+}
+
+static void on_end(struct dse_sim *sim, void *object, uint32_t arg)
+{
+    (void)sim;
+    (void)arg;
+    struct lad_linear *l = object;
+    lad_program_next(l->m);
+}
+
+void lad_job_start(struct lad_machine *m, const struct lad_job *job)
+{
+    struct lad_linear *l = &m->linear;
+    l->job = *job;
+    l->active = true;
+    l->computed_before = l->computed_time;
+    l->loaded_before = l->loaded_time + (l->loading_now ? dse_sim_now(m->sim) - l->loading_since : 0);
+    load_more(l);
+    compute_next(l);
+}
+
+/* ---- special functions ---------------------------------------------------------------------------------------------------------------------- */
+
+static void on_sfm(struct dse_sim *sim, void *object, uint32_t arg)
+{
+    (void)arg;
+    struct lad_linear *l = object;
+    if (l->sfm_until <= dse_sim_now(sim)) dse_resource_state(sim, l->sfm, DSE_IDLE, NULL, -1);
+}
+
+void lad_sfm_start(struct lad_machine *m, double seconds)
+{
+    struct lad_linear *l = &m->linear;
+    dse_ps now = dse_sim_now(m->sim);
+    l->sfm_until = (l->sfm_until > now ? l->sfm_until : now) + dse_ps_of_s(seconds);
+    dse_resource_state(m->sim, l->sfm, DSE_BUSY, "elementwise", -1);
+    dse_sim_at(m->sim, l->sfm_until, l->sfm_actor, 0);
+}
+
+void lad_linear_init(struct lad_machine *m)
+{
+    struct lad_linear *l = &m->linear;
+    const struct lad_params *p = m->p;
+    double lanes = (double)(p->vpu_eas + p->vpu_md + p->vpu_ac), ports = (double)p->sram_ports;
+    l->m = m;
+    l->chunk_bytes = p->weight_buffer_kib * DSE_KIB * (double)p->tiles / LAD_CHUNKS;
+    l->slowdown = ports > 0 && ports < lanes ? lanes / ports : 1;
+    for (int i = 0; i < LAD_CHUNKS + LAD_WRITERS; i++) {
+        l->chunk[i].of = l;
+        l->chunk[i].port = dse_sim_alloc(m->sim, m->memory.ports, sizeof *l->chunk[i].port);
+        for (uint32_t k = 0; k < m->memory.ports; k++) l->chunk[i].port[k] = (struct lad_chunk_port){&l->chunk[i], k, 0, 0, false};
+    }
+    l->dma_actor = dse_sim_actor(m->sim, on_transfer, l);
+    l->vpu_actor = dse_sim_actor(m->sim, on_computed, l);
+    l->end_actor = dse_sim_actor(m->sim, on_end, l);
+    l->sfm_actor = dse_sim_actor(m->sim, on_sfm, l);
+    l->dma = dse_resource(m->sim, NULL, "weight DMA");
+    l->vpu = dse_resource(m->sim, NULL, "VPUs");
+    l->sfm = dse_resource(m->sim, NULL, "SFM");
+}

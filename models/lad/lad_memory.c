@@ -1,0 +1,138 @@
+/* Where things are in DRAM: keys, values, G, intermediate caches, counters of the layers that are simulated, and the weights. */
+#include "lad_events.h"
+
+#include <dse/units.h>
+
+#include <math.h>
+
+const char *const lad_traffic_labels[LAD_TRAFFICS] = {
+    [LAD_CENTERS] = "centers",    [LAD_ACTIVE] = "active",   [LAD_OTHERS] = "others",
+    [LAD_FETCHED] = "prefetched", [LAD_WEIGHTS] = "weights", [LAD_KV] = "kv",
+};
+
+enum { COUNTER_BYTES = 2 };
+
+/* Long enough for dse_dram_efficiency to be that of streams. */
+static const double stream_bytes = 1 << 30;
+
+static uint64_t whole(double bytes)
+{
+    return (uint64_t)ceil(bytes);
+}
+
+static uint64_t up_to(uint64_t bytes, uint64_t multiple)
+{
+    return (bytes + multiple - 1) / multiple * multiple;
+}
+
+/* The DRAM behind one of `ports`: its share of the channels, as nearly as command buses allow, at its share of the bandwidth. */
+static void split_dram(struct dse_dram *ret, const struct dse_dram *all, uint32_t ports)
+{
+    *ret = *all;
+    if (ports == 1) return;
+    double bus = fmax(1, (double)all->memory->detail.bus_channels);
+    ret->channels = (int64_t)(bus * fmax(1, round((double)all->channels / (bus * ports))));
+    ret->bandwidth_gbs = all->bandwidth_gbs / ports;
+    ret->channel_gbs = ret->bandwidth_gbs / (double)ret->channels;
+    ret->capacity_gib = all->capacity_gib / ports;
+}
+
+static void reserve(struct lad_memory *m, struct lad_port *p, const struct lad_point *pt, const struct lad_stored *stored)
+{
+    struct dse_dram_port *at = p->dram_port;
+    uint64_t samples = m->layers * m->heads * m->sequences;
+    p->weights =
+        dse_dram_reserve(at, whole((stored->layer_weights * (double)m->layers + stored->weights) / (double)m->ports) + 1, 0);
+    p->keys = dse_dram_reserve(at, m->layers * m->kv_heads * m->sequences * m->positions * m->row, 0);
+    p->values = dse_dram_reserve(at, m->layers * m->kv_heads * m->sequences * m->positions * m->row, 0);
+    if (stored->spilled > 0) p->spilled = dse_dram_reserve(at, whole(stored->spilled / (double)m->ports), 0);
+    if (!pt->locality_aware) return;
+    p->g = dse_dram_reserve(at, samples * m->g_stride, 0);
+    p->caches = dse_dram_reserve(at, samples * m->cache_stride, 0);
+    if (m->counter > 0) p->counters = dse_dram_reserve(at, samples * m->positions * m->counter, 0);
+}
+
+bool lad_memory_init(struct lad_memory *m, struct dse_sim *sim, const struct lad_point *pt, uint32_t layers, uint32_t batch,
+                     const struct lad_stored *stored)
+{
+    const struct lad_params *p = pt->p;
+    const char *why = dse_dram_check(&p->dram);
+    if (why) {
+        dse_sim_refuse(sim, why);
+        return false;
+    }
+    bool partitioned = p->slots == LAD_PARTITIONED && pt->locality_aware;
+    uint32_t ports = partitioned ? (uint32_t)p->tiles : 1;
+    uint64_t burst = (uint64_t)p->dram.burst_bytes, row = whole(pt->row_bytes);
+    *m = (struct lad_memory){
+        .ports = ports,
+        .layers = layers,
+        .heads = (uint64_t)pt->llm->heads,
+        .kv_heads = (uint64_t)pt->llm->kv_heads,
+        .sequences = (batch + ports - 1) / ports,
+        .positions = (uint64_t)pt->n,
+        .row = row,
+        .counter = p->counters == LAD_COUNTED ? (uint64_t)p->intervals * COUNTER_BYTES : 0,
+        .g_bytes = whole(pt->n * pt->position_bytes),
+        .cache_bytes = whole(pt->cache_bytes),
+        .burst = burst,
+        .window = whole(p->dma_window_kib * DSE_KIB),
+        .stream = stream_bytes,
+        .gathered = p->gather == LAD_GATHER_ROWS ? (double)row : stream_bytes,
+    };
+    m->g_stride = up_to(m->g_bytes, burst);
+    m->cache_stride = up_to(m->cache_bytes, burst);
+    m->port = dse_sim_alloc(sim, ports, sizeof *m->port);
+    for (uint32_t i = 0; i < ports; i++) {
+        split_dram(&m->port[i].dram, &p->dram, ports);
+        m->port[i].dram_port = dse_dram_open(sim, &m->port[i].dram);
+        if (dse_sim_error(sim)) return false;
+        reserve(m, &m->port[i], pt, stored);
+    }
+    return true;
+}
+
+/* ---- addresses: sequence s is behind port s mod ports ------------------------------------------------------------------------ */
+
+/* Number of a head-sample, or of a key-value head's sequence, in the arrays of a port. The layer that fills the pipeline has no data of its own. */
+static uint64_t index_of(const struct lad_memory *m, uint64_t layer, uint64_t heads, uint64_t head, uint64_t sequence)
+{
+    return ((layer % m->layers) * heads + head) * m->sequences + sequence / m->ports;
+}
+
+static uint64_t row_of(const struct lad_memory *m, uint64_t layer, uint64_t kv_head, uint64_t sequence, uint64_t position)
+{
+    return (index_of(m, layer, m->kv_heads, kv_head, sequence) * m->positions + position) * m->row;
+}
+
+uint64_t lad_key_at(const struct lad_memory *m, uint32_t layer, uint64_t kv_head, uint32_t sequence, uint64_t position)
+{
+    return m->port[sequence % m->ports].keys + row_of(m, layer, kv_head, sequence, position);
+}
+
+uint64_t lad_value_at(const struct lad_memory *m, uint32_t layer, uint64_t kv_head, uint32_t sequence, uint64_t position)
+{
+    return m->port[sequence % m->ports].values + row_of(m, layer, kv_head, sequence, position);
+}
+
+uint64_t lad_g_at(const struct lad_memory *m, const struct lad_sample *s)
+{
+    return m->port[s->sequence % m->ports].g + index_of(m, s->layer, m->heads, s->head, s->sequence) * m->g_stride;
+}
+
+uint64_t lad_caches_at(const struct lad_memory *m, const struct lad_sample *s)
+{
+    return m->port[s->sequence % m->ports].caches + index_of(m, s->layer, m->heads, s->head, s->sequence) * m->cache_stride;
+}
+
+uint64_t lad_counters_at(const struct lad_memory *m, const struct lad_sample *s, uint64_t position)
+{
+    uint64_t sample = index_of(m, s->layer, m->heads, s->head, s->sequence);
+    return m->port[s->sequence % m->ports].counters + (sample * m->positions + position) * m->counter;
+}
+
+uint64_t lad_moved(const struct lad_memory *m, const struct dse_segment *s)
+{
+    uint64_t first = s->address / m->burst, last = (s->address + s->bytes + m->burst - 1) / m->burst;
+    return (last - first) * m->burst;
+}

@@ -1,0 +1,371 @@
+/* The compute stages of a tile: EAS, APID, MD and AC as machines that go from milestone to milestone (E26 to E28).
+ *
+ * All modules of a tile share its SRAM: when those at work ask for more rows a cycle than it has ports, all are slowed down alike. Work is counted in cycles;
+ * a milestone's time is taken from the moment of the last change of speed, so that roundings do not add up.
+ */
+#include "lad_events.h"
+
+#include <dse/units.h>
+
+#include <assert.h>
+#include <math.h>
+
+const char *const lad_place_names[LAD_PLACES] = {
+    [LAD_LOAD] = "stage 1", [LAD_SCORE] = "EAS",      [LAD_IDENTIFY] = "APID", [LAD_GATHER] = "stage 4",
+    [LAD_READY] = "ready",  [LAD_DISCREPANCY] = "MD", [LAD_COMPUTE] = "AC",    [LAD_STORE] = "store",
+};
+
+enum { EAS_PARTS = 5, AC_PARTS = 4, AC_UPDATE = 3 };
+static const char *const score_labels[EAS_PARTS] = {"EAS.1", "EAS.2", "EAS.3", "EAS.4", "EAS.5"};
+static const char *const compute_labels[AC_PARTS] = {"AC.1", "AC.3", "AC.4", "AC.5"};
+
+/* Events carry the generation of the schedule that made them, or this: there is room in the FIFO. */
+enum { ROOM = 0 };
+
+/* ---- time ------------------------------------------------------------------------------------------------------------------------- */
+
+static int64_t sample_id(const struct lad_tile *t, enum lad_place place)
+{
+    const struct lad_sample *s = &t->place[place].sample;
+    return (int64_t)s->head * t->m->batch + s->sequence;
+}
+
+static void show(const struct lad_unit *mod, enum dse_state state)
+{
+    dse_resource_state(mod->tile->m->sim, mod->resource, state, mod->label, sample_id(mod->tile, mod->place));
+}
+
+/* Count what it has done since `origin`. */
+static void settle(struct lad_unit *mod)
+{
+    struct lad_tile *t = mod->tile;
+    dse_ps now = dse_sim_now(t->m->sim), elapsed = now - mod->origin;
+    mod->origin = now;
+    if (t->speed == 0) return;
+    mod->ran += elapsed;
+    mod->base += dse_s_of_ps(elapsed) * t->m->pt->clock_hz * t->speed;
+}
+
+static void schedule(struct lad_unit *mod)
+{
+    struct lad_tile *t = mod->tile;
+    if (++mod->generation == ROOM) mod->generation++;
+    if (t->speed == 0) return;
+    double cycles = fmax(0, mod->until - mod->base) / t->speed;
+    dse_sim_at(t->m->sim, mod->origin + dse_ps_of_cycles(cycles, t->m->p->clock_ghz), mod->actor, mod->generation);
+}
+
+static double speed_now(const struct lad_tile *t)
+{
+    if (t->m->slots.paused) return 0;
+    double ports = (double)t->m->p->sram_ports, rows = 0;
+    if (ports == 0) return 1;
+    for (int i = 0; i < LAD_PLACES; i++)
+        if (t->module[i].running) rows += t->module[i].rows;
+    return rows > ports ? ports / rows : 1;
+}
+
+void lad_tile_retime(struct lad_tile *t)
+{
+    double speed = speed_now(t);
+    if (speed == t->speed) return;
+    for (int i = 0; i < LAD_PLACES; i++)
+        if (t->module[i].running) settle(&t->module[i]);
+    t->speed = speed;
+    for (int i = 0; i < LAD_PLACES; i++)
+        if (t->module[i].running) schedule(&t->module[i]);
+}
+
+static void go_on(struct lad_unit *mod)
+{
+    mod->running = true;
+    mod->origin = dse_sim_now(mod->tile->m->sim);
+    lad_tile_retime(mod->tile);
+    schedule(mod);
+    show(mod, DSE_BUSY);
+}
+
+/* At its milestone. */
+static void stand_still(struct lad_unit *mod)
+{
+    settle(mod);
+    mod->base = mod->until;
+    mod->running = false;
+    lad_tile_retime(mod->tile);
+}
+
+/* ---- the work of a head-sample -------------------------------------------------------------------------------------------------------- */
+
+/* Sub-tasks one after the other; `part` holds where each ends. */
+static void set_parts(struct lad_unit *mod, const double *cycles, int n)
+{
+    double sum = 0;
+    for (int i = 0; i < n; i++) mod->part[i] = sum += cycles[i];
+    mod->total = sum;
+    mod->until = mod->part[0];
+}
+
+static bool exactly(const struct lad_unit *mod)
+{
+    return mod->tile->m->p->pipeline == LAD_EXACT;
+}
+
+static double whole_if(bool exact, double cycles)
+{
+    return exact ? lad_ceil(cycles) : cycles;
+}
+
+/* EAS.1 scores of centers, EAS.2 rescaled to all positions, EAS.3 scores of large modes, EAS.4 norm of the new key, EAS.5 its cosines. */
+static void start_score(struct lad_unit *mod, const struct lad_sample *s)
+{
+    const struct lad_params *p = mod->tile->m->p;
+    double w = lad_passes(p, mod->tile->m->pt->d), lanes = (double)p->vpu_eas;
+    bool exact = exactly(mod);
+    double centers = w * whole_if(exact, s->centers / lanes);
+    double rescaled = whole_if(exact, mod->tile->m->pt->n / ((double)p->vpu_width * lanes));
+    set_parts(mod, (double[]){centers, rescaled, w * whole_if(exact, s->large / lanes), exact ? w : 0, centers}, EAS_PARTS);
+}
+
+/* AC.1 and AC.2 the intermediate caches, AC.3 corrections, AC.4 the output, AC.5 to AC.8 updates. */
+static void start_compute(struct lad_unit *mod, const struct lad_sample *s)
+{
+    const struct lad_params *p = mod->tile->m->p;
+    double d = mod->tile->m->pt->d, w = lad_passes(p, d), lanes = (double)p->vpu_ac, active = w * s->active / lanes;
+    if (exactly(mod)) {
+        double update = fmax(1, lad_ceil(s->updates / lanes)) + (double)p->accumulator_cycles;
+        set_parts(mod, (double[]){w * (lad_ceil(d / lanes) + 1), w * lad_ceil(s->active / lanes), w, w * (d + 3) * update},
+                  AC_PARTS);
+    } else {
+        set_parts(mod, (double[]){w * d / lanes, active, 0, w * s->updates * (d + 3) / lanes}, AC_PARTS);
+    }
+}
+
+/* Cycle in which the APID has seen a position. */
+static double seen_at(const struct lad_unit *mod, uint32_t position)
+{
+    double cycle = (double)position / (double)mod->tile->m->p->apid_width;
+    return exactly(mod) ? floor(cycle) + 1 : (position + 1.0) / (double)mod->tile->m->p->apid_width;
+}
+
+/* Find the next active position; its milestone is when it is seen. */
+static void find_active(struct lad_unit *mod)
+{
+    uint32_t position;
+    bool repeated;
+    mod->until = mod->total;
+    mod->item = 0;
+    if (!lad_positions_next(&mod->positions, &position, &repeated)) return;
+    const struct lad_sample *s = &mod->tile->place[LAD_IDENTIFY].sample;
+    bool fetched = repeated && (uint32_t)mod->at < s->fetched;
+    mod->item = ((uint64_t)position + 1) << 1 | fetched;
+    mod->at++;
+    if (!mod->whole) mod->until = fmin(mod->total, seen_at(mod, position));
+}
+
+static void start_identify(struct lad_unit *mod, const struct lad_sample *s)
+{
+    struct lad_tile *t = mod->tile;
+    uint32_t capacity = t->m->active_capacity, held = dse_fifo_size(t->active);
+    mod->total = whole_if(exactly(mod), t->m->pt->n / (double)t->m->p->apid_width);
+    mod->positions = lad_active_positions(&t->m->draws, s);
+    mod->whole = capacity == 0 || capacity - held >= s->active;
+    find_active(mod);
+}
+
+static void find_update(struct lad_unit *mod)
+{
+    uint32_t index;
+    bool repeated;
+    mod->until = mod->total;
+    mod->item = lad_positions_next(&mod->positions, &index, &repeated);
+    if (mod->item) mod->until = mod->total * (index + 1.0) / mod->tile->place[LAD_DISCREPANCY].sample.active;
+}
+
+static void start_discrepancy(struct lad_unit *mod, const struct lad_sample *s)
+{
+    const struct lad_machine *m = mod->tile->m;
+    double w = lad_passes(m->p, m->pt->d);
+    mod->total = w * whole_if(exactly(mod), s->active / (double)m->p->vpu_md);
+    mod->positions = lad_update_indices(&m->draws, s);
+    find_update(mod);
+}
+
+void lad_module_start(struct lad_tile *t, enum lad_place place)
+{
+    struct lad_unit *mod = &t->module[place];
+    const struct lad_sample *s = &t->place[place].sample;
+    assert(mod->tile && !mod->running);
+    t->place[place].state = LAD_BUSY;
+    mod->base = 0;
+    mod->ran = 0;
+    mod->at = 0;
+    mod->label = lad_place_names[place];
+    switch (place) {
+    case LAD_SCORE:
+        start_score(mod, s);
+        mod->label = score_labels[0];
+        break;
+    case LAD_IDENTIFY: start_identify(mod, s); break;
+    case LAD_DISCREPANCY: start_discrepancy(mod, s); break;
+    default:
+        start_compute(mod, s);
+        mod->label = compute_labels[0];
+        break;
+    }
+    go_on(mod);
+}
+
+/* ---- milestones ------------------------------------------------------------------------------------------------------------------------- */
+
+static void finish(struct lad_unit *mod)
+{
+    struct lad_tile *t = mod->tile;
+    struct lad_machine *m = t->m;
+    struct lad_sample *s = &t->place[mod->place].sample;
+    stand_still(mod);
+    double cycles = dse_s_of_ps(mod->ran) * m->pt->clock_hz;
+    s->longest = fmax(s->longest, cycles);
+    if (s->counted) m->account.cycles[mod->place] += cycles;
+    m->slots.busy[mod->place] += mod->ran;
+    mod->label = NULL;
+    show(mod, DSE_IDLE);
+    t->place[mod->place].state = LAD_DONE;
+    lad_stage_done(t, mod->place);
+}
+
+static bool next_part(struct lad_unit *mod, const char *const *labels, int n)
+{
+    if (++mod->at == n) return false;
+    mod->until = mod->part[mod->at];
+    mod->label = labels[mod->at];
+    show(mod, DSE_BUSY);
+    schedule(mod);
+    return true;
+}
+
+/* From AC.5 on a column of A is read and written beside the keys of U, and nothing is taken from the update FIFO. */
+static void compute_milestone(struct lad_unit *mod)
+{
+    struct lad_tile *t = mod->tile;
+    uint64_t index;
+    double lanes = (double)t->m->p->vpu_ac;
+    bool more = next_part(mod, compute_labels, AC_PARTS);
+    t->updating = more && mod->at == AC_UPDATE;
+    mod->rows = t->updating ? lanes + 2 : lanes;
+    lad_tile_retime(t);
+    if (more) return;
+    while (dse_fifo_get(t->update, &index)) continue;
+    finish(mod);
+}
+
+/* The FIFO is full: stand still at the milestone until there is room. */
+static void stall(struct lad_unit *mod, struct dse_fifo *f, const char *label)
+{
+    stand_still(mod);
+    mod->stalled = true;
+    mod->stalled_since = mod->origin;
+    mod->label = label;
+    show(mod, DSE_STALL_OUTPUT);
+    dse_fifo_when_room(f, mod->actor, ROOM);
+}
+
+/* Put what is found at this milestone into the FIFO, as long as there is any. False: the module goes on later. */
+static bool put_found(struct lad_unit *mod, struct dse_fifo *f, void (*find)(struct lad_unit *), const char *label)
+{
+    double now = mod->until;
+    while (mod->item && mod->until <= now) {
+        if (!dse_fifo_put(f, mod->item)) {
+            mod->until = now;
+            stall(mod, f, label);
+            return false;
+        }
+        find(mod);
+    }
+    if (!mod->item && now >= mod->total) return true;
+    schedule(mod);
+    return false;
+}
+
+static void identify_milestone(struct lad_unit *mod)
+{
+    struct lad_tile *t = mod->tile;
+    if (put_found(mod, t->active, find_active, "active FIFO full"))
+        finish(mod);
+    else if (!mod->running)
+        lad_relieve(t);
+}
+
+/* AC takes at once what is put while it does not update. */
+static void discrepancy_milestone(struct lad_unit *mod)
+{
+    struct lad_tile *t = mod->tile;
+    uint64_t index;
+    bool over = put_found(mod, t->update, find_update, "update FIFO full");
+    while (!t->updating && dse_fifo_get(t->update, &index)) continue;
+    if (over) finish(mod);
+}
+
+/* Goes on where it stood still. */
+static void room(struct lad_unit *mod)
+{
+    struct lad_machine *m = mod->tile->m;
+    dse_ps waited = dse_sim_now(m->sim) - mod->stalled_since;
+    if (mod->place == LAD_IDENTIFY)
+        m->apid_stalled += waited;
+    else
+        m->md_stalled += waited;
+    mod->stalled = false;
+    mod->label = lad_place_names[mod->place];
+    go_on(mod);
+}
+
+static void on_event(struct dse_sim *sim, void *object, uint32_t arg)
+{
+    (void)sim;
+    struct lad_unit *mod = object;
+    if (arg == ROOM) {
+        room(mod);
+        return;
+    }
+    if (arg != mod->generation || !mod->running) return; /* of a speed that it no longer has */
+    switch (mod->place) {
+    case LAD_SCORE:
+        if (!next_part(mod, score_labels, EAS_PARTS)) finish(mod);
+        break;
+    case LAD_IDENTIFY: identify_milestone(mod); break;
+    case LAD_DISCREPANCY: discrepancy_milestone(mod); break;
+    default: compute_milestone(mod); break;
+    }
+}
+
+/* ---- the modules of a tile -------------------------------------------------------------------------------------------------------- */
+
+/* Rows of vpu_width elements that each reads a cycle: its VPUs one each; APID the rows of G and the scores of its positions. */
+static double rows_of(const struct lad_params *p, enum lad_place place)
+{
+    double row = (double)(p->vpu_width * p->cache_bits);
+    switch (place) {
+    case LAD_SCORE: return (double)p->vpu_eas;
+    case LAD_IDENTIFY: return (double)(p->apid_width * (p->position_bits + p->cache_bits)) / row;
+    case LAD_DISCREPANCY: return (double)p->vpu_md;
+    default: return (double)p->vpu_ac;
+    }
+}
+
+void lad_modules_init(struct lad_tile *t)
+{
+    static const enum lad_place places[] = {LAD_SCORE, LAD_IDENTIFY, LAD_DISCREPANCY, LAD_COMPUTE};
+    struct dse_sim *sim = t->m->sim;
+    for (size_t i = 0; i < sizeof places / sizeof *places; i++) {
+        struct lad_unit *mod = &t->module[places[i]];
+        mod->tile = t;
+        mod->place = places[i];
+        mod->rows = rows_of(t->m->p, places[i]);
+        mod->actor = dse_sim_actor(sim, on_event, mod);
+        mod->resource = dse_resource(sim, t->group, lad_place_names[places[i]]);
+        dse_sim_actor_name(sim, mod->actor, lad_place_names[places[i]]);
+    }
+    t->active = dse_fifo_new(sim, "active positions", (uint32_t)t->m->p->active_fifo);
+    t->update = dse_fifo_new(sim, "updates", (uint32_t)t->m->p->update_fifo);
+    t->speed = 1;
+}

@@ -1,0 +1,410 @@
+/* SwiftKV at event level: which phases of a step are simulated, and a step made of what was seen.
+ *
+ * A program is a list of phases, one after another in time: the layers that are simulated, each with its attention between the first and the second
+ * linear layer; the output head; attention at other lengths, for a prefill. What is not simulated takes what that is takes (README.md, "Event
+ * level"): E21, E22.
+ */
+#include "swiftkv_events.h"
+
+#include <dse/units.h>
+
+#include <math.h>
+#include <string.h>
+
+enum { JOBS_MIN = 4, LINEARS_MAX = 5, ATTENTION = LINEARS_MAX };
+static const double mhz_per_ghz = 1000;
+
+/* A linear layer: one instance. The weights pass by once for `reuse` vectors, and once more for those that are left. */
+struct linear {
+    struct dse_op op;
+    int place;                                                   /* in the step's list */
+    double weight_bytes, new_bytes, passes, work_s, rest_work_s; /* work_s of a full pass */
+    double start_s, tail_s;                                      /* E23 */
+    double time_s, data_s;                                       /* seen, mean over the layers simulated */
+    double work_per_byte, pace_s;                                /* of a full pass */
+};
+
+struct phase {
+    int kind;                /* of a linear layer, or ATTENTION */
+    bool rest, begins, ends; /* the vectors that are left; first and last phase of its layer */
+    int64_t layer;
+    const struct dse_length *length;
+    struct dse_pour *pour;
+    struct swiftkv_heads *heads;
+};
+
+struct program {
+    struct swiftkv_run run;
+    const struct swiftkv_params *p;
+    struct swiftkv_step closed;
+    struct swiftkv_dealt dealt;
+    struct linear linear[LINEARS_MAX];
+    int linears;
+    struct dse_lengths lengths;
+    int64_t layers, jobs_most; /* layers simulated */
+    int64_t n, next;
+    struct phase *phase;
+    uint32_t done_actor, next_actor;
+    double job_s, ends_s,
+        data_s; /* of attention: differences from the closed form of a job, weighted over lengths; the rest as seen */
+};
+
+/* ---- the run ------------------------------------------------------------------------------------------------------------------------------ */
+
+dse_ps swiftkv_cycles_on(const struct swiftkv_run *run, double cycles)
+{
+    const double ghz = run->p->clock_mhz / mhz_per_ghz;
+    const dse_ps now = dse_sim_now(run->sim);
+    static const double rounding = 0.01; /* an edge is a whole number of ps: less than this much of a cycle away */
+    double edge = ceil((double)now * ghz / 1000 - rounding);
+    return dse_ps_of_cycles(edge + cycles, ghz) - now;
+}
+
+static uint64_t room_at(struct swiftkv_run *run, uint64_t bytes, uint64_t *at, uint64_t *room)
+{
+    if (bytes <= *room) return *at;
+    *room = bytes;
+    return *at = dse_dram_reserve(run->port, bytes, 0);
+}
+
+uint64_t swiftkv_weights_at(struct swiftkv_run *run, uint64_t bytes)
+{
+    return room_at(run, bytes, &run->weights_at, &run->weights_room);
+}
+
+uint64_t swiftkv_cache_at(struct swiftkv_run *run, uint64_t bytes)
+{
+    return room_at(run, bytes, &run->cache_at, &run->cache_room);
+}
+
+static void ignore(struct dse_sim *sim, void *object, uint32_t arg)
+{
+    (void)sim;
+    (void)object;
+    (void)arg;
+}
+
+/* ---- linear layers ------------------------------------------------------------------------------------------------------------------------ */
+
+static double cycles_s(const struct swiftkv_params *p, double cycles)
+{
+    return cycles / (p->clock_mhz * DSE_GIGA / mhz_per_ghz);
+}
+
+/* E4: the arrays' time for one pass of the weights with so many vectors. */
+static double pass_s(const struct swiftkv_params *p, const struct linear *l, double vectors)
+{
+    double s = cycles_s(p, swiftkv_gemv_cycles(p, vectors, (double)l->op.k, (double)l->op.n));
+    if (p->gemv_stalls == SWIFTKV_STALLS_BOTH) s = fmax(s, l->weight_bytes / (p->dram.bandwidth_gbs * DSE_GIGA));
+    return s / p->gemv_efficiency;
+}
+
+/* E23: a vector is normalised or converted, and dealt, before the first product; FFN down takes its inputs as the layer before makes them. After the last
+ * product its sum goes through the tree of a processor, the sum over the processors, and the SFU. */
+static void time_ends(const struct swiftkv_params *p, bool ideal, struct linear *l)
+{
+    double lanes = (double)(p->sfu_lanes < p->dispatch_lanes ? p->sfu_lanes : p->dispatch_lanes),
+           latency = (double)p->sfu_latency_cycles;
+    bool passes = !ideal && strcmp(l->op.name, "ffn_down") != 0;
+    double trees = 1 + ceil(log2(swiftkv_gemv_lanes(p))) + ceil(log2((double)p->processors));
+    l->start_s = cycles_s(p, latency + (passes ? ceil((double)l->op.k / lanes) : 0));
+    l->tail_s = cycles_s(p, trees + latency);
+}
+
+static void set_linear(struct program *g, const struct dse_op *op, int place)
+{
+    const struct swiftkv_params *p = g->p;
+    struct linear *l = &g->linear[g->linears++];
+    const double repeat = (double)op->repeat, rows = (double)op->m, reuse = (double)p->weight_reuse;
+    *l = (struct linear){
+        .op = *op, .place = place, .weight_bytes = op->weight_bytes / repeat, .new_bytes = op->kv_write_bytes / repeat};
+    l->passes = floor(rows / reuse);
+    if (l->passes > 0) l->work_s = pass_s(p, l, reuse);
+    if (rows > l->passes * reuse) l->rest_work_s = pass_s(p, l, rows - l->passes * reuse);
+    l->work_per_byte = l->work_s / l->weight_bytes;
+    time_ends(p, dse_sim_ideal(g->run.sim, DSE_IDEAL_SYNC), l);
+}
+
+static double known_pace(const struct program *g, const struct linear *l)
+{
+    for (int i = 0; i < g->linears; i++)
+        if (g->linear[i].pace_s > 0 && fabs(g->linear[i].work_per_byte / l->work_per_byte - 1) < 1e-12) return g->linear[i].pace_s;
+    return 0;
+}
+
+static void begin_linear(struct program *g, struct phase *ph)
+{
+    const struct swiftkv_params *p = g->p;
+    const struct linear *l = &g->linear[ph->kind];
+    const double passes = ph->rest ? 1 : l->passes;
+    const double pace = ph->rest ? 0 : known_pace(g, l);
+    struct dse_pour_spec spec = {
+        .port = g->run.port,
+        .label = "weights",
+        .bytes = (uint64_t)ceil(passes * l->weight_bytes),
+        .work_s = ph->rest ? l->rest_work_s : passes * l->work_s,
+        .hold_s = ph->begins ? l->start_s : 0,
+        .window_bytes = g->run.window_bytes,
+        .flight_bytes = g->run.flight_bytes,
+        .chunk_bytes = g->run.chunk_bytes,
+        .sample_bytes = (uint64_t)(p->sampling.stream_mib * DSE_MIB),
+        .period_s = p->dram.timing.t_refi_ns / DSE_GIGA,
+        .pace_s = pace,
+        .resource = g->run.array,
+        .work = l->op.name,
+        .id = ph->layer,
+        .actor = g->done_actor,
+    };
+    if (pace > 0) spec.sample_bytes = (spec.sample_bytes + 7) / 8;
+    const uint64_t whole = (uint64_t)ceil(l->weight_bytes); /* a later pass reads the same bytes */
+    uint64_t simulated = spec.sample_bytes > 0 && spec.sample_bytes < spec.bytes ? spec.sample_bytes : spec.bytes;
+    if (simulated > whole) spec.sample_bytes = whole;
+    spec.address = swiftkv_weights_at(&g->run, simulated < whole ? simulated : whole);
+    if (ph->begins) dse_resource_state(g->run.sim, g->run.sfu, DSE_BUSY, "normalise, deal", ph->layer);
+    ph->pour = dse_pour_new(g->run.sim, &spec);
+}
+
+/* Keys and values of the new tokens leave for the HBM; nobody waits for them. */
+static bool next_new(void *object, uint32_t arg, struct dse_segment *ret)
+{
+    struct dse_segment *s = object;
+    (void)arg;
+    if (s->bytes == 0) return false;
+    *ret = *s;
+    s->bytes = 0;
+    return true;
+}
+
+static void write_new(struct program *g, double bytes)
+{
+    if (bytes <= 0) return;
+    struct dse_segment *s = dse_sim_alloc(g->run.sim, 1, sizeof *s);
+    *s = (struct dse_segment){.bytes = (uint64_t)ceil(bytes), .write = true};
+    s->address = swiftkv_weights_at(&g->run, s->bytes);
+    struct dse_transfer t = {
+        .next = next_new, .object = s, .label = "new keys, values", .access_bytes = (double)INFINITY, .actor = g->run.ignore};
+    dse_dram_start(g->run.port, &t);
+}
+
+static double end_linear(struct program *g, const struct phase *ph)
+{
+    struct linear *l = &g->linear[ph->kind];
+    struct dse_poured r = dse_pour_result(ph->pour);
+    const double share = 1 / (l->op.repeat > 1 ? (double)g->layers : 1);
+    l->time_s += share * r.time_s;
+    l->data_s += share * r.data_s;
+    if (!ph->rest && r.pace_s > 0 && known_pace(g, l) <= 0) l->pace_s = r.pace_s;
+    dse_resource_state(g->run.sim, g->run.sfu, DSE_IDLE, NULL, -1);
+    if (!ph->ends) return 0;
+    l->time_s += share * l->tail_s;
+    write_new(g, l->new_bytes);
+    return l->tail_s;
+}
+
+/* ---- attention ------------------------------------------------------------------------------------------------------------------------------- */
+
+/* E22: the closed form of one job of a length (E6, E7), without the rotary embedding. */
+static double closed_job_s(const struct program *g, double positions)
+{
+    const struct swiftkv_params *p = g->p;
+    const struct swiftkv_cycles c = swiftkv_position_cycles(p);
+    double row = (double)p->workload.llm->head_dim * (double)p->workload.kv_bits / DSE_BITS_PER_BYTE;
+    double cycles = positions * (c.dot + c.update + c.sweeps) + ceil(positions / (double)p->block) * c.block;
+    double bytes = g->dealt.reads / g->dealt.rounds * positions * 2 * row;
+    return fmax(cycles_s(p, cycles), bytes / (p->dram.bandwidth_gbs * DSE_GIGA * p->dram.dram_efficiency));
+}
+
+static double closed_mean_s(const struct program *g)
+{
+    const int64_t n = g->p->workload.context;
+    if (g->p->workload.phase == DSE_DECODE) return closed_job_s(g, (double)n);
+    double sum = 0;
+    for (int64_t l = 1; l <= n; l++) sum += closed_job_s(g, (double)l);
+    return sum / (double)n;
+}
+
+/* Jobs of an engine that are simulated at a length: all lengths and engines share the rows. */
+static int64_t jobs_at(const struct program *g, int64_t positions)
+{
+    const struct swiftkv_jobs jobs = swiftkv_jobs(g->p);
+    const double rows = (double)g->p->sampling.rows_simulated / ((double)g->lengths.n * (double)jobs.engines);
+    if (rows <= 0) return jobs.each;
+    return (int64_t)fmin(fmax(JOBS_MIN, ceil(rows / (2 * (double)positions))), (double)jobs.each);
+}
+
+static void plan_lengths(struct program *g)
+{
+    const struct swiftkv_params *p = g->p;
+    const struct swiftkv_jobs jobs = swiftkv_jobs(p);
+    const int64_t n = p->workload.context, most = jobs.each < JOBS_MIN ? jobs.each : JOBS_MIN;
+    const int64_t longest = dse_longest(p->sampling.rows_simulated, most * jobs.engines);
+    dse_lengths_add(&g->lengths, p->workload.phase == DSE_PREFILL ? 1 : n, n, p->sampling.positions_simulated, longest, 1);
+}
+
+static void end_attention(struct program *g, const struct phase *ph)
+{
+    struct swiftkv_heads_result r = swiftkv_heads_result(ph->heads);
+    const double share = ph->length->weight / (double)g->layers;
+    g->job_s += share * (r.job_s - closed_job_s(g, (double)ph->length->positions));
+    g->ends_s += share * r.ends_s;
+    g->data_s += share * r.data_s;
+}
+
+/* ---- phases ------------------------------------------------------------------------------------------------------------------------------------ */
+
+static void begin(struct program *g)
+{
+    struct phase *ph = &g->phase[g->next];
+    if (ph->kind != ATTENTION) {
+        begin_linear(g, ph);
+        return;
+    }
+    struct swiftkv_heads_spec spec = {
+        .positions = ph->length->positions, .jobs = jobs_at(g, ph->length->positions), .actor = g->done_actor};
+    ph->heads = swiftkv_heads_new(&g->run, &spec);
+}
+
+/* A phase is done; the next begins when its results are out. */
+static void phase_done(struct dse_sim *sim, void *object, uint32_t arg)
+{
+    struct program *g = object;
+    const struct phase *ph = &g->phase[g->next++];
+    double tail_s = 0;
+    (void)arg;
+    if (ph->kind == ATTENTION)
+        end_attention(g, ph);
+    else
+        tail_s = end_linear(g, ph);
+    if (g->next < g->n) dse_sim_at(sim, dse_sim_now(sim) + dse_ps_of_s(tail_s), g->next_actor, 0);
+}
+
+static void phase_next(struct dse_sim *sim, void *object, uint32_t arg)
+{
+    (void)sim;
+    (void)arg;
+    begin(object);
+}
+
+static void add_linear(struct program *g, int which, int64_t layer)
+{
+    const struct linear *l = &g->linear[which];
+    const bool rest = l->rest_work_s > 0;
+    if (l->passes > 0) g->phase[g->n++] = (struct phase){.kind = which, .begins = true, .ends = !rest, .layer = layer};
+    if (rest)
+        g->phase[g->n++] = (struct phase){.kind = which, .rest = true, .begins = !(l->passes > 0), .ends = true, .layer = layer};
+}
+
+static void write_program(struct program *g)
+{
+    const size_t most = (size_t)g->layers * (2 * LINEARS_MAX + g->lengths.n) + 2;
+    g->phase = dse_sim_alloc(g->run.sim, most, sizeof *g->phase);
+    for (int64_t layer = 0; layer < g->layers; layer++) {
+        for (int i = 0; i < g->linears; i++) {
+            if (strcmp(g->linear[i].op.name, "lm_head") == 0) continue;
+            add_linear(g, i, layer);
+            if (i == 0) g->phase[g->n++] = (struct phase){.kind = ATTENTION, .layer = layer, .length = g->lengths.at};
+        }
+    }
+    for (int i = 0; i < g->linears; i++)
+        if (strcmp(g->linear[i].op.name, "lm_head") == 0) add_linear(g, i, -1);
+    for (int64_t layer = 0; layer < g->layers; layer++)
+        for (size_t i = 1; i < g->lengths.n; i++)
+            g->phase[g->n++] = (struct phase){.kind = ATTENTION, .layer = layer, .length = &g->lengths.at[i]};
+}
+
+/* ---- the step ------------------------------------------------------------------------------------------------------------------------------------- */
+
+/* Who limits: the HBM if the arrays had to wait for it, but for the first bytes. */
+static bool hbm_limits(double time_s, double data_s)
+{
+    return data_s > time_s / 100;
+}
+
+static void set_step(const struct program *g, struct swiftkv_step *s)
+{
+    const double peak = g->p->dram.bandwidth_gbs * DSE_GIGA, layers = (double)g->p->workload.llm->layers;
+    *s = g->closed;
+    s->linear_s = s->compute_bound_s = s->dram_bound_s = 0;
+    for (int i = 0; i < g->linears; i++) {
+        const struct linear *l = &g->linear[i];
+        struct swiftkv_op *o = &s->op[l->place];
+        o->time_s = (double)l->op.repeat * l->time_s;
+        bool hbm = hbm_limits(l->time_s, l->data_s);
+        o->dram_s = hbm ? o->time_s : o->bytes / peak;
+        s->linear_s += o->time_s;
+        *(hbm ? &s->dram_bound_s : &s->compute_bound_s) += o->time_s;
+    }
+    struct swiftkv_attention *a = &s->attention;
+    const double jobs = (double)swiftkv_jobs(g->p).each;
+    const double layer_s = jobs * (g->job_s + closed_mean_s(g)) + g->ends_s;
+    a->stream_s = layers * layer_s - a->rope_s;
+    a->time_s = a->stream_s + a->rope_s + a->overhead_s;
+    bool hbm = hbm_limits(layer_s, g->data_s);
+    a->compute_s = hbm ? fmin(a->compute_s, a->stream_s) : a->stream_s;
+    a->dram_s = hbm ? a->stream_s : a->bytes / peak;
+    *(hbm ? &s->dram_bound_s : &s->compute_bound_s) += a->stream_s;
+    s->time_s = s->linear_s + a->time_s;
+}
+
+static void init(struct program *g, struct dse_sim *sim, const struct swiftkv_params *p)
+{
+    struct dse_oplist list;
+    struct swiftkv_run *r = &g->run;
+    dse_sim_seed(sim, (uint64_t)p->events.seed);
+    g->p = p;
+    *r = (struct swiftkv_run){.sim = sim, .p = p, .port = dse_dram_open(sim, &p->dram)};
+    r->window_bytes = (uint64_t)((double)p->processors * p->kv_memory_kib * DSE_KIB);
+    r->chunk_bytes = (uint64_t)(p->dram.channels * p->dram.timing.interleave_bytes);
+    const uint64_t burst = (uint64_t)p->dram.burst_bytes, quarter = r->window_bytes / 4 / burst * burst;
+    if (r->chunk_bytes > quarter) r->chunk_bytes = quarter > burst ? quarter : burst;
+    r->flight_bytes = dse_feed_flight(&p->dram, (uint64_t)p->dram.channels);
+    r->array = dse_resource(sim, "SwiftKV", "MAC arrays");
+    r->sfu = dse_resource(sim, "SwiftKV", "SFU, dispatcher");
+    r->ignore = dse_sim_actor(sim, ignore, NULL);
+    g->done_actor = dse_sim_actor(sim, phase_done, g);
+    g->next_actor = dse_sim_actor(sim, phase_next, g);
+    swiftkv_step_init(&g->closed, p);
+    swiftkv_deal(p, &g->dealt);
+    dse_workload_expand(&p->workload, &list);
+    for (int i = 0; i < list.n; i++) {
+        const struct dse_op *op = &list.op[i];
+        if (op->kind != DSE_OP_LINEAR) continue;
+        for (int place = 0; place < g->closed.n_ops; place++)
+            if (strcmp(g->closed.op[place].name, op->name) == 0) set_linear(g, op, place);
+    }
+    g->layers = p->events.layers_simulated > 0 ? p->events.layers_simulated : p->workload.llm->layers;
+    if (g->layers > p->workload.llm->layers) g->layers = p->workload.llm->layers;
+    plan_lengths(g);
+}
+
+bool swiftkv_simulate(const void *params, struct dse_sim *sim, void *metrics, struct dse_breakdown *breakdown)
+{
+    const struct swiftkv_params *p = params;
+    const char *why = dse_dram_port_check(&p->dram);
+    if (why) {
+        dse_sim_refuse(sim, why);
+        return false;
+    }
+    struct program *g = dse_sim_alloc(sim, 1, sizeof *g);
+    init(g, sim, p);
+    write_program(g);
+    begin(g);
+    if (!dse_sim_run(sim)) return false;
+    if (g->next < g->n) {
+        dse_sim_fail(sim, "swiftkv: the phases did not come to their end");
+        return false;
+    }
+    struct swiftkv_step seen;
+    set_step(g, &seen);
+    swiftkv_report(p, &seen, metrics, breakdown);
+    const double peak = p->dram.bandwidth_gbs * DSE_GIGA;
+    for (int i = 0; i < g->linears; i++)
+        if (g->linear[i].pace_s > 0) {
+            dse_sim_note(sim, "weight_stream_share", "", 1 / (peak * g->linear[i].pace_s));
+            break;
+        }
+    struct dse_dram_stats moved = dse_dram_stats(g->run.port, NULL);
+    dse_sim_note(sim, "dram_simulated_mib", "MiB", (double)(moved.read_bytes + moved.written_bytes) / DSE_MIB);
+    dse_sim_note(sim, "attention_job", "us", (g->job_s + closed_mean_s(g)) * DSE_US_PER_S);
+    return true;
+}

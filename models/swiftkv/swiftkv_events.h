@@ -1,0 +1,55 @@
+/* SwiftKV at event level, inside. README.md, "Event level", says what is simulated and how; comments name its equations (E16..).
+ *
+ * A step is a program of phases: linear layers (dse/feed.h's pours) and the attention of a layer (swiftkv_heads.c), each of which starts when the one
+ * before is done. swiftkv_events.c runs the program and makes a struct swiftkv_step of what it saw.
+ */
+#ifndef SWIFTKV_EVENTS_H
+#define SWIFTKV_EVENTS_H
+
+#include "swiftkv.h"
+
+#include <dse/feed.h>
+
+/* What a phase needs of the run. */
+struct swiftkv_run {
+    struct dse_sim *sim;
+    const struct swiftkv_params *p;
+    struct dse_dram_port *port;
+    uint64_t chunk_bytes, window_bytes,
+        flight_bytes;    /* of a request; of the KV-weight memories of all processors; of what is on its way */
+    uint32_t array, sfu; /* resources */
+    uint64_t weights_at, weights_room;
+    uint64_t cache_at, cache_room;
+    uint32_t ignore; /* an actor that does nothing */
+};
+/* An address with room for so many bytes, which are the same ones at every call: phases come one after another. */
+uint64_t swiftkv_weights_at(struct swiftkv_run *run, uint64_t bytes);
+uint64_t swiftkv_cache_at(struct swiftkv_run *run, uint64_t bytes);
+
+/* Picoseconds from now until `cycles` after the clock edge that is not before now. */
+dse_ps swiftkv_cycles_on(const struct swiftkv_run *run, double cycles);
+
+/* ---- attention of a layer: swiftkv_heads.c ----------------------------------------------------------------------------------------- */
+
+/* A job is one head on one processor, for one query; with a shared fetch, of the processors of a group, which all do the same. */
+struct swiftkv_jobs {
+    int64_t engines; /* processors, or groups of them with a fetch of their own, that work side by side */
+    int64_t each;    /* jobs of an engine in a layer, one after another */
+};
+struct swiftkv_jobs swiftkv_jobs(const struct swiftkv_params *p);
+
+struct swiftkv_heads;
+struct swiftkv_heads_spec {
+    int64_t positions;         /* of a job */
+    int64_t jobs;              /* simulated, of each engine */
+    uint32_t actor, actor_arg; /* called when the last result of the last engine is there */
+};
+struct swiftkv_heads_result {
+    double job_s, ends_s; /* a layer takes each * job_s + ends_s */
+    double data_s;        /* of a layer: an engine waited for keys and values, mean over the engines */
+    double job_bytes;     /* of one engine */
+};
+struct swiftkv_heads *swiftkv_heads_new(struct swiftkv_run *run, const struct swiftkv_heads_spec *spec);
+struct swiftkv_heads_result swiftkv_heads_result(const struct swiftkv_heads *h);
+
+#endif

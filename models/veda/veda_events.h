@@ -1,0 +1,165 @@
+/* VEDA at event level, inside. README.md, "Event level", says what is simulated and how; comments name its equations (E17..).
+ *
+ * A step is a program of phases: linear layers (veda_layers.c) and the attention of a layer (veda_heads.c), each of which starts when the one before
+ * is done and calls an actor when it is. veda_events.c runs the program and makes a struct veda_step of what it saw.
+ *
+ * Times inside the chip are cycles since the phase began, doubles: an adder tree that reads V by columns takes fractions of a cycle in the mean.
+ */
+#ifndef VEDA_EVENTS_H
+#define VEDA_EVENTS_H
+
+#include "veda.h"
+
+#include <dse/feed.h>
+
+/* Parts of the DRAM. Phases that are simulated one after another use the same bytes: what is simulated is a small part of what there is. */
+enum veda_region { VEDA_WEIGHTS, VEDA_INPUTS, VEDA_KEYS, VEDA_VALUES, VEDA_COUNTS_KEPT, VEDA_REST, VEDA_REGIONS };
+struct veda_regions {
+    uint64_t address[VEDA_REGIONS], bytes[VEDA_REGIONS];
+};
+
+/* What a phase needs of the run. */
+struct veda_run {
+    struct dse_sim *sim;
+    const struct veda_params *p;
+    struct dse_dram_port *port;
+    uint64_t chunk_bytes, window_bytes, flight_bytes; /* of a request; of the FIFO between DRAM and array; of what is on its way */
+    uint32_t array, reduction, normalisation, voting; /* resources */
+    uint32_t ignore;                                  /* an actor that does nothing: for writes that nobody waits for */
+    struct veda_regions *regions;
+};
+/* The address of a region with room for so many bytes. */
+uint64_t veda_region(const struct veda_run *run, enum veda_region which, double bytes);
+/* Move bytes that nobody waits for one by one; the actor is called when all have. */
+void veda_move(const struct veda_run *run, uint64_t address, double bytes, bool write, const char *label, uint32_t actor,
+               uint32_t arg);
+
+/* ---- a linear layer: veda_layers.c ------------------------------------------------------------------------------------------- */
+
+/* E19: cycles from the last input of a product to its result. */
+double veda_tree_depth(const struct veda_params *p);
+
+struct veda_layer;
+struct veda_layer_spec {
+    const char *name;
+    const struct veda_linear_shape *shape;
+    double work_s;             /* the array's, for all rows of one instance */
+    double pace_s;             /* known seconds a byte of weights, for one row; 0: none yet */
+    int64_t id;                /* for the timeline: the layer */
+    uint32_t actor, actor_arg; /* called when the last result is there */
+};
+/* Of one instance. */
+struct veda_layer_result {
+    double time_s, norm_s; /* norm_s of it, the array waited for a norm and nothing else */
+    double data_s;         /* of it, the array waited for the DRAM */
+    double pace_s;         /* seconds a byte of weights, one row; 0: not measured */
+};
+/* The spec is copied. */
+struct veda_layer *veda_layer_new(const struct veda_run *run, const struct veda_layer_spec *spec);
+struct veda_layer_result veda_layer_result(const struct veda_layer *l);
+
+/* ---- attention of a layer: veda_heads.c, veda_serial.c ------------------------------------------------------------------------ */
+
+/* What is added up over a unit of attention: seconds, then bytes. */
+enum veda_count {
+    VEDA_SCORES_S,  /* q K^T: the array works, or waits for keys, special functions or votes */
+    VEDA_SOFTMAX_S, /* softmax as a stage */
+    VEDA_VALUES_S,
+    VEDA_DRAIN_S, /* for the first weights of a head; those four add up to the time */
+    VEDA_SFU_WAIT_S,
+    VEDA_VOTE_WAIT_S, /* of the first and the third: array and DRAM wait */
+    VEDA_SCORES_WORK_S,
+    VEDA_VALUES_WORK_S,
+    VEDA_SCORES_DATA_S,
+    VEDA_VALUES_DATA_S, /* of the first and the third: the array waited for the DRAM */
+    VEDA_SCORES_BYTES,
+    VEDA_VALUES_BYTES, /* keys, values, and scores and vectors that the buffer has no room for; without votes */
+    VEDA_KV_BYTES,
+    VEDA_VOTE_BYTES,
+    VEDA_COUNTS
+};
+struct veda_tally {
+    double at[VEDA_COUNTS];
+};
+
+struct veda_heads;
+struct veda_heads_spec {
+    const struct veda_point *pt;
+    int64_t length;            /* positions that a query meets */
+    int64_t simulated;         /* units */
+    int64_t layer;             /* of the draws */
+    uint32_t actor, actor_arg; /* called when the last result is there; vote counts may still be on their way */
+};
+struct veda_heads_result {
+    struct veda_tally unit, ends;            /* of a unit in the steady state; a layer is units * unit + ends */
+    double score_peak, norm_peak, vote_peak; /* most that the FIFOs held: scores, weights, scores */
+};
+struct veda_heads *veda_heads_new(const struct veda_run *run, const struct veda_heads_spec *spec);
+struct veda_heads_result veda_heads_result(const struct veda_heads *h);
+
+/* Do the query heads of a group use a row together (E8)? */
+bool veda_group_shares(const struct veda_point *pt);
+/* Units of attention in a layer on one device. */
+double veda_units(const struct veda_point *pt);
+
+/* ---- the element-serial units: veda_serial.c -------------------------------------------------------------------------------------- */
+
+/* Results on their way through a pipeline: how many come out when. */
+struct veda_pipe {
+    double *when;
+    int64_t *n;
+    uint32_t size, first, count;
+};
+void veda_pipe_init(struct veda_pipe *p, struct dse_sim *sim, double latency);
+void veda_pipe_put(struct veda_pipe *p, double when, int64_t n);
+/* What has come out by `now`. */
+int64_t veda_pipe_take(struct veda_pipe *p, double now);
+/* When the next comes out; infinite: nothing inside. */
+double veda_pipe_next(const struct veda_pipe *p);
+
+/* Special functions: E20, E21. Elements are scores of all heads of a unit, in the order of the array. */
+struct veda_softmax_unit {
+    bool serial;                             /* else the array waits for a stage, and nothing here moves */
+    int64_t units, elements, tile, rescales; /* of the phase; of a unit; of a tile; exponentials that a tile costs besides */
+    int64_t exps, divs;
+    double exp_latency, norm_latency, sum_latency;
+
+    int64_t fifo_capacity, reserved, stored,
+        reduced; /* scores issued by the array, come to the FIFO, and taken out of it: all units */
+    int64_t reduce_unit, reduce_at, rescale_left;
+    double *ready; /* of each unit: its sum is known */
+    struct veda_pipe tree, norm;
+    int64_t norm_capacity, norm_unit, norm_at, inside, waiting; /* weights in the pipe; waiting for the array */
+    int64_t fetched;        /* units whose scores are back from the DRAM; all, when they never leave */
+    double last;            /* the last cycle it worked in */
+    bool reducing, norming; /* in that cycle */
+    int64_t score_peak, norm_peak;
+};
+/* What comes out of tree and pipe by now. */
+void veda_softmax_deliver(struct veda_softmax_unit *u, double now);
+/* One cycle of work, after what has come out was delivered. What the array is at comes first: s V, weights; q K^T, scores. */
+void veda_softmax_tick(struct veda_softmax_unit *u, double now, bool values);
+/* When there is something to do next; infinite: not before something else happens. */
+double veda_softmax_next(const struct veda_softmax_unit *u, double now);
+
+/* The voting engine: E22. */
+struct veda_vote_unit {
+    bool counts, drains;     /* takes scores; takes them out of the FIFO again, beside the next head's q K^T */
+    int64_t lanes, elements; /* scores a cycle; of a unit */
+    double latency;          /* to the threshold */
+    int64_t capacity;        /* scores of all heads of a group */
+    int64_t taken, drained;  /* scores, all units */
+    int64_t loaded;          /* units whose counts are there */
+    double *ready;           /* of each unit: its threshold is known */
+    double port_free;
+    bool draining;
+    int64_t peak;
+};
+/* Can it take n scores of a unit from now on? It has one port: takes scores, or drains. */
+bool veda_vote_room(const struct veda_vote_unit *u, int64_t unit, int64_t n, double now);
+void veda_vote_take(struct veda_vote_unit *u, int64_t n, double start);
+/* One cycle of draining, if nothing else has the port. */
+void veda_vote_tick(struct veda_vote_unit *u, double now);
+double veda_vote_next(const struct veda_vote_unit *u, double now);
+
+#endif

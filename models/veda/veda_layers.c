@@ -1,0 +1,310 @@
+/* A linear layer of VEDA at event level: E17 (one row of inputs: a stream of weights through the array), E18 (several: tile by tile). */
+#include "veda_events.h"
+#include "veda_math.h"
+
+#include <dse/units.h>
+
+#include <math.h>
+
+enum { PASSES_MIN = 8, TILES_MIN = 3 }; /* simulated at least */
+
+/* E18: weights of several rows. Of each tile the first pass takes the weights as they come, the last gives their place back; what is between
+ * needs the inputs of its row, which come through the DRAM or are on chip. */
+struct tiles {
+    struct dse_feed *weights, *inputs; /* inputs NULL: on chip */
+    uint64_t tile_bytes, input_bytes, weights_at, inputs_at;
+    int64_t tiles, passes; /* simulated */
+    double tiles_all, passes_all, pass_s;
+
+    int64_t tile, pass;
+    uint64_t taken;        /* bytes of the tile, in this pass */
+    double free_s, data_s; /* when the array is through with what it has taken; it waited for weights or inputs */
+    double held_s;         /* when the first weights were there and the norm was not; 0: not so */
+    bool starved;
+    double middle_from_s, middle_s; /* when half of the middle passes were over; a middle pass in the steady state */
+    double first_end_s, last_end_s; /* ends of the tiles between which the steady state is measured */
+};
+
+struct veda_layer {
+    const struct veda_run *run;
+    struct veda_layer_spec spec;
+    struct veda_linear_shape shape;
+    double norm_s; /* of all rows */
+    double hold_s; /* before the first input is normalised */
+    dse_ps start;
+    uint32_t actor;
+    struct dse_pour *pour; /* one row; else */
+    struct tiles t;
+};
+
+double veda_tree_depth(const struct veda_params *p)
+{
+    if (p->dataflow == VEDA_ADDER_TREE) return 1 + ceil(log2((double)p->tree_width));
+    return 1 + ceil(log2((double)p->pe_columns)) + ceil(log2((double)p->pe_rows)) + ceil(log2((double)p->pe_copies));
+}
+
+static double cycles_s(const struct veda_layer *l, double cycles)
+{
+    return cycles / (l->run->p->clock_ghz * DSE_GIGA);
+}
+
+/* From the last weight to the last result. */
+static double depth_s(const struct veda_layer *l)
+{
+    bool tree = !l->shape.outer || l->run->p->dataflow == VEDA_ADDER_TREE;
+    return cycles_s(l, tree ? veda_tree_depth(l->run->p) : 1);
+}
+
+static void write_out(const struct veda_layer *l, double bytes, const char *label)
+{
+    if (bytes <= 0) return;
+    veda_move(l->run, veda_region(l->run, VEDA_REST, bytes), bytes, true, label, l->run->ignore, 0);
+}
+
+static void finish(struct veda_layer *l)
+{
+    struct dse_sim *sim = l->run->sim;
+    dse_sim_at(sim, dse_sim_now(sim) + dse_ps_of_s(depth_s(l)), l->spec.actor, l->spec.actor_arg);
+}
+
+/* ---- one row ------------------------------------------------------------------------------------------------------------------- */
+
+static void poured(struct dse_sim *sim, void *object, uint32_t arg)
+{
+    struct veda_layer *l = object;
+    (void)sim;
+    (void)arg;
+    write_out(l, l->shape.new_bytes, "new keys and values");
+    finish(l);
+}
+
+static void pour(struct veda_layer *l)
+{
+    const struct veda_params *p = l->run->p;
+    struct veda_array array;
+    veda_array_init(&array, p);
+    bool single_pass = l->shape.outer && !array.tree && veda_lay_out(&array, l->shape.n).cycles == 1;
+    bool serial = l->shape.norm && p->softmax == VEDA_ELEMENT_SERIAL;
+    struct dse_pour_spec spec = {
+        .port = l->run->port,
+        .label = "weights",
+        .bytes = (uint64_t)veda_ceil(l->shape.weight_bytes),
+        .work_s = l->spec.work_s,
+        .hold_s = l->hold_s,
+        .gate_s = serial && single_pass ? l->norm_s : 0,
+        .window_bytes = l->run->window_bytes,
+        .flight_bytes = l->run->flight_bytes,
+        .chunk_bytes = l->run->chunk_bytes,
+        .sample_bytes = (uint64_t)(p->sampling.stream_mib * DSE_MIB),
+        .period_s = p->dram.timing.t_refi_ns / DSE_GIGA,
+        .pace_s = l->spec.pace_s,
+        .resource = l->run->array,
+        .work = l->spec.name,
+        .id = l->spec.id,
+        .actor = l->actor,
+    };
+    if (spec.pace_s > 0) spec.sample_bytes = (spec.sample_bytes + 7) / 8;
+    uint64_t simulated = spec.sample_bytes > 0 && spec.sample_bytes < spec.bytes ? spec.sample_bytes : spec.bytes;
+    spec.address = veda_region(l->run, VEDA_WEIGHTS, (double)simulated);
+    l->pour = dse_pour_new(l->run->sim, &spec);
+}
+
+/* ---- several rows ------------------------------------------------------------------------------------------------------------------ */
+
+static bool next_tile(void *object, uint64_t index, struct dse_feed_stream *ret)
+{
+    const struct veda_layer *l = object;
+    if ((int64_t)index >= l->t.tiles) return false;
+    *ret = (struct dse_feed_stream){.bytes = l->t.tile_bytes, .label = "weights"};
+    ret->address = l->t.weights_at + index * l->t.tile_bytes;
+    return true;
+}
+
+static bool next_input(void *object, uint64_t index, struct dse_feed_stream *ret)
+{
+    const struct veda_layer *l = object;
+    if ((int64_t)index >= l->t.tiles * l->t.passes) return false;
+    *ret = (struct dse_feed_stream){.bytes = l->t.input_bytes, .label = "activations"};
+    ret->address = l->t.inputs_at + index % (uint64_t)l->t.passes * l->t.input_bytes;
+    return true;
+}
+
+enum { TAKE, DONE };
+
+/* What the array takes next: a chunk, or a whole middle pass, or all of them at once when nothing can hold them up. Bytes of the tile. */
+static uint64_t piece(const struct veda_layer *l, double *ret_s)
+{
+    const struct tiles *t = &l->t;
+    bool middle = t->pass > 0 && t->pass < t->passes - 1;
+    uint64_t rest = t->tile_bytes - t->taken, bytes = !middle && l->run->chunk_bytes < rest ? l->run->chunk_bytes : rest;
+    double passes = middle && !t->inputs ? (double)(t->passes - 2) : 1;
+    *ret_s = passes * t->pass_s * (double)bytes / (double)t->tile_bytes;
+    return bytes;
+}
+
+static void take(struct veda_layer *l)
+{
+    struct tiles *t = &l->t;
+    double seconds, now = dse_s_of_ps(dse_sim_now(l->run->sim) - l->start);
+    uint64_t bytes = piece(l, &seconds);
+    bool weights = dse_feed_arrived(t->weights) >= t->taken + bytes;
+    bool input = !t->inputs || dse_feed_arrived(t->inputs) >= t->input_bytes;
+    if (!weights || !input || now < l->hold_s) {
+        t->starved = true;
+        dse_resource_state(l->run->sim, l->run->array, DSE_STALL_INPUT, !weights ? "weights" : "inputs", l->spec.id);
+        if (!weights)
+            dse_feed_when(t->weights, l->actor, TAKE);
+        else if (!input)
+            dse_feed_when(t->inputs, l->actor, TAKE);
+        else
+            dse_sim_at(l->run->sim, l->start + dse_ps_of_s(l->hold_s) + 1, l->actor, TAKE);
+        if (weights && input) t->held_s = now;
+        return;
+    }
+    dse_resource_state(l->run->sim, l->run->array, DSE_BUSY, l->spec.name, l->spec.id);
+    double begin_s = t->starved ? veda_max(now, t->free_s) : t->free_s;
+    t->data_s += begin_s - t->free_s;
+    t->free_s = begin_s + seconds;
+    t->starved = false;
+    t->taken += bytes;
+    dse_sim_at(l->run->sim, l->start + dse_ps_of_s(t->free_s), l->actor, DONE);
+}
+
+static void end_of_tile(struct veda_layer *l)
+{
+    struct tiles *t = &l->t;
+    double share = (double)t->passes / t->tiles_all;
+    write_out(l, share * l->shape.write_bytes, "activations");
+    write_out(l, share / t->passes_all * l->shape.new_bytes, "new keys and values");
+    if (t->tile == (t->tiles > TILES_MIN - 1 ? 1 : 0)) t->first_end_s = t->free_s;
+    t->last_end_s = t->free_s;
+    t->pass = 0;
+    t->tile++;
+    dse_feed_next(t->weights);
+}
+
+/* A pass over the tile is over, or all of the middle. */
+static void end_of_pass(struct veda_layer *l)
+{
+    struct tiles *t = &l->t;
+    int64_t before = t->pass;
+    t->taken = 0;
+    t->pass = before > 0 && !t->inputs && before < t->passes - 1 ? t->passes - 1 : before + 1;
+    if (t->inputs) dse_feed_next(t->inputs);
+    if (before == t->passes / 2) t->middle_from_s = t->free_s;
+    if (t->pass == t->passes - 1 && t->inputs && before > t->passes / 2)
+        t->middle_s = (t->free_s - t->middle_from_s) / (double)(before - t->passes / 2);
+    if (t->pass == t->passes) end_of_tile(l);
+}
+
+static void step(struct dse_sim *sim, void *object, uint32_t arg)
+{
+    struct veda_layer *l = object;
+    struct tiles *t = &l->t;
+    (void)sim;
+    if (arg == DONE) {
+        if (t->pass == t->passes - 1) dse_feed_give_back(t->weights, t->taken);
+        if (t->taken == t->tile_bytes) end_of_pass(l);
+        if (t->tile == t->tiles) {
+            dse_resource_state(l->run->sim, l->run->array, DSE_IDLE, NULL, -1);
+            finish(l);
+            return;
+        }
+    }
+    take(l);
+}
+
+/* How much of the layer is simulated. Middle passes that wait for inputs are all alike once the buffer is full of the next tile's weights. */
+static void set_sample(struct veda_layer *l)
+{
+    const struct veda_params *p = l->run->p;
+    struct tiles *t = &l->t;
+    t->tiles_all = l->shape.tiles;
+    t->passes_all = l->shape.rows;
+    t->pass_s = l->spec.work_s / (t->tiles_all * t->passes_all);
+    t->tile_bytes = (uint64_t)veda_ceil(l->shape.weight_bytes / t->tiles_all);
+    t->input_bytes = (uint64_t)l->shape.read_bytes;
+    double bandwidth = p->dram.bandwidth_gbs * DSE_GIGA, fill_s = (double)l->run->window_bytes / bandwidth;
+    double passes = 2 * (PASSES_MIN + veda_ceil(fill_s / veda_max(t->pass_s, l->shape.read_bytes / bandwidth)));
+    t->passes = (int64_t)(t->input_bytes > 0 ? veda_min(passes, t->passes_all) : t->passes_all);
+    double sample = p->sampling.stream_mib * DSE_MIB, each = (double)t->tile_bytes + (double)t->passes * l->shape.read_bytes;
+    t->tiles = (int64_t)t->tiles_all;
+    if (sample > 0) t->tiles = (int64_t)veda_min(veda_max(TILES_MIN, veda_floor(sample / each)), t->tiles_all);
+    t->middle_s = t->pass_s;
+}
+
+static void tile_by_tile(struct veda_layer *l)
+{
+    const struct veda_run *run = l->run;
+    set_sample(l);
+    struct tiles *t = &l->t;
+    const bool ideal = dse_sim_ideal(run->sim, DSE_IDEAL_FIFOS);
+    t->weights_at = veda_region(run, VEDA_WEIGHTS, (double)t->tiles * (double)t->tile_bytes);
+    struct dse_feed_spec feed = {
+        .port = run->port, .flight_bytes = run->flight_bytes, .chunk_bytes = run->chunk_bytes, .stream = next_tile, .object = l};
+    feed.window_bytes = ideal ? 3 * t->tile_bytes : (uint64_t)(run->p->buffer_kib * DSE_KIB / 2) + run->window_bytes;
+    t->weights = dse_feed_new(run->sim, &feed);
+    if (t->input_bytes > 0) {
+        t->inputs_at = veda_region(run, VEDA_INPUTS, (double)t->passes * (double)t->input_bytes);
+        feed.window_bytes = ideal ? (uint64_t)t->passes * t->input_bytes : run->window_bytes;
+        if (feed.window_bytes < 2 * t->input_bytes) feed.window_bytes = 2 * t->input_bytes; /* in the buffer's other half */
+        feed.stream = next_input;
+        t->inputs = dse_feed_new(run->sim, &feed);
+    }
+    dse_sim_at(run->sim, l->start, l->actor, TAKE);
+}
+
+static struct veda_layer_result tiled_result(const struct veda_layer *l)
+{
+    const struct tiles *t = &l->t;
+    struct veda_layer_result r = {.time_s = t->last_end_s};
+    double passes = t->passes_all - (double)t->passes, tiles = t->tiles_all - (double)t->tiles;
+    double between = (double)t->tiles - (t->tiles > TILES_MIN - 1 ? 2 : 1);
+    double tile_s = between > 0 ? (t->last_end_s - t->first_end_s) / between : t->last_end_s;
+    r.time_s += t->tiles_all * passes * t->middle_s + tiles * tile_s;
+    if (t->held_s > 0) r.norm_s = l->hold_s - t->held_s;
+    r.data_s = (t->data_s - r.norm_s) * t->tiles_all / (double)t->tiles + t->tiles_all * passes * (t->middle_s - t->pass_s);
+    double whole_s =
+        l->hold_s + (l->run->p->softmax == VEDA_STAGE ? 0 : l->norm_s); /* the norms of all rows, one after the other */
+    if (whole_s > r.time_s) {
+        r.norm_s += whole_s - r.time_s;
+        r.time_s = whole_s;
+    }
+    return r;
+}
+
+/* ---- the layer ----------------------------------------------------------------------------------------------------------------------- */
+
+struct veda_layer *veda_layer_new(const struct veda_run *run, const struct veda_layer_spec *spec)
+{
+    const struct veda_params *p = run->p;
+    struct veda_layer *l = dse_sim_alloc(run->sim, 1, sizeof *l);
+    l->run = run;
+    l->spec = *spec;
+    l->shape = *spec->shape;
+    l->start = dse_sim_now(run->sim);
+    if (l->shape.norm) {
+        l->norm_s = cycles_s(l, l->shape.rows * l->shape.k / (double)p->sfu_div);
+        l->hold_s = cycles_s(l, 2 * (double)p->sfu_div_cycles); /* square root, division */
+        if (p->softmax == VEDA_STAGE) l->hold_s += l->norm_s;
+    }
+    l->actor = dse_sim_actor(run->sim, l->shape.rows > 1 ? step : poured, l);
+    if (l->shape.rows > 1)
+        tile_by_tile(l);
+    else
+        pour(l);
+    return l;
+}
+
+struct veda_layer_result veda_layer_result(const struct veda_layer *l)
+{
+    struct veda_layer_result r;
+    if (l->pour) {
+        struct dse_poured d = dse_pour_result(l->pour);
+        r = (struct veda_layer_result){.time_s = d.time_s, .norm_s = d.other_s, .data_s = d.data_s, .pace_s = d.pace_s};
+    } else {
+        r = tiled_result(l);
+    }
+    r.time_s += depth_s(l);
+    return r;
+}

@@ -1,0 +1,332 @@
+#include "analysis/agree.h"
+
+#include "base/xalloc.h"
+#include "space/point.h"
+#include "space/space_internal.h"
+
+#include <dse/workload.h>
+#include <gsl/gsl_rng.h>
+#include <gsl/gsl_sort.h>
+#include <gsl/gsl_statistics_double.h>
+#include <math.h>
+#include <omp.h>
+#include <stdlib.h>
+#include <string.h>
+
+_Static_assert(DSE_IDEAL_SYNC == 1 << (AGREE_CAUSES - 1), "a cause for each ideal");
+
+/* ---- settings ------------------------------------------------------------------------------------------------------------------ */
+
+/* Assignments of one point: the caller's, then those drawn. */
+struct settings {
+    const char **list;
+    size_t n, given; /* the first `given` are the caller's */
+};
+
+static void settings_drop(struct settings *s)
+{
+    for (size_t i = s->given; i < s->n; i++) free((char *)(uintptr_t)s->list[i]);
+    s->n = s->given;
+}
+
+static void settings_add(struct settings *s, char *assignment)
+{
+    s->list[s->n++] = assignment; /* there is room for all parameters */
+}
+
+/* As the user would type it; a value with a space or a quote never occurs. The caller frees it. */
+static char *settings_text(const struct settings *s)
+{
+    struct text t;
+    text_init(&t);
+    for (size_t i = 0; i < s->n; i++) text_addf(&t, "%s--set %s", i ? " " : "", s->list[i]);
+    return text_detach(&t);
+}
+
+/* ---- drawing ------------------------------------------------------------------------------------------------------------------- */
+
+struct drawing {
+    const struct model *model;
+    const struct catalog *catalog;
+    gsl_rng *rng;
+    struct settings settings;
+    uint64_t number; /* of the point, from 1 */
+};
+
+static bool is_calibrated(const struct binding *b, const char *name)
+{
+    size_t n;
+    const struct calibrated *c = binding_calibrated(b, &n);
+    for (size_t i = 0; i < n; i++)
+        if (strcmp(c[i].name, name) == 0) return true;
+    return false;
+}
+
+/* Does a catalog entry, of a kind that the model refers to, set the parameter? */
+static bool is_of_an_entry(const struct drawing *d, const struct field *f)
+{
+    const struct schema *params = &d->model->params;
+    for (size_t i = 0; i < params->n; i++)
+        if (params->fields[i].type == DSE_TYPE_REF && schema_find(catalog_fields(d->catalog, params->fields[i].kind), f->name))
+            return true;
+    return false;
+}
+
+static bool is_given(const struct binding *b, const struct field *f)
+{
+    const struct schema *params = &b->model->params;
+    const struct field *other = f->excludes ? schema_find(params, f->excludes) : NULL;
+    return b->given[schema_index(params, f)].is_given || (other && b->given[schema_index(params, other)].is_given);
+}
+
+static void draw_name(struct drawing *d, const struct field *f)
+{
+    size_t n = 0;
+    if (f->type == DSE_TYPE_REF) {
+        while (catalog_at(d->catalog, f->kind, n)) n++;
+        settings_add(&d->settings,
+                     xasprintf("%s=%s", f->name, catalog_at(d->catalog, f->kind, gsl_rng_uniform_int(d->rng, n))->name));
+    } else {
+        while (f->choices[n]) n++;
+        settings_add(&d->settings, xasprintf("%s=%s", f->name, f->choices[gsl_rng_uniform_int(d->rng, n)]));
+    }
+}
+
+/* Three digits, as one would type it. */
+static double rounded(double v)
+{
+    char buf[TEXT_NUMBER_MAX];
+    snprintf(buf, sizeof buf, "%.3g", v);
+    double r = v;
+    text_parse_f64(buf, &r);
+    return r;
+}
+
+static double log_uniform(gsl_rng *rng, double lo, double hi)
+{
+    return exp(log(lo) + gsl_rng_uniform(rng) * log(hi / lo));
+}
+
+static bool is_context(const struct field *f)
+{
+    return strcmp(f->name, "context") == 0;
+}
+
+/* From the shortest to the longest that the LLM was made for. */
+static double draw_context(const struct drawing *d, const struct field *f, const void *params)
+{
+    const struct field *llm = schema_find(&d->model->params, "llm");
+    double hi = llm && llm->type == DSE_TYPE_REF
+                    ? (double)((const struct dse_llm *)(const void *)field_get(llm, params).ref)->max_context
+                    : f->max;
+    return log_uniform(d->rng, fmax(f->min, AGREE_CONTEXT_MIN), fmax(fmin(f->max, hi), AGREE_CONTEXT_MIN + 1));
+}
+
+static void draw_number(struct drawing *d, const struct field *f, const void *params)
+{
+    char buf[TEXT_NUMBER_MAX];
+    double v = field_number(f, params);
+    if (is_context(f))
+        v = draw_context(d, f, params);
+    else
+        v *= log_uniform(d->rng, 1 / AGREE_FACTOR, AGREE_FACTOR);
+    v = rounded(v);
+    if (f->type == DSE_TYPE_I64) v = round(v);
+    v = fmin(fmax(v, f->min), f->max);
+    settings_add(&d->settings, xasprintf("%s=%s", f->name, text_number(buf, v)));
+}
+
+static bool is_event_parameter(const char *name)
+{
+    for (const struct dse_param *p = dse_events_params; p->type != DSE_TYPE_END; p++)
+        if (strcmp(p->name, name) == 0) return true;
+    return false;
+}
+
+/* Half of the names and choices; draw_numbers, half of the numbers around what those make of the defaults, and always the context. */
+static void draw_names(struct drawing *d, const struct binding *b)
+{
+    for (size_t i = 0; i < d->model->params.n; i++) {
+        const struct field *f = &d->model->params.fields[i];
+        if ((f->type == DSE_TYPE_REF || f->type == DSE_TYPE_ENUM) && !is_given(b, f) && gsl_rng_uniform(d->rng) < 0.5)
+            draw_name(d, f);
+    }
+}
+
+static void draw_numbers(struct drawing *d, const struct design_point *p)
+{
+    size_t names = d->settings.n;
+    for (size_t i = 0; i < d->model->params.n; i++) {
+        const struct field *f = &d->model->params.fields[i];
+        if ((f->type != DSE_TYPE_F64 && f->type != DSE_TYPE_I64) || is_given(p->binding, f)) continue;
+        if (strcmp(f->name, "seed") == 0) settings_add(&d->settings, xasprintf("seed=%llu", (unsigned long long)d->number));
+        if (is_event_parameter(f->name) || is_calibrated(p->binding, f->name) || is_of_an_entry(d, f)) continue;
+        bool excluded = false; /* by one that was drawn before */
+        for (size_t k = names; k < d->settings.n && f->excludes; k++)
+            excluded |= strncmp(d->settings.list[k], f->excludes, strlen(f->excludes)) == 0 &&
+                        d->settings.list[k][strlen(f->excludes)] == '=';
+        if (excluded || field_number(f, p->params) == 0) continue;
+        if (is_context(f) || gsl_rng_uniform(d->rng) < 0.5) draw_number(d, f, p->params);
+    }
+}
+
+/* One try: *ret is the point when it is feasible, else released. */
+static bool try_point(struct drawing *d, const struct design_point *defaults, struct design_point *ret)
+{
+    struct diags ignored;
+    diags_init(&ignored);
+    settings_drop(&d->settings);
+    draw_names(d, defaults->binding);
+    bool ok = design_point_init(ret, d->model, d->catalog, d->settings.list, d->settings.n, &ignored);
+    if (ok) draw_numbers(d, ret);
+    design_point_release(ret);
+    ok = ok && design_point_init(ret, d->model, d->catalog, d->settings.list, d->settings.n, &ignored) && !ret->reason;
+    if (!ok) design_point_release(ret);
+    diags_release(&ignored);
+    return ok;
+}
+
+/* ---- one point ----------------------------------------------------------------------------------------------------------------- */
+
+const char *const agree_metric_names[] = {"latency_us", "energy_mj", "dram_mib", NULL};
+
+static double metric(const struct model *m, const void *metrics, int which)
+{
+    const struct field *f = schema_find(&m->metrics, agree_metric_names[which]);
+    return f && !f->without ? field_number(f, metrics) : (double)NAN;
+}
+
+static double difference(const struct model *m, const void *metrics, const void *closed, int which)
+{
+    double c = metric(m, closed, which), d = (metric(m, metrics, which) - c) / c;
+    return isfinite(d) ? d : (double)NAN;
+}
+
+/* Carry the point out as it is and with one cause after the other taken away. */
+static enum run_end compare(struct runner *r, const struct design_point *p, struct agree_point *ret)
+{
+    const struct model *m = p->model;
+    void *closed = p->metrics, *events = xcalloc(1, m->desc->metrics_size);
+    m->desc->estimate(p->params, closed, NULL);
+    double before = (double)NAN;
+    enum run_end end = RUN_DONE;
+    for (int i = 0; i <= AGREE_CAUSES && end == RUN_DONE; i++) {
+        runner_set_ideal(r, (1U << i) - 1);
+        end = runner_run(r, m->desc, p->params, events, NULL);
+        if (end != RUN_DONE) break;
+        double latency = difference(m, events, closed, 0);
+        if (i == 0) {
+            ret->latency = latency;
+            ret->energy = difference(m, events, closed, 1);
+            ret->dram = difference(m, events, closed, 2);
+        } else {
+            ret->cause[i - 1] = before - latency;
+        }
+        before = ret->left = latency;
+    }
+    if (end == RUN_FAILED || end == RUN_REFUSED) ret->failure = xstrdup(runner_error(r));
+    free(events);
+    return end;
+}
+
+static struct agree_point no_point(void)
+{
+    struct agree_point p = {.latency = NAN, .energy = NAN, .dram = NAN, .left = NAN};
+    for (int i = 0; i < AGREE_CAUSES; i++) p.cause[i] = (double)NAN;
+    return p;
+}
+
+static struct agree_point point_of(const struct agree_options *o, const struct design_point *defaults,
+                                   const struct catalog *catalog, uint64_t i)
+{
+    struct agree_point ret = no_point();
+    struct drawing d = {.model = defaults->model, .catalog = catalog, .rng = gsl_rng_alloc(gsl_rng_mt19937), .number = i + 1};
+    if (!d.rng) abort(); /* out of memory, as in xalloc */
+    uint64_t seed = text_hash(TEXT_HASH_INIT, &o->seed, sizeof o->seed);
+    gsl_rng_set(d.rng, (unsigned long)text_hash(seed, &i, sizeof i));
+    d.settings = (struct settings){.list = xcalloc(o->n_assignments + 2 * d.model->params.n, sizeof(char *)),
+                                   .n = o->n_assignments,
+                                   .given = o->n_assignments};
+    for (size_t k = 0; k < o->n_assignments; k++) d.settings.list[k] = o->assignments[k];
+    struct design_point p;
+    bool found = false;
+    while (!found && ret.tried < AGREE_TRIES && !(o->stop && *o->stop)) {
+        ret.tried++;
+        found = try_point(&d, defaults, &p);
+    }
+    if (found) {
+        struct sim_options options = {.stop = o->stop, .events_max = RUNNER_EVENTS_MAX};
+        struct runner *r = runner_new(FIDELITY_EVENT_LEVEL, &options);
+        if (compare(r, &p, &ret) != RUN_STOPPED) ret.settings = settings_text(&d.settings);
+        runner_free(r);
+        design_point_release(&p);
+    }
+    settings_drop(&d.settings);
+    free(d.settings.list);
+    gsl_rng_free(d.rng);
+    return ret;
+}
+
+/* ---- all of them --------------------------------------------------------------------------------------------------------------- */
+
+bool agree(const struct model *m, const struct catalog *catalog, const struct agree_options *options, struct agreement *ret,
+           struct diags *diags)
+{
+    struct design_point defaults;
+    *ret = (struct agreement){.model = m, .n = options->points};
+    bool ok = design_point_init(&defaults, m, catalog, options->assignments, options->n_assignments, diags);
+    if (ok) {
+        ret->points = xcalloc(ret->n, sizeof *ret->points);
+        uint64_t done = 0;
+#pragma omp parallel for schedule(dynamic, 1) num_threads(options->threads > 0 ? options->threads : omp_get_num_procs())
+        for (uint64_t i = 0; i < ret->n; i++) {
+            bool stopped = options->stop && *options->stop;
+            ret->points[i] = stopped ? no_point() : point_of(options, &defaults, catalog, i);
+#pragma omp critical(agree_progress)
+            if (options->progress) options->progress(options->user, ++done);
+        }
+        ret->stopped = options->stop && *options->stop;
+    }
+    design_point_release(&defaults);
+    return ok;
+}
+
+void agreement_release(struct agreement *a)
+{
+    for (size_t i = 0; i < a->n && a->points; i++) {
+        free(a->points[i].settings);
+        free(a->points[i].failure);
+    }
+    free(a->points);
+    *a = (struct agreement){0};
+}
+
+double agree_metric(const struct agree_point *p, int which)
+{
+    return which == 0 ? p->latency : which == 1 ? p->energy : p->dram;
+}
+
+double agree_cause(const struct agree_point *p, int which)
+{
+    return which < AGREE_CAUSES ? p->cause[which] : p->left;
+}
+
+struct agree_spread agree_spread_of(const struct agreement *a, double (*value)(const struct agree_point *p, int which), int which)
+{
+    struct agree_spread s = {.min = NAN, .p10 = NAN, .median = NAN, .p90 = NAN, .max = NAN};
+    double *list = xcalloc(a->n, sizeof *list);
+    for (size_t i = 0; i < a->n; i++) {
+        double v = value(&a->points[i], which);
+        if (!isnan(v)) list[s.n++] = v;
+    }
+    if (s.n) {
+        gsl_sort(list, 1, s.n);
+        s.min = list[0];
+        s.p10 = gsl_stats_quantile_from_sorted_data(list, 1, s.n, 0.1);
+        s.median = gsl_stats_quantile_from_sorted_data(list, 1, s.n, 0.5);
+        s.p90 = gsl_stats_quantile_from_sorted_data(list, 1, s.n, 0.9);
+        s.max = list[s.n - 1];
+    }
+    free(list);
+    return s;
+}

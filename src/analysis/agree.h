@@ -1,0 +1,65 @@
+/* How far the two fidelities of a model agree, and why they do not.
+ *
+ * Random feasible points near the model's defaults are carried out in closed form and at event level, there again and again with one more cause
+ * of difference taken away (enum dse_ideal, in its order): the share of the difference that goes with a cause is that cause's; what is left at
+ * the end is fill and drain. Shares depend on the order, their sum does not.
+ *
+ * A point: of catalog names and choices each is kept or any other taken, with equal probability; of numbers each is kept or multiplied by up to
+ * AGREE_FACTOR or divided by it, evenly on a log scale, within its range; the context is anything from AGREE_CONTEXT_MIN to what the LLM was made
+ * for; the seed is the point's number. Calibrated constants, what catalog entries set, what the caller sets, and a number that is 0 stay as
+ * they are. A point that check() refuses is drawn again. Points depend on the seed and their number only.
+ */
+#ifndef DSE_ANALYSIS_AGREE_H
+#define DSE_ANALYSIS_AGREE_H
+
+#include "config/bind.h"
+#include "model/fidelity.h"
+
+#define AGREE_FACTOR 3.0
+enum { AGREE_CONTEXT_MIN = 32, AGREE_TRIES = 1000 /* of a point, before it is given up */ };
+enum { AGREE_CAUSES = 5 }; /* the ideals; agree.c checks */
+
+/* All differences are of the closed form: 0.1 means that the event level has ten percent more. NaN: the model has no such metric. */
+struct agree_point {
+    char *settings;               /* "--set a=1 --set b=2": with the model's name, a command of dse eval; NULL: none was found */
+    char *failure;                /* why the event level failed, or NULL */
+    double latency, energy, dram; /* of latency_us, energy_mj, dram_mib */
+    double cause[AGREE_CAUSES];   /* of latency_us: what goes with each */
+    double left;                  /* of latency_us: with all causes taken away */
+    uint64_t tried;               /* points that were drawn for it */
+};
+
+struct agree_options {
+    uint64_t points, seed;
+    const char *const *assignments; /* as in --set: hold at every point */
+    size_t n_assignments;
+    int threads;                                 /* 0: as many as there are cores */
+    const volatile sig_atomic_t *stop;           /* or NULL */
+    void (*progress)(void *user, uint64_t done); /* from any thread, one at a time; or NULL */
+    void *user;
+};
+
+struct agreement {
+    const struct model *model;
+    struct agree_point *points;
+    size_t n;
+    bool stopped; /* not all points were carried out; those that were not are empty */
+};
+
+/* False with errors in the assignments. The caller releases *ret. The model has an event level. */
+bool agree(const struct model *m, const struct catalog *catalog, const struct agree_options *options, struct agreement *ret,
+           struct diags *diags);
+void agreement_release(struct agreement *a);
+
+/* How a difference is distributed over the points that have it. */
+struct agree_spread {
+    size_t n;
+    double min, p10, median, p90, max; /* NaN when n is 0 */
+};
+struct agree_spread agree_spread_of(const struct agreement *a, double (*value)(const struct agree_point *p, int which), int which);
+/* Values for it: of metric 0 latency, 1 energy, 2 dram; of cause i, AGREE_CAUSES being what is left. */
+double agree_metric(const struct agree_point *p, int which);
+double agree_cause(const struct agree_point *p, int which);
+extern const char *const agree_metric_names[]; /* "latency_us", "energy_mj", "dram_mib", NULL */
+
+#endif

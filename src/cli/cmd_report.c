@@ -1,0 +1,50 @@
+/* dse report: a finished sweep as a page to explore. */
+#include "base/xalloc.h"
+#include "cli/command.h"
+#include "cli/front_table.h"
+#include "report/report.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* NAME.html beside NAME.db. The caller frees it. */
+static char *page_path(const char *db)
+{
+    size_t n = strlen(db);
+    if (n > 3 && strcmp(db + n - 3, ".db") == 0) n -= 3;
+    return xasprintf("%.*s.html", (int)n, db);
+}
+
+static int run(const struct invocation *in)
+{
+    long long which = option_integer(in, "run", 1, INT64_MAX, 0);
+    if (in->diags->errors) return 2;
+    const char *given = option_get(in, "output");
+    char *out = given ? xstrdup(given) : page_path(in->operands[0]);
+    struct report_options options = {.db = in->operands[0], .run = which};
+    bool ok = report_write(&options, out, in->diags);
+    if (ok) fprintf(stderr, "dse: report %s\n", out);
+    free(out);
+    return ok ? 0 : 1;
+}
+
+const struct command command_report = {
+    .name = "report",
+    .operands = "DB",
+    .summary = "a finished sweep as one page to explore and pass around",
+    .options =
+        (const struct option_row[]){
+            {'o', "output", "FILE", "the page (default: DB with .html for .db)"},
+            {'r', "run", "N", "a run of the database (default: the newest that is done)"},
+            {0},
+        },
+    .help =
+        "One file that needs no network: what was asked, the front as a scatter of any two columns and in parallel coordinates, linked to a\n"
+        "table; what each parameter does to each objective; where the time of a point goes; why points were infeasible; the SQL behind\n"
+        "each part. docs/report.md.\n\n"
+        "  dse report results/lad_sram.db\n"
+        "  dse report results/lad_sram.db -o front.html\n",
+    .min_operands = 1,
+    .max_operands = 1,
+    .run = run,
+};

@@ -1,0 +1,33 @@
+/* What a figure is drawn from: a database, the sweep that makes it when it is missing, and the computed tables. */
+#ifndef DSE_CLI_FIGURE_FEED_H
+#define DSE_CLI_FIGURE_FEED_H
+
+#include "cli/command.h"
+#include "figure/figure.h"
+#include "tables/tables.h"
+
+/* The options of how to draw, shared by the commands that do: given to a figure. False with a usage error. */
+#define OPTIONS_FIGURE \
+    {0, "size", "single|double|slide", "a column of a paper (85 mm), both columns, a slide (default: the file's)"}, \
+        {0, "style", "light|dark", "colours of paper or of a dark slide (default: the file's)"}, \
+    { \
+        0, "dpi", "N", "dots an inch of a PNG, 72 to 1200 (default: the file's, else 300)" \
+    }
+bool figure_options(const struct invocation *in, struct figure *f);
+
+/* An open source of rows, for one thread. */
+struct figure_feed {
+    struct tables *tables;
+    struct reader *reader;
+};
+/* db NULL: the computed tables alone. False with errors; close it whatever comes back. */
+bool figure_feed_open(struct figure_feed *f, const char *db, const struct catalog *catalog, struct diags *diags);
+void figure_feed_close(struct figure_feed *f);
+
+/* The database of the figure's sweep in directory `dir`: DIR/NAME.db. When there is none the sweep is run, from sweeps/NAME.toml beside the figure's
+ * directory, in the current one, or among those that come with dse. *ret: freed by the caller; NULL for a figure that no sweep
+ * feeds. False with errors. */
+bool figure_feed_database(const char *figure_path, const struct figure *f, const char *dir, bool quiet, char **ret,
+                          struct diags *diags);
+
+#endif

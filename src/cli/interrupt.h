@@ -1,0 +1,13 @@
+/* Ctrl-C and SIGTERM as a flag that long work looks at. */
+#ifndef DSE_CLI_INTERRUPT_H
+#define DSE_CLI_INTERRUPT_H
+
+#include <signal.h>
+
+/* From now on the first signal sets the flag that is returned; the second ends the process at once. */
+const volatile sig_atomic_t *interrupt_catch(void);
+
+/* Exit status of work that a signal has stopped. */
+enum { INTERRUPTED_STATUS = 130 };
+
+#endif

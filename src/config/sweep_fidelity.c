@@ -1,0 +1,78 @@
+/* `fidelity` of [sweep] and the section [refine]. */
+#include "config/sweep_internal.h"
+
+#include "base/xalloc.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static const char refine_name[] = "refine";
+
+static bool unknown_fidelity(struct reading *r, const struct toml_node *node)
+{
+    const char *names[FIDELITIES + 1] = {[FIDELITIES] = refine_name};
+    for (int i = 0; i < FIDELITIES; i++) names[i] = fidelity_names[i];
+    const char *near = text_nearest(node->string, names, FIDELITIES + 1);
+    char *hint = near ? xasprintf("did you mean \"%s\"?", near) : xstrdup("closed-form, event-level or refine");
+    diags_input(r->diags, toml_loc(r->doc, node), r->doc->text, hint, "there is no fidelity \"%s\"", node->string);
+    free(hint);
+    return false;
+}
+
+/* Every model of the sweep has an event level: rows side by side are of one fidelity. */
+static bool check_models(struct reading *r, const struct toml_node *node)
+{
+    bool ok = true;
+    for (size_t m = 0; m < r->out->n_models; m++) {
+        const struct dse_model *model = r->out->bindings[m]->model->desc;
+        if (fidelity_of_model(model, FIDELITY_EVENT_LEVEL)) continue;
+        ok = diags_input(r->diags, toml_loc(r->doc, node), r->doc->text, "fidelity = \"closed-form\", or leave the model out",
+                         "fidelity \"%s\": model %s has no event level", node->string, model->name);
+    }
+    return ok;
+}
+
+bool sweep_read_fidelity(struct reading *r, const struct toml_node *sweep)
+{
+    const struct toml_node *node = toml_expect(r->doc, sweep, "fidelity", TOML_STRING, r->diags);
+    if (!node) return toml_get(sweep, "fidelity") == NULL;
+    if (strcmp(node->string, fidelity_names[FIDELITY_CLOSED_FORM]) == 0) return true;
+    if (strcmp(node->string, refine_name) == 0)
+        r->out->refine = true;
+    else if (strcmp(node->string, fidelity_names[FIDELITY_EVENT_LEVEL]) == 0)
+        r->out->fidelity = FIDELITY_EVENT_LEVEL;
+    else
+        return unknown_fidelity(r, node);
+    return check_models(r, node);
+}
+
+bool sweep_read_refine(struct reading *r)
+{
+    static const char *const keys[] = {"runs", "neighbours"};
+    r->out->refine_runs = SWEEP_REFINE_RUNS;
+    r->out->refine_neighbours = true;
+    const struct toml_node *table = toml_expect(r->doc, &r->doc->root, refine_name, TOML_TABLE, r->diags);
+    if (!table) return toml_get(&r->doc->root, refine_name) == NULL;
+    bool ok = toml_check_keys(r->doc, table, keys, sizeof keys / sizeof *keys, r->diags);
+    const struct toml_node *runs = toml_expect(r->doc, table, "runs", TOML_INTEGER, r->diags);
+    if (!runs && toml_get(table, "runs"))
+        ok = false;
+    else if (runs && (runs->integer < 1 || runs->integer > SWEEP_REFINE_RUNS_MAX))
+        ok = diags_input(r->diags, toml_loc(r->doc, runs), r->doc->text, NULL,
+                         "runs: %lld; at most so many event-level runs, from 1 to %d", (long long)runs->integer,
+                         SWEEP_REFINE_RUNS_MAX);
+    else if (runs)
+        r->out->refine_runs = (uint64_t)runs->integer;
+    const struct toml_node *neighbours = toml_expect(r->doc, table, "neighbours", TOML_BOOLEAN, r->diags);
+    if (neighbours) r->out->refine_neighbours = neighbours->boolean;
+    ok = ok && (neighbours || !toml_get(table, "neighbours"));
+    if (!r->out->refine)
+        ok = diags_input(r->diags, toml_key_loc(r->doc, table), r->doc->text, "fidelity = \"refine\" in [sweep]",
+                         "[refine] stands in a sweep that does not refine");
+    return ok;
+}
+
+const char *sweep_fidelity_text(const struct sweep_file *s)
+{
+    return s->refine ? refine_name : fidelity_names[s->fidelity];
+}

@@ -1,0 +1,85 @@
+#include "model/fidelity.h"
+
+#include "base/xalloc.h"
+
+#include <stdlib.h>
+
+const char *const fidelity_names[] = {"closed-form", "event-level", NULL};
+_Static_assert(sizeof fidelity_names / sizeof *fidelity_names == FIDELITIES + 1, "every fidelity has a name");
+
+bool fidelity_of_model(const struct dse_model *m, enum fidelity fidelity)
+{
+    return fidelity == FIDELITY_CLOSED_FORM || m->simulate;
+}
+
+enum fidelity fidelity_at_most(const struct dse_model *m, enum fidelity wanted)
+{
+    return fidelity_of_model(m, wanted) ? wanted : FIDELITY_CLOSED_FORM;
+}
+
+const char *fidelities_text(const struct dse_model *m)
+{
+    return m->simulate ? "closed-form, event-level" : "closed-form";
+}
+
+/* ---- carrying out ------------------------------------------------------------------------------------------------------------ */
+
+struct runner {
+    enum fidelity fidelity;
+    struct sim_options options;
+    struct dse_sim *sim; /* of the last run at event level; NULL before */
+};
+
+struct runner *runner_new(enum fidelity fidelity, const struct sim_options *options)
+{
+    struct runner *r = xcalloc(1, sizeof *r);
+    r->fidelity = fidelity;
+    if (options) r->options = *options;
+    return r;
+}
+
+void runner_free(struct runner *r)
+{
+    if (!r) return;
+    sim_free(r->sim);
+    free(r);
+}
+
+static enum run_end simulate(struct runner *r, const struct dse_model *m, const void *params, void *metrics,
+                             struct dse_breakdown *breakdown)
+{
+    if (r->sim)
+        sim_reset(r->sim, &r->options);
+    else
+        r->sim = sim_new(&r->options);
+    bool done = m->simulate(params, r->sim, metrics, breakdown);
+    sim_finish(r->sim);
+    if (done) return RUN_DONE;
+    enum sim_end end = sim_end(r->sim);
+    return end == SIM_STOPPED ? RUN_STOPPED : end == SIM_REFUSED ? RUN_REFUSED : RUN_FAILED;
+}
+
+enum run_end runner_run(struct runner *r, const struct dse_model *m, const void *params, void *metrics,
+                        struct dse_breakdown *breakdown)
+{
+    if (breakdown) breakdown->n = 0;
+    if (fidelity_at_most(m, r->fidelity) == FIDELITY_EVENT_LEVEL) return simulate(r, m, params, metrics, breakdown);
+    m->estimate(params, metrics, breakdown);
+    return RUN_DONE;
+}
+
+const char *runner_error(const struct runner *r)
+{
+    const char *error = r->sim ? dse_sim_error(r->sim) : NULL;
+    return error ? error : "no reason was given";
+}
+
+const struct dse_sim *runner_sim(const struct runner *r)
+{
+    return r->sim;
+}
+
+void runner_set_ideal(struct runner *r, unsigned ideal)
+{
+    r->options.ideal = ideal;
+}

@@ -1,0 +1,44 @@
+/* How closely a model is carried out: in closed form or at event level, over the same parameters and to the same metrics. */
+#ifndef DSE_MODEL_FIDELITY_H
+#define DSE_MODEL_FIDELITY_H
+
+#include "sim/sim.h"
+
+#include <dse/model.h>
+
+enum fidelity { FIDELITY_CLOSED_FORM, FIDELITY_EVENT_LEVEL, FIDELITIES };
+extern const char *const fidelity_names[]; /* "closed-form", "event-level", NULL */
+
+/* Every model has a closed form. */
+bool fidelity_of_model(const struct dse_model *m, enum fidelity fidelity);
+/* The finest one not above `wanted` that the model has. */
+enum fidelity fidelity_at_most(const struct dse_model *m, enum fidelity wanted);
+/* "closed-form, event-level": a string constant. */
+const char *fidelities_text(const struct dse_model *m);
+
+/* One thread's means to carry out models, one after the other. */
+struct runner;
+struct runner *runner_new(enum fidelity fidelity, const struct sim_options *options); /* options as for sim_new; may be NULL */
+void runner_free(struct runner *r);
+
+enum run_end {
+    RUN_DONE,
+    RUN_STOPPED, /* options->stop */
+    RUN_REFUSED, /* the event level cannot run the point: runner_error says why */
+    RUN_FAILED,  /* a bug of the model, or more events than options->events_max */
+};
+/* The metrics and, when it is not NULL, the breakdown of a point that check() accepts, at the finest fidelity not above the runner's that
+ * the model has. The metrics are set when done. */
+enum run_end runner_run(struct runner *r, const struct dse_model *m, const void *params, void *metrics,
+                        struct dse_breakdown *breakdown);
+/* Why the last run failed. */
+const char *runner_error(const struct runner *r);
+/* The last run at event level, finished: resources, notes. NULL in closed form. */
+const struct dse_sim *runner_sim(const struct runner *r);
+/* Other options from the next run on. */
+void runner_set_ideal(struct runner *r, unsigned ideal);
+
+/* Events after which a run that nobody watches is given up as endless: ten thousand million. */
+#define RUNNER_EVENTS_MAX UINT64_C(10000000000)
+
+#endif

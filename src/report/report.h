@@ -1,0 +1,29 @@
+/* A finished sweep as one page that needs no network: what was asked, what was found, the front to explore, what each parameter does, why points were
+ * infeasible, with the SQL behind every part.
+ *
+ * The page is report/page.html of the data directory with style, script, the charting library and the data put in their places. A run of any size
+ * makes a page of bounded size: the front is whole up to REPORT_FRONT_MAX rows, of the other points a sample is shown.
+ */
+#ifndef DSE_REPORT_REPORT_H
+#define DSE_REPORT_REPORT_H
+
+#include "base/diag.h"
+
+#include <stdint.h>
+
+enum {
+    REPORT_FRONT_MAX = 2000,    /* rows of the front in the page */
+    REPORT_SAMPLE_MAX = 4000,   /* other points in the page */
+    REPORT_BREAKDOWNS_MAX = 300 /* rows of the front with a breakdown */
+};
+
+struct report_options {
+    const char *db;
+    int64_t run; /* 0: the newest that is done */
+};
+
+/* Write the page to `out`, whole or not at all. False with errors: no such run, one that is not done or has no feasible point, a database that is none, a
+ * part of the page that is missing from the data directory, an output that cannot be written. */
+bool report_write(const struct report_options *o, const char *out, struct diags *diags);
+
+#endif

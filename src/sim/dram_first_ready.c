@@ -1,0 +1,745 @@
+/* First ready, first come: one queue of reads and one of writes for all channels of a bus, as the HBM controller of Ramulator 2.1 has them
+ * (src/ramulator/controller: controller_base.cpp, impl/hbm_controller_base.cpp, scheduler/impl/frfcfs_rowhit.cpp).
+ *
+ * Every clock one column command and one row command may go (one of both on one_command_bus):
+ *   column  the oldest burst whose row was opened for it; else the oldest ready burst that finds its row open
+ *   row     the oldest burst whose activate or precharge is ready. A row is not closed while the burst that it was opened for waits, nor, under row-hits, while
+ *           bursts for it wait that came no later than the one that wants it closed.
+ * An activate takes its burst out of the queue. Only one direction is served: writes from above 80 % of their queue, or when there are no reads,
+ * down to below 20 %. A refresh that is due stops both, closes all banks of its channel and goes; channels take turns.
+ *
+ * Bursts wait as entries, side by side in a row, in a list for each bank and direction; the order of entries is that of the bursts. */
+#include "sim/dram_bus.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { NONE = UINT16_MAX };
+enum direction { READ, WRITE };
+
+struct entry {
+    uint64_t order;
+    int64_t arrival;
+    uint32_t row, owner;
+    uint16_t column, next;           /* of the first that waits; next entry of the list */
+    uint8_t first, n;                /* the first that waits is the first-th of the entry; how many wait */
+    uint8_t untold;                  /* done, and not yet in the list of the bus */
+    bool counted;                    /* the first that waits has been counted as a hit or a miss */
+    uint32_t accepted[DRAM_RUN_MAX]; /* clock of acceptance, modulo 2^32 */
+};
+
+/* The burst that a row was opened for. */
+struct opener {
+    int64_t arrival;
+    uint64_t order; /* of the activate */
+    uint32_t accepted, owner;
+    uint16_t column;
+    uint8_t untold; /* of its entry, when it was the last of it */
+    bool write;
+};
+
+struct bank {
+    int64_t ok[2], pre_ok,
+        act_ok; /* clocks from which a column command of a direction, a precharge, an activate may go, as far as the bank is concerned */
+    uint32_t row;              /* when open */
+    uint16_t head[2], tail[2]; /* entries */
+    uint16_t hit[2], miss[2];  /* first entry for the open row, first for another one; NONE */
+    uint64_t hit_order[2];     /* of the first entry for the open row */
+    uint8_t channel, group;    /* group counts over all channels */
+    uint64_t activates;
+    struct opener opener;
+};
+
+/* Constraints among banks of a group, and of a channel. */
+struct group {
+    int64_t ok[2], act_ok;
+    uint64_t columns;
+};
+struct channel {
+    int64_t ok[2], act_ok, pre_all_ok, ref_ok;
+    int64_t act[4]; /* clocks of the last four activates, a ring */
+    int act_at;
+    int open; /* banks */
+    int64_t open_since;
+    uint64_t banks;                  /* mask */
+    uint8_t hits[2][DRAM_BANKS_MAX]; /* banks that have a hit, the oldest first */
+    int n_hits[2];
+};
+
+struct first_ready {
+    struct dram_bus bus;
+    struct bank bank[DRAM_BANKS_MAX];
+    struct group group[DRAM_BANKS_MAX];
+    struct channel channel[DRAM_CHANNELS_MAX];
+    uint64_t has[2], hit[2], miss[2], open, opening; /* masks of banks; opening: the opener still waits */
+    int64_t bus_ok;                                  /* row-command bus; all commands on one_command_bus */
+    int64_t row_next;                                /* no row command is ready before */
+    int64_t opener_next;                             /* no opener is ready before */
+    int count[2], room[2];
+    bool writing;
+    int64_t refresh_at;
+    uint64_t refreshes_due; /* of channels, in turn */
+    int refresh_channel;
+    int64_t last_return;
+    uint64_t order, acts;
+    struct entry *entry;
+    uint16_t last[2], free; /* the entry last appended to; list of free entries */
+};
+
+static inline int64_t later(int64_t a, int64_t b)
+{
+    return a > b ? a : b;
+}
+
+/* a came no later than b, both clocks modulo 2^32. */
+static inline bool no_later(uint32_t a, uint32_t b)
+{
+    return (int32_t)(a - b) <= 0;
+}
+
+/* ---- lists ---------------------------------------------------------------------------------------------------------------------- */
+
+static void set_mask(uint64_t *mask, int bank, bool on)
+{
+    uint64_t bit = (uint64_t)1 << bank;
+    *mask = on ? *mask | bit : *mask & ~bit;
+}
+
+/* The bank has no hit any more, or has one now: keep the channel's banks in order. */
+static void drop_hit(struct first_ready *f, int i, int dir)
+{
+    struct channel *c = &f->channel[f->bank[i].channel];
+    int at = 0;
+    while (c->hits[dir][at] != i) at++;
+    c->n_hits[dir]--;
+    for (; at < c->n_hits[dir]; at++) c->hits[dir][at] = c->hits[dir][at + 1];
+    f->hit[dir] &= ~((uint64_t)1 << i);
+    f->bank[i].hit[dir] = NONE;
+}
+
+static void add_hit(struct first_ready *f, int i, int dir, uint16_t e)
+{
+    struct bank *b = &f->bank[i];
+    struct channel *c = &f->channel[b->channel];
+    const uint64_t order = f->entry[e].order;
+    int at = c->n_hits[dir]++;
+    for (; at > 0 && f->bank[c->hits[dir][at - 1]].hit_order[dir] > order; at--) c->hits[dir][at] = c->hits[dir][at - 1];
+    c->hits[dir][at] = (uint8_t)i;
+    f->hit[dir] |= (uint64_t)1 << i;
+    b->hit[dir] = e;
+    b->hit_order[dir] = order;
+}
+
+/* Find again what hits and what misses the open row of a bank. */
+static void look_over(struct first_ready *f, int i, int dir)
+{
+    struct bank *b = &f->bank[i];
+    uint16_t hit = NONE, miss = NONE;
+    if (f->open >> i & 1)
+        for (uint16_t e = b->head[dir]; e != NONE && (hit == NONE || miss == NONE); e = f->entry[e].next) {
+            uint16_t *found = f->entry[e].row == b->row ? &hit : &miss;
+            if (*found == NONE) *found = e;
+        }
+    if (hit != b->hit[dir]) {
+        if (b->hit[dir] != NONE) drop_hit(f, i, dir);
+        if (hit != NONE) add_hit(f, i, dir, hit);
+    }
+    b->miss[dir] = miss;
+    set_mask(&f->miss[dir], i, miss != NONE);
+    set_mask(&f->has[dir], i, b->head[dir] != NONE);
+}
+
+static void remove_entry(struct first_ready *f, int i, int dir, uint16_t e)
+{
+    struct bank *b = &f->bank[i];
+    uint16_t before = NONE;
+    for (uint16_t at = b->head[dir]; at != e; at = f->entry[at].next) before = at;
+    if (before == NONE)
+        b->head[dir] = f->entry[e].next;
+    else
+        f->entry[before].next = f->entry[e].next;
+    if (b->tail[dir] == e) b->tail[dir] = before;
+    if (f->last[dir] == e) f->last[dir] = NONE;
+    f->entry[e].next = f->free;
+    f->free = e;
+    look_over(f, i, dir);
+}
+
+/* Take the first burst of an entry out of its queue. */
+static void take_first(struct first_ready *f, int i, int dir, uint16_t e)
+{
+    struct entry *x = &f->entry[e];
+    x->first++;
+    x->column++;
+    x->counted = false;
+    f->count[dir]--;
+    if (--x->n == 0) remove_entry(f, i, dir, e);
+}
+
+static inline int64_t activate_ready(const struct first_ready *f, const struct bank *b)
+{
+    return later(b->act_ok, later(f->group[b->group].act_ok, f->channel[b->channel].act_ok));
+}
+
+/* There may be a row command from clock t on. */
+static inline void expect_row(struct first_ready *f, int64_t t)
+{
+    if (t < f->row_next) f->row_next = t;
+}
+
+/* A new entry at the end of a bank's list. */
+static uint16_t add_entry(struct first_ready *f, int i, int dir, const struct dram_run *run, unsigned column)
+{
+    struct bank *b = &f->bank[i];
+    const uint16_t e = f->free;
+    struct entry *x = &f->entry[e];
+    f->free = x->next;
+    x->order = f->order++;
+    x->arrival = run->arrival;
+    x->row = run->row;
+    x->owner = run->owner;
+    x->column = (uint16_t)column;
+    x->next = NONE;
+    x->first = x->n = x->untold = 0;
+    x->counted = false;
+    if (b->tail[dir] == NONE)
+        b->head[dir] = e;
+    else
+        f->entry[b->tail[dir]].next = e;
+    b->tail[dir] = f->last[dir] = e;
+    set_mask(&f->has[dir], i, true);
+    if (!(f->open >> i & 1)) {
+        expect_row(f, activate_ready(f, b));
+    } else if (b->row != run->row) {
+        if (b->miss[dir] != NONE) return e;
+        b->miss[dir] = e;
+        set_mask(&f->miss[dir], i, true);
+        expect_row(f, b->pre_ok);
+    } else if (b->hit[dir] == NONE) {
+        add_hit(f, i, dir, e);
+    }
+    return e;
+}
+
+/* Append k bursts of a run, from its skip-th on, to its bank's list. */
+static void append(struct first_ready *f, const struct dram_run *run, int skip, int k, int64_t t)
+{
+    int i = run->bank, dir = run->write;
+    unsigned column = run->column + (unsigned)skip;
+    f->count[dir] += k;
+    while (k > 0) {
+        uint16_t e = f->last[dir];
+        struct entry *x = &f->entry[e != NONE ? e : 0];
+        bool more = e != NONE && e == f->bank[i].tail[dir] && x->row == run->row && (unsigned)(x->column + x->n) == column &&
+                    x->owner == run->owner && x->arrival == run->arrival && x->first + x->n < DRAM_RUN_MAX;
+        if (!more) x = &f->entry[add_entry(f, i, dir, run, column)];
+        int at = x->first + x->n, fits = DRAM_RUN_MAX - at;
+        if (fits > k) fits = k;
+        for (int j = 0; j < fits; j++) x->accepted[at + j] = (uint32_t)t;
+        x->n = (uint8_t)(x->n + fits);
+        column += (unsigned)fits;
+        k -= fits;
+    }
+}
+
+/* ---- taking in -------------------------------------------------------------------------------------------------------------------- */
+
+/* Does an entry of the list hold one of n bursts of a row? */
+static bool is_queued(const struct first_ready *f, uint16_t e, uint32_t row, unsigned column, unsigned n)
+{
+    for (; e != NONE; e = f->entry[e].next) {
+        const struct entry *x = &f->entry[e];
+        if (x->row == row && x->column < column + n && column < (unsigned)(x->column + x->n)) return true;
+    }
+    return false;
+}
+
+/* A read of what a queued write holds comes back in the next clock, behind what is on its way. */
+static void forward(struct first_ready *f, const struct dram_run *run, unsigned column, int64_t t)
+{
+    struct dram_bus *bus = &f->bus;
+    f->last_return = later(f->last_return, t + 1);
+    bus->tally.forwarded++;
+    if (bus->latency) dram_latency_add(bus->latency, f->last_return - t, 1);
+    if (bus->total) dram_latency_add(bus->total, f->last_return - run->arrival, 1);
+    dram_bus_fly(bus, f->last_return, run->bank, run->row, column);
+    bus->last_done = later(bus->last_done, f->last_return);
+    dram_bus_finish(bus, f->last_return, run->owner, 1);
+}
+
+static int accept_reads(struct first_ready *f, const struct dram_run *run, int64_t t)
+{
+    int taken = 0, n = run->n;
+    uint16_t writes = f->bank[run->bank].head[WRITE];
+    bool forwards = writes != NONE && is_queued(f, writes, run->row, run->column, run->n);
+    while (taken < n) {
+        unsigned column = run->column + (unsigned)taken;
+        if (forwards && is_queued(f, writes, run->row, column, 1)) {
+            forward(f, run, column, t);
+            taken++;
+            continue;
+        }
+        int k = f->room[READ] - f->count[READ];
+        if (k <= 0) break;
+        if (k > n - taken) k = n - taken;
+        if (forwards) k = 1;
+        append(f, run, taken, k, t);
+        taken += k;
+    }
+    return taken;
+}
+
+/* A read of these bursts that has not returned: then a write waits. */
+static bool is_read(struct first_ready *f, const struct dram_run *run, unsigned column, unsigned n, int64_t t)
+{
+    const struct bank *b = &f->bank[run->bank];
+    if (is_queued(f, b->head[READ], run->row, column, n)) return true;
+    bool opens = f->opening >> run->bank & 1 && !b->opener.write;
+    if (opens && b->row == run->row && b->opener.column - column < n) return true;
+    int64_t back = dram_bus_in_flight(&f->bus, t, run->bank, run->row, column, n);
+    if (back) f->bus.retry = back;
+    return back != 0;
+}
+
+static int accept_writes(struct first_ready *f, const struct dram_run *run, int64_t t)
+{
+    int taken = 0, n = run->n;
+    uint16_t writes = f->bank[run->bank].head[WRITE];
+    bool waits = is_read(f, run, run->column, run->n, t);
+    bool coalesces = is_queued(f, writes, run->row, run->column, run->n);
+    if (waits) f->bus.retry = DRAM_NEVER;
+    while (taken < n) {
+        unsigned column = run->column + (unsigned)taken;
+        if (waits && is_read(f, run, column, 1, t)) break;
+        if (coalesces && is_queued(f, f->bank[run->bank].head[WRITE], run->row, column, 1)) {
+            f->bus.tally.coalesced++;
+            f->bus.last_done = later(f->bus.last_done, t);
+            dram_bus_finish(&f->bus, t, run->owner, 1);
+            taken++;
+            continue;
+        }
+        int k = f->room[WRITE] - f->count[WRITE];
+        if (k <= 0) break;
+        if (k > n - taken) k = n - taken;
+        if (waits || coalesces) k = 1;
+        append(f, run, taken, k, t);
+        taken += k;
+    }
+    return taken;
+}
+
+static int accept(struct dram_bus *bus, const struct dram_run *run, int64_t t)
+{
+    struct first_ready *f = (struct first_ready *)bus;
+    int n = run->write ? accept_writes(f, run, t) : accept_reads(f, run, t);
+    if (n && bus->next > t + 1) bus->next = t + 1;
+    return n;
+}
+
+/* ---- commands ---------------------------------------------------------------------------------------------------------------------- */
+
+/* A column command goes: when is its burst done? */
+static int64_t retire(struct first_ready *f, bool write, uint32_t accepted, int64_t arrival, int bank, uint32_t row,
+                      unsigned column, int64_t t)
+{
+    struct dram_bus *bus = &f->bus;
+    const struct dram_spec *s = bus->spec;
+    dram_bus_log(bus, t, write ? DRAM_WR : DRAM_RD, f->bank[bank].channel, (unsigned)bank, row, column);
+    if (write) {
+        bus->tally.writes++;
+        bus->last_done = later(bus->last_done, t + bus->write_lag);
+        return t + bus->write_lag;
+    }
+    bus->tally.reads++;
+    int64_t done = f->last_return = later(f->last_return, t + s->cl + s->burst);
+    bus->last_done = later(bus->last_done, done);
+    if (bus->latency) dram_latency_add(bus->latency, (uint32_t)done - accepted, 1);
+    if (bus->total) dram_latency_add(bus->total, done - arrival, 1);
+    dram_bus_fly(bus, done, (uint8_t)bank, row, column);
+    return done;
+}
+
+/* What a column command makes others wait. */
+static void hold_after_column(struct first_ready *f, struct bank *b, bool write, int64_t t)
+{
+    const struct dram_spec *s = f->bus.spec;
+    struct channel *c = &f->channel[b->channel];
+    struct group *g = &f->group[b->group];
+    int64_t pre = t + (write ? s->wr_pre : s->rd_pre);
+    if (write) {
+        c->ok[WRITE] = later(c->ok[WRITE], t + s->burst);
+        c->ok[READ] = later(c->ok[READ], t + s->wr_rd_s);
+        g->ok[WRITE] = later(g->ok[WRITE], t + s->ccd_l);
+        g->ok[READ] = later(g->ok[READ], t + s->wr_rd_l);
+    } else {
+        c->ok[READ] = later(c->ok[READ], t + s->burst);
+        c->ok[WRITE] = later(c->ok[WRITE], t + s->rd_wr);
+        g->ok[READ] = later(g->ok[READ], t + s->ccd_l);
+    }
+    g->columns++;
+    b->pre_ok = later(b->pre_ok, pre);
+    c->pre_all_ok = later(c->pre_all_ok, pre);
+    if (s->one_command_bus) f->bus_ok = t + 1;
+}
+
+static void issue_opener(struct first_ready *f, int i, int64_t t)
+{
+    struct bank *b = &f->bank[i];
+    const struct opener *o = &b->opener;
+    f->opening &= ~((uint64_t)1 << i);
+    hold_after_column(f, b, o->write, t);
+    int64_t done = retire(f, o->write, o->accepted, o->arrival, i, b->row, o->column, t);
+    dram_bus_finish(&f->bus, done, o->owner, 1U + o->untold);
+    expect_row(f, b->pre_ok);
+}
+
+static void issue_hit(struct first_ready *f, int i, int dir, int64_t t)
+{
+    struct bank *b = &f->bank[i];
+    uint16_t e = b->hit[dir];
+    struct entry *x = &f->entry[e];
+    if (!x->counted) f->bus.tally.hits++;
+    hold_after_column(f, b, dir == WRITE, t);
+    int64_t done = retire(f, dir == WRITE, x->accepted[x->first], x->arrival, i, x->row, x->column, t);
+    x->untold++;
+    if (x->n == 1 || ((x->column + 1U) & (f->bus.piece - 1)) == 0) {
+        dram_bus_finish(&f->bus, done, x->owner, x->untold);
+        x->untold = 0;
+    }
+    take_first(f, i, dir, e);
+    if (f->miss[dir] >> i & 1) expect_row(f, b->pre_ok); /* what held the row may be gone */
+}
+
+static void issue_activate(struct first_ready *f, int i, int dir, int64_t t)
+{
+    const struct dram_spec *s = f->bus.spec;
+    struct bank *b = &f->bank[i];
+    struct channel *c = &f->channel[b->channel];
+    struct group *g = &f->group[b->group];
+    uint16_t e = b->head[dir];
+    struct entry *x = &f->entry[e];
+    if (!x->counted) f->bus.tally.misses++;
+    f->bus.tally.activates++;
+    b->activates++;
+    dram_bus_log(&f->bus, t, DRAM_ACT, b->channel, (unsigned)i, x->row, 0);
+    b->row = x->row;
+    b->ok[READ] = t + s->act_rd;
+    b->ok[WRITE] = t + s->act_wr;
+    b->pre_ok = later(b->pre_ok, t + s->act_pre);
+    c->pre_all_ok = later(c->pre_all_ok, t + s->act_pre);
+    c->ref_ok = later(c->ref_ok, t + s->act_ref);
+    c->act_ok = later(c->act_ok, t + s->rrd_s);
+    g->act_ok = later(g->act_ok, t + s->rrd_l);
+    c->act[c->act_at] = t;
+    c->act_at = (c->act_at + 1) & 3;
+    c->act_ok = later(c->act_ok, c->act[c->act_at] + s->faw);
+    f->bus_ok = t + s->act_clocks;
+    if (c->open++ == 0) c->open_since = t;
+    f->open |= (uint64_t)1 << i;
+    f->opening |= (uint64_t)1 << i;
+    b->opener = (struct opener){.arrival = x->arrival,
+                                .order = f->acts++,
+                                .accepted = x->accepted[x->first],
+                                .owner = x->owner,
+                                .column = x->column,
+                                .untold = x->n == 1 ? x->untold : 0,
+                                .write = dir == WRITE};
+    if (b->ok[dir] < f->opener_next) f->opener_next = b->ok[dir];
+    take_first(f, i, dir, e);
+    look_over(f, i, READ);
+    look_over(f, i, WRITE);
+}
+
+static void close_bank(struct first_ready *f, int i, int64_t t)
+{
+    struct channel *c = &f->channel[f->bank[i].channel];
+    f->open &= ~((uint64_t)1 << i);
+    if (--c->open == 0) f->bus.tally.active_clocks += t - c->open_since;
+    look_over(f, i, READ);
+    look_over(f, i, WRITE);
+}
+
+static void issue_precharge(struct first_ready *f, int i, int dir, int64_t t)
+{
+    const struct dram_spec *s = f->bus.spec;
+    struct bank *b = &f->bank[i];
+    struct channel *c = &f->channel[b->channel];
+    struct entry *x = &f->entry[b->miss[dir]];
+    if (!x->counted) f->bus.tally.misses++;
+    x->counted = true;
+    f->bus.tally.precharges++;
+    dram_bus_log(&f->bus, t, DRAM_PRE, b->channel, (unsigned)i, b->row, 0);
+    b->act_ok = later(b->act_ok, t + s->pre_act);
+    c->ref_ok = later(c->ref_ok, t + s->pre_ref);
+    f->bus_ok = t + 1;
+    close_bank(f, i, t);
+}
+
+/* ---- refresh -------------------------------------------------------------------------------------------------------------------------- */
+
+/* Clock from which the refresh that is due can go a step on; DRAM_NEVER while an opener waits. */
+static int64_t refresh_ready(const struct first_ready *f)
+{
+    const struct channel *c = &f->channel[f->refresh_channel];
+    if (f->opening & c->banks) return DRAM_NEVER;
+    return later(f->bus_ok, c->open ? c->pre_all_ok : c->ref_ok);
+}
+
+static void refresh_step(struct first_ready *f, int64_t t)
+{
+    const struct dram_spec *s = f->bus.spec;
+    struct channel *c = &f->channel[f->refresh_channel];
+    unsigned first = (unsigned)__builtin_ctzll(c->banks);
+    f->bus_ok = t + 1;
+    if (c->open) {
+        f->bus.tally.precharges++;
+        dram_bus_log(&f->bus, t, DRAM_PRE_ALL, f->refresh_channel, first, 0, 0);
+        c->act_ok = later(c->act_ok, t + s->pre_act);
+        c->ref_ok = later(c->ref_ok, t + s->pre_ref);
+        for (uint64_t open = f->open & c->banks; open; open &= open - 1) close_bank(f, __builtin_ctzll(open), t);
+        return;
+    }
+    f->bus.tally.refreshes++;
+    dram_bus_log(&f->bus, t, DRAM_REF, f->refresh_channel, first, 0, 0);
+    c->act_ok = later(c->act_ok, t + s->ref_act);
+    f->refreshes_due--;
+    f->refresh_channel = (f->refresh_channel + 1) % s->channels;
+    f->row_next = 0;
+}
+
+/* ---- choosing ------------------------------------------------------------------------------------------------------------------------ */
+
+static void set_direction(struct first_ready *f)
+{
+    const struct dram_spec *s = f->bus.spec;
+    bool was = f->writing;
+    if (!f->writing)
+        f->writing = f->count[WRITE] > s->write_high || f->count[READ] == 0;
+    else
+        f->writing = !(f->count[WRITE] < s->write_low && f->count[READ] != 0);
+    if (was != f->writing) f->row_next = 0;
+}
+
+static inline int64_t column_ready(const struct first_ready *f, const struct bank *b, int dir)
+{
+    return later(b->ok[dir], later(f->group[b->group].ok[dir], f->channel[b->channel].ok[dir]));
+}
+
+/* The opener to serve in clock t: the one accepted first, then the one activated first; or -1. */
+static int pick_opener(struct first_ready *f, int64_t t)
+{
+    if (t < f->opener_next) return -1;
+    int64_t soon = DRAM_NEVER;
+    int best = -1;
+    for (uint64_t m = f->opening; m; m &= m - 1) {
+        int i = __builtin_ctzll(m);
+        const struct bank *b = &f->bank[i];
+        const int64_t ready = column_ready(f, b, b->opener.write);
+        if (ready > t) {
+            if (ready < soon) soon = ready;
+            continue;
+        }
+        if (best < 0) {
+            best = i;
+            continue;
+        }
+        const struct opener *o = &b->opener, *p = &f->bank[best].opener;
+        if (o->accepted == p->accepted ? o->order < p->order : no_later(o->accepted, p->accepted)) best = i;
+    }
+    f->opener_next = best < 0 ? soon : t + 1;
+    return best;
+}
+
+/* The bank whose hit to serve in clock t: the oldest that is ready; or -1. */
+static int pick_hit(const struct first_ready *f, int dir, int64_t t)
+{
+    int best = -1;
+    uint64_t order = UINT64_MAX;
+    for (const struct channel *c = f->channel, *end = c + f->bus.spec->channels; c < end; c++) {
+        if (c->ok[dir] > t) continue;
+        for (int k = 0; k < c->n_hits[dir]; k++) {
+            const struct bank *b = &f->bank[c->hits[dir][k]];
+            if (b->ok[dir] > t || f->group[b->group].ok[dir] > t) continue;
+            if (b->hit_order[dir] < order) {
+                order = b->hit_order[dir];
+                best = c->hits[dir][k];
+            }
+            break;
+        }
+    }
+    return best;
+}
+
+/* The first clock in which a column command is ready. */
+static int64_t next_column(const struct first_ready *f)
+{
+    int64_t soon = DRAM_NEVER;
+    if (f->opening) soon = f->opener_next;
+    for (uint64_t m = f->refreshes_due ? 0 : f->hit[f->writing]; m; m &= m - 1) {
+        int64_t ready = column_ready(f, &f->bank[__builtin_ctzll(m)], f->writing);
+        if (ready < soon) soon = ready;
+    }
+    return f->bus.spec->one_command_bus ? later(soon, f->bus_ok) : soon;
+}
+
+/* Must the row of a bank stay open although another is wanted? */
+static inline bool is_held(const struct first_ready *f, const struct bank *b, int dir)
+{
+    if (b->hit[dir] == NONE || f->bus.spec->controller != DSE_DRAM_ROW_HITS) return false;
+    const struct entry *hit = &f->entry[b->hit[dir]], *miss = &f->entry[b->miss[dir]];
+    return no_later(hit->accepted[hit->first], miss->accepted[miss->first]);
+}
+
+/* The bank to activate or precharge in clock t, or -1. *soon as before. */
+static int pick_row(const struct first_ready *f, int dir, int64_t t, int64_t *soon)
+{
+    int best = -1;
+    uint64_t order = UINT64_MAX;
+    for (uint64_t m = f->has[dir] & ~f->open; m; m &= m - 1) {
+        int i = __builtin_ctzll(m);
+        const struct bank *b = &f->bank[i];
+        int64_t ready = activate_ready(f, b);
+        if (ready > t) {
+            if (ready < *soon) *soon = ready;
+        } else if (f->entry[b->head[dir]].order < order) {
+            order = f->entry[b->head[dir]].order;
+            best = i;
+        }
+    }
+    for (uint64_t m = f->miss[dir] & ~f->opening; m; m &= m - 1) {
+        int i = __builtin_ctzll(m);
+        const struct bank *b = &f->bank[i];
+        if (is_held(f, b, dir)) continue;
+        if (b->pre_ok > t) {
+            if (b->pre_ok < *soon) *soon = b->pre_ok;
+        } else if (f->entry[b->miss[dir]].order < order) {
+            order = f->entry[b->miss[dir]].order;
+            best = i;
+        }
+    }
+    return best;
+}
+
+static bool column_slot(struct first_ready *f, int64_t t)
+{
+    if (f->bus.spec->one_command_bus && f->bus_ok > t) return false;
+    int i = f->opening ? pick_opener(f, t) : -1;
+    if (i >= 0) {
+        issue_opener(f, i, t);
+        return true;
+    }
+    if (f->refreshes_due) return false;
+    set_direction(f);
+    i = pick_hit(f, f->writing, t);
+    if (i >= 0) issue_hit(f, i, f->writing, t);
+    return i >= 0;
+}
+
+static bool row_slot(struct first_ready *f, int64_t t, int64_t *soon)
+{
+    if (f->refreshes_due) {
+        int64_t ready = refresh_ready(f);
+        if (ready <= t) refresh_step(f, t);
+        if (ready > t && ready < *soon) *soon = ready;
+        return ready <= t;
+    }
+    set_direction(f);
+    int dir = f->writing;
+    int64_t from = later(f->row_next, f->bus_ok);
+    if (from > t) {
+        if (from < *soon) *soon = from;
+        return false;
+    }
+    int64_t next = DRAM_NEVER;
+    int i = pick_row(f, dir, t, &next);
+    if (i < 0) {
+        f->row_next = next;
+        if (next < *soon) *soon = next;
+        return false;
+    }
+    if (f->open >> i & 1)
+        issue_precharge(f, i, dir, t);
+    else
+        issue_activate(f, i, dir, t);
+    f->row_next = 0;
+    return true;
+}
+
+static void tick(struct dram_bus *bus, int64_t t)
+{
+    struct first_ready *f = (struct first_ready *)bus;
+    int64_t soon = DRAM_NEVER;
+    if (t >= f->refresh_at) {
+        f->refresh_at += bus->spec->refi;
+        f->refreshes_due += (uint64_t)bus->spec->channels;
+    }
+    bool issued = column_slot(f, t);
+    issued = row_slot(f, t, &soon) || issued;
+    if (issued) {
+        soon = t + 1;
+    } else {
+        int64_t column = next_column(f);
+        if (column < soon) soon = column;
+    }
+    bus->next = soon < f->refresh_at ? soon : f->refresh_at;
+}
+
+static bool is_idle(const struct dram_bus *bus)
+{
+    const struct first_ready *f = (const struct first_ready *)bus;
+    return f->count[READ] == 0 && f->count[WRITE] == 0 && f->opening == 0;
+}
+
+static int64_t open_clocks(const struct dram_bus *bus, int64_t t)
+{
+    const struct first_ready *f = (const struct first_ready *)bus;
+    int64_t sum = 0;
+    for (int c = 0; c < bus->spec->channels; c++)
+        if (f->channel[c].open && t > f->channel[c].open_since) sum += t - f->channel[c].open_since;
+    return sum;
+}
+
+static void find_busiest(const struct dram_bus *bus, struct dram_tally *t)
+{
+    const struct first_ready *f = (const struct first_ready *)bus;
+    for (int i = 0; i < bus->spec->channels * bus->spec->banks; i++) {
+        if (f->bank[i].activates > t->bank_activates) t->bank_activates = f->bank[i].activates;
+        if (f->group[f->bank[i].group].columns > t->group_columns) t->group_columns = f->group[f->bank[i].group].columns;
+    }
+}
+
+static void init(struct dram_bus *bus)
+{
+    struct first_ready *f = (struct first_ready *)bus;
+    const struct dram_spec *s = bus->spec;
+    int entries = s->reads + s->writes;
+    f->entry = dram_bus_alloc(bus, (size_t)entries, sizeof *f->entry);
+    for (int e = 0; e < entries; e++) f->entry[e].next = e + 1 < entries ? (uint16_t)(e + 1) : (uint16_t)NONE;
+    f->last[READ] = f->last[WRITE] = NONE;
+    f->room[READ] = s->reads;
+    f->room[WRITE] = s->writes;
+    f->refresh_at = s->refi ? s->refi - 1 : DRAM_NEVER; /* Ramulator counts its clocks from 1 */
+    for (int i = 0; i < s->channels * s->banks; i++) {
+        struct bank *b = &f->bank[i];
+        b->channel = (uint8_t)(i / s->banks);
+        b->group = (uint8_t)(i / s->group_banks);
+        for (int dir = READ; dir <= WRITE; dir++) b->head[dir] = b->tail[dir] = b->hit[dir] = b->miss[dir] = NONE;
+        f->channel[b->channel].banks |= (uint64_t)1 << i;
+    }
+    for (int c = 0; c < s->channels; c++)
+        for (int k = 0; k < 4; k++) f->channel[c].act[k] = INT32_MIN;
+}
+
+static void release(struct dram_bus *bus)
+{
+    free(((struct first_ready *)bus)->entry);
+}
+
+const struct dram_controller dram_first_ready = {.size = sizeof(struct first_ready),
+                                                 .init = init,
+                                                 .release = release,
+                                                 .tick = tick,
+                                                 .accept = accept,
+                                                 .is_idle = is_idle,
+                                                 .open_clocks = open_clocks,
+                                                 .find_busiest = find_busiest};

@@ -1,0 +1,105 @@
+/* Sampling: see dse/sampling.h. */
+#include <dse/sampling.h>
+
+#include <gsl/gsl_integration.h>
+
+const struct dse_param dse_sampling_params[] = {
+    DSE_PARAM_I64(struct dse_sampling, positions_simulated, 1, DSE_POSITIONS_MAX,
+                  "event level: lengths of the cache that stand for all of a generation or a prompt", "ours"),
+    DSE_PARAM_I64(struct dse_sampling, rows_simulated, 0, 1e9,
+                  "event level: keys and values of a layer that are simulated, in whole heads; the others go on as they do; 0: all",
+                  "ours"),
+    DSE_PARAM_F64(struct dse_sampling, stream_mib, "MiB", 0, 1e6,
+                  "event level: part of a weight matrix that is simulated; the rest goes on at its pace; 0: all", "ours"),
+    DSE_PARAM_END,
+};
+
+/* Gauss's nodes for n points, rounded to whole numbers, as far from one end as from the other, each once. Fewer than there are numbers. */
+static void place_nodes(int64_t from, int64_t to, size_t n, int64_t *node)
+{
+    gsl_integration_glfixed_table *table = gsl_integration_glfixed_table_alloc(n);
+    for (size_t i = 0; i < n / 2; i++) {
+        double x, w;
+        gsl_integration_glfixed_point((double)from - 0.5, (double)to + 0.5, i, &x, &w, table);
+        node[i] = (int64_t)(x + 0.5);
+        if (node[i] < from) node[i] = from;
+        if (i > 0 && node[i] <= node[i - 1]) node[i] = node[i - 1] + 1;
+        node[n - 1 - i] = to - (node[i] - from);
+    }
+    if (n % 2 == 1) node[n / 2] = from + (to - from) / 2;
+    gsl_integration_glfixed_table_free(table);
+}
+
+/* The weight of a node is the mean of its Lagrange polynomial: one there, zero at the others. */
+static double mean_of_polynomial(int64_t from, int64_t to, size_t n, const int64_t *node, size_t which)
+{
+    double sum = 0;
+    for (int64_t x = from; x <= to; x++) {
+        double value = 1;
+        for (size_t i = 0; i < n; i++)
+            if (i != which) value *= (double)(x - node[i]) / (double)(node[which] - node[i]);
+        sum += value;
+    }
+    return sum / (double)(to - from + 1);
+}
+
+size_t dse_positions(int64_t from, int64_t to, int64_t want, int64_t node[DSE_POSITIONS_MAX], double weight[DSE_POSITIONS_MAX])
+{
+    const size_t n = (size_t)want, all = (size_t)(to - from + 1);
+    if (all <= n) {
+        for (size_t i = 0; i < all; i++) {
+            node[i] = from + (int64_t)i;
+            weight[i] = 1 / (double)all;
+        }
+        return all;
+    }
+    place_nodes(from, to, n, node);
+    for (size_t i = 0; i < n; i++) weight[i] = mean_of_polynomial(from, to, n, node, i);
+    return n;
+}
+
+enum { SHORT = 64, SHORTER = 8 };
+
+static void add_length(struct dse_lengths *l, int64_t positions, double weight)
+{
+    for (size_t i = 0; i < l->n; i++)
+        if (l->at[i].positions == positions) {
+            l->at[i].weight += weight;
+            return;
+        }
+    l->at[l->n++] = (struct dse_length){positions, weight};
+}
+
+static void add_nodes(struct dse_lengths *l, int64_t from, int64_t to, int64_t want, int64_t longest, double weight)
+{
+    int64_t node[DSE_POSITIONS_MAX];
+    double share[DSE_POSITIONS_MAX];
+    size_t n = dse_positions(from, to, want, node, share);
+    for (size_t i = 0; i < n; i++) {
+        double w = weight * share[i], beyond = (double)(node[i] - longest) / (double)(longest - longest / SHORTER);
+        if (beyond <= 0) {
+            add_length(l, node[i], w);
+        } else {
+            add_length(l, longest, w * (1 + beyond));
+            add_length(l, longest / SHORTER, -w * beyond);
+        }
+    }
+}
+
+void dse_lengths_add(struct dse_lengths *l, int64_t from, int64_t to, int64_t want, int64_t longest, double weight)
+{
+    const double all = (double)(to - from + 1);
+    if (from < SHORT && to > SHORT) {
+        add_nodes(l, from, SHORT, want, longest, weight * (double)(SHORT - from + 1) / all);
+        add_nodes(l, SHORT + 1, to, want, longest, weight * (double)(to - SHORT) / all);
+    } else {
+        add_nodes(l, from, to, want, longest, weight);
+    }
+}
+
+int64_t dse_longest(int64_t rows, int64_t heads)
+{
+    const int64_t each = rows / (2 * heads);
+    if (rows == 0) return INT64_MAX;
+    return each > SHORT * SHORTER ? each : SHORT * SHORTER;
+}

@@ -1,0 +1,231 @@
+#include "space/mix.h"
+
+#include "base/xalloc.h"
+
+#include <dse/units.h>
+#include <dse/workload.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct mix {
+    const struct request_mix *requests;
+    const struct model *model;
+    const struct field *phase, *context, *prompt, *generate; /* NULL: the model has no such parameter */
+    const struct field *rate, *latency, *attention, *energy; /* or metric */
+    size_t *choices;                                         /* where those of a metric that is a name begin, one a metric */
+    size_t n_choices;                                        /* of all together */
+};
+
+struct mix *mix_new(const struct sweep_file *s, const struct model *m)
+{
+    if (s->requests.n == 0) return NULL;
+    struct mix *mix = xcalloc(1, sizeof *mix);
+    *mix = (struct mix){.requests = &s->requests,
+                        .model = m,
+                        .phase = schema_find(&m->params, "phase"),
+                        .context = schema_find(&m->params, "context"),
+                        .prompt = schema_find(&m->params, "prompt"),
+                        .generate = schema_find(&m->params, "generate"),
+                        .rate = schema_find(&m->metrics, "tokens_per_s"),
+                        .latency = schema_find(&m->metrics, "latency_us"),
+                        .attention = schema_find(&m->metrics, "attention_us"),
+                        .energy = schema_find(&m->metrics, "energy_mj")};
+    mix->choices = xcalloc(m->metrics.n, sizeof *mix->choices);
+    for (size_t i = 0; i < m->metrics.n; i++) {
+        mix->choices[i] = mix->n_choices;
+        for (const char *const *c = m->metrics.fields[i].choices; c && *c; c++) mix->n_choices++;
+    }
+    return mix;
+}
+
+void mix_free(struct mix *mix)
+{
+    if (!mix) return;
+    free(mix->choices);
+    free(mix);
+}
+
+/* ---- one request ------------------------------------------------------------------------------------------------------------ */
+
+static bool is_prefill(const struct mix *mix, const void *params)
+{
+    return mix->phase && field_get(mix->phase, params).choice == DSE_PREFILL;
+}
+
+static void set_integer(const struct field *f, void *params, int64_t v)
+{
+    if (f) field_set(f, params, (struct value){.i64 = v});
+}
+
+static void set_request(const struct mix *mix, const struct mixed_request *q, void *params)
+{
+    set_integer(mix->prompt, params, q->prompt);
+    set_integer(mix->generate, params, q->generate);
+    set_integer(mix->context, params, is_prefill(mix, params) ? q->prompt : request_context(q));
+}
+
+void mix_set_mean(const struct mix *mix, void *params)
+{
+    struct request_point mean = request_mix_mean(mix->requests);
+    struct mixed_request q = {.share = 1, .prompt = llround(mean.prompt), .generate = llround(mean.generate)};
+    set_request(mix, &q, params);
+}
+
+/* NaN where the model has no such metric. */
+static double number(const struct field *f, const void *metrics)
+{
+    return f && !f->without ? field_number(f, metrics) : (double)NAN;
+}
+
+/* How much of everything the request takes. NaN where the metrics that tell it are no positive numbers. */
+static void weigh(const struct mix *mix, const struct mixed_request *q, const void *params, const void *metrics,
+                  double ret[DSE_MEAN_COUNT])
+{
+    double rate = number(mix->rate, metrics), latency_s = number(mix->latency, metrics) / DSE_US_PER_S;
+    double tokens = q->share * (double)(is_prefill(mix, params) ? q->prompt : q->generate);
+    bool known = rate > 0 && latency_s > 0;
+    double seconds = known ? tokens / rate : (double)NAN, steps = known ? seconds / latency_s : (double)NAN;
+    ret[DSE_MEAN_TIME] = seconds;
+    ret[DSE_MEAN_STEP] = steps;
+    ret[DSE_MEAN_TOKEN] = tokens;
+    ret[DSE_MEAN_ATTENTION] = steps * number(mix->attention, metrics);
+    ret[DSE_MEAN_ENERGY] = tokens * number(mix->energy, metrics);
+    ret[DSE_MEAN_REQUEST] = q->share;
+    ret[DSE_MEAN_LARGEST] = ret[DSE_MEAN_BY_UNIT] = 0;
+}
+
+/* ---- reasons ---------------------------------------------------------------------------------------------------------------- */
+
+/* A reason that a request was refused with. The model's are constants: the pointer tells them apart. */
+struct said {
+    const char *reason;
+    char *text;
+    struct said *next;
+};
+
+struct mixer {
+    const struct mix *mix;
+    struct runner *runner;
+    void *params, *metrics; /* of one request */
+    double *mean;           /* one a metric; unused for names */
+    double *choices;        /* the weight of each value that a name can have */
+    double total[DSE_MEAN_COUNT];
+    struct said **said; /* one list a request */
+};
+
+static const char *say(struct mixer *r, size_t request, const char *reason)
+{
+    struct said **at = &r->said[request];
+    for (; *at; at = &(*at)->next)
+        if ((*at)->reason == reason) return (*at)->text;
+    const struct mixed_request *q = &r->mix->requests->requests[request];
+    *at = xcalloc(1, sizeof **at);
+    (*at)->reason = reason;
+    (*at)->text = xasprintf("request of %lld + %lld tokens: %s", (long long)q->prompt, (long long)q->generate, reason);
+    return (*at)->text;
+}
+
+/* ---- the mean --------------------------------------------------------------------------------------------------------------- */
+
+struct mixer *mixer_new(const struct mix *mix, struct runner *runner)
+{
+    struct mixer *r = xcalloc(1, sizeof *r);
+    r->mix = mix;
+    r->runner = runner;
+    r->params = xcalloc(1, mix->model->desc->params_size);
+    r->metrics = xcalloc(1, mix->model->desc->metrics_size);
+    r->mean = xcalloc(mix->model->metrics.n, sizeof *r->mean);
+    r->choices = xcalloc(mix->n_choices, sizeof *r->choices);
+    r->said = xcalloc(mix->requests->n, sizeof(struct said *));
+    return r;
+}
+
+void mixer_free(struct mixer *r)
+{
+    if (!r) return;
+    for (size_t i = 0; i < r->mix->requests->n; i++)
+        for (struct said *s = r->said[i], *next; s; s = next) {
+            next = s->next;
+            free(s->text);
+            free(s);
+        }
+    free(r->params);
+    free(r->metrics);
+    free(r->mean);
+    free(r->choices);
+    free(r->said);
+    free(r);
+}
+
+/* The mean moves towards a number by its part of all so far, and so stays where all are equal. NaN stays. */
+static double taken_in(double mean, double v, enum dse_mean by, const double part[DSE_MEAN_COUNT])
+{
+    if (by != DSE_MEAN_LARGEST) return mean + (v - mean) * part[by];
+    return isnan(mean) || v <= mean ? mean : v;
+}
+
+/* Take in the metrics of a request that has run. */
+static void add_request(struct mixer *r, const struct mixed_request *q, bool first)
+{
+    const struct mix *mix = r->mix;
+    double weight[DSE_MEAN_COUNT], part[DSE_MEAN_COUNT];
+    weigh(mix, q, r->params, r->metrics, weight);
+    for (int k = 0; k < DSE_MEAN_COUNT; k++) {
+        r->total[k] = first ? weight[k] : r->total[k] + weight[k];
+        part[k] = r->total[k] == 0 ? 0 : weight[k] / r->total[k];
+    }
+    for (size_t i = 0; i < mix->model->metrics.n; i++) {
+        const struct field *f = &mix->model->metrics.fields[i];
+        if (f->type == DSE_TYPE_ENUM) {
+            r->choices[mix->choices[i] + (size_t)field_get(f, r->metrics).choice] += weight[f->mean];
+        } else {
+            double v = field_number(f, r->metrics);
+            r->mean[i] = first ? v : taken_in(r->mean[i], v, f->mean, part);
+        }
+    }
+}
+
+/* The value of a name that has the largest weight; the first of equal ones. */
+static int32_t heaviest(const struct mixer *r, size_t metric)
+{
+    const double *weights = r->choices + r->mix->choices[metric];
+    int32_t most = 0;
+    for (int32_t i = 1; r->mix->model->metrics.fields[metric].choices[i]; i++)
+        if (weights[i] > weights[most]) most = i;
+    return most;
+}
+
+static void put_means(const struct mixer *r, void *metrics)
+{
+    for (size_t i = 0; i < r->mix->model->metrics.n; i++) {
+        const struct field *f = &r->mix->model->metrics.fields[i];
+        struct value v = {.f64 = r->mean[i]};
+        if (f->type == DSE_TYPE_I64) v = (struct value){.i64 = isfinite(r->mean[i]) ? llround(r->mean[i]) : 0};
+        if (f->type == DSE_TYPE_ENUM) v = (struct value){.choice = heaviest(r, i)};
+        field_set(f, metrics, v);
+    }
+}
+
+enum run_end mixer_run(struct mixer *r, const void *start, void *metrics, const char **ret_reason)
+{
+    const struct request_mix *requests = r->mix->requests;
+    const struct dse_model *model = r->mix->model->desc;
+    *ret_reason = NULL;
+    for (size_t i = 0; i < r->mix->n_choices; i++) r->choices[i] = 0;
+    for (size_t i = 0; i < requests->n; i++) {
+        memcpy(r->params, start, model->params_size);
+        set_request(r->mix, &requests->requests[i], r->params);
+        if (model->resolve) model->resolve(r->params);
+        const char *reason = model->check ? model->check(r->params) : NULL;
+        if (reason) {
+            *ret_reason = say(r, i, reason);
+            return RUN_DONE;
+        }
+        enum run_end end = runner_run(r->runner, model, r->params, r->metrics, NULL);
+        if (end != RUN_DONE) return end;
+        add_request(r, &requests->requests[i], i == 0);
+    }
+    put_means(r, metrics);
+    return RUN_DONE;
+}

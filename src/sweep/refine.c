@@ -1,0 +1,208 @@
+/* Refining a sweep: event level where it matters.
+ *
+ * In rounds: the front as far as it is known (refine_front.c); then event level for the points on it that have none or, when all of them have it,
+ * for their neighbours. It ends when a round adds nothing: every point of the front, and every feasible neighbour of one, has a row at event
+ * level; or when [refine] runs are used up. The front of the sweep is then that of the rows at event level.
+ *
+ * What a round adds depends on the rows of the closed form and on those of the rounds before, and on nothing else: a run that was killed goes
+ * through the same rounds again and finds their rows there already.
+ */
+#include "sweep/refine_internal.h"
+
+#include "base/xalloc.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+/* ---- ids -------------------------------------------------------------------------------------------------------------------------- */
+
+void ids_add(struct ids *l, uint64_t id)
+{
+    if (l->n == l->capacity) {
+        l->capacity = l->capacity ? 2 * l->capacity : 64;
+        l->id = xrealloc(l->id, l->capacity, sizeof *l->id);
+    }
+    l->id[l->n++] = id;
+}
+
+static int by_value(const void *a, const void *b)
+{
+    uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+    return (x > y) - (x < y);
+}
+
+bool ids_have(const struct ids *l, uint64_t id)
+{
+    return l->n && bsearch(&id, l->id, l->n, sizeof *l->id, by_value);
+}
+
+void ids_sort(struct ids *l)
+{
+    if (l->n) qsort(l->id, l->n, sizeof *l->id, by_value);
+    size_t kept = 0;
+    for (size_t i = 0; i < l->n; i++)
+        if (i == 0 || l->id[i] != l->id[i - 1]) l->id[kept++] = l->id[i];
+    l->n = kept;
+}
+
+void ids_release(struct ids *l)
+{
+    free(l->id);
+    *l = (struct ids){0};
+}
+
+/* ---- one round ------------------------------------------------------------------------------------------------------------------ */
+
+bool refine_closed_form(const struct refining *r, uint64_t id)
+{
+    size_t m = (size_t)(id >> ID_MODEL_SHIFT);
+    struct row row;
+    evaluator_run(r->evaluators[m], id & ID_POINT_MASK, 1, r->cells[m], &row);
+    return !row.reason;
+}
+
+/* The neighbours of a point on the front that are not planned. */
+static void add_neighbours(const struct refining *r, uint64_t id, struct ids *wanted)
+{
+    uint64_t near[SPACE_NEIGHBOURS_MAX];
+    size_t n = space_neighbours(r->job->spaces[id >> ID_MODEL_SHIFT], id & ID_POINT_MASK, near);
+    for (size_t i = 0; i < n; i++) {
+        uint64_t other = (id & ~ID_POINT_MASK) | near[i];
+        if (!ids_have(&r->planned, other)) ids_add(wanted, other);
+    }
+}
+
+/* Its feasible neighbours, ascending, as long as there are runs left. */
+static void want_neighbours(const struct refining *r, const struct ids *front, uint64_t left, struct ids *wanted)
+{
+    struct ids near = {0};
+    for (size_t i = 0; i < front->n; i++) add_neighbours(r, front->id[i], &near);
+    ids_sort(&near);
+    for (size_t i = 0; i < near.n && wanted->n < left; i++)
+        if (refine_closed_form(r, near.id[i])) ids_add(wanted, near.id[i]);
+    ids_release(&near);
+}
+
+/* Add to `planned` what the front asks for: the points on it, else their neighbours. Those of points that will have left the front by the
+ * next round would be in vain. Returns how many were added. */
+static size_t plan(struct refining *r, const struct ids *front)
+{
+    uint64_t left = r->job->sweep->refine_runs - r->planned.n;
+    struct ids wanted = {0};
+    for (size_t i = 0; i < front->n && wanted.n < left; i++)
+        if (!ids_have(&r->planned, front->id[i])) ids_add(&wanted, front->id[i]);
+    if (wanted.n == 0 && r->job->sweep->refine_neighbours) want_neighbours(r, front, left, &wanted);
+    size_t added = wanted.n;
+    for (size_t i = 0; i < wanted.n; i++) ids_add(&r->planned, wanted.id[i]);
+    ids_sort(&r->planned);
+    ids_release(&wanted);
+    return added;
+}
+
+/* The planned points of space m that have no row yet, as ranges. The caller frees it. */
+static struct range *missing(const struct refining *r, size_t m, size_t *ret_n)
+{
+    struct range *ranges = NULL;
+    *ret_n = 0;
+    for (size_t i = 0; i < r->planned.n; i++) {
+        uint64_t id = r->planned.id[i], point = id & ID_POINT_MASK;
+        if (id >> ID_MODEL_SHIFT != m || ids_have(&r->there, id)) continue;
+        if (*ret_n && ranges[*ret_n - 1].last + 1 == point) {
+            ranges[*ret_n - 1].last = point;
+            continue;
+        }
+        ranges = xrealloc(ranges, *ret_n + 1, sizeof *ranges);
+        ranges[(*ret_n)++] = (struct range){point, point};
+    }
+    return ranges;
+}
+
+static bool simulate_planned(struct refining *r)
+{
+    struct job *job = r->job;
+    uint64_t done = 0;
+    for (size_t i = 0; i < r->planned.n; i++) done += ids_have(&r->there, r->planned.id[i]);
+    char name[48];
+    snprintf(name, sizeof name, "event level, round %d", job->result->rounds);
+    sweep_phase(job, name, r->planned.n, done);
+    bool ok = true;
+    for (size_t m = 0; ok && m < job->n_spaces && !job->result->interrupted; m++) {
+        size_t n;
+        struct range *ranges = missing(r, m, &n);
+        if (n) ok = sweep_simulate(job, m, ranges, n, true);
+        free(ranges);
+    }
+    for (size_t i = 0; i < r->planned.n; i++) ids_add(&r->there, r->planned.id[i]);
+    ids_sort(&r->there);
+    return ok;
+}
+
+/* ---- all of them ------------------------------------------------------------------------------------------------------------------ */
+
+static bool find_there(struct refining *r)
+{
+    for (size_t m = 0; m < r->job->n_spaces; m++) {
+        size_t n;
+        uint64_t *points = store_refined(r->job->store, m, &n, r->job->diags);
+        if (!points) return false;
+        for (size_t i = 0; i < n; i++) ids_add(&r->there, (uint64_t)m << ID_MODEL_SHIFT | points[i]);
+        free(points);
+    }
+    return true;
+}
+
+/* What became of the front of the closed form, and whether the last front is refined throughout. */
+static void sum_up(const struct refining *r, const struct ids *before, const struct ids *front)
+{
+    struct sweep_result *result = r->job->result;
+    result->refined = r->planned.n;
+    result->front_before = before->n;
+    for (size_t i = 0; i < front->n; i++) {
+        result->front_stayed += ids_have(before, front->id[i]);
+        result->front_unrefined += !ids_have(&r->planned, front->id[i]);
+    }
+}
+
+static bool run_rounds(struct refining *r)
+{
+    struct ids front = {0}, before = {0};
+    bool ok = find_there(r), more = true;
+    while (ok && more && !r->job->result->interrupted) {
+        ok = refine_front(r, &front);
+        if (r->job->result->rounds == 0)
+            for (size_t i = 0; ok && i < front.n; i++) ids_add(&before, front.id[i]);
+        more = ok && plan(r, &front) > 0;
+        if (!more) break;
+        r->job->result->rounds++;
+        ok = simulate_planned(r);
+        if (sweep_interrupted(r->job)) r->job->result->interrupted = true;
+    }
+    if (ok) sum_up(r, &before, &front);
+    ids_release(&front);
+    ids_release(&before);
+    return ok;
+}
+
+bool sweep_refine(struct job *job, const struct goal *goal)
+{
+    struct refining r = {.job = job,
+                         .goal = goal,
+                         .evaluators = xcalloc(job->n_spaces, sizeof(struct evaluator *)),
+                         .cells = xcalloc(job->n_spaces, sizeof(union cell *))};
+    for (size_t m = 0; m < job->n_spaces; m++) {
+        size_t columns;
+        space_columns(job->spaces[m], &columns);
+        r.evaluators[m] = evaluator_new(job->spaces[m], FIDELITY_CLOSED_FORM, NULL);
+        r.cells[m] = xcalloc(columns, sizeof(union cell));
+    }
+    bool ok = run_rounds(&r);
+    for (size_t m = 0; m < job->n_spaces; m++) {
+        evaluator_free(r.evaluators[m]);
+        free(r.cells[m]);
+    }
+    free(r.evaluators);
+    free(r.cells);
+    ids_release(&r.there);
+    ids_release(&r.planned);
+    return ok;
+}

@@ -1,0 +1,62 @@
+#include "tables/tables_internal.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static const struct computed_table *const all[] = {&table_column_info,     &table_claim,       &table_metric,     &table_breakdown,
+                                                   &table_timeline,        &table_resource,    &table_note,       &table_equation,
+                                                   &table_dram_efficiency, &table_profile,     &table_retention,  &table_exp_error,
+                                                   &table_interval_map,    &table_score_stats, &table_score_share};
+enum { TABLES = sizeof all / sizeof *all };
+
+struct tables *tables_new(const struct catalog *catalog)
+{
+    struct tables *t = xcalloc(1, sizeof *t);
+    t->catalog = catalog;
+    return t;
+}
+
+void tables_free(struct tables *t)
+{
+    if (!t) return;
+    answered_claims_free(t->claims);
+    free(t);
+}
+
+bool tables_attach(struct tables *t, struct reader *r, struct diags *diags)
+{
+    for (size_t i = 0; i < TABLES; i++)
+        if (!reader_add_table(r, all[i], t, diags)) return false;
+    return true;
+}
+
+const struct computed_table *tables_at(size_t i)
+{
+    return i < TABLES ? all[i] : NULL;
+}
+
+bool tables_fail(struct diags *diags, char **ret_error)
+{
+    struct text t;
+    text_init(&t);
+    for (size_t i = 0; i < diags->n; i++) {
+        const struct diag *g = &diags->list[i];
+        if (g->severity != DIAG_ERROR) continue;
+        const char *file =
+            g->file && strncmp(g->file, "--set", strlen("--set")) != 0 ? g->file : NULL; /* there is no such option here */
+        text_addf(&t, "%s%s%s%s", t.n ? "; " : "", file ? file : "", file ? ": " : "", g->message);
+        if (g->hint) text_addf(&t, " (%s)", g->hint);
+    }
+    *ret_error = text_detach(&t);
+    diags_release(diags);
+    return false;
+}
+
+bool tables_integer(const char *argument, const char *name, int64_t min, int64_t max, int64_t otherwise, int64_t *ret,
+                    char **ret_error)
+{
+    *ret = otherwise;
+    if (!argument || (text_parse_i64(argument, ret) && *ret >= min && *ret <= max)) return true;
+    *ret_error = xasprintf("%s: %s is no whole number from %lld to %lld", name, argument, (long long)min, (long long)max);
+    return false;
+}

@@ -1,0 +1,28 @@
+/* Internal to src/tables. Every table is a constant; its context is the struct tables. */
+#ifndef DSE_TABLES_INTERNAL_H
+#define DSE_TABLES_INTERNAL_H
+
+#include "base/text.h"
+#include "base/xalloc.h"
+#include "tables/tables.h"
+
+struct answered_claims;
+
+struct tables {
+    const struct catalog *catalog;
+    struct answered_claims *claims; /* made by the first query that reads them */
+};
+
+extern const struct computed_table table_column_info, table_claim, table_metric, table_breakdown, table_timeline, table_resource,
+    table_note, table_equation, table_dram_efficiency, table_profile, table_retention, table_exp_error, table_interval_map,
+    table_score_stats, table_score_share;
+
+/* The errors and warnings of diags as one line for *ret_error; releases diags. Always false. */
+bool tables_fail(struct diags *diags, char **ret_error);
+/* An argument as a whole number within [min, max], `otherwise` when it is not given. False with *ret_error. */
+bool tables_integer(const char *argument, const char *name, int64_t min, int64_t max, int64_t otherwise, int64_t *ret,
+                    char **ret_error);
+
+void answered_claims_free(struct answered_claims *a);
+
+#endif

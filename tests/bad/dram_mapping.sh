@@ -1,0 +1,6 @@
+"$DSE" dram --memory hbm2-ramulator2 --pattern random --mapping "co3 ch4 pc1 xx bg2 co2 ba2 ro15 ro"
+"$DSE" dram --memory hbm2-ramulator2 --pattern random --mapping "co3 ch3 pc1 bg2 ba2 ro14"
+"$DSE" dram --memory hbm2-ramulator2 --pattern random --mapping "co3 co co1 ch pc bg ba ro99"
+"$DSE" dram --pattern random --mapping "co ch3 ch bg ba ro"
+"$DSE" dram --pattern random --mapping "co ch5 ch pc bg ba ro"
+"$DSE" dram --pattern random --mapping ""

@@ -1,0 +1,1 @@
+"$DSE" eval lad --fidelity event

@@ -1,0 +1,2 @@
+export DSE_DATA_DIR="$TOY"
+"$DSE_TOY" eval toy --fidelity event-level --ideal refresh,draw

@@ -1,0 +1,4 @@
+. ./lib
+figure 'select 1 as a, 2 as b' '"a"' '"b"'
+sed -i 's/"scatter"/"gantt"/' f.toml
+"$DSE" plot f.toml

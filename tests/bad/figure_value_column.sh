@@ -1,0 +1,5 @@
+. ./lib
+figure 'select 1 as a, 2 as b' '"a"' '"b"'
+sed -i 's/"scatter"/"heatmap"/' f.toml
+echo 'value = "c"' >>f.toml
+"$DSE" plot f.toml

@@ -1,0 +1,1 @@
+"$DSE" figures --format gif

@@ -1,0 +1,1 @@
+"$DSE" figures lad_sram_paretto

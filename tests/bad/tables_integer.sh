@@ -1,0 +1,1 @@
+"$DSE" query :memory: "select * from exp_error('table', 'many')"

@@ -1,0 +1,1 @@
+"$DSE" query :memory: "select * from profile('none')"

@@ -1,0 +1,1 @@
+"$DSE" query :memory: "select * from score_stats('no.trace')"

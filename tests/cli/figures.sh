@@ -1,0 +1,68 @@
+#!/bin/sh
+# Every figure of plots/ is drawn from nothing, two at a time, and has what its query gives: a picture of a sensible size, the name of every series of its
+# rows in the legend, and a diamond for every published point.
+#     figures.sh DSE SOURCE BUILD
+# A binary under AddressSanitizer draws all but those that take minutes there: means over twelve heads, and a million designs.
+source=$(cd "$2" && pwd)
+. "$(dirname "$0")/lib.sh"
+export LC_ALL=C.UTF-8 DSE_DATA_DIR="$source"
+
+slow=
+if nm -D "$DSE" 2>/dev/null | grep -q __asan_init; then slow="lad_fig2b fidelity_latency lad_million"; fi
+: >names.txt
+for file in "$source"/plots/*.toml; do
+    name=$(basename "$file" .toml)
+    case " $slow " in
+    *" $name "*) ;;
+    *) echo "$name" >>names.txt ;;
+    esac
+done
+[ "$(wc -l <names.txt)" -ge 60 ] || fail "plots/ has only $(wc -l <names.txt) figures"
+# shellcheck disable=SC2046
+"$DSE" figures $(cat names.txt) -f svg -o drawn -j 2 -q 2>said.txt || fail "dse figures: $(cat said.txt)"
+[ ! -s said.txt ] || fail "dse figures -q says: $(cat said.txt)"
+
+# The value of a key of a figure, of one line or between """: value FILE KEY
+value() {
+    awk -v key="$2" '
+        inside { if (sub(/""".*/, "")) { print; exit } print; next }
+        $1 == key && $2 == "=" {
+            sub(/^[^=]*= */, "")
+            if (sub(/^"""/, "")) { inside = 1; next }
+            if (sub(/^\{.*column *= *"/, "") || sub(/^"/, "")) { sub(/".*/, ""); print }
+            exit
+        }' "$1"
+}
+
+while read -r name; do
+    file=$source/plots/$name.toml svg=drawn/$name.svg sweep=$(value "$file" sweep)
+    database=:memory:
+    [ -z "$sweep" ] || database=drawn/$sweep.db
+    [ -s "$svg" ] || fail "$name: no picture"
+    size=$(wc -c <"$svg")
+    { [ "$size" -gt 2048 ] && [ "$size" -lt 2000000 ]; } || fail "$name: a picture of $size bytes"
+    value "$file" sql >query.sql
+    [ -s query.sql ] || fail "$name: no sql"
+    rows=$("$DSE" query "$database" "SELECT count(*) FROM ($(cat query.sql))" --format csv | sed -n '2{s/[^0-9]//g;p}')
+    [ "$rows" -gt 1 ] || fail "$name: its query gives $rows rows"
+
+    series=$(value "$file" series)
+    if [ -n "$series" ]; then
+        "$DSE" query "$database" "SELECT DISTINCT \"$series\" FROM ($(cat query.sql)) WHERE \"$series\" IS NOT NULL" --format csv |
+            sed -e 1d -e 's/\r$//' -e 's/^"//' -e 's/"$//' -e 's/&/\&amp;/g' -e 's/</\&lt;/g' -e 's/>/\&gt;/g' >series.txt
+        [ -s series.txt ] || fail "$name: no series"
+        while read -r one; do
+            grep -qF ">$one<" "$svg" || grep -qF "$one" "$svg" || fail "$name: the legend has no \"$one\""
+        done <series.txt
+    fi
+
+    value "$file" reference_sql >reference.sql
+    [ -s reference.sql ] || continue
+    label=$(value "$file" reference_label)
+    grep -qF "${label:-published}" "$svg" || fail "$name: the legend has no \"${label:-published}\""
+    points=$("$DSE" query "$database" "SELECT count(*) FROM ($(cat reference.sql))" --format csv | sed -n '2{s/[^0-9]//g;p}')
+    [ "$points" -gt 0 ] || fail "$name: no published points"
+    "$DSE" plot "$file" -o again.svg --gnuplot-script script.gp 2>/dev/null || fail "$name: dse plot"
+    diamonds=$(grep -a '^plot ' script.gp | sed 's/record=/\n/g' | sed -n 's/^(\([0-9]*\)).*with points pt 12 .*/\1/p' | awk '{ n += $1 } END { print n + 0 }')
+    [ "$diamonds" -eq "$points" ] || fail "$name: $points published points and $diamonds diamonds"
+done <names.txt

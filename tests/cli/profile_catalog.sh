@@ -1,0 +1,44 @@
+#!/bin/sh
+# The profiles of the catalog are outputs of commands, run again here: the one of synthetic heads, and published-fit, which is a formula. Those of
+# traces that are not shipped are written anew where $DSE_TRACES names a folder with tinyllama-1.1b.trace and codellama-13b.trace
+# (catalog/README.md has how they are imported); their checksums are checked by the files' own "# trace:" lines, which are compared too.
+source=$(cd "$2" && pwd)
+. "$(dirname "$0")/lib.sh"
+export LC_ALL=C
+catalog=$source/catalog
+
+same() { cmp "$1" "$catalog/$2" || fail "catalog/$2 is not what its command writes"; }
+
+"$DSE" profile --synthetic n=4096 seed=2 --heads 16 --kind locality --contexts 128,256,512,1024,2048,4096 --fit -o synthetic.csv
+same synthetic.csv profiles/synthetic.csv
+
+# dse validate measures the same heads: hit ratio and top-1 are those of the profile, at the contexts of the claims.
+"$DSE" validate lad --format csv >claims.csv
+grep -v '^#' synthetic.csv >rows.csv
+agree() { # CLAIM COLUMN CONTEXTS: to the six digits of the profile
+    there=$(sqlite3 :memory: '.mode csv' '.import claims.csv c' '.import rows.csv r' "
+        select count(*) from c where claim = '$1' and measured_on = 'synthetic'
+            and abs(modelled - (select min(100.0 * $2) from r where context in ($3))) < 1e-4")
+    [ "$there" -eq 1 ] || fail "$1 is not the least $2 of catalog/profiles/synthetic.csv at $3"
+}
+agree lad.sec4.hit hit_ratio 512,1024,2048
+agree lad.fig2.top1 top1 512,1024,2048
+
+# published-fit: the four lines of its head.
+awk -F, '!/^#/ && n++ {
+    r = $1 / 512; want[2] = want[3] = 32 * r ^ 0.5; want[4] = 0.24 * 512 * r ^ 0.554 + 16; want[5] = 2; want[6] = 0.85
+    for (i = 2; i <= 6; i++) if (($i - want[i]) ^ 2 > 1e-14 * want[i] ^ 2) { print $0 ": column " i " is not " want[i]; bad = 1 }
+} END { exit bad || n < 100 }' "$catalog/profiles/published-fit.csv" || fail "catalog/profiles/published-fit.csv is not what its head says"
+
+if [ -z "${DSE_TRACES:-}" ]; then
+    echo "DSE_TRACES names no folder: the profiles of traces that are not shipped were not measured anew"
+    exit 0
+fi
+for name in tinyllama-1.1b codellama-13b; do
+    "$DSE" profile "$DSE_TRACES/$name.trace" --kind locality --fit -o out.csv
+    same out.csv "profiles/$name.csv"
+    "$DSE" profile "$DSE_TRACES/$name.trace" --kind retention -o out.csv
+    same out.csv "retentions/$name.csv"
+    "$DSE" profile "$DSE_TRACES/$name.trace" --kind range --steps half --contexts 128,256,512,1024,2048 -o out.csv
+    same out.csv "ranges/$name.csv"
+done

@@ -1,0 +1,118 @@
+// A report in headless Chromium: browser.mjs PLAYWRIGHT PAGE.html [SCREENSHOT.png]. It loads without a word on the console, axes change, ranges and brushes change the
+// table, rows are chosen by keyboard, SQL is shown, nothing is fetched. The last line is "ok", or what was wrong, with exit status 1.
+import { createRequire } from "node:module";
+import { existsSync, mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { pathToFileURL } from "node:url";
+
+const [, , library, page_path, screenshot] = process.argv;
+const { chromium } = createRequire(import.meta.url)(library);
+const said = [], fetched = [];
+const check = (what, ok) => { if (!ok) throw new Error(what); };
+const home = mkdtempSync(join(tmpdir(), "dse-report-"));
+const browser = await chromium.launchPersistentContext(home, {
+  executablePath: ["/usr/bin/chromium", "/usr/bin/chromium-browser"].find(existsSync),
+  headless: true,
+  viewport: { width: 1280, height: 900 },
+  args: ["--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking", "--disable-component-update", "--disable-sync"],
+});
+let failure = null;
+try {
+  const page = await browser.newPage();
+  page.on("console", (m) => said.push(m.type() + ": " + m.text()));
+  page.on("pageerror", (e) => said.push("error: " + e.message));
+  page.on("request", (r) => { if (!r.url().startsWith("file:") && !r.url().startsWith("data:") && !r.url().startsWith("blob:")) fetched.push(r.url()); });
+  await page.goto(pathToFileURL(page_path).href, { waitUntil: "load" });
+  await page.waitForFunction(() => window.report && window.report.ready);
+  const opened = await page.evaluate(() => performance.getEntriesByType("navigation")[0].loadEventEnd);
+  console.log("loaded in " + Math.round(opened) + " ms");
+
+  const rows = () => page.locator("#front-table tbody tr").count();
+  const kept = () => page.evaluate(() => window.report.kept());
+  const all = await kept();
+  check("the table is empty", (await rows()) > 0 && all > 0);
+  check("the table does not have what is kept", (await rows()) === Math.min(all, 500));
+
+  // Axes change.
+  const axis = () => page.evaluate(() => window.report.scatter.getOption().xAxis[0].name);
+  const before = await axis();
+  const names = await page.locator("#axis-x option").evaluateAll((o) => o.map((x) => x.value));
+  await page.selectOption("#axis-x", names.find((n) => n !== "" && n !== page.locator("#axis-x").inputValue) && names[names.length - 1]);
+  check("the axis of the scatter did not change", (await axis()) !== before);
+
+  // A brush changes the table: the upper half of the last axis of numbers, an objective.
+  const brushed = await page.evaluate(() => {
+    const p = window.report.parallel, axes = p.getOption().parallelAxis, i = axes.findLastIndex((a) => a.type === "value");
+    const extent = p.getModel().getComponent("parallelAxis", i).axis.scale.getExtent();
+    p.dispatchAction({ type: "axisAreaSelect", parallelAxisIndex: i, intervals: [[(extent[0] + extent[1]) / 2, extent[1]]] });
+    return axes[i].name;
+  });
+  await page.waitForTimeout(50);
+  const half = await kept();
+  check("brushing did not change the table (" + brushed + ", " + half + " of " + all + ")", half < all && (await rows()) === Math.min(half, 500));
+  await page.click("#reset");
+  check("the brush did not end", (await kept()) === all);
+
+  // With a mouse, too: along the same axis.
+  const place = await page.evaluate(() => {
+    const p = window.report.parallel, axes = p.getOption().parallelAxis, i = axes.findLastIndex((a) => a.type === "value");
+    const layout = p.getModel().getComponent("parallel").coordinateSystem.getAxisLayout("dim" in axes[i] ? axes[i].dim : i);
+    const box = document.getElementById("parallel").getBoundingClientRect();
+    return { x: box.x + layout.position[0], y: box.y + layout.position[1], length: layout.axisExpandWidth || 300 };
+  }).catch(() => null);
+  if (place) {
+    await page.locator("#parallel").scrollIntoViewIfNeeded();
+    const box = await page.locator("#parallel").boundingBox();
+    const x = (await page.evaluate(() => { const p = window.report.parallel, axes = p.getOption().parallelAxis, i = axes.findLastIndex((a) => a.type === "value"); return p.getModel().getComponent("parallel").coordinateSystem.getAxisLayout(axes[i].dim !== undefined ? axes[i].dim : i).position[0]; }));
+    await page.mouse.move(box.x + x, box.y + 70);
+    await page.mouse.down();
+    await page.mouse.move(box.x + x, box.y + 160, { steps: 6 });
+    await page.mouse.up();
+    await page.waitForTimeout(100);
+    check("a brush of the mouse did not change the table", (await kept()) < all);
+    await page.click("#reset");
+  }
+
+  // By keyboard: a range, then a row.
+  await page.locator("#ranges-box summary").focus();
+  await page.keyboard.press("Enter");
+  const to = page.locator("#ranges input[data-end=to]").first();
+  const name = await to.getAttribute("data-column");
+  const head = await page.locator("#front-table thead th").evaluateAll((h, n) => h.findIndex((x) => x.textContent.startsWith(n.replace(/_/g, " "))), name);
+  const values = (await page.locator("#front-table tbody tr td:nth-child(" + (head + 1) + ")").allTextContents()).map(Number);
+  await to.fill(String(Math.min(...values)));
+  await to.press("Tab");
+  check("a written range did not change the table", (await kept()) < all || new Set(values).size === 1);
+  await page.click("#reset");
+  await page.locator("#front-table tbody tr").nth(1).focus();
+  await page.keyboard.press("Enter");
+  check("a row is not chosen by keyboard", (await page.locator("#front-table tbody tr").nth(1).getAttribute("aria-selected")) === "true");
+  check("the parts of a point are missing", (await page.locator("#parts tbody tr").count()) > 0);
+
+  // Sorting, SQL, CSV, sensitivity.
+  await page.locator("#front-table thead button").first().press("Enter");
+  check("the table is not sorted", (await page.locator("#front-table thead th").first().getAttribute("aria-sort")) === "ascending");
+  await page.locator("#panel-table details.sql summary").click();
+  check("no SQL is shown", (await page.locator("#panel-table details.sql pre").textContent()).includes("SELECT point"));
+  check("the CSV has not all rows", (await page.evaluate(() => window.report.csv().trim().split("\n").length)) === all + 1);
+  check("no sensitivity", (await page.locator("#sensitivity-table tbody tr").count()) > 0);
+  const shares = (await page.locator("#sensitivity-table tbody td:not(:first-child)").allTextContents()).filter((s) => s).map(parseFloat);
+  for (const tr of await page.locator("#sensitivity-table tbody tr").all()) { // of a full grid the shares of single parameters add up to 100 % at most
+    const sum = (await tr.locator("td:not(:first-child)").allTextContents()).filter((s) => s).map(parseFloat).reduce((a, b) => a + b, 0);
+    check("shares of variance add up to " + sum + " %", sum > 0 && sum <= 101);
+  }
+  check("a share of variance is not within 0 and 100 %", shares.length > 0 && shares.every((s) => s >= 0 && s <= 100));
+  await page.emulateMedia({ media: "print" });
+  check("the form is printed", !(await page.locator("#axes").isVisible()));
+  await page.emulateMedia({ media: "screen" });
+  if (screenshot) await page.screenshot({ path: screenshot, fullPage: true });
+  check("the console says: " + said.join("; "), said.length === 0);
+  check("the network was asked: " + fetched.join("; "), fetched.length === 0);
+} catch (e) {
+  failure = e.message;
+}
+await browser.close();
+rmSync(home, { recursive: true, force: true });
+console.log(failure || "ok");
+process.exit(failure ? 1 : 0);

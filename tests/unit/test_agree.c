@@ -1,0 +1,200 @@
+/* analysis/agree.h: which points are drawn, and what is said of them. The causes of the toy's differences are known. */
+#include "analysis/agree.h"
+#include "complaints.h"
+#include "toy_model.h"
+
+#include "base/xalloc.h"
+#include "space/point.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+static struct catalog *catalog;
+static struct diags diags;
+
+static int set_up(void **state)
+{
+    (void)state;
+    setenv("DSE_DATA_DIR", toy_data_dir(), 1);
+    diags_init(&diags);
+    catalog = catalog_new(toy_data_dir(), &diags);
+    return catalog ? 0 : -1;
+}
+
+static int tear_down(void **state)
+{
+    (void)state;
+    catalog_free(catalog);
+    diags_release(&diags);
+    registry_release();
+    return 0;
+}
+
+static struct agreement agree_at(uint64_t points, uint64_t seed, const char *const *assignments, size_t n)
+{
+    struct agree_options o = {.points = points, .seed = seed, .assignments = assignments, .n_assignments = n, .threads = 2};
+    struct agreement a;
+    assert_true(agree(registry_find("toy"), catalog, &o, &a, &diags));
+    assert_int_equal(diags.errors, 0);
+    assert_int_equal(a.n, points);
+    return a;
+}
+
+/* "--set a=1 --set b=2" as assignments; `text` is cut up. */
+static size_t split(char *text, const char **ret)
+{
+    size_t n = 0;
+    for (char *rest, *word = strtok_r(text, " ", &rest); word; word = strtok_r(NULL, " ", &rest))
+        if (strcmp(word, "--set") != 0) ret[n++] = word;
+    return n;
+}
+
+static void agree__a_point_is_shown_again_by_its_command(void **state)
+{
+    (void)state;
+    struct agreement a = agree_at(20, 1, NULL, 0);
+    struct runner *r = runner_new(FIDELITY_EVENT_LEVEL, NULL);
+    for (size_t i = 0; i < a.n; i++) {
+        const char *assignments[64];
+        char *text = xstrdup(a.points[i].settings);
+        size_t n = split(text, assignments);
+        struct design_point p;
+        assert_true(design_point_init(&p, a.model, catalog, assignments, n, &diags));
+        assert_null(p.reason);
+        struct toy_metrics closed, events;
+        a.model->desc->estimate(p.params, &closed, NULL);
+        assert_int_equal(runner_run(r, a.model->desc, p.params, &events, NULL), RUN_DONE);
+        assert_true(a.points[i].latency == (events.common.latency_us - closed.common.latency_us) / closed.common.latency_us);
+        assert_true(a.points[i].dram == (events.common.dram_mib - closed.common.dram_mib) / closed.common.dram_mib);
+        assert_true(isnan(a.points[i].energy));
+        design_point_release(&p);
+        free(text);
+    }
+    runner_free(r);
+    agreement_release(&a);
+}
+
+/* Near the defaults: within the factor, names of any kind, contexts from short to what the LLM was made for; calibrated constants and what an
+ * entry sets as they are. */
+static void agree__points_are_near_the_defaults(void **state)
+{
+    (void)state;
+    struct agreement a = agree_at(300, 1, NULL, 0);
+    size_t small = 0, eight = 0, short_context = 0, long_context = 0, seeds = 0;
+    for (size_t i = 0; i < a.n; i++) {
+        const char *assignments[64];
+        char *text = xstrdup(a.points[i].settings);
+        size_t n = split(text, assignments);
+        struct design_point point;
+        assert_true(design_point_init(&point, a.model, catalog, assignments, n, &diags));
+        const struct toy_params *p = point.params;
+        assert_true(p->tiles >= 1 && p->tiles <= 12 && p->batch <= 3 && p->overhead_us == 0.25);
+        assert_true(p->clock_ghz > 0.16 && p->clock_ghz < 1.51 && p->sram_mib > 0.66 && p->sram_mib < 6.01);
+        assert_true(p->channels == p->memory->channels && p->context >= AGREE_CONTEXT_MIN && p->context <= p->llm->max_context);
+        assert_int_equal(p->events.layers_simulated, 0);
+        small += strcmp(p->llm->entry.name, "small") == 0;
+        eight += p->channels == 8;
+        short_context += p->context < 200;
+        long_context += p->context > 2000;
+        seeds += p->events.seed == (int64_t)i + 1;
+        design_point_release(&point);
+        free(text);
+    }
+    assert_int_equal(seeds, a.n);
+    assert_true(small > 30 && eight > 30 && short_context > 15 && long_context > 30);
+    agreement_release(&a);
+}
+
+static void agree__settings_of_the_caller_hold(void **state)
+{
+    (void)state;
+    static const char *const held[] = {"tiles=7", "channel_gbs=20", "seed=5"};
+    struct agreement a = agree_at(30, 1, held, 3);
+    for (size_t i = 0; i < a.n; i++) {
+        assert_true(strncmp(a.points[i].settings, "--set tiles=7 --set channel_gbs=20 --set seed=5", 47) == 0);
+        assert_null(strstr(a.points[i].settings + 47, "tiles="));
+        assert_null(strstr(a.points[i].settings, "bandwidth_gbs="));
+        assert_null(strstr(a.points[i].settings + 47, "seed="));
+    }
+    agreement_release(&a);
+    struct agree_options o = {.points = 3, .assignments = (const char *const[]){"tils=7"}, .n_assignments = 1};
+    assert_false(agree(registry_find("toy"), catalog, &o, &a, &diags));
+    assert_int_equal(diags.errors, 1);
+    diags_release(&diags);
+}
+
+static void agree__points_depend_on_the_seed_alone(void **state)
+{
+    (void)state;
+    struct agreement a = agree_at(10, 1, NULL, 0), more = agree_at(20, 1, NULL, 0), other = agree_at(10, 2, NULL, 0);
+    size_t same = 0;
+    for (size_t i = 0; i < a.n; i++) {
+        assert_string_equal(a.points[i].settings, more.points[i].settings);
+        assert_true(a.points[i].latency == more.points[i].latency);
+        same += strcmp(a.points[i].settings, other.points[i].settings) == 0;
+    }
+    assert_true(same < 2);
+    agreement_release(&a);
+    agreement_release(&more);
+    agreement_release(&other);
+}
+
+/* Where the DRAM limits the toy, 2 % of its time are refresh and 4 % missed rows, and a barrier a layer costs 0.05 us. */
+static void agree__causes_are_those_of_the_model(void **state)
+{
+    (void)state;
+    static const char *const slow_memory[] = {"bandwidth_gbs=8", "clock_ghz=1", "tiles=16",
+                                              "batch=1",         "llm=small",   "pipeline=none"};
+    struct agreement a = agree_at(20, 1, slow_memory, 6);
+    for (size_t i = 0; i < a.n; i++) {
+        const struct agree_point *p = &a.points[i];
+        assert_true(fabs(p->cause[1] - 0.02) < 0.001 && fabs(p->cause[2] - 0.04) < 0.001);
+        assert_true(fabs(p->cause[0]) < 1e-9);
+        assert_true(fabs(p->cause[3]) < 0.06 && p->cause[4] > 0 && p->cause[4] < 0.001);
+        assert_true(p->left >= -1e-6 && p->left < 0.01);
+    }
+    struct agree_spread draws = agree_spread_of(&a, agree_cause, 3), left = agree_spread_of(&a, agree_cause, AGREE_CAUSES);
+    assert_true(draws.n == 20 && draws.min < 0 && draws.max > 0);
+    assert_true(left.min <= left.p10 && left.p10 <= left.median && left.median <= left.p90 && left.p90 <= left.max);
+    struct agree_spread energy = agree_spread_of(&a, agree_metric, 1);
+    assert_true(energy.n == 0 && isnan(energy.median));
+    agreement_release(&a);
+}
+
+static void agree__says_when_no_point_is_feasible(void **state)
+{
+    (void)state;
+    static const char *const impossible[] = {"tiles=64", "sram_mib=0.25"};
+    struct agreement a = agree_at(3, 1, impossible, 2);
+    for (size_t i = 0; i < a.n; i++) {
+        assert_null(a.points[i].settings);
+        assert_true(isnan(a.points[i].latency) && a.points[i].tried == AGREE_TRIES);
+    }
+    agreement_release(&a);
+}
+
+static void agree__stops_when_told_to(void **state)
+{
+    (void)state;
+    volatile sig_atomic_t stop = 1;
+    struct agree_options o = {.points = 5, .stop = &stop};
+    struct agreement a;
+    assert_true(agree(registry_find("toy"), catalog, &o, &a, &diags));
+    assert_true(a.stopped);
+    for (size_t i = 0; i < a.n; i++) assert_true(!a.points[i].settings && isnan(a.points[i].latency));
+    agreement_release(&a);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(agree__a_point_is_shown_again_by_its_command),
+        cmocka_unit_test(agree__points_are_near_the_defaults),
+        cmocka_unit_test(agree__settings_of_the_caller_hold),
+        cmocka_unit_test(agree__points_depend_on_the_seed_alone),
+        cmocka_unit_test(agree__causes_are_those_of_the_model),
+        cmocka_unit_test(agree__says_when_no_point_is_feasible),
+        cmocka_unit_test(agree__stops_when_told_to),
+    };
+    return cmocka_run_group_tests(tests, set_up, tear_down);
+}

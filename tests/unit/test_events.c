@@ -1,0 +1,317 @@
+/* What the event level of every model of the registry must satisfy, before its author has written a test of its own. */
+#include "analysis/agree.h"
+#include "model/fidelity.h"
+#include "model_checks.h"
+
+/* Call `check` for each model that has an event level, with its defaults. */
+/* What makes a model small: with sanitizers LAD's default step takes half a minute. Returns how many of the settings it knows. */
+enum { SMALL = 4 };
+static size_t small_settings(const struct model *m, char *ret[SMALL])
+{
+    static char llm[] = "llm=opt-2.7b", batch[] = "batch=1", context[] = "context=256", layers[] = "layers_simulated=1";
+    char *const all[SMALL] = {llm, batch, layers, context};
+    size_t n = 0;
+    for (size_t i = 0; i < SMALL; i++) {
+        char *name = xstrndup(all[i], strcspn(all[i], "="));
+        if (schema_find(&m->params, name)) ret[n++] = all[i];
+        free(name);
+    }
+    return n;
+}
+
+static void each_model(void (*check)(const struct model *m, const struct one *defaults))
+{
+    size_t n;
+    const struct model *models = registry_models(&n);
+    for (size_t i = 0; i < n; i++) {
+        if (!fidelity_of_model(models[i].desc, FIDELITY_EVENT_LEVEL)) continue;
+        struct one o;
+        char *small[SMALL];
+        size_t n_small = small_settings(&models[i], small);
+        bool ok = one_init(&o, &models[i], small, n_small);
+        diags_print(&diags, stderr, false);
+        assert_true(ok);
+        check(&models[i], &o);
+        one_release(&o);
+    }
+}
+
+/* The metrics of a run that must be done. The caller frees them. */
+static void *run(struct runner *r, const struct model *m, const void *params, struct dse_breakdown *breakdown)
+{
+    void *metrics = xcalloc(1, m->desc->metrics_size);
+    if (runner_run(r, m->desc, params, metrics, breakdown) != RUN_DONE) fail_msg("%s: %s", m->desc->name, runner_error(r));
+    return metrics;
+}
+
+static void same_metrics(const struct model *m, const void *a, const void *b)
+{
+    for (size_t i = 0; i < m->metrics.n; i++) {
+        const struct field *f = &m->metrics.fields[i];
+        if (!field_same(f, a, b) && !(f->type == DSE_TYPE_F64 && isnan(field_number(f, a)) && isnan(field_number(f, b))))
+            fail_msg("%s: %s is %.17g, then %.17g", m->desc->name, f->name, field_number(f, a), field_number(f, b));
+    }
+}
+
+/* ---- the metrics ---------------------------------------------------------------------------------------------------------------- */
+
+static void check_defaults(const struct model *m, const struct one *defaults)
+{
+    struct runner *r = runner_new(FIDELITY_EVENT_LEVEL, NULL);
+    struct dse_breakdown b = {0};
+    void *metrics = run(r, m, space_fixed(defaults->space), &b);
+    check_metrics(m, metrics, &b);
+    assert_true(sim_resources(runner_sim(r)) > 0);
+    free(metrics);
+    runner_free(r);
+}
+
+static void events__fill_every_metric_and_parts_that_add_up(void **state)
+{
+    (void)state;
+    each_model(check_defaults);
+}
+
+/* Anything that the ranges allow runs to an end, with metrics that are finite and add up, or has more events than a test can wait for. */
+static void check_random_points(const struct model *m, const struct one *defaults)
+{
+    enum { TRIALS = 40, EVENTS = 20000 };
+    struct sim_options options = {.events_max = EVENTS};
+    struct runner *r = runner_new(FIDELITY_EVENT_LEVEL, &options);
+    void *params = xmalloc(m->desc->params_size), *metrics = xcalloc(1, m->desc->metrics_size);
+    size_t done = 0, feasible = 0;
+    for (int trial = 0; trial < TRIALS; trial++) {
+        if (!random_point(m, space_fixed(defaults->space), trial % 4 ? 0.1 : 1, params)) continue;
+        struct dse_breakdown b = {0};
+        feasible++;
+        if (runner_run(r, m->desc, params, metrics, &b) == RUN_DONE) {
+            check_metrics(m, metrics, &b);
+            done++;
+        } else if (sim_end(runner_sim(r)) == SIM_REFUSED) {
+            feasible--;
+        } else if (sim_end(runner_sim(r)) != SIM_EVENTS_MAX) {
+            fail_msg("%s: %s", m->desc->name, runner_error(r));
+        }
+    }
+    if (done < 20 && feasible > 20) fail_msg("%s: only %zu of %zu points ran to an end", m->desc->name, done, feasible);
+    free(metrics);
+    free(params);
+    runner_free(r);
+}
+
+static void events__run_to_an_end_at_any_point_in_range(void **state)
+{
+    (void)state;
+    each_model(check_random_points);
+}
+
+/* ---- the same run ---------------------------------------------------------------------------------------------------------------- */
+
+/* In a run that is new and in one that was used for something else before. */
+static void check_repeats(const struct model *m, const struct one *defaults)
+{
+    struct runner *r = runner_new(FIDELITY_EVENT_LEVEL, NULL), *other = runner_new(FIDELITY_EVENT_LEVEL, NULL);
+    const void *params = space_fixed(defaults->space);
+    struct one changed;
+    char setting[] = "context=512", *const settings[] = {setting};
+    assert_true(one_init(&changed, m, settings, 1));
+    void *first = run(r, m, params, NULL);
+    uint64_t events = sim_events(runner_sim(r));
+    free(run(r, m, space_fixed(changed.space), NULL));
+    void *second = run(r, m, params, NULL), *third = run(other, m, params, NULL);
+    same_metrics(m, first, second);
+    same_metrics(m, first, third);
+    assert_int_equal(sim_events(runner_sim(r)), events);
+    assert_int_equal(sim_events(runner_sim(other)), events);
+    free(first);
+    free(second);
+    free(third);
+    one_release(&changed);
+    runner_free(r);
+    runner_free(other);
+}
+
+static void events__are_the_same_for_the_same_seed(void **state)
+{
+    (void)state;
+    each_model(check_repeats);
+}
+
+static struct agreement agree_with(const struct model *m, int threads, uint64_t points)
+{
+    char *small[SMALL];
+    size_t n_small = small_settings(m, small);
+    struct agree_options o = {
+        .points = points, .seed = 7, .threads = threads, .assignments = (const char *const *)small, .n_assignments = n_small};
+    struct agreement a;
+    bool ok = agree(m, catalog, &o, &a, &diags);
+    diags_print(&diags, stderr, false);
+    assert_true(ok);
+    for (size_t i = 0; i < a.n; i++)
+        if (a.points[i].failure) fail_msg("%s %s: %s", m->desc->name, a.points[i].settings, a.points[i].failure);
+    return a;
+}
+
+static void check_threads(const struct model *m, const struct one *defaults)
+{
+    (void)defaults;
+    struct agreement one = agree_with(m, 1, 4), three = agree_with(m, 3, 4);
+    for (size_t i = 0; i < one.n; i++) {
+        assert_string_equal(one.points[i].settings, three.points[i].settings);
+        assert_true(one.points[i].latency == three.points[i].latency && one.points[i].left == three.points[i].left);
+    }
+    agreement_release(&one);
+    agreement_release(&three);
+}
+
+static void events__are_the_same_from_any_number_of_threads(void **state)
+{
+    (void)state;
+    each_model(check_threads);
+}
+
+/* A recorder changes nothing, and what it is told is what the statistics say. */
+struct watch {
+    dse_ps time[DSE_STATES], last;
+    uint32_t resources;
+};
+
+static void watch_resource(void *object, uint32_t resource, const char *group, const char *name)
+{
+    struct watch *w = object;
+    assert_true(group && name && *name);
+    assert_int_equal(resource, w->resources++);
+}
+
+static void watch_span(void *object, const struct sim_span *span)
+{
+    struct watch *w = object;
+    assert_true(span->from < span->to && span->resource < w->resources);
+    w->time[span->state] += span->to - span->from;
+    if (span->to > w->last) w->last = span->to;
+}
+
+static void check_watched(const struct model *m, const struct one *defaults)
+{
+    struct watch watch = {0};
+    struct sim_recorder recorder = {.resource = watch_resource, .span = watch_span, .object = &watch};
+    struct sim_options options = {.recorder = &recorder};
+    struct runner *plain = runner_new(FIDELITY_EVENT_LEVEL, NULL), *watched = runner_new(FIDELITY_EVENT_LEVEL, &options);
+    void *a = run(plain, m, space_fixed(defaults->space), NULL), *b = run(watched, m, space_fixed(defaults->space), NULL);
+    same_metrics(m, a, b);
+    const struct dse_sim *sim = runner_sim(watched);
+    assert_int_equal(watch.resources, sim_resources(sim));
+    dse_ps busy = 0;
+    for (uint32_t i = 0; i < sim_resources(sim); i++) {
+        struct sim_resource r = sim_resource(sim, i);
+        dse_ps sum = 0;
+        for (int s = 0; s < DSE_STATES; s++) sum += r.time[s];
+        assert_int_equal(sum, dse_sim_now(sim));
+        busy += r.time[DSE_BUSY];
+    }
+    assert_int_equal(busy, watch.time[DSE_BUSY]);
+    assert_true(watch.last <= dse_sim_now(sim));
+    free(a);
+    free(b);
+    runner_free(plain);
+    runner_free(watched);
+}
+
+static void events__say_the_same_while_watched(void **state)
+{
+    (void)state;
+    each_model(check_watched);
+}
+
+/* ---- beside the closed form ------------------------------------------------------------------------------------------------------ */
+
+/* Traffic is the closed form's but for what draws make of it: within this share at any point near the defaults, and in the mean. */
+static const double POINT_TRAFFIC = 0.25, MEAN_TRAFFIC = 0.05;
+
+/* Differences of the causes and what is left add up to the whole, at each point. */
+static void check_agreement(const struct model *m, const struct one *defaults)
+{
+    (void)defaults;
+    struct agreement a = agree_with(m, 2, 12);
+    double traffic = 0;
+    size_t n = 0;
+    for (size_t i = 0; i < a.n; i++) {
+        const struct agree_point *p = &a.points[i];
+        double sum = p->left;
+        for (int k = 0; k < AGREE_CAUSES; k++) sum += p->cause[k];
+        assert_true(isfinite(p->latency) && fabs(sum - p->latency) < 1e-9 * (1 + fabs(p->latency)));
+        if (isnan(p->dram)) continue;
+        if (fabs(p->dram) > POINT_TRAFFIC)
+            fail_msg("dse eval %s --fidelity event-level %s: %+.1f %% of DRAM traffic", m->desc->name, p->settings, 100 * p->dram);
+        traffic += p->dram;
+        n++;
+    }
+    if (n && fabs(traffic) / (double)n > MEAN_TRAFFIC)
+        fail_msg("%s: the event level moves %+.1f %% of bytes in the mean", m->desc->name, 100 * traffic / (double)n);
+    agreement_release(&a);
+}
+
+static void events__move_the_bytes_of_the_closed_form(void **state)
+{
+    (void)state;
+    each_model(check_agreement);
+}
+
+/* With every cause of difference taken away, only fill and drain is left: the event level is not faster, and not far from the closed form. */
+static void check_ideal(const struct model *m, const struct one *defaults)
+{
+    struct sim_options options = {.ideal = (1U << AGREE_CAUSES) - 1};
+    struct runner *r = runner_new(FIDELITY_EVENT_LEVEL, &options);
+    const void *params = space_fixed(defaults->space);
+    void *metrics = run(r, m, params, NULL), *closed = xcalloc(1, m->desc->metrics_size);
+    m->desc->estimate(params, closed, NULL);
+    double ratio = metric(m, metrics, "latency_us") / metric(m, closed, "latency_us");
+    if (!(ratio > 0.97 && ratio < 1.1))
+        fail_msg("%s: idealised, the event level takes %.4f of the closed form", m->desc->name, ratio);
+    double bytes = metric(m, metrics, "dram_mib") / metric(m, closed, "dram_mib");
+    if (fabs(bytes - 1) > 0.01) fail_msg("%s: idealised, the event level moves %.4f of the bytes", m->desc->name, bytes);
+    free(closed);
+    free(metrics);
+    runner_free(r);
+}
+
+static void events__idealised_are_the_closed_form_and_fill_and_drain(void **state)
+{
+    (void)state;
+    each_model(check_ideal);
+}
+
+/* A stop ends a run at once, and nothing else does. */
+static void check_stop(const struct model *m, const struct one *defaults)
+{
+    volatile sig_atomic_t stop = 1;
+    struct sim_options options = {.stop = &stop};
+    struct runner *r = runner_new(FIDELITY_EVENT_LEVEL, &options);
+    void *metrics = xcalloc(1, m->desc->metrics_size);
+    assert_int_equal(runner_run(r, m->desc, space_fixed(defaults->space), metrics, NULL), RUN_STOPPED);
+    stop = 0;
+    assert_int_equal(runner_run(r, m->desc, space_fixed(defaults->space), metrics, NULL), RUN_DONE);
+    free(metrics);
+    runner_free(r);
+}
+
+static void events__stop_when_told_to(void **state)
+{
+    (void)state;
+    each_model(check_stop);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(events__fill_every_metric_and_parts_that_add_up),
+        cmocka_unit_test(events__run_to_an_end_at_any_point_in_range),
+        cmocka_unit_test(events__are_the_same_for_the_same_seed),
+        cmocka_unit_test(events__are_the_same_from_any_number_of_threads),
+        cmocka_unit_test(events__say_the_same_while_watched),
+        cmocka_unit_test(events__move_the_bytes_of_the_closed_form),
+        cmocka_unit_test(events__idealised_are_the_closed_form_and_fill_and_drain),
+        cmocka_unit_test(events__stop_when_told_to),
+    };
+    return cmocka_run_group_tests(tests, set_up, tear_down);
+}

@@ -1,0 +1,493 @@
+/* FlashDecoding++ at event level: what it has in common with the closed form, and what the closed form leaves out. */
+#include "flashdecoding/flashdecoding_events.h"
+#include "flashdecoding_test.h"
+#include "sim/sim.h"
+
+static const unsigned all_ideal = DSE_IDEAL_FIFOS | DSE_IDEAL_REFRESH | DSE_IDEAL_DRAM | DSE_IDEAL_DRAWS | DSE_IDEAL_SYNC;
+
+struct events {
+    struct fd_metrics m;
+    struct dse_breakdown parts;
+    uint64_t handled;
+    double launches, vectors_again, layers_again;
+};
+
+static struct events simulate_ideal(const struct fd_params *p, unsigned ideal)
+{
+    struct events e = {.parts.n = 0};
+    const char *why = refusal(p);
+    if (why) fail_msg("infeasible: %s", why);
+    struct dse_sim *sim = sim_new(&(struct sim_options){.ideal = ideal});
+    if (!dse_model_flashdecoding.simulate(p, sim, &e.m, &e.parts)) fail_msg("%s", dse_sim_error(sim));
+    e.handled = sim_events(sim);
+    for (size_t i = 0; i < sim_notes(sim); i++) {
+        struct sim_note note = sim_note(sim, i);
+        if (strcmp(note.name, "launches") == 0) e.launches = note.value;
+        if (strcmp(note.name, "vectors_again") == 0) e.vectors_again = note.value;
+        if (strcmp(note.name, "layers_again") == 0) e.layers_again = note.value;
+    }
+    sim_free(sim);
+    return e;
+}
+
+static struct events simulate(const struct fd_params *p)
+{
+    return simulate_ideal(p, 0);
+}
+
+static struct events at(const char *settings)
+{
+    struct fd_params p = point(settings);
+    return simulate(&p);
+}
+
+/* ---- blocks on SMs ----------------------------------------------------------------------------------------------------------- */
+
+static double seconds_of(const struct fd_grid_spec *spec)
+{
+    struct dse_sim *sim = sim_new(NULL);
+    double s = fd_grid_seconds(sim, spec);
+    sim_free(sim);
+    return s;
+}
+
+/* Ten SMs of two slots; a block draws a twentieth of the bandwidth at most. */
+static struct fd_grid_spec grid(const struct fd_blocks *blocks, size_t n)
+{
+    return (struct fd_grid_spec){
+        .sms = 10, .resident = 2, .stream = 1e12, .block_stream = 5e10, .l2_stream = (double)INFINITY, .blocks = blocks, .n = n};
+}
+
+/* 10000 bytes of a step take a block 200 ns; computing takes two blocks of an SM 100 ns. */
+static struct fd_blocks some_blocks(double count)
+{
+    return (struct fd_blocks){.count = count,
+                              .steps = 10,
+                              .dram = 1e4,
+                              .l2 = 1e4,
+                              .sm_s = 50e-9,
+                              .latency_s = 600e-9,
+                              .exposed = 0.25,
+                              .buffers = FD_TWO_BUFFERS};
+}
+
+/* As many blocks as slots, or k times as many: whole waves, and nothing idle. One block more: one wave more, at what one block can draw. */
+static void waves__one_block_more_is_one_wave_more(void **state)
+{
+    (void)state;
+    double wave = 600e-9 + 200e-9 + 9 * (200e-9 + 0.25 * 100e-9) + 100e-9;
+    double alone = 600e-9 + 200e-9 + 9 * (200e-9 + 0.25 * 50e-9) + 50e-9;
+    for (int k = 1; k <= 5; k++) {
+        struct fd_blocks whole = some_blocks(20. * k), more = some_blocks(20. * k + 1), less = some_blocks(20. * k - 1);
+        struct fd_grid_spec a = grid(&whole, 1), b = grid(&more, 1), c = grid(&less, 1);
+        assert_near(seconds_of(&a), k * wave, 1e-9);
+        assert_near(seconds_of(&b), k * wave + alone, 1e-9);
+        assert_near(seconds_of(&c), k * wave, 1e-9); /* one slot of the last wave idles: each block has its cap already */
+    }
+}
+
+/* Waves run as one are those run one by one. */
+static void waves__may_be_taken_together(void **state)
+{
+    (void)state;
+    struct fd_blocks together = some_blocks(87),
+                     apart[] = {some_blocks(20), some_blocks(20), some_blocks(20), some_blocks(20), some_blocks(7)};
+    struct fd_grid_spec a = grid(&together, 1), b = grid(apart, 5);
+    assert_near(seconds_of(&a), seconds_of(&b), 1e-9);
+}
+
+/* Beyond FD_WAVES_APART waves the last one is not told apart: less than one of so many. */
+static void waves__of_very_many_are_not_told_apart(void **state)
+{
+    (void)state;
+    struct fd_blocks below = some_blocks(20. * FD_WAVES_APART), above = some_blocks(20. * FD_WAVES_APART + 1);
+    struct fd_grid_spec a = grid(&below, 1), b = grid(&above, 1);
+    double one = seconds_of(&a), other = seconds_of(&b);
+    assert_true(other > one && other < one * (1 + 1. / FD_WAVES_APART));
+}
+
+/* No more comes from DRAM than it has, no SM computes more than it can, and no block is faster than by itself. */
+static void blocks__of_all_kinds_keep_within_the_machine(void **state)
+{
+    (void)state;
+    for (int trial = 0; trial < 300; trial++) {
+        struct fd_blocks kinds[6];
+        double bytes = 0, work = 0, longest = 0;
+        size_t n = 1 + (size_t)(uniform() * 6);
+        for (size_t i = 0; i < n; i++) {
+            struct fd_blocks b = some_blocks(1 + floor(uniform() * 70));
+            b.steps = 1 + floor(uniform() * 30);
+            b.dram = 1e3 + uniform() * 1e5;
+            b.sm_s = uniform() * 1e-6;
+            b.exposed = uniform();
+            b.update = uniform();
+            b.buffers = uniform() < 0.5 ? FD_TWO_BUFFERS : FD_ONE_BUFFER;
+            kinds[i] = b;
+            bytes += b.count * b.steps * b.dram;
+            work += b.count * b.steps * b.sm_s;
+            longest = fmax(longest, b.latency_s + b.steps * fmax(b.dram / 5e10, b.sm_s));
+        }
+        struct fd_grid_spec spec = grid(kinds, n);
+        double s = seconds_of(&spec) * (1 + 1e-9);
+        assert_true(s >= bytes / spec.stream && s >= work / spec.sms && s >= longest);
+    }
+}
+
+/* Two buffers: load + (n - 1) of the longer + compute, so a step takes the longer of both as K grows. One: both, each step. */
+static void double_buffering__leaves_the_longer_of_both(void **state)
+{
+    (void)state;
+    double before = INFINITY;
+    for (double steps = 1; steps <= 4096; steps *= 4) {
+        struct fd_blocks two = some_blocks(20), one = some_blocks(20);
+        two.steps = one.steps = steps;
+        two.exposed = two.latency_s = one.latency_s = 0;
+        one.buffers = FD_ONE_BUFFER;
+        struct fd_grid_spec a = grid(&two, 1), b = grid(&one, 1);
+        double each = seconds_of(&a) / steps;
+        assert_near(each, 200e-9 + 100e-9 / steps, 1e-9);
+        assert_near(seconds_of(&b) / steps, 300e-9, 1e-9);
+        assert_true(each < before);
+        before = each;
+    }
+}
+
+/* ---- the closed form ------------------------------------------------------------------------------------------------------------ */
+
+static void assert_parts_near(const struct dse_breakdown *a, const struct dse_breakdown *b, double relative, double slack_us)
+{
+    assert_int_equal(a->n, b->n);
+    for (int i = 0; i < a->n; i++) {
+        const struct dse_part *x = &a->part[i], *y = &b->part[i];
+        assert_string_equal(x->name, y->name);
+        if (fabs(x->time_us - y->time_us) > relative * fabs(y->time_us) + slack_us)
+            fail_msg("%s: %.12g us is not %.12g", x->name, x->time_us, y->time_us);
+        if (fabs(x->dram_bytes - y->dram_bytes) > 1e-9 * fabs(y->dram_bytes)) fail_msg("%s: bytes", x->name);
+        if (fabs(x->ops - y->ops) > 1e-9 * fabs(y->ops)) fail_msg("%s: operations", x->name);
+    }
+}
+
+/* Kernels are rounded to picoseconds; the clock of runs that take days is coarser. */
+static void assert_ideal_is_closed(const struct fd_params *p)
+{
+    struct fd_metrics closed;
+    struct dse_breakdown parts = {0};
+    dse_model_flashdecoding.estimate(p, &closed, &parts);
+    struct events e = simulate_ideal(p, all_ideal);
+    double slack = 1e-6 * e.launches + 1e-12 * closed.common.latency_us;
+    assert_parts_near(&e.parts, &parts, 1e-6, slack);
+    assert_near(e.m.common.latency_us, closed.common.latency_us, 1e-6);
+    assert_near(e.m.common.dram_mib, closed.common.dram_mib, 1e-9);
+    assert_near(e.m.common.energy_mj, closed.common.energy_mj, 1e-6);
+    assert_near(e.m.flat_gemm_us, closed.flat_gemm_us, 1e-6);
+    assert_near(e.m.library_gemm_us, closed.library_gemm_us, 1e-6);
+    assert_near(e.m.gemv_us, closed.gemv_us, 1e-6);
+}
+
+static void ideal__run_is_the_closed_form(void **state)
+{
+    (void)state;
+    static const char *const settings[] = {"",
+                                           "phase=prefill",
+                                           "batch=8",
+                                           "batch=64 context=300",
+                                           "gpu=mi210 batch=8",
+                                           "double_buffering=off batch=40",
+                                           "phase=prefill context=100",
+                                           "phase=prefill softmax=synchronized batch=3",
+                                           "llm=llama2-13b devices=4 batch=7 engine=hugging-face",
+                                           "engine=flashdecoding launch_us=40",
+                                           "engine=vllm batch=16",
+                                           "llm=chatglm2-6b context=32768 tile_k=100",
+                                           "recompute_percent=100",
+                                           "tile_n=24 batch=16 resident_blocks=5"};
+    for (size_t i = 0; i < sizeof settings / sizeof *settings; i++) {
+        struct fd_params p = point(settings[i]);
+        assert_ideal_is_closed(&p);
+    }
+}
+
+static void ideal__run_is_the_closed_form_at_random_points(void **state)
+{
+    (void)state;
+    const struct fd_params base = point("");
+    const struct model *m = registry_find("flashdecoding");
+    int feasible = 0;
+    for (int i = 0; i < 3000; i++) {
+        struct fd_params p;
+        if (!random_point(m, &base, i % 2 ? 0.1 : 0.4, &p)) continue;
+        assert_ideal_is_closed(&p);
+        feasible++;
+    }
+    assert_true(feasible > 300);
+}
+
+static double part(const struct dse_breakdown *b, const char *name, bool bytes)
+{
+    for (int i = 0; i < b->n; i++)
+        if (strcmp(b->part[i].name, name) == 0) return bytes ? b->part[i].dram_bytes : b->part[i].time_us;
+    fail_msg("no part %s", name);
+    return 0;
+}
+
+/* The same work; and from DRAM no more than K and V that are read again. No kernel but those that wait for launches is faster. */
+static void events__do_the_work_of_the_closed_form(void **state)
+{
+    (void)state;
+    const struct fd_params base = point("lookup=closed-form launch_us=0");
+    const struct model *m = registry_find("flashdecoding");
+    int feasible = 0;
+    for (int i = 0; i < 1500; i++) {
+        struct fd_params p;
+        struct dse_breakdown parts = {0};
+        struct fd_metrics closed;
+        if (!random_point(m, &base, 0.1, &p)) continue;
+        p.lookup = FD_CLOSED_FORM;
+        p.launch_us = 0;
+        dse_model_flashdecoding.estimate(&p, &closed, &parts);
+        struct events e = simulate(&p);
+        for (int k = 0; k < parts.n; k++) {
+            const struct dse_part *x = &parts.part[k], *y = &e.parts.part[k];
+            assert_near(y->ops + 1, x->ops + 1, 1e-9);
+            bool again = strcmp(x->name, "attention") == 0 || strcmp(x->name, "kv_cache") == 0;
+            double most =
+                again ? e.vectors_again * (double)p.devices * 2 * (double)(p.workload.context * p.workload.llm->head_dim) * 32 / 8
+                      : 0;
+            assert_true(y->dram_bytes >= x->dram_bytes * (1 - 1e-9) && y->dram_bytes <= x->dram_bytes * (1 + 1e-9) + most + 1);
+            if (strcmp(x->name, "elementwise") != 0 && strcmp(x->name, "recomputation") != 0 && strcmp(x->name, "attention") != 0)
+                if (y->time_us < x->time_us * (1 - 1e-6) - 1e-3)
+                    fail_msg("%s: %.12g us is faster than %.12g", x->name, y->time_us, x->time_us);
+        }
+        feasible++;
+    }
+    assert_true(feasible > 200);
+}
+
+/* kernel_losses = "included": whatever the GPU, an engine whose efficiencies hold everything is what the closed form says. */
+static void included__losses_are_not_counted_twice(void **state)
+{
+    (void)state;
+    static const char *const settings[] = {"engine=vllm batch=8", "engine=veda-baseline",
+                                           "engine=vllm phase=prefill gpu=rtx-3090 context=512",
+                                           "kernel_losses=included launch_us=30"};
+    for (size_t i = 0; i < sizeof settings / sizeof *settings; i++) {
+        struct fd_params p = point(settings[i]);
+        struct fd_metrics closed = estimate(&p);
+        assert_near(simulate(&p).m.common.latency_us, closed.common.latency_us, 1e-6);
+    }
+}
+
+/* ---- linear operators ------------------------------------------------------------------------------------------------------------- */
+
+/* One wave: what the closed form leaves out is the latency of the first load; further waves have one each. */
+static void flat_gemm__of_one_wave_adds_the_first_latency(void **state)
+{
+    (void)state;
+    struct fd_params p = point("batch=8 tile_n=64 memory_latency_ns=700");
+    struct fd_metrics closed = estimate(&p);
+    assert_int_equal(closed.flat_blocks, 192);
+    assert_int_equal(closed.flat_waves, 1);
+    assert_near(simulate(&p).m.flat_gemm_us, closed.flat_gemm_us + 0.7, 1e-9);
+}
+
+/* 216 slots: 216 blocks are one wave, 217 are two, and the second draws what one block can. */
+static void flat_gemm__has_a_tail(void **state)
+{
+    (void)state;
+    struct fd_params p = point("batch=8 gemm=given tile_n=32 memory_latency_ns=0 exposed_share=0");
+    p.gemm_n = 216 * 32;
+    double full = simulate(&p).m.flat_gemm_us;
+    assert_near(full, estimate(&p).flat_gemm_us, 1e-9);
+    p.gemm_n = 217 * 32;
+    struct fd_metrics closed = estimate(&p);
+    double tail = simulate(&p).m.flat_gemm_us - full, block_us = 4096. * 32 * 2 / machine(&p).block_stream * 1e6;
+    assert_true(tail > block_us && tail < block_us * 1.1); /* and the last tile's products */
+    assert_true(closed.flat_gemm_us < full * 1.02);        /* the closed form hides it under the bandwidth of all */
+}
+
+/* The table is made with the machine at hand, so that it is never worse than one made by the closed form. */
+static void lookup__profiled_is_never_slower(void **state)
+{
+    (void)state;
+    for (int batch = 1; batch <= 128; batch *= 2)
+        for (int gpu = 0; gpu < 4; gpu++) {
+            static const char *const gpus[] = {"a100-80gb", "rtx-3090", "mi210", "h100"};
+            char *a = xasprintf("batch=%d context=128 gpu=%s", batch, gpus[gpu]), *b = xasprintf("%s lookup=closed-form", a);
+            struct fd_params pa = point(a), pb = point(b);
+            if (!refusal(&pa)) assert_true(simulate(&pa).m.linear_us <= simulate(&pb).m.linear_us * (1 + 1e-9));
+            free(a);
+            free(b);
+        }
+}
+
+/* ---- attention ---------------------------------------------------------------------------------------------------------------------- */
+
+static void softmax__synchronized_is_never_faster_without_overflow(void **state)
+{
+    (void)state;
+    const struct fd_params base = point("");
+    const struct model *m = registry_find("flashdecoding");
+    int feasible = 0;
+    for (int i = 0; i < 600; i++) {
+        struct fd_params p;
+        if (!random_point(m, &base, 0.1, &p)) continue;
+        p.recompute_percent = 0;
+        p.softmax = FD_ASYNCHRONOUS;
+        if (refusal(&p)) continue;
+        struct events a = simulate(&p);
+        p.softmax = FD_SYNCHRONIZED;
+        struct events s = simulate(&p);
+        assert_true(s.m.common.attention_us >= a.m.common.attention_us * (1 - 1e-6) - 1e-3);
+        assert_true(a.m.sync_us == 0 && a.vectors_again == 0);
+        feasible++;
+    }
+    assert_true(feasible > 50);
+}
+
+static void recomputation__grows_with_its_frequency(void **state)
+{
+    (void)state;
+    static const char *const settings[] = {"batch=4", "batch=64 context=512", "phase=prefill context=512",
+                                           "batch=16 recompute_blocks=one"};
+    for (size_t i = 0; i < sizeof settings / sizeof *settings; i++) {
+        double vectors = 0, us = 0;
+        for (double percent = 0.05; percent <= 100; percent *= 4) {
+            struct fd_params p = point(settings[i]);
+            p.recompute_percent = percent;
+            struct events e = simulate(&p);
+            double time = part(&e.parts, "recomputation", false);
+            assert_true(e.vectors_again >= vectors && time >= us * (1 - 1e-9));
+            vectors = e.vectors_again;
+            us = time;
+        }
+        assert_true(us > 0);
+    }
+}
+
+/* As many as were to be expected, within five standard deviations; all of them; none. */
+static void recomputation__is_drawn_vector_by_vector(void **state)
+{
+    (void)state;
+    for (int seed_now = 1; seed_now <= 20; seed_now++) {
+        struct fd_params p = point("batch=16");
+        p.events.seed = seed_now;
+        double all = 16. * 32 * 32, expected = 0.0045 * all;
+        assert_true(fabs(simulate(&p).vectors_again - expected) < 5 * sqrt(expected));
+    }
+    struct fd_params all = point("recompute_percent=100"), none = point("recompute_percent=0");
+    assert_near(simulate(&all).vectors_again, 32. * 32, 0);
+    assert_true(simulate(&none).vectors_again == 0);
+}
+
+/* Layers that are not drawn are like those that are. */
+static void recomputation__of_one_layer_stands_for_all(void **state)
+{
+    (void)state;
+    struct fd_params p = point("batch=16 layers_simulated=1");
+    struct events e = simulate(&p);
+    assert_near(fmod(e.vectors_again, 32), 0, 0);
+    assert_true(e.layers_again == 0 || e.layers_again == 32);
+}
+
+/* One block for all positions, or as many as are free: the same work, sooner done. */
+static void recomputation__split_is_not_slower(void **state)
+{
+    (void)state;
+    for (int batch = 1; batch <= 64; batch *= 4) {
+        char *a = xasprintf("batch=%d recompute_blocks=split", batch), *b = xasprintf("batch=%d recompute_blocks=one", batch);
+        struct events split = at(a), one = at(b);
+        assert_true(split.vectors_again == one.vectors_again);
+        assert_true(split.m.common.attention_us <= one.m.common.attention_us);
+        assert_near(split.m.common.dram_mib, one.m.common.dram_mib, 1e-12);
+        free(a);
+        free(b);
+    }
+}
+
+/* What is read again comes from the cache if the layer's K and V fit it, else from DRAM. */
+static void recomputation__hits_the_cache_where_it_fits(void **state)
+{
+    (void)state;
+    struct events fits = at("recompute_percent=5"), not = at("recompute_percent=5 l2_mib=15");
+    struct fd_params p = point("");
+    double closed = estimate(&p).common.dram_mib, row = 2. * 1024 * 128 * 2;
+    assert_near(fits.m.common.dram_mib, closed, 1e-9);
+    assert_near((not .m.common.dram_mib - closed) * DSE_MIB, not .vectors_again * row, 1e-6);
+}
+
+/* ---- launches ------------------------------------------------------------------------------------------------------------------------- */
+
+/* Without anything else to wait for, each kernel but the first waits for its gap; slow launches make the step wait for each of them. */
+static void launches__are_counted_kernel_by_kernel(void **state)
+{
+    (void)state;
+    /* 32 layers of QKV, attention and its sum, output, gate, up, down; and the head */
+    struct events none = at("launch_us=0 kernel_gap_us=0"), gaps = at("launch_us=0 kernel_gap_us=5"), slow = at("launch_us=1000");
+    assert_near(none.launches, 32 * 7 + 1, 0);
+    assert_true(none.m.launch_wait_us == 0);
+    assert_near(gaps.m.common.latency_us - none.m.common.latency_us, 5 * (none.launches - 1), 1e-9);
+    assert_near(gaps.m.launch_wait_us, 5 * (none.launches - 1), 1e-9);
+    assert_near(slow.m.common.latency_us, 1000 * none.launches + part(&none.parts, "lm_head", false), 1e-9);
+    assert_near(at("phase=prefill").launches, 32 * 6 + 1, 0);
+    assert_near(at("engine=hugging-face").launches, 32 * (7 + 24) + 1, 0);
+}
+
+/* The host runs ahead: what a short kernel waits for in the closed form was launched while a long one ran. */
+static void launches__run_ahead(void **state)
+{
+    (void)state;
+    struct fd_params p = point("engine=hugging-face kernel_gap_us=0");
+    assert_true(estimate(&p).launch_wait_us > 6000);
+    assert_near(simulate(&p).m.launch_wait_us, p.launch_us, 1e-9); /* the first one */
+}
+
+/* ---- runs -------------------------------------------------------------------------------------------------------------------------------- */
+
+static void runs__repeat_themselves_and_follow_the_seed(void **state)
+{
+    (void)state;
+    struct events a = at("batch=16"), b = at("batch=16"), other = at("batch=16 seed=2");
+    assert_memory_equal(&a.m, &b.m, sizeof a.m);
+    assert_int_equal(a.handled, b.handled);
+    assert_true(a.m.common.attention_us != other.m.common.attention_us);
+    struct events c = at("batch=16 recompute_percent=0"), d = at("batch=16 recompute_percent=0 seed=2");
+    assert_memory_equal(&c.m, &d.m, sizeof c.m);
+}
+
+/* Cost does not follow the number of blocks. */
+static void runs__of_long_prompts_stay_short(void **state)
+{
+    (void)state;
+    assert_true(at("phase=prefill context=4096 batch=4").handled < 20000);
+    assert_true(at("llm=chatglm2-6b phase=prefill context=32768 batch=8").handled < 100000);
+    assert_true(at("batch=32 context=4096 capacity_gib=1000").handled < 20000);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(waves__one_block_more_is_one_wave_more),
+        cmocka_unit_test(waves__may_be_taken_together),
+        cmocka_unit_test(waves__of_very_many_are_not_told_apart),
+        cmocka_unit_test(blocks__of_all_kinds_keep_within_the_machine),
+        cmocka_unit_test(double_buffering__leaves_the_longer_of_both),
+        cmocka_unit_test(ideal__run_is_the_closed_form),
+        cmocka_unit_test(ideal__run_is_the_closed_form_at_random_points),
+        cmocka_unit_test(events__do_the_work_of_the_closed_form),
+        cmocka_unit_test(included__losses_are_not_counted_twice),
+        cmocka_unit_test(flat_gemm__of_one_wave_adds_the_first_latency),
+        cmocka_unit_test(flat_gemm__has_a_tail),
+        cmocka_unit_test(lookup__profiled_is_never_slower),
+        cmocka_unit_test(softmax__synchronized_is_never_faster_without_overflow),
+        cmocka_unit_test(recomputation__grows_with_its_frequency),
+        cmocka_unit_test(recomputation__is_drawn_vector_by_vector),
+        cmocka_unit_test(recomputation__of_one_layer_stands_for_all),
+        cmocka_unit_test(recomputation__split_is_not_slower),
+        cmocka_unit_test(recomputation__hits_the_cache_where_it_fits),
+        cmocka_unit_test(launches__are_counted_kernel_by_kernel),
+        cmocka_unit_test(launches__run_ahead),
+        cmocka_unit_test(runs__repeat_themselves_and_follow_the_seed),
+        cmocka_unit_test(runs__of_long_prompts_stay_short),
+    };
+    return cmocka_run_group_tests(tests, set_up, tear_down);
+}

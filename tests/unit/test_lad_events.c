@@ -1,0 +1,302 @@
+/* LAD at event level: agreement with the closed form where that is exact, conservation of bytes and work, order among machines that differ in one
+ * thing, and that every way of the model to decode runs. Most runs are without banks (DSE_IDEAL_DRAM): what they test is LAD, not DRAM. */
+#include "lad_test.h"
+
+#include "sim/sim.h"
+
+#include <dse/units.h>
+
+enum { ALL = DSE_IDEAL_FIFOS | DSE_IDEAL_REFRESH | DSE_IDEAL_DRAM | DSE_IDEAL_DRAWS | DSE_IDEAL_SYNC };
+
+static struct lad_metrics simulate(const struct lad_params *p, unsigned ideal)
+{
+    struct dse_sim *sim = sim_new(&(struct sim_options){.ideal = ideal});
+    struct lad_metrics m = {0};
+    assert_null(dse_model_lad.check(p));
+    if (!dse_model_lad.simulate(p, sim, &m, NULL)) fail_msg("%s", dse_sim_error(sim));
+    sim_free(sim);
+    return m;
+}
+
+/* One layer, heads alike, nothing that the closed form ignores. */
+static struct lad_params plain(void)
+{
+    struct lad_params p = f.defaults;
+    p.events.layers_simulated = 1;
+    p.active_cv = 0;
+    p.fill = LAD_FILL_IGNORED;
+    p.prefetch = LAD_PREFETCH_OFF;
+    p.workload.context = 1024;
+    return p;
+}
+
+static void set_bandwidth(struct lad_params *p, double gbs)
+{
+    p->dram.bandwidth_gbs = gbs;
+    p->dram.channel_gbs = (double)NAN;
+    dse_dram_resolve(&p->dram);
+}
+
+/* Cycles that the HBM takes for bytes. */
+static double hbm_cycles(const struct lad_params *p, double bytes)
+{
+    return bytes / (p->dram.bandwidth_gbs * p->dram.dram_efficiency * DSE_GIGA) * p->clock_ghz * DSE_GIGA;
+}
+
+/* ---- where the closed form is exact ------------------------------------------------------------------------------------------- */
+
+/* A slot differs by what rounding to whole positions (active, center, large) makes on every tile, and to whole cycles in each stage. */
+static double slot_bound(const struct lad_params *p)
+{
+    double row = (double)(p->workload.llm->head_dim * p->workload.kv_bits) / 8;
+    return hbm_cycles(p, (double)p->tiles * 4 * row) + 5;
+}
+
+/* Linear layers: a job may wait for its first chunk to come and for its last to be computed when nothing else goes on; a layer of this LLM has three jobs
+ * besides those of the heads, and the step one more. In a head's job the buffer is full at first: the HBM waits until a chunk is computed, and at the end
+ * for the last. */
+static double linear_bound_us(const struct lad_params *p)
+{
+    double chunk = p->weight_buffer_kib * DSE_KIB * (double)p->tiles / 8;
+    double macs = (double)(p->tiles * (p->vpu_eas + p->vpu_md + p->vpu_ac) * p->vpu_width);
+    double compute = chunk / 2 * (double)p->workload.batch / macs, jobs = 3 * (double)p->workload.llm->layers + 1;
+    return (jobs * (hbm_cycles(p, chunk) + compute) + 32 * 32 * 2 * compute) / (p->clock_ghz * 1e3);
+}
+
+/* Where linear layers wait for weights, the weight buffer is loading when a period begins, and goes on: up to a buffer full is in attention's time instead
+ * of theirs. The step is the same. */
+static void ideal__steps_are_those_of_the_closed_form(void **state)
+{
+    (void)state;
+    static const double bandwidths[] = {768, 1536, 6144}; /* with one VPU in the AC, computing takes longer than the last */
+    for (size_t i = 0; i < sizeof bandwidths / sizeof *bandwidths; i++)
+        for (int pipeline = LAD_EQ7; pipeline <= LAD_EXACT; pipeline++)
+            for (int batch = 6; batch <= 12; batch += 6) {
+                struct lad_params p = plain();
+                set_bandwidth(&p, bandwidths[i]);
+                p.pipeline = pipeline;
+                p.workload.batch = batch;
+                if (bandwidths[i] > 6000) p.vpu_ac = 1;
+                struct lad_metrics closed = estimate(&p), events = simulate(&p, ALL);
+                double periods = 32 * 32, rounds = batch / 6.0, slots_us = periods * rounds * slot_bound(&p) / 1e3;
+                double step = events.common.latency_us - closed.common.latency_us, slot = events.slot_cycles - closed.slot_cycles;
+                if (fabs(step) > slots_us + linear_bound_us(&p))
+                    fail_msg("%g GB/s, batch %d: %g us, %g in closed form", bandwidths[i], batch, events.common.latency_us,
+                             closed.common.latency_us);
+                bool waits = closed.linear_us * 1e-6 * bandwidths[i] * 1e9 * 0.871 < closed.weights_mib * DSE_MIB * batch * 1.001;
+                double buffer = waits ? hbm_cycles(&p, p.weight_buffer_kib * DSE_KIB * 6) / rounds : 0;
+                if (slot < -slot_bound(&p) || slot > slot_bound(&p) + buffer)
+                    fail_msg("%g GB/s, batch %d: a slot of %g cycles, %g in closed form", bandwidths[i], batch, events.slot_cycles,
+                             closed.slot_cycles);
+                assert_int_equal(events.attention_bound, closed.attention_bound);
+            }
+}
+
+/* Out of step: the same, but for a transfer a period: the one that is being served at its end goes on in the linear layer, or the HBM waits for one. */
+static void ideal__tiles_of_their_own_way_agree_but_for_one_transfer_a_period(void **state)
+{
+    (void)state;
+    for (double gbs = 1536; gbs <= 6144; gbs *= 2) {
+        struct lad_params p = plain();
+        set_bandwidth(&p, gbs);
+        if (gbs > 6000) p.vpu_ac = 1;
+        p.slots = LAD_BALANCED;
+        struct lad_metrics closed = estimate(&p), events = simulate(&p, ALL);
+        double row = 256, active = row * 2 * closed.active, stored = 8 * 1024 + 33540, rounds = 2;
+        double transfer = hbm_cycles(&p, fmax(active, stored)) / rounds;
+        double difference = events.slot_cycles - closed.slot_cycles;
+        if (fabs(difference) > transfer + slot_bound(&p))
+            fail_msg("%g GB/s: a slot of %g cycles, %g in closed form; a transfer is %g", gbs, events.slot_cycles,
+                     closed.slot_cycles, transfer);
+    }
+}
+
+/* The closed form's fill is five full slots; the slots that fill and drain have less to do. */
+static void ideal__filling_the_pipeline_takes_at_most_five_slots(void **state)
+{
+    (void)state;
+    for (int fill = LAD_FILL_STEP; fill <= LAD_FILL_LAYER; fill++) {
+        struct lad_params p = plain();
+        p.fill = fill;
+        struct lad_metrics closed = estimate(&p), events = simulate(&p, ALL);
+        p.fill = LAD_FILL_IGNORED;
+        double none = simulate(&p, ALL).common.attention_us, fills = fill == LAD_FILL_STEP ? 1 : 32;
+        double slot_us = closed.slot_cycles / 1e3;
+        double bound = fills * LAD_FILL_SLOTS * slot_us + 32 * 32 * 2 * slot_bound(&p) / 1e3;
+        if (events.common.attention_us < none * (1 - 1e-9) || events.common.attention_us > none + bound)
+            fail_msg("fill %d: %g us, without %g", fill, events.common.attention_us, none);
+    }
+}
+
+/* ---- conservation ---------------------------------------------------------------------------------------------------------------- */
+
+/* Caches end in a burst that is moved whole; active positions are whole numbers, off by less than one in all. */
+static void conservation__bytes_are_those_of_the_closed_form_in_whole_bursts(void **state)
+{
+    (void)state;
+    for (int vain = LAD_IGNORED; vain <= LAD_COUNTED; vain++) {
+        struct lad_params p = plain();
+        p.workload.batch = 9;
+        p.prefetch = vain ? LAD_PREFETCH_IDEAL : LAD_PREFETCH_OFF;
+        struct lad_metrics closed = estimate(&p), events = simulate(&p, ALL);
+        double samples = 32 * 32 * 9, rounded = samples * 2 * (33568 - 33540), whole = samples * 256 * 4;
+        double difference = (events.common.dram_mib - closed.common.dram_mib) * DSE_MIB * 9;
+        if (difference < rounded - whole || difference > rounded + whole)
+            fail_msg("%g bytes more than the closed form, %g expected", difference, rounded);
+        double work = events.common.compute_utilization * events.common.latency_us;
+        assert_true(fabs(work / (closed.common.compute_utilization * closed.common.latency_us) - 1) < 1e-4);
+    }
+}
+
+/* Banks and refresh cost time, not bytes; and never give any. */
+static void conservation__the_dram_changes_time_not_bytes(void **state)
+{
+    (void)state;
+    struct lad_params p = plain();
+    p.workload.llm = fixture_llm(&f, "opt-2.7b");
+    p.workload.weight_bits = 4;
+    struct lad_metrics ideal = simulate(&p, ALL), real = simulate(&p, DSE_IDEAL_DRAWS);
+    struct lad_metrics awake = simulate(&p, DSE_IDEAL_DRAWS | DSE_IDEAL_REFRESH);
+    assert_true(ideal.common.dram_mib == real.common.dram_mib);
+    assert_true(real.common.attention_us >= awake.common.attention_us);
+    assert_true(real.common.dram_utilization < 1);
+}
+
+/* ---- one thing more or less ---------------------------------------------------------------------------------------------------------- */
+
+static double attention_us(const struct lad_params *p, unsigned ideal)
+{
+    return simulate(p, ideal).common.attention_us;
+}
+
+/* Of tiles that go their own way. In step, a FIFO that is full can be faster than one that is not: stage 4 takes a head-sample before its slot then. */
+static void fifos__a_single_entry_is_never_faster_than_room_for_all(void **state)
+{
+    (void)state;
+    struct lad_params p = plain();
+    p.slots = LAD_BALANCED;
+    p.active_cv = 0.7;
+    for (p.prefetch = LAD_PREFETCH_OFF; p.prefetch <= LAD_PREFETCH_IDEAL; p.prefetch++) {
+        p.active_fifo = p.update_fifo = 1;
+        double one = attention_us(&p, DSE_IDEAL_DRAM), all = attention_us(&p, DSE_IDEAL_DRAM | DSE_IDEAL_FIFOS);
+        if (one < all) fail_msg("prefetch %d: %g us with one entry, %g with room for all", p.prefetch, one, all);
+    }
+}
+
+static void sram__fewer_ports_are_never_faster(void **state)
+{
+    (void)state;
+    struct lad_params p = plain();
+    struct lad_metrics before = simulate(&p, ALL);
+    for (p.sram_ports = 8; p.sram_ports >= 1; p.sram_ports /= 2) {
+        struct lad_metrics now = simulate(&p, ALL);
+        assert_true(now.common.attention_us >= before.common.attention_us && now.linear_us >= before.linear_us);
+        before = now;
+    }
+}
+
+/* With unlike sequences every slot of a barrier lasts as long as its slowest tile; compute-bound, so that the tiles do not share the time. */
+static void barrier__costs_what_unlike_tiles_wait(void **state)
+{
+    (void)state;
+    struct lad_params p = plain();
+    set_bandwidth(&p, 24576);
+    p.workload.context = 4096;
+    p.pipeline = LAD_EXACT;
+    p.sequence_cv = 0.5;
+    p.vpu_md = p.vpu_ac = 1;
+    double together = attention_us(&p, DSE_IDEAL_DRAM), alone = attention_us(&p, DSE_IDEAL_DRAM | DSE_IDEAL_SYNC);
+    double alike = attention_us(&p, DSE_IDEAL_DRAM | DSE_IDEAL_DRAWS);
+    print_message("attention: %.0f us in step, %.0f each its own way, %.0f of heads that are alike\n", together, alone, alike);
+    assert_true(together > alone && together > 1.2 * alike);
+}
+
+static void runs__are_the_same_from_the_same_seed_only(void **state)
+{
+    (void)state;
+    struct lad_params p = plain();
+    p.active_cv = 0.7;
+    p.prefetch = LAD_PREFETCH_LIMITED;
+    struct lad_metrics a = simulate(&p, DSE_IDEAL_DRAM), b = simulate(&p, DSE_IDEAL_DRAM);
+    assert_memory_equal(&a, &b, sizeof a);
+    p.events.seed = 2;
+    assert_true(simulate(&p, DSE_IDEAL_DRAM).common.attention_us != a.common.attention_us);
+}
+
+/* What is drawn for the layers that are simulated stands for all: |J| of the mean head is that of the profile. */
+static void draws__have_the_mean_of_the_profile(void **state)
+{
+    (void)state;
+    struct lad_params p = plain();
+    p.active_cv = 0.7;
+    double closed = estimate(&p).active;
+    double sum = 0;
+    for (p.events.seed = 1; p.events.seed <= 10; p.events.seed++) sum += simulate(&p, DSE_IDEAL_DRAM).active;
+    print_message("|J| drawn: %.1f, of the profile: %.1f\n", sum / 10, closed);
+    assert_true(fabs(sum / 10 / closed - 1) < 0.03);
+}
+
+/* Weights of two layers are twice those of one: what is not simulated is taken to be like what is. */
+static void layers__that_are_not_simulated_are_like_the_others(void **state)
+{
+    (void)state;
+    struct lad_params p = plain();
+    struct lad_metrics one = simulate(&p, ALL);
+    p.events.layers_simulated = 0;
+    struct lad_metrics all = simulate(&p, ALL);
+    assert_true(fabs(all.common.latency_us / one.common.latency_us - 1) < 1e-3);
+    assert_true(fabs(all.common.dram_mib / one.common.dram_mib - 1) < 1e-4);
+}
+
+/* ---- every way to decode ------------------------------------------------------------------------------------------------------------- */
+
+static void ways__all_run(void **state)
+{
+    (void)state;
+    struct lad_params p = plain();
+    p.workload.batch = 7;
+    p.active_cv = 0.7;
+    int runs = 0;
+    for (p.slots = LAD_PARTITIONED; p.slots <= LAD_BALANCED; p.slots++)
+        for (p.fill = LAD_FILL_IGNORED; p.fill <= LAD_FILL_LAYER; p.fill++)
+            for (p.prefetch = LAD_PREFETCH_OFF; p.prefetch <= LAD_PREFETCH_IDEAL; p.prefetch++)
+                for (p.counters = LAD_IGNORED; p.counters <= LAD_COUNTED; p.counters++, runs++) {
+                    struct lad_metrics m = simulate(&p, DSE_IDEAL_DRAM);
+                    assert_true(isfinite(m.common.latency_us) && m.common.latency_us > 0);
+                }
+    p = plain();
+    p.decoding = LAD_FULL_CACHE;
+    p.elementwise = LAD_EXPOSED;
+    struct lad_metrics full = simulate(&p, ALL), closed = estimate(&p);
+    assert_true(fabs(full.common.latency_us / closed.common.latency_us - 1) < 2e-3);
+    p.workload.phase = DSE_PREFILL;
+    p.workload.batch = 2;
+    full = simulate(&p, ALL);
+    closed = estimate(&p);
+    assert_true(fabs(full.common.latency_us / closed.common.latency_us - 1) < 2e-3);
+    p = plain();
+    p.workload.llm = fixture_llm(&f, "llama3-8b"); /* grouped queries */
+    p.batch_policy = LAD_BATCH_BEST_THROUGHPUT;
+    p.workload.batch = 24;
+    assert_int_equal(simulate(&p, DSE_IDEAL_DRAM).batch_used, estimate(&p).batch_used);
+    print_message("%d combinations\n", runs);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(ideal__steps_are_those_of_the_closed_form),
+        cmocka_unit_test(ideal__tiles_of_their_own_way_agree_but_for_one_transfer_a_period),
+        cmocka_unit_test(ideal__filling_the_pipeline_takes_at_most_five_slots),
+        cmocka_unit_test(conservation__bytes_are_those_of_the_closed_form_in_whole_bursts),
+        cmocka_unit_test(conservation__the_dram_changes_time_not_bytes),
+        cmocka_unit_test(fifos__a_single_entry_is_never_faster_than_room_for_all),
+        cmocka_unit_test(sram__fewer_ports_are_never_faster),
+        cmocka_unit_test(barrier__costs_what_unlike_tiles_wait),
+        cmocka_unit_test(runs__are_the_same_from_the_same_seed_only),
+        cmocka_unit_test(draws__have_the_mean_of_the_profile),
+        cmocka_unit_test(layers__that_are_not_simulated_are_like_the_others),
+        cmocka_unit_test(ways__all_run),
+    };
+    return cmocka_run_group_tests(tests, set_up, tear_down);
+}

@@ -1,0 +1,440 @@
+/* VEDA at event level: agreement with the closed form where both know the answer, bytes and work, and what only events show. */
+#include "both_levels.h"
+#include "veda/veda.h"
+
+#include <dse/dram_port.h>
+#include <dse/units.h>
+
+static struct both_levels b;
+
+static const struct veda_params *params(void)
+{
+    return (const struct veda_params *)b.params;
+}
+
+static void at(const char *settings, unsigned ideal)
+{
+    both_levels(&b, "veda", settings, ideal);
+}
+
+static void assert_near(double a, double c, double relative)
+{
+    if (fabs(a - c) <= relative * fmax(fabs(a), fabs(c))) return;
+    fail_msg("%.17g is not %.17g", a, c);
+}
+
+/* One of each choice, and machines on which something else is the slowest. */
+static const char *const points[] = {
+    "",
+    "eviction=none",
+    "eviction=h2o",
+    "eviction=window",
+    "boundary=as-listed",
+    "softmax=stage",
+    "softmax=stage dataflow=adder-tree",
+    "softmax=stage dataflow=adder-tree tree_width=256",
+    "drain=tile",
+    "softmax=stage drain=tile",
+    "gather=rows",
+    "gather=rows eviction=h2o",
+    "sharing=nothing llm=llama3-8b",
+    "llm=llama3-8b",
+    "llm=llama3-8b eviction=h2o softmax=stage",
+    "llm=opt-2.7b",
+    "devices=8",
+    "devices=3 exchange_us=1",
+    "devices=32",
+    "batch=2 context=128",
+    "batch=3 context=200 llm=llama3-8b eviction=none",
+    "generate=100",
+    "generate=300 eviction=none",
+    "generate=700 eviction_ratio=1 cache_length=900",
+    "generate=300 eviction=none dataflow=adder-tree softmax=stage",
+    "generate=5 prompt=3 eviction=none",
+    "bandwidth_gbs=64",
+    "bandwidth_gbs=2048",
+    "bandwidth_gbs=2048 pe_copies=8",
+    "bandwidth_gbs=2048 pe_copies=8 vote_lanes=8 sfu_exp=8 sfu_div=8",
+    "sfu_exp=1",
+    "sfu_exp=1 sfu_div=1 softmax=stage",
+    "pe_rows=3 pe_columns=5",
+    "clock_ghz=0.37",
+    "kv_bits=4 weight_bits=4",
+    "context=4000 eviction=none",
+    "llm=yarn-llama2-7b-128k context=100000 eviction=none capacity_gib=100",
+    "phase=prefill context=1",
+    "phase=prefill context=40",
+    "phase=prefill context=128",
+    "phase=prefill context=300",
+    "phase=prefill context=300 causal=computed eviction=h2o",
+    "phase=prefill context=100 gather=rows llm=llama3-8b sharing=nothing",
+    "phase=prefill context=200 softmax=stage dataflow=adder-tree batch=2",
+    "phase=prefill context=600 buffer_kib=64",
+};
+enum { POINTS = sizeof points / sizeof *points };
+
+/* ---- agreement --------------------------------------------------------------------------------------------------------------------- */
+
+static double log2_up(int64_t n)
+{
+    return ceil(log2((double)n));
+}
+
+/* Seconds that are no work: README, E18 to E23. */
+struct fill {
+    double linear_s; /* of one instance of a linear layer */
+    double layer_s;  /* of attention of a layer, once */
+    double head_s;   /* of every unit of it */
+};
+
+static struct fill fill_of(const struct veda_point *pt)
+{
+    const struct veda_params *p = pt->p;
+    const double cycle = 1 / pt->clock_hz, byte = 1 / (p->dram.bandwidth_gbs * DSE_GIGA * p->dram.dram_efficiency);
+    const double chunk = fmin((double)(p->dram.channels * p->dram.timing.interleave_bytes), 1024 * p->stream_fifo_kib / 4) * byte;
+    const double group = p->sharing == VEDA_SHARE_GROUP || (pt->prefill && veda_prompt_stays(pt)) ? pt->group : 1;
+    const bool tree = p->dataflow == VEDA_ADDER_TREE, serial = p->softmax == VEDA_ELEMENT_SERIAL;
+    double depth = tree ? 1 + log2_up(p->tree_width) : 1 + log2_up(p->pe_rows) + log2_up(p->pe_columns) + log2_up(p->pe_copies);
+    double exps = (double)p->sfu_exp, elements = group * pt->longest, tile = fmin(elements, (double)p->sfu_fifo);
+    double weights = (double)(p->sfu_exp_cycles + p->sfu_div_cycles);
+    double softmax = ceil((tile + group) / exps) + (double)p->sfu_exp_cycles + 2 + log2_up(p->sfu_exp) + weights + depth + 2;
+    double tiles = ceil(elements / (double)p->sfu_fifo), rescales = tiles * group / exps;
+    double tile_s = fmin(pt->buffer_bytes / 2, 1e9) * byte; /* weights of several rows: the first tile */
+    struct fill f = {.linear_s = chunk + (2 * (double)p->sfu_div_cycles + depth) * cycle};
+    if (pt->batch * pt->queries > 1) f.linear_s += tile_s;
+    /* A row of a unit is asked for when the one before is used: it cannot be there earlier than a chunk takes. */
+    f.layer_s = (softmax + depth + 4) * cycle + 4 * chunk +
+                (2. * pt->kv_heads * pt->d * (double)p->workload.kv_bits / 8 * pt->batch + 16. * pt->longest * pt->kv_heads) * byte;
+    f.head_s = serial && p->drain == VEDA_DRAIN_OVERLAPPED ? 0 : (softmax + depth) * cycle;
+    if (serial) f.head_s += rescales * cycle;
+    if (serial && pt->longest * group < 4 * softmax) f.head_s += softmax * cycle; /* too short to be hidden behind */
+    if (pt->longest * pt->row_bytes < 8 * chunk / byte) f.head_s += 2 * chunk;
+    return f;
+}
+
+/* With everything ideal, the step takes no longer than the closed form and what fills and drains; and no shorter than the busiest part of each
+ * linear layer and of attention, which in the closed form wait for each other twice a head and events do not. */
+static void assert_agrees(const char *settings)
+{
+    at(settings, ALL_IDEAL);
+    struct veda_point pt;
+    struct veda_step s;
+    veda_point_init(&pt, params());
+    veda_step_at(&pt, &s);
+    const struct veda_attention *a = &s.attention;
+    const struct fill f = fill_of(&pt);
+    double units = pt.batch * pt.queries * pt.device_kv_heads * (params()->sharing == VEDA_SHARE_GROUP ? 1 : pt.group);
+    double fill = 5 * pt.layers * f.linear_s + pt.layers * (f.layer_s + units * f.head_s);
+    double array = a->scores.gemv_s + a->values.gemv_s + a->softmax_s, dram = a->scores.dram_s + a->values.dram_s;
+    double sfu = a->scores.sfu_s + a->values.sfu_s, least = fmax(array, fmax(dram, fmax(sfu, a->values.vote_s)));
+    double low = s.time_s - a->time_s - s.norm_s + least, high = s.time_s + fill;
+    double seen = event_metric(&b, "latency_us") / DSE_US_PER_S;
+    if (seen < low * (1 - 1e-6) || seen > high * (1 + 1e-6))
+        fail_msg("%s: %.9g s, not within %.9g and %.9g (closed form %.9g)", settings, seen, low, high, s.time_s);
+    if (fill < 0.05 * s.time_s) return;
+    if (pt.longest > 100) fail_msg("%s: a fill of %.3g of %.3g s says nothing", settings, fill, s.time_s);
+}
+
+static void ideal__the_levels_agree_within_fill_and_drain(void **state)
+{
+    (void)state;
+    for (int i = 0; i < POINTS; i++) assert_agrees(points[i]);
+}
+
+/* An inner product: the first chunk comes, then the array never waits, then the tree drains. */
+static void ideal__a_linear_layer_is_exact(void **state)
+{
+    (void)state;
+    at("eviction=none", ALL_IDEAL); /* no counts to be written back meanwhile */
+    const double chunk_us = 4096 / 256e3, depth_us = 8e-3, instances = 32;
+    static const char *const names[] = {"output_projection", "ffn_down"};
+    for (int i = 0; i < 2; i++) {
+        double closed = part_of(&b.closed_parts, names[i])->time_us, seen = part_of(&b.events_parts, names[i])->time_us;
+        assert_near(seen - closed, instances * (chunk_us + depth_us), 1e-6);
+    }
+}
+
+/* Far more bandwidth than the array takes: two cycles a position and head, and what a layer's ends are. */
+static void ideal__attention_is_two_cycles_a_position(void **state)
+{
+    (void)state;
+    at("eviction=window bandwidth_gbs=1000000", ALL_IDEAL);
+    double cycles = event_metric(&b, "attention_us") * 1e3 / 32;
+    assert_true(cycles >= 2 * 32 * 512 && cycles <= 2 * 32 * 512 + 3);
+}
+
+static void ideal__an_adder_tree_has_its_epochs(void **state)
+{
+    (void)state;
+    for (int l = 120; l <= 140; l += 4) {
+        char settings[200];
+        snprintf(settings, sizeof settings,
+                 "dataflow=adder-tree softmax=stage eviction=none bandwidth_gbs=1000000 v_access_cycles=0.772 context=%d", l);
+        at(settings, ALL_IDEAL);
+        double values = part_of(&b.events_parts, "attention_values")->time_us * 1e3 / (32 * 32);
+        assert_near(values, 128 * ceil(l / 128.) + 0.772 * l, 1e-3);
+    }
+}
+
+/* ---- conservation ------------------------------------------------------------------------------------------------------------------ */
+
+static void parts__add_up_and_move_what_the_closed_form_moves(void **state)
+{
+    (void)state;
+    for (int i = 0; i < POINTS; i++) {
+        at(points[i], DSE_IDEAL_DRAM);
+        assert_parts(&b, 2e-3);
+        assert_finite(&b, points[i]);
+    }
+}
+
+/* All of a layer simulated: the controllers count what the metrics say. */
+static void bytes__of_a_whole_layer_cross_the_bus(void **state)
+{
+    (void)state;
+    static const char *const machines[] = {"weight_bits=2", "weight_bits=2 gather=rows kv_bits=8", "weight_bits=2 devices=2"};
+    for (size_t i = 0; i < sizeof machines / sizeof *machines; i++) {
+        char settings[300];
+        snprintf(settings, sizeof settings, "llm=opt-2.7b eviction=none rows_simulated=0 stream_mib=0 context=300 %s", machines[i]);
+        at(settings, DSE_IDEAL_DRAM);
+        double all = closed_metric(&b, "dram_mib"), head = part_of(&b.closed_parts, "lm_head")->dram_bytes / DSE_MIB;
+        double devices = (double)params()->devices;
+        assert_near(note_of(&b, "dram_simulated_mib"), ((all - head) / 32 + head) / devices, 1e-4);
+    }
+}
+
+/* ---- what only events show ----------------------------------------------------------------------------------------------------------- */
+
+/* The paper's claim: with a FIFO as long as its pipeline softmax takes no time. A shorter one passes one weight every latency / length cycles. */
+static void softmax__is_hidden_by_a_fifo_as_long_as_its_pipeline(void **state)
+{
+    (void)state;
+    const double latency = 8 + 12;
+    double before = INFINITY;
+    for (int fifo = 1; fifo <= 64; fifo *= 2) {
+        char settings[200];
+        snprintf(settings, sizeof settings, "eviction=window bandwidth_gbs=100000 norm_fifo=%d", fifo);
+        at(settings, DSE_IDEAL_DRAM);
+        double values = part_of(&b.events_parts, "attention_values")->time_us * 1e3 / (32 * 32 * 512);
+        double exposed = event_metric(&b, "softmax_exposed_us");
+        assert_near(values, fmax(1, latency / fifo), 0.01 * latency / fifo);
+        if (fifo >= latency) assert_true(exposed < 1e-6);
+        if (fifo < latency)
+            assert_near(exposed, (latency / fifo - 1) * 32 * 32 * 512 * 1e-3,
+                        0.04); /* the first ones of a head count as its drain */
+        assert_true(values <= before * (1 + 1e-9));
+        before = values;
+    }
+}
+
+/* As a stage it stands between the products: its passes and its pipeline, every head. */
+static void softmax__as_a_stage_is_seen_in_every_head(void **state)
+{
+    (void)state;
+    at("softmax=stage eviction=window", DSE_IDEAL_DRAM);
+    double cycles = part_of(&b.events_parts, "softmax")->time_us * 1e3 / (32 * 32);
+    assert_near(cycles, 512. / 2 + 8 + 12 + 8 - 1, 1e-3);
+    assert_near(event_metric(&b, "softmax_exposed_us"), part_of(&b.events_parts, "softmax")->time_us, 1e-9);
+}
+
+/* The next head's q K^T hides the last tile of a head; without it every head waits. */
+static void drain__is_hidden_by_the_next_head(void **state)
+{
+    (void)state;
+    at("eviction=window", DSE_IDEAL_DRAM);
+    double hidden = part_of(&b.events_parts, "drain")->time_us;
+    at("eviction=window drain=tile", DSE_IDEAL_DRAM);
+    double seen = part_of(&b.events_parts, "drain")->time_us;
+    assert_true(hidden * 1e3 / 32 <= 1 + 1e-6); /* a layer's last product */
+    /* Tree, last tile and its rescaling, exponential and sum, the weights' pipeline. */
+    double expected = 8 + 32 / 2. + 1 + 8 + 2 + 20;
+    assert_true(fabs(seen * 1e3 / (32 * 32) - expected) <= 3);
+}
+
+static void votes__take_no_time_when_the_engine_keeps_up(void **state)
+{
+    (void)state;
+    at("", DSE_IDEAL_DRAM);
+    double voting = event_metric(&b, "attention_us");
+    assert_true(event_metric(&b, "vote_exposed_us") < 1e-6);
+    at("eviction=window", DSE_IDEAL_DRAM);
+    double window = event_metric(&b, "attention_us"), counts_us = 32 * 2. * 512 * 2 / 256e3;
+    assert_true(voting >= window - 1e-6 && voting <= window + counts_us + 32 * 0.02);
+    /* Twice as fast an array, one score a cycle: the engine is what is waited for. */
+    at("pe_copies=4 bandwidth_gbs=2048", DSE_IDEAL_DRAM);
+    assert_true(event_metric(&b, "vote_exposed_us") > 0.2 * event_metric(&b, "attention_us"));
+}
+
+/* A FIFO that holds less than what is on its way starves the array. */
+static void stream_fifo__longer_is_never_slower(void **state)
+{
+    (void)state;
+    double before = INFINITY, first = 0;
+    for (int kib = 4; kib <= 256; kib *= 2) {
+        char settings[100];
+        snprintf(settings, sizeof settings, "eviction=window stream_fifo_kib=%d", kib);
+        at(settings, 0);
+        double us = event_metric(&b, "latency_us");
+        assert_true(us <= before * 1.002); /* refreshes fall differently */
+        if (kib == 4) first = us;
+        before = us;
+    }
+    assert_true(first > 1.5 * before);
+}
+
+static void refresh__costs_between_nothing_and_what_it_closes(void **state)
+{
+    (void)state;
+    static const char *const machines[] = {"", "bandwidth_gbs=128", "bandwidth_gbs=1024"};
+    for (size_t i = 0; i < sizeof machines / sizeof *machines; i++) {
+        at(machines[i], 0);
+        const struct dse_dram_timing *t = &params()->dram.timing;
+        const double closed_ns = t->t_rfc_ns + t->t_ras_ns + t->t_rp_ns + t->t_rcd_ns + params()->dram.memory->detail.t_cl_ns;
+        double with = event_metric(&b, "latency_us");
+        run_events(&b, DSE_IDEAL_REFRESH);
+        double lost = 1 - event_metric(&b, "latency_us") / with;
+        assert_true(lost >= -1e-4 && lost <= closed_ns / t->t_refi_ns);
+        if (i < 2) assert_true(lost >= t->t_rfc_ns / t->t_refi_ns - 0.003);
+    }
+}
+
+/* Rows that eviction has left with holes between them cost more than rows side by side. */
+static void holes__cost_rows(void **state)
+{
+    (void)state;
+    at("gather=stream", 0);
+    double dense = event_metric(&b, "attention_us");
+    at("gather=rows eviction=window", 0);
+    double rows = event_metric(&b, "attention_us");
+    at("gather=rows", 0);
+    double holes = event_metric(&b, "attention_us");
+    assert_true(rows < 1.02 * dense);
+    assert_true(holes > 1.02 * rows);
+}
+
+/* ---- what is simulated ------------------------------------------------------------------------------------------------------------------ */
+
+static void sampling__the_part_stands_for_the_whole(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *settings;
+        double part, mean;
+    } cases[] = {{"eviction=none context=2000", 0.01, 0},
+                 {"context=3000 softmax=stage", 0.01, 0},
+                 {"batch=2 context=256 drain=tile", 0.01, 0}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        char settings[200];
+        snprintf(settings, sizeof settings, "%s rows_simulated=0", cases[i].settings);
+        at(settings, 0);
+        double all = event_metric(&b, "attention_us");
+        snprintf(settings, sizeof settings, "%s rows_simulated=30000", cases[i].settings);
+        at(settings, 0);
+        assert_near(event_metric(&b, "attention_us"), all, cases[i].part);
+        run_events(&b, ALL_IDEAL);
+        double part = event_metric(&b, "attention_us");
+        snprintf(settings, sizeof settings, "%s rows_simulated=0", cases[i].settings);
+        at(settings, ALL_IDEAL);
+        assert_near(part, event_metric(&b, "attention_us"), 1e-3);
+    }
+}
+
+static void sampling__three_positions_stand_for_a_generation(void **state)
+{
+    (void)state;
+    static const char *const machines[] = {"", "dataflow=adder-tree softmax=stage", "gather=rows"};
+    for (size_t i = 0; i < sizeof machines / sizeof *machines; i++) {
+        char settings[200];
+        snprintf(settings, sizeof settings, "prompt=500 generate=8 eviction=none positions_simulated=8 rows_simulated=30000 %s",
+                 machines[i]);
+        at(settings, DSE_IDEAL_DRAM); /* every one of them */
+        double all = event_metric(&b, "attention_us");
+        snprintf(settings, sizeof settings, "prompt=500 generate=8 eviction=none positions_simulated=3 rows_simulated=30000 %s",
+                 machines[i]);
+        at(settings, DSE_IDEAL_DRAM);
+        assert_near(event_metric(&b, "attention_us"), all, 1e-3);
+    }
+}
+
+static void runs__are_the_same_again(void **state)
+{
+    (void)state;
+    static const char *const machines[] = {"", "gather=rows", "phase=prefill context=70", "eviction=h2o llm=llama3-8b"};
+    for (size_t i = 0; i < sizeof machines / sizeof *machines; i++) {
+        at(machines[i], 0);
+        char first[LEVEL_BYTES];
+        uint64_t handled = b.handled;
+        memcpy(first, b.events, sizeof first);
+        run_events(&b, 0);
+        assert_memory_equal(first, b.events, b.model->desc->metrics_size);
+        assert_int_equal(handled, b.handled);
+    }
+}
+
+static void seed__changes_where_the_holes_are(void **state)
+{
+    (void)state;
+    at("gather=rows seed=1", 0);
+    double one = event_metric(&b, "attention_us");
+    at("gather=rows seed=2", 0);
+    double two = event_metric(&b, "attention_us");
+    assert_true(one != two && fabs(one - two) < 0.05 * one);
+    at("gather=rows seed=1", ALL_IDEAL);
+    one = event_metric(&b, "attention_us");
+    at("gather=rows seed=2", ALL_IDEAL);
+    assert_near(event_metric(&b, "attention_us"), one, 1e-12);
+}
+
+/* Points near the defaults, whatever they are, run; none is faster than its bytes or its products. */
+static void random__points_run_and_are_not_faster_than_their_parts(void **state)
+{
+    (void)state;
+    at("", DSE_IDEAL_DRAM);
+    char base[LEVEL_BYTES];
+    memcpy(base, b.params, sizeof base);
+    for (int n = 0; n < 40;) {
+        if (!random_point(b.model, base, 0.1, b.params)) continue;
+        struct veda_params *p = (struct veda_params *)b.params;
+        p->events.layers_simulated = 1;
+        if (p->sampling.rows_simulated == 0 || p->sampling.rows_simulated > 20000) p->sampling.rows_simulated = 20000;
+        if (p->sampling.stream_mib == 0 || p->sampling.stream_mib > 2) p->sampling.stream_mib = 2;
+        if (dse_dram_port_check(&p->dram)) continue; /* a memory that has no event level */
+        n++;
+        b.closed_parts.n = 0;
+        dse_model_veda.estimate(p, b.closed, &b.closed_parts);
+        run_events(&b, DSE_IDEAL_DRAM);
+        assert_parts(&b, 2e-3);
+        assert_finite(&b, "random");
+        struct veda_point pt;
+        struct veda_step s;
+        veda_point_init(&pt, p);
+        veda_step_at(&pt, &s);
+        double seen = event_metric(&b, "latency_us") / DSE_US_PER_S;
+        assert_true(seen >= 0.98 * fmax(s.gemv_s, 0));
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(ideal__the_levels_agree_within_fill_and_drain),
+        cmocka_unit_test(ideal__a_linear_layer_is_exact),
+        cmocka_unit_test(ideal__attention_is_two_cycles_a_position),
+        cmocka_unit_test(ideal__an_adder_tree_has_its_epochs),
+        cmocka_unit_test(parts__add_up_and_move_what_the_closed_form_moves),
+        cmocka_unit_test(bytes__of_a_whole_layer_cross_the_bus),
+        cmocka_unit_test(softmax__is_hidden_by_a_fifo_as_long_as_its_pipeline),
+        cmocka_unit_test(softmax__as_a_stage_is_seen_in_every_head),
+        cmocka_unit_test(drain__is_hidden_by_the_next_head),
+        cmocka_unit_test(votes__take_no_time_when_the_engine_keeps_up),
+        cmocka_unit_test(stream_fifo__longer_is_never_slower),
+        cmocka_unit_test(refresh__costs_between_nothing_and_what_it_closes),
+        cmocka_unit_test(holes__cost_rows),
+        cmocka_unit_test(sampling__the_part_stands_for_the_whole),
+        cmocka_unit_test(sampling__three_positions_stand_for_a_generation),
+        cmocka_unit_test(runs__are_the_same_again),
+        cmocka_unit_test(seed__changes_where_the_holes_are),
+        cmocka_unit_test(random__points_run_and_are_not_faster_than_their_parts),
+    };
+    return cmocka_run_group_tests(tests, set_up, tear_down);
+}
