@@ -2,7 +2,7 @@
  *
  * A program is a list of phases, one after another in time: the layers that are simulated, each with its attention between the first and the second
  * linear layer; the output head; attention at other lengths, for a prefill. What is not simulated takes what that is takes (README.md, "Event
- * level"): E21, E22.
+ * level"): E18, E21, E22.
  */
 #include "swiftkv_events.h"
 
