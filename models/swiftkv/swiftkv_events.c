@@ -2,7 +2,7 @@
  *
  * A program is a list of phases, one after another in time: the layers that are simulated, each with its attention between the first and the second
  * linear layer; the output head; attention at other lengths, for a prefill. What is not simulated takes what that is takes (README.md, "Event
- * level"): E21, E22.
+ * level"): E18, E21, E22.
  */
 #include "swiftkv_events.h"
 
@@ -132,6 +132,7 @@ static double known_pace(const struct program *g, const struct linear *l)
     return 0;
 }
 
+/* E16, E23: full passes of the weights are one stream, the vectors that are left another. */
 static void begin_linear(struct program *g, struct phase *ph)
 {
     const struct swiftkv_params *p = g->p;
@@ -160,7 +161,7 @@ static void begin_linear(struct program *g, struct phase *ph)
     uint64_t simulated = spec.sample_bytes > 0 && spec.sample_bytes < spec.bytes ? spec.sample_bytes : spec.bytes;
     if (simulated > whole) spec.sample_bytes = whole;
     spec.address = swiftkv_weights_at(&g->run, simulated < whole ? simulated : whole);
-    if (ph->begins) dse_resource_state(g->run.sim, g->run.sfu, DSE_BUSY, "normalise, deal", ph->layer);
+    if (ph->begins) dse_resource_state(g->run.sim, g->run.sfu, DSE_BUSY, "deal inputs, add outputs", ph->layer);
     ph->pour = dse_pour_new(g->run.sim, &spec);
 }
 
@@ -214,6 +215,7 @@ static double closed_job_s(const struct program *g, double positions)
     return fmax(cycles_s(p, cycles), bytes / (p->dram.bandwidth_gbs * DSE_GIGA * p->dram.dram_efficiency));
 }
 
+/* E22: the mean over all lengths. */
 static double closed_mean_s(const struct program *g)
 {
     const int64_t n = g->p->workload.context;
@@ -223,7 +225,7 @@ static double closed_mean_s(const struct program *g)
     return sum / (double)n;
 }
 
-/* Jobs of an engine that are simulated at a length: all lengths and engines share the rows. */
+/* E18: jobs of an engine that are simulated at a length: all lengths and engines share the rows. */
 static int64_t jobs_at(const struct program *g, int64_t positions)
 {
     const struct swiftkv_jobs jobs = swiftkv_jobs(g->p);
@@ -232,6 +234,7 @@ static int64_t jobs_at(const struct program *g, int64_t positions)
     return (int64_t)fmin(fmax(JOBS_MIN, ceil(rows / (2 * (double)positions))), (double)jobs.each);
 }
 
+/* E22: the lengths that are simulated. */
 static void plan_lengths(struct program *g)
 {
     const struct swiftkv_params *p = g->p;
@@ -241,6 +244,7 @@ static void plan_lengths(struct program *g)
     dse_lengths_add(&g->lengths, p->workload.phase == DSE_PREFILL ? 1 : n, n, p->sampling.positions_simulated, longest, 1);
 }
 
+/* E22: what is seen, as a difference from the closed form. */
 static void end_attention(struct program *g, const struct phase *ph)
 {
     struct swiftkv_heads_result r = swiftkv_heads_result(ph->heads);
@@ -294,6 +298,7 @@ static void add_linear(struct program *g, int which, int64_t layer)
         g->phase[g->n++] = (struct phase){.kind = which, .rest = true, .begins = !(l->passes > 0), .ends = true, .layer = layer};
 }
 
+/* E16. */
 static void write_program(struct program *g)
 {
     const size_t most = (size_t)g->layers * (2 * LINEARS_MAX + g->lengths.n) + 2;
@@ -314,12 +319,13 @@ static void write_program(struct program *g)
 
 /* ---- the step ------------------------------------------------------------------------------------------------------------------------------------- */
 
-/* Who limits: the HBM if the arrays had to wait for it, but for the first bytes. */
+/* E21: who limits: the HBM if the arrays had to wait for it, but for the first bytes. */
 static bool hbm_limits(double time_s, double data_s)
 {
     return data_s > time_s / 100;
 }
 
+/* E21. */
 static void set_step(const struct program *g, struct swiftkv_step *s)
 {
     const double peak = g->p->dram.bandwidth_gbs * DSE_GIGA, layers = (double)g->p->workload.llm->layers;

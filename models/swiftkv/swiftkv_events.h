@@ -34,20 +34,21 @@ dse_ps swiftkv_cycles_on(const struct swiftkv_run *run, double cycles);
 /* A job is one head on one processor, for one query; with a shared fetch, of the processors of a group, which all do the same. */
 struct swiftkv_jobs {
     int64_t engines; /* processors, or groups of them with a fetch of their own, that work side by side */
-    int64_t each;    /* jobs of an engine in a layer, one after another */
+    int64_t last;    /* of them, with a head in the last round; the others wait for its end */
+    int64_t rounds;  /* heads of an engine, one after another (E5) */
+    int64_t each;    /* jobs of an engine in a layer: rounds times queries */
 };
 struct swiftkv_jobs swiftkv_jobs(const struct swiftkv_params *p);
 
 struct swiftkv_heads;
 struct swiftkv_heads_spec {
     int64_t positions;         /* of a job */
-    int64_t jobs;              /* simulated, of each engine */
+    int64_t jobs;              /* simulated, of an engine with a head in every round; 2 at least where the last round is not full */
     uint32_t actor, actor_arg; /* called when the last result of the last engine is there */
 };
 struct swiftkv_heads_result {
-    double job_s, ends_s; /* a layer takes each * job_s + ends_s */
+    double job_s, ends_s; /* a layer takes each * job_s + ends_s; job_s is the mean over the rounds */
     double data_s;        /* of a layer: an engine waited for keys and values, mean over the engines */
-    double job_bytes;     /* of one engine */
 };
 struct swiftkv_heads *swiftkv_heads_new(struct swiftkv_run *run, const struct swiftkv_heads_spec *spec);
 struct swiftkv_heads_result swiftkv_heads_result(const struct swiftkv_heads *h);

@@ -18,8 +18,8 @@ struct engine {
     uint64_t base; /* address of its keys and values */
     struct dse_feed *feed;
     uint32_t actor, resource;
-    int64_t job, jobs_done;
-    int64_t row; /* of the stream: swiftkv, put into the pipeline; else, gone over */
+    int64_t jobs, job, jobs_done; /* jobs: simulated */
+    int64_t row;                  /* of the stream: swiftkv, put into the pipeline; else, gone over */
 
     /* swiftkv */
     struct dse_fifo *loaded, *results;
@@ -42,6 +42,8 @@ struct swiftkv_heads {
     bool pipeline; /* the swiftkv algorithm */
     double row_bytes, tail_cycles;
     int64_t engines, running;
+    int64_t rounds, full,
+        rest; /* of a layer; jobs simulated in which all engines have a head, and in which the last heads are left */
     dse_ps start;
     struct engine *engine;
     dse_ps *job_end; /* of the slowest engine, by job */
@@ -58,7 +60,8 @@ struct swiftkv_jobs swiftkv_jobs(const struct swiftkv_params *p)
     int64_t engines = p->processors;
     if (p->kv_fetch == SWIFTKV_FETCH_GROUP) engines = p->processors >= group ? p->processors / group : 1;
     if (engines > (int64_t)d.reads) engines = (int64_t)d.reads;
-    return (struct swiftkv_jobs){.engines = engines, .each = (int64_t)(d.rounds * d.queries)};
+    const int64_t rounds = (int64_t)d.rounds, last = (int64_t)d.reads - (rounds - 1) * engines;
+    return (struct swiftkv_jobs){.engines = engines, .last = last, .rounds = rounds, .each = rounds * (int64_t)d.queries};
 }
 
 static double now_cycles(const struct swiftkv_heads *h)
@@ -72,7 +75,7 @@ static void end_of_job(struct engine *e)
     dse_ps now = dse_sim_now(h->run->sim);
     int64_t job = e->jobs_done++;
     if (now > h->job_end[job]) h->job_end[job] = now;
-    if (e->jobs_done == h->spec.jobs && --h->running == 0) dse_sim_at(h->run->sim, now, h->spec.actor, h->spec.actor_arg);
+    if (e->jobs_done == e->jobs && --h->running == 0) dse_sim_at(h->run->sim, now, h->spec.actor, h->spec.actor_arg);
 }
 
 /* ---- streams ------------------------------------------------------------------------------------------------------------------------- */
@@ -148,7 +151,7 @@ static bool next_stream(void *object, uint64_t index, struct dse_feed_stream *re
     const struct engine *e = object;
     const struct swiftkv_heads *h = e->h;
     const int64_t streams = streams_of_job(h), stream = (int64_t)index % streams;
-    if ((int64_t)index / streams >= h->spec.jobs) return false;
+    if ((int64_t)index / streams >= e->jobs) return false;
     *ret = (struct dse_feed_stream){.bytes = bytes_of_rows(h, stream_rows(h, stream)), .address = e->base, .label = "keys, values"};
     if (h->p->kv_layout == SWIFTKV_LAYOUT_CHANNEL) {
         ret->access_bytes = (uint64_t)h->p->dram.timing.interleave_bytes;
@@ -180,7 +183,7 @@ static void give_back(struct engine *e, int64_t rows, int64_t of)
 static void load(struct engine *e)
 {
     const struct swiftkv_heads *h = e->h;
-    if (e->job == h->spec.jobs) return;
+    if (e->job == e->jobs) return;
     for (int64_t there = rows_there(e, h->spec.positions); e->row < there; e->row++) dse_fifo_put(e->loaded, (uint64_t)e->row);
     if (e->row < h->spec.positions) dse_feed_when(e->feed, e->actor, 0);
 }
@@ -192,7 +195,7 @@ static void loaded(struct dse_sim *sim, void *object, uint32_t arg)
     load(object);
 }
 
-/* The rotary embedding of a job's query comes before its first position. */
+/* E19: the rotary embedding of a job's query comes before its first position. */
 static void serve_dot(struct dse_sim *sim, void *object, const uint64_t *in, uint64_t *out, struct dse_service *ret)
 {
     struct engine *e = object;
@@ -236,7 +239,7 @@ static void serve_exp(struct dse_sim *sim, void *object, const uint64_t *in, uin
     serve_in(e, 1, e->h->p->exp_latency_cycles, in, out, ret);
 }
 
-/* On an array of its own, as wide as that of the dot product, it takes as long. What leaves it is the output of a job. */
+/* E19: on an array of its own, as wide as that of the dot product, it takes as long. What leaves it is the output of a job. */
 static void serve_update(struct dse_sim *sim, void *object, const uint64_t *in, uint64_t *out, struct dse_service *ret)
 {
     struct engine *e = object;
@@ -255,7 +258,7 @@ static void result(struct dse_sim *sim, void *object, uint32_t arg)
     (void)sim;
     (void)arg;
     while (dse_fifo_get(e->results, &item)) end_of_job(e);
-    if (e->jobs_done < e->h->spec.jobs) dse_fifo_when_item(e->results, e->actor, 1);
+    if (e->jobs_done < e->jobs) dse_fifo_when_item(e->results, e->actor, 1);
 }
 
 static void pipeline_event(struct dse_sim *sim, void *object, uint32_t arg)
@@ -293,7 +296,7 @@ static void build_pipeline(struct engine *e, const char *group)
 
 enum { GO, SERVED, ENDED };
 
-/* What is behind the last position drains before anything else begins, or the job ends. True: the job does. */
+/* E20: what is behind the last position drains before anything else begins, or the job ends. True: the job does. */
 static bool end_of_sweep(struct engine *e, const struct sweep *s)
 {
     struct sweep next;
@@ -348,7 +351,7 @@ static void sweep_event(struct dse_sim *sim, void *object, uint32_t arg)
         }
     }
     if (arg == ENDED) end_of_job(e);
-    if (e->job < h->spec.jobs)
+    if (e->job < e->jobs)
         go(e);
     else
         dse_resource_state(sim, e->resource, DSE_IDLE, NULL, -1);
@@ -356,7 +359,7 @@ static void sweep_event(struct dse_sim *sim, void *object, uint32_t arg)
 
 /* ---- making ------------------------------------------------------------------------------------------------------------------------------ */
 
-/* Room for a job, in whole turns over all channels; engines with channels of their own share turns. */
+/* E17: room for a job, in whole turns over all channels; engines with channels of their own share turns. */
 static void place_cache(struct engine *e)
 {
     const struct swiftkv_heads *h = e->h;
@@ -400,6 +403,19 @@ static void engine_init(struct swiftkv_heads *h, int64_t index)
     dse_sim_at(sim, h->start, e->actor, 0);
 }
 
+/* E18: what is simulated of a layer's rounds: as many of the last one as of each other. */
+static void set_jobs(struct swiftkv_heads *h)
+{
+    const struct swiftkv_jobs all = swiftkv_jobs(h->p);
+    h->engines = h->running = all.engines;
+    h->rounds = all.rounds;
+    if (all.last < all.engines) h->rest = h->spec.jobs / all.rounds > 1 ? h->spec.jobs / all.rounds : 1;
+    h->full = h->spec.jobs - h->rest;
+    h->engine = dse_sim_alloc(h->run->sim, (size_t)h->engines, sizeof *h->engine);
+    h->job_end = dse_sim_alloc(h->run->sim, (size_t)h->spec.jobs, sizeof *h->job_end);
+    for (int64_t i = 0; i < h->engines; i++) h->engine[i].jobs = i < all.last ? h->spec.jobs : h->full;
+}
+
 struct swiftkv_heads *swiftkv_heads_new(struct swiftkv_run *run, const struct swiftkv_heads_spec *spec)
 {
     struct swiftkv_heads *h = dse_sim_alloc(run->sim, 1, sizeof *h);
@@ -411,26 +427,27 @@ struct swiftkv_heads *swiftkv_heads_new(struct swiftkv_run *run, const struct sw
     h->cycles = swiftkv_position_cycles(p);
     h->pipeline = p->attention == SWIFTKV_SWIFTKV;
     h->row_bytes = (double)p->workload.llm->head_dim * (double)p->workload.kv_bits / DSE_BITS_PER_BYTE;
-    h->engines = h->running = swiftkv_jobs(p).engines;
+    set_jobs(h);
     h->start = dse_sim_now(run->sim);
-    h->engine = dse_sim_alloc(run->sim, (size_t)h->engines, sizeof *h->engine);
-    h->job_end = dse_sim_alloc(run->sim, (size_t)spec->jobs, sizeof *h->job_end);
     for (int64_t i = 0; i < h->engines; i++) engine_init(h, i);
     return h;
 }
 
+/* E18: seconds of a job in full rounds and in the last one; what is left is the beginning of a layer. */
 struct swiftkv_heads_result swiftkv_heads_result(const struct swiftkv_heads *h)
 {
-    const int64_t jobs = h->spec.jobs;
-    struct swiftkv_heads_result r = {.job_bytes = (double)bytes_of_rows(h, h->spec.positions) * (h->pipeline ? 1 : 2)};
-    const double first = dse_s_of_ps(h->job_end[0] - h->start), last = dse_s_of_ps(h->job_end[jobs - 1] - h->start);
-    r.job_s = jobs > 1 ? (last - first) / (double)(jobs - 1) : first;
-    r.ends_s = last - (double)jobs * r.job_s;
+    struct swiftkv_heads_result r = {0};
+    const double first = dse_s_of_ps(h->job_end[0] - h->start), last = dse_s_of_ps(h->job_end[h->full - 1] - h->start);
+    const double end = h->rest > 0 ? fmax(last, dse_s_of_ps(h->job_end[h->full + h->rest - 1] - h->start)) : last;
+    const double full_s = h->full > 1 ? (last - first) / (double)(h->full - 1) : first;
+    const double rest_s = h->rest > 0 ? (end - last) / (double)h->rest : full_s;
+    r.job_s = ((double)(h->rounds - 1) * full_s + rest_s) / (double)h->rounds;
+    r.ends_s = last - (double)h->full * full_s;
     for (int64_t i = 0; i < h->engines; i++) {
         const struct engine *e = &h->engine[i];
         double waited = h->pipeline ? dse_s_of_ps(dse_resource_time(h->run->sim, dse_stage_resource(e->dot), DSE_STALL_INPUT))
                                     : e->data_cycles / (h->clock_ghz * DSE_GIGA);
-        r.data_s += waited / (double)h->engines;
+        r.data_s += waited / (double)h->engines * (double)swiftkv_jobs(h->p).each / (double)h->spec.jobs;
     }
     return r;
 }

@@ -115,7 +115,7 @@ static void plan_lengths(struct plan *plan, const struct veda_point *pt)
         dse_lengths_add(&plan->lengths, (int64_t)s->flat_length, (int64_t)s->flat_length, want, longest, s->flat / all);
 }
 
-/* Units that are simulated at a length: all lengths share the rows. */
+/* E25: units that are simulated at a length: all lengths share the rows. */
 static int64_t units_at(const struct plan *plan, int64_t positions)
 {
     double rows = (double)plan->pt.p->sampling.rows_simulated / (double)plan->lengths.n, all = veda_units(&plan->pt);
@@ -125,7 +125,7 @@ static int64_t units_at(const struct plan *plan, int64_t positions)
 
 /* ---- the closed form of a unit ------------------------------------------------------------------------------------------------------ */
 
-/* Of one unit at one length: what the samples are compared with. */
+/* E26: of one unit at one length, what the samples are compared with. */
 static void closed_unit(const struct veda_point *pt, double length, struct veda_tally *ret)
 {
     struct veda_point at = *pt;
@@ -172,7 +172,7 @@ static double work_per_byte(const struct program *g, int which)
     return g->closed.linear[which].gemv_s / g->shape[which].instances / g->shape[which].weight_bytes;
 }
 
-/* The pace of weights is seen once for each ratio of work to bytes. */
+/* E17: the pace of weights is seen once for each ratio of work to bytes. */
 static double known_pace(const struct program *g, int which)
 {
     for (int i = 0; i < VEDA_LINEARS; i++)
@@ -215,6 +215,7 @@ static void end_of_linear(struct program *g, const struct phase *ph)
     g->seen[ph->kind].pace_s = r.pace_s;
 }
 
+/* E26: what is seen, as a difference from the closed form. */
 static void end_of_attention(struct program *g, const struct phase *ph)
 {
     struct plan *plan = ph->plan;

@@ -5,7 +5,7 @@
  * next unit stands between the two: K0 K1 V0 K2 V1 .. (E23). Each cycle in which something can happen is an event; cycles in which all wait for the DRAM
  * are not.
  */
-#include "veda_events.h"
+#include "veda_heads.h"
 #include "veda_math.h"
 
 #include <dse/units.h>
@@ -13,68 +13,21 @@
 #include <assert.h>
 #include <math.h>
 
-enum { STEADY_FROM = 1 /* what a unit takes is seen after this one */, SLOTS = 8 };
-
-enum kind { SCORES, VALUES };
+enum { STEADY_FROM = 1 /* what a unit takes is seen after this one */ };
 
 /* What a transfer that has ended was: scores on their way out, or back; vote counts. */
 enum { GONE, CAME_BACK, COUNTS };
 
 /* What the array waits for. */
-enum wait { NOTHING, ROWS, SCORE_FIFO, FIRST_WEIGHTS, WEIGHTS, STAGE, VOTES };
 static const char *const wait_labels[] = {
     [ROWS] = "rows",       [SCORE_FIFO] = "score FIFO", [FIRST_WEIGHTS] = "sum",
     [WEIGHTS] = "weights", [STAGE] = "softmax",         [VOTES] = "voting engine",
 };
 
-struct veda_heads {
-    const struct veda_run *run;
-    struct veda_heads_spec spec;
-    const struct veda_point *pt;
-    double clock_ghz;
-    dse_ps start;
-    uint32_t tick_actor, moved_actor;
-    double armed; /* the earliest tick that is scheduled; infinite: none */
-
-    int64_t units, length, group; /* units: simulated */
-    bool overlapped, serial;
-    int64_t block[2];  /* rows that the array takes at a time */
-    double issue[2];   /* cycles for one query head and block */
-    double row_cycles; /* of s V: more, for each row */
-    double stage, depth[2];
-
-    struct dse_feed *feed;
-    uint64_t window;
-    int64_t resident, fetched; /* rows of a unit that are in the buffer; that come from the DRAM */
-    double row_bytes;          /* in the stream */
-    uint64_t stream_bytes, home[2], homes;
-    int64_t places; /* rows that the cache has room for, where it has holes; else 0 */
-    struct slots {
-        int64_t unit, *of_row; /* unit -1: none yet */
-    } slots[SLOTS];
-    double spilled, query_bytes; /* of a unit: scores one way; vectors one way */
-
-    struct veda_softmax_unit sfu;
-    struct veda_vote_unit votes;
-    double vote_bytes_unit, vote_bytes_layer; /* one way */
-    uint64_t vote_address;
-    bool votes_written;
-    bool vectors_here; /* the unit's queries */
-    uint64_t vectors_at;
-
-    int64_t period, unit, row, query;
-    enum kind kind;
-    double array_free, stage_done;
-    enum wait wait;
-    double wait_since;
-    bool done;
-    struct veda_tally total, from, to; /* times are cycles here */
-};
-
 /* ---- the program of the array --------------------------------------------------------------------------------------------------- */
 
 /* E23: which of the two products of which unit is the p-th. */
-static void period_at(const struct veda_heads *h, int64_t p, enum kind *kind, int64_t *unit)
+void veda_period_at(const struct veda_heads *h, int64_t p, enum veda_period_kind *kind, int64_t *unit)
 {
     bool last = p == 2 * h->units - 1;
     if (!h->overlapped) {
@@ -89,112 +42,19 @@ static void period_at(const struct veda_heads *h, int64_t p, enum kind *kind, in
     }
 }
 
-/* ---- rows ----------------------------------------------------------------------------------------------------------------------- */
-
-/* Units whose keys and values are the same rows: queries of a prompt, and query heads that do not share. */
-static uint64_t home_of(const struct veda_heads *h, int64_t unit)
-{
-    if (h->pt->prefill) return 0;
-    return (uint64_t)unit / (veda_group_shares(h->pt) ? 1 : (uint64_t)h->pt->group);
-}
-
-/* The stream `index` of the feed: the vectors of a unit, where they go through the DRAM, then its keys; and its values. E24. */
-static bool stream_at(const struct veda_heads *h, int64_t index, bool *ret_vectors, enum kind *kind, int64_t *unit)
-{
-    *ret_vectors = false;
-    if (h->query_bytes > 0) {
-        int64_t turn = h->overlapped ? index - 2 : index; /* q0 K0, then q K V of ever the next; or ever q K V */
-        *ret_vectors = index < 2 && h->overlapped ? index == 0 : turn % 3 == 0 && turn / 3 + h->overlapped < h->units;
-        index = index < 2 && h->overlapped ? 0 : turn / 3 * 2 + (turn % 3 == 2) + h->overlapped;
-    }
-    if (index >= 2 * h->units) return false;
-    period_at(h, index, kind, unit);
-    return true;
-}
-
-/* Where the rows of a unit stand that eviction has left: drawn, or evenly spread (DSE_IDEAL_DRAWS). Voting evicts the same positions for all heads of a
- * layer; a draw for each unit gives the mean over layers sooner (A19). */
-static void draw_slots(const struct veda_heads *h, struct slots *ret, int64_t unit)
-{
-    int64_t n = 0;
-    ret->unit = unit;
-    if (dse_sim_ideal(h->run->sim, DSE_IDEAL_DRAWS)) {
-        for (; n < h->length; n++) ret->of_row[n] = n * h->places / h->length;
-        return;
-    }
-    struct dse_random random = dse_sim_random(h->run->sim, ((uint64_t)h->spec.layer << 32) + (uint64_t)unit);
-    for (int64_t i = 0; n < h->length; i++)
-        if (dse_random_below(&random, (uint64_t)(h->places - i)) < (uint64_t)(h->length - n)) ret->of_row[n++] = i;
-}
-
-/* The few units that are being read are kept. */
-static uint64_t slot_of(struct veda_heads *h, int64_t unit, uint64_t row)
-{
-    if (h->places == 0) return row;
-    struct slots *s = &h->slots[unit % SLOTS];
-    if (s->unit != unit) draw_slots(h, s, unit);
-    return (uint64_t)s->of_row[row];
-}
-
-static uint64_t place_of_row(void *object, uint64_t stream, uint64_t access)
-{
-    struct veda_heads *h = object;
-    enum kind kind;
-    int64_t unit;
-    bool vectors;
-    stream_at(h, (int64_t)stream, &vectors, &kind, &unit);
-    return h->home[kind] + home_of(h, unit) * h->homes + slot_of(h, unit, access) * (uint64_t)h->row_bytes;
-}
-
-static bool next_rows(void *object, uint64_t index, struct dse_feed_stream *ret)
-{
-    const struct veda_heads *h = object;
-    enum kind kind;
-    int64_t unit;
-    bool vectors;
-    if (!stream_at(h, (int64_t)index, &vectors, &kind, &unit)) return false;
-    *ret = (struct dse_feed_stream){.bytes = h->stream_bytes, .label = kind == SCORES ? "keys" : "values"};
-    ret->address = h->home[kind] + home_of(h, unit) * h->homes;
-    if (vectors) {
-        *ret = (struct dse_feed_stream){.address = h->vectors_at, .bytes = (uint64_t)h->query_bytes, .label = "vectors"};
-    } else if (h->pt->p->gather == VEDA_GATHER_ROWS) {
-        ret->access_bytes = (uint64_t)h->row_bytes;
-        ret->place = place_of_row;
-        ret->scattered = true;
-    }
-    return true;
-}
-
-static int64_t rows_there(const struct veda_heads *h)
-{
-    uint64_t bytes = dse_feed_arrived(h->feed);
-    if (bytes >= h->stream_bytes) return h->length;
-    return h->resident + (int64_t)((double)bytes / h->row_bytes);
-}
-
-/* What the array is through with goes back to the feed. */
-static void give_back(struct veda_heads *h)
-{
-    uint64_t there = dse_feed_arrived(h->feed);
-    double used = (double)(h->row - h->resident) * h->row_bytes;
-    if (h->row == h->length)
-        dse_feed_next(h->feed);
-    else if (used > 0)
-        dse_feed_give_back(h->feed, used < (double)there ? (uint64_t)used : there);
-}
-
 /* ---- the array -------------------------------------------------------------------------------------------------------------------- */
 
-static enum wait blocked(const struct veda_heads *h, int64_t n, double now)
+/* E20 to E22, and A8: scores that have left come back first. */
+static enum veda_wait blocked(const struct veda_heads *h, int64_t n, double now)
 {
-    if (h->query == 0 && (!h->vectors_here || rows_there(h) < h->row + n)) return ROWS;
+    if (h->query == 0 && (!h->vectors_here || veda_rows_there(h) < h->row + n)) return ROWS;
     if (h->kind == SCORES) {
         const struct veda_softmax_unit *u = &h->sfu;
         bool room = u->reserved == u->reduced || u->reserved - u->reduced + n <= u->fifo_capacity;
         return h->serial && !room ? SCORE_FIFO : NOTHING;
     }
     if (h->serial && h->sfu.waiting < n) return h->row == 0 && h->query == 0 ? FIRST_WEIGHTS : WEIGHTS;
-    if (!h->serial && now < h->stage_done) return STAGE;
+    if (!h->serial && (now < h->stage_done || h->unit >= h->sfu.fetched)) return STAGE;
     return veda_vote_room(&h->votes, h->unit, n, now) ? NOTHING : VOTES;
 }
 
@@ -203,7 +63,7 @@ static void add(struct veda_heads *h, enum veda_count what, double cycles)
     h->total.at[what] += cycles;
 }
 
-/* Does the DRAM wait, too? Its FIFO is more than half full of what has arrived. Else the array would wait for rows if it did not for others. */
+/* E27: does the DRAM wait, too? Its FIFO is more than half full of what has arrived. Else the array would wait for rows if it did not for others. */
 static bool dram_waits(const struct veda_heads *h)
 {
     return 2 * dse_feed_waiting(h->feed) > h->window;
@@ -234,6 +94,7 @@ static void end_of_scores(struct veda_heads *h)
     if (h->spilled > 0) veda_move(h->run, h->vectors_at, h->spilled, true, "scores", h->moved_actor, GONE);
 }
 
+/* E25. */
 static void snapshot(struct veda_heads *h)
 {
     if (h->unit == STEADY_FROM) h->from = h->total;
@@ -249,7 +110,7 @@ static void end_of_values(struct veda_heads *h)
     snapshot(h);
 }
 
-/* Counts of a unit, asked for while the unit before is at work. */
+/* E22: counts of a unit, asked for while the unit before is at work. */
 static void ask_for_counts(struct veda_heads *h, int64_t unit)
 {
     if (unit >= h->units) return;
@@ -277,7 +138,7 @@ static void end_of_period(struct veda_heads *h)
         finish(h);
         return;
     }
-    period_at(h, h->period, &h->kind, &h->unit);
+    veda_period_at(h, h->period, &h->kind, &h->unit);
     if (h->kind == VALUES) return;
     h->vectors_here = h->query_bytes <= 0;
     ask_for_counts(h, h->unit + 1);
@@ -309,7 +170,7 @@ static bool issue(struct veda_heads *h, double now)
         dse_feed_next(h->feed);
     }
     const int64_t rest = h->length - h->row, n = rest < h->block[h->kind] ? rest : h->block[h->kind];
-    const enum wait why = blocked(h, n, now), before = h->wait;
+    const enum veda_wait why = blocked(h, n, now), before = h->wait;
     if (why == before && why != NOTHING) return false;
     account(h, now);
     if (before == NOTHING) h->wait_since = h->array_free;
@@ -322,7 +183,7 @@ static bool issue(struct veda_heads *h, double now)
     if (++h->query < h->group) return true;
     h->query = 0;
     h->row += n;
-    give_back(h);
+    veda_rows_give_back(h);
     if (h->row == h->length) end_of_period(h);
     return true;
 }
@@ -342,7 +203,7 @@ static void show(const struct veda_heads *h, uint32_t resource, bool busy, const
     dse_resource_state(h->run->sim, resource, busy ? DSE_BUSY : DSE_IDLE, busy ? label : NULL, busy ? id : -1);
 }
 
-/* Written back once, when the last vote of the layer is counted. */
+/* E22: written back once, when the last vote of the layer is counted. */
 static void write_votes(struct veda_heads *h)
 {
     if (h->votes_written || !h->done || h->vote_bytes_layer <= 0) return;
@@ -356,7 +217,7 @@ static void arm_next(struct veda_heads *h, double now)
     double next = veda_vote_next(&h->votes, now);
     if (h->serial) next = fmin(next, veda_softmax_next(&h->sfu, now));
     if (!h->done && h->array_free > now) next = fmin(next, ceil(h->array_free));
-    if (!h->done && h->wait == STAGE) next = fmin(next, h->stage_done);
+    if (!h->done && h->wait == STAGE && h->stage_done > now) next = fmin(next, h->stage_done);
     if (!h->done && h->wait == ROWS) dse_feed_when(h->feed, h->tick_actor, 1);
     if (next < (double)INFINITY) arm(h, ceil(next));
 }
@@ -411,6 +272,7 @@ double veda_units(const struct veda_point *pt)
     return pt->batch * pt->queries * pt->device_kv_heads * (veda_group_shares(pt) ? 1 : pt->group);
 }
 
+/* E19, E23. */
 static void set_array(struct veda_heads *h)
 {
     const struct veda_array *a = &h->pt->array;
@@ -428,41 +290,13 @@ static void set_array(struct veda_heads *h)
     h->depth[VALUES] = h->depth[SCORES];
 }
 
-static void set_rows(struct veda_heads *h)
-{
-    const struct veda_point *pt = h->pt;
-    const double burst = (double)pt->p->dram.burst_bytes;
-    const bool apart = pt->p->gather == VEDA_GATHER_ROWS;
-    h->fetched =
-        veda_prompt_stays(pt) ? 1 : h->length; /* E24: a query of a prompt that stays on chip is met by one row that is new */
-    h->resident = h->length - h->fetched;
-    h->row_bytes = apart ? veda_ceil(pt->row_bytes / burst) * burst : pt->row_bytes;
-    h->stream_bytes = (uint64_t)veda_ceil((double)h->fetched * h->row_bytes);
-    h->homes = (uint64_t)veda_ceil((apart ? pt->held : (double)h->length) * h->row_bytes);
-    uint64_t n = home_of(h, h->units - 1) + 1;
-    h->home[SCORES] = veda_region(h->run, VEDA_KEYS, (double)(n * h->homes));
-    h->home[VALUES] = veda_region(h->run, VEDA_VALUES, (double)(n * h->homes));
-    bool holes = apart && pt->held > (double)h->length && (pt->evicting == VEDA_VOTING || pt->evicting == VEDA_H2O) && !pt->prefill;
-    if (holes) h->places = (int64_t)pt->held;
-    for (int i = 0; i < SLOTS && holes; i++) {
-        h->slots[i].unit = -1;
-        h->slots[i].of_row = dse_sim_alloc(h->run->sim, (size_t)h->length, sizeof *h->slots[i].of_row);
-    }
-    if (veda_scores_leave(pt)) h->spilled = VEDA_ACTIVATION_BYTES * (double)(h->group * h->length);
-    if (veda_vectors_leave(pt)) h->query_bytes = VEDA_ACTIVATION_BYTES * (double)h->group * pt->d;
-    h->vectors_at = veda_region(h->run, VEDA_REST, veda_max(h->spilled, h->query_bytes));
-    double moved = veda_ceil((double)h->stream_bytes / burst) * burst + h->spilled + h->query_bytes;
-    h->total.at[VEDA_SCORES_BYTES] = h->total.at[VEDA_VALUES_BYTES] = moved;
-    h->total.at[VEDA_KV_BYTES] = 2 * (moved - h->spilled - h->query_bytes);
-}
-
 static int64_t bounded(const struct veda_heads *h, int64_t capacity, int64_t least)
 {
     if (dse_sim_ideal(h->run->sim, DSE_IDEAL_FIFOS)) return INT64_MAX / 2;
     return capacity > least ? capacity : least;
 }
 
-/* E20, E21. Scores that the FIFO has no room for wait in the registers of the tree (A18). */
+/* E20, E21. Scores that the FIFO has no room for wait in the registers of the tree (A15). */
 static void set_softmax(struct veda_heads *h)
 {
     const struct veda_params *p = h->pt->p;
@@ -533,7 +367,7 @@ struct veda_heads *veda_heads_new(const struct veda_run *run, const struct veda_
     h->serial = p->softmax == VEDA_ELEMENT_SERIAL;
     h->overlapped = h->serial && p->drain == VEDA_DRAIN_OVERLAPPED;
     set_array(h);
-    set_rows(h);
+    veda_rows_init(h);
     set_softmax(h);
     set_votes(h);
     h->vectors_here = h->query_bytes <= 0;
@@ -543,23 +377,12 @@ struct veda_heads *veda_heads_new(const struct veda_run *run, const struct veda_
         veda_move(run, h->vote_address, h->vote_bytes_layer, false, "votes", h->moved_actor, COUNTS);
     else if (h->votes.drains)
         h->votes.loaded = h->units;
-    struct dse_feed_spec feed = {.port = run->port,
-                                 .window_bytes = run->window_bytes,
-                                 .flight_bytes = run->flight_bytes,
-                                 .chunk_bytes = run->chunk_bytes,
-                                 .stream = next_rows,
-                                 .object = h};
-    const int64_t rows = h->block[VALUES] > h->block[SCORES] ? h->block[VALUES] : h->block[SCORES];
-    const double block = (double)rows * h->row_bytes; /* what the array takes at once */
-    if (feed.window_bytes < (uint64_t)block + 2 * run->chunk_bytes) feed.window_bytes = (uint64_t)block + 2 * run->chunk_bytes;
-    if (dse_sim_ideal(run->sim, DSE_IDEAL_FIFOS))
-        feed.window_bytes += h->stream_bytes + (uint64_t)h->query_bytes; /* a product ahead */
-    h->window = feed.window_bytes;
-    h->feed = dse_feed_new(run->sim, &feed);
+    veda_rows_start(h);
     arm(h, 0);
     return h;
 }
 
+/* E25. */
 struct veda_heads_result veda_heads_result(const struct veda_heads *h)
 {
     struct veda_heads_result r = {

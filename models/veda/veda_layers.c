@@ -48,7 +48,7 @@ static double cycles_s(const struct veda_layer *l, double cycles)
     return cycles / (l->run->p->clock_ghz * DSE_GIGA);
 }
 
-/* From the last weight to the last result. */
+/* E19: from the last weight to the last result; an outer product adds up in registers. */
 static double depth_s(const struct veda_layer *l)
 {
     bool tree = !l->shape.outer || l->run->p->dataflow == VEDA_ADDER_TREE;
@@ -78,6 +78,7 @@ static void poured(struct dse_sim *sim, void *object, uint32_t arg)
     finish(l);
 }
 
+/* E17. */
 static void pour(struct veda_layer *l)
 {
     const struct veda_params *p = l->run->p;
@@ -131,7 +132,7 @@ static bool next_input(void *object, uint64_t index, struct dse_feed_stream *ret
 
 enum { TAKE, DONE };
 
-/* What the array takes next: a chunk, or a whole middle pass, or all of them at once when nothing can hold them up. Bytes of the tile. */
+/* E18: what the array takes next: a chunk, or a whole middle pass, or all of them at once when nothing can hold them up. Bytes of the tile. */
 static uint64_t piece(const struct veda_layer *l, double *ret_s)
 {
     const struct tiles *t = &l->t;
@@ -214,7 +215,7 @@ static void step(struct dse_sim *sim, void *object, uint32_t arg)
     take(l);
 }
 
-/* How much of the layer is simulated. Middle passes that wait for inputs are all alike once the buffer is full of the next tile's weights. */
+/* E18: how much of the layer is simulated. Middle passes that wait for inputs are all alike once the buffer is full of the next tile's weights. */
 static void set_sample(struct veda_layer *l)
 {
     const struct veda_params *p = l->run->p;
@@ -254,6 +255,7 @@ static void tile_by_tile(struct veda_layer *l)
     dse_sim_at(run->sim, l->start, l->actor, TAKE);
 }
 
+/* E18: what is simulated, and what stands for the rest. */
 static struct veda_layer_result tiled_result(const struct veda_layer *l)
 {
     const struct tiles *t = &l->t;

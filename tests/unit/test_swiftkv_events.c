@@ -164,8 +164,12 @@ static void parts__add_up_and_move_what_the_closed_form_moves(void **state)
 static void bytes__of_a_whole_layer_cross_the_bus(void **state)
 {
     (void)state;
-    static const char *const machines[] = {"", "attention=flash", "attention=native kv_layout=interleaved",
-                                           "batch=3 weight_reuse=2"};
+    static const char *const machines[] = {"",
+                                           "attention=flash",
+                                           "attention=native kv_layout=interleaved",
+                                           "batch=3 weight_reuse=2",
+                                           "processors=20 kv_bits=16",
+                                           "processors=24 attention=flash batch=2 weight_reuse=2"};
     for (size_t i = 0; i < sizeof machines / sizeof *machines; i++) {
         char settings[200];
         snprintf(settings, sizeof settings,
@@ -229,7 +233,11 @@ static void layout__channels_without_a_processor_are_idle(void **state)
     double own = event_metric(&b, "attention_us");
     at("processors=20 kv_bits=16 context=1024 kv_layout=interleaved", DSE_IDEAL_REFRESH);
     double all = event_metric(&b, "attention_us");
-    assert_near(own / all, 32. / 20, 0.1);
+    /* Two rounds, of 20 and of 12 heads, at the pace of a channel; over all channels at that of the HBM, and of the array. */
+    const double channel_us = 1024 * 2 * 128 * 2 / 14.375e3, first = 20. / 32 * channel_us,
+                 second = 4 * 1024 * cycle_s() * DSE_US_PER_S;
+    assert_near(own, 32 * 2 * channel_us, 0.02);
+    assert_true(all > 32 * (first + second) && all < 1.2 * 32 * (first + second));
 }
 
 static void sfu__passes_between_layers_are_seen_once_a_layer(void **state)
@@ -304,6 +312,22 @@ static void sampling__the_part_stands_for_the_whole(void **state)
     }
 }
 
+/* Who limits attention is not a matter of how much of it is simulated. */
+static void sampling__the_part_has_the_limit_of_the_whole(void **state)
+{
+    (void)state;
+    static const char *const machines[] = {"batch=64", "batch=16 kv_bits=16", "batch=64 attention=flash"};
+    static const char *const limits[] = {"dram", "dram", "compute"};
+    for (size_t i = 0; i < sizeof machines / sizeof *machines; i++)
+        for (int all = 0; all < 2; all++) {
+            char settings[200];
+            snprintf(settings, sizeof settings, "layers_simulated=1 context=256 %s%s", machines[i],
+                     all ? " rows_simulated=0" : " rows_simulated=20000");
+            at(settings, 0);
+            assert_string_equal(part_of(&b.events_parts, "attention")->bound, limits[i]);
+        }
+}
+
 static void runs__are_the_same_again(void **state)
 {
     (void)state;
@@ -359,6 +383,7 @@ int main(void)
         cmocka_unit_test(memory__longer_is_never_slower),
         cmocka_unit_test(refresh__costs_between_nothing_and_what_it_closes),
         cmocka_unit_test(sampling__the_part_stands_for_the_whole),
+        cmocka_unit_test(sampling__the_part_has_the_limit_of_the_whole),
         cmocka_unit_test(runs__are_the_same_again),
         cmocka_unit_test(random__points_run_and_are_not_faster_than_their_products),
     };

@@ -237,6 +237,27 @@ static void softmax__as_a_stage_is_seen_in_every_head(void **state)
     assert_near(event_metric(&b, "softmax_exposed_us"), part_of(&b.events_parts, "softmax")->time_us, 1e-9);
 }
 
+/* Scores that the buffer has no room for go out and come back before s V (A8), behind what the FIFO of rows has asked for. */
+static void softmax__as_a_stage_waits_for_scores_that_left(void **state)
+{
+    (void)state;
+    static const int kib[2] = {128, 64};
+    const double stage = 20000. / 256 + 8 + 12 + 8 - 1, moved = 2 * 2. * 20000 / 256, asked_for = 2 * 64. * 1024 / 256;
+    double cycles[2];
+    for (int i = 0; i < 2; i++) {
+        char settings[250];
+        snprintf(settings, sizeof settings,
+                 "softmax=stage sfu_exp=256 sfu_div=256 eviction=none llm=yarn-llama2-7b-128k context=20000 capacity_gib=100 "
+                 "rows_simulated=320000 buffer_kib=%d",
+                 kib[i]);
+        at(settings, DSE_IDEAL_DRAM);
+        cycles[i] = part_of(&b.events_parts, "softmax")->time_us * 1e3 / (32 * 32);
+    }
+    assert_near(cycles[0], stage, 0.03);
+    assert_true(moved > 1.4 * stage);
+    assert_true(cycles[1] >= moved && cycles[1] <= moved + asked_for);
+}
+
 /* The next head's q K^T hides the last tile of a head; without it every head waits. */
 static void drain__is_hidden_by_the_next_head(void **state)
 {
@@ -425,6 +446,7 @@ int main(void)
         cmocka_unit_test(bytes__of_a_whole_layer_cross_the_bus),
         cmocka_unit_test(softmax__is_hidden_by_a_fifo_as_long_as_its_pipeline),
         cmocka_unit_test(softmax__as_a_stage_is_seen_in_every_head),
+        cmocka_unit_test(softmax__as_a_stage_waits_for_scores_that_left),
         cmocka_unit_test(drain__is_hidden_by_the_next_head),
         cmocka_unit_test(votes__take_no_time_when_the_engine_keeps_up),
         cmocka_unit_test(stream_fifo__longer_is_never_slower),

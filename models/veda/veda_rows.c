@@ -1,0 +1,143 @@
+/* Keys and values of a layer's attention at event level: where their rows stand in the DRAM, and the feed that reads them ahead of the array (E24). */
+#include "veda_heads.h"
+#include "veda_math.h"
+
+/* Units whose keys and values are the same rows: queries of a prompt, and query heads that do not share. */
+static uint64_t home_of(const struct veda_heads *h, int64_t unit)
+{
+    if (h->pt->prefill) return 0;
+    return (uint64_t)unit / (veda_group_shares(h->pt) ? 1 : (uint64_t)h->pt->group);
+}
+
+/* The stream `index` of the feed: the vectors of a unit, where they go through the DRAM, then its keys; and its values. E24. */
+static bool stream_at(const struct veda_heads *h, int64_t index, bool *ret_vectors, enum veda_period_kind *kind, int64_t *unit)
+{
+    *ret_vectors = false;
+    if (h->query_bytes > 0) {
+        int64_t turn = h->overlapped ? index - 2 : index; /* q0 K0, then q K V of ever the next; or ever q K V */
+        *ret_vectors = index < 2 && h->overlapped ? index == 0 : turn % 3 == 0 && turn / 3 + h->overlapped < h->units;
+        index = index < 2 && h->overlapped ? 0 : turn / 3 * 2 + (turn % 3 == 2) + h->overlapped;
+    }
+    if (index >= 2 * h->units) return false;
+    veda_period_at(h, index, kind, unit);
+    return true;
+}
+
+/* Where the rows of a unit stand that eviction has left: drawn, or evenly spread (DSE_IDEAL_DRAWS). Voting evicts the same positions for all heads of a
+ * layer; a draw for each unit gives the mean over layers sooner (A16). */
+static void draw_slots(const struct veda_heads *h, struct slots *ret, int64_t unit)
+{
+    int64_t n = 0;
+    ret->unit = unit;
+    if (dse_sim_ideal(h->run->sim, DSE_IDEAL_DRAWS)) {
+        for (; n < h->length; n++) ret->of_row[n] = n * h->places / h->length;
+        return;
+    }
+    struct dse_random random = dse_sim_random(h->run->sim, ((uint64_t)h->spec.layer << 32) + (uint64_t)unit);
+    for (int64_t i = 0; n < h->length; i++)
+        if (dse_random_below(&random, (uint64_t)(h->places - i)) < (uint64_t)(h->length - n)) ret->of_row[n++] = i;
+}
+
+/* The few units that are being read are kept. */
+static uint64_t slot_of(struct veda_heads *h, int64_t unit, uint64_t row)
+{
+    if (h->places == 0) return row;
+    struct slots *s = &h->slots[unit % VEDA_SLOTS];
+    if (s->unit != unit) draw_slots(h, s, unit);
+    return (uint64_t)s->of_row[row];
+}
+
+static uint64_t place_of_row(void *object, uint64_t stream, uint64_t access)
+{
+    struct veda_heads *h = object;
+    enum veda_period_kind kind;
+    int64_t unit;
+    bool vectors;
+    stream_at(h, (int64_t)stream, &vectors, &kind, &unit);
+    return h->home[kind] + home_of(h, unit) * h->homes + slot_of(h, unit, access) * (uint64_t)h->row_bytes;
+}
+
+static bool next_rows(void *object, uint64_t index, struct dse_feed_stream *ret)
+{
+    const struct veda_heads *h = object;
+    enum veda_period_kind kind;
+    int64_t unit;
+    bool vectors;
+    if (!stream_at(h, (int64_t)index, &vectors, &kind, &unit)) return false;
+    *ret = (struct dse_feed_stream){.bytes = h->stream_bytes, .label = kind == SCORES ? "keys" : "values"};
+    ret->address = h->home[kind] + home_of(h, unit) * h->homes;
+    if (vectors) {
+        *ret = (struct dse_feed_stream){.address = h->vectors_at, .bytes = (uint64_t)h->query_bytes, .label = "vectors"};
+    } else if (h->pt->p->gather == VEDA_GATHER_ROWS) {
+        ret->access_bytes = (uint64_t)h->row_bytes;
+        ret->place = place_of_row;
+        ret->scattered = true;
+    }
+    return true;
+}
+
+int64_t veda_rows_there(const struct veda_heads *h)
+{
+    uint64_t bytes = dse_feed_arrived(h->feed);
+    if (bytes >= h->stream_bytes) return h->length;
+    return h->resident + (int64_t)((double)bytes / h->row_bytes);
+}
+
+/* What the array is through with goes back to the feed. */
+void veda_rows_give_back(struct veda_heads *h)
+{
+    uint64_t there = dse_feed_arrived(h->feed);
+    double used = (double)(h->row - h->resident) * h->row_bytes;
+    if (h->row == h->length)
+        dse_feed_next(h->feed);
+    else if (used > 0)
+        dse_feed_give_back(h->feed, used < (double)there ? (uint64_t)used : there);
+}
+
+/* ---- making ------------------------------------------------------------------------------------------------------------------------- */
+
+void veda_rows_init(struct veda_heads *h)
+{
+    const struct veda_point *pt = h->pt;
+    const double burst = (double)pt->p->dram.burst_bytes;
+    const bool apart = pt->p->gather == VEDA_GATHER_ROWS;
+    h->fetched =
+        veda_prompt_stays(pt) ? 1 : h->length; /* E24: a query of a prompt that stays on chip is met by one row that is new */
+    h->resident = h->length - h->fetched;
+    h->row_bytes = apart ? veda_ceil(pt->row_bytes / burst) * burst : pt->row_bytes;
+    h->stream_bytes = (uint64_t)veda_ceil((double)h->fetched * h->row_bytes);
+    h->homes = (uint64_t)veda_ceil((apart ? pt->held : (double)h->length) * h->row_bytes);
+    uint64_t n = home_of(h, h->units - 1) + 1;
+    h->home[SCORES] = veda_region(h->run, VEDA_KEYS, (double)(n * h->homes));
+    h->home[VALUES] = veda_region(h->run, VEDA_VALUES, (double)(n * h->homes));
+    bool holes = apart && pt->held > (double)h->length && (pt->evicting == VEDA_VOTING || pt->evicting == VEDA_H2O) && !pt->prefill;
+    if (holes) h->places = (int64_t)pt->held;
+    for (int i = 0; i < VEDA_SLOTS && holes; i++) {
+        h->slots[i].unit = -1;
+        h->slots[i].of_row = dse_sim_alloc(h->run->sim, (size_t)h->length, sizeof *h->slots[i].of_row);
+    }
+    if (veda_scores_leave(pt)) h->spilled = VEDA_ACTIVATION_BYTES * (double)(h->group * h->length);
+    if (veda_vectors_leave(pt)) h->query_bytes = VEDA_ACTIVATION_BYTES * (double)h->group * pt->d;
+    h->vectors_at = veda_region(h->run, VEDA_REST, veda_max(h->spilled, h->query_bytes));
+    double moved = veda_ceil((double)h->stream_bytes / burst) * burst + h->spilled + h->query_bytes;
+    h->total.at[VEDA_SCORES_BYTES] = h->total.at[VEDA_VALUES_BYTES] = moved;
+    h->total.at[VEDA_KV_BYTES] = 2 * (moved - h->spilled - h->query_bytes);
+}
+
+void veda_rows_start(struct veda_heads *h)
+{
+    const struct veda_run *run = h->run;
+    struct dse_feed_spec feed = {.port = run->port,
+                                 .window_bytes = run->window_bytes,
+                                 .flight_bytes = run->flight_bytes,
+                                 .chunk_bytes = run->chunk_bytes,
+                                 .stream = next_rows,
+                                 .object = h};
+    const int64_t rows = h->block[VALUES] > h->block[SCORES] ? h->block[VALUES] : h->block[SCORES];
+    const double block = (double)rows * h->row_bytes; /* what the array takes at once */
+    if (feed.window_bytes < (uint64_t)block + 2 * run->chunk_bytes) feed.window_bytes = (uint64_t)block + 2 * run->chunk_bytes;
+    if (dse_sim_ideal(run->sim, DSE_IDEAL_FIFOS))
+        feed.window_bytes += h->stream_bytes + (uint64_t)h->query_bytes; /* a product ahead */
+    h->window = feed.window_bytes;
+    h->feed = dse_feed_new(run->sim, &feed);
+}
