@@ -297,6 +297,11 @@ void scene_fit_axes(struct scene *s, int ticks_x, int ticks_y, const char *unit_
         }
     }
     const struct figure *f = s->figure;
+    for (size_t i = 0; i < s->n_notes && !s->grid;
+         i++) { /* what stands beside the data is seen, too; a grid has no room beside it */
+        widen(&low_x, &high_x, s->note[i].x);
+        widen(&low_y, &high_y, s->note[i].y);
+    }
     if (f->kind->has & KIND_CATEGORY_X && f->y.scale == SCALE_LOG) low_y = floor(low_y - 0.01); /* the lowest bar is seen, too */
     if (f->kind->has & KIND_COLUMNS)
         scene_fit_columns(s, ticks_y);
