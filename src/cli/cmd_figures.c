@@ -199,6 +199,6 @@ const struct command command_figures = {
         "  dse figures all -o /tmp/figures\n"
         "  dse figures 'lad_*' --format pdf\n",
     .min_operands = 0,
-    .max_operands = 64,
+    .max_operands = 1024,
     .run = run,
 };

@@ -107,10 +107,11 @@ static bool build_with_fronts(struct scene *s, struct rows *rows, struct diags *
     return more == 0 && points_finish(&points, diags);
 }
 
-/* Is a given front one of x and y alone, in each series? Then it has steps. A front under more objectives need not be. */
+/* Is a given front one of x and y alone? Then it has steps. A front under more objectives need not be, and one of several series may be a front of
+ * all of them together, of which each has but some points. */
 static bool has_steps(const struct scene *s, const struct cloud *front)
 {
-    if (s->better_x == BETTER_UNKNOWN || s->better_y == BETTER_UNKNOWN) return false;
+    if (s->names.series.n > 1 || s->better_x == BETTER_UNKNOWN || s->better_y == BETTER_UNKNOWN) return false;
     uint32_t rank[SERIES_MAX];
     for (uint32_t i = 0; i < SERIES_MAX; i++) rank[i] = i;
     struct mark *m = cloud_sorted(front, rank);

@@ -52,7 +52,8 @@ void entries_init(struct entries *ret, const struct scene *s)
         if (!s->layer[i].legend || (f->series.column && style != LAYER_PUBLISHED && style != LAYER_TINT)) continue;
         ret->layer[ret->n] = &s->layer[i];
         ret->place[ret->n] = f->series.column && style == LAYER_TINT ? PLACE_ANY : 0;
-        ret->name[ret->n++] = s->layer[i].legend;
+        ret->name[ret->n] = ret->place[ret->n] == PLACE_ANY ? "dominated" : s->layer[i].legend;
+        ret->n++;
     }
     if (!f->series.column) return;
     if (f->series.label)
@@ -176,18 +177,26 @@ static void place_texts(struct layout *l, const struct figure *f, double legend_
     l->label_y_y = keep_inside(f, l->label_y, middle_y, l->height);
 }
 
+/* The least distance of two ticks of an axis that is `width` long. */
+static double tick_distance(const struct axis *a, double width)
+{
+    double least = width;
+    for (size_t i = 1; i < a->n; i++) least = fmin(least, fabs(a->tick[i].at - a->tick[i - 1].at) * width);
+    return least;
+}
+
 /* Do the texts of the ticks of x overlap when they stand side by side? Only names are that long. */
 static bool ticks_collide(const struct scene *s, double width)
 {
     if (!(s->figure->kind->has & KIND_CATEGORY_X) || s->x.n < 2) return false;
-    return widest_tick(s->figure, &s->x) + names_gap * em(s->figure) > width / (double)s->x.n;
+    return widest_tick(s->figure, &s->x) + names_gap * em(s->figure) > tick_distance(&s->x, width);
 }
 
 /* Break names into lines as narrow as their ticks are apart. The number of lines; 0 when a word is too long for that. */
 static size_t break_ticks(struct layout *l, const struct scene *s, double width)
 {
     const struct axis *a = &s->x;
-    double room = width / (double)a->n / em(s->figure) - names_gap;
+    double room = tick_distance(a, width) / em(s->figure) - names_gap;
     char(*broken)[AXIS_TEXT_MAX] = xcalloc(a->n, sizeof *broken);
     size_t lines = 1;
     for (size_t i = 0; i < a->n && lines; i++) {
