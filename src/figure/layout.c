@@ -33,6 +33,25 @@ static char *wrap_mm(const struct figure *f, const char *s, double mm)
     return face_wrap(s, mm / em(f));
 }
 
+/* The same in as few lines, but of about equal length: a title does not end in a line of one word. */
+static char *wrap_evenly(const struct figure *f, const char *s, double mm)
+{
+    char *best = wrap_mm(f, s, mm);
+    size_t lines = count_lines(best);
+    for (double shorter = 0.95 * mm; lines > 1 && shorter > mm / (double)lines; shorter *= 0.95) {
+        char *text = wrap_mm(f, s, shorter);
+        bool better = count_lines(text) == lines && face_width(text) * em(f) <= shorter;
+        if (better) {
+            free(best);
+            best = text;
+            continue;
+        }
+        free(text);
+        break;
+    }
+    return best;
+}
+
 /* ---- legend ----------------------------------------------------------------------------------------------------------- */
 
 void entries_init(struct entries *ret, const struct scene *s)
@@ -249,7 +268,7 @@ void layout_init(struct layout *ret, const struct scene *s, const struct entries
     const struct figure *f = s->figure;
     *ret = (struct layout){
         .width = f->width_mm,
-        .title = wrap_mm(f, f->title, 0.9 * f->width_mm),
+        .title = wrap_evenly(f, f->title, 0.9 * f->width_mm),
         .label_x = wrap_mm(f, s->x.label, 0.8 * f->width_mm),
         .label_y = wrap_mm(f, s->y.label, 0.7 * f->height_mm),
     };

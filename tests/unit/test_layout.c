@@ -136,6 +136,22 @@ static void face_width__adds_up_and_takes_the_longest_line(void **state)
     assert_true(face_width("\x1f\x7f") < 0.7);             /* control characters are no texts */
 }
 
+static void layout__breaks_a_title_into_even_lines(void **state)
+{
+    (void)state;
+    struct sample p;
+    sample_init(&p, "width_mm = 85", 1, 15); /* twice 15 characters fit; see make_word */
+    assert_null(strchr(p.layout.title, '\n'));
+    sample_release(&p);
+    sample_init(&p, "width_mm = 85", 1, 24); /* of 48 characters the last few would stand alone */
+    const char *newline = strchr(p.layout.title, '\n');
+    assert_non_null(newline);
+    assert_null(strchr(newline + 1, '\n'));
+    double first = (double)(newline - p.layout.title), second = (double)strlen(newline + 1);
+    assert_true(first < 2 * second && second < 2 * first);
+    sample_release(&p);
+}
+
 static void check_wrapped(const char *s, size_t columns, const char *expected)
 {
     char *wrapped = face_wrap_characters(s, (double)columns);
@@ -166,6 +182,7 @@ int main(void)
         cmocka_unit_test(layout__has_no_legend_when_none_is_wanted),
         cmocka_unit_test(layout__gives_each_column_of_the_legend_its_own_width),
         cmocka_unit_test(face_width__adds_up_and_takes_the_longest_line),
+        cmocka_unit_test(layout__breaks_a_title_into_even_lines),
         cmocka_unit_test(face_wrap__breaks_at_spaces),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
