@@ -283,7 +283,7 @@ bool agree(const struct model *m, const struct catalog *catalog, const struct ag
             bool stopped = options->stop && *options->stop;
             ret->points[i] = stopped ? no_point() : point_of(options, &defaults, catalog, i);
 #pragma omp critical(agree_progress)
-            if (options->progress) options->progress(options->user, ++done);
+            if (options->progress) options->progress(options->user, ++done, ret->n);
         }
         ret->stopped = options->stop && *options->stop;
     }

@@ -33,9 +33,9 @@ struct agree_options {
     uint64_t points, seed;
     const char *const *assignments; /* as in --set: hold at every point */
     size_t n_assignments;
-    int threads;                                 /* 0: as many as there are cores */
-    const volatile sig_atomic_t *stop;           /* or NULL */
-    void (*progress)(void *user, uint64_t done); /* from any thread, one at a time; or NULL */
+    int threads;                                              /* 0: as many as there are cores */
+    const volatile sig_atomic_t *stop;                        /* or NULL */
+    void (*progress)(void *user, uint64_t done, uint64_t of); /* from any thread, one at a time; or NULL */
     void *user;
 };
 

@@ -79,7 +79,8 @@ void claims_free(struct claim_set *s);
 
 /* Answer at this fidelity from now on: metrics of machines whose model has it. Others, and equations, stay in closed form, in which a set is
  * opened. At event level a point takes milliseconds or more: claims_simulate carries out all that the claims ask for on all cores, after
- * which they are at hand. False: *stop became nonzero (NULL: never). `progress` (or NULL) is called from any thread, one at a time. */
+ * which they are at hand. False: *stop became nonzero (NULL: never); what was not carried out then has no answer. `progress` (or NULL) is called
+ * from any thread, one at a time. */
 void claims_set_fidelity(struct claim_set *s, enum fidelity fidelity);
 bool claims_simulate(struct claim_set *s, const volatile sig_atomic_t *stop,
                      void (*progress)(void *user, uint64_t done, uint64_t of), void *user);

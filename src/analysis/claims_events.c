@@ -56,9 +56,9 @@ bool claims_simulate(struct claim_set *s, const volatile sig_atomic_t *stop,
     size_t n;
     struct wanted *list = find_wanted(s, &n);
     uint64_t done = 0;
+    for (size_t i = 0; i < s->n_places; i++) s->places[i]->stop = stop;
 #pragma omp parallel for schedule(dynamic, 1)
     for (size_t i = 0; i < n; i++) {
-        if (stop && *stop) continue;
         spot_metrics(list[i].place, place_spot(list[i].place, list[i].index));
 #pragma omp critical(claims_progress)
         if (progress) progress(user, ++done, n);

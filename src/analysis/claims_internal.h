@@ -49,6 +49,7 @@ struct place {
     enum fidelity fidelity; /* of metrics, where the model has it */
     double *constants;      /* the values that the points are made with, one a constant; NULL: as shipped */
     size_t n_constants;
+    const volatile sig_atomic_t *stop; /* nothing is carried out any more when it is set; or NULL */
 };
 
 /* What is measured on heads; `dse profile` prints the same. Names: statistic_names. */
@@ -221,7 +222,8 @@ bool machine_gives(const struct machine *m, const char *param);
 bool place_gives(const struct place *p, const char *param);
 /* Make the points with the set's current constants from now on. */
 void place_update(const struct claim_set *s, struct place *p);
-/* The point of that index with the parameters filled in. Metrics are there after spot_metrics, unless it gives a reason; equations after
+/* The point of that index with the parameters filled in. Metrics are there after spot_metrics, unless it gives a reason (spot->infeasible, or that
+ * *p->stop was set before they were there); equations after
  * spot_equations. */
 struct spot *place_spot(struct place *p, uint64_t index);
 const char *spot_metrics(const struct place *p, struct spot *spot);

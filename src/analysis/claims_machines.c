@@ -293,17 +293,24 @@ struct spot *place_spot(struct place *p, uint64_t index)
 
 const char *spot_metrics(const struct place *p, struct spot *spot)
 {
+    static const char stopped[] = "was not carried out: stopped before";
     const struct dse_model *model = p->machine->model->desc;
     if (spot->metrics || spot->infeasible) return spot->infeasible;
     spot->infeasible = model->check ? model->check(spot->params) : NULL;
     if (spot->infeasible) return spot->infeasible;
-    struct sim_options options = {.events_max = RUNNER_EVENTS_MAX};
+    if (p->stop && *p->stop) return stopped;
+    struct sim_options options = {.stop = p->stop, .events_max = RUNNER_EVENTS_MAX};
     struct runner *r = runner_new(p->fidelity, &options);
-    spot->metrics = xcalloc(1, model->metrics_size);
-    if (runner_run(r, model, spot->params, spot->metrics, NULL) != RUN_DONE)
-        spot->infeasible = "its event level failed, which is a bug of the model; `dse eval` tells why";
+    void *metrics = xcalloc(1, model->metrics_size);
+    enum run_end end = runner_run(r, model, spot->params, metrics, NULL);
+    if (end == RUN_DONE)
+        spot->metrics = metrics;
+    else
+        free(metrics);
+    if (end == RUN_FAILED) spot->infeasible = "its event level failed, which is a bug of the model; `dse eval` tells why";
+    if (end == RUN_REFUSED) spot->infeasible = "its event level cannot carry it out; `dse eval` tells why";
     runner_free(r);
-    return spot->infeasible;
+    return end == RUN_STOPPED ? stopped : spot->infeasible;
 }
 
 void spot_equations(const struct place *p, struct spot *spot)

@@ -38,12 +38,14 @@ static char *spot_text(const struct answer *a, const struct place *p, const stru
     return text_detach(&t);
 }
 
-static double missing(struct answer *a, const struct name *n, const struct spot *spot, const char *infeasible)
+static double missing(struct answer *a, const struct name *n, const struct spot *spot, const char *reason)
 {
     char *where = spot_text(a, n->place, spot);
     free(a->reason);
-    a->reason =
-        infeasible ? xasprintf("%s is infeasible: %s", where, infeasible) : xasprintf("%s: %s has no value", where, n->field->name);
+    if (spot->infeasible)
+        a->reason = xasprintf("%s is infeasible: %s", where, spot->infeasible);
+    else
+        a->reason = reason ? xasprintf("%s %s", where, reason) : xasprintf("%s: %s has no value", where, n->field->name);
     free(where);
     return (double)NAN;
 }
@@ -58,7 +60,7 @@ static double name_value(struct answer *a, const struct name *n, uint64_t i, boo
     if (n->source == FROM_METRICS) {
         const char *reason = spot_metrics(n->place, spot);
         if (reason) {
-            *ret_infeasible = true;
+            *ret_infeasible = spot->infeasible != NULL;
             return missing(a, n, spot, reason);
         }
         object = spot->metrics;

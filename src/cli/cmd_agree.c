@@ -11,9 +11,8 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
-enum { POINTS = 100, POINTS_MAX = 1000000, WORST = 5 };
+enum { POINTS = 20, POINTS_MAX = 1000000, WORST = 5 };
 
 /* ---- cells --------------------------------------------------------------------------------------------------------------------- */
 
@@ -172,30 +171,6 @@ static void print_points(const struct agreement *list, size_t n, enum output_for
 
 /* ---- the command ---------------------------------------------------------------------------------------------------------------- */
 
-struct showing {
-    struct progress bar;
-    struct sweep_progress state;
-    double started, shown;
-};
-
-static double now(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
-
-static void show(void *user, uint64_t done)
-{
-    struct showing *s = user;
-    double t = now();
-    s->state.done = s->state.this_time = done;
-    if (t - s->shown < 0.1) return;
-    s->shown = t;
-    s->state.seconds = s->state.total_seconds = t - s->started;
-    progress_update(&s->bar, &s->state);
-}
-
 /* What went wrong at single points: bugs, and points that could not be found. */
 static void complain(const struct invocation *in, const struct agreement *a)
 {
@@ -239,21 +214,20 @@ static const struct model **wanted(const struct invocation *in, size_t *ret_n)
 
 static bool compare(const struct invocation *in, const struct model *m, const struct catalog *catalog, struct agreement *ret)
 {
-    struct showing showing = {.started = now(), .state = {.phase = "event level"}};
+    struct counting counting;
     const char **assignments = xcalloc(in->n_options, sizeof *assignments);
     struct agree_options o = {.points = (uint64_t)option_integer(in, "points", 1, POINTS_MAX, POINTS),
                               .seed = (uint64_t)option_integer(in, "seed", 0, INT64_MAX, 1),
                               .threads = (int)option_integer(in, "jobs", 1, 1024, 0),
                               .assignments = assignments,
                               .stop = interrupt_catch(),
-                              .progress = option_has(in, "quiet") ? NULL : show,
-                              .user = &showing};
+                              .progress = option_has(in, "quiet") ? NULL : counting_update,
+                              .user = &counting};
     for (size_t i = 0; i < in->n_options; i++)
         if (strcmp(in->options[i].row->name, "set") == 0) assignments[o.n_assignments++] = in->options[i].argument;
-    progress_init(&showing.bar, stderr, m->desc->name);
-    showing.state.planned = o.points;
+    counting_init(&counting, m->desc->name, "event level");
     bool ok = in->diags->errors == 0 && agree(m, catalog, &o, ret, in->diags);
-    progress_clear(&showing.bar);
+    progress_clear(&counting.bar);
     free(assignments);
     return ok;
 }
@@ -300,7 +274,7 @@ const struct command command_agree = {
     .summary = "how far closed form and event level agree, and why they do not",
     .options =
         (const struct option_row[]){
-            {'n', "points", "N", "random feasible points near the defaults (default: 100)"},
+            {'n', "points", "N", "random feasible points near the defaults (default: 20)"},
             {0, "seed", "S", "other points (default: 1)"},
             {'s', "set", "NAME=VALUE", "hold a parameter at all points; any number of times"},
             {'j', "jobs", "N", "threads (default: one a core)"},

@@ -2,6 +2,7 @@
 #include "base/text.h"
 #include "base/xalloc.h"
 #include "cli/dram_report.h"
+#include "cli/interrupt.h"
 #include "desc/schema.h"
 #include "sim/dram_pattern.h"
 #include "sim/dram_trace.h"
@@ -25,6 +26,7 @@ struct job {
     int front;
     bool refresh;
     FILE *commands; /* or NULL */
+    const volatile sig_atomic_t *stop;
 };
 
 /* ---- options ------------------------------------------------------------------------------------------------------------------ */
@@ -202,7 +204,8 @@ static bool simulate(struct job *j, const struct invocation *in, struct dram_res
                                      .on_command = j->commands ? write_command : NULL,
                                      .on_command_object = j,
                                      .progress = terminal ? show_progress : NULL,
-                                     .progress_object = &shown};
+                                     .progress_object = &shown,
+                                     .stop = j->stop};
     const double start = cpu_seconds();
     bool ok = dram_run(&setup, source_of(j), result, in->diags);
     *ret_cpu_s = cpu_seconds() - start;
@@ -240,6 +243,7 @@ static void run_job(struct job *j, const struct invocation *in, enum output_form
                                    .spec = &j->spec,
                                    .result = result};
     if (simulate(j, in, result, &subject.cpu_s)) {
+        if (*j->stop) fprintf(stderr, "dse: stopped; what is shown is of the requests until then\n");
         if (format == OUTPUT_TABLE)
             fprintf(stderr, "%s, %lld channels, map %s, %s front-end, refresh %s\n", subject.memory,
                     (long long)j->spec.buses * j->spec.channels, mapping, subject.front, subject.refresh);
@@ -259,7 +263,7 @@ static int run(const struct invocation *in)
 {
     enum output_format format;
     if (!output_parse_format(in, &format)) return 2;
-    struct job j = {.catalog = open_catalog(in)};
+    struct job j = {.catalog = open_catalog(in), .stop = interrupt_catch()};
     if (!j.catalog) return 2;
     bool ok = read_memory(&j, in) && read_spec(&j, in);
     ok = read_front(&j, in) && ok;
@@ -273,7 +277,7 @@ static int run(const struct invocation *in)
     dram_pattern_free(j.pattern);
     dram_trace_close(j.trace);
     catalog_free(j.catalog);
-    return ok ? 0 : 2;
+    return !ok ? 2 : *j.stop ? INTERRUPTED_STATUS : 0;
 }
 
 const struct command command_dram = {

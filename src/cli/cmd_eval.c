@@ -269,6 +269,17 @@ static void print(const struct answer *a, const struct invocation *in, enum outp
     if (format == OUTPUT_TABLE && a->events.runner) print_run(a);
 }
 
+/* What is known of a run that a signal has stopped. */
+static void print_stopped(const struct answer *a, const struct invocation *in, enum output_format format)
+{
+    const struct dse_sim *sim = runner_sim(a->events.runner);
+    char events[TEXT_NUMBER_MAX];
+    fprintf(stderr, "dse: stopped after %.6g us of the run, %s events; what is shown is of that time\n",
+            dse_s_of_ps(dse_sim_now(sim)) * 1e6, text_count(events, sim_events(sim)));
+    if (a->events.chart) fputs(a->events.chart, stdout);
+    if (format == OUTPUT_TABLE || option_has(in, "resources")) events_print_resources(&a->events, format);
+}
+
 static int run(const struct invocation *in)
 {
     struct answer a = {0};
@@ -279,7 +290,7 @@ static int run(const struct invocation *in)
         print(&a, in, format);
         status = 0;
     } else if (a.events.stopped) {
-        fprintf(stderr, "dse: stopped\n");
+        print_stopped(&a, in, format);
         status = INTERRUPTED_STATUS;
     }
     answer_release(&a);

@@ -5,12 +5,12 @@
 #include "cli/interrupt.h"
 #include "cli/model_find.h"
 #include "cli/output.h"
+#include "cli/progress.h"
 #include "cli/validate_print.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
 /* The models asked for; without any, all that have claims and that fidelity. The caller frees the list. NULL with an error. */
@@ -61,28 +61,7 @@ static void measure(struct claim_set *set, struct diags *diags)
     free(name);
 }
 
-struct simulating {
-    const char *model;
-    double shown;
-};
-
-static double now(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
-
-static void show_runs(void *user, uint64_t done, uint64_t of)
-{
-    struct simulating *s = user;
-    if (now() - s->shown < 0.1) return;
-    s->shown = now();
-    fprintf(stderr, "\r\033[K%s: %llu of %llu runs at event level", s->model, (unsigned long long)done, (unsigned long long)of);
-    fflush(stderr);
-}
-
-/* The answers; at event level, with those of the closed form. False: stopped by a signal. */
+/* The answers; at event level, with those of the closed form. False: stopped by a signal; what was not carried out has no answer. */
 static bool answer(struct validation *v, enum fidelity fidelity, struct diags *diags)
 {
     size_t claims;
@@ -93,11 +72,14 @@ static bool answer(struct validation *v, enum fidelity fidelity, struct diags *d
     v->closed = v->answers;
     v->answers = xcalloc(claims, sizeof(struct claim_answer));
     claims_set_fidelity(v->set, fidelity);
-    struct simulating s = {.model = claims_model(v->set)->desc->name};
-    bool terminal = isatty(STDERR_FILENO);
-    bool whole = claims_simulate(v->set, interrupt_catch(), terminal ? show_runs : NULL, &s);
-    if (terminal) fprintf(stderr, "\r\033[K");
-    if (whole) claims_answer(v->set, v->answers, diags);
+    struct counting counting;
+    counting_init(&counting, claims_model(v->set)->desc->name, "event level");
+    bool whole = claims_simulate(v->set, interrupt_catch(), counting_update, &counting);
+    progress_clear(&counting.bar);
+    struct diags not_carried_out; /* one a claim, of which the table says as much */
+    diags_init(&not_carried_out);
+    claims_answer(v->set, v->answers, whole ? diags : &not_carried_out);
+    diags_release(&not_carried_out);
     return whole;
 }
 
@@ -113,9 +95,9 @@ static bool validate(const struct invocation *in, const struct model **models, s
         if (!set) continue;
         list[opened] = (struct validation){.set = set};
         whole = answer(&list[opened++], fidelity, in->diags);
-        measure(set, in->diags);
+        if (whole) measure(set, in->diags);
     }
-    if (whole) print(in, list, opened, format);
+    if (opened) print(in, list, opened, format);
     for (size_t i = 0; i < opened; i++) {
         claims_free(list[i].set);
         free(list[i].answers);

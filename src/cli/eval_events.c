@@ -157,14 +157,15 @@ static char *draw_chart(const struct gantt *g, const struct dse_sim *sim)
     return gantt_draw(g, dse_sim_now(sim), &style);
 }
 
-static bool close_watchers(const struct invocation *in, struct watchers *w, const struct dse_sim *sim, bool done, char **ret_chart)
+/* Of a run that was stopped, too, what they saw is kept: `known`. */
+static bool close_watchers(const struct invocation *in, struct watchers *w, const struct dse_sim *sim, bool known, char **ret_chart)
 {
-    bool ok = done;
-    if (w->timeline && done)
+    bool ok = true;
+    if (w->timeline && known)
         ok = timeline_close(w->timeline, in->diags);
     else
         timeline_abandon(w->timeline);
-    if (w->gantt && done) *ret_chart = draw_chart(w->gantt, sim);
+    if (w->gantt && known) *ret_chart = draw_chart(w->gantt, sim);
     gantt_free(w->gantt);
     return ok;
 }
@@ -179,7 +180,8 @@ bool events_run(struct events_run *ret, const struct invocation *in, struct desi
     ret->runner = runner_new(FIDELITY_EVENT_LEVEL, &options);
     enum run_end end = runner_run(ret->runner, p->model->desc, p->params, p->metrics, breakdown);
     ret->stopped = end == RUN_STOPPED;
-    bool ok = close_watchers(in, &w, runner_sim(ret->runner), end == RUN_DONE, &ret->chart);
+    bool known = end == RUN_DONE || end == RUN_STOPPED;
+    bool ok = close_watchers(in, &w, runner_sim(ret->runner), known, &ret->chart) && end == RUN_DONE;
     if (end == RUN_REFUSED)
         diags_runtime(in->diags, NULL, "this point cannot be run at event level: %s", runner_error(ret->runner));
     if (end == RUN_FAILED)

@@ -4,6 +4,7 @@
 #include "cli/command.h"
 
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 enum { BAR = 30, PLAIN_LINE_SECONDS = 10 };
@@ -71,4 +72,32 @@ void progress_clear(struct progress *p)
 {
     if (p->drawn) fprintf(p->out, "\r\033[K");
     p->drawn = false;
+}
+
+/* ---- counting -------------------------------------------------------------------------------------------------------------------- */
+
+static double now(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+void counting_init(struct counting *c, const char *label, const char *phase)
+{
+    *c = (struct counting){.started = now()};
+    progress_init(&c->bar, stderr, label);
+    snprintf(c->state.phase, sizeof c->state.phase, "%s", phase);
+}
+
+void counting_update(void *user, uint64_t done, uint64_t of)
+{
+    struct counting *c = user;
+    double t = now();
+    c->state.done = c->state.this_time = done;
+    c->state.planned = of;
+    if (t - c->shown < 0.1) return;
+    c->shown = t;
+    c->state.seconds = c->state.total_seconds = t - c->started;
+    progress_update(&c->bar, &c->state);
 }

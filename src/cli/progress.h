@@ -19,6 +19,16 @@ void progress_init(struct progress *p, FILE *out, const char *label);
 void progress_update(void *user, const struct sweep_progress *s);
 /* Leave the line clean. */
 void progress_clear(struct progress *p);
+/* For work that only counts its runs. */
+struct counting {
+    struct progress bar;
+    struct sweep_progress state;
+    double started, shown;
+};
+
+void counting_init(struct counting *c, const char *label, const char *phase);
+/* As a callback: user is the struct counting. From any thread, one at a time. */
+void counting_update(void *user, uint64_t done, uint64_t of);
 /* "12 s", "3 min 20 s", "2 h 5 min". buf holds 32 bytes. Returns buf. */
 char *progress_duration(char buf[32], double seconds);
 

@@ -82,6 +82,11 @@ static void put_row(struct runner *r, struct dram_place p, unsigned n, bool writ
     }
 }
 
+static bool is_stopped(const struct runner *r)
+{
+    return r->setup->stop && *r->setup->stop;
+}
+
 static void put_request(struct runner *r, const struct dram_request *q)
 {
     const struct dram_map *m = r->map;
@@ -91,14 +96,15 @@ static void put_request(struct runner *r, const struct dram_request *q)
     if (arrival < r->from) arrival = r->from;
     if (from < r->from) from = r->from;
     r->result->requests++;
-    r->result->bytes += q->bytes;
-    r->result->bursts += last - first + 1;
-    for (uint64_t at = first; at <= last;) {
+    uint64_t at = first;
+    while (at <= last && !is_stopped(r)) {
         uint64_t n = lead - at % lead;
         if (n > last - at + 1) n = last - at + 1;
+        r->result->bursts += n;
         put_row(r, dram_map_place(m, at), (unsigned)n, q->kind == DRAM_WRITE, arrival, from);
         at += n;
     }
+    r->result->bytes += at > last ? q->bytes : (at - first) * m->burst_bytes;
 }
 
 /* ---- the sum -------------------------------------------------------------------------------------------------------------------- */
@@ -185,7 +191,7 @@ bool dram_run(const struct dram_setup *setup, struct dram_source *source, struct
         b->on_command_object = &r.hooks[i];
     }
     struct dram_request q;
-    while (source->next(source, &q, diags) && (q.kind == DRAM_BARRIER || check(&r, &q, diags))) {
+    while (!is_stopped(&r) && source->next(source, &q, diags) && (q.kind == DRAM_BARRIER || check(&r, &q, diags))) {
         if (q.kind == DRAM_BARRIER)
             barrier(&r);
         else

@@ -9,6 +9,8 @@
 #include "sim/dram_bus.h"
 #include "sim/dram_map.h"
 
+#include <signal.h>
+
 enum dram_request_kind { DRAM_READ, DRAM_WRITE, DRAM_BARRIER };
 struct dram_request {
     enum dram_request_kind kind;
@@ -33,6 +35,7 @@ struct dram_setup {
     void *on_command_object;
     void (*progress)(void *object, uint64_t bursts); /* now and then: how many have been taken from the source; or NULL */
     void *progress_object;
+    const volatile sig_atomic_t *stop; /* nonzero: take nothing more, and end when what was taken is done; or NULL */
 };
 
 /* Share of its time that something was in use: 1 is a bound reached. */

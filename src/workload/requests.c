@@ -57,6 +57,20 @@ static double class_mean(struct lognormal l, size_t i, size_t n, double cap)
     return fmin(fmax((below + cap * cut) * (double)n, 1), cap);
 }
 
+/* Mean of class k of generations, cut where max_tokens leaves no more after a prompt of class i: over at least STRATA parts of all prompts. */
+static double cut_mean(struct lognormal prompt, size_t i, size_t prompts, struct lognormal generate, size_t k, size_t generations,
+                       double most)
+{
+    enum { STRATA = 64 };
+    size_t parts = (STRATA + prompts - 1) / prompts;
+    double sum = 0;
+    for (size_t s = 0; s < parts; s++) {
+        double p = class_mean(prompt, i * parts + s, prompts * parts, most - 1);
+        sum += class_mean(generate, k, generations, most - p);
+    }
+    return sum / (double)parts;
+}
+
 /* Every class of prompts with every class of generations. */
 static size_t lognormal_points(const struct dse_requests *r, size_t n, struct request_point *ret)
 {
@@ -67,7 +81,7 @@ static size_t lognormal_points(const struct dse_requests *r, size_t n, struct re
     for (size_t i = 0; i < prompts; i++) {
         double p = class_mean(prompt, i, prompts, most - 1);
         for (size_t k = 0; k < generations; k++)
-            ret[made++] = (struct request_point){weight, p, class_mean(generate, k, generations, most - p)};
+            ret[made++] = (struct request_point){weight, p, cut_mean(prompt, i, prompts, generate, k, generations, most)};
     }
     return made;
 }

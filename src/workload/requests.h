@@ -40,7 +40,8 @@ enum { REQUEST_POINTS_MAX = 4096 };
 /* At most n requests for all of them; returns how many. Requires 1 <= n <= REQUEST_POINTS_MAX.
  *
  * Lognormal: the square root of n equally likely classes of prompts, each with n over that many equally likely classes of generations. A class
- * stands by its mean, so that mean prompt, mean generation and the mean of their product are right however small n; mean squares come
+ * stands by its mean, so that mean prompt and mean generation are right however small n (where generations are cut, to 0.2 %), and without a
+ * cut the mean of their product; mean squares come
  * out too small, of chat's prompts by 40 % at n = 16 and 16 % at n = 1024. Listed: the list is halved again and again, across its longer side in octaves,
  * and each part stands by its mean. A list of at most n stands as it is.
  *

@@ -1,5 +1,5 @@
 #!/bin/sh
-# Ctrl-C: exit status 130, the state saved, and the same command goes on.
+# Ctrl-C: exit status 130, the state saved or what is known shown; the same command of a sweep goes on.
 . "$(dirname "$0")/lib.sh"
 write_sweep s.toml
 sed -i 's/points = 16/points = 100/' s.toml
@@ -24,3 +24,20 @@ done=$(sqlite3 a.db 'select done from run')
 "$DSE" sweep s.toml -q -o whole.db >/dev/null
 [ "$(rows a.db lad)" = "$(rows whole.db lad)" ] || fail "other rows after an interruption"
 [ "$(sqlite3 a.db 'select count(*), status from run')" = '1|done' ] || fail "the run was not finished"
+
+# A run at event level, and requests to a DRAM: what is known until then.
+stopped() { # COMMAND...; waits until the command has begun
+    "$DSE" "$@" >out.txt 2>said.txt &
+    pid=$!
+    sleep 2
+    kill -INT $pid
+    status=0
+    wait $pid || status=$?
+    [ $status -eq 130 ] || fail "$1: exit status $status instead of 130: $(cat said.txt)"
+    grep -q 'stopped.*; what is shown is of' said.txt || fail "$1: no word about what is shown: $(cat said.txt)"
+}
+stopped eval lad --fidelity event-level --set layers_simulated=32 --timeline run.json
+grep -q '^weight DMA ' out.txt || fail "no resources: $(cat out.txt)"
+[ "$(sqlite3 :memory: "SELECT json_valid(cast(readfile('run.json') AS text))")" = 1 ] || fail "half a timeline: $(tail -c 300 run.json)"
+stopped dram --pattern random,size=64,count=200000000 --memory hbm2-dramsim3
+grep -q '^bandwidth_gbs ' out.txt || fail "no bandwidth: $(cat out.txt)"

@@ -1,34 +1,43 @@
 #!/bin/sh
-# A change alarm: the error of every claim that has a number, and of every measurement ("CLAIM on HEADS"), stands in validate.csv. This fails
-# when one grew by more than rounding, when a claim lost its number, or when one has a number that does not stand there. It is no evidence
-# that a model is right.
+# A change alarm: the error of every claim that has a number, and of every measurement ("CLAIM on HEADS"), stands in validate.csv; at event level, in
+# validate_events.csv. This fails when one grew by more than rounding, when a claim lost its number, or when one has a number that does not
+# stand there. It is no evidence that a model is right.
 #     validate.sh DSE SOURCE BUILD            compare
-#     validate.sh DSE SOURCE --update         write validate.csv anew, after looking at what changed
+#     validate.sh DSE SOURCE --update         write the files anew, after looking at what changed
 source=$(cd "$2" && pwd)
 . "$(dirname "$0")/lib.sh"
-stored=$source/tests/cli/validate.csv
 export LC_ALL=C
+update=$3
 
-: >now.csv
-for model in $("$DSE" list models --format csv | sed -n '2,$s/^"\([^"]*\)".*/\1/p'); do
-    [ -f "$source/models/$model/claims.toml" ] || continue
-    "$DSE" validate "$model" --format csv >rows.csv || fail "dse validate $model"
+errors() { # FIDELITY MODEL
+    "$DSE" validate "$2" --fidelity "$1" --format csv >rows.csv || fail "dse validate $2 --fidelity $1"
     sqlite3 :memory: '.mode csv' '.import rows.csv claims' \
         "select iif(measured_on = '', claim, claim || ' on ' || measured_on), printf('%.4f', error_pct)
-            from claims where error_pct <> '' order by rowid" | tr -d '\r' >>now.csv
-done
-[ -s now.csv ] || fail "no claim has a number"
-if [ "${3:-}" = --update ]; then
-    { echo claim,error_pct && cat now.csv; } >"$stored"
-    exit 0
-fi
+            from claims where error_pct <> '' order by rowid" | tr -d '\r'
+}
 
-# Rounding: the last digit stored, and what compilers make of the rest.
-changes=$(sqlite3 :memory: 'create table was (claim text primary key, error real)' 'create table is_now (claim text primary key, error real)' \
-    '.mode csv' ".import --skip 1 $stored was" '.import now.csv is_now' '.mode list' "
-    select was.claim || ': the error was ' || was.error || ' %, it is ' || is_now.error || ' %'
-        from was join is_now using (claim) where abs(is_now.error) > abs(was.error) + 0.001
-    union all select claim || ': has no number any more' from was where claim not in (select claim from is_now)
-    union all select claim || ': has a number and does not stand in validate.csv' from is_now where claim not in (select claim from was)")
-[ -z "$changes" ] || fail "errors grew; if that is meant, say why in the commit and run tests/cli/validate.sh DSE SOURCE --update
+compare() { # now.csv STORED, rounding: the last digit stored, and what compilers make of the rest
+    [ -s "$1" ] || fail "no claim has a number"
+    if [ "$update" = --update ]; then
+        { echo claim,error_pct && cat "$1"; } >"$2"
+        return
+    fi
+    changes=$(sqlite3 :memory: 'create table was (claim text primary key, error real)' 'create table is_now (claim text primary key, error real)' \
+        '.mode csv' ".import --skip 1 $2 was" ".import $1 is_now" '.mode list' "
+        select was.claim || ': the error was ' || was.error || ' %, it is ' || is_now.error || ' %'
+            from was join is_now using (claim) where abs(is_now.error) > abs(was.error) + 0.001
+        union all select claim || ': has no number any more' from was where claim not in (select claim from is_now)
+        union all select claim || ': has a number and does not stand in $(basename "$2")' from is_now where claim not in (select claim from was)")
+    [ -z "$changes" ] || fail "errors grew; if that is meant, say why in the commit and run tests/cli/validate.sh DSE SOURCE --update
 $changes"
+}
+
+: >now.csv
+: >events.csv
+for model in $("$DSE" list models --format csv | sed -n '2,$s/^"\([^"]*\)".*/\1/p'); do
+    [ -f "$source/models/$model/claims.toml" ] || continue
+    errors closed-form "$model" >>now.csv
+    [ "$model" = lad ] || errors event-level "$model" >>events.csv # LAD: 191 runs of seconds each, minutes without sanitizers
+done
+compare now.csv "$source/tests/cli/validate.csv"
+compare events.csv "$source/tests/cli/validate_events.csv"

@@ -98,7 +98,7 @@ static void points__are_cut_where_a_request_may_not_be_longer(void **state)
 {
     (void)state;
     struct dse_requests cut = chat;
-    struct request_point points[64], mean;
+    struct request_point points[REQUEST_POINTS_MAX], mean;
     double before = 0;
     for (cut.max_tokens = 1700; cut.max_tokens < 100000; cut.max_tokens *= 2) {
         assert_true(requests_points(&cut, 64, points) == 64);
@@ -109,6 +109,15 @@ static void points__are_cut_where_a_request_may_not_be_longer(void **state)
         mean = mean_of(points, 64);
         assert_true(mean.prompt > before);
         before = mean.prompt;
+    }
+    /* However few they are: where long prompts leave little to generate, too. */
+    cut.max_tokens = 4096;
+    size_t many = requests_points(&cut, REQUEST_POINTS_MAX, points);
+    struct request_point all = mean_of(points, many);
+    for (size_t n = 1; n <= 1024; n *= 4) {
+        mean = mean_of(points, requests_points(&cut, n, points));
+        assert_close(mean.prompt, all.prompt, 1e-9);
+        assert_close(mean.generate, all.generate, 2e-3);
     }
     /* E[min(X, c)] = E[X] Phi((ln c - mu) / sigma - sigma) + c Q((ln c - mu) / sigma) */
     cut.max_tokens = 2001;
