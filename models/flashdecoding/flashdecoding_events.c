@@ -285,17 +285,28 @@ static double stream_seconds(const struct run *r)
     return fd_grid_seconds(r->sim, &spec);
 }
 
+/* E25: an element-wise kernel of its own reads and writes the activations of all rows, in the last-level cache. */
+static double elementwise_seconds(const struct run *r)
+{
+    const struct fd_step *c = r->closed;
+    double kernels = (double)(r->layers * r->p->elementwise_kernels);
+    if (kernels == 0) return 0;
+    double compute_s = (c->elementwise_s - c->elementwise_wait_s) / kernels;
+    double bytes = 2 * c->linear[FD_QKV].gemm.m * (double)r->p->workload.llm->hidden * FD_ACTIVATION_BYTES;
+    return r->at.whole ? compute_s : r->at.l2_s + fd_max(compute_s, bytes / (r->at.l2_stream * r->m->sms));
+}
+
 static void start_run(struct run *r)
 {
     const struct fd_step *c = r->closed;
-    double kernels = (double)(r->layers * r->p->elementwise_kernels), reduces = 2 * (double)r->layers;
+    double reduces = 2 * (double)r->layers;
     r->at = fd_site_of(r->sim, r->m);
     r->queued = !r->at.even && !r->at.whole;
     r->again_blocks = dse_sim_alloc(r->sim, FD_AGAIN_MAX, sizeof *r->again_blocks);
     fd_attention_init(&r->attention, &r->at);
     r->stream_s = stream_seconds(r);
     for (int i = 0; i < PARTS; i++) r->seconds[i] = (double)NAN;
-    r->seconds[ELEMENTWISE] = kernels > 0 ? (c->elementwise_s - c->elementwise_wait_s) / kernels : 0;
+    r->seconds[ELEMENTWISE] = elementwise_seconds(r);
     r->seconds[ALL_REDUCE] = c->allreduce_s / reduces;
     if (r->at.whole) r->seconds[ATTENTION] = (c->stream_s + c->sync_s) / (double)r->layers;
     r->actor = dse_sim_actor(r->sim, act, r);

@@ -109,6 +109,7 @@ static void draw(struct task *k, const struct catalog *catalog)
     struct figure_feed feed;
     k->drawn = figure_feed_open(&feed, k->db, catalog, &k->diags) && figure_render(k->figure, feed.reader, k->out, &k->diags);
     figure_feed_close(&feed);
+    figure_feed_hint(k->file, k->db, &k->diags, 0);
 }
 
 static size_t draw_all(struct tasks *t, const struct catalog *catalog, int threads, bool quiet)
@@ -198,6 +199,6 @@ const struct command command_figures = {
         "  dse figures all -o /tmp/figures\n"
         "  dse figures 'lad_*' --format pdf\n",
     .min_operands = 0,
-    .max_operands = 64,
+    .max_operands = 1024,
     .run = run,
 };

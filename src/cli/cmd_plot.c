@@ -41,6 +41,7 @@ static bool write_data(const struct figure *f, struct reader *r, const char *pat
 static bool draw(const struct invocation *in, const struct figure *f, const char *db, const struct catalog *catalog)
 {
     struct figure_feed feed;
+    size_t before = in->diags->n;
     bool ok = figure_feed_open(&feed, db, catalog, in->diags);
     if (ok && option_has(in, "terminal")) {
         int width, height;
@@ -59,6 +60,7 @@ static bool draw(const struct invocation *in, const struct figure *f, const char
         ok = figure_write_script(f, feed.reader, option_get(in, "gnuplot-script"), in->diags);
     if (ok && option_get(in, "data")) ok = write_data(f, feed.reader, option_get(in, "data"), in->diags);
     figure_feed_close(&feed);
+    figure_feed_hint(in->operands[0], db, in->diags, before);
     return ok;
 }
 

@@ -34,6 +34,18 @@ void figure_feed_close(struct figure_feed *f)
     *f = (struct figure_feed){0};
 }
 
+void figure_feed_hint(const char *figure_path, const char *db, struct diags *diags, size_t from)
+{
+    static const char words[] = "no such table";
+    for (size_t i = from; !db && i < diags->n; i++) {
+        struct diag *g = &diags->list[i];
+        if (g->hint || strncmp(g->message, words, strlen(words)) != 0) continue;
+        g->hint = xasprintf(
+            "no database is open: name one, dse plot %s results/NAME.db, or the sweep that makes it, sweep = \"NAME\" under [figure]",
+            figure_path);
+    }
+}
+
 /* ---- the sweep ------------------------------------------------------------------------------------------------------------- */
 
 /* The file of a sweep, or NULL. The caller frees it. */

@@ -1,6 +1,7 @@
 #include "figure/boxes.h"
 
 #include "base/xalloc.h"
+#include "figure/face.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -63,7 +64,7 @@ static bool place_box(const struct plot *p, const struct layer *l, const struct 
         ret->letter = value_character(at);
     } else {
         uint32_t place = s->names.series.rank[b->series];
-        ret->colour = series_colour(&s->names.series, place);
+        ret->colour = series_fill(&s->names.series, place);
         ret->letter = plot_letter(place);
     }
     return true;
@@ -147,7 +148,7 @@ void plot_add_boxes(struct plot *p, const struct layer *l)
     else if (l->n_boxes > BOXES_MAX || p->scene->grid)
         add_raster(p, l);
     else
-        add_vectors(p, l, p->scene->figure->kind->has & KIND_CATEGORY_X && l->n_boxes < 300);
+        add_vectors(p, l, p->scene->figure->kind->has & (KIND_CATEGORY_X | KIND_CATEGORY_Y) && l->n_boxes < 300);
 }
 
 void plot_add_cells(struct plot *p, const struct layer *l)
@@ -251,7 +252,7 @@ static void add_band(struct text *t, const struct scene *s, const struct canvas 
         script_add_number(t, ",graph 0 to first ", to);
         text_addf(t, ",graph 1 behind fc rgb \"#%06X\" fs solid 1 noborder\n", band_colour(s, b->name));
     }
-    double needs = 0.54 * s->figure->font_size * 0.3528 * 0.85 * (double)strlen(name);
+    double needs = face_width(name) * 0.85 * s->figure->font_size * 25.4 / 72;
     bool narrow = !text && needs > (to - from) * width_mm;
     text_add(t, "set label ");
     script_add_line(t, name);

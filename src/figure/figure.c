@@ -94,7 +94,10 @@ static bool read_scene(struct scene *ret, const struct figure *f, struct reader 
         if (f->x.column) better_x = column_better(r, &f->x, &unit_x);
         if (f->y.column) better_y = column_better(r, &f->y, &unit_y);
         ok = scene_build(ret, f, &in, better_x, better_y, diags);
-        if (ok) fit_axes(ret, r, c, unit_x, f->normalize ? NULL : unit_y);
+        if (ok) {
+            fit_axes(ret, r, c, unit_x, f->normalize ? NULL : unit_y);
+            scene_check_notes(ret, diags);
+        }
         free(unit_x);
         free(unit_y);
     }

@@ -107,10 +107,11 @@ static bool build_with_fronts(struct scene *s, struct rows *rows, struct diags *
     return more == 0 && points_finish(&points, diags);
 }
 
-/* Is a given front one of x and y alone, in each series? Then it has steps. A front under more objectives need not be. */
+/* Is a given front one of x and y alone? Then it has steps. A front under more objectives need not be, and one of several series may be a front of
+ * all of them together, of which each has but some points. */
 static bool has_steps(const struct scene *s, const struct cloud *front)
 {
-    if (s->better_x == BETTER_UNKNOWN || s->better_y == BETTER_UNKNOWN) return false;
+    if (s->names.series.n > 1 || s->better_x == BETTER_UNKNOWN || s->better_y == BETTER_UNKNOWN) return false;
     uint32_t rank[SERIES_MAX];
     for (uint32_t i = 0; i < SERIES_MAX; i++) rank[i] = i;
     struct mark *m = cloud_sorted(front, rank);
@@ -297,6 +298,11 @@ void scene_fit_axes(struct scene *s, int ticks_x, int ticks_y, const char *unit_
         }
     }
     const struct figure *f = s->figure;
+    for (size_t i = 0; i < s->n_notes && !s->grid;
+         i++) { /* what stands beside the data is seen, too; a grid has no room beside it */
+        widen(&low_x, &high_x, s->note[i].x);
+        widen(&low_y, &high_y, s->note[i].y);
+    }
     if (f->kind->has & KIND_CATEGORY_X && f->y.scale == SCALE_LOG) low_y = floor(low_y - 0.01); /* the lowest bar is seen, too */
     if (f->kind->has & KIND_COLUMNS)
         scene_fit_columns(s, ticks_y);

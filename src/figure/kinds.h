@@ -115,6 +115,8 @@ bool scene_build(struct scene *ret, const struct figure *f, const struct inputs 
                  struct diags *diags);
 /* Ranges and ticks over all layers; units are those of the columns, or NULL. */
 void scene_fit_axes(struct scene *s, int ticks_x, int ticks_y, const char *unit_x, const char *unit_y);
+/* Warn of annotations and bands that lie outside of the fitted axes, where the file's min and max leave them no place: they are not drawn. */
+void scene_check_notes(const struct scene *s, struct diags *diags);
 /* Labels of the other axes: of values (unit may be NULL), and of column i of parallel coordinates. */
 void scene_label_value(struct scene *s, const char *unit);
 void scene_label_column(struct scene *s, size_t i, const char *unit);

@@ -184,6 +184,19 @@ void scene_fit_categories(struct scene *s)
 
 /* ---- gantt ----------------------------------------------------------------------------------------------------------------- */
 
+/* Add a bar; one that begins where the latest of its row and series ends makes that longer: there would be a seam between them. */
+static void add_span(struct layer *l, struct box **latest, const struct box *b)
+{
+    struct box **before = &latest[b->series];
+    double slack = 1e-9 * fmax(fabs(b->x0), fabs(b->x1));
+    if (*before && fabs(b->x0 - (*before)->x1) <= slack) {
+        (*before)->x1 = b->x1;
+        return;
+    }
+    *before = &l->boxes[l->n_boxes++];
+    **before = *b;
+}
+
 bool build_gantt(struct scene *s, const struct inputs *in, struct diags *diags)
 {
     static const double height = 0.36; /* half of it, of the distance of rows */
@@ -193,13 +206,15 @@ bool build_gantt(struct scene *s, const struct inputs *in, struct diags *diags)
         series_keep_order(&s->names.y);
         struct layer *l = scene_add_layer(s, LAYER_BOXES, NULL);
         l->boxes = xcalloc(list.n, sizeof *l->boxes);
+        struct box **latest = xcalloc(s->names.y.n * SERIES_MAX + 1, sizeof *latest); /* of each row and series */
         for (size_t i = 0; i < list.n; i++) {
             const struct point *p = &list.point[i];
             double row = s->names.y.rank[(uint32_t)p->y];
             if (!(p->z > p->x)) continue; /* takes no time */
-            l->boxes[l->n_boxes++] =
-                (struct box){.x0 = p->x, .x1 = p->z, .y0 = row - height, .y1 = row + height, .series = p->series};
+            add_span(l, latest + (size_t)p->y * SERIES_MAX,
+                     &(struct box){.x0 = p->x, .x1 = p->z, .y0 = row - height, .y1 = row + height, .series = p->series});
         }
+        free(latest);
     }
     free(list.point);
     return ok;

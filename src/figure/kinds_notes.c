@@ -75,3 +75,30 @@ bool scene_add_notes(struct scene *s, const struct inputs *in, struct diags *dia
 {
     return (!in->annotation || add_annotations(s, in->annotation, diags)) && (!in->band || add_bands(s, in->band, diags));
 }
+
+/* Is a place on an axis, or none (NaN: a rule)? */
+static bool is_on(const struct axis *a, double v)
+{
+    double at = axis_position(a, v);
+    return !(at < 0 || at > 1);
+}
+
+void scene_check_notes(const struct scene *s, struct diags *diags)
+{
+    const struct figure *f = s->figure;
+    char number[TEXT_NUMBER_MAX];
+    for (size_t i = 0; i < s->n_notes; i++) {
+        const struct note *n = &s->note[i];
+        bool x = is_on(&s->x, n->x), y = is_on(&s->y, n->y);
+        if (x && y) continue;
+        const char *place = text_short_number(number, x ? axis_unscale(f->y.scale, n->y) : axis_unscale(f->x.scale, n->x));
+        diags_warn(diags, f->annotation.loc, f->doc->text,
+                   "annotation_sql: \"%s\" at %s = %s is outside of the axis, and not drawn", n->text, x ? "y" : "x", place);
+    }
+    for (size_t i = 0; i < s->n_bands; i++) {
+        const struct band *b = &s->band[i];
+        if (axis_position(&s->x, b->to) > 0 && axis_position(&s->x, b->from) < 1) continue;
+        diags_warn(diags, f->band.loc, f->doc->text, "band_sql: \"%s\" from %s is outside of the axis, and not drawn",
+                   s->band_names.value[b->name].name, text_short_number(number, axis_unscale(f->x.scale, b->from)));
+    }
+}

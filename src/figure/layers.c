@@ -238,9 +238,16 @@ void plot_add_layer(struct plot *p, struct layer *l)
 
 /* ---- legend ----------------------------------------------------------------------------------------------------------- */
 
+/* Of the sample of a layer: that of a series, or grey. */
+static uint32_t sample_colour(const struct plot *p, const struct layer *l, size_t place)
+{
+    if (place == PLACE_ANY) return (uint32_t)strtoul(script_palette(p->scene->figure)->faint + 1, NULL, 16);
+    return (l->style == LAYER_BOXES ? series_fill : series_colour)(&p->scene->names.series, place);
+}
+
 void plot_sample_colour(const struct plot *p, const struct layer *l, size_t place, struct text *ret)
 {
-    uint32_t colour = series_colour(&p->scene->names.series, place);
+    uint32_t colour = sample_colour(p, l, place);
     text_add(ret, "lw 1");
     add_colour(ret, l->style == LAYER_TINT ? tint(p, colour) : colour);
 }
@@ -248,7 +255,7 @@ void plot_sample_colour(const struct plot *p, const struct layer *l, size_t plac
 void plot_sample_point(const struct plot *p, const struct layer *l, size_t place, struct text *ret)
 {
     bool dot = l->style == LAYER_TINT;
-    uint32_t colour = series_colour(&p->scene->names.series, place);
+    uint32_t colour = sample_colour(p, l, place);
     text_add(ret, "left point");
     if (l->style == LAYER_PUBLISHED || l->style == LAYER_BOXES) {
         text_add(ret, l->style == LAYER_BOXES ? " pt 5" : " pt 12");

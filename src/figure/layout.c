@@ -1,6 +1,7 @@
 #include "figure/layout.h"
 
 #include "base/xalloc.h"
+#include "figure/face.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -8,16 +9,10 @@
 
 /* ---- texts ------------------------------------------------------------------------------------------------------------ */
 
-/* In units of the font size: of a character of a sans-serif face, of a line, of the gaps in a legend. */
-static const double character_width = 0.54, line_height = 1.3, gap = 0.5;
+/* In units of the font size: of a line, of the gaps in a legend, between the names of neighbouring ticks. */
+static const double line_height = 1.3, gap = 0.5, names_gap = 0.5;
 static const double tick_mm = 1.6, edge_mm = 0.8; /* a tick with its gap; the rim of the picture */
-
-static size_t count_characters(const char *s)
-{
-    size_t n = 0;
-    for (; *s; s++) n += ((unsigned char)*s & 0xC0) != 0x80;
-    return n;
-}
+static const double label_gap = 0.2;              /* between the ticks of x and its label, in lines */
 
 static size_t count_lines(const char *s)
 {
@@ -25,27 +20,6 @@ static size_t count_lines(const char *s)
     size_t n = 1;
     for (; *s; s++) n += *s == '\n';
     return n;
-}
-
-char *layout_wrap(const char *s, size_t columns)
-{
-    char *copy = xstrdup(s), *space = NULL;
-    size_t column = 0;
-    for (char *p = copy; *p; p++) {
-        if (((unsigned char)*p & 0xC0) == 0x80) continue;
-        if (*p == '\n') {
-            column = 0;
-            space = NULL;
-            continue;
-        }
-        if (*p == ' ') space = p;
-        if (++column > columns && space) {
-            *space = '\n';
-            column = (size_t)(p - space);
-            space = NULL;
-        }
-    }
-    return copy;
 }
 
 /* Millimetres of the font's size. */
@@ -56,7 +30,26 @@ static double em(const struct figure *f)
 
 static char *wrap_mm(const struct figure *f, const char *s, double mm)
 {
-    return layout_wrap(s, (size_t)fmax(8, mm / (character_width * em(f))));
+    return face_wrap(s, mm / em(f));
+}
+
+/* The same in as few lines, but of about equal length: a title does not end in a line of one word. */
+static char *wrap_evenly(const struct figure *f, const char *s, double mm)
+{
+    char *best = wrap_mm(f, s, mm);
+    size_t lines = count_lines(best);
+    for (double shorter = 0.95 * mm; lines > 1 && shorter > mm / (double)lines; shorter *= 0.95) {
+        char *text = wrap_mm(f, s, shorter);
+        bool better = count_lines(text) == lines && face_width(text) * em(f) <= shorter;
+        if (better) {
+            free(best);
+            best = text;
+            continue;
+        }
+        free(text);
+        break;
+    }
+    return best;
 }
 
 /* ---- legend ----------------------------------------------------------------------------------------------------------- */
@@ -74,9 +67,12 @@ void entries_init(struct entries *ret, const struct scene *s)
             ret->n++;
         }
     for (size_t i = 0; i < s->n_layers; i++) {
-        if (!s->layer[i].legend || (f->series.column && s->layer[i].style != LAYER_PUBLISHED)) continue;
+        enum layer_style style = s->layer[i].style;
+        if (!s->layer[i].legend || (f->series.column && style != LAYER_PUBLISHED && style != LAYER_TINT)) continue;
         ret->layer[ret->n] = &s->layer[i];
-        ret->name[ret->n++] = s->layer[i].legend;
+        ret->place[ret->n] = f->series.column && style == LAYER_TINT ? PLACE_ANY : 0;
+        ret->name[ret->n] = ret->place[ret->n] == PLACE_ANY ? "dominated" : s->layer[i].legend;
+        ret->n++;
     }
     if (!f->series.column) return;
     if (f->series.label)
@@ -93,21 +89,38 @@ void entries_release(struct entries *e)
 
 static double text_mm(const struct figure *f, const char *text)
 {
-    return character_width * em(f) * (double)count_characters(text);
+    return face_width(text) * em(f);
 }
 
 /* Sizes of an entry: a sample of a line is longer than that of a marker. */
 static void size_entries(struct layout *l, const struct figure *f, const struct entries *e)
 {
-    double longest = 0;
     for (size_t i = 0; i < e->n; i++) {
-        longest = fmax(longest, text_mm(f, e->name[i]));
         bool joined = e->layer[i]->style == LAYER_STEPS || e->layer[i]->style == LAYER_LINES;
         l->sample_width = fmax(l->sample_width, (joined ? 2 : 1) * em(f));
     }
     l->gap_width = gap * em(f);
-    l->entry_width = l->sample_width + longest + 3 * l->gap_width;
     l->entry_height = line_height * em(f);
+}
+
+/* Give each of so many columns the width of its longest entry. */
+static void fill_columns(struct layout *l, const struct figure *f, const struct entries *e, int columns)
+{
+    double x = 0;
+    for (int column = 0; column < columns; column++) {
+        double longest = 0;
+        for (size_t i = (size_t)column; i < e->n; i += (size_t)columns) longest = fmax(longest, text_mm(f, e->name[i]));
+        l->column_x[column] = x;
+        l->legend_width = x + l->sample_width + l->gap_width + longest;
+        x = l->legend_width + 3 * l->gap_width;
+    }
+    l->legend_columns = columns;
+    l->legend_rows = ((int)e->n + columns - 1) / columns;
+}
+
+static double heading_mm(const struct layout *l, const struct figure *f, const struct entries *e)
+{
+    return e->heading ? text_mm(f, e->heading) + 2 * l->gap_width : 0;
 }
 
 /* Columns and rows of the legend, and the margins that it takes. */
@@ -115,16 +128,18 @@ static void size_legend(struct layout *l, const struct figure *f, const struct e
 {
     int n = (int)e->n;
     if (!n) return;
-    double heading = e->heading ? text_mm(f, e->heading) + 2 * l->gap_width : 0;
+    double heading = heading_mm(l, f, e);
     if (f->legend == LEGEND_RIGHT) {
-        l->legend_columns = 1;
-        l->legend_rows = n + (e->heading ? 1 : 0);
-        l->right = fmin(fmax(l->entry_width, heading) + l->gap_width, f->width_mm / 2);
+        fill_columns(l, f, e, 1);
+        l->legend_rows += e->heading ? 1 : 0;
+        l->right = fmin(fmax(l->legend_width, heading) + 2 * l->gap_width, f->width_mm / 2);
         return;
     }
-    int most = (int)fmax(1, (f->width_mm - 2 * edge_mm - heading) / l->entry_width);
-    l->legend_rows = (n + most - 1) / most;
-    l->legend_columns = (n + l->legend_rows - 1) / l->legend_rows; /* rows of about equal length */
+    double room = f->width_mm - 2 * edge_mm - heading;
+    int most = n;
+    for (fill_columns(l, f, e, most); most > 1 && l->legend_width > room;) fill_columns(l, f, e, --most);
+    fill_columns(l, f, e, (n + l->legend_rows - 1) / l->legend_rows); /* rows of about equal length */
+    if (l->legend_width > room) fill_columns(l, f, e, most);
     l->bottom = l->legend_rows * l->entry_height + l->gap_width;
 }
 
@@ -138,8 +153,8 @@ static void place_legend(struct layout *l, const struct figure *f, const struct 
         l->legend_y = l->heading_y - (e->heading ? l->entry_height : 0);
         return;
     }
-    double heading = e->heading ? text_mm(f, e->heading) + 2 * l->gap_width : 0;
-    l->heading_x = fmax(edge_mm, (l->width - heading - l->legend_columns * l->entry_width) / 2);
+    double heading = heading_mm(l, f, e);
+    l->heading_x = fmax(edge_mm, (l->width - heading - l->legend_width) / 2);
     l->legend_x = l->heading_x + heading;
     l->legend_y = l->heading_y = edge_mm + height - l->entry_height / 2;
 }
@@ -148,35 +163,23 @@ static void place_legend(struct layout *l, const struct figure *f, const struct 
 
 static double widest_tick(const struct figure *f, const struct axis *a)
 {
-    size_t longest = 0;
-    for (size_t i = 0; i < a->n; i++) {
-        size_t n = count_characters(a->tick[i].text);
-        if (n > longest) longest = n;
-    }
-    return (double)longest * character_width * em(f);
+    double widest = 0;
+    for (size_t i = 0; i < a->n; i++) widest = fmax(widest, text_mm(f, a->tick[i].text));
+    return widest;
 }
 
 /* How far the last tick's text reaches beyond the right end of the axis, if the plot is `width` wide. */
 static double overhang(const struct figure *f, const struct axis *a, double width)
 {
     double most = 0;
-    for (size_t i = 0; i < a->n; i++) {
-        double half = (double)count_characters(a->tick[i].text) * character_width * em(f) / 2;
-        most = fmax(most, half - (1 - a->tick[i].at) * width);
-    }
+    for (size_t i = 0; i < a->n; i++) most = fmax(most, text_mm(f, a->tick[i].text) / 2 - (1 - a->tick[i].at) * width);
     return most;
 }
 
 /* The centre of a text of that length that is to stand around `at` within a side of `side`. */
 static double keep_inside(const struct figure *f, const char *text, double at, double side)
 {
-    size_t longest = 0;
-    for (const char *line = text; *line; line += strcspn(line, "\n") + (line[strcspn(line, "\n")] == '\n')) {
-        size_t n = 0;
-        for (const char *p = line; *p && *p != '\n'; p++) n += ((unsigned char)*p & 0xC0) != 0x80;
-        if (n > longest) longest = n;
-    }
-    double half = character_width * em(f) * (double)longest / 2 + edge_mm;
+    double half = text_mm(f, text) / 2 + edge_mm;
     return half > side / 2 ? side / 2 : fmin(fmax(at, half), side - half);
 }
 
@@ -193,21 +196,55 @@ static void place_texts(struct layout *l, const struct figure *f, double legend_
     l->label_y_y = keep_inside(f, l->label_y, middle_y, l->height);
 }
 
+/* The least distance of two ticks of an axis that is `width` long. */
+static double tick_distance(const struct axis *a, double width)
+{
+    double least = width;
+    for (size_t i = 1; i < a->n; i++) least = fmin(least, fabs(a->tick[i].at - a->tick[i - 1].at) * width);
+    return least;
+}
+
 /* Do the texts of the ticks of x overlap when they stand side by side? Only names are that long. */
 static bool ticks_collide(const struct scene *s, double width)
 {
     if (!(s->figure->kind->has & KIND_CATEGORY_X) || s->x.n < 2) return false;
-    return widest_tick(s->figure, &s->x) + character_width * em(s->figure) > width / (double)s->x.n;
+    return widest_tick(s->figure, &s->x) + names_gap * em(s->figure) > tick_distance(&s->x, width);
+}
+
+/* Break names into lines as narrow as their ticks are apart. The number of lines; 0 when a word is too long for that. */
+static size_t break_ticks(struct layout *l, const struct scene *s, double width)
+{
+    const struct axis *a = &s->x;
+    double room = tick_distance(a, width) / em(s->figure) - names_gap;
+    char(*broken)[AXIS_TEXT_MAX] = xcalloc(a->n, sizeof *broken);
+    size_t lines = 1;
+    for (size_t i = 0; i < a->n && lines; i++) {
+        char *text = face_wrap(a->tick[i].text, room);
+        size_t n = count_lines(text);
+        if (face_width(text) > room)
+            lines = 0;
+        else if (n > lines)
+            lines = n;
+        memcpy(broken[i], text, strlen(text) + 1); /* as long as before: spaces became newlines */
+        free(text);
+    }
+    if (lines)
+        l->tick_x = broken;
+    else
+        free(broken);
+    return lines;
 }
 
 /* Height of the texts of the ticks of x, and of what stands below them. */
 static double tick_height(struct layout *l, const struct scene *s)
 {
     const struct figure *f = s->figure;
-    double line = line_height * em(f), widest = widest_tick(f, &s->x);
-    l->tilted = s->groups || ticks_collide(s, l->width - l->left - l->right);
-    double height = !l->tilted ? line : s->groups ? widest + 0.4 * line : 0.75 * widest + line;
-    l->names_y = l->bottom + edge_mm + line * (0.5 + (double)count_lines(l->label_x));
+    double line = line_height * em(f), widest = widest_tick(f, &s->x), width = l->width - l->left - l->right;
+    bool collide = ticks_collide(s, width);
+    size_t lines = collide && !s->groups ? break_ticks(l, s, width) : 1;
+    l->tilted = s->groups ? collide : lines == 0;
+    double height = !l->tilted ? line * (double)lines : s->groups ? widest + 0.4 * line : 0.75 * widest + line;
+    l->names_y = l->bottom + edge_mm + line * (0.5 + label_gap + (double)count_lines(l->label_x));
     return height + (s->groups ? line : 0);
 }
 
@@ -231,7 +268,7 @@ void layout_init(struct layout *ret, const struct scene *s, const struct entries
     const struct figure *f = s->figure;
     *ret = (struct layout){
         .width = f->width_mm,
-        .title = wrap_mm(f, f->title, 0.9 * f->width_mm),
+        .title = wrap_evenly(f, f->title, 0.9 * f->width_mm),
         .label_x = wrap_mm(f, s->x.label, 0.8 * f->width_mm),
         .label_y = wrap_mm(f, s->y.label, 0.7 * f->height_mm),
     };
@@ -242,7 +279,7 @@ void layout_init(struct layout *ret, const struct scene *s, const struct entries
     ret->top = edge_mm + line * (0.4 + (double)count_lines(ret->title));
     ret->left = edge_mm + tick_mm + widest_tick(f, &s->y) + line * (0.6 + (double)count_lines(ret->label_y));
     ret->left = fmin(ret->left, 0.4 * ret->width); /* whatever the texts: there is a plot */
-    ret->bottom += edge_mm + tick_mm + tick_height(ret, s) + line * (double)count_lines(ret->label_x);
+    ret->bottom += edge_mm + tick_mm + tick_height(ret, s) + line * (label_gap + (double)count_lines(ret->label_x));
     if (ret->tilted && !s->groups) /* the first of them reaches to the left */
         ret->left = fmin(fmax(ret->left, edge_mm + 0.75 * widest_tick(f, &s->x) - 0.5 * (ret->width - ret->left) / (double)s->x.n),
                          0.4 * ret->width);
@@ -259,5 +296,6 @@ void layout_release(struct layout *l)
     free(l->label_x);
     free(l->label_y);
     free(l->label_z);
+    free(l->tick_x);
     *l = (struct layout){0};
 }

@@ -2,6 +2,7 @@
 
 #include "base/xalloc.h"
 #include "figure/boxes.h"
+#include "figure/face.h"
 
 #include <ctype.h>
 #include <math.h>
@@ -128,12 +129,13 @@ static void add_terminal(struct text *t, const struct figure *f, const struct la
     text_add(t, "\n");
 }
 
-static void add_ticks(struct text *t, const struct axis *a, const char *name, const char *how)
+/* The ticks of an axis, with texts of their own or, NULL, the axis's. */
+static void add_ticks(struct text *t, const struct axis *a, char (*texts)[AXIS_TEXT_MAX], const char *name, const char *how)
 {
     text_addf(t, "set %stics scale 0.6,0.3 out nomirror %s (", name, how);
     for (size_t i = 0; i < a->n; i++) {
         if (i) text_add(t, ",");
-        script_add_string(t, a->tick[i].text);
+        script_add_string(t, texts ? texts[i] : a->tick[i].text);
         script_add_number(t, " ", a->tick[i].at);
         if (!a->tick[i].text[0]) text_add(t, " 1");
     }
@@ -204,7 +206,7 @@ static void add_columns(struct text *t, const struct scene *s, const struct layo
 /* In a terminal nothing can be rotated: the label of y stands above its axis, and the title above that. */
 static void add_terminal_labels(struct text *t, const struct scene *s, const struct canvas *c)
 {
-    char *title = layout_wrap(s->figure->title, (size_t)c->columns - 2);
+    char *title = face_wrap_characters(s->figure->title, c->columns - 2);
     int lines = title[0] ? 1 : 0;
     for (const char *p = title; *p; p++) lines += *p == '\n';
     text_add(t, "set xlabel ");
@@ -229,8 +231,11 @@ static void add_frame(struct text *t, const struct scene *s, const struct layout
     const struct palette *colours = script_palette(s->figure);
     text_add(t, "set xrange [0:1]\nset yrange [0:1]\n");
     bool drawn = c->format != FORMAT_TEXT;
-    add_ticks(t, &s->x, "x", !drawn || !l->tilted ? "" : s->groups ? "rotate by 90 right" : "rotate by 45 right");
-    add_ticks(t, &s->y, "y", "");
+    add_ticks(t, &s->x, drawn ? l->tick_x : NULL, "x",
+              !drawn || !l->tilted ? ""
+              : s->groups          ? "rotate by 90 right"
+                                   : "rotate by 45 right");
+    add_ticks(t, &s->y, NULL, "y", "");
     if (!drawn) {
         add_terminal_labels(t, s, c);
         return;
@@ -267,7 +272,7 @@ static void add_legend(struct text *t, const struct plot *p, const struct layout
 {
     for (size_t i = 0; i < e->n; i++) {
         int row = (int)i / l->legend_columns, column = (int)i % l->legend_columns;
-        double x = l->legend_x + column * l->entry_width, y = l->legend_y - row * l->entry_height;
+        double x = l->legend_x + l->column_x[column], y = l->legend_y - row * l->entry_height;
         bool joined = e->layer[i]->style == LAYER_STEPS || e->layer[i]->style == LAYER_LINES;
         struct text style;
         text_init(&style);

@@ -93,6 +93,9 @@ void series_sort(struct series *s)
 /* M. Okabe and K. Ito, "Color Universal Design", 2002; yellow last, because it is faint on white. */
 static const uint32_t distinct[] = {0x0072B2, 0xD55E00, 0x009E73, 0xCC79A7, 0xE69F00, 0x56B4E9, 0x000000, 0xF0E442};
 enum { DISTINCT = sizeof distinct / sizeof distinct[0] };
+/* The same for areas, in an order of changing lightness (CIE L*: 46, 71, 89, 58, 33, 70, 54, 61): the first five are 12 and more apart. Grey stands
+ * for black, which is heavy. */
+static const uint32_t fills[DISTINCT] = {0x0072B2, 0xE69F00, 0xF0E442, 0x009E73, 0x4D4D4D, 0x56B4E9, 0xD55E00, 0xCC79A7};
 
 /* Eleven stops of viridis (S. van der Walt and N. Smith, matplotlib), without its lightest fifth, which is faint on white. */
 static const uint32_t ramp[] = {0x440154, 0x482475, 0x414487, 0x355F8D, 0x2A788E, 0x21918C, 0x22A884, 0x44BF70, 0x7AD151};
@@ -108,13 +111,23 @@ static uint32_t mix(uint32_t a, uint32_t b, double t)
     return colour;
 }
 
-uint32_t series_colour(const struct series *s, size_t place)
+static uint32_t colour_of(const struct series *s, size_t place, const uint32_t *texts)
 {
-    if (!s->numeric || s->n < 2) return distinct[place % DISTINCT];
+    if (!s->numeric || s->n < 2) return texts[place % DISTINCT];
     double at = (double)place / (double)(s->n - 1) * (RAMP - 1);
     size_t i = (size_t)at;
     if (i == RAMP - 1) return ramp[i];
     return mix(ramp[i], ramp[i + 1], at - (double)i);
+}
+
+uint32_t series_colour(const struct series *s, size_t place)
+{
+    return colour_of(s, place, distinct);
+}
+
+uint32_t series_fill(const struct series *s, size_t place)
+{
+    return colour_of(s, place, fills);
 }
 
 int series_marker(size_t place)

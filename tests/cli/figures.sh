@@ -17,7 +17,7 @@ for file in "$source"/plots/*.toml; do
     *) echo "$name" >>names.txt ;;
     esac
 done
-[ "$(wc -l <names.txt)" -ge 60 ] || fail "plots/ has only $(wc -l <names.txt) figures"
+[ "$(wc -l <names.txt)" -ge 75 ] || fail "plots/ has only $(wc -l <names.txt) figures"
 # shellcheck disable=SC2046
 "$DSE" figures $(cat names.txt) -f svg -o drawn -j 2 -q 2>said.txt || fail "dse figures: $(cat said.txt)"
 [ ! -s said.txt ] || fail "dse figures -q says: $(cat said.txt)"

@@ -192,6 +192,18 @@ static void gantt__leaves_out_what_takes_no_time(void **state)
     release(&d);
 }
 
+static void gantt__draws_bars_that_touch_as_one(void **state)
+{
+    (void)state;
+    struct drawn d;
+    good(&d, FIGURE("gantt", "(0, 'l', 'a', 1), (0, 'm', 'a', 3), (1, 'l', 'a', 2), (2, 'l', 'b', 3), (4, 'l', 'a', 5)") XY
+         "end = 'z'\nseries = 's'\n");
+    const struct layer *l = &d.scene.layer[0];
+    assert_int_equal(l->n_boxes, 4); /* two of "l" became one: not those of another row, another series, or behind a gap */
+    assert_near(l->boxes[0].x0, 0), assert_near(l->boxes[0].x1, 2);
+    release(&d);
+}
+
 static void parallel__has_an_axis_for_each_column(void **state)
 {
     (void)state;
@@ -232,6 +244,41 @@ static void notes__and_bands_say_what_is_wrong_with_them(void **state)
             "lines",
             "(1, 2, 'p', 0)") "x = { column = 'x', scale = 'log' }\ny = 'y'\nband_sql = \"SELECT 0 AS x_from, 2 AS x_to, '' AS text\"\n",
         "band_sql: x_from is no place on its axis");
+}
+
+/* Warnings of notes that no axis holds. */
+static size_t count_outside(const char *text)
+{
+    struct drawn d;
+    good(&d, text);
+    size_t before = d.diags.n;
+    scene_check_notes(&d.scene, &d.diags);
+    size_t n = d.diags.n - before;
+    for (size_t i = before; i < d.diags.n; i++) assert_non_null(strstr(d.diags.list[i].message, "outside of the axis"));
+    assert_int_equal(d.diags.errors, 0);
+    release(&d);
+    return n;
+}
+
+#define POINTS FIGURE("lines", "(1, 2, 'p', 0), (9, 3, 'p', 0)")
+#define RULES "annotation_sql = \"SELECT NULL AS x, 40 AS y, 'high' AS text UNION ALL SELECT -7, NULL, 'left'\"\n"
+#define BAND "band_sql = \"SELECT 90 AS x_from, 95 AS x_to, 'far' AS text UNION ALL SELECT 0, 95, 'wide'\"\n"
+
+static void notes__widen_the_axes_or_are_warned_of(void **state)
+{
+    (void)state;
+    struct drawn d;
+    good(&d, POINTS XY RULES);
+    assert_true(d.scene.y.high > 40 && d.scene.x.low < -7);
+    release(&d);
+    good(&d, FIGURE("bars", "('a', 2, 'p', 0)") XY "annotation_sql = \"SELECT NULL AS x, 40 AS y, 'high' AS text\"\n");
+    assert_true(d.scene.y.high > 40);
+    release(&d);
+    assert_int_equal(count_outside(POINTS XY RULES), 0);
+    assert_int_equal(count_outside(POINTS "x = 'x'\ny = { column = 'y', max = 5 }\n" RULES), 1);
+    assert_int_equal(count_outside(POINTS "x = { column = 'x', min = 0 }\ny = { column = 'y', max = 5 }\n" RULES), 2);
+    assert_int_equal(count_outside(POINTS XY BAND), 1); /* the wide one is seen in part */
+    assert_int_equal(count_outside(FIGURE("heatmap", "(1, 1, 0, 5), (2, 2, 0, 6)") XY "value = 'z'\n" RULES), 2);
 }
 
 /* ---- pictures ---------------------------------------------------------------------------------------------------------- */
@@ -277,8 +324,10 @@ int main(void)
         cmocka_unit_test(cells__cover_the_plane_once),
         cmocka_unit_test(contours__lie_where_the_value_is_that_of_a_tick),
         cmocka_unit_test(gantt__leaves_out_what_takes_no_time),
+        cmocka_unit_test(gantt__draws_bars_that_touch_as_one),
         cmocka_unit_test(parallel__has_an_axis_for_each_column),
         cmocka_unit_test(notes__and_bands_say_what_is_wrong_with_them),
+        cmocka_unit_test(notes__widen_the_axes_or_are_warned_of),
         cmocka_unit_test(scripts__of_every_kind_end_in_a_plot),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

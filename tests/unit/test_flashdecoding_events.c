@@ -441,6 +441,43 @@ static void launches__run_ahead(void **state)
     assert_near(simulate(&p).m.launch_wait_us, p.launch_us, 1e-9); /* the first one */
 }
 
+static double elementwise_us(const char *settings)
+{
+    struct events e = at(settings);
+    return part(&e.parts, "elementwise", false);
+}
+
+/* An element-wise kernel of its own waits for its activations, and moves them; a fused one does not. */
+static void elementwise__kernels_read_and_write_their_activations(void **state)
+{
+    (void)state;
+    const double kernels = 32 * 24;
+    double none = elementwise_us("engine=hugging-face l2_latency_ns=0");
+    double late = elementwise_us("engine=hugging-face l2_latency_ns=1000");
+    assert_near(late - none, kernels, 1e-6); /* a microsecond each */
+    double few = elementwise_us("engine=hugging-face phase=prefill context=512 kernel_gap_us=0");
+    double many = elementwise_us("engine=hugging-face phase=prefill context=1024 kernel_gap_us=0");
+    struct fd_params p = point("engine=hugging-face phase=prefill context=1024");
+    double moved_us = 2 * 512 * 4096 * 2 / ((double)p.sms * p.l2_bytes * p.clock_ghz * 1e3);
+    assert_near(many - few, kernels * moved_us, 1e-6);
+    assert_near(elementwise_us("l2_latency_ns=1000 recompute_percent=0"), 0, 1e-12);
+}
+
+/* A step takes what the host needs for its launches or what the GPU needs with the gaps, whichever is longer. */
+static void launches__bind_a_step_only_where_the_gpu_is_faster(void **state)
+{
+    (void)state;
+    struct events gpu = at("engine=hugging-face launch_us=0");
+    for (double launch_us = 2; launch_us < 40; launch_us *= 1.5) {
+        char settings[64];
+        snprintf(settings, sizeof settings, "engine=hugging-face launch_us=%.17g", launch_us);
+        struct events e = at(settings);
+        double host_us = launch_us * e.launches, latency_us = e.m.common.latency_us;
+        assert_true(latency_us >= gpu.m.common.latency_us && latency_us >= host_us);
+        assert_true(latency_us <= fmax(gpu.m.common.latency_us, host_us) * 1.05); /* what one of them waits for once */
+    }
+}
+
 /* ---- runs -------------------------------------------------------------------------------------------------------------------------------- */
 
 static void runs__repeat_themselves_and_follow_the_seed(void **state)
@@ -486,6 +523,8 @@ int main(void)
         cmocka_unit_test(recomputation__hits_the_cache_where_it_fits),
         cmocka_unit_test(launches__are_counted_kernel_by_kernel),
         cmocka_unit_test(launches__run_ahead),
+        cmocka_unit_test(launches__bind_a_step_only_where_the_gpu_is_faster),
+        cmocka_unit_test(elementwise__kernels_read_and_write_their_activations),
         cmocka_unit_test(runs__repeat_themselves_and_follow_the_seed),
         cmocka_unit_test(runs__of_long_prompts_stay_short),
     };

@@ -1,5 +1,6 @@
 #include "figure_fixture.h"
 
+#include "figure/face.h"
 #include "figure/layout.h"
 
 /* A scene of `n` series with names of `length` characters, without points: all that a layout asks for. */
@@ -79,8 +80,7 @@ static void layout__leaves_a_plot_that_nothing_covers(void **state)
                 } else {
                     assert_true(l->legend_y + half < l->label_x_y); /* below the label of x, which is below the plot */
                     assert_true(l->label_x_y < l->bottom);
-                    bool fits = l->entry_width + l->legend_x < l->width;
-                    assert_true(!fits || l->legend_x + l->legend_columns * l->entry_width <= l->width);
+                    assert_true(l->legend_columns == 1 || l->legend_x + l->legend_width <= l->width);
                 }
                 assert_true(l->title_y > l->height - l->top);
                 sample_release(&p);
@@ -107,14 +107,59 @@ static void layout__has_no_legend_when_none_is_wanted(void **state)
     sample_release(&p);
 }
 
+/* No entry of the legend reaches into its right neighbour. */
+static void layout__gives_each_column_of_the_legend_its_own_width(void **state)
+{
+    (void)state;
+    for (size_t n = 2; n <= SERIES_MAX; n++) {
+        struct sample p;
+        sample_init(&p, "width_mm = 178", n, 3 + n % 7);
+        const struct layout *l = &p.layout;
+        double size = p.figure->font_size * 25.4 / 72;
+        for (size_t i = 0; i < n; i++) {
+            size_t column = i % (size_t)l->legend_columns;
+            double end = l->column_x[column] + l->sample_width + l->gap_width + size * face_width(p.entries.name[i]);
+            bool last = column + 1 == (size_t)l->legend_columns;
+            assert_true(end <= (last ? l->legend_width : l->column_x[column + 1]) + 1e-9);
+        }
+        sample_release(&p);
+    }
+}
+
+static void face_width__adds_up_and_takes_the_longest_line(void **state)
+{
+    (void)state;
+    assert_true(face_width("") == 0);
+    assert_true(fabs(face_width("0123456789") - 6.36) < 1e-9);
+    assert_true(fabs(face_width("ii\nmm\ni") - 2 * 0.974) < 1e-9);
+    assert_true(fabs(face_width("\u2212") - 0.84) < 1e-9); /* one character of three bytes */
+    assert_true(face_width("\x1f\x7f") < 0.7);             /* control characters are no texts */
+}
+
+static void layout__breaks_a_title_into_even_lines(void **state)
+{
+    (void)state;
+    struct sample p;
+    sample_init(&p, "width_mm = 85", 1, 15); /* twice 15 characters fit; see make_word */
+    assert_null(strchr(p.layout.title, '\n'));
+    sample_release(&p);
+    sample_init(&p, "width_mm = 85", 1, 24); /* of 48 characters the last few would stand alone */
+    const char *newline = strchr(p.layout.title, '\n');
+    assert_non_null(newline);
+    assert_null(strchr(newline + 1, '\n'));
+    double first = (double)(newline - p.layout.title), second = (double)strlen(newline + 1);
+    assert_true(first < 2 * second && second < 2 * first);
+    sample_release(&p);
+}
+
 static void check_wrapped(const char *s, size_t columns, const char *expected)
 {
-    char *wrapped = layout_wrap(s, columns);
+    char *wrapped = face_wrap_characters(s, (double)columns);
     assert_string_equal(wrapped, expected);
     free(wrapped);
 }
 
-static void layout_wrap__breaks_at_spaces(void **state)
+static void face_wrap__breaks_at_spaces(void **state)
 {
     (void)state;
     check_wrapped("", 10, "");
@@ -124,6 +169,9 @@ static void layout_wrap__breaks_at_spaces(void **state)
     check_wrapped("longer-than-that", 5, "longer-than-that");
     check_wrapped("µµµµ µµµµ", 9, "µµµµ µµµµ"); /* characters, not bytes */
     check_wrapped("own\nlines stay here", 10, "own\nlines stay\nhere");
+    char *wrapped = face_wrap("mmm iii mmm", 4.3); /* by width: 2.92, 0.83, 2.92 and the spaces */
+    assert_string_equal(wrapped, "mmm iii\nmmm");
+    free(wrapped);
 }
 
 int main(void)
@@ -132,7 +180,10 @@ int main(void)
         cmocka_unit_test(layout__leaves_a_plot_that_nothing_covers),
         cmocka_unit_test(layout__keeps_the_size_of_the_file_when_all_fits),
         cmocka_unit_test(layout__has_no_legend_when_none_is_wanted),
-        cmocka_unit_test(layout_wrap__breaks_at_spaces),
+        cmocka_unit_test(layout__gives_each_column_of_the_legend_its_own_width),
+        cmocka_unit_test(face_width__adds_up_and_takes_the_longest_line),
+        cmocka_unit_test(layout__breaks_a_title_into_even_lines),
+        cmocka_unit_test(face_wrap__breaks_at_spaces),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
