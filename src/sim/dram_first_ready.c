@@ -36,22 +36,20 @@ static int64_t retire(struct first_ready *f, bool write, uint32_t accepted, int6
     return done;
 }
 
-/* What a column command makes others wait. */
+/* What a column command makes others wait. (It was ready itself: nothing of its own direction waits for longer yet.) */
 static void hold_after_column(struct first_ready *f, struct bank *b, bool write, int64_t t)
 {
     const struct dram_spec *s = f->bus.spec;
     struct channel *c = &f->channel[b->channel];
     struct group *g = &f->group[b->group];
     int64_t pre = t + (write ? s->wr_pre : s->rd_pre);
+    c->ok[write] = t + s->burst;
+    g->ok[write] = t + s->ccd_l;
     if (write) {
-        c->ok[WRITE] = later(c->ok[WRITE], t + s->burst);
         c->ok[READ] = later(c->ok[READ], t + s->wr_rd_s);
-        g->ok[WRITE] = later(g->ok[WRITE], t + s->ccd_l);
         g->ok[READ] = later(g->ok[READ], t + s->wr_rd_l);
     } else {
-        c->ok[READ] = later(c->ok[READ], t + s->burst);
         c->ok[WRITE] = later(c->ok[WRITE], t + s->rd_wr);
-        g->ok[READ] = later(g->ok[READ], t + s->ccd_l);
     }
     g->columns++;
     b->pre_ok = later(b->pre_ok, pre);
