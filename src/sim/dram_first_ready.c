@@ -16,8 +16,8 @@
 /* ---- commands ---------------------------------------------------------------------------------------------------------------------- */
 
 /* A column command goes: when is its burst done? */
-static int64_t retire(struct first_ready *f, bool write, uint32_t accepted, int64_t arrival, int bank, uint32_t row,
-                      unsigned column, int64_t t)
+static inline int64_t retire(struct first_ready *f, bool write, uint32_t accepted, int64_t arrival, int bank, uint32_t row,
+                             unsigned column, int64_t t)
 {
     struct dram_bus *bus = &f->bus;
     const struct dram_spec *s = bus->spec;
@@ -37,7 +37,7 @@ static int64_t retire(struct first_ready *f, bool write, uint32_t accepted, int6
 }
 
 /* What a column command makes others wait. (It was ready itself: nothing of its own direction waits for longer yet.) */
-static void hold_after_column(struct first_ready *f, struct bank *b, bool write, int64_t t)
+static inline void hold_after_column(struct first_ready *f, struct bank *b, bool write, int64_t t)
 {
     const struct dram_spec *s = f->bus.spec;
     struct channel *c = &f->channel[b->channel];

@@ -113,7 +113,7 @@ static uint16_t add_entry(struct first_ready *f, int i, int dir, const struct dr
 }
 
 /* Append k bursts of a run, from its skip-th on, to its bank's list. */
-static void append(struct first_ready *f, const struct dram_run *run, int skip, int k, int64_t t)
+static inline void append(struct first_ready *f, const struct dram_run *run, int skip, int k, int64_t t)
 {
     int i = run->bank, dir = run->write;
     unsigned column = run->column + (unsigned)skip;
