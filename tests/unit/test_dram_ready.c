@@ -1,6 +1,6 @@
-/* Every time of the data sheet is kept to the clock: a command goes when it may, and not a clock before. Each time in turn is made so long that nothing but it holds
- * its command up; then the shortest distance between the two commands is that time, and when the time grows by a clock, so does the distance. For each controller,
- * with command buses of their own and shared, with activates of one clock and of two. */
+/* Every time of the data sheet is kept to the clock: a command goes when it may, and not a clock before. Each time in turn is made so long that nothing
+ * but it holds its command up; then the shortest distance between the two commands is that time, and when the time grows by a clock, so does the
+ * distance. For each controller, with command buses of their own and shared, with activates of one clock and of two. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -260,8 +260,8 @@ static void commands__take_their_clocks_on_the_command_bus(void **state)
         }
 }
 
-/* Data come tCL behind a read; a lone read takes its activate, tRCD, tCL and the burst. A write's have gone tCWL and a burst behind it: that is in tWR above, and in
- * when the port calls its actor (test_dram_port.c). */
+/* Data come tCL behind a read; a lone read takes its activate, tRCD, tCL and the burst. A write's have gone tCWL and a burst behind it: that is in tWR
+ * above, and in when the port calls its actor (test_dram_port.c). */
 static void reads__come_back_after_tcl(void **state)
 {
     (void)state;
