@@ -29,10 +29,11 @@ void dse_dram_resolve(struct dse_dram *d);
 /* NULL, or why dse_dram_efficiency has no answer for these parameters (dse_memory_check); a model that calls it asks in its check(). */
 const char *dse_dram_check(const struct dse_dram *d);
 /* Share of the peak reached by accesses of `bytes` contiguous bytes at random places, reads or writes, many in flight:
- * dram_efficiency for long streams, less for short ones, by four causes: bursts are moved whole; a row is opened for few bursts
- * (tRRD, tFAW, row-command bus); random accesses meet busy banks (tRC, queue depth); refresh. The law stands in src/hw/dram.c. Against
- * two cycle-level simulators it is off by 2.4 % on average and at most 9 %; with 32 entries a channel or less, up to 24 % too low
- * (tests/unit/test_dram.c). */
+ * dram_efficiency for long streams, less for short ones, by six causes: bursts are moved whole; a row is opened for few bursts
+ * (tRRD, tFAW, row-command bus); random accesses meet busy banks (tRC, queue depth); rows and columns share one command bus (where the
+ * memory's command_buses is 1); times are whole clocks (of the memory's own rate); refresh. The law stands in src/hw/dram.c. Against two
+ * cycle-level simulators it is off by 2.4 % on average and at most 9 %; with 32 entries a channel or less, up to 24 % too low
+ * (tests/unit/test_dram.c). Against the event level of every memory: 3.9 % on average, -15 to +12 % (tests/unit/test_dram_physics.c). */
 double dse_dram_efficiency(const struct dse_dram *d, double bytes);
 /* Bytes on the bus when `bytes` are fetched in accesses of `access_bytes`: every access is rounded up to whole bursts. */
 double dse_dram_moved(const struct dse_dram *d, double bytes, double access_bytes);

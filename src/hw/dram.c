@@ -14,11 +14,24 @@
  *
  * Pieces that find their row open (the share 1 - f) wait for no bank, and streams deal them over the bank groups.
  *
- * The slowest of the three paces the channel; refresh takes tRFC of every tREFI. Long streams reach dram_efficiency, which no access
- * exceeds:
+ * Where rows and columns share one command bus (command_buses = 1: LPDDR5, DDR4, GDDR6), with c channels on it, a full data bus needs the command bus for
+ * u = c / burst_clocks of the time, once a burst (burst_bytes / channel_gbs). What is left between two column commands is one gap of burst (1 - u):
  *
- *     efficiency = s / s' * min(dram_efficiency, (1 - tRFC / tREFI) * bus / max(bus, activate, bank))
+ *     commands  bus u + f row_command_ns
+ *     data      bus + f (max(0, row_command_ns - burst) + burst max(0, 2 u - 1))
+ *
+ * since commands are not divisible: an activate, sent in one go, pushes the next column command back by what does not fit into a gap, and so does the precharge,
+ * which takes burst u. (An activate of two clocks between bursts of two clocks, LPDDR5 at 6.4 Gb/s: one clock lost a row.)
+ *
+ * A DRAM has whole clocks: every time above is rounded up to those of the memory's catalog entry (tRC, tRRD, tFAW, ... in nCK, as JEDEC's standards and the
+ * event level have it: hw/dram_clocks.h). The clock is the entry's own, whatever bandwidth is asked of it; an entry without burst_clocks has none.
+ *
+ * The slowest paces the channel; refresh takes tRFC of every tREFI. Long streams reach dram_efficiency, which no access exceeds:
+ *
+ *     efficiency = s / s' * min(dram_efficiency, (1 - tRFC / tREFI) * bus / max(data, activate, bank, commands))
  */
+#include "hw/dram_clocks.h"
+
 #include <dse/hw.h>
 #include <dse/units.h>
 
@@ -159,12 +172,36 @@ static double smaller(double a, double b)
     return a < b ? a : b;
 }
 
+/* Nanoseconds of a command clock of the entry; 0 when it has none. */
+static double entry_clock_ns(const struct dse_memory *m)
+{
+    if (!m || m->detail.burst_clocks == 0) return 0;
+    return (double)m->burst_bytes / (m->channel_gbs * (double)m->detail.burst_clocks);
+}
+
+/* A time as the memory keeps it. */
+static double kept_ns(double ns, double clock_ns)
+{
+    return clock_ns > 0 ? dram_clocks(ns, clock_ns) * clock_ns : ns;
+}
+
+/* How long a piece takes on a command bus that rows and columns share, or makes its data take; 0 where they do not share one. See the top of this file. */
+static double shared_bus_ns(const struct dse_dram *d, double bus, double f, double row_command_ns)
+{
+    const struct dse_dram_detail *k = d->memory ? &d->memory->detail : NULL;
+    if (!k || k->command_buses != 1 || k->burst_clocks == 0) return 0;
+    double share = (double)k->bus_channels / (double)k->burst_clocks, burst = (double)d->burst_bytes / d->channel_gbs;
+    double pushed = larger(0, row_command_ns - burst) + burst * larger(0, 2 * share - 1);
+    return larger(bus * share + f * row_command_ns, bus + f * pushed);
+}
+
 /* Share of the time the data bus of a channel is busy when accesses of `bytes` (whole bursts) at random places pace it; the law at the
  * top of this file. */
 static double paced_share(const struct dse_dram *d, double bytes)
 {
     const struct dse_dram_timing *t = &d->timing;
     double channels = (double)d->channels, banks = (double)t->banks, burst = (double)d->burst_bytes;
+    double clock_ns = entry_clock_ns(d->memory);
     double piece = smaller(bytes, (double)t->interleave_bytes);
     double pieces = bytes / piece;
     double rows = smaller(pieces, channels * (double)t->bank_groups);
@@ -176,10 +213,13 @@ static double paced_share(const struct dse_dram *d, double bytes)
     double busy = banks * waiting / (banks + waiting - regular);
 
     double bus = piece / d->channel_gbs;
-    double activate = f * larger(t->t_rrd_ns, larger(t->t_faw_ns / 4, t->row_command_ns));
-    double served = t->t_rcd_ns + (piece / burst - 1) * t->t_ccd_ns + t->t_rtp_ns + t->t_rp_ns;
-    double bank = f * larger(t->t_ras_ns + t->t_rp_ns, served) / busy;
-    return bus / larger(bus, larger(activate, bank));
+    double row_command = kept_ns(t->row_command_ns, clock_ns);
+    double activate = f * larger(kept_ns(t->t_rrd_ns, clock_ns), larger(kept_ns(t->t_faw_ns, clock_ns) / 4, row_command));
+    double rp = kept_ns(t->t_rp_ns, clock_ns), column = kept_ns(t->t_ccd_ns, clock_ns);
+    double served = kept_ns(t->t_rcd_ns, clock_ns) + (piece / burst - 1) * column + kept_ns(t->t_rtp_ns, clock_ns) + rp;
+    double bank = f * larger(kept_ns(t->t_ras_ns, clock_ns) + rp, served) / busy;
+    double shared = shared_bus_ns(d, bus, f, row_command);
+    return bus / larger(larger(bus, shared), larger(activate, bank));
 }
 
 double dse_dram_efficiency(const struct dse_dram *d, double bytes)

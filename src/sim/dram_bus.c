@@ -112,8 +112,18 @@ bool dram_bus_is_idle(const struct dram_bus *b)
     return b->inbox_n == 0 && b->controller->is_idle(b);
 }
 
-void dram_bus_grow_flight(struct dram_bus *b)
+static void forget_returned(struct dram_bus *b)
 {
+    while (b->flight_n && b->flight[b->flight_head].done <= b->now) {
+        b->flight_head = (b->flight_head + 1) & (b->flight_size - 1);
+        b->flight_n--;
+    }
+}
+
+void dram_bus_make_room(struct dram_bus *b)
+{
+    forget_returned(b);
+    if (b->flight_n < b->flight_size) return;
     struct dram_flight *wider = dram_bus_alloc(b, 2 * (size_t)b->flight_size, sizeof *wider);
     for (uint32_t i = 0; i < b->flight_n; i++) wider[i] = b->flight[(b->flight_head + i) & (b->flight_size - 1)];
     dram_bus_release(b, b->flight);
@@ -134,6 +144,7 @@ void dram_bus_grow_done(struct dram_bus *b)
 
 int64_t dram_bus_in_flight(struct dram_bus *b, int64_t t, uint8_t bank, uint32_t row, unsigned column, unsigned n)
 {
+    forget_returned(b);
     for (uint32_t i = b->flight_n; i-- > 0;) {
         const struct dram_flight *f = &b->flight[(b->flight_head + i) & (b->flight_size - 1)];
         if (f->done > t && f->bank == bank && f->row == row && f->column - column < n) return f->done;

@@ -41,7 +41,7 @@ struct dram_command {
     uint16_t column;
 };
 
-/* A read that has been issued and has not returned. */
+/* A read that has been issued; it may have returned since. */
 struct dram_flight {
     int64_t done;
     uint32_t row;
@@ -116,7 +116,8 @@ bool dram_bus_is_idle(const struct dram_bus *b);
 /* Zeroed memory where the bus lives, and back. */
 void *dram_bus_alloc(const struct dram_bus *b, size_t n, size_t size) __attribute__((returns_nonnull));
 void dram_bus_release(const struct dram_bus *b, void *p);
-void dram_bus_grow_flight(struct dram_bus *b);
+/* Let the ring of flights have room: forget those that have returned, else make it longer. */
+void dram_bus_make_room(struct dram_bus *b);
 void dram_bus_grow_done(struct dram_bus *b);
 /* Does a read of one of these bursts fly after clock t? Its return, or 0. */
 int64_t dram_bus_in_flight(struct dram_bus *b, int64_t t, uint8_t bank, uint32_t row, unsigned column, unsigned n);
@@ -140,11 +141,7 @@ static inline void dram_bus_finish(struct dram_bus *b, int64_t clock, uint32_t o
 
 static inline void dram_bus_fly(struct dram_bus *b, int64_t done, uint8_t bank, uint32_t row, unsigned column)
 {
-    while (b->flight_n && b->flight[b->flight_head].done <= b->now) {
-        b->flight_head = (b->flight_head + 1) & (b->flight_size - 1);
-        b->flight_n--;
-    }
-    if (b->flight_n == b->flight_size) dram_bus_grow_flight(b);
+    if (b->flight_n == b->flight_size) dram_bus_make_room(b);
     b->flight[(b->flight_head + b->flight_n++) & (b->flight_size - 1)] = (struct dram_flight){done, row, (uint16_t)column, bank};
 }
 

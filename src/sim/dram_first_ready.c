@@ -9,338 +9,15 @@
  * down to below 20 %. A refresh that is due stops both, closes all banks of its channel and goes; channels take turns.
  *
  * Bursts wait as entries, side by side in a row, in a list for each bank and direction; the order of entries is that of the bursts. */
-#include "sim/dram_bus.h"
+#include "sim/dram_first_ready.h"
 
 #include <stdlib.h>
-#include <string.h>
-
-enum { NONE = UINT16_MAX };
-enum direction { READ, WRITE };
-
-struct entry {
-    uint64_t order;
-    int64_t arrival;
-    uint32_t row, owner;
-    uint16_t column, next;           /* of the first that waits; next entry of the list */
-    uint8_t first, n;                /* the first that waits is the first-th of the entry; how many wait */
-    uint8_t untold;                  /* done, and not yet in the list of the bus */
-    bool counted;                    /* the first that waits has been counted as a hit or a miss */
-    uint32_t accepted[DRAM_RUN_MAX]; /* clock of acceptance, modulo 2^32 */
-};
-
-/* The burst that a row was opened for. */
-struct opener {
-    int64_t arrival;
-    uint64_t order; /* of the activate */
-    uint32_t accepted, owner;
-    uint16_t column;
-    uint8_t untold; /* of its entry, when it was the last of it */
-    bool write;
-};
-
-struct bank {
-    int64_t ok[2], pre_ok,
-        act_ok; /* clocks from which a column command of a direction, a precharge, an activate may go, as far as the bank is concerned */
-    uint32_t row;              /* when open */
-    uint16_t head[2], tail[2]; /* entries */
-    uint16_t hit[2], miss[2];  /* first entry for the open row, first for another one; NONE */
-    uint64_t hit_order[2];     /* of the first entry for the open row */
-    uint8_t channel, group;    /* group counts over all channels */
-    uint64_t activates;
-    struct opener opener;
-};
-
-/* Constraints among banks of a group, and of a channel. */
-struct group {
-    int64_t ok[2], act_ok;
-    uint64_t columns;
-};
-struct channel {
-    int64_t ok[2], act_ok, pre_all_ok, ref_ok;
-    int64_t act[4]; /* clocks of the last four activates, a ring */
-    int act_at;
-    int open; /* banks */
-    int64_t open_since;
-    uint64_t banks;                  /* mask */
-    uint8_t hits[2][DRAM_BANKS_MAX]; /* banks that have a hit, the oldest first */
-    int n_hits[2];
-};
-
-struct first_ready {
-    struct dram_bus bus;
-    struct bank bank[DRAM_BANKS_MAX];
-    struct group group[DRAM_BANKS_MAX];
-    struct channel channel[DRAM_CHANNELS_MAX];
-    uint64_t has[2], hit[2], miss[2], open, opening; /* masks of banks; opening: the opener still waits */
-    int64_t bus_ok;                                  /* row-command bus; all commands on one_command_bus */
-    int64_t row_next;                                /* no row command is ready before */
-    int64_t opener_next;                             /* no opener is ready before */
-    int count[2], room[2];
-    bool writing;
-    int64_t refresh_at;
-    uint64_t refreshes_due; /* of channels, in turn */
-    int refresh_channel;
-    int64_t last_return;
-    uint64_t order, acts;
-    struct entry *entry;
-    uint16_t last[2], free; /* the entry last appended to; list of free entries */
-};
-
-static inline int64_t later(int64_t a, int64_t b)
-{
-    return a > b ? a : b;
-}
-
-/* a came no later than b, both clocks modulo 2^32. */
-static inline bool no_later(uint32_t a, uint32_t b)
-{
-    return (int32_t)(a - b) <= 0;
-}
-
-/* ---- lists ---------------------------------------------------------------------------------------------------------------------- */
-
-static void set_mask(uint64_t *mask, int bank, bool on)
-{
-    uint64_t bit = (uint64_t)1 << bank;
-    *mask = on ? *mask | bit : *mask & ~bit;
-}
-
-/* The bank has no hit any more, or has one now: keep the channel's banks in order. */
-static void drop_hit(struct first_ready *f, int i, int dir)
-{
-    struct channel *c = &f->channel[f->bank[i].channel];
-    int at = 0;
-    while (c->hits[dir][at] != i) at++;
-    c->n_hits[dir]--;
-    for (; at < c->n_hits[dir]; at++) c->hits[dir][at] = c->hits[dir][at + 1];
-    f->hit[dir] &= ~((uint64_t)1 << i);
-    f->bank[i].hit[dir] = NONE;
-}
-
-static void add_hit(struct first_ready *f, int i, int dir, uint16_t e)
-{
-    struct bank *b = &f->bank[i];
-    struct channel *c = &f->channel[b->channel];
-    const uint64_t order = f->entry[e].order;
-    int at = c->n_hits[dir]++;
-    for (; at > 0 && f->bank[c->hits[dir][at - 1]].hit_order[dir] > order; at--) c->hits[dir][at] = c->hits[dir][at - 1];
-    c->hits[dir][at] = (uint8_t)i;
-    f->hit[dir] |= (uint64_t)1 << i;
-    b->hit[dir] = e;
-    b->hit_order[dir] = order;
-}
-
-/* Find again what hits and what misses the open row of a bank. */
-static void look_over(struct first_ready *f, int i, int dir)
-{
-    struct bank *b = &f->bank[i];
-    uint16_t hit = NONE, miss = NONE;
-    if (f->open >> i & 1)
-        for (uint16_t e = b->head[dir]; e != NONE && (hit == NONE || miss == NONE); e = f->entry[e].next) {
-            uint16_t *found = f->entry[e].row == b->row ? &hit : &miss;
-            if (*found == NONE) *found = e;
-        }
-    if (hit != b->hit[dir]) {
-        if (b->hit[dir] != NONE) drop_hit(f, i, dir);
-        if (hit != NONE) add_hit(f, i, dir, hit);
-    }
-    b->miss[dir] = miss;
-    set_mask(&f->miss[dir], i, miss != NONE);
-    set_mask(&f->has[dir], i, b->head[dir] != NONE);
-}
-
-static void remove_entry(struct first_ready *f, int i, int dir, uint16_t e)
-{
-    struct bank *b = &f->bank[i];
-    uint16_t before = NONE;
-    for (uint16_t at = b->head[dir]; at != e; at = f->entry[at].next) before = at;
-    if (before == NONE)
-        b->head[dir] = f->entry[e].next;
-    else
-        f->entry[before].next = f->entry[e].next;
-    if (b->tail[dir] == e) b->tail[dir] = before;
-    if (f->last[dir] == e) f->last[dir] = NONE;
-    f->entry[e].next = f->free;
-    f->free = e;
-    look_over(f, i, dir);
-}
-
-/* Take the first burst of an entry out of its queue. */
-static void take_first(struct first_ready *f, int i, int dir, uint16_t e)
-{
-    struct entry *x = &f->entry[e];
-    x->first++;
-    x->column++;
-    x->counted = false;
-    f->count[dir]--;
-    if (--x->n == 0) remove_entry(f, i, dir, e);
-}
-
-static inline int64_t activate_ready(const struct first_ready *f, const struct bank *b)
-{
-    return later(b->act_ok, later(f->group[b->group].act_ok, f->channel[b->channel].act_ok));
-}
-
-/* There may be a row command from clock t on. */
-static inline void expect_row(struct first_ready *f, int64_t t)
-{
-    if (t < f->row_next) f->row_next = t;
-}
-
-/* A new entry at the end of a bank's list. */
-static uint16_t add_entry(struct first_ready *f, int i, int dir, const struct dram_run *run, unsigned column)
-{
-    struct bank *b = &f->bank[i];
-    const uint16_t e = f->free;
-    struct entry *x = &f->entry[e];
-    f->free = x->next;
-    x->order = f->order++;
-    x->arrival = run->arrival;
-    x->row = run->row;
-    x->owner = run->owner;
-    x->column = (uint16_t)column;
-    x->next = NONE;
-    x->first = x->n = x->untold = 0;
-    x->counted = false;
-    if (b->tail[dir] == NONE)
-        b->head[dir] = e;
-    else
-        f->entry[b->tail[dir]].next = e;
-    b->tail[dir] = f->last[dir] = e;
-    set_mask(&f->has[dir], i, true);
-    if (!(f->open >> i & 1)) {
-        expect_row(f, activate_ready(f, b));
-    } else if (b->row != run->row) {
-        if (b->miss[dir] != NONE) return e;
-        b->miss[dir] = e;
-        set_mask(&f->miss[dir], i, true);
-        expect_row(f, b->pre_ok);
-    } else if (b->hit[dir] == NONE) {
-        add_hit(f, i, dir, e);
-    }
-    return e;
-}
-
-/* Append k bursts of a run, from its skip-th on, to its bank's list. */
-static void append(struct first_ready *f, const struct dram_run *run, int skip, int k, int64_t t)
-{
-    int i = run->bank, dir = run->write;
-    unsigned column = run->column + (unsigned)skip;
-    f->count[dir] += k;
-    while (k > 0) {
-        uint16_t e = f->last[dir];
-        struct entry *x = &f->entry[e != NONE ? e : 0];
-        bool more = e != NONE && e == f->bank[i].tail[dir] && x->row == run->row && (unsigned)(x->column + x->n) == column &&
-                    x->owner == run->owner && x->arrival == run->arrival && x->first + x->n < DRAM_RUN_MAX;
-        if (!more) x = &f->entry[add_entry(f, i, dir, run, column)];
-        int at = x->first + x->n, fits = DRAM_RUN_MAX - at;
-        if (fits > k) fits = k;
-        for (int j = 0; j < fits; j++) x->accepted[at + j] = (uint32_t)t;
-        x->n = (uint8_t)(x->n + fits);
-        column += (unsigned)fits;
-        k -= fits;
-    }
-}
-
-/* ---- taking in -------------------------------------------------------------------------------------------------------------------- */
-
-/* Does an entry of the list hold one of n bursts of a row? */
-static bool is_queued(const struct first_ready *f, uint16_t e, uint32_t row, unsigned column, unsigned n)
-{
-    for (; e != NONE; e = f->entry[e].next) {
-        const struct entry *x = &f->entry[e];
-        if (x->row == row && x->column < column + n && column < (unsigned)(x->column + x->n)) return true;
-    }
-    return false;
-}
-
-/* A read of what a queued write holds comes back in the next clock, behind what is on its way. */
-static void forward(struct first_ready *f, const struct dram_run *run, unsigned column, int64_t t)
-{
-    struct dram_bus *bus = &f->bus;
-    f->last_return = later(f->last_return, t + 1);
-    bus->tally.forwarded++;
-    if (bus->latency) dram_latency_add(bus->latency, f->last_return - t, 1);
-    if (bus->total) dram_latency_add(bus->total, f->last_return - run->arrival, 1);
-    dram_bus_fly(bus, f->last_return, run->bank, run->row, column);
-    bus->last_done = later(bus->last_done, f->last_return);
-    dram_bus_finish(bus, f->last_return, run->owner, 1);
-}
-
-static int accept_reads(struct first_ready *f, const struct dram_run *run, int64_t t)
-{
-    int taken = 0, n = run->n;
-    uint16_t writes = f->bank[run->bank].head[WRITE];
-    bool forwards = writes != NONE && is_queued(f, writes, run->row, run->column, run->n);
-    while (taken < n) {
-        unsigned column = run->column + (unsigned)taken;
-        if (forwards && is_queued(f, writes, run->row, column, 1)) {
-            forward(f, run, column, t);
-            taken++;
-            continue;
-        }
-        int k = f->room[READ] - f->count[READ];
-        if (k <= 0) break;
-        if (k > n - taken) k = n - taken;
-        if (forwards) k = 1;
-        append(f, run, taken, k, t);
-        taken += k;
-    }
-    return taken;
-}
-
-/* A read of these bursts that has not returned: then a write waits. */
-static bool is_read(struct first_ready *f, const struct dram_run *run, unsigned column, unsigned n, int64_t t)
-{
-    const struct bank *b = &f->bank[run->bank];
-    if (is_queued(f, b->head[READ], run->row, column, n)) return true;
-    bool opens = f->opening >> run->bank & 1 && !b->opener.write;
-    if (opens && b->row == run->row && b->opener.column - column < n) return true;
-    int64_t back = dram_bus_in_flight(&f->bus, t, run->bank, run->row, column, n);
-    if (back) f->bus.retry = back;
-    return back != 0;
-}
-
-static int accept_writes(struct first_ready *f, const struct dram_run *run, int64_t t)
-{
-    int taken = 0, n = run->n;
-    uint16_t writes = f->bank[run->bank].head[WRITE];
-    bool waits = is_read(f, run, run->column, run->n, t);
-    bool coalesces = is_queued(f, writes, run->row, run->column, run->n);
-    if (waits) f->bus.retry = DRAM_NEVER;
-    while (taken < n) {
-        unsigned column = run->column + (unsigned)taken;
-        if (waits && is_read(f, run, column, 1, t)) break;
-        if (coalesces && is_queued(f, f->bank[run->bank].head[WRITE], run->row, column, 1)) {
-            f->bus.tally.coalesced++;
-            f->bus.last_done = later(f->bus.last_done, t);
-            dram_bus_finish(&f->bus, t, run->owner, 1);
-            taken++;
-            continue;
-        }
-        int k = f->room[WRITE] - f->count[WRITE];
-        if (k <= 0) break;
-        if (k > n - taken) k = n - taken;
-        if (waits || coalesces) k = 1;
-        append(f, run, taken, k, t);
-        taken += k;
-    }
-    return taken;
-}
-
-static int accept(struct dram_bus *bus, const struct dram_run *run, int64_t t)
-{
-    struct first_ready *f = (struct first_ready *)bus;
-    int n = run->write ? accept_writes(f, run, t) : accept_reads(f, run, t);
-    if (n && bus->next > t + 1) bus->next = t + 1;
-    return n;
-}
 
 /* ---- commands ---------------------------------------------------------------------------------------------------------------------- */
 
 /* A column command goes: when is its burst done? */
-static int64_t retire(struct first_ready *f, bool write, uint32_t accepted, int64_t arrival, int bank, uint32_t row,
-                      unsigned column, int64_t t)
+static inline int64_t retire(struct first_ready *f, bool write, uint32_t accepted, int64_t arrival, int bank, uint32_t row,
+                             unsigned column, int64_t t)
 {
     struct dram_bus *bus = &f->bus;
     const struct dram_spec *s = bus->spec;
@@ -359,22 +36,20 @@ static int64_t retire(struct first_ready *f, bool write, uint32_t accepted, int6
     return done;
 }
 
-/* What a column command makes others wait. */
-static void hold_after_column(struct first_ready *f, struct bank *b, bool write, int64_t t)
+/* What a column command makes others wait. (It was ready itself: nothing of its own direction waits for longer yet.) */
+static inline void hold_after_column(struct first_ready *f, struct bank *b, bool write, int64_t t)
 {
     const struct dram_spec *s = f->bus.spec;
     struct channel *c = &f->channel[b->channel];
     struct group *g = &f->group[b->group];
     int64_t pre = t + (write ? s->wr_pre : s->rd_pre);
+    c->ok[write] = t + s->burst;
+    g->ok[write] = t + s->ccd_l;
     if (write) {
-        c->ok[WRITE] = later(c->ok[WRITE], t + s->burst);
         c->ok[READ] = later(c->ok[READ], t + s->wr_rd_s);
-        g->ok[WRITE] = later(g->ok[WRITE], t + s->ccd_l);
         g->ok[READ] = later(g->ok[READ], t + s->wr_rd_l);
     } else {
-        c->ok[READ] = later(c->ok[READ], t + s->burst);
         c->ok[WRITE] = later(c->ok[WRITE], t + s->rd_wr);
-        g->ok[READ] = later(g->ok[READ], t + s->ccd_l);
     }
     g->columns++;
     b->pre_ok = later(b->pre_ok, pre);
@@ -406,7 +81,7 @@ static void issue_hit(struct first_ready *f, int i, int dir, int64_t t)
         dram_bus_finish(&f->bus, done, x->owner, x->untold);
         x->untold = 0;
     }
-    take_first(f, i, dir, e);
+    first_ready_take_first(f, i, dir, e);
     if (f->miss[dir] >> i & 1) expect_row(f, b->pre_ok); /* what held the row may be gone */
 }
 
@@ -445,9 +120,9 @@ static void issue_activate(struct first_ready *f, int i, int dir, int64_t t)
                                 .untold = x->n == 1 ? x->untold : 0,
                                 .write = dir == WRITE};
     if (b->ok[dir] < f->opener_next) f->opener_next = b->ok[dir];
-    take_first(f, i, dir, e);
-    look_over(f, i, READ);
-    look_over(f, i, WRITE);
+    first_ready_take_first(f, i, dir, e);
+    first_ready_look_over(f, i, READ);
+    first_ready_look_over(f, i, WRITE);
 }
 
 static void close_bank(struct first_ready *f, int i, int64_t t)
@@ -455,8 +130,8 @@ static void close_bank(struct first_ready *f, int i, int64_t t)
     struct channel *c = &f->channel[f->bank[i].channel];
     f->open &= ~((uint64_t)1 << i);
     if (--c->open == 0) f->bus.tally.active_clocks += t - c->open_since;
-    look_over(f, i, READ);
-    look_over(f, i, WRITE);
+    first_ready_look_over(f, i, READ);
+    first_ready_look_over(f, i, WRITE);
 }
 
 static void issue_precharge(struct first_ready *f, int i, int dir, int64_t t)
@@ -739,7 +414,7 @@ const struct dram_controller dram_first_ready = {.size = sizeof(struct first_rea
                                                  .init = init,
                                                  .release = release,
                                                  .tick = tick,
-                                                 .accept = accept,
+                                                 .accept = first_ready_accept,
                                                  .is_idle = is_idle,
                                                  .open_clocks = open_clocks,
                                                  .find_busiest = find_busiest};

@@ -15,8 +15,10 @@ static void add_bus(struct dse_dram_stats *sum, const struct dse_dram_port *p, c
     sum->row_hits += t->hits;
     sum->activates += t->activates;
     sum->refreshes += t->refreshes;
-    const double all_ns = (double)dse_sim_now(p->sim) * 1e-3 * s->channels;
-    const double open_ns = (double)(t->active_clocks + b->controller->open_clocks(b, b->now)) * s->clock_ns;
+    const double now_ns = (double)dse_sim_now(p->sim) * 1e-3, all_ns = now_ns * s->channels;
+    /* A bus that has nothing to do is not driven, and its rows stay open. */
+    const double open_ns =
+        (double)(t->active_clocks + b->controller->open_clocks(b, (int64_t)(now_ns / s->clock_ns))) * s->clock_ns;
     sum->energy_pj += s->act_pj * (double)t->activates + s->rd_pj * (double)t->reads + s->wr_pj * (double)t->writes +
                       s->ref_pj * (double)t->refreshes + s->active_mw * open_ns + s->idle_mw * fmax(0, all_ns - open_ns);
     sum->busy += dse_ps_of_s((double)(t->reads + t->writes) * s->burst * s->clock_ns * 1e-9);

@@ -2,16 +2,15 @@
 
 #include "base/text.h"
 #include "base/xalloc.h"
+#include "hw/dram_clocks.h"
 
 #include <dse/dram_port.h>
 #include <math.h>
 #include <stdlib.h>
 
-/* Clocks that `ns` take: whole ones, but for what a table of rounded ns, of a rate a little lower, is off: 1.3 %, at most a quarter of a clock. */
 static int clocks(double ns, double clock_ns)
 {
-    double n = ns / clock_ns;
-    return (int)ceil(n - fmin(0.25, 0.013 * n));
+    return (int)dram_clocks(ns, clock_ns);
 }
 
 static int larger(int a, int b)

@@ -29,6 +29,8 @@ struct channel {
     int64_t acts[4];
     int64_t data_until;
     uint64_t refreshes;
+    int open; /* banks */
+    int64_t open_since, open_clocks;
 };
 struct checker {
     const struct dse_memory *m;
@@ -37,6 +39,7 @@ struct checker {
     int64_t row_bus[BUSES_MAX], column_bus[BUSES_MAX]; /* free from */
     uint64_t reads, writes, activates;
     int64_t refresh_gap; /* longest from refresh to refresh of a channel */
+    uint64_t refreshes;
 };
 
 static void forget(struct last *l)
@@ -118,6 +121,7 @@ static void check_activate(struct checker *c, struct channel *ch, struct last *g
     apart(c, g, DRAM_ACT, k, c->m->detail.t_rrd_l_ns, "tRRD_L");
     apart(c, &ch->last, DRAM_ACT, k, t->t_rrd_ns, "tRRD_S");
     apart(c, &ch->last, DRAM_REF, k, t->t_rfc_ns, "tRFC");
+    if (ch->open++ == 0) ch->open_since = k->clock;
     b->open = true;
     b->row = k->row;
 }
@@ -130,12 +134,13 @@ static void check_four(const struct checker *c, struct channel *ch, const struct
     ch->acts[3] = k->clock;
 }
 
-static void check_precharge(const struct checker *c, struct bank *b, const struct dram_command *k)
+static void check_precharge(const struct checker *c, struct channel *ch, struct bank *b, const struct dram_command *k)
 {
     const struct dse_dram_detail *d = &c->m->detail;
     apart(c, &b->last, DRAM_ACT, k, c->m->timing.t_ras_ns, "tRAS");
     apart(c, &b->last, DRAM_RD, k, c->m->timing.t_rtp_ns, "tRTP");
     apart(c, &b->last, DRAM_WR, k, c->s->cwl * c->s->clock_ns + burst_ns(c) + d->t_wr_ns, "tWR");
+    if (--ch->open == 0) ch->open_clocks += k->clock - ch->open_since;
     b->open = false;
 }
 
@@ -148,6 +153,7 @@ static void check_refresh(struct checker *c, struct channel *ch, const struct dr
     const int64_t gap = k->clock - (ch->refreshes ? ch->last.clock[DRAM_REF] : 0);
     if (gap > c->refresh_gap) c->refresh_gap = gap;
     ch->refreshes++;
+    c->refreshes++;
 }
 
 static void on_command(void *object, int64_t bus, const struct dram_command *k)
@@ -169,11 +175,11 @@ static void on_command(void *object, int64_t bus, const struct dram_command *k)
     case DRAM_WR: check_column(c, ch, g, b, k); break;
     case DRAM_PRE:
         assert_true(b->open);
-        check_precharge(c, b, k);
+        check_precharge(c, ch, b, k);
         break;
     case DRAM_PRE_ALL:
         for (int i = 0; i < c->s->banks; i++)
-            if (ch->bank[i].open) check_precharge(c, &ch->bank[i], k);
+            if (ch->bank[i].open) check_precharge(c, ch, &ch->bank[i], k);
         break;
     case DRAM_REF: check_refresh(c, ch, k); break;
     }
@@ -209,6 +215,38 @@ static void check_conservation(const struct checker *c, const struct dram_result
                     writes_asked - written <= (uint64_t)c->s->buses * (uint64_t)(c->s->writes + c->s->banks * c->s->bank_queue));
     else
         assert_true(written == writes_asked);
+}
+
+static void near(double got, double want)
+{
+    assert_true(fabs(got - want) <= 1e-9 * fabs(want));
+}
+
+/* Energy by command is that of the commands that went, each at what it costs by the currents (Micron TN-46-03: V mA ns = pJ, less the standby that is
+ * counted all the time), and standby by whether a bank was open; nothing is left over. Without currents there is none. */
+static void check_energy(const struct checker *c, const struct dram_result *r)
+{
+    const struct dse_dram_detail *d = &c->m->detail;
+    const struct dram_spec *s = c->s;
+    if (isnan(d->vdd_v)) {
+        assert_true(isnan(r->energy_pj) && isnan(r->act_pj));
+        return;
+    }
+    const double volts = d->vdd_v * (double)d->channel_devices, channels = (double)(s->buses * s->channels);
+    const double ras = (s->act_pre - (s->act_clocks - 1)) * s->clock_ns, rp = s->pre_ref * s->clock_ns;
+    const double rfc = (s->ref_act + s->act_clocks - 1) * s->clock_ns, all_ns = (double)r->clocks * s->clock_ns * channels;
+    double open_ns = 0;
+    for (int i = 0; i < (int)channels; i++) {
+        const struct channel *ch = &c->channel[i];
+        open_ns += (double)(ch->open_clocks + (ch->open ? r->clocks - ch->open_since : 0)) * s->clock_ns;
+    }
+    near(r->act_pj, (double)c->activates * volts * (d->idd0_ma * (ras + rp) - d->idd3n_ma * ras - d->idd2n_ma * rp));
+    near(r->rd_pj, (double)c->reads * volts * (d->idd4r_ma - d->idd3n_ma) * burst_ns(c));
+    near(r->wr_pj, (double)c->writes * volts * (d->idd4w_ma - d->idd3n_ma) * burst_ns(c));
+    near(r->ref_pj, (double)c->refreshes * volts * (d->idd5_ma - d->idd3n_ma) * rfc);
+    near(r->background_pj, volts * (d->idd3n_ma * open_ns + d->idd2n_ma * (all_ns - open_ns)));
+    near(r->energy_pj, r->act_pj + r->rd_pj + r->wr_pj + r->ref_pj + r->background_pj);
+    assert_true(r->act_pj >= 0 && r->background_pj > 0 && open_ns <= all_ns);
 }
 
 static uint64_t count_reads(const char *pattern, const struct dram_spec *s)
@@ -253,6 +291,7 @@ static void run_checked(const struct dse_memory *m, const char *map_text, const 
     fixture_run(&setup, pattern, r);
     check_conservation(&c, r, count_reads(pattern, &s));
     check_peak(&c, r);
+    check_energy(&c, r);
     if (s.refi) {
         const double overdue = (double)c.refresh_gap - (double)s.refi;
         assert_true(overdue <= 8.0 * (double)s.refi); /* a refresh may be put off, not left out */

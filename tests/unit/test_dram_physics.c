@@ -108,6 +108,60 @@ static void latency__grows_with_the_load(void **state)
     }
 }
 
+/* ---- the law of the closed form ------------------------------------------------------------------------------------------------ */
+
+/* Random reads, many in flight, on one command bus: what of the peak the controller reaches. (More of them would end at different times.) */
+static double share_of(const struct dse_memory *m, int size)
+{
+    char *pattern = xasprintf("random,size=%d,count=%lld", size, (long long)m->channels * 400000 / size);
+    struct dram_spec s;
+    spec_of(m, &s, true);
+    const double share = gbs_of(m, pattern, DRAM_PER_CHANNEL, NULL) / dram_spec_peak_gbs(&s);
+    free(pattern);
+    return share;
+}
+
+/* No number of the law is fitted: what is left is that limits which are near each other get in each other's way (too high), and that a queue of 32 holds
+ * more rows than the law counts (too low: docs/hardware.md). */
+static void law__stays_near_the_controllers(void **state)
+{
+    (void)state;
+    static const int sizes[] = {32, 64, 128, 256};
+    double sum = 0;
+    int n = 0;
+    for (size_t i = 0; i < memories.n; i++) {
+        struct dse_memory m = *(const struct dse_memory *)entries_find(&memories, memories.name[i]);
+        m.channels = m.detail.bus_channels;
+        struct dse_dram d = fixture_dram(&m);
+        d.dram_efficiency = 1;
+        for (size_t k = 0; k < sizeof sizes / sizeof *sizes; k++, n++) {
+            const double share = share_of(&m, sizes[k]), error = dse_dram_efficiency(&d, sizes[k]) / share - 1;
+            print_message("%-22s %4d B: controller %.3f, law %+.1f %%\n", memories.name[i], sizes[k], share, 100 * error);
+            assert_true(error > -0.16 && error < 0.13);
+            sum += fabs(error);
+        }
+    }
+    print_message("mean error %.1f %%\n", 100 * sum / n);
+    assert_true(sum / n < 0.05);
+}
+
+/* What sharing the command bus costs, in the law and in the controller. */
+static void law__knows_what_sharing_the_command_bus_costs(void **state)
+{
+    (void)state;
+    struct dse_memory one = *(const struct dse_memory *)entries_find(&memories, "lpddr5-6400-16ch"), two = one;
+    one.channels = two.channels = 1;
+    two.detail.command_buses = 2;
+    struct dse_dram shared = fixture_dram(&one), own = fixture_dram(&two);
+    shared.dram_efficiency = own.dram_efficiency = 1;
+    for (int size = 64; size <= 256; size *= 2) {
+        const double costs = share_of(&one, size) / share_of(&two, size);
+        const double law = dse_dram_efficiency(&shared, size) / dse_dram_efficiency(&own, size);
+        print_message("%4d B: one command bus has %.3f of two, law %.3f\n", size, costs, law);
+        assert_true(costs < 0.98 && fabs(law / costs - 1) < 0.12);
+    }
+}
+
 /* ---- maps ------------------------------------------------------------------------------------------------------------------------ */
 
 static void maps__are_one_to_one(void **state)
@@ -233,6 +287,8 @@ int main(void)
         cmocka_unit_test(latency__of_a_lone_read_is_activate_column_and_data),
         cmocka_unit_test(bandwidth__grows_with_queues_and_falls_with_waits),
         cmocka_unit_test(latency__grows_with_the_load),
+        cmocka_unit_test(law__stays_near_the_controllers),
+        cmocka_unit_test(law__knows_what_sharing_the_command_bus_costs),
         cmocka_unit_test(maps__are_one_to_one),
         cmocka_unit_test(traces__come_back_as_they_were_printed),
         cmocka_unit_test(traces__name_the_place_of_every_fault),

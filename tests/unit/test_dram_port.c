@@ -114,10 +114,34 @@ static void reads__end_in_the_clock_of_the_dram_on_its_own(void **state)
             assert_int_equal(b.ended[0], dse_ps_of_s((double)(r->clocks - 1) * s.clock_ns * 1e-9));
             const struct dse_dram_stats t = dse_dram_stats(b.port, NULL);
             assert_true(t.bursts == r->tally.reads && t.row_hits == r->tally.hits && t.activates == r->tally.activates);
+            const double a_clock_pj =
+                s.active_mw * s.clock_ns * (double)s.buses * s.channels; /* `clocks` counts the last one, too */
+            assert_true(isnan(r->energy_pj) ? isnan(t.energy_pj) : fabs(t.energy_pj - r->energy_pj) <= 2 * a_clock_pj);
             feed_release(&f);
             sim_free(b.sim);
         }
     free(r);
+}
+
+/* A lone write has been sent when its activate, tRCD, tCWL and its burst are over; one that bank-queues has taken is acknowledged at once. */
+static void writes__end_with_the_last_of_their_data(void **state)
+{
+    (void)state;
+    for (int cwl = 7; cwl <= 8; cwl++) {
+        struct bench b;
+        struct dram_spec s;
+        bench_init(&b, "hbm2-ramulator2", DSE_IDEAL_REFRESH);
+        sim_free(b.sim); /* and again, with this tCWL */
+        b.memory.detail.t_cwl_ns = cwl;
+        b.sim = sim_new(&(struct sim_options){.ideal = DSE_IDEAL_REFRESH});
+        b.port = dse_dram_open(b.sim, &b.dram);
+        b.ended_actor = dse_sim_actor(b.sim, on_end, &b);
+        assert_null(dram_spec_init(&s, &b.dram, false));
+        dse_dram_stream(b.port, (struct dse_segment){0, 32, true}, "s", b.ended_actor, 0);
+        bench_run(&b);
+        assert_int_equal(b.ended[0], dse_ps_of_s((1 + s.act_wr + cwl + s.burst) * s.clock_ns * 1e-9));
+        sim_free(b.sim);
+    }
 }
 
 /* Transfers of all kinds at a time, started at odd moments: all end, every byte is counted once, under its label. */
@@ -286,6 +310,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(reads__end_in_the_clock_of_the_dram_on_its_own),
+        cmocka_unit_test(writes__end_with_the_last_of_their_data),
         cmocka_unit_test(bytes__are_conserved_and_every_transfer_ends),
         cmocka_unit_test(windows__bound_the_rate_by_the_latency),
         cmocka_unit_test(transfers__start_at_their_time),
