@@ -86,7 +86,8 @@ static char *find_fault(const struct recording_row *rows, size_t n, size_t heads
     *ret_row = n;
     if (n == 0) return xasprintf("no rows");
     if (n % (heads * steps))
-        return xasprintf("ends inside of context %g, whose %zu heads have %zu steps each", rows[n - 1].context, heads, steps);
+        return xasprintf("ends inside of context %g, which needs %zu rows (heads: %zu, steps of each: %zu)", rows[n - 1].context,
+                         heads * steps, heads, steps);
     return NULL;
 }
 

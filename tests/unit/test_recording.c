@@ -130,7 +130,7 @@ static void recording__refuses_what_is_none(void **state)
     }
     fill(rows);
     refuse(rows, 0, 0, "no rows");
-    refuse(rows, ROWS - 1, ROWS - 1, "ends inside of context 128, whose 2 heads have 4 steps each");
+    refuse(rows, ROWS - 1, ROWS - 1, "ends inside of context 128, which needs 8 rows (heads: 2, steps of each: 4)");
     refuse(rows + 1, STEPS, STEPS - 1, "head 1, step 13 stand where");
     rows[0] = (struct recording_row){1, 0, 0, {0, 0, 0, 0, 0}};
     rows[1] = (struct recording_row){1, 0, 1, {0, 0, 0, 0, 0}};
