@@ -94,10 +94,18 @@ static void print_step(const char *what, double seconds, double target, double u
     printf("%-28s %10.2f s: %5.2f of %2.0f s; a step takes %.0f us\n", what, seconds, seconds / target, target, us);
 }
 
+/* The least of three runs: the others had company. */
+static double least_seconds(int layers, double *ret_us)
+{
+    double least = step_seconds(layers, ret_us);
+    for (int i = 1; i < 3; i++) least = fmin(least, step_seconds(layers, ret_us));
+    return least;
+}
+
 static void bench_step(void)
 {
     double us;
-    double one = step_seconds(1, &us), two = step_seconds(2, &us);
+    double one = least_seconds(1, &us), two = least_seconds(2, &us);
     print_step("a layer", two - one, 2, us);
     print_step("the step, of two layers", two, 4, us);
 }
