@@ -83,6 +83,15 @@ if wanted events; then
     echo "== event levels of the models, a run (to reach: 1 s)"
     "$build"/bench/bench_simulate
     echo
+    echo "== event level of LAD-3.5, LLaMA2-7B, 4096 positions, 12 sequences (to reach: a layer in 2 s, the step in 4)"
+    "$build"/bench/bench_simulate step
+    echo
+fi
+
+if wanted layers; then
+    echo "== the same with every layer simulated (to reach: 60 s)"
+    "$build"/bench/bench_simulate layers
+    echo
 fi
 
 if wanted store; then

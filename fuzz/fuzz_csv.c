@@ -1,6 +1,7 @@
-/* CSV tables, as a user's attention profile, or, when they begin like one, as a retention profile: whatever the bytes, a profile that can be
- * interpolated or an error. */
+/* CSV tables, as a user's attention profile, or, when they begin like one, as a retention profile or a recording: whatever the bytes, something that
+ * can be interpolated or an error. */
 #include "config/catalog.h"
+#include "desc/schema.h"
 #include "memory_file.h"
 #include "toy_model.h"
 #include "workload/profile.h"
@@ -52,6 +53,23 @@ static void check_retention(const struct dse_retention *r)
     }
 }
 
+/* Of every step, at and between the contexts: counts that fit each other. */
+static void check_recording(const struct dse_recording *r)
+{
+    size_t n, heads = dse_recording_heads(r), steps = dse_recording_steps(r);
+    const double *contexts = dse_recording_contexts(r, &n);
+    need(n > 0 && heads > 0 && steps > 0);
+    for (size_t i = 0; i < n; i++) {
+        double context = i + 1 < n ? (contexts[i] + contexts[i + 1]) / 2 : contexts[i], cv;
+        for (size_t k = 0; k < heads * steps; k++) {
+            struct dse_recorded at = dse_recording_at(r, context, k / steps, k % steps);
+            need(at.active >= 0 && at.active <= context && at.updates <= at.active + 1e-9 && at.hits <= at.active + 1e-9);
+        }
+        struct dse_locality mean = dse_recording_mean(r, context, &cv);
+        need(isfinite(mean.centers) && mean.hit_ratio >= 0 && mean.hit_ratio <= 1 + 1e-9 && cv >= 0 && isfinite(cv));
+    }
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
 {
     struct diags d;
@@ -60,15 +78,17 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
     need(c != NULL);
     int fd;
     char *path = memory_file(data, n, &fd);
-    bool retention = n >= 6 && memcmp(data, "policy", 6) == 0;
-    char *text = xasprintf("%s.fuzz = '%s'\n", retention ? "retentions" : "profiles", path);
+    bool retention = n >= 6 && memcmp(data, "policy", 6) == 0, recording = n >= 12 && memcmp(data, "context,head", 12) == 0;
+    enum dse_kind kind = retention ? DSE_KIND_RETENTION : recording ? DSE_KIND_RECORDING : DSE_KIND_PROFILE;
+    char *text = xasprintf("%s.fuzz = '%s'\n", kind_plural(kind), path);
     struct toml_doc *doc = toml_read_text("t", text, strlen(text), &d);
     bool ok = catalog_add_table(c, doc, &doc->root, &d);
     need(ok == (d.errors == 0));
-    const struct dse_entry *entry = catalog_find(c, retention ? DSE_KIND_RETENTION : DSE_KIND_PROFILE, "fuzz");
+    const struct dse_entry *entry = catalog_find(c, kind, "fuzz");
     need(ok == (entry != NULL));
     if (entry && retention) check_retention((const struct dse_retention *)entry);
-    if (entry && !retention) {
+    if (entry && recording) check_recording((const struct dse_recording *)entry);
+    if (entry && kind == DSE_KIND_PROFILE) {
         check_profile((const struct dse_profile *)entry);
         check_scores((const struct dse_profile *)entry);
     }

@@ -183,4 +183,25 @@ bool dse_retention_range(const struct dse_retention *r, const char *policy, doub
  * largest, a ratio below the smallest: nothing is extrapolated. Pure, thread-safe, no allocation. */
 bool dse_retention_at(const struct dse_retention *r, const char *policy, double context, double ratio, struct dse_retained *ret);
 
+/* A recording: what single steps of heads of a trace did, at several contexts: of every head the same few steps up to each context. */
+struct dse_recording;
+
+/* One step of one head: counts as in struct dse_locality. Whole numbers, but for what lies between two of the contexts recorded. */
+struct dse_recorded {
+    double centers, large, active, updates;
+    double hits; /* active positions that were active in the step before */
+};
+
+/* Heads, and steps of each at every context; both at least 1. */
+size_t dse_recording_heads(const struct dse_recording *r);
+size_t dse_recording_steps(const struct dse_recording *r);
+/* The contexts recorded, growing, *ret_n of them, at least one; the first and the last are the range. They live as long as the recording. */
+const double *dse_recording_contexts(const struct dse_recording *r, size_t *ret_n);
+/* A step of a head at `context` positions, which must be within the range: as recorded, or on the line between the same steps of the head at the
+ * contexts recorded below and above. head and step count from 0. Pure, thread-safe, no allocation. */
+struct dse_recorded dse_recording_at(const struct dse_recording *r, double context, size_t head, size_t step);
+/* Means over all heads and steps at `context`; the hit ratio is the hits over the active positions of all (0 without any). *ret_active_cv: the spread of
+ * |J| over heads, each the mean of its steps: (population) standard deviation over mean. As dse_recording_at. */
+struct dse_locality dse_recording_mean(const struct dse_recording *r, double context, double *ret_active_cv);
+
 #endif

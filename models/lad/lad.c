@@ -21,6 +21,7 @@ static const char *const batch_policies[] = {[LAD_BATCH_FIXED] = "fixed",
                                              [LAD_BATCH_TILE_MULTIPLE] = "tile-multiple",
                                              [LAD_BATCH_BEST_THROUGHPUT] = "best-throughput",
                                              NULL};
+static const char *const draws[] = {[LAD_DRAW] = "profile", [LAD_REPLAY] = "replay", NULL};
 static const char *const elementwises[] = {[LAD_HIDDEN] = "hidden", [LAD_EXPOSED] = "exposed", NULL};
 static const char *const stage_names[] = {
     [LAD_HBM] = "hbm", [LAD_EAS] = "eas", [LAD_APID] = "apid", [LAD_MD] = "md", [LAD_AC] = "ac", [LAD_VPU] = "vpu", NULL};
@@ -44,6 +45,10 @@ static const struct dse_param lad_params_table[] = {
     DSE_PARAM_I64(P, intervals, 2, 16, "intervals of the piecewise linear exp; 4 bits of mode name 16 at most", "Sec. III-A"),
     DSE_PARAM_I64(P, recent, 0, 1024, "newest positions, which are always active", "Sec. III-E"),
     DSE_PARAM_REF(P, profile, struct dse_profile, DSE_KIND_PROFILE, "statistics of attention scores over the context", "Sec. II-B"),
+    DSE_PARAM_ENUM(P, draws, draws, "heads and steps: drawn around the means of the profile, or those of a recording, replayed",
+                   "E25, E34"),
+    DSE_PARAM_REF(P, recording, struct dse_recording, DSE_KIND_RECORDING, "steps of heads of a trace, for draws = \"replay\"",
+                  "E34"),
     DSE_PARAM_F64(P, center_scale, "", 0, 1000, "factor on the centers and large modes of the profile", "Sec. III-D"),
     DSE_PARAM_F64(P, active_cv, "", 0, 3, "spread of the number of active positions over heads: standard deviation over mean",
                   "E12"),
@@ -216,11 +221,11 @@ static void fill_attention(struct lad_metrics *m, const struct lad_point *pt, co
     m->prefetch_mib = a->prefetch_bytes * mib;
 }
 
-/* E24: as measured, with the centers that were measured. */
+/* E24: as measured, with the centers that were measured; a recording does not say. */
 static struct dse_locality_error quality(const struct lad_point *pt)
 {
     if (!pt->locality_aware) return (struct dse_locality_error){0, 0};
-    if (pt->p->center_scale != 1) return (struct dse_locality_error){(double)NAN, (double)NAN};
+    if (pt->p->center_scale != 1 || pt->p->draws == LAD_REPLAY) return (struct dse_locality_error){(double)NAN, (double)NAN};
     return dse_profile_error_at(pt->p->profile, pt->n);
 }
 
@@ -304,7 +309,7 @@ const struct dse_model dse_model_lad = {
     .name = "lad",
     .title = "LAD: locality-aware decoding",
     .cite = "H. Wang et al., LAD: Efficient Accelerator for Generative Inference of LLM with Locality Aware Decoding, HPCA 2025",
-    .version = 3,
+    .version = 4,
     .params = lad_params_table,
     .params_size = sizeof(struct lad_params),
     .metrics = lad_metrics_table,

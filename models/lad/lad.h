@@ -22,6 +22,7 @@ enum lad_gather { LAD_GATHER_STREAM, LAD_GATHER_ROWS };
 enum lad_prefetch { LAD_PREFETCH_OFF, LAD_PREFETCH_LIMITED, LAD_PREFETCH_IDEAL };
 enum lad_counted { LAD_IGNORED, LAD_COUNTED };
 enum lad_batch_policy { LAD_BATCH_FIXED, LAD_BATCH_FIT_MEMORY, LAD_BATCH_TILE_MULTIPLE, LAD_BATCH_BEST_THROUGHPUT };
+enum lad_draws_from { LAD_DRAW, LAD_REPLAY };
 enum lad_elementwise { LAD_HIDDEN, LAD_EXPOSED };
 
 struct lad_params {
@@ -34,6 +35,8 @@ struct lad_params {
     double clock_ghz;
     int64_t cache_bits, position_bits, intervals, recent;
     const struct dse_profile *profile;
+    int32_t draws;
+    const struct dse_recording *recording;
     double center_scale, active_cv, score_sd;
 
     int32_t pipeline, decoding, slots, fill, gather, counters;
@@ -135,10 +138,14 @@ struct lad_point {
     double sram_bytes;
     double weights_bytes, sequence_bytes; /* E17: in DRAM, of all weights and for each sequence */
     struct dse_locality at;               /* of the mean head; `active` for the window of p->recent; zero if not locality-aware */
+    double active_cv;                     /* spread of |J| over heads (E12); of the recording when that is replayed (E34) */
 };
 
 /* NULL, or why the point cannot be evaluated (then *ret is not usable). */
 const char *lad_point_init(struct lad_point *ret, const struct lad_params *p);
+/* E34: a step of a head of the recording at the context of the point, with center_scale and the window of p->recent as in `at`. Only when locality-aware
+ * and with draws = "replay". */
+struct dse_locality lad_recorded(const struct lad_point *pt, size_t head, size_t step);
 /* Slots of an attention period: rounds of head-samples over the tiles. */
 double lad_rounds(const struct lad_point *pt, double batch);
 /* E15: bytes of one tile's SRAM that the pipeline cannot do without. */

@@ -6,7 +6,7 @@
 #include <math.h>
 
 /* One stream of random numbers for each purpose and head-sample. */
-enum purpose { FACTORS = 1, ORDER, SAMPLE, ACTIVE, CENTERS, LARGE, UPDATES };
+enum purpose { FACTORS = 1, ORDER, SAMPLE, ACTIVE, CENTERS, LARGE, UPDATES, REPLAY };
 
 static uint64_t purpose(enum purpose kind, const struct lad_sample *s)
 {
@@ -53,9 +53,44 @@ static void drawn_factors(struct lad_draws *d, double cv)
     }
 }
 
+static void shuffle(uint32_t *list, size_t n, struct dse_random *r)
+{
+    for (size_t i = 0; i + 1 < n; i++) {
+        size_t j = i + dse_random_below(r, n - i);
+        uint32_t t = list[i];
+        list[i] = list[j];
+        list[j] = t;
+    }
+}
+
+/* E34: heads of the recording in turn, in random order, to the heads simulated; to the sequences of each the recorded head's steps in turn, from where its last
+ * turn ended. So every recorded step is replayed as often as any other of its head, or once more. */
+static void deal_records(struct lad_draws *d)
+{
+    const struct dse_recording *recording = d->pt->p->recording;
+    size_t n = (size_t)d->layers * d->heads, heads = dse_recording_heads(recording), steps = dse_recording_steps(recording);
+    struct dse_random r = dse_sim_random(d->sim, (uint64_t)REPLAY << 60);
+    uint32_t *order = dse_sim_alloc(d->sim, heads, sizeof *order);
+    size_t *next = dse_sim_alloc(d->sim, heads, sizeof *next);
+    for (size_t h = 0; h < heads; h++) {
+        order[h] = (uint32_t)h;
+        next[h] = dse_random_below(&r, steps);
+    }
+    shuffle(order, heads, &r);
+    d->recorded = dse_sim_alloc(d->sim, n, sizeof *d->recorded);
+    d->first_step = dse_sim_alloc(d->sim, n, sizeof *d->first_step);
+    for (size_t i = 0; i < n; i++) d->recorded[i] = order[i % heads];
+    shuffle(d->recorded, n, &r);
+    for (size_t i = 0; i < n; i++) {
+        size_t h = d->recorded[i];
+        d->first_step[i] = (uint32_t)next[h];
+        next[h] = (next[h] + d->batch) % steps;
+    }
+}
+
 void lad_draws_init(struct lad_draws *d, struct dse_sim *sim, const struct lad_point *pt, uint32_t layers, uint32_t batch)
 {
-    double cv = pt->p->active_cv, of_sequences = pt->p->sequence_cv;
+    double cv = pt->active_cv, of_sequences = pt->p->sequence_cv;
     *d = (struct lad_draws){.sim = sim,
                             .pt = pt,
                             .mean = dse_sim_ideal(sim, DSE_IDEAL_DRAWS),
@@ -63,6 +98,11 @@ void lad_draws_init(struct lad_draws *d, struct dse_sim *sim, const struct lad_p
                             .heads = (uint32_t)pt->llm->heads,
                             .batch = batch,
                             .sequence_sigma = sqrt(log1p(of_sequences * of_sequences))};
+    d->replay = pt->locality_aware && pt->p->draws == LAD_REPLAY && !d->mean;
+    if (d->replay) {
+        deal_records(d);
+        return;
+    }
     d->factor = dse_sim_alloc(sim, (size_t)layers * d->heads, sizeof *d->factor);
     struct lad_spread spread;
     lad_spread_init(&spread, cv);
@@ -127,14 +167,30 @@ static void draw_random(const struct lad_draws *d, double factor, struct lad_sam
     s->large = drawn_share(at->large, &r);
 }
 
+/* Whole numbers, unless the context is between two that were recorded. */
+static void draw_recorded(const struct lad_draws *d, struct lad_sample *s)
+{
+    size_t i = (size_t)s->layer * d->heads + s->head, steps = dse_recording_steps(d->pt->p->recording);
+    struct dse_locality at = lad_recorded(d->pt, d->recorded[i], (d->first_step[i] + s->sequence) % steps);
+    struct dse_random r = dse_sim_random(d->sim, purpose(SAMPLE, s));
+    s->active = drawn_share(at.active, &r);
+    s->updates = drawn_share(at.updates, &r);
+    s->centers = drawn_share(at.centers, &r);
+    s->large = drawn_share(at.large, &r);
+    s->hits = at_most(drawn_share(at.hit_ratio * at.active, &r), s->active);
+}
+
 struct lad_sample lad_draw(const struct lad_draws *d, uint32_t layer, uint32_t head, uint32_t sequence)
 {
     struct lad_sample s = {.layer = layer, .head = head, .sequence = sequence, .counted = layer < d->layers};
-    double factor = s.counted ? d->factor[(size_t)layer * d->heads + head] : 1;
-    if (d->mean || !s.counted)
-        draw_even(d, factor, &s);
+    if (!s.counted)
+        draw_even(d, 1, &s);
+    else if (d->replay)
+        draw_recorded(d, &s);
+    else if (d->mean)
+        draw_even(d, d->factor[(size_t)layer * d->heads + head], &s);
     else
-        draw_random(d, factor, &s);
+        draw_random(d, d->factor[(size_t)layer * d->heads + head], &s);
     s.active = at_most(s.active, d->pt->n);
     s.centers = at_most(s.centers, d->pt->n);
     s.large = at_most(s.large, d->pt->n);
@@ -143,6 +199,15 @@ struct lad_sample lad_draw(const struct lad_draws *d, uint32_t layer, uint32_t h
 }
 
 /* ---- sets of positions ----------------------------------------------------------------------------------------------------------- */
+
+/* Of the positions from this one on, `repeats` were in the set before. */
+static bool repeats_now(struct lad_positions *s)
+{
+    double left = s->all - s->given + 1;
+    if (dse_random_uniform(&s->random) * left >= s->repeats) return false;
+    s->repeats--;
+    return true;
+}
 
 /* Selection sampling (Fan, Muller, Rezucha 1962; Knuth's Algorithm S): each of the older positions is in the set or not, all sets of that size are
  * equally likely. */
@@ -157,7 +222,9 @@ bool lad_positions_next(struct lad_positions *s, uint32_t *ret, bool *ret_repeat
     }
     *ret = s->next++;
     double i = s->given++;
-    if (s->phase >= 0)
+    if (s->exact)
+        *ret_repeated = repeats_now(s);
+    else if (s->phase >= 0)
         *ret_repeated = floor((i + 1) * s->repeat_ratio + s->phase) > floor(i * s->repeat_ratio + s->phase);
     else
         *ret_repeated = dse_random_uniform(&s->random) < s->repeat_ratio;
@@ -193,6 +260,9 @@ struct lad_positions lad_active_positions(const struct lad_draws *d, const struc
     uint32_t n = (uint32_t)d->pt->n, recent = at_most((uint32_t)d->pt->p->recent, s->active);
     struct lad_positions ret = any_of(d, s, ACTIVE, n - recent, s->active - recent);
     ret.end = n;
+    ret.exact = d->replay && s->counted;
+    ret.all = s->active;
+    ret.repeats = s->hits;
     ret.repeat_ratio = d->pt->at.hit_ratio;
     double before = (double)number_of(d, s) * s->active * ret.repeat_ratio;
     ret.phase = d->mean ? before - floor(before) : -1;

@@ -26,6 +26,7 @@
 struct lad_sample {
     uint32_t layer, head, sequence;
     uint32_t centers, large, active, updates; /* |C|, |M|, |J|, |U| */
+    uint32_t hits;                            /* of a replayed step: active positions that were active in the step before */
     uint32_t fetched;                         /* positions active in the step before, fetched ahead: the first ones by position */
     bool counted;                             /* false: it only fills the pipeline before the time is taken */
     double longest;                           /* cycles of its longest compute stage so far */
@@ -34,9 +35,12 @@ struct lad_sample {
 struct lad_draws {
     struct dse_sim *sim;
     const struct lad_point *pt;
-    bool mean; /* DSE_IDEAL_DRAWS */
+    bool mean, replay; /* DSE_IDEAL_DRAWS; draws = "replay", and not so */
     uint32_t layers, heads, batch;
-    double *factor;        /* of every head of every layer simulated: its |J| over that of the mean head */
+    /* of every head of every layer simulated */
+    double *factor; /* its |J| over that of the mean head; NULL when replayed */
+    uint32_t *recorded,
+        *first_step;       /* replayed: its head of the recording, and the step of its first sequence; the next has the next step */
     double sequence_sigma; /* of the logarithm of |J| over the sequences and steps of a head */
 };
 void lad_draws_init(struct lad_draws *d, struct dse_sim *sim, const struct lad_point *pt, uint32_t layers, uint32_t batch);
@@ -49,6 +53,8 @@ struct lad_positions {
     uint32_t next, older, left; /* `left` of next .. older - 1 are still to come */
     uint32_t end;               /* and then all of older .. end - 1 */
     uint32_t given;
+    bool exact; /* of `all` positions, `repeats` still to come were in the set in the step before; else by repeat_ratio */
+    uint32_t all, repeats;
     double repeat_ratio; /* share of them that were in the set in the step before */
     double phase;        /* 0 to 1: that share is spread evenly, from this on; below 0: it is drawn */
     uint32_t held;       /* lad_positions_run: one more than the position that did not fit the last run; 0: none */

@@ -364,17 +364,47 @@ void lad_attention_at(const struct lad_point *pt, const struct lad_spread *sprea
 
 /* ---- the point ------------------------------------------------------------------------------------------------------------ */
 
+/* Statistics as they were measured, for center_scale and the window of p->recent (A4). */
+static void adjust(const struct lad_point *pt, struct dse_locality *at)
+{
+    at->centers = smaller(pt->n, at->centers * pt->p->center_scale);
+    at->large = smaller(pt->n, at->large * pt->p->center_scale);
+    double active = at->active + (double)(pt->p->recent - PAPER_WINDOW);
+    at->active = smaller(pt->n, larger(active, (double)pt->p->recent));
+}
+
 static const char *read_profile(struct lad_point *pt)
 {
     double from, to;
     dse_profile_range(pt->p->profile, &from, &to);
     if (pt->n < from || pt->n > to) return "the context is outside of the attention profile";
     pt->at = dse_profile_at(pt->p->profile, pt->n);
-    pt->at.centers = smaller(pt->n, pt->at.centers * pt->p->center_scale);
-    pt->at.large = smaller(pt->n, pt->at.large * pt->p->center_scale);
-    double active = pt->at.active + (double)(pt->p->recent - PAPER_WINDOW); /* A4 */
-    pt->at.active = smaller(pt->n, larger(active, (double)pt->p->recent));
+    pt->active_cv = pt->p->active_cv;
+    adjust(pt, &pt->at);
     return NULL;
+}
+
+/* E34. */
+static const char *read_recording(struct lad_point *pt)
+{
+    size_t n;
+    const double *contexts = dse_recording_contexts(pt->p->recording, &n);
+    if (pt->n < contexts[0] || pt->n > contexts[n - 1]) return "the context is outside of the recording";
+    pt->at = dse_recording_mean(pt->p->recording, pt->n, &pt->active_cv);
+    adjust(pt, &pt->at);
+    return NULL;
+}
+
+struct dse_locality lad_recorded(const struct lad_point *pt, size_t head, size_t step)
+{
+    struct dse_recorded r = dse_recording_at(pt->p->recording, pt->n, head, step);
+    struct dse_locality at = {.centers = r.centers,
+                              .large = r.large,
+                              .active = r.active,
+                              .updates = r.updates,
+                              .hit_ratio = r.active > 0 ? r.hits / r.active : 0};
+    adjust(pt, &at);
+    return at;
 }
 
 static void set_footprint(struct lad_point *pt)
@@ -421,5 +451,5 @@ const char *lad_point_init(struct lad_point *ret, const struct lad_params *p)
         ret->gather_factor = dse_dram_moved(&p->dram, 1, row);
         ret->gather_s = 1 / (peak * dse_dram_efficiency(&p->dram, row) * ret->gather_factor);
     }
-    return read_profile(ret);
+    return p->draws == LAD_REPLAY ? read_recording(ret) : read_profile(ret);
 }

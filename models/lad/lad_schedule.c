@@ -72,7 +72,7 @@ void lad_step_init(struct lad_step *ret, const struct lad_point *pt)
     struct dse_oplist list;
     dse_workload_expand(&one, &list);
     ret->n_ops = 0;
-    if (pt->locality_aware) lad_spread_init(&ret->spread, pt->p->active_cv);
+    if (pt->locality_aware) lad_spread_init(&ret->spread, pt->active_cv);
     bool inside = false; /* from the scores to the values: LAD's own attention replaces them, lad_attention_at */
     for (int i = 0; i < list.n; i++) {
         inside = inside || list.op[i].kind == DSE_OP_SCORES;

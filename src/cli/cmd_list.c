@@ -155,7 +155,8 @@ static int run(const struct invocation *in)
 
 const struct command command_list = {
     .name = "list",
-    .operands = "[models|llms|memories|gpus|fpgas|engines|technologies|srams|profiles|requests|retentions|sweeps|figures]",
+    .operands =
+        "[models|llms|memories|gpus|fpgas|engines|technologies|srams|profiles|requests|retentions|recordings|sweeps|figures]",
     .summary = "what there is to choose from",
     .options = (const struct option_row[]){OPTION_FORMAT, OPTION_CATALOG, {0}},
     .help = "Every entry says where its numbers come from. Your own: --catalog FILE, or [catalog] in a sweep; docs/catalog.md.\n\n"

@@ -90,7 +90,13 @@ static char *file_head(const struct origin *o, const struct profile_options *opt
     char *asked = profile_options_text(options);
     text_addf(&t, "written by dse profile %s: %s\n", DSE_VERSION, asked);
     free(asked);
-    if (options->steps)
+    if (options->kind == PROFILE_RECORDING)
+        text_addf(
+            &t,
+            "The last %lld steps up to each context; head: counted from 0 over layers and heads as they stand above; step: positions, with the "
+            "new one.\nactive, updates and hits: with the newest positions, as in a profile.\n",
+            (long long)options->steps);
+    else if (options->steps)
         text_addf(&t, "Means over heads, and over the %lld steps before each context; _sd is the spread of the heads.\n",
                   (long long)options->steps);
     else
@@ -126,6 +132,13 @@ static bool measure(const struct profile_options *o, const struct measure_plan *
         if (ok) report_retention(ret, rows, filled);
         free(rows);
         free(policies);
+    } else if (o->kind == PROFILE_RECORDING) {
+        struct locality_options l = profile_locality_options(o);
+        size_t n_rows = n * measure_heads(plan) * plan->steps;
+        struct recording_row *rows = xcalloc(n_rows + 1, sizeof *rows);
+        ok = measure_recording(plan, &l, rows, diags);
+        if (ok) report_recording(ret, rows, n_rows);
+        free(rows);
     } else {
         struct softmax_range r = profile_range(o);
         struct measured_range *rows = xcalloc(n, sizeof *rows);
@@ -204,13 +217,13 @@ const struct command command_profile = {
     .summary = "measure LAD's locality, KV eviction or the range of scores on traces, for catalog/",
     .options =
         (const struct option_row[]){
-            {'k', "kind", "KIND", "locality, retention or range"},
+            {'k', "kind", "KIND", "locality, retention, range or recording (locality step by step)"},
             {'o', "output", "FILE", "write a CSV for the catalog; without: print"},
             {0, "contexts", "LIST", "lengths to measure at, growing (default: 64,128,... as long as the trace)"},
             {0, "steps", "N|half", "the last N steps of each context, or its second half (default: 32)"},
             {'s', "set", "NAME=VALUE", "a setting of the kind: collinear=0.95, reserved_length=64, low=-10, ..."},
             {0, "ratios", "LIST", "retention: shares kept (default: nine from 0.05 to 0.8)"},
-            {0, "edges", "LIST", "locality: right edges of the intervals of exp but the last, growing: -10,-6,-3,-1"},
+            {0, "edges", "LIST", "locality, recording: right edges of the intervals of exp but the last, growing: -10,-6,-3,-1"},
             {0, "policies", "LIST", "retention: voting,voting-head,h2o,h2o-accumulate,window,random,oracle (default: all)"},
             {0, "fit", NULL, "locality: laws a n^b with standard errors"},
             {0, "synthetic", NULL, "measure heads of the generator, whose parameters are the operands"},
@@ -223,10 +236,12 @@ const struct command command_profile = {
         "settings and which version it comes from: the same command writes the same bytes. docs/catalog.md has the columns.\n\n"
         "locality: collinear, recent, scores=centers|exact, intervals. retention: threshold_a, threshold_b, reserved_length,\n"
         "recent_share, sinks, seed, prompt_share; voting takes one decision for the heads of a layer, voting-head one a head; a cache\n"
-        "shorter than reserved_length is left out. range: phi, low, high.\n\n"
+        "shorter than reserved_length is left out. range: phi, low, high. recording: as locality; every head and step is a row, for LAD\n"
+        "at event level (draws = \"replay\").\n\n"
         "  dse profile model.trace --kind locality --fit\n"
         "  dse profile model.trace --kind locality -s collinear=0.9 -o profiles/mine.csv\n"
         "  dse profile a.trace b.trace --kind retention --policies voting,h2o --contexts 512,1024,2048 -o retentions/mine.csv\n"
+        "  dse profile model.trace --kind recording --steps 16 -o recordings/mine.csv\n"
         "  dse profile --synthetic n=2048 seed=7 --heads 4 --kind range\n",
     .min_operands = 0,
     .max_operands = SIZE_MAX,

@@ -11,8 +11,11 @@
 enum { CONTEXT_FIRST = 64, STEPS = 32, INTERVALS_MIN = 3 };
 enum scores_by { SCORES_CENTERS, SCORES_EXACT };
 
-const char *const profile_kind_names[] = {
-    [PROFILE_LOCALITY] = "locality", [PROFILE_RETENTION] = "retention", [PROFILE_RANGE] = "range", NULL};
+const char *const profile_kind_names[] = {[PROFILE_LOCALITY] = "locality",
+                                          [PROFILE_RETENTION] = "retention",
+                                          [PROFILE_RANGE] = "range",
+                                          [PROFILE_RECORDING] = "recording",
+                                          NULL};
 static const char *const scores[] = {[SCORES_CENTERS] = "centers", [SCORES_EXACT] = "exact", NULL};
 
 #define S struct profile_settings
@@ -44,8 +47,10 @@ static const struct dse_param range_rows[] = {
 };
 #undef S
 
-static const struct dse_param *const rows_of[] = {
-    [PROFILE_LOCALITY] = locality_rows, [PROFILE_RETENTION] = retention_rows, [PROFILE_RANGE] = range_rows};
+static const struct dse_param *const rows_of[] = {[PROFILE_LOCALITY] = locality_rows,
+                                                  [PROFILE_RETENTION] = retention_rows,
+                                                  [PROFILE_RANGE] = range_rows,
+                                                  [PROFILE_RECORDING] = locality_rows};
 
 /* `shared`: one eviction for the heads of a layer, as VEDA's hardware does it; else every head for itself. */
 static const struct {
@@ -140,8 +145,8 @@ static void read_edges(struct profile_options *o, const struct invocation *in, b
 {
     enum { LOWEST = -1000 };
     if (!option_has(in, "edges")) return;
-    if (o->kind != PROFILE_LOCALITY) {
-        usage_error(in, "--edges: only of --kind locality");
+    if (o->kind != PROFILE_LOCALITY && o->kind != PROFILE_RECORDING) {
+        usage_error(in, "--edges: only of --kind locality and recording");
     } else if (intervals_given) {
         usage_error(in, "--edges: their number is that of the intervals; leave out -s intervals");
     } else if (read_numbers(in, "edges", false, LOWEST, -1e-6, &o->edges, &o->n_edges)) {
@@ -227,13 +232,13 @@ static bool read_setting(const struct schema *schema, void *object, const struct
 static bool read_kind(struct profile_options *o, const struct invocation *in)
 {
     const char *kind = option_get(in, "kind");
-    if (!kind) return usage_error(in, "--kind is needed: locality, retention or range") == 0;
+    if (!kind) return usage_error(in, "--kind is needed: locality, retention, range or recording") == 0;
     for (int k = 0; profile_kind_names[k]; k++) {
         if (strcmp(kind, profile_kind_names[k]) != 0) continue;
         o->kind = (enum profile_kind)k;
         return true;
     }
-    return usage_error(in, "--kind: there is no \"%s\": locality, retention, range", kind) == 0;
+    return usage_error(in, "--kind: there is no \"%s\": locality, retention, range, recording", kind) == 0;
 }
 
 bool profile_read_generator(struct generator *g, size_t *ret_heads, const struct invocation *in)
@@ -285,6 +290,8 @@ bool profile_options_read(struct profile_options *o, const struct invocation *in
                                             .high = softmax_range_llama2_7b.high};
     const char *steps = option_get(in, "steps");
     o->steps = steps && strcmp(steps, "half") == 0 ? 0 : option_integer(in, "steps", 1, 1 << 24, STEPS);
+    if (o->kind == PROFILE_RECORDING && o->steps == 0)
+        usage_error(in, "--steps half: a recording has as many steps at every context; give their number");
     bool given = false; /* intervals */
     for (size_t i = 0; i < in->n_options; i++)
         if (strcmp(in->options[i].row->name, "set") == 0) {

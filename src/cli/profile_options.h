@@ -7,8 +7,8 @@
 #include "workload/generator.h"
 #include "workload/measure.h"
 
-enum profile_kind { PROFILE_LOCALITY, PROFILE_RETENTION, PROFILE_RANGE };
-extern const char *const profile_kind_names[]; /* "locality", "retention", "range", NULL */
+enum profile_kind { PROFILE_LOCALITY, PROFILE_RETENTION, PROFILE_RANGE, PROFILE_RECORDING };
+extern const char *const profile_kind_names[]; /* "locality", "retention", "range", "recording", NULL */
 
 /* Of all kinds; each has rows for its own. */
 struct profile_settings {

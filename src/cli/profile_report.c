@@ -3,6 +3,7 @@
 #include "base/xalloc.h"
 #include "workload/power_law.h"
 #include "workload/profile.h"
+#include "workload/recording.h"
 #include "workload/retention.h"
 
 #include <stdio.h>
@@ -90,6 +91,21 @@ void report_range(struct profile_report *r, const size_t *contexts, size_t n, co
     }
 }
 
+static const char *const recording_columns[] = {"context", "head", "step", "centers", "large", "active", "updates", "hits"};
+enum { RECORDING_COLUMNS = sizeof recording_columns / sizeof *recording_columns };
+
+void report_recording(struct profile_report *r, const struct recording_row *rows, size_t n)
+{
+    *r = (struct profile_report){.columns = recording_columns, .n_columns = RECORDING_COLUMNS, .n_rows = n};
+    text_init(&r->notes);
+    r->cells = xcalloc(n * RECORDING_COLUMNS, sizeof *r->cells);
+    for (size_t i = 0; i < n; i++) {
+        const struct recording_row *m = &rows[i];
+        const double cells[] = {m->context, m->head, m->step, m->at.centers, m->at.large, m->at.active, m->at.updates, m->at.hits};
+        for (size_t c = 0; c < RECORDING_COLUMNS; c++) row(r, i)[c] = cells[c];
+    }
+}
+
 void report_release(struct profile_report *r)
 {
     text_release(&r->notes);
@@ -148,8 +164,23 @@ static char *retention_fault(const struct profile_report *r)
     return why;
 }
 
+static char *recording_fault(const struct profile_report *r)
+{
+    struct recording_row *rows = xcalloc(r->n_rows + 1, sizeof *rows);
+    for (size_t i = 0; i < r->n_rows; i++) {
+        const double *v = row(r, i);
+        rows[i] = (struct recording_row){v[0], v[1], v[2], {v[3], v[4], v[5], v[6], v[7]}};
+    }
+    char *why = NULL;
+    size_t at;
+    recording_free(recording_new("", "", rows, r->n_rows, &at, &why));
+    free(rows);
+    return why;
+}
+
 char *report_fault(const struct profile_report *r)
 {
+    if (r->columns == recording_columns) return recording_fault(r);
     if (r->columns == range_columns) return NULL; /* nothing reads it but people */
     return r->policy ? retention_fault(r) : locality_fault(r);
 }
@@ -167,7 +198,12 @@ static void add_comments(struct text *t, const char *lines)
     }
 }
 
-enum { DIGITS = 6 };
+/* Counts of single steps are whole numbers. */
+static int digits(const struct profile_report *r)
+{
+    enum { MEANS = 6, COUNTS = 10 };
+    return r->columns == recording_columns ? COUNTS : MEANS;
+}
 
 void report_csv(const struct profile_report *r, const char *head, struct text *ret)
 {
@@ -177,7 +213,7 @@ void report_csv(const struct profile_report *r, const char *head, struct text *r
     text_add(ret, "\n");
     for (size_t i = 0; i < r->n_rows; i++) {
         if (r->policy) text_addf(ret, "%s,", r->policy[i]);
-        for (size_t c = 0; c < numbers(r); c++) text_addf(ret, "%s%.*g", c ? "," : "", DIGITS, row(r, i)[c]);
+        for (size_t c = 0; c < numbers(r); c++) text_addf(ret, "%s%.*g", c ? "," : "", digits(r), row(r, i)[c]);
         text_add(ret, "\n");
     }
 }

@@ -17,6 +17,8 @@ struct profile_report {
 
 void report_locality(struct profile_report *r, const size_t *contexts, size_t n, const struct measured_locality *rows);
 void report_retention(struct profile_report *r, const struct measured_retention *rows, size_t n);
+/* n rows. */
+void report_recording(struct profile_report *r, const struct recording_row *rows, size_t n);
 void report_range(struct profile_report *r, const size_t *contexts, size_t n, const struct measured_range *rows);
 void report_release(struct profile_report *r);
 

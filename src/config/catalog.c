@@ -4,6 +4,7 @@
 #include "dse_config.h"
 #include "hw/sram.h"
 #include "workload/profile.h"
+#include "workload/recording.h"
 #include "workload/requests.h"
 #include "workload/retention.h"
 
@@ -96,6 +97,8 @@ static void free_entry(enum dse_kind kind, struct dse_entry *entry)
         requests_free((struct dse_requests *)entry);
     else if (kind == DSE_KIND_RETENTION)
         retention_free((struct dse_retention *)entry);
+    else if (kind == DSE_KIND_RECORDING)
+        recording_free((struct dse_recording *)entry);
     else
         free(entry); /* its strings are interned */
 }
@@ -272,6 +275,7 @@ static csv_adder_fn csv_adder(enum dse_kind kind)
     switch (kind) {
     case DSE_KIND_PROFILE: return catalog_add_profile;
     case DSE_KIND_RETENTION: return catalog_add_retention;
+    case DSE_KIND_RECORDING: return catalog_add_recording;
     case DSE_KIND_REQUESTS: return catalog_add_requests;
     default: return NULL;
     }

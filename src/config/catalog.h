@@ -1,7 +1,7 @@
 /* The catalog: every named entry, from the files shipped in catalog/ and from the user's own.
  *
  * Shipped: llms.toml, memories.toml (a table per entry: [llama2-7b] layers = 32 ...; keys are the rows of dse_llm_fields and
- * dse_memory_fields plus `source`), technology.csv, sram.csv, profiles/NAME.csv, retentions/NAME.csv. A user's file (`--catalog FILE`, or
+ * dse_memory_fields plus `source`), technology.csv, sram.csv, profiles/NAME.csv, retentions/NAME.csv, recordings/NAME.csv. A user's file (`--catalog FILE`, or
  * [catalog] inside a sweep) has tables [llms.NAME], [memories.NAME] and profiles.NAME or retentions.NAME = "file.csv" (relative to that
  * file), checked like the shipped ones; a mix of requests is either, [requests.NAME] or requests.NAME = "file.csv". A name that exists
  * already is an error that says so.

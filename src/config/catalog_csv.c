@@ -5,6 +5,7 @@
 #include "config/csv_table.h"
 #include "hw/sram.h"
 #include "workload/profile.h"
+#include "workload/recording.h"
 #include "workload/requests.h"
 #include "workload/retention.h"
 
@@ -251,6 +252,42 @@ bool catalog_add_retention(struct catalog *c, const char *name, const char *path
     return ok;
 }
 
+/* ---- recordings ------------------------------------------------------------------------------------------------------------------------------ */
+
+static const char *const recording_columns[] = {"context", "head", "step", "centers", "large", "active", "updates", "hits"};
+enum { RECORDING_COLUMNS = sizeof recording_columns / sizeof *recording_columns };
+
+static bool make_recording(struct catalog *c, const char *name, const struct csv_table *t, struct diags *diags)
+{
+    struct recording_row *rows = xcalloc(t->n_rows + 1, sizeof *rows);
+    bool ok = true;
+    for (size_t i = 0; i < t->n_rows; i++) {
+        struct recording_row *r = &rows[i];
+        struct dse_recorded *at = &r->at;
+        double *const numbers[] = {&r->context, &r->head, &r->step, &at->centers, &at->large, &at->active, &at->updates, &at->hits};
+        for (size_t k = 0; k < RECORDING_COLUMNS; k++) ok = csv_table_number(t, i, k, false, numbers[k], diags) && ok;
+    }
+    char *why = NULL;
+    size_t at = 0;
+    struct dse_recording *recording = ok ? recording_new(name, t->source, rows, t->n_rows, &at, &why) : NULL;
+    if (recording)
+        catalog_add(c, DSE_KIND_RECORDING, (struct dse_entry *)recording);
+    else if (ok)
+        ok = diags_input(diags, at < t->n_rows ? csv_table_loc(t, at) : (struct srcloc){.file = t->file}, t->text, NULL,
+                         "recording %s: %s", name, why);
+    free(why);
+    free(rows);
+    return ok;
+}
+
+bool catalog_add_recording(struct catalog *c, const char *name, const char *path, struct diags *diags)
+{
+    struct csv_table t;
+    bool ok = csv_table_read(&t, path, recording_columns, RECORDING_COLUMNS, diags) && make_recording(c, name, &t, diags);
+    csv_table_release(&t);
+    return ok;
+}
+
 /* ---- requests -------------------------------------------------------------------------------------------------------------------------------- */
 
 static const char *const request_columns[] = {"prompt", "generate"};
@@ -319,5 +356,6 @@ bool catalog_load_csv(struct catalog *c, const char *data_dir, struct diags *dia
     bool ok = load_technologies(c, data_dir, diags);
     ok = load_srams(c, data_dir, diags) && ok;
     ok = load_folder(c, data_dir, "profiles", catalog_add_profile, diags) && ok;
-    return load_folder(c, data_dir, "retentions", catalog_add_retention, diags) && ok;
+    ok = load_folder(c, data_dir, "retentions", catalog_add_retention, diags) && ok;
+    return load_folder(c, data_dir, "recordings", catalog_add_recording, diags) && ok;
 }

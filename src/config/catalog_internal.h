@@ -33,12 +33,13 @@ const char *catalog_intern(struct catalog *c, const char *s);
 
 /* Append; the catalog owns the entry from now on. */
 void catalog_add(struct catalog *c, enum dse_kind kind, struct dse_entry *entry);
-/* technology.csv, sram.csv, profiles/ and retentions/ of the data directory. */
+/* technology.csv, sram.csv, profiles/, retentions/ and recordings/ of the data directory. */
 bool catalog_load_csv(struct catalog *c, const char *data_dir, struct diags *diags);
 /* One profile from a CSV file. */
 bool catalog_add_profile(struct catalog *c, const char *name, const char *path, struct diags *diags);
 /* One mix of requests from a CSV file of `prompt,generate`. */
 bool catalog_add_requests(struct catalog *c, const char *name, const char *path, struct diags *diags);
 bool catalog_add_retention(struct catalog *c, const char *name, const char *path, struct diags *diags);
+bool catalog_add_recording(struct catalog *c, const char *name, const char *path, struct diags *diags);
 
 #endif

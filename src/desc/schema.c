@@ -212,6 +212,7 @@ static const struct {
     [DSE_KIND_PROFILE] = {"profile", "profiles"},
     [DSE_KIND_REQUESTS] = {"request mix", "requests"},
     [DSE_KIND_RETENTION] = {"retention", "retentions"},
+    [DSE_KIND_RECORDING] = {"recording", "recordings"},
 };
 _Static_assert(sizeof kinds / sizeof *kinds == DSE_KIND_COUNT, "every catalog has its words");
 

@@ -35,6 +35,18 @@ static void add_retention(uint64_t *h, const struct dse_retention *r)
     }
 }
 
+static void add_recording(uint64_t *h, const struct dse_recording *r)
+{
+    size_t n, heads = dse_recording_heads(r), steps = dse_recording_steps(r);
+    const double *contexts = dse_recording_contexts(r, &n);
+    for (size_t i = 0; i < n * heads * steps; i++) {
+        double context = contexts[i / steps / heads];
+        struct dse_recorded at = dse_recording_at(r, context, i / steps % heads, i % steps);
+        const double v[] = {context, at.centers, at.large, at.active, at.updates, at.hits};
+        for (size_t k = 0; k < sizeof v / sizeof *v; k++) add_number(h, v[k]);
+    }
+}
+
 /* The contents of an entry, so that a changed catalog is a changed sweep. */
 static void add_entry(uint64_t *h, const struct catalog *catalog, enum dse_kind kind, const struct dse_entry *entry)
 {
@@ -59,6 +71,8 @@ static void add_entry(uint64_t *h, const struct catalog *catalog, enum dse_kind 
         }
     } else if (kind == DSE_KIND_RETENTION) {
         add_retention(h, (const void *)entry);
+    } else if (kind == DSE_KIND_RECORDING) {
+        add_recording(h, (const void *)entry);
     } else if (kind == DSE_KIND_TECHNOLOGY) {
         const struct dse_technology *t = (const void *)entry;
         const double v[] = {t->node_nm, t->vdd_v, t->area, t->energy, t->delay, t->power};

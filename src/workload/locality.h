@@ -90,6 +90,12 @@ struct locality_result {
 bool locality_run(const struct head *h, const struct locality_options *o, size_t first, struct locality_result *ret,
                   struct diags *diags);
 
+/* Decode the whole head; what each of the steps from `first` on did, into ret[0 .. n - first), counted as in a profile: the newest positions are active
+ * and the one that leaves them is an update. Their means are those of locality_profile_point from the first step on that has more positions than
+ * `recent`. Errors as locality_run. */
+bool locality_record(const struct head *h, const struct locality_options *o, size_t first, struct dse_recorded *ret,
+                     struct diags *diags);
+
 /* The lines that are nearest to exp in the mean square over the scores of this head, of all steps, for options.lines. dse_pieces_init's are
  * those for scores that are spread evenly over each interval. GSL's weighted fit of 128 bins an interval. */
 bool locality_fit(const struct head *h, const struct locality_options *o, struct dse_pieces *ret, struct diags *diags);

@@ -160,6 +160,33 @@ bool locality_run(const struct head *h, const struct locality_options *o, size_t
     return true;
 }
 
+/* The newest positions but the new one were active in the step before. */
+static struct dse_recorded recorded(const struct locality_step *s)
+{
+    size_t newest = s->positions - s->cached;
+    return (struct dse_recorded){.centers = (double)s->centers,
+                                 .large = (double)s->large,
+                                 .active = (double)(s->n_active + newest),
+                                 .updates = (double)s->updates + (s->cached > 0),
+                                 .hits = (double)(s->n_kept + newest - 1)};
+}
+
+bool locality_record(const struct head *h, const struct locality_options *o, size_t first, struct dse_recorded *ret,
+                     struct diags *diags)
+{
+    struct locality *l = locality_new(h->d, o, diags);
+    bool ok = l && locality_check_head(h, first, diags);
+    double *output = xcalloc(h->d + 1, sizeof *output);
+    for (size_t t = 0; ok && t < h->n; t++) {
+        struct locality_step s;
+        locality_step(l, h->q + t * h->d, h->k + t * h->d, h->v + t * h->d, output, &s);
+        if (t >= first) ret[t - first] = recorded(&s);
+    }
+    free(output);
+    locality_free(l);
+    return ok;
+}
+
 struct dse_locality locality_profile_point(const struct locality_result *r, size_t recent)
 {
     struct dse_locality p = r->at;

@@ -25,6 +25,13 @@ size_t measure_first(const struct measure_plan *p, size_t context)
     return p->steps ? context - p->steps : context / 2;
 }
 
+size_t measure_heads(const struct measure_plan *p)
+{
+    size_t heads = 0;
+    for (size_t i = 0; i < p->n_sources; i++) heads += p->sources[i].layers * p->sources[i].heads;
+    return heads;
+}
+
 static bool fault(struct diags *diags, const char *fmt, size_t a, size_t b)
 {
     return diags_input(diags, (struct srcloc){0}, NULL, NULL, fmt, a, b);
@@ -32,10 +39,8 @@ static bool fault(struct diags *diags, const char *fmt, size_t a, size_t b)
 
 bool measure_plan_check(const struct measure_plan *p, struct diags *diags)
 {
-    size_t heads = 0;
     bool ok = true;
-    for (size_t i = 0; i < p->n_sources; i++) heads += p->sources[i].layers * p->sources[i].heads;
-    if (heads == 0) return diags_input(diags, (struct srcloc){0}, NULL, NULL, "there is no head to measure");
+    if (measure_heads(p) == 0) return diags_input(diags, (struct srcloc){0}, NULL, NULL, "there is no head to measure");
     if (p->n_contexts == 0) return diags_input(diags, (struct srcloc){0}, NULL, NULL, "there is no context to measure at");
     for (size_t c = 0; c < p->n_contexts; c++) {
         size_t context = p->contexts[c];
@@ -216,6 +221,53 @@ bool measure_locality(const struct measure_plan *p, const struct locality_option
     for (size_t c = 0; c < p->n_contexts; c++) rows[c] = (struct measured_locality){0};
     struct locality_work w = {o, rows};
     return each_layer(p, &(struct measurement){locality_size, locality_heads, locality_add, &w}, diags);
+}
+
+/* ---- single steps --------------------------------------------------------------------------------------------------------------------- */
+
+struct recording_work {
+    const struct measure_plan *plan;
+    const struct locality_options *options;
+    struct recording_row *rows;
+    size_t heads, *done; /* done: heads, of each context */
+};
+
+static size_t recording_size(const void *user, size_t c, size_t heads)
+{
+    const struct recording_work *w = user;
+    (void)c;
+    return heads * w->plan->steps * sizeof(struct dse_recorded);
+}
+
+static bool recording_heads(const void *user, size_t c, const struct head *heads, size_t n, size_t first, void *ret,
+                            struct diags *diags)
+{
+    const struct recording_work *w = user;
+    struct dse_recorded *steps = ret;
+    (void)c;
+    for (size_t h = 0; h < n; h++)
+        if (!locality_record(&heads[h], w->options, first, steps + h * w->plan->steps, diags)) return false;
+    return true;
+}
+
+static void recording_add(void *user, size_t c, size_t heads, const void *result)
+{
+    struct recording_work *w = user;
+    const struct dse_recorded *at = result;
+    size_t context = w->plan->contexts[c], steps = w->plan->steps;
+    for (size_t h = 0; h < heads; h++, w->done[c]++)
+        for (size_t s = 0; s < steps; s++)
+            w->rows[(c * w->heads + w->done[c]) * steps + s] = (struct recording_row){
+                .context = (double)context, .head = (double)w->done[c], .step = (double)(context - steps + 1 + s), .at = *at++};
+}
+
+bool measure_recording(const struct measure_plan *p, const struct locality_options *o, struct recording_row *rows,
+                       struct diags *diags)
+{
+    struct recording_work w = {p, o, rows, measure_heads(p), xcalloc(p->n_contexts + 1, sizeof *w.done)};
+    bool ok = each_layer(p, &(struct measurement){recording_size, recording_heads, recording_add, &w}, diags);
+    free(w.done);
+    return ok;
 }
 
 /* ---- retention --------------------------------------------------------------------------------------------------------------------- */

@@ -9,6 +9,7 @@
 #include "workload/eviction.h"
 #include "workload/head.h"
 #include "workload/locality.h"
+#include "workload/recording.h"
 #include "workload/softmax_partial.h"
 
 /* Where heads come from, layer by layer. */
@@ -37,6 +38,8 @@ struct measure_plan {
 };
 /* False with an error when there are no heads, no contexts, a context without enough positions or steps. */
 bool measure_plan_check(const struct measure_plan *p, struct diags *diags);
+/* Heads of all sources. */
+size_t measure_heads(const struct measure_plan *p);
 /* First step measured of a context. */
 size_t measure_first(const struct measure_plan *p, size_t context);
 
@@ -58,6 +61,11 @@ struct measured_locality {
 /* rows has n_contexts. */
 bool measure_locality(const struct measure_plan *p, const struct locality_options *o, struct measured_locality *rows,
                       struct diags *diags);
+
+/* Single steps of heads, as recording_new takes them: rows by context, head (counted over the layers of all sources) and step; n_contexts *
+ * measure_heads() * p->steps of them. p->steps must not be 0: every context has the same. */
+bool measure_recording(const struct measure_plan *p, const struct locality_options *o, struct recording_row *rows,
+                       struct diags *diags);
 
 /* A policy under the name that models ask for. */
 struct retention_policy {

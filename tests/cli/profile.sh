@@ -33,6 +33,22 @@ near "$(cell lad.csv false_negative)" "$(column locality.csv '^256,' false_negat
 near "$(cell veda.csv retained_mass)" "$(column retention.csv '^voting,256,0.5,' retained_mass)" "retained_mass of veda"
 near "$(cell veda.csv attention_error)" "$(column retention.csv '^voting,256,0.5,' attention_error)" "attention_error of veda"
 
+# Single steps: their means are those of the profile of the same steps, and LAD replays them at both levels.
+"$DSE" profile "$trace" --kind recording --contexts 64,256 --steps 8 -o recording.csv
+"$DSE" profile "$trace" --kind locality --contexts 64,128,256 --steps 8 -o eight.csv
+mean() { awk -F, -v at="$1" -v c="$2" '$1 == at { s += $c; n++ } END { print s / n }' recording.csv; }
+for column in 4,centers 5,large 6,active 7,updates; do
+    near "$(mean 256 "${column%,*}")" "$(column eight.csv '^256,' "${column#*,}")" "mean of ${column#*,}"
+done
+[ "$(grep -c '^256,' recording.csv)" -eq 32 ] || fail "4 heads with 8 steps are 32 rows: $(cat recording.csv)"
+echo 'recordings.mine = "recording.csv"' >recording.toml
+for fidelity in closed-form event-level; do
+    "$DSE" eval lad -c recording.toml --set draws=replay --set recording=mine --set context=256 --set llm=opt-2.7b --set weight_bits=4 \
+        --set layers_simulated=1 --set batch=8 --fidelity $fidelity --format csv >replayed.csv
+    awk -v a="$(cell replayed.csv active)" -v b="$(mean 256 6)" 'BEGIN { exit !((a / b - 1) ^ 2 < 1e-8) }' ||
+        fail "$fidelity: active positions $(cell replayed.csv active), not $(mean 256 6)"
+done
+
 # More intervals lose less of the output; the edges of the paper, said aloud, change no number.
 error() { "$DSE" profile "$trace" --kind locality --contexts 256 "$@" --format csv | tail -n 1 | cut -d, -f7; }
 five=$(error) sixteen=$(error -s intervals=16)

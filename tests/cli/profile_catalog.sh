@@ -1,5 +1,6 @@
 #!/bin/sh
-# The profiles of the catalog are outputs of commands, run again here: the one of synthetic heads, and published-fit, which is a formula. Those of
+# The profiles of the catalog are outputs of commands, run again here: the one of synthetic heads, the recording of the trace that is shipped, and
+# published-fit, which is a formula. Those of
 # traces that are not shipped are written anew where $DSE_TRACES names a folder with tinyllama-1.1b.trace and codellama-13b.trace
 # (catalog/README.md has how they are imported); their checksums are checked by the files' own "# trace:" lines, which are compared too.
 source=$(cd "$2" && pwd)
@@ -11,6 +12,9 @@ same() { cmp "$1" "$catalog/$2" || fail "catalog/$2 is not what its command writ
 
 "$DSE" profile --synthetic n=4096 seed=2 --heads 16 --kind locality --contexts 128,256,512,1024,2048,4096 --fit -o synthetic.csv
 same synthetic.csv profiles/synthetic.csv
+
+"$DSE" profile "$catalog/traces/tinyllama.trace" --kind recording --steps 16 -o recording.csv
+same recording.csv recordings/tinyllama.csv
 
 # dse validate measures the same heads: hit ratio and top-1 are those of the profile, at the contexts of the claims.
 "$DSE" validate lad --format csv >claims.csv

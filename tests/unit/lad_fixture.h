@@ -6,10 +6,12 @@
 #include "hw/sram.h"
 #include "lad/lad.h"
 #include "workload/profile.h"
+#include "workload/recording.h"
 
 struct lad_fixture {
     struct entries llms, memories;
     struct dse_profile *profile;
+    struct dse_recording *recording;
     struct dse_sram_table *table3, *cacti;
     struct dse_technology *nodes;
     size_t n_nodes;
@@ -44,6 +46,30 @@ static inline struct dse_profile *fixture_profile(const char *file)
     free(path);
     rows_release(&r);
     return p;
+}
+
+static inline struct dse_recording *fixture_recording(const char *file)
+{
+    struct rows r;
+    char *path = fixture_path(file), *why = NULL;
+    rows_read_csv(&r, path);
+    struct recording_row *rows = xcalloc(r.n, sizeof *rows);
+    for (size_t i = 0; i < r.n; i++)
+        rows[i] = (struct recording_row){rows_number(&r, i, "context"),
+                                         rows_number(&r, i, "head"),
+                                         rows_number(&r, i, "step"),
+                                         {.centers = rows_number(&r, i, "centers"),
+                                          .large = rows_number(&r, i, "large"),
+                                          .active = rows_number(&r, i, "active"),
+                                          .updates = rows_number(&r, i, "updates"),
+                                          .hits = rows_number(&r, i, "hits")}};
+    size_t at;
+    struct dse_recording *recording = recording_new(file, "", rows, r.n, &at, &why);
+    if (!recording) abort();
+    free(rows);
+    free(path);
+    rows_release(&r);
+    return recording;
 }
 
 static inline struct dse_sram_table *fixture_sram(const char *name)
@@ -145,6 +171,8 @@ static inline struct lad_params fixture_defaults(const struct lad_fixture *f)
         .intervals = 5,
         .recent = 16,
         .profile = f->profile,
+        .draws = LAD_DRAW,
+        .recording = f->recording,
         .center_scale = 1,
         .active_cv = 0.7,
         .score_sd = 1.7,
@@ -182,6 +210,7 @@ static inline void lad_fixture_init(struct lad_fixture *f)
     entries_read(&f->llms, dse_llm_fields, "llms.toml");
     entries_read(&f->memories, dse_memory_fields, "memories.toml");
     f->profile = fixture_profile("profiles/published-fit.csv");
+    f->recording = fixture_recording("recordings/tinyllama.csv");
     f->table3 = fixture_sram("lad-table3-extended");
     f->cacti = fixture_sram("cacti-22nm-hp-1rw");
     fixture_nodes(f);
@@ -193,6 +222,7 @@ static inline void lad_fixture_release(struct lad_fixture *f)
     entries_release(&f->llms);
     entries_release(&f->memories);
     profile_free(f->profile);
+    recording_free(f->recording);
     sram_table_free(f->table3);
     sram_table_free(f->cacti);
     for (size_t i = 0; i < 2 * f->n_nodes; i++) free(f->node_names[i]);

@@ -355,6 +355,24 @@ static void catalog__profiles_may_know_their_scores(void **state)
     scratch_remove(dir);
 }
 
+static void catalog__takes_a_users_recording(void **state)
+{
+    (void)state;
+    struct catalog *c = toy_catalog();
+    char *dir = scratch_new(), *path = xasprintf("%s/mine.toml", dir);
+    scratch_write(dir, "mine.toml", "[recordings]\nown = 'own.csv'\n");
+    scratch_write(dir, "own.csv", "# source: here\ncontext,head,step,centers,large,active,updates,hits\n64,0,64,9,4,20,1,19\n");
+    assert_true(catalog_add_file(c, path, &diags));
+    expect_silence(&diags);
+    const struct dse_recording *own = (const struct dse_recording *)catalog_find(c, DSE_KIND_RECORDING, "own");
+    assert_string_equal(((const struct dse_entry *)own)->source, "here");
+    assert_true(dse_recording_at(own, 64, 0, 0).centers == 9);
+    refuse_one("[recordings]\nsteady = 'nowhere.csv'\n", 2, 1, "exists already");
+    free(path);
+    scratch_remove(dir);
+    catalog_free(c);
+}
+
 static void catalog__takes_a_users_retention(void **state)
 {
     (void)state;
@@ -383,10 +401,17 @@ static void catalog__takes_a_users_retention(void **state)
 /* The toy data with one file replaced. */
 static void refuse_shipped(const char *name, const char *text, int line, int column, const char *part)
 {
-    static const char *const files[] = {
-        "catalog/llms.toml",           "catalog/memories.toml",        "catalog/gpus.toml",      "catalog/fpgas.toml",
-        "catalog/engines.toml",        "catalog/requests.toml",        "catalog/technology.csv", "catalog/sram.csv",
-        "catalog/profiles/sparse.csv", "catalog/retentions/steady.csv"};
+    static const char *const files[] = {"catalog/llms.toml",
+                                        "catalog/memories.toml",
+                                        "catalog/gpus.toml",
+                                        "catalog/fpgas.toml",
+                                        "catalog/engines.toml",
+                                        "catalog/requests.toml",
+                                        "catalog/technology.csv",
+                                        "catalog/sram.csv",
+                                        "catalog/profiles/sparse.csv",
+                                        "catalog/retentions/steady.csv",
+                                        "catalog/recordings/steady.csv"};
     char *dir = scratch_new();
     for (size_t i = 0; i < sizeof files / sizeof *files; i++)
         if (strcmp(files[i], name) != 0) scratch_copy(dir, toy_data_dir(), files[i]);
@@ -425,6 +450,14 @@ static void catalog__refuses_a_broken_data_directory(void **state)
         xasprintf("policy,context,ratio,retained_mass,retained_mass_sd,attention_error,attention_error_sd\na,64,0.5,0.5,0,0.5,0\n");
     refuse_shipped("catalog/retentions/steady.csv", text, 0, 0, "retention steady: policy \"a\" at context 64: 1 ratio below 1");
     free(text);
+    text = xasprintf(
+        "context,head,step,centers,large,active,updates,hits\n64,0,63,1,1,20,1,19\n64,0,64,1,1,20,1,19\n64,2,63,1,1,20,1,19\n");
+    refuse_shipped("catalog/recordings/steady.csv", text, 4, 1,
+                   "recording steady: context 64, head 2, step 63 stand where 64, 1, 63 should");
+    free(text);
+    text = xasprintf("context,head,step,centers,large,active,updates,hits\n64,0,64,1,,20,1,19\n");
+    refuse_shipped("catalog/recordings/steady.csv", text, 2, 11, "large: \"\" is not a finite number");
+    free(text);
     text = xasprintf("%s64,4,2,16,1,0.5\n128,4,2,16,1,0.5\n32,5,2,16,1,0.5\n", profile);
     refuse_shipped("catalog/profiles/sparse.csv", text, 0, 0, "profile sparse: ");
     free(text);
@@ -457,6 +490,7 @@ int main(void)
         cmocka_unit_test(csv__reads_cells_and_comments),
         cmocka_unit_test(catalog__profiles_may_know_their_error),
         cmocka_unit_test(catalog__profiles_may_know_their_scores),
+        cmocka_unit_test(catalog__takes_a_users_recording),
         cmocka_unit_test(catalog__takes_a_users_retention),
         cmocka_unit_test(catalog__refuses_a_broken_data_directory),
         cmocka_unit_test(catalog__finds_its_data),

@@ -2,6 +2,7 @@
  * thing, and that every way of the model to decode runs. Most runs are without banks (DSE_IDEAL_DRAM): what they test is LAD, not DRAM. */
 #include "lad_test.h"
 
+#include "lad/lad_events.h"
 #include "sim/sim.h"
 
 #include <dse/units.h>
@@ -162,6 +163,31 @@ static void conservation__the_dram_changes_time_not_bytes(void **state)
     assert_true(real.common.dram_utilization < 1);
 }
 
+/* A refresh takes a channel for tRFC in every tREFI. Before it a row that has just opened stays for tRAS, and the channels of a bus close theirs one after
+ * the other (tRP each); behind it all banks open theirs again, four in tFAW, and the last is read after tRCD. More than all that together is never lost, and
+ * streams that wait for nothing but the DRAM lose at least tRFC. */
+static void refresh__costs_its_time_and_rows_opened_again_at_most(void **state)
+{
+    (void)state;
+    for (int decoding = LAD_LOCALITY_AWARE; decoding <= LAD_FULL_CACHE; decoding++) {
+        struct lad_params p = plain();
+        p.workload.llm = fixture_llm(&f, "opt-2.7b");
+        p.workload.weight_bits = 4;
+        p.decoding = decoding;
+        const struct dse_dram_timing *t = &p.dram.timing;
+        double closing = t->t_ras_ns + (double)p.dram.memory->detail.bus_channels * t->t_rp_ns;
+        double reopened = closing + (double)t->banks / 4 * t->t_faw_ns + t->t_rcd_ns,
+               most = (t->t_rfc_ns + reopened) / t->t_refi_ns;
+        struct lad_metrics with = simulate(&p, DSE_IDEAL_DRAWS), without = simulate(&p, DSE_IDEAL_DRAWS | DSE_IDEAL_REFRESH);
+        double attention = with.common.attention_us / without.common.attention_us, linear = with.linear_us / without.linear_us;
+        print_message("refresh: attention %.2f %%, linear layers %.2f %% longer; tRFC / tREFI is %.2f %%, with rows %.2f %%\n",
+                      100 * (attention - 1), 100 * (linear - 1), 100 * t->t_rfc_ns / t->t_refi_ns, 100 * most);
+        assert_true(attention - 1 <= most / (1 - most) && linear - 1 <= most / (1 - most));
+        assert_true(with.common.latency_us >= without.common.latency_us);
+        if (decoding == LAD_FULL_CACHE) assert_true(attention - 1 >= t->t_rfc_ns / t->t_refi_ns);
+    }
+}
+
 /* ---- one thing more or less ---------------------------------------------------------------------------------------------------------- */
 
 static double attention_us(const struct lad_params *p, unsigned ideal)
@@ -236,6 +262,119 @@ static void draws__have_the_mean_of_the_profile(void **state)
     assert_true(fabs(sum / 10 / closed - 1) < 0.03);
 }
 
+/* ---- a recording, replayed -------------------------------------------------------------------------------------------------------- */
+
+static struct lad_params replay(double context)
+{
+    struct lad_params p = plain();
+    p.draws = LAD_REPLAY;
+    p.workload.context = (int64_t)context;
+    return p;
+}
+
+/* What a run deals, and how often each step of each recorded head comes. */
+static void deal(struct dse_sim *sim, const struct lad_point *pt, uint32_t layers, uint32_t batch, struct lad_draws *ret)
+{
+    dse_sim_seed(sim, (uint64_t)pt->p->events.seed);
+    lad_draws_init(ret, sim, pt, layers, batch);
+}
+
+/* With batch * heads a multiple of what was recorded, every step is replayed as often as any other: as it was recorded, |J|, |U|, |C|, |M| and hits, among them in
+ * the positions that the DMA fetches. */
+static void replay__deals_every_step_as_often(void **state)
+{
+    (void)state;
+    struct lad_params p = replay(512);
+    size_t heads = dse_recording_heads(f.recording), steps = dse_recording_steps(f.recording);
+    for (p.events.seed = 1; p.events.seed <= 3; p.events.seed++) {
+        struct lad_point pt;
+        struct lad_draws draws;
+        assert_null(lad_point_init(&pt, &p));
+        struct dse_sim *sim = sim_new(NULL);
+        deal(sim, &pt, 2, (uint32_t)steps / 2, &draws);
+        uint32_t *times = xcalloc(heads * steps, sizeof *times);
+        for (uint32_t i = 0; i < 2 * draws.heads * draws.batch; i++) {
+            uint32_t layer = i / draws.batch / draws.heads, head = i / draws.batch % draws.heads, sequence = i % draws.batch;
+            struct lad_sample s = lad_draw(&draws, layer, head, sequence);
+            size_t at = (size_t)layer * draws.heads + head, step = (draws.first_step[at] + sequence) % steps;
+            struct dse_recorded r = dse_recording_at(f.recording, 512, draws.recorded[at], step);
+            times[draws.recorded[at] * steps + step]++;
+            assert_true(s.active == r.active && s.updates == r.updates && s.centers == r.centers && s.large == r.large);
+            struct lad_positions positions = lad_active_positions(&draws, &s);
+            uint32_t position, n = 0, hits = 0, last = 0;
+            for (bool repeated; lad_positions_next(&positions, &position, &repeated); n++, last = position) {
+                assert_true(n == 0 || position > last);
+                hits += repeated;
+            }
+            assert_true(n == r.active && hits == r.hits && last == 511);
+        }
+        for (size_t i = 0; i < heads * steps; i++) assert_int_equal(times[i], 2 * draws.heads / heads * draws.batch / steps);
+        free(times);
+        sim_free(sim);
+    }
+}
+
+/* A run's |J| is the mean of the record, whatever the seed; between two contexts it is that of both, but for rounding to whole positions. */
+static void replay__conserves_the_means_of_the_record(void **state)
+{
+    (void)state;
+    struct lad_params p = replay(512);
+    p.workload.batch = 16;
+    double cv, mean = dse_recording_mean(f.recording, 512, &cv).active;
+    for (p.events.seed = 1; p.events.seed <= 2; p.events.seed++)
+        assert_true(fabs(simulate(&p, DSE_IDEAL_DRAM).active - mean) < 1e-9);
+    p.workload.context = 700;
+    mean = dse_recording_mean(f.recording, 700, &cv).active;
+    assert_true(fabs(simulate(&p, DSE_IDEAL_DRAM).active - mean) < 4 * 0.5 / sqrt(32 * 16));
+    assert_true(fabs(simulate(&p, DSE_IDEAL_DRAM | DSE_IDEAL_DRAWS).active / mean - 1) < 0.01);
+}
+
+static void replay__is_the_same_from_the_same_seed_only(void **state)
+{
+    (void)state;
+    struct lad_params p = replay(1024);
+    p.prefetch = LAD_PREFETCH_IDEAL;
+    struct lad_metrics a = simulate(&p, DSE_IDEAL_DRAM), b = simulate(&p, DSE_IDEAL_DRAM);
+    assert_memory_equal(&a, &b, sizeof a);
+    p.events.seed = 2;
+    assert_true(simulate(&p, DSE_IDEAL_DRAM).common.attention_us != a.common.attention_us);
+    p.events.seed = 1;
+    p.active_cv = 3; /* nothing is drawn from these */
+    p.sequence_cv = 3;
+    b = simulate(&p, DSE_IDEAL_DRAM);
+    assert_memory_equal(&a, &b, sizeof a);
+}
+
+/* In closed form a recording is a profile of its means, with the spread of its heads. */
+static void replay__is_a_profile_of_the_means_in_closed_form(void **state)
+{
+    (void)state;
+    size_t n;
+    const double *contexts = dse_recording_contexts(f.recording, &n);
+    struct dse_locality *at = xcalloc(n, sizeof *at);
+    double cv;
+    char *why = NULL;
+    for (size_t i = 0; i < n; i++) at[i] = dse_recording_mean(f.recording, contexts[i], &cv);
+    struct dse_profile *profile = profile_new("means", "", contexts, at, n, &why);
+    for (size_t i = 0; i < n; i++) {
+        struct lad_params p = replay(contexts[i]), q = p;
+        p.recent = q.recent = 24;
+        p.center_scale = q.center_scale = 0.9;
+        q.draws = LAD_DRAW;
+        q.profile = profile;
+        dse_recording_mean(f.recording, contexts[i], &q.active_cv);
+        struct lad_metrics a = estimate(&p), b = estimate(&q);
+        assert_true(fabs(a.common.latency_us / b.common.latency_us - 1) < 1e-12 && fabs(a.hit_ratio - b.hit_ratio) < 1e-12);
+        assert_true(fabs(a.active / b.active - 1) < 1e-12 && isnan(a.attention_error));
+    }
+    profile_free(profile);
+    free(at);
+    struct lad_params p = replay(4096);
+    assert_string_equal(dse_model_lad.check(&p), "the context is outside of the recording");
+    p.decoding = LAD_FULL_CACHE;
+    assert_null(dse_model_lad.check(&p));
+}
+
 /* Weights of two layers are twice those of one: what is not simulated is taken to be like what is. */
 static void layers__that_are_not_simulated_are_like_the_others(void **state)
 {
@@ -290,11 +429,16 @@ int main(void)
         cmocka_unit_test(ideal__filling_the_pipeline_takes_at_most_five_slots),
         cmocka_unit_test(conservation__bytes_are_those_of_the_closed_form_in_whole_bursts),
         cmocka_unit_test(conservation__the_dram_changes_time_not_bytes),
+        cmocka_unit_test(refresh__costs_its_time_and_rows_opened_again_at_most),
         cmocka_unit_test(fifos__a_single_entry_is_never_faster_than_room_for_all),
         cmocka_unit_test(sram__fewer_ports_are_never_faster),
         cmocka_unit_test(barrier__costs_what_unlike_tiles_wait),
         cmocka_unit_test(runs__are_the_same_from_the_same_seed_only),
         cmocka_unit_test(draws__have_the_mean_of_the_profile),
+        cmocka_unit_test(replay__deals_every_step_as_often),
+        cmocka_unit_test(replay__conserves_the_means_of_the_record),
+        cmocka_unit_test(replay__is_the_same_from_the_same_seed_only),
+        cmocka_unit_test(replay__is_a_profile_of_the_means_in_closed_form),
         cmocka_unit_test(layers__that_are_not_simulated_are_like_the_others),
         cmocka_unit_test(ways__all_run),
     };

@@ -98,6 +98,70 @@ static void locality__is_the_mean_of_the_heads(void **state)
     }
 }
 
+/* Every row is the step of the functional model itself; their means are the profile's. */
+static void recording__is_what_the_functional_model_did(void **state)
+{
+    (void)state;
+    enum { STEPS = 8 };
+    struct measured_locality means[CONTEXTS];
+    struct recording_row rows[CONTEXTS * LAYERS * HEADS * STEPS], *row = rows;
+    assert_int_equal(measure_heads(&plan), LAYERS * HEADS);
+    assert_true(measure_recording(&plan, &locality_defaults, rows, &diags));
+    assert_true(measure_locality(&plan, &locality_defaults, means, &diags));
+    for (size_t c = 0; c < CONTEXTS; c++) {
+        double active = 0, hits = 0, updates = 0, centers = 0, large = 0;
+        for (size_t i = 0; i < LAYERS * HEADS; i++) {
+            struct head h = cut(i, contexts[c]);
+            struct locality *l = locality_new(h.d, &locality_defaults, &diags);
+            for (size_t t = 0; t < h.n; t++) {
+                double output[16];
+                struct locality_step s;
+                locality_step(l, h.q + t * h.d, h.k + t * h.d, h.v + t * h.d, output, &s);
+                if (t < contexts[c] - STEPS) continue;
+                assert_true(row->context == (double)contexts[c] && row->head == (double)i && row->step == (double)(t + 1));
+                assert_true(row->at.active == (double)s.n_active + 16 && row->at.hits == (double)s.n_kept + 15);
+                assert_true(row->at.updates == (double)s.updates + 1 && row->at.centers == (double)s.centers);
+                assert_true(row->at.large == (double)s.large);
+                active += row->at.active / (LAYERS * HEADS * STEPS);
+                hits += row->at.hits / (LAYERS * HEADS * STEPS);
+                updates += row->at.updates / (LAYERS * HEADS * STEPS);
+                centers += row->at.centers / (LAYERS * HEADS * STEPS);
+                large += row++->at.large / (LAYERS * HEADS * STEPS);
+            }
+            locality_free(l);
+            head_release(&h);
+        }
+        assert_true(fabs(means[c].active.mean / active - 1) < 1e-12 &&
+                    fabs(means[c].pooled_hit_ratio / (hits / active) - 1) < 1e-12);
+        assert_true(fabs(means[c].updates.mean / updates - 1) < 1e-12 && fabs(means[c].centers.mean / centers - 1) < 1e-12);
+        assert_true(fabs(means[c].large.mean - large) < 1e-12);
+    }
+    char *why = NULL;
+    size_t at;
+    struct dse_recording *r = recording_new("", "", rows, (size_t)(row - rows), &at, &why);
+    assert_null(why);
+    recording_free(r);
+}
+
+/* Before there are more positions than newest ones, nothing leaves them and all but the new one were active. */
+static void recording__of_first_steps_has_the_newest_positions_alone(void **state)
+{
+    (void)state;
+    static const size_t first[] = {17};
+    struct recording_row rows[LAYERS * HEADS * 17];
+    struct measure_plan p = plan;
+    p.contexts = first;
+    p.n_contexts = 1;
+    p.steps = 17;
+    assert_true(measure_recording(&p, &locality_defaults, rows, &diags));
+    for (size_t i = 0; i < LAYERS * HEADS * 17; i++) {
+        struct dse_recorded at = rows[i].at;
+        double newest = fmin(rows[i].step, 16);
+        assert_true(at.active >= newest && at.active <= newest + 1 && at.updates == (rows[i].step > 16));
+        if (newest < 16) assert_true(at.hits == newest - 1);
+    }
+}
+
 static void retention__is_the_mean_of_the_heads(void **state)
 {
     (void)state;
@@ -316,6 +380,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(moments__are_mean_and_population_deviation),
         cmocka_unit_test(locality__is_the_mean_of_the_heads),
+        cmocka_unit_test(recording__is_what_the_functional_model_did),
+        cmocka_unit_test(recording__of_first_steps_has_the_newest_positions_alone),
         cmocka_unit_test(retention__is_the_mean_of_the_heads),
         cmocka_unit_test(retention__may_keep_a_prompt_whole),
         cmocka_unit_test(range__counts_every_step_asked_for),
