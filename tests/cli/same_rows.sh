@@ -64,7 +64,7 @@ cmp one.txt two.txt || fail "the printed front differs with requests"
 [ "$(sqlite3 one_r.db "select count(*) > 100, count(context), min(requests), max(requests), min(speedup) > 0 from lad where status = 'ok'")" = \
     '1|0|logged 0.25, translation 0.75|logged 0.25, translation 0.75|1' ] || fail "rows do not say what they are means over"
 [ "$(sqlite3 one_r.db "select count(distinct reason), min(reason) from lad where status <> 'ok'")" = \
-    "1|request of 1610 + 2296 tokens: the pipeline's working set does not fit the SRAM of a tile" ] || fail "the request that does not fit is not named"
+    "1|request of 1610 + 2275 tokens: the pipeline's working set does not fit the SRAM of a tile" ] || fail "the request that does not fit is not named"
 [ "$(sqlite3 merged_r.db 'select requests from run')" = "$(sqlite3 one_r.db 'select requests from run')" ] || fail "merging lost the requests"
 sqlite3 one_r.db 'select requests from run' | grep -q '^logged 0.25, translation 0.75: 68 requests a row, in the mean ' ||
     fail "run.requests is $(sqlite3 one_r.db 'select requests from run')"
