@@ -299,7 +299,7 @@
     const has = Array.isArray(parts);
     $("breakdown").style.display = has ? "" : "none";
     const head = element("tr");
-    head.append(...["part", "time [µs]", "share", "DRAM [MiB]", "energy [mJ]", "bound"].map((t) => element("th", t)));
+    head.append(...["part", "time of a step [µs]", "share", "DRAM a token [MiB]", "energy a token [mJ]", "bound"].map((t) => element("th", t)));
     $("parts").tHead.replaceChildren(...(has ? [head] : []));
     if (!has) { $("parts").tBodies[0].replaceChildren(); if (row) $("point-name").textContent += ". Its parts are not known: it was evaluated at event level, as a mean, or by another version."; breakdown.clear(); return; }
     const top = parts.filter((p) => p[1] === 0), total = top.reduce((s, p) => s + p[2], 0);

@@ -13,8 +13,9 @@
 
 struct dse_sim;
 
-/* One row of a breakdown: what a part of the token costs and why. Times of the parts of depth 0 add up to the latency; a part
- * of depth d > 0 details the nearest part of depth d - 1 above it. */
+/* One row of a breakdown: what a part of a step costs and why; all its numbers are of the step (what is shown is divided by its tokens:
+ * src/model/breakdown.h). Times of the parts of depth 0 add up to the latency; a part of depth d > 0 details the nearest part of depth d - 1
+ * above it. */
 struct dse_part {
     const char *name;  /* "qkv_projection", "attention", ...: a string constant */
     const char *bound; /* what limits it: one of dse_bound_names, or a finer string constant */

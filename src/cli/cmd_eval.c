@@ -6,6 +6,7 @@
 #include "cli/interrupt.h"
 #include "cli/model_find.h"
 #include "cli/output.h"
+#include "model/breakdown.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -181,26 +182,36 @@ static void print_row(const struct answer *a, enum output_format format)
     output_end(o);
 }
 
-static void print_breakdown(const struct dse_breakdown *b, enum output_format format)
+static void put_part(struct output *o, const struct part_row *row, enum output_format format)
 {
-    static const char *const columns[] = {"part", "depth", "time_us", "share", "dram_mib", "gop", "energy_mj", "bound"};
-    double total = 0;
-    for (int i = 0; i < b->n; i++)
-        if (b->part[i].depth == 0) total += b->part[i].time_us;
-    struct output *o = output_new(stdout, format, columns, sizeof columns / sizeof *columns);
-    for (int i = 0; i < b->n; i++) {
-        const struct dse_part *part = &b->part[i];
-        char *name = xasprintf("%*s%s", format == OUTPUT_TABLE ? 2 * part->depth : 0, "", part->name);
-        output_text(o, name);
-        output_i64(o, part->depth);
-        output_f64(o, part->time_us);
-        output_f64(o, total > 0 ? part->time_us / total : 0);
-        output_f64(o, part->dram_bytes / 1048576.0);
-        output_f64(o, part->ops / 1e9);
-        output_f64(o, part->energy_mj);
-        output_text(o, part->bound);
-        free(name);
+    bool people = format == OUTPUT_TABLE;
+    char *name = xasprintf("%*s%s", people && row->depth > 0 ? 2 * row->depth : 0, "", row->part);
+    output_text(o, name);
+    if (!people) output_i64(o, row->depth);
+    output_f64(o, row->time_us);
+    output_f64(o, row->share);
+    output_f64(o, row->dram_mib);
+    output_f64(o, row->gop);
+    output_f64(o, row->energy_mj);
+    output_text(o, row->bound);
+    free(name);
+}
+
+/* A table's headings say what its names mean; programs find it in docs/fidelity.md. */
+static void show_breakdown(const struct answer *a, enum output_format format)
+{
+    static const char *const names[] = {"part", "depth", "time_us", "share", "dram_mib", "gop", "energy_mj", "bound"},
+                             *const headings[] = {"part",        "time_us a step",    "share", "dram_mib a token",
+                                                  "gop a token", "energy_mj a token", "bound"};
+    const struct model *m = a->point.model;
+    struct output *o = format == OUTPUT_TABLE ? output_new(stdout, format, headings, sizeof headings / sizeof *headings)
+                                              : output_new(stdout, format, names, sizeof names / sizeof *names);
+    for (int i = 0; i < a->breakdown.n; i++) {
+        struct part_row row = breakdown_row(m, a->point.metrics, &a->breakdown, i);
+        put_part(o, &row, format);
     }
+    struct part_row total = breakdown_total(m, a->point.metrics, &a->breakdown);
+    put_part(o, &total, format);
     output_end(o);
 }
 
@@ -212,11 +223,6 @@ static void show_equations(const struct answer *a, enum output_format format)
         print_equations(&a->point, format);
     else
         fprintf(stderr, "dse: model %s has no equations beside its metrics\n", a->point.model->desc->name);
-}
-
-static void show_breakdown(const struct answer *a, enum output_format format)
-{
-    print_breakdown(&a->breakdown, format);
 }
 
 static void show_gantt(const struct answer *a, enum output_format format)
@@ -304,7 +310,7 @@ const struct command command_eval = {
     .options =
         (const struct option_row[]){
             {'s', "set", "NAME=VALUE", "give a parameter; any number of times"},
-            {'b', "breakdown", NULL, "time, bytes, operations, energy and bound of each part"},
+            {'b', "breakdown", NULL, "time of a step, and DRAM traffic, operations and energy of a token, part by part"},
             {'e', "equations", NULL, "what the model's equations give at this point and no sweep stores"},
             {0, "fidelity", "F", "closed-form or event-level (default: closed-form)"},
             {'t', "timeline", "OUT.json", "event level: what every resource did when, for ui.perfetto.dev"},

@@ -2,6 +2,7 @@
 #include "report/report_data.h"
 
 #include "base/xalloc.h"
+#include "model/breakdown.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -57,17 +58,17 @@ static void add_point(struct text *t, const struct space *sp, uint64_t point, do
     if (ok && latency && !isnan(latency_us)) ok = fabs(field_number(latency, metrics) - latency_us) <= 1e-9 * fabs(latency_us);
     if (!ok) text_add(t, "null");
     for (int i = 0; ok && i < breakdown.n; i++) {
-        const struct dse_part *part = &breakdown.part[i];
+        struct part_row row = breakdown_row(m, metrics, &breakdown, i);
         text_add(t, i ? ",[" : "[[");
-        json_string(t, part->name);
-        text_addf(t, ",%d,", part->depth);
-        json_number(t, part->time_us);
+        json_string(t, row.part);
+        text_addf(t, ",%d,", row.depth);
+        json_number(t, row.time_us);
         text_add(t, ",");
-        json_number(t, part->dram_bytes / 1048576.0);
+        json_number(t, row.dram_mib);
         text_add(t, ",");
-        json_number(t, part->energy_mj);
+        json_number(t, row.energy_mj);
         text_add(t, ",");
-        json_string(t, part->bound);
+        json_string(t, row.bound);
         text_add(t, "]");
     }
     if (ok) text_add(t, breakdown.n ? "]" : "null");

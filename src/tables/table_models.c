@@ -1,6 +1,7 @@
 /* A model at one design point, as rows: metric(), breakdown(), equation(), and of a run at event level timeline(), resource(), note(). */
 #include "tables/tables_internal.h"
 
+#include "model/breakdown.h"
 #include "model/fidelity.h"
 #include "space/point.h"
 
@@ -161,15 +162,15 @@ static bool fill_breakdown(void *context, const char *const *args, struct comput
     bool ok = fidelity_of(args[2], &fidelity, ret_error) && feasible_point_of(context, args, &p, ret_error) &&
               run_point(&p, fidelity, NULL, &breakdown, &runner, ret_error);
     for (int i = 0; ok && i < breakdown.n; i++) {
-        const struct dse_part *part = &breakdown.part[i];
+        struct part_row row = breakdown_row(p.model, p.metrics, &breakdown, i);
         computed_i64(rows, i);
-        computed_text(rows, part->name);
-        computed_i64(rows, part->depth);
-        computed_f64(rows, part->time_us);
-        computed_f64(rows, part->dram_bytes / 1048576.0);
-        computed_f64(rows, part->ops / 1e9);
-        computed_f64(rows, part->energy_mj);
-        computed_text(rows, part->bound);
+        computed_text(rows, row.part);
+        computed_i64(rows, row.depth);
+        computed_f64(rows, row.time_us);
+        computed_f64(rows, row.dram_mib);
+        computed_f64(rows, row.gop);
+        computed_f64(rows, row.energy_mj);
+        computed_text(rows, row.bound);
     }
     runner_free(runner);
     design_point_release(&p);
@@ -332,7 +333,7 @@ const struct computed_table table_equation = {
 
 const struct computed_table table_breakdown = {
     .name = "breakdown",
-    .doc = "where time, traffic and energy of one design point go",
+    .doc = "where a step's time and a token's traffic, operations and energy go at one design point",
     .columns = (const char *const[]){"nr", "part", "depth", "time_us", "dram_mib", "gop", "energy_mj", "bound", NULL},
     .arguments = carried_out,
     .required = 1,

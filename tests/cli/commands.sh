@@ -45,6 +45,21 @@ for format in table csv json; do
     expect 0 "$DSE" eval lad --breakdown --format $format
     says qkv out.txt
 done
+# A name is one thing: the breakdown's total is what eval says, whatever the tokens of a step.
+column() { awk -F, -v want="$1" 'NR == 1 { gsub("\"", ""); for (i = 1; i <= NF; i++) if ($i == want) at = i } END { print $at }' "$2"; }
+for of in "lad --set batch=12" "lad --set phase=prefill" "veda --set generate=64 --set prompt=128" "swiftkv" "flashdecoding --set batch=5" "ane" \
+    "ane --fidelity event-level"; do
+    # shellcheck disable=SC2086
+    "$DSE" eval $of --format csv >eval.csv && "$DSE" eval $of --breakdown --format csv >parts.csv || fail "eval $of"
+    grep -q '^"*total"*,-1,' parts.csv || fail "eval $of --breakdown has no total"
+    for pair in latency_us:time_us dram_mib:dram_mib energy_mj:energy_mj; do
+        awk -v a="$(column ${pair%:*} eval.csv)" -v b="$(column ${pair#*:} parts.csv)" \
+            'BEGIN { d = a - b; exit !(a > 0 && (d < 0 ? -d : d) <= 1e-9 * a) }' ||
+            fail "eval $of: ${pair%:*} is $(column ${pair%:*} eval.csv), the breakdown's total $(column ${pair#*:} parts.csv)"
+    done
+done
+expect 0 "$DSE" eval lad --breakdown
+says 'energy_mj a token' out.txt
 expect 2 "$DSE" eval lad --set tile=8
 says 'did you mean "tiles"' err.txt
 expect 2 "$DSE" eval lad --set tiles=0

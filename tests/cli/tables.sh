@@ -10,6 +10,10 @@ ask() { "$DSE" query :memory: "$1" --format csv; }
     fail "metric() is not dse eval"
 [ "$(ask "select abs(sum(time_us) / (select value from metric('veda') where name = 'latency_us') - 1) < 1e-9 from breakdown('veda') where depth = 0" | tail -1)" = 1 ] ||
     fail "the parts of breakdown() do not add up to the latency"
+for column in dram_mib energy_mj; do
+    [ "$(ask "select abs(sum($column) / (select value from metric('lad', 'batch=12') where name = '$column') - 1) < 1e-9 from breakdown('lad', 'batch=12') where depth = 0" |
+        tail -1)" = 1 ] || fail "the parts' $column of breakdown() do not add up to the metric of that name"
+done
 "$DSE" validate --format csv >validate.csv
 [ "$(ask 'select count(*) from claim where modelled is not null' | tail -1)" -gt 150 ] || fail "claim has too few numbers"
 for id in lad.fig7.e2e_speedup.lad25.g1 swiftkv.sec3.exp_max_err; do
