@@ -267,7 +267,7 @@ void lad_break_down(const struct lad_point *pt, const struct lad_step *step, con
 /* Metrics, and the breakdown unless it is NULL, of a step at either level. */
 void lad_report(const struct lad_point *pt, const struct lad_step *step, struct lad_metrics *ret, struct dse_breakdown *breakdown);
 
-/* The event level: dse_model.simulate (lad_events.h). */
+/* The event level: dse_model.simulate (lad_events.c). */
 bool lad_simulate(const void *params, struct dse_sim *sim, void *metrics, struct dse_breakdown *breakdown);
 
 extern const struct dse_model dse_model_lad;

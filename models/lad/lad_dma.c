@@ -4,56 +4,38 @@
  * one that enters. Stage 4 reads intermediate caches, and keys and values of the positions in the active FIFO that were not fetched ahead.
  * Adjacent rows are one segment. What streams and what is gathered are transfers of their own, under way together.
  */
-#include "lad_events.h"
+#include "lad_dma.h"
 
 #include <assert.h>
 
 enum { STREAM, ROWS, ITEM };
 
-static int64_t id_of(const struct lad_tile *t, const struct lad_sample *s)
-{
-    return (int64_t)s->head * t->m->batch + s->sequence;
-}
-
-void lad_count(struct lad_machine *m, const struct dse_segment *s, enum lad_traffic traffic, bool counted, uint64_t *ret_stage)
-{
-    uint64_t moved = lad_moved(&m->memory, s);
-    m->moved += moved;
-    if (!counted) return;
-    m->bytes[traffic] += moved;
-    if (ret_stage) *ret_stage += moved;
-}
-
-static uint64_t kv_head_of(const struct lad_tile *t, const struct lad_sample *s)
-{
-    return s->head / (t->m->memory.heads / t->m->memory.kv_heads);
-}
-
 static struct dse_segment key_segment(const struct lad_tile *t, const struct lad_sample *s, uint32_t first, uint32_t n)
 {
-    const struct lad_memory *mem = &t->m->memory;
-    return (struct dse_segment){.address = lad_key_at(mem, s->layer, kv_head_of(t, s), s->sequence, first), .bytes = n * mem->row};
+    const struct lad_memory *mem = &t->run->memory;
+    return (struct dse_segment){.address = lad_key_at(mem, s->layer, lad_kv_head(mem, s->head), s->sequence, first),
+                                .bytes = n * mem->row};
 }
 
 /* The counters of the next active positions; false: no more. */
-static bool counter_segment(struct lad_tile *t, const struct lad_sample *s, struct lad_positions *positions, bool write,
+static bool counter_segment(const struct lad_tile *t, const struct lad_sample *s, struct lad_positions *positions, bool write,
                             struct dse_segment *ret)
 {
-    const struct lad_memory *mem = &t->m->memory;
+    const struct lad_memory *mem = &t->run->memory;
     uint32_t first, n;
     if (mem->counter == 0 || (n = lad_positions_run(positions, &first)) == 0) return false;
     *ret = (struct dse_segment){.address = lad_counters_at(mem, s, first), .bytes = n * mem->counter, .write = write};
     return true;
 }
 
-static void take_off(struct lad_tile *t, bool (*next)(void *, uint32_t, struct dse_segment *), uint32_t kind, uint32_t actor,
-                     enum lad_traffic traffic)
+static void take_off(const struct lad_tile *t, void *object, bool (*next)(void *, uint32_t, struct dse_segment *), uint32_t kind,
+                     uint32_t actor, enum lad_traffic traffic)
 {
-    const struct lad_memory *mem = &t->m->memory;
-    lad_hbm_took_off(t->m);
+    const struct lad_memory *mem = &t->run->memory;
+    lad_took_off(t->run);
     dse_dram_start(mem->port[t->id % mem->ports].dram_port,
                    &(struct dse_transfer){.next = next,
-                                          .object = t,
+                                          .object = object,
                                           .arg = kind,
                                           .window_bytes = mem->window,
                                           .label = lad_traffic_labels[traffic],
@@ -70,10 +52,10 @@ enum { STORE_G, STORE_CACHES, STORE_COUNTERS, LOAD_G, LOAD_END };
 static bool load_stream(void *object, uint32_t arg, struct dse_segment *ret)
 {
     (void)arg;
-    struct lad_tile *t = object;
-    struct lad_loader *l = &t->load;
-    const struct lad_memory *mem = &t->m->memory;
-    if (!l->loading && t->m->slots.paused) return false;
+    struct lad_loader *l = object;
+    const struct lad_tile *t = l->tile;
+    const struct lad_memory *mem = &t->run->memory;
+    if (!l->loading && t->run->paused) return false;
     if (l->step == STORE_COUNTERS && !counter_segment(t, &l->stored, &l->counters, true, ret)) l->step = LOAD_G;
     const struct lad_sample *s = l->step < LOAD_G ? &l->stored : &t->place[LAD_LOAD].sample;
     switch (l->step) {
@@ -93,66 +75,69 @@ static bool load_stream(void *object, uint32_t arg, struct dse_segment *ret)
         break;
     default: return false;
     }
-    lad_count(t->m, ret, LAD_OTHERS, s->counted, &t->m->stage1_bytes);
+    lad_count(t->run, ret, LAD_OTHERS, s->counted, &t->run->account.stage1_bytes);
     return true;
 }
 
 static bool load_rows(void *object, uint32_t arg, struct dse_segment *ret)
 {
     (void)arg;
-    struct lad_tile *t = object;
+    struct lad_loader *l = object;
+    const struct lad_tile *t = l->tile;
     const struct lad_sample *s = &t->place[LAD_LOAD].sample;
-    uint32_t first, n = lad_positions_run(&t->load.centers, &first);
-    if (n == 0) n = lad_positions_run(&t->load.large, &first);
+    uint32_t first, n = lad_positions_run(&l->centers, &first);
+    if (n == 0) n = lad_positions_run(&l->large, &first);
     if (n == 0) return false;
     *ret = key_segment(t, s, first, n);
-    lad_count(t->m, ret, LAD_CENTERS, s->counted, &t->m->stage1_bytes);
+    lad_count(t->run, ret, LAD_CENTERS, s->counted, &t->run->account.stage1_bytes);
     return true;
 }
 
-bool lad_load_idle(const struct lad_tile *t)
+bool lad_load_idle(const struct lad_loader *l)
 {
-    return t->load.flying == 0;
+    return l->flying == 0;
 }
 
-void lad_load_start(struct lad_tile *t, bool loading)
+void lad_load_start(struct lad_loader *l, bool loading)
 {
-    struct lad_loader *l = &t->load;
+    struct lad_tile *t = l->tile;
+    const struct lad_draws *draws = &t->run->draws;
     const struct lad_sample *s = &t->place[LAD_LOAD].sample;
     assert(l->flying == 0);
     l->loading = loading;
-    l->since = dse_sim_now(t->m->sim);
+    l->since = dse_sim_now(t->run->sim);
     if (t->place[LAD_STORE].state == LAD_EMPTY) l->step = LOAD_G;
     if (t->place[LAD_STORE].state == LAD_DONE) {
         l->step = STORE_G;
         l->stored = t->place[LAD_STORE].sample;
-        l->counters = lad_active_positions(&t->m->draws, &l->stored);
+        l->counters = lad_active_positions(draws, &l->stored);
         t->place[LAD_STORE].state = LAD_BUSY;
     }
     bool rows = loading && s->centers + s->large > 0;
     if (loading) {
         t->place[LAD_LOAD].state = LAD_BUSY;
-        l->centers = lad_center_positions(&t->m->draws, s);
-        l->large = lad_large_positions(&t->m->draws, s);
+        l->centers = lad_center_positions(draws, s);
+        l->large = lad_large_positions(draws, s);
     }
-    dse_resource_state(t->m->sim, l->resource, DSE_BUSY, loading ? "load" : "store", id_of(t, loading ? s : &l->stored));
+    int64_t id = lad_sample_id(t->run, loading ? s : &l->stored);
+    dse_resource_state(t->run->sim, l->resource, DSE_BUSY, loading ? "load" : "store", id);
     l->flying = 1 + rows;
-    take_off(t, load_stream, STREAM, l->actor, LAD_OTHERS);
-    if (rows) take_off(t, load_rows, ROWS, l->actor, LAD_CENTERS);
+    take_off(t, l, load_stream, STREAM, l->actor, LAD_OTHERS);
+    if (rows) take_off(t, l, load_rows, ROWS, l->actor, LAD_CENTERS);
 }
 
 static void load_landed(struct dse_sim *sim, void *object, uint32_t arg)
 {
     (void)arg;
-    struct lad_tile *t = object;
-    struct lad_loader *l = &t->load;
-    lad_hbm_landed(t->m);
+    struct lad_loader *l = object;
+    struct lad_tile *t = l->tile;
+    lad_landed(t->run);
     if (--l->flying > 0) return;
-    t->m->slots.busy[LAD_LOAD] += dse_sim_now(sim) - l->since;
+    t->run->account.busy[LAD_LOAD] += dse_sim_now(sim) - l->since;
     dse_resource_state(sim, l->resource, DSE_IDLE, NULL, -1);
     if (t->place[LAD_STORE].state == LAD_BUSY && l->step >= LOAD_G) t->place[LAD_STORE].state = LAD_EMPTY;
     if (l->loading) t->place[LAD_LOAD].state = LAD_DONE;
-    lad_stage_done(t, l->loading ? LAD_LOAD : LAD_STORE);
+    t->run->signals->stage_done(t->run->machine, t->id, l->loading ? LAD_LOAD : LAD_STORE);
 }
 
 /* ---- stage 4 ------------------------------------------------------------------------------------------------------------------------ */
@@ -160,27 +145,28 @@ static void load_landed(struct dse_sim *sim, void *object, uint32_t arg)
 static bool gather_stream(void *object, uint32_t arg, struct dse_segment *ret)
 {
     (void)arg;
-    struct lad_tile *t = object;
-    struct lad_gatherer *g = &t->gather;
+    struct lad_gatherer *g = object;
+    const struct lad_tile *t = g->tile;
+    const struct lad_memory *mem = &t->run->memory;
     const struct lad_sample *s = &t->place[LAD_GATHER].sample;
     g->stream = LAD_TO_STREAM;
-    if (t->m->slots.paused) return false;
+    if (t->run->paused) return false;
     if (!g->caches)
-        *ret = (struct dse_segment){.address = lad_caches_at(&t->m->memory, s), .bytes = t->m->memory.cache_bytes};
+        *ret = (struct dse_segment){.address = lad_caches_at(mem, s), .bytes = mem->cache_bytes};
     else if (!counter_segment(t, s, &g->counters, false, ret)) {
         g->stream = LAD_STREAMED;
         return false;
     }
     g->stream = LAD_STREAMING;
     g->caches = true;
-    lad_count(t->m, ret, LAD_OTHERS, s->counted, &t->m->stage4_bytes);
+    lad_count(t->run, ret, LAD_OTHERS, s->counted, &t->run->account.stage4_bytes);
     return true;
 }
 
 /* A position from the FIFO: one more than it; 0: none there, or none left of this head-sample. */
-static uint32_t take(struct lad_tile *t, bool *ret_fetched)
+static uint32_t take(struct lad_gatherer *g, bool *ret_fetched)
 {
-    struct lad_gatherer *g = &t->gather;
+    const struct lad_tile *t = g->tile;
     uint64_t item;
     if (g->taken == t->place[LAD_GATHER].sample.active || !dse_fifo_get(t->active, &item)) return 0;
     g->taken++;
@@ -189,21 +175,20 @@ static uint32_t take(struct lad_tile *t, bool *ret_fetched)
 }
 
 /* Make the next run of adjacent positions that have to be read; false: none can be had now. */
-static bool find_run(struct lad_tile *t)
+static bool find_run(struct lad_gatherer *g)
 {
-    struct lad_gatherer *g = &t->gather;
     bool fetched = false;
-    if (t->m->slots.paused) return false;
+    if (g->tile->run->paused) return false;
     uint32_t position = g->held;
     g->held = 0;
     while (!position) {
-        position = take(t, &fetched);
+        position = take(g, &fetched);
         if (!position) return false;
         if (fetched) position = 0;
     }
     g->first = position - 1;
     g->n = 1;
-    while ((position = take(t, &fetched)) != 0 && !fetched) {
+    while ((position = take(g, &fetched)) != 0 && !fetched) {
         if (position - 1 != g->first + g->n) {
             g->held = position;
             break;
@@ -216,10 +201,10 @@ static bool find_run(struct lad_tile *t)
 }
 
 /* Nothing can be had now: say when to try again. */
-static void wait_for_more(struct lad_tile *t)
+static void wait_for_more(struct lad_gatherer *g)
 {
-    struct lad_gatherer *g = &t->gather;
-    if (g->waiting || t->m->slots.paused || g->taken == t->place[LAD_GATHER].sample.active) return;
+    const struct lad_tile *t = g->tile;
+    if (g->waiting || t->run->paused || g->taken == t->place[LAD_GATHER].sample.active) return;
     g->waiting = true;
     dse_fifo_when_item(t->active, g->actor, ITEM);
 }
@@ -227,111 +212,113 @@ static void wait_for_more(struct lad_tile *t)
 static bool gather_rows(void *object, uint32_t arg, struct dse_segment *ret)
 {
     (void)arg;
-    struct lad_tile *t = object;
-    struct lad_gatherer *g = &t->gather;
+    struct lad_gatherer *g = object;
+    const struct lad_tile *t = g->tile;
+    const struct lad_memory *mem = &t->run->memory;
     const struct lad_sample *s = &t->place[LAD_GATHER].sample;
-    if (g->n == 0 && !find_run(t)) {
+    if (g->n == 0 && !find_run(g)) {
         g->open = false;
-        wait_for_more(t);
+        wait_for_more(g);
         return false;
     }
     *ret = key_segment(t, s, g->first, g->n);
     if (g->values) {
-        ret->address = lad_value_at(&t->m->memory, s->layer, kv_head_of(t, s), s->sequence, g->first);
+        ret->address = lad_value_at(mem, s->layer, lad_kv_head(mem, s->head), s->sequence, g->first);
         g->n = 0;
     }
     g->values = !g->values;
-    lad_count(t->m, ret, LAD_ACTIVE, s->counted, &t->m->stage4_bytes);
+    lad_count(t->run, ret, LAD_ACTIVE, s->counted, &t->run->account.stage4_bytes);
     return true;
 }
 
-static void take_off_gather(struct lad_tile *t, uint32_t kind)
+static void take_off_gather(struct lad_gatherer *g, uint32_t kind)
 {
-    struct lad_gatherer *g = &t->gather;
-    if (g->flying++ == 0) g->since = dse_sim_now(t->m->sim);
+    const struct lad_tile *t = g->tile;
+    if (g->flying++ == 0) g->since = dse_sim_now(t->run->sim);
     if (kind == STREAM)
-        take_off(t, gather_stream, kind, g->actor, LAD_OTHERS);
+        take_off(t, g, gather_stream, kind, g->actor, LAD_OTHERS);
     else
-        take_off(t, gather_rows, kind, g->actor, LAD_ACTIVE);
+        take_off(t, g, gather_rows, kind, g->actor, LAD_ACTIVE);
 }
 
 /* What is left of the stream, and a transfer of what is in the FIFO now, if anything of it has to be read. */
-static void gather_more(struct lad_tile *t)
+static void gather_more(struct lad_gatherer *g)
 {
-    struct lad_gatherer *g = &t->gather;
-    if (!g->started || t->m->slots.paused) return;
+    if (!g->started || g->tile->run->paused) return;
     if (g->stream == LAD_TO_STREAM) {
         g->stream = LAD_STREAMING;
-        take_off_gather(t, STREAM);
+        take_off_gather(g, STREAM);
     }
     if (g->open) return;
-    if (g->n > 0 || find_run(t)) {
+    if (g->n > 0 || find_run(g)) {
         g->open = true;
-        take_off_gather(t, ROWS);
+        take_off_gather(g, ROWS);
     } else {
-        wait_for_more(t);
+        wait_for_more(g);
     }
 }
 
-static void gather_check(struct lad_tile *t)
+static void gather_check(struct lad_gatherer *g)
 {
-    struct lad_gatherer *g = &t->gather;
+    struct lad_tile *t = g->tile;
     const struct lad_sample *s = &t->place[LAD_GATHER].sample;
     if (!g->started || g->flying > 0 || g->stream != LAD_STREAMED || g->taken < s->active || g->held || g->n > 0) return;
     g->started = false;
-    dse_resource_state(t->m->sim, g->resource, DSE_IDLE, NULL, -1);
+    dse_resource_state(t->run->sim, g->resource, DSE_IDLE, NULL, -1);
     t->place[LAD_GATHER].state = LAD_DONE;
     if (s->counted) {
-        t->m->account.active += s->active;
-        t->m->account.fetched += s->fetched;
-        t->m->account.hits += s->active - g->missed;
-        t->m->account.samples++;
+        struct lad_account *a = &t->run->account;
+        a->active += s->active;
+        a->fetched += s->fetched;
+        a->hits += s->active - g->missed;
+        a->samples++;
     }
-    lad_stage_done(t, LAD_GATHER);
+    t->run->signals->stage_done(t->run->machine, t->id, LAD_GATHER);
 }
 
-void lad_gather_start(struct lad_tile *t)
+void lad_gather_start(struct lad_gatherer *g)
 {
-    struct lad_gatherer *g = &t->gather;
+    struct lad_tile *t = g->tile;
     const struct lad_sample *s = &t->place[LAD_GATHER].sample;
     assert(!g->started && g->flying == 0 && !g->waiting);
     t->place[LAD_GATHER].state = LAD_BUSY;
     g->started = true;
     g->stream = LAD_TO_STREAM;
     g->caches = false;
-    g->counters = lad_active_positions(&t->m->draws, s);
+    g->counters = lad_active_positions(&t->run->draws, s);
     g->taken = g->missed = g->n = g->held = 0;
-    dse_resource_state(t->m->sim, g->resource, DSE_BUSY, "gather", id_of(t, s));
-    gather_more(t);
+    dse_resource_state(t->run->sim, g->resource, DSE_BUSY, "gather", lad_sample_id(t->run, s));
+    gather_more(g);
 }
 
-void lad_gather_resume(struct lad_tile *t)
+void lad_gather_resume(struct lad_gatherer *g)
 {
-    gather_more(t);
-    gather_check(t);
+    gather_more(g);
+    gather_check(g);
 }
 
 static void gather_event(struct dse_sim *sim, void *object, uint32_t arg)
 {
-    struct lad_tile *t = object;
-    struct lad_gatherer *g = &t->gather;
+    struct lad_gatherer *g = object;
+    struct lad_run *run = g->tile->run;
     if (arg == ITEM) {
         g->waiting = false;
     } else {
-        lad_hbm_landed(t->m);
-        if (--g->flying == 0) t->m->slots.busy[LAD_GATHER] += dse_sim_now(sim) - g->since;
+        lad_landed(run);
+        if (--g->flying == 0) run->account.busy[LAD_GATHER] += dse_sim_now(sim) - g->since;
     }
-    gather_more(t);
-    gather_check(t);
+    gather_more(g);
+    gather_check(g);
 }
 
-void lad_dma_init(struct lad_tile *t)
+void lad_dma_init(struct lad_loader *l, struct lad_gatherer *g, struct lad_tile *t)
 {
-    struct dse_sim *sim = t->m->sim;
-    t->load.actor = dse_sim_actor(sim, load_landed, t);
-    t->gather.actor = dse_sim_actor(sim, gather_event, t);
-    dse_sim_actor_name(sim, t->load.actor, lad_place_names[LAD_LOAD]);
-    dse_sim_actor_name(sim, t->gather.actor, lad_place_names[LAD_GATHER]);
-    t->load.resource = dse_resource(sim, t->group, lad_place_names[LAD_LOAD]);
-    t->gather.resource = dse_resource(sim, t->group, lad_place_names[LAD_GATHER]);
+    struct dse_sim *sim = t->run->sim;
+    l->tile = g->tile = t;
+    l->actor = dse_sim_actor(sim, load_landed, l);
+    g->actor = dse_sim_actor(sim, gather_event, g);
+    dse_sim_actor_name(sim, l->actor, lad_place_names[LAD_LOAD]);
+    dse_sim_actor_name(sim, g->actor, lad_place_names[LAD_GATHER]);
+    l->resource = dse_resource(sim, t->group, lad_place_names[LAD_LOAD]);
+    g->resource = dse_resource(sim, t->group, lad_place_names[LAD_GATHER]);
 }

@@ -1,5 +1,5 @@
 /* What is drawn for the event level: |J| and |U| of every head-sample, and which positions are active, centers or of large mode (E25). */
-#include "lad_events.h"
+#include "lad_draws.h"
 
 #include <gsl/gsl_cdf.h>
 

@@ -3,44 +3,39 @@
  * prefetch = "limited": in the QKV period of a head, for that head. "ideal": in all linear layers, for the heads of the layer one after the other. The
  * sequences of a head take turns. The HBM is idle as long as half of the weight buffer is full. What is under way is no more than a chunk of weights, so that weights wait little.
  */
-#include "lad_events.h"
+#include "lad_fetch.h"
 
 #include <math.h>
 
 /* ---- whose positions ------------------------------------------------------------------------------------------------------------------ */
 
 /* As many as there are, or as there is room for. */
-static uint32_t wanted_of(const struct lad_machine *m, const struct lad_sample *s)
+static uint32_t wanted_of(const struct lad_run *run, const struct lad_sample *s)
 {
-    if (m->p->prefetch == LAD_PREFETCH_OFF) return 0;
-    return (uint32_t)fmin(s->active, lad_room(m->pt, m->batch, m->rounds, s->active));
+    if (run->p->prefetch == LAD_PREFETCH_OFF) return 0;
+    return (uint32_t)fmin(s->active, lad_room(run->pt, run->batch, run->rounds, s->active));
 }
 
 static void begin_head(struct lad_fetcher *f, uint32_t layer, uint32_t head)
 {
-    struct lad_machine *m = f->m;
+    const struct lad_run *run = f->run;
     f->layer = layer;
     f->head = head;
     f->turn = 0;
-    for (uint32_t i = 0; i < m->batch; i++) {
-        struct lad_sample s = lad_draw(&m->draws, layer, head, i);
-        f->wanted[i] = wanted_of(m, &s);
-        f->positions[i] = lad_active_positions(&m->draws, &s);
+    for (uint32_t i = 0; i < run->batch; i++) {
+        struct lad_sample s = lad_draw(&run->draws, layer, head, i);
+        f->wanted[i] = wanted_of(run, &s);
+        f->positions[i] = lad_active_positions(&run->draws, &s);
     }
 }
 
-uint32_t lad_fetched(const struct lad_machine *m, const struct lad_sample *s)
+uint32_t lad_fetched(const struct lad_fetcher *f, const struct lad_sample *s)
 {
-    if (!s->counted) return (uint32_t)(m->warm_fetched * wanted_of(m, s));
-    return m->fetcher.fetched[(size_t)s->head * m->batch + s->sequence];
+    if (!s->counted) return (uint32_t)(f->warm * wanted_of(f->run, s));
+    return f->fetched[(size_t)s->head * f->run->batch + s->sequence];
 }
 
 /* ---- a quantum: some positions of one sequence ------------------------------------------------------------------------------------------- */
-
-static uint32_t kv_head_of(const struct lad_machine *m, uint32_t head)
-{
-    return head / (uint32_t)(m->memory.heads / m->memory.kv_heads);
-}
 
 /* Its head has gone to the tiles. */
 static bool is_late(const struct lad_fetcher *f, const struct lad_quantum *q)
@@ -53,10 +48,10 @@ static bool next_segment(void *object, uint32_t arg, struct dse_segment *ret)
     (void)arg;
     struct lad_quantum *q = object;
     struct lad_fetcher *f = q->of;
-    struct lad_machine *m = f->m;
+    struct lad_run *run = f->run;
     uint32_t position;
     bool repeated;
-    *ret = (struct dse_segment){.address = q->value, .bytes = m->memory.row};
+    *ret = (struct dse_segment){.address = q->value, .bytes = run->memory.row};
     if (q->value) {
         q->value = 0;
     } else {
@@ -64,27 +59,27 @@ static bool next_segment(void *object, uint32_t arg, struct dse_segment *ret)
             if (!f->open || is_late(f, q) || q->left == 0) return false;
             if (!lad_positions_next(&q->positions, &position, &repeated)) return false;
             q->left--;
-            f->fetched[(size_t)q->head * m->batch + q->sequence]++;
-        } while (!repeated && m->p->vain_prefetch == LAD_IGNORED);
-        if (!repeated) position = (uint32_t)dse_random_below(&f->vain, (uint64_t)m->pt->n);
-        uint32_t kv = kv_head_of(m, q->head);
-        ret->address = lad_key_at(&m->memory, q->layer, kv, q->sequence, position);
-        q->value = lad_value_at(&m->memory, q->layer, kv, q->sequence, position);
+            f->fetched[(size_t)q->head * run->batch + q->sequence]++;
+        } while (!repeated && run->p->vain_prefetch == LAD_IGNORED);
+        if (!repeated) position = (uint32_t)dse_random_below(&f->vain, (uint64_t)run->pt->n);
+        uint64_t kv = lad_kv_head(&run->memory, q->head);
+        ret->address = lad_key_at(&run->memory, q->layer, kv, q->sequence, position);
+        q->value = lad_value_at(&run->memory, q->layer, kv, q->sequence, position);
     }
-    lad_count(m, ret, LAD_FETCHED, true, NULL);
+    lad_count(run, ret, LAD_FETCHED, true, NULL);
     return true;
 }
 
 static void start(struct lad_fetcher *f, struct lad_quantum *q)
 {
-    struct lad_machine *m = f->m;
+    const struct lad_run *run = f->run;
     q->state = LAD_FLYING;
-    if (f->flying++ == 0) dse_resource_state(m->sim, f->resource, DSE_BUSY, "prefetch", q->head);
-    dse_dram_start(m->memory.port[q->sequence % m->memory.ports].dram_port,
+    if (f->flying++ == 0) dse_resource_state(run->sim, f->resource, DSE_BUSY, "prefetch", q->head);
+    dse_dram_start(run->memory.port[q->sequence % run->memory.ports].dram_port,
                    &(struct dse_transfer){.next = next_segment,
                                           .object = q,
                                           .label = lad_traffic_labels[LAD_FETCHED],
-                                          .access_bytes = m->memory.gathered,
+                                          .access_bytes = run->memory.gathered,
                                           .actor = f->actor,
                                           .actor_arg = (uint32_t)(q - f->quantum)});
 }
@@ -92,7 +87,7 @@ static void start(struct lad_fetcher *f, struct lad_quantum *q)
 /* The next sequence in turn that wants something; false: none. */
 static bool pick(struct lad_fetcher *f, uint32_t *ret)
 {
-    uint32_t batch = f->m->batch;
+    uint32_t batch = f->run->batch;
     for (uint32_t i = 0; i < batch; i++) {
         uint32_t s = (f->turn + i) % batch;
         if (f->wanted[s] == 0) continue;
@@ -132,7 +127,7 @@ static bool start_one(struct lad_fetcher *f)
     }
     uint32_t sequence;
     while (!pick(f, &sequence)) {
-        if (f->m->p->prefetch != LAD_PREFETCH_IDEAL || f->head + 1 >= f->m->heads) return false;
+        if (f->run->p->prefetch != LAD_PREFETCH_IDEAL || f->head + 1 >= f->run->heads) return false;
         begin_head(f, f->layer, f->head + 1);
     }
     if (!unused) return false;
@@ -141,10 +136,9 @@ static bool start_one(struct lad_fetcher *f)
     return true;
 }
 
-void lad_fetch_more(struct lad_machine *m)
+void lad_fetch_more(struct lad_fetcher *f)
 {
-    struct lad_fetcher *f = &m->fetcher;
-    while (f->open && f->flying < f->flying_max && lad_linear_has_stock(&m->linear) && start_one(f)) continue;
+    while (f->open && f->flying < f->flying_max && lad_linear_has_stock(f->linear) && start_one(f)) continue;
 }
 
 static void on_landed(struct dse_sim *sim, void *object, uint32_t arg)
@@ -153,41 +147,51 @@ static void on_landed(struct dse_sim *sim, void *object, uint32_t arg)
     struct lad_quantum *q = &f->quantum[arg];
     q->state = q->left > 0 ? LAD_PARKED : LAD_UNUSED;
     if (--f->flying == 0) dse_resource_state(sim, f->resource, DSE_IDLE, NULL, -1);
-    lad_fetch_more(f->m);
+    lad_fetch_more(f);
 }
 
 /* ---- when ------------------------------------------------------------------------------------------------------------------------------------- */
 
-void lad_fetch_open(struct lad_machine *m, uint32_t layer, uint32_t head)
+void lad_fetch_open(struct lad_fetcher *f, uint32_t layer, uint32_t head)
 {
-    struct lad_fetcher *f = &m->fetcher;
-    if (m->p->prefetch == LAD_PREFETCH_OFF) return;
+    const struct lad_run *run = f->run;
+    if (run->p->prefetch == LAD_PREFETCH_OFF) return;
     bool fresh = f->fresh || layer != f->layer;
     if (fresh)
-        for (size_t i = 0; i < (size_t)m->heads * m->batch; i++) f->fetched[i] = 0;
+        for (size_t i = 0; i < (size_t)run->heads * run->batch; i++) f->fetched[i] = 0;
     f->from = head;
     if (fresh || f->head < head) begin_head(f, layer, head);
     f->fresh = false;
     f->open = true;
-    lad_fetch_more(m);
+    lad_fetch_more(f);
 }
 
-void lad_fetch_close(struct lad_machine *m)
+void lad_fetch_close(struct lad_fetcher *f)
 {
-    m->fetcher.open = false;
+    f->open = false;
 }
 
-void lad_fetch_init(struct lad_machine *m)
+/* Share of what is wanted that the closed form fetches. */
+static double closed_form_fetches(const struct lad_run *run)
 {
-    struct lad_fetcher *f = &m->fetcher;
-    *f = (struct lad_fetcher){.m = m, .fresh = true, .vain = dse_sim_random(m->sim, UINT64_C(15) << 60)};
-    f->wanted = dse_sim_alloc(m->sim, m->batch, sizeof *f->wanted);
-    f->positions = dse_sim_alloc(m->sim, m->batch, sizeof *f->positions);
-    f->fetched = dse_sim_alloc(m->sim, (size_t)m->heads * m->batch, sizeof *f->fetched);
+    const struct lad_attention *a = &run->step->attention;
+    if (a->active <= 0) return 0;
+    double wanted = fmin(a->active, lad_room(run->pt, run->batch, run->rounds, a->active));
+    return wanted > 0 ? fmin(1, a->prefetched / wanted) : 0;
+}
+
+void lad_fetch_init(struct lad_fetcher *f, struct lad_run *run, const struct lad_linear *linear)
+{
+    struct dse_sim *sim = run->sim;
+    *f = (struct lad_fetcher){.run = run, .linear = linear, .fresh = true, .vain = dse_sim_random(sim, UINT64_C(15) << 60)};
+    f->wanted = dse_sim_alloc(sim, run->batch, sizeof *f->wanted);
+    f->positions = dse_sim_alloc(sim, run->batch, sizeof *f->positions);
+    f->fetched = dse_sim_alloc(sim, (size_t)run->heads * run->batch, sizeof *f->fetched);
     for (int i = 0; i < LAD_QUANTA; i++) f->quantum[i].of = f;
-    double quantum = LAD_QUANTUM * 2 * (double)m->memory.row;
-    f->flying_max = (unsigned)fmax(1, fmin(LAD_QUANTA, m->linear.chunk_bytes / quantum));
-    f->actor = dse_sim_actor(m->sim, on_landed, f);
-    dse_sim_actor_name(m->sim, f->actor, "prefetch");
-    f->resource = dse_resource(m->sim, NULL, "prefetch DMA");
+    double quantum = LAD_QUANTUM * 2 * (double)run->memory.row;
+    f->flying_max = (unsigned)fmax(1, fmin(LAD_QUANTA, linear->chunk_bytes / quantum));
+    f->warm = closed_form_fetches(run);
+    f->actor = dse_sim_actor(sim, on_landed, f);
+    dse_sim_actor_name(sim, f->actor, "prefetch");
+    f->resource = dse_resource(sim, NULL, "prefetch DMA");
 }

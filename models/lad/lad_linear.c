@@ -3,7 +3,7 @@
  * The buffer holds LAD_CHUNKS chunks, each loading, waiting, or at work. The DMA loads chunk after chunk as places become free,
  * those of the next job too: weights do not depend on anything. It rests in attention periods. The VPUs take them in order, a chunk as soon as all of it is there.
  */
-#include "lad_events.h"
+#include "lad_linear.h"
 
 #include <dse/units.h>
 
@@ -35,14 +35,14 @@ static uint64_t base_of(const struct lad_port *p, enum lad_region region)
 static bool flow_segment(struct lad_chunk_port *cp, struct dse_segment *ret)
 {
     const struct lad_chunk *c = cp->chunk;
-    const struct lad_machine *m = c->of->m;
+    const struct lad_run *run = c->of->run;
     for (; cp->flow < c->job.flows; cp->flow++, cp->done = 0) {
         const struct lad_flow *f = &c->job.flow[cp->flow];
-        uint64_t from = cut_burst(&m->memory, f, c->index, c->job.chunks) + cp->done;
-        uint64_t to = cut_burst(&m->memory, f, c->index + 1, c->job.chunks);
+        uint64_t from = cut_burst(&run->memory, f, c->index, c->job.chunks) + cp->done;
+        uint64_t to = cut_burst(&run->memory, f, c->index + 1, c->job.chunks);
         if (f->write != cp->writing || from >= to) continue;
         uint64_t at = from % f->size, left = f->size - at;
-        ret->address = base_of(&m->memory.port[cp->port], f->region) + f->offset + at;
+        ret->address = base_of(&run->memory.port[cp->port], f->region) + f->offset + at;
         ret->bytes = to - from < left ? to - from : left;
         ret->write = f->write;
         cp->done += ret->bytes;
@@ -56,17 +56,17 @@ static bool append_segment(struct lad_chunk_port *cp, struct dse_segment *ret)
 {
     const struct lad_chunk *c = cp->chunk;
     const struct lad_job *job = &c->job;
-    const struct lad_machine *m = c->of->m;
+    const struct lad_run *run = c->of->run;
     if (!cp->writing) return false;
     uint64_t from = cut(job->rows, c->index, job->chunks), to = cut(job->rows, c->index + 1, job->chunks);
     for (uint64_t i = from + cp->done; i < to; i++) {
         cp->done++;
-        uint32_t sequence = (uint32_t)(i / 2 % m->batch);
-        if (sequence % m->memory.ports != cp->port) continue;
-        uint64_t kv_head = job->kv_head + i / 2 / m->batch, last = m->memory.positions - 1;
-        ret->address = i % 2 ? lad_value_at(&m->memory, job->layer, kv_head, sequence, last)
-                             : lad_key_at(&m->memory, job->layer, kv_head, sequence, last);
-        ret->bytes = m->memory.row;
+        uint32_t sequence = (uint32_t)(i / 2 % run->batch);
+        if (sequence % run->memory.ports != cp->port) continue;
+        uint64_t kv_head = job->kv_head + i / 2 / run->batch, last = run->memory.positions - 1;
+        ret->address = i % 2 ? lad_value_at(&run->memory, job->layer, kv_head, sequence, last)
+                             : lad_key_at(&run->memory, job->layer, kv_head, sequence, last);
+        ret->bytes = run->memory.row;
         ret->write = true;
         return true;
     }
@@ -90,32 +90,32 @@ static bool next_of_chunk(void *object, uint32_t arg, struct dse_segment *ret)
     (void)arg;
     struct lad_chunk_port *cp = object;
     if (!next_segment(cp, ret)) return false;
-    struct lad_machine *m = cp->chunk->of->m;
-    uint64_t moved = lad_moved(&m->memory, ret);
-    m->moved += moved;
-    m->program.op_bytes[cp->chunk->job.op] += moved;
+    struct lad_linear *l = cp->chunk->of;
+    uint64_t moved = lad_moved(&l->run->memory, ret);
+    l->run->account.moved += moved;
+    l->work[cp->chunk->job.op].bytes += moved;
     return true;
 }
 
 /* Start what the chunk has to read or to write; returns false when that is nothing. */
 static bool start_transfers(struct lad_chunk *c, bool writing)
 {
-    struct lad_machine *m = c->of->m;
+    const struct lad_run *run = c->of->run;
     uint32_t started = 0;
     enum lad_traffic traffic = writing || c->job.flow[0].region != LAD_AT_WEIGHTS ? LAD_KV : LAD_WEIGHTS;
-    for (uint32_t i = 0; i < m->memory.ports; i++) {
+    for (uint32_t i = 0; i < run->memory.ports; i++) {
         struct dse_segment any;
         rewind_port(&c->port[i], writing);
         if (!next_segment(&c->port[i], &any)) continue;
         rewind_port(&c->port[i], writing);
         c->flying++;
         started++;
-        dse_dram_start(m->memory.port[i].dram_port, &(struct dse_transfer){.next = next_of_chunk,
-                                                                           .object = &c->port[i],
-                                                                           .label = lad_traffic_labels[traffic],
-                                                                           .access_bytes = m->memory.stream,
-                                                                           .actor = c->of->dma_actor,
-                                                                           .actor_arg = (uint32_t)(c - c->of->chunk)});
+        dse_dram_start(run->memory.port[i].dram_port, &(struct dse_transfer){.next = next_of_chunk,
+                                                                             .object = &c->port[i],
+                                                                             .label = lad_traffic_labels[traffic],
+                                                                             .access_bytes = run->memory.stream,
+                                                                             .actor = c->of->dma_actor,
+                                                                             .actor_arg = (uint32_t)(c - c->of->chunk)});
     }
     return started > 0;
 }
@@ -125,20 +125,20 @@ static bool start_transfers(struct lad_chunk *c, bool writing)
 static void show_dma(struct lad_linear *l)
 {
     bool flies = l->loading_now > 0;
-    dse_resource_state(l->m->sim, l->dma, flies ? DSE_BUSY : DSE_IDLE, flies ? lad_traffic_labels[LAD_WEIGHTS] : NULL, -1);
+    dse_resource_state(l->run->sim, l->dma, flies ? DSE_BUSY : DSE_IDLE, flies ? lad_traffic_labels[LAD_WEIGHTS] : NULL, -1);
 }
 
 static void took_off(struct lad_linear *l)
 {
     if (l->loading_now++ > 0) return;
-    l->loading_since = dse_sim_now(l->m->sim);
+    l->loading_since = dse_sim_now(l->run->sim);
     show_dma(l);
 }
 
 static void landed(struct lad_linear *l)
 {
     if (--l->loading_now > 0) return;
-    l->loaded_time += dse_sim_now(l->m->sim) - l->loading_since;
+    l->loaded_time += dse_sim_now(l->run->sim) - l->loading_since;
     show_dma(l);
 }
 
@@ -151,7 +151,7 @@ static void load_more(struct lad_linear *l)
         struct lad_chunk *c = &l->chunk[l->loaded % LAD_CHUNKS];
         if (c->state != LAD_FREE) return;
         if (l->loading_chunk == l->loading.chunks) {
-            if (!lad_program_job(l->m, l->next_job, &l->loading)) return;
+            if (!l->run->signals->job(l->run->machine, l->next_job, &l->loading)) return;
             l->next_job++;
             l->loading_chunk = 0;
         }
@@ -209,7 +209,7 @@ static void on_transfer(struct dse_sim *sim, void *object, uint32_t arg)
     landed(l);
     c->state = LAD_THERE;
     compute_next(l);
-    lad_fetch_more(l->m);
+    l->run->signals->stocked(l->run->machine);
 }
 
 bool lad_linear_has_stock(const struct lad_linear *l)
@@ -223,13 +223,13 @@ bool lad_linear_has_stock(const struct lad_linear *l)
 
 static bool is_elementwise(const struct lad_linear *l)
 {
-    return l->m->step->op[l->job.op].kind == DSE_OP_ELEMENTWISE;
+    return l->run->step->op[l->job.op].kind == DSE_OP_ELEMENTWISE;
 }
 
 static void show_vpu(struct lad_linear *l, enum dse_state state)
 {
-    const char *name = l->m->step->op[l->job.op].name;
-    dse_resource_state(l->m->sim, is_elementwise(l) ? l->sfm : l->vpu, state, state == DSE_IDLE ? NULL : name, l->job.head);
+    const char *name = l->run->step->op[l->job.op].name;
+    dse_resource_state(l->run->sim, is_elementwise(l) ? l->sfm : l->vpu, state, state == DSE_IDLE ? NULL : name, l->job.head);
 }
 
 /* The share of a job's time that one of its chunks takes. */
@@ -251,21 +251,21 @@ static void compute_next(struct lad_linear *l)
     dse_ps time = chunk_time(l, c->index);
     l->computed_time += time;
     show_vpu(l, DSE_BUSY);
-    dse_sim_at(l->m->sim, dse_sim_now(l->m->sim) + time, l->vpu_actor, 0);
+    dse_sim_at(l->run->sim, dse_sim_now(l->run->sim) + time, l->vpu_actor, 0);
 }
 
 /* The job is over when the special functions are that run behind it. */
 static void end_job(struct lad_linear *l)
 {
-    struct lad_program *pr = &l->m->program;
-    dse_ps now = dse_sim_now(l->m->sim);
+    struct lad_op_work *work = &l->work[l->job.op];
+    dse_ps now = dse_sim_now(l->run->sim);
     l->active = false;
     show_vpu(l, DSE_IDLE);
-    pr->op_vpu[l->job.op] += l->computed_time - l->computed_before;
+    work->vpu += l->computed_time - l->computed_before;
     dse_ps loaded = l->loaded_time + (l->loading_now ? now - l->loading_since : 0);
-    pr->op_dram[l->job.op] += loaded - l->loaded_before;
+    work->dram += loaded - l->loaded_before;
     bool waits = l->job.waits && l->sfm_until > now;
-    dse_sim_at(l->m->sim, waits ? l->sfm_until : now, l->end_actor, 0);
+    dse_sim_at(l->run->sim, waits ? l->sfm_until : now, l->end_actor, 0);
 }
 
 static void on_computed(struct dse_sim *sim, void *object, uint32_t arg)
@@ -281,7 +281,7 @@ static void on_computed(struct dse_sim *sim, void *object, uint32_t arg)
     if (last) end_job(l);
     write_results(l, c);
     if (!last) compute_next(l);
-    lad_fetch_more(l->m);
+    l->run->signals->stocked(l->run->machine);
 }
 
 static void on_end(struct dse_sim *sim, void *object, uint32_t arg)
@@ -289,16 +289,15 @@ static void on_end(struct dse_sim *sim, void *object, uint32_t arg)
     (void)sim;
     (void)arg;
     struct lad_linear *l = object;
-    lad_program_next(l->m);
+    l->run->signals->over(l->run->machine);
 }
 
-void lad_job_start(struct lad_machine *m, const struct lad_job *job)
+void lad_job_start(struct lad_linear *l, const struct lad_job *job)
 {
-    struct lad_linear *l = &m->linear;
     l->job = *job;
     l->active = true;
     l->computed_before = l->computed_time;
-    l->loaded_before = l->loaded_time + (l->loading_now ? dse_sim_now(m->sim) - l->loading_since : 0);
+    l->loaded_before = l->loaded_time + (l->loading_now ? dse_sim_now(l->run->sim) - l->loading_since : 0);
     load_more(l);
     compute_next(l);
 }
@@ -312,33 +311,33 @@ static void on_sfm(struct dse_sim *sim, void *object, uint32_t arg)
     if (l->sfm_until <= dse_sim_now(sim)) dse_resource_state(sim, l->sfm, DSE_IDLE, NULL, -1);
 }
 
-void lad_sfm_start(struct lad_machine *m, double seconds)
+void lad_sfm_start(struct lad_linear *l, double seconds)
 {
-    struct lad_linear *l = &m->linear;
-    dse_ps now = dse_sim_now(m->sim);
+    dse_ps now = dse_sim_now(l->run->sim);
     l->sfm_until = (l->sfm_until > now ? l->sfm_until : now) + dse_ps_of_s(seconds);
-    dse_resource_state(m->sim, l->sfm, DSE_BUSY, "elementwise", -1);
-    dse_sim_at(m->sim, l->sfm_until, l->sfm_actor, 0);
+    dse_resource_state(l->run->sim, l->sfm, DSE_BUSY, "elementwise", -1);
+    dse_sim_at(l->run->sim, l->sfm_until, l->sfm_actor, 0);
 }
 
-void lad_linear_init(struct lad_machine *m)
+void lad_linear_init(struct lad_linear *l, struct lad_run *run)
 {
-    struct lad_linear *l = &m->linear;
-    const struct lad_params *p = m->p;
+    const struct lad_params *p = run->p;
+    struct dse_sim *sim = run->sim;
     double lanes = (double)(p->vpu_eas + p->vpu_md + p->vpu_ac), ports = (double)p->sram_ports;
-    l->m = m;
+    l->run = run;
     l->chunk_bytes = p->weight_buffer_kib * DSE_KIB * (double)p->tiles / LAD_CHUNKS;
     l->slowdown = ports > 0 && ports < lanes ? lanes / ports : 1;
     for (int i = 0; i < LAD_CHUNKS + LAD_WRITERS; i++) {
         l->chunk[i].of = l;
-        l->chunk[i].port = dse_sim_alloc(m->sim, m->memory.ports, sizeof *l->chunk[i].port);
-        for (uint32_t k = 0; k < m->memory.ports; k++) l->chunk[i].port[k] = (struct lad_chunk_port){&l->chunk[i], k, 0, 0, false};
+        l->chunk[i].port = dse_sim_alloc(sim, run->memory.ports, sizeof *l->chunk[i].port);
+        for (uint32_t k = 0; k < run->memory.ports; k++)
+            l->chunk[i].port[k] = (struct lad_chunk_port){&l->chunk[i], k, 0, 0, false};
     }
-    l->dma_actor = dse_sim_actor(m->sim, on_transfer, l);
-    l->vpu_actor = dse_sim_actor(m->sim, on_computed, l);
-    l->end_actor = dse_sim_actor(m->sim, on_end, l);
-    l->sfm_actor = dse_sim_actor(m->sim, on_sfm, l);
-    l->dma = dse_resource(m->sim, NULL, "weight DMA");
-    l->vpu = dse_resource(m->sim, NULL, "VPUs");
-    l->sfm = dse_resource(m->sim, NULL, "SFM");
+    l->dma_actor = dse_sim_actor(sim, on_transfer, l);
+    l->vpu_actor = dse_sim_actor(sim, on_computed, l);
+    l->end_actor = dse_sim_actor(sim, on_end, l);
+    l->sfm_actor = dse_sim_actor(sim, on_sfm, l);
+    l->dma = dse_resource(sim, NULL, "weight DMA");
+    l->vpu = dse_resource(sim, NULL, "VPUs");
+    l->sfm = dse_resource(sim, NULL, "SFM");
 }

@@ -1,5 +1,5 @@
 /* Where things are in DRAM: keys, values, G, intermediate caches, counters of the layers that are simulated, and the weights. */
-#include "lad_events.h"
+#include "lad_memory.h"
 
 #include <dse/units.h>
 
@@ -129,6 +129,11 @@ uint64_t lad_counters_at(const struct lad_memory *m, const struct lad_sample *s,
 {
     uint64_t sample = index_of(m, s->layer, m->heads, s->head, s->sequence);
     return m->port[s->sequence % m->ports].counters + (sample * m->positions + position) * m->counter;
+}
+
+uint64_t lad_kv_head(const struct lad_memory *m, uint32_t head)
+{
+    return head / (m->heads / m->kv_heads);
 }
 
 uint64_t lad_moved(const struct lad_memory *m, const struct dse_segment *s)

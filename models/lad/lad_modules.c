@@ -3,17 +3,12 @@
  * All modules of a tile share its SRAM: when those at work ask for more rows a cycle than it has ports, all are slowed down alike. Work is counted in cycles;
  * a milestone's time is taken from the moment of the last change of speed, so that roundings do not add up.
  */
-#include "lad_events.h"
+#include "lad_modules.h"
 
 #include <dse/units.h>
 
 #include <assert.h>
 #include <math.h>
-
-const char *const lad_place_names[LAD_PLACES] = {
-    [LAD_LOAD] = "stage 1", [LAD_SCORE] = "EAS",      [LAD_IDENTIFY] = "APID", [LAD_GATHER] = "stage 4",
-    [LAD_READY] = "ready",  [LAD_DISCREPANCY] = "MD", [LAD_COMPUTE] = "AC",    [LAD_STORE] = "store",
-};
 
 enum { EAS_PARTS = 5, AC_PARTS = 4, AC_UPDATE = 3 };
 static const char *const score_labels[EAS_PARTS] = {"EAS.1", "EAS.2", "EAS.3", "EAS.4", "EAS.5"};
@@ -24,63 +19,69 @@ enum { ROOM = 0 };
 
 /* ---- time ------------------------------------------------------------------------------------------------------------------------- */
 
-static int64_t sample_id(const struct lad_tile *t, enum lad_place place)
+static struct lad_tile *tile_of(const struct lad_unit *mod)
 {
-    const struct lad_sample *s = &t->place[place].sample;
-    return (int64_t)s->head * t->m->batch + s->sequence;
+    return mod->of->tile;
+}
+
+static struct lad_run *run_of(const struct lad_unit *mod)
+{
+    return mod->of->tile->run;
 }
 
 static void show(const struct lad_unit *mod, enum dse_state state)
 {
-    dse_resource_state(mod->tile->m->sim, mod->resource, state, mod->label, sample_id(mod->tile, mod->place));
+    struct lad_run *run = run_of(mod);
+    int64_t id = lad_sample_id(run, &tile_of(mod)->place[mod->place].sample);
+    dse_resource_state(run->sim, mod->resource, state, mod->label, id);
 }
 
 /* Count what it has done since `origin`. */
 static void settle(struct lad_unit *mod)
 {
-    struct lad_tile *t = mod->tile;
-    dse_ps now = dse_sim_now(t->m->sim), elapsed = now - mod->origin;
+    struct lad_run *run = run_of(mod);
+    dse_ps now = dse_sim_now(run->sim), elapsed = now - mod->origin;
     mod->origin = now;
-    if (t->speed == 0) return;
+    if (mod->of->speed == 0) return;
     mod->ran += elapsed;
-    mod->base += dse_s_of_ps(elapsed) * t->m->pt->clock_hz * t->speed;
+    mod->base += dse_s_of_ps(elapsed) * run->pt->clock_hz * mod->of->speed;
 }
 
 static void schedule(struct lad_unit *mod)
 {
-    struct lad_tile *t = mod->tile;
+    struct lad_run *run = run_of(mod);
     if (++mod->generation == ROOM) mod->generation++;
-    if (t->speed == 0) return;
-    double cycles = fmax(0, mod->until - mod->base) / t->speed;
-    dse_sim_at(t->m->sim, mod->origin + dse_ps_of_cycles(cycles, t->m->p->clock_ghz), mod->actor, mod->generation);
+    if (mod->of->speed == 0) return;
+    double cycles = fmax(0, mod->until - mod->base) / mod->of->speed;
+    dse_sim_at(run->sim, mod->origin + dse_ps_of_cycles(cycles, run->p->clock_ghz), mod->actor, mod->generation);
 }
 
-static double speed_now(const struct lad_tile *t)
+static double speed_now(const struct lad_modules *ms)
 {
-    if (t->m->slots.paused) return 0;
-    double ports = (double)t->m->p->sram_ports, rows = 0;
+    if (ms->tile->run->paused) return 0;
+    double ports = (double)ms->tile->run->p->sram_ports, rows = 0;
     if (ports == 0) return 1;
     for (int i = 0; i < LAD_PLACES; i++)
-        if (t->module[i].running) rows += t->module[i].rows;
+        if (ms->unit[i].running) rows += ms->unit[i].rows;
     return rows > ports ? ports / rows : 1;
 }
 
-void lad_tile_retime(struct lad_tile *t)
+void lad_modules_retime(struct lad_modules *ms)
 {
-    double speed = speed_now(t);
-    if (speed == t->speed) return;
+    double speed = speed_now(ms);
+    if (speed == ms->speed) return;
     for (int i = 0; i < LAD_PLACES; i++)
-        if (t->module[i].running) settle(&t->module[i]);
-    t->speed = speed;
+        if (ms->unit[i].running) settle(&ms->unit[i]);
+    ms->speed = speed;
     for (int i = 0; i < LAD_PLACES; i++)
-        if (t->module[i].running) schedule(&t->module[i]);
+        if (ms->unit[i].running) schedule(&ms->unit[i]);
 }
 
 static void go_on(struct lad_unit *mod)
 {
     mod->running = true;
-    mod->origin = dse_sim_now(mod->tile->m->sim);
-    lad_tile_retime(mod->tile);
+    mod->origin = dse_sim_now(run_of(mod)->sim);
+    lad_modules_retime(mod->of);
     schedule(mod);
     show(mod, DSE_BUSY);
 }
@@ -91,7 +92,7 @@ static void stand_still(struct lad_unit *mod)
     settle(mod);
     mod->base = mod->until;
     mod->running = false;
-    lad_tile_retime(mod->tile);
+    lad_modules_retime(mod->of);
 }
 
 /* ---- the work of a head-sample -------------------------------------------------------------------------------------------------------- */
@@ -107,7 +108,7 @@ static void set_parts(struct lad_unit *mod, const double *cycles, int n)
 
 static bool exactly(const struct lad_unit *mod)
 {
-    return mod->tile->m->p->pipeline == LAD_EXACT;
+    return run_of(mod)->p->pipeline == LAD_EXACT;
 }
 
 static double whole_if(bool exact, double cycles)
@@ -118,19 +119,20 @@ static double whole_if(bool exact, double cycles)
 /* EAS.1 scores of centers, EAS.2 rescaled to all positions, EAS.3 scores of large modes, EAS.4 norm of the new key, EAS.5 its cosines. */
 static void start_score(struct lad_unit *mod, const struct lad_sample *s)
 {
-    const struct lad_params *p = mod->tile->m->p;
-    double w = lad_passes(p, mod->tile->m->pt->d), lanes = (double)p->vpu_eas;
+    const struct lad_params *p = run_of(mod)->p;
+    const struct lad_point *pt = run_of(mod)->pt;
+    double w = lad_passes(p, pt->d), lanes = (double)p->vpu_eas;
     bool exact = exactly(mod);
     double centers = w * whole_if(exact, s->centers / lanes);
-    double rescaled = whole_if(exact, mod->tile->m->pt->n / ((double)p->vpu_width * lanes));
+    double rescaled = whole_if(exact, pt->n / ((double)p->vpu_width * lanes));
     set_parts(mod, (double[]){centers, rescaled, w * whole_if(exact, s->large / lanes), exact ? w : 0, centers}, EAS_PARTS);
 }
 
 /* AC.1 and AC.2 the intermediate caches, AC.3 corrections, AC.4 the output, AC.5 to AC.8 updates. */
 static void start_compute(struct lad_unit *mod, const struct lad_sample *s)
 {
-    const struct lad_params *p = mod->tile->m->p;
-    double d = mod->tile->m->pt->d, w = lad_passes(p, d), lanes = (double)p->vpu_ac, active = w * s->active / lanes;
+    const struct lad_params *p = run_of(mod)->p;
+    double d = run_of(mod)->pt->d, w = lad_passes(p, d), lanes = (double)p->vpu_ac, active = w * s->active / lanes;
     if (exactly(mod)) {
         double update = fmax(1, lad_ceil(s->updates / lanes)) + (double)p->accumulator_cycles;
         set_parts(mod, (double[]){w * (lad_ceil(d / lanes) + 1), w * lad_ceil(s->active / lanes), w, w * (d + 3) * update},
@@ -143,8 +145,8 @@ static void start_compute(struct lad_unit *mod, const struct lad_sample *s)
 /* Cycle in which the APID has seen a position. */
 static double seen_at(const struct lad_unit *mod, uint32_t position)
 {
-    double cycle = (double)position / (double)mod->tile->m->p->apid_width;
-    return exactly(mod) ? floor(cycle) + 1 : (position + 1.0) / (double)mod->tile->m->p->apid_width;
+    double width = (double)run_of(mod)->p->apid_width;
+    return exactly(mod) ? floor(position / width) + 1 : (position + 1.0) / width;
 }
 
 /* Find the next active position; its milestone is when it is seen. */
@@ -155,7 +157,7 @@ static void find_active(struct lad_unit *mod)
     mod->until = mod->total;
     mod->item = 0;
     if (!lad_positions_next(&mod->positions, &position, &repeated)) return;
-    const struct lad_sample *s = &mod->tile->place[LAD_IDENTIFY].sample;
+    const struct lad_sample *s = &tile_of(mod)->place[LAD_IDENTIFY].sample;
     bool fetched = repeated && (uint32_t)mod->at < s->fetched;
     mod->item = ((uint64_t)position + 1) << 1 | fetched;
     mod->at++;
@@ -164,10 +166,11 @@ static void find_active(struct lad_unit *mod)
 
 static void start_identify(struct lad_unit *mod, const struct lad_sample *s)
 {
-    struct lad_tile *t = mod->tile;
-    uint32_t capacity = t->m->active_capacity, held = dse_fifo_size(t->active);
-    mod->total = whole_if(exactly(mod), t->m->pt->n / (double)t->m->p->apid_width);
-    mod->positions = lad_active_positions(&t->m->draws, s);
+    const struct lad_run *run = run_of(mod);
+    uint32_t capacity = dse_sim_ideal(run->sim, DSE_IDEAL_FIFOS) ? 0 : (uint32_t)run->p->active_fifo;
+    uint32_t held = dse_fifo_size(tile_of(mod)->active);
+    mod->total = whole_if(exactly(mod), run->pt->n / (double)run->p->apid_width);
+    mod->positions = lad_active_positions(&run->draws, s);
     mod->whole = capacity == 0 || capacity - held >= s->active;
     find_active(mod);
 }
@@ -178,24 +181,24 @@ static void find_update(struct lad_unit *mod)
     bool repeated;
     mod->until = mod->total;
     mod->item = lad_positions_next(&mod->positions, &index, &repeated);
-    if (mod->item) mod->until = mod->total * (index + 1.0) / mod->tile->place[LAD_DISCREPANCY].sample.active;
+    if (mod->item) mod->until = mod->total * (index + 1.0) / tile_of(mod)->place[LAD_DISCREPANCY].sample.active;
 }
 
 static void start_discrepancy(struct lad_unit *mod, const struct lad_sample *s)
 {
-    const struct lad_machine *m = mod->tile->m;
-    double w = lad_passes(m->p, m->pt->d);
-    mod->total = w * whole_if(exactly(mod), s->active / (double)m->p->vpu_md);
-    mod->positions = lad_update_indices(&m->draws, s);
+    const struct lad_run *run = run_of(mod);
+    double w = lad_passes(run->p, run->pt->d);
+    mod->total = w * whole_if(exactly(mod), s->active / (double)run->p->vpu_md);
+    mod->positions = lad_update_indices(&run->draws, s);
     find_update(mod);
 }
 
-void lad_module_start(struct lad_tile *t, enum lad_place place)
+void lad_module_start(struct lad_modules *ms, enum lad_place place)
 {
-    struct lad_unit *mod = &t->module[place];
-    const struct lad_sample *s = &t->place[place].sample;
-    assert(mod->tile && !mod->running);
-    t->place[place].state = LAD_BUSY;
+    struct lad_unit *mod = &ms->unit[place];
+    const struct lad_sample *s = &ms->tile->place[place].sample;
+    assert(mod->of && !mod->running);
+    ms->tile->place[place].state = LAD_BUSY;
     mod->base = 0;
     mod->ran = 0;
     mod->at = 0;
@@ -219,18 +222,18 @@ void lad_module_start(struct lad_tile *t, enum lad_place place)
 
 static void finish(struct lad_unit *mod)
 {
-    struct lad_tile *t = mod->tile;
-    struct lad_machine *m = t->m;
+    struct lad_tile *t = tile_of(mod);
+    struct lad_run *run = t->run;
     struct lad_sample *s = &t->place[mod->place].sample;
     stand_still(mod);
-    double cycles = dse_s_of_ps(mod->ran) * m->pt->clock_hz;
+    double cycles = dse_s_of_ps(mod->ran) * run->pt->clock_hz;
     s->longest = fmax(s->longest, cycles);
-    if (s->counted) m->account.cycles[mod->place] += cycles;
-    m->slots.busy[mod->place] += mod->ran;
+    if (s->counted) run->account.cycles[mod->place] += cycles;
+    run->account.busy[mod->place] += mod->ran;
     mod->label = NULL;
     show(mod, DSE_IDLE);
     t->place[mod->place].state = LAD_DONE;
-    lad_stage_done(t, mod->place);
+    run->signals->stage_done(run->machine, t->id, mod->place);
 }
 
 static bool next_part(struct lad_unit *mod, const char *const *labels, int n)
@@ -246,15 +249,14 @@ static bool next_part(struct lad_unit *mod, const char *const *labels, int n)
 /* From AC.5 on a column of A is read and written beside the keys of U, and nothing is taken from the update FIFO. */
 static void compute_milestone(struct lad_unit *mod)
 {
-    struct lad_tile *t = mod->tile;
     uint64_t index;
-    double lanes = (double)t->m->p->vpu_ac;
+    double lanes = (double)run_of(mod)->p->vpu_ac;
     bool more = next_part(mod, compute_labels, AC_PARTS);
-    t->updating = more && mod->at == AC_UPDATE;
-    mod->rows = t->updating ? lanes + 2 : lanes;
-    lad_tile_retime(t);
+    mod->of->updating = more && mod->at == AC_UPDATE;
+    mod->rows = mod->of->updating ? lanes + 2 : lanes;
+    lad_modules_retime(mod->of);
     if (more) return;
-    while (dse_fifo_get(t->update, &index)) continue;
+    while (dse_fifo_get(tile_of(mod)->update, &index)) continue;
     finish(mod);
 }
 
@@ -288,32 +290,32 @@ static bool put_found(struct lad_unit *mod, struct dse_fifo *f, void (*find)(str
 
 static void identify_milestone(struct lad_unit *mod)
 {
-    struct lad_tile *t = mod->tile;
+    const struct lad_tile *t = tile_of(mod);
     if (put_found(mod, t->active, find_active, "active FIFO full"))
         finish(mod);
     else if (!mod->running)
-        lad_relieve(t);
+        t->run->signals->fifo_full(t->run->machine, t->id);
 }
 
 /* AC takes at once what is put while it does not update. */
 static void discrepancy_milestone(struct lad_unit *mod)
 {
-    struct lad_tile *t = mod->tile;
+    struct dse_fifo *update = tile_of(mod)->update;
     uint64_t index;
-    bool over = put_found(mod, t->update, find_update, "update FIFO full");
-    while (!t->updating && dse_fifo_get(t->update, &index)) continue;
+    bool over = put_found(mod, update, find_update, "update FIFO full");
+    while (!mod->of->updating && dse_fifo_get(update, &index)) continue;
     if (over) finish(mod);
 }
 
 /* Goes on where it stood still. */
 static void room(struct lad_unit *mod)
 {
-    struct lad_machine *m = mod->tile->m;
-    dse_ps waited = dse_sim_now(m->sim) - mod->stalled_since;
+    struct lad_run *run = run_of(mod);
+    dse_ps waited = dse_sim_now(run->sim) - mod->stalled_since;
     if (mod->place == LAD_IDENTIFY)
-        m->apid_stalled += waited;
+        run->account.apid_stalled += waited;
     else
-        m->md_stalled += waited;
+        run->account.md_stalled += waited;
     mod->stalled = false;
     mod->label = lad_place_names[mod->place];
     go_on(mod);
@@ -352,20 +354,27 @@ static double rows_of(const struct lad_params *p, enum lad_place place)
     }
 }
 
-void lad_modules_init(struct lad_tile *t)
+bool lad_modules_apid_waits(const struct lad_modules *ms)
+{
+    return ms->unit[LAD_IDENTIFY].stalled;
+}
+
+void lad_modules_init(struct lad_modules *ms, struct lad_tile *t)
 {
     static const enum lad_place places[] = {LAD_SCORE, LAD_IDENTIFY, LAD_DISCREPANCY, LAD_COMPUTE};
-    struct dse_sim *sim = t->m->sim;
+    const struct lad_params *p = t->run->p;
+    struct dse_sim *sim = t->run->sim;
+    ms->tile = t;
+    ms->speed = 1;
     for (size_t i = 0; i < sizeof places / sizeof *places; i++) {
-        struct lad_unit *mod = &t->module[places[i]];
-        mod->tile = t;
+        struct lad_unit *mod = &ms->unit[places[i]];
+        mod->of = ms;
         mod->place = places[i];
-        mod->rows = rows_of(t->m->p, places[i]);
+        mod->rows = rows_of(p, places[i]);
         mod->actor = dse_sim_actor(sim, on_event, mod);
         mod->resource = dse_resource(sim, t->group, lad_place_names[places[i]]);
         dse_sim_actor_name(sim, mod->actor, lad_place_names[places[i]]);
     }
-    t->active = dse_fifo_new(sim, "active positions", (uint32_t)t->m->p->active_fifo);
-    t->update = dse_fifo_new(sim, "updates", (uint32_t)t->m->p->update_fifo);
-    t->speed = 1;
+    t->active = dse_fifo_new(sim, "active positions", (uint32_t)p->active_fifo);
+    t->update = dse_fifo_new(sim, "updates", (uint32_t)p->update_fifo);
 }

@@ -6,9 +6,9 @@
  * A period ends when its last head-sample has passed stage 1. In lock-step that is the end of a slot; otherwise the pipeline is paused as it is: modules stand
  * still, stage 4 asks for nothing more, until the next period.
  */
-#include "lad_events.h"
+#include "lad_slots.h"
 
-#include <assert.h>
+#include <stdio.h>
 
 static const enum lad_stage stage_of[LAD_PLACES] = {
     [LAD_LOAD] = LAD_HBM,  [LAD_SCORE] = LAD_EAS,      [LAD_IDENTIFY] = LAD_APID, [LAD_GATHER] = LAD_HBM,
@@ -19,297 +19,307 @@ enum { PERIOD_OVER };
 
 /* ---- moving on ---------------------------------------------------------------------------------------------------------------------- */
 
-static bool is(const struct lad_tile *t, enum lad_place place, int state)
+static bool place_is(const struct lad_lane *lane, enum lad_place place, int state)
 {
-    return (int)t->place[place].state == state;
+    return (int)lane->tile.place[place].state == state;
 }
 
 /* From a stage that is done with it to one that is empty. */
-static bool move(struct lad_tile *t, enum lad_place from, enum lad_place to)
+static bool move(struct lad_lane *lane, enum lad_place from, enum lad_place to)
 {
-    if (!is(t, from, LAD_DONE) || !is(t, to, LAD_EMPTY)) return false;
+    struct lad_tile *t = &lane->tile;
+    if (!place_is(lane, from, LAD_DONE) || !place_is(lane, to, LAD_EMPTY)) return false;
     t->place[to].sample = t->place[from].sample;
     t->place[to].state = LAD_DONE;
     t->place[from].state = LAD_EMPTY;
     return true;
 }
 
-static bool store(struct lad_tile *t)
+static void store(struct lad_lane *lane)
 {
-    if (!move(t, LAD_COMPUTE, LAD_STORE)) return false;
-    const struct lad_sample *s = &t->place[LAD_STORE].sample;
-    if (s->counted) t->m->account.longest += s->longest;
-    return true;
+    if (!move(lane, LAD_COMPUTE, LAD_STORE)) return;
+    const struct lad_sample *s = &lane->tile.place[LAD_STORE].sample;
+    if (s->counted) lane->of->run->account.longest += s->longest;
 }
 
 /* APID is done with a head-sample that stage 4 has taken before its time. */
-static void settle_early(struct lad_tile *t)
+static void settle_early(struct lad_lane *lane)
 {
-    if (!t->early || !is(t, LAD_IDENTIFY, LAD_DONE)) return;
+    struct lad_tile *t = &lane->tile;
+    if (!lane->early || !place_is(lane, LAD_IDENTIFY, LAD_DONE)) return;
     struct lad_sample *s = &t->place[LAD_GATHER].sample;
     if (t->place[LAD_IDENTIFY].sample.longest > s->longest) s->longest = t->place[LAD_IDENTIFY].sample.longest;
     t->place[LAD_IDENTIFY].state = LAD_EMPTY;
-    t->early = false;
+    lane->early = false;
 }
 
-static bool may_enter(const struct lad_tile *t)
+static bool may_enter(const struct lad_lane *lane)
 {
-    return !t->m->slots.draining && t->next_sequence < t->m->batch && is(t, LAD_LOAD, LAD_EMPTY);
+    const struct lad_lanes *s = lane->of;
+    return !s->draining && lane->next_sequence < s->run->batch && place_is(lane, LAD_LOAD, LAD_EMPTY);
 }
 
-static void enter(struct lad_tile *t)
+static void enter(struct lad_lane *lane)
 {
-    struct lad_machine *m = t->m;
-    struct lad_sample *s = &t->place[LAD_LOAD].sample;
-    *s = lad_draw(&m->draws, m->slots.layer, m->slots.head, t->next_sequence);
-    s->fetched = lad_fetched(m, s);
-    t->next_sequence += m->tiles;
-    lad_load_start(t, true);
+    const struct lad_lanes *slots = lane->of;
+    struct lad_sample *s = &lane->tile.place[LAD_LOAD].sample;
+    *s = lad_draw(&slots->run->draws, slots->layer, slots->head, lane->next_sequence);
+    s->fetched = lad_fetched(slots->fetcher, s);
+    lane->next_sequence += slots->run->tiles;
+    lad_load_start(&lane->load, true);
 }
 
-void lad_relieve(struct lad_tile *t)
+static void relieve(struct lad_lane *lane)
 {
-    struct lad_pipeline_state *s = &t->m->slots;
-    if (t->early || s->paused || !t->module[LAD_IDENTIFY].stalled) return;
-    if (s->lock_step) move(t, LAD_GATHER, LAD_READY);
-    if (!is(t, LAD_GATHER, LAD_EMPTY)) return;
-    t->early = true;
-    t->m->relieved++;
-    t->place[LAD_GATHER].sample = t->place[LAD_IDENTIFY].sample;
-    lad_gather_start(t);
+    struct lad_run *run = lane->of->run;
+    if (lane->early || run->paused || !lad_modules_apid_waits(&lane->modules)) return;
+    if (lane->of->lock_step) move(lane, LAD_GATHER, LAD_READY);
+    if (!place_is(lane, LAD_GATHER, LAD_EMPTY)) return;
+    lane->early = true;
+    run->account.relieved++;
+    lane->tile.place[LAD_GATHER].sample = lane->tile.place[LAD_IDENTIFY].sample;
+    lad_gather_start(&lane->gather);
 }
 
-static bool empty(const struct lad_machine *m)
+void lad_relieve(struct lad_lanes *s, uint32_t tile)
 {
-    for (uint32_t i = 0; i < m->tiles; i++)
+    relieve(&s->lane[tile]);
+}
+
+static bool all_empty(const struct lad_lanes *s)
+{
+    for (uint32_t i = 0; i < s->run->tiles; i++)
         for (int p = 0; p < LAD_PLACES; p++)
-            if (!is(&m->tile[i], p, LAD_EMPTY)) return false;
+            if (!place_is(&s->lane[i], p, LAD_EMPTY)) return false;
     return true;
 }
 
 /* ---- the account of a period ----------------------------------------------------------------------------------------------------------- */
 
-void lad_hbm_took_off(struct lad_machine *m)
-{
-    if (m->slots.flying++ == 0) m->slots.flying_since = dse_sim_now(m->sim);
-}
-
-static void count_flight(struct lad_machine *m)
-{
-    struct lad_pipeline_state *s = &m->slots;
-    if (s->open && s->counted && s->flying > 0) m->account.hbm += dse_sim_now(m->sim) - s->flying_since;
-    s->flying_since = dse_sim_now(m->sim);
-}
-
-void lad_hbm_landed(struct lad_machine *m)
-{
-    if (m->slots.flying == 1) count_flight(m);
-    m->slots.flying--;
-}
-
 /* Without slots: the period's time goes to the stage that was at work most of all. */
-static void count_busiest(struct lad_machine *m, dse_ps time)
+static void count_busiest(struct lad_account *a, dse_ps time)
 {
     int most = LAD_LOAD;
     for (int p = 0; p < LAD_PLACES; p++)
-        if (m->slots.busy[p] > m->slots.busy[most]) most = p;
-    m->account.bound[stage_of[most]] += time;
+        if (a->busy[p] > a->busy[most]) most = p;
+    a->bound[stage_of[most]] += time;
 }
 
-static void end_period(struct lad_machine *m)
+static void end_period(struct lad_lanes *s)
 {
-    struct lad_pipeline_state *s = &m->slots;
-    dse_ps time = dse_sim_now(m->sim) - s->period;
-    count_flight(m);
+    struct lad_run *run = s->run;
+    dse_ps now = dse_sim_now(run->sim), time = now - s->period;
+    lad_count_flights(run, false);
     if (s->counted) {
-        m->account.attention += time;
+        run->account.attention += time;
         if (!s->lock_step) {
-            count_busiest(m, time);
-            m->account.slots += m->rounds;
+            count_busiest(&run->account, time);
+            run->account.slots += run->rounds;
         }
     }
     s->open = false;
     if (!s->lock_step) {
-        s->paused = true;
-        for (uint32_t i = 0; i < m->tiles; i++) lad_tile_retime(&m->tile[i]);
+        run->paused = true;
+        for (uint32_t i = 0; i < run->tiles; i++) lad_modules_retime(&s->lane[i].modules);
     }
-    dse_sim_at(m->sim, dse_sim_now(m->sim), s->actor, PERIOD_OVER);
+    dse_sim_at(run->sim, now, s->actor, PERIOD_OVER);
 }
 
 /* ---- lock-step ------------------------------------------------------------------------------------------------------------------------------ */
 
-static void work(struct lad_tile *t)
+static void add_work(struct lad_lane *lane)
 {
-    t->pending++;
-    t->m->slots.pending++;
+    lane->pending++;
+    lane->of->pending++;
 }
 
-static void start_compute(struct lad_tile *t, enum lad_place from, enum lad_place place)
+static void start_compute(struct lad_lane *lane, enum lad_place from, enum lad_place place)
 {
-    if (!move(t, from, place)) return;
-    work(t);
-    lad_module_start(t, place);
+    if (!move(lane, from, place)) return;
+    add_work(lane);
+    lad_module_start(&lane->modules, place);
 }
 
-static void slot_tile(struct lad_tile *t)
+static void slot_lane(struct lad_lane *lane)
 {
-    bool early = t->early;
-    settle_early(t);
-    store(t);
-    start_compute(t, LAD_DISCREPANCY, LAD_COMPUTE);
-    start_compute(t, early ? LAD_READY : LAD_GATHER, LAD_DISCREPANCY);
-    if (early && is(t, LAD_GATHER, LAD_BUSY)) work(t);
-    if (move(t, LAD_IDENTIFY, LAD_GATHER)) {
-        work(t);
-        lad_gather_start(t);
+    bool early = lane->early;
+    settle_early(lane);
+    store(lane);
+    start_compute(lane, LAD_DISCREPANCY, LAD_COMPUTE);
+    start_compute(lane, early ? LAD_READY : LAD_GATHER, LAD_DISCREPANCY);
+    if (early && place_is(lane, LAD_GATHER, LAD_BUSY)) add_work(lane);
+    if (move(lane, LAD_IDENTIFY, LAD_GATHER)) {
+        add_work(lane);
+        lad_gather_start(&lane->gather);
     }
-    start_compute(t, LAD_SCORE, LAD_IDENTIFY);
-    start_compute(t, LAD_LOAD, LAD_SCORE);
-    bool entering = may_enter(t);
-    if (entering || is(t, LAD_STORE, LAD_DONE)) work(t);
+    start_compute(lane, LAD_SCORE, LAD_IDENTIFY);
+    start_compute(lane, LAD_LOAD, LAD_SCORE);
+    bool entering = may_enter(lane);
+    if (entering || place_is(lane, LAD_STORE, LAD_DONE)) add_work(lane);
     if (entering)
-        enter(t);
-    else if (is(t, LAD_STORE, LAD_DONE))
-        lad_load_start(t, false);
-    t->finished = dse_sim_now(t->m->sim);
+        enter(lane);
+    else if (place_is(lane, LAD_STORE, LAD_DONE))
+        lad_load_start(&lane->load, false);
+    lane->finished = dse_sim_now(lane->of->run->sim);
 }
 
-static void end_slot(struct lad_machine *m);
+static void end_slot(struct lad_lanes *s);
 
-static void begin_slot(struct lad_machine *m)
+static void begin_slot(struct lad_lanes *s)
 {
-    struct lad_pipeline_state *s = &m->slots;
-    s->start = dse_sim_now(m->sim);
+    s->start = dse_sim_now(s->run->sim);
     s->last = LAD_HBM;
     s->entered++;
     s->pending = 1;
-    for (uint32_t i = 0; i < m->tiles; i++) slot_tile(&m->tile[i]);
-    if (--s->pending == 0) end_slot(m);
+    for (uint32_t i = 0; i < s->run->tiles; i++) slot_lane(&s->lane[i]);
+    if (--s->pending == 0) end_slot(s);
 }
 
-static void end_slot(struct lad_machine *m)
+static void end_slot(struct lad_lanes *s)
 {
-    struct lad_pipeline_state *s = &m->slots;
-    dse_ps now = dse_sim_now(m->sim);
+    struct lad_run *run = s->run;
+    dse_ps now = dse_sim_now(run->sim);
     if (s->counted) {
-        m->account.bound[s->last] += now - s->start;
-        m->account.slots++;
-        for (uint32_t i = 0; i < m->tiles; i++) m->account.waiting += now - m->tile[i].finished;
+        run->account.bound[s->last] += now - s->start;
+        run->account.slots++;
+        for (uint32_t i = 0; i < run->tiles; i++) run->account.waiting += now - s->lane[i].finished;
     }
-    if (s->draining ? empty(m) : s->entered == m->rounds)
-        end_period(m);
+    if (s->draining ? all_empty(s) : s->entered == run->rounds)
+        end_period(s);
     else
-        begin_slot(m);
+        begin_slot(s);
 }
 
-static void stage_done_in_step(struct lad_tile *t, enum lad_place place)
+static void stage_done_in_step(struct lad_lane *lane, enum lad_place place)
 {
-    struct lad_pipeline_state *s = &t->m->slots;
-    if (place == LAD_GATHER && t->early) return; /* work of the next slot */
+    struct lad_lanes *s = lane->of;
+    if (place == LAD_GATHER && lane->early) return; /* work of the next slot */
     s->last = stage_of[place];
-    if (--t->pending == 0) t->finished = dse_sim_now(t->m->sim);
-    lad_relieve(t);
-    if (--s->pending == 0) end_slot(t->m);
+    if (--lane->pending == 0) lane->finished = dse_sim_now(s->run->sim);
+    relieve(lane);
+    if (--s->pending == 0) end_slot(s);
 }
 
 /* ---- each its own way -------------------------------------------------------------------------------------------------------------------- */
 
-static void hand_on(struct lad_tile *t, enum lad_place from, enum lad_place to)
+static void hand_on(struct lad_lane *lane, enum lad_place from, enum lad_place to)
 {
-    if (move(t, from, to)) lad_module_start(t, to);
+    if (move(lane, from, to)) lad_module_start(&lane->modules, to);
 }
 
-static void advance(struct lad_tile *t)
+static void advance(struct lad_lane *lane)
 {
-    if (t->m->slots.paused) return;
-    settle_early(t);
-    store(t);
-    hand_on(t, LAD_DISCREPANCY, LAD_COMPUTE);
-    if (!t->early) hand_on(t, LAD_GATHER, LAD_DISCREPANCY);
-    if (move(t, LAD_IDENTIFY, LAD_GATHER)) lad_gather_start(t);
-    hand_on(t, LAD_SCORE, LAD_IDENTIFY);
-    hand_on(t, LAD_LOAD, LAD_SCORE);
-    lad_relieve(t);
-    if (!lad_load_idle(t)) return;
-    bool blocked = t->m->slots.draining || is(t, LAD_COMPUTE, LAD_DONE);
-    if (may_enter(t))
-        enter(t);
-    else if (blocked && !is(t, LAD_STORE, LAD_EMPTY)) /* else the next to enter does it */
-        lad_load_start(t, false);
+    const struct lad_lanes *s = lane->of;
+    if (s->run->paused) return;
+    settle_early(lane);
+    store(lane);
+    hand_on(lane, LAD_DISCREPANCY, LAD_COMPUTE);
+    if (!lane->early) hand_on(lane, LAD_GATHER, LAD_DISCREPANCY);
+    if (move(lane, LAD_IDENTIFY, LAD_GATHER)) lad_gather_start(&lane->gather);
+    hand_on(lane, LAD_SCORE, LAD_IDENTIFY);
+    hand_on(lane, LAD_LOAD, LAD_SCORE);
+    relieve(lane);
+    if (!lad_load_idle(&lane->load)) return;
+    bool blocked = s->draining || place_is(lane, LAD_COMPUTE, LAD_DONE);
+    if (may_enter(lane))
+        enter(lane);
+    else if (blocked && !place_is(lane, LAD_STORE, LAD_EMPTY)) /* else the next to enter does it */
+        lad_load_start(&lane->load, false);
 }
 
-static void stage_done_alone(struct lad_tile *t, enum lad_place place)
+static void stage_done_alone(struct lad_lane *lane, enum lad_place place)
 {
-    struct lad_pipeline_state *s = &t->m->slots;
-    bool over = s->open && (s->draining ? empty(t->m) : place == LAD_LOAD && ++s->loaded == t->m->batch);
+    struct lad_lanes *s = lane->of;
+    bool over = s->open && (s->draining ? all_empty(s) : place == LAD_LOAD && ++s->loaded == s->run->batch);
     if (over)
-        end_period(t->m);
+        end_period(s);
     else
-        advance(t);
+        advance(lane);
 }
 
-void lad_stage_done(struct lad_tile *t, enum lad_place place)
+void lad_stage_done(struct lad_lanes *s, uint32_t tile, enum lad_place place)
 {
-    if (t->m->slots.lock_step)
-        stage_done_in_step(t, place);
+    if (s->lock_step)
+        stage_done_in_step(&s->lane[tile], place);
     else
-        stage_done_alone(t, place);
+        stage_done_alone(&s->lane[tile], place);
 }
 
 /* ---- periods ---------------------------------------------------------------------------------------------------------------------------------- */
 
-static void begin(struct lad_machine *m)
+static void begin(struct lad_lanes *s)
 {
-    struct lad_pipeline_state *s = &m->slots;
-    s->period = s->flying_since = dse_sim_now(m->sim);
+    struct lad_run *run = s->run;
+    s->period = dse_sim_now(run->sim);
+    lad_count_flights(run, s->counted);
     s->open = true;
     s->entered = s->loaded = 0;
-    for (int p = 0; p < LAD_PLACES; p++) s->busy[p] = 0;
-    for (uint32_t i = 0; i < m->tiles; i++) m->tile[i].next_sequence = i;
+    for (int p = 0; p < LAD_PLACES; p++) run->account.busy[p] = 0;
+    for (uint32_t i = 0; i < run->tiles; i++) s->lane[i].next_sequence = i;
     if (s->lock_step) {
-        begin_slot(m);
+        begin_slot(s);
         return;
     }
-    s->paused = false;
-    for (uint32_t i = 0; i < m->tiles; i++) {
-        lad_tile_retime(&m->tile[i]);
-        lad_gather_resume(&m->tile[i]);
-        advance(&m->tile[i]);
+    run->paused = false;
+    for (uint32_t i = 0; i < run->tiles; i++) {
+        lad_modules_retime(&s->lane[i].modules);
+        lad_gather_resume(&s->lane[i].gather);
+        advance(&s->lane[i]);
     }
 }
 
-void lad_period_start(struct lad_machine *m, uint32_t layer, uint32_t head)
+void lad_period_start(struct lad_lanes *s, uint32_t layer, uint32_t head)
 {
-    struct lad_pipeline_state *s = &m->slots;
     s->layer = layer;
     s->head = head;
     s->draining = false;
-    s->counted = layer < m->layers;
-    begin(m);
+    s->counted = layer < s->run->layers;
+    begin(s);
 }
 
-void lad_drain_start(struct lad_machine *m)
+void lad_drain_start(struct lad_lanes *s)
 {
-    m->slots.draining = true;
-    m->slots.counted = false;
-    if (empty(m))
-        dse_sim_at(m->sim, dse_sim_now(m->sim), m->slots.actor, PERIOD_OVER);
+    s->draining = true;
+    s->counted = false;
+    if (all_empty(s))
+        dse_sim_at(s->run->sim, dse_sim_now(s->run->sim), s->actor, PERIOD_OVER);
     else
-        begin(m);
+        begin(s);
 }
 
 static void on_event(struct dse_sim *sim, void *object, uint32_t arg)
 {
     (void)sim;
     (void)arg;
-    lad_program_next(object);
+    const struct lad_run *run = object;
+    run->signals->over(run->machine);
 }
 
-void lad_slots_init(struct lad_machine *m)
+void lad_slots_init(struct lad_lanes *s, struct lad_run *run, const struct lad_fetcher *fetcher)
 {
     /* What the closed form has of a barrier stays: heads that are all alike do not wait for each other. */
-    bool ideal = dse_sim_ideal(m->sim, DSE_IDEAL_SYNC) && !m->draws.mean;
-    m->slots.lock_step = m->p->slots == LAD_BARRIER && !ideal;
-    m->slots.actor = dse_sim_actor(m->sim, on_event, m);
-    dse_sim_actor_name(m->sim, m->slots.actor, "attention periods");
+    bool ideal = dse_sim_ideal(run->sim, DSE_IDEAL_SYNC) && !run->draws.mean;
+    s->run = run;
+    s->fetcher = fetcher;
+    s->lock_step = run->p->slots == LAD_BARRIER && !ideal;
+    s->actor = dse_sim_actor(run->sim, on_event, run);
+    dse_sim_actor_name(run->sim, s->actor, "attention periods");
+}
+
+/* Tracks in the order in which a head-sample passes them. */
+static void init_lane(struct lad_lanes *s, uint32_t id)
+{
+    struct lad_lane *lane = &s->lane[id];
+    lane->of = s;
+    lane->tile.run = s->run;
+    lane->tile.id = id;
+    snprintf(lane->tile.group, sizeof lane->tile.group, "tile %u", id);
+    lad_dma_init(&lane->load, &lane->gather, &lane->tile);
+    lad_modules_init(&lane->modules, &lane->tile);
+}
+
+void lad_slots_init_tiles(struct lad_lanes *s)
+{
+    s->lane = dse_sim_alloc(s->run->sim, s->run->tiles, sizeof *s->lane);
+    for (uint32_t i = 0; i < s->run->tiles; i++) init_lane(s, i);
 }

@@ -2,7 +2,7 @@
  * thing, and that every way of the model to decode runs. Most runs are without banks (DSE_IDEAL_DRAM): what they test is LAD, not DRAM. */
 #include "lad_test.h"
 
-#include "lad/lad_events.h"
+#include "lad/lad_draws.h"
 #include "sim/sim.h"
 
 #include <dse/units.h>
