@@ -27,7 +27,7 @@ static int run(const struct invocation *in)
     goal_init(&goal);
     struct front_request request = {.db = in->operands[0],
                                     .model = option_get(in, "model"),
-                                    .run = option_integer(in, "run", 1, 1LL << 62, 0),
+                                    .run = option_run(in),
                                     .limit = (size_t)option_integer(in, "limit", 1, 1LL << 40, 0)};
     bool ok = output_parse_format(in, &request.format) && read_goal(in, &goal) && in->diags->errors == 0;
     if (goal.n) request.goal = &goal;
@@ -47,7 +47,7 @@ const struct command command_pareto = {
             {0, "min", "COLUMN", "less of it is better; any number of times"},
             {0, "per", "PARAMETER", "a front for each of its values; any number of times"},
             {'m', "model", "MODEL", "only this model"},
-            {'r', "run", "R", "a run by its id (default: the newest that is done)"},
+            OPTION_RUN("the newest that is done"),
             {'n', "limit", "N", "print at most N rows"},
             OPTION_FORMAT,
             {0},

@@ -42,7 +42,8 @@ static bool draw(const struct invocation *in, const struct figure *f, const char
 {
     struct figure_feed feed;
     size_t before = in->diags->n;
-    bool ok = figure_feed_open(&feed, db, catalog, in->diags);
+    const long long run = option_run(in);
+    bool ok = figure_feed_open(&feed, db, catalog, in->diags) && (!run || reader_show_run(feed.reader, run, in->diags));
     if (ok && option_has(in, "terminal")) {
         int width, height;
         terminal_size(&width, &height);
@@ -66,7 +67,8 @@ static bool draw(const struct invocation *in, const struct figure *f, const char
 
 static int run(const struct invocation *in)
 {
-    struct figure *f = figure_read(in->operands[0], in->diags);
+    option_run(in); /* what is wrong with it is told before a sweep is run */
+    struct figure *f = in->diags->errors ? NULL : figure_read(in->operands[0], in->diags);
     struct catalog *catalog = f && figure_options(in, f) ? open_catalog(in) : NULL;
     int status = 2;
     if (catalog) {
@@ -92,6 +94,7 @@ const struct command command_plot = {
         (const struct option_row[]){
             {'o', "output", "FILE", "the picture: .png, .svg or .pdf (default: a .png beside the database, or in results)"},
             {'t', "terminal", NULL, "draw into the terminal"},
+            OPTION_RUN("the newest of each sweep"),
             OPTIONS_FIGURE,
             {0, "gnuplot-script", "FILE", "write gnuplot's commands, to be edited, and their points to FILE.dat"},
             {0, "data", "FILE", "write the rows of the figure's query as CSV"},

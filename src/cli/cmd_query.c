@@ -9,15 +9,17 @@
 static int run(const struct invocation *in)
 {
     enum output_format format;
-    if (!output_parse_format(in, &format)) return 2;
+    const long long run = option_run(in);
+    if (!output_parse_format(in, &format) || in->diags->errors) return 2;
     const char *db = strcmp(in->operands[0], ":memory:") == 0 ? NULL : in->operands[0];
     struct reader *r = reader_open(db, in->diags);
     if (!r) return 1;
     struct catalog *catalog = open_catalog(in);
     struct tables *tables = tables_new(catalog);
     struct query *q = NULL;
-    if (catalog && tables_attach(tables, r, in->diags)) q = query_new(r, in->operands[1], (struct srcloc){0}, in->diags);
-    bool ok = q && query_print(q, format, stdout, in->diags);
+    bool ok = catalog && tables_attach(tables, r, in->diags) && (!run || reader_show_run(r, run, in->diags));
+    if (ok) q = query_new(r, in->operands[1], (struct srcloc){0}, in->diags);
+    ok = q && query_print(q, format, stdout, in->diags);
     query_free(q);
     reader_close(r);
     tables_free(tables);
@@ -29,12 +31,14 @@ const struct command command_query = {
     .name = "query",
     .operands = "DB SQL",
     .summary = "ask a database in SQL",
-    .options = (const struct option_row[]){OPTION_FORMAT, OPTION_CATALOG, {0}},
+    .options = (const struct option_row[]){OPTION_RUN("the newest of each sweep"), OPTION_FORMAT, OPTION_CATALOG, {0}},
     .help =
         "The database is opened for reading only. Each model has a view of its name with every parameter and metric of the newest run\n"
-        "of each sweep; MODEL_front has the rows of the front; column_info says what a column means.\n\n"
+        "of each sweep, or with -r those of one run; MODEL_front has the rows of the front; column_info says what a column means.\n\n"
         "  dse query results/lad_sram.db 'select tiles, max(tokens_per_s) from lad where context = 4096 group by tiles'\n"
-        "  dse query results/lad_sram.db 'select reason, count(*) from lad group by reason'\n",
+        "  dse query results/lad_sram.db 'select reason, count(*) from lad group by reason'\n"
+        "  dse query results/lad_sram.db 'select id, sweep, status, started from run'\n"
+        "  dse query results/lad_sram.db -r 1 'select count(*) from lad_front'\n",
     .min_operands = 2,
     .max_operands = 2,
     .run = run,

@@ -17,7 +17,7 @@ static char *page_path(const char *db)
 
 static int run(const struct invocation *in)
 {
-    long long which = option_integer(in, "run", 1, INT64_MAX, 0);
+    long long which = option_run(in);
     if (in->diags->errors) return 2;
     const char *given = option_get(in, "output");
     char *out = given ? xstrdup(given) : page_path(in->operands[0]);
@@ -35,7 +35,7 @@ const struct command command_report = {
     .options =
         (const struct option_row[]){
             {'o', "output", "FILE", "the page (default: DB with .html for .db)"},
-            {'r', "run", "N", "a run of the database (default: the newest that is done)"},
+            OPTION_RUN("the newest that is done"),
             {0},
         },
     .help =

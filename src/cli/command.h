@@ -56,6 +56,12 @@ struct catalog *open_catalog(const struct invocation *in);
     { \
         'c', "catalog", "FILE", "add a TOML file of your own [llms.NAME], [memories.NAME], [profiles]" \
     }
+#define OPTION_RUN(otherwise) \
+    { \
+        'r', "run", "N", "a run of the database, by its id (default: " otherwise ")" \
+    }
+/* Its value; 0 when it was not given. */
+long long option_run(const struct invocation *in);
 #define OPTION_FORMAT \
     { \
         'f', "format", "table|csv|json", "how to print rows (default: table)" \

@@ -77,32 +77,39 @@ static bool find_columns(struct printing *p, const char *table, struct strings *
     return ok;
 }
 
+/* Its objectives cannot be read, or not all its points are there, which is no error. */
+static bool check_run(const struct printing *p, const char *objectives, const char *status)
+{
+    if (strcmp(status, "done") != 0)
+        diags_warn(p->diags, (struct srcloc){.file = p->request->db}, NULL,
+                   "run %lld is not done (%s): this is of the points that it has; the same `dse sweep` goes on with it",
+                   (long long)p->run, status);
+    return p->goal.n ||
+           diags_runtime(p->diags, p->request->db, "run %lld has unreadable objectives \"%s\"", (long long)p->run, objectives);
+}
+
 /* The run's id, objectives, axes, and whether it has a baseline, which an older dse did not know of. */
 static bool find_run(struct printing *p)
 {
-    char *which = p->request->run ? xasprintf("id = %lld", (long long)p->request->run) : xstrdup("status = 'done'");
+    p->run = reader_show_run(p->reader, p->request->run, p->diags);
     struct strings columns = {0};
-    if (!find_columns(p, "run", &columns)) return false;
-    char *sql = xasprintf("SELECT id, objectives, axes, %s, fidelity = 'refine' FROM run WHERE %s ORDER BY id DESC LIMIT 1",
-                          has(&columns, "baseline") ? "baseline" : "NULL", which);
+    if (!p->run || !find_columns(p, "run", &columns)) return false;
+    char *sql = xasprintf("SELECT objectives, axes, %s, fidelity = 'refine', status FROM run WHERE id = %lld",
+                          has(&columns, "baseline") ? "baseline" : "NULL", (long long)p->run);
     strings_release(&columns);
     struct query *q = query_new(p->reader, sql, (struct srcloc){0}, p->diags);
-    int status = q ? query_step(q, p->diags) : -1;
-    bool ok = status > 0;
-    if (status == 0) diags_runtime(p->diags, p->request->db, "has no run with %s", which);
+    bool ok = q && query_step(q, p->diags) > 0;
     if (ok) {
-        p->run = query_i64(q, 0);
-        p->compared = query_type(q, 3) != CELL_NULL;
-        p->refines = query_i64(q, 4) != 0;
-        if (!goal_parse(&p->goal, query_text(q, 1)))
-            ok = diags_runtime(p->diags, p->request->db, "run %lld has unreadable objectives \"%s\"", (long long)p->run,
-                               query_text(q, 1));
-        char *axes = xstrdup(query_text(q, 2)), *rest;
+        p->compared = query_type(q, 2) != CELL_NULL;
+        p->refines = query_i64(q, 3) != 0;
+        const char *objectives = query_text(q, 0), *status = query_text(q, 4);
+        if (!objectives || !goal_parse(&p->goal, objectives)) p->goal.n = 0;
+        ok = check_run(p, objectives ? objectives : "", status ? status : "");
+        char *axes = xstrdup(query_text(q, 1) ? query_text(q, 1) : ""), *rest;
         for (char *name = strtok_r(axes, ", ", &rest); name; name = strtok_r(NULL, ", ", &rest)) strings_add(&p->axes, name);
         free(axes);
     }
     query_free(q);
-    free(which);
     free(sql);
     return ok;
 }

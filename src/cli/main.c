@@ -63,6 +63,11 @@ long long option_integer(const struct invocation *in, const char *name, long lon
     return otherwise;
 }
 
+long long option_run(const struct invocation *in)
+{
+    return option_integer(in, "run", 1, INT64_MAX, 0);
+}
+
 struct catalog *open_catalog(const struct invocation *in)
 {
     struct catalog *c = catalog_new(catalog_data_dir(), in->diags);

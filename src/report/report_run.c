@@ -19,21 +19,14 @@ static char *copy(const struct query *q, int i)
 
 static bool read_run(struct report_run *r, int64_t wanted, struct diags *diags)
 {
-    char *sql = wanted
-                    ? xasprintf("SELECT id, sweep, sweep_text, models, axes, objectives, status, feasible FROM run WHERE id = %lld",
-                                (long long)wanted)
-                    : xstrdup("SELECT id, sweep, sweep_text, models, axes, objectives, status, feasible FROM run"
-                              " ORDER BY status = 'done' DESC, id DESC LIMIT 1");
+    r->id = reader_show_run(r->reader, wanted, diags);
+    if (!r->id) return false;
+    char *sql = xasprintf("SELECT id, sweep, sweep_text, models, axes, objectives, status, feasible FROM run WHERE id = %lld",
+                          (long long)r->id);
     struct query *q = ask(r, sql, diags);
     free(sql);
-    int got = q ? query_step(q, diags) : -1;
-    bool ok = got > 0;
-    if (got == 0 && wanted)
-        diags_runtime(diags, r->options->db, "has no run %lld", (long long)wanted);
-    else if (got == 0)
-        diags_runtime(diags, r->options->db, "has no run: `dse sweep` makes one");
+    bool ok = q && query_step(q, diags) > 0;
     if (ok) {
-        r->id = query_i64(q, 0);
         r->sweep = copy(q, 1);
         r->sweep_text = copy(q, 2);
         r->models = copy(q, 3);
@@ -127,14 +120,12 @@ static bool find_columns(struct report_run *r, struct diags *diags)
                 add_column(r, names[i], query_i64(q, 2 * (int)i + 1) != 0);
         query_free(q);
     } else if (q && more == 0) {
-        diags_runtime(diags, r->options->db, "has no rows of %s: a newer run of the sweep has taken their place?", r->table);
+        diags_runtime(diags, r->options->db, "has no rows of %s", r->table);
     }
     for (size_t i = 0; i < n; i++) free(names[i]);
     free(names);
     text_release(&all);
-    if (ok && r->n_columns == 0)
-        ok = diags_runtime(diags, r->options->db, "the views do not show run %lld: they are of the newest run of each sweep",
-                           (long long)r->id);
+    if (ok && r->n_columns == 0) ok = diags_runtime(diags, r->options->db, "has no feasible row of run %lld", (long long)r->id);
     return ok;
 }
 

@@ -19,8 +19,6 @@
 #include <string.h>
 #include <strings.h>
 
-static const char newest[] = "f.run IN (SELECT max(id) FROM run GROUP BY sweep)";
-
 struct compared {
     char *model;
     struct view_columns columns;
@@ -30,6 +28,8 @@ struct compared {
 struct comparison {
     const struct db *db;
     struct diags *diags;
+    int64_t run; /* SCHEMA_NEWEST or that one */
+    char *which; /* condition on the run */
     struct compared *models;
     size_t n_models;
     const char **names; /* of columns, behind `model`; borrowed from tables and lists */
@@ -41,7 +41,8 @@ struct comparison {
 static bool add_model(struct comparison *c, const char *model)
 {
     int64_t there;
-    if (!db_int(c->db, &there, c->diags, "SELECT EXISTS(SELECT 1 FROM main.\"%w_fixed\" f WHERE %s)", model, newest)) return false;
+    if (!db_int(c->db, &there, c->diags, "SELECT EXISTS(SELECT 1 FROM main.\"%w_fixed\" f WHERE %s)", model, c->which))
+        return false;
     if (!there) return true;
     struct compared new = {0};
     if (!schema_model_refines(c->db, model, &new.refines, c->diags) || !view_columns_read(c->db, model, &new.columns, c->diags))
@@ -54,14 +55,11 @@ static bool add_model(struct comparison *c, const char *model)
 
 static bool find_models(struct comparison *c)
 {
-    sqlite3_stmt *stmt = db_prepare(c->db, c->diags,
-                                    "SELECT substr(name, 1, length(name) - 6) FROM main.sqlite_schema"
-                                    " WHERE type = 'table' AND name LIKE '%%\\_fixed' ESCAPE '\\' ORDER BY name");
-    int rc = stmt ? 1 : -1;
-    while (rc > 0 && (rc = db_step(c->db, stmt, c->diags)) > 0)
-        if (!add_model(c, (const char *)sqlite3_column_text(stmt, 0))) rc = -1;
-    sqlite3_finalize(stmt);
-    return rc == 0;
+    struct model_list models;
+    bool ok = model_list_read(c->db, "main", &models, c->diags);
+    for (size_t i = 0; ok && i < models.n; i++) ok = add_model(c, models.names[i]);
+    model_list_release(&models);
+    return ok;
 }
 
 /* ---- columns ----------------------------------------------------------------------------------------------------------- */
@@ -116,36 +114,42 @@ static void find_names(struct comparison *c)
 
 /* ---- the views --------------------------------------------------------------------------------------------------------- */
 
+/* Formatted by SQLite, behind what the text has. */
+static void add_sql(struct text *t, char *sql)
+{
+    text_add(t, sql);
+    free(sql);
+}
+
 static void add_select(const struct comparison *c, const struct compared *m, bool front, struct text *sql)
 {
-    text_addf(sql, "SELECT '%s' AS model", m->model);
+    add_sql(sql, schema_sql("SELECT %Q AS model", m->model));
     for (size_t i = 0; i < c->n_names; i++) {
         char *expression;
         bool there = view_column_expression(&m->columns, c->names[i], &expression);
-        text_addf(sql, ", %s AS \"%s\"", there ? expression : "NULL", c->names[i]);
+        add_sql(sql, schema_sql(", %s AS \"%w\"", there ? expression : "NULL", c->names[i]));
         if (there) free(expression);
     }
     char *rows = view_rows(m->model, m->refines, front);
-    text_addf(sql, "%s AND %s", rows, newest);
+    text_addf(sql, "%s AND %s", rows, c->which);
     free(rows);
 }
 
 static bool create(const struct comparison *c, const char *name, bool front, bool *changed)
 {
-    struct text sql;
-    text_init(&sql);
-    text_addf(&sql, "CREATE VIEW \"%s\" AS ", name);
+    struct text select;
+    text_init(&select);
     for (size_t i = 0; i < c->n_models; i++) {
-        if (i) text_add(&sql, " UNION ALL ");
-        add_select(c, &c->models[i], front, &sql);
+        if (i) text_add(&select, " UNION ALL ");
+        add_select(c, &c->models[i], front, &select);
     }
-    return schema_create_view(c->db, name, text_detach(&sql), changed, c->diags);
+    return schema_create_view(c->db, name, c->run, text_detach(&select), changed, c->diags);
 }
 
 /* "'a', 'b'". */
 static void add_quoted(struct text *list, const char *name)
 {
-    text_addf(list, "%s'%s'", list->n ? ", " : "", name);
+    add_sql(list, schema_sql("%s%Q", list->n ? ", " : "", name));
 }
 
 /* Columns are described as the models describe them; where they do so differently, each with its name. */
@@ -168,14 +172,15 @@ static bool describe(const struct comparison *c)
     return ok;
 }
 
-bool schema_create_comparison(const struct db *db, bool columns_described, struct diags *diags)
+bool schema_create_comparison(const struct db *db, int64_t run, bool columns_described, struct diags *diags)
 {
-    struct comparison c = {.db = db, .diags = diags};
+    struct comparison c = {.db = db, .diags = diags, .run = run};
+    c.which = run ? schema_sql("f.run = %lld", (long long)run) : schema_sql("f.run IN (SELECT max(id) FROM run GROUP BY sweep)");
     bool ok = find_models(&c), changed = columns_described;
     if (ok && c.n_models > 0) {
         find_names(&c);
         ok = create(&c, "comparison", false, &changed) && create(&c, "comparison_front", true, &changed) &&
-             (!changed || describe(&c));
+             (!changed || run || describe(&c));
     }
     for (size_t i = 0; i < c.n_models; i++) {
         view_columns_release(&c.models[i].columns);
@@ -183,5 +188,6 @@ bool schema_create_comparison(const struct db *db, bool columns_described, struc
     }
     free(c.models);
     free(c.names);
+    free(c.which);
     return ok;
 }

@@ -67,7 +67,11 @@ static char *name_list(const struct column_list *l, size_t first)
 {
     struct text t;
     text_init(&t);
-    for (size_t i = first; i < l->n; i++) text_addf(&t, ", \"%s\"", l->names[i]);
+    for (size_t i = first; i < l->n; i++) {
+        char *name = schema_sql(", \"%w\"", l->names[i]);
+        text_add(&t, name);
+        free(name);
+    }
     return text_detach(&t);
 }
 
@@ -153,11 +157,11 @@ static bool copy_model(const struct merge *m, const char *model, int64_t from, i
 
 /* Counts and status from what is there now. A whole run that refines is done when it was so in one of the files: with all its points at
  * hand, its front is still to be refined. */
-static bool recount(const struct merge *m, const struct names *models, int64_t run)
+static bool recount(const struct merge *m, const struct model_list *models, int64_t run)
 {
     int64_t points = 0, done = 0, feasible = 0, refined = 0;
     for (size_t i = 0; i < models->n; i++) {
-        const char *model = models->list[i];
+        const char *model = models->names[i];
         int64_t first, n, k, f, e;
         if (!db_int(&m->db, &n, m->diags, "SELECT points FROM main.\"%w_fixed\" WHERE run = %lld", model, run)) return false;
         if (n == 0) continue;
@@ -220,7 +224,7 @@ static bool copy_birth(const struct merge *m, int64_t from, int64_t *ret_to)
                          *ret_to, from);
 }
 
-static bool copy_run(const struct merge *m, const struct names *models, int64_t from)
+static bool copy_run(const struct merge *m, const struct model_list *models, int64_t from)
 {
     int64_t to;
     if (!db_int(&m->db, &to, m->diags,
@@ -229,27 +233,24 @@ static bool copy_run(const struct merge *m, const struct names *models, int64_t 
                 from))
         return false;
     bool ok = to ? join_birth(m, from, to) : copy_birth(m, from, &to);
-    for (size_t i = 0; ok && i < models->n; i++) ok = copy_model(m, models->list[i], from, to);
+    for (size_t i = 0; ok && i < models->n; i++) ok = copy_model(m, models->names[i], from, to);
     return ok && recount(m, models, to);
 }
 
 /* ---- one input ------------------------------------------------------------------------------------------------------------- */
 
-static const char models_sql[] =
-    "SELECT substr(name, 1, length(name) - 6) FROM input.sqlite_schema f WHERE type = 'table' AND name LIKE"
-    " '%\\_fixed' ESCAPE '\\' AND EXISTS(SELECT 1 FROM input.sqlite_schema a WHERE a.type = 'table' AND"
-    " a.name = substr(f.name, 1, length(f.name) - 6) || '_all') ORDER BY name";
-
 static bool copy_input(const struct merge *m)
 {
-    struct names models = {0}, runs = {0};
-    bool ok = names_read(m, models_sql, &models) && names_read(m, "SELECT id FROM input.run ORDER BY id", &runs);
+    struct model_list models = {0};
+    struct names runs = {0};
+    bool ok = model_list_read(&m->db, "input", &models, m->diags) && names_read(m, "SELECT id FROM input.run ORDER BY id", &runs);
     for (size_t i = 0; ok && i < runs.n; i++) ok = copy_run(m, &models, strtoll(runs.list[i], NULL, 10));
     ok = ok && db_exec(&m->db, m->diags, "INSERT OR IGNORE INTO main.column_info SELECT * FROM input.column_info");
     for (size_t i = 0; ok && i < models.n; i++)
-        ok = schema_create_bare(&m->db, models.list[i], m->diags) && schema_create_views(&m->db, models.list[i], m->diags);
-    ok = ok && schema_create_comparison(&m->db, true, m->diags);
-    names_release(&models);
+        ok = schema_create_bare(&m->db, models.names[i], m->diags) &&
+             schema_create_views(&m->db, models.names[i], SCHEMA_NEWEST, m->diags);
+    ok = ok && schema_create_comparison(&m->db, SCHEMA_NEWEST, true, m->diags);
+    model_list_release(&models);
     names_release(&runs);
     return ok;
 }

@@ -14,6 +14,11 @@ struct query;
 struct reader *reader_open(const char *path, struct diags *diags);
 void reader_close(struct reader *r);
 
+/* Which run to read: the one `wanted`, or with 0 the newest that is done. From then on the views (MODEL, MODEL_front, MODEL_refined,
+ * comparison, comparison_front) show that run, whatever newer ones there are, and nothing of others. Returns its id; 0 with an error: there
+ * is none. */
+int64_t reader_show_run(struct reader *r, int64_t wanted, struct diags *diags);
+
 enum cell_type { CELL_NULL, CELL_INTEGER, CELL_REAL, CELL_TEXT, CELL_BLOB };
 
 /* Prepare one read-only statement that gives rows. NULL with SQLite's message and the place in the SQL, line and column, when it

@@ -3,6 +3,7 @@
 #include "base/text.h"
 #include "base/xalloc.h"
 #include "store/reader.h"
+#include "store/schema.h"
 
 #include <ctype.h>
 #include <math.h>
@@ -27,6 +28,37 @@ void reader_close(struct reader *r)
     if (!r) return;
     db_close(&r->db);
     free(r);
+}
+
+/* ---- which run ------------------------------------------------------------------------------------------------------------- */
+
+/* Say what runs there are instead of the one that was wanted. */
+static bool no_run(const struct reader *r, int64_t wanted, struct diags *diags)
+{
+    sqlite3_stmt *stmt = db_prepare(&r->db, diags, "SELECT (SELECT min(id) FROM run), id, status FROM run ORDER BY id DESC LIMIT 1");
+    int rc = stmt ? db_step(&r->db, stmt, diags) : -1;
+    if (rc == 0) {
+        diags_runtime(diags, r->db.path, "has no run: `dse sweep` makes one");
+    } else if (rc > 0) {
+        const long long first = sqlite3_column_int64(stmt, 0), last = sqlite3_column_int64(stmt, 1);
+        const char *status = (const char *)sqlite3_column_text(stmt, 2);
+        if (wanted)
+            diags_runtime(diags, r->db.path, "has no run %lld; its runs are %lld to %lld", (long long)wanted, first, last);
+        else
+            diags_runtime(diags, r->db.path, "run %lld is not done (%s): the same `dse sweep` goes on with it", last,
+                          status ? status : "no status");
+    }
+    sqlite3_finalize(stmt);
+    return false;
+}
+
+int64_t reader_show_run(struct reader *r, int64_t wanted, struct diags *diags)
+{
+    int64_t run;
+    bool ok = wanted ? db_int(&r->db, &run, diags, "SELECT id FROM run WHERE id = %lld", (long long)wanted)
+                     : db_int(&r->db, &run, diags, "SELECT max(id) FROM run WHERE status = 'done'");
+    ok = ok && (run || no_run(r, wanted, diags)) && schema_show_run(&r->db, run, diags);
+    return ok ? run : 0;
 }
 
 /* ---- where an error stands ------------------------------------------------------------------------------------------------- */

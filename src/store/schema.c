@@ -79,6 +79,45 @@ size_t column_list_find(const struct column_list *l, const char *name)
     return SIZE_MAX;
 }
 
+/* ---- models ---------------------------------------------------------------------------------------------------------------- */
+
+bool model_list_read(const struct db *db, const char *schema, struct model_list *ret, struct diags *diags)
+{
+    *ret = (struct model_list){0};
+    sqlite3_stmt *stmt = db_prepare(db, diags,
+                                    "SELECT substr(f.name, 1, length(f.name) - 6) AS model FROM \"%w\".sqlite_schema f"
+                                    " WHERE f.type = 'table' AND f.name LIKE '%%\\_fixed' ESCAPE '\\' AND EXISTS(SELECT 1 FROM"
+                                    " \"%w\".sqlite_schema a WHERE a.type = 'table' AND a.name = model || '_all') ORDER BY model",
+                                    schema, schema);
+    int rc = stmt ? 1 : -1;
+    while (rc > 0 && (rc = db_step(db, stmt, diags)) > 0) {
+        ret->names = xrealloc(ret->names, ret->n + 1, sizeof(char *));
+        ret->names[ret->n++] = xstrdup((const char *)sqlite3_column_text(stmt, 0));
+    }
+    sqlite3_finalize(stmt);
+    if (rc < 0) model_list_release(ret);
+    return rc == 0;
+}
+
+void model_list_release(struct model_list *l)
+{
+    for (size_t i = 0; i < l->n; i++) free(l->names[i]);
+    free(l->names);
+    *l = (struct model_list){0};
+}
+
+char *schema_sql(const char *fmt, ...)
+{
+    va_list ap;
+    va_start(ap, fmt);
+    char *s = sqlite3_vmprintf(fmt, ap);
+    va_end(ap);
+    if (!s) abort(); /* out of memory, as in xalloc */
+    char *copy = xstrdup(s);
+    sqlite3_free(s);
+    return copy;
+}
+
 /* ---- names ----------------------------------------------------------------------------------------------------------------- */
 
 static bool is_among(const char *name, const char *const *list, size_t n)

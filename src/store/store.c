@@ -163,9 +163,9 @@ static bool begin_run(struct store *st, const struct run_info *info, const struc
     for (size_t i = 0; ok && i < n; i++) {
         const struct store_table *t = &tables[i];
         ok = schema_create_model(&st->db, t, diags) && begin_model(st, t, diags) && schema_describe(&st->db, t, diags) &&
-             schema_create_views(&st->db, t->model, diags);
+             schema_create_views(&st->db, t->model, SCHEMA_NEWEST, diags);
     }
-    return ok && schema_create_comparison(&st->db, true, diags);
+    return ok && schema_create_comparison(&st->db, SCHEMA_NEWEST, true, diags);
 }
 
 /* ---- opening --------------------------------------------------------------------------------------------------------------- */
@@ -176,7 +176,7 @@ static bool find_or_begin(struct store *st, const struct run_info *info, const s
     if (!schema_create_common(&st->db, diags)) return false;
     if (!(flags & STORE_FRESH) && !find_run(st, info, diags)) return false;
     if (!st->run) return begin_run(st, info, tables, n, diags);
-    if (!schema_create_comparison(&st->db, false, diags)) return false;
+    if (!schema_create_comparison(&st->db, SCHEMA_NEWEST, false, diags)) return false;
     if (st->complete) return true;
     return db_exec(&st->db, diags, "UPDATE run SET status = 'running', ended = NULL WHERE id = %lld", (long long)st->run);
 }
@@ -275,22 +275,17 @@ const char *store_objectives(const struct store *st)
 /* The run's models: those that have a fixed row of it. */
 static bool find_models(struct store *st, struct diags *diags)
 {
-    sqlite3_stmt *stmt = db_prepare(&st->db, diags,
-                                    "SELECT substr(name, 1, length(name) - 6) FROM sqlite_schema"
-                                    " WHERE type = 'table' AND name LIKE '%%\\_fixed' ESCAPE '\\' ORDER BY rowid");
-    int rc = stmt ? 1 : -1;
-    while (rc > 0 && (rc = db_step(&st->db, stmt, diags)) > 0) {
-        const char *name = (const char *)sqlite3_column_text(stmt, 0);
+    struct model_list all;
+    bool ok = model_list_read(&st->db, "main", &all, diags);
+    for (size_t i = 0; ok && i < all.n; i++) {
         int64_t there;
-        if (!db_int(&st->db, &there, diags, "SELECT count(*) FROM \"%w_fixed\" WHERE run = %lld", name, (long long)st->run))
-            rc = -1;
-        else if (there) {
-            st->models = xrealloc(st->models, st->n_models + 1, sizeof *st->models);
-            st->models[st->n_models++] = (struct store_model){.name = xstrdup(name), .run = st->run};
-        }
+        ok = db_int(&st->db, &there, diags, "SELECT count(*) FROM \"%w_fixed\" WHERE run = %lld", all.names[i], (long long)st->run);
+        if (!ok || !there) continue;
+        st->models = xrealloc(st->models, st->n_models + 1, sizeof *st->models);
+        st->models[st->n_models++] = (struct store_model){.name = xstrdup(all.names[i]), .run = st->run};
     }
-    sqlite3_finalize(stmt);
-    return rc == 0;
+    model_list_release(&all);
+    return ok;
 }
 
 static bool find_objectives(struct store *st, struct diags *diags)

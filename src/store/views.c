@@ -57,30 +57,17 @@ void view_columns_release(struct view_columns *v)
     *v = (struct view_columns){0};
 }
 
-/* Formatted by SQLite, freed with free(). */
-static char *sql_text(const char *fmt, ...)
-{
-    va_list ap;
-    va_start(ap, fmt);
-    char *s = sqlite3_vmprintf(fmt, ap);
-    va_end(ap);
-    if (!s) abort(); /* out of memory, as in xalloc */
-    char *copy = xstrdup(s);
-    sqlite3_free(s);
-    return copy;
-}
-
 bool view_column_expression(const struct view_columns *v, const char *name, char **ret)
 {
     size_t a = column_list_find(&v->all, name), f = column_list_find(&v->fixed, name);
     if (f < SCHEMA_FIXED_LEADING && a == SIZE_MAX) f = SIZE_MAX; /* first_id, points */
     if (a == SIZE_MAX && f == SIZE_MAX) return false;
     if (a == SIZE_MAX)
-        *ret = sql_text("f.\"%w\"", name);
+        *ret = schema_sql("f.\"%w\"", name);
     else if (f != SIZE_MAX && v->mixed[f])
-        *ret = sql_text("coalesce(a.\"%w\", f.\"%w\")", name, name);
+        *ret = schema_sql("coalesce(a.\"%w\", f.\"%w\")", name, name);
     else
-        *ret = sql_text("a.\"%w\"", name);
+        *ret = schema_sql("a.\"%w\"", name);
     return true;
 }
 
@@ -90,7 +77,7 @@ static void add_column(struct text *t, const struct view_columns *v, const char 
 {
     char *expression;
     if (!view_column_expression(v, name, &expression)) return;
-    char *as = sql_text(" AS \"%w\"", name);
+    char *as = schema_sql(" AS \"%w\"", name);
     text_addf(t, "%s%s%s", t->n ? ", " : "", expression, as);
     free(expression);
     free(as);
@@ -108,15 +95,27 @@ static char *column_texts(const struct view_columns *v)
     return text_detach(&t);
 }
 
-bool schema_create_view(const struct db *db, const char *name, char *sql, bool *changed, struct diags *diags)
+/* Is the view of the file what the statement makes? */
+static bool is_view(const struct db *db, const char *name, const char *sql, bool *ret, struct diags *diags)
 {
     sqlite3_stmt *stmt = db_prepare(db, diags, "SELECT sql FROM main.sqlite_schema WHERE type = 'view' AND name = %Q", name);
     int rc = stmt ? db_step(db, stmt, diags) : -1;
-    bool same = rc > 0 && strcmp((const char *)sqlite3_column_text(stmt, 0), sql) == 0;
+    const char *there = rc > 0 ? (const char *)sqlite3_column_text(stmt, 0) : NULL;
+    *ret = there && strcmp(there, sql) == 0;
     sqlite3_finalize(stmt);
-    if (rc >= 0 && !same) *changed = true;
-    bool ok = rc >= 0 && (same || db_exec(db, diags, "DROP VIEW IF EXISTS main.\"%w\"; %s", name, sql));
+    return rc >= 0;
+}
+
+bool schema_create_view(const struct db *db, const char *name, int64_t run, char *select, bool *changed, struct diags *diags)
+{
+    char *sql = schema_sql("CREATE %sVIEW \"%w\" AS %s", run ? "TEMP " : "", name, select);
+    bool same = false, ok = run || is_view(db, name, sql, &same, diags);
+    if (ok && !same) {
+        *changed = true;
+        ok = db_exec(db, diags, "DROP VIEW IF EXISTS %s.\"%w\"; %s", run ? "temp" : "main", name, sql);
+    }
     free(sql);
+    free(select);
     return ok;
 }
 
@@ -132,28 +131,29 @@ bool schema_model_refines(const struct db *db, const char *model, bool *ret, str
 
 char *view_rows(const char *model, bool refines, bool front)
 {
-    char *finest = sql_text("a.id = coalesce((SELECT e.id FROM \"%w_all\" e WHERE e.id = -%s), %s)", model,
-                            front ? "(f.first_id + p.point)" : "b.id", front ? "f.first_id + p.point" : "b.id");
+    char *finest = schema_sql("a.id = coalesce((SELECT e.id FROM \"%w_all\" e WHERE e.id = -%s), %s)", model,
+                              front ? "(f.first_id + p.point)" : "b.id", front ? "f.first_id + p.point" : "b.id");
     char *sql;
     if (front)
-        sql =
-            sql_text(" FROM \"%w_fixed\" f CROSS JOIN front p CROSS JOIN \"%w_all\" a WHERE p.run = f.run AND p.model = %Q AND %s",
-                     model, model, model, refines ? finest : "a.id = f.first_id + p.point");
+        sql = schema_sql(
+            " FROM \"%w_fixed\" f CROSS JOIN front p CROSS JOIN \"%w_all\" a WHERE p.run = f.run AND p.model = %Q AND %s", model,
+            model, model, refines ? finest : "a.id = f.first_id + p.point");
     else if (refines)
-        sql = sql_text(" FROM \"%w_fixed\" f CROSS JOIN \"%w_all\" b CROSS JOIN \"%w_all\" a WHERE b.id >= f.first_id"
-                       " AND b.id < f.first_id + f.points AND %s",
-                       model, model, model, finest);
+        sql = schema_sql(" FROM \"%w_fixed\" f CROSS JOIN \"%w_all\" b CROSS JOIN \"%w_all\" a WHERE b.id >= f.first_id"
+                         " AND b.id < f.first_id + f.points AND %s",
+                         model, model, model, finest);
     else
-        sql = sql_text(" FROM \"%w_fixed\" f CROSS JOIN \"%w_all\" a WHERE a.id >= f.first_id AND a.id < f.first_id + f.points",
-                       model, model);
+        sql = schema_sql(" FROM \"%w_fixed\" f CROSS JOIN \"%w_all\" a WHERE a.id >= f.first_id AND a.id < f.first_id + f.points",
+                         model, model);
     free(finest);
     return sql;
 }
 
-/* "f.run IN (<the newest run of each sweep>)". */
-static char *newest_runs(const char *model)
+/* "f.run IN (<the newest run of each sweep>)", or that it is the one of the id. */
+static char *which_runs(const char *model, int64_t run)
 {
-    return sql_text("f.run IN (SELECT max(n.run) FROM \"%w_fixed\" n JOIN run r ON r.id = n.run GROUP BY r.sweep)", model);
+    if (run) return schema_sql("f.run = %lld", (long long)run);
+    return schema_sql("f.run IN (SELECT max(n.run) FROM \"%w_fixed\" n JOIN run r ON r.id = n.run GROUP BY r.sweep)", model);
 }
 
 /* ---- both rows of a point side by side -------------------------------------------------------------------------------------- */
@@ -161,8 +161,8 @@ static char *newest_runs(const char *model)
 /* What a view over the two rows has for a metric or derived column: a is the row of the closed form, e that at event level. */
 static void add_both(struct text *t, const char *name, const char *type)
 {
-    char *both = sql_text(", a.\"%w\" AS \"%w_closed\", e.\"%w\" AS \"%w_event\"", name, name, name, name);
-    char *ratio = sql_text(", e.\"%w\" / a.\"%w\" AS \"%w_ratio\"", name, name, name);
+    char *both = schema_sql(", a.\"%w\" AS \"%w_closed\", e.\"%w\" AS \"%w_event\"", name, name, name, name);
+    char *ratio = schema_sql(", e.\"%w\" / a.\"%w\" AS \"%w_ratio\"", name, name, name);
     text_add(t, both);
     if (strcasecmp(type, schema_sql_type(DSE_TYPE_F64)) == 0) text_add(t, ratio);
     free(both);
@@ -199,15 +199,24 @@ static bool describe_refined(const struct db *db, const char *model, const char 
         view, view, view, view, model, view);
 }
 
-static bool create_refined(const struct db *db, const char *model, const struct view_columns *v, const char *newest,
-                           struct diags *diags)
+/* What the views of a model are made of. */
+struct making {
+    const struct db *db;
+    const char *model;
+    int64_t run;
+    struct view_columns columns;
+    bool refines;
+    char *which; /* condition on the run */
+};
+
+static bool create_refined(const struct making *m, struct diags *diags)
 {
-    char *columns = refined_columns(v), *view = xasprintf("%s_refined", model);
-    char *sql = sql_text("CREATE VIEW \"%w\" AS SELECT %s FROM \"%w_fixed\" f CROSS JOIN \"%w_all\" e CROSS JOIN \"%w_all\" a"
-                         " WHERE e.id > -f.first_id - f.points AND e.id <= -f.first_id AND a.id = -e.id AND %s",
-                         view, columns, model, model, model, newest);
-    bool changed = false, ok = schema_create_view(db, view, sql, &changed, diags);
-    ok = ok && (!changed || describe_refined(db, model, view, diags));
+    char *columns = refined_columns(&m->columns), *view = xasprintf("%s_refined", m->model);
+    char *select = schema_sql("SELECT %s FROM \"%w_fixed\" f CROSS JOIN \"%w_all\" e CROSS JOIN \"%w_all\" a"
+                              " WHERE e.id > -f.first_id - f.points AND e.id <= -f.first_id AND a.id = -e.id AND %s",
+                              columns, m->model, m->model, m->model, m->which);
+    bool changed = false, ok = schema_create_view(m->db, view, m->run, select, &changed, diags);
+    ok = ok && (!changed || m->run || describe_refined(m->db, m->model, view, diags));
     free(view);
     free(columns);
     return ok;
@@ -215,29 +224,34 @@ static bool create_refined(const struct db *db, const char *model, const struct 
 
 /* ---- all of them ------------------------------------------------------------------------------------------------------------ */
 
-static bool create_rows(const struct db *db, const char *model, const struct view_columns *v, bool refines, bool front,
-                        const char *newest, struct diags *diags)
+static bool create_rows(const struct making *m, bool front, struct diags *diags)
 {
-    char *columns = column_texts(v), *view = xasprintf("%s%s", model, front ? "_front" : ""),
-         *rows = view_rows(model, refines, front);
-    bool changed, ok = schema_create_view(
-                      db, view, sql_text("CREATE VIEW \"%w\" AS SELECT %s%s AND %s", view, columns, rows, newest), &changed, diags);
+    char *columns = column_texts(&m->columns), *view = xasprintf("%s%s", m->model, front ? "_front" : ""),
+         *rows = view_rows(m->model, m->refines, front);
+    bool changed,
+        ok = schema_create_view(m->db, view, m->run, schema_sql("SELECT %s%s AND %s", columns, rows, m->which), &changed, diags);
     free(rows);
     free(view);
     free(columns);
     return ok;
 }
 
-bool schema_create_views(const struct db *db, const char *model, struct diags *diags)
+bool schema_create_views(const struct db *db, const char *model, int64_t run, struct diags *diags)
 {
-    struct view_columns v;
-    bool refines;
-    if (!schema_model_refines(db, model, &refines, diags) || !view_columns_read(db, model, &v, diags)) return false;
-    char *newest = newest_runs(model);
-    bool ok = create_rows(db, model, &v, refines, false, newest, diags) &&
-              create_rows(db, model, &v, refines, true, newest, diags) &&
-              (!refines || create_refined(db, model, &v, newest, diags));
-    free(newest);
-    view_columns_release(&v);
+    struct making m = {.db = db, .model = model, .run = run};
+    if (!schema_model_refines(db, model, &m.refines, diags) || !view_columns_read(db, model, &m.columns, diags)) return false;
+    m.which = which_runs(model, run);
+    bool ok = create_rows(&m, false, diags) && create_rows(&m, true, diags) && (!m.refines || create_refined(&m, diags));
+    free(m.which);
+    view_columns_release(&m.columns);
     return ok;
+}
+
+bool schema_show_run(const struct db *db, int64_t run, struct diags *diags)
+{
+    struct model_list models;
+    bool ok = model_list_read(db, "main", &models, diags);
+    for (size_t i = 0; ok && i < models.n; i++) ok = schema_create_views(db, models.names[i], run, diags);
+    model_list_release(&models);
+    return ok && schema_create_comparison(db, run, false, diags);
 }
