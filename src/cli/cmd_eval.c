@@ -28,14 +28,22 @@ static bool bind_point(struct answer *a, const struct invocation *in, const stru
     size_t n = 0;
     for (size_t i = 0; i < in->n_options; i++)
         if (strcmp(in->options[i].row->name, "set") == 0) assignments[n++] = in->options[i].argument;
-    bool ok = design_point_init(&a->point, model, a->catalog, assignments, n, in->diags);
+    bool ok = design_point_init_mix(&a->point, model, a->catalog, assignments, n, option_get(in, "requests"), in->diags);
     free(assignments);
     return ok;
+}
+
+/* The mean over the requests. */
+static bool carry_out_mean(struct answer *a)
+{
+    return design_point_mean(&a->point, a->fidelity, a->fidelity == FIDELITY_EVENT_LEVEL ? interrupt_catch() : NULL) ||
+           (a->events.stopped = true, false);
 }
 
 static bool carry_out(struct answer *a, const struct invocation *in)
 {
     struct design_point *p = &a->point;
+    if (p->sweep.averages) return carry_out_mean(a);
     if (p->reason) return true;
     p->model->desc->estimate(p->params, p->metrics, &a->breakdown);
     if (a->fidelity == FIDELITY_CLOSED_FORM) return true;
@@ -44,11 +52,26 @@ static bool carry_out(struct answer *a, const struct invocation *in)
     return events_run(&a->events, in, p, &a->breakdown);
 }
 
+/* What there is of one run alone. */
+static bool mean_options_allowed(const struct invocation *in)
+{
+    static const char *const names[] = {"breakdown", "equations", "timeline", "gantt", "resources", "notes", "ideal"};
+    bool ok = true;
+    for (size_t i = 0; option_has(in, "requests") && i < sizeof names / sizeof *names; i++) {
+        if (!option_has(in, names[i])) continue;
+        usage_error(in, "--%s is about one step, and --requests asks for the mean over many", names[i]);
+        ok = false;
+    }
+    return ok;
+}
+
 /* Expects *a zeroed; release it whatever comes back. */
 static bool answer_init(struct answer *a, const struct invocation *in, enum output_format format)
 {
     const struct model *model = model_find(in, in->operands[0]);
-    if (!model || !fidelity_parse(in, model->desc, &a->fidelity) || !events_options_allowed(in, a->fidelity, format)) return false;
+    if (!model || !fidelity_parse(in, model->desc, &a->fidelity) || !events_options_allowed(in, a->fidelity, format) ||
+        !mean_options_allowed(in))
+        return false;
     a->catalog = open_catalog(in);
     return a->catalog && bind_point(a, in, model) && carry_out(a, in);
 }
@@ -106,6 +129,17 @@ static void put_vertical(struct output *o, const struct answer *a, const struct 
     output_text(o, f->doc);
 }
 
+/* The line of the mix that the metrics are means over. */
+static void put_requests(struct output *o, const struct answer *a)
+{
+    char *all = sweep_requests_description(&a->point.sweep);
+    output_text(o, "requests");
+    output_text(o, a->point.sweep.requests_text);
+    output_text(o, "");
+    output_text(o, all);
+    free(all);
+}
+
 /* For people: one line a metric, and a line for each parameter that was given. */
 static void print_table(const struct answer *a)
 {
@@ -114,6 +148,7 @@ static void print_table(const struct answer *a)
     const struct design_point *p = &a->point;
     const struct model *model = p->model;
     struct output *o = a->closed ? output_new(stdout, OUTPUT_TABLE, both, 5) : output_new(stdout, OUTPUT_TABLE, columns, 4);
+    if (p->sweep.averages) put_requests(o, a);
     for (size_t i = 0; i < model->params.n; i++)
         if (p->binding->given[i].is_given) put_vertical(o, a, &model->params.fields[i], p->params, NULL);
     for (size_t i = 0; !p->reason && i < model->metrics.n; i++)
@@ -161,17 +196,23 @@ static void print_row(const struct answer *a, enum output_format format)
     const struct design_point *p = &a->point;
     const struct model *model = p->model;
     size_t n = 0;
-    const char **names = xcalloc(model->params.n + model->metrics.n + 3, sizeof *names);
+    const char **names = xcalloc(model->params.n + model->metrics.n + 4, sizeof *names);
     names[n++] = "status";
     names[n++] = "reason";
     for (size_t i = 0; i < model->params.n; i++) names[n++] = model->params.fields[i].name;
     for (size_t i = 0; i < model->metrics.n; i++) names[n++] = model->metrics.fields[i].name;
     names[n++] = "fidelity";
+    if (p->sweep.averages) names[n++] = "requests";
     struct output *o = output_new(stdout, format, names, n);
     free(names);
     output_text(o, p->reason ? "infeasible" : "ok");
     output_text(o, p->reason);
-    for (size_t i = 0; i < model->params.n; i++) put_value(o, &model->params.fields[i], p->params);
+    for (size_t i = 0; i < model->params.n; i++) {
+        if (p->sweep.averages && request_mix_sets(model->params.fields[i].name))
+            output_text(o, NULL); /* each request has its own */
+        else
+            put_value(o, &model->params.fields[i], p->params);
+    }
     for (size_t i = 0; i < model->metrics.n; i++) {
         if (p->reason)
             output_text(o, NULL);
@@ -179,6 +220,7 @@ static void print_row(const struct answer *a, enum output_format format)
             put_value(o, &model->metrics.fields[i], p->metrics);
     }
     output_text(o, fidelity_names[a->fidelity]);
+    if (p->sweep.averages) output_text(o, p->sweep.requests_text);
     output_end(o);
 }
 
@@ -295,6 +337,8 @@ static int run(const struct invocation *in)
         if (a.point.reason) fprintf(stderr, "dse: this point is infeasible: %s\n", a.point.reason);
         print(&a, in, format);
         status = 0;
+    } else if (a.events.stopped && a.point.sweep.averages) {
+        status = INTERRUPTED_STATUS;
     } else if (a.events.stopped) {
         print_stopped(&a, in, format);
         status = INTERRUPTED_STATUS;
@@ -310,6 +354,8 @@ const struct command command_eval = {
     .options =
         (const struct option_row[]){
             {'s', "set", "NAME=VALUE", "give a parameter; any number of times"},
+            {0, "requests", "MIX",
+             "means over whole requests: a name, or \"mix = { chat = 0.7, ... }\" as in [requests] of a sweep"},
             {'b', "breakdown", NULL, "time of a step, and DRAM traffic, operations and energy of a token, part by part"},
             {'e', "equations", NULL, "what the model's equations give at this point and no sweep stores"},
             {0, "fidelity", "F", "closed-form or event-level (default: closed-form)"},
@@ -329,6 +375,7 @@ const struct command command_eval = {
         "answered with the reason, not with an error.\n\n"
         "  dse eval lad --set tiles=8 --set context=4096\n"
         "  dse eval lad --set llm=llama3-8b --breakdown\n"
+        "  dse eval lad --requests chat\n"
         "  dse eval lad --equations\n"
         "  dse eval lad --fidelity event-level --timeline lad.json\n"
         "  dse eval lad --fidelity event-level --gantt --from 100 --to 120\n"

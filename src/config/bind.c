@@ -150,8 +150,7 @@ bool binding_set_node(struct binding *b, const struct field *f, const struct tom
     return true;
 }
 
-/* A bare word stands for a name. */
-static bool is_bare_word(const char *s)
+bool bind_is_bare_word(const char *s)
 {
     return *s && strspn(s, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.+-") == strlen(s);
 }
@@ -160,7 +159,7 @@ static bool is_bare_word(const char *s)
 static struct toml_doc *parse_value(const struct field *f, const char *assignment, const char *value, struct diags *diags)
 {
     bool name = f->type == DSE_TYPE_ENUM || f->type == DSE_TYPE_REF;
-    char *text = name && is_bare_word(value) ? xasprintf("v = \"%s\"", value) : xasprintf("v = %s", value);
+    char *text = name && bind_is_bare_word(value) ? xasprintf("v = \"%s\"", value) : xasprintf("v = %s", value);
     char *file = xasprintf("--set %s", assignment);
     struct diags syntax;
     diags_init(&syntax);

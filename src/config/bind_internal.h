@@ -15,6 +15,9 @@ bool bind_values(const struct binding *b, const struct field *f, const struct to
 bool bind_range(const struct field *f, const struct toml_doc *doc, const struct toml_node *node, struct given *g,
                 struct diags *diags);
 
+/* On a command line such a word stands for a name. */
+bool bind_is_bare_word(const char *s);
+
 /* An error at a node of the document. Always false. */
 bool bind_error(const struct toml_doc *doc, const struct toml_node *node, const struct field *f, struct diags *diags,
                 const char *fmt, ...) __attribute__((format(printf, 5, 6)));

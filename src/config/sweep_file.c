@@ -321,6 +321,7 @@ void sweep_file_free(struct sweep_file *s)
     binding_free(s->baseline);
     request_mix_release(&s->requests);
     free(s->requests_text);
+    free(s->requests_option);
     free_expressions(s->constraints, s->n_constraints);
     free_expressions(s->derived, s->n_derived);
     free(s->bindings);

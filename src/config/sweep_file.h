@@ -35,6 +35,7 @@ struct sweep_file {
     bool averages;               /* there is a [requests]: rows are means over its mix */
     struct request_mix requests; /* empty when there is none or it was refused */
     char *requests_text;         /* "chat", "chat 0.7, summarization 0.3"; or NULL */
+    char *requests_option;       /* the same as sweep_requests_set_text takes it, in full; or NULL */
     struct named_expr *constraints, *derived; /* sorted by name */
     size_t n_constraints, n_derived;
     struct objective *objectives; /* in the order of the file */
@@ -62,5 +63,9 @@ char *sweep_baseline_text(const struct sweep_file *s);
 /* "chat 0.7, summarization 0.3: 128 requests a row, in the mean 1257 + 225 tokens, the longest 3852 + 244, the shortest 76 + 30": the mix, prompts
  * and generations; NULL: no mix. The caller frees it. */
 char *sweep_requests_description(const struct sweep_file *s);
+
+/* `--requests`: the name of a mix, "chat", or what stands in [requests], "mix = { chat = 0.7, summarization = 0.3 }, points = 32". For a sweep of
+ * models that are bound and has no [requests] yet. False with all errors. */
+bool sweep_requests_set_text(struct sweep_file *s, struct catalog *catalog, const char *text, struct diags *diags);
 
 #endif

@@ -1,4 +1,5 @@
 /* [requests] of a sweep file: the mix of requests that every row is the mean over. */
+#include "config/bind_internal.h"
 #include "config/sweep_internal.h"
 
 #include "base/xalloc.h"
@@ -116,6 +117,26 @@ static char *mix_text(const struct parts *parts)
     return text_detach(&t);
 }
 
+/* The same with the shares as they were given, as sweep_requests_set_text takes it. */
+static char *mix_option(const struct parts *parts, size_t points)
+{
+    struct text t;
+    char buf[TEXT_NUMBER_MAX];
+    text_init(&t);
+    if (parts->n == 1 && points == POINTS_DEFAULT && bind_is_bare_word(parts->list[0].entry->entry.name)) {
+        text_add(&t, parts->list[0].entry->entry.name);
+        return text_detach(&t);
+    }
+    text_add(&t, "mix = {");
+    for (size_t i = 0; i < parts->n; i++) {
+        text_add(&t, i ? ", " : " ");
+        text_add_json(&t, parts->list[i].entry->entry.name); /* a quoted key; entries' names have no control characters */
+        text_addf(&t, " = %s", text_number(buf, parts->list[i].share));
+    }
+    text_addf(&t, " }, points = %zu", points);
+    return text_detach(&t);
+}
+
 static void make_mix(struct sweep_file *s, const struct parts *parts, size_t points)
 {
     const struct dse_requests **entries = xcalloc(parts->n, sizeof(struct dse_requests *));
@@ -126,6 +147,7 @@ static void make_mix(struct sweep_file *s, const struct parts *parts, size_t poi
     }
     request_mix_init(&s->requests, entries, shares, parts->n, points);
     s->requests_text = mix_text(parts);
+    s->requests_option = mix_option(parts, points);
     free(entries);
     free(shares);
 }
@@ -221,6 +243,38 @@ bool sweep_read_requests(struct reading *r)
     if (ok) make_mix(r->out, &parts, points);
     free(parts.list);
     return check_models(r, mix) && ok;
+}
+
+/* ---- from a command line --------------------------------------------------------------------------------------------------------- */
+
+/* What stands on a command line has no lines. */
+static void forget_places(struct toml_node *node)
+{
+    node->line = node->column = node->key_line = node->key_column = 0;
+    for (size_t i = 0; (node->type == TOML_ARRAY || node->type == TOML_TABLE) && i < node->n; i++)
+        forget_places(&node->children[i]);
+}
+
+bool sweep_requests_set_text(struct sweep_file *s, struct catalog *catalog, const char *text, struct diags *diags)
+{
+    static const char *const keys[] = {"requests"};
+    char *toml = bind_is_bare_word(text) ? xasprintf("requests = { mix = \"%s\" }", text) : xasprintf("requests = { %s }", text);
+    char *name = xasprintf("--requests %s", text);
+    struct diags syntax;
+    diags_init(&syntax);
+    s->doc = toml_read_text(name, toml, strlen(toml), &syntax);
+    bool ok = s->doc != NULL;
+    if (ok) {
+        forget_places(&s->doc->root);
+        struct reading r = {.doc = s->doc, .out = s, .catalog = catalog, .diags = diags};
+        ok = toml_check_keys(s->doc, &s->doc->root, keys, 1, diags) && sweep_read_requests(&r);
+    } else {
+        diags_input(diags, (struct srcloc){.file = name}, NULL, shares_hint, "this is no mix of requests");
+    }
+    diags_release(&syntax);
+    free(name);
+    free(toml);
+    return ok;
 }
 
 char *sweep_requests_description(const struct sweep_file *s)

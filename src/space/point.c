@@ -4,28 +4,84 @@
 
 #include <stdlib.h>
 
-bool design_point_init(struct design_point *p, const struct model *model, const struct catalog *catalog,
-                       const char *const *assignments, size_t n, struct diags *diags)
+static bool set_all(struct binding *b, const char *const *assignments, size_t n, struct diags *diags)
 {
-    *p = (struct design_point){.model = model};
-    p->binding = binding_new(model, catalog, catalog_data_dir(), diags);
-    if (!p->binding) return false;
     bool ok = true;
-    for (size_t i = 0; i < n; i++) ok = binding_set_text(p->binding, assignments[i], diags) && ok;
-    if (!binding_finish(p->binding, diags) || !ok) return false;
-    p->sweep = (struct sweep_file){.bindings = &p->binding, .n_models = 1};
+    for (size_t i = 0; i < n; i++) ok = binding_set_text(b, assignments[i], diags) && ok;
+    return binding_finish(b, diags) && ok;
+}
+
+/* Expects the sweep to have one binding or none. */
+static bool make_point(struct design_point *p, struct diags *diags)
+{
     p->space = space_new(&p->sweep, 0, 1, diags);
     if (!p->space) return false;
     p->params = space_fixed(p->space);
-    p->metrics = xcalloc(1, model->desc->metrics_size);
-    p->reason = model->desc->check ? model->desc->check(p->params) : NULL;
+    p->metrics = xcalloc(1, p->model->desc->metrics_size);
+    if (!p->sweep.averages) p->reason = p->model->desc->check ? p->model->desc->check(p->params) : NULL;
     return true;
+}
+
+static bool bind(struct design_point *p, const struct model *model, const struct catalog *catalog, const char *const *assignments,
+                 size_t n, struct diags *diags)
+{
+    *p = (struct design_point){.model = model};
+    p->binding = binding_new(model, catalog, catalog_data_dir(), diags);
+    if (!p->binding || !set_all(p->binding, assignments, n, diags)) return false;
+    p->sweep = (struct sweep_file){.bindings = &p->binding, .n_models = 1};
+    return true;
+}
+
+bool design_point_init(struct design_point *p, const struct model *model, const struct catalog *catalog,
+                       const char *const *assignments, size_t n, struct diags *diags)
+{
+    return bind(p, model, catalog, assignments, n, diags) && make_point(p, diags);
+}
+
+bool design_point_init_mix(struct design_point *p, const struct model *model, struct catalog *catalog,
+                           const char *const *assignments, size_t n, const char *requests, struct diags *diags)
+{
+    return bind(p, model, catalog, assignments, n, diags) &&
+           (!requests || sweep_requests_set_text(&p->sweep, catalog, requests, diags)) && make_point(p, diags);
+}
+
+/* A metric as it stands in a row. */
+static struct value value_of(const struct field *f, union cell cell)
+{
+    struct value v = {.f64 = cell.f64};
+    if (f->type == DSE_TYPE_I64) v.i64 = cell.i64;
+    if (f->type != DSE_TYPE_ENUM) return v;
+    for (v.choice = 0; f->choices[v.choice + 1] && f->choices[v.choice] != cell.text;) v.choice++;
+    return v;
+}
+
+bool design_point_mean(struct design_point *p, enum fidelity fidelity, const volatile sig_atomic_t *stop)
+{
+    size_t n;
+    const struct column *columns = space_columns(p->space, &n);
+    union cell *cells = xcalloc(n, sizeof *cells);
+    struct row row;
+    p->mean = evaluator_new(p->space, fidelity, stop);
+    bool ok = evaluator_run(p->mean, 0, 1, cells, &row);
+    if (ok) p->reason = row.reason;
+    for (size_t i = 0; ok && !row.reason && i < n; i++) {
+        const struct field *f = columns[i].field;
+        if (columns[i].role != COLUMN_METRIC) continue;
+        field_set(f, p->metrics, value_of(f, cells[i]));
+    }
+    free(cells);
+    return ok;
 }
 
 void design_point_release(struct design_point *p)
 {
+    evaluator_free(p->mean);
     space_free(p->space);
     binding_free(p->binding);
+    request_mix_release(&p->sweep.requests);
+    free(p->sweep.requests_text);
+    free(p->sweep.requests_option);
+    toml_free(p->sweep.doc);
     free(p->metrics);
     *p = (struct design_point){0};
 }
