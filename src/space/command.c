@@ -1,0 +1,76 @@
+#include "space/command.h"
+
+#include "base/xalloc.h"
+#include "space/space_internal.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* A word of a command line: quoted unless no shell sees anything in it. */
+static void add_word(struct text *t, const char *s)
+{
+    static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.+-/=,:@%";
+    text_add(t, " ");
+    if (*s && s[strspn(s, plain)] == '\0') {
+        text_add(t, s);
+        return;
+    }
+    text_add(t, "'");
+    for (; *s; s++) {
+        if (*s == '\'')
+            text_add(t, "'\\''");
+        else
+            text_add_bytes(t, s, 1);
+    }
+    text_add(t, "'");
+}
+
+/* Does an entry of some catalog set the parameter when it is not given? */
+static bool is_followed(const struct binding *b, const struct field *param)
+{
+    const struct schema *params = &b->model->params;
+    for (size_t i = 0; i < params->n; i++) {
+        if (params->fields[i].type != DSE_TYPE_REF) continue;
+        const struct field *from = schema_find(catalog_fields(b->catalog, params->fields[i].kind), param->name);
+        if (from && from->type == param->type && !from->optional) return true;
+    }
+    return false;
+}
+
+/* Is it the same point without being told this value? So it is with a default, unless an entry would set another, here or in the
+ * parameter that this one excludes. */
+static bool goes_without(const struct binding *b, const struct field *f, const void *params)
+{
+    const struct field *other = f->excludes ? schema_find(&b->model->params, f->excludes) : NULL;
+    return field_same(f, params, b->defaults) && !is_followed(b, f) && !(other && is_followed(b, other));
+}
+
+static void add_settings(struct text *t, const struct binding *b, const void *params)
+{
+    char buf[TEXT_NUMBER_MAX];
+    for (size_t i = 0; i < b->model->params.n; i++) {
+        const struct field *f = &b->model->params.fields[i];
+        if (!b->given[i].is_given || goes_without(b, f, params)) continue;
+        char *setting = xasprintf("%s=%s", f->name, value_text(f, field_get(f, params), buf));
+        text_add(t, " --set");
+        add_word(t, setting);
+        free(setting);
+    }
+}
+
+char *space_command(const struct space *sp, uint64_t index, enum fidelity fidelity, const char *const *catalogs, size_t n_catalogs)
+{
+    uint64_t digits[SPACE_AXES_MAX];
+    void *params = xmalloc(sp->model->desc->params_size);
+    space_digits(sp, index, digits);
+    space_start_of_digits(sp, digits, params);
+    struct text t;
+    text_init(&t);
+    text_addf(&t, "dse eval %s", sp->model->desc->name);
+    if (fidelity != FIDELITY_CLOSED_FORM) text_addf(&t, " --fidelity %s", fidelity_names[fidelity]);
+    for (size_t i = 0; i < n_catalogs; i++) text_add(&t, " --catalog"), add_word(&t, catalogs[i]);
+    if (sp->mix) text_add(&t, " --requests"), add_word(&t, sp->sweep->requests_option);
+    add_settings(&t, sp->binding, params);
+    free(params);
+    return text_detach(&t);
+}
