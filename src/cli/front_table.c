@@ -3,6 +3,7 @@
 #include "analysis/grouped_front.h"
 #include "base/text.h"
 #include "base/xalloc.h"
+#include "cli/notices_print.h"
 #include "cli/query_print.h"
 #include "store/query.h"
 
@@ -370,6 +371,27 @@ static bool print_summary(struct printing *p, const struct goal *g)
 
 /* ---- the whole ---------------------------------------------------------------------------------------------------------------------------- */
 
+/* What there is to know of the front of `ids`. */
+static bool print_notices(struct printing *p, const struct goal *g, const uint64_t *ids, size_t n)
+{
+    char **points = xcalloc(p->models.n, sizeof(char *));
+    for (size_t m = 0; m < p->models.n; m++) {
+        struct text list;
+        text_init(&list);
+        list_points(ids, n, m, &list);
+        points[m] = text_detach(&list);
+    }
+    struct notice_front front = {.models = (const char *const *)p->models.s,
+                                 .points = (const char *const *)points,
+                                 .n_models = p->models.n,
+                                 .per = (const char *const *)g->per,
+                                 .n_per = g->n_per};
+    bool ok = notices_print(p->reader, p->run, &front, p->diags);
+    for (size_t m = 0; m < p->models.n; m++) free(points[m]);
+    free(points);
+    return ok;
+}
+
 static bool print_new_goal(struct printing *p)
 {
     const struct goal *g = p->request->goal;
@@ -379,7 +401,7 @@ static bool print_new_goal(struct printing *p)
     if (ok) {
         const uint64_t *ids;
         size_t n = grouped_front_finish(front, &ids, NULL);
-        ok = print_rows(p, g, false, ids, n);
+        ok = print_rows(p, g, false, ids, n) && print_notices(p, g, ids, n);
     }
     grouped_front_free(front);
     return ok;
@@ -392,7 +414,8 @@ bool front_table_print(const struct front_request *request, struct diags *diags)
     if (ok && request->goal)
         ok = print_new_goal(&p);
     else if (ok)
-        ok = print_rows(&p, &p.goal, true, NULL, 0) && (!request->summary || print_summary(&p, &p.goal));
+        ok = print_rows(&p, &p.goal, true, NULL, 0) &&
+             (!request->summary || (print_summary(&p, &p.goal) && notices_print_stored(p.reader, p.run, p.diags)));
     strings_release(&p.models);
     strings_release(&p.axes);
     strings_release(&p.shared);

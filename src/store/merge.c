@@ -190,15 +190,16 @@ static bool recount(const struct merge *m, const struct model_list *models, int6
 /* The output's run `to` takes in the birth record of the input's run `from`. */
 static bool join_birth(const struct merge *m, int64_t from, int64_t to)
 {
-    return db_exec(&m->db, m->diags,
-                   "UPDATE main.run AS o SET hypervolume = NULL, shard = CASE WHEN o.shard IS i.shard THEN i.shard END,"
-                   " status = CASE WHEN (o.shard IS NULL AND o.status = 'done') OR (i.shard IS NULL AND i.status = 'done')"
-                   " THEN 'done' ELSE 'interrupted' END,"
-                   " started = min(o.started, i.started), ended = max(coalesce(o.ended, i.ended), coalesce(i.ended, '')),"
-                   " host = CASE WHEN instr(o.host, i.host) THEN o.host ELSE o.host || ', ' || i.host END"
-                   " FROM input.run AS i WHERE o.id = %lld AND i.id = %lld;"
-                   "DELETE FROM main.front WHERE run = %lld",
-                   to, from, to);
+    return db_exec(
+        &m->db, m->diags,
+        "UPDATE main.run AS o SET hypervolume = NULL, notices = NULL, shard = CASE WHEN o.shard IS i.shard THEN i.shard END,"
+        " status = CASE WHEN (o.shard IS NULL AND o.status = 'done') OR (i.shard IS NULL AND i.status = 'done')"
+        " THEN 'done' ELSE 'interrupted' END,"
+        " started = min(o.started, i.started), ended = max(coalesce(o.ended, i.ended), coalesce(i.ended, '')),"
+        " host = CASE WHEN instr(o.host, i.host) THEN o.host ELSE o.host || ', ' || i.host END"
+        " FROM input.run AS i WHERE o.id = %lld AND i.id = %lld;"
+        "DELETE FROM main.front WHERE run = %lld",
+        to, from, to);
 }
 
 /* A column of `run` that an older dse did not have. */
@@ -212,13 +213,21 @@ static bool copy_birth(const struct merge *m, int64_t from, int64_t *ret_to)
     static const char columns[] =
         "sweep, sweep_text, hash, version, git_commit, models, axes, objectives, seed, fidelity, shard, host, started, ended,"
         " planned, done, feasible, hypervolume, status";
-    struct column_list input; /* an older dse's has no baseline and does not refine */
+    static const char *const later[] = {"baseline", "requests", "axis_ends", "unequal", "notices"};
+    struct column_list input; /* an older dse's has not all of them */
     if (!column_list_read(&m->db, "input", "run", &input, m->diags)) return false;
-    const char *baseline = later_column(&input, "baseline"), *requests = later_column(&input, "requests");
+    struct text values, names;
+    text_init(&values);
+    text_init(&names);
+    for (size_t i = 0; i < sizeof later / sizeof *later; i++) {
+        text_addf(&names, ", %s", later[i]);
+        text_addf(&values, ", %s", later_column(&input, later[i]));
+    }
     column_list_release(&input);
-    bool ok =
-        db_exec(&m->db, m->diags, "INSERT INTO main.run(%s, baseline, requests) SELECT %s, %s, %s FROM input.run WHERE id = %lld",
-                columns, columns, baseline, requests, from);
+    bool ok = db_exec(&m->db, m->diags, "INSERT INTO main.run(%s%s) SELECT %s%s FROM input.run WHERE id = %lld", columns, names.s,
+                      columns, values.s, from);
+    text_release(&values);
+    text_release(&names);
     *ret_to = sqlite3_last_insert_rowid(m->db.sqlite);
     return ok && db_exec(&m->db, m->diags, "INSERT INTO main.front SELECT %lld, model, point FROM input.front WHERE run = %lld",
                          *ret_to, from);

@@ -39,4 +39,8 @@ const char *query_text(const struct query *q, int i); /* NULL for NULL; valid un
  * first). False when unknown. Strings are freed by the caller with free(). */
 bool reader_column_info(struct reader *r, const char *column, char **ret_unit, char **ret_doc, int *ret_direction);
 
+/* run.notices of another front than the stored one (store/notices.h). The caller frees *ret. */
+struct notice_front;
+bool reader_notices(struct reader *r, int64_t run, const struct notice_front *front, char **ret, struct diags *diags);
+
 #endif

@@ -1,7 +1,7 @@
 /* The store: one SQLite file, as DESIGN.md section 5 says. Everything that touches SQL lives here.
  *
  *     run(id INTEGER PRIMARY KEY, sweep, sweep_text, hash, version, git_commit, models, axes, objectives, seed, fidelity, shard, host,
- *         started, ended, planned, done, feasible, hypervolume, status, baseline, refined, requests)
+ *         started, ended, planned, done, feasible, hypervolume, status, baseline, refined, requests, axis_ends, unequal, notices)
  *                                           status: 'running', 'interrupted', 'done'; refined: rows added at event level, or NULL
  *     MODEL_all(id INTEGER PRIMARY KEY, run, point, status, reason, fidelity, <varying parameters>, <metrics>, <derived>)
  *     MODEL_fixed(run INTEGER PRIMARY KEY, first_id, points, <every parameter; NULL where it varies>, requests)
@@ -43,6 +43,8 @@ struct run_info {
     const char *objectives; /* as sweep/goal.h writes them: the front can be computed anew from the database alone */
     const char *baseline;   /* as sweep_baseline_text gives it; NULL: none */
     const char *requests;   /* as sweep_requests_description gives it; NULL: none */
+    const char *axis_ends;  /* as store/notices.h says; NULL: none */
+    const char *unequal;    /* likewise */
     const char *shard;      /* "2/3", or NULL: all */
     uint64_t planned;       /* points of this run: of all spaces, or of the shard; 0 stands for all points of the spaces */
 };
@@ -127,6 +129,8 @@ uint64_t *store_refined(struct store *st, size_t m, size_t *ret_n, struct diags 
 bool store_front(struct store *st, size_t m, const uint64_t *points, size_t n, struct diags *diags);
 /* Store the front's hypervolume, as grouped_front_finish gives it; NaN is NULL. */
 bool store_hypervolume(struct store *st, double hypervolume, struct diags *diags);
+/* Make run.notices from the stored front (store/notices.h); `per`: the parameters for whose values there are fronts of their own. */
+bool store_notices(struct store *st, const char *const *per, size_t n_per, struct diags *diags);
 
 /* Columns of a model by name: numbers, and those whose values together name the row's group. */
 struct scan_columns {

@@ -2,6 +2,7 @@
 
 #include "base/xalloc.h"
 #include "dse_config.h"
+#include "sweep/compared.h"
 #include "sweep/pool.h"
 
 #include <assert.h>
@@ -280,7 +281,7 @@ bool sweep_run(const struct sweep_file *s, const struct sweep_options *options, 
     struct goal goal;
     goal_of_sweep(&goal, s);
     char *objectives = goal_text(&goal), *axes = axis_names(s), *baseline = sweep_baseline_text(s);
-    char *requests = sweep_requests_description(s);
+    char *requests = sweep_requests_description(s), *ends = sweep_axis_ends(s), *unequal = sweep_unequal_defaults(s, spaces);
     goal_release(&goal);
     struct run_info info = {.sweep = s->name,
                             .sweep_text = s->doc->text,
@@ -290,6 +291,8 @@ bool sweep_run(const struct sweep_file *s, const struct sweep_options *options, 
                             .objectives = objectives,
                             .baseline = baseline,
                             .requests = requests,
+                            .axis_ends = ends,
+                            .unequal = unequal,
                             .planned = planned_points(spaces, s->n_models, options),
                             .shard = shard};
     struct job job = {.sweep = s,
@@ -309,6 +312,8 @@ bool sweep_run(const struct sweep_file *s, const struct sweep_options *options, 
     free(axes);
     free(baseline);
     free(requests);
+    free(ends);
+    free(unequal);
     free_spaces(spaces, s->n_models);
     return ok;
 }

@@ -1,0 +1,247 @@
+#include "store/notices.h"
+
+#include "base/text.h"
+#include "base/xalloc.h"
+#include "store/query.h"
+#include "store/reader.h"
+#include "store/store_internal.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct making {
+    const struct db *db;
+    int64_t run;
+    const struct notice_front *front;
+    struct diags *diags;
+    struct text json;
+    int64_t designs, unknown, beyond; /* on the front, of all models */
+    struct text beyond_what;
+};
+
+static void add_notice(struct making *m, const char *kind, const char *text)
+{
+    text_add(&m->json, m->json.n ? ", {\"kind\": " : "{\"kind\": ");
+    text_add_json(&m->json, kind);
+    text_add(&m->json, ", \"text\": ");
+    text_add_json(&m->json, text);
+    text_add(&m->json, "}");
+}
+
+/* ---- the ends of axes ------------------------------------------------------------------------------------------------------------- */
+
+struct axis_end {
+    char *axis;
+    double end;
+    bool greatest;
+    int64_t there; /* designs on the front */
+};
+
+struct ends {
+    struct axis_end *list;
+    size_t n;
+};
+
+static void ends_release(struct ends *e)
+{
+    for (size_t i = 0; i < e->n; i++) free(e->list[i].axis);
+    free(e->list);
+}
+
+static bool is_per(const struct making *m, const char *axis)
+{
+    for (size_t i = 0; i < m->front->n_per; i++)
+        if (strcmp(m->front->per[i], axis) == 0) return true;
+    return false;
+}
+
+static void add_end(struct ends *e, const char *axis, sqlite3_stmt *stmt, int column, bool greatest)
+{
+    if (sqlite3_column_type(stmt, column) == SQLITE_NULL) return;
+    e->list = xrealloc(e->list, e->n + 1, sizeof *e->list);
+    e->list[e->n++] = (struct axis_end){.axis = xstrdup(axis), .end = sqlite3_column_double(stmt, column), .greatest = greatest};
+}
+
+static bool has_column(const struct making *m, const char *table, const char *column, bool *ret)
+{
+    int64_t there;
+    bool ok = db_int(m->db, &there, m->diags, "SELECT count(*) FROM pragma_table_info(%Q) WHERE name = %Q", table, column);
+    *ret = ok && there;
+    return ok;
+}
+
+/* Those of the model's axes that are a design's. */
+static bool read_ends(const struct making *m, const char *model, struct ends *ret)
+{
+    bool there;
+    if (!has_column(m, "run", "axis_ends", &there)) return false;
+    if (!there) return true;
+    sqlite3_stmt *stmt =
+        db_prepare(m->db, m->diags,
+                   "SELECT a.key, json_extract(a.value, '$[0]'), json_extract(a.value, '$[1]') FROM run, json_each(axis_ends) m,"
+                   " json_each(m.value) a, pragma_table_info(%Q || '_all') c WHERE run.id = %lld AND m.key = %Q AND c.name = a.key",
+                   model, (long long)m->run, model);
+    int rc = stmt ? 1 : -1;
+    while (rc > 0 && (rc = db_step(m->db, stmt, m->diags)) > 0) {
+        const char *axis = (const char *)sqlite3_column_text(stmt, 0);
+        if (!axis || is_per(m, axis)) continue;
+        add_end(ret, axis, stmt, 1, false);
+        add_end(ret, axis, stmt, 2, true);
+    }
+    sqlite3_finalize(stmt);
+    return rc == 0;
+}
+
+static void add_ends(struct making *m, const char *model, const struct ends *e, int64_t designs)
+{
+    enum { FEW = 3 };
+    for (size_t i = 0; i < e->n && designs >= FEW; i++) {
+        const struct axis_end *end = &e->list[i];
+        if (2 * end->there <= designs) continue;
+        char some[TEXT_NUMBER_MAX], all[TEXT_NUMBER_MAX], value[TEXT_NUMBER_MAX];
+        char *text =
+            xasprintf("%s of the %s designs of %s on the front have %s = %s, the %s value of its axis: better ones may lie beyond",
+                      text_count(some, (uint64_t)end->there), text_count(all, (uint64_t)designs), model, end->axis,
+                      text_short_number(value, end->end), end->greatest ? "greatest" : "least");
+        add_notice(m, "axis-end", text);
+        free(text);
+    }
+}
+
+/* ---- one model -------------------------------------------------------------------------------------------------------------------- */
+
+/* " FROM ...": the rows of the front, a; of a point that has two, that in closed form, which has the same parameters and rests on the same. */
+static char *front_rows(const struct making *m, size_t i)
+{
+    const char *model = m->front->models[i];
+    char *sql =
+        m->front->points
+            ? sqlite3_mprintf(" FROM \"%w_fixed\" f CROSS JOIN \"%w_all\" a WHERE f.run = %lld AND a.id >= f.first_id"
+                              " AND a.id < f.first_id + f.points AND a.point IN %s",
+                              model, model, (long long)m->run, m->front->points[i])
+            : sqlite3_mprintf(" FROM \"%w_fixed\" f CROSS JOIN front p CROSS JOIN \"%w_all\" a WHERE f.run = %lld AND p.run = f.run"
+                              " AND p.model = %Q AND a.id = f.first_id + p.point",
+                              model, model, (long long)m->run, model);
+    if (!sql) abort(); /* out of memory, as in xalloc */
+    return sql;
+}
+
+/* Count designs, and those at each end, in one pass. */
+static bool count_designs(struct making *m, const char *rows, struct ends *e, bool judged, int64_t *ret_designs)
+{
+    sqlite3_str *sql = sqlite3_str_new(m->db->sqlite);
+    sqlite3_str_appendf(sql, "SELECT count(*), %s", judged ? "total(a.quality = 'unknown'), count(a.beyond)" : "0, 0");
+    for (size_t i = 0; i < e->n; i++) /* a number that went through JSON may have lost its last bit */
+        sqlite3_str_appendf(sql, ", total(abs(a.\"%w\" - %!.17g) <= %!.17g)", e->list[i].axis, e->list[i].end,
+                            1e-12 * fabs(e->list[i].end));
+    sqlite3_str_appendall(sql, rows);
+    char *text = sqlite3_str_finish(sql);
+    sqlite3_stmt *stmt = db_prepare(m->db, m->diags, "%s", text);
+    sqlite3_free(text);
+    bool ok = stmt && db_step(m->db, stmt, m->diags) > 0;
+    *ret_designs = ok ? sqlite3_column_int64(stmt, 0) : 0;
+    m->designs += *ret_designs;
+    if (ok) m->unknown += (int64_t)sqlite3_column_double(stmt, 1);
+    if (ok) m->beyond += sqlite3_column_int64(stmt, 2);
+    for (size_t i = 0; ok && i < e->n; i++) e->list[i].there = (int64_t)sqlite3_column_double(stmt, (int)i + 3);
+    sqlite3_finalize(stmt);
+    return ok;
+}
+
+/* What the model's rows rest on that lies beyond what was measured: the most frequent. */
+static bool read_beyond(struct making *m, const char *rows)
+{
+    sqlite3_stmt *stmt = db_prepare(
+        m->db, m->diags, "SELECT a.beyond%s AND a.beyond IS NOT NULL GROUP BY 1 ORDER BY count(*) DESC, 1 LIMIT 1", rows);
+    int rc = stmt ? db_step(m->db, stmt, m->diags) : -1;
+    if (rc > 0) text_addf(&m->beyond_what, "%s%s", m->beyond_what.n ? "; " : "", (const char *)sqlite3_column_text(stmt, 0));
+    sqlite3_finalize(stmt);
+    return rc >= 0;
+}
+
+static bool look_at_model(struct making *m, size_t i)
+{
+    const char *model = m->front->models[i];
+    struct ends ends = {0};
+    char *rows = front_rows(m, i), *table = xasprintf("%s_all", model);
+    bool judged;
+    int64_t designs, before = m->beyond;
+    bool ok =
+        has_column(m, table, "beyond", &judged) && read_ends(m, model, &ends) && count_designs(m, rows, &ends, judged, &designs);
+    if (ok) add_ends(m, model, &ends, designs);
+    if (ok && m->beyond > before) ok = read_beyond(m, rows);
+    ends_release(&ends);
+    free(table);
+    sqlite3_free(rows);
+    return ok;
+}
+
+/* ---- the whole -------------------------------------------------------------------------------------------------------------------- */
+
+/* What the sweep itself says, whatever the front. */
+static bool add_of_sweep(struct making *m)
+{
+    bool there;
+    if (!has_column(m, "run", "unequal", &there)) return false;
+    if (!there) return true;
+    sqlite3_stmt *stmt = db_prepare(m->db, m->diags, "SELECT unequal FROM run WHERE id = %lld", (long long)m->run);
+    int rc = stmt ? db_step(m->db, stmt, m->diags) : -1;
+    if (rc > 0 && sqlite3_column_type(stmt, 0) != SQLITE_NULL)
+        add_notice(m, "unequal-defaults", (const char *)sqlite3_column_text(stmt, 0));
+    sqlite3_finalize(stmt);
+    return rc >= 0;
+}
+
+static void add_counts(struct making *m)
+{
+    char some[TEXT_NUMBER_MAX], all[TEXT_NUMBER_MAX];
+    text_count(all, (uint64_t)m->designs);
+    if (m->unknown) {
+        char *text = xasprintf(
+            "%s of the %s designs on the front lose information, and nobody measured how much under their settings (quality is "
+            "unknown): quality = \"known\" in [constraints] keeps them off",
+            text_count(some, (uint64_t)m->unknown), all);
+        add_notice(m, "unknown-quality", text);
+        free(text);
+    }
+    if (m->beyond) {
+        char *text = xasprintf("%s of the %s designs on the front rest on numbers beyond what was measured (beyond): %s",
+                               text_count(some, (uint64_t)m->beyond), all, m->beyond_what.s);
+        add_notice(m, "beyond", text);
+        free(text);
+    }
+}
+
+bool notices_of_front(const struct db *db, int64_t run, const struct notice_front *front, char **ret, struct diags *diags)
+{
+    struct making m = {.db = db, .run = run, .front = front, .diags = diags};
+    text_init(&m.json);
+    text_init(&m.beyond_what);
+    bool ok = true;
+    for (size_t i = 0; ok && i < front->n_models; i++) ok = look_at_model(&m, i);
+    if (ok) add_counts(&m);
+    ok = ok && add_of_sweep(&m);
+    *ret = ok ? xasprintf("[%s]", m.json.s) : NULL;
+    text_release(&m.json);
+    text_release(&m.beyond_what);
+    return ok;
+}
+
+bool store_notices(struct store *st, const char *const *per, size_t n_per, struct diags *diags)
+{
+    const char **models = xcalloc(st->n_models + 1, sizeof(char *));
+    for (size_t i = 0; i < st->n_models; i++) models[i] = st->models[i].name;
+    struct notice_front front = {.models = models, .n_models = st->n_models, .per = per, .n_per = n_per};
+    char *json;
+    bool ok = notices_of_front(&st->db, st->run, &front, &json, diags) &&
+              db_exec(&st->db, diags, "UPDATE run SET notices = %Q WHERE id = %lld", json, (long long)st->run);
+    if (ok) free(json);
+    free(models);
+    return ok;
+}
+
+bool reader_notices(struct reader *r, int64_t run, const struct notice_front *front, char **ret, struct diags *diags)
+{
+    return notices_of_front(&r->db, run, front, ret, diags);
+}

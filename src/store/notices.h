@@ -1,0 +1,32 @@
+/* What a reader of a front should know before deciding by it. A run keeps it as text, so that the terminal and the report say the same:
+ *
+ *     run.axis_ends  JSON {model: {axis: [least, greatest]}}: the ends of the axes of numbers, of three values or more; null where the
+ *                    parameter allows nothing beyond
+ *     run.unequal    what the models of the sweep have otherwise by default, as a sentence; NULL: nothing
+ *     run.notices    JSON [{"kind": ..., "text": ...}], made with the front; NULL before
+ *
+ * Kinds: "axis-end", more than half of a model's designs on the front are at an end of an axis; "unequal-defaults"; "number-format", the widths of
+ * numbers vary, and no model says what narrow ones cost; "unknown-quality" and "beyond", how many rows of the front have those columns.
+ */
+#ifndef DSE_STORE_NOTICES_H
+#define DSE_STORE_NOTICES_H
+
+#include "base/diag.h"
+
+#include <stdint.h>
+
+struct db;
+
+/* A front: the points of each model, and the parameters for whose values there are fronts of their own, which are no design. */
+struct notice_front {
+    const char *const *models;
+    const char *const *points; /* "(1, 2, 3)" of each model; NULL: the stored front */
+    size_t n_models;
+    const char *const *per;
+    size_t n_per;
+};
+
+/* As run.notices has it; the caller frees *ret. Of a run of an older dse, what can be told. */
+bool notices_of_front(const struct db *db, int64_t run, const struct notice_front *front, char **ret, struct diags *diags);
+
+#endif

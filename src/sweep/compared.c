@@ -1,0 +1,167 @@
+#include "sweep/compared.h"
+
+#include "base/text.h"
+#include "base/xalloc.h"
+
+#include <dse/sampling.h>
+#include <dse/sim.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- the ends of axes ------------------------------------------------------------------------------------------------------------- */
+
+/* The least and the greatest of the values given; false unless they are numbers, and at least three. */
+static bool range_of(const struct field *f, const struct given *g, double *ret_least, double *ret_greatest)
+{
+    enum { VALUES_MIN = 3 };
+    if ((f->type != DSE_TYPE_F64 && f->type != DSE_TYPE_I64) || !g->is_given || g->n < VALUES_MIN || !g->values) return false;
+    *ret_least = (double)INFINITY;
+    *ret_greatest = -(double)INFINITY;
+    for (uint64_t i = 0; i < g->n; i++) {
+        double v = f->type == DSE_TYPE_F64 ? g->values[i].f64 : (double)g->values[i].i64;
+        if (v < *ret_least) *ret_least = v;
+        if (v > *ret_greatest) *ret_greatest = v;
+    }
+    return true;
+}
+
+/* null where the parameter's own range ends, too. */
+static void add_end(struct text *t, double v, double limit)
+{
+    char buf[TEXT_NUMBER_MAX];
+    text_add(t, v == limit ? "null" : text_number(buf, v));
+}
+
+static void add_ends_of(struct text *t, const struct sweep_file *s, size_t m)
+{
+    const struct binding *b = s->bindings[m];
+    bool any = false;
+    for (size_t i = 0; i < b->model->params.n; i++) {
+        const struct field *f = &b->model->params.fields[i];
+        double least, greatest;
+        if (request_mix_sets(f->name) || !range_of(f, &b->given[i], &least, &greatest)) continue;
+        if (!any) {
+            text_add(t, t->n ? ", " : "");
+            text_add_json(t, b->model->desc->name);
+            text_add(t, ": {");
+        }
+        if (any) text_add(t, ", ");
+        any = true;
+        text_add_json(t, f->name);
+        text_add(t, ": [");
+        add_end(t, least, f->min);
+        text_add(t, ", ");
+        add_end(t, greatest, f->max);
+        text_add(t, "]");
+    }
+    if (any) text_add(t, "}");
+}
+
+char *sweep_axis_ends(const struct sweep_file *s)
+{
+    struct text t;
+    text_init(&t);
+    for (size_t m = 0; m < s->n_models; m++) add_ends_of(&t, s, m);
+    char *json = t.n ? xasprintf("{%s}", t.s) : NULL;
+    text_release(&t);
+    return json;
+}
+
+/* ---- unequal defaults ------------------------------------------------------------------------------------------------------------- */
+
+static bool is_in(const struct dse_param *table, const char *name)
+{
+    for (; table->type != DSE_TYPE_END; table++)
+        if (table->type == DSE_TYPE_EMBED ? is_in(table->embed, name) : strcmp(table->name, name) == 0) return true;
+    return false;
+}
+
+/* Does only the event level read it? */
+static bool is_of_events(const char *name)
+{
+    return is_in(dse_events_params, name) || is_in(dse_sampling_params, name);
+}
+
+/* The parameter of model m that has the field and does not vary; NULL: it has none. */
+static const struct field *fixed_of(const struct sweep_file *s, struct space *const *spaces, size_t m, const char *name)
+{
+    const struct schema *params = &s->bindings[m]->model->params;
+    const struct field *f = schema_find(params, name);
+    return f && !space_varies(spaces[m], schema_index(params, f)) ? f : NULL;
+}
+
+static bool is_given(const struct binding *b, const struct field *f)
+{
+    return b->given[schema_index(&b->model->params, f)].is_given;
+}
+
+/* The parameter of a catalog's entry that sets this one in model m, or NULL. */
+static const struct field *set_by(const struct binding *b, const struct field *f)
+{
+    const struct schema *params = &b->model->params;
+    for (size_t i = 0; i < params->n && !is_given(b, f); i++) {
+        const struct field *entry = &params->fields[i];
+        if (entry->type != DSE_TYPE_REF) continue;
+        const struct field *from = schema_find(catalog_fields(b->catalog, entry->kind), f->name);
+        if (from && from->type == f->type && !from->optional) return entry;
+    }
+    return NULL;
+}
+
+/* What sets the resolved bandwidth of a memory, which no entry names. */
+static bool follows_from_entry(const struct sweep_file *s, size_t m, const struct field *f)
+{
+    const struct field *entry = set_by(s->bindings[m], f);
+    if (!entry && f->may_be_auto && f->excludes && !is_given(s->bindings[m], f)) {
+        const struct field *instead = schema_find(&s->bindings[m]->model->params, f->excludes);
+        entry = instead ? set_by(s->bindings[m], instead) : NULL;
+    }
+    return entry != NULL;
+}
+
+/* "NAME (lad 0.871, veda 1)", if the models that have it differ and not all of them were told so. */
+static void add_parameter(struct text *t, const struct sweep_file *s, struct space *const *spaces, const char *name)
+{
+    struct text values;
+    text_init(&values);
+    const struct field *first = NULL;
+    size_t of = 0;
+    bool differ = false, some_default = false, all_follow = true, same_meaning = true;
+    for (size_t m = 0; m < s->n_models; m++) {
+        const struct field *f = fixed_of(s, spaces, m, name);
+        if (!f) continue;
+        char a[TEXT_NUMBER_MAX], b[TEXT_NUMBER_MAX];
+        const char *value = value_text(f, field_get(f, space_fixed(spaces[m])), a);
+        if (first)
+            differ |= strcmp(value, value_text(first, field_get(first, space_fixed(spaces[of])), b)) != 0;
+        else
+            first = f, of = m;
+        same_meaning &= f->choices == first->choices; /* `softmax` of one model has other choices than that of another */
+        some_default |= !is_given(s->bindings[m], f);
+        all_follow &= follows_from_entry(s, m, f);
+        text_addf(&values, "%s%s %s", values.n ? ", " : "", s->bindings[m]->model->desc->name, value);
+    }
+    if (differ && some_default && !all_follow && same_meaning) text_addf(t, "%s%s (%s)", t->n ? ", " : "", name, values.s);
+    text_release(&values);
+}
+
+char *sweep_unequal_defaults(const struct sweep_file *s, struct space *const *spaces)
+{
+    struct text t;
+    text_init(&t);
+    bool events = s->refine || s->fidelity == FIDELITY_EVENT_LEVEL;
+    for (size_t m = 0; m + 1 < s->n_models; m++) {
+        const struct schema *params = &s->bindings[m]->model->params;
+        for (size_t i = 0; i < params->n; i++) {
+            const char *name = params->fields[i].name;
+            bool before = false;
+            for (size_t k = 0; k < m && !before; k++) before = schema_find(&s->bindings[k]->model->params, name) != NULL;
+            if (s->averages && request_mix_sets(name)) continue;
+            if (!before && (events || !is_of_events(name))) add_parameter(&t, s, spaces, name);
+        }
+    }
+    char *text = t.n ? xasprintf("models of this sweep differ in parameters that it does not give them: %s", t.s) : NULL;
+    text_release(&t);
+    return text;
+}
