@@ -2,6 +2,7 @@
 
 #include "base/text.h"
 #include "base/xalloc.h"
+#include "desc/label.h"
 
 #include <ctype.h>
 #include <math.h>
@@ -76,14 +77,6 @@ static void write_decimal(char *ret, double v, int decimals)
     snprintf(ret, AXIS_TEXT_MAX, "%s%s%s%.15s", v < 0 && n ? "\u2212" : "", whole, decimals ? "." : "", decimals ? rest + 1 : "");
 }
 
-static void add_superscript(struct text *t, int n)
-{
-    static const char *const digits[] = {"⁰", "¹", "²", "³", "⁴", "⁵", "⁶", "⁷", "⁸", "⁹"};
-    char buf[16];
-    snprintf(buf, sizeof buf, "%d", n);
-    for (const char *p = buf; *p; p++) text_add(t, *p == '-' ? "⁻" : digits[*p - '0']);
-}
-
 /* "10⁶", "2×10⁻⁴", "2²⁰" */
 static void write_power(char *ret, int factor, int base, int exponent)
 {
@@ -91,7 +84,7 @@ static void write_power(char *ret, int factor, int base, int exponent)
     text_init(&t);
     if (factor != 1) text_addf(&t, "%d×", factor);
     text_addf(&t, "%d", base);
-    add_superscript(&t, exponent);
+    label_add_superscript(&t, exponent);
     snprintf(ret, AXIS_TEXT_MAX, "%s", t.s);
     text_release(&t);
 }
@@ -216,60 +209,6 @@ void axis_release(struct axis *a)
 
 /* ---- labels ----------------------------------------------------------------------------------------------------------- */
 
-/* The ending that a unit leaves in a column's name: "GB/s" "_gbs", "tokens/s" "_tokens_per_s". */
-static char *unit_suffix(const char *unit, const char *slash)
-{
-    struct text t;
-    text_init(&t);
-    text_add(&t, "_");
-    for (const char *p = unit; *p; p++) {
-        char c = (char)tolower((unsigned char)*p);
-        if (*p == '/') text_add(&t, slash);
-        if (isalnum((unsigned char)c)) text_add_bytes(&t, &c, 1);
-    }
-    return text_detach(&t);
-}
-
-/* Length of the column's name without the unit it ends in, and the underscore before that: 0 when the name is the unit. */
-static size_t length_without_unit(const char *column, const char *unit)
-{
-    size_t n = strlen(column), length = n;
-    const char *const slashes[] = {"", "_per_"};
-    for (size_t i = 0; unit && *unit && i < 2; i++) {
-        char *suffix = unit_suffix(unit, slashes[i]);
-        size_t m = strlen(suffix);
-        if (n >= m && strcmp(column + n - m, suffix) == 0) length = n - m;
-        if (strcmp(column, suffix + 1) == 0) length = 0;
-        free(suffix);
-    }
-    return length;
-}
-
-char *axis_column_words(const char *column, const char *unit)
-{
-    char *words = xstrndup(column, length_without_unit(column, unit));
-    for (char *p = words; *p; p++)
-        if (*p == '_') *p = ' ';
-    words[0] = (char)toupper((unsigned char)words[0]);
-    return words;
-}
-
-/* A unit as it is printed: mm², µs. */
-static void add_unit(struct text *t, const char *unit)
-{
-    if (strcmp(unit, "us") == 0) {
-        text_add(t, "µs");
-        return;
-    }
-    for (const char *p = unit; *p; p++) {
-        bool power = (*p == '2' || *p == '3') && p > unit && isalpha((unsigned char)p[-1]);
-        if (power)
-            add_superscript(t, *p - '0');
-        else
-            text_add_bytes(t, p, 1);
-    }
-}
-
 void axis_set_label(struct axis *a, const struct column_spec *spec, const char *unit)
 {
     struct text t;
@@ -277,20 +216,15 @@ void axis_set_label(struct axis *a, const struct column_spec *spec, const char *
     if (spec->label) {
         text_add(&t, spec->label);
     } else {
-        char *words = axis_column_words(spec->column, unit);
-        text_add(&t, words);
-        if (unit && *unit) {
-            if (*words) text_add(&t, " [");
-            add_unit(&t, unit);
-            if (*words) text_add(&t, "]");
-        }
-        free(words);
+        char *label = label_of_column(spec->column, unit);
+        text_add(&t, label);
+        free(label);
     }
     if (a->thousands) { /* "Throughput [10⁶ tokens/s]", or behind a label without a unit "Operations (10⁹)" */
         struct text power;
         text_init(&power);
         text_add(&power, "10");
-        add_superscript(&power, 3 * a->thousands);
+        label_add_superscript(&power, 3 * a->thousands);
         char *bracket = t.n && t.s[t.n - 1] == ']' ? strrchr(t.s, '[') : NULL;
         char *whole =
             bracket ? xasprintf("%.*s[%s %s", (int)(bracket - t.s), t.s, power.s, bracket + 1) : xasprintf("%s (%s)", t.s, power.s);

@@ -43,7 +43,4 @@ double axis_position(const struct axis *a, double v);
  * NULL. Ticks in thousands or millions are told in the label. */
 void axis_set_label(struct axis *a, const struct column_spec *spec, const char *unit);
 
-/* A column's name as words, without the unit it ends in. The caller frees it. */
-char *axis_column_words(const char *column, const char *unit);
-
 #endif

@@ -1,6 +1,7 @@
 #include "figure/layout.h"
 
 #include "base/xalloc.h"
+#include "desc/label.h"
 #include "figure/face.h"
 
 #include <math.h>
@@ -78,7 +79,7 @@ void entries_init(struct entries *ret, const struct scene *s)
     if (f->series.label)
         ret->heading = f->series.label[0] ? xstrdup(f->series.label) : NULL;
     else if (s->names.series.numeric)
-        ret->heading = axis_column_words(f->series.column, NULL);
+        ret->heading = label_words(f->series.column, NULL);
 }
 
 void entries_release(struct entries *e)

@@ -174,6 +174,9 @@ static void axis__labels_a_column_with_its_unit(void **state)
     check_label("bandwidth_gbs", NULL, "GB/s", 100, "Bandwidth [GB/s]");
     check_label("attention_us", NULL, "us", 100, "Attention [µs]");
     check_label("tokens_per_s", NULL, "tokens/s", 100, "tokens/s");
+    check_label("tokens_per_s", NULL, "1/s", 100, "Tokens [1/s]");
+    check_label("dram_pj_per_bit", NULL, "pJ/bit", 100, "Dram [pJ/bit]");
+    check_label("weight_bits", NULL, "bit", 100, "Weight [bit]");
     check_label("tiles", NULL, "", 100, "Tiles");
     check_label("of_its_own", NULL, NULL, 100, "Of its own");
     check_label("tiles", "Tiles sharing the HBM", "", 100, "Tiles sharing the HBM");
