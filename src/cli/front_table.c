@@ -6,28 +6,10 @@
 #include "cli/notices_print.h"
 #include "cli/query_print.h"
 #include "store/query.h"
+#include "sweep/design.h"
 
 #include <stdlib.h>
 #include <string.h>
-
-/* A list of strings, of the models of a run or the columns to show. */
-struct strings {
-    char **s;
-    size_t n;
-};
-
-static void strings_add(struct strings *l, const char *s)
-{
-    l->s = xrealloc(l->s, l->n + 1, sizeof(char *));
-    l->s[l->n++] = xstrdup(s);
-}
-
-static void strings_release(struct strings *l)
-{
-    for (size_t i = 0; i < l->n; i++) free(l->s[i]);
-    free(l->s);
-    *l = (struct strings){0};
-}
 
 struct printing {
     const struct front_request *request;
@@ -37,9 +19,9 @@ struct printing {
     struct goal goal;
     bool compared; /* the run has a baseline */
     bool refines;  /* it has rows of both fidelities */
-    struct strings models;
-    struct strings axes;        /* parameters that the sweep varied in any of its models */
-    struct strings shared, own; /* those that all of `models` have, and that some of them have */
+    struct name_list models;
+    struct name_list axes;        /* parameters that the sweep varied in any of its models */
+    struct name_list shared, own; /* those that all of `models` have, and that some of them have */
 };
 
 /* Call `each` with every row's first two columns as texts. */
@@ -54,29 +36,6 @@ static bool each_row(struct printing *p, void (*each)(void *user, const char *a,
 }
 
 /* ---- the run --------------------------------------------------------------------------------------------------------------------- */
-
-static void take_string(void *user, const char *a, const char *b)
-{
-    (void)b;
-    if (a) strings_add(user, a);
-}
-
-/* Has the list this string? */
-static bool has(const struct strings *l, const char *s)
-{
-    for (size_t i = 0; i < l->n; i++)
-        if (strcmp(l->s[i], s) == 0) return true;
-    return false;
-}
-
-/* The columns of a table or view. */
-static bool find_columns(struct printing *p, const char *table, struct strings *ret)
-{
-    char *sql = xasprintf("SELECT name FROM pragma_table_info('%s')", table);
-    bool ok = each_row(p, take_string, ret, sql);
-    free(sql);
-    return ok;
-}
 
 /* Its objectives cannot be read, or not all its points are there, which is no error. */
 static bool check_run(const struct printing *p, const char *objectives, const char *status)
@@ -93,11 +52,11 @@ static bool check_run(const struct printing *p, const char *objectives, const ch
 static bool find_run(struct printing *p)
 {
     p->run = reader_show_run(p->reader, p->request->run, p->diags);
-    struct strings columns = {0};
-    if (!p->run || !find_columns(p, "run", &columns)) return false;
+    struct name_list columns = {0};
+    if (!p->run || !read_columns(p->reader, "run", &columns, p->diags)) return false;
     char *sql = xasprintf("SELECT objectives, axes, %s, fidelity = 'refine', status FROM run WHERE id = %lld",
-                          has(&columns, "baseline") ? "baseline" : "NULL", (long long)p->run);
-    strings_release(&columns);
+                          name_list_have(&columns, "baseline") ? "baseline" : "NULL", (long long)p->run);
+    name_list_release(&columns);
     struct query *q = query_new(p->reader, sql, (struct srcloc){0}, p->diags);
     bool ok = q && query_step(q, p->diags) > 0;
     if (ok) {
@@ -107,7 +66,7 @@ static bool find_run(struct printing *p)
         if (!objectives || !goal_parse(&p->goal, objectives)) p->goal.n = 0;
         ok = check_run(p, objectives ? objectives : "", status ? status : "");
         char *axes = xstrdup(query_text(q, 1) ? query_text(q, 1) : ""), *rest;
-        for (char *name = strtok_r(axes, ", ", &rest); name; name = strtok_r(NULL, ", ", &rest)) strings_add(&p->axes, name);
+        for (char *name = strtok_r(axes, ", ", &rest); name; name = strtok_r(NULL, ", ", &rest)) name_list_add(&p->axes, name);
         free(axes);
     }
     query_free(q);
@@ -115,44 +74,17 @@ static bool find_run(struct printing *p)
     return ok;
 }
 
-/* The run's models: those whose MODEL_fixed has it. */
+/* The models of the run that are wanted. */
 static bool find_models(struct printing *p)
 {
-    struct strings all = {0};
-    bool ok = each_row(
-        p, take_string, &all,
-        "SELECT substr(name, 1, length(name) - 6) FROM sqlite_schema WHERE type = 'table' AND name LIKE '%\\_fixed' ESCAPE '\\'"
-        " ORDER BY rowid");
-    for (size_t i = 0; ok && i < all.n; i++) {
-        if (p->request->model && strcmp(p->request->model, all.s[i]) != 0) continue;
-        char *sql = xasprintf("SELECT '%s' FROM \"%s_fixed\" WHERE run = %lld", all.s[i], all.s[i], (long long)p->run);
-        ok = each_row(p, take_string, &p->models, sql);
-        free(sql);
-    }
-    strings_release(&all);
+    struct name_list all = {0};
+    bool ok = read_models(p->reader, p->run, &all, p->diags);
+    for (size_t i = 0; ok && i < all.n; i++)
+        if (!p->request->model || strcmp(p->request->model, all.s[i]) == 0) name_list_add(&p->models, all.s[i]);
+    name_list_release(&all);
     if (ok && p->models.n == 0)
         ok = diags_input(p->diags, (struct srcloc){.file = p->request->db}, NULL, NULL, "run %lld has no model %s",
                          (long long)p->run, p->request->model ? p->request->model : "at all");
-    return ok;
-}
-
-/* Which axes do all models have, and which some? */
-static bool split_axes(struct printing *p)
-{
-    bool ok = true;
-    for (size_t i = 0; ok && i < p->axes.n; i++) {
-        size_t there = 0;
-        for (size_t m = 0; ok && m < p->models.n; m++) {
-            struct strings columns = {0};
-            ok = find_columns(p, p->models.s[m], &columns);
-            there += has(&columns, p->axes.s[i]);
-            strings_release(&columns);
-        }
-        if (there == p->models.n)
-            strings_add(&p->shared, p->axes.s[i]);
-        else if (there)
-            strings_add(&p->own, p->axes.s[i]);
-    }
     return ok;
 }
 
@@ -209,9 +141,9 @@ static bool check_goal(struct printing *p)
     for (size_t i = 0; i < g->n + g->n_per; i++) {
         const char *name = i < g->n ? g->columns[i] : g->per[i - g->n];
         for (size_t m = 0; m < p->models.n; m++) {
-            struct strings columns = {0};
-            bool read = find_columns(p, p->models.s[m], &columns);
-            if (read && !has(&columns, name)) {
+            struct name_list columns = {0};
+            bool read = read_columns(p->reader, p->models.s[m], &columns, p->diags);
+            if (read && !name_list_have(&columns, name)) {
                 const char *near = text_nearest(name, (const char *const *)columns.s, columns.n);
                 char *hint = near ? xasprintf("did you mean \"%s\"?", near) : NULL;
                 ok = diags_input(p->diags, (struct srcloc){.file = p->request->db}, NULL, hint, "%s has no column \"%s\"",
@@ -219,7 +151,7 @@ static bool check_goal(struct printing *p)
                 free(hint);
             }
             ok = read && ok;
-            strings_release(&columns);
+            name_list_release(&columns);
         }
     }
     return ok;
@@ -243,32 +175,19 @@ static bool has_design(const struct printing *p)
     return p->own.n > 1 && p->request->format == OUTPUT_TABLE;
 }
 
-/* 'tiles=' || tiles || ' ' || ... : those axes of single models that this one has. */
-static void add_design(const struct printing *p, const struct strings *columns, struct text *sql)
-{
-    size_t n = 0;
-    for (size_t i = 0; i < p->own.n; i++) {
-        const char *axis = p->own.s[i];
-        if (!has(columns, axis)) continue;
-        text_addf(sql, "%s'%s%s=' || CASE typeof(\"%s\") WHEN 'real' THEN printf('%%.4g', \"%s\") ELSE \"%s\" END",
-                  n ? " || " : ", ", n ? " " : "", axis, axis, axis, axis);
-        n++;
-    }
-    text_add(sql, n ? " AS design" : ", NULL AS design");
-}
-
-static void add_own_axes(const struct printing *p, const struct goal *g, const struct strings *columns, struct text *sql)
+static void add_own_axes(const struct printing *p, const struct goal *g, const struct name_list *columns, struct text *sql)
 {
     for (size_t i = 0; i < p->own.n; i++)
-        if (!is_objective(g, p->own.s[i])) text_addf(sql, has(columns, p->own.s[i]) ? ", \"%s\"" : ", NULL AS \"%s\"", p->own.s[i]);
+        if (!is_objective(g, p->own.s[i]))
+            text_addf(sql, name_list_have(columns, p->own.s[i]) ? ", \"%s\"" : ", NULL AS \"%s\"", p->own.s[i]);
 }
 
 /* SELECT of one model's rows on the front; an axis that the model does not have is NULL. `points`: a list "(1, 2, 3)", or NULL for the
  * stored front. */
 static bool add_select(struct printing *p, const char *model, const struct goal *g, const char *points, struct text *sql)
 {
-    struct strings columns = {0};
-    bool ok = find_columns(p, model, &columns);
+    struct name_list columns = {0};
+    bool ok = read_columns(p->reader, model, &columns, p->diags);
     text_addf(sql, "SELECT '%s' AS model", model);
     for (size_t i = 0; i < g->n; i++) text_addf(sql, ", \"%s\"", g->columns[i]);
     /* Refined for its own objectives, it has closed forms on the front under others. */
@@ -278,14 +197,14 @@ static bool add_select(struct printing *p, const char *model, const struct goal 
     for (size_t i = 0; i < p->shared.n; i++)
         if (!is_objective(g, p->shared.s[i])) text_addf(sql, ", \"%s\"", p->shared.s[i]);
     if (has_design(p))
-        add_design(p, &columns, sql);
+        add_design(sql, &p->own, &columns);
     else
         add_own_axes(p, g, &columns, sql);
     if (points)
         text_addf(sql, " FROM \"%s\" WHERE run = %lld AND point IN %s", model, (long long)p->run, points);
     else
         text_addf(sql, " FROM \"%s_front\" WHERE run = %lld", model, (long long)p->run);
-    strings_release(&columns);
+    name_list_release(&columns);
     return ok;
 }
 
@@ -315,7 +234,7 @@ static bool print_rows(struct printing *p, const struct goal *g, bool stored, co
     }
     text_add(&sql, " ORDER BY");
     for (size_t i = 0; i < g->n_per; i++)
-        if (has(&p->shared, g->per[i])) text_addf(&sql, " \"%s\",", g->per[i]);
+        if (name_list_have(&p->shared, g->per[i])) text_addf(&sql, " \"%s\",", g->per[i]);
     text_addf(&sql, " \"%s\" %s", g->columns[0], g->maximise[0] ? "DESC" : "ASC");
     for (size_t i = 1; i < g->n; i++) text_addf(&sql, ", \"%s\" %s", g->columns[i], g->maximise[i] ? "DESC" : "ASC");
     text_add(&sql, ", model");
@@ -410,16 +329,16 @@ static bool print_new_goal(struct printing *p)
 bool front_table_print(const struct front_request *request, struct diags *diags)
 {
     struct printing p = {.request = request, .diags = diags, .reader = reader_open(request->db, diags)};
-    bool ok = p.reader && find_run(&p) && find_models(&p) && split_axes(&p);
+    bool ok = p.reader && find_run(&p) && find_models(&p) && split_axes(p.reader, &p.models, &p.axes, &p.shared, &p.own, diags);
     if (ok && request->goal)
         ok = print_new_goal(&p);
     else if (ok)
         ok = print_rows(&p, &p.goal, true, NULL, 0) &&
              (!request->summary || (print_summary(&p, &p.goal) && notices_print_stored(p.reader, p.run, p.diags)));
-    strings_release(&p.models);
-    strings_release(&p.axes);
-    strings_release(&p.shared);
-    strings_release(&p.own);
+    name_list_release(&p.models);
+    name_list_release(&p.axes);
+    name_list_release(&p.shared);
+    name_list_release(&p.own);
     goal_release(&p.goal);
     reader_close(p.reader);
     return ok;

@@ -19,6 +19,11 @@ void reader_close(struct reader *r);
  * is none. */
 int64_t reader_show_run(struct reader *r, int64_t wanted, struct diags *diags);
 
+/* A name in SQL, "tiles", and a string, 'lad': in their quotes, whatever stands in them. */
+struct text;
+void sql_add_name(struct text *sql, const char *name);
+void sql_add_string(struct text *sql, const char *s);
+
 enum cell_type { CELL_NULL, CELL_INTEGER, CELL_REAL, CELL_TEXT, CELL_BLOB };
 
 /* Prepare one read-only statement that gives rows. NULL with SQLite's message and the place in the SQL, line and column, when it

@@ -35,7 +35,8 @@ void reader_close(struct reader *r)
 /* Say what runs there are instead of the one that was wanted. */
 static bool no_run(const struct reader *r, int64_t wanted, struct diags *diags)
 {
-    sqlite3_stmt *stmt = db_prepare(&r->db, diags, "SELECT (SELECT min(id) FROM run), id, status FROM run ORDER BY id DESC LIMIT 1");
+    sqlite3_stmt *stmt =
+        db_prepare(&r->db, diags, "SELECT (SELECT min(id) FROM run), id, status FROM run ORDER BY id DESC LIMIT 1");
     int rc = stmt ? db_step(&r->db, stmt, diags) : -1;
     if (rc == 0) {
         diags_runtime(diags, r->db.path, "has no run: `dse sweep` makes one");
@@ -59,6 +60,29 @@ int64_t reader_show_run(struct reader *r, int64_t wanted, struct diags *diags)
                      : db_int(&r->db, &run, diags, "SELECT max(id) FROM run WHERE status = 'done'");
     ok = ok && (run || no_run(r, wanted, diags)) && schema_show_run(&r->db, run, diags);
     return ok ? run : 0;
+}
+
+/* ---- names and strings ----------------------------------------------------------------------------------------------------- */
+
+/* Between two quotes; one that stands in it is written twice. */
+static void add_quoted(struct text *sql, const char *s, char quote)
+{
+    text_add_bytes(sql, &quote, 1);
+    for (; *s; s++) {
+        if (*s == quote) text_add_bytes(sql, &quote, 1);
+        text_add_bytes(sql, s, 1);
+    }
+    text_add_bytes(sql, &quote, 1);
+}
+
+void sql_add_name(struct text *sql, const char *name)
+{
+    add_quoted(sql, name, '"');
+}
+
+void sql_add_string(struct text *sql, const char *s)
+{
+    add_quoted(sql, s, '\'');
 }
 
 /* ---- where an error stands ------------------------------------------------------------------------------------------------- */
