@@ -63,7 +63,7 @@ struct dse_param {
     const char *const *choices;    /* ENUM: NULL-terminated */
     enum dse_kind kind;            /* REF */
     const struct dse_param *embed; /* EMBED: the other table */
-    const char *excludes;          /* name of a parameter that must not be given together with this one, or NULL */
+    const char *const *excludes;   /* names of parameters that must not be given together with this one, NULL-terminated; or NULL */
     unsigned flags;                /* DSE_PARAM_* */
 };
 
@@ -80,7 +80,7 @@ enum dse_param_flags {
         .type = DSE_TYPE_F64, .name = #f, .unit = unit_, .doc = doc_, .source = source_, .min = min_, .max = max_, \
         .offset = DSE_OFFSET(S, f, double) \
     }
-/* Like DSE_PARAM_F64; its default may be "auto", and it cannot be given together with the parameter excludes_ (or NULL). */
+/* Like DSE_PARAM_F64; its default may be "auto", and it cannot be given together with the parameters excludes_ (a list, or NULL). */
 #define DSE_PARAM_F64_AUTO(S, f, unit_, min_, max_, excludes_, doc_, source_) \
     { \
         .type = DSE_TYPE_F64, .name = #f, .unit = unit_, .doc = doc_, .source = source_, .min = min_, .max = max_, \

@@ -75,8 +75,9 @@ static bool is_of_an_entry(const struct drawing *d, const struct field *f)
 static bool is_given(const struct binding *b, const struct field *f)
 {
     const struct schema *params = &b->model->params;
-    const struct field *other = f->excludes ? schema_find(params, f->excludes) : NULL;
-    return b->given[schema_index(params, f)].is_given || (other && b->given[schema_index(params, other)].is_given);
+    for (size_t i = 0; i < params->n; i++)
+        if (b->given[i].is_given && (&params->fields[i] == f || field_excludes(f, params->fields[i].name))) return true;
+    return false;
 }
 
 static void draw_name(struct drawing *d, const struct field *f)
@@ -143,6 +144,15 @@ static bool is_event_parameter(const char *name)
     return false;
 }
 
+/* Is the setting NAME=VALUE of a parameter that cannot stand beside f? */
+static bool sets_excluded(const struct field *f, const char *setting)
+{
+    char *name = xstrndup(setting, strcspn(setting, "="));
+    bool excluded = field_excludes(f, name);
+    free(name);
+    return excluded;
+}
+
 /* Half of the names and choices; draw_numbers, half of the numbers around what those make of the defaults, and always the context. */
 static void draw_names(struct drawing *d, const struct binding *b)
 {
@@ -162,9 +172,7 @@ static void draw_numbers(struct drawing *d, const struct design_point *p)
         if (strcmp(f->name, "seed") == 0) settings_add(&d->settings, xasprintf("seed=%llu", (unsigned long long)d->number));
         if (is_event_parameter(f->name) || is_calibrated(p->binding, f->name) || is_of_an_entry(d, f)) continue;
         bool excluded = false; /* by one that was drawn before */
-        for (size_t k = names; k < d->settings.n && f->excludes; k++)
-            excluded |= strncmp(d->settings.list[k], f->excludes, strlen(f->excludes)) == 0 &&
-                        d->settings.list[k][strlen(f->excludes)] == '=';
+        for (size_t k = names; k < d->settings.n && f->excludes; k++) excluded |= sets_excluded(f, d->settings.list[k]);
         if (excluded || field_number(f, p->params) == 0) continue;
         if (is_context(f) || gsl_rng_uniform(d->rng) < 0.5) draw_number(d, f, p->params);
     }

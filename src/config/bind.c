@@ -208,21 +208,27 @@ bool binding_set_text(struct binding *b, const char *assignment, struct diags *d
     return ok;
 }
 
+/* At the later of the two. Always false. */
+static bool refuse_both(const struct binding *b, const struct field *f, const struct field *other, struct diags *diags)
+{
+    const struct given *g = &b->given[schema_index(&b->model->params, f)], *h = &b->given[schema_index(&b->model->params, other)];
+    bool later = h->loc.line > g->loc.line || (h->loc.line == g->loc.line && h->loc.column > g->loc.column);
+    const struct given *at = later ? h : g;
+    return diags_input(diags, at->loc, at->source_text, "one follows from the other", "%s and %s cannot both be given", f->name,
+                       other->name);
+}
+
 bool binding_finish(struct binding *b, struct diags *diags)
 {
     bool ok = true;
     const struct schema *params = &b->model->params;
     for (size_t i = 0; i < params->n; i++) {
-        const struct field *f = &params->fields[i], *other = f->excludes ? schema_find(params, f->excludes) : NULL;
-        if (!other) continue;
-        const struct given *g = &b->given[i], *h = &b->given[schema_index(params, other)];
-        if (!g->is_given || !h->is_given) continue;
-        bool mutual = other->excludes && strcmp(other->excludes, f->name) == 0;
-        if (mutual && h < g) continue; /* said already */
-        bool later = h->loc.line > g->loc.line || (h->loc.line == g->loc.line && h->loc.column > g->loc.column);
-        const struct given *at = later ? h : g;
-        ok = diags_input(diags, at->loc, at->source_text, "one follows from the other", "%s and %s cannot both be given", f->name,
-                         other->name);
+        for (size_t k = 0; k < params->n; k++) {
+            const struct field *f = &params->fields[i], *other = &params->fields[k];
+            if (!b->given[i].is_given || !b->given[k].is_given || !field_excludes(f, other->name)) continue;
+            if (k < i && field_excludes(other, f->name)) continue; /* said already */
+            ok = refuse_both(b, f, other, diags);
+        }
     }
     return ok;
 }

@@ -91,6 +91,13 @@ const struct field *schema_find(const struct schema *s, const char *name)
     return NULL;
 }
 
+bool field_excludes(const struct field *f, const char *name)
+{
+    for (const char *const *other = f->excludes; other && *other; other++)
+        if (strcmp(*other, name) == 0) return true;
+    return false;
+}
+
 size_t schema_index(const struct schema *s, const struct field *f)
 {
     return (size_t)(f - s->fields);

@@ -27,7 +27,7 @@ struct field {
     double min, max;
     const char *const *choices;
     enum dse_kind kind;
-    const char *excludes;
+    const char *const *excludes; /* names, NULL-terminated; or NULL */
     bool may_be_auto;
     bool optional;          /* a catalog entry may leave it out: NaN, 0 or the first choice then */
     bool without;           /* a metric that has no meaning in this model: stored as NULL */
@@ -58,6 +58,8 @@ void schema_release(struct schema *s);
 
 /* The field of that name, or NULL. */
 const struct field *schema_find(const struct schema *s, const char *name);
+/* Must the parameter of that name not be given together with f? */
+bool field_excludes(const struct field *f, const char *name);
 size_t schema_index(const struct schema *s, const struct field *f);
 
 struct value field_get(const struct field *f, const void *object);

@@ -37,12 +37,29 @@ static bool is_followed(const struct binding *b, const struct field *param)
     return false;
 }
 
-/* Is it the same point without being told this value? So it is with a default, unless an entry would set another, here or in the
- * parameter that this one excludes. */
+/* Do names of another kind set what this name sets? Then it matters that it was given (see follow_list_new). */
+static bool has_a_rival(const struct binding *b, const struct field *name)
+{
+    const struct schema *params = &b->model->params;
+    for (size_t i = 0; name->type == DSE_TYPE_REF && i < params->n; i++) {
+        const struct field *other = &params->fields[i];
+        if (other->type != DSE_TYPE_REF || other->kind == name->kind) continue;
+        for (size_t k = 0; k < params->n; k++)
+            if (is_told_by(b, name->kind, &params->fields[k]) && is_told_by(b, other->kind, &params->fields[k])) return true;
+    }
+    return false;
+}
+
+/* Is it the same point without being told this value? So it is with a default, unless an entry would set another, here or in a
+ * parameter that this one excludes, or unless it keeps another name from setting its own. */
 static bool goes_without(const struct binding *b, const struct field *f, const void *params)
 {
-    const struct field *other = f->excludes ? schema_find(&b->model->params, f->excludes) : NULL;
-    return field_same(f, params, b->defaults) && !is_followed(b, f) && !(other && is_followed(b, other));
+    if (!field_same(f, params, b->defaults) || is_followed(b, f) || has_a_rival(b, f)) return false;
+    for (const char *const *other = f->excludes; other && *other; other++) {
+        const struct field *excluded = schema_find(&b->model->params, *other);
+        if (excluded && is_followed(b, excluded)) return false;
+    }
+    return true;
 }
 
 static void add_settings(struct text *t, const struct binding *b, const void *params)

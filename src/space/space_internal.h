@@ -20,9 +20,11 @@ struct follow_list {
     size_t n;
 };
 
-/* What entries of that kind set in the binding's model: the parameters that were not given, nor one that excludes them. What an entry may leave
- * out sets nothing. The caller frees .follows. */
+/* What entries of that kind set in the binding's model: the parameters that were not given, nor one that excludes them, nor a name of another
+ * kind that sets them, too (an FPGA sets no bandwidth where a memory was given). What an entry may leave out sets nothing. The caller frees .follows. */
 struct follow_list follow_list_new(const struct binding *b, enum dse_kind kind);
+/* Do entries of that kind set the parameter, or one that cannot stand beside it? */
+bool is_told_by(const struct binding *b, enum dse_kind kind, const struct field *param);
 void follow_list_apply(const struct follow_list *list, const struct dse_entry *entry, void *params);
 
 /* Was more than one value given for parameter i? */

@@ -113,8 +113,9 @@ static const struct field *set_by(const struct binding *b, const struct field *f
 static bool follows_from_entry(const struct sweep_file *s, size_t m, const struct field *f)
 {
     const struct field *entry = set_by(s->bindings[m], f);
-    if (!entry && f->may_be_auto && f->excludes && !is_given(s->bindings[m], f)) {
-        const struct field *instead = schema_find(&s->bindings[m]->model->params, f->excludes);
+    for (const char *const *other = f->excludes; other && *other && !entry && f->may_be_auto && !is_given(s->bindings[m], f);
+         other++) {
+        const struct field *instead = schema_find(&s->bindings[m]->model->params, *other);
         entry = instead ? set_by(s->bindings[m], instead) : NULL;
     }
     return entry != NULL;

@@ -15,13 +15,15 @@ const char *toy_data_dir(void)
 
 static const char *const pipelines[] = {"exact", "eq7", "none", NULL};
 
+static const char *const channel_peak[] = {"channel_gbs", NULL};
+
 static const struct dse_param toy_params_table[] = {
     DSE_PARAM_REF(struct toy_params, llm, struct dse_llm, DSE_KIND_LLM, "shape of the model served", ""),
     DSE_PARAM_REF(struct toy_params, memory, struct dse_memory, DSE_KIND_MEMORY, "DRAM; sets channels and channel_gbs", ""),
     DSE_PARAM_REF(struct toy_params, profile, struct dse_profile, DSE_KIND_PROFILE, "statistics of attention", ""),
     DSE_PARAM_I64(struct toy_params, channels, 1, 1024, "channels of the DRAM", ""),
     DSE_PARAM_F64(struct toy_params, channel_gbs, "GB/s", 0.1, 1000, "peak of one channel", ""),
-    DSE_PARAM_F64_AUTO(struct toy_params, bandwidth_gbs, "GB/s", 0.1, 100000, "channel_gbs",
+    DSE_PARAM_F64_AUTO(struct toy_params, bandwidth_gbs, "GB/s", 0.1, 100000, channel_peak,
                        "peak of all channels; auto: channels * channel_gbs", ""),
     DSE_PARAM_I64(struct toy_params, tiles, 1, 64, "tiles that share the DRAM", "T1"),
     DSE_PARAM_F64(struct toy_params, sram_mib, "MiB", 0.25, 64, "SRAM of all tiles", "T1"),
