@@ -9,8 +9,10 @@
 /* ---- DRAM ------------------------------------------------------------------------------------------------------------- */
 
 /* Parameters of the DRAM; a model embeds them with DSE_EMBED(..., struct dse_dram, dse_dram_params). `memory` sets the defaults of
- * all of them but bandwidth_gbs and dram_efficiency. bandwidth_gbs defaults to channels * channel_gbs; giving it fixes the total and
- * divides it over the channels; it cannot be given together with channel_gbs. The timing stays what it is when the bandwidth is changed. */
+ * all of them but bandwidth_gbs and dram_efficiency. bandwidth_gbs defaults to channels * channel_gbs: a memory brings its bandwidth. Giving
+ * bandwidth_gbs asks for as many channels of the memory as that takes, whole command buses of them, each at an equal part of it: none is
+ * faster than the memory has them, and the timing is the memory's. It cannot be given together with channels or channel_gbs, which say it
+ * otherwise. Closed form and event level both read what dse_dram_resolve makes of it. */
 struct dse_dram {
     const struct dse_memory *memory;
     int64_t channels;
@@ -24,7 +26,8 @@ struct dse_dram {
 };
 extern const struct dse_param dse_dram_params[];
 
-/* Make bandwidth_gbs = channels * channel_gbs hold, whichever of the two was given. */
+/* Make bandwidth_gbs = channels * channel_gbs hold: by the bandwidth where it is NaN, else by the channels (see above). Once it holds
+ * nothing changes any more. */
 void dse_dram_resolve(struct dse_dram *d);
 /* NULL, or why dse_dram_efficiency has no answer for these parameters (dse_memory_check); a model that calls it asks in its check(). */
 const char *dse_dram_check(const struct dse_dram *d);
@@ -35,7 +38,13 @@ const char *dse_dram_check(const struct dse_dram *d);
  * cycle-level simulators it is off by 2.4 % on average and at most 9 %; with 32 entries a channel or less, up to 24 % too low
  * (tests/unit/test_dram.c). Against the event level of every memory: 3.9 % on average, -15 to +12 % (tests/unit/test_dram_physics.c). */
 double dse_dram_efficiency(const struct dse_dram *d, double bytes);
-/* Bytes on the bus when `bytes` are fetched in accesses of `access_bytes`: every access is rounded up to whole bursts. */
+/* Bytes a second: the peak, and what long streams reach of it. */
+double dse_dram_peak(const struct dse_dram *d);
+double dse_dram_stream_rate(const struct dse_dram *d);
+/* Seconds of a long stream of so many bytes. */
+double dse_dram_stream_seconds(const struct dse_dram *d, double bytes);
+/* Bytes on the bus when `bytes` are fetched in accesses of `access_bytes`: every access is rounded up to whole bursts. Here and below an
+ * infinite access is a part of a long stream. */
 double dse_dram_moved(const struct dse_dram *d, double bytes, double access_bytes);
 /* Seconds to move `bytes` at the efficiency of accesses of `access_bytes`. */
 double dse_dram_seconds(const struct dse_dram *d, double bytes, double access_bytes);

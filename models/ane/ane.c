@@ -115,7 +115,7 @@ static void ane_resolve(void *params)
 {
     struct ane_params *p = params;
     dse_dram_resolve(&p->dram);
-    double stream_gbs = p->dram.bandwidth_gbs * p->dram.dram_efficiency;
+    double stream_gbs = dse_dram_stream_rate(&p->dram) / DSE_GIGA;
     if (isnan(p->concat_gbs)) p->concat_gbs = stream_gbs;
     if (isnan(p->transpose_gbs)) p->transpose_gbs = stream_gbs;
 }
@@ -169,7 +169,7 @@ static void fill_common(struct dse_common *m, const struct ane_params *p, const 
     m->area_mm2 = (double)NAN;
     m->dram_mib = s->bytes / (DSE_MIB * s->tokens);
     m->compute_utilization = s->useful_ops / (p->engine_tflops * ANE_TERA * s->time_s);
-    m->dram_utilization = s->bytes / (p->dram.bandwidth_gbs * DSE_GIGA * s->time_s);
+    m->dram_utilization = s->bytes / (dse_dram_peak(&p->dram) * s->time_s);
     m->bound = bound_of(c, slide, s);
 }
 
@@ -245,8 +245,8 @@ static void ane_equate(const void *params, void *equations)
     e->transpose_call_mib = c.transpose_bytes / DSE_MIB;
     e->returned_call_mib = e->returned_rows * both_mib;
     e->one_slide_mib = slide.bytes / DSE_MIB;
-    e->balanced_rows = p->engine_tflops * ANE_TERA / (p->dram.bandwidth_gbs * DSE_GIGA * p->dram.dram_efficiency) *
-                       (double)p->workload.weight_bits / (DSE_BITS_PER_BYTE * DSE_OPS_PER_MAC);
+    e->balanced_rows = p->engine_tflops * ANE_TERA / dse_dram_stream_rate(&p->dram) * (double)p->workload.weight_bits /
+                       (DSE_BITS_PER_BYTE * DSE_OPS_PER_MAC);
     e->prefill_ms = ane_prefill_s(p, &c, &slide, r.prompt) * ms_per_s;
     e->generate_ms = ane_generate_s(p, &c, &slide, r.generate) * ms_per_s;
     ane_best_query_rows(p, &e->best_query_rows, &best_s);

@@ -76,11 +76,6 @@ struct ane_memory_ops ane_memory_ops_of(const struct ane_params *p, const struct
 
 /* ---- the operators ------------------------------------------------------------------------------------------------------ */
 
-static double stream_bytes_per_s(const struct ane_params *p)
-{
-    return p->dram.bandwidth_gbs * DSE_GIGA * p->dram.dram_efficiency;
-}
-
 static void append(struct ane_call *c, struct ane_op op)
 {
     assert(c->n_ops < ANE_OPS_MAX);
@@ -94,7 +89,7 @@ static void append(struct ane_call *c, struct ane_op op)
 static void append_operator(struct ane_call *c, const struct ane_params *p, const struct dse_op *o, enum ane_place place,
                             double bytes, double ops)
 {
-    double compute_s = ops / (p->engine_tflops * ANE_TERA), dram_s = bytes / stream_bytes_per_s(p);
+    double compute_s = ops / (p->engine_tflops * ANE_TERA), dram_s = dse_dram_stream_seconds(&p->dram, bytes);
     append(c, (struct ane_op){.name = o->name,
                               .place = place,
                               .times = (double)o->repeat,
@@ -109,7 +104,7 @@ static void append_operator(struct ane_call *c, const struct ane_params *p, cons
 static void append_memory_op(struct ane_call *c, const struct ane_params *p, const char *name, enum ane_place place, double gbs,
                              double bytes)
 {
-    double rate = ane_min(gbs * DSE_GIGA, stream_bytes_per_s(p));
+    double rate = ane_min(gbs * DSE_GIGA, dse_dram_stream_rate(&p->dram));
     if (bytes > 0)
         append(c, (struct ane_op){.name = name,
                                   .place = place,
@@ -185,7 +180,7 @@ struct ane_slide_run ane_slide_of(const struct ane_params *p, const struct ane_s
 {
     struct ane_slide_run run = {0};
     if (!slides(p, s)) return run;
-    double rate = ane_min(p->concat_gbs * DSE_GIGA, stream_bytes_per_s(p)), gap = p->host_gap_us / DSE_US_PER_S;
+    double rate = ane_min(p->concat_gbs * DSE_GIGA, dse_dram_stream_rate(&p->dram)), gap = p->host_gap_us / DSE_US_PER_S;
     run.bytes = 2 * s->layers * 2 * s->cached * s->row_bytes;
     run.time_s = p->dispatch_us / DSE_US_PER_S + run.bytes / rate;
     run.exposed_s = p->slide == ANE_HIDDEN ? ane_max(run.time_s - gap, 0) : run.time_s;

@@ -59,7 +59,7 @@ static struct node node_of(const struct run *r, const struct ane_op *op, int ind
     const struct ane_params *p = r->p;
     double bytes = op->bytes / op->times, compute = op->ops / op->times / (p->engine_tflops * ANE_TERA),
            time = op->time_s / op->times;
-    double load = bytes / (p->dram.bandwidth_gbs * DSE_GIGA * p->dram.dram_efficiency), working = time;
+    double load = dse_dram_stream_seconds(&p->dram, bytes), working = time;
     if (op->ops > 0 && bytes > 0) {
         double tiles = ane_ceil(ane_min(bytes / (p->engine_tile_kib * DSE_KIB), 1e15));
         working = compute;

@@ -193,7 +193,7 @@ static void fill_common(struct dse_common *m, const struct lad_point *pt, const 
     m->area_mm2 = (double)p->tiles * chip->tile_area_mm2;
     m->dram_mib = s->bytes / (DSE_MIB * tokens);
     m->compute_utilization = s->vpu_ops / (DSE_OPS_PER_MAC * peak_macs * s->time_s);
-    m->dram_utilization = s->bytes / (p->dram.bandwidth_gbs * DSE_GIGA * s->time_s);
+    m->dram_utilization = s->bytes / (dse_dram_peak(&p->dram) * s->time_s);
     m->bound = s->compute_bound_s >= s->dram_bound_s ? DSE_BOUND_COMPUTE : DSE_BOUND_DRAM;
     if (s->latency_bound_s > s->compute_bound_s && s->latency_bound_s > s->dram_bound_s) m->bound = DSE_BOUND_LATENCY;
 }
@@ -309,7 +309,7 @@ const struct dse_model dse_model_lad = {
     .name = "lad",
     .title = "LAD: locality-aware decoding",
     .cite = "H. Wang et al., LAD: Efficient Accelerator for Generative Inference of LLM with Locality Aware Decoding, HPCA 2025",
-    .version = 4,
+    .version = 5,
     .params = lad_params_table,
     .params_size = sizeof(struct lad_params),
     .metrics = lad_metrics_table,

@@ -171,7 +171,7 @@ static void note_layers(const struct lad_machine *m)
 
 static void note_dram(const struct lad_machine *m, const struct lad_step *step)
 {
-    double pj = 0, bursts = 0, hits = 0, peak = m->run.p->dram.bandwidth_gbs * DSE_GIGA;
+    double pj = 0, bursts = 0, hits = 0, peak = dse_dram_peak(&m->run.p->dram);
     for (uint32_t i = 0; i < m->run.memory.ports; i++) {
         struct dse_dram_stats s = dse_dram_stats(m->run.memory.port[i].dram_port, NULL);
         pj += s.energy_pj;

@@ -12,9 +12,6 @@ const char *const lad_traffic_labels[LAD_TRAFFICS] = {
 
 enum { COUNTER_BYTES = 2 };
 
-/* Long enough for dse_dram_efficiency to be that of streams. */
-static const double stream_bytes = 1 << 30;
-
 static uint64_t whole(double bytes)
 {
     return (uint64_t)ceil(bytes);
@@ -77,8 +74,8 @@ bool lad_memory_init(struct lad_memory *m, struct dse_sim *sim, const struct lad
         .cache_bytes = whole(pt->cache_bytes),
         .burst = burst,
         .window = whole(p->dma_window_kib * DSE_KIB),
-        .stream = stream_bytes,
-        .gathered = p->gather == LAD_GATHER_ROWS ? (double)row : stream_bytes,
+        .stream = (double)INFINITY,
+        .gathered = p->gather == LAD_GATHER_ROWS ? (double)row : (double)INFINITY,
     };
     m->g_stride = up_to(m->g_bytes, burst);
     m->cache_stride = up_to(m->cache_bytes, burst);

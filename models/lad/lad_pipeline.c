@@ -424,7 +424,7 @@ const char *lad_point_init(struct lad_point *ret, const struct lad_params *p)
     const char *why = dse_workload_check(&p->workload);
     if (why) return why;
     const struct dse_llm *llm = p->workload.llm;
-    double peak = p->dram.bandwidth_gbs * DSE_GIGA, d = (double)llm->head_dim;
+    double d = (double)llm->head_dim;
     double row = d * (double)p->workload.kv_bits / DSE_BITS_PER_BYTE;
     *ret = (struct lad_point){
         .p = p,
@@ -437,7 +437,7 @@ const char *lad_point_init(struct lad_point *ret, const struct lad_params *p)
         .row_bytes = row,
         .cache_bytes = lad_cache_elements(d) * (double)p->cache_bits / DSE_BITS_PER_BYTE,
         .position_bytes = (double)p->position_bits / DSE_BITS_PER_BYTE,
-        .stream_s = 1 / (peak * p->dram.dram_efficiency),
+        .stream_s = dse_dram_stream_seconds(&p->dram, 1),
         .pass_s = 1 / ((double)(p->tiles * (p->vpu_eas + p->vpu_md + p->vpu_ac)) * p->clock_ghz * DSE_GIGA),
         .gather_factor = 1,
         .sram_bytes = p->sram_mib * DSE_MIB,
@@ -449,7 +449,7 @@ const char *lad_point_init(struct lad_point *ret, const struct lad_params *p)
         why = dse_dram_check(&p->dram);
         if (why) return why;
         ret->gather_factor = dse_dram_moved(&p->dram, 1, row);
-        ret->gather_s = 1 / (peak * dse_dram_efficiency(&p->dram, row) * ret->gather_factor);
+        ret->gather_s = dse_dram_seconds(&p->dram, 1, row) / ret->gather_factor;
     }
     return p->draws == LAD_REPLAY ? read_recording(ret) : read_profile(ret);
 }

@@ -26,7 +26,7 @@ static const struct dse_param swiftkv_params_table[] = {
     DSE_EMBED(P, workload, struct dse_workload, dse_workload_params),
     DSE_EMBED(P, dram, struct dse_dram, dse_dram_params),
     DSE_PARAM_REF(P, fpga, struct dse_fpga, DSE_KIND_FPGA,
-                  "the FPGA; sets the defaults of bandwidth_gbs and capacity_gib, and the resources that there are", "Sec. V"),
+                  "the FPGA: the resources that there are; sets bandwidth_gbs and capacity_gib where no memory is given", "Sec. V"),
     DSE_PARAM_I64(P, processors, 1, 1024, "SKV processors, each with one head at a time", "Sec. IV-A"),
     DSE_PARAM_I64(P, dsps_per_processor, 1, 4096, "DSPs in the MAC array of a processor", "Sec. IV-B"),
     DSE_PARAM_I64(P, extra_dsps, 0, 1024, "other DSPs of a processor: exponential, rotary embedding", "Table II, E9"),
@@ -203,7 +203,7 @@ static void fill_common(struct dse_common *m, const struct swiftkv_params *p, co
     m->area_mm2 = NAN; /* an FPGA's: see .without */
     m->dram_mib = s->bytes / (DSE_MIB * s->tokens);
     m->compute_utilization = s->dsp_products / (array_dsps * p->clock_mhz * 1e6 * s->time_s);
-    m->dram_utilization = s->bytes / (p->dram.bandwidth_gbs * DSE_GIGA * s->time_s);
+    m->dram_utilization = s->bytes / (dse_dram_peak(&p->dram) * s->time_s);
     m->bound = bound_of(s);
 }
 
@@ -307,7 +307,7 @@ static void equate_attention(struct swiftkv_equations *e, const struct swiftkv_p
     double d = (double)llm->head_dim, n = (double)p->workload.context;
     double layer_bytes = dse_kv_bytes_per_token(llm, (double)p->workload.kv_bits) / (double)llm->layers;
     e->fxp_lanes = swiftkv_fxp_lanes(p);
-    e->kv_dram_cycles = layer_bytes / (p->dram.bandwidth_gbs * DSE_GIGA) * p->clock_mhz * 1e6;
+    e->kv_dram_cycles = layer_bytes / dse_dram_peak(&p->dram) * p->clock_mhz * 1e6;
     e->budget_dsps = (double)p->processors * 2 * p->fxp_dsps * ceil(d / (double)p->budget_cycles);
     e->dot_cycles = e->update_cycles = e->position_cycles = e->attention_cycles = NAN;
     if (e->fxp_lanes < 1) return;
@@ -351,7 +351,7 @@ const struct dse_model dse_model_swiftkv = {
     .cite =
         "J. Zhang et al., SwiftKV: An Edge-Oriented Attention Algorithm and Multi-Head Accelerator for Fast, Efficient LLM Decoding, "
         "arXiv:2601.10953, 2026",
-    .version = 2,
+    .version = 3,
     .params = swiftkv_params_table,
     .params_size = sizeof(struct swiftkv_params),
     .metrics = swiftkv_metrics_table,

@@ -95,7 +95,7 @@ static double cycles_s(const struct swiftkv_params *p, double cycles)
 static double pass_s(const struct swiftkv_params *p, const struct linear *l, double vectors)
 {
     double s = cycles_s(p, swiftkv_gemv_cycles(p, vectors, (double)l->op.k, (double)l->op.n));
-    if (p->gemv_stalls == SWIFTKV_STALLS_BOTH) s = fmax(s, l->weight_bytes / (p->dram.bandwidth_gbs * DSE_GIGA));
+    if (p->gemv_stalls == SWIFTKV_STALLS_BOTH) s = fmax(s, l->weight_bytes / dse_dram_peak(&p->dram));
     return s / p->gemv_efficiency;
 }
 
@@ -212,7 +212,7 @@ static double closed_job_s(const struct program *g, double positions)
     double row = (double)p->workload.llm->head_dim * (double)p->workload.kv_bits / DSE_BITS_PER_BYTE;
     double cycles = positions * (c.dot + c.update + c.sweeps) + ceil(positions / (double)p->block) * c.block;
     double bytes = g->dealt.reads / g->dealt.rounds * positions * 2 * row;
-    return fmax(cycles_s(p, cycles), bytes / (p->dram.bandwidth_gbs * DSE_GIGA * p->dram.dram_efficiency));
+    return fmax(cycles_s(p, cycles), dse_dram_stream_seconds(&p->dram, bytes));
 }
 
 /* E22: the mean over all lengths. */
@@ -328,7 +328,7 @@ static bool hbm_limits(double time_s, double data_s)
 /* E21. */
 static void set_step(const struct program *g, struct swiftkv_step *s)
 {
-    const double peak = g->p->dram.bandwidth_gbs * DSE_GIGA, layers = (double)g->p->workload.llm->layers;
+    const double peak = dse_dram_peak(&g->p->dram), layers = (double)g->p->workload.llm->layers;
     *s = g->closed;
     s->linear_s = s->compute_bound_s = s->dram_bound_s = 0;
     for (int i = 0; i < g->linears; i++) {
@@ -403,7 +403,7 @@ bool swiftkv_simulate(const void *params, struct dse_sim *sim, void *metrics, st
     struct swiftkv_step seen;
     set_step(g, &seen);
     swiftkv_report(p, &seen, metrics, breakdown);
-    const double peak = p->dram.bandwidth_gbs * DSE_GIGA;
+    const double peak = dse_dram_peak(&p->dram);
     for (int i = 0; i < g->linears; i++)
         if (g->linear[i].pace_s > 0) {
             dse_sim_note(sim, "weight_stream_share", "", 1 / (peak * g->linear[i].pace_s));

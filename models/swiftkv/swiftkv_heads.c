@@ -399,6 +399,9 @@ static void engine_init(struct swiftkv_heads *h, int64_t index)
     if (dse_sim_ideal(sim, DSE_IDEAL_FIFOS)) feed.window_bytes = 2 * bytes_of_rows(h, h->spec.positions);
     feed.flight_bytes = dse_feed_flight(d, channels > engines ? channels / engines : 1);
     feed.chunk_bytes = feed.flight_bytes / REQUESTS > side ? feed.flight_bytes / REQUESTS / side * side : side;
+    /* One chunk waits for the rest of a position while the next comes. */
+    const uint64_t half = feed.window_bytes / 2 / side * side;
+    if (feed.chunk_bytes > half) feed.chunk_bytes = half > side ? half : side;
     e->feed = dse_feed_new(sim, &feed);
     dse_sim_at(sim, h->start, e->actor, 0);
 }

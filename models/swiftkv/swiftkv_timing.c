@@ -37,15 +37,14 @@ double swiftkv_gemv_cycles(const struct swiftkv_params *p, double rows, double k
 /* E4. */
 static void time_linear(struct swiftkv_step *s, const struct swiftkv_params *p, const struct dse_op *op)
 {
-    double peak = p->dram.bandwidth_gbs * DSE_GIGA;
     double rows = (double)op->m, reads = ceil(rows / (double)p->weight_reuse);
     double cycles = (double)op->repeat * swiftkv_gemv_cycles(p, rows, (double)op->k, (double)op->n);
     double array_s = cycles / (p->clock_mhz * hz_per_mhz);
     struct swiftkv_op *o = &s->op[s->n_ops++];
     *o = (struct swiftkv_op){.name = op->name, .kind = op->kind, .bytes = reads * op->weight_bytes + op->kv_write_bytes};
     o->ops = op->ops;
-    o->dram_s = o->bytes / (peak * p->dram.dram_efficiency);
-    if (p->gemv_stalls == SWIFTKV_STALLS_BOTH) array_s = larger(array_s, o->bytes / peak);
+    o->dram_s = dse_dram_stream_seconds(&p->dram, o->bytes);
+    if (p->gemv_stalls == SWIFTKV_STALLS_BOTH) array_s = larger(array_s, o->bytes / dse_dram_peak(&p->dram));
     array_s /= p->gemv_efficiency;
     o->time_s = larger(array_s, o->dram_s);
 
@@ -118,7 +117,7 @@ static void time_attention(struct swiftkv_step *s, const struct swiftkv_params *
     a->bytes = layers * h.reads * h.pairs * 2 * row_bytes;
     a->ops = ops;
     a->compute_s = layers * h.rounds * head_cycles * cycle_s;
-    a->dram_s = a->bytes / (p->dram.bandwidth_gbs * DSE_GIGA * p->dram.dram_efficiency);
+    a->dram_s = dse_dram_stream_seconds(&p->dram, a->bytes);
     a->stream_s = larger(a->compute_s, a->dram_s);
     a->rope_s = layers * h.rounds * h.queries * (double)p->rope_cycles * cycle_s;
     a->overhead_s = layers * h.queries * (double)p->workload.batch * (double)p->overhead_cycles * cycle_s;

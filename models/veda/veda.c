@@ -156,7 +156,7 @@ static void fill_common(struct dse_common *m, const struct veda_point *pt, const
     m->area_mm2 = pt->devices * chip->total_mm2;
     m->dram_mib = s->bytes / (DSE_MIB * pt->tokens);
     m->compute_utilization = s->ops / (peak_ops * s->time_s);
-    m->dram_utilization = s->bytes / (pt->devices * dram->bandwidth_gbs * DSE_GIGA * s->time_s);
+    m->dram_utilization = s->bytes / (pt->devices * dse_dram_peak(dram) * s->time_s);
     m->bound = s->compute_bound_s > s->dram_bound_s ? DSE_BOUND_COMPUTE : DSE_BOUND_DRAM;
     if (s->latency_bound_s > s->compute_bound_s && s->latency_bound_s > s->dram_bound_s) m->bound = DSE_BOUND_LATENCY;
 }
@@ -226,7 +226,7 @@ const struct dse_model dse_model_veda = {
     .title = "VEDA: voting-based eviction and a flexible dataflow",
     .cite = "Z. Wang et al., VEDA: Efficient LLM Generation Through Voting-based KV Cache Eviction and Dataflow-flexible "
             "Accelerator, DAC 2025",
-    .version = 3,
+    .version = 4,
     .params = veda_params_table,
     .params_size = sizeof(struct veda_params),
     .metrics = veda_metrics_table,

@@ -274,7 +274,7 @@ static void write_program(struct program *g)
 static double dram_s(const struct veda_point *pt, double time_s, double data_s, double bytes)
 {
     static const double fill = 0.01; /* of the time: the first bytes are always waited for */
-    return data_s > fill * time_s ? time_s : bytes / (pt->p->dram.bandwidth_gbs * DSE_GIGA);
+    return data_s > fill * time_s ? time_s : bytes / dse_dram_peak(&pt->p->dram);
 }
 
 static void set_period(const struct veda_point *pt, const struct veda_tally *t, bool scores, struct veda_period *ret)
@@ -381,7 +381,7 @@ static double simulated_mib(const struct dse_dram_port *port)
 static void note(const struct program *g, const struct veda_step *s)
 {
     struct dse_sim *sim = g->run.sim;
-    double peak_s = 1 / (g->run.p->dram.bandwidth_gbs * DSE_GIGA);
+    double peak_s = 1 / dse_dram_peak(&g->run.p->dram);
     for (int i = 0; i < VEDA_LINEARS; i++)
         if (g->seen[i].pace_s > 0) dse_sim_note(sim, "weight_stream_efficiency", "", peak_s / g->seen[i].pace_s);
     dse_sim_note(sim, "dram_simulated_mib", "MiB", simulated_mib(g->run.port));

@@ -225,7 +225,7 @@ static void set_sample(struct veda_layer *l)
     t->pass_s = l->spec.work_s / (t->tiles_all * t->passes_all);
     t->tile_bytes = (uint64_t)veda_ceil(l->shape.weight_bytes / t->tiles_all);
     t->input_bytes = (uint64_t)l->shape.read_bytes;
-    double bandwidth = p->dram.bandwidth_gbs * DSE_GIGA, fill_s = (double)l->run->window_bytes / bandwidth;
+    double bandwidth = dse_dram_peak(&p->dram), fill_s = (double)l->run->window_bytes / bandwidth;
     double passes = 2 * (PASSES_MIN + veda_ceil(fill_s / veda_max(t->pass_s, l->shape.read_bytes / bandwidth)));
     t->passes = (int64_t)(t->input_bytes > 0 ? veda_min(passes, t->passes_all) : t->passes_all);
     double sample = p->sampling.stream_mib * DSE_MIB, each = (double)t->tile_bytes + (double)t->passes * l->shape.read_bytes;

@@ -69,7 +69,7 @@ static void set_memory(struct veda_point *pt)
 {
     const struct veda_params *p = pt->p;
     pt->row_bytes = pt->d * (double)p->workload.kv_bits / DSE_BITS_PER_BYTE;
-    pt->stream_s = 1 / (p->dram.bandwidth_gbs * DSE_GIGA * p->dram.dram_efficiency);
+    pt->stream_s = dse_dram_stream_seconds(&p->dram, 1);
     bool rows = p->gather == VEDA_GATHER_ROWS && !dse_dram_check(&p->dram);
     pt->row_s = rows ? dse_dram_seconds(&p->dram, 1, pt->row_bytes) : pt->stream_s;
     pt->row_factor = rows ? dse_dram_moved(&p->dram, 1, pt->row_bytes) : 1;

@@ -120,11 +120,13 @@ const struct dse_param dse_memory_fields[] = {
     DSE_PARAM_END,
 };
 
+static const char *const other_ways_to_say_it[] = {"channels", "channel_gbs", NULL};
+
 const struct dse_param dse_dram_params[] = {
     DSE_PARAM_REF(struct dse_dram, memory, struct dse_memory, DSE_KIND_MEMORY,
                   "the DRAM subsystem; sets the defaults of the rows below", "catalog/memories.toml"),
-    DSE_PARAM_F64_AUTO(struct dse_dram, bandwidth_gbs, "GB/s", 0.01, 1000000, "channel_gbs",
-                       "peak of all channels; auto: channels * channel_gbs", from_memory),
+    DSE_PARAM_F64_AUTO(struct dse_dram, bandwidth_gbs, "GB/s", 0.01, 1000000, other_ways_to_say_it,
+                       "peak of all channels; sets how many there are; auto: channels * channel_gbs", from_memory),
     DSE_PARAM_F64(struct dse_dram, dram_efficiency, "", 0.01, 1, "share of the peak that long streams reach", "docs/hardware.md"),
     CHANNEL_ROWS(struct dse_dram),
     DSE_PARAM_END,
@@ -149,10 +151,13 @@ const char *dse_dram_check(const struct dse_dram *d)
 
 void dse_dram_resolve(struct dse_dram *d)
 {
-    if (isnan(d->bandwidth_gbs))
-        d->bandwidth_gbs = (double)d->channels * d->channel_gbs;
-    else
-        d->channel_gbs = d->bandwidth_gbs / (double)d->channels;
+    const double rounding = 1e-12, all = (double)d->channels * d->channel_gbs;
+    if (isnan(d->bandwidth_gbs)) d->bandwidth_gbs = all;
+    if (fabs(d->bandwidth_gbs - all) <= rounding * all) return;
+    const double bus = d->memory && d->memory->detail.bus_channels > 1 ? (double)d->memory->detail.bus_channels : 1;
+    const double buses = ceil(d->bandwidth_gbs / (bus * d->channel_gbs) * (1 - rounding));
+    d->channels = (int64_t)(bus * buses);
+    d->channel_gbs = d->bandwidth_gbs / (double)d->channels;
 }
 
 /* bytes rounded up to whole bursts. */
@@ -224,19 +229,36 @@ static double paced_share(const struct dse_dram *d, double bytes)
 
 double dse_dram_efficiency(const struct dse_dram *d, double bytes)
 {
+    if (isinf(bytes)) return d->dram_efficiency;
     double moved = to_bursts(bytes, (double)d->burst_bytes);
     double awake = 1 - d->timing.t_rfc_ns / d->timing.t_refi_ns;
     return bytes / moved * smaller(d->dram_efficiency, awake * paced_share(d, moved));
 }
 
+double dse_dram_peak(const struct dse_dram *d)
+{
+    return d->bandwidth_gbs * DSE_GIGA;
+}
+
+double dse_dram_stream_rate(const struct dse_dram *d)
+{
+    return dse_dram_peak(d) * d->dram_efficiency;
+}
+
+double dse_dram_stream_seconds(const struct dse_dram *d, double bytes)
+{
+    return bytes / dse_dram_stream_rate(d);
+}
+
 double dse_dram_moved(const struct dse_dram *d, double bytes, double access_bytes)
 {
+    if (isinf(access_bytes)) return bytes;
     return bytes * (to_bursts(access_bytes, (double)d->burst_bytes) / access_bytes);
 }
 
 double dse_dram_seconds(const struct dse_dram *d, double bytes, double access_bytes)
 {
-    return bytes / (d->bandwidth_gbs * DSE_GIGA * dse_dram_efficiency(d, access_bytes));
+    return bytes / (dse_dram_peak(d) * dse_dram_efficiency(d, access_bytes));
 }
 
 double dse_dram_joules(const struct dse_dram *d, double bytes)

@@ -9,6 +9,7 @@
 #include "sim/dram_port.h"
 
 #include "base/xalloc.h"
+#include "sim/sim.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -224,6 +225,15 @@ static void set_up_buses(struct dse_dram_port *p)
     }
 }
 
+/* What the ports of the run move at most, together. */
+static void note_peak(struct dse_sim *sim, double gbs)
+{
+    static const char name[] = "dram_peak";
+    for (size_t i = 0; i < sim_notes(sim); i++)
+        if (strcmp(sim_note(sim, i).name, name) == 0) gbs += sim_note(sim, i).value;
+    dse_sim_note(sim, name, "GB/s", gbs);
+}
+
 struct dse_dram_port *dse_dram_open(struct dse_sim *sim, const struct dse_dram *dram)
 {
     struct dse_dram_port *p = dse_sim_alloc(sim, 1, sizeof *p);
@@ -239,6 +249,7 @@ struct dse_dram_port *dse_dram_open(struct dse_sim *sim, const struct dse_dram *
     if (p->ideal) {
         p->map.capacity = (uint64_t)(dram->capacity_gib * 0x1p30);
         p->map.burst_bytes = (uint64_t)dram->burst_bytes;
+        note_peak(sim, dram->bandwidth_gbs);
         return p;
     }
     char *why = dram_spec_init(&p->spec, dram, !dse_sim_ideal(sim, DSE_IDEAL_REFRESH));
@@ -249,6 +260,7 @@ struct dse_dram_port *dse_dram_open(struct dse_sim *sim, const struct dse_dram *
         return p;
     }
     set_up_buses(p);
+    note_peak(sim, dram_spec_peak_gbs(&p->spec));
     return p;
 }
 

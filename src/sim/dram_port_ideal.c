@@ -24,10 +24,7 @@ static void serve(struct dse_dram_port *p)
     measure(x, bytes);
     const double all = bytes[0] + bytes[1];
     double seconds = 0;
-    if (isinf(x->t.access_bytes)) {
-        for (int write = 0; write < 2; write++) x->ideal_moved[write] = bytes[write];
-        seconds = all / (p->dram->bandwidth_gbs * DSE_GIGA * p->dram->dram_efficiency);
-    } else if (all > 0) {
+    if (all > 0) {
         for (int write = 0; write < 2; write++) x->ideal_moved[write] = dse_dram_moved(p->dram, bytes[write], x->t.access_bytes);
         seconds = dse_dram_seconds(p->dram, all, x->t.access_bytes);
     }

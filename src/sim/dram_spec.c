@@ -59,6 +59,8 @@ static const char *misfit(const struct dse_dram *d)
     const bool bank_queues = k->controller == DSE_DRAM_BANK_QUEUES;
     const char *why = dse_dram_check(d);
     if (why) return why;
+    if (d->channels > DRAM_ALL_CHANNELS_MAX)
+        return "more than 16384 channels at event level: bandwidth_gbs is too many channel_gbs";
     if (d->channels % k->bus_channels != 0) return "channels is not a multiple of the memory's bus_channels";
     if (k->bus_channels > DRAM_CHANNELS_MAX || t->banks * k->bus_channels > DRAM_BANKS_MAX)
         return "more than 64 banks on a command bus (banks times the memory's bus_channels) at event level";

@@ -17,6 +17,7 @@
 enum {
     DRAM_BANKS_MAX = 64,   /* of all channels of a bus; the limits stand in the reasons of dse_dram_port_check */
     DRAM_CHANNELS_MAX = 8, /* of a bus */
+    DRAM_ALL_CHANNELS_MAX = 16384,
     DRAM_RUN_MAX = 32,     /* bursts of one struct dram_run */
     DRAM_QUEUE_MAX = 4096, /* reads that a bus queues */
 };

@@ -12,7 +12,7 @@
 #include <cmocka.h>
 
 enum { ALL_IDEAL = DSE_IDEAL_FIFOS | DSE_IDEAL_REFRESH | DSE_IDEAL_DRAM | DSE_IDEAL_DRAWS | DSE_IDEAL_SYNC };
-enum { LEVEL_BYTES = 2048, NOTES_MAX = 16, SETTINGS_MAX = 24 };
+enum { LEVEL_BYTES = 2048, NOTES_MAX = 32, SETTINGS_MAX = 24 };
 
 struct both_levels {
     const struct model *model;

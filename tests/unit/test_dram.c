@@ -219,9 +219,10 @@ static void law__random_accesses_do_not_gain_from_a_faster_bus(void **state)
 {
     (void)state;
     struct dse_dram d = dram_of(memory("hbm2-5cube"), 0.87), faster = d;
-    faster.bandwidth_gbs = 8 * d.bandwidth_gbs;
+    faster.channel_gbs = 8 * d.channel_gbs;
+    faster.bandwidth_gbs = (double)NAN;
     dse_dram_resolve(&faster);
-    assert_true(faster.channel_gbs == 8 * d.channel_gbs);
+    assert_true(faster.bandwidth_gbs == 8 * d.bandwidth_gbs && faster.channels == d.channels);
     double slow = dse_dram_seconds(&d, 1e9, 32), fast = dse_dram_seconds(&faster, 1e9, 32);
     assert_true(fabs(slow / fast - 1) < 1e-12);
     assert_true(dse_dram_seconds(&d, 1e9, 1 << 26) / dse_dram_seconds(&faster, 1e9, 1 << 26) > 3);
@@ -285,8 +286,48 @@ static void bandwidth__is_channels_times_their_peak(void **state)
     assert_true(d.bandwidth_gbs == 1536);
     d.bandwidth_gbs = 768;
     dse_dram_resolve(&d);
-    assert_true(d.channel_gbs == 9.6);
+    assert_true(d.channel_gbs == 19.2 && d.channels == 40);
     assert_true(dse_dram_seconds(&d, 768e9, 1 << 26) > 1 && dse_dram_seconds(&d, 768e9, 1 << 26) < 1.1);
+}
+
+/* Whatever is asked for is there: in whole command buses, none faster than the memory has it, and no bus more than that takes. */
+static void bandwidth__is_made_of_whole_channels_of_the_memory(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < memories.n; i++) {
+        const struct dse_memory *m = memory(memories.name[i]);
+        const int64_t bus = m->detail.bus_channels > 1 ? m->detail.bus_channels : 1;
+        for (double gbs = 1; gbs < 2e4; gbs *= 1.37) {
+            struct dse_dram d = dram_of(m, 1), again;
+            d.bandwidth_gbs = gbs;
+            dse_dram_resolve(&d);
+            assert_true(d.bandwidth_gbs == gbs && fabs((double)d.channels * d.channel_gbs / gbs - 1) < 1e-12);
+            assert_true(d.channels % bus == 0 && d.channel_gbs <= m->channel_gbs * (1 + 1e-9));
+            assert_true((double)(d.channels - bus) * m->channel_gbs < gbs);
+            again = d;
+            dse_dram_resolve(&again);
+            assert_true(again.channels == d.channels && again.channel_gbs == d.channel_gbs);
+        }
+    }
+    struct dse_dram d = dram_of(memory("hbm-256"), 1);
+    d.bandwidth_gbs = 256;
+    dse_dram_resolve(&d);
+    assert_true(d.channels == 16 && d.channel_gbs == 16);
+    d.bandwidth_gbs = 525; /* 32.8 channels */
+    dse_dram_resolve(&d);
+    assert_true(d.channels == 34);
+}
+
+/* An access without end is a part of a stream, which has functions of its own. */
+static void stream__has_the_stated_efficiency_and_no_nan(void **state)
+{
+    (void)state;
+    const double forever = (double)INFINITY;
+    struct dse_dram d = dram_of(memory("hbm2-5cube"), 0.87);
+    assert_true(dse_dram_peak(&d) == 1536e9 && dse_dram_stream_rate(&d) == 1536e9 * 0.87);
+    assert_true(dse_dram_stream_seconds(&d, 1e9) == 1e9 / (1536e9 * 0.87));
+    assert_true(dse_dram_efficiency(&d, forever) == 0.87 && dse_dram_moved(&d, 1e9, forever) == 1e9);
+    assert_true(dse_dram_seconds(&d, 1e9, forever) == dse_dram_stream_seconds(&d, 1e9));
 }
 
 static void moved__counts_whole_bursts(void **state)
@@ -360,6 +401,8 @@ int main(void)
         cmocka_unit_test(law__counts_in_whole_clocks),
         cmocka_unit_test(law__shares_one_command_bus),
         cmocka_unit_test(bandwidth__is_channels_times_their_peak),
+        cmocka_unit_test(bandwidth__is_made_of_whole_channels_of_the_memory),
+        cmocka_unit_test(stream__has_the_stated_efficiency_and_no_nan),
         cmocka_unit_test(moved__counts_whole_bursts),
         cmocka_unit_test(energy__of_the_full_bandwidth_is_the_published_power),
         cmocka_unit_test(memories__name_every_row_and_are_consistent),

@@ -34,7 +34,6 @@ static struct lad_params plain(void)
 static void set_bandwidth(struct lad_params *p, double gbs)
 {
     p->dram.bandwidth_gbs = gbs;
-    p->dram.channel_gbs = (double)NAN;
     dse_dram_resolve(&p->dram);
 }
 

@@ -126,7 +126,7 @@ static void ideal__the_single_pass_takes_four_cycles_a_position(void **state)
     (void)state;
     for (int n = 64; n <= 1024; n *= 2) {
         char settings[100];
-        snprintf(settings, sizeof settings, "bandwidth_gbs=100000 rows_simulated=0 context=%d", n);
+        snprintf(settings, sizeof settings, "channel_gbs=3125 rows_simulated=0 context=%d", n);
         at(settings, ALL_IDEAL);
         double cycles = event_metric(&b, "attention_us") / DSE_US_PER_S / cycle_s() / 32, pipeline = 3 + 12 + 2 + 8 + 10 + 20;
         if (cycles < 4 * n + pipeline - 4 - 1 || cycles > 4 * n + pipeline + 2) fail_msg("%d: %g cycles", n, cycles);
@@ -141,7 +141,7 @@ static void ideal__flash_has_a_bubble_a_block(void **state)
     static const int blocks[3] = {8, 16, 32};
     for (int i = 0; i < 3; i++) {
         char settings[100];
-        snprintf(settings, sizeof settings, "attention=flash block=%d bandwidth_gbs=100000", blocks[i]);
+        snprintf(settings, sizeof settings, "attention=flash block=%d channel_gbs=3125", blocks[i]);
         at(settings, ALL_IDEAL);
         at_block[i] = event_metric(&b, "attention_us") / DSE_US_PER_S / cycle_s() / 32;
     }
@@ -192,7 +192,7 @@ static void update__takes_the_array_or_has_its_own(void **state)
         {"value_update=ideal", 4}, {"value_update=single", 5}, {"value_update=shared", 8}, {"value_update=own processors=16", 4}};
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         char settings[200];
-        snprintf(settings, sizeof settings, "context=1024 kv_bits=%d bandwidth_gbs=100000 %s", 8, cases[i].settings);
+        snprintf(settings, sizeof settings, "context=1024 kv_bits=%d channel_gbs=3125 %s", 8, cases[i].settings);
         at(settings, ALL_IDEAL);
         double rounds = params()->processors == 16 ? 2 : 1;
         double cycles = event_metric(&b, "attention_us") / DSE_US_PER_S / cycle_s() / 32 / (1024 * rounds);
