@@ -124,7 +124,7 @@ enum dse_better { DSE_NEITHER, DSE_LESS, DSE_MORE };
 /* What a metric is measured by. Over a mix of requests (`[requests]` of a sweep) it is the mean in which each request counts by how much of
  * that it takes: a power by its time, an energy a token by its tokens. So ratios stay ratios of totals. */
 enum dse_mean {
-    DSE_MEAN_BY_UNIT,   /* the default: what the unit says (unit_mean in desc/schema.h); some units say nothing */
+    DSE_MEAN_BY_UNIT,   /* the default: what the unit says (dse_units); some units say nothing */
     DSE_MEAN_TIME,      /* rates, power, shares of the time */
     DSE_MEAN_STEP,      /* times of a step and their parts, counts of a step */
     DSE_MEAN_TOKEN,     /* energy and traffic a token; what is a mean over tokens or head-samples */
@@ -134,6 +134,14 @@ enum dse_mean {
     DSE_MEAN_LARGEST,   /* no mean but the largest: room that all requests need */
     DSE_MEAN_COUNT
 };
+
+/* A unit: a name in it ends in the suffix, and the value is in it everywhere. */
+struct dse_unit {
+    const char *unit, *suffix; /* "GHz", "_ghz" */
+    enum dse_mean mean;        /* of metrics in it; DSE_MEAN_BY_UNIT: each row says it */
+};
+/* The units that every model has; a model adds its own in dse_model.units. Closed by a row without a unit. */
+extern const struct dse_unit dse_units[];
 
 struct dse_metric {
     enum dse_type type; /* F64, I64, ENUM or EMBED */

@@ -73,6 +73,7 @@ struct dse_model {
     size_t params_size;
     const struct dse_metric *metrics;
     size_t metrics_size;
+    const struct dse_unit *units; /* units of its rows that dse_units lacks, closed by a row without a unit; or NULL */
     const char *const *without; /* common metrics that have no meaning here and are stored as NULL; NULL-terminated, or NULL */
 
     /* Fill in parameters left "auto". May be NULL. */

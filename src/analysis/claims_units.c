@@ -24,7 +24,7 @@ static const char *canonical(const char *unit)
 
 static bool is_known(const char *unit)
 {
-    if (unit_suffix(unit)) return true;
+    if (unit_find(NULL, unit)) return true;
     for (size_t i = 0; i < sizeof others / sizeof *others; i++)
         if (strcmp(others[i], unit) == 0) return true;
     return false;

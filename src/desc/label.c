@@ -44,13 +44,14 @@ static size_t length_without_unit(const char *column, const char *unit)
 {
     size_t length = strlen(column);
     if (!unit || !*unit) return length;
-    const char *const slashes[] = {"", "_per_"}, *listed = unit_suffix(unit);
+    const char *const slashes[] = {"", "_per_"};
+    const struct dse_unit *listed = unit_find(NULL, unit);
     for (size_t i = 0; i < 2; i++) {
         char *suffix = spelled_suffix(unit, slashes[i]);
         cut(column, suffix, &length);
         free(suffix);
     }
-    if (listed) cut(column, listed, &length);
+    if (listed) cut(column, listed->suffix, &length);
     return length;
 }
 

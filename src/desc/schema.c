@@ -13,6 +13,19 @@ static struct field *append(struct schema *s)
     return &s->fields[s->n++];
 }
 
+static const struct dse_unit *find_unit(const struct dse_unit *list, const char *unit)
+{
+    for (; list && list->unit; list++)
+        if (strcmp(list->unit, unit) == 0) return list;
+    return NULL;
+}
+
+const struct dse_unit *unit_find(const struct dse_unit *own, const char *unit)
+{
+    const struct dse_unit *u = find_unit(dse_units, unit);
+    return u ? u : find_unit(own, unit);
+}
+
 static void add_params(struct schema *s, const struct dse_param *table, size_t base, bool optional)
 {
     for (const struct dse_param *p = table; p->type != DSE_TYPE_END; p++) {
@@ -68,7 +81,7 @@ static void add_metrics(struct schema *s, const struct dse_metric *table, size_t
                                     .without = listed(without, m->name),
                                     .may_be_null = (m->flags & DSE_METRIC_MAY_BE_NULL) != 0,
                                     .better = m->better,
-                                    .mean = m->mean == DSE_MEAN_BY_UNIT ? unit_mean(m->unit) : m->mean};
+                                    .mean = m->mean};
     }
 }
 
@@ -76,6 +89,15 @@ void schema_init_metrics(struct schema *s, const struct dse_metric *table, const
 {
     *s = (struct schema){0};
     add_metrics(s, table, 0, without);
+    schema_own_units(s, NULL);
+}
+
+void schema_own_units(struct schema *s, const struct dse_unit *own)
+{
+    for (size_t i = 0; i < s->n; i++) {
+        const struct dse_unit *u = unit_find(own, s->fields[i].unit);
+        if (u && s->fields[i].mean == DSE_MEAN_BY_UNIT) s->fields[i].mean = u->mean;
+    }
 }
 
 void schema_release(struct schema *s)
@@ -231,60 +253,6 @@ const char *kind_plural(enum dse_kind kind)
 const char *kind_singular(enum dse_kind kind)
 {
     return kinds[kind].singular;
-}
-
-/* Suffix of names, and what metrics are measured by. Metrics in MiB are traffic a token, those in GiB room. */
-static const struct unit {
-    const char *unit, *suffix;
-    enum dse_mean mean;
-} units[] = {
-    {"", "", DSE_MEAN_TIME},
-    {"GHz", "_ghz", DSE_MEAN_BY_UNIT},
-    {"GB/s", "_gbs", DSE_MEAN_TIME},
-    {"MiB", "_mib", DSE_MEAN_TOKEN},
-    {"GiB", "_gib", DSE_MEAN_LARGEST},
-    {"KiB", "_kib", DSE_MEAN_BY_UNIT},
-    {"B", "_bytes", DSE_MEAN_BY_UNIT},
-    {"bit", "_bits", DSE_MEAN_BY_UNIT},
-    {"us", "_us", DSE_MEAN_STEP},
-    {"ms", "_ms", DSE_MEAN_STEP},
-    {"ns", "_ns", DSE_MEAN_STEP},
-    {"mJ", "_mj", DSE_MEAN_TOKEN},
-    {"pJ", "_pj", DSE_MEAN_BY_UNIT},
-    {"W", "_w", DSE_MEAN_TIME},
-    {"mW", "_mw", DSE_MEAN_TIME},
-    {"mm2", "_mm2", DSE_MEAN_TIME},
-    {"nm", "_nm", DSE_MEAN_BY_UNIT},
-    {"V", "_v", DSE_MEAN_BY_UNIT},
-    {"mA", "_ma", DSE_MEAN_BY_UNIT},
-    {"1/s", "_per_s", DSE_MEAN_TIME},
-    {"pJ/bit", "_pj_per_bit", DSE_MEAN_BY_UNIT},
-    {"cycle", "_cycles", DSE_MEAN_STEP},
-    {"Gop/s", "_gops", DSE_MEAN_TIME},
-    {"Tflop/s", "_tflops", DSE_MEAN_TIME},
-    {"tokens/J", "_per_j", DSE_MEAN_ENERGY},
-    {"MHz", "_mhz", DSE_MEAN_BY_UNIT},
-    {"%", "_percent", DSE_MEAN_TIME},
-    {"Gop/J", "_gop_per_j", DSE_MEAN_BY_UNIT},
-};
-
-static const struct unit *find_unit(const char *unit)
-{
-    for (size_t i = 0; i < sizeof units / sizeof *units; i++)
-        if (strcmp(units[i].unit, unit) == 0) return &units[i];
-    return NULL;
-}
-
-const char *unit_suffix(const char *unit)
-{
-    const struct unit *u = find_unit(unit);
-    return u ? u->suffix : NULL;
-}
-
-enum dse_mean unit_mean(const char *unit)
-{
-    const struct unit *u = find_unit(unit);
-    return u ? u->mean : DSE_MEAN_BY_UNIT;
 }
 
 const char *mean_name(enum dse_mean mean)

@@ -54,6 +54,8 @@ struct value {
 void schema_init_params(struct schema *s, const struct dse_param *table);
 /* `without` as in struct dse_model; may be NULL. */
 void schema_init_metrics(struct schema *s, const struct dse_metric *table, const char *const *without);
+/* What metrics in a unit of the model's own (dse_model.units) are measured by. */
+void schema_own_units(struct schema *s, const struct dse_unit *own);
 void schema_release(struct schema *s);
 
 /* The field of that name, or NULL. */
@@ -80,11 +82,8 @@ char *field_allowed(const struct field *f);
 const char *kind_plural(enum dse_kind kind);
 const char *kind_singular(enum dse_kind kind);
 
-/* The suffix that a name must end in when its row has this unit ("GHz" -> "_ghz"); "" for no unit; NULL for a unit that is not in the
- * list of units. DESIGN: the value is in that unit everywhere. */
-const char *unit_suffix(const char *unit);
-/* What metrics of this unit are measured by; DSE_MEAN_BY_UNIT where the unit does not say it and the row must. */
-enum dse_mean unit_mean(const char *unit);
+/* The unit of that name among dse_units and a model's own (dse_model.units, or NULL); NULL: none. */
+const struct dse_unit *unit_find(const struct dse_unit *own, const char *unit);
 /* What follows "mean over": "time", "steps", "tokens", ...; "the largest". */
 const char *mean_name(enum dse_mean mean);
 

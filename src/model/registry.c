@@ -21,6 +21,8 @@ const struct model *registry_models(size_t *ret_n)
         schema_init_params(&models[i].params, models[i].desc->params);
         schema_init_metrics(&models[i].metrics, models[i].desc->metrics, models[i].desc->without);
         if (models[i].desc->equations) schema_init_metrics(&models[i].equations, models[i].desc->equations, NULL);
+        schema_own_units(&models[i].metrics, models[i].desc->units);
+        schema_own_units(&models[i].equations, models[i].desc->units);
     }
     ready = true;
     if (ret_n) *ret_n = MODELS;

@@ -356,10 +356,10 @@ static void tables__names_end_in_their_units(void **state)
     for (int s = 0; s < 2; s++)
         for (size_t i = 0; i < both[s]->n; i++) {
             const struct field *field = &both[s]->fields[i];
-            const char *suffix = unit_suffix(field->unit);
-            assert_non_null(suffix);
-            size_t n = strlen(field->name), k = strlen(suffix);
-            if (n < k || strcmp(field->name + n - k, suffix) != 0) fail_msg("%s is in %s", field->name, field->unit);
+            const struct dse_unit *unit = unit_find(NULL, field->unit);
+            assert_non_null(unit);
+            size_t n = strlen(field->name), k = strlen(unit->suffix);
+            if (n < k || strcmp(field->name + n - k, unit->suffix) != 0) fail_msg("%s is in %s", field->name, field->unit);
             assert_true(*field->doc != '\0');
         }
     schema_release(&params);

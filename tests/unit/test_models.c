@@ -18,9 +18,10 @@ static void check_field(const struct model *m, const struct field *f)
     if (!f->doc || !*f->doc || ends_with(f->doc, "."))
         fail_msg("%s.%s: its doc is missing or ends in a full stop", m->desc->name, f->name);
     if (!f->source) fail_msg("%s.%s has no source", m->desc->name, f->name);
-    const char *suffix = unit_suffix(f->unit);
-    if (!suffix) fail_msg("%s.%s: unit \"%s\" is not in the list of units", m->desc->name, f->name, f->unit);
-    if (!ends_with(f->name, suffix)) fail_msg("%s.%s: a name in %s ends in %s", m->desc->name, f->name, f->unit, suffix);
+    const struct dse_unit *unit = unit_find(m->desc->units, f->unit);
+    if (!unit) fail_msg("%s.%s: unit \"%s\" is not in the list of units", m->desc->name, f->name, f->unit);
+    if (!ends_with(f->name, unit->suffix))
+        fail_msg("%s.%s: a name in %s ends in %s", m->desc->name, f->name, f->unit, unit->suffix);
     for (size_t i = 0; i < sizeof reserved / sizeof *reserved; i++) assert_string_not_equal(f->name, reserved[i]);
     if (f->type == DSE_TYPE_ENUM)
         assert_non_null(f->choices[0]);

@@ -295,10 +295,11 @@ static void tables__names_end_in_their_units(void **state)
         struct schema s;
         schema_init_params(&s, tables[i]);
         for (size_t k = 0; k < s.n; k++) {
-            const char *suffix = unit_suffix(s.fields[k].unit), *name = s.fields[k].name;
-            assert_non_null(suffix);
-            assert_true(strlen(name) >= strlen(suffix));
-            assert_string_equal(name + strlen(name) - strlen(suffix), suffix);
+            const struct dse_unit *unit = unit_find(NULL, s.fields[k].unit);
+            const char *name = s.fields[k].name;
+            assert_non_null(unit);
+            assert_true(strlen(name) >= strlen(unit->suffix));
+            assert_string_equal(name + strlen(name) - strlen(unit->suffix), unit->suffix);
             assert_true(strlen(s.fields[k].doc) > 4);
             assert_true(s.fields[k].type > DSE_TYPE_I64 || s.fields[k].min < s.fields[k].max);
         }
