@@ -249,7 +249,7 @@ static int run_models(const struct invocation *in, const struct model *const *mo
         print_summary(list, done, format);
     else if (ok && format != OUTPUT_TABLE)
         print_points(list, done, format);
-    if (stopped) fprintf(stderr, "dse: stopped; what is shown is of the points that were done\n");
+    if (stopped) terminal_say(stderr, "dse: stopped; what is shown is of the points that were done");
     for (size_t i = 0; i < done; i++) agreement_release(&list[i]);
     free(list);
     return stopped ? INTERRUPTED_STATUS : ok ? 0 : 2;

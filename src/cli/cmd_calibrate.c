@@ -226,6 +226,7 @@ static int run(const struct invocation *in)
     struct catalog *catalog = open_catalog(in);
     struct claim_set *set = catalog ? claims_open(model, catalog, catalog_data_dir(), in->diags) : NULL;
     struct calibration *fit = set ? calibrate(set, in->diags) : NULL;
+    if (fit) pager_start();
     if (fit && fit->n == 0 && format == OUTPUT_TABLE)
         printf("%s has no constants that are fitted\n", model->desc->name);
     else if (fit)

@@ -68,20 +68,21 @@ static void print_trends(const struct model *m)
     const struct dse_trend *t = m->desc->trends;
     if (t) printf("\nWith everything else as it is:\n");
     for (; t && t->param; t++)
-        printf("  %s never %s when %s%s%s%s grows%s%s\n", t->metric, t->effect == DSE_MORE ? "falls" : "grows", t->param,
-               t->along ? " (and " : "", t->along ? t->along : "", t->along ? " by the same factor)" : "",
-               t->where ? ", where " : "", t->where ? t->where : "");
+        terminal_say(stdout, "  %s never %s when %s%s%s%s grows%s%s", t->metric, t->effect == DSE_MORE ? "falls" : "grows",
+                     t->param, t->along ? " (and " : "", t->along ? t->along : "", t->along ? " by the same factor)" : "",
+                     t->where ? ", where " : "", t->where ? t->where : "");
 }
 
 static void print_calibrated(const struct binding *b)
 {
     size_t n;
     const struct calibrated *c = binding_calibrated(b, &n);
-    if (n) printf("\nCalibrated constants (neither given by the paper nor derived):\n");
+    if (n) putchar('\n');
+    if (n) terminal_say(stdout, "Calibrated constants (neither given by the paper nor derived):");
     for (size_t i = 0; i < n; i++) {
         const struct field *f = schema_find(&b->model->params, c[i].name);
         char buf[TEXT_NUMBER_MAX];
-        printf("  %s = %s, fitted to %s\n", c[i].name, value_text(f, field_get(f, b->defaults), buf), c[i].fitted_to);
+        terminal_say(stdout, "  %s = %s, fitted to %s", c[i].name, value_text(f, field_get(f, b->defaults), buf), c[i].fitted_to);
     }
 }
 
@@ -95,19 +96,25 @@ static int run(const struct invocation *in)
         b = binding_new(m, catalog, catalog_data_dir(), in->diags);
     bool only_metrics = option_has(in, "metrics"), only_equations = option_has(in, "equations");
     if (b && format == OUTPUT_TABLE) {
-        printf("%s, version %d\n%s\nFidelities: %s\n\n", m->desc->title, m->desc->version, m->desc->cite, fidelities_text(m->desc));
+        pager_start();
+        terminal_say(stdout, "%s, version %d", m->desc->title, m->desc->version);
+        terminal_say(stdout, "%s", m->desc->cite);
+        printf("Fidelities: %s\n\n", fidelities_text(m->desc));
         put_params(b, format);
         printf("\n");
         put_outputs(&m->metrics, true, format);
         if (m->equations.n) {
-            printf("\nBy `dse eval %s --equations`, and stored by no sweep:\n", m->desc->name);
+            putchar('\n');
+            terminal_say(stdout, "By `dse eval %s --equations`, and stored by no sweep:", m->desc->name);
             put_outputs(&m->equations, false, format);
         }
         print_trends(m);
         print_calibrated(b);
     } else if (b && (only_metrics || only_equations)) {
+        pager_start();
         put_outputs(only_metrics ? &m->metrics : &m->equations, only_metrics, format);
     } else if (b) {
+        pager_start();
         put_params(b, format);
     }
     int status = b ? 0 : 2;

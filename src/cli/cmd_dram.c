@@ -243,10 +243,10 @@ static void run_job(struct job *j, const struct invocation *in, enum output_form
                                    .spec = &j->spec,
                                    .result = result};
     if (simulate(j, in, result, &subject.cpu_s)) {
-        if (*j->stop) fprintf(stderr, "dse: stopped; what is shown is of the requests until then\n");
+        if (*j->stop) terminal_say(stderr, "dse: stopped; what is shown is of the requests until then");
         if (format == OUTPUT_TABLE)
-            fprintf(stderr, "%s, %lld channels, map %s, %s front-end, refresh %s\n", subject.memory,
-                    (long long)j->spec.buses * j->spec.channels, mapping, subject.front, subject.refresh);
+            terminal_say(stderr, "%s, %lld channels, map %s, %s front-end, refresh %s", subject.memory,
+                         (long long)j->spec.buses * j->spec.channels, mapping, subject.front, subject.refresh);
         dram_report(&subject, format);
     }
     free(mapping);

@@ -264,7 +264,7 @@ static void show_equations(const struct answer *a, enum output_format format)
     if (a->point.model->desc->equate)
         print_equations(&a->point, format);
     else
-        fprintf(stderr, "dse: model %s has no equations beside its metrics\n", a->point.model->desc->name);
+        terminal_say(stderr, "dse: model %s has no equations beside its metrics", a->point.model->desc->name);
 }
 
 static void show_gantt(const struct answer *a, enum output_format format)
@@ -322,8 +322,8 @@ static void print_stopped(const struct answer *a, const struct invocation *in, e
 {
     const struct dse_sim *sim = runner_sim(a->events.runner);
     char events[TEXT_NUMBER_MAX];
-    fprintf(stderr, "dse: stopped after %.6g us of the run, %s events; what is shown is of that time\n",
-            dse_s_of_ps(dse_sim_now(sim)) * 1e6, text_count(events, sim_events(sim)));
+    terminal_say(stderr, "dse: stopped after %.6g us of the run, %s events; what is shown is of that time",
+                 dse_s_of_ps(dse_sim_now(sim)) * 1e6, text_count(events, sim_events(sim)));
     if (a->events.chart) fputs(a->events.chart, stdout);
     if (format == OUTPUT_TABLE || option_has(in, "resources")) events_print_resources(&a->events, format);
 }
@@ -334,7 +334,8 @@ static int run(const struct invocation *in)
     enum output_format format;
     int status = 2;
     if (output_parse_format(in, &format) && answer_init(&a, in, format)) {
-        if (a.point.reason) fprintf(stderr, "dse: this point is infeasible: %s\n", a.point.reason);
+        pager_start();
+        if (a.point.reason) terminal_say(stderr, "dse: this point is infeasible: %s", a.point.reason);
         print(&a, in, format);
         status = 0;
     } else if (a.events.stopped && a.point.sweep.averages) {

@@ -124,7 +124,7 @@ static size_t draw_all(struct tasks *t, const struct catalog *catalog, int threa
 #pragma omp critical
         {
             drawn += k->drawn;
-            if (!quiet && k->drawn) fprintf(stderr, "dse: figure %s (%zu of %zu)\n", k->out, drawn, t->n);
+            if (!quiet && k->drawn) terminal_say(stderr, "dse: figure %s (%zu of %zu)", k->out, drawn, t->n);
         }
     }
     return drawn;

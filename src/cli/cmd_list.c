@@ -142,6 +142,7 @@ static int run(const struct invocation *in)
 {
     enum output_format format;
     if (!output_parse_format(in, &format)) return 2;
+    pager_start();
     if (in->n_operands && strcmp(in->operands[0], "models") == 0) {
         list_models(format);
         return 0;
@@ -156,7 +157,8 @@ static int run(const struct invocation *in)
 const struct command command_list = {
     .name = "list",
     .operands =
-        "[models|llms|memories|gpus|fpgas|engines|technologies|srams|profiles|requests|retentions|recordings|sweeps|figures]",
+        "[models | llms | memories | gpus | fpgas | engines | technologies | srams | profiles | requests | retentions | recordings | "
+        "sweeps | figures]",
     .summary = "what there is to choose from",
     .options = (const struct option_row[]){OPTION_FORMAT, OPTION_CATALOG, {0}},
     .help = "Every entry says where its numbers come from. Your own: --catalog FILE, or [catalog] in a sweep; docs/catalog.md.\n\n"

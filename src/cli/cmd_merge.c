@@ -41,7 +41,7 @@ static bool say_unrefined(const char *db, struct diags *diags)
           : NULL;
     int status = q ? 1 : -1;
     while (status > 0 && (status = query_step(q, diags)) > 0)
-        fprintf(stderr, "dse: the front of %s is to be refined yet: run its sweep file with -o %s\n", query_text(q, 0), db);
+        terminal_say(stderr, "dse: the front of %s is to be refined yet: run its sweep file with -o %s", query_text(q, 0), db);
     query_free(q);
     reader_close(r);
     return status == 0;
@@ -51,7 +51,7 @@ static int run(const struct invocation *in)
 {
     const char *out = in->operands[0];
     bool ok = store_merge(out, in->operands + 1, in->n_operands - 1, in->diags) && compute_fronts(out, in->diags);
-    if (ok) fprintf(stderr, "dse: merged %zu databases into %s\n", in->n_operands - 1, out);
+    if (ok) terminal_say(stderr, "dse: merged %zu databases into %s", in->n_operands - 1, out);
     ok = ok && say_unrefined(out, in->diags);
     return ok ? 0 : 1;
 }

@@ -32,6 +32,7 @@ static int run(const struct invocation *in)
     bool ok = output_parse_format(in, &request.format) && read_goal(in, &goal) && in->diags->errors == 0;
     if (goal.n) request.goal = &goal;
     request.summary = !goal.n;
+    if (ok) pager_start();
     ok = ok && front_table_print(&request, in->diags);
     goal_release(&goal);
     return ok ? 0 : 2;

@@ -54,7 +54,7 @@ static bool draw(const struct invocation *in, const struct figure *f, const char
         if (!given && !db && mkdir("results", 0777) != 0 && errno != EEXIST)
             ok = diags_runtime(in->diags, "results", "cannot make the directory: %s", strerror(errno));
         ok = ok && figure_render(f, feed.reader, out, in->diags);
-        if (ok) fprintf(stderr, "dse: figure %s\n", out);
+        if (ok) terminal_say(stderr, "dse: figure %s", out);
         free(out);
     }
     if (ok && option_get(in, "gnuplot-script"))

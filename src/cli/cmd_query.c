@@ -19,6 +19,7 @@ static int run(const struct invocation *in)
     struct query *q = NULL;
     bool ok = catalog && tables_attach(tables, r, in->diags) && (!run || reader_show_run(r, run, in->diags));
     if (ok) q = query_new(r, in->operands[1], (struct srcloc){0}, in->diags);
+    if (q) pager_start();
     ok = q && query_print(q, format, stdout, in->diags);
     query_free(q);
     reader_close(r);

@@ -23,7 +23,7 @@ static int run(const struct invocation *in)
     char *out = given ? xstrdup(given) : page_path(in->operands[0]);
     struct report_options options = {.db = in->operands[0], .run = which};
     bool ok = report_write(&options, out, in->diags);
-    if (ok) fprintf(stderr, "dse: report %s\n", out);
+    if (ok) terminal_say(stderr, "dse: report %s", out);
     free(out);
     return ok ? 0 : 1;
 }

@@ -52,20 +52,24 @@ char *figure_path(const char *db, const char *figure, const char *ending)
 static void say_refined(const struct sweep_file *s, const struct sweep_result *r)
 {
     char added[TEXT_NUMBER_MAX], before[TEXT_NUMBER_MAX], stayed[TEXT_NUMBER_MAX], now[TEXT_NUMBER_MAX], refined[TEXT_NUMBER_MAX];
-    fprintf(stderr, "%s: event level for %s points in %d rounds", s->name, text_count(refined, r->refined), r->rounds);
-    if (r->event_rows < r->refined) fprintf(stderr, ", %s of them now", text_count(added, r->event_rows));
-    fprintf(stderr, "; of the %s points on the closed form's front %s stay, and the front has %s\n",
-            text_count(before, r->front_before), text_count(stayed, r->front_stayed), text_count(now, r->front));
+    bool some = r->event_rows < r->refined;
+    terminal_say(
+        stderr,
+        "%s: event level for %s points in %d rounds%s%s%s; of the %s points on the closed form's front %s stay, and the front has %s",
+        s->name, text_count(refined, r->refined), r->rounds, some ? ", " : "", some ? text_count(added, r->event_rows) : "",
+        some ? " of them now" : "", text_count(before, r->front_before), text_count(stayed, r->front_stayed),
+        text_count(now, r->front));
     if (r->front_unrefined)
-        fprintf(stderr, "%s: warning: [refine] runs = %llu are used up: %zu points that may be on the front have no event level\n",
-                s->name, (unsigned long long)s->refine_runs, r->front_unrefined);
+        terminal_say(stderr,
+                     "%s: warning: [refine] runs = %llu are used up: %zu points that may be on the front have no event level",
+                     s->name, (unsigned long long)s->refine_runs, r->front_unrefined);
 }
 
 /* A part of a sweep that refines is the closed form alone. */
 static void say_part(const struct invocation *in, const struct sweep_file *s)
 {
-    fprintf(stderr, "%s: this part is in closed form; merge all parts, and `dse sweep %s -o MERGED.db` refines their front\n",
-            s->name, in->operands[0]);
+    terminal_say(stderr, "%s: this part is in closed form; merge all parts, and `dse sweep %s -o MERGED.db` refines their front",
+                 s->name, in->operands[0]);
 }
 
 static void say_result(const struct sweep_file *s, const struct sweep_result *r, const char *db)
@@ -73,15 +77,15 @@ static void say_result(const struct sweep_file *s, const struct sweep_result *r,
     char done[TEXT_NUMBER_MAX], rate[TEXT_NUMBER_MAX], resumed[TEXT_NUMBER_MAX];
     uint64_t this_time = r->done - r->resumed;
     if (r->was_complete) {
-        fprintf(stderr, "%s: %s has all %s points already (run %lld); --fresh runs them again\n", s->name, db,
-                text_count(done, r->done), (long long)r->run);
+        terminal_say(stderr, "%s: %s has all %s points already (run %lld); --fresh runs them again", s->name, db,
+                     text_count(done, r->done), (long long)r->run);
         return;
     }
-    fprintf(stderr, "%s: %s points in %.2f s (%s a second), front in %.2f s", s->name, text_count(done, this_time),
-            r->store_seconds, text_count(rate, r->store_seconds > 0 ? (uint64_t)((double)this_time / r->store_seconds) : 0),
-            r->front_seconds);
-    if (r->resumed) fprintf(stderr, "; %s were there already", text_count(resumed, r->resumed));
-    fprintf(stderr, "; database %s\n", db);
+    terminal_say(stderr, "%s: %s points in %.2f s (%s a second), front in %.2f s%s%s%s; database %s", s->name,
+                 text_count(done, this_time), r->store_seconds,
+                 text_count(rate, r->store_seconds > 0 ? (uint64_t)((double)this_time / r->store_seconds) : 0), r->front_seconds,
+                 r->resumed ? "; " : "", r->resumed ? text_count(resumed, r->resumed) : "", r->resumed ? " were there already" : "",
+                 db);
     if (r->refining) say_refined(s, r);
 }
 
@@ -97,7 +101,7 @@ static bool draw_figures(const struct sweep_file *s, const struct catalog *catal
         struct figure *f = figure_read(s->figures[i], diags);
         char *out = f ? figure_path(db, figure_name(f), "png") : NULL;
         bool drawn = f && figure_render(f, feed.reader, out, diags);
-        if (drawn && !quiet) fprintf(stderr, "%s: figure %s\n", s->name, out);
+        if (drawn && !quiet) terminal_say(stderr, "%s: figure %s", s->name, out);
         ok = drawn && ok;
         free(out);
         figure_free(f);
@@ -131,10 +135,10 @@ static int run_sweep(const struct invocation *in, const struct sweep_file *s, co
     if (ok && result.interrupted) {
         char left[TEXT_NUMBER_MAX];
         if (result.refining)
-            fprintf(stderr, "%s: interrupted while refining; the same command goes on\n", s->name);
+            terminal_say(stderr, "%s: interrupted while refining; the same command goes on", s->name);
         else
-            fprintf(stderr, "%s: interrupted; %s points are still to do, the same command goes on\n", s->name,
-                    text_count(left, result.planned - result.done));
+            terminal_say(stderr, "%s: interrupted; %s points are still to do, the same command goes on", s->name,
+                         text_count(left, result.planned - result.done));
         status = INTERRUPTED_STATUS;
     } else if (ok) {
         if (!quiet) say_result(s, &result, db);

@@ -97,6 +97,7 @@ static bool validate(const struct invocation *in, const struct model **models, s
         whole = answer(&list[opened++], fidelity, in->diags);
         if (whole) measure(set, in->diags);
     }
+    if (opened) pager_start();
     if (opened) print(in, list, opened, format);
     for (size_t i = 0; i < opened; i++) {
         claims_free(list[i].set);
@@ -116,7 +117,7 @@ static int run(const struct invocation *in)
     const struct model **models = wanted(in, fidelity, &n);
     struct catalog *catalog = models ? open_catalog(in) : NULL;
     bool whole = !catalog || validate(in, models, n, catalog, fidelity, format);
-    if (!whole) fprintf(stderr, "dse: stopped\n");
+    if (!whole) terminal_say(stderr, "dse: stopped");
     catalog_free(catalog);
     free(models);
     return whole ? 0 : INTERRUPTED_STATUS;

@@ -3,6 +3,7 @@
 #define DSE_CLI_COMMAND_H
 
 #include "base/diag.h"
+#include "cli/terminal.h"
 #include "config/catalog.h"
 
 #include <stdbool.h>
@@ -62,14 +63,13 @@ struct catalog *open_catalog(const struct invocation *in);
     }
 /* Its value; 0 when it was not given. */
 long long option_run(const struct invocation *in);
+/* And those of what prints rows: cli/terminal.h. */
 #define OPTION_FORMAT \
+    {'f', "format", "table|csv|json", "how to print rows (default: table)"}, \
+        {0, "wide", NULL, "lines as long as they get, not as the terminal is wide"}, \
     { \
-        'f', "format", "table|csv|json", "how to print rows (default: table)" \
+        0, "no-pager", NULL, "print to the terminal itself, not through $DSE_PAGER, $PAGER or less" \
     }
-
-/* Does this stream want colour? A terminal, unless NO_COLOR is set. */
-#include <stdio.h>
-bool wants_colour(FILE *f);
 
 extern const struct command command_sweep, command_eval, command_query, command_pareto, command_plot, command_list,
     command_describe, command_merge, command_validate, command_calibrate, command_trace, command_profile, command_agree,

@@ -8,8 +8,6 @@
 
 #include <stdlib.h>
 #include <string.h>
-#include <sys/ioctl.h>
-#include <unistd.h>
 
 /* ---- options -------------------------------------------------------------------------------------------------------------------- */
 
@@ -141,19 +139,20 @@ static bool is_utf8(void)
     return false;
 }
 
-static unsigned terminal_width(void)
+/* A chart has a width in a file, too. */
+static unsigned chart_width(void)
 {
     enum { WIDTH = 100 };
-    struct winsize size;
     int64_t columns;
-    if (ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0) return size.ws_col;
-    return getenv("COLUMNS") && text_parse_i64(getenv("COLUMNS"), &columns) && columns > 0 && columns < 10000 ? (unsigned)columns
-                                                                                                              : WIDTH;
+    size_t width = terminal_width(stdout);
+    if (!width && getenv("COLUMNS") && text_parse_i64(getenv("COLUMNS"), &columns) && columns > 0 && columns < 10000)
+        width = (size_t)columns;
+    return width ? (unsigned)width : WIDTH;
 }
 
 static char *draw_chart(const struct gantt *g, const struct dse_sim *sim)
 {
-    struct gantt_style style = {.width = terminal_width(), .utf8 = is_utf8(), .colour = wants_colour(stdout)};
+    struct gantt_style style = {.width = chart_width(), .utf8 = is_utf8(), .colour = wants_colour(stdout)};
     return gantt_draw(g, dse_sim_now(sim), &style);
 }
 

@@ -101,7 +101,7 @@ bool figure_feed_database(const char *figure_path, const struct figure *f, const
     bool ok = file || diags_runtime(diags, db, "is not there, and there is no sweep %s to make it", sweep);
     if (ok && mkdir(dir, 0777) != 0 && errno != EEXIST)
         ok = diags_runtime(diags, dir, "cannot make the directory: %s", strerror(errno));
-    if (ok && !quiet) fprintf(stderr, "dse: %s is not there: running %s\n", db, file);
+    if (ok && !quiet) terminal_say(stderr, "dse: %s is not there: running %s", db, file);
     ok = ok && run_sweep(file, db, quiet, diags);
     free(file);
     if (ok)

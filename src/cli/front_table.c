@@ -273,13 +273,13 @@ static bool print_summary(struct printing *p, const struct goal *g)
     if (ok && found.points) {
         char count[TEXT_NUMBER_MAX], *goal = goal_text(g);
         unsigned long long n = strtoull(found.points, NULL, 10);
-        fprintf(stderr, "front: %s points, %s\n", text_count(count, n), goal);
+        terminal_say(stderr, "front: %s points, %s", text_count(count, n), goal);
         if (found.hypervolume)
-            fprintf(stderr, "front: hypervolume %s of the box between the worst and the best of each objective%s\n",
-                    found.hypervolume, g->n_per ? ", mean over the fronts" : "");
+            terminal_say(stderr, "front: hypervolume %s of the box between the worst and the best of each objective%s",
+                         found.hypervolume, g->n_per ? ", mean over the fronts" : "");
         if (p->request->limit && n > p->request->limit && p->models.n)
-            fprintf(stderr, "front: the first %zu rows are shown; all are in the view %s_front\n", p->request->limit,
-                    p->models.n > 1 ? "comparison" : p->models.s[0]);
+            terminal_say(stderr, "front: the first %zu rows are shown; all are in the view %s_front", p->request->limit,
+                         p->models.n > 1 ? "comparison" : p->models.s[0]);
         free(goal);
     }
     free(found.points);

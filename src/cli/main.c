@@ -1,11 +1,13 @@
 /* dse: the command line. The only place that prints diagnostics and decides the exit status. */
 #include "base/text.h"
+#include "base/wrap.h"
 #include "base/xalloc.h"
 #include "cli/command.h"
 #include "dse_config.h"
 #include "model/registry.h"
 
 #include <getopt.h>
+#include <locale.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdarg.h>
@@ -19,12 +21,6 @@ static const struct command *const commands[] = {
     &command_figures, &command_report, &command_agree,    &command_dram,
 };
 enum { COMMANDS = sizeof commands / sizeof *commands };
-
-bool wants_colour(FILE *f)
-{
-    const char *no = getenv("NO_COLOR");
-    return isatty(fileno(f)) && !(no && *no);
-}
 
 int usage_error(const struct invocation *in, const char *fmt, ...)
 {
@@ -81,38 +77,82 @@ struct catalog *open_catalog(const struct invocation *in)
 
 /* ---- help ----------------------------------------------------------------------------------------------------------------------- */
 
+/* Text at `left` characters from the edge, behind `head` that stands there, in lines as wide as the terminal. */
+static void print_beside(const char *head, size_t left, const char *s)
+{
+    size_t width = terminal_width(stdout);
+    struct text t;
+    text_init(&t);
+    text_addf(&t, "%-*s ", (int)left - 1, head);
+    if (width)
+        wrap_add(&t, s, width, wrap_width(t.s), left, NULL);
+    else
+        text_add(&t, s);
+    puts(t.s);
+    text_release(&t);
+}
+
+/* The lines of a help text as they are but those of a paragraph, which are as long as the terminal has room; examples begin with a space. */
+static void print_paragraphs(const char *s)
+{
+    size_t width = terminal_width(stdout), used = 0;
+    struct text t;
+    text_init(&t);
+    for (size_t n; *s; s += n + (s[n] == '\n')) {
+        n = strcspn(s, "\n");
+        bool prose = n && *s != ' ';
+        char *line = xasprintf("%s%.*s", prose && used ? " " : "", (int)n, s);
+        if (used && !prose) text_add(&t, "\n");
+        used = width && prose ? wrap_add(&t, line, width, used, 0, NULL) : 0;
+        if (!width || !prose) text_addf(&t, "%.*s\n", (int)n, s);
+        free(line);
+    }
+    if (used) text_add(&t, "\n");
+    fputs(t.s, stdout);
+    text_release(&t);
+}
+
 static int print_help(void)
 {
-    printf("dse %s: which machine for LLM inference, out of a million, and why?\n\nUsage: dse COMMAND ...\n\n", DSE_VERSION);
-    for (size_t i = 0; i < COMMANDS; i++) printf("  %-9s %s\n", commands[i]->name, commands[i]->summary);
-    printf("\nStart with:\n"
-           "  dse list                              what there is: models, LLMs, memories, ...\n"
-           "  dse describe lad                      a model's parameters and metrics\n"
-           "  dse eval lad --set context=4096       one design point\n"
-           "  dse sweep sweeps/lad_sram.toml        many of them, into SQLite, with their Pareto front\n"
-           "\ndse COMMAND --help explains a command. Exit status: 0 done, 1 failed while running, 2 bad usage or input,\n"
-           "130 interrupted with the state saved.\n");
+    char *title =
+        xasprintf("dse %s: which machine for LLM inference, out of a million, and why?\n\nUsage: dse COMMAND ...\n\n", DSE_VERSION);
+    print_paragraphs(title);
+    free(title);
+    for (size_t i = 0; i < COMMANDS; i++) {
+        char *name = xasprintf("  %s", commands[i]->name);
+        print_beside(name, 12, commands[i]->summary);
+        free(name);
+    }
+    print_paragraphs("\nStart with:\n"
+                     "  dse list                              what there is: models, LLMs, memories, ...\n"
+                     "  dse describe lad                      a model's parameters and metrics\n"
+                     "  dse eval lad --set context=4096       one design point\n"
+                     "  dse sweep sweeps/lad_sram.toml        many of them, and their Pareto front\n"
+                     "\ndse COMMAND --help explains a command. Exit status: 0 done, 1 failed while running, 2 bad usage or input,\n"
+                     "130 interrupted with the state saved.\n");
     return 0;
 }
 
 static void print_option(const struct option_row *o)
 {
-    char *left = xasprintf("%s--%s%s%s", o->letter ? "" : "    ", o->name, o->argument ? " " : "", o->argument ? o->argument : "");
-    if (o->letter)
-        printf("  -%c, %-26s %s\n", o->letter, left, o->help);
-    else
-        printf("  %-30s %s\n", left, o->help);
+    char letter[] = {'-', o->letter, ',', '\0'};
+    char *left =
+        xasprintf("  %3s --%s%s%s", o->letter ? letter : "", o->name, o->argument ? " " : "", o->argument ? o->argument : "");
+    print_beside(left, 33, o->help);
     free(left);
 }
 
 static int print_command_help(const struct command *c)
 {
-    printf("dse %s: %s\n\nUsage: dse %s%s%s%s\n", c->name, c->summary, c->name,
-           c->options && c->options->name ? " [OPTION]..." : "", *c->operands ? " " : "", c->operands);
+    terminal_say(stdout, "dse %s: %s", c->name, c->summary);
+    putchar('\n');
+    terminal_say(stdout, "Usage: dse %s%s%s%s", c->name, c->options && c->options->name ? " [OPTION]..." : "",
+                 *c->operands ? " " : "", c->operands);
     printf("\nOptions:\n");
     for (const struct option_row *o = c->options; o && o->name; o++) print_option(o);
     print_option(&(struct option_row){'h', "help", NULL, "print this"});
-    printf("\n%s", c->help);
+    putchar('\n');
+    print_paragraphs(c->help);
     return 0;
 }
 
@@ -187,6 +227,8 @@ static int run_command(const struct command *c, int argc, char **argv, struct di
     in.options = xcalloc((size_t)argc, sizeof *in.options);
     in.operands = xcalloc((size_t)argc, sizeof *in.operands);
     int status = parse(&in, argc, argv);
+    if (option_has(&in, "wide")) terminal_set_wide();
+    if (option_has(&in, "no-pager")) terminal_set_no_pager();
     if (status < 0) status = c->run(&in);
     free(in.options);
     free(in.operands);
@@ -206,6 +248,7 @@ static int no_such_command(const char *name, struct diags *diags)
 static int dispatch(int argc, char **argv, struct diags *diags)
 {
     struct invocation in = {.diags = diags};
+    for (; argc > 1 && strcmp(argv[1], "--no-pager") == 0; argc--, argv++) terminal_set_no_pager(); /* where git has it, too */
     if (argc < 2) return usage_error(&in, "a command is needed");
     const char *name = argv[1];
     if (strcmp(name, "--help") == 0 || strcmp(name, "-h") == 0 || strcmp(name, "help") == 0) return print_help();
@@ -229,9 +272,11 @@ int main(int argc, char **argv)
 {
     signal(SIGPIPE, SIG_IGN); /* a reader that goes away must not end a sweep that is still to be stored */
     signal(SIGXFSZ, SIG_IGN); /* so is a file that may not grow further */
+    if (!setlocale(LC_CTYPE, "") || MB_CUR_MAX == 1) setlocale(LC_CTYPE, "C.UTF-8"); /* tables have texts in UTF-8 */
     struct diags diags;
     diags_init(&diags);
     int status = dispatch(argc, argv, &diags);
+    if (!pager_finish() && diags.errors == 0) status = 0;
     bool written = fflush(stdout) == 0 && !ferror(stdout);
     if (!written && reader_is_gone())
         status = 1;

@@ -2,6 +2,7 @@
 
 #include "base/text.h"
 #include "base/xalloc.h"
+#include "cli/terminal.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -12,7 +13,7 @@ static bool print_texts(struct reader *r, const char *sql, struct diags *diags)
     struct query *q = query_new(r, sql, (struct srcloc){0}, diags);
     int status = q ? 1 : -1;
     while (status > 0 && (status = query_step(q, diags)) > 0)
-        if (query_text(q, 0)) fprintf(stderr, "note: %s\n", query_text(q, 0));
+        if (query_text(q, 0)) terminal_say(stderr, "note: %s", query_text(q, 0));
     query_free(q);
     return status == 0;
 }

@@ -2,9 +2,9 @@
 
 #include "base/text.h"
 #include "base/xalloc.h"
+#include "cli/table_fit.h"
 
 #include <csv.h>
-#include <libsmartcols.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,9 +15,9 @@ struct output {
     size_t n, column; /* columns; the next cell's */
     uint64_t rows;
     char **names;
-    struct libscols_table *table;
-    struct libscols_line *line;
-    bool *numeric; /* table: no text so far in this column */
+    bool *numeric;            /* table: no text so far in this column */
+    struct table_cell *cells; /* table: all so far, row by row */
+    size_t n_cells, capacity;
 };
 
 bool output_parse_format(const struct invocation *in, enum output_format *ret)
@@ -54,31 +54,34 @@ struct output *output_new(FILE *out, enum output_format format, const char *cons
         o->names[i] = xstrdup(columns[i]);
         o->numeric[i] = true;
     }
-    if (format == OUTPUT_TABLE) {
-        o->table = scols_new_table();
-        scols_table_enable_colors(o->table, wants_colour(out));
-        for (size_t i = 0; i < n; i++) scols_table_new_column(o->table, columns[i], 0, SCOLS_FL_NOEXTREMES);
-    } else if (format == OUTPUT_CSV) {
+    if (format == OUTPUT_CSV) {
         for (size_t i = 0; i < n; i++) {
             if (i) fputc(',', out);
             csv_fwrite(out, columns[i], strlen(columns[i]));
         }
         fputc('\n', out);
-    } else {
+    } else if (format == OUTPUT_JSON) {
         fputc('[', out);
     }
     return o;
+}
+
+static void keep_cell(struct output *o, const char *s)
+{
+    if (o->n_cells == o->capacity) {
+        o->capacity = o->capacity ? 2 * o->capacity : 64;
+        o->cells = xrealloc(o->cells, o->capacity, sizeof *o->cells);
+    }
+    o->cells[o->n_cells++] = (struct table_cell){.text = s ? xstrdup(s) : NULL};
 }
 
 /* What stands before a cell, and behind a row. */
 static void open_cell(struct output *o)
 {
     bool first = o->column == 0;
-    if (o->format == OUTPUT_TABLE) {
-        if (first) o->line = scols_table_new_line(o->table, NULL);
-    } else if (o->format == OUTPUT_CSV) {
+    if (o->format == OUTPUT_CSV) {
         if (!first) fputc(',', o->out);
-    } else {
+    } else if (o->format == OUTPUT_JSON) {
         fputs(first ? (o->rows ? ",\n {" : "\n {") : ", ", o->out);
         json_string(o->out, o->names[o->column]);
         fputs(": ", o->out);
@@ -98,10 +101,8 @@ void output_text(struct output *o, const char *s)
 {
     open_cell(o);
     if (o->format == OUTPUT_TABLE) {
-        if (s && *s) {
-            o->numeric[o->column] = false;
-            scols_line_set_data(o->line, o->column, s);
-        }
+        if (s && *s) o->numeric[o->column] = false;
+        keep_cell(o, s);
     } else if (o->format == OUTPUT_CSV) {
         if (s) csv_fwrite(o->out, s, strlen(s));
     } else if (s) {
@@ -114,17 +115,15 @@ void output_text(struct output *o, const char *s)
 
 void output_coloured(struct output *o, const char *s, const char *colour)
 {
-    size_t column = o->column;
     output_text(o, s);
-    if (o->format != OUTPUT_TABLE || !colour || !wants_colour(o->out)) return;
-    scols_cell_set_color(scols_line_get_cell(o->line, column), colour);
+    if (o->format == OUTPUT_TABLE) o->cells[o->n_cells - 1].colour = colour;
 }
 
 static void put_number(struct output *o, const char *s)
 {
     open_cell(o);
     if (o->format == OUTPUT_TABLE)
-        scols_line_set_data(o->line, o->column, s);
+        keep_cell(o, s);
     else
         fputs(s, o->out);
     close_cell(o);
@@ -146,21 +145,23 @@ void output_i64(struct output *o, int64_t v)
     free(s);
 }
 
+static void print_table(const struct output *o)
+{
+    struct table_column *columns = xcalloc(o->n, sizeof *columns);
+    for (size_t i = 0; i < o->n; i++) columns[i] = (struct table_column){o->names[i], o->numeric[i]};
+    struct table t = {.columns = columns, .n_columns = o->n, .cells = o->cells, .n_rows = o->rows};
+    table_print(o->out, &t, terminal_width(o->out), wants_colour(o->out));
+    free(columns);
+}
+
 bool output_end(struct output *o)
 {
-    if (o->format == OUTPUT_TABLE) {
-        for (size_t i = 0; i < o->n; i++)
-            if (o->numeric[i]) scols_column_set_flags(scols_table_get_column(o->table, i), SCOLS_FL_RIGHT);
-        scols_table_set_stream(o->table, o->out);
-        scols_table_enable_nowrap(o->table, 1);
-        scols_table_set_termforce(o->table, SCOLS_TERMFORCE_NEVER);
-        if (o->rows) scols_print_table(o->table);
-        scols_unref_table(o->table);
-    } else if (o->format == OUTPUT_JSON) {
-        fputs("\n]\n", o->out);
-    }
+    if (o->format == OUTPUT_TABLE) print_table(o);
+    if (o->format == OUTPUT_JSON) fputs("\n]\n", o->out);
     bool ok = fflush(o->out) == 0 && !ferror(o->out);
     for (size_t i = 0; i < o->n; i++) free(o->names[i]);
+    for (size_t i = 0; i < o->n_cells; i++) free(o->cells[i].text);
+    free(o->cells);
     free(o->names);
     free(o->numeric);
     free(o);

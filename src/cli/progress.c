@@ -1,13 +1,14 @@
 #include "cli/progress.h"
 
 #include "base/text.h"
-#include "cli/command.h"
+#include "base/wrap.h"
+#include "cli/terminal.h"
 
 #include <string.h>
 #include <time.h>
 #include <unistd.h>
 
-enum { BAR = 30, PLAIN_LINE_SECONDS = 10 };
+enum { BAR = 30, BAR_MIN = 5, PLAIN_LINE_SECONDS = 10 };
 
 void progress_init(struct progress *p, FILE *out, const char *label)
 {
@@ -45,6 +46,26 @@ static void describe(const struct sweep_progress *s, char *buf, size_t n)
     snprintf(buf, n, "%s of %s points, %s a second, %s left", done, planned, rate_text, left);
 }
 
+/* The bar gives way first, then the end of the text: a line that wraps could not be drawn over. */
+static void draw(struct progress *p, const char *label, double share, const char *text)
+{
+    const size_t columns = terminal_columns(p->out), others = wrap_width(label) + wrap_width(text) + strlen(" [] 100%   ");
+    const size_t room = columns > others ? columns - others : 0, bar = room < BAR ? room : BAR;
+    struct text line;
+    text_init(&line);
+    text_add(&line, label);
+    if (bar >= BAR_MIN) {
+        text_add(&line, " [");
+        for (size_t i = 0; i < bar; i++) text_add(&line, i < (size_t)(share * (double)bar) ? "#" : ".");
+        text_add(&line, "]");
+    }
+    text_addf(&line, " %3d%%  %s", (int)(share * 100), text);
+    fprintf(p->out, "\r\033[K%.*s", (int)wrap_bytes(line.s, columns ? columns - 1 : 0), line.s);
+    p->drawn = true;
+    fflush(p->out);
+    text_release(&line);
+}
+
 void progress_update(void *user, const struct sweep_progress *s)
 {
     struct progress *p = user;
@@ -53,14 +74,7 @@ void progress_update(void *user, const struct sweep_progress *s)
     snprintf(label, sizeof label, "%s%s%s", p->label, *s->phase ? ": " : "", s->phase);
     double share = s->planned ? (double)s->done / (double)s->planned : 1;
     if (p->terminal) {
-        char bar[BAR + 1];
-        int full = (int)(share * BAR);
-        memset(bar, '#', (size_t)full);
-        memset(bar + full, '.', (size_t)(BAR - full));
-        bar[BAR] = '\0';
-        fprintf(p->out, "\r\033[K%s [%s] %3d%%  %s", label, bar, (int)(share * 100), text);
-        p->drawn = true;
-        fflush(p->out);
+        draw(p, label, share, text);
     } else if (s->total_seconds - p->last_line >= PLAIN_LINE_SECONDS) {
         p->last_line = s->total_seconds;
         fprintf(p->out, "%s: %d%%, %s\n", label, (int)(share * 100), text);

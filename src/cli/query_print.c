@@ -24,9 +24,9 @@ bool query_print(struct query *q, enum output_format format, FILE *out, struct d
     free(names);
     int status = 0;
     size_t rows = 0;
-    while ((status = query_step(q, diags)) == 1) {
+    while (!ferror(out) && (status = query_step(q, diags)) == 1) {
         if (format == OUTPUT_TABLE && rows == TABLE_ROWS_MAX) {
-            fprintf(stderr, "dse: only the first %d rows are shown; --format csv gives all\n", TABLE_ROWS_MAX);
+            terminal_say(stderr, "dse: only the first %d rows are shown; --format csv gives all", TABLE_ROWS_MAX);
             break;
         }
         for (int i = 0; i < n; i++) put_cell(o, q, i);
