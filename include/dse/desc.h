@@ -54,17 +54,18 @@ struct dse_entry {
 
 struct dse_param {
     enum dse_type type;
-    const char *name;              /* field = TOML key = SQL column */
-    const char *unit;              /* "" for a count or a ratio */
-    const char *doc;               /* one line, no full stop */
-    const char *source;            /* equation, table or section; "" when ours */
-    size_t offset;                 /* in the struct of this table */
-    double min, max;               /* inclusive; F64 and I64 */
-    const char *const *choices;    /* ENUM: NULL-terminated */
-    enum dse_kind kind;            /* REF */
-    const struct dse_param *embed; /* EMBED: the other table */
-    const char *const *excludes;   /* names of parameters that must not be given together with this one, NULL-terminated; or NULL */
-    unsigned flags;                /* DSE_PARAM_* */
+    const char *name;                            /* field = TOML key = SQL column */
+    const char *unit;                            /* "" for a count or a ratio */
+    const char *doc;                             /* one line, no full stop */
+    const char *source;                          /* equation, table or section; "" when ours */
+    size_t offset;                               /* in the struct of this table */
+    double min, max;                             /* inclusive; F64 and I64 */
+    const char *const *choices;                  /* ENUM: NULL-terminated */
+    enum dse_kind kind;                          /* REF */
+    const struct dse_param *embed;               /* EMBED: the other table */
+    const char *(*refuse)(const void *embedded); /* EMBED: see DSE_EMBED_REFUSING; or NULL */
+    const char *const *excludes; /* names of parameters that must not be given together with this one, NULL-terminated; or NULL */
+    unsigned flags;              /* DSE_PARAM_* */
 };
 
 enum dse_param_flags {
@@ -109,6 +110,12 @@ enum dse_param_flags {
 #define DSE_EMBED(S, f, T, table_) \
     { \
         .type = DSE_TYPE_EMBED, .name = #f, .offset = DSE_OFFSET(S, f, T), .embed = table_ \
+    }
+/* refuse_(&f), resolved: NULL, or what no such thing can be, naming the parameters by their names ("t_ras_ns is below t_rcd_ns: ..."): bad input
+ * then, not a row. A string constant. What it says of values along several axes at once is told in rows: check() of the model asks, too. */
+#define DSE_EMBED_REFUSING(S, f, T, table_, refuse_) \
+    { \
+        .type = DSE_TYPE_EMBED, .name = #f, .offset = DSE_OFFSET(S, f, T), .embed = table_, .refuse = refuse_ \
     }
 #define DSE_EMBED_OPTIONAL(S, f, T, table_) \
     { \

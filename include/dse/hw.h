@@ -8,7 +8,7 @@
 
 /* ---- DRAM ------------------------------------------------------------------------------------------------------------- */
 
-/* Parameters of the DRAM; a model embeds them with DSE_EMBED(..., struct dse_dram, dse_dram_params). `memory` sets the defaults of
+/* Parameters of the DRAM; a model embeds them with DSE_EMBED_REFUSING(..., struct dse_dram, dse_dram_params, dse_dram_refuse). `memory` sets the defaults of
  * all of them but bandwidth_gbs and dram_efficiency. bandwidth_gbs defaults to channels * channel_gbs: a memory brings its bandwidth. Giving
  * bandwidth_gbs asks for as many channels of the memory as that takes, whole command buses of them, each at an equal part of it: none is
  * faster than the memory has them, and the timing is the memory's. It cannot be given together with channels or channel_gbs, which say it
@@ -29,8 +29,10 @@ extern const struct dse_param dse_dram_params[];
 /* Make bandwidth_gbs = channels * channel_gbs hold: by the bandwidth where it is NaN, else by the channels (see above). Once it holds
  * nothing changes any more. */
 void dse_dram_resolve(struct dse_dram *d);
-/* NULL, or why dse_dram_efficiency has no answer for these parameters (dse_memory_check); a model that calls it asks in its check(). */
+/* NULL, or why there is no such DRAM, naming the parameters that do not fit together: rows that are closed before they are open, nothing but
+ * refresh, pieces that are no whole bursts. Every model asks in its check(); of what was typed it is bad input (DSE_EMBED_REFUSING). */
 const char *dse_dram_check(const struct dse_dram *d);
+const char *dse_dram_refuse(const void *dram); /* the same */
 /* Share of the peak reached by accesses of `bytes` contiguous bytes at random places, reads or writes, many in flight:
  * dram_efficiency for long streams, less for short ones, by six causes: bursts are moved whole; a row is opened for few bursts
  * (tRRD, tFAW, row-command bus); random accesses meet busy banks (tRC, queue depth); rows and columns share one command bus (where the

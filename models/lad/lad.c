@@ -30,7 +30,7 @@ _Static_assert(sizeof stage_names / sizeof *stage_names == LAD_STAGES + 1, "ever
 #define P struct lad_params
 static const struct dse_param lad_params_table[] = {
     DSE_EMBED(P, workload, struct dse_workload, dse_workload_params),
-    DSE_EMBED(P, dram, struct dse_dram, dse_dram_params),
+    DSE_EMBED_REFUSING(P, dram, struct dse_dram, dse_dram_params, dse_dram_refuse),
     DSE_PARAM_I64(P, tiles, 1, 256, "LAD tiles sharing the HBM", "Sec. V-A"),
     DSE_PARAM_F64(P, sram_mib, "MiB", 0.03125, 64, "SRAM of one tile", "Sec. V-A"),
     DSE_PARAM_I64(P, vpu_eas, 1, 64, "VPUs of the attention score module", "Sec. IV-B(2)"),
@@ -160,7 +160,8 @@ static const char *lad_check(const void *params)
 {
     const struct lad_params *p = params;
     struct lad_point pt;
-    const char *why = lad_point_init(&pt, p);
+    const char *why = dse_dram_check(&p->dram);
+    if (!why) why = lad_point_init(&pt, p);
     if (!why) why = lad_chip_check(p);
     if (!why) why = lad_batch_check(&pt);
     return why;

@@ -24,7 +24,7 @@ static const char *const heads[] = {[SWIFTKV_HEAD_EXCLUDED] = "excluded", [SWIFT
 #define P struct swiftkv_params
 static const struct dse_param swiftkv_params_table[] = {
     DSE_EMBED(P, workload, struct dse_workload, dse_workload_params),
-    DSE_EMBED(P, dram, struct dse_dram, dse_dram_params),
+    DSE_EMBED_REFUSING(P, dram, struct dse_dram, dse_dram_params, dse_dram_refuse),
     DSE_PARAM_REF(P, fpga, struct dse_fpga, DSE_KIND_FPGA,
                   "the FPGA: the resources that there are; sets bandwidth_gbs and capacity_gib where no memory is given", "Sec. V"),
     DSE_PARAM_I64(P, processors, 1, 1024, "SKV processors, each with one head at a time", "Sec. IV-A"),
@@ -173,6 +173,7 @@ static const char *swiftkv_check(const void *params)
 {
     const struct swiftkv_params *p = params;
     const char *why = dse_workload_check(&p->workload);
+    if (!why) why = dse_dram_check(&p->dram);
     if (why) return why;
     if (dse_workload_footprint(&p->workload) > p->dram.capacity_gib * DSE_GIB) return "weights and KV cache do not fit the DRAM";
     if (swiftkv_gemv_lanes(p) < 1) return "the MAC array has fewer DSPs than one weight-activation product needs";

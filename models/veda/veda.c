@@ -20,7 +20,7 @@ static const char *const boundaries[] = {[VEDA_BULK] = "bulk", [VEDA_AS_LISTED] 
 static const struct dse_param veda_params_table[] = {
     DSE_EMBED(P, workload, struct dse_workload, dse_workload_params),
     DSE_EMBED(P, request, struct dse_request, dse_request_params),
-    DSE_EMBED(P, dram, struct dse_dram, dse_dram_params),
+    DSE_EMBED_REFUSING(P, dram, struct dse_dram, dse_dram_params, dse_dram_refuse),
     DSE_PARAM_I64(P, devices, 1, 1024, "chips, each with a DRAM of its own, that share heads and columns of the weights",
                   "Sec. VI, E13"),
     DSE_PARAM_F64(P, exchange_us, "us", 0, 10000, "gathering a vector from all devices, twice a layer", "E13"),

@@ -138,7 +138,7 @@ const char *veda_point_check(const struct veda_point *pt)
     const struct veda_params *p = pt->p;
     const char *why = check_context(pt);
     if (!why) why = check_eviction(pt);
-    if (!why && p->gather == VEDA_GATHER_ROWS) why = dse_dram_check(&p->dram);
+    if (!why) why = dse_dram_check(&p->dram);
     if (why) return why;
     if (p->dataflow == VEDA_ADDER_TREE && p->softmax == VEDA_ELEMENT_SERIAL)
         return "adder trees take all scores of a head at once: element-serial softmax needs the flexible dataflow";

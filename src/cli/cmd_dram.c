@@ -106,6 +106,8 @@ static bool read_memory(struct job *j, const struct invocation *in)
         j->memory.capacity_gib *= (double)channels / (double)j->memory.channels;
         j->memory.channels = channels;
     }
+    const char *why = ok ? dse_memory_check(&j->memory) : NULL;
+    if (why) usage_error(in, "%s", why);
     return ok && in->diags->errors == 0;
 }
 

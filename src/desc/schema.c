@@ -30,6 +30,10 @@ static void add_params(struct schema *s, const struct dse_param *table, size_t b
 {
     for (const struct dse_param *p = table; p->type != DSE_TYPE_END; p++) {
         if (p->type == DSE_TYPE_EMBED) {
+            if (p->refuse) {
+                s->refusals = xrealloc(s->refusals, s->n_refusals + 1, sizeof *s->refusals);
+                s->refusals[s->n_refusals++] = (struct refusal){.offset = base + p->offset, .refuse = p->refuse};
+            }
             add_params(s, p->embed, base + p->offset, optional || (p->flags & DSE_PARAM_OPTIONAL));
             continue;
         }
@@ -103,6 +107,7 @@ void schema_own_units(struct schema *s, const struct dse_unit *own)
 void schema_release(struct schema *s)
 {
     free(s->fields);
+    free(s->refusals);
     *s = (struct schema){0};
 }
 
@@ -111,6 +116,13 @@ const struct field *schema_find(const struct schema *s, const char *name)
     for (size_t i = 0; i < s->n; i++)
         if (strcmp(s->fields[i].name, name) == 0) return &s->fields[i];
     return NULL;
+}
+
+const char *schema_refuse(const struct schema *s, const void *params)
+{
+    const char *why = NULL;
+    for (size_t i = 0; i < s->n_refusals && !why; i++) why = s->refusals[i].refuse((const char *)params + s->refusals[i].offset);
+    return why;
 }
 
 bool field_excludes(const struct field *f, const char *name)

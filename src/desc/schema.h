@@ -39,6 +39,13 @@ struct field {
 struct schema {
     struct field *fields;
     size_t n;
+    struct refusal *refusals; /* of embedded tables: DSE_EMBED_REFUSING */
+    size_t n_refusals;
+};
+
+struct refusal {
+    size_t offset;
+    const char *(*refuse)(const void *embedded);
 };
 
 /* A value of any type. Which member counts is told by the field's type. */
@@ -60,6 +67,8 @@ void schema_release(struct schema *s);
 
 /* The field of that name, or NULL. */
 const struct field *schema_find(const struct schema *s, const char *name);
+/* NULL, or why there is nothing that these parameters describe: bad input. They are resolved. */
+const char *schema_refuse(const struct schema *s, const void *params);
 /* Must the parameter of that name not be given together with f? */
 bool field_excludes(const struct field *f, const char *name);
 size_t schema_index(const struct schema *s, const struct field *f);

@@ -133,20 +133,42 @@ const struct dse_param dse_dram_params[] = {
 };
 #undef CHANNEL_ROWS
 
-const char *dse_memory_check(const struct dse_memory *memory)
+/* What no DRAM can be. A burst that takes longer than tCCD is none of it: so does that of a memory below its rate. */
+static const char *refuse_timing(const struct dse_dram_timing *t, int64_t burst_bytes)
 {
-    const struct dse_dram_timing *t = &memory->timing;
-    if (t->interleave_bytes % memory->burst_bytes != 0) return "interleave_bytes is not a multiple of burst_bytes";
+    if (t->interleave_bytes % burst_bytes != 0) return "interleave_bytes is not a multiple of burst_bytes";
     if (t->row_bytes % t->interleave_bytes != 0) return "row_bytes is not a multiple of interleave_bytes";
     if (t->banks % t->bank_groups != 0) return "banks is not a multiple of bank_groups";
     if (t->t_rfc_ns >= t->t_refi_ns) return "t_rfc_ns is not below t_refi_ns: nothing but refresh";
+    if (t->t_ras_ns < t->t_rcd_ns) return "t_ras_ns is below t_rcd_ns: a row would be closed before it is open";
+    if (t->t_rfc_ns > 0 && t->t_rfc_ns < t->t_ras_ns + t->t_rp_ns)
+        return "t_rfc_ns is above 0 and below t_ras_ns + t_rp_ns: a refresh opens and closes a row";
+    return NULL;
+}
+
+const char *dse_memory_check(const struct dse_memory *memory)
+{
+    const struct dse_dram_timing *t = &memory->timing;
+    const struct dse_dram_detail *k = &memory->detail; /* NaN where the entry leaves it out */
+    const char *why = refuse_timing(t, memory->burst_bytes);
+    if (why) return why;
+    if (t->t_ras_ns < k->t_rcd_wr_ns) return "t_ras_ns is below t_rcd_wr_ns: a row would be closed before it is open";
+    if (k->t_rrd_l_ns < t->t_rrd_ns) return "t_rrd_l_ns is below t_rrd_ns: one bank group is not faster than two";
+    if (k->t_wtr_l_ns < k->t_wtr_s_ns) return "t_wtr_l_ns is below t_wtr_s_ns: one bank group is not faster than two";
+    if (k->idd4r_ma < k->idd3n_ma) return "idd4r_ma is below idd3n_ma: reading would give energy";
+    if (k->idd4w_ma < k->idd3n_ma) return "idd4w_ma is below idd3n_ma: writing would give energy";
+    if (k->idd5_ma < k->idd3n_ma) return "idd5_ma is below idd3n_ma: refreshing would give energy";
     return NULL;
 }
 
 const char *dse_dram_check(const struct dse_dram *d)
 {
-    const struct dse_memory given = {.burst_bytes = d->burst_bytes, .timing = d->timing};
-    return dse_memory_check(&given);
+    return refuse_timing(&d->timing, d->burst_bytes);
+}
+
+const char *dse_dram_refuse(const void *dram)
+{
+    return dse_dram_check(dram);
 }
 
 void dse_dram_resolve(struct dse_dram *d)

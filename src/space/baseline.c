@@ -63,7 +63,7 @@ void metrics_with_ratios(const struct sweep_file *s, const struct model *m, stru
 {
     struct schema ratios = {0};
     if (s->compares) schema_init_metrics(&ratios, ratio_metrics, NULL);
-    ret->n = m->metrics.n + ratios.n;
+    *ret = (struct schema){.n = m->metrics.n + ratios.n};
     ret->fields = xcalloc(ret->n, sizeof *ret->fields);
     memcpy(ret->fields, m->metrics.fields, m->metrics.n * sizeof *ret->fields);
     struct measured own = presence(m), other = s->baseline ? presence(s->baseline->model) : own;

@@ -129,8 +129,9 @@ size_t space_neighbours(const struct space *sp, uint64_t index, uint64_t *ret)
     return n;
 }
 
-/* A parameter varies if it changes along any axis alone: by being the axis, by a catalog name, or by resolve(). */
-static void find_varying(struct space *sp)
+/* A parameter varies if it changes along any axis alone: by being the axis, by a catalog name, or by resolve(). False, with an error, if there is
+ * nothing at one of these points. */
+static bool find_varying(struct space *sp, struct diags *diags)
 {
     const struct schema *schema = &sp->model->params;
     uint64_t digits[SPACE_AXES_MAX] = {0};
@@ -138,17 +139,20 @@ static void find_varying(struct space *sp)
     sp->fixed = xmalloc(sp->model->desc->params_size);
     point_of_digits(sp, digits, sp->fixed);
     void *other = xmalloc(sp->model->desc->params_size);
+    bool ok = space_check_possible(sp->binding, sp->fixed, diags);
     for (size_t a = 0; a < sp->n_axes; a++) {
         sp->varies[schema_index(schema, sp->axes[a].field)] = true;
         for (uint64_t v = 1; v < sp->axes[a].n; v++) {
             digits[a] = v;
             point_of_digits(sp, digits, other);
+            ok = ok && space_check_possible(sp->binding, other, diags);
             for (size_t i = 0; i < schema->n; i++)
                 if (!sp->varies[i] && !field_same(&schema->fields[i], sp->fixed, other)) sp->varies[i] = true;
         }
         digits[a] = 0;
     }
     free(other);
+    return ok;
 }
 
 /* ---- columns ----------------------------------------------------------------------------------------------------------------- */
@@ -205,11 +209,13 @@ struct space *space_new(const struct sweep_file *s, size_t m, uint64_t max_point
     sp->base = space_start(b);
     if (sp->mix) mix_set_mean(sp->mix, sp->base);
     make_axes(sp);
-    find_varying(sp);
+    ok = find_varying(sp, diags);
     make_columns(sp);
     make_reasons(sp);
     space_find_applying(sp);
-    return sp;
+    if (ok) return sp;
+    space_free(sp);
+    return NULL;
 }
 
 static void free_strings(char **list, size_t n)

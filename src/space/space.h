@@ -40,7 +40,7 @@ union cell {
 bool space_check(const struct sweep_file *s, size_t m, struct diags *diags);
 
 /* Build the space of model `m` (an index into s->bindings). NULL with errors: unknown names and syntax errors in constraints, derived
- * columns and objectives, a space above max_points (the message has the count). The sweep and its catalog must outlive it. */
+ * columns and objectives, parameters that describe nothing (a DRAM whose rows close before they are open), a space above max_points (the message has the count). The sweep and its catalog must outlive it. */
 struct space *space_new(const struct sweep_file *s, size_t m, uint64_t max_points, struct diags *diags);
 void space_free(struct space *sp);
 

@@ -59,6 +59,9 @@ struct space {
     bool *constraint_applies, *derived_applies;
 };
 
+/* False, with an error at what was given of it, if the tables of the model refuse the parameters of this point, resolved: nothing can be so.
+ * Where what is refused stands on several axes, rows tell it. */
+bool space_check_possible(const struct binding *b, const void *point, struct diags *diags);
 /* Which expressions of the sweep apply to this model (space.h): sets both lists. */
 void space_find_applying(struct space *sp);
 

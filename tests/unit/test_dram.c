@@ -387,10 +387,51 @@ static void memories__that_do_not_fit_together_are_refused(void **state)
     assert_string_equal(dse_memory_check(&m), "t_rfc_ns is not below t_refi_ns: nothing but refresh");
 }
 
+/* What no data sheet can say is refused, by both names; a parameter of a model by dse_dram_check, too. */
+static void catalog__refuses_times_that_cannot_be(void **state)
+{
+    (void)state;
+    static const struct {
+        size_t offset;
+        double value;
+        const char *keys[2];
+        bool of_a_model;
+    } cases[] = {
+        {offsetof(struct dse_memory, timing.t_ras_ns), 1, {"t_ras_ns", "t_rcd_ns"}, true},
+        {offsetof(struct dse_memory, timing.t_rcd_ns), 40, {"t_ras_ns", "t_rcd_ns"}, true},
+        {offsetof(struct dse_memory, timing.t_rfc_ns), 30, {"t_rfc_ns", "t_ras_ns"}, true},
+        {offsetof(struct dse_memory, timing.t_refi_ns), 200, {"t_rfc_ns", "t_refi_ns"}, true},
+        {offsetof(struct dse_memory, detail.t_rcd_wr_ns), 50, {"t_ras_ns", "t_rcd_wr_ns"}, false},
+        {offsetof(struct dse_memory, detail.t_rrd_l_ns), 1, {"t_rrd_l_ns", "t_rrd_ns"}, false},
+        {offsetof(struct dse_memory, detail.t_wtr_l_ns), 1, {"t_wtr_l_ns", "t_wtr_s_ns"}, false},
+        {offsetof(struct dse_memory, detail.idd4r_ma), 1, {"idd4r_ma", "idd3n_ma"}, false},
+        {offsetof(struct dse_memory, detail.idd4w_ma), 1, {"idd4w_ma", "idd3n_ma"}, false},
+        {offsetof(struct dse_memory, detail.idd5_ma), 1, {"idd5_ma", "idd3n_ma"}, false},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct dse_memory m = *memory("hbm2-5cube");
+        *(double *)(void *)((char *)&m + cases[i].offset) = cases[i].value;
+        struct dse_dram d = dram_of(&m, 1);
+        for (int of_a_model = 0; of_a_model < 2; of_a_model++) {
+            const char *why = of_a_model ? dse_dram_check(&d) : dse_memory_check(&m);
+            if (of_a_model && !cases[i].of_a_model) {
+                assert_null(why);
+                continue;
+            }
+            assert_non_null(why);
+            assert_true(strstr(why, cases[i].keys[0]) && strstr(why, cases[i].keys[1]));
+        }
+    }
+    struct dse_memory m = *memory("hbm2-5cube");
+    m.timing.t_rfc_ns = 0; /* refreshes hide */
+    assert_null(dse_memory_check(&m));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(law__agrees_with_cycle_level_simulators),
+        cmocka_unit_test(catalog__refuses_times_that_cannot_be),
         cmocka_unit_test(law__long_streams_reach_the_stated_efficiency),
         cmocka_unit_test(law__is_bounded_by_bursts_refresh_and_streams),
         cmocka_unit_test(law__is_paced_by_activates_when_every_access_opens_a_row),

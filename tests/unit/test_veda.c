@@ -264,7 +264,6 @@ static void check__says_why_a_point_is_refused(void **state)
          "adder trees take all scores of a head at once: element-serial softmax needs the flexible dataflow"},
         {"buffer_kib=16", NULL, "the on-chip buffer does not hold the vectors of one token (buffer_kib)"},
         {"capacity_gib=13", NULL, "weights and KV cache do not fit the DRAM (capacity_gib)"},
-        {"gather=rows", "t_refi_ns=200", "t_rfc_ns is not below t_refi_ns: nothing but refresh"},
         {"sram=veda-table1", "buffer_kib=512", "the SRAM table has no macro of the buffer's capacity"},
         {"sram=cacti-28nm-hp-1rw", "sram_word_bits=32", "the SRAM table has no macro of this word width"},
         {"technology=stillmaker-hp-20nm-1.0v", NULL, "the technology's method cannot be reached from 28 nm, the node of Table I"},
