@@ -63,6 +63,12 @@ struct dse_trend {
     const char *where; /* "NAME=VALUE,...": holds where the enumerations have these values; or NULL */
 };
 
+/* What a design point that cannot be built lacks. */
+struct dse_shortage {
+    double needed, there;
+    const char *unit; /* "GiB": a string constant */
+};
+
 struct dse_model {
     const char *name;  /* a C identifier: folder, table and SQL view */
     const char *title; /* "LAD: locality-aware decoding" */
@@ -74,7 +80,7 @@ struct dse_model {
     const struct dse_metric *metrics;
     size_t metrics_size;
     const struct dse_unit *units; /* units of its rows that dse_units lacks, closed by a row without a unit; or NULL */
-    const char *const *without; /* common metrics that have no meaning here and are stored as NULL; NULL-terminated, or NULL */
+    const char *const *without;   /* common metrics that have no meaning here and are stored as NULL; NULL-terminated, or NULL */
 
     /* Fill in parameters left "auto". May be NULL. */
     void (*resolve)(void *params);
@@ -82,6 +88,10 @@ struct dse_model {
     /* NULL when the point can be built and run, else why not: a string constant, a short sentence ("the working set of one
      * tile does not fit its SRAM"). May be NULL. Called after resolve. Ranges of single parameters are checked elsewhere. */
     const char *(*check)(const void *params);
+
+    /* How much is missing, where the reason that check() gave (the same pointer) is that something is too small; false for other reasons. A
+     * reason is a constant, so that rows can be grouped by it; who asks for one point gets the numbers. Pure. May be NULL. */
+    bool (*shortage)(const void *params, const char *reason, struct dse_shortage *ret);
 
     /* Closed form. Fills every metric; when breakdown is not NULL, also that (the caller has set n to 0). Called only for points
      * that check() accepts. */

@@ -120,6 +120,8 @@ static void ane_resolve(void *params)
     if (isnan(p->transpose_gbs)) p->transpose_gbs = stream_gbs;
 }
 
+static const char no_room[] = "weights and KV cache do not fit the memory (capacity_gib)";
+
 static const char *ane_check(const void *params)
 {
     const struct ane_params *p = params;
@@ -133,8 +135,17 @@ static const char *ane_check(const void *params)
                               : "the context is longer than the LLM was made for (max_context)";
     if (s.rows > (p->window > 0 ? s.window : r.last)) return "query_rows is more than the window or the context";
     if (!ane_fits(p, &s, r.last)) return "the context does not fit the window in whole blocks of query_rows (window, overflow)";
-    if (ane_footprint(p, &s) > p->dram.capacity_gib * DSE_GIB) return "weights and KV cache do not fit the memory (capacity_gib)";
+    if (ane_footprint(p, &s) > p->dram.capacity_gib * DSE_GIB) return no_room;
     return NULL;
+}
+
+static bool ane_shortage(const void *params, const char *reason, struct dse_shortage *ret)
+{
+    const struct ane_params *p = params;
+    struct ane_shape s;
+    ane_shape_init(&s, p, (double)p->query_rows, ane_request_of(p).last);
+    *ret = (struct dse_shortage){ane_footprint(p, &s) / DSE_GIB, p->dram.capacity_gib, "GiB"};
+    return reason == no_room;
 }
 
 /* ---- estimate ----------------------------------------------------------------------------------------------------------- */
@@ -285,6 +296,7 @@ const struct dse_model dse_model_ane = {
     .without = without,
     .resolve = ane_resolve,
     .check = ane_check,
+    .shortage = ane_shortage,
     .estimate = ane_estimate,
     .simulate = ane_simulate,
     .equations = ane_equations_table,

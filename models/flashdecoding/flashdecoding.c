@@ -120,14 +120,23 @@ static const struct dse_metric fd_metrics_table[] = {
 };
 #undef M
 
+static const char no_room[] = "weights and KV cache do not fit the DRAM of a device";
+
 static const char *fd_check(const void *params)
 {
     const struct fd_params *p = params;
     const char *why = dse_workload_check(&p->workload);
     if (!why) why = fd_range_check(p);
     if (!why && p->devices > p->workload.llm->heads) why = "there are more devices than query heads";
-    if (!why && fd_footprint(p) > p->capacity_gib * DSE_GIB) why = "weights and KV cache do not fit the DRAM of a device";
+    if (!why && fd_footprint(p) > p->capacity_gib * DSE_GIB) why = no_room;
     return why;
+}
+
+static bool fd_shortage(const void *params, const char *reason, struct dse_shortage *ret)
+{
+    const struct fd_params *p = params;
+    *ret = (struct dse_shortage){fd_footprint(p) / DSE_GIB, p->capacity_gib, "GiB"};
+    return reason == no_room;
 }
 
 /* ---- estimate ------------------------------------------------------------------------------------------------------------- */
@@ -238,6 +247,7 @@ const struct dse_model dse_model_flashdecoding = {
     .metrics = fd_metrics_table,
     .metrics_size = sizeof(struct fd_metrics),
     .check = fd_check,
+    .shortage = fd_shortage,
     .estimate = fd_estimate,
     .simulate = fd_simulate,
     .equations = fd_equations_table,

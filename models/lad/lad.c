@@ -167,6 +167,12 @@ static const char *lad_check(const void *params)
     return why;
 }
 
+static bool lad_shortage(const void *params, const char *reason, struct dse_shortage *ret)
+{
+    struct lad_point pt;
+    return !lad_point_init(&pt, params) && lad_batch_shortage(&pt, reason, ret);
+}
+
 /* ---- estimate ----------------------------------------------------------------------------------------------------------- */
 
 static double chip_watts(const struct lad_chip *c)
@@ -317,6 +323,7 @@ const struct dse_model dse_model_lad = {
     .metrics_size = sizeof(struct lad_metrics),
     .resolve = lad_resolve,
     .check = lad_check,
+    .shortage = lad_shortage,
     .estimate = lad_estimate,
     .simulate = lad_simulate,
     .equations = lad_equations_table,

@@ -225,6 +225,8 @@ void lad_step_sum(struct lad_step *step, const struct lad_point *pt);
 
 /* E18: NULL when the batch fits DRAM and SRAM (another policy than fixed: when one sequence does), else why not. */
 const char *lad_batch_check(const struct lad_point *pt);
+/* By how much they do not fit. */
+bool lad_batch_shortage(const struct lad_point *pt, const char *reason, struct dse_shortage *ret);
 /* E18: the batch that batch_policy makes of p->workload.batch. Leaves `step` at some batch. */
 double lad_batch(const struct lad_point *pt, struct lad_step *step);
 

@@ -176,15 +176,32 @@ double lad_dram_footprint(const struct lad_point *pt, double batch)
     return pt->weights_bytes + batch * pt->sequence_bytes;
 }
 
+/* Sequences that must fit. */
+static double least_batch(const struct lad_params *p)
+{
+    return p->batch_policy == LAD_BATCH_FIXED ? (double)p->workload.batch : 1;
+}
+
+static const char no_room[] = "weights and KV cache do not fit the DRAM",
+                  no_sram[] = "the pipeline's working set does not fit the SRAM of a tile";
+
 const char *lad_batch_check(const struct lad_point *pt)
 {
     const struct lad_params *p = pt->p;
-    double least = p->batch_policy == LAD_BATCH_FIXED ? (double)p->workload.batch : 1;
-    if (lad_dram_footprint(pt, least) > p->dram.capacity_gib * DSE_GIB) return "weights and KV cache do not fit the DRAM";
+    double least = least_batch(p);
+    if (lad_dram_footprint(pt, least) > p->dram.capacity_gib * DSE_GIB) return no_room;
     bool resident = p->workload.phase == DSE_DECODE;
-    if (resident && lad_sram_resident(pt, least) > pt->sram_bytes)
-        return "the pipeline's working set does not fit the SRAM of a tile";
-    return NULL;
+    return resident && lad_sram_resident(pt, least) > pt->sram_bytes ? no_sram : NULL;
+}
+
+bool lad_batch_shortage(const struct lad_point *pt, const char *reason, struct dse_shortage *ret)
+{
+    double least = least_batch(pt->p);
+    if (reason == no_sram)
+        *ret = (struct dse_shortage){lad_sram_resident(pt, least) / DSE_MIB, pt->sram_bytes / DSE_MIB, "MiB"};
+    else
+        *ret = (struct dse_shortage){lad_dram_footprint(pt, least) / DSE_GIB, pt->p->dram.capacity_gib, "GiB"};
+    return reason == no_sram || reason == no_room;
 }
 
 /* The largest batch that fits, the one asked for at most. One sequence is known to fit. */

@@ -169,17 +169,26 @@ static void swiftkv_resolve(void *params)
     if (isnan(p->fxp_dsps)) p->fxp_dsps = swiftkv_product_dsps(fxp_bits, fxp_bits);
 }
 
+static const char no_room[] = "weights and KV cache do not fit the DRAM";
+
 static const char *swiftkv_check(const void *params)
 {
     const struct swiftkv_params *p = params;
     const char *why = dse_workload_check(&p->workload);
     if (!why) why = dse_dram_check(&p->dram);
     if (why) return why;
-    if (dse_workload_footprint(&p->workload) > p->dram.capacity_gib * DSE_GIB) return "weights and KV cache do not fit the DRAM";
+    if (dse_workload_footprint(&p->workload) > p->dram.capacity_gib * DSE_GIB) return no_room;
     if (swiftkv_gemv_lanes(p) < 1) return "the MAC array has fewer DSPs than one weight-activation product needs";
     if (swiftkv_fxp_lanes(p) < 1) return "the MAC array has fewer DSPs than one product of attention needs";
     if (p->lut_bits > p->q_frac_bits) return "the table of the exponential has a longer index than there are fraction bits";
     return swiftkv_chip_check(p);
+}
+
+static bool swiftkv_shortage(const void *params, const char *reason, struct dse_shortage *ret)
+{
+    const struct swiftkv_params *p = params;
+    *ret = (struct dse_shortage){dse_workload_footprint(&p->workload) / DSE_GIB, p->dram.capacity_gib, "GiB"};
+    return reason == no_room;
 }
 
 /* ---- estimate -------------------------------------------------------------------------------------------------------------- */
@@ -360,6 +369,7 @@ const struct dse_model dse_model_swiftkv = {
     .without = swiftkv_without,
     .resolve = swiftkv_resolve,
     .check = swiftkv_check,
+    .shortage = swiftkv_shortage,
     .estimate = swiftkv_estimate,
     .simulate = swiftkv_simulate,
     .equations = swiftkv_equations_table,

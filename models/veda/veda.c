@@ -141,6 +141,13 @@ static const char *veda_check(const void *params)
     return why ? why : veda_chip_check(params);
 }
 
+static bool veda_shortage(const void *params, const char *reason, struct dse_shortage *ret)
+{
+    struct veda_point pt;
+    veda_point_init(&pt, params);
+    return veda_point_shortage(&pt, reason, ret);
+}
+
 /* ---- estimate ----------------------------------------------------------------------------------------------------------- */
 
 static void fill_common(struct dse_common *m, const struct veda_point *pt, const struct veda_step *s, const struct veda_chip *chip)
@@ -233,6 +240,7 @@ const struct dse_model dse_model_veda = {
     .metrics_size = sizeof(struct veda_metrics),
     .resolve = veda_resolve,
     .check = veda_check,
+    .shortage = veda_shortage,
     .estimate = veda_estimate,
     .simulate = veda_simulate,
     .equations = veda_equations_table,

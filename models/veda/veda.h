@@ -149,6 +149,8 @@ void veda_point_init(struct veda_point *ret, const struct veda_params *p);
 void veda_point_keep_all(struct veda_point *pt);
 /* NULL, or why the point cannot be run. */
 const char *veda_point_check(const struct veda_point *pt);
+/* By how much, where that reason is about room. */
+bool veda_point_shortage(const struct veda_point *pt, const char *reason, struct dse_shortage *ret);
 /* Bytes in the DRAM of all devices. */
 double veda_footprint(const struct veda_point *pt);
 /* E6: the positions that eviction leaves of `seen`: round(ratio * seen), or the absolute length. */

@@ -133,6 +133,9 @@ static const char *check_eviction(const struct veda_point *pt)
     return NULL;
 }
 
+static const char no_room[] = "weights and KV cache do not fit the DRAM (capacity_gib)",
+                  no_buffer[] = "the on-chip buffer does not hold the vectors of one token (buffer_kib)";
+
 const char *veda_point_check(const struct veda_point *pt)
 {
     const struct veda_params *p = pt->p;
@@ -142,8 +145,16 @@ const char *veda_point_check(const struct veda_point *pt)
     if (why) return why;
     if (p->dataflow == VEDA_ADDER_TREE && p->softmax == VEDA_ELEMENT_SERIAL)
         return "adder trees take all scores of a head at once: element-serial softmax needs the flexible dataflow";
-    if (pt->activation_bytes > pt->buffer_bytes) return "the on-chip buffer does not hold the vectors of one token (buffer_kib)";
-    if (veda_footprint(pt) > pt->devices * p->dram.capacity_gib * DSE_GIB)
-        return "weights and KV cache do not fit the DRAM (capacity_gib)";
+    if (pt->activation_bytes > pt->buffer_bytes) return no_buffer;
+    if (veda_footprint(pt) > pt->devices * p->dram.capacity_gib * DSE_GIB) return no_room;
     return NULL;
+}
+
+bool veda_point_shortage(const struct veda_point *pt, const char *reason, struct dse_shortage *ret)
+{
+    if (reason == no_buffer)
+        *ret = (struct dse_shortage){pt->activation_bytes / DSE_KIB, pt->buffer_bytes / DSE_KIB, "KiB"};
+    else
+        *ret = (struct dse_shortage){veda_footprint(pt) / DSE_GIB, pt->devices * pt->p->dram.capacity_gib, "GiB"};
+    return reason == no_buffer || reason == no_room;
 }

@@ -7,6 +7,7 @@
 #include "cli/model_find.h"
 #include "cli/output.h"
 #include "model/breakdown.h"
+#include "model/reason.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -328,6 +329,13 @@ static void print_stopped(const struct answer *a, const struct invocation *in, e
     if (format == OUTPUT_TABLE || option_has(in, "resources")) events_print_resources(&a->events, format);
 }
 
+static void say_infeasible(const struct design_point *p)
+{
+    char *reason = reason_text(p->model->desc, p->params, p->reason);
+    terminal_say(stderr, "dse: this point is infeasible: %s", reason);
+    free(reason);
+}
+
 static int run(const struct invocation *in)
 {
     struct answer a = {0};
@@ -335,7 +343,7 @@ static int run(const struct invocation *in)
     int status = 2;
     if (output_parse_format(in, &format) && answer_init(&a, in, format)) {
         pager_start();
-        if (a.point.reason) terminal_say(stderr, "dse: this point is infeasible: %s", a.point.reason);
+        if (a.point.reason) say_infeasible(&a.point);
         print(&a, in, format);
         status = 0;
     } else if (a.events.stopped && a.point.sweep.averages) {

@@ -3,6 +3,7 @@
 
 #include "model/breakdown.h"
 #include "model/fidelity.h"
+#include "model/reason.h"
 #include "space/point.h"
 
 #include <dse/hw.h>
@@ -77,7 +78,11 @@ static bool point_of(const struct tables *t, const char *const *args, struct des
 static bool feasible_point_of(const struct tables *t, const char *const *args, struct design_point *p, char **ret_error)
 {
     if (!point_of(t, args, p, ret_error)) return false;
-    if (p->reason) *ret_error = xasprintf("this point is infeasible: %s", p->reason);
+    if (p->reason) {
+        char *reason = reason_text(p->model->desc, p->params, p->reason);
+        *ret_error = xasprintf("this point is infeasible: %s", reason);
+        free(reason);
+    }
     return !p->reason;
 }
 

@@ -1,5 +1,6 @@
 /* What every model of the registry must satisfy, before its author has written a test of its own. */
 #include "model/ratios.h"
+#include "model/reason.h"
 #include "model_checks.h"
 
 #include <dirent.h>
@@ -139,6 +140,39 @@ static void models__any_point_in_range_is_refused_or_finite(void **state)
     }
 }
 
+/* Where something is too small, what is needed is more than what is there, and the text says both. */
+static void models__what_does_not_fit_says_how_much(void **state)
+{
+    (void)state;
+    size_t n;
+    const struct model *models = registry_models(&n);
+    for (size_t m = 0; m < n; m++) {
+        const struct dse_model *desc = models[m].desc;
+        struct one o;
+        char setting[] = "capacity_gib=0.5";
+        assert_true(one_init(&o, &models[m], (char *const[]){setting}, 1));
+        const char *reason = desc->check(space_fixed(o.space));
+        assert_non_null(reason);
+        char *text = reason_text(desc, space_fixed(o.space), reason);
+        if (!strstr(text, " GiB needed, 0.5 GiB there")) fail_msg("%s: \"%s\" says no numbers", desc->name, text);
+        free(text);
+        void *params = xmalloc(desc->params_size);
+        size_t short_of = 0;
+        for (int trial = 0; trial < 5000; trial++) {
+            struct dse_shortage s;
+            if (random_point(&models[m], space_fixed(o.space), 0.1, params)) continue;
+            reason = desc->check(params);
+            if (!desc->shortage(params, reason, &s)) continue;
+            short_of++;
+            if (!(s.needed > s.there && isfinite(s.needed)))
+                fail_msg("%s: %s: %g needed, %g there", desc->name, reason, s.needed, s.there);
+        }
+        assert_true(short_of > 100);
+        free(params);
+        one_release(&o);
+    }
+}
+
 /* Equations can be asked for at any point, feasible or not. */
 static void models__equations_are_finite_or_absent_at_any_point(void **state)
 {
@@ -223,6 +257,7 @@ int main(void)
         cmocka_unit_test(models__leave_names_to_comparisons),
         cmocka_unit_test(models__defaults_are_complete_in_range_and_feasible),
         cmocka_unit_test(models__any_point_in_range_is_refused_or_finite),
+        cmocka_unit_test(models__what_does_not_fit_says_how_much),
         cmocka_unit_test(models__equations_are_finite_or_absent_at_any_point),
         cmocka_unit_test(models__readme_has_every_equation_that_the_code_cites),
     };
