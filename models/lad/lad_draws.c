@@ -1,6 +1,7 @@
 /* What is drawn for the event level: |J| and |U| of every head-sample, and which positions are active, centers or of large mode (E25). */
 #include "lad_draws.h"
 
+#include <assert.h>
 #include <gsl/gsl_cdf.h>
 
 #include <math.h>
@@ -69,6 +70,7 @@ static void deal_records(struct lad_draws *d)
 {
     const struct dse_recording *recording = d->pt->p->recording;
     size_t n = (size_t)d->layers * d->heads, heads = dse_recording_heads(recording), steps = dse_recording_steps(recording);
+    assert(heads > 0 && steps > 0);
     struct dse_random r = dse_sim_random(d->sim, (uint64_t)REPLAY << 60);
     uint32_t *order = dse_sim_alloc(d->sim, heads, sizeof *order);
     size_t *next = dse_sim_alloc(d->sim, heads, sizeof *next);

@@ -189,7 +189,8 @@ static void show(struct lad_program *pr, const char *label, int64_t id)
 static void run_job(struct lad_program *pr)
 {
     struct lad_job job;
-    lad_program_job(pr, pr->job++, &job);
+    const bool there = lad_program_job(pr, pr->job++, &job);
+    assert(there);
     const struct lad_op *o = &pr->run->step->op[job.op];
     pr->runs = LAD_RUNS_JOB;
     pr->op = job.op;

@@ -90,7 +90,7 @@ static bool all_empty(const struct lad_lanes *s)
 {
     for (uint32_t i = 0; i < s->run->tiles; i++)
         for (int p = 0; p < LAD_PLACES; p++)
-            if (!place_is(&s->lane[i], p, LAD_EMPTY)) return false;
+            if (!place_is(&s->lane[i], (enum lad_place)p, LAD_EMPTY)) return false;
     return true;
 }
 

@@ -301,7 +301,7 @@ static void add_linear(struct program *g, int which, int64_t layer)
 /* E16. */
 static void write_program(struct program *g)
 {
-    const size_t most = (size_t)g->layers * (2 * LINEARS_MAX + g->lengths.n) + 2;
+    const size_t most = (size_t)g->layers * ((size_t)2 * LINEARS_MAX + g->lengths.n) + 2;
     g->phase = dse_sim_alloc(g->run.sim, most, sizeof *g->phase);
     for (int64_t layer = 0; layer < g->layers; layer++) {
         for (int i = 0; i < g->linears; i++) {

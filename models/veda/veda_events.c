@@ -156,8 +156,9 @@ static void closed_mean(const struct veda_point *pt, struct veda_tally *ret)
     struct veda_tally unit;
     double each = 1 / (s->to - s->from + s->flat);
     memset(ret, 0, sizeof *ret);
-    for (double l = s->from + 1; l <= s->to; l++) {
-        closed_unit(pt, l, &unit);
+    const int64_t lengths = (int64_t)(s->to - s->from);
+    for (int64_t i = 1; i <= lengths; i++) {
+        closed_unit(pt, s->from + (double)i, &unit);
         add_tally(ret, &unit, each);
     }
     if (s->flat <= 0) return;

@@ -188,13 +188,13 @@ static void end_of_tile(struct veda_layer *l)
 static void end_of_pass(struct veda_layer *l)
 {
     struct tiles *t = &l->t;
-    int64_t before = t->pass;
+    const int64_t before = t->pass, middle = t->passes / 2;
     t->taken = 0;
     t->pass = before > 0 && !t->inputs && before < t->passes - 1 ? t->passes - 1 : before + 1;
     if (t->inputs) dse_feed_next(t->inputs);
-    if (before == t->passes / 2) t->middle_from_s = t->free_s;
-    if (t->pass == t->passes - 1 && t->inputs && before > t->passes / 2)
-        t->middle_s = (t->free_s - t->middle_from_s) / (double)(before - t->passes / 2);
+    if (before == middle) t->middle_from_s = t->free_s;
+    if (t->pass == t->passes - 1 && t->inputs && before > middle)
+        t->middle_s = (t->free_s - t->middle_from_s) / (double)(before - middle);
     if (t->pass == t->passes) end_of_tile(l);
 }
 

@@ -2,6 +2,8 @@
 #include "veda_heads.h"
 #include "veda_math.h"
 
+#include <assert.h>
+
 /* Units whose keys and values are the same rows: queries of a prompt, and query heads that do not share. */
 static uint64_t home_of(const struct veda_heads *h, int64_t unit)
 {
@@ -53,7 +55,8 @@ static uint64_t place_of_row(void *object, uint64_t stream, uint64_t access)
     enum veda_period_kind kind;
     int64_t unit;
     bool vectors;
-    stream_at(h, (int64_t)stream, &vectors, &kind, &unit);
+    const bool there = stream_at(h, (int64_t)stream, &vectors, &kind, &unit);
+    assert(there);
     return h->home[kind] + home_of(h, unit) * h->homes + slot_of(h, unit, access) * (uint64_t)h->row_bytes;
 }
 

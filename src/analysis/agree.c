@@ -19,14 +19,14 @@ _Static_assert(DSE_IDEAL_SYNC == 1 << (AGREE_CAUSES - 1), "a cause for each idea
 
 /* Assignments of one point: the caller's, then those drawn. */
 struct settings {
-    const char **list;
-    size_t n, given; /* the first `given` are the caller's */
+    char **list;     /* owned */
+    size_t n, given; /* the first `given` were the caller's */
 };
 
-static void settings_drop(struct settings *s)
+/* Those after the first `kept`. */
+static void settings_drop(struct settings *s, size_t kept)
 {
-    for (size_t i = s->given; i < s->n; i++) free((char *)(uintptr_t)s->list[i]);
-    s->n = s->given;
+    while (s->n > kept) free(s->list[--s->n]);
 }
 
 static void settings_add(struct settings *s, char *assignment)
@@ -183,12 +183,13 @@ static bool try_point(struct drawing *d, const struct design_point *defaults, st
 {
     struct diags ignored;
     diags_init(&ignored);
-    settings_drop(&d->settings);
+    settings_drop(&d->settings, d->settings.given);
     draw_names(d, defaults->binding);
-    bool ok = design_point_init(ret, d->model, d->catalog, d->settings.list, d->settings.n, &ignored);
+    bool ok = design_point_init(ret, d->model, d->catalog, (const char *const *)d->settings.list, d->settings.n, &ignored);
     if (ok) draw_numbers(d, ret);
     design_point_release(ret);
-    ok = ok && design_point_init(ret, d->model, d->catalog, d->settings.list, d->settings.n, &ignored) && !ret->reason;
+    ok = ok && design_point_init(ret, d->model, d->catalog, (const char *const *)d->settings.list, d->settings.n, &ignored) &&
+         !ret->reason;
     if (!ok) design_point_release(ret);
     diags_release(&ignored);
     return ok;
@@ -255,7 +256,7 @@ static struct agree_point point_of(const struct agree_options *o, const struct d
     d.settings = (struct settings){.list = xcalloc(o->n_assignments + 2 * d.model->params.n, sizeof(char *)),
                                    .n = o->n_assignments,
                                    .given = o->n_assignments};
-    for (size_t k = 0; k < o->n_assignments; k++) d.settings.list[k] = o->assignments[k];
+    for (size_t k = 0; k < o->n_assignments; k++) d.settings.list[k] = xstrdup(o->assignments[k]);
     struct design_point p;
     bool found = false;
     while (!found && ret.tried < AGREE_TRIES && !(o->stop && *o->stop)) {
@@ -269,7 +270,7 @@ static struct agree_point point_of(const struct agree_options *o, const struct d
         runner_free(r);
         design_point_release(&p);
     }
-    settings_drop(&d.settings);
+    settings_drop(&d.settings, 0);
     free(d.settings.list);
     gsl_rng_free(d.rng);
     return ret;

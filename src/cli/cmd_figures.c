@@ -36,8 +36,10 @@ static int is_toml(const struct dirent *d)
 static void add_task(struct tasks *t, char *file)
 {
     t->list = xrealloc(t->list, t->n + 1, sizeof *t->list);
-    t->list[t->n] = (struct task){.file = file};
-    diags_init(&t->list[t->n++].diags);
+    struct task *k = &t->list[t->n++];
+    *k = (struct task){0};
+    k->file = file;
+    diags_init(&k->diags);
 }
 
 /* The figures of the name: all, a name of those that come with dse, a prefix with "*" ("lad_*"), or a file. */
@@ -112,12 +114,16 @@ static void draw(struct task *k, const struct catalog *catalog)
     figure_feed_hint(k->file, k->db, &k->diags, 0);
 }
 
+static int thread_count(int wanted)
+{
+    return wanted ? wanted : (int)sysconf(_SC_NPROCESSORS_ONLN);
+}
+
 static size_t draw_all(struct tasks *t, const struct catalog *catalog, int threads, bool quiet)
 {
     size_t drawn = 0;
-    int n = threads ? threads : (int)sysconf(_SC_NPROCESSORS_ONLN);
     registry_models(&(size_t){0}); /* made at the first call, which must be one thread's */
-#pragma omp parallel for schedule(dynamic) num_threads(n)
+#pragma omp parallel for schedule(dynamic) num_threads(thread_count(threads))
     for (size_t i = 0; i < t->n; i++) {
         struct task *k = &t->list[i];
         if (k->figure) draw(k, catalog);

@@ -137,7 +137,7 @@ static struct report make_report(const struct dram_subject *s)
                        .requests_per_s = s->cpu_s > 0 ? (double)d->bursts / s->cpu_s : (double)NAN};
     set_latencies(&r, s);
     set_energy(&r, d, 8 * moved);
-    r.bound = bound_of(&r);
+    r.bound = (int32_t)bound_of(&r);
     return r;
 }
 

@@ -122,7 +122,7 @@ static char *effect_sql(const struct report_run *r, const struct report_column *
 {
     struct text t;
     text_init(&t);
-    const char *rows = xasprintf("\"%s\" WHERE run = %lld AND status = 'ok'", r->table, (long long)r->id);
+    char *rows = xasprintf("\"%s\" WHERE run = %lld AND status = 'ok'", r->table, (long long)r->id);
     if (c->is_text) {
         text_addf(&t, "SELECT \"%s\" AS value", c->name);
     } else {
@@ -136,7 +136,7 @@ static char *effect_sql(const struct report_run *r, const struct report_column *
     for (size_t i = 0; i < r->goal.n; i++)
         text_addf(&t, ", avg(\"%s\"), %s(\"%s\")", r->goal.columns[i], r->goal.maximise[i] ? "max" : "min", r->goal.columns[i]);
     text_addf(&t, " FROM %s%s GROUP BY 1 ORDER BY 1", c->is_text ? "" : "span, ", rows);
-    free((char *)(uintptr_t)rows);
+    free(rows);
     return text_detach(&t);
 }
 

@@ -72,16 +72,17 @@ static void add_length(struct dse_lengths *l, int64_t positions, double weight)
 
 static void add_nodes(struct dse_lengths *l, int64_t from, int64_t to, int64_t want, int64_t longest, double weight)
 {
-    int64_t node[DSE_POSITIONS_MAX];
+    const int64_t shorter = longest / SHORTER;
+    int64_t node[DSE_POSITIONS_MAX] = {0};
     double share[DSE_POSITIONS_MAX];
     size_t n = dse_positions(from, to, want, node, share);
     for (size_t i = 0; i < n; i++) {
-        double w = weight * share[i], beyond = (double)(node[i] - longest) / (double)(longest - longest / SHORTER);
+        double w = weight * share[i], beyond = (double)(node[i] - longest) / (double)(longest - shorter);
         if (beyond <= 0) {
             add_length(l, node[i], w);
         } else {
             add_length(l, longest, w * (1 + beyond));
-            add_length(l, longest / SHORTER, -w * beyond);
+            add_length(l, shorter, -w * beyond);
         }
     }
 }
@@ -99,7 +100,7 @@ void dse_lengths_add(struct dse_lengths *l, int64_t from, int64_t to, int64_t wa
 
 int64_t dse_longest(int64_t rows, int64_t heads)
 {
-    const int64_t each = rows / (2 * heads);
+    const int64_t each = rows / (2 * heads), least = (int64_t)SHORT * SHORTER;
     if (rows == 0) return INT64_MAX;
-    return each > SHORT * SHORTER ? each : SHORT * SHORTER;
+    return each > least ? each : least;
 }

@@ -17,7 +17,8 @@
 /* What the planned points of a model with one group changed by: event level over closed form, the best of each objective. */
 struct change {
     uint64_t model;
-    char *group;
+    const char *group;
+    char *owned;                         /* the group, of those in a list */
     double factor[SWEEP_OBJECTIVES_MAX]; /* 0: none known */
 };
 
@@ -35,7 +36,7 @@ static int by_group(const void *a, const void *b)
 
 static void changes_release(struct changes *c)
 {
-    for (size_t i = 0; i < c->n; i++) free(c->list[i].group);
+    for (size_t i = 0; i < c->n; i++) free(c->list[i].owned);
     free(c->list);
 }
 
@@ -53,7 +54,7 @@ static void changes_join(struct changes *c, const struct goal *g)
             double *best = &c->list[kept - 1].factor[k], f = c->list[i].factor[k];
             if (f > 0 && (*best == 0 || (g->maximise[k] ? f > *best : f < *best))) *best = f;
         }
-        free(c->list[i].group);
+        free(c->list[i].owned);
     }
     c->n = kept;
 }
@@ -72,7 +73,8 @@ static void add_change(struct scan *s, uint64_t id, const double *values, const 
 {
     const struct refining *r = s->refining;
     double closed[SWEEP_OBJECTIVES_MAX];
-    struct change c = {.model = s->model, .group = xstrdup(group)};
+    struct change c = {.model = s->model, .owned = xstrdup(group)};
+    c.group = c.owned;
     refine_closed_form(r, id);
     goal_values(r->goal, r->job->spaces[s->model], r->cells[s->model], closed);
     for (size_t k = 0; k < r->goal->n; k++) {
@@ -100,7 +102,7 @@ static void add_closed_row(void *user, uint64_t point, const double *values, con
     const struct refining *r = s->refining;
     uint64_t id = s->model << ID_MODEL_SHIFT | point;
     if (ids_have(&r->planned, id)) return;
-    struct change key = {.model = s->model, .group = (char *)(uintptr_t)group};
+    struct change key = {.model = s->model, .group = group};
     const struct change *c = s->changes.n ? bsearch(&key, s->changes.list, s->changes.n, sizeof key, by_group) : NULL;
     for (size_t k = 0; k < r->goal->n; k++) s->corrected[k] = c && c->factor[k] > 0 ? values[k] * c->factor[k] : values[k];
     grouped_front_add(s->front, group, id, s->corrected);

@@ -69,9 +69,9 @@ static bool fill_retention(void *context, const char *const *args, struct comput
     if (!r) return false;
     const char *policy;
     for (size_t i = 0; (policy = dse_retention_policy(r, i)); i++) {
-        double min, max, n;
+        double min, max;
         dse_retention_range(r, policy, &min, &max);
-        for (n = min; n < max; n *= 2) add_retained(rows, r, policy, n);
+        for (int k = 0; ldexp(min, k) < max; k++) add_retained(rows, r, policy, ldexp(min, k));
         add_retained(rows, r, policy, max);
     }
     return true;

@@ -35,7 +35,7 @@ const struct computed_table *tables_at(size_t i)
     return i < TABLES ? all[i] : NULL;
 }
 
-bool tables_fail(struct diags *diags, char **ret_error)
+char *tables_error(struct diags *diags)
 {
     struct text t;
     text_init(&t);
@@ -47,9 +47,8 @@ bool tables_fail(struct diags *diags, char **ret_error)
         text_addf(&t, "%s%s%s%s", t.n ? "; " : "", file ? file : "", file ? ": " : "", g->message);
         if (g->hint) text_addf(&t, " (%s)", g->hint);
     }
-    *ret_error = text_detach(&t);
     diags_release(diags);
-    return false;
+    return text_detach(&t);
 }
 
 bool tables_integer(const char *argument, const char *name, int64_t min, int64_t max, int64_t otherwise, int64_t *ret,

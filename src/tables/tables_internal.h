@@ -17,8 +17,14 @@ extern const struct computed_table table_column_info, table_claim, table_metric,
     table_note, table_equation, table_dram_efficiency, table_profile, table_retention, table_exp_error, table_interval_map,
     table_score_stats, table_score_share;
 
-/* The errors and warnings of diags as one line for *ret_error; releases diags. Always false. */
-bool tables_fail(struct diags *diags, char **ret_error);
+/* The errors of diags as one line, which the caller frees; releases diags. */
+char *tables_error(struct diags *diags);
+/* Why a table cannot be filled. Always false. */
+static inline bool tables_fail(struct diags *diags, char **ret_error)
+{
+    *ret_error = tables_error(diags);
+    return false;
+}
 /* An argument as a whole number within [min, max], `otherwise` when it is not given. False with *ret_error. */
 bool tables_integer(const char *argument, const char *name, int64_t min, int64_t max, int64_t otherwise, int64_t *ret,
                     char **ret_error);

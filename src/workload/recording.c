@@ -47,14 +47,14 @@ static char *row_fault(const struct recording_row *r)
     return NULL;
 }
 
-/* Heads and steps are those of the first context. */
+/* Heads and steps are those of the first context, at least one. */
 static void find_shape(const struct recording_row *rows, size_t n, size_t *ret_heads, size_t *ret_steps)
 {
-    size_t steps = 0, at_first = 0;
+    size_t steps = 1, at_first = 1;
     while (steps < n && rows[steps].context == rows[0].context && rows[steps].head == rows[0].head) steps++;
     while (at_first < n && rows[at_first].context == rows[0].context) at_first++;
     *ret_steps = steps;
-    *ret_heads = steps ? (at_first + steps - 1) / steps : 0;
+    *ret_heads = (at_first + steps - 1) / steps;
 }
 
 /* Why the i-th row does not stand where it should, or NULL; the caller frees it. */
