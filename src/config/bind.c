@@ -180,6 +180,31 @@ static struct toml_doc *parse_value(const struct field *f, const char *assignmen
     return doc;
 }
 
+/* "veda and ane have it"; empty: no model has. */
+static void add_owners(struct text *t, const char *name)
+{
+    size_t n, found = 0, last = 0;
+    const struct model *all = registry_models(&n);
+    for (size_t i = 0; i < n; i++)
+        if (schema_find(&all[i].params, name)) last = i, found++;
+    for (size_t i = 0, at = 0; i < n; i++)
+        if (schema_find(&all[i].params, name)) text_addf(t, "%s%s", at++ == 0 ? "" : i == last ? " and " : ", ", all[i].desc->name);
+    if (found) text_add(t, found == 1 ? " has it" : " have it");
+}
+
+char *param_hint(const char *name, const char *const *names, size_t n, const char *model)
+{
+    struct text t;
+    text_init(&t);
+    add_owners(&t, name);
+    const char *near = text_nearest(name, names, n);
+    if (near)
+        text_addf(&t, "%sdid you mean \"%s\"?", t.n ? "; " : "", near);
+    else
+        text_addf(&t, "%s`dse describe %s` lists the parameters%s", t.n ? "; " : "", model, t.n ? " of this model" : "");
+    return text_detach(&t);
+}
+
 bool binding_set_text(struct binding *b, const char *assignment, struct diags *diags)
 {
     struct srcloc loc = {.file = "--set"};
@@ -197,9 +222,8 @@ bool binding_set_text(struct binding *b, const char *assignment, struct diags *d
             ok = binding_set_node(b, f, doc, &doc->root.children[0], diags);
         }
     } else {
-        const char **names = param_names(b->model), *near = text_nearest(name, names, b->model->params.n);
-        char *hint = near ? xasprintf("did you mean \"%s\"?", near)
-                          : xasprintf("`dse describe %s` lists the parameters", b->model->desc->name);
+        const char **names = param_names(b->model);
+        char *hint = param_hint(name, names, b->model->params.n, b->model->desc->name);
         diags_input(diags, loc, NULL, hint, "%s has no parameter \"%s\"", b->model->desc->name, name);
         free(hint);
         free(names);

@@ -11,9 +11,7 @@ static bool unknown_key(struct reading *r, const struct model *m, const struct t
     const char **names = xcalloc(m->params.n + 1, sizeof *names);
     for (size_t i = 0; i < m->params.n; i++) names[i] = m->params.fields[i].name;
     names[m->params.n] = "model";
-    const char *near = text_nearest(node->key, names, m->params.n + 1);
-    char *hint =
-        near ? xasprintf("did you mean \"%s\"?", near) : xasprintf("`dse describe %s` lists the parameters", m->desc->name);
+    char *hint = param_hint(node->key, names, m->params.n + 1, m->desc->name);
     diags_input(r->diags, toml_key_loc(r->doc, node), r->doc->text, hint, "baseline: %s has no parameter \"%s\"", m->desc->name,
                 node->key);
     free(hint);

@@ -128,9 +128,7 @@ static bool unknown_param(struct reading *r, const struct toml_node *node, const
         for (size_t i = 0; i < model->params.n; i++) names[n++] = model->params.fields[i].name;
         if (node->type == TOML_TABLE) names[n++] = model->desc->name; /* [params.MODEL] */
     }
-    const char *near = text_nearest(node->key, names, n);
-    char *hint = near ? xasprintf("did you mean \"%s\"?", near)
-                      : xasprintf("`dse describe %s` lists the parameters", whose ? whose : r->out->bindings[0]->model->desc->name);
+    char *hint = param_hint(node->key, names, n, whose ? whose : r->out->bindings[0]->model->desc->name);
     diags_input(r->diags, toml_key_loc(r->doc, node), r->doc->text, hint, "%s has no parameter \"%s\"",
                 whose ? whose : "no model of this sweep", node->key);
     free(hint);
