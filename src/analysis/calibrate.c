@@ -343,6 +343,33 @@ struct calibration *calibrate(struct claim_set *s, struct diags *diags)
     return NULL;
 }
 
+bool calibrate_refit(struct claim_set *s, double *values)
+{
+    struct calibration *out = new_calibration(s);
+    size_t n, all;
+    struct fit f = {.set = s, .out = out};
+    f.constants = claims_constants(s, &all);
+    f.claims = claims_list(s, &n);
+    f.fitted = claims_fitted(s, &n);
+    memcpy(out->values, values, all * sizeof *values);
+    bool ok = out->n > 0 && out->n_claims >= out->n;
+    if (ok) {
+        gsl_error_handler_t *handler = gsl_set_error_handler_off();
+        gsl_vector *u = gsl_vector_alloc(out->n);
+        gsl_matrix *jacobian = gsl_matrix_alloc(out->n_claims, out->n);
+        double rms;
+        put_shipped(&f, u);
+        ok = run_fit(&f, u, jacobian, &rms) != SIZE_MAX;
+        if (ok) set_values(&f, u);
+        if (ok) memcpy(values, out->values, all * sizeof *values);
+        gsl_vector_free(u);
+        gsl_matrix_free(jacobian);
+        gsl_set_error_handler(handler);
+    }
+    calibration_free(out);
+    return ok;
+}
+
 void calibration_free(struct calibration *c)
 {
     if (!c) return;

@@ -93,10 +93,13 @@ struct claim_set *claims_open(const struct model *model, const struct catalog *c
     bool ok = claims_read_rows(s, diags);
     ok = read_toml(s, diags) && ok;
     if (ok) {
+        s->evidence = xcalloc(s->n_claims, sizeof *s->evidence);
         publish_constants(s);
+        claims_find_nearest(s);
         claims_find_dependences(s);
-        return s;
+        ok = claims_classify(s, diags);
     }
+    if (ok) return s;
     claims_free(s);
     return NULL;
 }
@@ -115,6 +118,7 @@ void claims_free(struct claim_set *s)
     }
     for (size_t i = 0; i < s->n_constants; i++) {
         free(s->constants[i].name);
+        free(s->constants[i].alternatives);
         free(s->constants[i].machines);
     }
     free(s->places);
@@ -127,6 +131,9 @@ void claims_free(struct claim_set *s)
     free(s->answers);
     free(s->fitted);
     free(s->depends);
+    free(s->evidence);
+    for (size_t i = 0; i < s->n_texts; i++) free(s->texts[i]);
+    free(s->texts);
     free(s->attention);
     free(s->measured);
     free(s->measures);
@@ -303,7 +310,7 @@ const struct claim_group claim_groups[] = {
     {0},
 };
 
-static bool is_in(const struct claim *c, const struct claim_group *g)
+bool claims_in_group(const struct claim *c, const struct claim_group *g)
 {
     if (strcmp(c->kind, "input") == 0 || (g->headline && !c->headline)) return false;
     if (g->reachable && strcmp(c->modelable, "yes") != 0) return false;
@@ -336,19 +343,31 @@ static void divide_errors(struct claim_sum *sum, double total, double logs)
     sum->factor_percent = 100 * (exp(logs / (double)sum->errors) - 1);
 }
 
-struct claim_sum claims_sum(const struct claim_set *s, const struct claim_answer *answers, const struct claim_group *group)
+bool claims_has_error(const struct claim_answer *a)
+{
+    return !isnan(a->modelled) && a->verdict != CLAIM_HOLDS && a->verdict != CLAIM_CONTRADICTION;
+}
+
+struct claim_sum claims_sum_of(const struct claim_set *s, const struct claim_answer *answers, const bool *in)
 {
     struct claim_sum sum = {.mean_percent = (double)NAN, .factor_percent = (double)NAN, .worst_percent = (double)NAN};
     double total = 0, logs = 0;
     for (size_t i = 0; i < s->n_claims; i++) {
-        const struct claim_answer *a = &answers[i];
-        if (!is_in(&s->claims[i], group)) continue;
+        if (!in[i]) continue;
         sum.claims++;
-        sum.verdicts[a->verdict]++;
-        if (isnan(a->modelled) || a->verdict == CLAIM_HOLDS || a->verdict == CLAIM_CONTRADICTION) continue;
-        add_error(&sum, &total, &logs, a->error_percent, s->claims[i].id);
+        sum.verdicts[answers[i].verdict]++;
+        if (claims_has_error(&answers[i])) add_error(&sum, &total, &logs, answers[i].error_percent, s->claims[i].id);
     }
     divide_errors(&sum, total, logs);
+    return sum;
+}
+
+struct claim_sum claims_sum(const struct claim_set *s, const struct claim_answer *answers, const struct claim_group *group)
+{
+    bool *in = xcalloc(s->n_claims, sizeof *in);
+    for (size_t i = 0; i < s->n_claims; i++) in[i] = claims_in_group(&s->claims[i], group);
+    struct claim_sum sum = claims_sum_of(s, answers, in);
+    free(in);
     return sum;
 }
 

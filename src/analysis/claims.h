@@ -53,15 +53,24 @@ struct claim_answer {
     uint64_t constants; /* bit i: the number depends on constant i */
 };
 
-/* A constant that is neither given by the paper nor derived. */
+/* A constant that is neither given by the paper nor derived. One that is a name among choices has the index of it for its value. */
 enum { CLAIM_CONSTANTS_MAX = 64 };
 struct claim_constant {
     const char *name, *parameter, *fitted_to; /* fitted_to: "" when nothing says */
+    const char *const *choices;               /* NULL: a number */
     double shipped;                           /* the value that the machines have without being told */
     double min, max;                          /* the parameter's range */
+    bool whole;                               /* a whole number */
     bool fit;                                 /* false: chosen, not fitted */
-    bool borrowed;                            /* of another model, whose own claims it may be fitted to: "MODEL.NAME" */
+    const char *knowing;                      /* of a fitted one: what of its law was chosen knowing the numbers; or "" */
+    const double *alternatives;               /* of a chosen one: n_alternatives other values that it could have had, */
+    size_t n_alternatives;
+    const char *source; /* and where they are from */
+    double text;        /* the value that the paper's text says, or comes nearest to; NaN: it says nothing */
+    bool borrowed;      /* of another model, whose own claims it may be fitted to: "MODEL.NAME" */
 };
+/* A value of it: "0.871", "limited". */
+const char *claim_constant_text(const struct claim_constant *c, double value, char buf[TEXT_NUMBER_MAX]);
 
 struct claim_contradiction {
     const char *tag, *text, *says, *unit, *verdict; /* says, unit: "" when there is none */

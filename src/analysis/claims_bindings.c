@@ -240,8 +240,9 @@ static bool read_tag(const struct claim_set *s, const struct answer *a, struct c
 
 static bool read_claim(struct claim_set *s, const struct toml_node *table, struct diags *diags)
 {
-    static const char *const keys[] = {"value",         "unit",        "cases",           "mean",    "set", "published", "headline",
-                                       "contradiction", "unreachable", "skip_infeasible", "measured"};
+    static const char *const keys[] = {"value",     "unit",     "cases",         "mean",        "set",
+                                       "published", "headline", "contradiction", "unreachable", "skip_infeasible",
+                                       "measured",  "class",    "because"};
     struct claim *c = claims_find(s, table->key);
     if (!c) return claims_no_such_id(s, table->key, toml_key_loc(s->doc, table), diags);
     struct answer *a = &s->answers[c - s->claims];
@@ -252,6 +253,7 @@ static bool read_claim(struct claim_set *s, const struct toml_node *table, struc
     bool ok = toml_check_keys(s->doc, table, keys, sizeof keys / sizeof *keys, diags);
     ok = read_tag(s, a, c, diags) && ok;
     ok = read_flag(s, a, "headline", &c->headline, diags) && ok;
+    ok = claims_read_class(s, a, diags) && ok;
     ok = read_answer(s, a, c->unit, diags) && ok;
     const struct toml_node *unreachable = toml_expect(s->doc, table, "unreachable", TOML_STRING, diags);
     if (unreachable) a->unreachable = unreachable->string;

@@ -35,18 +35,30 @@ static bool has_machine(const struct constant *c, const struct machine *m)
 static double shipped_value(struct claim_set *s, struct machine *m, const struct field *f, struct diags *diags)
 {
     const struct place *p = claims_place(s, m, NULL, NULL, diags);
-    return p ? field_number(f, space_fixed(p->space)) : (double)NAN;
+    if (!p) return (double)NAN;
+    return f->type == DSE_TYPE_ENUM ? field_get(f, space_fixed(p->space)).choice : field_number(f, space_fixed(p->space));
+}
+
+/* The range of a parameter, or its choices. */
+static void take_range(struct claim_constant *c, const struct field *f)
+{
+    size_t n = 0;
+    while (f->type == DSE_TYPE_ENUM && f->choices[n]) n++;
+    c->choices = n ? f->choices : NULL;
+    c->whole = f->type == DSE_TYPE_I64;
+    c->min = n ? 0 : f->min;
+    c->max = n ? (double)(n - 1) : f->max;
 }
 
 static bool take_machine(struct claim_set *s, struct constant *c, struct machine *m, struct srcloc loc, struct diags *diags)
 {
     const struct field *f = m->model ? schema_find(&m->model->params, c->public.parameter) : NULL;
     if (!m->model) return false;
-    if (!f || (f->type != DSE_TYPE_F64 && f->type != DSE_TYPE_I64)) {
+    if (!f || f->type == DSE_TYPE_REF) {
         const char **names = xcalloc(m->model->params.n, sizeof *names);
         for (size_t i = 0; i < m->model->params.n; i++) names[i] = m->model->params.fields[i].name;
         char *hint = claims_hint(c->public.parameter, names, m->model->params.n, NULL);
-        claims_error(s, loc, hint, diags, "%s is not a numeric parameter of %s, the model of %s", c->public.parameter,
+        claims_error(s, loc, hint, diags, "%s is neither a number nor a choice of %s, the model of %s", c->public.parameter,
                      m->model->desc->name, m->name);
         free(hint);
         free(names);
@@ -58,12 +70,12 @@ static bool take_machine(struct claim_set *s, struct constant *c, struct machine
     if (c->n_machines == 0) {
         c->field = f;
         c->public.shipped = shipped;
-        c->public.min = f->min;
-        c->public.max = f->max;
+        take_range(&c->public, f);
     } else if (shipped != c->public.shipped) {
         char a[TEXT_NUMBER_MAX], b[TEXT_NUMBER_MAX];
         return claims_error(s, loc, "one constant has one value", diags, "%s is %s in %s and %s in %s", c->public.parameter,
-                            text_number(a, c->public.shipped), c->machines[0]->name, text_number(b, shipped), m->name);
+                            claim_constant_text(&c->public, c->public.shipped, a), c->machines[0]->name,
+                            claim_constant_text(&c->public, shipped, b), m->name);
     } else if (c->field->type != f->type) {
         return claims_error(s, loc, NULL, diags, "%s is a whole number in one of %s and %s", c->public.parameter,
                             c->machines[0]->name, m->name);
@@ -104,13 +116,15 @@ static bool read_strings(const struct claim_set *s, struct constant *c, const st
 {
     const struct toml_node *parameter = toml_expect(s->doc, table, "parameter", TOML_STRING, diags);
     const struct toml_node *fitted = toml_expect(s->doc, table, "fitted_to", TOML_STRING, diags);
+    const struct toml_node *knowing = toml_expect(s->doc, table, "knowing", TOML_STRING, diags);
     const struct toml_node *fit = toml_expect(s->doc, table, "fit", TOML_BOOLEAN, diags);
     c->public.name = table->key;
     c->public.parameter = parameter ? parameter->string : table->key;
     c->public.fitted_to = fitted ? fitted->string : "";
+    c->public.knowing = knowing ? knowing->string : "";
     c->public.fit = !fit || fit->boolean;
-    return (parameter || !toml_get(table, "parameter")) && (fitted || !toml_get(table, "fitted_to")) &&
-           (fit || !toml_get(table, "fit"));
+    return (knowing || !toml_get(table, "knowing")) && (parameter || !toml_get(table, "parameter")) &&
+           (fitted || !toml_get(table, "fitted_to")) && (fit || !toml_get(table, "fit"));
 }
 
 static bool check_fit(const struct claim_set *s, const struct constant *c, const struct toml_node *table, struct diags *diags)
@@ -118,7 +132,7 @@ static bool check_fit(const struct claim_set *s, const struct constant *c, const
     if (!c->public.fit) return true;
     if (c->field->type != DSE_TYPE_F64)
         return claims_error(s, toml_key_loc(s->doc, table), "fit = false, and the reason in fitted_to", diags,
-                            "%s is a whole number: it cannot be fitted", table->key);
+                            "%s is a %s: it cannot be fitted", table->key, c->public.choices ? "choice" : "whole number");
     if (c->public.shipped > c->public.min && c->public.shipped < c->public.max) return true;
     return claims_error(s, toml_key_loc(s->doc, table), "fit = false, or another range", diags,
                         "%s is at the end of its range: it cannot be fitted", table->key);
@@ -128,16 +142,15 @@ static struct constant *new_constant(struct claim_set *s)
 {
     s->constants = xrealloc(s->constants, s->n_constants + 1, sizeof *s->constants);
     struct constant *c = &s->constants[s->n_constants++];
-    *c = (struct constant){0};
+    *c = (struct constant){.public = {.fitted_to = "", .knowing = "", .source = "", .text = (double)NAN}};
     return c;
 }
 
 static bool read_constant(struct claim_set *s, const struct toml_node *table, struct diags *diags)
 {
-    static const char *const keys[] = {"machines", "fit", "parameter", "fitted_to"};
+    static const char *const keys[] = {"machines", "fit", "parameter", "fitted_to", "knowing", "alternatives", "text", "source"};
     struct constant *c = new_constant(s);
     c->public.name = c->public.parameter = table->key;
-    c->public.fitted_to = "";
     if (table->type != TOML_TABLE)
         return claims_error(s, toml_loc(s->doc, table), "machines, fit", diags, "constants.%s is not a table", table->key);
     bool ok = toml_check_keys(s->doc, table, keys, sizeof keys / sizeof *keys, diags);
@@ -146,7 +159,8 @@ static bool read_constant(struct claim_set *s, const struct toml_node *table, st
     const struct place *p = claims_place(s, claims_machine(s, c->machines[0]->name), NULL, NULL, diags);
     const struct calibrated *calibrated = p ? find_calibrated(p->binding, c->public.parameter) : NULL;
     if (!*c->public.fitted_to && calibrated) c->public.fitted_to = calibrated->fitted_to;
-    return check_fit(s, c, table, diags) && ok;
+    ok = check_fit(s, c, table, diags) && ok;
+    return claims_read_alternatives(s, c, table, diags) && ok;
 }
 
 static bool is_named(const struct claim_set *s, const struct machine *m, const char *param)
@@ -177,8 +191,11 @@ static void take_unlisted(struct claim_set *s, struct machine *m, const struct p
     if (!c) {
         c = new_constant(s);
         c->name = xasprintf("%s.%s", m->model->desc->name, calibrated->name);
-        c->public = (struct claim_constant){
-            .name = c->name, .parameter = f->name, .borrowed = true, .shipped = shipped, .min = f->min, .max = f->max};
+        c->public.name = c->name;
+        c->public.parameter = f->name;
+        c->public.borrowed = true;
+        c->public.shipped = shipped;
+        take_range(&c->public, f);
         c->public.fitted_to = calibrated->fitted_to;
         c->field = f;
     }
@@ -291,6 +308,14 @@ static double changed(const struct constant *c, double share)
     return fmin(fmax(k->shipped + step, k->min), k->max);
 }
 
+/* With constant k at another value: which claims are another number? */
+static void compare_with(struct claim_set *s, size_t k, double *values, double value, const double *shipped)
+{
+    values[k] = value;
+    for (size_t i = 0; i < s->n_claims; i++)
+        if (!isnan(shipped[i]) && differs(shipped[i], answer_value(s, &s->answers[i]))) s->depends[i] |= UINT64_C(1) << k;
+}
+
 void claims_find_dependences(struct claim_set *s)
 {
     /* 1 %, then more for what is rounded up or down on the way */
@@ -301,11 +326,10 @@ void claims_find_dependences(struct claim_set *s)
     s->current = values;
     for (size_t k = 0; k < s->n_constants; k++) {
         for (size_t i = 0; i < s->n_constants; i++) values[i] = s->constants[i].public.shipped;
-        for (size_t j = 0; j < sizeof shares / sizeof *shares; j++) {
-            values[k] = changed(&s->constants[k], shares[j]);
-            for (size_t i = 0; i < s->n_claims; i++)
-                if (!isnan(shipped[i]) && differs(shipped[i], answer_value(s, &s->answers[i]))) s->depends[i] |= UINT64_C(1) << k;
-        }
+        const struct claim_constant *c = &s->constants[k].public;
+        for (size_t j = 0; j < sizeof shares / sizeof *shares && !c->choices; j++)
+            compare_with(s, k, values, changed(&s->constants[k], shares[j]), shipped);
+        for (size_t j = 0; j < c->n_alternatives; j++) compare_with(s, k, values, c->alternatives[j], shipped);
     }
     s->current = NULL;
     free(values);

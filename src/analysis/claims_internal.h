@@ -9,13 +9,16 @@
  *     claims_attention.c  [attention] -> heads, and statistics measured on them
  *     claims_measured.c   claims."X".measured -> bindings: an expression over statistics, on several heads
  *     claims_constants.c  [constants], [calibrate], and which claims depend on which constants
+ *     claims_alternatives.c  what a chosen constant could have been instead
  *     claims_units.c      which units are the same
+ *     claims_neighbours.c whether two claims ask the same, and in which parameters they differ
+ *     claims_evidence.c   classes of evidence, and the null model
  *     claims.c            the set: open, answer, sum up
  */
 #ifndef DSE_ANALYSIS_CLAIMS_INTERNAL_H
 #define DSE_ANALYSIS_CLAIMS_INTERNAL_H
 
-#include "analysis/claims.h"
+#include "analysis/evidence.h"
 #include "config/csv_table.h"
 #include "config/sweep_file.h"
 #include "space/expr.h"
@@ -142,6 +145,9 @@ struct answer {
     size_t *contexts;           /* n_cases of them; NULL: statistics that take no heads */
     const struct attention *on; /* what it is evaluated on now */
     char *reason;               /* of the last evaluation: why it had no number; or NULL */
+    enum evidence_class class;  /* that claims.toml gives; or EVIDENCE_NONE */
+    const struct toml_node *class_node;
+    const char *because;
 };
 
 /* claims."X".measured */
@@ -157,7 +163,8 @@ struct measured {
 struct constant {
     struct claim_constant public; /* strings borrowed */
     char *name;                   /* of a borrowed one */
-    const struct field *field;    /* of the first machine's model */
+    double *alternatives;
+    const struct field *field; /* of the first machine's model */
     const struct machine **machines;
     size_t n_machines;
 };
@@ -190,7 +197,10 @@ struct claim_set {
     size_t n_measured;
     struct claim_measure *measures; /* of the last claims_measure */
     size_t n_measures;
-    uint64_t *depends;     /* one a claim */
+    uint64_t *depends;         /* one a claim */
+    struct evidence *evidence; /* one a claim */
+    char **texts;              /* n_texts of them, that evidence speaks in */
+    size_t n_texts;
     const double *current; /* values of the constants to evaluate with; NULL: as shipped */
 };
 
@@ -201,6 +211,11 @@ bool claims_error(const struct claim_set *s, struct srcloc loc, const char *hint
 char *claims_hint(const char *word, const char *const *names, size_t n, const char *otherwise);
 /* How the published number and ours compare, whatever the claim's kind. */
 enum claim_verdict claims_compare(const struct claim *c, double ours);
+
+/* What sums share: is the claim in the group; has its answer an error that counts; the sum over the claims for which `in` is set. */
+bool claims_in_group(const struct claim *c, const struct claim_group *g);
+bool claims_has_error(const struct claim_answer *a);
+struct claim_sum claims_sum_of(const struct claim_set *s, const struct claim_answer *answers, const bool *in);
 
 /* claims_rows.c: read data_dir/models/NAME/claims.csv. */
 bool claims_read_rows(struct claim_set *s, struct diags *diags);
@@ -272,6 +287,9 @@ void attention_free(struct attention *a);
 bool claims_read_measured(struct claim_set *s, const struct claim *c, const struct toml_node *table, struct diags *diags);
 void measured_release(struct measured *m);
 
+/* claims_alternatives.c: the keys `alternatives`, `text` and `source` of a constant whose machines are known. */
+bool claims_read_alternatives(const struct claim_set *s, struct constant *c, const struct toml_node *table, struct diags *diags);
+
 /* claims_constants.c */
 bool claims_read_constants(struct claim_set *s, struct diags *diags);
 bool claims_read_calibrate(struct claim_set *s, struct diags *diags);
@@ -282,5 +300,27 @@ void claims_find_dependences(struct claim_set *s);
  * contradiction counts. */
 bool claims_units_agree(const char *field, const char *claim, bool stated);
 bool claims_units_same(const char *a, const char *b);
+
+/* claims_neighbours.c: a parameter in which the machines or cases of two answers differ. */
+struct difference {
+    const char *param;
+    bool is_number;
+    bool of_case; /* given by cases or `set`, not by the machine */
+    bool inside;  /* the values of the first are among, or between, those of the second */
+    double far;   /* of numbers: |ln| of the ratio of their means */
+};
+enum { DIFFERENCES_MAX = 64 };
+/* Is it the same value of machines of the same models, in the same unit? Means of cases are one kind, a minimum and a maximum others. */
+bool answers_ask_the_same(const struct answer *a, const struct answer *b);
+/* The differences of answers that ask the same, each parameter once. */
+size_t answers_compare(const struct answer *a, const struct answer *b, struct difference ret[DIFFERENCES_MAX]);
+/* Are both made of the same numbers of the same machines in the same cases, whatever their expressions? */
+bool answers_use_the_same(const struct answer *a, const struct answer *b);
+
+/* claims_evidence.c: the keys `class` and `because` of a claim. */
+bool claims_read_class(const struct claim_set *s, struct answer *a, struct diags *diags);
+/* Fill s->evidence: first what the null model copies, with machines as shipped; classes when s->depends is there. */
+void claims_find_nearest(struct claim_set *s);
+bool claims_classify(struct claim_set *s, struct diags *diags);
 
 #endif

@@ -241,6 +241,13 @@ static bool has_constant(const struct place *p, const struct constant *c)
     return listed && !place_gives(p, c->public.parameter);
 }
 
+static struct value constant_value(const struct field *f, double value)
+{
+    if (f->type == DSE_TYPE_F64) return (struct value){.f64 = value};
+    if (f->type == DSE_TYPE_ENUM) return (struct value){.choice = (int32_t)value};
+    return (struct value){.i64 = (int64_t)value};
+}
+
 /* Give a constant's value to the place, or what the place has as shipped. True when that is news. */
 static bool give_constant(struct place *p, const struct constant *c, double *now, double value)
 {
@@ -253,10 +260,7 @@ static bool give_constant(struct place *p, const struct constant *c, double *now
         g->n = 1;
     }
     g->is_given = value != c->public.shipped || machine_gives(p->machine, f->name);
-    if (f->type == DSE_TYPE_F64)
-        g->values[0].f64 = value;
-    else
-        g->values[0].i64 = (int64_t)value;
+    g->values[0] = constant_value(f, value);
     return true;
 }
 

@@ -56,14 +56,6 @@ static const char *verdict_colour(enum claim_verdict verdict)
     }
 }
 
-/* A size of an error, "0.25". */
-static const char *error_text(double v, char buf[BUF])
-{
-    if (isnan(v)) return NULL;
-    snprintf(buf, BUF, "%.2f", v);
-    return buf;
-}
-
 /* ---- rows for programs --------------------------------------------------------------------------------------------------- */
 
 /* What the model's answer and a measurement share. */
@@ -72,7 +64,16 @@ struct row {
     enum claim_verdict verdict;
     const char *constants, *measured_on, *reason;
     const struct claim_answer *closed; /* at event level; or NULL */
+    const struct evidence *evidence;   /* NULL: a measurement */
 };
+
+static void put_evidence(struct output *o, const struct evidence *e, enum output_format format)
+{
+    output_text(o, e ? evidence_names[e->class] : "");
+    if (format == OUTPUT_JSON) output_text(o, e ? e->because : "");
+    output_text(o, e ? e->nearest : NULL);
+    output_f64(o, e ? e->null_percent : (double)NAN);
+}
 
 static void put_row(struct output *o, const struct claim *c, const struct row *r, bool events, enum output_format format)
 {
@@ -93,6 +94,7 @@ static void put_row(struct output *o, const struct claim *c, const struct row *r
     output_text(o, claim_verdict_names[r->verdict]);
     output_text(o, r->constants);
     output_text(o, r->measured_on);
+    put_evidence(o, r->evidence, format);
     if (events) {
         output_f64(o, r->closed ? r->closed->modelled : (double)NAN);
         output_f64(o, r->closed ? r->closed->error_percent : (double)NAN);
@@ -109,9 +111,13 @@ static struct output *output_of_rows(bool events, enum output_format format)
 {
     static const char *const columns[] = {"system",   "claim", "location",  "kind",    "split",     "published",  "bound",
                                           "modelled", "unit",  "error_pct", "verdict", "constants", "measured_on"};
-    const char *all[sizeof columns / sizeof *columns + 3];
+    const char *all[sizeof columns / sizeof *columns + 7];
     size_t n = sizeof columns / sizeof *columns;
     memcpy(all, columns, sizeof columns);
+    all[n++] = "class";
+    if (format == OUTPUT_JSON) all[n++] = "because";
+    all[n++] = "null_model";
+    all[n++] = "null_error_pct";
     if (events) {
         all[n++] = "closed_form";
         all[n++] = "closed_form_error_pct";
@@ -131,14 +137,20 @@ void validate_print_rows(const struct validation *list, size_t n, enum output_fo
         for (size_t i = 0, k = 0; i < claims; i++) {
             const struct claim_answer *a = &list[m].answers[i];
             char *constants = constants_text(&list[m], a->constants, " ");
-            const struct row modelled = {
-                a->modelled, a->error_percent, a->verdict, constants, "", a->reason, events ? &list[m].closed[i] : NULL};
+            const struct row modelled = {a->modelled,
+                                         a->error_percent,
+                                         a->verdict,
+                                         constants,
+                                         "",
+                                         a->reason,
+                                         events ? &list[m].closed[i] : NULL,
+                                         claims_evidence(list[m].set, i)};
             put_row(o, &list_of[i], &modelled, events, format);
             free(constants);
             for (; k < measures && measured[k].claim == i; k++) {
                 const struct claim_measure *c = &measured[k];
                 const struct row r = {
-                    c->value, c->error_percent, c->verdict, "", attention_name(c), *c->fitted ? c->fitted : c->note, NULL};
+                    c->value, c->error_percent, c->verdict, "", attention_name(c), *c->fitted ? c->fitted : c->note, NULL, NULL};
                 put_row(o, &list_of[i], &r, events, format);
             }
         }
@@ -152,14 +164,15 @@ static void print_numbers(const struct validation *v)
 {
     size_t n;
     const struct claim *claims = claims_list(v->set, &n);
-    static const char *const closed[] = {"CLAIM", "PUBLISHED", "MODELLED", "UNIT",     "ERROR",
-                                         "KIND",  "SPLIT",     "VERDICT",  "CONSTANTS"},
-                             *const both[] = {"CLAIM",     "PUBLISHED", "EVENT LEVEL", "UNIT",    "ERROR",    "CLOSED FORM",
-                                              "ITS ERROR", "KIND",      "SPLIT",       "VERDICT", "CONSTANTS"};
-    struct output *o = v->closed ? output_new(stdout, OUTPUT_TABLE, both, 11) : output_new(stdout, OUTPUT_TABLE, closed, 9);
+    static const char *const closed[] = {"CLAIM", "PUBLISHED", "MODELLED", "UNIT",    "ERROR",
+                                         "NULL",  "KIND",      "CLASS",    "VERDICT", "CONSTANTS"},
+                             *const both[] = {"CLAIM",     "PUBLISHED", "EVENT LEVEL", "UNIT",  "ERROR",   "CLOSED FORM",
+                                              "ITS ERROR", "NULL",      "KIND",        "CLASS", "VERDICT", "CONSTANTS"};
+    struct output *o = v->closed ? output_new(stdout, OUTPUT_TABLE, both, 12) : output_new(stdout, OUTPUT_TABLE, closed, 10);
     for (size_t i = 0; i < n; i++) {
         const struct claim *c = &claims[i];
         const struct claim_answer *a = &v->answers[i];
+        const struct evidence *e = claims_evidence(v->set, i);
         if (isnan(a->modelled)) continue;
         char *published = published_text(c), *constants = constants_text(v, a->constants, ", "), buf[BUF];
         output_text(o, c->id);
@@ -169,8 +182,9 @@ static void print_numbers(const struct validation *v)
         output_text(o, percent_text(a->error_percent, buf));
         if (v->closed) output_f64(o, v->closed[i].modelled);
         if (v->closed) output_text(o, percent_text(v->closed[i].error_percent, buf));
+        output_text(o, percent_text(e->null_percent, buf));
         output_text(o, c->kind);
-        output_text(o, c->split);
+        output_text(o, evidence_names[e->class]);
         output_coloured(o, claim_verdict_names[a->verdict], verdict_colour(a->verdict));
         output_text(o, constants);
         free(constants);
@@ -303,127 +317,4 @@ void validate_print_model(const struct validation *v, bool all)
         print_reasons(v);
     print_contradictions(v);
     putchar('\n');
-}
-
-/* ---- sums -------------------------------------------------------------------------------------------------------------------- */
-
-static void print_constants(const struct validation *list, size_t n)
-{
-    struct output *o = output_new(
-        stdout, OUTPUT_TABLE, (const char *const[]){"SYSTEM", "CONSTANT", "VALUE", "HOW", "CLAIMS THAT USE IT", "FITTED TO"}, 6);
-    for (size_t m = 0; m < n; m++) {
-        size_t claims, constants;
-        claims_list(list[m].set, &claims);
-        const struct claim_constant *c = claims_constants(list[m].set, &constants);
-        for (size_t k = 0; k < constants; k++) {
-            uint64_t uses = 0;
-            for (size_t i = 0; i < claims; i++) uses += list[m].answers[i].constants >> k & 1;
-            if (c[k].borrowed && !uses) continue;
-            output_text(o, claims_model(list[m].set)->desc->name);
-            output_text(o, c[k].name);
-            output_f64(o, c[k].shipped);
-            output_text(o, c[k].borrowed ? "borrowed" : c[k].fit ? "fitted" : "chosen");
-            output_i64(o, (int64_t)uses);
-            output_text(o, c[k].fitted_to);
-        }
-    }
-    output_end(o);
-}
-
-/* The answers of one group of claims; at event level those of the closed form, too, on a line of their own. */
-static void print_sum(struct output *o, const struct validation *v, const struct claim_answer *answers, const struct claim_group *g)
-{
-    struct claim_sum sum = claims_sum(v->set, answers, g);
-    if (!sum.claims) return;
-    const char *name = claims_model(v->set)->desc->name;
-    char *system = answers == v->closed ? xasprintf("%s, closed form", name) : xstrdup(name);
-    output_text(o, system);
-    free(system);
-    output_text(o, g->name);
-    output_i64(o, (int64_t)sum.claims);
-    for (int k = 0; k < CLAIM_VERDICTS; k++)
-        if (k != CLAIM_INPUT && k != CLAIM_FITTED) output_i64(o, (int64_t)sum.verdicts[k]);
-    output_i64(o, (int64_t)sum.errors);
-    char buf[BUF];
-    output_text(o, error_text(sum.mean_percent, buf));
-    output_text(o, error_text(sum.factor_percent, buf));
-    output_text(o, error_text(sum.worst_percent, buf));
-    output_text(o, sum.worst_percent >= 0.005 ? sum.worst : NULL);
-}
-
-static void print_measured_sum(struct output *o, const struct validation *v, const struct claim_attention *on)
-{
-    static const enum claim_verdict verdicts[] = {CLAIM_EXACT, CLAIM_HOLDS, CLAIM_NEAR, CLAIM_OFF, CLAIM_MISSES, CLAIM_FITTED};
-    struct claim_sum sum = claims_sum_measured(v->set, on);
-    if (!sum.claims) return;
-    output_text(o, claims_model(v->set)->desc->name);
-    output_text(o, on ? on->name : "no heads");
-    output_i64(o, (int64_t)sum.claims);
-    for (size_t k = 0; k < sizeof verdicts / sizeof *verdicts; k++) output_i64(o, (int64_t)sum.verdicts[verdicts[k]]);
-    char buf[BUF];
-    output_text(o, error_text(sum.worst_percent, buf));
-    output_text(o, sum.worst_percent >= 0.005 ? sum.worst : NULL);
-}
-
-/* What was measured, heads by heads: a table of its own, since it says of a paper what no model of ours says. */
-static void print_measured_sums(const struct validation *list, size_t n)
-{
-    size_t measures = 0;
-    for (size_t m = 0; m < n; m++) {
-        size_t here;
-        claims_measures(list[m].set, &here);
-        measures += here;
-    }
-    if (measures == 0) return;
-    static const char *const columns[] = {"SYSTEM", "MEASURED ON", "CLAIMS", "EXACT",   "HOLDS",      "NEAR",
-                                          "OFF",    "MISSES",      "FITTED", "WORST %", "WORST CLAIM"};
-    struct output *o = output_new(stdout, OUTPUT_TABLE, columns, sizeof columns / sizeof *columns);
-    for (size_t m = 0; m < n; m++) {
-        const struct claim_attention *on;
-        for (size_t i = 0; (on = claims_attention_at(list[m].set, i)); i++) print_measured_sum(o, &list[m], on);
-        print_measured_sum(o, &list[m], NULL);
-    }
-    output_end(o);
-    putchar('\n');
-}
-
-/* One sentence a model: constants against claims. */
-static void print_ratio(const struct validation *v)
-{
-    size_t n, fitted_to, claims, numbers = 0, fitted = 0, chosen = 0, borrowed = 0;
-    const struct claim_constant *c = claims_constants(v->set, &n);
-    claims_fitted(v->set, &fitted_to);
-    claims_list(v->set, &claims);
-    uint64_t used = 0;
-    for (size_t i = 0; i < claims; i++) {
-        numbers += !isnan(v->answers[i].modelled) && v->answers[i].verdict != CLAIM_INPUT;
-        used |= v->answers[i].constants;
-    }
-    for (size_t i = 0; i < n; i++) {
-        borrowed += c[i].borrowed && used >> i & 1;
-        fitted += !c[i].borrowed && c[i].fit;
-        chosen += !c[i].borrowed && !c[i].fit;
-    }
-    printf(
-        "%s: %zu claims have a number, with %zu constants fitted to %zu of them, %zu chosen and %zu borrowed from other models\n",
-        claims_model(v->set)->desc->name, numbers, fitted, fitted_to, chosen, borrowed);
-}
-
-void validate_print_sums(const struct validation *list, size_t n)
-{
-    static const char *const columns[] = {"SYSTEM", "CLAIMS",   "ALL",           "EXACT",      "HOLDS",        "NEAR",
-                                          "OFF",    "MISSES",   "CONTRADICTION", "MEASURED",   "NOT MODELLED", "ERRORS",
-                                          "MEAN %", "FACTOR %", "WORST %",       "WORST CLAIM"};
-    print_constants(list, n);
-    putchar('\n');
-    struct output *o = output_new(stdout, OUTPUT_TABLE, columns, sizeof columns / sizeof *columns);
-    for (size_t m = 0; m < n; m++)
-        for (const struct claim_group *g = claim_groups; g->name; g++) {
-            print_sum(o, &list[m], list[m].answers, g);
-            if (list[m].closed) print_sum(o, &list[m], list[m].closed, g);
-        }
-    output_end(o);
-    putchar('\n');
-    print_measured_sums(list, n);
-    for (size_t m = 0; m < n; m++) print_ratio(&list[m]);
 }

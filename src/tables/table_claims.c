@@ -1,7 +1,7 @@
 /* claim: every published number of all systems, and the models' answers. */
 #include "tables/tables_internal.h"
 
-#include "analysis/claims.h"
+#include "analysis/evidence.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -52,7 +52,7 @@ static bool answer(struct tables *t, char **ret_error)
     return true;
 }
 
-static void add_claim(struct computed_rows *rows, const struct claim *c, const struct claim_answer *a)
+static void add_claim(struct computed_rows *rows, const struct claim *c, const struct claim_answer *a, const struct evidence *e)
 {
     char buf[TEXT_NUMBER_MAX];
     computed_text(rows, c->id);
@@ -68,6 +68,10 @@ static void add_claim(struct computed_rows *rows, const struct claim *c, const s
     computed_text(rows, claim_verdict_names[a->verdict]);
     computed_f64(rows, a->modelled);
     computed_f64(rows, a->error_percent);
+    computed_text(rows, e->class == EVIDENCE_NONE ? NULL : evidence_names[e->class]);
+    computed_text(rows, e->class == EVIDENCE_NONE ? NULL : e->because);
+    computed_text(rows, e->nearest);
+    computed_f64(rows, e->null_percent);
 }
 
 static bool fill_claim(void *context, const char *const *args, struct computed_rows *rows, char **ret_error)
@@ -77,8 +81,9 @@ static bool fill_claim(void *context, const char *const *args, struct computed_r
     if (!t->claims && !answer(t, ret_error)) return false;
     for (size_t i = 0; i < t->claims->n; i++) {
         size_t n;
-        const struct claim *list = claims_list(t->claims->list[i].set, &n);
-        for (size_t j = 0; j < n; j++) add_claim(rows, &list[j], &t->claims->list[i].answers[j]);
+        const struct answered_set *a = &t->claims->list[i];
+        const struct claim *list = claims_list(a->set, &n);
+        for (size_t j = 0; j < n; j++) add_claim(rows, &list[j], &a->answers[j], claims_evidence(a->set, j));
     }
     return true;
 }
@@ -86,8 +91,9 @@ static bool fill_claim(void *context, const char *const *args, struct computed_r
 const struct computed_table table_claim = {
     .name = "claim",
     .doc = "every published number, and what the models say to it",
-    .columns = (const char *const[]){"id", "system", "location", "quantity", "conditions", "bound", "value", "value_hi", "unit",
-                                     "split", "verdict", "modelled", "error_percent", NULL},
+    .columns =
+        (const char *const[]){"id", "system", "location", "quantity", "conditions", "bound", "value", "value_hi", "unit", "split",
+                              "verdict", "modelled", "error_percent", "class", "because", "null_model", "null_percent", NULL},
     .arguments = (const char *const[]){NULL},
     .fill = fill_claim,
 };

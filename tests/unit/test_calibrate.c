@@ -273,7 +273,8 @@ static void a_set_without_constants_to_fit__is_no_error(void **state)
 {
     (void)state;
     struct diags d;
-    struct calibration *c = fit_steps((double[]){50}, 1, 1, "[constants.overhead_us]\nfit = false\n", &d);
+    struct calibration *c =
+        fit_steps((double[]){50}, 1, 1, "[constants.overhead_us]\nfit = false\nalternatives = [1]\nsource = \"made up\"\n", &d);
     expect_silence(&d);
     assert_int_equal(c->n, 0);
     calibration_free(c);

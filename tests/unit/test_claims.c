@@ -192,7 +192,8 @@ static void errors__are_relative_to_what_is_published(void **state)
 
 #define HEADER "id,system,paper,location,quantity,value,value_hi,unit,conditions,kind,modelable,how,split\n"
 #define STEP "toy.step,toy,p,l,q,52,,us,,measured,yes,,calibrate\n"
-#define CONSTANT "[constants.overhead_us]\nfit = false\n"
+#define CONSTANT "[constants]\noverhead_us = { fit = false, alternatives = [0, 1], source = \"made up\" }\n"
+#define CONSTANT_OF "[constants.overhead_us]\nfit = true\n"
 
 /* Open claims made of these two texts; exactly these complaints must come. */
 static void expect(const char *csv, const char *toml, const struct complaint *want, size_t n)
@@ -365,10 +366,11 @@ static void constants__must_be_named_and_agree(void **state)
     static const char bound[] = "[claims.\"toy.step\"]\nvalue = \"toy.latency_us\"\n";
 #define BOUND "[claims.\"toy.step\"]\nvalue = \"toy.latency_us\"\n"
     EXPECT(HEADER STEP, bound, {0, 0, "no [constants] names overhead_us, a calibrated constant of toy"});
-    EXPECT(HEADER STEP, BOUND CONSTANT "machines = [\"toy\", \"tay\", \"pebble\"]\n", {5, 20, "there is no machine \"tay\""},
-           {5, 27, "overhead_us is not a numeric parameter of pebble"});
-    EXPECT(HEADER STEP, "[machines.a]\nmodel = \"toy\"\noverhead_us = 1\n" BOUND CONSTANT "machines = [\"toy\", \"a\"]\n",
-           {8, 20, "overhead_us is 0.25 in toy and 1 in a"});
+    EXPECT(HEADER STEP, BOUND CONSTANT_OF "machines = [\"toy\", \"tay\", \"pebble\"]\n", {5, 20, "there is no machine \"tay\""},
+           {5, 27, "overhead_us is neither a number nor a choice of pebble"},
+           {0, 0, "overhead_us is fitted, and [calibrate] names no claims"});
+    EXPECT(HEADER STEP, "[machines.a]\nmodel = \"toy\"\noverhead_us = 1\n" BOUND CONSTANT_OF "machines = [\"toy\", \"a\"]\n",
+           {8, 20, "overhead_us is 0.25 in toy and 1 in a"}, {0, 0, "overhead_us is fitted, and [calibrate] names no claims"});
     EXPECT(HEADER STEP, BOUND CONSTANT "[constants.tiles]\nfit = true\nmachines = [\"toy\"]\n",
            {5, 12, "tiles is a whole number: it cannot be fitted"}, {0, 0, "tiles is fitted, and [calibrate] names no claims"});
     EXPECT(HEADER STEP, BOUND "[constants.overhead_us]\nfit = true\n",
