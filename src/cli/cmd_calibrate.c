@@ -1,5 +1,6 @@
 /* dse calibrate: fit a model's constants to published numbers of split calibrate. */
 #include "analysis/calibrate.h"
+#include "analysis/identified.h"
 #include "base/text.h"
 #include "base/xalloc.h"
 #include "cli/command.h"
@@ -18,6 +19,8 @@ struct report {
     const struct claim *claims;
     struct claim_answer *before, *after;
     size_t n_claims;
+    struct unidentified *products; /* n_products of them: what is known of constants that the claims do not tell apart */
+    size_t n_products;
 };
 
 /* ---- rows for programs ------------------------------------------------------------------------------------------------------ */
@@ -27,12 +30,45 @@ static const char *name_of(const struct report *r, size_t i)
     return r->constants[r->fit->constants[i].index].name;
 }
 
+/* What the fit makes of a product, and its standard error: that of the factor that is fitted (NaN where both are, or without degrees of
+ * freedom). */
+static double fitted_product(const struct report *r, const struct unidentified *u, double *ret_error)
+{
+    double a = r->fit->values[u->a], b = r->fit->values[u->b], product = a * pow(b, u->power);
+    *ret_error = (double)NAN;
+    for (size_t i = 0; i < r->fit->n; i++) {
+        const struct fitted_constant *c = &r->fit->constants[i];
+        if (c->index == u->a) *ret_error = product * c->standard_error / a;
+        if (c->index == u->b) *ret_error = product * fabs(u->power) * c->standard_error / b;
+    }
+    return product;
+}
+
+/* The product that the constant is known by alone; or NULL. */
+static const struct unidentified *product_of(const struct report *r, size_t constant)
+{
+    for (size_t i = 0; i < r->n_products; i++)
+        if (r->products[i].a == constant || r->products[i].b == constant) return &r->products[i];
+    return NULL;
+}
+
+static void put_product(struct output *o, const struct report *r, size_t constant)
+{
+    const struct unidentified *u = product_of(r, constant);
+    double error = (double)NAN;
+    char *text = u ? claims_product_text(r->set, u) : NULL;
+    output_text(o, text);
+    output_f64(o, u ? fitted_product(r, u, &error) : (double)NAN);
+    output_f64(o, error);
+    free(text);
+}
+
 /* One row a constant; a column of covariance and one of correlation for each constant. */
 static void print_rows(const struct report *r, enum output_format format)
 {
-    enum { FIXED = 7 };
-    static const char *const fixed[FIXED] = {"system",         "constant",   "shipped",       "fitted",
-                                             "standard_error", "reproduced", "from_perturbed"};
+    enum { FIXED = 10 };
+    static const char *const fixed[FIXED] = {"system",     "constant",       "shipped",    "fitted",  "standard_error",
+                                             "reproduced", "from_perturbed", "known_only", "product", "product_standard_error"};
     size_t n = r->fit->n;
     char **names = xcalloc(FIXED + 2 * n, sizeof *names);
     for (size_t i = 0; i < FIXED; i++) names[i] = xstrdup(fixed[i]);
@@ -50,6 +86,7 @@ static void print_rows(const struct report *r, enum output_format format)
         output_f64(o, c->standard_error);
         output_text(o, c->reproduced ? "yes" : "no");
         output_f64(o, c->from_perturbed);
+        put_product(o, r, c->index);
         for (size_t k = 0; k < n; k++) output_f64(o, r->fit->covariance[i * n + k]);
         for (size_t k = 0; k < n; k++) output_f64(o, r->fit->correlation[i * n + k]);
     }
@@ -124,6 +161,24 @@ static void print_starts(const struct report *r)
     printf(".\n\n");
 }
 
+/* A fitted factor is worth no more than what was chosen beside it. */
+static void print_products(const struct report *r)
+{
+    char number[TEXT_NUMBER_MAX], deviation[TEXT_NUMBER_MAX];
+    for (size_t i = 0; i < r->n_products; i++) {
+        const struct unidentified *u = &r->products[i];
+        double error, product = fitted_product(r, u, &error);
+        char *text = claims_product_text(r->set, u);
+        printf("Not told apart by these claims (condition number %s): only %s is known. Shipped:",
+               text_short_number(number, u->condition), text);
+        printf(" %s, fitted: %s", text_short_number(number, u->product), text_short_number(deviation, product));
+        if (!isnan(error)) printf(" +- %s", text_short_number(number, error));
+        printf("\n");
+        free(text);
+    }
+    if (r->n_products) putchar('\n');
+}
+
 static const char *percent(double v, char buf[TEXT_NUMBER_MAX])
 {
     if (isnan(v)) return NULL;
@@ -188,6 +243,7 @@ static void print_report(const struct report *r)
     if (r->fit->n_claims > r->fit->n) print_matrix(r, "COVARIANCE", r->fit->covariance);
     print_matrix(r, "CORRELATION", r->fit->correlation);
     print_starts(r);
+    print_products(r);
     print_claims(r);
     putchar('\n');
     print_sums(r);
@@ -210,12 +266,14 @@ static void report(const struct invocation *in, struct claim_set *set, struct ca
     claims_answer(set, r.before, in->diags);
     claims_answer_with(set, fit->values, r.after, &again);
     diags_release(&again);
+    r.n_products = claims_unidentified(set, &r.products);
     if (format == OUTPUT_TABLE)
         print_report(&r);
     else
         print_rows(&r, format);
     free(r.before);
     free(r.after);
+    free(r.products);
 }
 
 static int run(const struct invocation *in)
