@@ -9,11 +9,12 @@
 static int run(const struct invocation *in)
 {
     enum output_format format;
-    const long long run = option_run(in);
+    const long long run = option_run(in), steps = option_integer(in, "steps", 1, INT64_MAX, 0);
     if (!output_parse_format(in, &format) || in->diags->errors) return 2;
     const char *db = strcmp(in->operands[0], ":memory:") == 0 ? NULL : in->operands[0];
     struct reader *r = reader_open(db, in->diags);
     if (!r) return 1;
+    if (steps) reader_set_patience(r, (uint64_t)steps);
     struct catalog *catalog = open_catalog(in);
     struct tables *tables = tables_new(catalog);
     struct query *q = NULL;
@@ -32,7 +33,12 @@ const struct command command_query = {
     .name = "query",
     .operands = "DB SQL",
     .summary = "ask a database in SQL",
-    .options = (const struct option_row[]){OPTION_RUN("the newest of each sweep"), OPTION_FORMAT, OPTION_CATALOG, {0}},
+    .options = (const struct option_row[]){OPTION_RUN("the newest of each sweep"),
+                                           {0, "steps", "N",
+                                            "steps of SQLite without a row before it is given up (default: some minutes' worth)"},
+                                           OPTION_FORMAT,
+                                           OPTION_CATALOG,
+                                           {0}},
     .help =
         "The database is opened for reading only. Each model has a view of its name with every parameter and metric of the newest run\n"
         "of each sweep, or with -r those of one run; MODEL_front has the rows of the front; column_info says what a column means.\n\n"

@@ -175,7 +175,8 @@ static bool describe(const struct comparison *c)
 bool schema_create_comparison(const struct db *db, int64_t run, bool columns_described, struct diags *diags)
 {
     struct comparison c = {.db = db, .diags = diags, .run = run};
-    c.which = run ? schema_sql("f.run = %lld", (long long)run) : schema_sql("f.run IN (SELECT max(id) FROM run GROUP BY sweep)");
+    c.which =
+        run > 0 ? schema_sql("f.run = %lld", (long long)run) : schema_sql("f.run IN (SELECT max(id) FROM run GROUP BY sweep)");
     bool ok = find_models(&c), changed = columns_described;
     if (ok && c.n_models > 0) {
         find_names(&c);

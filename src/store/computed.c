@@ -98,6 +98,7 @@ static int table_connect(sqlite3 *sqlite, void *aux, int argc, const char *const
     text_add(&t, ")");
     int rc = sqlite3_declare_vtab(sqlite, t.s);
     text_release(&t);
+    if (rc == SQLITE_OK) rc = sqlite3_vtab_config(sqlite, SQLITE_VTAB_DIRECTONLY);
     if (rc != SQLITE_OK) return rc;
     struct computed_vtab *table = xcalloc(1, sizeof *table);
     table->module = m;

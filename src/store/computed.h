@@ -32,7 +32,7 @@ struct computed_table {
     bool (*fill)(void *context, const char *const *args, struct computed_rows *ret, char **ret_error);
 };
 
-/* Make the table known to the reader's queries; one of the database of the same name hides it. `table` and `context` outlive the reader. */
+/* Make the table known to the reader's queries, but not to the views of a file, which may be anyone's; one of the database of the same name hides it. `table` and `context` outlive the reader. */
 bool reader_add_table(struct reader *r, const struct computed_table *table, void *context, struct diags *diags);
 
 #endif

@@ -2,6 +2,8 @@
 
 #include "base/text.h"
 #include "base/xalloc.h"
+#include "store/seal.h"
+#include "store/whole.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -15,6 +17,14 @@ enum {
     OPEN_WAIT_MS = 5000,   /* how long opening waits for another program's lock */
     WRITE_WAIT_MS = 60000, /* how long a transaction waits for readers; a sweep is not given up for a slow query */
 };
+
+/* Steps that SQLite's virtual machine may take without a row: a minute or two of them; and more for each page of the file, for a query that goes
+ * through all of its rows many times over. */
+#define PATIENCE UINT64_C(4000000000)
+#define PATIENCE_PAGE UINT64_C(1000000)
+enum { PATIENCE_UNIT = 100000 };
+
+enum { TEXT_MAX = 1 << 28 }; /* bytes of a text or blob, the largest that a statement may make */
 
 /* The byte of the file that the writer locks. SQLite locks bytes from 2^30 on, a few hundred. */
 #define LOCK_BYTE (INT64_C(1) << 62)
@@ -46,6 +56,13 @@ static bool fail_io(const struct db *db, const char *path, struct diags *diags)
 bool db_fail(const struct db *db, const char *path, struct diags *diags)
 {
     if (!path) path = db->path;
+    if (db->patience && db->patience->ended) {
+        char steps[TEXT_NUMBER_MAX];
+        db->patience->ended = false;
+        return diags_runtime(
+            diags, path, "a statement gave no row in %s steps of SQLite, and was ended: has a view no end, a join no condition?",
+            text_count(steps, db->patience->steps));
+    }
     int code = sqlite3_extended_errcode(db->sqlite);
     switch (code & 0xff) {
     case SQLITE_FULL:
@@ -64,11 +81,33 @@ bool db_fail(const struct db *db, const char *path, struct diags *diags)
     }
 }
 
+/* ---- patience -------------------------------------------------------------------------------------------------------------- */
+
+static int lose_patience(void *user)
+{
+    struct db_patience *p = user;
+    p->ended = p->left <= PATIENCE_UNIT;
+    if (!p->ended) p->left -= PATIENCE_UNIT;
+    return p->ended;
+}
+
+/* A call into SQLite begins. */
+static void take_patience(const struct db *db)
+{
+    if (db->patience) db->patience->left = db->patience->steps;
+}
+
+void db_set_patience(const struct db *db, uint64_t steps)
+{
+    db->patience->steps = db->patience->left = steps;
+}
+
 /* ---- statements ------------------------------------------------------------------------------------------------------------ */
 
 static sqlite3_stmt *prepare(const struct db *db, struct diags *diags, char *sql)
 {
     sqlite3_stmt *stmt = NULL;
+    take_patience(db);
     if (sqlite3_prepare_v2(db->sqlite, sql, -1, &stmt, NULL) != SQLITE_OK) db_fail(db, NULL, diags);
     sqlite3_free(sql);
     return stmt;
@@ -87,6 +126,7 @@ bool db_exec(const struct db *db, struct diags *diags, const char *fmt, ...)
     va_start(ap, fmt);
     char *sql = format(fmt, ap);
     va_end(ap);
+    take_patience(db);
     int rc = sqlite3_exec(db->sqlite, sql, NULL, NULL, NULL);
     sqlite3_free(sql);
     return rc == SQLITE_OK || db_fail(db, NULL, diags);
@@ -103,6 +143,7 @@ sqlite3_stmt *db_prepare(const struct db *db, struct diags *diags, const char *f
 
 int db_step(const struct db *db, sqlite3_stmt *stmt, struct diags *diags)
 {
+    take_patience(db);
     int rc = sqlite3_step(stmt);
     if (rc == SQLITE_ROW) return 1;
     if (rc == SQLITE_DONE) return 0;
@@ -113,6 +154,7 @@ int db_step(const struct db *db, sqlite3_stmt *stmt, struct diags *diags)
 bool db_run(const struct db *db, sqlite3_stmt *stmt, struct diags *diags)
 {
     int rc;
+    take_patience(db);
     while ((rc = sqlite3_step(stmt)) == SQLITE_ROW) continue;
     bool ok = rc == SQLITE_DONE || db_fail(db, NULL, diags);
     sqlite3_reset(stmt);
@@ -147,6 +189,22 @@ bool db_end(const struct db *db, bool ok, struct diags *diags)
 
 /* ---- opening --------------------------------------------------------------------------------------------------------------- */
 
+/* A connection to a file that anyone may have written: its schema calls only what does no harm, nothing changes what SQLite itself keeps, pages are looked
+ * at before they are used, and statements end. */
+static void harden(struct db *db)
+{
+    static const int on[] = {SQLITE_DBCONFIG_DEFENSIVE},
+                     off[] = {SQLITE_DBCONFIG_TRUSTED_SCHEMA, SQLITE_DBCONFIG_ENABLE_LOAD_EXTENSION,
+                              SQLITE_DBCONFIG_ENABLE_FTS3_TOKENIZER};
+    for (size_t i = 0; i < sizeof on / sizeof *on; i++) sqlite3_db_config(db->sqlite, on[i], 1, (int *)NULL);
+    for (size_t i = 0; i < sizeof off / sizeof *off; i++) sqlite3_db_config(db->sqlite, off[i], 0, (int *)NULL);
+    sqlite3_limit(db->sqlite, SQLITE_LIMIT_LENGTH, TEXT_MAX);
+    sqlite3_exec(db->sqlite, "PRAGMA cell_size_check=ON; PRAGMA mmap_size=0", NULL, NULL, NULL);
+    if (!db->patience) db->patience = xcalloc(1, sizeof *db->patience);
+    db_set_patience(db, PATIENCE);
+    sqlite3_progress_handler(db->sqlite, PATIENCE_UNIT, lose_patience, db->patience);
+}
+
 /* Paths are never URIs (file:...) nor SQLite's special names (:memory:, the empty one). */
 static int open_sqlite(struct db *db, int flags)
 {
@@ -155,6 +213,7 @@ static int open_sqlite(struct db *db, int flags)
     free(name);
     if (!db->sqlite) abort(); /* out of memory, as in xalloc */
     sqlite3_busy_timeout(db->sqlite, OPEN_WAIT_MS);
+    harden(db);
     return rc;
 }
 
@@ -202,7 +261,7 @@ static bool lock_for_writing(struct db *db, struct diags *diags)
 
 static bool set_up_writer(struct db *db, struct diags *diags)
 {
-    return db_check_identity(db, "main", db->path, true, diags) &&
+    return db_check_identity(db, "main", db->path, true, diags) && whole_check(db, diags) &&
            db_exec(db, diags,
                    "PRAGMA page_size=%d; PRAGMA auto_vacuum=NONE; PRAGMA journal_mode=PERSIST; PRAGMA synchronous=NORMAL;"
                    "PRAGMA cache_size=-8192",
@@ -217,6 +276,7 @@ bool db_open_writer(struct db *db, const char *path, struct diags *diags)
     if (ok && open_sqlite(db, SQLITE_OPEN_READWRITE | SQLITE_OPEN_URI) != SQLITE_OK) ok = db_fail(db, NULL, diags);
     ok = db->writes = ok && set_up_writer(db, diags);
     if (ok) sqlite3_busy_timeout(db->sqlite, WRITE_WAIT_MS);
+    if (ok) db->counter = seal_counter(db);
     if (!ok) db_close(db);
     return ok;
 }
@@ -234,7 +294,16 @@ static int reopen(struct db *db, int flags)
     return rc == SQLITE_OK ? probe(db) : rc;
 }
 
-bool db_open_reader(struct db *db, const char *path, struct diags *diags)
+/* A query of a large file may take its time. */
+static bool wait_longer(const struct db *db, struct diags *diags)
+{
+    int64_t pages;
+    if (!db_int(db, &pages, diags, "PRAGMA page_count")) return false;
+    db_set_patience(db, PATIENCE + PATIENCE_PAGE * (uint64_t)pages);
+    return true;
+}
+
+bool db_open_unchecked(struct db *db, const char *path, struct diags *diags)
 {
     initialize();
     *db = (struct db){.path = xstrdup(path), .lock = -1};
@@ -247,6 +316,15 @@ bool db_open_reader(struct db *db, const char *path, struct diags *diags)
             rc = reopen(db, SQLITE_OPEN_READONLY);
         if (rc != SQLITE_OK) ok = db_fail(db, NULL, diags);
     }
+    ok = ok && db_check_identity(db, "main", path, false, diags) && wait_longer(db, diags);
+    if (!ok) db_close(db);
+    return ok;
+}
+
+bool db_open_reader(struct db *db, const char *path, struct diags *diags)
+{
+    if (!db_open_unchecked(db, path, diags)) return false;
+    bool ok = whole_check(db, diags);
     if (!ok) db_close(db);
     return ok;
 }
@@ -255,7 +333,10 @@ bool db_open_memory(struct db *db, struct diags *diags)
 {
     initialize();
     *db = (struct db){.path = xstrdup("the database in memory"), .lock = -1};
-    if (sqlite3_open(":memory:", &db->sqlite) == SQLITE_OK) return true;
+    if (sqlite3_open(":memory:", &db->sqlite) == SQLITE_OK) {
+        harden(db);
+        return true;
+    }
     db_fail(db, NULL, diags);
     db_close(db);
     return false;
@@ -265,12 +346,14 @@ void db_close(struct db *db)
 {
     if (!db->path) return;
     /* The writer keeps its journal between transactions; a clean end removes it. */
+    if (db->writes && seal_counter(db) != db->counter) seal_write(db);
     if (db->writes) sqlite3_exec(db->sqlite, "PRAGMA journal_mode=DELETE", NULL, NULL, NULL);
     sqlite3_close(db->sqlite);
     struct stat st;
     if (db->created && fstat(db->lock, &st) == 0 && st.st_size == 0) unlink(db->path);
     /* Closing any descriptor of a file drops the locks this process has on it: so it comes after SQLite's own. */
     if (db->lock >= 0) close(db->lock);
+    free(db->patience);
     free(db->path);
     *db = (struct db){.lock = -1};
 }

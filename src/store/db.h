@@ -4,6 +4,11 @@
  * SQLite locks, for as long as it has the file open; the lock ends with the process, also by kill -9. SQLite's own locks
  * are taken a transaction at a time, so that other programs can read between two transactions.
  *
+ * A file that somebody else wrote is hostile until checked. Every connection is set so that what stands in the schema of a file (views,
+ * triggers, defaults, generated columns) can call nothing but harmless functions; a file that is not dse's, or of a newer one, or that
+ * is damaged as far as src/store/whole.h sees, is refused by readers and writers alike; and a statement that goes on and on
+ * without a row, as a view without end does, ends with an error.
+ *
  * Formats take sqlite3_mprintf's letters: "%w" inside double quotes for an identifier, %Q for a string.
  */
 #ifndef DSE_STORE_DB_H
@@ -22,18 +27,28 @@ enum {
 
 struct db {
     sqlite3 *sqlite;
-    char *path;   /* as the user gave it; names the file in messages */
-    int lock;     /* file descriptor of the writer's lock, or -1 */
-    bool created; /* by us: removed again when it stays empty */
-    bool writes;  /* set up for writing: on closing, the journal goes */
+    char *path;      /* as the user gave it; names the file in messages */
+    int lock;        /* file descriptor of the writer's lock, or -1 */
+    bool created;    /* by us: removed again when it stays empty */
+    bool writes;     /* set up for writing: on closing, the journal goes */
+    int64_t counter; /* of the file's changes, when it was opened for writing */
+    struct db_patience *patience;
+};
+
+/* How long a statement may go on without giving a row. */
+struct db_patience {
+    uint64_t left, steps; /* of SQLite's virtual machine: until it ends, in all */
+    bool ended;           /* the statement that failed did so for this reason */
 };
 
 /* Open for writing: creates the file if need be, takes the writer's lock, refuses what is not a dse database (an empty file is a
  * new one) and what a newer dse wrote. Nothing is written yet. On failure db is closed. */
 bool db_open_writer(struct db *db, const char *path, struct diags *diags);
-/* Open any SQLite database read-only. A transaction that a killed writer left open is rolled back first, as any reader of SQLite
- * does. */
+/* Open a database of dse read-only; one without a table is refused. A transaction that a killed writer left open is rolled back first, as any
+ * reader of SQLite does. */
 bool db_open_reader(struct db *db, const char *path, struct diags *diags);
+/* The same, but for whether it is damaged: to look at how. */
+bool db_open_unchecked(struct db *db, const char *path, struct diags *diags);
 /* An empty database in memory. */
 bool db_open_memory(struct db *db, struct diags *diags);
 /* Closing db = {0} or a closed db does nothing. */
@@ -42,6 +57,8 @@ void db_close(struct db *db);
 /* Is the database `schema` ("main", or an attached one of file `path`) one of dse that this dse knows? An empty one passes when
  * allow_empty. */
 bool db_check_identity(const struct db *db, const char *schema, const char *path, bool allow_empty, struct diags *diags);
+/* Let a statement of this connection take so many steps of SQLite's virtual machine without a row. */
+void db_set_patience(const struct db *db, uint64_t steps);
 /* Add the error of the last call that failed, about `path` (NULL: db->path). Always false. */
 bool db_fail(const struct db *db, const char *path, struct diags *diags);
 

@@ -18,8 +18,10 @@ struct query {
 struct reader *reader_open(const char *path, struct diags *diags)
 {
     struct reader *r = xcalloc(1, sizeof *r);
-    if (path ? db_open_reader(&r->db, path, diags) : db_open_memory(&r->db, diags)) return r;
-    free(r);
+    bool ok = path ? db_open_reader(&r->db, path, diags) && schema_show_run(&r->db, SCHEMA_NEWEST_HERE, diags)
+                   : db_open_memory(&r->db, diags);
+    if (ok) return r;
+    reader_close(r);
     return NULL;
 }
 
@@ -28,6 +30,11 @@ void reader_close(struct reader *r)
     if (!r) return;
     db_close(&r->db);
     free(r);
+}
+
+void reader_set_patience(struct reader *r, uint64_t steps)
+{
+    db_set_patience(&r->db, steps);
 }
 
 /* ---- which run ------------------------------------------------------------------------------------------------------------- */

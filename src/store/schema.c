@@ -3,6 +3,7 @@
 #include "base/text.h"
 #include "base/xalloc.h"
 #include "store/db.h"
+#include "store/seal.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -174,8 +175,8 @@ bool schema_create_common(const struct db *db, struct diags *diags)
 {
     int64_t id;
     if (!db_int(db, &id, diags, "PRAGMA application_id")) return false;
-    if (id == DB_APPLICATION_ID) return complete_run(db, diags);
-    return db_exec(db, diags, "%s", common_sql) &&
+    if (id == DB_APPLICATION_ID) return complete_run(db, diags) && db_exec(db, diags, "%s", seal_sql);
+    return db_exec(db, diags, "%s%s", common_sql, seal_sql) &&
            db_exec(db, diags, "PRAGMA application_id=%d; PRAGMA user_version=%d", DB_APPLICATION_ID, DB_VERSION);
 }
 

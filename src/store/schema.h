@@ -65,15 +65,15 @@ bool schema_add_column(const struct db *db, const char *table, const struct colu
 /* Describe the model's columns in column_info. */
 bool schema_describe(const struct db *db, const struct store_table *t, struct diags *diags);
 
-/* What a view shows: SCHEMA_NEWEST, the newest run of each sweep, kept in the file; or the run of that id, in views of this connection alone
- * (SQLite's TEMP), which hide those of the file. */
-enum { SCHEMA_NEWEST = 0 };
+/* What a view shows: the newest run of each sweep, kept in the file or, as SCHEMA_NEWEST_HERE, in views of this connection alone (SQLite's TEMP),
+ * which hide those of the file; or the run of that id, in such. */
+enum { SCHEMA_NEWEST = 0, SCHEMA_NEWEST_HERE = -1 };
 
 /* The views MODEL and MODEL_front, and MODEL_refined when there is a run that refines, made from the columns the tables have now; those of
  * the file are left alone when they are that already. Expects the runs' fixed rows to be there: a column that some runs fix and others
  * vary takes its value from either. */
 bool schema_create_views(const struct db *db, const char *model, int64_t run, struct diags *diags);
-/* All views, of every model, showing one run: for this connection. */
+/* All views, of every model, for this connection: SCHEMA_NEWEST_HERE or one run. */
 bool schema_show_run(const struct db *db, int64_t run, struct diags *diags);
 /* Has the database a run of the model that refines? Then a point may have two rows, and which one a view shows has to be looked up. */
 bool schema_model_refines(const struct db *db, const char *model, bool *ret, struct diags *diags);

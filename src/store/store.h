@@ -15,6 +15,7 @@
  *     column_info(table_name, column_name, unit, doc, direction, PRIMARY KEY(table_name, column_name))
  *                                                           table_name: MODEL or comparison;
  *                                                           direction: -1 less is better, 1 more, 0 neither
+ *     seal(id, counter, hash): src/store/seal.h
  *     block(run, model, first, last): index ranges that are done, both ends included; written with the rows
  *
  * The row of point p of a run has id = first_id + p: rows stand in the order of the points, are found without an index, and

@@ -152,7 +152,7 @@ char *view_rows(const char *model, bool refines, bool front)
 /* "f.run IN (<the newest run of each sweep>)", or that it is the one of the id. */
 static char *which_runs(const char *model, int64_t run)
 {
-    if (run) return schema_sql("f.run = %lld", (long long)run);
+    if (run > 0) return schema_sql("f.run = %lld", (long long)run);
     return schema_sql("f.run IN (SELECT max(n.run) FROM \"%w_fixed\" n JOIN run r ON r.id = n.run GROUP BY r.sweep)", model);
 }
 

@@ -48,7 +48,7 @@ refused 'cannot be opened' none.db
 echo text >text.db
 refused 'not a SQLite database' text.db
 sqlite3 other.db 'create table t(x)'
-refused 'no such table: run' other.db
+refused 'not one of dse' other.db
 refused 'has no run 7' results/small.db --run 7
 cp results/small.db aimless.db
 sqlite3 aimless.db "update run set objectives = ''"

@@ -80,7 +80,8 @@ static void encode__stands_back_where_sqlite_would_not_copy(void **state)
         "CREATE UNIQUE INDEX toy_index ON toy_all(run, point)",
         "CREATE TRIGGER toy_trigger AFTER INSERT ON toy_all BEGIN DELETE FROM front; END",
         "ALTER TABLE toy_all RENAME TO old; CREATE TABLE toy_all(id INTEGER PRIMARY KEY, run INTEGER, point INTEGER, status TEXT,"
-        " reason TEXT, fidelity TEXT, tiles TEXT)",
+        " reason TEXT, fidelity TEXT, tiles TEXT);"
+        "INSERT INTO toy_all SELECT id, run, point, status, reason, fidelity, tiles FROM old",
     };
     for (size_t i = 0; i < COUNT(changes); i++) {
         struct diags d;
