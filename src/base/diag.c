@@ -3,6 +3,7 @@
 #include "base/xalloc.h"
 
 #include <stdarg.h>
+#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -102,10 +103,14 @@ void diags_warn(struct diags *d, struct srcloc loc, const char *source_text, con
     diag_quote(g, source_text);
 }
 
+static bool same_file(const struct diag *a, const struct diag *b)
+{
+    return a->file && b->file ? strcmp(a->file, b->file) == 0 : a->file == b->file;
+}
+
 static bool says_the_same(const struct diag *a, const struct diag *b)
 {
-    bool file = a->file && b->file ? strcmp(a->file, b->file) == 0 : a->file == b->file;
-    return file && a->line == b->line && a->column == b->column && strcmp(a->message, b->message) == 0;
+    return same_file(a, b) && a->line == b->line && a->column == b->column && strcmp(a->message, b->message) == 0;
 }
 
 void diags_move(struct diags *to, struct diags *from)
@@ -135,10 +140,10 @@ int diags_exit_status(const struct diags *d)
     return status;
 }
 
-/* A copy of at most n bytes fit for a terminal: control characters and what is not UTF-8 become '?'. The caller frees it. */
+/* A copy of at most n bytes (SIZE_MAX: all) fit for a terminal: control characters and what is not UTF-8 become '?'. The caller frees it. */
 static char *printable(const char *s, size_t n)
 {
-    char *copy = xstrndup(s, n);
+    char *copy = n == SIZE_MAX ? xstrdup(s) : xstrndup(s, n);
     for (unsigned char *p = (unsigned char *)copy; *p;) {
         size_t length = *p < 0x80 ? 1 : *p >= 0xC2 && *p < 0xE0 ? 2 : *p >= 0xE0 && *p < 0xF0 ? 3 : *p >= 0xF0 && *p < 0xF5 ? 4 : 0;
         bool whole = length > 0;
@@ -172,9 +177,37 @@ static void print_source(const struct diag *g, FILE *out, const char *bold, cons
 /* A line that ends in text fit for a terminal. */
 static void print_line(FILE *out, const char *text)
 {
-    char *shown = printable(text, strlen(text));
+    char *shown = printable(text, SIZE_MAX);
     fprintf(out, "%s\n", shown);
     free(shown);
+}
+
+/* A complaint in the order of printing. */
+struct ranked {
+    const struct diag *diag;
+    size_t file, added; /* which file, counted by their first complaints; which complaint of the list */
+};
+
+static int by_place(const void *a, const void *b)
+{
+    const struct ranked *x = a, *y = b;
+    if (x->file != y->file) return (x->file > y->file) - (x->file < y->file);
+    if (x->diag->line != y->diag->line) return (x->diag->line > y->diag->line) - (x->diag->line < y->diag->line);
+    if (x->diag->column != y->diag->column) return (x->diag->column > y->diag->column) - (x->diag->column < y->diag->column);
+    return (x->added > y->added) - (x->added < y->added);
+}
+
+/* The caller frees it. What names no file keeps its order among its kind. */
+static struct ranked *rank(const struct diags *d)
+{
+    struct ranked *list = xcalloc(d->n + 1, sizeof *list);
+    for (size_t i = 0; i < d->n; i++) {
+        size_t first = 0;
+        while (!same_file(&d->list[first], &d->list[i])) first++;
+        list[i] = (struct ranked){&d->list[i], first, i};
+    }
+    qsort(list, d->n, sizeof *list, by_place);
+    return list;
 }
 
 void diags_print(const struct diags *d, FILE *out, bool colour)
@@ -182,12 +215,12 @@ void diags_print(const struct diags *d, FILE *out, bool colour)
     static const char *const words[] = {"error", "warning", "note"};
     static const char *const colours[] = {"\033[1;31m", "\033[1;35m", "\033[1;36m"};
     const char *bold = colour ? "\033[1m" : "", *reset = colour ? "\033[0m" : "";
+    struct ranked *ranked = rank(d);
     for (size_t i = 0; i < d->n; i++) {
-        const struct diag *g = &d->list[i];
-        if (g->file)
-            fprintf(out, "%s%s:%s", bold, g->file, reset);
-        else
-            fprintf(out, "%sdse:%s", bold, reset);
+        const struct diag *g = ranked[i].diag;
+        char *file = printable(g->file ? g->file : "dse", SIZE_MAX);
+        fprintf(out, "%s%s:%s", bold, file, reset);
+        free(file);
         if (g->line) fprintf(out, "%s%d:%d:%s", bold, g->line, g->column, reset);
         fprintf(out, " %s%s:%s ", colour ? colours[g->severity] : "", words[g->severity], reset);
         print_line(out, g->message);
@@ -196,6 +229,7 @@ void diags_print(const struct diags *d, FILE *out, bool colour)
         fputs("  ", out);
         print_line(out, g->hint);
     }
+    free(ranked);
     size_t shown = 0;
     for (size_t i = 0; i < d->n; i++) shown += d->list[i].severity == DIAG_ERROR;
     if (d->errors > shown) fprintf(out, "%sdse:%s and %zu errors more\n", bold, reset, d->errors - shown);

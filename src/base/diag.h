@@ -72,7 +72,7 @@ void diag_quote(struct diag *g, const char *text);
 
 /* Exit status that the worst of the list asks for: 0 no errors, 1 run time, 2 input. */
 int diags_exit_status(const struct diags *d);
-/* Print the whole list in order, sorted by file and line as added; with colour when asked. */
+/* Print the whole list: files in the order of their first complaints, in each by line and column; with colour when asked. */
 void diags_print(const struct diags *d, FILE *out, bool colour);
 
 #endif

@@ -189,6 +189,13 @@ char *text_about_count(char *buf, double v)
     return v < 1e15 ? text_count(buf, (uint64_t)v) : text_short_number(buf, v);
 }
 
+bool text_is_file_name(const char *s)
+{
+    enum { MOST = 64 };
+    size_t n = strlen(s);
+    return n > 0 && n <= MOST && s[0] != '-' && strspn(s, TEXT_ALNUM "_-") == n;
+}
+
 bool text_parse_f64(const char *s, double *ret)
 {
     static locale_t c_locale;

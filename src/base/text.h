@@ -44,6 +44,11 @@ char *text_about_count(char *buf, double v);
  * TOML are not accepted. inf and nan parse. */
 bool text_parse_f64(const char *s, double *ret);
 bool text_parse_i64(const char *s, int64_t *ret);
+/* ASCII letters and digits, whatever the locale: of sets of characters. */
+#define TEXT_ALNUM "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789"
+/* Can files be named by it? No path, no option, nothing a shell or a page would take for more than a name. */
+#define TEXT_FILE_NAME_RULE "letters, digits, _ and -; at most 64"
+bool text_is_file_name(const char *s);
 /* 64-bit FNV-1a, to be continued: start with TEXT_HASH_INIT. */
 #define TEXT_HASH_INIT 0xcbf29ce484222325u
 uint64_t text_hash(uint64_t h, const void *data, size_t n);

@@ -1,9 +1,9 @@
 #include "config/sweep_file.h"
 
+#include "base/text.h"
 #include "base/xalloc.h"
 #include "config/sweep_internal.h"
 
-#include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -11,24 +11,15 @@
 
 /* ---- [sweep] ----------------------------------------------------------------------------------------------------------------------------- */
 
-static bool is_plain_name(const char *s)
-{
-    enum { NAME_MAX_LENGTH = 64 };
-    size_t n = strlen(s);
-    for (size_t i = 0; i < n; i++)
-        if (!isalnum((unsigned char)s[i]) && s[i] != '_' && s[i] != '-') return false;
-    return n > 0 && n <= NAME_MAX_LENGTH && s[0] != '-';
-}
-
 static bool read_name(struct reading *r, const struct toml_node *sweep)
 {
     const struct toml_node *name = toml_expect(r->doc, sweep, "name", TOML_STRING, r->diags);
-    if (name && is_plain_name(name->string)) {
+    if (name && text_is_file_name(name->string)) {
         r->out->name = xstrdup(name->string);
         return true;
     }
     if (name)
-        return diags_input(r->diags, toml_loc(r->doc, name), r->doc->text, "letters, digits, _ and -; at most 64",
+        return diags_input(r->diags, toml_loc(r->doc, name), r->doc->text, TEXT_FILE_NAME_RULE,
                            "\"%s\" cannot be the name of a sweep: files are named by it", name->string);
     if (toml_get(sweep, "name")) return false;
     return diags_input(r->diags, toml_key_loc(r->doc, sweep), r->doc->text, "name = \"lad_sram\"", "[sweep] has no name");

@@ -159,8 +159,9 @@ static void read_output(struct figure *f, const struct toml_node *table, struct 
     if (!font) return;
     free(f->font);
     f->font = font;
-    if (font[0] == '\0' || strchr(font, ',') || strchr(font, ':'))
-        diags_input(diags, toml_loc(f->doc, toml_get(table, "font")), f->doc->text, NULL,
+    if (font[0] == '\0' ||
+        font[strspn(font, TEXT_ALNUM " -")]) /* it stands in an attribute of an SVG, where gnuplot quotes nothing */
+        diags_input(diags, toml_loc(f->doc, toml_get(table, "font")), f->doc->text, "letters, digits, spaces and hyphens",
                     "font: \"%s\" is not the name of one font family, like \"Arial\"", font);
 }
 
@@ -226,6 +227,9 @@ static void read_figure(struct figure *f, const struct toml_node *table, struct 
     f->title = read_string(doc, table, "title", diags);
     if (!f->title) f->title = xstrdup("");
     f->sweep = read_string(doc, table, "sweep", diags);
+    if (f->sweep && !text_is_file_name(f->sweep))
+        diags_input(diags, toml_loc(doc, toml_get(table, "sweep")), doc->text, TEXT_FILE_NAME_RULE,
+                    "sweep: \"%s\" is not the name of a sweep", f->sweep);
     const char *names[KINDS_MAX];
     size_t n = kinds_names(names);
     f->kind = kinds_at((size_t)read_word(doc, table, "kind", names, n, 0, diags));

@@ -35,7 +35,7 @@ void plot_begin_data(struct plot *p, size_t offset)
 {
     begin_element(p);
     if (p->canvas->data_path) {
-        script_add_line(&p->command, p->canvas->data_path);
+        script_add_path(&p->command, p->canvas->data_path);
         text_addf(&p->command, " binary skip=%zu", offset);
     } else {
         text_add(&p->command, "'-' binary");

@@ -50,6 +50,13 @@ void script_add_line(struct text *t, const char *s)
     add_string(t, s, false);
 }
 
+void script_add_path(struct text *t, const char *path)
+{
+    char *plain = xasprintf("%s%s", path[0] == '/' || path[0] == '.' ? "" : "./", path);
+    script_add_line(t, plain);
+    free(plain);
+}
+
 void script_add_number(struct text *t, const char *words, double v)
 {
     char buf[TEXT_NUMBER_MAX];
@@ -305,7 +312,7 @@ void script_write(struct text *ret, struct text *data, struct scene *s, const st
     if (c->picture_path) {
         char *picture = xasprintf("%s.pdf", c->picture_path);
         text_add(ret, "set output ");
-        script_add_line(ret, picture);
+        script_add_path(ret, picture);
         text_add(ret, "\n");
         free(picture);
     }

@@ -37,6 +37,8 @@ void script_add_string(struct text *t, const char *s);
 
 /* The same for what must stay on one line: a newline is a space too. */
 void script_add_line(struct text *t, const char *s);
+/* A file. gnuplot runs what begins with '|' or '<' and takes '-' and '+' for no file: a relative path begins with "./". */
+void script_add_path(struct text *t, const char *path);
 /* A number behind its words: " dx=" 0.25. */
 void script_add_number(struct text *t, const char *words, double v);
 

@@ -95,6 +95,32 @@ static void diag__shows_no_control_characters(void **state)
     expect_print(&d, "a:1:1: error: bad ?[31m word\n    1 | ?[2Jx?\n      | ^\n  h?\n");
 }
 
+static void diag__prints_the_complaints_of_a_file_by_their_places(void **state)
+{
+    (void)state;
+    struct diags d;
+    diags_init(&d);
+    diags_input(&d, (struct srcloc){"b", 9, 1}, NULL, NULL, "nine");
+    diags_input(&d, (struct srcloc){"a", 2, 7}, NULL, NULL, "two seven");
+    diags_warn(&d, (struct srcloc){"b", 3, 5}, NULL, "three five");
+    diags_input(&d, (struct srcloc){"b", 3, 5}, NULL, "of the second", "again");
+    diags_runtime(&d, NULL, "no file");
+    diags_input(&d, (struct srcloc){"b", 3, 2}, NULL, NULL, "three two");
+    diags_input(&d, (struct srcloc){"a", 2, 6}, NULL, NULL, "two six");
+    diags_input(&d, (struct srcloc){"b", 0, 0}, NULL, NULL, "all of it");
+    expect_print(&d, "b: error: all of it\nb:3:2: error: three two\nb:3:5: warning: three five\nb:3:5: error: again\n"
+                     "  of the second\nb:9:1: error: nine\na:2:6: error: two six\na:2:7: error: two seven\ndse: error: no file\n");
+}
+
+static void diag__shows_no_control_characters_of_a_file_name(void **state)
+{
+    (void)state;
+    struct diags d;
+    diags_init(&d);
+    diags_input(&d, (struct srcloc){"a\033[2J", 1, 1}, NULL, NULL, "bad");
+    expect_print(&d, "a?[2J:1:1: error: bad\n");
+}
+
 static void diag__counts_what_it_does_not_keep(void **state)
 {
     (void)state;
@@ -115,9 +141,14 @@ static void diag__counts_what_it_does_not_keep(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(diag__prints_place_line_caret_and_hint), cmocka_unit_test(diag__columns_count_characters),
-        cmocka_unit_test(diag__shows_a_window_of_a_long_line),    cmocka_unit_test(diag__keeps_little_of_a_very_long_line),
-        cmocka_unit_test(diag__shows_no_control_characters),      cmocka_unit_test(diag__counts_what_it_does_not_keep),
+        cmocka_unit_test(diag__prints_place_line_caret_and_hint),
+        cmocka_unit_test(diag__columns_count_characters),
+        cmocka_unit_test(diag__shows_a_window_of_a_long_line),
+        cmocka_unit_test(diag__keeps_little_of_a_very_long_line),
+        cmocka_unit_test(diag__shows_no_control_characters),
+        cmocka_unit_test(diag__shows_no_control_characters_of_a_file_name),
+        cmocka_unit_test(diag__prints_the_complaints_of_a_file_by_their_places),
+        cmocka_unit_test(diag__counts_what_it_does_not_keep),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -127,9 +127,41 @@ static void figure_read__refuses_an_empty_query(void **state)
 static void figure_read__refuses_a_font_that_is_more_than_a_name(void **state)
 {
     (void)state;
-    check_refused(GOOD "[output]\nfont = 'Arial,20'\n",
-                  "7:8: font: \"Arial,20\" is not the name of one font family, like \"Arial\"\n");
-    check_refused(GOOD "[output]\nfont = ''\n", "7:8: font: \"\" is not the name of one font family, like \"Arial\"\n");
+    check_refused(
+        GOOD "[output]\nfont = 'Arial,20'\n",
+        "7:8: font: \"Arial,20\" is not the name of one font family, like \"Arial\" | letters, digits, spaces and hyphens\n");
+    static const char *const fonts[] = {
+        "", "Arial:Bold", "A\\\" onload=\\\"alert(1)", "A'x", "A<b>", "A&amp;", "A`x`", "A;b", "Ari\\nal", "\xC3\x84rial"};
+    for (size_t i = 0; i < sizeof fonts / sizeof *fonts; i++) {
+        char *text = xasprintf(GOOD "[output]\nfont = \"%s\"\n", fonts[i]);
+        struct diags d;
+        diags_init(&d);
+        assert_null(figure_read_text("test.toml", text, strlen(text), &d));
+        assert_said(&d, "is not the name of one font family");
+        diags_release(&d);
+        free(text);
+    }
+    static const char *const good[] = {"Arial", "DejaVu Sans", "Nimbus Sans L", "Source-Code-Pro 9"};
+    for (size_t i = 0; i < sizeof good / sizeof *good; i++) {
+        char *text = xasprintf(GOOD "[output]\nfont = \"%s\"\n", good[i]);
+        figure_free(good_figure(text));
+        free(text);
+    }
+}
+
+static void figure_read__refuses_a_sweep_that_is_a_path(void **state)
+{
+    (void)state;
+    static const char *const sweeps[] = {"../../etc/passwd", "a/b", "", "-o", "a b", ".", "a.toml", "x&y", "'"};
+    for (size_t i = 0; i < sizeof sweeps / sizeof *sweeps; i++) {
+        char *text = xasprintf(GOOD "sweep = \"%s\"\n", sweeps[i]);
+        struct diags d;
+        diags_init(&d);
+        assert_null(figure_read_text("test.toml", text, strlen(text), &d));
+        assert_said(&d, "is not the name of a sweep | " TEXT_FILE_NAME_RULE);
+        diags_release(&d);
+        free(text);
+    }
 }
 
 static void check_place(const char *sql, int line, int column)
@@ -165,6 +197,7 @@ int main(void)
         cmocka_unit_test(figure_read__refuses_a_front_where_there_is_none),
         cmocka_unit_test(figure_read__refuses_an_empty_query),
         cmocka_unit_test(figure_read__refuses_a_font_that_is_more_than_a_name),
+        cmocka_unit_test(figure_read__refuses_a_sweep_that_is_a_path),
         cmocka_unit_test(figure_read__knows_where_the_sql_begins),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -229,6 +229,45 @@ static void check_escaped(const char *s, const char *expected)
     text_release(&t);
 }
 
+/* A figure whose every text wants to be more than one: an element, an attribute, a command. */
+static void render__shows_hostile_texts_as_they_are(void **state)
+{
+    (void)state;
+    draw("[figure]\ntitle = '''</text><script>alert(1)</script> \"; system(\"touch pwned\"); `touch pwned` $(touch pwned)'''\n"
+         "kind = 'lines'\nsql = '''select 1 as \"`touch pwned`\", 2 as \"</text><g onload=1>\", '!touch pwned' as s union all "
+         "select 2, 3, '|touch pwned' union all select 3, 4, '<script>' '''\n"
+         "annotation_sql = \"select 1 as x, 2 as y, '</text><script>`touch pwned`' as text\"\n"
+         "x = '`touch pwned`'\ny = '</text><g onload=1>'\nseries = 's'\n",
+         "hostile.svg");
+    char *svg = read_file("hostile.svg", NULL);
+    assert_non_null(strstr(svg, "&lt;script"));
+    assert_null(strstr(svg, "<script"));
+    assert_null(strstr(svg, "<g onload"));
+    assert_false(exists("pwned"));
+    free(svg);
+}
+
+/* gnuplot runs a path that begins with '|' or '<'. */
+static void script__writes_no_path_that_is_a_command(void **state)
+{
+    (void)state;
+    static const char *const paths[] = {"|touch pwned; cat >", "<touch pwned; cat ", "plain"};
+    struct figure *f = good_figure(FIGURE("lines") AXES);
+    for (size_t i = 0; i < sizeof paths / sizeof *paths; i++) {
+        struct diags d;
+        diags_init(&d);
+        struct reader *r = reader_open("a.db", &d);
+        if (!figure_write_script(f, r, paths[i], &d)) fail_msg("%s", said(&d));
+        reader_close(r);
+        diags_release(&d);
+        char *command = xasprintf("gnuplot -d './%s' && test -s './%s.pdf'", paths[i], paths[i]);
+        assert_int_equal(system(command), 0);
+        free(command);
+        assert_false(exists("pwned") || exists("pwned.pdf") || exists("pwned.dat"));
+    }
+    figure_free(f);
+}
+
 static void script_add_string__lets_no_character_mean_anything(void **state)
 {
     (void)state;
@@ -365,6 +404,8 @@ int main(void)
         cmocka_unit_test(render__draws_large_clouds_as_a_raster_of_bounded_size),
         cmocka_unit_test(render__draws_into_a_terminal),
         cmocka_unit_test(render__is_the_same_in_a_foreign_locale),
+        cmocka_unit_test(render__shows_hostile_texts_as_they_are),
+        cmocka_unit_test(script__writes_no_path_that_is_a_command),
         cmocka_unit_test(script_add_string__lets_no_character_mean_anything),
         cmocka_unit_test(labels__are_never_executed),
         cmocka_unit_test(render__says_what_is_wrong_with_the_query),
