@@ -233,7 +233,7 @@ static enum run_end compare(struct runner *r, const struct design_point *p, stru
         }
         before = ret->left = latency;
     }
-    if (end == RUN_FAILED || end == RUN_REFUSED) ret->failure = xstrdup(runner_error(r));
+    if (end == RUN_FAILED || end == RUN_REFUSED || end == RUN_BROKEN) ret->failure = xstrdup(runner_error(r));
     free(events);
     return end;
 }

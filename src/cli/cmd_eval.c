@@ -35,18 +35,31 @@ static bool bind_point(struct answer *a, const struct invocation *in, const stru
 }
 
 /* The mean over the requests. */
-static bool carry_out_mean(struct answer *a)
+static bool carry_out_mean(struct answer *a, const struct invocation *in)
 {
-    return design_point_mean(&a->point, a->fidelity, a->fidelity == FIDELITY_EVENT_LEVEL ? interrupt_catch() : NULL) ||
-           (a->events.stopped = true, false);
+    if (design_point_mean(&a->point, a->fidelity, a->fidelity == FIDELITY_EVENT_LEVEL ? interrupt_catch() : NULL)) return true;
+    const char *bug = evaluator_error(a->point.mean);
+    if (bug) return diags_runtime(in->diags, NULL, "%s", bug);
+    a->events.stopped = true;
+    return false;
+}
+
+static bool carry_out_closed_form(struct answer *a, const struct invocation *in)
+{
+    const struct design_point *p = &a->point;
+    struct runner *r = runner_new(FIDELITY_CLOSED_FORM, NULL);
+    const bool ok = runner_run(r, p->model->desc, p->params, p->metrics, &a->breakdown) == RUN_DONE ||
+                    diags_runtime(in->diags, NULL, "a bug in model %s: %s", p->model->desc->name, runner_error(r));
+    runner_free(r);
+    return ok;
 }
 
 static bool carry_out(struct answer *a, const struct invocation *in)
 {
     struct design_point *p = &a->point;
-    if (p->sweep.averages) return carry_out_mean(a);
+    if (p->sweep.averages) return carry_out_mean(a, in);
     if (p->reason) return true;
-    p->model->desc->estimate(p->params, p->metrics, &a->breakdown);
+    if (!carry_out_closed_form(a, in)) return false;
     if (a->fidelity == FIDELITY_CLOSED_FORM) return true;
     a->closed = p->metrics;
     p->metrics = xcalloc(1, p->model->desc->metrics_size);

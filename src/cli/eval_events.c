@@ -183,6 +183,7 @@ bool events_run(struct events_run *ret, const struct invocation *in, struct desi
     bool ok = close_watchers(in, &w, runner_sim(ret->runner), known, &ret->chart) && end == RUN_DONE;
     if (end == RUN_REFUSED)
         diags_runtime(in->diags, NULL, "this point cannot be run at event level: %s", runner_error(ret->runner));
+    if (end == RUN_BROKEN) diags_runtime(in->diags, NULL, "a bug in model %s: %s", p->model->desc->name, runner_error(ret->runner));
     if (end == RUN_FAILED)
         diags_runtime(in->diags, NULL, "the event level of %s failed, which is a bug of the model: %s", p->model->desc->name,
                       runner_error(ret->runner));

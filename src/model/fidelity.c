@@ -1,6 +1,7 @@
 #include "model/fidelity.h"
 
 #include "base/xalloc.h"
+#include "model/row_check.h"
 
 #include <stdlib.h>
 
@@ -27,7 +28,10 @@ const char *fidelities_text(const struct dse_model *m)
 struct runner {
     enum fidelity fidelity;
     struct sim_options options;
-    struct dse_sim *sim; /* of the last run at event level; NULL before */
+    struct dse_sim *sim;       /* of the last run at event level; NULL before */
+    struct row_check **checks; /* one a model that was carried out */
+    size_t n_checks;
+    char *broken; /* what the last run broke; or NULL */
 };
 
 struct runner *runner_new(enum fidelity fidelity, const struct sim_options *options)
@@ -42,7 +46,15 @@ void runner_free(struct runner *r)
 {
     if (!r) return;
     sim_free(r->sim);
+    for (size_t i = 0; i < r->n_checks; i++) row_check_free(r->checks[i]);
+    free(r->checks);
+    free(r->broken);
     free(r);
+}
+
+enum fidelity runner_fidelity(const struct runner *r)
+{
+    return r->fidelity;
 }
 
 static enum run_end simulate(struct runner *r, const struct dse_model *m, const void *params, void *metrics,
@@ -59,17 +71,50 @@ static enum run_end simulate(struct runner *r, const struct dse_model *m, const 
     return end == SIM_STOPPED ? RUN_STOPPED : end == SIM_REFUSED ? RUN_REFUSED : RUN_FAILED;
 }
 
+static const struct row_check *check_of(struct runner *r, const struct dse_model *m)
+{
+    for (size_t i = 0; i < r->n_checks; i++)
+        if (row_check_model(r->checks[i]) == m) return r->checks[i];
+    r->checks = xrealloc(r->checks, r->n_checks + 1, sizeof *r->checks);
+    return r->checks[r->n_checks++] = row_check_new(m);
+}
+
+static enum run_end check(struct runner *r, const struct dse_model *m, const void *metrics, const struct dse_breakdown *breakdown)
+{
+    r->broken = row_check_run(check_of(r, m), metrics, breakdown);
+    return r->broken ? RUN_BROKEN : RUN_DONE;
+}
+
+static void forget(struct runner *r)
+{
+    if (!r->broken) return;
+    free(r->broken);
+    r->broken = NULL;
+}
+
+enum run_end runner_check(struct runner *r, const struct dse_model *m, const void *metrics)
+{
+    forget(r);
+    return check(r, m, metrics, NULL);
+}
+
 enum run_end runner_run(struct runner *r, const struct dse_model *m, const void *params, void *metrics,
                         struct dse_breakdown *breakdown)
 {
+    forget(r);
     if (breakdown) breakdown->n = 0;
-    if (fidelity_at_most(m, r->fidelity) == FIDELITY_EVENT_LEVEL) return simulate(r, m, params, metrics, breakdown);
-    m->estimate(params, metrics, breakdown);
-    return RUN_DONE;
+    if (fidelity_at_most(m, r->fidelity) == FIDELITY_EVENT_LEVEL) {
+        enum run_end end = simulate(r, m, params, metrics, breakdown);
+        if (end != RUN_DONE) return end;
+    } else {
+        m->estimate(params, metrics, breakdown);
+    }
+    return check(r, m, metrics, breakdown);
 }
 
 const char *runner_error(const struct runner *r)
 {
+    if (r->broken) return r->broken;
     const char *error = r->sim ? dse_sim_error(r->sim) : NULL;
     return error ? error : "no reason was given";
 }

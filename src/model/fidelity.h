@@ -20,18 +20,22 @@ const char *fidelities_text(const struct dse_model *m);
 struct runner;
 struct runner *runner_new(enum fidelity fidelity, const struct sim_options *options); /* options as for sim_new; may be NULL */
 void runner_free(struct runner *r);
+enum fidelity runner_fidelity(const struct runner *r);
 
 enum run_end {
     RUN_DONE,
     RUN_STOPPED, /* options->stop */
     RUN_REFUSED, /* the event level cannot run the point: runner_error says why */
+    RUN_BROKEN,  /* a bug of the model: its numbers cannot be (model/row_check.h); runner_error names the metric */
     RUN_FAILED,  /* a bug of the model, or more events than options->events_max */
 };
 /* The metrics and, when it is not NULL, the breakdown of a point that check() accepts, at the finest fidelity not above the runner's that
- * the model has. The metrics are set when done. */
+ * the model has. The metrics are set when done, and what every row must satisfy holds. */
 enum run_end runner_run(struct runner *r, const struct dse_model *m, const void *params, void *metrics,
                         struct dse_breakdown *breakdown);
-/* Why the last run failed. */
+/* The same check of metrics that were put together of several runs. */
+enum run_end runner_check(struct runner *r, const struct dse_model *m, const void *metrics);
+/* Why the last run failed, or what it broke. */
 const char *runner_error(const struct runner *r);
 /* The last run at event level, finished: resources, notes. NULL in closed form. */
 const struct dse_sim *runner_sim(const struct runner *r);

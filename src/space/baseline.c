@@ -230,8 +230,8 @@ static enum run_end run_baseline(struct comparer *c, const char **ret_reason)
     return *ret_reason ? RUN_DONE : runner_run(c->runner, model, c->params, c->metrics, NULL);
 }
 
-/* The baseline's metrics at the workload of a point. False: stopped. */
-static bool evaluate(struct comparer *c, const void *params, struct measured *ret)
+/* The baseline's metrics at the workload of a point. */
+static enum run_end evaluate(struct comparer *c, const void *params, struct measured *ret)
 {
     *ret = nothing;
     const struct baseline *b = c->baseline;
@@ -240,28 +240,29 @@ static bool evaluate(struct comparer *c, const void *params, struct measured *re
     for (size_t i = 0; i < b->n_taken; i++) {
         const struct taken *t = &b->taken[i];
         struct value v = field_get(t->from, params);
-        if (!in_range(t->to, v)) return true;
+        if (!in_range(t->to, v)) return RUN_DONE;
         field_set(t->to, c->params, v);
         if (t->to->type == DSE_TYPE_REF) follow_list_apply(&t->follows, v.ref, c->params);
     }
     const char *reason;
     enum run_end end = run_baseline(c, &reason);
     if (end == RUN_DONE && !reason) *ret = measure(&c->own, c->metrics);
-    return end != RUN_STOPPED;
+    return end == RUN_STOPPED || end == RUN_BROKEN ? end : RUN_DONE;
 }
 
-bool comparer_ratios(struct comparer *c, const void *params, const void *metrics, struct ratios *ret)
+enum run_end comparer_ratios(struct comparer *c, const void *params, const void *metrics, struct ratios *ret)
 {
     const struct baseline *b = c->baseline;
     uint64_t workload[WORKLOAD_MAX];
     struct known *k = &c->cache[read_workload(b, params, workload)];
     if (!k->filled || memcmp(k->workload, workload, sizeof workload) != 0) {
         memcpy(k->workload, workload, sizeof workload);
-        k->filled = evaluate(c, params, &k->measured);
-        if (!k->filled) return false;
+        enum run_end end = evaluate(c, params, &k->measured);
+        k->filled = end == RUN_DONE;
+        if (!k->filled) return end;
     }
     bool comparable = !b->generate || field_get(b->generate, params).i64 == 0;
     struct measured point = measure(&c->points, metrics);
     *ret = ratios_of(&point, comparable ? &k->measured : &nothing);
-    return true;
+    return RUN_DONE;
 }

@@ -38,7 +38,7 @@ struct comparer;
 struct comparer *comparer_new(const struct baseline *b, struct runner *runner);
 void comparer_free(struct comparer *c);
 /* The ratios of a point with these parameters and metrics, resolved and feasible. NaN where the baseline cannot run the workload. Depends
- * on nothing else. False: the runner was stopped. */
-bool comparer_ratios(struct comparer *c, const void *params, const void *metrics, struct ratios *ret);
+ * on nothing else. RUN_STOPPED, RUN_BROKEN: of the baseline's run, and there are no ratios; else RUN_DONE. */
+enum run_end comparer_ratios(struct comparer *c, const void *params, const void *metrics, struct ratios *ret);
 
 #endif

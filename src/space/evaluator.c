@@ -2,6 +2,7 @@
 #include "space/space_internal.h"
 
 #include "base/xalloc.h"
+#include "space/command.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -16,6 +17,8 @@ struct evaluator {
     char **failures;     /* of runs at event level, as reasons */
     size_t n_failures;
     bool stopped;
+    uint64_t point;                 /* at hand */
+    char *bug;                      /* what stopped it, when that was the model; or NULL */
     void *start, *params, *metrics; /* before and behind resolve(); the ratios behind the model's metrics */
 };
 
@@ -58,6 +61,7 @@ void evaluator_free(struct evaluator *e)
     runner_free(e->runner);
     for (size_t i = 0; i < e->n_failures; i++) free(e->failures[i]);
     free(e->failures);
+    free(e->bug);
     free(e->start);
     free(e->params);
     free(e->metrics);
@@ -101,9 +105,23 @@ static const char *failure(struct evaluator *e, enum run_end end)
 static enum run_end run_point(struct evaluator *e, const char **ret_reason)
 {
     const struct dse_model *model = e->space->model->desc;
-    if (e->mixer) return mixer_run(e->mixer, e->start, e->metrics, ret_reason);
+    if (e->mixer) {
+        enum run_end end = mixer_run(e->mixer, e->start, e->metrics, ret_reason);
+        return end == RUN_DONE && !*ret_reason ? runner_check(e->runner, model, e->metrics) : end;
+    }
     *ret_reason = model->check ? model->check(e->params) : NULL;
     return *ret_reason ? RUN_DONE : runner_run(e->runner, model, e->params, e->metrics, NULL);
+}
+
+/* Numbers that cannot be, of the point or of the baseline beside it: no row but an error. */
+static void stop_at_bug(struct evaluator *e, const struct model *of)
+{
+    char *command = space_command(e->space, e->point, runner_fidelity(e->runner), NULL, 0);
+    free(e->bug);
+    e->bug = xasprintf("a bug in model %s%s: %s; the point: %s", of->desc->name, of == e->space->model ? "" : ", the baseline",
+                       runner_error(e->runner), command);
+    free(command);
+    e->stopped = true;
 }
 
 /* Carry the model out, and the baseline; returns why there are no metrics, or NULL. */
@@ -112,30 +130,25 @@ static const char *run_model(struct evaluator *e)
     const char *reason;
     enum run_end end = run_point(e, &reason);
     if (end == RUN_STOPPED) e->stopped = true;
+    if (end == RUN_BROKEN) stop_at_bug(e, e->space->model);
     if (end == RUN_FAILED || end == RUN_REFUSED) return failure(e, end);
-    if (end == RUN_STOPPED || reason || !e->comparer) return reason;
+    if (e->stopped || reason || !e->comparer) return reason;
     struct ratios r;
-    if (!comparer_ratios(e->comparer, e->params, e->metrics, &r)) e->stopped = true;
+    end = comparer_ratios(e->comparer, e->params, e->metrics, &r);
+    if (end == RUN_BROKEN) stop_at_bug(e, e->space->sweep->baseline->model);
+    if (end == RUN_STOPPED) e->stopped = true;
+    if (e->stopped) return NULL;
     memcpy((char *)e->metrics + ratios_offset(e->space->model), &r, sizeof r);
     return NULL;
 }
 
-/* Copy the metrics; returns why the row cannot be trusted, or NULL. A ratio may be NaN. */
-static const char *put_metrics(const struct evaluator *e, union cell *cells, size_t from)
+static void put_metrics(const struct evaluator *e, union cell *cells, size_t from)
 {
     const struct space *sp = e->space;
-    const char *reason = NULL;
     for (size_t i = 0; i < sp->metrics.n; i++) {
         const struct field *f = &sp->metrics.fields[i];
-        union cell *c = &cells[from + i];
-        *c = f->without ? null_cell(f->type) : get_cell(f, e->metrics);
-        if (i < sp->model->metrics.n && f->type == DSE_TYPE_F64 && !f->without && !isfinite(c->f64) &&
-            !(f->may_be_null && isnan(c->f64))) {
-            c->f64 = (double)NAN;
-            if (!reason) reason = sp->bug_reasons[i];
-        }
+        cells[from + i] = f->without ? null_cell(f->type) : get_cell(f, e->metrics);
     }
-    return reason;
 }
 
 static const char *broken_constraint(const struct evaluator *e)
@@ -158,11 +171,16 @@ static const char *evaluate(struct evaluator *e, union cell *cells)
         for (; c < sp->n_columns; c++) cells[c] = null_cell(sp->columns[c].type);
         return reason;
     }
-    reason = put_metrics(e, cells, c);
+    put_metrics(e, cells, c);
     c += sp->metrics.n;
     for (size_t i = 0; i < sp->sweep->n_derived; i++)
         cells[c++].f64 = e->derived[i] ? expr_eval(e->derived[i], e->params, e->metrics) : (double)NAN;
-    return reason ? reason : broken_constraint(e);
+    return broken_constraint(e);
+}
+
+const char *evaluator_error(const struct evaluator *e)
+{
+    return e->bug;
 }
 
 static void set_point(struct evaluator *e, const uint64_t *digits)
@@ -180,6 +198,7 @@ bool evaluator_run(struct evaluator *e, uint64_t first, size_t n, union cell *ce
     space_digits(sp, first, digits);
     e->stopped = false;
     for (size_t i = 0; i < n && !e->stopped; i++) {
+        e->point = first + i;
         set_point(e, digits);
         rows[i].reason = evaluate(e, cells + i * sp->n_columns);
         for (size_t a = sp->n_axes; a-- > 0;) {

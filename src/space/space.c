@@ -182,14 +182,9 @@ static void make_columns(struct space *sp)
 
 static void make_reasons(struct space *sp)
 {
-    const struct schema *metrics = &sp->model->metrics;
     sp->constraint_reasons = xcalloc(sp->sweep->n_constraints, sizeof *sp->constraint_reasons);
     for (size_t i = 0; i < sp->sweep->n_constraints; i++)
         sp->constraint_reasons[i] = xasprintf("constraint %s: %s", sp->sweep->constraints[i].name, sp->sweep->constraints[i].expr);
-    sp->bug_reasons = xcalloc(metrics->n, sizeof *sp->bug_reasons);
-    for (size_t i = 0; i < metrics->n; i++)
-        sp->bug_reasons[i] =
-            xasprintf("a bug in model %s: %s is not a finite number", sp->model->desc->name, metrics->fields[i].name);
 }
 
 struct space *space_new(const struct sweep_file *s, size_t m, uint64_t max_points, struct diags *diags)
@@ -229,7 +224,6 @@ void space_free(struct space *sp)
     if (!sp) return;
     for (size_t a = 0; a < sp->n_axes; a++) free(sp->axes[a].follows.follows);
     free_strings(sp->constraint_reasons, sp->sweep->n_constraints);
-    free_strings(sp->bug_reasons, sp->model->metrics.n);
     schema_release(&sp->metrics);
     baseline_free(sp->baseline);
     mix_free(sp->mix);

@@ -90,5 +90,7 @@ struct row {
 /* Evaluate `n` points from `first` on: cells[i * n_columns + c], rows[i]. In closed form, no allocation. False: stopped, and not all rows are
  * there. */
 bool evaluator_run(struct evaluator *e, uint64_t first, size_t n, union cell *cells, struct row *rows);
+/* What stopped it, when that was numbers of the model that cannot be (model/row_check.h): a bug, with the metric and the point; else NULL. */
+const char *evaluator_error(const struct evaluator *e);
 
 #endif

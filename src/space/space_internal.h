@@ -55,7 +55,7 @@ struct space {
     size_t n_axes;
     struct column *columns;
     size_t n_columns;
-    char **constraint_reasons, **bug_reasons;
+    char **constraint_reasons;
     bool *constraint_applies, *derived_applies;
 };
 

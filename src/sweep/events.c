@@ -102,8 +102,7 @@ bool sweep_simulate(struct job *job, size_t m, const struct range *ranges, size_
         }
     }
     if (ok && sweep_interrupted(job)) job->result->interrupted = true;
-    job->result->evaluate_seconds += pool_seconds(pool);
-    pool_free(pool);
+    ok = sweep_end_pool(job, pool) && ok;
     free(b->cells);
     free(b);
     return ok;

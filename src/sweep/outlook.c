@@ -70,9 +70,9 @@ static void look_at_space(struct looking *l, size_t m)
     for (uint64_t i = 0; i < n; i++) {
         uint64_t point = spread(i, n, count), id = (uint64_t)m << MODEL_SHIFT | point;
         struct row row;
-        evaluator_run(e, point, 1, cells, &row);
+        const bool whole = evaluator_run(e, point, 1, cells, &row);
         l->ret->sampled++;
-        if (row.reason) continue;
+        if (!whole || row.reason) continue;
         if (l->ret->feasible++ % (1 + n / OUTLOOK_RUNS) == 0 && l->n_runs < OUTLOOK_RUNS) l->runs[l->n_runs++] = id;
         if (l->sweep->refine) add_point(l, sp, id, cells);
     }

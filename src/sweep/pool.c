@@ -175,6 +175,13 @@ void pool_stop(struct pool *p)
     pthread_mutex_unlock(&p->mutex);
 }
 
+const char *pool_error(const struct pool *p)
+{
+    for (int t = 0; t < p->options.threads; t++)
+        if (evaluator_error(p->evaluators[t])) return evaluator_error(p->evaluators[t]);
+    return NULL;
+}
+
 double pool_seconds(const struct pool *p)
 {
     double sum = 0;

@@ -43,7 +43,8 @@ static const struct row_block *pull(void *user)
     struct transaction *t = user;
     if (t->ended) return NULL;
     const struct row_block *b = pool_next(t->pool);
-    assert(b && b->first + b->n - 1 <= t->last); /* blocks are cut within transactions */
+    if (!b) return NULL; /* a bug of the model ended it: sweep_end_pool tells */
+    assert(b->first + b->n - 1 <= t->last); /* blocks are cut within transactions */
     t->ended = b->first + b->n - 1 == t->last;
     return b;
 }
@@ -73,16 +74,15 @@ bool sweep_interrupted(const struct job *job)
 }
 
 /* The writing thread: one transaction after the other. */
-static bool write_all(struct job *job, size_t m, struct pool *pool, const struct range *pieces, size_t n)
+static void write_all(struct job *job, size_t m, struct pool *pool, const struct range *pieces, size_t n, struct diags *diags)
 {
     for (size_t i = 0; i < n && !job->result->interrupted; i++) {
         struct transaction t = {.pool = pool, .last = pieces[i].last};
-        if (!store_write(job->store, m, pieces[i].first, pieces[i].last, pull, &t, job->diags)) return false;
+        if (!store_write(job->store, m, pieces[i].first, pieces[i].last, pull, &t, diags)) return;
         job->result->done += pieces[i].last - pieces[i].first + 1;
         sweep_advance(job, pieces[i].last - pieces[i].first + 1, false);
         if (sweep_interrupted(job) && i + 1 < n) job->result->interrupted = true;
     }
-    return true;
 }
 
 /* Cut ranges into pieces of one transaction, aligned to multiples of its size so that resumed runs write the same ones. */
@@ -106,24 +106,38 @@ static struct range *cut(const struct range *ranges, size_t n, uint64_t size, si
     return pieces;
 }
 
+bool sweep_end_pool(struct job *job, struct pool *pool)
+{
+    const char *bug = pool_error(pool);
+    const bool ok = !bug || diags_runtime(job->diags, NULL, "%s", bug);
+    job->result->evaluate_seconds += pool_seconds(pool);
+    pool_free(pool);
+    return ok;
+}
+
 static bool run_space(struct job *job, size_t m, const struct range *ranges, size_t n_ranges)
 {
     size_t n;
     struct range *pieces = cut(ranges, n_ranges, transaction_points(job->spaces[m]), &n);
     struct pool_options options = {.threads = job->threads, .block = POOL_BLOCK, .encoder = store_encoder(job->store, m)};
     struct pool *pool = pool_new(job->spaces[m], pieces, n, &options);
-    bool ok = true;
+    struct diags diags;
+    diags_init(&diags);
 #pragma omp parallel num_threads(job->threads)
     {
         if (omp_get_thread_num() == 0) {
-            ok = write_all(job, m, pool, pieces, n);
+            write_all(job, m, pool, pieces, n, &diags);
             pool_stop(pool);
         } else {
             pool_work(pool, omp_get_thread_num());
         }
     }
-    job->result->evaluate_seconds += pool_seconds(pool);
-    pool_free(pool);
+    bool ok = diags.errors == 0;
+    if (pool_error(pool)) /* the store lacks rows for no other reason */
+        diags_release(&diags);
+    else
+        diags_move(job->diags, &diags);
+    ok = sweep_end_pool(job, pool) && ok;
     free(pieces);
     return ok;
 }

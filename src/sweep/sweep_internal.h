@@ -27,6 +27,10 @@ void sweep_phase(struct job *job, const char *name, uint64_t planned, uint64_t d
 /* So many more points are evaluated. Reports now and then, and when `last`. */
 void sweep_advance(struct job *job, uint64_t points, bool last);
 
+/* Free a pool whose threads have returned. False, with an error: a model's numbers cannot be. */
+struct pool;
+bool sweep_end_pool(struct job *job, struct pool *pool);
+
 /* events.c: evaluate points of space m, given as ascending ranges, at event level, and store each about a second after. The rows become those of
  * their points or, `refined`, stand beside those. Sets result->interrupted. */
 bool sweep_simulate(struct job *job, size_t m, const struct range *ranges, size_t n, bool refined);
