@@ -4,17 +4,18 @@
 #include "figure/gnuplot.h"
 #include "figure/picture.h"
 #include "figure/script.h"
+#include "store/db.h"
+#include "store/schema.h"
 
 #include <ctype.h>
 #include <dirent.h>
 #include <locale.h>
 #include <signal.h>
-#include <sqlite3.h>
 #include <stdio.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* The tests work in a directory of their own, with a database of no tables. */
+/* The tests work in a directory of their own, with a database of no runs. */
 static char directory[] = "/tmp/dse-figure-XXXXXX";
 static char *usual_path;
 
@@ -22,11 +23,13 @@ static int set_up(void **state)
 {
     (void)state;
     if (!mkdtemp(directory) || chdir(directory) != 0) return -1;
-    sqlite3 *db;
-    int failed = sqlite3_open("a.db", &db) || sqlite3_exec(db, "create table t(a); drop table t", NULL, NULL, NULL);
-    sqlite3_close(db);
+    struct db db;
+    struct diags d;
+    diags_init(&d);
+    bool ok = db_open_writer(&db, "a.db", &d) && schema_create_common(&db, &d);
+    db_close(&db);
     usual_path = xstrdup(getenv("PATH"));
-    return failed;
+    return ok ? 0 : -1;
 }
 
 static int tear_down(void **state)
