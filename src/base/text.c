@@ -5,14 +5,12 @@
 
 #include <ctype.h>
 #include <errno.h>
-#include <fcntl.h>
 #include <locale.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
 static char empty[1];
 
@@ -250,38 +248,4 @@ bool text_read_file(const char *path, size_t max_bytes, char **ret, size_t *ret_
     if (ret_n) *ret_n = t.n;
     *ret = text_detach(&t);
     return true;
-}
-
-static bool put_bytes(int fd, const char *s, size_t n)
-{
-    while (n) {
-        ssize_t written = write(fd, s, n);
-        if (written < 0 && errno == EINTR) continue;
-        if (written < 0) return false;
-        s += written;
-        n -= (size_t)written;
-    }
-    return true;
-}
-
-bool text_write_file(const char *path, const char *s, size_t n, struct diags *diags)
-{
-    struct stat st;
-    if (stat(path, &st) == 0 && !S_ISREG(st.st_mode)) return diags_runtime(diags, path, "cannot write: it is not a regular file");
-    char *name = xasprintf("%s.%ld.tmp", path, (long)getpid());
-    int fd = open(name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
-    bool created = fd >= 0, ok = created && put_bytes(fd, s, n);
-    int why = errno;
-    if (created && close(fd) != 0 && ok) {
-        ok = false;
-        why = errno;
-    }
-    if (ok && rename(name, path) != 0) {
-        ok = false;
-        why = errno;
-    }
-    if (!ok) diags_runtime(diags, path, "cannot write: %s", strerror(why));
-    if (created && !ok) unlink(name);
-    free(name);
-    return ok;
 }

@@ -58,8 +58,4 @@ uint64_t text_hash(uint64_t h, const void *data, size_t n);
 struct diags;
 bool text_read_file(const char *path, size_t max_bytes, char **ret, size_t *ret_n, struct diags *diags);
 
-/* Write a whole file: into a new one beside the path, which then takes its place. On failure a run-time error, false, and nothing is left
- * behind: what stood there stands. What is no regular file (a directory, a device) is not replaced. */
-bool text_write_file(const char *path, const char *s, size_t n, struct diags *diags);
-
 #endif

@@ -1,4 +1,5 @@
 /* dse dram: a DRAM subsystem on its own, fed with a trace or a pattern. */
+#include "base/file.h"
 #include "base/text.h"
 #include "base/xalloc.h"
 #include "cli/dram_report.h"
@@ -8,7 +9,6 @@
 #include "sim/dram_trace.h"
 
 #include <dse/hw.h>
-#include <errno.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -25,7 +25,7 @@ struct job {
     struct dram_pattern *pattern;
     int front;
     bool refresh;
-    FILE *commands; /* or NULL */
+    struct file *commands; /* or NULL */
     const volatile sig_atomic_t *stop;
 };
 
@@ -172,8 +172,10 @@ static void write_command(void *object, int64_t bus, const struct dram_command *
     static const char *const names[] = {"ACT", "PRE", "PREA", "RD", "WR", "REF"};
     const struct job *j = object;
     const int bank = c->bank % j->spec.banks;
-    fprintf(j->commands, "%lld,%lld,%d,%s,%d,%d,%lu,%d\n", (long long)c->clock, (long long)bus, c->channel, names[c->kind],
-            bank / j->spec.group_banks, bank % j->spec.group_banks, (unsigned long)c->row, c->column);
+    char line[128];
+    int n = snprintf(line, sizeof line, "%lld,%lld,%d,%s,%d,%d,%lu,%d\n", (long long)c->clock, (long long)bus, c->channel,
+                     names[c->kind], bank / j->spec.group_banks, bank % j->spec.group_banks, (unsigned long)c->row, c->column);
+    file_put(j->commands, line, (size_t)n);
 }
 
 /* A line that is overwritten, at most some times a second. */
@@ -220,21 +222,24 @@ static bool open_commands(struct job *j, const struct invocation *in)
 {
     const char *path = option_get(in, "commands");
     if (!path) return true;
-    j->commands = fopen(path, "we");
-    if (!j->commands) return diags_runtime(in->diags, path, "cannot write: %s", strerror(errno));
-    fprintf(j->commands, "# clocks of %.6g ns\nclock,bus,channel,command,bank_group,bank,row,column\n", j->spec.clock_ns);
+    j->commands = file_begin(path, in->diags);
+    if (!j->commands) return false;
+    char *head = xasprintf("# clocks of %.6g ns\nclock,bus,channel,command,bank_group,bank,row,column\n", j->spec.clock_ns);
+    file_put(j->commands, head, strlen(head));
+    free(head);
     return true;
 }
 
-static void close_commands(struct job *j, const struct invocation *in)
+/* Those of a run that was stopped are kept: they are what was carried out. */
+static void close_commands(struct job *j, bool whole, struct diags *diags)
 {
-    if (!j->commands) return;
-    const bool failed = ferror(j->commands) != 0;
-    if (fclose(j->commands) != 0 || failed)
-        diags_runtime(in->diags, option_get(in, "commands"), "cannot write: %s", strerror(errno));
+    if (j->commands && whole)
+        file_commit(j->commands, diags);
+    else
+        file_abandon(j->commands);
 }
 
-static void run_job(struct job *j, const struct invocation *in, enum output_format format)
+static bool run_job(struct job *j, const struct invocation *in, enum output_format format)
 {
     struct dram_result *result = xcalloc(1, sizeof *result);
     char *mapping = dram_map_text(&j->map);
@@ -244,7 +249,8 @@ static void run_job(struct job *j, const struct invocation *in, enum output_form
                                    .refresh = j->spec.refi ? "on" : "off",
                                    .spec = &j->spec,
                                    .result = result};
-    if (simulate(j, in, result, &subject.cpu_s)) {
+    const bool ok = simulate(j, in, result, &subject.cpu_s);
+    if (ok) {
         if (*j->stop) terminal_say(stderr, "dse: stopped; what is shown is of the requests until then");
         if (format == OUTPUT_TABLE)
             terminal_say(stderr, "%s, %lld channels, map %s, %s front-end, refresh %s", subject.memory,
@@ -253,12 +259,13 @@ static void run_job(struct job *j, const struct invocation *in, enum output_form
     }
     free(mapping);
     free(result);
+    return ok;
 }
 
 static void print_trace(const struct job *j, const struct invocation *in)
 {
     struct dram_request q;
-    while (source_of(j)->next(source_of(j), &q, in->diags)) dram_request_print(stdout, &q);
+    while (!*j->stop && !ferror(stdout) && source_of(j)->next(source_of(j), &q, in->diags)) dram_request_print(stdout, &q);
 }
 
 static int run(const struct invocation *in)
@@ -273,8 +280,7 @@ static int run(const struct invocation *in)
     if (ok && option_has(in, "print-trace")) {
         print_trace(&j, in);
     } else if (ok && open_commands(&j, in)) {
-        run_job(&j, in, format);
-        close_commands(&j, in);
+        close_commands(&j, run_job(&j, in, format), in->diags);
     }
     dram_pattern_free(j.pattern);
     dram_trace_close(j.trace);

@@ -1,4 +1,5 @@
 /* dse plot: a figure file and a database in; a picture out. */
+#include "base/file.h"
 #include "base/text.h"
 #include "base/xalloc.h"
 #include "cli/command.h"
@@ -31,7 +32,7 @@ static bool write_data(const struct figure *f, struct reader *r, const char *pat
     FILE *memory = open_memstream(&csv, &n);
     bool ok = q && memory && query_print(q, OUTPUT_CSV, memory, diags);
     if (memory) fclose(memory);
-    ok = ok && text_write_file(path, csv, n, diags);
+    ok = ok && file_write(path, csv, n, diags);
     free(csv);
     query_free(q);
     return ok;

@@ -1,4 +1,5 @@
 /* dse profile: statistics of real or synthetic attention, as files that the catalog takes. */
+#include "base/file.h"
 #include "base/xalloc.h"
 #include "cli/profile_options.h"
 #include "cli/profile_report.h"
@@ -165,7 +166,7 @@ static bool write_report(const struct invocation *in, const struct origin *from,
     struct text t;
     text_init(&t);
     report_csv(r, head, &t);
-    bool ok = text_write_file(path, t.s, t.n, in->diags);
+    bool ok = file_write(path, t.s, t.n, in->diags);
     text_release(&t);
     free(head);
     return ok;

@@ -1,6 +1,7 @@
 /* Drawing a figure: queries to rows, rows to a scene, the scene to gnuplot, gnuplot's picture to its place. */
 #include "figure/figure.h"
 
+#include "base/file.h"
 #include "base/text.h"
 #include "base/xalloc.h"
 #include "figure/gnuplot.h"
@@ -139,7 +140,7 @@ bool figure_write_script(const struct figure *f, struct reader *r, const char *o
         canvas.data_path = data_path;
         canvas.picture_path = out;
         script_write(&script, &data, &scene, &canvas);
-        ok = text_write_file(data_path, data.s, data.n, diags) && text_write_file(out, script.s, script.n, diags);
+        ok = file_write(data_path, data.s, data.n, diags) && file_write(out, script.s, script.n, diags);
         text_release(&script);
         text_release(&data);
         free(data_path);
@@ -157,7 +158,7 @@ bool figure_render(const struct figure *f, struct reader *r, const char *out, st
     bool ok = draw(f, r, &canvas, &picture, diags);
     if (ok) ok = picture_check_whole(canvas.format, &picture, diags);
     if (ok && canvas.format == FORMAT_PNG) picture_set_density(&picture, f->dpi);
-    if (ok) ok = picture_write(out, picture.s, picture.n, diags);
+    if (ok) ok = file_write(out, picture.s, picture.n, diags);
     text_release(&picture);
     return ok;
 }

@@ -3,7 +3,6 @@
 #include "base/xalloc.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -63,58 +62,6 @@ bool picture_check_whole(enum format format, const struct text *picture, struct 
         memcmp(picture->s + n - end, marks[format].end, end) == 0)
         return true;
     return diags_runtime(diags, NULL, "gnuplot's picture is not whole");
-}
-
-/* Make a new file beside `path`. Returns its descriptor, or -1 with errno; its name in *ret is freed by the caller. */
-static int create_beside(const char *path, char **ret)
-{
-    for (int i = 0;; i++) {
-        char *name = xasprintf("%s.%ld-%d.tmp", path, (long)getpid(), i);
-        int fd = open(name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
-        if (fd >= 0 || errno != EEXIST || i == 100) {
-            *ret = name;
-            return fd;
-        }
-        free(name);
-    }
-}
-
-static bool write_all(int fd, const char *s, size_t n)
-{
-    while (n) {
-        ssize_t written = write(fd, s, n);
-        if (written < 0 && errno == EINTR) continue;
-        if (written < 0) return false;
-        s += written;
-        n -= (size_t)written;
-    }
-    return true;
-}
-
-bool picture_write(const char *path, const char *s, size_t n, struct diags *diags)
-{
-    char *name;
-    int fd = create_beside(path, &name);
-    bool ok = fd >= 0;
-    int failed = errno;
-    if (ok && !write_all(fd, s, n)) {
-        failed = errno;
-        ok = false;
-    }
-    if (fd >= 0 && close(fd) != 0 && ok) {
-        failed = errno;
-        ok = false;
-    }
-    if (ok && rename(name, path) != 0) {
-        failed = errno;
-        ok = false;
-    }
-    if (!ok) {
-        if (fd >= 0) unlink(name);
-        diags_runtime(diags, path, "cannot write the figure: %s", strerror(failed));
-    }
-    free(name);
-    return ok;
 }
 
 /* ---- PNG -------------------------------------------------------------------------------------------------------------- */

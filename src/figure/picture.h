@@ -7,12 +7,10 @@
 
 /* The format that the ending of a path names; another ending is an error that lists them. */
 bool picture_format(const char *path, enum format *ret, struct diags *diags);
-/* Can a file of that path be made? To know it before hours of querying; picture_write may fail all the same. */
+/* Can a file of that path be made? To know it before hours of querying; the writing may fail all the same. */
 bool picture_check(const char *path, struct diags *diags);
 /* Does a picture have the beginning and the end of its format? An error if not. */
 bool picture_check_whole(enum format format, const struct text *picture, struct diags *diags);
-/* Write a file beside `path` and give it that name when it is complete. What was there before stays until then, and for good on failure. */
-bool picture_write(const char *path, const char *s, size_t n, struct diags *diags);
 /* Tell in a PNG how many pixels make an inch, so that it is printed in the size of the figure. */
 void picture_set_density(struct text *png, double dpi);
 

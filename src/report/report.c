@@ -1,6 +1,7 @@
 /* The page: its parts put together. */
 #include "report/report.h"
 
+#include "base/file.h"
 #include "base/text.h"
 #include "base/xalloc.h"
 #include "report/report_data.h"
@@ -47,7 +48,7 @@ static bool write_page(struct text *data, const char *out, struct diags *diags)
         put(&t, &page, "/*LIBRARY*/", part[LIBRARY], strlen(part[LIBRARY]));
         put(&t, &page, "/*SCRIPT*/", part[SCRIPT], strlen(part[SCRIPT]));
         text_add(&t, page);
-        ok = text_write_file(out, t.s, t.n, diags);
+        ok = file_write(out, t.s, t.n, diags);
         text_release(&t);
     }
     for (size_t i = 0; i < PARTS; i++) free(part[i]);

@@ -1,24 +1,19 @@
 #include "sim/timeline.h"
 
+#include "base/file.h"
 #include "base/text.h"
 #include "base/xalloc.h"
 #include "dse_config.h"
 
-#include <errno.h>
-#include <fcntl.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 enum { FLUSH_BYTES = 1 << 16 };
 
 /* A group is a process: ids count from 1 in the order in which groups appear. */
 struct timeline {
-    char *path, *part; /* the file to be, and the one being written */
-    int fd;
-    int failed; /* errno of the first write that failed, or 0 */
+    struct file *file;
     struct text buffer;
     char *title;
     char **group;
@@ -33,18 +28,7 @@ struct timeline {
 
 static void flush(struct timeline *t)
 {
-    const char *s = t->buffer.s;
-    size_t left = t->buffer.n;
-    while (left > 0 && !t->failed) {
-        const ssize_t n = write(t->fd, s, left);
-        if (n < 0 && errno == EINTR) continue;
-        if (n < 0) {
-            t->failed = errno;
-            break;
-        }
-        s += n;
-        left -= (size_t)n;
-    }
+    file_put(t->file, t->buffer.s, t->buffer.n);
     t->buffer.n = 0; /* keeps its memory */
 }
 
@@ -54,8 +38,6 @@ static void release(struct timeline *t)
     free(t->group);
     free(t->process);
     free(t->title);
-    free(t->part);
-    free(t->path);
     text_release(&t->buffer);
     free(t);
 }
@@ -134,20 +116,10 @@ static void see_span(void *object, const struct sim_span *s)
 
 struct timeline *timeline_open(const char *path, const char *title, struct diags *diags)
 {
-    struct stat st;
-    if (stat(path, &st) == 0 && !S_ISREG(st.st_mode)) {
-        diags_runtime(diags, path, "cannot write: it is not a regular file");
-        return NULL;
-    }
-    char *part = xasprintf("%s.%ld.tmp", path, (long)getpid());
-    const int fd = open(part, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
-    if (fd < 0) {
-        diags_runtime(diags, path, "cannot write: %s", strerror(errno));
-        free(part);
-        return NULL;
-    }
+    struct file *file = file_begin(path, diags);
+    if (!file) return NULL;
     struct timeline *t = xcalloc(1, sizeof *t);
-    *t = (struct timeline){.path = xstrdup(path), .part = part, .fd = fd, .title = xstrdup(title)};
+    *t = (struct timeline){.file = file, .title = xstrdup(title)};
     t->recorder = (struct sim_recorder){.resource = see_resource, .span = see_span, .object = t};
     text_init(&t->buffer);
     text_add(&t->buffer, "{\"displayTimeUnit\":\"ns\",\"otherData\":{\"tool\":\"dse " DSE_VERSION "\"},\"traceEvents\":[");
@@ -163,13 +135,7 @@ bool timeline_close(struct timeline *t, struct diags *diags)
 {
     text_add(&t->buffer, "\n]}\n");
     flush(t);
-    if (close(t->fd) != 0 && !t->failed) t->failed = errno;
-    if (!t->failed && rename(t->part, t->path) != 0) t->failed = errno;
-    const bool ok = !t->failed;
-    if (!ok) {
-        diags_runtime(diags, t->path, "cannot write: %s", strerror(t->failed));
-        unlink(t->part);
-    }
+    const bool ok = file_commit(t->file, diags);
     release(t);
     return ok;
 }
@@ -177,7 +143,6 @@ bool timeline_close(struct timeline *t, struct diags *diags)
 void timeline_abandon(struct timeline *t)
 {
     if (!t) return;
-    close(t->fd);
-    unlink(t->part);
+    file_abandon(t->file);
     release(t);
 }

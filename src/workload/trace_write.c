@@ -1,55 +1,26 @@
 /* Writing a trace: into a new file beside the one that is asked for, which it becomes when it is whole. */
+#include "base/file.h"
 #include "base/text.h"
 #include "base/xalloc.h"
 #include "workload/half.h"
 #include "workload/trace_format.h"
 
-#include <errno.h>
-#include <fcntl.h>
 #include <math.h>
 #include <stdlib.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 struct writer {
     const char *path;
-    char *name; /* of the new file */
-    int fd;
+    struct file *file;
+    bool failed; /* to write */
     uint64_t hash;
     struct diags *diags;
 };
 
-static bool failed(const struct writer *w)
-{
-    return diags_runtime(w->diags, w->path, "cannot write the trace: %s", strerror(errno));
-}
-
-/* Make a new file beside the path. What is there and no regular file (a directory, a device) stays what it is. */
-static bool create(struct writer *w)
-{
-    struct stat st;
-    if (stat(w->path, &st) == 0 && !S_ISREG(st.st_mode))
-        return diags_runtime(w->diags, w->path, "cannot write the trace: it is not a regular file");
-    for (int i = 0;; i++) {
-        free(w->name);
-        w->name = xasprintf("%s.%ld-%d.tmp", w->path, (long)getpid(), i);
-        w->fd = open(w->name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
-        if (w->fd >= 0) return true;
-        if (errno != EEXIST || i == 100) return failed(w);
-    }
-}
-
 static bool put(struct writer *w, const unsigned char *p, size_t n)
 {
     w->hash = text_hash(w->hash, p, n);
-    while (n) {
-        ssize_t written = write(w->fd, p, n);
-        if (written < 0 && errno == EINTR) continue;
-        if (written < 0) return failed(w);
-        p += written;
-        n -= (size_t)written;
-    }
-    return true;
+    w->failed = !file_put(w->file, p, n);
+    return !w->failed;
 }
 
 static bool put_header(struct writer *w, const struct trace_info *info)
@@ -129,14 +100,12 @@ static bool put_all(struct writer *w, const struct trace_info *info, trace_pull 
 
 bool trace_write(const char *path, const struct trace_info *info, trace_pull pull, void *user, struct diags *diags)
 {
-    struct writer w = {.path = path, .fd = -1, .hash = TEXT_HASH_INIT, .diags = diags};
+    struct writer w = {.path = path, .hash = TEXT_HASH_INIT, .diags = diags};
     if (!trace_check(info, (struct srcloc){.file = path}, diags)) return false;
-    bool ok = create(&w);
-    bool created = ok;
-    ok = ok && put_all(&w, info, pull, user);
-    if (created && close(w.fd) != 0 && ok) ok = failed(&w);
-    if (ok && rename(w.name, path) != 0) ok = failed(&w);
-    if (created && !ok) unlink(w.name);
-    free(w.name);
-    return ok;
+    w.file = file_begin(path, diags);
+    if (!w.file) return false;
+    bool ok = put_all(&w, info, pull, user);
+    if (ok || w.failed) return file_commit(w.file, diags);
+    file_abandon(w.file);
+    return false;
 }

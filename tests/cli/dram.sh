@@ -58,3 +58,20 @@ what=reads
 "$DSE" dram lad.trace >table.txt 2>talk.txt
 grep -q '^bandwidth_gbs ' table.txt || fail "no table"
 grep -q '^hbm2-5cube, 80 channels, map ' talk.txt || fail "what was run is not told: $(cat talk.txt)"
+
+# A trace without end that is printed ends with Ctrl-C; commands of a run that is stopped are kept, those of one that is killed are not there.
+stopped() { # SIGNAL STATUS OPTION...: after a second; who does not stop is killed
+    signal=$1 want=$2
+    shift 2
+    status=0
+    timeout --preserve-status -k 30 -s "$signal" 1 "$DSE" dram --pattern random,size=64,count=4000000000 "$@" >out.txt 2>err.txt || status=$?
+    [ "$status" -eq "$want" ] || fail "dram $*: exit status $status after $signal: $(cat err.txt)"
+}
+stopped TERM 130 --print-trace
+[ "$(wc -l <out.txt)" -gt 1000 ] || fail "nothing was printed of the trace"
+rm -f out.txt
+stopped KILL 137 --commands killed.csv
+[ -z "$(ls -A | grep killed || true)" ] || fail "a run that was killed left $(ls -A | grep killed)"
+stopped TERM 130 --commands stopped.csv
+[ "$(wc -l <stopped.csv)" -gt 1000 ] || fail "the commands of a run that was stopped are not there"
+[ "$(tail -n 1 stopped.csv | tr -cd , | wc -c)" -eq 7 ] || fail "the last command is cut: $(tail -n 1 stopped.csv)"

@@ -319,7 +319,7 @@ static void fails_to_write(const char *where, const char *part)
 static void trace__leaves_nothing_behind_when_it_cannot_write(void **state)
 {
     (void)state;
-    fails_to_write("/nowhere/t.trace", "cannot write the trace: No such file");
+    fails_to_write("/nowhere/t.trace", "cannot write: No such file");
     fails_to_write(dir, "it is not a regular file");
     fails_to_write("/dev/null", "it is not a regular file");
     signal(SIGXFSZ, SIG_IGN);
@@ -328,7 +328,7 @@ static void trace__leaves_nothing_behind_when_it_cannot_write(void **state)
     small = before;
     small.rlim_cur = 300;
     setrlimit(RLIMIT_FSIZE, &small);
-    fails_to_write(path, "cannot write the trace: File too large");
+    fails_to_write(path, "cannot write: File too large");
     setrlimit(RLIMIT_FSIZE, &before);
     assert_int_equal(files_in(dir), 0);
 }

@@ -1,0 +1,27 @@
+/* Writing files, all that dse writes but databases: whole or not at all.
+ *
+ * A file is written without a name, or under a name of its own where the file system knows no nameless files, and takes the place of what stood at
+ * the path when it and its directory are on the disk: whoever reads the path sees the old file or the new one. What a killed process left behind is
+ * removed by the next that writes to the same path, and never in its way. The mode of a file that is replaced is kept; a symbolic link is
+ * followed. What is no regular file (a directory, a device) is not replaced.
+ */
+#ifndef DSE_BASE_FILE_H
+#define DSE_BASE_FILE_H
+
+#include "base/diag.h"
+
+struct file; /* being written */
+
+/* NULL with a run-time error: the path cannot be written to. */
+struct file *file_begin(const char *path, struct diags *diags);
+/* Add bytes. False when a write has failed: then what follows need not be made, and file_commit tells why. */
+bool file_put(struct file *f, const void *bytes, size_t n);
+/* Put it in its place and free it. On failure a run-time error, and what stood there stands. */
+bool file_commit(struct file *f, struct diags *diags);
+/* Leave nothing behind and free it; NULL is allowed. */
+void file_abandon(struct file *f);
+
+/* All of it at once. */
+bool file_write(const char *path, const void *bytes, size_t n, struct diags *diags);
+
+#endif
