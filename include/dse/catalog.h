@@ -139,6 +139,30 @@ struct dse_technology {
 /* A table of SRAM macros (one node, cell type and port count) over capacity and word width; see dse_sram_at in hw.h. */
 struct dse_sram_table;
 
+/* What a file of measurements was made with, as its head says ("# settings:", docs/catalog.md). What one does not say is what the tool had fixed before
+ * it wrote it down. */
+enum dse_setting {
+    DSE_SET_KV_BITS,         /* of keys and values: 16; more is alike */
+    DSE_SET_INTERVALS,       /* pieces of exp: 5 */
+    DSE_SET_RECENT,          /* newest positions, always active: 16 */
+    DSE_SET_SCORES,          /* intervals by way of the centers (0) or of the exact scores (1): 0 */
+    DSE_SET_BOUNDARY,        /* enum dse_boundary: DSE_TOKEN, or DSE_BULK where there is a prompt_share */
+    DSE_SET_PROMPT_SHARE,    /* of the positions that are a prompt: 0 */
+    DSE_SET_THRESHOLD_A,     /* voting: 1 */
+    DSE_SET_THRESHOLD_B,     /* 0.2 */
+    DSE_SET_RESERVED_LENGTH, /* 32 */
+    DSE_SETTINGS
+};
+/* How the cache is filled: token by token through as many positions as stay, or a prompt whole, whose surplus leaves when it ends. */
+enum dse_boundary { DSE_TOKEN, DSE_BULK };
+extern const char *const dse_boundary_names[]; /* "token", "bulk", NULL */
+
+struct dse_measured;
+/* NULL when it was made with this value; else a sentence: "profile mine holds for intervals = 5". It lives as long as the entry. */
+const char *dse_measured_unlike(const struct dse_measured *m, enum dse_setting s, double value);
+/* Is the LLM that it was measured on this one? False when the head names none. */
+bool dse_measured_on(const struct dse_measured *m, const struct dse_llm *llm);
+
 /* An attention profile: statistics of attention scores over the context, a head and a step. Interpolated with GSL
  * (Steffen's method: monotone between the points given, no overshoot). */
 struct dse_profile;
@@ -154,6 +178,10 @@ struct dse_locality {
 
 /* Smallest and largest context the profile has data for. */
 void dse_profile_range(const struct dse_profile *p, double *ret_min, double *ret_max);
+const struct dse_measured *dse_profile_measured(const struct dse_profile *p);
+/* A profile may be a law that goes on beyond what it was made from (`data` of its settings): then, for a context outside of that, a sentence that says
+ * so and lives as long as the profile; else NULL. */
+const char *dse_profile_beyond(const struct dse_profile *p, double context);
 /* The statistics at `context` positions; requires context within the range. Pure, thread-safe, no allocation. */
 struct dse_locality dse_profile_at(const struct dse_profile *p, double context);
 
@@ -174,6 +202,7 @@ struct dse_retained {
     double error; /* |o_kept - o_full| / |o_full| */
 };
 
+const struct dse_measured *dse_retention_measured(const struct dse_retention *r);
 /* The i-th policy, or NULL behind the last. */
 const char *dse_retention_policy(const struct dse_retention *r, size_t i);
 /* Smallest and largest context that a policy was measured at; false when it was not. */
@@ -192,6 +221,7 @@ struct dse_recorded {
     double hits; /* active positions that were active in the step before */
 };
 
+const struct dse_measured *dse_recording_measured(const struct dse_recording *r);
 /* Heads, and steps of each at every context; both at least 1. */
 size_t dse_recording_heads(const struct dse_recording *r);
 size_t dse_recording_steps(const struct dse_recording *r);

@@ -6,7 +6,9 @@
 #include "dse_config.h"
 #include "workload/trace.h"
 
+#include <dse/catalog.h>
 #include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
 /* What is measured: traces, or a generator. */
@@ -78,6 +80,26 @@ static void add_trace(struct text *t, const struct trace_info *info)
     text_addf(t, "\ntrace: %016llx, %zu positions of %zu, fp%d\n", (unsigned long long)info->hash, info->n, info->d, info->bits);
 }
 
+/* What models compare with a point besides what was asked: how a prompt ended, the width of keys and values, the LLM. */
+static void add_settings(struct text *t, const struct origin *o, const struct profile_options *options)
+{
+    enum { FLOAT_BITS = 32 };
+    int bits = FLOAT_BITS;
+    if (options->kind == PROFILE_RETENTION)
+        text_addf(t, " boundary=%s", dse_boundary_names[options->settings.prompt_share > 0 ? DSE_BULK : DSE_TOKEN]);
+    for (size_t i = 0; i < o->n_traces; i++)
+        if (i == 0 || trace_info(o->traces[i])->bits < bits) bits = trace_info(o->traces[i])->bits;
+    text_addf(t, " kv_bits=%d llm=", bits);
+    for (size_t i = 0; i < o->n_traces; i++) { /* of traces of several, the file is of none of them */
+        const char *llm = trace_info(o->traces[i])->model;
+        if (i > 0 && strcmp(llm, trace_info(o->traces[i - 1])->model) == 0) continue;
+        if (i) text_add(t, ",");
+        for (; *llm; llm++) text_add_bytes(t, strchr(" \t\r\n,", *llm) ? "-" : llm, 1);
+    }
+    if (o->generated) text_add(t, "synthetic");
+    text_add(t, "\n");
+}
+
 static char *file_head(const struct origin *o, const struct profile_options *options)
 {
     struct text t;
@@ -89,7 +111,8 @@ static char *file_head(const struct origin *o, const struct profile_options *opt
         free(parameters);
     }
     char *asked = profile_options_text(options);
-    text_addf(&t, "written by dse profile %s: %s\n", DSE_VERSION, asked);
+    text_addf(&t, "written by dse profile %s: %s", DSE_VERSION, asked);
+    add_settings(&t, o, options);
     free(asked);
     if (options->kind == PROFILE_RECORDING)
         text_addf(

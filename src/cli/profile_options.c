@@ -34,9 +34,11 @@ static const struct dse_param retention_rows[] = {
     DSE_PARAM_F64(S, recent_share, "", 0, 1, "h2o: share of the cache that is the newest positions, which stay", ""),
     DSE_PARAM_I64(S, sinks, 0, 65536, "window: first positions, which stay", ""),
     DSE_PARAM_I64(S, seed, 0, 1000000000, "random", ""),
-    DSE_PARAM_F64(S, prompt_share, "", 0, 0.99,
-                  "share of a context that is a prompt, whose surplus leaves when it ends; 0: every position is streamed",
-                  "Fig. 3"),
+    DSE_PARAM_F64(
+        S, prompt_share, "", 0, 1,
+        "share of a context that is a prompt, whose surplus leaves when it ends; 0: every position is streamed; 1: all before the "
+        "steps that are measured",
+        "Fig. 3"),
     DSE_PARAM_END,
 };
 static const struct dse_param range_rows[] = {
@@ -163,7 +165,7 @@ static void check_prompt(const struct profile_options *o, const struct invocatio
     for (size_t i = 0; i < o->n_contexts; i++) {
         size_t context = o->contexts[i], steps = o->steps ? (size_t)o->steps : (context + 1) / 2;
         size_t prompt = (size_t)(o->settings.prompt_share * (double)context);
-        if (steps > context || prompt + steps <= context) continue;
+        if (steps > context || prompt + steps <= context || o->settings.prompt_share == 1) continue;
         usage_error(
             in,
             "prompt_share: %zu of %zu positions are the prompt, but the last %zu steps are measured; make it smaller, or --steps",

@@ -129,6 +129,16 @@ enum {
     PROFILE_COLUMNS = sizeof profile_columns / sizeof *profile_columns
 };
 
+/* How the file was measured; NULL with an error. */
+static struct dse_measured *read_measured(const struct csv_table *t, struct diags *diags)
+{
+    char *why = NULL;
+    struct dse_measured *m = measured_new(t->settings, &why);
+    if (!m) diags_input(diags, t->settings_loc, NULL, NULL, "settings of the measurement: %s", why);
+    free(why);
+    return m;
+}
+
 /* Cells that hold a spread over heads, from `first` to before `end`, every `each`-th. */
 static bool check_spreads(const struct csv_table *t, size_t first, size_t end, size_t each, struct diags *diags)
 {
@@ -185,7 +195,13 @@ static bool make_profile(struct catalog *c, const char *name, const struct csv_t
         for (size_t k = 0; k < PROFILE_REQUIRED; k++) ok = csv_table_number(t, i, k, false, numbers[k], diags) && ok;
     }
     char *why = NULL;
+    struct dse_measured *measured = read_measured(t, diags);
+    ok = measured && ok;
     struct dse_profile *profile = ok ? profile_new(name, t->source, contexts, points, t->n_rows, &why) : NULL;
+    if (profile)
+        profile_set_measured(profile, measured);
+    else
+        measured_free(measured);
     if (profile && add_errors(profile, t, &why, diags) && check_spreads(t, PROFILE_ERRORS, PROFILE_SPREADS, 1, diags) &&
         add_scores(profile, t, &why, diags)) {
         catalog_add(c, DSE_KIND_PROFILE, (struct dse_entry *)profile);
@@ -234,7 +250,13 @@ static bool make_retention(struct catalog *c, const char *name, const struct csv
         ok = csv_table_number(t, i, ERROR, false, &p->at.error, diags) && ok;
     }
     char *why = NULL;
+    struct dse_measured *measured = read_measured(t, diags);
+    ok = measured && ok;
     struct dse_retention *retention = ok ? retention_new(name, t->source, points, t->n_rows, &why) : NULL;
+    if (retention)
+        retention_set_measured(retention, measured);
+    else
+        measured_free(measured);
     if (retention)
         catalog_add(c, DSE_KIND_RETENTION, (struct dse_entry *)retention);
     else if (ok)
@@ -269,7 +291,13 @@ static bool make_recording(struct catalog *c, const char *name, const struct csv
     }
     char *why = NULL;
     size_t at = 0;
+    struct dse_measured *measured = read_measured(t, diags);
+    ok = measured && ok;
     struct dse_recording *recording = ok ? recording_new(name, t->source, rows, t->n_rows, &at, &why) : NULL;
+    if (recording)
+        recording_set_measured(recording, measured);
+    else
+        measured_free(measured);
     if (recording)
         catalog_add(c, DSE_KIND_RECORDING, (struct dse_entry *)recording);
     else if (ok)

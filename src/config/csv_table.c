@@ -78,14 +78,35 @@ static void on_row(int terminator, void *user)
     r->line += newlines;
 }
 
+/* Where the settings begin in a comment of n bytes, if it has some; 0: it has none. */
+static size_t settings_at(const char *s, size_t n)
+{
+    static const char plain[] = "# settings:", written[] = "# written by dse profile ";
+    if (n >= sizeof plain - 1 && memcmp(s, plain, sizeof plain - 1) == 0) return sizeof plain - 1;
+    if (n < sizeof written - 1 || memcmp(s, written, sizeof written - 1) != 0) return 0;
+    const char *colon = memchr(s, ':', n);
+    return colon ? (size_t)(colon - s) + 1 : 0;
+}
+
+static void take_settings(struct csv_table *t, const char *s, size_t n, int line)
+{
+    size_t at = settings_at(s, n);
+    if (at == 0 || t->settings) return;
+    while (at < n && s[at] == ' ') at++;
+    t->settings = xstrndup(s + at, n - at);
+    t->settings_loc.line = line;
+    t->settings_loc.column = (int)at + 1;
+}
+
 /* Empty the comment lines in place, so that lines keep their numbers; join what they say of the source. */
-static char *take_comments(char *text)
+static char *take_comments(struct csv_table *t, char *text)
 {
     static const char key[] = "# source:";
     struct text source;
     text_init(&source);
     char *out = text;
-    for (char *s = text; *s;) {
+    int line = 1;
+    for (char *s = text; *s; line++) {
         size_t n = strcspn(s, "\n"), said = strcspn(s, "\r\n");
         bool comment = *s == '#';
         if (comment && said >= sizeof key - 1 && memcmp(s, key, sizeof key - 1) == 0) {
@@ -93,6 +114,7 @@ static char *take_comments(char *text)
             if (source.n) text_add(&source, " ");
             text_add_bytes(&source, s + skip, said - skip);
         }
+        if (comment) take_settings(t, s, said, line);
         bool newline = s[n] == '\n';
         if (!comment) {
             memmove(out, s, n);
@@ -122,7 +144,8 @@ bool csv_table_read_some(struct csv_table *t, const char *path, const char *cons
         r.ok = diags_input(diags, (struct srcloc){.file = path}, NULL, NULL, "is not text: it has a NUL byte");
     static const char bom[] = "\xEF\xBB\xBF";
     if (strncmp(text, bom, 3) == 0) memmove(text, text + 3, strlen(text + 3) + 1);
-    t->source = take_comments(text);
+    t->settings_loc.file = t->file;
+    t->source = take_comments(t, text);
     struct csv_parser parser;
     if (csv_init(&parser, CSV_STRICT | CSV_STRICT_FINI | CSV_REPALL_NL) != 0) abort(); /* only ever out of memory */
     size_t length = strlen(text);
@@ -146,6 +169,7 @@ void csv_table_release(struct csv_table *t)
     free(t->file);
     free(t->text);
     free(t->source);
+    free(t->settings);
     *t = (struct csv_table){0};
 }
 

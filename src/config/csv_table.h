@@ -1,5 +1,5 @@
 /* A CSV file with a fixed header, read whole through libcsv. Lines that start with '#' are comments; a comment `# source: TEXT` says
- * where the numbers come from. */
+ * where the numbers come from; one `# settings: NAME=VALUE ...`, or `# written by dse profile VERSION: NAME=VALUE ...`, how they were measured. */
 #ifndef DSE_CONFIG_CSV_TABLE_H
 #define DSE_CONFIG_CSV_TABLE_H
 
@@ -14,8 +14,10 @@ struct csv_row {
 
 struct csv_table {
     char *file;
-    char *text;   /* of the whole file, comments emptied; for quoting lines in errors. NULL when it could not be read */
-    char *source; /* of the comments, joined by spaces; "" if there are none */
+    char *text;     /* of the whole file, comments emptied; for quoting lines in errors. NULL when it could not be read */
+    char *source;   /* of the comments, joined by spaces; "" if there are none */
+    char *settings; /* of the first comment that has some; NULL if none has */
+    struct srcloc settings_loc; /* of them; all but the file is 0 if there are none */
     const char *const *columns; /* the caller's */
     size_t n_columns;
     struct csv_row *rows;

@@ -278,14 +278,14 @@ struct retention_work {
     const struct measure_plan *plan;
 };
 
-/* The policy at one context and ratio. */
-static struct eviction_options options_at(const struct retention_policy *policy, size_t context, double ratio)
+/* The policy at one context and ratio, measured from step `first` on. */
+static struct eviction_options options_at(const struct retention_policy *policy, size_t context, double ratio, size_t first)
 {
     struct eviction_options o = policy->options;
     o.ratio = ratio;
     o.prompt = o.size = 0;
     o.size = eviction_size(&o, context);
-    o.prompt = (size_t)(policy->prompt_share * (double)context);
+    o.prompt = policy->prompt_share == 1 ? first : (size_t)(policy->prompt_share * (double)context);
     return o;
 }
 
@@ -317,7 +317,7 @@ static bool retention_heads(const void *user, size_t c, const struct head *heads
     struct eviction_options *options = xcalloc(w->n_rows, sizeof *options);
     size_t n_options = 0;
     for (size_t i = 0; i < w->n_rows; i++) {
-        if (is_at(w, i, c)) options[n_options++] = options_at(w->rows[i].policy, w->rows[i].context, w->rows[i].ratio);
+        if (is_at(w, i, c)) options[n_options++] = options_at(w->rows[i].policy, w->rows[i].context, w->rows[i].ratio, first);
     }
     bool ok = n_options == 0 || eviction_run_many(heads, n, options, n_options, first, ret, diags);
     free(options);
@@ -345,7 +345,7 @@ bool measure_retention(const struct measure_plan *p, const struct retention_poli
         struct measured_retention row = {.policy = &policies[i / n_ratios / p->n_contexts],
                                          .context = p->contexts[i / n_ratios % p->n_contexts],
                                          .ratio = ratios[i % n_ratios]};
-        struct eviction_options o = options_at(row.policy, row.context, row.ratio);
+        struct eviction_options o = options_at(row.policy, row.context, row.ratio, measure_first(p, row.context));
         if (fits(&o, row.context)) rows[n++] = row;
     }
     *ret_n = n;

@@ -72,7 +72,7 @@ struct retention_policy {
     const char *name;
     struct eviction_options options; /* their ratio is not used */
     double
-        prompt_share; /* the share of each context that is a prompt, rounded down; 0: all is streamed. S is a ratio of the context
+        prompt_share; /* the share of each context that is a prompt, rounded down; 0: all is streamed; 1: all before the steps that are measured. S is a ratio of the context
                                         with a prompt, too; options.prompt and size are not used */
 };
 struct measured_retention {

@@ -23,6 +23,7 @@ struct dse_profile {
     gsl_spline *column[COLUMNS];   /* in the order of struct dse_locality */
     gsl_spline *error, *missed;    /* struct dse_locality_error; NULL when the profile has none */
     struct profile_scores *scores; /* n of them; NULL likewise */
+    struct dse_measured *measured;
 };
 
 static const struct {
@@ -92,7 +93,25 @@ struct dse_profile *profile_new(const char *name, const char *source, const doub
         p->column[c] = make_spline(p->context, y, n);
     }
     free(y);
+    profile_set_measured(p, measured_new(NULL, ret_why));
     return p;
+}
+
+void profile_set_measured(struct dse_profile *p, struct dse_measured *m)
+{
+    measured_free(p->measured);
+    p->measured = m;
+    measured_name(m, "profile", p->name);
+}
+
+const struct dse_measured *dse_profile_measured(const struct dse_profile *p)
+{
+    return p->measured;
+}
+
+const char *dse_profile_beyond(const struct dse_profile *p, double context)
+{
+    return measured_beyond(p->measured, context);
 }
 
 bool profile_add_errors(struct dse_profile *p, const struct dse_locality_error *errors, char **ret_why)
@@ -171,6 +190,7 @@ void profile_free(struct dse_profile *p)
     gsl_spline_free(p->error);
     gsl_spline_free(p->missed);
     for (size_t c = 0; c < COLUMNS; c++) gsl_spline_free(p->column[c]);
+    measured_free(p->measured);
     free(p->scores);
     free(p->context);
     free(p->name);

@@ -5,7 +5,7 @@
 #ifndef DSE_WORKLOAD_PROFILE_H
 #define DSE_WORKLOAD_PROFILE_H
 
-#include <dse/catalog.h>
+#include "workload/measured.h"
 
 #include <stddef.h>
 
@@ -18,6 +18,8 @@ struct dse_profile *profile_new(const char *name, const char *source, const doub
                                 size_t n, char **ret_why);
 /* Add what LAD's decoding loses at the same contexts: n points, as many as the profile has. False when they are none: *ret_why as above. */
 bool profile_add_errors(struct dse_profile *p, const struct dse_locality_error *errors, char **ret_why);
+/* Take over how it was measured; without, as by default (workload/measured.h). */
+void profile_set_measured(struct dse_profile *p, struct dse_measured *m);
 void profile_free(struct dse_profile *p);
 
 /* What else a measured profile says of its heads' scores; models do not see it. */

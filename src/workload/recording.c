@@ -16,6 +16,7 @@ struct dse_recording {
     size_t n, heads, steps;
     struct dse_recorded *at;   /* by context, head, step */
     struct dse_recorded *mean; /* over the steps: by context, head */
+    struct dse_measured *measured;
 };
 
 /* ---- building ------------------------------------------------------------------------------------------------------------------------ */
@@ -121,12 +122,26 @@ struct dse_recording *recording_new(const char *name, const char *source, const 
         r->at[i] = rows[i].at;
         add(&r->mean[i / steps], &rows[i].at, 1 / (double)steps);
     }
+    recording_set_measured(r, measured_new(NULL, ret_why));
     return r;
+}
+
+void recording_set_measured(struct dse_recording *r, struct dse_measured *m)
+{
+    measured_free(r->measured);
+    r->measured = m;
+    measured_name(m, "recording", r->name);
+}
+
+const struct dse_measured *dse_recording_measured(const struct dse_recording *r)
+{
+    return r->measured;
 }
 
 void recording_free(struct dse_recording *r)
 {
     if (!r) return;
+    measured_free(r->measured);
     free(r->mean);
     free(r->at);
     free(r->context);

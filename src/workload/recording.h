@@ -5,7 +5,7 @@
 #ifndef DSE_WORKLOAD_RECORDING_H
 #define DSE_WORKLOAD_RECORDING_H
 
-#include <dse/catalog.h>
+#include "workload/measured.h"
 
 #include <stddef.h>
 
@@ -20,6 +20,8 @@ struct recording_row {
  * frees it. The recording starts with its struct dse_entry (name and source are copied); recording_free frees it. */
 struct dse_recording *recording_new(const char *name, const char *source, const struct recording_row *rows, size_t n,
                                     size_t *ret_row, char **ret_why);
+/* Take over how it was measured; without, as by default (workload/measured.h). */
+void recording_set_measured(struct dse_recording *r, struct dse_measured *m);
 void recording_free(struct dse_recording *r);
 
 #endif

@@ -30,6 +30,7 @@ struct dse_retention {
     char *name, *source; /* owned; entry borrows them */
     struct policy *policies;
     size_t n;
+    struct dse_measured *measured;
 };
 
 /* ---- building ------------------------------------------------------------------------------------------------------------------------ */
@@ -141,7 +142,20 @@ struct dse_retention *retention_new(const char *name, const char *source, const 
         k = curve_length(points, n, i);
         add_curve(r, &points[i], k);
     }
+    retention_set_measured(r, measured_new(NULL, ret_why));
     return r;
+}
+
+void retention_set_measured(struct dse_retention *r, struct dse_measured *m)
+{
+    measured_free(r->measured);
+    r->measured = m;
+    measured_name(m, "retention", r->name);
+}
+
+const struct dse_measured *dse_retention_measured(const struct dse_retention *r)
+{
+    return r->measured;
 }
 
 void retention_free(struct dse_retention *r)
@@ -157,6 +171,7 @@ void retention_free(struct dse_retention *r)
         free(p->curves);
         free(p->name);
     }
+    measured_free(r->measured);
     free(r->policies);
     free(r->name);
     free(r->source);

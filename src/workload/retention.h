@@ -5,7 +5,7 @@
 #ifndef DSE_WORKLOAD_RETENTION_H
 #define DSE_WORKLOAD_RETENTION_H
 
-#include <dse/catalog.h>
+#include "workload/measured.h"
 
 #include <stddef.h>
 
@@ -22,6 +22,8 @@ enum { RETENTION_RATIOS_MIN = 2 }; /* below 1; with the end at a ratio of 1: the
  * caller frees it. The profile starts with its struct dse_entry (name, source and policies are copied); retention_free frees it. */
 struct dse_retention *retention_new(const char *name, const char *source, const struct retention_point *points, size_t n,
                                     char **ret_why);
+/* Take over how it was measured; without, as by default (workload/measured.h). */
+void retention_set_measured(struct dse_retention *r, struct dse_measured *m);
 void retention_free(struct dse_retention *r);
 
 #endif

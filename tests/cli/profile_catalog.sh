@@ -43,6 +43,8 @@ for name in tinyllama-1.1b codellama-13b; do
     same out.csv "profiles/$name.csv"
     "$DSE" profile "$DSE_TRACES/$name.trace" --kind retention -o out.csv
     same out.csv "retentions/$name.csv"
+    "$DSE" profile "$DSE_TRACES/$name.trace" --kind retention -s prompt_share=1 -o out.csv
+    same out.csv "retentions/$name-bulk.csv"
     "$DSE" profile "$DSE_TRACES/$name.trace" --kind range --steps half --contexts 128,256,512,1024,2048 -o out.csv
     same out.csv "ranges/$name.csv"
 done

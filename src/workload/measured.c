@@ -1,0 +1,181 @@
+#include "workload/measured.h"
+
+#include "base/text.h"
+#include "base/xalloc.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { FULL_BITS = 16 };
+
+const char *const dse_boundary_names[] = {[DSE_TOKEN] = "token", [DSE_BULK] = "bulk", NULL};
+static const char *const scores_names[] = {"centers", "exact", NULL};
+
+static const struct {
+    const char *name;
+    double otherwise;           /* when the head does not say */
+    const char *const *choices; /* NULL: a number */
+} settings[DSE_SETTINGS] = {
+    [DSE_SET_KV_BITS] = {"kv_bits", 16, NULL},
+    [DSE_SET_INTERVALS] = {"intervals", 5, NULL},
+    [DSE_SET_RECENT] = {"recent", 16, NULL},
+    [DSE_SET_SCORES] = {"scores", 0, scores_names},
+    [DSE_SET_BOUNDARY] = {"boundary", DSE_TOKEN, dse_boundary_names},
+    [DSE_SET_PROMPT_SHARE] = {"prompt_share", 0, NULL},
+    [DSE_SET_THRESHOLD_A] = {"threshold_a", 1, NULL},
+    [DSE_SET_THRESHOLD_B] = {"threshold_b", 0.2, NULL},
+    [DSE_SET_RESERVED_LENGTH] = {"reserved_length", 32, NULL},
+};
+
+static const char *const others[] = {"llm",          "data",  "kind", "steps", "collinear", "edges",
+                                     "recent_share", "sinks", "seed", "phi",   "low",       "high"};
+enum { OTHERS = sizeof others / sizeof *others };
+
+struct dse_measured {
+    char *llm;       /* "": the head names none */
+    double from, to; /* data; 0 and infinity: all of it */
+    double value[DSE_SETTINGS];
+    char *unlike[DSE_SETTINGS], *beyond;
+};
+
+/* ---- reading ------------------------------------------------------------------------------------------------------------------------- */
+
+static char *unknown_name(const char *name)
+{
+    const char *names[DSE_SETTINGS + OTHERS];
+    for (size_t i = 0; i < DSE_SETTINGS; i++) names[i] = settings[i].name;
+    for (size_t i = 0; i < OTHERS; i++) names[DSE_SETTINGS + i] = others[i];
+    const char *near = text_nearest(name, names, DSE_SETTINGS + OTHERS);
+    return near ? xasprintf("there is no setting \"%s\"; did you mean %s?", name, near)
+                : xasprintf("there is no setting \"%s\"", name);
+}
+
+/* A value as the row of the table says; why not, or NULL. */
+static char *read_value(size_t i, const char *text, double *ret)
+{
+    const char *const *choices = settings[i].choices;
+    for (size_t k = 0; choices && choices[k]; k++) {
+        if (strcmp(choices[k], text) != 0) continue;
+        *ret = (double)k;
+        return NULL;
+    }
+    if (choices) return xasprintf("%s: there is no \"%s\"; %s or %s", settings[i].name, text, choices[0], choices[1]);
+    if (text_parse_f64(text, ret) && isfinite(*ret)) return NULL;
+    return xasprintf("%s: \"%s\" is not a finite number", settings[i].name, text);
+}
+
+/* "512..4096". */
+static char *read_data(struct dse_measured *m, const char *text)
+{
+    const char *dots = strstr(text, "..");
+    char *from = xstrndup(text, dots ? (size_t)(dots - text) : strlen(text));
+    bool ok = dots && text_parse_f64(from, &m->from) && text_parse_f64(dots + 2, &m->to) && m->from > 0 && m->from <= m->to &&
+              isfinite(m->to);
+    free(from);
+    return ok ? NULL : xasprintf("data: \"%s\" is not a range of contexts as 512..4096 is", text);
+}
+
+/* One NAME=VALUE; why it is none, or NULL. */
+static char *read_setting(struct dse_measured *m, const char *word, bool *said)
+{
+    size_t n = strcspn(word, "=");
+    if (!word[n] || n == 0) return xasprintf("\"%s\" is not NAME=VALUE", word);
+    char *name = xstrndup(word, n), *why = NULL;
+    const char *value = word + n + 1;
+    size_t i = 0, k = 0;
+    while (i < DSE_SETTINGS && strcmp(settings[i].name, name) != 0) i++;
+    while (k < OTHERS && strcmp(others[k], name) != 0) k++;
+    if (i < DSE_SETTINGS) {
+        why = said[i] ? xasprintf("%s stands there twice", name) : read_value(i, value, &m->value[i]);
+        said[i] = true;
+    } else if (k == OTHERS) {
+        why = unknown_name(name);
+    } else if (strcmp(name, "llm") == 0) {
+        free(m->llm);
+        m->llm = xstrdup(value);
+    } else if (strcmp(name, "data") == 0) {
+        why = read_data(m, value);
+    }
+    free(name);
+    return why;
+}
+
+struct dse_measured *measured_new(const char *text, char **ret_why)
+{
+    struct dse_measured *m = xcalloc(1, sizeof *m);
+    bool said[DSE_SETTINGS] = {false};
+    m->llm = xstrdup("");
+    m->to = (double)INFINITY;
+    for (size_t i = 0; i < DSE_SETTINGS; i++) m->value[i] = settings[i].otherwise;
+    char *copy = xstrdup(text ? text : ""), *rest, *why = NULL;
+    for (char *word = strtok_r(copy, " \t", &rest); word && !why; word = strtok_r(NULL, " \t", &rest))
+        why = read_setting(m, word, said);
+    free(copy);
+    if (!said[DSE_SET_BOUNDARY] && m->value[DSE_SET_PROMPT_SHARE] > 0) m->value[DSE_SET_BOUNDARY] = DSE_BULK;
+    if (!why) return m;
+    measured_free(m);
+    *ret_why = why;
+    return NULL;
+}
+
+static void drop_sentences(struct dse_measured *m)
+{
+    for (size_t i = 0; i < DSE_SETTINGS; i++) free(m->unlike[i]);
+    free(m->beyond);
+}
+
+void measured_free(struct dse_measured *m)
+{
+    if (!m) return;
+    drop_sentences(m);
+    free(m->llm);
+    free(m);
+}
+
+/* ---- sentences ----------------------------------------------------------------------------------------------------------------------- */
+
+static const char *setting_text(const struct dse_measured *m, size_t i, char buf[TEXT_NUMBER_MAX])
+{
+    return settings[i].choices ? settings[i].choices[(size_t)m->value[i]] : text_number(buf, m->value[i]);
+}
+
+void measured_name(struct dse_measured *m, const char *kind, const char *name)
+{
+    char buf[TEXT_NUMBER_MAX], to[TEXT_NUMBER_MAX];
+    drop_sentences(m);
+    for (size_t i = 0; i < DSE_SETTINGS; i++)
+        m->unlike[i] = xasprintf("%s %s holds for %s = %s", kind, name, settings[i].name, setting_text(m, i, buf));
+    m->beyond = xasprintf("%s %s has data for %s to %s positions", kind, name, text_number(buf, m->from), text_number(to, m->to));
+}
+
+char *measured_text(const struct dse_measured *m)
+{
+    struct text t;
+    char buf[TEXT_NUMBER_MAX];
+    text_init(&t);
+    text_addf(&t, "llm=%s data=%s..", m->llm, text_number(buf, m->from));
+    text_add(&t, text_number(buf, m->to));
+    for (size_t i = 0; i < DSE_SETTINGS; i++) text_addf(&t, " %s=%s", settings[i].name, setting_text(m, i, buf));
+    return text_detach(&t);
+}
+
+const char *measured_beyond(const struct dse_measured *m, double context)
+{
+    return context < m->from || context > m->to ? m->beyond : NULL;
+}
+
+const char *dse_measured_unlike(const struct dse_measured *m, enum dse_setting s, double value)
+{
+    double measured = m->value[s];
+    if (s == DSE_SET_KV_BITS) { /* fp16 and more lose next to nothing */
+        measured = fmin(measured, FULL_BITS);
+        value = fmin(value, FULL_BITS);
+    }
+    return measured == value ? NULL : m->unlike[s];
+}
+
+bool dse_measured_on(const struct dse_measured *m, const struct dse_llm *llm)
+{
+    return strcmp(m->llm, llm->entry.name) == 0;
+}
