@@ -12,6 +12,7 @@
 #include <stdbool.h>
 
 struct dse_sim;
+struct dse_workload;
 
 /* One row of a breakdown: what a part of a step costs and why; all its numbers are of the step (what is shown is divided by its tokens:
  * src/model/breakdown.h). Times of the parts of depth 0 add up to the latency; a part of depth d > 0 details the nearest part of depth d - 1
@@ -53,6 +54,32 @@ struct dse_common {
     int32_t bound;              /* enum dse_bound of the larger share of the step */
 };
 extern const struct dse_metric dse_common_metrics[];
+
+/* How well it is known what a point's output loses against exact attention of the same LLM. */
+enum dse_quality {
+    DSE_QUALITY_EXACT,     /* nothing: attention is exact, on weights and a cache of 16 bits or more */
+    DSE_QUALITY_ROUNDED,   /* attention is exact; weights or cache have fewer bits, and no model says what that costs */
+    DSE_QUALITY_MEASURED,  /* measured under the settings of the point, on its LLM */
+    DSE_QUALITY_OTHER_LLM, /* measured under the settings of the point, on another LLM */
+    DSE_QUALITY_UNKNOWN,   /* it loses information, and nobody measured how much under its settings */
+    DSE_QUALITY_COUNT
+};
+extern const char *const dse_quality_names[]; /* "exact", "rounded", "measured", "other-llm", "unknown", NULL */
+
+/* What a point's numbers rest on. Strings are constants, or live as long as the catalog. */
+enum { DSE_BEYOND_MAX = 4 };
+struct dse_standing {
+    int32_t quality;                    /* enum dse_quality */
+    const char *unknown;                /* of DSE_QUALITY_UNKNOWN: why; NULL else */
+    int n_beyond;                       /* what its costs take from beyond what was measured: law or profile, and its range */
+    const char *beyond[DSE_BEYOND_MAX]; /* "profile mine has data for 512 to 4096 positions" */
+};
+/* Add to `beyond`; NULL adds nothing. */
+void dse_standing_add(struct dse_standing *s, const char *beyond);
+/* The quality is unknown, and why. */
+void dse_standing_unknown(struct dse_standing *s, const char *why);
+/* DSE_QUALITY_EXACT or, by weight_bits and kv_bits, DSE_QUALITY_ROUNDED: of a machine whose attention is exact. */
+int32_t dse_quality_of_exact(const struct dse_workload *w);
 
 /* A monotonicity that a model declares: with everything else as it is, growing `param` never makes `metric` fall (DSE_MORE) or never
  * makes it grow (DSE_LESS). Tested on random points, printed by `dse describe`. A point that becomes infeasible says nothing. */
@@ -101,6 +128,14 @@ struct dse_model {
      * made, and fills every metric, and the breakdown when it is not NULL. Called only for points that check() accepts. False: the run
      * failed; dse_sim_error says why. NULL: the model has no event level. */
     bool (*simulate)(const void *params, struct dse_sim *sim, void *metrics, struct dse_breakdown *breakdown);
+
+    /* What the point's numbers rest on (*ret is zeroed: exact). As pure as estimate; called for the points that check() accepts, after resolve. NULL:
+     * the model does not say. */
+    void (*stand)(const void *params, struct dse_standing *ret);
+
+    /* Why a metric that may be NULL is so at this point: a string as in struct dse_standing. NULL where it is not, or when no metric of the
+     * model may be. */
+    const char *(*why_null)(const void *params, const char *metric);
 
     /* Quantities of the model's equations that no sweep stores: what the paper says about one head, one table, one kernel. A table of
      * rows like the metrics; names differ from those of parameters and metrics. `dse eval MODEL --equations` prints them, and claims are

@@ -282,6 +282,18 @@ static const struct dse_trend trends[] = {
     {0},
 };
 
+/* Attention is exact on the rows that the window holds. */
+static void ane_stand(const void *params, struct dse_standing *ret)
+{
+    const struct ane_params *p = params;
+    struct ane_request r = ane_request_of(p);
+    struct ane_shape s;
+    ane_shape_init(&s, p, (double)p->query_rows, r.last);
+    ret->quality = dse_quality_of_exact(&p->workload);
+    if (ane_forgets(p, &s, r.last))
+        dse_standing_unknown(ret, "the oldest positions are forgotten, and nobody measured what that costs (window, overflow)");
+}
+
 const struct dse_model dse_model_ane = {
     .name = "ane",
     .title = "Apple Neural Engine: static-shape KV cache",
@@ -299,6 +311,7 @@ const struct dse_model dse_model_ane = {
     .shortage = ane_shortage,
     .estimate = ane_estimate,
     .simulate = ane_simulate,
+    .stand = ane_stand,
     .equations = ane_equations_table,
     .equations_size = sizeof(struct ane_equations),
     .equate = ane_equate,

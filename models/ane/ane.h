@@ -137,6 +137,8 @@ double ane_generate_s(const struct ane_params *p, const struct ane_call *c, cons
 /* E8: the query rows of the shortest request, and its time. NaN when none fits the window. */
 void ane_best_query_rows(const struct ane_params *p, double *ret_rows, double *ret_s);
 /* Whether `last` positions fit the window in whole blocks of query rows. */
+/* E1: are there more positions than the window holds in whole blocks? */
+bool ane_forgets(const struct ane_params *p, const struct ane_shape *s, double last);
 bool ane_fits(const struct ane_params *p, const struct ane_shape *s, double last);
 /* E10: bytes in DRAM. */
 double ane_footprint(const struct ane_params *p, const struct ane_shape *s);

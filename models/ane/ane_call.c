@@ -35,11 +35,15 @@ void ane_shape_init(struct ane_shape *ret, const struct ane_params *p, double qu
                            .row_bytes = (double)(llm->kv_heads * llm->head_dim) * (double)p->workload.kv_bits / DSE_BITS_PER_BYTE};
 }
 
+bool ane_forgets(const struct ane_params *p, const struct ane_shape *s, double last)
+{
+    if (p->cache == ANE_NONE) return last > s->window;
+    return ane_ceil(last / s->rows) * s->rows > s->window;
+}
+
 bool ane_fits(const struct ane_params *p, const struct ane_shape *s, double last)
 {
-    if (p->overflow == ANE_DISCARD) return true;
-    if (p->cache == ANE_NONE) return last <= s->window;
-    return ane_ceil(last / s->rows) * s->rows <= s->window;
+    return p->overflow == ANE_DISCARD || !ane_forgets(p, s, last);
 }
 
 /* Rows written to join `pieces` tensors of `rows` rows each, `total` in all: the last piece may be shorter. */

@@ -235,6 +235,13 @@ static const struct dse_trend fd_trends[] = {
     {0},
 };
 
+/* Attention is exact. */
+static void fd_stand(const void *params, struct dse_standing *ret)
+{
+    const struct fd_params *p = params;
+    ret->quality = dse_quality_of_exact(&p->workload);
+}
+
 const struct dse_model dse_model_flashdecoding = {
     .name = "flashdecoding",
     .title = "FlashDecoding++: LLM inference on GPUs",
@@ -250,6 +257,7 @@ const struct dse_model dse_model_flashdecoding = {
     .shortage = fd_shortage,
     .estimate = fd_estimate,
     .simulate = fd_simulate,
+    .stand = fd_stand,
     .equations = fd_equations_table,
     .equations_size = sizeof(struct fd_equations),
     .equate = fd_equate,

@@ -116,18 +116,21 @@ static const struct dse_metric lad_metrics_table[] = {
                    .mean = DSE_MEAN_TOKEN),
     DSE_METRIC_ENUM(M, attention_bound, stage_names, "what limits the largest part of attention", "E16",
                     .mean = DSE_MEAN_ATTENTION),
-    DSE_METRIC_F64(M, centers, "", DSE_LESS, "keys read to find active positions: centers and large modes", "Sec. III-D",
-                   .mean = DSE_MEAN_TOKEN),
-    DSE_METRIC_F64(M, active, "", DSE_LESS, "active positions of a head, mean over heads", "Sec. III-B", .mean = DSE_MEAN_TOKEN),
+    DSE_METRIC_F64_OR_NULL(M, centers, "", DSE_LESS,
+                           "keys read to find active positions, centers and large modes, where they were measured", "Sec. III-D",
+                           .mean = DSE_MEAN_TOKEN),
+    DSE_METRIC_F64_OR_NULL(M, active, "", DSE_LESS, "active positions of a head, mean over heads, where they were measured",
+                           "Sec. III-B", .mean = DSE_MEAN_TOKEN),
     DSE_METRIC_F64(M, prefetched, "", DSE_NEITHER, "positions pre-fetched for a head-sample, mean over heads", "E14",
                    .mean = DSE_MEAN_TOKEN),
-    DSE_METRIC_F64(M, hit_ratio, "", DSE_MORE, "share of the active positions that were pre-fetched", "E14",
-                   .mean = DSE_MEAN_TOKEN),
+    DSE_METRIC_F64_OR_NULL(M, hit_ratio, "", DSE_MORE,
+                           "share of the active positions that were pre-fetched, where they were measured", "E14",
+                           .mean = DSE_MEAN_TOKEN),
     DSE_METRIC_F64_OR_NULL(M, attention_error, "", DSE_LESS,
-                           "norm of the output's error over that of exact attention, where the profile has it", "E24",
+                           "norm of the output's error over that of exact attention, where it was measured", "E24",
                            .mean = DSE_MEAN_TOKEN),
     DSE_METRIC_F64_OR_NULL(M, false_negative, "", DSE_LESS,
-                           "share of positions wrongly taken to be in their mode, where the profile has it", "E24",
+                           "share of positions wrongly taken to be in their mode, where it was measured", "E24",
                            .mean = DSE_MEAN_TOKEN),
     DSE_METRIC_F64(M, sram_resident_mib, "MiB", DSE_LESS, "SRAM of a tile that the pipeline cannot do without", "E15",
                    .mean = DSE_MEAN_LARGEST),
@@ -218,22 +221,15 @@ static void fill_attention(struct lad_metrics *m, const struct lad_point *pt, co
     m->attention_bound = LAD_HBM;
     for (int i = 0; i < LAD_STAGES; i++)
         if (a->exposed_s[i] > a->exposed_s[m->attention_bound]) m->attention_bound = i;
-    m->centers = pt->at.centers + pt->at.large;
-    m->active = a->active;
+    bool measured = !pt->locality_aware || !lad_unlike(pt->p);
+    m->centers = measured ? pt->at.centers + pt->at.large : (double)NAN;
+    m->active = measured ? a->active : (double)NAN;
     m->prefetched = a->prefetched;
-    m->hit_ratio = a->active > 0 ? a->hits / a->active : 0;
+    m->hit_ratio = !measured ? (double)NAN : a->active > 0 ? a->hits / a->active : 0;
     m->centers_mib = a->centers_bytes * mib;
     m->active_mib = a->active_bytes * mib;
     m->others_mib = a->others_bytes * mib;
     m->prefetch_mib = a->prefetch_bytes * mib;
-}
-
-/* E24: as measured, with the centers that were measured; a recording does not say. */
-static struct dse_locality_error quality(const struct lad_point *pt)
-{
-    if (!pt->locality_aware) return (struct dse_locality_error){0, 0};
-    if (pt->p->center_scale != 1 || pt->p->draws == LAD_REPLAY) return (struct dse_locality_error){(double)NAN, (double)NAN};
-    return dse_profile_error_at(pt->p->profile, pt->n);
 }
 
 /* E21. */
@@ -263,7 +259,7 @@ void lad_report(const struct lad_point *pt, const struct lad_step *step, struct 
     double batch = step->batch, tokens = p->workload.phase == DSE_PREFILL ? batch * pt->n : batch, mib = 1 / (DSE_MIB * tokens);
     fill_common(&m->common, pt, step, &chip, tokens);
     fill_attention(m, pt, &step->attention, tokens);
-    struct dse_locality_error error = quality(pt);
+    struct dse_locality_error error = lad_quality(p);
     m->attention_error = error.attention_error;
     m->false_negative = error.false_negative;
     fill_energy(m, pt, step, &chip, tokens);
@@ -326,6 +322,8 @@ const struct dse_model dse_model_lad = {
     .shortage = lad_shortage,
     .estimate = lad_estimate,
     .simulate = lad_simulate,
+    .stand = lad_stand,
+    .why_null = lad_why_null,
     .equations = lad_equations_table,
     .equations_size = sizeof(struct lad_equations),
     .equate = lad_equate,

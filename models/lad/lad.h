@@ -61,9 +61,10 @@ struct lad_metrics {
 
     double linear_us, attention_share;
     double eas_cycles, apid_cycles, md_cycles, ac_cycles, compute_cycles, memory_cycles, slot_cycles;
-    int32_t attention_bound; /* enum lad_stage */
-    double centers, active, prefetched, hit_ratio;
-    double attention_error, false_negative; /* NaN where the profile does not know them */
+    int32_t attention_bound;           /* enum lad_stage */
+    double centers, active, hit_ratio; /* NaN where they were measured under other settings */
+    double prefetched;
+    double attention_error, false_negative; /* NaN where nobody measured them */
     double sram_resident_mib, dram_footprint_gib;
 
     double centers_mib, active_mib, others_mib, prefetch_mib, weights_mib, full_cache_mib;
@@ -229,6 +230,17 @@ const char *lad_batch_check(const struct lad_point *pt);
 bool lad_batch_shortage(const struct lad_point *pt, const char *reason, struct dse_shortage *ret);
 /* E18: the batch that batch_policy makes of p->workload.batch. Leaves `step` at some batch. */
 double lad_batch(const struct lad_point *pt, struct lad_step *step);
+
+/* ---- quality ------------------------------------------------------------------------------------------------------------- */
+
+/* E24: NaN where nobody measured it under the settings of the point. Pure. */
+struct dse_locality_error lad_quality(const struct lad_params *p);
+/* A setting that the statistics depend on and that was another one when they were measured, as a sentence; NULL: there is none. Of a point that is
+ * locality-aware. */
+const char *lad_unlike(const struct lad_params *p);
+/* dse_model.stand and why_null. */
+void lad_stand(const void *params, struct dse_standing *ret);
+const char *lad_why_null(const void *params, const char *metric);
 
 /* ---- power and area ---------------------------------------------------------------------------------------------------- */
 

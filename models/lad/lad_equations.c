@@ -101,7 +101,7 @@ static void equate_workload(const struct lad_params *p, struct lad_equations *q)
     struct lad_params decode = *p;
     decode.workload.phase = DSE_DECODE;
     decode.decoding = LAD_LOCALITY_AWARE;
-    if (lad_point_init(&pt, &decode)) return;
+    if (lad_point_init(&pt, &decode) || lad_unlike(&decode)) return;
     /* The newest are active without being asked for their score. */
     q->mode_share = 1 - (pt.at.active - fmin((double)p->recent, pt.at.active)) / pt.n;
     q->repeat_share = pt.at.hit_ratio;

@@ -355,6 +355,13 @@ static void swiftkv_equate(const void *params, void *equations)
     e->array_dsps = chip.array_dsps;
 }
 
+/* Attention is exact. */
+static void swiftkv_stand(const void *params, struct dse_standing *ret)
+{
+    const struct swiftkv_params *p = params;
+    ret->quality = dse_quality_of_exact(&p->workload);
+}
+
 const struct dse_model dse_model_swiftkv = {
     .name = "swiftkv",
     .title = "SwiftKV-MHA: single-pass attention on an FPGA",
@@ -372,6 +379,7 @@ const struct dse_model dse_model_swiftkv = {
     .shortage = swiftkv_shortage,
     .estimate = swiftkv_estimate,
     .simulate = swiftkv_simulate,
+    .stand = swiftkv_stand,
     .equations = swiftkv_equations_table,
     .equations_size = sizeof(struct swiftkv_equations),
     .equate = swiftkv_equate,

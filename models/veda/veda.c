@@ -50,7 +50,7 @@ static const struct dse_param veda_params_table[] = {
     DSE_PARAM_F64(P, threshold_a, "", 0, 4, "a: factor of the mean in the voting threshold", "Fig. 3"),
     DSE_PARAM_F64(P, threshold_b, "", 0, 4, "b: factor of the standard deviation in the voting threshold", "Fig. 3"),
     DSE_PARAM_REF(P, retention, struct dse_retention, DSE_KIND_RETENTION,
-                  "what eviction keeps of attention, measured (with thresholds and a reserved length of its own)", "E16"),
+                  "what eviction keeps of attention, measured under settings of its own", "E16"),
     DSE_PARAM_I64(P, vote_fifo, 0, 1048576, "entries of the voting engine's FIFO and vote buffer; 0: no engine", "Table I"),
     DSE_PARAM_I64(P, vote_lanes, 1, 256, "scores that the voting engine takes a cycle", "Sec. V, E10"),
     DSE_PARAM_I64_UNIT(P, vote_bits, "bit", 1, 64, "a vote count, or an accumulated score of h2o", "Table I"),
@@ -198,7 +198,8 @@ void veda_report(const struct veda_point *pt, const struct veda_step *step, doub
     double mib = 1 / (DSE_MIB * pt->tokens);
     fill_common(&m->common, pt, step, &chip);
     fill_attention(m, pt, step, whole_s);
-    struct dse_retained quality = veda_quality(pt);
+    struct dse_retained quality;
+    veda_quality(pt, &quality);
     m->retained_mass = quality.mass;
     m->attention_error = quality.error;
     m->weights_mib = step->weight_bytes * mib;
@@ -243,6 +244,8 @@ const struct dse_model dse_model_veda = {
     .shortage = veda_shortage,
     .estimate = veda_estimate,
     .simulate = veda_simulate,
+    .stand = veda_stand,
+    .why_null = veda_why_null,
     .equations = veda_equations_table,
     .equations_size = sizeof(struct veda_equations),
     .equate = veda_equate,

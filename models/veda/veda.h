@@ -156,8 +156,11 @@ double veda_footprint(const struct veda_point *pt);
 /* E6: the positions that eviction leaves of `seen`: round(ratio * seen), or the absolute length. */
 double veda_target(const struct veda_params *p, double seen);
 
-/* E16: what the step keeps of attention; NaN outside of the retention profile. */
-struct dse_retained veda_quality(const struct veda_point *pt);
+/* E16: what the step keeps of attention. NULL, or why nobody measured it under the settings of the point: then *ret is NaN. */
+const char *veda_quality(const struct veda_point *pt, struct dse_retained *ret);
+/* dse_model.stand and why_null. */
+void veda_stand(const void *params, struct dse_standing *ret);
+const char *veda_why_null(const void *params, const char *metric);
 
 /* ---- one step ---------------------------------------------------------------------------------------------------------- */
 

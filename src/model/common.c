@@ -1,5 +1,6 @@
 /* What all models share: the common metrics, the names of bounds, the breakdown. */
 #include <dse/model.h>
+#include <dse/workload.h>
 
 #include <assert.h>
 
@@ -21,6 +22,28 @@ const struct dse_metric dse_common_metrics[] = {
     DSE_METRIC_ENUM(struct dse_common, bound, dse_bound_names, "what limits the larger share of the step", ""),
     DSE_METRIC_END,
 };
+
+const char *const dse_quality_names[] = {"exact", "rounded", "measured", "other-llm", "unknown", NULL};
+_Static_assert(sizeof dse_quality_names / sizeof *dse_quality_names == DSE_QUALITY_COUNT + 1, "every quality has a name");
+
+int32_t dse_quality_of_exact(const struct dse_workload *w)
+{
+    enum { FULL_BITS = 16 };
+    return w->weight_bits < FULL_BITS || w->kv_bits < FULL_BITS ? DSE_QUALITY_ROUNDED : DSE_QUALITY_EXACT;
+}
+
+void dse_standing_add(struct dse_standing *s, const char *beyond)
+{
+    if (!beyond) return;
+    assert(s->n_beyond < DSE_BEYOND_MAX);
+    s->beyond[s->n_beyond++] = beyond;
+}
+
+void dse_standing_unknown(struct dse_standing *s, const char *why)
+{
+    s->quality = DSE_QUALITY_UNKNOWN;
+    s->unknown = why;
+}
 
 void dse_breakdown_add(struct dse_breakdown *breakdown, struct dse_part part)
 {

@@ -337,22 +337,78 @@ static void quality__is_whole_when_nothing_is_evicted(void **state)
     }
 }
 
-/* A cache of a fixed size loses more the longer the generation. Its mean lies between its first and its last step. */
+/* A cache of a fixed size loses more the longer the generation. Its mean lies between its first and its last step. One position leaves for each that
+ * comes, which is how a cache of the prompt's size is streamed. */
 static void quality__of_a_generation_is_the_mean_of_its_steps(void **state)
 {
     (void)state;
-    struct veda_params p = params_with("eviction=h2o", "prompt=600", "generate=400", "eviction_ratio=0.5", NULL);
+    struct veda_params p =
+        params_with("eviction=h2o", "prompt=600", "generate=400", "boundary=as-listed", "retention=codellama-13b", NULL);
     struct veda_metrics m = estimate(&p);
     double mass = 0, error = 0;
     for (int i = 1; i <= 400; i++) {
-        struct dse_retained at = looked_up(&p, "h2o", 600 + i, 300. / (600 + i));
+        struct dse_retained at = looked_up(&p, "h2o", 600 + i, 600. / (600 + i));
         mass += at.mass / 400;
         error += at.error / 400;
     }
     assert_near(m.retained_mass, mass, 2e-3);
     assert_near(m.attention_error, error, 2e-2);
-    p.boundary = VEDA_AS_LISTED; /* the whole prompt's worth stays */
-    assert_true(estimate(&p).retained_mass > m.retained_mass);
+}
+
+static void check_unknown(const struct veda_params *p, const char *reason)
+{
+    struct veda_metrics m = estimate(p);
+    struct dse_standing s = {0};
+    dse_model_veda.stand(p, &s);
+    assert_true(isnan(m.retained_mass) && isnan(m.attention_error) && m.common.latency_us > 0);
+    assert_true(s.quality == DSE_QUALITY_UNKNOWN);
+    assert_string_equal(s.unknown, dse_model_veda.why_null(p, "retained_mass"));
+    assert_non_null(strstr(s.unknown, reason));
+    assert_null(dse_model_veda.why_null(p, "latency_us"));
+}
+
+/* What was measured under another procedure than the one that is timed says nothing of it. */
+static void quality__of_other_settings_is_unknown(void **state)
+{
+    (void)state;
+    static const char *const cases[][3] = {
+        {"retention=codellama-13b", "batch=1", "retention codellama-13b holds for boundary = token"},
+        {"boundary=as-listed", "generate=100", "retention codellama-13b-bulk holds for boundary = bulk"},
+        {"threshold_a=0.9", "batch=1", "retention codellama-13b-bulk holds for threshold_a = 1"},
+        {"threshold_b=0.9", "batch=1", "threshold_b = 0.2"},
+        {"reserved_length=0", "batch=1", "reserved_length = 32"},
+        {"kv_bits=2", "batch=1", "kv_bits = 16"},
+        {"generate=100", "batch=1", "a generation sees its prompt"},
+        {"eviction_ratio=0.01", "eviction=h2o", "at such contexts or ratios"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct veda_params p = params_with(cases[i][0], cases[i][1], NULL);
+        check_unknown(&p, cases[i][2]);
+    }
+    /* The window keeps the same positions however they came, and h2o has no thresholds. */
+    struct veda_params p = params_with("eviction=window", "retention=codellama-13b", "threshold_a=0.9", NULL);
+    assert_true(estimate(&p).retained_mass > 0);
+    p = params_with("eviction=h2o", "threshold_a=0.9", "reserved_length=0", NULL);
+    assert_true(estimate(&p).retained_mass > 0);
+}
+
+/* As timed: when the surplus of a prompt leaves at once, the sink leaves with it (V8). */
+static void quality__of_the_defaults_is_of_what_is_timed(void **state)
+{
+    (void)state;
+    struct veda_params bulk = params_with("batch=1", NULL),
+                       token = params_with("boundary=as-listed", "retention=codellama-13b", "prompt=512", "generate=512", NULL);
+    assert_true(estimate(&bulk).retained_mass < 0.4 && estimate(&bulk).attention_error > 4);
+    assert_true(estimate(&token).retained_mass > 0.9);
+    struct dse_standing s = {0};
+    dse_model_veda.stand(&bulk, &s);
+    assert_true(s.quality == DSE_QUALITY_OTHER_LLM); /* of CodeLlama, for Llama 2 */
+    assert_null(s.unknown);
+    struct veda_params none = params_with("eviction=none", NULL), few = params_with("eviction=none", "weight_bits=4", NULL);
+    dse_model_veda.stand(&none, &s);
+    assert_true(s.quality == DSE_QUALITY_EXACT);
+    dse_model_veda.stand(&few, &s);
+    assert_true(s.quality == DSE_QUALITY_ROUNDED);
 }
 
 static void quality__is_unknown_where_nothing_was_measured(void **state)
@@ -392,6 +448,8 @@ int main(void)
         cmocka_unit_test(quality__is_whole_when_nothing_is_evicted),
         cmocka_unit_test(quality__of_a_generation_is_the_mean_of_its_steps),
         cmocka_unit_test(quality__is_unknown_where_nothing_was_measured),
+        cmocka_unit_test(quality__of_other_settings_is_unknown),
+        cmocka_unit_test(quality__of_the_defaults_is_of_what_is_timed),
         cmocka_unit_test(published__numbers_come_out),
     };
     return cmocka_run_group_tests(tests, set_up, tear_down);

@@ -1,0 +1,84 @@
+/* What LAD's decoding does to the output, where it was measured under the point's settings (E24), and what the statistics rest on. */
+#include "lad.h"
+
+#include <math.h>
+#include <string.h>
+
+static const struct dse_measured *measured_of(const struct lad_params *p)
+{
+    return p->draws == LAD_REPLAY ? dse_recording_measured(p->recording) : dse_profile_measured(p->profile);
+}
+
+static bool is_locality_aware(const struct lad_params *p)
+{
+    return p->decoding == LAD_LOCALITY_AWARE && p->workload.phase == DSE_DECODE;
+}
+
+/* The settings that |C|, |M|, |J| and |U| depend on; which[i] names those that are not the ones measured. Returns how many. */
+static int unlike_settings(const struct lad_params *p, const char *which[DSE_BEYOND_MAX])
+{
+    const struct dse_measured *m = measured_of(p);
+    const char *const unlike[] = {dse_measured_unlike(m, DSE_SET_INTERVALS, (double)p->intervals),
+                                  dse_measured_unlike(m, DSE_SET_RECENT, (double)p->recent),
+                                  dse_measured_unlike(m, DSE_SET_KV_BITS, (double)p->workload.kv_bits)};
+    int n = 0;
+    for (size_t i = 0; i < sizeof unlike / sizeof *unlike; i++)
+        if (unlike[i]) which[n++] = unlike[i];
+    return n;
+}
+
+const char *lad_unlike(const struct lad_params *p)
+{
+    const char *which[DSE_BEYOND_MAX];
+    return unlike_settings(p, which) ? which[0] : NULL;
+}
+
+/* Why nobody measured what the point's output loses; NULL: it was. */
+static const char *unknown(const struct lad_params *p)
+{
+    enum { CACHE_BITS = 16 };
+    if (p->draws == LAD_REPLAY) return "a recording does not say what the output loses (draws)";
+    const char *why = lad_unlike(p);
+    if (!why) why = dse_measured_unlike(dse_profile_measured(p->profile), DSE_SET_SCORES, 0);
+    if (why) return why;
+    if (p->center_scale != 1) return "other centers than those of the profile were not measured (center_scale)";
+    if (p->cache_bits < CACHE_BITS) return "intermediate caches of fewer than 16 bits were not measured (cache_bits)";
+    if (isnan(dse_profile_error_at(p->profile, (double)p->workload.context).attention_error))
+        return "the attention profile does not say what the output loses (profile)";
+    return NULL;
+}
+
+struct dse_locality_error lad_quality(const struct lad_params *p)
+{
+    if (!is_locality_aware(p)) return (struct dse_locality_error){0, 0};
+    if (unknown(p)) return (struct dse_locality_error){(double)NAN, (double)NAN};
+    return dse_profile_error_at(p->profile, (double)p->workload.context);
+}
+
+void lad_stand(const void *params, struct dse_standing *ret)
+{
+    const struct lad_params *p = params;
+    ret->quality = dse_quality_of_exact(&p->workload);
+    if (!is_locality_aware(p)) return;
+    if (p->draws != LAD_REPLAY) dse_standing_add(ret, dse_profile_beyond(p->profile, (double)p->workload.context));
+    const char *which[DSE_BEYOND_MAX], *why = unknown(p);
+    int n = unlike_settings(p, which);
+    for (int i = 0; i < n; i++) dse_standing_add(ret, which[i]);
+    if (why)
+        dse_standing_unknown(ret, why);
+    else
+        ret->quality = dse_measured_on(measured_of(p), p->workload.llm) ? DSE_QUALITY_MEASURED : DSE_QUALITY_OTHER_LLM;
+}
+
+const char *lad_why_null(const void *params, const char *metric)
+{
+    static const char *const statistics[] = {"centers", "active", "hit_ratio"}, *const errors[] = {"attention_error",
+                                                                                                   "false_negative"};
+    const struct lad_params *p = params;
+    if (!is_locality_aware(p)) return NULL;
+    for (size_t i = 0; i < sizeof statistics / sizeof *statistics; i++)
+        if (strcmp(metric, statistics[i]) == 0) return lad_unlike(p);
+    for (size_t i = 0; i < sizeof errors / sizeof *errors; i++)
+        if (strcmp(metric, errors[i]) == 0) return unknown(p);
+    return NULL;
+}
