@@ -123,11 +123,21 @@ static void put_short(struct output *o, const struct field *f, const void *objec
     char buf[TEXT_NUMBER_MAX];
     struct value v = field_get(f, object);
     if (is_null(f, v))
-        output_text(o, NULL);
+        output_text(o, "-");
     else if (f->type == DSE_TYPE_F64 && isfinite(v.f64))
         output_text(o, text_short_number(buf, v.f64));
     else
         output_text(o, value_text(f, v, buf));
+}
+
+/* Why the metric is NULL at the point; NULL where it is not. */
+static const char *why_null(const struct answer *a, const struct field *f)
+{
+    static const char meaningless[] = "it has no meaning in this model", requests[] = "it is not known for all requests";
+    const struct dse_model *model = a->point.model->desc;
+    if (f->without) return meaningless;
+    if (!is_null(f, field_get(f, a->point.metrics))) return NULL;
+    return a->point.sweep.averages ? requests : model->why_null ? model->why_null(a->point.params, f->name) : NULL;
 }
 
 /* A line for people; at event level with the value of the closed form (object NULL: it has none). */
@@ -140,7 +150,37 @@ static void put_vertical(struct output *o, const struct answer *a, const struct 
     else if (a->closed)
         output_text(o, NULL);
     output_text(o, f->unit);
-    output_text(o, f->doc);
+    const char *why = object == a->point.metrics ? why_null(a, f) : NULL;
+    char *what = why ? xasprintf("unknown: %s", why) : NULL;
+    output_text(o, what ? what : f->doc);
+    free(what);
+}
+
+/* A line of text that is no metric. */
+static void put_note(struct output *o, const struct answer *a, const char *name, const char *value, const char *what)
+{
+    output_text(o, name);
+    output_text(o, value);
+    if (a->closed) output_text(o, value);
+    output_text(o, "");
+    output_text(o, what);
+}
+
+/* What is said of the point beside its numbers: the columns of a row (space/judge.h). */
+static void put_standing(struct output *o, const struct answer *a)
+{
+    static const char *const what[] = {"attention is exact",
+                                       "attention is exact; the bits that weights or cache lack were not measured",
+                                       "measured under these settings", "measured under these settings, on another LLM", NULL};
+    const struct standing *s = &a->point.standing;
+    int i = 0;
+    if (!s->quality) return;
+    while (strcmp(dse_quality_names[i], s->quality) != 0) i++;
+    put_note(o, a, "quality", s->quality, s->unknown ? s->unknown : what[i]);
+    if (s->beyond) put_note(o, a, "beyond", "yes", s->beyond);
+    if (!a->point.sweep.averages) return;
+    char known[TEXT_NUMBER_MAX];
+    put_note(o, a, "known_tokens", text_short_number(known, s->known), "share of the tokens whose quality is known");
 }
 
 /* The line of the mix that the metrics are means over. */
@@ -167,6 +207,7 @@ static void print_table(const struct answer *a)
         if (p->binding->given[i].is_given) put_vertical(o, a, &model->params.fields[i], p->params, NULL);
     for (size_t i = 0; !p->reason && i < model->metrics.n; i++)
         put_vertical(o, a, &model->metrics.fields[i], p->metrics, a->closed);
+    if (!p->reason) put_standing(o, a);
     output_end(o);
 }
 
@@ -204,19 +245,57 @@ static void print_equations(const struct design_point *p, enum output_format for
     output_end(o);
 }
 
+/* "retained_mass: retention mine holds for ...; ...": why metrics are NULL; "" when none is, but for those that have no meaning. The caller frees it. */
+static char *nulls_text(const struct answer *a)
+{
+    struct text t;
+    text_init(&t);
+    for (size_t i = 0; i < a->point.model->metrics.n; i++) {
+        const struct field *f = &a->point.model->metrics.fields[i];
+        const char *why = f->without ? NULL : why_null(a, f);
+        if (why) text_addf(&t, "%s%s: %s", t.n ? "; " : "", f->name, why);
+    }
+    return text_detach(&t);
+}
+
+static void put_or_null(struct output *o, const char *s)
+{
+    output_text(o, s && *s ? s : NULL);
+}
+
+/* What a row has of it, and why metrics are NULL. */
+static void put_row_standing(struct output *o, const struct answer *a)
+{
+    const struct standing *s = &a->point.standing;
+    char *nulls = a->point.reason ? NULL : nulls_text(a);
+    put_or_null(o, s->quality);
+    put_or_null(o, s->beyond);
+    if (a->point.sweep.averages && a->point.reason)
+        output_text(o, NULL);
+    else if (a->point.sweep.averages)
+        output_f64(o, s->known);
+    put_or_null(o, s->unknown);
+    put_or_null(o, nulls);
+    free(nulls);
+}
+
 /* For programs: one row with every parameter and metric. */
 static void print_row(const struct answer *a, enum output_format format)
 {
     const struct design_point *p = &a->point;
     const struct model *model = p->model;
     size_t n = 0;
-    const char **names = xcalloc(model->params.n + model->metrics.n + 4, sizeof *names);
+    const char **names = xcalloc(model->params.n + model->metrics.n + 9, sizeof *names);
     names[n++] = "status";
     names[n++] = "reason";
     for (size_t i = 0; i < model->params.n; i++) names[n++] = model->params.fields[i].name;
     for (size_t i = 0; i < model->metrics.n; i++) names[n++] = model->metrics.fields[i].name;
     names[n++] = "fidelity";
     if (p->sweep.averages) names[n++] = "requests";
+    for (size_t i = 0; space_notes[i]; i++)
+        if (i < 2 || p->sweep.averages) names[n++] = space_notes[i];
+    names[n++] = "why_unknown";
+    names[n++] = "why_null";
     struct output *o = output_new(stdout, format, names, n);
     free(names);
     output_text(o, p->reason ? "infeasible" : "ok");
@@ -235,6 +314,7 @@ static void print_row(const struct answer *a, enum output_format format)
     }
     output_text(o, fidelity_names[a->fidelity]);
     if (p->sweep.averages) output_text(o, p->sweep.requests_text);
+    put_row_standing(o, a);
     output_end(o);
 }
 

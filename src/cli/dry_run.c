@@ -107,6 +107,7 @@ int dry_run(const struct sweep_file *s, struct diags *diags)
         small = can_build(s->bindings[m]) && small;
         ok = (can_build(s->bindings[m]) ? show_size(s, m, diags) : space_check(s, m, diags)) && ok;
     }
+    if (s->known_quality) printf("quality is known: points that lose information, and nobody measured how much, are infeasible\n");
     char *baseline = sweep_baseline_text(s);
     if (baseline) printf("baseline: %s\n", baseline);
     free(baseline);

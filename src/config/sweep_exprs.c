@@ -24,8 +24,8 @@ static bool is_identifier(const char *s)
  * sweep? SQL does not tell upper from lower case. */
 static bool is_taken(const struct reading *r, const char *name)
 {
-    static const char *const own[] = {"id",       "model",    "run",   "point", "status",  "reason",
-                                      "fidelity", "first_id", "rowid", "oid",   "_rowid_", "requests"};
+    static const char *const own[] = {"id",    "model", "run",     "point",    "status",  "reason", "fidelity",    "first_id",
+                                      "rowid", "oid",   "_rowid_", "requests", "quality", "beyond", "known_tokens"};
     bool taken = false;
     for (size_t i = 0; i < sizeof own / sizeof *own; i++) taken |= strcasecmp(own[i], name) == 0;
     for (const struct dse_metric *ratio = ratio_metrics; r->out->compares && ratio->type != DSE_TYPE_END; ratio++)
@@ -52,6 +52,18 @@ static bool is_derived(const struct toml_node *table, size_t i)
     return false;
 }
 
+/* The one constraint that is no expression. */
+static bool read_quality(struct reading *r, const struct toml_node *node)
+{
+    if (node->type == TOML_STRING && strcmp(node->string, "known") == 0) return r->out->known_quality = true;
+    const char *what = node->type == TOML_STRING ? node->string : toml_type_name(node->type);
+    return diags_input(
+        r->diags, toml_loc(r->doc, node), r->doc->text,
+        "points that lose information, and nobody measured how much, are infeasible then; a limit on a column has another name",
+        "quality: \"known\" is the one value that it can have, not %s%s%s", node->type == TOML_STRING ? "\"" : "", what,
+        node->type == TOML_STRING ? "\"" : "");
+}
+
 static bool read_list(struct reading *r, const char *section, bool columns, struct named_expr **ret, size_t *ret_n)
 {
     const struct toml_node *table = toml_expect(r->doc, &r->doc->root, section, TOML_TABLE, r->diags);
@@ -63,6 +75,10 @@ static bool read_list(struct reading *r, const char *section, bool columns, stru
     for (size_t i = 0; i < table->n; i++) {
         const struct toml_node *node = &table->children[i];
         struct srcloc key = toml_key_loc(r->doc, node);
+        if (!columns && strcmp(node->key, "quality") == 0) {
+            ok = read_quality(r, node) && ok;
+            continue;
+        }
         if (!is_identifier(node->key))
             ok = diags_input(r->diags, key, r->doc->text, "letters, digits and _, at most 200; no digit first",
                              "\"%s\" cannot name %s", node->key, columns ? "a column" : "a constraint");

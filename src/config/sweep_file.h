@@ -36,6 +36,7 @@ struct sweep_file {
     struct request_mix requests; /* empty when there is none or it was refused */
     char *requests_text;         /* "chat", "chat 0.7, summarization 0.3"; or NULL */
     char *requests_option;       /* the same as sweep_requests_set_text takes it, in full; or NULL */
+    bool known_quality;          /* quality = "known" in [constraints]: points that lose what nobody measured are infeasible */
     struct named_expr *constraints, *derived; /* sorted by name */
     size_t n_constraints, n_derived;
     struct objective *objectives; /* in the order of the file */

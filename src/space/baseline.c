@@ -185,7 +185,7 @@ struct comparer *comparer_new(const struct baseline *b, struct runner *runner)
     c->runner = runner;
     c->own = measured_fields(b->model);
     c->points = measured_fields(b->of_points);
-    if (b->mix) c->mixer = mixer_new(b->mix, runner);
+    if (b->mix) c->mixer = mixer_new(b->mix, runner, NULL);
     c->params = xcalloc(1, b->model->desc->params_size);
     c->metrics = xcalloc(1, b->model->desc->metrics_size);
     return c;

@@ -13,8 +13,10 @@ struct evaluator {
     struct expr **constraints, **derived; /* NULL: does not apply to the model */
     struct comparer *comparer;            /* NULL: no baseline */
     struct runner *runner;
-    struct mixer *mixer; /* NULL: no requests */
-    char **failures;     /* of runs at event level, as reasons */
+    struct judge *judge;
+    struct standing standing; /* of the last point */
+    struct mixer *mixer;      /* NULL: no requests */
+    char **failures;          /* of runs at event level, as reasons */
     size_t n_failures;
     bool stopped;
     uint64_t point;                 /* at hand */
@@ -45,7 +47,8 @@ struct evaluator *evaluator_new(const struct space *sp, enum fidelity fidelity, 
     struct sim_options options = {.stop = stop, .events_max = RUNNER_EVENTS_MAX};
     e->runner = runner_new(fidelity, &options);
     if (sp->baseline) e->comparer = comparer_new(sp->baseline, e->runner);
-    if (sp->mix) e->mixer = mixer_new(sp->mix, e->runner);
+    e->judge = judge_new(sp->model->desc);
+    if (sp->mix) e->mixer = mixer_new(sp->mix, e->runner, e->judge);
     return e;
 }
 
@@ -58,6 +61,7 @@ void evaluator_free(struct evaluator *e)
     free(e->derived);
     comparer_free(e->comparer);
     mixer_free(e->mixer);
+    judge_free(e->judge);
     runner_free(e->runner);
     for (size_t i = 0; i < e->n_failures; i++) free(e->failures[i]);
     free(e->failures);
@@ -105,12 +109,15 @@ static const char *failure(struct evaluator *e, enum run_end end)
 static enum run_end run_point(struct evaluator *e, const char **ret_reason)
 {
     const struct dse_model *model = e->space->model->desc;
+    judge_begin(e->judge);
     if (e->mixer) {
         enum run_end end = mixer_run(e->mixer, e->start, e->metrics, ret_reason);
         return end == RUN_DONE && !*ret_reason ? runner_check(e->runner, model, e->metrics) : end;
     }
     *ret_reason = model->check ? model->check(e->params) : NULL;
-    return *ret_reason ? RUN_DONE : runner_run(e->runner, model, e->params, e->metrics, NULL);
+    if (*ret_reason) return RUN_DONE;
+    judge_add(e->judge, e->params, 1);
+    return runner_run(e->runner, model, e->params, e->metrics, NULL);
 }
 
 /* Numbers that cannot be, of the point or of the baseline beside it: no row but an error. */
@@ -151,6 +158,20 @@ static void put_metrics(const struct evaluator *e, union cell *cells, size_t fro
     }
 }
 
+static void put_notes(const struct standing *s, bool mixed, union cell *cells)
+{
+    cells[0].text = s->quality;
+    cells[1].text = s->beyond;
+    if (mixed) cells[2].f64 = s->quality ? s->known : (double)NAN;
+}
+
+/* Is the quality unknown where it must not be? */
+static const char *unknown_quality(struct evaluator *e, const struct standing *s)
+{
+    bool unknown = !s->quality || s->unknown;
+    return e->space->sweep->known_quality && unknown ? judge_refusal(e->judge, s) : NULL;
+}
+
 static const char *broken_constraint(const struct evaluator *e)
 {
     for (size_t i = 0; i < e->space->sweep->n_constraints; i++) {
@@ -175,7 +196,10 @@ static const char *evaluate(struct evaluator *e, union cell *cells)
     c += sp->metrics.n;
     for (size_t i = 0; i < sp->sweep->n_derived; i++)
         cells[c++].f64 = e->derived[i] ? expr_eval(e->derived[i], e->params, e->metrics) : (double)NAN;
-    return broken_constraint(e);
+    e->standing = judge_end(e->judge);
+    put_notes(&e->standing, e->mixer != NULL, cells + c);
+    reason = broken_constraint(e);
+    return reason ? reason : unknown_quality(e, &e->standing);
 }
 
 const char *evaluator_error(const struct evaluator *e)
@@ -189,6 +213,11 @@ static void set_point(struct evaluator *e, const uint64_t *digits)
     space_start_of_digits(e->space, digits, e->params);
     if (e->mixer) memcpy(e->start, e->params, model->params_size);
     if (model->resolve) model->resolve(e->params);
+}
+
+struct standing evaluator_standing(const struct evaluator *e)
+{
+    return e->standing;
 }
 
 bool evaluator_run(struct evaluator *e, uint64_t first, size_t n, union cell *cells, struct row *rows)

@@ -1,8 +1,11 @@
 /* The hash of a space: everything that its rows depend on, written as canonical text and hashed as it goes. */
 #include "space/space_internal.h"
 
+#include "workload/measured.h"
+
 #include <dse/hw.h>
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 static void add_text(uint64_t *h, const char *s)
@@ -18,8 +21,16 @@ static void add_number(uint64_t *h, double v)
 
 enum { SAMPLES = 32 }; /* of a curve */
 
+static void add_measured(uint64_t *h, const struct dse_measured *m)
+{
+    char *text = measured_text(m);
+    add_text(h, text);
+    free(text);
+}
+
 static void add_retention(uint64_t *h, const struct dse_retention *r)
 {
+    add_measured(h, dse_retention_measured(r));
     const char *policy;
     for (size_t i = 0; (policy = dse_retention_policy(r, i)) != NULL; i++) {
         double lo, hi;
@@ -39,6 +50,7 @@ static void add_recording(uint64_t *h, const struct dse_recording *r)
 {
     size_t n, heads = dse_recording_heads(r), steps = dse_recording_steps(r);
     const double *contexts = dse_recording_contexts(r, &n);
+    add_measured(h, dse_recording_measured(r));
     for (size_t i = 0; i < n * heads * steps; i++) {
         double context = contexts[i / steps / heads];
         struct dse_recorded at = dse_recording_at(r, context, i / steps % heads, i % steps);
@@ -60,6 +72,7 @@ static void add_entry(uint64_t *h, const struct catalog *catalog, enum dse_kind 
     if (kind == DSE_KIND_PROFILE) {
         const struct dse_profile *p = (const void *)entry;
         dse_profile_range(p, &lo, &hi);
+        add_measured(h, dse_profile_measured(p));
         for (int i = 0; i <= SAMPLES; i++) {
             struct dse_locality l = dse_profile_at(p, lo + (hi - lo) * i / SAMPLES);
             const double v[] = {l.centers, l.large, l.active, l.updates, l.hit_ratio};
@@ -149,6 +162,7 @@ uint64_t space_hash(const struct space *sp)
         for (uint64_t v = 0; v < sp->axes[a].n; v++) add_value(&h, catalog, sp->axes[a].field, sp->axes[a].values[v]);
     }
     add_expressions(&h, "constraints", sp->sweep->constraints, sp->sweep->n_constraints);
+    if (sp->sweep->known_quality) add_text(&h, "quality known");
     add_expressions(&h, "derive", sp->sweep->derived, sp->sweep->n_derived);
     if (sp->baseline) add_baseline(&h, sp);
     if (sp->mix) add_requests(&h, space_requests(sp));

@@ -107,6 +107,7 @@ struct said {
 struct mixer {
     const struct mix *mix;
     struct runner *runner;
+    struct judge *judge;
     void *params, *metrics; /* of one request */
     double *mean;           /* one a metric; unused for names */
     double *choices;        /* the weight of each value that a name can have */
@@ -128,11 +129,12 @@ static const char *say(struct mixer *r, size_t request, const char *reason)
 
 /* ---- the mean --------------------------------------------------------------------------------------------------------------- */
 
-struct mixer *mixer_new(const struct mix *mix, struct runner *runner)
+struct mixer *mixer_new(const struct mix *mix, struct runner *runner, struct judge *judge)
 {
     struct mixer *r = xcalloc(1, sizeof *r);
     r->mix = mix;
     r->runner = runner;
+    r->judge = judge;
     r->params = xcalloc(1, mix->model->desc->params_size);
     r->metrics = xcalloc(1, mix->model->desc->metrics_size);
     r->mean = xcalloc(mix->model->metrics.n, sizeof *r->mean);
@@ -171,6 +173,7 @@ static void add_request(struct mixer *r, const struct mixed_request *q, bool fir
     const struct mix *mix = r->mix;
     double weight[DSE_MEAN_COUNT], part[DSE_MEAN_COUNT];
     weigh(mix, q, r->params, r->metrics, weight);
+    if (r->judge) judge_add(r->judge, r->params, weight[DSE_MEAN_TOKEN]);
     for (int k = 0; k < DSE_MEAN_COUNT; k++) {
         r->total[k] = first ? weight[k] : r->total[k] + weight[k];
         part[k] = r->total[k] == 0 ? 0 : weight[k] / r->total[k];

@@ -14,6 +14,7 @@
 
 #include "config/sweep_file.h"
 #include "model/fidelity.h"
+#include "space/judge.h"
 
 /* What a model makes of the mix. Immutable, shared by all threads. */
 struct mix;
@@ -24,13 +25,14 @@ void mix_free(struct mix *mix);
 /* Give the parameters of a point, before resolve(), the lengths of the mean request. */
 void mix_set_mean(const struct mix *mix, void *params);
 
-/* One thread's. The runner is borrowed: it carries the requests out between two points. */
+/* One thread's. The runner and the judge are borrowed: they carry the requests out between two points, and say what each rests on (NULL: it is not asked). */
 struct mixer;
-struct mixer *mixer_new(const struct mix *mix, struct runner *runner);
+struct mixer *mixer_new(const struct mix *mix, struct runner *runner, struct judge *judge);
 void mixer_free(struct mixer *r);
 /* Run the mix at the point that `start` holds before resolve(), and fill `metrics`; or, done too, *ret_reason is why a request cannot be served,
  * with its lengths: "request of 2506 + 733 tokens: ...", a string that lives as long as the mixer; else it is NULL. A run that stopped or failed
- * ends the mix. A metric is NaN if it is for any request. In closed form it allocates only when a reason comes for the first time. */
+ * ends the mix. A metric is NaN if it is for any request. The judge has been
+ * told of all requests that were run. In closed form it allocates only when a reason comes for the first time. */
 enum run_end mixer_run(struct mixer *r, const void *start, void *metrics, const char **ret_reason);
 
 #endif

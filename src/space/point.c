@@ -18,7 +18,13 @@ static bool make_point(struct design_point *p, struct diags *diags)
     if (!p->space) return false;
     p->params = space_fixed(p->space);
     p->metrics = xcalloc(1, p->model->desc->metrics_size);
-    if (!p->sweep.averages) p->reason = p->model->desc->check ? p->model->desc->check(p->params) : NULL;
+    if (p->sweep.averages) return true;
+    p->reason = p->model->desc->check ? p->model->desc->check(p->params) : NULL;
+    if (p->reason) return true;
+    p->judge = judge_new(p->model->desc);
+    judge_begin(p->judge);
+    judge_add(p->judge, p->params, 1);
+    p->standing = judge_end(p->judge);
     return true;
 }
 
@@ -64,6 +70,7 @@ bool design_point_mean(struct design_point *p, enum fidelity fidelity, const vol
     p->mean = evaluator_new(p->space, fidelity, stop);
     bool ok = evaluator_run(p->mean, 0, 1, cells, &row);
     if (ok) p->reason = row.reason;
+    if (ok && !row.reason) p->standing = evaluator_standing(p->mean);
     for (size_t i = 0; ok && !row.reason && i < n; i++) {
         const struct field *f = columns[i].field;
         if (columns[i].role != COLUMN_METRIC) continue;
@@ -76,6 +83,7 @@ bool design_point_mean(struct design_point *p, enum fidelity fidelity, const vol
 void design_point_release(struct design_point *p)
 {
     evaluator_free(p->mean);
+    judge_free(p->judge);
     space_free(p->space);
     binding_free(p->binding);
     request_mix_release(&p->sweep.requests);

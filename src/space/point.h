@@ -13,6 +13,8 @@ struct design_point {
     const char *reason;     /* why it is infeasible, or NULL */
     void *metrics;          /* zeroed */
     struct evaluator *mean; /* of design_point_mean; or NULL */
+    struct judge *judge;
+    struct standing standing; /* where it is feasible: what is said of it beside its numbers */
 };
 
 /* The point with n assignments "NAME=VALUE", as in `--set`. False with all errors. Release *p whatever comes back. The catalog outlives it. */

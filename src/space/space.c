@@ -163,10 +163,26 @@ static void add_column(struct space *sp, const struct field *f, enum column_role
         .name = f->name, .unit = f->unit, .doc = f->doc, .role = role, .type = f->type, .better = f->better, .field = f};
 }
 
+const char *const space_notes[] = {"quality", "beyond", "known_tokens", NULL};
+
+static void add_notes(struct space *sp)
+{
+    static const char *const docs[] = {
+        "what the output loses against exact attention: exact, rounded (exact but for the bits of weights and cache), measured, other-llm (measured "
+        "on another LLM), unknown",
+        "what the row's numbers take from beyond what was measured: profile or law, and its range",
+        "share of the tokens whose quality is known; of the others nobody measured it",
+    };
+    for (size_t i = 0; space_notes[i] && (i < 2 || sp->mix); i++)
+        sp->columns[sp->n_columns++] = (struct column){
+            .name = space_notes[i], .unit = "", .doc = docs[i], .role = COLUMN_NOTE, .type = i < 2 ? DSE_TYPE_ENUM : DSE_TYPE_F64};
+}
+
 static void make_columns(struct space *sp)
 {
     const struct schema *params = &sp->model->params, *metrics = &sp->metrics;
-    sp->columns = xcalloc(params->n + metrics->n + sp->sweep->n_derived, sizeof *sp->columns);
+    enum { NOTES = 3 };
+    sp->columns = xcalloc(params->n + metrics->n + sp->sweep->n_derived + NOTES, sizeof *sp->columns);
     for (size_t i = 0; i < params->n; i++)
         if (sp->varies[i]) add_column(sp, &params->fields[i], COLUMN_PARAM);
     for (size_t i = 0; i < metrics->n; i++) add_column(sp, &metrics->fields[i], COLUMN_METRIC);
@@ -176,6 +192,7 @@ static void make_columns(struct space *sp)
                                                        .doc = sp->sweep->derived[i].expr,
                                                        .role = COLUMN_DERIVED,
                                                        .type = DSE_TYPE_F64};
+    add_notes(sp);
 }
 
 /* ---- the space ---------------------------------------------------------------------------------------------------------------- */

@@ -10,25 +10,27 @@
 #define DSE_SPACE_SPACE_H
 
 #include "config/sweep_file.h"
+#include "space/judge.h"
 
 struct space;
 
 /* What column i of a result row is, in order: the parameters that vary, every metric, in a sweep with a baseline the ratios to it
- * (model/ratios.h; metrics like the others), every derived column. */
-enum column_role { COLUMN_PARAM, COLUMN_METRIC, COLUMN_DERIVED };
+ * (model/ratios.h; metrics like the others), every derived column, and what is said of the row beside its numbers (space/judge.h): quality,
+ * beyond, and in a sweep with requests known_tokens. */
+enum column_role { COLUMN_PARAM, COLUMN_METRIC, COLUMN_DERIVED, COLUMN_NOTE };
 struct column {
     const char *name, *unit, *doc;
     enum column_role role;
     enum dse_type type;
     enum dse_better better;    /* metrics */
-    const struct field *field; /* NULL for a derived column, which is F64 */
+    const struct field *field; /* NULL for a derived column, which is F64, and a note, which is F64 or (type ENUM) text */
 };
 
 /* One cell. F64 NaN stands for NULL. `text` is a string that outlives the space's catalog users: a choice or an entry's name. */
 union cell {
     double f64;
     int64_t i64;
-    const char *text; /* ENUM and REF */
+    const char *text; /* ENUM and REF; a text of a note lives as long as the evaluator */
 };
 
 /* Check what sweep_file_read cannot: constraints, derived columns and objectives of model `m`. Adds every error, and a warning for an
@@ -87,10 +89,14 @@ void evaluator_free(struct evaluator *e);
 struct row {
     const char *reason;
 };
+/* Names of the columns of notes; NULL-terminated. */
+extern const char *const space_notes[];
 /* Evaluate `n` points from `first` on: cells[i * n_columns + c], rows[i]. In closed form, no allocation. False: stopped, and not all rows are
  * there. */
 bool evaluator_run(struct evaluator *e, uint64_t first, size_t n, union cell *cells, struct row *rows);
 /* What stopped it, when that was numbers of the model that cannot be (model/row_check.h): a bug, with the metric and the point; else NULL. */
 const char *evaluator_error(const struct evaluator *e);
+/* What is said of the last point that had metrics, as in its columns of notes; the strings live as long as the evaluator. */
+struct standing evaluator_standing(const struct evaluator *e);
 
 #endif

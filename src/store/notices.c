@@ -193,6 +193,42 @@ static bool add_of_sweep(struct making *m)
     return rc >= 0;
 }
 
+/* Does a parameter vary in the run, of any model? */
+static bool varies(const struct making *m, const char *parameter, bool *ret)
+{
+    bool ok = true;
+    *ret = false;
+    for (size_t i = 0; ok && !*ret && i < m->front->n_models; i++) {
+        const char *model = m->front->models[i];
+        char *all = xasprintf("%s_all", model), *fixed = xasprintf("%s_fixed", model);
+        bool in_rows, there;
+        int64_t fixed_there = 1;
+        ok = has_column(m, all, parameter, &in_rows) && has_column(m, fixed, parameter, &there);
+        if (ok && in_rows && there)
+            ok = db_int(m->db, &fixed_there, m->diags, "SELECT count(\"%w\") FROM \"%w\" WHERE run = %lld", parameter, fixed,
+                        (long long)m->run);
+        *ret = fixed_there == 0;
+        free(all);
+        free(fixed);
+    }
+    return ok;
+}
+
+static bool add_number_formats(struct making *m)
+{
+    static const char *const formats[] = {"weight_bits", "kv_bits"};
+    bool ok = true;
+    for (size_t i = 0; ok && i < sizeof formats / sizeof *formats; i++) {
+        bool there;
+        ok = varies(m, formats[i], &there);
+        if (!ok || !there) continue;
+        char *text = xasprintf("%s varies: no model says what narrower numbers cost in output", formats[i]);
+        add_notice(m, "number-format", text);
+        free(text);
+    }
+    return ok;
+}
+
 static void add_counts(struct making *m)
 {
     char some[TEXT_NUMBER_MAX], all[TEXT_NUMBER_MAX];
@@ -221,7 +257,7 @@ bool notices_of_front(const struct db *db, int64_t run, const struct notice_fron
     bool ok = true;
     for (size_t i = 0; ok && i < front->n_models; i++) ok = look_at_model(&m, i);
     if (ok) add_counts(&m);
-    ok = ok && add_of_sweep(&m);
+    ok = ok && add_number_formats(&m) && add_of_sweep(&m);
     *ret = ok ? xasprintf("[%s]", m.json.s) : NULL;
     text_release(&m.json);
     text_release(&m.beyond_what);

@@ -1,0 +1,28 @@
+/* What is said of a row beside its numbers: how well its quality is known, and what its costs rest on beyond what was measured (dse_model.stand). */
+#ifndef DSE_SPACE_JUDGE_H
+#define DSE_SPACE_JUDGE_H
+
+#include "model/registry.h"
+
+struct standing {
+    const char *quality; /* of dse_quality_names; NULL: the model does not say */
+    const char *unknown; /* why it is unknown; NULL: it is not */
+    const char *beyond;  /* "profile mine has data for 512 to 4096 positions; ..."; NULL: nothing */
+    double known;        /* share of the tokens whose quality is known */
+};
+
+/* One thread's; keeps the texts that it has made. A point may be the mean of several: then its quality is the worst of theirs. */
+struct judge;
+struct judge *judge_new(const struct dse_model *model);
+void judge_free(struct judge *j);
+
+/* A point begins. */
+void judge_begin(struct judge *j);
+/* One of its requests, with resolved parameters that check() accepts, and its tokens; without requests, the point itself. */
+void judge_add(struct judge *j, const void *params, double tokens);
+/* The strings live as long as the judge. Allocates only when a text comes for the first time. */
+struct standing judge_end(struct judge *j);
+/* "constraint quality: UNKNOWN", of a standing; lives as long as the judge. */
+const char *judge_refusal(struct judge *j, const struct standing *s);
+
+#endif
