@@ -55,7 +55,8 @@ struct catalog *open_catalog(const struct invocation *in);
 /* Row for the --catalog option, shared by the commands that have it. */
 #define OPTION_CATALOG \
     { \
-        'c', "catalog", "FILE", "add a TOML file of your own [llms.NAME], [memories.NAME], [profiles]" \
+        'c', "catalog", "FILE", \
+            "add a TOML file of your own [llms.NAME], [memories.NAME], [profiles]; or a database, for what its sweep added" \
     }
 #define OPTION_RUN(otherwise) \
     { \

@@ -2,6 +2,7 @@
 #include "base/text.h"
 #include "base/wrap.h"
 #include "base/xalloc.h"
+#include "cli/catalog_files.h"
 #include "cli/command.h"
 #include "dse_config.h"
 #include "model/registry.h"
@@ -69,7 +70,7 @@ struct catalog *open_catalog(const struct invocation *in)
     struct catalog *c = catalog_new(catalog_data_dir(), in->diags);
     bool ok = c != NULL;
     for (size_t i = 0; c && i < in->n_options; i++)
-        if (strcmp(in->options[i].row->name, "catalog") == 0) ok = catalog_add_file(c, in->options[i].argument, in->diags) && ok;
+        if (strcmp(in->options[i].row->name, "catalog") == 0) ok = catalog_add_any(c, in->options[i].argument, in->diags) && ok;
     if (ok) return c;
     catalog_free(c);
     return NULL;
