@@ -1,7 +1,7 @@
 /* dse report: a finished sweep as a page to explore. */
 #include "base/xalloc.h"
 #include "cli/command.h"
-#include "cli/front_table.h"
+#include "cli/progress.h"
 #include "report/report.h"
 
 #include <stdlib.h>
@@ -15,16 +15,42 @@ static char *page_path(const char *db)
     return xasprintf("%.*s.html", (int)n, db);
 }
 
+/* The files of --catalog. The caller frees the array. */
+static const char **catalog_files(const struct invocation *in, size_t *ret_n)
+{
+    const char **files = xcalloc(in->n_options, sizeof *files);
+    *ret_n = 0;
+    for (size_t i = 0; i < in->n_options; i++)
+        if (strcmp(in->options[i].row->name, "catalog") == 0) files[(*ret_n)++] = in->options[i].argument;
+    return files;
+}
+
+static bool write_report(const struct invocation *in, struct catalog *catalog, const char *out)
+{
+    struct counting counting;
+    struct report_options options = {
+        .db = in->operands[0], .run = option_run(in), .catalog = catalog, .progress = counting_update, .user = &counting};
+    const char **files = catalog_files(in, &options.n_catalogs);
+    options.catalogs = files;
+    counting_init(&counting, "report", "");
+    bool ok = report_write(&options, out, in->diags);
+    progress_clear(&counting.bar);
+    if (ok) terminal_say(stderr, "dse: report %s", out);
+    free(files);
+    return ok;
+}
+
 static int run(const struct invocation *in)
 {
-    long long which = option_run(in);
+    option_run(in); /* the option's own errors first */
     if (in->diags->errors) return 2;
+    struct catalog *catalog = open_catalog(in);
+    if (!catalog) return 2;
     const char *given = option_get(in, "output");
     char *out = given ? xstrdup(given) : page_path(in->operands[0]);
-    struct report_options options = {.db = in->operands[0], .run = which};
-    bool ok = report_write(&options, out, in->diags);
-    if (ok) terminal_say(stderr, "dse: report %s", out);
+    bool ok = write_report(in, catalog, out);
     free(out);
+    catalog_free(catalog);
     return ok ? 0 : 1;
 }
 
@@ -36,6 +62,7 @@ const struct command command_report = {
         (const struct option_row[]){
             {'o', "output", "FILE", "the page (default: DB with .html for .db)"},
             OPTION_RUN("the newest that is done"),
+            OPTION_CATALOG,
             {0},
         },
     .help =

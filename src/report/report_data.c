@@ -2,184 +2,112 @@
 #include "report/report_data.h"
 
 #include "base/xalloc.h"
+#include "store/notices.h"
 
-#include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- JSON ------------------------------------------------------------------------------------------------------------------ */
+/* ---- which columns -------------------------------------------------------------------------------------------------------------- */
 
-void json_string(struct text *t, const char *s)
+static bool differs(const struct report_cell *a, const struct report_cell *b)
 {
-    if (!s) {
-        text_add(t, "null");
-        return;
-    }
-    text_add(t, "\"");
-    for (const unsigned char *p = (const unsigned char *)s; *p; p++) {
-        if (*p < ' ' || *p == '<' || *p == '"' || *p == '\\' || *p == 0x7F)
-            text_addf(t, "\\u%04x", *p);
-        else
-            text_add_bytes(t, (const char *)p, 1);
-    }
-    text_add(t, "\"");
+    if (a->type != b->type) return true;
+    return a->type == CELL_TEXT ? strcmp(a->text, b->text) != 0 : a->number != b->number;
 }
 
-void json_number(struct text *t, double v)
+/* A column is shown when two rows have different values of it, one of which may be NULL; a parameter that the row's model does not have is none. */
+static void look_at(struct report_run *r, const struct report_rows *rows, const struct report_cell **seen)
 {
-    char buf[TEXT_NUMBER_MAX];
-    if (!isfinite(v)) {
-        text_add(t, "null");
-        return;
+    for (size_t i = 0; i < rows->n; i++) {
+        for (size_t c = 0; c < r->n_columns; c++) {
+            const struct report_cell *cell = &rows->rows[i].cells[c];
+            if (cell->type == CELL_NULL && r->columns[c].kind == KIND_AXIS) continue;
+            r->columns[c].is_text |= cell->type == CELL_TEXT;
+            if (!seen[c])
+                seen[c] = cell;
+            else if (differs(seen[c], cell))
+                r->columns[c].shown = true;
+        }
     }
-    if (v == 0 || fabs(v) >= 1e15 || fabs(v) < 1e-9) {
-        text_add(t, text_number(buf, v));
-        return;
-    }
-    double unit = pow(10, 5 - floor(log10(fabs(v)))); /* six digits */
-    text_add(t, text_number(buf, round(v * unit) / unit));
 }
 
-static void key(struct text *t, const char *name)
+static void choose_columns(struct report_run *r, const struct report_rows *front, const struct report_rows *sample)
 {
-    if (t->s[t->n - 1] != '{') text_add(t, ",");
-    text_addf(t, "\"%s\":", name);
+    const struct report_cell **seen = xcalloc(r->n_columns, sizeof(struct report_cell *));
+    for (size_t c = 0; c < r->n_columns; c++)
+        r->columns[c].shown = r->columns[c].kind == KIND_OBJECTIVE || r->columns[c].kind == KIND_MODEL;
+    look_at(r, front, seen);
+    look_at(r, sample, seen);
+    free(seen);
 }
 
-static void add_cell(struct text *t, const struct query *q, int i)
-{
-    enum cell_type type = query_type(q, i);
-    if (type == CELL_TEXT)
-        json_string(t, query_text(q, i));
-    else
-        json_number(t, query_f64(q, i));
-}
+/* ---- parts ---------------------------------------------------------------------------------------------------------------------- */
 
-/* All rows of a query as arrays. */
-static bool add_rows(struct text *t, const struct report_run *r, const char *sql, struct diags *diags)
+static void add_rows(struct text *t, const struct report_run *r, const char *name, char *sql, const struct report_rows *rows,
+                     bool short_numbers)
 {
-    struct query *q = query_new(r->reader, sql, (struct srcloc){0}, diags);
-    int more = -1;
-    text_add(t, "[");
-    for (bool first = true; q && (more = query_step(q, diags)) > 0; first = false) {
-        text_add(t, first ? "[" : ",[");
-        for (int i = 0; i < query_columns(q); i++) {
-            if (i) text_add(t, ",");
-            add_cell(t, q, i);
+    json_key(t, name), text_add(t, "{");
+    json_key(t, "sql"), json_string(t, sql);
+    json_key(t, "rows"), text_add(t, "[");
+    for (size_t i = 0; i < rows->n; i++) {
+        text_add(t, i ? ",[" : "[");
+        bool first = true;
+        for (size_t c = 0; c < r->n_columns; c++) {
+            if (!r->columns[c].shown) continue;
+            if (!first) text_add(t, ",");
+            first = false;
+            json_cell(t, &rows->rows[i].cells[c], short_numbers);
         }
         text_add(t, "]");
     }
-    text_add(t, "]");
-    query_free(q);
-    return q && more == 0;
-}
-
-/* ---- queries --------------------------------------------------------------------------------------------------------------- */
-
-static void add_names(struct text *t, const struct report_run *r)
-{
-    for (size_t i = 0; i < r->n_columns; i++) text_addf(t, "%s\"%s\"", i ? ", " : "", r->columns[i].name);
-}
-
-static char *front_sql(const struct report_run *r)
-{
-    struct text t;
-    text_init(&t);
-    text_add(&t, "SELECT point, ");
-    add_names(&t, r);
-    text_addf(&t, " FROM \"%s_front\" WHERE run = %lld", r->table, (long long)r->id);
-    text_addf(&t, " ORDER BY \"%s\"%s, point LIMIT %d", r->goal.columns[0], r->goal.maximise[0] ? " DESC" : "", REPORT_FRONT_MAX);
-    return text_detach(&t);
-}
-
-/* Every so many-th of the feasible rows, the same ones each time. */
-static char *sample_sql(const struct report_run *r)
-{
-    uint64_t step = (r->feasible + REPORT_SAMPLE_MAX - 1) / REPORT_SAMPLE_MAX;
-    struct text t;
-    text_init(&t);
-    text_add(&t, "SELECT point, ");
-    add_names(&t, r);
-    text_addf(&t, " FROM \"%s\" WHERE run = %lld AND status = 'ok'", r->table, (long long)r->id);
-    /* Points in a row differ in one axis alone: a multiplier spreads those that are taken over all axes. */
-    if (step > 1) text_addf(&t, " AND (point * 2654435761 %% 4294967296) %% %llu = 0", (unsigned long long)step);
-    text_addf(&t, " LIMIT %d", 2 * REPORT_SAMPLE_MAX);
-    return text_detach(&t);
-}
-
-static char *reasons_sql(const struct report_run *r)
-{
-    return xasprintf(
-        "SELECT reason, count(*) AS points FROM \"%s\" WHERE run = %lld AND status <> 'ok' GROUP BY reason ORDER BY points DESC LIMIT 50",
-        r->table, (long long)r->id);
-}
-
-enum { VALUES_MAX = 40 };
-
-/* The means of the objectives at each value of an axis; of an axis of many values, in forty ranges. */
-static char *effect_sql(const struct report_run *r, const struct report_column *c)
-{
-    struct text t;
-    text_init(&t);
-    char *rows = xasprintf("\"%s\" WHERE run = %lld AND status = 'ok'", r->table, (long long)r->id);
-    if (c->is_text) {
-        text_addf(&t, "SELECT \"%s\" AS value", c->name);
-    } else {
-        text_addf(
-            &t,
-            "WITH span AS (SELECT min(\"%s\") AS low, max(\"%s\") AS high, count(DISTINCT \"%s\") AS n FROM %s) "
-            "SELECT CASE WHEN n <= %d THEN \"%s\" ELSE low + (high - low) * (0.5 + min(CAST(%d * (\"%s\" - low) / (high - low) AS INTEGER), %d)) / %d END AS value",
-            c->name, c->name, c->name, rows, VALUES_MAX, c->name, VALUES_MAX, c->name, VALUES_MAX - 1, VALUES_MAX);
-    }
-    text_add(&t, ", count(*) AS points");
-    for (size_t i = 0; i < r->goal.n; i++)
-        text_addf(&t, ", avg(\"%s\"), %s(\"%s\")", r->goal.columns[i], r->goal.maximise[i] ? "max" : "min", r->goal.columns[i]);
-    text_addf(&t, " FROM %s%s GROUP BY 1 ORDER BY 1", c->is_text ? "" : "span, ", rows);
-    free(rows);
-    return text_detach(&t);
-}
-
-static char *totals_sql(const struct report_run *r)
-{
-    struct text t;
-    text_init(&t);
-    text_add(&t, "SELECT count(*)");
-    for (size_t i = 0; i < r->goal.n; i++) {
-        const char *c = r->goal.columns[i];
-        text_addf(&t, ", avg(\"%s\"), avg(\"%s\" * \"%s\") - avg(\"%s\") * avg(\"%s\")", c, c, c, c, c); /* mean and variance */
-    }
-    text_addf(&t, " FROM \"%s\" WHERE run = %lld AND status = 'ok'", r->table, (long long)r->id);
-    return text_detach(&t);
-}
-
-/* ---- parts ----------------------------------------------------------------------------------------------------------------- */
-
-static bool add_query(struct text *t, const struct report_run *r, const char *name, char *sql, struct diags *diags)
-{
-    key(t, name);
-    text_add(t, "{\"sql\":");
-    json_string(t, sql);
-    text_add(t, ",\"rows\":");
-    bool ok = add_rows(t, r, sql, diags);
-    text_add(t, "}");
+    text_add(t, "]}");
     free(sql);
-    return ok;
+}
+
+/* What tells each row of the front from all others: its model and point. */
+static void add_keys(struct text *t, const struct report_run *r, const struct report_rows *front)
+{
+    json_key(t, "keys"), text_add(t, "[");
+    for (size_t i = 0; i < front->n; i++) {
+        text_add(t, i ? ",[" : "[");
+        json_string(t, r->models.s[front->rows[i].model]);
+        text_addf(t, ",%llu]", (unsigned long long)front->rows[i].point);
+    }
+    text_add(t, "]");
+}
+
+/* Whose parameter it is: null when all models have it. */
+static void add_models_of(struct text *t, const struct report_run *r, const struct report_column *c)
+{
+    json_key(t, "models");
+    if (c->kind != KIND_AXIS || !name_list_have(&r->own, c->name)) {
+        text_add(t, "null");
+        return;
+    }
+    text_add(t, "[");
+    for (size_t m = 0; m < r->models.n; m++) {
+        if (!name_list_have(&r->columns_of[m], c->name)) continue;
+        if (t->s[t->n - 1] != '[') text_add(t, ",");
+        json_string(t, r->models.s[m]);
+    }
+    text_add(t, "]");
 }
 
 static void add_columns(struct text *t, const struct report_run *r)
 {
-    key(t, "columns");
-    text_add(t, "[");
+    static const char *const kinds[] = {"model", "objective", "axis", "design", "metric"};
+    json_key(t, "columns"), text_add(t, "[");
     for (size_t i = 0; i < r->n_columns; i++) {
         const struct report_column *c = &r->columns[i];
-        text_add(t, i ? ",{" : "{");
-        key(t, "name"), json_string(t, c->name);
-        key(t, "unit"), json_string(t, c->unit);
-        key(t, "doc"), json_string(t, c->doc);
-        key(t, "direction"), json_number(t, c->direction);
-        key(t, "kind"), json_string(t, c->is_objective ? "objective" : c->is_axis ? "axis" : "metric");
-        key(t, "text"), text_add(t, c->is_text ? "true" : "false");
+        if (!c->shown) continue;
+        text_add(t, t->s[t->n - 1] == '[' ? "{" : ",{");
+        json_key(t, "name"), json_string(t, c->name);
+        json_key(t, "label"), json_string(t, c->label);
+        json_key(t, "doc"), json_string(t, c->doc);
+        json_key(t, "direction"), json_number(t, c->direction);
+        json_key(t, "kind"), json_string(t, kinds[c->kind]);
+        json_key(t, "text"), text_add(t, c->is_text ? "true" : "false");
+        add_models_of(t, r, c);
         text_add(t, "}");
     }
     text_add(t, "]");
@@ -187,17 +115,15 @@ static void add_columns(struct text *t, const struct report_run *r)
 
 static void add_goal(struct text *t, const struct report_run *r)
 {
-    key(t, "objectives");
-    text_add(t, "[");
+    json_key(t, "objectives"), text_add(t, "[");
     for (size_t i = 0; i < r->goal.n; i++) {
         text_add(t, i ? ",{" : "{");
-        key(t, "name"), json_string(t, r->goal.columns[i]);
-        key(t, "maximise"), text_add(t, r->goal.maximise[i] ? "true" : "false");
+        json_key(t, "name"), json_string(t, r->goal.columns[i]);
+        json_key(t, "maximise"), text_add(t, r->goal.maximise[i] ? "true" : "false");
         text_add(t, "}");
     }
     text_add(t, "]");
-    key(t, "per");
-    text_add(t, "[");
+    json_key(t, "per"), text_add(t, "[");
     for (size_t i = 0; i < r->goal.n_per; i++) {
         if (i) text_add(t, ",");
         json_string(t, r->goal.per[i]);
@@ -205,51 +131,75 @@ static void add_goal(struct text *t, const struct report_run *r)
     text_add(t, "]");
 }
 
-/* The birth record: a name and a value each. */
-static bool add_provenance(struct text *t, const struct report_run *r, struct diags *diags)
+/* The birth record, a name and a value each, as it came. The caller frees *ret_notices, which is NULL in a run of an older dse. */
+static bool add_provenance(struct text *t, const struct report_run *r, char **ret_notices, struct diags *diags)
 {
+    *ret_notices = NULL;
     char *sql = xasprintf("SELECT * FROM run WHERE id = %lld", (long long)r->id);
     struct query *q = query_new(r->reader, sql, (struct srcloc){0}, diags);
     free(sql);
     bool ok = q && query_step(q, diags) > 0;
-    key(t, "run");
-    text_add(t, "{");
+    json_key(t, "run"), text_add(t, "[");
     for (int i = 0; ok && i < query_columns(q); i++) {
-        key(t, query_column_name(q, i));
-        add_cell(t, q, i);
+        text_add(t, i ? ",[" : "[");
+        json_string(t, query_column_name(q, i));
+        text_add(t, ",");
+        if (strcmp(query_column_name(q, i), "notices") == 0 && query_text(q, i)) *ret_notices = xstrdup(query_text(q, i));
+        if (query_type(q, i) == CELL_TEXT)
+            json_string(t, query_text(q, i));
+        else
+            json_number(t, query_f64(q, i));
+        text_add(t, "]");
     }
-    text_add(t, "}");
+    text_add(t, "]");
     query_free(q);
     return ok;
 }
 
-static bool add_effects(struct text *t, const struct report_run *r, struct diags *diags)
+/* What there is to know of the front, as the run keeps it or else made now: store/notices.h's JSON, as a string. Takes `stored`. */
+static bool add_notices(struct text *t, const struct report_run *r, char *stored, struct diags *diags)
 {
-    bool ok = add_query(t, r, "totals", totals_sql(r), diags);
-    key(t, "effects");
-    text_add(t, "{");
-    for (size_t i = 0; ok && i < r->n_columns; i++)
-        if (r->columns[i].is_axis) ok = add_query(t, r, r->columns[i].name, effect_sql(r, &r->columns[i]), diags);
-    text_add(t, "}");
-    return ok;
+    struct notice_front front = {.models = (const char *const *)r->models.s,
+                                 .n_models = r->models.n,
+                                 .per = (const char *const *)r->goal.per,
+                                 .n_per = r->goal.n_per};
+    if (!stored && !reader_notices(r->reader, r->id, &front, &stored, diags)) return false;
+    json_key(t, "notices"), json_string(t, stored);
+    free(stored);
+    return true;
 }
 
 bool report_data(struct report_run *r, struct text *ret, struct diags *diags)
 {
+    struct report_effects *e = report_effects_new(r, diags);
+    uint64_t feasible = e ? report_effects_feasible(e) : 0;
+    struct report_rows front = {0}, sample = {0};
+    char *notices;
     text_add(ret, "{");
-    key(ret, "database"), json_string(ret, r->options->db);
-    key(ret, "table"), json_string(ret, r->table);
-    bool ok = add_provenance(ret, r, diags);
-    add_columns(ret, r);
-    add_goal(ret, r);
-    ok = ok && add_query(ret, r, "front", front_sql(r), diags) && add_query(ret, r, "sample", sample_sql(r), diags) &&
-         add_query(ret, r, "reasons", reasons_sql(r), diags) && add_effects(ret, r, diags);
+    json_key(ret, "database"), json_string(ret, r->options->db);
+    json_key(ret, "id"), json_number(ret, (double)r->id);
+    bool ok = e && report_rows_read(r, front_sql(r, false), &front, diags) &&
+              report_rows_read(r, sample_sql(r, feasible, false), &sample, diags) && add_provenance(ret, r, &notices, diags) &&
+              add_notices(ret, r, notices, diags);
     if (ok) {
-        char *sql = front_sql(r);
-        key(ret, "breakdowns");
-        report_breakdowns(r, sql, ret);
+        choose_columns(r, &front, &sample);
+        add_columns(ret, r);
+        add_goal(ret, r);
+        add_keys(ret, r, &front);
+        add_rows(ret, r, "front", front_sql(r, true), &front, false);
+        add_rows(ret, r, "sample", sample_sql(r, feasible, true), &sample, true);
+        json_key(ret, "points"), report_points_json(r, &front, ret, diags);
+        json_key(ret, "effects"), report_effects_json(e, ret);
+        char *sql = reasons_sql(r);
+        json_key(ret, "reasons"), text_add(ret, "{");
+        json_key(ret, "sql"), json_string(ret, sql);
+        json_key(ret, "rows"), report_reasons_json(e, ret);
+        text_add(ret, "}");
         free(sql);
     }
     text_add(ret, "}");
+    report_rows_release(r, &front);
+    report_rows_release(r, &sample);
+    report_effects_free(e);
     return ok;
 }

@@ -1,5 +1,6 @@
 #!/bin/sh
-# A report is one page of bounded size that asks no network; a browser finds its parts alive. What cannot be reported is refused.
+# A report is one page of bounded size that asks no network; its numbers are those of dse, and a browser finds its parts alive. Nothing of a hostile database runs in
+# it. What cannot be reported is refused.
 . "$(dirname "$0")/lib.sh"
 SOURCE=$2
 
@@ -26,15 +27,128 @@ sed -n 's/.*<script type="application\/json" id="data">\(.*\)<\/script>.*/\1/p' 
 [ "$(sqlite3 :memory: "select json_array_length(readfile('data.json'), '$.front.rows')")" = "$(count results/small.db lad_front)" ] ||
     fail "the front is not whole"
 
-# Several models, a mix of requests, a refined run: each has a page.
+numbers() { # NAME COMMANDS: the page of results/NAME.db against what dse says
+    node "$SOURCE/tests/report/rows.mjs" "$DSE" "results/$1.db" "results/$1.html" "$2" >numbers.txt 2>&1 || fail "$1.html: $(tail -3 numbers.txt)"
+}
+in_browser() { # NAME
+    node "$SOURCE/tests/report/browser.mjs" "$SOURCE/report/node_modules/playwright-core" "results/$1.html" >browser.txt 2>&1 ||
+        fail "$1.html in a browser: $(tail -3 browser.txt)"
+}
+
+# Several models, with entries of the sweep's own; a mix of requests; a refined run.
+for shipped in edge_shootout cloud_shootout edge_requests; do
+    "$DSE" sweep "$SOURCE/sweeps/$shipped.toml" -q >front.txt
+    "$DSE" report "results/$shipped.db" 2>err.txt
+    grep -q warning err.txt && fail "$shipped: $(cat err.txt)"
+    numbers "$shipped" 6
+done
+grep -q '^[1-9][0-9]* of' numbers.txt && fail "means over requests have parts"
+cat >refined.toml <<'TOML'
+# Where do events differ?
+[sweep]
+name = "refined"
+models = ["lad"]
+fidelity = "refine"
+[params]
+llm = "opt-2.7b"
+context = 256
+layers_simulated = 1
+tiles = [1, 2]
+batch = 2
+[objectives]
+tokens_per_s = "max"
+area_mm2 = "min"
+TOML
+"$DSE" sweep refined.toml -q >front.txt
+"$DSE" report results/refined.db 2>/dev/null
+numbers refined 2
+grep -q 'fidelity event-level' results/refined.html || fail "the command of a row at event level is one of the closed form"
 sed -e 's/"lad"\]/"lad", "veda"]/; s/^sram_mib.*//; s/^tiles.*/bandwidth_gbs = [256, 512, 1024]/' -e 's/"small"/"two"/' small.toml >two.toml
 "$DSE" sweep two.toml -q >front.txt
 "$DSE" report results/two.db 2>/dev/null
 
-for page in small two; do
-    node "$SOURCE/tests/report/browser.mjs" "$SOURCE/report/node_modules/playwright-core" "results/$page.html" >browser.txt 2>&1 ||
-        fail "$page.html in a browser: $(tail -3 browser.txt)"
-done
+numbers small 4
+numbers two 4
+for page in small two edge_shootout; do in_browser "$page"; done
+
+# An older run of an edited sweep has a page of its own numbers.
+sed 's/to = 4096/to = 2048/' small.toml >edited.toml
+"$DSE" sweep edited.toml -q -o results/small.db >front.txt
+"$DSE" report results/small.db -r 1 -o results/older.html 2>/dev/null
+cp results/small.db results/older.db
+numbers older 4
+grep -q '"id":1,' results/older.html || fail "-r 1 is another run"
+
+# Names of a catalog of one's own: without it the page lacks parts and commands, and it is said why.
+cat >mine.toml <<'TOML'
+[llms.mine]
+source = "made up"
+layers = 4
+hidden = 512
+heads = 4
+kv_heads = 4
+head_dim = 128
+ffn = 1024
+ffn_matrices = 3
+vocab = 1000
+embedding_tables = 2
+max_context = 4096
+TOML
+sed -e 's/"opt-6.7b"/"mine"/; s/"small"/"own"/' small.toml >own.toml
+"$DSE" sweep own.toml -q -c mine.toml >front.txt
+"$DSE" report results/own.db 2>err.txt
+grep -q 'cannot be read again.*mine.*--catalog' err.txt || fail "nothing is said of a name that is not known: $(cat err.txt)"
+"$DSE" report results/own.db -c mine.toml 2>err.txt
+grep -q warning err.txt && fail "with its catalog: $(cat err.txt)"
+numbers own 4
+grep -q 'catalog mine.toml' results/own.html || fail "the command does not name the catalog"
+
+# Every place where a name or a text of a database can stand.
+E="<img/src=x/onerror=window.pwned=1>PWNED</script><script>window.pwned=1</script>"
+cat >evil.toml <<TOML
+# $E is asked here
+[sweep]
+name = "evil"
+models = ["lad", "veda"]
+[params]
+context = { from = 512, to = 4096, step = 512 }
+llm = ["llama2-7b", "opt-6.7b"]
+[params.lad]
+tiles = [1, 2, 6]
+sram_mib = [1, 2.5]
+[params.veda]
+pe_copies = [1, 2, 4]
+eviction = ["none", "voting"]
+[constraints]
+area = "area_mm2 < 9"
+[objectives]
+tokens_per_s = "max"
+area_mm2 = "min"
+TOML
+"$DSE" sweep evil.toml -q >front.txt
+for model in lad veda; do
+    echo "alter table ${model}_all rename column tokens_per_s to 'a$E'; alter table ${model}_all rename column context to 'c$E';
+          alter table ${model}_fixed rename column context to 'c$E'; update ${model}_all set llm = '$E' || llm, bound = '$E' || bound, reason = '$E' || reason;"
+done >evil.sql
+for renamed in "lad tiles $E" "lad sram_mib __proto__" "veda eviction constructor"; do
+    set -- $renamed
+    echo "alter table $1_all rename column $2 to '$3'; alter table $1_fixed rename column $2 to '$3'; update run set axes = replace(axes, '$2', '$3');"
+done >>evil.sql
+cat >>evil.sql <<SQL
+update column_info set column_name = 'a$E' where column_name = 'tokens_per_s';
+update column_info set unit = '$E' || unit, doc = '$E' || doc;
+alter table run add column 'k$E' text;
+update run set sweep = '$E', "k$E" = '$E', host = '$E', objectives = 'max a$E, min area_mm2 per c$E', axes = replace(axes, 'context', 'c$E'),
+    notices = json_array(json_object('kind', '$E', 'text', '$E'));
+alter table veda_all rename to 'v${E}_all';
+alter table veda_fixed rename to 'v${E}_fixed';
+update front set model = 'v$E' where model = 'veda';
+SQL
+sqlite3 results/evil.db <evil.sql
+"$DSE" report results/evil.db 2>/dev/null
+node "$SOURCE/tests/report/hostile.mjs" "$SOURCE/report/node_modules/playwright-core" results/evil.html PWNED >browser.txt 2>&1 ||
+    fail "a hostile database: $(tail -3 browser.txt)"
+
 
 # What cannot be reported.
 refused() { # WHAT-IT-SAYS ARGUMENTS...

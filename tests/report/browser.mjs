@@ -1,5 +1,5 @@
 // A report in headless Chromium: browser.mjs PLAYWRIGHT PAGE.html [SCREENSHOT.png]. It loads without a word on the console, axes change, ranges and brushes change the
-// table, rows are chosen by keyboard, SQL is shown, nothing is fetched. The last line is "ok", or what was wrong, with exit status 1.
+// table, rows are chosen by keyboard, SQL is shown, one model has its own columns, nothing is fetched, a phone scrolls in one direction. The last line is "ok", or what was wrong, with exit status 1.
 import { createRequire } from "node:module";
 import { existsSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -79,7 +79,8 @@ try {
   await page.keyboard.press("Enter");
   const to = page.locator("#ranges input[data-end=to]").first();
   const name = await to.getAttribute("data-column");
-  const head = await page.locator("#front-table thead th").evaluateAll((h, n) => h.findIndex((x) => x.textContent.startsWith(n.replace(/_/g, " "))), name);
+  const head = await page.locator("#front-table thead th").evaluateAll((h, n) => h.findIndex((x) => x.dataset.column === n), name);
+  check("the table has no column " + name, head >= 0);
   const values = (await page.locator("#front-table tbody tr td:nth-child(" + (head + 1) + ")").allTextContents()).map(Number);
   await to.fill(String(Math.min(...values)));
   await to.press("Tab");
@@ -94,7 +95,8 @@ try {
   await page.locator("#front-table thead button").first().press("Enter");
   check("the table is not sorted", (await page.locator("#front-table thead th").first().getAttribute("aria-sort")) === "ascending");
   await page.locator("#panel-table details.sql summary").click();
-  check("no SQL is shown", (await page.locator("#panel-table details.sql pre").textContent()).includes("SELECT point"));
+  check("no SQL is shown", (await page.locator("#panel-table details.sql pre").textContent()).includes("AS model, point"));
+  check("no command is shown", (await page.locator("#panel-point details.sql pre").textContent()).startsWith("dse eval "));
   check("the CSV has not all rows", (await page.evaluate(() => window.report.csv().trim().split("\n").length)) === all + 1);
   check("no sensitivity", (await page.locator("#sensitivity-table tbody tr").count()) > 0);
   const shares = (await page.locator("#sensitivity-table tbody td:not(:first-child)").allTextContents()).filter((s) => s).map(parseFloat);
@@ -103,6 +105,41 @@ try {
     check("shares of variance add up to " + sum + " %", sum > 0 && sum <= 101);
   }
   check("a share of variance is not within 0 and 100 %", shares.length > 0 && shares.every((s) => s >= 0 && s <= 100));
+  // A label says its unit once; every column of the table has one.
+  const labels = await page.locator("#front-table thead th").allTextContents();
+  check("a label says its unit twice: " + labels.filter((l) => /(mj|us|mm2|per s|mib|gbs|pj per bit) \[/i.test(l)), !labels.some((l) => /(mj|us|mm2|per s|mib|gbs|pj per bit) \[/i.test(l)));
+
+  // One of several models: its rows alone, and its own parameters as columns, axes and ranges.
+  const models = (await page.evaluate(() => window.report.data.columns.some((c) => c.kind === "model"))) ? await page.evaluate(() => [...new Set(window.report.data.keys.map((k) => k[0]))]) : [];
+  for (const model of models) {
+    const own = await page.evaluate((m) => window.report.data.columns.filter((c) => c.models && c.models.includes(m)).map((c) => c.name), model);
+    const others = await page.evaluate((m) => window.report.data.columns.filter((c) => c.models && !c.models.includes(m)).map((c) => c.name), model);
+    await page.selectOption("#model", { label: model });
+    const heads = await page.locator("#front-table thead th").evaluateAll((h) => h.map((x) => x.dataset.column));
+    check(model + " lacks columns of its own", own.every((n) => heads.includes(n)));
+    check(model + " has columns of others", !others.some((n) => heads.includes(n)));
+    check("rows of other models than " + model, (await page.locator("#front-table tbody tr td:first-child").allTextContents()).every((t) => t === model));
+    const ranged = await page.locator("#ranges [data-column]").evaluateAll((l) => l.map((x) => x.dataset.column));
+    check(model + " lacks ranges of its own", own.every((n) => ranged.includes(n)));
+    const axes = await page.evaluate(() => window.report.parallel.getOption().parallelAxis.length);
+    check(model + " has " + axes + " axes", axes === new Set(ranged).size);
+    await page.click("#reset");
+  }
+  if (await page.evaluate(() => window.report.data.columns.filter((c) => c.models).length > 1)) check("models side by side have no design", (await page.locator("#front-table thead th").evaluateAll((h) => h.map((x) => x.dataset.column))).includes("design"));
+
+  // A phone: nothing is wider than it but what scrolls in a box of its own.
+  await page.setViewportSize({ width: 390, height: 844 });
+  await page.reload({ waitUntil: "load" });
+  await page.waitForFunction(() => window.report && window.report.ready);
+  const width = await page.evaluate(() => Math.max(document.documentElement.scrollWidth, document.body.scrollWidth));
+  check("a phone of 390 has to scroll over " + width, width <= 390);
+  const wide = await page.evaluate(() => [...document.querySelectorAll("section *")].filter((e) => !e.closest(".wide, .scroll, .chart, pre") && e.getBoundingClientRect().right > 390.5).map((e) => e.tagName + "#" + e.id));
+  check("wider than a phone: " + wide, wide.length === 0);
+  await page.evaluate(() => document.querySelectorAll("details").forEach((d) => { d.open = true; }));
+  check("opened, it is wider than a phone", (await page.evaluate(() => document.documentElement.scrollWidth)) <= 390);
+  await page.setViewportSize({ width: 1280, height: 900 });
+  await page.reload({ waitUntil: "load" });
+  await page.waitForFunction(() => window.report && window.report.ready);
   await page.emulateMedia({ media: "print" });
   check("the form is printed", !(await page.locator("#axes").isVisible()));
   await page.emulateMedia({ media: "screen" });

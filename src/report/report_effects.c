@@ -1,0 +1,304 @@
+/* What each parameter does to each objective, and why points are infeasible: one scan over the run's rows.
+ *
+ * Of each value of a parameter: how many feasible points have it, and mean and best of each objective over them. Of a parameter of many values, in
+ * ranges. The share of an objective's variance that lies between the values is the correlation ratio, a first-order sensitivity index.
+ */
+#include "report/groups.h"
+#include "report/report_data.h"
+
+#include "base/xalloc.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { REASONS_MAX = 50, PROGRESS_ROWS = 8192 };
+
+/* ---- the scan -------------------------------------------------------------------------------------------------------------------- */
+
+struct report_effects {
+    const struct report_run *run;
+    struct groups **of; /* of[model][axis], in the order of the run's axes */
+    struct group *all;  /* of each model: all its feasible rows */
+    struct groups reasons;
+};
+
+static bool has_axis(const struct report_run *r, size_t m, size_t axis)
+{
+    return name_list_have(&r->columns_of[m], r->axes.s[axis]);
+}
+
+/* status, reason, objectives, axes of one model. */
+static char *scan_sql(const struct report_run *r, size_t m)
+{
+    struct text sql;
+    text_init(&sql);
+    text_add(&sql, "SELECT status = 'ok', reason");
+    for (size_t i = 0; i < r->goal.n; i++) {
+        text_add(&sql, name_list_have(&r->columns_of[m], r->goal.columns[i]) ? ", " : ", NULL AS ");
+        sql_add_name(&sql, r->goal.columns[i]);
+    }
+    for (size_t i = 0; i < r->axes.n; i++) {
+        text_add(&sql, has_axis(r, m, i) ? ", " : ", NULL AS ");
+        sql_add_name(&sql, r->axes.s[i]);
+    }
+    text_add(&sql, " FROM ");
+    sql_add_name(&sql, r->models.s[m]);
+    text_addf(&sql, " WHERE run = %lld", (long long)r->id);
+    return text_detach(&sql);
+}
+
+static void take_row(struct report_effects *e, size_t m, const struct query *q)
+{
+    const struct report_run *r = e->run;
+    if (query_i64(q, 0) == 0) {
+        const char *reason = query_text(q, 1);
+        groups_find(&e->reasons, reason ? reason : "", 0)->points++;
+        return;
+    }
+    double values[SWEEP_OBJECTIVES_MAX];
+    for (size_t i = 0; i < r->goal.n; i++) values[i] = query_f64(q, 2 + (int)i);
+    group_take(&r->goal, &e->all[m], values);
+    for (size_t i = 0; i < r->axes.n; i++) {
+        int at = (int)(2 + r->goal.n + i);
+        enum cell_type type = query_type(q, at);
+        if (type == CELL_NULL || type == CELL_BLOB) continue;
+        const char *text = type == CELL_TEXT ? query_text(q, at) : NULL;
+        group_take(&r->goal, groups_find(&e->of[m][i], text, text ? 0 : query_f64(q, at)), values);
+    }
+}
+
+static bool scan(struct report_effects *e, size_t m, uint64_t *done, struct diags *diags)
+{
+    const struct report_options *o = e->run->options;
+    char *sql = scan_sql(e->run, m);
+    struct query *q = query_new(e->run->reader, sql, (struct srcloc){0}, diags);
+    int more = -1;
+    free(sql);
+    while (q && (more = query_step(q, diags)) > 0) {
+        take_row(e, m, q);
+        if (++*done % PROGRESS_ROWS == 0 && o->progress) o->progress(o->user, *done, *done > e->run->done ? *done : e->run->done);
+    }
+    query_free(q);
+    return q && more == 0;
+}
+
+struct report_effects *report_effects_new(const struct report_run *r, struct diags *diags)
+{
+    struct report_effects *e = xcalloc(1, sizeof *e);
+    *e = (struct report_effects){
+        .run = r, .of = xcalloc(r->models.n, sizeof(struct groups *)), .all = xcalloc(r->models.n, sizeof *e->all)};
+    for (size_t m = 0; m < r->models.n; m++) e->of[m] = xcalloc(r->axes.n, sizeof **e->of);
+    uint64_t done = 0;
+    bool ok = true;
+    for (size_t m = 0; ok && m < r->models.n; m++) ok = scan(e, m, &done, diags);
+    if (ok && report_effects_feasible(e) == 0)
+        ok = diags_runtime(diags, r->options->db, "run %lld has no feasible row, whatever it says of itself", (long long)r->id);
+    if (ok) return e;
+    report_effects_free(e);
+    return NULL;
+}
+
+void report_effects_free(struct report_effects *e)
+{
+    if (!e) return;
+    for (size_t m = 0; m < e->run->models.n; m++) {
+        for (size_t i = 0; i < e->run->axes.n; i++) groups_release(&e->of[m][i]);
+        free(e->of[m]);
+    }
+    free(e->of);
+    free(e->all);
+    groups_release(&e->reasons);
+    free(e);
+}
+
+uint64_t report_effects_feasible(const struct report_effects *e)
+{
+    uint64_t n = 0;
+    for (size_t m = 0; m < e->run->models.n; m++) n += e->all[m].points;
+    return n;
+}
+
+/* ---- the queries that give the same ------------------------------------------------------------------------------------------------- */
+
+/* The rows of the models that have the column, as a table. */
+static void add_rows(const struct report_run *r, const bool *models, const char *column, struct text *sql)
+{
+    bool first = true;
+    for (size_t m = 0; m < r->models.n; m++) {
+        if (!models[m]) continue;
+        text_add(sql, first ? "SELECT " : " UNION ALL SELECT ");
+        first = false;
+        if (!column)
+            sql_add_string(sql, r->models.s[m]);
+        else
+            sql_add_name(sql, column);
+        text_add(sql, " AS value");
+        for (size_t i = 0; i < r->goal.n; i++) {
+            text_add(sql, name_list_have(&r->columns_of[m], r->goal.columns[i]) ? ", " : ", NULL AS ");
+            sql_add_name(sql, r->goal.columns[i]);
+        }
+        text_add(sql, " FROM ");
+        sql_add_name(sql, r->models.s[m]);
+        text_addf(sql, " WHERE run = %lld AND status = 'ok'", (long long)r->id);
+    }
+}
+
+/* column NULL: the model. */
+static char *effect_sql(const struct report_run *r, const bool *models, const char *column, bool ranges)
+{
+    struct text sql;
+    text_init(&sql);
+    text_add(&sql, "WITH points AS (");
+    add_rows(r, models, column, &sql);
+    text_add(&sql, ")");
+    if (ranges)
+        text_addf(&sql,
+                  ", span AS (SELECT min(value) AS low, max(value) AS high FROM points) SELECT low + (high - low) * (0.5 + "
+                  "min(CAST(%d * (value - low) / (high - low) AS INTEGER), %d)) / %d AS value",
+                  GROUPS_SHOWN, GROUPS_SHOWN - 1, GROUPS_SHOWN);
+    else
+        text_add(&sql, " SELECT value");
+    text_add(&sql, ", count(*) AS points");
+    for (size_t i = 0; i < r->goal.n; i++) {
+        text_add(&sql, ", avg(");
+        sql_add_name(&sql, r->goal.columns[i]);
+        text_addf(&sql, "), %s(", r->goal.maximise[i] ? "max" : "min");
+        sql_add_name(&sql, r->goal.columns[i]);
+        text_add(&sql, ")");
+    }
+    text_addf(&sql, " FROM points%s GROUP BY 1 ORDER BY 1", ranges ? ", span" : "");
+    return text_detach(&sql);
+}
+
+char *reasons_sql(const struct report_run *r)
+{
+    struct text sql;
+    text_init(&sql);
+    text_add(&sql, "SELECT reason, count(*) AS points FROM (");
+    for (size_t m = 0; m < r->models.n; m++) {
+        text_add(&sql, m ? " UNION ALL SELECT reason FROM " : "SELECT reason FROM ");
+        sql_add_name(&sql, r->models.s[m]);
+        text_addf(&sql, " WHERE run = %lld AND status <> 'ok'", (long long)r->id);
+    }
+    text_addf(&sql, ") GROUP BY reason ORDER BY points DESC, reason LIMIT %d", REASONS_MAX);
+    return text_detach(&sql);
+}
+
+/* ---- JSON ------------------------------------------------------------------------------------------------------------------------- */
+
+/* What lies between the groups of the variance around the mean of `all`; NaN when it does not vary. */
+static double share_of(const struct groups *g, size_t objective, const struct group *all)
+{
+    const struct moments *total = &all->of[objective];
+    double between = 0;
+    for (size_t i = 0; i < g->n; i++) {
+        double d = g->list[i].of[objective].mean - total->mean;
+        between += (double)g->list[i].of[objective].n * d * d;
+    }
+    bool varies = total->n && total->squares > 1e-12 * (double)total->n * total->mean * total->mean;
+    if (!varies) return (double)NAN;
+    double share = fmin(between / total->squares, 1);
+    return share < 1e-9 ? 0 : share; /* what rounding leaves is none */
+}
+
+static void add_group(const struct report_effects *e, const struct group *g, struct text *t)
+{
+    text_add(t, "[");
+    if (g->text)
+        json_string(t, g->text);
+    else
+        json_short_number(t, g->number);
+    text_addf(t, ",%llu", (unsigned long long)g->points);
+    for (size_t i = 0; i < e->run->goal.n; i++) {
+        const struct moments *m = &g->of[i];
+        text_add(t, ","), json_short_number(t, m->n ? m->mean : (double)NAN);
+        text_add(t, ","), json_short_number(t, m->n ? m->best : (double)NAN);
+    }
+    text_add(t, "]");
+}
+
+/* One parameter, "model" being column NULL: {name, sql, shares, rows}. */
+static void add_parameter(const struct report_effects *e, const bool *models, const char *column, const struct groups *found,
+                          const struct group *all, struct text *t)
+{
+    struct groups g = groups_shown(&e->run->goal, found);
+    char *sql = effect_sql(e->run, models, column, g.n < found->n);
+    text_add(t, t->s[t->n - 1] == '[' ? "{" : ",{");
+    json_key(t, "name"), json_string(t, column ? column : "model");
+    json_key(t, "sql"), json_string(t, sql);
+    json_key(t, "shares"), text_add(t, "[");
+    for (size_t i = 0; i < e->run->goal.n; i++) {
+        if (i) text_add(t, ",");
+        json_short_number(t, share_of(&g, i, all));
+    }
+    text_add(t, "]");
+    json_key(t, "rows"), text_add(t, "[");
+    for (size_t i = 0; i < g.n; i++) {
+        if (i) text_add(t, ",");
+        add_group(e, &g.list[i], t);
+    }
+    text_add(t, "]}");
+    free(sql);
+    groups_release(&g);
+}
+
+/* The models of `models` together: the parameters that all of them have and that take several values. */
+static void add_scope(const struct report_effects *e, const char *name, const bool *models, bool compare, struct text *t)
+{
+    const struct report_run *r = e->run;
+    struct group all = {0};
+    struct groups each = {0};
+    for (size_t m = 0; m < r->models.n; m++) {
+        if (!models[m]) continue;
+        group_merge(&r->goal, &all, &e->all[m]);
+        if (e->all[m].points) group_merge(&r->goal, groups_find(&each, r->models.s[m], 0), &e->all[m]);
+    }
+    text_add(t, t->s[t->n - 1] == '[' ? "{" : ",{");
+    json_key(t, "scope"), json_string(t, name);
+    json_key(t, "points"), text_addf(t, "%llu", (unsigned long long)all.points);
+    json_key(t, "parameters"), text_add(t, "[");
+    if (compare) add_parameter(e, models, NULL, &each, &all, t);
+    for (size_t i = 0; i < r->axes.n; i++) {
+        struct groups g = {0};
+        bool have = true;
+        for (size_t m = 0; m < r->models.n; m++) {
+            if (models[m]) groups_merge(&r->goal, &g, &e->of[m][i]);
+            have = have && (!models[m] || has_axis(r, m, i));
+        }
+        if (have && g.n > 1) add_parameter(e, models, r->axes.s[i], &g, &all, t);
+        groups_release(&g);
+    }
+    text_add(t, "]}");
+    groups_release(&each);
+}
+
+void report_effects_json(const struct report_effects *e, struct text *t)
+{
+    size_t n = e->run->models.n;
+    bool *models = xcalloc(n, sizeof *models);
+    text_add(t, "[");
+    for (size_t m = 0; m < n; m++) models[m] = true;
+    if (n > 1) add_scope(e, "all models", models, true, t);
+    for (size_t m = 0; m < n; m++) {
+        for (size_t k = 0; k < n; k++) models[k] = k == m;
+        if (e->all[m].points) add_scope(e, e->run->models.s[m], models, false, t);
+    }
+    text_add(t, "]");
+    free(models);
+}
+
+void report_reasons_json(const struct report_effects *e, struct text *t)
+{
+    struct groups g = {0};
+    groups_merge(&e->run->goal, &g, &e->reasons);
+    groups_sort_by_points(&g);
+    text_add(t, "[");
+    for (size_t i = 0; i < g.n && i < REASONS_MAX; i++) {
+        text_add(t, i ? ",[" : "[");
+        json_string(t, g.list[i].text);
+        text_addf(t, ",%llu]", (unsigned long long)g.list[i].points);
+    }
+    text_add(t, "]");
+    groups_release(&g);
+}
