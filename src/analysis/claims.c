@@ -136,6 +136,9 @@ void claims_free(struct claim_set *s)
     free(s->texts);
     free(s->attention);
     free(s->measured);
+    for (size_t i = 0; i < s->n_steps; i++) answer_release(&s->steps[i].answer);
+    free(s->steps);
+    free(s->public_steps);
     free(s->measures);
     toml_free(s->doc);
     csv_table_release(&s->csv);
@@ -226,7 +229,7 @@ double claim_error_percent(const struct claim *c, double modelled)
     return met ? 0 : copysign(100, modelled);
 }
 
-enum claim_verdict claims_compare(const struct claim *c, double ours)
+enum claim_verdict claim_compare(const struct claim *c, double ours)
 {
     enum { NEAR_PERCENT = 10 };
     bool is_number = c->bound == CLAIM_EQUAL || c->bound == CLAIM_ABOUT;
@@ -246,7 +249,7 @@ static enum claim_verdict judge(const struct claim_set *s, const struct claim *c
 {
     if (strcmp(c->kind, "input") == 0) return CLAIM_INPUT;
     if (isnan(modelled)) return c->contradiction ? CLAIM_CONTRADICTION : is_measured(s, c) ? CLAIM_MEASURED : CLAIM_NOT_MODELLED;
-    enum claim_verdict v = claims_compare(c, modelled);
+    enum claim_verdict v = claim_compare(c, modelled);
     return c->contradiction && v != CLAIM_EXACT && v != CLAIM_HOLDS ? CLAIM_CONTRADICTION : v;
 }
 

@@ -107,6 +107,8 @@ double claims_value(struct claim_set *s, size_t claim, const double *constants, 
 /* The error [%] of a number: of the published value, of the bound or the end of the range that it misses; 0 where it meets them. Against
  * a published 0: 0 when it rounds to it, else 100. */
 double claim_error_percent(const struct claim *c, double modelled);
+/* How the published number and ours compare, whatever the claim's kind: exact to misses. */
+enum claim_verdict claim_compare(const struct claim *c, double ours);
 /* The answers to all claims with the given values of the constants (NULL: as shipped); `ret` has as many as there are claims. A binding that gives no number (an infeasible machine, a
  * division by zero) is an error at its place, and the claim is not modelled. False with errors. */
 bool claims_answer_with(struct claim_set *s, const double *constants, struct claim_answer *ret, struct diags *diags);

@@ -180,7 +180,7 @@ static bool check_set(const struct claim_set *s, const struct answer *a, struct 
 }
 
 /* The value and what belongs to it; a->value is there. */
-static bool compile(struct claim_set *s, struct answer *a, const char *unit, struct diags *diags)
+bool claims_compile_answer(struct claim_set *s, struct answer *a, const char *unit, struct diags *diags)
 {
     const struct toml_node *published = toml_expect(s->doc, a->table, "published", TOML_TABLE, diags);
     if (!published && toml_get(a->table, "published")) return false;
@@ -201,7 +201,7 @@ static bool read_answer(struct claim_set *s, struct answer *a, const char *unit,
     ok = read_flag(s, a, "skip_infeasible", &a->skip_infeasible, diags) && ok;
     a->value = toml_expect(s->doc, a->table, "value", TOML_STRING, diags);
     if (!a->value) return ok && !toml_get(a->table, "value");
-    return ok && compile(s, a, unit, diags);
+    return ok && claims_compile_answer(s, a, unit, diags);
 }
 
 void answer_release(struct answer *a)
@@ -242,7 +242,7 @@ static bool read_claim(struct claim_set *s, const struct toml_node *table, struc
 {
     static const char *const keys[] = {"value",     "unit",     "cases",         "mean",        "set",
                                        "published", "headline", "contradiction", "unreachable", "skip_infeasible",
-                                       "measured",  "class",    "because"};
+                                       "measured",  "class",    "because",       "steps"};
     struct claim *c = claims_find(s, table->key);
     if (!c) return claims_no_such_id(s, table->key, toml_key_loc(s->doc, table), diags);
     struct answer *a = &s->answers[c - s->claims];
@@ -257,6 +257,7 @@ static bool read_claim(struct claim_set *s, const struct toml_node *table, struc
     ok = read_answer(s, a, c->unit, diags) && ok;
     const struct toml_node *unreachable = toml_expect(s->doc, table, "unreachable", TOML_STRING, diags);
     if (unreachable) a->unreachable = unreachable->string;
+    ok = ok && claims_read_steps(s, a, diags);
     bool value = toml_get(table, "value"), none = toml_get(table, "unreachable");
     const struct toml_node *measured = toml_get(table, "measured");
     if (measured) ok = claims_read_measured(s, c, measured, diags) && ok;

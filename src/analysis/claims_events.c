@@ -9,6 +9,7 @@
 void claims_set_fidelity(struct claim_set *s, enum fidelity fidelity)
 {
     for (size_t i = 0; i < s->n_places; i++) {
+        if (s->places[i]->pinned) continue;
         if (s->places[i]->fidelity != fidelity) place_drop(s->places[i]);
         s->places[i]->fidelity = fidelity;
     }

@@ -5,6 +5,7 @@
  *     claims_bindings.c   [claims], [contradictions] -> bindings: an expression over places and published numbers, and its cases
  *     claims_names.c      the names in an expression
  *     claims_values.c     the number of a binding
+ *     claims_steps.c      the number once more, step by step in other settings
  *     claims_events.c     machines at event level
  *     claims_attention.c  [attention] -> heads, and statistics measured on them
  *     claims_measured.c   claims."X".measured -> bindings: an expression over statistics, on several heads
@@ -19,6 +20,7 @@
 #define DSE_ANALYSIS_CLAIMS_INTERNAL_H
 
 #include "analysis/evidence.h"
+#include "analysis/steps.h"
 #include "config/csv_table.h"
 #include "config/sweep_file.h"
 #include "space/expr.h"
@@ -49,7 +51,8 @@ struct place {
     struct sweep_file sweep;
     struct space *space;
     struct spot *spots;     /* space_count() of them */
-    enum fidelity fidelity; /* of metrics, where the model has it */
+    enum fidelity fidelity; /* of metrics, where the model has it; */
+    bool pinned;            /* always */
     double *constants;      /* the values that the points are made with, one a constant; NULL: as shipped */
     size_t n_constants;
     const volatile sig_atomic_t *stop; /* nothing is carried out any more when it is set; or NULL */
@@ -160,6 +163,12 @@ struct measured {
     const char *note; /* "" when there is none */
 };
 
+/* Of `steps`. */
+struct step {
+    struct claim_step public; /* claim, what, fidelity */
+    struct answer answer;
+};
+
 struct constant {
     struct claim_constant public; /* strings borrowed */
     char *name;                   /* of a borrowed one */
@@ -195,7 +204,10 @@ struct claim_set {
     size_t n_attention;
     struct measured *measured;
     size_t n_measured;
-    struct claim_measure *measures; /* of the last claims_measure */
+    struct step *steps;
+    size_t n_steps;
+    struct claim_step *public_steps; /* NULL before they were asked for */
+    struct claim_measure *measures;  /* of the last claims_measure */
     size_t n_measures;
     uint64_t *depends;         /* one a claim */
     struct evidence *evidence; /* one a claim */
@@ -209,8 +221,6 @@ bool claims_error(const struct claim_set *s, struct srcloc loc, const char *hint
     __attribute__((format(printf, 5, 6)));
 /* "did you mean ...?", or `otherwise`. The caller frees it. */
 char *claims_hint(const char *word, const char *const *names, size_t n, const char *otherwise);
-/* How the published number and ours compare, whatever the claim's kind. */
-enum claim_verdict claims_compare(const struct claim *c, double ours);
 
 /* What sums share: is the claim in the group; has its answer an error that counts; the sum over the claims for which `in` is set. */
 bool claims_in_group(const struct claim *c, const struct claim_group *g);
@@ -254,11 +264,16 @@ struct expr *claims_compile(struct claim_set *s, struct answer *a, const struct 
 /* claims_bindings.c: [claims] and [contradictions]. */
 bool claims_read_bindings(struct claim_set *s, struct diags *diags);
 bool claims_read_contradictions(struct claim_set *s, struct diags *diags);
+/* Compile a->value, whose table, cases, set and mean are read, with what belongs to it in the table; `unit` as in claims_check_unit. */
+bool claims_compile_answer(struct claim_set *s, struct answer *a, const char *unit, struct diags *diags);
 void answer_release(struct answer *a);
 /* The key `mean` of a->table. */
 bool claims_read_mean(const struct claim_set *s, struct answer *a, struct diags *diags);
 /* The key `unit` of a->table, and whether the compiled value has the unit `claim` (NULL: of a contradiction, which states its own). */
 bool claims_check_unit(const struct claim_set *s, struct answer *a, const char *claim, struct diags *diags);
+
+/* claims_steps.c: the key `steps` of a claim that is read otherwise. */
+bool claims_read_steps(struct claim_set *s, const struct answer *claim, struct diags *diags);
 
 /* claims_values.c: the number with the set's current constants, NaN with a->reason. */
 double answer_value(struct claim_set *s, struct answer *a);

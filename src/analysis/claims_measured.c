@@ -213,7 +213,7 @@ static bool add_measure(struct claim_set *s, struct measured *m, size_t k, struc
                                                           .at = m->at,
                                                           .value = v,
                                                           .error_percent = claim_error_percent(a->claim, v),
-                                                          .verdict = *fitted ? CLAIM_FITTED : claims_compare(a->claim, v),
+                                                          .verdict = *fitted ? CLAIM_FITTED : claim_compare(a->claim, v),
                                                           .fitted = fitted,
                                                           .note = m->note};
     return true;

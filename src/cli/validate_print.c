@@ -1,5 +1,6 @@
 #include "cli/validate_print.h"
 
+#include "analysis/steps.h"
 #include "base/text.h"
 #include "base/xalloc.h"
 
@@ -64,7 +65,8 @@ struct row {
     enum claim_verdict verdict;
     const char *constants, *measured_on, *reason;
     const struct claim_answer *closed; /* at event level; or NULL */
-    const struct evidence *evidence;   /* NULL: a measurement */
+    const struct evidence *evidence;   /* NULL: a measurement, or a step */
+    const char *step;                  /* ""; or of a step, what */
 };
 
 static void put_evidence(struct output *o, const struct evidence *e, enum output_format format)
@@ -95,6 +97,7 @@ static void put_row(struct output *o, const struct claim *c, const struct row *r
     output_text(o, r->constants);
     output_text(o, r->measured_on);
     put_evidence(o, r->evidence, format);
+    output_text(o, r->step);
     if (events) {
         output_f64(o, r->closed ? r->closed->modelled : (double)NAN);
         output_f64(o, r->closed ? r->closed->error_percent : (double)NAN);
@@ -111,13 +114,14 @@ static struct output *output_of_rows(bool events, enum output_format format)
 {
     static const char *const columns[] = {"system",   "claim", "location",  "kind",    "split",     "published",  "bound",
                                           "modelled", "unit",  "error_pct", "verdict", "constants", "measured_on"};
-    const char *all[sizeof columns / sizeof *columns + 7];
+    const char *all[sizeof columns / sizeof *columns + 8];
     size_t n = sizeof columns / sizeof *columns;
     memcpy(all, columns, sizeof columns);
     all[n++] = "class";
     if (format == OUTPUT_JSON) all[n++] = "because";
     all[n++] = "null_model";
     all[n++] = "null_error_pct";
+    all[n++] = "step";
     if (events) {
         all[n++] = "closed_form";
         all[n++] = "closed_form_error_pct";
@@ -126,34 +130,44 @@ static struct output *output_of_rows(bool events, enum output_format format)
     return output_new(stdout, format, all, n);
 }
 
+/* The rows of one claim: the model's answer, its steps, and measurements. */
+static void put_claim(struct output *o, const struct validation *v, size_t i, bool events, enum output_format format)
+{
+    size_t n, claims;
+    const struct claim *c = &claims_list(v->set, &claims)[i];
+    const struct claim_answer *a = &v->answers[i];
+    char *constants = constants_text(v, a->constants, " ");
+    put_row(o, c,
+            &(struct row){a->modelled, a->error_percent, a->verdict, constants, "", a->reason, events ? &v->closed[i] : NULL,
+                          claims_evidence(v->set, i), ""},
+            events, format);
+    free(constants);
+    const struct claim_step *steps = claims_steps(v->set, &n);
+    for (size_t k = 0; k < n; k++) {
+        const struct claim_step *s = &steps[k];
+        enum claim_verdict verdict = isnan(s->modelled) ? CLAIM_NOT_MODELLED : claim_compare(c, s->modelled);
+        if (s->claim == i)
+            put_row(o, c, &(struct row){s->modelled, s->error_percent, verdict, "", "", s->reason, NULL, NULL, s->what}, events,
+                    format);
+    }
+    const struct claim_measure *measured = claims_measures(v->set, &n);
+    for (size_t k = 0; k < n; k++) {
+        const struct claim_measure *m = &measured[k];
+        const char *note = *m->fitted ? m->fitted : m->note;
+        if (m->claim == i)
+            put_row(o, c, &(struct row){m->value, m->error_percent, m->verdict, "", attention_name(m), note, NULL, NULL, ""},
+                    events, format);
+    }
+}
+
 void validate_print_rows(const struct validation *list, size_t n, enum output_format format)
 {
     bool events = n && list[0].closed;
     struct output *o = output_of_rows(events, format);
     for (size_t m = 0; m < n; m++) {
-        size_t claims, measures;
-        const struct claim *list_of = claims_list(list[m].set, &claims);
-        const struct claim_measure *measured = claims_measures(list[m].set, &measures);
-        for (size_t i = 0, k = 0; i < claims; i++) {
-            const struct claim_answer *a = &list[m].answers[i];
-            char *constants = constants_text(&list[m], a->constants, " ");
-            const struct row modelled = {a->modelled,
-                                         a->error_percent,
-                                         a->verdict,
-                                         constants,
-                                         "",
-                                         a->reason,
-                                         events ? &list[m].closed[i] : NULL,
-                                         claims_evidence(list[m].set, i)};
-            put_row(o, &list_of[i], &modelled, events, format);
-            free(constants);
-            for (; k < measures && measured[k].claim == i; k++) {
-                const struct claim_measure *c = &measured[k];
-                const struct row r = {
-                    c->value, c->error_percent, c->verdict, "", attention_name(c), *c->fitted ? c->fitted : c->note, NULL, NULL};
-                put_row(o, &list_of[i], &r, events, format);
-            }
-        }
+        size_t claims;
+        claims_list(list[m].set, &claims);
+        for (size_t i = 0; i < claims; i++) put_claim(o, &list[m], i, events, format);
     }
     output_end(o);
 }
@@ -198,6 +212,32 @@ static char *measure_note(const struct claim_measure *m)
 {
     if (!*m->fitted) return xstrdup(m->note);
     return xasprintf("no evidence: %s%s%s", m->fitted, *m->note ? "; " : "", m->note);
+}
+
+/* Claims whose number is taken step by step, each in a table of its own. */
+static void print_steps(const struct validation *v)
+{
+    size_t n, claims;
+    const struct claim_step *steps = claims_steps(v->set, &n);
+    const struct claim *list = claims_list(v->set, &claims);
+    for (size_t i = 0; i < n;) {
+        const struct claim *c = &list[steps[i].claim];
+        char *published = published_text(c);
+        printf("\n%s, published: %s%s%s. Step by step:\n", c->id, published, *c->unit ? " " : "", c->unit);
+        free(published);
+        struct output *o = output_new(stdout, OUTPUT_TABLE,
+                                      (const char *const[]){"STEP", "MODELLED", "CHANGE", "ERROR", "FIDELITY", "WHY NOT"}, 6);
+        for (size_t claim = steps[i].claim; i < n && steps[i].claim == claim; i++) {
+            char buf[BUF];
+            output_text(o, steps[i].what);
+            output_f64(o, steps[i].modelled);
+            output_f64(o, steps[i].change);
+            output_text(o, percent_text(steps[i].error_percent, buf));
+            output_text(o, fidelity_names[steps[i].fidelity]);
+            output_text(o, steps[i].reason);
+        }
+        output_end(o);
+    }
 }
 
 static void print_measures(const struct validation *v)
@@ -309,6 +349,7 @@ void validate_print_model(const struct validation *v, bool all)
 {
     printf("%s\n\n", claims_model(v->set)->desc->title);
     print_numbers(v);
+    print_steps(v);
     print_measures(v);
     putchar('\n');
     if (all)

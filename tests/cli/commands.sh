@@ -79,7 +79,7 @@ for format in table csv json; do
     says gemv_efficiency out.txt
 done
 expect 0 "$DSE" validate ane --format csv
-[ "$(head -n 1 out.txt | tr -d '"')" = system,claim,location,kind,split,published,bound,modelled,unit,error_pct,verdict,constants,measured_on ] ||
+[ "$(head -n 1 out.txt | tr -d '"')" = system,claim,location,kind,split,published,bound,modelled,unit,error_pct,verdict,constants,measured_on,class,null_model,null_error_pct,step ] ||
     fail "validate: the header is another: $(head -n 1 out.txt)"
 [ "$(wc -l <out.txt)" -eq 20 ] || fail "validate: not 19 claims"
 expect 0 "$DSE" validate ane --all

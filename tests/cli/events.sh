@@ -54,7 +54,7 @@ says 'infeasible' said.txt
 [ ! -e none.json ] || fail "a timeline of no run"
 
 "$DSE" validate toy --fidelity event-level --format csv >claims.csv
-head -n 1 claims.csv | grep -q ',"measured_on","closed_form","closed_form_error_pct"$' || fail "columns: $(head -n 1 claims.csv)"
+head -n 1 claims.csv | grep -q ',"step","closed_form","closed_form_error_pct"$' || fail "columns: $(head -n 1 claims.csv)"
 [ "$(sqlite3 :memory: '.mode csv' '.import claims.csv c' '.mode list' "select count(*) > 0 from c where modelled <> closed_form and closed_form <> ''")" = 1 ] ||
     fail "event level answers no claim otherwise: $(cat claims.csv)"
 

@@ -16,9 +16,9 @@ for column in dram_mib energy_mj; do
 done
 "$DSE" validate --format csv >validate.csv
 [ "$(ask 'select count(*) from claim where modelled is not null' | tail -1)" -gt 150 ] || fail "claim has too few numbers"
-for id in lad.fig7.e2e_speedup.lad25.g1 swiftkv.sec3.exp_max_err; do
-    grep -q "$id" validate.csv || continue
-    [ "$(ask "select modelled from claim where id = '$id'" | tail -1)" = "$(sqlite3 :memory: '.mode csv' '.import validate.csv t' "select modelled from t where id = '$id'")" ] ||
+for id in lad.fig7.e2e_speedup.lad25.group1 swiftkv.sec5.gop_token; do
+    grep -q "$id" validate.csv || fail "no claim $id"
+    [ "$(ask "select modelled from claim where id = '$id'" | tail -1)" = "$(sqlite3 :memory: '.mode csv' '.import validate.csv t' "select modelled from t where claim = '$id' and step = '' and measured_on = ''")" ] ||
         fail "claim is not dse validate: $id"
 done
 for model in lad veda swiftkv flashdecoding ane; do

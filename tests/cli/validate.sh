@@ -1,6 +1,6 @@
 #!/bin/sh
-# A change alarm: the error of every claim that has a number, and of every measurement ("CLAIM on HEADS"), stands in validate.csv; at event level, in
-# validate_events.csv. This fails when one grew by more than rounding, when a claim lost its number, or when one has a number that does not
+# A change alarm: the error of every claim that has a number, of every measurement ("CLAIM on HEADS") and of every step ("CLAIM: STEP"), stands in validate.csv; at
+# event level, in validate_events.csv. This fails when one grew by more than rounding, when a claim lost its number, or when one has a number that does not
 # stand there. It is no evidence that a model is right.
 #     validate.sh DSE SOURCE BUILD            compare
 #     validate.sh DSE SOURCE --update         write the files anew, after looking at what changed
@@ -12,7 +12,7 @@ update=$3
 errors() { # FIDELITY MODEL
     "$DSE" validate "$2" --fidelity "$1" --format csv >rows.csv || fail "dse validate $2 --fidelity $1"
     sqlite3 :memory: '.mode csv' '.import rows.csv claims' \
-        "select iif(measured_on = '', claim, claim || ' on ' || measured_on), printf('%.4f', error_pct)
+        "select claim || iif(measured_on = '', '', ' on ' || measured_on) || iif(step = '', '', ': ' || step), printf('%.4f', error_pct)
             from claims where error_pct <> '' order by rowid" | tr -d '\r'
 }
 

@@ -4,6 +4,7 @@
 #include "analysis/calibrate.h"
 #include "analysis/ensemble.h"
 #include "analysis/identified.h"
+#include "analysis/steps.h"
 #include "complaints.h"
 #include "scratch.h"
 #include "toy_model.h"
@@ -349,6 +350,70 @@ static void constants_of_different_effect__are_told_apart(void **state)
     claims_free(s);
 }
 
+/* ---- steps ------------------------------------------------------------------------------------------------------------------------------ */
+
+#define ONE HEADER ROW("a", "60", "us", "measured", "holdout")
+#define STEPS(list) STEP("a", "toy", "steps = [\n" list "]\n") GOOD
+
+static void steps__take_one_thing_after_the_other_another_way(void **state)
+{
+    (void)state;
+    struct claim_set *s =
+        open_claims(ONE, STEPS("{ what = \"as shipped\", set = {} },\n"
+                               "{ what = \"more channels\", set = { memory = \"eight-channels\" } },\n"
+                               "{ what = \"carried out\", set = { memory = \"eight-channels\" }, fidelity = \"event-level\" },\n"
+                               "{ what = \"too long\", set = { context = 8192 } },\n"));
+    size_t n;
+    const struct claim_step *step = claims_steps(s, &n);
+    assert_int_equal(n, 4);
+    const char *reason;
+    double shipped = claims_value(s, 0, NULL, &reason);
+    assert_true(step[0].modelled == shipped && isnan(step[0].change));
+    assert_true(fabs(step[0].error_percent - 100 * (shipped / 60 - 1)) < 1e-9);
+    assert_true(step[1].modelled < shipped && step[1].change == step[1].modelled - shipped);
+    assert_int_equal(step[2].fidelity, FIDELITY_EVENT_LEVEL);
+    assert_true(step[2].modelled != step[1].modelled && fabs(step[2].change) < step[1].modelled);
+    assert_true(isnan(step[3].modelled) && isnan(step[3].change));
+    assert_non_null(strstr(step[3].reason, "the context is longer than the model knows"));
+    claims_free(s);
+}
+
+static void steps__keep_their_fidelity(void **state)
+{
+    (void)state;
+    struct claim_set *s = open_claims(ONE, STEPS("{ what = \"closed\", set = {} },\n"));
+    const char *reason;
+    size_t n;
+    double closed = claims_value(s, 0, NULL, &reason);
+    claims_set_fidelity(s, FIDELITY_EVENT_LEVEL);
+    assert_true(claims_value(s, 0, NULL, &reason) != closed);
+    assert_true(claims_steps(s, &n)->modelled == closed);
+    claims_free(s);
+}
+
+static void expect_step(const char *list, struct complaint want)
+{
+    struct diags d;
+    char *toml = xasprintf("[claims.a]\nvalue = \"toy.latency_us\"\nsteps = [%s]\n%s", list, GOOD);
+    assert_null(try_open(ONE, toml, &d));
+    expect_complaints(&d, &want, 1);
+    free(toml);
+}
+
+static void broken_steps__are_said_at_their_place(void **state)
+{
+    (void)state;
+    expect_step("1", (struct complaint){3, 10, "a step is a table"});
+    expect_step("{ what = \"x\" }", (struct complaint){3, 10, "a step says what it is, and its setting"});
+    expect_step("{ set = {} }", (struct complaint){3, 10, "a step says what it is, and its setting"});
+    expect_step("{ what = \"x\", set = {}, fidelity = \"events\" }", (struct complaint){3, 45, "there is no fidelity \"events\""});
+    expect_step("{ what = \"x\", set = { tils = 2 } }", (struct complaint){3, 32, "no machine of this value has tils"});
+    expect_step("{ what = \"x\", sat = {}, set = {} }", (struct complaint){3, 24, "unknown key \"sat\""});
+    struct diags d;
+    assert_null(try_open(ONE, "[claims.a]\nunreachable = \"x\"\nsteps = [{ what = \"x\", set = {} }]\n" GOOD, &d));
+    expect_complaints(&d, &(struct complaint){3, 1, "a has no value to take steps with"}, 1);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -363,6 +428,9 @@ int main(void)
         cmocka_unit_test(a_member__that_cannot_be_built_loses_numbers),
         cmocka_unit_test(a_product__is_found_where_no_claim_tells_its_factors_apart),
         cmocka_unit_test(constants_of_different_effect__are_told_apart),
+        cmocka_unit_test(steps__take_one_thing_after_the_other_another_way),
+        cmocka_unit_test(steps__keep_their_fidelity),
+        cmocka_unit_test(broken_steps__are_said_at_their_place),
     };
     return cmocka_run_group_tests(tests, set_up, tear_down);
 }
