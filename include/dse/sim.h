@@ -76,9 +76,9 @@ void dse_sim_at(struct dse_sim *sim, dse_ps when, uint32_t actor, uint32_t arg);
  * May be called again after more was scheduled, unless it failed; the time goes on. */
 bool dse_sim_run(struct dse_sim *sim);
 /* End the run as failed, after the present event. Only the first reason is kept; it is copied. */
-/* The point cannot be run at event level, though the closed form knows it: a reason for its row, not a failure of the model. Copied. */
-void dse_sim_refuse(struct dse_sim *sim, const char *reason);
 void dse_sim_fail(struct dse_sim *sim, const char *reason);
+/* The same, but the point cannot be run at event level, though the closed form knows it: a reason for its row, not a failure of the model. */
+void dse_sim_refuse(struct dse_sim *sim, const char *reason);
 /* Why the run failed; NULL: it has not. Valid as long as the run. */
 const char *dse_sim_error(const struct dse_sim *sim);
 

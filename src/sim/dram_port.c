@@ -9,7 +9,7 @@
 #include "sim/dram_port.h"
 
 #include "base/xalloc.h"
-#include "sim/sim.h"
+#include "sim/sim_internal.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -186,7 +186,6 @@ static void schedule(struct dse_dram_port *p, int64_t until)
 static void wake(struct dse_sim *sim, void *object, uint32_t generation)
 {
     struct dse_dram_port *p = object;
-    (void)sim;
     if (generation != p->generation) return; /* it was ended earlier */
     for (int64_t i = 0; i < p->spec.buses; i++) {
         struct dram_bus *b = p->bus[i];
@@ -199,6 +198,7 @@ static void wake(struct dse_sim *sim, void *object, uint32_t generation)
     /* As long as nothing is written more is known: reads that come back later. */
     int64_t end = to;
     for (; end < from + quantum(p); end++) release(p, end);
+    sim_worked(sim, (uint64_t)(p->spec.buses + (end - from)));
     p->running = p->live > 0;
     if (p->running) schedule(p, end);
 }

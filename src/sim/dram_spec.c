@@ -66,6 +66,8 @@ static const char *misfit(const struct dse_dram *d)
         return "more than 64 banks on a command bus (banks times the memory's bus_channels) at event level";
     if (t->row_bytes % d->burst_bytes != 0) return "row_bytes is not a multiple of burst_bytes";
     if (t->row_bytes / d->burst_bytes > INT16_MAX) return "a row of more than 32767 bursts at event level";
+    if ((double)d->burst_bytes / d->channel_gbs / (double)k->burst_clocks < 1e-3) /* the time's unit; and no time is 2^31 clocks */
+        return "channel_gbs makes a command clock of less than a picosecond at event level";
     if (!(rows_of(d) >= 1)) return "capacity_gib is less than a row of every bank";
     if (rows_of(d) > INT32_MAX) return "capacity_gib makes more than 2^31 rows a bank at event level";
     if (t->queue_depth * k->bus_channels > DRAM_QUEUE_MAX)

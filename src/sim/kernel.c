@@ -41,7 +41,7 @@ static void start(struct dse_sim *sim, const struct sim_options *options)
 {
     sim->options = options ? *options : (struct sim_options){0};
     sim->now = 0;
-    sim->budget = sim->granted = 0;
+    sim->budget = sim->granted = sim->work = 0;
     sim->seed = sim->options.seed_given ? sim->options.seed : 0;
     sim->end = SIM_GOING_ON;
     sim->n_actors = sim->n_tracks = 0;
@@ -186,6 +186,21 @@ enum sim_end sim_end(const struct dse_sim *sim)
     return sim->end;
 }
 
+/* Have the loop look up after the present event. */
+static void look_up(struct dse_sim *sim)
+{
+    sim->granted -= sim->budget;
+    sim->budget = 0;
+}
+
+void sim_worked(struct dse_sim *sim, uint64_t events)
+{
+    sim->work += events;
+    if (sim->work < LOOK_UP) return;
+    sim->work = 0;
+    look_up(sim);
+}
+
 /* Let the loop run on for some events. False: it has to end. */
 static bool grant(struct dse_sim *sim)
 {
@@ -232,8 +247,7 @@ void sim_fail(struct dse_sim *sim, enum sim_end end, char *reason)
     }
     sim->end = end;
     sim->error = reason;
-    sim->granted -= sim->budget; /* the loop looks up */
-    sim->budget = 0;
+    look_up(sim);
 }
 
 void dse_sim_refuse(struct dse_sim *sim, const char *reason)

@@ -110,6 +110,7 @@ struct dse_sim {
     dse_ps now;
     uint64_t budget;  /* events until the loop looks up */
     uint64_t granted; /* budgets handed out; the events handled are granted - budget */
+    uint64_t work;    /* of events that take long, since the loop was told to look up */
     struct sim_actor *actor;
     uint32_t n_actors, actors_capacity;
 
@@ -133,6 +134,8 @@ struct dse_sim {
 
 char *sim_strdup(struct dse_sim *sim, const char *s);
 void sim_fail(struct dse_sim *sim, enum sim_end end, char *reason); /* takes `reason` over; the first one stays */
+/* The event that is being handled does the work of so many: the loop looks at the stop flag the sooner. */
+void sim_worked(struct dse_sim *sim, uint64_t events);
 
 /* Who waits for whom, when no event is pending any more; NULL: nobody does. The caller frees it. */
 char *deadlock_find(const struct dse_sim *sim);

@@ -287,6 +287,48 @@ static void faults__fail_the_run_with_a_reason(void **state)
     sim_free(sim);
 }
 
+/* Clocks that the run cannot tell apart, and that overflow an int by the refresh interval. */
+static void clocks__below_a_picosecond_are_refused(void **state)
+{
+    (void)state;
+    struct dse_dram d = fixture_dram(entries_find(&memories, "ddr4-3200-2ch"));
+    assert_null(dse_dram_port_check(&d));
+    d.channel_gbs = 1.01e3 * (double)d.burst_bytes / (double)d.memory->detail.burst_clocks;
+    assert_string_equal(dse_dram_port_check(&d), "channel_gbs makes a command clock of less than a picosecond at event level");
+    d.channel_gbs *= 0.98;
+    assert_null(dse_dram_port_check(&d));
+}
+
+static volatile sig_atomic_t stop;
+
+static void tell_to_stop(struct dse_sim *sim, void *object, uint32_t arg)
+{
+    (void)arg;
+    stop = 1;
+    *(uint64_t *)object = sim_events(sim);
+}
+
+/* An event of a DRAM of many channels is the work of many: the run ends within a few of them. */
+static void stops__are_seen_between_quanta_of_many_channels(void **state)
+{
+    (void)state;
+    struct bench b;
+    uint64_t events = 0;
+    stop = 0;
+    bench_init(&b, "hbm2-5cube", 0);
+    sim_free(b.sim);
+    b.dram.channels = 8192;
+    b.sim = sim_new(&(struct sim_options){.stop = &stop});
+    b.port = dse_dram_open(b.sim, &b.dram);
+    b.ended_actor = dse_sim_actor(b.sim, on_end, &b);
+    dse_dram_stream(b.port, (struct dse_segment){0, UINT64_C(1) << 30, false}, "s", b.ended_actor, 0);
+    dse_sim_at(b.sim, dse_ps_of_s(1e-7), dse_sim_actor(b.sim, tell_to_stop, &events), 0);
+    assert_false(dse_sim_run(b.sim));
+    assert_int_equal(sim_end(b.sim), SIM_STOPPED);
+    assert_true(events > 0 && sim_events(b.sim) - events < 4);
+    sim_free(b.sim);
+}
+
 static void runs__are_the_same_each_time(void **state)
 {
     (void)state;
@@ -317,6 +359,8 @@ int main(void)
         cmocka_unit_test(ideal__transfers_take_the_time_of_the_closed_form_one_after_another),
         cmocka_unit_test(ideal__without_refresh_there_is_none),
         cmocka_unit_test(faults__fail_the_run_with_a_reason),
+        cmocka_unit_test(clocks__below_a_picosecond_are_refused),
+        cmocka_unit_test(stops__are_seen_between_quanta_of_many_channels),
         cmocka_unit_test(runs__are_the_same_each_time),
     };
     entries_read(&memories, dse_memory_fields, "memories.toml");
