@@ -377,10 +377,28 @@ static void place_cache(struct engine *e)
     e->base = swiftkv_cache_at(h->run, (engines + together - 1) / together * room) + (uint64_t)e->index / together * room;
 }
 
+/* E17: eight requests of an engine are on their way, or as many as its memory has room for: besides the one whose last row goes on in the next, at
+ * least that one. */
+static struct dse_feed_spec feed_of(struct engine *e)
+{
+    const struct swiftkv_heads *h = e->h;
+    const struct dse_dram *d = &h->p->dram;
+    const uint64_t side = (uint64_t)d->timing.interleave_bytes, channels = (uint64_t)d->channels, engines = (uint64_t)h->engines;
+    const uint64_t row = bytes_of_rows(h, 1);
+    struct dse_feed_spec feed = {.port = h->run->port, .stream = next_stream, .object = e};
+    feed.window_bytes = (uint64_t)(h->p->kv_memory_kib * DSE_KIB);
+    if (dse_sim_ideal(h->run->sim, DSE_IDEAL_FIFOS)) feed.window_bytes = 2 * bytes_of_rows(h, h->spec.positions);
+    feed.flight_bytes = dse_feed_flight(d, channels > engines ? channels / engines : 1);
+    const uint64_t half = feed.window_bytes > row ? (feed.window_bytes - row) / 2 : 0;
+    uint64_t chunk = feed.flight_bytes / REQUESTS < half ? feed.flight_bytes / REQUESTS : half;
+    feed.chunk_bytes = chunk > side ? chunk / side * side : side;
+    if (feed.window_bytes < row + 2 * feed.chunk_bytes) feed.window_bytes = row + 2 * feed.chunk_bytes;
+    return feed;
+}
+
 static void engine_init(struct swiftkv_heads *h, int64_t index)
 {
     struct engine *e = &h->engine[index];
-    const struct dse_dram *d = &h->p->dram;
     struct dse_sim *sim = h->run->sim;
     char group[32];
     snprintf(group, sizeof group, "processor %lld", (long long)index);
@@ -393,15 +411,7 @@ static void engine_init(struct swiftkv_heads *h, int64_t index)
         e->actor = dse_sim_actor(sim, sweep_event, e);
     }
     place_cache(e);
-    const uint64_t side = (uint64_t)d->timing.interleave_bytes, channels = (uint64_t)d->channels, engines = (uint64_t)h->engines;
-    struct dse_feed_spec feed = {.port = h->run->port, .stream = next_stream, .object = e};
-    feed.window_bytes = (uint64_t)(h->p->kv_memory_kib * DSE_KIB);
-    if (dse_sim_ideal(sim, DSE_IDEAL_FIFOS)) feed.window_bytes = 2 * bytes_of_rows(h, h->spec.positions);
-    feed.flight_bytes = dse_feed_flight(d, channels > engines ? channels / engines : 1);
-    feed.chunk_bytes = feed.flight_bytes / REQUESTS > side ? feed.flight_bytes / REQUESTS / side * side : side;
-    /* One chunk waits for the rest of a position while the next comes. */
-    const uint64_t half = feed.window_bytes / 2 / side * side;
-    if (feed.chunk_bytes > half) feed.chunk_bytes = half > side ? half : side;
+    const struct dse_feed_spec feed = feed_of(e);
     e->feed = dse_feed_new(sim, &feed);
     dse_sim_at(sim, h->start, e->actor, 0);
 }

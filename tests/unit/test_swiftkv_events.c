@@ -366,6 +366,20 @@ static void random__points_run_and_are_not_faster_than_their_products(void **sta
     }
 }
 
+/* A processor's memory has room for one large request, whose last row ends in the next. */
+static void memory__rows_across_requests_arrive(void **state)
+{
+    (void)state;
+    static const char *const settings[] = {
+        "processors=1 queue_depth=171 kv_bits=21 context=256 layers_simulated=1",
+        "processors=1 queue_depth=171 kv_bits=21 context=256 layers_simulated=1 attention=streaming",
+        "kv_bits=21 kv_memory_kib=1 context=256 layers_simulated=1 attention=flash"};
+    for (size_t i = 0; i < sizeof settings / sizeof *settings; i++) {
+        both_levels(&b, "swiftkv", settings[i], 0);
+        assert_parts(&b, 1e-3);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -381,6 +395,7 @@ int main(void)
         cmocka_unit_test(layout__channels_without_a_processor_are_idle),
         cmocka_unit_test(sfu__passes_between_layers_are_seen_once_a_layer),
         cmocka_unit_test(memory__longer_is_never_slower),
+        cmocka_unit_test(memory__rows_across_requests_arrive),
         cmocka_unit_test(refresh__costs_between_nothing_and_what_it_closes),
         cmocka_unit_test(sampling__the_part_stands_for_the_whole),
         cmocka_unit_test(sampling__the_part_has_the_limit_of_the_whole),
