@@ -297,7 +297,8 @@ static void set_attention(const struct plan *plan, struct veda_attention *a)
     double units = pt->layers * veda_units(pt);
     closed_mean(pt, &mean);
     add_tally(&mean, &plan->unit, 1);
-    for (int i = 0; i < VEDA_COUNTS; i++) t.at[i] = units * mean.at[i] + pt->layers * plan->ends.at[i];
+    /* E26: a wait that falls with the length may come out below 0 on the straight line to lengths that are not simulated. */
+    for (int i = 0; i < VEDA_COUNTS; i++) t.at[i] = veda_max(0, units * mean.at[i] + pt->layers * plan->ends.at[i]);
     set_period(pt, &t, true, &a->scores);
     set_period(pt, &t, false, &a->values);
     a->softmax_s = t.at[VEDA_SOFTMAX_S];
