@@ -26,7 +26,7 @@ static int ascending(const void *a, const void *b)
 
 struct sums {
     double run[POINTS], runs, closed, events; /* nanoseconds */
-    size_t n, failed;
+    size_t n, refused, failed;
 };
 
 static void add(struct sums *s, const struct model *m, const void *params, void *metrics, struct dse_sim *sim)
@@ -34,7 +34,7 @@ static void add(struct sums *s, const struct model *m, const void *params, void 
     sim_reset(sim, NULL);
     double start = cpu_ns();
     if (!m->desc->simulate(params, sim, metrics, NULL)) {
-        s->failed++;
+        *(sim_end(sim) == SIM_REFUSED ? &s->refused : &s->failed) += 1;
         return;
     }
     s->run[s->n] = cpu_ns() - start;
@@ -56,6 +56,7 @@ static void bench_model(const struct model *m)
     for (int i = 0; i < TRIALS && s.n < POINTS && s.runs < budget_ns; i++)
         if (random_point(m, space_fixed(o.space), 0.1, params)) add(&s, m, params, metrics, sim);
     if (s.failed) printf("%s: %zu runs failed\n", m->desc->name, s.failed);
+    if (s.refused) printf("%s: %zu more points have a DRAM that the event level refuses\n", m->desc->name, s.refused);
     if (s.n == 0) abort();
     qsort(s.run, s.n, sizeof *s.run, ascending);
     printf("%-16s %14.3f %14.3f %14.0f %14.0f\n", m->desc->name, s.runs / (double)s.n / ns_per_ms,
