@@ -88,6 +88,12 @@ if wanted events; then
     echo
 fi
 
+if wanted random; then
+    echo "== random feasible points at both fidelities (to reach: none failed, none wrong; runs over 1 s are cut off)"
+    "$build"/bench/bench_random 1000
+    echo
+fi
+
 if wanted layers; then
     echo "== the same with every layer simulated (to reach: 60 s)"
     "$build"/bench/bench_simulate layers

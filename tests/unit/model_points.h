@@ -13,6 +13,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 static struct catalog *catalog;
 static struct diags diags;
@@ -57,6 +58,33 @@ static inline void one_release(struct one *o)
 {
     space_free(o->space);
     binding_free(o->binding);
+}
+
+/* A model's small default: with sanitizers LAD's own step takes half a minute. Settings of parameters that the model does not have, or of
+ * an LLM that its catalog does not have, are left out. Returns how many are left. */
+enum { SMALL = 4 };
+static inline size_t small_settings(const struct model *m, char *ret[SMALL])
+{
+    static char llm[] = "llm=thin", batch[] = "batch=1", context[] = "context=256", layers[] = "layers_simulated=1";
+    char *const all[SMALL] = {llm, batch, layers, context};
+    size_t n = 0;
+    for (size_t i = 0; i < SMALL; i++) {
+        char *name = xstrndup(all[i], strcspn(all[i], "="));
+        bool known = schema_find(&m->params, name) && (all[i] != llm || catalog_find(catalog, DSE_KIND_LLM, "thin"));
+        if (known) ret[n++] = all[i];
+        free(name);
+    }
+    return n;
+}
+
+static inline int set_up_thin(void **state)
+{
+    if (set_up(state)) return -1;
+    char *path = xasprintf("%s/tests/data/thin_llm.toml", catalog_data_dir());
+    bool ok = access(path, R_OK) || catalog_add_file(catalog, path, &diags); /* the toy models have a catalog of their own */
+    diags_print(&diags, stderr, false);
+    free(path);
+    return ok ? 0 : -1;
 }
 
 static uint64_t seed = 42;

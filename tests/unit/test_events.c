@@ -2,35 +2,7 @@
 #include "analysis/agree.h"
 #include "model/fidelity.h"
 #include "model_checks.h"
-
-#include <unistd.h>
-
-/* A model's small default: with sanitizers LAD's own step takes half a minute. Settings of parameters that the model does not have, or of
- * an LLM that its catalog does not have, are left out. Returns how many are left. */
-enum { SMALL = 4 };
-static size_t small_settings(const struct model *m, char *ret[SMALL])
-{
-    static char llm[] = "llm=thin", batch[] = "batch=1", context[] = "context=256", layers[] = "layers_simulated=1";
-    char *const all[SMALL] = {llm, batch, layers, context};
-    size_t n = 0;
-    for (size_t i = 0; i < SMALL; i++) {
-        char *name = xstrndup(all[i], strcspn(all[i], "="));
-        bool known = schema_find(&m->params, name) && (all[i] != llm || catalog_find(catalog, DSE_KIND_LLM, "thin"));
-        if (known) ret[n++] = all[i];
-        free(name);
-    }
-    return n;
-}
-
-static int set_up_thin(void **state)
-{
-    if (set_up(state)) return -1;
-    char *path = xasprintf("%s/tests/data/thin_llm.toml", catalog_data_dir());
-    bool ok = access(path, R_OK) || catalog_add_file(catalog, path, &diags); /* the toy models have a catalog of their own */
-    diags_print(&diags, stderr, false);
-    free(path);
-    return ok ? 0 : -1;
-}
+#include "random_runs.h"
 
 /* Call `check` for each model that has an event level, with its defaults made small. */
 static void each_model(void (*check)(const struct model *m, const struct one *defaults))
@@ -86,31 +58,24 @@ static void events__fill_every_metric_and_parts_that_add_up(void **state)
     each_model(check_defaults);
 }
 
-/* Anything that the ranges allow runs to an end, with metrics that are finite and add up, or has more events than a test can wait for. */
-static void check_random_points(const struct model *m, const struct one *defaults)
+/* Anything that the ranges allow and nobody refuses runs to an end, with metrics that are finite and add up, or takes longer than a test can wait for. */
+static void check_random_points(const struct model *m, const struct one *small)
 {
-    enum { TRIALS = 40, EVENTS = 20000 };
-    struct sim_options options = {.events_max = EVENTS};
-    struct runner *r = runner_new(FIDELITY_EVENT_LEVEL, &options);
-    void *params = xmalloc(m->desc->params_size), *metrics = xcalloc(1, m->desc->metrics_size);
-    size_t done = 0, feasible = 0;
-    for (int trial = 0; trial < TRIALS; trial++) {
-        if (!random_point(m, space_fixed(defaults->space), trial % 4 ? 0.1 : 1, params)) continue;
-        struct dse_breakdown b = {0};
-        feasible++;
-        if (runner_run(r, m->desc, params, metrics, &b) == RUN_DONE) {
-            check_metrics(m, metrics, &b);
-            done++;
-        } else if (sim_end(runner_sim(r)) == SIM_REFUSED) {
-            feasible--;
-        } else if (sim_end(runner_sim(r)) != SIM_EVENTS_MAX) {
-            fail_msg("%s: %s", m->desc->name, runner_error(r));
-        }
+    enum { POINTS = 30 };
+    static const double limit_s = 0.5; /* of a run */
+    struct random_runs r;
+    uint64_t ends[RANDOM_ENDS] = {0};
+    random_runs_init(&r, small, small, &(struct sim_options){.stop = &random_stop});
+    for (uint64_t i = 0; i < POINTS; i++) {
+        random_runs_limit(limit_s);
+        enum random_end end = random_run(&r, i);
+        if (end != RANDOM_DONE && end != RANDOM_CUT)
+            fail_msg("%s: point %d %s: %s", m->desc->name, (int)i, random_end_names[end], r.why);
+        ends[end]++;
     }
-    if (done < 20 && feasible > 20) fail_msg("%s: only %zu of %zu points ran to an end", m->desc->name, done, feasible);
-    free(metrics);
-    free(params);
-    runner_free(r);
+    if (ends[RANDOM_DONE] < POINTS / 10)
+        fail_msg("%s: only %d of %d points ran to an end", m->desc->name, (int)ends[RANDOM_DONE], POINTS);
+    random_runs_release(&r);
 }
 
 static void events__run_to_an_end_at_any_point_in_range(void **state)
