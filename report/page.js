@@ -50,12 +50,14 @@
   // What to know before deciding by the front; of an unreadable list nothing.
   function notices() {
     try {
-      return JSON.parse(data.notices).map((n) => String(n.text));
+      return JSON.parse(data.notices).map((n) => [String(n.kind), String(n.text)]);
     } catch (e) {
       return [];
     }
   }
-  $("notices").replaceChildren(...notices().map((n) => element("li", n)));
+  const ofAxes = (n) => n[0] === "axis-end"; // these stand with the axes
+  $("notices").replaceChildren(...notices().filter((n) => !ofAxes(n)).map((n) => element("li", n[1])));
+  $("axis-notices").replaceChildren(...notices().filter(ofAxes).map((n) => element("li", n[1])));
 
   // ---- SQL and commands ----
   function copyable(panel, statement) {
@@ -122,6 +124,9 @@
   }
   // Columns that say something of the rows kept: of one model its own parameters instead of their summary.
   const isOwn = (c) => c.models !== null;
+  const quality = columns.find((c) => c.kind === "note" && c.name === "quality") || null;
+  const isUnknown = (row) => quality !== null && row[quality.at] === "unknown";
+  const notesOf = (row) => columns.filter((c) => c.kind === "note" && row[c.at] !== null);
   const saysSomething = (c) => oneModel() === null ? !isOwn(c) : c.kind !== "design" && (!isOwn(c) || c.models.includes(oneModel()));
 
   // ---- scatter ----
@@ -151,7 +156,7 @@
       const mine = rows.filter((row) => !byText || row[by.at] === g);
       if (mine.length)
         series.push({ name: byText ? (g === null ? "none" : number(g)) : "front", type: "scatter", symbolSize: small ? 8 : 9,
-          itemStyle: byText ? { color: colourOf(by, g), borderColor: paper, borderWidth: 1 } : {}, data: mine.map((row) => ({ value: at(row), row: row })) });
+          itemStyle: byText ? { color: colourOf(by, g), borderColor: paper, borderWidth: 1 } : {}, data: mine.map((row) => Object.assign({ value: at(row), row: row }, isUnknown(row) ? { symbol: "emptyCircle", itemStyle: byText ? { borderColor: colourOf(by, g), borderWidth: 2 } : { borderWidth: 2 } } : {})) });
     });
     const selected = front[chosen];
     if (selected && usable(selected) && kept(selected))
@@ -174,7 +179,8 @@
       tooltip: { trigger: "item", confine: true, formatter: (p) => p.data.row ? tooltip(p.data.row) : "" },
       series: series,
     });
-    $("scatter-note").textContent = "Of the other feasible points " + count(sample.length) + " of " + count(run.get("feasible")) + " are shown. A click chooses a point.";
+    $("scatter-note").textContent = "Of the other feasible points " + count(sample.length) + " of " + count(run.get("feasible")) + " are shown. A click chooses a point." +
+      (front.some(isUnknown) ? " Hollow: the point loses information, and nobody measured how much." : "");
   }
   function tooltip(row) {
     return lines(columns.filter((c) => c.kind !== "metric" && row[c.at] !== null && !isOwn(c)).map((c) => c.label + ": " + number(row[c.at])));
@@ -190,7 +196,7 @@
 
   // ---- parallel coordinates ----
   const parallel = chart("parallel");
-  const shownColumns = new Set(columns.filter((c) => c.kind !== "metric" && c.kind !== "design"));
+  const shownColumns = new Set(columns.filter((c) => ["model", "objective", "axis"].includes(c.kind)));
   columns.filter((c) => c.kind !== "design").forEach((c) => {
     const l = element("label"), box = element("input");
     box.type = "checkbox";
@@ -344,6 +350,12 @@
     });
     $("front-table").tHead.replaceChildren(row);
   }
+  function tableCell(c, row) {
+    const td = element("td", number(row[c.at]));
+    td.className = (c.text ? "text" : "") + (c.kind === "note" ? " note-cell" : "") + (c === quality && isUnknown(row) ? " unknown" : "");
+    if (c.kind === "note") td.title = td.textContent;
+    return td;
+  }
   function drawTable() {
     const list = sortRows(keptRows()), shown = tableColumns();
     $("shown").textContent = "(" + count(list.length) + (list.length === front.length ? ")" : " of " + count(front.length) + ")");
@@ -353,7 +365,7 @@
       tr.tabIndex = 0;
       tr.dataset.row = i;
       tr.setAttribute("aria-selected", i === chosen ? "true" : "false");
-      tr.append(...shown.map((c) => { const td = element("td", number(front[i][c.at])); if (c.text) td.className = "text"; return td; }));
+      tr.append(...shown.map((c) => tableCell(c, front[i])));
       tr.addEventListener("click", () => choose(i));
       tr.addEventListener("keydown", (e) => { if (e.key === "Enter" || e.key === " ") { e.preventDefault(); choose(i); } });
       return tr;
@@ -400,6 +412,7 @@
     if (!row) return;
     $("point-name").textContent = columns.filter((c) => row[c.at] !== null && (c.kind === "model" || c.kind === "axis"))
       .map((c) => c.kind === "model" ? row[c.at] : c.label + ": " + number(row[c.at])).join(", ");
+    $("point-rests-on").replaceChildren(...notesOf(row).filter((c) => c !== quality || isUnknown(row)).map((c) => element("li", c.label + ": " + number(row[c.at]))));
     $("breakdown").style.display = has ? "" : "none";
     $("point-note").textContent = has ? "" : point ? whyNot.get(point.why) || "Its parts are not known." : "The sweep could not be read again when the page was made: its parts and its command are not known.";
     copyable("panel-point", point ? point.command : "");

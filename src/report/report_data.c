@@ -23,6 +23,7 @@ static void look_at(struct report_run *r, const struct report_rows *rows, const 
             const struct report_cell *cell = &rows->rows[i].cells[c];
             if (cell->type == CELL_NULL && r->columns[c].kind == KIND_AXIS) continue;
             r->columns[c].is_text |= cell->type == CELL_TEXT;
+            if (cell->type != CELL_NULL && r->columns[c].kind == KIND_NOTE) r->columns[c].shown = true;
             if (!seen[c])
                 seen[c] = cell;
             else if (differs(seen[c], cell))
@@ -95,7 +96,7 @@ static void add_models_of(struct text *t, const struct report_run *r, const stru
 
 static void add_columns(struct text *t, const struct report_run *r)
 {
-    static const char *const kinds[] = {"model", "objective", "axis", "design", "metric"};
+    static const char *const kinds[] = {"model", "objective", "axis", "design", "note", "metric"};
     json_key(t, "columns"), text_add(t, "[");
     for (size_t i = 0; i < r->n_columns; i++) {
         const struct report_column *c = &r->columns[i];

@@ -10,7 +10,8 @@
 
 /* ---- the run and its columns (report_run.c) ------------------------------------------------------------------------------------ */
 
-enum report_kind { KIND_MODEL, KIND_OBJECTIVE, KIND_AXIS, KIND_DESIGN, KIND_METRIC };
+/* KIND_NOTE: what a row's numbers rest on (docs/database.md, quality). */
+enum report_kind { KIND_MODEL, KIND_OBJECTIVE, KIND_AXIS, KIND_DESIGN, KIND_NOTE, KIND_METRIC };
 
 /* A column of the front: those that all models have, and the varied parameters of single ones, NULL in the rows of others. */
 struct report_column {
@@ -18,7 +19,8 @@ struct report_column {
     char *name, *label, *unit, *doc;
     int direction; /* -1: less is better, 1: more, 0: neither */
     bool is_text;
-    bool shown; /* its values differ among the rows of the page, or it is an objective: others say nothing */
+    bool
+        shown; /* its values differ among the rows of the page, or it is an objective, or a note that some row has: others say nothing */
 };
 
 struct report_run {

@@ -120,6 +120,17 @@ static bool is_leading(const char *name)
     return false;
 }
 
+/* What the numbers of a row rest on, as far as the run says it. */
+static void add_notes(struct report_run *r)
+{
+    static const char *const names[] = {"quality", "known_tokens", "beyond"};
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        bool there = false;
+        for (size_t m = 0; m < r->models.n; m++) there = there || name_list_have(&r->columns_of[m], names[i]);
+        if (there) add_stored(r, names[i], KIND_NOTE);
+    }
+}
+
 /* As the terminal's table of a front has them: model, objectives, the varied parameters of all models and of some; then everything else that all
  * models have. */
 static void find_columns(struct report_run *r)
@@ -130,6 +141,7 @@ static void find_columns(struct report_run *r)
     if (r->own.n > 1 && !report_column(r, "design"))
         add_made(r, "design", KIND_DESIGN, "Design", "the varied parameters that only some of the models have");
     for (size_t i = 0; i < r->own.n; i++) add_stored(r, r->own.s[i], KIND_AXIS);
+    add_notes(r);
     for (size_t i = 0; i < r->columns_of[0].n; i++) {
         const char *name = r->columns_of[0].s[i];
         if (!is_leading(name) && all_have(r, name)) add_stored(r, name, KIND_METRIC);

@@ -139,10 +139,11 @@ update column_info set column_name = 'a$E' where column_name = 'tokens_per_s';
 update column_info set unit = '$E' || unit, doc = '$E' || doc;
 alter table run add column 'k$E' text;
 update run set sweep = '$E', "k$E" = '$E', host = '$E', objectives = 'max a$E, min area_mm2 per c$E', axes = replace(axes, 'context', 'c$E'),
-    notices = json_array(json_object('kind', '$E', 'text', '$E'));
+    notices = json_array(json_object('kind', '$E', 'text', '$E'), json_object('kind', 'axis-end', 'text', '$E'));
 alter table veda_all rename to 'v${E}_all';
 alter table veda_fixed rename to 'v${E}_fixed';
 update front set model = 'v$E' where model = 'veda';
+update block set model = 'v$E' where model = 'veda';
 SQL
 sqlite3 results/evil.db <evil.sql
 "$DSE" report results/evil.db 2>/dev/null

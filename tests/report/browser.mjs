@@ -34,6 +34,18 @@ try {
   check("the table is empty", (await rows()) > 0 && all > 0);
   check("the table does not have what is kept", (await rows()) === Math.min(all, 500));
 
+  // What the run says of its front, and of the point that is chosen, is there.
+  const notes = await page.evaluate(() => {
+    const r = window.report.data, beyond = r.columns.findIndex((c) => c.kind === "note" && c.name === "beyond"), texts = JSON.parse(r.notices).map((n) => n.text);
+    const i = beyond < 0 ? -1 : r.front.rows.findIndex((row) => row[beyond] !== null);
+    if (i >= 0) window.report.choose(i);
+    const shown = [...document.querySelectorAll(".notices li")].map((li) => li.textContent);
+    const ok = texts.every((t) => shown.includes(t)) && (i < 0 || shown.some((s) => s.includes(r.front.rows[i][beyond])));
+    window.report.choose(0);
+    return ok ? "" : texts.join("; ");
+  });
+  check("a notice is not shown: " + notes, notes === "");
+
   // Axes change.
   const axis = () => page.evaluate(() => window.report.scatter.getOption().xAxis[0].name);
   const before = await axis();

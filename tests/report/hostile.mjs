@@ -30,7 +30,7 @@ try {
   await whole("loaded");
 
   // It is shown, as text.
-  const shown = await page.evaluate((m) => ["sweep-name", "question", "summary", "notices", "axes", "columns", "ranges", "front-table", "point-name", "sensitivity-table", "effect-choice", "reasons", "run", "sweep-text"]
+  const shown = await page.evaluate((m) => ["sweep-name", "question", "summary", "notices", "axis-notices", "axes", "columns", "ranges", "front-table", "point-name", "sensitivity-table", "effect-choice", "reasons", "run", "sweep-text"]
     .filter((id) => !document.getElementById(id).textContent.includes(m)), mark);
   check("not shown in: " + shown, shown.length === 0);
   check("not in the title", (await page.title()).includes(mark));
