@@ -2,6 +2,7 @@
 
 #include "base/xalloc.h"
 #include "workload/trace_format.h"
+#include "workload/trace_guess.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -102,9 +103,13 @@ static bool open_raw(struct raw *r, struct diags *diags)
         return diags_input(diags, loc, NULL, NULL, "is not a regular file; an array is needed");
     uint64_t wanted = trace_value_bytes(a);
     if ((uint64_t)st.st_size == wanted) return true;
-    return diags_input(diags, loc, NULL, NULL,
-                       "has %lld bytes; %zu layers x %zu heads x 3 x %zu positions x %zu elements of %d bits are %llu",
-                       (long long)st.st_size, a->layers, a->heads, a->n, a->d, a->bits, (unsigned long long)wanted);
+    char *fits = trace_fits(a, (uint64_t)st.st_size), *hint = fits ? xasprintf("it would fit %s", fits) : NULL;
+    diags_input(diags, loc, NULL, hint,
+                "has %lld bytes; %zu layers x %zu heads x 3 x %zu positions x %zu elements of %d bits are %llu",
+                (long long)st.st_size, a->layers, a->heads, a->n, a->d, a->bits, (unsigned long long)wanted);
+    free(hint);
+    free(fits);
+    return false;
 }
 
 bool trace_import_raw(const char *from, const struct trace_info *array, const struct trace_pick *pick, const char *to,
@@ -114,6 +119,7 @@ bool trace_import_raw(const char *from, const struct trace_info *array, const st
     struct srcloc loc = {.file = from};
     bool ok = trace_check(array, loc, diags) && open_raw(&r, diags) && trace_pick_apply(pick, array, &r.trace, loc, diags);
     if (ok) {
+        trace_guess(r.fd, array, loc, diags);
         r.bytes = xmalloc(r.trace.n * r.trace.d * (size_t)r.trace.bits / 8);
         ok = trace_write(to, &r.trace, pull_raw, &r, diags);
     }

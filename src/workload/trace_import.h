@@ -12,7 +12,8 @@ struct trace_pick {
 };
 
 /* An array [layer][head][q|k|v][n][d] without a header, little-endian; `array` tells its shape, and model and source of the trace. False
- * with errors: a size that does not fit, layers or heads that it does not have, a value that is not finite. */
+ * with errors: a size that does not fit, layers or heads that it does not have, a value that is not finite. Values that look like those of another
+ * type or shape are warned of (trace_guess.h). */
 bool trace_import_raw(const char *from, const struct trace_info *array, const struct trace_pick *pick, const char *to,
                       struct diags *diags);
 

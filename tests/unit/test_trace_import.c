@@ -147,6 +147,86 @@ static void array__names_the_place_of_a_value_that_is_not_finite(void **state)
     free(b.p);
 }
 
+/* Values as attention has them: in rows of SHAPE_D, every element with a mean of its own, around which it scatters. */
+enum { SHAPE_N = 512, SHAPE_D = 32, SHAPE_VALUES = 3 * SHAPE_N * SHAPE_D };
+
+static void write_values(int bits, bool means)
+{
+    static unsigned char bytes[4 * SHAPE_VALUES];
+    uint32_t random = 1;
+    for (size_t i = 0; i < SHAPE_VALUES; i++) {
+        double sum = means ? (double)(i % SHAPE_D * 7 % 13) / 13 : 0;
+        for (int k = 0; k < 6; k++) {
+            random = random * 1664525 + 1013904223;
+            sum += (double)random / 0x1p32 - 0.5;
+        }
+        float v = (float)sum;
+        uint32_t as_bits = half_from_float(v);
+        if (bits == 32) memcpy(&as_bits, &v, sizeof v);
+        if (bits == -16) { /* bf16 */
+            memcpy(&as_bits, &v, sizeof v);
+            as_bits >>= 16;
+        }
+        size_t step = bits == 32 ? 4 : 2;
+        for (size_t k = 0; k < step; k++) bytes[i * step + k] = (unsigned char)(as_bits >> 8 * k);
+    }
+    bytes_write(from, (struct bytes){bytes, SHAPE_VALUES * (bits == 32 ? 4 : 2)});
+}
+
+/* Import what write_values wrote; the one warning has to have these words, or none is there. */
+static void expect_guess(size_t n, size_t d, int bits, const char *words)
+{
+    static const int32_t zero = 0;
+    const struct trace_info info = {
+        .model = "m", .source = "s", .layers = 1, .heads = 1, .layer_ids = &zero, .head_ids = &zero, .n = n, .d = d, .bits = bits};
+    struct diags d_;
+    diags_init(&d_);
+    trace_import_raw(from, &info, &(struct trace_pick){0}, to, &d_);
+    if (d_.n != (words ? 1 : 0) && d_.errors == 0) fail_msg("%zu x %zu of %d bits: %zu warnings", n, d, bits, d_.n);
+    if (words && !strstr(d_.list[0].message, words)) fail_msg("\"%s\" is not in: %s", words, d_.list[0].message);
+    diags_release(&d_);
+}
+
+static void array__of_another_type_or_shape_is_warned_of(void **state)
+{
+    (void)state;
+    write_values(16, true);
+    expect_guess(SHAPE_N, SHAPE_D, 16, NULL);
+    expect_guess(SHAPE_N / 2, SHAPE_D, 32, "What would fit: --bits 16, with --positions 512 or --dim 64");
+    expect_guess(SHAPE_N / 2, SHAPE_D * 2, 16, "What would fit: --dim 32 --positions 512");
+    expect_guess(SHAPE_N * 2, SHAPE_D / 2, 16, "What would fit: --dim 32 --positions 512");
+    write_values(32, true);
+    expect_guess(SHAPE_N, SHAPE_D, 32, NULL);
+    expect_guess(SHAPE_N * 2, SHAPE_D, 16, "What would fit: --bits 32, with --positions 512 or --dim 16");
+    write_values(-16, true);
+    expect_guess(SHAPE_N, SHAPE_D, 16, "as these do read as bf16");
+    expect_guess(SHAPE_N / 2, SHAPE_D, 32, "as these do read as bf16");
+    write_values(16, false); /* elements without means of their own say nothing of their rows */
+    expect_guess(SHAPE_N, SHAPE_D, 16, NULL);
+    expect_guess(SHAPE_N / 2, SHAPE_D * 2, 16, NULL);
+}
+
+static void array__of_another_size_is_told_what_would_fit(void **state)
+{
+    (void)state;
+    write_values(16, true);
+    static const int32_t zero = 0;
+    struct trace_info info = {.model = "m",
+                              .source = "s",
+                              .layers = 1,
+                              .heads = 1,
+                              .layer_ids = &zero,
+                              .head_ids = &zero,
+                              .n = SHAPE_N,
+                              .d = SHAPE_D,
+                              .bits = 32};
+    struct diags d;
+    diags_init(&d);
+    assert_false(trace_import_raw(from, &info, &(struct trace_pick){0}, to, &d));
+    assert_string_equal(d.list[0].hint, "it would fit --positions 256 or --dim 16 or --bits 16");
+    diags_release(&d);
+}
+
 /* ---- CSV --------------------------------------------------------------------------------------------------------------------------- */
 
 enum { TOY_ROWS = 3 * 2 * 3 * 5 };
@@ -272,6 +352,8 @@ int main(void)
         TEST(array__must_have_the_size_of_its_shape),
         TEST(array__must_have_what_is_picked),
         TEST(array__names_the_place_of_a_value_that_is_not_finite),
+        TEST(array__of_another_type_or_shape_is_warned_of),
+        TEST(array__of_another_size_is_told_what_would_fit),
         TEST(csv__rows_may_come_in_any_order),
         TEST(csv__mistakes_have_their_place),
         TEST(csv__must_be_text_and_a_file),
