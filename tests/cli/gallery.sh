@@ -12,6 +12,17 @@ question() {
     awk '!/^#/ || /^#$/ { exit } { sub(/^# */, ""); printf "%s%s", n++ ? " " : "", $0 } END { print "" }' "$1"
 }
 
+# " Rows in closed form." of a figure of a sweep's rows.
+drawn_at() {
+    sweep=$(sed -n 's/^sweep *= *"\([^"]*\)".*/\1/p' "$1" | head -n 1)
+    [ -n "$sweep" ] && [ -f "$source/sweeps/$sweep.toml" ] || return 0
+    case $(sed -n 's/^fidelity *= *"\([^"]*\)".*/\1/p' "$source/sweeps/$sweep.toml") in
+    event-level) echo ' Rows at event level.' ;;
+    refine) echo ' Rows in closed form; the front, and its neighbours, at event level.' ;;
+    *) echo ' Rows in closed form.' ;;
+    esac
+}
+
 {
     cat <<'TEXT'
 # Gallery
@@ -21,7 +32,7 @@ numbers. Written by `tests/cli/gallery.sh DSE SOURCE --update`; how a figure is 
 TEXT
     for file in "$source"/plots/*.toml; do
         name=$(basename "$file" .toml)
-        printf '\n## %s\n\n%s\n\n![%s](pictures/%s.png)\n\n    dse figures %s\n' "$name" "$(question "$file")" "$name" "$name" "$name"
+        printf '\n## %s\n\n%s%s\n\n![%s](pictures/%s.png)\n\n    dse figures %s\n' "$name" "$(question "$file")" "$(drawn_at "$file")" "$name" "$name" "$name"
     done
 } >gallery.md
 if [ "${3:-}" = --update ]; then

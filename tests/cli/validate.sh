@@ -41,3 +41,18 @@ for model in $("$DSE" list models --format csv | sed -n '2,$s/^"\([^"]*\)".*/\1/
 done
 compare now.csv "$source/tests/cli/validate.csv"
 compare events.csv "$source/tests/cli/validate_events.csv"
+
+# The README's column of event level: the mean error of what was measured and held out, to its digit.
+column() { sed -n "s/^  | $1 |.*| \([0-9.]*\) %[^|]*|\$/\1/p" "$source/README.md"; }
+while read -r model system; do
+    mean=$("$DSE" validate "$model" --fidelity event-level 2>/dev/null |
+        awk '/measured, holdout/ && !/closed form/ { print $(NF - 3) + 0 }' | head -n 1)
+    shown=$(column "$system")
+    awk -v a="$mean" -v b="$shown" 'BEGIN { exit !(b != "" && (a - b) ^ 2 <= 0.0501 ^ 2) }' ||
+        fail "README says $shown % of $system at event level, and it is $mean %"
+done <<'TEXT'
+veda VEDA
+swiftkv SwiftKV
+flashdecoding FlashDecoding++
+ane Neural Engine
+TEXT
