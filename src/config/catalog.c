@@ -8,7 +8,6 @@
 #include "workload/requests.h"
 #include "workload/retention.h"
 
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -134,204 +133,7 @@ const struct schema *catalog_fields(const struct catalog *c, enum dse_kind kind)
     return &c->fields[kind];
 }
 
-/* ---- TOML entries ------------------------------------------------------------------------------------------------------------------------ */
-
-/* A name among the choices of the field. */
-static bool set_choice(const struct field *f, void *entry, const struct toml_doc *doc, const struct toml_node *node,
-                       struct diags *diags)
-{
-    struct value v = {0};
-    size_t n = 0;
-    for (; node->type == TOML_STRING && f->choices[n]; n++) {
-        if (strcmp(f->choices[n], node->string) != 0) continue;
-        v.choice = (int32_t)n;
-        field_set(f, entry, v);
-        return true;
-    }
-    char *allowed = field_allowed(f);
-    if (node->type == TOML_STRING)
-        diags_input(diags, toml_loc(doc, node), doc->text, allowed, "%s: there is no \"%s\"", f->name, node->string);
-    else
-        diags_input(diags, toml_loc(doc, node), doc->text, allowed, "%s: a name is needed, not %s", f->name,
-                    toml_type_name(node->type));
-    free(allowed);
-    return false;
-}
-
-/* One key of an entry into its field. */
-static bool set_key(const struct field *f, void *entry, const struct toml_doc *doc, const struct toml_node *node,
-                    struct diags *diags)
-{
-    struct value v = {0};
-    if (f->type == DSE_TYPE_ENUM) return set_choice(f, entry, doc, node, diags);
-    bool number = node->type == TOML_INTEGER || (node->type == TOML_FLOAT && f->type == DSE_TYPE_F64);
-    if (!number) {
-        char *allowed = field_allowed(f);
-        diags_input(diags, toml_loc(doc, node), doc->text, allowed, "%s: %s is needed, not %s", f->name,
-                    f->type == DSE_TYPE_I64 ? "a whole number" : "a number", toml_type_name(node->type));
-        free(allowed);
-        return false;
-    }
-    if (f->type == DSE_TYPE_I64)
-        v.i64 = node->integer;
-    else
-        v.f64 = node->type == TOML_INTEGER ? (double)node->integer : node->number;
-    if (!field_check(f, v, toml_loc(doc, node), doc->text, NULL, diags)) return false;
-    field_set(f, entry, v);
-    return true;
-}
-
-/* One error that names all keys an entry lacks. */
-static bool missing_keys(const struct toml_doc *doc, enum dse_kind kind, const struct toml_node *table, const char *names,
-                         struct diags *diags)
-{
-    bool dotted = false;
-    for (size_t i = 0; i < table->n; i++) dotted |= table->children[i].type == TOML_TABLE;
-    const char *hint = dotted ? "a name with a dot in it needs quotes: [\"opt-2.7b\"]" : "`dse list` shows what the others have";
-    return diags_input(diags, toml_key_loc(doc, table), doc->text, hint, "%s %s has no %s", kind_singular(kind), table->key, names);
-}
-
-static bool set_fields(const struct catalog *c, enum dse_kind kind, void *entry, const struct toml_doc *doc,
-                       const struct toml_node *table, struct diags *diags)
-{
-    bool ok = true;
-    const struct schema *fields = &c->fields[kind];
-    struct text missing;
-    text_init(&missing);
-    for (size_t i = 0; i < fields->n; i++) {
-        const struct field *f = &fields->fields[i];
-        const struct toml_node *node = toml_get(table, f->name);
-        if (node)
-            ok = set_key(f, entry, doc, node, diags) && ok;
-        else if (f->optional && f->type == DSE_TYPE_F64)
-            field_set(f, entry, (struct value){.f64 = (double)NAN});
-        else if (!f->optional)
-            text_addf(&missing, "%s%s", missing.n ? ", " : "", f->name);
-    }
-    if (!toml_get(table, "source")) text_addf(&missing, "%ssource", missing.n ? ", " : "");
-    if (missing.n) ok = missing_keys(doc, kind, table, missing.s, diags);
-    text_release(&missing);
-    return ok;
-}
-
-static bool check_entry_keys(const struct catalog *c, enum dse_kind kind, const struct toml_doc *doc, const struct toml_node *table,
-                             struct diags *diags)
-{
-    const struct schema *fields = &c->fields[kind];
-    const char **names = xcalloc(fields->n + 1, sizeof *names);
-    for (size_t i = 0; i < fields->n; i++) names[i] = fields->fields[i].name;
-    names[fields->n] = "source";
-    bool ok = toml_check_keys(doc, table, names, fields->n + 1, diags);
-    free(names);
-    return ok;
-}
-
-/* Refuse a name that is empty or exists. */
-static bool is_new(const struct catalog *c, enum dse_kind kind, const struct toml_doc *doc, const struct toml_node *node,
-                   struct diags *diags)
-{
-    enum { NAME_LENGTH_MAX = 200 };
-    if (strlen(node->key) > NAME_LENGTH_MAX)
-        return diags_input(diags, toml_key_loc(doc, node), NULL, NULL, "a name of %zu characters; at most %d", strlen(node->key),
-                           NAME_LENGTH_MAX);
-    if (!*node->key)
-        return diags_input(diags, toml_key_loc(doc, node), doc->text, NULL, "the name of a %s is empty", kind_singular(kind));
-    const struct dse_entry *old = catalog_find(c, kind, node->key);
-    if (!old) return true;
-    return diags_input(diags, toml_key_loc(doc, node), doc->text, "give yours another name", "%s \"%s\" exists already (%s)",
-                       kind_singular(kind), node->key, old->source);
-}
-
-/* A table of one entry: [llms.NAME], or [NAME] in llms.toml. */
-static bool add_toml_entry(struct catalog *c, enum dse_kind kind, const struct toml_doc *doc, const struct toml_node *table,
-                           struct diags *diags)
-{
-    if (table->type != TOML_TABLE)
-        return diags_input(diags, toml_key_loc(doc, table), doc->text, NULL, "%s is %s; an entry is a table", table->key,
-                           toml_type_name(table->type));
-    if (!is_new(c, kind, doc, table, diags)) return false;
-    struct dse_entry *entry = xcalloc(1, entry_kinds[kind].size);
-    bool ok = check_entry_keys(c, kind, doc, table, diags);
-    ok = set_fields(c, kind, entry, doc, table, diags) && ok;
-    const struct toml_node *source = toml_expect(doc, table, "source", TOML_STRING, diags);
-    ok = ok && source;
-    const char *fault = ok && entry_kinds[kind].check ? entry_kinds[kind].check(entry) : NULL;
-    if (fault)
-        ok = diags_input(diags, toml_key_loc(doc, table), doc->text, NULL, "%s %s: %s", kind_singular(kind), table->key, fault);
-    if (!ok) {
-        free(entry);
-        return false;
-    }
-    entry->name = catalog_intern(c, table->key);
-    entry->source = catalog_intern(c, source->string);
-    catalog_add(c, kind, entry);
-    return true;
-}
-
-/* What reads the CSV file of one entry of a kind; NULL for kinds that have no such files. */
-typedef bool (*csv_adder_fn)(struct catalog *c, const char *name, const char *path, struct diags *diags);
-static csv_adder_fn csv_adder(enum dse_kind kind)
-{
-    switch (kind) {
-    case DSE_KIND_PROFILE: return catalog_add_profile;
-    case DSE_KIND_RETENTION: return catalog_add_retention;
-    case DSE_KIND_RECORDING: return catalog_add_recording;
-    case DSE_KIND_REQUESTS: return catalog_add_requests;
-    default: return NULL;
-    }
-}
-
-/* profiles.NAME = "file.csv" and the like, relative to the TOML file. */
-static bool add_csv_entry(struct catalog *c, enum dse_kind kind, const struct toml_doc *doc, const struct toml_node *node,
-                          struct diags *diags)
-{
-    if (node->type != TOML_STRING)
-        return diags_input(diags, toml_loc(doc, node), doc->text, NULL, "%s: the name of a CSV file is needed, not %s", node->key,
-                           toml_type_name(node->type));
-    if (!is_new(c, kind, doc, node, diags)) return false;
-    const char *slash = strrchr(doc->file, '/');
-    int folder = slash && node->string[0] != '/' ? (int)(slash - doc->file + 1) : 0;
-    char *path = xasprintf("%.*s%s", folder, doc->file, node->string);
-    bool ok = csv_adder(kind)(c, node->key, path, diags);
-    free(path);
-    return ok;
-}
-
-/* A kind's entry, in the form that it may have. */
-static bool add_entry(struct catalog *c, enum dse_kind kind, const struct toml_doc *doc, const struct toml_node *node,
-                      struct diags *diags)
-{
-    bool csv = !entry_kinds[kind].fields || (csv_adder(kind) && node->type == TOML_STRING);
-    return csv ? add_csv_entry(c, kind, doc, node, diags) : add_toml_entry(c, kind, doc, node, diags);
-}
-
-static bool load_toml(struct catalog *c, enum dse_kind kind, const char *data_dir, struct diags *diags)
-{
-    char *path = xasprintf("%s/catalog/%s.toml", data_dir, kind_plural(kind));
-    struct toml_doc *doc = toml_read_file(path, diags);
-    bool ok = doc != NULL;
-    for (size_t i = 0; doc && i < doc->root.n; i++) ok = add_entry(c, kind, doc, &doc->root.children[i], diags) && ok;
-    toml_free(doc);
-    free(path);
-    return ok;
-}
-
-bool catalog_add_table(struct catalog *c, const struct toml_doc *doc, const struct toml_node *table, struct diags *diags)
-{
-    const char *allowed[DSE_KIND_COUNT];
-    size_t n_allowed = 0;
-    for (int k = 0; k < DSE_KIND_COUNT; k++)
-        if (entry_kinds[k].fields || csv_adder((enum dse_kind)k)) allowed[n_allowed++] = kind_plural((enum dse_kind)k);
-    bool ok = toml_check_keys(doc, table, allowed, n_allowed, diags);
-    for (int k = 0; k < DSE_KIND_COUNT; k++) {
-        if (!csv_adder((enum dse_kind)k) && !entry_kinds[k].fields) continue;
-        const struct toml_node *entries = toml_expect(doc, table, kind_plural((enum dse_kind)k), TOML_TABLE, diags);
-        if (!entries && toml_get(table, kind_plural((enum dse_kind)k))) ok = false;
-        for (size_t i = 0; entries && i < entries->n; i++)
-            ok = add_entry(c, (enum dse_kind)k, doc, &entries->children[i], diags) && ok;
-    }
-    return ok;
-}
+/* ---- the whole ------------------------------------------------------------------------------------------------------------------------- */
 
 bool catalog_add_file(struct catalog *c, const char *path, struct diags *diags)
 {
@@ -348,7 +150,7 @@ struct catalog *catalog_new(const char *data_dir, struct diags *diags)
         if (entry_kinds[k].fields) schema_init_params(&c->fields[k], entry_kinds[k].fields);
     bool ok = true;
     for (int k = 0; k < DSE_KIND_COUNT; k++)
-        if (entry_kinds[k].fields) ok = load_toml(c, (enum dse_kind)k, data_dir, diags) && ok;
+        if (entry_kinds[k].fields) ok = catalog_load_toml(c, (enum dse_kind)k, data_dir, diags) && ok;
     ok = catalog_load_csv(c, data_dir, diags) && ok;
     if (ok) return c;
     catalog_free(c);

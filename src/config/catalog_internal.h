@@ -33,6 +33,8 @@ const char *catalog_intern(struct catalog *c, const char *s);
 
 /* Append; the catalog owns the entry from now on. */
 void catalog_add(struct catalog *c, enum dse_kind kind, struct dse_entry *entry);
+/* catalog/KIND.toml of the data directory. */
+bool catalog_load_toml(struct catalog *c, enum dse_kind kind, const char *data_dir, struct diags *diags);
 /* technology.csv, sram.csv, profiles/, retentions/ and recordings/ of the data directory. */
 bool catalog_load_csv(struct catalog *c, const char *data_dir, struct diags *diags);
 /* One profile from a CSV file. */
