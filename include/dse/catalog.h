@@ -38,7 +38,7 @@ struct dse_dram_timing {
     double t_rfc_ns;       /* refresh of all banks */
     double t_refi_ns;      /* between refreshes */
 };
-extern const struct dse_param dse_dram_timing_fields[];
+extern const struct dse_param dse_dram_timing_fields[]; /* an entry may have none of it: NaN and 0 then */
 
 /* What the controller does with what waits for it. */
 enum dse_dram_controller {

@@ -72,6 +72,7 @@ enum dse_param_flags {
     DSE_PARAM_AUTO = 1 << 0, /* F64: the default may be "auto" (NaN in the struct), which the model's resolve() fills in */
     DSE_PARAM_OPTIONAL =
         1 << 1, /* EMBED, in a catalog's table: an entry may leave these rows out: NaN, 0 or the first choice then */
+    DSE_PARAM_TOGETHER = 1 << 2, /* EMBED, in a catalog's table: an entry may leave out all of these rows, not some */
 };
 
 #define DSE_OFFSET(S, f, T) _Generic(&((S *)0)->f, T * : offsetof(S, f))
@@ -120,6 +121,10 @@ enum dse_param_flags {
 #define DSE_EMBED_OPTIONAL(S, f, T, table_) \
     { \
         .type = DSE_TYPE_EMBED, .name = #f, .offset = DSE_OFFSET(S, f, T), .embed = table_, .flags = DSE_PARAM_OPTIONAL \
+    }
+#define DSE_EMBED_TOGETHER(S, f, T, table_) \
+    { \
+        .type = DSE_TYPE_EMBED, .name = #f, .offset = DSE_OFFSET(S, f, T), .embed = table_, .flags = DSE_PARAM_TOGETHER \
     }
 #define DSE_PARAM_END \
     { \

@@ -29,6 +29,9 @@ extern const struct dse_param dse_dram_params[];
 /* Make bandwidth_gbs = channels * channel_gbs hold: by the bandwidth where it is NaN, else by the channels (see above). Once it holds
  * nothing changes any more. */
 void dse_dram_resolve(struct dse_dram *d);
+/* Is all of its timing known? A memory may come without: then accesses of any length reach dram_efficiency of the peak, in whole bursts, and
+ * there is no event level. */
+bool dse_dram_timing_known(const struct dse_dram_timing *t);
 /* NULL, or why there is no such DRAM, naming the parameters that do not fit together: rows that are closed before they are open, nothing but
  * refresh, pieces that are no whole bursts. Every model asks in its check(); of what was typed it is bad input (DSE_EMBED_REFUSING). */
 const char *dse_dram_check(const struct dse_dram *d);

@@ -29,11 +29,13 @@ static void list_models(enum output_format format)
     output_end(o);
 }
 
-static void put_cell(struct output *o, const struct field *f, const void *entry)
+static void put_cell(struct output *o, const struct field *f, const struct dse_entry *entry)
 {
     struct value v = field_get(f, entry);
     char buf[TEXT_NUMBER_MAX];
-    if (f->type == DSE_TYPE_I64)
+    if (catalog_is_left_out(f, entry))
+        output_text(o, NULL);
+    else if (f->type == DSE_TYPE_I64)
         output_i64(o, v.i64);
     else if (f->type == DSE_TYPE_ENUM)
         output_text(o, value_text(f, v, buf));
@@ -41,8 +43,36 @@ static void put_cell(struct output *o, const struct field *f, const void *entry)
         output_f64(o, v.f64);
 }
 
+/* Is this one of those that the operands ask for? */
+static bool is_wanted(const struct invocation *in, const struct dse_entry *e)
+{
+    for (size_t i = 1; i < in->n_operands; i++)
+        if (strcmp(in->operands[i], e->name) == 0) return true;
+    return in->n_operands < 2;
+}
+
+/* All names that are asked for are there. */
+static bool check_names(const struct invocation *in, const struct catalog *c, enum dse_kind kind)
+{
+    const struct dse_entry *e;
+    const char **names = NULL;
+    size_t n = 0;
+    for (; (e = catalog_at(c, kind, n)) != NULL; n++) {
+        names = xrealloc(names, n + 1, sizeof *names);
+        names[n] = e->name;
+    }
+    for (size_t i = 1; i < in->n_operands; i++) {
+        if (catalog_find(c, kind, in->operands[i])) continue;
+        const char *near = text_nearest(in->operands[i], names, n);
+        usage_error(in, "there is no %s \"%s\"%s%s%s", kind_singular(kind), in->operands[i], near ? "; did you mean " : "",
+                    near ? near : "", near ? "?" : "");
+    }
+    free(names);
+    return in->diags->errors == 0;
+}
+
 /* Entries of a catalog with the fields that their kind has. */
-static void list_entries(const struct catalog *c, enum dse_kind kind, enum output_format format)
+static void list_entries(const struct invocation *in, const struct catalog *c, enum dse_kind kind, enum output_format format)
 {
     const struct schema *fields = catalog_fields(c, kind);
     const char **columns = xcalloc(fields->n + 2, sizeof *columns);
@@ -53,11 +83,35 @@ static void list_entries(const struct catalog *c, enum dse_kind kind, enum outpu
     free(columns);
     const struct dse_entry *e;
     for (size_t i = 0; (e = catalog_at(c, kind, i)) != NULL; i++) {
+        if (!is_wanted(in, e)) continue;
         output_text(o, e->name);
         for (size_t k = 0; k < fields->n; k++) put_cell(o, &fields->fields[k], e);
         output_text(o, e->source);
     }
     output_end(o);
+}
+
+/* Entries for a file of the user's own, who needs other names than those that are taken. */
+static int write_entries(const struct invocation *in, const struct catalog *c, enum dse_kind kind)
+{
+    if (!catalog_has_toml(kind))
+        return usage_error(in, "%s are kept in CSV files, not in TOML: docs/catalog.md", kind_plural(kind));
+    struct text t;
+    text_init(&t);
+    text_addf(
+        &t,
+        "# For --catalog FILE, $DSE_CATALOG or ~/.config/dse/catalog.toml. Or shorter: a table of `like = \"NAME\"` and what differs.\n");
+    const struct dse_entry *e;
+    for (size_t i = 0; (e = catalog_at(c, kind, i)) != NULL; i++) {
+        if (!is_wanted(in, e)) continue;
+        char *name = xasprintf("my-%s", e->name);
+        text_add(&t, "\n");
+        catalog_write_entry(c, kind, e, name, &t);
+        free(name);
+    }
+    fputs(t.s, stdout);
+    text_release(&t);
+    return 0;
 }
 
 static int is_toml(const struct dirent *d)
@@ -125,31 +179,37 @@ static int unknown_kind(const struct invocation *in, const char *what)
                 : usage_error(in, "there is no list of \"%s\"; `dse list` shows which there are", what);
 }
 
-static int list_one(const struct invocation *in, const struct catalog *c, enum output_format format)
+static int list_one(const struct invocation *in, const struct catalog *c, bool toml, enum output_format format)
 {
     const char *what = in->operands[0];
-    if (strcmp(what, "figures") == 0) return list_files("plots", "FIGURE", format, in->diags) ? 0 : 1;
-    if (strcmp(what, "sweeps") == 0) return list_files("sweeps", "SWEEP", format, in->diags) ? 0 : 1;
     for (int k = 0; k < DSE_KIND_COUNT; k++) {
         if (strcmp(what, kind_plural((enum dse_kind)k)) != 0) continue;
-        list_entries(c, (enum dse_kind)k, format);
+        if (!check_names(in, c, (enum dse_kind)k)) return 2;
+        if (toml) return write_entries(in, c, (enum dse_kind)k);
+        list_entries(in, c, (enum dse_kind)k, format);
         return 0;
     }
+    if (in->n_operands > 1) return usage_error(in, "one argument too many: \"%s\"", in->operands[1]);
+    if (toml) return usage_error(in, "--format toml is for entries of catalogs");
+    if (strcmp(what, "figures") == 0) return list_files("plots", "FIGURE", format, in->diags) ? 0 : 1;
+    if (strcmp(what, "sweeps") == 0) return list_files("sweeps", "SWEEP", format, in->diags) ? 0 : 1;
     return unknown_kind(in, what);
 }
 
 static int run(const struct invocation *in)
 {
-    enum output_format format;
-    if (!output_parse_format(in, &format)) return 2;
+    const char *given = option_get(in, "format");
+    const bool toml = given && strcmp(given, "toml") == 0;
+    enum output_format format = OUTPUT_TABLE;
+    if (!toml && !output_parse_format(in, &format)) return 2;
     pager_start();
-    if (in->n_operands && strcmp(in->operands[0], "models") == 0) {
+    if (in->n_operands == 1 && !toml && strcmp(in->operands[0], "models") == 0) {
         list_models(format);
         return 0;
     }
     struct catalog *c = open_catalog(in);
     if (!c) return 2;
-    int status = in->n_operands ? list_one(in, c, format) : list_all(c);
+    int status = in->n_operands ? list_one(in, c, toml, format) : list_all(c);
     catalog_free(c);
     return status;
 }
@@ -158,13 +218,16 @@ const struct command command_list = {
     .name = "list",
     .operands =
         "[models | llms | memories | gpus | fpgas | engines | technologies | srams | profiles | requests | retentions | recordings | "
-        "sweeps | figures]",
+        "sweeps | figures] [NAME]...",
     .summary = "what there is to choose from",
     .options = (const struct option_row[]){OPTION_FORMAT, OPTION_CATALOG, {0}},
-    .help = "Every entry says where its numbers come from. Your own: --catalog FILE, or [catalog] in a sweep; docs/catalog.md.\n\n"
-            "  dse list llms\n"
-            "  dse list memories --format csv\n",
+    .help =
+        "Every entry says where its numbers come from. Your own: a file (--catalog FILE, $DSE_CATALOG, ~/.config/dse/catalog.toml), or\n"
+        "[catalog] in a sweep; --format toml prints an entry to start from. docs/catalog.md has more.\n\n"
+        "  dse list llms\n"
+        "  dse list memories --format csv\n"
+        "  dse list memories hbm3-h100-80gb --format toml\n",
     .min_operands = 0,
-    .max_operands = 1,
+    .max_operands = SIZE_MAX,
     .run = run,
 };

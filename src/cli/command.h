@@ -50,7 +50,7 @@ long long option_integer(const struct invocation *in, const char *name, long lon
 /* A usage error: what is wrong, then where to read on. Always returns 2. */
 int usage_error(const struct invocation *in, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 
-/* The catalog, with every --catalog FILE added. NULL with errors. */
+/* The catalog, with the user's own files and every --catalog FILE added. NULL with errors. */
 struct catalog *open_catalog(const struct invocation *in);
 /* Row for the --catalog option, shared by the commands that have it. */
 #define OPTION_CATALOG \

@@ -69,7 +69,7 @@ static char *find_sweep(const char *figure_path, const char *sweep)
 
 static bool run_sweep(const char *file, const char *db, bool quiet, struct diags *diags)
 {
-    struct catalog *catalog = catalog_new(catalog_data_dir(), diags); /* of its own: the sweep's [catalog] goes into it */
+    struct catalog *catalog = catalog_open(diags); /* of its own: the sweep's [catalog] goes into it */
     struct sweep_file *s = catalog ? sweep_file_read(file, catalog, catalog_data_dir(), diags) : NULL;
     if (!s) {
         catalog_free(catalog);

@@ -67,7 +67,7 @@ long long option_run(const struct invocation *in)
 
 struct catalog *open_catalog(const struct invocation *in)
 {
-    struct catalog *c = catalog_new(catalog_data_dir(), in->diags);
+    struct catalog *c = catalog_open(in->diags);
     bool ok = c != NULL;
     for (size_t i = 0; c && i < in->n_options; i++)
         if (strcmp(in->options[i].row->name, "catalog") == 0) ok = catalog_add_any(c, in->options[i].argument, in->diags) && ok;

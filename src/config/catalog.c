@@ -112,6 +112,7 @@ void catalog_free(struct catalog *c)
     }
     for (size_t i = 0; i < c->n_interned; i++) free(c->interned[i]);
     free(c->interned);
+    free(c->files);
     free(c);
 }
 
@@ -135,8 +136,39 @@ const struct schema *catalog_fields(const struct catalog *c, enum dse_kind kind)
 
 /* ---- the whole ------------------------------------------------------------------------------------------------------------------------- */
 
+/* Is it a file that has been read? Then its names are there already; else remember it. */
+static bool was_read(struct catalog *c, const char *path)
+{
+    struct stat st;
+    if (stat(path, &st) != 0) return false;
+    for (size_t i = 0; i < c->n_files; i++)
+        if (c->files[i].device == st.st_dev && c->files[i].inode == st.st_ino) return true;
+    c->files = xrealloc(c->files, c->n_files + 1, sizeof *c->files);
+    c->files[c->n_files++] = (struct file_id){st.st_dev, st.st_ino};
+    return false;
+}
+
+static bool add_own(struct catalog *c, struct diags *diags)
+{
+    const char *config = getenv("XDG_CONFIG_HOME"), *home = getenv("HOME"), *files = getenv("DSE_CATALOG");
+    char *path = config && *config ? xasprintf("%s/dse/catalog.toml", config)
+                 : home && *home   ? xasprintf("%s/.config/dse/catalog.toml", home)
+                                   : NULL;
+    bool ok = !path || access(path, F_OK) != 0 || catalog_add_file(c, path, diags);
+    free(path);
+    for (const char *p = files; p && *p;) {
+        size_t n = strcspn(p, ":");
+        char *file = xstrndup(p, n);
+        if (n) ok = catalog_add_file(c, file, diags) && ok;
+        free(file);
+        p += n + (p[n] == ':');
+    }
+    return ok;
+}
+
 bool catalog_add_file(struct catalog *c, const char *path, struct diags *diags)
 {
+    if (was_read(c, path)) return true;
     struct toml_doc *doc = toml_read_file(path, diags);
     bool ok = doc && catalog_add_table(c, doc, &doc->root, diags);
     toml_free(doc);
@@ -153,6 +185,14 @@ struct catalog *catalog_new(const char *data_dir, struct diags *diags)
         if (entry_kinds[k].fields) ok = catalog_load_toml(c, (enum dse_kind)k, data_dir, diags) && ok;
     ok = catalog_load_csv(c, data_dir, diags) && ok;
     if (ok) return c;
+    catalog_free(c);
+    return NULL;
+}
+
+struct catalog *catalog_open(struct diags *diags)
+{
+    struct catalog *c = catalog_new(catalog_data_dir(), diags);
+    if (!c || add_own(c, diags)) return c;
     catalog_free(c);
     return NULL;
 }

@@ -18,9 +18,12 @@ struct catalog;
 
 /* Load what is shipped, from `data_dir`/catalog. NULL with errors when it is broken. Entries live until catalog_free. */
 struct catalog *catalog_new(const char *data_dir, struct diags *diags);
+/* The same of catalog_data_dir(), and the user's own files: $XDG_CONFIG_HOME/dse/catalog.toml (~/.config/dse/catalog.toml), where there is one,
+ * then those that $DSE_CATALOG names, with colons between them. */
+struct catalog *catalog_open(struct diags *diags);
 void catalog_free(struct catalog *c);
 
-/* Add a user's file, or the [catalog] table of an already parsed document. */
+/* Add a user's file (not a second time), or the [catalog] table of an already parsed document. */
 bool catalog_add_file(struct catalog *c, const char *path, struct diags *diags);
 bool catalog_add_table(struct catalog *c, const struct toml_doc *doc, const struct toml_node *table, struct diags *diags);
 
@@ -32,6 +35,16 @@ const struct dse_entry *catalog_at(const struct catalog *c, enum dse_kind kind, 
  * kinds without. Lives as long as the catalog. */
 struct schema;
 const struct schema *catalog_fields(const struct catalog *c, enum dse_kind kind);
+
+/* Is this kind kept in TOML, so that an entry can be written? */
+bool catalog_has_toml(enum dse_kind kind);
+/* Does the entry say nothing of this field? */
+struct field;
+bool catalog_is_left_out(const struct field *f, const struct dse_entry *entry);
+/* The entry as a table [KIND.name] of a user's file: read back, it is the same. */
+struct text;
+void catalog_write_entry(const struct catalog *c, enum dse_kind kind, const struct dse_entry *entry, const char *name,
+                         struct text *ret);
 
 /* Where the data are: $DSE_DATA_DIR, else the installed place, else the source tree the binary was built in. A string constant or the
  * environment's. The directory holds catalog/ and models/. */

@@ -7,6 +7,7 @@
 
 #include <dse/hw.h>
 #include <dse/workload.h>
+#include <sys/types.h>
 
 /* What a kind of TOML entries is made of; fields NULL for kinds that come from CSV. */
 struct entry_kind {
@@ -24,6 +25,11 @@ struct entry_list {
 struct catalog {
     struct entry_list lists[DSE_KIND_COUNT];
     struct schema fields[DSE_KIND_COUNT];
+    struct file_id {
+        dev_t device;
+        ino_t inode;
+    } * files; /* the user's, as read */
+    size_t n_files;
     char **interned; /* names and sources: equal ones have equal pointers */
     size_t n_interned;
 };

@@ -2,6 +2,7 @@
 #include "config/catalog_internal.h"
 
 #include "base/xalloc.h"
+#include "workload/requests.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -62,24 +63,37 @@ static bool missing_keys(const struct toml_doc *doc, enum dse_kind kind, const s
     return diags_input(diags, toml_key_loc(doc, table), doc->text, hint, "%s %s has no %s", kind_singular(kind), table->key, names);
 }
 
+/* Has the table none of those that are left out together? */
+static bool all_left_out(const struct schema *fields, const struct toml_node *table)
+{
+    for (size_t i = 0; i < fields->n; i++)
+        if (fields->fields[i].together && toml_get(table, fields->fields[i].name)) return false;
+    return true;
+}
+
+/* The table's keys into the entry, which holds zeros, or what it is like. */
 static bool set_fields(const struct catalog *c, enum dse_kind kind, void *entry, const struct toml_doc *doc,
-                       const struct toml_node *table, struct diags *diags)
+                       const struct toml_node *table, bool is_like, struct diags *diags)
 {
     bool ok = true;
     const struct schema *fields = &c->fields[kind];
+    const bool left_out = all_left_out(fields, table);
     struct text missing;
     text_init(&missing);
     for (size_t i = 0; i < fields->n; i++) {
         const struct field *f = &fields->fields[i];
         const struct toml_node *node = toml_get(table, f->name);
+        const bool may_lack = f->optional || (f->together && left_out);
         if (node)
             ok = set_key(f, entry, doc, node, diags) && ok;
-        else if (f->optional && f->type == DSE_TYPE_F64)
+        else if (is_like)
+            continue;
+        else if (may_lack && f->type == DSE_TYPE_F64)
             field_set(f, entry, (struct value){.f64 = (double)NAN});
-        else if (!f->optional)
+        else if (!may_lack)
             text_addf(&missing, "%s%s", missing.n ? ", " : "", f->name);
     }
-    if (!toml_get(table, "source")) text_addf(&missing, "%ssource", missing.n ? ", " : "");
+    if (!is_like && !toml_get(table, "source")) text_addf(&missing, "%ssource", missing.n ? ", " : "");
     if (missing.n) ok = missing_keys(doc, kind, table, missing.s, diags);
     text_release(&missing);
     return ok;
@@ -89,10 +103,11 @@ static bool check_entry_keys(const struct catalog *c, enum dse_kind kind, const 
                              struct diags *diags)
 {
     const struct schema *fields = &c->fields[kind];
-    const char **names = xcalloc(fields->n + 1, sizeof *names);
+    const char **names = xcalloc(fields->n + 2, sizeof *names);
     for (size_t i = 0; i < fields->n; i++) names[i] = fields->fields[i].name;
     names[fields->n] = "source";
-    bool ok = toml_check_keys(doc, table, names, fields->n + 1, diags);
+    names[fields->n + 1] = "like";
+    bool ok = toml_check_keys(doc, table, names, fields->n + 2, diags);
     free(names);
     return ok;
 }
@@ -113,6 +128,66 @@ static bool is_new(const struct catalog *c, enum dse_kind kind, const struct tom
                        kind_singular(kind), node->key, old->source);
 }
 
+/* Why nothing can be like this entry, or NULL. */
+static const char *no_pattern(enum dse_kind kind, const struct dse_entry *entry)
+{
+    const struct dse_requests *r = (const struct dse_requests *)(const void *)entry;
+    return kind == DSE_KIND_REQUESTS && r->list ? "is a list of requests, which has no keys" : NULL;
+}
+
+static bool unknown_pattern(const struct catalog *c, enum dse_kind kind, const struct toml_doc *doc, const struct toml_node *like,
+                            struct diags *diags)
+{
+    const struct entry_list *list = &c->lists[kind];
+    const char **names = xcalloc(list->n + 1, sizeof *names);
+    for (size_t i = 0; i < list->n; i++) names[i] = list->entries[i]->name;
+    const char *near = text_nearest(like->string, names, list->n);
+    char *hint = near ? xasprintf("did you mean \"%s\"?", near) : xasprintf("`dse list %s` shows all", kind_plural(kind));
+    diags_input(diags, toml_loc(doc, like), doc->text, hint, "like: there is no %s \"%s\"", kind_singular(kind), like->string);
+    free(hint);
+    free(names);
+    return false;
+}
+
+/* `like = "NAME"`: the entry of that name; NULL where there is no such key. False with an error. */
+static bool find_pattern(const struct catalog *c, enum dse_kind kind, const struct toml_doc *doc, const struct toml_node *table,
+                         const struct dse_entry **ret, struct diags *diags)
+{
+    *ret = NULL;
+    if (!toml_get(table, "like")) return true;
+    const struct toml_node *like = toml_expect(doc, table, "like", TOML_STRING, diags);
+    if (!like) return false;
+    *ret = catalog_find(c, kind, like->string);
+    if (!*ret) return unknown_pattern(c, kind, doc, like, diags);
+    const char *why = no_pattern(kind, *ret);
+    return !why ||
+           diags_input(diags, toml_loc(doc, like), doc->text, NULL, "like: %s \"%s\" %s", kind_singular(kind), like->string, why);
+}
+
+/* Where the numbers come from: the entry's own words, or those of what it is like. */
+static const char *source_of(struct catalog *c, const struct toml_node *source, const struct dse_entry *pattern)
+{
+    if (source) return catalog_intern(c, source->string);
+    char *s = xasprintf("like %s: %s", pattern->name, pattern->source);
+    const char *kept = catalog_intern(c, s);
+    free(s);
+    return kept;
+}
+
+/* The keys of the table, and what is to hold between them. */
+static bool fill_entry(const struct catalog *c, enum dse_kind kind, struct dse_entry *entry, const struct toml_doc *doc,
+                       const struct toml_node *table, bool is_like, struct diags *diags)
+{
+    bool ok = check_entry_keys(c, kind, doc, table, diags);
+    ok = set_fields(c, kind, entry, doc, table, is_like, diags) && ok;
+    const bool has_source = toml_get(table, "source");
+    if ((has_source || !is_like) && !toml_expect(doc, table, "source", TOML_STRING, diags)) ok = false;
+    const char *fault = ok && entry_kinds[kind].check ? entry_kinds[kind].check(entry) : NULL;
+    return !fault
+               ? ok
+               : diags_input(diags, toml_key_loc(doc, table), doc->text, NULL, "%s %s: %s", kind_singular(kind), table->key, fault);
+}
+
 /* A table of one entry: [llms.NAME], or [NAME] in llms.toml. */
 static bool add_toml_entry(struct catalog *c, enum dse_kind kind, const struct toml_doc *doc, const struct toml_node *table,
                            struct diags *diags)
@@ -120,21 +195,16 @@ static bool add_toml_entry(struct catalog *c, enum dse_kind kind, const struct t
     if (table->type != TOML_TABLE)
         return diags_input(diags, toml_key_loc(doc, table), doc->text, NULL, "%s is %s; an entry is a table", table->key,
                            toml_type_name(table->type));
-    if (!is_new(c, kind, doc, table, diags)) return false;
+    const struct dse_entry *pattern;
+    if (!is_new(c, kind, doc, table, diags) || !find_pattern(c, kind, doc, table, &pattern, diags)) return false;
     struct dse_entry *entry = xcalloc(1, entry_kinds[kind].size);
-    bool ok = check_entry_keys(c, kind, doc, table, diags);
-    ok = set_fields(c, kind, entry, doc, table, diags) && ok;
-    const struct toml_node *source = toml_expect(doc, table, "source", TOML_STRING, diags);
-    ok = ok && source;
-    const char *fault = ok && entry_kinds[kind].check ? entry_kinds[kind].check(entry) : NULL;
-    if (fault)
-        ok = diags_input(diags, toml_key_loc(doc, table), doc->text, NULL, "%s %s: %s", kind_singular(kind), table->key, fault);
-    if (!ok) {
+    if (pattern) memcpy(entry, pattern, entry_kinds[kind].size);
+    if (!fill_entry(c, kind, entry, doc, table, pattern != NULL, diags)) {
         free(entry);
         return false;
     }
     entry->name = catalog_intern(c, table->key);
-    entry->source = catalog_intern(c, source->string);
+    entry->source = source_of(c, toml_get(table, "source"), pattern);
     catalog_add(c, kind, entry);
     return true;
 }
@@ -176,12 +246,61 @@ static bool add_entry(struct catalog *c, enum dse_kind kind, const struct toml_d
     return csv ? add_csv_entry(c, kind, doc, node, diags) : add_toml_entry(c, kind, doc, node, diags);
 }
 
+/* ---- tables of entries, in any order ------------------------------------------------------------------------------------------------- */
+
+enum adding { ADD_LATER, ADDING, ADDED, REFUSED };
+
+struct entries {
+    struct catalog *c;
+    enum dse_kind kind;
+    const struct toml_doc *doc;
+    const struct toml_node *table;
+    enum adding *state; /* one a child */
+    int depth;
+    struct diags *diags;
+};
+enum { DEPTH_MAX = 64 };
+
+/* What an entry is like must be there first: a sister that comes later is added before it. */
+static bool add_with_pattern(struct entries *e, size_t i)
+{
+    const struct toml_node *node = &e->table->children[i];
+    if (e->state[i] != ADD_LATER) return e->state[i] == ADDED;
+    e->state[i] = ADDING;
+    e->depth++;
+    const struct toml_node *like = node->type == TOML_TABLE ? toml_get(node, "like") : NULL;
+    bool ok = true;
+    for (size_t k = 0; ok && like && like->type == TOML_STRING && k < e->table->n; k++) {
+        if (strcmp(e->table->children[k].key, like->string) != 0) continue;
+        if (e->depth > DEPTH_MAX)
+            ok = diags_input(e->diags, toml_loc(e->doc, like), e->doc->text, NULL, "like: more than %d entries, each like the next",
+                             DEPTH_MAX);
+        else
+            ok = e->state[k] == ADDING ? diags_input(e->diags, toml_loc(e->doc, like), e->doc->text, NULL,
+                                                     "like: \"%s\" is in the end like \"%s\" itself", like->string, node->key)
+                                       : add_with_pattern(e, k); /* its own errors say why it is refused */
+    }
+    ok = ok && add_entry(e->c, e->kind, e->doc, node, e->diags);
+    e->depth--;
+    e->state[i] = ok ? ADDED : REFUSED;
+    return ok;
+}
+
+static bool add_entries(struct catalog *c, enum dse_kind kind, const struct toml_doc *doc, const struct toml_node *table,
+                        struct diags *diags)
+{
+    struct entries e = {c, kind, doc, table, xcalloc(table->n + 1, sizeof *e.state), 0, diags};
+    bool ok = true;
+    for (size_t i = 0; i < table->n; i++) ok = add_with_pattern(&e, i) && ok;
+    free(e.state);
+    return ok;
+}
+
 bool catalog_load_toml(struct catalog *c, enum dse_kind kind, const char *data_dir, struct diags *diags)
 {
     char *path = xasprintf("%s/catalog/%s.toml", data_dir, kind_plural(kind));
     struct toml_doc *doc = toml_read_file(path, diags);
-    bool ok = doc != NULL;
-    for (size_t i = 0; doc && i < doc->root.n; i++) ok = add_entry(c, kind, doc, &doc->root.children[i], diags) && ok;
+    bool ok = doc && add_entries(c, kind, doc, &doc->root, diags);
     toml_free(doc);
     free(path);
     return ok;
@@ -198,8 +317,7 @@ bool catalog_add_table(struct catalog *c, const struct toml_doc *doc, const stru
         if (!csv_adder((enum dse_kind)k) && !entry_kinds[k].fields) continue;
         const struct toml_node *entries = toml_expect(doc, table, kind_plural((enum dse_kind)k), TOML_TABLE, diags);
         if (!entries && toml_get(table, kind_plural((enum dse_kind)k))) ok = false;
-        for (size_t i = 0; entries && i < entries->n; i++)
-            ok = add_entry(c, (enum dse_kind)k, doc, &entries->children[i], diags) && ok;
+        if (entries) ok = add_entries(c, (enum dse_kind)k, doc, entries, diags) && ok;
     }
     return ok;
 }

@@ -26,7 +26,7 @@ const struct dse_unit *unit_find(const struct dse_unit *own, const char *unit)
     return u ? u : find_unit(own, unit);
 }
 
-static void add_params(struct schema *s, const struct dse_param *table, size_t base, bool optional)
+static void add_params(struct schema *s, const struct dse_param *table, size_t base, unsigned flags)
 {
     for (const struct dse_param *p = table; p->type != DSE_TYPE_END; p++) {
         if (p->type == DSE_TYPE_EMBED) {
@@ -34,7 +34,7 @@ static void add_params(struct schema *s, const struct dse_param *table, size_t b
                 s->refusals = xrealloc(s->refusals, s->n_refusals + 1, sizeof *s->refusals);
                 s->refusals[s->n_refusals++] = (struct refusal){.offset = base + p->offset, .refuse = p->refuse};
             }
-            add_params(s, p->embed, base + p->offset, optional || (p->flags & DSE_PARAM_OPTIONAL));
+            add_params(s, p->embed, base + p->offset, flags | p->flags);
             continue;
         }
         *append(s) = (struct field){.type = p->type,
@@ -49,14 +49,15 @@ static void add_params(struct schema *s, const struct dse_param *table, size_t b
                                     .kind = p->kind,
                                     .excludes = p->excludes,
                                     .may_be_auto = (p->flags & DSE_PARAM_AUTO) != 0,
-                                    .optional = optional};
+                                    .optional = (flags & DSE_PARAM_OPTIONAL) != 0,
+                                    .together = (flags & DSE_PARAM_TOGETHER) != 0};
     }
 }
 
 void schema_init_params(struct schema *s, const struct dse_param *table)
 {
     *s = (struct schema){0};
-    add_params(s, table, 0, false);
+    add_params(s, table, 0, 0);
 }
 
 static bool listed(const char *const *list, const char *name)

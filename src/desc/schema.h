@@ -30,6 +30,7 @@ struct field {
     const char *const *excludes; /* names, NULL-terminated; or NULL */
     bool may_be_auto;
     bool optional;          /* a catalog entry may leave it out: NaN, 0 or the first choice then */
+    bool together;          /* likewise, but only with all others that are */
     bool without;           /* a metric that has no meaning in this model: stored as NULL */
     bool may_be_null;       /* a metric that is NaN where it is not known: stored as NULL there */
     enum dse_better better; /* metrics */

@@ -112,7 +112,7 @@ const struct dse_param dse_dram_detail_fields[] = {
         DSE_PARAM_F64(S, dram_pj_per_bit, "pJ/bit", 0, 1000, "energy to move a bit between DRAM and chip", from_memory), \
         DSE_PARAM_I64_UNIT(S, burst_bytes, "B", 1, 4096, "smallest access of a channel", from_memory), \
         DSE_PARAM_F64(S, capacity_gib, "GiB", 0.001, 1048576, "capacity of all channels together", from_memory), \
-        DSE_EMBED(S, timing, struct dse_dram_timing, dse_dram_timing_fields)
+        DSE_EMBED_TOGETHER(S, timing, struct dse_dram_timing, dse_dram_timing_fields)
 
 const struct dse_param dse_memory_fields[] = {
     CHANNEL_ROWS(struct dse_memory),
@@ -133,9 +133,17 @@ const struct dse_param dse_dram_params[] = {
 };
 #undef CHANNEL_ROWS
 
+bool dse_dram_timing_known(const struct dse_dram_timing *t)
+{
+    return !isnan(t->t_rcd_ns + t->t_rp_ns + t->t_ras_ns + t->t_rtp_ns + t->t_ccd_ns + t->t_rrd_ns + t->t_faw_ns +
+                  t->row_command_ns + t->t_rfc_ns + t->t_refi_ns) &&
+           t->interleave_bytes > 0 && t->row_bytes > 0 && t->banks > 0 && t->bank_groups > 0 && t->queue_depth > 0;
+}
+
 /* What no DRAM can be. A burst that takes longer than tCCD is none of it: so does that of a memory below its rate. */
 static const char *refuse_timing(const struct dse_dram_timing *t, int64_t burst_bytes)
 {
+    if (!dse_dram_timing_known(t)) return NULL;
     if (t->interleave_bytes % burst_bytes != 0) return "interleave_bytes is not a multiple of burst_bytes";
     if (t->row_bytes % t->interleave_bytes != 0) return "row_bytes is not a multiple of interleave_bytes";
     if (t->banks % t->bank_groups != 0) return "banks is not a multiple of bank_groups";
@@ -253,6 +261,7 @@ double dse_dram_efficiency(const struct dse_dram *d, double bytes)
 {
     if (isinf(bytes)) return d->dram_efficiency;
     double moved = to_bursts(bytes, (double)d->burst_bytes);
+    if (!dse_dram_timing_known(&d->timing)) return bytes / moved * d->dram_efficiency;
     double awake = 1 - d->timing.t_rfc_ns / d->timing.t_refi_ns;
     return bytes / moved * smaller(d->dram_efficiency, awake * paced_share(d, moved));
 }

@@ -79,8 +79,12 @@ static const char *misfit(const struct dse_dram *d)
     return NULL;
 }
 
+static const char no_timing[] =
+    "the timing of the memory is not known, which the event level needs: its catalog entry has none (docs/catalog.md)";
+
 const char *dse_dram_port_check(const struct dse_dram *dram)
 {
+    if (!dse_dram_timing_known(&dram->timing)) return no_timing;
     char *lacks = missing(&dram->memory->detail);
     if (!lacks) return misfit(dram);
     free(lacks);
@@ -169,6 +173,7 @@ char *dram_spec_init(struct dram_spec *s, const struct dse_dram *d, bool refresh
 {
     const struct dse_dram_detail *k = &d->memory->detail;
     *s = (struct dram_spec){0};
+    if (!dse_dram_timing_known(&d->timing)) return xstrdup(no_timing);
     char *lacks = missing(k);
     if (lacks) {
         char *why = xasprintf("memory %s has no %s: the event level needs them", d->memory->entry.name, lacks);
