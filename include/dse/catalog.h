@@ -92,8 +92,9 @@ struct dse_gpu {
     double tensor_tflops; /* dense, fp16 in, fp32 accumulated */
     double vector_tflops; /* fp32 outside of the tensor cores */
     double bandwidth_gbs, capacity_gib;
-    double l1_kib; /* L1 data cache of one SM; NVIDIA's shared memory is in it, AMD's LDS is apart */
-    double l2_mib; /* last-level cache */
+    double l1_kib;    /* L1 data cache of one SM; NVIDIA's shared memory is in it, AMD's LDS is apart */
+    double l2_mib;    /* last-level cache */
+    int64_t l1_bytes; /* a cycle to or from what an SM keeps tiles in */
     double board_power_w, die_mm2;
     double dram_pj_per_bit;
 };

@@ -30,6 +30,8 @@ enum fd_lookup { FD_PROFILED, FD_CLOSED_FORM };
 enum fd_gemm_choice { FD_QKV, FD_OUTPUT, FD_FFN_UP, FD_FFN_DOWN, FD_LM_HEAD, FD_GIVEN };
 enum { FD_LINEARS = FD_GIVEN };
 
+#define FD_NS_PER_S 1e9
+
 struct fd_params {
     struct dse_workload workload;
 
@@ -172,12 +174,20 @@ struct fd_linear_op {
     enum fd_kernel kernel;
 };
 
+/* E13: attention of one layer on one device, nothing done again. */
+struct fd_attention_law {
+    double bytes, products;   /* of K and V; operations of the products */
+    double load_s, compute_s; /* T_load, T_sm: they overlap */
+    double fixed_s;           /* latencies, the first and the last tile, the sum of partial results */
+};
+void fd_attention_law(struct fd_attention_law *ret, const struct fd_machine *m);
+
 /* One step of one device; bytes and ops too. */
 struct fd_step {
     struct fd_linear_op linear[FD_LINEARS];
     double linear_s, linear_bytes;
     double attention_s, attention_bytes, attention_ops;     /* E13 */
-    double stream_s, sync_s, recompute_s, attention_wait_s; /* parts of attention_s */
+    double stream_s, sync_s, recompute_s, attention_wait_s; /* parts of attention_s; stream_s with what is fixed */
     bool attention_compute_bound;
     double elementwise_s, elementwise_ops, elementwise_wait_s, allreduce_s;
     double seconds, wait_s;

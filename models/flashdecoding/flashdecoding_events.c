@@ -179,7 +179,8 @@ static double again_seconds(struct run *r, const struct fd_grid_spec **ret_grid)
 {
     const struct fd_step *c = r->closed;
     if (r->at.whole) return c->recompute_s / (double)r->layers;
-    if (r->at.mean) return r->p->softmax == FD_ASYNCHRONOUS ? (fd_async_factor(r->p) - 1) * r->stream_s : 0;
+    const double done_again_s = r->stream_s - (r->at.even ? r->attention.fixed_s : 0);
+    if (r->at.mean) return r->p->softmax == FD_ASYNCHRONOUS ? (fd_async_factor(r->p) - 1) * done_again_s : 0;
     r->again = fd_draw_again(&r->attention, drawn_layer(r), r->again_blocks);
     r->again_vectors += r->again.vectors;
     r->again_bytes += r->again.bytes;
@@ -193,7 +194,8 @@ static double again_seconds(struct run *r, const struct fd_grid_spec **ret_grid)
 static double kernel_seconds(struct run *r, enum part part, const struct fd_grid_spec **ret_grid)
 {
     if (part == ATTENTION && r->attention_part == AGAIN) return again_seconds(r, ret_grid);
-    if (part == ATTENTION && r->attention_part == REDUCE) return r->at.whole || r->at.flat_memory ? 0 : r->attention.reduce_s;
+    if (part == ATTENTION && r->attention_part == REDUCE)
+        return r->at.whole || r->at.flat_memory || r->at.even ? 0 : r->attention.reduce_s;
     if (isnan(r->seconds[part])) *ret_grid = part == ATTENTION ? &r->attention.first : &r->kernel.grid;
     return r->seconds[part];
 }

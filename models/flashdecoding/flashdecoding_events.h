@@ -56,6 +56,7 @@ struct fd_attention {
     struct fd_blocks *blocks;             /* of the first pass */
     struct fd_grid_spec first;
     double reduce_s; /* the kernel that adds partial results */
+    double fixed_s;  /* what E13 adds to loading and computing, that kernel with it */
 };
 void fd_attention_init(struct fd_attention *ret, const struct fd_site *at);
 /* Blocks that do vectors again: `rows` of one head (prefill) or of the query heads of one KV head (decode), over all positions. */

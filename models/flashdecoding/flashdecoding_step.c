@@ -98,30 +98,103 @@ static void add_linears(struct fd_step *s, const struct fd_machine *m, const str
     }
 }
 
-/* E13: the heads of the fullest device. In decode the newest position is written instead of read: n positions move. */
-static void add_attention(struct fd_step *s, const struct fd_machine *m)
+/* What the blocks of attention share. */
+struct drawn {
+    double n, tile, bytes, peak_s, compute_s; /* peak_s: all bytes at the bandwidth of all */
+    double slots, block_stream;               /* blocks that run at a time; what one of them draws */
+    double vectors, partial_s;                /* query vectors; seconds of an SM for the partial result of one */
+};
+
+/* Rows of a block are of one query head: as many blocks as there are tiles of rows, which need not be whole here. */
+static void draw_prefill(struct fd_attention_law *ret, const struct drawn *d, const struct fd_params *p)
 {
-    enum { DECODE_KERNELS = 2 /* partial results, and their sum */, SOFTMAX_OPS = 5 };
+    const double tiles = fd_max(1, d->n / d->tile), blocks = d->vectors * tiles, memory_s = p->memory_latency_ns / FD_NS_PER_S;
+    ret->load_s = fd_max(d->peak_s, d->bytes / (fd_min(blocks, d->slots) * d->block_stream));
+    ret->fixed_s = fd_max(1, blocks / d->slots) * memory_s + fd_min(d->peak_s, d->compute_s) / tiles;
+}
+
+/* Each KV head's positions are split over `splits` blocks. */
+static struct fd_attention_law draw_splits(const struct drawn *d, const struct fd_machine *m, double groups, double splits)
+{
+    const struct fd_params *p = m->p;
+    const double tiles = fd_ceil(d->n / d->tile), each = fd_ceil(tiles / splits), blocks = groups * fd_ceil(tiles / each);
+    const double waves = fd_ceil(blocks / d->slots), block_bytes = d->bytes / groups * fd_min(1, each * d->tile / d->n);
+    const double filled = fd_min(1, splits * d->tile / d->n) * fd_min(d->peak_s, d->compute_s);
+    const double sum_s = p->l2_latency_ns / FD_NS_PER_S + splits * d->partial_s * fd_max(1, d->vectors / m->sms);
+    return (struct fd_attention_law){.load_s = fd_max(d->peak_s, waves * block_bytes / d->block_stream),
+                                     .fixed_s = waves * p->memory_latency_ns / FD_NS_PER_S + filled + sum_s};
+}
+
+/* As many splits as are fastest; once the bandwidth of all is drawn, or computing takes longer, more cannot help. */
+static void draw_decode(struct fd_attention_law *ret, const struct drawn *d, const struct fd_machine *m, double groups)
+{
+    enum { SPLITS_MAX = 128 };
+    const double tiles = fd_ceil(d->n / d->tile), given = (double)m->p->split_positions;
+    const double first = given > 0 ? fd_ceil(tiles / fd_ceil(fd_min(given, d->n) / d->tile)) : 1;
+    const double last = given > 0 ? first : fd_min(tiles, SPLITS_MAX), least = fd_max(d->peak_s, d->compute_s);
+    double best = (double)INFINITY;
+    for (double splits = first; splits <= last; splits++) {
+        const struct fd_attention_law law = draw_splits(d, m, groups, splits);
+        const double seconds = fd_max(law.load_s, d->compute_s) + law.fixed_s;
+        if (seconds < best) {
+            best = seconds;
+            ret->load_s = law.load_s;
+            ret->fixed_s = law.fixed_s;
+        }
+        if (law.load_s <= least) return;
+    }
+}
+
+/* The heads of the fullest device. In decode the newest position is written instead of read: n positions move. */
+void fd_attention_law(struct fd_attention_law *ret, const struct fd_machine *m)
+{
+    enum { SOFTMAX_OPS = 5, PARTIAL_BYTES = 4, BESIDE = 2 /* the sum of exponents and the maximum */ };
     const struct fd_params *p = m->p;
     const struct dse_workload *w = &p->workload;
-    double layers = (double)w->llm->layers, n = (double)w->context, heads = fd_ceil((double)w->llm->heads / (double)p->devices);
-    bool prefill = w->phase == DSE_PREFILL;
-    double pairs = (double)w->batch * heads * (prefill ? n * (n + 1) / 2 : n);
-    double bytes = kv_layer_bytes(p, kv_heads(p), (double)w->batch * n);
-    double products = 2 * DSE_OPS_PER_MAC * pairs * (double)w->llm->head_dim, exponents = SOFTMAX_OPS * pairs;
-    double compute_s = prefill ? fd_max(products / (m->tensor_peak * p->compute_efficiency), exponents / m->vector_peak)
-                               : (products + exponents) / m->vector_peak;
-    double load_s = bytes / (m->bandwidth * p->attention_efficiency), alone = fd_max(compute_s, load_s);
-    double factor = p->softmax == FD_ASYNCHRONOUS ? fd_async_factor(p) : fd_sync_factor(p);
-    double each = launched(m, alone * factor, prefill ? 1 : DECODE_KERNELS), overhead = layers * alone * (factor - 1);
+    const double n = (double)w->context, heads = fd_ceil((double)w->llm->heads / (double)p->devices), batch = (double)w->batch;
+    const bool prefill = w->phase == DSE_PREFILL;
+    const double pairs = batch * heads * (prefill ? n * (n + 1) / 2 : n);
+    const double products = 2 * DSE_OPS_PER_MAC * pairs * (double)w->llm->head_dim, exponents = SOFTMAX_OPS * pairs;
+    *ret = (struct fd_attention_law){.bytes = kv_layer_bytes(p, kv_heads(p), batch * n), .products = products};
+    ret->compute_s = prefill ? fd_max(products / (m->tensor_peak * p->compute_efficiency), exponents / m->vector_peak)
+                             : (products + exponents) / m->vector_peak;
+    const double partial = ((double)w->llm->head_dim + BESIDE) * PARTIAL_BYTES;
+    const struct drawn d = {.n = n,
+                            .tile = (double)p->attention_tile,
+                            .bytes = ret->bytes,
+                            .peak_s = ret->bytes / (m->bandwidth * p->attention_efficiency),
+                            .compute_s = ret->compute_s,
+                            .slots = m->sms * (double)p->resident_blocks,
+                            .block_stream = m->block_stream * (p->attention_efficiency / p->linear_efficiency),
+                            .vectors = batch * heads,
+                            .partial_s = partial / (p->l2_bytes * p->clock_ghz * DSE_GIGA)};
+    if (p->kernel_losses == FD_INCLUDED)
+        ret->load_s = fd_max(d.peak_s, d.bytes / (d.slots * d.block_stream));
+    else if (prefill)
+        draw_prefill(ret, &d, p);
+    else
+        draw_decode(ret, &d, m, batch * kv_heads(p));
+}
+
+/* E13, E2, E3. */
+static void add_attention(struct fd_step *s, const struct fd_machine *m)
+{
+    enum { DECODE_KERNELS = 2 /* partial results, and their sum */ };
+    const struct fd_params *p = m->p;
+    const bool prefill = p->workload.phase == DSE_PREFILL;
+    struct fd_attention_law law;
+    fd_attention_law(&law, m);
+    double layers = (double)p->workload.llm->layers, alone = fd_max(law.compute_s, law.load_s);
+    double factor = p->softmax == FD_ASYNCHRONOUS ? fd_async_factor(p) : fd_sync_factor(p), busy = alone * factor + law.fixed_s;
+    double each = launched(m, busy, prefill ? 1 : DECODE_KERNELS), overhead = layers * alone * (factor - 1);
     s->attention_s = layers * each;
-    s->attention_wait_s = layers * (each - alone * factor);
-    s->stream_s = layers * alone;
+    s->attention_wait_s = layers * (each - busy);
+    s->stream_s = layers * (alone + law.fixed_s);
     s->sync_s = p->softmax == FD_ASYNCHRONOUS ? 0 : overhead;
     s->recompute_s = p->softmax == FD_ASYNCHRONOUS ? overhead : 0;
-    s->attention_bytes = layers * bytes;
-    s->attention_ops = layers * products;
-    s->attention_compute_bound = compute_s > load_s;
+    s->attention_bytes = layers * law.bytes;
+    s->attention_ops = layers * law.products;
+    s->attention_compute_bound = law.compute_s > law.load_s;
     s->wait_s += s->attention_wait_s;
 }
 

@@ -5,8 +5,6 @@
 
 #include <math.h>
 
-static const double ns_per_s = 1e9;
-
 struct fd_site fd_site_of(struct dse_sim *sim, const struct fd_machine *m)
 {
     const struct fd_params *p = m->p;
@@ -18,8 +16,8 @@ struct fd_site fd_site_of(struct dse_sim *sim, const struct fd_machine *m)
                          .mean = dse_sim_ideal(sim, DSE_IDEAL_DRAWS),
                          .even = dse_sim_ideal(sim, DSE_IDEAL_SYNC)};
     at.profiled = p->lookup == FD_PROFILED && !at.whole && !at.even;
-    at.memory_s = at.flat_memory ? 0 : p->memory_latency_ns / ns_per_s;
-    at.l2_s = at.flat_memory ? 0 : p->l2_latency_ns / ns_per_s;
+    at.memory_s = at.flat_memory ? 0 : p->memory_latency_ns / FD_NS_PER_S;
+    at.l2_s = at.flat_memory ? 0 : p->l2_latency_ns / FD_NS_PER_S;
     at.l2_stream = at.flat_memory ? (double)INFINITY : p->l2_bytes * p->clock_ghz * DSE_GIGA;
     return at;
 }
@@ -226,21 +224,26 @@ void fd_attention_init(struct fd_attention *a, const struct fd_site *at)
                                .heads = fd_ceil((double)llm->heads / (double)p->devices),
                                .kv_heads = fd_ceil((double)llm->kv_heads / (double)p->devices),
                                .tile = (double)p->attention_tile};
+    struct fd_attention_law law;
+    fd_attention_law(&law, m);
+    a->fixed_s = law.fixed_s;
     a->row_bytes = 2 * (double)llm->head_dim * (double)p->workload.kv_bits / DSE_BITS_PER_BYTE;
     a->tiles = fd_ceil(a->n / a->tile);
     a->in_cache = a->sequences * a->kv_heads * a->n * a->row_bytes <= m->l2;
     double share = p->attention_efficiency / p->linear_efficiency; /* of a block's rate for weights */
     a->first = (struct fd_grid_spec){.sms = m->sms,
                                      .resident = (double)p->resident_blocks,
-                                     .stream = m->bandwidth * p->attention_efficiency,
+                                     .stream = at->even ? law.bytes / law.load_s : m->bandwidth * p->attention_efficiency,
                                      .block_stream = at->even ? (double)INFINITY : m->block_stream * share,
                                      .l2_stream = at->l2_stream,
                                      .even = at->even};
-    if (a->prefill) {
+    if (a->prefill)
         prefill_init(a);
-        return;
-    }
-    decode_init(a);
+    else
+        decode_init(a);
+    /* Even blocks are E13's: what is fixed comes once, whatever part of a wave they are. */
+    if (at->even) a->blocks[0].latency_s = law.fixed_s * a->first.sms * a->first.resident / a->blocks[0].count;
+    if (a->prefill) return;
     /* fp32: what a partial result has of a head, its sum of exponents and its maximum */
     double partial = ((double)llm->head_dim + 2) * 4, vectors = a->sequences * a->heads;
     a->reduce_s = at->l2_s + vectors * a->splits * partial / (fd_min(vectors, m->sms) * at->l2_stream);

@@ -10,6 +10,7 @@ const struct dse_param dse_gpu_fields[] = {
     DSE_PARAM_F64(struct dse_gpu, capacity_gib, "GiB", 0.1, 1e5, "of the DRAM", ""),
     DSE_PARAM_F64(struct dse_gpu, l1_kib, "KiB", 8, 4096, "L1 data cache of one SM", ""),
     DSE_PARAM_F64(struct dse_gpu, l2_mib, "MiB", 0.1, 4096, "last-level cache", ""),
+    DSE_PARAM_I64_UNIT(struct dse_gpu, l1_bytes, "B", 1, 4096, "bytes a cycle to or from the L1 cache of one SM", ""),
     DSE_PARAM_F64(struct dse_gpu, board_power_w, "W", 1, 5000, "power limit of the board", ""),
     DSE_PARAM_F64(struct dse_gpu, die_mm2, "mm2", 1, 5000, "area of the die, or of all dies", ""),
     DSE_PARAM_F64(struct dse_gpu, dram_pj_per_bit, "pJ/bit", 0.1, 100, "DRAM energy a bit moved", ""),

@@ -55,7 +55,7 @@ static void decode__moves_the_weights_once_and_the_cache_once(void **state)
 static void decode__shared_heads_read_a_group_once(void **state)
 {
     (void)state;
-    struct fd_params p = point("llm=llama3-8b batch=4"), all = p;
+    struct fd_params p = point("llm=llama3-8b batch=4 kernel_losses=included"), all = p;
     struct dse_llm llm = *p.workload.llm;
     llm.kv_heads = llm.heads;
     all.workload.llm = &llm;
@@ -66,7 +66,8 @@ static void decode__shared_heads_read_a_group_once(void **state)
 static void devices__hold_one_kv_head_at_least(void **state)
 {
     (void)state;
-    struct fd_params p = point("llm=chatglm2-6b devices=2"), more = point("llm=chatglm2-6b devices=8");
+    struct fd_params p = point("llm=chatglm2-6b devices=2 kernel_losses=included"),
+                     more = point("llm=chatglm2-6b devices=8 kernel_losses=included");
     p.launch_us = more.launch_us = 0;
     p.vector_tflops = more.vector_tflops = 1e5;
     assert_near(estimate(&more).common.attention_us, estimate(&p).common.attention_us, 1e-12);
@@ -90,7 +91,7 @@ static void limit__infinite_bandwidth_leaves_the_tensor_cores(void **state)
 static void limit__prefill_is_bound_by_computing_and_counts_half_the_square(void **state)
 {
     (void)state;
-    struct fd_params p = point("phase=prefill context=4096 softmax=synchronized"), twice = p;
+    struct fd_params p = point("phase=prefill context=4096 softmax=synchronized kernel_losses=included"), twice = p;
     struct fd_metrics m = estimate(&p);
     assert_int_equal(m.common.bound, DSE_BOUND_COMPUTE);
     double pairs = 4096. * 4097 / 2, ops = 4 * pairs * 128 * 32 * 32;
@@ -100,11 +101,41 @@ static void limit__prefill_is_bound_by_computing_and_counts_half_the_square(void
     assert_near(estimate(&twice).common.attention_us, 2 * m.common.attention_us, 1e-9);
 }
 
+/* E13: what blocks draw, tail waves left out; and the fixed term. The event level takes 380, 468 and 2316 us without the gaps between its kernels. */
+static void attention__sees_how_many_sms_there_are(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *settings;
+        double load_us;
+    } cases[] = {
+        {"sms=108", 329.2},                                 /* the bandwidth: 32 heads of 4 splits keep 128 of 216 slots busy */
+        {"sms=54", 329.2 * 81 / 64},                        /* three waves of a part in 256, at what a block draws: 3 * 108 / 256 */
+        {"sms=108 split_positions=1024", 329.2 * 108 / 32}, /* a block a head */
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct fd_params p = point(cases[i].settings);
+        struct fd_machine machine;
+        struct fd_attention_law law;
+        fd_machine_init(&machine, &p);
+        fd_attention_law(&law, &machine);
+        assert_near(32 * law.load_s * 1e6, cases[i].load_us, 1e-3);
+        assert_true(law.fixed_s > 0.6e-6 && law.fixed_s < 0.05 * law.load_s + 5e-6);
+        p.sms = 10;
+        fd_machine_init(&machine, &p);
+        fd_attention_law(&law, &machine);
+        assert_true(32 * law.load_s * 1e6 > 5.4 * 329.2 && 32 * law.load_s * 1e6 < 6.8 * 329.2);
+        p.kernel_losses = FD_INCLUDED;
+        fd_attention_law(&law, &machine);
+        assert_true(law.fixed_s == 0 && law.load_s * 32e6 > 5.3 * 329.2);
+    }
+}
+
 /* Twice the SMs halve what is bound by computing: a property of sms, whose rates are the catalog's. */
 static void sms__bring_their_own_rates(void **state)
 {
     (void)state;
-    struct fd_params p = point("phase=prefill context=4096"), twice = p, faster = p;
+    struct fd_params p = point("phase=prefill context=4096 kernel_losses=included"), twice = p, faster = p;
     twice.sms *= 2;
     faster.clock_ghz *= 2;
     twice.bandwidth_gbs = faster.bandwidth_gbs = p.bandwidth_gbs = 1e5;
@@ -164,7 +195,7 @@ static void devices__divide_the_work_and_pay_the_ring(void **state)
 static void softmax__asynchronous_pays_for_recomputation_alone(void **state)
 {
     (void)state;
-    static const char *const phases[] = {"phase=decode", "phase=prefill"};
+    static const char *const phases[] = {"phase=decode kernel_losses=included", "phase=prefill kernel_losses=included"};
     for (size_t i = 0; i < 2; i++) {
         struct fd_params async = point(phases[i]), sync = async, never = async, always = async;
         sync.softmax = FD_SYNCHRONIZED;
@@ -266,6 +297,7 @@ int main(void)
         cmocka_unit_test(devices__hold_one_kv_head_at_least),
         cmocka_unit_test(limit__infinite_bandwidth_leaves_the_tensor_cores),
         cmocka_unit_test(limit__prefill_is_bound_by_computing_and_counts_half_the_square),
+        cmocka_unit_test(attention__sees_how_many_sms_there_are),
         cmocka_unit_test(sms__bring_their_own_rates),
         cmocka_unit_test(launch__only_kernels_shorter_than_it_wait),
         cmocka_unit_test(fusion__hides_small_kernels_and_its_lack_costs_launches),
