@@ -1,6 +1,7 @@
 #include "analysis/agree.h"
 
 #include "base/xalloc.h"
+#include "space/command.h"
 #include "space/point.h"
 #include "space/space_internal.h"
 
@@ -32,15 +33,6 @@ static void settings_drop(struct settings *s, size_t kept)
 static void settings_add(struct settings *s, char *assignment)
 {
     s->list[s->n++] = assignment; /* there is room for all parameters */
-}
-
-/* As the user would type it; a value with a space or a quote never occurs. The caller frees it. */
-static char *settings_text(const struct settings *s)
-{
-    struct text t;
-    text_init(&t);
-    for (size_t i = 0; i < s->n; i++) text_addf(&t, "%s--set %s", i ? " " : "", s->list[i]);
-    return text_detach(&t);
 }
 
 /* ---- drawing ------------------------------------------------------------------------------------------------------------------- */
@@ -266,7 +258,10 @@ static struct agree_point point_of(const struct agree_options *o, const struct d
     if (found) {
         struct sim_options options = {.stop = o->stop, .events_max = RUNNER_EVENTS_MAX};
         struct runner *r = runner_new(FIDELITY_EVENT_LEVEL, &options);
-        if (compare(r, &p, &ret) != RUN_STOPPED) ret.settings = settings_text(&d.settings);
+        if (compare(r, &p, &ret) != RUN_STOPPED) {
+            ret.settings = space_settings(p.space, 0);
+            ret.command = eval_command(d.model->desc->name, FIDELITY_EVENT_LEVEL, o->catalogs, o->n_catalogs, NULL, ret.settings);
+        }
         runner_free(r);
         design_point_release(&p);
     }
@@ -304,6 +299,7 @@ void agreement_release(struct agreement *a)
 {
     for (size_t i = 0; i < a->n && a->points; i++) {
         free(a->points[i].settings);
+        free(a->points[i].command);
         free(a->points[i].failure);
     }
     free(a->points);

@@ -21,7 +21,8 @@ enum { AGREE_CAUSES = 5 }; /* the ideals; agree.c checks */
 
 /* All differences are of the closed form: 0.1 means that the event level has ten percent more. NaN: the model has no such metric. */
 struct agree_point {
-    char *settings;               /* "--set a=1 --set b=2": with the model's name, a command of dse eval; NULL: none was found */
+    char *settings;               /* as space_settings gives it; NULL: none was found */
+    char *command;                /* of dse eval, at event level; NULL with them */
     char *failure;                /* why the event level failed, or NULL */
     double latency, energy, dram; /* of latency_us, energy_mj, dram_mib */
     double cause[AGREE_CAUSES];   /* of latency_us: what goes with each */
@@ -33,6 +34,8 @@ struct agree_options {
     uint64_t points, seed;
     const char *const *assignments; /* as in --set: hold at every point */
     size_t n_assignments;
+    const char *const *catalogs; /* files as in --catalog, for the commands */
+    size_t n_catalogs;
     int threads;                                              /* 0: as many as there are cores */
     const volatile sig_atomic_t *stop;                        /* or NULL */
     void (*progress)(void *user, uint64_t done, uint64_t of); /* from any thread, one at a time; or NULL */

@@ -33,12 +33,6 @@ static const char *cause_name(int i)
     return i < AGREE_CAUSES ? dse_ideal_names[i] : "fill and drain";
 }
 
-/* "dse eval lad --fidelity event-level --set ...": what shows the point again. The caller frees it. */
-static char *command_of(const struct agreement *a, const struct agree_point *p)
-{
-    return xasprintf("dse eval %s --fidelity event-level %s", a->model->desc->name, p->settings);
-}
-
 /* ---- the summary --------------------------------------------------------------------------------------------------------------- */
 
 static void put_spread(struct output *o, enum output_format format, const struct agree_spread *s)
@@ -100,9 +94,7 @@ static void print_worst(const struct agreement *a, size_t worst)
     qsort(list, a->n, sizeof *list, by_size);
     if (a->n && size_of(list[0]) >= 0) printf("\nFarthest apart:\n");
     for (size_t i = 0; i < a->n && i < worst && size_of(list[i]) >= 0; i++) {
-        char *command = command_of(a, list[i]);
-        printf("  %+7.2f %%  %s\n", 100 * list[i]->latency, command);
-        free(command);
+        printf("  %+7.2f %%  %s\n", 100 * list[i]->latency, list[i]->command);
     }
     free(list);
 }
@@ -156,14 +148,12 @@ static void print_points(const struct agreement *list, size_t n, enum output_for
     for (size_t m = 0; m < n; m++) {
         for (size_t i = 0; i < list[m].n; i++) {
             const struct agree_point *p = &list[m].points[i];
-            char *command = p->settings ? command_of(&list[m], p) : NULL;
             output_text(o, list[m].model->desc->name);
             output_i64(o, (int64_t)i + 1);
             for (int k = 0; agree_metric_names[k]; k++) put_percent(o, format, agree_metric(p, k));
             for (int k = 0; k <= AGREE_CAUSES; k++) put_percent(o, format, agree_cause(p, k));
             output_text(o, p->failure);
-            output_text(o, command);
-            free(command);
+            output_text(o, p->command);
         }
     }
     output_end(o);
@@ -179,10 +169,8 @@ static void complain(const struct invocation *in, const struct agreement *a)
         const struct agree_point *p = &a->points[i];
         missing += !p->settings;
         if (!p->failure) continue;
-        char *command = command_of(a, p);
         diags_runtime(in->diags, NULL, "the event level of %s failed, which is a bug of the model: %s; %s", a->model->desc->name,
-                      p->failure, command);
-        free(command);
+                      p->failure, p->command);
     }
     if (missing && !a->stopped)
         diags_runtime(in->diags, NULL,
@@ -215,20 +203,23 @@ static const struct model **wanted(const struct invocation *in, size_t *ret_n)
 static bool compare(const struct invocation *in, const struct model *m, const struct catalog *catalog, struct agreement *ret)
 {
     struct counting counting;
-    const char **assignments = xcalloc(in->n_options, sizeof *assignments);
+    size_t n_assignments, n_catalogs;
+    const char **assignments = option_all(in, "set", &n_assignments), **catalogs = option_all(in, "catalog", &n_catalogs);
     struct agree_options o = {.points = (uint64_t)option_integer(in, "points", 1, POINTS_MAX, POINTS),
                               .seed = (uint64_t)option_integer(in, "seed", 0, INT64_MAX, 1),
                               .threads = (int)option_integer(in, "jobs", 1, 1024, 0),
                               .assignments = assignments,
+                              .n_assignments = n_assignments,
+                              .catalogs = catalogs,
+                              .n_catalogs = n_catalogs,
                               .stop = interrupt_catch(),
                               .progress = option_has(in, "quiet") ? NULL : counting_update,
                               .user = &counting};
-    for (size_t i = 0; i < in->n_options; i++)
-        if (strcmp(in->options[i].row->name, "set") == 0) assignments[o.n_assignments++] = in->options[i].argument;
     counting_init(&counting, m->desc->name, "event level");
     bool ok = in->diags->errors == 0 && agree(m, catalog, &o, ret, in->diags);
     progress_clear(&counting.bar);
     free(assignments);
+    free(catalogs);
     return ok;
 }
 

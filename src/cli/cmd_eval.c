@@ -25,10 +25,8 @@ struct answer {
 
 static bool bind_point(struct answer *a, const struct invocation *in, const struct model *model)
 {
-    const char **assignments = xcalloc(in->n_options, sizeof *assignments);
-    size_t n = 0;
-    for (size_t i = 0; i < in->n_options; i++)
-        if (strcmp(in->options[i].row->name, "set") == 0) assignments[n++] = in->options[i].argument;
+    size_t n;
+    const char **assignments = option_all(in, "set", &n);
     bool ok = design_point_init_mix(&a->point, model, a->catalog, assignments, n, option_get(in, "requests"), in->diags);
     free(assignments);
     return ok;

@@ -15,22 +15,12 @@ static char *page_path(const char *db)
     return xasprintf("%.*s.html", (int)n, db);
 }
 
-/* The files of --catalog. The caller frees the array. */
-static const char **catalog_files(const struct invocation *in, size_t *ret_n)
-{
-    const char **files = xcalloc(in->n_options, sizeof *files);
-    *ret_n = 0;
-    for (size_t i = 0; i < in->n_options; i++)
-        if (strcmp(in->options[i].row->name, "catalog") == 0) files[(*ret_n)++] = in->options[i].argument;
-    return files;
-}
-
 static bool write_report(const struct invocation *in, struct catalog *catalog, const char *out)
 {
     struct counting counting;
     struct report_options options = {
         .db = in->operands[0], .run = option_run(in), .catalog = catalog, .progress = counting_update, .user = &counting};
-    const char **files = catalog_files(in, &options.n_catalogs);
+    const char **files = option_all(in, "catalog", &options.n_catalogs);
     options.catalogs = files;
     counting_init(&counting, "report", "");
     bool ok = report_write(&options, out, in->diags);

@@ -43,6 +43,8 @@ struct command {
 
 /* The last argument given for an option, or NULL; whether a flag was given. */
 const char *option_get(const struct invocation *in, const char *name);
+/* All arguments given for an option. The caller frees the array. */
+const char **option_all(const struct invocation *in, const char *name, size_t *ret_n);
 bool option_has(const struct invocation *in, const char *name);
 /* A whole number from min to max, or `otherwise` when the option was not given. Adds an error when it is anything else. */
 long long option_integer(const struct invocation *in, const char *name, long long min, long long max, long long otherwise);

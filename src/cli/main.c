@@ -43,6 +43,15 @@ const char *option_get(const struct invocation *in, const char *name)
     return NULL;
 }
 
+const char **option_all(const struct invocation *in, const char *name, size_t *ret_n)
+{
+    const char **list = xcalloc(in->n_options, sizeof *list);
+    *ret_n = 0;
+    for (size_t i = 0; i < in->n_options; i++)
+        if (strcmp(in->options[i].row->name, name) == 0) list[(*ret_n)++] = in->options[i].argument;
+    return list;
+}
+
 bool option_has(const struct invocation *in, const char *name)
 {
     for (size_t i = 0; i < in->n_options; i++)

@@ -62,32 +62,46 @@ static bool goes_without(const struct binding *b, const struct field *f, const v
     return true;
 }
 
-static void add_settings(struct text *t, const struct binding *b, const void *params)
+char *space_settings(const struct space *sp, uint64_t index)
 {
-    char buf[TEXT_NUMBER_MAX];
-    for (size_t i = 0; i < b->model->params.n; i++) {
-        const struct field *f = &b->model->params.fields[i];
-        if (!b->given[i].is_given || goes_without(b, f, params)) continue;
-        char *setting = xasprintf("%s=%s", f->name, value_text(f, field_get(f, params), buf));
-        text_add(t, " --set");
-        add_word(t, setting);
-        free(setting);
-    }
-}
-
-char *space_command(const struct space *sp, uint64_t index, enum fidelity fidelity, const char *const *catalogs, size_t n_catalogs)
-{
+    const struct binding *b = sp->binding;
     uint64_t digits[SPACE_AXES_MAX];
     void *params = xmalloc(sp->model->desc->params_size);
     space_digits(sp, index, digits);
     space_start_of_digits(sp, digits, params);
     struct text t;
     text_init(&t);
-    text_addf(&t, "dse eval %s", sp->model->desc->name);
-    if (fidelity != FIDELITY_CLOSED_FORM) text_addf(&t, " --fidelity %s", fidelity_names[fidelity]);
-    for (size_t i = 0; i < n_catalogs; i++) text_add(&t, " --catalog"), add_word(&t, catalogs[i]);
-    if (sp->mix) text_add(&t, " --requests"), add_word(&t, sp->sweep->requests_option);
-    add_settings(&t, sp->binding, params);
+    for (size_t i = 0; i < b->model->params.n; i++) {
+        const struct field *f = &b->model->params.fields[i];
+        char buf[TEXT_NUMBER_MAX];
+        if (!b->given[i].is_given || goes_without(b, f, params)) continue;
+        char *setting = xasprintf("%s=%s", f->name, value_text(f, field_get(f, params), buf));
+        text_add(&t, t.n ? " --set" : "--set");
+        add_word(&t, setting);
+        free(setting);
+    }
     free(params);
     return text_detach(&t);
+}
+
+char *eval_command(const char *model, enum fidelity fidelity, const char *const *catalogs, size_t n_catalogs, const char *requests,
+                   const char *settings)
+{
+    struct text t;
+    text_init(&t);
+    text_addf(&t, "dse eval %s", model);
+    if (fidelity != FIDELITY_CLOSED_FORM) text_addf(&t, " --fidelity %s", fidelity_names[fidelity]);
+    for (size_t i = 0; i < n_catalogs; i++) text_add(&t, " --catalog"), add_word(&t, catalogs[i]);
+    if (requests) text_add(&t, " --requests"), add_word(&t, requests);
+    if (*settings) text_addf(&t, " %s", settings);
+    return text_detach(&t);
+}
+
+char *space_command(const struct space *sp, uint64_t index, enum fidelity fidelity, const char *const *catalogs, size_t n_catalogs)
+{
+    char *settings = space_settings(sp, index);
+    char *command =
+        eval_command(sp->model->desc->name, fidelity, catalogs, n_catalogs, sp->mix ? sp->sweep->requests_option : NULL, settings);
+    free(settings);
+    return command;
 }

@@ -105,16 +105,33 @@ static void agree__points_are_near_the_defaults(void **state)
     agreement_release(&a);
 }
 
+static void agree__tells_the_command_of_a_point_with_its_catalogs(void **state)
+{
+    (void)state;
+    static const char *const mine[] = {"my own.toml"};
+    struct agree_options o = {.points = 4, .seed = 1, .catalogs = mine, .n_catalogs = 1};
+    struct agreement a;
+    assert_true(agree(registry_find("toy"), catalog, &o, &a, &diags));
+    for (size_t i = 0; i < a.n; i++) {
+        char *expected = xasprintf("dse eval toy --fidelity event-level --catalog 'my own.toml' %s", a.points[i].settings);
+        assert_string_equal(a.points[i].command, expected);
+        free(expected);
+    }
+    agreement_release(&a);
+}
+
 static void agree__settings_of_the_caller_hold(void **state)
 {
     (void)state;
     static const char *const held[] = {"tiles=7", "channel_gbs=20", "seed=5"};
     struct agreement a = agree_at(30, 1, held, 3);
     for (size_t i = 0; i < a.n; i++) {
-        assert_true(strncmp(a.points[i].settings, "--set tiles=7 --set channel_gbs=20 --set seed=5", 47) == 0);
-        assert_null(strstr(a.points[i].settings + 47, "tiles="));
+        for (size_t k = 0; k < 3; k++) {
+            const char *at = strstr(a.points[i].settings, held[k]);
+            assert_non_null(at);
+            assert_null(strstr(at + 1, held[k]));
+        }
         assert_null(strstr(a.points[i].settings, "bandwidth_gbs="));
-        assert_null(strstr(a.points[i].settings + 47, "seed="));
     }
     agreement_release(&a);
     struct agree_options o = {.points = 3, .assignments = (const char *const[]){"tils=7"}, .n_assignments = 1};
@@ -191,6 +208,7 @@ int main(void)
         cmocka_unit_test(agree__a_point_is_shown_again_by_its_command),
         cmocka_unit_test(agree__points_are_near_the_defaults),
         cmocka_unit_test(agree__settings_of_the_caller_hold),
+        cmocka_unit_test(agree__tells_the_command_of_a_point_with_its_catalogs),
         cmocka_unit_test(agree__points_depend_on_the_seed_alone),
         cmocka_unit_test(agree__causes_are_those_of_the_model),
         cmocka_unit_test(agree__says_when_no_point_is_feasible),
