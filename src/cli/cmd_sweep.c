@@ -17,7 +17,7 @@
 
 static const long long MAX_POINTS_LIMIT = 1000000000000;
 
-enum { FRONT_ROWS = 20 }; /* of the front are printed when a sweep is done */
+enum { FRONT_ROWS = 20, FRONT_ROWS_MIN = 8, OTHER_LINES = 12 };
 
 /* ---- where things go --------------------------------------------------------------------------------------------------------------- */
 
@@ -110,6 +110,13 @@ static bool draw_figures(const struct sweep_file *s, const struct catalog *catal
     return ok;
 }
 
+/* Rows of the front that are printed when a sweep is done: as many as the screen has beside what else is said, and its headings. */
+static size_t front_rows(void)
+{
+    size_t lines = terminal_height(stdout);
+    return !lines ? FRONT_ROWS : lines > FRONT_ROWS_MIN + OTHER_LINES ? lines - OTHER_LINES : FRONT_ROWS_MIN;
+}
+
 static int run_sweep(const struct invocation *in, const struct sweep_file *s, const struct catalog *catalog,
                      const struct shard *which)
 {
@@ -143,7 +150,7 @@ static int run_sweep(const struct invocation *in, const struct sweep_file *s, co
     } else if (ok) {
         if (!quiet) say_result(s, &result, db);
         if (!quiet && s->refine && shard.shards > 1) say_part(in, s);
-        struct front_request front = {.db = db, .run = result.run, .limit = FRONT_ROWS, .summary = !quiet};
+        struct front_request front = {.db = db, .run = result.run, .limit = front_rows(), .pick = true, .summary = !quiet};
         ok = front_table_print(&front, in->diags);
         ok = (option_has(in, "no-figures") || shard.shards > 1 || draw_figures(s, catalog, db, quiet, in->diags)) && ok;
         status = ok ? 0 : 1;

@@ -3,6 +3,7 @@
 #include "analysis/grouped_front.h"
 #include "base/text.h"
 #include "base/xalloc.h"
+#include "cli/front_picks.h"
 #include "cli/notices_print.h"
 #include "cli/query_print.h"
 #include "store/query.h"
@@ -17,8 +18,9 @@ struct printing {
     struct diags *diags;
     int64_t run;
     struct goal goal;
-    bool compared; /* the run has a baseline */
-    bool refines;  /* it has rows of both fidelities */
+    bool compared;            /* the run has a baseline */
+    bool refines;             /* it has rows of both fidelities */
+    struct front_picks picks; /* rows to show; none: all, or the first */
     struct name_list models;
     struct name_list axes;        /* parameters that the sweep varied in any of its models */
     struct name_list shared, own; /* those that all of `models` have, and that some of them have */
@@ -182,13 +184,26 @@ static void add_own_axes(const struct printing *p, const struct goal *g, const s
             text_addf(sql, name_list_have(columns, p->own.s[i]) ? ", \"%s\"" : ", NULL AS \"%s\"", p->own.s[i]);
 }
 
-/* SELECT of one model's rows on the front; an axis that the model does not have is NULL. `points`: a list "(1, 2, 3)", or NULL for the
- * stored front. */
-static bool add_select(struct printing *p, const char *model, const struct goal *g, const char *points, struct text *sql)
+/* What each picked row is shown for. */
+static void add_shows(const struct printing *p, size_t m, struct text *sql)
 {
+    if (p->picks.n == 0) return;
+    text_add(sql, ", CASE point");
+    for (size_t i = 0; i < p->picks.n; i++)
+        if (p->picks.rows[i].model == m)
+            text_addf(sql, " WHEN %lld THEN '%s'", (long long)p->picks.rows[i].point, p->picks.rows[i].shows);
+    text_add(sql, " WHEN -1 THEN '' END AS shows");
+}
+
+/* SELECT of one model's rows on the front; an axis that the model does not have is NULL. `points`: a list "(1, 2, 3)", or NULL for all of the
+ * stored front. */
+static bool add_select(struct printing *p, size_t m, const struct goal *g, bool stored, const char *points, struct text *sql)
+{
+    const char *model = p->models.s[m];
     struct name_list columns = {0};
     bool ok = read_columns(p->reader, model, &columns, p->diags);
     text_addf(sql, "SELECT '%s' AS model", model);
+    add_shows(p, m, sql);
     for (size_t i = 0; i < g->n; i++) text_addf(sql, ", \"%s\"", g->columns[i]);
     /* Refined for its own objectives, it has closed forms on the front under others. */
     if (p->refines && p->request->goal) text_add(sql, ", fidelity");
@@ -200,10 +215,8 @@ static bool add_select(struct printing *p, const char *model, const struct goal 
         add_design(sql, &p->own, &columns);
     else
         add_own_axes(p, g, &columns, sql);
-    if (points)
-        text_addf(sql, " FROM \"%s\" WHERE run = %lld AND point IN %s", model, (long long)p->run, points);
-    else
-        text_addf(sql, " FROM \"%s_front\" WHERE run = %lld", model, (long long)p->run);
+    text_addf(sql, " FROM \"%s%s\" WHERE run = %lld", model, stored ? "_front" : "", (long long)p->run);
+    if (points) text_addf(sql, " AND point IN %s", points);
     name_list_release(&columns);
     return ok;
 }
@@ -218,7 +231,15 @@ static void list_points(const uint64_t *ids, size_t n, size_t m, struct text *li
     text_add(list, ")");
 }
 
-/* The stored front, or the points of `ids`. */
+static void list_picks(const struct front_picks *picks, size_t m, struct text *list)
+{
+    text_add(list, "(");
+    for (size_t i = 0; i < picks->n; i++)
+        if (picks->rows[i].model == m) text_addf(list, "%s%lld", list->n > 1 ? "," : "", (long long)picks->rows[i].point);
+    text_add(list, ")");
+}
+
+/* The stored front or what is picked of it, or the points of `ids`. */
 static bool print_rows(struct printing *p, const struct goal *g, bool stored, const uint64_t *ids, size_t n)
 {
     struct text sql;
@@ -228,8 +249,9 @@ static bool print_rows(struct printing *p, const struct goal *g, bool stored, co
         struct text points;
         text_init(&points);
         if (!stored) list_points(ids, n, m, &points);
+        if (p->picks.n) list_picks(&p->picks, m, &points);
         if (m) text_add(&sql, " UNION ALL ");
-        ok = add_select(p, p->models.s[m], g, stored ? NULL : points.s, &sql);
+        ok = add_select(p, m, g, stored, points.n ? points.s : NULL, &sql);
         text_release(&points);
     }
     text_add(&sql, " ORDER BY");
@@ -262,6 +284,21 @@ static void take_summary(void *user, const char *a, const char *b)
     f->hypervolume = b ? xstrdup(b) : NULL;
 }
 
+/* Which rows are shown, if not all, and how to see the others. */
+static void say_shown(const struct printing *p, uint64_t points)
+{
+    char shown[TEXT_NUMBER_MAX], all[TEXT_NUMBER_MAX], fronts[TEXT_NUMBER_MAX];
+    if (p->picks.n) {
+        text_count(fronts, p->picks.fronts);
+        terminal_say(stderr, "front: %s of %s points are shown, knees and extremes of %s%s first; all: dse pareto %s",
+                     text_count(shown, p->picks.n), text_count(all, points), p->picks.fronts > 1 ? fronts : "the",
+                     p->picks.fronts > 1 ? " fronts" : " front", p->request->db);
+    } else if (p->request->limit && points > p->request->limit) {
+        terminal_say(stderr, "front: the first %s rows are shown; all are in the view %s_front",
+                     text_count(shown, p->request->limit), p->models.n > 1 ? "comparison" : p->models.s[0]);
+    }
+}
+
 /* How many points the stored front has, and what it dominates. */
 static bool print_summary(struct printing *p, const struct goal *g)
 {
@@ -277,9 +314,7 @@ static bool print_summary(struct printing *p, const struct goal *g)
         if (found.hypervolume)
             terminal_say(stderr, "front: hypervolume %s of the box between the worst and the best of each objective%s",
                          found.hypervolume, g->n_per ? ", mean over the fronts" : "");
-        if (p->request->limit && n > p->request->limit && p->models.n)
-            terminal_say(stderr, "front: the first %zu rows are shown; all are in the view %s_front", p->request->limit,
-                         p->models.n > 1 ? "comparison" : p->models.s[0]);
+        say_shown(p, n);
         free(goal);
     }
     free(found.points);
@@ -326,6 +361,16 @@ static bool print_new_goal(struct printing *p)
     return ok;
 }
 
+/* The run's own front, as it is stored. */
+static bool print_stored(struct printing *p)
+{
+    const struct front_request *r = p->request;
+    bool ok = !r->pick || front_picks_read(p->reader, p->run, &p->models, &p->goal, r->limit, &p->picks, p->diags);
+    if (p->picks.n == p->picks.points) front_picks_release(&p->picks); /* all have room */
+    return ok && print_rows(p, &p->goal, true, NULL, 0) &&
+           (!r->summary || (print_summary(p, &p->goal) && notices_print_stored(p->reader, p->run, p->diags)));
+}
+
 bool front_table_print(const struct front_request *request, struct diags *diags)
 {
     struct printing p = {.request = request, .diags = diags, .reader = reader_open(request->db, diags)};
@@ -333,8 +378,8 @@ bool front_table_print(const struct front_request *request, struct diags *diags)
     if (ok && request->goal)
         ok = print_new_goal(&p);
     else if (ok)
-        ok = print_rows(&p, &p.goal, true, NULL, 0) &&
-             (!request->summary || (print_summary(&p, &p.goal) && notices_print_stored(p.reader, p.run, p.diags)));
+        ok = print_stored(&p);
+    front_picks_release(&p.picks);
     name_list_release(&p.models);
     name_list_release(&p.axes);
     name_list_release(&p.shared);

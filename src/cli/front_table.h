@@ -11,6 +11,7 @@ struct front_request {
     int64_t run;             /* 0: the newest that is done */
     const struct goal *goal; /* NULL: the run's own, as stored */
     size_t limit;            /* rows at most; 0: all */
+    bool pick; /* of a stored front that has more rows, the knee and the extremes of each front come first; else the first rows */
     enum output_format format;
     bool summary; /* say how many points there are, and the hypervolume, on stderr */
 };
