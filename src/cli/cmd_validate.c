@@ -38,6 +38,10 @@ static const struct model **wanted(const struct invocation *in, enum fidelity fi
 
 static void print(const struct invocation *in, const struct validation *list, size_t n, enum output_format format)
 {
+    if (option_has(in, "ensemble")) {
+        validate_print_ensembles(list, n, format);
+        return;
+    }
     if (format != OUTPUT_TABLE) {
         validate_print_rows(list, n, format);
         return;
@@ -95,7 +99,7 @@ static bool validate(const struct invocation *in, const struct model **models, s
         if (!set) continue;
         list[opened] = (struct validation){.set = set};
         whole = answer(&list[opened++], fidelity, in->diags);
-        if (whole) measure(set, in->diags);
+        if (whole && !option_has(in, "ensemble")) measure(set, in->diags);
     }
     if (opened) pager_start();
     if (opened) print(in, list, opened, format);
@@ -114,6 +118,11 @@ static int run(const struct invocation *in)
     enum fidelity fidelity;
     size_t n;
     if (!output_parse_format(in, &format) || !fidelity_parse(in, NULL, &fidelity)) return 2;
+    if (option_has(in, "ensemble") && fidelity != FIDELITY_CLOSED_FORM) {
+        diags_input(in->diags, (struct srcloc){0}, NULL, "leave out --fidelity",
+                    "--ensemble: constants are fitted in closed form, and so are its errors");
+        return 2;
+    }
     const struct model **models = wanted(in, fidelity, &n);
     struct catalog *catalog = models ? open_catalog(in) : NULL;
     bool whole = !catalog || validate(in, models, n, catalog, fidelity, format);
@@ -130,6 +139,7 @@ const struct command command_validate = {
     .options =
         (const struct option_row[]){
             {'a', "all", NULL, "list each claim without a number, not one line a reason"},
+            {0, "ensemble", NULL, "only the errors with every alternative value of every chosen constant"},
             {0, "fidelity", "F", "closed-form or event-level (default: closed-form)"},
             OPTION_FORMAT,
             OPTION_CATALOG,
@@ -141,8 +151,11 @@ const struct command command_validate = {
         "off, misses (a bound or range is not met), contradiction (the paper contradicts itself or arithmetic), input, not modelled,\n"
         "measured (no model's number, but one of attention heads). An error is that of the published value, or of the bound missed.\n"
         "What papers say of attention itself is measured too, on synthetic and on real heads; \"fitted\" is said of heads that were made\n"
-        "to agree. CSV and JSON have a row for every claim, and one for each measurement of it (measured_on).\n\n"
+        "to agree. CSV and JSON have a row for every claim, and one for each measurement of it (measured_on) and each step (step).\n"
+        "A number's class says what it is evidence of: fitted, identity, arithmetic, interpolation, informed (chosen knowing it) or held\n"
+        "out. The null model copies the nearest published number of the same kind.\n\n"
         "  dse validate\n"
+        "  dse validate lad --ensemble\n"
         "  dse validate lad --all\n"
         "  dse validate --format csv | csvsort -c error_pct\n",
     .min_operands = 0,

@@ -18,5 +18,7 @@ void validate_print_rows(const struct validation *list, size_t n, enum output_fo
 void validate_print_model(const struct validation *v, bool all);
 /* Constants and errors of every model, summed up. */
 void validate_print_sums(const struct validation *list, size_t n);
+/* The errors with every alternative of every chosen constant. */
+void validate_print_ensembles(const struct validation *list, size_t n, enum output_format format);
 
 #endif

@@ -153,16 +153,23 @@ static void print_evidence(const struct validation *list, size_t n)
     putchar('\n');
 }
 
-static void print_member(struct output *o, const char *system, const char *constant, const char *value,
-                         const struct claim_sum sums[ENSEMBLE_GROUPS], const char *note)
+/* In a table to two digits, for programs as it is. */
+static void put_error(struct output *o, double v, enum output_format format)
 {
     char buf[BUF];
-    output_text(o, system);
-    output_text(o, constant);
-    output_text(o, value);
+    if (format == OUTPUT_TABLE)
+        output_text(o, error_text(v, buf));
+    else
+        output_f64(o, v);
+}
+
+static void print_member(struct output *o, const char *const cells[3], const struct claim_sum sums[ENSEMBLE_GROUPS],
+                         const char *note, enum output_format format)
+{
+    for (int i = 0; i < 3; i++) output_text(o, cells[i]);
     for (int g = 0; g < ENSEMBLE_GROUPS; g++) {
-        output_text(o, error_text(sums[g].mean_percent, buf));
-        output_text(o, error_text(sums[g].worst_percent, buf));
+        put_error(o, sums[g].mean_percent, format);
+        put_error(o, sums[g].worst_percent, format);
     }
     output_text(o, note);
 }
@@ -179,7 +186,7 @@ static char *member_note(const struct ensemble_member *m, const struct claim_con
 }
 
 /* One system: as shipped, every alternative of every chosen constant, and the text's. */
-static void print_ensemble(struct output *o, const struct validation *v)
+static void print_ensemble(struct output *o, const struct validation *v, enum output_format format)
 {
     struct ensemble *e = ensemble_new(v->set);
     size_t n;
@@ -187,27 +194,30 @@ static void print_ensemble(struct output *o, const struct validation *v)
     const char *system = claims_model(v->set)->desc->name;
     bool fits = false;
     for (size_t i = 0; i < n; i++) fits |= constants[i].fit && !constants[i].borrowed;
-    if (e->n) print_member(o, system, "as shipped", NULL, e->shipped, NULL);
+    print_member(o, (const char *const[]){system, "as shipped", NULL}, e->shipped, NULL, format);
     for (size_t i = 0; i < e->n; i++) {
         const struct ensemble_member *m = &e->members[i];
         const struct claim_constant *c = m->constant == SIZE_MAX ? NULL : &constants[m->constant];
         char buf[BUF], *note = member_note(m, c, fits);
-        print_member(o, system, c ? c->name : "all, as the text", c ? claim_constant_text(c, m->value, buf) : NULL, m->sums, note);
+        const char *const cells[] = {system, c ? c->name : "all, as the text", c ? claim_constant_text(c, m->value, buf) : NULL};
+        print_member(o, cells, m->sums, note, format);
         free(note);
     }
     ensemble_free(e);
 }
 
-static void print_ensembles(const struct validation *list, size_t n)
+void validate_print_ensembles(const struct validation *list, size_t n, enum output_format format)
 {
-    static const char *const columns[] = {"SYSTEM",      "CHOSEN CONSTANT", "VALUE",       "MEASURED %",
-                                          "ITS WORST %", "HEADLINE %",      "ITS WORST %", "WHERE FROM"};
-    printf(
-        "Errors held out, with every alternative value of every chosen constant; what is fitted is fitted anew (closed form):\n");
-    struct output *o = output_new(stdout, OUTPUT_TABLE, columns, sizeof columns / sizeof *columns);
-    for (size_t m = 0; m < n; m++) print_ensemble(o, &list[m]);
+    static const char *const table[] = {"SYSTEM",      "CHOSEN CONSTANT", "VALUE",       "MEASURED %",
+                                        "ITS WORST %", "HEADLINE %",      "ITS WORST %", "WHERE FROM"},
+                             *const rows[] = {"system",       "constant",           "value", "measured_pct", "measured_worst_pct",
+                                              "headline_pct", "headline_worst_pct", "source"};
+    if (format == OUTPUT_TABLE)
+        printf("Errors held out, with every alternative value of every chosen constant; what is fitted is fitted anew (closed "
+               "form):\n");
+    struct output *o = output_new(stdout, format, format == OUTPUT_TABLE ? table : rows, sizeof table / sizeof *table);
+    for (size_t m = 0; m < n; m++) print_ensemble(o, &list[m], format);
     output_end(o);
-    putchar('\n');
 }
 
 static void print_unidentified(const struct validation *v)
@@ -231,7 +241,8 @@ void validate_print_sums(const struct validation *list, size_t n)
     print_constants(list, n);
     putchar('\n');
     print_evidence(list, n);
-    if (!list[0].closed) print_ensembles(list, n);
+    if (!list[0].closed) validate_print_ensembles(list, n, OUTPUT_TABLE);
+    if (!list[0].closed) putchar('\n');
     struct output *o = output_new(stdout, OUTPUT_TABLE, columns, sizeof columns / sizeof *columns);
     for (size_t m = 0; m < n; m++)
         for (const struct claim_group *g = claim_groups; g->name; g++) {

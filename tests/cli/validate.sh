@@ -4,10 +4,12 @@
 # stand there. It is no evidence that a model is right.
 #     validate.sh DSE SOURCE BUILD            compare
 #     validate.sh DSE SOURCE --update         write the files anew, after looking at what changed
+#     validate.sh DSE SOURCE --update-lad     write LAD's headline numbers at event level anew (validate_events_lad.csv; a quarter of an hour), which
+#                                             accuracy_table.sh reads and nothing compares
 source=$(cd "$2" && pwd)
 . "$(dirname "$0")/lib.sh"
 export LC_ALL=C
-update=$3
+update=${3:-}
 
 errors() { # FIDELITY MODEL
     "$DSE" validate "$2" --fidelity "$1" --format csv >rows.csv || fail "dse validate $2 --fidelity $1"
@@ -32,6 +34,12 @@ compare() { # now.csv STORED, rounding: the last digit stored, and what compiler
 $changes"
 }
 
+if [ "$update" = --update-lad ]; then
+    lad=$source/tests/cli/validate_events_lad.csv
+    errors event-level lad | grep -F "$(sed -n '2,$s/,.*/,/p' "$lad")" >rows_of_lad.csv
+    { echo claim,error_pct && cat rows_of_lad.csv; } >"$lad"
+    exit 0
+fi
 : >now.csv
 : >events.csv
 for model in $("$DSE" list models --format csv | sed -n '2,$s/^"\([^"]*\)".*/\1/p'); do

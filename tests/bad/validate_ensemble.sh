@@ -1,0 +1,2 @@
+. ./lib
+"$DSE" validate lad --ensemble --fidelity event-level

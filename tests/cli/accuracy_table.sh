@@ -1,0 +1,56 @@
+#!/bin/sh
+# The table of accuracy in README.md is what `dse validate` says. Event level is that of tests/cli/validate_events.csv, which validate.sh holds against the
+# models; LAD's, which takes a quarter of an hour, of validate_events_lad.csv: the errors of the headline numbers alone, to two digits, as in
+# models/lad/README.md.
+#     accuracy_table.sh DSE SOURCE BUILD       compare
+#     accuracy_table.sh DSE SOURCE --update    write the table anew
+source=$(cd "$2" && pwd)
+. "$(dirname "$0")/lib.sh"
+export LC_ALL=C
+readme=$source/README.md
+begin='<!-- written by tests/cli/accuracy_table.sh --update -->'
+end='<!-- end of the table -->'
+
+row() { # MODEL TITLE FILE-OF-EVENTS WHAT-IT-IS-OF
+    "$DSE" validate "$1" --format csv >claims.csv || fail "dse validate $1"
+    "$DSE" validate "$1" --ensemble --format csv >ensemble.csv || fail "dse validate $1 --ensemble"
+    "$DSE" calibrate "$1" --format csv >fit.csv || fail "dse calibrate $1"
+    fitted=$(($(wc -l <fit.csv) - 1))
+    [ "$fitted" -ge 0 ] || fitted=0
+    sqlite3 :memory: '.mode csv' '.import claims.csv claims' '.import ensemble.csv ensemble' ".import $3 events" '.mode list' "
+        create view number as select *, class in ('identity', 'arithmetic') as counted from claims
+            where class <> '' and measured_on = '' and step = '';
+        create view error as select *, abs(error_pct) as e, abs(null_error_pct) as n from number
+            where kind = 'measured' and split = 'holdout' and verdict not in ('holds', 'contradiction');
+        create view happened as select avg(abs(events.error_pct)) as e from error join events using (claim);
+        select '| $2 | ' || (select count(*) || ': ' || sum(class = 'fitted') || ' / ' || sum(counted) || ' / ' || sum(class = 'interpolation') || ' / '
+                || sum(class = 'informed') || ' / ' || sum(class = 'held out') || ' | ' || sum(verdict in ('exact', 'holds')) from number)
+            || ' | $fitted / ' || (select count(distinct constant) from ensemble where constant not in ('as shipped', 'all, as the text'))
+            || (select printf(' | %.1f %%', measured_pct) || iif(headline_pct = '' or abs(headline_pct - measured_pct) < 0.05, '',
+                printf(' (headline: %.1f %%)', headline_pct)) from ensemble where constant = 'as shipped')
+            || (select iif(count(n) = 0 or sum(null_error_pct <> '') = 0, ' | none',
+                printf(' | %.1f %% for %.1f %%', avg(iif(null_error_pct <> '', n, null)), avg(iif(null_error_pct <> '', e, null)))) from error)
+            || (select iif(count(*) = 1, ' | no choices', printf(' | %.1f to %.1f %%', min(measured_pct + 0), max(measured_pct + 0))) from ensemble)
+            || (select printf(' | %.1f %%${4:-} |', e) from happened);" || fail "the row of $1"
+}
+
+{
+    echo '| system | numbers: fitted / counted / beside a fitted one / informed / held out | exact or bound met | constants fitted / chosen | error, measured and not fitted | null model for the model | with other choices | at event level |'
+    echo '|---|---|---|---|---|---|---|---|'
+    row lad LAD "$source/tests/cli/validate_events_lad.csv" ' (headline)'
+    row veda VEDA "$source/tests/cli/validate_events.csv"
+    row swiftkv SwiftKV "$source/tests/cli/validate_events.csv"
+    row flashdecoding FlashDecoding++ "$source/tests/cli/validate_events.csv"
+    row ane 'Neural Engine' "$source/tests/cli/validate_events.csv"
+} | sed 's/^/  /' >table.md
+[ "$(grep -c '|$' table.md)" -eq 7 ] || fail "five systems make seven lines: $(cat table.md)"
+if [ "${3:-}" = --update ]; then
+    awk -v begin="  $begin" -v end="  $end" '
+        $0 == begin { print; while ((getline line <"table.md") > 0) print line; skip = 1 }
+        $0 == end { skip = 0 }
+        !skip && $0 != begin { print }' "$readme" >new.md
+    cp new.md "$readme"
+    exit 0
+fi
+awk -v begin="  $begin" -v end="  $end" '$0 == end { on = 0 } on { print } $0 == begin { on = 1 }' "$readme" >there.md
+diff there.md table.md || fail "the table of README.md is another; tests/cli/accuracy_table.sh DSE SOURCE --update writes it"
