@@ -25,6 +25,8 @@ struct dse_dram {
     struct dse_dram_timing timing;
 };
 extern const struct dse_param dse_dram_params[];
+/* Those of a model that knows long streams alone: no bursts, no timing, which would move nothing. It embeds them plainly. */
+extern const struct dse_param dse_dram_stream_params[];
 
 /* Make bandwidth_gbs = channels * channel_gbs hold: by the bandwidth where it is NaN, else by the channels (see above). Once it holds
  * nothing changes any more. */

@@ -25,7 +25,7 @@ static const char *const heads[] = {[ANE_EVERY_ROW] = "every-row", [ANE_LAST_ROW
 static const struct dse_param ane_params_table[] = {
     DSE_EMBED(P, workload, struct dse_workload, dse_workload_params),
     DSE_EMBED(P, request, struct dse_request, dse_request_params),
-    DSE_EMBED_REFUSING(P, dram, struct dse_dram, dse_dram_params, dse_dram_refuse),
+    DSE_EMBED(P, dram, struct dse_dram, dse_dram_stream_params),
     DSE_PARAM_I64(P, window, 0, 2097152, "rows of K: what a token can look back at; 0: as long as the context or request needs",
                   "Static Shaped Attention, E1"),
     DSE_PARAM_I64(P, query_rows, 1, 131072, "rows of Q: tokens that a call processes", "Static Shaped Attention, E1"),
@@ -127,8 +127,6 @@ static const char *ane_check(const void *params)
     const struct ane_params *p = params;
     struct ane_request r = ane_request_of(p);
     struct ane_shape s;
-    const char *why = dse_dram_check(&p->dram);
-    if (why) return why;
     ane_shape_init(&s, p, (double)p->query_rows, r.last);
     if (r.last > (double)p->workload.llm->max_context)
         return r.generate > 0 ? "prompt and generation are longer than the LLM was made for (max_context)"

@@ -130,18 +130,18 @@ static void draw_decode(struct fd_attention_law *ret, const struct drawn *d, con
 {
     enum { SPLITS_MAX = 128 };
     const double tiles = fd_ceil(d->n / d->tile), given = (double)m->p->split_positions;
-    const double first = given > 0 ? fd_ceil(tiles / fd_ceil(fd_min(given, d->n) / d->tile)) : 1;
-    const double last = given > 0 ? first : fd_min(tiles, SPLITS_MAX), least = fd_max(d->peak_s, d->compute_s);
+    const double fixed = given > 0 ? fd_ceil(tiles / fd_ceil(fd_min(given, d->n) / d->tile)) : 0;
+    const double last = fd_min(tiles, SPLITS_MAX), least = fd_max(d->peak_s, d->compute_s);
     double best = (double)INFINITY;
-    for (double splits = first; splits <= last; splits++) {
-        const struct fd_attention_law law = draw_splits(d, m, groups, splits);
+    for (int splits = 1; splits <= (int)last; splits++) {
+        const struct fd_attention_law law = draw_splits(d, m, groups, fixed > 0 ? fixed : (double)splits);
         const double seconds = fd_max(law.load_s, d->compute_s) + law.fixed_s;
         if (seconds < best) {
             best = seconds;
             ret->load_s = law.load_s;
             ret->fixed_s = law.fixed_s;
         }
-        if (law.load_s <= least) return;
+        if (fixed > 0 || law.load_s <= least) return;
     }
 }
 

@@ -106,12 +106,13 @@ const struct dse_param dse_dram_detail_fields[] = {
 };
 
 /* Rows that a catalog entry and the parameters it sets the defaults of have in common. */
-#define CHANNEL_ROWS(S) \
+#define RATE_ROWS(S) \
     DSE_PARAM_I64(S, channels, 1, 65536, "DRAM channels, each with a data bus of its own", from_memory), \
         DSE_PARAM_F64(S, channel_gbs, "GB/s", 0.01, 10000, "peak of one channel", from_memory), \
-        DSE_PARAM_F64(S, dram_pj_per_bit, "pJ/bit", 0, 1000, "energy to move a bit between DRAM and chip", from_memory), \
-        DSE_PARAM_I64_UNIT(S, burst_bytes, "B", 1, 4096, "smallest access of a channel", from_memory), \
-        DSE_PARAM_F64(S, capacity_gib, "GiB", 0.001, 1048576, "capacity of all channels together", from_memory), \
+        DSE_PARAM_F64(S, dram_pj_per_bit, "pJ/bit", 0, 1000, "energy to move a bit between DRAM and chip", from_memory)
+#define CAPACITY_ROW(S) DSE_PARAM_F64(S, capacity_gib, "GiB", 0.001, 1048576, "capacity of all channels together", from_memory)
+#define CHANNEL_ROWS(S) \
+    RATE_ROWS(S), DSE_PARAM_I64_UNIT(S, burst_bytes, "B", 1, 4096, "smallest access of a channel", from_memory), CAPACITY_ROW(S), \
         DSE_EMBED_TOGETHER(S, timing, struct dse_dram_timing, dse_dram_timing_fields)
 
 const struct dse_param dse_memory_fields[] = {
@@ -122,16 +123,29 @@ const struct dse_param dse_memory_fields[] = {
 
 static const char *const other_ways_to_say_it[] = {"channels", "channel_gbs", NULL};
 
+#define DRAM_ROWS(S) \
+    DSE_PARAM_REF(S, memory, struct dse_memory, DSE_KIND_MEMORY, "the DRAM subsystem; sets the defaults of the rows below", \
+                  "catalog/memories.toml"), \
+        DSE_PARAM_F64_AUTO(S, bandwidth_gbs, "GB/s", 0.01, 1000000, other_ways_to_say_it, \
+                           "peak of all channels; sets how many there are; auto: channels * channel_gbs", from_memory), \
+        DSE_PARAM_F64(S, dram_efficiency, "", 0.01, 1, "share of the peak that long streams reach", "docs/hardware.md")
+
 const struct dse_param dse_dram_params[] = {
-    DSE_PARAM_REF(struct dse_dram, memory, struct dse_memory, DSE_KIND_MEMORY,
-                  "the DRAM subsystem; sets the defaults of the rows below", "catalog/memories.toml"),
-    DSE_PARAM_F64_AUTO(struct dse_dram, bandwidth_gbs, "GB/s", 0.01, 1000000, other_ways_to_say_it,
-                       "peak of all channels; sets how many there are; auto: channels * channel_gbs", from_memory),
-    DSE_PARAM_F64(struct dse_dram, dram_efficiency, "", 0.01, 1, "share of the peak that long streams reach", "docs/hardware.md"),
+    DRAM_ROWS(struct dse_dram),
     CHANNEL_ROWS(struct dse_dram),
     DSE_PARAM_END,
 };
+
+const struct dse_param dse_dram_stream_params[] = {
+    DRAM_ROWS(struct dse_dram),
+    RATE_ROWS(struct dse_dram),
+    CAPACITY_ROW(struct dse_dram),
+    DSE_PARAM_END,
+};
+#undef DRAM_ROWS
 #undef CHANNEL_ROWS
+#undef CAPACITY_ROW
+#undef RATE_ROWS
 
 bool dse_dram_timing_known(const struct dse_dram_timing *t)
 {

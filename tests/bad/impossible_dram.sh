@@ -1,6 +1,6 @@
 . ./lib
 "$DSE" eval lad --set t_ras_ns=1
-"$DSE" eval ane --set memory=ddr4-3200-2ch --set t_rcd_ns=40
+"$DSE" eval veda --set memory=ddr4-3200-2ch --set t_rcd_ns=40
 "$DSE" eval veda --fidelity event-level --set t_rfc_ns=4000
 "$DSE" eval swiftkv --set interleave_bytes=48
 cat >t.toml <<TOML
