@@ -52,6 +52,8 @@ static bool read_calibrated(struct binding_full *b, const struct toml_doc *doc, 
     if (!toml_check_keys(doc, table, keys, 2, diags)) return false;
     const struct toml_node *fitted = toml_expect(doc, table, "fitted_to", TOML_STRING, diags);
     if (!fitted && toml_get(table, "fitted_to")) return false;
+    if (toml_get(&doc->root, table->key))
+        return diags_input(diags, toml_key_loc(doc, table), doc->text, NULL, "%s is given twice", table->key);
     if (!fitted || !toml_get(table, "value"))
         return diags_input(diags, toml_key_loc(doc, table), doc->text, NULL, "calibrated.%s needs value and fitted_to", table->key);
     b->calibrated = xrealloc(b->calibrated, b->n_calibrated + 1, sizeof *b->calibrated);
@@ -59,14 +61,83 @@ static bool read_calibrated(struct binding_full *b, const struct toml_doc *doc, 
     return true;
 }
 
-/* The node that gives a parameter's default: at the top, or the value of its [calibrated] table; NULL if none or both. */
+/* The node that gives a parameter's default: at the top, or the value of its [calibrated] table; NULL: the file has none. */
 static const struct toml_node *default_node(const struct toml_doc *doc, const struct toml_node *calibrated, const char *name)
 {
     const struct toml_node *top = toml_get(&doc->root, name);
     const struct toml_node *fitted = calibrated ? toml_get(calibrated, name) : NULL;
     if (fitted && fitted->type == TOML_TABLE) fitted = toml_get(fitted, "value");
-    if (top && fitted) return NULL;
     return top ? top : fitted;
+}
+
+/* The entry, of those that the defaults name, that sets a parameter's default; the last of several. *ret_name: the parameter that names it. */
+static const struct dse_entry *entry_with(const struct binding *b, const struct field *f, const struct field **ret_from,
+                                          const struct field **ret_name)
+{
+    const struct dse_entry *ret = NULL;
+    for (size_t i = 0; i < b->model->params.n; i++) {
+        const struct field *name = &b->model->params.fields[i];
+        const struct dse_entry *entry = name->type == DSE_TYPE_REF ? field_get(name, b->defaults).ref : NULL;
+        const struct field *from = entry ? schema_find(catalog_fields(b->catalog, name->kind), f->name) : NULL;
+        if (!from || from->type != f->type || from->optional) continue;
+        ret = entry;
+        *ret_from = from;
+        *ret_name = name;
+    }
+    return ret;
+}
+
+/* A parameter that the file leaves to the catalog: its value is that of the entry. */
+static bool take_default(struct binding *b, const struct field *f, const struct toml_doc *doc, struct diags *diags)
+{
+    const struct field *from, *name;
+    const struct dse_entry *entry = entry_with(b, f, &from, &name);
+    if (entry) {
+        field_set(f, b->defaults, field_get(from, entry));
+        return true;
+    }
+    const struct srcloc top = {.file = doc->file, .line = 1, .column = 1};
+    for (size_t i = 0; i < b->model->params.n; i++) {
+        const struct field *other = &b->model->params.fields[i];
+        if (other->type != DSE_TYPE_REF || !schema_find(catalog_fields(b->catalog, other->kind), f->name)) continue;
+        const struct toml_node *node = toml_get(&doc->root, other->name);
+        return diags_input(diags, node ? toml_loc(doc, node) : top, doc->text, NULL,
+                           "%s is missing: add it, or name a %s that has it", f->name, kind_singular(other->kind));
+    }
+    return diags_input(diags, top, doc->text, NULL, "%s is missing: add it", f->name);
+}
+
+/* What the file says of a parameter that an entry sets, too, must be what the entry says: nothing would come of it. */
+static bool check_default(const struct binding *b, const struct field *f, const struct toml_doc *doc, const struct toml_node *node,
+                          struct diags *diags)
+{
+    const struct field *from, *name;
+    const struct dse_entry *entry = entry_with(b, f, &from, &name);
+    const struct value ours = field_get(f, b->defaults);
+    if (!entry || (f->may_be_auto && isnan(ours.f64))) return true;
+    char buf[2][TEXT_NUMBER_MAX];
+    const char *here = value_text(f, ours, buf[0]), *there = value_text(f, field_get(from, entry), buf[1]);
+    if (strcmp(here, there) == 0) return true;
+    return diags_input(diags, toml_loc(doc, node), doc->text, "leave it out", "%s is %s, but %s = \"%s\" sets it to %s", f->name,
+                       here, name->name, entry->name, there);
+}
+
+/* Each parameter's default, first those in the file, then those that the entries named there set. */
+static bool read_values(struct binding *b, const struct toml_doc *doc, const struct toml_node *calibrated, struct diags *diags)
+{
+    const struct schema *params = &b->model->params;
+    bool ok = true;
+    for (size_t i = 0; i < params->n; i++) {
+        const struct toml_node *node = default_node(doc, calibrated, params->fields[i].name);
+        if (node) ok = set_default(b, &params->fields[i], doc, node, diags) && ok;
+    }
+    if (!ok) return false;
+    for (size_t i = 0; i < params->n; i++) {
+        const struct field *f = &params->fields[i];
+        const struct toml_node *node = default_node(doc, calibrated, f->name);
+        ok = (node ? check_default(b, f, doc, node, diags) : take_default(b, f, doc, diags)) && ok;
+    }
+    return ok;
 }
 
 static bool read_defaults(struct binding_full *b, struct diags *diags)
@@ -80,15 +151,7 @@ static bool read_defaults(struct binding_full *b, struct diags *diags)
     ok = toml_check_keys(doc, &doc->root, names, params->n + 1, diags) && ok;
     free(names);
     for (size_t i = 0; calibrated && i < calibrated->n; i++) ok = read_calibrated(b, doc, &calibrated->children[i], diags) && ok;
-    for (size_t i = 0; i < params->n; i++) {
-        const struct toml_node *node = default_node(doc, calibrated, params->fields[i].name);
-        if (node)
-            ok = set_default(&b->public, &params->fields[i], doc, node, diags) && ok;
-        else
-            ok =
-                diags_input(diags, (struct srcloc){.file = doc->file}, NULL, NULL, "%s must be given once", params->fields[i].name);
-    }
-    return ok;
+    return read_values(&b->public, doc, calibrated, diags) && ok;
 }
 
 struct binding *binding_new(const struct model *model, const struct catalog *catalog, const char *data_dir, struct diags *diags)

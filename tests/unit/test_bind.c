@@ -410,7 +410,7 @@ static void bind__refuses_what_excludes_each_other(void **state)
 /* The defaults of pebble as `text`, with good ones for the rows that no test is about: what is complained about. */
 static void refuse_defaults(const char *text, const struct complaint *want, size_t n)
 {
-    static const char rest[] = "[calibrated.layers]\nvalue = 2\nfitted_to = 'x'\n[calibrated.prompt]\nvalue = 1\nfitted_to = 'x'\n"
+    static const char rest[] = "[calibrated.prompt]\nvalue = 1\nfitted_to = 'x'\n"
                                "[calibrated.generate]\nvalue = 0\nfitted_to = 'x'\n";
     char *dir = scratch_new(), *whole = xasprintf("%s%s", text, rest);
     scratch_write(dir, "models/pebble/defaults.toml", whole);
@@ -426,8 +426,10 @@ static void refuse_defaults(const char *text, const struct complaint *want, size
 static void bind__refuses_defaults_that_are_not_the_parameters(void **state)
 {
     (void)state;
-    const struct complaint missing[] = {{0, 0, "batch must be given once"}, {0, 0, "lanes must be given once"}};
+    const struct complaint missing[] = {{1, 1, "batch is missing: add it"}, {1, 1, "lanes is missing: add it"}};
     refuse_defaults("llm = 'tiny'\ncontext = 1\nclock_ghz = 1\n", missing, 2);
+    const struct complaint other[] = {{6, 10, "layers is 99, but llm = \"tiny\" sets it to"}};
+    refuse_defaults("llm = 'tiny'\nbatch = 1\ncontext = 1\nclock_ghz = 1\nlanes = 4\nlayers = 99\n", other, 1);
     const struct complaint unknown[] = {{6, 1, "did you mean \"lanes\""}};
     refuse_defaults("llm = 'tiny'\nbatch = 1\ncontext = 1\nclock_ghz = 1\nlanes = 4\nlane = 4\n", unknown, 1);
     const struct complaint values[] = {{1, 7, "did you mean \"tiny\""},
@@ -439,7 +441,7 @@ static void bind__refuses_defaults_that_are_not_the_parameters(void **state)
                     5);
     const struct complaint fitted[] = {{5, 13, "calibrated.lanes needs value and fitted_to"}};
     refuse_defaults("llm = 'tiny'\nbatch = 1\ncontext = 1\nclock_ghz = 1\n[calibrated.lanes]\nvalue = 4\n", fitted, 1);
-    const struct complaint twice[] = {{0, 0, "lanes must be given once"}};
+    const struct complaint twice[] = {{6, 13, "lanes is given twice"}};
     refuse_defaults(
         "llm = 'tiny'\nbatch = 1\ncontext = 1\nclock_ghz = 1\nlanes = 4\n[calibrated.lanes]\nvalue = 4\nfitted_to = 'x'\n", twice,
         1);

@@ -227,7 +227,7 @@ static void models__readme_has_every_equation_that_the_code_cites(void **state)
     regex_t cited;
     assert_int_equal(regcomp(&cited, "\\(E[0-9]+\\)|[^A-Za-z0-9_]E[0-9]+[^A-Za-z0-9_.]", REG_EXTENDED), 0);
     for (size_t m = 0; m < n; m++) {
-        char *folder = xasprintf("%s/models/%s", DSE_SOURCE_DATA, models[m].desc->name), *readme, *code;
+        char *folder = xasprintf("%s/models/%s", catalog_data_dir(), models[m].desc->name), *readme, *code;
         char *readme_name = xasprintf("%s/README.md", folder);
         struct dirent **files;
         int found = 0, count = scandir(folder, &files, is_source, alphasort);
