@@ -95,6 +95,11 @@ static bool validate(const struct invocation *in, const struct model **models, s
     size_t opened = 0;
     bool whole = true;
     for (size_t i = 0; i < n && whole; i++) {
+        if (!claims_exist(models[i], catalog_data_dir())) {
+            fprintf(stderr, "dse: %s has no published numbers (models/%s/claims.csv)\n", models[i]->desc->name,
+                    models[i]->desc->name);
+            continue;
+        }
         struct claim_set *set = claims_open(models[i], catalog, catalog_data_dir(), in->diags);
         if (!set) continue;
         list[opened] = (struct validation){.set = set};
