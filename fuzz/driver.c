@@ -1,10 +1,10 @@
 /* Runs a fuzz target (LLVMFuzzerTestOneInput, as libFuzzer calls it) without libFuzzer, so that gcc will do:
  *
- *     fuzz_toml SECONDS FILE|DIRECTORY...
+ *     fuzz_toml [-n INPUTS | -t SECONDS] [-s SEED] FILE|DIRECTORY...
  *
- * First every file as it is, then for SECONDS inputs made from them: bytes flipped, words put in, pieces cut, doubled and joined.
- * The sequence follows from $FUZZ_SEED (default: the time), which is printed. An input that crashes or takes more than 20 seconds is
- * left in crash-TARGET in the working directory; run the target with 0 seconds on it to see it again. Build with ASan and UBSan.
+ * First every file as it is, then, as many as asked for or as long, inputs made from them: bytes flipped, words put in, pieces cut, doubled and
+ * joined. The sequence follows from the seed (default: the time), which is printed. An input that crashes or takes more than 20 seconds is
+ * left in crash-TARGET in the working directory; run the target on it without options to see it again. Build with ASan and UBSan.
  *
  * To have coverage guide the search, link the target with clang -fsanitize=fuzzer instead of this file.
  */
@@ -13,6 +13,7 @@
 #include "base/xalloc.h"
 
 #include <dirent.h>
+#include <limits.h>
 #include <signal.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -42,10 +43,11 @@ struct input {
 };
 
 static struct input *seeds;
-static size_t n_seeds;
+static size_t n_seeds, n_own; /* the target's own come first */
+static const char *target;    /* "toml" of fuzz_toml */
 static uint8_t current[INPUT_MAX];
 static size_t current_n;
-static char crash_file[256];
+static char crash_file[PATH_MAX + 256];
 
 /* ---- what is left behind by a crash --------------------------------------------------------------------------------------- */
 
@@ -65,10 +67,13 @@ static void on_signal(int signal_number)
     _exit(1);
 }
 
+/* In the working directory as it is now: a target may go elsewhere. */
 static void watch(const char *program)
 {
-    const char *slash = strrchr(program, '/');
-    snprintf(crash_file, sizeof crash_file, "crash-%s", slash ? slash + 1 : program);
+    const char *slash = strrchr(program, '/'), *name = slash ? slash + 1 : program;
+    char here[PATH_MAX];
+    snprintf(crash_file, sizeof crash_file, "%s/crash-%s", getcwd(here, sizeof here) ? here : ".", name);
+    target = strncmp(name, "fuzz_", 5) == 0 ? name + 5 : name;
     signal(SIGALRM, on_signal);
     signal(SIGABRT, on_signal);
 #ifdef __SANITIZE_ADDRESS__
@@ -87,6 +92,14 @@ static void run_current(void)
 
 /* ---- seeds ------------------------------------------------------------------------------------------------------------------ */
 
+/* Is a file made for this target: does its name begin as the target's? */
+static bool is_own(const char *path)
+{
+    enum { ENOUGH = 4 };
+    const char *slash = strrchr(path, '/');
+    return strncmp(slash ? slash + 1 : path, target, ENOUGH) == 0;
+}
+
 static void add_file(const char *path)
 {
     struct diags d;
@@ -99,6 +112,9 @@ static void add_file(const char *path)
     diags_release(&d);
     seeds = xrealloc(seeds, n_seeds + 1, sizeof *seeds);
     seeds[n_seeds++] = in;
+    if (!is_own(path)) return;
+    seeds[n_seeds - 1] = seeds[n_own];
+    seeds[n_own++] = in;
 }
 
 static void add_path(const char *path)
@@ -143,18 +159,107 @@ static void replace(size_t at, size_t cut, const void *bytes, size_t n)
 static void put_word(void)
 {
     static const char *const words[] = {
-        "[",          "]",           "[[",           "]]",         "{",           "}",          "=",
-        ",",          ".",           "\n",           "\r\n",       "#",           "\"",         "'",
-        "\"\"\"",     "'''",         "\\",           "\\u0000",    "\\n",         " ",          "-",
-        "+",          "_",           "0x",           "0",          "1",           "-1",         "1e308",
-        "1e-308",     "1e18",        "inf",          "nan",        "true",        "0.1",        "9223372036854775807",
-        "1979-05-27", "07:32:00",    "from",         "to",         "step",        "points",     "scale",
-        "\"log\"",    "\"auto\"",    "params",       "sweep",      "models",      "toy",        "pebble",
-        "tiles",      "llm",         "tiny",         "derive",     "constraints", "objectives", "per",
-        "catalog",    "llms",        "baseline",     "requests",   "mix",         "short",      "model",
-        "profiles",   "claims",      "machines",     "cases",      "constants",   "calibrate",  "value",
-        "published",  "unreachable", "toy.",         "latency_us", "op:>;",       "\"max\"",    "\xEF\xBB\xBF",
-        "\xC3\xA4",   "\xFF",        "\xED\xA0\x80",
+        "[",
+        "]",
+        "[[",
+        "]]",
+        "{",
+        "}",
+        "=",
+        ",",
+        ".",
+        "\n",
+        "\r\n",
+        "#",
+        "\"",
+        "'",
+        "\"\"\"",
+        "'''",
+        "\\",
+        "\\u0000",
+        "\\n",
+        " ",
+        "-",
+        "+",
+        "_",
+        "0x",
+        "0",
+        "1",
+        "-1",
+        "1e308",
+        "1e-308",
+        "1e18",
+        "inf",
+        "nan",
+        "true",
+        "0.1",
+        "9223372036854775807",
+        "1979-05-27",
+        "07:32:00",
+        "from",
+        "to",
+        "step",
+        "points",
+        "scale",
+        "\"log\"",
+        "\"auto\"",
+        "params",
+        "sweep",
+        "models",
+        "toy",
+        "pebble",
+        "tiles",
+        "llm",
+        "tiny",
+        "derive",
+        "constraints",
+        "objectives",
+        "per",
+        "catalog",
+        "llms",
+        "baseline",
+        "requests",
+        "mix",
+        "short",
+        "model",
+        "profiles",
+        "claims",
+        "machines",
+        "cases",
+        "constants",
+        "calibrate",
+        "value",
+        "published",
+        "unreachable",
+        "toy.",
+        "latency_us",
+        "op:>;",
+        "\"max\"",
+        "\xEF\xBB\xBF",
+        "\xC3\xA4",
+        "\xFF",
+        "\xED\xA0\x80",
+        "kind",
+        "\"lines\"",
+        "\"bars\"",
+        "\"heatmap\"",
+        "series",
+        "column",
+        "annotation_sql",
+        "band_sql",
+        "label",
+        "\"log2\"",
+        "min",
+        "max",
+        "better",
+        "font",
+        "`touch x`",
+        "--set\n",
+        "--format\n",
+        "event-level\n",
+        "tiles=4\n",
+        "context=",
+        "--gantt\n",
     };
     const char *word = words[below(sizeof words / sizeof *words)];
     replace(below(current_n + 1), 0, word, strlen(word));
@@ -191,36 +296,55 @@ static void set_current(const struct input *in)
     memcpy(current, in->bytes, current_n);
 }
 
+/* What the command line asks for. */
+struct wish {
+    unsigned long inputs, seconds, seed;
+};
+
+static int usage(const char *program)
+{
+    fprintf(stderr, "usage: %s [-n INPUTS | -t SECONDS] [-s SEED] FILE|DIRECTORY...\n", program);
+    return 2;
+}
+
+static bool read_options(int argc, char **argv, struct wish *ret)
+{
+    *ret = (struct wish){.seed = (unsigned long)time(NULL)};
+    for (int option; (option = getopt(argc, argv, "n:t:s:")) != -1;) {
+        unsigned long *const to = option == 'n' ? &ret->inputs : option == 't' ? &ret->seconds : &ret->seed;
+        int64_t number;
+        if (option == '?' || !text_parse_i64(optarg, &number) || number < 0) return false;
+        *to = (unsigned long)number;
+    }
+    for (int i = optind; i < argc; i++) add_path(argv[i]);
+    return n_seeds > 0;
+}
+
+static void make_input(void)
+{
+    set_current(&seeds[below(n_own && below(4) ? n_own : n_seeds)]);
+    for (size_t n = 1 + below(8); n > 0; n--) mutate();
+}
+
 int main(int argc, char **argv)
 {
-    char *end = NULL;
-    long seconds = argc > 2 ? strtol(argv[1], &end, 10) : -1;
-    if (seconds < 0 || *end) {
-        fprintf(stderr, "usage: %s SECONDS FILE|DIRECTORY...\n", argv[0]);
-        return 2;
-    }
-    for (int i = 2; i < argc; i++) add_path(argv[i]);
-    if (n_seeds == 0) {
-        fprintf(stderr, "%s: no files to start from\n", argv[0]);
-        return 2;
-    }
+    struct wish wish;
     watch(argv[0]);
-    const char *given = getenv("FUZZ_SEED");
-    random_state = given ? strtoull(given, NULL, 10) : (uint64_t)time(NULL);
-    printf("fuzz: %zu files, FUZZ_SEED=%llu\n", n_seeds, (unsigned long long)random_state);
+    if (!read_options(argc, argv, &wish)) return usage(argv[0]);
+    printf("fuzz: %zu files, -s %lu\n", n_seeds, wish.seed);
     fflush(stdout);
-    random_state = random_state * 0x9E3779B97F4A7C15u | 1;
+    random_state = wish.seed * 0x9E3779B97F4A7C15u | 1;
     for (size_t i = 0; i < n_seeds; i++) {
         set_current(&seeds[i]);
         run_current();
     }
     unsigned long runs = 0;
-    for (time_t stop = time(NULL) + seconds; time(NULL) < stop; runs++) {
-        set_current(&seeds[below(n_seeds)]);
-        for (size_t n = 1 + below(8); n > 0; n--) mutate();
+    const time_t begin = time(NULL);
+    for (; runs < wish.inputs || (wish.inputs == 0 && time(NULL) < begin + (time_t)wish.seconds); runs++) {
+        make_input();
         run_current();
     }
-    printf("fuzz: %lu inputs made, none crashed\n", runs);
+    fprintf(stderr, "fuzz: %lu inputs made in %ld s, none crashed\n", runs, (long)(time(NULL) - begin));
     for (size_t i = 0; i < n_seeds; i++) free(seeds[i].bytes);
     free(seeds);
     return 0;

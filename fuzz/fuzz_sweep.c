@@ -1,16 +1,11 @@
 /* Sweep files: whatever the bytes, errors or a sweep whose every value is within its parameter's range. */
 #include "config/sweep_file.h"
-#include "toy_model.h"
+#include "toy_catalog.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n);
-
-static void need(bool holds)
-{
-    if (!holds) abort();
-}
 
 static void check_given(const struct field *f, const struct given *g)
 {
@@ -60,8 +55,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
 {
     struct diags d;
     diags_init(&d);
-    struct catalog *c = catalog_new(toy_data_dir(), &d);
-    need(c != NULL);
+    struct catalog *c = toy_catalog();
     struct sweep_file *s = sweep_file_read_text("fuzz", (const char *)data, n, c, toy_data_dir(), &d);
     need(s || d.errors == 1);
     need(diags_exit_status(&d) == (d.errors ? 2 : 0));
@@ -74,7 +68,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
     fclose(f);
     free(printed);
     sweep_file_free(s);
-    catalog_free(c);
     diags_release(&d);
     return 0;
 }

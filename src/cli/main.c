@@ -221,6 +221,7 @@ static int parse(struct invocation *in, int argc, char **argv)
         if (value == HELP) return print_command_help(in->command);
         if (value == '?') return unknown_option(in, optopt && optopt < 256 ? (char[]){'-', (char)optopt, '\0'} : argv[at]);
         if (value == ':') return usage_error(in, "option %s needs an argument", argv[optind - 1]);
+        in->options = xrealloc(in->options, in->n_options + 1, sizeof *in->options); /* one argument may hold many: -bbb */
         in->options[in->n_options++] = (struct option_value){find_row(in->command, value), optarg};
     }
     for (int i = optind; i < argc; i++) in->operands[in->n_operands++] = argv[i];
@@ -234,7 +235,6 @@ static int parse(struct invocation *in, int argc, char **argv)
 static int run_command(const struct command *c, int argc, char **argv, struct diags *diags)
 {
     struct invocation in = {.command = c, .diags = diags};
-    in.options = xcalloc((size_t)argc, sizeof *in.options);
     in.operands = xcalloc((size_t)argc, sizeof *in.operands);
     int status = parse(&in, argc, argv);
     if (option_has(&in, "wide")) terminal_set_wide();

@@ -102,15 +102,31 @@ static void free_entry(enum dse_kind kind, struct dse_entry *entry)
         free(entry); /* its strings are interned */
 }
 
+struct catalog_mark catalog_mark(const struct catalog *c)
+{
+    struct catalog_mark m = {.interned = c->n_interned, .files = c->n_files};
+    for (int k = 0; k < DSE_KIND_COUNT; k++) m.entries[k] = c->lists[k].n;
+    return m;
+}
+
+void catalog_forget(struct catalog *c, const struct catalog_mark *since)
+{
+    for (int k = 0; k < DSE_KIND_COUNT; k++) {
+        struct entry_list *list = &c->lists[k];
+        while (list->n > since->entries[k]) free_entry((enum dse_kind)k, list->entries[--list->n]);
+    }
+    while (c->n_interned > since->interned) free(c->interned[--c->n_interned]);
+    c->n_files = since->files;
+}
+
 void catalog_free(struct catalog *c)
 {
     if (!c) return;
+    catalog_forget(c, &(struct catalog_mark){0});
     for (int k = 0; k < DSE_KIND_COUNT; k++) {
-        for (size_t i = 0; i < c->lists[k].n; i++) free_entry((enum dse_kind)k, c->lists[k].entries[i]);
         free(c->lists[k].entries);
         schema_release(&c->fields[k]);
     }
-    for (size_t i = 0; i < c->n_interned; i++) free(c->interned[i]);
     free(c->interned);
     free(c->files);
     free(c);
