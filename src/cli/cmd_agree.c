@@ -1,5 +1,5 @@
 /* dse agree: how far the closed form and the event level of a model agree, and why they do not. */
-#include "analysis/agree.h"
+#include "agree/agree.h"
 #include "base/text.h"
 #include "base/xalloc.h"
 #include "cli/command.h"

@@ -1,6 +1,6 @@
 /* dse calibrate: fit a model's constants to published numbers of split calibrate. */
-#include "analysis/calibrate.h"
-#include "analysis/identified.h"
+#include "claims/calibrate.h"
+#include "claims/identified.h"
 #include "base/text.h"
 #include "base/xalloc.h"
 #include "cli/command.h"

@@ -1,6 +1,6 @@
 #include "cli/validate_print.h"
 
-#include "analysis/steps.h"
+#include "claims/steps.h"
 #include "base/text.h"
 #include "base/xalloc.h"
 

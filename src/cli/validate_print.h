@@ -2,7 +2,7 @@
 #ifndef DSE_CLI_VALIDATE_PRINT_H
 #define DSE_CLI_VALIDATE_PRINT_H
 
-#include "analysis/evidence.h"
+#include "claims/evidence.h"
 #include "cli/output.h"
 
 /* One model's claims with the answers to them. */

@@ -1,8 +1,8 @@
 /* What `dse validate` prints at its end: constants, sums of errors, and what they are evidence of. */
 #include "cli/validate_print.h"
 
-#include "analysis/ensemble.h"
-#include "analysis/identified.h"
+#include "claims/ensemble.h"
+#include "claims/identified.h"
 #include "base/text.h"
 #include "base/xalloc.h"
 

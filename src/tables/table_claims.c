@@ -1,7 +1,7 @@
 /* claim: every published number of all systems, and the models' answers. */
 #include "tables/tables_internal.h"
 
-#include "analysis/evidence.h"
+#include "claims/evidence.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -1,5 +1,5 @@
-/* analysis/agree.h: which points are drawn, and what is said of them. The causes of the toy's differences are known. */
-#include "analysis/agree.h"
+/* agree/agree.h: which points are drawn, and what is said of them. The causes of the toy's differences are known. */
+#include "agree/agree.h"
 #include "complaints.h"
 #include "toy_model.h"
 

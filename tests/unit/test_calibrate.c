@@ -1,5 +1,5 @@
-/* analysis/calibrate.h: constants of the toy model fitted to made-up claims. */
-#include "analysis/calibrate.h"
+/* claims/calibrate.h: constants of the toy model fitted to made-up claims. */
+#include "claims/calibrate.h"
 #include "complaints.h"
 #include "scratch.h"
 #include "toy_model.h"

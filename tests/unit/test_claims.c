@@ -1,5 +1,5 @@
-/* analysis/claims.h: published numbers against the toy model (tests/unit/toy/models/toy). */
-#include "analysis/claims.h"
+/* claims/claims.h: published numbers against the toy model (tests/unit/toy/models/toy). */
+#include "claims/claims.h"
 #include "complaints.h"
 #include "scratch.h"
 #include "toy_model.h"

@@ -1,5 +1,5 @@
-/* analysis/claims.h: what is measured on heads, and what is wrong with the tables that ask for it. */
-#include "analysis/claims.h"
+/* claims/claims.h: what is measured on heads, and what is wrong with the tables that ask for it. */
+#include "claims/claims.h"
 #include "complaints.h"
 #include "config/anchors_file.h"
 #include "dse_config.h"

@@ -1,5 +1,5 @@
 /* What the event level of every model of the registry must satisfy, before its author has written a test of its own. */
-#include "analysis/agree.h"
+#include "agree/agree.h"
 #include "model/fidelity.h"
 #include "model_checks.h"
 #include "random_runs.h"

@@ -1,10 +1,10 @@
-/* analysis/evidence.h, ensemble.h, identified.h: what numbers of the toy model are evidence of. */
-#include "analysis/evidence.h"
+/* claims/evidence.h, ensemble.h, identified.h: what numbers of the toy model are evidence of. */
+#include "claims/evidence.h"
 
-#include "analysis/calibrate.h"
-#include "analysis/ensemble.h"
-#include "analysis/identified.h"
-#include "analysis/steps.h"
+#include "claims/calibrate.h"
+#include "claims/ensemble.h"
+#include "claims/identified.h"
+#include "claims/steps.h"
 #include "complaints.h"
 #include "scratch.h"
 #include "toy_model.h"

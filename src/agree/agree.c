@@ -1,4 +1,4 @@
-#include "analysis/agree.h"
+#include "agree/agree.h"
 
 #include "base/xalloc.h"
 #include "space/command.h"

@@ -1,6 +1,6 @@
-#include "analysis/calibrate.h"
+#include "claims/calibrate.h"
 
-#include "analysis/claims_internal.h"
+#include "claims/claims_internal.h"
 
 #include "base/text.h"
 #include "base/xalloc.h"

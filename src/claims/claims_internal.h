@@ -1,26 +1,26 @@
-/* The inside of a set of claims, shared by the files claims_*.c.
+/* The inside of a set of claims, shared by the files of this room.
  *
- *     claims_rows.c       claims.csv -> struct claim
- *     claims_machines.c   [machines] and [cases] -> places: a machine in the cases of a claim, with the points that it makes
- *     claims_bindings.c   [claims], [contradictions] -> bindings: an expression over places and published numbers, and its cases
- *     claims_names.c      the names in an expression
- *     claims_values.c     the number of a binding
- *     claims_steps.c      the number once more, step by step in other settings
- *     claims_events.c     machines at event level
- *     claims_attention.c  [attention] -> heads, and statistics measured on them
- *     claims_measured.c   claims."X".measured -> bindings: an expression over statistics, on several heads
- *     claims_constants.c  [constants], [calibrate], and which claims depend on which constants
- *     claims_alternatives.c  what a chosen constant could have been instead
- *     claims_units.c      which units are the same
- *     claims_neighbours.c whether two claims ask the same, and in which parameters they differ
- *     claims_evidence.c   classes of evidence, and the null model
+ *     rows.c       claims.csv -> struct claim
+ *     machines.c   [machines] and [cases] -> places: a machine in the cases of a claim, with the points that it makes
+ *     bindings.c   [claims], [contradictions] -> bindings: an expression over places and published numbers, and its cases
+ *     names.c      the names in an expression
+ *     values.c     the number of a binding
+ *     steps.c      the number once more, step by step in other settings
+ *     events.c     machines at event level
+ *     attention.c  [attention] -> heads, and statistics measured on them
+ *     measured.c   claims."X".measured -> bindings: an expression over statistics, on several heads
+ *     constants.c  [constants], [calibrate], and which claims depend on which constants
+ *     alternatives.c  what a chosen constant could have been instead
+ *     units.c      which units are the same
+ *     neighbours.c whether two claims ask the same, and in which parameters they differ
+ *     evidence.c   classes of evidence, and the null model
  *     claims.c            the set: open, answer, sum up
  */
-#ifndef DSE_ANALYSIS_CLAIMS_INTERNAL_H
-#define DSE_ANALYSIS_CLAIMS_INTERNAL_H
+#ifndef DSE_CLAIMS_INTERNAL_H
+#define DSE_CLAIMS_INTERNAL_H
 
-#include "analysis/evidence.h"
-#include "analysis/steps.h"
+#include "claims/evidence.h"
+#include "claims/steps.h"
 #include "config/csv_table.h"
 #include "config/sweep_file.h"
 #include "space/expr.h"
@@ -227,13 +227,13 @@ bool claims_in_group(const struct claim *c, const struct claim_group *g);
 bool claims_has_error(const struct claim_answer *a);
 struct claim_sum claims_sum_of(const struct claim_set *s, const struct claim_answer *answers, const bool *in);
 
-/* claims_rows.c: read data_dir/models/NAME/claims.csv. */
+/* rows.c: read data_dir/models/NAME/claims.csv. */
 bool claims_read_rows(struct claim_set *s, struct diags *diags);
 struct claim *claims_find(const struct claim_set *s, const char *id);
 /* An error at a node whose string, or key, is no claim's id. Always false; silent when rows are missing anyway. */
 bool claims_no_such_id(const struct claim_set *s, const char *id, struct srcloc loc, struct diags *diags);
 
-/* claims_machines.c */
+/* machines.c */
 bool claims_read_machines(struct claim_set *s, struct diags *diags);
 /* Every key of [cases.X] or `set` is a parameter of a model. */
 bool claims_check_params(struct claim_set *s, const struct toml_node *table, struct diags *diags);
@@ -258,10 +258,10 @@ void place_free(struct place *p);
 /* Forget the points that are at hand. */
 void place_drop(struct place *p);
 
-/* claims_names.c: compile a->value; names become a->names. NULL with errors. */
+/* names.c: compile a->value; names become a->names. NULL with errors. */
 struct expr *claims_compile(struct claim_set *s, struct answer *a, const struct toml_node *published, struct diags *diags);
 
-/* claims_bindings.c: [claims] and [contradictions]. */
+/* bindings.c: [claims] and [contradictions]. */
 bool claims_read_bindings(struct claim_set *s, struct diags *diags);
 bool claims_read_contradictions(struct claim_set *s, struct diags *diags);
 /* Compile a->value, whose table, cases, set and mean are read, with what belongs to it in the table; `unit` as in claims_check_unit. */
@@ -272,13 +272,13 @@ bool claims_read_mean(const struct claim_set *s, struct answer *a, struct diags 
 /* The key `unit` of a->table, and whether the compiled value has the unit `claim` (NULL: of a contradiction, which states its own). */
 bool claims_check_unit(const struct claim_set *s, struct answer *a, const char *claim, struct diags *diags);
 
-/* claims_steps.c: the key `steps` of a claim that is read otherwise. */
+/* steps.c: the key `steps` of a claim that is read otherwise. */
 bool claims_read_steps(struct claim_set *s, const struct answer *claim, struct diags *diags);
 
-/* claims_values.c: the number with the set's current constants, NaN with a->reason. */
+/* values.c: the number with the set's current constants, NaN with a->reason. */
 double answer_value(struct claim_set *s, struct answer *a);
 
-/* claims_attention.c */
+/* attention.c */
 bool claims_read_attention(struct claim_set *s, struct diags *diags);
 struct attention *claims_attention(const struct claim_set *s, const char *name);
 /* Ask for a statistic, named at `value`, at a context, given at `at`. False with an error when these heads cannot give it. */
@@ -298,25 +298,25 @@ double attention_work(const struct attention *a);
 double attention_value(const struct attention *a, enum statistic statistic, size_t context);
 void attention_free(struct attention *a);
 
-/* claims_measured.c: the key `measured` of a claim. */
+/* measured.c: the key `measured` of a claim. */
 bool claims_read_measured(struct claim_set *s, const struct claim *c, const struct toml_node *table, struct diags *diags);
 void measured_release(struct measured *m);
 
-/* claims_alternatives.c: the keys `alternatives`, `text` and `source` of a constant whose machines are known. */
+/* alternatives.c: the keys `alternatives`, `text` and `source` of a constant whose machines are known. */
 bool claims_read_alternatives(const struct claim_set *s, struct constant *c, const struct toml_node *table, struct diags *diags);
 
-/* claims_constants.c */
+/* constants.c */
 bool claims_read_constants(struct claim_set *s, struct diags *diags);
 bool claims_read_calibrate(struct claim_set *s, struct diags *diags);
 /* Fill s->depends. */
 void claims_find_dependences(struct claim_set *s);
 
-/* claims_units.c: may a field of unit `field` answer for `claim`? `stated`: the author has said that the unit is that, so only a known
+/* units.c: may a field of unit `field` answer for `claim`? `stated`: the author has said that the unit is that, so only a known
  * contradiction counts. */
 bool claims_units_agree(const char *field, const char *claim, bool stated);
 bool claims_units_same(const char *a, const char *b);
 
-/* claims_neighbours.c: a parameter in which the machines or cases of two answers differ. */
+/* neighbours.c: a parameter in which the machines or cases of two answers differ. */
 struct difference {
     const char *param;
     bool is_number;
@@ -332,7 +332,7 @@ size_t answers_compare(const struct answer *a, const struct answer *b, struct di
 /* Are both made of the same numbers of the same machines in the same cases, whatever their expressions? */
 bool answers_use_the_same(const struct answer *a, const struct answer *b);
 
-/* claims_evidence.c: the keys `class` and `because` of a claim. */
+/* evidence.c: the keys `class` and `because` of a claim. */
 bool claims_read_class(const struct claim_set *s, struct answer *a, struct diags *diags);
 /* Fill s->evidence: first what the null model copies, with machines as shipped; classes when s->depends is there. */
 void claims_find_nearest(struct claim_set *s);

@@ -1,5 +1,5 @@
 /* [machines] and places: the design points that claims look at. A point is made as a sweep makes it: a binding, a space, resolve(). */
-#include "analysis/claims_internal.h"
+#include "claims/claims_internal.h"
 
 #include "base/xalloc.h"
 

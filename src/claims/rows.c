@@ -1,5 +1,5 @@
 /* claims.csv: the published numbers. */
-#include "analysis/claims_internal.h"
+#include "claims/claims_internal.h"
 
 #include "base/xalloc.h"
 

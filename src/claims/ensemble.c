@@ -1,6 +1,6 @@
-#include "analysis/ensemble.h"
+#include "claims/ensemble.h"
 
-#include "analysis/calibrate.h"
+#include "claims/calibrate.h"
 #include "base/xalloc.h"
 
 #include <math.h>

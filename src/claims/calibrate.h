@@ -4,10 +4,10 @@
  * A constant c in [min, max] is fitted as u = ln((c - min) / (max - c)), so that it cannot leave its range. The fit is made from the
  * shipped values and once more from others, which are 0.3 away in u, up and down in turn: both must end in one place.
  */
-#ifndef DSE_ANALYSIS_CALIBRATE_H
-#define DSE_ANALYSIS_CALIBRATE_H
+#ifndef DSE_CLAIMS_CALIBRATE_H
+#define DSE_CLAIMS_CALIBRATE_H
 
-#include "analysis/claims.h"
+#include "claims/claims.h"
 
 /* A constant that was fitted. */
 struct fitted_constant {

@@ -1,5 +1,5 @@
 /* How near two claims are: whether they ask the same of the same models, and in which parameters their machines and cases differ. */
-#include "analysis/claims_internal.h"
+#include "claims/claims_internal.h"
 
 #include "base/xalloc.h"
 

@@ -1,5 +1,5 @@
 /* [claims] and [contradictions]: what the model answers, compiled. */
-#include "analysis/claims_internal.h"
+#include "claims/claims_internal.h"
 
 #include "base/xalloc.h"
 

@@ -1,5 +1,5 @@
 /* Classes of evidence, and the null model. */
-#include "analysis/claims_internal.h"
+#include "claims/claims_internal.h"
 
 #include "base/xalloc.h"
 

@@ -5,8 +5,8 @@
  *
  * A set keeps what it has computed and the state of its expressions: it is used by one thread. What it hands out lives as long as it.
  */
-#ifndef DSE_ANALYSIS_CLAIMS_H
-#define DSE_ANALYSIS_CLAIMS_H
+#ifndef DSE_CLAIMS_CLAIMS_H
+#define DSE_CLAIMS_CLAIMS_H
 
 #include "config/bind.h"
 #include "model/fidelity.h"

@@ -1,10 +1,10 @@
 /* What a claim's number is evidence of. A number that agrees says little when the paper's own numbers went in, or one beside it was fitted to; this
  * says which it is, by rules that docs/claims.md lists, and what copying another published number would have given.
  */
-#ifndef DSE_ANALYSIS_EVIDENCE_H
-#define DSE_ANALYSIS_EVIDENCE_H
+#ifndef DSE_CLAIMS_EVIDENCE_H
+#define DSE_CLAIMS_EVIDENCE_H
 
-#include "analysis/claims.h"
+#include "claims/claims.h"
 
 /* From the weakest to the strongest. A claim is of the first of these that applies; claims.toml can only make it weaker. */
 enum evidence_class {

@@ -1,5 +1,5 @@
 /* Machines at event level. */
-#include "analysis/claims_internal.h"
+#include "claims/claims_internal.h"
 
 #include "base/xalloc.h"
 

@@ -9,8 +9,8 @@
  * for; the seed is the point's number. Calibrated constants, what catalog entries set, what the caller sets, and a number that is 0 stay as
  * they are. A point that check() refuses is drawn again. Points depend on the seed and their number only.
  */
-#ifndef DSE_ANALYSIS_AGREE_H
-#define DSE_ANALYSIS_AGREE_H
+#ifndef DSE_AGREE_AGREE_H
+#define DSE_AGREE_AGREE_H
 
 #include "config/bind.h"
 #include "model/fidelity.h"

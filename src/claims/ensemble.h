@@ -1,10 +1,10 @@
 /* How much of a system's error hangs on what was chosen: the error at every alternative value of every chosen constant (struct claim_constant), one at a
  * time, and with all of them at once as the paper's text has them. The constants that are fitted are fitted anew each time.
  */
-#ifndef DSE_ANALYSIS_ENSEMBLE_H
-#define DSE_ANALYSIS_ENSEMBLE_H
+#ifndef DSE_CLAIMS_ENSEMBLE_H
+#define DSE_CLAIMS_ENSEMBLE_H
 
-#include "analysis/claims.h"
+#include "claims/claims.h"
 
 /* The errors that are shown: of the numbers that were measured and held out, all and the headline ones. */
 enum { ENSEMBLE_MEASURED, ENSEMBLE_HEADLINE, ENSEMBLE_GROUPS };

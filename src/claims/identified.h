@@ -5,10 +5,10 @@
  * nothing, its right vector is the direction that changes no claim. That is tried: both constants are moved along it, a whole one by a whole
  * step, and no claim may change.
  */
-#ifndef DSE_ANALYSIS_IDENTIFIED_H
-#define DSE_ANALYSIS_IDENTIFIED_H
+#ifndef DSE_CLAIMS_IDENTIFIED_H
+#define DSE_CLAIMS_IDENTIFIED_H
 
-#include "analysis/claims.h"
+#include "claims/claims.h"
 
 /* Constants a and b (in claims_constants): only a b^power is known. */
 struct unidentified {

@@ -1,5 +1,5 @@
 /* The number of a binding: its expression in every case, then their mean. */
-#include "analysis/claims_internal.h"
+#include "claims/claims_internal.h"
 
 #include "base/xalloc.h"
 

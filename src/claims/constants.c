@@ -1,5 +1,5 @@
 /* [constants] and [calibrate]: what was fitted or chosen, and which numbers depend on it. */
-#include "analysis/claims_internal.h"
+#include "claims/claims_internal.h"
 
 #include "base/xalloc.h"
 

@@ -1,5 +1,5 @@
 /* Units: the papers' words for them, and those of the tables of parameters and metrics. */
-#include "analysis/claims_internal.h"
+#include "claims/claims_internal.h"
 
 #include <ctype.h>
 #include <string.h>

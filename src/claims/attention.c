@@ -1,5 +1,5 @@
 /* [attention]: heads that claims are measured on, made by the generator, read from a trace, or measured before into a file. */
-#include "analysis/claims_internal.h"
+#include "claims/claims_internal.h"
 
 #include "base/xalloc.h"
 #include "config/anchors_file.h"

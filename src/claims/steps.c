@@ -1,5 +1,5 @@
 /* The key `steps` of a claim: its number once more, in other settings. */
-#include "analysis/claims_internal.h"
+#include "claims/claims_internal.h"
 
 #include "base/xalloc.h"
 

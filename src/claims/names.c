@@ -1,5 +1,5 @@
 /* The names in an expression: numbers of machines, published numbers, and statistics of heads. */
-#include "analysis/claims_internal.h"
+#include "claims/claims_internal.h"
 
 #include "base/xalloc.h"
 

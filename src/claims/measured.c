@@ -1,5 +1,5 @@
 /* The key `measured` of a claim: an expression over statistics of heads, on several of [attention]. */
-#include "analysis/claims_internal.h"
+#include "claims/claims_internal.h"
 
 #include "base/xalloc.h"
 

@@ -1,4 +1,4 @@
-#include "analysis/identified.h"
+#include "claims/identified.h"
 
 #include "base/text.h"
 #include "base/xalloc.h"

@@ -1,10 +1,10 @@
 /* Where a miss comes from: a claim's number once more, with one thing after the other taken as the machine that can be built has it (`steps` of
  * claims.toml). Some steps are carried out at event level, whatever the fidelity of the answers.
  */
-#ifndef DSE_ANALYSIS_STEPS_H
-#define DSE_ANALYSIS_STEPS_H
+#ifndef DSE_CLAIMS_STEPS_H
+#define DSE_CLAIMS_STEPS_H
 
-#include "analysis/claims.h"
+#include "claims/claims.h"
 
 struct claim_step {
     size_t claim;     /* index */
