@@ -44,7 +44,8 @@ static struct look look_at(const unsigned char *p, size_t n, enum type type)
 {
     static const double least = 0.5, most = 4, zeros_most = 0.3;
     struct look ret = {0};
-    double sum = 0, squares = 0, values = (double)(n / types[type].bytes), used = 0;
+    const size_t count = n / types[type].bytes;
+    double sum = 0, squares = 0, values = (double)count, used = 0;
     bool finite = true;
     for (size_t at = 0; at + types[type].bytes <= n; at += types[type].bytes) {
         double v = fabs(value_at(p + at, type));
