@@ -1,6 +1,7 @@
 /* Figure files: whatever the bytes, errors or a figure; and whatever its rows say, a script for gnuplot in which no text is more than a quoted string.
  * The rows have the columns that the figure names, and values made from the bytes. */
 #include "base/text.h"
+#include "base/xalloc.h"
 #include "figure/script.h"
 #include "memory_file.h"
 
@@ -18,6 +19,7 @@ enum { COLUMNS_MAX = 32, ROWS = 40, TEXT_LONGEST = 24 };
 struct made_rows {
     struct rows rows;
     const char *names[COLUMNS_MAX];
+    bool names_things[COLUMNS_MAX]; /* series, groups, texts */
     const uint8_t *data;
     size_t n;
     uint64_t at, seed;
@@ -35,17 +37,14 @@ static const char *made_name(const struct rows *r, int column)
     return ((const struct made_rows *)r)->names[column];
 }
 
-/* Mostly numbers; of a column of texts mostly texts. */
+/* Numbers where a figure needs them, texts where it likes them; seldom the other, nothing or a blob. */
 static enum cell_type made_type(const struct rows *r, int column)
 {
     const struct made_rows *m = (const struct made_rows *)r;
-    const bool texts = (m->seed >> column & 3) == 0;
-    const unsigned draws = draw(m, column, 0) % 64;
-    return draws == 0                        ? CELL_NULL
-           : draws == 1 && m->seed % 16 == 0 ? CELL_BLOB
-           : texts                           ? CELL_TEXT
-           : draws % 2                       ? CELL_REAL
-                                             : CELL_INTEGER;
+    const bool texts = (m->seed >> column & (m->names_things[column] ? 3 : 15)) == (m->names_things[column] ? m->seed & 3 : 1);
+    const uint64_t draws = draw(m, column, 0) % 64;
+    if (m->seed % 4 == 0 && draws < 2) return draws ? CELL_BLOB : CELL_NULL;
+    return texts || (m->names_things[column] && m->seed % 2) ? CELL_TEXT : draws % 2 ? CELL_REAL : CELL_INTEGER;
 }
 
 static double made_f64(const struct rows *r, int column)
@@ -54,7 +53,9 @@ static double made_f64(const struct rows *r, int column)
     static const double odd[] = {0, -0.0, 1e300, -1e300, 1e-300, 5e-324, HUGE_VAL, NAN};
     const uint64_t draws = draw(m, column, 1);
     if (m->seed % 8 == 0 && draws % 16 == 0) return odd[draws / 16 % (sizeof odd / sizeof *odd)];
-    return (double)(draws % 12) * (m->seed % 3 ? 1 : 1e6) + (m->seed % 5 ? 1 : -3);
+    const double unit = m->seed % 3 ? 1 : 1e6;
+    if ((m->seed >> column) % 2) return (double)m->at * unit; /* of every row another */
+    return (double)(draws % 12) * unit + (m->seed % 5 ? 1 : -3);
 }
 
 /* A piece of the input: figure files are full of what must be quoted. */
@@ -76,11 +77,12 @@ static int made_next(struct rows *r, struct diags *diags)
     return m->at++ < ROWS;
 }
 
-static void add_name(struct made_rows *m, const char *name)
+static void add_name(struct made_rows *m, const char *name, bool names_things)
 {
     if (!name || m->rows.n_columns == COLUMNS_MAX) return;
     for (int i = 0; i < m->rows.n_columns; i++)
         if (strcmp(m->names[i], name) == 0) return;
+    m->names_things[m->rows.n_columns] = names_things;
     m->names[m->rows.n_columns++] = name;
 }
 
@@ -91,10 +93,11 @@ static void make_rows(struct made_rows *ret, const struct figure *f, const uint8
                               .n = n,
                               .seed = text_hash(TEXT_HASH_INIT + which, data, n)};
     const struct column_spec *const specs[] = {&f->x, &f->y, &f->series, &f->value, &f->end, &f->group};
-    for (size_t i = 0; i < sizeof specs / sizeof *specs; i++) add_name(ret, specs[i]->column);
-    for (size_t i = 0; i < f->n_columns; i++) add_name(ret, f->columns[i].column);
+    for (size_t i = 0; i < sizeof specs / sizeof *specs; i++)
+        add_name(ret, specs[i]->column, specs[i] == &f->series || specs[i] == &f->group);
+    for (size_t i = 0; i < f->n_columns; i++) add_name(ret, f->columns[i].column, false);
     static const char *const of_notes[] = {"x", "y", "text", "x_from", "x_to"};
-    for (size_t i = 0; i < sizeof of_notes / sizeof *of_notes; i++) add_name(ret, of_notes[i]);
+    for (size_t i = 0; i < sizeof of_notes / sizeof *of_notes; i++) add_name(ret, of_notes[i], i == 2);
 }
 
 /* ---- scripts ----------------------------------------------------------------------------------------------------------------- */
@@ -154,18 +157,58 @@ static void check_scene(const struct figure *f, const uint8_t *data, size_t n, c
     diags_release(&d);
 }
 
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
+/* A figure of every kind, for inputs that are none: their bytes are its texts. */
+#define FIGURE(kind) "[figure]\nkind='" kind "'\nsql='s'\ny='b'\nannotation_sql='s'\n"
+static const char *const figures[] = {
+    FIGURE("pareto") "x='a'\nfront_sql='s'\n",
+    FIGURE("pareto") "x='a'\nseries='s'\n",
+    FIGURE("scatter") "x={column='a',scale='log'}\nseries='s'\n",
+    FIGURE("lines") "x={column='a',scale='log2'}\nseries='s'\nband_sql='s'\nreference_sql='s'\n",
+    FIGURE("bars") "x='a'\n",
+    FIGURE("grouped-bars") "x='a'\nseries='s'\n[output]\nlegend='right'\nstyle='dark'\n",
+    FIGURE("stacked-bars") "x='a'\nseries='s'\ngroup='g'\n",
+    FIGURE("heatmap") "x='a'\nvalue='z'\n",
+    FIGURE("contour") "x='a'\nvalue={column='z',scale='log'}\n",
+    FIGURE("interval-map") "x='a'\nseries='s'\n",
+    FIGURE("gantt") "x='a'\nend='e'\nseries='s'\n[output]\nlegend='none'\n",
+    "[figure]\nkind='parallel'\nsql='s'\ncolumns=['a',{column='b',scale='log'},'c']\nseries='s'\n",
+};
+
+/* From where on `what` says, to at most 40 bytes. */
+static char *piece(const uint8_t *data, size_t n, uint64_t what)
+{
+    size_t start = n ? what % n : 0, left = n - start;
+    return xstrndup((const char *)data + start, left < 40 ? left : 40);
+}
+
+static struct figure *figure_of(const uint8_t *data, size_t n, uint64_t hash)
 {
     struct diags d;
     diags_init(&d);
     struct figure *f = figure_read_text("fuzz/fuzz.toml", (const char *)data, n, &d);
     need((f == NULL) == (d.errors > 0));
     diags_release(&d);
-    if (!f) return 0;
+    if (f) return f;
+    const char *text = figures[hash % (sizeof figures / sizeof *figures)];
+    f = figure_read_text("fuzz/own.toml", text, strlen(text), &d);
+    need(f != NULL);
+    diags_release(&d);
+    free(f->title);
+    f->title = piece(data, n, hash >> 8);
+    struct column_spec *const specs[] = {&f->x, &f->y, &f->series, &f->value, &f->group};
+    for (size_t i = 0; i < sizeof specs / sizeof *specs; i++)
+        if (specs[i]->column && !specs[i]->label && hash >> (16 + i) & 1) specs[i]->label = piece(data, n, hash >> (24 + i));
+    return f;
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
+{
     static const struct canvas canvases[] = {{.format = FORMAT_SVG}, {.format = FORMAT_TEXT, .columns = 60, .rows = 20}};
+    const uint64_t hash = text_hash(TEXT_HASH_INIT, data, n) >> 4;
+    struct figure *f = figure_of(data, n, hash);
     need(!f->sweep || text_is_file_name(f->sweep));
     need(f->font[strspn(f->font, TEXT_ALNUM " -")] == '\0');
-    for (size_t i = 0; i < sizeof canvases / sizeof *canvases; i++) check_scene(f, data, n, &canvases[i]);
+    check_scene(f, data, n, &canvases[hash >> 40 & 1]);
     figure_free(f);
     return 0;
 }
