@@ -4,6 +4,7 @@
 
 #include "base/xalloc.h"
 
+#include <stdbool.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <sys/mman.h>

@@ -1,0 +1,85 @@
+/* Arguments of the computed tables of SQL: whatever they are, rows or one error. The input's first line names the table, the others are its arguments,
+ * an empty one NULL. */
+#include "memory_file.h"
+#include "base/text.h"
+#include "tables/tables.h"
+#include "toy_model.h"
+
+#include <string.h>
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n);
+
+static struct catalog *catalog;
+static struct tables *tables;
+static struct reader *reader;
+
+static void leave(void)
+{
+    reader_close(reader);
+    tables_free(tables);
+    catalog_free(catalog);
+    registry_release();
+}
+
+static void make(void)
+{
+    struct diags d;
+    diags_init(&d);
+    catalog = catalog_new(toy_data_dir(), &d);
+    tables = tables_new(catalog);
+    reader = reader_open(NULL, &d);
+    need(catalog && reader && tables_attach(tables, reader, &d));
+    reader_set_patience(reader, 100000000);
+    atexit(leave);
+}
+
+/* That of the name, or any. */
+static const struct computed_table *find_table(const char *name, size_t n)
+{
+    size_t tables_n = 0;
+    for (; tables_at(tables_n); tables_n++)
+        if (strlen(tables_at(tables_n)->name) == n && strncmp(tables_at(tables_n)->name, name, n) == 0) return tables_at(tables_n);
+    return tables_at(text_hash(TEXT_HASH_INIT, name, n) % tables_n);
+}
+
+/* 'a', 'it''s', NULL */
+static void add_argument(struct text *sql, const char *s, size_t n)
+{
+    if (n == 0) {
+        text_add(sql, "NULL");
+        return;
+    }
+    text_add(sql, "'");
+    for (size_t i = 0; i < n; i++) text_add_bytes(sql, s[i] == '\'' ? "''" : s + i, s[i] == '\'' ? 2 : 1);
+    text_add(sql, "'");
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
+{
+    if (!reader) make();
+    char *copy = xstrndup((const char *)data, n), *s = copy;
+    size_t length = strcspn(s, "\n");
+    const struct computed_table *t = find_table(s, length);
+    struct text sql;
+    text_init(&sql);
+    text_addf(&sql, "SELECT * FROM \"%s\"(", t->name);
+    for (size_t i = 0; t->arguments[i] && s[length]; i++) {
+        s += length + 1;
+        length = strcspn(s, "\n");
+        if (i) text_add(&sql, ", ");
+        add_argument(&sql, s, length);
+    }
+    text_add(&sql, ")");
+    struct diags d;
+    diags_init(&d);
+    struct query *q = query_new(reader, sql.s, (struct srcloc){0}, &d);
+    int more = q ? 1 : -1;
+    while (more > 0 && (more = query_step(q, &d)) > 0)
+        for (int i = 0; i < query_columns(q); i++) query_text(q, i);
+    need((more == 0) == (d.errors == 0));
+    query_free(q);
+    diags_release(&d);
+    text_release(&sql);
+    free(copy);
+    return 0;
+}
