@@ -42,9 +42,10 @@ static const struct computed_table *find_table(const char *name, size_t n)
     return tables_at(text_hash(TEXT_HASH_INIT, name, n) % tables_n);
 }
 
-/* 'a', 'it''s', NULL */
+/* 'a', 'it''s', NULL. A number alone, of positions say, has three digits at most: attention over 65536 of them is right, and takes minutes. */
 static void add_argument(struct text *sql, const char *s, size_t n)
 {
+    if (strspn(s, "0123456789") == n && n > 3) n = 3;
     if (n == 0) {
         text_add(sql, "NULL");
         return;
@@ -63,11 +64,14 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
     struct text sql;
     text_init(&sql);
     text_addf(&sql, "SELECT * FROM \"%s\"(", t->name);
-    for (size_t i = 0; t->arguments[i] && s[length]; i++) {
-        s += length + 1;
+    for (size_t i = 0; t->arguments[i]; i++) {
+        s += length + (s[length] != '\0');
         length = strcspn(s, "\n");
         if (i) text_add(&sql, ", ");
-        add_argument(&sql, s, length);
+        if (length == 0 && strcmp(t->arguments[i], "positions") == 0)
+            text_add(&sql, "64"); /* all of them take seconds */
+        else
+            add_argument(&sql, s, length);
     }
     text_add(&sql, ")");
     struct diags d;
