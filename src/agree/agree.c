@@ -1,5 +1,6 @@
 #include "agree/agree.h"
 
+#include "base/threads.h"
 #include "base/xalloc.h"
 #include "space/command.h"
 #include "space/point.h"
@@ -242,7 +243,7 @@ static struct agree_point point_of(const struct agree_options *o, const struct d
 {
     struct agree_point ret = no_point();
     struct drawing d = {.model = defaults->model, .catalog = catalog, .rng = gsl_rng_alloc(gsl_rng_mt19937), .number = i + 1};
-    if (!d.rng) abort(); /* out of memory, as in xalloc */
+    if (!d.rng) out_of_memory(0);
     uint64_t seed = text_hash(TEXT_HASH_INIT, &o->seed, sizeof o->seed);
     gsl_rng_set(d.rng, (unsigned long)text_hash(seed, &i, sizeof i));
     d.settings = (struct settings){.list = xcalloc(o->n_assignments + 2 * d.model->params.n, sizeof(char *)),
@@ -282,7 +283,8 @@ bool agree(const struct model *m, const struct catalog *catalog, const struct ag
     if (ok) {
         ret->points = xcalloc(ret->n, sizeof *ret->points);
         uint64_t done = 0;
-#pragma omp parallel for schedule(dynamic, 1) num_threads(options->threads > 0 ? options->threads : omp_get_num_procs())
+#pragma omp parallel for schedule(dynamic, 1) \
+    num_threads(threads_available(options->threads > 0 ? options->threads : omp_get_num_procs()))
         for (uint64_t i = 0; i < ret->n; i++) {
             bool stopped = options->stop && *options->stop;
             ret->points[i] = stopped ? no_point() : point_of(options, &defaults, catalog, i);

@@ -4,13 +4,21 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
+
+void out_of_memory(size_t size)
+{
+    static const char words[] = "dse: error: out of memory";
+    char line[96];
+    int n = size ? snprintf(line, sizeof line, "%s: %zu bytes are not to be had\n", words, size)
+                 : snprintf(line, sizeof line, "%s\n", words);
+    if (write(STDERR_FILENO, line, (size_t)n) != n) _exit(1);
+    _exit(1);
+}
 
 static void *must(void *p, size_t size)
 {
-    if (!p) {
-        fprintf(stderr, "dse: out of memory (%zu bytes)\n", size);
-        abort();
-    }
+    if (!p) out_of_memory(size);
     return p;
 }
 
@@ -22,7 +30,7 @@ void *xmalloc(size_t size)
 void *xcalloc(size_t n, size_t size)
 {
     if (n == 0 || size == 0) n = size = 1;
-    return must(calloc(n, size), size);
+    return must(calloc(n, size), n > SIZE_MAX / size ? SIZE_MAX : n * size);
 }
 
 void *xrealloc(void *p, size_t n, size_t size)

@@ -1,10 +1,17 @@
-/* Allocation that cannot fail: out of memory ends the process with the size that was asked for. All code outside of this file
+/* Allocation that cannot fail: out of memory ends the process with the size that was asked for, and exit status 1. All code outside of this file
  * allocates through these; free() frees. */
 #ifndef DSE_BASE_XALLOC_H
 #define DSE_BASE_XALLOC_H
 
 #include <stdarg.h>
 #include <stddef.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* Say so and end, for what others allocate; size 0: not known. What is open is left as a kill would leave it. */
+void out_of_memory(size_t size) __attribute__((noreturn));
 
 void *xmalloc(size_t size) __attribute__((malloc, returns_nonnull, warn_unused_result));
 void *xcalloc(size_t n, size_t size) __attribute__((malloc, returns_nonnull, warn_unused_result));
@@ -15,5 +22,9 @@ char *xstrndup(const char *s, size_t n) __attribute__((malloc, returns_nonnull, 
 /* Formatted string; the caller frees it. */
 char *xasprintf(const char *fmt, ...) __attribute__((malloc, returns_nonnull, warn_unused_result, format(printf, 1, 2)));
 char *xvasprintf(const char *fmt, va_list ap) __attribute__((malloc, returns_nonnull, warn_unused_result, format(printf, 1, 0)));
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif

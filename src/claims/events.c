@@ -1,6 +1,7 @@
 /* Machines at event level. */
 #include "claims/claims_internal.h"
 
+#include "base/threads.h"
 #include "base/xalloc.h"
 
 #include <omp.h>
@@ -58,7 +59,7 @@ bool claims_simulate(struct claim_set *s, const volatile sig_atomic_t *stop,
     struct wanted *list = find_wanted(s, &n);
     uint64_t done = 0;
     for (size_t i = 0; i < s->n_places; i++) s->places[i]->stop = stop;
-#pragma omp parallel for schedule(dynamic, 1)
+#pragma omp parallel for schedule(dynamic, 1) num_threads(threads_available(omp_get_max_threads()))
     for (size_t i = 0; i < n; i++) {
         spot_metrics(list[i].place, place_spot(list[i].place, list[i].index));
 #pragma omp critical(claims_progress)

@@ -1,5 +1,6 @@
 /* dse figures: the figures that come with dse, all or some, from nothing. */
 #include "base/text.h"
+#include "base/threads.h"
 #include "base/xalloc.h"
 #include "cli/command.h"
 #include "cli/figure_feed.h"
@@ -116,7 +117,7 @@ static void draw(struct task *k, const struct catalog *catalog)
 
 static int thread_count(int wanted)
 {
-    return wanted ? wanted : (int)sysconf(_SC_NPROCESSORS_ONLN);
+    return threads_available(wanted ? wanted : (int)sysconf(_SC_NPROCESSORS_ONLN));
 }
 
 static size_t draw_all(struct tasks *t, const struct catalog *catalog, int threads, bool quiet)

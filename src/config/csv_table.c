@@ -147,7 +147,7 @@ bool csv_table_read_some(struct csv_table *t, const char *path, const char *cons
     t->settings_loc.file = t->file;
     t->source = take_comments(t, text);
     struct csv_parser parser;
-    if (csv_init(&parser, CSV_STRICT | CSV_STRICT_FINI | CSV_REPALL_NL) != 0) abort(); /* only ever out of memory */
+    if (csv_init(&parser, CSV_STRICT | CSV_STRICT_FINI | CSV_REPALL_NL) != 0) out_of_memory(0);
     size_t length = strlen(text);
     if (r.ok && (csv_parse(&parser, text, length, on_cell, on_row, &r) != length || csv_fini(&parser, on_cell, on_row, &r) != 0))
         r.ok =

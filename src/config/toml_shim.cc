@@ -6,15 +6,20 @@
 
 #include <cstdlib>
 #include <cstring>
+#include <new>
 #include <sstream>
 #include <string>
 #include <string_view>
 #include <algorithm>
 
+#include "base/xalloc.h"
 #include "config/toml_shim.h"
 
 namespace
 {
+
+// For all C++ in the program: muParser, too, would end it without a word.
+[[maybe_unused]] const auto previous_handler = std::set_new_handler([] { out_of_memory(0); });
 
 // What TOML allows and a C tree does not, with its place.
 struct refusal {
@@ -25,7 +30,7 @@ struct refusal {
 char *copy(std::string_view s)
 {
     char *p = static_cast<char *>(std::malloc(s.size() + 1));
-    if (!p) throw std::bad_alloc();
+    if (!p) out_of_memory(0);
     std::memcpy(p, s.data(), s.size());
     p[s.size()] = '\0';
     return p;
@@ -34,7 +39,7 @@ char *copy(std::string_view s)
 toml_node *make_children(toml_node *out, size_t n)
 {
     out->children = static_cast<toml_node *>(std::calloc(n ? n : 1, sizeof(toml_node)));
-    if (!out->children) throw std::bad_alloc();
+    if (!out->children) out_of_memory(0);
     out->n = n;
     return out->children;
 }

@@ -46,6 +46,25 @@ static void initialize(void)
 
 /* ---- errors ---------------------------------------------------------------------------------------------------------------- */
 
+/* Has the file that is being written another name at best? */
+static bool is_gone(const struct db *db)
+{
+    struct stat open, there;
+    if (db->lock < 0 || fstat(db->lock, &open) != 0) return false;
+    return stat(db->path, &there) != 0 || there.st_dev != open.st_dev || there.st_ino != open.st_ino;
+}
+
+static bool fail_gone(const struct db *db, struct diags *diags)
+{
+    return diags_runtime(diags, db->path,
+                         "was deleted or replaced by another file while it was written: what was stored in it is lost");
+}
+
+bool db_check_kept(const struct db *db, struct diags *diags)
+{
+    return !is_gone(db) || fail_gone(db, diags);
+}
+
 static bool fail_io(const struct db *db, const char *path, struct diags *diags)
 {
     int code = sqlite3_system_errno(db->sqlite);
@@ -63,6 +82,7 @@ bool db_fail(const struct db *db, const char *path, struct diags *diags)
             diags, path, "a statement gave no row in %s steps of SQLite, and was ended: has a view no end, a join no condition?",
             text_count(steps, db->patience->steps));
     }
+    if (is_gone(db)) return fail_gone(db, diags);
     int code = sqlite3_extended_errcode(db->sqlite);
     switch (code & 0xff) {
     case SQLITE_FULL:
@@ -116,7 +136,7 @@ static sqlite3_stmt *prepare(const struct db *db, struct diags *diags, char *sql
 static char *format(const char *fmt, va_list ap)
 {
     char *sql = sqlite3_vmprintf(fmt, ap);
-    if (!sql) abort(); /* out of memory, as in xalloc */
+    if (!sql) out_of_memory(0);
     return sql;
 }
 
@@ -211,7 +231,7 @@ static int open_sqlite(struct db *db, int flags)
     char *name = xasprintf("%s%s", db->path[0] == '/' ? "" : "./", db->path);
     int rc = sqlite3_open_v2(name, &db->sqlite, flags | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_EXRESCODE, NULL);
     free(name);
-    if (!db->sqlite) abort(); /* out of memory, as in xalloc */
+    if (!db->sqlite) out_of_memory(0);
     sqlite3_busy_timeout(db->sqlite, OPEN_WAIT_MS);
     harden(db);
     return rc;

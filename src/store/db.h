@@ -57,6 +57,9 @@ void db_close(struct db *db);
 /* Is the database `schema` ("main", or an attached one of file `path`) one of dse that this dse knows? An empty one passes when
  * allow_empty. */
 bool db_check_identity(const struct db *db, const char *schema, const char *path, bool allow_empty, struct diags *diags);
+/* Is the file that is being written still the one at its path? False with an error when somebody deleted or replaced it meanwhile: what was written into
+ * it is lost. */
+bool db_check_kept(const struct db *db, struct diags *diags);
 /* Let a statement of this connection take so many steps of SQLite's virtual machine without a row. */
 void db_set_patience(const struct db *db, uint64_t steps);
 /* Add the error of the last call that failed, about `path` (NULL: db->path). Always false. */

@@ -123,7 +123,7 @@ static char *front_rows(const struct making *m, size_t i)
             : sqlite3_mprintf(" FROM \"%w_fixed\" f CROSS JOIN front p CROSS JOIN \"%w_all\" a WHERE f.run = %lld AND p.run = f.run"
                               " AND p.model = %Q AND a.id = f.first_id + p.point",
                               model, model, (long long)m->run, model);
-    if (!sql) abort(); /* out of memory, as in xalloc */
+    if (!sql) out_of_memory(0);
     return sql;
 }
 

@@ -172,7 +172,8 @@ bool store_scan(struct store *st, size_t m, enum store_rows rows, const struct s
 
 bool store_finish(struct store *st, const char *status, struct diags *diags)
 {
-    return db_exec(&st->db, diags,
+    return db_check_kept(&st->db, diags) &&
+           db_exec(&st->db, diags,
                    "UPDATE run SET status = %Q, ended = strftime('%%Y-%%m-%%dT%%H:%%M:%%SZ', 'now') WHERE id = %lld", status,
                    (long long)st->run);
 }

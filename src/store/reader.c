@@ -205,7 +205,7 @@ int query_columns(const struct query *q)
 const char *query_column_name(const struct query *q, int i)
 {
     const char *name = sqlite3_column_name(q->stmt, i);
-    if (!name) abort(); /* out of memory, as in xalloc */
+    if (!name) out_of_memory(0);
     return name;
 }
 

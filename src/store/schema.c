@@ -113,7 +113,7 @@ char *schema_sql(const char *fmt, ...)
     va_start(ap, fmt);
     char *s = sqlite3_vmprintf(fmt, ap);
     va_end(ap);
-    if (!s) abort(); /* out of memory, as in xalloc */
+    if (!s) out_of_memory(0);
     char *copy = xstrdup(s);
     sqlite3_free(s);
     return copy;

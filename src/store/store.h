@@ -149,7 +149,7 @@ enum store_rows {
 bool store_scan(struct store *st, size_t m, enum store_rows rows, const struct scan_columns *columns,
                 void (*visit)(void *user, uint64_t point, const double *values, const char *group), void *user,
                 struct diags *diags);
-/* Set the run's end, counts and status ('done' or 'interrupted'). */
+/* Set the run's end, counts and status ('done' or 'interrupted'). False with an error also when somebody deleted the file meanwhile. */
 bool store_finish(struct store *st, const char *status, struct diags *diags);
 
 /* Merge databases into OUT, which must not exist or be a dse database. Runs of the same sweep and hash become one run; when

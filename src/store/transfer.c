@@ -47,7 +47,7 @@ static bool open_image(struct store *st, const char *table, struct diags *diags)
     free(sql);
     if (!st->image) return false;
     char *insert = sqlite3_mprintf("INSERT INTO main.\"%w\" SELECT * FROM image.\"%w\"", table, table);
-    if (!insert) abort(); /* out of memory, as in xalloc */
+    if (!insert) out_of_memory(0);
     if (copies_records(&st->db, insert, diags)) st->transfer = db_prepare(&st->db, diags, "%s", insert);
     sqlite3_free(insert);
     return st->transfer != NULL;

@@ -1,5 +1,6 @@
 #include "sweep/sweep_internal.h"
 
+#include "base/threads.h"
 #include "base/xalloc.h"
 #include "dse_config.h"
 #include "sweep/compared.h"
@@ -43,7 +44,7 @@ static const struct row_block *pull(void *user)
     struct transaction *t = user;
     if (t->ended) return NULL;
     const struct row_block *b = pool_next(t->pool);
-    if (!b) return NULL; /* a bug of the model ended it: sweep_end_pool tells */
+    if (!b) return NULL;                    /* a bug of the model ended it: sweep_end_pool tells */
     assert(b->first + b->n - 1 <= t->last); /* blocks are cut within transactions */
     t->ended = b->first + b->n - 1 == t->last;
     return b;
@@ -315,7 +316,7 @@ bool sweep_run(const struct sweep_file *s, const struct sweep_options *options, 
                       .spaces = spaces,
                       .n_spaces = s->n_models,
                       .diags = diags,
-                      .threads = options->threads > 0 ? options->threads : omp_get_num_procs(),
+                      .threads = threads_available(options->threads > 0 ? options->threads : omp_get_num_procs()),
                       .started = sweep_now()};
     job.store = store_open(options->db, &info, spaces, s->n_models, options->fresh ? STORE_FRESH : 0, diags);
     bool ok = job.store && run_store(&job);

@@ -85,7 +85,7 @@ static uint64_t mix(uint64_t x)
 static gsl_rng *stream_new(const struct generator *g, uint64_t head, enum purpose p)
 {
     gsl_rng *r = gsl_rng_alloc(gsl_rng_mt19937);
-    if (!r) abort(); /* out of memory, as in base/xalloc.h */
+    if (!r) out_of_memory(0);
     gsl_rng_set(r, (unsigned long)(mix(mix(mix((uint64_t)g->seed) ^ head) ^ (uint64_t)p) >> 32));
     return r;
 }

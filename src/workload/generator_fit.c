@@ -1,8 +1,10 @@
 #include "workload/generator_fit.h"
 
+#include "base/threads.h"
 #include "base/xalloc.h"
 #include "workload/score_stats.h"
 
+#include <omp.h>
 #include <gsl/gsl_multimin.h>
 
 #include <math.h>
@@ -119,7 +121,7 @@ bool anchors_measure(const struct anchor_set *set, const struct generator *g, do
     while (shorter < n && lengths[shorter] <= ANCHOR_HEADS_N) shorter++;
     size_t longs = shorter == n ? 0 : (set->heads + 7) / 8;
     struct score_stats *stats = xcalloc(set->heads * n + 1, sizeof *stats);
-#pragma omp parallel for schedule(dynamic, 1)
+#pragma omp parallel for schedule(dynamic, 1) num_threads(threads_available(omp_get_max_threads()))
     for (size_t i = 0; i < set->heads; i++) {
         size_t upto = i < longs ? n : shorter;
         if (upto) measure_head(set, g, i, lengths, upto, stats + i * n);
@@ -209,7 +211,7 @@ static double shrink(struct fitting *f, size_t iterations, gsl_vector *at, struc
     const double first_step = 0.1, end_size = 3e-3;
     gsl_vector *steps = gsl_vector_alloc(at->size);
     gsl_multimin_fminimizer *m = gsl_multimin_fminimizer_alloc(gsl_multimin_fminimizer_nmsimplex2, at->size);
-    if (!steps || !m) abort(); /* out of memory, as in base/xalloc.h */
+    if (!steps || !m) out_of_memory(0);
     gsl_vector_set_all(steps, first_step);
     gsl_multimin_function fn = {.f = misfit, .n = at->size, .params = f};
     gsl_multimin_fminimizer_set(m, &fn, at, steps);
@@ -230,7 +232,7 @@ static void minimise(struct fitting *f, size_t iterations, struct generator_fit 
 {
     const double worth = 0.01; /* of the misfit */
     gsl_vector *at = gsl_vector_calloc(f->set->n_fitted);
-    if (!at) abort();
+    if (!at) out_of_memory(0);
     double before = (double)INFINITY, now = misfit(at, f);
     ret->misfit = now;
     while (ret->iterations < iterations && now < (1 - worth) * before) {

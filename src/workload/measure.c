@@ -1,7 +1,9 @@
 #include "workload/measure.h"
 
+#include "base/threads.h"
 #include "base/xalloc.h"
 
+#include <omp.h>
 #include <math.h>
 #include <stdlib.h>
 
@@ -133,7 +135,7 @@ static bool each_layer(const struct measure_plan *p, const struct measurement *m
         total += (double)p->sources[i].layers * work_of(p, &p->sources[i]);
     }
     bool ok = true;
-#pragma omp parallel for ordered schedule(dynamic, 1)
+#pragma omp parallel for ordered schedule(dynamic, 1) num_threads(threads_available(omp_get_max_threads()))
     for (size_t i = 0; i < layers; i++) {
         struct layer l = layer_at(p, i);
         void **results = xcalloc(p->n_contexts, sizeof(void *));

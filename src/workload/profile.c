@@ -62,7 +62,7 @@ static char *point_fault(const double *context, const struct dse_locality *point
 static gsl_spline *make_spline(const double *x, const double *y, size_t n)
 {
     gsl_spline *s = gsl_spline_alloc(gsl_interp_steffen, n);
-    if (!s) abort(); /* out of memory, as in base/xalloc.h */
+    if (!s) out_of_memory(0);
     gsl_spline_init(s, x, y, n);
     return s;
 }

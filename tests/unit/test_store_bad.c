@@ -217,6 +217,27 @@ static void bad__keeps_a_part_and_the_whole_apart(void **state)
     store_close(toy_open("part.db", 2, 100, NULL, 0));  /* an edited sweep is another one */
 }
 
+/* Somebody removes or replaces the file of a sweep that runs: that nothing is left of it is an error, not a run that is done. */
+static void bad__a_file_that_is_deleted_meanwhile_is_not_kept(void **state)
+{
+    (void)state;
+    for (int replaced = 0; replaced < 2; replaced++) {
+        struct diags d;
+        diags_init(&d);
+        unlink("a.db");
+        struct store *st = toy_open("a.db", 1, 2000, NULL, 0);
+        assert_true(toy_write(st, 0, 999, &d));
+        assert_true(store_finish(st, "interrupted", &d));
+        assert_int_equal(unlink("a.db"), 0);
+        if (replaced) write_file("a.db", "mine", 4);
+        bool ok = toy_write(st, 1000, 1999, &d) && store_finish(st, "done", &d);
+        assert_false(ok);
+        one_error(&d, "was deleted or replaced by another file while it was written", 1);
+        store_close(st);
+        assert_int_equal(access("a.db", F_OK) == 0, replaced);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -230,6 +251,7 @@ int main(void)
         IN_DIRECTORY(bad__a_second_writer_is_refused),
         IN_DIRECTORY(bad__readers_read_while_a_sweep_runs),
         IN_DIRECTORY(bad__a_lock_of_another_program_is_reported),
+        IN_DIRECTORY(bad__a_file_that_is_deleted_meanwhile_is_not_kept),
         IN_DIRECTORY(bad__a_full_disk_loses_only_the_open_transaction),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
