@@ -29,9 +29,9 @@ bool whole_check_size(const struct db *db, int64_t *ret_bytes, struct diags *dia
         !has_log(db, &log, diags))
         return false;
     *ret_bytes = pages * size;
-    if (log || stat(db->path, &st) != 0 || st.st_size == pages * size) return true;
+    if (log || stat(db->path, &st) != 0 || st.st_size == *ret_bytes) return true;
     return diags_runtime(diags, db->path, "is damaged: it has %lld bytes where its header says %lld", (long long)st.st_size,
-                         (long long)(pages * size));
+                         (long long)*ret_bytes);
 }
 
 /* quick_check of one table, or of all when it is NULL. */

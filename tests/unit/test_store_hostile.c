@@ -121,8 +121,9 @@ static void hostile__an_endless_view_ends_with_an_error(void **state)
     assert_int_equal(count_rows(r, "SELECT * FROM endless", &d), -1);
     one_error(&d, "gave no row in 3,000,000 steps of SQLite, and was ended", 1);
     /* Rows that come, slowly, are no reason: the steps count from one to the next. */
-    assert_int_equal(count_rows(r, "SELECT (WITH RECURSIVE c(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM c LIMIT 20000)"
-                                   " SELECT max(x) + t.point FROM c) FROM toy t",
+    assert_int_equal(count_rows(r,
+                                "SELECT (WITH RECURSIVE c(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM c LIMIT 20000)"
+                                " SELECT max(x) + t.point FROM c) FROM toy t",
                                 &d),
                      100);
     no_errors(&d);
@@ -134,11 +135,12 @@ static void hostile__names_are_no_sql(void **state)
 {
     (void)state;
     toy_make("a.db", 1, 100);
-    sql_exec("a.db", "ALTER TABLE toy_all ADD COLUMN \"x\"\" AS y, (SELECT 1/0) AS \"\"\" REAL;"
-                     "ALTER TABLE toy_fixed ADD COLUMN \"</script>'\"\"\" TEXT;"
-                     "CREATE TABLE \"'--_all\"(id INTEGER PRIMARY KEY, run, point, status, reason, fidelity, \"a\"\"b\" REAL);"
-                     "CREATE TABLE \"'--_fixed\"(run INTEGER PRIMARY KEY, first_id INTEGER, points INTEGER, \"</script>'\"\"\" TEXT);"
-                     "INSERT INTO \"'--_fixed\"(run, first_id, points) VALUES(1, 1, 100)");
+    sql_exec("a.db",
+             "ALTER TABLE toy_all ADD COLUMN \"x\"\" AS y, (SELECT 1/0) AS \"\"\" REAL;"
+             "ALTER TABLE toy_fixed ADD COLUMN \"</script>'\"\"\" TEXT;"
+             "CREATE TABLE \"'--_all\"(id INTEGER PRIMARY KEY, run, point, status, reason, fidelity, \"a\"\"b\" REAL);"
+             "CREATE TABLE \"'--_fixed\"(run INTEGER PRIMARY KEY, first_id INTEGER, points INTEGER, \"</script>'\"\"\" TEXT);"
+             "INSERT INTO \"'--_fixed\"(run, first_id, points) VALUES(1, 1, 100)");
     struct reader *r = open_reader("a.db");
     struct diags d;
     diags_init(&d);
