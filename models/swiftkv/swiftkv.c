@@ -364,7 +364,7 @@ static void swiftkv_stand(const void *params, struct dse_standing *ret)
 
 const struct dse_model dse_model_swiftkv = {
     .name = "swiftkv",
-    .title = "SwiftKV-MHA: single-pass attention on an FPGA",
+    .title = "SwiftKV: single-pass attention on an FPGA",
     .cite =
         "J. Zhang et al., SwiftKV: An Edge-Oriented Attention Algorithm and Multi-Head Accelerator for Fast, Efficient LLM Decoding, "
         "arXiv:2601.10953, 2026",
