@@ -1,4 +1,3 @@
-/* The key `measured` of a claim: an expression over statistics of heads, on several of [attention]. */
 #include "claims/claims_internal.h"
 
 #include "base/xalloc.h"
@@ -173,12 +172,24 @@ bool claims_read_measured(struct claim_set *s, const struct claim *c, const stru
     return claims_error(s, toml_key_loc(s->doc, table), "value = \"100 * top1\"", diags, "measured: there is no value");
 }
 
-void measured_release(struct measured *m)
+void claims_free_measured(struct claim_set *s)
 {
-    answer_release(&m->answer);
-    free(m->on);
-    free(m->at);
-    free(m->fitted);
+    for (size_t i = 0; i < s->n_measured; i++) {
+        struct measured *m = &s->measured[i];
+        answer_release(&m->answer);
+        free(m->on);
+        free(m->at);
+        free(m->fitted);
+    }
+    free(s->measured);
+    free(s->measures);
+}
+
+bool claims_is_measured(const struct claim_set *s, const struct claim *c)
+{
+    for (size_t i = 0; i < s->n_measured; i++)
+        if (s->measured[i].answer.claim == c) return true;
+    return false;
 }
 
 /* ---- measuring --------------------------------------------------------------------------------------------------------------- */

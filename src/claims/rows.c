@@ -132,7 +132,6 @@ bool claims_read_rows(struct claim_set *s, struct diags *diags)
     free(path);
     s->n_claims = s->csv.n_rows;
     s->claims = xcalloc(s->n_claims, sizeof *s->claims);
-    s->answers = xcalloc(s->n_claims, sizeof *s->answers);
     for (size_t row = 0; row < s->n_claims; row++) ok = read_row(s, row, diags) && ok;
     return ok;
 }
