@@ -1,5 +1,5 @@
 /* The other values that a chosen constant could have had: `alternatives`, `text` and `source` of [constants.NAME]. */
-#include "claims/claims_internal.h"
+#include "claims/constants.h"
 
 #include "base/xalloc.h"
 

@@ -1,6 +1,7 @@
 /* The keys of a table that make a number: the value, its cases and its unit. */
-#include "claims/claims_internal.h"
+#include "claims/answers.h"
 
+#include "claims/units.h"
 #include "base/xalloc.h"
 
 #include <stdlib.h>

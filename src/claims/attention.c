@@ -1,4 +1,4 @@
-#include "claims/claims_internal.h"
+#include "claims/attention.h"
 
 #include "base/xalloc.h"
 #include "config/anchors_file.h"

@@ -1,5 +1,9 @@
-#include "claims/claims_internal.h"
+#include "claims/bindings.h"
 
+#include "claims/evidence_internal.h"
+#include "claims/measured.h"
+#include "claims/rows.h"
+#include "claims/steps_internal.h"
 #include "base/xalloc.h"
 
 #include <stdlib.h>

@@ -1,5 +1,14 @@
-#include "claims/claims_internal.h"
+#include "claims/claims.h"
 
+#include "claims/attention.h"
+#include "claims/bindings.h"
+#include "claims/constants.h"
+#include "claims/dependences.h"
+#include "claims/evidence_internal.h"
+#include "claims/machines.h"
+#include "claims/measured.h"
+#include "claims/rows.h"
+#include "claims/steps_internal.h"
 #include "base/xalloc.h"
 
 #include <math.h>

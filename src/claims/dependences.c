@@ -1,5 +1,8 @@
-#include "claims/claims_internal.h"
+#include "claims/dependences.h"
 
+#include "claims/answers.h"
+#include "claims/constants.h"
+#include "claims/rows.h"
 #include "base/xalloc.h"
 
 #include <math.h>

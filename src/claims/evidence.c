@@ -1,6 +1,9 @@
 /* Classes of evidence, and the null model. */
-#include "claims/claims_internal.h"
+#include "claims/evidence_internal.h"
 
+#include "claims/constants.h"
+#include "claims/neighbours.h"
+#include "claims/sums.h"
 #include "base/xalloc.h"
 
 #include <math.h>

@@ -1,4 +1,4 @@
-#include "claims/claims_internal.h"
+#include "claims/machines.h"
 
 #include "base/xalloc.h"
 

@@ -1,5 +1,6 @@
-#include "claims/claims_internal.h"
+#include "claims/measured.h"
 
+#include "claims/attention.h"
 #include "base/xalloc.h"
 
 #include <math.h>

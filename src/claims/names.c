@@ -1,5 +1,6 @@
 /* The names in an expression: numbers of machines, published numbers, and statistics of heads. */
-#include "claims/claims_internal.h"
+#include "claims/answers.h"
+#include "claims/rows.h"
 
 #include "base/xalloc.h"
 

@@ -1,4 +1,4 @@
-#include "claims/claims_internal.h"
+#include "claims/places.h"
 
 #include "base/xalloc.h"
 

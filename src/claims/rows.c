@@ -1,5 +1,5 @@
 /* claims.csv: the published numbers. */
-#include "claims/claims_internal.h"
+#include "claims/rows.h"
 
 #include "base/xalloc.h"
 

@@ -1,5 +1,5 @@
 /* Errors in claims.toml. */
-#include "claims/claims_internal.h"
+#include "claims/set.h"
 
 #include "base/xalloc.h"
 

@@ -1,4 +1,4 @@
-#include "claims/claims_internal.h"
+#include "claims/statistics.h"
 
 #include "base/xalloc.h"
 #include "workload/single_pass.h"

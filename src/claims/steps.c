@@ -1,4 +1,4 @@
-#include "claims/claims_internal.h"
+#include "claims/steps_internal.h"
 
 #include "base/xalloc.h"
 

@@ -1,6 +1,7 @@
 /* Sums over some of the claims. */
-#include "claims/claims_internal.h"
+#include "claims/sums.h"
 
+#include "claims/set.h"
 #include "base/xalloc.h"
 
 #include <math.h>

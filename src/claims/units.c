@@ -1,4 +1,4 @@
-#include "claims/claims_internal.h"
+#include "claims/units.h"
 
 #include "desc/schema.h"
 

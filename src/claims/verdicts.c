@@ -1,5 +1,5 @@
 /* A published number and another: whether they agree, and by how much they differ. */
-#include "claims/claims_internal.h"
+#include "claims/claims.h"
 
 #include <math.h>
 
