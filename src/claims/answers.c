@@ -125,10 +125,8 @@ bool claims_read_mean(const struct claim_set *s, struct answer *a, struct diags 
     for (size_t i = 0; i < MEANS; i++)
         if (strcmp(mean_names[i], node->string) == 0) a->mean = (enum mean)(MEAN_GEOMETRIC + i);
     if (a->mean != MEAN_NONE) return true;
-    char *hint = claims_hint(node->string, mean_names, MEANS, "geometric, arithmetic, min or max");
-    claims_error(s, toml_loc(s->doc, node), hint, diags, "there is no mean \"%s\"", node->string);
-    free(hint);
-    return false;
+    return claims_unknown(s, toml_loc(s->doc, node), node->string, mean_names, MEANS, "geometric, arithmetic, min or max", diags,
+                          "there is no mean \"%s\"", node->string);
 }
 
 static bool read_cases(const struct claim_set *s, struct answer *a, struct diags *diags)
@@ -138,13 +136,7 @@ static bool read_cases(const struct claim_set *s, struct answer *a, struct diags
     const struct toml_node *all = toml_get(&s->doc->root, "cases");
     if (all && all->type == TOML_TABLE) a->cases = toml_get(all, name->string);
     if (a->cases) return a->cases->type == TOML_TABLE; /* else said by claims_open */
-    const char **names = xcalloc(all ? all->n : 0, sizeof *names);
-    for (size_t i = 0; all && i < all->n; i++) names[i] = all->children[i].key;
-    char *hint = claims_hint(name->string, names, all ? all->n : 0, "[cases.NAME] parameter = [...]");
-    claims_error(s, toml_loc(s->doc, name), hint, diags, "there are no cases \"%s\"", name->string);
-    free(hint);
-    free(names);
-    return false;
+    return claims_unknown_key(s, name, all, "[cases.NAME] parameter = [...]", diags, "there are no cases");
 }
 
 static bool read_set(struct claim_set *s, struct answer *a, struct diags *diags)

@@ -76,9 +76,8 @@ static bool read_profile(const struct claim_set *s, struct attention *a, const s
     while (catalog_at(s->catalog, DSE_KIND_PROFILE, n)) n++;
     const char **names = xcalloc(n + 1, sizeof *names);
     for (size_t i = 0; i < n; i++) names[i] = catalog_at(s->catalog, DSE_KIND_PROFILE, i)->name;
-    char *hint = claims_hint(name->string, names, n, "`dse list profiles` shows all");
-    claims_error(s, toml_loc(s->doc, name), hint, diags, "there is no profile \"%s\"", name->string);
-    free(hint);
+    claims_unknown(s, toml_loc(s->doc, name), name->string, names, n, "`dse list profiles` shows all", diags,
+                   "there is no profile \"%s\"", name->string);
     free(names);
     return false;
 }

@@ -19,14 +19,7 @@ static bool read_tag(const struct claim_set *s, const struct answer *a, struct c
     const struct toml_node *all = toml_get(&s->doc->root, "contradictions");
     if (all && all->type != TOML_TABLE) return false; /* said elsewhere */
     if (all && toml_get(all, tag->string)) return true;
-    size_t n = all ? all->n : 0;
-    const char **names = xcalloc(n, sizeof *names);
-    for (size_t i = 0; i < n; i++) names[i] = all->children[i].key;
-    char *hint = claims_hint(tag->string, names, n, "[contradictions.TAG] text = \"...\"");
-    claims_error(s, toml_loc(s->doc, tag), hint, diags, "there is no contradiction \"%s\"", tag->string);
-    free(hint);
-    free(names);
-    return false;
+    return claims_unknown_key(s, tag, all, "[contradictions.TAG] text = \"...\"", diags, "there is no contradiction");
 }
 
 static bool read_claim(struct claim_set *s, const struct toml_node *table, struct diags *diags)

@@ -56,10 +56,9 @@ static bool take_machine(struct claim_set *s, struct constant *c, struct machine
     if (!f || f->type == DSE_TYPE_REF) {
         const char **names = xcalloc(m->model->params.n, sizeof *names);
         for (size_t i = 0; i < m->model->params.n; i++) names[i] = m->model->params.fields[i].name;
-        char *hint = claims_hint(c->public.parameter, names, m->model->params.n, NULL);
-        claims_error(s, loc, hint, diags, "%s is neither a number nor a choice of %s, the model of %s", c->public.parameter,
-                     m->model->desc->name, m->name);
-        free(hint);
+        claims_unknown(s, loc, c->public.parameter, names, m->model->params.n, NULL, diags,
+                       "%s is neither a number nor a choice of %s, the model of %s", c->public.parameter, m->model->desc->name,
+                       m->name);
         free(names);
         return false;
     }

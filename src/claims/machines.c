@@ -23,9 +23,8 @@ static const struct model *find_model(const struct claim_set *s, const struct to
     const struct model *all = registry_models(&n);
     const char **names = xcalloc(n, sizeof *names);
     for (size_t i = 0; i < n; i++) names[i] = all[i].desc->name;
-    char *hint = claims_hint(node->string, names, n, "`dse list models` shows all");
-    claims_error(s, toml_loc(s->doc, node), hint, diags, "there is no model \"%s\"", node->string);
-    free(hint);
+    claims_unknown(s, toml_loc(s->doc, node), node->string, names, n, "`dse list models` shows all", diags,
+                   "there is no model \"%s\"", node->string);
     free(names);
     return NULL;
 }
@@ -35,9 +34,8 @@ static bool unknown_param(const struct claim_set *s, const struct model *model, 
     const char **names = xcalloc(model->params.n, sizeof *names);
     for (size_t i = 0; i < model->params.n; i++) names[i] = model->params.fields[i].name;
     char *otherwise = xasprintf("`dse describe %s` lists the parameters", model->desc->name);
-    char *hint = claims_hint(node->key, names, model->params.n, otherwise);
-    claims_error(s, toml_key_loc(s->doc, node), hint, diags, "%s has no parameter \"%s\"", model->desc->name, node->key);
-    free(hint);
+    claims_unknown(s, toml_key_loc(s->doc, node), node->key, names, model->params.n, otherwise, diags, "%s has no parameter \"%s\"",
+                   model->desc->name, node->key);
     free(otherwise);
     free(names);
     return false;
@@ -145,9 +143,8 @@ bool claims_check_params(struct claim_set *s, const struct toml_node *table, str
         bool known = false;
         for (size_t i = 0; i < n && !known; i++) known = strcmp(names[i], key) == 0;
         if (known) continue;
-        char *hint = claims_hint(key, names, n, "`dse describe MODEL` lists the parameters");
-        ok = claims_error(s, toml_key_loc(s->doc, &table->children[k]), hint, diags, "no model has a parameter \"%s\"", key);
-        free(hint);
+        ok = claims_unknown(s, toml_key_loc(s->doc, &table->children[k]), key, names, n,
+                            "`dse describe MODEL` lists the parameters", diags, "no model has a parameter \"%s\"", key);
     }
     free(names);
     return ok;

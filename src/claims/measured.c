@@ -37,12 +37,7 @@ static struct attention *find_attention(const struct claim_set *s, const struct 
     }
     struct attention *a = claims_attention(s, node->string);
     if (a) return a;
-    const char **names = xcalloc(s->n_attention + 1, sizeof *names);
-    for (size_t i = 0; i < s->n_attention; i++) names[i] = s->attention[i]->public.name;
-    char *hint = claims_hint(node->string, names, s->n_attention, "write [attention.NAME]");
-    claims_error(s, toml_loc(s->doc, node), hint, diags, "there is no attention \"%s\"", node->string);
-    free(hint);
-    free(names);
+    claims_unknown_key(s, node, toml_get(&s->doc->root, "attention"), "write [attention.NAME]", diags, "there is no attention");
     return NULL;
 }
 
