@@ -158,7 +158,7 @@ static void ideal__a_linear_layer_is_exact(void **state)
 static void ideal__attention_is_two_cycles_a_position(void **state)
 {
     (void)state;
-    at("eviction=window bandwidth_gbs=1000000", ALL_IDEAL);
+    at("eviction=window bandwidth_gbs=200000", ALL_IDEAL);
     double cycles = event_metric(&b, "attention_us") * 1e3 / 32;
     assert_true(cycles >= 2 * 32 * 512 && cycles <= 2 * 32 * 512 + 3);
 }
@@ -169,7 +169,7 @@ static void ideal__an_adder_tree_has_its_epochs(void **state)
     for (int l = 120; l <= 140; l += 4) {
         char settings[200];
         snprintf(settings, sizeof settings,
-                 "dataflow=adder-tree softmax=stage eviction=none bandwidth_gbs=1000000 v_access_cycles=0.772 context=%d", l);
+                 "dataflow=adder-tree softmax=stage eviction=none bandwidth_gbs=200000 v_access_cycles=0.772 context=%d", l);
         at(settings, ALL_IDEAL);
         double values = part_of(&b.events_parts, "attention_values")->time_us * 1e3 / (32 * 32);
         assert_near(values, 128 * ceil(l / 128.) + 0.772 * l, 1e-3);
