@@ -7,30 +7,6 @@
 
 enum { TRIALS = 60 };
 
-static bool differ(const struct model *m, const void *a, const void *b)
-{
-    for (size_t i = 0; i < m->metrics.n; i++) {
-        const struct field *f = &m->metrics.fields[i];
-        if (f->type == DSE_TYPE_F64) {
-            double x = field_number(f, a), y = field_number(f, b);
-            if (isnan(x) != isnan(y) || fabs(x - y) > 1e-9 * fmax(fabs(x), fabs(y))) return true;
-        } else if (!field_same(f, a, b)) {
-            return true;
-        }
-    }
-    return false;
-}
-
-/* Near what it was; names: any. */
-static void change(const struct field *f, void *params)
-{
-    struct value v = random_value(f);
-    double was = field_number(f, params), near = was * exp((2 * uniform() - 1) * log(3));
-    if (f->type == DSE_TYPE_F64 && was != 0 && uniform() < 0.8) v.f64 = fmin(fmax(near, f->min), f->max);
-    if (f->type == DSE_TYPE_I64 && was != 0 && uniform() < 0.8) v.i64 = (int64_t)fmin(fmax(round(near), f->min), f->max);
-    field_set(f, params, v);
-}
-
 struct moved {
     int closed, events, runs; /* points at which it moved; runs of both that were done */
 };
@@ -40,7 +16,7 @@ static struct moved try_field(struct random_runs *r, size_t which)
     const struct model *m = r->model;
     const struct field *f = &m->params.fields[which];
     struct moved moved = {0};
-    void *first = xmalloc(m->desc->metrics_size), *closed = xmalloc(m->desc->metrics_size), *params = xmalloc(m->desc->params_size);
+    void *first = xmalloc(m->desc->metrics_size), *closed = xmalloc(m->desc->metrics_size);
     for (uint64_t i = 0; i < TRIALS && (moved.closed == 0 || moved.events == 0); i++) {
         start_point(r, 4 * i + 1 + 1000 * which);
         if (!draw_point(r, 0, true)) continue;
@@ -48,10 +24,11 @@ static struct moved try_field(struct random_runs *r, size_t which)
         if (run_point(r) != RANDOM_DONE) continue;
         memcpy(first, r->events, m->desc->metrics_size);
         memcpy(closed, r->closed, m->desc->metrics_size);
-        memcpy(params, r->params, m->desc->params_size);
+        memcpy(r->params, r->raw, m->desc->params_size);
         change(f, r->params);
+        if (field_same(f, r->raw, r->params)) continue;
         if (m->desc->resolve) m->desc->resolve(r->params);
-        if (field_same(f, params, r->params) || m->desc->check(r->params)) continue;
+        if (m->desc->check(r->params)) continue;
         if (run_point(r) != RANDOM_DONE) continue;
         moved.runs++;
         moved.closed += differ(m, closed, r->closed);
@@ -59,7 +36,6 @@ static struct moved try_field(struct random_runs *r, size_t which)
     }
     free(first);
     free(closed);
-    free(params);
     return moved;
 }
 

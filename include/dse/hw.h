@@ -27,6 +27,9 @@ struct dse_dram {
 extern const struct dse_param dse_dram_params[];
 /* Those of a model that knows long streams alone: no bursts, no timing, which would move nothing. It embeds them plainly. */
 extern const struct dse_param dse_dram_stream_params[];
+/* The rows of it that say how a channel keeps time: burst_bytes and those of struct dse_dram_timing. For a model whose closed form reads none of
+ * them (dse_model.event_level_only). */
+extern const char *const dse_dram_timing_names[];
 
 /* Make bandwidth_gbs = channels * channel_gbs hold: by the bandwidth where it is NaN, else by the channels (see above). Once it holds
  * nothing changes any more. */

@@ -308,15 +308,18 @@ static const struct dse_trend lad_trends[] = {
     {.param = NULL},
 };
 
+static const char *const lad_closed_form_only[] = {"dram_efficiency", NULL};
+
 const struct dse_model dse_model_lad = {
     .name = "lad",
     .title = "LAD: locality-aware decoding",
     .cite = "H. Wang et al., LAD: Efficient Accelerator for Generative Inference of LLM with Locality Aware Decoding, HPCA 2025",
-    .version = 5,
+    .version = 6,
     .params = lad_params_table,
     .params_size = sizeof(struct lad_params),
     .metrics = lad_metrics_table,
     .metrics_size = sizeof(struct lad_metrics),
+    .closed_form_only = lad_closed_form_only,
     .resolve = lad_resolve,
     .check = lad_check,
     .shortage = lad_shortage,

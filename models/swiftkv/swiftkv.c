@@ -362,9 +362,11 @@ static void swiftkv_stand(const void *params, struct dse_standing *ret)
     ret->quality = dse_quality_of_exact(&p->workload);
 }
 
+static const char *const swiftkv_closed_form_only[] = {"dram_efficiency", NULL};
+
 const struct dse_model dse_model_swiftkv = {
     .name = "swiftkv",
-    .title = "SwiftKV: single-pass attention on an FPGA",
+    .title = "SwiftKV-MHA: single-pass attention on an FPGA",
     .cite =
         "J. Zhang et al., SwiftKV: An Edge-Oriented Attention Algorithm and Multi-Head Accelerator for Fast, Efficient LLM Decoding, "
         "arXiv:2601.10953, 2026",
@@ -374,6 +376,8 @@ const struct dse_model dse_model_swiftkv = {
     .metrics = swiftkv_metrics_table,
     .metrics_size = sizeof(struct swiftkv_metrics),
     .without = swiftkv_without,
+    .closed_form_only = swiftkv_closed_form_only,
+    .event_level_only = dse_dram_timing_names,
     .resolve = swiftkv_resolve,
     .check = swiftkv_check,
     .shortage = swiftkv_shortage,

@@ -229,6 +229,8 @@ static void veda_estimate(const void *params, void *metrics, struct dse_breakdow
     veda_report(&pt, &step, whole.time_s, metrics, breakdown);
 }
 
+static const char *const veda_closed_form_only[] = {"dram_efficiency", NULL};
+
 const struct dse_model dse_model_veda = {
     .name = "veda",
     .title = "VEDA: voting-based eviction and a flexible dataflow",
@@ -239,6 +241,7 @@ const struct dse_model dse_model_veda = {
     .params_size = sizeof(struct veda_params),
     .metrics = veda_metrics_table,
     .metrics_size = sizeof(struct veda_metrics),
+    .closed_form_only = veda_closed_form_only,
     .resolve = veda_resolve,
     .check = veda_check,
     .shortage = veda_shortage,

@@ -23,11 +23,26 @@ struct answer {
     struct dse_breakdown breakdown;
 };
 
+/* A setting that the fidelity does not read: --fidelity event-level --set dram_efficiency=0.5. */
+static void warn_unread(const struct answer *a, const struct invocation *in, const struct model *model, const char *assignment)
+{
+    char *name = xstrndup(assignment, strcspn(assignment, "="));
+    const struct field *f = schema_find(&model->params, name);
+    const enum field_reader reader = f ? f->reader : READ_BY_BOTH;
+    const bool events = a->fidelity == FIDELITY_EVENT_LEVEL;
+    const char *where = reader == READ_BY_CLOSED_FORM && events    ? "at event level"
+                        : reader == READ_BY_EVENT_LEVEL && !events ? "in closed form"
+                                                                   : NULL;
+    if (where) diags_warn(in->diags, (struct srcloc){0}, NULL, "%s: %s is not read %s", model->desc->name, name, where);
+    free(name);
+}
+
 static bool bind_point(struct answer *a, const struct invocation *in, const struct model *model)
 {
     size_t n;
     const char **assignments = option_all(in, "set", &n);
     bool ok = design_point_init_mix(&a->point, model, a->catalog, assignments, n, option_get(in, "requests"), in->diags);
+    for (size_t i = 0; ok && i < n; i++) warn_unread(a, in, model, assignments[i]);
     free(assignments);
     return ok;
 }

@@ -26,6 +26,27 @@ const struct dse_unit *unit_find(const struct dse_unit *own, const char *unit)
     return u ? u : find_unit(own, unit);
 }
 
+/* What the doc of a parameter begins with that not both fidelities read. */
+static const char *const reader_words[] = {
+    [READ_BY_BOTH] = "", [READ_BY_CLOSED_FORM] = "closed form: ", [READ_BY_EVENT_LEVEL] = "event level: "};
+
+static bool says_event_level(const char *doc)
+{
+    const char *word = reader_words[READ_BY_EVENT_LEVEL];
+    return strncmp(doc, word, strlen(word)) == 0;
+}
+
+void schema_read_by(struct schema *s, const char *const *names, enum field_reader reader)
+{
+    for (; names && *names; names++) {
+        struct field *f = &s->fields[schema_index(s, schema_find(s, *names))];
+        s->docs = xrealloc(s->docs, s->n_docs + 1, sizeof *s->docs);
+        s->docs[s->n_docs] = xasprintf("%s%s", reader_words[reader], f->doc);
+        f->doc = s->docs[s->n_docs++];
+        f->reader = reader;
+    }
+}
+
 static void add_params(struct schema *s, const struct dse_param *table, size_t base, unsigned flags)
 {
     for (const struct dse_param *p = table; p->type != DSE_TYPE_END; p++) {
@@ -38,6 +59,7 @@ static void add_params(struct schema *s, const struct dse_param *table, size_t b
             continue;
         }
         *append(s) = (struct field){.type = p->type,
+                                    .reader = says_event_level(p->doc) ? READ_BY_EVENT_LEVEL : READ_BY_BOTH,
                                     .name = p->name,
                                     .unit = p->unit,
                                     .doc = p->doc,
@@ -107,6 +129,8 @@ void schema_own_units(struct schema *s, const struct dse_unit *own)
 
 void schema_release(struct schema *s)
 {
+    for (size_t i = 0; i < s->n_docs; i++) free(s->docs[i]);
+    free(s->docs);
     free(s->fields);
     free(s->refusals);
     *s = (struct schema){0};

@@ -19,10 +19,14 @@
 #include <dse/model.h>
 #include <stdbool.h>
 
+/* Who reads a parameter. */
+enum field_reader { READ_BY_BOTH, READ_BY_CLOSED_FORM, READ_BY_EVENT_LEVEL };
+
 /* One parameter or metric. */
 struct field {
-    enum dse_type type; /* F64, I64, ENUM, REF */
-    const char *name, *unit, *doc, *source;
+    enum dse_type type;                     /* F64, I64, ENUM, REF */
+    enum field_reader reader;               /* parameters */
+    const char *name, *unit, *doc, *source; /* doc: says who reads it, unless both fidelities do */
     size_t offset;
     double min, max;
     const char *const *choices;
@@ -42,6 +46,8 @@ struct schema {
     size_t n;
     struct refusal *refusals; /* of embedded tables: DSE_EMBED_REFUSING */
     size_t n_refusals;
+    char **docs; /* its own: of parameters that one fidelity reads */
+    size_t n_docs;
 };
 
 struct refusal {
@@ -60,6 +66,8 @@ struct value {
 };
 
 void schema_init_params(struct schema *s, const struct dse_param *table);
+/* Of these parameters (closed by NULL; may be NULL) it is known who reads them: not both fidelities. */
+void schema_read_by(struct schema *s, const char *const *names, enum field_reader reader);
 /* `without` as in struct dse_model; may be NULL. */
 void schema_init_metrics(struct schema *s, const struct dse_metric *table, const char *const *without);
 /* What metrics in a unit of the model's own (dse_model.units) are measured by. */

@@ -154,6 +154,10 @@ bool dse_dram_timing_known(const struct dse_dram_timing *t)
            t->interleave_bytes > 0 && t->row_bytes > 0 && t->banks > 0 && t->bank_groups > 0 && t->queue_depth > 0;
 }
 
+const char *const dse_dram_timing_names[] = {
+    "burst_bytes", "interleave_bytes", "row_bytes", "banks",    "bank_groups",    "queue_depth", "t_rcd_ns",  "t_rp_ns", "t_ras_ns",
+    "t_rtp_ns",    "t_ccd_ns",         "t_rrd_ns",  "t_faw_ns", "row_command_ns", "t_rfc_ns",    "t_refi_ns", NULL};
+
 /* What no DRAM can be. A burst that takes longer than tCCD is none of it: so does that of a memory below its rate. */
 static const char *refuse_timing(const struct dse_dram_timing *t, int64_t burst_bytes)
 {

@@ -19,6 +19,8 @@ const struct model *registry_models(size_t *ret_n)
 {
     for (size_t i = 0; !ready && i < MODELS; i++) {
         schema_init_params(&models[i].params, models[i].desc->params);
+        schema_read_by(&models[i].params, models[i].desc->closed_form_only, READ_BY_CLOSED_FORM);
+        schema_read_by(&models[i].params, models[i].desc->event_level_only, READ_BY_EVENT_LEVEL);
         schema_init_metrics(&models[i].metrics, models[i].desc->metrics, models[i].desc->without);
         if (models[i].desc->equations) schema_init_metrics(&models[i].equations, models[i].desc->equations, NULL);
         schema_own_units(&models[i].metrics, models[i].desc->units);

@@ -36,8 +36,8 @@ struct random_runs {
     const struct model *model;
     const struct one *defaults, *small, *base; /* base: of the last point */
     struct refusals refusals;
-    struct runner *runner; /* with the caller's limits: what ends by them is cut off */
-    void *params, *closed, *events;
+    struct runner *runner;                /* with the caller's limits: what ends by them is cut off */
+    void *raw, *params, *closed, *events; /* raw: before resolve() */
     struct dse_breakdown closed_parts, events_parts;
     char why[512]; /* of the last point: what failed or is wrong; "" */
 };
@@ -50,6 +50,7 @@ static inline void random_runs_init(struct random_runs *r, const struct one *def
                               .defaults = defaults,
                               .small = small,
                               .runner = runner_new(FIDELITY_EVENT_LEVEL, options),
+                              .raw = xcalloc(1, m->desc->params_size),
                               .params = xcalloc(1, m->desc->params_size),
                               .closed = xcalloc(1, m->desc->metrics_size),
                               .events = xcalloc(1, m->desc->metrics_size)};
@@ -59,6 +60,7 @@ static inline void random_runs_release(struct random_runs *r)
 {
     runner_free(r->runner);
     for (size_t i = 0; i < REASONS_MAX; i++) free(r->refusals.reason[i]);
+    free(r->raw);
     free(r->params);
     free(r->closed);
     free(r->events);
@@ -98,6 +100,7 @@ static inline void draw_params(struct random_runs *r, double share)
         drawn[i] = true;
         field_set(f, r->params, random_value(f));
     }
+    memcpy(r->raw, r->params, m->desc->params_size);
     if (m->desc->resolve) m->desc->resolve(r->params);
 }
 
@@ -279,6 +282,35 @@ static inline enum random_end random_run(struct random_runs *r, uint64_t number)
         count_refusal(&r->refusals, r->why);
     }
     return RANDOM_NONE;
+}
+
+/* Metrics or equations of two runs, the same but for rounding? */
+static inline bool same_values(const struct schema *s, const void *a, const void *b)
+{
+    for (size_t i = 0; i < s->n; i++) {
+        const struct field *f = &s->fields[i];
+        double x = f->type == DSE_TYPE_F64 ? field_number(f, a) : 0, y = f->type == DSE_TYPE_F64 ? field_number(f, b) : 0;
+        if (f->type != DSE_TYPE_F64 && !field_same(f, a, b)) return false;
+        if (isnan(x) != isnan(y) || fabs(x - y) > 1e-9 * fmax(fabs(x), fabs(y))) return false;
+    }
+    return true;
+}
+
+static inline bool differ(const struct model *m, const void *a, const void *b)
+{
+    return !same_values(&m->metrics, a, b);
+}
+
+/* A value near what it was; of names any. */
+static inline void change(const struct field *f, void *params)
+{
+    struct value v = random_value(f);
+    double was = field_number(f, params);
+    if (isnan(was)) was = sqrt(f->min * f->max); /* auto */
+    double near = was * exp((2 * uniform() - 1) * log(3));
+    if (f->type == DSE_TYPE_F64 && was != 0 && uniform() < 0.8) v.f64 = fmin(fmax(near, f->min), f->max);
+    if (f->type == DSE_TYPE_I64 && was != 0 && uniform() < 0.8) v.i64 = (int64_t)fmin(fmax(round(near), f->min), f->max);
+    field_set(f, params, v);
 }
 
 /* What differs from the defaults, as settings of a command, to `out`. */

@@ -84,6 +84,74 @@ static void events__run_to_an_end_at_any_point_in_range(void **state)
     each_model(check_random_points);
 }
 
+/* ---- who reads a parameter ----------------------------------------------------------------------------------------------------- */
+
+/* Change f alone at point `number`, and see what moves; false: the point does not allow it, or has no end. */
+struct moves {
+    bool closed, events;
+};
+
+static bool move_parameter(struct random_runs *r, const struct field *f, uint64_t number, bool with_events, struct moves *ret)
+{
+    const struct model *m = r->model;
+    start_point(r, number);
+    if (!draw_point(r, number, true)) return false;
+    void *before = xmalloc(m->desc->params_size), *closed = xcalloc(1, m->desc->metrics_size),
+         *events = xcalloc(1, m->desc->metrics_size);
+    memcpy(before, r->params, m->desc->params_size);
+    bool done = !with_events || run_at_events(r) == RANDOM_DONE;
+    m->desc->estimate(before, closed, NULL);
+    memcpy(events, r->events, m->desc->metrics_size);
+    memcpy(r->params, r->raw, m->desc->params_size);
+    change(f, r->params);
+    if (m->desc->resolve) m->desc->resolve(r->params);
+    done = done && !m->desc->check(r->params) && (!with_events || run_at_events(r) == RANDOM_DONE);
+    if (done) {
+        m->desc->estimate(r->params, r->closed, NULL);
+        *ret = (struct moves){.closed = differ(m, closed, r->closed), .events = with_events && differ(m, events, r->events)};
+    }
+    free(before);
+    free(closed);
+    free(events);
+    return done;
+}
+
+/* What is said to be read by one fidelity moves nothing at the other, and what only the closed form reads moves that. */
+static void check_reader(struct random_runs *r, const struct field *f)
+{
+    enum { EVENT_POINTS = 3, CLOSED_POINTS = 100, TRIES = 400 };
+    const char *name = r->model->desc->name;
+    const bool must_move = f->reader == READ_BY_CLOSED_FORM;
+    int done = 0, moved = 0, wanted = f->reader == READ_BY_EVENT_LEVEL ? CLOSED_POINTS : EVENT_POINTS;
+    for (uint64_t i = 0; i < TRIES && (done < wanted || (must_move && moved == 0)); i++) {
+        const bool events = f->reader != READ_BY_EVENT_LEVEL && done < wanted;
+        struct moves v;
+        random_runs_limit(2);
+        if (!move_parameter(r, f, 4 * i + 1, events, &v)) continue;
+        done++;
+        moved += v.closed;
+        if (events && v.events) fail_msg("%s: %s moves metrics at event level, which is said not to read it", name, f->name);
+        if (!must_move && v.closed) fail_msg("%s: %s moves metrics in closed form, which is said not to read it", name, f->name);
+    }
+    if (must_move && moved == 0) fail_msg("%s: %s moves nothing in closed form", name, f->name);
+}
+
+static void check_readers(const struct model *m, const struct one *small)
+{
+    struct random_runs r;
+    random_runs_init(&r, small, small, &(struct sim_options){.stop = &random_stop});
+    for (size_t i = 0; i < m->params.n; i++)
+        if (m->params.fields[i].reader != READ_BY_BOTH && m->params.fields[i].type != DSE_TYPE_REF)
+            check_reader(&r, &m->params.fields[i]);
+    random_runs_release(&r);
+}
+
+static void events__parameters_are_read_where_they_are_said_to_be(void **state)
+{
+    (void)state;
+    each_model(check_readers);
+}
+
 /* ---- the same run ---------------------------------------------------------------------------------------------------------------- */
 
 /* In a run that is new and in one that was used for something else before. */
@@ -139,7 +207,8 @@ static void check_threads(const struct model *m, const struct one *defaults)
     struct agreement one = agree_with(m, 1, 6), three = agree_with(m, 3, 6);
     for (size_t i = 0; i < one.n; i++) {
         assert_string_equal(one.points[i].settings, three.points[i].settings);
-        assert_true(one.points[i].latency == three.points[i].latency && one.points[i].left == three.points[i].left);
+        assert_true(one.points[i].metric[AGREE_LATENCY] == three.points[i].metric[AGREE_LATENCY] &&
+                    one.points[i].left == three.points[i].left);
     }
     agreement_release(&one);
     agreement_release(&three);
@@ -220,11 +289,13 @@ static void check_agreement(const struct model *m, const struct one *defaults)
         const struct agree_point *p = &a.points[i];
         double sum = p->left;
         for (int k = 0; k < AGREE_CAUSES; k++) sum += p->cause[k];
-        assert_true(isfinite(p->latency) && fabs(sum - p->latency) < 1e-9 * (1 + fabs(p->latency)));
-        if (isnan(p->dram)) continue;
-        if (fabs(p->dram) > POINT_TRAFFIC)
-            fail_msg("dse eval %s --fidelity event-level %s: %+.1f %% of DRAM traffic", m->desc->name, p->settings, 100 * p->dram);
-        traffic += p->dram;
+        assert_true(isfinite(p->metric[AGREE_LATENCY]) &&
+                    fabs(sum - p->metric[AGREE_LATENCY]) < 1e-9 * (1 + fabs(p->metric[AGREE_LATENCY])));
+        if (isnan(p->metric[AGREE_DRAM])) continue;
+        if (fabs(p->metric[AGREE_DRAM]) > POINT_TRAFFIC)
+            fail_msg("dse eval %s --fidelity event-level %s: %+.1f %% of DRAM traffic", m->desc->name, p->settings,
+                     100 * p->metric[AGREE_DRAM]);
+        traffic += p->metric[AGREE_DRAM];
         n++;
     }
     if (n && fabs(traffic) / (double)n > MEAN_TRAFFIC)
@@ -287,6 +358,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(events__fill_every_metric_and_parts_that_add_up),
         cmocka_unit_test(events__run_to_an_end_at_any_point_in_range),
+        cmocka_unit_test(events__parameters_are_read_where_they_are_said_to_be),
         cmocka_unit_test(events__are_the_same_for_the_same_seed),
         cmocka_unit_test(events__are_the_same_from_any_number_of_threads),
         cmocka_unit_test(events__say_the_same_while_watched),
