@@ -130,13 +130,6 @@ static void draw_number(struct drawing *d, const struct field *f, const void *pa
     settings_add(&d->settings, xasprintf("%s=%s", f->name, text_number(buf, v)));
 }
 
-static bool is_event_parameter(const char *name)
-{
-    for (const struct dse_param *p = dse_events_params; p->type != DSE_TYPE_END; p++)
-        if (strcmp(p->name, name) == 0) return true;
-    return false;
-}
-
 /* Is the setting NAME=VALUE of a parameter that cannot stand beside f? */
 static bool sets_excluded(const struct field *f, const char *setting)
 {
@@ -151,7 +144,8 @@ static void draw_names(struct drawing *d, const struct binding *b)
 {
     for (size_t i = 0; i < d->model->params.n; i++) {
         const struct field *f = &d->model->params.fields[i];
-        if ((f->type == DSE_TYPE_REF || f->type == DSE_TYPE_ENUM) && !is_given(b, f) && gsl_rng_uniform(d->rng) < 0.5)
+        if ((f->type == DSE_TYPE_REF || f->type == DSE_TYPE_ENUM) && f->reader == READ_BY_BOTH && !is_given(b, f) &&
+            gsl_rng_uniform(d->rng) < 0.5)
             draw_name(d, f);
     }
 }
@@ -163,7 +157,7 @@ static void draw_numbers(struct drawing *d, const struct design_point *p)
         const struct field *f = &d->model->params.fields[i];
         if ((f->type != DSE_TYPE_F64 && f->type != DSE_TYPE_I64) || is_given(p->binding, f)) continue;
         if (strcmp(f->name, "seed") == 0) settings_add(&d->settings, xasprintf("seed=%llu", (unsigned long long)d->number));
-        if (is_event_parameter(f->name) || is_calibrated(p->binding, f->name) || is_of_an_entry(d, f)) continue;
+        if (f->reader != READ_BY_BOTH || is_calibrated(p->binding, f->name) || is_of_an_entry(d, f)) continue;
         bool excluded = false; /* by one that was drawn before */
         for (size_t k = names; k < d->settings.n && f->excludes; k++) excluded |= sets_excluded(f, d->settings.list[k]);
         if (excluded || field_number(f, p->params) == 0) continue;
@@ -190,7 +184,8 @@ static bool try_point(struct drawing *d, const struct design_point *defaults, st
 
 /* ---- one point ----------------------------------------------------------------------------------------------------------------- */
 
-const char *const agree_metric_names[] = {"latency_us", "energy_mj", "dram_mib", NULL};
+const char *const agree_metric_names[] = {"latency_us", "attention_us", "energy_mj", "dram_mib", NULL};
+_Static_assert(sizeof agree_metric_names / sizeof *agree_metric_names == AGREE_METRICS + 1, "every metric has a name");
 
 static double metric(const struct model *m, const void *metrics, int which)
 {
@@ -204,38 +199,57 @@ static double difference(const struct model *m, const void *metrics, const void 
     return isfinite(d) ? d : (double)NAN;
 }
 
-/* Carry the point out as it is and with one cause after the other taken away. */
+static struct agree_point no_point(void)
+{
+    struct agree_point p = {.left = NAN};
+    for (int i = 0; i < AGREE_METRICS; i++) p.metric[i] = (double)NAN;
+    for (int i = 0; i < AGREE_CAUSES; i++) p.cause[i] = (double)NAN;
+    return p;
+}
+
+/* Carry the point out as it is and with one cause after the other taken away. Of a point that does not come to its end nothing is known. */
 static enum run_end compare(struct runner *r, const struct design_point *p, struct agree_point *ret)
 {
     const struct model *m = p->model;
     void *closed = p->metrics, *events = xcalloc(1, m->desc->metrics_size);
     m->desc->estimate(p->params, closed, NULL);
-    double before = (double)NAN;
+    struct agree_point seen = no_point();
     enum run_end end = RUN_DONE;
     for (int i = 0; i <= AGREE_CAUSES && end == RUN_DONE; i++) {
         runner_set_ideal(r, (1U << i) - 1);
         end = runner_run(r, m->desc, p->params, events, NULL);
         if (end != RUN_DONE) break;
-        double latency = difference(m, events, closed, 0);
-        if (i == 0) {
-            ret->latency = latency;
-            ret->energy = difference(m, events, closed, 1);
-            ret->dram = difference(m, events, closed, 2);
-        } else {
-            ret->cause[i - 1] = before - latency;
-        }
-        before = ret->left = latency;
+        for (int k = 0; k < AGREE_METRICS && i == 0; k++) seen.metric[k] = difference(m, events, closed, k);
+        double latency = difference(m, events, closed, AGREE_LATENCY), before = i == 0 ? latency : seen.left;
+        if (i > 0) seen.cause[i - 1] = before - latency;
+        seen.left = latency;
     }
-    if (end == RUN_FAILED || end == RUN_REFUSED || end == RUN_BROKEN) ret->failure = xstrdup(runner_error(r));
     free(events);
+    seen.tried = ret->tried;
+    if (end == RUN_DONE)
+        *ret = seen;
+    else if (end != RUN_STOPPED && end != RUN_REFUSED)
+        ret->failure = xstrdup(runner_error(r));
     return end;
 }
 
-static struct agree_point no_point(void)
+/* Draw points until both fidelities have one. */
+static void find_point(struct drawing *d, const struct agree_options *o, const struct design_point *defaults, struct runner *r,
+                       struct agree_point *ret)
 {
-    struct agree_point p = {.latency = NAN, .energy = NAN, .dram = NAN, .left = NAN};
-    for (int i = 0; i < AGREE_CAUSES; i++) p.cause[i] = (double)NAN;
-    return p;
+    while (ret->tried < AGREE_TRIES && !(o->stop && *o->stop)) {
+        struct design_point p;
+        ret->tried++;
+        if (!try_point(d, defaults, &p)) continue;
+        enum run_end end = compare(r, &p, ret);
+        if (end != RUN_STOPPED && end != RUN_REFUSED) {
+            ret->settings = space_settings(p.space, 0);
+            ret->command =
+                eval_command(d->model->desc->name, FIDELITY_EVENT_LEVEL, o->catalogs, o->n_catalogs, NULL, ret->settings);
+        }
+        design_point_release(&p);
+        if (end != RUN_REFUSED) return;
+    }
 }
 
 static struct agree_point point_of(const struct agree_options *o, const struct design_point *defaults,
@@ -250,22 +264,10 @@ static struct agree_point point_of(const struct agree_options *o, const struct d
                                    .n = o->n_assignments,
                                    .given = o->n_assignments};
     for (size_t k = 0; k < o->n_assignments; k++) d.settings.list[k] = xstrdup(o->assignments[k]);
-    struct design_point p;
-    bool found = false;
-    while (!found && ret.tried < AGREE_TRIES && !(o->stop && *o->stop)) {
-        ret.tried++;
-        found = try_point(&d, defaults, &p);
-    }
-    if (found) {
-        struct sim_options options = {.stop = o->stop, .events_max = RUNNER_EVENTS_MAX};
-        struct runner *r = runner_new(FIDELITY_EVENT_LEVEL, &options);
-        if (compare(r, &p, &ret) != RUN_STOPPED) {
-            ret.settings = space_settings(p.space, 0);
-            ret.command = eval_command(d.model->desc->name, FIDELITY_EVENT_LEVEL, o->catalogs, o->n_catalogs, NULL, ret.settings);
-        }
-        runner_free(r);
-        design_point_release(&p);
-    }
+    struct sim_options options = {.stop = o->stop, .events_max = RUNNER_EVENTS_MAX};
+    struct runner *r = runner_new(FIDELITY_EVENT_LEVEL, &options);
+    find_point(&d, o, defaults, r, &ret);
+    runner_free(r);
     settings_drop(&d.settings, 0);
     free(d.settings.list);
     gsl_rng_free(d.rng);
@@ -310,7 +312,7 @@ void agreement_release(struct agreement *a)
 
 double agree_metric(const struct agree_point *p, int which)
 {
-    return which == 0 ? p->latency : which == 1 ? p->energy : p->dram;
+    return p->metric[which];
 }
 
 double agree_cause(const struct agree_point *p, int which)

@@ -6,8 +6,9 @@
  *
  * A point: of catalog names and choices each is kept or any other taken, with equal probability; of numbers each is kept or multiplied by up to
  * AGREE_FACTOR or divided by it, evenly on a log scale, within its range; the context is anything from AGREE_CONTEXT_MIN to what the LLM was made
- * for; the seed is the point's number. Calibrated constants, what catalog entries set, what the caller sets, and a number that is 0 stay as
- * they are. A point that check() refuses is drawn again. Points depend on the seed and their number only.
+ * for; the seed is the point's number. What not both fidelities read (struct field), calibrated constants, what catalog entries set, what the
+ * caller sets, and a number that is 0 stay as they are. A point that check() or the event level refuses is drawn again. Points depend on the seed
+ * and their number only.
  */
 #ifndef DSE_AGREE_AGREE_H
 #define DSE_AGREE_AGREE_H
@@ -17,6 +18,8 @@
 
 #define AGREE_FACTOR 3.0
 enum { AGREE_CONTEXT_MIN = 32, AGREE_TRIES = 1000 /* of a point, before it is given up */ };
+/* latency_us, attention_us, energy_mj, dram_mib */
+enum { AGREE_LATENCY, AGREE_ATTENTION, AGREE_ENERGY, AGREE_DRAM, AGREE_METRICS };
 enum { AGREE_CAUSES = 5 }; /* the ideals; agree.c checks */
 
 /* All differences are of the closed form: 0.1 means that the event level has ten percent more. NaN: the model has no such metric. */
@@ -24,7 +27,7 @@ struct agree_point {
     char *settings;               /* as space_settings gives it; NULL: none was found */
     char *command;                /* of dse eval, at event level; NULL with them */
     char *failure;                /* why the event level failed, or NULL */
-    double latency, energy, dram; /* of latency_us, energy_mj, dram_mib */
+    double metric[AGREE_METRICS]; /* of agree_metric_names */
     double cause[AGREE_CAUSES];   /* of latency_us: what goes with each */
     double left;                  /* of latency_us: with all causes taken away */
     uint64_t tried;               /* points that were drawn for it */
@@ -60,9 +63,9 @@ struct agree_spread {
     double min, p10, median, p90, max; /* NaN when n is 0 */
 };
 struct agree_spread agree_spread_of(const struct agreement *a, double (*value)(const struct agree_point *p, int which), int which);
-/* Values for it: of metric 0 latency, 1 energy, 2 dram; of cause i, AGREE_CAUSES being what is left. */
+/* Values for it: of a metric; of cause i, AGREE_CAUSES being what is left. */
 double agree_metric(const struct agree_point *p, int which);
 double agree_cause(const struct agree_point *p, int which);
-extern const char *const agree_metric_names[]; /* "latency_us", "energy_mj", "dram_mib", NULL */
+extern const char *const agree_metric_names[]; /* AGREE_METRICS of them, and NULL */
 
 #endif

@@ -1,6 +1,7 @@
 #include "claims/calibrate.h"
 
-#include "claims/set.h"
+#include "claims/claims_internal.h"
+
 #include "base/text.h"
 #include "base/xalloc.h"
 

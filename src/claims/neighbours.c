@@ -1,7 +1,6 @@
 /* How near two claims are: whether they ask the same of the same models, and in which parameters their machines and cases differ. */
-#include "claims/neighbours.h"
+#include "claims/claims_internal.h"
 
-#include "claims/units.h"
 #include "base/xalloc.h"
 
 #include <ctype.h>

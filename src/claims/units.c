@@ -1,6 +1,5 @@
-#include "claims/units.h"
-
-#include "desc/schema.h"
+/* Units: the papers' words for them, and those of the tables of parameters and metrics. */
+#include "claims/claims_internal.h"
 
 #include <ctype.h>
 #include <string.h>

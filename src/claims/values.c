@@ -1,7 +1,5 @@
 /* The number of a binding: its expression in every case, then their mean. */
-#include "claims/answers.h"
-#include "claims/attention.h"
-#include "claims/constants.h"
+#include "claims/claims_internal.h"
 
 #include "base/xalloc.h"
 

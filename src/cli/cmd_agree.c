@@ -77,7 +77,7 @@ static void print_summary(const struct agreement *a, size_t n, enum output_forma
 
 static double size_of(const struct agree_point *p)
 {
-    return isnan(p->latency) ? -1 : fabs(p->latency);
+    return isnan(p->metric[AGREE_LATENCY]) ? -1 : fabs(p->metric[AGREE_LATENCY]);
 }
 
 static int by_size(const void *a, const void *b)
@@ -94,7 +94,7 @@ static void print_worst(const struct agreement *a, size_t worst)
     qsort(list, a->n, sizeof *list, by_size);
     if (a->n && size_of(list[0]) >= 0) printf("\nFarthest apart:\n");
     for (size_t i = 0; i < a->n && i < worst && size_of(list[i]) >= 0; i++) {
-        printf("  %+7.2f %%  %s\n", 100 * list[i]->latency, list[i]->command);
+        printf("  %+7.2f %%  %s\n", 100 * list[i]->metric[AGREE_LATENCY], list[i]->command);
     }
     free(list);
 }

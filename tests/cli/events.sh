@@ -71,6 +71,13 @@ cmp one.csv two.csv || fail "-j 2 gives other differences"
 "$DSE" agree --points 5 --format json --summary >agree.json 2>/dev/null
 is_json agree.json
 [ "$(number agree.json name)" = latency_us ] || fail "summary: $(cat agree.json)"
+says '^attention_us ' agree.txt
+[ "$(sqlite3 :memory: '.mode csv' '.import one.csv p' '.mode list' "select count(*) from p where attention_us_pct = ''")" = 0 ] || fail "no attention_us"
+# A parameter that the fidelity does not read.
+"$DSE" eval toy --set seed=3 >closed.txt 2>said.txt
+says '^dse: warning: toy: seed is not read in closed form$' said.txt
+"$DSE" eval toy --set seed=3 --fidelity event-level 2>said.txt >/dev/null
+[ ! -s said.txt ] || fail "a seed is read at event level: $(cat said.txt)"
 # The command of a point shows what was said of it.
 command=$(sed -n 2p one.csv | sed 's/.*,"dse \(.*\)"$/\1/')
 # shellcheck disable=SC2086

@@ -8,6 +8,7 @@
 
 #include <math.h>
 #include <stdlib.h>
+#include <sys/time.h>
 
 static struct catalog *catalog;
 static struct diags diags;
@@ -64,9 +65,10 @@ static void agree__a_point_is_shown_again_by_its_command(void **state)
         struct toy_metrics closed, events;
         a.model->desc->estimate(p.params, &closed, NULL);
         assert_int_equal(runner_run(r, a.model->desc, p.params, &events, NULL), RUN_DONE);
-        assert_true(a.points[i].latency == (events.common.latency_us - closed.common.latency_us) / closed.common.latency_us);
-        assert_true(a.points[i].dram == (events.common.dram_mib - closed.common.dram_mib) / closed.common.dram_mib);
-        assert_true(isnan(a.points[i].energy));
+        assert_true(a.points[i].metric[AGREE_LATENCY] ==
+                    (events.common.latency_us - closed.common.latency_us) / closed.common.latency_us);
+        assert_true(a.points[i].metric[AGREE_DRAM] == (events.common.dram_mib - closed.common.dram_mib) / closed.common.dram_mib);
+        assert_true(isnan(a.points[i].metric[AGREE_ENERGY]));
         design_point_release(&p);
         free(text);
     }
@@ -147,7 +149,7 @@ static void agree__points_depend_on_the_seed_alone(void **state)
     size_t same = 0;
     for (size_t i = 0; i < a.n; i++) {
         assert_string_equal(a.points[i].settings, more.points[i].settings);
-        assert_true(a.points[i].latency == more.points[i].latency);
+        assert_true(a.points[i].metric[AGREE_LATENCY] == more.points[i].metric[AGREE_LATENCY]);
         same += strcmp(a.points[i].settings, other.points[i].settings) == 0;
     }
     assert_true(same < 2);
@@ -173,7 +175,7 @@ static void agree__causes_are_those_of_the_model(void **state)
     struct agree_spread draws = agree_spread_of(&a, agree_cause, 3), left = agree_spread_of(&a, agree_cause, AGREE_CAUSES);
     assert_true(draws.n == 20 && draws.min < 0 && draws.max > 0);
     assert_true(left.min <= left.p10 && left.p10 <= left.median && left.median <= left.p90 && left.p90 <= left.max);
-    struct agree_spread energy = agree_spread_of(&a, agree_metric, 1);
+    struct agree_spread energy = agree_spread_of(&a, agree_metric, AGREE_ENERGY);
     assert_true(energy.n == 0 && isnan(energy.median));
     agreement_release(&a);
 }
@@ -185,7 +187,7 @@ static void agree__says_when_no_point_is_feasible(void **state)
     struct agreement a = agree_at(3, 1, impossible, 2);
     for (size_t i = 0; i < a.n; i++) {
         assert_null(a.points[i].settings);
-        assert_true(isnan(a.points[i].latency) && a.points[i].tried == AGREE_TRIES);
+        assert_true(isnan(a.points[i].metric[AGREE_LATENCY]) && a.points[i].tried == AGREE_TRIES);
     }
     agreement_release(&a);
 }
@@ -198,8 +200,41 @@ static void agree__stops_when_told_to(void **state)
     struct agreement a;
     assert_true(agree(registry_find("toy"), catalog, &o, &a, &diags));
     assert_true(a.stopped);
-    for (size_t i = 0; i < a.n; i++) assert_true(!a.points[i].settings && isnan(a.points[i].latency));
+    for (size_t i = 0; i < a.n; i++) assert_true(!a.points[i].settings && isnan(a.points[i].metric[AGREE_LATENCY]));
     agreement_release(&a);
+}
+
+static volatile sig_atomic_t stop;
+
+static void on_alarm(int signal)
+{
+    (void)signal;
+    stop = 1;
+}
+
+/* Told to stop at any time: a point is carried out with all causes, or nothing is known of it. */
+static void agree__a_point_that_is_cut_off_is_no_point(void **state)
+{
+    (void)state;
+    enum { TRIALS = 100, POINTS = 1000 };
+    size_t cut = 0;
+    signal(SIGALRM, on_alarm);
+    for (int trial = 0; trial < TRIALS; trial++) {
+        struct agree_options o = {.points = POINTS, .seed = (uint64_t)trial, .threads = 1, .stop = &stop};
+        struct agreement a;
+        stop = 0;
+        setitimer(ITIMER_REAL, &(struct itimerval){.it_value.tv_usec = 3000 + 137 * trial}, NULL);
+        assert_true(agree(registry_find("toy"), catalog, &o, &a, &diags));
+        cut += a.stopped;
+        for (size_t i = 0; i < a.n; i++) {
+            const struct agree_point *p = &a.points[i];
+            bool known = p->settings != NULL;
+            assert_true(isfinite(p->metric[AGREE_LATENCY]) == known && isfinite(p->left) == known);
+            for (int k = 0; k < AGREE_CAUSES; k++) assert_true(isfinite(p->cause[k]) == known);
+        }
+        agreement_release(&a);
+    }
+    assert_true(cut > TRIALS / 2);
 }
 
 int main(void)
@@ -213,6 +248,7 @@ int main(void)
         cmocka_unit_test(agree__causes_are_those_of_the_model),
         cmocka_unit_test(agree__says_when_no_point_is_feasible),
         cmocka_unit_test(agree__stops_when_told_to),
+        cmocka_unit_test(agree__a_point_that_is_cut_off_is_no_point),
     };
     return cmocka_run_group_tests(tests, set_up, tear_down);
 }
