@@ -50,6 +50,7 @@ enum dse_kind {
 struct dse_entry {
     const char *name;   /* as users write it: "llama2-7b" */
     const char *source; /* where its numbers come from */
+    const char *title;  /* what figures call it: "LLaMA2-7B"; NULL: its name */
 };
 
 struct dse_param {

@@ -366,7 +366,7 @@ static const char *const swiftkv_closed_form_only[] = {"dram_efficiency", NULL};
 
 const struct dse_model dse_model_swiftkv = {
     .name = "swiftkv",
-    .title = "SwiftKV-MHA: single-pass attention on an FPGA",
+    .title = "SwiftKV: single-pass attention on an FPGA",
     .cite =
         "J. Zhang et al., SwiftKV: An Edge-Oriented Attention Algorithm and Multi-Head Accelerator for Fast, Efficient LLM Decoding, "
         "arXiv:2601.10953, 2026",

@@ -1,5 +1,5 @@
 /* The other values that a chosen constant could have had: `alternatives`, `text` and `source` of [constants.NAME]. */
-#include "claims/claims_internal.h"
+#include "claims/constants.h"
 
 #include "base/xalloc.h"
 
@@ -18,9 +18,9 @@ static double read_choice(const struct claim_set *s, const struct constant *c, c
     size_t n = 0;
     for (; c->public.choices[n]; n++)
         if (node->type == TOML_STRING && strcmp(c->public.choices[n], node->string) == 0) return (double)n;
-    char *hint = node->type == TOML_STRING ? claims_hint(node->string, c->public.choices, n, NULL) : NULL;
-    claims_error(s, toml_loc(s->doc, node), hint, diags, "%s: that is no value of %s", c->public.name, c->public.parameter);
-    free(hint);
+    const char *word = node->type == TOML_STRING ? node->string : NULL;
+    claims_unknown(s, toml_loc(s->doc, node), word, c->public.choices, n, NULL, diags, "%s: that is no value of %s", c->public.name,
+                   c->public.parameter);
     return (double)NAN;
 }
 

@@ -1,54 +1,17 @@
-/* [attention]: heads that claims are measured on, made by the generator, read from a trace, or measured before into a file. */
-#include "claims/claims_internal.h"
+#include "claims/attention.h"
 
 #include "base/xalloc.h"
 #include "config/anchors_file.h"
-#include "config/csv_table.h"
-#include "workload/measure.h"
-#include "workload/profile.h"
-#include "workload/single_pass.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-
-/* ---- statistics ------------------------------------------------------------------------------------------------------------- */
-
-const char *const statistic_names[] = {
-    [STATISTIC_CENTERS] = "centers",
-    [STATISTIC_LARGE] = "large",
-    [STATISTIC_ACTIVE] = "active",
-    [STATISTIC_UPDATES] = "updates",
-    [STATISTIC_HIT_RATIO] = "hit_ratio",
-    [STATISTIC_TOP1] = "top1",
-    [STATISTIC_TOP1_PLUS_TOP2] = "top1_plus_top2",
-    [STATISTIC_FALSE_NEGATIVE] = "false_negative",
-    [STATISTIC_FALSE_POSITIVE] = "false_positive",
-    [STATISTIC_SOFTMAX_MSE] = "softmax_mse",
-    [STATISTIC_LINES_MSE] = "lines_mse",
-    [STATISTIC_ATTENTION_ERROR] = "attention_error",
-    [STATISTIC_INSIDE] = "inside",
-    [STATISTIC_RECOMPUTED] = "recomputed",
-    [STATISTIC_WITHIN_1E_2] = "within_1e_2",
-    [STATISTIC_WITHIN_1E_1] = "within_1e_1",
-    [STATISTIC_LARGEST_DIFFERENCE] = "largest_difference",
-    [STATISTIC_EXP_ERROR] = "exp_error",
-    [STATISTICS] = NULL,
-};
-
-enum run_kind statistic_run(enum statistic s)
-{
-    if (s <= STATISTIC_ATTENTION_ERROR) return RUN_LOCALITY;
-    if (s <= STATISTIC_RECOMPUTED) return RUN_RANGE;
-    return s <= STATISTIC_LARGEST_DIFFERENCE ? RUN_PARTIAL : RUN_NOTHING;
-}
 
 enum {
     STEPS = 32, /* as `dse profile` */
     HEADS = 8,
     HEADS_MAX = 4096,
     CONTEXT_MAX = 1 << 18, /* of the generator */
-    PART = 256,            /* scores in a partial vector */
 };
 
 /* ---- reading ---------------------------------------------------------------------------------------------------------------- */
@@ -113,9 +76,8 @@ static bool read_profile(const struct claim_set *s, struct attention *a, const s
     while (catalog_at(s->catalog, DSE_KIND_PROFILE, n)) n++;
     const char **names = xcalloc(n + 1, sizeof *names);
     for (size_t i = 0; i < n; i++) names[i] = catalog_at(s->catalog, DSE_KIND_PROFILE, i)->name;
-    char *hint = claims_hint(name->string, names, n, "`dse list profiles` shows all");
-    claims_error(s, toml_loc(s->doc, name), hint, diags, "there is no profile \"%s\"", name->string);
-    free(hint);
+    claims_unknown(s, toml_loc(s->doc, name), name->string, names, n, "`dse list profiles` shows all", diags,
+                   "there is no profile \"%s\"", name->string);
     free(names);
     return false;
 }
@@ -214,7 +176,7 @@ const struct claim_attention *claims_attention_at(const struct claim_set *s, siz
     return i < s->n_attention ? &s->attention[i]->public : NULL;
 }
 
-void attention_free(struct attention *a)
+static void free_attention(struct attention *a)
 {
     for (int k = 0; k < RUN_KINDS; k++) {
         free(a->runs[k].contexts);
@@ -225,6 +187,12 @@ void attention_free(struct attention *a)
     free(a->range);
     free(a->source);
     free(a);
+}
+
+void claims_free_attention(struct claim_set *s)
+{
+    for (size_t i = 0; i < s->n_attention; i++) free_attention(s->attention[i]);
+    free(s->attention);
 }
 
 /* ---- what is asked for -------------------------------------------------------------------------------------------------------- */
@@ -244,30 +212,6 @@ static void add_context(struct run *r, size_t context)
     memmove(r->contexts + at + 1, r->contexts + at, (r->n - at) * sizeof *r->contexts);
     r->contexts[at] = context;
     r->n++;
-}
-
-static void profile_values(const struct dse_profile *p, size_t context, double *v)
-{
-    size_t n, at = 0;
-    const double *contexts = profile_contexts(p, &n);
-    while (at < n && contexts[at] != (double)context) at++;
-    if (at == n) return;
-    struct dse_locality l = dse_profile_at(p, (double)context);
-    struct dse_locality_error e = dse_profile_error_at(p, (double)context);
-    v[STATISTIC_CENTERS] = l.centers;
-    v[STATISTIC_LARGE] = l.large;
-    v[STATISTIC_ACTIVE] = l.active;
-    v[STATISTIC_UPDATES] = l.updates;
-    v[STATISTIC_HIT_RATIO] = l.hit_ratio;
-    v[STATISTIC_ATTENTION_ERROR] = e.attention_error;
-    v[STATISTIC_FALSE_NEGATIVE] = e.false_negative;
-    struct profile_scores scores;
-    if (!profile_scores_at(p, (double)context, &scores)) return;
-    v[STATISTIC_FALSE_POSITIVE] = scores.false_positive;
-    v[STATISTIC_TOP1] = scores.top1;
-    v[STATISTIC_TOP1_PLUS_TOP2] = scores.top1_plus_top2;
-    v[STATISTIC_SOFTMAX_MSE] = scores.softmax_mse;
-    v[STATISTIC_LINES_MSE] = scores.lines_mse;
 }
 
 static double range_cell(const struct csv_table *t, size_t row, size_t column)
@@ -293,7 +237,7 @@ static void range_values(const struct csv_table *t, size_t context, double *v)
 static void known_values(const struct attention *a, size_t context, double *v)
 {
     for (int i = 0; i < STATISTICS; i++) v[i] = (double)NAN;
-    if (a->profile) profile_values(a->profile, context, v);
+    if (a->profile) statistics_of_profile(a->profile, context, v);
     if (a->range) range_values(a->range, context, v);
 }
 
@@ -329,58 +273,6 @@ bool attention_want(const struct claim_set *s, struct attention *a, enum statist
 
 /* ---- running ---------------------------------------------------------------------------------------------------------------------- */
 
-static bool run_locality(const struct measure_plan *p, double (*values)[STATISTICS], struct diags *diags)
-{
-    struct measured_locality *rows = xcalloc(p->n_contexts, sizeof *rows);
-    bool ok = measure_locality(p, &locality_defaults, rows, diags);
-    for (size_t i = 0; i < p->n_contexts && ok; i++) {
-        const struct measured_locality *m = &rows[i];
-        double *v = values[i];
-        v[STATISTIC_CENTERS] = m->centers.mean;
-        v[STATISTIC_LARGE] = m->large.mean;
-        v[STATISTIC_ACTIVE] = m->active.mean;
-        v[STATISTIC_UPDATES] = m->updates.mean;
-        v[STATISTIC_HIT_RATIO] = m->pooled_hit_ratio;
-        v[STATISTIC_TOP1] = m->top1.mean;
-        v[STATISTIC_TOP1_PLUS_TOP2] = m->top1.mean + m->top2.mean;
-        v[STATISTIC_FALSE_NEGATIVE] = m->false_negative.mean;
-        v[STATISTIC_FALSE_POSITIVE] = m->false_positive.mean;
-        v[STATISTIC_SOFTMAX_MSE] = m->softmax_mse.mean;
-        v[STATISTIC_LINES_MSE] = m->lines_mse.mean;
-        v[STATISTIC_ATTENTION_ERROR] = m->attention_error.mean;
-    }
-    free(rows);
-    return ok;
-}
-
-static bool run_range(const struct measure_plan *p, double (*values)[STATISTICS], struct diags *diags)
-{
-    struct measured_range *rows = xcalloc(p->n_contexts, sizeof *rows);
-    bool ok = measure_range(p, &softmax_range_llama2_7b, rows, diags);
-    for (size_t i = 0; i < p->n_contexts && ok; i++) {
-        values[i][STATISTIC_INSIDE] = 1 - rows[i].count.outside;
-        values[i][STATISTIC_RECOMPUTED] = rows[i].count.recomputed;
-    }
-    free(rows);
-    return ok;
-}
-
-/* phi is the lower end of the range (Sec. 3). */
-static bool run_partial(const struct measure_plan *p, double (*values)[STATISTICS], struct diags *diags)
-{
-    const struct softmax_range *r = &softmax_range_llama2_7b;
-    const struct softmax_partial s = {.range = {.phi = r->low, .low = 0, .high = r->high - r->low}, .part = PART};
-    struct measured_partial *rows = xcalloc(p->n_contexts, sizeof *rows);
-    bool ok = measure_partial(p, &s, rows, diags);
-    for (size_t i = 0; i < p->n_contexts && ok; i++) {
-        values[i][STATISTIC_WITHIN_1E_2] = rows[i].within_1e_2;
-        values[i][STATISTIC_WITHIN_1E_1] = rows[i].within_1e_1;
-        values[i][STATISTIC_LARGEST_DIFFERENCE] = rows[i].lost ? (double)INFINITY : rows[i].output_error;
-    }
-    free(rows);
-    return ok;
-}
-
 /* Of squares of positions, times heads. */
 static double run_work(const struct attention *a, const struct run *r)
 {
@@ -407,8 +299,6 @@ static void tell(void *user, double share)
 static bool run_heads(struct attention *a, enum run_kind kind, struct run *r, struct measure_progress *progress,
                       struct diags *diags)
 {
-    static bool (*const runs[])(const struct measure_plan *p, double(*values)[STATISTICS], struct diags *diags) = {
-        [RUN_LOCALITY] = run_locality, [RUN_RANGE] = run_range, [RUN_PARTIAL] = run_partial};
     a->generator.n = (int64_t)r->contexts[r->n - 1];
     struct head_source source = a->trace ? head_source_trace(a->trace) : head_source_generator(&a->generator, a->heads);
     struct measure_plan plan = {.sources = &source,
@@ -419,7 +309,7 @@ static bool run_heads(struct attention *a, enum run_kind kind, struct run *r, st
                                 .progress = progress->tell ? tell : NULL,
                                 .progress_user = progress};
     progress->now = run_work(a, r);
-    bool ok = runs[kind](&plan, r->values, diags);
+    bool ok = statistics_measure(kind, &plan, r->values, diags);
     progress->done += progress->now;
     return ok;
 }
@@ -442,7 +332,7 @@ bool attention_run(struct attention *a, struct measure_progress *progress, struc
 
 double attention_value(const struct attention *a, enum statistic statistic, size_t context)
 {
-    if (statistic == STATISTIC_EXP_ERROR) return single_pass_exp_error(&single_pass_defaults);
+    if (statistic == STATISTIC_EXP_ERROR) return statistic_without_heads();
     const struct run *r = &a->runs[statistic_run(statistic)];
     return r->values ? r->values[find_context(r, context)][statistic] : (double)NAN;
 }

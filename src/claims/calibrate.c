@@ -1,7 +1,6 @@
 #include "claims/calibrate.h"
 
-#include "claims/claims_internal.h"
-
+#include "claims/set.h"
 #include "base/text.h"
 #include "base/xalloc.h"
 

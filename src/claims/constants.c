@@ -1,5 +1,4 @@
-/* [constants] and [calibrate]: what was fitted or chosen, and which numbers depend on it. */
-#include "claims/claims_internal.h"
+#include "claims/constants.h"
 
 #include "base/xalloc.h"
 
@@ -57,10 +56,9 @@ static bool take_machine(struct claim_set *s, struct constant *c, struct machine
     if (!f || f->type == DSE_TYPE_REF) {
         const char **names = xcalloc(m->model->params.n, sizeof *names);
         for (size_t i = 0; i < m->model->params.n; i++) names[i] = m->model->params.fields[i].name;
-        char *hint = claims_hint(c->public.parameter, names, m->model->params.n, NULL);
-        claims_error(s, loc, hint, diags, "%s is neither a number nor a choice of %s, the model of %s", c->public.parameter,
-                     m->model->desc->name, m->name);
-        free(hint);
+        claims_unknown(s, loc, c->public.parameter, names, m->model->params.n, NULL, diags,
+                       "%s is neither a number nor a choice of %s, the model of %s", c->public.parameter, m->model->desc->name,
+                       m->name);
         free(names);
         return false;
     }
@@ -237,6 +235,12 @@ static bool check_named(struct claim_set *s, struct diags *diags)
     return ok;
 }
 
+static void publish(struct claim_set *s)
+{
+    s->public_constants = xcalloc(s->n_constants, sizeof *s->public_constants);
+    for (size_t i = 0; i < s->n_constants; i++) s->public_constants[i] = s->constants[i].public;
+}
+
 bool claims_read_constants(struct claim_set *s, struct diags *diags)
 {
     const struct toml_node *all = toml_expect(s->doc, &s->doc->root, "constants", TOML_TABLE, diags);
@@ -244,94 +248,77 @@ bool claims_read_constants(struct claim_set *s, struct diags *diags)
     for (size_t i = 0; all && i < all->n; i++) ok = read_constant(s, &all->children[i], diags) && ok;
     ok = check_named(s, diags) && ok;
     ok = ok && take_all_unlisted(s, diags);
+    publish(s);
     if (s->n_constants <= CLAIM_CONSTANTS_MAX) return ok;
     return claims_error(s, (struct srcloc){.file = s->doc->file}, NULL, diags, "%zu constants; at most %d", s->n_constants,
                         CLAIM_CONSTANTS_MAX);
 }
 
-/* ---- [calibrate] ---------------------------------------------------------------------------------------------------------------- */
-
-static bool read_fitted(struct claim_set *s, const struct toml_node *node, struct diags *diags)
+const struct claim_constant *claims_constants(const struct claim_set *s, size_t *ret_n)
 {
-    if (node->type != TOML_STRING)
-        return claims_error(s, toml_loc(s->doc, node), "the id of a claim", diags, "an id is needed, not %s",
-                            toml_type_name(node->type));
-    const struct claim *c = claims_find(s, node->string);
-    if (!c) return claims_no_such_id(s, node->string, toml_loc(s->doc, node), diags);
-    size_t i = (size_t)(c - s->claims);
-    if (c->held_out)
-        return claims_error(s, toml_loc(s->doc, node), "fit to claims of split calibrate alone", diags, "%s is held out", c->id);
-    if (!s->answers[i].table || s->answers[i].unreachable)
-        return claims_error(s, toml_loc(s->doc, node), "[claims.\"ID\"] value = ...", diags, "%s has no value to be fitted", c->id);
-    if ((c->bound != CLAIM_EQUAL && c->bound != CLAIM_ABOUT) || !(c->value > 0))
-        return claims_error(s, toml_loc(s->doc, node), "a number above 0, not a bound nor a range", diags, "%s cannot be fitted to",
-                            c->id);
-    for (size_t k = 0; k < s->n_fitted; k++)
-        if (s->fitted[k] == i) return claims_error(s, toml_loc(s->doc, node), NULL, diags, "%s stands in the list already", c->id);
-    s->fitted[s->n_fitted++] = i;
+    *ret_n = s->n_constants;
+    return s->public_constants;
+}
+
+void claims_free_constants(struct claim_set *s)
+{
+    for (size_t i = 0; i < s->n_constants; i++) {
+        free(s->constants[i].name);
+        free(s->constants[i].alternatives);
+        free(s->constants[i].machines);
+    }
+    free(s->constants);
+    free(s->public_constants);
+}
+
+/* ---- places with other values --------------------------------------------------------------------------------------------------- */
+
+static bool has_constant(const struct place *p, const struct constant *c)
+{
+    return has_machine(c, p->machine) && !place_gives(p, c->public.parameter);
+}
+
+static struct value constant_value(const struct field *f, double value)
+{
+    if (f->type == DSE_TYPE_F64) return (struct value){.f64 = value};
+    if (f->type == DSE_TYPE_ENUM) return (struct value){.choice = (int32_t)value};
+    return (struct value){.i64 = (int64_t)value};
+}
+
+/* Give a constant's value to the place, or what the place has as shipped. True when that is news. */
+static bool give_constant(struct place *p, const struct constant *c, double *now, double value)
+{
+    if (*now == value) return false;
+    *now = value;
+    const struct field *f = schema_find(&p->machine->model->params, c->public.parameter);
+    struct given *g = &p->binding->given[schema_index(&p->machine->model->params, f)];
+    if (!g->values) {
+        g->values = xcalloc(1, sizeof *g->values);
+        g->n = 1;
+    }
+    g->is_given = value != c->public.shipped || machine_gives(p->machine, f->name);
+    g->values[0] = constant_value(f, value);
     return true;
 }
 
-bool claims_read_calibrate(struct claim_set *s, struct diags *diags)
+void place_update(const struct claim_set *s, struct place *p)
 {
-    static const char *const keys[] = {"claims"};
-    const struct toml_node *table = toml_expect(s->doc, &s->doc->root, "calibrate", TOML_TABLE, diags);
-    if (!table && toml_get(&s->doc->root, "calibrate")) return false;
-    bool ok = !table || toml_check_keys(s->doc, table, keys, 1, diags);
-    const struct toml_node *list = table ? toml_expect(s->doc, table, "claims", TOML_ARRAY, diags) : NULL;
-    if (table && !list && toml_get(table, "claims")) return false;
-    s->fitted = xcalloc(list ? list->n : 0, sizeof *s->fitted);
-    for (size_t i = 0; list && i < list->n; i++) ok = read_fitted(s, &list->children[i], diags) && ok;
-    const struct constant *fit = NULL;
-    for (size_t i = 0; i < s->n_constants && !fit; i++)
-        if (s->constants[i].public.fit) fit = &s->constants[i];
-    if (!ok || !fit || s->n_fitted) return ok;
-    return claims_error(s, (struct srcloc){.file = s->doc->file}, "[calibrate] claims = [...], or fit = false", diags,
-                        "%s is fitted, and [calibrate] names no claims", fit->public.name);
-}
-
-/* ---- dependences ------------------------------------------------------------------------------------------------------------------ */
-
-/* A claim's number with one constant changed is another one. */
-static bool differs(double a, double b)
-{
-    enum { ROUNDING = 1000000000 };
-    return isnan(b) || fabs(a - b) > fmax(fabs(a), fabs(b)) / ROUNDING;
-}
-
-/* The constant's value, changed by a share of itself (of its range, when it is 0), inside its range; whole when the constant is. */
-static double changed(const struct constant *c, double share)
-{
-    const struct claim_constant *k = &c->public;
-    double step = share * (k->shipped != 0 ? fabs(k->shipped) : k->max - k->min);
-    if (c->field->type == DSE_TYPE_I64) step = copysign(fmax(1, rint(fabs(step))), step);
-    return fmin(fmax(k->shipped + step, k->min), k->max);
-}
-
-/* With constant k at another value: which claims are another number? */
-static void compare_with(struct claim_set *s, size_t k, double *values, double value, const double *shipped)
-{
-    values[k] = value;
-    for (size_t i = 0; i < s->n_claims; i++)
-        if (!isnan(shipped[i]) && differs(shipped[i], answer_value(s, &s->answers[i]))) s->depends[i] |= UINT64_C(1) << k;
-}
-
-void claims_find_dependences(struct claim_set *s)
-{
-    /* 1 %, then more for what is rounded up or down on the way */
-    static const double shares[] = {0.01, -0.01, 0.1, -0.1};
-    double *values = xcalloc(s->n_constants, sizeof *values), *shipped = xcalloc(s->n_claims, sizeof *shipped);
-    s->depends = xcalloc(s->n_claims, sizeof *s->depends);
-    for (size_t i = 0; i < s->n_claims; i++) shipped[i] = s->answers[i].expr ? answer_value(s, &s->answers[i]) : (double)NAN;
-    s->current = values;
-    for (size_t k = 0; k < s->n_constants; k++) {
-        for (size_t i = 0; i < s->n_constants; i++) values[i] = s->constants[i].public.shipped;
-        const struct claim_constant *c = &s->constants[k].public;
-        for (size_t j = 0; j < sizeof shares / sizeof *shares && !c->choices; j++)
-            compare_with(s, k, values, changed(&s->constants[k], shares[j]), shipped);
-        for (size_t j = 0; j < c->n_alternatives; j++) compare_with(s, k, values, c->alternatives[j], shipped);
+    if (!p->constants) {
+        if (!s->current) return;
+        p->constants = xcalloc(s->n_constants, sizeof *p->constants);
+        for (size_t i = 0; i < s->n_constants; i++) p->constants[i] = s->constants[i].public.shipped;
     }
-    s->current = NULL;
-    free(values);
-    free(shipped);
+    bool changed = false;
+    for (size_t i = 0; i < s->n_constants; i++) {
+        const struct constant *c = &s->constants[i];
+        if (!has_constant(p, c)) continue;
+        changed |= give_constant(p, c, &p->constants[i], s->current ? s->current[i] : c->public.shipped);
+    }
+    if (!changed) return;
+    place_drop(p);
+    space_free(p->space);
+    struct diags none; /* the same binding made a space before */
+    diags_init(&none);
+    p->space = space_new(&p->sweep, 0, CLAIMS_CASES_MAX, &none);
+    diags_release(&none);
 }

@@ -1,5 +1,5 @@
 /* Machines at event level. */
-#include "claims/claims_internal.h"
+#include "claims/answers.h"
 
 #include "base/threads.h"
 #include "base/xalloc.h"

@@ -1,6 +1,9 @@
 /* Classes of evidence, and the null model. */
-#include "claims/claims_internal.h"
+#include "claims/evidence_internal.h"
 
+#include "claims/constants.h"
+#include "claims/neighbours.h"
+#include "claims/sums.h"
 #include "base/xalloc.h"
 
 #include <math.h>
@@ -26,11 +29,9 @@ static bool read_class_name(const struct claim_set *s, const struct answer *a, c
     for (int i = EVIDENCE_FITTED; i < EVIDENCE_HELD_OUT; i++)
         if (strcmp(evidence_names[i], name->string) == 0) *ret = (enum evidence_class)i;
     if (*ret) return true;
-    char *hint = claims_hint(name->string, evidence_names + 1, EVIDENCE_HELD_OUT - 1,
-                             "fitted, identity, arithmetic, interpolation or informed: what is none of these is held out");
-    claims_error(s, toml_loc(s->doc, name), hint, diags, "%s: there is no class \"%s\"", a->table->key, name->string);
-    free(hint);
-    return false;
+    return claims_unknown(s, toml_loc(s->doc, name), name->string, evidence_names + 1, EVIDENCE_HELD_OUT - 1,
+                          "fitted, identity, arithmetic, interpolation or informed: what is none of these is held out", diags,
+                          "%s: there is no class \"%s\"", a->table->key, name->string);
 }
 
 bool claims_read_class(const struct claim_set *s, struct answer *a, struct diags *diags)

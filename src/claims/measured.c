@@ -1,6 +1,6 @@
-/* The key `measured` of a claim: an expression over statistics of heads, on several of [attention]. */
-#include "claims/claims_internal.h"
+#include "claims/measured.h"
 
+#include "claims/attention.h"
 #include "base/xalloc.h"
 
 #include <math.h>
@@ -37,12 +37,7 @@ static struct attention *find_attention(const struct claim_set *s, const struct 
     }
     struct attention *a = claims_attention(s, node->string);
     if (a) return a;
-    const char **names = xcalloc(s->n_attention + 1, sizeof *names);
-    for (size_t i = 0; i < s->n_attention; i++) names[i] = s->attention[i]->public.name;
-    char *hint = claims_hint(node->string, names, s->n_attention, "write [attention.NAME]");
-    claims_error(s, toml_loc(s->doc, node), hint, diags, "there is no attention \"%s\"", node->string);
-    free(hint);
-    free(names);
+    claims_unknown_key(s, node, toml_get(&s->doc->root, "attention"), "write [attention.NAME]", diags, "there is no attention");
     return NULL;
 }
 
@@ -173,12 +168,24 @@ bool claims_read_measured(struct claim_set *s, const struct claim *c, const stru
     return claims_error(s, toml_key_loc(s->doc, table), "value = \"100 * top1\"", diags, "measured: there is no value");
 }
 
-void measured_release(struct measured *m)
+void claims_free_measured(struct claim_set *s)
 {
-    answer_release(&m->answer);
-    free(m->on);
-    free(m->at);
-    free(m->fitted);
+    for (size_t i = 0; i < s->n_measured; i++) {
+        struct measured *m = &s->measured[i];
+        answer_release(&m->answer);
+        free(m->on);
+        free(m->at);
+        free(m->fitted);
+    }
+    free(s->measured);
+    free(s->measures);
+}
+
+bool claims_is_measured(const struct claim_set *s, const struct claim *c)
+{
+    for (size_t i = 0; i < s->n_measured; i++)
+        if (s->measured[i].answer.claim == c) return true;
+    return false;
 }
 
 /* ---- measuring --------------------------------------------------------------------------------------------------------------- */

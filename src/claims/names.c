@@ -1,5 +1,6 @@
 /* The names in an expression: numbers of machines, published numbers, and statistics of heads. */
-#include "claims/claims_internal.h"
+#include "claims/answers.h"
+#include "claims/rows.h"
 
 #include "base/xalloc.h"
 
@@ -38,9 +39,8 @@ static bool unknown_machine(const struct claim_set *s, const char *name, struct 
     size_t n = 0;
     for (size_t i = 0; i < s->n_machines; i++) names[n++] = s->machines[i]->name;
     for (size_t i = 0; i < models; i++) names[n++] = all[i].desc->name;
-    char *hint = claims_hint(name, names, n, "write [machines.NAME], or the name of a model");
-    claims_error(s, loc, hint, diags, "there is no machine \"%s\"", name);
-    free(hint);
+    claims_unknown(s, loc, name, names, n, "write [machines.NAME], or the name of a model", diags, "there is no machine \"%s\"",
+                   name);
     free(names);
     return false;
 }
@@ -55,9 +55,7 @@ static bool unknown_number(const struct claim_set *s, const struct model *m, con
         for (size_t i = 0; i < schemas[k]->n; i++)
             if (is_number(&schemas[k]->fields[i])) names[n++] = schemas[k]->fields[i].name;
     char *otherwise = xasprintf("`dse describe %s` lists them", m->desc->name);
-    char *hint = claims_hint(name, names, n, otherwise);
-    claims_error(s, loc, hint, diags, "%s has no parameter, metric or equation \"%s\"", m->desc->name, name);
-    free(hint);
+    claims_unknown(s, loc, name, names, n, otherwise, diags, "%s has no parameter, metric or equation \"%s\"", m->desc->name, name);
     free(otherwise);
     free(names);
     return false;
@@ -78,9 +76,8 @@ static bool find_entry_field(const struct claim_set *s, const struct model *m, c
     if (n->field && is_number(n->field)) return true;
     const char **names = xcalloc(fields->n, sizeof *names);
     for (size_t i = 0; i < fields->n; i++) names[i] = fields->fields[i].name;
-    char *hint = claims_hint(dot + 1, names, fields->n, NULL);
-    claims_error(s, loc, hint, diags, "an entry of the %s has no number \"%s\"", kind_plural(n->ref->kind), dot + 1);
-    free(hint);
+    claims_unknown(s, loc, dot + 1, names, fields->n, NULL, diags, "an entry of the %s has no number \"%s\"",
+                   kind_plural(n->ref->kind), dot + 1);
     free(names);
     return false;
 }
@@ -158,9 +155,7 @@ static double *find_statistic(struct scope *in, const char *text, struct srcloc 
         struct text all;
         text_init(&all);
         for (size_t k = 0; k < STATISTICS; k++) text_addf(&all, "%s%s", k ? ", " : "one of ", statistic_names[k]);
-        char *hint = claims_hint(text, statistic_names, STATISTICS, all.s);
-        claims_error(in->set, loc, hint, diags, "there is no statistic \"%s\"", text);
-        free(hint);
+        claims_unknown(in->set, loc, text, statistic_names, STATISTICS, all.s, diags, "there is no statistic \"%s\"", text);
         text_release(&all);
         return NULL;
     }

@@ -1,6 +1,7 @@
 /* How near two claims are: whether they ask the same of the same models, and in which parameters their machines and cases differ. */
-#include "claims/claims_internal.h"
+#include "claims/neighbours.h"
 
+#include "claims/units.h"
 #include "base/xalloc.h"
 
 #include <ctype.h>

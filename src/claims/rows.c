@@ -1,5 +1,5 @@
 /* claims.csv: the published numbers. */
-#include "claims/claims_internal.h"
+#include "claims/rows.h"
 
 #include "base/xalloc.h"
 
@@ -132,7 +132,6 @@ bool claims_read_rows(struct claim_set *s, struct diags *diags)
     free(path);
     s->n_claims = s->csv.n_rows;
     s->claims = xcalloc(s->n_claims, sizeof *s->claims);
-    s->answers = xcalloc(s->n_claims, sizeof *s->answers);
     for (size_t row = 0; row < s->n_claims; row++) ok = read_row(s, row, diags) && ok;
     return ok;
 }
@@ -149,9 +148,8 @@ bool claims_no_such_id(const struct claim_set *s, const char *id, struct srcloc 
     if (!s->rows_whole) return false;
     const char **ids = xcalloc(s->n_claims, sizeof *ids);
     for (size_t i = 0; i < s->n_claims; i++) ids[i] = s->claims[i].id;
-    char *otherwise = xasprintf("the ids stand in %s", s->csv.file), *hint = claims_hint(id, ids, s->n_claims, otherwise);
-    claims_error(s, loc, hint, diags, "no claim has the id \"%s\"", id);
-    free(hint);
+    char *otherwise = xasprintf("the ids stand in %s", s->csv.file);
+    claims_unknown(s, loc, id, ids, s->n_claims, otherwise, diags, "no claim has the id \"%s\"", id);
     free(otherwise);
     free(ids);
     return false;

@@ -1,5 +1,4 @@
-/* The key `steps` of a claim: its number once more, in other settings. */
-#include "claims/claims_internal.h"
+#include "claims/steps_internal.h"
 
 #include "base/xalloc.h"
 
@@ -79,4 +78,11 @@ const struct claim_step *claims_steps(struct claim_set *s, size_t *ret_n)
         step->error_percent = claim_error_percent(&s->claims[step->claim], step->modelled);
     }
     return s->public_steps;
+}
+
+void claims_free_steps(struct claim_set *s)
+{
+    for (size_t i = 0; i < s->n_steps; i++) answer_release(&s->steps[i].answer);
+    free(s->steps);
+    free(s->public_steps);
 }

@@ -1,5 +1,6 @@
-/* Units: the papers' words for them, and those of the tables of parameters and metrics. */
-#include "claims/claims_internal.h"
+#include "claims/units.h"
+
+#include "desc/schema.h"
 
 #include <ctype.h>
 #include <string.h>

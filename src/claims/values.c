@@ -1,5 +1,7 @@
 /* The number of a binding: its expression in every case, then their mean. */
-#include "claims/claims_internal.h"
+#include "claims/answers.h"
+#include "claims/attention.h"
+#include "claims/constants.h"
 
 #include "base/xalloc.h"
 

@@ -110,6 +110,7 @@ static bool prepare(struct tasks *t, const struct invocation *in, const char *di
 static void draw(struct task *k, const struct catalog *catalog)
 {
     struct figure_feed feed;
+    figure_set_catalog(k->figure, catalog);
     k->drawn = figure_feed_open(&feed, k->db, catalog, &k->diags) && figure_render(k->figure, feed.reader, k->out, &k->diags);
     figure_feed_close(&feed);
     figure_feed_hint(k->file, k->db, &k->diags, 0);

@@ -73,6 +73,7 @@ static int run(const struct invocation *in)
     struct catalog *catalog = f && figure_options(in, f) ? open_catalog(in) : NULL;
     int status = 2;
     if (catalog) {
+        figure_set_catalog(f, catalog);
         char *db = NULL;
         bool ok = true;
         if (in->n_operands > 1)

@@ -99,6 +99,7 @@ static bool draw_figures(const struct sweep_file *s, const struct catalog *catal
     }
     for (size_t i = 0; i < s->n_figures; i++) {
         struct figure *f = figure_read(s->figures[i], diags);
+        if (f) figure_set_catalog(f, catalog);
         char *out = f ? figure_path(db, figure_name(f), "png") : NULL;
         bool drawn = f && figure_render(f, feed.reader, out, diags);
         if (drawn && !quiet) terminal_say(stderr, "%s: figure %s", s->name, out);

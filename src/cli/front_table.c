@@ -65,7 +65,7 @@ static bool find_run(struct printing *p)
         p->compared = query_type(q, 2) != CELL_NULL;
         p->refines = query_i64(q, 3) != 0;
         const char *objectives = query_text(q, 0), *status = query_text(q, 4);
-        if (!objectives || !goal_parse(&p->goal, objectives)) p->goal.n = 0;
+        if (!objectives || !goal_parse(&p->goal, objectives)) goal_release(&p->goal);
         ok = check_run(p, objectives ? objectives : "", status ? status : "");
         char *axes = xstrdup(query_text(q, 1) ? query_text(q, 1) : ""), *rest;
         for (char *name = strtok_r(axes, ", ", &rest); name; name = strtok_r(NULL, ", ", &rest)) name_list_add(&p->axes, name);
@@ -88,6 +88,24 @@ static bool find_models(struct printing *p)
         ok = diags_input(p->diags, (struct srcloc){.file = p->request->db}, NULL, NULL, "run %lld has no model %s",
                          (long long)p->run, p->request->model ? p->request->model : "at all");
     return ok;
+}
+
+/* Do the names that the file gives stand in SQL as names? Those of dse have no quotes. */
+static bool check_names(const struct printing *p, const char *const *names, size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        if (strpbrk(names[i], "\"'"))
+            return diags_runtime(p->diags, p->request->db, "run %lld speaks of %s, which is no name of dse's", (long long)p->run,
+                                 names[i]);
+    return true;
+}
+
+static bool check_all_names(const struct printing *p)
+{
+    return check_names(p, (const char *const *)p->models.s, p->models.n) &&
+           check_names(p, (const char *const *)p->axes.s, p->axes.n) &&
+           check_names(p, (const char *const *)p->goal.columns, p->goal.n) &&
+           check_names(p, (const char *const *)p->goal.per, p->goal.n_per);
 }
 
 /* ---- another goal than the run's ---------------------------------------------------------------------------------------------------- */
@@ -136,9 +154,8 @@ static bool scan_model(struct printing *p, size_t m, struct grouped_front *front
 }
 
 /* Columns of the goal must exist: SQLite would take an unknown "name" for a string. */
-static bool check_goal(struct printing *p)
+static bool check_goal(struct printing *p, const struct goal *g)
 {
-    const struct goal *g = p->request->goal;
     bool ok = true;
     for (size_t i = 0; i < g->n + g->n_per; i++) {
         const char *name = i < g->n ? g->columns[i] : g->per[i - g->n];
@@ -350,7 +367,7 @@ static bool print_new_goal(struct printing *p)
 {
     const struct goal *g = p->request->goal;
     struct grouped_front *front = grouped_front_new((int)g->n, g->maximise);
-    bool ok = check_goal(p);
+    bool ok = check_goal(p, g);
     for (size_t m = 0; ok && m < p->models.n; m++) ok = scan_model(p, m, front);
     if (ok) {
         const uint64_t *ids;
@@ -365,7 +382,8 @@ static bool print_new_goal(struct printing *p)
 static bool print_stored(struct printing *p)
 {
     const struct front_request *r = p->request;
-    bool ok = !r->pick || front_picks_read(p->reader, p->run, &p->models, &p->goal, r->limit, &p->picks, p->diags);
+    bool ok = check_goal(p, &p->goal) &&
+              (!r->pick || front_picks_read(p->reader, p->run, &p->models, &p->goal, r->limit, &p->picks, p->diags));
     if (p->picks.n == p->picks.points) front_picks_release(&p->picks); /* all have room */
     return ok && print_rows(p, &p->goal, true, NULL, 0) &&
            (!r->summary || (print_summary(p, &p->goal) && notices_print_stored(p->reader, p->run, p->diags)));
@@ -374,7 +392,8 @@ static bool print_stored(struct printing *p)
 bool front_table_print(const struct front_request *request, struct diags *diags)
 {
     struct printing p = {.request = request, .diags = diags, .reader = reader_open(request->db, diags)};
-    bool ok = p.reader && find_run(&p) && find_models(&p) && split_axes(p.reader, &p.models, &p.axes, &p.shared, &p.own, diags);
+    bool ok = p.reader && find_run(&p) && find_models(&p) && check_all_names(&p) &&
+              split_axes(p.reader, &p.models, &p.axes, &p.shared, &p.own, diags);
     if (ok && request->goal)
         ok = print_new_goal(&p);
     else if (ok)

@@ -8,6 +8,7 @@
 #include "model/registry.h"
 
 #include <getopt.h>
+#include <gsl/gsl_errno.h>
 #include <locale.h>
 #include <poll.h>
 #include <signal.h>
@@ -278,8 +279,17 @@ static bool reader_is_gone(void)
     return poll(&out, 1, 0) > 0 && (out.revents & POLLERR) != 0;
 }
 
+/* Of GSL, whose own ends the program with a core. */
+static void on_gsl_error(const char *reason, const char *file, int line, int code)
+{
+    if (code == GSL_ENOMEM) out_of_memory(0);
+    fprintf(stderr, "dse: a bug: %s:%d: %s\n", file, line, reason);
+    abort();
+}
+
 int main(int argc, char **argv)
 {
+    gsl_set_error_handler(on_gsl_error);
     signal(SIGPIPE, SIG_IGN); /* a reader that goes away must not end a sweep that is still to be stored */
     signal(SIGXFSZ, SIG_IGN); /* so is a file that may not grow further */
     if (!setlocale(LC_CTYPE, "") || MB_CUR_MAX == 1) setlocale(LC_CTYPE, "C.UTF-8"); /* tables have texts in UTF-8 */

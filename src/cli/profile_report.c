@@ -144,11 +144,11 @@ static char *locality_fault(const struct profile_report *r)
         contexts[i] = v[0];
         points[i] = (struct dse_locality){.centers = v[1], .large = v[2], .active = v[3], .updates = v[4], .hit_ratio = v[5]};
     }
-    char *why = NULL;
-    profile_free(profile_new("", "", contexts, points, r->n_rows, &why));
+    struct row_fault fault = {0};
+    profile_free(profile_new("", "", contexts, points, r->n_rows, &fault));
     free(contexts);
     free(points);
-    return why;
+    return row_fault_text(&fault);
 }
 
 static char *retention_fault(const struct profile_report *r)
@@ -158,10 +158,10 @@ static char *retention_fault(const struct profile_report *r)
         const double *v = row(r, i);
         points[i] = (struct retention_point){r->policy[i], v[0], v[1], {v[2] < 1 ? v[2] : 1, v[4]}};
     }
-    char *why = NULL;
-    retention_free(retention_new("", "", points, r->n_rows, &why));
+    struct row_fault fault = {0};
+    retention_free(retention_new("", "", points, r->n_rows, &fault));
     free(points);
-    return why;
+    return row_fault_text(&fault);
 }
 
 static char *recording_fault(const struct profile_report *r)
@@ -171,11 +171,10 @@ static char *recording_fault(const struct profile_report *r)
         const double *v = row(r, i);
         rows[i] = (struct recording_row){v[0], v[1], v[2], {v[3], v[4], v[5], v[6], v[7]}};
     }
-    char *why = NULL;
-    size_t at;
-    recording_free(recording_new("", "", rows, r->n_rows, &at, &why));
+    struct row_fault fault = {0};
+    recording_free(recording_new("", "", rows, r->n_rows, &fault));
     free(rows);
-    return why;
+    return row_fault_text(&fault);
 }
 
 char *report_fault(const struct profile_report *r)

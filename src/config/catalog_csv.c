@@ -29,7 +29,7 @@ static bool read_technology(struct catalog *c, const struct csv_table *t, size_t
     for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++)
         ok = csv_table_number(t, row, 2 + i, i > 0, numbers[i], diags) && ok;
     if (catalog_find(c, DSE_KIND_TECHNOLOGY, cells[0]))
-        ok = diags_input(diags, csv_table_loc(t, row), NULL, NULL, "technology \"%s\" stands here twice", cells[0]);
+        ok = diags_input(diags, csv_table_loc(t, row), t->text, NULL, "technology \"%s\" stands here twice", cells[0]);
     e->entry = (struct dse_entry){catalog_intern(c, cells[0]), catalog_intern(c, cells[8])};
     e->method = catalog_intern(c, cells[1]);
     catalog_add(c, DSE_KIND_TECHNOLOGY, &e->entry);
@@ -71,7 +71,7 @@ static bool finish_sram(const struct csv_table *t, size_t row, struct dse_sram_t
 {
     char *why = NULL;
     if (!table || sram_table_finish(table, &why)) return true;
-    diags_input(diags, csv_table_loc(t, row), NULL, NULL, "%s: %s", t->rows[row].cells[0], why);
+    diags_input(diags, csv_table_loc(t, row), t->text, NULL, "%s: %s", t->rows[row].cells[0], why);
     free(why);
     return false;
 }
@@ -100,7 +100,7 @@ static bool load_srams(struct catalog *c, const char *data_dir, struct diags *di
             double node_nm = 0;
             if (i) ok = finish_sram(&t, i - 1, table, diags) && ok;
             if (catalog_find(c, DSE_KIND_SRAM, cells[0]))
-                ok = diags_input(diags, csv_table_loc(&t, i), NULL, NULL, "the rows of table \"%s\" do not stand together",
+                ok = diags_input(diags, csv_table_loc(&t, i), t.text, NULL, "the rows of table \"%s\" do not stand together",
                                  cells[0]);
             ok = csv_table_number(&t, i, 1, false, &node_nm, diags) && ok;
             table = sram_table_new(cells[0], cells[10], node_nm);
@@ -139,6 +139,18 @@ static struct dse_measured *read_measured(const struct csv_table *t, struct diag
     return m;
 }
 
+/* Say what is wrong with an entry at the cell that it is wrong about, else at the header. Frees the fault's words. Always false. */
+static bool blame(const struct csv_table *t, enum dse_kind kind, const char *name, struct row_fault *fault, struct diags *diags)
+{
+    struct srcloc loc = csv_table_header_loc(t);
+    size_t column = 0;
+    while (fault->column && column < t->n_columns && strcmp(t->columns[column], fault->column) != 0) column++;
+    if (fault->row < t->n_rows) loc = csv_table_cell_loc(t, fault->row, column < t->n_columns ? column : 0);
+    diags_input(diags, loc, t->text, NULL, "%s %s: %s", kind_singular(kind), name, fault->why);
+    free(fault->why);
+    return false;
+}
+
 /* Cells that hold a spread over heads, from `first` to before `end`, every `each`-th. */
 static bool check_spreads(const struct csv_table *t, size_t first, size_t end, size_t each, struct diags *diags)
 {
@@ -154,7 +166,7 @@ static bool check_spreads(const struct csv_table *t, size_t first, size_t end, s
     return ok;
 }
 
-static bool add_errors(struct dse_profile *profile, const struct csv_table *t, char **ret_why, struct diags *diags)
+static bool add_errors(struct dse_profile *profile, const struct csv_table *t, struct row_fault *ret_fault, struct diags *diags)
 {
     if (t->n_columns < PROFILE_ERRORS) return true;
     struct dse_locality_error *errors = xcalloc(t->n_rows, sizeof *errors);
@@ -163,12 +175,12 @@ static bool add_errors(struct dse_profile *profile, const struct csv_table *t, c
         ok = csv_table_number(t, i, PROFILE_REQUIRED, false, &errors[i].attention_error, diags) && ok;
         ok = csv_table_number(t, i, PROFILE_REQUIRED + 1, false, &errors[i].false_negative, diags) && ok;
     }
-    ok = ok && profile_add_errors(profile, errors, ret_why);
+    ok = ok && profile_add_errors(profile, errors, ret_fault);
     free(errors);
     return ok;
 }
 
-static bool add_scores(struct dse_profile *profile, const struct csv_table *t, char **ret_why, struct diags *diags)
+static bool add_scores(struct dse_profile *profile, const struct csv_table *t, struct row_fault *ret_fault, struct diags *diags)
 {
     if (t->n_columns < PROFILE_COLUMNS) return true;
     struct profile_scores *scores = xcalloc(t->n_rows, sizeof *scores);
@@ -179,7 +191,7 @@ static bool add_scores(struct dse_profile *profile, const struct csv_table *t, c
         for (size_t k = PROFILE_SPREADS; k < PROFILE_COLUMNS; k++)
             ok = csv_table_number(t, i, k, false, numbers[k - PROFILE_SPREADS], diags) && ok;
     }
-    ok = ok && profile_add_scores(profile, scores, ret_why);
+    ok = ok && profile_add_scores(profile, scores, ret_fault);
     free(scores);
     return ok;
 }
@@ -194,24 +206,23 @@ static bool make_profile(struct catalog *c, const char *name, const struct csv_t
         double *const numbers[] = {&contexts[i], &p->centers, &p->large, &p->active, &p->updates, &p->hit_ratio};
         for (size_t k = 0; k < PROFILE_REQUIRED; k++) ok = csv_table_number(t, i, k, false, numbers[k], diags) && ok;
     }
-    char *why = NULL;
+    struct row_fault fault = {0};
     struct dse_measured *measured = read_measured(t, diags);
     ok = measured && ok;
-    struct dse_profile *profile = ok ? profile_new(name, t->source, contexts, points, t->n_rows, &why) : NULL;
+    struct dse_profile *profile = ok ? profile_new(name, t->source, contexts, points, t->n_rows, &fault) : NULL;
     if (profile)
         profile_set_measured(profile, measured);
     else
         measured_free(measured);
-    if (profile && add_errors(profile, t, &why, diags) && check_spreads(t, PROFILE_ERRORS, PROFILE_SPREADS, 1, diags) &&
-        add_scores(profile, t, &why, diags)) {
+    if (profile && add_errors(profile, t, &fault, diags) && check_spreads(t, PROFILE_ERRORS, PROFILE_SPREADS, 1, diags) &&
+        add_scores(profile, t, &fault, diags)) {
         catalog_add(c, DSE_KIND_PROFILE, (struct dse_entry *)profile);
         profile = NULL;
     } else {
         ok = false;
     }
-    if (why) diags_input(diags, (struct srcloc){.file = t->file}, NULL, NULL, "profile %s: %s", name, why);
+    if (fault.why) blame(t, DSE_KIND_PROFILE, name, &fault, diags);
     profile_free(profile);
-    free(why);
     free(contexts);
     free(points);
     return ok;
@@ -222,9 +233,9 @@ bool catalog_add_profile(struct catalog *c, const char *name, const char *path, 
     struct csv_table t;
     bool ok = csv_table_read_some(&t, path, profile_columns, PROFILE_REQUIRED, PROFILE_COLUMNS, diags);
     if (ok && t.n_columns == PROFILE_REQUIRED + 1)
-        ok = diags_input(diags, (struct srcloc){.file = path}, NULL, NULL, "has attention_error without false_negative");
+        ok = diags_input(diags, csv_table_header_loc(&t), t.text, NULL, "has attention_error without false_negative");
     if (ok && t.n_columns > PROFILE_SPREADS && t.n_columns < PROFILE_COLUMNS)
-        ok = diags_input(diags, (struct srcloc){.file = path}, NULL, "false_positive to lines_mse, all of them or none",
+        ok = diags_input(diags, csv_table_header_loc(&t), t.text, "false_positive to lines_mse, all of them or none",
                          "ends behind %s", profile_columns[t.n_columns - 1]);
     ok = ok && make_profile(c, name, &t, diags);
     csv_table_release(&t);
@@ -249,10 +260,10 @@ static bool make_retention(struct catalog *c, const char *name, const struct csv
         ok = csv_table_number(t, i, MASS, false, &p->at.mass, diags) && ok;
         ok = csv_table_number(t, i, ERROR, false, &p->at.error, diags) && ok;
     }
-    char *why = NULL;
+    struct row_fault fault = {0};
     struct dse_measured *measured = read_measured(t, diags);
     ok = measured && ok;
-    struct dse_retention *retention = ok ? retention_new(name, t->source, points, t->n_rows, &why) : NULL;
+    struct dse_retention *retention = ok ? retention_new(name, t->source, points, t->n_rows, &fault) : NULL;
     if (retention)
         retention_set_measured(retention, measured);
     else
@@ -260,8 +271,7 @@ static bool make_retention(struct catalog *c, const char *name, const struct csv
     if (retention)
         catalog_add(c, DSE_KIND_RETENTION, (struct dse_entry *)retention);
     else if (ok)
-        ok = diags_input(diags, (struct srcloc){.file = t->file}, NULL, NULL, "retention %s: %s", name, why);
-    free(why);
+        ok = blame(t, DSE_KIND_RETENTION, name, &fault, diags);
     free(points);
     return ok;
 }
@@ -289,11 +299,10 @@ static bool make_recording(struct catalog *c, const char *name, const struct csv
         double *const numbers[] = {&r->context, &r->head, &r->step, &at->centers, &at->large, &at->active, &at->updates, &at->hits};
         for (size_t k = 0; k < RECORDING_COLUMNS; k++) ok = csv_table_number(t, i, k, false, numbers[k], diags) && ok;
     }
-    char *why = NULL;
-    size_t at = 0;
+    struct row_fault fault = {0};
     struct dse_measured *measured = read_measured(t, diags);
     ok = measured && ok;
-    struct dse_recording *recording = ok ? recording_new(name, t->source, rows, t->n_rows, &at, &why) : NULL;
+    struct dse_recording *recording = ok ? recording_new(name, t->source, rows, t->n_rows, &fault) : NULL;
     if (recording)
         recording_set_measured(recording, measured);
     else
@@ -301,9 +310,7 @@ static bool make_recording(struct catalog *c, const char *name, const struct csv
     if (recording)
         catalog_add(c, DSE_KIND_RECORDING, (struct dse_entry *)recording);
     else if (ok)
-        ok = diags_input(diags, at < t->n_rows ? csv_table_loc(t, at) : (struct srcloc){.file = t->file}, t->text, NULL,
-                         "recording %s: %s", name, why);
-    free(why);
+        ok = blame(t, DSE_KIND_RECORDING, name, &fault, diags);
     free(rows);
     return ok;
 }
@@ -328,14 +335,13 @@ static bool make_requests(struct catalog *c, const char *name, const struct csv_
         ok = csv_table_number(t, i, 0, false, &prompt[i], diags) && ok;
         ok = csv_table_number(t, i, 1, false, &generate[i], diags) && ok;
     }
-    char *why = NULL;
+    struct row_fault fault = {0};
     struct dse_requests *requests = NULL;
-    if (ok) requests = requests_new(catalog_intern(c, name), catalog_intern(c, t->source), prompt, generate, t->n_rows, &why);
+    if (ok) requests = requests_new(catalog_intern(c, name), catalog_intern(c, t->source), prompt, generate, t->n_rows, &fault);
     if (requests)
         catalog_add(c, DSE_KIND_REQUESTS, &requests->entry);
     else if (ok)
-        ok = diags_input(diags, (struct srcloc){.file = t->file}, NULL, NULL, "requests %s: %s", name, why);
-    free(why);
+        ok = blame(t, DSE_KIND_REQUESTS, name, &fault, diags);
     free(prompt);
     free(generate);
     return ok;

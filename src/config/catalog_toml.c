@@ -103,11 +103,12 @@ static bool check_entry_keys(const struct catalog *c, enum dse_kind kind, const 
                              struct diags *diags)
 {
     const struct schema *fields = &c->fields[kind];
-    const char **names = xcalloc(fields->n + 2, sizeof *names);
+    const char **names = xcalloc(fields->n + 3, sizeof *names);
     for (size_t i = 0; i < fields->n; i++) names[i] = fields->fields[i].name;
     names[fields->n] = "source";
     names[fields->n + 1] = "like";
-    bool ok = toml_check_keys(doc, table, names, fields->n + 2, diags);
+    names[fields->n + 2] = "title";
+    bool ok = toml_check_keys(doc, table, names, fields->n + 3, diags);
     free(names);
     return ok;
 }
@@ -181,6 +182,7 @@ static bool fill_entry(const struct catalog *c, enum dse_kind kind, struct dse_e
     bool ok = check_entry_keys(c, kind, doc, table, diags);
     ok = set_fields(c, kind, entry, doc, table, is_like, diags) && ok;
     const bool has_source = toml_get(table, "source");
+    if (toml_get(table, "title") && !toml_expect(doc, table, "title", TOML_STRING, diags)) ok = false;
     if ((has_source || !is_like) && !toml_expect(doc, table, "source", TOML_STRING, diags)) ok = false;
     const char *fault = ok && entry_kinds[kind].check ? entry_kinds[kind].check(entry) : NULL;
     return !fault
@@ -205,6 +207,8 @@ static bool add_toml_entry(struct catalog *c, enum dse_kind kind, const struct t
     }
     entry->name = catalog_intern(c, table->key);
     entry->source = source_of(c, toml_get(table, "source"), pattern);
+    const struct toml_node *title = toml_get(table, "title");
+    entry->title = title ? catalog_intern(c, title->string) : NULL; /* that of what it is like is not its own */
     catalog_add(c, kind, entry);
     return true;
 }

@@ -63,6 +63,11 @@ void catalog_write_entry(const struct catalog *c, enum dse_kind kind, const stru
         size_t used = ret->n - start;
         text_addf(ret, "%*s# %s%s%s\n", used < 32 ? (int)(32 - used) : 1, "", f->doc, *f->unit ? ", " : "", f->unit);
     }
+    if (entry->title) {
+        text_add(ret, "title = ");
+        text_add_json(ret, entry->title);
+        text_add(ret, "\n");
+    }
     text_add(ret, "source = ");
     text_add_json(ret, entry->source);
     text_add(ret, "\n");

@@ -42,6 +42,7 @@ static void check_header(struct reader *r)
     bool same = r->n_cells >= r->required && r->n_cells <= t->n_columns;
     for (size_t i = 0; same && i < r->n_cells; i++) same = strcmp(r->cells[i], t->columns[i]) == 0;
     r->have_header = true;
+    t->header_line = r->line;
     if (same) {
         t->n_columns = r->n_cells;
         return;
@@ -50,8 +51,7 @@ static void check_header(struct reader *r)
     text_init(&wanted);
     for (size_t i = 0; i < t->n_columns; i++)
         text_addf(&wanted, "%s%s", i == 0 ? "the header is: " : i == r->required ? "; then, if at all, " : ",", t->columns[i]);
-    r->ok =
-        diags_input(r->diags, (struct srcloc){t->file, r->line, 1}, NULL, wanted.s, "the header is not the one of such a table");
+    r->ok = diags_input(r->diags, csv_table_header_loc(t), t->text, wanted.s, "the header is not the one of such a table");
     text_release(&wanted);
 }
 
@@ -66,8 +66,8 @@ static void on_row(int terminator, void *user)
     } else if (!r->have_header) {
         check_header(r);
     } else if (r->n_cells != t->n_columns) {
-        r->ok = diags_input(r->diags, (struct srcloc){t->file, r->line, 1}, NULL, NULL, "%zu cells in this row; the header has %zu",
-                            r->n_cells, t->n_columns);
+        r->ok = diags_input(r->diags, (struct srcloc){t->file, r->line, 1}, t->text, NULL,
+                            "%zu cells in this row; the header has %zu", r->n_cells, t->n_columns);
     } else {
         t->rows = xrealloc(t->rows, t->n_rows + 1, sizeof *t->rows);
         t->rows[t->n_rows++] = (struct csv_row){.line = r->line, .cells = r->cells};
@@ -127,6 +127,35 @@ static char *take_comments(struct csv_table *t, char *text)
     return text_detach(&source);
 }
 
+/* The place of a byte of the text. */
+static struct srcloc place_of(const struct csv_table *t, size_t offset)
+{
+    struct srcloc loc = {t->file, 1, 1};
+    for (const char *s = t->text; s < t->text + offset; s++) {
+        loc.column += (*s & 0xC0) != 0x80; /* characters, not bytes */
+        if (*s == '\n') loc = (struct srcloc){t->file, loc.line + 1, 1};
+    }
+    return loc;
+}
+
+static bool parse(struct reader *r)
+{
+    const struct csv_table *t = r->table;
+    struct csv_parser parser;
+    if (csv_init(&parser, CSV_STRICT | CSV_STRICT_FINI | CSV_REPALL_NL) != 0) out_of_memory(0);
+    size_t length = strlen(t->text), done = csv_parse(&parser, t->text, length, on_cell, on_row, r);
+    struct srcloc loc =
+        done < length ? place_of(t, done) : (struct srcloc){t->file, r->line, 1}; /* a row that does not end, at its begin */
+    if (r->ok && (done < length || csv_fini(&parser, on_cell, on_row, r) != 0))
+        r->ok = diags_input(r->diags, loc, t->text, NULL, "is not CSV: %s",
+                            csv_error(&parser) != CSV_EPARSE ? csv_strerror(csv_error(&parser))
+                            : done < length                  ? "a quote in the middle of a cell"
+                                                             : "a quote that is not closed");
+    csv_free(&parser);
+    if (!r->ok || r->have_header) return r->ok;
+    return diags_input(r->diags, (struct srcloc){t->file, 1, 1}, NULL, NULL, "is empty: it has no header");
+}
+
 bool csv_table_read(struct csv_table *t, const char *path, const char *const *columns, size_t n, struct diags *diags)
 {
     return csv_table_read_some(t, path, columns, n, n, diags);
@@ -139,23 +168,15 @@ bool csv_table_read_some(struct csv_table *t, const char *path, const char *cons
     char *text;
     size_t size;
     if (!text_read_file(path, FILE_MAX, &text, &size, diags)) return false;
+    t->text = text;
     struct reader r = {.table = t, .required = required, .diags = diags, .line = 1, .ok = true};
-    if (strlen(text) != size)
-        r.ok = diags_input(diags, (struct srcloc){.file = path}, NULL, NULL, "is not text: it has a NUL byte");
+    if (strlen(text) != size) r.ok = diags_input(diags, place_of(t, strlen(text)), NULL, NULL, "is not text: it has a NUL byte");
     static const char bom[] = "\xEF\xBB\xBF";
     if (strncmp(text, bom, 3) == 0) memmove(text, text + 3, strlen(text + 3) + 1);
     t->settings_loc.file = t->file;
     t->source = take_comments(t, text);
-    struct csv_parser parser;
-    if (csv_init(&parser, CSV_STRICT | CSV_STRICT_FINI | CSV_REPALL_NL) != 0) out_of_memory(0);
-    size_t length = strlen(text);
-    if (r.ok && (csv_parse(&parser, text, length, on_cell, on_row, &r) != length || csv_fini(&parser, on_cell, on_row, &r) != 0))
-        r.ok =
-            diags_input(diags, (struct srcloc){t->file, r.line, 1}, NULL, NULL, "is not CSV: %s", csv_strerror(csv_error(&parser)));
-    if (r.ok && !r.have_header) r.ok = diags_input(diags, (struct srcloc){.file = path}, NULL, NULL, "is empty: it has no header");
+    r.ok = r.ok && parse(&r);
     drop_cells(&r);
-    csv_free(&parser);
-    t->text = text;
     return r.ok;
 }
 
@@ -171,6 +192,11 @@ void csv_table_release(struct csv_table *t)
     free(t->source);
     free(t->settings);
     *t = (struct csv_table){0};
+}
+
+struct srcloc csv_table_header_loc(const struct csv_table *t)
+{
+    return (struct srcloc){t->file, t->header_line, 1};
 }
 
 struct srcloc csv_table_loc(const struct csv_table *t, size_t row)

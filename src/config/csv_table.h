@@ -20,6 +20,7 @@ struct csv_table {
     struct srcloc settings_loc; /* of them; all but the file is 0 if there are none */
     const char *const *columns; /* the caller's */
     size_t n_columns;
+    int header_line;
     struct csv_row *rows;
     size_t n_rows;
 };
@@ -34,7 +35,8 @@ void csv_table_release(struct csv_table *t);
 
 /* The number in a cell. An empty cell is NaN if may_be_empty. Anything but a finite number is an error at its place. */
 bool csv_table_number(const struct csv_table *t, size_t row, size_t column, bool may_be_empty, double *ret, struct diags *diags);
-/* Where a row, or one of its cells, begins. */
+/* Where the header, a row, or one of its cells, begins. */
+struct srcloc csv_table_header_loc(const struct csv_table *t);
 struct srcloc csv_table_loc(const struct csv_table *t, size_t row);
 struct srcloc csv_table_cell_loc(const struct csv_table *t, size_t row, size_t column);
 

@@ -65,16 +65,22 @@ static bool place_box(const struct plot *p, const struct layer *l, const struct 
     } else {
         uint32_t place = s->names.series.rank[b->series];
         ret->colour = series_fill(&s->names.series, place);
-        ret->letter = plot_letter(place);
+        ret->letter = plot_box_letter(place, b->quoted);
     }
     return true;
+}
+
+char plot_box_letter(size_t place, bool quoted)
+{
+    char letter = plot_letter(place);
+    return quoted ? (char)(letter + ('a' - 'A')) : letter;
 }
 
 /* In a terminal a box is filled with its character. */
 static void add_characters(struct plot *p, const struct layer *l)
 {
     int columns = p->canvas->columns, rows = p->canvas->rows;
-    for (const char *c = "ABCDEFGHIJKLMNOPQRSTUVWXYZ.:-=+*#%@"; *c; c++) {
+    for (const char *c = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz.:-=+*#%@"; *c; c++) {
         size_t from = p->data.n, n = 0;
         for (size_t i = 0; i < l->n_boxes; i++) {
             struct placed b;
@@ -105,11 +111,13 @@ static void add_box_record(struct plot *p, const struct placed *b)
     text_add_bytes(&p->data, (const char *)record, sizeof record);
 }
 
-static void add_vectors(struct plot *p, const struct layer *l, bool border)
+/* Those that are solid, or those that are hatched. */
+static void add_vectors(struct plot *p, const struct layer *l, bool quoted, bool border)
 {
     size_t n = 0, from = p->data.n;
     for (size_t i = 0; i < l->n_boxes; i++) {
         struct placed b;
+        if (l->boxes[i].quoted != quoted) continue;
         if (!place_box(p, l, &l->boxes[i], &b)) continue;
         add_box_record(p, &b);
         n++;
@@ -118,8 +126,8 @@ static void add_vectors(struct plot *p, const struct layer *l, bool border)
     plot_begin_data(p, from);
     text_addf(&p->command,
               " record=(%zu) format='%%float32%%float32%%float32%%float32%%float32%%float32%%float32' using 1:2:3:4:5:6:7"
-              " notitle with boxxyerror fs solid 1 %s lc rgb variable",
-              n, border ? "border rgb \"#333333\" lw 0.3" : "noborder");
+              " notitle with boxxyerror fs %s %s lc rgb variable",
+              n, quoted ? BOXES_HATCHED : "solid 1", border ? "border rgb \"#333333\" lw 0.3" : "noborder");
 }
 
 static void add_raster(struct plot *p, const struct layer *l)
@@ -148,7 +156,8 @@ void plot_add_boxes(struct plot *p, const struct layer *l)
     else if (l->n_boxes > BOXES_MAX || p->scene->grid)
         add_raster(p, l);
     else
-        add_vectors(p, l, p->scene->figure->kind->has & (KIND_CATEGORY_X | KIND_CATEGORY_Y) && l->n_boxes < 300);
+        for (int quoted = 0; quoted < 2; quoted++)
+            add_vectors(p, l, quoted, p->scene->figure->kind->has & (KIND_CATEGORY_X | KIND_CATEGORY_Y) && l->n_boxes < 300);
 }
 
 void plot_add_cells(struct plot *p, const struct layer *l)

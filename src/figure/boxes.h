@@ -5,6 +5,10 @@
 #include "figure/layers.h"
 
 void plot_add_boxes(struct plot *p, const struct layer *l);
+/* How gnuplot fills a box whose number is quoted: with lines, and what is behind it between them. */
+#define BOXES_HATCHED "transparent pattern 4"
+/* What fills it in a terminal: a small letter, where others have a capital. */
+char plot_box_letter(size_t place, bool quoted);
 void plot_add_cells(struct plot *p, const struct layer *l);
 void plot_add_paths(struct plot *p, const struct layer *l);
 /* Colour of a value, 0 to 1 along the axis of values: viridis. */

@@ -27,6 +27,9 @@ extern const char *const figure_sizes[], *const figure_styles[];
 bool figure_set_size(struct figure *f, const char *size);
 bool figure_set_style(struct figure *f, const char *style);
 void figure_set_dpi(struct figure *f, double dpi); /* 72 to 1200 */
+/* Names of its LLMs become their titles; the catalog is borrowed. Without: names. */
+struct catalog;
+void figure_set_catalog(struct figure *f, const struct catalog *c);
 /* The SQL of its rows. */
 const char *figure_sql(const struct figure *f);
 

@@ -138,9 +138,9 @@ static void read_column(const struct toml_doc *doc, const struct toml_node *tabl
 
 static const char *const root_keys[] = {"figure", "output"};
 static const char *const figure_keys[] = {
-    "title",           "kind",           "sweep",   "sql",     "x",         "y",         "series",
-    "group",           "value",          "end",     "columns", "front_sql", "normalize", "reference_sql",
-    "reference_label", "annotation_sql", "band_sql"};
+    "title",           "kind",           "sweep",    "sql",     "x",         "y",         "series",
+    "group",           "value",          "end",      "columns", "front_sql", "normalize", "reference_sql",
+    "reference_label", "annotation_sql", "band_sql", "quoted"};
 static const char *const output_keys[] = {"width_mm", "height_mm", "font", "font_size", "dpi", "legend", "style"};
 static const char *const order_names[] = {"value", "rows"};
 static const char *const legend_names[] = {"below", "right", "none"};
@@ -188,6 +188,7 @@ static void check_kind(const struct figure *f, const struct toml_node *table, st
         {"value", KIND_VALUE, "value"},
         {"end", KIND_END, "end"},
         {"group", KIND_GROUP, "group"},
+        {"quoted", KIND_QUOTED, "quoted"},
         {"columns", KIND_COLUMNS, "columns"},
         {"normalize", KIND_NORMALIZE, "normalize"},
         {"reference_sql", KIND_REFERENCE, "reference_sql"},
@@ -247,6 +248,7 @@ static void read_figure(struct figure *f, const struct toml_node *table, struct 
     read_column(doc, table, "end", true, &f->end, diags);
     f->end.scale = f->x.scale; /* it lies on the axis of x */
     read_column(doc, table, "group", false, &f->group, diags);
+    read_column(doc, table, "quoted", false, &f->quoted, diags);
     read_column(doc, table, "series", false, &f->series, diags);
     const struct toml_node *series = toml_get(table, "series");
     if (series && series->type == TOML_TABLE)
@@ -315,7 +317,7 @@ void figure_free(struct figure *f)
     for (size_t i = 0; i < COUNT(queries); i++) free(queries[i]->sql);
     free(f->reference_label);
     free(f->normalize);
-    struct column_spec *columns[] = {&f->x, &f->y, &f->series, &f->value, &f->end, &f->group};
+    struct column_spec *columns[] = {&f->x, &f->y, &f->series, &f->value, &f->end, &f->group, &f->quoted};
     for (size_t i = 0; i < COUNT(columns); i++) column_release(columns[i]);
     for (size_t i = 0; i < f->n_columns; i++) column_release(&f->columns[i]);
     free(f->columns);
@@ -352,6 +354,11 @@ bool figure_set_style(struct figure *f, const char *style)
         return true;
     }
     return false;
+}
+
+void figure_set_catalog(struct figure *f, const struct catalog *c)
+{
+    f->catalog = c;
 }
 
 void figure_set_dpi(struct figure *f, double dpi)

@@ -213,9 +213,9 @@ static const struct kind kinds[] = {
     {"pareto", XY | KIND_FRONT, build_pareto},
     {"scatter", XY, build_scatter},
     {"lines", XY | KIND_NORMALIZE, build_lines},
-    {"bars", KIND_CATEGORY_X | KIND_REFERENCE, build_bars},
-    {"grouped-bars", KIND_CATEGORY_X | KIND_REFERENCE | KIND_NORMALIZE, build_grouped_bars},
-    {"stacked-bars", KIND_CATEGORY_X | KIND_REFERENCE | KIND_GROUP, build_stacked_bars},
+    {"bars", KIND_QUOTED | KIND_CATEGORY_X | KIND_REFERENCE, build_bars},
+    {"grouped-bars", KIND_QUOTED | KIND_CATEGORY_X | KIND_REFERENCE | KIND_NORMALIZE, build_grouped_bars},
+    {"stacked-bars", KIND_QUOTED | KIND_CATEGORY_X | KIND_REFERENCE | KIND_GROUP, build_stacked_bars},
     {"heatmap", KIND_VALUE, build_heatmap},
     {"contour", KIND_VALUE, build_contour},
     {"interval-map", 0, build_interval_map},
@@ -266,6 +266,7 @@ bool scene_build(struct scene *ret, const struct figure *f, const struct inputs 
         series_keep_order(&ret->names.series);
     else
         series_sort(&ret->names.series);
+    names_show(&ret->names, f);
     size_t marks = 0;
     for (size_t i = 0; i < ret->n_layers; i++) marks += ret->layer[i].points.n + ret->layer[i].n_boxes + ret->layer[i].n_path;
     if (marks) return true;

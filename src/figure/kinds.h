@@ -27,6 +27,7 @@ struct box {
     double x0, x1, y0, y1;
     double value; /* of a cell */
     uint32_t series;
+    bool quoted; /* hatched */
 };
 
 /* Points of lines; a line ends where `series` of the next point is another, or `first` is set. */
@@ -97,6 +98,7 @@ enum kind_has {
     KIND_BANDS = 1 << 7,
     KIND_CATEGORY_X = 1 << 8,
     KIND_CATEGORY_Y = 1 << 9,
+    KIND_QUOTED = 1 << 10,
 };
 
 struct kind {

@@ -71,7 +71,8 @@ static struct box bar_at(const struct scene *s, enum bars how, const struct poin
                         .x1 = left + (1 - bar_gap) * width,
                         .y0 = linear ? 0 : -HUGE_VAL,
                         .y1 = p->y,
-                        .series = p->series};
+                        .series = p->series,
+                        .quoted = p->quoted};
 }
 
 /* Two rows for one bar: the query forgot a GROUP BY. */

@@ -241,7 +241,8 @@ void plot_add_layer(struct plot *p, struct layer *l)
 /* Of the sample of a layer: that of a series, or grey. */
 static uint32_t sample_colour(const struct plot *p, const struct layer *l, size_t place)
 {
-    if (place == PLACE_ANY) return (uint32_t)strtoul(script_palette(p->scene->figure)->faint + 1, NULL, 16);
+    if (place == PLACE_ANY || place == PLACE_QUOTED)
+        return (uint32_t)strtoul(script_palette(p->scene->figure)->faint + 1, NULL, 16);
     return (l->style == LAYER_BOXES ? series_fill : series_colour)(&p->scene->names.series, place);
 }
 
@@ -289,6 +290,8 @@ void plot_add_entries(struct plot *p, const struct entries *e)
         text_addf(&p->command, "keyentry with points pt \"%c\" title ",
                   e->layer[i]->style == LAYER_TINT        ? '.'
                   : e->layer[i]->style == LAYER_PUBLISHED ? 'o'
+                  : e->place[i] == PLACE_ANY              ? plot_box_letter(0, false)
+                  : e->place[i] == PLACE_QUOTED           ? plot_box_letter(0, true)
                                                           : plot_letter(e->place[i]));
         script_add_line(&p->command, e->name[i]);
     }

@@ -55,6 +55,20 @@ static char *wrap_evenly(const struct figure *f, const char *s, double mm)
 
 /* ---- legend ----------------------------------------------------------------------------------------------------------- */
 
+/* What solid and hatched bars are. */
+static void add_fillings(struct entries *ret, const struct scene *s)
+{
+    const struct layer *l = &s->layer[s->main];
+    for (int quoted = 0; quoted < 2; quoted++) {
+        bool any = false;
+        for (size_t i = 0; i < l->n_boxes; i++) any |= l->boxes[i].quoted == quoted;
+        if (!any) continue;
+        ret->layer[ret->n] = &s->layer[s->main];
+        ret->place[ret->n] = quoted ? PLACE_QUOTED : PLACE_ANY;
+        ret->name[ret->n++] = quoted ? "quoted from the paper" : "modelled";
+    }
+}
+
 void entries_init(struct entries *ret, const struct scene *s)
 {
     const struct figure *f = s->figure;
@@ -75,6 +89,7 @@ void entries_init(struct entries *ret, const struct scene *s)
         ret->name[ret->n] = ret->place[ret->n] == PLACE_ANY ? "dominated" : s->layer[i].legend;
         ret->n++;
     }
+    if (f->quoted.column) add_fillings(ret, s);
     if (!f->series.column) return;
     if (f->series.label)
         ret->heading = f->series.label[0] ? xstrdup(f->series.label) : NULL;

@@ -5,7 +5,7 @@
 
 #include "figure/kinds.h"
 
-enum { ENTRIES_MAX = SERIES_MAX + LAYERS_MAX };
+enum { ENTRIES_MAX = SERIES_MAX + LAYERS_MAX + 2 };
 
 struct layout {
     double width, height;            /* of the picture [mm]: as the file says, but never too low for the legend and a plot */
@@ -32,7 +32,8 @@ struct entries {
     const struct layer *layer[ENTRIES_MAX]; /* whose style its sample has */
     char *heading;                          /* freed by entries_release */
 };
-#define PLACE_ANY SIZE_MAX /* of no series: the sample is grey */
+#define PLACE_ANY SIZE_MAX          /* of no series: the sample is grey */
+#define PLACE_QUOTED (SIZE_MAX - 1) /* the same, hatched */
 void entries_init(struct entries *ret, const struct scene *s);
 void entries_release(struct entries *e);
 

@@ -2,7 +2,9 @@
 
 #include "base/text.h"
 #include "base/xalloc.h"
+#include "config/catalog.h"
 #include "figure/kinds.h"
+#include "model/registry.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -71,6 +73,46 @@ void names_release(struct names *n)
     series_release(&n->group);
 }
 
+/* What a text of the column is called in the picture: a model by its title, where the column is `model`; an LLM of the catalog by its title,
+ * alone or among other words. */
+static char *shown_text(const struct figure *f, const char *column, const char *s)
+{
+    static const char between[] = " ,;()";
+    const struct model *m = strcmp(column, "model") == 0 ? registry_find(s) : NULL;
+    if (m) return xstrndup(m->desc->title, strcspn(m->desc->title, ":"));
+    struct text t;
+    text_init(&t);
+    for (size_t n; *s; s += n) {
+        n = strcspn(s, between);
+        char *word = xstrndup(s, n);
+        const struct dse_entry *e = n && f->catalog ? catalog_find(f->catalog, DSE_KIND_LLM, word) : NULL;
+        text_add(&t, e && e->title ? e->title : word);
+        free(word);
+        s += n;
+        n = strspn(s, between);
+        text_add_bytes(&t, s, n);
+    }
+    return text_detach(&t);
+}
+
+static void show_series(struct series *s, const struct figure *f, const struct column_spec *c)
+{
+    for (size_t i = 0; c->column && i < s->n; i++) {
+        if (!isnan(s->value[i].number)) continue;
+        char *shown = shown_text(f, c->column, s->value[i].name);
+        free(s->value[i].name);
+        s->value[i].name = shown;
+    }
+}
+
+void names_show(struct names *n, const struct figure *f)
+{
+    show_series(&n->series, f, &f->series);
+    show_series(&n->x, f, &f->x);
+    show_series(&n->y, f, &f->y);
+    show_series(&n->group, f, &f->group);
+}
+
 int rows_find(const struct rows *r, const struct figure *f, const char *which, const char *key, const char *column,
               struct srcloc loc, struct diags *diags)
 {
@@ -104,7 +146,7 @@ static int find_column(const struct points *p, const struct column_spec *c, cons
 bool points_open(struct points *p, const struct figure *f, const struct query_spec *query, struct rows *rows, struct names *names,
                  struct diags *diags)
 {
-    *p = (struct points){.figure = f, .query = query, .rows = rows, .names = names, .z = -1, .by = -1, .group = -1};
+    *p = (struct points){.figure = f, .query = query, .rows = rows, .names = names, .z = -1, .by = -1, .group = -1, .quoted = -1};
     const char *z_key = f->kind->has & KIND_END ? "end" : "value";
     p->z_spec = f->kind->has & KIND_END ? &f->end : f->kind->has & KIND_VALUE ? &f->value : NULL;
     p->x = find_column(p, &f->x, "x", diags);
@@ -112,11 +154,13 @@ bool points_open(struct points *p, const struct figure *f, const struct query_sp
     if (p->z_spec) p->z = find_column(p, p->z_spec, z_key, diags);
     if (f->series.column && query != &f->reference) p->by = find_column(p, &f->series, "series", diags);
     if (f->group.column) p->group = find_column(p, &f->group, "group", diags);
+    const bool has_quoted = f->quoted.column && query == &f->query;
+    if (has_quoted) p->quoted = find_column(p, &f->quoted, "quoted", diags);
     if (query == &f->reference && f->series.column) /* of a published point it may be left out */
         for (int i = 0; i < rows->n_columns; i++)
             if (strcmp(rows->name(rows, i), f->series.column) == 0) p->by = i;
     return p->x >= 0 && p->y >= 0 && (p->z >= 0 || !p->z_spec) && (p->by >= 0 || !f->series.column || query == &f->reference) &&
-           (p->group >= 0 || !f->group.column);
+           (p->group >= 0 || !f->group.column) && (p->quoted >= 0 || !has_quoted);
 }
 
 /* ---- values ----------------------------------------------------------------------------------------------------------- */
@@ -210,6 +254,9 @@ int points_next(struct points *p, struct point *ret, struct diags *diags)
         got[4] = read_name(p, &f->group, p->group, "group", &p->names->group, &ret->group, diags);
         if (got[3] < 0 || got[4] < 0) return -1;
         if (got[3] == 0 || got[4] == 0) continue;
+        double quoted = 0;
+        if (p->quoted >= 0 && read_value(p, &f->quoted, p->quoted, "quoted", &quoted, diags) < 0) return -1;
+        ret->quoted = quoted != 0;
         p->n_used++;
         return 1;
     }

@@ -33,6 +33,8 @@ struct names {
 };
 void names_init(struct names *n);
 void names_release(struct names *n);
+/* Titles in place of names, when all have been met and sorted: of models, where the column is `model`, and of LLMs of the figure's catalog. */
+void names_show(struct names *n, const struct figure *f);
 
 /* A row as a point. x, y and z are on the scale of their axis (the logarithm on a logarithmic one) and finite. Where the kind has categories
  * x or y is the number of one, in the order in which they were met. */
@@ -40,6 +42,7 @@ struct point {
     double x, y;
     double z;               /* of `value` or `end`; 0 when the kind has none */
     uint32_t series, group; /* number in `struct names`; 0 when the figure has none */
+    bool quoted;
 };
 
 struct points {
@@ -48,7 +51,7 @@ struct points {
     struct rows *rows;
     struct names *names;
     const struct column_spec *z_spec; /* value or end, or NULL */
-    int x, y, z, by, group;           /* columns; -1: none */
+    int x, y, z, by, group, quoted;   /* columns; -1: none */
     uint64_t n_rows, n_used;          /* rows read, rows that became points: a NULL in a column that is needed skips the row */
 };
 

@@ -274,6 +274,18 @@ static void add_stroke(struct text *t, const struct layout *l, double x, double 
     text_addf(t, " nohead %s\n", how);
 }
 
+/* The sample of a hatched box. */
+static void add_hatched(struct text *t, const struct scene *s, const struct layout *l, double x, double y)
+{
+    double side = 0.8 * l->sample_width;
+    x += (l->sample_width - side) / 2;
+    script_add_number(t, "set object rect from screen ", x / l->width);
+    script_add_number(t, ",screen ", (y - side / 2) / l->height);
+    script_add_number(t, " to screen ", (x + side) / l->width);
+    script_add_number(t, ",screen ", (y + side / 2) / l->height);
+    text_addf(t, " fc rgb \"%s\" fs " BOXES_HATCHED " border rgb \"#333333\" lw 0.3\n", script_palette(s->figure)->faint);
+}
+
 /* The legend is drawn entry by entry: gnuplot's own takes no more width than the plot and knows nothing of its neighbours. */
 static void add_legend(struct text *t, const struct plot *p, const struct layout *l, const struct entries *e)
 {
@@ -287,7 +299,10 @@ static void add_legend(struct text *t, const struct plot *p, const struct layout
         if (joined) add_stroke(t, l, x, y, l->sample_width, style.s);
         text_release(&style);
         plot_sample_point(p, e->layer[i], e->place[i], &style);
-        add_text(t, l, " ", x + l->sample_width / 2, y, style.s);
+        if (e->place[i] == PLACE_QUOTED)
+            add_hatched(t, p->scene, l, x, y);
+        else
+            add_text(t, l, " ", x + l->sample_width / 2, y, style.s);
         add_text(t, l, e->name[i], x + l->sample_width + l->gap_width, y, "left");
         text_release(&style);
     }

@@ -37,7 +37,8 @@ struct kind;
 
 struct figure {
     char *name, *title;
-    char *sweep; /* whose database the figure is drawn from when none is named; or NULL */
+    char *sweep;                   /* whose database the figure is drawn from when none is named; or NULL */
+    const struct catalog *catalog; /* whose titles stand for names; borrowed; NULL: none */
     struct toml_doc *doc;
     const struct kind *kind;
     struct query_spec query, front;
@@ -47,6 +48,7 @@ struct figure {
     struct column_spec value;    /* a cell's colour */
     struct column_spec end;      /* where a bar that starts at x ends */
     struct column_spec group;    /* the bars of a category, side by side */
+    struct column_spec quoted;   /* bars: not 0 where a row is a number of somebody else's */
     struct column_spec *columns; /* parallel: an axis each */
     size_t n_columns;
     bool series_in_row_order; /* instead of sorted */

@@ -43,20 +43,20 @@ static double column_of(const struct dse_locality *point, size_t c)
     return *(const double *)((const char *)point + columns[c].offset);
 }
 
-/* Why the i-th point cannot stand, or NULL; the caller frees it. */
-static char *point_fault(const double *context, const struct dse_locality *points, size_t i)
+/* Can the i-th point stand? */
+static bool check_point(const double *context, const struct dse_locality *points, size_t i, struct row_fault *ret)
 {
     if (!isfinite(context[i]) || context[i] <= 0)
-        return xasprintf("point %zu: context %g is not a positive number", i + 1, context[i]);
+        return row_fault(ret, i, "context", "context %g is not a positive number", context[i]);
     if (i > 0 && context[i] <= context[i - 1])
-        return xasprintf("point %zu: context %g does not grow (the point before has %g)", i + 1, context[i], context[i - 1]);
+        return row_fault(ret, i, "context", "context %g does not grow (the point before has %g)", context[i], context[i - 1]);
     for (size_t c = 0; c < COLUMNS; c++) {
         double v = column_of(&points[i], c), max = isinf(columns[c].max) ? context[i] : columns[c].max;
         if (!(v >= 0 && v <= max))
-            return xasprintf("point %zu: %s %g is outside of 0 to %g%s", i + 1, columns[c].name, v, max,
+            return row_fault(ret, i, columns[c].name, "%s %g is outside of 0 to %g%s", columns[c].name, v, max,
                              isinf(columns[c].max) ? " (its context)" : "");
     }
-    return NULL;
+    return true;
 }
 
 static gsl_spline *make_spline(const double *x, const double *y, size_t n)
@@ -68,19 +68,14 @@ static gsl_spline *make_spline(const double *x, const double *y, size_t n)
 }
 
 struct dse_profile *profile_new(const char *name, const char *source, const double *context, const struct dse_locality *points,
-                                size_t n, char **ret_why)
+                                size_t n, struct row_fault *ret_fault)
 {
     if (n < PROFILE_POINTS_MIN) {
-        *ret_why = xasprintf("%zu point%s; a profile needs at least %d", n, n == 1 ? "" : "s", PROFILE_POINTS_MIN);
+        row_fault(ret_fault, ROW_NONE, NULL, "%zu point%s; a profile needs at least %d", n, n == 1 ? "" : "s", PROFILE_POINTS_MIN);
         return NULL;
     }
-    for (size_t i = 0; i < n; i++) {
-        char *why = point_fault(context, points, i);
-        if (why) {
-            *ret_why = why;
-            return NULL;
-        }
-    }
+    for (size_t i = 0; i < n; i++)
+        if (!check_point(context, points, i, ret_fault)) return NULL;
     struct dse_profile *p = xcalloc(1, sizeof *p);
     p->entry.name = p->name = xstrdup(name);
     p->entry.source = p->source = xstrdup(source);
@@ -93,7 +88,7 @@ struct dse_profile *profile_new(const char *name, const char *source, const doub
         p->column[c] = make_spline(p->context, y, n);
     }
     free(y);
-    profile_set_measured(p, measured_new(NULL, ret_why));
+    profile_set_measured(p, measured_new(NULL, &ret_fault->why));
     return p;
 }
 
@@ -114,17 +109,14 @@ const char *dse_profile_beyond(const struct dse_profile *p, double context)
     return measured_beyond(p->measured, context);
 }
 
-bool profile_add_errors(struct dse_profile *p, const struct dse_locality_error *errors, char **ret_why)
+bool profile_add_errors(struct dse_profile *p, const struct dse_locality_error *errors, struct row_fault *ret_fault)
 {
     for (size_t i = 0; i < p->n; i++) {
         const struct dse_locality_error *e = &errors[i];
         if (!(e->attention_error >= 0 && isfinite(e->attention_error)))
-            *ret_why = xasprintf("point %zu: attention_error %g is not a positive number", i + 1, e->attention_error);
-        else if (!(e->false_negative >= 0 && e->false_negative <= 1))
-            *ret_why = xasprintf("point %zu: false_negative %g is outside of 0 to 1", i + 1, e->false_negative);
-        else
-            continue;
-        return false;
+            return row_fault(ret_fault, i, "attention_error", "attention_error %g is not a positive number", e->attention_error);
+        if (!(e->false_negative >= 0 && e->false_negative <= 1))
+            return row_fault(ret_fault, i, "false_negative", "false_negative %g is outside of 0 to 1", e->false_negative);
     }
     double *y = xcalloc(p->n, sizeof *y);
     for (size_t i = 0; i < p->n; i++) y[i] = errors[i].attention_error;
@@ -135,29 +127,24 @@ bool profile_add_errors(struct dse_profile *p, const struct dse_locality_error *
     return true;
 }
 
-/* Why these are no scores, or NULL; the caller frees it. */
-static char *scores_fault(const struct profile_scores *s, size_t point)
+static bool check_scores(const struct profile_scores *s, size_t i, struct row_fault *ret)
 {
     if (!(s->false_positive >= 0 && s->false_positive <= 1))
-        return xasprintf("point %zu: false_positive %g is outside of 0 to 1", point, s->false_positive);
-    if (!(s->top1 >= 0 && s->top1 <= 1)) return xasprintf("point %zu: top1 %g is outside of 0 to 1", point, s->top1);
+        return row_fault(ret, i, "false_positive", "false_positive %g is outside of 0 to 1", s->false_positive);
+    if (!(s->top1 >= 0 && s->top1 <= 1)) return row_fault(ret, i, "top1", "top1 %g is outside of 0 to 1", s->top1);
     if (!(s->top1_plus_top2 >= s->top1 && s->top1_plus_top2 <= 1))
-        return xasprintf("point %zu: top1_plus_top2 %g is outside of top1 %g to 1", point, s->top1_plus_top2, s->top1);
+        return row_fault(ret, i, "top1_plus_top2", "top1_plus_top2 %g is outside of top1 %g to 1", s->top1_plus_top2, s->top1);
     if (!(s->softmax_mse >= 0 && isfinite(s->softmax_mse)))
-        return xasprintf("point %zu: softmax_mse %g is not a positive number", point, s->softmax_mse);
+        return row_fault(ret, i, "softmax_mse", "softmax_mse %g is not a positive number", s->softmax_mse);
     if (!(s->lines_mse >= 0 && isfinite(s->lines_mse)))
-        return xasprintf("point %zu: lines_mse %g is not a positive number", point, s->lines_mse);
-    return NULL;
+        return row_fault(ret, i, "lines_mse", "lines_mse %g is not a positive number", s->lines_mse);
+    return true;
 }
 
-bool profile_add_scores(struct dse_profile *p, const struct profile_scores *scores, char **ret_why)
+bool profile_add_scores(struct dse_profile *p, const struct profile_scores *scores, struct row_fault *ret_fault)
 {
-    for (size_t i = 0; i < p->n; i++) {
-        char *why = scores_fault(&scores[i], i + 1);
-        if (!why) continue;
-        *ret_why = why;
-        return false;
-    }
+    for (size_t i = 0; i < p->n; i++)
+        if (!check_scores(&scores[i], i, ret_fault)) return false;
     p->scores = xcalloc(p->n, sizeof *p->scores);
     for (size_t i = 0; i < p->n; i++) p->scores[i] = scores[i];
     return true;

@@ -6,18 +6,19 @@
 #define DSE_WORKLOAD_PROFILE_H
 
 #include "workload/measured.h"
+#include "workload/row_fault.h"
 
 #include <stddef.h>
 
 enum { PROFILE_POINTS_MIN = 3 }; /* Steffen's method wants three points */
 
-/* Make a profile of n points, at least PROFILE_POINTS_MIN, at contexts context[0..n), which must grow. NULL when the points are no profile: then *ret_why says why,
- * naming the point ("point 3: context 512 does not grow"), and the caller frees it. The profile starts with its struct dse_entry (name
+/* Make a profile of n points, at least PROFILE_POINTS_MIN, at contexts context[0..n), which must grow. NULL when the points are no profile: then *ret_fault says why,
+ * by point and column ("context 512 does not grow"). The profile starts with its struct dse_entry (name
  * and source are copied); the caller frees it with profile_free. */
 struct dse_profile *profile_new(const char *name, const char *source, const double *context, const struct dse_locality *points,
-                                size_t n, char **ret_why);
-/* Add what LAD's decoding loses at the same contexts: n points, as many as the profile has. False when they are none: *ret_why as above. */
-bool profile_add_errors(struct dse_profile *p, const struct dse_locality_error *errors, char **ret_why);
+                                size_t n, struct row_fault *ret_fault);
+/* Add what LAD's decoding loses at the same contexts: n points, as many as the profile has. False when they are none: *ret_fault as above. */
+bool profile_add_errors(struct dse_profile *p, const struct dse_locality_error *errors, struct row_fault *ret_fault);
 /* Take over how it was measured; without, as by default (workload/measured.h). */
 void profile_set_measured(struct dse_profile *p, struct dse_measured *m);
 void profile_free(struct dse_profile *p);
@@ -28,8 +29,8 @@ struct profile_scores {
     double top1, top1_plus_top2;   /* probability of a position's most probable interval; of its two */
     double softmax_mse, lines_mse; /* mean squared errors of the weights: in LAD's decoding; of the linear pieces alone */
 };
-/* Add them: n points, as many as the profile has. False when they are none: *ret_why as above. */
-bool profile_add_scores(struct dse_profile *p, const struct profile_scores *scores, char **ret_why);
+/* Add them: n points, as many as the profile has. False when they are none: *ret_fault as above. */
+bool profile_add_scores(struct dse_profile *p, const struct profile_scores *scores, struct row_fault *ret_fault);
 bool profile_has_scores(const struct dse_profile *p);
 /* Those of one of the contexts measured: not interpolated. False, and *ret untouched, at any other and without scores. */
 bool profile_scores_at(const struct dse_profile *p, double context, struct profile_scores *ret);

@@ -23,9 +23,10 @@ struct dse_recording {
 
 enum { CONTEXT_MAX = 1 << 24, HEAD_MAX = 1 << 20 };
 
-/* Why the numbers of a row cannot stand, or NULL; the caller frees it. */
-static char *row_fault(const struct recording_row *r)
+/* Can the numbers of the i-th row stand? */
+static bool check_row(const struct recording_row *rows, size_t i, struct row_fault *ret)
 {
+    const struct recording_row *r = &rows[i];
     const struct {
         const char *name;
         double value, max;
@@ -40,12 +41,12 @@ static char *row_fault(const struct recording_row *r)
         {"hits", r->at.hits, r->at.active, "active"},
     };
     if (!(r->context >= 1 && r->context <= CONTEXT_MAX && r->context == floor(r->context)))
-        return xasprintf("context %g is not a whole number from 1 to %d", r->context, (int)CONTEXT_MAX);
-    for (size_t i = 0; i < sizeof counts / sizeof *counts; i++)
-        if (!(counts[i].value >= 0 && counts[i].value <= counts[i].max && counts[i].value == floor(counts[i].value)))
-            return xasprintf("%s %g is not a whole number from 0 to %g (%s)", counts[i].name, counts[i].value, counts[i].max,
-                             counts[i].of);
-    return NULL;
+        return row_fault(ret, i, "context", "context %g is not a whole number from 1 to %d", r->context, (int)CONTEXT_MAX);
+    for (size_t k = 0; k < sizeof counts / sizeof *counts; k++)
+        if (!(counts[k].value >= 0 && counts[k].value <= counts[k].max && counts[k].value == floor(counts[k].value)))
+            return row_fault(ret, i, counts[k].name, "%s %g is not a whole number from 0 to %g (%s)", counts[k].name,
+                             counts[k].value, counts[k].max, counts[k].of);
+    return true;
 }
 
 /* Heads and steps are those of the first context, at least one. */
@@ -58,38 +59,36 @@ static void find_shape(const struct recording_row *rows, size_t n, size_t *ret_h
     *ret_heads = (at_first + steps - 1) / steps;
 }
 
-/* Why the i-th row does not stand where it should, or NULL; the caller frees it. */
-static char *place_fault(const struct recording_row *rows, size_t i, size_t heads, size_t steps)
+/* Does the i-th row stand where it should? */
+static bool check_place(const struct recording_row *rows, size_t i, size_t heads, size_t steps, struct row_fault *ret)
 {
     const struct recording_row *r = &rows[i];
     size_t in_context = i % (heads * steps), head = in_context / steps, step = in_context % steps;
     double context = in_context ? rows[i - in_context].context : r->context;
     if (in_context == 0 && i > 0 && r->context <= rows[i - 1].context)
-        return xasprintf("context %g does not grow (the rows before have %g)", r->context, rows[i - 1].context);
+        return row_fault(ret, i, "context", "context %g does not grow (the rows before have %g)", r->context, rows[i - 1].context);
     if (context < (double)steps)
-        return xasprintf("context %g has no %zu steps; each context has as many as the first head", context, steps);
+        return row_fault(ret, i, "context", "context %g has no %zu steps; each context has as many as the first head", context,
+                         steps);
     double wanted = context - (double)(steps - 1 - step);
-    if (r->context == context && r->head == (double)head && r->step == wanted) return NULL;
-    return xasprintf(
+    if (r->context == context && r->head == (double)head && r->step == wanted) return true;
+    const char *column = r->context != context ? "context" : r->head != (double)head ? "head" : "step";
+    return row_fault(
+        ret, i, column,
         "context %g, head %g, step %g stand where %g, %zu, %g should: all contexts have the heads 0 to %zu of the first and, of "
         "each, the %zu steps up to the context",
         r->context, r->head, r->step, context, head, wanted, heads - 1, steps);
 }
 
-static char *find_fault(const struct recording_row *rows, size_t n, size_t heads, size_t steps, size_t *ret_row)
+static bool check_rows(const struct recording_row *rows, size_t n, size_t heads, size_t steps, struct row_fault *ret)
 {
-    for (size_t i = 0; i < n; i++) {
-        char *why = row_fault(&rows[i]);
-        if (!why) why = place_fault(rows, i, heads, steps);
-        *ret_row = i;
-        if (why) return why;
-    }
-    *ret_row = n;
-    if (n == 0) return xasprintf("no rows");
+    for (size_t i = 0; i < n; i++)
+        if (!check_row(rows, i, ret) || !check_place(rows, i, heads, steps, ret)) return false;
+    if (n == 0) return row_fault(ret, ROW_NONE, NULL, "no rows");
     if (n % (heads * steps))
-        return xasprintf("ends inside of context %g, which needs %zu rows (heads: %zu, steps of each: %zu)", rows[n - 1].context,
-                         heads * steps, heads, steps);
-    return NULL;
+        return row_fault(ret, n - 1, "context", "ends inside of context %g, which needs %zu rows (heads: %zu, steps of each: %zu)",
+                         rows[n - 1].context, heads * steps, heads, steps);
+    return true;
 }
 
 static void add(struct dse_recorded *sum, const struct dse_recorded *at, double weight)
@@ -102,12 +101,11 @@ static void add(struct dse_recorded *sum, const struct dse_recorded *at, double 
 }
 
 struct dse_recording *recording_new(const char *name, const char *source, const struct recording_row *rows, size_t n,
-                                    size_t *ret_row, char **ret_why)
+                                    struct row_fault *ret_fault)
 {
     size_t heads, steps;
     find_shape(rows, n, &heads, &steps);
-    *ret_why = find_fault(rows, n, heads, steps, ret_row);
-    if (*ret_why) return NULL;
+    if (!check_rows(rows, n, heads, steps, ret_fault)) return NULL;
     struct dse_recording *r = xcalloc(1, sizeof *r);
     r->entry.name = r->name = xstrdup(name);
     r->entry.source = r->source = xstrdup(source);
@@ -122,7 +120,7 @@ struct dse_recording *recording_new(const char *name, const char *source, const 
         r->at[i] = rows[i].at;
         add(&r->mean[i / steps], &rows[i].at, 1 / (double)steps);
     }
-    recording_set_measured(r, measured_new(NULL, ret_why));
+    recording_set_measured(r, measured_new(NULL, &ret_fault->why));
     return r;
 }
 

@@ -6,6 +6,7 @@
 #define DSE_WORKLOAD_RECORDING_H
 
 #include "workload/measured.h"
+#include "workload/row_fault.h"
 
 #include <stddef.h>
 
@@ -16,10 +17,10 @@ struct recording_row {
 };
 
 /* Make a recording of n rows: context by context, growing; in each all heads, numbered from 0; of each head the same number of steps, one after the
- * other, the last at the context. NULL when the rows are none: then *ret_row is the row (n: it is none of them), *ret_why says why, and the caller
- * frees it. The recording starts with its struct dse_entry (name and source are copied); recording_free frees it. */
+ * other, the last at the context. NULL when the rows are none: then *ret_fault says why, by row
+ * and column. The recording starts with its struct dse_entry (name and source are copied); recording_free frees it. */
 struct dse_recording *recording_new(const char *name, const char *source, const struct recording_row *rows, size_t n,
-                                    size_t *ret_row, char **ret_why);
+                                    struct row_fault *ret_fault);
 /* Take over how it was measured; without, as by default (workload/measured.h). */
 void recording_set_measured(struct dse_recording *r, struct dse_measured *m);
 void recording_free(struct dse_recording *r);

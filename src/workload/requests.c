@@ -147,13 +147,13 @@ static size_t listed_points(const struct requests_list *list, size_t n, struct r
     return made;
 }
 
-static char *fault(double prompt, double generate, size_t i)
+static bool check_request(double prompt, double generate, size_t i, struct row_fault *ret)
 {
     enum { MOST = 10000000 };
-    if (!(prompt >= 1 && prompt <= MOST)) return xasprintf("request %zu: a prompt of %g tokens; 1 to %d", i + 1, prompt, (int)MOST);
+    if (!(prompt >= 1 && prompt <= MOST)) return row_fault(ret, i, "prompt", "a prompt of %g tokens; 1 to %d", prompt, (int)MOST);
     if (!(generate >= 1 && generate <= MOST))
-        return xasprintf("request %zu: %g tokens generated; 1 to %d", i + 1, generate, (int)MOST);
-    return NULL;
+        return row_fault(ret, i, "generate", "%g tokens generated; 1 to %d", generate, (int)MOST);
+    return true;
 }
 
 /* Share `at` of the n sorted numbers, which lie a struct seen apart, are at most this. */
@@ -165,11 +165,11 @@ static double quantile(const struct seen *sorted, size_t n, double at, bool of_p
 }
 
 struct dse_requests *requests_new(const char *name, const char *source, const double *prompt, const double *generate, size_t n,
-                                  char **ret_why)
+                                  struct row_fault *ret_fault)
 {
-    *ret_why = n ? NULL : xstrdup("there is no request");
-    for (size_t i = 0; i < n && !*ret_why; i++) *ret_why = fault(prompt[i], generate[i], i);
-    if (*ret_why) return NULL;
+    bool ok = n > 0 || row_fault(ret_fault, ROW_NONE, NULL, "there is no request");
+    for (size_t i = 0; i < n && ok; i++) ok = check_request(prompt[i], generate[i], i, ret_fault);
+    if (!ok) return NULL;
     struct dse_requests *r = xcalloc(1, sizeof *r);
     r->entry = (struct dse_entry){name, source};
     r->list = xcalloc(1, sizeof *r->list);

@@ -7,6 +7,8 @@
 #ifndef DSE_WORKLOAD_REQUESTS_H
 #define DSE_WORKLOAD_REQUESTS_H
 
+#include "workload/row_fault.h"
+
 #include <dse/desc.h>
 #include <stdbool.h>
 #include <stddef.h>
@@ -23,10 +25,10 @@ extern const struct dse_param dse_requests_fields[];
 /* NULL, or why the numbers do not fit together ("prompt_p90 is below prompt_median"). */
 const char *dse_requests_check(const void *requests);
 
-/* An entry from n requests that were seen. NULL when they are none: then *ret_why says why, naming the request ("request 3: a prompt of 0.5
- * tokens"), and the caller frees it. name and source are borrowed, as in TOML entries. */
+/* An entry from n requests that were seen. NULL when they are none: then *ret_fault says why, by request and column ("a prompt
+ * of 0.5 tokens"). name and source are borrowed, as in TOML entries. */
 struct dse_requests *requests_new(const char *name, const char *source, const double *prompt, const double *generate, size_t n,
-                                  char **ret_why);
+                                  struct row_fault *ret_fault);
 /* Frees an entry of either kind. */
 void requests_free(struct dse_requests *r);
 

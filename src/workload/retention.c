@@ -40,37 +40,37 @@ static bool same_curve(const struct retention_point *a, const struct retention_p
     return strcmp(a->policy, b->policy) == 0 && a->context == b->context;
 }
 
-static char *order_fault(const struct retention_point *points, size_t i)
+static bool check_order(const struct retention_point *points, size_t i, struct row_fault *ret)
 {
     const struct retention_point *p = &points[i], *before = &points[i - 1];
     if (strcmp(p->policy, before->policy) != 0) {
         for (size_t k = 0; k < i; k++)
             if (strcmp(points[k].policy, p->policy) == 0)
-                return xasprintf("point %zu: the points of policy \"%s\" do not stand together", i + 1, p->policy);
-        return NULL;
+                return row_fault(ret, i, "policy", "the points of policy \"%s\" do not stand together", p->policy);
+        return true;
     }
     if (p->context < before->context)
-        return xasprintf("point %zu: context %g does not grow (the point before has %g)", i + 1, p->context, before->context);
+        return row_fault(ret, i, "context", "context %g does not grow (the point before has %g)", p->context, before->context);
     if (p->context == before->context && p->ratio <= before->ratio)
-        return xasprintf("point %zu: ratio %g does not grow (the point before has %g)", i + 1, p->ratio, before->ratio);
-    return NULL;
+        return row_fault(ret, i, "ratio", "ratio %g does not grow (the point before has %g)", p->ratio, before->ratio);
+    return true;
 }
 
-/* Why the i-th point cannot stand, or NULL; the caller frees it. */
-static char *point_fault(const struct retention_point *points, size_t i)
+/* Can the i-th point stand? */
+static bool check_point(const struct retention_point *points, size_t i, struct row_fault *ret)
 {
     const struct retention_point *p = &points[i];
-    if (!*p->policy) return xasprintf("point %zu has no policy", i + 1);
-    if (!isfinite(p->context) || p->context < 1) return xasprintf("point %zu: context %g is not at least 1", i + 1, p->context);
-    if (!(p->ratio > 0 && p->ratio <= 1)) return xasprintf("point %zu: ratio %g is not above 0 and at most 1", i + 1, p->ratio);
+    if (!*p->policy) return row_fault(ret, i, "policy", "there is no policy");
+    if (!isfinite(p->context) || p->context < 1) return row_fault(ret, i, "context", "context %g is not at least 1", p->context);
+    if (!(p->ratio > 0 && p->ratio <= 1)) return row_fault(ret, i, "ratio", "ratio %g is not above 0 and at most 1", p->ratio);
     if (!(p->at.mass >= 0 && p->at.mass <= 1))
-        return xasprintf("point %zu: retained_mass %g is outside of 0 to 1", i + 1, p->at.mass);
+        return row_fault(ret, i, "retained_mass", "retained_mass %g is outside of 0 to 1", p->at.mass);
     if (!(p->at.error >= 0 && isfinite(p->at.error)))
-        return xasprintf("point %zu: attention_error %g is not a positive number", i + 1, p->at.error);
+        return row_fault(ret, i, "attention_error", "attention_error %g is not a positive number", p->at.error);
     if (p->ratio == 1 && (p->at.mass != 1 || p->at.error != 0))
-        return xasprintf("point %zu: a ratio of 1 keeps all mass (1) without error (0), not %g and %g", i + 1, p->at.mass,
-                         p->at.error);
-    return i > 0 ? order_fault(points, i) : NULL;
+        return row_fault(ret, i, p->at.mass != 1 ? "retained_mass" : "attention_error",
+                         "a ratio of 1 keeps all mass (1) without error (0), not %g and %g", p->at.mass, p->at.error);
+    return i == 0 || check_order(points, i, ret);
 }
 
 static gsl_spline *make_spline(const double *x, const double *y, size_t n)
@@ -120,21 +120,18 @@ static size_t curve_length(const struct retention_point *points, size_t n, size_
 }
 
 struct dse_retention *retention_new(const char *name, const char *source, const struct retention_point *points, size_t n,
-                                    char **ret_why)
+                                    struct row_fault *ret_fault)
 {
-    char *why = n ? NULL : xasprintf("no points");
-    for (size_t i = 0; i < n && !why; i++) why = point_fault(points, i);
-    for (size_t i = 0, k; i < n && !why; i += k) {
+    bool ok = n > 0 || row_fault(ret_fault, ROW_NONE, NULL, "no points");
+    for (size_t i = 0; i < n && ok; i++) ok = check_point(points, i, ret_fault);
+    for (size_t i = 0, k; i < n && ok; i += k) {
         k = curve_length(points, n, i);
         size_t below = k - (points[i + k - 1].ratio == 1);
         if (below < RETENTION_RATIOS_MIN)
-            why = xasprintf("policy \"%s\" at context %g: %zu ratio%s below 1; at least %d are needed", points[i].policy,
-                            points[i].context, below, below == 1 ? "" : "s", RETENTION_RATIOS_MIN);
+            ok = row_fault(ret_fault, i, "ratio", "policy \"%s\" at context %g: %zu ratio%s below 1; at least %d are needed",
+                           points[i].policy, points[i].context, below, below == 1 ? "" : "s", RETENTION_RATIOS_MIN);
     }
-    if (why) {
-        *ret_why = why;
-        return NULL;
-    }
+    if (!ok) return NULL;
     struct dse_retention *r = xcalloc(1, sizeof *r);
     r->entry.name = r->name = xstrdup(name);
     r->entry.source = r->source = xstrdup(source);
@@ -142,7 +139,7 @@ struct dse_retention *retention_new(const char *name, const char *source, const 
         k = curve_length(points, n, i);
         add_curve(r, &points[i], k);
     }
-    retention_set_measured(r, measured_new(NULL, ret_why));
+    retention_set_measured(r, measured_new(NULL, &ret_fault->why));
     return r;
 }
 

@@ -94,6 +94,19 @@ for db in foreign newer short; do
     if "$DSE" check $db.db >out.txt 2>err.txt; then fail "check $db.db finds nothing wrong"; fi
 done
 
+# Names in a file are names, and a column that is not there is no text.
+hostile() { # SQL WHAT-IS-SAID
+    cp whole.db hostile.db
+    sqlite3 hostile.db "$1"
+    status=0
+    "$DSE" pareto hostile.db >out.txt 2>err.txt || status=$?
+    [ "$status" -ne 0 ] && [ ! -s out.txt ] || fail "pareto of a file with $1: $(cat out.txt)"
+    grep -q "$2" err.txt || fail "pareto of a file with $1 says $(cat err.txt)"
+}
+hostile "update run set objectives = 'max nothing'" 'lad has no column "nothing"'
+hostile "update run set axes = 'x\"from--'" 'which is no name of dse'
+hostile "update run set objectives = 'max tiles\"from--'" 'which is no name of dse'
+
 # Without a file there is nothing to refuse.
 [ "$("$DSE" query :memory: 'select 1 as x' --format csv | tail -n 1)" = 1 ] || fail ":memory: cannot be asked"
 

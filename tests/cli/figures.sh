@@ -34,6 +34,19 @@ value() {
         }' "$1"
 }
 
+# Names and what pictures call them.
+"$DSE" list llms --format toml | awk '/^\[llms/ { name = $0; gsub(/^\[llms\."?my-|"?\]$/, "", name) } /^title = / { gsub(/^title = "|"$/, ""); gsub(/\./, "\\.", name); print "s/" name "/" $0 "/g" }' |
+    sort -r >llms.sed
+"$DSE" list models --format csv | tail -n +2 | sed 's/^"*\([a-z]*\)"*,"*\([^:]*\):.*/s\/^\1$\/\2\//' >models.sed
+[ "$(wc -l <llms.sed)" -ge 11 ] && [ "$(wc -l <models.sed)" -eq 5 ] || fail "titles: $(cat llms.sed models.sed)"
+# One spelling: what a title, a label or a text of a figure says of an LLM is one of them.
+"$DSE" list llms --format toml | sed -n 's/^title = "\(.*\)"$/\1/p' >titles.txt
+sed -n -e "s/^title *= *\"\(.*\)\"$/\1/p" -e 's/.*label *= *"\([^"]*\)".*/\1/p' "$source"/plots/*.toml | grep -oiE '[a-z-]*(llama|chatglm|mistral|qwen|opt-)[-a-z0-9. ]*[0-9]b' >spelled.txt || true
+[ -s spelled.txt ] || fail "no figure names an LLM"
+while read -r one; do
+    grep -qxF "$one" titles.txt || fail "a figure says \"$one\", which is the title of no LLM"
+done <spelled.txt
+
 while read -r name; do
     file=$source/plots/$name.toml svg=drawn/$name.svg sweep=$(value "$file" sweep)
     database=:memory:
@@ -51,10 +64,23 @@ while read -r name; do
         "$DSE" query "$database" "SELECT DISTINCT \"$series\" FROM ($(cat query.sql)) WHERE \"$series\" IS NOT NULL" --format csv |
             sed -e 1d -e 's/\r$//' -e 's/^"//' -e 's/"$//' -e 's/&/\&amp;/g' -e 's/</\&lt;/g' -e 's/>/\&gt;/g' >series.txt
         [ -s series.txt ] || fail "$name: no series"
+        case $series in model) sed -f models.sed series.txt ;; *) sed -f llms.sed series.txt ;; esac >shown.txt && mv shown.txt series.txt
         while read -r one; do
             grep -qF ">$one<" "$svg" || grep -qF "$one" "$svg" || fail "$name: the legend has no \"$one\""
         done <series.txt
     fi
+
+    quoted=$(value "$file" quoted)
+    if [ -n "$quoted" ]; then # hatched, and the legend says so
+        grep -qF 'quoted from the paper' "$svg" || fail "$name: the legend does not say what is quoted"
+        "$DSE" plot "$file" -o again.svg --gnuplot-script script.gp 2>/dev/null || fail "$name: dse plot"
+        hatched=$(grep -a '^plot ' script.gp | sed 's/record=/\n/g' | sed -n 's/^(\([0-9]*\)).* fs transparent pattern .*/\1/p')
+        want=$("$DSE" query "$database" "SELECT count(*) FROM ($(cat query.sql)) WHERE \"$quoted\"" --format csv | sed -n '2{s/[^0-9]//g;p}')
+        [ "$hatched" -eq "$want" ] || fail "$name: $want bars are quoted and $hatched hatched"
+        [ "$want" -eq "$rows" ] || grep -qF 'modelled' "$svg" || fail "$name: the legend does not say what is modelled"
+    fi
+    # What a paper says of others is in no bar that looks like a model's.
+    ! grep -q 'coalesce(modelled, value)' query.sql || [ -n "$quoted" ] || fail "$name: quoted numbers are not told apart"
 
     value "$file" reference_sql >reference.sql
     [ -s reference.sql ] || continue

@@ -27,7 +27,7 @@ static inline char *fixture_path(const char *file)
 static inline struct dse_profile *fixture_profile(const char *file)
 {
     struct rows r;
-    char *path = fixture_path(file), *why = NULL;
+    char *path = fixture_path(file);
     rows_read_csv(&r, path);
     double *context = xcalloc(r.n, sizeof *context);
     struct dse_locality *at = xcalloc(r.n, sizeof *at);
@@ -39,7 +39,7 @@ static inline struct dse_profile *fixture_profile(const char *file)
                                       .updates = rows_number(&r, i, "updates"),
                                       .hit_ratio = rows_number(&r, i, "hit_ratio")};
     }
-    struct dse_profile *p = profile_new(file, "", context, at, r.n, &why);
+    struct dse_profile *p = profile_new(file, "", context, at, r.n, &(struct row_fault){0});
     if (!p) abort();
     free(context);
     free(at);
@@ -51,7 +51,7 @@ static inline struct dse_profile *fixture_profile(const char *file)
 static inline struct dse_recording *fixture_recording(const char *file)
 {
     struct rows r;
-    char *path = fixture_path(file), *why = NULL;
+    char *path = fixture_path(file);
     rows_read_csv(&r, path);
     struct recording_row *rows = xcalloc(r.n, sizeof *rows);
     for (size_t i = 0; i < r.n; i++)
@@ -63,8 +63,7 @@ static inline struct dse_recording *fixture_recording(const char *file)
                                           .active = rows_number(&r, i, "active"),
                                           .updates = rows_number(&r, i, "updates"),
                                           .hits = rows_number(&r, i, "hits")}};
-    size_t at;
-    struct dse_recording *recording = recording_new(file, "", rows, r.n, &at, &why);
+    struct dse_recording *recording = recording_new(file, "", rows, r.n, &(struct row_fault){0});
     if (!recording) abort();
     free(rows);
     free(path);

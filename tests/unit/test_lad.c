@@ -14,8 +14,7 @@ static struct dse_profile *constant_profile(struct dse_locality at)
 {
     const double context[] = {500, 2048, 8192};
     const struct dse_locality points[] = {at, at, at};
-    char *why = NULL;
-    struct dse_profile *p = profile_new("constant", "", context, points, 3, &why);
+    struct dse_profile *p = profile_new("constant", "", context, points, 3, &(struct row_fault){0});
     assert_non_null(p);
     return p;
 }

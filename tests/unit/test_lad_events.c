@@ -352,9 +352,8 @@ static void replay__is_a_profile_of_the_means_in_closed_form(void **state)
     const double *contexts = dse_recording_contexts(f.recording, &n);
     struct dse_locality *at = xcalloc(n, sizeof *at);
     double cv;
-    char *why = NULL;
     for (size_t i = 0; i < n; i++) at[i] = dse_recording_mean(f.recording, contexts[i], &cv);
-    struct dse_profile *profile = profile_new("means", "", contexts, at, n, &why);
+    struct dse_profile *profile = profile_new("means", "", contexts, at, n, &(struct row_fault){0});
     for (size_t i = 0; i < n; i++) {
         struct lad_params p = replay(contexts[i]), q = p;
         p.center_scale = q.center_scale = 0.9;

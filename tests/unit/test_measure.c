@@ -136,10 +136,9 @@ static void recording__is_what_the_functional_model_did(void **state)
         assert_true(fabs(means[c].updates.mean / updates - 1) < 1e-12 && fabs(means[c].centers.mean / centers - 1) < 1e-12);
         assert_true(fabs(means[c].large.mean - large) < 1e-12);
     }
-    char *why = NULL;
-    size_t at;
-    struct dse_recording *r = recording_new("", "", rows, (size_t)(row - rows), &at, &why);
-    assert_null(why);
+    struct row_fault fault = {0};
+    struct dse_recording *r = recording_new("", "", rows, (size_t)(row - rows), &fault);
+    assert_null(fault.why);
     recording_free(r);
 }
 

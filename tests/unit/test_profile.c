@@ -39,11 +39,11 @@ static void read_points(struct points *p, const char *name)
 
 static struct dse_profile *make(const struct points *p)
 {
-    char *why = NULL;
-    struct dse_profile *profile = profile_new("test", "points of the test", p->context, p->at, p->n, &why);
+    struct row_fault fault = {0};
+    struct dse_profile *profile = profile_new("test", "points of the test", p->context, p->at, p->n, &fault);
     if (!profile) {
-        print_error("%s\n", why);
-        free(why);
+        print_error("%s\n", fault.why);
+        free(fault.why);
         abort();
     }
     return profile;
@@ -160,10 +160,11 @@ static void published_fit__has_a_falling_share_of_active_positions(void **state)
 
 static char *refusal(const double *context, const struct dse_locality *points, size_t n)
 {
-    char *why = NULL;
-    assert_null(profile_new("bad", "test", context, points, n, &why));
-    assert_non_null(why);
-    return why;
+    struct row_fault fault = {0};
+    assert_null(profile_new("bad", "test", context, points, n, &fault));
+    assert_non_null(fault.why);
+    if (fault.row != ROW_NONE) assert_int_equal(strncmp(fault.why, fault.column, strlen(fault.column)), 0);
+    return row_fault_text(&fault);
 }
 
 static void profile__refuses_what_is_no_profile(void **state)
@@ -179,13 +180,13 @@ static void profile__refuses_what_is_no_profile(void **state)
     } bad[] = {
         {{128, 256}, good, 2, "2 points; a profile needs at least 3"},
         {{0}, good, 0, "0 points; a profile needs at least 3"},
-        {{128, 256, 256}, good, 3, "point 3: context 256 does not grow (the point before has 256)"},
-        {{-1, 256, 512}, good, 3, "point 1: context -1 is not a positive number"},
-        {{128, 256, nan_}, good, 3, "point 3: context nan is not a positive number"},
-        {{128, 256, 512}, {10, 10, 600, 1, 0.5}, 3, "point 3: active 600 is outside of 0 to 512 (its context)"},
-        {{128, 256, 512}, {10, 10, 20, 1, 1.5}, 3, "point 3: hit_ratio 1.5 is outside of 0 to 1"},
-        {{128, 256, 512}, {-1, 10, 20, 1, 0.5}, 3, "point 3: centers -1 is outside of 0 to 512 (its context)"},
-        {{128, 256, 512}, {1, nan_, 20, 1, 0.5}, 3, "point 3: large nan is outside of 0 to 512 (its context)"},
+        {{128, 256, 256}, good, 3, "row 3: context 256 does not grow (the point before has 256)"},
+        {{-1, 256, 512}, good, 3, "row 1: context -1 is not a positive number"},
+        {{128, 256, nan_}, good, 3, "row 3: context nan is not a positive number"},
+        {{128, 256, 512}, {10, 10, 600, 1, 0.5}, 3, "row 3: active 600 is outside of 0 to 512 (its context)"},
+        {{128, 256, 512}, {10, 10, 20, 1, 1.5}, 3, "row 3: hit_ratio 1.5 is outside of 0 to 1"},
+        {{128, 256, 512}, {-1, 10, 20, 1, 0.5}, 3, "row 3: centers -1 is outside of 0 to 512 (its context)"},
+        {{128, 256, 512}, {1, nan_, 20, 1, 0.5}, 3, "row 3: large nan is outside of 0 to 512 (its context)"},
     };
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
         struct dse_locality points[4] = {good, good, bad[i].third, good};

@@ -26,10 +26,9 @@ static void fill(struct recording_row rows[ROWS])
 
 static struct dse_recording *make(const struct recording_row *rows, size_t n)
 {
-    char *why = NULL;
-    size_t row;
-    struct dse_recording *r = recording_new("test", "rows of the test", rows, n, &row, &why);
-    assert_null(why);
+    struct row_fault fault = {0};
+    struct dse_recording *r = recording_new("test", "rows of the test", rows, n, &fault);
+    assert_null(fault.why);
     assert_non_null(r);
     return r;
 }
@@ -85,12 +84,11 @@ static void recording__means_are_those_of_the_steps(void **state)
 
 static void refuse(const struct recording_row *rows, size_t n, size_t row, const char *part)
 {
-    char *why = NULL;
-    size_t at = SIZE_MAX;
-    assert_null(recording_new("test", "", rows, n, &at, &why));
-    if (!why || !strstr(why, part) || at != row)
-        fail_msg("row %zu: %s; wanted: row %zu, %s", at, why ? why : "no reason", row, part);
-    free(why);
+    struct row_fault fault = {0};
+    assert_null(recording_new("test", "", rows, n, &fault));
+    if (!fault.why || !strstr(fault.why, part) || fault.row != row || (row != ROW_NONE && !fault.column))
+        fail_msg("row %zu: %s; wanted: row %zu, %s", fault.row, fault.why ? fault.why : "no reason", row, part);
+    free(fault.why);
 }
 
 static void recording__refuses_what_is_none(void **state)
@@ -129,8 +127,8 @@ static void recording__refuses_what_is_none(void **state)
         refuse(rows, ROWS, cases[i].row, cases[i].part);
     }
     fill(rows);
-    refuse(rows, 0, 0, "no rows");
-    refuse(rows, ROWS - 1, ROWS - 1, "ends inside of context 128, which needs 8 rows (heads: 2, steps of each: 4)");
+    refuse(rows, 0, ROW_NONE, "no rows");
+    refuse(rows, ROWS - 1, ROWS - 2, "ends inside of context 128, which needs 8 rows (heads: 2, steps of each: 4)");
     refuse(rows + 1, STEPS, STEPS - 1, "head 1, step 13 stand where");
     rows[0] = (struct recording_row){1, 0, 0, {0, 0, 0, 0, 0}};
     rows[1] = (struct recording_row){1, 0, 1, {0, 0, 0, 0, 0}};

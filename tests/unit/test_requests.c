@@ -175,10 +175,10 @@ static void shipped__mixes_come_near_the_published_means(void **state)
 
 static struct dse_requests *listed(const double *prompt, const double *generate, size_t n)
 {
-    char *why = NULL;
-    struct dse_requests *r = requests_new("seen", "by the test", prompt, generate, n, &why);
+    struct row_fault fault = {0};
+    struct dse_requests *r = requests_new("seen", "by the test", prompt, generate, n, &fault);
     assert_non_null(r);
-    assert_null(why);
+    assert_null(fault.why);
     return r;
 }
 
@@ -230,23 +230,23 @@ static void list__longer_keeps_its_mean_and_what_goes_together(void **state)
     requests_free(r);
 }
 
+static void refuse(const double *prompt, const double *generate, size_t n, const char *expected)
+{
+    struct row_fault fault = {0};
+    assert_null(requests_new("a", "b", prompt, generate, n, &fault));
+    char *why = row_fault_text(&fault);
+    assert_string_equal(why, expected);
+    free(why);
+}
+
 static void list__refuses_what_is_no_request(void **state)
 {
     (void)state;
     const double good[] = {1, 2, 3}, bad[] = {1, 2, 0.5}, worse[] = {1, (double)NAN, 3}, huge[] = {1e8, 1, 1};
-    char *why = NULL;
-    assert_null(requests_new("a", "b", bad, good, 3, &why));
-    assert_string_equal(why, "request 3: a prompt of 0.5 tokens; 1 to 10000000");
-    free(why);
-    assert_null(requests_new("a", "b", good, worse, 3, &why));
-    assert_string_equal(why, "request 2: nan tokens generated; 1 to 10000000");
-    free(why);
-    assert_null(requests_new("a", "b", huge, good, 3, &why));
-    assert_string_equal(why, "request 1: a prompt of 1e+08 tokens; 1 to 10000000");
-    free(why);
-    assert_null(requests_new("a", "b", good, good, 0, &why));
-    assert_string_equal(why, "there is no request");
-    free(why);
+    refuse(bad, good, 3, "row 3: a prompt of 0.5 tokens; 1 to 10000000");
+    refuse(good, worse, 3, "row 2: nan tokens generated; 1 to 10000000");
+    refuse(huge, good, 3, "row 1: a prompt of 1e+08 tokens; 1 to 10000000");
+    refuse(good, good, 0, "there is no request");
 }
 
 static void check__says_what_does_not_fit_together(void **state)

@@ -19,9 +19,9 @@ enum { POINTS = sizeof points / sizeof *points };
 
 static struct dse_retention *make(void)
 {
-    char *why = NULL;
-    struct dse_retention *r = retention_new("test", "points of the test", points, POINTS, &why);
-    assert_null(why);
+    struct row_fault fault = {0};
+    struct dse_retention *r = retention_new("test", "points of the test", points, POINTS, &fault);
+    assert_null(fault.why);
     assert_non_null(r);
     return r;
 }
@@ -99,6 +99,16 @@ static void retention__names_what_it_has(void **state)
     retention_free(NULL);
 }
 
+static void refuse(const struct retention_point *list, size_t n, const char *expected)
+{
+    struct row_fault fault = {0};
+    assert_null(retention_new("bad", "test", list, n, &fault));
+    assert_true(fault.row == ROW_NONE || fault.column != NULL);
+    char *why = row_fault_text(&fault);
+    assert_string_equal(why, expected);
+    free(why);
+}
+
 static void retention__refuses_what_is_no_profile(void **state)
 {
     (void)state;
@@ -108,33 +118,25 @@ static void retention__refuses_what_is_no_profile(void **state)
         struct retention_point second;
         const char *why;
     } bad[] = {
-        {{"", 256, 0.5, {0.5, 0.5}}, "point 2 has no policy"},
-        {{"a", 0, 0.5, {0.5, 0.5}}, "point 2: context 0 is not at least 1"},
-        {{"a", 256, 0, {0.5, 0.5}}, "point 2: ratio 0 is not above 0 and at most 1"},
-        {{"a", 256, 1.5, {0.5, 0.5}}, "point 2: ratio 1.5 is not above 0 and at most 1"},
-        {{"a", 256, 0.5, {1.5, 0.5}}, "point 2: retained_mass 1.5 is outside of 0 to 1"},
-        {{"a", 256, 0.5, {0.5, -1}}, "point 2: attention_error -1 is not a positive number"},
-        {{"a", 256, 1, {0.5, 0.5}}, "point 2: a ratio of 1 keeps all mass (1) without error (0), not 0.5 and 0.5"},
-        {{"a", 256, 0.25, {0.5, 0.5}}, "point 2: ratio 0.25 does not grow (the point before has 0.25)"},
-        {{"a", 128, 0.5, {0.5, 0.5}}, "point 2: context 128 does not grow (the point before has 256)"},
-        {{"a", 512, 0.5, {0.5, 0.5}}, "policy \"a\" at context 256: 1 ratio below 1; at least 2 are needed"},
-        {{"a", 256, 1, {1, 0}}, "policy \"a\" at context 256: 1 ratio below 1; at least 2 are needed"},
+        {{"", 256, 0.5, {0.5, 0.5}}, "row 2: there is no policy"},
+        {{"a", 0, 0.5, {0.5, 0.5}}, "row 2: context 0 is not at least 1"},
+        {{"a", 256, 0, {0.5, 0.5}}, "row 2: ratio 0 is not above 0 and at most 1"},
+        {{"a", 256, 1.5, {0.5, 0.5}}, "row 2: ratio 1.5 is not above 0 and at most 1"},
+        {{"a", 256, 0.5, {1.5, 0.5}}, "row 2: retained_mass 1.5 is outside of 0 to 1"},
+        {{"a", 256, 0.5, {0.5, -1}}, "row 2: attention_error -1 is not a positive number"},
+        {{"a", 256, 1, {0.5, 0.5}}, "row 2: a ratio of 1 keeps all mass (1) without error (0), not 0.5 and 0.5"},
+        {{"a", 256, 0.25, {0.5, 0.5}}, "row 2: ratio 0.25 does not grow (the point before has 0.25)"},
+        {{"a", 128, 0.5, {0.5, 0.5}}, "row 2: context 128 does not grow (the point before has 256)"},
+        {{"a", 512, 0.5, {0.5, 0.5}}, "row 1: policy \"a\" at context 256: 1 ratio below 1; at least 2 are needed"},
+        {{"a", 256, 1, {1, 0}}, "row 1: policy \"a\" at context 256: 1 ratio below 1; at least 2 are needed"},
     };
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
         const struct retention_point list[] = {first, bad[i].second, other, half};
-        char *why = NULL;
-        assert_null(retention_new("bad", "test", list, 4, &why));
-        assert_string_equal(why, bad[i].why);
-        free(why);
+        refuse(list, 4, bad[i].why);
     }
     const struct retention_point apart[] = {first, other, first};
-    char *why = NULL;
-    assert_null(retention_new("bad", "test", apart, 3, &why));
-    assert_string_equal(why, "point 3: the points of policy \"a\" do not stand together");
-    free(why);
-    assert_null(retention_new("bad", "test", NULL, 0, &why));
-    assert_string_equal(why, "no points");
-    free(why);
+    refuse(apart, 3, "row 3: the points of policy \"a\" do not stand together");
+    refuse(NULL, 0, "no points");
 }
 
 int main(void)

@@ -1,0 +1,76 @@
+/* How the model answers: an expression over places, published numbers and statistics, in the cases of its table. */
+#ifndef DSE_CLAIMS_ANSWERS_H
+#define DSE_CLAIMS_ANSWERS_H
+
+#include "claims/evidence.h"
+#include "claims/places.h"
+#include "claims/statistics.h"
+#include "space/expr.h"
+
+struct attention;
+
+/* A name in an expression: a number of a place, published numbers, a statistic. */
+enum source { FROM_PARAMS, FROM_METRICS, FROM_EQUATIONS, FROM_ENTRY, FROM_PUBLISHED, FROM_STATISTIC };
+struct name {
+    char *text;
+    enum source source;
+    struct place *place;
+    const struct field *field; /* FROM_ENTRY: of the catalog entry that `ref` refers to */
+    const struct field *ref;
+    const struct claim **published; /* one, or one a case */
+    size_t n_published;
+    enum statistic statistic;
+    double value; /* what muParser reads */
+};
+
+enum mean { MEAN_NONE, MEAN_GEOMETRIC, MEAN_ARITHMETIC, MEAN_MIN, MEAN_MAX };
+
+/* An axis of the cases: a parameter and how many values it has. Sorted by name; the last runs fastest, as in a space. */
+struct case_axis {
+    const char *name;
+    uint64_t n;
+};
+
+/* How the model answers one claim or contradiction. */
+struct answer {
+    const struct claim *claim;     /* or NULL: of a contradiction, or nothing there */
+    const struct toml_node *table; /* of claims.toml; NULL: nothing there */
+    const struct toml_node *value, *cases, *set;
+    const char *unreachable;
+    const char *unit; /* of a contradiction's number; a claim has its own */
+    bool skip_infeasible;
+    enum mean mean;
+    struct expr *expr; /* NULL: no number */
+    struct name **names;
+    size_t n_names;
+    struct case_axis *axes;
+    size_t n_axes;
+    uint64_t n_cases;
+    bool measured;              /* its names are statistics and its cases contexts: */
+    size_t *contexts;           /* n_cases of them; NULL: statistics that take no heads */
+    const struct attention *on; /* what it is evaluated on now */
+    char *reason;               /* of the last evaluation: why it had no number; or NULL */
+    enum evidence_class class;  /* that claims.toml gives; or EVIDENCE_NONE */
+    const struct toml_node *class_node;
+    const char *because;
+};
+
+/* names.c: compile a->value; names become a->names. NULL with errors. */
+struct expr *claims_compile(struct claim_set *s, struct answer *a, const struct toml_node *published, struct diags *diags);
+
+/* answers.c: the key `mean` of a->table. */
+bool claims_read_mean(const struct claim_set *s, struct answer *a, struct diags *diags);
+/* The key of that name, true or false (which it is when it is left out). */
+bool claims_read_flag(const struct claim_set *s, const struct answer *a, const char *key, bool *ret, struct diags *diags);
+/* All keys of a->table that make a number: its value, if there is one, compiled with what belongs to it. `unit` as in claims_check_unit. */
+bool claims_read_answer(struct claim_set *s, struct answer *a, const char *unit, struct diags *diags);
+/* Compile a->value, whose table, cases, set and mean are read, with the rest of what belongs to it in the table. */
+bool claims_compile_answer(struct claim_set *s, struct answer *a, const char *unit, struct diags *diags);
+/* The key `unit` of a->table, and whether the compiled value has the unit `claim` (NULL: of a contradiction, which states its own). */
+bool claims_check_unit(const struct claim_set *s, struct answer *a, const char *claim, struct diags *diags);
+void answer_release(struct answer *a);
+
+/* values.c: the number with the set's current constants, NaN with a->reason. */
+double answer_value(struct claim_set *s, struct answer *a);
+
+#endif

@@ -1,0 +1,50 @@
+/* [attention]: heads that claims are measured on, made by the generator, read from a trace, or measured before into a file. */
+#ifndef DSE_CLAIMS_ATTENTION_H
+#define DSE_CLAIMS_ATTENTION_H
+
+#include "claims/set.h"
+#include "claims/statistics.h"
+#include "workload/generator.h"
+#include "workload/trace.h"
+
+/* A run: the statistics of its kind at each context. */
+struct run {
+    size_t *contexts, n;          /* growing */
+    double (*values)[STATISTICS]; /* NULL before */
+};
+
+/* [attention.NAME]: heads that claims are measured on. */
+struct attention {
+    struct claim_attention public;
+    const struct toml_node *table;
+    bool good; /* false: broken, and said so */
+    struct generator generator;
+    size_t heads; /* of the generator; 0: others */
+    struct trace *trace;
+    const struct dse_profile *profile; /* measured before: its points are the run, */
+    struct csv_table *range;           /* or the rows of a file of catalog/ranges */
+    size_t steps;                      /* measured before each context; 0: its second half */
+    char *source;
+    struct run runs[RUN_KINDS];
+};
+
+bool claims_read_attention(struct claim_set *s, struct diags *diags);
+struct attention *claims_attention(const struct claim_set *s, const char *name);
+/* Ask for a statistic, named at `value`, at a context, given at `at`. False with an error when these heads cannot give it. */
+bool attention_want(const struct claim_set *s, struct attention *a, enum statistic statistic, size_t context, struct srcloc value,
+                    struct srcloc at, struct diags *diags);
+/* Runs of many heads, told as one progress. */
+struct measure_progress {
+    void (*tell)(void *user, double share); /* or NULL */
+    void *user;
+    double done, now, all; /* in the unit of attention_work */
+};
+/* Run what was asked for. False with errors. */
+bool attention_run(struct attention *a, struct measure_progress *progress, struct diags *diags);
+/* How much work that is, for progress alone. */
+double attention_work(const struct attention *a);
+/* A statistic that was asked for and run; NaN when there is none. a and context: NULL and 0 for one that takes no heads. */
+double attention_value(const struct attention *a, enum statistic statistic, size_t context);
+void claims_free_attention(struct claim_set *s);
+
+#endif

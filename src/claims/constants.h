@@ -1,0 +1,24 @@
+/* [constants]: what was fitted or chosen, and places with other values of it. */
+#ifndef DSE_CLAIMS_CONSTANTS_H
+#define DSE_CLAIMS_CONSTANTS_H
+
+#include "claims/places.h"
+
+struct constant {
+    struct claim_constant public; /* strings borrowed */
+    char *name;                   /* of a borrowed one */
+    double *alternatives;
+    const struct field *field; /* of the first machine's model */
+    const struct machine **machines;
+    size_t n_machines;
+};
+
+bool claims_read_constants(struct claim_set *s, struct diags *diags);
+void claims_free_constants(struct claim_set *s);
+/* Make the points of the place with the set's current constants from now on. */
+void place_update(const struct claim_set *s, struct place *p);
+
+/* alternatives.c: the keys `alternatives`, `text` and `source` of a constant whose machines are known. */
+bool claims_read_alternatives(const struct claim_set *s, struct constant *c, const struct toml_node *table, struct diags *diags);
+
+#endif
