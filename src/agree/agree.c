@@ -4,7 +4,6 @@
 #include "base/xalloc.h"
 #include "space/command.h"
 #include "space/point.h"
-#include "space/space_internal.h"
 
 #include <dse/workload.h>
 #include <gsl/gsl_rng.h>
