@@ -199,7 +199,10 @@ bool claims_to_measure(const struct claim_set *s)
 static bool has_failed(const struct answer *a)
 {
     bool failed = false;
-    for (size_t i = 0; i < a->n_names && a->on; i++) failed |= !a->on->runs[statistic_run(a->names[i]->statistic)].values;
+    for (size_t i = 0; i < a->n_names && a->on; i++) {
+        enum run_kind kind = statistic_run(a->names[i]->statistic);
+        failed |= kind != RUN_NOTHING && !a->on->runs[kind].values;
+    }
     return failed;
 }
 

@@ -309,6 +309,8 @@ static void heads__say_what_they_cannot_tell(void **state)
     EXPECT(START "[attention.b]\nrange = \"wide\"\n" VALUE("top1") "on = [\"b\"]\ncontexts = [64]\n",
            {8, 9, "the file of b says nothing of top1"});
     EXPECT(START VALUE("top1 / (inside - inside)") ON, {6, 9, "toy.top on a: the expression has no value"});
+    /* one that takes no heads, beside one that does, is a number all the same */
+    EXPECT(START VALUE("exp_error / (inside - inside)") ON, {6, 9, "toy.top on a: the expression has no value"});
 #undef VALUE
 }
 
