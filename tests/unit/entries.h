@@ -47,6 +47,7 @@ static inline void entries_add(void *context, const char *name, const char *key,
         if (e->n < ENTRIES_MAX) entries_clear(&e->schema, e->object[e->n]);
         return;
     }
+    if (strcmp(key, "title") == 0) return; /* for figures; an entry may do without */
     const struct field *f = schema_find(&e->schema, key);
     e->keys += !f || !f->optional;
     if (strcmp(key, "source") == 0) return;
