@@ -111,8 +111,9 @@ static void print_report(const struct agreement *a, size_t worst)
         found += a->points[i].settings != NULL;
     }
     char points[TEXT_NUMBER_MAX], draws[TEXT_NUMBER_MAX];
-    printf("%s: event level over closed form, at %s points near the defaults (%s drawn)\n\n", a->model->desc->name,
-           text_count(points, found), text_count(draws, tried));
+    terminal_say(stdout, "%s: event level over closed form, at %s points near the defaults (%s drawn)", a->model->desc->name,
+                 text_count(points, found), text_count(draws, tried));
+    putchar('\n');
     struct output *o = output_new(stdout, OUTPUT_TABLE, metrics, 6);
     put_metrics(o, a, OUTPUT_TABLE);
     output_end(o);

@@ -88,8 +88,8 @@ bool front_picks_read(struct reader *r, int64_t run, const struct name_list *mod
     bool ok = read_points(r, sql, g, &p, diags);
     struct picked *picked = xcalloc(room + 1, sizeof *picked);
     *ret = (struct front_picks){.points = p.n, .fronts = p.groups, .rows = xcalloc(room + 1, sizeof *ret->rows)};
-    if (ok) ret->n = front_pick(p.values, p.group, p.n, p.groups, g->n, g->maximise, room, picked);
-    for (size_t i = 0; i < ret->n; i++) {
+    if (ok && p.rows) ret->n = front_pick(p.values, p.group, p.n, p.groups, g->n, g->maximise, room, picked);
+    for (size_t i = 0; p.rows && i < ret->n; i++) {
         ret->rows[i] = p.rows[picked[i].point];
         ret->rows[i].shows = shows_text(&picked[i], g);
     }

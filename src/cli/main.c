@@ -223,7 +223,8 @@ static int parse(struct invocation *in, int argc, char **argv)
         if (value == '?') return unknown_option(in, optopt && optopt < 256 ? (char[]){'-', (char)optopt, '\0'} : argv[at]);
         if (value == ':') return usage_error(in, "option %s needs an argument", argv[optind - 1]);
         in->options = xrealloc(in->options, in->n_options + 1, sizeof *in->options); /* one argument may hold many: -bbb */
-        in->options[in->n_options++] = (struct option_value){find_row(in->command, value), optarg};
+        const struct option_row *row = find_row(in->command, value);
+        if (row) in->options[in->n_options++] = (struct option_value){row, optarg};
     }
     for (int i = optind; i < argc; i++) in->operands[in->n_operands++] = argv[i];
     if (in->n_operands < in->command->min_operands)

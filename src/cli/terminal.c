@@ -88,7 +88,7 @@ void terminal_say(FILE *f, const char *fmt, ...)
     struct text t;
     text_init(&t);
     if (width)
-        wrap_add(&t, message, width, 0, 2, NULL);
+        wrap_add(&t, message, width, 0, 2 + strspn(message, " "), NULL);
     else
         text_add(&t, message);
     fprintf(f, "%s\n", t.s);
@@ -130,7 +130,7 @@ static void on_interrupt(int number)
 {
     close(STDOUT_FILENO);
     if (state.err >= 0) close(STDERR_FILENO);
-    while (waitpid(state.pager, NULL, 0) < 0 && errno == EINTR) continue;
+    waitpid(state.pager, NULL, 0);
     _exit(128 + number);
 }
 

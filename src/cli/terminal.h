@@ -20,7 +20,7 @@ bool wants_colour(FILE *f);
 void terminal_set_wide(void);
 void terminal_set_no_pager(void);
 
-/* Print, in lines as wide as the terminal that f is; lines after the first are indented by two spaces. */
+/* Print, in lines as wide as the terminal that f is; lines after the first are indented by two spaces more. */
 void terminal_say(FILE *f, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 
 /* From here on a terminal's stdout goes through a pager, as git has it: the command $DSE_PAGER, else $PAGER, else less -FRX; empty or "cat": none.

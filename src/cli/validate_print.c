@@ -270,7 +270,7 @@ static void print_measures(const struct validation *v)
     }
     output_end(o);
     const struct claim_attention *a;
-    for (size_t i = 0; (a = claims_attention_at(v->set, i)); i++) printf("  %s: %s\n", a->name, a->source);
+    for (size_t i = 0; (a = claims_attention_at(v->set, i)); i++) terminal_say(stdout, "  %s: %s", a->name, a->source);
 }
 
 static const char *reason_text(const struct claim_answer *a)
@@ -338,10 +338,14 @@ static void print_contradictions(const struct validation *v)
     for (size_t i = 0; i < n; i++) {
         const struct claim_contradiction *c = &list[i];
         char buf[BUF];
-        printf("  %-4s %s\n       ", c->tag, c->text);
-        if (*c->says) printf("the paper: %s%s%s; ", c->says, *c->unit ? " " : "", c->unit);
-        if (!isnan(c->modelled)) printf("the model: %s%s%s; ", text_short_number(buf, c->modelled), *c->unit ? " " : "", c->unit);
-        printf("%s\n", c->verdict);
+        terminal_say(stdout, "  %-4s %s", c->tag, c->text);
+        struct text t;
+        text_init(&t);
+        if (*c->says) text_addf(&t, "the paper: %s%s%s; ", c->says, *c->unit ? " " : "", c->unit);
+        if (!isnan(c->modelled))
+            text_addf(&t, "the model: %s%s%s; ", text_short_number(buf, c->modelled), *c->unit ? " " : "", c->unit);
+        terminal_say(stdout, "       %s%s", t.s, c->verdict);
+        text_release(&t);
     }
 }
 

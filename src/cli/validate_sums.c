@@ -117,8 +117,9 @@ static void print_ratio(const struct validation *v)
         fitted += !c[i].borrowed && c[i].fit;
         chosen += !c[i].borrowed && !c[i].fit;
     }
-    printf(
-        "%s: %zu claims have a number, with %zu constants fitted to %zu of them, %zu chosen and %zu borrowed from other models\n",
+    terminal_say(
+        stdout,
+        "%s: %zu claims have a number, with %zu constants fitted to %zu of them, %zu chosen and %zu borrowed from other models",
         claims_model(v->set)->desc->name, numbers, fitted, fitted_to, chosen, borrowed);
 }
 
@@ -127,7 +128,9 @@ static void print_evidence(const struct validation *list, size_t n)
 {
     static const char *const columns[] = {"SYSTEM", "EVIDENCE", "NUMBERS",     "EXACT",    "HOLDS",   "ERRORS",
                                           "MEAN %", "WORST %",  "WORST CLAIM", "COMPARED", "MODEL %", "NULL MODEL %"};
-    printf("What numbers are evidence of (docs/claims.md); the null model copies the nearest published number of the same kind:\n");
+    terminal_say(
+        stdout,
+        "What numbers are evidence of (docs/claims.md); the null model copies the nearest published number of the same kind:");
     struct output *o = output_new(stdout, OUTPUT_TABLE, columns, sizeof columns / sizeof *columns);
     for (size_t m = 0; m < n; m++)
         for (int class = EVIDENCE_FITTED; class <= EVIDENCE_CLASSES; class ++) {
@@ -213,8 +216,9 @@ void validate_print_ensembles(const struct validation *list, size_t n, enum outp
                              *const rows[] = {"system",       "constant",           "value", "measured_pct", "measured_worst_pct",
                                               "headline_pct", "headline_worst_pct", "source"};
     if (format == OUTPUT_TABLE)
-        printf("Errors held out, with every alternative value of every chosen constant; what is fitted is fitted anew (closed "
-               "form):\n");
+        terminal_say(
+            stdout, "Errors held out, with every alternative value of every chosen constant; what is fitted is fitted anew (closed "
+                    "form):");
     struct output *o = output_new(stdout, format, format == OUTPUT_TABLE ? table : rows, sizeof table / sizeof *table);
     for (size_t m = 0; m < n; m++) print_ensemble(o, &list[m], format);
     output_end(o);
@@ -226,8 +230,8 @@ static void print_unidentified(const struct validation *v)
     size_t n = claims_unidentified(v->set, &list);
     for (size_t i = 0; i < n; i++) {
         char *product = claims_product_text(v->set, &list[i]), number[BUF];
-        printf("%s: of two constants only %s = %s is known (`dse calibrate`)\n", claims_model(v->set)->desc->name, product,
-               text_short_number(number, list[i].product));
+        terminal_say(stdout, "%s: of two constants only %s = %s is known (`dse calibrate`)", claims_model(v->set)->desc->name,
+                     product, text_short_number(number, list[i].product));
         free(product);
     }
     free(list);

@@ -2,8 +2,8 @@
 # On a terminal nothing is wider than it unless asked, words stay whole, what is long goes through a pager; in a file lines are as long as they get.
 . "$(dirname "$0")/lib.sh"
 source=$2
-unset COLUMNS LINES NO_COLOR LESS PAGER 2>/dev/null || true
-export DSE_PAGER=
+unset COLUMNS LINES LESS PAGER 2>/dev/null || true
+export DSE_PAGER= NO_COLOR=1
 
 # What a command prints on a terminal of so many columns; script is of bsdutils, which every Debian has.
 on_terminal() { # COLUMNS ROWS COMMAND
@@ -11,7 +11,7 @@ on_terminal() { # COLUMNS ROWS COMMAND
 }
 widest() { awk '{ if (length($0) > w) w = length($0) } END { print w + 0 }' "$1"; }
 narrow() { # COLUMNS COMMAND: no line is wider, and it says as many words as a file gets
-    on_terminal "$1" 40 "$DSE $2" >tty.txt
+    on_terminal "$1" 40 "$DSE $2" | sed "s/.*$(printf '\033')\[K//" >tty.txt # without what was drawn over
     [ -s tty.txt ] || fail "$2: nothing on a terminal"
     grep -v '^  dse ' tty.txt >lines.txt || true # a command to copy stays in one piece
     [ "$(widest lines.txt)" -le "$1" ] || fail "$2: $(widest lines.txt) characters on a terminal of $1"
@@ -21,7 +21,7 @@ narrow() { # COLUMNS COMMAND: no line is wider, and it says as many words as a f
 for columns in 80 60; do
     for command in "eval lad" "eval lad --breakdown" "eval lad --equations" "eval ane --fidelity event-level" "describe lad" "describe flashdecoding" \
         "list" "list models" "list llms" "list memories" "list gpus" "list engines" "list profiles" "list requests" "pareto sram.db" \
-        "pareto sram.db --max tokens_per_s --min power_w" "query sram.db 'select * from lad limit 3'" "query sram.db 'select * from run'" \
+        "pareto sram.db --max tokens_per_s --min power_w" "query sram.db 'select * from lad limit 3'" "query sram.db 'select * from run'" "validate ane" "validate lad" \
         "--help" "eval --help" "list --help" "validate --help"; do
         narrow $columns "$command"
     done
