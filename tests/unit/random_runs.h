@@ -313,14 +313,25 @@ static inline void change(const struct field *f, void *params)
     field_set(f, params, v);
 }
 
-/* What differs from the defaults, as settings of a command, to `out`. */
+/* As settings of a command, to `out`: what is not the default, nor brought by a name that is not. */
 static inline void print_settings(const struct random_runs *r, FILE *out)
 {
     char buf[TEXT_NUMBER_MAX];
-    void *start = space_start(r->base->binding);
-    for (size_t i = 0; i < r->model->params.n; i++) {
-        const struct field *f = &r->model->params.fields[i];
-        if (!field_same(f, start, r->params)) fprintf(out, " --set %s=%s", f->name, value_text(f, field_get(f, r->params), buf));
+    const struct model *m = r->model;
+    void *start = space_start(r->defaults->binding);
+    for (size_t i = 0; i < m->params.n; i++) {
+        const struct field *f = &m->params.fields[i];
+        if (f->type != DSE_TYPE_REF || field_same(f, start, r->raw)) continue;
+        struct value v = field_get(f, r->raw);
+        fprintf(out, " --set %s=%s", f->name, v.ref->name);
+        field_set(f, start, v);
+        struct follow_list list = follow_list_new(r->defaults->binding, f->kind);
+        follow_list_apply(&list, v.ref, start);
+        free(list.follows);
+    }
+    for (size_t i = 0; i < m->params.n; i++) {
+        const struct field *f = &m->params.fields[i];
+        if (!field_same(f, start, r->raw)) fprintf(out, " --set %s=%s", f->name, value_text(f, field_get(f, r->raw), buf));
     }
     free(start);
 }
