@@ -186,7 +186,7 @@ static void catalog__reads_requests_that_were_seen(void **state)
     scratch_write(dir, "none.csv", "prompt,generate\n100,7\n20,0\n");
     struct catalog *c = catalog_new(toy_data_dir(), &diags);
     assert_false(catalog_add_file(c, path, &diags));
-    expect_complaint(&diags, 0, 0, "requests none: request 2: 0 tokens generated; 1 to 10000000");
+    expect_complaint(&diags, 3, 4, "request mix none: 0 tokens generated; 1 to 10000000");
     const struct dse_requests *r = (const struct dse_requests *)catalog_find(c, DSE_KIND_REQUESTS, "seen");
     assert_non_null(r);
     assert_string_equal(r->entry.source, "the test");
@@ -218,8 +218,8 @@ static void refuse_csv(const char *text, int line, int column, const char *part)
 static void csv__names_the_line_of_what_is_wrong(void **state)
 {
     (void)state;
-    refuse_csv("", 0, 0, "is empty");
-    refuse_csv("# only a remark\n", 0, 0, "is empty");
+    refuse_csv("", 1, 1, "is empty");
+    refuse_csv("# only a remark\n", 1, 1, "is empty");
     refuse_csv("name,b_ns\n", 1, 1, "the header is: name,a_ns");
     refuse_csv("# remark\n\nname\n", 3, 1, "the header is: name,a_ns");
     refuse_csv("name,a_ns\nx,1\ny\n", 3, 1, "1 cells in this row; the header has 2");
@@ -231,7 +231,7 @@ static void csv__names_the_line_of_what_is_wrong(void **state)
     refuse_csv("name,a_ns\nx,1e999\n", 2, 3, "is not a finite number");
     refuse_csv("name,a_ns\nx,1 2\n", 2, 3, "is not a finite number");
     refuse_csv("name,a_ns\nx,1\ny,\"2\n", 3, 1, "is not CSV");
-    refuse_csv("name,a_ns\nx\"y,1\n", 2, 1, "is not CSV");
+    refuse_csv("name,a_ns\nx\"y,1\n", 2, 2, "is not CSV");
 }
 
 static void csv__reads_cells_and_comments(void **state)
@@ -291,12 +291,12 @@ static void catalog__profiles_may_know_their_error(void **state)
         int line, column;
         const char *part;
     } bad[] = {
-        {HEADER ",attention_error\n64,4,2,16,1,0.5,0.25\n", 0, 0, "has attention_error without false_negative"},
+        {HEADER ",attention_error\n64,4,2,16,1,0.5,0.25\n", 1, 1, "has attention_error without false_negative"},
         {HEADER ",false_negative\n", 1, 1, "hit_ratio; then, if at all, attention_error,false_negative"},
-        {HEADER ",attention_error,false_negative\n64,4,2,16,1,0.5,1,0\n128,4,2,16,1,0.5,1,2\n256,4,2,16,1,0.5,1,0\n", 0, 0,
-         "point 2: false_negative 2 is outside of 0 to 1"},
-        {HEADER ",attention_error,false_negative\n64,4,2,16,1,0.5,1,0\n128,4,2,16,1,0.5,-1,0\n256,4,2,16,1,0.5,1,0\n", 0, 0,
-         "point 2: attention_error -1 is not a positive number"},
+        {HEADER ",attention_error,false_negative\n64,4,2,16,1,0.5,1,0\n128,4,2,16,1,0.5,1,2\n256,4,2,16,1,0.5,1,0\n", 3, 20,
+         "profile own: false_negative 2 is outside of 0 to 1"},
+        {HEADER ",attention_error,false_negative\n64,4,2,16,1,0.5,1,0\n128,4,2,16,1,0.5,-1,0\n256,4,2,16,1,0.5,1,0\n", 3, 18,
+         "profile own: attention_error -1 is not a positive number"},
         {HEADER ",attention_error,false_negative,centers_sd\n64,4,2,16,1,0.5,1,0,-3\n128,4,2,16,1,0.5,1,0,0\n"
                 "256,4,2,16,1,0.5,1,0,0\n",
          2, 21, "centers_sd: -3 is below 0"},
@@ -335,11 +335,11 @@ static void catalog__profiles_may_know_their_scores(void **state)
     static const struct {
         const char *text, *part;
     } bad[] = {
-        {WHOLE POINT("64") "0,0.5,0.25,0,0\n" REST, "point 1: top1_plus_top2 0.25 is outside of top1 0.5 to 1"},
-        {WHOLE POINT("64") "0,2,0,0,0\n" REST, "point 1: top1 2 is outside of 0 to 1"},
-        {WHOLE POINT("64") "-1,0,0,0,0\n" REST, "point 1: false_positive -1 is outside of 0 to 1"},
-        {WHOLE POINT("64") "0,0,0,-1,0\n" REST, "point 1: softmax_mse -1 is not a positive number"},
-        {WHOLE POINT("64") "0,0,0,0,-1\n" REST, "point 1: lines_mse -1 is not a positive number"},
+        {WHOLE POINT("64") "0,0.5,0.25,0,0\n" REST, "top1_plus_top2 0.25 is outside of top1 0.5 to 1"},
+        {WHOLE POINT("64") "0,2,0,0,0\n" REST, "profile own: top1 2 is outside of 0 to 1"},
+        {WHOLE POINT("64") "-1,0,0,0,0\n" REST, "profile own: false_positive -1 is outside of 0 to 1"},
+        {WHOLE POINT("64") "0,0,0,-1,0\n" REST, "profile own: softmax_mse -1 is not a positive number"},
+        {WHOLE POINT("64") "0,0,0,0,-1\n" REST, "profile own: lines_mse -1 is not a positive number"},
         {HEADER "\n" POINT("64") "0\n", "ends behind false_positive"},
     };
 #undef REST
@@ -349,7 +349,7 @@ static void catalog__profiles_may_know_their_scores(void **state)
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
         c = toy_catalog();
         assert_null(own_profile(c, dir, bad[i].text));
-        expect_complaint(&diags, 0, 0, bad[i].part);
+        expect_complaint(&diags, ANYWHERE, 0, bad[i].part);
         catalog_free(c);
     }
     scratch_remove(dir);
@@ -448,18 +448,18 @@ static void catalog__refuses_a_broken_data_directory(void **state)
     free(text);
     text =
         xasprintf("policy,context,ratio,retained_mass,retained_mass_sd,attention_error,attention_error_sd\na,64,0.5,0.5,0,0.5,0\n");
-    refuse_shipped("catalog/retentions/steady.csv", text, 0, 0, "retention steady: policy \"a\" at context 64: 1 ratio below 1");
+    refuse_shipped("catalog/retentions/steady.csv", text, 2, 6, "retention steady: policy \"a\" at context 64: 1 ratio below 1");
     free(text);
     text = xasprintf(
         "context,head,step,centers,large,active,updates,hits\n64,0,63,1,1,20,1,19\n64,0,64,1,1,20,1,19\n64,2,63,1,1,20,1,19\n");
-    refuse_shipped("catalog/recordings/steady.csv", text, 4, 1,
+    refuse_shipped("catalog/recordings/steady.csv", text, 4, 4,
                    "recording steady: context 64, head 2, step 63 stand where 64, 1, 63 should");
     free(text);
     text = xasprintf("context,head,step,centers,large,active,updates,hits\n64,0,64,1,,20,1,19\n");
     refuse_shipped("catalog/recordings/steady.csv", text, 2, 11, "large: \"\" is not a finite number");
     free(text);
     text = xasprintf("%s64,4,2,16,1,0.5\n128,4,2,16,1,0.5\n32,5,2,16,1,0.5\n", profile);
-    refuse_shipped("catalog/profiles/sparse.csv", text, 0, 0, "profile sparse: ");
+    refuse_shipped("catalog/profiles/sparse.csv", text, ANYWHERE, 0, "profile sparse: ");
     free(text);
 }
 

@@ -134,13 +134,13 @@ static void diag__shows_place_line_caret_and_hint(void **state)
     FILE *f = open_memstream(&printed, &n);
     diags_print(&d, f, false);
     fclose(f);
-    assert_string_equal(printed, "a.toml:2:13: error: tiles: 0 is below the minimum 1\n"
+    assert_string_equal(printed, "a.toml:1:1: warning: odd\n"
+                                 "    1 | [params]\n"
+                                 "      | ^\n"
+                                 "a.toml:2:13: error: tiles: 0 is below the minimum 1\n"
                                  "    2 | tiles = [2, 0, 4]\n"
                                  "      |             ^\n"
                                  "  1 to 64\n"
-                                 "a.toml:1:1: warning: odd\n"
-                                 "    1 | [params]\n"
-                                 "      | ^\n"
                                  "x.db: error: disk full\n");
     free(printed);
     diags_release(&d);
