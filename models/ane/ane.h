@@ -158,21 +158,4 @@ bool ane_simulate(const void *params, struct dse_sim *sim, void *metrics, struct
 
 extern const struct dse_model dse_model_ane;
 
-/* ceil() of a number from 0 to 2^62, inline: baseline x86-64 calls the library for ceil(). */
-static inline double ane_ceil(double x)
-{
-    double whole = (double)(int64_t)x;
-    return whole < x ? whole + 1 : whole;
-}
-
-static inline double ane_min(double a, double b)
-{
-    return a < b ? a : b;
-}
-
-static inline double ane_max(double a, double b)
-{
-    return a > b ? a : b;
-}
-
 #endif

@@ -1,6 +1,7 @@
 /* One call of the static-shape program: its rows, its memory operations, the time of each operator; and the model that slides. */
 #include "ane.h"
 
+#include <dse/num.h>
 #include <dse/units.h>
 
 #include <assert.h>
@@ -24,13 +25,13 @@ void ane_shape_init(struct ane_shape *ret, const struct ane_params *p, double qu
     const struct dse_llm *llm = p->workload.llm;
     bool cached = p->cache != ANE_NONE;
     double window = (double)p->window, multiple = (double)p->row_multiple;
-    if (window <= 0) window = cached ? ane_ceil(last / query_rows) * query_rows : last;
+    if (window <= 0) window = cached ? dse_ceil(last / query_rows) * query_rows : last;
     double rows = cached ? query_rows : window;
     *ret =
         (struct ane_shape){.rows = rows,
-                           .computed = ane_ceil(rows / multiple) * multiple,
+                           .computed = dse_ceil(rows / multiple) * multiple,
                            .window = window,
-                           .cached = ane_max(window - rows, 0),
+                           .cached = dse_max(window - rows, 0),
                            .layers = (double)llm->layers,
                            .row_bytes = (double)(llm->kv_heads * llm->head_dim) * (double)p->workload.kv_bits / DSE_BITS_PER_BYTE};
 }
@@ -38,7 +39,7 @@ void ane_shape_init(struct ane_shape *ret, const struct ane_params *p, double qu
 bool ane_forgets(const struct ane_params *p, const struct ane_shape *s, double last)
 {
     if (p->cache == ANE_NONE) return last > s->window;
-    return ane_ceil(last / s->rows) * s->rows > s->window;
+    return dse_ceil(last / s->rows) * s->rows > s->window;
 }
 
 bool ane_fits(const struct ane_params *p, const struct ane_shape *s, double last)
@@ -58,7 +59,7 @@ static double joined(const struct ane_params *p, double pieces, double rows, dou
 struct ane_memory_ops ane_memory_ops_of(const struct ane_params *p, const struct ane_shape *s)
 {
     struct ane_memory_ops k = {.transposed_rows = s->rows};
-    double chunks = ane_ceil(s->window / s->rows), matrices = 2 * s->layers;
+    double chunks = dse_ceil(s->window / s->rows), matrices = 2 * s->layers;
     if (p->cache == ANE_LATE_TRANSPOSE || p->cache == ANE_NONE) k.transposed_rows = s->window;
     if (s->cached <= 0) return k;
     if (p->cache == ANE_LAZY_SOFTMAX) {
@@ -99,7 +100,7 @@ static void append_operator(struct ane_call *c, const struct ane_params *p, cons
                               .times = (double)o->repeat,
                               .bound = compute_s > dram_s ? DSE_BOUND_COMPUTE : DSE_BOUND_DRAM,
                               .attention = place == ANE_ATTENDING,
-                              .time_s = p->overlap == ANE_SUM ? compute_s + dram_s : ane_max(compute_s, dram_s),
+                              .time_s = p->overlap == ANE_SUM ? compute_s + dram_s : dse_max(compute_s, dram_s),
                               .bytes = bytes,
                               .ops = ops});
 }
@@ -108,7 +109,7 @@ static void append_operator(struct ane_call *c, const struct ane_params *p, cons
 static void append_memory_op(struct ane_call *c, const struct ane_params *p, const char *name, enum ane_place place, double gbs,
                              double bytes)
 {
-    double rate = ane_min(gbs * DSE_GIGA, dse_dram_stream_rate(&p->dram));
+    double rate = dse_min(gbs * DSE_GIGA, dse_dram_stream_rate(&p->dram));
     if (bytes > 0)
         append(c, (struct ane_op){.name = name,
                                   .place = place,
@@ -184,10 +185,10 @@ struct ane_slide_run ane_slide_of(const struct ane_params *p, const struct ane_s
 {
     struct ane_slide_run run = {0};
     if (!slides(p, s)) return run;
-    double rate = ane_min(p->concat_gbs * DSE_GIGA, dse_dram_stream_rate(&p->dram)), gap = p->host_gap_us / DSE_US_PER_S;
+    double rate = dse_min(p->concat_gbs * DSE_GIGA, dse_dram_stream_rate(&p->dram)), gap = p->host_gap_us / DSE_US_PER_S;
     run.bytes = 2 * s->layers * 2 * s->cached * s->row_bytes;
     run.time_s = p->dispatch_us / DSE_US_PER_S + run.bytes / rate;
-    run.exposed_s = p->slide == ANE_HIDDEN ? ane_max(run.time_s - gap, 0) : run.time_s;
+    run.exposed_s = p->slide == ANE_HIDDEN ? dse_max(run.time_s - gap, 0) : run.time_s;
     run.per_prefill_call = 1;
     run.per_generate_call = 1 / s->rows;
     return run;

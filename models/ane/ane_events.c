@@ -4,6 +4,7 @@
  * a call with the host's gap and a call with the gap and a slide; each is carried out once, and the step is put together of them. */
 #include "ane.h"
 
+#include <dse/num.h>
 #include <dse/sim.h>
 #include <dse/units.h>
 
@@ -61,9 +62,9 @@ static struct node node_of(const struct run *r, const struct ane_op *op, int ind
            time = op->time_s / op->times;
     double load = dse_dram_stream_seconds(&p->dram, bytes), working = time;
     if (op->ops > 0 && bytes > 0) {
-        double tiles = ane_ceil(ane_min(bytes / (p->engine_tile_kib * DSE_KIB), 1e15));
+        double tiles = dse_ceil(dse_min(bytes / (p->engine_tile_kib * DSE_KIB), 1e15));
         working = compute;
-        if (p->overlap == ANE_MAX && !dse_sim_ideal(r->sim, DSE_IDEAL_FIFOS)) time += ane_min(load, compute) / tiles;
+        if (p->overlap == ANE_MAX && !dse_sim_ideal(r->sim, DSE_IDEAL_FIFOS)) time += dse_min(load, compute) / tiles;
     }
     return (struct node){.op = op, .time_s = time, .working_s = working, .index = index};
 }

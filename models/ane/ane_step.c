@@ -1,6 +1,7 @@
 /* Calls put together: a step, a request, the best number of query rows; energy, memory, and the breakdown. */
 #include "ane.h"
 
+#include <dse/num.h>
 #include <dse/units.h>
 
 #include <math.h>
@@ -8,7 +9,7 @@
 /* E7. */
 double ane_prefill_calls(const struct ane_params *p, const struct ane_shape *s, double prompt)
 {
-    return p->cache == ANE_NONE ? 1 : ane_ceil(prompt / s->rows);
+    return p->cache == ANE_NONE ? 1 : dse_ceil(prompt / s->rows);
 }
 
 /* Seconds of `calls` calls of one sequence, with the host's gaps and the slides: so many of them after each call. */
@@ -50,7 +51,7 @@ double ane_footprint(const struct ane_params *p, const struct ane_shape *s)
 /* (row, position) pairs of a prompt: row i sees i positions, and no more than the window. */
 static double prompt_pairs(double prompt, double window)
 {
-    double rising = ane_min(prompt, window);
+    double rising = dse_min(prompt, window);
     return rising * (rising + 1) / 2 + (prompt - rising) * window;
 }
 
@@ -117,7 +118,7 @@ void ane_best_query_rows(const struct ane_params *p, double *ret_rows, double *r
     } else {
         for (double n = 1; n <= EACH && n * multiple <= most; n++) try_rows(&b, n * multiple);
         for (double calls = 1; b.r.prompt / calls > EACH * multiple; calls++) {
-            double rows = ane_ceil(b.r.prompt / calls / multiple) * multiple;
+            double rows = dse_ceil(b.r.prompt / calls / multiple) * multiple;
             if (rows <= most) try_rows(&b, rows);
         }
     }

@@ -3,6 +3,7 @@
  * flashdecoding_events.h and its files. */
 #include "flashdecoding.h"
 
+#include <dse/num.h>
 #include <dse/units.h>
 
 #include <stddef.h>
@@ -161,7 +162,7 @@ static void fill_common(struct fd_metrics *m, const struct fd_machine *at, const
     double tokens = dse_workload_tokens(&p->workload), devices = (double)p->devices;
     double bytes = devices * (s->linear_bytes + s->attention_bytes), ops = s->attention_ops;
     for (int i = 0; i < FD_LINEARS; i++) ops += s->linear[i].ops;
-    double peak = at->tensor_peak > at->vector_peak ? at->tensor_peak : at->vector_peak;
+    double peak = dse_max(at->tensor_peak, at->vector_peak);
     double watts = p->board_power_w * devices;
     m->common = (struct dse_common){
         .tokens_per_s = tokens / s->seconds,

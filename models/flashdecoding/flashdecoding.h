@@ -77,29 +77,6 @@ struct fd_metrics {
     int32_t gemm_kernel; /* enum fd_kernel */
 };
 
-/* ceil() of a number from 0 to 2^62, inline: baseline x86-64 calls the library for ceil(). */
-static inline double fd_ceil(double x)
-{
-    double whole = (double)(int64_t)x;
-    return whole < x ? whole + 1 : whole;
-}
-
-/* Of finite numbers; fmin() and fmax() are calls. */
-static inline double fd_min(double a, double b)
-{
-    return a < b ? a : b;
-}
-
-static inline double fd_max(double a, double b)
-{
-    return a > b ? a : b;
-}
-
-static inline double fd_pad(double x, double multiple)
-{
-    return fd_ceil(x / multiple) * multiple;
-}
-
 /* ---- the machine -------------------------------------------------------------------------------------------------------- */
 
 /* One device as rates: bytes and operations a second. */

@@ -1,6 +1,8 @@
 /* Which vectors of a layer leave the range of the unified maximum, and the blocks that do them again: E23. */
 #include "flashdecoding_events.h"
 
+#include <dse/num.h>
+
 #include <math.h>
 
 /* Streams of random numbers: one a layer. */
@@ -19,7 +21,7 @@ static void add_group(struct again *g, double rows)
     double most = g->a->prefill ? g->a->tile : rows;
     g->vectors += rows;
     while (rows > 0 && g->n < FD_AGAIN_MAX) {
-        double some = fd_min(rows, most);
+        double some = dse_min(rows, most);
         g->blocks[g->n++] = fd_again_blocks(g->a, some, 1);
         rows -= some;
     }
@@ -50,10 +52,10 @@ static void draw(struct again *g, double share, uint64_t layer)
 static void take_mean(struct again *g, double share)
 {
     const struct fd_attention *a = g->a;
-    double of_group = fd_group_vectors(a), groups = fd_groups(a), some = -expm1(of_group * log1p(-fd_min(share, 1 - 1e-16)));
+    double of_group = fd_group_vectors(a), groups = fd_groups(a), some = -expm1(of_group * log1p(-dse_min(share, 1 - 1e-16)));
     double rows = share * of_group / some, most = a->prefill ? a->tile : rows;
     g->vectors = share * of_group * groups;
-    g->blocks[g->n++] = fd_again_blocks(a, fd_min(rows, most), groups * some * fd_ceil(rows / most));
+    g->blocks[g->n++] = fd_again_blocks(a, dse_min(rows, most), groups * some * dse_ceil(rows / most));
 }
 
 /* A block of its own for as many parts of the positions as there are slots for all of them. */
@@ -61,7 +63,7 @@ static void split(struct again *g, double slots)
 {
     double blocks = 0;
     for (size_t i = 0; i < g->n; i++) blocks += g->blocks[i].count;
-    double parts = fd_min((double)(int64_t)(slots / blocks), g->a->tiles);
+    double parts = dse_min((double)(int64_t)(slots / blocks), g->a->tiles);
     if (parts <= 1) return;
     for (size_t i = 0; i < g->n; i++) {
         g->blocks[i].count *= parts;

@@ -1,6 +1,7 @@
 /* Equations of the paper that no sweep stores, and the inflection points of its decision flow (E2 to E6, E12). */
 #include "flashdecoding.h"
 
+#include <dse/num.h>
 #include <dse/units.h>
 
 #include <float.h>
@@ -103,7 +104,7 @@ double fd_inflection(const struct fd_machine *m, double k, double n, enum fd_ker
     if (gain(1, &p) > 0) return 1;
     double low = 1;
     while (low < FD_ROWS_MAX) {
-        double high = fmin(FD_ROWS_MAX, fmax(low + 1, fd_ceil(low * 1.25)));
+        double high = fmin(FD_ROWS_MAX, fmax(low + 1, dse_ceil(low * 1.25)));
         if (gain(high, &p) > 0) return first_row(&p, low, high);
         low = high;
     }
@@ -138,12 +139,12 @@ static void fill_gemm(struct fd_equations *e, const struct fd_machine *m)
     e->eq5_parallelism = g.n / tile_n;
     e->flat_load_us = flat.load_s * DSE_US_PER_S;
     e->flat_sm_us = flat.sm_s * DSE_US_PER_S;
-    e->flat_exposed = (flat.seconds - fd_max(flat.load_s, flat.sm_s)) / fd_min(flat.load_s, flat.sm_s);
+    e->flat_exposed = (flat.seconds - dse_max(flat.load_s, flat.sm_s)) / dse_min(flat.load_s, flat.sm_s);
     e->library_load_us = library.load_s * DSE_US_PER_S;
     e->library_sm_us = library.sm_s * DSE_US_PER_S;
     e->underused_percent = 100 * (1 - g.m / library.rows);
     e->flat_underused_percent = 100 * (1 - g.m / flat.rows);
-    double needed = fd_tile_bytes(m, fd_pad(g.m, (double)p->pad_rows), tile_n, 2);
+    double needed = fd_tile_bytes(m, dse_ceil_to(g.m, (double)p->pad_rows), tile_n, 2);
     e->tile_l1_kib = needed / DSE_KIB;
     e->tile_fits = needed <= m->l1 ? 1 : 0;
 }

@@ -4,6 +4,7 @@
  * differs from layer to layer by the vectors that are done again. */
 #include "flashdecoding_events.h"
 
+#include <dse/num.h>
 #include <dse/units.h>
 
 #include <math.h>
@@ -113,10 +114,10 @@ static bool launched(const struct run *r, enum part part)
 static dse_ps start_time(const struct run *r, enum part part)
 {
     dse_ps now = dse_sim_now(r->sim);
-    if (!r->queued || !launched(r, part)) return now > r->entered ? now : r->entered;
+    if (!r->queued || !launched(r, part)) return dse_max_i64(now, r->entered);
     dse_ps gap = r->launches > 0 ? ps_of(r, r->p->kernel_gap_us / DSE_US_PER_S) : 0;
     dse_ps ready = r->first + ps_of(r, (double)(r->launches + 1) * r->p->launch_us / DSE_US_PER_S);
-    return ready > now + gap ? ready : now + gap;
+    return dse_max_i64(ready, now + gap);
 }
 
 static void next_kernel(struct run *r)
@@ -295,7 +296,7 @@ static double elementwise_seconds(const struct run *r)
     if (kernels == 0) return 0;
     double compute_s = (c->elementwise_s - c->elementwise_wait_s) / kernels;
     double bytes = 2 * c->linear[FD_QKV].gemm.m * (double)r->p->workload.llm->hidden * FD_ACTIVATION_BYTES;
-    return r->at.whole ? compute_s : r->at.l2_s + fd_max(compute_s, bytes / (r->at.l2_stream * r->m->sms));
+    return r->at.whole ? compute_s : r->at.l2_s + dse_max(compute_s, bytes / (r->at.l2_stream * r->m->sms));
 }
 
 static void start_run(struct run *r)
@@ -364,12 +365,12 @@ static void take_times(const struct run *r)
     s->attention_s = seconds_of(r, r->took[ATTENTION]) + s->attention_wait_s;
     s->recompute_s = seconds_of(r, r->took_attention[AGAIN]);
     double pass_s = seconds_of(r, r->took_attention[PASS]);
-    s->sync_s = r->p->softmax == FD_SYNCHRONIZED ? fd_max(0, pass_s - (double)r->layers * r->stream_s) : 0;
+    s->sync_s = r->p->softmax == FD_SYNCHRONIZED ? dse_max(0, pass_s - (double)r->layers * r->stream_s) : 0;
     s->stream_s = pass_s - s->sync_s + seconds_of(r, r->took_attention[REDUCE]);
     s->attention_bytes += r->again_bytes;
     s->elementwise_wait_s = seconds_of(r, r->waited[ELEMENTWISE]);
     s->elementwise_s = r->p->elementwise_kernels > 0 ? seconds_of(r, r->took[ELEMENTWISE]) + s->elementwise_wait_s
-                                                     : fd_max(0, fused - s->linear_s);
+                                                     : dse_max(0, fused - s->linear_s);
     s->allreduce_s = seconds_of(r, r->took[ALL_REDUCE]);
     for (int i = 0; i < PARTS; i++) s->wait_s += seconds_of(r, r->waited[i]);
     s->seconds = s->linear_s + s->attention_s + s->elementwise_s + s->allreduce_s;

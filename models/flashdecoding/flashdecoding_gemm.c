@@ -1,6 +1,7 @@
 /* Linear operators: the three implementations of Sec. 5 and the choice among them (E5 to E12). */
 #include "flashdecoding.h"
 
+#include <dse/num.h>
 #include <dse/units.h>
 
 #include <math.h>
@@ -31,7 +32,7 @@ void fd_machine_init(struct fd_machine *ret, const struct fd_params *p)
  * operator. */
 static double gemm_bytes(const struct fd_machine *m, const struct fd_gemm *g)
 {
-    return g->k * g->n * m->weight_bytes + fd_max(0, g->m * (g->k + g->n) * FD_ACTIVATION_BYTES - m->l2) + g->extra_bytes;
+    return g->k * g->n * m->weight_bytes + dse_max(0, g->m * (g->k + g->n) * FD_ACTIVATION_BYTES - m->l2) + g->extra_bytes;
 }
 
 struct fd_cost fd_gemv(const struct fd_machine *m, const struct fd_gemm *g)
@@ -40,7 +41,7 @@ struct fd_cost fd_gemv(const struct fd_machine *m, const struct fd_gemm *g)
     c.load_s = c.bytes / m->stream;
     c.sm_s = DSE_OPS_PER_MAC * g->m * g->k * g->n / m->gemv_ops;
     c.compute_bound = c.sm_s > c.load_s;
-    c.seconds = fd_max(c.load_s, c.sm_s);
+    c.seconds = dse_max(c.load_s, c.sm_s);
     return c;
 }
 
@@ -49,7 +50,7 @@ struct fd_cost fd_gemv(const struct fd_machine *m, const struct fd_gemm *g)
 /* E9. */
 static double overlapped(double load_s, double sm_s, double exposed)
 {
-    return fd_max(load_s, sm_s) + exposed * fd_min(load_s, sm_s);
+    return dse_max(load_s, sm_s) + exposed * dse_min(load_s, sm_s);
 }
 
 /* E8: seconds of an SM for a tile of the result, by its padded rows and columns: products on tensor cores, and operands written to and read
@@ -83,7 +84,7 @@ struct flat {
 static struct flat flat_init(const struct fd_machine *m, const struct fd_gemm *g)
 {
     const struct fd_params *p = m->p;
-    double rows = fd_pad(g->m, (double)p->pad_rows), bytes = gemm_bytes(m, g), steps = g->k / (double)p->tile_k;
+    double rows = dse_ceil_to(g->m, (double)p->pad_rows), bytes = gemm_bytes(m, g), steps = g->k / (double)p->tile_k;
     return (struct flat){.m = m,
                          .g = g,
                          .rows = rows,
@@ -111,12 +112,12 @@ static struct room flat_room(const struct flat *f, double tile_n)
         double pad = (double)p->pad_rows, room = m->l1 - tile_n * m->weight_bytes; /* for one column of the rows */
         double fit = (double)(int64_t)(room / (FD_ACTIVATION_BYTES * pad)) * pad;
         if (r.rows > fit) {
-            r.passes = fd_ceil(r.rows / fit);
+            r.passes = dse_ceil(r.rows / fit);
             r.rows = fit;
         }
         needed = fd_tile_bytes(m, r.rows, tile_n, 1);
         if (needed > m->l1) {
-            r.tile_k = fd_max(1, (double)(int64_t)(m->l1 / (needed / r.tile_k)));
+            r.tile_k = dse_max(1, (double)(int64_t)(m->l1 / (needed / r.tile_k)));
             needed = m->l1;
         }
     }
@@ -128,13 +129,13 @@ static struct room flat_room(const struct flat *f, double tile_n)
 static void flat_try(const struct flat *f, double tile_n, struct fd_cost *best)
 {
     const struct fd_machine *m = f->m;
-    double blocks = fd_ceil(f->g->n / tile_n);
+    double blocks = dse_ceil(f->g->n / tile_n);
     struct room r = flat_room(f, tile_n);
-    double waves = fd_ceil(blocks / (r.resident * m->sms));
-    double load_s = r.passes * fd_max(f->stream_s, waves * f->bytes / (blocks * m->block_stream));
+    double waves = dse_ceil(blocks / (r.resident * m->sms));
+    double load_s = r.passes * dse_max(f->stream_s, waves * f->bytes / (blocks * m->block_stream));
     if (load_s > best->seconds) return;
     struct tile_law law = r.passes > 1 ? tile_law(m, f->g->k, r.rows) : f->law;
-    double sm_s = r.passes * fd_ceil(blocks / m->sms) * (law.base + tile_n * law.column);
+    double sm_s = r.passes * dse_ceil(blocks / m->sms) * (law.base + tile_n * law.column);
     double seconds = overlapped(load_s, sm_s, r.two_buffers ? f->exposed : 1);
     if (seconds > best->seconds) return;
     *best = (struct fd_cost){.seconds = seconds,
@@ -183,7 +184,7 @@ struct fd_cost fd_flat(const struct fd_machine *m, const struct fd_gemm *g)
 
 struct fd_cost fd_library(const struct fd_machine *m, const struct fd_gemm *g, double pad_rows)
 {
-    double rows = fd_pad(g->m, pad_rows), tile_rows = fd_min(rows, FD_LIBRARY_ROWS_MAX);
+    double rows = dse_ceil_to(g->m, pad_rows), tile_rows = dse_min(rows, FD_LIBRARY_ROWS_MAX);
     double tile_n = rows > FD_LIBRARY_ROWS ? FD_LIBRARY_TILE_N_MANY : FD_LIBRARY_TILE_N_FEW;
     struct tile_law law = tile_law(m, g->k, tile_rows);
     struct fd_cost c = {.bytes = gemm_bytes(m, g), .rows = rows, .tile_n = tile_n, .double_buffered = true};
@@ -224,7 +225,7 @@ struct fd_cost fd_linear(const struct fd_machine *m, const struct fd_gemm *g, en
     if (m->p->dataflow == FD_STATIC) return fd_library(m, g, (double)m->p->pad_rows);
     struct fd_cost three[FD_KERNELS] = {[FD_GEMV] = fd_gemv(m, g), [FD_LIBRARY] = fd_library(m, g, FD_LIBRARY_ROWS)};
     struct flat f = flat_init(m, g);
-    double others = fd_min(three[FD_GEMV].seconds, three[FD_LIBRARY].seconds);
+    double others = dse_min(three[FD_GEMV].seconds, three[FD_LIBRARY].seconds);
     three[FD_FLAT].seconds = (double)INFINITY;
     if (flat_bound(&f) < others) three[FD_FLAT] = flat_best(&f);
     *ret_kernel = fd_fastest(three);

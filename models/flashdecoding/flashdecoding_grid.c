@@ -1,6 +1,8 @@
 /* Blocks on SMs: E20. */
 #include "flashdecoding_grid.h"
 
+#include <dse/num.h>
+
 #include "flashdecoding.h"
 
 #include <math.h>
@@ -33,7 +35,7 @@ static struct load load_of(const struct fd_grid *g)
         running += c->count;
         if (c->phase == FIRST || c->phase == LOOP) l.drawing += c->count;
     }
-    l.an_sm = fd_ceil(running / g->spec.sms);
+    l.an_sm = dse_ceil(running / g->spec.sms);
     return l;
 }
 
@@ -41,9 +43,9 @@ static double phase_seconds(const struct fd_grid *g, const struct fd_cohort *c, 
 {
     const struct fd_blocks *b = c->blocks;
     const struct fd_grid_spec *s = &g->spec;
-    double dram = fd_max(b->dram * fd_max(at->drawing, 1) / s->stream, b->dram / s->block_stream);
-    double load = fd_max(dram, at->an_sm * b->l2 / s->l2_stream), compute = at->an_sm * b->sm_s;
-    double longer = fd_max(load, compute), shorter = fd_min(dram, compute);
+    double dram = dse_max(b->dram * dse_max(at->drawing, 1) / s->stream, b->dram / s->block_stream);
+    double load = dse_max(dram, at->an_sm * b->l2 / s->l2_stream), compute = at->an_sm * b->sm_s;
+    double longer = dse_max(load, compute), shorter = dse_min(dram, compute);
     double step = longer + b->exposed * shorter, updates = b->steps * b->update * longer;
     switch (c->phase) {
     case LATENCY: return c->waves * b->latency_s;
@@ -91,7 +93,7 @@ static void fill(struct fd_grid *g)
             g->left = 0;
             add(g, b, g->slots, waves);
         } else {
-            double count = fd_min(g->left, g->free), waves = 1;
+            double count = dse_min(g->left, g->free), waves = 1;
             if (g->n == 0 && g->left >= g->slots) waves = (double)(int64_t)(g->left / g->slots);
             g->left -= waves * count;
             add(g, b, count, waves);
@@ -118,7 +120,7 @@ bool fd_grid_next(const struct fd_grid *g, double *ret)
 {
     struct load at = load_of(g);
     *ret = (double)INFINITY;
-    for (size_t i = 0; i < g->n; i++) *ret = fd_min(*ret, g->cohort[i].left * phase_seconds(g, &g->cohort[i], &at));
+    for (size_t i = 0; i < g->n; i++) *ret = dse_min(*ret, g->cohort[i].left * phase_seconds(g, &g->cohort[i], &at));
     return g->n > 0;
 }
 

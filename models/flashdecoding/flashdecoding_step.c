@@ -1,6 +1,7 @@
 /* A step on one device: its operators, attention, the rest, and where the time went (E1, E13 to E16). */
 #include "flashdecoding.h"
 
+#include <dse/num.h>
 #include <dse/units.h>
 
 #include <float.h>
@@ -40,7 +41,7 @@ static double kv_layer_bytes(const struct fd_params *p, double kv_heads, double 
 
 static double kv_heads(const struct fd_params *p)
 {
-    return fd_ceil((double)p->workload.llm->kv_heads / (double)p->devices);
+    return dse_ceil((double)p->workload.llm->kv_heads / (double)p->devices);
 }
 
 struct fd_gemm fd_gemm_of(const struct fd_params *p, enum fd_gemm_choice which)
@@ -65,7 +66,7 @@ struct fd_gemm fd_gemm_of(const struct fd_params *p, enum fd_gemm_choice which)
 /* E14: a kernel that is shorter than the time between launches waits for the next one. */
 static double launched(const struct fd_machine *m, double seconds, double kernels)
 {
-    return fd_max(seconds, kernels * m->p->launch_us / DSE_US_PER_S);
+    return dse_max(seconds, kernels * m->p->launch_us / DSE_US_PER_S);
 }
 
 static void add_linears(struct fd_step *s, const struct fd_machine *m, const struct fd_cost looked_at[FD_KERNELS])
@@ -108,20 +109,20 @@ struct drawn {
 /* Rows of a block are of one query head: as many blocks as there are tiles of rows, which need not be whole here. */
 static void draw_prefill(struct fd_attention_law *ret, const struct drawn *d, const struct fd_params *p)
 {
-    const double tiles = fd_max(1, d->n / d->tile), blocks = d->vectors * tiles, memory_s = p->memory_latency_ns / FD_NS_PER_S;
-    ret->load_s = fd_max(d->peak_s, d->bytes / (fd_min(blocks, d->slots) * d->block_stream));
-    ret->fixed_s = fd_max(1, blocks / d->slots) * memory_s + fd_min(d->peak_s, d->compute_s) / tiles;
+    const double tiles = dse_max(1, d->n / d->tile), blocks = d->vectors * tiles, memory_s = p->memory_latency_ns / FD_NS_PER_S;
+    ret->load_s = dse_max(d->peak_s, d->bytes / (dse_min(blocks, d->slots) * d->block_stream));
+    ret->fixed_s = dse_max(1, blocks / d->slots) * memory_s + dse_min(d->peak_s, d->compute_s) / tiles;
 }
 
 /* Each KV head's positions are split over `splits` blocks. */
 static struct fd_attention_law draw_splits(const struct drawn *d, const struct fd_machine *m, double groups, double splits)
 {
     const struct fd_params *p = m->p;
-    const double tiles = fd_ceil(d->n / d->tile), each = fd_ceil(tiles / splits), blocks = groups * fd_ceil(tiles / each);
-    const double waves = fd_ceil(blocks / d->slots), block_bytes = d->bytes / groups * fd_min(1, each * d->tile / d->n);
-    const double filled = fd_min(1, splits * d->tile / d->n) * fd_min(d->peak_s, d->compute_s);
-    const double sum_s = p->l2_latency_ns / FD_NS_PER_S + splits * d->partial_s * fd_max(1, d->vectors / m->sms);
-    return (struct fd_attention_law){.load_s = fd_max(d->peak_s, waves * block_bytes / d->block_stream),
+    const double tiles = dse_ceil(d->n / d->tile), each = dse_ceil(tiles / splits), blocks = groups * dse_ceil(tiles / each);
+    const double waves = dse_ceil(blocks / d->slots), block_bytes = d->bytes / groups * dse_min(1, each * d->tile / d->n);
+    const double filled = dse_min(1, splits * d->tile / d->n) * dse_min(d->peak_s, d->compute_s);
+    const double sum_s = p->l2_latency_ns / FD_NS_PER_S + splits * d->partial_s * dse_max(1, d->vectors / m->sms);
+    return (struct fd_attention_law){.load_s = dse_max(d->peak_s, waves * block_bytes / d->block_stream),
                                      .fixed_s = waves * p->memory_latency_ns / FD_NS_PER_S + filled + sum_s};
 }
 
@@ -129,13 +130,13 @@ static struct fd_attention_law draw_splits(const struct drawn *d, const struct f
 static void draw_decode(struct fd_attention_law *ret, const struct drawn *d, const struct fd_machine *m, double groups)
 {
     enum { SPLITS_MAX = 128 };
-    const double tiles = fd_ceil(d->n / d->tile), given = (double)m->p->split_positions;
-    const double fixed = given > 0 ? fd_ceil(tiles / fd_ceil(fd_min(given, d->n) / d->tile)) : 0;
-    const double last = fd_min(tiles, SPLITS_MAX), least = fd_max(d->peak_s, d->compute_s);
+    const double tiles = dse_ceil(d->n / d->tile), given = (double)m->p->split_positions;
+    const double fixed = given > 0 ? dse_ceil(tiles / dse_ceil(dse_min(given, d->n) / d->tile)) : 0;
+    const double last = dse_min(tiles, SPLITS_MAX), least = dse_max(d->peak_s, d->compute_s);
     double best = (double)INFINITY;
     for (int splits = 1; splits <= (int)last; splits++) {
         const struct fd_attention_law law = draw_splits(d, m, groups, fixed > 0 ? fixed : (double)splits);
-        const double seconds = fd_max(law.load_s, d->compute_s) + law.fixed_s;
+        const double seconds = dse_max(law.load_s, d->compute_s) + law.fixed_s;
         if (seconds < best) {
             best = seconds;
             ret->load_s = law.load_s;
@@ -151,12 +152,12 @@ void fd_attention_law(struct fd_attention_law *ret, const struct fd_machine *m)
     enum { SOFTMAX_OPS = 5, PARTIAL_BYTES = 4, BESIDE = 2 /* the sum of exponents and the maximum */ };
     const struct fd_params *p = m->p;
     const struct dse_workload *w = &p->workload;
-    const double n = (double)w->context, heads = fd_ceil((double)w->llm->heads / (double)p->devices), batch = (double)w->batch;
+    const double n = (double)w->context, heads = dse_ceil((double)w->llm->heads / (double)p->devices), batch = (double)w->batch;
     const bool prefill = w->phase == DSE_PREFILL;
     const double pairs = batch * heads * (prefill ? n * (n + 1) / 2 : n);
     const double products = 2 * DSE_OPS_PER_MAC * pairs * (double)w->llm->head_dim, exponents = SOFTMAX_OPS * pairs;
     *ret = (struct fd_attention_law){.bytes = kv_layer_bytes(p, kv_heads(p), batch * n), .products = products};
-    ret->compute_s = prefill ? fd_max(products / (m->tensor_peak * p->compute_efficiency), exponents / m->vector_peak)
+    ret->compute_s = prefill ? dse_max(products / (m->tensor_peak * p->compute_efficiency), exponents / m->vector_peak)
                              : (products + exponents) / m->vector_peak;
     const double partial = ((double)w->llm->head_dim + BESIDE) * PARTIAL_BYTES;
     const struct drawn d = {.n = n,
@@ -169,7 +170,7 @@ void fd_attention_law(struct fd_attention_law *ret, const struct fd_machine *m)
                             .vectors = batch * heads,
                             .partial_s = partial / (p->l2_bytes * p->clock_ghz * DSE_GIGA)};
     if (p->kernel_losses == FD_INCLUDED)
-        ret->load_s = fd_max(d.peak_s, d.bytes / (d.slots * d.block_stream));
+        ret->load_s = dse_max(d.peak_s, d.bytes / (d.slots * d.block_stream));
     else if (prefill)
         draw_prefill(ret, &d, p);
     else
@@ -184,7 +185,7 @@ static void add_attention(struct fd_step *s, const struct fd_machine *m)
     const bool prefill = p->workload.phase == DSE_PREFILL;
     struct fd_attention_law law;
     fd_attention_law(&law, m);
-    double layers = (double)p->workload.llm->layers, alone = fd_max(law.compute_s, law.load_s);
+    double layers = (double)p->workload.llm->layers, alone = dse_max(law.compute_s, law.load_s);
     double factor = p->softmax == FD_ASYNCHRONOUS ? fd_async_factor(p) : fd_sync_factor(p), busy = alone * factor + law.fixed_s;
     double each = launched(m, busy, prefill ? 1 : DECODE_KERNELS), overhead = layers * alone * (factor - 1);
     s->attention_s = layers * each;
@@ -211,7 +212,7 @@ static void add_elementwise(struct fd_step *s, const struct fd_machine *m)
         s->elementwise_wait_s = s->elementwise_s - seconds;
         s->wait_s += s->elementwise_wait_s;
     } else {
-        s->elementwise_s = fd_max(0, seconds - s->linear_s);
+        s->elementwise_s = dse_max(0, seconds - s->linear_s);
     }
 }
 

@@ -1,6 +1,7 @@
 /* What the blocks of a kernel do: E20 to E23. */
 #include "flashdecoding_events.h"
 
+#include <dse/num.h>
 #include <dse/units.h>
 
 #include <math.h>
@@ -29,13 +30,13 @@ static void flat_run(struct fd_kernel_run *ret, const struct fd_site *at, const 
 {
     const struct fd_machine *m = at->m;
     struct fd_layout l = fd_flat_layout(m, g, cost->tile_n);
-    double steps = at->even ? fd_max(g->k / l.tile_k, 1) : fd_ceil(g->k / l.tile_k), rows = cost->rows / l.passes;
+    double steps = at->even ? dse_max(g->k / l.tile_k, 1) : dse_ceil(g->k / l.tile_k), rows = cost->rows / l.passes;
     double dram = cost->bytes / l.passes / (cost->blocks * steps);
     ret->blocks = (struct fd_blocks){.count = cost->blocks,
                                      .steps = l.passes * steps,
                                      .dram = dram,
                                      .l2 = dram + rows * g->k / steps * FD_ACTIVATION_BYTES,
-                                     .sm_s = cost->sm_s / (l.passes * fd_ceil(cost->blocks / m->sms) * steps),
+                                     .sm_s = cost->sm_s / (l.passes * dse_ceil(cost->blocks / m->sms) * steps),
                                      .latency_s = at->memory_s,
                                      .exposed = m->p->exposed_share,
                                      .buffers = cost->double_buffered ? FD_TWO_BUFFERS : FD_ONE_BUFFER};
@@ -58,10 +59,10 @@ static void flat_run(struct fd_kernel_run *ret, const struct fd_site *at, const 
 static void library_run(struct fd_kernel_run *ret, const struct fd_site *at, const struct fd_gemm *g, const struct fd_cost *cost)
 {
     const struct fd_machine *m = at->m;
-    double tile_k = (double)m->p->library_tile_k, tile_rows = fd_min(cost->rows, FD_LIBRARY_ROWS_MAX);
+    double tile_k = (double)m->p->library_tile_k, tile_rows = dse_min(cost->rows, FD_LIBRARY_ROWS_MAX);
     double steps = cost->blocks * g->k / (tile_k * m->sms);
-    if (!at->even) steps = fd_ceil(steps);
-    steps = fd_max(steps, 1);
+    if (!at->even) steps = dse_ceil(steps);
+    steps = dse_max(steps, 1);
     ret->blocks = (struct fd_blocks){.count = m->sms,
                                      .steps = steps,
                                      .dram = cost->bytes / (m->sms * steps),
@@ -80,7 +81,7 @@ void fd_linear_run(struct fd_kernel_run *ret, const struct fd_site *at, const st
     *ret = (struct fd_kernel_run){.seconds = cost->seconds};
     if (at->whole) return;
     if (kernel == FD_GEMV)
-        ret->seconds = fd_max(cost->load_s, cost->sm_s) + at->memory_s;
+        ret->seconds = dse_max(cost->load_s, cost->sm_s) + at->memory_s;
     else if (kernel == FD_FLAT)
         flat_run(ret, at, g, cost);
     else
@@ -127,7 +128,7 @@ static double pairs_seconds(const struct fd_attention *a, double pairs)
     const struct fd_machine *m = a->at->m;
     double products = 2 * DSE_OPS_PER_MAC * pairs * (double)m->p->workload.llm->head_dim, exponents = SOFTMAX_OPS * pairs;
     if (!a->prefill) return (products + exponents) / (m->vector_peak / m->sms);
-    return fd_max(products / (m->tensor_peak * m->p->compute_efficiency / m->sms), exponents / (m->vector_peak / m->sms));
+    return dse_max(products / (m->tensor_peak * m->p->compute_efficiency / m->sms), exponents / (m->vector_peak / m->sms));
 }
 
 /* What FlashAttention-2 does: without need no split; else the fewest that use the slots to 85 % as well as the best number does. Numbers that
@@ -136,12 +137,12 @@ static double auto_splits(double blocks, double slots, double tiles)
 {
     const double enough = 0.8, as_well = 0.85;
     enum { SPLITS_MAX = 128 };
-    double use[SPLITS_MAX + 1] = {0}, best = 0, most = fd_min(fd_min(SPLITS_MAX, slots), tiles);
+    double use[SPLITS_MAX + 1] = {0}, best = 0, most = dse_min(dse_min(SPLITS_MAX, slots), tiles);
     if (blocks >= enough * slots) return 1;
     for (int s = 1; s <= (int)most; s++) {
         double waves = blocks * s / slots;
-        use[s] = s > 1 && fd_ceil(tiles / s) == fd_ceil(tiles / (s - 1)) ? 0 : waves / fd_ceil(waves);
-        best = fd_max(best, use[s]);
+        use[s] = s > 1 && dse_ceil(tiles / s) == dse_ceil(tiles / (s - 1)) ? 0 : waves / dse_ceil(waves);
+        best = dse_max(best, use[s]);
     }
     for (int s = 1; s <= (int)most; s++)
         if (use[s] >= as_well * best) return s;
@@ -177,9 +178,9 @@ static void decode_init(struct fd_attention *a)
 {
     const struct fd_params *p = a->at->m->p;
     double groups = a->sequences * a->kv_heads, slots = a->first.sms * a->first.resident;
-    double each = p->split_positions > 0 ? fd_ceil(fd_min((double)p->split_positions, a->n) / a->tile)
-                                         : fd_ceil(a->tiles / auto_splits(groups, slots, a->tiles));
-    a->splits = fd_ceil(a->tiles / each);
+    double each = p->split_positions > 0 ? dse_ceil(dse_min((double)p->split_positions, a->n) / a->tile)
+                                         : dse_ceil(a->tiles / auto_splits(groups, slots, a->tiles));
+    a->splits = dse_ceil(a->tiles / each);
     a->blocks = dse_sim_alloc(a->at->sim, 2, sizeof *a->blocks);
     a->first.blocks = a->blocks;
     if (a->at->even) {
@@ -195,7 +196,7 @@ static void decode_init(struct fd_attention *a)
  * whole. The longest blocks first. K and V come from DRAM once, and from the cache for all other blocks. */
 static void prefill_init(struct fd_attention *a)
 {
-    double heads = a->sequences * a->heads, rows = fd_min(a->n, a->tile), all = a->sequences * a->kv_heads * a->n * a->row_bytes;
+    double heads = a->sequences * a->heads, rows = dse_min(a->n, a->tile), all = a->sequences * a->kv_heads * a->n * a->row_bytes;
     a->splits = a->tiles;
     size_t kinds = a->at->even ? 1 : (size_t)a->tiles;
     double steps = heads * a->tiles * (a->tiles + 1) / 2;
@@ -206,7 +207,7 @@ static void prefill_init(struct fd_attention *a)
         struct fd_blocks b =
             a->at->even ? blocks_of(a, heads * a->tiles, (a->tiles + 1) / 2) : blocks_of(a, heads, a->tiles - (double)i);
         b.dram = all / steps;
-        b.l2 = fd_max(b.dram, rows * a->row_bytes);
+        b.l2 = dse_max(b.dram, rows * a->row_bytes);
         b.sm_s = a->at->even ? pairs_seconds(a, heads * a->n * (a->n + 1) / 2 / steps) : pairs_seconds(a, a->tile * a->tile);
         a->blocks[i] = b;
     }
@@ -221,14 +222,14 @@ void fd_attention_init(struct fd_attention *a, const struct fd_site *at)
                                .prefill = p->workload.phase == DSE_PREFILL,
                                .n = (double)p->workload.context,
                                .sequences = (double)p->workload.batch,
-                               .heads = fd_ceil((double)llm->heads / (double)p->devices),
-                               .kv_heads = fd_ceil((double)llm->kv_heads / (double)p->devices),
+                               .heads = dse_ceil((double)llm->heads / (double)p->devices),
+                               .kv_heads = dse_ceil((double)llm->kv_heads / (double)p->devices),
                                .tile = (double)p->attention_tile};
     struct fd_attention_law law;
     fd_attention_law(&law, m);
     a->fixed_s = law.fixed_s;
     a->row_bytes = 2 * (double)llm->head_dim * (double)p->workload.kv_bits / DSE_BITS_PER_BYTE;
-    a->tiles = fd_ceil(a->n / a->tile);
+    a->tiles = dse_ceil(a->n / a->tile);
     a->in_cache = a->sequences * a->kv_heads * a->n * a->row_bytes <= m->l2;
     double share = p->attention_efficiency / p->linear_efficiency; /* of a block's rate for weights */
     a->first = (struct fd_grid_spec){.sms = m->sms,
@@ -246,7 +247,7 @@ void fd_attention_init(struct fd_attention *a, const struct fd_site *at)
     if (a->prefill) return;
     /* fp32: what a partial result has of a head, its sum of exponents and its maximum */
     double partial = ((double)llm->head_dim + 2) * 4, vectors = a->sequences * a->heads;
-    a->reduce_s = at->l2_s + vectors * a->splits * partial / (fd_min(vectors, m->sms) * at->l2_stream);
+    a->reduce_s = at->l2_s + vectors * a->splits * partial / (dse_min(vectors, m->sms) * at->l2_stream);
 }
 
 /* ---- again ------------------------------------------------------------------------------------------------------------------------ */
@@ -270,7 +271,7 @@ struct fd_blocks fd_again_blocks(const struct fd_attention *a, double rows, doub
     b.l2 = bytes;
     b.dram = a->in_cache && !a->at->flat_memory ? 0 : bytes;
     b.latency_s = a->in_cache ? a->at->l2_s : a->at->memory_s;
-    if (a->prefill) rows = fd_min(fd_pad(rows, (double)p->pad_rows), a->tile);
+    if (a->prefill) rows = dse_min(dse_ceil_to(rows, (double)p->pad_rows), a->tile);
     b.sm_s = pairs_seconds(a, rows * a->n / a->tiles);
     return b;
 }

@@ -87,13 +87,6 @@ struct lad_equations {
 extern const struct dse_metric lad_equations_table[];
 void lad_equate(const void *params, void *equations);
 
-/* ceil() of a number from 0 to 2^62, inline: baseline x86-64 calls the library for ceil(). */
-static inline double lad_ceil(double x)
-{
-    double whole = (double)(int64_t)x;
-    return whole < x ? whole + 1 : whole;
-}
-
 /* ---- the paper's equations: pure arithmetic of one head ---------------------------------------------------------------- */
 
 /* E5: elements of the intermediate caches A..F of head dimension d. */

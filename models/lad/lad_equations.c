@@ -2,6 +2,7 @@
  * used by estimate; each comes from the functions that estimate uses. */
 #include "lad.h"
 
+#include <dse/num.h>
 #include <dse/units.h>
 
 #include <math.h>
@@ -71,7 +72,7 @@ static void equate_head(const struct lad_params *p, struct lad_equations *q)
     q->dense_macs = dense_macs(&p->workload);
     q->coefficient_entries = lad_coefficient_entries((double)p->intervals);
     q->softmax_mse = lad_softmax_mse(p->intervals, (double)p->workload.context, p->score_sd);
-    q->vpu_lanes_used = d / (lad_ceil(d / (double)p->vpu_width) * (double)p->vpu_width);
+    q->vpu_lanes_used = d / (dse_ceil(d / (double)p->vpu_width) * (double)p->vpu_width);
 }
 
 /* What Eq. 7 gains where each of its inputs grows by one. */

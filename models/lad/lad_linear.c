@@ -5,6 +5,7 @@
  */
 #include "lad_linear.h"
 
+#include <dse/num.h>
 #include <dse/units.h>
 
 #include <math.h>
@@ -314,7 +315,7 @@ static void on_sfm(struct dse_sim *sim, void *object, uint32_t arg)
 void lad_sfm_start(struct lad_linear *l, double seconds)
 {
     dse_ps now = dse_sim_now(l->run->sim);
-    l->sfm_until = (l->sfm_until > now ? l->sfm_until : now) + dse_ps_of_s(seconds);
+    l->sfm_until = dse_max_i64(l->sfm_until, now) + dse_ps_of_s(seconds);
     dse_resource_state(l->run->sim, l->sfm, DSE_BUSY, "elementwise", -1);
     dse_sim_at(l->run->sim, l->sfm_until, l->sfm_actor, 0);
 }

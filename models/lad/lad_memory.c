@@ -1,6 +1,7 @@
 /* Where things are in DRAM: keys, values, G, intermediate caches, counters of the layers that are simulated, and the weights. */
 #include "lad_memory.h"
 
+#include <dse/num.h>
 #include <dse/units.h>
 
 #include <math.h>
@@ -15,11 +16,6 @@ enum { COUNTER_BYTES = 2 };
 static uint64_t whole(double bytes)
 {
     return (uint64_t)ceil(bytes);
-}
-
-static uint64_t up_to(uint64_t bytes, uint64_t multiple)
-{
-    return (bytes + multiple - 1) / multiple * multiple;
 }
 
 /* The DRAM behind one of `ports`: its share of the channels, as nearly as command buses allow, at its share of the bandwidth. */
@@ -66,7 +62,7 @@ bool lad_memory_init(struct lad_memory *m, struct dse_sim *sim, const struct lad
         .layers = layers,
         .heads = (uint64_t)pt->llm->heads,
         .kv_heads = (uint64_t)pt->llm->kv_heads,
-        .sequences = (batch + ports - 1) / ports,
+        .sequences = dse_ceil_div(batch, ports),
         .positions = (uint64_t)pt->n,
         .row = row,
         .counter = p->counters == LAD_COUNTED ? (uint64_t)p->intervals * COUNTER_BYTES : 0,
@@ -77,8 +73,8 @@ bool lad_memory_init(struct lad_memory *m, struct dse_sim *sim, const struct lad
         .stream = (double)INFINITY,
         .gathered = p->gather == LAD_GATHER_ROWS ? (double)row : (double)INFINITY,
     };
-    m->g_stride = up_to(m->g_bytes, burst);
-    m->cache_stride = up_to(m->cache_bytes, burst);
+    m->g_stride = dse_ceil_div(m->g_bytes, burst) * burst;
+    m->cache_stride = dse_ceil_div(m->cache_bytes, burst) * burst;
     m->port = dse_sim_alloc(sim, ports, sizeof *m->port);
     for (uint32_t i = 0; i < ports; i++) {
         split_dram(&m->port[i].dram, &p->dram, ports);
@@ -135,6 +131,6 @@ uint64_t lad_kv_head(const struct lad_memory *m, uint32_t head)
 
 uint64_t lad_moved(const struct lad_memory *m, const struct dse_segment *s)
 {
-    uint64_t first = s->address / m->burst, last = (s->address + s->bytes + m->burst - 1) / m->burst;
+    uint64_t first = s->address / m->burst, last = dse_ceil_div(s->address + s->bytes, m->burst);
     return (last - first) * m->burst;
 }

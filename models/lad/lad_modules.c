@@ -5,6 +5,7 @@
  */
 #include "lad_modules.h"
 
+#include <dse/num.h>
 #include <dse/units.h>
 
 #include <assert.h>
@@ -113,7 +114,7 @@ static bool exactly(const struct lad_unit *mod)
 
 static double whole_if(bool exact, double cycles)
 {
-    return exact ? lad_ceil(cycles) : cycles;
+    return exact ? dse_ceil(cycles) : cycles;
 }
 
 /* EAS.1 scores of centers, EAS.2 rescaled to all positions, EAS.3 scores of large modes, EAS.4 norm of the new key, EAS.5 its cosines. */
@@ -134,8 +135,8 @@ static void start_compute(struct lad_unit *mod, const struct lad_sample *s)
     const struct lad_params *p = run_of(mod)->p;
     double d = run_of(mod)->pt->d, w = lad_passes(p, d), lanes = (double)p->vpu_ac, active = w * s->active / lanes;
     if (exactly(mod)) {
-        double update = fmax(1, lad_ceil(s->updates / lanes)) + (double)p->accumulator_cycles;
-        set_parts(mod, (double[]){w * (lad_ceil(d / lanes) + 1), w * lad_ceil(s->active / lanes), w, w * (d + 3) * update},
+        double update = fmax(1, dse_ceil(s->updates / lanes)) + (double)p->accumulator_cycles;
+        set_parts(mod, (double[]){w * (dse_ceil(d / lanes) + 1), w * dse_ceil(s->active / lanes), w, w * (d + 3) * update},
                   AC_PARTS);
     } else {
         set_parts(mod, (double[]){w * d / lanes, active, 0, w * s->updates * (d + 3) / lanes}, AC_PARTS);

@@ -2,21 +2,12 @@
  * fetching and the slots of an attention period (E8-E16). */
 #include "lad.h"
 
+#include <dse/num.h>
 #include <dse/units.h>
 
 #include <math.h>
 
 enum { PAPER_WINDOW = 16, COUNTER_BYTES = 2 };
-
-static double larger(double a, double b)
-{
-    return a > b ? a : b;
-}
-
-static double smaller(double a, double b)
-{
-    return a < b ? a : b;
-}
 
 /* ---- the paper's equations ---------------------------------------------------------------------------------------------- */
 
@@ -47,7 +38,7 @@ double lad_coefficient_entries(double intervals)
 
 double lad_passes(const struct lad_params *p, double d)
 {
-    return lad_ceil(d / (double)p->vpu_width);
+    return dse_ceil(d / (double)p->vpu_width);
 }
 
 struct lad_stages lad_stages_eq7(const struct lad_params *p, double d, double n, const struct dse_locality *at)
@@ -64,18 +55,18 @@ struct lad_stages lad_stages_eq7(const struct lad_params *p, double d, double n,
 /* What active positions add to the stages of a head that has none. */
 static void add_active(const struct lad_params *p, double w, double active, struct lad_stages *s)
 {
-    s->md += w * lad_ceil(active / (double)p->vpu_md);
-    s->ac += w * lad_ceil(active / (double)p->vpu_ac);
+    s->md += w * dse_ceil(active / (double)p->vpu_md);
+    s->ac += w * dse_ceil(active / (double)p->vpu_ac);
 }
 
 struct lad_stages lad_stages_exact(const struct lad_params *p, double d, double n, const struct dse_locality *at)
 {
     double w = lad_passes(p, d), eas = (double)p->vpu_eas, ac = (double)p->vpu_ac, load = (double)p->accumulator_cycles;
-    double update = larger(1, lad_ceil(at->updates / ac)); /* AC.5 to AC.8: the lanes share U; at least one position ages a step */
+    double update = dse_max(1, dse_ceil(at->updates / ac)); /* AC.5 to AC.8: the lanes share U; at least one position ages a step */
     struct lad_stages s = {
-        .eas = w * (2 * lad_ceil(at->centers / eas) + lad_ceil(at->large / eas) + 1) + lad_ceil(n / ((double)p->vpu_width * eas)),
-        .apid = lad_ceil(n / (double)p->apid_width),
-        .ac = w * (lad_ceil(d / ac) + 2) + w * (d + 3) * (update + load),
+        .eas = w * (2 * dse_ceil(at->centers / eas) + dse_ceil(at->large / eas) + 1) + dse_ceil(n / ((double)p->vpu_width * eas)),
+        .apid = dse_ceil(n / (double)p->apid_width),
+        .ac = w * (dse_ceil(d / ac) + 2) + w * (d + 3) * (update + load),
     };
     add_active(p, w, at->active, &s);
     return s;
@@ -95,7 +86,7 @@ double lad_sram_resident(const struct lad_point *pt, double batch)
 
 double lad_rounds(const struct lad_point *pt, double batch)
 {
-    return lad_ceil(batch / (double)pt->p->tiles);
+    return dse_ceil(batch / (double)pt->p->tiles);
 }
 
 /* E15: positions that fit a tile besides the pipeline's data, shared by the head-samples of a batch on that tile; every active
@@ -114,7 +105,7 @@ static struct room sram_room(const struct lad_point *pt, double batch, double ro
 
 static double room_left(const struct room *r, double active)
 {
-    return larger(0, r->positions - r->per_active * active) * r->share;
+    return dse_max(0, r->positions - r->per_active * active) * r->share;
 }
 
 double lad_room(const struct lad_point *pt, double batch, double rounds, double active)
@@ -185,8 +176,8 @@ static void plan_prefetch(const struct lad_point *pt, const struct lad_spread *s
     if (pt->p->vain_prefetch == LAD_IGNORED) bytes *= pt->at.hit_ratio;
     double slack = idle_s / (pt->gather_s * pt->head_samples * batch), wanted = 0;
     for (int i = 0; i < spread->nodes; i++) {
-        double active = smaller(pt->at.active * spread->factor[i], pt->n);
-        double fetched = mode == LAD_PREFETCH_OFF ? 0 : smaller(active, room_left(&room, active));
+        double active = dse_min(pt->at.active * spread->factor[i], pt->n);
+        double fetched = mode == LAD_PREFETCH_OFF ? 0 : dse_min(active, room_left(&room, active));
         if (mode == LAD_PREFETCH_LIMITED && fetched * bytes > slack) fetched = slack / bytes;
         plan->active[i] = active;
         plan->fetched[i] = fetched;
@@ -298,7 +289,7 @@ static void sum_heads(const struct lad_point *pt, const struct lad_spread *sprea
     for (int i = 0; i < spread->nodes; i++) {
         const struct lad_stages *s = &plan->stages[i];
         double weight = spread->weight[i], missed = plan->active[i] - hits * plan->fetched[i];
-        double cycles = larger(larger(s->eas, s->apid), larger(s->md, s->ac)), compute_s = cycles * cycle_s;
+        double cycles = dse_max(dse_max(s->eas, s->apid), dse_max(s->md, s->ac)), compute_s = cycles * cycle_s;
         double hbm_s = t->fixed_s + plan->active[i] * t->active_s + missed * t->missed_s;
         for (int k = 0; k < kinds; k++) {
             if (slots[k].hbm * hbm_s >= slots[k].compute * compute_s)
@@ -324,7 +315,7 @@ static void sum_bytes(const struct lad_point *pt, double head_samples, const str
 {
     double counters = sum->active * t->counters;
     sum->centers_bytes = head_samples * t->centers;
-    sum->active_bytes = head_samples * t->position * larger(0, sum->active - sum->hits);
+    sum->active_bytes = head_samples * t->position * dse_max(0, sum->active - sum->hits);
     sum->stage1_bytes = sum->centers_bytes + head_samples * (2 * t->g + t->caches + counters);
     sum->stage4_bytes = sum->active_bytes + head_samples * (t->caches + counters);
     sum->others_bytes = head_samples * 2 * (t->g + t->caches + counters);
@@ -358,7 +349,7 @@ void lad_attention_at(const struct lad_point *pt, const struct lad_spread *sprea
     double hbm_s = ret->exposed_s[LAD_HBM] / (ret->stage1_bytes + ret->stage4_bytes);
     ret->stage1_s = hbm_s * ret->stage1_bytes;
     ret->stage4_s = hbm_s * ret->stage4_bytes;
-    ret->memory_cycles *= smaller(batch, (double)pt->p->tiles);
+    ret->memory_cycles *= dse_min(batch, (double)pt->p->tiles);
     ret->slot_cycles = period / rounds * pt->clock_hz;
 }
 
@@ -367,10 +358,10 @@ void lad_attention_at(const struct lad_point *pt, const struct lad_spread *sprea
 /* Statistics as they were measured, for center_scale and the window of p->recent (A4). */
 static void adjust(const struct lad_point *pt, struct dse_locality *at)
 {
-    at->centers = smaller(pt->n, at->centers * pt->p->center_scale);
-    at->large = smaller(pt->n, at->large * pt->p->center_scale);
+    at->centers = dse_min(pt->n, at->centers * pt->p->center_scale);
+    at->large = dse_min(pt->n, at->large * pt->p->center_scale);
     double active = at->active + (double)(pt->p->recent - PAPER_WINDOW);
-    at->active = smaller(pt->n, larger(active, (double)pt->p->recent));
+    at->active = dse_min(pt->n, dse_max(active, (double)pt->p->recent));
 }
 
 static const char *read_profile(struct lad_point *pt)

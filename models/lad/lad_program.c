@@ -6,6 +6,8 @@
  */
 #include "lad_program.h"
 
+#include <dse/num.h>
+
 #include <assert.h>
 #include <math.h>
 
@@ -308,7 +310,7 @@ static uint32_t warm_periods(const struct lad_run *run, bool lock_step)
     uint32_t stages = LAD_FILL_SLOTS + 1, wanted = lock_step ? stages : 3 * stages;
     uint32_t slots = lock_step ? run->rounds : run->batch / run->tiles; /* of every tile in a period */
     if (slots == 0) slots = 1;
-    return (wanted + slots - 1) / slots;
+    return (uint32_t)dse_ceil_div(wanted, slots);
 }
 
 void lad_program_init(struct lad_program *pr, struct lad_run *run, struct lad_lanes *slots, struct lad_linear *linear,

@@ -2,26 +2,17 @@
  * E20-E22). */
 #include "lad.h"
 
+#include <dse/num.h>
 #include <dse/units.h>
 
 #include <math.h>
-
-static double larger(double a, double b)
-{
-    return a > b ? a : b;
-}
-
-static double smaller(double a, double b)
-{
-    return a < b ? a : b;
-}
 
 /* ---- operators ------------------------------------------------------------------------------------------------------------ */
 
 /* Seconds of all VPUs for `rows` rows of `elements` (E20). */
 static double vpu_seconds(const struct lad_point *pt, double rows, double elements)
 {
-    return rows * lad_ceil(elements / (double)pt->p->vpu_width) * pt->pass_s;
+    return rows * dse_ceil(elements / (double)pt->p->vpu_width) * pt->pass_s;
 }
 
 /* How often blocked attention reads K and V: the queries and outputs of a head go through one tile's SRAM in blocks, and a block
@@ -29,7 +20,7 @@ static double vpu_seconds(const struct lad_point *pt, double rows, double elemen
 static double kv_reads(const struct lad_point *pt)
 {
     double queries = 2 * pt->n * pt->d * (double)pt->p->cache_bits / DSE_BITS_PER_BYTE;
-    return (1 + larger(1, lad_ceil(queries / pt->sram_bytes))) / 2;
+    return (1 + dse_max(1, dse_ceil(queries / pt->sram_bytes))) / 2;
 }
 
 double lad_sfm_seconds(const struct lad_point *pt, double ops)
@@ -96,7 +87,7 @@ static void time_op(const struct lad_point *pt, struct lad_op *o, double batch)
     o->batch_bytes = o->weight_bytes + batch * o->bytes + (fits ? 0 : spilled * o->layers);
     o->batch_ops = batch * o->ops;
     o->dram_s = o->batch_bytes * pt->stream_s;
-    o->time_s = larger(batch * o->compute_s, o->dram_s);
+    o->time_s = dse_max(batch * o->compute_s, o->dram_s);
 }
 
 /* HBM time that pre-fetching may use (E14). Operator 0 is the QKV projection. */
@@ -210,9 +201,9 @@ static double largest_batch(const struct lad_point *pt)
     double max = floor((pt->p->dram.capacity_gib * DSE_GIB - pt->weights_bytes) / pt->sequence_bytes);
     if (pt->p->workload.phase == DSE_DECODE) {
         double empty = lad_sram_resident(pt, 0), activations = lad_sram_resident(pt, 1) - empty;
-        max = smaller(max, floor((pt->sram_bytes - empty) / activations));
+        max = dse_min(max, floor((pt->sram_bytes - empty) / activations));
     }
-    return smaller((double)pt->p->workload.batch, larger(1, max));
+    return dse_min((double)pt->p->workload.batch, dse_max(1, max));
 }
 
 /* Try `batch`; keep it when it yields more tokens a second. */

@@ -6,6 +6,7 @@
  */
 #include "swiftkv_events.h"
 
+#include <dse/num.h>
 #include <dse/units.h>
 
 #include <math.h>
@@ -103,8 +104,7 @@ static double pass_s(const struct swiftkv_params *p, const struct linear *l, dou
  * product its sum goes through the tree of a processor, the sum over the processors, and the SFU. */
 static void time_ends(const struct swiftkv_params *p, bool ideal, struct linear *l)
 {
-    double lanes = (double)(p->sfu_lanes < p->dispatch_lanes ? p->sfu_lanes : p->dispatch_lanes),
-           latency = (double)p->sfu_latency_cycles;
+    double lanes = (double)dse_min_i64(p->sfu_lanes, p->dispatch_lanes), latency = (double)p->sfu_latency_cycles;
     bool passes = !ideal && strcmp(l->op.name, "ffn_down") != 0;
     double trees = 1 + ceil(log2(swiftkv_gemv_lanes(p))) + ceil(log2((double)p->processors));
     l->start_s = cycles_s(p, latency + (passes ? ceil((double)l->op.k / lanes) : 0));

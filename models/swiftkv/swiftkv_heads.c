@@ -5,6 +5,7 @@
  */
 #include "swiftkv_events.h"
 
+#include <dse/num.h>
 #include <dse/units.h>
 
 #include <math.h>
@@ -97,7 +98,7 @@ static bool sweep_at(const struct swiftkv_heads *h, int64_t k, struct sweep *ret
     const double compare = (double)p->compare_latency_cycles, dot = (double)p->dot_latency_cycles;
     *ret = (struct sweep){.rows = n};
     if (p->attention == SWIFTKV_FLASH) {
-        ret->rows = n - block * p->block < p->block ? n - block * p->block : p->block;
+        ret->rows = dse_min_i64(n - block * p->block, p->block);
         const struct sweep of_block[] = {
             {ret->rows, true, h->cycles.dot, 0}, {ret->rows, false, p->t_s_cycles, 0}, {ret->rows, true, values, h->cycles.block}};
         *ret = of_block[k % per_block];
@@ -120,14 +121,13 @@ static bool sweep_at(const struct swiftkv_heads *h, int64_t k, struct sweep *ret
 static int64_t streams_of_job(const struct swiftkv_heads *h)
 {
     if (h->pipeline) return 1;
-    return h->p->attention == SWIFTKV_FLASH ? 2 * ((h->spec.positions + h->p->block - 1) / h->p->block) : 2;
+    return h->p->attention == SWIFTKV_FLASH ? 2 * (int64_t)dse_ceil_div((uint64_t)h->spec.positions, (uint64_t)h->p->block) : 2;
 }
 
 static int64_t stream_rows(const struct swiftkv_heads *h, int64_t stream)
 {
     if (h->p->attention != SWIFTKV_FLASH) return h->spec.positions;
-    int64_t rest = h->spec.positions - stream / 2 * h->p->block;
-    return rest < h->p->block ? rest : h->p->block;
+    return dse_min_i64(h->spec.positions - stream / 2 * h->p->block, h->p->block);
 }
 
 static uint64_t bytes_of_rows(const struct swiftkv_heads *h, int64_t rows)
@@ -141,7 +141,7 @@ static uint64_t place_of_piece(void *object, uint64_t stream, uint64_t piece)
     const struct engine *e = object;
     const struct dse_dram *d = &e->h->p->dram;
     const uint64_t side = (uint64_t)d->timing.interleave_bytes, channels = (uint64_t)d->channels, engines = (uint64_t)e->h->engines;
-    const uint64_t wide = channels > engines ? channels / engines : 1, first = (uint64_t)e->index % (channels / wide) * wide;
+    const uint64_t wide = dse_max_u64(channels / engines, 1), first = (uint64_t)e->index % (channels / wide) * wide;
     (void)stream;
     return e->base + (piece / wide * channels + first + piece % wide) * side;
 }
@@ -174,7 +174,7 @@ static void give_back(struct engine *e, int64_t rows, int64_t of)
     if (rows == of)
         dse_feed_next(e->feed);
     else
-        dse_feed_give_back(e->feed, bytes < there ? bytes : there);
+        dse_feed_give_back(e->feed, dse_min_u64(bytes, there));
 }
 
 /* ---- the pipeline of a position ------------------------------------------------------------------------------------------------------- */
@@ -369,12 +369,12 @@ static void place_cache(struct engine *e)
              together = 1; /* bytes of a turn that are the engine's; engines in a turn */
     for (int64_t i = 0; i < streams_of_job(h); i++) bytes += bytes_of_rows(h, stream_rows(h, i));
     if (h->p->kv_layout == SWIFTKV_LAYOUT_CHANNEL) {
-        const uint64_t wide = channels > engines ? channels / engines : 1;
+        const uint64_t wide = dse_max_u64(channels / engines, 1);
         own = wide * side;
         together = channels / wide;
     }
     const uint64_t room = (bytes / own + 1) * turn;
-    e->base = swiftkv_cache_at(h->run, (engines + together - 1) / together * room) + (uint64_t)e->index / together * room;
+    e->base = swiftkv_cache_at(h->run, dse_ceil_div(engines, together) * room) + (uint64_t)e->index / together * room;
 }
 
 /* E17: eight requests of an engine are on their way, or as many as its memory has room for: besides the one whose last row goes on in the next, at
@@ -388,11 +388,11 @@ static struct dse_feed_spec feed_of(struct engine *e)
     struct dse_feed_spec feed = {.port = h->run->port, .stream = next_stream, .object = e};
     feed.window_bytes = (uint64_t)(h->p->kv_memory_kib * DSE_KIB);
     if (dse_sim_ideal(h->run->sim, DSE_IDEAL_FIFOS)) feed.window_bytes = 2 * bytes_of_rows(h, h->spec.positions);
-    feed.flight_bytes = dse_feed_flight(d, channels > engines ? channels / engines : 1);
+    feed.flight_bytes = dse_feed_flight(d, dse_max_u64(channels / engines, 1));
     const uint64_t half = feed.window_bytes > row ? (feed.window_bytes - row) / 2 : 0;
-    uint64_t chunk = feed.flight_bytes / REQUESTS < half ? feed.flight_bytes / REQUESTS : half;
+    uint64_t chunk = dse_min_u64(feed.flight_bytes / REQUESTS, half);
     feed.chunk_bytes = chunk > side ? chunk / side * side : side;
-    if (feed.window_bytes < row + 2 * feed.chunk_bytes) feed.window_bytes = row + 2 * feed.chunk_bytes;
+    feed.window_bytes = dse_max_u64(feed.window_bytes, row + 2 * feed.chunk_bytes);
     return feed;
 }
 
@@ -422,7 +422,7 @@ static void set_jobs(struct swiftkv_heads *h)
     const struct swiftkv_jobs all = swiftkv_jobs(h->p);
     h->engines = h->running = all.engines;
     h->rounds = all.rounds;
-    if (all.last < all.engines) h->rest = h->spec.jobs / all.rounds > 1 ? h->spec.jobs / all.rounds : 1;
+    if (all.last < all.engines) h->rest = dse_max_i64(h->spec.jobs / all.rounds, 1);
     h->full = h->spec.jobs - h->rest;
     h->engine = dse_sim_alloc(h->run->sim, (size_t)h->engines, sizeof *h->engine);
     h->job_end = dse_sim_alloc(h->run->sim, (size_t)h->spec.jobs, sizeof *h->job_end);

@@ -1,17 +1,13 @@
 /* A step of SwiftKV: linear layers as GEMV after GEMV (E3, E4), attention (E5..E8). */
 #include "swiftkv.h"
 
+#include <dse/num.h>
 #include <dse/units.h>
 
 #include <math.h>
 #include <string.h>
 
 static const double hz_per_mhz = 1e6;
-
-static double larger(double a, double b)
-{
-    return a > b ? a : b;
-}
 
 /* ---- the MAC arrays -------------------------------------------------------------------------------------------------------- */
 
@@ -44,9 +40,9 @@ static void time_linear(struct swiftkv_step *s, const struct swiftkv_params *p, 
     *o = (struct swiftkv_op){.name = op->name, .kind = op->kind, .bytes = reads * op->weight_bytes + op->kv_write_bytes};
     o->ops = op->ops;
     o->dram_s = dse_dram_stream_seconds(&p->dram, o->bytes);
-    if (p->gemv_stalls == SWIFTKV_STALLS_BOTH) array_s = larger(array_s, o->bytes / dse_dram_peak(&p->dram));
+    if (p->gemv_stalls == SWIFTKV_STALLS_BOTH) array_s = dse_max(array_s, o->bytes / dse_dram_peak(&p->dram));
     array_s /= p->gemv_efficiency;
-    o->time_s = larger(array_s, o->dram_s);
+    o->time_s = dse_max(array_s, o->dram_s);
 
     s->linear_s += o->time_s;
     if (array_s >= o->dram_s)
@@ -118,7 +114,7 @@ static void time_attention(struct swiftkv_step *s, const struct swiftkv_params *
     a->ops = ops;
     a->compute_s = layers * h.rounds * head_cycles * cycle_s;
     a->dram_s = dse_dram_stream_seconds(&p->dram, a->bytes);
-    a->stream_s = larger(a->compute_s, a->dram_s);
+    a->stream_s = dse_max(a->compute_s, a->dram_s);
     a->rope_s = layers * h.rounds * h.queries * (double)p->rope_cycles * cycle_s;
     a->overhead_s = layers * h.queries * (double)p->workload.batch * (double)p->overhead_cycles * cycle_s;
     a->time_s = a->stream_s + a->rope_s + a->overhead_s;

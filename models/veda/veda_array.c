@@ -1,6 +1,7 @@
 /* The PE array: how long a GEMV takes (E1 to E3), and sums over the lengths of a cache (E4). */
 #include "veda.h"
-#include "veda_math.h"
+
+#include <dse/num.h>
 
 void veda_array_init(struct veda_array *ret, const struct veda_params *p)
 {
@@ -11,36 +12,36 @@ void veda_array_init(struct veda_array *ret, const struct veda_params *p)
         .copies = (double)p->pe_copies,
         .pes = pes,
         .width = width,
-        .trees = veda_max(1, veda_floor(pes / width)),
-        .issue = veda_ceil(width / pes),
+        .trees = dse_max(1, dse_floor(pes / width)),
+        .issue = dse_ceil(width / pes),
     };
 }
 
 struct veda_lay veda_lay_out(const struct veda_array *a, double size)
 {
-    if (a->tree) return (struct veda_lay){.cycles = veda_ceil(size / a->width) * a->issue, .at_once = a->trees};
-    double needed = veda_ceil(size / a->unit); /* copies that one vector fills */
-    if (needed > a->copies) return (struct veda_lay){.cycles = veda_ceil(needed / a->copies), .at_once = 1};
-    return (struct veda_lay){.cycles = 1, .at_once = veda_floor(a->copies / needed)};
+    if (a->tree) return (struct veda_lay){.cycles = dse_ceil(size / a->width) * a->issue, .at_once = a->trees};
+    double needed = dse_ceil(size / a->unit); /* copies that one vector fills */
+    if (needed > a->copies) return (struct veda_lay){.cycles = dse_ceil(needed / a->copies), .at_once = 1};
+    return (struct veda_lay){.cycles = 1, .at_once = dse_floor(a->copies / needed)};
 }
 
 double veda_gemv_cycles(const struct veda_array *a, enum veda_product product, double k, double n)
 {
     bool inner = product == VEDA_INNER || a->tree;
     struct veda_lay lay = veda_lay_out(a, inner ? k : n);
-    return lay.cycles * veda_ceil((inner ? n : k) / lay.at_once);
+    return lay.cycles * dse_ceil((inner ? n : k) / lay.at_once);
 }
 
 /* Sum of ceil(i / q) for i = 1 .. n; n and q whole. */
 static double sum_ceil(double n, double q)
 {
-    double whole = veda_floor(n / q), rest = n - whole * q;
+    double whole = dse_floor(n / q), rest = n - whole * q;
     return q * whole * (whole + 1) / 2 + rest * (whole + 1);
 }
 
 double veda_span_sum(const struct veda_span *s, double q)
 {
-    double sum = s->flat * veda_ceil(s->flat_length / q);
+    double sum = s->flat * dse_ceil(s->flat_length / q);
     if (s->to > s->from) sum += sum_ceil(s->to, q) - sum_ceil(s->from, q);
     return sum / s->mean_of;
 }
@@ -56,6 +57,6 @@ double veda_values_cycles(const struct veda_point *pt)
 {
     const struct veda_array *a = &pt->array;
     if (!a->tree) return veda_scores_cycles(pt);
-    double passes = a->issue * veda_ceil(pt->d / a->trees);
+    double passes = a->issue * dse_ceil(pt->d / a->trees);
     return passes * veda_span_sum(&pt->span, a->width) + pt->p->v_access_cycles * pt->positions;
 }

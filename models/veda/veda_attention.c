@@ -1,7 +1,7 @@
 /* Attention of one step: scores, softmax, values (E7 to E10). */
 #include "veda.h"
-#include "veda_math.h"
 
+#include <dse/num.h>
 #include <dse/units.h>
 
 bool veda_prompt_stays(const struct veda_point *pt)
@@ -50,12 +50,12 @@ static void finish_period(struct veda_period *t, double gemv_s, double sfu_s, do
     t->gemv_s = gemv_s;
     t->sfu_s = sfu_s;
     t->vote_s = vote_s;
-    t->time_s = veda_max(veda_max(gemv_s, t->dram_s), veda_max(sfu_s, vote_s));
+    t->time_s = dse_max(dse_max(gemv_s, t->dram_s), dse_max(sfu_s, vote_s));
 }
 
 static double unhidden(const struct veda_period *t, double serial_s)
 {
-    return veda_max(0, serial_s - veda_max(t->gemv_s, t->dram_s));
+    return dse_max(0, serial_s - dse_max(t->gemv_s, t->dram_s));
 }
 
 /* Bytes and their time, the same in both periods but for the votes. */
@@ -80,7 +80,7 @@ void veda_attention_at(const struct veda_point *pt, struct veda_attention *ret)
     const struct veda_params *p = pt->p;
     double heads = pt->layers * pt->batch * pt->device_kv_heads * pt->group; /* query heads of a device, one after the other */
     double cycle_s = heads / pt->clock_hz;                                   /* of all of them */
-    double elements = pt->positions * cycle_s, exps = (double)p->sfu_exp, norms = veda_min(exps, (double)p->sfu_div);
+    double elements = pt->positions * cycle_s, exps = (double)p->sfu_exp, norms = dse_min(exps, (double)p->sfu_div);
     bool serial = p->softmax == VEDA_ELEMENT_SERIAL;
     bool votes = pt->evicting == VEDA_VOTING, counts = votes || pt->evicting == VEDA_H2O;
     double vote_s = elements / (double)p->vote_lanes;
@@ -91,11 +91,11 @@ void veda_attention_at(const struct veda_point *pt, struct veda_attention *ret)
     finish_period(&ret->values, veda_values_cycles(pt) * cycle_s, serial ? elements / norms : 0, counts ? vote_s : 0);
     if (!serial) ret->softmax_s = (double)p->softmax_passes * elements / norms;
     if (p->drain == VEDA_DRAIN_TILE)
-        ret->drain_s = pt->queries * veda_ceil(veda_min(pt->longest, (double)p->sfu_fifo) / exps) * cycle_s;
+        ret->drain_s = pt->queries * dse_ceil(dse_min(pt->longest, (double)p->sfu_fifo) / exps) * cycle_s;
     ret->softmax_exposed_s = ret->softmax_s + unhidden(&ret->scores, ret->scores.sfu_s) + unhidden(&ret->values, ret->values.sfu_s);
     ret->time_s = ret->scores.time_s + ret->softmax_s + ret->values.time_s + ret->drain_s;
-    double exposed = ret->time_s - ret->drain_s - veda_max(ret->scores.gemv_s, ret->scores.dram_s) -
-                     veda_max(ret->values.gemv_s, ret->values.dram_s);
-    ret->vote_exposed_s = veda_max(0, exposed - ret->softmax_exposed_s);
+    double exposed = ret->time_s - ret->drain_s - dse_max(ret->scores.gemv_s, ret->scores.dram_s) -
+                     dse_max(ret->values.gemv_s, ret->values.dram_s);
+    ret->vote_exposed_s = dse_max(0, exposed - ret->softmax_exposed_s);
     ret->ops = 2 * DSE_OPS_PER_MAC * pt->layers * pt->batch * pt->kv_heads * pt->group * pt->pairs * pt->d;
 }

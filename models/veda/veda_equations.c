@@ -1,6 +1,5 @@
 /* What the paper says about one head, one vote and one module: equations for claims and readers. */
 #include "veda.h"
-#include "veda_math.h"
 
 #include <dse/units.h>
 

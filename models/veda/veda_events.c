@@ -5,8 +5,8 @@
  * Layers, heads and positions that are not simulated take what those that are take (README.md, "Event level"): E25, E26.
  */
 #include "veda_events.h"
-#include "veda_math.h"
 
+#include <dse/num.h>
 #include <dse/units.h>
 
 #include <math.h>
@@ -74,7 +74,7 @@ void veda_move(const struct veda_run *run, uint64_t address, double bytes, bool 
                uint32_t arg)
 {
     struct move *m = dse_sim_alloc(run->sim, 1, sizeof *m);
-    *m = (struct move){.address = address, .bytes = (uint64_t)veda_ceil(bytes), .write = write};
+    *m = (struct move){.address = address, .bytes = (uint64_t)dse_ceil(bytes), .write = write};
     struct dse_transfer t = {
         .next = next_piece, .object = m, .label = label, .access_bytes = (double)INFINITY, .actor = actor, .actor_arg = arg};
     dse_dram_start(run->port, &t);
@@ -84,7 +84,7 @@ uint64_t veda_region(const struct veda_run *run, enum veda_region which, double 
 {
     struct veda_regions *r = run->regions;
     const struct dse_dram *d = &run->p->dram;
-    uint64_t size = (uint64_t)veda_ceil(bytes), align = (uint64_t)d->burst_bytes;
+    uint64_t size = (uint64_t)dse_ceil(bytes), align = (uint64_t)d->burst_bytes;
     if (size <= r->bytes[which]) return r->address[which];
     if (d->channels * d->timing.row_bytes <= ALIGN_MAX) align = 0; /* rows of all channels begin with it */
     while (align & (align - 1)) align += align & -align;           /* a power of two */
@@ -120,7 +120,7 @@ static int64_t units_at(const struct plan *plan, int64_t positions)
 {
     double rows = (double)plan->pt.p->sampling.rows_simulated / (double)plan->lengths.n, all = veda_units(&plan->pt);
     if (rows <= 0) return (int64_t)all;
-    return (int64_t)veda_min(veda_max(UNITS_MIN, veda_ceil(rows / (2 * (double)positions))), all);
+    return (int64_t)dse_min(dse_max(UNITS_MIN, dse_ceil(rows / (2 * (double)positions))), all);
 }
 
 /* ---- the closed form of a unit ------------------------------------------------------------------------------------------------------ */
@@ -228,9 +228,9 @@ static void end_of_attention(struct program *g, const struct phase *ph)
     add_tally(&plan->unit, &closed, -share);
     add_tally(&plan->ends, &r.ends, share);
     if (plan == &g->whole) return;
-    g->peaks[0] = veda_max(g->peaks[0], r.score_peak);
-    g->peaks[1] = veda_max(g->peaks[1], r.norm_peak);
-    g->peaks[2] = veda_max(g->peaks[2], r.vote_peak);
+    g->peaks[0] = dse_max(g->peaks[0], r.score_peak);
+    g->peaks[1] = dse_max(g->peaks[1], r.norm_peak);
+    g->peaks[2] = dse_max(g->peaks[2], r.vote_peak);
 }
 
 /* The phase before is done. */
@@ -298,7 +298,7 @@ static void set_attention(const struct plan *plan, struct veda_attention *a)
     closed_mean(pt, &mean);
     add_tally(&mean, &plan->unit, 1);
     /* E26: a wait that falls with the length may come out below 0 on the straight line to lengths that are not simulated. */
-    for (int i = 0; i < VEDA_COUNTS; i++) t.at[i] = veda_max(0, units * mean.at[i] + pt->layers * plan->ends.at[i]);
+    for (int i = 0; i < VEDA_COUNTS; i++) t.at[i] = dse_max(0, units * mean.at[i] + pt->layers * plan->ends.at[i]);
     set_period(pt, &t, true, &a->scores);
     set_period(pt, &t, false, &a->values);
     a->softmax_s = t.at[VEDA_SOFTMAX_S];

@@ -6,8 +6,8 @@
  * are not.
  */
 #include "veda_heads.h"
-#include "veda_math.h"
 
+#include <dse/num.h>
 #include <dse/units.h>
 
 #include <assert.h>
@@ -169,7 +169,7 @@ static bool issue(struct veda_heads *h, double now)
         h->vectors_here = true;
         dse_feed_next(h->feed);
     }
-    const int64_t rest = h->length - h->row, n = rest < h->block[h->kind] ? rest : h->block[h->kind];
+    const int64_t n = dse_min_i64(h->length - h->row, h->block[h->kind]);
     const enum veda_wait why = blocked(h, n, now), before = h->wait;
     if (why == before && why != NOTHING) return false;
     account(h, now);
@@ -195,7 +195,7 @@ static void arm(struct veda_heads *h, double cycle)
     if (!(cycle < h->armed)) return;
     h->armed = cycle;
     dse_ps when = h->start + dse_ps_of_cycles(cycle, h->clock_ghz), now = dse_sim_now(h->run->sim);
-    dse_sim_at(h->run->sim, when > now ? when : now, h->tick_actor, 0);
+    dse_sim_at(h->run->sim, dse_max_i64(when, now), h->tick_actor, 0);
 }
 
 static void show(const struct veda_heads *h, uint32_t resource, bool busy, const char *label, int64_t id)
@@ -285,7 +285,7 @@ static void set_array(struct veda_heads *h)
     h->depth[VALUES] = 1;
     if (!a->tree) return;
     h->block[VALUES] = (int64_t)a->width;
-    h->issue[VALUES] = a->issue * veda_ceil(h->pt->d / a->trees);
+    h->issue[VALUES] = a->issue * dse_ceil(h->pt->d / a->trees);
     h->row_cycles = h->pt->p->v_access_cycles;
     h->depth[VALUES] = h->depth[SCORES];
 }
@@ -293,7 +293,7 @@ static void set_array(struct veda_heads *h)
 static int64_t bounded(const struct veda_heads *h, int64_t capacity, int64_t least)
 {
     if (dse_sim_ideal(h->run->sim, DSE_IDEAL_FIFOS)) return INT64_MAX / 2;
-    return capacity > least ? capacity : least;
+    return dse_max_i64(capacity, least);
 }
 
 /* E20, E21. Scores that the FIFO has no room for wait in the registers of the tree (A15). */
@@ -301,11 +301,11 @@ static void set_softmax(struct veda_heads *h)
 {
     const struct veda_params *p = h->pt->p;
     struct veda_softmax_unit *u = &h->sfu;
-    const double tree = veda_ceil(h->depth[SCORES] / h->issue[SCORES]), latency = (double)(p->sfu_exp_cycles + p->sfu_div_cycles);
+    const double tree = dse_ceil(h->depth[SCORES] / h->issue[SCORES]), latency = (double)(p->sfu_exp_cycles + p->sfu_div_cycles);
     u->units = h->units;
     u->elements = h->group * h->length;
     u->tile = p->sfu_fifo;
-    u->rescales = h->group < p->sfu_fifo ? h->group : p->sfu_fifo;
+    u->rescales = dse_min_i64(h->group, p->sfu_fifo);
     u->exps = p->sfu_exp;
     u->divs = p->sfu_div;
     u->exp_latency = (double)p->sfu_exp_cycles;
@@ -319,7 +319,7 @@ static void set_softmax(struct veda_heads *h)
     for (int64_t i = 0; i < h->units; i++) u->ready[i] = (double)INFINITY;
     veda_pipe_init(&u->tree, h->run->sim, h->depth[SCORES]);
     veda_pipe_init(&u->norm, h->run->sim, latency);
-    h->stage = (double)(p->softmax_passes * u->elements) / (double)(u->exps < u->divs ? u->exps : u->divs) + latency;
+    h->stage = (double)(p->softmax_passes * u->elements) / (double)dse_min_i64(u->exps, u->divs) + latency;
 }
 
 /* E22. */

@@ -1,7 +1,7 @@
 /* A linear layer of VEDA at event level: E17 (one row of inputs: a stream of weights through the array), E18 (several: tile by tile). */
 #include "veda_events.h"
-#include "veda_math.h"
 
+#include <dse/num.h>
 #include <dse/units.h>
 
 #include <math.h>
@@ -89,7 +89,7 @@ static void pour(struct veda_layer *l)
     struct dse_pour_spec spec = {
         .port = l->run->port,
         .label = "weights",
-        .bytes = (uint64_t)veda_ceil(l->shape.weight_bytes),
+        .bytes = (uint64_t)dse_ceil(l->shape.weight_bytes),
         .work_s = l->spec.work_s,
         .hold_s = l->hold_s,
         .gate_s = serial && single_pass ? l->norm_s : 0,
@@ -137,7 +137,7 @@ static uint64_t piece(const struct veda_layer *l, double *ret_s)
 {
     const struct tiles *t = &l->t;
     bool middle = t->pass > 0 && t->pass < t->passes - 1;
-    uint64_t rest = t->tile_bytes - t->taken, bytes = !middle && l->run->chunk_bytes < rest ? l->run->chunk_bytes : rest;
+    uint64_t rest = t->tile_bytes - t->taken, bytes = middle ? rest : dse_min_u64(l->run->chunk_bytes, rest);
     double passes = middle && !t->inputs ? (double)(t->passes - 2) : 1;
     *ret_s = passes * t->pass_s * (double)bytes / (double)t->tile_bytes;
     return bytes;
@@ -163,7 +163,7 @@ static void take(struct veda_layer *l)
         return;
     }
     dse_resource_state(l->run->sim, l->run->array, DSE_BUSY, l->spec.name, l->spec.id);
-    double begin_s = t->starved ? veda_max(now, t->free_s) : t->free_s;
+    double begin_s = t->starved ? dse_max(now, t->free_s) : t->free_s;
     t->data_s += begin_s - t->free_s;
     t->free_s = begin_s + seconds;
     t->starved = false;
@@ -223,14 +223,14 @@ static void set_sample(struct veda_layer *l)
     t->tiles_all = l->shape.tiles;
     t->passes_all = l->shape.rows;
     t->pass_s = l->spec.work_s / (t->tiles_all * t->passes_all);
-    t->tile_bytes = (uint64_t)veda_ceil(l->shape.weight_bytes / t->tiles_all);
+    t->tile_bytes = (uint64_t)dse_ceil(l->shape.weight_bytes / t->tiles_all);
     t->input_bytes = (uint64_t)l->shape.read_bytes;
     double bandwidth = dse_dram_peak(&p->dram), fill_s = (double)l->run->window_bytes / bandwidth;
-    double passes = 2 * (PASSES_MIN + veda_ceil(fill_s / veda_max(t->pass_s, l->shape.read_bytes / bandwidth)));
-    t->passes = (int64_t)(t->input_bytes > 0 ? veda_min(passes, t->passes_all) : t->passes_all);
+    double passes = 2 * (PASSES_MIN + dse_ceil(fill_s / dse_max(t->pass_s, l->shape.read_bytes / bandwidth)));
+    t->passes = (int64_t)(t->input_bytes > 0 ? dse_min(passes, t->passes_all) : t->passes_all);
     double sample = p->sampling.stream_mib * DSE_MIB, each = (double)t->tile_bytes + (double)t->passes * l->shape.read_bytes;
     t->tiles = (int64_t)t->tiles_all;
-    if (sample > 0) t->tiles = (int64_t)veda_min(veda_max(TILES_MIN, veda_floor(sample / each)), t->tiles_all);
+    if (sample > 0) t->tiles = (int64_t)dse_clamp(dse_floor(sample / each), TILES_MIN, t->tiles_all);
     t->middle_s = t->pass_s;
 }
 

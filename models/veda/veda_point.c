@@ -1,22 +1,22 @@
 /* A design point: the lengths of the cache (E5, E6), what it holds, and why it may not run. */
 #include "veda.h"
-#include "veda_math.h"
 
+#include <dse/num.h>
 #include <dse/units.h>
 
 #include <math.h>
 
 double veda_target(const struct veda_params *p, double seen)
 {
-    double target = p->cache_length > 0 ? (double)p->cache_length : veda_floor(p->eviction_ratio * seen + 0.5);
-    return p->eviction == VEDA_VOTING ? veda_max(target, (double)p->reserved_length) : target;
+    double target = p->cache_length > 0 ? (double)p->cache_length : dse_floor(p->eviction_ratio * seen + 0.5);
+    return p->eviction == VEDA_VOTING ? dse_max(target, (double)p->reserved_length) : target;
 }
 
 /* E5: one step at `context`, with a cache of what eviction leaves of it. */
 static void span_of_step(struct veda_point *pt, double context)
 {
     pt->held = context;
-    pt->longest = pt->p->boundary == VEDA_AS_LISTED ? context : veda_min(context, pt->target);
+    pt->longest = pt->p->boundary == VEDA_AS_LISTED ? context : dse_min(context, pt->target);
     pt->span = (struct veda_span){.flat = 1, .flat_length = pt->longest, .mean_of = 1};
 }
 
@@ -28,13 +28,13 @@ static void span_of_generation(struct veda_point *pt, double prompt, double gene
     pt->longest = end;
     if (pt->evicting != VEDA_NONE) {
         double stays = pt->p->boundary == VEDA_AS_LISTED ? prompt : pt->target;
-        double growing = veda_min(veda_max(stays - prompt, 0), generate);
+        double growing = dse_clamp(stays - prompt, 0, generate);
         pt->span.to = prompt + growing;
         pt->span.flat = generate - growing;
-        pt->span.flat_length = veda_min(stays, end);
-        pt->longest = veda_min(stays, end);
+        pt->span.flat_length = dse_min(stays, end);
+        pt->longest = dse_min(stays, end);
     }
-    pt->held = veda_max(prompt, pt->longest);
+    pt->held = dse_max(prompt, pt->longest);
 }
 
 /* E5: a prompt, causal. */
@@ -89,9 +89,9 @@ void veda_point_init(struct veda_point *ret, const struct veda_params *p)
         .batch = (double)p->workload.batch,
         .d = (double)llm->head_dim,
         .kv_heads = (double)llm->kv_heads,
-        .group = veda_ceil((double)llm->heads / (double)llm->kv_heads),
+        .group = dse_ceil((double)llm->heads / (double)llm->kv_heads),
         .devices = (double)p->devices,
-        .device_kv_heads = veda_ceil((double)llm->kv_heads / (double)p->devices),
+        .device_kv_heads = dse_ceil((double)llm->kv_heads / (double)p->devices),
         .clock_hz = p->clock_ghz * DSE_GIGA,
     };
     veda_array_init(&ret->array, p);

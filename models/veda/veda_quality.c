@@ -1,7 +1,6 @@
 /* What eviction costs in quality (E16): a retention profile read at the positions that a step sees and the share of them that is kept, where it was
  * measured under the point's settings. */
 #include "veda.h"
-#include "veda_math.h"
 
 #include <math.h>
 #include <string.h>

@@ -1,6 +1,7 @@
 /* Keys and values of a layer's attention at event level: where their rows stand in the DRAM, and the feed that reads them ahead of the array (E24). */
 #include "veda_heads.h"
-#include "veda_math.h"
+
+#include <dse/num.h>
 
 #include <assert.h>
 
@@ -107,9 +108,9 @@ void veda_rows_init(struct veda_heads *h)
     h->fetched =
         veda_prompt_stays(pt) ? 1 : h->length; /* E24: a query of a prompt that stays on chip is met by one row that is new */
     h->resident = h->length - h->fetched;
-    h->row_bytes = apart ? veda_ceil(pt->row_bytes / burst) * burst : pt->row_bytes;
-    h->stream_bytes = (uint64_t)veda_ceil((double)h->fetched * h->row_bytes);
-    h->homes = (uint64_t)veda_ceil((apart ? pt->held : (double)h->length) * h->row_bytes);
+    h->row_bytes = apart ? dse_ceil(pt->row_bytes / burst) * burst : pt->row_bytes;
+    h->stream_bytes = (uint64_t)dse_ceil((double)h->fetched * h->row_bytes);
+    h->homes = (uint64_t)dse_ceil((apart ? pt->held : (double)h->length) * h->row_bytes);
     uint64_t n = home_of(h, h->units - 1) + 1;
     h->home[SCORES] = veda_region(h->run, VEDA_KEYS, (double)(n * h->homes));
     h->home[VALUES] = veda_region(h->run, VEDA_VALUES, (double)(n * h->homes));
@@ -121,8 +122,8 @@ void veda_rows_init(struct veda_heads *h)
     }
     if (veda_scores_leave(pt)) h->spilled = VEDA_ACTIVATION_BYTES * (double)(h->group * h->length);
     if (veda_vectors_leave(pt)) h->query_bytes = VEDA_ACTIVATION_BYTES * (double)h->group * pt->d;
-    h->vectors_at = veda_region(h->run, VEDA_REST, veda_max(h->spilled, h->query_bytes));
-    double moved = veda_ceil((double)h->stream_bytes / burst) * burst + h->spilled + h->query_bytes;
+    h->vectors_at = veda_region(h->run, VEDA_REST, dse_max(h->spilled, h->query_bytes));
+    double moved = dse_ceil((double)h->stream_bytes / burst) * burst + h->spilled + h->query_bytes;
     h->total.at[VEDA_SCORES_BYTES] = h->total.at[VEDA_VALUES_BYTES] = moved;
     h->total.at[VEDA_KV_BYTES] = 2 * (moved - h->spilled - h->query_bytes);
 }

@@ -1,6 +1,8 @@
 /* The element-serial units of VEDA at event level, cycle by cycle: special functions (E20, E21) and the voting engine (E22). */
 #include "veda_events.h"
 
+#include <dse/num.h>
+
 #include <math.h>
 
 /* ---- pipelines --------------------------------------------------------------------------------------------------------------- */
@@ -35,17 +37,12 @@ double veda_pipe_next(const struct veda_pipe *p)
     return p->count > 0 ? p->when[p->first] : (double)INFINITY;
 }
 
-static int64_t least(int64_t a, int64_t b)
-{
-    return a < b ? a : b;
-}
-
 /* ---- special functions ------------------------------------------------------------------------------------------------------- */
 
 /* Scores of the unit being reduced whose tile is complete, so that its largest score is known. */
 static int64_t complete(const struct veda_softmax_unit *u)
 {
-    int64_t there = least(u->stored - u->reduce_unit * u->elements, u->elements);
+    int64_t there = dse_min_i64(u->stored - u->reduce_unit * u->elements, u->elements);
     return there == u->elements ? there : there - there % u->tile;
 }
 
@@ -69,7 +66,8 @@ static bool may_normalise(const struct veda_softmax_unit *u)
 static int64_t normalise(struct veda_softmax_unit *u, double now, int64_t exps)
 {
     if (exps == 0 || !may_normalise(u) || u->ready[u->norm_unit] > now) return 0;
-    int64_t n = least(least(exps, u->divs), least(u->elements - u->norm_at, u->norm_capacity - u->inside - u->waiting));
+    int64_t n =
+        dse_min_i64(dse_min_i64(exps, u->divs), dse_min_i64(u->elements - u->norm_at, u->norm_capacity - u->inside - u->waiting));
     veda_pipe_put(&u->norm, now + u->norm_latency, n);
     u->inside += n;
     u->norm_at += n;
@@ -92,13 +90,13 @@ static int64_t reduce(struct veda_softmax_unit *u, double now, int64_t exps)
     const int64_t given = exps;
     while (exps > 0 && u->reduce_unit < u->units) {
         if (u->rescale_left > 0) {
-            int64_t n = least(exps, u->rescale_left);
+            int64_t n = dse_min_i64(exps, u->rescale_left);
             u->rescale_left -= n;
             exps -= n;
             if (u->rescale_left == 0 && u->reduce_at == u->elements) end_of_unit(u, now);
             continue;
         }
-        int64_t n = least(exps, least(complete(u) - u->reduce_at, u->tile - u->reduce_at % u->tile));
+        int64_t n = dse_min_i64(exps, dse_min_i64(complete(u) - u->reduce_at, u->tile - u->reduce_at % u->tile));
         if (n <= 0) break;
         u->reduce_at += n;
         u->reduced += n;
@@ -159,7 +157,7 @@ void veda_vote_tick(struct veda_vote_unit *u, double now)
 {
     u->draining = may_drain(u) && u->ready[u->drained / u->elements] <= now && u->port_free <= now;
     if (!u->draining) return;
-    u->drained += least(u->lanes, u->elements - u->drained % u->elements);
+    u->drained += dse_min_i64(u->lanes, u->elements - u->drained % u->elements);
     u->port_free = now + 1;
 }
 

@@ -1,7 +1,7 @@
 /* One step: linear layers (E11), norms (E12), several devices (E13), and the sum. */
 #include "veda.h"
-#include "veda_math.h"
 
+#include <dse/num.h>
 #include <dse/units.h>
 
 #include <assert.h>
@@ -27,13 +27,13 @@ static double activations_out(const struct veda_point *pt, const struct dse_op *
 /* E13: the part of an operator's columns that the device with most has. */
 static double device_share(const struct veda_point *pt, const struct dse_op *op)
 {
-    return veda_ceil((double)op->n / pt->devices) / (double)op->n;
+    return dse_ceil((double)op->n / pt->devices) / (double)op->n;
 }
 
 /* E11: tiles that the weights of one instance come in. */
 static double weight_tiles(const struct veda_point *pt, const struct dse_op *op, double share)
 {
-    return veda_ceil(op->weight_bytes / (double)op->repeat * share / (pt->buffer_bytes / 2));
+    return dse_ceil(op->weight_bytes / (double)op->repeat * share / (pt->buffer_bytes / 2));
 }
 
 /* E11: activations through the DRAM, of one instance. Weights of one row go straight into the array; those of several rows stay in half
@@ -51,7 +51,7 @@ static void add_activations(const struct veda_point *pt, const struct dse_op *op
 
 static void linear_at(const struct veda_point *pt, const struct dse_op *op, int which, struct veda_linear *ret)
 {
-    double device_n = veda_ceil((double)op->n / pt->devices), share = device_share(pt, op);
+    double device_n = dse_ceil((double)op->n / pt->devices), share = device_share(pt, op);
     double cycles = (double)op->repeat * (double)op->m * veda_gemv_cycles(&pt->array, products[which], (double)op->k, device_n);
     double device_bytes = op->weight_bytes * share + op->kv_write_bytes * pt->device_kv_heads / pt->kv_heads;
     *ret = (struct veda_linear){
@@ -63,14 +63,14 @@ static void linear_at(const struct veda_point *pt, const struct dse_op *op, int 
     };
     add_activations(pt, op, share, activations_out(pt, op, which), ret, &device_bytes);
     ret->dram_s = device_bytes * pt->stream_s;
-    ret->time_s = veda_max(ret->gemv_s, ret->dram_s);
+    ret->time_s = dse_max(ret->gemv_s, ret->dram_s);
 }
 
 /* E12: the norm before an outer product, element by element on its serial input, or before it. */
 static double norm_exposed(const struct veda_point *pt, const struct dse_op *op, double time_s)
 {
     double norm_s = (double)op->repeat * (double)op->m * (double)pt->llm->hidden / ((double)pt->p->sfu_div * pt->clock_hz);
-    return pt->p->softmax == VEDA_STAGE ? norm_s : veda_max(0, norm_s - time_s);
+    return pt->p->softmax == VEDA_STAGE ? norm_s : dse_max(0, norm_s - time_s);
 }
 
 static void expand(const struct veda_point *pt, struct dse_oplist *ret)
@@ -94,7 +94,7 @@ void veda_linear_shape(const struct veda_point *pt, int which, struct veda_linea
         .instances = repeat,
         .rows = (double)op->m,
         .k = (double)op->k,
-        .n = veda_ceil((double)op->n / pt->devices),
+        .n = dse_ceil((double)op->n / pt->devices),
         .weight_bytes = op->weight_bytes / repeat * share,
         .new_bytes = op->kv_write_bytes / repeat * pt->device_kv_heads / pt->kv_heads,
         .read_bytes = fit ? 0 : VEDA_ACTIVATION_BYTES * (double)op->k,

@@ -33,6 +33,7 @@
 #include "hw/dram_clocks.h"
 
 #include <dse/hw.h>
+#include <dse/num.h>
 #include <dse/units.h>
 
 #include <math.h>
@@ -214,17 +215,6 @@ static double to_bursts(double bytes, double burst)
     return ceil(bytes / burst) * burst;
 }
 
-/* The larger; branch-free where fmax, which must mind NaN, is a call. */
-static double larger(double a, double b)
-{
-    return a > b ? a : b;
-}
-
-static double smaller(double a, double b)
-{
-    return a < b ? a : b;
-}
-
 /* Nanoseconds of a command clock of the entry; 0 when it has none. */
 static double entry_clock_ns(const struct dse_memory *m)
 {
@@ -244,8 +234,8 @@ static double shared_bus_ns(const struct dse_dram *d, double bus, double f, doub
     const struct dse_dram_detail *k = d->memory ? &d->memory->detail : NULL;
     if (!k || k->command_buses != 1 || k->burst_clocks == 0) return 0;
     double share = (double)k->bus_channels / (double)k->burst_clocks, burst = (double)d->burst_bytes / d->channel_gbs;
-    double pushed = larger(0, row_command_ns - burst) + burst * larger(0, 2 * share - 1);
-    return larger(bus * share + f * row_command_ns, bus + f * pushed);
+    double pushed = dse_max(0, row_command_ns - burst) + burst * dse_max(0, 2 * share - 1);
+    return dse_max(bus * share + f * row_command_ns, bus + f * pushed);
 }
 
 /* Share of the time the data bus of a channel is busy when accesses of `bytes` (whole bursts) at random places pace it; the law at the
@@ -255,24 +245,24 @@ static double paced_share(const struct dse_dram *d, double bytes)
     const struct dse_dram_timing *t = &d->timing;
     double channels = (double)d->channels, banks = (double)t->banks, burst = (double)d->burst_bytes;
     double clock_ns = entry_clock_ns(d->memory);
-    double piece = smaller(bytes, (double)t->interleave_bytes);
+    double piece = dse_min(bytes, (double)t->interleave_bytes);
     double pieces = bytes / piece;
-    double rows = smaller(pieces, channels * (double)t->bank_groups);
-    double opened = larger(piece, smaller((double)t->row_bytes, bytes / rows));
+    double rows = dse_min(pieces, channels * (double)t->bank_groups);
+    double opened = dse_max(piece, dse_min((double)t->row_bytes, bytes / rows));
     double f = piece / opened; /* rows opened a piece */
 
-    double waiting = larger(1, (double)t->queue_depth * burst / piece);
-    double regular = larger(1, smaller(pieces / channels, smaller(waiting, banks)));
+    double waiting = dse_max(1, (double)t->queue_depth * burst / piece);
+    double regular = dse_max(1, dse_min(pieces / channels, dse_min(waiting, banks)));
     double busy = banks * waiting / (banks + waiting - regular);
 
     double bus = piece / d->channel_gbs;
     double row_command = kept_ns(t->row_command_ns, clock_ns);
-    double activate = f * larger(kept_ns(t->t_rrd_ns, clock_ns), larger(kept_ns(t->t_faw_ns, clock_ns) / 4, row_command));
+    double activate = f * dse_max(kept_ns(t->t_rrd_ns, clock_ns), dse_max(kept_ns(t->t_faw_ns, clock_ns) / 4, row_command));
     double rp = kept_ns(t->t_rp_ns, clock_ns), column = kept_ns(t->t_ccd_ns, clock_ns);
     double served = kept_ns(t->t_rcd_ns, clock_ns) + (piece / burst - 1) * column + kept_ns(t->t_rtp_ns, clock_ns) + rp;
-    double bank = f * larger(kept_ns(t->t_ras_ns, clock_ns) + rp, served) / busy;
+    double bank = f * dse_max(kept_ns(t->t_ras_ns, clock_ns) + rp, served) / busy;
     double shared = shared_bus_ns(d, bus, f, row_command);
-    return bus / larger(larger(bus, shared), larger(activate, bank));
+    return bus / dse_max(dse_max(bus, shared), dse_max(activate, bank));
 }
 
 double dse_dram_efficiency(const struct dse_dram *d, double bytes)
@@ -281,7 +271,7 @@ double dse_dram_efficiency(const struct dse_dram *d, double bytes)
     double moved = to_bursts(bytes, (double)d->burst_bytes);
     if (!dse_dram_timing_known(&d->timing)) return bytes / moved * d->dram_efficiency;
     double awake = 1 - d->timing.t_rfc_ns / d->timing.t_refi_ns;
-    return bytes / moved * smaller(d->dram_efficiency, awake * paced_share(d, moved));
+    return bytes / moved * dse_min(d->dram_efficiency, awake * paced_share(d, moved));
 }
 
 double dse_dram_peak(const struct dse_dram *d)
