@@ -11,6 +11,7 @@
 #include <dse/desc.h>
 #include <stdbool.h>
 
+struct dse_dram;
 struct dse_sim;
 struct dse_workload;
 
@@ -54,6 +55,19 @@ struct dse_common {
     int32_t bound;              /* enum dse_bound of the larger share of the step */
 };
 extern const struct dse_metric dse_common_metrics[];
+
+/* A step in SI units, all devices together: what the common metrics follow from. */
+struct dse_totals {
+    double tokens, seconds, attention_s;
+    double joules, bytes, ops; /* bytes of DRAM traffic; useful operations */
+    double peak_ops;           /* a second, in the unit that `ops` counts */
+    double peak_bytes;         /* a second: the peak bandwidth */
+    double area_mm2;           /* NaN: the model has none (.without) */
+    int32_t bound;
+};
+struct dse_common dse_common_of(const struct dse_totals *t);
+/* What limits the larger share of a step, whose seconds it shares out by what they wait for; of equal ones the first. */
+int32_t dse_bound_of(double compute_s, double dram_s, double latency_s);
 
 /* How well it is known what a point's output loses against exact attention of the same LLM. */
 enum dse_quality {
@@ -155,5 +169,19 @@ struct dse_model {
 
 /* Append a part; a part too many is a bug of the model (asserted). breakdown may be NULL: then nothing happens. */
 void dse_breakdown_add(struct dse_breakdown *breakdown, struct dse_part part);
+/* A part in SI units. What takes no exposed time runs behind something else and is bound by that: "hidden". */
+struct dse_part dse_part_of(const char *name, int depth, const char *bound, double seconds, double joules, double bytes,
+                            double ops);
+
+/* The parts of a machine that draws `watts` whatever it does, and the DRAM's energy for what is moved besides. */
+struct dse_parts {
+    struct dse_breakdown *breakdown;
+    double watts;
+    const struct dse_dram *dram; /* NULL: it is in the watts */
+};
+/* Joules of so many seconds in which so many bytes are moved. */
+double dse_parts_joules(const struct dse_parts *p, double seconds, double bytes);
+void dse_parts_add(const struct dse_parts *p, const char *name, int depth, const char *bound, double seconds, double bytes,
+                   double ops);
 
 #endif

@@ -41,6 +41,7 @@ struct dse_op {
     const char *name; /* "qkv_projection", "attention_scores", "softmax", "attention_values", "output_projection", "ffn_up"
                               (with the gate, if there is one), "ffn_down", "elementwise", "lm_head" */
     enum dse_op_kind kind;
+    bool in_attention;     /* the scores, their softmax, the values */
     int64_t repeat;        /* instances: layers, or 1 */
     int64_t m, k, n;       /* of one instance. LINEAR: (m x k) x (k x n). SCORES, VALUES: of one query head and sequence */
     double weight_bytes;   /* read once a step, whatever the batch */
@@ -70,6 +71,8 @@ double dse_llm_layer_weights(const struct dse_llm *llm);
 double dse_llm_head_weights(const struct dse_llm *llm);
 /* Bytes of K and V of one token over all layers. */
 double dse_kv_bytes_per_token(const struct dse_llm *llm, double kv_bits);
+/* Bytes of a key or a value: of one position, layer and KV head. */
+double dse_kv_row_bytes(const struct dse_workload *w);
 /* NULL when the LLM can run it, else why not: the context is longer than the LLM was made for. */
 const char *dse_workload_check(const struct dse_workload *w);
 /* Bytes that the workload occupies in DRAM: all weights (input embedding included) and the KV cache of the batch. */

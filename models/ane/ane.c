@@ -163,25 +163,25 @@ static int32_t bound_of(const struct ane_call *c, const struct ane_slide_run *sl
     for (int i = 0; i < c->n_ops; i++) share[c->op[i].bound] += calls * c->op[i].time_s;
     share[DSE_BOUND_DRAM] += s->sequences * s->slides * slide->exposed_s;
     share[DSE_BOUND_LATENCY] += calls * c->dispatch_s + s->gap_s;
-    int32_t most = DSE_BOUND_COMPUTE;
-    for (int32_t i = 0; i < DSE_BOUND_COUNT; i++)
-        if (share[i] > share[most]) most = i;
-    return most;
+    return dse_bound_of(share[DSE_BOUND_COMPUTE], share[DSE_BOUND_DRAM], share[DSE_BOUND_LATENCY]);
 }
 
 static void fill_common(struct dse_common *m, const struct ane_params *p, const struct ane_call *c,
                         const struct ane_slide_run *slide, const struct ane_step *s)
 {
-    m->tokens_per_s = s->tokens / s->time_s;
-    m->latency_us = s->time_s * DSE_US_PER_S;
-    m->attention_us = s->sequences * s->calls * attention_s(c) * DSE_US_PER_S;
-    m->energy_mj = s->joules * DSE_MJ_PER_J / s->tokens;
-    m->power_w = s->joules / s->time_s;
-    m->area_mm2 = (double)NAN;
-    m->dram_mib = s->bytes / (DSE_MIB * s->tokens);
-    m->compute_utilization = s->useful_ops / (p->engine_tflops * ANE_TERA * s->time_s);
-    m->dram_utilization = s->bytes / (dse_dram_peak(&p->dram) * s->time_s);
-    m->bound = bound_of(c, slide, s);
+    struct dse_totals totals = {
+        .tokens = s->tokens,
+        .seconds = s->time_s,
+        .attention_s = s->sequences * s->calls * attention_s(c),
+        .joules = s->joules,
+        .bytes = s->bytes,
+        .ops = s->useful_ops,
+        .peak_ops = p->engine_tflops * ANE_TERA,
+        .peak_bytes = dse_dram_peak(&p->dram),
+        .area_mm2 = (double)NAN,
+        .bound = bound_of(c, slide, s),
+    };
+    *m = dse_common_of(&totals);
 }
 
 void ane_fill(const struct ane_params *p, const struct ane_call *call, const struct ane_slide_run *slide, struct ane_metrics *m,

@@ -137,13 +137,7 @@ struct out {
 static void add(const struct out *o, const char *name, int depth, enum dse_bound bound, double time_s, double joules, double bytes,
                 double ops)
 {
-    dse_breakdown_add(o->parts, (struct dse_part){.name = name,
-                                                  .bound = time_s > 0 ? dse_bound_names[bound] : "hidden",
-                                                  .depth = depth,
-                                                  .time_us = time_s * DSE_US_PER_S,
-                                                  .dram_bytes = bytes,
-                                                  .ops = ops,
-                                                  .energy_mj = joules * DSE_MJ_PER_J});
+    dse_breakdown_add(o->parts, dse_part_of(name, depth, dse_bound_names[bound], time_s, joules, bytes, ops));
 }
 
 static void add_op(const struct out *o, const struct ane_op *op, int depth)

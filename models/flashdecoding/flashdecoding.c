@@ -144,16 +144,14 @@ static bool fd_shortage(const void *params, const char *reason, struct dse_short
 /* ---- estimate ------------------------------------------------------------------------------------------------------------- */
 
 /* What the largest share of the step waits for. */
-static enum dse_bound step_bound(const struct fd_step *s)
+static int32_t step_bound(const struct fd_step *s)
 {
-    double by[DSE_BOUND_COUNT] = {0};
+    double by[] = {[DSE_BOUND_COMPUTE] = 0, [DSE_BOUND_DRAM] = 0};
     for (int i = 0; i < FD_LINEARS; i++)
         by[s->linear[i].compute_bound ? DSE_BOUND_COMPUTE : DSE_BOUND_DRAM] += s->linear[i].seconds - s->linear[i].wait_s;
     by[s->attention_compute_bound ? DSE_BOUND_COMPUTE : DSE_BOUND_DRAM] += s->stream_s + s->recompute_s;
     by[DSE_BOUND_COMPUTE] += s->elementwise_s - s->elementwise_wait_s;
-    by[DSE_BOUND_LATENCY] = s->wait_s + s->sync_s + s->allreduce_s;
-    enum dse_bound bound = by[DSE_BOUND_COMPUTE] >= by[DSE_BOUND_DRAM] ? DSE_BOUND_COMPUTE : DSE_BOUND_DRAM;
-    return by[DSE_BOUND_LATENCY] > by[bound] ? DSE_BOUND_LATENCY : bound;
+    return dse_bound_of(by[DSE_BOUND_COMPUTE], by[DSE_BOUND_DRAM], s->wait_s + s->sync_s + s->allreduce_s);
 }
 
 static void fill_common(struct fd_metrics *m, const struct fd_machine *at, const struct fd_step *s)
@@ -162,20 +160,21 @@ static void fill_common(struct fd_metrics *m, const struct fd_machine *at, const
     double tokens = dse_workload_tokens(&p->workload), devices = (double)p->devices;
     double bytes = devices * (s->linear_bytes + s->attention_bytes), ops = s->attention_ops;
     for (int i = 0; i < FD_LINEARS; i++) ops += s->linear[i].ops;
-    double peak = dse_max(at->tensor_peak, at->vector_peak);
     double watts = p->board_power_w * devices;
-    m->common = (struct dse_common){
-        .tokens_per_s = tokens / s->seconds,
-        .latency_us = s->seconds * DSE_US_PER_S,
-        .attention_us = s->attention_s * DSE_US_PER_S,
-        .energy_mj = watts * s->seconds * DSE_MJ_PER_J / tokens,
-        .power_w = watts,
+    struct dse_totals totals = {
+        .tokens = tokens,
+        .seconds = s->seconds,
+        .attention_s = s->attention_s,
+        .joules = watts * s->seconds,
+        .bytes = bytes,
+        .ops = ops,
+        .peak_ops = dse_max(at->tensor_peak, at->vector_peak),
+        .peak_bytes = devices * at->bandwidth,
         .area_mm2 = p->die_mm2 * devices,
-        .dram_mib = bytes / (DSE_MIB * tokens),
-        .compute_utilization = ops / (peak * s->seconds),
-        .dram_utilization = bytes / (devices * at->bandwidth * s->seconds),
-        .bound = (int32_t)step_bound(s),
+        .bound = step_bound(s),
     };
+    m->common = dse_common_of(&totals);
+    m->common.power_w = watts;
     m->linear_us = s->linear_s * DSE_US_PER_S;
     m->sync_us = (s->sync_s + s->recompute_s) * DSE_US_PER_S;
     m->launch_wait_us = s->wait_s * DSE_US_PER_S;

@@ -249,20 +249,13 @@ double fd_footprint(const struct fd_params *p)
 /* ---- breakdown --------------------------------------------------------------------------------------------------------------- */
 
 struct ctx {
-    const struct fd_params *p;
-    struct dse_breakdown *out;
+    double devices;
+    struct dse_parts parts;
 };
 
 static void add(const struct ctx *c, const char *name, int depth, enum dse_bound bound, double seconds, double bytes, double ops)
 {
-    double devices = (double)c->p->devices;
-    dse_breakdown_add(c->out, (struct dse_part){.name = name,
-                                                .bound = seconds > 0 ? dse_bound_names[bound] : "hidden",
-                                                .depth = depth,
-                                                .time_us = seconds * DSE_US_PER_S,
-                                                .dram_bytes = bytes * devices,
-                                                .ops = ops * devices,
-                                                .energy_mj = c->p->board_power_w * devices * seconds * DSE_MJ_PER_J});
+    dse_parts_add(&c->parts, name, depth, dse_bound_names[bound], seconds, bytes * c->devices, ops * c->devices);
 }
 
 static enum dse_bound bound_of(bool compute, double wait_s, double seconds)
@@ -284,13 +277,14 @@ static void add_attention_parts(const struct ctx *c, const struct fd_step *s)
 
 void fd_break_down(const struct fd_step *s, const struct fd_machine *m, struct dse_breakdown *out)
 {
-    struct ctx c = {.p = m->p, .out = out};
+    double devices = (double)m->p->devices;
+    struct ctx c = {.devices = devices, .parts = {.breakdown = out, .watts = m->p->board_power_w * devices}};
     for (int i = 0; i < FD_LINEARS; i++) {
         const struct fd_linear_op *o = &s->linear[i];
         add(&c, o->name, 0, bound_of(o->compute_bound, o->wait_s, o->seconds), o->seconds, o->bytes, o->ops);
         if (i == FD_QKV) add_attention_parts(&c, s);
     }
     add(&c, "elementwise", 0, bound_of(true, s->elementwise_wait_s, s->elementwise_s), s->elementwise_s, 0,
-        s->elementwise_ops / (double)m->p->devices);
+        s->elementwise_ops / devices);
     add(&c, "all_reduce", 0, DSE_BOUND_LATENCY, s->allreduce_s, 0, 0);
 }

@@ -178,7 +178,7 @@ static bool lad_shortage(const void *params, const char *reason, struct dse_shor
 
 /* ---- estimate ----------------------------------------------------------------------------------------------------------- */
 
-static double chip_watts(const struct lad_chip *c)
+double lad_watts(const struct lad_chip *c)
 {
     return c->dynamic_modules_w + c->dynamic_sram_w + c->static_modules_w + c->static_sram_w;
 }
@@ -193,19 +193,20 @@ static void fill_common(struct dse_common *m, const struct lad_point *pt, const 
                         double tokens)
 {
     const struct lad_params *p = pt->p;
-    double joules = chip_watts(chip) * s->time_s + dse_dram_joules(&p->dram, s->bytes);
     double peak_macs = (double)(p->tiles * (p->vpu_eas + p->vpu_md + p->vpu_ac) * p->vpu_width) * pt->clock_hz;
-    m->tokens_per_s = tokens / s->time_s;
-    m->latency_us = s->time_s * DSE_US_PER_S;
-    m->attention_us = s->attention.time_s * DSE_US_PER_S;
-    m->energy_mj = joules * DSE_MJ_PER_J / tokens;
-    m->power_w = joules / s->time_s;
-    m->area_mm2 = (double)p->tiles * chip->tile_area_mm2;
-    m->dram_mib = s->bytes / (DSE_MIB * tokens);
-    m->compute_utilization = s->vpu_ops / (DSE_OPS_PER_MAC * peak_macs * s->time_s);
-    m->dram_utilization = s->bytes / (dse_dram_peak(&p->dram) * s->time_s);
-    m->bound = s->compute_bound_s >= s->dram_bound_s ? DSE_BOUND_COMPUTE : DSE_BOUND_DRAM;
-    if (s->latency_bound_s > s->compute_bound_s && s->latency_bound_s > s->dram_bound_s) m->bound = DSE_BOUND_LATENCY;
+    struct dse_totals totals = {
+        .tokens = tokens,
+        .seconds = s->time_s,
+        .attention_s = s->attention.time_s,
+        .joules = lad_watts(chip) * s->time_s + dse_dram_joules(&p->dram, s->bytes),
+        .bytes = s->bytes,
+        .ops = s->vpu_ops,
+        .peak_ops = DSE_OPS_PER_MAC * peak_macs,
+        .peak_bytes = dse_dram_peak(&p->dram),
+        .area_mm2 = (double)p->tiles * chip->tile_area_mm2,
+        .bound = dse_bound_of(s->compute_bound_s, s->dram_bound_s, s->latency_bound_s),
+    };
+    *m = dse_common_of(&totals);
 }
 
 static void fill_attention(struct lad_metrics *m, const struct lad_point *pt, const struct lad_attention *a, double tokens)
@@ -239,13 +240,13 @@ static void fill_energy(struct lad_metrics *m, const struct lad_point *pt, const
     const struct dse_dram *dram = &pt->p->dram;
     const struct lad_attention *a = &s->attention;
     double each = DSE_MJ_PER_J / tokens;
-    double attention_j = chip_watts(chip) * a->time_s + dse_dram_joules(dram, a->stage1_bytes + a->stage4_bytes);
+    double attention_j = lad_watts(chip) * a->time_s + dse_dram_joules(dram, a->stage1_bytes + a->stage4_bytes);
     m->attention_energy_mj = attention_j * each;
     m->energy_dram_mj = dse_dram_joules(dram, s->bytes) * each;
     m->energy_sram_mj = (chip->dynamic_sram_w + chip->static_sram_w) * s->time_s * each;
     m->energy_modules_mj = (chip->dynamic_modules_w + chip->static_modules_w) * s->time_s * each;
     m->tokens_per_j = DSE_MJ_PER_J / m->common.energy_mj;
-    m->chip_power_w = chip_watts(chip);
+    m->chip_power_w = lad_watts(chip);
     m->tile_area_mm2 = chip->tile_area_mm2;
     m->sram_area_share = chip->sram_area_mm2 / chip->tile_area_mm2;
 }

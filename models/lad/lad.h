@@ -216,6 +216,8 @@ void lad_step_at(struct lad_step *step, const struct lad_point *pt, double batch
 double lad_sfm_seconds(const struct lad_point *pt, double ops);
 /* The sums of a step from its operators and its attention, whichever level they are of. */
 void lad_step_sum(struct lad_step *step, const struct lad_point *pt);
+/* Does it multiply queries by keys, or weights by values? */
+bool lad_is_attention(const struct lad_op *o);
 
 /* E18: NULL when the batch fits DRAM and SRAM (another policy than fixed: when one sequence does), else why not. */
 const char *lad_batch_check(const struct lad_point *pt);
@@ -246,6 +248,8 @@ struct lad_chip {
 const char *lad_chip_check(const struct lad_params *p);
 /* Requires that lad_chip_check has nothing against it. */
 void lad_chip_at(const struct lad_params *p, struct lad_chip *ret);
+/* Power of all of it. */
+double lad_watts(const struct lad_chip *c);
 
 /* Share of the computation modules, VPUs and SFM, in area and power of a tile without its SRAM. As lad_chip_at. */
 void lad_compute_shares(const struct lad_params *p, double *ret_area, double *ret_power);

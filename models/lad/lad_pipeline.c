@@ -416,7 +416,7 @@ const char *lad_point_init(struct lad_point *ret, const struct lad_params *p)
     if (why) return why;
     const struct dse_llm *llm = p->workload.llm;
     double d = (double)llm->head_dim;
-    double row = d * (double)p->workload.kv_bits / DSE_BITS_PER_BYTE;
+    double row = dse_kv_row_bytes(&p->workload);
     *ret = (struct lad_point){
         .p = p,
         .llm = llm,

@@ -64,17 +64,15 @@ void lad_step_init(struct lad_step *ret, const struct lad_point *pt)
     dse_workload_expand(&one, &list);
     ret->n_ops = 0;
     if (pt->locality_aware) lad_spread_init(&ret->spread, pt->active_cv);
-    bool inside = false; /* from the scores to the values: LAD's own attention replaces them, lad_attention_at */
     for (int i = 0; i < list.n; i++) {
-        inside = inside || list.op[i].kind == DSE_OP_SCORES;
-        if (!(inside && pt->locality_aware)) op_init(&ret->op[ret->n_ops++], pt, &list.op[i]);
-        inside = inside && list.op[i].kind != DSE_OP_VALUES;
+        bool replaced = list.op[i].in_attention && pt->locality_aware; /* by LAD's own: lad_attention_at */
+        if (!replaced) op_init(&ret->op[ret->n_ops++], pt, &list.op[i]);
     }
 }
 
 /* ---- a step ---------------------------------------------------------------------------------------------------------------- */
 
-static bool is_attention(const struct lad_op *o)
+bool lad_is_attention(const struct lad_op *o)
 {
     return o->kind == DSE_OP_SCORES || o->kind == DSE_OP_VALUES;
 }
@@ -147,7 +145,7 @@ void lad_step_sum(struct lad_step *step, const struct lad_point *pt)
     if (!pt->locality_aware) s->attention = (struct lad_attention){0};
     for (int i = 0; i < s->n_ops; i++) {
         sum_op(s, &s->op[i]);
-        if (is_attention(&s->op[i])) sum_full_cache(s, &s->op[i]);
+        if (lad_is_attention(&s->op[i])) sum_full_cache(s, &s->op[i]);
     }
     if (pt->locality_aware) sum_locality_aware(s);
 }

@@ -193,28 +193,24 @@ static bool swiftkv_shortage(const void *params, const char *reason, struct dse_
 
 /* ---- estimate -------------------------------------------------------------------------------------------------------------- */
 
-static int32_t bound_of(const struct swiftkv_step *s)
-{
-    if (s->latency_bound_s > s->compute_bound_s && s->latency_bound_s > s->dram_bound_s) return DSE_BOUND_LATENCY;
-    return s->compute_bound_s >= s->dram_bound_s ? DSE_BOUND_COMPUTE : DSE_BOUND_DRAM;
-}
-
 static void fill_common(struct dse_common *m, const struct swiftkv_params *p, const struct swiftkv_step *s,
                         const struct swiftkv_chip *chip)
 {
-    double joules = chip->watts * s->time_s + dse_dram_joules(&p->dram, s->bytes);
     double arrays = p->value_update == SWIFTKV_UPDATE_OWN ? 2 : 1;
     double array_dsps = arrays * (double)(p->processors * p->dsps_per_processor);
-    m->tokens_per_s = s->tokens / s->time_s;
-    m->latency_us = s->time_s * DSE_US_PER_S;
-    m->attention_us = s->attention.time_s * DSE_US_PER_S;
-    m->energy_mj = joules * DSE_MJ_PER_J / s->tokens;
-    m->power_w = joules / s->time_s;
-    m->area_mm2 = NAN; /* an FPGA's: see .without */
-    m->dram_mib = s->bytes / (DSE_MIB * s->tokens);
-    m->compute_utilization = s->dsp_products / (array_dsps * p->clock_mhz * 1e6 * s->time_s);
-    m->dram_utilization = s->bytes / (dse_dram_peak(&p->dram) * s->time_s);
-    m->bound = bound_of(s);
+    struct dse_totals totals = {
+        .tokens = s->tokens,
+        .seconds = s->time_s,
+        .attention_s = s->attention.time_s,
+        .joules = chip->watts * s->time_s + dse_dram_joules(&p->dram, s->bytes),
+        .bytes = s->bytes,
+        .ops = s->dsp_products,
+        .peak_ops = array_dsps * p->clock_mhz * 1e6,
+        .peak_bytes = dse_dram_peak(&p->dram),
+        .area_mm2 = (double)NAN, /* an FPGA's: see .without */
+        .bound = dse_bound_of(s->compute_bound_s, s->dram_bound_s, s->latency_bound_s),
+    };
+    *m = dse_common_of(&totals);
 }
 
 static void fill_fpga(struct swiftkv_metrics *m, const struct dse_fpga *fpga, const struct swiftkv_chip *chip)
@@ -260,34 +256,23 @@ static void swiftkv_estimate(const void *params, void *metrics, struct dse_break
 
 /* ---- breakdown ------------------------------------------------------------------------------------------------------------- */
 
-static void add(struct dse_breakdown *out, const struct swiftkv_params *p, double watts, const char *name, int depth,
-                const char *bound, double seconds, double bytes, double ops)
-{
-    double joules = watts * seconds + dse_dram_joules(&p->dram, bytes);
-    dse_breakdown_add(out, (struct dse_part){.name = name,
-                                             .bound = seconds > 0 ? bound : "hidden",
-                                             .depth = depth,
-                                             .time_us = seconds * DSE_US_PER_S,
-                                             .dram_bytes = bytes,
-                                             .ops = ops,
-                                             .energy_mj = joules * DSE_MJ_PER_J});
-}
-
 /* Attention stands after the first operator, the QKV projection. */
 static void break_down(const struct swiftkv_params *p, const struct swiftkv_step *s, double watts, struct dse_breakdown *out)
 {
     const char *compute = dse_bound_names[DSE_BOUND_COMPUTE], *dram = dse_bound_names[DSE_BOUND_DRAM],
                *latency = dse_bound_names[DSE_BOUND_LATENCY];
     const struct swiftkv_attention *a = &s->attention;
+    const struct dse_parts parts = {.breakdown = out, .watts = watts, .dram = &p->dram};
     for (int i = 0; i < s->n_ops; i++) {
         const struct swiftkv_op *o = &s->op[i];
-        add(out, p, watts, o->name, 0, o->time_s > o->dram_s ? compute : dram, o->time_s, o->bytes, o->ops);
+        dse_parts_add(&parts, o->name, 0, o->time_s > o->dram_s ? compute : dram, o->time_s, o->bytes, o->ops);
         if (i > 0) continue;
         const char *bound = a->compute_s >= a->dram_s ? compute : dram;
-        add(out, p, watts, "attention", 0, a->rope_s + a->overhead_s > a->stream_s ? latency : bound, a->time_s, a->bytes, a->ops);
-        add(out, p, watts, "keys_and_values", 1, bound, a->stream_s, a->bytes, a->ops);
-        add(out, p, watts, "rotary_embedding", 1, latency, a->rope_s, 0, 0);
-        add(out, p, watts, "attention_overhead", 1, latency, a->overhead_s, 0, 0);
+        dse_parts_add(&parts, "attention", 0, a->rope_s + a->overhead_s > a->stream_s ? latency : bound, a->time_s, a->bytes,
+                      a->ops);
+        dse_parts_add(&parts, "keys_and_values", 1, bound, a->stream_s, a->bytes, a->ops);
+        dse_parts_add(&parts, "rotary_embedding", 1, latency, a->rope_s, 0, 0);
+        dse_parts_add(&parts, "attention_overhead", 1, latency, a->overhead_s, 0, 0);
     }
 }
 

@@ -209,7 +209,7 @@ static double closed_job_s(const struct program *g, double positions)
 {
     const struct swiftkv_params *p = g->p;
     const struct swiftkv_cycles c = swiftkv_position_cycles(p);
-    double row = (double)p->workload.llm->head_dim * (double)p->workload.kv_bits / DSE_BITS_PER_BYTE;
+    double row = dse_kv_row_bytes(&p->workload);
     double cycles = positions * (c.dot + c.update + c.sweeps) + ceil(positions / (double)p->block) * c.block;
     double bytes = g->dealt.reads / g->dealt.rounds * positions * 2 * row;
     return fmax(cycles_s(p, cycles), dse_dram_stream_seconds(&p->dram, bytes));

@@ -439,7 +439,7 @@ struct swiftkv_heads *swiftkv_heads_new(struct swiftkv_run *run, const struct sw
     h->clock_ghz = p->clock_mhz / 1000;
     h->cycles = swiftkv_position_cycles(p);
     h->pipeline = p->attention == SWIFTKV_SWIFTKV;
-    h->row_bytes = (double)p->workload.llm->head_dim * (double)p->workload.kv_bits / DSE_BITS_PER_BYTE;
+    h->row_bytes = dse_kv_row_bytes(&p->workload);
     set_jobs(h);
     h->start = dse_sim_now(run->sim);
     for (int64_t i = 0; i < h->engines; i++) engine_init(h, i);

@@ -108,9 +108,8 @@ static void time_attention(struct swiftkv_step *s, const struct swiftkv_params *
     struct swiftkv_dealt h;
     swiftkv_deal(p, &h);
     double layers = (double)llm->layers, d = (double)llm->head_dim, cycle_s = 1 / (p->clock_mhz * hz_per_mhz);
-    double row_bytes = d * (double)p->workload.kv_bits / DSE_BITS_PER_BYTE;
     double head_cycles = h.pairs * (c.dot + c.update + c.sweeps) + h.blocks * c.block;
-    a->bytes = layers * h.reads * h.pairs * 2 * row_bytes;
+    a->bytes = layers * h.reads * h.pairs * 2 * dse_kv_row_bytes(&p->workload);
     a->ops = ops;
     a->compute_s = layers * h.rounds * head_cycles * cycle_s;
     a->dram_s = dse_dram_stream_seconds(&p->dram, a->bytes);
@@ -144,19 +143,16 @@ void swiftkv_step_init(struct swiftkv_step *ret, const struct swiftkv_params *p)
     ret->linear_s = ret->compute_bound_s = ret->dram_bound_s = ret->latency_bound_s = 0;
     ret->bytes = ret->ops = ret->dsp_products = 0;
     double attention_ops = 0;
-    bool inside = false; /* from the scores to the values */
     for (int i = 0; i < list.n; i++) {
         const struct dse_op *op = &list.op[i];
         bool left_out = p->head == SWIFTKV_HEAD_EXCLUDED && strcmp(op->name, "lm_head") == 0;
-        inside = inside || op->kind == DSE_OP_SCORES;
-        if (inside)
+        if (op->in_attention)
             attention_ops += op->ops;
         else if (op->kind == DSE_OP_LINEAR && !left_out)
             time_linear(ret, p, op);
         else if (op->kind == DSE_OP_ELEMENTWISE)
             ret->op[ret->n_ops++] = (struct swiftkv_op){.name = op->name, .kind = op->kind, .ops = op->ops};
         if (op->kind == DSE_OP_SCORES || op->kind == DSE_OP_VALUES) ret->ops += op->ops;
-        inside = inside && op->kind != DSE_OP_VALUES;
     }
     time_attention(ret, p, attention_ops);
     ret->time_s = ret->linear_s + ret->attention.time_s;

@@ -153,19 +153,19 @@ static bool veda_shortage(const void *params, const char *reason, struct dse_sho
 static void fill_common(struct dse_common *m, const struct veda_point *pt, const struct veda_step *s, const struct veda_chip *chip)
 {
     const struct dse_dram *dram = &pt->p->dram;
-    double joules = pt->devices * chip->total_w * s->time_s + dse_dram_joules(dram, s->bytes);
-    double peak_ops = DSE_OPS_PER_MAC * pt->devices * pt->array.pes * pt->clock_hz;
-    m->tokens_per_s = pt->tokens / s->time_s;
-    m->latency_us = s->time_s * DSE_US_PER_S;
-    m->attention_us = s->attention.time_s * DSE_US_PER_S;
-    m->energy_mj = joules * DSE_MJ_PER_J / pt->tokens;
-    m->power_w = joules / s->time_s;
-    m->area_mm2 = pt->devices * chip->total_mm2;
-    m->dram_mib = s->bytes / (DSE_MIB * pt->tokens);
-    m->compute_utilization = s->ops / (peak_ops * s->time_s);
-    m->dram_utilization = s->bytes / (pt->devices * dse_dram_peak(dram) * s->time_s);
-    m->bound = s->compute_bound_s > s->dram_bound_s ? DSE_BOUND_COMPUTE : DSE_BOUND_DRAM;
-    if (s->latency_bound_s > s->compute_bound_s && s->latency_bound_s > s->dram_bound_s) m->bound = DSE_BOUND_LATENCY;
+    struct dse_totals totals = {
+        .tokens = pt->tokens,
+        .seconds = s->time_s,
+        .attention_s = s->attention.time_s,
+        .joules = pt->devices * chip->total_w * s->time_s + dse_dram_joules(dram, s->bytes),
+        .bytes = s->bytes,
+        .ops = s->ops,
+        .peak_ops = DSE_OPS_PER_MAC * pt->devices * pt->array.pes * pt->clock_hz,
+        .peak_bytes = pt->devices * dse_dram_peak(dram),
+        .area_mm2 = pt->devices * chip->total_mm2,
+        .bound = dse_bound_of(s->compute_bound_s, s->dram_bound_s, s->latency_bound_s),
+    };
+    *m = dse_common_of(&totals);
 }
 
 /* Useful operations over what the PEs of all devices could do in gemv_s. */

@@ -68,7 +68,7 @@ static void set_span(struct veda_point *pt)
 static void set_memory(struct veda_point *pt)
 {
     const struct veda_params *p = pt->p;
-    pt->row_bytes = pt->d * (double)p->workload.kv_bits / DSE_BITS_PER_BYTE;
+    pt->row_bytes = dse_kv_row_bytes(&p->workload);
     pt->stream_s = dse_dram_stream_seconds(&p->dram, 1);
     bool rows = p->gather == VEDA_GATHER_ROWS && !dse_dram_check(&p->dram);
     pt->row_s = rows ? dse_dram_seconds(&p->dram, 1, pt->row_bytes) : pt->stream_s;

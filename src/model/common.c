@@ -1,5 +1,7 @@
 /* What all models share: the common metrics, the names of bounds, the breakdown. */
+#include <dse/hw.h>
 #include <dse/model.h>
+#include <dse/units.h>
 #include <dse/workload.h>
 
 #include <assert.h>
@@ -22,6 +24,28 @@ const struct dse_metric dse_common_metrics[] = {
     DSE_METRIC_ENUM(struct dse_common, bound, dse_bound_names, "what limits the larger share of the step", ""),
     DSE_METRIC_END,
 };
+
+struct dse_common dse_common_of(const struct dse_totals *t)
+{
+    return (struct dse_common){
+        .tokens_per_s = t->tokens / t->seconds,
+        .latency_us = t->seconds * DSE_US_PER_S,
+        .attention_us = t->attention_s * DSE_US_PER_S,
+        .energy_mj = t->joules * DSE_MJ_PER_J / t->tokens,
+        .power_w = t->joules / t->seconds,
+        .area_mm2 = t->area_mm2,
+        .dram_mib = t->bytes / (DSE_MIB * t->tokens),
+        .compute_utilization = t->ops / (t->peak_ops * t->seconds),
+        .dram_utilization = t->bytes / (t->peak_bytes * t->seconds),
+        .bound = t->bound,
+    };
+}
+
+int32_t dse_bound_of(double compute_s, double dram_s, double latency_s)
+{
+    if (latency_s > compute_s && latency_s > dram_s) return DSE_BOUND_LATENCY;
+    return compute_s >= dram_s ? DSE_BOUND_COMPUTE : DSE_BOUND_DRAM;
+}
 
 const char *const dse_quality_names[] = {"exact", "rounded", "measured", "other-llm", "unknown", NULL};
 _Static_assert(sizeof dse_quality_names / sizeof *dse_quality_names == DSE_QUALITY_COUNT + 1, "every quality has a name");
@@ -50,4 +74,26 @@ void dse_breakdown_add(struct dse_breakdown *breakdown, struct dse_part part)
     if (!breakdown) return;
     assert(breakdown->n < DSE_PARTS_MAX);
     breakdown->part[breakdown->n++] = part;
+}
+
+struct dse_part dse_part_of(const char *name, int depth, const char *bound, double seconds, double joules, double bytes, double ops)
+{
+    return (struct dse_part){.name = name,
+                             .bound = seconds > 0 ? bound : "hidden",
+                             .depth = depth,
+                             .time_us = seconds * DSE_US_PER_S,
+                             .dram_bytes = bytes,
+                             .ops = ops,
+                             .energy_mj = joules * DSE_MJ_PER_J};
+}
+
+double dse_parts_joules(const struct dse_parts *p, double seconds, double bytes)
+{
+    return p->watts * seconds + (p->dram ? dse_dram_joules(p->dram, bytes) : 0);
+}
+
+void dse_parts_add(const struct dse_parts *p, const char *name, int depth, const char *bound, double seconds, double bytes,
+                   double ops)
+{
+    dse_breakdown_add(p->breakdown, dse_part_of(name, depth, bound, seconds, dse_parts_joules(p, seconds, bytes), bytes, ops));
 }

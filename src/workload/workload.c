@@ -59,6 +59,11 @@ double dse_kv_bytes_per_token(const struct dse_llm *llm, double kv_bits)
     return (double)llm->layers * kv_bytes_per_layer(llm, kv_bits);
 }
 
+double dse_kv_row_bytes(const struct dse_workload *w)
+{
+    return (double)w->llm->head_dim * (double)w->kv_bits / DSE_BITS_PER_BYTE;
+}
+
 const char *dse_workload_check(const struct dse_workload *w)
 {
     if (w->context > w->llm->max_context) return "the context is longer than the LLM was made for (max_context)";
@@ -127,6 +132,7 @@ static void add_attention(struct dse_oplist *list, const struct dse_workload *w,
     add(list, scores);
     add_elementwise(list, "softmax", llm->layers, queries, w->context, OPS_SOFTMAX * instances * pairs);
     add(list, values);
+    for (int i = list->n - 3; i < list->n; i++) list->op[i].in_attention = true;
 }
 
 /* Norms, rotary embedding, residuals and activation functions of all layers, for `rows` tokens. */

@@ -1,6 +1,7 @@
 /* The ideal roofline machine: every operator takes the longer of computing and moving its bytes. README.md has the equations. */
 #include <dse/feed.h>
 #include <dse/model.h>
+#include <dse/num.h>
 #include <dse/units.h>
 #include <dse/workload.h>
 #include <math.h>
@@ -58,30 +59,22 @@ static double bytes_of(const struct dse_op *op)
 static void report(const struct roofline_params *p, const struct dse_oplist *l, const double *time_s, struct dse_common *m,
                    struct dse_breakdown *breakdown)
 {
-    double sum_s = 0, attention_s = 0, compute_bound_s = 0, bytes = 0, ops = 0, joules = 0;
+    double compute_bound_s = 0;
+    struct dse_totals t = {.tokens = dse_workload_tokens(&p->workload), .area_mm2 = (double)NAN};
     for (int i = 0; i < l->n; i++) {
         const struct dse_op *op = &l->op[i];
         double moved = bytes_of(op), energy = dse_dram_joules(&p->dram, moved) + op->ops * p->op_pj * DSE_PICO;
         bool compute = compute_s(p, op) >= dse_dram_stream_seconds(&p->dram, moved);
         const char *bound = dse_bound_names[compute ? DSE_BOUND_COMPUTE : DSE_BOUND_DRAM];
-        dse_breakdown_add(breakdown,
-                          (struct dse_part){op->name, bound, 0, time_s[i] * DSE_US_PER_S, moved, op->ops, energy * DSE_MJ_PER_J});
-        sum_s += time_s[i], bytes += moved, ops += op->ops, joules += energy;
-        attention_s += op->kind == DSE_OP_SCORES || op->kind == DSE_OP_VALUES ? time_s[i] : 0;
+        dse_breakdown_add(breakdown, dse_part_of(op->name, 0, bound, time_s[i], energy, moved, op->ops));
+        t.seconds += time_s[i], t.bytes += moved, t.ops += op->ops, t.joules += energy;
+        t.attention_s += op->kind == DSE_OP_SCORES || op->kind == DSE_OP_VALUES ? time_s[i] : 0;
         compute_bound_s += compute ? time_s[i] : 0;
     }
-    double tokens = dse_workload_tokens(&p->workload);
-    *m = (struct dse_common){
-        .tokens_per_s = tokens / sum_s,
-        .latency_us = sum_s * DSE_US_PER_S,
-        .attention_us = attention_s * DSE_US_PER_S,
-        .energy_mj = joules * DSE_MJ_PER_J / tokens,
-        .power_w = joules / sum_s,
-        .dram_mib = bytes / (DSE_MIB * tokens),
-        .compute_utilization = ops / (p->peak_tflops * 1e12 * sum_s),
-        .dram_utilization = bytes / (dse_dram_peak(&p->dram) * sum_s),
-        .bound = 2 * compute_bound_s > sum_s ? DSE_BOUND_COMPUTE : DSE_BOUND_DRAM,
-    };
+    t.peak_ops = p->peak_tflops * 1e12;
+    t.peak_bytes = dse_dram_peak(&p->dram);
+    t.bound = dse_bound_of(compute_bound_s, t.seconds - compute_bound_s, 0);
+    *m = dse_common_of(&t);
 }
 
 static void estimate(const void *params, void *metrics, struct dse_breakdown *breakdown)
@@ -90,7 +83,8 @@ static void estimate(const void *params, void *metrics, struct dse_breakdown *br
     double time_s[DSE_OPS_MAX];
     struct dse_oplist l;
     dse_workload_expand(&p->workload, &l);
-    for (int i = 0; i < l.n; i++) time_s[i] = fmax(compute_s(p, &l.op[i]), dse_dram_stream_seconds(&p->dram, bytes_of(&l.op[i])));
+    for (int i = 0; i < l.n; i++)
+        time_s[i] = dse_max(compute_s(p, &l.op[i]), dse_dram_stream_seconds(&p->dram, bytes_of(&l.op[i])));
     report(p, &l, time_s, metrics, breakdown);
 }
 
@@ -122,7 +116,7 @@ static bool simulate(const void *params, struct dse_sim *sim, void *metrics, str
         if (spec.bytes == 0) continue;
         const struct dse_pour *pour = dse_pour_new(sim, &spec);
         if (!dse_sim_run(sim)) return false;
-        time_s[i] = fmax(dse_pour_result(pour).time_s, bytes_of(&l.op[i]) / dse_dram_peak(&p->dram)); /* as it is extrapolated */
+        time_s[i] = dse_max(dse_pour_result(pour).time_s, bytes_of(&l.op[i]) / dse_dram_peak(&p->dram)); /* as it is extrapolated */
     }
     report(p, &l, time_s, metrics, breakdown);
     return true;

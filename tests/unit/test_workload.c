@@ -37,6 +37,7 @@ static struct sums sum(const struct dse_workload *w)
         s.read += op->kv_read_bytes;
         s.written += op->kv_write_bytes;
         bool attention = op->kind == DSE_OP_SCORES || op->kind == DSE_OP_VALUES;
+        assert_true(op->in_attention == (attention || strcmp(op->name, "softmax") == 0));
         if (attention) s.attention += op->ops;
         if (op->kind == DSE_OP_ELEMENTWISE)
             s.elementwise += op->ops;
