@@ -5,7 +5,7 @@
 #include "ane.h"
 
 #include <dse/num.h>
-#include <dse/sim.h>
+#include <dse/program.h>
 #include <dse/units.h>
 
 /* What an event means. */
@@ -23,7 +23,7 @@ struct run {
     const struct ane_params *p;
     const struct ane_call *call;
     const struct ane_slide_run *slide;
-    double unit; /* seconds of the point in a second of the run: 1, but for calls of days (see unit_of) */
+    double unit; /* seconds of the point in a second of the run: 1, but for calls of days */
 
     struct node node[ANE_OPS_MAX]; /* of a layer; then those done once */
     int layer_nodes, nodes;
@@ -216,15 +216,6 @@ static bool run_period(struct run *r, bool with_slide)
 
 /* ---- the point --------------------------------------------------------------------------------------------------------------- */
 
-/* Time of a run ends after 53 days. Where two calls of the closed form would come near it, a second of the run stands for more. */
-static double unit_of(const struct ane_call *c, const struct ane_slide_run *slide)
-{
-    const double near_s = 1e5;
-    double unit = 1;
-    while ((c->time_s + slide->time_s) / unit > near_s) unit *= 10;
-    return unit;
-}
-
 /* E13: whole slides of a generation; in the mean of all places that a token can have in its block, 1 / Q of one. */
 static double slides_per_token(const struct run *r)
 {
@@ -259,7 +250,8 @@ bool ane_simulate(const void *params, struct dse_sim *sim, void *metrics, struct
     struct ane_slide_run slide = ane_slide_of(p, &shape);
     const struct ane_slide_run closed_slide = slide;
     struct run *r = dse_sim_alloc(sim, 1, sizeof *r);
-    *r = (struct run){.sim = sim, .p = p, .call = &closed, .slide = &closed_slide, .unit = unit_of(&call, &slide)};
+    *r =
+        (struct run){.sim = sim, .p = p, .call = &closed, .slide = &closed_slide, .unit = dse_run_unit(call.time_s + slide.time_s)};
     r->actor = dse_sim_actor(sim, act, r);
     r->engine = dse_resource(sim, NULL, "engine");
     r->host = dse_resource(sim, NULL, "host");

@@ -5,6 +5,7 @@
 #include "flashdecoding_events.h"
 
 #include <dse/num.h>
+#include <dse/program.h>
 #include <dse/units.h>
 
 #include <math.h>
@@ -265,15 +266,6 @@ static void act(struct dse_sim *sim, void *object, uint32_t event)
 
 /* ---- the step ----------------------------------------------------------------------------------------------------------------------- */
 
-/* Time of a run ends after 53 days. Where the closed form comes near it, a second of the run stands for more. */
-static double unit_of(double seconds)
-{
-    const double near_s = 1e5;
-    double unit = 1;
-    while (seconds / unit > near_s) unit *= 10;
-    return unit;
-}
-
 /* The first pass as it would be without the update of synchronized softmax. */
 static double stream_seconds(const struct run *r)
 {
@@ -397,7 +389,7 @@ bool fd_simulate(const void *params, struct dse_sim *sim, void *metrics, struct 
     dse_sim_seed(sim, (uint64_t)p->events.seed);
     struct run *r = dse_sim_alloc(sim, 1, sizeof *r);
     step = closed;
-    *r = (struct run){.sim = sim, .p = p, .m = &machine, .closed = &closed, .step = &step, .unit = unit_of(closed.seconds)};
+    *r = (struct run){.sim = sim, .p = p, .m = &machine, .closed = &closed, .step = &step, .unit = dse_run_unit(closed.seconds)};
     build_queue(r);
     start_run(r);
     choose(r);

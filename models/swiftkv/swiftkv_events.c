@@ -22,7 +22,7 @@ struct linear {
     double weight_bytes, new_bytes, passes, work_s, rest_work_s; /* work_s of a full pass */
     double start_s, tail_s;                                      /* E23 */
     double time_s, data_s;                                       /* seen, mean over the layers simulated */
-    double work_per_byte, pace_s;                                /* of a full pass */
+    double work_per_byte;                                        /* of a full pass */
 };
 
 struct phase {
@@ -35,6 +35,7 @@ struct phase {
 };
 
 struct program {
+    struct dse_program on;
     struct swiftkv_run run;
     const struct swiftkv_params *p;
     struct swiftkv_step closed;
@@ -42,10 +43,10 @@ struct program {
     struct linear linear[LINEARS_MAX];
     int linears;
     struct dse_lengths lengths;
-    int64_t layers, jobs_most; /* layers simulated */
-    int64_t n, next;
+    int64_t layers; /* layers simulated */
+    size_t n;
     struct phase *phase;
-    uint32_t done_actor, next_actor;
+    struct dse_paces paces; /* of full passes */
     double job_s, ends_s,
         data_s; /* of attention: differences from the closed form of a job, weighted over lengths; the rest as seen */
 };
@@ -59,30 +60,6 @@ dse_ps swiftkv_cycles_on(const struct swiftkv_run *run, double cycles)
     static const double rounding = 0.01; /* an edge is a whole number of ps: less than this much of a cycle away */
     double edge = ceil((double)now * ghz / 1000 - rounding);
     return dse_ps_of_cycles(edge + cycles, ghz) - now;
-}
-
-static uint64_t room_at(struct swiftkv_run *run, uint64_t bytes, uint64_t *at, uint64_t *room)
-{
-    if (bytes <= *room) return *at;
-    *room = bytes;
-    return *at = dse_dram_reserve(run->port, bytes, 0);
-}
-
-uint64_t swiftkv_weights_at(struct swiftkv_run *run, uint64_t bytes)
-{
-    return room_at(run, bytes, &run->weights_at, &run->weights_room);
-}
-
-uint64_t swiftkv_cache_at(struct swiftkv_run *run, uint64_t bytes)
-{
-    return room_at(run, bytes, &run->cache_at, &run->cache_room);
-}
-
-static void ignore(struct dse_sim *sim, void *object, uint32_t arg)
-{
-    (void)sim;
-    (void)object;
-    (void)arg;
 }
 
 /* ---- linear layers ------------------------------------------------------------------------------------------------------------------------ */
@@ -125,42 +102,24 @@ static void set_linear(struct program *g, const struct dse_op *op, int place)
     time_ends(p, dse_sim_ideal(g->run.sim, DSE_IDEAL_SYNC), l);
 }
 
-static double known_pace(const struct program *g, const struct linear *l)
-{
-    for (int i = 0; i < g->linears; i++)
-        if (g->linear[i].pace_s > 0 && fabs(g->linear[i].work_per_byte / l->work_per_byte - 1) < 1e-12) return g->linear[i].pace_s;
-    return 0;
-}
-
 /* E16, E23: full passes of the weights are one stream, the vectors that are left another. */
 static void begin_linear(struct program *g, struct phase *ph)
 {
     const struct swiftkv_params *p = g->p;
     const struct linear *l = &g->linear[ph->kind];
     const double passes = ph->rest ? 1 : l->passes;
-    const double pace = ph->rest ? 0 : known_pace(g, l);
-    struct dse_pour_spec spec = {
-        .port = g->run.port,
-        .label = "weights",
-        .bytes = (uint64_t)ceil(passes * l->weight_bytes),
-        .work_s = ph->rest ? l->rest_work_s : passes * l->work_s,
-        .hold_s = ph->begins ? l->start_s : 0,
-        .window_bytes = g->run.window_bytes,
-        .flight_bytes = g->run.flight_bytes,
-        .chunk_bytes = g->run.chunk_bytes,
-        .sample_bytes = (uint64_t)(p->sampling.stream_mib * DSE_MIB),
-        .period_s = p->dram.timing.t_refi_ns / DSE_GIGA,
-        .pace_s = pace,
-        .resource = g->run.array,
-        .work = l->op.name,
-        .id = ph->layer,
-        .actor = g->done_actor,
-    };
-    if (pace > 0) spec.sample_bytes = (spec.sample_bytes + 7) / 8;
+    struct dse_pour_spec spec = dse_program_pour(&g->on, &p->sampling, passes * l->weight_bytes,
+                                                 ph->rest ? 0 : dse_pace_known(&g->paces, l->work_per_byte));
+    spec.work_s = ph->rest ? l->rest_work_s : passes * l->work_s;
+    spec.hold_s = ph->begins ? l->start_s : 0;
+    spec.resource = g->run.array;
+    spec.work = l->op.name;
+    spec.id = ph->layer;
+    spec.actor = g->on.done;
     const uint64_t whole = (uint64_t)ceil(l->weight_bytes); /* a later pass reads the same bytes */
-    uint64_t simulated = spec.sample_bytes > 0 && spec.sample_bytes < spec.bytes ? spec.sample_bytes : spec.bytes;
+    const uint64_t simulated = dse_pour_simulated(&spec);
     if (simulated > whole) spec.sample_bytes = whole;
-    spec.address = swiftkv_weights_at(&g->run, simulated < whole ? simulated : whole);
+    spec.address = dse_room_for(&g->on, &g->run.weights, dse_min_u64(simulated, whole), 0);
     if (ph->begins) dse_resource_state(g->run.sim, g->run.sfu, DSE_BUSY, "deal inputs, add outputs", ph->layer);
     ph->pour = dse_pour_new(g->run.sim, &spec);
 }
@@ -181,10 +140,10 @@ static void write_new(struct program *g, double bytes)
     if (bytes <= 0) return;
     struct dse_segment *s = dse_sim_alloc(g->run.sim, 1, sizeof *s);
     *s = (struct dse_segment){.bytes = (uint64_t)ceil(bytes), .write = true};
-    s->address = swiftkv_weights_at(&g->run, s->bytes);
+    s->address = dse_room_for(&g->on, &g->run.weights, s->bytes, 0);
     struct dse_transfer t = {
-        .next = next_new, .object = s, .label = "new keys, values", .access_bytes = (double)INFINITY, .actor = g->run.ignore};
-    dse_dram_start(g->run.port, &t);
+        .next = next_new, .object = s, .label = "new keys, values", .access_bytes = (double)INFINITY, .actor = g->on.nobody};
+    dse_dram_start(g->on.port, &t);
 }
 
 static double end_linear(struct program *g, const struct phase *ph)
@@ -194,7 +153,7 @@ static double end_linear(struct program *g, const struct phase *ph)
     const double share = 1 / (l->op.repeat > 1 ? (double)g->layers : 1);
     l->time_s += share * r.time_s;
     l->data_s += share * r.data_s;
-    if (!ph->rest && r.pace_s > 0 && known_pace(g, l) <= 0) l->pace_s = r.pace_s;
+    if (!ph->rest) dse_pace_see(&g->paces, l->work_per_byte, r.pace_s);
     dse_resource_state(g->run.sim, g->run.sfu, DSE_IDLE, NULL, -1);
     if (!ph->ends) return 0;
     l->time_s += share * l->tail_s;
@@ -225,23 +184,13 @@ static double closed_mean_s(const struct program *g)
     return sum / (double)n;
 }
 
-/* E18: jobs of an engine that are simulated at a length: all lengths and engines share the rows. */
-static int64_t jobs_at(const struct program *g, int64_t positions)
-{
-    const struct swiftkv_jobs jobs = swiftkv_jobs(g->p);
-    const double rows = (double)g->p->sampling.rows_simulated / ((double)g->lengths.n * (double)jobs.engines);
-    if (rows <= 0) return jobs.each;
-    return (int64_t)fmin(fmax(JOBS_MIN, ceil(rows / (2 * (double)positions))), (double)jobs.each);
-}
-
 /* E22: the lengths that are simulated. */
 static void plan_lengths(struct program *g)
 {
     const struct swiftkv_params *p = g->p;
     const struct swiftkv_jobs jobs = swiftkv_jobs(p);
-    const int64_t n = p->workload.context, most = jobs.each < JOBS_MIN ? jobs.each : JOBS_MIN;
-    const int64_t longest = dse_longest(p->sampling.rows_simulated, most * jobs.engines);
-    dse_lengths_add(&g->lengths, p->workload.phase == DSE_PREFILL ? 1 : n, n, p->sampling.positions_simulated, longest, 1);
+    const int64_t n = p->workload.context, from = p->workload.phase == DSE_PREFILL ? 1 : n;
+    dse_lengths_plan(&g->lengths, &p->sampling, dse_min_i64(jobs.each, JOBS_MIN) * jobs.engines, from, n, 1);
 }
 
 /* E22: what is seen, as a difference from the closed form. */
@@ -256,37 +205,28 @@ static void end_attention(struct program *g, const struct phase *ph)
 
 /* ---- phases ------------------------------------------------------------------------------------------------------------------------------------ */
 
-static void begin(struct program *g)
+static void begin(void *object, size_t i)
 {
-    struct phase *ph = &g->phase[g->next];
+    struct program *g = object;
+    struct phase *ph = &g->phase[i];
     if (ph->kind != ATTENTION) {
         begin_linear(g, ph);
         return;
     }
-    struct swiftkv_heads_spec spec = {
-        .positions = ph->length->positions, .jobs = jobs_at(g, ph->length->positions), .actor = g->done_actor};
+    const struct swiftkv_jobs jobs = swiftkv_jobs(g->p);
+    struct swiftkv_heads_spec spec = {.positions = ph->length->positions, .actor = g->on.done};
+    spec.jobs = dse_lengths_heads(&g->lengths, &g->p->sampling, spec.positions, (double)jobs.engines, JOBS_MIN, (double)jobs.each);
     ph->heads = swiftkv_heads_new(&g->run, &spec);
 }
 
-/* A phase is done; the next begins when its results are out. */
-static void phase_done(struct dse_sim *sim, void *object, uint32_t arg)
+/* The next phase begins when the results of this one are out. */
+static double end(void *object, size_t i)
 {
     struct program *g = object;
-    const struct phase *ph = &g->phase[g->next++];
-    double tail_s = 0;
-    (void)arg;
-    if (ph->kind == ATTENTION)
-        end_attention(g, ph);
-    else
-        tail_s = end_linear(g, ph);
-    if (g->next < g->n) dse_sim_at(sim, dse_sim_now(sim) + dse_ps_of_s(tail_s), g->next_actor, 0);
-}
-
-static void phase_next(struct dse_sim *sim, void *object, uint32_t arg)
-{
-    (void)sim;
-    (void)arg;
-    begin(object);
+    const struct phase *ph = &g->phase[i];
+    if (ph->kind != ATTENTION) return end_linear(g, ph);
+    end_attention(g, ph);
+    return 0;
 }
 
 static void add_linear(struct program *g, int which, int64_t layer)
@@ -352,65 +292,50 @@ static void set_step(const struct program *g, struct swiftkv_step *s)
     s->time_s = s->linear_s + a->time_s;
 }
 
-static void init(struct program *g, struct dse_sim *sim, const struct swiftkv_params *p)
+static void set_linears(struct program *g)
 {
     struct dse_oplist list;
-    struct swiftkv_run *r = &g->run;
-    dse_sim_seed(sim, (uint64_t)p->events.seed);
-    g->p = p;
-    *r = (struct swiftkv_run){.sim = sim, .p = p, .port = dse_dram_open(sim, &p->dram)};
-    r->window_bytes = (uint64_t)((double)p->processors * p->kv_memory_kib * DSE_KIB);
-    r->chunk_bytes = (uint64_t)(p->dram.channels * p->dram.timing.interleave_bytes);
-    const uint64_t burst = (uint64_t)p->dram.burst_bytes, quarter = r->window_bytes / 4 / burst * burst;
-    if (r->chunk_bytes > quarter) r->chunk_bytes = quarter > burst ? quarter : burst;
-    r->flight_bytes = dse_feed_flight(&p->dram, (uint64_t)p->dram.channels);
-    r->array = dse_resource(sim, "SwiftKV", "MAC arrays");
-    r->sfu = dse_resource(sim, "SwiftKV", "SFU, dispatcher");
-    r->ignore = dse_sim_actor(sim, ignore, NULL);
-    g->done_actor = dse_sim_actor(sim, phase_done, g);
-    g->next_actor = dse_sim_actor(sim, phase_next, g);
-    swiftkv_step_init(&g->closed, p);
-    swiftkv_deal(p, &g->dealt);
-    dse_workload_expand(&p->workload, &list);
+    dse_workload_expand(&g->p->workload, &list);
     for (int i = 0; i < list.n; i++) {
         const struct dse_op *op = &list.op[i];
         if (op->kind != DSE_OP_LINEAR) continue;
         for (int place = 0; place < g->closed.n_ops; place++)
             if (strcmp(g->closed.op[place].name, op->name) == 0) set_linear(g, op, place);
     }
-    g->layers = p->events.layers_simulated > 0 ? p->events.layers_simulated : p->workload.llm->layers;
-    if (g->layers > p->workload.llm->layers) g->layers = p->workload.llm->layers;
+}
+
+static bool init(struct program *g, struct dse_sim *sim, const struct swiftkv_params *p)
+{
+    if (!dse_program_init(&g->on, sim, &p->events, &p->dram, (double)p->processors * p->kv_memory_kib * DSE_KIB)) return false;
+    g->p = p;
+    g->run = (struct swiftkv_run){.sim = sim, .p = p, .program = &g->on};
+    g->run.array = dse_resource(sim, "SwiftKV", "MAC arrays");
+    g->run.sfu = dse_resource(sim, "SwiftKV", "SFU, dispatcher");
+    swiftkv_step_init(&g->closed, p);
+    swiftkv_deal(p, &g->dealt);
+    set_linears(g);
+    g->layers = dse_layers_simulated(&p->events, p->workload.llm->layers);
     plan_lengths(g);
+    write_program(g);
+    return true;
+}
+
+static void note(const struct program *g)
+{
+    struct dse_sim *sim = g->run.sim;
+    if (g->paces.n > 0) dse_sim_note(sim, "weight_stream_share", "", 1 / (dse_dram_peak(&g->p->dram) * g->paces.seen[0].pace_s));
+    dse_program_note(&g->on);
+    dse_sim_note(sim, "attention_job", "us", (g->job_s + closed_mean_s(g)) * DSE_US_PER_S);
 }
 
 bool swiftkv_simulate(const void *params, struct dse_sim *sim, void *metrics, struct dse_breakdown *breakdown)
 {
-    const struct swiftkv_params *p = params;
-    const char *why = dse_dram_port_check(&p->dram);
-    if (why) {
-        dse_sim_refuse(sim, why);
-        return false;
-    }
     struct program *g = dse_sim_alloc(sim, 1, sizeof *g);
-    init(g, sim, p);
-    write_program(g);
-    begin(g);
-    if (!dse_sim_run(sim)) return false;
-    if (g->next < g->n) {
-        dse_sim_fail(sim, "swiftkv: the phases did not come to their end");
-        return false;
-    }
+    const struct dse_phases phases = {.model = "swiftkv", .object = g, .begin = begin, .end = end};
     struct swiftkv_step seen;
+    if (!init(g, sim, params) || !dse_program_run(&g->on, &phases, g->n)) return false;
     set_step(g, &seen);
-    swiftkv_report(p, &seen, metrics, breakdown);
-    const double peak = dse_dram_peak(&p->dram);
-    for (int i = 0; i < g->linears; i++)
-        if (g->linear[i].pace_s > 0) {
-            dse_sim_note(sim, "weight_stream_share", "", 1 / (peak * g->linear[i].pace_s));
-            break;
-        }
-    struct dse_dram_stats moved = dse_dram_stats(g->run.port, NULL);
-    dse_sim_note(sim, "dram_simulated_mib", "MiB", (double)(moved.read_bytes + moved.written_bytes) / DSE_MIB);
-    dse_sim_note(sim, "attention_job", "us", (g->job_s + closed_mean_s(g)) * DSE_US_PER_S);
+    swiftkv_report(g->p, &seen, metrics, breakdown);
+    note(g);
     return true;
 }

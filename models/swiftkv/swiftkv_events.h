@@ -8,23 +8,16 @@
 
 #include "swiftkv.h"
 
-#include <dse/feed.h>
+#include <dse/program.h>
 
 /* What a phase needs of the run. */
 struct swiftkv_run {
     struct dse_sim *sim;
     const struct swiftkv_params *p;
-    struct dse_dram_port *port;
-    uint64_t chunk_bytes, window_bytes,
-        flight_bytes;    /* of a request; of the KV-weight memories of all processors; of what is on its way */
-    uint32_t array, sfu; /* resources */
-    uint64_t weights_at, weights_room;
-    uint64_t cache_at, cache_room;
-    uint32_t ignore; /* an actor that does nothing */
+    struct dse_program *program; /* its buffer: the KV-weight memories of all processors */
+    uint32_t array, sfu;         /* resources */
+    struct dse_room weights, cache;
 };
-/* An address with room for so many bytes, which are the same ones at every call: phases come one after another. */
-uint64_t swiftkv_weights_at(struct swiftkv_run *run, uint64_t bytes);
-uint64_t swiftkv_cache_at(struct swiftkv_run *run, uint64_t bytes);
 
 /* Picoseconds from now until `cycles` after the clock edge that is not before now. */
 dse_ps swiftkv_cycles_on(const struct swiftkv_run *run, double cycles);

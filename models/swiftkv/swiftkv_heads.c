@@ -374,7 +374,8 @@ static void place_cache(struct engine *e)
         together = channels / wide;
     }
     const uint64_t room = (bytes / own + 1) * turn;
-    e->base = swiftkv_cache_at(h->run, dse_ceil_div(engines, together) * room) + (uint64_t)e->index / together * room;
+    e->base = dse_room_for(h->run->program, &h->run->cache, dse_ceil_div(engines, together) * room, 0) +
+              (uint64_t)e->index / together * room;
 }
 
 /* E17: eight requests of an engine are on their way, or as many as its memory has room for: besides the one whose last row goes on in the next, at
@@ -385,7 +386,7 @@ static struct dse_feed_spec feed_of(struct engine *e)
     const struct dse_dram *d = &h->p->dram;
     const uint64_t side = (uint64_t)d->timing.interleave_bytes, channels = (uint64_t)d->channels, engines = (uint64_t)h->engines;
     const uint64_t row = bytes_of_rows(h, 1);
-    struct dse_feed_spec feed = {.port = h->run->port, .stream = next_stream, .object = e};
+    struct dse_feed_spec feed = {.port = h->run->program->port, .stream = next_stream, .object = e};
     feed.window_bytes = (uint64_t)(h->p->kv_memory_kib * DSE_KIB);
     if (dse_sim_ideal(h->run->sim, DSE_IDEAL_FIFOS)) feed.window_bytes = 2 * bytes_of_rows(h, h->spec.positions);
     feed.flight_bytes = dse_feed_flight(d, dse_max_u64(channels / engines, 1));

@@ -34,18 +34,17 @@ struct phase {
 };
 
 struct program {
+    struct dse_program on;
     struct veda_run run, apart; /* apart: with resources of its own, for the cache that is not evicted */
     struct veda_point pt;
     struct veda_step closed;
     struct veda_linear_shape shape[VEDA_LINEARS];
     struct plan mine, whole;
     int64_t layers; /* simulated */
-    int64_t n, next;
+    size_t n;
     struct phase *phase;
-    uint32_t actor;
-    struct {
-        double work_per_byte, pace_s;
-    } seen[VEDA_LINEARS];                          /* paces of weights of one row */
+    struct dse_paces paces; /* of weights of one row */
+    struct dse_room regions[VEDA_REGIONS];
     struct veda_layer_result linear[VEDA_LINEARS]; /* means */
     double peaks[3];
 };
@@ -77,26 +76,16 @@ void veda_move(const struct veda_run *run, uint64_t address, double bytes, bool 
     *m = (struct move){.address = address, .bytes = (uint64_t)dse_ceil(bytes), .write = write};
     struct dse_transfer t = {
         .next = next_piece, .object = m, .label = label, .access_bytes = (double)INFINITY, .actor = actor, .actor_arg = arg};
-    dse_dram_start(run->port, &t);
+    dse_dram_start(run->program->port, &t);
 }
 
 uint64_t veda_region(const struct veda_run *run, enum veda_region which, double bytes)
 {
-    struct veda_regions *r = run->regions;
     const struct dse_dram *d = &run->p->dram;
-    uint64_t size = (uint64_t)dse_ceil(bytes), align = (uint64_t)d->burst_bytes;
-    if (size <= r->bytes[which]) return r->address[which];
+    uint64_t align = (uint64_t)d->burst_bytes;
     if (d->channels * d->timing.row_bytes <= ALIGN_MAX) align = 0; /* rows of all channels begin with it */
     while (align & (align - 1)) align += align & -align;           /* a power of two */
-    r->bytes[which] = size;
-    return r->address[which] = dse_dram_reserve(run->port, size, align);
-}
-
-static void ignore(struct dse_sim *sim, void *object, uint32_t arg)
-{
-    (void)sim;
-    (void)object;
-    (void)arg;
+    return dse_room_for(run->program, &run->regions[which], (uint64_t)dse_ceil(bytes), align);
 }
 
 /* ---- lengths ------------------------------------------------------------------------------------------------------------------------ */
@@ -106,21 +95,12 @@ static void plan_lengths(struct plan *plan, const struct veda_point *pt)
 {
     const struct veda_span *s = &pt->span;
     const struct dse_sampling *sampling = &pt->p->sampling;
-    const int64_t longest = dse_longest(sampling->rows_simulated, UNITS_MIN), want = sampling->positions_simulated;
     const double all = s->to - s->from + s->flat;
+    const int64_t flat = (int64_t)s->flat_length;
     plan->pt = *pt;
     if (s->to > s->from)
-        dse_lengths_add(&plan->lengths, (int64_t)s->from + 1, (int64_t)s->to, want, longest, (s->to - s->from) / all);
-    if (s->flat > 0)
-        dse_lengths_add(&plan->lengths, (int64_t)s->flat_length, (int64_t)s->flat_length, want, longest, s->flat / all);
-}
-
-/* E25: units that are simulated at a length: all lengths share the rows. */
-static int64_t units_at(const struct plan *plan, int64_t positions)
-{
-    double rows = (double)plan->pt.p->sampling.rows_simulated / (double)plan->lengths.n, all = veda_units(&plan->pt);
-    if (rows <= 0) return (int64_t)all;
-    return (int64_t)dse_min(dse_max(UNITS_MIN, dse_ceil(rows / (2 * (double)positions))), all);
+        dse_lengths_plan(&plan->lengths, sampling, UNITS_MIN, (int64_t)s->from + 1, (int64_t)s->to, (s->to - s->from) / all);
+    if (s->flat > 0) dse_lengths_plan(&plan->lengths, sampling, UNITS_MIN, flat, flat, s->flat / all);
 }
 
 /* ---- the closed form of a unit ------------------------------------------------------------------------------------------------------ */
@@ -173,35 +153,31 @@ static double work_per_byte(const struct program *g, int which)
     return g->closed.linear[which].gemv_s / g->shape[which].instances / g->shape[which].weight_bytes;
 }
 
-/* E17: the pace of weights is seen once for each ratio of work to bytes. */
-static double known_pace(const struct program *g, int which)
+static void begin_attention(struct program *g, struct phase *ph)
 {
-    for (int i = 0; i < VEDA_LINEARS; i++)
-        if (g->seen[i].pace_s > 0 && fabs(g->seen[i].work_per_byte / work_per_byte(g, which) - 1) < 1e-12) return g->seen[i].pace_s;
-    return 0;
+    const struct veda_point *pt = &ph->plan->pt;
+    struct veda_heads_spec spec = {.pt = pt, .length = ph->length->positions, .layer = ph->layer, .actor = g->on.done};
+    spec.simulated = dse_lengths_heads(&ph->plan->lengths, &pt->p->sampling, spec.length, 1, UNITS_MIN, veda_units(pt)); /* E25 */
+    ph->heads = veda_heads_new(ph->plan == &g->whole ? &g->apart : &g->run, &spec);
 }
 
-static void begin(struct program *g)
+/* E17: the pace of weights is seen once for each ratio of work to bytes. */
+static void begin(void *object, size_t i)
 {
-    struct phase *ph = &g->phase[g->next];
-    const struct veda_run *run = ph->plan == &g->whole ? &g->apart : &g->run;
+    struct program *g = object;
+    struct phase *ph = &g->phase[i];
     if (ph->kind == ATTENTION) {
-        struct veda_heads_spec spec = {.pt = &ph->plan->pt,
-                                       .length = ph->length->positions,
-                                       .simulated = units_at(ph->plan, ph->length->positions),
-                                       .layer = ph->layer,
-                                       .actor = g->actor};
-        ph->heads = veda_heads_new(run, &spec);
+        begin_attention(g, ph);
         return;
     }
     const struct veda_linear *closed = &g->closed.linear[ph->kind];
     struct veda_layer_spec spec = {.name = closed->name,
                                    .shape = &g->shape[ph->kind],
                                    .work_s = closed->gemv_s / g->shape[ph->kind].instances,
-                                   .pace_s = known_pace(g, ph->kind),
+                                   .pace_s = dse_pace_known(&g->paces, work_per_byte(g, ph->kind)),
                                    .id = ph->layer,
-                                   .actor = g->actor};
-    ph->linear = veda_layer_new(run, &spec);
+                                   .actor = g->on.done};
+    ph->linear = veda_layer_new(&g->run, &spec);
 }
 
 static void end_of_linear(struct program *g, const struct phase *ph)
@@ -211,9 +187,7 @@ static void end_of_linear(struct program *g, const struct phase *ph)
     mean->time_s += share * r.time_s;
     mean->norm_s += share * r.norm_s;
     mean->data_s += share * r.data_s;
-    if (!(r.pace_s > 0) || known_pace(g, ph->kind) > 0) return;
-    g->seen[ph->kind].work_per_byte = work_per_byte(g, ph->kind);
-    g->seen[ph->kind].pace_s = r.pace_s;
+    dse_pace_see(&g->paces, work_per_byte(g, ph->kind), r.pace_s);
 }
 
 /* E26: what is seen, as a difference from the closed form. */
@@ -233,18 +207,15 @@ static void end_of_attention(struct program *g, const struct phase *ph)
     g->peaks[2] = dse_max(g->peaks[2], r.vote_peak);
 }
 
-/* The phase before is done. */
-static void step(struct dse_sim *sim, void *object, uint32_t arg)
+static double end(void *object, size_t i)
 {
     struct program *g = object;
-    (void)sim;
-    (void)arg;
-    const struct phase *ph = &g->phase[g->next];
+    const struct phase *ph = &g->phase[i];
     if (ph->kind == ATTENTION)
         end_of_attention(g, ph);
     else
         end_of_linear(g, ph);
-    if (++g->next < g->n) begin(g);
+    return DSE_AT_ONCE;
 }
 
 static void add_phase(struct program *g, int kind, int64_t layer, struct plan *plan, size_t length)
@@ -344,19 +315,11 @@ static void set_run(struct veda_run *r, const char *group)
     r->voting = dse_resource(r->sim, group, "voting engine");
 }
 
-static void init(struct program *g, struct dse_sim *sim, const struct veda_params *p)
+static bool init(struct program *g, struct dse_sim *sim, const struct veda_params *p)
 {
-    dse_sim_seed(sim, (uint64_t)p->events.seed);
-    struct veda_run *r = &g->run;
-    *r = (struct veda_run){.sim = sim, .p = p, .port = dse_dram_open(sim, &p->dram)};
-    r->window_bytes = (uint64_t)(p->stream_fifo_kib * DSE_KIB);
-    uint64_t turn = (uint64_t)(p->dram.channels * p->dram.timing.interleave_bytes), burst = (uint64_t)p->dram.burst_bytes;
-    r->chunk_bytes = turn < r->window_bytes / 4 ? turn : r->window_bytes / 4 / burst * burst;
-    if (r->chunk_bytes < burst) r->chunk_bytes = burst;
-    r->flight_bytes = dse_feed_flight(&p->dram, (uint64_t)p->dram.channels);
-    r->ignore = dse_sim_actor(sim, ignore, NULL);
-    r->regions = dse_sim_alloc(sim, 1, sizeof *r->regions);
-    set_run(r, "VEDA");
+    if (!dse_program_init(&g->on, sim, &p->events, &p->dram, p->stream_fifo_kib * DSE_KIB)) return false;
+    g->run = (struct veda_run){.sim = sim, .p = p, .program = &g->on, .regions = g->regions};
+    set_run(&g->run, "VEDA");
     veda_point_init(&g->pt, p);
     veda_step_at(&g->pt, &g->closed);
     for (int i = 0; i < VEDA_LINEARS; i++) veda_linear_shape(&g->pt, i, &g->shape[i]);
@@ -365,28 +328,20 @@ static void init(struct program *g, struct dse_sim *sim, const struct veda_param
         struct veda_point all = g->pt;
         veda_point_keep_all(&all);
         plan_lengths(&g->whole, &all);
-        g->apart = *r;
+        g->apart = g->run;
         set_run(&g->apart, "VEDA, nothing evicted");
     }
-    g->layers = p->events.layers_simulated > 0 ? p->events.layers_simulated : (int64_t)g->pt.layers;
-    if (g->layers > (int64_t)g->pt.layers) g->layers = (int64_t)g->pt.layers;
-    g->actor = dse_sim_actor(sim, step, g);
-}
-
-/* What of the DRAM traffic of a device was simulated. */
-static double simulated_mib(const struct dse_dram_port *port)
-{
-    struct dse_dram_stats s = dse_dram_stats(port, NULL);
-    return (double)(s.read_bytes + s.written_bytes) / DSE_MIB;
+    g->layers = dse_layers_simulated(&p->events, (int64_t)g->pt.layers);
+    write_program(g);
+    return true;
 }
 
 static void note(const struct program *g, const struct veda_step *s)
 {
     struct dse_sim *sim = g->run.sim;
     double peak_s = 1 / dse_dram_peak(&g->run.p->dram);
-    for (int i = 0; i < VEDA_LINEARS; i++)
-        if (g->seen[i].pace_s > 0) dse_sim_note(sim, "weight_stream_efficiency", "", peak_s / g->seen[i].pace_s);
-    dse_sim_note(sim, "dram_simulated_mib", "MiB", simulated_mib(g->run.port));
+    if (g->paces.n > 0) dse_sim_note(sim, "weight_stream_efficiency", "", peak_s / g->paces.seen[g->paces.n - 1].pace_s);
+    dse_program_note(&g->on);
     dse_sim_note(sim, "score_fifo_peak", "", g->peaks[0]);
     dse_sim_note(sim, "weight_fifo_peak", "", g->peaks[1]);
     dse_sim_note(sim, "vote_fifo_peak", "", g->peaks[2]);
@@ -395,27 +350,15 @@ static void note(const struct program *g, const struct veda_step *s)
 
 bool veda_simulate(const void *params, struct dse_sim *sim, void *metrics, struct dse_breakdown *breakdown)
 {
-    const struct veda_params *p = params;
-    const char *why = dse_dram_port_check(&p->dram);
-    if (why) {
-        dse_sim_refuse(sim, why);
-        return false;
-    }
     struct program *g = dse_sim_alloc(sim, 1, sizeof *g);
-    init(g, sim, p);
-    write_program(g);
-    begin(g);
-    if (!dse_sim_run(sim)) return false;
-    if (g->next < g->n) {
-        dse_sim_fail(sim, "veda: the phases did not come to their end");
-        return false;
-    }
-    struct veda_step step_seen;
+    const struct dse_phases phases = {.model = "veda", .object = g, .begin = begin, .end = end};
+    if (!init(g, sim, params) || !dse_program_run(&g->on, &phases, g->n)) return false;
+    struct veda_step seen;
     struct veda_attention whole;
-    set_step(g, &step_seen);
-    whole = step_seen.attention;
+    set_step(g, &seen);
+    whole = seen.attention;
     if (g->whole.lengths.n > 0) set_attention(&g->whole, &whole);
-    veda_report(&g->pt, &step_seen, whole.time_s, metrics, breakdown);
-    note(g, &step_seen);
+    veda_report(&g->pt, &seen, whole.time_s, metrics, breakdown);
+    note(g, &seen);
     return true;
 }

@@ -10,23 +10,18 @@
 
 #include "veda.h"
 
-#include <dse/feed.h>
+#include <dse/program.h>
 
 /* Parts of the DRAM. Phases that are simulated one after another use the same bytes: what is simulated is a small part of what there is. */
 enum veda_region { VEDA_WEIGHTS, VEDA_INPUTS, VEDA_KEYS, VEDA_VALUES, VEDA_COUNTS_KEPT, VEDA_REST, VEDA_REGIONS };
-struct veda_regions {
-    uint64_t address[VEDA_REGIONS], bytes[VEDA_REGIONS];
-};
 
 /* What a phase needs of the run. */
 struct veda_run {
     struct dse_sim *sim;
     const struct veda_params *p;
-    struct dse_dram_port *port;
-    uint64_t chunk_bytes, window_bytes, flight_bytes; /* of a request; of the FIFO between DRAM and array; of what is on its way */
+    struct dse_program *program;                      /* its buffer: the FIFO between DRAM and array */
     uint32_t array, reduction, normalisation, voting; /* resources */
-    uint32_t ignore;                                  /* an actor that does nothing: for writes that nobody waits for */
-    struct veda_regions *regions;
+    struct dse_room *regions;                         /* by enum veda_region */
 };
 /* The address of a region with room for so many bytes. */
 uint64_t veda_region(const struct veda_run *run, enum veda_region which, double bytes);

@@ -105,8 +105,8 @@ static void end_of_values(struct veda_heads *h)
 {
     if (h->votes.drains) h->votes.ready[h->unit] = h->array_free + h->votes.latency;
     if (h->votes.counts && !h->votes.drains && h->vote_bytes_unit > 0)
-        veda_move(h->run, h->vote_address, h->vote_bytes_unit, true, "votes", h->run->ignore, 0);
-    if (h->query_bytes > 0) veda_move(h->run, h->vectors_at, h->query_bytes, true, "vectors", h->run->ignore, 0);
+        veda_move(h->run, h->vote_address, h->vote_bytes_unit, true, "votes", h->run->program->nobody, 0);
+    if (h->query_bytes > 0) veda_move(h->run, h->vectors_at, h->query_bytes, true, "vectors", h->run->program->nobody, 0);
     snapshot(h);
 }
 
@@ -209,7 +209,7 @@ static void write_votes(struct veda_heads *h)
     if (h->votes_written || !h->done || h->vote_bytes_layer <= 0) return;
     if (h->votes.drains && h->votes.drained < h->votes.taken) return;
     h->votes_written = true;
-    veda_move(h->run, h->vote_address, h->vote_bytes_layer, true, "votes", h->run->ignore, 0);
+    veda_move(h->run, h->vote_address, h->vote_bytes_layer, true, "votes", h->run->program->nobody, 0);
 }
 
 static void arm_next(struct veda_heads *h, double now)

@@ -58,7 +58,7 @@ static double depth_s(const struct veda_layer *l)
 static void write_out(const struct veda_layer *l, double bytes, const char *label)
 {
     if (bytes <= 0) return;
-    veda_move(l->run, veda_region(l->run, VEDA_REST, bytes), bytes, true, label, l->run->ignore, 0);
+    veda_move(l->run, veda_region(l->run, VEDA_REST, bytes), bytes, true, label, l->run->program->nobody, 0);
 }
 
 static void finish(struct veda_layer *l)
@@ -86,27 +86,15 @@ static void pour(struct veda_layer *l)
     veda_array_init(&array, p);
     bool single_pass = l->shape.outer && !array.tree && veda_lay_out(&array, l->shape.n).cycles == 1;
     bool serial = l->shape.norm && p->softmax == VEDA_ELEMENT_SERIAL;
-    struct dse_pour_spec spec = {
-        .port = l->run->port,
-        .label = "weights",
-        .bytes = (uint64_t)dse_ceil(l->shape.weight_bytes),
-        .work_s = l->spec.work_s,
-        .hold_s = l->hold_s,
-        .gate_s = serial && single_pass ? l->norm_s : 0,
-        .window_bytes = l->run->window_bytes,
-        .flight_bytes = l->run->flight_bytes,
-        .chunk_bytes = l->run->chunk_bytes,
-        .sample_bytes = (uint64_t)(p->sampling.stream_mib * DSE_MIB),
-        .period_s = p->dram.timing.t_refi_ns / DSE_GIGA,
-        .pace_s = l->spec.pace_s,
-        .resource = l->run->array,
-        .work = l->spec.name,
-        .id = l->spec.id,
-        .actor = l->actor,
-    };
-    if (spec.pace_s > 0) spec.sample_bytes = (spec.sample_bytes + 7) / 8;
-    uint64_t simulated = spec.sample_bytes > 0 && spec.sample_bytes < spec.bytes ? spec.sample_bytes : spec.bytes;
-    spec.address = veda_region(l->run, VEDA_WEIGHTS, (double)simulated);
+    struct dse_pour_spec spec = dse_program_pour(l->run->program, &p->sampling, l->shape.weight_bytes, l->spec.pace_s);
+    spec.work_s = l->spec.work_s;
+    spec.hold_s = l->hold_s;
+    spec.gate_s = serial && single_pass ? l->norm_s : 0;
+    spec.resource = l->run->array;
+    spec.work = l->spec.name;
+    spec.id = l->spec.id;
+    spec.actor = l->actor;
+    spec.address = veda_region(l->run, VEDA_WEIGHTS, (double)dse_pour_simulated(&spec));
     l->pour = dse_pour_new(l->run->sim, &spec);
 }
 
@@ -137,7 +125,7 @@ static uint64_t piece(const struct veda_layer *l, double *ret_s)
 {
     const struct tiles *t = &l->t;
     bool middle = t->pass > 0 && t->pass < t->passes - 1;
-    uint64_t rest = t->tile_bytes - t->taken, bytes = middle ? rest : dse_min_u64(l->run->chunk_bytes, rest);
+    uint64_t rest = t->tile_bytes - t->taken, bytes = middle ? rest : dse_min_u64(l->run->program->chunk_bytes, rest);
     double passes = middle && !t->inputs ? (double)(t->passes - 2) : 1;
     *ret_s = passes * t->pass_s * (double)bytes / (double)t->tile_bytes;
     return bytes;
@@ -225,7 +213,7 @@ static void set_sample(struct veda_layer *l)
     t->pass_s = l->spec.work_s / (t->tiles_all * t->passes_all);
     t->tile_bytes = (uint64_t)dse_ceil(l->shape.weight_bytes / t->tiles_all);
     t->input_bytes = (uint64_t)l->shape.read_bytes;
-    double bandwidth = dse_dram_peak(&p->dram), fill_s = (double)l->run->window_bytes / bandwidth;
+    double bandwidth = dse_dram_peak(&p->dram), fill_s = (double)l->run->program->window_bytes / bandwidth;
     double passes = 2 * (PASSES_MIN + dse_ceil(fill_s / dse_max(t->pass_s, l->shape.read_bytes / bandwidth)));
     t->passes = (int64_t)(t->input_bytes > 0 ? dse_min(passes, t->passes_all) : t->passes_all);
     double sample = p->sampling.stream_mib * DSE_MIB, each = (double)t->tile_bytes + (double)t->passes * l->shape.read_bytes;
@@ -241,13 +229,16 @@ static void tile_by_tile(struct veda_layer *l)
     struct tiles *t = &l->t;
     const bool ideal = dse_sim_ideal(run->sim, DSE_IDEAL_FIFOS);
     t->weights_at = veda_region(run, VEDA_WEIGHTS, (double)t->tiles * (double)t->tile_bytes);
-    struct dse_feed_spec feed = {
-        .port = run->port, .flight_bytes = run->flight_bytes, .chunk_bytes = run->chunk_bytes, .stream = next_tile, .object = l};
-    feed.window_bytes = ideal ? 3 * t->tile_bytes : (uint64_t)(run->p->buffer_kib * DSE_KIB / 2) + run->window_bytes;
+    struct dse_feed_spec feed = {.port = run->program->port,
+                                 .flight_bytes = run->program->flight_bytes,
+                                 .chunk_bytes = run->program->chunk_bytes,
+                                 .stream = next_tile,
+                                 .object = l};
+    feed.window_bytes = ideal ? 3 * t->tile_bytes : (uint64_t)(run->p->buffer_kib * DSE_KIB / 2) + run->program->window_bytes;
     t->weights = dse_feed_new(run->sim, &feed);
     if (t->input_bytes > 0) {
         t->inputs_at = veda_region(run, VEDA_INPUTS, (double)t->passes * (double)t->input_bytes);
-        feed.window_bytes = ideal ? (uint64_t)t->passes * t->input_bytes : run->window_bytes;
+        feed.window_bytes = ideal ? (uint64_t)t->passes * t->input_bytes : run->program->window_bytes;
         if (feed.window_bytes < 2 * t->input_bytes) feed.window_bytes = 2 * t->input_bytes; /* in the buffer's other half */
         feed.stream = next_input;
         t->inputs = dse_feed_new(run->sim, &feed);

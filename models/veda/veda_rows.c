@@ -130,18 +130,18 @@ void veda_rows_init(struct veda_heads *h)
 
 void veda_rows_start(struct veda_heads *h)
 {
-    const struct veda_run *run = h->run;
-    struct dse_feed_spec feed = {.port = run->port,
-                                 .window_bytes = run->window_bytes,
-                                 .flight_bytes = run->flight_bytes,
-                                 .chunk_bytes = run->chunk_bytes,
+    const struct dse_program *on = h->run->program;
+    struct dse_feed_spec feed = {.port = on->port,
+                                 .window_bytes = on->window_bytes,
+                                 .flight_bytes = on->flight_bytes,
+                                 .chunk_bytes = on->chunk_bytes,
                                  .stream = next_rows,
                                  .object = h};
-    const int64_t rows = h->block[VALUES] > h->block[SCORES] ? h->block[VALUES] : h->block[SCORES];
+    const int64_t rows = dse_max_i64(h->block[VALUES], h->block[SCORES]);
     const double block = (double)rows * h->row_bytes; /* what the array takes at once */
-    if (feed.window_bytes < (uint64_t)block + 2 * run->chunk_bytes) feed.window_bytes = (uint64_t)block + 2 * run->chunk_bytes;
-    if (dse_sim_ideal(run->sim, DSE_IDEAL_FIFOS))
+    feed.window_bytes = dse_max_u64(feed.window_bytes, (uint64_t)block + 2 * on->chunk_bytes);
+    if (dse_sim_ideal(on->sim, DSE_IDEAL_FIFOS))
         feed.window_bytes += h->stream_bytes + (uint64_t)h->query_bytes; /* a product ahead */
     h->window = feed.window_bytes;
-    h->feed = dse_feed_new(run->sim, &feed);
+    h->feed = dse_feed_new(on->sim, &feed);
 }
