@@ -223,7 +223,7 @@ static void read_query(struct diags *d)
 
 static void read_report(struct diags *d)
 {
-    struct report_options options = {.db = db_path};
+    struct report_options options = {.db = db_path, .catalog = catalog};
     struct report_run run;
     struct text page;
     text_init(&page);
