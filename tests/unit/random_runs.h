@@ -168,8 +168,9 @@ static inline bool parts_hold(struct random_runs *r, const char *level, const vo
     double time = 0, bytes = 0, energy = 0;
     for (int i = 0; i < b->n; i++) {
         const struct dse_part *p = &b->part[i];
-        if (!(p->time_us >= 0 && p->dram_bytes >= 0 && p->ops >= 0 && p->energy_mj >= 0) || !isfinite(p->time_us) ||
-            !isfinite(p->dram_bytes) || !isfinite(p->ops) || !isfinite(p->energy_mj))
+        bool energy_holds = isnan(p->energy_mj) || (p->energy_mj >= 0 && isfinite(p->energy_mj)); /* NaN: not known */
+        if (!(p->time_us >= 0 && p->dram_bytes >= 0 && p->ops >= 0 && energy_holds) || !isfinite(p->time_us) ||
+            !isfinite(p->dram_bytes) || !isfinite(p->ops))
             return wrong(r, "%s: part %s takes %g us, %g bytes, %g operations, %g mJ", level, p->name, p->time_us, p->dram_bytes,
                          p->ops, p->energy_mj);
         if (p->depth != 0) continue;

@@ -343,7 +343,9 @@ static void commands__keep_times_that_are_made_up(void **state)
                            &m.detail.t_wtr_s_ns, &m.detail.t_wtr_l_ns,  &m.detail.t_turn_ns,  &m.timing.t_rfc_ns};
         for (size_t k = 0; k < sizeof times / sizeof *times; k++)
             *times[k] = (double)(dram_splitmix(&seed) % 60) * (dram_splitmix(&seed) % 3 ? 0.5 : 1.7);
-        m.timing.t_refi_ns = 400 + (double)(dram_splitmix(&seed) % 4000);
+        m.timing.t_ras_ns = fmax(m.timing.t_ras_ns, m.timing.t_rcd_ns); /* what a catalog would refuse is not made up */
+        if (m.timing.t_rfc_ns > 0) m.timing.t_rfc_ns = fmax(m.timing.t_rfc_ns, m.timing.t_ras_ns + m.timing.t_rp_ns);
+        m.timing.t_refi_ns = 450 + (double)(dram_splitmix(&seed) % 4000);
         m.channels = 4;
         m.capacity_gib = 4;
         m.timing.bank_groups = INT64_C(1) << dram_splitmix(&seed) % 3;

@@ -195,6 +195,7 @@ static void commands__go_in_the_clock_they_may_and_not_before(void **state)
                 struct dram_spec s;
                 *time_of(&m, r->time) = (double)time;
                 if (r->also) *time_of(&m, r->also) = (double)time;
+                m.timing.t_ras_ns = fmax(m.timing.t_ras_ns, m.timing.t_rcd_ns);
                 run_logged(&m, r->pattern, r->refresh, &log_, &s, NULL);
                 const int64_t least = shortest(&log_, &s, r), want = expected(&m, r, time);
                 if (least != want)
@@ -216,6 +217,7 @@ static void commands__keep_the_row_cycle_and_the_burst(void **state)
         for (int more = 0; more < 2; more++) {
             struct dse_memory m = machine(i, name);
             m.timing.t_ras_ns = 20 + more;
+            m.timing.t_rfc_ns = 100;
             m.timing.t_rp_ns = 15;
             run_logged(&m, CONFLICTS, false, &log_, &s, NULL);
             assert_int_equal(shortest(&log_, &s, &row_cycle), 35 + more);
