@@ -2,6 +2,7 @@
  * an empty one NULL. */
 #include "memory_file.h"
 #include "base/text.h"
+#include "model/registry.h"
 #include "tables/tables.h"
 #include "toy_model.h"
 
