@@ -168,8 +168,7 @@ static void on_row(int terminator, void *user)
 static void read_lines(struct reader *r, FILE *f)
 {
     struct csv_parser parser;
-    if (csv_init(&parser, CSV_STRICT | CSV_STRICT_FINI | CSV_REPALL_NL | CSV_APPEND_NULL) != 0)
-        out_of_memory(0);
+    if (csv_init(&parser, CSV_STRICT | CSV_STRICT_FINI | CSV_REPALL_NL | CSV_APPEND_NULL) != 0) out_of_memory(0);
     char *line = NULL;
     size_t capacity = 0;
     ssize_t n;
