@@ -62,6 +62,7 @@ struct dse_param {
     size_t offset;                               /* in the struct of this table */
     double min, max;                             /* inclusive; F64 and I64 */
     const char *const *choices;                  /* ENUM: NULL-terminated */
+    const char *const *(*choices_of)(void);      /* or by a function */
     enum dse_kind kind;                          /* REF */
     const struct dse_param *embed;               /* EMBED: the other table */
     const char *(*refuse)(const void *embedded); /* EMBED: see DSE_EMBED_REFUSING; or NULL */
@@ -102,6 +103,12 @@ enum dse_param_flags {
 #define DSE_PARAM_ENUM(S, f, choices_, doc_, source_) \
     { \
         .type = DSE_TYPE_ENUM, .name = #f, .unit = "", .doc = doc_, .source = source_, .choices = choices_, \
+        .offset = DSE_OFFSET(S, f, int32_t) \
+    }
+/* The words are those of a table: choices_of_ is a function that gives ever the same list. */
+#define DSE_PARAM_ENUM_OF(S, f, choices_of_, doc_, source_) \
+    { \
+        .type = DSE_TYPE_ENUM, .name = #f, .unit = "", .doc = doc_, .source = source_, .choices_of = choices_of_, \
         .offset = DSE_OFFSET(S, f, int32_t) \
     }
 #define DSE_PARAM_REF(S, f, T, kind_, doc_, source_) \

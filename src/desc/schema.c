@@ -67,7 +67,7 @@ static void add_params(struct schema *s, const struct dse_param *table, size_t b
                                     .offset = base + p->offset,
                                     .min = p->min,
                                     .max = p->max,
-                                    .choices = p->choices,
+                                    .choices = p->choices_of ? p->choices_of() : p->choices,
                                     .kind = p->kind,
                                     .excludes = p->excludes,
                                     .may_be_auto = (p->flags & DSE_PARAM_AUTO) != 0,
