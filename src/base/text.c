@@ -133,6 +133,14 @@ const char *text_nearest(const char *word, const char *const *names, size_t n)
     return found;
 }
 
+char *text_join(const char *const *names, const char *between)
+{
+    struct text t;
+    text_init(&t);
+    for (size_t i = 0; names[i]; i++) text_addf(&t, "%s%s", i ? between : "", names[i]);
+    return text_detach(&t);
+}
+
 /* printf of a double with a decimal point whatever the locale. */
 static void print_double(char *buf, int digits, double v)
 {

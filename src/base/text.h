@@ -30,6 +30,9 @@ void text_add_json(struct text *t, const char *s);
  * or NULL. */
 const char *text_nearest(const char *word, const char *const *names, size_t n);
 
+/* Names, closed by NULL, with `between` in between. The caller frees it. */
+char *text_join(const char *const *names, const char *between);
+
 /* Shortest decimal text that reads back as the same double ("0.1", "1e+30", "4096"); "nan", "inf", "-inf". buf holds
  * TEXT_NUMBER_MAX bytes. Returns buf. Independent of the locale. */
 enum { TEXT_NUMBER_MAX = 32 };

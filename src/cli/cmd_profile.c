@@ -248,7 +248,7 @@ const struct command command_profile = {
             {'s', "set", "NAME=VALUE", "a setting of the kind: collinear=0.95, reserved_length=64, low=-10, ..."},
             {0, "ratios", "LIST", "retention: shares kept (default: nine from 0.05 to 0.8)"},
             {0, "edges", "LIST", "locality, recording: right edges of the intervals of exp but the last, growing: -10,-6,-3,-1"},
-            {0, "policies", "LIST", "retention: voting,voting-head,h2o,h2o-accumulate,window,random,oracle (default: all)"},
+            {0, "policies", "LIST", "retention: %s (default: all)", .words = eviction_policy_names},
             {0, "fit", NULL, "locality: laws a n^b with standard errors"},
             {0, "synthetic", NULL, "measure heads of the generator, whose parameters are the operands"},
             {0, "heads", "N", "synthetic: how many (default: 8)"},

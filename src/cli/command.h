@@ -14,6 +14,7 @@ struct option_row {
     const char *name;     /* long name, without dashes */
     const char *argument; /* "FILE"; NULL: a flag */
     const char *help;
+    const char *const *(*words)(void); /* of an argument that is one, or several: written for %s in help; or NULL */
 };
 
 /* One option as given, in the order given. */

@@ -9,6 +9,7 @@
 
 #include <getopt.h>
 #include <gsl/gsl_errno.h>
+#include <limits.h>
 #include <locale.h>
 #include <poll.h>
 #include <signal.h>
@@ -149,7 +150,14 @@ static void print_option(const struct option_row *o)
     char letter[] = {'-', o->letter, ',', '\0'};
     char *left =
         xasprintf("  %3s --%s%s%s", o->letter ? letter : "", o->name, o->argument ? " " : "", o->argument ? o->argument : "");
-    print_beside(left, 33, o->help);
+    char *words = o->words ? text_join(o->words(), ",") : xstrdup("");
+    struct text help;
+    text_init(&help);
+    const char *gap = o->words ? strstr(o->help, "%s") : NULL;
+    text_addf(&help, "%.*s%s%s", gap ? (int)(gap - o->help) : INT_MAX, o->help, words, gap ? gap + 2 : "");
+    print_beside(left, 33, help.s);
+    text_release(&help);
+    free(words);
     free(left);
 }
 

@@ -28,12 +28,7 @@ static const struct dse_param locality_rows[] = {
     DSE_PARAM_END,
 };
 static const struct dse_param retention_rows[] = {
-    DSE_PARAM_F64(S, threshold_a, "", 0, 4, "voting: factor of the mean in the threshold", "Fig. 3"),
-    DSE_PARAM_F64(S, threshold_b, "", 0, 4, "voting: factor of the standard deviation in the threshold", "Fig. 3"),
-    DSE_PARAM_I64(S, reserved_length, 0, 65536, "voting: first steps without votes, and the smallest cache", "Sec. III"),
-    DSE_PARAM_F64(S, recent_share, "", 0, 1, "h2o: share of the cache that is the newest positions, which stay", ""),
-    DSE_PARAM_I64(S, sinks, 0, 65536, "window: first positions, which stay", ""),
-    DSE_PARAM_I64(S, seed, 0, 1000000000, "random", ""),
+    DSE_EMBED(S, eviction, struct eviction_options, eviction_params),
     DSE_PARAM_F64(
         S, prompt_share, "", 0, 1,
         "share of a context that is a prompt, whose surplus leaves when it ends; 0: every position is streamed; 1: all before the "
@@ -53,19 +48,6 @@ static const struct dse_param *const rows_of[] = {[PROFILE_LOCALITY] = locality_
                                                   [PROFILE_RETENTION] = retention_rows,
                                                   [PROFILE_RANGE] = range_rows,
                                                   [PROFILE_RECORDING] = locality_rows};
-
-/* `shared`: one eviction for the heads of a layer, as VEDA's hardware does it; else every head for itself. */
-static const struct {
-    const char *name;
-    enum eviction_policy policy;
-    bool shared, accumulate;
-} policies[] = {
-    {"voting", EVICTION_VOTING, true, false},  {"voting-head", EVICTION_VOTING, false, false},
-    {"h2o", EVICTION_H2O, false, false},       {"h2o-accumulate", EVICTION_H2O, false, true},
-    {"window", EVICTION_WINDOW, false, false}, {"random", EVICTION_RANDOM, false, false},
-    {"oracle", EVICTION_ORACLE, false, false},
-};
-enum { POLICIES = sizeof policies / sizeof *policies };
 
 /* ---- lists -------------------------------------------------------------------------------------------------------------------------- */
 
@@ -120,25 +102,24 @@ static void read_ratios(struct profile_options *o, const struct invocation *in)
 
 static bool add_policy(struct profile_options *o, const struct invocation *in, const char *word)
 {
-    const char *names[POLICIES];
-    for (size_t i = 0; i < POLICIES; i++) names[i] = policies[i].name;
+    const char *const *names = eviction_policy_names();
+    const struct eviction_policy *policy = eviction_policy_find(word);
     for (size_t i = 0; i < o->n_policies; i++)
-        if (strcmp(o->policies[i], word) == 0) return usage_error(in, "--policies: \"%s\" stands in the list twice", word) == 0;
-    for (size_t i = 0; i < POLICIES; i++) {
-        if (strcmp(names[i], word) != 0) continue;
+        if (o->policies[i] == policy) return usage_error(in, "--policies: \"%s\" stands in the list twice", word) == 0;
+    if (policy) {
         o->policies = xrealloc(o->policies, o->n_policies + 1, sizeof *o->policies);
-        o->policies[o->n_policies++] = names[i];
+        o->policies[o->n_policies++] = policy;
         return true;
     }
-    const char *near = text_nearest(word, names, POLICIES);
-    struct text all;
-    text_init(&all);
-    for (size_t i = 0; i < POLICIES; i++) text_addf(&all, "%s%s", i ? ", " : "", names[i]);
+    size_t n = 0;
+    while (names[n]) n++;
+    const char *near = text_nearest(word, names, n);
+    char *all = text_join(names, ", ");
     if (near)
         usage_error(in, "--policies: there is no \"%s\"; did you mean %s?", word, near);
     else
-        usage_error(in, "--policies: there is no \"%s\": %s", word, all.s);
-    text_release(&all);
+        usage_error(in, "--policies: there is no \"%s\": %s", word, all);
+    free(all);
     return false;
 }
 
@@ -183,7 +164,7 @@ static void read_policies(struct profile_options *o, const struct invocation *in
         ok = add_policy(o, in, word);
         free(word);
     }
-    for (size_t i = 0; i < POLICIES && !s; i++) add_policy(o, in, policies[i].name);
+    for (const char *const *name = eviction_policy_names(); *name && !s; name++) add_policy(o, in, *name);
 }
 
 /* ---- settings ----------------------------------------------------------------------------------------------------------------------- */
@@ -277,16 +258,10 @@ bool profile_options_read(struct profile_options *o, const struct invocation *in
     if (!read_kind(o, in)) return false;
     bool retention = o->kind == PROFILE_RETENTION;
     schema_init_params(&o->schema, rows_of[o->kind]);
-    const struct eviction_options *e = &eviction_defaults;
     o->settings = (struct profile_settings){.collinear = locality_defaults.collinear,
                                             .recent = (int64_t)locality_defaults.recent,
                                             .intervals = (int64_t)locality_defaults.intervals,
-                                            .threshold_a = e->a,
-                                            .threshold_b = e->b,
-                                            .reserved_length = (int64_t)e->reserved,
-                                            .recent_share = e->recent_share,
-                                            .sinks = (int64_t)e->sinks,
-                                            .seed = (int64_t)e->seed,
+                                            .eviction = eviction_defaults,
                                             .phi = softmax_range_llama2_7b.phi,
                                             .low = softmax_range_llama2_7b.low,
                                             .high = softmax_range_llama2_7b.high};
@@ -345,21 +320,11 @@ struct softmax_range profile_range(const struct profile_options *o)
 
 struct retention_policy *profile_retention_policies(const struct profile_options *o)
 {
-    const struct profile_settings *s = &o->settings;
     struct retention_policy *list = xcalloc(o->n_policies, sizeof *list);
     for (size_t i = 0; i < o->n_policies; i++) {
-        size_t k = 0;
-        while (policies[k].name != o->policies[i]) k++;
-        struct eviction_options e = eviction_defaults;
-        e.policy = policies[k].policy;
-        e.shared = policies[k].shared;
-        e.a = s->threshold_a;
-        e.b = s->threshold_b;
-        e.reserved = (size_t)s->reserved_length;
-        e.recent_share = policies[k].accumulate ? 0 : s->recent_share;
-        e.sinks = (size_t)s->sinks;
-        e.seed = (uint64_t)s->seed;
-        list[i] = (struct retention_policy){o->policies[i], e, s->prompt_share};
+        list[i] = (struct retention_policy){o->settings.eviction, o->settings.prompt_share};
+        list[i].options.policy = o->policies[i];
+        list[i].options.shared = !o->policies[i]->traits.per_head;
     }
     return list;
 }

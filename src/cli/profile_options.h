@@ -4,6 +4,7 @@
 
 #include "cli/command.h"
 #include "desc/schema.h"
+#include "workload/eviction_policies.h"
 #include "workload/generator.h"
 #include "workload/measure.h"
 
@@ -15,9 +16,8 @@ struct profile_settings {
     double collinear;
     int64_t recent, intervals;
     int32_t scores; /* by way of centers, or exact */
-    double threshold_a, threshold_b, recent_share, prompt_share;
-    int64_t reserved_length, sinks, seed;
-    double phi, low, high;
+    struct eviction_options eviction;
+    double prompt_share, phi, low, high;
 };
 
 struct profile_options {
@@ -29,7 +29,7 @@ struct profile_options {
     size_t n_contexts;
     double *ratios; /* growing */
     size_t n_ratios;
-    const char **policies; /* of retention_policies */
+    const struct eviction_policy **policies;
     size_t n_policies;
     double *edges; /* of the intervals but the last, growing; NULL: dse_pieces_edges */
     size_t n_edges;

@@ -1,6 +1,7 @@
 #include "cli/profile_report.h"
 
 #include "base/xalloc.h"
+#include "workload/eviction_policies.h"
 #include "workload/power_law.h"
 #include "workload/profile.h"
 #include "workload/recording.h"
@@ -67,7 +68,7 @@ void report_retention(struct profile_report *r, const struct measured_retention 
     r->cells = xcalloc(n * RETENTION_COLUMNS, sizeof *r->cells);
     for (size_t i = 0; i < n; i++) {
         const struct measured_retention *m = &rows[i];
-        r->policy[i] = m->policy->name;
+        r->policy[i] = m->policy->options.policy->traits.name;
         const double cells[] = {(double)m->context,      m->ratio,
                                 m->retained_mass.mean,   moments_sd(&m->retained_mass),
                                 m->attention_error.mean, moments_sd(&m->attention_error)};

@@ -12,13 +12,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-const char *const eviction_policy_names[] = {
-    [EVICTION_VOTING] = "voting", [EVICTION_H2O] = "h2o",       [EVICTION_WINDOW] = "window",
-    [EVICTION_RANDOM] = "random", [EVICTION_ORACLE] = "oracle", [EVICTION_POLICIES] = NULL};
-
-const struct eviction_options eviction_defaults = {
-    .policy = EVICTION_VOTING, .ratio = 0.5, .a = 1, .b = 0.2, .reserved = 32, .sinks = 4, .recent_share = 0.5};
-
 /* Below this share of the mass the kept positions are weighed anew around their own maximum (weights may have underflowed), and above
  * MASS_SAFE the kept output may be the full one minus the evicted, at no more than two digits lost. */
 static const double MASS_TINY = 1e-200, MASS_SAFE = 0.01;
@@ -193,12 +186,12 @@ static void lane_step(struct run *r, struct lane *l, size_t t)
 {
     struct eviction_cache *c = &l->cache;
     const struct eviction_options *o = c->options;
-    bool oracle = o->policy == EVICTION_ORACLE, measured = t >= r->first, filling = o->prompt && !o->evict_in_prompt;
+    bool chosen = o->policy->choose != NULL, measured = t >= r->first, filling = o->prompt && !o->evict_in_prompt;
     bool scores = eviction_cache_scores(c);
     eviction_cache_enter(c);
-    if (oracle && measured && !(filling && t < o->prompt)) {
+    if (chosen && measured && !(filling && t < o->prompt)) {
         average(r, l, t + 1, false);
-        eviction_cache_choose(c, r->p, r->scratch);
+        o->policy->choose(c, r->p, r->scratch);
     }
     for (size_t h = 0; h < l->heads && (measured || scores); h++) {
         struct view *v = &r->view[l->first + h];
@@ -209,7 +202,7 @@ static void lane_step(struct run *r, struct lane *l, size_t t)
         average(r, l, c->n, true);
         eviction_cache_score(c, r->p);
     }
-    if (!oracle && !(filling && t + 1 < o->prompt)) eviction_cache_evict(c);
+    if (!chosen && !(filling && t + 1 < o->prompt)) eviction_cache_evict(c);
 }
 
 static void view_init(struct view *v, const struct head *h)
@@ -249,7 +242,7 @@ static void run_init(struct run *r, const struct head *heads, size_t n_heads, co
         for (size_t h = 0; h < (o[i].shared ? 1 : n_heads); h++) {
             struct lane *l = &r->lane[r->lanes++];
             *l = (struct lane){.first = h, .heads = o[i].shared ? n_heads : 1, .sum = &ret[i * n_heads + h]};
-            eviction_cache_init(&l->cache, &o[i], eviction_size(&o[i], n), n, o[i].seed + h);
+            eviction_cache_init(&l->cache, &o[i], eviction_size(&o[i], n), n, (uint64_t)o[i].seed + h);
         }
     r->errors = xcalloc(n_heads, sizeof *r->errors);
     r->p = xcalloc(n, sizeof *r->p);

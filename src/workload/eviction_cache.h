@@ -1,19 +1,19 @@
-/* The cache of eviction.h by itself: which positions it holds, and who leaves. It knows probabilities only, no keys or values.
+/* The cache of eviction.h by itself: which positions it holds. Who leaves is the policy's (eviction_policies.h). It knows probabilities only, no keys or values.
  *
  * A step: eviction_cache_enter, then eviction_cache_score with the probability of every slot, then (unless in a prompt that evicts at its
- * end) eviction_cache_evict. The oracle instead calls eviction_cache_choose.
+ * end) eviction_cache_evict; of a policy that chooses, its `choose` instead.
  */
 #ifndef DSE_WORKLOAD_EVICTION_CACHE_H
 #define DSE_WORKLOAD_EVICTION_CACHE_H
 
-#include "workload/eviction.h"
+#include "workload/eviction_policies.h"
 
 struct eviction_cache {
     const struct eviction_options *options; /* the caller's */
     size_t size;                            /* S */
     size_t n;                               /* slots in use */
     uint32_t *position;                     /* of each slot, growing */
-    double *score;                          /* of each slot: votes (voting) or the sum of probabilities (h2o) */
+    double *score;                          /* of each slot, as the policy counts: votes, a sum of probabilities */
     size_t seen, evicted;
     uint64_t random; /* state of the generator */
 };

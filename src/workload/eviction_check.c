@@ -1,8 +1,6 @@
 /* What can be wrong with what is asked of eviction.h. */
 #include "workload/eviction_cache.h"
 
-#include <math.h>
-
 static const struct srcloc nowhere;
 
 static bool check_size(const struct eviction_options *o, size_t n, struct diags *diags)
@@ -20,36 +18,10 @@ static bool check_size(const struct eviction_options *o, size_t n, struct diags 
     return ok;
 }
 
-static bool check_voting(const struct eviction_options *o, size_t size, struct diags *diags)
-{
-    bool ok = true;
-    if (!isfinite(o->a) || !isfinite(o->b))
-        ok =
-            diags_input(diags, nowhere, NULL, NULL, "eviction: voting: threshold %g * mean - %g * sigma is not finite", o->a, o->b);
-    if (o->reserve_positions && o->reserved >= size)
-        return diags_input(diags, nowhere, NULL, NULL,
-                           "eviction: voting: %zu reserved positions leave no room in a cache of %zu; they must be fewer",
-                           o->reserved, size);
-    if (o->reserved > size && !o->below_reserved)
-        return diags_input(
-            diags, nowhere, NULL, "below_reserved measures it all the same",
-            "eviction: voting: reserved length %zu is longer than the cache of %zu: positions would leave before any vote",
-            o->reserved, size);
-    return ok;
-}
-
 static bool check_policy(const struct eviction_options *o, size_t size, struct diags *diags)
 {
-    if ((unsigned)o->policy >= EVICTION_POLICIES)
-        return diags_input(diags, nowhere, NULL, "voting, h2o, window, random, oracle", "eviction: %d is no policy",
-                           (int)o->policy);
-    if (o->policy == EVICTION_VOTING) return check_voting(o, size, diags);
-    if (o->policy == EVICTION_H2O && !(o->recent_share >= 0 && o->recent_share <= 1))
-        return diags_input(diags, nowhere, NULL, NULL, "eviction: h2o: recent share %g is outside of [0, 1]", o->recent_share);
-    if (o->policy == EVICTION_WINDOW && o->sinks >= size)
-        return diags_input(diags, nowhere, NULL, NULL,
-                           "eviction: window: %zu sinks leave no room in a cache of %zu; they must be fewer", o->sinks, size);
-    return true;
+    if (!o->policy) return diags_input(diags, nowhere, NULL, NULL, "eviction: no policy is given");
+    return !o->policy->check || o->policy->check(o, size, diags);
 }
 
 static bool check_heads(const struct head *heads, size_t n_heads, size_t first, struct diags *diags)

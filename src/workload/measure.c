@@ -2,6 +2,7 @@
 
 #include "base/threads.h"
 #include "base/xalloc.h"
+#include "workload/eviction_policies.h"
 
 #include <omp.h>
 #include <math.h>
@@ -295,8 +296,7 @@ static struct eviction_options options_at(const struct retention_policy *policy,
 static bool fits(const struct eviction_options *o, size_t context)
 {
     size_t size = eviction_size(o, context);
-    if (o->policy == EVICTION_VOTING) return size >= o->reserved && size > (o->reserve_positions ? o->reserved : 0);
-    return size > (o->policy == EVICTION_WINDOW ? o->sinks : 0);
+    return size >= (o->policy->least ? o->policy->least(o) : 1);
 }
 
 static bool is_at(const struct retention_work *w, size_t row, size_t c)

@@ -67,9 +67,7 @@ bool measure_locality(const struct measure_plan *p, const struct locality_option
 bool measure_recording(const struct measure_plan *p, const struct locality_options *o, struct recording_row *rows,
                        struct diags *diags);
 
-/* A policy under the name that models ask for. */
 struct retention_policy {
-    const char *name;
     struct eviction_options options; /* their ratio is not used */
     double
         prompt_share; /* the share of each context that is a prompt, rounded down; 0: all is streamed; 1: all before the steps that are measured. S is a ratio of the context

@@ -2,6 +2,7 @@
 
 #include "base/text.h"
 #include "base/xalloc.h"
+#include "workload/eviction.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -28,9 +29,9 @@ static const struct {
     [DSE_SET_RESERVED_LENGTH] = {"reserved_length", 32, NULL},
 };
 
-static const char *const others[] = {"llm",          "data",  "kind", "steps", "collinear", "edges",
-                                     "recent_share", "sinks", "seed", "phi",   "low",       "high"};
-enum { OTHERS = sizeof others / sizeof *others };
+/* What a head says besides; and all of eviction_params, of which models compare some. */
+static const char *const others[] = {"llm", "data", "kind", "steps", "collinear", "edges", "phi", "low", "high"};
+enum { OTHERS = sizeof others / sizeof *others, NAMES_MAX = DSE_SETTINGS + OTHERS + 32 };
 
 struct dse_measured {
     char *llm;       /* "": the head names none */
@@ -41,12 +42,20 @@ struct dse_measured {
 
 /* ---- reading ------------------------------------------------------------------------------------------------------------------------- */
 
+/* Everything that a head may say; ret holds NAMES_MAX. What is compared comes first. */
+static size_t known_names(const char **ret)
+{
+    size_t n = 0;
+    for (size_t i = 0; i < DSE_SETTINGS; i++) ret[n++] = settings[i].name;
+    for (size_t i = 0; i < OTHERS; i++) ret[n++] = others[i];
+    for (const struct dse_param *p = eviction_params; p->type != DSE_TYPE_END; p++) ret[n++] = p->name;
+    return n;
+}
+
 static char *unknown_name(const char *name)
 {
-    const char *names[DSE_SETTINGS + OTHERS];
-    for (size_t i = 0; i < DSE_SETTINGS; i++) names[i] = settings[i].name;
-    for (size_t i = 0; i < OTHERS; i++) names[DSE_SETTINGS + i] = others[i];
-    const char *near = text_nearest(name, names, DSE_SETTINGS + OTHERS);
+    const char *names[NAMES_MAX];
+    const char *near = text_nearest(name, names, known_names(names));
     return near ? xasprintf("there is no setting \"%s\"; did you mean %s?", name, near)
                 : xasprintf("there is no setting \"%s\"", name);
 }
@@ -83,13 +92,13 @@ static char *read_setting(struct dse_measured *m, const char *word, bool *said)
     if (!word[n] || n == 0) return xasprintf("\"%s\" is not NAME=VALUE", word);
     char *name = xstrndup(word, n), *why = NULL;
     const char *value = word + n + 1;
-    size_t i = 0, k = 0;
-    while (i < DSE_SETTINGS && strcmp(settings[i].name, name) != 0) i++;
-    while (k < OTHERS && strcmp(others[k], name) != 0) k++;
+    const char *names[NAMES_MAX];
+    size_t i = 0, n_names = known_names(names);
+    while (i < n_names && strcmp(names[i], name) != 0) i++;
     if (i < DSE_SETTINGS) {
         why = said[i] ? xasprintf("%s stands there twice", name) : read_value(i, value, &m->value[i]);
         said[i] = true;
-    } else if (k == OTHERS) {
+    } else if (i == n_names) {
         why = unknown_name(name);
     } else if (strcmp(name, "llm") == 0) {
         free(m->llm);

@@ -18,6 +18,11 @@ cmp one.csv two.csv || fail "synthetic heads differ from run to run"
 grep -q '^# generator: seed=7 n=256 d=' one.csv || fail "the generator's parameters are not in the profile"
 grep -q '^# trace: 7769353d856998a6, ' locality.csv || fail "the checksum of the trace is not in the profile"
 
+# The policies that the help lists are those that are measured.
+listed=$("$DSE" profile --help | sed -n 's/.*--policies LIST *retention: \([^ ]*\) (default: all)$/\1/p')
+[ "$listed" = "$(awk -F, '!/^#/ && $1 != "policy" && !seen[$1]++ { printf "%s%s", n++ ? "," : "", $1 }' retention.csv)" ] ||
+    fail "the help lists \"$listed\""
+
 # What is written can be used.
 cat >mine.toml <<'TOML'
 profiles.mine = "locality.csv"

@@ -39,14 +39,26 @@ static void release_heads(struct head *h, size_t count)
     for (size_t c = 0; c < count; c++) head_release(&h[c]);
 }
 
-static struct eviction_options options(enum eviction_policy policy, size_t size)
+static struct eviction_options options(const char *policy, size_t size)
 {
     struct eviction_options o = eviction_defaults;
-    o.policy = policy;
+    o.policy = eviction_policy_find(policy);
     o.size = size;
-    o.reserved = 4;
+    o.reserved_length = 4;
     o.sinks = 2;
     return o;
+}
+
+/* The options of each. */
+enum { POLICIES_MAX = 32 };
+static size_t every_policy(struct eviction_options *ret, size_t size)
+{
+    size_t n = 0;
+    for (; eviction_policies[n].traits.name; n++) {
+        assert_true(n < POLICIES_MAX - 1);
+        ret[n] = options(eviction_policies[n].traits.name, size);
+    }
+    return n;
 }
 
 static void must(bool ok, struct diags *diags)
@@ -84,12 +96,12 @@ static void plain_run(const struct head *heads, size_t n_heads, const struct evi
         bool fills = !o->evict_in_prompt && t < o->prompt;
         double mean[N] = {0};
         eviction_cache_enter(&c);
-        for (size_t h = 0; h < n_heads && o->policy == EVICTION_ORACLE; h++) {
+        for (size_t h = 0; h < n_heads && o->policy->choose; h++) {
             double weights[N];
             head_attention(&heads[h], t, weights, NULL);
             for (size_t i = 0; i <= t; i++) mean[i] += weights[i] / (double)n_heads;
         }
-        if (o->policy == EVICTION_ORACLE && !fills) eviction_cache_choose(&c, mean, scratch);
+        if (o->policy->choose && !fills) eviction_cache_choose(&c, mean, scratch);
         memset(mean, 0, sizeof mean);
         for (size_t h = 0; h < n_heads; h++) {
             struct eviction_result at;
@@ -101,7 +113,7 @@ static void plain_run(const struct head *heads, size_t n_heads, const struct evi
             ret[h].output_error += at.output_error / (double)(N - first);
         }
         eviction_cache_score(&c, mean);
-        if (o->policy != EVICTION_ORACLE && !(fills && t + 1 < o->prompt)) eviction_cache_evict(&c);
+        if (!o->policy->choose && !(fills && t + 1 < o->prompt)) eviction_cache_evict(&c);
     }
     eviction_cache_release(&c);
 }
@@ -112,8 +124,8 @@ static void expect_plain(const struct head *heads, const struct eviction_options
     struct diags diags;
     diags_init(&diags);
     must(eviction_run_many(heads, HEADS, o, 1, first, got, &diags), &diags);
-    if (o->shared) plain_run(heads, HEADS, o, first, o->seed, want);
-    for (size_t h = 0; h < HEADS && !o->shared; h++) plain_run(&heads[h], 1, o, first, o->seed + h, &want[h]);
+    if (o->shared) plain_run(heads, HEADS, o, first, (uint64_t)o->seed, want);
+    for (size_t h = 0; h < HEADS && !o->shared; h++) plain_run(&heads[h], 1, o, first, (uint64_t)o->seed + h, &want[h]);
     for (size_t h = 0; h < HEADS; h++) {
         expect_near(got[h].retained_mass, want[h].retained_mass, 1e-12);
         expect_near(got[h].output_error, want[h].output_error, 1e-12 * (1 + want[h].output_error));
@@ -126,11 +138,11 @@ static void every_policy__measures_what_plain_attention_over_the_kept_gives(void
     (void)state;
     struct head heads[HEADS];
     random_heads(heads, HEADS, N, D, 2);
-    for (int policy = 0; policy < EVICTION_POLICIES; policy++)
+    for (const struct eviction_policy *policy = eviction_policies; policy->traits.name; policy++)
         for (size_t size = 4; size <= N; size += 14)
             for (int shared = 0; shared < 2; shared++)
                 for (int prompt = 0; prompt < 3; prompt++) {
-                    struct eviction_options o = options((enum eviction_policy)policy, size);
+                    struct eviction_options o = options(policy->traits.name, size);
                     o.shared = shared != 0;
                     o.prompt = prompt ? 30 : 0;
                     o.evict_in_prompt = prompt == 2;
@@ -147,14 +159,16 @@ static void the_oracle__keeps_at_least_the_mass_of_every_other_at_every_step(voi
     for (size_t t = 8; t < N; t++) {
         struct head prefix = head;
         prefix.n = t + 1;
-        struct eviction_options o[EVICTION_POLICIES];
-        struct eviction_result r[EVICTION_POLICIES];
+        struct eviction_options o[POLICIES_MAX];
+        struct eviction_result r[POLICIES_MAX], of_oracle;
         struct diags diags;
         diags_init(&diags);
-        for (int p = 0; p < EVICTION_POLICIES; p++) o[p] = options((enum eviction_policy)p, 8);
-        must(eviction_run_many(&prefix, 1, o, EVICTION_POLICIES, t, r, &diags), &diags);
-        for (int p = 0; p < EVICTION_ORACLE; p++) {
-            assert_true(r[EVICTION_ORACLE].retained_mass >= r[p].retained_mass - 1e-15);
+        size_t n = every_policy(o, 8);
+        o[n] = options("oracle", 8);
+        must(eviction_run_many(&prefix, 1, o, n + 1, t, r, &diags), &diags);
+        of_oracle = r[n];
+        for (size_t p = 0; p < n; p++) {
+            assert_true(of_oracle.retained_mass >= r[p].retained_mass - 1e-15);
             assert_true(r[p].retained_mass > 0 && r[p].output_error >= 0);
         }
         diags_release(&diags);
@@ -169,9 +183,9 @@ static void ratio_1__keeps_everything(void **state)
     random_heads(heads, HEADS, N, D, 1);
     struct diags diags;
     diags_init(&diags);
-    for (int p = 0; p < EVICTION_POLICIES; p++)
+    for (const struct eviction_policy *p = eviction_policies; p->traits.name; p++)
         for (int shared = 0; shared < 2; shared++) {
-            struct eviction_options o = options((enum eviction_policy)p, 0);
+            struct eviction_options o = options(p->traits.name, 0);
             o.ratio = 1;
             o.shared = shared != 0;
             struct eviction_result r[HEADS];
@@ -188,9 +202,9 @@ static void size_1__is_measured_by_every_policy(void **state)
     (void)state;
     struct head heads[HEADS];
     random_heads(heads, HEADS, N, D, 1);
-    for (int p = 0; p < EVICTION_POLICIES; p++) {
-        struct eviction_options o = options((enum eviction_policy)p, 1);
-        o.reserved = 1;
+    for (const struct eviction_policy *p = eviction_policies; p->traits.name; p++) {
+        struct eviction_options o = options(p->traits.name, 1);
+        o.reserved_length = 1;
         o.sinks = 0;
         expect_plain(heads, &o, N / 2);
     }
@@ -204,8 +218,8 @@ static void the_prompt__is_whole_until_it_ends(void **state)
     random_heads(&head, 1, N, D, 2);
     struct diags diags;
     diags_init(&diags);
-    for (int p = 0; p < EVICTION_POLICIES; p++) {
-        struct eviction_options o = options((enum eviction_policy)p, 0);
+    for (const struct eviction_policy *p = eviction_policies; p->traits.name; p++) {
+        struct eviction_options o = options(p->traits.name, 0);
         o.ratio = 0.5;
         o.prompt = N - 10;
         assert_int_equal(eviction_size(&o, N), (N - 10) / 2);
@@ -226,20 +240,21 @@ static void a_run_of_many__is_many_runs(void **state)
     (void)state;
     struct head heads[HEADS];
     random_heads(heads, HEADS, N, D, 1);
-    struct eviction_options o[2 * EVICTION_POLICIES];
-    struct eviction_result many[2 * EVICTION_POLICIES * HEADS], one[HEADS];
+    struct eviction_options o[2 * POLICIES_MAX];
+    struct eviction_result many[2 * POLICIES_MAX * HEADS], one[HEADS];
     struct diags diags;
     diags_init(&diags);
-    for (size_t i = 0; i < 2 * EVICTION_POLICIES; i++) {
-        o[i] = options((enum eviction_policy)(i / 2), 10);
-        o[i].shared = i % 2 != 0;
+    size_t n = every_policy(o, 10);
+    for (size_t i = 0; i < n; i++) {
+        o[n + i] = o[i];
+        o[n + i].shared = true;
     }
-    must(eviction_run_many(heads, HEADS, o, 2 * EVICTION_POLICIES, 30, many, &diags), &diags);
-    for (size_t i = 0; i < 2 * EVICTION_POLICIES; i++) {
+    must(eviction_run_many(heads, HEADS, o, 2 * n, 30, many, &diags), &diags);
+    for (size_t i = 0; i < 2 * n; i++) {
         if (o[i].shared) must(eviction_run_layer(heads, HEADS, &o[i], 30, one, &diags), &diags);
         for (size_t h = 0; h < HEADS && !o[i].shared; h++) {
             struct eviction_options of_head = o[i];
-            of_head.seed += h;
+            of_head.seed += (int64_t)h;
             must(eviction_run(&heads[h], &of_head, 30, &one[h], &diags), &diags);
         }
         assert_memory_equal(one, &many[i * HEADS], sizeof one);
@@ -256,8 +271,8 @@ static void scores__far_apart_and_values_of_zero_give_finite_numbers(void **stat
     memset(heads[1].v, 0, N * D * sizeof(float));
     struct diags diags;
     diags_init(&diags);
-    for (int p = 0; p < EVICTION_POLICIES; p++) {
-        struct eviction_options o = options((enum eviction_policy)p, 4);
+    for (const struct eviction_policy *p = eviction_policies; p->traits.name; p++) {
+        struct eviction_options o = options(p->traits.name, 4);
         struct eviction_result r[HEADS];
         must(eviction_run_many(heads, HEADS, &o, 1, 10, r, &diags), &diags);
         for (size_t h = 0; h < HEADS; h++) {
@@ -267,41 +282,6 @@ static void scores__far_apart_and_values_of_zero_give_finite_numbers(void **stat
     }
     diags_release(&diags);
     release_heads(heads, HEADS);
-}
-
-static void a_profile__has_mean_and_deviation_over_the_heads_of_all_layers(void **state)
-{
-    (void)state;
-    struct head heads[2 * HEADS];
-    random_heads(heads, 2 * HEADS, N, D, 1);
-    struct eviction_options policies[2] = {options(EVICTION_H2O, 0), options(EVICTION_RANDOM, 0)};
-    const double ratios[2] = {0.25, 0.5};
-    struct eviction_profile p;
-    struct diags diags;
-    diags_init(&diags);
-    eviction_profile_init(&p, policies, 2, ratios, 2);
-    must(eviction_profile_add(&p, heads, HEADS, 20, &diags), &diags);
-    must(eviction_profile_add(&p, heads + HEADS, HEADS, 20, &diags), &diags);
-    for (size_t i = 0; i < p.n_rows; i++) {
-        const struct eviction_row *row = &p.rows[i];
-        struct eviction_result r[2 * HEADS];
-        double mean = 0, squares = 0;
-        must(eviction_run_many(heads, 2 * HEADS, &row->options, 1, 20, r, &diags), &diags);
-        for (size_t h = 0; h < 2 * HEADS; h++) mean += r[h].output_error / (2 * HEADS);
-        for (size_t h = 0; h < 2 * HEADS; h++) squares += pow(r[h].output_error - mean, 2) / (2 * HEADS);
-        expect_near(row->mean.output_error, mean, 1e-13);
-        expect_near(row->sd.output_error, sqrt(squares), 1e-13);
-        assert_int_equal(row->options.policy, policies[i / 2].policy);
-        assert_int_equal(row->size, i % 2 ? N / 2 : N / 4);
-        assert_int_equal(row->heads, 2 * HEADS);
-    }
-    struct head shorter = heads[0];
-    shorter.n = N - 1;
-    assert_false(eviction_profile_add(&p, &shorter, 1, 20, &diags));
-    expect_complaint(&diags, 0, 0, "heads of 59 positions in a profile of heads of 60");
-    assert_int_equal(p.rows[0].heads, 2 * HEADS);
-    eviction_profile_release(&p);
-    release_heads(heads, 2 * HEADS);
 }
 
 static void refuse(const struct head *h, size_t heads, struct eviction_options o, size_t first, const char *why)
@@ -319,7 +299,7 @@ static void bad_input__is_refused_with_a_reason(void **state)
     (void)state;
     struct head h[2];
     random_heads(h, 2, N, D, 1);
-    struct eviction_options ratio = options(EVICTION_VOTING, 0), o;
+    struct eviction_options ratio = options("voting", 0), o;
     const double bad_ratios[] = {0, -0.5, 1.01, (double)NAN, (double)INFINITY};
     for (size_t i = 0; i < 5; i++) {
         ratio.ratio = bad_ratios[i];
@@ -327,30 +307,30 @@ static void bad_input__is_refused_with_a_reason(void **state)
     }
     ratio.ratio = 0.001;
     refuse(h, 1, ratio, 0, "ratio 0.001 of 60 positions rounds to none");
-    refuse(h, 1, options(EVICTION_VOTING, 10), N, "the first measured step 60 is beyond the last, 59");
-    refuse(h, 0, options(EVICTION_VOTING, 10), 0, "no heads");
-    o = options(EVICTION_VOTING, 10);
-    o.reserved = 11;
+    refuse(h, 1, options("voting", 10), N, "the first measured step 60 is beyond the last, 59");
+    refuse(h, 0, options("voting", 10), 0, "no heads");
+    o = options("voting", 10);
+    o.reserved_length = 11;
     refuse(h, 1, o, 0, "reserved length 11 is longer than the cache of 10");
     o.reserve_positions = o.below_reserved = true;
     refuse(h, 1, o, 0, "11 reserved positions leave no room in a cache of 10");
-    o = options(EVICTION_VOTING, 10);
-    o.b = (double)NAN;
+    o = options("voting", 10);
+    o.threshold_b = (double)NAN;
     refuse(h, 1, o, 0, "is not finite");
-    o = options(EVICTION_WINDOW, 10);
+    o = options("window", 10);
     o.sinks = 10;
     refuse(h, 1, o, 0, "10 sinks leave no room in a cache of 10");
-    o = options(EVICTION_H2O, 10);
+    o = options("h2o", 10);
     o.recent_share = 1.5;
     refuse(h, 1, o, 0, "recent share 1.5");
-    o = options(EVICTION_H2O, 10);
+    o = options("h2o", 10);
     o.prompt = N;
     refuse(h, 1, o, 0, "a prompt of 60 leaves no step of 60");
-    refuse(h, 1, options(EVICTION_POLICIES, 10), 0, "5 is no policy");
+    refuse(h, 1, options("none", 10), 0, "no policy is given");
     h[1].n = 50;
-    refuse(h, 2, options(EVICTION_H2O, 10), 0, "head 1 of the layer is 50 x 7, the first 60 x 7");
+    refuse(h, 2, options("h2o", 10), 0, "head 1 of the layer is 50 x 7, the first 60 x 7");
     h[0].n = 0;
-    refuse(h, 1, options(EVICTION_H2O, 10), 0, "a head of 0 positions");
+    refuse(h, 1, options("h2o", 10), 0, "a head of 0 positions");
     release_heads(h, 2);
 }
 
@@ -364,7 +344,6 @@ int main(void)
         cmocka_unit_test(the_prompt__is_whole_until_it_ends),
         cmocka_unit_test(a_run_of_many__is_many_runs),
         cmocka_unit_test(scores__far_apart_and_values_of_zero_give_finite_numbers),
-        cmocka_unit_test(a_profile__has_mean_and_deviation_over_the_heads_of_all_layers),
         cmocka_unit_test(bad_input__is_refused_with_a_reason),
     };
     return cmocka_run_group_tests_name("eviction", tests, NULL, NULL);

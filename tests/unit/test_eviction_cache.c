@@ -19,7 +19,7 @@ static void expect_near(double got, double want, double tolerance)
 /* A cache that holds the first n positions. */
 static void fill(struct eviction_cache *c, const struct eviction_options *o, size_t size, size_t n)
 {
-    eviction_cache_init(c, o, size, POSITIONS, o->seed);
+    eviction_cache_init(c, o, size, POSITIONS, (uint64_t)o->seed);
     for (size_t i = 0; i < n; i++) eviction_cache_enter(c);
 }
 
@@ -34,10 +34,10 @@ static void expect_positions(const struct eviction_cache *c, const uint32_t *wan
     for (size_t i = 0; i < n; i++) assert_int_equal(c->position[i], want[i]);
 }
 
-static struct eviction_options voting(size_t reserved)
+static struct eviction_options voting(int64_t reserved)
 {
     struct eviction_options o = eviction_defaults;
-    o.reserved = reserved;
+    o.reserved_length = reserved;
     return o;
 }
 
@@ -68,7 +68,7 @@ static void voting__below_zero_is_for_the_least_probable_alone(void **state)
 {
     (void)state;
     struct eviction_options o = voting(0);
-    o.b = 2; /* sigma 0.3: T = 0.25 - 0.6 < 0 */
+    o.threshold_b = 2; /* sigma 0.3: T = 0.25 - 0.6 < 0 */
     struct eviction_cache c;
     fill(&c, &o, 4, 4);
     eviction_cache_score(&c, (double[]){0.7697, 0.08, 0.07, 0.0803});
@@ -107,7 +107,7 @@ static void voting__gives_early_positions_more_chances_of_a_vote(void **state)
         eviction_cache_enter(&c);
         double p[8] = {0}; /* all on the first: all others are below T */
         p[0] = 1;
-        o.b = 0;
+        o.threshold_b = 0;
         eviction_cache_score(&c, p);
     }
     expect_scores(&c, (double[]){0, 6, 6, 5, 4, 3, 2, 1});
@@ -162,7 +162,7 @@ static void voting__may_keep_the_reserved_positions(void **state)
 static struct eviction_options h2o(double recent_share)
 {
     struct eviction_options o = eviction_defaults;
-    o.policy = EVICTION_H2O;
+    o.policy = eviction_policy_find("h2o");
     o.recent_share = recent_share;
     return o;
 }
@@ -202,7 +202,7 @@ static void window__keeps_sinks_and_the_newest(void **state)
 {
     (void)state;
     struct eviction_options o = eviction_defaults;
-    o.policy = EVICTION_WINDOW;
+    o.policy = eviction_policy_find("window");
     o.sinks = 2;
     struct eviction_cache c;
     fill(&c, &o, 5, 0);
@@ -218,7 +218,7 @@ static void oracle__brings_positions_back(void **state)
 {
     (void)state;
     struct eviction_options o = eviction_defaults;
-    o.policy = EVICTION_ORACLE;
+    o.policy = eviction_policy_find("oracle");
     struct eviction_cache c;
     fill(&c, &o, 2, 5);
     double scratch[6];
@@ -255,11 +255,11 @@ static void stream(struct eviction_cache *c, size_t steps)
 static void every_policy__holds_at_most_its_size_and_loses_nobody(void **state)
 {
     (void)state;
-    for (int policy = EVICTION_VOTING; policy < EVICTION_ORACLE; policy++)
+    for (const struct eviction_policy *policy = eviction_policies; policy->leave; policy++)
         for (size_t size = 1; size <= POSITIONS; size += size < 4 ? 1 : 20) {
             struct eviction_options o = eviction_defaults;
-            o.policy = (enum eviction_policy)policy;
-            o.reserved = 1;
+            o.policy = policy;
+            o.reserved_length = 1;
             o.sinks = size > 2 ? 2 : 0;
             struct eviction_cache c;
             fill(&c, &o, size, 0);
@@ -273,7 +273,7 @@ static void random__is_the_same_for_a_seed_and_another_for_another(void **state)
 {
     (void)state;
     struct eviction_options o = eviction_defaults;
-    o.policy = EVICTION_RANDOM;
+    o.policy = eviction_policy_find("random");
     struct eviction_cache c[3];
     for (size_t i = 0; i < 3; i++) {
         o.seed = i == 2 ? 8 : 7;
@@ -290,9 +290,9 @@ static void random__chooses_every_slot_alike(void **state)
     (void)state;
     enum { SLOTS = 5, DRAWS = 20000 };
     struct eviction_options o = eviction_defaults;
-    o.policy = EVICTION_RANDOM;
+    o.policy = eviction_policy_find("random");
     size_t left[SLOTS] = {0};
-    for (uint64_t seed = 0; seed < DRAWS; seed++) {
+    for (int64_t seed = 0; seed < DRAWS; seed++) {
         struct eviction_cache c;
         o.seed = seed;
         fill(&c, &o, SLOTS - 1, SLOTS);

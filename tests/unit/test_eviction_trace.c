@@ -7,7 +7,7 @@
 
 #include "dse_config.h"
 #include "rows.h"
-#include "workload/eviction.h"
+#include "workload/eviction_policies.h"
 #include "workload/trace.h"
 
 #include <math.h>
@@ -31,13 +31,7 @@ static struct eviction_options of_row(const struct rows *r, size_t i)
 {
     struct eviction_options o = eviction_defaults;
     const char *name = rows_string(r, i, "policy");
-    o.policy = EVICTION_POLICIES;
-    for (int p = 0; p < EVICTION_POLICIES; p++)
-        if (strcmp(name, eviction_policy_names[p]) == 0) o.policy = (enum eviction_policy)p;
-    if (strcmp(name, "accumulate") == 0) {
-        o.policy = EVICTION_H2O;
-        o.recent_share = 0;
-    }
+    o.policy = eviction_policy_find(strcmp(name, "accumulate") == 0 ? "h2o-accumulate" : name);
     o.ratio = rows_number(r, i, "ratio");
     o.below_reserved = true;
     return o;

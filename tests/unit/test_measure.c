@@ -6,6 +6,7 @@
 
 #include "complaints.h"
 #include "dse_config.h"
+#include "workload/eviction_policies.h"
 #include "workload/generator.h"
 #include "workload/measure.h"
 #include "workload/power_law.h"
@@ -164,10 +165,10 @@ static void recording__of_first_steps_has_the_newest_positions_alone(void **stat
 static void retention__is_the_mean_of_the_heads(void **state)
 {
     (void)state;
-    struct retention_policy policies[2] = {{"voting", eviction_defaults, 0}, {"window", eviction_defaults, 0}};
-    policies[0].options.policy = EVICTION_VOTING;
+    struct retention_policy policies[2] = {{eviction_defaults, 0}, {eviction_defaults, 0}};
+    policies[0].options.policy = eviction_policy_find("voting");
     policies[0].options.shared = true;
-    policies[1].options.policy = EVICTION_WINDOW;
+    policies[1].options.policy = eviction_policy_find("window");
     static const double ratios[] = {0.2, 0.5};
     struct measured_retention rows[2 * CONTEXTS * 2];
     size_t n;
@@ -196,8 +197,8 @@ static void retention__is_the_mean_of_the_heads(void **state)
 static void retention__may_keep_a_prompt_whole(void **state)
 {
     (void)state;
-    struct retention_policy policy = {"h2o", eviction_defaults, 0.75};
-    policy.options.policy = EVICTION_H2O;
+    struct retention_policy policy = {eviction_defaults, 0.75};
+    policy.options.policy = eviction_policy_find("h2o");
     static const double ratios[] = {0.2, 0.9};
     struct measured_retention rows[CONTEXTS * 2];
     size_t n;

@@ -1,0 +1,37 @@
+/* Policies of KV eviction as a machine meets them: what it costs to decide who leaves the cache, and what a measurement of that depends on.
+ *
+ * A policy is one row of the table in src/workload/eviction_policies.c, which also says what it does; `dse profile` measures it. A model whose
+ * cache evicts takes the values of its parameter from dse_eviction_choices and asks the traits below: it knows no policy by name, and a new
+ * row is a new value of it.
+ */
+#ifndef DSE_EVICTION_H
+#define DSE_EVICTION_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct dse_eviction {
+    const char *name; /* of the parameter's value, and of the policy in retention profiles */
+    const char *doc;
+    bool keeps_all; /* no eviction */
+    bool counts;    /* the probabilities of every step go into a count, or a sum, that is kept for each position */
+    bool
+        drained; /* a step's probabilities are counted when all of them are known (by a threshold over them): they wait, and pass once more */
+    bool per_head;  /* every KV head decides for itself, with counts of its own; else one decision for all heads of a layer */
+    bool scattered; /* the positions that stay have gaps between them */
+    bool reserves;  /* the cache is never shorter than a reserved length */
+    unsigned
+        settings; /* 1u << enum dse_setting each: what a profile of it must have been measured with to hold (dse_measured_unlike) */
+};
+
+/* The values of a parameter, for DSE_PARAM_ENUM_OF: "none", then the policies that a machine can carry out, in the order of the table. */
+const char *const *dse_eviction_choices(void);
+/* The policy of a value of such a parameter; of 0, which keeps all, too. Pure, thread-safe. */
+const struct dse_eviction *dse_eviction_at(int32_t choice);
+/* Does what was measured of the policy depend on this setting (enum dse_setting)? */
+static inline bool dse_eviction_depends(const struct dse_eviction *e, int setting)
+{
+    return (e->settings >> setting & 1) != 0;
+}
+
+#endif

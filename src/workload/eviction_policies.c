@@ -1,0 +1,301 @@
+/* The policies: what each counts, who leaves, what it needs. The table is at the end. */
+#include "workload/eviction_policies.h"
+
+#include "workload/eviction_cache.h"
+
+#include <dse/catalog.h>
+#include <math.h>
+#include <string.h>
+#include <threads.h>
+
+static const struct srcloc nowhere;
+
+static size_t slot_of_least(const double *v, size_t n)
+{
+    size_t best = 0;
+    for (size_t i = 1; i < n; i++)
+        if (v[i] < v[best]) best = i;
+    return best;
+}
+
+static size_t slot_of_most(const double *v, size_t from, size_t n)
+{
+    size_t best = from;
+    for (size_t i = from + 1; i < n; i++)
+        if (v[i] > v[best]) best = i;
+    return best;
+}
+
+/* ---- voting: VEDA, Sec. III and Fig. 3 ------------------------------------------------------------------------------------------------- *
+ * From step `reserved_length` on every step votes for positions with a probability below T = a / l - b sigma (l positions, sigma their
+ * probabilities' standard deviation); if T <= 0, for the least probable one alone. Most votes leave, the earliest of several.
+ *
+ * A step may vote for one position (T <= 0, the rule in a head with a strong sink) or for none (T below all probabilities). Where the
+ * most votes are then zero, "the earliest" is the sink, and most of the mass leaves with it: at the end of a prompt in many heads that
+ * have a sink, and at times in streaming when heads share. reserve_positions, another reading of "a reserved length is maintained at
+ * the beginning", avoids it. */
+
+/* Standard deviation of n probabilities around their mean. Four sums, so that it is not one chain of additions. */
+static double deviation(const double *p, size_t n, double mean)
+{
+    double s[4] = {0};
+    size_t i = 0;
+    for (; i + 4 <= n; i += 4)
+        for (size_t j = 0; j < 4; j++) s[j] += (p[i + j] - mean) * (p[i + j] - mean);
+    for (; i < n; i++) s[0] += (p[i] - mean) * (p[i] - mean);
+    return sqrt((s[0] + s[1] + s[2] + s[3]) / (double)n);
+}
+
+/* Lines 1 to 5 of Fig. 3. */
+static void voting_score(struct eviction_cache *c, const double *p)
+{
+    const struct eviction_options *o = c->options;
+    if (c->seen <= (size_t)o->reserved_length) return;
+    double mean = 1 / (double)c->n;
+    double threshold = o->threshold_a * mean - o->threshold_b * deviation(p, c->n, mean);
+    if (threshold <= 0) {
+        c->score[slot_of_least(p, c->n)]++;
+        return;
+    }
+    for (size_t i = 0; i < c->n; i++) c->score[i] += p[i] < threshold ? 1 : 0;
+}
+
+/* The first slots are those of the first positions, where these never leave. */
+static size_t voting_leave(struct eviction_cache *c)
+{
+    return slot_of_most(c->score, c->options->reserve_positions ? (size_t)c->options->reserved_length : 0, c->n);
+}
+
+static size_t voting_least(const struct eviction_options *o)
+{
+    size_t reserved = (size_t)o->reserved_length;
+    return o->reserve_positions ? reserved + 1 : reserved > 1 ? reserved : 1;
+}
+
+static bool voting_check(const struct eviction_options *o, size_t size, struct diags *diags)
+{
+    bool ok = true;
+    size_t reserved = (size_t)o->reserved_length;
+    if (!isfinite(o->threshold_a) || !isfinite(o->threshold_b))
+        ok = diags_input(diags, nowhere, NULL, NULL, "eviction: voting: threshold %g * mean - %g * sigma is not finite",
+                         o->threshold_a, o->threshold_b);
+    if (o->reserve_positions && reserved >= size)
+        return diags_input(diags, nowhere, NULL, NULL,
+                           "eviction: voting: %zu reserved positions leave no room in a cache of %zu; they must be fewer", reserved,
+                           size);
+    if (reserved > size && !o->below_reserved)
+        return diags_input(
+            diags, nowhere, NULL, "below_reserved measures it all the same",
+            "eviction: voting: reserved length %zu is longer than the cache of %zu: positions would leave before any vote",
+            reserved, size);
+    return ok;
+}
+
+/* ---- h2o: the smallest sum of probabilities leaves, the earliest of several; the newest floor(recent_share S) positions never do ------- */
+
+static void h2o_score(struct eviction_cache *c, const double *p)
+{
+    for (size_t i = 0; i < c->n; i++) c->score[i] += p[i];
+}
+
+static size_t h2o_leave(struct eviction_cache *c)
+{
+    return slot_of_least(c->score, c->n - (size_t)(c->options->recent_share * (double)c->size));
+}
+
+/* Accumulated scores alone: the newest may leave, too. */
+static size_t h2o_accumulate_leave(struct eviction_cache *c)
+{
+    return slot_of_least(c->score, c->n);
+}
+
+static bool h2o_check(const struct eviction_options *o, size_t size, struct diags *diags)
+{
+    (void)size;
+    if (o->recent_share >= 0 && o->recent_share <= 1) return true;
+    return diags_input(diags, nowhere, NULL, NULL, "eviction: h2o: recent share %g is outside of [0, 1]", o->recent_share);
+}
+
+/* ---- window: the first `sinks` positions and the newest -------------------------------------------------------------------------------- */
+
+static size_t window_leave(struct eviction_cache *c)
+{
+    return (size_t)c->options->sinks;
+}
+
+static size_t window_least(const struct eviction_options *o)
+{
+    return (size_t)o->sinks + 1;
+}
+
+static bool window_check(const struct eviction_options *o, size_t size, struct diags *diags)
+{
+    if (size >= window_least(o)) return true;
+    return diags_input(diags, nowhere, NULL, NULL,
+                       "eviction: window: %zu sinks leave no room in a cache of %zu; they must be fewer", (size_t)o->sinks, size);
+}
+
+/* ---- random: any position, the newest included, with equal chance ---------------------------------------------------------------------- */
+
+/* A slot of n, by splitmix64: the same on every machine. The upper half of the product of 32 bits and n; its bias is below n / 2^32. */
+static size_t random_leave(struct eviction_cache *c)
+{
+    uint64_t z = c->random += 0x9e3779b97f4a7c15u;
+    z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9u;
+    z = (z ^ z >> 27) * 0x94d049bb133111ebu;
+    z ^= z >> 31;
+    return (size_t)((z >> 32) * c->n >> 32);
+}
+
+/* ---- the table ------------------------------------------------------------------------------------------------------------------------- */
+
+enum {
+    BITS = 1u << DSE_SET_KV_BITS,
+    HISTORY = BITS | 1u << DSE_SET_BOUNDARY, /* what stays depends on what came before, so on how the prompt ended */
+    THRESHOLD = HISTORY | 1u << DSE_SET_THRESHOLD_A | 1u << DSE_SET_THRESHOLD_B | 1u << DSE_SET_RESERVED_LENGTH,
+};
+
+/* A machine adds values of its parameter in this order: a policy that machines have goes behind all that they have already. */
+const struct eviction_policy eviction_policies[] = {
+    {
+        .traits = {.name = "voting",
+                   .doc = "most votes below a threshold leave; one decision for the heads of a layer",
+                   .counts = true,
+                   .drained = true,
+                   .scattered = true,
+                   .reserves = true,
+                   .settings = THRESHOLD},
+        .machine = true,
+        .score = voting_score,
+        .leave = voting_leave,
+        .check = voting_check,
+        .least = voting_least,
+    },
+    {
+        .traits = {.name = "voting-head",
+                   .doc = "voting, one decision a head",
+                   .counts = true,
+                   .drained = true,
+                   .per_head = true,
+                   .scattered = true,
+                   .reserves = true,
+                   .settings = THRESHOLD},
+        .score = voting_score,
+        .leave = voting_leave,
+        .check = voting_check,
+        .least = voting_least,
+    },
+    {
+        .traits = {.name = "h2o",
+                   .doc = "the smallest sum of probabilities leaves, but for the newest positions",
+                   .counts = true,
+                   .per_head = true,
+                   .scattered = true,
+                   .settings = HISTORY},
+        .machine = true,
+        .score = h2o_score,
+        .leave = h2o_leave,
+        .check = h2o_check,
+    },
+    {
+        .traits = {.name = "h2o-accumulate",
+                   .doc = "h2o by its sums alone, without recent_share",
+                   .counts = true,
+                   .per_head = true,
+                   .scattered = true,
+                   .settings = HISTORY},
+        .score = h2o_score,
+        .leave = h2o_accumulate_leave,
+    },
+    {
+        .traits = {.name = "window", .doc = "the first positions (sinks) and the newest stay", .per_head = true, .settings = BITS},
+        .machine = true,
+        .leave = window_leave,
+        .check = window_check,
+        .least = window_least,
+    },
+    {
+        .traits = {.name = "random",
+                   .doc = "any position leaves, with equal chance",
+                   .per_head = true,
+                   .scattered = true,
+                   .settings = HISTORY},
+        .leave = random_leave,
+    },
+    {
+        .traits = {.name = "oracle",
+                   .doc = "the most probable positions of the very step: a bound on the mass, no machine",
+                   .per_head = true,
+                   .scattered = true,
+                   .settings = BITS},
+        .choose = eviction_cache_choose,
+    },
+    {.traits = {.name = NULL}},
+};
+static const struct dse_eviction nothing = {.name = "none", .doc = "every position stays", .keeps_all = true};
+enum { POLICIES = sizeof eviction_policies / sizeof *eviction_policies - 1 };
+
+const struct eviction_options eviction_defaults = {.policy = eviction_policies,
+                                                   .ratio = 0.5,
+                                                   .threshold_a = 1,
+                                                   .threshold_b = 0.2,
+                                                   .reserved_length = 32,
+                                                   .sinks = 4,
+                                                   .recent_share = 0.5};
+
+#define S struct eviction_options
+const struct dse_param eviction_params[] = {
+    DSE_PARAM_F64(S, threshold_a, "", 0, 4, "voting: factor of the mean in the threshold", "Fig. 3"),
+    DSE_PARAM_F64(S, threshold_b, "", 0, 4, "voting: factor of the standard deviation in the threshold", "Fig. 3"),
+    DSE_PARAM_I64(S, reserved_length, 0, 65536, "voting: first steps without votes, and the smallest cache", "Sec. III"),
+    DSE_PARAM_F64(S, recent_share, "", 0, 1, "h2o: share of the cache that is the newest positions, which stay", ""),
+    DSE_PARAM_I64(S, sinks, 0, 65536, "window: first positions, which stay", ""),
+    DSE_PARAM_I64(S, seed, 0, 1000000000, "random", ""),
+    DSE_PARAM_END,
+};
+#undef S
+
+/* ---- lists of the rows ------------------------------------------------------------------------------------------------------------------ */
+
+/* Tables of parameters point to lists of words; these are made once. [0]: of "none" */
+static const char *names[POLICIES + 1], *choices[POLICIES + 2];
+static const struct dse_eviction *chosen[POLICIES + 1];
+static once_flag listed = ONCE_FLAG_INIT;
+
+static void list_rows(void)
+{
+    size_t n = 0;
+    choices[n] = nothing.name;
+    chosen[n++] = &nothing;
+    for (size_t i = 0; i < POLICIES; i++) {
+        names[i] = eviction_policies[i].traits.name;
+        if (!eviction_policies[i].machine) continue;
+        choices[n] = names[i];
+        chosen[n++] = &eviction_policies[i].traits;
+    }
+}
+
+const char *const *eviction_policy_names(void)
+{
+    call_once(&listed, list_rows);
+    return names;
+}
+
+const char *const *dse_eviction_choices(void)
+{
+    call_once(&listed, list_rows);
+    return choices;
+}
+
+const struct dse_eviction *dse_eviction_at(int32_t choice)
+{
+    call_once(&listed, list_rows);
+    return chosen[choice];
+}
+
+const struct eviction_policy *eviction_policy_find(const char *name)
+{
+    for (const struct eviction_policy *p = eviction_policies; p->traits.name; p++)
+        if (strcmp(p->traits.name, name) == 0) return p;
+    return NULL;
+}

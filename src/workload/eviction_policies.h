@@ -1,0 +1,34 @@
+/* A policy as a row: what machines see of it (dse/eviction.h), and what it does to a cache. A new one is a row of eviction_policies.c and the
+ * functions it names; all lists of policies (`dse profile --policies`, values of models' parameters, tests) are made of the rows. */
+#ifndef DSE_WORKLOAD_EVICTION_POLICIES_H
+#define DSE_WORKLOAD_EVICTION_POLICIES_H
+
+#include "workload/eviction.h"
+
+#include <dse/eviction.h>
+
+struct eviction_cache;
+
+struct eviction_policy {
+    struct dse_eviction traits; /* per_head: also how a profile measures it */
+    bool machine;               /* a value of models' parameters; else only measured, for comparison */
+    /* Count the probabilities of the slots, which sum up to 1. NULL: it does not look at them. */
+    void (*score)(struct eviction_cache *c, const double *p);
+    /* The slot that leaves. Slots are in the order of positions. */
+    size_t (*leave)(struct eviction_cache *c);
+    /* Instead of `leave`: hold what is best at this very step, out of all positions seen; p has one value for each, `scratch` room for as many. */
+    void (*choose)(struct eviction_cache *c, const double *p, double *scratch);
+    /* False with an error where options make no sense for a cache of `size` positions; NULL: they all do. */
+    bool (*check)(const struct eviction_options *o, size_t size, struct diags *diags);
+    /* The smallest cache that has room for what it holds apart; NULL: 1. */
+    size_t (*least)(const struct eviction_options *o);
+};
+
+/* Closed by a row without a name. The first is the default. */
+extern const struct eviction_policy eviction_policies[];
+/* The policy of this name, or NULL. */
+const struct eviction_policy *eviction_policy_find(const char *name);
+/* All names, NULL behind the last. */
+const char *const *eviction_policy_names(void);
+
+#endif
