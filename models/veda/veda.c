@@ -12,8 +12,6 @@ static const char *const drains[] = {[VEDA_DRAIN_OVERLAPPED] = "overlapped", [VE
 static const char *const sharings[] = {[VEDA_SHARE_GROUP] = "group", [VEDA_SHARE_NOTHING] = "nothing", NULL};
 static const char *const causals[] = {[VEDA_SKIPPED] = "skipped", [VEDA_COMPUTED] = "computed", NULL};
 static const char *const gathers[] = {[VEDA_GATHER_STREAM] = "stream", [VEDA_GATHER_ROWS] = "rows", NULL};
-static const char *const evictions[] = {
-    [VEDA_NONE] = "none", [VEDA_VOTING] = "voting", [VEDA_H2O] = "h2o", [VEDA_WINDOW] = "window", NULL};
 static const char *const boundaries[] = {[VEDA_BULK] = "bulk", [VEDA_AS_LISTED] = "as-listed", NULL};
 
 #define P struct veda_params
@@ -41,7 +39,7 @@ static const struct dse_param veda_params_table[] = {
     DSE_PARAM_ENUM(P, sharing, sharings, "a row of K or V is fetched once for the query heads of its group, or by each", "E8"),
     DSE_PARAM_ENUM(P, causal, causals, "prefill: positions that a query must not see", "Sec. V, E5"),
     DSE_PARAM_ENUM(P, gather, gathers, "DRAM efficiency of keys and values: as streams, or by the size of a row", "E8"),
-    DSE_PARAM_ENUM(P, eviction, evictions, "who decides which position leaves the cache", "Sec. III, E6, E10"),
+    DSE_PARAM_ENUM_OF(P, eviction, dse_eviction_choices, "who decides which position leaves the cache", "Sec. III, E6, E10"),
     DSE_PARAM_F64(P, eviction_ratio, "", 0, 1, "r: positions kept, of the prompt, or of the context when generate is 0", "Fig. 3"),
     DSE_PARAM_I64(P, cache_length, 0, 1048576, "positions kept; 0: by eviction_ratio", "Sec. III"),
     DSE_PARAM_ENUM(P, boundary, boundaries, "all surplus positions leave after the prompt, or one a token as Fig. 3 lists it",
@@ -221,7 +219,7 @@ static void veda_estimate(const void *params, void *metrics, struct dse_breakdow
     veda_point_init(&pt, params);
     veda_step_at(&pt, &step);
     struct veda_attention whole = step.attention;
-    if (pt.evicting != VEDA_NONE) {
+    if (!pt.policy->keeps_all) {
         struct veda_point all = pt;
         veda_point_keep_all(&all);
         veda_attention_at(&all, &whole);

@@ -10,6 +10,7 @@
 #ifndef VEDA_H
 #define VEDA_H
 
+#include <dse/eviction.h>
 #include <dse/hw.h>
 #include <dse/model.h>
 #include <dse/sampling.h>
@@ -19,7 +20,6 @@
 enum veda_dataflow { VEDA_FLEXIBLE, VEDA_ADDER_TREE };
 enum veda_softmax { VEDA_ELEMENT_SERIAL, VEDA_STAGE };
 enum veda_drain { VEDA_DRAIN_OVERLAPPED, VEDA_DRAIN_TILE };
-enum veda_eviction { VEDA_NONE, VEDA_VOTING, VEDA_H2O, VEDA_WINDOW };
 enum veda_boundary { VEDA_BULK, VEDA_AS_LISTED };
 enum veda_sharing { VEDA_SHARE_GROUP, VEDA_SHARE_NOTHING };
 enum veda_causal { VEDA_SKIPPED, VEDA_COMPUTED };
@@ -136,7 +136,7 @@ struct veda_point {
     double queries;                        /* of a sequence in one step */
     double positions;                      /* met by one head of a sequence in one step: veda_span_sum(span, 1) */
     double pairs;                          /* of them, those that count: all but a computed upper triangle */
-    int32_t evicting;                      /* enum veda_eviction */
+    const struct dse_eviction *policy;     /* who leaves the cache */
     double row_bytes;                      /* a key or a value */
     double stream_s, row_s;                /* seconds a byte, in streams and in rows of K and V, on one device */
     double row_factor;                     /* bytes on the bus of a byte of K or V */

@@ -31,9 +31,8 @@ static double vote_bytes(const struct veda_point *pt)
 {
     double count = (double)pt->p->vote_bits / DSE_BITS_PER_BYTE;
     double moved = pt->prefill ? count * pt->queries : 2 * count * pt->positions;
-    double kept = pt->evicting == VEDA_H2O ? pt->kv_heads : 1; /* h2o evicts head by head, voting layer by layer */
-    bool counts = pt->evicting == VEDA_H2O || pt->evicting == VEDA_VOTING;
-    return counts ? pt->layers * pt->batch * kept * moved : 0;
+    double kept = pt->policy->per_head ? pt->kv_heads : 1;
+    return pt->policy->counts ? pt->layers * pt->batch * kept * moved : 0;
 }
 
 /* Scores of a head that the buffer has no room for go through the DRAM; queries and outputs of a prompt do, too (A8). One way. */
@@ -65,7 +64,7 @@ static void move(const struct veda_point *pt, struct veda_attention *a)
     double kv = pt->layers * pt->batch * pt->kv_heads * rows_read(pt) * pt->row_bytes * pt->row_factor;
     double spilled = spilled_bytes(pt), votes = vote_bytes(pt);
     double kv_s = kv / pt->row_factor * share * pt->row_s, spilled_s = spilled * share * pt->stream_s;
-    double votes_share = pt->evicting == VEDA_H2O ? share : 1 / pt->devices;
+    double votes_share = pt->policy->per_head ? share : 1 / pt->devices;
     a->scores.bytes = kv + spilled;
     a->values.bytes = kv + spilled + votes;
     a->scores.dram_s = kv_s + spilled_s;
@@ -82,13 +81,12 @@ void veda_attention_at(const struct veda_point *pt, struct veda_attention *ret)
     double cycle_s = heads / pt->clock_hz;                                   /* of all of them */
     double elements = pt->positions * cycle_s, exps = (double)p->sfu_exp, norms = dse_min(exps, (double)p->sfu_div);
     bool serial = p->softmax == VEDA_ELEMENT_SERIAL;
-    bool votes = pt->evicting == VEDA_VOTING, counts = votes || pt->evicting == VEDA_H2O;
-    double vote_s = elements / (double)p->vote_lanes;
+    double vote_s = pt->policy->counts ? elements / (double)p->vote_lanes : 0;
 
     *ret = (struct veda_attention){0};
     move(pt, ret);
-    finish_period(&ret->scores, veda_scores_cycles(pt) * cycle_s, serial ? elements / exps : 0, votes ? vote_s : 0);
-    finish_period(&ret->values, veda_values_cycles(pt) * cycle_s, serial ? elements / norms : 0, counts ? vote_s : 0);
+    finish_period(&ret->scores, veda_scores_cycles(pt) * cycle_s, serial ? elements / exps : 0, pt->policy->drained ? vote_s : 0);
+    finish_period(&ret->values, veda_values_cycles(pt) * cycle_s, serial ? elements / norms : 0, vote_s);
     if (!serial) ret->softmax_s = (double)p->softmax_passes * elements / norms;
     if (p->drain == VEDA_DRAIN_TILE)
         ret->drain_s = pt->queries * dse_ceil(dse_min(pt->longest, (double)p->sfu_fifo) / exps) * cycle_s;

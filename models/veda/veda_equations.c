@@ -50,7 +50,7 @@ static void equate_lengths(const struct veda_point *pt, struct veda_equations *e
     veda_point_keep_all(&all);
     double scores = veda_scores_cycles(pt), values = veda_values_cycles(pt), seen = (double)p->workload.context;
     bool some = pt->positions > 0; /* a cache of length 0 is not feasible, but may be asked for */
-    e->target_length = pt->evicting == VEDA_NONE ? (double)NAN : pt->target;
+    e->target_length = pt->policy->keeps_all ? (double)NAN : pt->target;
     e->reduced_positions = (all.positions - pt->positions) / pt->queries;
     e->scores_row_cycles = some ? scores / pt->positions : (double)NAN;
     e->values_row_cycles = some ? values / pt->positions : (double)NAN;

@@ -263,7 +263,7 @@ static void set_period(const struct veda_point *pt, const struct veda_tally *t, 
 static void set_attention(const struct plan *plan, struct veda_attention *a)
 {
     const struct veda_point *pt = &plan->pt;
-    const double share = pt->device_kv_heads / pt->kv_heads, vote_share = pt->evicting == VEDA_H2O ? share : 1 / pt->devices;
+    const double share = pt->device_kv_heads / pt->kv_heads, vote_share = pt->policy->per_head ? share : 1 / pt->devices;
     struct veda_tally t, mean;
     double units = pt->layers * veda_units(pt);
     closed_mean(pt, &mean);
@@ -324,7 +324,7 @@ static bool init(struct program *g, struct dse_sim *sim, const struct veda_param
     veda_step_at(&g->pt, &g->closed);
     for (int i = 0; i < VEDA_LINEARS; i++) veda_linear_shape(&g->pt, i, &g->shape[i]);
     plan_lengths(&g->mine, &g->pt);
-    if (g->pt.evicting != VEDA_NONE) {
+    if (!g->pt.policy->keeps_all) {
         struct veda_point all = g->pt;
         veda_point_keep_all(&all);
         plan_lengths(&g->whole, &all);

@@ -104,7 +104,7 @@ static void snapshot(struct veda_heads *h)
 static void end_of_values(struct veda_heads *h)
 {
     if (h->votes.drains) h->votes.ready[h->unit] = h->array_free + h->votes.latency;
-    if (h->votes.counts && !h->votes.drains && h->vote_bytes_unit > 0)
+    if (h->vote_bytes_unit > 0)
         veda_move(h->run, h->vote_address, h->vote_bytes_unit, true, "votes", h->run->program->nobody, 0);
     if (h->query_bytes > 0) veda_move(h->run, h->vectors_at, h->query_bytes, true, "vectors", h->run->program->nobody, 0);
     snapshot(h);
@@ -114,8 +114,7 @@ static void end_of_values(struct veda_heads *h)
 static void ask_for_counts(struct veda_heads *h, int64_t unit)
 {
     if (unit >= h->units) return;
-    if (h->votes.counts && !h->votes.drains && h->vote_bytes_unit > 0 && !h->pt->prefill)
-        veda_move(h->run, h->vote_address, h->vote_bytes_unit, false, "votes", h->moved_actor, COUNTS);
+    if (h->vote_bytes_unit > 0) veda_move(h->run, h->vote_address, h->vote_bytes_unit, false, "votes", h->moved_actor, COUNTS);
 }
 
 static void finish(struct veda_heads *h)
@@ -256,7 +255,7 @@ static void moved(struct dse_sim *sim, void *object, uint32_t what)
         return;
     }
     if (what == CAME_BACK) h->sfu.fetched++;
-    if (what == COUNTS) h->votes.loaded = h->votes.drains ? h->units : h->votes.loaded + 1;
+    if (what == COUNTS) h->votes.loaded = h->pt->policy->per_head ? h->votes.loaded + 1 : h->units;
     tick(sim, h, 1);
 }
 
@@ -329,8 +328,8 @@ static void set_votes(struct veda_heads *h)
     const struct veda_params *p = pt->p;
     struct veda_vote_unit *u = &h->votes;
     const double count = (double)p->vote_bits / DSE_BITS_PER_BYTE;
-    u->drains = pt->evicting == VEDA_VOTING;
-    u->counts = u->drains || pt->evicting == VEDA_H2O;
+    u->drains = pt->policy->drained;
+    u->counts = pt->policy->counts;
     u->lanes = p->vote_lanes;
     u->elements = h->sfu.elements;
     u->latency = 2 * (double)p->sfu_div_cycles;
@@ -339,13 +338,13 @@ static void set_votes(struct veda_heads *h)
     for (int64_t i = 0; i < h->units; i++) u->ready[i] = (double)INFINITY;
     u->loaded = pt->prefill ? h->units : 0;
     if (!u->counts) return;
-    double heads = pt->batch * (u->drains ? 1 / pt->devices : pt->device_kv_heads); /* that have counts of their own */
+    double heads = pt->batch * (pt->policy->per_head ? pt->device_kv_heads : 1 / pt->devices); /* that have counts of their own */
     if (pt->prefill)
         h->vote_bytes_layer = heads * count * pt->queries;
-    else if (u->drains)
-        h->vote_bytes_layer = heads * count * (double)h->length;
-    else
+    else if (pt->policy->per_head)
         h->vote_bytes_unit = count * (double)h->length / (veda_group_shares(pt) ? 1 : pt->group);
+    else
+        h->vote_bytes_layer = heads * count * (double)h->length;
     h->vote_address = veda_region(h->run, VEDA_COUNTS_KEPT, h->vote_bytes_layer + h->vote_bytes_unit);
 }
 
@@ -375,8 +374,6 @@ struct veda_heads *veda_heads_new(const struct veda_run *run, const struct veda_
     ask_for_counts(h, 1);
     if (h->vote_bytes_layer > 0 && !h->pt->prefill)
         veda_move(run, h->vote_address, h->vote_bytes_layer, false, "votes", h->moved_actor, COUNTS);
-    else if (h->votes.drains)
-        h->votes.loaded = h->units;
     veda_rows_start(h);
     arm(h, 0);
     return h;

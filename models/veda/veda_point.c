@@ -9,7 +9,7 @@
 double veda_target(const struct veda_params *p, double seen)
 {
     double target = p->cache_length > 0 ? (double)p->cache_length : dse_floor(p->eviction_ratio * seen + 0.5);
-    return p->eviction == VEDA_VOTING ? dse_max(target, (double)p->reserved_length) : target;
+    return dse_eviction_at(p->eviction)->reserves ? dse_max(target, (double)p->reserved_length) : target;
 }
 
 /* E5: one step at `context`, with a cache of what eviction leaves of it. */
@@ -26,7 +26,7 @@ static void span_of_generation(struct veda_point *pt, double prompt, double gene
     double end = prompt + generate;
     pt->span = (struct veda_span){.from = prompt, .to = end, .mean_of = generate};
     pt->longest = end;
-    if (pt->evicting != VEDA_NONE) {
+    if (!pt->policy->keeps_all) {
         double stays = pt->p->boundary == VEDA_AS_LISTED ? prompt : pt->target;
         double growing = dse_clamp(stays - prompt, 0, generate);
         pt->span.to = prompt + growing;
@@ -53,7 +53,7 @@ static void set_span(struct veda_point *pt)
     const struct veda_params *p = pt->p;
     double context = (double)p->workload.context, prompt = (double)p->request.prompt, generate = (double)p->request.generate;
     bool generation = !pt->prefill && generate > 0;
-    pt->target = pt->evicting == VEDA_NONE ? (double)INFINITY : veda_target(p, generation ? prompt : context);
+    pt->target = pt->policy->keeps_all ? (double)INFINITY : veda_target(p, generation ? prompt : context);
     pt->queries = 1;
     if (pt->prefill)
         span_of_prefill(pt, context);
@@ -84,7 +84,7 @@ void veda_point_init(struct veda_point *ret, const struct veda_params *p)
         .p = p,
         .llm = llm,
         .prefill = p->workload.phase == DSE_PREFILL,
-        .evicting = p->eviction,
+        .policy = dse_eviction_at(p->eviction),
         .layers = (double)llm->layers,
         .batch = (double)p->workload.batch,
         .d = (double)llm->head_dim,
@@ -102,7 +102,7 @@ void veda_point_init(struct veda_point *ret, const struct veda_params *p)
 
 void veda_point_keep_all(struct veda_point *pt)
 {
-    pt->evicting = VEDA_NONE;
+    pt->policy = dse_eviction_at(0);
     set_span(pt);
 }
 
@@ -125,10 +125,10 @@ static const char *check_context(const struct veda_point *pt)
 static const char *check_eviction(const struct veda_point *pt)
 {
     const struct veda_params *p = pt->p;
-    if (p->eviction == VEDA_NONE) return NULL;
+    if (pt->policy->keeps_all) return NULL;
     if (p->cache_length == 0 && p->eviction_ratio <= 0) return "an eviction ratio of 0 keeps no position";
     if (pt->target < 1) return "the eviction ratio keeps less than half a position";
-    if (p->eviction != VEDA_WINDOW && pt->held > (double)p->vote_fifo)
+    if (pt->policy->counts && pt->held > (double)p->vote_fifo)
         return "the voting engine's FIFO is shorter than the cache (vote_fifo)";
     return NULL;
 }

@@ -5,9 +5,6 @@
 #include <math.h>
 #include <string.h>
 
-/* The profile's name of each eviction; NULL: everything is kept. */
-static const char *const policies[] = {[VEDA_NONE] = NULL, [VEDA_VOTING] = "voting", [VEDA_H2O] = "h2o", [VEDA_WINDOW] = "window"};
-
 /* What a sequence sees: positions before the first step, positions that stay, steps of the generation or 0 for the one at `before`. */
 struct seen {
     double before, stays, generate;
@@ -25,15 +22,14 @@ static struct seen seen_by(const struct veda_point *pt)
 /* Does a position ever leave? */
 static bool evicts(const struct veda_point *pt)
 {
-    if (pt->evicting == VEDA_NONE || pt->prefill) return false;
+    if (pt->policy->keeps_all || pt->prefill) return false;
     struct seen s = seen_by(pt);
     return s.stays < s.before + s.generate;
 }
 
-/* How the prompt ends. The window keeps the same positions however they came. A prompt that the cache holds whole is streamed. */
+/* How the prompt ends. A prompt that the cache holds whole is streamed. */
 static const char *unlike_boundary(const struct veda_params *p, const struct dse_measured *m)
 {
-    if (p->eviction == VEDA_WINDOW) return NULL;
     if (p->boundary == VEDA_AS_LISTED) return dse_measured_unlike(m, DSE_SET_BOUNDARY, DSE_TOKEN);
     const char *why = dse_measured_unlike(m, DSE_SET_BOUNDARY, DSE_BULK);
     if (!why && p->request.generate > 0)
@@ -41,22 +37,27 @@ static const char *unlike_boundary(const struct veda_params *p, const struct dse
     return why ? why : dse_measured_unlike(m, DSE_SET_PROMPT_SHARE, 1);
 }
 
-static const char *unlike_settings(const struct veda_params *p)
+static const char *unlike_settings(const struct veda_params *p, const struct dse_eviction *policy)
 {
     const struct dse_measured *m = dse_retention_measured(p->retention);
-    const char *why = unlike_boundary(p, m);
-    if (!why) why = dse_measured_unlike(m, DSE_SET_KV_BITS, (double)p->workload.kv_bits);
-    if (why || p->eviction != VEDA_VOTING) return why;
-    why = dse_measured_unlike(m, DSE_SET_THRESHOLD_A, p->threshold_a);
-    if (!why) why = dse_measured_unlike(m, DSE_SET_THRESHOLD_B, p->threshold_b);
-    return why ? why : dse_measured_unlike(m, DSE_SET_RESERVED_LENGTH, (double)p->reserved_length);
+    const struct {
+        enum dse_setting setting;
+        double value;
+    } said[] = {{DSE_SET_KV_BITS, (double)p->workload.kv_bits},
+                {DSE_SET_THRESHOLD_A, p->threshold_a},
+                {DSE_SET_THRESHOLD_B, p->threshold_b},
+                {DSE_SET_RESERVED_LENGTH, (double)p->reserved_length}};
+    const char *why = dse_eviction_depends(policy, DSE_SET_BOUNDARY) ? unlike_boundary(p, m) : NULL;
+    for (size_t i = 0; i < sizeof said / sizeof *said && !why; i++)
+        if (dse_eviction_depends(policy, said[i].setting)) why = dse_measured_unlike(m, said[i].setting, said[i].value);
+    return why;
 }
 
 /* S positions stand for every ratio that rounds to them: the smallest ratio measured is known, though S / n may be a little below. */
 static bool at_step(const struct veda_point *pt, double seen, double stays, struct dse_retained *ret)
 {
     const struct dse_retention *r = pt->p->retention;
-    const char *policy = policies[pt->evicting];
+    const char *policy = pt->policy->name;
     return dse_retention_at(r, policy, seen, stays / seen, ret) || dse_retention_at(r, policy, seen, (stays + 0.5) / seen, ret);
 }
 
@@ -80,7 +81,7 @@ const char *veda_quality(const struct veda_point *pt, struct dse_retained *ret)
     *ret = (struct dse_retained){.mass = 1};
     if (!evicts(pt)) return NULL;
     struct dse_retained found;
-    const char *why = unlike_settings(pt->p);
+    const char *why = unlike_settings(pt->p, pt->policy);
     struct seen s = seen_by(pt);
     if (!why && !(s.generate > 0 ? mean_of_generation(pt, &s, &found) : at_step(pt, s.before, s.stays, &found)))
         why = "the retention profile was not measured at such contexts or ratios (retention)";

@@ -114,7 +114,7 @@ void veda_rows_init(struct veda_heads *h)
     uint64_t n = home_of(h, h->units - 1) + 1;
     h->home[SCORES] = veda_region(h->run, VEDA_KEYS, (double)(n * h->homes));
     h->home[VALUES] = veda_region(h->run, VEDA_VALUES, (double)(n * h->homes));
-    bool holes = apart && pt->held > (double)h->length && (pt->evicting == VEDA_VOTING || pt->evicting == VEDA_H2O) && !pt->prefill;
+    bool holes = apart && pt->held > (double)h->length && pt->policy->scattered && !pt->prefill;
     if (holes) h->places = (int64_t)pt->held;
     for (int i = 0; i < VEDA_SLOTS && holes; i++) {
         h->slots[i].unit = -1;

@@ -120,7 +120,7 @@ static void eviction__keeps_the_rounded_ratio_of_the_prompt(void **state)
     assert_true(estimate(&p).cached_positions == 102); /* 102.4 */
     p.eviction_ratio = 0.05;                           /* 25.6, below the reserved length */
     assert_true(estimate(&p).cached_positions == 32);
-    p.eviction = VEDA_WINDOW;
+    p.eviction = eviction_named("window");
     assert_true(estimate(&p).cached_positions == 26);
     p.cache_length = 560; /* the cache grows to 560 in 48 steps and stays */
     assert_near(estimate(&p).cached_positions, (48 * (512 + 24.5) + 52 * 560) / 100, 1e-12);
@@ -140,9 +140,9 @@ static void eviction__policies_differ_in_traffic_alone(void **state)
     (void)state;
     struct veda_params p = params_with("llm=llama3-8b", NULL);
     struct veda_metrics voting = estimate(&p);
-    p.eviction = VEDA_H2O;
+    p.eviction = eviction_named("h2o");
     struct veda_metrics h2o = estimate(&p);
-    p.eviction = VEDA_WINDOW;
+    p.eviction = eviction_named("window");
     struct veda_metrics window = estimate(&p);
     assert_near(h2o.vote_mib, 8 * voting.vote_mib, 1e-12); /* one for each KV head */
     assert_true(window.vote_mib == 0);

@@ -176,7 +176,7 @@ static void voting_engine__paces_a_wider_array(void **state)
     assert_near(estimate(&p).common.attention_us, slow.common.attention_us / 4, 1e-9);
     assert_near(estimate(&p).vote_exposed_us, 0, 1e-9);
     p.vote_lanes = 1;
-    p.eviction = VEDA_WINDOW;
+    p.eviction = eviction_named("window");
     assert_near(estimate(&p).common.attention_us, slow.common.attention_us / 4, 1e-9);
 }
 

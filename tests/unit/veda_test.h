@@ -31,6 +31,14 @@ static inline struct veda_params params_with(const char *setting, ...)
 }
 #define DEFAULTS params_with(NULL)
 
+/* The value of `eviction`. */
+static inline int32_t eviction_named(const char *name)
+{
+    int32_t i = 0;
+    while (strcmp(dse_eviction_choices()[i], name) != 0) i++;
+    return i;
+}
+
 /* The metrics of a point that must be feasible. */
 static inline struct veda_metrics estimate(const struct veda_params *p)
 {

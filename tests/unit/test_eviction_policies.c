@@ -1,0 +1,135 @@
+/* One row makes a policy: every list is made of the table, and a row that nobody has heard of runs wherever the shipped ones do. */
+#include "veda_test.h"
+#include "workload/eviction_cache.h"
+#include "workload/generator.h"
+#include "workload/measure.h"
+
+#include "dse_config.h"
+
+static void rows__say_what_they_do(void **state)
+{
+    (void)state;
+    for (const struct eviction_policy *p = eviction_policies; p->traits.name; p++) {
+        const struct dse_eviction *t = &p->traits;
+        assert_true(eviction_policy_find(t->name) == p); /* no name twice */
+        assert_true(t->doc && *t->doc && !t->keeps_all);
+        assert_true((p->leave == NULL) != (p->choose == NULL));
+        assert_true(t->counts == (p->score != NULL));
+        assert_true(!t->drained || t->counts);
+        assert_true(!p->machine || p->leave); /* a machine does not know a step before it has gone through it */
+        assert_true(t->reserves == dse_eviction_depends(t, DSE_SET_RESERVED_LENGTH));
+    }
+    assert_null(eviction_policy_find("none"));
+}
+
+static void lists__are_the_rows(void **state)
+{
+    (void)state;
+    size_t n = 0, machines = 1;
+    const char *const *names = eviction_policy_names(), *const *choices = dse_eviction_choices();
+    assert_string_equal(choices[0], "none");
+    assert_true(dse_eviction_at(0)->keeps_all);
+    for (; eviction_policies[n].traits.name; n++) {
+        assert_string_equal(names[n], eviction_policies[n].traits.name);
+        if (!eviction_policies[n].machine) continue;
+        assert_string_equal(choices[machines], names[n]);
+        assert_true(dse_eviction_at((int32_t)machines++) == &eviction_policies[n].traits);
+    }
+    assert_null(names[n]);
+    assert_null(choices[machines]);
+    /* What users and files of settings say already keeps its place. */
+    assert_int_equal(eviction_named("voting"), 1);
+    assert_int_equal(eviction_named("h2o"), 2);
+    assert_int_equal(eviction_named("window"), 3);
+    const struct field *f = schema_find(&registry_find("veda")->params, "eviction");
+    assert_true(f->choices == choices);
+}
+
+static void the_documentation__names_every_policy(void **state)
+{
+    (void)state;
+    struct diags found;
+    diags_init(&found);
+    char *page;
+    assert_true(text_read_file(DSE_SOURCE_DATA "/docs/catalog.md", 1 << 20, &page, NULL, &found));
+    for (const char *const *name = eviction_policy_names(); *name; name++) {
+        char *quoted = xasprintf("`%s`", *name);
+        if (!strstr(page, quoted)) fail_msg("docs/catalog.md does not know %s", quoted);
+        free(quoted);
+    }
+    free(page);
+}
+
+/* ---- a row of our own: the oldest but `sinks` leaves, by sums of a layer ------------------------------------------------------------ */
+
+static void sum(struct eviction_cache *c, const double *p)
+{
+    for (size_t i = 0; i < c->n; i++) c->score[i] += p[i];
+}
+
+static size_t oldest(struct eviction_cache *c)
+{
+    return (size_t)c->options->sinks;
+}
+
+static size_t least(const struct eviction_options *o)
+{
+    return (size_t)o->sinks + 8;
+}
+
+static const struct eviction_policy ours = {
+    .traits = {.name = "ours", .doc = "a window of sums", .counts = true, .scattered = true, .settings = 1u << DSE_SET_KV_BITS},
+    .score = sum,
+    .leave = oldest,
+    .least = least,
+};
+
+static void a_new_row__is_measured_like_any_other(void **state)
+{
+    (void)state;
+    struct generator g = generator_defaults;
+    g.n = 64;
+    struct head_source source = head_source_generator(&g, 2);
+    struct retention_policy policies[] = {{eviction_defaults, 0}, {eviction_defaults, 0}};
+    policies[0].options.policy = &ours;
+    policies[1].options.policy = eviction_policy_find("window");
+    struct measure_plan plan = {.sources = &source, .n_sources = 1, .contexts = (size_t[]){64}, .n_contexts = 1, .steps = 8};
+    struct measured_retention rows[4];
+    size_t n;
+    assert_true(measure_retention(&plan, policies, 2, (double[]){0.125, 0.5}, 2, rows, &n, &diags));
+    assert_int_equal(n, 3); /* 8 of 64 are fewer than ours needs */
+    assert_true(rows[0].policy == &policies[0] && rows[0].ratio == 0.5 && rows[2].ratio == 0.5);
+    assert_true(rows[0].retained_mass.mean == rows[2].retained_mass.mean); /* it leaves what the window leaves */
+}
+
+/* VEDA asks the traits: counts of a layer cost what voting's cost, and are taken in one pass like h2o's. */
+static void a_new_row__costs_veda_what_its_traits_say(void **state)
+{
+    (void)state;
+    struct veda_params p = params_with("llm=llama3-8b", "pe_copies=4", NULL), h2o = p;
+    struct veda_point pt;
+    struct veda_attention a[3];
+    h2o.eviction = eviction_named("h2o");
+    veda_point_init(&pt, &p);
+    assert_string_equal(pt.policy->name, "voting");
+    veda_attention_at(&pt, &a[0]);
+    pt.policy = &ours.traits;
+    veda_attention_at(&pt, &a[1]);
+    veda_point_init(&pt, &h2o);
+    veda_attention_at(&pt, &a[2]);
+    assert_true(a[1].vote_bytes == a[0].vote_bytes && a[2].vote_bytes > a[0].vote_bytes);
+    assert_true(a[0].scores.vote_s > 0 && a[1].scores.vote_s == 0 && a[2].scores.vote_s == 0);
+    assert_true(a[1].values.vote_s == a[0].values.vote_s);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(rows__say_what_they_do),
+        cmocka_unit_test(lists__are_the_rows),
+        cmocka_unit_test(the_documentation__names_every_policy),
+        cmocka_unit_test(a_new_row__is_measured_like_any_other),
+        cmocka_unit_test(a_new_row__costs_veda_what_its_traits_say),
+    };
+    return cmocka_run_group_tests(tests, set_up, tear_down);
+}
