@@ -1,6 +1,7 @@
-/* The event-level DRAM: how it agrees with DRAMsim3 and Ramulator 2.1 on every reference run (`bench_dram agree`), how the closed form compares (`bench_dram law`), and how many bursts it simulates a second of CPU time,
- * beside theirs. Their speeds are those of the reference runs (cpu_s of tests/data/dram/hbm_reference.csv), measured on another day on a machine of two cores:
- * read the ratios, not the rates. */
+/* The event-level DRAM: how it agrees with DRAMsim3 and Ramulator 2.1 on every reference run (`bench_dram agree`), how the closed
+ * form compares (`bench_dram law`), and how many bursts it simulates a second of CPU time, beside theirs. Their speeds are those
+ * of the reference runs (cpu_s of tests/data/dram/hbm_reference.csv), measured on another day on a machine of two cores: read the
+ * ratios, not the rates. */
 #include "../tests/unit/dram_fixture.h"
 #include "sim/sim.h"
 
@@ -109,7 +110,7 @@ static void speed(const struct rows *r)
     free(result);
 }
 
-/* ---- a layer of LAD through the port -------------------------------------------------------------------------------------------------- */
+/* ---- a layer of LAD through the port ------------------------------------------------------------------------------------- */
 
 static void nothing(struct dse_sim *sim, void *object, uint32_t arg)
 {

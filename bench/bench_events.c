@@ -1,13 +1,14 @@
 /* The event queue under the hold model (take the next event, put one back), against two plain queues measured in the same run:
  *
- *   wheel  a time wheel of 16,384 slots with a binary heap for what lies beyond. Its slot is the step of which all times of the load are multiples, so that
+ *   wheel  a time wheel of 16,384 slots with a binary heap for what lies beyond. Its slot is the step of which all times of the
+ *   load are multiples, so that
  *          it never sorts; it forgets the order of simultaneous events. What a queue made for one load and nothing else reaches.
  *   heap   a binary heap of the 16-byte entries, without an order of simultaneous events.
  *
- * Loads: exponential increments (mean 1000 steps of 625 ps); those of a DRAM controller (a few timing parameters, in clocks of 625 ps, one in 500 a
- * refresh interval); the same two off the step, which only the heap can do, too; and a wide one from 500 ps to 1 ms. `rate` is million events a second,
- * the others the ratio of rates. Then what the kernel adds to the queue: an event through dse_sim_at and dse_sim_run, an item through a
- * stage, a run of nothing.
+ * Loads: exponential increments (mean 1000 steps of 625 ps); those of a DRAM controller (a few timing parameters, in clocks of
+ * 625 ps, one in 500 a refresh interval); the same two off the step, which only the heap can do, too; and a wide one from 500 ps
+ * to 1 ms. `rate` is million events a second, the others the ratio of rates. Then what the kernel adds to the queue: an event
+ * through dse_sim_at and dse_sim_run, an item through a stage, a run of nothing.
  */
 #include <math.h>
 #include <stdbool.h>
@@ -294,7 +295,8 @@ static void serve(struct dse_sim *sim, void *object, const uint64_t *in, uint64_
     ret->outputs = s->outputs;
 }
 
-/* Items times stages a second in a chain of stages with FIFOs of 4, of random times between 1000 and 1511; and the events that each took. */
+/* Items times stages a second in a chain of stages with FIFOs of 4, of random times between 1000 and 1511; and the events that
+ * each took. */
 static double run_chain(struct dse_sim *sim, double *ret_events)
 {
     enum { STAGES = 8, ITEMS = 200000 };

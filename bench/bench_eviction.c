@@ -1,5 +1,5 @@
-/* Time of a sweep over eviction ratios and policies for a layer of 12 heads, n = 1024, d = 64, on one core: all at once (full attention is
- * computed once), and policy by policy. Yardstick: exact attention of the same heads, all steps, by head_attention. */
+/* Time of a sweep over eviction ratios and policies for a layer of 12 heads, n = 1024, d = 64, on one core: all at once (full
+ * attention is computed once), and policy by policy. Yardstick: exact attention of the same heads, all steps, by head_attention. */
 #include "base/xalloc.h"
 #include "workload/eviction_policies.h"
 

@@ -1,14 +1,14 @@
 /* Fronts and hypervolumes against moocore 0.20, the best public C library for them.
  *
- * moocore is not at hand, so its published times stand in for it, in units of one pass over the data on the machine where they were taken
- * (3, 5 and 6 ms for a million points of 2, 3 and 4 objectives). Our times are in units of one pass here: the sum of all numbers of the array, one
- * after the other, so that each addition waits for the one before it. `ratio` is ours over theirs; below 1 we are faster. `raw` is the ratio of the
- * bare milliseconds, as if their machine were this one. Where moocore's time is not
- * published for a shape, the nearest one stands for it: shapes that are all front are compared with its sphere, the others with its
- * uniform points.
+ * moocore is not at hand, so its published times stand in for it, in units of one pass over the data on the machine where they
+ * were taken (3, 5 and 6 ms for a million points of 2, 3 and 4 objectives). Our times are in units of one pass here: the sum of
+ * all numbers of the array, one after the other, so that each addition waits for the one before it. `ratio` is ours over theirs;
+ * below 1 we are faster. `raw` is the ratio of the bare milliseconds, as if their machine were this one. Where moocore's time is
+ * not published for a shape, the nearest one stands for it: shapes that are all front are compared with its sphere, the others
+ * with its uniform points.
  *
- * For the long staircase (100,000 points) what is published is that a plain sorted array takes 80 times moocore's time: so the plain array is
- * measured here and divided by 80.
+ * For the long staircase (100,000 points) what is published is that a plain sorted array takes 80 times moocore's time: so the
+ * plain array is measured here and divided by 80.
  */
 #include <math.h>
 #include <stdbool.h>

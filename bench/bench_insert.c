@@ -1,5 +1,5 @@
-/* The yardstick of the store: the rows of an existing MODEL_all, loaded into memory, written again by a bare loop of prepared INSERTs
- * on one thread, into the same schema with the same pragmas and the same transactions.
+/* The yardstick of the store: the rows of an existing MODEL_all, loaded into memory, written again by a bare loop of prepared
+ * INSERTs on one thread, into the same schema with the same pragmas and the same transactions.
  *
  *     bench_insert SOURCE.db TABLE OUT.db ROWS_A_TRANSACTION     prints seconds
  */

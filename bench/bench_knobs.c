@@ -1,6 +1,6 @@
-/* Which parameters move what, at either fidelity: each is changed alone at random points until both fidelities have moved, or TRIALS points long. Prints those
- * that move metrics at one fidelity only, and those that move none. What a model says of them (dse_model.closed_form_only) is held to it by
- * tests/unit/test_events.c.
+/* Which parameters move what, at either fidelity: each is changed alone at random points until both fidelities have moved, or
+ * TRIALS points long. Prints those that move metrics at one fidelity only, and those that move none. What a model says of them
+ * (dse_model.closed_form_only) is held to it by tests/unit/test_events.c.
  *
  *     bench_knobs [MODEL [PARAMETER]] */
 #include "../tests/unit/random_runs.h"

@@ -1,6 +1,6 @@
-/* Decode steps a second of LAD's functional model and of exact attention beside it, on one core at about 1024 positions: a real head (the
- * one that ships, d = 64), and one of the same size whose keys are few directions. Prints CPU microseconds a step, the best of several
- * passes, and ratios to exact attention of the same head. */
+/* Decode steps a second of LAD's functional model and of exact attention beside it, on one core at about 1024 positions: a real
+ * head (the one that ships, d = 64), and one of the same size whose keys are few directions. Prints CPU microseconds a step, the
+ * best of several passes, and ratios to exact attention of the same head. */
 #include "dse_config.h"
 #include "locality_heads.h"
 #include "workload/locality.h"

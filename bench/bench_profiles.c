@@ -1,6 +1,7 @@
-/* What a model pays for reading a profile, on one core, over random contexts and ratios of what ships: dse_retention_at and dse_profile_at. CPU
- * nanoseconds a read, the best of several passes, and ratios to the bare work of GSL in it: evaluations of one Steffen spline of as many
- * points, each with its interval searched by bisection; four to a retention (mass and error at two contexts), five to a profile. Below 1: searches are shared. */
+/* What a model pays for reading a profile, on one core, over random contexts and ratios of what ships: dse_retention_at and
+ * dse_profile_at. CPU nanoseconds a read, the best of several passes, and ratios to the bare work of GSL in it: evaluations of
+ * one Steffen spline of as many points, each with its interval searched by bisection; four to a retention (mass and error at two
+ * contexts), five to a profile. Below 1: searches are shared. */
 #include "base/xalloc.h"
 #include "config/catalog.h"
 #include "dse_config.h"

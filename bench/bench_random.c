@@ -1,5 +1,6 @@
-/* Random feasible points of every model that has an event level, N of each at both fidelities (tests/unit/random_runs.h). None may fail, and no number may
- * be other than a number. A run that takes more than a second of CPU time is cut off and counted apart.
+/* Random feasible points of every model that has an event level, N of each at both fidelities (tests/unit/random_runs.h). None
+ * may fail, and no number may be other than a number. A run that takes more than a second of CPU time is cut off and counted
+ * apart.
  *
  *     bench_random [N [MODEL [FIRST]]]      N points (100), of one model, from number FIRST on (0) */
 #include "../tests/unit/random_runs.h"

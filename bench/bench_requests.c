@@ -1,5 +1,6 @@
-/* What [requests] costs: CPU nanoseconds of a row that is the mean over 64 requests, for each of them, beside those of a plain row at one
- * context. Evaluation alone, no store; one core, the best of several passes. To reach: within a fifth of the plain row. */
+/* What [requests] costs: CPU nanoseconds of a row that is the mean over 64 requests, for each of them, beside those of a plain
+ * row at one context. Evaluation alone, no store; one core, the best of several passes. To reach: within a fifth of the plain
+ * row. */
 #include "../tests/unit/model_points.h"
 
 #include <time.h>

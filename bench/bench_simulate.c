@@ -1,8 +1,10 @@
-/* Time of every model's event level: one run of a point, on one core, over random feasible points near the defaults. CPU time a run,
- * mean and of the slowest hundredth, events a run, and how many times the closed form of the same points it takes. To reach: under 1 s.
+/* Time of every model's event level: one run of a point, on one core, over random feasible points near the defaults. CPU time a
+ * run, mean and of the slowest hundredth, events a run, and how many times the closed form of the same points it takes. To reach:
+ * under 1 s.
  *
- * `bench_simulate step`: a decode step of LAD-3.5, LLaMA2-7B, 4096 positions, 12 sequences. A layer is what the second one adds to a run of one; the step is
- * the default, two layers for all. To reach: a layer in 2 s, the step in 4. `bench_simulate layers`: all 32 layers, to reach: 60 s. */
+ * `bench_simulate step`: a decode step of LAD-3.5, LLaMA2-7B, 4096 positions, 12 sequences. A layer is what the second one adds
+ * to a run of one; the step is the default, two layers for all. To reach: a layer in 2 s, the step in 4. `bench_simulate layers`:
+ * all 32 layers, to reach: 60 s. */
 #include "../tests/unit/model_points.h"
 #include "sim/sim.h"
 
@@ -67,7 +69,7 @@ static void bench_model(const struct model *m)
     one_release(&o);
 }
 
-/* ---- a step of LAD ------------------------------------------------------------------------------------------------------------------- */
+/* ---- a step of LAD ------------------------------------------------------------------------------------------------------- */
 
 /* CPU seconds of a run of LAD-3.5 with so many layers, 0: all; *ret_us: its time of a step. */
 static double step_seconds(int layers, double *ret_us)

@@ -2,9 +2,10 @@
  *
  *     fuzz_toml [-n INPUTS | -t SECONDS] [-s SEED] FILE|DIRECTORY...
  *
- * First every file as it is, then, as many as asked for or as long, inputs made from them: bytes flipped, words put in, pieces cut, doubled and
- * joined. The sequence follows from the seed (default: the time), which is printed. An input that crashes or takes more than 20 seconds is
- * left in crash-TARGET in the working directory; run the target on it without options to see it again. Build with ASan and UBSan.
+ * First every file as it is, then, as many as asked for or as long, inputs made from them: bytes flipped, words put in, pieces
+ * cut, doubled and joined. The sequence follows from the seed (default: the time), which is printed. An input that crashes or
+ * takes more than 20 seconds is left in crash-TARGET in the working directory; run the target on it without options to see it
+ * again. Build with ASan and UBSan.
  *
  * To have coverage guide the search, link the target with clang -fsanitize=fuzzer instead of this file.
  */

@@ -1,5 +1,6 @@
-/* The command line: arguments, one a line, as main gets them. Whatever they are: an exit status that fits what was said, and no fault. Commands that read
- * and write files of the user's choice are left out; eval, list and describe get the toys' catalog, which is opened once. */
+/* The command line: arguments, one a line, as main gets them. Whatever they are: an exit status that fits what was said, and no
+ * fault. Commands that read and write files of the user's choice are left out; eval, list and describe get the toys' catalog,
+ * which is opened once. */
 #include "config/catalog.h"
 #include "toy_catalog.h"
 

@@ -1,5 +1,5 @@
-/* Published numbers and how a model answers them: whatever the bytes, errors, or a set whose every claim has a verdict that fits its number.
- * Bytes that begin like claims.csv take its place, all others that of claims.toml. */
+/* Published numbers and how a model answers them: whatever the bytes, errors, or a set whose every claim has a verdict that fits
+ * its number. Bytes that begin like claims.csv take its place, all others that of claims.toml. */
 #include "claims/claims.h"
 #include "base/xalloc.h"
 #include "toy_model.h"

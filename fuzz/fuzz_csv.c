@@ -1,5 +1,5 @@
-/* CSV tables, as a user's attention profile, or, when they begin like one, as a retention profile or a recording: whatever the bytes, something that
- * can be interpolated or an error. */
+/* CSV tables, as a user's attention profile, or, when they begin like one, as a retention profile or a recording: whatever the
+ * bytes, something that can be interpolated or an error. */
 #include "desc/schema.h"
 #include "workload/profile.h"
 #include "toy_catalog.h"

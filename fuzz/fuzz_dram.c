@@ -1,5 +1,5 @@
-/* The DRAM on its own: whatever the bytes, errors, or a run that ends with every burst accounted for. The first line is an address map, the second a pattern, the
- * rest a trace. */
+/* The DRAM on its own: whatever the bytes, errors, or a run that ends with every burst accounted for. The first line is an
+ * address map, the second a pattern, the rest a trace. */
 #include "base/xalloc.h"
 #include "sim/dram_pattern.h"
 #include "sim/dram_trace.h"

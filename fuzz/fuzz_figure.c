@@ -1,5 +1,5 @@
-/* Figure files: whatever the bytes, errors or a figure; and whatever its rows say, a script for gnuplot in which no text is more than a quoted string.
- * The rows have the columns that the figure names, and values made from the bytes. */
+/* Figure files: whatever the bytes, errors or a figure; and whatever its rows say, a script for gnuplot in which no text is more
+ * than a quoted string. The rows have the columns that the figure names, and values made from the bytes. */
 #include "base/text.h"
 #include "base/xalloc.h"
 #include "figure/script.h"
@@ -102,8 +102,8 @@ static void make_rows(struct made_rows *ret, const struct figure *f, const uint8
 
 /* ---- scripts ----------------------------------------------------------------------------------------------------------------- */
 
-/* Behind a quote: where the string ends. Letters, digits, spaces and octal escapes stand in it; in what the script says itself ("#RRGGBB", ",8") some
- * signs more. */
+/* Behind a quote: where the string ends. Letters, digits, spaces and octal escapes stand in it; in what the script says itself
+ * ("#RRGGBB", ",8") some signs more. */
 static const char *skip_string(const char *s)
 {
     for (; *s != '"'; s++) {

@@ -1,5 +1,5 @@
-/* Networks at event level: whatever stages and FIFOs the bytes make, the run ends, says why when it fails, loses no item, accounts for all of its time, and
- * is the same again in the memory of the first. The chart of it is drawn. */
+/* Networks at event level: whatever stages and FIFOs the bytes make, the run ends, says why when it fails, loses no item,
+ * accounts for all of its time, and is the same again in the memory of the first. The chart of it is drawn. */
 #include "base/xalloc.h"
 #include "sim/gantt.h"
 #include "sim/sim.h"

@@ -1,7 +1,9 @@
-/* Damaged databases: whatever was done to the bytes, a reader gives all of its rows or an error, and nothing crashes or goes on for ever.
+/* Damaged databases: whatever was done to the bytes, a reader gives all of its rows or an error, and nothing crashes or goes on
+ * for ever.
  *
- * The input says how to damage the database of a small sweep of both toy models: its first byte how often and who reads it then, each further piece of
- * bytes one damage. The database has small pages, so that its trees are deep, and no seal, which would find every damage.
+ * The input says how to damage the database of a small sweep of both toy models: its first byte how often and who reads it then,
+ * each further piece of bytes one damage. The database has small pages, so that its trees are deep, and no seal, which would find
+ * every damage.
  */
 #include "base/text.h"
 #include "memory_file.h"
@@ -34,8 +36,8 @@ static size_t whole_n, damaged_n;
 
 /* ---- memory ---------------------------------------------------------------------------------------------------------------- */
 
-/* SQLite allocates much, and is not what is looked at: past the address sanitizer an input takes a fraction of the time. Each piece has its size in
- * front. */
+/* SQLite allocates much, and is not what is looked at: past the address sanitizer an input takes a fraction of the time. Each
+ * piece has its size in front. */
 void *__libc_malloc(size_t n);
 void *__libc_realloc(void *p, size_t n);
 void __libc_free(void *p);

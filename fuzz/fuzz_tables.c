@@ -1,5 +1,5 @@
-/* Arguments of the computed tables of SQL: whatever they are, rows or one error. The input's first line names the table, the others are its arguments,
- * an empty one NULL. */
+/* Arguments of the computed tables of SQL: whatever they are, rows or one error. The input's first line names the table, the
+ * others are its arguments, an empty one NULL. */
 #include "memory_file.h"
 #include "base/text.h"
 #include "model/registry.h"
@@ -43,7 +43,8 @@ static const struct computed_table *find_table(const char *name, size_t n)
     return tables_at(text_hash(TEXT_HASH_INIT, name, n) % tables_n);
 }
 
-/* 'a', 'it''s', NULL. A number alone, of positions say, has three digits at most: attention over 65536 of them is right, and takes minutes. */
+/* 'a', 'it''s', NULL. A number alone, of positions say, has three digits at most: attention over 65536 of them is right, and
+ * takes minutes. */
 static void add_argument(struct text *sql, const char *s, size_t n)
 {
     if (strspn(s, "0123456789") == n && n > 3) n = 3;

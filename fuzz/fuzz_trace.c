@@ -1,5 +1,5 @@
-/* Traces: whatever the bytes, one error, or a trace whose every head is finite or has its error. The bytes are read as they are, then once more
- * with a checksum that fits, which hardly any made-up input has; bytes that begin like CSV are imported first. */
+/* Traces: whatever the bytes, one error, or a trace whose every head is finite or has its error. The bytes are read as they are,
+ * then once more with a checksum that fits, which hardly any made-up input has; bytes that begin like CSV are imported first. */
 #include "base/text.h"
 #include "memory_file.h"
 #include "workload/trace_import.h"

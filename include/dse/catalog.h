@@ -20,11 +20,12 @@ struct dse_llm {
     int64_t max_context;      /* longest context it was trained or extended for */
 };
 extern const struct dse_param dse_llm_fields[];
-/* NULL when the rows of the entry fit together, else why not ("heads is not a multiple of kv_heads"). Ranges are checked elsewhere. */
+/* NULL when the rows of the entry fit together, else why not ("heads is not a multiple of kv_heads"). Ranges are checked elsewhere.
+ */
 const char *dse_llm_check(const struct dse_llm *llm);
 
-/* What decides how well a DRAM channel does at short accesses: the law of dse_dram_efficiency (hw.h) reads it. A channel is what has a
- * data bus of its own: an HBM pseudo channel, a GDDR6 channel, a DDR4 DIMM channel. Row table: dse_dram_timing_fields. */
+/* What decides how well a DRAM channel does at short accesses: the law of dse_dram_efficiency (hw.h) reads it. A channel is what
+ * has a data bus of its own: an HBM pseudo channel, a GDDR6 channel, a DDR4 DIMM channel. Row table: dse_dram_timing_fields. */
 struct dse_dram_timing {
     int64_t interleave_bytes; /* contiguous addresses in one row of one channel before the next channel's turn */
     int64_t row_bytes;        /* of one bank of one channel */
@@ -48,8 +49,9 @@ enum dse_dram_controller {
 };
 extern const char *const dse_dram_controller_names[]; /* "row-hits", "first-ready", "bank-queues", NULL */
 
-/* What the event level needs beyond dse_dram_timing (src/sim/dram_spec.h). An entry may leave any of it out: a double is NaN then, a count 0. Only the
- * currents and `precharge_clocks` have a meaning then; without the others the event level refuses the memory. Row table: dse_dram_detail_fields. */
+/* What the event level needs beyond dse_dram_timing (src/sim/dram_spec.h). An entry may leave any of it out: a double is NaN
+ * then, a count 0. Only the currents and `precharge_clocks` have a meaning then; without the others the event level refuses the
+ * memory. Row table: dse_dram_detail_fields. */
 struct dse_dram_detail {
     int32_t controller;    /* enum dse_dram_controller */
     int64_t bus_channels;  /* channels that share one command bus and one controller: the two pseudo channels of HBM */
@@ -140,8 +142,8 @@ struct dse_technology {
 /* A table of SRAM macros (one node, cell type and port count) over capacity and word width; see dse_sram_at in hw.h. */
 struct dse_sram_table;
 
-/* What a file of measurements was made with, as its head says ("# settings:", docs/catalog.md). What one does not say is what the tool had fixed before
- * it wrote it down. */
+/* What a file of measurements was made with, as its head says ("# settings:", docs/catalog.md). What one does not say is what the
+ * tool had fixed before it wrote it down. */
 enum dse_setting {
     DSE_SET_KV_BITS,         /* of keys and values: 16; more is alike */
     DSE_SET_INTERVALS,       /* pieces of exp: 5 */
@@ -154,7 +156,8 @@ enum dse_setting {
     DSE_SET_RESERVED_LENGTH, /* 32 */
     DSE_SETTINGS
 };
-/* How the cache is filled: token by token through as many positions as stay, or a prompt whole, whose surplus leaves when it ends. */
+/* How the cache is filled: token by token through as many positions as stay, or a prompt whole, whose surplus leaves when it ends.
+ */
 enum dse_boundary { DSE_TOKEN, DSE_BULK };
 extern const char *const dse_boundary_names[]; /* "token", "bulk", NULL */
 
@@ -180,8 +183,8 @@ struct dse_locality {
 /* Smallest and largest context the profile has data for. */
 void dse_profile_range(const struct dse_profile *p, double *ret_min, double *ret_max);
 const struct dse_measured *dse_profile_measured(const struct dse_profile *p);
-/* A profile may be a law that goes on beyond what it was made from (`data` of its settings): then, for a context outside of that, a sentence that says
- * so and lives as long as the profile; else NULL. */
+/* A profile may be a law that goes on beyond what it was made from (`data` of its settings): then, for a context outside of that,
+ * a sentence that says so and lives as long as the profile; else NULL. */
 const char *dse_profile_beyond(const struct dse_profile *p, double context);
 /* The statistics at `context` positions; requires context within the range. Pure, thread-safe, no allocation. */
 struct dse_locality dse_profile_at(const struct dse_profile *p, double context);
@@ -208,12 +211,13 @@ const struct dse_measured *dse_retention_measured(const struct dse_retention *r)
 const char *dse_retention_policy(const struct dse_retention *r, size_t i);
 /* Smallest and largest context that a policy was measured at; false when it was not. */
 bool dse_retention_range(const struct dse_retention *r, const char *policy, double *ret_min, double *ret_max);
-/* What a policy keeps at `context` positions with a cache of `ratio` times as many: monotone between the points measured. A ratio of 1 or
- * more keeps everything. False, and *ret untouched, outside of what was measured: another policy, a context below the smallest or above the
- * largest, a ratio below the smallest: nothing is extrapolated. Pure, thread-safe, no allocation. */
+/* What a policy keeps at `context` positions with a cache of `ratio` times as many: monotone between the points measured. A ratio
+ * of 1 or more keeps everything. False, and *ret untouched, outside of what was measured: another policy, a context below the
+ * smallest or above the largest, a ratio below the smallest: nothing is extrapolated. Pure, thread-safe, no allocation. */
 bool dse_retention_at(const struct dse_retention *r, const char *policy, double context, double ratio, struct dse_retained *ret);
 
-/* A recording: what single steps of heads of a trace did, at several contexts: of every head the same few steps up to each context. */
+/* A recording: what single steps of heads of a trace did, at several contexts: of every head the same few steps up to each context.
+ */
 struct dse_recording;
 
 /* One step of one head: counts as in struct dse_locality. Whole numbers, but for what lies between two of the contexts recorded. */
@@ -226,13 +230,15 @@ const struct dse_measured *dse_recording_measured(const struct dse_recording *r)
 /* Heads, and steps of each at every context; both at least 1. */
 size_t dse_recording_heads(const struct dse_recording *r);
 size_t dse_recording_steps(const struct dse_recording *r);
-/* The contexts recorded, growing, *ret_n of them, at least one; the first and the last are the range. They live as long as the recording. */
+/* The contexts recorded, growing, *ret_n of them, at least one; the first and the last are the range. They live as long as the
+ * recording. */
 const double *dse_recording_contexts(const struct dse_recording *r, size_t *ret_n);
-/* A step of a head at `context` positions, which must be within the range: as recorded, or on the line between the same steps of the head at the
- * contexts recorded below and above. head and step count from 0. Pure, thread-safe, no allocation. */
+/* A step of a head at `context` positions, which must be within the range: as recorded, or on the line between the same steps of
+ * the head at the contexts recorded below and above. head and step count from 0. Pure, thread-safe, no allocation. */
 struct dse_recorded dse_recording_at(const struct dse_recording *r, double context, size_t head, size_t step);
-/* Means over all heads and steps at `context`; the hit ratio is the hits over the active positions of all (0 without any). *ret_active_cv: the spread of
- * |J| over heads, each the mean of its steps: (population) standard deviation over mean. As dse_recording_at. */
+/* Means over all heads and steps at `context`; the hit ratio is the hits over the active positions of all (0 without any).
+ * *ret_active_cv: the spread of |J| over heads, each the mean of its steps: (population) standard deviation over mean. As
+ * dse_recording_at. */
 struct dse_locality dse_recording_mean(const struct dse_recording *r, double context, double *ret_active_cv);
 
 #endif

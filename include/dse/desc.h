@@ -84,7 +84,8 @@ enum dse_param_flags {
         .type = DSE_TYPE_F64, .name = #f, .unit = unit_, .doc = doc_, .source = source_, .min = min_, .max = max_, \
         .offset = DSE_OFFSET(S, f, double) \
     }
-/* Like DSE_PARAM_F64; its default may be "auto", and it cannot be given together with the parameters excludes_ (a list, or NULL). */
+/* Like DSE_PARAM_F64; its default may be "auto", and it cannot be given together with the parameters excludes_ (a list, or NULL).
+ */
 #define DSE_PARAM_F64_AUTO(S, f, unit_, min_, max_, excludes_, doc_, source_) \
     { \
         .type = DSE_TYPE_F64, .name = #f, .unit = unit_, .doc = doc_, .source = source_, .min = min_, .max = max_, \
@@ -120,8 +121,9 @@ enum dse_param_flags {
     { \
         .type = DSE_TYPE_EMBED, .name = #f, .offset = DSE_OFFSET(S, f, T), .embed = table_ \
     }
-/* refuse_(&f), resolved: NULL, or what no such thing can be, naming the parameters by their names ("t_ras_ns is below t_rcd_ns: ..."): bad input
- * then, not a row. A string constant. What it says of values along several axes at once is told in rows: check() of the model asks, too. */
+/* refuse_(&f), resolved: NULL, or what no such thing can be, naming the parameters by their names ("t_ras_ns is below t_rcd_ns:
+ * ..."): bad input then, not a row. A string constant. What it says of values along several axes at once is told in rows: check()
+ * of the model asks, too. */
 #define DSE_EMBED_REFUSING(S, f, T, table_, refuse_) \
     { \
         .type = DSE_TYPE_EMBED, .name = #f, .offset = DSE_OFFSET(S, f, T), .embed = table_, .refuse = refuse_ \
@@ -141,8 +143,8 @@ enum dse_param_flags {
 
 enum dse_better { DSE_NEITHER, DSE_LESS, DSE_MORE };
 
-/* What a metric is measured by. Over a mix of requests (`[requests]` of a sweep) it is the mean in which each request counts by how much of
- * that it takes: a power by its time, an energy a token by its tokens. So ratios stay ratios of totals. */
+/* What a metric is measured by. Over a mix of requests (`[requests]` of a sweep) it is the mean in which each request counts by
+ * how much of that it takes: a power by its time, an energy a token by its tokens. So ratios stay ratios of totals. */
 enum dse_mean {
     DSE_MEAN_BY_UNIT,   /* the default: what the unit says (dse_units); some units say nothing */
     DSE_MEAN_TIME,      /* rates, power, shares of the time */

@@ -1,8 +1,9 @@
-/* DRAM at event level, as a model sees it: a port that moves segments of bytes through a controller with channels, banks and refresh.
+/* DRAM at event level, as a model sees it: a port that moves segments of bytes through a controller with channels, banks and
+ * refresh.
  *
- * The port is opened on the parameters that the closed form reads, too (struct dse_dram); what those leave open (tCL, tWR, write drain, ...) stands in the
- * memory's catalog entry. Under DSE_IDEAL_DRAM the transfers take the time of dse_dram_seconds instead, one after another in order of
- * their start; under DSE_IDEAL_REFRESH no channel refreshes.
+ * The port is opened on the parameters that the closed form reads, too (struct dse_dram); what those leave open (tCL, tWR, write
+ * drain, ...) stands in the memory's catalog entry. Under DSE_IDEAL_DRAM the transfers take the time of dse_dram_seconds instead,
+ * one after another in order of their start; under DSE_IDEAL_REFRESH no channel refreshes.
  */
 #ifndef DSE_DRAM_PORT_H
 #define DSE_DRAM_PORT_H
@@ -13,10 +14,12 @@
 struct dse_dram_port;
 /* NULL, or why the event level cannot simulate these parameters; a model asks in its check() for that fidelity. */
 const char *dse_dram_port_check(const struct dse_dram *dram);
-/* Borrows `dram` for the run. When dse_dram_port_check has an objection the run fails. Its kinds of traffic are resources of the group "DRAM". */
+/* Borrows `dram` for the run. When dse_dram_port_check has an objection the run fails. Its kinds of traffic are resources of the
+ * group "DRAM". */
 struct dse_dram_port *dse_dram_open(struct dse_sim *sim, const struct dse_dram *dram);
 
-/* Address of `bytes` that nothing else has, at a multiple of `align` (a power of two; 0: of an interleaved row over all channels). */
+/* Address of `bytes` that nothing else has, at a multiple of `align` (a power of two; 0: of an interleaved row over all channels).
+ */
 uint64_t dse_dram_reserve(struct dse_dram_port *p, uint64_t bytes, uint64_t align);
 
 struct dse_segment {
@@ -26,8 +29,8 @@ struct dse_segment {
 
 /* A transfer: segments in order, taken from next() as there is room for them, so that a stream of gigabytes holds no memory. */
 struct dse_transfer {
-    /* The next segment; false: no more. It is asked for up to some tens of ns before there is room for it, so it must not depend on the time, and it
-     * must not start transfers. */
+    /* The next segment; false: no more. It is asked for up to some tens of ns before there is room for it, so it must not depend
+     * on the time, and it must not start transfers. */
     bool (*next)(void *object, uint32_t arg, struct dse_segment *ret);
     void *object;
     uint32_t arg;

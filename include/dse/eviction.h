@@ -1,8 +1,9 @@
-/* Policies of KV eviction as a machine meets them: what it costs to decide who leaves the cache, and what a measurement of that depends on.
+/* Policies of KV eviction as a machine meets them: what it costs to decide who leaves the cache, and what a measurement of that
+ * depends on.
  *
- * A policy is one row of the table in src/workload/eviction_policies.c, which also says what it does; `dse profile` measures it. A model whose
- * cache evicts takes the values of its parameter from dse_eviction_choices and asks the traits below: it knows no policy by name, and a new
- * row is a new value of it.
+ * A policy is one row of the table in src/workload/eviction_policies.c, which also says what it does; `dse profile` measures it.
+ * A model whose cache evicts takes the values of its parameter from dse_eviction_choices and asks the traits below: it knows no
+ * policy by name, and a new row is a new value of it.
  */
 #ifndef DSE_EVICTION_H
 #define DSE_EVICTION_H
@@ -24,7 +25,8 @@ struct dse_eviction {
         settings; /* 1u << enum dse_setting each: what a profile of it must have been measured with to hold (dse_measured_unlike) */
 };
 
-/* The values of a parameter, for DSE_PARAM_ENUM_OF: "none", then the policies that a machine can carry out, in the order of the table. */
+/* The values of a parameter, for DSE_PARAM_ENUM_OF: "none", then the policies that a machine can carry out, in the order of the
+ * table. */
 const char *const *dse_eviction_choices(void);
 /* The policy of a value of such a parameter; of 0, which keeps all, too. Pure, thread-safe. */
 const struct dse_eviction *dse_eviction_at(int32_t choice);

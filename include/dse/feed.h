@@ -1,11 +1,12 @@
 /* Streams at event level: data read ahead of whoever consumes it, and consumption at a constant pace.
  *
- * A feed is a DMA engine with a buffer of its own. It reads streams one after another through a DRAM port, in requests of `chunk_bytes`, as far
- * ahead as the buffer has room, also into streams that its consumer has not come to yet. The consumer sees the bytes of its stream arrive in order,
- * gives them back as it uses them, and goes on to the next stream when it is through with one.
+ * A feed is a DMA engine with a buffer of its own. It reads streams one after another through a DRAM port, in requests of
+ * `chunk_bytes`, as far ahead as the buffer has room, also into streams that its consumer has not come to yet. The consumer sees
+ * the bytes of its stream arrive in order, gives them back as it uses them, and goes on to the next stream when it is through
+ * with one.
  *
- * A pour is a feed of one stream and a consumer that takes the same time for every byte: weights through an array. A stream far longer than what it
- * takes to see its pace need not be simulated to the end (`sample_bytes`).
+ * A pour is a feed of one stream and a consumer that takes the same time for every byte: weights through an array. A stream far
+ * longer than what it takes to see its pace need not be simulated to the end (`sample_bytes`).
  */
 #ifndef DSE_FEED_H
 #define DSE_FEED_H
@@ -18,7 +19,8 @@ struct dse_feed_stream {
     uint64_t bytes;    /* of the whole stream, more than 0 */
     uint64_t address;  /* of a contiguous stream */
     const char *label; /* string constant: its kind of traffic */
-    /* A stream of pieces here and there: bytes of each (the last one may be shorter), and the address of the i-th. 0 and NULL: contiguous. */
+    /* A stream of pieces here and there: bytes of each (the last one may be shorter), and the address of the i-th. 0 and NULL:
+     * contiguous. */
     uint64_t access_bytes;
     uint64_t (*place)(void *object, uint64_t stream, uint64_t access);
     bool scattered; /* the pieces are accesses at random places; else a long stream whose bytes lie so. For DSE_IDEAL_DRAM */
@@ -35,7 +37,8 @@ struct dse_feed_spec {
     void *object; /* of stream() and place() */
 };
 
-/* Twice what the controllers of so many channels queue: a feed that has this in flight keeps them busy, and does not crowd out others. */
+/* Twice what the controllers of so many channels queue: a feed that has this in flight keeps them busy, and does not crowd out
+ * others. */
 uint64_t dse_feed_flight(const struct dse_dram *dram, uint64_t channels);
 
 /* Starts to read at once, as events from now on. The spec is copied. */

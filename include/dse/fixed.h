@@ -1,15 +1,16 @@
-/* Fixed-point arithmetic that models and functional experiments share: 2^x by a table and straight lines, SwiftKV's exponential (Eq. 9,
- * Eq. 10).
+/* Fixed-point arithmetic that models and functional experiments share: 2^x by a table and straight lines, SwiftKV's exponential
+ * (Eq. 9, Eq. 10).
  *
- * The exponential of x <= 0 is 2^(x log2 e) = 2^-i 2^-f with a whole i >= 0 and f in [0, 1). The first lut_bits of f choose a piece, the
- * others are how far into it: value - slope * delta, in frac_bits fraction bits; 2^-i is a shift.
+ * The exponential of x <= 0 is 2^(x log2 e) = 2^-i 2^-f with a whole i >= 0 and f in [0, 1). The first lut_bits of f choose a
+ * piece, the others are how far into it: value - slope * delta, in frac_bits fraction bits; 2^-i is a shift.
  */
 #ifndef DSE_FIXED_H
 #define DSE_FIXED_H
 
 #include <stdint.h>
 
-/* One of the 2^lut_bits chords over 2^-f: from 2^-(k h) at f = k h on, h = 2^-lut_bits. Units of 2^-frac_bits, rounded to nearest. */
+/* One of the 2^lut_bits chords over 2^-f: from 2^-(k h) at f = k h on, h = 2^-lut_bits. Units of 2^-frac_bits, rounded to nearest.
+ */
 struct dse_exp2_piece {
     int64_t value, slope; /* the slope is negative: a change a unit of f */
 };

@@ -8,11 +8,12 @@
 
 /* ---- DRAM ------------------------------------------------------------------------------------------------------------- */
 
-/* Parameters of the DRAM; a model embeds them with DSE_EMBED_REFUSING(..., struct dse_dram, dse_dram_params, dse_dram_refuse). `memory` sets the defaults of
- * all of them but bandwidth_gbs and dram_efficiency. bandwidth_gbs defaults to channels * channel_gbs: a memory brings its bandwidth. Giving
- * bandwidth_gbs asks for as many channels of the memory as that takes, whole command buses of them, each at an equal part of it: none is
- * faster than the memory has them, and the timing is the memory's. It cannot be given together with channels or channel_gbs, which say it
- * otherwise. Closed form and event level both read what dse_dram_resolve makes of it. */
+/* Parameters of the DRAM; a model embeds them with DSE_EMBED_REFUSING(..., struct dse_dram, dse_dram_params, dse_dram_refuse).
+ * `memory` sets the defaults of all of them but bandwidth_gbs and dram_efficiency. bandwidth_gbs defaults to channels *
+ * channel_gbs: a memory brings its bandwidth. Giving bandwidth_gbs asks for as many channels of the memory as that takes, whole
+ * command buses of them, each at an equal part of it: none is faster than the memory has them, and the timing is the memory's. It
+ * cannot be given together with channels or channel_gbs, which say it otherwise. Closed form and event level both read what
+ * dse_dram_resolve makes of it. */
 struct dse_dram {
     const struct dse_memory *memory;
     int64_t channels;
@@ -27,34 +28,36 @@ struct dse_dram {
 extern const struct dse_param dse_dram_params[];
 /* Those of a model that knows long streams alone: no bursts, no timing, which would move nothing. It embeds them plainly. */
 extern const struct dse_param dse_dram_stream_params[];
-/* The rows of it that say how a channel keeps time: burst_bytes and those of struct dse_dram_timing. For a model whose closed form reads none of
- * them (dse_model.event_level_only). */
+/* The rows of it that say how a channel keeps time: burst_bytes and those of struct dse_dram_timing. For a model whose closed
+ * form reads none of them (dse_model.event_level_only). */
 extern const char *const dse_dram_timing_names[];
 
-/* Make bandwidth_gbs = channels * channel_gbs hold: by the bandwidth where it is NaN, else by the channels (see above). Once it holds
- * nothing changes any more. */
+/* Make bandwidth_gbs = channels * channel_gbs hold: by the bandwidth where it is NaN, else by the channels (see above). Once it
+ * holds nothing changes any more. */
 void dse_dram_resolve(struct dse_dram *d);
-/* Is all of its timing known? A memory may come without: then accesses of any length reach dram_efficiency of the peak, in whole bursts, and
- * there is no event level. */
+/* Is all of its timing known? A memory may come without: then accesses of any length reach dram_efficiency of the peak, in whole
+ * bursts, and there is no event level. */
 bool dse_dram_timing_known(const struct dse_dram_timing *t);
-/* NULL, or why there is no such DRAM, naming the parameters that do not fit together: rows that are closed before they are open, nothing but
- * refresh, pieces that are no whole bursts. Every model asks in its check(); of what was typed it is bad input (DSE_EMBED_REFUSING). */
+/* NULL, or why there is no such DRAM, naming the parameters that do not fit together: rows that are closed before they are open,
+ * nothing but refresh, pieces that are no whole bursts. Every model asks in its check(); of what was typed it is bad input
+ * (DSE_EMBED_REFUSING). */
 const char *dse_dram_check(const struct dse_dram *d);
 const char *dse_dram_refuse(const void *dram); /* the same */
 /* Share of the peak reached by accesses of `bytes` contiguous bytes at random places, reads or writes, many in flight:
  * dram_efficiency for long streams, less for short ones, by six causes: bursts are moved whole; a row is opened for few bursts
- * (tRRD, tFAW, row-command bus); random accesses meet busy banks (tRC, queue depth); rows and columns share one command bus (where the
- * memory's command_buses is 1); times are whole clocks (of the memory's own rate); refresh. The law stands in src/hw/dram.c. Against two
- * cycle-level simulators it is off by 2.4 % on average and at most 9 %; with 32 entries a channel or less, up to 24 % too low
- * (tests/unit/test_dram.c). Against the event level of every memory: 3.9 % on average, -15 to +12 % (tests/unit/test_dram_physics.c). */
+ * (tRRD, tFAW, row-command bus); random accesses meet busy banks (tRC, queue depth); rows and columns share one command bus
+ * (where the memory's command_buses is 1); times are whole clocks (of the memory's own rate); refresh. The law stands in
+ * src/hw/dram.c. Against two cycle-level simulators it is off by 2.4 % on average and at most 9 %; with 32 entries a channel or
+ * less, up to 24 % too low (tests/unit/test_dram.c). Against the event level of every memory: 3.9 % on average, -15 to +12 %
+ * (tests/unit/test_dram_physics.c). */
 double dse_dram_efficiency(const struct dse_dram *d, double bytes);
 /* Bytes a second: the peak, and what long streams reach of it. */
 double dse_dram_peak(const struct dse_dram *d);
 double dse_dram_stream_rate(const struct dse_dram *d);
 /* Seconds of a long stream of so many bytes. */
 double dse_dram_stream_seconds(const struct dse_dram *d, double bytes);
-/* Bytes on the bus when `bytes` are fetched in accesses of `access_bytes`: every access is rounded up to whole bursts. Here and below an
- * infinite access is a part of a long stream. */
+/* Bytes on the bus when `bytes` are fetched in accesses of `access_bytes`: every access is rounded up to whole bursts. Here and
+ * below an infinite access is a part of a long stream. */
 double dse_dram_moved(const struct dse_dram *d, double bytes, double access_bytes);
 /* Seconds to move `bytes` at the efficiency of accesses of `access_bytes`. */
 double dse_dram_seconds(const struct dse_dram *d, double bytes, double access_bytes);
@@ -63,7 +66,8 @@ double dse_dram_joules(const struct dse_dram *d, double bytes);
 
 /* ---- SRAM ------------------------------------------------------------------------------------------------------------- */
 
-/* One SRAM macro. What its source does not give is NaN: CACTI has no power under LAD's load, a paper's table no energy an access. */
+/* One SRAM macro. What its source does not give is NaN: CACTI has no power under LAD's load, a paper's table no energy an access.
+ */
 struct dse_sram {
     double area_mm2, leakage_mw;
     double read_pj, write_pj; /* an access of one word */
@@ -71,8 +75,8 @@ struct dse_sram {
     double access_ns;
 };
 
-/* The macro of `capacity_mib` and `word_bits` by table t (a catalog entry: "cacti-22nm-hp-1rw", "lad-table3", ...): interpolated log-log
- * over capacity and word between the macros it has, exact on them. Returns false outside of them; then *ret is untouched.
+/* The macro of `capacity_mib` and `word_bits` by table t (a catalog entry: "cacti-22nm-hp-1rw", "lad-table3", ...): interpolated
+ * log-log over capacity and word between the macros it has, exact on them. Returns false outside of them; then *ret is untouched.
  * A table with one word width ignores word_bits. Pure, thread-safe, no allocation. */
 bool dse_sram_at(const struct dse_sram_table *t, double capacity_mib, double word_bits, struct dse_sram *ret);
 /* Node the table was made for [nm], and the capacities it spans. */
@@ -86,8 +90,8 @@ enum dse_tech_metric { DSE_TECH_AREA, DSE_TECH_ENERGY, DSE_TECH_DELAY, DSE_TECH_
 /* X at `to` = X at a node of `from_nm` * the ratio, by the method of `to`. NaN when that method has no such node or no such metric.
  * Where the method has the node at several supplies, the one nearest to the supply of `to` is taken (the higher of two as near). */
 double dse_tech_ratio(const struct dse_technology *to, double from_nm, enum dse_tech_metric metric);
-/* The nodes [nm] that the method of `to` has the metric for, each once, largest first: for messages. Writes at most max, returns how
- * many there are. */
+/* The nodes [nm] that the method of `to` has the metric for, each once, largest first: for messages. Writes at most max, returns
+ * how many there are. */
 size_t dse_tech_nodes(const struct dse_technology *to, enum dse_tech_metric metric, double *ret_nm, size_t max);
 
 #endif

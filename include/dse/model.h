@@ -15,9 +15,9 @@ struct dse_dram;
 struct dse_sim;
 struct dse_workload;
 
-/* One row of a breakdown: what a part of a step costs and why; all its numbers are of the step (what is shown is divided by its tokens:
- * src/model/breakdown.h). Times of the parts of depth 0 add up to the latency; a part of depth d > 0 details the nearest part of depth d - 1
- * above it. */
+/* One row of a breakdown: what a part of a step costs and why; all its numbers are of the step (what is shown is divided by its
+ * tokens: src/model/breakdown.h). Times of the parts of depth 0 add up to the latency; a part of depth d > 0 details the nearest
+ * part of depth d - 1 above it. */
 struct dse_part {
     const char *name;  /* "qkv_projection", "attention", ...: a string constant */
     const char *bound; /* what limits it: one of dse_bound_names, or a finer string constant */
@@ -95,8 +95,9 @@ void dse_standing_unknown(struct dse_standing *s, const char *why);
 /* DSE_QUALITY_EXACT or, by weight_bits and kv_bits, DSE_QUALITY_ROUNDED: of a machine whose attention is exact. */
 int32_t dse_quality_of_exact(const struct dse_workload *w);
 
-/* A monotonicity that a model declares: with everything else as it is, growing `param` never makes `metric` fall (DSE_MORE) or never
- * makes it grow (DSE_LESS). Tested on random points, printed by `dse describe`. A point that becomes infeasible says nothing. */
+/* A monotonicity that a model declares: with everything else as it is, growing `param` never makes `metric` fall (DSE_MORE) or
+ * never makes it grow (DSE_LESS). Tested on random points, printed by `dse describe`. A point that becomes infeasible says
+ * nothing. */
 struct dse_trend {
     const char *param, *metric; /* param: F64 or I64 */
     enum dse_better effect;
@@ -123,9 +124,9 @@ struct dse_model {
     const struct dse_unit *units; /* units of its rows that dse_units lacks, closed by a row without a unit; or NULL */
     const char *const *without;   /* common metrics that have no meaning here and are stored as NULL; NULL-terminated, or NULL */
 
-    /* Parameters that not both fidelities read, by name; lists closed by NULL, or NULL. What is the event level's own says so in its row: its doc begins
-     * with "event level: ". Docs of these begin with the same or with "closed form: " wherever they are shown. A test holds each to it: changing
-     * it moves no metric where it is not read. */
+    /* Parameters that not both fidelities read, by name; lists closed by NULL, or NULL. What is the event level's own says so in
+     * its row: its doc begins with "event level: ". Docs of these begin with the same or with "closed form: " wherever they are
+     * shown. A test holds each to it: changing it moves no metric where it is not read. */
     const char *const *closed_form_only, *const *event_level_only;
 
     /* Fill in parameters left "auto". May be NULL. */
@@ -135,31 +136,32 @@ struct dse_model {
      * tile does not fit its SRAM"). May be NULL. Called after resolve. Ranges of single parameters are checked elsewhere. */
     const char *(*check)(const void *params);
 
-    /* How much is missing, where the reason that check() gave (the same pointer) is that something is too small; false for other reasons. A
-     * reason is a constant, so that rows can be grouped by it; who asks for one point gets the numbers. Pure. May be NULL. */
+    /* How much is missing, where the reason that check() gave (the same pointer) is that something is too small; false for other
+     * reasons. A reason is a constant, so that rows can be grouped by it; who asks for one point gets the numbers. Pure. May be
+     * NULL. */
     bool (*shortage)(const void *params, const char *reason, struct dse_shortage *ret);
 
     /* Closed form. Fills every metric; when breakdown is not NULL, also that (the caller has set n to 0). Called only for points
      * that check() accepts. */
     void (*estimate)(const void *params, void *metrics, struct dse_breakdown *breakdown);
 
-    /* Event level (sim.h): moves the same bytes and does the same work as estimate, over the same parameters, in a run that the caller has
-     * made, and fills every metric, and the breakdown when it is not NULL. Called only for points that check() accepts. False: the run
-     * failed; dse_sim_error says why. NULL: the model has no event level. */
+    /* Event level (sim.h): moves the same bytes and does the same work as estimate, over the same parameters, in a run that the
+     * caller has made, and fills every metric, and the breakdown when it is not NULL. Called only for points that check()
+     * accepts. False: the run failed; dse_sim_error says why. NULL: the model has no event level. */
     bool (*simulate)(const void *params, struct dse_sim *sim, void *metrics, struct dse_breakdown *breakdown);
 
-    /* What the point's numbers rest on (*ret is zeroed: exact). As pure as estimate; called for the points that check() accepts, after resolve. NULL:
-     * the model does not say. */
+    /* What the point's numbers rest on (*ret is zeroed: exact). As pure as estimate; called for the points that check() accepts,
+     * after resolve. NULL: the model does not say. */
     void (*stand)(const void *params, struct dse_standing *ret);
 
-    /* Why a metric that may be NULL is so at this point: a string as in struct dse_standing. NULL where it is not, or when no metric of the
-     * model may be. */
+    /* Why a metric that may be NULL is so at this point: a string as in struct dse_standing. NULL where it is not, or when no
+     * metric of the model may be. */
     const char *(*why_null)(const void *params, const char *metric);
 
-    /* Quantities of the model's equations that no sweep stores: what the paper says about one head, one table, one kernel. A table of
-     * rows like the metrics; names differ from those of parameters and metrics. `dse eval MODEL --equations` prints them, and claims are
-     * bound to them. `equate` fills every field for any resolved parameters in range, feasible or not; NaN where one has no value.
-     * All NULL and 0 when the model has none. */
+    /* Quantities of the model's equations that no sweep stores: what the paper says about one head, one table, one kernel. A
+     * table of rows like the metrics; names differ from those of parameters and metrics. `dse eval MODEL --equations` prints
+     * them, and claims are bound to them. `equate` fills every field for any resolved parameters in range, feasible or not; NaN
+     * where one has no value. All NULL and 0 when the model has none. */
     const struct dse_metric *equations;
     size_t equations_size;
     void (*equate)(const void *params, void *equations);

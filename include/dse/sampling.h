@@ -18,9 +18,10 @@ extern const struct dse_param dse_sampling_params[];
 
 enum { DSE_POSITIONS_MAX = 8, DSE_LENGTHS_MAX = 2 * DSE_POSITIONS_MAX + 4 };
 
-/* Whole numbers of from .. to, and weights that make the weighted sum of a function over them its mean over all of from .. to: exact for
- * polynomials of degree below their count, by Gauss's nodes rounded to whole numbers. `want` of them at most; all, at equal weights, where there are no
- * more. Returns how many. Requires from <= to and 0 < want <= DSE_POSITIONS_MAX. Cost: of the order of (to - from) times their count squared. */
+/* Whole numbers of from .. to, and weights that make the weighted sum of a function over them its mean over all of from .. to:
+ * exact for polynomials of degree below their count, by Gauss's nodes rounded to whole numbers. `want` of them at most; all, at
+ * equal weights, where there are no more. Returns how many. Requires from <= to and 0 < want <= DSE_POSITIONS_MAX. Cost: of the
+ * order of (to - from) times their count squared. */
 size_t dse_positions(int64_t from, int64_t to, int64_t want, int64_t node[DSE_POSITIONS_MAX], double weight[DSE_POSITIONS_MAX]);
 
 /* Lengths of the cache that are simulated, and their weights in a mean. */
@@ -32,8 +33,9 @@ struct dse_lengths {
     size_t n;
     struct dse_length at[DSE_LENGTHS_MAX];
 };
-/* Add what stands for the mean over from .. to, with `weight` altogether. Short lengths, in which pipelines do not fill, have nodes of their own. What is longer
- * than `longest` is extended along the straight line through longest and an eighth of it. At most two calls for one list. */
+/* Add what stands for the mean over from .. to, with `weight` altogether. Short lengths, in which pipelines do not fill, have
+ * nodes of their own. What is longer than `longest` is extended along the straight line through longest and an eighth of it. At
+ * most two calls for one list. */
 void dse_lengths_add(struct dse_lengths *l, int64_t from, int64_t to, int64_t want, int64_t longest, double weight);
 /* The longest length simulated when so many `heads` of it, at least, may not take more than `rows` keys and values; 0 rows: any. */
 int64_t dse_longest(int64_t rows, int64_t heads);

@@ -1,15 +1,16 @@
 /* The event level: what a model's simulate() is made of.
  *
- * A run is one struct dse_sim. It owns the time (integer picoseconds), the order of events, randomness, all memory of the run, statistics of
- * every resource and, when asked, the timeline. A model builds a network of stages and FIFOs (or plain actors) in it, starts it
- * with dse_sim_run and reads off times and statistics. Nothing here is global: runs on several threads know nothing of each other.
+ * A run is one struct dse_sim. It owns the time (integer picoseconds), the order of events, randomness, all memory of the run,
+ * statistics of every resource and, when asked, the timeline. A model builds a network of stages and FIFOs (or plain actors) in
+ * it, starts it with dse_sim_run and reads off times and statistics. Nothing here is global: runs on several threads know nothing
+ * of each other.
  *
  * Same parameters, same seed: same run, event for event. Simultaneous events happen in the order in which they were scheduled.
  * After the network is built nothing here allocates, but for queues that grow to the most that was ever pending.
  *
- * A run ends when no event is pending, or fails: the first failure (a deadlock, dse_sim_fail, an event in the past or beyond the end of
- * time, the caller's limits) is kept, and no further event is handled. What is a mistake in how a network was built (a stage without input, a
- * barrier of nobody) is such a failure, too: dse_sim_run then says so at once.
+ * A run ends when no event is pending, or fails: the first failure (a deadlock, dse_sim_fail, an event in the past or beyond the
+ * end of time, the caller's limits) is kept, and no further event is handled. What is a mistake in how a network was built (a
+ * stage without input, a barrier of nobody) is such a failure, too: dse_sim_run then says so at once.
  */
 #ifndef DSE_SIM_H
 #define DSE_SIM_H
@@ -23,15 +24,16 @@ typedef int64_t dse_ps; /* picoseconds */
 
 struct dse_sim;
 
-/* Parameters that only the event level reads; a model embeds them with DSE_EMBED(..., events, struct dse_events, dse_events_params). */
+/* Parameters that only the event level reads; a model embeds them with DSE_EMBED(..., events, struct dse_events,
+ * dse_events_params). */
 struct dse_events {
     int64_t seed;
     int64_t layers_simulated; /* layers with draws of their own; the others are taken to be like them. 0: every layer */
 };
 extern const struct dse_param dse_events_params[];
 
-/* What a run idealises, so that causes of a difference from the closed form can be told apart (`dse agree`). A model asks for each that
- * means something to it; with all of them set, what is left is fill and drain. */
+/* What a run idealises, so that causes of a difference from the closed form can be told apart (`dse agree`). A model asks for
+ * each that means something to it; with all of them set, what is left is fill and drain. */
 enum dse_ideal {
     DSE_IDEAL_FIFOS = 1 << 0,   /* FIFOs without bound: dse_fifo_new does this by itself */
     DSE_IDEAL_REFRESH = 1 << 1, /* no refresh: the DRAM port does this by itself */
@@ -45,12 +47,12 @@ bool dse_sim_ideal(const struct dse_sim *sim, enum dse_ideal what);
 
 /* ---- memory, time, events ------------------------------------------------------------------------------------------------- */
 
-/* Zeroed memory for n objects of `size` bytes, at a multiple of 16, that lives as long as the run. Never NULL. For building the network, not
- * for events. */
+/* Zeroed memory for n objects of `size` bytes, at a multiple of 16, that lives as long as the run. Never NULL. For building the
+ * network, not for events. */
 void *dse_sim_alloc(struct dse_sim *sim, size_t n, size_t size);
 
-/* Seconds to picoseconds, rounded to nearest; at least 0 and at most the end of time, 2^62 - 1 ps (53 days). Infinity and NaN are the end of
- * time: scheduling there fails the run. The sum of two times does not overflow. */
+/* Seconds to picoseconds, rounded to nearest; at least 0 and at most the end of time, 2^62 - 1 ps (53 days). Infinity and NaN are
+ * the end of time: scheduling there fails the run. The sum of two times does not overflow. */
 dse_ps dse_ps_of_s(double seconds);
 double dse_s_of_ps(dse_ps ps);
 /* `cycles` at a clock; the product is rounded, not the period, so that cycles at 0.225 GHz do not drift. */
@@ -66,18 +68,21 @@ void dse_sim_actor_name(struct dse_sim *sim, uint32_t actor, const char *name);
 /* Call the actor at `when` >= now, after all events that were scheduled for then before. An earlier time fails the run. */
 void dse_sim_at(struct dse_sim *sim, dse_ps when, uint32_t actor, uint32_t arg);
 
-/* Run until no event is pending. True when all work is done then. False when the run failed; dse_sim_error says why. It is a deadlock
- * when somebody still waits:
- *   - a stage that holds items, or has items at some of its inputs and not at all; one that has none and holds none is idle, which is fine;
- *   - an actor that waits for room or for an item in a FIFO; who consumes without end is to be a stage, or has to know when it is done;
+/* Run until no event is pending. True when all work is done then. False when the run failed; dse_sim_error says why. It is a
+ * deadlock when somebody still waits:
+ *   - a stage that holds items, or has items at some of its inputs and not at all; one that has none and holds none is idle,
+ *     which is fine;
+ *   - an actor that waits for room or for an item in a FIFO; who consumes without end is to be a stage, or has to know when it is
+ *     done;
  *   - whoever has arrived at a barrier.
- * The error then names the chain, from the first that waits: "deadlock at 3.5 us: tile 0/mac waits for room in fifo `scores` (4 of 4), taken by
- * tile 0/sfu, which waits for an item in `exp` (empty), put by tile 0/mac: a cycle; 2 more wait".
- * May be called again after more was scheduled, unless it failed; the time goes on. */
+ * The error then names the chain, from the first that waits: "deadlock at 3.5 us: tile 0/mac waits for room in fifo `scores` (4
+ * of 4), taken by tile 0/sfu, which waits for an item in `exp` (empty), put by tile 0/mac: a cycle; 2 more wait". May be called
+ * again after more was scheduled, unless it failed; the time goes on. */
 bool dse_sim_run(struct dse_sim *sim);
 /* End the run as failed, after the present event. Only the first reason is kept; it is copied. */
 void dse_sim_fail(struct dse_sim *sim, const char *reason);
-/* The same, but the point cannot be run at event level, though the closed form knows it: a reason for its row, not a failure of the model. */
+/* The same, but the point cannot be run at event level, though the closed form knows it: a reason for its row, not a failure of
+ * the model. */
 void dse_sim_refuse(struct dse_sim *sim, const char *reason);
 /* Why the run failed; NULL: it has not. Valid as long as the run. */
 const char *dse_sim_error(const struct dse_sim *sim);
@@ -97,7 +102,7 @@ double dse_random_uniform(struct dse_random *r);                 /* [0, 1), mult
 uint64_t dse_random_below(struct dse_random *r, uint64_t bound); /* 0 .. bound - 1, without bias; bound > 0 */
 double dse_random_normal(struct dse_random *r);                  /* mean 0, standard deviation 1 */
 
-/* ---- resources: what has a track in the timeline ------------------------------------------------------------------------------ */
+/* ---- resources: what has a track in the timeline ------------------------------------------------------------------------- */
 
 enum dse_state {
     DSE_IDLE,         /* nothing to do */
@@ -109,16 +114,16 @@ enum dse_state {
 
 /* A resource in `group` ("tile 3", "HBM"; NULL: the run's own). Strings are copied. Starts idle. */
 uint32_t dse_resource(struct dse_sim *sim, const char *group, const char *name);
-/* From now on it is in this state. `label` (a string constant; may be NULL) names the work or what it waits for; `id` a number shown
- * beside it (head, tile, block; -1: none). */
+/* From now on it is in this state. `label` (a string constant; may be NULL) names the work or what it waits for; `id` a number
+ * shown beside it (head, tile, block; -1: none). */
 void dse_resource_state(struct dse_sim *sim, uint32_t resource, enum dse_state state, const char *label, int64_t id);
 /* Time it has spent in the state so far; those of all states add up to dse_sim_now. */
 dse_ps dse_resource_time(const struct dse_sim *sim, uint32_t resource, enum dse_state state);
 
-/* ---- FIFOs, stages, barriers ---------------------------------------------------------------------------------------------------- */
+/* ---- FIFOs, stages, barriers --------------------------------------------------------------------------------------------- */
 
-/* A queue of items of 64 bits. Capacity 0: without bound. Whatever waits for it is woken when it changes. Any number of stages and actors may put
- * and take; of stages that wait for the same, the one made first comes first. */
+/* A queue of items of 64 bits. Capacity 0: without bound. Whatever waits for it is woken when it changes. Any number of stages
+ * and actors may put and take; of stages that wait for the same, the one made first comes first. */
 struct dse_fifo;
 struct dse_fifo *dse_fifo_new(struct dse_sim *sim, const char *name, uint32_t capacity);
 bool dse_fifo_put(struct dse_fifo *f, uint64_t item); /* false: full */
@@ -126,8 +131,8 @@ bool dse_fifo_get(struct dse_fifo *f, uint64_t *ret); /* false: empty */
 uint32_t dse_fifo_size(const struct dse_fifo *f);
 /* Most items it ever held. */
 uint32_t dse_fifo_peak(const struct dse_fifo *f);
-/* Call the actor once, when the FIFO is not full (not empty): as an event of the time at which that comes about, of now when it is so already. All
- * that wait are called, in the order in which they asked; who finds that another was faster asks again. */
+/* Call the actor once, when the FIFO is not full (not empty): as an event of the time at which that comes about, of now when it
+ * is so already. All that wait are called, in the order in which they asked; who finds that another was faster asks again. */
 void dse_fifo_when_room(struct dse_fifo *f, uint32_t actor, uint32_t arg);
 void dse_fifo_when_item(struct dse_fifo *f, uint32_t actor, uint32_t arg);
 
@@ -144,17 +149,17 @@ struct dse_service {
         later; /* ready when dse_stage_done is called, not after `latency`; then the interval ends there, too (one item at a time) */
 };
 
-/* A stage takes one item from each input when all have one (join), serves them, and puts items into its outputs (fork) in the order in which
- * it took the inputs. Initiation interval and latency are those that serve() returns, item by item.
+/* A stage takes one item from each input when all have one (join), serves them, and puts items into its outputs (fork) in the
+ * order in which it took the inputs. Initiation interval and latency are those that serve() returns, item by item.
  *
- * It never takes an input before it has room for it. With `depth` items inside, in service or waiting for room in an output, it takes no more.
- * Depth 0 is a pipeline as long as its latency asks for: it stops taking when its oldest item is ready and finds an output full, and what is in
- * service by then goes on to the end and waits inside. An item that goes to several outputs is put into each as soon as that one has room, and leaves when it is in
- * all of them; those behind it wait.
+ * It never takes an input before it has room for it. With `depth` items inside, in service or waiting for room in an output, it
+ * takes no more. Depth 0 is a pipeline as long as its latency asks for: it stops taking when its oldest item is ready and finds
+ * an output full, and what is in service by then goes on to the end and waits inside. An item that goes to several outputs is put
+ * into each as soon as that one has room, and leaves when it is in all of them; those behind it wait.
  *
- * Its resource is busy while an interval runs or `depth` items are in service; else it stalls on output while its oldest item is ready and finds an output
- * full; else it stalls on input while it has inputs, but not all, or has none and some come later; before the first input and after
- * the last it is idle. So a stage of depth 0 is busy for the sum of its intervals. */
+ * Its resource is busy while an interval runs or `depth` items are in service; else it stalls on output while its oldest item is
+ * ready and finds an output full; else it stalls on input while it has inputs, but not all, or has none and some come later;
+ * before the first input and after the last it is idle. So a stage of depth 0 is busy for the sum of its intervals. */
 struct dse_stage;
 struct dse_stage_spec {
     const char *group, *name;                                    /* of its resource; copied */
@@ -176,9 +181,10 @@ struct dse_barrier;
 struct dse_barrier *dse_barrier_new(struct dse_sim *sim, const char *name, uint32_t n);
 void dse_barrier_arrive(struct dse_barrier *b, uint32_t actor, uint32_t arg);
 
-/* ---- what a run has to say beyond the metrics ----------------------------------------------------------------------------------- */
+/* ---- what a run has to say beyond the metrics ---------------------------------------------------------------------------- */
 
-/* A named number of this run ("layer_time_stddev", "us"), printed by `dse eval`. Name and unit are string constants; a name given again replaces. */
+/* A named number of this run ("layer_time_stddev", "us"), printed by `dse eval`. Name and unit are string constants; a name given
+ * again replaces. */
 void dse_sim_note(struct dse_sim *sim, const char *name, const char *unit, double value);
 
 #endif

@@ -58,8 +58,8 @@ struct dse_oplist {
 };
 
 /* Expand one decode step, or one prefill of `context` tokens (causal: half the square), into operators in execution order. Pure.
- * - Decode reads the K and V of all `context` positions, the newest included. Prefill reads each position once (blocked attention whose
- *   query block holds the prompt); a machine with less room reads more and must say so itself.
+ * - Decode reads the K and V of all `context` positions, the newest included. Prefill reads each position once (blocked attention
+ *   whose query block holds the prompt); a machine with less room reads more and must say so itself.
  * - The output head works on the last position of a prompt only.
  * - Keys and values are appended by qkv_projection.
  * - Operations of elementwise operators are counts of scalar operations (exp, division, square root: one each); norms' and biases'

@@ -1,5 +1,5 @@
-/* The Neural Engine with a static-shape KV cache: the tables, check, estimate and equate. The closed form is in ane_call.c (one call) and
- * ane_step.c (calls put together), the event level in ane_events.c. */
+/* The Neural Engine with a static-shape KV cache: the tables, check, estimate and equate. The closed form is in ane_call.c (one
+ * call) and ane_step.c (calls put together), the event level in ane_events.c. */
 #include "ane.h"
 
 #include <dse/units.h>

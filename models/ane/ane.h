@@ -1,8 +1,9 @@
-/* The Neural Engine's static-shape KV cache, inside: parameters, metrics, equations, and the steps of the closed form. README.md holds
- * the equations (E..) and assumptions (A..) that the comments name.
+/* The Neural Engine's static-shape KV cache, inside: parameters, metrics, equations, and the steps of the closed form. README.md
+ * holds the equations (E..) and assumptions (A..) that the comments name.
  *
- * Every call of a static-shape program costs the same, whatever it is used for. So a point is evaluated in this order: ane_shape_init
- * chooses the rows; ane_call_init times one call with them; ane_slide_init times the secondary model; ane_step_init counts calls and slides.
+ * Every call of a static-shape program costs the same, whatever it is used for. So a point is evaluated in this order:
+ * ane_shape_init chooses the rows; ane_call_init times one call with them; ane_slide_init times the secondary model;
+ * ane_step_init counts calls and slides.
  *
  * Units inside: seconds, bytes, joules, rows. Only the structs of the tables carry the units of their names.
  */
@@ -83,7 +84,8 @@ struct ane_memory_ops {
     double chunk_inputs;  /* tensors that the cached rows come in; 0: one */
 };
 
-/* Where an operator stands in the graph of a layer, in this order. Memory operations: those of new rows, those of partial results. */
+/* Where an operator stands in the graph of a layer, in this order. Memory operations: those of new rows, those of partial results.
+ */
 enum ane_place { ANE_PROJECTING, ANE_JOINING_ROWS, ANE_ATTENDING, ANE_ADDING_PARTS, ANE_AFTERWARDS };
 
 /* One operator, or one kind of memory operation, of a call, all layers. */

@@ -120,8 +120,8 @@ static void append_memory_op(struct ane_call *c, const struct ane_params *p, con
                                   .bytes = bytes});
 }
 
-/* The operators that `computed` rows and a window of K expand to: those of a decode step of as many sequences, but for what they read of
- * the cache, which is one and the same for all rows. From the scores to the values they work on (row, position) pairs. */
+/* The operators that `computed` rows and a window of K expand to: those of a decode step of as many sequences, but for what they
+ * read of the cache, which is one and the same for all rows. From the scores to the values they work on (row, position) pairs. */
 static void append_operators(struct ane_call *c, const struct ane_params *p)
 {
     const struct ane_shape *s = &c->shape;

@@ -1,7 +1,8 @@
 /* The event level: the program's operators in the order of its graph, dispatches, the slide in the host's gap (E11 to E13).
  *
- * Every call of a static-shape program takes the same time and starts with the engine idle and the host done. So there are two periods at most,
- * a call with the host's gap and a call with the gap and a slide; each is carried out once, and the step is put together of them. */
+ * Every call of a static-shape program takes the same time and starts with the engine idle and the host done. So there are two
+ * periods at most, a call with the host's gap and a call with the gap and a slide; each is carried out once, and the step is put
+ * together of them. */
 #include "ane.h"
 
 #include <dse/num.h>
@@ -53,8 +54,8 @@ static double seconds_of(const struct run *r, dse_ps time)
 
 /* ---- the graph ------------------------------------------------------------------------------------------------------------ */
 
-/* E12. The bytes arrive in n tiles alike, one being computed while the next one is loaded: load + (n - 1) max(load, compute) + compute, which
- * is what two buffers give. Without bound on the tiles: the longer of both, as in E4. */
+/* E12. The bytes arrive in n tiles alike, one being computed while the next one is loaded: load + (n - 1) max(load, compute) +
+ * compute, which is what two buffers give. Without bound on the tiles: the longer of both, as in E4. */
 static struct node node_of(const struct run *r, const struct ane_op *op, int index)
 {
     const struct ane_params *p = r->p;
@@ -104,7 +105,8 @@ static int64_t layer_at(const struct run *r, int64_t i)
 
 /* ---- a period --------------------------------------------------------------------------------------------------------------- */
 
-/* What the engine does next ends after so many seconds. They add up before they are rounded: hundreds of short operators drift otherwise. */
+/* What the engine does next ends after so many seconds. They add up before they are rounded: hundreds of short operators drift
+ * otherwise. */
 static void after(struct run *r, double seconds, enum event event)
 {
     r->engine_s += seconds;
@@ -141,8 +143,8 @@ static void start_program(struct run *r)
     after(r, r->p->dispatch_us / DSE_US_PER_S, DISPATCHED);
 }
 
-/* The next node of the program; or the next program; or the end of the call. Programs share out the nodes evenly, in order. Waiting for an
- * operator's tiles and computing them take turns; the timeline has one after the other. */
+/* The next node of the program; or the next program; or the end of the call. Programs share out the nodes evenly, in order.
+ * Waiting for an operator's tiles and computing them take turns; the timeline has one after the other. */
 static void go_on(struct run *r)
 {
     int64_t end = (r->program + 1) * r->count / r->p->programs;

@@ -1,6 +1,6 @@
-/* FlashDecoding++: the tables, check and estimate. The closed form is in flashdecoding_gemm.c (linear operators), flashdecoding_step.c
- * (attention, the step, the breakdown) and flashdecoding_equations.c (what only the paper asks for, inflection points); the event level in
- * flashdecoding_events.h and its files. */
+/* FlashDecoding++: the tables, check and estimate. The closed form is in flashdecoding_gemm.c (linear operators),
+ * flashdecoding_step.c (attention, the step, the breakdown) and flashdecoding_equations.c (what only the paper asks for,
+ * inflection points); the event level in flashdecoding_events.h and its files. */
 #include "flashdecoding.h"
 
 #include <dse/num.h>

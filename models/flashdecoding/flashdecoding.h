@@ -1,11 +1,11 @@
 /* FlashDecoding++ on GPUs, inside: parameters, metrics, and the steps of the closed form. README.md holds the equations (E..) and
  * assumptions (A..) that the comments name.
  *
- * A point is evaluated in this order: fd_machine_init turns the parameters into rates; fd_step_init lists the operators of one device
- * and times each; the metrics and the breakdown are sums over them.
+ * A point is evaluated in this order: fd_machine_init turns the parameters into rates; fd_step_init lists the operators of one
+ * device and times each; the metrics and the breakdown are sums over them.
  *
- * Units inside: seconds, bytes, operations. Only struct fd_params, struct fd_metrics and struct fd_equations carry the units of their
- * names.
+ * Units inside: seconds, bytes, operations. Only struct fd_params, struct fd_metrics and struct fd_equations carry the units of
+ * their names.
  */
 #ifndef FLASHDECODING_H
 #define FLASHDECODING_H
@@ -126,16 +126,16 @@ void fd_three(const struct fd_machine *m, const struct fd_gemm *g, struct fd_cos
 enum fd_kernel fd_fastest(const struct fd_cost three[FD_KERNELS]);
 /* E12: what the engine runs. */
 struct fd_cost fd_linear(const struct fd_machine *m, const struct fd_gemm *g, enum fd_kernel *ret_kernel);
-/* How the flat GEMM of one B_N is laid out (E6): a block goes through k `passes` times, tile_k columns at a time; `resident` blocks share
- * an SM. */
+/* How the flat GEMM of one B_N is laid out (E6): a block goes through k `passes` times, tile_k columns at a time; `resident`
+ * blocks share an SM. */
 struct fd_layout {
     double passes, tile_k, resident;
 };
 struct fd_layout fd_flat_layout(const struct fd_machine *m, const struct fd_gemm *g, double tile_n);
 /* E6: bytes of L1 that a block of the flat GEMM needs for `buffers` tiles of `rows` x tile_k and tile_k x tile_n. */
 double fd_tile_bytes(const struct fd_machine *m, double rows, double tile_n, double buffers);
-/* E12: the smallest number of rows at which `other` is faster than `one`, by bracketing and root finding; NaN when there is none up to
- * FD_ROWS_MAX. k and n are of one device. */
+/* E12: the smallest number of rows at which `other` is faster than `one`, by bracketing and root finding; NaN when there is none
+ * up to FD_ROWS_MAX. k and n are of one device. */
 enum { FD_ROWS_MAX = 16384 };
 double fd_inflection(const struct fd_machine *m, double k, double n, enum fd_kernel one, enum fd_kernel other);
 

@@ -71,8 +71,8 @@ static double kernel_seconds(const struct fd_machine *m, const struct fd_gemm *g
     return fd_library(m, g, FD_LIBRARY_ROWS).seconds;
 }
 
-/* Time of `one` over that of `other`, less 1: positive when `other` is faster, negative when they are as fast. The number of rows need not
- * be whole. Finite for all parameters in range, as GSL's solvers ask for. */
+/* Time of `one` over that of `other`, less 1: positive when `other` is faster, negative when they are as fast. The number of rows
+ * need not be whole. Finite for all parameters in range, as GSL's solvers ask for. */
 static double gain(double rows, void *context)
 {
     const double tie = 1e-12;
@@ -81,8 +81,8 @@ static double gain(double rows, void *context)
     return kernel_seconds(p->m, &g, p->one) / kernel_seconds(p->m, &g, p->other) - 1 - tie;
 }
 
-/* Where gain() changes its sign between whole numbers of rows, low (where it is negative) and high (positive), as a whole number. Times
- * jump where rows are padded; bisection finds jumps too. */
+/* Where gain() changes its sign between whole numbers of rows, low (where it is negative) and high (positive), as a whole number.
+ * Times jump where rows are padded; bisection finds jumps too. */
 static double first_row(struct pair *p, double low, double high)
 {
     const double width = 1e-3;
@@ -111,7 +111,7 @@ double fd_inflection(const struct fd_machine *m, double k, double n, enum fd_ker
     return (double)NAN;
 }
 
-/* ---- the equations ------------------------------------------------------------------------------------------------------------ */
+/* ---- the equations ------------------------------------------------------------------------------------------------------- */
 
 static void fill_softmax(struct fd_equations *e, const struct fd_params *p)
 {

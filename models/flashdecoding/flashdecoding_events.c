@@ -1,7 +1,7 @@
 /* The event level: the kernels of a step in the order of the queue, when the host launches each, and what each takes (E19 to E25).
  *
- * A kernel runs block by block the first time it comes. Kernels alike take the same time, so later ones take what the first one took; attention
- * differs from layer to layer by the vectors that are done again. */
+ * A kernel runs block by block the first time it comes. Kernels alike take the same time, so later ones take what the first one
+ * took; attention differs from layer to layer by the vectors that are done again. */
 #include "flashdecoding_events.h"
 
 #include <dse/num.h>
@@ -64,7 +64,7 @@ static double seconds_of(const struct run *r, dse_ps time)
     return dse_s_of_ps(time) * r->unit;
 }
 
-/* ---- the queue ---------------------------------------------------------------------------------------------------------------- */
+/* ---- the queue ----------------------------------------------------------------------------------------------------------- */
 
 static void add_entry(struct run *r, enum part part, int64_t times)
 {
@@ -157,7 +157,7 @@ static bool step_on(struct run *r)
     return true;
 }
 
-/* ---- kernels -------------------------------------------------------------------------------------------------------------------- */
+/* ---- kernels ------------------------------------------------------------------------------------------------------------- */
 
 static const char *const part_names[PARTS] = {
     [ATTENTION] = "attention", [ELEMENTWISE] = "elementwise", [ALL_REDUCE] = "all_reduce"};
@@ -264,7 +264,7 @@ static void act(struct dse_sim *sim, void *object, uint32_t event)
     }
 }
 
-/* ---- the step ----------------------------------------------------------------------------------------------------------------------- */
+/* ---- the step ------------------------------------------------------------------------------------------------------------ */
 
 /* The first pass as it would be without the update of synchronized softmax. */
 static double stream_seconds(const struct run *r)

@@ -39,10 +39,11 @@ void fd_linear_run(struct fd_kernel_run *ret, const struct fd_site *at, const st
                    const struct fd_cost *cost);
 /* By itself, not in the queue. */
 double fd_linear_seconds(const struct fd_site *at, const struct fd_gemm *g, enum fd_kernel kernel, const struct fd_cost *cost);
-/* The three implementations with their seconds at this level; the flat GEMM at `tile_n`, or at its best tile, as `lookup` has it. */
+/* The three implementations with their seconds at this level; the flat GEMM at `tile_n`, or at its best tile, as `lookup` has it.
+ */
 void fd_profile(const struct fd_site *at, const struct fd_gemm *g, struct fd_cost three[FD_KERNELS]);
 
-/* ---- attention of one layer: E22, E23 ------------------------------------------------------------------------------------------ */
+/* ---- attention of one layer: E22, E23 ------------------------------------------------------------------------------------ */
 
 /* What is the same in all layers. */
 struct fd_attention {
@@ -65,7 +66,7 @@ struct fd_blocks fd_again_blocks(const struct fd_attention *a, double rows, doub
 double fd_group_vectors(const struct fd_attention *a);
 double fd_groups(const struct fd_attention *a);
 
-/* ---- flashdecoding_draws.c ------------------------------------------------------------------------------------------------------ */
+/* ---- flashdecoding_draws.c ----------------------------------------------------------------------------------------------- */
 
 /* What a layer does again. */
 struct fd_again_run {

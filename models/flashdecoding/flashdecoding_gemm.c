@@ -53,8 +53,8 @@ static double overlapped(double load_s, double sm_s, double exposed)
     return dse_max(load_s, sm_s) + exposed * dse_min(load_s, sm_s);
 }
 
-/* E8: seconds of an SM for a tile of the result, by its padded rows and columns: products on tensor cores, and operands written to and read
- * from L1. */
+/* E8: seconds of an SM for a tile of the result, by its padded rows and columns: products on tensor cores, and operands written
+ * to and read from L1. */
 struct tile_law {
     double base, column; /* seconds, and seconds a column */
 };
@@ -196,7 +196,7 @@ struct fd_cost fd_library(const struct fd_machine *m, const struct fd_gemm *g, d
     return c;
 }
 
-/* ---- the choice --------------------------------------------------------------------------------------------------------------- */
+/* ---- the choice ---------------------------------------------------------------------------------------------------------- */
 
 void fd_three(const struct fd_machine *m, const struct fd_gemm *g, struct fd_cost ret[FD_KERNELS])
 {

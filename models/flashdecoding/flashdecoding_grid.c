@@ -58,7 +58,7 @@ static double phase_seconds(const struct fd_grid *g, const struct fd_cohort *c, 
     return c->waves * ((b->buffers == FD_AHEAD ? b->steps : b->steps - 1) * step + updates);
 }
 
-/* ---- starting ------------------------------------------------------------------------------------------------------------------ */
+/* ---- starting ------------------------------------------------------------------------------------------------------------ */
 
 static void add(struct fd_grid *g, const struct fd_blocks *b, double count, double waves)
 {
@@ -114,7 +114,7 @@ void fd_grid_start(struct fd_grid *g, struct dse_sim *sim, const struct fd_grid_
     fill(g);
 }
 
-/* ---- going on ------------------------------------------------------------------------------------------------------------------ */
+/* ---- going on ------------------------------------------------------------------------------------------------------------ */
 
 bool fd_grid_next(const struct fd_grid *g, double *ret)
 {

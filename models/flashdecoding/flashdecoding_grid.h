@@ -1,8 +1,8 @@
 /* A kernel's blocks on the SMs, in time: who runs when, and how they share the bandwidth. README.md, E20.
  *
- * Blocks start in order as slots come free, and go through their tiles step by step: load a tile, compute it. Blocks that start together and are alike
- * stay together: they are one cohort, and change their state as one. So what a kernel costs to simulate grows with the number of its
- * different blocks and not with how many there are.
+ * Blocks start in order as slots come free, and go through their tiles step by step: load a tile, compute it. Blocks that start
+ * together and are alike stay together: they are one cohort, and change their state as one. So what a kernel costs to simulate
+ * grows with the number of its different blocks and not with how many there are.
  *
  *     fd_grid_start(&g, sim, &spec);
  *     while (fd_grid_next(&g, &dt)) fd_grid_advance(&g);
@@ -14,8 +14,8 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* How a block's loads and its computing follow each other. One buffer: latency, load, compute, again and again. Two buffers: the next tile
- * loads while one is computed, but for the first and the last. Ahead: without bound, nothing is filled or drained. */
+/* How a block's loads and its computing follow each other. One buffer: latency, load, compute, again and again. Two buffers: the
+ * next tile loads while one is computed, but for the first and the last. Ahead: without bound, nothing is filled or drained. */
 enum fd_buffers { FD_ONE_BUFFER, FD_TWO_BUFFERS, FD_AHEAD };
 
 /* Blocks alike. What is given of a step is of one block. */
@@ -39,7 +39,8 @@ struct fd_grid_spec {
     size_t n;
 };
 
-/* Kernels of more waves than this run as if waves need not be whole: what the last one leaves idle is less than 1 / FD_WAVES_APART. */
+/* Kernels of more waves than this run as if waves need not be whole: what the last one leaves idle is less than 1 / FD_WAVES_APART.
+ */
 enum { FD_WAVES_APART = 1024 };
 
 struct fd_cohort;

@@ -23,9 +23,10 @@ struct fd_site fd_site_of(struct dse_sim *sim, const struct fd_machine *m)
     return at;
 }
 
-/* ---- linear operators ------------------------------------------------------------------------------------------------------------ */
+/* ---- linear operators ---------------------------------------------------------------------------------------------------- */
 
-/* Blocks of the flat GEMM: one for B_N columns, K in steps of B_K. Every block loads all rows of the activations, from the last-level cache. */
+/* Blocks of the flat GEMM: one for B_N columns, K in steps of B_K. Every block loads all rows of the activations, from the
+ * last-level cache. */
 static void flat_run(struct fd_kernel_run *ret, const struct fd_site *at, const struct fd_gemm *g, const struct fd_cost *cost)
 {
     const struct fd_machine *m = at->m;
@@ -119,7 +120,7 @@ void fd_profile(const struct fd_site *at, const struct fd_gemm *g, struct fd_cos
             three[i].seconds = fd_linear_seconds(at, g, (enum fd_kernel)i, &three[i]);
 }
 
-/* ---- attention -------------------------------------------------------------------------------------------------------------------- */
+/* ---- attention ----------------------------------------------------------------------------------------------------------- */
 
 /* Seconds of an SM for `pairs` of a query vector and a position. */
 static double pairs_seconds(const struct fd_attention *a, double pairs)
@@ -131,8 +132,8 @@ static double pairs_seconds(const struct fd_attention *a, double pairs)
     return dse_max(products / (m->tensor_peak * m->p->compute_efficiency / m->sms), exponents / (m->vector_peak / m->sms));
 }
 
-/* What FlashAttention-2 does: without need no split; else the fewest that use the slots to 85 % as well as the best number does. Numbers that
- * leave a block as many tiles as one split less does are passed over. */
+/* What FlashAttention-2 does: without need no split; else the fewest that use the slots to 85 % as well as the best number does.
+ * Numbers that leave a block as many tiles as one split less does are passed over. */
 static double auto_splits(double blocks, double slots, double tiles)
 {
     const double enough = 0.8, as_well = 0.85;
@@ -192,8 +193,8 @@ static void decode_init(struct fd_attention *a)
     a->blocks[a->first.n++] = decode_blocks(a, groups, a->n - before * a->tile, a->tiles - before);
 }
 
-/* Prefill: a block has a tile of rows of one query head, and goes through the positions up to its last row. A tile on the diagonal is computed
- * whole. The longest blocks first. K and V come from DRAM once, and from the cache for all other blocks. */
+/* Prefill: a block has a tile of rows of one query head, and goes through the positions up to its last row. A tile on the
+ * diagonal is computed whole. The longest blocks first. K and V come from DRAM once, and from the cache for all other blocks. */
 static void prefill_init(struct fd_attention *a)
 {
     double heads = a->sequences * a->heads, rows = dse_min(a->n, a->tile), all = a->sequences * a->kv_heads * a->n * a->row_bytes;
@@ -250,7 +251,7 @@ void fd_attention_init(struct fd_attention *a, const struct fd_site *at)
     a->reduce_s = at->l2_s + vectors * a->splits * partial / (dse_min(vectors, m->sms) * at->l2_stream);
 }
 
-/* ---- again ------------------------------------------------------------------------------------------------------------------------ */
+/* ---- again --------------------------------------------------------------------------------------------------------------- */
 
 double fd_group_vectors(const struct fd_attention *a)
 {

@@ -285,8 +285,8 @@ static void lad_estimate(const void *params, void *metrics, struct dse_breakdown
     lad_report(&pt, &step, metrics, breakdown);
 }
 
-/* With prefetch = "ideal", heads that wait for computing share the idle HBM time with heads that wait for the HBM: more room in SRAM
- * for the former can take a little from the latter (E14). A faster clock leaves linear layers less idle HBM time. */
+/* With prefetch = "ideal", heads that wait for computing share the idle HBM time with heads that wait for the HBM: more room in
+ * SRAM for the former can take a little from the latter (E14). A faster clock leaves linear layers less idle HBM time. */
 static const struct dse_trend lad_trends[] = {
     {.param = "bandwidth_gbs", .metric = "tokens_per_s", .effect = DSE_MORE},
     {.param = "dram_efficiency", .metric = "tokens_per_s", .effect = DSE_MORE},

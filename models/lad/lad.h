@@ -137,8 +137,8 @@ struct lad_point {
 
 /* NULL, or why the point cannot be evaluated (then *ret is not usable). */
 const char *lad_point_init(struct lad_point *ret, const struct lad_params *p);
-/* E34: a step of a head of the recording at the context of the point, with center_scale and the window of p->recent as in `at`. Only when locality-aware
- * and with draws = "replay". */
+/* E34: a step of a head of the recording at the context of the point, with center_scale and the window of p->recent as in `at`.
+ * Only when locality-aware and with draws = "replay". */
 struct dse_locality lad_recorded(const struct lad_point *pt, size_t head, size_t step);
 /* Slots of an attention period: rounds of head-samples over the tiles. */
 double lad_rounds(const struct lad_point *pt, double batch);
@@ -230,8 +230,8 @@ double lad_batch(const struct lad_point *pt, struct lad_step *step);
 
 /* E24: NaN where nobody measured it under the settings of the point. Pure. */
 struct dse_locality_error lad_quality(const struct lad_params *p);
-/* A setting that the statistics depend on and that was another one when they were measured, as a sentence; NULL: there is none. Of a point that is
- * locality-aware. */
+/* A setting that the statistics depend on and that was another one when they were measured, as a sentence; NULL: there is none.
+ * Of a point that is locality-aware. */
 const char *lad_unlike(const struct lad_params *p);
 /* dse_model.stand and why_null. */
 void lad_stand(const void *params, struct dse_standing *ret);

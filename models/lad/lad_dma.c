@@ -1,8 +1,9 @@
 /* Stages 1 and 4 of a tile: what moves between DRAM and its SRAM (E13, E29).
  *
- * Stage 1 writes back G and the intermediate caches of the head-sample that has left stage 6, and reads G and the keys of centers and large modes of the
- * one that enters. Stage 4 reads intermediate caches, and keys and values of the positions in the active FIFO that were not fetched ahead.
- * Adjacent rows are one segment. What streams and what is gathered are transfers of their own, under way together.
+ * Stage 1 writes back G and the intermediate caches of the head-sample that has left stage 6, and reads G and the keys of centers
+ * and large modes of the one that enters. Stage 4 reads intermediate caches, and keys and values of the positions in the active
+ * FIFO that were not fetched ahead. Adjacent rows are one segment. What streams and what is gathered are transfers of their own,
+ * under way together.
  */
 #include "lad_dma.h"
 
@@ -44,7 +45,7 @@ static void take_off(const struct lad_tile *t, void *object, bool (*next)(void *
                                           .actor_arg = kind});
 }
 
-/* ---- stage 1 ------------------------------------------------------------------------------------------------------------------------ */
+/* ---- stage 1 ------------------------------------------------------------------------------------------------------------- */
 
 enum { STORE_G, STORE_CACHES, STORE_COUNTERS, LOAD_G, LOAD_END };
 
@@ -140,7 +141,7 @@ static void load_landed(struct dse_sim *sim, void *object, uint32_t arg)
     t->run->signals->stage_done(t->run->machine, t->id, l->loading ? LAD_LOAD : LAD_STORE);
 }
 
-/* ---- stage 4 ------------------------------------------------------------------------------------------------------------------------ */
+/* ---- stage 4 ------------------------------------------------------------------------------------------------------------- */
 
 static bool gather_stream(void *object, uint32_t arg, struct dse_segment *ret)
 {

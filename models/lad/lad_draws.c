@@ -1,4 +1,5 @@
-/* What is drawn for the event level: |J| and |U| of every head-sample, and which positions are active, centers or of large mode (E25). */
+/* What is drawn for the event level: |J| and |U| of every head-sample, and which positions are active, centers or of large mode
+ * (E25). */
 #include "lad_draws.h"
 
 #include <assert.h>
@@ -38,8 +39,8 @@ static void mean_factors(struct lad_draws *d, const struct lad_spread *spread)
     }
 }
 
-/* Lognormal, of mean 1: one draw from each of as many equally likely classes as there are heads, in random order. The layers that are simulated stand for
- * all; so their mean is that of all. */
+/* Lognormal, of mean 1: one draw from each of as many equally likely classes as there are heads, in random order. The layers that
+ * are simulated stand for all; so their mean is that of all. */
 static void drawn_factors(struct lad_draws *d, double cv)
 {
     size_t n = (size_t)d->layers * d->heads;
@@ -64,8 +65,9 @@ static void shuffle(uint32_t *list, size_t n, struct dse_random *r)
     }
 }
 
-/* E34: heads of the recording in turn, in random order, to the heads simulated; to the sequences of each the recorded head's steps in turn, from where its last
- * turn ended. So every recorded step is replayed as often as any other of its head, or once more. */
+/* E34: heads of the recording in turn, in random order, to the heads simulated; to the sequences of each the recorded head's
+ * steps in turn, from where its last turn ended. So every recorded step is replayed as often as any other of its head, or once
+ * more. */
 static void deal_records(struct lad_draws *d)
 {
     const struct dse_recording *recording = d->pt->p->recording;
@@ -114,7 +116,7 @@ void lad_draws_init(struct lad_draws *d, struct dse_sim *sim, const struct lad_p
         drawn_factors(d, cv);
 }
 
-/* ---- head-samples -------------------------------------------------------------------------------------------------------------- */
+/* ---- head-samples -------------------------------------------------------------------------------------------------------- */
 
 /* A whole number whose mean over i is `mean`: one of the two next to it. */
 static uint32_t even_share(double mean, uint64_t i)
@@ -200,7 +202,7 @@ struct lad_sample lad_draw(const struct lad_draws *d, uint32_t layer, uint32_t h
     return s;
 }
 
-/* ---- sets of positions ----------------------------------------------------------------------------------------------------------- */
+/* ---- sets of positions --------------------------------------------------------------------------------------------------- */
 
 /* Of the positions from this one on, `repeats` were in the set before. */
 static bool repeats_now(struct lad_positions *s)
@@ -211,8 +213,8 @@ static bool repeats_now(struct lad_positions *s)
     return true;
 }
 
-/* Selection sampling (Fan, Muller, Rezucha 1962; Knuth's Algorithm S): each of the older positions is in the set or not, all sets of that size are
- * equally likely. */
+/* Selection sampling (Fan, Muller, Rezucha 1962; Knuth's Algorithm S): each of the older positions is in the set or not, all sets
+ * of that size are equally likely. */
 bool lad_positions_next(struct lad_positions *s, uint32_t *ret, bool *ret_repeated)
 {
     if (s->left > 0) {

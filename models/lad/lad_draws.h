@@ -1,4 +1,5 @@
-/* What is drawn for a run at event level: the head-samples, and which positions of each are active, centers or of large mode (E25, E34). */
+/* What is drawn for a run at event level: the head-samples, and which positions of each are active, centers or of large mode
+ * (E25, E34). */
 #ifndef LAD_DRAWS_H
 #define LAD_DRAWS_H
 

@@ -1,5 +1,5 @@
-/* Quantities of single equations: what the paper says about one head, one tile, one interval (struct lad_equations). None of them is
- * used by estimate; each comes from the functions that estimate uses. */
+/* Quantities of single equations: what the paper says about one head, one tile, one interval (struct lad_equations). None of them
+ * is used by estimate; each comes from the functions that estimate uses. */
 #include "lad.h"
 
 #include <dse/num.h>

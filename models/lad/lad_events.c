@@ -1,5 +1,5 @@
-/* LAD at event level: builds the machine, runs it, and makes a step of what it saw, so that metrics and breakdown come from the same code as those of the
- * closed form. */
+/* LAD at event level: builds the machine, runs it, and makes a step of what it saw, so that metrics and breakdown come from the
+ * same code as those of the closed form. */
 #include "lad_program.h"
 
 #include <dse/units.h>
@@ -7,7 +7,7 @@
 #include <math.h>
 #include <stdio.h>
 
-/* ---- the machine ------------------------------------------------------------------------------------------------------------------------- */
+/* ---- the machine --------------------------------------------------------------------------------------------------------- */
 
 struct lad_machine {
     struct lad_run run;
@@ -79,14 +79,15 @@ static bool init(struct lad_machine *m, struct dse_sim *sim, const struct lad_po
     return true;
 }
 
-/* ---- what it saw -------------------------------------------------------------------------------------------------------------------------- */
+/* ---- what it saw --------------------------------------------------------------------------------------------------------- */
 
 static double seconds(dse_ps ps, double scale)
 {
     return dse_s_of_ps(ps) * scale;
 }
 
-/* Filling the pipeline: once a step, the time of the fill and the drain beyond that of as many periods; once a layer, the drains. */
+/* Filling the pipeline: once a step, the time of the fill and the drain beyond that of as many periods; once a layer, the drains.
+ */
 static double fill_seconds(const struct lad_machine *m, double scale)
 {
     const struct lad_program *pr = &m->program;
@@ -149,7 +150,7 @@ static void see(const struct lad_machine *m, struct lad_step *step)
     lad_step_sum(step, m->run.pt);
 }
 
-/* ---- what metrics do not say ------------------------------------------------------------------------------------------------------------- */
+/* ---- what metrics do not say --------------------------------------------------------------------------------------------- */
 
 static double deviation(const dse_ps *times, uint32_t n)
 {
@@ -207,10 +208,10 @@ static void note_pipeline(const struct lad_machine *m, const struct lad_step *cl
     dse_sim_note(m->run.sim, "early_gathers", "", (double)m->run.account.relieved);
 }
 
-/* ---- simulate ---------------------------------------------------------------------------------------------------------------------------------- */
+/* ---- simulate ------------------------------------------------------------------------------------------------------------ */
 
-/* Positions that the step before has left fetched, as the closed form has them with what the published memory reaches of long streams: dram_efficiency is the closed
- * form's, and the memory of the run reaches what it reaches. */
+/* Positions that the step before has left fetched, as the closed form has them with what the published memory reaches of long
+ * streams: dram_efficiency is the closed form's, and the memory of the run reaches what it reaches. */
 static double prefetched_before(const struct lad_params *p, double batch)
 {
     static const double published_efficiency = 0.871;

@@ -1,13 +1,15 @@
-/* Pre-fetching: keys and values of the positions that were active in the step before, while linear layers leave the HBM idle (E14, E32).
+/* Pre-fetching: keys and values of the positions that were active in the step before, while linear layers leave the HBM idle
+ * (E14, E32).
  *
- * prefetch = "limited": in the QKV period of a head, for that head. "ideal": in all linear layers, for the heads of the layer one after the other. The
- * sequences of a head take turns. The HBM is idle as long as half of the weight buffer is full. What is under way is no more than a chunk of weights, so that weights wait little.
+ * prefetch = "limited": in the QKV period of a head, for that head. "ideal": in all linear layers, for the heads of the layer one
+ * after the other. The sequences of a head take turns. The HBM is idle as long as half of the weight buffer is full. What is
+ * under way is no more than a chunk of weights, so that weights wait little.
  */
 #include "lad_fetch.h"
 
 #include <math.h>
 
-/* ---- whose positions ------------------------------------------------------------------------------------------------------------------ */
+/* ---- whose positions ----------------------------------------------------------------------------------------------------- */
 
 /* As many as there are, or as there is room for. */
 static uint32_t wanted_of(const struct lad_run *run, const struct lad_sample *s)
@@ -35,7 +37,7 @@ uint32_t lad_fetched(const struct lad_fetcher *f, const struct lad_sample *s)
     return f->fetched[(size_t)s->head * f->run->batch + s->sequence];
 }
 
-/* ---- a quantum: some positions of one sequence ------------------------------------------------------------------------------------------- */
+/* ---- a quantum: some positions of one sequence --------------------------------------------------------------------------- */
 
 /* Its head has gone to the tiles. */
 static bool is_late(const struct lad_fetcher *f, const struct lad_quantum *q)
@@ -150,7 +152,7 @@ static void on_landed(struct dse_sim *sim, void *object, uint32_t arg)
     lad_fetch_more(f);
 }
 
-/* ---- when ------------------------------------------------------------------------------------------------------------------------------------- */
+/* ---- when ---------------------------------------------------------------------------------------------------------------- */
 
 void lad_fetch_open(struct lad_fetcher *f, uint32_t layer, uint32_t head)
 {

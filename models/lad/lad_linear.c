@@ -1,7 +1,8 @@
 /* Linear layers, and whatever else uses all VPUs: jobs whose bytes come through the weight buffer in chunks (E20, E31).
  *
  * The buffer holds LAD_CHUNKS chunks, each loading, waiting, or at work. The DMA loads chunk after chunk as places become free,
- * those of the next job too: weights do not depend on anything. It rests in attention periods. The VPUs take them in order, a chunk as soon as all of it is there.
+ * those of the next job too: weights do not depend on anything. It rests in attention periods. The VPUs take them in order, a
+ * chunk as soon as all of it is there.
  */
 #include "lad_linear.h"
 
@@ -10,7 +11,7 @@
 
 #include <math.h>
 
-/* ---- bytes of a chunk ----------------------------------------------------------------------------------------------------------------- */
+/* ---- bytes of a chunk ---------------------------------------------------------------------------------------------------- */
 
 /* Where chunk `index` of `chunks` begins in `total`; products stay small. */
 static uint64_t cut(uint64_t total, uint64_t index, uint64_t chunks)
@@ -121,7 +122,7 @@ static bool start_transfers(struct lad_chunk *c, bool writing)
     return started > 0;
 }
 
-/* ---- the DMA ------------------------------------------------------------------------------------------------------------------------------ */
+/* ---- the DMA ------------------------------------------------------------------------------------------------------------- */
 
 static void show_dma(struct lad_linear *l)
 {
@@ -220,7 +221,7 @@ bool lad_linear_has_stock(const struct lad_linear *l)
     return there >= LAD_CHUNKS / 2 || l->loading_now == 0;
 }
 
-/* ---- the VPUs -------------------------------------------------------------------------------------------------------------------------------- */
+/* ---- the VPUs ------------------------------------------------------------------------------------------------------------ */
 
 static bool is_elementwise(const struct lad_linear *l)
 {
@@ -303,7 +304,7 @@ void lad_job_start(struct lad_linear *l, const struct lad_job *job)
     compute_next(l);
 }
 
-/* ---- special functions ---------------------------------------------------------------------------------------------------------------------- */
+/* ---- special functions --------------------------------------------------------------------------------------------------- */
 
 static void on_sfm(struct dse_sim *sim, void *object, uint32_t arg)
 {

@@ -87,7 +87,8 @@ bool lad_memory_init(struct lad_memory *m, struct dse_sim *sim, const struct lad
 
 /* ---- addresses: sequence s is behind port s mod ports ------------------------------------------------------------------------ */
 
-/* Number of a head-sample, or of a key-value head's sequence, in the arrays of a port. The layer that fills the pipeline has no data of its own. */
+/* Number of a head-sample, or of a key-value head's sequence, in the arrays of a port. The layer that fills the pipeline has no
+ * data of its own. */
 static uint64_t index_of(const struct lad_memory *m, uint64_t layer, uint64_t heads, uint64_t head, uint64_t sequence)
 {
     return ((layer % m->layers) * heads + head) * m->sequences + sequence / m->ports;

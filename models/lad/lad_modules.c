@@ -1,7 +1,8 @@
 /* The compute stages of a tile: EAS, APID, MD and AC as machines that go from milestone to milestone (E26 to E28).
  *
- * All modules of a tile share its SRAM: when those at work ask for more rows a cycle than it has ports, all are slowed down alike. Work is counted in cycles;
- * a milestone's time is taken from the moment of the last change of speed, so that roundings do not add up.
+ * All modules of a tile share its SRAM: when those at work ask for more rows a cycle than it has ports, all are slowed down
+ * alike. Work is counted in cycles; a milestone's time is taken from the moment of the last change of speed, so that roundings do
+ * not add up.
  */
 #include "lad_modules.h"
 
@@ -18,7 +19,7 @@ static const char *const compute_labels[AC_PARTS] = {"AC.1", "AC.3", "AC.4", "AC
 /* Events carry the generation of the schedule that made them, or this: there is room in the FIFO. */
 enum { ROOM = 0 };
 
-/* ---- time ------------------------------------------------------------------------------------------------------------------------- */
+/* ---- time ---------------------------------------------------------------------------------------------------------------- */
 
 static struct lad_tile *tile_of(const struct lad_unit *mod)
 {
@@ -96,7 +97,7 @@ static void stand_still(struct lad_unit *mod)
     lad_modules_retime(mod->of);
 }
 
-/* ---- the work of a head-sample -------------------------------------------------------------------------------------------------------- */
+/* ---- the work of a head-sample ------------------------------------------------------------------------------------------- */
 
 /* Sub-tasks one after the other; `part` holds where each ends. */
 static void set_parts(struct lad_unit *mod, const double *cycles, int n)
@@ -117,7 +118,8 @@ static double whole_if(bool exact, double cycles)
     return exact ? dse_ceil(cycles) : cycles;
 }
 
-/* EAS.1 scores of centers, EAS.2 rescaled to all positions, EAS.3 scores of large modes, EAS.4 norm of the new key, EAS.5 its cosines. */
+/* EAS.1 scores of centers, EAS.2 rescaled to all positions, EAS.3 scores of large modes, EAS.4 norm of the new key, EAS.5 its
+ * cosines. */
 static void start_score(struct lad_unit *mod, const struct lad_sample *s)
 {
     const struct lad_params *p = run_of(mod)->p;
@@ -219,7 +221,7 @@ void lad_module_start(struct lad_modules *ms, enum lad_place place)
     go_on(mod);
 }
 
-/* ---- milestones ------------------------------------------------------------------------------------------------------------------------- */
+/* ---- milestones ---------------------------------------------------------------------------------------------------------- */
 
 static void finish(struct lad_unit *mod)
 {
@@ -341,7 +343,7 @@ static void on_event(struct dse_sim *sim, void *object, uint32_t arg)
     }
 }
 
-/* ---- the modules of a tile -------------------------------------------------------------------------------------------------------- */
+/* ---- the modules of a tile ----------------------------------------------------------------------------------------------- */
 
 /* Rows of vpu_width elements that each reads a cycle: its VPUs one each; APID the rows of G and the scores of its positions. */
 static double rows_of(const struct lad_params *p, enum lad_place place)

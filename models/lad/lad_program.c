@@ -1,8 +1,9 @@
 /* The order of linear layers and attention periods, and the time each takes (Sec. IV-D, Fig. 6; E26, E33).
  *
- * A layer is simulated from its predecessor's attention on: output projection and FFN of the layer before, then for each head a QKV period and an attention
- * period. In front of the first layer mean heads fill the pipeline; behind the last it is drained; operators that are there once a step come last.
- * With fill = "layer" every layer fills and drains. Without LAD's attention the operators come one after the other.
+ * A layer is simulated from its predecessor's attention on: output projection and FFN of the layer before, then for each head a
+ * QKV period and an attention period. In front of the first layer mean heads fill the pipeline; behind the last it is drained;
+ * operators that are there once a step come last. With fill = "layer" every layer fills and drains. Without LAD's attention the
+ * operators come one after the other.
  */
 #include "lad_program.h"
 
@@ -11,7 +12,7 @@
 #include <assert.h>
 #include <math.h>
 
-/* ---- which operators ------------------------------------------------------------------------------------------------------------------- */
+/* ---- which operators ----------------------------------------------------------------------------------------------------- */
 
 /* Of all layers, or one of the step. */
 bool lad_is_once(const struct lad_run *run, const struct lad_op *o)
@@ -37,7 +38,8 @@ static double layers_of(const struct lad_run *run, const struct lad_op *o)
     return lad_is_once(run, o) ? 1 : (double)run->pt->llm->layers;
 }
 
-/* Bytes in DRAM in front of an operator's weights: those of the operators before it, in its layer or among those that are there once. */
+/* Bytes in DRAM in front of an operator's weights: those of the operators before it, in its layer or among those that are there
+ * once. */
 static double weights_before(const struct lad_run *run, int op)
 {
     const struct lad_step *s = run->step;
@@ -63,7 +65,7 @@ struct lad_stored lad_stored_by(const struct lad_run *run)
     return ret;
 }
 
-/* ---- jobs --------------------------------------------------------------------------------------------------------------------------------- */
+/* ---- jobs ---------------------------------------------------------------------------------------------------------------- */
 
 static void add_flow(struct lad_job *job, struct lad_flow flow)
 {
@@ -181,7 +183,7 @@ bool lad_program_job(const struct lad_program *pr, uint64_t i, struct lad_job *r
     return true;
 }
 
-/* ---- one thing after the other ----------------------------------------------------------------------------------------------------------------- */
+/* ---- one thing after the other ------------------------------------------------------------------------------------------- */
 
 static void show(struct lad_program *pr, const char *label, int64_t id)
 {
@@ -240,7 +242,8 @@ static void take_time(struct lad_program *pr)
     if (pr->phase == LAD_LAYERS && pr->runs != LAD_RUNS_NOTHING) pr->layer_time[pr->layer] += time;
 }
 
-/* Steps of a layer: the operators besides, then QKV and attention of every head by turns, then the drain. False: the layer is over. */
+/* Steps of a layer: the operators besides, then QKV and attention of every head by turns, then the drain. False: the layer is over.
+ */
 static bool layer_step(struct lad_program *pr)
 {
     uint32_t heads = pr->run->pt->locality_aware ? pr->run->heads : 0, step = pr->step++;

@@ -1,4 +1,5 @@
-/* What LAD's decoding does to the output, where it was measured under the point's settings (E24), and what the statistics rest on. */
+/* What LAD's decoding does to the output, where it was measured under the point's settings (E24), and what the statistics rest on.
+ */
 #include "lad.h"
 
 #include <math.h>

@@ -5,7 +5,8 @@
 
 #include "lad_memory.h"
 
-/* Where a head-sample is in a tile. READY holds one that has left stage 4 early; STORE one that has left stage 6, until stage 1 writes it back. */
+/* Where a head-sample is in a tile. READY holds one that has left stage 4 early; STORE one that has left stage 6, until stage 1
+ * writes it back. */
 enum lad_place { LAD_LOAD, LAD_SCORE, LAD_IDENTIFY, LAD_GATHER, LAD_READY, LAD_DISCREPANCY, LAD_COMPUTE, LAD_STORE, LAD_PLACES };
 extern const char *const lad_place_names[LAD_PLACES];
 

@@ -1,10 +1,11 @@
 /* How head-samples go through the six stages of the tiles (E26, E30).
  *
- * slots = "barrier": all stages of all tiles step together. In a slot every stage works on its head-sample; when the last of all tiles is done, each hands
- * it on and the next slot begins. Otherwise a stage hands on as soon as the next is free, and each tile goes its own way.
+ * slots = "barrier": all stages of all tiles step together. In a slot every stage works on its head-sample; when the last of all
+ * tiles is done, each hands it on and the next slot begins. Otherwise a stage hands on as soon as the next is free, and each tile
+ * goes its own way.
  *
- * A period ends when its last head-sample has passed stage 1. In lock-step that is the end of a slot; otherwise the pipeline is paused as it is: modules stand
- * still, stage 4 asks for nothing more, until the next period.
+ * A period ends when its last head-sample has passed stage 1. In lock-step that is the end of a slot; otherwise the pipeline is
+ * paused as it is: modules stand still, stage 4 asks for nothing more, until the next period.
  */
 #include "lad_slots.h"
 
@@ -17,7 +18,7 @@ static const enum lad_stage stage_of[LAD_PLACES] = {
 
 enum { PERIOD_OVER };
 
-/* ---- moving on ---------------------------------------------------------------------------------------------------------------------- */
+/* ---- moving on ----------------------------------------------------------------------------------------------------------- */
 
 static bool place_is(const struct lad_lane *lane, enum lad_place place, int state)
 {
@@ -94,7 +95,7 @@ static bool all_empty(const struct lad_lanes *s)
     return true;
 }
 
-/* ---- the account of a period ----------------------------------------------------------------------------------------------------------- */
+/* ---- the account of a period --------------------------------------------------------------------------------------------- */
 
 /* Without slots: the period's time goes to the stage that was at work most of all. */
 static void count_busiest(struct lad_account *a, dse_ps time)
@@ -125,7 +126,7 @@ static void end_period(struct lad_lanes *s)
     dse_sim_at(run->sim, now, s->actor, PERIOD_OVER);
 }
 
-/* ---- lock-step ------------------------------------------------------------------------------------------------------------------------------ */
+/* ---- lock-step ----------------------------------------------------------------------------------------------------------- */
 
 static void add_work(struct lad_lane *lane)
 {
@@ -200,7 +201,7 @@ static void stage_done_in_step(struct lad_lane *lane, enum lad_place place)
     if (--s->pending == 0) end_slot(s);
 }
 
-/* ---- each its own way -------------------------------------------------------------------------------------------------------------------- */
+/* ---- each its own way ---------------------------------------------------------------------------------------------------- */
 
 static void hand_on(struct lad_lane *lane, enum lad_place from, enum lad_place to)
 {
@@ -245,7 +246,7 @@ void lad_stage_done(struct lad_lanes *s, uint32_t tile, enum lad_place place)
         stage_done_alone(&s->lane[tile], place);
 }
 
-/* ---- periods ---------------------------------------------------------------------------------------------------------------------------------- */
+/* ---- periods ------------------------------------------------------------------------------------------------------------- */
 
 static void begin(struct lad_lanes *s)
 {

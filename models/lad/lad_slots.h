@@ -38,7 +38,8 @@ void lad_slots_init_tiles(struct lad_lanes *s);
 /* An attention period; its end is lad_signals.over. */
 void lad_period_start(struct lad_lanes *s, uint32_t layer, uint32_t head);
 void lad_drain_start(struct lad_lanes *s);
-/* lad_signals.stage_done and fifo_full: APID has filled the FIFO, and stage 4 takes the head-sample before its time when it is free. */
+/* lad_signals.stage_done and fifo_full: APID has filled the FIFO, and stage 4 takes the head-sample before its time when it is
+ * free. */
 void lad_stage_done(struct lad_lanes *s, uint32_t tile, enum lad_place place);
 void lad_relieve(struct lad_lanes *s, uint32_t tile);
 

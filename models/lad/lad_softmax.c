@@ -34,8 +34,8 @@ static void sums_add(struct sums *s, double weight, double e, double p)
     s->pp += weight * p * p;
 }
 
-/* The largest score is z deviations above the mean, and every other one is normal below it: the expected sums. `below`: share of all
- * scores that are below. */
+/* The largest score is z deviations above the mean, and every other one is normal below it: the expected sums. `below`: share of
+ * all scores that are below. */
 static struct sums expected_sums(const struct dse_pieces *pieces, double n, double sd, double z, double below)
 {
     struct sums s = {0};

@@ -4,7 +4,8 @@
  * swiftkv_step_init times one step (swiftkv_timing.c), swiftkv_chip_at says what of the FPGA it takes and what that draws
  * (swiftkv_fpga.c), swiftkv_fixed.c holds the fixed-point arithmetic: products on DSPs, exponential, rotary embedding.
  *
- * Units inside: seconds, bytes, watts, cycles. Only the structs of parameters, metrics and equations carry the units of their names.
+ * Units inside: seconds, bytes, watts, cycles. Only the structs of parameters, metrics and equations carry the units of their
+ * names.
  */
 #ifndef SWIFTKV_H
 #define SWIFTKV_H
@@ -83,8 +84,8 @@ struct swiftkv_equations {
 
 /* E1: DSP48E2 slices (multipliers of 27 x 18 bits, two's complement) of one product of signed numbers of these widths. */
 double swiftkv_product_dsps(int64_t a_bits, int64_t b_bits);
-/* E12: largest relative error of 2^x between 2^lut_bits equal steps joined by straight lines: exact, in exact arithmetic; and the usual
- * estimate to second order, (step ln 2)^2 / 8. */
+/* E12: largest relative error of 2^x between 2^lut_bits equal steps joined by straight lines: exact, in exact arithmetic; and the
+ * usual estimate to second order, (step ln 2)^2 / 8. */
 double swiftkv_exp_error(int64_t lut_bits);
 double swiftkv_exp_estimate(int64_t lut_bits);
 /* E13: the same by trying all 2^q_frac_bits fractions. `rounded`: table, slopes and result are kept in q_frac_bits. Cost: one exp2
@@ -111,8 +112,8 @@ struct swiftkv_cycles {
 };
 struct swiftkv_cycles swiftkv_position_cycles(const struct swiftkv_params *p);
 
-/* What the heads of a step come to: positions that the queries of one head see, how often the array is dealt heads in a layer, and how
- * many heads' keys and values are read (E5). */
+/* What the heads of a step come to: positions that the queries of one head see, how often the array is dealt heads in a layer,
+ * and how many heads' keys and values are read (E5). */
 struct swiftkv_dealt {
     double queries, pairs, blocks; /* of one head of one sequence; blocks of p->block positions, the last of a query maybe short */
     double rounds, reads;          /* of a layer, all sequences */

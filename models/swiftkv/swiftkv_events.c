@@ -1,8 +1,8 @@
 /* SwiftKV at event level: which phases of a step are simulated, and a step made of what was seen.
  *
- * A program is a list of phases, one after another in time: the layers that are simulated, each with its attention between the first and the second
- * linear layer; the output head; attention at other lengths, for a prefill. What is not simulated takes what that is takes (README.md, "Event
- * level"): E18, E21, E22.
+ * A program is a list of phases, one after another in time: the layers that are simulated, each with its attention between the
+ * first and the second linear layer; the output head; attention at other lengths, for a prefill. What is not simulated takes what
+ * that is takes (README.md, "Event level"): E18, E21, E22.
  */
 #include "swiftkv_events.h"
 
@@ -51,7 +51,7 @@ struct program {
         data_s; /* of attention: differences from the closed form of a job, weighted over lengths; the rest as seen */
 };
 
-/* ---- the run ------------------------------------------------------------------------------------------------------------------------------ */
+/* ---- the run ------------------------------------------------------------------------------------------------------------- */
 
 dse_ps swiftkv_cycles_on(const struct swiftkv_run *run, double cycles)
 {
@@ -62,7 +62,7 @@ dse_ps swiftkv_cycles_on(const struct swiftkv_run *run, double cycles)
     return dse_ps_of_cycles(edge + cycles, ghz) - now;
 }
 
-/* ---- linear layers ------------------------------------------------------------------------------------------------------------------------ */
+/* ---- linear layers ------------------------------------------------------------------------------------------------------- */
 
 static double cycles_s(const struct swiftkv_params *p, double cycles)
 {
@@ -77,8 +77,8 @@ static double pass_s(const struct swiftkv_params *p, const struct linear *l, dou
     return s / p->gemv_efficiency;
 }
 
-/* E23: a vector is normalised or converted, and dealt, before the first product; FFN down takes its inputs as the layer before makes them. After the last
- * product its sum goes through the tree of a processor, the sum over the processors, and the SFU. */
+/* E23: a vector is normalised or converted, and dealt, before the first product; FFN down takes its inputs as the layer before
+ * makes them. After the last product its sum goes through the tree of a processor, the sum over the processors, and the SFU. */
 static void time_ends(const struct swiftkv_params *p, bool ideal, struct linear *l)
 {
     double lanes = (double)dse_min_i64(p->sfu_lanes, p->dispatch_lanes), latency = (double)p->sfu_latency_cycles;
@@ -161,7 +161,7 @@ static double end_linear(struct program *g, const struct phase *ph)
     return l->tail_s;
 }
 
-/* ---- attention ------------------------------------------------------------------------------------------------------------------------------- */
+/* ---- attention ----------------------------------------------------------------------------------------------------------- */
 
 /* E22: the closed form of one job of a length (E6, E7), without the rotary embedding. */
 static double closed_job_s(const struct program *g, double positions)
@@ -203,7 +203,7 @@ static void end_attention(struct program *g, const struct phase *ph)
     g->data_s += share * r.data_s;
 }
 
-/* ---- phases ------------------------------------------------------------------------------------------------------------------------------------ */
+/* ---- phases -------------------------------------------------------------------------------------------------------------- */
 
 static void begin(void *object, size_t i)
 {
@@ -257,7 +257,7 @@ static void write_program(struct program *g)
             g->phase[g->n++] = (struct phase){.kind = ATTENTION, .layer = layer, .length = &g->lengths.at[i]};
 }
 
-/* ---- the step ------------------------------------------------------------------------------------------------------------------------------------- */
+/* ---- the step ------------------------------------------------------------------------------------------------------------ */
 
 /* E21: who limits: the HBM if the arrays had to wait for it, but for the first bytes. */
 static bool hbm_limits(double time_s, double data_s)

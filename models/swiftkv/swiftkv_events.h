@@ -1,7 +1,7 @@
 /* SwiftKV at event level, inside. README.md, "Event level", says what is simulated and how; comments name its equations (E16..).
  *
- * A step is a program of phases: linear layers (dse/feed.h's pours) and the attention of a layer (swiftkv_heads.c), each of which starts when the one
- * before is done. swiftkv_events.c runs the program and makes a struct swiftkv_step of what it saw.
+ * A step is a program of phases: linear layers (dse/feed.h's pours) and the attention of a layer (swiftkv_heads.c), each of which
+ * starts when the one before is done. swiftkv_events.c runs the program and makes a struct swiftkv_step of what it saw.
  */
 #ifndef SWIFTKV_EVENTS_H
 #define SWIFTKV_EVENTS_H
@@ -22,7 +22,7 @@ struct swiftkv_run {
 /* Picoseconds from now until `cycles` after the clock edge that is not before now. */
 dse_ps swiftkv_cycles_on(const struct swiftkv_run *run, double cycles);
 
-/* ---- attention of a layer: swiftkv_heads.c ----------------------------------------------------------------------------------------- */
+/* ---- attention of a layer: swiftkv_heads.c ------------------------------------------------------------------------------- */
 
 /* A job is one head on one processor, for one query; with a shared fetch, of the processors of a group, which all do the same. */
 struct swiftkv_jobs {

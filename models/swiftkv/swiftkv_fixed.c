@@ -25,8 +25,8 @@ double swiftkv_product_dsps(int64_t a_bits, int64_t b_bits)
 
 static const double ln2 = 0.693147180559945309417;
 
-/* On every step of width h the chord over 2^x is (1 + y (2^h - 1)) / 2^(y h) of it at share y of the step, whatever the step: one maximum
- * serves all. There 1 + y (2^h - 1) = (2^h - 1) / (h ln 2). */
+/* On every step of width h the chord over 2^x is (1 + y (2^h - 1)) / 2^(y h) of it at share y of the step, whatever the step: one
+ * maximum serves all. There 1 + y (2^h - 1) = (2^h - 1) / (h ln 2). */
 double swiftkv_exp_error(int64_t lut_bits)
 {
     double h = 1 / (double)((int64_t)1 << lut_bits);
@@ -63,8 +63,8 @@ double swiftkv_exp_swept(int64_t lut_bits, int64_t q_frac_bits, bool rounded)
 
 enum { NO_ANGLE_LEFT = 2 }; /* the distance of opposite directions */
 
-/* Constants and results are each off by half a unit in the last place at most, in both components: an update adds at most twice that, and
- * stretches what was there by the error of the constant. */
+/* Constants and results are each off by half a unit in the last place at most, in both components: an update adds at most twice
+ * that, and stretches what was there by the error of the constant. */
 double swiftkv_rope_bound(int64_t q_frac_bits, double positions)
 {
     double each = sqrt(0.5) / (double)((int64_t)1 << q_frac_bits);

@@ -1,7 +1,9 @@
-/* Attention of a layer of SwiftKV at event level: engines side by side, each with a stream of keys and values (E17), and job after job (E18).
+/* Attention of a layer of SwiftKV at event level: engines side by side, each with a stream of keys and values (E17), and job
+ * after job (E18).
  *
- * The swiftkv algorithm is a pipeline of four stages, one item a position: dot, compare, exponential, update; the output is divided when the last position of
- * a job has come out (E19). The others go over the positions several times, one sweep after the other, each of which drains its pipeline (E20).
+ * The swiftkv algorithm is a pipeline of four stages, one item a position: dot, compare, exponential, update; the output is
+ * divided when the last position of a job has come out (E19). The others go over the positions several times, one sweep after the
+ * other, each of which drains its pipeline (E20).
  */
 #include "swiftkv_events.h"
 
@@ -50,7 +52,7 @@ struct swiftkv_heads {
     dse_ps *job_end; /* of the slowest engine, by job */
 };
 
-/* ---- engines ------------------------------------------------------------------------------------------------------------------------- */
+/* ---- engines ------------------------------------------------------------------------------------------------------------- */
 
 struct swiftkv_jobs swiftkv_jobs(const struct swiftkv_params *p)
 {
@@ -79,7 +81,7 @@ static void end_of_job(struct engine *e)
     if (e->jobs_done == e->jobs && --h->running == 0) dse_sim_at(h->run->sim, now, h->spec.actor, h->spec.actor_arg);
 }
 
-/* ---- streams ------------------------------------------------------------------------------------------------------------------------- */
+/* ---- streams ------------------------------------------------------------------------------------------------------------- */
 
 /* A sweep over the positions, or over those of a block. */
 struct sweep {
@@ -117,7 +119,8 @@ static bool sweep_at(const struct swiftkv_heads *h, int64_t k, struct sweep *ret
     return true;
 }
 
-/* Streams of a job, and positions of one: swiftkv takes keys and values together, the others one after the other, flash by blocks. */
+/* Streams of a job, and positions of one: swiftkv takes keys and values together, the others one after the other, flash by blocks.
+ */
 static int64_t streams_of_job(const struct swiftkv_heads *h)
 {
     if (h->pipeline) return 1;
@@ -177,7 +180,7 @@ static void give_back(struct engine *e, int64_t rows, int64_t of)
         dse_feed_give_back(e->feed, dse_min_u64(bytes, there));
 }
 
-/* ---- the pipeline of a position ------------------------------------------------------------------------------------------------------- */
+/* ---- the pipeline of a position ------------------------------------------------------------------------------------------ */
 
 /* Positions that have arrived go into the pipeline. */
 static void load(struct engine *e)
@@ -292,7 +295,7 @@ static void build_pipeline(struct engine *e, const char *group)
     dse_fifo_when_item(e->results, e->actor, 1);
 }
 
-/* ---- sweep by sweep ---------------------------------------------------------------------------------------------------------------------- */
+/* ---- sweep by sweep ------------------------------------------------------------------------------------------------------ */
 
 enum { GO, SERVED, ENDED };
 
@@ -357,7 +360,7 @@ static void sweep_event(struct dse_sim *sim, void *object, uint32_t arg)
         dse_resource_state(sim, e->resource, DSE_IDLE, NULL, -1);
 }
 
-/* ---- making ------------------------------------------------------------------------------------------------------------------------------ */
+/* ---- making -------------------------------------------------------------------------------------------------------------- */
 
 /* E17: room for a job, in whole turns over all channels; engines with channels of their own share turns. */
 static void place_cache(struct engine *e)
@@ -378,8 +381,8 @@ static void place_cache(struct engine *e)
               (uint64_t)e->index / together * room;
 }
 
-/* E17: eight requests of an engine are on their way, or as many as its memory has room for: besides the one whose last row goes on in the next, at
- * least that one. */
+/* E17: eight requests of an engine are on their way, or as many as its memory has room for: besides the one whose last row goes
+ * on in the next, at least that one. */
 static struct dse_feed_spec feed_of(struct engine *e)
 {
     const struct swiftkv_heads *h = e->h;

@@ -1,5 +1,5 @@
-/* VEDA: the tables, check and estimate. The closed form is in veda_array.c (the PE array), veda_point.c (the cache), veda_attention.c,
- * veda_step.c (linear layers) and veda_chip.c (area, power). */
+/* VEDA: the tables, check and estimate. The closed form is in veda_array.c (the PE array), veda_point.c (the cache),
+ * veda_attention.c, veda_step.c (linear layers) and veda_chip.c (area, power). */
 #include "veda.h"
 
 #include <dse/units.h>

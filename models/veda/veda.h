@@ -1,11 +1,11 @@
 /* VEDA, inside: parameters, metrics, and the steps of the closed form. README.md holds the equations (E..) and assumptions (A..)
  * that the comments name.
  *
- * A point is evaluated in this order: veda_point_init derives what does not depend on time; veda_attention_at and veda_linear_at time
- * one step; veda_chip_at says what the chip costs.
+ * A point is evaluated in this order: veda_point_init derives what does not depend on time; veda_attention_at and veda_linear_at
+ * time one step; veda_chip_at says what the chip costs.
  *
- * Units inside: seconds, bytes, watts, cycles. Only struct veda_params, struct veda_metrics and struct veda_equations carry the units
- * of their names. "A device" is the one with the most work: the others wait for it.
+ * Units inside: seconds, bytes, watts, cycles. Only struct veda_params, struct veda_metrics and struct veda_equations carry the
+ * units of their names. "A device" is the one with the most work: the others wait for it.
  */
 #ifndef VEDA_H
 #define VEDA_H
@@ -101,8 +101,8 @@ void veda_array_init(struct veda_array *ret, const struct veda_params *p);
 
 enum veda_product { VEDA_INNER, VEDA_OUTER };
 
-/* E2, E3: the side of a GEMV that is laid over the array: how many cycles a vector of `size` elements takes, and how many such vectors
- * the array takes at a time. One of the two is 1. */
+/* E2, E3: the side of a GEMV that is laid over the array: how many cycles a vector of `size` elements takes, and how many such
+ * vectors the array takes at a time. One of the two is 1. */
 struct veda_lay {
     double cycles, at_once;
 };
@@ -112,8 +112,8 @@ double veda_gemv_cycles(const struct veda_array *a, enum veda_product product, d
 
 /* ---- lengths ----------------------------------------------------------------------------------------------------------- */
 
-/* E5: the numbers of cached positions that the queries of a sequence meet in one step: each whole number above `from` up to `to`, then
- * `flat` times `flat_length`; all of them divided by `mean_of` (a step that is the mean of several). */
+/* E5: the numbers of cached positions that the queries of a sequence meet in one step: each whole number above `from` up to `to`,
+ * then `flat` times `flat_length`; all of them divided by `mean_of` (a step that is the mean of several). */
 struct veda_span {
     double from, to, flat, flat_length, mean_of;
 };

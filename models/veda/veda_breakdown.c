@@ -1,7 +1,7 @@
 /* The breakdown of a step: operator by operator, attention by its parts.
  *
- * Times are exposed times: what runs behind something else has none and is "hidden". The parts of depth 0 add up to the step in time,
- * bytes, operations and energy; those of depth 1 add up to the attention above them.
+ * Times are exposed times: what runs behind something else has none and is "hidden". The parts of depth 0 add up to the step in
+ * time, bytes, operations and energy; those of depth 1 add up to the attention above them.
  */
 #include "veda.h"
 

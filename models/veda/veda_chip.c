@@ -33,8 +33,8 @@ static bool known(struct ratios r)
     return !isnan(r.area) && !isnan(r.energy);
 }
 
-/* mW at `clock_ghz`: as published under load; or, from the energy of an access, with a row of inputs read in every other cycle: inner
- * products take one in each, outer products a single element (A10). */
+/* mW at `clock_ghz`: as published under load; or, from the energy of an access, with a row of inputs read in every other cycle:
+ * inner products take one in each, outer products a single element (A10). */
 static double sram_mw(const struct veda_params *p, const struct dse_sram *s)
 {
     double leakage = isnan(s->leakage_mw) ? 0 : s->leakage_mw;

@@ -1,8 +1,9 @@
 /* VEDA at event level: which phases of a step are simulated, and a step made of what was seen.
  *
- * A program is a list of phases, one after another in time: the layers that are simulated, each with its attention between the first and the second linear
- * layer; the output head; attention at other lengths of the cache, for steps that are a mean; and attention without eviction, which is compared with.
- * Layers, heads and positions that are not simulated take what those that are take (README.md, "Event level"): E25, E26.
+ * A program is a list of phases, one after another in time: the layers that are simulated, each with its attention between the
+ * first and the second linear layer; the output head; attention at other lengths of the cache, for steps that are a mean; and
+ * attention without eviction, which is compared with. Layers, heads and positions that are not simulated take what those that are
+ * take (README.md, "Event level"): E25, E26.
  */
 #include "veda_events.h"
 
@@ -49,7 +50,7 @@ struct program {
     double peaks[3];
 };
 
-/* ---- moving --------------------------------------------------------------------------------------------------------------------- */
+/* ---- moving -------------------------------------------------------------------------------------------------------------- */
 
 struct move {
     uint64_t address, bytes, at;
@@ -88,7 +89,7 @@ uint64_t veda_region(const struct veda_run *run, enum veda_region which, double 
     return dse_room_for(run->program, &run->regions[which], (uint64_t)dse_ceil(bytes), align);
 }
 
-/* ---- lengths ------------------------------------------------------------------------------------------------------------------------ */
+/* ---- lengths ------------------------------------------------------------------------------------------------------------- */
 
 /* E26: the lengths that stand for those of the span. */
 static void plan_lengths(struct plan *plan, const struct veda_point *pt)
@@ -103,7 +104,7 @@ static void plan_lengths(struct plan *plan, const struct veda_point *pt)
     if (s->flat > 0) dse_lengths_plan(&plan->lengths, sampling, UNITS_MIN, flat, flat, s->flat / all);
 }
 
-/* ---- the closed form of a unit ------------------------------------------------------------------------------------------------------ */
+/* ---- the closed form of a unit ------------------------------------------------------------------------------------------- */
 
 /* E26: of one unit at one length, what the samples are compared with. */
 static void closed_unit(const struct veda_point *pt, double length, struct veda_tally *ret)
@@ -146,7 +147,7 @@ static void closed_mean(const struct veda_point *pt, struct veda_tally *ret)
     add_tally(ret, &unit, each * s->flat);
 }
 
-/* ---- phases ------------------------------------------------------------------------------------------------------------------------- */
+/* ---- phases -------------------------------------------------------------------------------------------------------------- */
 
 static double work_per_byte(const struct program *g, int which)
 {
@@ -240,9 +241,10 @@ static void write_program(struct program *g)
     }
 }
 
-/* ---- the step ------------------------------------------------------------------------------------------------------------------------- */
+/* ---- the step ------------------------------------------------------------------------------------------------------------ */
 
-/* E27: seconds of the DRAM, for who limits what: all of the time if the array had to wait for it, else what its bytes take at the peak. */
+/* E27: seconds of the DRAM, for who limits what: all of the time if the array had to wait for it, else what its bytes take at the
+ * peak. */
 static double dram_s(const struct veda_point *pt, double time_s, double data_s, double bytes)
 {
     static const double fill = 0.01; /* of the time: the first bytes are always waited for */

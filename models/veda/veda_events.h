@@ -1,9 +1,11 @@
 /* VEDA at event level, inside. README.md, "Event level", says what is simulated and how; comments name its equations (E17..).
  *
- * A step is a program of phases: linear layers (veda_layers.c) and the attention of a layer (veda_heads.c), each of which starts when the one before
- * is done and calls an actor when it is. veda_events.c runs the program and makes a struct veda_step of what it saw.
+ * A step is a program of phases: linear layers (veda_layers.c) and the attention of a layer (veda_heads.c), each of which starts
+ * when the one before is done and calls an actor when it is. veda_events.c runs the program and makes a struct veda_step of what
+ * it saw.
  *
- * Times inside the chip are cycles since the phase began, doubles: an adder tree that reads V by columns takes fractions of a cycle in the mean.
+ * Times inside the chip are cycles since the phase began, doubles: an adder tree that reads V by columns takes fractions of a
+ * cycle in the mean.
  */
 #ifndef VEDA_EVENTS_H
 #define VEDA_EVENTS_H
@@ -12,7 +14,8 @@
 
 #include <dse/program.h>
 
-/* Parts of the DRAM. Phases that are simulated one after another use the same bytes: what is simulated is a small part of what there is. */
+/* Parts of the DRAM. Phases that are simulated one after another use the same bytes: what is simulated is a small part of what
+ * there is. */
 enum veda_region { VEDA_WEIGHTS, VEDA_INPUTS, VEDA_KEYS, VEDA_VALUES, VEDA_COUNTS_KEPT, VEDA_REST, VEDA_REGIONS };
 
 /* What a phase needs of the run. */
@@ -53,7 +56,7 @@ struct veda_layer_result {
 struct veda_layer *veda_layer_new(const struct veda_run *run, const struct veda_layer_spec *spec);
 struct veda_layer_result veda_layer_result(const struct veda_layer *l);
 
-/* ---- attention of a layer: veda_heads.c, veda_serial.c ------------------------------------------------------------------------ */
+/* ---- attention of a layer: veda_heads.c, veda_serial.c ------------------------------------------------------------------- */
 
 /* What is added up over a unit of attention: seconds, then bytes. */
 enum veda_count {
@@ -97,7 +100,7 @@ bool veda_group_shares(const struct veda_point *pt);
 /* Units of attention in a layer on one device. */
 double veda_units(const struct veda_point *pt);
 
-/* ---- the element-serial units: veda_serial.c -------------------------------------------------------------------------------------- */
+/* ---- the element-serial units: veda_serial.c ----------------------------------------------------------------------------- */
 
 /* Results on their way through a pipeline: how many come out when. */
 struct veda_pipe {

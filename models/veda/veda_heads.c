@@ -1,9 +1,9 @@
 /* Attention of a layer of VEDA at event level: the array, unit by unit, with the special functions and the voting engine beside it.
  *
- * A unit is a query head, or the query heads of a group that share rows; in a prefill, for one query. It has two periods, q K^T and s V, in which the
- * array issues block after block of rows: the rows that it takes at a time, for one query head after the other. With drain = "overlapped" the q K^T of the
- * next unit stands between the two: K0 K1 V0 K2 V1 .. (E23). Each cycle in which something can happen is an event; cycles in which all wait for the DRAM
- * are not.
+ * A unit is a query head, or the query heads of a group that share rows; in a prefill, for one query. It has two periods, q K^T
+ * and s V, in which the array issues block after block of rows: the rows that it takes at a time, for one query head after the
+ * other. With drain = "overlapped" the q K^T of the next unit stands between the two: K0 K1 V0 K2 V1 .. (E23). Each cycle in
+ * which something can happen is an event; cycles in which all wait for the DRAM are not.
  */
 #include "veda_heads.h"
 
@@ -24,7 +24,7 @@ static const char *const wait_labels[] = {
     [WEIGHTS] = "weights", [STAGE] = "softmax",         [VOTES] = "voting engine",
 };
 
-/* ---- the program of the array --------------------------------------------------------------------------------------------------- */
+/* ---- the program of the array -------------------------------------------------------------------------------------------- */
 
 /* E23: which of the two products of which unit is the p-th. */
 void veda_period_at(const struct veda_heads *h, int64_t p, enum veda_period_kind *kind, int64_t *unit)
@@ -42,7 +42,7 @@ void veda_period_at(const struct veda_heads *h, int64_t p, enum veda_period_kind
     }
 }
 
-/* ---- the array -------------------------------------------------------------------------------------------------------------------- */
+/* ---- the array ----------------------------------------------------------------------------------------------------------- */
 
 /* E20 to E22, and A8: scores that have left come back first. */
 static enum veda_wait blocked(const struct veda_heads *h, int64_t n, double now)
@@ -63,7 +63,8 @@ static void add(struct veda_heads *h, enum veda_count what, double cycles)
     h->total.at[what] += cycles;
 }
 
-/* E27: does the DRAM wait, too? Its FIFO is more than half full of what has arrived. Else the array would wait for rows if it did not for others. */
+/* E27: does the DRAM wait, too? Its FIFO is more than half full of what has arrived. Else the array would wait for rows if it did
+ * not for others. */
 static bool dram_waits(const struct veda_heads *h)
 {
     return 2 * dse_feed_waiting(h->feed) > h->window;
@@ -104,8 +105,7 @@ static void snapshot(struct veda_heads *h)
 static void end_of_values(struct veda_heads *h)
 {
     if (h->votes.drains) h->votes.ready[h->unit] = h->array_free + h->votes.latency;
-    if (h->vote_bytes_unit > 0)
-        veda_move(h->run, h->vote_address, h->vote_bytes_unit, true, "votes", h->run->program->nobody, 0);
+    if (h->vote_bytes_unit > 0) veda_move(h->run, h->vote_address, h->vote_bytes_unit, true, "votes", h->run->program->nobody, 0);
     if (h->query_bytes > 0) veda_move(h->run, h->vectors_at, h->query_bytes, true, "vectors", h->run->program->nobody, 0);
     snapshot(h);
 }
@@ -187,7 +187,7 @@ static bool issue(struct veda_heads *h, double now)
     return true;
 }
 
-/* ---- cycles ----------------------------------------------------------------------------------------------------------------------- */
+/* ---- cycles -------------------------------------------------------------------------------------------------------------- */
 
 static void arm(struct veda_heads *h, double cycle)
 {
@@ -259,7 +259,7 @@ static void moved(struct dse_sim *sim, void *object, uint32_t what)
     tick(sim, h, 1);
 }
 
-/* ---- making ------------------------------------------------------------------------------------------------------------------------- */
+/* ---- making -------------------------------------------------------------------------------------------------------------- */
 
 bool veda_group_shares(const struct veda_point *pt)
 {

@@ -1,4 +1,5 @@
-/* Attention of a layer at event level, inside: what veda_heads.c (the array, cycle by cycle) and veda_rows.c (the rows it takes, and how they come) share. */
+/* Attention of a layer at event level, inside: what veda_heads.c (the array, cycle by cycle) and veda_rows.c (the rows it takes,
+ * and how they come) share. */
 #ifndef VEDA_HEADS_H
 #define VEDA_HEADS_H
 
@@ -58,7 +59,7 @@ struct veda_heads {
 /* E23: which of the two products of which unit is the p-th. */
 void veda_period_at(const struct veda_heads *h, int64_t p, enum veda_period_kind *kind, int64_t *unit);
 
-/* ---- rows: veda_rows.c ------------------------------------------------------------------------------------------------------------ */
+/* ---- rows: veda_rows.c --------------------------------------------------------------------------------------------------- */
 
 /* Where the rows stand, and what of them and of vectors and scores goes through the DRAM. Needs the array's blocks. */
 void veda_rows_init(struct veda_heads *h);

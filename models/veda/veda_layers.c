@@ -1,4 +1,5 @@
-/* A linear layer of VEDA at event level: E17 (one row of inputs: a stream of weights through the array), E18 (several: tile by tile). */
+/* A linear layer of VEDA at event level: E17 (one row of inputs: a stream of weights through the array), E18 (several: tile by
+ * tile). */
 #include "veda_events.h"
 
 #include <dse/num.h>
@@ -8,8 +9,8 @@
 
 enum { PASSES_MIN = 8, TILES_MIN = 3 }; /* simulated at least */
 
-/* E18: weights of several rows. Of each tile the first pass takes the weights as they come, the last gives their place back; what is between
- * needs the inputs of its row, which come through the DRAM or are on chip. */
+/* E18: weights of several rows. Of each tile the first pass takes the weights as they come, the last gives their place back; what
+ * is between needs the inputs of its row, which come through the DRAM or are on chip. */
 struct tiles {
     struct dse_feed *weights, *inputs; /* inputs NULL: on chip */
     uint64_t tile_bytes, input_bytes, weights_at, inputs_at;
@@ -67,7 +68,7 @@ static void finish(struct veda_layer *l)
     dse_sim_at(sim, dse_sim_now(sim) + dse_ps_of_s(depth_s(l)), l->spec.actor, l->spec.actor_arg);
 }
 
-/* ---- one row ------------------------------------------------------------------------------------------------------------------- */
+/* ---- one row ------------------------------------------------------------------------------------------------------------- */
 
 static void poured(struct dse_sim *sim, void *object, uint32_t arg)
 {
@@ -98,7 +99,7 @@ static void pour(struct veda_layer *l)
     l->pour = dse_pour_new(l->run->sim, &spec);
 }
 
-/* ---- several rows ------------------------------------------------------------------------------------------------------------------ */
+/* ---- several rows -------------------------------------------------------------------------------------------------------- */
 
 static bool next_tile(void *object, uint64_t index, struct dse_feed_stream *ret)
 {
@@ -120,7 +121,8 @@ static bool next_input(void *object, uint64_t index, struct dse_feed_stream *ret
 
 enum { TAKE, DONE };
 
-/* E18: what the array takes next: a chunk, or a whole middle pass, or all of them at once when nothing can hold them up. Bytes of the tile. */
+/* E18: what the array takes next: a chunk, or a whole middle pass, or all of them at once when nothing can hold them up. Bytes of
+ * the tile. */
 static uint64_t piece(const struct veda_layer *l, double *ret_s)
 {
     const struct tiles *t = &l->t;
@@ -203,7 +205,8 @@ static void step(struct dse_sim *sim, void *object, uint32_t arg)
     take(l);
 }
 
-/* E18: how much of the layer is simulated. Middle passes that wait for inputs are all alike once the buffer is full of the next tile's weights. */
+/* E18: how much of the layer is simulated. Middle passes that wait for inputs are all alike once the buffer is full of the next
+ * tile's weights. */
 static void set_sample(struct veda_layer *l)
 {
     const struct veda_params *p = l->run->p;
@@ -266,7 +269,7 @@ static struct veda_layer_result tiled_result(const struct veda_layer *l)
     return r;
 }
 
-/* ---- the layer ----------------------------------------------------------------------------------------------------------------------- */
+/* ---- the layer ----------------------------------------------------------------------------------------------------------- */
 
 struct veda_layer *veda_layer_new(const struct veda_run *run, const struct veda_layer_spec *spec)
 {

@@ -1,11 +1,12 @@
-/* What eviction costs in quality (E16): a retention profile read at the positions that a step sees and the share of them that is kept, where it was
- * measured under the point's settings. */
+/* What eviction costs in quality (E16): a retention profile read at the positions that a step sees and the share of them that is
+ * kept, where it was measured under the point's settings. */
 #include "veda.h"
 
 #include <math.h>
 #include <string.h>
 
-/* What a sequence sees: positions before the first step, positions that stay, steps of the generation or 0 for the one at `before`. */
+/* What a sequence sees: positions before the first step, positions that stay, steps of the generation or 0 for the one at `before`.
+ */
 struct seen {
     double before, stays, generate;
 };
@@ -53,7 +54,8 @@ static const char *unlike_settings(const struct veda_params *p, const struct dse
     return why;
 }
 
-/* S positions stand for every ratio that rounds to them: the smallest ratio measured is known, though S / n may be a little below. */
+/* S positions stand for every ratio that rounds to them: the smallest ratio measured is known, though S / n may be a little below.
+ */
 static bool at_step(const struct veda_point *pt, double seen, double stays, struct dse_retained *ret)
 {
     const struct dse_retention *r = pt->p->retention;

@@ -1,4 +1,5 @@
-/* Keys and values of a layer's attention at event level: where their rows stand in the DRAM, and the feed that reads them ahead of the array (E24). */
+/* Keys and values of a layer's attention at event level: where their rows stand in the DRAM, and the feed that reads them ahead
+ * of the array (E24). */
 #include "veda_heads.h"
 
 #include <dse/num.h>
@@ -26,8 +27,8 @@ static bool stream_at(const struct veda_heads *h, int64_t index, bool *ret_vecto
     return true;
 }
 
-/* Where the rows of a unit stand that eviction has left: drawn, or evenly spread (DSE_IDEAL_DRAWS). Voting evicts the same positions for all heads of a
- * layer; a draw for each unit gives the mean over layers sooner (A16). */
+/* Where the rows of a unit stand that eviction has left: drawn, or evenly spread (DSE_IDEAL_DRAWS). Voting evicts the same
+ * positions for all heads of a layer; a draw for each unit gives the mean over layers sooner (A16). */
 static void draw_slots(const struct veda_heads *h, struct slots *ret, int64_t unit)
 {
     int64_t n = 0;
@@ -98,7 +99,7 @@ void veda_rows_give_back(struct veda_heads *h)
         dse_feed_give_back(h->feed, used < (double)there ? (uint64_t)used : there);
 }
 
-/* ---- making ------------------------------------------------------------------------------------------------------------------------- */
+/* ---- making -------------------------------------------------------------------------------------------------------------- */
 
 void veda_rows_init(struct veda_heads *h)
 {

@@ -84,7 +84,8 @@ static void end_of_unit(struct veda_softmax_unit *u, double now)
     u->reduce_at = 0;
 }
 
-/* E20: an exponential for each score of a complete tile, then one for each head in it: the sum so far comes to the new maximum. Returns them. */
+/* E20: an exponential for each score of a complete tile, then one for each head in it: the sum so far comes to the new maximum.
+ * Returns them. */
 static int64_t reduce(struct veda_softmax_unit *u, double now, int64_t exps)
 {
     const int64_t given = exps;
@@ -128,7 +129,7 @@ double veda_softmax_next(const struct veda_softmax_unit *u, double now)
     return next;
 }
 
-/* ---- voting ---------------------------------------------------------------------------------------------------------------------- */
+/* ---- voting -------------------------------------------------------------------------------------------------------------- */
 
 bool veda_vote_room(const struct veda_vote_unit *u, int64_t unit, int64_t n, double now)
 {

@@ -36,8 +36,8 @@ static double weight_tiles(const struct veda_point *pt, const struct dse_op *op,
     return dse_ceil(op->weight_bytes / (double)op->repeat * share / (pt->buffer_bytes / 2));
 }
 
-/* E11: activations through the DRAM, of one instance. Weights of one row go straight into the array; those of several rows stay in half
- * of the buffer, a tile after the other, and the inputs of all rows pass by each tile. */
+/* E11: activations through the DRAM, of one instance. Weights of one row go straight into the array; those of several rows stay
+ * in half of the buffer, a tile after the other, and the inputs of all rows pass by each tile. */
 static void add_activations(const struct veda_point *pt, const struct dse_op *op, double share, double outputs,
                             struct veda_linear *l, double *device_bytes)
 {

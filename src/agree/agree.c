@@ -16,7 +16,7 @@
 
 _Static_assert(DSE_IDEAL_SYNC == 1 << (AGREE_CAUSES - 1), "a cause for each ideal");
 
-/* ---- settings ------------------------------------------------------------------------------------------------------------------ */
+/* ---- settings ------------------------------------------------------------------------------------------------------------ */
 
 /* Assignments of one point: the caller's, then those drawn. */
 struct settings {
@@ -35,7 +35,7 @@ static void settings_add(struct settings *s, char *assignment)
     s->list[s->n++] = assignment; /* there is room for all parameters */
 }
 
-/* ---- drawing ------------------------------------------------------------------------------------------------------------------- */
+/* ---- drawing ------------------------------------------------------------------------------------------------------------- */
 
 struct drawing {
     const struct model *model;
@@ -138,7 +138,8 @@ static bool sets_excluded(const struct field *f, const char *setting)
     return excluded;
 }
 
-/* Half of the names and choices; draw_numbers, half of the numbers around what those make of the defaults, and always the context. */
+/* Half of the names and choices; draw_numbers, half of the numbers around what those make of the defaults, and always the context.
+ */
 static void draw_names(struct drawing *d, const struct binding *b)
 {
     for (size_t i = 0; i < d->model->params.n; i++) {
@@ -181,7 +182,7 @@ static bool try_point(struct drawing *d, const struct design_point *defaults, st
     return ok;
 }
 
-/* ---- one point ----------------------------------------------------------------------------------------------------------------- */
+/* ---- one point ----------------------------------------------------------------------------------------------------------- */
 
 const char *const agree_metric_names[] = {"latency_us", "attention_us", "energy_mj", "dram_mib", NULL};
 _Static_assert(sizeof agree_metric_names / sizeof *agree_metric_names == AGREE_METRICS + 1, "every metric has a name");
@@ -206,7 +207,8 @@ static struct agree_point no_point(void)
     return p;
 }
 
-/* Carry the point out as it is and with one cause after the other taken away. Of a point that does not come to its end nothing is known. */
+/* Carry the point out as it is and with one cause after the other taken away. Of a point that does not come to its end nothing is
+ * known. */
 static enum run_end compare(struct runner *r, const struct design_point *p, struct agree_point *ret)
 {
     const struct model *m = p->model;
@@ -273,7 +275,7 @@ static struct agree_point point_of(const struct agree_options *o, const struct d
     return ret;
 }
 
-/* ---- all of them --------------------------------------------------------------------------------------------------------------- */
+/* ---- all of them --------------------------------------------------------------------------------------------------------- */
 
 bool agree(const struct model *m, const struct catalog *catalog, const struct agree_options *options, struct agreement *ret,
            struct diags *diags)

@@ -1,14 +1,14 @@
 /* How far the two fidelities of a model agree, and why they do not.
  *
- * Random feasible points near the model's defaults are carried out in closed form and at event level, there again and again with one more cause
- * of difference taken away (enum dse_ideal, in its order): the share of the difference that goes with a cause is that cause's; what is left at
- * the end is fill and drain. Shares depend on the order, their sum does not.
+ * Random feasible points near the model's defaults are carried out in closed form and at event level, there again and again with
+ * one more cause of difference taken away (enum dse_ideal, in its order): the share of the difference that goes with a cause is
+ * that cause's; what is left at the end is fill and drain. Shares depend on the order, their sum does not.
  *
- * A point: of catalog names and choices each is kept or any other taken, with equal probability; of numbers each is kept or multiplied by up to
- * AGREE_FACTOR or divided by it, evenly on a log scale, within its range; the context is anything from AGREE_CONTEXT_MIN to what the LLM was made
- * for; the seed is the point's number. What not both fidelities read (struct field), calibrated constants, what catalog entries set, what the
- * caller sets, and a number that is 0 stay as they are. A point that check() or the event level refuses is drawn again. Points depend on the seed
- * and their number only.
+ * A point: of catalog names and choices each is kept or any other taken, with equal probability; of numbers each is kept or
+ * multiplied by up to AGREE_FACTOR or divided by it, evenly on a log scale, within its range; the context is anything from
+ * AGREE_CONTEXT_MIN to what the LLM was made for; the seed is the point's number. What not both fidelities read (struct field),
+ * calibrated constants, what catalog entries set, what the caller sets, and a number that is 0 stay as they are. A point that
+ * check() or the event level refuses is drawn again. Points depend on the seed and their number only.
  */
 #ifndef DSE_AGREE_AGREE_H
 #define DSE_AGREE_AGREE_H
@@ -22,7 +22,8 @@ enum { AGREE_CONTEXT_MIN = 32, AGREE_TRIES = 1000 /* of a point, before it is gi
 enum { AGREE_LATENCY, AGREE_ATTENTION, AGREE_ENERGY, AGREE_DRAM, AGREE_METRICS };
 enum { AGREE_CAUSES = 5 }; /* the ideals; agree.c checks */
 
-/* All differences are of the closed form: 0.1 means that the event level has ten percent more. NaN: the model has no such metric. */
+/* All differences are of the closed form: 0.1 means that the event level has ten percent more. NaN: the model has no such metric.
+ */
 struct agree_point {
     char *settings;               /* as space_settings gives it; NULL: none was found */
     char *command;                /* of dse eval, at event level; NULL with them */

@@ -69,8 +69,8 @@ static void keep_front(struct front *f)
     f->clean = f->n;
 }
 
-/* Pivots turn most points away at the door. The points of a full buffer came past the old ones, so they show which to add; old ones that are
- * still good stay behind them while there is room. */
+/* Pivots turn most points away at the door. The points of a full buffer came past the old ones, so they show which to add; old
+ * ones that are still good stay behind them while there is room. */
 static void renew_pivots(struct front *f)
 {
     const struct pivots old = f->pivots;
@@ -98,8 +98,9 @@ static void grow(struct front *f)
     f->values = xrealloc(f->values, f->capacity, (size_t)f->m * sizeof *f->values);
 }
 
-/* The buffer is full. Pivots empty most of it, as a rule; else it grows, and at its limit the front of it is taken. Either at least half of the
- * buffer is free afterwards or it has grown, and at the limit at most half of it is front: so a point is looked at a few times on average. */
+/* The buffer is full. Pivots empty most of it, as a rule; else it grows, and at its limit the front of it is taken. Either at
+ * least half of the buffer is free afterwards or it has grown, and at the limit at most half of it is front: so a point is looked
+ * at a few times on average. */
 static void make_room(struct front *f)
 {
     renew_pivots(f);

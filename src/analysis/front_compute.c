@@ -51,8 +51,8 @@ struct record_2 {
     uint64_t point;
 };
 
-/* In the order of the first objective the best second one so far is all that matters. Of points with the same first objective only those with
- * the best second one can be on the front. */
+/* In the order of the first objective the best second one so far is all that matters. Of points with the same first objective
+ * only those with the best second one can be on the front. */
 static size_t sweep_2(const struct record_2 *records, const uint32_t *order, size_t n, double *best, uint8_t *keep)
 {
     size_t kept = 0;
@@ -145,8 +145,8 @@ static bool same_stair(const struct record_3 *a, const struct record_3 *b)
     return a->first == b->first && a->slot == b->slot;
 }
 
-/* In the order of the first two objectives keep the staircase of the other two. Of points that share the first two only the lowest can be on the
- * front. */
+/* In the order of the first two objectives keep the staircase of the other two. Of points that share the first two only the
+ * lowest can be on the front. */
 static size_t sweep_3(const struct record_3 *records, const uint32_t *order, size_t n, struct staircase *staircase, uint8_t *keep)
 {
     size_t kept = 0;

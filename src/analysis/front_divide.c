@@ -1,16 +1,17 @@
 /* The front of four and more objectives, by divide and conquer.
  *
- * Kung, Luccio, Preparata, "On finding the maxima of a set of vectors", J. ACM 22 (1975); Bentley, "Multidimensional divide-and-conquer", C. ACM 23
- * (1980). Numbers become ranks, equal points become one, and a point's id is its place in the lexicographic order: so only a point of smaller id
- * can dominate, and it does when it is no worse in objectives 1 to m - 1.
+ * Kung, Luccio, Preparata, "On finding the maxima of a set of vectors", J. ACM 22 (1975); Bentley, "Multidimensional
+ * divide-and-conquer", C. ACM 23 (1980). Numbers become ranks, equal points become one, and a point's id is its place in the
+ * lexicographic order: so only a point of smaller id can dominate, and it does when it is no worse in objectives 1 to m - 1.
  *
  *     front(S)            halve S by id into A, B;  front(A);  filter(A, B, 1);  front(what is left of B)
- *     filter(A, B, c)     mark the points of B that a point of A dominates in objectives c to m - 1: halve both by objective c; the halves
+ *     filter(A, B, c)     mark the points of B that a point of A dominates in objectives c to m - 1: halve both by objective c;
+ *     the halves
  *                         against their own, and the low part of A against the high part of B with c no longer in question
  *     filter(A, B, m - 3) three objectives left: sweep over the first, with a staircase over the other two
  *
- * A set travels as lists of its ids, one sorted by each objective that will be needed; a part of a set is a stable partition of the lists. So nothing
- * is sorted again, medians are at hand, and n points cost O(n log^(m-2) n).
+ * A set travels as lists of its ids, one sorted by each objective that will be needed; a part of a set is a stable partition of
+ * the lists. So nothing is sorted again, medians are at hand, and n points cost O(n log^(m-2) n).
  */
 #include <assert.h>
 #include <stdlib.h>
@@ -109,7 +110,8 @@ struct columns {
     int32_t rank[FRONT_OBJECTIVES_MAX][FRONT_BASE];
 };
 
-/* Is one of the first n points no worse than the point in objectives `first` to m - 1? A difference of ranks is negative where it is worse. */
+/* Is one of the first n points no worse than the point in objectives `first` to m - 1? A difference of ranks is negative where it
+ * is worse. */
 static inline __attribute__((always_inline)) bool any_dominates(const struct columns *a, size_t n, int first, int m,
                                                                 const uint32_t *point)
 {
@@ -150,8 +152,8 @@ static void filter_base(struct divide *d, const uint32_t *a, size_t na, const ui
     }
 }
 
-/* Three objectives left: c, in whose order the points come; the next, whose order numbers the slots of the stairs; and the last, their height,
- * which falls from slot to slot. Points of A build the stairs, those of B look. */
+/* Three objectives left: c, in whose order the points come; the next, whose order numbers the slots of the stairs; and the last,
+ * their height, which falls from slot to slot. Points of A build the stairs, those of B look. */
 static void filter_sweep(struct divide *d, const struct subset *s, uint32_t mid)
 {
     const size_t m = (size_t)d->m;
@@ -235,7 +237,8 @@ static void front(struct divide *d, const struct subset *s)
     subset_release(&high);
 }
 
-/* Ranks in every objective, and the lexicographic order: sorted by the last objective first. column[j][i] is the rank of point i. */
+/* Ranks in every objective, and the lexicographic order: sorted by the last objective first. column[j][i] is the rank of point i.
+ */
 static void rank_columns(const double *values, size_t n, int m, uint32_t *order, uint32_t *const *column)
 {
     uint64_t *scratch = scratch_new(2 * n, sizeof *scratch);

@@ -20,14 +20,14 @@ struct pivots {
     double values[PIVOTS_MAX][FRONT_OBJECTIVES_MAX];
 };
 
-/* Choose pivots from a sample of the points values[index[i] * m], i < n (index NULL: the first n points): the fewest that dominate what any can.
- * None when they would dominate too little to be worth asking. The same points give the same pivots. */
+/* Choose pivots from a sample of the points values[index[i] * m], i < n (index NULL: the first n points): the fewest that
+ * dominate what any can. None when they would dominate too little to be worth asking. The same points give the same pivots. */
 void pivots_choose(struct pivots *p, const double *values, const uint32_t *index, size_t n, int m);
 /* Does a pivot dominate the point? */
 bool pivots_dominate(const struct pivots *p, const double *point, int m);
 
-/* Throw points away that cannot be on the front, quickly and not all of them. Returns the indices of the others, ascending, which the caller
- * frees; or NULL when no point went. */
+/* Throw points away that cannot be on the front, quickly and not all of them. Returns the indices of the others, ascending, which
+ * the caller frees; or NULL when no point went. */
 uint32_t *front_prune(const double *values, size_t n, int m, size_t *ret_n);
 
 /* As front_compute, without pruning. The last for any m of at least 4. */

@@ -1,5 +1,5 @@
-/* Pruning by pivots: a point that a sampled point dominates cannot be on the front. Which points make good pivots is read off the sample itself, by
- * counting what each dominates; so the scale, the units and the skew of the objectives do not matter. */
+/* Pruning by pivots: a point that a sampled point dominates cannot be on the front. Which points make good pivots is read off the
+ * sample itself, by counting what each dominates; so the scale, the units and the skew of the objectives do not matter. */
 #include <assert.h>
 #include <stdlib.h>
 #include <string.h>
@@ -55,8 +55,8 @@ static int count_common(const uint64_t *a, const uint64_t *b)
     return count;
 }
 
-/* How many of the sample a pivot must dominate that no earlier one does, so that asking it costs less than keeping them: the work that waits for the
- * points left grows with the objectives. */
+/* How many of the sample a pivot must dominate that no earlier one does, so that asking it costs less than keeping them: the work
+ * that waits for the points left grows with the objectives. */
 static int worth_adding(int m)
 {
     return m == 2 ? SAMPLE / 16 : m == 3 ? SAMPLE / 32 : SAMPLE / 64;

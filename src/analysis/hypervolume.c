@@ -36,8 +36,8 @@ double hypervolume_2(const double *points, size_t n, const double *ref)
     return area;
 }
 
-/* The stairs of the points passed so far, seen along the third objective: slots are places in the order of the second objective y, and x falls
- * from slot to slot. */
+/* The stairs of the points passed so far, seen along the third objective: slots are places in the order of the second objective
+ * y, and x falls from slot to slot. */
 struct plane {
     struct stairs stairs;
     double *x, *y; /* by slot */
@@ -148,7 +148,8 @@ static double hypervolume_1(const double *points, size_t n, const double *ref)
     return ref[0] - lowest;
 }
 
-/* Copy the points that are better than ref in every objective. Returns how many; *ret_infinite: the box of one of them has no end. */
+/* Copy the points that are better than ref in every objective. Returns how many; *ret_infinite: the box of one of them has no end.
+ */
 static size_t copy_inside(const double *values, size_t n, size_t m, const double *ref, double *points, bool *ret_infinite)
 {
     size_t inside = 0;

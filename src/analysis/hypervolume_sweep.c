@@ -1,11 +1,11 @@
-/* The hypervolume of four and more objectives: a sweep along the last one. A point adds, for all the rest of the sweep, what it alone dominates in the
- * other objectives among the points passed so far.
+/* The hypervolume of four and more objectives: a sweep along the last one. A point adds, for all the rest of the sweep, what it
+ * alone dominates in the other objectives among the points passed so far.
  *
- * What a point p alone dominates is a box from p to the nearest points that stand beside it in all objectives but one ("walls"), less the
- * hypervolume, in one objective fewer, of the passed points that reach into the box, moved up to its sides. While, Bradstreet, Barone, "A fast
- * way of calculating exact hypervolumes", IEEE Trans. Evol. Comp. 16 (2012), and Guerreiro, Fonseca, "Computing and updating hypervolume
- * contributions in up to four dimensions", IEEE Trans. Evol. Comp. 22 (2018), give the two ideas. The passed points are in a tree that finds those
- * neighbours (near_tree.h).
+ * What a point p alone dominates is a box from p to the nearest points that stand beside it in all objectives but one ("walls"),
+ * less the hypervolume, in one objective fewer, of the passed points that reach into the box, moved up to its sides. While,
+ * Bradstreet, Barone, "A fast way of calculating exact hypervolumes", IEEE Trans. Evol. Comp. 16 (2012), and Guerreiro, Fonseca,
+ * "Computing and updating hypervolume contributions in up to four dimensions", IEEE Trans. Evol. Comp. 22 (2018), give the two
+ * ideas. The passed points are in a tree that finds those neighbours (near_tree.h).
  */
 #include <assert.h>
 #include <stdlib.h>

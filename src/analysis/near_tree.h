@@ -1,14 +1,15 @@
 /* A set of points in k objectives that finds the neighbours of a point: the members that reach into the box above it.
  *
- * Each point that will ever be a member has its place from the start, near points near each other (along a Z-order curve). FAN places make a block,
- * and stand under one place of the next level, which holds the least of them in every objective:
+ * Each point that will ever be a member has its place from the start, near points near each other (along a Z-order curve). FAN
+ * places make a block, and stand under one place of the next level, which holds the least of them in every objective:
  *
  *     level 1   [ . . . . . . . . ]            least of each block below
  *                 |   \
  *     level 0   [ . . . ] [ . . . ] ...        a place a point
  *
- * A place holds its k numbers in one word, each as a rank in a field of its own below a guard bit, so that one subtraction compares them all. Where
- * the fields are too narrow for the ranks they hold as much of them as fits; so they only rule points out, and the numbers decide.
+ * A place holds its k numbers in one word, each as a rank in a field of its own below a guard bit, so that one subtraction
+ * compares them all. Where the fields are too narrow for the ranks they hold as much of them as fits; so they only rule points
+ * out, and the numbers decide.
  */
 #ifndef DSE_ANALYSIS_NEAR_TREE_H
 #define DSE_ANALYSIS_NEAR_TREE_H

@@ -61,8 +61,8 @@ static struct range key_range(struct order_column column, size_t n)
     return r;
 }
 
-/* Choose the digits for n keys between two; false when these are equal. A few bits more than log2(n) leave hardly any ties among keys that are
- * spread out, and save a pass over a full prefix. */
+/* Choose the digits for n keys between two; false when these are equal. A few bits more than log2(n) leave hardly any ties among
+ * keys that are spread out, and save a pass over a full prefix. */
 static bool choose_digits(uint64_t lowest, uint64_t highest, size_t n, struct digits *ret)
 {
     if (lowest == highest) return false;
@@ -138,8 +138,8 @@ static uint32_t insertion_sort(struct order_column column, uint32_t *order, size
 static uint32_t sort_run(struct order_column column, uint32_t *order, size_t n, uint64_t *a, uint64_t *b, uint32_t *rank,
                          uint32_t r);
 
-/* a and b hold n items each. Runs of one prefix are sorted again by the bits below it; the items of such a run are not looked at once its end is
- * known, so they serve as its scratch. */
+/* a and b hold n items each. Runs of one prefix are sorted again by the bits below it; the items of such a run are not looked at
+ * once its end is known, so they serve as its scratch. */
 static uint32_t sort_digits(struct order_column column, uint32_t *order, size_t n, struct digits d, uint64_t *a, uint64_t *b,
                             uint32_t *rank, uint32_t r)
 {

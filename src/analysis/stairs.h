@@ -4,8 +4,8 @@
  *     level 1   [1.1...][......]...                      one bit for each word of level 0 that is not empty
  *     level 0   [1..11.][......][..1...]...              one bit a number
  *
- * Every verb costs one step a level, log64 of the largest number, and mostly stays in level 0. The caller keeps a member at each end, so a neighbour
- * always exists.
+ * Every verb costs one step a level, log64 of the largest number, and mostly stays in level 0. The caller keeps a member at each
+ * end, so a neighbour always exists.
  */
 #ifndef DSE_ANALYSIS_STAIRS_H
 #define DSE_ANALYSIS_STAIRS_H

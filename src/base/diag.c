@@ -140,7 +140,8 @@ int diags_exit_status(const struct diags *d)
     return status;
 }
 
-/* A copy of at most n bytes (SIZE_MAX: all) fit for a terminal: control characters and what is not UTF-8 become '?'. The caller frees it. */
+/* A copy of at most n bytes (SIZE_MAX: all) fit for a terminal: control characters and what is not UTF-8 become '?'. The caller
+ * frees it. */
 static char *printable(const char *s, size_t n)
 {
     char *copy = n == SIZE_MAX ? xstrdup(s) : xstrndup(s, n);
@@ -154,8 +155,8 @@ static char *printable(const char *s, size_t n)
     return copy;
 }
 
-/* The source line, then a caret under its column. Tabs are kept above the caret so that it lands under its character. A long line is
- * cut to a window around the column. */
+/* The source line, then a caret under its column. Tabs are kept above the caret so that it lands under its character. A long line
+ * is cut to a window around the column. */
 static void print_source(const struct diag *g, FILE *out, const char *bold, const char *reset)
 {
     enum { WIDTH = 120 };

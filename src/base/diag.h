@@ -25,7 +25,8 @@ enum diag_class {
     DIAG_RUNTIME, /* disk, database, gnuplot: exit 1 */
 };
 
-/* A place in a file, or on the command line (file NULL, line 0). line and column count from 1, columns in characters; 0 is unknown. */
+/* A place in a file, or on the command line (file NULL, line 0). line and column count from 1, columns in characters; 0 is unknown.
+ */
 struct srcloc {
     const char *file; /* borrowed by the caller's side, copied into a diag */
     int line, column;
@@ -53,8 +54,8 @@ enum { DIAGS_MAX = 100 };
 void diags_init(struct diags *d);
 void diags_release(struct diags *d);
 
-/* Add an error of the user's input. source_text is the whole text of the file (to quote the line from), or NULL. hint may be NULL. Always
- * returns false, so that `return diags_input(...)` reads well. */
+/* Add an error of the user's input. source_text is the whole text of the file (to quote the line from), or NULL. hint may be
+ * NULL. Always returns false, so that `return diags_input(...)` reads well. */
 bool diags_input(struct diags *d, struct srcloc loc, const char *source_text, const char *hint, const char *fmt, ...)
     __attribute__((format(printf, 5, 6)));
 /* Add an error at run time, about `file` (or NULL). Always returns false. */
@@ -63,7 +64,8 @@ bool diags_runtime(struct diags *d, const char *file, const char *fmt, ...) __at
 void diags_warn(struct diags *d, struct srcloc loc, const char *source_text, const char *fmt, ...)
     __attribute__((format(printf, 4, 5)));
 
-/* Move what `from` has to `to`, leaving out what says the same of the same place as one that is there already. `from` is empty then. */
+/* Move what `from` has to `to`, leaving out what says the same of the same place as one that is there already. `from` is empty
+ * then. */
 void diags_move(struct diags *to, struct diags *from);
 
 /* Quote the diag's line of `text`, the whole file, in place of what it quotes; of a long line only what is near the column. For an

@@ -187,7 +187,8 @@ bool file_put(struct file *f, const void *bytes, size_t n)
 
 /* ---- the end --------------------------------------------------------------------------------------------------------------- */
 
-/* Give a nameless file a name: the target's when nothing stands there, else one of its own. Returns errno or 0; *ret_done: it is in its place. */
+/* Give a nameless file a name: the target's when nothing stands there, else one of its own. Returns errno or 0; *ret_done: it is
+ * in its place. */
 static int give_name(struct file *f, bool *ret_done)
 {
     char from[64];

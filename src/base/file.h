@@ -1,9 +1,9 @@
 /* Writing files, all that dse writes but databases: whole or not at all.
  *
- * A file is written without a name, or under a name of its own where the file system knows no nameless files, and takes the place of what stood at
- * the path when it and its directory are on the disk: whoever reads the path sees the old file or the new one. What a killed process left behind is
- * removed by the next that writes to the same path, and never in its way. The mode of a file that is replaced is kept; a symbolic link is
- * followed. What is no regular file (a directory, a device) is not replaced.
+ * A file is written without a name, or under a name of its own where the file system knows no nameless files, and takes the place
+ * of what stood at the path when it and its directory are on the disk: whoever reads the path sees the old file or the new one.
+ * What a killed process left behind is removed by the next that writes to the same path, and never in its way. The mode of a file
+ * that is replaced is kept; a symbolic link is followed. What is no regular file (a directory, a device) is not replaced.
  */
 #ifndef DSE_BASE_FILE_H
 #define DSE_BASE_FILE_H

@@ -26,8 +26,8 @@ size_t text_utf8_length(const char *s, size_t n);
 /* A string as JSON has it, in quotes. Bytes that are not UTF-8 become U+FFFD. */
 void text_add_json(struct text *t, const char *s);
 
-/* The name among names[0..n) that a user most likely meant by `word` (edit distance, at most a third of the word's length plus one),
- * or NULL. */
+/* The name among names[0..n) that a user most likely meant by `word` (edit distance, at most a third of the word's length plus
+ * one), or NULL. */
 const char *text_nearest(const char *word, const char *const *names, size_t n);
 
 /* Names, closed by NULL, with `between` in between. The caller frees it. */
@@ -43,8 +43,8 @@ char *text_short_number(char *buf, double v);
 char *text_count(char *buf, uint64_t v);
 /* The same for a number that may be too large to be exact: "1e+18" from 10^15 on. */
 char *text_about_count(char *buf, double v);
-/* Parse a whole string as a double or an integer, independent of the locale; false when anything else stands in it. Underscores as in
- * TOML are not accepted. inf and nan parse. */
+/* Parse a whole string as a double or an integer, independent of the locale; false when anything else stands in it. Underscores
+ * as in TOML are not accepted. inf and nan parse. */
 bool text_parse_f64(const char *s, double *ret);
 bool text_parse_i64(const char *s, int64_t *ret);
 /* ASCII letters and digits, whatever the locale: of sets of characters. */

@@ -10,9 +10,10 @@ size_t wrap_width(const char *s);
 /* Bytes of the first `width` characters of s, or of all. */
 size_t wrap_bytes(const char *s, size_t width);
 
-/* Add s to a line of which `used` characters are taken, and go on in lines that begin with `indent` spaces: no line is longer than `width`. A
- * line ends at white space, of which there is one space between words then; white space before the first word is kept. What has no room in a
- * line of its own is cut. `breaks` are characters behind which a word may end, too ("_"), or NULL. Returns the characters in the last line. */
+/* Add s to a line of which `used` characters are taken, and go on in lines that begin with `indent` spaces: no line is longer
+ * than `width`. A line ends at white space, of which there is one space between words then; white space before the first word is
+ * kept. What has no room in a line of its own is cut. `breaks` are characters behind which a word may end, too ("_"), or NULL.
+ * Returns the characters in the last line. */
 size_t wrap_add(struct text *t, const char *s, size_t width, size_t used, size_t indent, const char *breaks);
 
 /* Characters of the longest piece that wrap_add would not want to cut. */

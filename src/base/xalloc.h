@@ -1,5 +1,5 @@
-/* Allocation that cannot fail: out of memory ends the process with the size that was asked for, and exit status 1. All code outside of this file
- * allocates through these; free() frees. */
+/* Allocation that cannot fail: out of memory ends the process with the size that was asked for, and exit status 1. All code
+ * outside of this file allocates through these; free() frees. */
 #ifndef DSE_BASE_XALLOC_H
 #define DSE_BASE_XALLOC_H
 

@@ -82,7 +82,7 @@ static bool count_cases(const struct claim_set *s, struct answer *a, struct diag
                         "%llu cases and no mean", (unsigned long long)a->n_cases);
 }
 
-/* ---- units --------------------------------------------------------------------------------------------------------------------- */
+/* ---- units --------------------------------------------------------------------------------------------------------------- */
 
 /* The unit of a value that is one name; NULL when it is an expression. */
 static const char *unit_of(const struct answer *a)

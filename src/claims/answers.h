@@ -62,11 +62,13 @@ struct expr *claims_compile(struct claim_set *s, struct answer *a, const struct 
 bool claims_read_mean(const struct claim_set *s, struct answer *a, struct diags *diags);
 /* The key of that name, true or false (which it is when it is left out). */
 bool claims_read_flag(const struct claim_set *s, const struct answer *a, const char *key, bool *ret, struct diags *diags);
-/* All keys of a->table that make a number: its value, if there is one, compiled with what belongs to it. `unit` as in claims_check_unit. */
+/* All keys of a->table that make a number: its value, if there is one, compiled with what belongs to it. `unit` as in
+ * claims_check_unit. */
 bool claims_read_answer(struct claim_set *s, struct answer *a, const char *unit, struct diags *diags);
 /* Compile a->value, whose table, cases, set and mean are read, with the rest of what belongs to it in the table. */
 bool claims_compile_answer(struct claim_set *s, struct answer *a, const char *unit, struct diags *diags);
-/* The key `unit` of a->table, and whether the compiled value has the unit `claim` (NULL: of a contradiction, which states its own). */
+/* The key `unit` of a->table, and whether the compiled value has the unit `claim` (NULL: of a contradiction, which states its own).
+ */
 bool claims_check_unit(const struct claim_set *s, struct answer *a, const char *claim, struct diags *diags);
 void answer_release(struct answer *a);
 

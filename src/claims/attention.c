@@ -195,7 +195,7 @@ void claims_free_attention(struct claim_set *s)
     free(s->attention);
 }
 
-/* ---- what is asked for -------------------------------------------------------------------------------------------------------- */
+/* ---- what is asked for --------------------------------------------------------------------------------------------------- */
 
 static size_t find_context(const struct run *r, size_t context)
 {
@@ -271,7 +271,7 @@ bool attention_want(const struct claim_set *s, struct attention *a, enum statist
     return true;
 }
 
-/* ---- running ---------------------------------------------------------------------------------------------------------------------- */
+/* ---- running ------------------------------------------------------------------------------------------------------------- */
 
 /* Of squares of positions, times heads. */
 static double run_work(const struct attention *a, const struct run *r)

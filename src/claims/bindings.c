@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- [claims] ------------------------------------------------------------------------------------------------------------------ */
+/* ---- [claims] ------------------------------------------------------------------------------------------------------------ */
 
 static bool read_tag(const struct claim_set *s, const struct answer *a, struct claim *c, struct diags *diags)
 {
@@ -77,7 +77,7 @@ bool claims_read_bindings(struct claim_set *s, struct diags *diags)
     return check_bound(s, diags) && ok;
 }
 
-/* ---- [contradictions] ---------------------------------------------------------------------------------------------------------- */
+/* ---- [contradictions] ---------------------------------------------------------------------------------------------------- */
 
 static bool read_text(const struct claim_set *s, const struct toml_node *table, const char *key, bool needed, const char **ret,
                       struct diags *diags)

@@ -65,7 +65,7 @@ static int residuals(const gsl_vector *u, void *context, gsl_vector *ret)
     return GSL_SUCCESS;
 }
 
-/* ---- one fit --------------------------------------------------------------------------------------------------------------------- */
+/* ---- one fit ------------------------------------------------------------------------------------------------------------- */
 
 /* An error at [calibrate]. Always false. */
 static bool fit_error(const struct fit *f, const char *hint, const char *fmt, const char *what)
@@ -127,7 +127,7 @@ static bool perturb(struct fit *f, gsl_vector *u)
     return ok || fit_error(f, NULL, "%s", "no number where the constants are other than shipped");
 }
 
-/* ---- what the claims tell about the constants -------------------------------------------------------------------------------------- */
+/* ---- what the claims tell about the constants ---------------------------------------------------------------------------- */
 
 /* The singular values of the Jacobian by ln(constant), largest first, and its right vectors. */
 static void decompose(const struct fit *f, const gsl_matrix *jacobian, gsl_vector *ret_values, gsl_matrix *ret_vectors)
@@ -160,7 +160,8 @@ static bool undetermined(const struct fit *f, const gsl_matrix *vectors)
     return false;
 }
 
-/* Covariance of the constants: s^2 (J^T J)^-1 with the Jacobian by the constants, s^2 the residual a degree of freedom; and correlation. */
+/* Covariance of the constants: s^2 (J^T J)^-1 with the Jacobian by the constants, s^2 the residual a degree of freedom; and
+ * correlation. */
 static void find_covariance(struct fit *f, const gsl_matrix *jacobian, double rms)
 {
     struct calibration *out = f->out;
@@ -223,7 +224,7 @@ static bool conclude(struct fit *f, const gsl_matrix *jacobian, double rms)
     return true;
 }
 
-/* ---- both fits --------------------------------------------------------------------------------------------------------------------- */
+/* ---- both fits ----------------------------------------------------------------------------------------------------------- */
 
 static void keep(struct fit *f, const gsl_vector *u, bool perturbed)
 {

@@ -16,7 +16,7 @@
 #include <string.h>
 #include <unistd.h>
 
-/* ---- open --------------------------------------------------------------------------------------------------------------------- */
+/* ---- open ---------------------------------------------------------------------------------------------------------------- */
 
 bool claims_exist(const struct model *model, const char *data_dir)
 {
@@ -105,7 +105,7 @@ void claims_free(struct claim_set *s)
     free(s);
 }
 
-/* ---- what there is --------------------------------------------------------------------------------------------------------------- */
+/* ---- what there is ------------------------------------------------------------------------------------------------------- */
 
 const struct model *claims_model(const struct claim_set *s)
 {
@@ -124,7 +124,7 @@ const struct claim_contradiction *claims_contradictions(const struct claim_set *
     return s->contradictions;
 }
 
-/* ---- answers ------------------------------------------------------------------------------------------------------------------------ */
+/* ---- answers ------------------------------------------------------------------------------------------------------------- */
 
 /* Why a claim has no value to be evaluated, or NULL. */
 static const char *reason_without(const struct claim *c, const struct answer *a)

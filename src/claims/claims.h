@@ -3,7 +3,8 @@
  * A set of claims holds everything of one system: the rows of claims.csv, the machines, cases and bindings of claims.toml, and the
  * constants that may be fitted. Evaluating is a pure function of the constants' values.
  *
- * A set keeps what it has computed and the state of its expressions: it is used by one thread. What it hands out lives as long as it.
+ * A set keeps what it has computed and the state of its expressions: it is used by one thread. What it hands out lives as long as
+ * it.
  */
 #ifndef DSE_CLAIMS_CLAIMS_H
 #define DSE_CLAIMS_CLAIMS_H
@@ -81,15 +82,15 @@ struct claim_set;
 
 /* Does the model have a claims.csv? One without has nothing to validate. */
 bool claims_exist(const struct model *model, const char *data_dir);
-/* Read data_dir/models/NAME/claims.csv and claims.toml and compile every binding. NULL with errors: all of both files. The catalog must
- * outlive the set. */
+/* Read data_dir/models/NAME/claims.csv and claims.toml and compile every binding. NULL with errors: all of both files. The
+ * catalog must outlive the set. */
 struct claim_set *claims_open(const struct model *model, const struct catalog *catalog, const char *data_dir, struct diags *diags);
 void claims_free(struct claim_set *s);
 
-/* Answer at this fidelity from now on: metrics of machines whose model has it. Others, and equations, stay in closed form, in which a set is
- * opened. At event level a point takes milliseconds or more: claims_simulate carries out all that the claims ask for on all cores, after
- * which they are at hand. False: *stop became nonzero (NULL: never); what was not carried out then has no answer. `progress` (or NULL) is called
- * from any thread, one at a time. */
+/* Answer at this fidelity from now on: metrics of machines whose model has it. Others, and equations, stay in closed form, in
+ * which a set is opened. At event level a point takes milliseconds or more: claims_simulate carries out all that the claims ask
+ * for on all cores, after which they are at hand. False: *stop became nonzero (NULL: never); what was not carried out then has no
+ * answer. `progress` (or NULL) is called from any thread, one at a time. */
 void claims_set_fidelity(struct claim_set *s, enum fidelity fidelity);
 bool claims_simulate(struct claim_set *s, const volatile sig_atomic_t *stop,
                      void (*progress)(void *user, uint64_t done, uint64_t of), void *user);
@@ -98,26 +99,28 @@ const struct model *claims_model(const struct claim_set *s);
 const struct claim *claims_list(const struct claim_set *s, size_t *ret_n);
 /* In the order of claims.toml; then the calibrated constants of other models' machines. */
 const struct claim_constant *claims_constants(const struct claim_set *s, size_t *ret_n);
-/* Indices of the claims that the constants are fitted to ([calibrate]), all of split calibrate, with a positive published number. */
+/* Indices of the claims that the constants are fitted to ([calibrate]), all of split calibrate, with a positive published number.
+ */
 const size_t *claims_fitted(const struct claim_set *s, size_t *ret_n);
 
-/* The modelled number of one claim with the given values of the constants (NULL: as shipped); NaN, with *ret_reason, when there is none.
- * The reason lives until the claim is evaluated again. */
+/* The modelled number of one claim with the given values of the constants (NULL: as shipped); NaN, with *ret_reason, when there
+ * is none. The reason lives until the claim is evaluated again. */
 double claims_value(struct claim_set *s, size_t claim, const double *constants, const char **ret_reason);
-/* The error [%] of a number: of the published value, of the bound or the end of the range that it misses; 0 where it meets them. Against
- * a published 0: 0 when it rounds to it, else 100. */
+/* The error [%] of a number: of the published value, of the bound or the end of the range that it misses; 0 where it meets them.
+ * Against a published 0: 0 when it rounds to it, else 100. */
 double claim_error_percent(const struct claim *c, double modelled);
 /* How the published number and ours compare, whatever the claim's kind: exact to misses. */
 enum claim_verdict claim_compare(const struct claim *c, double ours);
-/* The answers to all claims with the given values of the constants (NULL: as shipped); `ret` has as many as there are claims. A binding that gives no number (an infeasible machine, a
- * division by zero) is an error at its place, and the claim is not modelled. False with errors. */
+/* The answers to all claims with the given values of the constants (NULL: as shipped); `ret` has as many as there are claims. A
+ * binding that gives no number (an infeasible machine, a division by zero) is an error at its place, and the claim is not
+ * modelled. False with errors. */
 bool claims_answer_with(struct claim_set *s, const double *constants, struct claim_answer *ret, struct diags *diags);
 /* The same as shipped. */
 bool claims_answer(struct claim_set *s, struct claim_answer *ret, struct diags *diags);
 /* The contradictions, with the model's numbers of the last claims_answer. */
 const struct claim_contradiction *claims_contradictions(const struct claim_set *s, size_t *ret_n);
 
-/* ---- measured on heads -------------------------------------------------------------------------------------------------------- */
+/* ---- measured on heads --------------------------------------------------------------------------------------------------- */
 
 /* [attention.NAME]: the heads that some claims are measured on. */
 struct claim_attention {
@@ -135,8 +138,9 @@ struct claim_measure {
     const char *fitted, *note;        /* what of the heads was fitted to the claim; what else the number is about. Or "" */
 };
 
-/* Measure everything that claims.toml asks to be measured: each of the heads once. Takes seconds; `progress` (or NULL) is told the share
- * that is done, by one thread at a time. False with errors; what could be measured is there all the same. Does not depend on constants. */
+/* Measure everything that claims.toml asks to be measured: each of the heads once. Takes seconds; `progress` (or NULL) is told
+ * the share that is done, by one thread at a time. False with errors; what could be measured is there all the same. Does not
+ * depend on constants. */
 bool claims_measure(struct claim_set *s, void (*progress)(void *user, double share), void *user, struct diags *diags);
 /* Has the set anything to be measured? */
 bool claims_to_measure(const struct claim_set *s);
@@ -145,7 +149,7 @@ const struct claim_measure *claims_measures(const struct claim_set *s, size_t *r
 /* The heads, in the order of claims.toml. */
 const struct claim_attention *claims_attention_at(const struct claim_set *s, size_t i); /* NULL behind the last */
 
-/* ---- sums -------------------------------------------------------------------------------------------------------------------------- */
+/* ---- sums ---------------------------------------------------------------------------------------------------------------- */
 
 /* Which claims are summed up. */
 struct claim_group {
@@ -156,7 +160,8 @@ struct claim_group {
 };
 extern const struct claim_group claim_groups[]; /* the groups that are printed, closed by one without a name */
 
-/* Errors are those of the claims that have a number: bounds and ranges that are met, contradictions and inputs count as verdicts only. */
+/* Errors are those of the claims that have a number: bounds and ranges that are met, contradictions and inputs count as verdicts
+ * only. */
 struct claim_sum {
     size_t claims; /* without inputs */
     size_t verdicts[CLAIM_VERDICTS];

@@ -108,7 +108,7 @@ static bool read_constant_machines(struct claim_set *s, struct constant *c, cons
     return take_machine(s, c, claims_machine(s, s->model->desc->name), toml_key_loc(s->doc, table), diags);
 }
 
-/* ---- [constants] ---------------------------------------------------------------------------------------------------------------- */
+/* ---- [constants] --------------------------------------------------------------------------------------------------------- */
 
 static bool read_strings(const struct claim_set *s, struct constant *c, const struct toml_node *table, struct diags *diags)
 {
@@ -178,8 +178,8 @@ static struct constant *constant_of(const struct claim_set *s, const struct mode
     return NULL;
 }
 
-/* A machine that has a calibrated constant and is in no list of machines: it is one of the constant's, whoever forgot it. A constant of
- * another model that no [constants] names is borrowed: that model's to fit. */
+/* A machine that has a calibrated constant and is in no list of machines: it is one of the constant's, whoever forgot it. A
+ * constant of another model that no [constants] names is borrowed: that model's to fit. */
 static void take_unlisted(struct claim_set *s, struct machine *m, const struct place *p, const struct calibrated *calibrated)
 {
     const struct field *f = schema_find(&m->model->params, calibrated->name);
@@ -271,7 +271,7 @@ void claims_free_constants(struct claim_set *s)
     free(s->public_constants);
 }
 
-/* ---- places with other values --------------------------------------------------------------------------------------------------- */
+/* ---- places with other values -------------------------------------------------------------------------------------------- */
 
 static bool has_constant(const struct place *p, const struct constant *c)
 {

@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- [calibrate] ---------------------------------------------------------------------------------------------------------------- */
+/* ---- [calibrate] --------------------------------------------------------------------------------------------------------- */
 
 static bool read_fitted(struct claim_set *s, const struct toml_node *node, struct diags *diags)
 {
@@ -50,7 +50,7 @@ bool claims_read_calibrate(struct claim_set *s, struct diags *diags)
                         "%s is fitted, and [calibrate] names no claims", fit->public.name);
 }
 
-/* ---- dependences ------------------------------------------------------------------------------------------------------------------ */
+/* ---- dependences --------------------------------------------------------------------------------------------------------- */
 
 /* A claim's number with one constant changed is another one. */
 static bool differs(double a, double b)

@@ -1,5 +1,6 @@
-/* How much of a system's error hangs on what was chosen: the error at every alternative value of every chosen constant (struct claim_constant), one at a
- * time, and with all of them at once as the paper's text has them. The constants that are fitted are fitted anew each time.
+/* How much of a system's error hangs on what was chosen: the error at every alternative value of every chosen constant (struct
+ * claim_constant), one at a time, and with all of them at once as the paper's text has them. The constants that are fitted are
+ * fitted anew each time.
  */
 #ifndef DSE_CLAIMS_ENSEMBLE_H
 #define DSE_CLAIMS_ENSEMBLE_H

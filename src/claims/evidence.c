@@ -21,7 +21,7 @@ const char *const evidence_names[] = {
     [EVIDENCE_CLASSES] = NULL,
 };
 
-/* ---- claims.toml -------------------------------------------------------------------------------------------------------------------- */
+/* ---- claims.toml --------------------------------------------------------------------------------------------------------- */
 
 static bool read_class_name(const struct claim_set *s, const struct answer *a, const struct toml_node *name,
                             enum evidence_class *ret, struct diags *diags)
@@ -48,7 +48,7 @@ bool claims_read_class(const struct claim_set *s, struct answer *a, struct diags
     return read_class_name(s, a, name, &a->class, diags);
 }
 
-/* ---- rules -------------------------------------------------------------------------------------------------------------------------- */
+/* ---- rules --------------------------------------------------------------------------------------------------------------- */
 
 static bool is_published_alone(const struct answer *a)
 {
@@ -88,7 +88,8 @@ static const struct claim *find_fitted(const struct claim_set *s, size_t i,
     return NULL;
 }
 
-/* The constants that the number depends on and that were chosen, or whose law was, knowing the numbers. NULL: none; else the caller frees it. */
+/* The constants that the number depends on and that were chosen, or whose law was, knowing the numbers. NULL: none; else the
+ * caller frees it. */
 static char *chosen_text(const struct claim_set *s, size_t i)
 {
     struct text t;
@@ -146,7 +147,7 @@ static bool classify(struct claim_set *s, size_t i, struct diags *diags)
     return true;
 }
 
-/* ---- the null model ---------------------------------------------------------------------------------------------------------------- */
+/* ---- the null model ------------------------------------------------------------------------------------------------------ */
 
 /* How far a claim is: names that differ, numbers that differ, and by how much. */
 struct distance {
@@ -208,7 +209,7 @@ bool claims_classify(struct claim_set *s, struct diags *diags)
     return ok;
 }
 
-/* ---- sums ---------------------------------------------------------------------------------------------------------------------------- */
+/* ---- sums ---------------------------------------------------------------------------------------------------------------- */
 
 const struct evidence *claims_evidence(const struct claim_set *s, size_t i)
 {

@@ -1,5 +1,6 @@
-/* What a claim's number is evidence of. A number that agrees says little when the paper's own numbers went in, or one beside it was fitted to; this
- * says which it is, by rules that docs/claims.md lists, and what copying another published number would have given.
+/* What a claim's number is evidence of. A number that agrees says little when the paper's own numbers went in, or one beside it
+ * was fitted to; this says which it is, by rules that docs/claims.md lists, and what copying another published number would have
+ * given.
  */
 #ifndef DSE_CLAIMS_EVIDENCE_H
 #define DSE_CLAIMS_EVIDENCE_H
@@ -30,8 +31,8 @@ struct evidence {
 /* The evidence of claim i, as shipped. */
 const struct evidence *claims_evidence(const struct claim_set *s, size_t i);
 
-/* Sums over the claims of a class (EVIDENCE_NONE: of all classes) and a group of claims (NULL: all). The null model is compared with the
- * model over the claims that have both errors. */
+/* Sums over the claims of a class (EVIDENCE_NONE: of all classes) and a group of claims (NULL: all). The null model is compared
+ * with the model over the claims that have both errors. */
 struct evidence_sum {
     struct claim_sum model;
     size_t compared;

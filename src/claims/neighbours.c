@@ -1,4 +1,5 @@
-/* How near two claims are: whether they ask the same of the same models, and in which parameters their machines and cases differ. */
+/* How near two claims are: whether they ask the same of the same models, and in which parameters their machines and cases differ.
+ */
 #include "claims/neighbours.h"
 
 #include "claims/units.h"
@@ -62,7 +63,7 @@ bool answers_ask_the_same(const struct answer *a, const struct answer *b)
     return same;
 }
 
-/* ---- differences -------------------------------------------------------------------------------------------------------------- */
+/* ---- differences --------------------------------------------------------------------------------------------------------- */
 
 /* The values that a parameter has in a place. */
 struct values {
@@ -181,7 +182,7 @@ size_t answers_compare(const struct answer *a, const struct answer *b, struct di
     return n;
 }
 
-/* ---- the same numbers, put otherwise -------------------------------------------------------------------------------------------- */
+/* ---- the same numbers, put otherwise ------------------------------------------------------------------------------------- */
 
 static bool has_number(const struct answer *a, const struct name *n)
 {

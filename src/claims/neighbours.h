@@ -13,7 +13,8 @@ struct difference {
     double far;   /* of numbers: |ln| of the ratio of their means */
 };
 enum { DIFFERENCES_MAX = 64 };
-/* Is it the same value of machines of the same models, in the same unit? Means of cases are one kind, a minimum and a maximum others. */
+/* Is it the same value of machines of the same models, in the same unit? Means of cases are one kind, a minimum and a maximum
+ * others. */
 bool answers_ask_the_same(const struct answer *a, const struct answer *b);
 /* The differences of answers that ask the same, each parameter once. */
 size_t answers_compare(const struct answer *a, const struct answer *b, struct difference ret[DIFFERENCES_MAX]);

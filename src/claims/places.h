@@ -31,9 +31,8 @@ struct place *claims_place(struct claim_set *s, struct machine *m, const struct 
                            struct diags *diags);
 /* Do its cases give this parameter? */
 bool place_gives(const struct place *p, const char *param);
-/* The point of that index with the parameters filled in. Metrics are there after spot_metrics, unless it gives a reason (spot->infeasible, or that
- * *p->stop was set before they were there); equations after
- * spot_equations. */
+/* The point of that index with the parameters filled in. Metrics are there after spot_metrics, unless it gives a reason
+ * (spot->infeasible, or that *p->stop was set before they were there); equations after spot_equations. */
 struct spot *place_spot(struct place *p, uint64_t index);
 const char *spot_metrics(const struct place *p, struct spot *spot);
 void spot_equations(const struct place *p, struct spot *spot);

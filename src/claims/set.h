@@ -1,4 +1,5 @@
-/* The inside of a set of claims. Each concern has a header, which shows its structs to those who work with them; the set holds what they made.
+/* The inside of a set of claims. Each concern has a header, which shows its structs to those who work with them; the set holds
+ * what they made.
  *
  *     rows.h            claims.csv -> struct claim
  *     machines.h        [machines], and the parameters that cases may give

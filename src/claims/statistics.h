@@ -33,7 +33,8 @@ extern const char *const statistic_names[]; /* closed by NULL */
 enum run_kind { RUN_LOCALITY, RUN_RANGE, RUN_PARTIAL, RUN_NOTHING, RUN_KINDS };
 enum run_kind statistic_run(enum statistic s); /* RUN_NOTHING: takes no heads */
 
-/* Measure the statistics of a kind that takes heads: a row for each context of the plan, of which only those are set. False with errors. */
+/* Measure the statistics of a kind that takes heads: a row for each context of the plan, of which only those are set. False with
+ * errors. */
 bool statistics_measure(enum run_kind kind, const struct measure_plan *plan, double (*rows)[STATISTICS], struct diags *diags);
 /* Those that the file of a profile has at this context; others stay as they are. */
 void statistics_of_profile(const struct dse_profile *p, size_t context, double row[STATISTICS]);

@@ -14,7 +14,7 @@
 
 enum { POINTS = 20, POINTS_MAX = 1000000, WORST = 5 };
 
-/* ---- cells --------------------------------------------------------------------------------------------------------------------- */
+/* ---- cells --------------------------------------------------------------------------------------------------------------- */
 
 /* A difference in percent of the closed form: "+1.24 %" for people, 1.24 for programs. */
 static void put_percent(struct output *o, enum output_format format, double v)
@@ -33,7 +33,7 @@ static const char *cause_name(int i)
     return i < AGREE_CAUSES ? dse_ideal_names[i] : "fill and drain";
 }
 
-/* ---- the summary --------------------------------------------------------------------------------------------------------------- */
+/* ---- the summary --------------------------------------------------------------------------------------------------------- */
 
 static void put_spread(struct output *o, enum output_format format, const struct agree_spread *s)
 {
@@ -124,7 +124,7 @@ static void print_report(const struct agreement *a, size_t worst)
     print_worst(a, worst);
 }
 
-/* ---- for programs: a row a point ----------------------------------------------------------------------------------------------- */
+/* ---- for programs: a row a point ----------------------------------------------------------------------------------------- */
 
 /* model, point, then metrics and causes as NAME_pct. */
 static struct output *output_of_points(enum output_format format)
@@ -160,7 +160,7 @@ static void print_points(const struct agreement *list, size_t n, enum output_for
     output_end(o);
 }
 
-/* ---- the command ---------------------------------------------------------------------------------------------------------------- */
+/* ---- the command --------------------------------------------------------------------------------------------------------- */
 
 /* What went wrong at single points: bugs, and points that could not be found. */
 static void complain(const struct invocation *in, const struct agreement *a)
@@ -179,7 +179,8 @@ static void complain(const struct invocation *in, const struct agreement *a)
                       a->model->desc->name, missing, a->n, AGREE_TRIES);
 }
 
-/* The models named, each with an event level; all that have one when none is named. The caller frees the array; NULL with errors. */
+/* The models named, each with an event level; all that have one when none is named. The caller frees the array; NULL with errors.
+ */
 static const struct model **wanted(const struct invocation *in, size_t *ret_n)
 {
     size_t n;

@@ -30,8 +30,8 @@ static const char *name_of(const struct report *r, size_t i)
     return r->constants[r->fit->constants[i].index].name;
 }
 
-/* What the fit makes of a product, and its standard error: that of the factor that is fitted (NaN where both are, or without degrees of
- * freedom). */
+/* What the fit makes of a product, and its standard error: that of the factor that is fitted (NaN where both are, or without
+ * degrees of freedom). */
 static double fitted_product(const struct report *r, const struct unidentified *u, double *ret_error)
 {
     double a = r->fit->values[u->a], b = r->fit->values[u->b], product = a * pow(b, u->power);
@@ -95,7 +95,7 @@ static void print_rows(const struct report *r, enum output_format format)
     free(names);
 }
 
-/* ---- the report for people ---------------------------------------------------------------------------------------------------- */
+/* ---- the report for people ----------------------------------------------------------------------------------------------- */
 
 static void print_head(const struct report *r)
 {

@@ -29,7 +29,7 @@ struct job {
     const volatile sig_atomic_t *stop;
 };
 
-/* ---- options ------------------------------------------------------------------------------------------------------------------ */
+/* ---- options ------------------------------------------------------------------------------------------------------------- */
 
 static bool unknown_memory(const struct invocation *in, const struct catalog *c, const char *name)
 {
@@ -165,7 +165,7 @@ static struct dram_source *source_of(const struct job *j)
     return j->pattern ? dram_pattern_source(j->pattern) : dram_trace_source(j->trace);
 }
 
-/* ---- running --------------------------------------------------------------------------------------------------------------------- */
+/* ---- running ------------------------------------------------------------------------------------------------------------- */
 
 static void write_command(void *object, int64_t bus, const struct dram_command *c)
 {

@@ -258,7 +258,8 @@ static void print_equations(const struct design_point *p, enum output_format for
     output_end(o);
 }
 
-/* "retained_mass: retention mine holds for ...; ...": why metrics are NULL; "" when none is, but for those that have no meaning. The caller frees it. */
+/* "retained_mass: retention mine holds for ...; ...": why metrics are NULL; "" when none is, but for those that have no meaning.
+ * The caller frees it. */
 static char *nulls_text(const struct answer *a)
 {
     struct text t;
@@ -364,7 +365,7 @@ static void show_breakdown(const struct answer *a, enum output_format format)
     output_end(o);
 }
 
-/* ---- what is printed ---------------------------------------------------------------------------------------------------------- */
+/* ---- what is printed ----------------------------------------------------------------------------------------------------- */
 
 static void show_equations(const struct answer *a, enum output_format format)
 {
@@ -406,8 +407,8 @@ static bool can_show(const struct answer *a, const struct section *s)
     return (!s->feasible || !a->point.reason) && (!s->events || a->events.runner);
 }
 
-/* For programs, one table: the first that is asked for. For people, all that are, with a line between them; without such an option the metrics
- * and, of a run, its notes and resources. */
+/* For programs, one table: the first that is asked for. For people, all that are, with a line between them; without such an
+ * option the metrics and, of a run, its notes and resources. */
 static void print(const struct answer *a, const struct invocation *in, enum output_format format)
 {
     int shown = 0;

@@ -55,7 +55,7 @@ static void origin_release(struct origin *o)
     free(o->sources);
 }
 
-/* ---- what a file says of itself ------------------------------------------------------------------------------------------------------ */
+/* ---- what a file says of itself ------------------------------------------------------------------------------------------ */
 
 static void add_ids(struct text *t, const char *what, const int32_t *ids, size_t n)
 {
@@ -128,7 +128,7 @@ static char *file_head(const struct origin *o, const struct profile_options *opt
     return text_detach(&t);
 }
 
-/* ---- measuring ------------------------------------------------------------------------------------------------------------------------ */
+/* ---- measuring ----------------------------------------------------------------------------------------------------------- */
 
 static void show_progress(void *user, double share)
 {

@@ -19,7 +19,7 @@ static const long long MAX_POINTS_LIMIT = 1000000000000;
 
 enum { FRONT_ROWS = 20, FRONT_ROWS_MIN = 8, OTHER_LINES = 12 };
 
-/* ---- where things go --------------------------------------------------------------------------------------------------------------- */
+/* ---- where things go ----------------------------------------------------------------------------------------------------- */
 
 static bool ensure_results(struct diags *diags)
 {
@@ -46,7 +46,7 @@ char *figure_path(const char *db, const char *figure, const char *ending)
     return xasprintf("%.*s%s.%s", slash ? (int)(slash - db + 1) : 0, db, figure, ending);
 }
 
-/* ---- the run ---------------------------------------------------------------------------------------------------------------------------- */
+/* ---- the run ------------------------------------------------------------------------------------------------------------- */
 
 /* What event level made of the front of the closed form. */
 static void say_refined(const struct sweep_file *s, const struct sweep_result *r)

@@ -65,7 +65,8 @@ static void measure(struct claim_set *set, struct diags *diags)
     free(name);
 }
 
-/* The answers; at event level, with those of the closed form. False: stopped by a signal; what was not carried out has no answer. */
+/* The answers; at event level, with those of the closed form. False: stopped by a signal; what was not carried out has no answer.
+ */
 static bool answer(struct validation *v, enum fidelity fidelity, struct diags *diags)
 {
     size_t claims;

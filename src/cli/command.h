@@ -1,4 +1,5 @@
-/* A subcommand is a constant; main.c has the list. Options are declared once, in the command's table: parsing and --help come from it. */
+/* A subcommand is a constant; main.c has the list. Options are declared once, in the command's table: parsing and --help come
+ * from it. */
 #ifndef DSE_CLI_COMMAND_H
 #define DSE_CLI_COMMAND_H
 

@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- options -------------------------------------------------------------------------------------------------------------------- */
+/* ---- options ------------------------------------------------------------------------------------------------------------- */
 
 bool fidelity_parse(const struct invocation *in, const struct dse_model *m, enum fidelity *ret)
 {
@@ -98,7 +98,7 @@ static bool parse_time(const struct invocation *in, const char *name, dse_ps *re
     return true;
 }
 
-/* ---- the run -------------------------------------------------------------------------------------------------------------------- */
+/* ---- the run ------------------------------------------------------------------------------------------------------------- */
 
 /* What watches the run. */
 struct watchers {
@@ -197,7 +197,7 @@ void events_run_release(struct events_run *r)
     *r = (struct events_run){0};
 }
 
-/* ---- notes ---------------------------------------------------------------------------------------------------------------------- */
+/* ---- notes --------------------------------------------------------------------------------------------------------------- */
 
 void events_print_notes(const struct events_run *r, enum output_format format)
 {
@@ -214,7 +214,7 @@ void events_print_notes(const struct events_run *r, enum output_format format)
     output_end(o);
 }
 
-/* ---- resources ------------------------------------------------------------------------------------------------------------------ */
+/* ---- resources ----------------------------------------------------------------------------------------------------------- */
 
 /* Resources of one kind: "channel 3" of "stack 0" and "channel 0" of "stack 1". */
 struct kind {

@@ -26,9 +26,9 @@ void figure_feed_close(struct figure_feed *f);
 /* Say how to name a database, in errors about a missing table that were added since `from` to a figure drawn without one. */
 void figure_feed_hint(const char *figure_path, const char *db, struct diags *diags, size_t from);
 
-/* The database of the figure's sweep in directory `dir`: DIR/NAME.db. When there is none the sweep is run, from sweeps/NAME.toml beside the figure's
- * directory, in the current one, or among those that come with dse. *ret: freed by the caller; NULL for a figure that no sweep
- * feeds. False with errors. */
+/* The database of the figure's sweep in directory `dir`: DIR/NAME.db. When there is none the sweep is run, from sweeps/NAME.toml
+ * beside the figure's directory, in the current one, or among those that come with dse. *ret: freed by the caller; NULL for a
+ * figure that no sweep feeds. False with errors. */
 bool figure_feed_database(const char *figure_path, const struct figure *f, const char *dir, bool quiet, char **ret,
                           struct diags *diags);
 

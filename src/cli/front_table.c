@@ -37,7 +37,7 @@ static bool each_row(struct printing *p, void (*each)(void *user, const char *a,
     return status == 0;
 }
 
-/* ---- the run --------------------------------------------------------------------------------------------------------------------- */
+/* ---- the run ------------------------------------------------------------------------------------------------------------- */
 
 /* Its objectives cannot be read, or not all its points are there, which is no error. */
 static bool check_run(const struct printing *p, const char *objectives, const char *status)
@@ -108,7 +108,7 @@ static bool check_all_names(const struct printing *p)
            check_names(p, (const char *const *)p->goal.per, p->goal.n_per);
 }
 
-/* ---- another goal than the run's ---------------------------------------------------------------------------------------------------- */
+/* ---- another goal than the run's ----------------------------------------------------------------------------------------- */
 
 enum { MODEL_SHIFT = 56 };
 
@@ -176,7 +176,7 @@ static bool check_goal(struct printing *p, const struct goal *g)
     return ok;
 }
 
-/* ---- rows ------------------------------------------------------------------------------------------------------------------------------- */
+/* ---- rows ---------------------------------------------------------------------------------------------------------------- */
 
 static const char *const ratios[] = {"speedup", "energy_ratio"}; /* what is shown of a run with a baseline */
 enum { RATIOS = sizeof ratios / sizeof *ratios };
@@ -212,8 +212,8 @@ static void add_shows(const struct printing *p, size_t m, struct text *sql)
     text_add(sql, " WHEN -1 THEN '' END AS shows");
 }
 
-/* SELECT of one model's rows on the front; an axis that the model does not have is NULL. `points`: a list "(1, 2, 3)", or NULL for all of the
- * stored front. */
+/* SELECT of one model's rows on the front; an axis that the model does not have is NULL. `points`: a list "(1, 2, 3)", or NULL
+ * for all of the stored front. */
 static bool add_select(struct printing *p, size_t m, const struct goal *g, bool stored, const char *points, struct text *sql)
 {
     const char *model = p->models.s[m];
@@ -288,7 +288,7 @@ static bool print_rows(struct printing *p, const struct goal *g, bool stored, co
     return ok;
 }
 
-/* ---- summary ------------------------------------------------------------------------------------------------------------------------ */
+/* ---- summary ------------------------------------------------------------------------------------------------------------- */
 
 struct found_summary {
     char *points, *hypervolume;
@@ -340,7 +340,7 @@ static bool print_summary(struct printing *p, const struct goal *g)
     return ok;
 }
 
-/* ---- the whole ---------------------------------------------------------------------------------------------------------------------------- */
+/* ---- the whole ----------------------------------------------------------------------------------------------------------- */
 
 /* What there is to know of the front of `ids`. */
 static bool print_notices(struct printing *p, const struct goal *g, const uint64_t *ids, size_t n)

@@ -16,9 +16,9 @@ struct front_request {
     bool summary; /* say how many points there are, and the hypervolume, on stderr */
 };
 
-/* Print the front, best first objective first: model, objectives, in a run with a baseline speedup and energy ratio, and the parameters that vary
- * in the run: those of all models, then those of some. Of the latter a table makes one column, `design`, when there are several. Of a run that
- * refines, under objectives other than its own, the fidelity of each row. */
+/* Print the front, best first objective first: model, objectives, in a run with a baseline speedup and energy ratio, and the
+ * parameters that vary in the run: those of all models, then those of some. Of the latter a table makes one column, `design`,
+ * when there are several. Of a run that refines, under objectives other than its own, the fidelity of each row. */
 bool front_table_print(const struct front_request *request, struct diags *diags);
 
 /* Path of a figure beside the database: "results/NAME.png". The caller frees it. */

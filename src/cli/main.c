@@ -87,7 +87,7 @@ struct catalog *open_catalog(const struct invocation *in)
     return NULL;
 }
 
-/* ---- help ----------------------------------------------------------------------------------------------------------------------- */
+/* ---- help ---------------------------------------------------------------------------------------------------------------- */
 
 /* Text at `left` characters from the edge, behind `head` that stands there, in lines as wide as the terminal. */
 static void print_beside(const char *head, size_t left, const char *s)
@@ -104,7 +104,8 @@ static void print_beside(const char *head, size_t left, const char *s)
     text_release(&t);
 }
 
-/* The lines of a help text as they are but those of a paragraph, which are as long as the terminal has room; examples begin with a space. */
+/* The lines of a help text as they are but those of a paragraph, which are as long as the terminal has room; examples begin with
+ * a space. */
 static void print_paragraphs(const char *s)
 {
     size_t width = terminal_width(stdout), used = 0;
@@ -175,7 +176,7 @@ static int print_command_help(const struct command *c)
     return 0;
 }
 
-/* ---- parsing ---------------------------------------------------------------------------------------------------------------------- */
+/* ---- parsing ------------------------------------------------------------------------------------------------------------- */
 
 enum { OPTIONS_MAX = 32, HELP = 'h' };
 

@@ -16,7 +16,8 @@ bool output_parse_format(const struct invocation *in, enum output_format *ret);
 
 /* Start rows of these columns. Names are copied. */
 struct output *output_new(FILE *out, enum output_format format, const char *const *columns, size_t n);
-/* The cells of a row, left to right; a row is complete with its last cell. A NULL text and a NaN are empty (CSV, table) or null (JSON). */
+/* The cells of a row, left to right; a row is complete with its last cell. A NULL text and a NaN are empty (CSV, table) or null
+ * (JSON). */
 void output_text(struct output *o, const char *s);
 /* As output_text, in an escape sequence's colour ("\033[32m"; NULL: none) where the stream wants colour. */
 void output_coloured(struct output *o, const char *s, const char *colour);

@@ -49,7 +49,7 @@ static const struct dse_param *const rows_of[] = {[PROFILE_LOCALITY] = locality_
                                                   [PROFILE_RANGE] = range_rows,
                                                   [PROFILE_RECORDING] = locality_rows};
 
-/* ---- lists -------------------------------------------------------------------------------------------------------------------------- */
+/* ---- lists --------------------------------------------------------------------------------------------------------------- */
 
 /* Numbers between commas, growing, from `min` to `max`. Without the option: false and no error. */
 static bool read_numbers(const struct invocation *in, const char *option, bool whole, double min, double max, double **ret,
@@ -167,7 +167,7 @@ static void read_policies(struct profile_options *o, const struct invocation *in
     for (const char *const *name = eviction_policy_names(); *name && !s; name++) add_policy(o, in, *name);
 }
 
-/* ---- settings ----------------------------------------------------------------------------------------------------------------------- */
+/* ---- settings ------------------------------------------------------------------------------------------------------------ */
 
 static bool set(const struct field *f, void *object, const struct invocation *in, const char *text)
 {
@@ -299,7 +299,7 @@ void profile_options_release(struct profile_options *o)
     free(o->edges);
 }
 
-/* ---- what they mean ------------------------------------------------------------------------------------------------------------------ */
+/* ---- what they mean ------------------------------------------------------------------------------------------------------ */
 
 struct locality_options profile_locality_options(const struct profile_options *o)
 {

@@ -1,4 +1,5 @@
-/* What `dse profile` is asked: the kind, its settings, contexts, ratios, policies. Settings are rows of a table, as a model's parameters. */
+/* What `dse profile` is asked: the kind, its settings, contexts, ratios, policies. Settings are rows of a table, as a model's
+ * parameters. */
 #ifndef DSE_CLI_PROFILE_OPTIONS_H
 #define DSE_CLI_PROFILE_OPTIONS_H
 
@@ -39,7 +40,8 @@ struct profile_options {
 bool profile_options_read(struct profile_options *o, const struct invocation *in, size_t positions);
 void profile_options_release(struct profile_options *o);
 
-/* Why a file of what is asked would be no profile, as far as that can be known before measuring; NULL: nothing known. The caller frees it. */
+/* Why a file of what is asked would be no profile, as far as that can be known before measuring; NULL: nothing known. The caller
+ * frees it. */
 char *profile_options_fault(const struct profile_options *o);
 
 /* --synthetic: the generator with the operands' NAME=VALUE, and --heads. */

@@ -134,7 +134,7 @@ void report_fit_locality(struct profile_report *r)
     free(y);
 }
 
-/* ---- is it a profile? ------------------------------------------------------------------------------------------------------------------- */
+/* ---- is it a profile? ---------------------------------------------------------------------------------------------------- */
 
 static char *locality_fault(const struct profile_report *r)
 {
@@ -185,7 +185,7 @@ char *report_fault(const struct profile_report *r)
     return r->policy ? retention_fault(r) : locality_fault(r);
 }
 
-/* ---- text ---------------------------------------------------------------------------------------------------------------------------------- */
+/* ---- text ---------------------------------------------------------------------------------------------------------------- */
 
 static void add_comments(struct text *t, const char *lines)
 {

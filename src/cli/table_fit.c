@@ -101,7 +101,7 @@ static struct fitted measure_numbers(const struct table *t)
     return (struct fitted){.index = (size_t)NUMBERS, .min = n, .natural = n, .cells = n, .width = n};
 }
 
-/* ---- widths ------------------------------------------------------------------------------------------------------------------------- */
+/* ---- widths -------------------------------------------------------------------------------------------------------------- */
 
 static size_t sum_of_min(const struct fit *f)
 {
@@ -164,7 +164,7 @@ static void move_below(struct fit *f)
         if (is_long(f, i)) move_column_below(f, i);
 }
 
-/* ---- printing ------------------------------------------------------------------------------------------------------------------------ */
+/* ---- printing ------------------------------------------------------------------------------------------------------------ */
 
 /* The lines of a heading over numbers end where those do. */
 static void align_right(char **s, size_t width)
@@ -279,7 +279,7 @@ static void print_grid(const struct fit *f, FILE *out)
     scols_unref_table(table);
 }
 
-/* ---- several tables ------------------------------------------------------------------------------------------------------------------ */
+/* ---- several tables ------------------------------------------------------------------------------------------------------ */
 
 static int by_text(const void *a, const void *b)
 {

@@ -3,8 +3,8 @@
  * Where the widest cells of all columns have no room side by side, in this order, as far as needed:
  *   - headings break behind '_' and between words, and columns of several words wrap;
  *   - the last columns of long texts leave the table: what they say stands below each row, indented;
- *   - the table is cut into several, one below the other, each with the first column again, or with the number of the row where that
- *     does not tell rows apart.
+ *   - the table is cut into several, one below the other, each with the first column again, or with the number of the row where
+ *     that does not tell rows apart.
  */
 #ifndef DSE_CLI_TABLE_FIT_H
 #define DSE_CLI_TABLE_FIT_H

@@ -14,7 +14,8 @@ struct validation {
 
 /* Rows of all claims, in CSV or JSON. */
 void validate_print_rows(const struct validation *list, size_t n, enum output_format format);
-/* The tables of one model: what has a number, what has none and why, contradictions. `all`: one line for each claim without a number, too. */
+/* The tables of one model: what has a number, what has none and why, contradictions. `all`: one line for each claim without a
+ * number, too. */
 void validate_print_model(const struct validation *v, bool all);
 /* Constants and errors of every model, summed up. */
 void validate_print_sums(const struct validation *list, size_t n);

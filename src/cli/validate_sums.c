@@ -177,7 +177,8 @@ static void print_member(struct output *o, const char *const cells[3], const str
     output_text(o, note);
 }
 
-/* "2 numbers lost; cannot be fitted anew; 3: keys and values ..."; where alternatives are from is said once. The caller frees it. */
+/* "2 numbers lost; cannot be fitted anew; 3: keys and values ..."; where alternatives are from is said once. The caller frees it.
+ */
 static char *member_note(const struct ensemble_member *m, const struct claim_constant *c, bool fits)
 {
     struct text t;

@@ -50,7 +50,7 @@ static bool read_size(const struct reader *r, const struct toml_node *table, con
     return true;
 }
 
-/* ---- generator parameters ---------------------------------------------------------------------------------------------------------- */
+/* ---- generator parameters ------------------------------------------------------------------------------------------------ */
 
 static const struct field *find_row(const struct schema *rows, const char *name, struct srcloc loc, const char *text,
                                     struct diags *diags)
@@ -147,7 +147,7 @@ static bool read_fitted(const struct reader *r, const struct toml_node *root)
     return ok;
 }
 
-/* ---- anchors ------------------------------------------------------------------------------------------------------------------------- */
+/* ---- anchors ------------------------------------------------------------------------------------------------------------- */
 
 static bool read_metric(const struct reader *r, const struct toml_node *table, struct anchor *a)
 {

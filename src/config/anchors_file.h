@@ -1,4 +1,5 @@
-/* anchors.toml: what the generator of synthetic attention is fitted to. catalog/anchors.toml is the one that ships, and shows the format. */
+/* anchors.toml: what the generator of synthetic attention is fitted to. catalog/anchors.toml is the one that ships, and shows the
+ * format. */
 #ifndef DSE_CONFIG_ANCHORS_FILE_H
 #define DSE_CONFIG_ANCHORS_FILE_H
 

@@ -29,7 +29,7 @@ static const char **param_names(const struct model *m)
     return names;
 }
 
-/* ---- defaults.toml --------------------------------------------------------------------------------------------------------------------- */
+/* ---- defaults.toml ------------------------------------------------------------------------------------------------------- */
 
 static bool set_default(struct binding *b, const struct field *f, const struct toml_doc *doc, const struct toml_node *node,
                         struct diags *diags)
@@ -70,7 +70,8 @@ static const struct toml_node *default_node(const struct toml_doc *doc, const st
     return top ? top : fitted;
 }
 
-/* The entry, of those that the defaults name, that sets a parameter's default; the last of several. *ret_name: the parameter that names it. */
+/* The entry, of those that the defaults name, that sets a parameter's default; the last of several. *ret_name: the parameter that
+ * names it. */
 static const struct dse_entry *entry_with(const struct binding *b, const struct field *f, const struct field **ret_from,
                                           const struct field **ret_name)
 {
@@ -194,7 +195,7 @@ const struct calibrated *binding_calibrated(const struct binding *b, size_t *ret
     return whole->calibrated;
 }
 
-/* ---- what the user gives ----------------------------------------------------------------------------------------------------------------- */
+/* ---- what the user gives ------------------------------------------------------------------------------------------------- */
 
 bool binding_set_node(struct binding *b, const struct field *f, const struct toml_doc *doc, const struct toml_node *node,
                       struct diags *diags)

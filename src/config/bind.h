@@ -30,11 +30,11 @@ struct binding {
 struct binding *binding_new(const struct model *model, const struct catalog *catalog, const char *data_dir, struct diags *diags);
 void binding_free(struct binding *b);
 
-/* `--set NAME=VALUE`: VALUE is written as in TOML, where a bare word is a name ("llm=llama2-7b", "tiles=[2,4]" is an error here: one
- * value). */
+/* `--set NAME=VALUE`: VALUE is written as in TOML, where a bare word is a name ("llm=llama2-7b", "tiles=[2,4]" is an error here:
+ * one value). */
 bool binding_set_text(struct binding *b, const char *assignment, struct diags *diags);
-/* What to say to a name that is no parameter of a model: which models have it, which of names[0..n) it is near to, or where the parameters of
- * `model` are listed. The caller frees it. */
+/* What to say to a name that is no parameter of a model: which models have it, which of names[0..n) it is near to, or where the
+ * parameters of `model` are listed. The caller frees it. */
 char *param_hint(const char *name, const char *const *names, size_t n, const char *model);
 /* One key of a [params] table: a value, a list, or a range {from,to,step}, {from,to,points,scale="log"|"linear"}. The key must be a
  * parameter of the model (the caller has checked). */

@@ -4,8 +4,8 @@
 
 #include "config/bind.h"
 
-/* One scalar node as a value of field f: type, catalog name or choice, range. `what` names its place in a list ("third of the list") or
- * is NULL. False with an error at the node. */
+/* One scalar node as a value of field f: type, catalog name or choice, range. `what` names its place in a list ("third of the
+ * list") or is NULL. False with an error at the node. */
 bool bind_scalar(const struct binding *b, const struct field *f, const struct toml_doc *doc, const struct toml_node *node,
                  const char *what, struct value *ret, struct diags *diags);
 /* A scalar, list or range node as values of f. On success g is filled in but for is_given and loc; g->values is the caller's. */

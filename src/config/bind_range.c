@@ -1,7 +1,7 @@
 /* Ranges: { from, to, step } and { from, to, points, scale = "linear" | "log" }.
  *
- * A step makes an exact decimal grid: every value is rounded to 15 significant digits, so that 0.5 + 1 * 0.1 is 0.6. The end is included
- * when it is on the grid. The count is known before anything is expanded.
+ * A step makes an exact decimal grid: every value is rounded to 15 significant digits, so that 0.5 + 1 * 0.1 is 0.6. The end is
+ * included when it is on the grid. The count is known before anything is expanded.
  */
 #include "config/bind_internal.h"
 
@@ -17,7 +17,8 @@ struct range {
     bool log;
 };
 
-/* How near the end must be to the grid to be on it: a part of a step, and of the way there (steps like 1e-7 are no exact doubles). */
+/* How near the end must be to the grid to be on it: a part of a step, and of the way there (steps like 1e-7 are no exact doubles).
+ */
 static const double GRID_TOLERANCE = 1e-9, GRID_ROUNDING = 4e-16;
 
 /* A number key of the range; false with an error when it is missing and needed, or not a finite number. */
@@ -120,7 +121,8 @@ static double value_at(const struct range *r, uint64_t i)
     return round_decimal(r->from + t * (r->to - r->from));
 }
 
-/* The values of a range of whole numbers: of a step all must be whole; of points each is rounded, and what falls together counts once. */
+/* The values of a range of whole numbers: of a step all must be whole; of points each is rounded, and what falls together counts
+ * once. */
 static bool expand_whole(const struct field *f, const struct toml_doc *doc, const struct toml_node *node, const struct range *r,
                          struct given *g, struct diags *diags)
 {

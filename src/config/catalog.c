@@ -13,7 +13,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* ---- where the data are --------------------------------------------------------------------------------------------------------- */
+/* ---- where the data are -------------------------------------------------------------------------------------------------- */
 
 static bool has_catalog(const char *dir)
 {
@@ -50,7 +50,7 @@ const char *catalog_data_dir(void)
     return has_catalog(DSE_SOURCE_DATA) ? DSE_SOURCE_DATA : DSE_INSTALLED_DATA;
 }
 
-/* ---- entries -------------------------------------------------------------------------------------------------------------------------- */
+/* ---- entries ------------------------------------------------------------------------------------------------------------- */
 
 static const char *check_llm(const void *entry)
 {
@@ -150,7 +150,7 @@ const struct schema *catalog_fields(const struct catalog *c, enum dse_kind kind)
     return &c->fields[kind];
 }
 
-/* ---- the whole ------------------------------------------------------------------------------------------------------------------------- */
+/* ---- the whole ----------------------------------------------------------------------------------------------------------- */
 
 /* Is it a file that has been read? Then its names are there already; else remember it. */
 static bool was_read(struct catalog *c, const char *path)

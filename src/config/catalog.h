@@ -1,10 +1,10 @@
 /* The catalog: every named entry, from the files shipped in catalog/ and from the user's own.
  *
  * Shipped: llms.toml, memories.toml (a table per entry: [llama2-7b] layers = 32 ...; keys are the rows of dse_llm_fields and
- * dse_memory_fields plus `source`), technology.csv, sram.csv, profiles/NAME.csv, retentions/NAME.csv, recordings/NAME.csv. A user's file (`--catalog FILE`, or
- * [catalog] inside a sweep) has tables [llms.NAME], [memories.NAME] and profiles.NAME or retentions.NAME = "file.csv" (relative to that
- * file), checked like the shipped ones; a mix of requests is either, [requests.NAME] or requests.NAME = "file.csv". A name that exists
- * already is an error that says so.
+ * dse_memory_fields plus `source`), technology.csv, sram.csv, profiles/NAME.csv, retentions/NAME.csv, recordings/NAME.csv. A
+ * user's file (`--catalog FILE`, or [catalog] inside a sweep) has tables [llms.NAME], [memories.NAME] and profiles.NAME or
+ * retentions.NAME = "file.csv" (relative to that file), checked like the shipped ones; a mix of requests is either,
+ * [requests.NAME] or requests.NAME = "file.csv". A name that exists already is an error that says so.
  */
 #ifndef DSE_CONFIG_CATALOG_H
 #define DSE_CONFIG_CATALOG_H
@@ -18,8 +18,8 @@ struct catalog;
 
 /* Load what is shipped, from `data_dir`/catalog. NULL with errors when it is broken. Entries live until catalog_free. */
 struct catalog *catalog_new(const char *data_dir, struct diags *diags);
-/* The same of catalog_data_dir(), and the user's own files: $XDG_CONFIG_HOME/dse/catalog.toml (~/.config/dse/catalog.toml), where there is one,
- * then those that $DSE_CATALOG names, with colons between them. */
+/* The same of catalog_data_dir(), and the user's own files: $XDG_CONFIG_HOME/dse/catalog.toml (~/.config/dse/catalog.toml), where
+ * there is one, then those that $DSE_CATALOG names, with colons between them. */
 struct catalog *catalog_open(struct diags *diags);
 void catalog_free(struct catalog *c);
 
@@ -31,8 +31,8 @@ bool catalog_add_table(struct catalog *c, const struct toml_doc *doc, const stru
 const struct dse_entry *catalog_find(const struct catalog *c, enum dse_kind kind, const char *name);
 /* The i-th entry of a kind in the order of the files, or NULL behind the last. */
 const struct dse_entry *catalog_at(const struct catalog *c, enum dse_kind kind, size_t i);
-/* The fields of a kind's entries that set defaults of parameters and that `dse list` shows (layers, channels, ...); an empty schema for
- * kinds without. Lives as long as the catalog. */
+/* The fields of a kind's entries that set defaults of parameters and that `dse list` shows (layers, channels, ...); an empty
+ * schema for kinds without. Lives as long as the catalog. */
 struct schema;
 const struct schema *catalog_fields(const struct catalog *c, enum dse_kind kind);
 
@@ -46,8 +46,8 @@ struct text;
 void catalog_write_entry(const struct catalog *c, enum dse_kind kind, const struct dse_entry *entry, const char *name,
                          struct text *ret);
 
-/* Where the data are: $DSE_DATA_DIR, else the installed place, else the source tree the binary was built in. A string constant or the
- * environment's. The directory holds catalog/ and models/. */
+/* Where the data are: $DSE_DATA_DIR, else the installed place, else the source tree the binary was built in. A string constant or
+ * the environment's. The directory holds catalog/ and models/. */
 const char *catalog_data_dir(void);
 
 #endif

@@ -14,7 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- technologies ------------------------------------------------------------------------------------------------------------------- */
+/* ---- technologies -------------------------------------------------------------------------------------------------------- */
 
 static const char *const technology_columns[] = {"name",   "method", "node_nm", "vdd_v", "area",
                                                  "energy", "delay",  "power",   "source"};
@@ -61,7 +61,7 @@ static bool load_technologies(struct catalog *c, const char *data_dir, struct di
     return ok;
 }
 
-/* ---- SRAM ---------------------------------------------------------------------------------------------------------------------------------- */
+/* ---- SRAM ---------------------------------------------------------------------------------------------------------------- */
 
 static const char *const sram_columns[] = {"name",     "node_nm",    "capacity_mib", "word_bits", "area_mm2", "read_pj",
                                            "write_pj", "leakage_mw", "dynamic_mw",   "access_ns", "source"};
@@ -114,10 +114,10 @@ static bool load_srams(struct catalog *c, const char *data_dir, struct diags *di
     return ok;
 }
 
-/* ---- profiles -------------------------------------------------------------------------------------------------------------------------------- */
+/* ---- profiles ------------------------------------------------------------------------------------------------------------ */
 
-/* Five statistics; then what LAD's decoding loses, if it was measured; the spread over heads, for readers of the file; what else was found
- * of the scores. A file may end behind each of these groups. */
+/* Five statistics; then what LAD's decoding loses, if it was measured; the spread over heads, for readers of the file; what else
+ * was found of the scores. A file may end behind each of these groups. */
 static const char *const profile_columns[] = {"context",        "centers",         "large",          "active",         "updates",
                                               "hit_ratio",      "attention_error", "false_negative", "centers_sd",     "large_sd",
                                               "active_sd",      "updates_sd",      "hit_ratio_sd",   "false_positive", "top1",
@@ -242,7 +242,7 @@ bool catalog_add_profile(struct catalog *c, const char *name, const char *path, 
     return ok;
 }
 
-/* ---- retentions ------------------------------------------------------------------------------------------------------------------------------ */
+/* ---- retentions ---------------------------------------------------------------------------------------------------------- */
 
 static const char *const retention_columns[] = {
     "policy", "context", "ratio", "retained_mass", "retained_mass_sd", "attention_error", "attention_error_sd"};
@@ -284,7 +284,7 @@ bool catalog_add_retention(struct catalog *c, const char *name, const char *path
     return ok;
 }
 
-/* ---- recordings ------------------------------------------------------------------------------------------------------------------------------ */
+/* ---- recordings ---------------------------------------------------------------------------------------------------------- */
 
 static const char *const recording_columns[] = {"context", "head", "step", "centers", "large", "active", "updates", "hits"};
 enum { RECORDING_COLUMNS = sizeof recording_columns / sizeof *recording_columns };
@@ -323,7 +323,7 @@ bool catalog_add_recording(struct catalog *c, const char *name, const char *path
     return ok;
 }
 
-/* ---- requests -------------------------------------------------------------------------------------------------------------------------------- */
+/* ---- requests ------------------------------------------------------------------------------------------------------------ */
 
 static const char *const request_columns[] = {"prompt", "generate"};
 
@@ -355,7 +355,7 @@ bool catalog_add_requests(struct catalog *c, const char *name, const char *path,
     return ok;
 }
 
-/* ---- a folder of profiles -------------------------------------------------------------------------------------------------------------------- */
+/* ---- a folder of profiles ------------------------------------------------------------------------------------------------ */
 
 static int is_csv(const struct dirent *d)
 {

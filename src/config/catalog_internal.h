@@ -41,8 +41,8 @@ const char *catalog_intern(struct catalog *c, const char *s);
 void catalog_add(struct catalog *c, enum dse_kind kind, struct dse_entry *entry);
 /* catalog/KIND.toml of the data directory. */
 bool catalog_load_toml(struct catalog *c, enum dse_kind kind, const char *data_dir, struct diags *diags);
-/* How much a catalog has, and back to it: entries and names that were added since are freed. So one that costs files to open serves many who add
- * their own. */
+/* How much a catalog has, and back to it: entries and names that were added since are freed. So one that costs files to open
+ * serves many who add their own. */
 struct catalog_mark {
     size_t entries[DSE_KIND_COUNT], interned, files;
 };

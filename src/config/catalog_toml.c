@@ -250,7 +250,7 @@ static bool add_entry(struct catalog *c, enum dse_kind kind, const struct toml_d
     return csv ? add_csv_entry(c, kind, doc, node, diags) : add_toml_entry(c, kind, doc, node, diags);
 }
 
-/* ---- tables of entries, in any order ------------------------------------------------------------------------------------------------- */
+/* ---- tables of entries, in any order ------------------------------------------------------------------------------------- */
 
 enum adding { ADD_LATER, ADDING, ADDED, REFUSED };
 

@@ -1,5 +1,6 @@
-/* A CSV file with a fixed header, read whole through libcsv. Lines that start with '#' are comments; a comment `# source: TEXT` says
- * where the numbers come from; one `# settings: NAME=VALUE ...`, or `# written by dse profile VERSION: NAME=VALUE ...`, how they were measured. */
+/* A CSV file with a fixed header, read whole through libcsv. Lines that start with '#' are comments; a comment `# source: TEXT`
+ * says where the numbers come from; one `# settings: NAME=VALUE ...`, or `# written by dse profile VERSION: NAME=VALUE ...`, how
+ * they were measured. */
 #ifndef DSE_CONFIG_CSV_TABLE_H
 #define DSE_CONFIG_CSV_TABLE_H
 
@@ -25,8 +26,8 @@ struct csv_table {
     size_t n_rows;
 };
 
-/* Read a file whose header must be exactly columns[0..n). False with errors: the file cannot be read, is not CSV, has another header, a row
- * with too few or too many cells. Release the table whatever comes back. */
+/* Read a file whose header must be exactly columns[0..n). False with errors: the file cannot be read, is not CSV, has another
+ * header, a row with too few or too many cells. Release the table whatever comes back. */
 bool csv_table_read(struct csv_table *t, const char *path, const char *const *columns, size_t n, struct diags *diags);
 /* The same; the header may end behind any column from the `required`-th on. t->n_columns is how many there are. */
 bool csv_table_read_some(struct csv_table *t, const char *path, const char *const *columns, size_t required, size_t n,

@@ -9,7 +9,7 @@
 #include <string.h>
 #include <strings.h>
 
-/* ---- expressions ---------------------------------------------------------------------------------------------------------------------------- */
+/* ---- expressions --------------------------------------------------------------------------------------------------------- */
 
 static bool is_identifier(const char *s)
 {
@@ -20,8 +20,8 @@ static bool is_identifier(const char *s)
     return true;
 }
 
-/* Is the name a column already: one of the store's or SQLite's own, the mix of requests, a ratio to the baseline, a parameter or a metric of any model of the
- * sweep? SQL does not tell upper from lower case. */
+/* Is the name a column already: one of the store's or SQLite's own, the mix of requests, a ratio to the baseline, a parameter or
+ * a metric of any model of the sweep? SQL does not tell upper from lower case. */
 static bool is_taken(const struct reading *r, const char *name)
 {
     static const char *const own[] = {"id",    "model", "run",     "point",    "status",  "reason", "fidelity",    "first_id",
@@ -103,7 +103,7 @@ bool sweep_read_expressions(struct reading *r)
     return read_list(r, "derive", true, &r->out->derived, &r->out->n_derived) && ok;
 }
 
-/* ---- objectives ------------------------------------------------------------------------------------------------------------------------------ */
+/* ---- objectives ---------------------------------------------------------------------------------------------------------- */
 
 /* per = ["llm", "context"]: a front for each combination of values of these parameters. */
 static bool read_per(struct reading *r, const struct toml_node *node)

@@ -9,7 +9,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* ---- [sweep] ----------------------------------------------------------------------------------------------------------------------------- */
+/* ---- [sweep] ------------------------------------------------------------------------------------------------------------- */
 
 static bool read_name(struct reading *r, const struct toml_node *sweep)
 {
@@ -92,7 +92,7 @@ static bool read_sweep(struct reading *r)
     return sweep_read_fidelity(r, sweep) && ok;
 }
 
-/* ---- [params] ---------------------------------------------------------------------------------------------------------------------------- */
+/* ---- [params] ------------------------------------------------------------------------------------------------------------ */
 
 /* May the key be meant for a model whose name was misspelt? Then that is the error, not the key. */
 static bool may_be_of_missing(const struct reading *r, const char *key)
@@ -178,7 +178,7 @@ static bool read_params(struct reading *r)
     return ok;
 }
 
-/* ---- the rest ------------------------------------------------------------------------------------------------------------------------------ */
+/* ---- the rest ------------------------------------------------------------------------------------------------------------ */
 
 static bool read_sample(struct reading *r)
 {

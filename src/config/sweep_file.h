@@ -48,9 +48,9 @@ struct sweep_file {
     size_t n_figures;
 };
 
-/* Read FILE. All errors of the file are added, not the first. NULL when there is nothing to read; otherwise what could be read, which
- * with errors is good for nothing but space_check (space/space.h), which adds those in expressions. The catalog gets the entries of the
- * file's own [catalog] table. The caller frees with sweep_file_free; the catalog must outlive it. */
+/* Read FILE. All errors of the file are added, not the first. NULL when there is nothing to read; otherwise what could be read,
+ * which with errors is good for nothing but space_check (space/space.h), which adds those in expressions. The catalog gets the
+ * entries of the file's own [catalog] table. The caller frees with sweep_file_free; the catalog must outlive it. */
 struct sweep_file *sweep_file_read(const char *path, struct catalog *catalog, const char *data_dir, struct diags *diags);
 /* The same from memory; `name` stands for the file in messages, and paths are relative to its folder. */
 struct sweep_file *sweep_file_read_text(const char *name, const char *text, size_t n, struct catalog *catalog, const char *data_dir,
@@ -59,14 +59,15 @@ void sweep_file_free(struct sweep_file *s);
 
 /* "closed-form", "event-level" or "refine": a string constant. */
 const char *sweep_fidelity_text(const struct sweep_file *s);
-/* "flashdecoding: gpu=a100-40gb-pcie, batch=8": the baseline's model and what the file gives it; NULL: no baseline. The caller frees it. */
+/* "flashdecoding: gpu=a100-40gb-pcie, batch=8": the baseline's model and what the file gives it; NULL: no baseline. The caller
+ * frees it. */
 char *sweep_baseline_text(const struct sweep_file *s);
-/* "chat 0.7, summarization 0.3: 128 requests a row, in the mean 1257 + 225 tokens, the longest 3852 + 244, the shortest 76 + 30": the mix, prompts
- * and generations; NULL: no mix. The caller frees it. */
+/* "chat 0.7, summarization 0.3: 128 requests a row, in the mean 1257 + 225 tokens, the longest 3852 + 244, the shortest 76 + 30":
+ * the mix, prompts and generations; NULL: no mix. The caller frees it. */
 char *sweep_requests_description(const struct sweep_file *s);
 
-/* `--requests`: the name of a mix, "chat", or what stands in [requests], "mix = { chat = 0.7, summarization = 0.3 }, points = 32". For a sweep of
- * models that are bound and has no [requests] yet. False with all errors. */
+/* `--requests`: the name of a mix, "chat", or what stands in [requests], "mix = { chat = 0.7, summarization = 0.3 }, points =
+ * 32". For a sweep of models that are bound and has no [requests] yet. False with all errors. */
 bool sweep_requests_set_text(struct sweep_file *s, struct catalog *catalog, const char *text, struct diags *diags);
 
 #endif

@@ -12,7 +12,7 @@ enum { POINTS_DEFAULT = 64 };
 
 static const char shares_hint[] = "mix = \"chat\", or shares: mix = { chat = 0.7, summarization = 0.3 }";
 
-/* ---- mix ------------------------------------------------------------------------------------------------------------------------ */
+/* ---- mix ----------------------------------------------------------------------------------------------------------------- */
 
 struct part {
     const struct dse_requests *entry;
@@ -152,7 +152,7 @@ static void make_mix(struct sweep_file *s, const struct parts *parts, size_t poi
     free(shares);
 }
 
-/* ---- what the models make of it ---------------------------------------------------------------------------------------------------- */
+/* ---- what the models make of it ------------------------------------------------------------------------------------------ */
 
 static bool same_place(struct srcloc a, struct srcloc b)
 {
@@ -225,7 +225,7 @@ static bool check_models(struct reading *r, const struct toml_node *mix)
     return check_ranges(r, r->out->baseline->model, mix) && ok;
 }
 
-/* ---- the section ------------------------------------------------------------------------------------------------------------------- */
+/* ---- the section --------------------------------------------------------------------------------------------------------- */
 
 bool sweep_read_requests(struct reading *r)
 {
@@ -245,7 +245,7 @@ bool sweep_read_requests(struct reading *r)
     return check_models(r, mix) && ok;
 }
 
-/* ---- from a command line --------------------------------------------------------------------------------------------------------- */
+/* ---- from a command line ------------------------------------------------------------------------------------------------- */
 
 /* What stands on a command line has no lines. */
 static void forget_places(struct toml_node *node)

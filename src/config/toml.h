@@ -1,9 +1,9 @@
 /* TOML with locations: the tree of a file, every node with its line and column. Parsing is toml++'s (toml_shim.cc); nothing else of
  * the project is C++.
  *
- * The tree belongs to the document and lives until toml_free. Keys of a table stand in the order of the file. Keys have no control
- * characters and strings no NUL. Columns count characters. At most 64 brackets stand inside each other and a dotted key has at most 16
- * parts, so the tree can be walked by recursion.
+ * The tree belongs to the document and lives until toml_free. Keys of a table stand in the order of the file. Keys have no
+ * control characters and strings no NUL. Columns count characters. At most 64 brackets stand inside each other and a dotted key
+ * has at most 16 parts, so the tree can be walked by recursion.
  */
 #ifndef DSE_CONFIG_TOML_H
 #define DSE_CONFIG_TOML_H
@@ -37,8 +37,8 @@ struct toml_doc {
     struct toml_node root;
 };
 
-/* Read and parse a file. NULL, with errors added, when it cannot be read, is too large (8 MiB), is not UTF-8 or not TOML. The caller
- * frees the document with toml_free. */
+/* Read and parse a file. NULL, with errors added, when it cannot be read, is too large (8 MiB), is not UTF-8 or not TOML. The
+ * caller frees the document with toml_free. */
 struct toml_doc *toml_read_file(const char *path, struct diags *diags);
 /* The same from memory; `name` stands for the file in messages. */
 struct toml_doc *toml_read_text(const char *name, const char *text, size_t n, struct diags *diags);

@@ -8,8 +8,8 @@
 extern "C" {
 #endif
 
-/* Parse text[0..n) into *ret_root (to be released with toml_node_release, whatever comes back). On a syntax error returns false with the
- * place and a message that the caller frees. */
+/* Parse text[0..n) into *ret_root (to be released with toml_node_release, whatever comes back). On a syntax error returns false
+ * with the place and a message that the caller frees. */
 bool toml_shim_parse(const char *text, size_t n, struct toml_node *ret_root, int *ret_line, int *ret_column, char **ret_message);
 
 /* Free what hangs below a node. */

@@ -38,8 +38,8 @@ static void cut(const char *column, const char *suffix, size_t *length)
     if (m && strcmp(column, suffix + 1) == 0) *length = 0;
 }
 
-/* Length of the column's name without the unit it ends in, and the underscore before that. Columns of tables have the suffix of the list of units
- * ("1/s" "_per_s"); those of a query may spell theirs out. */
+/* Length of the column's name without the unit it ends in, and the underscore before that. Columns of tables have the suffix of
+ * the list of units ("1/s" "_per_s"); those of a query may spell theirs out. */
 static size_t length_without_unit(const char *column, const char *unit)
 {
     size_t length = strlen(column);

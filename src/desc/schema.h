@@ -90,8 +90,8 @@ double field_number(const struct field *f, const void *object);
 /* As users write it: "8", "0.87", "exact", "llama2-7b"; "auto" for NaN. The string lives as long as buf and the catalog. */
 const char *value_text(const struct field *f, struct value v, char buf[TEXT_NUMBER_MAX]);
 
-/* Is v allowed? If not, adds an error at loc naming the field, the value, and what is allowed. `what` goes behind the value: "third of
- * the list", or NULL. */
+/* Is v allowed? If not, adds an error at loc naming the field, the value, and what is allowed. `what` goes behind the value:
+ * "third of the list", or NULL. */
 bool field_check(const struct field *f, struct value v, struct srcloc loc, const char *source_text, const char *what,
                  struct diags *diags);
 /* "LAD tiles sharing the HBM; 1 to 64" or "...; one of eq7, exact". The caller frees it. */

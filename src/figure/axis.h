@@ -1,7 +1,7 @@
 /* An axis: its scale, range, ticks and label.
  *
- * gnuplot is told nothing of scales: every axis runs from 0 to 1 there, and the ticks are placed and written here. So a picture does not
- * depend on the locale, a raster fits logarithmic axes, and numbers look the same everywhere.
+ * gnuplot is told nothing of scales: every axis runs from 0 to 1 there, and the ticks are placed and written here. So a picture
+ * does not depend on the locale, a raster fits logarithmic axes, and numbers look the same everywhere.
  */
 #ifndef DSE_FIGURE_AXIS_H
 #define DSE_FIGURE_AXIS_H
@@ -28,8 +28,8 @@ struct axis {
 /* A value on a scale, and back. */
 double axis_scale(enum scale scale, double v);
 double axis_unscale(enum scale scale, double v);
-/* Range and ticks for data from min to max (on the scale), within the limits of the file; about n_ticks labelled ticks. The label is
- * not set. */
+/* Range and ticks for data from min to max (on the scale), within the limits of the file; about n_ticks labelled ticks. The label
+ * is not set. */
 void axis_fit(struct axis *a, const struct column_spec *spec, double min, double max, int n_ticks);
 /* The same without room at the ends: the axis goes from min to max, but for limits of the file. */
 void axis_fit_exactly(struct axis *a, const struct column_spec *spec, double min, double max, int n_ticks);

@@ -1,4 +1,5 @@
-/* The plot command's elements that are no points: boxes of bars and charts, cells of maps, paths, and what stands behind and upon the data. */
+/* The plot command's elements that are no points: boxes of bars and charts, cells of maps, paths, and what stands behind and upon
+ * the data. */
 #ifndef DSE_FIGURE_BOXES_H
 #define DSE_FIGURE_BOXES_H
 

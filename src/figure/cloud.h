@@ -1,10 +1,10 @@
 /* Points thinned to what a picture can show, in one pass and bounded memory, without knowing the range beforehand.
  *
  * Points fall into the cells of a lattice whose cell sizes are powers of two; of the points of one series in one cell the first
- * is kept, with the number of them all. The lattice starts finer than any picture. When the points come to span more than `cells` cells of
- * an axis, or more than `max_marks` cells are taken, the cells double and neighbours merge. So there are always between cells/2 and
- * cells cells over the range, and a point is off by less than one of them: with thousands of cells over a picture nothing that
- * can be seen is lost.
+ * is kept, with the number of them all. The lattice starts finer than any picture. When the points come to span more than `cells`
+ * cells of an axis, or more than `max_marks` cells are taken, the cells double and neighbours merge. So there are always between
+ * cells/2 and cells cells over the range, and a point is off by less than one of them: with thousands of cells over a picture
+ * nothing that can be seen is lost.
  *
  * Cost: O(1) a point; memory: 24 bytes for twice max_marks at most.
  */

@@ -24,7 +24,8 @@ static bool is_program(const char *path)
     return stat(path, &st) == 0 && S_ISREG(st.st_mode) && access(path, X_OK) == 0;
 }
 
-/* gnuplot's path; the caller frees it. NULL when it is not on the PATH. An empty entry, which would mean the working directory, is skipped. */
+/* gnuplot's path; the caller frees it. NULL when it is not on the PATH. An empty entry, which would mean the working directory,
+ * is skipped. */
 static char *find_gnuplot(void)
 {
     const char *path = getenv("PATH");
@@ -74,8 +75,8 @@ static char **make_environment(void)
     return env;
 }
 
-/* The three standard streams of the child: in is one end of a socket pair, which unlike a pipe can be written to without the danger of a
- * SIGPIPE; out and err are files in memory, which never fill up and block it. */
+/* The three standard streams of the child: in is one end of a socket pair, which unlike a pipe can be written to without the
+ * danger of a SIGPIPE; out and err are files in memory, which never fill up and block it. */
 struct streams {
     int in, in_child, out, err;
 };

@@ -107,8 +107,8 @@ static bool build_with_fronts(struct scene *s, struct rows *rows, struct diags *
     return more == 0 && points_finish(&points, diags);
 }
 
-/* Is a given front one of x and y alone? Then it has steps. A front under more objectives need not be, and one of several series may be a front of
- * all of them together, of which each has but some points. */
+/* Is a given front one of x and y alone? Then it has steps. A front under more objectives need not be, and one of several series
+ * may be a front of all of them together, of which each has but some points. */
 static bool has_steps(const struct scene *s, const struct cloud *front)
 {
     if (s->names.series.n > 1 || s->better_x == BETTER_UNKNOWN || s->better_y == BETTER_UNKNOWN) return false;

@@ -1,7 +1,7 @@
 /* Kinds of figures. A kind is a row of the table in kinds.c: a name and a function that reads rows into the layers of a scene.
  *
- * A scene is everything that is drawn, thinned and in memory, before any gnuplot: script.h writes it out. Layers stand in the order of
- * drawing; the last is on top.
+ * A scene is everything that is drawn, thinned and in memory, before any gnuplot: script.h writes it out. Layers stand in the
+ * order of drawing; the last is on top.
  */
 #ifndef DSE_FIGURE_KINDS_H
 #define DSE_FIGURE_KINDS_H
@@ -111,13 +111,14 @@ enum { KINDS_MAX = 16 };
 size_t kinds_names(const char **ret); /* ret holds KINDS_MAX */
 const struct kind *kinds_at(size_t i);
 
-/* The scene of a figure. The axes are not fitted yet (that needs the size of the picture): scene_fit_axes. better_x and better_y: what
- * the database says of the columns; the figure file wins. Release also after a failure. */
+/* The scene of a figure. The axes are not fitted yet (that needs the size of the picture): scene_fit_axes. better_x and better_y:
+ * what the database says of the columns; the figure file wins. Release also after a failure. */
 bool scene_build(struct scene *ret, const struct figure *f, const struct inputs *in, enum better better_x, enum better better_y,
                  struct diags *diags);
 /* Ranges and ticks over all layers; units are those of the columns, or NULL. */
 void scene_fit_axes(struct scene *s, int ticks_x, int ticks_y, const char *unit_x, const char *unit_y);
-/* Warn of annotations and bands that lie outside of the fitted axes, where the file's min and max leave them no place: they are not drawn. */
+/* Warn of annotations and bands that lie outside of the fitted axes, where the file's min and max leave them no place: they are
+ * not drawn. */
 void scene_check_notes(const struct scene *s, struct diags *diags);
 /* Labels of the other axes: of values (unit may be NULL), and of column i of parallel coordinates. */
 void scene_label_value(struct scene *s, const char *unit);

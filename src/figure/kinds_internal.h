@@ -15,8 +15,8 @@ struct point_list {
     size_t n;
 };
 bool scene_collect(struct scene *s, struct rows *rows, const struct query_spec *query, struct point_list *ret, struct diags *diags);
-/* Divide each y by that of the series `normalize` at the same x and group; points without one are left out. False with an error when there is no such
- * series. */
+/* Divide each y by that of the series `normalize` at the same x and group; points without one are left out. False with an error
+ * when there is no such series. */
 bool scene_normalize(const struct scene *s, struct point_list *list, struct diags *diags);
 
 /* What published points are called. */

@@ -135,7 +135,8 @@ static double crossing(double a, double b, double level)
     return (level - a) / (b - a);
 }
 
-/* The pieces of one level in the square of grid points (i, j), (i + 1, j + 1): marching squares. A saddle is cut by the mean of its corners. */
+/* The pieces of one level in the square of grid points (i, j), (i + 1, j + 1): marching squares. A saddle is cut by the mean of
+ * its corners. */
 static void add_square(const struct grid *g, size_t i, size_t j, double level, struct layer *l, size_t *capacity)
 {
     const double v[4] = {g->value[j * g->x.n + i], g->value[j * g->x.n + i + 1], g->value[(j + 1) * g->x.n + i + 1],

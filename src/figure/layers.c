@@ -147,8 +147,9 @@ static void add_steps(struct plot *p, const struct mark *m, size_t n, uint32_t c
     }
 }
 
-/* Thin a line, in order of x, to the first, last, lowest and highest point of each column: what is drawn stays the same while columns are
- * about as wide as the line. (U. Jugel et al., "M4: a visualization-oriented time series data aggregation", VLDB 2014.) */
+/* Thin a line, in order of x, to the first, last, lowest and highest point of each column: what is drawn stays the same while
+ * columns are about as wide as the line. (U. Jugel et al., "M4: a visualization-oriented time series data aggregation", VLDB
+ * 2014.) */
 static size_t thin_line(const struct axis *a, struct mark *m, size_t n)
 {
     if (n <= LINE_POINTS_MAX) return n;

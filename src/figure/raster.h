@@ -5,7 +5,8 @@
 #include "figure/kinds.h"
 
 /* RGBA of width x height cells over the ranges of the scene's axes, the lowest row first. Where series overlap their colours mix by
- * number of points. Opacity goes from `faint` (a single point) to `dense` with the logarithm of the density. The caller frees it. */
+ * number of points. Opacity goes from `faint` (a single point) to `dense` with the logarithm of the density. The caller frees it.
+ */
 unsigned char *raster_paint(const struct scene *s, const struct cloud *c, int width, int height, double faint, double dense);
 
 #endif

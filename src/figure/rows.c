@@ -73,8 +73,8 @@ void names_release(struct names *n)
     series_release(&n->group);
 }
 
-/* What a text of the column is called in the picture: a model by its title, where the column is `model`; an LLM of the catalog by its title,
- * alone or among other words. */
+/* What a text of the column is called in the picture: a model by its title, where the column is `model`; an LLM of the catalog by
+ * its title, alone or among other words. */
 static char *shown_text(const struct figure *f, const char *column, const char *s)
 {
     static const char between[] = " ,;()";

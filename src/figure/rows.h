@@ -1,8 +1,8 @@
 /* Rows: the one place where a figure meets its data.
  *
- * `struct rows` is a source of rows with named columns: a query on a database (rows_of_query), or whatever else implements the five
- * functions (the tests use arrays). `struct points` reads the columns that a figure names from such a source and turns each row into a
- * point: checked, on the scale of its axes, with the number of its series. One row is held at a time.
+ * `struct rows` is a source of rows with named columns: a query on a database (rows_of_query), or whatever else implements the
+ * five functions (the tests use arrays). `struct points` reads the columns that a figure names from such a source and turns each
+ * row into a point: checked, on the scale of its axes, with the number of its series. One row is held at a time.
  */
 #ifndef DSE_FIGURE_ROWS_H
 #define DSE_FIGURE_ROWS_H
@@ -33,11 +33,12 @@ struct names {
 };
 void names_init(struct names *n);
 void names_release(struct names *n);
-/* Titles in place of names, when all have been met and sorted: of models, where the column is `model`, and of LLMs of the figure's catalog. */
+/* Titles in place of names, when all have been met and sorted: of models, where the column is `model`, and of LLMs of the
+ * figure's catalog. */
 void names_show(struct names *n, const struct figure *f);
 
-/* A row as a point. x, y and z are on the scale of their axis (the logarithm on a logarithmic one) and finite. Where the kind has categories
- * x or y is the number of one, in the order in which they were met. */
+/* A row as a point. x, y and z are on the scale of their axis (the logarithm on a logarithmic one) and finite. Where the kind has
+ * categories x or y is the number of one, in the order in which they were met. */
 struct point {
     double x, y;
     double z;               /* of `value` or `end`; 0 when the kind has none */

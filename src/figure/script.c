@@ -95,8 +95,8 @@ int script_ticks_y(const struct figure *f, const struct canvas *c)
     return (int)fmin(fmax(n, 2), 10);
 }
 
-/* gnuplot's terminals disagree about their units. These factors make, in each, a font of 8 points 8 points high, a line of width 1 one
- * point wide and a round marker of size 1 eight and a half points wide: measured in pictures of gnuplot 5.4. */
+/* gnuplot's terminals disagree about their units. These factors make, in each, a font of 8 points 8 points high, a line of width
+ * 1 one point wide and a round marker of size 1 eight and a half points wide: measured in pictures of gnuplot 5.4. */
 struct units {
     double dpi; /* of the picture; 0: the figure's own */
     double font, line, point;

@@ -1,7 +1,8 @@
 /* A scene as commands for gnuplot, its points inline in binary.
  *
- * No text of a file or a database is ever seen by gnuplot's parser: script_add_string writes every character that could mean something to
- * gnuplot (or to the shell it would call) as an octal escape inside of a quoted string, and enhanced text is switched off.
+ * No text of a file or a database is ever seen by gnuplot's parser: script_add_string writes every character that could mean
+ * something to gnuplot (or to the shell it would call) as an octal escape inside of a quoted string, and enhanced text is
+ * switched off.
  */
 #ifndef DSE_FIGURE_SCRIPT_H
 #define DSE_FIGURE_SCRIPT_H
@@ -29,8 +30,8 @@ uint32_t script_background(const struct figure *f);
 /* Labelled ticks that fit on an axis. */
 int script_ticks_x(const struct figure *f, const struct canvas *c);
 int script_ticks_y(const struct figure *f, const struct canvas *c);
-/* The whole input of gnuplot: commands to `ret`, points to `data`, which may be the same; the picture comes out of its standard output. The
- * scene's axes are fitted. Its clouds may be thinned further. */
+/* The whole input of gnuplot: commands to `ret`, points to `data`, which may be the same; the picture comes out of its standard
+ * output. The scene's axes are fitted. Its clouds may be thinned further. */
 void script_write(struct text *ret, struct text *data, struct scene *s, const struct canvas *c);
 /* A quoted string. Bytes that are not UTF-8 become U+FFFD, control characters other than a newline a space. */
 void script_add_string(struct text *t, const char *s);

@@ -93,8 +93,8 @@ void series_sort(struct series *s)
 /* M. Okabe and K. Ito, "Color Universal Design", 2002; yellow last, because it is faint on white. */
 static const uint32_t distinct[] = {0x0072B2, 0xD55E00, 0x009E73, 0xCC79A7, 0xE69F00, 0x56B4E9, 0x000000, 0xF0E442};
 enum { DISTINCT = sizeof distinct / sizeof distinct[0] };
-/* The same for areas, in an order of changing lightness (CIE L*: 46, 71, 89, 58, 33, 70, 54, 61): the first five are 12 and more apart. Grey stands
- * for black, which is heavy. */
+/* The same for areas, in an order of changing lightness (CIE L*: 46, 71, 89, 58, 33, 70, 54, 61): the first five are 12 and more
+ * apart. Grey stands for black, which is heavy. */
 static const uint32_t fills[DISTINCT] = {0x0072B2, 0xE69F00, 0xF0E442, 0x009E73, 0x4D4D4D, 0x56B4E9, 0xD55E00, 0xCC79A7};
 
 /* Eleven stops of viridis (S. van der Walt and N. Smith, matplotlib), without its lightest fifth, which is faint on white. */

@@ -1,5 +1,5 @@
-/* The distinct values of one column, in the order they are met, later sorted: the series of a figure, with their colours, or the categories of an
- * axis. */
+/* The distinct values of one column, in the order they are met, later sorted: the series of a figure, with their colours, or the
+ * categories of an axis. */
 #ifndef DSE_FIGURE_SERIES_H
 #define DSE_FIGURE_SERIES_H
 

@@ -1,30 +1,33 @@
 /* DRAM: peak bandwidth, energy, and the law of efficiency by access size.
  *
- * An access of s contiguous bytes at a random place is s' = s rounded up to whole bursts. The address map deals it to the channels in
- * pieces of `interleave_bytes`; pieces that come round to a channel again lie in the row they opened before, once every channel and
- * bank group has had its turn. Per piece of p bytes, with f = p / (bytes taken from a row once opened), f <= 1:
+ * An access of s contiguous bytes at a random place is s' = s rounded up to whole bursts. The address map deals it to the
+ * channels in pieces of `interleave_bytes`; pieces that come round to a channel again lie in the row they opened before, once
+ * every channel and bank group has had its turn. Per piece of p bytes, with f = p / (bytes taken from a row once opened), f <= 1:
  *
  *     bus       p / channel_gbs
  *     activate  f max(tRRD, tFAW / 4, row_command_ns)
  *     bank      f max(tRAS + tRP, tRCD + (bursts - 1) tCCD + tRTP + tRP) / busy banks
  *
- * Of N banks, K pieces waiting in the controller's queue keep busy = N K / (N + K - g) on average: the exact result for K customers
- * in a closed network of N like servers visited at random (g = 1). The g pieces that one access leaves in a channel lie in different banks by
- * construction; with g = K nothing collides and K banks are busy.
+ * Of N banks, K pieces waiting in the controller's queue keep busy = N K / (N + K - g) on average: the exact result for K
+ * customers in a closed network of N like servers visited at random (g = 1). The g pieces that one access leaves in a channel lie
+ * in different banks by construction; with g = K nothing collides and K banks are busy.
  *
  * Pieces that find their row open (the share 1 - f) wait for no bank, and streams deal them over the bank groups.
  *
- * Where rows and columns share one command bus (command_buses = 1: LPDDR5, DDR4, GDDR6), with c channels on it, a full data bus needs the command bus for
- * u = c / burst_clocks of the time, once a burst (burst_bytes / channel_gbs). What is left between two column commands is one gap of burst (1 - u):
+ * Where rows and columns share one command bus (command_buses = 1: LPDDR5, DDR4, GDDR6), with c channels on it, a full data bus
+ * needs the command bus for u = c / burst_clocks of the time, once a burst (burst_bytes / channel_gbs). What is left between two
+ * column commands is one gap of burst (1 - u):
  *
  *     commands  bus u + f row_command_ns
  *     data      bus + f (max(0, row_command_ns - burst) + burst max(0, 2 u - 1))
  *
- * since commands are not divisible: an activate, sent in one go, pushes the next column command back by what does not fit into a gap, and so does the precharge,
- * which takes burst u. (An activate of two clocks between bursts of two clocks, LPDDR5 at 6.4 Gb/s: one clock lost a row.)
+ * since commands are not divisible: an activate, sent in one go, pushes the next column command back by what does not fit into a
+ * gap, and so does the precharge, which takes burst u. (An activate of two clocks between bursts of two clocks, LPDDR5 at 6.4
+ * Gb/s: one clock lost a row.)
  *
- * A DRAM has whole clocks: every time above is rounded up to those of the memory's catalog entry (tRC, tRRD, tFAW, ... in nCK, as JEDEC's standards and the
- * event level have it: hw/dram_clocks.h). The clock is the entry's own, whatever bandwidth is asked of it; an entry without burst_clocks has none.
+ * A DRAM has whole clocks: every time above is rounded up to those of the memory's catalog entry (tRC, tRRD, tFAW, ... in nCK, as
+ * JEDEC's standards and the event level have it: hw/dram_clocks.h). The clock is the entry's own, whatever bandwidth is asked of
+ * it; an entry without burst_clocks has none.
  *
  * The slowest paces the channel; refresh takes tRFC of every tREFI. Long streams reach dram_efficiency, which no access exceeds:
  *
@@ -228,7 +231,8 @@ static double kept_ns(double ns, double clock_ns)
     return clock_ns > 0 ? dram_clocks(ns, clock_ns) * clock_ns : ns;
 }
 
-/* How long a piece takes on a command bus that rows and columns share, or makes its data take; 0 where they do not share one. See the top of this file. */
+/* How long a piece takes on a command bus that rows and columns share, or makes its data take; 0 where they do not share one. See
+ * the top of this file. */
 static double shared_bus_ns(const struct dse_dram *d, double bus, double f, double row_command_ns)
 {
     const struct dse_dram_detail *k = d->memory ? &d->memory->detail : NULL;
@@ -238,8 +242,8 @@ static double shared_bus_ns(const struct dse_dram *d, double bus, double f, doub
     return dse_max(bus * share + f * row_command_ns, bus + f * pushed);
 }
 
-/* Share of the time the data bus of a channel is busy when accesses of `bytes` (whole bursts) at random places pace it; the law at the
- * top of this file. */
+/* Share of the time the data bus of a channel is busy when accesses of `bytes` (whole bursts) at random places pace it; the law
+ * at the top of this file. */
 static double paced_share(const struct dse_dram *d, double bytes)
 {
     const struct dse_dram_timing *t = &d->timing;

@@ -4,8 +4,8 @@
 
 #include <math.h>
 
-/* Clocks that `ns` take: whole ones, rounded up (JEDEC: nCK = ceil(t / tCK)), but for what a table of rounded ns, of a rate a little lower, is off: 1.3 %, at
- * most a quarter of a clock. */
+/* Clocks that `ns` take: whole ones, rounded up (JEDEC: nCK = ceil(t / tCK)), but for what a table of rounded ns, of a rate a
+ * little lower, is off: 1.3 %, at most a quarter of a clock. */
 static inline double dram_clocks(double ns, double clock_ns)
 {
     const double n = ns / clock_ns, off = 0.013 * n;

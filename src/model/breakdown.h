@@ -1,7 +1,7 @@
 /* The rows of a breakdown as they are shown: by `dse eval --breakdown`, the table breakdown() and the report.
  *
- * A name means what the metric of that name means. Time is of a step (`latency_us`); traffic, operations and energy are of a token (`dram_mib`,
- * `energy_mj`): of the step's, divided by the tokens that it yields.
+ * A name means what the metric of that name means. Time is of a step (`latency_us`); traffic, operations and energy are of a
+ * token (`dram_mib`, `energy_mj`): of the step's, divided by the tokens that it yields.
  */
 #ifndef DSE_MODEL_BREAKDOWN_H
 #define DSE_MODEL_BREAKDOWN_H

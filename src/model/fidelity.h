@@ -29,8 +29,8 @@ enum run_end {
     RUN_BROKEN,  /* a bug of the model: its numbers cannot be (model/row_check.h); runner_error names the metric */
     RUN_FAILED,  /* a bug of the model, or more events than options->events_max */
 };
-/* The metrics and, when it is not NULL, the breakdown of a point that check() accepts, at the finest fidelity not above the runner's that
- * the model has. The metrics are set when done, and what every row must satisfy holds. */
+/* The metrics and, when it is not NULL, the breakdown of a point that check() accepts, at the finest fidelity not above the
+ * runner's that the model has. The metrics are set when done, and what every row must satisfy holds. */
 enum run_end runner_run(struct runner *r, const struct dse_model *m, const void *params, void *metrics,
                         struct dse_breakdown *breakdown);
 /* The same check of metrics that were put together of several runs. */

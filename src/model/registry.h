@@ -11,7 +11,8 @@ struct model {
     struct schema params, metrics, equations;
 };
 
-/* Every model, in the order of models/meson.build. The array lives as long as the process; made at the first call (not thread-safe). */
+/* Every model, in the order of models/meson.build. The array lives as long as the process; made at the first call (not
+ * thread-safe). */
 const struct model *registry_models(size_t *ret_n);
 /* The model of that name, or NULL. */
 const struct model *registry_find(const char *name);

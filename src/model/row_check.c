@@ -75,7 +75,7 @@ const struct dse_model *row_check_model(const struct row_check *c)
     return c->model;
 }
 
-/* ---- metrics ------------------------------------------------------------------------------------------------------------------- */
+/* ---- metrics ------------------------------------------------------------------------------------------------------------- */
 
 static double at(const void *metrics, size_t offset)
 {
@@ -109,7 +109,7 @@ static char *metrics_complaint(const struct row_check *c, const void *metrics)
     return NULL;
 }
 
-/* ---- the breakdown ------------------------------------------------------------------------------------------------------------- */
+/* ---- the breakdown ------------------------------------------------------------------------------------------------------- */
 
 /* NaN where it has no meaning. */
 static double value(const struct field *f, const void *metrics)

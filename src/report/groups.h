@@ -30,7 +30,8 @@ void groups_release(struct groups *g);
 /* The group of a text, or of a number with text NULL; made when it is not there. Valid until the next. */
 struct group *groups_find(struct groups *g, const char *text, double number);
 void groups_merge(const struct goal *goal, struct groups *to, const struct groups *from);
-/* A copy in the order of the values: those of more than GROUPS_SHOWN numbers in so many ranges, each with its middle for a value. */
+/* A copy in the order of the values: those of more than GROUPS_SHOWN numbers in so many ranges, each with its middle for a value.
+ */
 enum { GROUPS_SHOWN = 40 };
 struct groups groups_shown(const struct goal *goal, const struct groups *g);
 /* From here on groups_find must not be called. */

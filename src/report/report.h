@@ -1,10 +1,11 @@
-/* A finished sweep as one page that needs no network: what was asked, what was found, the front to explore, what each parameter does, why points were
- * infeasible, with the SQL behind every part.
+/* A finished sweep as one page that needs no network: what was asked, what was found, the front to explore, what each parameter
+ * does, why points were infeasible, with the SQL behind every part.
  *
  * A page is safe to open whatever stands in the database: texts are data in it, and it allows no script but its own.
  *
- * The page is report/page.html of the data directory with style, script, the charting library and the data put in their places. A run of any size
- * makes a page of bounded size: the front is whole up to REPORT_FRONT_MAX rows, of the other points a sample is shown.
+ * The page is report/page.html of the data directory with style, script, the charting library and the data put in their places. A
+ * run of any size makes a page of bounded size: the front is whole up to REPORT_FRONT_MAX rows, of the other points a sample is
+ * shown.
  */
 #ifndef DSE_REPORT_REPORT_H
 #define DSE_REPORT_REPORT_H
@@ -28,8 +29,8 @@ struct report_options {
     void *user;
 };
 
-/* Write the page to `out`, whole or not at all. False with errors: no such run, one that is not done or has no feasible point, a database that is none, a
- * part of the page that is missing from the data directory, an output that cannot be written. */
+/* Write the page to `out`, whole or not at all. False with errors: no such run, one that is not done or has no feasible point, a
+ * database that is none, a part of the page that is missing from the data directory, an output that cannot be written. */
 bool report_write(const struct report_options *o, const char *out, struct diags *diags);
 
 #endif

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- which columns -------------------------------------------------------------------------------------------------------------- */
+/* ---- which columns ------------------------------------------------------------------------------------------------------- */
 
 static bool differs(const struct report_cell *a, const struct report_cell *b)
 {
@@ -15,7 +15,8 @@ static bool differs(const struct report_cell *a, const struct report_cell *b)
     return a->type == CELL_TEXT ? strcmp(a->text, b->text) != 0 : a->number != b->number;
 }
 
-/* A column is shown when two rows have different values of it, one of which may be NULL; a parameter that the row's model does not have is none. */
+/* A column is shown when two rows have different values of it, one of which may be NULL; a parameter that the row's model does
+ * not have is none. */
 static void look_at(struct report_run *r, const struct report_rows *rows, const struct report_cell **seen)
 {
     for (size_t i = 0; i < rows->n; i++) {
@@ -42,7 +43,7 @@ static void choose_columns(struct report_run *r, const struct report_rows *front
     free(seen);
 }
 
-/* ---- parts ---------------------------------------------------------------------------------------------------------------------- */
+/* ---- parts --------------------------------------------------------------------------------------------------------------- */
 
 static void add_rows(struct text *t, const struct report_run *r, const char *name, char *sql, const struct report_rows *rows,
                      bool short_numbers)

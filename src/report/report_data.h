@@ -8,7 +8,7 @@
 #include "sweep/design.h"
 #include "sweep/goal.h"
 
-/* ---- the run and its columns (report_run.c) ------------------------------------------------------------------------------------ */
+/* ---- the run and its columns (report_run.c) ------------------------------------------------------------------------------ */
 
 /* KIND_NOTE: what a row's numbers rest on (docs/database.md, quality). */
 enum report_kind { KIND_MODEL, KIND_OBJECTIVE, KIND_AXIS, KIND_DESIGN, KIND_NOTE, KIND_METRIC };
@@ -42,7 +42,7 @@ void report_run_close(struct report_run *r);
 /* The column of that name, or NULL. */
 const struct report_column *report_column(const struct report_run *r, const char *name);
 
-/* ---- rows (report_rows.c) ------------------------------------------------------------------------------------------------------- */
+/* ---- rows (report_rows.c) ------------------------------------------------------------------------------------------------ */
 
 struct report_cell {
     enum cell_type type; /* CELL_NULL, CELL_REAL (any number) or CELL_TEXT */
@@ -61,7 +61,8 @@ struct report_rows {
     size_t n;
 };
 
-/* The front, best first objective first; every step-th of the feasible rows, spread over the axes, the same ones each time. All columns, or those shown. */
+/* The front, best first objective first; every step-th of the feasible rows, spread over the axes, the same ones each time. All
+ * columns, or those shown. */
 char *front_sql(const struct report_run *r, bool shown_only);
 char *sample_sql(const struct report_run *r, uint64_t feasible, bool shown_only);
 /* The rows of one of these, of all columns. Release *ret whatever comes back. */
@@ -70,7 +71,7 @@ void report_rows_release(const struct report_run *r, struct report_rows *rows);
 /* The cell of a column, or NULL. */
 const struct report_cell *report_cell(const struct report_run *r, const struct report_row *row, const char *column);
 
-/* ---- what parameters do, and why points are infeasible (report_effects.c) ------------------------------------------------------------- */
+/* ---- what parameters do, and why points are infeasible (report_effects.c) ------------------------------------------------ */
 
 struct report_effects;
 /* One scan over all rows of the run. The caller frees it. NULL with errors. */
@@ -83,12 +84,12 @@ void report_effects_json(const struct report_effects *e, struct text *t);
 void report_reasons_json(const struct report_effects *e, struct text *t);
 char *reasons_sql(const struct report_run *r);
 
-/* ---- points (report_points.c) ------------------------------------------------------------------------------------------------------ */
+/* ---- points (report_points.c) -------------------------------------------------------------------------------------------- */
 
 /* "[{command, parts}, ...]", one a row: what carries the point out again, and where its time goes; null where that is not known. */
 void report_points_json(const struct report_run *r, const struct report_rows *front, struct text *t, struct diags *diags);
 
-/* ---- JSON (report_json.c) ---------------------------------------------------------------------------------------------------------- */
+/* ---- JSON (report_json.c) ------------------------------------------------------------------------------------------------ */
 
 /* Fit to stand in a page: there is no "<" in it. A string or null; a number in full, or with six digits; NaN is null. */
 void json_string(struct text *t, const char *s);

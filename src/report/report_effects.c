@@ -1,7 +1,8 @@
 /* What each parameter does to each objective, and why points are infeasible: one scan over the run's rows.
  *
- * Of each value of a parameter: how many feasible points have it, and mean and best of each objective over them. Of a parameter of many values, in
- * ranges. The share of an objective's variance that lies between the values is the correlation ratio, a first-order sensitivity index.
+ * Of each value of a parameter: how many feasible points have it, and mean and best of each objective over them. Of a parameter
+ * of many values, in ranges. The share of an objective's variance that lies between the values is the correlation ratio, a
+ * first-order sensitivity index.
  */
 #include "report/groups.h"
 #include "report/report_data.h"
@@ -14,7 +15,7 @@
 
 enum { REASONS_MAX = 50, PROGRESS_ROWS = 8192 };
 
-/* ---- the scan -------------------------------------------------------------------------------------------------------------------- */
+/* ---- the scan ------------------------------------------------------------------------------------------------------------ */
 
 struct report_effects {
     const struct report_run *run;
@@ -119,7 +120,7 @@ uint64_t report_effects_feasible(const struct report_effects *e)
     return n;
 }
 
-/* ---- the queries that give the same ------------------------------------------------------------------------------------------------- */
+/* ---- the queries that give the same -------------------------------------------------------------------------------------- */
 
 /* The rows of the models that have the column, as a table. */
 static void add_rows(const struct report_run *r, const bool *models, const char *column, struct text *sql)
@@ -185,7 +186,7 @@ char *reasons_sql(const struct report_run *r)
     return text_detach(&sql);
 }
 
-/* ---- JSON ------------------------------------------------------------------------------------------------------------------------- */
+/* ---- JSON ---------------------------------------------------------------------------------------------------------------- */
 
 /* What lies between the groups of the variance around the mean of `all`; NaN when it does not vary. */
 static double share_of(const struct groups *g, size_t objective, const struct group *all)

@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- the sweep ---------------------------------------------------------------------------------------------------------------- */
+/* ---- the sweep ----------------------------------------------------------------------------------------------------------- */
 
 /* The run's sweep, read again. */
 struct again {
@@ -90,7 +90,7 @@ static void forget(struct again *a, const struct report_run *r)
     sweep_file_free(a->sweep);
 }
 
-/* ---- a point ------------------------------------------------------------------------------------------------------------------- */
+/* ---- a point ------------------------------------------------------------------------------------------------------------- */
 
 /* Are the stored numbers of a row those of the model now? Not if the model or the catalog has changed since. */
 static bool is_same(const struct report_run *r, const struct report_row *row, const struct model *m, const void *metrics)
@@ -130,7 +130,8 @@ static enum fidelity fidelity_of(const struct report_run *r, const struct report
     return c && c->text && strcmp(c->text, fidelity_names[FIDELITY_EVENT_LEVEL]) == 0 ? FIDELITY_EVENT_LEVEL : FIDELITY_CLOSED_FORM;
 }
 
-/* The parts of a step in closed form; null for means over requests, rows at event level, and what is not the same now. `stale` tells the latter. */
+/* The parts of a step in closed form; null for means over requests, rows at event level, and what is not the same now. `stale`
+ * tells the latter. */
 static void add_breakdown(const struct report_run *r, const struct report_row *row, const struct space *sp, bool *stale,
                           struct text *t)
 {

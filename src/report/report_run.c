@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- the run ------------------------------------------------------------------------------------------------------------------- */
+/* ---- the run ------------------------------------------------------------------------------------------------------------- */
 
 static char *copy(const struct query *q, int i)
 {
@@ -68,7 +68,7 @@ static bool find_models(struct report_run *r, struct diags *diags)
     return split_axes(r->reader, &r->models, &r->axes, &r->shared, &r->own, diags);
 }
 
-/* ---- columns ------------------------------------------------------------------------------------------------------------------- */
+/* ---- columns ------------------------------------------------------------------------------------------------------------- */
 
 const struct report_column *report_column(const struct report_run *r, const char *name)
 {
@@ -131,8 +131,8 @@ static void add_notes(struct report_run *r)
     }
 }
 
-/* As the terminal's table of a front has them: model, objectives, the varied parameters of all models and of some; then everything else that all
- * models have. */
+/* As the terminal's table of a front has them: model, objectives, the varied parameters of all models and of some; then
+ * everything else that all models have. */
 static void find_columns(struct report_run *r)
 {
     if (r->models.n > 1) add_made(r, "model", KIND_MODEL, "Model", "model of the row");

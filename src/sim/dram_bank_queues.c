@@ -1,12 +1,13 @@
-/* Queues of transactions in front of a command queue a bank, as DRAMsim3 has them (src/controller.cc, command_queue.cc, channel_state.cc, timing.cc).
+/* Queues of transactions in front of a command queue a bank, as DRAMsim3 has them (src/controller.cc, command_queue.cc,
+ * channel_state.cc, timing.cc).
  *
- * Reads and writes wait in a queue each; every clock one of them moves on to the queue of its bank if that has room, the oldest that can. Reads move until
- * the write queue is full, or holds more than 8 while the banks' queues are empty; then as many writes as it holds. Reads of what a queued write holds, and
- * equal reads, never reach the DRAM; writes are acknowledged at once.
+ * Reads and writes wait in a queue each; every clock one of them moves on to the queue of its bank if that has room, the oldest
+ * that can. Reads move until the write queue is full, or holds more than 8 while the banks' queues are empty; then as many writes
+ * as it holds. Reads of what a queued write holds, and equal reads, never reach the DRAM; writes are acknowledged at once.
  *
- * The banks are asked in turn, from the one behind the last that had a command: in its queue the first that is ready goes. The first of a queue may
- * close the row when no other wants it, or after 4 commands to it. One command a clock, or one of rows and one of columns. A refresh that is due
- * stops everything, closes the banks one by one and goes. */
+ * The banks are asked in turn, from the one behind the last that had a command: in its queue the first that is ready goes. The
+ * first of a queue may close the row when no other wants it, or after 4 commands to it. One command a clock, or one of rows and
+ * one of columns. A refresh that is due stops everything, closes the banks one by one and goes. */
 #include "sim/dram_bank_queues.h"
 
 #include <stdlib.h>
@@ -16,7 +17,7 @@ static inline void sooner(int64_t ready, int64_t *soon)
     if (ready < *soon) *soon = ready;
 }
 
-/* ---- commands ----------------------------------------------------------------------------------------------------------------------- */
+/* ---- commands ------------------------------------------------------------------------------------------------------------ */
 
 static void issue_column(struct bank_queues *q, int bank, uint32_t i, int64_t t)
 {
@@ -85,7 +86,7 @@ static void issue_precharge(struct bank_queues *q, int bank, int64_t t)
     bank_queues_look_over(q, bank);
 }
 
-/* ---- refresh ------------------------------------------------------------------------------------------------------------------------- */
+/* ---- refresh ------------------------------------------------------------------------------------------------------------- */
 
 /* A step of the refresh that is due, if one is ready in clock t. */
 static bool refresh_step(struct bank_queues *q, int64_t t, int64_t *soon)
@@ -123,7 +124,7 @@ static bool refresh_step(struct bank_queues *q, int64_t t, int64_t *soon)
     return true;
 }
 
-/* ---- choosing ------------------------------------------------------------------------------------------------------------------------ */
+/* ---- choosing ------------------------------------------------------------------------------------------------------------ */
 
 enum choice { NOTHING, ROW, COLUMN };
 struct chosen {

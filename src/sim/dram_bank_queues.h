@@ -2,8 +2,8 @@
  *   dram_bank_queues_waiting.c  what waits: taking it in, on to the queue of its bank, which of it finds its row open, out again
  *   dram_bank_queues.c          commands, refresh, and which command is next
  *
- * Lists, their masks and first_hit are the waiting part's alone; the commands change `open` and a bank's `row`, and have it look that bank over. Clocks
- * from which something may go ("ok") are the commands'. */
+ * Lists, their masks and first_hit are the waiting part's alone; the commands change `open` and a bank's `row`, and have it look
+ * that bank over. Clocks from which something may go ("ok") are the commands'. */
 #ifndef DSE_SIM_DRAM_BANK_QUEUES_H
 #define DSE_SIM_DRAM_BANK_QUEUES_H
 
@@ -70,7 +70,7 @@ static inline int64_t later(int64_t a, int64_t b)
     return a > b ? a : b;
 }
 
-/* ---- what waits ------------------------------------------------------------------------------------------------------------------ */
+/* ---- what waits ---------------------------------------------------------------------------------------------------------- */
 
 /* dram_controller.accept. */
 int bank_queues_accept(struct dram_bus *bus, const struct dram_run *run, int64_t t);

@@ -1,7 +1,7 @@
 /* Queues of transactions in front of a command queue a bank: what waits. See dram_bank_queues.h. */
 #include "sim/dram_bank_queues.h"
 
-/* ---- lists --------------------------------------------------------------------------------------------------------------------- */
+/* ---- lists --------------------------------------------------------------------------------------------------------------- */
 
 static void list_add(struct bank_queues *q, struct list *l, uint32_t i)
 {
@@ -52,7 +52,7 @@ void bank_queues_look_over(struct bank_queues *q, int bank)
     }
 }
 
-/* ---- taking in ------------------------------------------------------------------------------------------------------------------- */
+/* ---- taking in ----------------------------------------------------------------------------------------------------------- */
 
 static void returned(struct bank_queues *q, int64_t done, int64_t accepted, int64_t arrival, uint32_t owner, uint64_t n)
 {
@@ -156,7 +156,7 @@ int bank_queues_accept(struct dram_bus *bus, const struct dram_run *run, int64_t
     return taken;
 }
 
-/* ---- on to the banks ------------------------------------------------------------------------------------------------------------ */
+/* ---- on to the banks ----------------------------------------------------------------------------------------------------- */
 
 bool bank_queues_move_one(struct bank_queues *q)
 {
@@ -191,7 +191,7 @@ bool bank_queues_move_one(struct bank_queues *q)
     return true;
 }
 
-/* ---- leaving ---------------------------------------------------------------------------------------------------------------------- */
+/* ---- leaving ------------------------------------------------------------------------------------------------------------- */
 
 void bank_queues_return(struct bank_queues *q, uint32_t i, int64_t done)
 {

@@ -1,10 +1,12 @@
 /* One command bus of a DRAM subsystem with its controller, channels and banks, in clocks of its own.
  *
- * Work comes as runs: bursts side by side in one row. They wait in the inbox, in order, for room in the controller's queues; what the controller does then is
- * up to its kind (dram_first_ready.c, dram_bank_queues.c). Time goes from event to event: `next` is the first clock at which the controller might do
- * something, clocks between are never looked at. Buses know nothing of each other.
+ * Work comes as runs: bursts side by side in one row. They wait in the inbox, in order, for room in the controller's queues; what
+ * the controller does then is up to its kind (dram_first_ready.c, dram_bank_queues.c). Time goes from event to event: `next` is
+ * the first clock at which the controller might do something, clocks between are never looked at. Buses know nothing of each
+ * other.
  *
- * In every clock the controller comes first (data return, a refresh falls due, commands are issued), then what is in the inbox enters the queues.
+ * In every clock the controller comes first (data return, a refresh falls due, commands are issued), then what is in the inbox
+ * enters the queues.
  */
 #ifndef DSE_SIM_DRAM_BUS_H
 #define DSE_SIM_DRAM_BUS_H
@@ -56,8 +58,8 @@ struct dram_controller {
     void (*release)(struct dram_bus *b);
     /* What happens in clock t; sets b->next. */
     void (*tick)(struct dram_bus *b, int64_t t);
-    /* Take bursts of the run in clock t, after its tick: how many, from the first on. When not all, b->retry is the clock from which on another try may do
-     * better without a tick of the controller, or DRAM_NEVER. */
+    /* Take bursts of the run in clock t, after its tick: how many, from the first on. When not all, b->retry is the clock from
+     * which on another try may do better without a tick of the controller, or DRAM_NEVER. */
     int (*accept)(struct dram_bus *b, const struct dram_run *run, int64_t t);
     /* Is nothing left whose end is still to be known? */
     bool (*is_idle)(const struct dram_bus *b);
@@ -100,8 +102,8 @@ void dram_bus_free(struct dram_bus *b);
 
 /* Append to the inbox. */
 void dram_bus_put(struct dram_bus *b, const struct dram_run *run);
-/* Go on to clock `until` at most, or until: the inbox is empty (in that very clock, so that what is put then enters in it); or everything put so far is
- * taken in and its end is known. */
+/* Go on to clock `until` at most, or until: the inbox is empty (in that very clock, so that what is put then enters in it); or
+ * everything put so far is taken in and its end is known. */
 enum dram_stop { DRAM_AT_CLOCK, DRAM_WHEN_EMPTY, DRAM_WHEN_IDLE };
 void dram_bus_drive(struct dram_bus *b, int64_t until, enum dram_stop stop);
 /* The end of the run is clock t: complete the tally. */

@@ -1,19 +1,23 @@
-/* First ready, first come: one queue of reads and one of writes for all channels of a bus, as the HBM controller of Ramulator 2.1 has them
- * (src/ramulator/controller: controller_base.cpp, impl/hbm_controller_base.cpp, scheduler/impl/frfcfs_rowhit.cpp).
+/* First ready, first come: one queue of reads and one of writes for all channels of a bus, as the HBM controller of
+ * Ramulator 2.1 has them (src/ramulator/controller: controller_base.cpp, impl/hbm_controller_base.cpp,
+ * scheduler/impl/frfcfs_rowhit.cpp).
  *
  * Every clock one column command and one row command may go (one of both on one_command_bus):
  *   column  the oldest burst whose row was opened for it; else the oldest ready burst that finds its row open
- *   row     the oldest burst whose activate or precharge is ready. A row is not closed while the burst that it was opened for waits, nor, under row-hits, while
+ *   row     the oldest burst whose activate or precharge is ready. A row is not closed while the burst that it was
+ *           opened for waits, nor, under row-hits, while
  *           bursts for it wait that came no later than the one that wants it closed.
- * An activate takes its burst out of the queue. Only one direction is served: writes from above 80 % of their queue, or when there are no reads,
- * down to below 20 %. A refresh that is due stops both, closes all banks of its channel and goes; channels take turns.
+ * An activate takes its burst out of the queue. Only one direction is served: writes from above 80 % of their queue, or
+ * when there are no reads, down to below 20 %. A refresh that is due stops both, closes all banks of its channel and goes;
+ * channels take turns.
  *
- * Bursts wait as entries, side by side in a row, in a list for each bank and direction; the order of entries is that of the bursts. */
+ * Bursts wait as entries, side by side in a row, in a list for each bank and direction; the order of entries is that of the bursts.
+ */
 #include "sim/dram_first_ready.h"
 
 #include <stdlib.h>
 
-/* ---- commands ---------------------------------------------------------------------------------------------------------------------- */
+/* ---- commands ------------------------------------------------------------------------------------------------------------ */
 
 /* A column command goes: when is its burst done? */
 static inline int64_t retire(struct first_ready *f, bool write, uint32_t accepted, int64_t arrival, int bank, uint32_t row,
@@ -150,7 +154,7 @@ static void issue_precharge(struct first_ready *f, int i, int dir, int64_t t)
     close_bank(f, i, t);
 }
 
-/* ---- refresh -------------------------------------------------------------------------------------------------------------------------- */
+/* ---- refresh ------------------------------------------------------------------------------------------------------------- */
 
 /* Clock from which the refresh that is due can go a step on; DRAM_NEVER while an opener waits. */
 static int64_t refresh_ready(const struct first_ready *f)
@@ -182,7 +186,7 @@ static void refresh_step(struct first_ready *f, int64_t t)
     f->row_next = 0;
 }
 
-/* ---- choosing ------------------------------------------------------------------------------------------------------------------------ */
+/* ---- choosing ------------------------------------------------------------------------------------------------------------ */
 
 static void set_direction(struct first_ready *f)
 {

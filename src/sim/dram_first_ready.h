@@ -2,8 +2,9 @@
  *   dram_first_ready_waiting.c  the bursts that wait: taking them in, in which bank they find their row open, taking one out
  *   dram_first_ready.c          commands, refresh, and which command is next
  *
- * What keeps the masks, the lists of banks with a hit and the lists of entries in step is the waiting part's alone; the commands change `open` and a
- * bank's `row`, and have it look that bank over. Clocks from which something may go ("ok") are the commands'. */
+ * What keeps the masks, the lists of banks with a hit and the lists of entries in step is the waiting part's alone; the
+ * commands change `open` and a bank's `row`, and have it look that bank over. Clocks from which something may go ("ok") are
+ * the commands'. */
 #ifndef DSE_SIM_DRAM_FIRST_READY_H
 #define DSE_SIM_DRAM_FIRST_READY_H
 
@@ -103,7 +104,7 @@ static inline void expect_row(struct first_ready *f, int64_t t)
     if (t < f->row_next) f->row_next = t;
 }
 
-/* ---- the bursts that wait ------------------------------------------------------------------------------------------------------ */
+/* ---- the bursts that wait ------------------------------------------------------------------------------------------------ */
 
 /* dram_controller.accept. */
 int first_ready_accept(struct dram_bus *bus, const struct dram_run *run, int64_t t);

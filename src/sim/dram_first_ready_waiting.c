@@ -1,7 +1,7 @@
 /* First ready, first come: the bursts that wait. See dram_first_ready.h. */
 #include "sim/dram_first_ready.h"
 
-/* ---- lists ---------------------------------------------------------------------------------------------------------------------- */
+/* ---- lists --------------------------------------------------------------------------------------------------------------- */
 
 static void set_mask(uint64_t *mask, int bank, bool on)
 {
@@ -133,7 +133,7 @@ static inline void append(struct first_ready *f, const struct dram_run *run, int
     }
 }
 
-/* ---- taking in -------------------------------------------------------------------------------------------------------------------- */
+/* ---- taking in ----------------------------------------------------------------------------------------------------------- */
 
 /* Does an entry of the list hold one of n bursts of a row? */
 static bool is_queued(const struct first_ready *f, uint16_t e, uint32_t row, unsigned column, unsigned n)

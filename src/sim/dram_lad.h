@@ -1,9 +1,9 @@
 /* What locality-aware decoding (LAD) asks of the DRAM, as a list of requests.
  *
- * Six phases a head: read the intermediate values; read the keys of centers and large positions (an eighth of the context); write the intermediate values;
- * write, then read, 33.5 KiB of the position cache; read key and value of the active positions that are not cached (3 of 64). Positions are drawn
- * without replacement and read in their order, 256 bytes each. The shares stand for none of the paper's numbers: they are those of the reference runs in
- * tests/data/dram.
+ * Six phases a head: read the intermediate values; read the keys of centers and large positions (an eighth of the context); write
+ * the intermediate values; write, then read, 33.5 KiB of the position cache; read key and value of the active positions that are
+ * not cached (3 of 64). Positions are drawn without replacement and read in their order, 256 bytes each. The shares stand for
+ * none of the paper's numbers: they are those of the reference runs in tests/data/dram.
  */
 #ifndef DSE_SIM_DRAM_LAD_H
 #define DSE_SIM_DRAM_LAD_H

@@ -1,8 +1,9 @@
 /* Where an address lies: the map from addresses to buses, channels, banks, rows and columns.
  *
- * A map is a list of fields from the least significant digit of the address upwards, above the bytes of a burst: "co3 ch3 pc1 bg2 co2 ba2 ro15". A field
- * is a name and a number of bits; a name without a number stands for all that is left of it, whatever its size ("co3 ch bg2 co ba ro" on 80 channels). A
- * field named again gets its higher digits. Fields of one value only may be left out.
+ * A map is a list of fields from the least significant digit of the address upwards, above the bytes of a burst: "co3 ch3 pc1 bg2
+ * co2 ba2 ro15". A field is a name and a number of bits; a name without a number stands for all that is left of it, whatever its
+ * size ("co3 ch bg2 co ba ro" on 80 channels). A field named again gets its higher digits. Fields of one value only may be left
+ * out.
  *
  *   co  column, in bursts     ch  channel: what has a command bus of its own     pc  pseudo channel of it
  *   bg  bank group            ba  bank of the group                              ro  row

@@ -1,10 +1,10 @@
 /* DRAM under the event kernel: dse/dram_port.h.
  *
- * Time goes in quanta. At the end of a quantum every bus that has something to do is driven through its clocks; what came in meanwhile is in
- * the inboxes with its clock of arrival. A quantum is no longer than the shortest time from a column command to the end of its data, so that whatever
- * these commands make done is done after the quantum: transfers go on, and actors are called, at exactly those clocks. So an actor that starts a transfer
- * sees the buses as they are at its time, and events of others cost nothing here. (What never reaches the DRAM because a queued write answers or
- * swallows it may be a quantum late.)
+ * Time goes in quanta. At the end of a quantum every bus that has something to do is driven through its clocks; what came in
+ * meanwhile is in the inboxes with its clock of arrival. A quantum is no longer than the shortest time from a column command to
+ * the end of its data, so that whatever these commands make done is done after the quantum: transfers go on, and actors are
+ * called, at exactly those clocks. So an actor that starts a transfer sees the buses as they are at its time, and events of
+ * others cost nothing here. (What never reaches the DRAM because a queued write answers or swallows it may be a quantum late.)
  */
 #include "sim/dram_port.h"
 
@@ -16,7 +16,7 @@
 
 enum { TRANSFERS_FIRST = 16 };
 
-/* ---- time ------------------------------------------------------------------------------------------------------------------------ */
+/* ---- time ---------------------------------------------------------------------------------------------------------------- */
 
 static dse_ps ps_of(const struct dse_dram_port *p, int64_t clock)
 {
@@ -32,7 +32,7 @@ static int64_t clock_of(const struct dse_dram_port *p, dse_ps when)
     return c;
 }
 
-/* ---- feeding ------------------------------------------------------------------------------------------------------------------------ */
+/* ---- feeding ------------------------------------------------------------------------------------------------------------- */
 
 static void beyond_end(struct dse_dram_port *p, const struct dse_segment *s)
 {
@@ -92,7 +92,7 @@ static void feed(struct dse_dram_port *p, uint32_t slot, int64_t c)
     }
 }
 
-/* ---- what is done ---------------------------------------------------------------------------------------------------------------------- */
+/* ---- what is done -------------------------------------------------------------------------------------------------------- */
 
 static void show(struct dse_dram_port *p, int label)
 {
@@ -168,7 +168,7 @@ static void release(struct dse_dram_port *p, int64_t c)
     r->n = 0;
 }
 
-/* ---- quanta ------------------------------------------------------------------------------------------------------------------------- */
+/* ---- quanta -------------------------------------------------------------------------------------------------------------- */
 
 static int64_t quantum(const struct dse_dram_port *p)
 {
@@ -203,7 +203,7 @@ static void wake(struct dse_sim *sim, void *object, uint32_t generation)
     if (p->running) schedule(p, end);
 }
 
-/* ---- opening ------------------------------------------------------------------------------------------------------------------------- */
+/* ---- opening ------------------------------------------------------------------------------------------------------------- */
 
 static void set_up_buses(struct dse_dram_port *p)
 {
@@ -285,7 +285,7 @@ uint64_t dse_dram_reserve(struct dse_dram_port *p, uint64_t bytes, uint64_t alig
     return at;
 }
 
-/* ---- starting ------------------------------------------------------------------------------------------------------------------------ */
+/* ---- starting ------------------------------------------------------------------------------------------------------------ */
 
 /* The kind of traffic called so; at most PORT_LABELS_MAX are told apart, the rest share the last. */
 static int find_label(struct dse_dram_port *p, const char *name)

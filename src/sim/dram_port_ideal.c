@@ -1,4 +1,5 @@
-/* A DRAM port without banks (DSE_IDEAL_DRAM): transfers one after another, in order of their start, each for the time that the closed form gives it. */
+/* A DRAM port without banks (DSE_IDEAL_DRAM): transfers one after another, in order of their start, each for the time that the
+ * closed form gives it. */
 #include "sim/dram_port.h"
 
 #include <dse/units.h>

@@ -107,7 +107,7 @@ static void put_request(struct runner *r, const struct dram_request *q)
     r->result->bytes += at > last ? q->bytes : (at - first) * m->burst_bytes;
 }
 
-/* ---- the sum -------------------------------------------------------------------------------------------------------------------- */
+/* ---- the sum ------------------------------------------------------------------------------------------------------------- */
 
 static void add_tally(struct dram_tally *sum, const struct dram_tally *t)
 {

@@ -1,8 +1,9 @@
 /* A DRAM subsystem on its own, fed with a list of requests: what `dse dram` and the tests run.
  *
- * A request is split, in ascending order, into bursts, which wait in order: in one queue for each command bus (per-channel), or in one for all, where one
- * that finds no room holds up those behind it (in-order). A burst is there from its request's arrival on. After a barrier nothing enters before
- * everything before it is done. A write waits until earlier reads of its burst have returned. */
+ * A request is split, in ascending order, into bursts, which wait in order: in one queue for each command bus (per-channel), or
+ * in one for all, where one that finds no room holds up those behind it (in-order). A burst is there from its request's arrival
+ * on. After a barrier nothing enters before everything before it is done. A write waits until earlier reads of its burst have
+ * returned. */
 #ifndef DSE_SIM_DRAM_RUN_H
 #define DSE_SIM_DRAM_RUN_H
 
@@ -59,7 +60,8 @@ struct dram_result {
     struct dram_latency total;   /* reads: arrival to data */
 };
 
-/* Run to the end: every read has returned and every write is acknowledged. *ret is large: allocate it. False: the source, or a request, was at fault. */
+/* Run to the end: every read has returned and every write is acknowledged. *ret is large: allocate it. False: the source, or a
+ * request, was at fault. */
 bool dram_run(const struct dram_setup *setup, struct dram_source *source, struct dram_result *ret, struct diags *diags);
 
 #endif

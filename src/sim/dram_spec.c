@@ -107,7 +107,8 @@ static void set_organisation(struct dram_spec *s, const struct dse_dram *d, cons
     s->one_command_bus = k->command_buses == 1;
 }
 
-/* Clocks of an activate on its bus: row_command_ns is what an activate and a precharge (one clock) of all channels of the bus take. */
+/* Clocks of an activate on its bus: row_command_ns is what an activate and a precharge (one clock) of all channels of the bus take.
+ */
 static int activate_clocks(const struct dram_spec *s, const struct dse_dram *d, const struct dse_dram_detail *k)
 {
     if (s->controller == DSE_DRAM_BANK_QUEUES) return (int)k->activate_clocks; /* one command of rows and one of columns a clock */

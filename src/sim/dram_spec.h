@@ -1,11 +1,12 @@
 /* A DRAM subsystem in clocks: what the controllers (dram_bus.h) work with.
  *
- * A bus is what one controller drives: a row-command bus and a column-command bus (or one for both) with one or more channels, each with a data
- * bus and banks of its own. The two pseudo channels of HBM are two channels on one bus; elsewhere a bus has one channel.
+ * A bus is what one controller drives: a row-command bus and a column-command bus (or one for both) with one or more channels,
+ * each with a data bus and banks of its own. The two pseudo channels of HBM are two channels on one bus; elsewhere a bus has one
+ * channel.
  *
- * The clock follows the bandwidth: a burst takes burst_clocks, so that a clock is burst_bytes / channel_gbs / burst_clocks. Every time in ns becomes the
- * next whole number of clocks. An activate of a > 1 clocks counts from its last: what follows it waits a - 1 clocks longer, what it follows a - 1 less
- * (as Ramulator 2 has it, python/ramulator/dram/spec.py).
+ * The clock follows the bandwidth: a burst takes burst_clocks, so that a clock is burst_bytes / channel_gbs / burst_clocks. Every
+ * time in ns becomes the next whole number of clocks. An activate of a > 1 clocks counts from its last: what follows it waits a -
+ * 1 clocks longer, what it follows a - 1 less (as Ramulator 2 has it, python/ramulator/dram/spec.py).
  */
 #ifndef DSE_SIM_DRAM_SPEC_H
 #define DSE_SIM_DRAM_SPEC_H
@@ -57,7 +58,8 @@ struct dram_spec {
     double rfc_ns, refi_ns, faw_ns; /* for reports */
 };
 
-/* The subsystem of `d`, whose memory gives what d leaves open. NULL, or why it has no event level; the caller frees that. `refresh` false: never. */
+/* The subsystem of `d`, whose memory gives what d leaves open. NULL, or why it has no event level; the caller frees that.
+ * `refresh` false: never. */
 char *dram_spec_init(struct dram_spec *s, const struct dse_dram *d, bool refresh);
 /* Nanoseconds of a read that meets no other: from the controller's clock to the last data, its bank closed. */
 double dram_spec_idle_ns(const struct dram_spec *s);

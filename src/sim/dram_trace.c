@@ -25,7 +25,7 @@ struct dram_trace {
     size_t at, n;
 };
 
-/* ---- reading -------------------------------------------------------------------------------------------------------------------- */
+/* ---- reading ------------------------------------------------------------------------------------------------------------- */
 
 /* Keep what is unread, and read more behind it. False at the end and on an error. */
 static bool read_more(struct dram_trace *t, struct diags *diags)
@@ -99,7 +99,7 @@ static char *next_line(struct dram_trace *t, char **ret_end, struct diags *diags
     return line;
 }
 
-/* ---- a line ------------------------------------------------------------------------------------------------------------------------ */
+/* ---- a line -------------------------------------------------------------------------------------------------------------- */
 
 static const char form[] = "R or W, a hexadecimal address, a number of bytes and perhaps a time in ns; or B alone";
 
@@ -255,7 +255,7 @@ static bool next(struct dram_source *source, struct dram_request *ret, struct di
     return false;
 }
 
-/* ---- opening -------------------------------------------------------------------------------------------------------------------------- */
+/* ---- opening ------------------------------------------------------------------------------------------------------------- */
 
 struct dram_trace *dram_trace_open(const char *path, uint64_t capacity, struct diags *diags)
 {

@@ -4,8 +4,8 @@
  *     W 0x2000 64 125.5     write 64 bytes that are there from 125.5 ns on; without a time: when their turn comes
  *     B                     a barrier: what follows waits until everything before it is done
  *
- * Addresses are hexadecimal, sizes decimal, times decimal and never smaller than the one before. Empty lines and what follows a # are skipped. The text is
- * read as it is needed, so that its size does not matter; a fault is an error with its line and column.
+ * Addresses are hexadecimal, sizes decimal, times decimal and never smaller than the one before. Empty lines and what follows a #
+ * are skipped. The text is read as it is needed, so that its size does not matter; a fault is an error with its line and column.
  */
 #ifndef DSE_SIM_DRAM_TRACE_H
 #define DSE_SIM_DRAM_TRACE_H

@@ -163,8 +163,8 @@ static void mark(const struct drawing *d, unsigned c, const char *s)
     }
 }
 
-/* Write label and id of a bar at its beginning, or one of them, as it fits: with a cell of the bar to spare, so that neighbours stay apart, or
- * as a single character. */
+/* Write label and id of a bar at its beginning, or one of them, as it fits: with a cell of the bar to spare, so that neighbours
+ * stay apart, or as a single character. */
 static void mark_span(const struct drawing *d, const struct sim_span *s, const char *name)
 {
     unsigned c = cell_of(d, s->from), end = cell_of(d, s->to);

@@ -7,8 +7,8 @@
  *             0         10        20        30 us
  *     █ busy  ░ stalled on input  ▒ stalled on output  · idle
  *
- * A column shows the state in which the resource was for most of that time; a bar bears its label and id where they fit. The percentage is the busy part
- * of what is shown.
+ * A column shows the state in which the resource was for most of that time; a bar bears its label and id where they fit. The
+ * percentage is the busy part of what is shown.
  *
  *     struct gantt *g = gantt_new(0, 0);
  *     sim_options.recorder = gantt_recorder(g);
@@ -30,8 +30,8 @@ struct gantt_style {
 };
 enum { GANTT_WIDTH_MIN = 40 };
 
-/* A chart of the time from `from` to `to` (0: to the end). At most GANTT_SPANS are kept (40 MiB); of a run with more the first part is
- * drawn, and the chart says so. */
+/* A chart of the time from `from` to `to` (0: to the end). At most GANTT_SPANS are kept (40 MiB); of a run with more the first
+ * part is drawn, and the chart says so. */
 enum { GANTT_SPANS = 1 << 20 };
 struct gantt *gantt_new(dse_ps from, dse_ps to);
 void gantt_free(struct gantt *g); /* may be NULL */

@@ -1,8 +1,9 @@
 /* Pours: see dse/feed.h.
  *
- * The consumer takes the chunks of its feed one after another; each takes its share of work_s. Nothing inside a chunk can wait, so a chunk is an
- * event. What was consumed and what had arrived by when is kept, chunk by chunk: from it the pace is read, over whole refresh intervals and after the first
- * quarter of the sample. While the buffer fills or is drawn on, the two have paces of their own; in the long run the slower one's is that of both.
+ * The consumer takes the chunks of its feed one after another; each takes its share of work_s. Nothing inside a chunk can wait,
+ * so a chunk is an event. What was consumed and what had arrived by when is kept, chunk by chunk: from it the pace is read, over
+ * whole refresh intervals and after the first quarter of the sample. While the buffer fills or is drawn on, the two have paces of
+ * their own; in the long run the slower one's is that of both.
  */
 #include <dse/feed.h>
 

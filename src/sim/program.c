@@ -10,7 +10,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-/* ---- the run ------------------------------------------------------------------------------------------------------------------ */
+/* ---- the run ------------------------------------------------------------------------------------------------------------- */
 
 static void nobody(struct dse_sim *sim, void *object, uint32_t arg)
 {
@@ -93,7 +93,7 @@ bool dse_program_run(struct dse_program *p, const struct dse_phases *phases, siz
     return false;
 }
 
-/* ---- samples -------------------------------------------------------------------------------------------------------------------- */
+/* ---- samples ------------------------------------------------------------------------------------------------------------- */
 
 void dse_lengths_plan(struct dse_lengths *l, const struct dse_sampling *s, int64_t heads, int64_t from, int64_t to, double weight)
 {
@@ -151,7 +151,7 @@ void dse_program_note(const struct dse_program *p)
     dse_sim_note(p->sim, "dram_simulated_mib", "MiB", (double)(s.read_bytes + s.written_bytes) / DSE_MIB);
 }
 
-/* ---- steps of days ---------------------------------------------------------------------------------------------------------------- */
+/* ---- steps of days ------------------------------------------------------------------------------------------------------- */
 
 double dse_run_unit(double closed_form_s)
 {

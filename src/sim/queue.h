@@ -1,18 +1,20 @@
 /* The pending events in order of time, simultaneous ones in order of arrival.
  *
- * A hierarchy of time wheels whose finest slot is one picosecond, so that no width has to be fitted to the run: level L has QUEUE_SLOTS slots of
- * QUEUE_SLOTS^L ps (1 ps, 1 ns, 1 us, 1 ms, ...). An event is put at the highest level on which its time differs from `base`, the start
- * of what was opened last. To find the next event the first filled slot of the lowest filled level is opened: when it holds few events they are sorted
- * into `front`, from where they are taken; when it holds many they go to the levels below. So an event moves once a level at most, and in practice
- * once or twice, whether increments are of 500 ps or of milliseconds.
+ * A hierarchy of time wheels whose finest slot is one picosecond, so that no width has to be fitted to the run: level L has
+ * QUEUE_SLOTS slots of QUEUE_SLOTS^L ps (1 ps, 1 ns, 1 us, 1 ms, ...). An event is put at the highest level on which its time
+ * differs from `base`, the start of what was opened last. To find the next event the first filled slot of the lowest filled level
+ * is opened: when it holds few events they are sorted into `front`, from where they are taken; when it holds many they go to the
+ * levels below. So an event moves once a level at most, and in practice once or twice, whether increments are of 500 ps or of
+ * milliseconds.
  *
  *     front: times < front_end, sorted       level 0: |.|.|x|.|x|...|   1 ps each, within the level-1 slot of base
  *                                            level 1: |.|x|.|x|.|...|   1024 ps each, within the level-2 slot of base
  *                                            ...
  *
- * A slot is a list of chunks, newest first, each with its events oldest first. What is in a slot was put there before anything that comes later,
- * and goes down in its order before the slot below can get anything directly: hence simultaneous events stay in order without a number to
- * order them by. A slot of level 0, whose events are all of one time, is not copied to the front: its chunks are taken as they are.
+ * A slot is a list of chunks, newest first, each with its events oldest first. What is in a slot was put there before anything
+ * that comes later, and goes down in its order before the slot below can get anything directly: hence simultaneous events stay in
+ * order without a number to order them by. A slot of level 0, whose events are all of one time, is not copied to the front: its
+ * chunks are taken as they are.
  *
  * Nothing is allocated but to hold more events than ever before.
  */

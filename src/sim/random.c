@@ -1,6 +1,6 @@
-/* Random streams: xoshiro256** (Blackman and Vigna, "Scrambled linear pseudorandom number generators", ACM TOMS 2021), seeded by splitmix64
- * from the run's seed and the purpose. Only +, -, *, / and square root touch the numbers, so that they are the same on every machine;
- * libraries' logarithms differ in the last bit. GSL has neither this generator nor streams without allocation. */
+/* Random streams: xoshiro256** (Blackman and Vigna, "Scrambled linear pseudorandom number generators", ACM TOMS 2021), seeded by
+ * splitmix64 from the run's seed and the purpose. Only +, -, *, / and square root touch the numbers, so that they are the same on
+ * every machine; libraries' logarithms differ in the last bit. GSL has neither this generator nor streams without allocation. */
 #include "sim/sim_internal.h"
 
 #include <math.h>
@@ -61,8 +61,8 @@ uint64_t dse_random_below(struct dse_random *r, uint64_t bound)
     return (uint64_t)(product >> 64);
 }
 
-/* Natural logarithm of 0 < x < 1, to about 1e-16 of its value: x = m * 2^e with m in [sqrt(1/2), sqrt(2)), log m = 2 atanh((m - 1) / (m + 1)) as a
- * series. */
+/* Natural logarithm of 0 < x < 1, to about 1e-16 of its value: x = m * 2^e with m in [sqrt(1/2), sqrt(2)), log m = 2 atanh((m -
+ * 1) / (m + 1)) as a series. */
 static double log_of(double x)
 {
     int e;

@@ -14,7 +14,8 @@ const struct dse_param dse_sampling_params[] = {
     DSE_PARAM_END,
 };
 
-/* Gauss's nodes for n points, rounded to whole numbers, as far from one end as from the other, each once. Fewer than there are numbers. */
+/* Gauss's nodes for n points, rounded to whole numbers, as far from one end as from the other, each once. Fewer than there are
+ * numbers. */
 static void place_nodes(int64_t from, int64_t to, size_t n, int64_t *node)
 {
     gsl_integration_glfixed_table *table = gsl_integration_glfixed_table_alloc(n);

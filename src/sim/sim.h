@@ -25,8 +25,8 @@ struct sim_span {
     dse_ps from, to;
 };
 
-/* Who wants to know of resources and their spans while the run goes on: a timeline, a Gantt chart. The spans of one resource come in order of time;
- * those of several do not: each is told when it ends. */
+/* Who wants to know of resources and their spans while the run goes on: a timeline, a Gantt chart. The spans of one resource come
+ * in order of time; those of several do not: each is told when it ends. */
 struct sim_recorder {
     void (*resource)(void *object, uint32_t resource, const char *group, const char *name); /* group: "" is the run's own */
     void (*span)(void *object, const struct sim_span *span);

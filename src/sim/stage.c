@@ -7,7 +7,8 @@
 #include <string.h>
 
 enum { KICK, READY, TAKE }; /* args of a stage's own events */
-/* Sets of inputs taken in one event: a stage that takes no time and feeds itself would not come to an end, and the run's limits count events. */
+/* Sets of inputs taken in one event: a stage that takes no time and feeds itself would not come to an end, and the run's limits
+ * count events. */
 enum { TAKES_MAX = 256 };
 
 void stage_kick(struct dse_stage *s)

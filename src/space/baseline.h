@@ -1,15 +1,16 @@
 /* Internal to src/space: the baseline of a sweep at the workload of a point.
  *
- * The baseline is one point of one model. What it was not given of the workload (the rows of struct dse_workload and struct dse_request) it
- * takes from the point, by name; the rest of its parameters is the same for all points. So its metrics are a function of a few values,
- * and a comparer keeps those of the workloads it met: a sweep comes back to each of them again and again.
+ * The baseline is one point of one model. What it was not given of the workload (the rows of struct dse_workload and struct
+ * dse_request) it takes from the point, by name; the rest of its parameters is the same for all points. So its metrics are a
+ * function of a few values, and a comparer keeps those of the workloads it met: a sweep comes back to each of them again and
+ * again.
  *
  * A model that knows no requests gives the one step at `context`, which is a request with generate = 0: beside its points, a
- * baseline that knows requests has generate = 0 unless it was given another. A baseline that knows none has nothing to say about points with
- * generate > 0.
+ * baseline that knows requests has generate = 0 unless it was given another. A baseline that knows none has nothing to say about
+ * points with generate > 0.
  *
- * In a sweep with [requests] it serves the mix that the points serve: its metrics are means as theirs are (mix.h), and no length is taken from
- * a point.
+ * In a sweep with [requests] it serves the mix that the points serve: its metrics are means as theirs are (mix.h), and no length
+ * is taken from a point.
  */
 #ifndef DSE_SPACE_BASELINE_H
 #define DSE_SPACE_BASELINE_H
@@ -37,8 +38,8 @@ size_t ratios_offset(const struct model *m);
 struct comparer;
 struct comparer *comparer_new(const struct baseline *b, struct runner *runner);
 void comparer_free(struct comparer *c);
-/* The ratios of a point with these parameters and metrics, resolved and feasible. NaN where the baseline cannot run the workload. Depends
- * on nothing else. RUN_STOPPED, RUN_BROKEN: of the baseline's run, and there are no ratios; else RUN_DONE. */
+/* The ratios of a point with these parameters and metrics, resolved and feasible. NaN where the baseline cannot run the workload.
+ * Depends on nothing else. RUN_STOPPED, RUN_BROKEN: of the baseline's run, and there are no ratios; else RUN_DONE. */
 enum run_end comparer_ratios(struct comparer *c, const void *params, const void *metrics, struct ratios *ret);
 
 #endif

@@ -4,11 +4,12 @@
 
 #include "space/space.h"
 
-/* "--set llm=opt-2.7b --set tiles=8": every value of point `index` that was given and is not the model's default, so that `dse eval` makes the same
- * point, to the last digit. "" when there is none. The caller frees it. */
+/* "--set llm=opt-2.7b --set tiles=8": every value of point `index` that was given and is not the model's default, so that `dse
+ * eval` makes the same point, to the last digit. "" when there is none. The caller frees it. */
 char *space_settings(const struct space *sp, uint64_t index);
-/* "dse eval lad --fidelity event-level --catalog mine.toml --requests chat --set tiles=8". `catalogs` are the files that the point's names may come from,
- * as in --catalog; requests NULL: one step. What a shell would read otherwise is quoted, but for the settings, which are so. The caller frees it. */
+/* "dse eval lad --fidelity event-level --catalog mine.toml --requests chat --set tiles=8". `catalogs` are the files that the
+ * point's names may come from, as in --catalog; requests NULL: one step. What a shell would read otherwise is quoted, but for the
+ * settings, which are so. The caller frees it. */
 char *eval_command(const char *model, enum fidelity fidelity, const char *const *catalogs, size_t n_catalogs, const char *requests,
                    const char *settings);
 /* Both: with the mix of requests that the space is the mean over, what it gives is the row of the point. */

@@ -79,7 +79,8 @@ static bool use_name(struct expr *e, const char *name, struct srcloc loc, const 
     return number != NULL;
 }
 
-/* The next identifier from *at on, which then stands behind it; NULL at the end. Numbers like 1e9 are skipped whole. The caller frees it. */
+/* The next identifier from *at on, which then stands behind it; NULL at the end. Numbers like 1e9 are skipped whole. The caller
+ * frees it. */
 static char *next_name(const char **at, bool dotted, const char **ret_start)
 {
     for (const char *s = *at; *s;) {
@@ -221,8 +222,8 @@ static bool compile(struct expr *e, const char *text, struct srcloc loc, const c
     return true;
 }
 
-/* mupSetDecSep is not called: it replaces a locale that all parsers of the process share, and threads make parsers at the same time. That locale
- * is the classic one with a '.' from the start. */
+/* mupSetDecSep is not called: it replaces a locale that all parsers of the process share, and threads make parsers at the same
+ * time. That locale is the classic one with a '.' from the start. */
 static struct expr *new_parser(void)
 {
     struct expr *e = xcalloc(1, sizeof *e);

@@ -11,8 +11,9 @@
 
 struct expr;
 
-/* Compile `text`, found at `loc` (its first character) in a file with `source_text`. NULL with an error at the place inside the expression: syntax,
- * unknown name (with the nearest), a parameter that is a name rather than a number, an assignment. The schemas must outlive it. */
+/* Compile `text`, found at `loc` (its first character) in a file with `source_text`. NULL with an error at the place inside the
+ * expression: syntax, unknown name (with the nearest), a parameter that is a name rather than a number, an assignment. The
+ * schemas must outlive it. */
 struct expr *expr_new(const char *text, struct srcloc loc, const char *source_text, const struct schema *params,
                       const struct schema *metrics, struct diags *diags);
 void expr_free(struct expr *e);
@@ -20,7 +21,8 @@ void expr_free(struct expr *e);
 double expr_eval(struct expr *e, const void *params, const void *metrics);
 /* Is every name in the text a function, or a parameter or a metric of these schemas? */
 bool expr_names_known(const char *text, const struct schema *params, const struct schema *metrics);
-/* Where the text uses the first name that `wanted` wants: its place in the text and, until the caller frees it, the name; NULL: nowhere. */
+/* Where the text uses the first name that `wanted` wants: its place in the text and, until the caller frees it, the name; NULL:
+ * nowhere. */
 char *expr_find_name(const char *text, bool (*wanted)(const char *name), size_t *ret_at);
 /* Does the expression use a metric that has no meaning in the model? */
 bool expr_uses_without(const struct expr *e);

@@ -1,4 +1,5 @@
-/* What is said of a row beside its numbers: how well its quality is known, and what its costs rest on beyond what was measured (dse_model.stand). */
+/* What is said of a row beside its numbers: how well its quality is known, and what its costs rest on beyond what was measured
+ * (dse_model.stand). */
 #ifndef DSE_SPACE_JUDGE_H
 #define DSE_SPACE_JUDGE_H
 

@@ -1,13 +1,14 @@
 /* Internal to src/space: the mean of a model's metrics over the requests of a sweep.
  *
- * Each request of the mix is run at the point: a model with `prompt` and `generate` gets them; `context` is the mean context of the
- * request's decode steps, or its prompt in a prefill. So a model that knows no requests gives the step at the mean context, which is
- * the mean step where the cost is linear in the context.
+ * Each request of the mix is run at the point: a model with `prompt` and `generate` gets them; `context` is the mean context of
+ * the request's decode steps, or its prompt in a prefill. So a model that knows no requests gives the step at the mean context,
+ * which is the mean step where the cost is linear in the context.
  *
- * What a request weighs follows from its tokens n: those it generates, or its prompt in a prefill, times its share of all requests. It takes
- * n / tokens_per_s seconds, n energy_mj, and that time over latency_us steps. A metric's mean is over what it is measured by (enum dse_mean
- * of dse/desc.h), so the totals agree: tokens_per_s is all tokens over all time, energy_mj all energy over all tokens, power_w their product.
- * A number that is the same for all requests stays the same to the last bit, and so does everything if there is one request.
+ * What a request weighs follows from its tokens n: those it generates, or its prompt in a prefill, times its share of all
+ * requests. It takes n / tokens_per_s seconds, n energy_mj, and that time over latency_us steps. A metric's mean is over what it
+ * is measured by (enum dse_mean of dse/desc.h), so the totals agree: tokens_per_s is all tokens over all time, energy_mj all
+ * energy over all tokens, power_w their product. A number that is the same for all requests stays the same to the last bit, and
+ * so does everything if there is one request.
  */
 #ifndef DSE_SPACE_MIX_H
 #define DSE_SPACE_MIX_H
@@ -25,14 +26,15 @@ void mix_free(struct mix *mix);
 /* Give the parameters of a point, before resolve(), the lengths of the mean request. */
 void mix_set_mean(const struct mix *mix, void *params);
 
-/* One thread's. The runner and the judge are borrowed: they carry the requests out between two points, and say what each rests on (NULL: it is not asked). */
+/* One thread's. The runner and the judge are borrowed: they carry the requests out between two points, and say what each rests on
+ * (NULL: it is not asked). */
 struct mixer;
 struct mixer *mixer_new(const struct mix *mix, struct runner *runner, struct judge *judge);
 void mixer_free(struct mixer *r);
-/* Run the mix at the point that `start` holds before resolve(), and fill `metrics`; or, done too, *ret_reason is why a request cannot be served,
- * with its lengths: "request of 2506 + 733 tokens: ...", a string that lives as long as the mixer; else it is NULL. A run that stopped or failed
- * ends the mix. A metric is NaN if it is for any request. The judge has been
- * told of all requests that were run. In closed form it allocates only when a reason comes for the first time. */
+/* Run the mix at the point that `start` holds before resolve(), and fill `metrics`; or, done too, *ret_reason is why a request
+ * cannot be served, with its lengths: "request of 2506 + 733 tokens: ...", a string that lives as long as the mixer; else it is
+ * NULL. A run that stopped or failed ends the mix. A metric is NaN if it is for any request. The judge has been told of all
+ * requests that were run. In closed form it allocates only when a reason comes for the first time. */
 enum run_end mixer_run(struct mixer *r, const void *start, void *metrics, const char **ret_reason);
 
 #endif

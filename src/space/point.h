@@ -17,7 +17,8 @@ struct design_point {
     struct standing standing; /* where it is feasible: what is said of it beside its numbers */
 };
 
-/* The point with n assignments "NAME=VALUE", as in `--set`. False with all errors. Release *p whatever comes back. The catalog outlives it. */
+/* The point with n assignments "NAME=VALUE", as in `--set`. False with all errors. Release *p whatever comes back. The catalog
+ * outlives it. */
 bool design_point_init(struct design_point *p, const struct model *model, const struct catalog *catalog,
                        const char *const *assignments, size_t n, struct diags *diags);
 /* The same point under a mix of requests (sweep_requests_set_text); NULL: none. What it takes is known from design_point_mean. */

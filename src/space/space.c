@@ -129,8 +129,8 @@ size_t space_neighbours(const struct space *sp, uint64_t index, uint64_t *ret)
     return n;
 }
 
-/* A parameter varies if it changes along any axis alone: by being the axis, by a catalog name, or by resolve(). False, with an error, if there is
- * nothing at one of these points. */
+/* A parameter varies if it changes along any axis alone: by being the axis, by a catalog name, or by resolve(). False, with an
+ * error, if there is nothing at one of these points. */
 static bool find_varying(struct space *sp, struct diags *diags)
 {
     const struct schema *schema = &sp->model->params;
@@ -195,7 +195,7 @@ static void make_columns(struct space *sp)
     add_notes(sp);
 }
 
-/* ---- the space ---------------------------------------------------------------------------------------------------------------- */
+/* ---- the space ----------------------------------------------------------------------------------------------------------- */
 
 static void make_reasons(struct space *sp)
 {

@@ -1,8 +1,8 @@
 /* A design space: the grid of a sweep's axes over one model, its points numbered 0..count-1, and what is computed at each point.
  *
  * Axes are sorted by name, the last runs fastest, so that a point's index does not depend on the order of the file. A point is
- * made by copying the fixed parameters, setting the digits of its index, following catalog names to the parameters they default, and the
- * model's resolve().
+ * made by copying the fixed parameters, setting the digits of its index, following catalog names to the parameters they default,
+ * and the model's resolve().
  *
  * A space is immutable and shared by all threads; each thread has an evaluator of its own (expressions keep state).
  */
@@ -15,8 +15,8 @@
 struct space;
 
 /* What column i of a result row is, in order: the parameters that vary, every metric, in a sweep with a baseline the ratios to it
- * (model/ratios.h; metrics like the others), every derived column, and what is said of the row beside its numbers (space/judge.h): quality,
- * beyond, and in a sweep with requests known_tokens. */
+ * (model/ratios.h; metrics like the others), every derived column, and what is said of the row beside its numbers
+ * (space/judge.h): quality, beyond, and in a sweep with requests known_tokens. */
 enum column_role { COLUMN_PARAM, COLUMN_METRIC, COLUMN_DERIVED, COLUMN_NOTE };
 struct column {
     const char *name, *unit, *doc;
@@ -33,16 +33,17 @@ union cell {
     const char *text; /* ENUM and REF; a text of a note lives as long as the evaluator */
 };
 
-/* Check what sweep_file_read cannot: constraints, derived columns and objectives of model `m`. Adds every error, and a warning for an
- * objective that can have no value in this model.
+/* Check what sweep_file_read cannot: constraints, derived columns and objectives of model `m`. Adds every error, and a warning
+ * for an objective that can have no value in this model.
  *
- * An expression is about the models that have all its columns. For another model of the sweep a constraint does not apply and a derived
- * column is NULL; so it is where the expression uses a metric that has no meaning in the model. A name that no model has is an error, and so is an
- * expression whose columns no single model has. */
+ * An expression is about the models that have all its columns. For another model of the sweep a constraint does not apply and a
+ * derived column is NULL; so it is where the expression uses a metric that has no meaning in the model. A name that no model has
+ * is an error, and so is an expression whose columns no single model has. */
 bool space_check(const struct sweep_file *s, size_t m, struct diags *diags);
 
-/* Build the space of model `m` (an index into s->bindings). NULL with errors: unknown names and syntax errors in constraints, derived
- * columns and objectives, parameters that describe nothing (a DRAM whose rows close before they are open), a space above max_points (the message has the count). The sweep and its catalog must outlive it. */
+/* Build the space of model `m` (an index into s->bindings). NULL with errors: unknown names and syntax errors in constraints,
+ * derived columns and objectives, parameters that describe nothing (a DRAM whose rows close before they are open), a space above
+ * max_points (the message has the count). The sweep and its catalog must outlive it. */
 struct space *space_new(const struct sweep_file *s, size_t m, uint64_t max_points, struct diags *diags);
 void space_free(struct space *sp);
 
@@ -57,8 +58,9 @@ bool space_constraint_applies(const struct space *sp, size_t i);
 bool space_derived_applies(const struct space *sp, size_t i);
 /* Does the sweep's baseline take its parameter i from the points of this space? */
 bool space_baseline_takes(const struct space *sp, size_t param);
-/* The requests that every row is the mean over, and their mix as text; NULL in a sweep without [requests]. Then the parameters that the mix sets
- * (request_mix_sets) have no one value: in space_point and space_fixed they are those of the mean request, in a row they do not stand. */
+/* The requests that every row is the mean over, and their mix as text; NULL in a sweep without [requests]. Then the parameters
+ * that the mix sets (request_mix_sets) have no one value: in space_point and space_fixed they are those of the mean request, in a
+ * row they do not stand. */
 const struct request_mix *space_requests(const struct space *sp);
 const char *space_requests_text(const struct space *sp);
 /* Does parameter i (of the model's schema) vary? The struct with the parameters that do not (others as at point 0, resolved). */
@@ -72,29 +74,30 @@ uint64_t space_hash(const struct space *sp);
 /* The parameters of a point, resolved. `params` holds the model's params_size bytes. Thread-safe. */
 void space_point(const struct space *sp, uint64_t index, void *params);
 
-/* The points one step away from a point along each axis that the sweep's `per` does not name: at most SPACE_NEIGHBOURS_MAX, in no order.
- * Names step in the order of their list. Returns how many. */
+/* The points one step away from a point along each axis that the sweep's `per` does not name: at most SPACE_NEIGHBOURS_MAX, in no
+ * order. Names step in the order of their list. Returns how many. */
 enum { SPACE_NEIGHBOURS_MAX = 512 };
 size_t space_neighbours(const struct space *sp, uint64_t index, uint64_t *ret);
 
-/* One thread's evaluator, of a fidelity that the model has; the baseline's metrics are of the same where its model has it. At event level it
- * stops soon after *stop became nonzero (NULL: never). */
+/* One thread's evaluator, of a fidelity that the model has; the baseline's metrics are of the same where its model has it. At
+ * event level it stops soon after *stop became nonzero (NULL: never). */
 struct evaluator;
 struct evaluator *evaluator_new(const struct space *sp, enum fidelity fidelity, const volatile sig_atomic_t *stop);
 void evaluator_free(struct evaluator *e);
 
-/* A row: cells of space_columns(), and why the point is infeasible. reason NULL: feasible. If the model's check() refused the point, metrics and
- * derived columns are NULL (NaN, text NULL, and i64 INT64_MIN); if a constraint did, they are there. The reason lives as long as
- * the space and the evaluator. */
+/* A row: cells of space_columns(), and why the point is infeasible. reason NULL: feasible. If the model's check() refused the
+ * point, metrics and derived columns are NULL (NaN, text NULL, and i64 INT64_MIN); if a constraint did, they are there. The
+ * reason lives as long as the space and the evaluator. */
 struct row {
     const char *reason;
 };
 /* Names of the columns of notes; NULL-terminated. */
 extern const char *const space_notes[];
-/* Evaluate `n` points from `first` on: cells[i * n_columns + c], rows[i]. In closed form, no allocation. False: stopped, and not all rows are
- * there. */
+/* Evaluate `n` points from `first` on: cells[i * n_columns + c], rows[i]. In closed form, no allocation. False: stopped, and not
+ * all rows are there. */
 bool evaluator_run(struct evaluator *e, uint64_t first, size_t n, union cell *cells, struct row *rows);
-/* What stopped it, when that was numbers of the model that cannot be (model/row_check.h): a bug, with the metric and the point; else NULL. */
+/* What stopped it, when that was numbers of the model that cannot be (model/row_check.h): a bug, with the metric and the point;
+ * else NULL. */
 const char *evaluator_error(const struct evaluator *e);
 /* What is said of the last point that had metrics, as in its columns of notes; the strings live as long as the evaluator. */
 struct standing evaluator_standing(const struct evaluator *e);

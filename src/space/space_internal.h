@@ -20,8 +20,9 @@ struct follow_list {
     size_t n;
 };
 
-/* What entries of that kind set in the binding's model: the parameters that were not given, nor one that excludes them, nor a name of another
- * kind that sets them, too (an FPGA sets no bandwidth where a memory was given). What an entry may leave out sets nothing. The caller frees .follows. */
+/* What entries of that kind set in the binding's model: the parameters that were not given, nor one that excludes them, nor a
+ * name of another kind that sets them, too (an FPGA sets no bandwidth where a memory was given). What an entry may leave out sets
+ * nothing. The caller frees .follows. */
 struct follow_list follow_list_new(const struct binding *b, enum dse_kind kind);
 /* Do entries of that kind set the parameter, or one that cannot stand beside it? */
 bool is_told_by(const struct binding *b, enum dse_kind kind, const struct field *param);
@@ -59,8 +60,8 @@ struct space {
     bool *constraint_applies, *derived_applies;
 };
 
-/* False, with an error at what was given of it, if the tables of the model refuse the parameters of this point, resolved: nothing can be so.
- * Where what is refused stands on several axes, rows tell it. */
+/* False, with an error at what was given of it, if the tables of the model refuse the parameters of this point, resolved: nothing
+ * can be so. Where what is refused stands on several axes, rows tell it. */
 bool space_check_possible(const struct binding *b, const void *point, struct diags *diags);
 /* Which expressions of the sweep apply to this model (space.h): sets both lists. */
 void space_find_applying(struct space *sp);

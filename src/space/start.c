@@ -33,8 +33,8 @@ static bool is_kind_given(const struct binding *b, enum dse_kind kind)
     return false;
 }
 
-/* Does a name of another kind decide the parameter? One that is given does before one that is a default; of two given ones the one whose kind comes
- * first in enum dse_kind: a memory before the FPGA that it is on. */
+/* Does a name of another kind decide the parameter? One that is given does before one that is a default; of two given ones the
+ * one whose kind comes first in enum dse_kind: a memory before the FPGA that it is on. */
 static bool is_left_to_another(const struct binding *b, enum dse_kind kind, const struct field *param)
 {
     const bool given = is_kind_given(b, kind);

@@ -97,8 +97,8 @@ static void add_metrics(struct comparison *c, const struct dse_metric *table)
     for (; table->type != DSE_TYPE_END; table++) add_name(c, table->name, 1);
 }
 
-/* The workload, other parameters of all models, common metrics, ratios, other columns of all models. What is declared for all models is there when
- * one has it, and NULL for the others. */
+/* The workload, other parameters of all models, common metrics, ratios, other columns of all models. What is declared for all
+ * models is there when one has it, and NULL for the others. */
 static void find_names(struct comparison *c)
 {
     const struct view_columns *first = &c->models[0].columns;

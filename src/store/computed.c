@@ -112,8 +112,8 @@ static int table_disconnect(sqlite3_vtab *table)
     return SQLITE_OK;
 }
 
-/* The arguments that the plan gives: bit i of idxNum for argument i, handed to table_filter in the order of the bits. A plan in which one is
- * there but not yet known is refused; a plan without it leaves it out. */
+/* The arguments that the plan gives: bit i of idxNum for argument i, handed to table_filter in the order of the bits. A plan in
+ * which one is there but not yet known is refused; a plan without it leaves it out. */
 static int table_best_index(sqlite3_vtab *base, sqlite3_index_info *info)
 {
     const struct module *m = module_of(base);

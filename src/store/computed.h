@@ -27,12 +27,13 @@ struct computed_table {
     const char *const *columns;   /* NULL-terminated */
     const char *const *arguments; /* names, NULL-terminated */
     size_t required;              /* so many of the first arguments must be given */
-    /* Add whole rows. args: as many as `arguments` names, NULL where not given. False, with *ret_error (freed by the caller with free()): SQLite's
-     * error of the query. */
+    /* Add whole rows. args: as many as `arguments` names, NULL where not given. False, with *ret_error (freed by the caller with
+     * free()): SQLite's error of the query. */
     bool (*fill)(void *context, const char *const *args, struct computed_rows *ret, char **ret_error);
 };
 
-/* Make the table known to the reader's queries, but not to the views of a file, which may be anyone's; one of the database of the same name hides it. `table` and `context` outlive the reader. */
+/* Make the table known to the reader's queries, but not to the views of a file, which may be anyone's; one of the database of the
+ * same name hides it. `table` and `context` outlive the reader. */
 bool reader_add_table(struct reader *r, const struct computed_table *table, void *context, struct diags *diags);
 
 #endif

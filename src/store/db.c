@@ -18,8 +18,8 @@ enum {
     WRITE_WAIT_MS = 60000, /* how long a transaction waits for readers; a sweep is not given up for a slow query */
 };
 
-/* Steps that SQLite's virtual machine may take without a row: a minute or two of them; and more for each page of the file, for a query that goes
- * through all of its rows many times over. */
+/* Steps that SQLite's virtual machine may take without a row: a minute or two of them; and more for each page of the file, for a
+ * query that goes through all of its rows many times over. */
 #define PATIENCE UINT64_C(4000000000)
 #define PATIENCE_PAGE UINT64_C(1000000)
 enum { PATIENCE_UNIT = 100000 };
@@ -209,8 +209,8 @@ bool db_end(const struct db *db, bool ok, struct diags *diags)
 
 /* ---- opening --------------------------------------------------------------------------------------------------------------- */
 
-/* A connection to a file that anyone may have written: its schema calls only what does no harm, nothing changes what SQLite itself keeps, pages are looked
- * at before they are used, and statements end. */
+/* A connection to a file that anyone may have written: its schema calls only what does no harm, nothing changes what SQLite
+ * itself keeps, pages are looked at before they are used, and statements end. */
 static void harden(struct db *db)
 {
     static const int on[] = {SQLITE_DBCONFIG_DEFENSIVE},

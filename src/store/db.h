@@ -4,10 +4,10 @@
  * SQLite locks, for as long as it has the file open; the lock ends with the process, also by kill -9. SQLite's own locks
  * are taken a transaction at a time, so that other programs can read between two transactions.
  *
- * A file that somebody else wrote is hostile until checked. Every connection is set so that what stands in the schema of a file (views,
- * triggers, defaults, generated columns) can call nothing but harmless functions; a file that is not dse's, or of a newer one, or that
- * is damaged as far as src/store/whole.h sees, is refused by readers and writers alike; and a statement that goes on and on
- * without a row, as a view without end does, ends with an error.
+ * A file that somebody else wrote is hostile until checked. Every connection is set so that what stands in the schema of a file
+ * (views, triggers, defaults, generated columns) can call nothing but harmless functions; a file that is not dse's, or of a newer
+ * one, or that is damaged as far as src/store/whole.h sees, is refused by readers and writers alike; and a statement that goes on
+ * and on without a row, as a view without end does, ends with an error.
  *
  * Formats take sqlite3_mprintf's letters: "%w" inside double quotes for an identifier, %Q for a string.
  */
@@ -44,8 +44,8 @@ struct db_patience {
 /* Open for writing: creates the file if need be, takes the writer's lock, refuses what is not a dse database (an empty file is a
  * new one) and what a newer dse wrote. Nothing is written yet. On failure db is closed. */
 bool db_open_writer(struct db *db, const char *path, struct diags *diags);
-/* Open a database of dse read-only; one without a table is refused. A transaction that a killed writer left open is rolled back first, as any
- * reader of SQLite does. */
+/* Open a database of dse read-only; one without a table is refused. A transaction that a killed writer left open is rolled back
+ * first, as any reader of SQLite does. */
 bool db_open_reader(struct db *db, const char *path, struct diags *diags);
 /* The same, but for whether it is damaged: to look at how. */
 bool db_open_unchecked(struct db *db, const char *path, struct diags *diags);
@@ -57,8 +57,8 @@ void db_close(struct db *db);
 /* Is the database `schema` ("main", or an attached one of file `path`) one of dse that this dse knows? An empty one passes when
  * allow_empty. */
 bool db_check_identity(const struct db *db, const char *schema, const char *path, bool allow_empty, struct diags *diags);
-/* Is the file that is being written still the one at its path? False with an error when somebody deleted or replaced it meanwhile: what was written into
- * it is lost. */
+/* Is the file that is being written still the one at its path? False with an error when somebody deleted or replaced it
+ * meanwhile: what was written into it is lost. */
 bool db_check_kept(const struct db *db, struct diags *diags);
 /* Let a statement of this connection take so many steps of SQLite's virtual machine without a row. */
 void db_set_patience(const struct db *db, uint64_t steps);

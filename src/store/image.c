@@ -30,7 +30,8 @@ struct image_file {
 
 /* ---- pages ----------------------------------------------------------------------------------------------------------------- */
 
-/* An interior page in the making: children with their largest row ids, but for the last. content is where the lowest cell begins. */
+/* An interior page in the making: children with their largest row ids, but for the last. content is where the lowest cell begins.
+ */
 struct interior {
     uint8_t *page;
     size_t cells, content;

@@ -155,8 +155,8 @@ static bool copy_model(const struct merge *m, const char *model, int64_t from, i
 
 /* ---- one run --------------------------------------------------------------------------------------------------------------- */
 
-/* Counts and status from what is there now. A whole run that refines is done when it was so in one of the files: with all its points at
- * hand, its front is still to be refined. */
+/* Counts and status from what is there now. A whole run that refines is done when it was so in one of the files: with all its
+ * points at hand, its front is still to be refined. */
 static bool recount(const struct merge *m, const struct model_list *models, int64_t run)
 {
     int64_t points = 0, done = 0, feasible = 0, refined = 0;

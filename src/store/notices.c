@@ -29,7 +29,7 @@ static void add_notice(struct making *m, const char *kind, const char *text)
     text_add(&m->json, "}");
 }
 
-/* ---- the ends of axes ------------------------------------------------------------------------------------------------------------- */
+/* ---- the ends of axes ---------------------------------------------------------------------------------------------------- */
 
 struct axis_end {
     char *axis;
@@ -109,9 +109,10 @@ static void add_ends(struct making *m, const char *model, const struct ends *e, 
     }
 }
 
-/* ---- one model -------------------------------------------------------------------------------------------------------------------- */
+/* ---- one model ----------------------------------------------------------------------------------------------------------- */
 
-/* " FROM ...": the rows of the front, a; of a point that has two, that in closed form, which has the same parameters and rests on the same. */
+/* " FROM ...": the rows of the front, a; of a point that has two, that in closed form, which has the same parameters and rests on
+ * the same. */
 static char *front_rows(const struct making *m, size_t i)
 {
     const char *model = m->front->models[i];
@@ -177,7 +178,7 @@ static bool look_at_model(struct making *m, size_t i)
     return ok;
 }
 
-/* ---- the whole -------------------------------------------------------------------------------------------------------------------- */
+/* ---- the whole ----------------------------------------------------------------------------------------------------------- */
 
 /* What the sweep itself says, whatever the front. */
 static bool add_of_sweep(struct making *m)

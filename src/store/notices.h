@@ -1,12 +1,15 @@
-/* What a reader of a front should know before deciding by it. A run keeps it as text, so that the terminal and the report say the same:
+/* What a reader of a front should know before deciding by it. A run keeps it as text, so that the terminal and the report say the
+ * same:
  *
- *     run.axis_ends  JSON {model: {axis: [least, greatest]}}: the ends of the axes of numbers, of three values or more; null where the
+ *     run.axis_ends  JSON {model: {axis: [least, greatest]}}: the ends of the axes of numbers, of three values or
+ *                    more; null where the
  *                    parameter allows nothing beyond
  *     run.unequal    what the models of the sweep have otherwise by default, as a sentence; NULL: nothing
  *     run.notices    JSON [{"kind": ..., "text": ...}], made with the front; NULL before
  *
- * Kinds: "axis-end", more than half of a model's designs on the front are at an end of an axis; "unequal-defaults"; "number-format", the widths of
- * numbers vary, and no model says what narrow ones cost; "unknown-quality" and "beyond", how many rows of the front have those columns.
+ * Kinds: "axis-end", more than half of a model's designs on the front are at an end of an axis; "unequal-defaults";
+ * "number-format", the widths of numbers vary, and no model says what narrow ones cost; "unknown-quality" and "beyond", how many
+ * rows of the front have those columns.
  */
 #ifndef DSE_STORE_NOTICES_H
 #define DSE_STORE_NOTICES_H

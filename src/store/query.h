@@ -1,5 +1,5 @@
-/* Reading a database of dse: queries, row by row. Opens read-only; nothing can be written through it. The views of dse's own names are made
- * anew for the reader from the tables, so that what a file says they are is not believed. */
+/* Reading a database of dse: queries, row by row. Opens read-only; nothing can be written through it. The views of dse's own
+ * names are made anew for the reader from the tables, so that what a file says they are is not believed. */
 #ifndef DSE_STORE_QUERY_H
 #define DSE_STORE_QUERY_H
 
@@ -10,18 +10,19 @@
 struct reader;
 struct query;
 
-/* NULL with errors: missing, a directory, empty, not a database, not one of dse, of a newer dse, damaged, locked. If a writer was killed in the middle of a transaction,
- * that transaction is rolled back first, as every reader of SQLite does. Path NULL: a database without tables. */
+/* NULL with errors: missing, a directory, empty, not a database, not one of dse, of a newer dse, damaged, locked. If a writer was
+ * killed in the middle of a transaction, that transaction is rolled back first, as every reader of SQLite does. Path NULL: a
+ * database without tables. */
 struct reader *reader_open(const char *path, struct diags *diags);
 void reader_close(struct reader *r);
 
-/* Let a statement take so many steps of SQLite's virtual machine without a row before it ends with an error. The default is some minutes'
- * worth, more in a large file. */
+/* Let a statement take so many steps of SQLite's virtual machine without a row before it ends with an error. The default is some
+ * minutes' worth, more in a large file. */
 void reader_set_patience(struct reader *r, uint64_t steps);
 
-/* Which run to read: the one `wanted`, or with 0 the newest that is done. From then on the views (MODEL, MODEL_front, MODEL_refined,
- * comparison, comparison_front) show that run, whatever newer ones there are, and nothing of others. Returns its id; 0 with an error: there
- * is none. */
+/* Which run to read: the one `wanted`, or with 0 the newest that is done. From then on the views (MODEL, MODEL_front,
+ * MODEL_refined, comparison, comparison_front) show that run, whatever newer ones there are, and nothing of others. Returns its
+ * id; 0 with an error: there is none. */
 int64_t reader_show_run(struct reader *r, int64_t wanted, struct diags *diags);
 
 /* A name in SQL, "tiles", and a string, 'lad': in their quotes, whatever stands in them. */

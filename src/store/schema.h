@@ -65,23 +65,24 @@ bool schema_add_column(const struct db *db, const char *table, const struct colu
 /* Describe the model's columns in column_info. */
 bool schema_describe(const struct db *db, const struct store_table *t, struct diags *diags);
 
-/* What a view shows: the newest run of each sweep, kept in the file or, as SCHEMA_NEWEST_HERE, in views of this connection alone (SQLite's TEMP),
- * which hide those of the file; or the run of that id, in such. */
+/* What a view shows: the newest run of each sweep, kept in the file or, as SCHEMA_NEWEST_HERE, in views of this connection alone
+ * (SQLite's TEMP), which hide those of the file; or the run of that id, in such. */
 enum { SCHEMA_NEWEST = 0, SCHEMA_NEWEST_HERE = -1 };
 
-/* The views MODEL and MODEL_front, and MODEL_refined when there is a run that refines, made from the columns the tables have now; those of
- * the file are left alone when they are that already. Expects the runs' fixed rows to be there: a column that some runs fix and others
- * vary takes its value from either. */
+/* The views MODEL and MODEL_front, and MODEL_refined when there is a run that refines, made from the columns the tables have now;
+ * those of the file are left alone when they are that already. Expects the runs' fixed rows to be there: a column that some runs
+ * fix and others vary takes its value from either. */
 bool schema_create_views(const struct db *db, const char *model, int64_t run, struct diags *diags);
 /* All views, of every model, for this connection: SCHEMA_NEWEST_HERE or one run. */
 bool schema_show_run(const struct db *db, int64_t run, struct diags *diags);
-/* Has the database a run of the model that refines? Then a point may have two rows, and which one a view shows has to be looked up. */
+/* Has the database a run of the model that refines? Then a point may have two rows, and which one a view shows has to be looked up.
+ */
 bool schema_model_refines(const struct db *db, const char *model, bool *ret, struct diags *diags);
-/* " FROM <tables> WHERE <of the run>": f is MODEL_fixed, a the row of each point, or of each on the front, in MODEL_all: the finest when
- * `refines`. The caller adds which runs. Freed with free(). */
+/* " FROM <tables> WHERE <of the run>": f is MODEL_fixed, a the row of each point, or of each on the front, in MODEL_all: the
+ * finest when `refines`. The caller adds which runs. Freed with free(). */
 char *view_rows(const char *model, bool refines, bool front);
-/* The views comparison and comparison_front, over all models, likewise; those of the file are described in column_info when they changed or, as
- * columns_described says, the models' columns may have got another description. */
+/* The views comparison and comparison_front, over all models, likewise; those of the file are described in column_info when they
+ * changed or, as columns_described says, the models' columns may have got another description. */
 bool schema_create_comparison(const struct db *db, int64_t run, bool columns_described, struct diags *diags);
 /* Create view `name` AS `select`, which is freed, unless it is that already; else *changed is set. */
 bool schema_create_view(const struct db *db, const char *name, int64_t run, char *select, bool *changed, struct diags *diags);

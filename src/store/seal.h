@@ -2,9 +2,9 @@
  *
  *     seal(id INTEGER PRIMARY KEY, counter, hash): one row
  *
- * A writer that closes a database seals it. `counter` is the file's change counter (bytes 24 to 27 of the header) as of then: a program that writes
- * into the file, be it dse or another, moves it on, and the seal says nothing any more until dse writes the next. Not in the
- * hash are the counter itself, what SQLite notes beside it (bytes 92 to 99) and the page of the table `seal`.
+ * A writer that closes a database seals it. `counter` is the file's change counter (bytes 24 to 27 of the header) as of then: a
+ * program that writes into the file, be it dse or another, moves it on, and the seal says nothing any more until dse writes the
+ * next. Not in the hash are the counter itself, what SQLite notes beside it (bytes 92 to 99) and the page of the table `seal`.
  *
  * It is there to find accidents. Who forges a file can forge its seal.
  */

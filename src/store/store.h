@@ -1,11 +1,13 @@
 /* The store: one SQLite file, as DESIGN.md section 5 says. Everything that touches SQL lives here.
  *
- *     run(id INTEGER PRIMARY KEY, sweep, sweep_text, hash, version, git_commit, models, axes, objectives, seed, fidelity, shard, host,
+ *     run(id INTEGER PRIMARY KEY, sweep, sweep_text, hash, version, git_commit, models, axes, objectives, seed, fidelity, shard,
+ *     host,
  *         started, ended, planned, done, feasible, hypervolume, status, baseline, refined, requests, axis_ends, unequal, notices)
  *                                           status: 'running', 'interrupted', 'done'; refined: rows added at event level, or NULL
  *     MODEL_all(id INTEGER PRIMARY KEY, run, point, status, reason, fidelity, <varying parameters>, <metrics>, <derived>)
  *     MODEL_fixed(run INTEGER PRIMARY KEY, first_id, points, <every parameter; NULL where it varies>, requests)
- *                    requests: the mix that the rows of the run are means over; NULL: none, and no such column before the first run that
+ *                    requests: the mix that the rows of the run are means over; NULL: none, and no such column before the first
+ *                    run that
  *                    has one. Then the lengths that the mix sets (context, prompt, generate) are NULL.
  *     MODEL          view: every parameter and metric under its own name, newest run of each sweep, the finest row of each point
  *     MODEL_refined  view: both rows of the points that have two (fidelity = 'refine'), metrics as NAME_closed, _event and _ratio
@@ -19,8 +21,8 @@
  *     block(run, model, first, last): index ranges that are done, both ends included; written with the rows
  *
  * The row of point p of a run has id = first_id + p: rows stand in the order of the points, are found without an index, and
- * cannot be there twice. A run's range of ids, first_id to first_id + points - 1, is reserved when it starts. In a run that refines, the row
- * at event level of that point, where there is one, has id = -(first_id + p).
+ * cannot be there twice. A run's range of ids, first_id to first_id + points - 1, is reserved when it starts. In a run that
+ * refines, the row at event level of that point, where there is one, has id = -(first_id + p).
  *
  * One dse writes a database at a time: it keeps a lock on the file (src/store/db.h) that ends with the process, and a second one
  * is refused. Others may read between transactions; a transaction waits up to a minute for a reader to finish. The journal mode
@@ -52,10 +54,10 @@ struct run_info {
 
 enum store_flags { STORE_FRESH = 1 << 0 /* start a new run even if one can be resumed or is done */ };
 
-/* Open or create the database for a sweep: create tables, add columns that are missing, find the run with the same hash and
- * shard to go on with or start a new one. NULL with errors: not a database (never overwritten), locked by another dse
- * (SQLITE_BUSY after 5 s: says who may hold it), belongs to another sweep or holds another shard of this one, from a newer dse, cannot be written. Existing rows
- * are never touched. */
+/* Open or create the database for a sweep: create tables, add columns that are missing, find the run with the same hash and shard
+ * to go on with or start a new one. NULL with errors: not a database (never overwritten), locked by another dse (SQLITE_BUSY
+ * after 5 s: says who may hold it), belongs to another sweep or holds another shard of this one, from a newer dse, cannot be
+ * written. Existing rows are never touched. */
 struct store *store_open(const char *path, const struct run_info *info, struct space *const *spaces, size_t n_spaces,
                          unsigned flags, struct diags *diags);
 /* Open a database to compute the front of a run that is there anew: store_scan, store_front and store_finish work, store_write
@@ -130,7 +132,8 @@ uint64_t *store_refined(struct store *st, size_t m, size_t *ret_n, struct diags 
 bool store_front(struct store *st, size_t m, const uint64_t *points, size_t n, struct diags *diags);
 /* Store the front's hypervolume, as grouped_front_finish gives it; NaN is NULL. */
 bool store_hypervolume(struct store *st, double hypervolume, struct diags *diags);
-/* Make run.notices from the stored front (store/notices.h); `per`: the parameters for whose values there are fronts of their own. */
+/* Make run.notices from the stored front (store/notices.h); `per`: the parameters for whose values there are fronts of their own.
+ */
 bool store_notices(struct store *st, const char *const *per, size_t n_per, struct diags *diags);
 
 /* Columns of a model by name: numbers, and those whose values together name the row's group. */
@@ -149,15 +152,16 @@ enum store_rows {
 bool store_scan(struct store *st, size_t m, enum store_rows rows, const struct scan_columns *columns,
                 void (*visit)(void *user, uint64_t point, const double *values, const char *group), void *user,
                 struct diags *diags);
-/* Set the run's end, counts and status ('done' or 'interrupted'). False with an error also when somebody deleted the file meanwhile. */
+/* Set the run's end, counts and status ('done' or 'interrupted'). False with an error also when somebody deleted the file
+ * meanwhile. */
 bool store_finish(struct store *st, const char *status, struct diags *diags);
 
-/* Merge databases into OUT, which must not exist or be a dse database. Runs of the same sweep and hash become one run; when
- * their shards differ its shard is NULL, and a point that several have is taken once. Other runs are carried over. A merged run
- * loses its front, which the caller computes anew. One that refines, put together from shards, is not done: the front of the whole is
+/* Merge databases into OUT, which must not exist or be a dse database. Runs of the same sweep and hash become one run; when their
+ * shards differ its shard is NULL, and a point that several have is taken once. Other runs are carried over. A merged run loses
+ * its front, which the caller computes anew. One that refines, put together from shards, is not done: the front of the whole is
  * to be refined yet, which the sweep run into OUT does. All inputs are checked before anything is written; each is merged in one
- * transaction, so that after a failure the same call goes on. Inputs are only read, except that what a killed writer left open
- * in one is rolled back. */
+ * transaction, so that after a failure the same call goes on. Inputs are only read, except that what a killed writer left open in
+ * one is rolled back. */
 bool store_merge(const char *out, const char *const *in, size_t n_in, struct diags *diags);
 
 #endif

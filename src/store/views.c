@@ -1,11 +1,12 @@
 /* The views of a model, made from the columns its tables have.
  *
- *     CREATE VIEW lad AS SELECT a.run, a.point, ..., f.llm AS llm, a.tiles AS tiles, coalesce(a.sram_mib, f.sram_mib) AS sram_mib, ...
+ *     CREATE VIEW lad AS SELECT a.run, a.point, ..., f.llm AS llm, a.tiles AS tiles, coalesce(a.sram_mib, f.sram_mib) AS
+ *     sram_mib, ...
  *         FROM lad_fixed f CROSS JOIN lad_all a
  *         WHERE a.id >= f.first_id AND a.id < f.first_id + f.points AND f.run IN (<the newest run of each sweep>)
  *
- * CROSS JOIN keeps SQLite to that order: for each of the few newest runs, one scan over its range of ids, which never touches
- * the rows of other runs and looks nothing up per row. Where a run refines, the row at event level of the row with id n is that with
+ * CROSS JOIN keeps SQLite to that order: for each of the few newest runs, one scan over its range of ids, which never touches the
+ * rows of other runs and looks nothing up per row. Where a run refines, the row at event level of the row with id n is that with
  * id -n, and a view has to look whether it is there:
  *
  *     ... FROM lad_fixed f CROSS JOIN lad_all b CROSS JOIN lad_all a WHERE b.id >= f.first_id AND b.id < f.first_id + f.points

@@ -1,12 +1,13 @@
-/* Is a database whole? What is seen fast is looked at whenever one is opened, so that a damaged file gives no answer instead of a part of one:
+/* Is a database whole? What is seen fast is looked at whenever one is opened, so that a damaged file gives no answer instead of a
+ * part of one:
  *
  *  - the size of the file is what its header says;
  *  - its bytes are those that dse left (src/store/seal.h): then there is no more to look at.
  *
  * Of a file that is being written, or that another program wrote to,
  *
- *  - the pages of its tables hang together (SQLite's quick_check): all of them in a file of up to WHOLE_PAGES_MAX bytes, in a larger one those of all
- *    tables but MODEL_all;
+ *  - the pages of its tables hang together (SQLite's quick_check): all of them in a file of up to WHOLE_PAGES_MAX bytes, in a
+ *    larger one those of all tables but MODEL_all;
  *  - each run has as many rows of each model as its blocks say, and in all as many as it counted when they were stored;
  *  - each point on a front has its row.
  *

@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- the ends of axes ------------------------------------------------------------------------------------------------------------- */
+/* ---- the ends of axes ---------------------------------------------------------------------------------------------------- */
 
 /* The least and the greatest of the values given; false unless they are numbers, and at least three. */
 static bool range_of(const struct field *f, const struct given *g, double *ret_least, double *ret_greatest)
@@ -68,7 +68,7 @@ char *sweep_axis_ends(const struct sweep_file *s)
     return json;
 }
 
-/* ---- unequal defaults ------------------------------------------------------------------------------------------------------------- */
+/* ---- unequal defaults ---------------------------------------------------------------------------------------------------- */
 
 static bool is_in(const struct dse_param *table, const char *name)
 {

@@ -4,12 +4,13 @@
 
 #include "space/space.h"
 
-/* run.axis_ends: the ends of the axes of numbers with at least three values; lengths of requests are the question, no design. NULL: there are none. The caller frees it. */
+/* run.axis_ends: the ends of the axes of numbers with at least three values; lengths of requests are the question, no design.
+ * NULL: there are none. The caller frees it. */
 char *sweep_axis_ends(const struct sweep_file *s);
 
-/* run.unequal: the parameters that several models have, that the sweep gives to some or none of them, and that have other values in each. Left out are
- * those that only the event level reads, unless the sweep is at event level, and what follows from a catalog's entry that is told of itself. NULL: there
- * are none. The caller frees it. */
+/* run.unequal: the parameters that several models have, that the sweep gives to some or none of them, and that have other values
+ * in each. Left out are those that only the event level reads, unless the sweep is at event level, and what follows from a
+ * catalog's entry that is told of itself. NULL: there are none. The caller frees it. */
 char *sweep_unequal_defaults(const struct sweep_file *s, struct space *const *spaces);
 
 #endif

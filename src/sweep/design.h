@@ -1,5 +1,5 @@
-/* What tells the designs of a run apart, where models stand side by side: of the parameters that it varied those that all of its models have, and
- * those that some have. Read from a database whose views show the run (reader_show_run).
+/* What tells the designs of a run apart, where models stand side by side: of the parameters that it varied those that all of its
+ * models have, and those that some have. Read from a database whose views show the run (reader_show_run).
  */
 #ifndef DSE_SWEEP_DESIGN_H
 #define DSE_SWEEP_DESIGN_H

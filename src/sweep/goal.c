@@ -88,7 +88,7 @@ void goal_values(const struct goal *g, const struct space *sp, const union cell 
     }
 }
 
-/* ---- the front ------------------------------------------------------------------------------------------------------------------- */
+/* ---- the front ----------------------------------------------------------------------------------------------------------- */
 
 /* A point of any of the models, as one id of the common front. */
 enum { MODEL_SHIFT = 56 };

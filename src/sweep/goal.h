@@ -30,8 +30,8 @@ bool goal_parse(struct goal *g, const char *text);
 /* The objectives at a row of the space, NaN for NULL. */
 void goal_values(const struct goal *g, const struct space *sp, const union cell *cells, double *ret);
 
-/* Compute the front of the store's run under the goal, over all its models together, its hypervolume and the run's notices, and store them. Of a run that refines, once it
- * has rows at event level, over those alone. */
+/* Compute the front of the store's run under the goal, over all its models together, its hypervolume and the run's notices, and
+ * store them. Of a run that refines, once it has rows at event level, over those alone. */
 bool goal_front(struct store *st, const struct goal *g, size_t *ret_n, struct diags *diags);
 
 #endif

@@ -17,8 +17,8 @@ struct sweep_outlook {
     bool longer;         /* one of them was cut short: rows take longer than that */
 };
 
-/* For a sweep at event level (then front and neighbours are 0) or one that refines, of which spaces can be built with at most max_points. False with
- * errors. */
+/* For a sweep at event level (then front and neighbours are 0) or one that refines, of which spaces can be built with at most
+ * max_points. False with errors. */
 bool sweep_outlook(const struct sweep_file *s, uint64_t max_points, struct sweep_outlook *ret, struct diags *diags);
 
 #endif

@@ -87,8 +87,8 @@ void pool_free(struct pool *p)
     free(p);
 }
 
-/* With the mutex held: claim the next block, or NULL when all are claimed or its slot is still in use. A block never crosses the end of
- * a range. */
+/* With the mutex held: claim the next block, or NULL when all are claimed or its slot is still in use. A block never crosses the
+ * end of a range. */
 static struct slot *claim(struct pool *p)
 {
     if (p->stopped || p->range == p->n_ranges || p->claimed - p->taken >= p->n_slots) return NULL;

@@ -22,8 +22,8 @@ void pool_free(struct pool *p);
 
 /* Threads 1 and up: evaluate blocks until there are none left or pool_stop. */
 void pool_work(struct pool *p, int thread);
-/* Thread 0: the next block in order, evaluating while none is ready; NULL when all were taken, or options.stop or a bug of the model ended a run before. Valid
- * until the next call. */
+/* Thread 0: the next block in order, evaluating while none is ready; NULL when all were taken, or options.stop or a bug of the
+ * model ended a run before. Valid until the next call. */
 const struct row_block *pool_next(struct pool *p);
 /* Let all workers return. */
 void pool_stop(struct pool *p);

@@ -1,11 +1,12 @@
 /* Refining a sweep: event level where it matters.
  *
- * In rounds: the front as far as it is known (refine_front.c); then event level for the points on it that have none or, when all of them have it,
- * for their neighbours. It ends when a round adds nothing: every point of the front, and every feasible neighbour of one, has a row at event
- * level; or when [refine] runs are used up. The front of the sweep is then that of the rows at event level.
+ * In rounds: the front as far as it is known (refine_front.c); then event level for the points on it that have none or, when all
+ * of them have it, for their neighbours. It ends when a round adds nothing: every point of the front, and every feasible
+ * neighbour of one, has a row at event level; or when [refine] runs are used up. The front of the sweep is then that of the rows
+ * at event level.
  *
- * What a round adds depends on the rows of the closed form and on those of the rounds before, and on nothing else: a run that was killed goes
- * through the same rounds again and finds their rows there already.
+ * What a round adds depends on the rows of the closed form and on those of the rounds before, and on nothing else: a run that was
+ * killed goes through the same rounds again and finds their rows there already.
  */
 #include "sweep/refine_internal.h"
 
@@ -14,7 +15,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-/* ---- ids -------------------------------------------------------------------------------------------------------------------------- */
+/* ---- ids ----------------------------------------------------------------------------------------------------------------- */
 
 void ids_add(struct ids *l, uint64_t id)
 {
@@ -51,7 +52,7 @@ void ids_release(struct ids *l)
     *l = (struct ids){0};
 }
 
-/* ---- one round ------------------------------------------------------------------------------------------------------------------ */
+/* ---- one round ----------------------------------------------------------------------------------------------------------- */
 
 bool refine_closed_form(const struct refining *r, uint64_t id)
 {
@@ -82,8 +83,8 @@ static void want_neighbours(const struct refining *r, const struct ids *front, u
     ids_release(&near);
 }
 
-/* Add to `planned` what the front asks for: the points on it, else their neighbours. Those of points that will have left the front by the
- * next round would be in vain. Returns how many were added. */
+/* Add to `planned` what the front asks for: the points on it, else their neighbours. Those of points that will have left the
+ * front by the next round would be in vain. Returns how many were added. */
 static size_t plan(struct refining *r, const struct ids *front)
 {
     uint64_t left = r->job->sweep->refine_runs - r->planned.n;
@@ -136,7 +137,7 @@ static bool simulate_planned(struct refining *r)
     return ok;
 }
 
-/* ---- all of them ------------------------------------------------------------------------------------------------------------------ */
+/* ---- all of them --------------------------------------------------------------------------------------------------------- */
 
 static bool find_there(struct refining *r)
 {

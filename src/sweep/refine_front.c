@@ -1,9 +1,10 @@
 /* The front while a sweep is refined.
  *
- * Event level is slower than the closed form nearly everywhere. Beside rows at event level the closed form of every other point would look
- * better than it is, and what is far behind the front would have to be carried out to show that it is. So a point without event level is
- * taken to change by the most favourable factor, objective by objective, that was seen in its group: among the points of its model that share
- * its front. What it leaves out would be on the front only if it changed more favourably than all of those.
+ * Event level is slower than the closed form nearly everywhere. Beside rows at event level the closed form of every other point
+ * would look better than it is, and what is far behind the front would have to be carried out to show that it is. So a point
+ * without event level is taken to change by the most favourable factor, objective by objective, that was seen in its group: among
+ * the points of its model that share its front. What it leaves out would be on the front only if it changed more favourably than
+ * all of those.
  */
 #include "sweep/refine_internal.h"
 
@@ -67,7 +68,7 @@ struct scan {
     double *corrected;
 };
 
-/* ---- rows at event level ----------------------------------------------------------------------------------------------------------- */
+/* ---- rows at event level ------------------------------------------------------------------------------------------------- */
 
 static void add_change(struct scan *s, uint64_t id, const double *values, const char *group)
 {
@@ -94,7 +95,7 @@ static void add_event_row(void *user, uint64_t point, const double *values, cons
     add_change(s, id, values, group);
 }
 
-/* ---- the others -------------------------------------------------------------------------------------------------------------------- */
+/* ---- the others ---------------------------------------------------------------------------------------------------------- */
 
 static void add_closed_row(void *user, uint64_t point, const double *values, const char *group)
 {

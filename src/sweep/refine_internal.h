@@ -30,8 +30,8 @@ struct refining {
 /* The row of the closed form of a point, in r->cells; returns whether it is feasible. */
 bool refine_closed_form(const struct refining *r, uint64_t id);
 
-/* The front as far as it is known: rows at event level of the planned points, which are stored, and of the others the closed form, taken to change
- * as favourably as any planned point of its model and group did, objective by objective. Sorted. */
+/* The front as far as it is known: rows at event level of the planned points, which are stored, and of the others the closed
+ * form, taken to change as favourably as any planned point of its model and group did, objective by objective. Sorted. */
 bool refine_front(const struct refining *r, struct ids *ret);
 
 #endif

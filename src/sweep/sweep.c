@@ -13,8 +13,8 @@
 #include <string.h>
 #include <time.h>
 
-/* Points a transaction: a multiple of POOL_BLOCK; also what a kill can lose. A point that is a mean over requests takes as long as all of
- * them: then fewer, so that progress is seen and Ctrl-C heard as often. */
+/* Points a transaction: a multiple of POOL_BLOCK; also what a kill can lose. A point that is a mean over requests takes as long
+ * as all of them: then fewer, so that progress is seen and Ctrl-C heard as often. */
 enum { TRANSACTION = 131072 };
 static uint64_t transaction_points(const struct space *sp)
 {

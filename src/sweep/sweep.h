@@ -4,9 +4,9 @@
  * buffers, and the writing thread takes them from there in order; while none is ready it evaluates one itself. Memory is
  * the ring's, whatever the number of points. The rows do not depend on the number of threads.
  *
- * At event level blocks are single points, and what is evaluated is stored about once a second. A sweep that refines has the closed form of
- * every point first, then event level for its front and the neighbours of that, in rounds (refine.c). The front is then that of the rows at
- * event level.
+ * At event level blocks are single points, and what is evaluated is stored about once a second. A sweep that refines has the
+ * closed form of every point first, then event level for its front and the neighbours of that, in rounds (refine.c). The front is
+ * then that of the rows at event level.
  */
 #ifndef DSE_SWEEP_SWEEP_H
 #define DSE_SWEEP_SWEEP_H

@@ -31,12 +31,12 @@ void sweep_advance(struct job *job, uint64_t points, bool last);
 struct pool;
 bool sweep_end_pool(struct job *job, struct pool *pool);
 
-/* events.c: evaluate points of space m, given as ascending ranges, at event level, and store each about a second after. The rows become those of
- * their points or, `refined`, stand beside those. Sets result->interrupted. */
+/* events.c: evaluate points of space m, given as ascending ranges, at event level, and store each about a second after. The rows
+ * become those of their points or, `refined`, stand beside those. Sets result->interrupted. */
 bool sweep_simulate(struct job *job, size_t m, const struct range *ranges, size_t n, bool refined);
 
-/* refine.c: with every point's row of the closed form stored, add rows at event level for the front and its neighbours. Sets what sweep_result
- * says of it. */
+/* refine.c: with every point's row of the closed form stored, add rows at event level for the front and its neighbours. Sets what
+ * sweep_result says of it. */
 bool sweep_refine(struct job *job, const struct goal *goal);
 
 #endif

@@ -1,5 +1,5 @@
-/* Attention as it was measured, and as the generator makes it: profile(name), retention(name), interval_map(...), score_stats(...), score_share(...),
- * exp_error(...). */
+/* Attention as it was measured, and as the generator makes it: profile(name), retention(name), interval_map(...),
+ * score_stats(...), score_share(...), exp_error(...). */
 #include "tables/tables_internal.h"
 
 #include "desc/schema.h"
@@ -88,7 +88,8 @@ static char *trace_path(const char *source)
     return xstrdup(source);
 }
 
-/* Head `number` of a trace file, layer by layer, or of the generator ("synthetic"), cut to at most n positions (0: 4096 of the generator, all of a trace). */
+/* Head `number` of a trace file, layer by layer, or of the generator ("synthetic"), cut to at most n positions (0: 4096 of the
+ * generator, all of a trace). */
 static bool make_head(const char *source, int64_t number, int64_t n, struct head *ret, char **ret_error)
 {
     struct diags diags;

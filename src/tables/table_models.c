@@ -1,4 +1,5 @@
-/* A model at one design point, as rows: metric(), breakdown(), equation(), and of a run at event level timeline(), resource(), note(). */
+/* A model at one design point, as rows: metric(), breakdown(), equation(), and of a run at event level timeline(), resource(),
+ * note(). */
 #include "tables/tables_internal.h"
 
 #include "model/breakdown.h"
@@ -18,8 +19,8 @@ static const char *const carried_out[] = {"model", "settings", "fidelity", NULL}
 
 /* ---- the point ------------------------------------------------------------------------------------------------------------- */
 
-/* "tiles=8, context=4096" as assignments, in place. Returns how many; ret holds one for each comma and one more. A comma inside of quotes or
- * brackets belongs to the value. */
+/* "tiles=8, context=4096" as assignments, in place. Returns how many; ret holds one for each comma and one more. A comma inside
+ * of quotes or brackets belongs to the value. */
 static size_t split(char *settings, const char **ret)
 {
     size_t n = 0;

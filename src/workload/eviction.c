@@ -12,8 +12,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Below this share of the mass the kept positions are weighed anew around their own maximum (weights may have underflowed), and above
- * MASS_SAFE the kept output may be the full one minus the evicted, at no more than two digits lost. */
+/* Below this share of the mass the kept positions are weighed anew around their own maximum (weights may have underflowed), and
+ * above MASS_SAFE the kept output may be the full one minus the evicted, at no more than two digits lost. */
 static const double MASS_TINY = 1e-200, MASS_SAFE = 0.01;
 
 /* One head at one step. */

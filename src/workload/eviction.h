@@ -3,8 +3,9 @@
  * Step t enters position t, attends over what the cache holds (at most S positions and itself), lets the policy score them by their
  * probabilities (the softmax over the kept positions, as hardware sees it), and evicts until S are left. Two ways to begin:
  * - prompt = 0: all n tokens are streamed from an empty cache, S = round(ratio n);
- * - prompt = P: nothing leaves while the prompt is read, though it is scored; after its last step the surplus leaves at once, by the
- *   policy's own order, and then one position a step. S = round(ratio P). evict_in_prompt: streamed through S positions as well.
+ * - prompt = P: nothing leaves while the prompt is read, though it is scored; after its last step the surplus leaves at once, by
+ *   the policy's own order, and then one position a step. S = round(ratio P). evict_in_prompt: streamed through S positions as
+ *   well.
  *
  * What is measured at a step: the retained mass, which is the full softmax's mass on the kept positions, and the output error,
  * |o_kept - o_full| / |o_full| with the softmax of o_kept over the kept positions.
@@ -61,7 +62,8 @@ bool eviction_run_layer(const struct head *heads, size_t n_heads, const struct e
                         struct eviction_result *ret, struct diags *diags);
 /* Many options over the heads of a layer: full attention is computed once and shared by all. ret[i * n_heads + j] is options[i] on
  * heads[j]. Nothing is returned when one of them is wrong. All heads have the same n and d.
- * Cost: heads n^2 d / 2 for scores, and for each option and head n S, and (n - first) d min(S, n - S) for its outputs. Memory O(n). */
+ * Cost: heads n^2 d / 2 for scores, and for each option and head n S, and (n - first) d min(S, n - S) for its outputs. Memory O(n).
+ */
 bool eviction_run_many(const struct head *heads, size_t n_heads, const struct eviction_options *options, size_t n_options,
                        size_t first, struct eviction_result *ret, struct diags *diags);
 

@@ -1,4 +1,5 @@
-/* Positions come and go. Slots stay in the order of positions, so that "the earliest" is the first found, and the newest are the last. */
+/* Positions come and go. Slots stay in the order of positions, so that "the earliest" is the first found, and the newest are the
+ * last. */
 #include "workload/eviction_cache.h"
 
 #include "base/xalloc.h"

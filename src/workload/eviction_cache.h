@@ -1,7 +1,8 @@
-/* The cache of eviction.h by itself: which positions it holds. Who leaves is the policy's (eviction_policies.h). It knows probabilities only, no keys or values.
+/* The cache of eviction.h by itself: which positions it holds. Who leaves is the policy's (eviction_policies.h). It knows
+ * probabilities only, no keys or values.
  *
- * A step: eviction_cache_enter, then eviction_cache_score with the probability of every slot, then (unless in a prompt that evicts at its
- * end) eviction_cache_evict; of a policy that chooses, its `choose` instead.
+ * A step: eviction_cache_enter, then eviction_cache_score with the probability of every slot, then (unless in a prompt that
+ * evicts at its end) eviction_cache_evict; of a policy that chooses, its `choose` instead.
  */
 #ifndef DSE_WORKLOAD_EVICTION_CACHE_H
 #define DSE_WORKLOAD_EVICTION_CACHE_H
@@ -29,8 +30,8 @@ bool eviction_cache_scores(const struct eviction_cache *c);
 void eviction_cache_score(struct eviction_cache *c, const double *p);
 /* Evict until `size` are left. */
 void eviction_cache_evict(struct eviction_cache *c);
-/* Oracle: hold the `size` + 1 most probable positions of all seen, the earliest of equal ones. p has one value for every position seen;
- * `scratch` as many, overwritten. */
+/* Oracle: hold the `size` + 1 most probable positions of all seen, the earliest of equal ones. p has one value for every position
+ * seen; `scratch` as many, overwritten. */
 void eviction_cache_choose(struct eviction_cache *c, const double *p, double *scratch);
 
 /* False with an error when one of the options makes no sense for these heads and steps. */

@@ -26,14 +26,15 @@ static size_t slot_of_most(const double *v, size_t from, size_t n)
     return best;
 }
 
-/* ---- voting: VEDA, Sec. III and Fig. 3 ------------------------------------------------------------------------------------------------- *
- * From step `reserved_length` on every step votes for positions with a probability below T = a / l - b sigma (l positions, sigma their
- * probabilities' standard deviation); if T <= 0, for the least probable one alone. Most votes leave, the earliest of several.
+/* ---- voting: VEDA, Sec. III and Fig. 3
+ * ------------------------------------------------------------------------------------------------- * From step `reserved_length`
+ * on every step votes for positions with a probability below T = a / l - b sigma (l positions, sigma their probabilities'
+ * standard deviation); if T <= 0, for the least probable one alone. Most votes leave, the earliest of several.
  *
- * A step may vote for one position (T <= 0, the rule in a head with a strong sink) or for none (T below all probabilities). Where the
- * most votes are then zero, "the earliest" is the sink, and most of the mass leaves with it: at the end of a prompt in many heads that
- * have a sink, and at times in streaming when heads share. reserve_positions, another reading of "a reserved length is maintained at
- * the beginning", avoids it. */
+ * A step may vote for one position (T <= 0, the rule in a head with a strong sink) or for none (T below all probabilities). Where
+ * the most votes are then zero, "the earliest" is the sink, and most of the mass leaves with it: at the end of a prompt in many
+ * heads that have a sink, and at times in streaming when heads share. reserve_positions, another reading of "a reserved length is
+ * maintained at the beginning", avoids it. */
 
 /* Standard deviation of n probabilities around their mean. Four sums, so that it is not one chain of additions. */
 static double deviation(const double *p, size_t n, double mean)
@@ -91,7 +92,7 @@ static bool voting_check(const struct eviction_options *o, size_t size, struct d
     return ok;
 }
 
-/* ---- h2o: the smallest sum of probabilities leaves, the earliest of several; the newest floor(recent_share S) positions never do ------- */
+/* ---- h2o: the smallest sum of probabilities leaves, the earliest of several; the newest floor(recent_share S) positions never do ---- */
 
 static void h2o_score(struct eviction_cache *c, const double *p)
 {
@@ -116,7 +117,7 @@ static bool h2o_check(const struct eviction_options *o, size_t size, struct diag
     return diags_input(diags, nowhere, NULL, NULL, "eviction: h2o: recent share %g is outside of [0, 1]", o->recent_share);
 }
 
-/* ---- window: the first `sinks` positions and the newest -------------------------------------------------------------------------------- */
+/* ---- window: the first `sinks` positions and the newest ------------------------------------------------------------------ */
 
 static size_t window_leave(struct eviction_cache *c)
 {
@@ -135,9 +136,10 @@ static bool window_check(const struct eviction_options *o, size_t size, struct d
                        "eviction: window: %zu sinks leave no room in a cache of %zu; they must be fewer", (size_t)o->sinks, size);
 }
 
-/* ---- random: any position, the newest included, with equal chance ---------------------------------------------------------------------- */
+/* ---- random: any position, the newest included, with equal chance -------------------------------------------------------- */
 
-/* A slot of n, by splitmix64: the same on every machine. The upper half of the product of 32 bits and n; its bias is below n / 2^32. */
+/* A slot of n, by splitmix64: the same on every machine. The upper half of the product of 32 bits and n; its bias is below n /
+ * 2^32. */
 static size_t random_leave(struct eviction_cache *c)
 {
     uint64_t z = c->random += 0x9e3779b97f4a7c15u;
@@ -147,7 +149,7 @@ static size_t random_leave(struct eviction_cache *c)
     return (size_t)((z >> 32) * c->n >> 32);
 }
 
-/* ---- the table ------------------------------------------------------------------------------------------------------------------------- */
+/* ---- the table ----------------------------------------------------------------------------------------------------------- */
 
 enum {
     BITS = 1u << DSE_SET_KV_BITS,
@@ -255,7 +257,7 @@ const struct dse_param eviction_params[] = {
 };
 #undef S
 
-/* ---- lists of the rows ------------------------------------------------------------------------------------------------------------------ */
+/* ---- lists of the rows --------------------------------------------------------------------------------------------------- */
 
 /* Tables of parameters point to lists of words; these are made once. [0]: of "none" */
 static const char *names[POLICIES + 1], *choices[POLICIES + 2];

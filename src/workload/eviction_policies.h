@@ -1,5 +1,6 @@
-/* A policy as a row: what machines see of it (dse/eviction.h), and what it does to a cache. A new one is a row of eviction_policies.c and the
- * functions it names; all lists of policies (`dse profile --policies`, values of models' parameters, tests) are made of the rows. */
+/* A policy as a row: what machines see of it (dse/eviction.h), and what it does to a cache. A new one is a row of
+ * eviction_policies.c and the functions it names; all lists of policies (`dse profile --policies`, values of models' parameters,
+ * tests) are made of the rows. */
 #ifndef DSE_WORKLOAD_EVICTION_POLICIES_H
 #define DSE_WORKLOAD_EVICTION_POLICIES_H
 
@@ -16,7 +17,8 @@ struct eviction_policy {
     void (*score)(struct eviction_cache *c, const double *p);
     /* The slot that leaves. Slots are in the order of positions. */
     size_t (*leave)(struct eviction_cache *c);
-    /* Instead of `leave`: hold what is best at this very step, out of all positions seen; p has one value for each, `scratch` room for as many. */
+    /* Instead of `leave`: hold what is best at this very step, out of all positions seen; p has one value for each, `scratch`
+     * room for as many. */
     void (*choose)(struct eviction_cache *c, const double *p, double *scratch);
     /* False with an error where options make no sense for a cache of `size` positions; NULL: they all do. */
     bool (*check)(const struct eviction_options *o, size_t size, struct diags *diags);

@@ -69,7 +69,7 @@ bool generator_check(const struct generator *g, struct diags *diags)
     return ok;
 }
 
-/* ---- random streams --------------------------------------------------------------------------------------------------------------- */
+/* ---- random streams ------------------------------------------------------------------------------------------------------ */
 
 /* What random numbers are for. A stream each, so that a change of one parameter leaves the others' numbers alone. */
 enum purpose { SEATING, LEVELS, HEAVY, DIRECTIONS, NORMS, JITTER, QUERIES, CONTEXTS, STEPS, VALUES, PURPOSES };
@@ -90,7 +90,7 @@ static gsl_rng *stream_new(const struct generator *g, uint64_t head, enum purpos
     return r;
 }
 
-/* ---- where things are in a vector ---------------------------------------------------------------------------------------------- */
+/* ---- where things are in a vector ---------------------------------------------------------------------------------------- */
 
 enum { LEVEL = 0, OFFSET = 1, FIRST_NOISE = 2, FIRST_RECENCY = 3, STRIDE = 2 };
 
@@ -122,7 +122,7 @@ static void wanderer_step(struct wanderer *w)
     for (size_t j = 0; j < w->n; j++) w->at[j] = w->rho * w->at[j] + gsl_ran_gaussian_ziggurat(w->r, w->kick);
 }
 
-/* ---- clusters ---------------------------------------------------------------------------------------------------------------------- */
+/* ---- clusters ------------------------------------------------------------------------------------------------------------ */
 
 struct cluster {
     double level;
@@ -158,8 +158,8 @@ static size_t cluster_open(struct making *m)
     return m->n_clusters++;
 }
 
-/* The cluster of the next key. An existing one is drawn with probability proportional to members - growth: a seated key's at random, accepted
- * with (members - growth) / members. */
+/* The cluster of the next key. An existing one is drawn with probability proportional to members - growth: a seated key's at
+ * random, accepted with (members - growth) / members. */
 static size_t cluster_next(struct making *m)
 {
     const struct generator *g = m->g;
@@ -177,7 +177,7 @@ static size_t cluster_next(struct making *m)
     return c;
 }
 
-/* ---- vectors ------------------------------------------------------------------------------------------------------------------------- */
+/* ---- vectors ------------------------------------------------------------------------------------------------------------- */
 
 /* The key of a position that is no sink, but for offset and recency. */
 static void make_key(struct making *m, float *k)

@@ -5,7 +5,8 @@
  *     sinks:   level_offset + sink_gain                                          + recency(t - i) + step(t)
  *     others:  norm(i) (level(c) + noise_sd settled(t) z(t) . direction(c)) + jitter + recency(t - i) + step(t)
  *
- *     c             cluster of i: keys of a cluster have the same direction, so they rise and fall together; norm(i) tells them apart
+ *     c             cluster of i: keys of a cluster have the same direction, so they rise and fall together;
+ *                   norm(i) tells them apart
  *     level(c)      normal: level_offset, level_sd; plus heavy_gain for the share heavy_share of the clusters
  *     norm(i)       lognormal, mean 1, deviation of its logarithm norm_sd
  *     z(t)          AR(1) vector of unit variance and correlation rho from step to step; direction(c) is a unit vector
@@ -15,16 +16,19 @@
  *                   remember many positions: scores of old positions wander by about recency_gain / sqrt(d / 2) with it
  *     step(t)       AR(1), step_sd and rho: an offset that all scores of the step share (correlated tails)
  *
- * q and k are vectors that have these scores. Dimension 0 carries levels, 1 the offsets of steps, the others noise and recency in turn, from
- * 2 on; with fewer than four dimensions the last of these are missing, with one all but the levels. In dimension 1 and in those of recency keys
- * are short and queries long, so that they do not turn the keys. Elements of v are normal with variance 1.
+ * q and k are vectors that have these scores. Dimension 0 carries levels, 1 the offsets of steps, the others noise and recency in
+ * turn, from 2 on; with fewer than four dimensions the last of these are missing, with one all but the levels. In dimension 1 and
+ * in those of recency keys are short and queries long, so that they do not turn the keys. Elements of v are normal with variance
+ * 1.
  *
- * Clusters are seated by a Pitman-Yor process: a key opens a new cluster with probability (cluster_start + cluster_growth K) / (cluster_start + i),
- * K clusters so far, and otherwise joins one, the larger the likelier. Their number grows like n ^ cluster_growth, sizes
- * have a power law. Growth 1: every key has a direction of its own, as in the real traces (reference: docs/traces.md).
+ * Clusters are seated by a Pitman-Yor process: a key opens a new cluster with probability (cluster_start + cluster_growth K) /
+ * (cluster_start + i), K clusters so far, and otherwise joins one, the larger the likelier. Their number grows like n ^
+ * cluster_growth, sizes have a power law. Growth 1: every key has a direction of its own, as in the real traces (reference:
+ * docs/traces.md).
  *
  * A longer head begins with the shorter one of the same seed. Random numbers: gsl_rng_mt19937, one stream a purpose, each seeded
- * with 32 bits of a hash (splitmix64) of seed, head and purpose: the same on every machine, but for the last bit of libm's functions.
+ * with 32 bits of a hash (splitmix64) of seed, head and purpose: the same on every machine, but for the last bit of libm's
+ * functions.
  */
 #ifndef DSE_WORKLOAD_GENERATOR_H
 #define DSE_WORKLOAD_GENERATOR_H
@@ -56,8 +60,8 @@ extern const struct dse_param generator_params[];
 
 /* False with an error for every parameter that is out of its range. */
 bool generator_check(const struct generator *g, struct diags *diags);
-/* Make head number `head` of the generator: a pure function of (generator, head). False with errors of generator_check; *ret is then
- * untouched. The caller releases it. */
+/* Make head number `head` of the generator: a pure function of (generator, head). False with errors of generator_check; *ret is
+ * then untouched. The caller releases it. */
 bool generator_head(const struct generator *g, uint64_t head, struct head *ret, struct diags *diags);
 
 #endif

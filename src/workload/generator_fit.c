@@ -17,7 +17,7 @@ _Static_assert(sizeof anchor_metric_names / sizeof *anchor_metric_names == ANCHO
 
 const double anchor_slack = 0.01;
 
-/* ---- measuring --------------------------------------------------------------------------------------------------------------------- */
+/* ---- measuring ----------------------------------------------------------------------------------------------------------- */
 
 static void add_length(size_t *lengths, size_t *n, size_t length)
 {
@@ -161,7 +161,7 @@ bool anchor_kept(const struct anchor *a, double measured)
     return right_side(a, measured) || fabs(deviation(a, measured)) <= 1;
 }
 
-/* ---- fitting ----------------------------------------------------------------------------------------------------------------------- */
+/* ---- fitting ------------------------------------------------------------------------------------------------------------- */
 
 struct fitting {
     const struct anchor_set *set;

@@ -1,9 +1,10 @@
-/* Fit of the generator to published statistics: GSL's simplex (nmsimplex2) over some of its parameters, started anew until it gains
- * nothing, on common random numbers, so that a measured statistic is a function of the parameters alone (and of no number of threads).
+/* Fit of the generator to published statistics: GSL's simplex (nmsimplex2) over some of its parameters, started anew until it
+ * gains nothing, on common random numbers, so that a measured statistic is a function of the parameters alone (and of no number
+ * of threads).
  *
- * An anchor is a statistic at a length and its published value. The misfit is the sum of ((measured - published) / tolerance)^2. Where the
- * publication gives a bound, a statistic on its right side counts with ANCHOR_SLACK: of all parameters that keep the bounds, those near
- * them are taken, so that synthetic attention claims no more than was published.
+ * An anchor is a statistic at a length and its published value. The misfit is the sum of ((measured - published) / tolerance)^2.
+ * Where the publication gives a bound, a statistic on its right side counts with ANCHOR_SLACK: of all parameters that keep the
+ * bounds, those near them are taken, so that synthetic attention claims no more than was published.
  */
 #ifndef DSE_WORKLOAD_GENERATOR_FIT_H
 #define DSE_WORKLOAD_GENERATOR_FIT_H

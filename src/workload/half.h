@@ -1,4 +1,5 @@
-/* IEEE 754 half precision (binary16) to float and back, without compiler support: all 65536 values, with subnormals, infinities and NaNs. */
+/* IEEE 754 half precision (binary16) to float and back, without compiler support: all 65536 values, with subnormals, infinities
+ * and NaNs. */
 #ifndef DSE_WORKLOAD_HALF_H
 #define DSE_WORKLOAD_HALF_H
 

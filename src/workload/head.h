@@ -1,8 +1,9 @@
-/* One attention head of a trace: what a layer's head saw over a whole sequence. The common input of everything that measures attention:
- * locality.h (LAD), eviction.h (VEDA and its rivals), softmax_range.h (FlashDecoding++), single_pass.h (SwiftKV); made by trace.h from a
- * file and by generator.h from parameters.
+/* One attention head of a trace: what a layer's head saw over a whole sequence. The common input of everything that measures
+ * attention: locality.h (LAD), eviction.h (VEDA and its rivals), softmax_range.h (FlashDecoding++), single_pass.h (SwiftKV); made
+ * by trace.h from a file and by generator.h from parameters.
  *
- * Row t is position t, 0-based. q and k are after RoPE. The score of position i at step t >= i is q_t . k_i / sqrt(d); attention is causal.
+ * Row t is position t, 0-based. q and k are after RoPE. The score of position i at step t >= i is q_t . k_i / sqrt(d); attention
+ * is causal.
  */
 #ifndef DSE_WORKLOAD_HEAD_H
 #define DSE_WORKLOAD_HEAD_H

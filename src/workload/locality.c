@@ -144,7 +144,8 @@ static void find_exactly(struct locality *l)
     f->maximum = max;
 }
 
-/* EAS.2, EAS.3 and the module after it: rescale, overwrite M, compare with the edges of the mode. Streams of floats, no branches. */
+/* EAS.2, EAS.3 and the module after it: rescale, overwrite M, compare with the edges of the mode. Streams of floats, no branches.
+ */
 static void find_by_centers(struct locality *l)
 {
     struct locality_found *f = &l->by_centers;

@@ -1,18 +1,19 @@
-/* LAD's decoding, functionally exact: what the accelerator computes, step by step, on a head's q, k and v, and the statistics that its
- * cost depends on. Sec. II to IV of the LAD paper; Eq. 4 to 6; Algorithm 1.
+/* LAD's decoding, functionally exact: what the accelerator computes, step by step, on a head's q, k and v, and the statistics
+ * that its cost depends on. Sec. II to IV of the LAD paper; Eq. 4 to 6; Algorithm 1.
  *
- * exp on (-inf, 0] is replaced by linear pieces (dse/linear_exp.h). The piece that a position's score was in most often is its mode. Six
- * sums over all positions with the coefficients of their modes (A..F, locality_caches.h) stand for the cache; each step corrects the
- * positions that are outside of their mode: the active set J. A position changes its mode when another piece's count becomes larger:
- * the update set U. The newest `recent` positions are outside of the caches and computed one by one.
+ * exp on (-inf, 0] is replaced by linear pieces (dse/linear_exp.h). The piece that a position's score was in most often is its
+ * mode. Six sums over all positions with the coefficients of their modes (A..F, locality_caches.h) stand for the cache; each step
+ * corrects the positions that are outside of their mode: the active set J. A position changes its mode when another piece's count
+ * becomes larger: the update set U. The newest `recent` positions are outside of the caches and computed one by one.
  *
- * Which positions are active is found from scores by way of directional centers (locality_centers.h), exact only for the set M: positions
- * whose mode is one of the two pieces nearest 0. A position outside of its mode that is not found (false negative) is computed with the
- * line of its mode, and counted for it; one that is found in vain (false positive) is read and corrected by 0. The maximum is that of
- * the scores known then: exact for M and the newest, approximate for the others. With exact_scores all are exact.
+ * Which positions are active is found from scores by way of directional centers (locality_centers.h), exact only for the set M:
+ * positions whose mode is one of the two pieces nearest 0. A position outside of its mode that is not found (false negative) is
+ * computed with the line of its mode, and counted for it; one that is found in vain (false positive) is read and corrected by 0.
+ * The maximum is that of the scores known then: exact for M and the newest, approximate for the others. With exact_scores all are
+ * exact.
  *
- * Step by step: locality_new, locality_step for every position from the first on, locality_free. Over a whole head: locality_run, which is
- * built on it and measures against exact attention.
+ * Step by step: locality_new, locality_step for every position from the first on, locality_free. Over a whole head: locality_run,
+ * which is built on it and measures against exact attention.
  */
 #ifndef DSE_WORKLOAD_LOCALITY_H
 #define DSE_WORKLOAD_LOCALITY_H
@@ -61,8 +62,8 @@ struct locality_step {
     double denominator;                   /* of Eq. 4 */
 };
 
-/* Decode one token: its q, k and v (after rotary embedding, d each, finite and at most LOCALITY_VALUE_MAX in magnitude) to its output.
- * When wrong intervals leave no positive denominator, the output is zeros. ret may be NULL. */
+/* Decode one token: its q, k and v (after rotary embedding, d each, finite and at most LOCALITY_VALUE_MAX in magnitude) to its
+ * output. When wrong intervals leave no positive denominator, the output is zeros. ret may be NULL. */
 #define LOCALITY_VALUE_MAX 1e15
 void locality_step(struct locality *l, const float *q, const float *k, const float *v, double *output, struct locality_step *ret);
 
@@ -84,28 +85,28 @@ struct locality_result {
     double failed;                         /* share of the steps without a positive denominator; their output is 0 */
 };
 
-/* Decode the whole head and average over the steps from `first` on. With exact_scores, intervals, counters and output are exact and the
- * false shares say what the centers would have got wrong in each step. False with errors (d of 0, no steps, edges that do not grow,
- * values that are not finite). */
+/* Decode the whole head and average over the steps from `first` on. With exact_scores, intervals, counters and output are exact
+ * and the false shares say what the centers would have got wrong in each step. False with errors (d of 0, no steps, edges that do
+ * not grow, values that are not finite). */
 bool locality_run(const struct head *h, const struct locality_options *o, size_t first, struct locality_result *ret,
                   struct diags *diags);
 
-/* Decode the whole head; what each of the steps from `first` on did, into ret[0 .. n - first), counted as in a profile: the newest positions are active
- * and the one that leaves them is an update. Their means are those of locality_profile_point from the first step on that has more positions than
- * `recent`. Errors as locality_run. */
+/* Decode the whole head; what each of the steps from `first` on did, into ret[0 .. n - first), counted as in a profile: the
+ * newest positions are active and the one that leaves them is an update. Their means are those of locality_profile_point from the
+ * first step on that has more positions than `recent`. Errors as locality_run. */
 bool locality_record(const struct head *h, const struct locality_options *o, size_t first, struct dse_recorded *ret,
                      struct diags *diags);
 
-/* The lines that are nearest to exp in the mean square over the scores of this head, of all steps, for options.lines. dse_pieces_init's are
- * those for scores that are spread evenly over each interval. GSL's weighted fit of 128 bins an interval. */
+/* The lines that are nearest to exp in the mean square over the scores of this head, of all steps, for options.lines.
+ * dse_pieces_init's are those for scores that are spread evenly over each interval. GSL's weighted fit of 128 bins an interval. */
 bool locality_fit(const struct head *h, const struct locality_options *o, struct dse_pieces *ret, struct diags *diags);
 
 /* Do these options make sense; has the head steps from `first` on, and finite values? False with an error. */
 bool locality_check(size_t d, const struct locality_options *o, struct diags *diags);
 bool locality_check_head(const struct head *h, size_t first, struct diags *diags);
 
-/* The result as a point of an attention profile (dse/catalog.h, catalog/profiles/): the newest positions count as active, the one that
- * leaves them counts as an update, and the hit ratio is over all of them. */
+/* The result as a point of an attention profile (dse/catalog.h, catalog/profiles/): the newest positions count as active, the one
+ * that leaves them counts as an update, and the hit ratio is over all of them. */
 struct dse_locality locality_profile_point(const struct locality_result *r, size_t recent);
 
 #endif

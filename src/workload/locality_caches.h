@@ -1,4 +1,5 @@
-/* LAD's intermediate caches A to F (Eq. 5): sums over positions with the linear coefficients (a, b) of each position's mode, in double.
+/* LAD's intermediate caches A to F (Eq. 5): sums over positions with the linear coefficients (a, b) of each position's mode, in
+ * double.
  *
  *     A = sum a k^T v   (d x d)     B = sum a v   C = sum b v   D = sum a k   (d)     E = sum a   F = sum b
  */
@@ -16,8 +17,8 @@ struct locality_caches {
 
 void locality_caches_init(struct locality_caches *c, size_t d);
 void locality_caches_release(struct locality_caches *c);
-/* Add alpha and beta times the terms of one position: a newcomer with its coefficients (Eq. 5), or a change of mode with the differences
- * (Eq. 6). A rank-1 update of A. */
+/* Add alpha and beta times the terms of one position: a newcomer with its coefficients (Eq. 5), or a change of mode with the
+ * differences (Eq. 6). A rank-1 update of A. */
 void locality_caches_add(struct locality_caches *c, const float *k, const float *v, double alpha, double beta);
 /* The part of the caches in Eq. 4, for q (with 1/sqrt(d) in it) and the maximum m: numerator q A - m B + C, and the denominator
  * q D - m E + F is returned. */

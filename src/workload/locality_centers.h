@@ -1,9 +1,9 @@
-/* Directional centers among keys: Algorithm 1 of LAD, one key a step. A key whose direction is that of an earlier center (|cos| above a
- * threshold) is stood for by that center times dnorm; any other becomes a center. On a tie the oldest center wins. A key of zeros has no
- * direction: it becomes a center that stands for no other.
+/* Directional centers among keys: Algorithm 1 of LAD, one key a step. A key whose direction is that of an earlier center (|cos|
+ * above a threshold) is stood for by that center times dnorm; any other becomes a center. On a tie the oldest center wins. A key
+ * of zeros has no direction: it becomes a center that stands for no other.
  *
- * The scores of the centers are dot products in float, which the pass over the centers yields beside the cosines. Everything else about
- * a score that decides a result is done in double elsewhere.
+ * The scores of the centers are dot products in float, which the pass over the centers yields beside the cosines. Everything else
+ * about a score that decides a result is done in double elsewhere.
  */
 #ifndef DSE_WORKLOAD_LOCALITY_CENTERS_H
 #define DSE_WORKLOAD_LOCALITY_CENTERS_H

@@ -38,7 +38,8 @@ static void count_wrong(const struct locality_found *truth, const struct localit
     *ret_vain = found->n - common;
 }
 
-/* Mean over the positions of (LAD's weight - exact weight)^2; weights[0..n). The modes of positions outside of J are as in the step. */
+/* Mean over the positions of (LAD's weight - exact weight)^2; weights[0..n). The modes of positions outside of J are as in the
+ * step. */
 static double weights_error(const struct locality *l, const struct locality_step *s, const double *weights)
 {
     const struct dse_pieces *p = &l->pieces;

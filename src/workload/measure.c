@@ -21,7 +21,7 @@ double moments_sd(const struct moments *m)
     return m->n ? sqrt(fmax(0, m->squares) / (double)m->n) : 0;
 }
 
-/* ---- the plan ---------------------------------------------------------------------------------------------------------------------- */
+/* ---- the plan ------------------------------------------------------------------------------------------------------------ */
 
 size_t measure_first(const struct measure_plan *p, size_t context)
 {
@@ -58,10 +58,10 @@ bool measure_plan_check(const struct measure_plan *p, struct diags *diags)
     return ok;
 }
 
-/* ---- going over heads -------------------------------------------------------------------------------------------------------------- */
+/* ---- going over heads ---------------------------------------------------------------------------------------------------- */
 
-/* What is found out of one layer's heads, all cut at the c-th context. `measure` is called by several threads, `add` by one at a time and
- * layer by layer. */
+/* What is found out of one layer's heads, all cut at the c-th context. `measure` is called by several threads, `add` by one at a
+ * time and layer by layer. */
 struct measurement {
     size_t (*size)(const void *user, size_t c, size_t heads); /* bytes of a result */
     bool (*measure)(const void *user, size_t c, const struct head *heads, size_t n, size_t first, void *ret, struct diags *diags);
@@ -163,7 +163,7 @@ static bool each_layer(const struct measure_plan *p, const struct measurement *m
     return ok;
 }
 
-/* ---- locality ---------------------------------------------------------------------------------------------------------------------- */
+/* ---- locality ------------------------------------------------------------------------------------------------------------ */
 
 struct locality_work {
     const struct locality_options *options;
@@ -226,7 +226,7 @@ bool measure_locality(const struct measure_plan *p, const struct locality_option
     return each_layer(p, &(struct measurement){locality_size, locality_heads, locality_add, &w}, diags);
 }
 
-/* ---- single steps --------------------------------------------------------------------------------------------------------------------- */
+/* ---- single steps -------------------------------------------------------------------------------------------------------- */
 
 struct recording_work {
     const struct measure_plan *plan;
@@ -273,7 +273,7 @@ bool measure_recording(const struct measure_plan *p, const struct locality_optio
     return ok;
 }
 
-/* ---- retention --------------------------------------------------------------------------------------------------------------------- */
+/* ---- retention ----------------------------------------------------------------------------------------------------------- */
 
 struct retention_work {
     struct measured_retention *rows;
@@ -355,7 +355,7 @@ bool measure_retention(const struct measure_plan *p, const struct retention_poli
     return each_layer(p, &(struct measurement){retention_size, retention_heads, retention_add, &w}, diags);
 }
 
-/* ---- the range of scores ------------------------------------------------------------------------------------------------------------ */
+/* ---- the range of scores ------------------------------------------------------------------------------------------------- */
 
 struct range_work {
     const struct softmax_range *range;
@@ -396,7 +396,7 @@ bool measure_range(const struct measure_plan *p, const struct softmax_range *r, 
     return true;
 }
 
-/* ---- the asynchronous softmax -------------------------------------------------------------------------------------------------------- */
+/* ---- the asynchronous softmax -------------------------------------------------------------------------------------------- */
 
 struct partial_work {
     const struct softmax_partial *softmax;

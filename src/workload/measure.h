@@ -1,7 +1,8 @@
-/* Statistics over many heads: what a profile of the catalog is made of. Heads come from traces or from the generator; each context is the
- * heads cut there, measured over its last steps; means and spreads are over all heads alike.
+/* Statistics over many heads: what a profile of the catalog is made of. Heads come from traces or from the generator; each
+ * context is the heads cut there, measured over its last steps; means and spreads are over all heads alike.
  *
- * Layers are measured side by side by OpenMP's threads and added up in their order: results do not depend on how many threads there are.
+ * Layers are measured side by side by OpenMP's threads and added up in their order: results do not depend on how many threads
+ * there are.
  */
 #ifndef DSE_WORKLOAD_MEASURE_H
 #define DSE_WORKLOAD_MEASURE_H
@@ -24,7 +25,8 @@ struct trace;
 struct generator;
 /* The heads of a trace, which must outlive the source. */
 struct head_source head_source_trace(struct trace *t);
-/* The first `heads` heads of a generator, g->n positions each; they do not belong together, so each is a layer. It must outlive the source. */
+/* The first `heads` heads of a generator, g->n positions each; they do not belong together, so each is a layer. It must outlive
+ * the source. */
 struct head_source head_source_generator(struct generator *g, size_t heads);
 
 struct measure_plan {
@@ -62,8 +64,8 @@ struct measured_locality {
 bool measure_locality(const struct measure_plan *p, const struct locality_options *o, struct measured_locality *rows,
                       struct diags *diags);
 
-/* Single steps of heads, as recording_new takes them: rows by context, head (counted over the layers of all sources) and step; n_contexts *
- * measure_heads() * p->steps of them. p->steps must not be 0: every context has the same. */
+/* Single steps of heads, as recording_new takes them: rows by context, head (counted over the layers of all sources) and step;
+ * n_contexts * measure_heads() * p->steps of them. p->steps must not be 0: every context has the same. */
 bool measure_recording(const struct measure_plan *p, const struct locality_options *o, struct recording_row *rows,
                        struct diags *diags);
 
@@ -79,8 +81,8 @@ struct measured_retention {
     double ratio;
     struct moments retained_mass, attention_error;
 };
-/* Rows by policy, context, ratio: at most n_policies * n_contexts * n_ratios of them, *ret_n were filled. A cache that is too small for a
- * policy (voting below its reserved length, a window that is nothing but sinks) has no row. */
+/* Rows by policy, context, ratio: at most n_policies * n_contexts * n_ratios of them, *ret_n were filled. A cache that is too
+ * small for a policy (voting below its reserved length, a window that is nothing but sinks) has no row. */
 bool measure_retention(const struct measure_plan *p, const struct retention_policy *policies, size_t n_policies,
                        const double *ratios, size_t n_ratios, struct measured_retention *rows, size_t *ret_n, struct diags *diags);
 

@@ -40,7 +40,7 @@ struct dse_measured {
     char *unlike[DSE_SETTINGS], *beyond;
 };
 
-/* ---- reading ------------------------------------------------------------------------------------------------------------------------- */
+/* ---- reading ------------------------------------------------------------------------------------------------------------- */
 
 /* Everything that a head may say; ret holds NAMES_MAX. What is compared comes first. */
 static size_t known_names(const char **ret)
@@ -142,7 +142,7 @@ void measured_free(struct dse_measured *m)
     free(m);
 }
 
-/* ---- sentences ----------------------------------------------------------------------------------------------------------------------- */
+/* ---- sentences ----------------------------------------------------------------------------------------------------------- */
 
 static const char *setting_text(const struct dse_measured *m, size_t i, char buf[TEXT_NUMBER_MAX])
 {

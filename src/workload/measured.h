@@ -1,16 +1,16 @@
-/* The settings in the head of a profile, a retention profile or a recording: "kind=retention steps=32 threshold_a=1 ... llm=mine". What reads them is in
- * <dse/catalog.h>.
+/* The settings in the head of a profile, a retention profile or a recording: "kind=retention steps=32 threshold_a=1 ...
+ * llm=mine". What reads them is in <dse/catalog.h>.
  *
- * Known names are those of enum dse_setting in small letters; llm; data=FROM..TO, the contexts that a law was made from; and what says how was measured
- * but that no model sets: kind, steps, collinear, edges, recent_share, sinks, seed, phi, low, high.
+ * Known names are those of enum dse_setting in small letters; llm; data=FROM..TO, the contexts that a law was made from; and what
+ * says how was measured but that no model sets: kind, steps, collinear, edges, recent_share, sinks, seed, phi, low, high.
  */
 #ifndef DSE_WORKLOAD_MEASURED_H
 #define DSE_WORKLOAD_MEASURED_H
 
 #include <dse/catalog.h>
 
-/* A file without settings has the defaults. NULL when they cannot be read: *ret_why says why, and the caller frees it. `text` may be NULL. Free with
- * measured_free. */
+/* A file without settings has the defaults. NULL when they cannot be read: *ret_why says why, and the caller frees it. `text` may
+ * be NULL. Free with measured_free. */
 struct dse_measured *measured_new(const char *text, char **ret_why);
 void measured_free(struct dse_measured *m);
 /* The sentences name the entry: "retention", "codellama-13b". Until then there are none. */

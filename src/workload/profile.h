@@ -12,12 +12,13 @@
 
 enum { PROFILE_POINTS_MIN = 3 }; /* Steffen's method wants three points */
 
-/* Make a profile of n points, at least PROFILE_POINTS_MIN, at contexts context[0..n), which must grow. NULL when the points are no profile: then *ret_fault says why,
- * by point and column ("context 512 does not grow"). The profile starts with its struct dse_entry (name
- * and source are copied); the caller frees it with profile_free. */
+/* Make a profile of n points, at least PROFILE_POINTS_MIN, at contexts context[0..n), which must grow. NULL when the points are
+ * no profile: then *ret_fault says why, by point and column ("context 512 does not grow"). The profile starts with its struct
+ * dse_entry (name and source are copied); the caller frees it with profile_free. */
 struct dse_profile *profile_new(const char *name, const char *source, const double *context, const struct dse_locality *points,
                                 size_t n, struct row_fault *ret_fault);
-/* Add what LAD's decoding loses at the same contexts: n points, as many as the profile has. False when they are none: *ret_fault as above. */
+/* Add what LAD's decoding loses at the same contexts: n points, as many as the profile has. False when they are none: *ret_fault
+ * as above. */
 bool profile_add_errors(struct dse_profile *p, const struct dse_locality_error *errors, struct row_fault *ret_fault);
 /* Take over how it was measured; without, as by default (workload/measured.h). */
 void profile_set_measured(struct dse_profile *p, struct dse_measured *m);

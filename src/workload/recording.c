@@ -1,5 +1,6 @@
-/* Recordings: single steps of heads at several contexts. A table with three indices, context, head and step; between two contexts each step lies on the
- * line between the same step of the head at both, so that means over heads and steps lie on the line between the means.
+/* Recordings: single steps of heads at several contexts. A table with three indices, context, head and step; between two contexts
+ * each step lies on the line between the same step of the head at both, so that means over heads and steps lie on the line
+ * between the means.
  */
 #include "workload/recording.h"
 
@@ -19,7 +20,7 @@ struct dse_recording {
     struct dse_measured *measured;
 };
 
-/* ---- building ------------------------------------------------------------------------------------------------------------------------ */
+/* ---- building ------------------------------------------------------------------------------------------------------------ */
 
 enum { CONTEXT_MAX = 1 << 24, HEAD_MAX = 1 << 20 };
 
@@ -148,7 +149,7 @@ void recording_free(struct dse_recording *r)
     free(r);
 }
 
-/* ---- reading -------------------------------------------------------------------------------------------------------------------------- */
+/* ---- reading ------------------------------------------------------------------------------------------------------------- */
 
 size_t dse_recording_heads(const struct dse_recording *r)
 {

@@ -16,9 +16,9 @@ struct recording_row {
     struct dse_recorded at;
 };
 
-/* Make a recording of n rows: context by context, growing; in each all heads, numbered from 0; of each head the same number of steps, one after the
- * other, the last at the context. NULL when the rows are none: then *ret_fault says why, by row
- * and column. The recording starts with its struct dse_entry (name and source are copied); recording_free frees it. */
+/* Make a recording of n rows: context by context, growing; in each all heads, numbered from 0; of each head the same number of
+ * steps, one after the other, the last at the context. NULL when the rows are none: then *ret_fault says why, by row and column.
+ * The recording starts with its struct dse_entry (name and source are copied); recording_free frees it. */
 struct dse_recording *recording_new(const char *name, const char *source, const struct recording_row *rows, size_t n,
                                     struct row_fault *ret_fault);
 /* Take over how it was measured; without, as by default (workload/measured.h). */

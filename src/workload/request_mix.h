@@ -9,16 +9,16 @@ struct mixed_request {
     int64_t prompt, generate; /* tokens, at least 1 */
 };
 
-/* Each pair of lengths is there once. The longest request comes first, then the shortest, then the others from long to short: what a
- * machine cannot serve is mostly one of the first two. */
+/* Each pair of lengths is there once. The longest request comes first, then the shortest, then the others from long to short:
+ * what a machine cannot serve is mostly one of the first two. */
 struct request_mix {
     struct mixed_request *requests;
     size_t n;
 };
 
-/* At most `points` requests for each of n entries (requests_points), rounded to whole tokens; shares[i] > 0 of all requests are of entry i,
- * before they are divided by their sum. A rounded request is no longer than its entry's max_tokens. The result depends on the order of the
- * entries in the last bit only. Release it. */
+/* At most `points` requests for each of n entries (requests_points), rounded to whole tokens; shares[i] > 0 of all requests are
+ * of entry i, before they are divided by their sum. A rounded request is no longer than its entry's max_tokens. The result
+ * depends on the order of the entries in the last bit only. Release it. */
 void request_mix_init(struct request_mix *ret, const struct dse_requests *const *entries, const double *shares, size_t n,
                       size_t points);
 void request_mix_release(struct request_mix *mix);

@@ -27,7 +27,7 @@ const char *dse_requests_check(const void *requests)
     return NULL;
 }
 
-/* ---- lognormal ----------------------------------------------------------------------------------------------------------------- */
+/* ---- lognormal ----------------------------------------------------------------------------------------------------------- */
 
 struct lognormal {
     double mu, sigma;
@@ -57,7 +57,8 @@ static double class_mean(struct lognormal l, size_t i, size_t n, double cap)
     return fmin(fmax((below + cap * cut) * (double)n, 1), cap);
 }
 
-/* Mean of class k of generations, cut where max_tokens leaves no more after a prompt of class i: over at least STRATA parts of all prompts. */
+/* Mean of class k of generations, cut where max_tokens leaves no more after a prompt of class i: over at least STRATA parts of
+ * all prompts. */
 static double cut_mean(struct lognormal prompt, size_t i, size_t prompts, struct lognormal generate, size_t k, size_t generations,
                        double most)
 {
@@ -86,7 +87,7 @@ static size_t lognormal_points(const struct dse_requests *r, size_t n, struct re
     return made;
 }
 
-/* ---- a list --------------------------------------------------------------------------------------------------------------------- */
+/* ---- a list -------------------------------------------------------------------------------------------------------------- */
 
 struct seen {
     double prompt, generate;
@@ -198,7 +199,7 @@ void requests_free(struct dse_requests *r)
     free(r);
 }
 
-/* ---- either ---------------------------------------------------------------------------------------------------------------------- */
+/* ---- either -------------------------------------------------------------------------------------------------------------- */
 
 size_t requests_points(const struct dse_requests *r, size_t n, struct request_point *ret)
 {

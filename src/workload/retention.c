@@ -1,6 +1,6 @@
-/* Retention profiles: for each policy a list of contexts, for each of these two curves over the ratio kept (Steffen's monotone cubic of
- * GSL). Between two contexts both curves are read at the ratio, and the line over log(context) is taken: a mean of monotone
- * curves is monotone, and between two contexts nothing leaves the range of both.
+/* Retention profiles: for each policy a list of contexts, for each of these two curves over the ratio kept (Steffen's monotone
+ * cubic of GSL). Between two contexts both curves are read at the ratio, and the line over log(context) is taken: a mean of
+ * monotone curves is monotone, and between two contexts nothing leaves the range of both.
  */
 #include "workload/retention.h"
 
@@ -33,7 +33,7 @@ struct dse_retention {
     struct dse_measured *measured;
 };
 
-/* ---- building ------------------------------------------------------------------------------------------------------------------------ */
+/* ---- building ------------------------------------------------------------------------------------------------------------ */
 
 static bool same_curve(const struct retention_point *a, const struct retention_point *b)
 {
@@ -175,7 +175,7 @@ void retention_free(struct dse_retention *r)
     free(r);
 }
 
-/* ---- reading -------------------------------------------------------------------------------------------------------------------------- */
+/* ---- reading ------------------------------------------------------------------------------------------------------------- */
 
 static const struct policy *find_policy(const struct dse_retention *r, const char *name)
 {

@@ -18,9 +18,10 @@ struct retention_point {
 
 enum { RETENTION_RATIOS_MIN = 2 }; /* below 1; with the end at a ratio of 1: the three points of Steffen's method */
 
-/* Make a profile of n points: policy by policy, in each growing contexts, in each of these growing ratios, at least RETENTION_RATIOS_MIN. What is kept at a
- * ratio of 1 (all mass, no error) need not be given. NULL when the points are no profile: then *ret_fault says why, by
- * point and column. The profile starts with its struct dse_entry (name, source and policies are copied); retention_free frees it. */
+/* Make a profile of n points: policy by policy, in each growing contexts, in each of these growing ratios, at least
+ * RETENTION_RATIOS_MIN. What is kept at a ratio of 1 (all mass, no error) need not be given. NULL when the points are no profile:
+ * then *ret_fault says why, by point and column. The profile starts with its struct dse_entry (name, source and policies are
+ * copied); retention_free frees it. */
 struct dse_retention *retention_new(const char *name, const char *source, const struct retention_point *points, size_t n,
                                     struct row_fault *ret_fault);
 /* Take over how it was measured; without, as by default (workload/measured.h). */

@@ -1,4 +1,5 @@
-/* Why rows of numbers are not what is to be made of them: which row, about which column. Who read them from a file knows where that stands. */
+/* Why rows of numbers are not what is to be made of them: which row, about which column. Who read them from a file knows where
+ * that stands. */
 #ifndef DSE_WORKLOAD_ROW_FAULT_H
 #define DSE_WORKLOAD_ROW_FAULT_H
 
@@ -15,7 +16,8 @@ struct row_fault {
 
 /* Fill *ret, whose words the caller frees. Always false, so that `return row_fault(...)` reads well. */
 bool row_fault(struct row_fault *ret, size_t row, const char *column, const char *fmt, ...) __attribute__((format(printf, 4, 5)));
-/* "row 3: context 256 does not grow", counted from 1, where there is no file to point at; takes the words over. NULL without a fault. */
+/* "row 3: context 256 does not grow", counted from 1, where there is no file to point at; takes the words over. NULL without a
+ * fault. */
 char *row_fault_text(struct row_fault *f);
 
 #endif

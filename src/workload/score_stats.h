@@ -1,9 +1,10 @@
 /* What a head's scores do over the steps, in one pass over it: how long they stay in an interval and how far they reach. What the
- * generator is fitted by. locality.h measures the same intervals, and LAD's output with them, step by step; this is for scores alone, for
- * several lengths at once, and several times faster.
+ * generator is fitted by. locality.h measures the same intervals, and LAD's output with them, step by step; this is for scores
+ * alone, for several lengths at once, and several times faster.
  *
- * Definitions are those of locality.h with its default options and exact scores: intervals of score - maximum, a position's mode is the
- * interval it was in most often before the step (a later one must be strictly more frequent), the newest 16 positions are left out.
+ * Definitions are those of locality.h with its default options and exact scores: intervals of score - maximum, a position's mode
+ * is the interval it was in most often before the step (a later one must be strictly more frequent), the newest 16 positions are
+ * left out.
  */
 #ifndef DSE_WORKLOAD_SCORE_STATS_H
 #define DSE_WORKLOAD_SCORE_STATS_H
@@ -22,7 +23,8 @@ struct score_stats {
 };
 enum { SCORE_STATS_STEPS = 256 };
 
-/* Measure the first ret[0].n, ret[1].n, ... steps: lengths grow, the last is at most h->n. The range is open: low < score < high. */
+/* Measure the first ret[0].n, ret[1].n, ... steps: lengths grow, the last is at most h->n. The range is open: low < score < high.
+ */
 void score_stats_run(const struct head *h, double low, double high, struct score_stats *ret, size_t n_ret);
 
 #endif

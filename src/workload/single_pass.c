@@ -18,7 +18,7 @@ _Static_assert((int)SINGLE_PASS_LENGTHS == (int)SOFTMAX_LENGTHS, "both count by 
 
 static const double log2_e = 1.44269504088896340736;
 
-/* ---- words ----------------------------------------------------------------------------------------------------------------------- */
+/* ---- words --------------------------------------------------------------------------------------------------------------- */
 
 /* The datapath: constants, table and what happened. */
 struct unit {
@@ -103,7 +103,7 @@ double single_pass_exp_error(const struct single_pass *s)
     return worst;
 }
 
-/* ---- a step ------------------------------------------------------------------------------------------------------------------------ */
+/* ---- a step -------------------------------------------------------------------------------------------------------------- */
 
 /* A head in words. Which values did not fit is known of every position: 1 for q, 2 for k or v. */
 enum { CLIPPED_QUERY = 1, CLIPPED_CACHE = 2 };
@@ -171,7 +171,8 @@ static void update(struct unit *u, int32_t *y, const int32_t *v, size_t d, int64
     }
 }
 
-/* Y / Z, rounded toward 0. Z is at least 1: the largest score adds it, and nothing makes Z fall below what exp of the others leaves. */
+/* Y / Z, rounded toward 0. Z is at least 1: the largest score adds it, and nothing makes Z fall below what exp of the others
+ * leaves. */
 static void normalize(struct unit *u, const int32_t *y, int32_t z, size_t d, double *o)
 {
     assert(z > 0);
@@ -195,7 +196,7 @@ static void single_pass_step(struct unit *u, const struct fixed_head *f, size_t 
     normalize(u, y, z, d, o);
 }
 
-/* ---- a head ------------------------------------------------------------------------------------------------------------------------ */
+/* ---- a head -------------------------------------------------------------------------------------------------------------- */
 
 static double relative_error(const double *o, const double *exact, size_t d, double *largest)
 {

@@ -1,7 +1,7 @@
-/* FlashDecoding++'s asynchronous softmax, carried out (Sec. 3, Eq. 4): attention of every step of a head in fp32, partial vector by partial
- * vector, against exact attention. A partial vector adds exp(x - phi) and exp(x - phi) v by itself; what it added is added up at the end. A
- * vector with a score outside of the range is computed with the synchronized scheme: every partial vector with the maximum so far, earlier
- * ones rescaled (FlashAttention).
+/* FlashDecoding++'s asynchronous softmax, carried out (Sec. 3, Eq. 4): attention of every step of a head in fp32, partial vector
+ * by partial vector, against exact attention. A partial vector adds exp(x - phi) and exp(x - phi) v by itself; what it added is
+ * added up at the end. A vector with a score outside of the range is computed with the synchronized scheme: every partial vector
+ * with the maximum so far, earlier ones rescaled (FlashAttention).
  *
  * Scores are exact before they become fp32: what is measured is the softmax, not the product of queries and keys.
  */

@@ -39,7 +39,7 @@ static bool is_outside(const struct softmax_range *r, double x)
     return !(r->low < y && y < r->high);
 }
 
-/* ---- one range ---------------------------------------------------------------------------------------------------------------- */
+/* ---- one range ----------------------------------------------------------------------------------------------------------- */
 
 static void add_vector(struct softmax_range_share *s, size_t length, size_t outside)
 {
@@ -114,7 +114,7 @@ void softmax_range_finish(struct softmax_range_result *r)
     }
 }
 
-/* ---- the spread ----------------------------------------------------------------------------------------------------------------- */
+/* ---- the spread ---------------------------------------------------------------------------------------------------------- */
 
 enum { MIDDLE = SOFTMAX_BINS_REACH * SOFTMAX_BINS_PER_UNIT, BINS = 2 * MIDDLE };
 
@@ -236,8 +236,8 @@ static void heap_replace_top(double *heap, size_t n, double x)
     heap[at] = x;
 }
 
-/* The lower end is some vector's minimum; of the vectors above it the range takes the `keep` of the least maxima, and ends at the greatest of
- * these: the top of a heap that vectors enter as the lower end falls. v is sorted anew. */
+/* The lower end is some vector's minimum; of the vectors above it the range takes the `keep` of the least maxima, and ends at the
+ * greatest of these: the top of a heap that vectors enter as the lower end falls. v is sorted anew. */
 static struct softmax_range find_tightest(struct softmax_vector *v, size_t n, size_t keep, double phi)
 {
     qsort(v, n, sizeof *v, by_min_falling);

@@ -1,11 +1,11 @@
-/* How far scores reach: what FlashDecoding++'s asynchronous softmax lives on (Sec. 3). A vector is the scores of one step (over its
- * context). With a unified maximum phi every term is exp(x - phi), and partial vectors need not wait for each other's maximum; a vector
- * with a score outside of (low, high) around phi is computed anew, with the maximum.
+/* How far scores reach: what FlashDecoding++'s asynchronous softmax lives on (Sec. 3). A vector is the scores of one step (over
+ * its context). With a unified maximum phi every term is exp(x - phi), and partial vectors need not wait for each other's
+ * maximum; a vector with a score outside of (low, high) around phi is computed anew, with the maximum.
  *
  * Two ways to ask:
  * - softmax_range_count: one range, every score compared with it. Finished by softmax_range_finish.
- * - softmax_spread: the extremes of every vector and a histogram of the scores are kept; then any range, any length and any wanted share of
- *   recomputed vectors costs no further look at the scores.
+ * - softmax_spread: the extremes of every vector and a histogram of the scores are kept; then any range, any length and any
+ *   wanted share of recomputed vectors costs no further look at the scores.
  *
  * Both take the time of the scores: n^2 d / 2 multiply-adds a head.
  */
@@ -41,8 +41,8 @@ struct softmax_range_result {
     struct softmax_range_share lengths[SOFTMAX_LENGTHS];
 };
 
-/* Count over the steps [first, n) of a head, adding to *ret (zeroed before the first head). False with an error, and *ret as it was: no
- * steps, low is not below high, phi is not finite. */
+/* Count over the steps [first, n) of a head, adding to *ret (zeroed before the first head). False with an error, and *ret as it
+ * was: no steps, low is not below high, phi is not finite. */
 bool softmax_range_count(const struct head *h, const struct softmax_range *r, size_t first, struct softmax_range_result *ret,
                          struct diags *diags);
 /* Add what was counted elsewhere, neither of the two finished. */
@@ -81,9 +81,9 @@ enum softmax_side {
     SOFTMAX_TIGHTEST,  /* low < x - phi < high of the least high - low, wherever it lies */
 };
 
-/* The smallest range around phi for which at most the share `recomputed` (0 <= recomputed < 1) of the vectors of `shortest` to `longest`
- * scores is computed anew. By the order of the vectors' extremes: exact, n log n. False with an error when there are no such vectors or the
- * share is out of range. */
+/* The smallest range around phi for which at most the share `recomputed` (0 <= recomputed < 1) of the vectors of `shortest` to
+ * `longest` scores is computed anew. By the order of the vectors' extremes: exact, n log n. False with an error when there are no
+ * such vectors or the share is out of range. */
 bool softmax_range_find(const struct softmax_spread *s, enum softmax_side side, double phi, double recomputed, size_t shortest,
                         size_t longest, struct softmax_range *ret, struct diags *diags);
 

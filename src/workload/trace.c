@@ -20,7 +20,7 @@ struct trace {
     size_t size;
 };
 
-/* ---- what a trace may be ------------------------------------------------------------------------------------------------------- */
+/* ---- what a trace may be ------------------------------------------------------------------------------------------------- */
 
 static bool check_number(uint64_t v, uint64_t max, const char *what, struct srcloc loc, struct diags *diags)
 {
@@ -82,7 +82,7 @@ uint64_t trace_value_bytes(const struct trace_info *info)
     return (uint64_t)info->layers * info->heads * 3 * info->n * info->d * (uint64_t)info->bits / 8;
 }
 
-/* ---- opening ------------------------------------------------------------------------------------------------------------------- */
+/* ---- opening ------------------------------------------------------------------------------------------------------------- */
 
 static bool map_file(struct trace *t, struct diags *diags)
 {
@@ -200,7 +200,7 @@ const struct trace_info *trace_info(const struct trace *t)
     return &t->info;
 }
 
-/* ---- heads --------------------------------------------------------------------------------------------------------------------- */
+/* ---- heads --------------------------------------------------------------------------------------------------------------- */
 
 static float get_value(const unsigned char *p, int bits)
 {

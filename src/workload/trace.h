@@ -1,10 +1,11 @@
 /* Traces: q, k and v of layers x heads x positions in one file, read through a memory map. docs/traces.md has the format.
  *
- * A file is a header, then [layer][head][q|k|v][n][d] little-endian fp16 or fp32, then a checksum (FNV-1a 64 of all bytes before it). The
- * header has a magic number, a version, the shape, the layers and heads of the model it came from, the model's name and a source.
+ * A file is a header, then [layer][head][q|k|v][n][d] little-endian fp16 or fp32, then a checksum (FNV-1a 64 of all bytes before
+ * it). The header has a magic number, a version, the shape, the layers and heads of the model it came from, the model's name and
+ * a source.
  *
- * A trace may be read by several threads. As with every mapped file, who shortens it while it is open ends the process; trace_write and
- * whatever else replaces a file by renaming does no harm.
+ * A trace may be read by several threads. As with every mapped file, who shortens it while it is open ends the process;
+ * trace_write and whatever else replaces a file by renaming does no harm.
  */
 #ifndef DSE_WORKLOAD_TRACE_H
 #define DSE_WORKLOAD_TRACE_H
@@ -35,14 +36,14 @@ struct trace_info {
 
 struct trace;
 
-/* Open and check a trace. NULL with one error: not a trace, another version, an impossible shape, truncated, a checksum that does not
- * match. It reads the whole file once. */
+/* Open and check a trace. NULL with one error: not a trace, another version, an impossible shape, truncated, a checksum that does
+ * not match. It reads the whole file once. */
 struct trace *trace_open(const char *path, struct diags *diags);
 void trace_close(struct trace *t);
 /* Valid until trace_close. */
 const struct trace_info *trace_info(const struct trace *t);
-/* One head, converted to float; layer and head count within the file. False with an error when there is no such head or a value is not
- * finite (it names layer, head, which of q, k, v, position and element). The caller releases it. */
+/* One head, converted to float; layer and head count within the file. False with an error when there is no such head or a value
+ * is not finite (it names layer, head, which of q, k, v, position and element). The caller releases it. */
 bool trace_head(const struct trace *t, size_t layer, size_t head, struct head *ret, struct diags *diags);
 
 /* Is this the shape, names and numbers of a trace? False with an error about `loc` for each thing that is wrong. */
@@ -51,9 +52,9 @@ bool trace_check(const struct trace_info *info, struct srcloc loc, struct diags 
 uint64_t trace_header_bytes(const struct trace_info *info);
 uint64_t trace_value_bytes(const struct trace_info *info);
 
-/* Write a trace: head by head, pulled in the order of the file; hash and strings of info are not read back. To a temporary file, then
- * renamed: nothing is left behind on failure. Refuses a head of another shape, values that are not finite, and with 16 bits values that
- * have no finite half. `pull` makes the head that trace_write releases, or returns false with an error. */
+/* Write a trace: head by head, pulled in the order of the file; hash and strings of info are not read back. To a temporary file,
+ * then renamed: nothing is left behind on failure. Refuses a head of another shape, values that are not finite, and with 16 bits
+ * values that have no finite half. `pull` makes the head that trace_write releases, or returns false with an error. */
 typedef bool (*trace_pull)(void *user, size_t layer, size_t head, struct head *ret, struct diags *diags);
 bool trace_write(const char *path, const struct trace_info *info, trace_pull pull, void *user, struct diags *diags);
 

@@ -35,7 +35,7 @@ struct reader {
     struct trace_info info; /* of all rows */
 };
 
-/* ---- errors with their line ------------------------------------------------------------------------------------------------------ */
+/* ---- errors with their line ---------------------------------------------------------------------------------------------- */
 
 /* An error at a cell of the row being read. */
 static void wrong(struct reader *r, size_t cell, const char *hint, const char *fmt, ...) __attribute__((format(printf, 4, 5)));
@@ -68,7 +68,7 @@ static char *describe(const int32_t *key)
                      (long)key[POSITION]);
 }
 
-/* ---- rows ------------------------------------------------------------------------------------------------------------------------ */
+/* ---- rows ---------------------------------------------------------------------------------------------------------------- */
 
 static void read_key(struct reader *r, const char *s)
 {
@@ -162,7 +162,7 @@ static void on_row(int terminator, void *user)
     r->ended = true;
 }
 
-/* ---- the file -------------------------------------------------------------------------------------------------------------------- */
+/* ---- the file ------------------------------------------------------------------------------------------------------------ */
 
 /* Feed the parser line by line, so that errors know theirs. */
 static void read_lines(struct reader *r, FILE *f)
@@ -207,7 +207,7 @@ static void read_file(struct reader *r)
     fclose(f);
 }
 
-/* ---- order ----------------------------------------------------------------------------------------------------------------------- */
+/* ---- order --------------------------------------------------------------------------------------------------------------- */
 
 static int compare_rows(const void *a, const void *b)
 {
@@ -286,7 +286,7 @@ static bool order(struct reader *r)
     return trace_check(&r->info, loc, r->diags) && check_twice(r) && check_missing(r);
 }
 
-/* ---- writing --------------------------------------------------------------------------------------------------------------------- */
+/* ---- writing ------------------------------------------------------------------------------------------------------------- */
 
 struct source {
     const struct reader *reader;

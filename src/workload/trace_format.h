@@ -49,7 +49,8 @@ struct trace_matrix {
 /* The values of a matrix as they stand in a file. False with an error about `loc` at the first that is not finite. */
 bool trace_get_matrix(const unsigned char *p, const struct trace_matrix *m, float *ret, struct srcloc loc, struct diags *diags);
 
-/* What a pick makes of an input: *ret is `of` with the layers, heads and positions that are picked. False with errors about `loc`. */
+/* What a pick makes of an input: *ret is `of` with the layers, heads and positions that are picked. False with errors about `loc`.
+ */
 bool trace_pick_apply(const struct trace_pick *pick, const struct trace_info *of, struct trace_info *ret, struct srcloc loc,
                       struct diags *diags);
 

@@ -9,7 +9,7 @@
 #include <string.h>
 #include <unistd.h>
 
-/* ---- types --------------------------------------------------------------------------------------------------------------------------- */
+/* ---- types --------------------------------------------------------------------------------------------------------------- */
 
 enum type { TYPE_F16, TYPE_BF16, TYPE_F32, TYPE_F64, TYPES };
 static const struct {
@@ -39,7 +39,8 @@ struct look {
     bool natural;           /* finite, hardly any zeros, and within a few powers of two of each other */
 };
 
-/* Of q, k and v of attention, whatever the model: spreads from 1 to 3 were measured; those of bytes read as another type are below 0.3 or above 4. */
+/* Of q, k and v of attention, whatever the model: spreads from 1 to 3 were measured; those of bytes read as another type are
+ * below 0.3 or above 4. */
 static struct look look_at(const unsigned char *p, size_t n, enum type type)
 {
     static const double least = 0.5, most = 4, zeros_most = 0.3;
@@ -98,7 +99,7 @@ static void warn_of_type(const unsigned char *sample, size_t n, const struct tra
     text_release(&fit);
 }
 
-/* ---- dimension ------------------------------------------------------------------------------------------------------------------------ */
+/* ---- dimension ----------------------------------------------------------------------------------------------------------- */
 
 /* The share of the variance of x[0..n) that is between the elements of rows of length d, less what chance gives. */
 static double between_elements(const float *x, size_t n, size_t d)
@@ -120,8 +121,9 @@ static double between_elements(const float *x, size_t n, size_t d)
     return variance > 0 ? between / variance - (double)d / (double)n : 0;
 }
 
-/* The dimension that the values have, by their means element by element; the one that was told when they say nothing. Rows of twice the dimension tell as
- * much as those of the dimension, rows of half of it half: so it is the shortest that tells about all. */
+/* The dimension that the values have, by their means element by element; the one that was told when they say nothing. Rows of
+ * twice the dimension tell as much as those of the dimension, rows of half of it half: so it is the shortest that tells about
+ * all. */
 static size_t guess_dim(const float *x, size_t n, size_t told)
 {
     enum { DIM_LEAST = 8, ROWS_LEAST = 64, CANDIDATES = 16 };
@@ -156,7 +158,7 @@ static void warn_of_dim(const unsigned char *bytes, size_t n, const struct trace
     diags_warn(diags, loc, NULL, "its rows look as if they had %zu elements, not %zu. What would fit: --dim %zu%s", d, a->d, d, at);
 }
 
-/* ---- reading -------------------------------------------------------------------------------------------------------------------------- */
+/* ---- reading ------------------------------------------------------------------------------------------------------------- */
 
 /* Up to n bytes at an offset; how many there are. */
 static size_t read_some(int fd, unsigned char *p, size_t n, uint64_t offset)

@@ -43,7 +43,8 @@ static inline void close_bed(struct bed *b)
     free(b);
 }
 
-/* Every row of a model's space, in blocks of so many points, by one evaluator or a fresh one for each. Reasons are the last one's. */
+/* Every row of a model's space, in blocks of so many points, by one evaluator or a fresh one for each. Reasons are the last one's.
+ */
 struct rows {
     struct space *space;
     struct evaluator *evaluator;

@@ -99,8 +99,8 @@ static inline double note_of(const struct both_levels *b, const char *name)
     return 0;
 }
 
-/* Times of depth 0 are the latency; those of a deeper level what they detail; all bytes and operations are those of the closed form, but for whole bursts
- * at the ends of streams. */
+/* Times of depth 0 are the latency; those of a deeper level what they detail; all bytes and operations are those of the closed
+ * form, but for whole bursts at the ends of streams. */
 static inline void assert_parts(const struct both_levels *b, double burst_share)
 {
     double us = 0, bytes = 0, ops = 0;

@@ -1,4 +1,5 @@
-/* For tests and benches of the event-level DRAM: memories of the catalog, and the reference runs of tests/data/dram as memories, maps and patterns. */
+/* For tests and benches of the event-level DRAM: memories of the catalog, and the reference runs of tests/data/dram as memories,
+ * maps and patterns. */
 #ifndef DSE_TESTS_DRAM_FIXTURE_H
 #define DSE_TESTS_DRAM_FIXTURE_H
 
@@ -50,7 +51,8 @@ static inline long fixture_number(const char *name, const char *word)
     return at ? strtol(at + strlen(word), NULL, 10) : 0;
 }
 
-/* The pattern of the reference called so ("chunk256_rd"), as dram_pattern_new takes it. NULL for an unknown one. The caller frees it. */
+/* The pattern of the reference called so ("chunk256_rd"), as dram_pattern_new takes it. NULL for an unknown one. The caller frees
+ * it. */
 static inline char *fixture_pattern(const char *name)
 {
     const long total = 16L << 20;

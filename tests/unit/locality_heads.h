@@ -1,5 +1,5 @@
-/* Heads for tests of the decoder: random ones whose scores drift from step to step, ones of small integers whose scores are exact and
- * often equal, ones whose keys are few directions. */
+/* Heads for tests of the decoder: random ones whose scores drift from step to step, ones of small integers whose scores are exact
+ * and often equal, ones whose keys are few directions. */
 #ifndef LOCALITY_HEADS_H
 #define LOCALITY_HEADS_H
 
@@ -39,7 +39,8 @@ static inline void drifting_head(struct head *h, size_t n, size_t d, uint64_t se
     }
 }
 
-/* Integers from -2 to 2; with a d of 4, 16 or 64 every score is exact, and many are on an edge. Queries change one element a step. */
+/* Integers from -2 to 2; with a d of 4, 16 or 64 every score is exact, and many are on an edge. Queries change one element a step.
+ */
 static inline void integer_head(struct head *h, size_t n, size_t d, uint64_t seed)
 {
     head_init(h, n, d);
@@ -55,8 +56,8 @@ static inline void integer_head(struct head *h, size_t n, size_t d, uint64_t see
     }
 }
 
-/* A drifting head whose keys are `directions` directions times a length, plus `spread` of noise. With a spread of 0 the lengths are powers
- * of two, so that a center's score times dnorm is exact. */
+/* A drifting head whose keys are `directions` directions times a length, plus `spread` of noise. With a spread of 0 the lengths
+ * are powers of two, so that a center's score times dnorm is exact. */
 static inline void clustered_head(struct head *h, size_t n, size_t d, size_t directions, float spread, uint64_t seed)
 {
     drifting_head(h, n, d, seed);

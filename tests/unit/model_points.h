@@ -1,4 +1,5 @@
-/* Points of any model of the registry: its defaults, and random ones within the ranges. Shared by the tests and the bench over all models. */
+/* Points of any model of the registry: its defaults, and random ones within the ranges. Shared by the tests and the bench over
+ * all models. */
 #ifndef MODEL_POINTS_H
 #define MODEL_POINTS_H
 
@@ -60,8 +61,8 @@ static inline void one_release(struct one *o)
     binding_free(o->binding);
 }
 
-/* A model's small default: with sanitizers LAD's own step takes half a minute. Settings of parameters that the model does not have, or of
- * an LLM that its catalog does not have, are left out. Returns how many are left. */
+/* A model's small default: with sanitizers LAD's own step takes half a minute. Settings of parameters that the model does not
+ * have, or of an LLM that its catalog does not have, are left out. Returns how many are left. */
 enum { SMALL = 4 };
 static inline size_t small_settings(const struct model *m, char *ret[SMALL])
 {
@@ -115,8 +116,8 @@ static inline struct value random_value(const struct field *f)
     return (struct value){.f64 = fmin(fmax(v, f->min), f->max)};
 }
 
-/* The parameters of a random point of the model, resolved. `share` of the parameters differ from those of `base`. Returns whether the
- * point is feasible. */
+/* The parameters of a random point of the model, resolved. `share` of the parameters differ from those of `base`. Returns whether
+ * the point is feasible. */
 static inline bool random_point(const struct model *m, const void *base, double share, void *params)
 {
     memcpy(params, base, m->desc->params_size);

@@ -1,10 +1,11 @@
-/* Random feasible points of any model, each carried out in closed form and at event level, and what is wrong with a run: shared by the test of a few of
- * them and the bench of ten thousand.
+/* Random feasible points of any model, each carried out in closed form and at event level, and what is wrong with a run: shared
+ * by the test of a few of them and the bench of ten thousand.
  *
- * A point: each parameter is as it is by default, or drawn from its whole range: of every fourth point about half of the parameters, of every other
- * fourth 30 %, of the rest 10 %. Three of four points start from the model's small defaults (model_points.h), whose runs are short. A catalog entry that is
- * drawn brings what it brings a user (channels, widths); of two parameters that exclude each other one is drawn at most. Points that check() or the event
- * level (a memory without timings) refuses are drawn again. Points depend on their number only. */
+ * A point: each parameter is as it is by default, or drawn from its whole range: of every fourth point about half of the
+ * parameters, of every other fourth 30 %, of the rest 10 %. Three of four points start from the model's small defaults
+ * (model_points.h), whose runs are short. A catalog entry that is drawn brings what it brings a user (channels, widths); of two
+ * parameters that exclude each other one is drawn at most. Points that check() or the event level (a memory without timings)
+ * refuses are drawn again. Points depend on their number only. */
 #ifndef RANDOM_RUNS_H
 #define RANDOM_RUNS_H
 
@@ -66,7 +67,7 @@ static inline void random_runs_release(struct random_runs *r)
     free(r->events);
 }
 
-/* ---- drawing ----------------------------------------------------------------------------------------------------------------------- */
+/* ---- drawing ------------------------------------------------------------------------------------------------------------- */
 
 /* Is one that cannot stand beside f drawn already? */
 static inline bool is_excluded(const struct model *m, const struct field *f, const bool *drawn)
@@ -121,7 +122,7 @@ static inline bool draw_point(struct random_runs *r, uint64_t number, bool hard)
     return false;
 }
 
-/* ---- what must hold ------------------------------------------------------------------------------------------------------------------- */
+/* ---- what must hold ------------------------------------------------------------------------------------------------------ */
 
 __attribute__((format(printf, 2, 3))) static inline bool wrong(struct random_runs *r, const char *format, ...)
 {
@@ -206,7 +207,7 @@ static inline bool levels_hold(struct random_runs *r)
     return true;
 }
 
-/* ---- time ------------------------------------------------------------------------------------------------------------------------------ */
+/* ---- time ---------------------------------------------------------------------------------------------------------------- */
 
 /* The stop flag of the runs. */
 static volatile sig_atomic_t random_stop;
@@ -228,7 +229,7 @@ static inline void random_runs_limit(double seconds)
     setitimer(ITIMER_PROF, &timer, NULL);
 }
 
-/* ---- running -------------------------------------------------------------------------------------------------------------------------- */
+/* ---- running ------------------------------------------------------------------------------------------------------------- */
 
 static inline enum random_end run_at_events(struct random_runs *r)
 {

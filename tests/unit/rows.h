@@ -5,8 +5,8 @@
  *     for (size_t i = 0; i < r.n; i++) rows_number(&r, i, "area_mm2")
  *     rows_release(&r);
  *
- * A CSV file has a header and no quotes; lines that start with # are skipped. rows_read_toml knows the flat TOML of llms.toml and memories.toml:
- * [name], then key = value; its columns are the keys of the first entry, and "name".
+ * A CSV file has a header and no quotes; lines that start with # are skipped. rows_read_toml knows the flat TOML of llms.toml and
+ * memories.toml: [name], then key = value; its columns are the keys of the first entry, and "name".
  */
 #ifndef DSE_TESTS_ROWS_H
 #define DSE_TESTS_ROWS_H

@@ -76,8 +76,8 @@ static void agree__a_point_is_shown_again_by_its_command(void **state)
     agreement_release(&a);
 }
 
-/* Near the defaults: within the factor, names of any kind, contexts from short to what the LLM was made for; calibrated constants and what an
- * entry sets as they are. */
+/* Near the defaults: within the factor, names of any kind, contexts from short to what the LLM was made for; calibrated constants
+ * and what an entry sets as they are. */
 static void agree__points_are_near_the_defaults(void **state)
 {
     (void)state;

@@ -1,4 +1,5 @@
-/* The Neural Engine's static-shape KV cache: conservation, limits where the answer is known, the post's counts and its one measurement. */
+/* The Neural Engine's static-shape KV cache: conservation, limits where the answer is known, the post's counts and its one
+ * measurement. */
 #include "ane/ane.h"
 #include "model_points.h"
 
@@ -226,7 +227,8 @@ static void designs__with_one_block_are_the_cacheless_model(void **state)
     assert_true(one.e.concats_per_k == 0 && isnan(one.e.prefill_calls_per_slide));
 }
 
-/* The order in the post. In prefill the two models beat the slid output as soon as the host leaves the engine idle for a dispatch. */
+/* The order in the post. In prefill the two models beat the slid output as soon as the host leaves the engine idle for a dispatch.
+ */
 static void designs__are_slower_than_two_models_as_the_post_says(void **state)
 {
     (void)state;
@@ -302,7 +304,7 @@ static void best_query_rows__follow_the_mix(void **state)
     assert_true(chat < even && even < summary);
 }
 
-/* ---- what is published -------------------------------------------------------------------------------------------------------- */
+/* ---- what is published --------------------------------------------------------------------------------------------------- */
 
 static void post__counts_are_met(void **state)
 {

@@ -169,7 +169,7 @@ static void tiles__that_are_smaller_never_slow_a_call(void **state)
     }
 }
 
-/* ---- calls, dispatches, slides -------------------------------------------------------------------------------------------------- */
+/* ---- calls, dispatches, slides ------------------------------------------------------------------------------------------- */
 
 static double part_us(const struct at *a, const char *name)
 {

@@ -1,4 +1,5 @@
-/* The baseline of a sweep: ratios at the same workload, whatever else is evaluated; expressions over models of different columns. */
+/* The baseline of a sweep: ratios at the same workload, whatever else is evaluated; expressions over models of different columns.
+ */
 #include "bed.h"
 #include "toy_model.h"
 

@@ -105,7 +105,7 @@ static bool is_near(double a, double b, double share)
     return fabs(a - b) <= share * fabs(b);
 }
 
-/* ---- tests -------------------------------------------------------------------------------------------------------------------- */
+/* ---- tests --------------------------------------------------------------------------------------------------------------- */
 
 static void a_fit__finds_the_constants_that_made_the_numbers(void **state)
 {
@@ -143,8 +143,8 @@ static void both_starts__end_in_one_place(void **state)
     calibration_free(c);
 }
 
-/* With one constant c that is added to a time t_i, d ln(t_i + c)/dc = 1/(t_i + c), and the variance of c is that of the residuals over the
- * sum of these squares. */
+/* With one constant c that is added to a time t_i, d ln(t_i + c)/dc = 1/(t_i + c), and the variance of c is that of the residuals
+ * over the sum of these squares. */
 static void the_standard_error__is_that_of_linear_regression(void **state)
 {
     (void)state;

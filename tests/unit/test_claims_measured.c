@@ -171,7 +171,7 @@ static void measuring__is_done_once_and_tells_how_far_it_is(void **state)
     claims_free(s);
 }
 
-/* ---- the shipped claims -------------------------------------------------------------------------------------------------------- */
+/* ---- the shipped claims -------------------------------------------------------------------------------------------------- */
 
 /* Whatever the generator was fitted to says so. */
 static void shipped_claims__name_what_the_generator_was_fitted_to(void **state)
@@ -203,7 +203,7 @@ static void shipped_claims__name_what_the_generator_was_fitted_to(void **state)
     toml_free(fd);
 }
 
-/* ---- bad input --------------------------------------------------------------------------------------------------------------------- */
+/* ---- bad input ----------------------------------------------------------------------------------------------------------- */
 
 #define HEADER "id,system,paper,location,quantity,value,value_hi,unit,conditions,kind,modelable,how,split\n"
 #define TOP HEADER "toy.top,toy,p,l,q,50,,%,op:>=,measured,yes,,holdout\n"

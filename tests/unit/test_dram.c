@@ -89,8 +89,8 @@ static double access_bytes(const char *pattern)
     return bytes;
 }
 
-/* The law has no fitted constant. Simulators lose a few per cent more to scheduling. A short queue is where it is too strict: entries
- * leave the queue one by one while their row is served, so more rows wait than the law counts. */
+/* The law has no fitted constant. Simulators lose a few per cent more to scheduling. A short queue is where it is too strict:
+ * entries leave the queue one by one while their row is served, so more rows wait than the law counts. */
 static void law__agrees_with_cycle_level_simulators(void **state)
 {
     (void)state;
@@ -228,7 +228,8 @@ static void law__random_accesses_do_not_gain_from_a_faster_bus(void **state)
     assert_true(dse_dram_seconds(&d, 1e9, 1 << 26) / dse_dram_seconds(&faster, 1e9, 1 << 26) > 3);
 }
 
-/* A DRAM of 14.375 GB/s a channel has a clock of 1.113 ns: its tables of ns become the clocks below, and the law is that of these clocks. */
+/* A DRAM of 14.375 GB/s a channel has a clock of 1.113 ns: its tables of ns become the clocks below, and the law is that of these
+ * clocks. */
 static void law__counts_in_whole_clocks(void **state)
 {
     (void)state;
@@ -252,8 +253,8 @@ static void law__counts_in_whole_clocks(void **state)
     for (double s = 32; s <= 8192; s *= 2) assert_true(dse_dram_efficiency(&d, s) == dse_dram_efficiency(&table, s));
 }
 
-/* LPDDR5 at 6.4 Gb/s: a burst of two clocks leaves one between two column commands, an activate takes two. With nothing else in the way every piece takes its
- * commands, or its bursts and a clock more. */
+/* LPDDR5 at 6.4 Gb/s: a burst of two clocks leaves one between two column commands, an activate takes two. With nothing else in
+ * the way every piece takes its commands, or its bursts and a clock more. */
 static void law__shares_one_command_bus(void **state)
 {
     (void)state;

@@ -1,5 +1,5 @@
-/* Every command that the event-level DRAM issues, replayed by a checker that knows only the data sheet: the catalog's times in ns. For every memory, several maps
- * and patterns, and for made-up times. */
+/* Every command that the event-level DRAM issues, replayed by a checker that knows only the data sheet: the catalog's times in
+ * ns. For every memory, several maps and patterns, and for made-up times. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -10,7 +10,7 @@
 
 static struct entries memories;
 
-/* ---- the checker ------------------------------------------------------------------------------------------------------------------- */
+/* ---- the checker --------------------------------------------------------------------------------------------------------- */
 
 enum { KINDS = DRAM_REF + 1, GROUPS_MAX = 64, CHANNELS_MAX = 512, BUSES_MAX = 128 };
 
@@ -186,7 +186,7 @@ static void on_command(void *object, int64_t bus, const struct dram_command *k)
     b->last.clock[k->kind] = g->clock[k->kind] = ch->last.clock[k->kind] = k->clock;
 }
 
-/* ---- runs ------------------------------------------------------------------------------------------------------------------------ */
+/* ---- runs ---------------------------------------------------------------------------------------------------------------- */
 
 static const char *const patterns[] = {
     "random,size=256,count=1500",
@@ -222,8 +222,9 @@ static void near(double got, double want)
     assert_true(fabs(got - want) <= 1e-9 * fabs(want));
 }
 
-/* Energy by command is that of the commands that went, each at what it costs by the currents (Micron TN-46-03: V mA ns = pJ, less the standby that is
- * counted all the time), and standby by whether a bank was open; nothing is left over. Without currents there is none. */
+/* Energy by command is that of the commands that went, each at what it costs by the currents (Micron TN-46-03: V mA ns = pJ, less
+ * the standby that is counted all the time), and standby by whether a bank was open; nothing is left over. Without currents there
+ * is none. */
 static void check_energy(const struct checker *c, const struct dram_result *r)
 {
     const struct dse_dram_detail *d = &c->m->detail;

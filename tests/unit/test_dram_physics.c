@@ -108,9 +108,10 @@ static void latency__grows_with_the_load(void **state)
     }
 }
 
-/* ---- the law of the closed form ------------------------------------------------------------------------------------------------ */
+/* ---- the law of the closed form ------------------------------------------------------------------------------------------ */
 
-/* Random reads, many in flight, on one command bus: what of the peak the controller reaches. (More of them would end at different times.) */
+/* Random reads, many in flight, on one command bus: what of the peak the controller reaches. (More of them would end at different
+ * times.) */
 static double share_of(const struct dse_memory *m, int size)
 {
     char *pattern = xasprintf("random,size=%d,count=%lld", size, (long long)m->channels * 400000 / size);
@@ -121,8 +122,8 @@ static double share_of(const struct dse_memory *m, int size)
     return share;
 }
 
-/* No number of the law is fitted: what is left is that limits which are near each other get in each other's way (too high), and that a queue of 32 holds
- * more rows than the law counts (too low: docs/hardware.md). */
+/* No number of the law is fitted: what is left is that limits which are near each other get in each other's way (too high), and
+ * that a queue of 32 holds more rows than the law counts (too low: docs/hardware.md). */
 static void law__stays_near_the_controllers(void **state)
 {
     (void)state;
@@ -162,7 +163,7 @@ static void law__knows_what_sharing_the_command_bus_costs(void **state)
     }
 }
 
-/* ---- maps ------------------------------------------------------------------------------------------------------------------------ */
+/* ---- maps ---------------------------------------------------------------------------------------------------------------- */
 
 static void maps__are_one_to_one(void **state)
 {
@@ -196,7 +197,7 @@ static void maps__are_one_to_one(void **state)
         }
 }
 
-/* ---- traces ---------------------------------------------------------------------------------------------------------------------- */
+/* ---- traces -------------------------------------------------------------------------------------------------------------- */
 
 static struct dram_trace *trace_of(const char *text, size_t n, struct diags *diags, char path[32])
 {

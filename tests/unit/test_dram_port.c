@@ -89,7 +89,8 @@ static void start(struct bench *b, struct feed *f, uint64_t window, const char *
                                                    .actor_arg = id});
 }
 
-/* With everything in flight at once the port is `dse dram` with a queue for each bus: the last read comes back in the same clock. */
+/* With everything in flight at once the port is `dse dram` with a queue for each bus: the last read comes back in the same clock.
+ */
 static void reads__end_in_the_clock_of_the_dram_on_its_own(void **state)
 {
     (void)state;
@@ -123,7 +124,8 @@ static void reads__end_in_the_clock_of_the_dram_on_its_own(void **state)
     free(r);
 }
 
-/* A lone write has been sent when its activate, tRCD, tCWL and its burst are over; one that bank-queues has taken is acknowledged at once. */
+/* A lone write has been sent when its activate, tRCD, tCWL and its burst are over; one that bank-queues has taken is acknowledged
+ * at once. */
 static void writes__end_with_the_last_of_their_data(void **state)
 {
     (void)state;

@@ -1,6 +1,7 @@
-/* Every time of the data sheet is kept to the clock: a command goes when it may, and not a clock before. Each time in turn is made so long that nothing
- * but it holds its command up; then the shortest distance between the two commands is that time, and when the time grows by a clock, so does the
- * distance. For each controller, with command buses of their own and shared, with activates of one clock and of two. */
+/* Every time of the data sheet is kept to the clock: a command goes when it may, and not a clock before. Each time in turn is
+ * made so long that nothing but it holds its command up; then the shortest distance between the two commands is that time, and
+ * when the time grows by a clock, so does the distance. For each controller, with command buses of their own and shared, with
+ * activates of one clock and of two. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -8,7 +9,7 @@
 
 #include "dram_fixture.h"
 
-/* ---- a memory whose clock is 1 ns, in which no time but the one in question is long ------------------------------------------------ */
+/* ---- a memory whose clock is 1 ns, in which no time but the one in question is long -------------------------------------- */
 
 static struct dse_memory make_memory(int32_t controller, int64_t command_buses, int64_t activate_clocks)
 {
@@ -50,7 +51,7 @@ static struct dse_memory make_memory(int32_t controller, int64_t command_buses, 
     return m;
 }
 
-/* ---- what goes over the command bus --------------------------------------------------------------------------------------------------- */
+/* ---- what goes over the command bus -------------------------------------------------------------------------------------- */
 
 enum { COMMANDS_MAX = 100000 };
 struct log {
@@ -83,7 +84,7 @@ static int64_t run_logged(const struct dse_memory *m, const char *pattern, bool 
     return clocks;
 }
 
-/* ---- rules ------------------------------------------------------------------------------------------------------------------------------ */
+/* ---- rules --------------------------------------------------------------------------------------------------------------- */
 
 enum {
     ACT = 1 << DRAM_ACT,
@@ -262,8 +263,8 @@ static void commands__take_their_clocks_on_the_command_bus(void **state)
         }
 }
 
-/* Data come tCL behind a read; a lone read takes its activate, tRCD, tCL and the burst. A write's have gone tCWL and a burst behind it: that is in tWR
- * above, and in when the port calls its actor (test_dram_port.c). */
+/* Data come tCL behind a read; a lone read takes its activate, tRCD, tCL and the burst. A write's have gone tCWL and a burst
+ * behind it: that is in tWR above, and in when the port calls its actor (test_dram_port.c). */
 static void reads__come_back_after_tcl(void **state)
 {
     (void)state;
@@ -283,7 +284,8 @@ static void reads__come_back_after_tcl(void **state)
         }
 }
 
-/* With little to do a channel refreshes every tREFI: later by what the row that is open takes to close, and that does not add up. */
+/* With little to do a channel refreshes every tREFI: later by what the row that is open takes to close, and that does not add up.
+ */
 static void refreshes__come_every_trefi(void **state)
 {
     (void)state;

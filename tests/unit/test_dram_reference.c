@@ -1,5 +1,5 @@
-/* The event-level DRAM against 179 runs of DRAMsim3 and Ramulator 2.1, each with its own memory of the catalog. "test_dram_reference all" has them all; without
- * an argument those of fewer requests, and a sample of each kind of the others. */
+/* The event-level DRAM against 179 runs of DRAMsim3 and Ramulator 2.1, each with its own memory of the catalog.
+ * "test_dram_reference all" has them all; without an argument those of fewer requests, and a sample of each kind of the others. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -39,7 +39,7 @@ static void same_metrics(const struct model *m, const void *a, const void *b)
     }
 }
 
-/* ---- the metrics ---------------------------------------------------------------------------------------------------------------- */
+/* ---- the metrics --------------------------------------------------------------------------------------------------------- */
 
 static void check_defaults(const struct model *m, const struct one *defaults)
 {
@@ -58,7 +58,8 @@ static void events__fill_every_metric_and_parts_that_add_up(void **state)
     each_model(check_defaults);
 }
 
-/* Anything that the ranges allow and nobody refuses runs to an end, with metrics that are finite and add up, or takes longer than a test can wait for. */
+/* Anything that the ranges allow and nobody refuses runs to an end, with metrics that are finite and add up, or takes longer than
+ * a test can wait for. */
 static void check_random_points(const struct model *m, const struct one *small)
 {
     enum { POINTS = 30 };
@@ -84,7 +85,7 @@ static void events__run_to_an_end_at_any_point_in_range(void **state)
     each_model(check_random_points);
 }
 
-/* ---- who reads a parameter ----------------------------------------------------------------------------------------------------- */
+/* ---- who reads a parameter ----------------------------------------------------------------------------------------------- */
 
 /* Change f alone at point `number`, and see what moves; false: the point does not allow it, or has no end. */
 struct moves {
@@ -152,7 +153,7 @@ static void events__parameters_are_read_where_they_are_said_to_be(void **state)
     each_model(check_readers);
 }
 
-/* ---- the same run ---------------------------------------------------------------------------------------------------------------- */
+/* ---- the same run -------------------------------------------------------------------------------------------------------- */
 
 /* In a run that is new and in one that was used for something else before. */
 static void check_repeats(const struct model *m, const struct one *defaults)
@@ -273,7 +274,7 @@ static void events__say_the_same_while_watched(void **state)
     each_model(check_watched);
 }
 
-/* ---- beside the closed form ------------------------------------------------------------------------------------------------------ */
+/* ---- beside the closed form ---------------------------------------------------------------------------------------------- */
 
 /* Traffic is the closed form's but for what draws make of it: within this share at any point near the defaults, and in the mean. */
 static const double POINT_TRAFFIC = 0.25, MEAN_TRAFFIC = 0.05;
@@ -309,7 +310,8 @@ static void events__move_the_bytes_of_the_closed_form(void **state)
     each_model(check_agreement);
 }
 
-/* With every cause of difference taken away, only fill and drain is left: the event level is not faster, and not far from the closed form. */
+/* With every cause of difference taken away, only fill and drain is left: the event level is not faster, and not far from the
+ * closed form. */
 static void check_ideal(const struct model *m, const struct one *defaults)
 {
     struct sim_options options = {.ideal = (1U << AGREE_CAUSES) - 1};

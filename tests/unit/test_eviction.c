@@ -1,4 +1,5 @@
-/* Eviction on heads: against plain attention over the kept positions, and in its limits. test_eviction_trace.c has a real model's heads. */
+/* Eviction on heads: against plain attention over the kept positions, and in its limits. test_eviction_trace.c has a real model's
+ * heads. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -60,7 +60,7 @@ static void the_documentation__names_every_policy(void **state)
     free(page);
 }
 
-/* ---- a row of our own: the oldest but `sinks` leaves, by sums of a layer ------------------------------------------------------------ */
+/* ---- a row of our own: the oldest but `sinks` leaves, by sums of a layer ------------------------------------------------- */
 
 static void sum(struct eviction_cache *c, const double *p)
 {

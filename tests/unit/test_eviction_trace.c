@@ -1,5 +1,5 @@
-/* Eviction on a real model's heads: against an independent implementation (tests/data/eviction_tinyllama.csv), and what the paper's tie
- * rule does to a sink. */
+/* Eviction on a real model's heads: against an independent implementation (tests/data/eviction_tinyllama.csv), and what the
+ * paper's tie rule does to a sink. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -37,7 +37,8 @@ static struct eviction_options of_row(const struct rows *r, size_t i)
     return o;
 }
 
-/* Rows first..last are of one head and n. Six digits are printed; single precision has been seen to move an output error by 2e-6. */
+/* Rows first..last are of one head and n. Six digits are printed; single precision has been seen to move an output error by 2e-6.
+ */
 static void check_rows(const struct rows *r, size_t first, size_t last, const struct head *head)
 {
     enum { ROWS_MAX = 32 };
@@ -88,8 +89,8 @@ static void a_real_models_heads__give_what_an_independent_implementation_gives(v
     diags_release(&diags);
 }
 
-/* A sink leaves nearly all steps with T <= 0: one vote a step, 480 on 512 positions, many on the same. Half of the positions must go at the
- * prompt's end; those without votes are tied, and the sink is the earliest. */
+/* A sink leaves nearly all steps with T <= 0: one vote a step, 480 on 512 positions, many on the same. Half of the positions must
+ * go at the prompt's end; those without votes are tied, and the sink is the earliest. */
 static void voting__at_the_prompts_end_loses_the_sink_unless_it_is_reserved(void **state)
 {
     (void)state;

@@ -63,7 +63,7 @@ static size_t index_of(const struct claim_set *s, const char *id)
     return 0;
 }
 
-/* ---- classes ------------------------------------------------------------------------------------------------------------------- */
+/* ---- classes ------------------------------------------------------------------------------------------------------------- */
 
 #define ROW(id, value, unit, kind, split) id ",toy,p,l,q," value ",," unit ",," kind ",yes,," split "\n"
 
@@ -138,7 +138,7 @@ static void a_law_that_was_chosen_knowing_the_numbers__informs_what_depends_on_i
     claims_free(s);
 }
 
-/* ---- the null model ---------------------------------------------------------------------------------------------------------------- */
+/* ---- the null model ------------------------------------------------------------------------------------------------------ */
 
 static void expect_nearest(const struct claim_set *s, const char *id, const char *nearest, double null_percent)
 {
@@ -199,7 +199,7 @@ static void sums_of_evidence__compare_both_over_the_same_claims(void **state)
     claims_free(s);
 }
 
-/* ---- what is refused ------------------------------------------------------------------------------------------------------------------ */
+/* ---- what is refused ----------------------------------------------------------------------------------------------------- */
 
 static void expect_all(const char *more, const struct complaint *want, size_t n)
 {
@@ -264,7 +264,7 @@ static void fitted_constants__have_no_alternatives(void **state)
     expect_complaints(&d, &(struct complaint){4, 1, "overhead_us is fitted"}, 1);
 }
 
-/* ---- ensemble -------------------------------------------------------------------------------------------------------------------------- */
+/* ---- ensemble ------------------------------------------------------------------------------------------------------------ */
 
 static const char pair_csv[] =
     HEADER ROW("near", "60", "us", "measured", "calibrate") ROW("far", "90", "us", "measured", "holdout");
@@ -319,7 +319,7 @@ static void a_member__that_cannot_be_built_loses_numbers(void **state)
     claims_free(s);
 }
 
-/* ---- what is not identified ------------------------------------------------------------------------------------------------------------ */
+/* ---- what is not identified ---------------------------------------------------------------------------------------------- */
 
 static void a_product__is_found_where_no_claim_tells_its_factors_apart(void **state)
 {
@@ -350,7 +350,7 @@ static void constants_of_different_effect__are_told_apart(void **state)
     claims_free(s);
 }
 
-/* ---- steps ------------------------------------------------------------------------------------------------------------------------------ */
+/* ---- steps --------------------------------------------------------------------------------------------------------------- */
 
 #define ONE HEADER ROW("a", "60", "us", "measured", "holdout")
 #define STEPS(list) STEP("a", "toy", "steps = [\n" list "]\n") GOOD

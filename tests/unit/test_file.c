@@ -121,7 +121,8 @@ static void file__refuses_what_it_would_not_replace(void **state)
 
 /* ---- those who are killed -------------------------------------------------------------------------------------------------- */
 
-/* What a process that was killed between naming its file and putting it in place leaves, and an older dse's, whose name came from its id. */
+/* What a process that was killed between naming its file and putting it in place leaves, and an older dse's, whose name came from
+ * its id. */
 static void file__is_not_blocked_by_what_a_killed_process_left(void **state)
 {
     (void)state;
@@ -177,7 +178,8 @@ static void file__leaves_nothing_when_killed_at_any_time(void **state)
     assert_int_equal(files(), 1);
 }
 
-/* Without /proc a file without a name cannot be given one, as on file systems that know no such files: it is written under a name of its own. */
+/* Without /proc a file without a name cannot be given one, as on file systems that know no such files: it is written under a name
+ * of its own. */
 static void file__leaves_little_when_killed_where_files_have_names(void **state)
 {
     (void)state;

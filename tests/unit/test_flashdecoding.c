@@ -75,7 +75,7 @@ static void devices__hold_one_kv_head_at_least(void **state)
     assert_near(fd_footprint(&more), weights / 8 + kv / 2, 1e-12);
 }
 
-/* ---- limits -------------------------------------------------------------------------------------------------------------------- */
+/* ---- limits -------------------------------------------------------------------------------------------------------------- */
 
 static void limit__infinite_bandwidth_leaves_the_tensor_cores(void **state)
 {
@@ -101,7 +101,8 @@ static void limit__prefill_is_bound_by_computing_and_counts_half_the_square(void
     assert_near(estimate(&twice).common.attention_us, 2 * m.common.attention_us, 1e-9);
 }
 
-/* E13: what blocks draw, tail waves left out; and the fixed term. The event level takes 380, 468 and 2316 us without the gaps between its kernels. */
+/* E13: what blocks draw, tail waves left out; and the fixed term. The event level takes 380, 468 and 2316 us without the gaps
+ * between its kernels. */
 static void attention__sees_how_many_sms_there_are(void **state)
 {
     (void)state;
@@ -146,7 +147,7 @@ static void sms__bring_their_own_rates(void **state)
     assert_true(estimate(&twice).linear_us < one.linear_us * 0.51);
 }
 
-/* ---- launches and fusion -------------------------------------------------------------------------------------------------------- */
+/* ---- launches and fusion ------------------------------------------------------------------------------------------------- */
 
 static void launch__only_kernels_shorter_than_it_wait(void **state)
 {
@@ -172,7 +173,7 @@ static void fusion__hides_small_kernels_and_its_lack_costs_launches(void **state
     assert_near(estimate(&separate).common.latency_us - fused, 24 * 32 * 4, 1e-9);
 }
 
-/* ---- devices -------------------------------------------------------------------------------------------------------------------- */
+/* ---- devices ------------------------------------------------------------------------------------------------------------- */
 
 static void devices__divide_the_work_and_pay_the_ring(void **state)
 {
@@ -190,7 +191,7 @@ static void devices__divide_the_work_and_pay_the_ring(void **state)
     assert_near(b.common.latency_us, b.linear_us + b.common.attention_us + b.allreduce_us, 1e-12);
 }
 
-/* ---- softmax -------------------------------------------------------------------------------------------------------------------- */
+/* ---- softmax ------------------------------------------------------------------------------------------------------------- */
 
 static void softmax__asynchronous_pays_for_recomputation_alone(void **state)
 {
@@ -236,7 +237,7 @@ static void softmax__rows_leave_the_range_more_often_than_scores(void **state)
     assert_near(1 - pow(e.inside_percent / 100, 1024), 0.0045, 1e-6);
 }
 
-/* ---- refusals -------------------------------------------------------------------------------------------------------------------- */
+/* ---- refusals ------------------------------------------------------------------------------------------------------------ */
 
 static void check__names_what_does_not_fit(void **state)
 {
@@ -251,7 +252,7 @@ static void check__names_what_does_not_fit(void **state)
     assert_non_null(strstr(refusal(&p), "longer than the LLM"));
 }
 
-/* ---- engines --------------------------------------------------------------------------------------------------------------------- */
+/* ---- engines ------------------------------------------------------------------------------------------------------------- */
 
 static const struct dse_engine *engine(const char *name)
 {

@@ -71,7 +71,8 @@ static struct fd_blocks some_blocks(double count)
                               .buffers = FD_TWO_BUFFERS};
 }
 
-/* As many blocks as slots, or k times as many: whole waves, and nothing idle. One block more: one wave more, at what one block can draw. */
+/* As many blocks as slots, or k times as many: whole waves, and nothing idle. One block more: one wave more, at what one block
+ * can draw. */
 static void waves__one_block_more_is_one_wave_more(void **state)
 {
     (void)state;
@@ -152,7 +153,7 @@ static void double_buffering__leaves_the_longer_of_both(void **state)
     }
 }
 
-/* ---- the closed form ------------------------------------------------------------------------------------------------------------ */
+/* ---- the closed form ----------------------------------------------------------------------------------------------------- */
 
 static void assert_parts_near(const struct dse_breakdown *a, const struct dse_breakdown *b, double relative, double slack_us)
 {
@@ -278,7 +279,7 @@ static void included__losses_are_not_counted_twice(void **state)
     }
 }
 
-/* ---- linear operators ------------------------------------------------------------------------------------------------------------- */
+/* ---- linear operators ---------------------------------------------------------------------------------------------------- */
 
 /* One wave: what the closed form leaves out is the latency of the first load; further waves have one each. */
 static void flat_gemm__of_one_wave_adds_the_first_latency(void **state)
@@ -321,7 +322,7 @@ static void lookup__profiled_is_never_slower(void **state)
         }
 }
 
-/* ---- attention ---------------------------------------------------------------------------------------------------------------------- */
+/* ---- attention ----------------------------------------------------------------------------------------------------------- */
 
 static void softmax__synchronized_is_never_faster_without_overflow(void **state)
 {
@@ -416,9 +417,10 @@ static void recomputation__hits_the_cache_where_it_fits(void **state)
     assert_near((not .m.common.dram_mib - closed) * DSE_MIB, not .vectors_again * row, 1e-6);
 }
 
-/* ---- launches ------------------------------------------------------------------------------------------------------------------------- */
+/* ---- launches ------------------------------------------------------------------------------------------------------------ */
 
-/* Without anything else to wait for, each kernel but the first waits for its gap; slow launches make the step wait for each of them. */
+/* Without anything else to wait for, each kernel but the first waits for its gap; slow launches make the step wait for each of
+ * them. */
 static void launches__are_counted_kernel_by_kernel(void **state)
 {
     (void)state;
@@ -479,7 +481,7 @@ static void launches__bind_a_step_only_where_the_gpu_is_faster(void **state)
     }
 }
 
-/* ---- runs -------------------------------------------------------------------------------------------------------------------------------- */
+/* ---- runs ---------------------------------------------------------------------------------------------------------------- */
 
 static void runs__repeat_themselves_and_follow_the_seed(void **state)
 {

@@ -17,7 +17,7 @@ static void for_random_points(void (*check)(const struct fd_params *p))
     assert_true(feasible > TRIALS / 20);
 }
 
-/* ---- Eq. 5 --------------------------------------------------------------------------------------------------------------------- */
+/* ---- Eq. 5 --------------------------------------------------------------------------------------------------------------- */
 
 static void check_eq5(const struct fd_params *p)
 {
@@ -40,7 +40,7 @@ static void eq5__is_the_count_tile_by_tile(void **state)
     assert_near(e.eq5_parallelism, 192, 1e-12);
 }
 
-/* ---- tiles --------------------------------------------------------------------------------------------------------------------- */
+/* ---- tiles --------------------------------------------------------------------------------------------------------------- */
 
 static void check_best_tile(const struct fd_params *p)
 {
@@ -93,7 +93,7 @@ static void tiles__a_block_draws_what_one_sm_can(void **state)
     assert_near(some.load_s, all.load_s, 1e-12); /* half the blocks, half the bytes, half the bandwidth */
 }
 
-/* ---- double buffering ------------------------------------------------------------------------------------------------------------ */
+/* ---- double buffering ---------------------------------------------------------------------------------------------------- */
 
 static void buffers__two_overlap_and_one_does_not(void **state)
 {
@@ -159,7 +159,7 @@ static void rows__that_do_not_fit_read_the_weights_again(void **state)
     assert_false(c.double_buffered);
 }
 
-/* ---- padding ---------------------------------------------------------------------------------------------------------------------- */
+/* ---- padding ------------------------------------------------------------------------------------------------------------- */
 
 static void padding__wastes_work_but_not_bytes(void **state)
 {
@@ -177,7 +177,7 @@ static void padding__wastes_work_but_not_bytes(void **state)
     assert_near(equate(&p).underused_percent, 0, 0);
 }
 
-/* ---- the choice -------------------------------------------------------------------------------------------------------------------- */
+/* ---- the choice ---------------------------------------------------------------------------------------------------------- */
 
 static void check_heuristic(const struct fd_params *p)
 {

@@ -263,7 +263,8 @@ static void front__pruning_keeps_the_whole_front(void **state)
     free(expected);
 }
 
-/* Many points: too many for the definition, but a front is right if every other point is dominated by one of it, and none of it is. */
+/* Many points: too many for the definition, but a front is right if every other point is dominated by one of it, and none of it is.
+ */
 static void front__of_many_points_dominates_all_others(void **state)
 {
     (void)state;

@@ -41,7 +41,7 @@ static void expect_near(const char *what, double got, double want, double error)
     fail_msg("%s: %g, wanted %g +- %g", what, got, want, error);
 }
 
-/* ---- a pure function ------------------------------------------------------------------------------------------------------------- */
+/* ---- a pure function ----------------------------------------------------------------------------------------------------- */
 
 static void generator__makes_the_same_head_again(void **state)
 {
@@ -94,7 +94,7 @@ static void generator__leaves_alone_what_a_parameter_does_not_touch(void **state
     head_release(&b);
 }
 
-/* ---- moments ------------------------------------------------------------------------------------------------------------------------ */
+/* ---- moments ------------------------------------------------------------------------------------------------------------- */
 
 static void generator__gives_levels_their_mean_and_deviation(void **state)
 {
@@ -257,7 +257,7 @@ static void generator__draws_values_of_variance_1(void **state)
     head_release(&h);
 }
 
-/* ---- directions of keys --------------------------------------------------------------------------------------------------------- */
+/* ---- directions of keys -------------------------------------------------------------------------------------------------- */
 
 /* Directional centers that Algorithm 1 leaves of head `number`. */
 static double centers(const struct generator *g, uint64_t number)
@@ -303,7 +303,7 @@ static void generator__gives_every_key_its_direction_when_asked(void **state)
     assert_true(centers(&g, 0) == 1);
 }
 
-/* ---- statistics ------------------------------------------------------------------------------------------------------------------- */
+/* ---- statistics ---------------------------------------------------------------------------------------------------------- */
 
 static void score_stats__agree_with_locality(void **state)
 {
@@ -352,7 +352,7 @@ static void score_stats__count_what_is_out_of_range(void **state)
     head_release(&h);
 }
 
-/* ---- ranges -------------------------------------------------------------------------------------------------------------------------- */
+/* ---- ranges -------------------------------------------------------------------------------------------------------------- */
 
 static void generator__names_the_parameter_that_is_out_of_range(void **state)
 {

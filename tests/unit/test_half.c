@@ -57,7 +57,8 @@ static void half__comes_back_from_float(void **state)
     }
 }
 
-/* Between two neighbours: below the middle the lower, above it the upper, at it the even one. 65520 stands between 65504 and infinity. */
+/* Between two neighbours: below the middle the lower, above it the upper, at it the even one. 65520 stands between 65504 and
+ * infinity. */
 static void half__rounds_to_the_nearest_and_ties_to_even(void **state)
 {
     (void)state;

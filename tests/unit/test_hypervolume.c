@@ -109,8 +109,8 @@ static void hypervolume__of_nested_boxes_is_the_outermost(void **state)
     }
 }
 
-/* All points of a grid of k cells a side whose coordinates add up to k - 1: what they dominate are the cells with a sum of at least that, and the
- * others are the simplex C(k + m - 2, m). */
+/* All points of a grid of k cells a side whose coordinates add up to k - 1: what they dominate are the cells with a sum of at
+ * least that, and the others are the simplex C(k + m - 2, m). */
 static size_t simplex_points(double *points, int m, int k)
 {
     int digits[M_MAX] = {0};
@@ -233,7 +233,8 @@ static void hypervolume__does_not_depend_on_any_order(void **state)
         }
 }
 
-/* Two sets in opposite corners of [0, 2]^m: the second, in [1, 2]^m, is dominated by the corner (1, ..., 1); what is left is a sum. */
+/* Two sets in opposite corners of [0, 2]^m: the second, in [1, 2]^m, is dominated by the corner (1, ..., 1); what is left is a sum.
+ */
 static void hypervolume__of_parts_that_meet_only_below_a_corner_adds_up(void **state)
 {
     (void)state;
@@ -300,8 +301,8 @@ static void hypervolume__of_a_dense_sphere_nears_the_ball(void **state)
     }
 }
 
-/* The tree of near points against a scan of all members. With few points its words are not used, with many in many objectives they do not hold
- * whole ranks. */
+/* The tree of near points against a scan of all members. With few points its words are not used, with many in many objectives
+ * they do not hold whole ranks. */
 static void check_find(const struct near_tree *t, const double *points, size_t n, int k, size_t point, const uint8_t *member,
                        struct neighbours *near)
 {

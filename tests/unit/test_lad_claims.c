@@ -1,5 +1,5 @@
-/* The published numbers of LAD, through claims.csv and claims.toml: what follows from equations is exact or known as a slip of the paper,
- * what was held out is predicted. The batches of 12 and 8 are assumptions: the paper does not publish them. */
+/* The published numbers of LAD, through claims.csv and claims.toml: what follows from equations is exact or known as a slip of
+ * the paper, what was held out is predicted. The batches of 12 and 8 are assumptions: the paper does not publish them. */
 #include "claims/calibrate.h"
 #include "lad_test.h"
 

@@ -1,4 +1,5 @@
-/* The equations of the LAD model that no metric shows: the error of softmax against samples, and what must agree with the metrics. */
+/* The equations of the LAD model that no metric shows: the error of softmax against samples, and what must agree with the metrics.
+ */
 #include "lad_test.h"
 
 #include <dse/units.h>
@@ -98,7 +99,7 @@ static void softmax__gets_better_with_every_interval(void **state)
         assert_true(lad_softmax_mse(intervals, 1024, 1.7) < lad_softmax_mse(intervals - 1, 1024, 1.7));
 }
 
-/* ---- against the metrics ------------------------------------------------------------------------------------------------------ */
+/* ---- against the metrics ------------------------------------------------------------------------------------------------- */
 
 static void equations__of_a_tile_are_those_of_the_chip(void **state)
 {

@@ -1,5 +1,6 @@
-/* LAD at event level: agreement with the closed form where that is exact, conservation of bytes and work, order among machines that differ in one
- * thing, and that every way of the model to decode runs. Most runs are without banks (DSE_IDEAL_DRAM): what they test is LAD, not DRAM. */
+/* LAD at event level: agreement with the closed form where that is exact, conservation of bytes and work, order among machines
+ * that differ in one thing, and that every way of the model to decode runs. Most runs are without banks (DSE_IDEAL_DRAM): what
+ * they test is LAD, not DRAM. */
 #include "lad_test.h"
 
 #include "lad/lad_draws.h"
@@ -43,18 +44,19 @@ static double hbm_cycles(const struct lad_params *p, double bytes)
     return bytes / (p->dram.bandwidth_gbs * p->dram.dram_efficiency * DSE_GIGA) * p->clock_ghz * DSE_GIGA;
 }
 
-/* ---- where the closed form is exact ------------------------------------------------------------------------------------------- */
+/* ---- where the closed form is exact -------------------------------------------------------------------------------------- */
 
-/* A slot differs by what rounding to whole positions (active, center, large) makes on every tile, and to whole cycles in each stage. */
+/* A slot differs by what rounding to whole positions (active, center, large) makes on every tile, and to whole cycles in each
+ * stage. */
 static double slot_bound(const struct lad_params *p)
 {
     double row = (double)(p->workload.llm->head_dim * p->workload.kv_bits) / 8;
     return hbm_cycles(p, (double)p->tiles * 4 * row) + 5;
 }
 
-/* Linear layers: a job may wait for its first chunk to come and for its last to be computed when nothing else goes on; a layer of this LLM has three jobs
- * besides those of the heads, and the step one more. In a head's job the buffer is full at first: the HBM waits until a chunk is computed, and at the end
- * for the last. */
+/* Linear layers: a job may wait for its first chunk to come and for its last to be computed when nothing else goes on; a layer of
+ * this LLM has three jobs besides those of the heads, and the step one more. In a head's job the buffer is full at first: the HBM
+ * waits until a chunk is computed, and at the end for the last. */
 static double linear_bound_us(const struct lad_params *p)
 {
     double chunk = p->weight_buffer_kib * DSE_KIB * (double)p->tiles / 8;
@@ -63,8 +65,8 @@ static double linear_bound_us(const struct lad_params *p)
     return (jobs * (hbm_cycles(p, chunk) + compute) + 32 * 32 * 2 * compute) / (p->clock_ghz * 1e3);
 }
 
-/* Where linear layers wait for weights, the weight buffer is loading when a period begins, and goes on: up to a buffer full is in attention's time instead
- * of theirs. The step is the same. */
+/* Where linear layers wait for weights, the weight buffer is loading when a period begins, and goes on: up to a buffer full is in
+ * attention's time instead of theirs. The step is the same. */
 static void ideal__steps_are_those_of_the_closed_form(void **state)
 {
     (void)state;
@@ -92,7 +94,8 @@ static void ideal__steps_are_those_of_the_closed_form(void **state)
             }
 }
 
-/* Out of step: the same, but for a transfer a period: the one that is being served at its end goes on in the linear layer, or the HBM waits for one. */
+/* Out of step: the same, but for a transfer a period: the one that is being served at its end goes on in the linear layer, or the
+ * HBM waits for one. */
 static void ideal__tiles_of_their_own_way_agree_but_for_one_transfer_a_period(void **state)
 {
     (void)state;
@@ -128,7 +131,7 @@ static void ideal__filling_the_pipeline_takes_at_most_five_slots(void **state)
     }
 }
 
-/* ---- conservation ---------------------------------------------------------------------------------------------------------------- */
+/* ---- conservation -------------------------------------------------------------------------------------------------------- */
 
 /* Caches end in a burst that is moved whole; active positions are whole numbers, off by less than one in all. */
 static void conservation__bytes_are_those_of_the_closed_form_in_whole_bursts(void **state)
@@ -162,9 +165,9 @@ static void conservation__the_dram_changes_time_not_bytes(void **state)
     assert_true(real.common.dram_utilization < 1);
 }
 
-/* A refresh takes a channel for tRFC in every tREFI. Before it a row that has just opened stays for tRAS, and the channels of a bus close theirs one after
- * the other (tRP each); behind it all banks open theirs again, four in tFAW, and the last is read after tRCD. More than all that together is never lost, and
- * streams that wait for nothing but the DRAM lose at least tRFC. */
+/* A refresh takes a channel for tRFC in every tREFI. Before it a row that has just opened stays for tRAS, and the channels of a
+ * bus close theirs one after the other (tRP each); behind it all banks open theirs again, four in tFAW, and the last is read
+ * after tRCD. More than all that together is never lost, and streams that wait for nothing but the DRAM lose at least tRFC. */
 static void refresh__costs_its_time_and_rows_opened_again_at_most(void **state)
 {
     (void)state;
@@ -187,14 +190,15 @@ static void refresh__costs_its_time_and_rows_opened_again_at_most(void **state)
     }
 }
 
-/* ---- one thing more or less ---------------------------------------------------------------------------------------------------------- */
+/* ---- one thing more or less ---------------------------------------------------------------------------------------------- */
 
 static double attention_us(const struct lad_params *p, unsigned ideal)
 {
     return simulate(p, ideal).common.attention_us;
 }
 
-/* Of tiles that go their own way. In step, a FIFO that is full can be faster than one that is not: stage 4 takes a head-sample before its slot then. */
+/* Of tiles that go their own way. In step, a FIFO that is full can be faster than one that is not: stage 4 takes a head-sample
+ * before its slot then. */
 static void fifos__a_single_entry_is_never_faster_than_room_for_all(void **state)
 {
     (void)state;
@@ -220,7 +224,8 @@ static void sram__fewer_ports_are_never_faster(void **state)
     }
 }
 
-/* With unlike sequences every slot of a barrier lasts as long as its slowest tile; compute-bound, so that the tiles do not share the time. */
+/* With unlike sequences every slot of a barrier lasts as long as its slowest tile; compute-bound, so that the tiles do not share
+ * the time. */
 static void barrier__costs_what_unlike_tiles_wait(void **state)
 {
     (void)state;
@@ -261,7 +266,7 @@ static void draws__have_the_mean_of_the_profile(void **state)
     assert_true(fabs(sum / 10 / closed - 1) < 0.03);
 }
 
-/* ---- a recording, replayed -------------------------------------------------------------------------------------------------------- */
+/* ---- a recording, replayed ----------------------------------------------------------------------------------------------- */
 
 static struct lad_params replay(double context)
 {
@@ -278,8 +283,8 @@ static void deal(struct dse_sim *sim, const struct lad_point *pt, uint32_t layer
     lad_draws_init(ret, sim, pt, layers, batch);
 }
 
-/* With batch * heads a multiple of what was recorded, every step is replayed as often as any other: as it was recorded, |J|, |U|, |C|, |M| and hits, among them in
- * the positions that the DMA fetches. */
+/* With batch * heads a multiple of what was recorded, every step is replayed as often as any other: as it was recorded, |J|, |U|,
+ * |C|, |M| and hits, among them in the positions that the DMA fetches. */
 static void replay__deals_every_step_as_often(void **state)
 {
     (void)state;
@@ -313,7 +318,8 @@ static void replay__deals_every_step_as_often(void **state)
     }
 }
 
-/* A run's |J| is the mean of the record, whatever the seed; between two contexts it is that of both, but for rounding to whole positions. */
+/* A run's |J| is the mean of the record, whatever the seed; between two contexts it is that of both, but for rounding to whole
+ * positions. */
 static void replay__conserves_the_means_of_the_record(void **state)
 {
     (void)state;
@@ -387,7 +393,7 @@ static void layers__that_are_not_simulated_are_like_the_others(void **state)
     assert_true(fabs(all.common.dram_mib / one.common.dram_mib - 1) < 1e-4);
 }
 
-/* ---- every way to decode ------------------------------------------------------------------------------------------------------------- */
+/* ---- every way to decode ------------------------------------------------------------------------------------------------- */
 
 static void ways__all_run(void **state)
 {

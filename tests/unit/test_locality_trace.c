@@ -1,5 +1,5 @@
-/* LAD's statistics on the heads that ship (catalog/traces/tinyllama.trace) against an independent implementation in numpy on the same heads,
- * whose results are given to six digits: means over the 32 steps before n. */
+/* LAD's statistics on the heads that ship (catalog/traces/tinyllama.trace) against an independent implementation in numpy on the
+ * same heads, whose results are given to six digits: means over the 32 steps before n. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -114,9 +114,9 @@ static void threshold__trades_centers_for_errors(void **state)
     assert_true(l.false_negative > s.false_negative && l.output_error > s.output_error);
 }
 
-/* Sec. III-F claims a mean squared error of the weights below 1e-6, and so it is. On heads with a sink the output is far off all the same:
- * the sink's value is small, and the output comes from many weights that are as small as their errors. Lines that are fitted to the scores
- * bring it nearer; a flat head is well served by any. */
+/* Sec. III-F claims a mean squared error of the weights below 1e-6, and so it is. On heads with a sink the output is far off all
+ * the same: the sink's value is small, and the output comes from many weights that are as small as their errors. Lines that are
+ * fitted to the scores bring it nearer; a flat head is well served by any. */
 static void five_pieces__keep_the_claimed_error_of_weights_and_lose_the_output_of_a_sink(void **state)
 {
     for (size_t i = 0; i < ROWS; i++) {

@@ -1,5 +1,5 @@
-/* One machine for both fidelities: the bandwidth that the closed form reckons with is that of the channels that are simulated, for every
- * model, every memory and any bandwidth; and a memory that was asked for brings its own. */
+/* One machine for both fidelities: the bandwidth that the closed form reckons with is that of the channels that are simulated,
+ * for every model, every memory and any bandwidth; and a memory that was asked for brings its own. */
 #include "model/fidelity.h"
 #include "model_points.h"
 

@@ -96,7 +96,8 @@ static void for_each_model(void (*test)(const char *model))
 
 /* ---- limits ------------------------------------------------------------------------------------------------------------- */
 
-/* One request is the plain row, to the last bit: with prompt and generate, or at its mean context, or with its prompt as context. */
+/* One request is the plain row, to the last bit: with prompt and generate, or at its mean context, or with its prompt as context.
+ */
 static void check_one(const char *model)
 {
     struct mixed one = mix_of(model, "mix = 'r1'");

@@ -117,8 +117,8 @@ static void models__defaults_are_complete_in_range_and_feasible(void **state)
     }
 }
 
-/* Anything that the ranges allow is either refused with a reason or gives finite numbers that add up. Half of the points change a few
- * parameters of the defaults only, so that many are feasible. */
+/* Anything that the ranges allow is either refused with a reason or gives finite numbers that add up. Half of the points change a
+ * few parameters of the defaults only, so that many are feasible. */
 static void models__any_point_in_range_is_refused_or_finite(void **state)
 {
     (void)state;

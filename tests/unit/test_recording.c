@@ -1,4 +1,5 @@
-/* Recordings: exact on what was recorded, on the line between two contexts, means as of the rows; whatever is no recording is refused with its row. */
+/* Recordings: exact on what was recorded, on the line between two contexts, means as of the rows; whatever is no recording is
+ * refused with its row. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

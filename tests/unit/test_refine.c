@@ -26,7 +26,7 @@ static char *path_in(const struct bed *b, const char *name)
 static const char all_rows[] = "SELECT point, status, reason, fidelity, tiles, sram_mib, memory, context, clock_ghz, tokens_per_s,"
                                " latency_us, dram_mib, bound, excess FROM toy_all ORDER BY id";
 
-/* ---- event level ---------------------------------------------------------------------------------------------------------------- */
+/* ---- event level --------------------------------------------------------------------------------------------------------- */
 
 static void events__give_every_point_its_row(void **state)
 {
@@ -84,7 +84,7 @@ static void events__compare_with_a_baseline_at_event_level(void **state)
     }
 }
 
-/* ---- refine --------------------------------------------------------------------------------------------------------------------- */
+/* ---- refine -------------------------------------------------------------------------------------------------------------- */
 
 static void refine__keeps_the_closed_form_and_adds_rows(void **state)
 {
@@ -160,8 +160,8 @@ static void refine__both_rows_stand_side_by_side(void **state)
             "0\n");
 }
 
-/* The front is that of the rows at event level, its feasible neighbours have one, and what has none would not be on it if it changed as
- * favourably as any that has. */
+/* The front is that of the rows at event level, its feasible neighbours have one, and what has none would not be on it if it
+ * changed as favourably as any that has. */
 static void refine__front_and_its_neighbours_are_at_event_level(void **state)
 {
     struct bed *b = *state;
@@ -219,8 +219,8 @@ static void stop_after(void *user, const struct sweep_progress *p)
     if (strncmp(p->phase, "event", 5) == 0 && p->this_time >= s->after) s->stop = 1;
 }
 
-/* Interrupted again and again in the middle of a round, the run has the rows of an undisturbed one: what a round asks for does not depend on
- * what is there already. */
+/* Interrupted again and again in the middle of a round, the run has the rows of an undisturbed one: what a round asks for does
+ * not depend on what is there already. */
 static void refine__goes_on_after_interruptions(void **state)
 {
     struct bed *b = *state;

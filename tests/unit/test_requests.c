@@ -32,7 +32,7 @@ static void assert_close(double got, double wanted, double relative)
     assert_true(false);
 }
 
-/* ---- lognormal ------------------------------------------------------------------------------------------------------------------- */
+/* ---- lognormal ----------------------------------------------------------------------------------------------------------- */
 
 static double sigma_of(double median, double p90)
 {
@@ -140,10 +140,10 @@ static void points__of_requests_all_alike_are_that_request(void **state)
     }
 }
 
-/* ---- the shipped mixes ------------------------------------------------------------------------------------------------------------ */
+/* ---- the shipped mixes --------------------------------------------------------------------------------------------------- */
 
-/* A distribution made of median and 90th percentile is judged by the published mean, which it does not know. The generations of summaries have
- * a longer tail than a lognormal one. */
+/* A distribution made of median and 90th percentile is judged by the published mean, which it does not know. The generations of
+ * summaries have a longer tail than a lognormal one. */
 static void shipped__mixes_come_near_the_published_means(void **state)
 {
     (void)state;
@@ -171,7 +171,7 @@ static void shipped__mixes_come_near_the_published_means(void **state)
     diags_release(&diags);
 }
 
-/* ---- lists ------------------------------------------------------------------------------------------------------------------------- */
+/* ---- lists --------------------------------------------------------------------------------------------------------------- */
 
 static struct dse_requests *listed(const double *prompt, const double *generate, size_t n)
 {
@@ -264,7 +264,7 @@ static void check__says_what_does_not_fit_together(void **state)
     assert_string_equal(dse_requests_check(&r), "prompt_p90 leaves nothing of max_tokens to generate");
 }
 
-/* ---- a mix of whole requests ------------------------------------------------------------------------------------------------------- */
+/* ---- a mix of whole requests --------------------------------------------------------------------------------------------- */
 
 static double total_share(const struct request_mix *mix)
 {

@@ -1,4 +1,5 @@
-/* model/row_check.h: a model that breaks what every row must satisfy is an error that names the metric and the point, never a row. */
+/* model/row_check.h: a model that breaks what every row must satisfy is an error that names the metric and the point, never a row.
+ */
 #include "model/fidelity.h"
 #include "model/row_check.h"
 #include "sweep_bed.h"
@@ -7,7 +8,7 @@
 #include <math.h>
 #include <stdint.h>
 
-/* ---- a model that is wrong at three tiles ------------------------------------------------------------------------------------- */
+/* ---- a model that is wrong at three tiles -------------------------------------------------------------------------------- */
 
 enum fault { NO_NUMBER, ENDLESS, ABOVE_THE_PEAK, LOST_TIME, LOST_BYTES, NEGATIVE_PART, LONG_ATTENTION, FAULTS };
 static const char *const named[FAULTS] = {"macs_per_s", "power_w", "dram_utilization", "latency_us",
@@ -64,7 +65,7 @@ static struct model *wrong_toy(void)
     return m;
 }
 
-/* ---- one run -------------------------------------------------------------------------------------------------------------------- */
+/* ---- one run ------------------------------------------------------------------------------------------------------------- */
 
 static const char sweep_text[] = "[sweep]\nname = \"t\"\nmodels = [\"toy\"]\n%s\n[params]\ntiles = [2, 3, 4]\n%s\n[objectives]\n"
                                  "tokens_per_s = \"max\"\n";
@@ -122,7 +123,7 @@ static void a_number_that_may_be_null__may_be_nan(void **state)
     row_check_free(c);
 }
 
-/* ---- sweeps --------------------------------------------------------------------------------------------------------------------- */
+/* ---- sweeps -------------------------------------------------------------------------------------------------------------- */
 
 static void refuse(struct bed *b, const char *head, const char *params, const char *const *said)
 {

@@ -256,7 +256,8 @@ static void stage__a_fork_does_not_hold_one_output_back_for_another(void **state
     add_sink(sim, &sink, b);
     fill(in, 4);
     assert_true(dse_sim_run(sim));
-    /* 0 is with the slow one at once, 1 waits in the FIFO, 2 waits for room there and has left for the other side, 3 waits behind it */
+    /* 0 is with the slow one at once, 1 waits in the FIFO, 2 waits for room there and has left for the other side, 3 waits behind
+     * it */
     static const dse_ps when[] = {1, 2, 3, 102};
     assert_memory_equal(sink.when, when, sizeof when);
     assert_int_equal(slow_sink.when[3], 401);

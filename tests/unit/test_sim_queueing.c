@@ -113,8 +113,9 @@ static void queueing__mean_waits_follow_pollaczek_and_khinchin(void **state)
 
 /* ---- random networks -------------------------------------------------------------------------------------------------------- */
 
-/* A network without cycles in which every stage takes one item from each input and gives one to each output, so that all stages serve as many
- * items. Its times follow from a recursion over items and, within an item, over stages in the order of their making. */
+/* A network without cycles in which every stage takes one item from each input and gives one to each output, so that all stages
+ * serve as many items. Its times follow from a recursion over items and, within an item, over stages in the order of their
+ * making. */
 enum { NODES_MAX = 24, WIRES_MAX = NODES_MAX * DSE_STAGE_PORTS, ITEMS = 40 };
 
 struct wire {

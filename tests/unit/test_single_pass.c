@@ -59,8 +59,8 @@ static void pieces__join_and_fall(void **state)
     }
 }
 
-/* The chord is off by at most exp((h ln 2)^2 / 8) - 1 of the value (Hoeffding's lemma); then come the rounding of table and result (3
- * units before the shift, 1 after) and of the argument (half a unit, and one of the product with log2 e). */
+/* The chord is off by at most exp((h ln 2)^2 / 8) - 1 of the value (Hoeffding's lemma); then come the rounding of table and
+ * result (3 units before the shift, 1 after) and of the argument (half a unit, and one of the product with log2 e). */
 static void exponential__is_off_by_the_chord_and_the_word(void **state)
 {
     (void)state;
@@ -79,7 +79,8 @@ static void exponential__is_off_by_the_chord_and_the_word(void **state)
         }
 }
 
-/* With words fine enough only the chord is left, (h ln 2)^2 / 8 but for the next order; the word of Q15.17 adds a few of its units. */
+/* With words fine enough only the chord is left, (h ln 2)^2 / 8 but for the next order; the word of Q15.17 adds a few of its units.
+ */
 static void exponential__errs_most_by_the_chord(void **state)
 {
     (void)state;
@@ -195,11 +196,12 @@ static void attention__averages_the_lengths(void **state)
     head_release(&h);
 }
 
-/* ---- a trained model's heads ---------------------------------------------------------------------------------------------------- */
+/* ---- a trained model's heads --------------------------------------------------------------------------------------------- */
 
-/* Layer 5, head 0 of TinyLlama, of the shipped trace: nearly all weight is on the first position, whose value is small. What is left of the output is a
- * sum of many small exponentials, each off by up to a unit of the word whatever its size. So the relative error grows with the
- * length, and more bits behind the point help where a finer table does not. A flat head has a large Z, which wants bits before it. */
+/* Layer 5, head 0 of TinyLlama, of the shipped trace: nearly all weight is on the first position, whose value is small. What is
+ * left of the output is a sum of many small exponentials, each off by up to a unit of the word whatever its size. So the relative
+ * error grows with the length, and more bits behind the point help where a finer table does not. A flat head has a large Z, which
+ * wants bits before it. */
 static void trained__sinks_make_the_error_grow_with_the_length(void **state)
 {
     (void)state;

@@ -99,8 +99,8 @@ static void count__adds_up_over_heads_and_lengths(void **state)
     head_release(&b);
 }
 
-/* Independent scores: 1 - (1 - p)^n of the vectors of n scores have one outside. The scores of a step share its query, whose length varies:
- * those outside cluster, and there are fewer such vectors. */
+/* Independent scores: 1 - (1 - p)^n of the vectors of n scores have one outside. The scores of a step share its query, whose
+ * length varies: those outside cluster, and there are fewer such vectors. */
 static void count__grows_with_the_length_but_less_than_independent_scores_would(void **state)
 {
     (void)state;
@@ -140,7 +140,7 @@ static void count__refuses_what_is_no_range_and_no_steps(void **state)
     head_release(&h);
 }
 
-/* ---- the spread ---------------------------------------------------------------------------------------------------------------- */
+/* ---- the spread ---------------------------------------------------------------------------------------------------------- */
 
 static void spread__says_the_same_as_a_count(void **state)
 {
@@ -178,7 +178,7 @@ static void spread__has_the_quantiles_of_the_scores(void **state)
     head_release(&h);
 }
 
-/* ---- the range for a wanted share ---------------------------------------------------------------------------------------------- */
+/* ---- the range for a wanted share ---------------------------------------------------------------------------------------- */
 
 static double width_of(const struct softmax_range *r)
 {
@@ -262,9 +262,10 @@ static void find__refuses_shares_and_lengths_that_are_none(void **state)
     head_release(&h);
 }
 
-/* ---- a trained model's heads ---------------------------------------------------------------------------------------------------- */
+/* ---- a trained model's heads --------------------------------------------------------------------------------------------- */
 
-/* Of catalog/traces/tinyllama.trace; least and greatest score by an independent implementation in numpy on the same heads, to six digits. */
+/* Of catalog/traces/tinyllama.trace; least and greatest score by an independent implementation in numpy on the same heads, to six
+ * digits. */
 static const struct {
     size_t layer, head;
     double min, max;
@@ -322,7 +323,7 @@ static void trained__heads_need_no_recomputation_in_fp32(void **state)
     head_release(&h);
 }
 
-/* ---- partial sums in fp32 -------------------------------------------------------------------------------------------------------- */
+/* ---- partial sums in fp32 ------------------------------------------------------------------------------------------------ */
 
 static struct softmax_partial_result partial(const struct head *h, double phi, double low, double high, size_t part)
 {

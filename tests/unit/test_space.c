@@ -171,7 +171,8 @@ static void space__hash_sees_into_catalog_entries(void **state)
     free(three);
 }
 
-/* Blocks of any size at any place give the rows of single points; infeasible points have no metrics, broken constraints keep theirs. */
+/* Blocks of any size at any place give the rows of single points; infeasible points have no metrics, broken constraints keep
+ * theirs. */
 static void space__evaluates_blocks_as_single_points(void **state)
 {
     (void)state;

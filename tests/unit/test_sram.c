@@ -191,7 +191,8 @@ static void report(const char *what, const struct errors *e, double mean, double
 }
 
 /* Every capacity but the first and last is taken out of every CACTI table in turn and found again from its neighbours. CACTI
- * optimises each point alone, so its curves jump: leakage, which follows the cells, does not; 2048-bit words on small arrays do most. */
+ * optimises each point alone, so its curves jump: leakage, which follows the cells, does not; 2048-bit words on small arrays do
+ * most. */
 static void cacti__macros_left_out_are_found_again(void **state)
 {
     (void)state;

@@ -74,7 +74,7 @@ static void damage(struct bytes *b)
     }
 }
 
-/* ---- readers: what each says of a file as text, or NULL when it refuses --------------------------------------------------------------- */
+/* ---- readers: what each says of a file as text, or NULL when it refuses -------------------------------------------------- */
 
 static char *refuse(struct diags *d, struct text *t)
 {
@@ -198,7 +198,8 @@ static void damage__never_gives_a_part_of_an_answer(void **state)
     free(whole.s);
 }
 
-/* Another program has written to the file, so that there is no seal: the rows are all there, whatever their values are, or none is given. */
+/* Another program has written to the file, so that there is no seal: the rows are all there, whatever their values are, or none
+ * is given. */
 static void damage__never_loses_rows_of_a_file_without_a_seal(void **state)
 {
     (void)state;

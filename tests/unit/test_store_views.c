@@ -174,8 +174,8 @@ static void make_two(const char *path, uint64_t hash, const char *baseline)
     store_close(st);
 }
 
-/* llm and context are of the workload, tokens_per_s, area_mm2, energy_mj and bound are common metrics: one model is enough. tiles, clock_ghz
- * and pipeline are there because both have them. */
+/* llm and context are of the workload, tokens_per_s, area_mm2, energy_mj and bound are common metrics: one model is enough.
+ * tiles, clock_ghz and pipeline are there because both have them. */
 static void comparison__has_what_models_share(void **state)
 {
     (void)state;

@@ -24,8 +24,8 @@ static void sweep__stores_every_point_of_every_model(void **state)
             "27840|27840|done|1\n");
 }
 
-/* What a catalog name sets varies with it; what nothing sets is fixed; a metric without a meaning and a derived value that is no number
- * are NULL; a broken constraint keeps its metrics. */
+/* What a catalog name sets varies with it; what nothing sets is fixed; a metric without a meaning and a derived value that is no
+ * number are NULL; a broken constraint keeps its metrics. */
 static void sweep__rows_hold_what_the_sweep_file_says(void **state)
 {
     struct bed *b = *state;
@@ -42,7 +42,8 @@ static void sweep__rows_hold_what_the_sweep_file_says(void **state)
     answers(b, b->db, "SELECT count(*) FROM pebble WHERE abs(odd * odd - (tokens_per_s - 1000)) > 1e-6 * tokens_per_s", "0\n");
 }
 
-/* No feasible point of either model dominates a point of the front, and every feasible point off the front is dominated by one on it. */
+/* No feasible point of either model dominates a point of the front, and every feasible point off the front is dominated by one on
+ * it. */
 static void sweep__front_is_over_all_models_together(void **state)
 {
     struct bed *b = *state;

@@ -229,7 +229,7 @@ static void swiftkv__rounds_follow_from_heads_and_processors(void **state)
     }
 }
 
-/* ---- what does not fit -------------------------------------------------------------------------------------------------------- */
+/* ---- what does not fit --------------------------------------------------------------------------------------------------- */
 
 static void swiftkv__refuses_what_cannot_be_built(void **state)
 {
@@ -276,7 +276,7 @@ static void swiftkv__each_resource_can_be_the_one_that_is_short(void **state)
     }
 }
 
-/* ---- arithmetic ---------------------------------------------------------------------------------------------------------------- */
+/* ---- arithmetic ---------------------------------------------------------------------------------------------------------- */
 
 static void swiftkv__products_take_the_dsps_of_their_widths(void **state)
 {
@@ -316,7 +316,7 @@ static void swiftkv__rotary_drift_stays_under_its_bound(void **state)
     assert_true(swiftkv_rope_bound(8, 1048576) == 2 && swiftkv_rope_simulated(8, 10000, 128, 131072) == 2);
 }
 
-/* ---- power --------------------------------------------------------------------------------------------------------------------- */
+/* ---- power --------------------------------------------------------------------------------------------------------------- */
 
 static void swiftkv__power_follows_size_and_clock(void **state)
 {
@@ -330,7 +330,7 @@ static void swiftkv__power_follows_size_and_clock(void **state)
     assert_near(p.metrics.tokens_per_j, p.metrics.common.tokens_per_s / p.metrics.common.power_w, 1e-12);
 }
 
-/* ---- the published numbers: the rest are claims (claims.toml) -------------------------------------------------------------------- */
+/* ---- the published numbers: the rest are claims (claims.toml) ------------------------------------------------------------ */
 
 static void published__one_constant_serves_both_latencies(void **state)
 {

@@ -66,7 +66,7 @@ static double cycle_s(void)
     return 1e-6 / params()->clock_mhz;
 }
 
-/* ---- agreement --------------------------------------------------------------------------------------------------------------------- */
+/* ---- agreement ----------------------------------------------------------------------------------------------------------- */
 
 /* README, E19, E20, E23. With DSE_IDEAL_SYNC nothing is normalised or dealt between the layers. */
 static double fill_s(const struct swiftkv_step *s)
@@ -149,7 +149,7 @@ static void ideal__flash_has_a_bubble_a_block(void **state)
     assert_near(at_block[1] - at_block[2], (512 / 16 - 512 / 32) * 32, 1e-4);
 }
 
-/* ---- conservation ------------------------------------------------------------------------------------------------------------------ */
+/* ---- conservation -------------------------------------------------------------------------------------------------------- */
 
 static void parts__add_up_and_move_what_the_closed_form_moves(void **state)
 {
@@ -179,7 +179,7 @@ static void bytes__of_a_whole_layer_cross_the_bus(void **state)
     }
 }
 
-/* ---- what only events show ----------------------------------------------------------------------------------------------------------- */
+/* ---- what only events show ----------------------------------------------------------------------------------------------- */
 
 /* The update needs an array: on the dot product's it takes its cycles, on one of its own none. */
 static void update__takes_the_array_or_has_its_own(void **state)
@@ -295,7 +295,7 @@ static void refresh__costs_between_nothing_and_what_it_closes(void **state)
     }
 }
 
-/* ---- what is simulated ------------------------------------------------------------------------------------------------------------------ */
+/* ---- what is simulated --------------------------------------------------------------------------------------------------- */
 
 static void sampling__the_part_stands_for_the_whole(void **state)
 {

@@ -45,7 +45,7 @@ static void refused(struct bytes b, const char *part)
     expect_complaint(&d, 0, 0, part);
 }
 
-/* ---- reading what was written ------------------------------------------------------------------------------------------------------ */
+/* ---- reading what was written -------------------------------------------------------------------------------------------- */
 
 static void trace__reads_what_was_written(void **state)
 {
@@ -86,7 +86,7 @@ static void trace__has_no_head_beyond_its_last(void **state)
     trace_close(t);
 }
 
-/* ---- files that are no traces ------------------------------------------------------------------------------------------------------ */
+/* ---- files that are no traces -------------------------------------------------------------------------------------------- */
 
 static void trace__refuses_every_truncation(void **state)
 {
@@ -233,7 +233,7 @@ static void trace__names_the_place_of_a_value_that_is_not_finite(void **state)
     free(b.p);
 }
 
-/* ---- writing ----------------------------------------------------------------------------------------------------------------------- */
+/* ---- writing ------------------------------------------------------------------------------------------------------------- */
 
 struct bad_pull {
     struct trace_info info;
@@ -333,7 +333,7 @@ static void trace__leaves_nothing_behind_when_it_cannot_write(void **state)
     assert_int_equal(files_in(dir), 0);
 }
 
-/* ---- the trace that ships ---------------------------------------------------------------------------------------------------------- */
+/* ---- the trace that ships ------------------------------------------------------------------------------------------------ */
 
 static struct trace *open_shipped(void)
 {

@@ -1,4 +1,5 @@
-/* Import of arrays and CSV: the values that were there, of the layers, heads and positions asked for; a mistake is one error at its place. */
+/* Import of arrays and CSV: the values that were there, of the layers, heads and positions asked for; a mistake is one error at
+ * its place. */
 #include "trace_fixture.h"
 
 #include "workload/half.h"
@@ -76,7 +77,7 @@ static void check_trace(size_t layers, size_t heads, size_t n, int bits)
     trace_close(t);
 }
 
-/* ---- arrays ------------------------------------------------------------------------------------------------------------------------ */
+/* ---- arrays -------------------------------------------------------------------------------------------------------------- */
 
 static void array__is_imported_whole(void **state)
 {
@@ -227,7 +228,7 @@ static void array__of_another_size_is_told_what_would_fit(void **state)
     diags_release(&d);
 }
 
-/* ---- CSV --------------------------------------------------------------------------------------------------------------------------- */
+/* ---- CSV ----------------------------------------------------------------------------------------------------------------- */
 
 enum { TOY_ROWS = 3 * 2 * 3 * 5 };
 

@@ -1,4 +1,5 @@
-/* The monotonicities that models declare (struct dse_trend) hold at random points, and the ones that every model owes are declared. */
+/* The monotonicities that models declare (struct dse_trend) hold at random points, and the ones that every model owes are declared.
+ */
 #include "model_points.h"
 
 #include <setjmp.h>

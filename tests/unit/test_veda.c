@@ -179,7 +179,8 @@ static void prefill__is_as_many_gemvs_and_half_the_square(void **state)
     assert_near(equations(&p).causal_share, pairs / (512 * 512), 1e-12);
 }
 
-/* Keys and values of a head stay in half of the buffer, 128 KiB, up to 256 positions; a longer prompt reads them for every query. */
+/* Keys and values of a head stay in half of the buffer, 128 KiB, up to 256 positions; a longer prompt reads them for every query.
+ */
 static void prefill__reads_a_cache_that_fits_the_buffer_once(void **state)
 {
     (void)state;
@@ -337,8 +338,8 @@ static void quality__is_whole_when_nothing_is_evicted(void **state)
     }
 }
 
-/* A cache of a fixed size loses more the longer the generation. Its mean lies between its first and its last step. One position leaves for each that
- * comes, which is how a cache of the prompt's size is streamed. */
+/* A cache of a fixed size loses more the longer the generation. Its mean lies between its first and its last step. One position
+ * leaves for each that comes, which is how a cache of the prompt's size is streamed. */
 static void quality__of_a_generation_is_the_mean_of_its_steps(void **state)
 {
     (void)state;

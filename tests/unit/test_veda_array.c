@@ -32,7 +32,8 @@ static void gemv__takes_a_cycle_a_position_when_the_array_is_as_wide_as_a_head(v
     }
 }
 
-/* No array does more multiply-adds than it has PEs for, and none needs more cycles than one PE alone; the two products are mirrors. */
+/* No array does more multiply-adds than it has PEs for, and none needs more cycles than one PE alone; the two products are mirrors.
+ */
 static void gemv__has_room_for_all_multiply_adds(void **state)
 {
     (void)state;

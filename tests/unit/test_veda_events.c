@@ -73,7 +73,7 @@ static const char *const points[] = {
 };
 enum { POINTS = sizeof points / sizeof *points };
 
-/* ---- agreement --------------------------------------------------------------------------------------------------------------------- */
+/* ---- agreement ----------------------------------------------------------------------------------------------------------- */
 
 static double log2_up(int64_t n)
 {
@@ -112,8 +112,8 @@ static struct fill fill_of(const struct veda_point *pt)
     return f;
 }
 
-/* With everything ideal, the step takes no longer than the closed form and what fills and drains; and no shorter than the busiest part of each
- * linear layer and of attention, which in the closed form wait for each other twice a head and events do not. */
+/* With everything ideal, the step takes no longer than the closed form and what fills and drains; and no shorter than the busiest
+ * part of each linear layer and of attention, which in the closed form wait for each other twice a head and events do not. */
 static void assert_agrees(const char *settings)
 {
     at(settings, ALL_IDEAL);
@@ -176,7 +176,7 @@ static void ideal__an_adder_tree_has_its_epochs(void **state)
     }
 }
 
-/* ---- conservation ------------------------------------------------------------------------------------------------------------------ */
+/* ---- conservation -------------------------------------------------------------------------------------------------------- */
 
 static void parts__add_up_and_move_what_the_closed_form_moves(void **state)
 {
@@ -203,9 +203,10 @@ static void bytes__of_a_whole_layer_cross_the_bus(void **state)
     }
 }
 
-/* ---- what only events show ----------------------------------------------------------------------------------------------------------- */
+/* ---- what only events show ----------------------------------------------------------------------------------------------- */
 
-/* The paper's claim: with a FIFO as long as its pipeline softmax takes no time. A shorter one passes one weight every latency / length cycles. */
+/* The paper's claim: with a FIFO as long as its pipeline softmax takes no time. A shorter one passes one weight every latency /
+ * length cycles. */
 static void softmax__is_hidden_by_a_fifo_as_long_as_its_pipeline(void **state)
 {
     (void)state;
@@ -333,7 +334,7 @@ static void holes__cost_rows(void **state)
     assert_true(holes > 1.02 * rows);
 }
 
-/* ---- what is simulated ------------------------------------------------------------------------------------------------------------------ */
+/* ---- what is simulated --------------------------------------------------------------------------------------------------- */
 
 static void sampling__the_part_stands_for_the_whole(void **state)
 {

@@ -1,5 +1,5 @@
-/* toy at event level: blocks of a layer go from the DRAM, a plain server, through a FIFO to the tiles. It has a made-up cause of each kind
- * for being slower than the closed form. */
+/* toy at event level: blocks of a layer go from the DRAM, a plain server, through a FIFO to the tiles. It has a made-up cause of
+ * each kind for being slower than the closed form. */
 #include "toy_events.h"
 
 #include <dse/sim.h>

@@ -1,9 +1,10 @@
 /* Two made-up models for tests of rooms that must not depend on a real one, with data of their own.
  *
- * "toy" has a row of every type: F64, I64, ENUM, references to an LLM, a memory and a profile, and an "auto" parameter that excludes
- * another; some of its points are infeasible; it has equations, a calibrated constant and published numbers (claims.csv, claims.toml), all
- * made up; and an event level (toy_events.c). "pebble" has none, shares some of toy's parameters, knows requests, and has `lanes` of its own. A test that lists toy_dep
- * in meson.build gets a registry with these two models and nothing else. Their data directory (catalog/, models/) is toy_data_dir().
+ * "toy" has a row of every type: F64, I64, ENUM, references to an LLM, a memory and a profile, and an "auto" parameter that
+ * excludes another; some of its points are infeasible; it has equations, a calibrated constant and published numbers (claims.csv,
+ * claims.toml), all made up; and an event level (toy_events.c). "pebble" has none, shares some of toy's parameters, knows
+ * requests, and has `lanes` of its own. A test that lists toy_dep in meson.build gets a registry with these two models and
+ * nothing else. Their data directory (catalog/, models/) is toy_data_dir().
  *
  * Call registry_release() at the end of a test program, for the leak checker.
  */
