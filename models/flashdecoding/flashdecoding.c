@@ -58,7 +58,7 @@ static const struct dse_param fd_params_table[] = {
     DSE_PARAM_F64(P, launch_us, "us", 0, 1000, "time between the launches of two kernels", "E14"),
     DSE_PARAM_I64(P, elementwise_kernels, 0, 256, "element-wise kernels a layer that are not fused into others", "App. A, E14"),
     DSE_PARAM_ENUM(P, kernel_losses, dse_losses_names,
-                   "event level: fills, tails, latencies and gaps come on top of the efficiencies, or are included in them",
+                   "fills, tails, latencies and gaps of kernels come on top of the efficiencies, or are included in them",
                    "ours, E19"),
     DSE_PARAM_F64(P, recompute_percent, "%", 0, 100, "rows whose scores leave the range and are recomputed", "Sec. 6.3.1, E3"),
     DSE_PARAM_F64(P, score_low, "", -1000, 1000, "lower end of the softmax inputs", "Fig. 4, E4"),
