@@ -50,7 +50,7 @@ static const char *unlike_settings(const struct veda_params *p, const struct dse
                 {DSE_SET_RESERVED_LENGTH, (double)p->reserved_length}};
     const char *why = dse_eviction_depends(policy, DSE_SET_BOUNDARY) ? unlike_boundary(p, m) : NULL;
     for (size_t i = 0; i < sizeof said / sizeof *said && !why; i++)
-        if (dse_eviction_depends(policy, said[i].setting)) why = dse_measured_unlike(m, said[i].setting, said[i].value);
+        if (dse_eviction_depends(policy, (int)said[i].setting)) why = dse_measured_unlike(m, said[i].setting, said[i].value);
     return why;
 }
 
