@@ -151,13 +151,13 @@ static void add_raster(struct plot *p, const struct layer *l)
 
 void plot_add_boxes(struct plot *p, const struct layer *l)
 {
+    const struct kind *kind = p->scene->figure->kind;
     if (p->canvas->format == FORMAT_TEXT)
         add_characters(p, l);
     else if (l->n_boxes > BOXES_MAX || p->scene->grid)
         add_raster(p, l);
     else
-        for (int quoted = 0; quoted < 2; quoted++)
-            add_vectors(p, l, quoted, p->scene->figure->kind->has & (KIND_CATEGORY_X | KIND_CATEGORY_Y) && l->n_boxes < 300);
+        for (int quoted = 0; quoted < 2; quoted++) add_vectors(p, l, quoted, (kind->names_x || kind->names_y) && l->n_boxes < 300);
 }
 
 void plot_add_cells(struct plot *p, const struct layer *l)

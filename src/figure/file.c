@@ -176,47 +176,32 @@ static void read_columns(struct figure *f, const struct toml_node *table, struct
     for (size_t i = 0; i < node->n; i++) read_column_node(f->doc, &node->children[i], "columns", true, &f->columns[i], diags);
 }
 
-/* Keys that only some kinds have. */
+/* Does any kind ask for the key, so that others do not take it? */
+static bool is_of_some_kinds(const char *key)
+{
+    const char *names[KINDS_MAX];
+    for (size_t i = 0, n = kinds_names(names); i < n; i++)
+        if (kind_takes(kinds_at(i), key)) return true;
+    return false;
+}
+
+static void check_keys_of_kind(const struct figure *f, const struct toml_node *table, struct diags *diags)
+{
+    for (size_t i = 0; i < COUNT(figure_keys); i++) {
+        const struct toml_node *node = toml_get(table, figure_keys[i]);
+        if (!node || kind_takes(f->kind, figure_keys[i]) || !is_of_some_kinds(figure_keys[i])) continue;
+        bool axis = strcmp(figure_keys[i], "x") == 0 || strcmp(figure_keys[i], "y") == 0;
+        diags_input(diags, toml_key_loc(f->doc, node), f->doc->text, NULL, "%s: a figure of kind \"%s\" has %s%s", figure_keys[i],
+                    f->kind->name, axis ? f->kind->needs[0] : "no ", axis ? " instead" : figure_keys[i]);
+    }
+    for (const char *const *key = f->kind->needs; *key; key++)
+        if (!toml_get(table, *key))
+            diags_input(diags, toml_key_loc(f->doc, table), f->doc->text, NULL, "%s: is missing from [figure]", *key);
+}
+
 static void check_kind(const struct figure *f, const struct toml_node *table, struct diags *diags)
 {
-    static const struct {
-        const char *key;
-        unsigned has;
-        const char *what;
-    } keys[] = {
-        {"front_sql", KIND_FRONT, "front"},
-        {"value", KIND_VALUE, "value"},
-        {"end", KIND_END, "end"},
-        {"group", KIND_GROUP, "group"},
-        {"quoted", KIND_QUOTED, "quoted"},
-        {"columns", KIND_COLUMNS, "columns"},
-        {"normalize", KIND_NORMALIZE, "normalize"},
-        {"reference_sql", KIND_REFERENCE, "reference_sql"},
-        {"band_sql", KIND_BANDS, "band_sql"},
-    };
-    for (size_t i = 0; i < COUNT(keys); i++) {
-        const struct toml_node *node = toml_get(table, keys[i].key);
-        if (node && !(f->kind->has & keys[i].has))
-            diags_input(diags, toml_key_loc(f->doc, node), f->doc->text, NULL, "%s: a figure of kind \"%s\" has no %s", keys[i].key,
-                        f->kind->name, keys[i].what);
-    }
-    static const struct {
-        const char *key;
-        unsigned needs, spares;
-    } required[] = {{"x", 0, KIND_COLUMNS},
-                    {"y", 0, KIND_COLUMNS},
-                    {"value", KIND_VALUE, 0},
-                    {"end", KIND_END, 0},
-                    {"columns", KIND_COLUMNS, 0}};
-    for (size_t i = 0; i < COUNT(required); i++) {
-        bool needed = required[i].needs ? (f->kind->has & required[i].needs) != 0 : !(f->kind->has & required[i].spares);
-        bool given = toml_get(table, required[i].key) != NULL;
-        if (needed && !given)
-            diags_input(diags, toml_key_loc(f->doc, table), f->doc->text, NULL, "%s: is missing from [figure]", required[i].key);
-        if (given && !needed && (f->kind->has & required[i].spares))
-            diags_input(diags, toml_key_loc(f->doc, toml_get(table, required[i].key)), f->doc->text, NULL,
-                        "%s: a figure of kind \"%s\" has columns instead", required[i].key, f->kind->name);
-    }
+    check_keys_of_kind(f, table, diags);
     if (f->normalize && !f->series.column)
         diags_input(diags, f->normalize_loc, f->doc->text, NULL, "normalize: needs series, of which it names one");
 }

@@ -6,7 +6,9 @@
 
 #include <assert.h>
 #include <math.h>
+#include <stddef.h>
 #include <stdlib.h>
+#include <string.h>
 
 #define COUNT(a) (sizeof(a) / sizeof(a)[0])
 
@@ -205,22 +207,145 @@ bool scene_collect(struct scene *s, struct rows *rows, const struct query_spec *
     return more == 0 && points_finish(&points, diags);
 }
 
+/* ---- axes ------------------------------------------------------------------------------------------------------------- */
+
+/* Widen to a value that is finite. */
+static void widen(struct extent *e, double v)
+{
+    if (!isfinite(v)) return;
+    e->low = fmin(e->low, v);
+    e->high = fmax(e->high, v);
+}
+
+static struct extents extents_of(const struct scene *s)
+{
+    const struct extent none = {HUGE_VAL, -HUGE_VAL};
+    struct extents e = {none, none, none};
+    for (size_t i = 0; i < s->n_layers; i++) {
+        const struct layer *l = &s->layer[i];
+        if (l->points.capacity) {
+            widen(&e.x, l->points.min_x), widen(&e.x, l->points.max_x);
+            widen(&e.y, l->points.min_y), widen(&e.y, l->points.max_y);
+        }
+        for (size_t k = 0; k < l->n_boxes; k++) {
+            const struct box *b = &l->boxes[k];
+            widen(&e.x, b->x0), widen(&e.x, b->x1);
+            widen(&e.y, b->y0), widen(&e.y, b->y1);
+            widen(&e.z, b->value);
+        }
+    }
+    for (size_t i = 0; i < s->n_notes && !s->grid;
+         i++) { /* what stands beside the data is seen, too; a grid has no room beside it */
+        widen(&e.x, s->note[i].x);
+        widen(&e.y, s->note[i].y);
+    }
+    return e;
+}
+
+static void fit_number(const struct scene *s, struct axis *a, const struct column_spec *c, struct extent e, int ticks)
+{
+    (s->grid ? axis_fit_exactly : axis_fit)(a, c, e.low, e.high, ticks);
+}
+
+static void fit_numbers(struct scene *s, const struct extents *e, int ticks_x, int ticks_y)
+{
+    fit_number(s, &s->x, &s->figure->x, e->x, ticks_x);
+    fit_number(s, &s->y, &s->figure->y, e->y, ticks_y);
+}
+
+static void fit_bars(struct scene *s, const struct extents *e, int ticks_x, int ticks_y)
+{
+    struct extent y = e->y;
+    (void)ticks_x;
+    if (s->figure->y.scale == SCALE_LOG) y.low = floor(y.low - 0.01); /* the lowest bar is seen, too */
+    scene_fit_categories(s);
+    fit_number(s, &s->y, &s->figure->y, y, ticks_y);
+}
+
+static void fit_rows_of_names(struct scene *s, const struct extents *e, int ticks_x, int ticks_y)
+{
+    (void)ticks_y;
+    fit_number(s, &s->x, &s->figure->x, e->x, ticks_x);
+    axis_fit_names(&s->y, &s->names.y, true);
+}
+
+static void fit_cells(struct scene *s, const struct extents *e, int ticks_x, int ticks_y)
+{
+    fit_numbers(s, e, ticks_x, ticks_y);
+    axis_fit_exactly(&s->z, &s->figure->value, e->z.low, e->z.high, ticks_y);
+}
+
+static void fit_contour(struct scene *s, const struct extents *e, int ticks_x, int ticks_y)
+{
+    fit_cells(s, e, ticks_x, ticks_y);
+    add_contours(s);
+}
+
+static void fit_parallel(struct scene *s, const struct extents *e, int ticks_x, int ticks_y)
+{
+    (void)e;
+    (void)ticks_x;
+    scene_fit_columns(s, ticks_y);
+}
+
 /* ---- the table -------------------------------------------------------------------------------------------------------- */
 
-enum { XY = KIND_REFERENCE | KIND_BANDS };
+#define KEYS(...) \
+    (const char *const[]) \
+    { \
+        __VA_ARGS__, NULL \
+    }
+#define XY KEYS("x", "y")
+#define Z(column) .z = #column, .z_at = offsetof(struct figure, column)
 
 static const struct kind kinds[] = {
-    {"pareto", XY | KIND_FRONT, build_pareto},
-    {"scatter", XY, build_scatter},
-    {"lines", XY | KIND_NORMALIZE, build_lines},
-    {"bars", KIND_QUOTED | KIND_CATEGORY_X | KIND_REFERENCE, build_bars},
-    {"grouped-bars", KIND_QUOTED | KIND_CATEGORY_X | KIND_REFERENCE | KIND_NORMALIZE, build_grouped_bars},
-    {"stacked-bars", KIND_QUOTED | KIND_CATEGORY_X | KIND_REFERENCE | KIND_GROUP, build_stacked_bars},
-    {"heatmap", KIND_VALUE, build_heatmap},
-    {"contour", KIND_VALUE, build_contour},
-    {"interval-map", 0, build_interval_map},
-    {"gantt", KIND_CATEGORY_Y | KIND_END, build_gantt},
-    {"parallel", KIND_COLUMNS, build_parallel},
+    {.name = "pareto",
+     .needs = XY,
+     .takes = KEYS("front_sql", "reference_sql", "band_sql"),
+     .build = build_pareto,
+     .fit = fit_numbers},
+    {.name = "scatter", .needs = XY, .takes = KEYS("reference_sql", "band_sql"), .build = build_scatter, .fit = fit_numbers},
+    {.name = "lines",
+     .needs = XY,
+     .takes = KEYS("normalize", "reference_sql", "band_sql"),
+     .build = build_lines,
+     .fit = fit_numbers},
+    {.name = "bars",
+     .needs = XY,
+     .takes = KEYS("quoted", "reference_sql"),
+     .names_x = true,
+     .own_published = true,
+     .build = build_bars,
+     .fit = fit_bars},
+    {.name = "grouped-bars",
+     .needs = XY,
+     .takes = KEYS("quoted", "normalize", "reference_sql"),
+     .names_x = true,
+     .own_published = true,
+     .build = build_grouped_bars,
+     .fit = fit_bars},
+    {.name = "stacked-bars",
+     .needs = XY,
+     .takes = KEYS("group", "quoted", "reference_sql"),
+     .names_x = true,
+     .own_published = true,
+     .build = build_stacked_bars,
+     .fit = fit_bars},
+    {.name = "heatmap",
+     .needs = KEYS("x", "y", "value"),
+     Z(value),
+     .colours_values = true,
+     .build = build_heatmap,
+     .fit = fit_cells},
+    {.name = "contour",
+     .needs = KEYS("x", "y", "value"),
+     Z(value),
+     .colours_values = true,
+     .build = build_contour,
+     .fit = fit_contour},
+    {.name = "interval-map", .needs = XY, .build = build_interval_map, .fit = fit_numbers},
+    {.name = "gantt", .needs = KEYS("x", "y", "end"), Z(end), .names_y = true, .build = build_gantt, .fit = fit_rows_of_names},
+    {.name = "parallel", .needs = KEYS("columns"), .build = build_parallel, .fit = fit_parallel},
 };
 static_assert(COUNT(kinds) <= KINDS_MAX, "kinds_names() fills an array of KINDS_MAX");
 
@@ -230,6 +355,18 @@ size_t kinds_names(const char **ret)
     return COUNT(kinds);
 }
 
+static bool has_word(const char *const *words, const char *word)
+{
+    for (; words && *words; words++)
+        if (strcmp(*words, word) == 0) return true;
+    return false;
+}
+
+bool kind_takes(const struct kind *k, const char *key)
+{
+    return has_word(k->needs, key) || has_word(k->takes, key);
+}
+
 const struct kind *kinds_at(size_t i)
 {
     return &kinds[i];
@@ -237,10 +374,10 @@ const struct kind *kinds_at(size_t i)
 
 /* ---- scenes ----------------------------------------------------------------------------------------------------------- */
 
-/* The published points of kinds with axes of numbers; bars place theirs themselves. */
+/* The published points, where the kind does not place them itself. */
 static bool add_published(struct scene *s, const struct inputs *in, struct diags *diags)
 {
-    if (!in->reference || s->figure->kind->has & KIND_CATEGORY_X) return true;
+    if (!in->reference || s->figure->kind->own_published) return true;
     size_t main = s->main;
     struct cloud *cloud = scene_add_cloud(s, LAYER_PUBLISHED, SIZE_MAX, scene_published(s->figure));
     s->main = main;
@@ -274,52 +411,13 @@ bool scene_build(struct scene *ret, const struct figure *f, const struct inputs 
                        (unsigned long long)ret->n_used);
 }
 
-/* Widen [*low, *high] to a value that is finite. */
-static void widen(double *low, double *high, double v)
-{
-    if (!isfinite(v)) return;
-    *low = fmin(*low, v);
-    *high = fmax(*high, v);
-}
-
 void scene_fit_axes(struct scene *s, int ticks_x, int ticks_y, const char *unit_x, const char *unit_y)
 {
-    double low_x = HUGE_VAL, high_x = -HUGE_VAL, low_y = HUGE_VAL, high_y = -HUGE_VAL, low_z = HUGE_VAL, high_z = -HUGE_VAL;
-    for (size_t i = 0; i < s->n_layers; i++) {
-        const struct layer *l = &s->layer[i];
-        if (l->points.capacity) {
-            widen(&low_x, &high_x, l->points.min_x), widen(&low_x, &high_x, l->points.max_x);
-            widen(&low_y, &high_y, l->points.min_y), widen(&low_y, &high_y, l->points.max_y);
-        }
-        for (size_t k = 0; k < l->n_boxes; k++) {
-            const struct box *b = &l->boxes[k];
-            widen(&low_x, &high_x, b->x0), widen(&low_x, &high_x, b->x1);
-            widen(&low_y, &high_y, b->y0), widen(&low_y, &high_y, b->y1);
-            widen(&low_z, &high_z, b->value);
-        }
-    }
     const struct figure *f = s->figure;
-    for (size_t i = 0; i < s->n_notes && !s->grid;
-         i++) { /* what stands beside the data is seen, too; a grid has no room beside it */
-        widen(&low_x, &high_x, s->note[i].x);
-        widen(&low_y, &high_y, s->note[i].y);
-    }
-    if (f->kind->has & KIND_CATEGORY_X && f->y.scale == SCALE_LOG) low_y = floor(low_y - 0.01); /* the lowest bar is seen, too */
-    if (f->kind->has & KIND_COLUMNS)
-        scene_fit_columns(s, ticks_y);
-    else if (f->kind->has & KIND_CATEGORY_X)
-        scene_fit_categories(s);
-    else
-        (s->grid ? axis_fit_exactly : axis_fit)(&s->x, &f->x, low_x, high_x, ticks_x);
-    if (f->kind->has & KIND_CATEGORY_Y)
-        axis_fit_names(&s->y, &s->names.y, true);
-    else if (!(f->kind->has & KIND_COLUMNS))
-        (s->grid ? axis_fit_exactly : axis_fit)(&s->y, &f->y, low_y, high_y, ticks_y);
-    if (f->kind->has & KIND_VALUE) axis_fit_exactly(&s->z, &f->value, low_z, high_z, ticks_y);
-    if (f->kind->build == build_contour) add_contours(s);
-    if (f->kind->has & KIND_COLUMNS) return;
-    axis_set_label(&s->x, &f->x, unit_x);
-    axis_set_label(&s->y, &f->y, unit_y);
+    struct extents e = extents_of(s);
+    f->kind->fit(s, &e, ticks_x, ticks_y);
+    if (f->x.column) axis_set_label(&s->x, &f->x, unit_x);
+    if (f->y.column) axis_set_label(&s->y, &f->y, unit_y);
 }
 
 void scene_label_value(struct scene *s, const char *unit)

@@ -1,4 +1,5 @@
-/* Kinds of figures. A kind is a row of the table in kinds.c: a name and a function that reads rows into the layers of a scene.
+/* Kinds of figures. A kind is a row of the table in kinds.c: its keys, what its axes are, and the functions that read rows into the layers of a
+ * scene and fit the axes. Nothing else knows a kind by its name.
  *
  * A scene is everything that is drawn, thinned and in memory, before any gnuplot: script.h writes it out. Layers stand in the
  * order of drawing; the last is on top.
@@ -86,26 +87,30 @@ struct inputs {
     struct rows *query, *front, *reference, *annotation, *band;
 };
 
-/* What a kind has beside x, y, series, annotations. */
-enum kind_has {
-    KIND_FRONT = 1 << 0,
-    KIND_VALUE = 1 << 1,
-    KIND_END = 1 << 2,
-    KIND_GROUP = 1 << 3,
-    KIND_COLUMNS = 1 << 4, /* instead of x and y */
-    KIND_NORMALIZE = 1 << 5,
-    KIND_REFERENCE = 1 << 6,
-    KIND_BANDS = 1 << 7,
-    KIND_CATEGORY_X = 1 << 8,
-    KIND_CATEGORY_Y = 1 << 9,
-    KIND_QUOTED = 1 << 10,
+/* What the data of a scene span, on the scales of the axes; low above high: there are none. */
+struct extent {
+    double low, high;
+};
+struct extents {
+    struct extent x, y, z;
 };
 
 struct kind {
     const char *name;
-    unsigned has;
+    const char *const *needs, *const
+                                  *takes; /* keys of [figure]: that must be given, and may be; beside those that every kind takes */
+    bool names_x, names_y;                /* the axis is of names instead of numbers */
+    const char *z;                        /* key of the column that is read beside x and y; NULL: none */
+    size_t z_at;                          /* its struct column_spec in struct figure */
+    bool colours_values;                  /* z has a scale of colours beside the plot */
+    bool own_published;                   /* `build` places the points of reference_sql itself */
+    /* Rows into layers. False with errors. */
     bool (*build)(struct scene *s, const struct inputs *in, struct diags *diags);
+    /* Ranges and ticks of the axes. */
+    void (*fit)(struct scene *s, const struct extents *e, int ticks_x, int ticks_y);
 };
+/* Is the key among those that the kind needs or takes? */
+bool kind_takes(const struct kind *k, const char *key);
 
 enum { KINDS_MAX = 16 };
 size_t kinds_names(const char **ret); /* ret holds KINDS_MAX */

@@ -278,7 +278,7 @@ void plot_add_entries(struct plot *p, const struct entries *e)
         text_add(&p->command, "keyentry with points pt \" \" title ");
         script_add_line(&p->command, e->heading);
     }
-    if (p->scene->figure->kind->has & KIND_VALUE) /* of the scale of values its two ends */
+    if (p->scene->figure->kind->colours_values) /* of the scale of values its two ends */
         for (int end = 0; end < 2; end++) {
             const struct axis *z = &p->scene->z;
             char number[TEXT_NUMBER_MAX];

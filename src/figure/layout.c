@@ -223,7 +223,7 @@ static double tick_distance(const struct axis *a, double width)
 /* Do the texts of the ticks of x overlap when they stand side by side? Only names are that long. */
 static bool ticks_collide(const struct scene *s, double width)
 {
-    if (!(s->figure->kind->has & KIND_CATEGORY_X) || s->x.n < 2) return false;
+    if (!s->figure->kind->names_x || s->x.n < 2) return false;
     return widest_tick(s->figure, &s->x) + names_gap * em(s->figure) > tick_distance(&s->x, width);
 }
 
@@ -268,7 +268,7 @@ static double tick_height(struct layout *l, const struct scene *s)
 static void size_bar(struct layout *l, const struct scene *s)
 {
     const struct figure *f = s->figure;
-    if (!(f->kind->has & KIND_VALUE)) return;
+    if (!f->kind->colours_values) return;
     double line = line_height * em(f);
     l->label_z = wrap_mm(f, s->z.label, 0.7 * f->height_mm);
     l->bar_width = 1.2 * em(f);
@@ -291,7 +291,7 @@ void layout_init(struct layout *ret, const struct scene *s, const struct entries
     size_entries(ret, f, e);
     size_legend(ret, f, e);
     double line = line_height * em(f), legend_height = ret->bottom;
-    if (f->kind->has & KIND_VALUE) size_bar(ret, s);
+    size_bar(ret, s);
     ret->top = edge_mm + line * (0.4 + (double)count_lines(ret->title));
     ret->left = edge_mm + tick_mm + widest_tick(f, &s->y) + line * (0.6 + (double)count_lines(ret->label_y));
     ret->left = fmin(ret->left, 0.4 * ret->width); /* whatever the texts: there is a plot */

@@ -147,11 +147,10 @@ bool points_open(struct points *p, const struct figure *f, const struct query_sp
                  struct diags *diags)
 {
     *p = (struct points){.figure = f, .query = query, .rows = rows, .names = names, .z = -1, .by = -1, .group = -1, .quoted = -1};
-    const char *z_key = f->kind->has & KIND_END ? "end" : "value";
-    p->z_spec = f->kind->has & KIND_END ? &f->end : f->kind->has & KIND_VALUE ? &f->value : NULL;
+    p->z_spec = f->kind->z ? (const struct column_spec *)((const char *)f + f->kind->z_at) : NULL;
     p->x = find_column(p, &f->x, "x", diags);
     p->y = find_column(p, &f->y, "y", diags);
-    if (p->z_spec) p->z = find_column(p, p->z_spec, z_key, diags);
+    if (p->z_spec) p->z = find_column(p, p->z_spec, f->kind->z, diags);
     if (f->series.column && query != &f->reference) p->by = find_column(p, &f->series, "series", diags);
     if (f->group.column) p->group = find_column(p, &f->group, "group", diags);
     const bool has_quoted = f->quoted.column && query == &f->query;
@@ -240,9 +239,9 @@ int points_next(struct points *p, struct point *ret, struct diags *diags)
         p->n_rows++;
         *ret = (struct point){0};
         int got[5] = {1, 1, 1, 1, 1};
-        got[0] = read_axis(p, &f->x, p->x, "x", f->kind->has & KIND_CATEGORY_X, &p->names->x, &ret->x, diags);
-        got[1] = read_axis(p, &f->y, p->y, "y", f->kind->has & KIND_CATEGORY_Y, &p->names->y, &ret->y, diags);
-        if (p->z_spec) got[2] = read_value(p, p->z_spec, p->z, f->kind->has & KIND_END ? "end" : "value", &ret->z, diags);
+        got[0] = read_axis(p, &f->x, p->x, "x", f->kind->names_x, &p->names->x, &ret->x, diags);
+        got[1] = read_axis(p, &f->y, p->y, "y", f->kind->names_y, &p->names->y, &ret->y, diags);
+        if (p->z_spec) got[2] = read_value(p, p->z_spec, p->z, f->kind->z, &ret->z, diags);
         bool failed = false, null = false;
         for (int i = 0; i < 3; i++) {
             failed |= got[i] < 0;

@@ -256,8 +256,7 @@ static void add_frame(struct text *t, const struct scene *s, const struct layout
     if (s->n_axes)
         text_add(t, "unset ytics\nset xtics scale 0\n");
     else
-        text_addf(t, "set grid %s back lt 1 lw 0.4 lc rgb \"%s\"\n", s->figure->kind->has & KIND_CATEGORY_X ? "ytics" : "",
-                  colours->grid);
+        text_addf(t, "set grid %s back lt 1 lw 0.4 lc rgb \"%s\"\n", s->figure->kind->names_x ? "ytics" : "", colours->grid);
     add_labels(t, l);
     add_categories(t, s, l);
     add_columns(t, s, l);
@@ -334,8 +333,8 @@ void script_write(struct text *ret, struct text *data, struct scene *s, const st
     text_add(ret, "set encoding utf8\nset decimalsign \".\"\n");
     add_frame(ret, s, &layout, c);
     if (c->format == FORMAT_TEXT) {
-        text_add(ret, entries.n || s->figure->kind->has & KIND_VALUE ? "set key below center horizontal Left reverse samplen 1\n"
-                                                                     : "unset key\n");
+        text_add(ret, entries.n || s->figure->kind->colours_values ? "set key below center horizontal Left reverse samplen 1\n"
+                                                                   : "unset key\n");
         plot_add_entries(&p, &entries);
     } else {
         text_add(ret, "unset key\n");

@@ -115,7 +115,7 @@ static void figure_read__refuses_limits_that_make_no_axis(void **state)
 static void figure_read__refuses_a_front_where_there_is_none(void **state)
 {
     (void)state;
-    check_refused(GOOD "front_sql = 'select 2'\n", "6:1: front_sql: a figure of kind \"scatter\" has no front\n");
+    check_refused(GOOD "front_sql = 'select 2'\n", "6:1: front_sql: a figure of kind \"scatter\" has no front_sql\n");
 }
 
 static void figure_read__refuses_an_empty_query(void **state)

@@ -1,6 +1,9 @@
 /* Kinds of figures beside points and lines: bars, maps, charts, parallel coordinates; published points, bands, notes. */
 #include "figure_fixture.h"
 
+#include "base/text.h"
+#include "base/xalloc.h"
+#include "dse_config.h"
 #include "figure/script.h"
 
 #define COUNT(a) (sizeof(a) / sizeof(a)[0])
@@ -286,6 +289,13 @@ static void notes__widen_the_axes_or_are_warned_of(void **state)
 /* Labels with what gnuplot, HTML and shells could trip over. */
 #define TRAPS "title = '''\\\"$(x)`<&>%s{}@_^'''\n"
 
+static void expect_written(const char *page, const char *name, bool word)
+{
+    char *quoted = xasprintf(word ? "`\"%s\"`" : "`%s`", name);
+    if (!strstr(page, quoted)) fail_msg("docs/figures.md does not know %s", quoted);
+    free(quoted);
+}
+
 static void scripts__of_every_kind_end_in_a_plot(void **state)
 {
     (void)state;
@@ -314,6 +324,28 @@ static void scripts__of_every_kind_end_in_a_plot(void **state)
         }
 }
 
+/* A row says all that there is to a kind, and docs/figures.md has it and its keys. */
+static void every_kind__is_a_row_and_documented(void **state)
+{
+    (void)state;
+    const char *names[KINDS_MAX];
+    char *page;
+    struct diags diags;
+    diags_init(&diags);
+    assert_true(text_read_file(DSE_SOURCE_DATA "/docs/figures.md", 1 << 20, &page, NULL, &diags));
+    for (size_t i = 0, n = kinds_names(names); i < n; i++) {
+        const struct kind *k = kinds_at(i);
+        const char *const *keys[] = {k->needs, k->takes};
+        assert_true(k->build && k->fit && k->needs && k->needs[0]);
+        assert_true(!k->z || kind_takes(k, k->z));
+        assert_true(!k->colours_values || k->z);
+        expect_written(page, names[i], true);
+        for (size_t j = 0; j < COUNT(keys); j++)
+            for (const char *const *key = keys[j]; key && *key; key++) expect_written(page, *key, false);
+    }
+    free(page);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -329,6 +361,7 @@ int main(void)
         cmocka_unit_test(notes__and_bands_say_what_is_wrong_with_them),
         cmocka_unit_test(notes__widen_the_axes_or_are_warned_of),
         cmocka_unit_test(scripts__of_every_kind_end_in_a_plot),
+        cmocka_unit_test(every_kind__is_a_row_and_documented),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
