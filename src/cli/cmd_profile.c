@@ -1,8 +1,7 @@
 /* dse profile: statistics of real or synthetic attention, as files that the catalog takes. */
 #include "base/file.h"
 #include "base/xalloc.h"
-#include "cli/profile_options.h"
-#include "cli/profile_report.h"
+#include "cli/profile_kinds.h"
 #include "dse_config.h"
 #include "workload/trace.h"
 
@@ -85,7 +84,7 @@ static void add_settings(struct text *t, const struct origin *o, const struct pr
 {
     enum { FLOAT_BITS = 32 };
     int bits = FLOAT_BITS;
-    if (options->kind == PROFILE_RETENTION)
+    if (options->kind->of_policies)
         text_addf(t, " boundary=%s", dse_boundary_names[options->settings.prompt_share > 0 ? DSE_BULK : DSE_TOKEN]);
     for (size_t i = 0; i < o->n_traces; i++)
         if (i == 0 || trace_info(o->traces[i])->bits < bits) bits = trace_info(o->traces[i])->bits;
@@ -114,7 +113,7 @@ static char *file_head(const struct origin *o, const struct profile_options *opt
     text_addf(&t, "written by dse profile %s: %s", DSE_VERSION, asked);
     add_settings(&t, o, options);
     free(asked);
-    if (options->kind == PROFILE_RECORDING)
+    if (options->kind->every_step)
         text_addf(
             &t,
             "The last %lld steps up to each context; head: counted from 0 over layers and heads as they stand above; step: positions, with the "
@@ -137,42 +136,6 @@ static void show_progress(void *user, double share)
     fflush(stderr);
 }
 
-static bool measure(const struct profile_options *o, const struct measure_plan *plan, struct profile_report *ret,
-                    struct diags *diags)
-{
-    size_t n = plan->n_contexts;
-    bool ok = false;
-    if (o->kind == PROFILE_LOCALITY) {
-        struct locality_options l = profile_locality_options(o);
-        struct measured_locality *rows = xcalloc(n, sizeof *rows);
-        ok = measure_locality(plan, &l, rows, diags);
-        if (ok) report_locality(ret, o->contexts, n, rows);
-        free(rows);
-    } else if (o->kind == PROFILE_RETENTION) {
-        struct retention_policy *policies = profile_retention_policies(o);
-        struct measured_retention *rows = xcalloc(n * o->n_policies * o->n_ratios, sizeof *rows);
-        size_t filled;
-        ok = measure_retention(plan, policies, o->n_policies, o->ratios, o->n_ratios, rows, &filled, diags);
-        if (ok) report_retention(ret, rows, filled);
-        free(rows);
-        free(policies);
-    } else if (o->kind == PROFILE_RECORDING) {
-        struct locality_options l = profile_locality_options(o);
-        size_t n_rows = n * measure_heads(plan) * plan->steps;
-        struct recording_row *rows = xcalloc(n_rows + 1, sizeof *rows);
-        ok = measure_recording(plan, &l, rows, diags);
-        if (ok) report_recording(ret, rows, n_rows);
-        free(rows);
-    } else {
-        struct softmax_range r = profile_range(o);
-        struct measured_range *rows = xcalloc(n, sizeof *rows);
-        ok = measure_range(plan, &r, rows, diags);
-        if (ok) report_range(ret, o->contexts, n, rows);
-        free(rows);
-    }
-    return ok;
-}
-
 /* Takes `why` over. */
 static bool can_write(const struct invocation *in, const char *path, char *why)
 {
@@ -184,7 +147,7 @@ static bool can_write(const struct invocation *in, const char *path, char *why)
 static bool write_report(const struct invocation *in, const struct origin *from, const struct profile_options *o,
                          const struct profile_report *r, const char *path)
 {
-    if (!can_write(in, path, report_fault(r))) return false;
+    if (!can_write(in, path, r->kind->fault ? r->kind->fault(r) : NULL)) return false;
     char *head = file_head(from, o);
     struct text t;
     text_init(&t);
@@ -206,7 +169,7 @@ static void profile(const struct invocation *in, const struct origin *from, cons
                                 .steps = (size_t)o->steps,
                                 .progress = terminal ? show_progress : NULL};
     struct profile_report report;
-    bool ok = measure(o, &plan, &report, in->diags);
+    bool ok = o->kind->measure(o, &plan, &report, in->diags);
     if (terminal) fprintf(stderr, "\r\033[K");
     if (!ok) return;
     if (option_has(in, "fit")) report_fit_locality(&report);
@@ -228,7 +191,8 @@ static int run(const struct invocation *in)
     struct profile_options options = {0};
     bool ok = option_has(in, "synthetic") ? open_generator(&from, in) : open_traces(&from, in);
     ok = profile_options_read(&options, in, from.positions) && ok;
-    if (ok && path) ok = can_write(in, path, profile_options_fault(&options)); /* before minutes of measuring */
+    if (ok && path && options.kind->too_few)
+        ok = can_write(in, path, options.kind->too_few(&options)); /* before minutes of measuring */
     if (ok) profile(in, &from, &options, format);
     profile_options_release(&options);
     origin_release(&from);
@@ -241,7 +205,7 @@ const struct command command_profile = {
     .summary = "measure LAD's locality, KV eviction or the range of scores on traces, for catalog/",
     .options =
         (const struct option_row[]){
-            {'k', "kind", "KIND", "locality, retention, range or recording (locality step by step)"},
+            {'k', "kind", "KIND", "%s; recording is locality step by step", .words = profile_kind_names},
             {'o', "output", "FILE", "write a CSV for the catalog; without: print"},
             {0, "contexts", "LIST", "lengths to measure at, growing (default: 64,128,... as long as the trace)"},
             {0, "steps", "N|half", "the last N steps of each context, or its second half (default: 32)"},

@@ -1,53 +1,19 @@
-#include "cli/profile_options.h"
+#include "cli/profile_kinds.h"
 
 #include "base/xalloc.h"
-#include "workload/profile.h"
-#include "workload/retention.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { CONTEXT_FIRST = 64, STEPS = 32, INTERVALS_MIN = 3 };
-enum scores_by { SCORES_CENTERS, SCORES_EXACT };
+enum { CONTEXT_FIRST = 64, STEPS = 32 };
 
-const char *const profile_kind_names[] = {[PROFILE_LOCALITY] = "locality",
-                                          [PROFILE_RETENTION] = "retention",
-                                          [PROFILE_RANGE] = "range",
-                                          [PROFILE_RECORDING] = "recording",
-                                          NULL};
-static const char *const scores[] = {[SCORES_CENTERS] = "centers", [SCORES_EXACT] = "exact", NULL};
-
-#define S struct profile_settings
-static const struct dse_param locality_rows[] = {
-    DSE_PARAM_F64(S, collinear, "", 0, 1, "|cos| above which two keys share a center", "Algorithm 1"),
-    DSE_PARAM_I64(S, recent, 1, 4096, "newest positions, which are always active", "Sec. III-E"),
-    DSE_PARAM_I64(S, intervals, INTERVALS_MIN, LOCALITY_INTERVALS_MAX, "pieces of exp, shorter towards 0; or see --edges",
-                  "Sec. II-B"),
-    DSE_PARAM_ENUM(S, scores, scores, "intervals by way of the centers, as the machine does, or of the exact scores", ""),
-    DSE_PARAM_END,
-};
-static const struct dse_param retention_rows[] = {
-    DSE_EMBED(S, eviction, struct eviction_options, eviction_params),
-    DSE_PARAM_F64(
-        S, prompt_share, "", 0, 1,
-        "share of a context that is a prompt, whose surplus leaves when it ends; 0: every position is streamed; 1: all before the "
-        "steps that are measured",
-        "Fig. 3"),
-    DSE_PARAM_END,
-};
-static const struct dse_param range_rows[] = {
-    DSE_PARAM_F64(S, phi, "", -1000, 1000, "the unified maximum", "Sec. 3"),
-    DSE_PARAM_F64(S, low, "", -100000, 100000, "a vector with a score at or below phi + low is computed anew", "Sec. 3"),
-    DSE_PARAM_F64(S, high, "", -100000, 100000, "a vector with a score at or above phi + high is computed anew", "Sec. 3"),
-    DSE_PARAM_END,
-};
-#undef S
-
-static const struct dse_param *const rows_of[] = {[PROFILE_LOCALITY] = locality_rows,
-                                                  [PROFILE_RETENTION] = retention_rows,
-                                                  [PROFILE_RANGE] = range_rows,
-                                                  [PROFILE_RECORDING] = locality_rows};
+static bool takes(const struct profile_kind *k, const char *option)
+{
+    for (const char *const *name = k->options; name && *name; name++)
+        if (strcmp(*name, option) == 0) return true;
+    return false;
+}
 
 /* ---- lists --------------------------------------------------------------------------------------------------------------- */
 
@@ -127,10 +93,8 @@ static bool add_policy(struct profile_options *o, const struct invocation *in, c
 static void read_edges(struct profile_options *o, const struct invocation *in, bool intervals_given)
 {
     enum { LOWEST = -1000 };
-    if (!option_has(in, "edges")) return;
-    if (o->kind != PROFILE_LOCALITY && o->kind != PROFILE_RECORDING) {
-        usage_error(in, "--edges: only of --kind locality and recording");
-    } else if (intervals_given) {
+    if (!option_has(in, "edges") || !takes(o->kind, "edges")) return;
+    if (intervals_given) {
         usage_error(in, "--edges: their number is that of the intervals; leave out -s intervals");
     } else if (read_numbers(in, "edges", false, LOWEST, -1e-6, &o->edges, &o->n_edges)) {
         if (o->n_edges + 1 < INTERVALS_MIN || o->n_edges + 1 > LOCALITY_INTERVALS_MAX)
@@ -215,13 +179,29 @@ static bool read_setting(const struct schema *schema, void *object, const struct
 static bool read_kind(struct profile_options *o, const struct invocation *in)
 {
     const char *kind = option_get(in, "kind");
-    if (!kind) return usage_error(in, "--kind is needed: locality, retention, range or recording") == 0;
-    for (int k = 0; profile_kind_names[k]; k++) {
-        if (strcmp(kind, profile_kind_names[k]) != 0) continue;
-        o->kind = (enum profile_kind)k;
-        return true;
+    o->kind = kind ? profile_kind_find(kind) : NULL;
+    if (o->kind) return true;
+    char *all = text_join(profile_kind_names(), ", ");
+    if (kind)
+        usage_error(in, "--kind: there is no \"%s\": %s", kind, all);
+    else
+        usage_error(in, "--kind is needed: %s", all);
+    free(all);
+    return false;
+}
+
+/* Options that the kind does not have, but others. */
+static void check_options(const struct profile_options *o, const struct invocation *in)
+{
+    for (const struct option_row *row = in->command->options; row->name; row++) {
+        struct text of;
+        text_init(&of);
+        for (const struct profile_kind *k = profile_kinds; k->name; k++)
+            if (takes(k, row->name)) text_addf(&of, "%s%s", of.n ? " and " : "", k->name);
+        if (of.n && option_has(in, row->name) && !takes(o->kind, row->name))
+            usage_error(in, "--%s: only of --kind %s", row->name, of.s);
+        text_release(&of);
     }
-    return usage_error(in, "--kind: there is no \"%s\": locality, retention, range, recording", kind) == 0;
 }
 
 bool profile_read_generator(struct generator *g, size_t *ret_heads, const struct invocation *in)
@@ -256,8 +236,7 @@ bool profile_options_read(struct profile_options *o, const struct invocation *in
     *o = (struct profile_options){0};
     size_t before = in->diags->errors;
     if (!read_kind(o, in)) return false;
-    bool retention = o->kind == PROFILE_RETENTION;
-    schema_init_params(&o->schema, rows_of[o->kind]);
+    schema_init_params(&o->schema, o->kind->params);
     o->settings = (struct profile_settings){.collinear = locality_defaults.collinear,
                                             .recent = (int64_t)locality_defaults.recent,
                                             .intervals = (int64_t)locality_defaults.intervals,
@@ -267,24 +246,20 @@ bool profile_options_read(struct profile_options *o, const struct invocation *in
                                             .high = softmax_range_llama2_7b.high};
     const char *steps = option_get(in, "steps");
     o->steps = steps && strcmp(steps, "half") == 0 ? 0 : option_integer(in, "steps", 1, 1 << 24, STEPS);
-    if (o->kind == PROFILE_RECORDING && o->steps == 0)
+    if (o->kind->every_step && o->steps == 0)
         usage_error(in, "--steps half: a recording has as many steps at every context; give their number");
     bool given = false; /* intervals */
     for (size_t i = 0; i < in->n_options; i++)
         if (strcmp(in->options[i].row->name, "set") == 0) {
             given |= strncmp(in->options[i].argument, "intervals=", strlen("intervals=")) == 0;
-            char *what = xasprintf("--kind %s", profile_kind_names[o->kind]);
+            char *what = xasprintf("--kind %s", o->kind->name);
             read_setting(&o->schema, &o->settings, in, in->options[i].argument, what);
             free(what);
         }
-    for (int i = 0; i < 2 && !retention; i++) {
-        const char *name = i ? "policies" : "ratios";
-        if (option_has(in, name)) usage_error(in, "--%s: only of --kind retention", name);
-    }
-    if (o->kind != PROFILE_LOCALITY && option_has(in, "fit")) usage_error(in, "--fit: only of --kind locality");
+    check_options(o, in);
     read_contexts(o, in, positions);
-    if (retention) read_ratios(o, in);
-    if (retention) read_policies(o, in);
+    if (takes(o->kind, "ratios")) read_ratios(o, in);
+    if (takes(o->kind, "policies")) read_policies(o, in);
     read_edges(o, in, given);
     check_prompt(o, in);
     return in->diags->errors == before;
@@ -299,42 +274,12 @@ void profile_options_release(struct profile_options *o)
     free(o->edges);
 }
 
-/* ---- what they mean ------------------------------------------------------------------------------------------------------ */
-
-struct locality_options profile_locality_options(const struct profile_options *o)
-{
-    struct locality_options l = locality_defaults;
-    l.collinear = o->settings.collinear;
-    l.recent = (size_t)o->settings.recent;
-    l.exact_scores = o->settings.scores == SCORES_EXACT;
-    l.intervals = (size_t)o->settings.intervals;
-    dse_pieces_edges(l.edges, l.intervals);
-    for (size_t i = 0; i < o->n_edges; i++) l.edges[i] = o->edges[i];
-    return l;
-}
-
-struct softmax_range profile_range(const struct profile_options *o)
-{
-    return (struct softmax_range){.phi = o->settings.phi, .low = o->settings.low, .high = o->settings.high};
-}
-
-struct retention_policy *profile_retention_policies(const struct profile_options *o)
-{
-    struct retention_policy *list = xcalloc(o->n_policies, sizeof *list);
-    for (size_t i = 0; i < o->n_policies; i++) {
-        list[i] = (struct retention_policy){o->settings.eviction, o->settings.prompt_share};
-        list[i].options.policy = o->policies[i];
-        list[i].options.shared = !o->policies[i]->traits.per_head;
-    }
-    return list;
-}
-
 char *profile_options_text(const struct profile_options *o)
 {
     struct text t;
     text_init(&t);
     char buf[TEXT_NUMBER_MAX];
-    text_addf(&t, "kind=%s steps=", profile_kind_names[o->kind]);
+    text_addf(&t, "kind=%s steps=", o->kind->name);
     if (o->steps)
         text_addf(&t, "%lld", (long long)o->steps);
     else
@@ -345,15 +290,4 @@ char *profile_options_text(const struct profile_options *o)
     }
     for (size_t i = 0; i < o->n_edges; i++) text_addf(&t, "%s%s", i ? "," : " edges=", text_number(buf, o->edges[i]));
     return text_detach(&t);
-}
-
-char *profile_options_fault(const struct profile_options *o)
-{
-    if (o->kind == PROFILE_LOCALITY && o->n_contexts < PROFILE_POINTS_MIN)
-        return xasprintf("%zu context%s; at least %d are needed", o->n_contexts, o->n_contexts == 1 ? "" : "s",
-                         (int)PROFILE_POINTS_MIN);
-    if (o->kind == PROFILE_RETENTION && o->n_ratios < RETENTION_RATIOS_MIN)
-        return xasprintf("%zu ratio%s; at least %d are needed", o->n_ratios, o->n_ratios == 1 ? "" : "s",
-                         (int)RETENTION_RATIOS_MIN);
-    return NULL;
 }

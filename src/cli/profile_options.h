@@ -9,8 +9,7 @@
 #include "workload/generator.h"
 #include "workload/measure.h"
 
-enum profile_kind { PROFILE_LOCALITY, PROFILE_RETENTION, PROFILE_RANGE, PROFILE_RECORDING };
-extern const char *const profile_kind_names[]; /* "locality", "retention", "range", "recording", NULL */
+struct profile_kind; /* profile_kinds.h */
 
 /* Of all kinds; each has rows for its own. */
 struct profile_settings {
@@ -22,7 +21,7 @@ struct profile_settings {
 };
 
 struct profile_options {
-    enum profile_kind kind;
+    const struct profile_kind *kind;
     struct schema schema; /* of the kind's settings */
     struct profile_settings settings;
     int64_t steps;    /* 0: the second half of each context */
@@ -40,19 +39,11 @@ struct profile_options {
 bool profile_options_read(struct profile_options *o, const struct invocation *in, size_t positions);
 void profile_options_release(struct profile_options *o);
 
-/* Why a file of what is asked would be no profile, as far as that can be known before measuring; NULL: nothing known. The caller
- * frees it. */
-char *profile_options_fault(const struct profile_options *o);
-
 /* --synthetic: the generator with the operands' NAME=VALUE, and --heads. */
 bool profile_read_generator(struct generator *g, size_t *ret_heads, const struct invocation *in);
 /* All its parameters on one line; the caller frees it. */
 char *profile_generator_text(const struct generator *g);
 
-struct softmax_range profile_range(const struct profile_options *o);
-struct locality_options profile_locality_options(const struct profile_options *o);
-/* The policies asked for, in the order asked; the caller frees the list. */
-struct retention_policy *profile_retention_policies(const struct profile_options *o);
 /* All settings on one line: "steps=32 collinear=0.98 recent=16 scores=centers". The caller frees it. */
 char *profile_options_text(const struct profile_options *o);
 

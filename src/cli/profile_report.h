@@ -4,9 +4,11 @@
 
 #include "base/text.h"
 #include "cli/output.h"
-#include "workload/measure.h"
+
+struct profile_kind;
 
 struct profile_report {
+    const struct profile_kind *kind;
     const char *const *columns;
     size_t n_columns;
     const char **policy; /* of each row, the first column; NULL: there is none */
@@ -15,18 +17,15 @@ struct profile_report {
     struct text notes; /* lines without "# " */
 };
 
-void report_locality(struct profile_report *r, const size_t *contexts, size_t n, const struct measured_locality *rows);
-void report_retention(struct profile_report *r, const struct measured_retention *rows, size_t n);
-/* n rows. */
-void report_recording(struct profile_report *r, const struct recording_row *rows, size_t n);
-void report_range(struct profile_report *r, const size_t *contexts, size_t n, const struct measured_range *rows);
+/* n rows, to be filled. */
+void report_init(struct profile_report *r, const struct profile_kind *kind, size_t n);
+/* The numbers of a row, without its policy. */
+double *report_row(const struct profile_report *r, size_t i);
 void report_release(struct profile_report *r);
 
 /* Add the laws a n^b of the counts as notes. */
 void report_fit_locality(struct profile_report *r);
 
-/* NULL when the catalog would take the rows, else why not; the caller frees it. */
-char *report_fault(const struct profile_report *r);
 /* The rows as CSV, its notes as comments; `head` are comments before all. */
 void report_csv(const struct profile_report *r, const char *head, struct text *ret);
 bool report_print(const struct profile_report *r, enum output_format format);

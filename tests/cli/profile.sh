@@ -23,6 +23,17 @@ listed=$("$DSE" profile --help | sed -n 's/.*--policies LIST *retention: \([^ ]*
 [ "$listed" = "$(awk -F, '!/^#/ && $1 != "policy" && !seen[$1]++ { printf "%s%s", n++ ? "," : "", $1 }' retention.csv)" ] ||
     fail "the help lists \"$listed\""
 
+# The help names every kind and every setting of it.
+"$DSE" profile --help | tr '\n' ' ' >help.txt
+kinds=$("$DSE" profile "$trace" 2>&1 | sed -n 's/.*--kind is needed: //p' | tr -d ,)
+[ "$kinds" = "locality retention range recording" ] || fail "kinds: $kinds"
+for kind in $kinds; do
+    grep -q "[ ,]$kind[ ,]" help.txt || fail "the help does not know --kind $kind"
+    settings=$("$DSE" profile "$trace" --kind $kind -s none=1 2>&1 | sed -n 's/.*no setting "none": //p' | tr -d ,)
+    [ -n "$settings" ] || fail "--kind $kind has no settings"
+    for setting in $settings; do grep -q "[ ]$setting[,.;=]" help.txt || fail "the help does not know $setting of $kind"; done
+done
+
 # What is written can be used.
 cat >mine.toml <<'TOML'
 profiles.mine = "locality.csv"

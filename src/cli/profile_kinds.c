@@ -1,0 +1,260 @@
+#include "cli/profile_kinds.h"
+
+#include "base/xalloc.h"
+#include "workload/profile.h"
+#include "workload/recording.h"
+#include "workload/retention.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define S struct profile_settings
+
+static void set_row(const struct profile_report *r, size_t i, const double *cells, size_t n)
+{
+    memcpy(report_row(r, i), cells, n * sizeof *cells);
+}
+#define SET_ROW(r, i, ...) set_row(r, i, (const double[]){__VA_ARGS__}, sizeof((const double[]){__VA_ARGS__}) / sizeof(double))
+
+/* ---- locality ------------------------------------------------------------------------------------------------------------------------ */
+
+enum scores_by { SCORES_CENTERS, SCORES_EXACT };
+static const char *const scores[] = {[SCORES_CENTERS] = "centers", [SCORES_EXACT] = "exact", NULL};
+
+static const struct dse_param locality_params[] = {
+    DSE_PARAM_F64(S, collinear, "", 0, 1, "|cos| above which two keys share a center", "Algorithm 1"),
+    DSE_PARAM_I64(S, recent, 1, 4096, "newest positions, which are always active", "Sec. III-E"),
+    DSE_PARAM_I64(S, intervals, INTERVALS_MIN, LOCALITY_INTERVALS_MAX, "pieces of exp, shorter towards 0; or see --edges",
+                  "Sec. II-B"),
+    DSE_PARAM_ENUM(S, scores, scores, "intervals by way of the centers, as the machine does, or of the exact scores", ""),
+    DSE_PARAM_END,
+};
+static const char *const locality_columns[] = {
+    "context",        "centers",        "large",       "active",    "updates",    "hit_ratio",    "attention_error",
+    "false_negative", "centers_sd",     "large_sd",    "active_sd", "updates_sd", "hit_ratio_sd", "false_positive",
+    "top1",           "top1_plus_top2", "softmax_mse", "lines_mse", NULL};
+
+static struct locality_options options_of(const struct profile_options *o)
+{
+    struct locality_options l = locality_defaults;
+    l.collinear = o->settings.collinear;
+    l.recent = (size_t)o->settings.recent;
+    l.exact_scores = o->settings.scores == SCORES_EXACT;
+    l.intervals = (size_t)o->settings.intervals;
+    dse_pieces_edges(l.edges, l.intervals);
+    for (size_t i = 0; i < o->n_edges; i++) l.edges[i] = o->edges[i];
+    return l;
+}
+
+static bool measure_locality_rows(const struct profile_options *o, const struct measure_plan *plan, struct profile_report *ret,
+                                  struct diags *diags)
+{
+    struct locality_options l = options_of(o);
+    struct measured_locality *rows = xcalloc(plan->n_contexts, sizeof *rows);
+    bool ok = measure_locality(plan, &l, rows, diags);
+    if (ok) report_init(ret, o->kind, plan->n_contexts);
+    for (size_t i = 0; ok && i < plan->n_contexts; i++) {
+        const struct measured_locality *m = &rows[i];
+        SET_ROW(ret, i, (double)plan->contexts[i], m->centers.mean, m->large.mean, m->active.mean, m->updates.mean,
+                m->pooled_hit_ratio, m->attention_error.mean, m->false_negative.mean, moments_sd(&m->centers),
+                moments_sd(&m->large), moments_sd(&m->active), moments_sd(&m->updates), moments_sd(&m->hit_ratio),
+                m->false_positive.mean, m->top1.mean, m->top1.mean + m->top2.mean, m->softmax_mse.mean, m->lines_mse.mean);
+    }
+    free(rows);
+    return ok;
+}
+
+static char *too_few_contexts(const struct profile_options *o)
+{
+    if (o->n_contexts >= PROFILE_POINTS_MIN) return NULL;
+    return xasprintf("%zu context%s; at least %d are needed", o->n_contexts, o->n_contexts == 1 ? "" : "s",
+                     (int)PROFILE_POINTS_MIN);
+}
+
+static char *locality_fault(const struct profile_report *r)
+{
+    double *contexts = xcalloc(r->n_rows, sizeof *contexts);
+    struct dse_locality *points = xcalloc(r->n_rows, sizeof *points);
+    for (size_t i = 0; i < r->n_rows; i++) {
+        const double *v = report_row(r, i);
+        contexts[i] = v[0];
+        points[i] = (struct dse_locality){.centers = v[1], .large = v[2], .active = v[3], .updates = v[4], .hit_ratio = v[5]};
+    }
+    struct row_fault fault = {0};
+    profile_free(profile_new("", "", contexts, points, r->n_rows, &fault));
+    free(contexts);
+    free(points);
+    return row_fault_text(&fault);
+}
+
+/* ---- recording: locality step by step -------------------------------------------------------------------------------------------------- */
+
+static const char *const recording_columns[] = {"context", "head", "step", "centers", "large", "active", "updates", "hits", NULL};
+
+static bool measure_recording_rows(const struct profile_options *o, const struct measure_plan *plan, struct profile_report *ret,
+                                   struct diags *diags)
+{
+    struct locality_options l = options_of(o);
+    size_t n = plan->n_contexts * measure_heads(plan) * plan->steps;
+    struct recording_row *rows = xcalloc(n + 1, sizeof *rows);
+    bool ok = measure_recording(plan, &l, rows, diags);
+    if (ok) report_init(ret, o->kind, n);
+    for (size_t i = 0; ok && i < n; i++) {
+        const struct recording_row *m = &rows[i];
+        SET_ROW(ret, i, m->context, m->head, m->step, m->at.centers, m->at.large, m->at.active, m->at.updates, m->at.hits);
+    }
+    free(rows);
+    return ok;
+}
+
+static char *recording_fault(const struct profile_report *r)
+{
+    struct recording_row *rows = xcalloc(r->n_rows + 1, sizeof *rows);
+    for (size_t i = 0; i < r->n_rows; i++) {
+        const double *v = report_row(r, i);
+        rows[i] = (struct recording_row){v[0], v[1], v[2], {v[3], v[4], v[5], v[6], v[7]}};
+    }
+    struct row_fault fault = {0};
+    recording_free(recording_new("", "", rows, r->n_rows, &fault));
+    free(rows);
+    return row_fault_text(&fault);
+}
+
+/* ---- retention ----------------------------------------------------------------------------------------------------------------------- */
+
+static const struct dse_param retention_params[] = {
+    DSE_EMBED(S, eviction, struct eviction_options, eviction_params),
+    DSE_PARAM_F64(
+        S, prompt_share, "", 0, 1,
+        "share of a context that is a prompt, whose surplus leaves when it ends; 0: every position is streamed; 1: all before the "
+        "steps that are measured",
+        "Fig. 3"),
+    DSE_PARAM_END,
+};
+static const char *const retention_columns[] = {
+    "policy", "context", "ratio", "retained_mass", "retained_mass_sd", "attention_error", "attention_error_sd", NULL};
+
+/* The policies asked for, in the order asked; the caller frees the list. */
+static struct retention_policy *policies_of(const struct profile_options *o)
+{
+    struct retention_policy *list = xcalloc(o->n_policies, sizeof *list);
+    for (size_t i = 0; i < o->n_policies; i++) {
+        list[i] = (struct retention_policy){o->settings.eviction, o->settings.prompt_share};
+        list[i].options.policy = o->policies[i];
+        list[i].options.shared = !o->policies[i]->traits.per_head;
+    }
+    return list;
+}
+
+static bool measure_retention_rows(const struct profile_options *o, const struct measure_plan *plan, struct profile_report *ret,
+                                   struct diags *diags)
+{
+    struct retention_policy *policies = policies_of(o);
+    struct measured_retention *rows = xcalloc(plan->n_contexts * o->n_policies * o->n_ratios, sizeof *rows);
+    size_t n;
+    bool ok = measure_retention(plan, policies, o->n_policies, o->ratios, o->n_ratios, rows, &n, diags);
+    if (ok) report_init(ret, o->kind, n);
+    for (size_t i = 0; ok && i < n; i++) {
+        const struct measured_retention *m = &rows[i];
+        ret->policy[i] = m->policy->options.policy->traits.name;
+        SET_ROW(ret, i, (double)m->context, m->ratio, m->retained_mass.mean, moments_sd(&m->retained_mass), m->attention_error.mean,
+                moments_sd(&m->attention_error));
+    }
+    free(rows);
+    free(policies);
+    return ok;
+}
+
+static char *too_few_ratios(const struct profile_options *o)
+{
+    if (o->n_ratios >= RETENTION_RATIOS_MIN) return NULL;
+    return xasprintf("%zu ratio%s; at least %d are needed", o->n_ratios, o->n_ratios == 1 ? "" : "s", (int)RETENTION_RATIOS_MIN);
+}
+
+static char *retention_fault(const struct profile_report *r)
+{
+    struct retention_point *points = xcalloc(r->n_rows, sizeof *points);
+    for (size_t i = 0; i < r->n_rows; i++) {
+        const double *v = report_row(r, i);
+        points[i] = (struct retention_point){r->policy[i], v[0], v[1], {v[2] < 1 ? v[2] : 1, v[4]}};
+    }
+    struct row_fault fault = {0};
+    retention_free(retention_new("", "", points, r->n_rows, &fault));
+    free(points);
+    return row_fault_text(&fault);
+}
+
+/* ---- the range of scores ------------------------------------------------------------------------------------------------------------- */
+
+static const struct dse_param range_params[] = {
+    DSE_PARAM_F64(S, phi, "", -1000, 1000, "the unified maximum", "Sec. 3"),
+    DSE_PARAM_F64(S, low, "", -100000, 100000, "a vector with a score at or below phi + low is computed anew", "Sec. 3"),
+    DSE_PARAM_F64(S, high, "", -100000, 100000, "a vector with a score at or above phi + high is computed anew", "Sec. 3"),
+    DSE_PARAM_END,
+};
+static const char *const range_columns[] = {"context", "vectors", "scores", "min", "max", "outside", "recomputed", NULL};
+
+static bool measure_range_rows(const struct profile_options *o, const struct measure_plan *plan, struct profile_report *ret,
+                               struct diags *diags)
+{
+    struct softmax_range range = {.phi = o->settings.phi, .low = o->settings.low, .high = o->settings.high};
+    struct measured_range *rows = xcalloc(plan->n_contexts, sizeof *rows);
+    bool ok = measure_range(plan, &range, rows, diags);
+    if (ok) report_init(ret, o->kind, plan->n_contexts);
+    for (size_t i = 0; ok && i < plan->n_contexts; i++) {
+        const struct softmax_range_result *m = &rows[i].count;
+        SET_ROW(ret, i, (double)plan->contexts[i], (double)m->vectors, (double)m->scores, m->min, m->max, m->outside,
+                m->recomputed);
+    }
+    free(rows);
+    return ok;
+}
+
+/* ---- the table ------------------------------------------------------------------------------------------------------------------------- */
+
+#define OPTIONS(...) \
+    (const char *const[]) \
+    { \
+        __VA_ARGS__, NULL \
+    }
+
+const struct profile_kind profile_kinds[] = {
+    {.name = "locality",
+     .params = locality_params,
+     .options = OPTIONS("edges", "fit"),
+     .columns = locality_columns,
+     .too_few = too_few_contexts,
+     .measure = measure_locality_rows,
+     .fault = locality_fault},
+    {.name = "retention",
+     .params = retention_params,
+     .options = OPTIONS("ratios", "policies"),
+     .columns = retention_columns,
+     .of_policies = true,
+     .too_few = too_few_ratios,
+     .measure = measure_retention_rows,
+     .fault = retention_fault},
+    {.name = "range", .params = range_params, .columns = range_columns, .measure = measure_range_rows},
+    {.name = "recording",
+     .params = locality_params,
+     .options = OPTIONS("edges"),
+     .columns = recording_columns,
+     .every_step = true,
+     .measure = measure_recording_rows,
+     .fault = recording_fault},
+    {.name = NULL},
+};
+
+const struct profile_kind *profile_kind_find(const char *name)
+{
+    for (const struct profile_kind *k = profile_kinds; k->name; k++)
+        if (strcmp(k->name, name) == 0) return k;
+    return NULL;
+}
+
+const char *const *profile_kind_names(void)
+{
+    static const char *names[sizeof profile_kinds / sizeof *profile_kinds];
+    for (size_t i = 0; profile_kinds[i].name; i++) names[i] = profile_kinds[i].name;
+    return names;
+}
