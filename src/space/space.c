@@ -168,8 +168,7 @@ const char *const space_notes[] = {"quality", "beyond", "known_tokens", NULL};
 static void add_notes(struct space *sp)
 {
     static const char *const docs[] = {
-        "what the output loses against exact attention: exact, rounded (exact but for the bits of weights and cache), measured, other-llm (measured "
-        "on another LLM), unknown",
+        "loss against exact attention: exact, rounded (but for the bits of weights and cache), measured, other-llm (on another LLM), unknown",
         "what the row's numbers take from beyond what was measured: profile or law, and its range",
         "share of the tokens whose quality is known; of the others nobody measured it",
     };
