@@ -224,7 +224,7 @@ static bool in_range(const struct field *f, struct value v)
 static enum run_end run_baseline(struct comparer *c, const char **ret_reason)
 {
     const struct dse_model *model = c->baseline->model->desc;
-    if (c->mixer) return mixer_run(c->mixer, c->params, c->metrics, ret_reason);
+    if (c->mixer) return mixer_run(c->mixer, c->params, c->metrics, NULL, ret_reason);
     if (model->resolve) model->resolve(c->params);
     *ret_reason = model->check ? model->check(c->params) : NULL;
     return *ret_reason ? RUN_DONE : runner_run(c->runner, model, c->params, c->metrics, NULL);

@@ -22,7 +22,18 @@ struct evaluator {
     uint64_t point;                 /* at hand */
     char *bug;                      /* what stopped it, when that was the model; or NULL */
     void *start, *params, *metrics; /* before and behind resolve(); the ratios behind the model's metrics */
+    struct dse_breakdown parts;     /* of the points whose parts are looked at */
 };
+
+/* A breakdown takes about as long as the point: all of the few points at event level, and one of so many in closed form, are
+ * asked for theirs, so that its parts are held against the metrics. */
+enum { PARTS_EVERY = 256 };
+
+static struct dse_breakdown *parts_of(struct evaluator *e)
+{
+    bool asked = runner_fidelity(e->runner) == FIDELITY_EVENT_LEVEL || e->point % PARTS_EVERY == 0;
+    return asked ? &e->parts : NULL;
+}
 
 static struct expr **compile_all(const struct space *sp, const struct named_expr *list, const bool *applies, size_t n)
 {
@@ -111,13 +122,13 @@ static enum run_end run_point(struct evaluator *e, const char **ret_reason)
     const struct dse_model *model = e->space->model->desc;
     judge_begin(e->judge);
     if (e->mixer) {
-        enum run_end end = mixer_run(e->mixer, e->start, e->metrics, ret_reason);
+        enum run_end end = mixer_run(e->mixer, e->start, e->metrics, parts_of(e), ret_reason);
         return end == RUN_DONE && !*ret_reason ? runner_check(e->runner, model, e->metrics) : end;
     }
     *ret_reason = model->check ? model->check(e->params) : NULL;
     if (*ret_reason) return RUN_DONE;
     judge_add(e->judge, e->params, 1);
-    return runner_run(e->runner, model, e->params, e->metrics, NULL);
+    return runner_run(e->runner, model, e->params, e->metrics, parts_of(e));
 }
 
 /* Numbers that cannot be, of the point or of the baseline beside it: no row but an error. */

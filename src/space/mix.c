@@ -110,6 +110,7 @@ struct mixer {
     struct judge *judge;
     void *params, *metrics; /* of one request */
     double *mean;           /* one a metric; unused for names */
+    double *known;          /* the weight of what is in it, of a metric that may be NULL */
     double *choices;        /* the weight of each value that a name can have */
     double total[DSE_MEAN_COUNT];
     struct said **said; /* one list a request */
@@ -138,6 +139,7 @@ struct mixer *mixer_new(const struct mix *mix, struct runner *runner, struct jud
     r->params = xcalloc(1, mix->model->desc->params_size);
     r->metrics = xcalloc(1, mix->model->desc->metrics_size);
     r->mean = xcalloc(mix->model->metrics.n, sizeof *r->mean);
+    r->known = xcalloc(mix->model->metrics.n, sizeof *r->known);
     r->choices = xcalloc(mix->n_choices, sizeof *r->choices);
     r->said = xcalloc(mix->requests->n, sizeof(struct said *));
     return r;
@@ -155,6 +157,7 @@ void mixer_free(struct mixer *r)
     free(r->params);
     free(r->metrics);
     free(r->mean);
+    free(r->known);
     free(r->choices);
     free(r->said);
     free(r);
@@ -165,6 +168,18 @@ static double taken_in(double mean, double v, enum dse_mean by, const double par
 {
     if (by != DSE_MEAN_LARGEST) return mean + (v - mean) * part[by];
     return isnan(mean) || v <= mean ? mean : v;
+}
+
+/* The same of a metric that may be NULL: the mean of the requests where it is known, NaN where it is known of none. What share of
+ * the tokens these are is told beside it (known_tokens). */
+static void take_in_known(struct mixer *r, size_t i, double v, enum dse_mean by, double weight)
+{
+    if (isnan(v)) return;
+    bool first = isnan(r->mean[i]);
+    r->known[i] += weight;
+    double part[DSE_MEAN_COUNT] = {0};
+    part[by] = r->known[i] == 0 ? 0 : weight / r->known[i];
+    r->mean[i] = first ? v : taken_in(r->mean[i], v, by, part);
 }
 
 /* Take in the metrics of a request that has run. */
@@ -184,7 +199,10 @@ static void add_request(struct mixer *r, const struct mixed_request *q, bool fir
             r->choices[mix->choices[i] + (size_t)field_get(f, r->metrics).choice] += weight[f->mean];
         } else {
             double v = field_number(f, r->metrics);
-            r->mean[i] = first ? v : taken_in(r->mean[i], v, f->mean, part);
+            if (f->may_be_null)
+                take_in_known(r, i, v, f->mean, weight[f->mean]);
+            else
+                r->mean[i] = first ? v : taken_in(r->mean[i], v, f->mean, part);
         }
     }
 }
@@ -210,12 +228,13 @@ static void put_means(const struct mixer *r, void *metrics)
     }
 }
 
-enum run_end mixer_run(struct mixer *r, const void *start, void *metrics, const char **ret_reason)
+enum run_end mixer_run(struct mixer *r, const void *start, void *metrics, struct dse_breakdown *parts, const char **ret_reason)
 {
     const struct request_mix *requests = r->mix->requests;
     const struct dse_model *model = r->mix->model->desc;
     *ret_reason = NULL;
     for (size_t i = 0; i < r->mix->n_choices; i++) r->choices[i] = 0;
+    for (size_t i = 0; i < r->mix->model->metrics.n; i++) r->mean[i] = (double)NAN, r->known[i] = 0;
     for (size_t i = 0; i < requests->n; i++) {
         memcpy(r->params, start, model->params_size);
         set_request(r->mix, &requests->requests[i], r->params);
@@ -225,7 +244,7 @@ enum run_end mixer_run(struct mixer *r, const void *start, void *metrics, const 
             *ret_reason = say(r, i, reason);
             return RUN_DONE;
         }
-        enum run_end end = runner_run(r->runner, model, r->params, r->metrics, NULL);
+        enum run_end end = runner_run(r->runner, model, r->params, r->metrics, parts);
         if (end != RUN_DONE) return end;
         add_request(r, &requests->requests[i], i == 0);
     }

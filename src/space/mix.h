@@ -35,6 +35,6 @@ void mixer_free(struct mixer *r);
  * cannot be served, with its lengths: "request of 2506 + 733 tokens: ...", a string that lives as long as the mixer; else it is
  * NULL. A run that stopped or failed ends the mix. A metric is NaN if it is for any request. The judge has been told of all
  * requests that were run. In closed form it allocates only when a reason comes for the first time. */
-enum run_end mixer_run(struct mixer *r, const void *start, void *metrics, const char **ret_reason);
+enum run_end mixer_run(struct mixer *r, const void *start, void *metrics, struct dse_breakdown *parts, const char **ret_reason);
 
 #endif

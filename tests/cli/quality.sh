@@ -154,6 +154,6 @@ tokens_per_s = "max"
 TOML
 "$DSE" sweep mix.toml -o mix.db --no-figures >front.txt 2>said.txt
 gives mix.db "select eviction, quality, round(known_tokens, 6), retained_mass is null from veda order by 1" 'none|exact|1.0|0
-window|unknown|0.75|1'
+window|unknown|0.75|0'
 "$DSE" eval veda --set eviction=window --requests chat --format json >point.json
 [ "$(cell known_tokens)" != NULL ] || fail "eval does not say what share is known: $(cat point.json)"

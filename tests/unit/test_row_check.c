@@ -156,6 +156,9 @@ static void sweep__ends_with_the_metric_and_the_point(void **state)
                                          NULL};
     refuse(b, "", "", said);
     refuse(b, "fidelity = \"event-level\"", "", events);
+    fault = LOST_TIME; /* of a part: all points at event level are asked for theirs */
+    static const char *const parts[] = {"a bug in model toy", "latency_us", "tiles=3", NULL};
+    refuse(b, "fidelity = \"event-level\"", "", parts);
     fault = NO_NUMBER;
     static const char *const mixed[] = {"a bug in model toy", "macs_per_s is", "tiles=3", NULL};
     refuse(b, "",

@@ -235,7 +235,9 @@ static void pebble_estimate(const void *params, void *metrics, struct dse_breakd
     dse_breakdown_add(breakdown, (struct dse_part){.name = "work",
                                                    .bound = dse_bound_names[DSE_BOUND_COMPUTE],
                                                    .time_us = step_us,
-                                                   .ops = DSE_OPS_PER_MAC * batch * (weights + attention)});
+                                                   .dram_bytes = 2 * weights + 2 * attention * batch,
+                                                   .ops = DSE_OPS_PER_MAC * batch * (weights + attention),
+                                                   .energy_mj = step_us * 1e-3});
 }
 
 const struct dse_model dse_model_pebble = {
