@@ -44,12 +44,14 @@ static bool read_cases(struct claim_set *s, struct diags *diags)
 
 static bool read_toml(struct claim_set *s, struct diags *diags)
 {
-    static const char *const keys[] = {"machines", "cases", "attention", "claims", "contradictions", "constants", "calibrate"};
+    static const char *const keys[] = {"accounting", "machines",       "cases",     "attention",
+                                       "claims",     "contradictions", "constants", "calibrate"};
     char *path = xasprintf("%s/models/%s/claims.toml", s->data_dir, s->model->desc->name);
     s->doc = toml_read_file(path, diags);
     free(path);
     if (!s->doc) return false;
     bool ok = toml_check_keys(s->doc, &s->doc->root, keys, sizeof keys / sizeof *keys, diags);
+    ok = claims_read_accounting(s, diags) && ok;
     ok = claims_read_machines(s, diags) && ok;
     ok = read_cases(s, diags) && ok;
     ok = claims_read_attention(s, diags) && ok;

@@ -15,16 +15,15 @@ static bool is_identifier(const char *s)
     return !*s;
 }
 
-static const struct model *find_model(const struct claim_set *s, const struct toml_node *node, struct diags *diags)
+static const struct model *find_model(const struct claim_set *s, struct srcloc loc, const char *name, struct diags *diags)
 {
-    const struct model *model = registry_find(node->string);
+    const struct model *model = registry_find(name);
     if (model) return model;
     size_t n;
     const struct model *all = registry_models(&n);
     const char **names = xcalloc(n, sizeof *names);
     for (size_t i = 0; i < n; i++) names[i] = all[i].desc->name;
-    claims_unknown(s, toml_loc(s->doc, node), node->string, names, n, "`dse list models` shows all", diags,
-                   "there is no model \"%s\"", node->string);
+    claims_unknown(s, loc, name, names, n, "`dse list models` shows all", diags, "there is no model \"%s\"", name);
     free(names);
     return NULL;
 }
@@ -41,18 +40,18 @@ static bool unknown_param(const struct claim_set *s, const struct model *model, 
     return false;
 }
 
-/* The values of a machine are good: tried on a binding of its model. */
-static bool check_machine(const struct claim_set *s, const struct machine *m, struct diags *diags)
+/* The values of a table are good: tried on a binding of the model. */
+static bool check_values(const struct claim_set *s, const struct model *model, const struct toml_node *table, struct diags *diags)
 {
-    struct binding *b = binding_new(m->model, s->catalog, s->data_dir, diags);
+    struct binding *b = binding_new(model, s->catalog, s->data_dir, diags);
     if (!b) return false;
     bool ok = true;
-    for (size_t i = 0; i < m->table->n; i++) {
-        const struct toml_node *node = &m->table->children[i];
+    for (size_t i = 0; i < table->n; i++) {
+        const struct toml_node *node = &table->children[i];
         if (strcmp(node->key, "model") == 0) continue;
-        const struct field *f = schema_find(&m->model->params, node->key);
+        const struct field *f = schema_find(&model->params, node->key);
         if (!f)
-            ok = unknown_param(s, m->model, node, diags);
+            ok = unknown_param(s, model, node, diags);
         else if (node->type == TOML_ARRAY || node->type == TOML_TABLE)
             ok = claims_error(s, toml_loc(s->doc, node), "a list or a range goes into [cases.NAME]", diags,
                               "%s: a machine has one value", node->key);
@@ -89,9 +88,9 @@ static bool read_machine(struct claim_set *s, const struct toml_node *table, str
             claims_error(s, toml_key_loc(s->doc, table), "model = \"...\"", diags, "machine %s names no model", table->key);
         return false;
     }
-    m->model = find_model(s, name, diags);
+    m->model = find_model(s, toml_loc(s->doc, name), name->string, diags);
     if (!m->model) return false;
-    if (check_machine(s, m, diags)) return ok;
+    if (check_values(s, m->model, table, diags)) return ok;
     m->model = NULL;
     return false;
 }
@@ -102,6 +101,30 @@ bool claims_read_machines(struct claim_set *s, struct diags *diags)
     bool ok = all || !toml_get(&s->doc->root, "machines");
     for (size_t i = 0; all && i < all->n; i++) ok = read_machine(s, &all->children[i], diags) && ok;
     return ok;
+}
+
+static bool read_accounting(const struct claim_set *s, const struct toml_node *table, struct diags *diags)
+{
+    if (table->type != TOML_TABLE)
+        return claims_error(s, toml_loc(s->doc, table), "[accounting.MODEL] parameter = value", diags,
+                            "accounting.%s is not a table", table->key);
+    const struct model *model = find_model(s, toml_key_loc(s->doc, table), table->key, diags);
+    return model && check_values(s, model, table, diags);
+}
+
+bool claims_read_accounting(struct claim_set *s, struct diags *diags)
+{
+    s->accounting = toml_expect(s->doc, &s->doc->root, "accounting", TOML_TABLE, diags);
+    bool ok = s->accounting || !toml_get(&s->doc->root, "accounting");
+    for (size_t i = 0; s->accounting && i < s->accounting->n; i++)
+        ok = read_accounting(s, &s->accounting->children[i], diags) && ok;
+    return ok;
+}
+
+const struct toml_node *claims_accounting(const struct claim_set *s, const struct model *m)
+{
+    const struct toml_node *table = s->accounting ? toml_get(s->accounting, m->desc->name) : NULL;
+    return table && table->type == TOML_TABLE ? table : NULL;
 }
 
 struct machine *claims_machine(struct claim_set *s, const char *name)

@@ -10,6 +10,13 @@ bool place_gives(const struct place *p, const char *param)
     return (p->set && toml_get(p->set, param)) || (p->cases && toml_get(p->cases, param));
 }
 
+/* Is the key of this table no parameter, or does something stronger give it? [accounting] is the weakest, then the machine. */
+static bool is_passed_over(const struct place *p, const struct toml_node *table, const char *key)
+{
+    if (table == p->accounting) return machine_gives(p->machine, key) || place_gives(p, key);
+    return table == p->machine->table && (strcmp(key, "model") == 0 || place_gives(p, key));
+}
+
 /* Give the parameters of one table to the binding; `stronger` tables win. */
 static bool give(const struct claim_set *s, struct place *p, const struct toml_node *table, const struct toml_node *stronger,
                  struct diags *diags)
@@ -18,7 +25,7 @@ static bool give(const struct claim_set *s, struct place *p, const struct toml_n
     for (size_t i = 0; table && i < table->n; i++) {
         const struct toml_node *node = &table->children[i];
         const struct field *f = schema_find(&p->machine->model->params, node->key);
-        if (!f || (table == p->machine->table && (strcmp(node->key, "model") == 0 || place_gives(p, node->key)))) continue;
+        if (!f || is_passed_over(p, table, node->key)) continue;
         if (stronger && toml_get(stronger, node->key))
             ok = claims_error(s, toml_key_loc(s->doc, toml_get(stronger, node->key)), "leave one of them out", diags,
                               "%s is given by the cases too", node->key);
@@ -33,7 +40,9 @@ static bool bind_place(const struct claim_set *s, struct place *p, struct diags 
     const struct machine *m = p->machine;
     p->binding = binding_new(m->model, s->catalog, s->data_dir, diags);
     if (!p->binding) return false;
-    bool ok = give(s, p, m->table, NULL, diags);
+    p->accounting = claims_accounting(s, m->model);
+    bool ok = give(s, p, p->accounting, NULL, diags);
+    ok = give(s, p, m->table, NULL, diags) && ok;
     ok = give(s, p, p->cases, p->set, diags) && ok;
     ok = give(s, p, p->set, NULL, diags) && ok;
     if (!ok || !binding_finish(p->binding, diags)) return false;

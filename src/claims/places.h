@@ -15,7 +15,7 @@ struct spot {
 /* A machine in the cases of a claim: the space over those cases that are its parameters. Claims share places. */
 struct place {
     const struct machine *machine;
-    const struct toml_node *cases, *set; /* or NULL */
+    const struct toml_node *accounting, *cases, *set; /* or NULL */
     struct binding *binding;
     struct sweep_file sweep;
     struct space *space;

@@ -2,7 +2,7 @@
  * what they made.
  *
  *     rows.h            claims.csv -> struct claim
- *     machines.h        [machines], and the parameters that cases may give
+ *     machines.h        [machines], [accounting], and the parameters that cases may give
  *     places.h          a machine in the cases of a claim, with the design points that it makes
  *     statistics.h      what can be measured on heads
  *     attention.h       [attention] -> heads, and the statistics measured on them
@@ -34,6 +34,7 @@ struct claim_set {
     struct csv_table csv;
     bool rows_whole; /* every row of claims.csv could be read: an id that is not there does not exist */
     struct toml_doc *doc;
+    const struct toml_node *accounting; /* or NULL */
     struct claim *claims;
     struct answer *answers; /* one a claim */
     size_t n_claims;
