@@ -28,11 +28,19 @@ struct dse_part {
     double energy_mj;  /* total energy attributed to this part */
 };
 
-enum { DSE_PARTS_MAX = 48 };
+/* The energy of the same step by what takes it. */
+struct dse_cause {
+    const char *name; /* "leakage", "clock", "modules", "sram", "dram", "interface", ...: a string constant */
+    double energy_mj; /* of the step */
+};
+
+enum { DSE_PARTS_MAX = 48, DSE_CAUSES_MAX = 8 };
 
 struct dse_breakdown {
     int n;
     struct dse_part part[DSE_PARTS_MAX];
+    int n_causes; /* 0: the model does not tell them apart; else they sum to the energy of the step, as parts of depth 0 do */
+    struct dse_cause cause[DSE_CAUSES_MAX];
 };
 
 /* What limits a design point or a part of it. */
@@ -141,7 +149,7 @@ struct dse_model {
      * NULL. */
     bool (*shortage)(const void *params, const char *reason, struct dse_shortage *ret);
 
-    /* Closed form. Fills every metric; when breakdown is not NULL, also that (the caller has set n to 0). Called only for points
+    /* Closed form. Fills every metric; when breakdown is not NULL, also that (the caller has set both counts to 0). Called only for points
      * that check() accepts. */
     void (*estimate)(const void *params, void *metrics, struct dse_breakdown *breakdown);
 
@@ -171,6 +179,8 @@ struct dse_model {
 
 /* Append a part; a part too many is a bug of the model (asserted). breakdown may be NULL: then nothing happens. */
 void dse_breakdown_add(struct dse_breakdown *breakdown, struct dse_part part);
+/* The same of a cause of energy. */
+void dse_breakdown_cause(struct dse_breakdown *breakdown, const char *name, double joules);
 /* A part in SI units. What takes no exposed time runs behind something else and is bound by that: "hidden". */
 struct dse_part dse_part_of(const char *name, int depth, const char *bound, double seconds, double joules, double bytes,
                             double ops);

@@ -347,6 +347,22 @@ static void put_part(struct output *o, const struct part_row *row, enum output_f
     free(name);
 }
 
+/* For people alone: programs have one table, and the causes as metrics. */
+static void show_causes(const struct answer *a)
+{
+    static const char *const headings[] = {"energy", "energy_mj a token", "share"};
+    if (a->breakdown.n_causes == 0) return;
+    putchar('\n');
+    struct output *o = output_new(stdout, OUTPUT_TABLE, headings, sizeof headings / sizeof *headings);
+    for (int i = 0; i < a->breakdown.n_causes; i++) {
+        struct cause_row row = breakdown_cause(a->point.model, a->point.metrics, &a->breakdown, i);
+        output_text(o, row.cause);
+        output_f64(o, row.energy_mj);
+        output_f64(o, row.share);
+    }
+    output_end(o);
+}
+
 /* A table's headings say what its names mean; programs find it in docs/fidelity.md. */
 static void show_breakdown(const struct answer *a, enum output_format format)
 {
@@ -363,6 +379,7 @@ static void show_breakdown(const struct answer *a, enum output_format format)
     struct part_row total = breakdown_total(m, a->point.metrics, &a->breakdown);
     put_part(o, &total, format);
     output_end(o);
+    if (format == OUTPUT_TABLE) show_causes(a);
 }
 
 /* ---- what is printed ----------------------------------------------------------------------------------------------------- */

@@ -55,3 +55,11 @@ struct part_row breakdown_total(const struct model *m, const void *metrics, cons
     struct dse_part sum = sum_of(b);
     return row_of(&sum, tokens_of(m, metrics), sum.time_us);
 }
+
+struct cause_row breakdown_cause(const struct model *m, const void *metrics, const struct dse_breakdown *b, int i)
+{
+    double all = 0;
+    for (int k = 0; k < b->n_causes; k++) all += b->cause[k].energy_mj;
+    const struct dse_cause *c = &b->cause[i];
+    return (struct cause_row){c->name, c->energy_mj / tokens_of(m, metrics), all > 0 ? c->energy_mj / all : 0};
+}

@@ -21,4 +21,11 @@ struct part_row breakdown_row(const struct model *m, const void *metrics, const 
 /* The sum over the parts of depth 0. */
 struct part_row breakdown_total(const struct model *m, const void *metrics, const struct dse_breakdown *b);
 
+/* Cause i of a point's energy, 0 <= i < b->n_causes: mJ of a token, and its share of all. */
+struct cause_row {
+    const char *cause;
+    double energy_mj, share;
+};
+struct cause_row breakdown_cause(const struct model *m, const void *metrics, const struct dse_breakdown *b, int i);
+
 #endif

@@ -76,6 +76,13 @@ void dse_breakdown_add(struct dse_breakdown *breakdown, struct dse_part part)
     breakdown->part[breakdown->n++] = part;
 }
 
+void dse_breakdown_cause(struct dse_breakdown *breakdown, const char *name, double joules)
+{
+    if (!breakdown) return;
+    assert(breakdown->n_causes < DSE_CAUSES_MAX);
+    breakdown->cause[breakdown->n_causes++] = (struct dse_cause){name, joules * DSE_MJ_PER_J};
+}
+
 struct dse_part dse_part_of(const char *name, int depth, const char *bound, double seconds, double joules, double bytes, double ops)
 {
     return (struct dse_part){.name = name,

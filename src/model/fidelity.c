@@ -102,7 +102,7 @@ enum run_end runner_run(struct runner *r, const struct dse_model *m, const void 
                         struct dse_breakdown *breakdown)
 {
     forget(r);
-    if (breakdown) breakdown->n = 0;
+    if (breakdown) breakdown->n = breakdown->n_causes = 0;
     if (fidelity_at_most(m, r->fidelity) == FIDELITY_EVENT_LEVEL) {
         enum run_end end = simulate(r, m, params, metrics, breakdown);
         if (end != RUN_DONE) return end;

@@ -134,6 +134,19 @@ static char *part_complaint(const struct dse_part *p)
     return NULL;
 }
 
+/* Causes of energy sum to it. */
+static char *causes_complaint(const struct row_check *c, const void *metrics, const struct dse_breakdown *b, double tokens)
+{
+    double energy_mj = 0;
+    for (int i = 0; i < b->n_causes; i++) {
+        const struct dse_cause *cause = &b->cause[i];
+        if (!(isfinite(cause->energy_mj) && cause->energy_mj >= 0))
+            return xasprintf("energy_mj of %s is %g", cause->name, cause->energy_mj);
+        energy_mj += cause->energy_mj;
+    }
+    return b->n_causes ? differ("energy_mj", "energy by cause", energy_mj, value(c->energy, metrics) * tokens) : NULL;
+}
+
 static char *parts_complaint(const struct row_check *c, const void *metrics, const struct dse_breakdown *b)
 {
     double time_us = 0, bytes = 0, energy_mj = 0;
@@ -155,7 +168,7 @@ static char *parts_complaint(const struct row_check *c, const void *metrics, con
                      value(c->power, metrics));
     if (!why && value(c->attention, metrics) > time_us * (1 + ROUNDING))
         why = xasprintf("attention_us is %.10g, and all of the step %.10g", value(c->attention, metrics), time_us);
-    return why;
+    return why ? why : causes_complaint(c, metrics, b, tokens);
 }
 
 char *row_check_run(const struct row_check *c, const void *metrics, const struct dse_breakdown *breakdown)

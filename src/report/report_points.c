@@ -144,7 +144,7 @@ static void add_breakdown(const struct report_run *r, const struct report_row *r
         d->estimate(params, metrics, &breakdown);
         *stale = !is_same(r, row, space_model(sp), metrics);
     }
-    if (*stale) breakdown.n = 0;
+    if (*stale) breakdown.n = breakdown.n_causes = 0;
     add_parts(space_model(sp), metrics, &breakdown, t);
     free(params);
     free(metrics);

@@ -46,6 +46,9 @@ static void parts__draw_what_the_machine_and_its_dram_draw(void **state)
     assert_true(b.part[0].time_us == 2e6 && b.part[0].dram_bytes == 1e9 && b.part[0].ops == 5 && b.part[1].depth == 1);
     assert_string_equal(b.part[0].bound, "dram");
     assert_string_equal(b.part[2].bound, "hidden"); /* no time of its own */
+    dse_breakdown_cause(&b, "leakage", 2);
+    dse_breakdown_cause(NULL, "nobody asks", 2);
+    assert_true(b.n_causes == 1 && b.cause[0].energy_mj == 2e3);
     machine.breakdown = NULL;
     dse_parts_add(&machine, "nobody asks", 0, "dram", 1, 1, 1);
     assert_int_equal(b.n, 3);

@@ -10,9 +10,9 @@
 
 /* ---- a model that is wrong at three tiles -------------------------------------------------------------------------------- */
 
-enum fault { NO_NUMBER, ENDLESS, ABOVE_THE_PEAK, LOST_TIME, LOST_BYTES, NEGATIVE_PART, LONG_ATTENTION, FAULTS };
+enum fault { NO_NUMBER, ENDLESS, ABOVE_THE_PEAK, LOST_TIME, LOST_BYTES, NEGATIVE_PART, NEGATIVE_CAUSE, LONG_ATTENTION, FAULTS };
 static const char *const named[FAULTS] = {"macs_per_s", "power_w", "dram_utilization", "latency_us",
-                                          "dram_mib",   "ops",     "attention_us"};
+                                          "dram_mib",   "ops",     "energy_mj",        "attention_us"};
 static enum fault fault;
 enum { WRONG_TILES = 3 };
 
@@ -31,6 +31,9 @@ static void spoil(struct toy_metrics *m, struct dse_breakdown *b)
         break;
     case NEGATIVE_PART:
         if (part) part->ops = -1;
+        break;
+    case NEGATIVE_CAUSE:
+        if (b) dse_breakdown_cause(b, "leakage", -1);
         break;
     case LONG_ATTENTION: m->common.attention_us = 2 * m->common.latency_us; break;
     case FAULTS: break;
