@@ -71,6 +71,29 @@ struct dse_dram_detail {
 };
 extern const struct dse_param dse_dram_detail_fields[];
 
+/* What it is made of: costs, areas, energies and carbon are found by it in the book of constants (costs.h). The order is that of
+ * DSE_BY_KIND. */
+enum dse_memory_kind {
+    DSE_MEMORY_OTHER,
+    DSE_HBM2,
+    DSE_HBM2E,
+    DSE_HBM3,
+    DSE_HBM3E,
+    DSE_DDR4,
+    DSE_DDR5,
+    DSE_LPDDR4,
+    DSE_LPDDR5,
+    DSE_GDDR5,
+    DSE_GDDR6,
+    DSE_GDDR6X,
+    DSE_MEMORY_KINDS
+};
+extern const char *const dse_memory_kind_names[]; /* "other", "hbm2", ..., NULL */
+struct dse_memory_make {
+    int32_t kind; /* enum dse_memory_kind; DSE_MEMORY_OTHER: nothing is known of its costs */
+};
+extern const struct dse_param dse_memory_make_fields[]; /* an entry may leave it out */
+
 /* A DRAM subsystem. Row table: dse_memory_fields. */
 struct dse_memory {
     struct dse_entry entry;
@@ -81,6 +104,7 @@ struct dse_memory {
     double capacity_gib; /* of all channels together */
     struct dse_dram_timing timing;
     struct dse_dram_detail detail;
+    struct dse_memory_make make;
 };
 extern const struct dse_param dse_memory_fields[];
 /* As dse_llm_check ("interleave_bytes is not a multiple of burst_bytes"). */

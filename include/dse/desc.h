@@ -43,6 +43,7 @@ enum dse_kind {
     DSE_KIND_REQUESTS,
     DSE_KIND_RETENTION,
     DSE_KIND_RECORDING,
+    DSE_KIND_COSTS,
     DSE_KIND_COUNT
 };
 

@@ -24,6 +24,7 @@ static const char *const heads[] = {[ANE_EVERY_ROW] = "every-row", [ANE_LAST_ROW
 #define P struct ane_params
 static const struct dse_param ane_params_table[] = {
     DSE_EMBED(P, workload, struct dse_workload, dse_workload_params),
+    DSE_EMBED(P, economics, struct dse_economics, dse_economics_params),
     DSE_EMBED(P, request, struct dse_request, dse_request_params),
     DSE_EMBED(P, dram, struct dse_dram, dse_dram_stream_params),
     DSE_PARAM_I64(P, window, 0, 2097152, "rows of K: what a token can look back at; 0: as long as the context or request needs",
@@ -115,6 +116,7 @@ static void ane_resolve(void *params)
 {
     struct ane_params *p = params;
     dse_dram_resolve(&p->dram);
+    dse_economics_resolve(&p->economics);
     double stream_gbs = dse_dram_stream_rate(&p->dram) / DSE_GIGA;
     if (isnan(p->concat_gbs)) p->concat_gbs = stream_gbs;
     if (isnan(p->transpose_gbs)) p->transpose_gbs = stream_gbs;

@@ -10,6 +10,7 @@
 #ifndef ANE_H
 #define ANE_H
 
+#include <dse/costs.h>
 #include <dse/hw.h>
 #include <dse/model.h>
 #include <dse/workload.h>
@@ -26,6 +27,7 @@ enum ane_head { ANE_EVERY_ROW, ANE_LAST_ROW };
 
 struct ane_params {
     struct dse_workload workload;
+    struct dse_economics economics;
     struct dse_request request;
     struct dse_dram dram;
 

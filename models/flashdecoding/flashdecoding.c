@@ -23,6 +23,7 @@ static const char *const gemms[] = {[FD_QKV] = "qkv_projection",
 #define P struct fd_params
 static const struct dse_param fd_params_table[] = {
     DSE_EMBED(P, workload, struct dse_workload, dse_workload_params),
+    DSE_EMBED(P, economics, struct dse_economics, dse_economics_params),
     DSE_PARAM_REF(P, gpu, struct dse_gpu, DSE_KIND_GPU, "the GPU; the rates of one SM stay its own when sms is changed", "Table 1"),
     DSE_PARAM_I64(P, sms, 1, 4096, "streaming multiprocessors, or compute units, of one device", "Sec. 4"),
     DSE_PARAM_F64(P, clock_ghz, "GHz", 0.1, 10, "clock of the SMs", "entry of gpu"),
@@ -123,6 +124,11 @@ static const struct dse_metric fd_metrics_table[] = {
 #undef M
 
 static const char no_room[] = "weights and KV cache do not fit the DRAM of a device";
+
+static void fd_resolve(void *params)
+{
+    dse_economics_resolve(&((struct fd_params *)params)->economics);
+}
 
 static const char *fd_check(const void *params)
 {
@@ -254,6 +260,7 @@ const struct dse_model dse_model_flashdecoding = {
     .params_size = sizeof(struct fd_params),
     .metrics = fd_metrics_table,
     .metrics_size = sizeof(struct fd_metrics),
+    .resolve = fd_resolve,
     .check = fd_check,
     .shortage = fd_shortage,
     .estimate = fd_estimate,

@@ -10,6 +10,7 @@
 #ifndef FLASHDECODING_H
 #define FLASHDECODING_H
 
+#include <dse/costs.h>
 #include <dse/model.h>
 #include <dse/sim.h>
 #include <dse/workload.h>
@@ -34,6 +35,7 @@ enum { FD_LINEARS = FD_GIVEN };
 
 struct fd_params {
     struct dse_workload workload;
+    struct dse_economics economics;
 
     const struct dse_gpu *gpu;
     int64_t sms;

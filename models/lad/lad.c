@@ -30,6 +30,7 @@ _Static_assert(sizeof stage_names / sizeof *stage_names == LAD_STAGES + 1, "ever
 #define P struct lad_params
 static const struct dse_param lad_params_table[] = {
     DSE_EMBED(P, workload, struct dse_workload, dse_workload_params),
+    DSE_EMBED(P, economics, struct dse_economics, dse_economics_params),
     DSE_EMBED_REFUSING(P, dram, struct dse_dram, dse_dram_params, dse_dram_refuse),
     DSE_PARAM_I64(P, tiles, 1, 256, "LAD tiles sharing the HBM", "Sec. V-A"),
     DSE_PARAM_F64(P, sram_mib, "MiB", 0.03125, 64, "SRAM of one tile", "Sec. V-A"),
@@ -157,6 +158,7 @@ static void lad_resolve(void *params)
 {
     struct lad_params *p = params;
     dse_dram_resolve(&p->dram);
+    dse_economics_resolve(&p->economics);
 }
 
 static const char *lad_check(const void *params)

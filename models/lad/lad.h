@@ -9,6 +9,7 @@
 #ifndef LAD_H
 #define LAD_H
 
+#include <dse/costs.h>
 #include <dse/hw.h>
 #include <dse/model.h>
 #include <dse/sim.h>
@@ -27,6 +28,7 @@ enum lad_elementwise { LAD_HIDDEN, LAD_EXPOSED };
 
 struct lad_params {
     struct dse_workload workload;
+    struct dse_economics economics;
     struct dse_dram dram;
 
     int64_t tiles;

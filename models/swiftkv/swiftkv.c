@@ -24,6 +24,7 @@ static const char *const heads[] = {[SWIFTKV_HEAD_EXCLUDED] = "excluded", [SWIFT
 #define P struct swiftkv_params
 static const struct dse_param swiftkv_params_table[] = {
     DSE_EMBED(P, workload, struct dse_workload, dse_workload_params),
+    DSE_EMBED(P, economics, struct dse_economics, dse_economics_params),
     DSE_EMBED_REFUSING(P, dram, struct dse_dram, dse_dram_params, dse_dram_refuse),
     DSE_PARAM_REF(P, fpga, struct dse_fpga, DSE_KIND_FPGA,
                   "the FPGA: the resources that there are; sets bandwidth_gbs and capacity_gib where no memory is given", "Sec. V"),
@@ -164,6 +165,7 @@ static void swiftkv_resolve(void *params)
 {
     struct swiftkv_params *p = params;
     dse_dram_resolve(&p->dram);
+    dse_economics_resolve(&p->economics);
     int64_t fxp_bits = p->q_int_bits + p->q_frac_bits;
     if (isnan(p->gemv_dsps)) p->gemv_dsps = swiftkv_product_dsps(p->workload.weight_bits, p->activation_bits);
     if (isnan(p->fxp_dsps)) p->fxp_dsps = swiftkv_product_dsps(fxp_bits, fxp_bits);

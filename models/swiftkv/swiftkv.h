@@ -10,6 +10,7 @@
 #ifndef SWIFTKV_H
 #define SWIFTKV_H
 
+#include <dse/costs.h>
 #include <dse/hw.h>
 #include <dse/model.h>
 #include <dse/sampling.h>
@@ -29,6 +30,7 @@ enum { SWIFTKV_PUBLISHED_HEAD_DIM = 128 }; /* t_v_cycles is of a head of this si
 
 struct swiftkv_params {
     struct dse_workload workload;
+    struct dse_economics economics;
     struct dse_dram dram;
     const struct dse_fpga *fpga;
 

@@ -17,6 +17,7 @@ static const char *const boundaries[] = {[VEDA_BULK] = "bulk", [VEDA_AS_LISTED] 
 #define P struct veda_params
 static const struct dse_param veda_params_table[] = {
     DSE_EMBED(P, workload, struct dse_workload, dse_workload_params),
+    DSE_EMBED(P, economics, struct dse_economics, dse_economics_params),
     DSE_EMBED(P, request, struct dse_request, dse_request_params),
     DSE_EMBED_REFUSING(P, dram, struct dse_dram, dse_dram_params, dse_dram_refuse),
     DSE_PARAM_I64(P, devices, 1, 1024, "chips, each with a DRAM of its own, that share heads and columns of the weights",
@@ -129,6 +130,7 @@ static void veda_resolve(void *params)
 {
     struct veda_params *p = params;
     dse_dram_resolve(&p->dram);
+    dse_economics_resolve(&p->economics);
 }
 
 static const char *veda_check(const void *params)

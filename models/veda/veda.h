@@ -10,6 +10,7 @@
 #ifndef VEDA_H
 #define VEDA_H
 
+#include <dse/costs.h>
 #include <dse/eviction.h>
 #include <dse/hw.h>
 #include <dse/model.h>
@@ -28,6 +29,7 @@ enum veda_gather { VEDA_GATHER_STREAM, VEDA_GATHER_ROWS };
 
 struct veda_params {
     struct dse_workload workload;
+    struct dse_economics economics;
     struct dse_request request;
     struct dse_dram dram; /* of one device */
 

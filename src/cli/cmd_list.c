@@ -8,6 +8,7 @@
 #include "model/registry.h"
 
 #include <dirent.h>
+#include <dse/costs.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -51,6 +52,13 @@ static bool is_wanted(const struct invocation *in, const struct dse_entry *e)
     return in->n_operands < 2;
 }
 
+static bool is_constant(const char *name)
+{
+    int id = 0;
+    while (id < DSE_CONSTANT_COUNT && strcmp(dse_constant_rows[id].name, name) != 0) id++;
+    return id < DSE_CONSTANT_COUNT;
+}
+
 /* All names that are asked for are there. */
 static bool check_names(const struct invocation *in, const struct catalog *c, enum dse_kind kind)
 {
@@ -61,8 +69,12 @@ static bool check_names(const struct invocation *in, const struct catalog *c, en
         names = xrealloc(names, n + 1, sizeof *names);
         names[n] = e->name;
     }
+    for (int id = 0; kind == DSE_KIND_COSTS && id < DSE_CONSTANT_COUNT; id++, n++) {
+        names = xrealloc(names, n + 1, sizeof *names);
+        names[n] = dse_constant_rows[id].name;
+    }
     for (size_t i = 1; i < in->n_operands; i++) {
-        if (catalog_find(c, kind, in->operands[i])) continue;
+        if (catalog_find(c, kind, in->operands[i]) || (kind == DSE_KIND_COSTS && is_constant(in->operands[i]))) continue;
         const char *near = text_nearest(in->operands[i], names, n);
         usage_error(in, "there is no %s \"%s\"%s%s%s", kind_singular(kind), in->operands[i], near ? "; did you mean " : "",
                     near ? near : "", near ? "?" : "");
@@ -87,6 +99,47 @@ static void list_entries(const struct invocation *in, const struct catalog *c, e
         output_text(o, e->name);
         for (size_t k = 0; k < fields->n; k++) put_cell(o, &fields->fields[k], e);
         output_text(o, e->source);
+    }
+    output_end(o);
+}
+
+/* Does a book have rows of its own for the constant that are asked for: all, those of the book, or of the constant? */
+static bool is_wanted_constant(const struct invocation *in, const struct dse_costs *book, int id)
+{
+    for (size_t i = 1; i < in->n_operands; i++)
+        if (strcmp(in->operands[i], book->entry.name) == 0 || strcmp(in->operands[i], dse_constant_rows[id].name) == 0) return true;
+    return in->n_operands < 2;
+}
+
+static void put_constant(struct output *o, const struct dse_costs *book, int id, const struct dse_constant *row)
+{
+    output_text(o, book->entry.name);
+    output_text(o, dse_constant_rows[id].name);
+    for (int band = 0; band < DSE_BANDS; band++) output_f64(o, row->value[band]);
+    output_text(o, dse_constant_rows[id].unit);
+    if (row->year)
+        output_i64(o, row->year);
+    else
+        output_text(o, NULL);
+    output_text(o, row->evidence);
+    output_text(o, dse_constant_rows[id].doc);
+    output_text(o, row->source);
+}
+
+/* Every constant of every book, or of those that are named, a line a year. */
+static void list_costs(const struct invocation *in, const struct catalog *c, enum output_format format)
+{
+    struct output *o = output_new(
+        stdout, format,
+        (const char *const[]){"book", "constant", "low", "typical", "high", "unit", "year", "evidence", "what", "source"}, 10);
+    const struct dse_entry *e;
+    for (size_t i = 0; (e = catalog_at(c, DSE_KIND_COSTS, i)) != NULL; i++) {
+        const struct dse_costs *book = (const void *)e;
+        for (int id = 0; id < DSE_CONSTANT_COUNT; id++)
+            for (int y = 0, before = 0; y < DSE_PRICE_YEARS && is_wanted_constant(in, book, id); y++) {
+                if (book->at[id][y] != before) put_constant(o, book, id, &book->rows[book->at[id][y]]);
+                before = book->at[id][y];
+            }
     }
     output_end(o);
 }
@@ -186,6 +239,10 @@ static int list_one(const struct invocation *in, const struct catalog *c, bool t
         if (strcmp(what, kind_plural((enum dse_kind)k)) != 0) continue;
         if (!check_names(in, c, (enum dse_kind)k)) return 2;
         if (toml) return write_entries(in, c, (enum dse_kind)k);
+        if (k == DSE_KIND_COSTS) {
+            list_costs(in, c, format);
+            return 0;
+        }
         list_entries(in, c, (enum dse_kind)k, format);
         return 0;
     }
@@ -218,7 +275,7 @@ const struct command command_list = {
     .name = "list",
     .operands =
         "[models | llms | memories | gpus | fpgas | engines | technologies | srams | profiles | requests | retentions | recordings | "
-        "sweeps | figures] [NAME]...",
+        "costs | sweeps | figures] [NAME]...",
     .summary = "what there is to choose from",
     .options = (const struct option_row[]){OPTION_FORMAT, OPTION_CATALOG, {0}},
     .help =
@@ -226,6 +283,7 @@ const struct command command_list = {
         "[catalog] in a sweep; --format toml prints an entry to start from. docs/catalog.md has more.\n\n"
         "  dse list llms\n"
         "  dse list memories --format csv\n"
+        "  dse list costs wafer_usd_7nm\n"
         "  dse list memories hbm3-h100-80gb --format toml\n",
     .min_operands = 0,
     .max_operands = SIZE_MAX,

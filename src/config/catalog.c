@@ -98,6 +98,8 @@ static void free_entry(enum dse_kind kind, struct dse_entry *entry)
         retention_free((struct dse_retention *)entry);
     else if (kind == DSE_KIND_RECORDING)
         recording_free((struct dse_recording *)entry);
+    else if (kind == DSE_KIND_COSTS)
+        costs_free((struct dse_costs *)entry);
     else
         free(entry); /* its strings are interned */
 }
@@ -199,6 +201,7 @@ struct catalog *catalog_new(const char *data_dir, struct diags *diags)
     bool ok = true;
     for (int k = 0; k < DSE_KIND_COUNT; k++)
         if (entry_kinds[k].fields) ok = catalog_load_toml(c, (enum dse_kind)k, data_dir, diags) && ok;
+    ok = catalog_load_costs(c, data_dir, diags) && ok;
     ok = catalog_load_csv(c, data_dir, diags) && ok;
     if (ok) return c;
     catalog_free(c);

@@ -5,6 +5,7 @@
 #include "config/catalog.h"
 #include "desc/schema.h"
 
+#include <dse/costs.h>
 #include <dse/hw.h>
 #include <dse/workload.h>
 #include <sys/types.h>
@@ -41,6 +42,16 @@ const char *catalog_intern(struct catalog *c, const char *s);
 void catalog_add(struct catalog *c, enum dse_kind kind, struct dse_entry *entry);
 /* catalog/KIND.toml of the data directory. */
 bool catalog_load_toml(struct catalog *c, enum dse_kind kind, const char *data_dir, struct diags *diags);
+/* The book "public" of the data directory: catalog/costs.toml. */
+bool catalog_load_costs(struct catalog *c, const char *data_dir, struct diags *diags);
+/* A book from its table, without name, source and title, which are the caller's; NULL with errors. What a constant's row does not
+ * say of itself in a book like another is the book's: `source`, which is interned. */
+struct dse_entry *catalog_read_book(struct catalog *c, const struct toml_doc *doc, const struct toml_node *table,
+                                    const char *source, const struct dse_entry *like, struct diags *diags);
+/* Its constants as keys of a table. */
+struct text;
+void catalog_write_book(const struct dse_costs *book, struct text *ret);
+void costs_free(struct dse_costs *book);
 /* How much a catalog has, and back to it: entries and names that were added since are freed. So one that costs files to open
  * serves many who add their own. */
 struct catalog_mark {

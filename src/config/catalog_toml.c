@@ -213,6 +213,31 @@ static bool add_toml_entry(struct catalog *c, enum dse_kind kind, const struct t
     return true;
 }
 
+/* [costs.NAME]: a book that is like another. */
+static bool add_book(struct catalog *c, const struct toml_doc *doc, const struct toml_node *table, struct diags *diags)
+{
+    const struct dse_entry *pattern;
+    if (table->type != TOML_TABLE)
+        return diags_input(diags, toml_key_loc(doc, table), doc->text, NULL, "%s is %s; a book is a table", table->key,
+                           toml_type_name(table->type));
+    if (!is_new(c, DSE_KIND_COSTS, doc, table, diags) || !find_pattern(c, DSE_KIND_COSTS, doc, table, &pattern, diags))
+        return false;
+    if (!pattern)
+        return diags_input(diags, toml_key_loc(doc, table), doc->text, "like = \"public\", and the constants that differ",
+                           "book of costs %s has no like", table->key);
+    if (toml_get(table, "source") && !toml_expect(doc, table, "source", TOML_STRING, diags)) return false;
+    if (toml_get(table, "title") && !toml_expect(doc, table, "title", TOML_STRING, diags)) return false;
+    const struct toml_node *title = toml_get(table, "title");
+    const char *source = source_of(c, toml_get(table, "source"), pattern);
+    struct dse_entry *book = catalog_read_book(c, doc, table, source, pattern, diags);
+    if (!book) return false;
+    book->name = catalog_intern(c, table->key);
+    book->source = source;
+    book->title = title ? catalog_intern(c, title->string) : NULL;
+    catalog_add(c, DSE_KIND_COSTS, book);
+    return true;
+}
+
 /* What reads the CSV file of one entry of a kind; NULL for kinds that have no such files. */
 typedef bool (*csv_adder_fn)(struct catalog *c, const char *name, const char *path, struct diags *diags);
 static csv_adder_fn csv_adder(enum dse_kind kind)
@@ -246,6 +271,7 @@ static bool add_csv_entry(struct catalog *c, enum dse_kind kind, const struct to
 static bool add_entry(struct catalog *c, enum dse_kind kind, const struct toml_doc *doc, const struct toml_node *node,
                       struct diags *diags)
 {
+    if (kind == DSE_KIND_COSTS) return add_book(c, doc, node, diags);
     bool csv = !entry_kinds[kind].fields || (csv_adder(kind) && node->type == TOML_STRING);
     return csv ? add_csv_entry(c, kind, doc, node, diags) : add_toml_entry(c, kind, doc, node, diags);
 }
@@ -310,15 +336,21 @@ bool catalog_load_toml(struct catalog *c, enum dse_kind kind, const char *data_d
     return ok;
 }
 
+/* May a user's file have entries of the kind? */
+static bool is_extended(enum dse_kind kind)
+{
+    return catalog_has_toml(kind) || csv_adder(kind);
+}
+
 bool catalog_add_table(struct catalog *c, const struct toml_doc *doc, const struct toml_node *table, struct diags *diags)
 {
     const char *allowed[DSE_KIND_COUNT];
     size_t n_allowed = 0;
     for (int k = 0; k < DSE_KIND_COUNT; k++)
-        if (entry_kinds[k].fields || csv_adder((enum dse_kind)k)) allowed[n_allowed++] = kind_plural((enum dse_kind)k);
+        if (is_extended((enum dse_kind)k)) allowed[n_allowed++] = kind_plural((enum dse_kind)k);
     bool ok = toml_check_keys(doc, table, allowed, n_allowed, diags);
     for (int k = 0; k < DSE_KIND_COUNT; k++) {
-        if (!csv_adder((enum dse_kind)k) && !entry_kinds[k].fields) continue;
+        if (!is_extended((enum dse_kind)k)) continue;
         const struct toml_node *entries = toml_expect(doc, table, kind_plural((enum dse_kind)k), TOML_TABLE, diags);
         if (!entries && toml_get(table, kind_plural((enum dse_kind)k))) ok = false;
         if (entries) ok = add_entries(c, (enum dse_kind)k, doc, entries, diags) && ok;

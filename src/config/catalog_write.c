@@ -34,7 +34,7 @@ static void add_value(struct text *t, const struct field *f, struct value v)
 
 bool catalog_has_toml(enum dse_kind kind)
 {
-    return entry_kinds[kind].fields != NULL;
+    return entry_kinds[kind].fields != NULL || kind == DSE_KIND_COSTS;
 }
 
 bool catalog_is_left_out(const struct field *f, const struct dse_entry *entry)
@@ -53,6 +53,7 @@ void catalog_write_entry(const struct catalog *c, enum dse_kind kind, const stru
     text_addf(ret, "[%s.", kind_plural(kind));
     add_key(ret, name);
     text_add(ret, "]\n");
+    if (kind == DSE_KIND_COSTS) text_addf(ret, "like = \"%s\"\n", entry->name);
     for (size_t i = 0; i < fields->n; i++) {
         const struct field *f = &fields->fields[i];
         struct value v = field_get(f, entry);
@@ -63,6 +64,7 @@ void catalog_write_entry(const struct catalog *c, enum dse_kind kind, const stru
         size_t used = ret->n - start;
         text_addf(ret, "%*s# %s%s%s\n", used < 32 ? (int)(32 - used) : 1, "", f->doc, *f->unit ? ", " : "", f->unit);
     }
+    if (kind == DSE_KIND_COSTS) catalog_write_book((const void *)entry, ret);
     if (entry->title) {
         text_add(ret, "title = ");
         text_add_json(ret, entry->title);

@@ -30,5 +30,8 @@ const struct dse_unit dse_units[] = {
     {"MHz", "_mhz", DSE_MEAN_BY_UNIT},
     {"%", "_percent", DSE_MEAN_TIME},
     {"Gop/J", "_gop_per_j", DSE_MEAN_BY_UNIT},
+    {"year", "_years", DSE_MEAN_BY_UNIT},
+    {"usd", "_usd", DSE_MEAN_LARGEST},
+    {"usd/kWh", "_usd_kwh", DSE_MEAN_BY_UNIT},
     {NULL, NULL, DSE_MEAN_BY_UNIT},
 };

@@ -3,6 +3,7 @@
 
 #include "workload/measured.h"
 
+#include <dse/costs.h>
 #include <dse/hw.h>
 #include <math.h>
 #include <stdlib.h>
@@ -86,6 +87,11 @@ static void add_entry(uint64_t *h, const struct catalog *catalog, enum dse_kind 
         add_retention(h, (const void *)entry);
     } else if (kind == DSE_KIND_RECORDING) {
         add_recording(h, (const void *)entry);
+    } else if (kind == DSE_KIND_COSTS) {
+        const struct dse_costs *book = (const void *)entry;
+        for (int id = 0; id < DSE_CONSTANT_COUNT; id++)
+            for (int y = 0; y < DSE_PRICE_YEARS; y++)
+                for (int band = 0; band < DSE_BANDS; band++) add_number(h, dse_constant(book, id, band, DSE_PRICE_YEAR_FIRST + y));
     } else if (kind == DSE_KIND_TECHNOLOGY) {
         const struct dse_technology *t = (const void *)entry;
         const double v[] = {t->node_nm, t->vdd_v, t->area, t->energy, t->delay, t->power};

@@ -22,6 +22,15 @@ grep -q 'CSV' err.txt || fail "$(cat err.txt)"
 "$DSE" list memories hbm3-h100-80 2>err.txt && fail "an unknown name is listed"
 grep -q 'did you mean hbm3-h100-80gb' err.txt || fail "$(cat err.txt)"
 
+# Books of constants, too: but for the name, each constant of each year.
+"$DSE" list costs --format toml >book.toml || fail "list costs --format toml"
+"$DSE" list costs public --format csv >shipped.txt
+"$DSE" list costs my-public --format csv -c book.toml | sed 's/my-public/public/' >own.txt || fail "a written book is not read"
+cmp -s shipped.txt own.txt || fail "a book is another when read back: $(diff shipped.txt own.txt | head)"
+[ "$("$DSE" list costs wafer_usd_5nm --format csv | wc -l)" -eq 3 ] || fail "the years of a constant are not listed"
+"$DSE" list costs wafer_usd_9nm 2>err.txt && fail "an unknown constant is listed"
+grep -q 'did you mean wafer_usd_8nm' err.txt || fail "$(cat err.txt)"
+
 # Like another: what differs differs, the rest is the same; in any order of the file.
 cat >like.toml <<'TOML'
 [memories.twice]

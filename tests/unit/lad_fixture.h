@@ -2,6 +2,7 @@
 #ifndef DSE_TESTS_LAD_FIXTURE_H
 #define DSE_TESTS_LAD_FIXTURE_H
 
+#include "config/catalog.h"
 #include "entries.h"
 #include "hw/sram.h"
 #include "lad/lad.h"
@@ -9,6 +10,8 @@
 #include "workload/recording.h"
 
 struct lad_fixture {
+    struct catalog *catalog;       /* as shipped: what has its own reader below is read by that */
+    const struct dse_costs *costs; /* its book "public" */
     struct entries llms, memories;
     struct dse_profile *profile;
     struct dse_recording *recording;
@@ -148,6 +151,14 @@ static inline struct lad_params fixture_defaults(const struct lad_fixture *f)
                      .context = 2048,
                      .weight_bits = 16,
                      .kv_bits = 16},
+        .economics = {.costs = f->costs,
+                      .prices = DSE_TYPICAL,
+                      .price_year = 2026,
+                      .life_years = (double)NAN,
+                      .busy_share = (double)NAN,
+                      .pue = (double)NAN,
+                      .electricity_usd_kwh = (double)NAN,
+                      .devices_per_server = 8},
         .dram = {.memory = memory,
                  .channels = memory->channels,
                  .channel_gbs = memory->channel_gbs,
@@ -206,6 +217,9 @@ static inline struct lad_params fixture_defaults(const struct lad_fixture *f)
 
 static inline void lad_fixture_init(struct lad_fixture *f)
 {
+    struct diags diags = {0};
+    f->catalog = catalog_new(DSE_SOURCE_DATA, &diags);
+    f->costs = (const void *)catalog_find(f->catalog, DSE_KIND_COSTS, "public");
     entries_read(&f->llms, dse_llm_fields, "llms.toml");
     entries_read(&f->memories, dse_memory_fields, "memories.toml");
     f->profile = fixture_profile("profiles/published-fit.csv");
@@ -218,6 +232,7 @@ static inline void lad_fixture_init(struct lad_fixture *f)
 
 static inline void lad_fixture_release(struct lad_fixture *f)
 {
+    catalog_free(f->catalog);
     entries_release(&f->llms);
     entries_release(&f->memories);
     profile_free(f->profile);

@@ -401,17 +401,11 @@ static void catalog__takes_a_users_retention(void **state)
 /* The toy data with one file replaced. */
 static void refuse_shipped(const char *name, const char *text, int line, int column, const char *part)
 {
-    static const char *const files[] = {"catalog/llms.toml",
-                                        "catalog/memories.toml",
-                                        "catalog/gpus.toml",
-                                        "catalog/fpgas.toml",
-                                        "catalog/engines.toml",
-                                        "catalog/requests.toml",
-                                        "catalog/technology.csv",
-                                        "catalog/sram.csv",
-                                        "catalog/profiles/sparse.csv",
-                                        "catalog/retentions/steady.csv",
-                                        "catalog/recordings/steady.csv"};
+    static const char *const files[] = {
+        "catalog/llms.toml",           "catalog/memories.toml",         "catalog/gpus.toml",
+        "catalog/fpgas.toml",          "catalog/engines.toml",          "catalog/requests.toml",
+        "catalog/costs.toml",          "catalog/technology.csv",        "catalog/sram.csv",
+        "catalog/profiles/sparse.csv", "catalog/retentions/steady.csv", "catalog/recordings/steady.csv"};
     char *dir = scratch_new();
     for (size_t i = 0; i < sizeof files / sizeof *files; i++)
         if (strcmp(files[i], name) != 0) scratch_copy(dir, toy_data_dir(), files[i]);
@@ -429,6 +423,10 @@ static void catalog__refuses_a_broken_data_directory(void **state)
         "name,node_nm,capacity_mib,word_bits,area_mm2,read_pj,write_pj,leakage_mw,dynamic_mw,access_ns,source\n";
     static const char profile[] = "context,centers,large,active,updates,hit_ratio\n";
     refuse_shipped("catalog/llms.toml", NULL, 0, 0, "No such file");
+    refuse_shipped("catalog/costs.toml", NULL, 0, 0, "No such file");
+    refuse_shipped("catalog/costs.toml", "wafer_mm = 300\n", 0, 0, "the book has no source");
+    refuse_shipped("catalog/costs.toml", "source = \"x\"\n[wafer_mm]\ntypical = 300\nevidence = \"A\"\nsource = \"x\"\n", 2, 2,
+                   "wafer_mm has no year");
     refuse_shipped("catalog/technology.csv", NULL, 0, 0, "No such file");
     char *text = xasprintf("%sa,m,7,,1,,,,x\na,m,8,,1,,,,x\n", technology);
     refuse_shipped("catalog/technology.csv", text, 3, 1, "stands here twice");

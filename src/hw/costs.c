@@ -1,0 +1,74 @@
+/* The book of constants: its list, look-ups by node and memory, and what a design is priced by. */
+#include <dse/costs.h>
+
+#define ROW(id, unit_, least_, doc_) [DSE_C_##id] = {#id, unit_, doc_, least_},
+const struct dse_constant_row dse_constant_rows[DSE_CONSTANT_COUNT] = {DSE_CONSTANTS(ROW)};
+#undef ROW
+
+const char *const dse_band_names[] = {"low", "typical", "high", NULL};
+const char *const dse_yield_names[] = {"negative-binomial", "poisson", "murphy", "seeds", NULL};
+const char *const dse_packaging_names[] = {"auto", "organic", "interposer", "fanout", NULL};
+const char *const dse_grid_names[] = {"world",  "india",  "australia", "taiwan", "singapore", "usa",
+                                      "europe", "brazil", "iceland",   "japan",  "korea",     NULL};
+_Static_assert(sizeof dse_grid_names / sizeof *dse_grid_names == DSE_C_grid_g_korea - DSE_C_grid_g_world + 2,
+               "a grid is named in the order of its constants");
+
+enum node {
+#define NODE(nm) NODE_##nm,
+    DSE_NODES(NODE)
+#undef NODE
+        NODE_COUNT
+};
+_Static_assert(DSE_C_wafer_usd_3nm - DSE_C_wafer_usd_65nm + 1 == NODE_COUNT, "a family has a member for each node");
+_Static_assert(DSE_C_phy_mm2_gddr6x - DSE_C_phy_mm2_hbm2 + 2 == DSE_MEMORY_KINDS, "a family has a member for each kind");
+
+int dse_node_of(double node_nm)
+{
+    if (!(node_nm >= 1 && node_nm <= 1000) || node_nm != floor(node_nm)) return -1;
+    switch ((int)node_nm) {
+#define NODE(nm) \
+    case nm: return NODE_##nm;
+        DSE_NODES(NODE)
+#undef NODE
+    default: return -1;
+    }
+}
+
+double dse_by_node(const struct dse_costs *book, int first, double node_nm)
+{
+    const int node = dse_node_of(node_nm);
+    return node < 0 ? (double)NAN : dse_physical(book, first + node);
+}
+
+double dse_by_kind(const struct dse_costs *book, int first, int32_t memory_kind)
+{
+    return memory_kind == DSE_MEMORY_OTHER ? (double)NAN : dse_physical(book, first + memory_kind - 1);
+}
+
+#define E struct dse_economics
+const struct dse_param dse_economics_params[] = {
+    DSE_PARAM_REF(E, costs, struct dse_costs, DSE_KIND_COSTS, "book of constants: prices, areas, energies, carbon", "docs/cost.md"),
+    DSE_PARAM_ENUM(E, prices, dse_band_names, "which end of the range of every price", "docs/cost.md"),
+    DSE_PARAM_I64(E, price_year, DSE_PRICE_YEAR_FIRST, DSE_PRICE_YEAR_LAST,
+                  "prices are the newest that are not newer, else the oldest", "docs/cost.md"),
+    DSE_PARAM_ENUM(E, yield_model, dse_yield_names, "share of good dies by area and defects", "docs/cost.md"),
+    DSE_PARAM_ENUM(E, packaging, dse_packaging_names,
+                   "what dies stand on; auto: an interposer where there are stacks of HBM, else organic", "docs/cost.md"),
+    DSE_PARAM_F64_AUTO(E, life_years, "year", 0.1, 30, NULL, "of the machine; auto: server_years of the book", "docs/cost.md"),
+    DSE_PARAM_F64_AUTO(E, busy_share, "", 0.01, 1, NULL, "of its life that it works; auto: the book's", "docs/cost.md"),
+    DSE_PARAM_F64_AUTO(E, pue, "", 1, 3, NULL, "power of the building over that of its servers; auto: the book's", "docs/cost.md"),
+    DSE_PARAM_F64_AUTO(E, electricity_usd_kwh, "usd/kWh", 0.001, 2, NULL, "price of electricity; auto: the book's, by `prices`",
+                       "docs/cost.md"),
+    DSE_PARAM_ENUM(E, grid, dse_grid_names, "electricity that it works with", "docs/cost.md"),
+    DSE_PARAM_I64(E, devices_per_server, 1, 64, "that share the rest of a server", "docs/cost.md"),
+    DSE_PARAM_END,
+};
+#undef E
+
+void dse_economics_resolve(struct dse_economics *e)
+{
+    if (isnan(e->life_years)) e->life_years = dse_physical(e->costs, DSE_C_server_years);
+    if (isnan(e->busy_share)) e->busy_share = dse_physical(e->costs, DSE_C_busy_share);
+    if (isnan(e->pue)) e->pue = dse_physical(e->costs, DSE_C_pue);
+    if (isnan(e->electricity_usd_kwh)) e->electricity_usd_kwh = dse_price(e, DSE_C_electricity_usd_kwh);
+}
