@@ -18,7 +18,7 @@ enum { STAGES = 4, REQUESTS = 8 /* of an engine that are on their way */ };
 struct engine {
     struct swiftkv_heads *h;
     int64_t index;
-    uint64_t base; /* address of its keys and values */
+    uint64_t base, homes; /* address of its keys and values; streams that have room there */
     struct dse_feed *feed;
     uint32_t actor, resource;
     int64_t jobs, job, jobs_done; /* jobs: simulated */
@@ -138,6 +138,18 @@ static uint64_t bytes_of_rows(const struct swiftkv_heads *h, int64_t rows)
     return (uint64_t)ceil((double)rows * h->row_bytes * (h->pipeline ? 2 : 1));
 }
 
+/* E17: each stream has a home of its own, as long as the longest; homes are taken in turn, and there are so many that none is read
+ * again before all of it has arrived. Two reads of one address would be one. */
+static uint64_t home_pieces(const struct swiftkv_heads *h)
+{
+    return dse_ceil_div(bytes_of_rows(h, stream_rows(h, 0)), (uint64_t)h->p->dram.timing.interleave_bytes);
+}
+
+static uint64_t first_piece(const struct engine *e, uint64_t stream)
+{
+    return stream % e->homes * home_pieces(e->h);
+}
+
 /* E17: the pieces of an engine's stream lie in the channels that are its own, one after the other. */
 static uint64_t place_of_piece(void *object, uint64_t stream, uint64_t piece)
 {
@@ -145,7 +157,7 @@ static uint64_t place_of_piece(void *object, uint64_t stream, uint64_t piece)
     const struct dse_dram *d = &e->h->p->dram;
     const uint64_t side = (uint64_t)d->timing.interleave_bytes, channels = (uint64_t)d->channels, engines = (uint64_t)e->h->engines;
     const uint64_t wide = dse_max_u64(channels / engines, 1), first = (uint64_t)e->index % (channels / wide) * wide;
-    (void)stream;
+    piece += first_piece(e, stream);
     return e->base + (piece / wide * channels + first + piece % wide) * side;
 }
 
@@ -155,7 +167,8 @@ static bool next_stream(void *object, uint64_t index, struct dse_feed_stream *re
     const struct swiftkv_heads *h = e->h;
     const int64_t streams = streams_of_job(h), stream = (int64_t)index % streams;
     if ((int64_t)index / streams >= e->jobs) return false;
-    *ret = (struct dse_feed_stream){.bytes = bytes_of_rows(h, stream_rows(h, stream)), .address = e->base, .label = "keys, values"};
+    *ret = (struct dse_feed_stream){.bytes = bytes_of_rows(h, stream_rows(h, stream)), .label = "keys, values"};
+    ret->address = e->base + first_piece(e, index) * (uint64_t)h->p->dram.timing.interleave_bytes;
     if (h->p->kv_layout == SWIFTKV_LAYOUT_CHANNEL) {
         ret->access_bytes = (uint64_t)h->p->dram.timing.interleave_bytes;
         ret->place = place_of_piece;
@@ -362,21 +375,23 @@ static void sweep_event(struct dse_sim *sim, void *object, uint32_t arg)
 
 /* ---- making -------------------------------------------------------------------------------------------------------------- */
 
-/* E17: room for a job, in whole turns over all channels; engines with channels of their own share turns. */
-static void place_cache(struct engine *e)
+/* E17: room for a job, and for all that may be in the engine's memory; in whole turns over all channels. Engines with channels of
+ * their own share turns. */
+static void place_cache(struct engine *e, uint64_t window_bytes)
 {
     const struct swiftkv_heads *h = e->h;
     const struct dse_dram *d = &h->p->dram;
     const uint64_t side = (uint64_t)d->timing.interleave_bytes, channels = (uint64_t)d->channels, turn = side * channels;
-    uint64_t bytes = 0, engines = (uint64_t)h->engines, own = turn,
+    const uint64_t home = home_pieces(h) * side, streams = (uint64_t)streams_of_job(h);
+    uint64_t engines = (uint64_t)h->engines, own = turn,
              together = 1; /* bytes of a turn that are the engine's; engines in a turn */
-    for (int64_t i = 0; i < streams_of_job(h); i++) bytes += bytes_of_rows(h, stream_rows(h, i));
+    e->homes = window_bytes <= streams * home ? streams : dse_ceil_div(window_bytes, home) + 1;
     if (h->p->kv_layout == SWIFTKV_LAYOUT_CHANNEL) {
         const uint64_t wide = dse_max_u64(channels / engines, 1);
         own = wide * side;
         together = channels / wide;
     }
-    const uint64_t room = (bytes / own + 1) * turn;
+    const uint64_t room = (e->homes * home / own + 1) * turn;
     e->base = dse_room_for(h->run->program, &h->run->cache, dse_ceil_div(engines, together) * room, 0) +
               (uint64_t)e->index / together * room;
 }
@@ -414,8 +429,8 @@ static void engine_init(struct swiftkv_heads *h, int64_t index)
         e->resource = dse_resource(sim, group, "array");
         e->actor = dse_sim_actor(sim, sweep_event, e);
     }
-    place_cache(e);
     const struct dse_feed_spec feed = feed_of(e);
+    place_cache(e, feed.window_bytes);
     e->feed = dse_feed_new(sim, &feed);
     dse_sim_at(sim, h->start, e->actor, 0);
 }

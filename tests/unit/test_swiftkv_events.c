@@ -380,6 +380,25 @@ static void memory__rows_across_requests_arrive(void **state)
     }
 }
 
+/* A controller that finds two reads of one address waiting makes them one. Keys and values of other heads are at other addresses:
+ * no attention is read in less time than its bytes take, however many heads a processor's memory holds. */
+static void memory__heads_are_not_read_for_one_another(void **state)
+{
+    (void)state;
+    const char *const attentions[] = {"swiftkv", "native", "streaming", "flash", "flash kv_layout=interleaved"};
+    for (size_t i = 0; i < sizeof attentions / sizeof *attentions; i++) {
+        char *settings = xasprintf("memory=hbm2-dramsim3 bandwidth_gbs=0.5 processors=1 context=64 layers_simulated=1 "
+                                   "kv_memory_kib=512 attention=%s",
+                                   attentions[i]);
+        both_levels(&b, "swiftkv", settings, 0);
+        const struct dse_part *p = b.events_parts.part;
+        while (strcmp(p->name, "attention") != 0) p++;
+        const double bytes_per_us = 0.5 * DSE_GIGA / DSE_US_PER_S;
+        if (!(p->time_us > p->dram_bytes / bytes_per_us)) fail_msg("%s: %g us for %g bytes", settings, p->time_us, p->dram_bytes);
+        free(settings);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -396,6 +415,7 @@ int main(void)
         cmocka_unit_test(sfu__passes_between_layers_are_seen_once_a_layer),
         cmocka_unit_test(memory__longer_is_never_slower),
         cmocka_unit_test(memory__rows_across_requests_arrive),
+        cmocka_unit_test(memory__heads_are_not_read_for_one_another),
         cmocka_unit_test(refresh__costs_between_nothing_and_what_it_closes),
         cmocka_unit_test(sampling__the_part_stands_for_the_whole),
         cmocka_unit_test(sampling__the_part_has_the_limit_of_the_whole),
