@@ -76,7 +76,20 @@ enum dse_constant_least { DSE_ABOVE_ZERO, DSE_MAY_BE_ZERO };
     X(core_area_ratio, "share", DSE_ABOVE_ZERO, "of a die: neither pad ring nor white space") \
     X(noncore_share, "share", DSE_ABOVE_ZERO, "of a GPU die: not cores") \
     X(noc_area_share, "share", DSE_ABOVE_ZERO, "of a die: the on-chip network") \
-    X(llmcompass_noc_mtr, "MTr", DSE_ABOVE_ZERO, "crossbar of a core") \
+    X(fp64_unit_mtr, "MTr", DSE_ABOVE_ZERO, "multiply-add of 64 bit; shorter ones by the square of the mantissa") \
+    X(int32_unit_mtr, "MTr", DSE_ABOVE_ZERO, "multiply-add of 32-bit integers") \
+    X(lane_control_mtr, "MTr", DSE_ABOVE_ZERO, "control of a vector lane of a GPU core") \
+    X(core_crossbar_mtr, "MTr", DSE_ABOVE_ZERO, "crossbar of a GPU core") \
+    DSE_BY_NODE(X, sram_bit_um2, "um2", DSE_ABOVE_ZERO, "a bit of SRAM, cells and wiring") \
+    X(cache_efficiency_4kib, "share", DSE_ABOVE_ZERO, "cells of a cache over its area, 4 KiB") \
+    X(cache_efficiency_8kib, "share", DSE_ABOVE_ZERO, "cells of a cache over its area, 8 KiB") \
+    X(cache_efficiency_16kib, "share", DSE_ABOVE_ZERO, "cells of a cache over its area, 16 KiB") \
+    X(cache_efficiency_32kib, "share", DSE_ABOVE_ZERO, "cells of a cache over its area, 32 KiB") \
+    X(cache_efficiency_64kib, "share", DSE_ABOVE_ZERO, "cells of a cache over its area, 64 KiB") \
+    X(cache_efficiency_128kib, "share", DSE_ABOVE_ZERO, "cells of a cache over its area, 128 KiB") \
+    X(cache_efficiency_256kib, "share", DSE_ABOVE_ZERO, "cells of a cache over its area, 256 KiB") \
+    X(cache_efficiency_512kib, "share", DSE_ABOVE_ZERO, "cells of a cache over its area, 512 KiB") \
+    X(pad_ring_mm, "mm", DSE_MAY_BE_ZERO, "pad ring of a die, both sides together") \
     /* Packages. */ \
     X(substrate_usd_mm2, "usd/mm2", DSE_ABOVE_ZERO, "organic substrate, a layer step of 1") \
     X(substrate_area_factor, "1", DSE_ABOVE_ZERO, "substrate over silicon") \
@@ -98,6 +111,7 @@ enum dse_constant_least { DSE_ABOVE_ZERO, DSE_MAY_BE_ZERO };
     /* Memory, by kind: a unit is a stack of HBM, a channel of 64 bit else. */ \
     DSE_BY_KIND(X, phy_mm2, "mm2", DSE_ABOVE_ZERO, "PHY of a unit on the logic die") \
     DSE_BY_KIND(X, controller_mtr, "MTr", DSE_MAY_BE_ZERO, "controller of a unit") \
+    DSE_BY_KIND(X, stack_mm2, "mm2", DSE_ABOVE_ZERO, "outline of a stack beside the die") \
     X(hbm_channel_mm2, "mm2", DSE_ABOVE_ZERO, "PHY and controller of a 128-bit channel of HBM2 as Chiplet Cloud counts") \
     DSE_BY_KIND(X, edge_mm, "mm", DSE_ABOVE_ZERO, "die edge that a unit takes") \
     X(stacks_per_edge, "1", DSE_ABOVE_ZERO, "stacks of HBM along a 33 mm edge") \
@@ -312,6 +326,8 @@ double dse_by_kind(const struct dse_costs *book, int first, int32_t memory_kind)
 
 enum dse_yield_model { DSE_NEGATIVE_BINOMIAL, DSE_POISSON, DSE_MURPHY, DSE_SEEDS };
 extern const char *const dse_yield_names[]; /* "negative-binomial", "poisson", "murphy", "seeds", NULL */
+enum dse_wafer_fit { DSE_FIT_SCRIBED, DSE_FIT_AREA, DSE_FIT_SQUARES };
+extern const char *const dse_wafer_fit_names[]; /* "scribed", "area", "squares", NULL */
 enum dse_packaging { DSE_PACKAGE_AUTO, DSE_ORGANIC, DSE_INTERPOSER, DSE_FANOUT };
 extern const char *const dse_packaging_names[]; /* "auto", "organic", "interposer", "fanout", NULL */
 extern const char *const dse_grid_names[];      /* in the order of the constants grid_g_*: "world", "india", ... */
@@ -324,6 +340,7 @@ struct dse_economics {
     int32_t prices;     /* enum dse_band: of every price, and of nothing else */
     int64_t price_year; /* of every price */
     int32_t yield_model;
+    int32_t wafer_fit;
     int32_t packaging;
     double life_years;
     double busy_share; /* of its life that the machine works */

@@ -90,6 +90,9 @@ enum dse_tech_metric { DSE_TECH_AREA, DSE_TECH_ENERGY, DSE_TECH_DELAY, DSE_TECH_
 /* X at `to` = X at a node of `from_nm` * the ratio, by the method of `to`. NaN when that method has no such node or no such metric.
  * Where the method has the node at several supplies, the one nearest to the supply of `to` is taken (the higher of two as near). */
 double dse_tech_ratio(const struct dse_technology *to, double from_nm, enum dse_tech_metric metric);
+/* The metric at another supply: on the polynomial through all supplies at which its method has the node of `at` (three or four: the
+ * methods publish parabolas and cubics). NaN where it has fewer than three. */
+double dse_tech_at_supply(const struct dse_technology *at, double vdd_v, enum dse_tech_metric metric);
 /* The nodes [nm] that the method of `to` has the metric for, each once, largest first: for messages. Writes at most max, returns
  * how many there are. */
 size_t dse_tech_nodes(const struct dse_technology *to, enum dse_tech_metric metric, double *ret_nm, size_t max);

@@ -7,6 +7,7 @@ const struct dse_constant_row dse_constant_rows[DSE_CONSTANT_COUNT] = {DSE_CONST
 
 const char *const dse_band_names[] = {"low", "typical", "high", NULL};
 const char *const dse_yield_names[] = {"negative-binomial", "poisson", "murphy", "seeds", NULL};
+const char *const dse_wafer_fit_names[] = {"scribed", "area", "squares", NULL};
 const char *const dse_packaging_names[] = {"auto", "organic", "interposer", "fanout", NULL};
 const char *const dse_grid_names[] = {"world",  "india",  "australia", "taiwan", "singapore", "usa",
                                       "europe", "brazil", "iceland",   "japan",  "korea",     NULL};
@@ -52,6 +53,7 @@ const struct dse_param dse_economics_params[] = {
     DSE_PARAM_I64(E, price_year, DSE_PRICE_YEAR_FIRST, DSE_PRICE_YEAR_LAST,
                   "prices are the newest that are not newer, else the oldest", "docs/cost.md"),
     DSE_PARAM_ENUM(E, yield_model, dse_yield_names, "share of good dies by area and defects", "docs/cost.md"),
+    DSE_PARAM_ENUM(E, wafer_fit, dse_wafer_fit_names, "how dies of a wafer are counted", "docs/cost.md"),
     DSE_PARAM_ENUM(E, packaging, dse_packaging_names,
                    "what dies stand on; auto: an interposer where there are stacks of HBM, else organic", "docs/cost.md"),
     DSE_PARAM_F64_AUTO(E, life_years, "year", 0.1, 30, NULL, "of the machine; auto: server_years of the book", "docs/cost.md"),

@@ -34,6 +34,28 @@ double dse_tech_ratio(const struct dse_technology *to, double from_nm, enum dse_
     return metric_of(to, metric) / metric_of(from, metric);
 }
 
+/* Is it a supply of the node of `at` that the metric is known for? */
+static bool is_point(const struct dse_technology *t, const struct dse_technology *at, enum dse_tech_metric metric)
+{
+    return t->node_nm == at->node_nm && !isnan(metric_of(t, metric)) && !isnan(t->vdd_v);
+}
+
+double dse_tech_at_supply(const struct dse_technology *at, double vdd_v, enum dse_tech_metric metric)
+{
+    int points = 0;
+    double sum = 0;
+    const struct dse_technology *t = at;
+    do { /* Lagrange's form */
+        double weight = is_point(t, at, metric) ? metric_of(t, metric) : 0;
+        points += is_point(t, at, metric);
+        for (const struct dse_technology *o = t->sibling; weight != 0 && o != t; o = o->sibling)
+            if (is_point(o, at, metric)) weight *= (vdd_v - o->vdd_v) / (t->vdd_v - o->vdd_v);
+        sum += weight;
+        t = t->sibling;
+    } while (t != at);
+    return points < 3 ? (double)NAN : sum;
+}
+
 size_t dse_tech_nodes(const struct dse_technology *to, enum dse_tech_metric metric, double *ret_nm, size_t max)
 {
     size_t n = 0;
