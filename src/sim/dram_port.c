@@ -187,7 +187,7 @@ static void wake(struct dse_sim *sim, void *object, uint32_t generation)
 {
     struct dse_dram_port *p = object;
     if (generation != p->generation) return; /* it was ended earlier */
-    for (int64_t i = 0; i < p->spec.buses; i++) {
+    for (int64_t i = 0; i < p->spec.buses && !sim_told_to_stop(sim); i++) { /* refreshes of seconds, where nothing was moved */
         struct dram_bus *b = p->bus[i];
         if (dram_bus_next(b) >= p->until) continue;
         dram_bus_drive(b, p->until - 1, DRAM_AT_CLOCK);

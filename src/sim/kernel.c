@@ -196,9 +196,14 @@ static void look_up(struct dse_sim *sim)
 void sim_worked(struct dse_sim *sim, uint64_t events)
 {
     sim->work += events;
-    if (sim->work < LOOK_UP) return;
+    if (sim->work < LOOK_UP && !sim_told_to_stop(sim)) return;
     sim->work = 0;
     look_up(sim);
+}
+
+bool sim_told_to_stop(const struct dse_sim *sim)
+{
+    return sim->options.stop && *sim->options.stop;
 }
 
 /* Let the loop run on for some events. False: it has to end. */
@@ -208,7 +213,7 @@ static bool grant(struct dse_sim *sim)
     const uint64_t done = sim_events(sim);
     char count[TEXT_NUMBER_MAX], now[TEXT_NUMBER_MAX];
     if (sim->end != SIM_GOING_ON) return false;
-    if (o->stop && *o->stop)
+    if (sim_told_to_stop(sim))
         sim_fail(sim, SIM_STOPPED, xstrdup("stopped"));
     else if (o->events_max && done >= o->events_max)
         sim_fail(sim, SIM_EVENTS_MAX,

@@ -136,6 +136,8 @@ char *sim_strdup(struct dse_sim *sim, const char *s);
 void sim_fail(struct dse_sim *sim, enum sim_end end, char *reason); /* takes `reason` over; the first one stays */
 /* The event that is being handled does the work of so many: the loop looks at the stop flag the sooner. */
 void sim_worked(struct dse_sim *sim, uint64_t events);
+/* Has the run been told to stop? For work of seconds inside of one event: what it leaves undone nobody will look at. */
+bool sim_told_to_stop(const struct dse_sim *sim);
 
 /* Who waits for whom, when no event is pending any more; NULL: nobody does. The caller frees it. */
 char *deadlock_find(const struct dse_sim *sim);

@@ -26,6 +26,7 @@ done=$(sqlite3 a.db 'select done from run')
 [ "$(sqlite3 a.db 'select count(*), status from run')" = '1|done' ] || fail "the run was not finished"
 
 # A run at event level, and requests to a DRAM: what is known until then.
+source=$2
 stopped() { # COMMAND...; waits until the command has begun
     "$DSE" "$@" >out.txt 2>said.txt &
     pid=$!
@@ -41,3 +42,10 @@ grep -q '^weight DMA ' out.txt || fail "no resources: $(cat out.txt)"
 [ "$(sqlite3 :memory: "SELECT json_valid(cast(readfile('run.json') AS text))")" = 1 ] || fail "half a timeline: $(tail -c 300 run.json)"
 stopped dram --pattern random,size=64,count=200000000 --memory hbm2-dramsim3
 grep -q '^bandwidth_gbs ' out.txt || fail "no bandwidth: $(cat out.txt)"
+
+# So does one that does nothing but refresh thousands of channels for a second of arrays at work, all in one event.
+start=$(date +%s)
+stopped eval swiftkv -c "$source/tests/data/thin_llm.toml" --fidelity event-level --set llm=thin --set phase=prefill --set batch=43 --set context=256 \
+    --set bandwidth_gbs=213368 --set attention=flash --set gemv_efficiency=0.07 --set weight_reuse=65536
+took=$(($(date +%s) - start))
+[ $took -lt 60 ] || fail "Ctrl-C was obeyed after $took s"
