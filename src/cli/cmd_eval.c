@@ -28,11 +28,7 @@ static void warn_unread(const struct answer *a, const struct invocation *in, con
 {
     char *name = xstrndup(assignment, strcspn(assignment, "="));
     const struct field *f = schema_find(&model->params, name);
-    const enum field_reader reader = f ? f->reader : READ_BY_BOTH;
-    const bool events = a->fidelity == FIDELITY_EVENT_LEVEL;
-    const char *where = reader == READ_BY_CLOSED_FORM && events    ? "at event level"
-                        : reader == READ_BY_EVENT_LEVEL && !events ? "in closed form"
-                                                                   : NULL;
+    const char *where = f ? fidelity_not_reading(a->fidelity, f) : NULL;
     if (where) diags_warn(in->diags, (struct srcloc){0}, NULL, "%s: %s is not read %s", model->desc->name, name, where);
     free(name);
 }

@@ -127,17 +127,32 @@ static bool unknown_param(struct reading *r, const struct toml_node *node, const
     return false;
 }
 
+/* A value, or an axis, that moves nothing at the sweep's fidelity. */
+static void warn_unread(struct reading *r, const struct toml_node *node, const char *model, const char *where)
+{
+    diags_warn(r->diags, toml_loc(r->doc, node), r->doc->text, "%s%s%s is not read %s: %s", model ? model : "", model ? ": " : "",
+               node->key, where,
+               node->type == TOML_ARRAY || node->type == TOML_TABLE ? "all its values give the same rows" : "it moves nothing");
+}
+
 /* One key of [params]: to every model that has it. */
 static bool read_shared_param(struct reading *r, const struct toml_node *node)
 {
-    bool found = false;
+    bool found = false, is_read = r->out->refine;
+    const char *where = NULL;
     for (size_t m = 0; m < r->out->n_models; m++) {
         struct binding *b = r->out->bindings[m];
         const struct field *f = schema_find(&b->model->params, node->key);
         if (!f) continue;
         found = true;
         if (!binding_set_node(b, f, r->doc, node, r->diags)) return false;
+        const char *not_here = fidelity_not_reading(r->out->fidelity, f);
+        if (not_here)
+            where = not_here;
+        else
+            is_read = true;
     }
+    if (found && !is_read) warn_unread(r, node, NULL, where);
     if (found) return true;
     const char *whose = r->out->n_models == 1 ? r->out->bindings[0]->model->desc->name : NULL;
     return unknown_param(r, node, whose);
@@ -156,10 +171,13 @@ static bool read_model_params(struct reading *r, struct binding *b, const struct
     for (size_t i = 0; i < table->n; i++) {
         const struct toml_node *node = &table->children[i];
         const struct field *f = schema_find(&b->model->params, node->key);
-        if (f)
+        if (f) {
             ok = binding_set_node(b, f, r->doc, node, r->diags) && ok;
-        else
+            const char *where = r->out->refine ? NULL : fidelity_not_reading(r->out->fidelity, f);
+            if (where) warn_unread(r, node, b->model->desc->name, where);
+        } else {
             ok = unknown_param(r, node, b->model->desc->name);
+        }
     }
     return ok;
 }

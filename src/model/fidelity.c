@@ -13,6 +13,13 @@ bool fidelity_of_model(const struct dse_model *m, enum fidelity fidelity)
     return fidelity == FIDELITY_CLOSED_FORM || m->simulate;
 }
 
+const char *fidelity_not_reading(enum fidelity fidelity, const struct field *param)
+{
+    if (param->reader == READ_BY_CLOSED_FORM && fidelity == FIDELITY_EVENT_LEVEL) return "at event level";
+    if (param->reader == READ_BY_EVENT_LEVEL && fidelity == FIDELITY_CLOSED_FORM) return "in closed form";
+    return NULL;
+}
+
 enum fidelity fidelity_at_most(const struct dse_model *m, enum fidelity wanted)
 {
     return fidelity_of_model(m, wanted) ? wanted : FIDELITY_CLOSED_FORM;

@@ -2,6 +2,7 @@
 #ifndef DSE_MODEL_FIDELITY_H
 #define DSE_MODEL_FIDELITY_H
 
+#include "desc/schema.h"
 #include "sim/sim.h"
 
 #include <dse/model.h>
@@ -15,6 +16,9 @@ bool fidelity_of_model(const struct dse_model *m, enum fidelity fidelity);
 enum fidelity fidelity_at_most(const struct dse_model *m, enum fidelity wanted);
 /* "closed-form, event-level": a string constant. */
 const char *fidelities_text(const struct dse_model *m);
+
+/* Where the parameter is not read, when that is the fidelity: "in closed form", "at event level"; NULL: it is. A string constant. */
+const char *fidelity_not_reading(enum fidelity fidelity, const struct field *param);
 
 /* One thread's means to carry out models, one after the other. */
 struct runner;

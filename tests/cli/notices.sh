@@ -77,3 +77,24 @@ silent 'layers_simulated' said.txt # closed form does not read it
 sed 's/^bandwidth_gbs = 256/&\ndram_efficiency = 0.9/; s/"unequal"/"equal"/' unequal.toml >equal.toml
 "$DSE" sweep equal.toml -o equal.db --no-figures >front.txt 2>said.txt
 silent 'dram_efficiency' said.txt
+
+# What the sweep's fidelity does not read is told at its place: as an axis it gives the same rows.
+cat >unread.toml <<'TOML'
+[sweep]
+name = "unread"
+models = ["lad", "veda"]
+[params]
+layers_simulated = [1, 2]
+context = 512
+[params.lad]
+sram_ports = 1
+[objectives]
+tokens_per_s = "max"
+TOML
+"$DSE" sweep unread.toml --dry-run >/dev/null 2>said.txt
+grep -q '^unread.toml:5:20: warning: layers_simulated is not read in closed form: all its values give the same rows' said.txt || fail "$(cat said.txt)"
+grep -q '^unread.toml:8:14: warning: lad: sram_ports is not read in closed form' said.txt || fail "$(cat said.txt)"
+[ "$(grep -c warning: said.txt)" = 2 ] || fail "$(cat said.txt)"
+sed 's/^models/fidelity = "event-level"\nmodels/' unread.toml >read.toml
+"$DSE" sweep read.toml --dry-run >/dev/null 2>said.txt
+! grep warning: said.txt || fail "$(cat said.txt)"
