@@ -1,4 +1,4 @@
-#include "figure/boxes.h"
+#include "figure/layers.h"
 
 #include "base/xalloc.h"
 #include "figure/face.h"

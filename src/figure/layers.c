@@ -1,4 +1,4 @@
-#include "figure/boxes.h"
+#include "figure/layers.h"
 #include "figure/raster.h"
 
 #include <math.h>

@@ -1,85 +1,14 @@
 #include "figure/script.h"
 
 #include "base/xalloc.h"
-#include "figure/boxes.h"
 #include "figure/face.h"
+#include "figure/layers.h"
 
-#include <ctype.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 static const double mm_per_inch = 25.4;
-
-/* ---- text ------------------------------------------------------------------------------------------------------------- */
-
-static void add_escaped(struct text *t, const unsigned char *p, size_t n)
-{
-    for (size_t i = 0; i < n; i++) text_addf(t, "\\%03o", p[i]);
-}
-
-static void add_string(struct text *t, const char *s, bool lines)
-{
-    const unsigned char *p = (const unsigned char *)s;
-    bool escaped = false; /* gnuplot reads on after an escape as long as there are digits: those are escaped too */
-    text_add(t, "\"");
-    while (*p) {
-        size_t n = text_utf8_length((const char *)p, 4); /* reads no further than a NUL */
-        bool plain = n == 1 && (isalpha(*p) || *p == ' ' || (isdigit(*p) && !escaped));
-        escaped = !plain;
-        if (plain)
-            text_add_bytes(t, (const char *)p, 1);
-        else if (n == 0)
-            text_add(t, "\\357\\277\\275");
-        else if (n == 1 && (*p < ' ' || *p == 0x7F) && !(lines && *p == '\n'))
-            text_add(t, " ");
-        else
-            add_escaped(t, p, n);
-        p += n ? n : 1;
-    }
-    text_add(t, "\"");
-}
-
-void script_add_string(struct text *t, const char *s)
-{
-    add_string(t, s, true);
-}
-
-void script_add_line(struct text *t, const char *s)
-{
-    add_string(t, s, false);
-}
-
-void script_add_path(struct text *t, const char *path)
-{
-    char *plain = xasprintf("%s%s", path[0] == '/' || path[0] == '.' ? "" : "./", path);
-    script_add_line(t, plain);
-    free(plain);
-}
-
-void script_add_number(struct text *t, const char *words, double v)
-{
-    char buf[TEXT_NUMBER_MAX];
-    text_add(t, words);
-    text_add(t, text_number(buf, v));
-}
-
-/* ---- colours ------------------------------------------------------------------------------------------------------------ */
-
-static const struct palette palettes[] = {
-    [STYLE_LIGHT] = {"#FFFFFF", "#000000", "#444444", "#555555", "#E4E4E4"},
-    [STYLE_DARK] = {"#1B1E24", "#E8E8E8", "#A0A0A0", "#B8B8B8", "#343943"},
-};
-
-const struct palette *script_palette(const struct figure *f)
-{
-    return &palettes[f->style];
-}
-
-uint32_t script_background(const struct figure *f)
-{
-    return (uint32_t)strtoul(script_palette(f)->background + 1, NULL, 16);
-}
 
 /* ---- terminal and axes ------------------------------------------------------------------------------------------------ */
 
@@ -308,6 +237,27 @@ static void add_legend(struct text *t, const struct plot *p, const struct layout
     if (e->n && e->heading) add_text(t, l, e->heading, l->heading_x, l->heading_y, "left");
 }
 
+/* Commands before the plot itself: terminal, axes, legend, notes. */
+static void add_settings(struct text *t, const struct plot *p, const struct layout *l, const struct entries *e)
+{
+    const struct scene *s = p->scene;
+    const struct canvas *c = p->canvas;
+    add_terminal(t, s->figure, l, c);
+    if (c->picture_path) {
+        char *picture = xasprintf("%s.pdf", c->picture_path);
+        text_add(t, "set output ");
+        script_add_path(t, picture);
+        text_add(t, "\n");
+        free(picture);
+    }
+    text_add(t, "set encoding utf8\nset decimalsign \".\"\n");
+    add_frame(t, s, l, c);
+    bool key = c->format == FORMAT_TEXT && (e->n || s->figure->kind->colours_values);
+    text_add(t, key ? "set key below center horizontal Left reverse samplen 1\n" : "unset key\n");
+    if (c->format != FORMAT_TEXT) add_legend(t, p, l, e);
+    notes_write(t, s, c, p->width_mm);
+}
+
 void script_write(struct text *ret, struct text *data, struct scene *s, const struct canvas *c)
 {
     struct entries entries;
@@ -322,25 +272,8 @@ void script_write(struct text *ret, struct text *data, struct scene *s, const st
     layout.ink = script_palette(s->figure)->ink;
     text_init(&p.command);
     text_init(&p.data);
-    add_terminal(ret, s->figure, &layout, c);
-    if (c->picture_path) {
-        char *picture = xasprintf("%s.pdf", c->picture_path);
-        text_add(ret, "set output ");
-        script_add_path(ret, picture);
-        text_add(ret, "\n");
-        free(picture);
-    }
-    text_add(ret, "set encoding utf8\nset decimalsign \".\"\n");
-    add_frame(ret, s, &layout, c);
-    if (c->format == FORMAT_TEXT) {
-        text_add(ret, entries.n || s->figure->kind->colours_values ? "set key below center horizontal Left reverse samplen 1\n"
-                                                                   : "unset key\n");
-        plot_add_entries(&p, &entries);
-    } else {
-        text_add(ret, "unset key\n");
-        add_legend(ret, &p, &layout, &entries);
-    }
-    notes_write(ret, s, c, p.width_mm);
+    add_settings(ret, &p, &layout, &entries);
+    if (c->format == FORMAT_TEXT) plot_add_entries(&p, &entries);
     for (size_t i = 0; i < s->n_layers; i++) plot_add_layer(&p, &s->layer[i]);
     text_add_bytes(ret, p.command.s, p.command.n);
     text_add(ret, "\n");
