@@ -46,11 +46,6 @@ struct run {
     double *partial; /* d */
 };
 
-size_t eviction_size(const struct eviction_options *o, size_t n)
-{
-    return o->size ? o->size : (size_t)lround(o->ratio * (double)(o->prompt ? o->prompt : n));
-}
-
 /* Scores of step t in the order of additions of head_scores, four elements of d in one pass over the positions. */
 static void score_step(const struct view *v, size_t t)
 {

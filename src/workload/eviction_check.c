@@ -1,7 +1,14 @@
-/* What can be wrong with what is asked of eviction.h. */
+/* The options of eviction.h: the size of the cache that they ask for, and what can be wrong with them. */
 #include "workload/eviction_cache.h"
 
+#include <math.h>
+
 static const struct srcloc nowhere;
+
+size_t eviction_size(const struct eviction_options *o, size_t n)
+{
+    return o->size ? o->size : (size_t)lround(o->ratio * (double)(o->prompt ? o->prompt : n));
+}
 
 static bool check_size(const struct eviction_options *o, size_t n, struct diags *diags)
 {
