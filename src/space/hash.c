@@ -20,7 +20,12 @@ static void add_number(uint64_t *h, double v)
     add_text(h, text_number(buf, v));
 }
 
-enum { SAMPLES = 32 }; /* of a curve */
+static void add_numbers(uint64_t *h, const double *v, size_t n)
+{
+    for (size_t i = 0; i < n; i++) add_number(h, v[i]);
+}
+
+enum { SAMPLES = 32 }; /* how many points of a curve, beside its first, stand for it */
 
 static void add_measured(uint64_t *h, const struct dse_measured *m)
 {
@@ -56,11 +61,51 @@ static void add_recording(uint64_t *h, const struct dse_recording *r)
         double context = contexts[i / steps / heads];
         struct dse_recorded at = dse_recording_at(r, context, i / steps % heads, i % steps);
         const double v[] = {context, at.centers, at.large, at.active, at.updates, at.hits};
-        for (size_t k = 0; k < sizeof v / sizeof *v; k++) add_number(h, v[k]);
+        add_numbers(h, v, sizeof v / sizeof *v);
     }
 }
 
-/* The contents of an entry, so that a changed catalog is a changed sweep. */
+static void add_profile(uint64_t *h, const struct dse_profile *p)
+{
+    double lo, hi;
+    dse_profile_range(p, &lo, &hi);
+    add_measured(h, dse_profile_measured(p));
+    for (int i = 0; i <= SAMPLES; i++) {
+        double context = lo + (hi - lo) * i / SAMPLES;
+        struct dse_locality l = dse_profile_at(p, context);
+        const double v[] = {l.centers, l.large, l.active, l.updates, l.hit_ratio};
+        add_numbers(h, v, sizeof v / sizeof *v);
+        struct dse_locality_error e = dse_profile_error_at(p, context);
+        if (isnan(e.attention_error)) continue;
+        add_number(h, e.attention_error);
+        add_number(h, e.false_negative);
+    }
+}
+
+static void add_costs(uint64_t *h, const struct dse_costs *book)
+{
+    for (int id = 0; id < DSE_CONSTANT_COUNT; id++)
+        for (int y = 0; y < DSE_PRICE_YEARS; y++)
+            for (int band = 0; band < DSE_BANDS; band++) add_number(h, dse_constant(book, id, band, DSE_PRICE_YEAR_FIRST + y));
+}
+
+static void add_technology(uint64_t *h, const struct dse_technology *t)
+{
+    const double v[] = {t->node_nm, t->vdd_v, t->area, t->energy, t->delay, t->power};
+    add_numbers(h, v, sizeof v / sizeof *v);
+}
+
+static void add_sram(uint64_t *h, const struct dse_sram_table *t)
+{
+    double lo, hi;
+    dse_sram_range(t, &lo, &hi);
+    for (int i = 0; i <= SAMPLES; i++) {
+        struct dse_sram s;
+        if (dse_sram_at(t, lo + (hi - lo) * i / SAMPLES, 256, &s)) add_number(h, s.area_mm2);
+    }
+}
+
+/* The contents of an entry, so that a changed catalog is a changed sweep: its fields, and what they do not tell. */
 static void add_entry(uint64_t *h, const struct catalog *catalog, enum dse_kind kind, const struct dse_entry *entry)
 {
     add_text(h, entry->name);
@@ -69,40 +114,14 @@ static void add_entry(uint64_t *h, const struct catalog *catalog, enum dse_kind 
         char buf[TEXT_NUMBER_MAX];
         add_text(h, value_text(&fields->fields[i], field_get(&fields->fields[i], entry), buf));
     }
-    double lo, hi;
-    if (kind == DSE_KIND_PROFILE) {
-        const struct dse_profile *p = (const void *)entry;
-        dse_profile_range(p, &lo, &hi);
-        add_measured(h, dse_profile_measured(p));
-        for (int i = 0; i <= SAMPLES; i++) {
-            struct dse_locality l = dse_profile_at(p, lo + (hi - lo) * i / SAMPLES);
-            const double v[] = {l.centers, l.large, l.active, l.updates, l.hit_ratio};
-            for (size_t k = 0; k < sizeof v / sizeof *v; k++) add_number(h, v[k]);
-            struct dse_locality_error e = dse_profile_error_at(p, lo + (hi - lo) * i / SAMPLES);
-            if (isnan(e.attention_error)) continue;
-            add_number(h, e.attention_error);
-            add_number(h, e.false_negative);
-        }
-    } else if (kind == DSE_KIND_RETENTION) {
-        add_retention(h, (const void *)entry);
-    } else if (kind == DSE_KIND_RECORDING) {
-        add_recording(h, (const void *)entry);
-    } else if (kind == DSE_KIND_COSTS) {
-        const struct dse_costs *book = (const void *)entry;
-        for (int id = 0; id < DSE_CONSTANT_COUNT; id++)
-            for (int y = 0; y < DSE_PRICE_YEARS; y++)
-                for (int band = 0; band < DSE_BANDS; band++) add_number(h, dse_constant(book, id, band, DSE_PRICE_YEAR_FIRST + y));
-    } else if (kind == DSE_KIND_TECHNOLOGY) {
-        const struct dse_technology *t = (const void *)entry;
-        const double v[] = {t->node_nm, t->vdd_v, t->area, t->energy, t->delay, t->power};
-        for (size_t k = 0; k < sizeof v / sizeof *v; k++) add_number(h, v[k]);
-    } else if (kind == DSE_KIND_SRAM) {
-        const struct dse_sram_table *t = (const void *)entry;
-        dse_sram_range(t, &lo, &hi);
-        for (int i = 0; i <= SAMPLES; i++) {
-            struct dse_sram s;
-            if (dse_sram_at(t, lo + (hi - lo) * i / SAMPLES, 256, &s)) add_number(h, s.area_mm2);
-        }
+    switch (kind) {
+    case DSE_KIND_PROFILE: add_profile(h, (const void *)entry); break;
+    case DSE_KIND_RETENTION: add_retention(h, (const void *)entry); break;
+    case DSE_KIND_RECORDING: add_recording(h, (const void *)entry); break;
+    case DSE_KIND_COSTS: add_costs(h, (const void *)entry); break;
+    case DSE_KIND_TECHNOLOGY: add_technology(h, (const void *)entry); break;
+    case DSE_KIND_SRAM: add_sram(h, (const void *)entry); break;
+    default: break;
     }
 }
 

@@ -285,19 +285,20 @@ static char *axis_names(const struct sweep_file *s)
     return text_detach(&names);
 }
 
-bool sweep_run(const struct sweep_file *s, const struct sweep_options *options, struct sweep_result *ret, struct diags *diags)
+/* "2/4", or NULL for a sweep that is run as a whole. The caller frees it. */
+static char *shard_text(const struct sweep_options *o)
 {
-    *ret = (struct sweep_result){0};
-    struct space **spaces = make_spaces(s, options->max_points, diags);
-    if (!spaces) return false;
-    char *shard = options->shards > 1
-                      ? xasprintf("%llu/%llu", (unsigned long long)options->shard, (unsigned long long)options->shards)
-                      : NULL;
+    return o->shards > 1 ? xasprintf("%llu/%llu", (unsigned long long)o->shard, (unsigned long long)o->shards) : NULL;
+}
+
+/* Open the database, with what is stored of the run as a whole. NULL with errors. */
+static struct store *open_store(const struct sweep_file *s, const struct sweep_options *options, struct space **spaces,
+                                struct diags *diags)
+{
     struct goal goal;
     goal_of_sweep(&goal, s);
-    char *objectives = goal_text(&goal), *axes = axis_names(s), *baseline = sweep_baseline_text(s);
+    char *shard = shard_text(options), *objectives = goal_text(&goal), *axes = axis_names(s), *baseline = sweep_baseline_text(s);
     char *requests = sweep_requests_description(s), *ends = sweep_axis_ends(s), *unequal = sweep_unequal_defaults(s, spaces);
-    goal_release(&goal);
     struct run_info info = {.sweep = s->name,
                             .sweep_text = s->doc->text,
                             .hash = run_hash(s, objectives, spaces, s->n_models),
@@ -310,6 +311,18 @@ bool sweep_run(const struct sweep_file *s, const struct sweep_options *options, 
                             .unequal = unequal,
                             .planned = planned_points(spaces, s->n_models, options),
                             .shard = shard};
+    struct store *store = store_open(options->db, &info, spaces, s->n_models, options->fresh ? STORE_FRESH : 0, diags);
+    char *const texts[] = {shard, objectives, axes, baseline, requests, ends, unequal};
+    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) free(texts[i]);
+    goal_release(&goal);
+    return store;
+}
+
+bool sweep_run(const struct sweep_file *s, const struct sweep_options *options, struct sweep_result *ret, struct diags *diags)
+{
+    *ret = (struct sweep_result){0};
+    struct space **spaces = make_spaces(s, options->max_points, diags);
+    if (!spaces) return false;
     struct job job = {.sweep = s,
                       .options = options,
                       .result = ret,
@@ -318,17 +331,10 @@ bool sweep_run(const struct sweep_file *s, const struct sweep_options *options, 
                       .diags = diags,
                       .threads = threads_available(options->threads > 0 ? options->threads : omp_get_num_procs()),
                       .started = sweep_now()};
-    job.store = store_open(options->db, &info, spaces, s->n_models, options->fresh ? STORE_FRESH : 0, diags);
+    job.store = open_store(s, options, spaces, diags);
     bool ok = job.store && run_store(&job);
     if (job.store) ret->run = store_run(job.store);
     store_close(job.store);
-    free(shard);
-    free(objectives);
-    free(axes);
-    free(baseline);
-    free(requests);
-    free(ends);
-    free(unequal);
     free_spaces(spaces, s->n_models);
     return ok;
 }
