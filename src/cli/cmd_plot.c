@@ -51,7 +51,7 @@ static bool draw(const struct invocation *in, const struct figure *f, const char
         ok = figure_render_terminal(f, feed.reader, width, height, stdout, in->diags);
     } else if (ok) {
         const char *given = option_get(in, "output");
-        char *out = given ? xstrdup(given) : figure_path(db ? db : "results/", figure_name(f), "png");
+        char *out = given ? xstrdup(given) : figure_picture_path(db ? db : "results/", figure_name(f), "png");
         if (!given && !db && mkdir("results", 0777) != 0 && errno != EEXIST)
             ok = diags_runtime(in->diags, "results", "cannot make the directory: %s", strerror(errno));
         ok = ok && figure_render(f, feed.reader, out, in->diags);

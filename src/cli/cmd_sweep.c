@@ -39,13 +39,6 @@ static char *database_path(const struct invocation *in, const struct sweep_file 
                      (unsigned long long)shard->shards);
 }
 
-/* The figure's picture stands beside the database. The caller frees it. */
-char *figure_path(const char *db, const char *figure, const char *ending)
-{
-    const char *slash = strrchr(db, '/');
-    return xasprintf("%.*s%s.%s", slash ? (int)(slash - db + 1) : 0, db, figure, ending);
-}
-
 /* ---- the run ------------------------------------------------------------------------------------------------------------- */
 
 /* What event level made of the front of the closed form. */
@@ -100,7 +93,7 @@ static bool draw_figures(const struct sweep_file *s, const struct catalog *catal
     for (size_t i = 0; i < s->n_figures; i++) {
         struct figure *f = figure_read(s->figures[i], diags);
         if (f) figure_set_catalog(f, catalog);
-        char *out = f ? figure_path(db, figure_name(f), "png") : NULL;
+        char *out = f ? figure_picture_path(db, figure_name(f), "png") : NULL;
         bool drawn = f && figure_render(f, feed.reader, out, diags);
         if (drawn && !quiet) terminal_say(stderr, "%s: figure %s", s->name, out);
         ok = drawn && ok;
@@ -118,43 +111,54 @@ static size_t front_rows(void)
     return !lines ? FRONT_ROWS : lines > FRONT_ROWS_MIN + OTHER_LINES ? lines - OTHER_LINES : FRONT_ROWS_MIN;
 }
 
-static int run_sweep(const struct invocation *in, const struct sweep_file *s, const struct catalog *catalog,
-                     const struct shard *which)
+/* Tell of a run that a signal has stopped. */
+static void say_interrupted(const struct sweep_file *s, const struct sweep_result *r)
 {
-    const struct shard shard = *which;
-    char *db = database_path(in, s, &shard);
-    if (!db) return 1;
+    char left[TEXT_NUMBER_MAX];
+    if (r->refining)
+        terminal_say(stderr, "%s: interrupted while refining; the same command goes on", s->name);
+    else
+        terminal_say(stderr, "%s: interrupted; %s points are still to do, the same command goes on", s->name,
+                     text_count(left, r->planned - r->done));
+}
+
+/* Print the front of a run that is done, and draw its figures. */
+static bool show_run(const struct invocation *in, const struct sweep_file *s, const struct catalog *catalog, const char *db,
+                     const struct sweep_result *r, bool is_part)
+{
     bool quiet = option_has(in, "quiet");
+    if (!quiet) say_result(s, r, db);
+    if (!quiet && s->refine && is_part) say_part(in, s);
+    struct front_request front = {.db = db, .run = r->run, .limit = front_rows(), .pick = true, .summary = !quiet};
+    bool ok = front_table_print(&front, in->diags);
+    return (option_has(in, "no-figures") || is_part || draw_figures(s, catalog, db, quiet, in->diags)) && ok;
+}
+
+static int run_sweep(const struct invocation *in, const struct sweep_file *s, const struct catalog *catalog,
+                     const struct shard *shard)
+{
+    char *db = database_path(in, s, shard);
+    if (!db) return 1;
     struct progress bar;
     progress_init(&bar, stderr, s->name);
     struct sweep_options options = {.db = db,
                                     .threads = (int)option_integer(in, "jobs", 1, 1024, 0),
-                                    .shard = shard.shard,
-                                    .shards = shard.shards,
+                                    .shard = shard->shard,
+                                    .shards = shard->shards,
                                     .fresh = option_has(in, "fresh"),
                                     .max_points = (uint64_t)option_integer(in, "max-points", 1, MAX_POINTS_LIMIT, SWEEP_POINTS_MAX),
                                     .interrupt = interrupt_catch(),
-                                    .progress = quiet ? NULL : progress_update,
+                                    .progress = option_has(in, "quiet") ? NULL : progress_update,
                                     .user = &bar};
     struct sweep_result result;
     int status = 1;
     bool ok = in->diags->errors == 0 && sweep_run(s, &options, &result, in->diags);
     progress_clear(&bar);
     if (ok && result.interrupted) {
-        char left[TEXT_NUMBER_MAX];
-        if (result.refining)
-            terminal_say(stderr, "%s: interrupted while refining; the same command goes on", s->name);
-        else
-            terminal_say(stderr, "%s: interrupted; %s points are still to do, the same command goes on", s->name,
-                         text_count(left, result.planned - result.done));
+        say_interrupted(s, &result);
         status = INTERRUPTED_STATUS;
-    } else if (ok) {
-        if (!quiet) say_result(s, &result, db);
-        if (!quiet && s->refine && shard.shards > 1) say_part(in, s);
-        struct front_request front = {.db = db, .run = result.run, .limit = front_rows(), .pick = true, .summary = !quiet};
-        ok = front_table_print(&front, in->diags);
-        ok = (option_has(in, "no-figures") || shard.shards > 1 || draw_figures(s, catalog, db, quiet, in->diags)) && ok;
-        status = ok ? 0 : 1;
+    } else if (ok && show_run(in, s, catalog, db, &result, shard->shards > 1)) {
+        status = 0;
     }
     free(db);
     return status;

@@ -21,6 +21,12 @@ bool figure_options(const struct invocation *in, struct figure *f)
     return in->diags->errors == errors;
 }
 
+char *figure_picture_path(const char *db, const char *figure, const char *ending)
+{
+    const char *slash = strrchr(db, '/');
+    return xasprintf("%.*s%s.%s", slash ? (int)(slash - db + 1) : 0, db, figure, ending);
+}
+
 bool figure_feed_open(struct figure_feed *f, const char *db, const struct catalog *catalog, struct diags *diags)
 {
     *f = (struct figure_feed){.tables = tables_new(catalog), .reader = reader_open(db, diags)};

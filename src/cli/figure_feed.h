@@ -14,6 +14,8 @@
         0, "dpi", "N", "dots an inch of a PNG, 72 to 1200 (default: the file's, else 300)" \
     }
 bool figure_options(const struct invocation *in, struct figure *f);
+/* The path of a figure's picture, which stands beside the database: "results/NAME.png". The caller frees it. */
+char *figure_picture_path(const char *db, const char *figure, const char *ending);
 
 /* An open source of rows, for one thread. */
 struct figure_feed {

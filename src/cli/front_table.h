@@ -21,7 +21,4 @@ struct front_request {
  * when there are several. Of a run that refines, under objectives other than its own, the fidelity of each row. */
 bool front_table_print(const struct front_request *request, struct diags *diags);
 
-/* Path of a figure beside the database: "results/NAME.png". The caller frees it. */
-char *figure_path(const char *db, const char *figure, const char *ending);
-
 #endif

@@ -1,0 +1,269 @@
+#include "cli/eval_print.h"
+
+#include "base/xalloc.h"
+#include "model/breakdown.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* A metric without meaning, or not known at this point. */
+static bool is_null(const struct field *f, struct value v)
+{
+    return f->without || (f->may_be_null && isnan(v.f64));
+}
+
+static void put_value(struct output *o, const struct field *f, const void *object)
+{
+    struct value v = field_get(f, object);
+    char buf[TEXT_NUMBER_MAX];
+    if (is_null(f, v))
+        output_text(o, NULL);
+    else if (f->type == DSE_TYPE_F64)
+        output_f64(o, v.f64);
+    else if (f->type == DSE_TYPE_I64)
+        output_i64(o, v.i64);
+    else
+        output_text(o, value_text(f, v, buf));
+}
+
+static void put_short(struct output *o, const struct field *f, const void *object)
+{
+    char buf[TEXT_NUMBER_MAX];
+    struct value v = field_get(f, object);
+    if (is_null(f, v))
+        output_text(o, "-");
+    else if (f->type == DSE_TYPE_F64 && isfinite(v.f64))
+        output_text(o, text_short_number(buf, v.f64));
+    else
+        output_text(o, value_text(f, v, buf));
+}
+
+/* Why the metric is NULL at the point; NULL where it is not. */
+static const char *why_null(const struct eval_answer *a, const struct field *f)
+{
+    static const char meaningless[] = "it has no meaning in this model", requests[] = "it is not known for all requests";
+    const struct dse_model *model = a->point.model->desc;
+    if (f->without) return meaningless;
+    if (!is_null(f, field_get(f, a->point.metrics))) return NULL;
+    return a->point.sweep.averages ? requests : model->why_null ? model->why_null(a->point.params, f->name) : NULL;
+}
+
+/* A line for people; at event level with the value of the closed form (object NULL: it has none). */
+static void put_vertical(struct output *o, const struct eval_answer *a, const struct field *f, const void *object,
+                         const void *closed)
+{
+    output_text(o, f->name);
+    put_short(o, f, object);
+    if (a->closed && closed)
+        put_short(o, f, closed);
+    else if (a->closed)
+        output_text(o, NULL);
+    output_text(o, f->unit);
+    const char *why = object == a->point.metrics ? why_null(a, f) : NULL;
+    char *what = why ? xasprintf("unknown: %s", why) : NULL;
+    output_text(o, what ? what : f->doc);
+    free(what);
+}
+
+/* A line of text that is no metric. */
+static void put_note(struct output *o, const struct eval_answer *a, const char *name, const char *value, const char *what)
+{
+    output_text(o, name);
+    output_text(o, value);
+    if (a->closed) output_text(o, value);
+    output_text(o, "");
+    output_text(o, what);
+}
+
+/* What is said of the point beside its numbers: the columns of a row (space/judge.h). */
+static void put_standing(struct output *o, const struct eval_answer *a)
+{
+    static const char *const what[] = {"attention is exact",
+                                       "attention is exact; the bits that weights or cache lack were not measured",
+                                       "measured under these settings", "measured under these settings, on another LLM", NULL};
+    const struct standing *s = &a->point.standing;
+    int i = 0;
+    if (!s->quality) return;
+    while (strcmp(dse_quality_names[i], s->quality) != 0) i++;
+    put_note(o, a, "quality", s->quality, s->unknown ? s->unknown : what[i]);
+    if (s->beyond) put_note(o, a, "beyond", "yes", s->beyond);
+    if (!a->point.sweep.averages) return;
+    char known[TEXT_NUMBER_MAX];
+    put_note(o, a, "known_tokens", text_short_number(known, s->known), "share of the tokens whose quality is known");
+}
+
+/* The line of the mix that the metrics are means over. */
+static void put_requests(struct output *o, const struct eval_answer *a)
+{
+    char *all = sweep_requests_description(&a->point.sweep);
+    output_text(o, "requests");
+    output_text(o, a->point.sweep.requests_text);
+    output_text(o, "");
+    output_text(o, all);
+    free(all);
+}
+
+/* For people: one line a metric, and a line for each parameter that was given. */
+void eval_print_metrics(const struct eval_answer *a)
+{
+    static const char *const columns[] = {"NAME", "VALUE", "UNIT", "WHAT"}, *const both[] = {"NAME", "EVENT LEVEL", "CLOSED FORM",
+                                                                                             "UNIT", "WHAT"};
+    const struct design_point *p = &a->point;
+    const struct model *model = p->model;
+    struct output *o = a->closed ? output_new(stdout, OUTPUT_TABLE, both, 5) : output_new(stdout, OUTPUT_TABLE, columns, 4);
+    if (p->sweep.averages) put_requests(o, a);
+    for (size_t i = 0; i < model->params.n; i++)
+        if (p->binding->given[i].is_given) put_vertical(o, a, &model->params.fields[i], p->params, NULL);
+    for (size_t i = 0; !p->reason && i < model->metrics.n; i++)
+        put_vertical(o, a, &model->metrics.fields[i], p->metrics, a->closed);
+    if (!p->reason) put_standing(o, a);
+    output_end(o);
+}
+
+/* The quantities of the model's equations at this point, feasible or not. */
+void eval_print_equations(const struct design_point *p, enum output_format format)
+{
+    static const char *const columns[] = {"NAME", "VALUE", "UNIT", "WHAT", "SOURCE"};
+    const struct model *model = p->model;
+    void *equations = xcalloc(1, model->desc->equations_size);
+    model->desc->equate(p->params, equations);
+    struct output *o = output_new(stdout, format, columns, sizeof columns / sizeof *columns);
+    for (size_t i = 0; i < model->equations.n; i++) {
+        const struct field *f = &model->equations.fields[i];
+        output_text(o, f->name);
+        if (format == OUTPUT_TABLE && f->type == DSE_TYPE_F64 && isnan(field_number(f, equations)))
+            output_text(o, NULL);
+        else
+            put_value(o, f, equations);
+        output_text(o, f->unit);
+        output_text(o, f->doc);
+        output_text(o, f->source);
+    }
+    free(equations);
+    output_end(o);
+}
+
+/* "retained_mass: retention mine holds for ...; ...": why metrics are NULL; "" when none is, but for those that have no meaning.
+ * The caller frees it. */
+static char *nulls_text(const struct eval_answer *a)
+{
+    struct text t;
+    text_init(&t);
+    for (size_t i = 0; i < a->point.model->metrics.n; i++) {
+        const struct field *f = &a->point.model->metrics.fields[i];
+        const char *why = f->without ? NULL : why_null(a, f);
+        if (why) text_addf(&t, "%s%s: %s", t.n ? "; " : "", f->name, why);
+    }
+    return text_detach(&t);
+}
+
+static void put_or_null(struct output *o, const char *s)
+{
+    output_text(o, s && *s ? s : NULL);
+}
+
+/* What a row has of it, and why metrics are NULL. */
+static void put_row_standing(struct output *o, const struct eval_answer *a)
+{
+    const struct standing *s = &a->point.standing;
+    char *nulls = a->point.reason ? NULL : nulls_text(a);
+    put_or_null(o, s->quality);
+    put_or_null(o, s->beyond);
+    if (a->point.sweep.averages && a->point.reason)
+        output_text(o, NULL);
+    else if (a->point.sweep.averages)
+        output_f64(o, s->known);
+    put_or_null(o, s->unknown);
+    put_or_null(o, nulls);
+    free(nulls);
+}
+
+/* For programs: one row with every parameter and metric. */
+void eval_print_row(const struct eval_answer *a, enum output_format format)
+{
+    const struct design_point *p = &a->point;
+    const struct model *model = p->model;
+    size_t n = 0;
+    const char **names = xcalloc(model->params.n + model->metrics.n + 9, sizeof *names);
+    names[n++] = "status";
+    names[n++] = "reason";
+    for (size_t i = 0; i < model->params.n; i++) names[n++] = model->params.fields[i].name;
+    for (size_t i = 0; i < model->metrics.n; i++) names[n++] = model->metrics.fields[i].name;
+    names[n++] = "fidelity";
+    if (p->sweep.averages) names[n++] = "requests";
+    for (size_t i = 0; space_notes[i]; i++)
+        if (i < 2 || p->sweep.averages) names[n++] = space_notes[i];
+    names[n++] = "why_unknown";
+    names[n++] = "why_null";
+    struct output *o = output_new(stdout, format, names, n);
+    free(names);
+    output_text(o, p->reason ? "infeasible" : "ok");
+    output_text(o, p->reason);
+    for (size_t i = 0; i < model->params.n; i++) {
+        if (p->sweep.averages && request_mix_sets(model->params.fields[i].name))
+            output_text(o, NULL); /* each request has its own */
+        else
+            put_value(o, &model->params.fields[i], p->params);
+    }
+    for (size_t i = 0; i < model->metrics.n; i++) {
+        if (p->reason)
+            output_text(o, NULL);
+        else
+            put_value(o, &model->metrics.fields[i], p->metrics);
+    }
+    output_text(o, fidelity_names[a->fidelity]);
+    if (p->sweep.averages) output_text(o, p->sweep.requests_text);
+    put_row_standing(o, a);
+    output_end(o);
+}
+
+static void put_part(struct output *o, const struct part_row *row, enum output_format format)
+{
+    bool people = format == OUTPUT_TABLE;
+    char *name = xasprintf("%*s%s", people && row->depth > 0 ? 2 * row->depth : 0, "", row->part);
+    output_text(o, name);
+    if (!people) output_i64(o, row->depth);
+    output_f64(o, row->time_us);
+    output_f64(o, row->share);
+    output_f64(o, row->dram_mib);
+    output_f64(o, row->gop);
+    output_f64(o, row->energy_mj);
+    output_text(o, row->bound);
+    free(name);
+}
+
+/* For people alone: programs have one table, and the causes as metrics. */
+static void show_causes(const struct eval_answer *a)
+{
+    static const char *const headings[] = {"energy", "energy_mj a token", "share"};
+    if (a->breakdown.n_causes == 0) return;
+    putchar('\n');
+    struct output *o = output_new(stdout, OUTPUT_TABLE, headings, sizeof headings / sizeof *headings);
+    for (int i = 0; i < a->breakdown.n_causes; i++) {
+        struct cause_row row = breakdown_cause(a->point.model, a->point.metrics, &a->breakdown, i);
+        output_text(o, row.cause);
+        output_f64(o, row.energy_mj);
+        output_f64(o, row.share);
+    }
+    output_end(o);
+}
+
+/* A table's headings say what its names mean; programs find it in docs/fidelity.md. */
+void eval_print_breakdown(const struct eval_answer *a, enum output_format format)
+{
+    static const char *const names[] = {"part", "depth", "time_us", "share", "dram_mib", "gop", "energy_mj", "bound"},
+                             *const headings[] = {"part",        "time_us a step",    "share", "dram_mib a token",
+                                                  "gop a token", "energy_mj a token", "bound"};
+    const struct model *m = a->point.model;
+    struct output *o = format == OUTPUT_TABLE ? output_new(stdout, format, headings, sizeof headings / sizeof *headings)
+                                              : output_new(stdout, format, names, sizeof names / sizeof *names);
+    for (int i = 0; i < a->breakdown.n; i++) {
+        struct part_row row = breakdown_row(m, a->point.metrics, &a->breakdown, i);
+        put_part(o, &row, format);
+    }
+    struct part_row total = breakdown_total(m, a->point.metrics, &a->breakdown);
+    put_part(o, &total, format);
+    output_end(o);
+    if (format == OUTPUT_TABLE) show_causes(a);
+}
