@@ -71,9 +71,7 @@ static bool check_bound(const struct claim_set *s, struct diags *diags)
 
 bool claims_read_bindings(struct claim_set *s, struct diags *diags)
 {
-    const struct toml_node *all = toml_expect(s->doc, &s->doc->root, "claims", TOML_TABLE, diags);
-    bool ok = all || !toml_get(&s->doc->root, "claims");
-    for (size_t i = 0; all && i < all->n; i++) ok = read_claim(s, &all->children[i], diags) && ok;
+    bool ok = claims_read_section(s, "claims", read_claim, diags);
     return check_bound(s, diags) && ok;
 }
 
@@ -115,11 +113,9 @@ static bool read_contradiction(struct claim_set *s, const struct toml_node *tabl
 
 bool claims_read_contradictions(struct claim_set *s, struct diags *diags)
 {
-    const struct toml_node *all = toml_expect(s->doc, &s->doc->root, "contradictions", TOML_TABLE, diags);
-    if (!all) return !toml_get(&s->doc->root, "contradictions");
-    s->contradictions = xcalloc(all->n, sizeof *s->contradictions);
-    s->contradiction_answers = xcalloc(all->n, sizeof *s->contradiction_answers);
-    bool ok = true;
-    for (size_t i = 0; i < all->n; i++) ok = read_contradiction(s, &all->children[i], diags) && ok;
-    return ok;
+    const struct toml_node *all = toml_get(&s->doc->root, "contradictions");
+    size_t n = all && all->type == TOML_TABLE ? all->n : 0;
+    s->contradictions = xcalloc(n, sizeof *s->contradictions);
+    s->contradiction_answers = xcalloc(n, sizeof *s->contradiction_answers);
+    return claims_read_section(s, "contradictions", read_contradiction, diags);
 }

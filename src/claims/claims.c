@@ -26,20 +26,11 @@ bool claims_exist(const struct model *model, const char *data_dir)
     return there;
 }
 
-/* The keys of the cases, once; their values are read where a machine takes them. */
-static bool read_cases(struct claim_set *s, struct diags *diags)
+/* The keys of some cases. Their values are read where a machine takes them. */
+static bool read_cases(struct claim_set *s, const struct toml_node *table, struct diags *diags)
 {
-    const struct toml_node *all = toml_expect(s->doc, &s->doc->root, "cases", TOML_TABLE, diags);
-    bool ok = all || !toml_get(&s->doc->root, "cases");
-    for (size_t i = 0; all && i < all->n; i++) {
-        const struct toml_node *table = &all->children[i];
-        if (table->type != TOML_TABLE)
-            ok = claims_error(s, toml_loc(s->doc, table), "[cases.NAME] parameter = [...]", diags, "cases.%s is not a table",
-                              table->key);
-        else
-            ok = claims_check_params(s, table, diags) && ok;
-    }
-    return ok;
+    if (table->type == TOML_TABLE) return claims_check_params(s, table, diags);
+    return claims_error(s, toml_loc(s->doc, table), "[cases.NAME] parameter = [...]", diags, "cases.%s is not a table", table->key);
 }
 
 static bool read_toml(struct claim_set *s, struct diags *diags)
@@ -53,7 +44,7 @@ static bool read_toml(struct claim_set *s, struct diags *diags)
     bool ok = toml_check_keys(s->doc, &s->doc->root, keys, sizeof keys / sizeof *keys, diags);
     ok = claims_read_accounting(s, diags) && ok;
     ok = claims_read_machines(s, diags) && ok;
-    ok = read_cases(s, diags) && ok;
+    ok = claims_read_section(s, "cases", read_cases, diags) && ok;
     ok = claims_read_attention(s, diags) && ok;
     ok = claims_read_bindings(s, diags) && ok;
     ok = claims_read_contradictions(s, diags) && ok;

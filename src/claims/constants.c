@@ -54,8 +54,7 @@ static bool take_machine(struct claim_set *s, struct constant *c, struct machine
     const struct field *f = m->model ? schema_find(&m->model->params, c->public.parameter) : NULL;
     if (!m->model) return false;
     if (!f || f->type == DSE_TYPE_REF) {
-        const char **names = xcalloc(m->model->params.n, sizeof *names);
-        for (size_t i = 0; i < m->model->params.n; i++) names[i] = m->model->params.fields[i].name;
+        const char **names = schema_names(&m->model->params);
         claims_unknown(s, loc, c->public.parameter, names, m->model->params.n, NULL, diags,
                        "%s is neither a number nor a choice of %s, the model of %s", c->public.parameter, m->model->desc->name,
                        m->name);
@@ -112,17 +111,13 @@ static bool read_constant_machines(struct claim_set *s, struct constant *c, cons
 
 static bool read_strings(const struct claim_set *s, struct constant *c, const struct toml_node *table, struct diags *diags)
 {
-    const struct toml_node *parameter = toml_expect(s->doc, table, "parameter", TOML_STRING, diags);
-    const struct toml_node *fitted = toml_expect(s->doc, table, "fitted_to", TOML_STRING, diags);
-    const struct toml_node *knowing = toml_expect(s->doc, table, "knowing", TOML_STRING, diags);
     const struct toml_node *fit = toml_expect(s->doc, table, "fit", TOML_BOOLEAN, diags);
-    c->public.name = table->key;
-    c->public.parameter = parameter ? parameter->string : table->key;
-    c->public.fitted_to = fitted ? fitted->string : "";
-    c->public.knowing = knowing ? knowing->string : "";
+    c->public.name = c->public.parameter = table->key;
+    c->public.fitted_to = c->public.knowing = "";
     c->public.fit = !fit || fit->boolean;
-    return (knowing || !toml_get(table, "knowing")) && (parameter || !toml_get(table, "parameter")) &&
-           (fitted || !toml_get(table, "fitted_to")) && (fit || !toml_get(table, "fit"));
+    bool ok = claims_read_string(s, table, "parameter", &c->public.parameter, diags);
+    ok = claims_read_string(s, table, "fitted_to", &c->public.fitted_to, diags) && ok;
+    return claims_read_string(s, table, "knowing", &c->public.knowing, diags) && ok && (fit || !toml_get(table, "fit"));
 }
 
 static bool check_fit(const struct claim_set *s, const struct constant *c, const struct toml_node *table, struct diags *diags)
@@ -243,9 +238,7 @@ static void publish(struct claim_set *s)
 
 bool claims_read_constants(struct claim_set *s, struct diags *diags)
 {
-    const struct toml_node *all = toml_expect(s->doc, &s->doc->root, "constants", TOML_TABLE, diags);
-    bool ok = all || !toml_get(&s->doc->root, "constants");
-    for (size_t i = 0; all && i < all->n; i++) ok = read_constant(s, &all->children[i], diags) && ok;
+    bool ok = claims_read_section(s, "constants", read_constant, diags);
     ok = check_named(s, diags) && ok;
     ok = ok && take_all_unlisted(s, diags);
     publish(s);

@@ -20,18 +20,14 @@ static const struct model *find_model(const struct claim_set *s, struct srcloc l
     const struct model *model = registry_find(name);
     if (model) return model;
     size_t n;
-    const struct model *all = registry_models(&n);
-    const char **names = xcalloc(n, sizeof *names);
-    for (size_t i = 0; i < n; i++) names[i] = all[i].desc->name;
+    const char *const *names = registry_names(&n);
     claims_unknown(s, loc, name, names, n, "`dse list models` shows all", diags, "there is no model \"%s\"", name);
-    free(names);
     return NULL;
 }
 
 static bool unknown_param(const struct claim_set *s, const struct model *model, const struct toml_node *node, struct diags *diags)
 {
-    const char **names = xcalloc(model->params.n, sizeof *names);
-    for (size_t i = 0; i < model->params.n; i++) names[i] = model->params.fields[i].name;
+    const char **names = schema_names(&model->params);
     char *otherwise = xasprintf("`dse describe %s` lists the parameters", model->desc->name);
     claims_unknown(s, toml_key_loc(s->doc, node), node->key, names, model->params.n, otherwise, diags, "%s has no parameter \"%s\"",
                    model->desc->name, node->key);
@@ -97,13 +93,10 @@ static bool read_machine(struct claim_set *s, const struct toml_node *table, str
 
 bool claims_read_machines(struct claim_set *s, struct diags *diags)
 {
-    const struct toml_node *all = toml_expect(s->doc, &s->doc->root, "machines", TOML_TABLE, diags);
-    bool ok = all || !toml_get(&s->doc->root, "machines");
-    for (size_t i = 0; all && i < all->n; i++) ok = read_machine(s, &all->children[i], diags) && ok;
-    return ok;
+    return claims_read_section(s, "machines", read_machine, diags);
 }
 
-static bool read_accounting(const struct claim_set *s, const struct toml_node *table, struct diags *diags)
+static bool read_accounting(struct claim_set *s, const struct toml_node *table, struct diags *diags)
 {
     if (table->type != TOML_TABLE)
         return claims_error(s, toml_loc(s->doc, table), "[accounting.MODEL] parameter = value", diags,
@@ -114,11 +107,8 @@ static bool read_accounting(const struct claim_set *s, const struct toml_node *t
 
 bool claims_read_accounting(struct claim_set *s, struct diags *diags)
 {
-    s->accounting = toml_expect(s->doc, &s->doc->root, "accounting", TOML_TABLE, diags);
-    bool ok = s->accounting || !toml_get(&s->doc->root, "accounting");
-    for (size_t i = 0; s->accounting && i < s->accounting->n; i++)
-        ok = read_accounting(s, &s->accounting->children[i], diags) && ok;
-    return ok;
+    s->accounting = toml_get(&s->doc->root, "accounting");
+    return claims_read_section(s, "accounting", read_accounting, diags);
 }
 
 const struct toml_node *claims_accounting(const struct claim_set *s, const struct model *m)

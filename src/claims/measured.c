@@ -83,9 +83,8 @@ static bool read_fitted(const struct claim_set *s, struct measured *m, struct di
 
 static bool read_note(const struct claim_set *s, struct measured *m, struct diags *diags)
 {
-    const struct toml_node *note = toml_expect(s->doc, m->answer.table, "note", TOML_STRING, diags);
-    m->note = note ? note->string : "";
-    return note || !toml_get(m->answer.table, "note");
+    m->note = "";
+    return claims_read_string(s, m->answer.table, "note", &m->note, diags);
 }
 
 /* Every statistic of the value at all contexts, of some heads; false with the first error. */

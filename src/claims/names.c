@@ -74,8 +74,7 @@ static bool find_entry_field(const struct claim_set *s, const struct model *m, c
     n->field = schema_find(fields, dot + 1);
     n->source = FROM_ENTRY;
     if (n->field && is_number(n->field)) return true;
-    const char **names = xcalloc(fields->n, sizeof *names);
-    for (size_t i = 0; i < fields->n; i++) names[i] = fields->fields[i].name;
+    const char **names = schema_names(fields);
     claims_unknown(s, loc, dot + 1, names, fields->n, NULL, diags, "an entry of the %s has no number \"%s\"",
                    kind_plural(n->ref->kind), dot + 1);
     free(names);

@@ -1,6 +1,7 @@
 /* Errors in claims.toml. */
 #include "claims/set.h"
 
+#include "base/hint.h"
 #include "base/xalloc.h"
 
 #include <stdarg.h>
@@ -24,10 +25,7 @@ bool claims_unknown(const struct claim_set *s, struct srcloc loc, const char *wo
     va_start(ap, fmt);
     char *message = xvasprintf(fmt, ap);
     va_end(ap);
-    const char *near = word ? text_nearest(word, names, n) : NULL;
-    char *hint = near ? xasprintf("did you mean \"%s\"?", near) : NULL;
-    claims_error(s, loc, hint ? hint : otherwise, diags, "%s", message);
-    free(hint);
+    diags_unknown(diags, loc, s->doc->text, word ? word : "", names, word ? n : 0, otherwise, "%s", message);
     free(message);
     return false;
 }
@@ -41,4 +39,21 @@ bool claims_unknown_key(const struct claim_set *s, const struct toml_node *word,
     claims_unknown(s, toml_loc(s->doc, word), word->string, keys, n, otherwise, diags, "%s \"%s\"", before, word->string);
     free(keys);
     return false;
+}
+
+bool claims_read_section(struct claim_set *s, const char *section,
+                         bool (*read)(struct claim_set *s, const struct toml_node *child, struct diags *diags), struct diags *diags)
+{
+    const struct toml_node *all = toml_expect(s->doc, &s->doc->root, section, TOML_TABLE, diags);
+    bool ok = all || !toml_get(&s->doc->root, section);
+    for (size_t i = 0; all && i < all->n; i++) ok = read(s, &all->children[i], diags) && ok;
+    return ok;
+}
+
+bool claims_read_string(const struct claim_set *s, const struct toml_node *table, const char *key, const char **ret,
+                        struct diags *diags)
+{
+    const struct toml_node *node = toml_expect(s->doc, table, key, TOML_STRING, diags);
+    if (node) *ret = node->string;
+    return node || !toml_get(table, key);
 }

@@ -76,4 +76,12 @@ bool claims_unknown(const struct claim_set *s, struct srcloc loc, const char *wo
 bool claims_unknown_key(const struct claim_set *s, const struct toml_node *word, const struct toml_node *table,
                         const char *otherwise, struct diags *diags, const char *before);
 
+/* Read every child of [section]. True when there is no such section. */
+bool claims_read_section(struct claim_set *s, const char *section,
+                         bool (*read)(struct claim_set *s, const struct toml_node *child, struct diags *diags),
+                         struct diags *diags);
+/* A string of a table of claims.toml; *ret stays as it is when the key is missing. */
+bool claims_read_string(const struct claim_set *s, const struct toml_node *table, const char *key, const char **ret,
+                        struct diags *diags);
+
 #endif

@@ -70,8 +70,7 @@ static bool set(const struct invocation *in, const struct schema *fields, struct
     if (setting[n] != '=') {
         usage_error(in, "--set: \"%s\" is not NAME=VALUE", setting);
     } else if (!f) {
-        const char **names = xcalloc(fields->n, sizeof *names);
-        for (size_t i = 0; i < fields->n; i++) names[i] = fields->fields[i].name;
+        const char **names = schema_names(fields);
         const char *near = text_nearest(name, names, fields->n);
         free(names);
         if (near)

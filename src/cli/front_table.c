@@ -2,6 +2,7 @@
 
 #include "analysis/grouped_front.h"
 #include "base/text.h"
+#include "base/hint.h"
 #include "base/xalloc.h"
 #include "cli/front_picks.h"
 #include "cli/notices_print.h"
@@ -162,14 +163,10 @@ static bool check_goal(struct printing *p, const struct goal *g)
         for (size_t m = 0; m < p->models.n; m++) {
             struct name_list columns = {0};
             bool read = read_columns(p->reader, p->models.s[m], &columns, p->diags);
-            if (read && !name_list_have(&columns, name)) {
-                const char *near = text_nearest(name, (const char *const *)columns.s, columns.n);
-                char *hint = near ? xasprintf("did you mean \"%s\"?", near) : NULL;
-                ok = diags_input(p->diags, (struct srcloc){.file = p->request->db}, NULL, hint, "%s has no column \"%s\"",
-                                 p->models.s[m], name);
-                free(hint);
-            }
             ok = read && ok;
+            if (read && !name_list_have(&columns, name))
+                ok = diags_unknown(p->diags, (struct srcloc){.file = p->request->db}, NULL, name, (const char *const *)columns.s,
+                                   columns.n, NULL, "%s has no column \"%s\"", p->models.s[m], name);
             name_list_release(&columns);
         }
     }

@@ -1,6 +1,7 @@
 #include "config/anchors_file.h"
 
 #include "base/text.h"
+#include "base/hint.h"
 #include "base/xalloc.h"
 #include "config/toml.h"
 #include "desc/schema.h"
@@ -57,12 +58,8 @@ static const struct field *find_row(const struct schema *rows, const char *name,
 {
     const struct field *f = schema_find(rows, name);
     if (f) return f;
-    const char **names = xcalloc(rows->n, sizeof *names);
-    for (size_t i = 0; i < rows->n; i++) names[i] = rows->fields[i].name;
-    const char *near = text_nearest(name, names, rows->n);
-    char *hint = near ? xasprintf("did you mean \"%s\"?", near) : NULL;
-    diags_input(diags, loc, text, hint, "\"%s\" is not a parameter of synthetic attention", name);
-    free(hint);
+    const char **names = schema_names(rows);
+    diags_unknown(diags, loc, text, name, names, rows->n, NULL, "\"%s\" is not a parameter of synthetic attention", name);
     free(names);
     return NULL;
 }

@@ -1,6 +1,7 @@
 /* `fidelity` of [sweep] and the section [refine]. */
 #include "config/sweep_internal.h"
 
+#include "base/hint.h"
 #include "base/xalloc.h"
 
 #include <stdlib.h>
@@ -12,11 +13,8 @@ static bool unknown_fidelity(struct reading *r, const struct toml_node *node)
 {
     const char *names[FIDELITIES + 1] = {[FIDELITIES] = refine_name};
     for (int i = 0; i < FIDELITIES; i++) names[i] = fidelity_names[i];
-    const char *near = text_nearest(node->string, names, FIDELITIES + 1);
-    char *hint = near ? xasprintf("did you mean \"%s\"?", near) : xstrdup("closed-form, event-level or refine");
-    diags_input(r->diags, toml_loc(r->doc, node), r->doc->text, hint, "there is no fidelity \"%s\"", node->string);
-    free(hint);
-    return false;
+    return diags_unknown(r->diags, toml_loc(r->doc, node), r->doc->text, node->string, names, FIDELITIES + 1,
+                         "closed-form, event-level or refine", "there is no fidelity \"%s\"", node->string);
 }
 
 /* Every model of the sweep has an event level: rows side by side are of one fidelity. */

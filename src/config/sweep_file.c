@@ -1,6 +1,7 @@
 #include "config/sweep_file.h"
 
 #include "base/text.h"
+#include "base/hint.h"
 #include "base/xalloc.h"
 #include "config/sweep_internal.h"
 
@@ -35,14 +36,9 @@ const struct model *sweep_find_model(struct reading *r, const struct toml_node *
     const struct model *m = registry_find(node->string);
     if (m) return m;
     size_t n;
-    const struct model *all = registry_models(&n);
-    const char **names = xcalloc(n, sizeof *names);
-    for (size_t i = 0; i < n; i++) names[i] = all[i].desc->name;
-    const char *near = text_nearest(node->string, names, n);
-    char *hint = near ? xasprintf("did you mean \"%s\"?", near) : xstrdup("`dse list models` shows all");
-    diags_input(r->diags, toml_loc(r->doc, node), r->doc->text, hint, "there is no model \"%s\"", node->string);
-    free(hint);
-    free(names);
+    const char *const *names = registry_names(&n);
+    diags_unknown(r->diags, toml_loc(r->doc, node), r->doc->text, node->string, names, n, "`dse list models` shows all",
+                  "there is no model \"%s\"", node->string);
     return NULL;
 }
 

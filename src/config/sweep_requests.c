@@ -2,6 +2,7 @@
 #include "config/bind_internal.h"
 #include "config/sweep_internal.h"
 
+#include "base/hint.h"
 #include "base/xalloc.h"
 
 #include <math.h>
@@ -35,11 +36,8 @@ static const struct dse_requests *find_entry(struct reading *r, const char *name
         names = xrealloc(names, n + 1, sizeof *names);
         names[n] = other->name;
     }
-    const char *near = text_nearest(name, names, n);
-    char *hint = near ? xasprintf("did you mean \"%s\"?", near)
-                      : xstrdup("`dse list requests` shows all; your own go into [catalog.requests]");
-    diags_input(r->diags, loc, r->doc->text, hint, "there is no request mix \"%s\"", name);
-    free(hint);
+    diags_unknown(r->diags, loc, r->doc->text, name, names, n, "`dse list requests` shows all; your own go into [catalog.requests]",
+                  "there is no request mix \"%s\"", name);
     free(names);
     return NULL;
 }

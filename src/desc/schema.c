@@ -136,6 +136,13 @@ void schema_release(struct schema *s)
     *s = (struct schema){0};
 }
 
+const char **schema_names(const struct schema *s)
+{
+    const char **names = xcalloc(s->n, sizeof *names);
+    for (size_t i = 0; i < s->n; i++) names[i] = s->fields[i].name;
+    return names;
+}
+
 const struct field *schema_find(const struct schema *s, const char *name)
 {
     for (size_t i = 0; i < s->n; i++)

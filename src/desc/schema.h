@@ -74,6 +74,8 @@ void schema_init_metrics(struct schema *s, const struct dse_metric *table, const
 void schema_own_units(struct schema *s, const struct dse_unit *own);
 void schema_release(struct schema *s);
 
+/* The names of all fields, n of them. The caller frees the array. */
+const char **schema_names(const struct schema *s);
 /* The field of that name, or NULL. */
 const struct field *schema_find(const struct schema *s, const char *name);
 /* NULL, or why there is nothing that these parameters describe: bad input. They are resolved. */

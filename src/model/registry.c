@@ -13,11 +13,13 @@ static struct model models[] = {
     {.desc = NULL},
 };
 enum { MODELS = sizeof models / sizeof *models - 1 };
+static const char *names[MODELS];
 static bool ready;
 
 const struct model *registry_models(size_t *ret_n)
 {
     for (size_t i = 0; !ready && i < MODELS; i++) {
+        names[i] = models[i].desc->name;
         schema_init_params(&models[i].params, models[i].desc->params);
         schema_read_by(&models[i].params, models[i].desc->closed_form_only, READ_BY_CLOSED_FORM);
         schema_read_by(&models[i].params, models[i].desc->event_level_only, READ_BY_EVENT_LEVEL);
@@ -29,6 +31,12 @@ const struct model *registry_models(size_t *ret_n)
     ready = true;
     if (ret_n) *ret_n = MODELS;
     return models;
+}
+
+const char *const *registry_names(size_t *ret_n)
+{
+    registry_models(ret_n);
+    return names;
 }
 
 const struct model *registry_find(const char *name)

@@ -1,6 +1,7 @@
 /* What can be checked before a space is built: expressions and objectives, over all models of the sweep. */
 #include "space/space_internal.h"
 
+#include "base/hint.h"
 #include "base/xalloc.h"
 
 #include <stdlib.h>
@@ -152,13 +153,12 @@ static bool unknown_objective(const struct sweep_file *s, const struct model *m,
     for (size_t i = 0; i < metrics->n; i++)
         if (is_numeric(&metrics->fields[i])) names[n++] = metrics->fields[i].name;
     for (size_t i = 0; i < s->n_derived; i++) names[n++] = s->derived[i].name;
-    const char *near = text_nearest(o->column, names, n);
-    char *hint = is_ratio(o->column) ? xstrdup("it compares with the point of a [baseline], which the sweep does not have")
-                 : near              ? xasprintf("did you mean \"%s\"?", near)
-                                     : xasprintf("metrics are listed by `dse describe %s`", m->desc->name);
-    diags_input(diags, o->loc, s->doc->text, hint, "objective \"%s\" is not a numeric metric of %s nor a derived column", o->column,
-                m->desc->name);
-    free(hint);
+    if (is_ratio(o->column)) n = 0; /* what it needs is no other name */
+    char *otherwise = is_ratio(o->column) ? xstrdup("it compares with the point of a [baseline], which the sweep does not have")
+                                          : xasprintf("metrics are listed by `dse describe %s`", m->desc->name);
+    diags_unknown(diags, o->loc, s->doc->text, o->column, names, n, otherwise,
+                  "objective \"%s\" is not a numeric metric of %s nor a derived column", o->column, m->desc->name);
+    free(otherwise);
     free(names);
     return false;
 }

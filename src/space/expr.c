@@ -1,5 +1,6 @@
 #include "space/expr.h"
 
+#include "base/hint.h"
 #include "base/xalloc.h"
 
 #include <ctype.h>
@@ -131,11 +132,9 @@ static bool unknown_field(const struct fields *in, const char *name, struct srcl
     for (size_t i = 0; i < metrics->n; i++)
         if (is_number(&metrics->fields[i])) known[n++] = metrics->fields[i].name;
     for (size_t i = 0; i < FUNCTIONS; i++) known[n++] = functions[i];
-    const char *near = text_nearest(name, known, n);
-    char *hint = near ? xasprintf("did you mean \"%s\"?", near)
-                      : xstrdup("an expression sees every numeric parameter and metric: see `dse describe`");
-    diags_input(diags, loc, source_text, hint, "\"%s\" is neither a parameter nor a metric", name);
-    free(hint);
+    diags_unknown(diags, loc, source_text, name, known, n,
+                  "an expression sees every numeric parameter and metric: see `dse describe`",
+                  "\"%s\" is neither a parameter nor a metric", name);
     free(known);
     return false;
 }

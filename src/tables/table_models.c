@@ -44,13 +44,9 @@ static const struct model *find_model(const char *name, char **ret_error)
     const struct model *found = registry_find(name);
     if (found) return found;
     size_t n;
-    const struct model *models = registry_models(&n);
-    const char **names = xcalloc(n, sizeof *names);
-    for (size_t i = 0; i < n; i++) names[i] = models[i].desc->name;
-    const char *near = text_nearest(name, names, n);
+    const char *const *names = registry_names(&n), *near = text_nearest(name, names, n);
     *ret_error = near ? xasprintf("there is no model \"%s\"; did you mean \"%s\"?", name, near)
                       : xasprintf("there is no model \"%s\": `dse list models`", name);
-    free(names);
     return NULL;
 }
 
