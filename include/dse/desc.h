@@ -153,6 +153,7 @@ enum dse_mean {
     DSE_MEAN_TOKEN,     /* energy and traffic a token; what is a mean over tokens or head-samples */
     DSE_MEAN_ATTENTION, /* time of attention: shares of it, ratios to it */
     DSE_MEAN_ENERGY,    /* tokens a joule */
+    DSE_MEAN_CHIP,      /* the same of the chip alone, whose power is chip_power_w */
     DSE_MEAN_REQUEST,   /* what belongs to a whole request */
     DSE_MEAN_LARGEST,   /* no mean but the largest: room that all requests need */
     DSE_MEAN_COUNT

@@ -302,10 +302,15 @@ const char *kind_singular(enum dse_kind kind)
 
 const char *mean_name(enum dse_mean mean)
 {
-    static const char *const names[] = {
-        [DSE_MEAN_BY_UNIT] = "",         [DSE_MEAN_TIME] = "time",           [DSE_MEAN_STEP] = "steps",
-        [DSE_MEAN_TOKEN] = "tokens",     [DSE_MEAN_ATTENTION] = "attention", [DSE_MEAN_ENERGY] = "energy",
-        [DSE_MEAN_REQUEST] = "requests", [DSE_MEAN_LARGEST] = "the largest"};
+    static const char *const names[] = {[DSE_MEAN_BY_UNIT] = "",
+                                        [DSE_MEAN_TIME] = "time",
+                                        [DSE_MEAN_STEP] = "steps",
+                                        [DSE_MEAN_TOKEN] = "tokens",
+                                        [DSE_MEAN_ATTENTION] = "attention",
+                                        [DSE_MEAN_ENERGY] = "energy",
+                                        [DSE_MEAN_CHIP] = "energy of the chip",
+                                        [DSE_MEAN_REQUEST] = "requests",
+                                        [DSE_MEAN_LARGEST] = "the largest"};
     _Static_assert(sizeof names / sizeof *names == DSE_MEAN_COUNT, "every mean has its word");
     return names[mean];
 }

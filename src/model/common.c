@@ -1,10 +1,12 @@
 /* What all models share: the common metrics, the names of bounds, the breakdown. */
+#include <dse/chip.h>
 #include <dse/hw.h>
 #include <dse/model.h>
 #include <dse/units.h>
 #include <dse/workload.h>
 
 #include <assert.h>
+#include <string.h>
 
 const char *const dse_bound_names[] = {"compute", "dram", "latency", NULL};
 _Static_assert(sizeof dse_bound_names / sizeof *dse_bound_names == DSE_BOUND_COUNT + 1, "every bound has a name");
@@ -92,6 +94,35 @@ struct dse_part dse_part_of(const char *name, int depth, const char *bound, doub
                              .dram_bytes = bytes,
                              .ops = ops,
                              .energy_mj = joules * DSE_MJ_PER_J};
+}
+
+void dse_breakdown_joules(struct dse_breakdown *breakdown, const struct dse_joules *j, int32_t power)
+{
+    const char *always = dse_bound_names[DSE_BOUND_LATENCY];
+    dse_breakdown_cause(breakdown, "modules", j->modules);
+    dse_breakdown_cause(breakdown, "sram", j->sram);
+    dse_breakdown_cause(breakdown, "dram", j->dram);
+    if (power == DSE_POWER_CONSTANT) return;
+    dse_breakdown_cause(breakdown, "interface", j->interface);
+    dse_breakdown_cause(breakdown, "clock", j->clock);
+    dse_breakdown_cause(breakdown, "leakage", j->leakage);
+    dse_breakdown_add(breakdown, dse_part_of("clock_tree", 0, always, 0, j->clock, 0, 0));
+    dse_breakdown_add(breakdown, dse_part_of("leakage", 0, always, 0, j->leakage, 0, 0));
+}
+
+const char *dse_why_not_apart(int32_t power, const char *metric)
+{
+    static const char *const apart[] = {"energy_clock_mj", "energy_leakage_mj", "energy_interface_mj", "supply_v"};
+    if (power != DSE_POWER_CONSTANT) return NULL;
+    for (size_t i = 0; i < sizeof apart / sizeof *apart; i++)
+        if (strcmp(metric, apart[i]) == 0) return "published watts are not told apart, and have no supply (power = \"constant\")";
+    return NULL;
+}
+
+const char *dse_area_unpriced(double clock_ghz, double published_ghz)
+{
+    return clock_ghz == published_ghz ? NULL
+                                      : "the area is that of the published clock: no source says how it grows with the clock";
 }
 
 double dse_parts_joules(const struct dse_parts *p, double seconds, double bytes)

@@ -11,10 +11,10 @@
 struct mix {
     const struct request_mix *requests;
     const struct model *model;
-    const struct field *phase, *context, *prompt, *generate; /* NULL: the model has no such parameter */
-    const struct field *rate, *latency, *attention, *energy; /* or metric */
-    size_t *choices;                                         /* where those of a metric that is a name begin, one a metric */
-    size_t n_choices;                                        /* of all together */
+    const struct field *phase, *context, *prompt, *generate;        /* NULL: the model has no such parameter */
+    const struct field *rate, *latency, *attention, *energy, *chip; /* or metric */
+    size_t *choices;                                                /* where those of a metric that is a name begin, one a metric */
+    size_t n_choices;                                               /* of all together */
 };
 
 struct mix *mix_new(const struct sweep_file *s, const struct model *m)
@@ -30,7 +30,8 @@ struct mix *mix_new(const struct sweep_file *s, const struct model *m)
                         .rate = schema_find(&m->metrics, "tokens_per_s"),
                         .latency = schema_find(&m->metrics, "latency_us"),
                         .attention = schema_find(&m->metrics, "attention_us"),
-                        .energy = schema_find(&m->metrics, "energy_mj")};
+                        .energy = schema_find(&m->metrics, "energy_mj"),
+                        .chip = schema_find(&m->metrics, "chip_power_w")};
     mix->choices = xcalloc(m->metrics.n, sizeof *mix->choices);
     for (size_t i = 0; i < m->metrics.n; i++) {
         mix->choices[i] = mix->n_choices;
@@ -91,6 +92,7 @@ static void weigh(const struct mix *mix, const struct mixed_request *q, const vo
     ret[DSE_MEAN_TOKEN] = tokens;
     ret[DSE_MEAN_ATTENTION] = steps * number(mix->attention, metrics);
     ret[DSE_MEAN_ENERGY] = tokens * number(mix->energy, metrics);
+    ret[DSE_MEAN_CHIP] = seconds * number(mix->chip, metrics);
     ret[DSE_MEAN_REQUEST] = q->share;
     ret[DSE_MEAN_LARGEST] = ret[DSE_MEAN_BY_UNIT] = 0;
 }

@@ -1,0 +1,81 @@
+/* The edges of a die: dse/chip.h. */
+#include <dse/chip.h>
+#include <dse/num.h>
+#include <dse/units.h>
+
+#include <math.h>
+
+enum { STACK_BITS = 1024, CHANNEL_BITS = 64, LONG_EDGES = 2, NOC_PUBLISHED_NM = 14 /* the node nearest to 12 that methods have */ };
+
+static bool is_stacked(int32_t kind)
+{
+    return kind == DSE_HBM2 || kind == DSE_HBM2E || kind == DSE_HBM3 || kind == DSE_HBM3E;
+}
+
+/* Transfers of a burst: JESD235 (HBM2), JESD238 (HBM3), JESD79-4, JESD79-5, JESD209-4, JESD209-5, JESD212, JESD250. */
+static double burst_length(int32_t kind)
+{
+    switch (kind) {
+    case DSE_HBM2:
+    case DSE_HBM2E: return 4;
+    case DSE_HBM3:
+    case DSE_HBM3E:
+    case DSE_DDR4:
+    case DSE_GDDR5: return 8;
+    default: return 16;
+    }
+}
+
+/* Data pins of one channel. */
+static double channel_bits(const struct dse_memory *m)
+{
+    return (double)m->burst_bytes * DSE_BITS_PER_BYTE / burst_length(m->make.kind);
+}
+
+void dse_die_at(const struct dse_costs *book, int32_t area, double core_mm2, int64_t tiles, const struct dse_dram *dram,
+                double node_nm, struct dse_die *ret)
+{
+    *ret = (struct dse_die){.core_mm2 = core_mm2, .area_mm2 = core_mm2};
+    if (area == DSE_AREA_CORE) return;
+    int32_t kind = dram->memory->make.kind;
+    double bits = (double)dram->channels * channel_bits(dram->memory);
+    double edge = dse_by_kind(book, DSE_C_edge_mm_hbm2, kind), share = dse_physical(book, DSE_C_noc_area_share);
+    double phy = dse_by_kind(book, DSE_C_phy_mm2_hbm2, kind), transistors = dse_by_kind(book, DSE_C_controller_mtr_hbm2, kind);
+    double controller = transistors > 0 ? transistors / dse_by_node(book, DSE_C_density_65nm, node_nm) : transistors;
+    ret->units = dse_ceil(bits / (is_stacked(kind) ? STACK_BITS : CHANNEL_BITS));
+    ret->noc_mm2 = tiles > 1 ? core_mm2 * share / (1 - share) : 0;
+    ret->phy_mm2 = ret->units * (phy + controller);
+    ret->area_mm2 = core_mm2 + ret->noc_mm2 + ret->phy_mm2;
+    ret->edge_mm = ret->units * edge;
+    ret->edge_there_mm = LONG_EDGES * dse_floor(dse_physical(book, DSE_C_reticle_long_mm) / edge) * edge;
+}
+
+static const char no_source[] = "no source has the area of this memory's interface in this node (area = \"core\" does without it)",
+                  no_edge[] = "the memory's interfaces need more die edge than the two long sides of a reticle have",
+                  no_reticle[] = "the die is larger than a reticle";
+
+const char *dse_die_check(const struct dse_costs *book, const struct dse_die *die)
+{
+    if (isnan(die->area_mm2) || isnan(die->edge_mm)) return no_source;
+    if (die->edge_mm > die->edge_there_mm) return no_edge;
+    return die->area_mm2 > dse_physical(book, DSE_C_reticle_mm2) ? no_reticle : NULL;
+}
+
+bool dse_die_shortage(const struct dse_costs *book, const struct dse_die *die, const char *reason, struct dse_shortage *ret)
+{
+    if (reason == no_edge)
+        *ret = (struct dse_shortage){die->edge_mm, die->edge_there_mm, "mm"};
+    else
+        *ret = (struct dse_shortage){die->area_mm2, dse_physical(book, DSE_C_reticle_mm2), "mm2"};
+    return reason == no_edge || reason == no_reticle;
+}
+
+const char dse_no_interface[] = "no source has the energy of this memory's interface (power = \"constant\" does without it)";
+
+double dse_interface_joules(const struct dse_costs *book, const struct dse_memory *memory, const struct dse_technology *node,
+                            double energy)
+{
+    double pj_bit = dse_by_kind(book, DSE_C_phy_pj_hbm2, memory->make.kind), hop = dse_physical(book, DSE_C_noc_pj_byte_hop_12nm);
+    double scale = dse_tech_ratio(node, NOC_PUBLISHED_NM, DSE_TECH_ENERGY);
+    return DSE_PICO * (DSE_BITS_PER_BYTE * pj_bit + hop * (isnan(scale) ? 1 : scale) * energy);
+}

@@ -1,0 +1,86 @@
+/* The supply voltage that a clock asks for: dse/chip.h. */
+#include <dse/chip.h>
+
+#include <math.h>
+#include <string.h>
+
+const char *const dse_power_names[] = {"activity", "constant", NULL};
+const char *const dse_area_names[] = {"die", "core", NULL};
+
+/* Of a node and library. */
+struct law {
+    double vt, alpha, low, high, exponent;
+};
+
+enum { FIRST_PLANAR_NM = 20 };
+
+static bool is_low_power(const struct dse_technology *t)
+{
+    size_t n = strlen(t->method);
+    if (n > 3 && strcmp(t->method + n - 3, "-lp") == 0) return true;
+    if (n > 3 && strcmp(t->method + n - 3, "-hp") == 0) return false;
+    return t->node_nm >= FIRST_PLANAR_NM;
+}
+
+/* False: no source has one. */
+static bool law_of(const struct dse_costs *book, const struct dse_technology *t, struct law *ret)
+{
+    int node = dse_node_of(t->node_nm);
+    if (node < 0) return false;
+    if (is_low_power(t))
+        *ret = (struct law){dse_physical(book, DSE_C_vt_lp_v_65nm + node), dse_physical(book, DSE_C_alpha_lp_65nm + node),
+                            dse_physical(book, DSE_C_v_low_lp_v_65nm + node), dse_physical(book, DSE_C_v_high_lp_v_65nm + node),
+                            dse_physical(book, DSE_C_energy_exponent_lp_65nm + node)};
+    else
+        *ret = (struct law){dse_physical(book, DSE_C_vt_hp_v_65nm + node), dse_physical(book, DSE_C_alpha_hp_65nm + node),
+                            dse_physical(book, DSE_C_v_low_hp_v_65nm + node), dse_physical(book, DSE_C_v_high_hp_v_65nm + node),
+                            dse_physical(book, DSE_C_energy_exponent_hp_65nm + node)};
+    return !isnan(ret->vt + ret->alpha + ret->low + ret->high + ret->exponent);
+}
+
+/* ln of (V - Vt)^alpha / V. */
+static double log_speed(const struct law *l, double volts)
+{
+    return l->alpha * log(volts - l->vt) - log(volts);
+}
+
+/* The supply at which log_speed is `wanted`, between low and high, whose own are log_low and log_high: Newton's method from the
+ * chord. log_speed is concave, so that it comes from below and does not overshoot. */
+static double solve(const struct law *l, double wanted, double log_low, double log_high)
+{
+    double v = l->low + (l->high - l->low) * (wanted - log_low) / (log_high - log_low);
+    for (int i = 0; i < 4; i++) v += (wanted - log_speed(l, v)) / (l->alpha / (v - l->vt) - 1 / v);
+    return v;
+}
+
+bool dse_supply_at(const struct dse_costs *book, const struct dse_technology *node, double published_nm, double published_ghz,
+                   double clock_ghz, struct dse_supply *ret)
+{
+    double nominal_ghz = published_ghz;
+    if (node->node_nm != published_nm) {
+        double delay = dse_tech_ratio(node, published_nm, DSE_TECH_DELAY);
+        if (!isnan(delay)) nominal_ghz /= delay;
+    }
+    struct law law;
+    double nominal = isnan(node->vdd_v) ? dse_by_node(book, DSE_C_v_nominal_v_65nm, node->node_nm) : node->vdd_v;
+    *ret = (struct dse_supply){isnan(nominal) ? 1 : nominal, nominal_ghz, 1, 1, 1};
+    if (clock_ghz == nominal_ghz) return true;
+    if (isnan(nominal) || !law_of(book, node, &law) || nominal <= law.vt) return clock_ghz < nominal_ghz;
+    double at_nominal = log_speed(&law, nominal), log_low = log_speed(&law, law.low), log_high = log_speed(&law, law.high);
+    double wanted = at_nominal + log(clock_ghz / nominal_ghz);
+    ret->max_ghz = nominal_ghz * exp(log_high - at_nominal);
+    ret->volts = wanted >= log_high ? law.high : wanted <= log_low ? law.low : solve(&law, wanted, log_low, log_high);
+    double over = ret->volts / nominal;
+    ret->energy = pow(over, law.exponent);
+    ret->clock_tree = over * over;
+    ret->leakage = over;
+    return wanted <= log_high;
+}
+
+const char dse_too_fast[] = "the clock is faster than the highest supply of the node allows (power = \"constant\" does not ask)";
+
+bool dse_supply_shortage(const struct dse_supply *supply, double clock_ghz, const char *reason, struct dse_shortage *ret)
+{
+    *ret = (struct dse_shortage){clock_ghz, supply->max_ghz, "GHz"};
+    return reason == dse_too_fast;
+}
