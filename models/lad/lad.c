@@ -79,6 +79,8 @@ static const struct dse_param lad_params_table[] = {
     DSE_PARAM_REF(P, sram, struct dse_sram_table, DSE_KIND_SRAM, "area and power of SRAM", "Table III"),
     DSE_PARAM_I64_UNIT(P, sram_word_bits, "bit", 8, 8192, "word of an SRAM macro, where the table has several", "E19"),
     DSE_PARAM_REF(P, technology, struct dse_technology, DSE_KIND_TECHNOLOGY, "node the chip is made in; Table III is 22 nm", "E19"),
+    DSE_PARAM_ENUM(P, power, dse_power_names, "energy by what is done, or the power of Table III whatever is done", "E35, E21"),
+    DSE_PARAM_ENUM(P, area, dse_area_names, "with memory interfaces and network, or the tiles alone, as Table III", "E37"),
     DSE_EMBED(P, events, struct dse_events, dse_events_params),
     DSE_PARAM_F64(P, sequence_cv, "", 0, 3,
                   "event level: spread of the active positions of a head over sequences and steps, standard deviation over mean",
@@ -144,10 +146,18 @@ static const struct dse_metric lad_metrics_table[] = {
     DSE_METRIC_F64(M, full_cache_mib, "MiB", DSE_NEITHER, "KV cache that full-cache decoding reads a token", "Fig. 8"),
     DSE_METRIC_F64(M, attention_energy_mj, "mJ", DSE_LESS, "energy a token in attention periods, chip and DRAM", "Fig. 9"),
     DSE_METRIC_F64(M, energy_dram_mj, "mJ", DSE_LESS, "energy a token: DRAM", "Fig. 10"),
-    DSE_METRIC_F64(M, energy_sram_mj, "mJ", DSE_LESS, "energy a token: SRAM", "Fig. 10"),
-    DSE_METRIC_F64(M, energy_modules_mj, "mJ", DSE_LESS, "energy a token: modules, VPUs and special functions", "Fig. 10"),
+    DSE_METRIC_F64(M, energy_sram_mj, "mJ", DSE_LESS, "energy a token: SRAM", "Fig. 10, E35"),
+    DSE_METRIC_F64(M, energy_modules_mj, "mJ", DSE_LESS, "energy a token: modules, VPUs and special functions", "Fig. 10, E35"),
+    DSE_METRIC_F64_OR_NULL(M, energy_clock_mj, "mJ", DSE_LESS, "energy a token: clock tree, whether or not there is work", "E35"),
+    DSE_METRIC_F64_OR_NULL(M, energy_leakage_mj, "mJ", DSE_LESS, "energy a token: leakage", "E35"),
+    DSE_METRIC_F64_OR_NULL(M, energy_interface_mj, "mJ", DSE_LESS, "energy a token: memory interface and network on the die",
+                           "E35"),
+    DSE_METRIC_F64_OR_NULL(M, supply_v, "V", DSE_NEITHER, "supply voltage that the clock asks for", "E36", .mean = DSE_MEAN_TIME),
     DSE_METRIC_F64(M, tokens_per_j, "tokens/J", DSE_MORE, "tokens a joule", "Fig. 9"),
-    DSE_METRIC_F64(M, chip_power_w, "W", DSE_LESS, "power of all tiles, without DRAM", "Table III"),
+    DSE_METRIC_F64(M, chip_power_w, "W", DSE_LESS, "power of all tiles, without DRAM and its interface", "Table III"),
+    DSE_METRIC_F64(M, core_mm2, "mm2", DSE_LESS, "part of area_mm2: the tiles", "Table III"),
+    DSE_METRIC_F64(M, phy_mm2, "mm2", DSE_LESS, "part of area_mm2: memory PHYs and controllers", "E37"),
+    DSE_METRIC_F64(M, noc_mm2, "mm2", DSE_LESS, "part of area_mm2: the network over tiles", "E37"),
     DSE_METRIC_F64(M, tile_area_mm2, "mm2", DSE_LESS, "area of one tile", "Table III"),
     DSE_METRIC_F64(M, sram_area_share, "", DSE_NEITHER, "SRAM's share of a tile's area", "Table III"),
     DSE_METRIC_END,
@@ -175,7 +185,8 @@ static const char *lad_check(const void *params)
 static bool lad_shortage(const void *params, const char *reason, struct dse_shortage *ret)
 {
     struct lad_point pt;
-    return !lad_point_init(&pt, params) && lad_batch_shortage(&pt, reason, ret);
+    if (lad_point_init(&pt, params)) return false;
+    return lad_batch_shortage(&pt, reason, ret) || lad_chip_shortage(params, reason, ret);
 }
 
 /* ---- estimate ----------------------------------------------------------------------------------------------------------- */
@@ -192,7 +203,7 @@ static double full_cache_bytes(const struct lad_point *pt, double batch)
 }
 
 static void fill_common(struct dse_common *m, const struct lad_point *pt, const struct lad_step *s, const struct lad_chip *chip,
-                        double tokens)
+                        double joules, double tokens)
 {
     const struct lad_params *p = pt->p;
     double peak_macs = (double)(p->tiles * (p->vpu_eas + p->vpu_md + p->vpu_ac) * p->vpu_width) * pt->clock_hz;
@@ -200,12 +211,12 @@ static void fill_common(struct dse_common *m, const struct lad_point *pt, const 
         .tokens = tokens,
         .seconds = s->time_s,
         .attention_s = s->attention.time_s,
-        .joules = lad_watts(chip) * s->time_s + dse_dram_joules(&p->dram, s->bytes),
+        .joules = joules,
         .bytes = s->bytes,
         .ops = s->vpu_ops,
         .peak_ops = DSE_OPS_PER_MAC * peak_macs,
         .peak_bytes = dse_dram_peak(&p->dram),
-        .area_mm2 = (double)p->tiles * chip->tile_area_mm2,
+        .area_mm2 = chip->die.area_mm2,
         .bound = dse_bound_of(s->compute_bound_s, s->dram_bound_s, s->latency_bound_s),
     };
     *m = dse_common_of(&totals);
@@ -235,22 +246,31 @@ static void fill_attention(struct lad_metrics *m, const struct lad_point *pt, co
     m->prefetch_mib = a->prefetch_bytes * mib;
 }
 
-/* E21. */
-static void fill_energy(struct lad_metrics *m, const struct lad_point *pt, const struct lad_step *s, const struct lad_chip *chip,
-                        double tokens)
+/* E21, E35. */
+static void fill_energy(struct lad_metrics *m, const struct lad_point *pt, const struct lad_step *s, const struct lad_power *power,
+                        const struct dse_joules *j, double tokens)
 {
-    const struct dse_dram *dram = &pt->p->dram;
-    const struct lad_attention *a = &s->attention;
-    double each = DSE_MJ_PER_J / tokens;
-    double attention_j = lad_watts(chip) * a->time_s + dse_dram_joules(dram, a->stage1_bytes + a->stage4_bytes);
-    m->attention_energy_mj = attention_j * each;
-    m->energy_dram_mj = dse_dram_joules(dram, s->bytes) * each;
-    m->energy_sram_mj = (chip->dynamic_sram_w + chip->static_sram_w) * s->time_s * each;
-    m->energy_modules_mj = (chip->dynamic_modules_w + chip->static_modules_w) * s->time_s * each;
+    double each = DSE_MJ_PER_J / tokens, apart = power->constant ? (double)NAN : each;
+    struct lad_work attention = lad_attention_work(pt, s);
+    m->attention_energy_mj = lad_joules_of(power, &attention).all * each;
+    m->energy_dram_mj = j->dram * each;
+    m->energy_sram_mj = j->sram * each;
+    m->energy_modules_mj = j->modules * each;
+    m->energy_clock_mj = j->clock * apart;
+    m->energy_leakage_mj = j->leakage * apart;
+    m->energy_interface_mj = j->interface * apart;
     m->tokens_per_j = DSE_MJ_PER_J / m->common.energy_mj;
-    m->chip_power_w = lad_watts(chip);
+    m->chip_power_w = power->constant ? power->watts : (j->leakage + j->clock + j->modules + j->sram) / s->time_s;
+}
+
+static void fill_chip(struct lad_metrics *m, const struct lad_params *p, const struct lad_chip *chip)
+{
+    m->supply_v = p->power == DSE_POWER_CONSTANT ? (double)NAN : chip->supply.volts;
     m->tile_area_mm2 = chip->tile_area_mm2;
     m->sram_area_share = chip->sram_area_mm2 / chip->tile_area_mm2;
+    m->core_mm2 = chip->die.core_mm2;
+    m->phy_mm2 = chip->die.phy_mm2;
+    m->noc_mm2 = chip->die.noc_mm2;
 }
 
 void lad_report(const struct lad_point *pt, const struct lad_step *step, struct lad_metrics *ret, struct dse_breakdown *breakdown)
@@ -258,14 +278,19 @@ void lad_report(const struct lad_point *pt, const struct lad_step *step, struct 
     const struct lad_params *p = pt->p;
     struct lad_metrics *m = ret;
     struct lad_chip chip;
+    struct lad_power power;
+    struct lad_work work = lad_step_work(pt, step);
     lad_chip_at(p, &chip);
+    lad_power_at(p, &chip, &power);
+    struct dse_joules joules = lad_joules_of(&power, &work);
     double batch = step->batch, tokens = p->workload.phase == DSE_PREFILL ? batch * pt->n : batch, mib = 1 / (DSE_MIB * tokens);
-    fill_common(&m->common, pt, step, &chip, tokens);
+    fill_common(&m->common, pt, step, &chip, joules.all, tokens);
     fill_attention(m, pt, &step->attention, tokens);
     struct dse_locality_error error = lad_quality(p);
     m->attention_error = error.attention_error;
     m->false_negative = error.false_negative;
-    fill_energy(m, pt, step, &chip, tokens);
+    fill_energy(m, pt, step, &power, &joules, tokens);
+    fill_chip(m, p, &chip);
     m->batch_used = (int64_t)batch;
     m->idle_slots = 1 - batch / ((double)p->tiles * lad_rounds(pt, batch));
     m->linear_us = step->linear_s * DSE_US_PER_S;
@@ -274,7 +299,7 @@ void lad_report(const struct lad_point *pt, const struct lad_step *step, struct 
     m->dram_footprint_gib = lad_dram_footprint(pt, batch) / DSE_GIB;
     m->weights_mib = step->weight_bytes * mib;
     m->full_cache_mib = full_cache_bytes(pt, batch) * mib;
-    if (breakdown) lad_break_down(pt, step, &chip, breakdown);
+    if (breakdown) lad_break_down(pt, step, &power, breakdown);
 }
 
 static void lad_estimate(const void *params, void *metrics, struct dse_breakdown *breakdown)
@@ -317,7 +342,7 @@ const struct dse_model dse_model_lad = {
     .name = "lad",
     .title = "LAD: locality-aware decoding",
     .cite = "H. Wang et al., LAD: Efficient Accelerator for Generative Inference of LLM with Locality Aware Decoding, HPCA 2025",
-    .version = 6,
+    .version = 7,
     .params = lad_params_table,
     .params_size = sizeof(struct lad_params),
     .metrics = lad_metrics_table,

@@ -9,7 +9,7 @@
 #ifndef LAD_H
 #define LAD_H
 
-#include <dse/costs.h>
+#include <dse/chip.h>
 #include <dse/hw.h>
 #include <dse/model.h>
 #include <dse/sim.h>
@@ -49,6 +49,7 @@ struct lad_params {
     const struct dse_sram_table *sram;
     int64_t sram_word_bits;
     const struct dse_technology *technology;
+    int32_t power, area;
 
     /* of the event level alone */
     struct dse_events events;
@@ -71,7 +72,9 @@ struct lad_metrics {
 
     double centers_mib, active_mib, others_mib, prefetch_mib, weights_mib, full_cache_mib;
     double attention_energy_mj, energy_dram_mj, energy_sram_mj, energy_modules_mj, tokens_per_j;
+    double energy_clock_mj, energy_leakage_mj, energy_interface_mj, supply_v; /* NaN with power = "constant" */
     double chip_power_w, tile_area_mm2, sram_area_share;
+    double core_mm2, phy_mm2, noc_mm2;
 };
 
 /* Quantities of single equations, for claims and for readers of the paper; NaN where one has no value (lad_equations.c). */
@@ -241,21 +244,6 @@ const char *lad_why_null(const void *params, const char *metric);
 
 /* ---- power and area ---------------------------------------------------------------------------------------------------- */
 
-/* E19: the chip. Watts are of all tiles. */
-struct lad_chip {
-    double tile_area_mm2, sram_area_mm2; /* of one tile */
-    double dynamic_modules_w, dynamic_sram_w, static_modules_w, static_sram_w;
-};
-/* NULL, or why the chip cannot be priced. */
-const char *lad_chip_check(const struct lad_params *p);
-/* Requires that lad_chip_check has nothing against it. */
-void lad_chip_at(const struct lad_params *p, struct lad_chip *ret);
-/* Power of all of it. */
-double lad_watts(const struct lad_chip *c);
-
-/* Share of the computation modules, VPUs and SFM, in area and power of a tile without its SRAM. As lad_chip_at. */
-void lad_compute_shares(const struct lad_params *p, double *ret_area, double *ret_power);
-
 /* A row of Table III: one tile as published. */
 struct lad_module {
     const char *name;
@@ -271,10 +259,58 @@ enum lad_module_index {
     LAD_MODULES
 };
 extern const struct lad_module lad_table3[LAD_MODULES];
+enum { LAD_PUBLISHED_GHZ = 1 };
+
+/* E19: the chip. Watts are of all tiles, at the nominal supply, as Table III has them: whatever they do. */
+struct lad_chip {
+    double tile_area_mm2, sram_area_mm2; /* of one tile */
+    double dynamic_modules_w, dynamic_sram_w, static_modules_w, static_sram_w;
+    double module_dynamic_w[LAD_MODULES]; /* their sum is dynamic_modules_w */
+    double sram_energy_ratio;             /* of the technology over the node of the SRAM table */
+    struct dse_supply supply;             /* E36; with power = "constant" nothing asks for it */
+    struct dse_die die;                   /* E37 */
+};
+/* NULL, or why the chip cannot be priced. */
+const char *lad_chip_check(const struct lad_params *p);
+/* By how much what it needs is not there. */
+bool lad_chip_shortage(const struct lad_params *p, const char *reason, struct dse_shortage *ret);
+/* Requires that lad_chip_check has nothing against it. */
+void lad_chip_at(const struct lad_params *p, struct lad_chip *ret);
+/* Power of all of it, as published. */
+double lad_watts(const struct lad_chip *c);
+
+/* ---- energy ------------------------------------------------------------------------------------------------------------ */
+
+/* What a step, or a part of it, does: the same of both fidelities. */
+struct lad_work {
+    double seconds, macs, sfm_ops, bytes; /* multiply-adds of the VPUs; operations of the SFM; bytes to and from the DRAM */
+    struct lad_stages stages;             /* cycles in which the modules of a tile work, sum over tiles */
+};
+struct lad_work lad_op_work(const struct lad_op *o);
+struct lad_work lad_attention_work(const struct lad_point *pt, const struct lad_step *s);
+struct lad_work lad_step_work(const struct lad_point *pt, const struct lad_step *s);
+
+/* E35: what work costs. Joules of a multiply-add, an operation of the SFM, a cycle of a tile's module, and of what they read from the
+ * SRAM; of a byte to or from the DRAM, in the SRAM and at the interface. Watts of what runs whatever is done. */
+struct lad_power {
+    const struct dse_dram *dram;
+    bool constant; /* E21: watts of Table III, and nothing else */
+    double watts;  /* all of them */
+    double leakage_w, clock_w;
+    double modules_w, sram_w; /* constant */
+    double mac_j, sfm_op_j, eas_cycle_j, apid_cycle_j, md_cycle_j, ac_cycle_j;
+    double mac_sram_j, apid_sram_j, byte_sram_j, byte_interface_j;
+};
+void lad_power_at(const struct lad_params *p, const struct lad_chip *chip, struct lad_power *ret);
+
+struct dse_joules lad_joules_of(const struct lad_power *e, const struct lad_work *w);
+
+/* Share of the computation modules, VPUs and SFM, in area and power of a tile without its SRAM. As lad_chip_at. */
+void lad_compute_shares(const struct lad_params *p, double *ret_area, double *ret_power);
 
 /* ---- the breakdown ----------------------------------------------------------------------------------------------------- */
 
-void lad_break_down(const struct lad_point *pt, const struct lad_step *step, const struct lad_chip *chip,
+void lad_break_down(const struct lad_point *pt, const struct lad_step *step, const struct lad_power *power,
                     struct dse_breakdown *out);
 
 /* Metrics, and the breakdown unless it is NULL, of a step at either level. */

@@ -9,13 +9,23 @@
 
 struct ctx {
     const struct lad_point *pt;
-    struct dse_parts parts;
+    const struct lad_power *power;
+    struct dse_breakdown *out;
 };
+
+/* A part by the time that it is exposed for and the work that it does. Leakage and clock are parts of their own: they run whatever
+ * is done. With power = "constant" everything does. */
+static void add(const struct ctx *c, const char *name, int depth, const char *bound, double ops, const struct lad_work *work)
+{
+    struct dse_joules j = lad_joules_of(c->power, work);
+    dse_breakdown_add(c->out, dse_part_of(name, depth, bound, work->seconds, j.work, work->bytes, ops));
+}
 
 static void add_op(const struct ctx *c, const struct lad_op *o, int depth)
 {
     const char *bound = dse_bound_names[o->time_s > o->dram_s ? DSE_BOUND_COMPUTE : DSE_BOUND_DRAM];
-    dse_parts_add(&c->parts, o->name, depth, bound, o->time_s, o->batch_bytes, o->batch_ops);
+    struct lad_work work = lad_op_work(o);
+    add(c, o->name, depth, bound, o->batch_ops, &work);
 }
 
 static void add_stages(const struct ctx *c, const struct lad_step *s)
@@ -23,14 +33,23 @@ static void add_stages(const struct ctx *c, const struct lad_step *s)
     const struct lad_attention *a = &s->attention;
     const char *dram = dse_bound_names[DSE_BOUND_DRAM], *compute = dse_bound_names[DSE_BOUND_COMPUTE];
     struct lad_macs macs = lad_stage_macs(c->pt, a->active);
-    double ops = DSE_OPS_PER_MAC * c->pt->head_samples * s->batch;
-    dse_parts_add(&c->parts, "stage1_hbm", 1, dram, a->stage1_s, a->stage1_bytes, 0);
-    dse_parts_add(&c->parts, "stage2_eas", 1, compute, a->exposed_s[LAD_EAS], 0, ops * macs.eas);
-    dse_parts_add(&c->parts, "stage3_apid", 1, compute, a->exposed_s[LAD_APID], 0, 0);
-    dse_parts_add(&c->parts, "stage4_hbm", 1, dram, a->stage4_s, a->stage4_bytes, 0);
-    dse_parts_add(&c->parts, "stage5_md", 1, compute, a->exposed_s[LAD_MD], 0, ops * macs.md);
-    dse_parts_add(&c->parts, "stage6_ac", 1, compute, a->exposed_s[LAD_AC], 0, ops * macs.ac);
-    dse_parts_add(&c->parts, "pipeline_fill", 1, dse_bound_names[DSE_BOUND_LATENCY], a->fill_s, 0, 0);
+    double samples = c->pt->head_samples * s->batch, eas = samples * macs.eas, md = samples * macs.md, ac = samples * macs.ac;
+    struct lad_stages all = lad_attention_work(c->pt, s).stages;
+    const struct {
+        const char *name, *bound;
+        double macs;
+        struct lad_work work;
+    } stages[] = {
+        {"stage1_hbm", dram, 0, {.seconds = a->stage1_s, .bytes = a->stage1_bytes}},
+        {"stage2_eas", compute, eas, {.seconds = a->exposed_s[LAD_EAS], .macs = eas, .stages.eas = all.eas}},
+        {"stage3_apid", compute, 0, {.seconds = a->exposed_s[LAD_APID], .stages.apid = all.apid}},
+        {"stage4_hbm", dram, 0, {.seconds = a->stage4_s, .bytes = a->stage4_bytes}},
+        {"stage5_md", compute, md, {.seconds = a->exposed_s[LAD_MD], .macs = md, .stages.md = all.md}},
+        {"stage6_ac", compute, ac, {.seconds = a->exposed_s[LAD_AC], .macs = ac, .stages.ac = all.ac}},
+        {"pipeline_fill", dse_bound_names[DSE_BOUND_LATENCY], 0, {.seconds = a->fill_s}},
+    };
+    for (size_t i = 0; i < sizeof stages / sizeof *stages; i++)
+        add(c, stages[i].name, 1, stages[i].bound, DSE_OPS_PER_MAC * stages[i].macs, &stages[i].work);
 }
 
 /* Operator 0, the QKV projection, stands before attention. */
@@ -41,19 +60,23 @@ static void add_attention(const struct ctx *c, const struct lad_step *s)
     for (int i = 0; i < LAD_STAGES; i++)
         if (i != LAD_HBM) compute_s += a->exposed_s[i];
     const char *bound = dse_bound_names[compute_s > a->exposed_s[LAD_HBM] ? DSE_BOUND_COMPUTE : DSE_BOUND_DRAM];
-    dse_parts_add(&c->parts, "attention", 0, bound, a->time_s, a->stage1_bytes + a->stage4_bytes, DSE_OPS_PER_MAC * a->macs);
+    struct lad_work work = lad_attention_work(c->pt, s);
+    add(c, "attention", 0, bound, DSE_OPS_PER_MAC * a->macs, &work);
     if (c->pt->locality_aware) add_stages(c, s);
     for (int i = 0; i < s->n_ops; i++)
         if (lad_is_attention(&s->op[i])) add_op(c, &s->op[i], 1);
 }
 
-void lad_break_down(const struct lad_point *pt, const struct lad_step *s, const struct lad_chip *chip, struct dse_breakdown *out)
+void lad_break_down(const struct lad_point *pt, const struct lad_step *s, const struct lad_power *power, struct dse_breakdown *out)
 {
-    struct ctx c = {.pt = pt, .parts = {.breakdown = out, .watts = lad_watts(chip), .dram = &pt->p->dram}};
+    struct ctx c = {.pt = pt, .power = power, .out = out};
     for (int i = 0; i < s->n_ops; i++) {
         if (!lad_is_attention(&s->op[i])) add_op(&c, &s->op[i], 0);
         if (i == 0) add_attention(&c, s);
     }
-    if (pt->locality_aware)
-        dse_parts_add(&c.parts, "prefetch", 0, dse_bound_names[DSE_BOUND_DRAM], 0, s->attention.prefetch_bytes, 0);
+    struct lad_work prefetch = {.bytes = s->attention.prefetch_bytes};
+    if (pt->locality_aware) add(&c, "prefetch", 0, dse_bound_names[DSE_BOUND_DRAM], 0, &prefetch);
+    struct lad_work step = lad_step_work(pt, s);
+    struct dse_joules j = lad_joules_of(power, &step);
+    dse_breakdown_joules(out, &j, pt->p->power);
 }

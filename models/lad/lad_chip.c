@@ -55,6 +55,30 @@ static bool known(struct ratios r)
     return !isnan(r.area) && !isnan(r.energy) && !isnan(r.power);
 }
 
+/* The node's supply (E36) and die (E37) that the parameters ask for. False: the clock is too fast. */
+static bool supply_at(const struct lad_params *p, struct dse_supply *ret)
+{
+    return dse_supply_at(p->economics.costs, p->technology, TABLE3_NM, LAD_PUBLISHED_GHZ, p->clock_ghz, ret);
+}
+
+static void die_at(const struct lad_params *p, double tile_mm2, struct dse_die *ret)
+{
+    dse_die_at(p->economics.costs, p->area, (double)p->tiles * tile_mm2, p->tiles, &p->dram, p->technology->node_nm, ret);
+}
+
+static const char *check_physics(const struct lad_params *p)
+{
+    const struct dse_costs *book = p->economics.costs;
+    struct lad_chip chip;
+    if (p->power == DSE_POWER_ACTIVITY) {
+        if (!supply_at(p, &chip.supply)) return dse_too_fast;
+        if (isnan(dse_interface_joules(book, p->dram.memory, p->technology, 1))) return dse_no_interface;
+    }
+    if (p->area == DSE_AREA_CORE) return NULL;
+    lad_chip_at(p, &chip);
+    return dse_die_check(book, &chip.die);
+}
+
 /* A table has a metric in all its macros or in none: any macro of the right word tells what is missing. */
 const char *lad_chip_check(const struct lad_params *p)
 {
@@ -69,7 +93,17 @@ const char *lad_chip_check(const struct lad_params *p)
         return "the technology's method cannot be reached from 22 nm, the node of Table III";
     if (!known(tech_ratios(p->technology, dse_sram_node_nm(p->sram))))
         return "the technology's method cannot be reached from the node of the SRAM table";
-    return NULL;
+    return check_physics(p);
+}
+
+bool lad_chip_shortage(const struct lad_params *p, const char *reason, struct dse_shortage *ret)
+{
+    struct dse_sram sram;
+    struct lad_chip chip;
+    if (!dse_sram_at(p->sram, p->sram_mib, (double)p->sram_word_bits, &sram)) return false; /* another reason */
+    lad_chip_at(p, &chip);
+    return dse_supply_shortage(&chip.supply, p->clock_ghz, reason, ret) ||
+           dse_die_shortage(p->economics.costs, &chip.die, reason, ret);
 }
 
 void lad_chip_at(const struct lad_params *p, struct lad_chip *ret)
@@ -83,12 +117,12 @@ void lad_chip_at(const struct lad_params *p, struct lad_chip *ret)
     struct ratios memory = node == TABLE3_NM ? logic : tech_ratios(p->technology, node);
     double scale[LAD_MODULES], area = 0, dynamic_mw = 0, static_mw = 0;
     module_scales(p, scale);
+    double tiles_w = (double)p->tiles / DSE_MW_PER_W;
     for (int i = 0; i < LAD_MODULES; i++) {
         area += scale[i] * lad_table3[i].area_mm2;
         dynamic_mw += scale[i] * lad_table3[i].dynamic_mw;
         static_mw += scale[i] * lad_table3[i].static_mw;
     }
-    double tiles_w = (double)p->tiles / DSE_MW_PER_W;
     *ret = (struct lad_chip){
         .sram_area_mm2 = sram.area_mm2 * memory.area,
         .tile_area_mm2 = area * logic.area + sram.area_mm2 * memory.area,
@@ -96,7 +130,12 @@ void lad_chip_at(const struct lad_params *p, struct lad_chip *ret)
         .static_modules_w = tiles_w * static_mw * logic.power,
         .dynamic_sram_w = tiles_w * sram_mw * memory.energy,
         .static_sram_w = tiles_w * sram.leakage_mw * memory.power,
+        .sram_energy_ratio = memory.energy,
     };
+    for (int i = 0; i < LAD_MODULES; i++)
+        ret->module_dynamic_w[i] = tiles_w * scale[i] * lad_table3[i].dynamic_mw * p->clock_ghz * logic.energy;
+    if (p->power == DSE_POWER_ACTIVITY) supply_at(p, &ret->supply);
+    die_at(p, ret->tile_area_mm2, &ret->die);
 }
 
 void lad_compute_shares(const struct lad_params *p, double *ret_area, double *ret_power)

@@ -60,6 +60,7 @@ void lad_stand(const void *params, struct dse_standing *ret)
 {
     const struct lad_params *p = params;
     ret->quality = dse_quality_of_exact(&p->workload);
+    dse_standing_add(ret, dse_area_unpriced(p->clock_ghz, LAD_PUBLISHED_GHZ));
     if (!is_locality_aware(p)) return;
     if (p->draws != LAD_REPLAY) dse_standing_add(ret, dse_profile_beyond(p->profile, (double)p->workload.context));
     const char *which[DSE_BEYOND_MAX], *why = unknown(p);
@@ -76,7 +77,8 @@ const char *lad_why_null(const void *params, const char *metric)
     static const char *const statistics[] = {"centers", "active", "hit_ratio"}, *const errors[] = {"attention_error",
                                                                                                    "false_negative"};
     const struct lad_params *p = params;
-    if (!is_locality_aware(p)) return NULL;
+    const char *why = dse_why_not_apart(p->power, metric);
+    if (why || !is_locality_aware(p)) return why;
     for (size_t i = 0; i < sizeof statistics / sizeof *statistics; i++)
         if (strcmp(metric, statistics[i]) == 0) return lad_unlike(p);
     for (size_t i = 0; i < sizeof errors / sizeof *errors; i++)

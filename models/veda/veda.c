@@ -57,6 +57,8 @@ static const struct dse_param veda_params_table[] = {
     DSE_PARAM_REF(P, sram, struct dse_sram_table, DSE_KIND_SRAM, "area and power of the buffer", "Table I"),
     DSE_PARAM_I64_UNIT(P, sram_word_bits, "bit", 8, 8192, "word of an SRAM macro, where the table has several", "E14"),
     DSE_PARAM_REF(P, technology, struct dse_technology, DSE_KIND_TECHNOLOGY, "node the chip is made in; Table I is 28 nm", "E14"),
+    DSE_PARAM_ENUM(P, power, dse_power_names, "energy by what is done, or the power of Table I whatever is done", "E28, E15"),
+    DSE_PARAM_ENUM(P, area, dse_area_names, "with memory interfaces, or what Table I has alone", "E30"),
     DSE_EMBED(P, events, struct dse_events, dse_events_params),
     DSE_EMBED(P, sampling, struct dse_sampling, dse_sampling_params),
     DSE_PARAM_F64(P, stream_fifo_kib, "KiB", 1, 65536,
@@ -93,11 +95,21 @@ static const struct dse_metric veda_metrics_table[] = {
     DSE_METRIC_F64(M, kv_mib, "MiB", DSE_LESS, "DRAM traffic a token: keys and values read", "E8"),
     DSE_METRIC_F64(M, vote_mib, "MiB", DSE_LESS, "DRAM traffic a token: vote counts or accumulated scores", "E10"),
     DSE_METRIC_F64(M, energy_dram_mj, "mJ", DSE_LESS, "energy a token: DRAM", "E15"),
+    DSE_METRIC_F64(M, energy_sram_mj, "mJ", DSE_LESS, "energy a token: on-chip buffer", "E28"),
+    DSE_METRIC_F64(M, energy_modules_mj, "mJ", DSE_LESS, "energy a token: array, voting engine, special functions, schedule",
+                   "E28"),
+    DSE_METRIC_F64_OR_NULL(M, energy_clock_mj, "mJ", DSE_LESS, "energy a token: clock tree, whether or not there is work", "E28"),
+    DSE_METRIC_F64_OR_NULL(M, energy_leakage_mj, "mJ", DSE_LESS, "energy a token: leakage", "E28"),
+    DSE_METRIC_F64_OR_NULL(M, energy_interface_mj, "mJ", DSE_LESS, "energy a token: memory interface on the die", "E28"),
+    DSE_METRIC_F64_OR_NULL(M, supply_v, "V", DSE_NEITHER, "supply voltage that the clock asks for", "E29", .mean = DSE_MEAN_TIME),
     DSE_METRIC_F64(M, tokens_per_j, "tokens/J", DSE_MORE, "tokens a joule, chip and DRAM", "E15"),
-    DSE_METRIC_F64(M, chip_power_w, "W", DSE_LESS, "power of all chips, without DRAM", "Table I"),
+    DSE_METRIC_F64(M, chip_power_w, "W", DSE_LESS, "power of all chips, without DRAM and its interface", "Table I"),
+    DSE_METRIC_F64(M, core_mm2, "mm2", DSE_LESS, "part of area_mm2: the modules of Table I", "E14"),
+    DSE_METRIC_F64(M, phy_mm2, "mm2", DSE_LESS, "part of area_mm2: memory PHYs and controllers", "E30"),
+    DSE_METRIC_F64(M, noc_mm2, "mm2", DSE_LESS, "part of area_mm2: an on-chip network; a chip of one array has none", "E30"),
     DSE_METRIC_F64(M, matmul_gops, "Gop/s", DSE_MORE, "operations of all GEMVs over the step", "Table II"),
     DSE_METRIC_F64(M, chip_gop_per_j, "Gop/J", DSE_MORE, "matmul_gops over chip_power_w: GOPS/W without DRAM", "Table II",
-                   .mean = DSE_MEAN_TIME),
+                   .mean = DSE_MEAN_CHIP),
     DSE_METRIC_F64(M, dram_footprint_gib, "GiB", DSE_LESS, "weights and KV cache in the DRAM of all devices", ""),
     DSE_METRIC_END,
 };
@@ -145,24 +157,25 @@ static bool veda_shortage(const void *params, const char *reason, struct dse_sho
 {
     struct veda_point pt;
     veda_point_init(&pt, params);
-    return veda_point_shortage(&pt, reason, ret);
+    return veda_point_shortage(&pt, reason, ret) || veda_chip_shortage(params, reason, ret);
 }
 
 /* ---- estimate ----------------------------------------------------------------------------------------------------------- */
 
-static void fill_common(struct dse_common *m, const struct veda_point *pt, const struct veda_step *s, const struct veda_chip *chip)
+static void fill_common(struct dse_common *m, const struct veda_point *pt, const struct veda_step *s, const struct veda_chip *chip,
+                        double joules)
 {
     const struct dse_dram *dram = &pt->p->dram;
     struct dse_totals totals = {
         .tokens = pt->tokens,
         .seconds = s->time_s,
         .attention_s = s->attention.time_s,
-        .joules = pt->devices * chip->total_w * s->time_s + dse_dram_joules(dram, s->bytes),
+        .joules = joules,
         .bytes = s->bytes,
         .ops = s->ops,
         .peak_ops = DSE_OPS_PER_MAC * pt->devices * pt->array.pes * pt->clock_hz,
         .peak_bytes = pt->devices * dse_dram_peak(dram),
-        .area_mm2 = pt->devices * chip->total_mm2,
+        .area_mm2 = pt->devices * chip->die.area_mm2,
         .bound = dse_bound_of(s->compute_bound_s, s->dram_bound_s, s->latency_bound_s),
     };
     *m = dse_common_of(&totals);
@@ -188,15 +201,36 @@ static void fill_attention(struct veda_metrics *m, const struct veda_point *pt, 
     m->vote_exposed_us = a->vote_exposed_s * DSE_US_PER_S;
 }
 
+/* E15, E28. */
+static void fill_energy(struct veda_metrics *m, const struct veda_point *pt, const struct veda_step *s,
+                        const struct veda_chip *chip, const struct veda_power *power, const struct dse_joules *j)
+{
+    double each = DSE_MJ_PER_J / pt->tokens, apart = power->constant ? (double)NAN : each;
+    m->energy_dram_mj = j->dram * each;
+    m->energy_sram_mj = j->sram * each;
+    m->energy_modules_mj = j->modules * each;
+    m->energy_clock_mj = j->clock * apart;
+    m->energy_leakage_mj = j->leakage * apart;
+    m->energy_interface_mj = j->interface * apart;
+    m->supply_v = power->constant ? (double)NAN : chip->supply.volts;
+    m->tokens_per_j = DSE_MJ_PER_J / m->common.energy_mj;
+    m->chip_power_w = power->constant ? power->watts : (j->leakage + j->clock + j->modules + j->sram) / s->time_s;
+}
+
 void veda_report(const struct veda_point *pt, const struct veda_step *step, double whole_s, struct veda_metrics *m,
                  struct dse_breakdown *breakdown)
 {
     const struct veda_params *p = pt->p;
     struct veda_chip chip;
+    struct veda_power power;
+    struct veda_work work = veda_step_work(pt, step);
     veda_chip_at(p, &chip);
+    veda_power_at(pt, &chip, &power);
+    struct dse_joules joules = veda_joules_of(&power, &work);
 
     double mib = 1 / (DSE_MIB * pt->tokens);
-    fill_common(&m->common, pt, step, &chip);
+    fill_common(&m->common, pt, step, &chip, joules.all);
+    fill_energy(m, pt, step, &chip, &power, &joules);
     fill_attention(m, pt, step, whole_s);
     struct dse_retained quality;
     veda_quality(pt, &quality);
@@ -205,13 +239,13 @@ void veda_report(const struct veda_point *pt, const struct veda_step *step, doub
     m->weights_mib = step->weight_bytes * mib;
     m->kv_mib = step->attention.kv_bytes * mib;
     m->vote_mib = step->attention.vote_bytes * mib;
-    m->energy_dram_mj = dse_dram_joules(&p->dram, step->bytes) * DSE_MJ_PER_J / pt->tokens;
-    m->tokens_per_j = DSE_MJ_PER_J / m->common.energy_mj;
-    m->chip_power_w = pt->devices * chip.total_w;
+    m->core_mm2 = pt->devices * chip.die.core_mm2;
+    m->phy_mm2 = pt->devices * chip.die.phy_mm2;
+    m->noc_mm2 = pt->devices * chip.die.noc_mm2;
     m->matmul_gops = step->ops / step->time_s / DSE_GIGA;
     m->chip_gop_per_j = m->matmul_gops / m->chip_power_w;
     m->dram_footprint_gib = veda_footprint(pt) / DSE_GIB;
-    if (breakdown) veda_break_down(pt, step, &chip, breakdown);
+    if (breakdown) veda_break_down(pt, step, &power, breakdown);
 }
 
 static void veda_estimate(const void *params, void *metrics, struct dse_breakdown *breakdown)
@@ -236,7 +270,7 @@ const struct dse_model dse_model_veda = {
     .title = "VEDA: voting-based eviction and a flexible dataflow",
     .cite = "Z. Wang et al., VEDA: Efficient LLM Generation Through Voting-based KV Cache Eviction and Dataflow-flexible "
             "Accelerator, DAC 2025",
-    .version = 5,
+    .version = 6,
     .params = veda_params_table,
     .params_size = sizeof(struct veda_params),
     .metrics = veda_metrics_table,

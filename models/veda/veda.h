@@ -10,7 +10,7 @@
 #ifndef VEDA_H
 #define VEDA_H
 
-#include <dse/costs.h>
+#include <dse/chip.h>
 #include <dse/eviction.h>
 #include <dse/hw.h>
 #include <dse/model.h>
@@ -58,6 +58,7 @@ struct veda_params {
     const struct dse_sram_table *sram;
     int64_t sram_word_bits;
     const struct dse_technology *technology;
+    int32_t power, area;
 
     /* the event level alone */
     struct dse_events events;
@@ -74,7 +75,9 @@ struct veda_metrics {
     double array_utilization, scores_utilization, values_utilization;
     double softmax_exposed_us, vote_exposed_us;
     double weights_mib, kv_mib, vote_mib;
-    double energy_dram_mj, tokens_per_j;
+    double energy_dram_mj, energy_sram_mj, energy_modules_mj, tokens_per_j;
+    double energy_clock_mj, energy_leakage_mj, energy_interface_mj, supply_v; /* NaN with power = "constant" */
+    double core_mm2, phy_mm2, noc_mm2;
     double chip_power_w, matmul_gops, chip_gop_per_j;
     double dram_footprint_gib;
 };
@@ -234,22 +237,65 @@ bool veda_rows_fit(const struct veda_point *pt, double rows, double elements);
 
 enum veda_module { VEDA_PE_ARRAY, VEDA_VOTING_ENGINE, VEDA_SFU, VEDA_SCHEDULE, VEDA_BUFFER, VEDA_MODULES };
 
+enum { VEDA_TABLE1_NM = 28, VEDA_PUBLISHED_GHZ = 1 };
+
+/* Of the technology over the node that a number was published for. */
+struct veda_ratios {
+    double area, energy, power;
+};
+
 /* E14: one chip; the buffer comes from the SRAM table. */
 struct veda_chip {
-    double area_mm2[VEDA_MODULES], power_w[VEDA_MODULES];
+    double area_mm2[VEDA_MODULES], power_w[VEDA_MODULES]; /* as published, in the technology, at the clock */
     double total_mm2, total_w;
+    double table_w[VEDA_MODULES]; /* as published, in its node, at its clock; the buffer: 0 */
+    struct dse_sram buffer;
+    struct veda_ratios logic, memory;
+    struct dse_supply supply; /* E29; with power = "constant" nothing asks for it */
+    struct dse_die die;       /* E30 */
 };
 /* NULL, or why the chip cannot be priced. */
 const char *veda_chip_check(const struct veda_params *p);
+/* By how much what it needs is not there. */
+bool veda_chip_shortage(const struct veda_params *p, const char *reason, struct dse_shortage *ret);
 /* What cannot be priced is NaN. */
 void veda_chip_at(const struct veda_params *p, struct veda_chip *ret);
+
+/* ---- energy ------------------------------------------------------------------------------------------------------------ */
+
+/* What a step, or a part of it, does on all devices: the same of both fidelities. */
+struct veda_work {
+    double seconds, macs, bytes; /* bytes to and from the DRAM */
+    double sfu_ops, votes;       /* exponentials and divisions; scores through the voting engine */
+};
+struct veda_work veda_linear_work(const struct veda_linear *l);
+struct veda_work veda_norm_work(const struct veda_point *pt, const struct veda_step *s);
+struct veda_work veda_attention_work(const struct veda_point *pt, const struct veda_attention *a);
+struct veda_work veda_step_work(const struct veda_point *pt, const struct veda_step *s);
+/* Special functions and votes of attention, by when they are done: beside q K^T, beside s V, between them. */
+struct veda_score_work {
+    double sums, weights, stage, votes;
+};
+struct veda_score_work veda_score_work(const struct veda_point *pt);
+
+/* E28: what work costs, and the watts of what runs whatever is done, of all devices. */
+struct veda_power {
+    const struct dse_dram *dram;
+    bool constant; /* E15: watts of Table I, and nothing else */
+    double watts;  /* all of them */
+    double leakage_w, clock_w;
+    double sram_w; /* constant */
+    double mac_j, mac_buffer_j, sfu_op_j, vote_j, byte_interface_j;
+};
+void veda_power_at(const struct veda_point *pt, const struct veda_chip *chip, struct veda_power *ret);
+struct dse_joules veda_joules_of(const struct veda_power *e, const struct veda_work *w);
 
 /* ---- metrics, breakdown, equations -------------------------------------------------------------------------------------- */
 
 /* Metrics of a step, and its breakdown when that is not NULL. `whole_s`: attention without eviction. */
 void veda_report(const struct veda_point *pt, const struct veda_step *step, double whole_s, struct veda_metrics *m,
                  struct dse_breakdown *breakdown);
-void veda_break_down(const struct veda_point *pt, const struct veda_step *step, const struct veda_chip *chip,
+void veda_break_down(const struct veda_point *pt, const struct veda_step *step, const struct veda_power *power,
                      struct dse_breakdown *out);
 extern const struct dse_metric veda_equations_table[];
 void veda_equate(const void *params, void *equations);

@@ -15,22 +15,20 @@ static const struct {
     [VEDA_SCHEDULE] = {0.041, 11.20},
 };
 
-enum { TABLE1_NM = 28, TABLE1_PES = 128, TABLE1_VOTE_FIFO = 4096, TABLE1_SFU_UNITS = 4 /* 2 EXP, 2 dividers */ };
+enum { TABLE1_PES = 128, TABLE1_VOTE_FIFO = 4096, TABLE1_SFU_UNITS = 4 /* 2 EXP, 2 dividers */ };
 
-struct ratios {
-    double area, energy;
-};
-
-static struct ratios tech_ratios(const struct dse_technology *to, double from_nm)
+static struct veda_ratios tech_ratios(const struct dse_technology *to, double from_nm)
 {
-    if (to->node_nm == from_nm) return (struct ratios){1, 1};
-    return (struct ratios){.area = dse_tech_ratio(to, from_nm, DSE_TECH_AREA),
-                           .energy = dse_tech_ratio(to, from_nm, DSE_TECH_ENERGY)};
+    if (to->node_nm == from_nm) return (struct veda_ratios){1, 1, 1};
+    return (struct veda_ratios){.area = dse_tech_ratio(to, from_nm, DSE_TECH_AREA),
+                                .energy = dse_tech_ratio(to, from_nm, DSE_TECH_ENERGY),
+                                .power = dse_tech_ratio(to, from_nm, DSE_TECH_POWER)};
 }
 
-static bool known(struct ratios r)
+/* Leakage goes by the power, which nothing else asks for. */
+static bool known(const struct veda_params *p, struct veda_ratios r)
 {
-    return !isnan(r.area) && !isnan(r.energy);
+    return !isnan(r.area) && !isnan(r.energy) && (p->power == DSE_POWER_CONSTANT || !isnan(r.power));
 }
 
 /* mW at `clock_ghz`: as published under load; or, from the energy of an access, with a row of inputs read in every other cycle:
@@ -44,6 +42,24 @@ static double sram_mw(const struct veda_params *p, const struct dse_sram *s)
            leakage; /* 1e9 accesses a second of 1e-12 J: mW */
 }
 
+static bool supply_at(const struct veda_params *p, struct dse_supply *ret)
+{
+    return dse_supply_at(p->economics.costs, p->technology, VEDA_TABLE1_NM, VEDA_PUBLISHED_GHZ, p->clock_ghz, ret);
+}
+
+static const char *check_physics(const struct veda_params *p)
+{
+    const struct dse_costs *book = p->economics.costs;
+    struct veda_chip chip;
+    if (p->power == DSE_POWER_ACTIVITY) {
+        if (!supply_at(p, &chip.supply)) return dse_too_fast;
+        if (isnan(dse_interface_joules(book, p->dram.memory, p->technology, 1))) return dse_no_interface;
+    }
+    if (p->area == DSE_AREA_CORE) return NULL;
+    veda_chip_at(p, &chip);
+    return dse_die_check(book, &chip.die);
+}
+
 const char *veda_chip_check(const struct veda_params *p)
 {
     struct dse_sram sram;
@@ -52,11 +68,19 @@ const char *veda_chip_check(const struct veda_params *p)
     if (!(mib >= from && mib <= to)) return "the SRAM table has no macro of the buffer's capacity";
     if (!dse_sram_at(p->sram, mib, (double)p->sram_word_bits, &sram)) return "the SRAM table has no macro of this word width";
     if (isnan(sram.area_mm2) || isnan(sram_mw(p, &sram))) return "the SRAM table lacks area or energy";
-    if (!known(tech_ratios(p->technology, TABLE1_NM)))
+    if (!known(p, tech_ratios(p->technology, VEDA_TABLE1_NM)))
         return "the technology's method cannot be reached from 28 nm, the node of Table I";
-    if (!known(tech_ratios(p->technology, dse_sram_node_nm(p->sram))))
+    if (!known(p, tech_ratios(p->technology, dse_sram_node_nm(p->sram))))
         return "the technology's method cannot be reached from the node of the SRAM table";
-    return NULL;
+    return check_physics(p);
+}
+
+bool veda_chip_shortage(const struct veda_params *p, const char *reason, struct dse_shortage *ret)
+{
+    struct veda_chip chip;
+    veda_chip_at(p, &chip);
+    return dse_supply_shortage(&chip.supply, p->clock_ghz, reason, ret) ||
+           dse_die_shortage(p->economics.costs, &chip.die, reason, ret);
 }
 
 /* How much more of each module there is than in Table I (A9). */
@@ -71,20 +95,24 @@ static void module_scales(const struct veda_params *p, double scale[VEDA_MODULES
 
 void veda_chip_at(const struct veda_params *p, struct veda_chip *ret)
 {
-    struct dse_sram sram;
-    struct ratios logic = tech_ratios(p->technology, TABLE1_NM), memory = tech_ratios(p->technology, dse_sram_node_nm(p->sram));
+    struct veda_chip *c = ret;
     double scale[VEDA_MODULES];
     module_scales(p, scale);
+    c->logic = tech_ratios(p->technology, VEDA_TABLE1_NM);
+    c->memory = tech_ratios(p->technology, dse_sram_node_nm(p->sram));
     for (int i = 0; i < VEDA_MODULES; i++) {
-        ret->area_mm2[i] = scale[i] * table1[i].area_mm2 * logic.area;
-        ret->power_w[i] = scale[i] * table1[i].power_mw / DSE_MW_PER_W * p->clock_ghz * logic.energy;
+        c->area_mm2[i] = scale[i] * table1[i].area_mm2 * c->logic.area;
+        c->table_w[i] = scale[i] * table1[i].power_mw / DSE_MW_PER_W;
+        c->power_w[i] = c->table_w[i] * p->clock_ghz * c->logic.energy;
     }
-    bool there = dse_sram_at(p->sram, p->buffer_kib * DSE_KIB / DSE_MIB, (double)p->sram_word_bits, &sram);
-    ret->area_mm2[VEDA_BUFFER] = there ? sram.area_mm2 * memory.area : (double)NAN;
-    ret->power_w[VEDA_BUFFER] = there ? sram_mw(p, &sram) / DSE_MW_PER_W * memory.energy : (double)NAN;
-    ret->total_mm2 = ret->total_w = 0;
+    bool there = dse_sram_at(p->sram, p->buffer_kib * DSE_KIB / DSE_MIB, (double)p->sram_word_bits, &c->buffer);
+    c->area_mm2[VEDA_BUFFER] = there ? c->buffer.area_mm2 * c->memory.area : (double)NAN;
+    c->power_w[VEDA_BUFFER] = there ? sram_mw(p, &c->buffer) / DSE_MW_PER_W * c->memory.energy : (double)NAN;
+    c->total_mm2 = c->total_w = 0;
     for (int i = 0; i < VEDA_MODULES; i++) {
-        ret->total_mm2 += ret->area_mm2[i];
-        ret->total_w += ret->power_w[i];
+        c->total_mm2 += c->area_mm2[i];
+        c->total_w += c->power_w[i];
     }
+    if (p->power == DSE_POWER_ACTIVITY) supply_at(p, &c->supply);
+    dse_die_at(p->economics.costs, p->area, c->total_mm2, 1, &p->dram, p->technology->node_nm, &c->die);
 }

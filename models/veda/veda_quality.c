@@ -97,6 +97,7 @@ void veda_stand(const void *params, struct dse_standing *ret)
     struct veda_point pt;
     veda_point_init(&pt, p);
     ret->quality = dse_quality_of_exact(&p->workload);
+    dse_standing_add(ret, dse_area_unpriced(p->clock_ghz, VEDA_PUBLISHED_GHZ));
     if (!evicts(&pt)) return;
     struct dse_retained q;
     const char *why = veda_quality(&pt, &q);
@@ -109,6 +110,9 @@ void veda_stand(const void *params, struct dse_standing *ret)
 
 const char *veda_why_null(const void *params, const char *metric)
 {
+    const struct veda_params *p = params;
+    const char *why = dse_why_not_apart(p->power, metric);
+    if (why) return why;
     if (strcmp(metric, "retained_mass") != 0 && strcmp(metric, "attention_error") != 0) return NULL;
     struct veda_point pt;
     struct dse_retained q;

@@ -16,6 +16,8 @@ static int set_up(void **state)
 {
     (void)state;
     lad_fixture_init(&f);
+    f.defaults.power = DSE_POWER_CONSTANT; /* as the paper counts, and what it prints: test_chip.c has the rest */
+    f.defaults.area = DSE_AREA_CORE;
     return 0;
 }
 

@@ -264,7 +264,7 @@ static inline void count_refusal(struct refusals *r, const char *reason)
 static inline enum random_end run_point(struct random_runs *r)
 {
     *r->why = '\0';
-    r->closed_parts.n = 0;
+    r->closed_parts.n = r->closed_parts.n_causes = 0;
     r->model->desc->estimate(r->params, r->closed, &r->closed_parts);
     if (!metrics_hold(r, "closed form", r->closed) || !parts_hold(r, "closed form", r->closed, &r->closed_parts))
         return RANDOM_WRONG;

@@ -14,7 +14,7 @@
 
 /* Bandwidths asked for; 0: none is. No memory of the catalog has the odd ones. */
 static const double asked[] = {0, 31.5, 60, 256, 525, 1024, 1555};
-enum { ASKED = sizeof asked / sizeof *asked, SETTINGS = 4 };
+enum { ASKED = sizeof asked / sizeof *asked, SETTINGS = 5 };
 
 static double number(const struct model *m, const void *params, const char *name)
 {
@@ -77,6 +77,7 @@ static bool check_machine(const struct model *m, const char *key, const struct d
     char *settings[SETTINGS] = {xasprintf("%s=%s", key, e->name), xstrdup("llm=opt-2.7b"), xstrdup("capacity_gib=1024")};
     size_t n = 3;
     if (gbs > 0) settings[n++] = xasprintf("bandwidth_gbs=%.17g", gbs);
+    if (schema_find(&m->params, "area")) settings[n++] = xstrdup("area=core"); /* no die has the edge for all of them */
     struct one o;
     if (!one_init(&o, m, settings, n)) fail_msg("%s: %s", m->desc->name, settings[0]);
     const void *params = space_fixed(o.space);
