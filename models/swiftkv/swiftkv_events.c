@@ -274,7 +274,8 @@ static void set_step(const struct program *g, struct swiftkv_step *s)
     for (int i = 0; i < g->linears; i++) {
         const struct linear *l = &g->linear[i];
         struct swiftkv_op *o = &s->op[l->place];
-        o->time_s = (double)l->op.repeat * l->time_s;
+        /* What is written at the end of a layer is on the bus when the next begins: none ends before its bytes can have passed. */
+        o->time_s = fmax((double)l->op.repeat * l->time_s, o->bytes / peak);
         bool hbm = hbm_limits(l->time_s, l->data_s);
         o->dram_s = hbm ? o->time_s : o->bytes / peak;
         s->linear_s += o->time_s;

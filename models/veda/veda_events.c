@@ -294,7 +294,8 @@ static void set_step(const struct program *g, struct veda_step *s)
         const struct veda_layer_result *r = &g->linear[i];
         double instances = g->shape[i].instances;
         *l = g->closed.linear[i];
-        l->time_s = instances * (r->time_s - r->norm_s);
+        /* What is written at the end of a layer is on the bus when the next begins: none ends before its bytes can have passed. */
+        l->time_s = dse_max(instances * (r->time_s - r->norm_s), l->bytes / (g->pt.devices * dse_dram_peak(&g->pt.p->dram)));
         l->dram_s =
             dram_s(&g->pt, l->time_s, instances * r->data_s, instances * (g->shape[i].weight_bytes + g->shape[i].new_bytes));
         s->norm_s += instances * r->norm_s;
