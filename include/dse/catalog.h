@@ -110,6 +110,12 @@ extern const struct dse_param dse_memory_fields[];
 /* As dse_llm_check ("interleave_bytes is not a multiple of burst_bytes"). */
 const char *dse_memory_check(const struct dse_memory *memory);
 
+/* What few boards have a source for; an entry may leave it out: NaN then. Row table: dse_gpu_power_fields. */
+struct dse_gpu_power {
+    double idle_w; /* with no work */
+};
+extern const struct dse_param dse_gpu_power_fields[];
+
 /* A GPU: what its maker publishes. Row table: dse_gpu_fields. */
 struct dse_gpu {
     struct dse_entry entry;
@@ -123,6 +129,8 @@ struct dse_gpu {
     int64_t l1_bytes; /* a cycle to or from what an SM keeps tiles in */
     double board_power_w, die_mm2;
     double dram_pj_per_bit;
+    struct dse_gpu_power power;
+    struct dse_memory_make make;
 };
 extern const struct dse_param dse_gpu_fields[];
 

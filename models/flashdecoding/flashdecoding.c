@@ -6,6 +6,7 @@
 #include <dse/num.h>
 #include <dse/units.h>
 
+#include <math.h>
 #include <stddef.h>
 
 static const char *const lookups[] = {[FD_PROFILED] = "profiled", [FD_CLOSED_FORM] = "closed-form", NULL};
@@ -34,12 +35,21 @@ static const struct dse_param fd_params_table[] = {
     DSE_PARAM_F64(P, capacity_gib, "GiB", 0.1, 1e5, "of the DRAM of one device", "E16"),
     DSE_PARAM_F64(P, l1_kib, "KiB", 8, 4096, "L1 data cache of one SM, where tiles are buffered", "Sec. 6.3.2, E6"),
     DSE_PARAM_F64(P, l2_mib, "MiB", 0.1, 4096, "last-level cache of one device", "E18"),
-    DSE_PARAM_F64(P, board_power_w, "W", 1, 5000, "power of one device while it works", "E17"),
+    DSE_PARAM_F64(P, board_power_w, "W", 1, 5000, "limit of one device's power; with power = constant what it draws", "E17, E27"),
     DSE_PARAM_F64(P, die_mm2, "mm2", 1, 5000, "die of one device", "E17"),
-    DSE_PARAM_F64(P, dram_pj_per_bit, "pJ/bit", 0, 1000, "DRAM energy a bit moved; part of the board power", "E17"),
+    DSE_PARAM_F64(P, dram_pj_per_bit, "pJ/bit", 0, 1000, "DRAM energy a bit moved", "E17, E26"),
     DSE_PARAM_I64_UNIT(P, l1_bytes, "B", 1, 4096, "bytes a cycle to or from the L1 cache of one SM", "entry of gpu, E8"),
     DSE_PARAM_F64(P, block_share, "", 0.1, 100,
                   "bandwidth that one block of a tile kernel can draw, over the gpu's own bandwidth an SM", "E7"),
+    DSE_PARAM_ENUM(P, power, dse_power_names, "what a device draws: by what it does, or board_power_w whatever it does",
+                   "E17, E26"),
+    DSE_PARAM_F64_AUTO(P, idle_w, "W", 0, 1000, NULL,
+                       "power of one device with no work; auto: that of gpu, or a share of its limit", "E26"),
+    DSE_PARAM_F64_AUTO(P, way_pj_per_bit, "pJ/bit", 0, 1000, NULL,
+                       "energy of a bit between the DRAM device and an SM: interface, wires, caches; auto: by die_mm2", "E26"),
+    DSE_PARAM_F64(P, awake_share, "", 0, 1, "of the gpu's limit less its idle power: drawn while there is work", "E26"),
+    DSE_PARAM_F64(P, active_share, "", 0, 1, "the same: drawn on top while kernels run", "E26"),
+    DSE_PARAM_F64(P, tensor_share, "", 0, 10, "the same: drawn on top by tensor cores at their peak rate", "E26"),
     DSE_PARAM_I64(P, devices, 1, 64, "GPUs that share every operator by tensor parallelism", "Sec. 6.4, E15"),
     DSE_PARAM_F64(P, link_gbs, "GB/s", 0.1, 1e5, "bandwidth between two devices, one direction", "E15"),
     DSE_PARAM_F64(P, link_latency_us, "us", 0, 1000, "latency of one hop between devices", "E15"),
@@ -107,7 +117,9 @@ static const struct dse_metric fd_metrics_table[] = {
     DSE_METRIC_F64(M, launch_wait_us, "us", DSE_LESS, "part of latency_us spent waiting for the next launch", "E14"),
     DSE_METRIC_F64(M, allreduce_us, "us", DSE_LESS, "part of latency_us spent between devices", "E15"),
     DSE_METRIC_F64(M, attention_share, "", DSE_LESS, "attention_us over latency_us", "E13"),
-    DSE_METRIC_F64(M, energy_dram_mj, "mJ", DSE_LESS, "part of energy_mj that moves bits of DRAM", "E17"),
+    DSE_METRIC_F64(M, energy_dram_mj, "mJ", DSE_LESS, "part of energy_mj that moves bits of DRAM", "E17, E26"),
+    DSE_METRIC_F64(M, power_demand_w, "W", DSE_LESS, "what the step would draw if boards had no limit", "E27"),
+    DSE_METRIC_F64(M, used_clock_ghz, "GHz", DSE_MORE, "clock of the SMs that the limit leaves", "E27", .mean = DSE_MEAN_TIME),
     DSE_METRIC_F64(M, tokens_per_j, "tokens/J", DSE_MORE, "tokens a joule", "E17"),
     DSE_METRIC_F64(M, dram_footprint_gib, "GiB", DSE_LESS, "weights and KV cache in the DRAM of one device", "E16"),
     DSE_METRIC_F64(M, gemv_us, "us", DSE_LESS, "the GEMM as GEMV on vector units (ImplA)", "E10"),
@@ -124,10 +136,15 @@ static const struct dse_metric fd_metrics_table[] = {
 #undef M
 
 static const char no_room[] = "weights and KV cache do not fit the DRAM of a device";
+static const char no_power[] = "board_power_w is no more than a device draws at its lowest clock";
 
+/* E26. */
 static void fd_resolve(void *params)
 {
-    dse_economics_resolve(&((struct fd_params *)params)->economics);
+    struct fd_params *p = params;
+    dse_economics_resolve(&p->economics);
+    if (isnan(p->idle_w)) p->idle_w = dse_gpu_idle_w(p->gpu);
+    if (isnan(p->way_pj_per_bit)) p->way_pj_per_bit = dse_gpu_way_pj_per_bit(p->economics.costs, p->gpu->make.kind, p->die_mm2);
 }
 
 static const char *fd_check(const void *params)
@@ -137,14 +154,18 @@ static const char *fd_check(const void *params)
     if (!why) why = fd_range_check(p);
     if (!why && p->devices > p->workload.llm->heads) why = "there are more devices than query heads";
     if (!why && fd_footprint(p) > p->capacity_gib * DSE_GIB) why = no_room;
+    if (!why && p->power == DSE_POWER_ACTIVITY && p->idle_w >= p->gpu->board_power_w)
+        why = "idle_w is no less than the limit of the gpu";
+    if (!why && p->power == DSE_POWER_ACTIVITY && p->board_power_w <= fd_least_power(p)) why = no_power;
     return why;
 }
 
 static bool fd_shortage(const void *params, const char *reason, struct dse_shortage *ret)
 {
     const struct fd_params *p = params;
-    *ret = (struct dse_shortage){fd_footprint(p) / DSE_GIB, p->capacity_gib, "GiB"};
-    return reason == no_room;
+    *ret = reason == no_power ? (struct dse_shortage){fd_least_power(p), p->board_power_w, "W"}
+                              : (struct dse_shortage){fd_footprint(p) / DSE_GIB, p->capacity_gib, "GiB"};
+    return reason == no_room || reason == no_power;
 }
 
 /* ---- estimate ------------------------------------------------------------------------------------------------------------- */
@@ -160,18 +181,19 @@ static int32_t step_bound(const struct fd_step *s)
     return dse_bound_of(by[DSE_BOUND_COMPUTE], by[DSE_BOUND_DRAM], s->wait_s + s->sync_s + s->allreduce_s);
 }
 
-static void fill_common(struct fd_metrics *m, const struct fd_machine *at, const struct fd_step *s)
+static void fill_common(struct fd_metrics *m, const struct fd_point *point)
 {
+    const struct fd_machine *at = &point->machine;
+    const struct fd_step *s = &point->step;
     const struct fd_params *p = at->p;
     double tokens = dse_workload_tokens(&p->workload), devices = (double)p->devices;
     double bytes = devices * (s->linear_bytes + s->attention_bytes), ops = s->attention_ops;
     for (int i = 0; i < FD_LINEARS; i++) ops += s->linear[i].ops;
-    double watts = p->board_power_w * devices;
     struct dse_totals totals = {
         .tokens = tokens,
         .seconds = s->seconds,
         .attention_s = s->attention_s,
-        .joules = watts * s->seconds,
+        .joules = fd_step_joules(point) * devices,
         .bytes = bytes,
         .ops = ops,
         .peak_ops = dse_max(at->tensor_peak, at->vector_peak),
@@ -180,65 +202,62 @@ static void fill_common(struct fd_metrics *m, const struct fd_machine *at, const
         .bound = step_bound(s),
     };
     m->common = dse_common_of(&totals);
-    m->common.power_w = watts;
+    if (p->power == DSE_POWER_CONSTANT) m->common.power_w = p->board_power_w * devices; /* to the last bit */
     m->linear_us = s->linear_s * DSE_US_PER_S;
     m->sync_us = (s->sync_s + s->recompute_s) * DSE_US_PER_S;
     m->launch_wait_us = s->wait_s * DSE_US_PER_S;
     m->allreduce_us = s->allreduce_s * DSE_US_PER_S;
     m->attention_share = s->attention_s / s->seconds;
     m->energy_dram_mj = bytes * DSE_BITS_PER_BYTE * p->dram_pj_per_bit * DSE_PICO * DSE_MJ_PER_J / tokens;
+    m->power_demand_w = point->power.demand_w * devices;
+    m->used_clock_ghz = p->clock_ghz;
     m->tokens_per_j = DSE_MJ_PER_J / m->common.energy_mj;
     m->dram_footprint_gib = fd_footprint(p) / DSE_GIB;
 }
 
-static void fill_gemm(struct fd_metrics *m, const struct fd_machine *at, double rows, const struct fd_cost three[FD_KERNELS])
+static void fill_gemm(struct fd_metrics *m, const struct fd_point *point)
 {
-    const struct fd_cost *flat = &three[FD_FLAT];
+    const struct fd_cost *three = point->three, *flat = &three[FD_FLAT];
     m->gemv_us = three[FD_GEMV].seconds * DSE_US_PER_S;
     m->flat_gemm_us = flat->seconds * DSE_US_PER_S;
     m->library_gemm_us = three[FD_LIBRARY].seconds * DSE_US_PER_S;
     m->gemm_kernel = (int32_t)fd_fastest(three);
-    m->flat_utilization = flat->bytes / (at->bandwidth * flat->seconds);
-    m->padding_utilization = rows / flat->rows;
+    m->flat_utilization = flat->bytes / (point->machine.bandwidth * flat->seconds);
+    m->padding_utilization = point->gemm.m / flat->rows;
     m->flat_tile_n = (int64_t)flat->tile_n;
     m->flat_blocks = (int64_t)flat->blocks;
     m->flat_waves = (int64_t)flat->waves;
 }
 
-void fd_fill(struct fd_metrics *m, const struct fd_machine *at, const struct fd_step *s, double rows,
-             const struct fd_cost three[FD_KERNELS])
+void fd_fill(struct fd_metrics *m, const struct fd_point *at)
 {
-    fill_common(m, at, s);
-    fill_gemm(m, at, rows, three);
+    fill_common(m, at);
+    fill_gemm(m, at);
 }
 
 static void fd_estimate(const void *params, void *metrics, struct dse_breakdown *breakdown)
 {
-    const struct fd_params *p = params;
-    struct fd_machine machine;
-    struct fd_step step;
-    struct fd_cost three[FD_KERNELS];
-    struct fd_gemm g = fd_gemm_of(p, (enum fd_gemm_choice)p->gemm);
-    fd_machine_init(&machine, p);
-    fd_three(&machine, &g, three);
-    fd_step_init(&step, &machine, three);
-    fd_fill(metrics, &machine, &step, g.m, three);
-    if (breakdown) fd_break_down(&step, &machine, breakdown);
+    struct fd_point at;
+    fd_point_init(&at, params);
+    fd_settle(&at);
+    fd_fill(metrics, &at);
+    if (breakdown) fd_break_down(&at, breakdown);
 }
 
+/* What is faster draws more: under a limit, what it is fed from can become slower than what it is spent on. */
 static const struct dse_trend fd_trends[] = {
-    {.param = "bandwidth_gbs", .metric = "tokens_per_s", .effect = DSE_MORE},
-    {.param = "sms", .metric = "tokens_per_s", .effect = DSE_MORE},
-    {.param = "clock_ghz", .metric = "tokens_per_s", .effect = DSE_MORE},
-    {.param = "tensor_tflops", .metric = "tokens_per_s", .effect = DSE_MORE},
-    {.param = "vector_tflops", .metric = "tokens_per_s", .effect = DSE_MORE},
-    {.param = "l2_mib", .metric = "tokens_per_s", .effect = DSE_MORE},
-    {.param = "link_gbs", .metric = "tokens_per_s", .effect = DSE_MORE},
-    {.param = "context", .metric = "latency_us", .effect = DSE_MORE},
+    {.param = "bandwidth_gbs", .metric = "tokens_per_s", .effect = DSE_MORE, .where = "power=constant"},
+    {.param = "sms", .metric = "tokens_per_s", .effect = DSE_MORE, .where = "power=constant"},
+    {.param = "clock_ghz", .metric = "tokens_per_s", .effect = DSE_MORE, .where = "power=constant"},
+    {.param = "tensor_tflops", .metric = "tokens_per_s", .effect = DSE_MORE, .where = "power=constant"},
+    {.param = "vector_tflops", .metric = "tokens_per_s", .effect = DSE_MORE, .where = "power=constant"},
+    {.param = "l2_mib", .metric = "tokens_per_s", .effect = DSE_MORE, .where = "power=constant"},
+    {.param = "link_gbs", .metric = "tokens_per_s", .effect = DSE_MORE, .where = "power=constant"},
+    {.param = "context", .metric = "latency_us", .effect = DSE_MORE, .where = "power=constant"},
     {.param = "context", .metric = "tokens_per_s", .effect = DSE_LESS, .where = "phase=decode"},
     {.param = "context", .metric = "energy_mj", .effect = DSE_MORE, .where = "phase=decode"},
-    {.param = "devices", .metric = "attention_us", .effect = DSE_LESS},
-    {.param = "launch_us", .metric = "tokens_per_s", .effect = DSE_LESS},
+    {.param = "devices", .metric = "attention_us", .effect = DSE_LESS, .where = "phase=decode,power=constant"},
+    {.param = "launch_us", .metric = "tokens_per_s", .effect = DSE_LESS, .where = "power=constant"},
     {0},
 };
 
@@ -255,7 +274,7 @@ const struct dse_model dse_model_flashdecoding = {
     .cite =
         "K. Hong et al., FlashDecoding++: Faster Large Language Model Inference with Asynchronization, Flat GEMM Optimization, and "
         "Heuristics, MLSys 2024",
-    .version = 3,
+    .version = 4,
     .params = fd_params_table,
     .params_size = sizeof(struct fd_params),
     .metrics = fd_metrics_table,

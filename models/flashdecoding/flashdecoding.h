@@ -2,7 +2,8 @@
  * assumptions (A..) that the comments name.
  *
  * A point is evaluated in this order: fd_machine_init turns the parameters into rates; fd_step_init lists the operators of one
- * device and times each; the metrics and the breakdown are sums over them.
+ * device and times each; fd_point_init does both, and again at a lower clock where the board's limit asks for it; the metrics and
+ * the breakdown are sums over them.
  *
  * Units inside: seconds, bytes, operations. Only struct fd_params, struct fd_metrics and struct fd_equations carry the units of
  * their names.
@@ -10,8 +11,10 @@
 #ifndef FLASHDECODING_H
 #define FLASHDECODING_H
 
+#include <dse/chip.h>
 #include <dse/costs.h>
 #include <dse/model.h>
+#include <dse/power.h>
 #include <dse/sim.h>
 #include <dse/workload.h>
 
@@ -44,6 +47,10 @@ struct fd_params {
     int64_t l1_bytes;
     double block_share;
 
+    int32_t power;                 /* enum dse_power */
+    double idle_w, way_pj_per_bit; /* "auto" before resolve */
+    double awake_share, active_share, tensor_share;
+
     int64_t devices;
     double link_gbs, link_latency_us;
 
@@ -72,6 +79,7 @@ struct fd_metrics {
     struct dse_common common;
     double linear_us, sync_us, launch_wait_us, allreduce_us;
     double attention_share, energy_dram_mj, tokens_per_j, dram_footprint_gib;
+    double power_demand_w, used_clock_ghz;
 
     double gemv_us, flat_gemm_us, library_gemm_us;
     double flat_utilization, padding_utilization;
@@ -177,10 +185,39 @@ void fd_step_init(struct fd_step *ret, const struct fd_machine *m, const struct 
 struct fd_gemm fd_gemm_of(const struct fd_params *p, enum fd_gemm_choice which);
 /* E16: bytes on the fullest device. */
 double fd_footprint(const struct fd_params *p);
-void fd_break_down(const struct fd_step *s, const struct fd_machine *m, struct dse_breakdown *out);
-/* The metrics of a step, and of the GEMM that is looked at, whose rows are given. */
-void fd_fill(struct fd_metrics *ret, const struct fd_machine *m, const struct fd_step *s, double rows,
-             const struct fd_cost three[FD_KERNELS]);
+
+/* ---- power: E17, E26, E27 ------------------------------------------------------------------------------------------------ */
+
+/* What one device draws. */
+struct fd_power {
+    struct dse_power_law law; /* at the clock that the limit leaves, with what it leaves; nothing with constant power */
+    double held;              /* share of active_w and op_j that the limit leaves: in law already */
+    double demand_w;          /* without the limit, at clock_ghz */
+};
+
+/* A point in closed form, its step as it comes out at that clock. machine.p may point into it: not to be copied. */
+struct fd_point {
+    struct fd_params slowed; /* at the clock that the limit leaves, where that is below clock_ghz */
+    struct fd_machine machine;
+    struct fd_gemm gemm; /* that is looked at, and its kernels */
+    struct fd_cost three[FD_KERNELS];
+    struct fd_step step;
+    struct fd_power power;
+};
+void fd_point_init(struct fd_point *ret, const struct fd_params *p);
+/* Keep the limit for the times and bytes that the step has now: less energy of active units, else a longer step. */
+void fd_settle(struct fd_point *at);
+/* Watts of a device below which no clock brings it. */
+double fd_least_power(const struct fd_params *p);
+/* Joules of one device: of a part of the step, and of all of it. */
+double fd_joules(const struct fd_point *at, const struct dse_activity *a);
+double fd_step_joules(const struct fd_point *at);
+/* The causes of a breakdown; none with constant power. */
+void fd_break_energy(const struct fd_point *at, struct dse_breakdown *out);
+
+void fd_break_down(const struct fd_point *at, struct dse_breakdown *out);
+/* The metrics of a step, and of the GEMM that is looked at. */
+void fd_fill(struct fd_metrics *ret, const struct fd_point *at);
 /* E19 to E25: the model's simulate. */
 bool fd_simulate(const void *params, struct dse_sim *sim, void *metrics, struct dse_breakdown *breakdown);
 

@@ -379,17 +379,20 @@ static void note(const struct run *r)
 bool fd_simulate(const void *params, struct dse_sim *sim, void *metrics, struct dse_breakdown *breakdown)
 {
     const struct fd_params *p = params;
-    struct fd_machine machine;
-    struct fd_step closed, step;
-    struct fd_cost three[FD_KERNELS];
-    struct fd_gemm g = fd_gemm_of(p, (enum fd_gemm_choice)p->gemm);
-    fd_machine_init(&machine, p);
-    fd_three(&machine, &g, three);
-    fd_step_init(&closed, &machine, three);
+    struct fd_point closed, carried;
+    fd_point_init(&closed, p);
     dse_sim_seed(sim, (uint64_t)p->events.seed);
     struct run *r = dse_sim_alloc(sim, 1, sizeof *r);
-    step = closed;
-    *r = (struct run){.sim = sim, .p = p, .m = &machine, .closed = &closed, .step = &step, .unit = dse_run_unit(closed.seconds)};
+    carried.machine = closed.machine;
+    carried.gemm = closed.gemm;
+    carried.step = closed.step;
+    carried.power = closed.power;
+    *r = (struct run){.sim = sim,
+                      .p = closed.machine.p,
+                      .m = &closed.machine,
+                      .closed = &closed.step,
+                      .step = &carried.step,
+                      .unit = dse_run_unit(closed.step.seconds)};
     build_queue(r);
     start_run(r);
     choose(r);
@@ -398,8 +401,9 @@ bool fd_simulate(const void *params, struct dse_sim *sim, void *metrics, struct 
     if (!dse_sim_run(sim)) return false;
     take_times(r);
     note(r);
-    fd_profile(&r->at, &g, three);
-    fd_fill(metrics, &machine, &step, g.m, three);
-    if (breakdown) fd_break_down(&step, &machine, breakdown);
+    fd_profile(&r->at, &carried.gemm, carried.three);
+    fd_settle(&carried);
+    fd_fill(metrics, &carried);
+    if (breakdown) fd_break_down(&carried, breakdown);
     return true;
 }

@@ -249,13 +249,18 @@ double fd_footprint(const struct fd_params *p)
 /* ---- breakdown --------------------------------------------------------------------------------------------------------------- */
 
 struct ctx {
-    double devices;
-    struct dse_parts parts;
+    const struct fd_point *at;
+    struct dse_breakdown *out;
 };
 
-static void add(const struct ctx *c, const char *name, int depth, enum dse_bound bound, double seconds, double bytes, double ops)
+/* bytes and ops are of one device. Nothing is at work for wait_s of the seconds. */
+static void add(const struct ctx *c, const char *name, int depth, enum dse_bound bound, double seconds, double wait_s, double bytes,
+                double ops)
 {
-    dse_parts_add(&c->parts, name, depth, dse_bound_names[bound], seconds, bytes * c->devices, ops * c->devices);
+    const double devices = (double)c->at->machine.p->devices;
+    const struct dse_activity a = {.seconds = seconds, .awake_s = seconds, .busy_s = seconds - wait_s, .bytes = bytes, .ops = ops};
+    const double joules = fd_joules(c->at, &a) * devices;
+    dse_breakdown_add(c->out, dse_part_of(name, depth, dse_bound_names[bound], seconds, joules, bytes * devices, ops * devices));
 }
 
 static enum dse_bound bound_of(bool compute, double wait_s, double seconds)
@@ -268,23 +273,26 @@ static void add_attention_parts(const struct ctx *c, const struct fd_step *s)
 {
     enum dse_bound bound = s->attention_compute_bound ? DSE_BOUND_COMPUTE : DSE_BOUND_DRAM;
     add(c, "attention", 0, bound_of(s->attention_compute_bound, s->attention_wait_s, s->attention_s), s->attention_s,
-        s->attention_bytes, s->attention_ops);
-    add(c, "kv_cache", 1, bound, s->stream_s, s->attention_bytes, s->attention_ops);
-    add(c, "synchronization", 1, DSE_BOUND_LATENCY, s->sync_s, 0, 0);
-    add(c, "recomputation", 1, bound, s->recompute_s, 0, 0);
-    add(c, "launch", 1, DSE_BOUND_LATENCY, s->attention_wait_s, 0, 0);
+        s->attention_wait_s, s->attention_bytes, s->attention_ops);
+    add(c, "kv_cache", 1, bound, s->stream_s, 0, s->attention_bytes, s->attention_ops);
+    add(c, "synchronization", 1, DSE_BOUND_LATENCY, s->sync_s, 0, 0, 0);
+    add(c, "recomputation", 1, bound, s->recompute_s, 0, 0, 0);
+    add(c, "launch", 1, DSE_BOUND_LATENCY, s->attention_wait_s, s->attention_wait_s, 0, 0);
 }
 
-void fd_break_down(const struct fd_step *s, const struct fd_machine *m, struct dse_breakdown *out)
+/* The energy of element-wise operations is that of the SMs that are active for them (E26): hidden, they take none. */
+void fd_break_down(const struct fd_point *at, struct dse_breakdown *out)
 {
-    double devices = (double)m->p->devices;
-    struct ctx c = {.devices = devices, .parts = {.breakdown = out, .watts = m->p->board_power_w * devices}};
+    const struct fd_step *s = &at->step;
+    const struct ctx c = {.at = at, .out = out};
     for (int i = 0; i < FD_LINEARS; i++) {
         const struct fd_linear_op *o = &s->linear[i];
-        add(&c, o->name, 0, bound_of(o->compute_bound, o->wait_s, o->seconds), o->seconds, o->bytes, o->ops);
+        add(&c, o->name, 0, bound_of(o->compute_bound, o->wait_s, o->seconds), o->seconds, o->wait_s, o->bytes, o->ops);
         if (i == FD_QKV) add_attention_parts(&c, s);
     }
-    add(&c, "elementwise", 0, bound_of(true, s->elementwise_wait_s, s->elementwise_s), s->elementwise_s, 0,
-        s->elementwise_ops / devices);
-    add(&c, "all_reduce", 0, DSE_BOUND_LATENCY, s->allreduce_s, 0, 0);
+    add(&c, "elementwise", 0, bound_of(true, s->elementwise_wait_s, s->elementwise_s), s->elementwise_s, s->elementwise_wait_s, 0,
+        0);
+    out->part[out->n - 1].ops = s->elementwise_ops;
+    add(&c, "all_reduce", 0, DSE_BOUND_LATENCY, s->allreduce_s, s->allreduce_s, 0, 0);
+    fd_break_energy(at, out);
 }

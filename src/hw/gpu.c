@@ -1,6 +1,11 @@
 /* The rows of a GPU of the catalog. */
 #include <dse/catalog.h>
 
+const struct dse_param dse_gpu_power_fields[] = {
+    DSE_PARAM_F64(struct dse_gpu_power, idle_w, "W", 0, 1000, "power of the board with no work", ""),
+    DSE_PARAM_END,
+};
+
 const struct dse_param dse_gpu_fields[] = {
     DSE_PARAM_I64(struct dse_gpu, sms, 1, 4096, "streaming multiprocessors, or compute units", ""),
     DSE_PARAM_F64(struct dse_gpu, clock_ghz, "GHz", 0.1, 10, "boost clock", ""),
@@ -14,5 +19,7 @@ const struct dse_param dse_gpu_fields[] = {
     DSE_PARAM_F64(struct dse_gpu, board_power_w, "W", 1, 5000, "power limit of the board", ""),
     DSE_PARAM_F64(struct dse_gpu, die_mm2, "mm2", 1, 5000, "area of the die, or of all dies", ""),
     DSE_PARAM_F64(struct dse_gpu, dram_pj_per_bit, "pJ/bit", 0.1, 100, "DRAM energy a bit moved", ""),
+    DSE_EMBED_OPTIONAL(struct dse_gpu, make, struct dse_memory_make, dse_memory_make_fields),
+    DSE_EMBED_OPTIONAL(struct dse_gpu, power, struct dse_gpu_power, dse_gpu_power_fields),
     DSE_PARAM_END,
 };

@@ -27,7 +27,7 @@ struct both_levels {
 static inline void run_events(struct both_levels *b, unsigned ideal)
 {
     struct dse_sim *sim = sim_new(&(struct sim_options){.ideal = ideal});
-    b->events_parts.n = 0;
+    b->events_parts.n = b->events_parts.n_causes = 0;
     bool ok = b->model->desc->simulate(b->params, sim, b->events, &b->events_parts);
     if (!ok) fail_msg("%s", dse_sim_error(sim));
     sim_finish(sim);

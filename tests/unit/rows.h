@@ -28,11 +28,11 @@ struct rows {
 
 static inline char *rows_text(const char *path)
 {
-    struct diags diags;
-    diags_init(&diags);
+    struct diags wrong;
+    diags_init(&wrong);
     char *text = NULL;
-    if (!text_read_file(path, (size_t)1 << 24, &text, NULL, &diags)) diags_print(&diags, stderr, false);
-    diags_release(&diags);
+    if (!text_read_file(path, (size_t)1 << 24, &text, NULL, &wrong)) diags_print(&wrong, stderr, false);
+    diags_release(&wrong);
     return text;
 }
 

@@ -27,6 +27,7 @@ static void run(struct at *a, unsigned ideal)
     const char *why = dse_model_ane.check(&a->p);
     if (why) fail_msg("%s", why);
     a->closed_parts.n = a->events_parts.n = 0;
+    a->closed_parts.n_causes = a->events_parts.n_causes = 0;
     dse_model_ane.estimate(&a->p, &a->closed, &a->closed_parts);
     struct dse_sim *sim = sim_new(&(struct sim_options){.ideal = ideal});
     bool ok = dse_model_ane.simulate(&a->p, sim, &a->events, &a->events_parts);

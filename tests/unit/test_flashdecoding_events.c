@@ -168,14 +168,18 @@ static void assert_parts_near(const struct dse_breakdown *a, const struct dse_br
     }
 }
 
-/* Kernels are rounded to picoseconds; the clock of runs that take days is coarser. */
+/* Kernels are rounded to picoseconds; the clock of runs that take days is coarser, and the limit of a board makes all of it longer.
+ */
 static void assert_ideal_is_closed(const struct fd_params *p)
 {
     struct fd_metrics closed;
     struct dse_breakdown parts = {0};
+    struct fd_params unlimited = *p;
+    unlimited.power = DSE_POWER_CONSTANT;
+    const double unlimited_us = estimate(&unlimited).common.latency_us;
     dse_model_flashdecoding.estimate(p, &closed, &parts);
     struct events e = simulate_ideal(p, all_ideal);
-    double slack = 1e-6 * e.launches + 1e-12 * closed.common.latency_us;
+    double slack = 1e-6 * e.launches * closed.common.latency_us / unlimited_us + 1e-12 * closed.common.latency_us;
     assert_parts_near(&e.parts, &parts, 1e-6, slack);
     assert_near(e.m.common.latency_us, closed.common.latency_us, 1e-6);
     assert_near(e.m.common.dram_mib, closed.common.dram_mib, 1e-9);
@@ -245,6 +249,7 @@ static void events__do_the_work_of_the_closed_form(void **state)
         if (!random_point(m, &base, 0.1, &p)) continue;
         p.lookup = FD_CLOSED_FORM;
         p.launch_us = 0;
+        p.power = DSE_POWER_CONSTANT; /* a limit slows both down, each for what it draws */
         dse_model_flashdecoding.estimate(&p, &closed, &parts);
         struct events e = simulate(&p);
         for (int k = 0; k < parts.n; k++) {
@@ -257,7 +262,8 @@ static void events__do_the_work_of_the_closed_form(void **state)
             assert_true(y->dram_bytes >= x->dram_bytes * (1 - 1e-9) && y->dram_bytes <= x->dram_bytes * (1 + 1e-9) + most + 1);
             if (strcmp(x->name, "elementwise") != 0 && strcmp(x->name, "recomputation") != 0 && strcmp(x->name, "attention") != 0)
                 if (y->time_us <
-                    x->time_us * (strcmp(x->name, "kv_cache") == 0 ? 0.8 : 1 - 1e-6) - 1e-3) /* E13: waves are not always whole */
+                    x->time_us * (strcmp(x->name, "kv_cache") == 0 || strcmp(x->name, "synchronization") == 0 ? 0.8 : 1 - 1e-6) -
+                        1e-3) /* E13: waves are not always whole */
                     fail_msg("%s: %.12g us is faster than %.12g", x->name, y->time_us, x->time_us);
         }
         feasible++;

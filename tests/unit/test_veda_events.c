@@ -422,7 +422,7 @@ static void random__points_run_and_are_not_faster_than_their_parts(void **state)
         if (p->sampling.stream_mib == 0 || p->sampling.stream_mib > 2) p->sampling.stream_mib = 2;
         if (dse_dram_port_check(&p->dram)) continue; /* a memory that has no event level */
         n++;
-        b.closed_parts.n = 0;
+        b.closed_parts.n = b.closed_parts.n_causes = 0;
         dse_model_veda.estimate(p, b.closed, &b.closed_parts);
         run_events(&b, DSE_IDEAL_DRAM);
         assert_parts(&b, 2e-3);
