@@ -183,7 +183,7 @@ static void print_line(FILE *out, const char *text)
     free(shown);
 }
 
-/* A complaint in the order of printing. */
+/* A complaint, and its place in the order of printing. */
 struct ranked {
     const struct diag *diag;
     size_t file, added; /* which file, counted by their first complaints; which complaint of the list */

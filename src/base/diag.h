@@ -19,7 +19,7 @@
 
 enum diag_severity { DIAG_ERROR, DIAG_WARNING, DIAG_NOTE };
 
-/* What kind of wrong: decides the exit status. */
+/* What kind of wrong it is, which decides the exit status. */
 enum diag_class {
     DIAG_INPUT,   /* the user's file or arguments: exit 2 */
     DIAG_RUNTIME, /* disk, database, gnuplot: exit 1 */
@@ -28,7 +28,7 @@ enum diag_class {
 /* A place in a file, or on the command line (file NULL, line 0). line and column count from 1, columns in characters; 0 is unknown.
  */
 struct srcloc {
-    const char *file; /* borrowed by the caller's side, copied into a diag */
+    const char *file; /* borrowed; a diag has a copy */
     int line, column;
 };
 
@@ -64,12 +64,12 @@ bool diags_runtime(struct diags *d, const char *file, const char *fmt, ...) __at
 void diags_warn(struct diags *d, struct srcloc loc, const char *source_text, const char *fmt, ...)
     __attribute__((format(printf, 4, 5)));
 
-/* Move what `from` has to `to`, leaving out what says the same of the same place as one that is there already. `from` is empty
- * then. */
+/* Move all diagnostics of `from` to `to`, which leaves `from` empty. Those that say the same of the same place as one in `to` are
+ * dropped. */
 void diags_move(struct diags *to, struct diags *from);
 
-/* Quote the diag's line of `text`, the whole file, in place of what it quotes; of a long line only what is near the column. For an
- * error that was added where the text was not known. */
+/* Quote the diagnostic's line from `text`, which is the whole file; of a long line only what is near the column. This is for an
+ * error that was added where the text was not known, and replaces what it quotes. */
 void diag_quote(struct diag *g, const char *text);
 
 /* Exit status that the worst of the list asks for: 0 no errors, 1 run time, 2 input. */

@@ -52,8 +52,8 @@ static char *new_name(const struct file *f)
     return xasprintf("%s%016llx%s", f->stem, (unsigned long long)r, suffix);
 }
 
-/* Whoever writes a file has it locked, until its end, however that comes. */
-static bool lock(int fd)
+/* A writer locks its file. The lock ends with the process, however that ends. */
+static bool lock_file(int fd)
 {
     struct flock whole = {.l_type = F_WRLCK, .l_whence = SEEK_SET};
     return fcntl(fd, F_OFD_SETLK, &whole) == 0;
@@ -65,12 +65,12 @@ static void remove_stale(const char *path)
     struct stat here, there;
     int fd = open(path, O_RDWR | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
     if (fd < 0) return;
-    if (fstat(fd, &here) == 0 && S_ISREG(here.st_mode) && lock(fd) && lstat(path, &there) == 0 && here.st_ino == there.st_ino)
+    if (fstat(fd, &here) == 0 && S_ISREG(here.st_mode) && lock_file(fd) && lstat(path, &there) == 0 && here.st_ino == there.st_ino)
         unlink(path);
     close(fd);
 }
 
-/* What killed processes left of the target. */
+/* Remove what killed processes have left beside the target. */
 static void remove_stale_all(const struct file *f)
 {
     const char *begin = strrchr(f->stem, '/') + 1;
@@ -94,7 +94,7 @@ static bool open_nameless(struct file *f)
     if (access("/proc/self/fd", X_OK) != 0) return false;
     f->fd = open(f->directory, O_TMPFILE | O_WRONLY | O_CLOEXEC, 0666);
     if (f->fd < 0) return false;
-    lock(f->fd);
+    lock_file(f->fd);
     return true;
 }
 
@@ -108,7 +108,7 @@ static bool open_named(struct file *f)
         f->fd = open(f->name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
         if (f->fd < 0 && errno != EEXIST) break;
         if (f->fd < 0) continue;
-        lock(f->fd);
+        lock_file(f->fd);
         if (fstat(f->fd, &st) == 0 && st.st_nlink > 0) return true;
         close(f->fd);
     }
@@ -128,7 +128,7 @@ static void release(struct file *f)
     free(f);
 }
 
-static bool fail(const char *path, int code, struct diags *diags)
+static bool fail_to_write(const char *path, int code, struct diags *diags)
 {
     return diags_runtime(diags, path, "cannot write: %s", strerror(code));
 }
@@ -146,7 +146,7 @@ struct file *file_begin(const char *path, struct diags *diags)
     find_names(f, path, exists);
     remove_stale_all(f);
     if (!open_nameless(f) && !open_named(f)) {
-        fail(path, errno, diags);
+        fail_to_write(path, errno, diags);
         release(f);
         return NULL;
     }
@@ -215,7 +215,7 @@ static void sync_directory(const struct file *f)
     close(fd);
 }
 
-/* Returns errno or 0. */
+/* Give the written file the name of its target. Returns 0, or errno. */
 static int put_in_place(struct file *f)
 {
     bool done = false;
@@ -233,7 +233,7 @@ bool file_commit(struct file *f, struct diags *diags)
 {
     flush(f);
     if (!f->failed) f->failed = put_in_place(f);
-    const bool ok = f->failed ? fail(f->path, f->failed, diags) : true;
+    const bool ok = f->failed ? fail_to_write(f->path, f->failed, diags) : true;
     file_abandon(f);
     return ok;
 }

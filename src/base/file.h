@@ -14,14 +14,14 @@ struct file; /* being written */
 
 /* NULL with a run-time error: the path cannot be written to. */
 struct file *file_begin(const char *path, struct diags *diags);
-/* Add bytes. False when a write has failed: then what follows need not be made, and file_commit tells why. */
+/* Add bytes. False when a write has failed: the rest need not be written then, and file_commit adds the error. */
 bool file_put(struct file *f, const void *bytes, size_t n);
-/* Put it in its place and free it. On failure a run-time error, and what stood there stands. */
+/* Put the file in its place and free it. On failure a run-time error is added, and the old file stays. */
 bool file_commit(struct file *f, struct diags *diags);
-/* Leave nothing behind and free it; NULL is allowed. */
+/* Give the file up: free it and leave nothing of it behind. NULL is allowed. */
 void file_abandon(struct file *f);
 
-/* All of it at once. */
+/* Write a whole file at once. */
 bool file_write(const char *path, const void *bytes, size_t n, struct diags *diags);
 
 #endif

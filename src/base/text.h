@@ -30,7 +30,7 @@ void text_add_json(struct text *t, const char *s);
  * one), or NULL. */
 const char *text_nearest(const char *word, const char *const *names, size_t n);
 
-/* Names, closed by NULL, with `between` in between. The caller frees it. */
+/* The names, closed by NULL, joined with `between` in between. The caller frees the text. */
 char *text_join(const char *const *names, const char *between);
 
 /* Shortest decimal text that reads back as the same double ("0.1", "1e+30", "4096"); "nan", "inf", "-inf". buf holds
@@ -47,12 +47,12 @@ char *text_about_count(char *buf, double v);
  * as in TOML are not accepted. inf and nan parse. */
 bool text_parse_f64(const char *s, double *ret);
 bool text_parse_i64(const char *s, int64_t *ret);
-/* ASCII letters and digits, whatever the locale: of sets of characters. */
+/* ASCII letters and digits, whatever the locale, for use with strspn. */
 #define TEXT_ALNUM "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789"
-/* Can files be named by it? No path, no option, nothing a shell or a page would take for more than a name. */
+/* Can files be named by s? It must be no path and no option, and nothing that a shell or a page takes for more than a name. */
 #define TEXT_FILE_NAME_RULE "letters, digits, _ and -; at most 64"
 bool text_is_file_name(const char *s);
-/* 64-bit FNV-1a, to be continued: start with TEXT_HASH_INIT. */
+/* 64-bit FNV-1a over all data so far: `h` is the hash of what came before, and TEXT_HASH_INIT at the start. */
 #define TEXT_HASH_INIT 0xcbf29ce484222325u
 uint64_t text_hash(uint64_t h, const void *data, size_t n);
 

@@ -9,7 +9,7 @@
 static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
 static int tried, found; /* most that were wanted yet, and how many of them there were */
 
-/* Threads that are all there at one time. */
+/* Threads that all exist at the same time. */
 struct crowd {
     pthread_mutex_t mutex;
     pthread_cond_t over;

@@ -4,8 +4,8 @@
 #ifndef DSE_BASE_THREADS_H
 #define DSE_BASE_THREADS_H
 
-/* `wanted`, or as many as can run at a time, the caller's own among them; at least 1. What was found out once is not tried again.
- * Thread-safe. */
+/* How many of `wanted` threads can run at a time, the caller's own among them; at least 1. What was found out once is not tried
+ * again. Thread-safe. */
 int threads_available(int wanted);
 
 #endif

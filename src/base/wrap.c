@@ -62,7 +62,7 @@ static size_t new_line(struct text *t, size_t indent)
     return indent;
 }
 
-/* A piece, cut where lines end. */
+/* Add a piece that is longer than a line, cut where lines end. */
 static size_t add_piece(struct text *t, const char *s, size_t bytes, size_t width, size_t used, size_t indent)
 {
     for (size_t i = 0, n; i < bytes; i += n, used++) {

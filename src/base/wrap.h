@@ -1,13 +1,13 @@
-/* Text in lines that are no longer than a width: on terminals. Widths are in characters. */
+/* Wrapping text into lines that are no longer than a given width, for terminals. Widths are in characters. */
 #ifndef DSE_BASE_WRAP_H
 #define DSE_BASE_WRAP_H
 
 #include "base/text.h"
 
-/* Characters of a text in UTF-8; a byte that is none of one counts by itself. */
+/* The number of characters of a text in UTF-8. A byte that belongs to no character counts as one. */
 size_t wrap_width(const char *s);
 
-/* Bytes of the first `width` characters of s, or of all. */
+/* How many bytes the first `width` characters of s take, or all of s when it is shorter. */
 size_t wrap_bytes(const char *s, size_t width);
 
 /* Add s to a line of which `used` characters are taken, and go on in lines that begin with `indent` spaces: no line is longer
@@ -16,7 +16,7 @@ size_t wrap_bytes(const char *s, size_t width);
  * Returns the characters in the last line. */
 size_t wrap_add(struct text *t, const char *s, size_t width, size_t used, size_t indent, const char *breaks);
 
-/* Characters of the longest piece that wrap_add would not want to cut. */
+/* The width, in characters, of the longest piece that wrap_add keeps whole where it can. */
 size_t wrap_longest(const char *s, const char *breaks);
 
 #endif

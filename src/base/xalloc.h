@@ -10,7 +10,8 @@
 extern "C" {
 #endif
 
-/* Say so and end, for what others allocate; size 0: not known. What is open is left as a kill would leave it. */
+/* Report that memory is out and end the process, for allocations that other libraries make. size is 0 when it is not known. Open
+ * files and databases are left as a kill would leave them. */
 void out_of_memory(size_t size) __attribute__((noreturn));
 
 void *xmalloc(size_t size) __attribute__((malloc, returns_nonnull, warn_unused_result));
