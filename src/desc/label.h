@@ -4,11 +4,12 @@
 
 #include "base/text.h"
 
-/* "Energy [mJ]" of "energy_mj" in "mJ": said once, the unit leaves the name. unit may be NULL. The caller frees it. */
+/* The label of a column with its unit: "Energy [mJ]" of "energy_mj" in "mJ". The unit is taken out of the name. unit may be NULL.
+ * The caller frees the label. */
 char *label_of_column(const char *column, const char *unit);
-/* The words alone: "Energy"; "" when the name is the unit. The caller frees them. */
+/* The words of the label without the unit: "Energy"; "" when the name is nothing but the unit. The caller frees them. */
 char *label_words(const char *column, const char *unit);
-/* An exponent: "⁻³". */
+/* Add a number as an exponent: "⁻³". */
 void label_add_superscript(struct text *t, int n);
 
 #endif

@@ -82,7 +82,7 @@ void schema_init_params(struct schema *s, const struct dse_param *table)
     add_params(s, table, 0, 0);
 }
 
-static bool listed(const char *const *list, const char *name)
+static bool is_listed(const char *const *list, const char *name)
 {
     for (; list && *list; list++)
         if (strcmp(*list, name) == 0) return true;
@@ -105,7 +105,7 @@ static void add_metrics(struct schema *s, const struct dse_metric *table, size_t
                                     .min = -(double)INFINITY,
                                     .max = (double)INFINITY,
                                     .choices = m->choices,
-                                    .without = listed(without, m->name),
+                                    .without = is_listed(without, m->name),
                                     .may_be_null = (m->flags & DSE_METRIC_MAY_BE_NULL) != 0,
                                     .better = m->better,
                                     .mean = m->mean};

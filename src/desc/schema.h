@@ -1,4 +1,5 @@
-/* A table of rows made flat: embedded tables are unfolded, offsets are from the start of the outer struct, names can be looked up.
+/* A table of rows made flat: embedded tables are unfolded, offsets count from the start of the outer struct, and fields can be
+ * looked up by name.
  *
  *     struct schema s;
  *     schema_init_params(&s, lad_params_table);
@@ -33,8 +34,8 @@ struct field {
     enum dse_kind kind;
     const char *const *excludes; /* names, NULL-terminated; or NULL */
     bool may_be_auto;
-    bool optional;          /* a catalog entry may leave it out: NaN, 0 or the first choice then */
-    bool together;          /* likewise, but only with all others that are */
+    bool optional;          /* a catalog entry may leave it out, which gives NaN, 0 or the first choice */
+    bool together;          /* the same, but only together with all other fields that are */
     bool without;           /* a metric that has no meaning in this model: stored as NULL */
     bool may_be_null;       /* a metric that is NaN where it is not known: stored as NULL there */
     enum dse_better better; /* metrics */
@@ -44,9 +45,9 @@ struct field {
 struct schema {
     struct field *fields;
     size_t n;
-    struct refusal *refusals; /* of embedded tables: DSE_EMBED_REFUSING */
+    struct refusal *refusals; /* of tables that are embedded with DSE_EMBED_REFUSING */
     size_t n_refusals;
-    char **docs; /* its own: of parameters that one fidelity reads */
+    char **docs; /* owned texts, of parameters that only one fidelity reads */
     size_t n_docs;
 };
 
@@ -66,11 +67,11 @@ struct value {
 };
 
 void schema_init_params(struct schema *s, const struct dse_param *table);
-/* Of these parameters (closed by NULL; may be NULL) it is known who reads them: not both fidelities. */
+/* Note that only `reader` reads these parameters. names is closed by NULL, or is NULL. */
 void schema_read_by(struct schema *s, const char *const *names, enum field_reader reader);
 /* `without` as in struct dse_model; may be NULL. */
 void schema_init_metrics(struct schema *s, const struct dse_metric *table, const char *const *without);
-/* What metrics in a unit of the model's own (dse_model.units) are measured by. */
+/* Say what metrics in a unit of the model's own (dse_model.units) are measured by. */
 void schema_own_units(struct schema *s, const struct dse_unit *own);
 void schema_release(struct schema *s);
 
@@ -78,25 +79,26 @@ void schema_release(struct schema *s);
 const char **schema_names(const struct schema *s);
 /* The field of that name, or NULL. */
 const struct field *schema_find(const struct schema *s, const char *name);
-/* NULL, or why there is nothing that these parameters describe: bad input. They are resolved. */
+/* Why no machine can have these parameters, which are resolved; NULL when one can. It is bad input, not an infeasible point. */
 const char *schema_refuse(const struct schema *s, const void *params);
-/* Must the parameter of that name not be given together with f? */
+/* Is it forbidden to give the parameter of that name together with f? */
 bool field_excludes(const struct field *f, const char *name);
 size_t schema_index(const struct schema *s, const struct field *f);
 
 struct value field_get(const struct field *f, const void *object);
 void field_set(const struct field *f, void *object, struct value v);
 bool field_same(const struct field *f, const void *a, const void *b);
-/* As a number, for expressions, plots and fronts; NaN for a REF or ENUM. */
+/* The value of f as a number, for expressions, plots and fronts; NaN for a REF or ENUM. */
 double field_number(const struct field *f, const void *object);
-/* As users write it: "8", "0.87", "exact", "llama2-7b"; "auto" for NaN. The string lives as long as buf and the catalog. */
+/* A value as users write it: "8", "0.87", "exact", "llama2-7b"; "auto" for NaN. The string lives as long as buf and the catalog. */
 const char *value_text(const struct field *f, struct value v, char buf[TEXT_NUMBER_MAX]);
 
 /* Is v allowed? If not, adds an error at loc naming the field, the value, and what is allowed. `what` goes behind the value:
  * "third of the list", or NULL. */
 bool field_check(const struct field *f, struct value v, struct srcloc loc, const char *source_text, const char *what,
                  struct diags *diags);
-/* "LAD tiles sharing the HBM; 1 to 64" or "...; one of eq7, exact". The caller frees it. */
+/* What a field is and which values it takes: "LAD tiles sharing the HBM; 1 to 64" or "...; one of eq7, exact". The caller frees
+ * it. */
 char *field_allowed(const struct field *f);
 /* The names of the catalogs: "llms", "memories", ... and their singular. */
 const char *kind_plural(enum dse_kind kind);
@@ -104,7 +106,7 @@ const char *kind_singular(enum dse_kind kind);
 
 /* The unit of that name among dse_units and a model's own (dse_model.units, or NULL); NULL: none. */
 const struct dse_unit *unit_find(const struct dse_unit *own, const char *unit);
-/* What follows "mean over": "time", "steps", "tokens", ...; "the largest". */
+/* What a mean is taken over, as in "mean over time": "time", "steps", "tokens", ..., or "the largest". */
 const char *mean_name(enum dse_mean mean);
 
 #endif
