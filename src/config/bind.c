@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* binding_new hands out this; `public` first. */
+/* What binding_new really makes. `public`, which it returns, comes first. */
 struct binding_full {
     struct binding public;
     struct toml_doc *defaults_doc;
@@ -16,7 +16,7 @@ struct binding_full {
     size_t n_calibrated;
 };
 
-static struct binding_full *full(struct binding *b)
+static struct binding_full *binding_in_full(struct binding *b)
 {
     return (struct binding_full *)b; /* every binding is made by binding_new */
 }
@@ -108,7 +108,7 @@ static bool take_default(struct binding *b, const struct field *f, const struct 
     return diags_input(diags, top, doc->text, NULL, "%s is missing: add it", f->name);
 }
 
-/* What the file says of a parameter that an entry sets, too, must be what the entry says: nothing would come of it. */
+/* A default for a parameter that a catalog entry sets as well has no effect, so that it must be the value of the entry. */
 static bool check_default(const struct binding *b, const struct field *f, const struct toml_doc *doc, const struct toml_node *node,
                           struct diags *diags)
 {
@@ -173,7 +173,7 @@ struct binding *binding_new(const struct model *model, const struct catalog *cat
 void binding_free(struct binding *b)
 {
     if (!b) return;
-    struct binding_full *whole = full(b);
+    struct binding_full *whole = binding_in_full(b);
     for (size_t i = 0; i < b->model->params.n; i++) free(b->given[i].values);
     for (size_t i = 0; i < whole->n_set_docs; i++) toml_free(whole->set_docs[i]);
     for (size_t i = 0; i < whole->n_calibrated; i++) {
@@ -244,7 +244,7 @@ static struct toml_doc *parse_value(const struct field *f, const char *assignmen
     return doc;
 }
 
-/* "veda and ane have it"; empty: no model has. */
+/* Add which models have a parameter of that name: "veda and ane have it"; nothing when no model has it. */
 static void add_owners(struct text *t, const char *name)
 {
     size_t n, found = 0, last = 0;
@@ -280,7 +280,7 @@ bool binding_set_text(struct binding *b, const char *assignment, struct diags *d
     if (f) {
         struct toml_doc *doc = parse_value(f, assignment, equals + 1, diags);
         if (doc) {
-            struct binding_full *whole = full(b);
+            struct binding_full *whole = binding_in_full(b);
             whole->set_docs = xrealloc(whole->set_docs, whole->n_set_docs + 1, sizeof(struct toml_doc *));
             whole->set_docs[whole->n_set_docs++] = doc;
             ok = binding_set_node(b, f, doc, &doc->root.children[0], diags);
@@ -296,7 +296,7 @@ bool binding_set_text(struct binding *b, const char *assignment, struct diags *d
     return ok;
 }
 
-/* At the later of the two. Always false. */
+/* Add an error at the later of two parameters that exclude each other. Always false. */
 static bool refuse_both(const struct binding *b, const struct field *f, const struct field *other, struct diags *diags)
 {
     const struct given *g = &b->given[schema_index(&b->model->params, f)], *h = &b->given[schema_index(&b->model->params, other)];

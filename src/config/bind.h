@@ -33,14 +33,14 @@ void binding_free(struct binding *b);
 /* `--set NAME=VALUE`: VALUE is written as in TOML, where a bare word is a name ("llm=llama2-7b", "tiles=[2,4]" is an error here:
  * one value). */
 bool binding_set_text(struct binding *b, const char *assignment, struct diags *diags);
-/* What to say to a name that is no parameter of a model: which models have it, which of names[0..n) it is near to, or where the
- * parameters of `model` are listed. The caller frees it. */
+/* A hint for a name that is no parameter of `model`: which other models have it, which of names[0..n) it is near to, or how to
+ * list the parameters. The caller frees it. */
 char *param_hint(const char *name, const char *const *names, size_t n, const char *model);
-/* One key of a [params] table: a value, a list, or a range {from,to,step}, {from,to,points,scale="log"|"linear"}. The key must be a
- * parameter of the model (the caller has checked). */
+/* Give the values of one key of a [params] table: a value, a list, or a range {from,to,step},
+ * {from,to,points,scale="log"|"linear"}. The caller has checked that the key is a parameter of the model. */
 bool binding_set_node(struct binding *b, const struct field *f, const struct toml_doc *doc, const struct toml_node *node,
                       struct diags *diags);
-/* After everything is given: parameters that exclude each other. */
+/* Check, after everything is given, that no two parameters exclude each other. */
 bool binding_finish(struct binding *b, struct diags *diags);
 
 /* The calibrated constants of defaults.toml: name and what it was fitted to. */

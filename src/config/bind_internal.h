@@ -4,18 +4,19 @@
 
 #include "config/bind.h"
 
-/* One scalar node as a value of field f: type, catalog name or choice, range. `what` names its place in a list ("third of the
- * list") or is NULL. False with an error at the node. */
+/* Read one scalar node as a value of field f, and check its type, its range, or the catalog name or choice. `what` names its place
+ * in a list ("third of the list") or is NULL. False with an error at the node. */
 bool bind_scalar(const struct binding *b, const struct field *f, const struct toml_doc *doc, const struct toml_node *node,
                  const char *what, struct value *ret, struct diags *diags);
-/* A scalar, list or range node as values of f. On success g is filled in but for is_given and loc; g->values is the caller's. */
+/* Read a scalar, list or range node as values of f. On success all of g but is_given and loc is filled in, and the caller frees
+ * g->values. */
 bool bind_values(const struct binding *b, const struct field *f, const struct toml_doc *doc, const struct toml_node *node,
                  struct given *g, struct diags *diags);
-/* A range table. */
+/* Read the table of a range. */
 bool bind_range(const struct field *f, const struct toml_doc *doc, const struct toml_node *node, struct given *g,
                 struct diags *diags);
 
-/* On a command line such a word stands for a name. */
+/* Is s a bare word, which stands for a name on a command line? */
 bool bind_is_bare_word(const char *s);
 
 /* An error at a node of the document. Always false. */

@@ -57,7 +57,7 @@ static bool read_scale(const struct field *f, const struct toml_doc *doc, const 
     return bind_error(doc, n, f, diags, "scale: \"linear\" or \"log\" is needed");
 }
 
-/* What the keys must satisfy together. */
+/* Check what the keys of a range must satisfy together. */
 static bool check_range(const struct field *f, const struct toml_doc *doc, const struct toml_node *node, const struct range *r,
                         bool has_step, struct diags *diags)
 {

@@ -22,7 +22,7 @@ bool bind_error(const struct toml_doc *doc, const struct toml_node *node, const 
     return false;
 }
 
-/* A name that is none of those allowed: the nearest, and all of them when they are few. */
+/* Add an error about a name that is not allowed. The hint is the nearest name, and all of them when they are few. */
 static bool unknown_name(const struct toml_doc *doc, const struct toml_node *node, const struct field *f, const char *const *names,
                          size_t n, struct diags *diags)
 {
@@ -106,7 +106,7 @@ static bool same_value(const struct field *f, struct value a, struct value b)
     }
 }
 
-/* "third of the list". buf holds 64 bytes. */
+/* The place of a value in a list: "third of the list". buf holds 64 bytes. */
 static const char *ordinal(size_t i, char buf[64])
 {
     static const char *const words[] = {"first", "second",  "third",  "fourth", "fifth",
@@ -130,7 +130,7 @@ static int compare_listed(const void *a, const void *b)
     return order ? order : (x->at > y->at) - (x->at < y->at);
 }
 
-/* Each value once: sort the bits, look at neighbours. */
+/* Check that each value is given once, by sorting the bits of all values and comparing neighbours. */
 static bool check_duplicates(const struct field *f, const struct toml_doc *doc, const struct toml_node *list,
                              const struct value *values, struct diags *diags)
 {

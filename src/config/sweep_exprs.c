@@ -45,14 +45,14 @@ static int by_name(const void *a, const void *b)
 }
 
 /* Is there a derived column of that name before the i-th key? Names of columns differ in more than case. */
-static bool is_derived(const struct toml_node *table, size_t i)
+static bool is_repeated_key(const struct toml_node *table, size_t i)
 {
     for (size_t k = 0; k < i; k++)
         if (strcasecmp(table->children[k].key, table->children[i].key) == 0) return true;
     return false;
 }
 
-/* The one constraint that is no expression. */
+/* Read `quality`, the one constraint that is no expression. */
 static bool read_quality(struct reading *r, const struct toml_node *node)
 {
     if (node->type == TOML_STRING && strcmp(node->string, "known") == 0) return r->out->known_quality = true;
@@ -82,7 +82,7 @@ static bool read_list(struct reading *r, const char *section, bool columns, stru
         if (!is_identifier(node->key))
             ok = diags_input(r->diags, key, r->doc->text, "letters, digits and _, at most 200; no digit first",
                              "\"%s\" cannot name %s", node->key, columns ? "a column" : "a constraint");
-        else if (columns && (is_taken(r, node->key) || is_derived(table, i)))
+        else if (columns && (is_taken(r, node->key) || is_repeated_key(table, i)))
             ok = diags_input(r->diags, key, r->doc->text, "give the new column another name", "there is a column \"%s\" already",
                              node->key);
         if (node->type != TOML_STRING) {

@@ -131,7 +131,7 @@ static void warn_unread(struct reading *r, const struct toml_node *node, const c
                node->type == TOML_ARRAY || node->type == TOML_TABLE ? "all its values give the same rows" : "it moves nothing");
 }
 
-/* One key of [params]: to every model that has it. */
+/* Give one key of [params] to every model that has such a parameter. */
 static bool read_shared_param(struct reading *r, const struct toml_node *node)
 {
     bool found = false, is_read = r->out->refine;
@@ -282,7 +282,7 @@ static void read_all(struct reading *r)
     read_figures(r);
 }
 
-/* Takes the document over. */
+/* Read a document, which the sweep file owns from then on. */
 static struct sweep_file *read_doc(struct toml_doc *doc, struct catalog *catalog, const char *data_dir, struct diags *diags)
 {
     if (!doc) return NULL;

@@ -1,4 +1,4 @@
-/* A sweep file, read and checked: DESIGN.md section 4. */
+/* A sweep file, read and checked. docs/sweep-file.md describes its keys. */
 #ifndef DSE_CONFIG_SWEEP_FILE_H
 #define DSE_CONFIG_SWEEP_FILE_H
 
@@ -57,7 +57,7 @@ struct sweep_file *sweep_file_read_text(const char *name, const char *text, size
                                         struct diags *diags);
 void sweep_file_free(struct sweep_file *s);
 
-/* "closed-form", "event-level" or "refine": a string constant. */
+/* The fidelity as the file has it: "closed-form", "event-level" or "refine". A string constant. */
 const char *sweep_fidelity_text(const struct sweep_file *s);
 /* "flashdecoding: gpu=a100-40gb-pcie, batch=8": the baseline's model and what the file gives it; NULL: no baseline. The caller
  * frees it. */

@@ -16,16 +16,16 @@ struct reading {
 
 /* The model that a node names; NULL with an error. */
 const struct model *sweep_find_model(struct reading *r, const struct toml_node *node);
-/* `fidelity` of [sweep], after its models; [refine]. */
+/* Read the key `fidelity` of [sweep], whose models have been read, and the section [refine]. */
 bool sweep_read_fidelity(struct reading *r, const struct toml_node *sweep);
 bool sweep_read_refine(struct reading *r);
-/* [baseline]. */
+/* Read [baseline]. */
 bool sweep_read_baseline(struct reading *r);
-/* [requests], behind [params] and [baseline], which must not give what a mix sets. */
+/* Read [requests], after [params] and [baseline], which must not give what a mix of requests sets. */
 bool sweep_read_requests(struct reading *r);
-/* [constraints] and [derive]. */
+/* Read [constraints] and [derive]. */
 bool sweep_read_expressions(struct reading *r);
-/* [objectives]. */
+/* Read [objectives]. */
 bool sweep_read_objectives(struct reading *r);
 
 #endif

@@ -100,7 +100,7 @@ static bool read_points(struct reading *r, const struct toml_node *table, size_t
     return true;
 }
 
-/* "chat", or "chat 0.7, summarization 0.3". */
+/* The mix as a text: "chat", or "chat 0.7, summarization 0.3". */
 static char *mix_text(const struct parts *parts)
 {
     double sum = 0;
@@ -245,7 +245,7 @@ bool sweep_read_requests(struct reading *r)
 
 /* ---- from a command line ------------------------------------------------------------------------------------------------- */
 
-/* What stands on a command line has no lines. */
+/* Forget the lines and columns of a node that came from a command line, which has none. */
 static void forget_places(struct toml_node *node)
 {
     node->line = node->column = node->key_line = node->key_column = 0;

@@ -11,7 +11,7 @@ struct scan {
     int nesting, dots;
 };
 
-/* The first byte that no text has, or NULL. */
+/* Find the first byte that no text in UTF-8 contains; NULL when there is none. */
 static const char *find_rubbish(const char *text, size_t n, const char **ret_wrong)
 {
     for (size_t i = 0; i < n;) {
@@ -68,7 +68,7 @@ static void skip_quoted(struct scan *c)
         skip_string(c, quote);
 }
 
-/* One character outside of strings and comments. */
+/* Look at one character outside of strings and comments. */
 static const char *look(struct scan *c)
 {
     switch (*c->s) {

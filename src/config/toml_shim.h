@@ -12,7 +12,7 @@ extern "C" {
  * with the place and a message that the caller frees. */
 bool toml_shim_parse(const char *text, size_t n, struct toml_node *ret_root, int *ret_line, int *ret_column, char **ret_message);
 
-/* Free what hangs below a node. */
+/* Free what a node owns, and the nodes below it. */
 void toml_node_release(struct toml_node *node);
 
 #ifdef __cplusplus
