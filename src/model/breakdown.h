@@ -18,10 +18,10 @@ struct part_row {
 
 /* Row i of a point's breakdown, 0 <= i < b->n. */
 struct part_row breakdown_row(const struct model *m, const void *metrics, const struct dse_breakdown *b, int i);
-/* The sum over the parts of depth 0. */
+/* The row of the total, which is the sum over the parts of depth 0. */
 struct part_row breakdown_total(const struct model *m, const void *metrics, const struct dse_breakdown *b);
 
-/* Cause i of a point's energy, 0 <= i < b->n_causes: mJ of a token, and its share of all. */
+/* Cause i of a point's energy, 0 <= i < b->n_causes: its mJ a token, and its share of all energy. */
 struct cause_row {
     const char *cause;
     double energy_mj, share;

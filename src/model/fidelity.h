@@ -10,17 +10,17 @@
 enum fidelity { FIDELITY_CLOSED_FORM, FIDELITY_EVENT_LEVEL, FIDELITIES };
 extern const char *const fidelity_names[]; /* "closed-form", "event-level", NULL */
 
-/* Every model has a closed form. */
+/* Does the model have this fidelity? Every model has a closed form. */
 bool fidelity_of_model(const struct dse_model *m, enum fidelity fidelity);
 /* The finest one not above `wanted` that the model has. */
 enum fidelity fidelity_at_most(const struct dse_model *m, enum fidelity wanted);
-/* "closed-form, event-level": a string constant. */
+/* The fidelities of a model as a text: "closed-form, event-level". A string constant. */
 const char *fidelities_text(const struct dse_model *m);
 
 /* Where the parameter is not read, when that is the fidelity: "in closed form", "at event level"; NULL: it is. A string constant. */
 const char *fidelity_not_reading(enum fidelity fidelity, const struct field *param);
 
-/* One thread's means to carry out models, one after the other. */
+/* What one thread carries out models with, one after the other. */
 struct runner;
 struct runner *runner_new(enum fidelity fidelity, const struct sim_options *options); /* options as for sim_new; may be NULL */
 void runner_free(struct runner *r);
@@ -37,13 +37,13 @@ enum run_end {
  * runner's that the model has. The metrics are set when done, and what every row must satisfy holds. */
 enum run_end runner_run(struct runner *r, const struct dse_model *m, const void *params, void *metrics,
                         struct dse_breakdown *breakdown);
-/* The same check of metrics that were put together of several runs. */
+/* Check metrics in the same way that were put together from several runs. */
 enum run_end runner_check(struct runner *r, const struct dse_model *m, const void *metrics);
 /* Why the last run failed, or what it broke. */
 const char *runner_error(const struct runner *r);
 /* The last run at event level, finished: resources, notes. NULL in closed form. */
 const struct dse_sim *runner_sim(const struct runner *r);
-/* Other options from the next run on. */
+/* Set which causes of difference (bits of enum dse_ideal) are taken away from the next run on. */
 void runner_set_ideal(struct runner *r, unsigned ideal);
 
 /* Events after which a run that nobody watches is given up as endless: ten thousand million. */

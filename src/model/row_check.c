@@ -25,8 +25,8 @@ static const struct field *metric(const struct row_check *c, const char *name)
     return f && !f->without && f->type == DSE_TYPE_F64 ? f : NULL;
 }
 
-/* "..._utilization": of a peak. */
-static bool is_share(const char *name)
+/* Is the metric the share of a peak? Such names end in "utilization". */
+static bool is_share_of_peak(const char *name)
 {
     static const char end[] = "utilization";
     const size_t n = strlen(name), m = sizeof end - 1;
@@ -49,7 +49,7 @@ struct row_check *row_check_new(const struct dse_model *m)
             c->nullable[c->n_nullable++] = f->offset;
         else
             c->finite[c->n_finite++] = f->offset;
-        if (is_share(f->name)) c->shares[c->n_shares++] = f->offset;
+        if (is_share_of_peak(f->name)) c->shares[c->n_shares++] = f->offset;
     }
     c->latency = metric(c, "latency_us");
     c->rate = metric(c, "tokens_per_s");
@@ -95,7 +95,7 @@ static bool metrics_hold(const struct row_check *c, const void *metrics)
     return ok && nothing == 0;
 }
 
-/* What metrics_hold found, by name. */
+/* Say which metric breaks what metrics_hold tests, by its name. The caller frees it. */
 static char *metrics_complaint(const struct row_check *c, const void *metrics)
 {
     for (size_t i = 0; i < c->metrics.n; i++) {
@@ -103,7 +103,7 @@ static char *metrics_complaint(const struct row_check *c, const void *metrics)
         if (f->type != DSE_TYPE_F64 || f->without) continue;
         const double v = at(metrics, f->offset);
         if (isinf(v) || (isnan(v) && !f->may_be_null)) return xasprintf("%s is %g, which is no finite number", f->name, v);
-        if (is_share(f->name) && v > 1 + ROUNDING)
+        if (is_share_of_peak(f->name) && v > 1 + ROUNDING)
             return xasprintf("%s is %.10g, and a share of the peak is at most 1", f->name, v);
     }
     return NULL;
@@ -111,7 +111,7 @@ static char *metrics_complaint(const struct row_check *c, const void *metrics)
 
 /* ---- the breakdown ------------------------------------------------------------------------------------------------------- */
 
-/* NaN where it has no meaning. */
+/* The value of a metric; NaN where it has no meaning. */
 static double value(const struct field *f, const void *metrics)
 {
     return f ? at(metrics, f->offset) : (double)NAN;
@@ -134,7 +134,7 @@ static char *part_complaint(const struct dse_part *p)
     return NULL;
 }
 
-/* Causes of energy sum to it. */
+/* Check that the causes of energy add up to the energy. NULL, or what is wrong; the caller frees it. */
 static char *causes_complaint(const struct row_check *c, const void *metrics, const struct dse_breakdown *b, double tokens)
 {
     double energy_mj = 0;

@@ -7,7 +7,7 @@
 
 #include <dse/model.h>
 
-/* The checks of a model, made once. Immutable. */
+/* What the rows of one model are checked for. It is made once and never changes. */
 struct row_check;
 struct row_check *row_check_new(const struct dse_model *m);
 void row_check_free(struct row_check *c);
