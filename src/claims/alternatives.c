@@ -12,7 +12,7 @@ const char *claim_constant_text(const struct claim_constant *c, double value, ch
     return c->choices ? c->choices[(size_t)value] : text_short_number(buf, value);
 }
 
-/* A choice by its name. NaN with an error. */
+/* The index of a choice that is given by its name. NaN with an error. */
 static double read_choice(const struct claim_set *s, const struct constant *c, const struct toml_node *node, struct diags *diags)
 {
     size_t n = 0;

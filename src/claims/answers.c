@@ -9,7 +9,7 @@
 
 static const char *const mean_names[] = {"geometric", "arithmetic", "min", "max"};
 
-/* Every name of `published` is used. */
+/* Check that the value uses every name of `published`. */
 static bool check_published(const struct claim_set *s, const struct answer *a, const struct toml_node *published,
                             struct diags *diags)
 {

@@ -55,24 +55,23 @@ struct answer {
     const char *because;
 };
 
-/* names.c: compile a->value; names become a->names. NULL with errors. */
+/* Compile a->value, whose names become a->names. NULL with errors. (names.c) */
 struct expr *claims_compile(struct claim_set *s, struct answer *a, const struct toml_node *published, struct diags *diags);
 
-/* answers.c: the key `mean` of a->table. */
+/* Read the key `mean` of a->table. */
 bool claims_read_mean(const struct claim_set *s, struct answer *a, struct diags *diags);
-/* The key of that name, true or false (which it is when it is left out). */
+/* Read a key that is true or false; it is false when it is left out. */
 bool claims_read_flag(const struct claim_set *s, const struct answer *a, const char *key, bool *ret, struct diags *diags);
-/* All keys of a->table that make a number: its value, if there is one, compiled with what belongs to it. `unit` as in
- * claims_check_unit. */
+/* Read all keys of a->table that make a number, and compile the value if there is one. `unit` is as in claims_check_unit. */
 bool claims_read_answer(struct claim_set *s, struct answer *a, const char *unit, struct diags *diags);
-/* Compile a->value, whose table, cases, set and mean are read, with the rest of what belongs to it in the table. */
+/* Compile a->value. Its table, cases, set and mean have been read; this reads the other keys that belong to it. */
 bool claims_compile_answer(struct claim_set *s, struct answer *a, const char *unit, struct diags *diags);
-/* The key `unit` of a->table, and whether the compiled value has the unit `claim` (NULL: of a contradiction, which states its own).
- */
+/* Read the key `unit` of a->table, and check that the compiled value has the unit `claim`. A contradiction states its own unit:
+ * `claim` is NULL then. */
 bool claims_check_unit(const struct claim_set *s, struct answer *a, const char *claim, struct diags *diags);
 void answer_release(struct answer *a);
 
-/* values.c: the number with the set's current constants, NaN with a->reason. */
+/* The number of an answer with the set's current constants; NaN, with a->reason, when there is none. (values.c) */
 double answer_value(struct claim_set *s, struct answer *a);
 
 #endif

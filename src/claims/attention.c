@@ -85,7 +85,7 @@ static bool read_profile(const struct claim_set *s, struct attention *a, const s
 static const char *const range_columns[] = {"context", "vectors", "scores", "min", "max", "outside", "recomputed"};
 enum { RANGE_CONTEXT = 0, RANGE_OUTSIDE = 5, RANGE_RECOMPUTED = 6, RANGE_COLUMNS = 7 };
 
-/* Every number of the table is one. */
+/* Read a file of ranges and check that all its cells are numbers. */
 static bool read_range(const struct claim_set *s, struct attention *a, const struct toml_node *name, struct diags *diags)
 {
     char *path = xasprintf("%s/catalog/ranges/%s.csv", s->data_dir, name->string);
@@ -102,7 +102,7 @@ static bool read_range(const struct claim_set *s, struct attention *a, const str
     return true;
 }
 
-static bool is_measured(const struct attention *a)
+static bool was_measured_before(const struct attention *a)
 {
     return a->profile || a->range;
 }
@@ -112,7 +112,8 @@ static bool read_steps(const struct claim_set *s, struct attention *a, struct di
     const struct toml_node *steps = toml_get(a->table, "steps");
     a->steps = STEPS;
     if (!steps) return true;
-    if (is_measured(a)) return claims_error(s, toml_key_loc(s->doc, steps), NULL, diags, "steps: a file is measured already");
+    if (was_measured_before(a))
+        return claims_error(s, toml_key_loc(s->doc, steps), NULL, diags, "steps: a file is measured already");
     bool half = steps->type == TOML_STRING && strcmp(steps->string, "half") == 0;
     if (!half && (steps->type != TOML_INTEGER || steps->integer < 1 || steps->integer > CONTEXT_MAX))
         return claims_error(s, toml_loc(s->doc, steps), "the last steps of each context, or \"half\" of them", diags,
@@ -241,8 +242,8 @@ static void known_values(const struct attention *a, size_t context, double *v)
     if (a->range) range_values(a->range, context, v);
 }
 
-static bool is_known(const struct claim_set *s, const struct attention *a, enum statistic statistic, size_t context,
-                     struct srcloc value, struct srcloc at, struct diags *diags)
+static bool check_statistic(const struct claim_set *s, const struct attention *a, enum statistic statistic, size_t context,
+                            struct srcloc value, struct srcloc at, struct diags *diags)
 {
     double v[STATISTICS];
     known_values(a, context, v);
@@ -259,8 +260,8 @@ static bool is_known(const struct claim_set *s, const struct attention *a, enum 
 bool attention_want(const struct claim_set *s, struct attention *a, enum statistic statistic, size_t context, struct srcloc value,
                     struct srcloc at, struct diags *diags)
 {
-    if (is_measured(a)) {
-        if (!is_known(s, a, statistic, context, value, at, diags)) return false;
+    if (was_measured_before(a)) {
+        if (!check_statistic(s, a, statistic, context, value, at, diags)) return false;
     } else {
         size_t n = a->trace ? trace_info(a->trace)->n : CONTEXT_MAX, least = a->steps > 2 ? a->steps : 2;
         if (context > n || context < least)
@@ -273,10 +274,10 @@ bool attention_want(const struct claim_set *s, struct attention *a, enum statist
 
 /* ---- running ------------------------------------------------------------------------------------------------------------- */
 
-/* Of squares of positions, times heads. */
+/* The work of a run: squares of positions, times heads. */
 static double run_work(const struct attention *a, const struct run *r)
 {
-    if (is_measured(a)) return 0;
+    if (was_measured_before(a)) return 0;
     const struct trace_info *info = a->trace ? trace_info(a->trace) : NULL;
     double heads = info ? (double)(info->layers * info->heads) : (double)a->heads, work = 0;
     for (size_t i = 0; i < r->n; i++) work += heads * (double)r->contexts[i] * (double)r->contexts[i];
@@ -321,8 +322,8 @@ bool attention_run(struct attention *a, struct measure_progress *progress, struc
         struct run *r = &a->runs[k];
         if (r->values || r->n == 0) continue;
         r->values = xcalloc(r->n, sizeof *r->values);
-        for (size_t i = 0; i < r->n && is_measured(a); i++) known_values(a, r->contexts[i], r->values[i]);
-        if (is_measured(a) || run_heads(a, k, r, progress, diags)) continue;
+        for (size_t i = 0; i < r->n && was_measured_before(a); i++) known_values(a, r->contexts[i], r->values[i]);
+        if (was_measured_before(a) || run_heads(a, k, r, progress, diags)) continue;
         free(r->values);
         r->values = NULL;
         ok = false;

@@ -33,17 +33,18 @@ struct attention *claims_attention(const struct claim_set *s, const char *name);
 /* Ask for a statistic, named at `value`, at a context, given at `at`. False with an error when these heads cannot give it. */
 bool attention_want(const struct claim_set *s, struct attention *a, enum statistic statistic, size_t context, struct srcloc value,
                     struct srcloc at, struct diags *diags);
-/* Runs of many heads, told as one progress. */
+/* The progress of several runs, reported as one. */
 struct measure_progress {
     void (*tell)(void *user, double share); /* or NULL */
     void *user;
     double done, now, all; /* in the unit of attention_work */
 };
-/* Run what was asked for. False with errors. */
+/* Measure all statistics that attention_want has asked for. False with errors. */
 bool attention_run(struct attention *a, struct measure_progress *progress, struct diags *diags);
-/* How much work that is, for progress alone. */
+/* How much work attention_run will be, for reporting progress. */
 double attention_work(const struct attention *a);
-/* A statistic that was asked for and run; NaN when there is none. a and context: NULL and 0 for one that takes no heads. */
+/* A statistic that was asked for and measured; NaN when it has no value. For a statistic that takes no heads, a is NULL and
+ * context 0. */
 double attention_value(const struct attention *a, enum statistic statistic, size_t context);
 void claims_free_attention(struct claim_set *s);
 

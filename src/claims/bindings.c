@@ -53,7 +53,7 @@ static bool read_claim(struct claim_set *s, const struct toml_node *table, struc
     return ok;
 }
 
-/* Every claim that a model could answer is bound. */
+/* Check that every claim that a model could answer is bound to something. */
 static bool check_bound(const struct claim_set *s, struct diags *diags)
 {
     bool ok = true;

@@ -34,7 +34,7 @@ static double from_line(const struct claim_constant *c, double u)
     return c->min + (c->max - c->min) / (1 + exp(-u));
 }
 
-/* d from_line / du at a value. */
+/* The derivative d from_line / du at a value. */
 static double slope(const struct claim_constant *c, double value)
 {
     return (value - c->min) * (c->max - value) / (c->max - c->min);
@@ -67,7 +67,7 @@ static int residuals(const gsl_vector *u, void *context, gsl_vector *ret)
 
 /* ---- one fit ------------------------------------------------------------------------------------------------------------- */
 
-/* An error at [calibrate]. Always false. */
+/* Add an error at [calibrate]. Always false. */
 static bool fit_error(const struct fit *f, const char *hint, const char *fmt, const char *what)
 {
     const struct toml_node *table = toml_get(&f->set->doc->root, "calibrate");
@@ -204,7 +204,7 @@ static bool find_condition(struct fit *f, const gsl_matrix *jacobian)
     return ok;
 }
 
-/* The same at u, before anything is fitted. */
+/* Do the claims determine the constants at u, before anything is fitted? */
 static bool is_determined(struct fit *f, const gsl_vector *u)
 {
     gsl_multifit_nlinear_fdf fdf;
@@ -251,7 +251,7 @@ static void put_shipped(const struct fit *f, gsl_vector *u)
     for (size_t i = 0; i < f->out->n; i++) gsl_vector_set(u, i, to_line(constant(f, i), f->out->constants[i].shipped));
 }
 
-/* From the perturbed values, then from the shipped ones, whose result stands. */
+/* Fit from the perturbed values and then from the shipped ones, whose result is kept. */
 static bool fit_both(struct fit *f, gsl_vector *u, gsl_matrix *jacobian)
 {
     struct calibration *out = f->out;
@@ -280,7 +280,7 @@ static bool fit(struct fit *f)
     return ok;
 }
 
-/* At least as many claims as constants. */
+/* Check that there are at least as many claims as constants. */
 static bool check_count(const struct fit *f)
 {
     if (f->out->n_claims >= f->out->n) return true;
@@ -293,7 +293,7 @@ static bool check_count(const struct fit *f)
     return false;
 }
 
-/* Every claim has a positive number as shipped. */
+/* Check that every claim has a positive number with the shipped constants. */
 static bool check_numbers(const struct fit *f)
 {
     bool ok = true;

@@ -37,8 +37,8 @@ struct calibration {
 /* Fit. NULL with errors: fewer claims than constants, or claims that do not tell constants apart (which); a claim without a
  * number; no convergence. A set without constants to fit gives a calibration with n = 0. The caller frees it. */
 struct calibration *calibrate(struct claim_set *s, struct diags *diags);
-/* Fit the constants that are fitted once more, from the shipped values, with all others as in `values`, which gets the fitted
- * ones. False, and `values` as before: nothing to be fitted, or no fit. */
+/* Fit once more, from the shipped values, with the constants that are not fitted as `values` has them, and put the fitted ones
+ * into `values`. False, with `values` unchanged, when there is nothing to fit or the fit fails. */
 bool calibrate_refit(struct claim_set *s, double *values);
 void calibration_free(struct calibration *c);
 

@@ -45,7 +45,7 @@ double claim_half_digit(const char *text);
 /* ">", ">=", "<", "<=", "~", the upper end of a range, or "". buf holds TEXT_NUMBER_MAX bytes. */
 const char *claim_bound_text(const struct claim *c, char *buf);
 
-/* What the model says to a claim. */
+/* The model's answer to a claim. */
 struct claim_answer {
     double modelled;      /* NaN: no number */
     double error_percent; /* of the published value, or of the bound that is missed (0 when it is met); NaN without a number */
@@ -54,7 +54,7 @@ struct claim_answer {
     uint64_t constants; /* bit i: the number depends on constant i */
 };
 
-/* A constant that is neither given by the paper nor derived. One that is a name among choices has the index of it for its value. */
+/* A constant that is neither given by the paper nor derived. If it is a name among choices, its value is the index of the name. */
 enum { CLAIM_CONSTANTS_MAX = 64 };
 struct claim_constant {
     const char *name, *parameter, *fitted_to; /* fitted_to: "" when nothing says */
@@ -70,7 +70,7 @@ struct claim_constant {
     double text;        /* the value that the paper's text says, or comes nearest to; NaN: it says nothing */
     bool borrowed;      /* of another model, whose own claims it may be fitted to: "MODEL.NAME" */
 };
-/* A value of it: "0.871", "limited". */
+/* A value of the constant as a text: "0.871", "limited". */
 const char *claim_constant_text(const struct claim_constant *c, double value, char buf[TEXT_NUMBER_MAX]);
 
 struct claim_contradiction {
@@ -87,17 +87,18 @@ bool claims_exist(const struct model *model, const char *data_dir);
 struct claim_set *claims_open(const struct model *model, const struct catalog *catalog, const char *data_dir, struct diags *diags);
 void claims_free(struct claim_set *s);
 
-/* Answer at this fidelity from now on: metrics of machines whose model has it. Others, and equations, stay in closed form, in
- * which a set is opened. At event level a point takes milliseconds or more: claims_simulate carries out all that the claims ask
- * for on all cores, after which they are at hand. False: *stop became nonzero (NULL: never); what was not carried out then has no
- * answer. `progress` (or NULL) is called from any thread, one at a time. */
+/* Choose the fidelity of the metrics of all machines whose model has it. The metrics of other machines, and equations, stay in
+ * closed form, which is what a set is opened with. At event level a point takes milliseconds or more: claims_simulate computes all
+ * points that the claims ask for on all cores, so that their answers come at once afterwards. It returns false when *stop became
+ * nonzero (stop may be NULL); points that were not computed then have no answer. `progress` (or NULL) is called from any thread,
+ * one at a time. */
 void claims_set_fidelity(struct claim_set *s, enum fidelity fidelity);
 bool claims_simulate(struct claim_set *s, const volatile sig_atomic_t *stop,
                      void (*progress)(void *user, uint64_t done, uint64_t of), void *user);
 
 const struct model *claims_model(const struct claim_set *s);
 const struct claim *claims_list(const struct claim_set *s, size_t *ret_n);
-/* In the order of claims.toml; then the calibrated constants of other models' machines. */
+/* The constants in the order of claims.toml, and after them the calibrated constants of other models' machines. */
 const struct claim_constant *claims_constants(const struct claim_set *s, size_t *ret_n);
 /* Indices of the claims that the constants are fitted to ([calibrate]), all of split calibrate, with a positive published number.
  */
@@ -115,7 +116,7 @@ enum claim_verdict claim_compare(const struct claim *c, double ours);
  * binding that gives no number (an infeasible machine, a division by zero) is an error at its place, and the claim is not
  * modelled. False with errors. */
 bool claims_answer_with(struct claim_set *s, const double *constants, struct claim_answer *ret, struct diags *diags);
-/* The same as shipped. */
+/* The answers with all constants as shipped. */
 bool claims_answer(struct claim_set *s, struct claim_answer *ret, struct diags *diags);
 /* The contradictions, with the model's numbers of the last claims_answer. */
 const struct claim_contradiction *claims_contradictions(const struct claim_set *s, size_t *ret_n);
@@ -138,11 +139,11 @@ struct claim_measure {
     const char *fitted, *note;        /* what of the heads was fitted to the claim; what else the number is about. Or "" */
 };
 
-/* Measure everything that claims.toml asks to be measured: each of the heads once. Takes seconds; `progress` (or NULL) is told
- * the share that is done, by one thread at a time. False with errors; what could be measured is there all the same. Does not
- * depend on constants. */
+/* Measure everything that claims.toml asks for, each set of heads once. This takes seconds and does not depend on constants.
+ * `progress` (or NULL) is told the share that is done, by one thread at a time. False with errors; what could be measured is kept
+ * all the same. */
 bool claims_measure(struct claim_set *s, void (*progress)(void *user, double share), void *user, struct diags *diags);
-/* Has the set anything to be measured? */
+/* Does claims.toml ask for anything to be measured? */
 bool claims_to_measure(const struct claim_set *s);
 /* The numbers of the last claims_measure, in the order of the claims and of their heads. */
 const struct claim_measure *claims_measures(const struct claim_set *s, size_t *ret_n);
@@ -173,7 +174,8 @@ struct claim_sum {
     const char *worst; /* the claim, or NULL */
 };
 struct claim_sum claims_sum(const struct claim_set *s, const struct claim_answer *answers, const struct claim_group *group);
-/* Of what was measured on some heads (NULL: on none). Errors are those of what was not fitted and misses. */
+/* The sum over what was measured on some heads (on == NULL: without heads). The errors are those of measurements that miss and
+ * were not fitted. */
 struct claim_sum claims_sum_measured(const struct claim_set *s, const struct claim_attention *on);
 
 #endif

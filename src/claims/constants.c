@@ -30,7 +30,7 @@ static bool has_machine(const struct constant *c, const struct machine *m)
     return false;
 }
 
-/* The value that a machine has without being told. NaN when its points cannot be made: said before. */
+/* The value that a machine has of itself. NaN when its points cannot be made, which has been reported before. */
 static double shipped_value(struct claim_set *s, struct machine *m, const struct field *f, struct diags *diags)
 {
     const struct place *p = claims_place(s, m, NULL, NULL, diags);
@@ -38,7 +38,7 @@ static double shipped_value(struct claim_set *s, struct machine *m, const struct
     return f->type == DSE_TYPE_ENUM ? field_get(f, space_fixed(p->space)).choice : field_number(f, space_fixed(p->space));
 }
 
-/* The range of a parameter, or its choices. */
+/* Take over the range of a parameter, or its choices. */
 static void take_range(struct claim_constant *c, const struct field *f)
 {
     size_t n = 0;
@@ -156,7 +156,7 @@ static bool read_constant(struct claim_set *s, const struct toml_node *table, st
     return claims_read_alternatives(s, c, table, diags) && ok;
 }
 
-static bool is_named(const struct claim_set *s, const struct machine *m, const char *param)
+static bool has_listed_constant(const struct claim_set *s, const struct machine *m, const char *param)
 {
     for (size_t i = 0; i < s->n_constants; i++)
         if (strcmp(s->constants[i].public.parameter, param) == 0 && has_machine(&s->constants[i], m)) return true;
@@ -204,7 +204,7 @@ static bool take_all_unlisted(struct claim_set *s, struct diags *diags)
         size_t n;
         const struct calibrated *all = binding_calibrated(p->binding, &n);
         for (size_t k = 0; k < n; k++)
-            if (!machine_gives(m, all[k].name) && !is_named(s, m, all[k].name)) take_unlisted(s, m, p, &all[k]);
+            if (!machine_gives(m, all[k].name) && !has_listed_constant(s, m, all[k].name)) take_unlisted(s, m, p, &all[k]);
     }
     return true;
 }

@@ -15,10 +15,10 @@ struct constant {
 
 bool claims_read_constants(struct claim_set *s, struct diags *diags);
 void claims_free_constants(struct claim_set *s);
-/* Make the points of the place with the set's current constants from now on. */
+/* Have the points of the place made with the set's current constants from now on. */
 void place_update(const struct claim_set *s, struct place *p);
 
-/* alternatives.c: the keys `alternatives`, `text` and `source` of a constant whose machines are known. */
+/* Read the keys `alternatives`, `text` and `source` of a constant whose machines are known. (alternatives.c) */
 bool claims_read_alternatives(const struct claim_set *s, struct constant *c, const struct toml_node *table, struct diags *diags);
 
 #endif

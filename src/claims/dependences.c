@@ -53,7 +53,7 @@ bool claims_read_calibrate(struct claim_set *s, struct diags *diags)
 /* ---- dependences --------------------------------------------------------------------------------------------------------- */
 
 /* A claim's number with one constant changed is another one. */
-static bool differs(double a, double b)
+static bool numbers_differ(double a, double b)
 {
     enum { ROUNDING = 1000000000 };
     return isnan(b) || fabs(a - b) > fmax(fabs(a), fabs(b)) / ROUNDING;
@@ -68,12 +68,12 @@ static double changed(const struct constant *c, double share)
     return fmin(fmax(k->shipped + step, k->min), k->max);
 }
 
-/* With constant k at another value: which claims are another number? */
+/* Find the claims whose number changes when constant k has another value. */
 static void compare_with(struct claim_set *s, size_t k, double *values, double value, const double *shipped)
 {
     values[k] = value;
     for (size_t i = 0; i < s->n_claims; i++)
-        if (!isnan(shipped[i]) && differs(shipped[i], answer_value(s, &s->answers[i]))) s->depends[i] |= UINT64_C(1) << k;
+        if (!isnan(shipped[i]) && numbers_differ(shipped[i], answer_value(s, &s->answers[i]))) s->depends[i] |= UINT64_C(1) << k;
 }
 
 void claims_find_dependences(struct claim_set *s)

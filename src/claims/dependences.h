@@ -5,7 +5,7 @@
 #include "claims/set.h"
 
 bool claims_read_calibrate(struct claim_set *s, struct diags *diags);
-/* Fill s->depends. */
+/* Fill s->depends: which constants each claim depends on. */
 void claims_find_dependences(struct claim_set *s);
 
 #endif

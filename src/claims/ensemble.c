@@ -24,7 +24,7 @@ static void sum_up(const struct claim_set *s, const struct claim_answer *answers
     for (int g = 0; g < ENSEMBLE_GROUPS; g++) ret[g] = claims_sum(s, answers, group_named(ensemble_group_names[g]));
 }
 
-/* All claims with these values; what has no number with them is counted, not complained about. */
+/* Answer all claims with these values. Claims that have no number with them are counted, and are no error. */
 static void answer(struct claim_set *s, const double *values, struct claim_answer *ret)
 {
     struct diags ignored;

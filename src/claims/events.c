@@ -22,7 +22,7 @@ struct wanted {
     uint64_t index;
 };
 
-static bool is_asked(const struct answer *a, const struct place *p)
+static bool asks_for_metrics_of(const struct answer *a, const struct place *p)
 {
     for (size_t i = 0; i < a->n_names; i++)
         if (a->names[i]->place == p && a->names[i]->source == FROM_METRICS) return true;
@@ -30,11 +30,11 @@ static bool is_asked(const struct answer *a, const struct place *p)
 }
 
 /* Does any claim ask for metrics of the place, which event level makes others? */
-static bool is_wanted(const struct claim_set *s, const struct place *p)
+static bool is_metric_asked_of(const struct claim_set *s, const struct place *p)
 {
     bool asked = false;
-    for (size_t i = 0; i < s->n_claims && !asked; i++) asked = is_asked(&s->answers[i], p);
-    for (size_t i = 0; i < s->n_contradictions && !asked; i++) asked = is_asked(&s->contradiction_answers[i], p);
+    for (size_t i = 0; i < s->n_claims && !asked; i++) asked = asks_for_metrics_of(&s->answers[i], p);
+    for (size_t i = 0; i < s->n_contradictions && !asked; i++) asked = asks_for_metrics_of(&s->contradiction_answers[i], p);
     return asked && fidelity_at_most(p->machine->model->desc, p->fidelity) == FIDELITY_EVENT_LEVEL;
 }
 
@@ -45,7 +45,7 @@ static struct wanted *find_wanted(const struct claim_set *s, size_t *ret_n)
     *ret_n = 0;
     for (size_t i = 0; i < s->n_places; i++) {
         struct place *p = s->places[i];
-        uint64_t n = is_wanted(s, p) ? space_count(p->space) : 0;
+        uint64_t n = is_metric_asked_of(s, p) ? space_count(p->space) : 0;
         list = xrealloc(list, *ret_n + n + 1, sizeof *list);
         for (uint64_t k = 0; k < n; k++) list[(*ret_n)++] = (struct wanted){p, k};
     }

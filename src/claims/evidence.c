@@ -126,7 +126,7 @@ static struct evidence derive(struct claim_set *s, size_t i)
     return (struct evidence){.class = EVIDENCE_HELD_OUT, .because = "no rule says otherwise"};
 }
 
-/* What claims.toml says wins, if it is weaker. */
+/* Find the class of a claim. A class in claims.toml takes precedence and must be weaker. */
 static bool classify(struct claim_set *s, size_t i, struct diags *diags)
 {
     const struct answer *a = &s->answers[i];
@@ -162,7 +162,7 @@ static bool is_nearer(const struct distance *a, const struct distance *b)
     return a->far < b->far;
 }
 
-/* False: one of another kind. */
+/* How far apart two claims are. False when they are of different kinds. */
 static bool find_distance(const struct answer *a, const struct answer *b, struct distance *ret)
 {
     if (!answers_ask_the_same(a, b)) return false;

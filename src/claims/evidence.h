@@ -28,7 +28,7 @@ struct evidence {
     double null_percent; /* the error of that number, as in struct claim_answer */
 };
 
-/* The evidence of claim i, as shipped. */
+/* The evidence of claim i with all constants as shipped. */
 const struct evidence *claims_evidence(const struct claim_set *s, size_t i);
 
 /* Sums over the claims of a class (EVIDENCE_NONE: of all classes) and a group of claims (NULL: all). The null model is compared

@@ -17,7 +17,7 @@ struct trial {
 };
 
 /* ln(modelled) of the claims with t->values. False: not all have one. */
-static bool evaluate(struct trial *t, double *ret)
+static bool evaluate_claims(struct trial *t, double *ret)
 {
     for (size_t k = 0; k < t->n_claims; k++) {
         const char *reason;
@@ -47,7 +47,7 @@ static bool find_column(struct trial *t, size_t i, double *ret, double *ret_leng
     const struct claim_constant *c = &t->constants[i];
     double to = step_of(c), squares = 0;
     t->values[i] = to;
-    bool ok = evaluate(t, t->moved);
+    bool ok = evaluate_claims(t, t->moved);
     t->values[i] = c->shipped;
     for (size_t k = 0; k < t->n_claims && ok; k++) {
         ret[k] = (t->moved[k] - t->shipped[k]) / log(to / c->shipped);
@@ -90,7 +90,7 @@ static double power_of(const struct trial *t, const double *a, double length_a, 
 }
 
 /* Does no claim change when both are moved so that a b^power stays, by a step of `whole` and of the other what it asks for? */
-static bool stays(struct trial *t, size_t a, size_t b, double power)
+static bool claims_stay(struct trial *t, size_t a, size_t b, double power)
 {
     static const double tolerance = 1e-6;
     const struct claim_constant *x = &t->constants[a], *y = &t->constants[b];
@@ -104,7 +104,7 @@ static bool stays(struct trial *t, size_t a, size_t b, double power)
     bool inside = t->values[a] >= x->min && t->values[a] <= x->max && t->values[b] >= y->min && t->values[b] <= y->max;
     bool whole = (!x->whole || t->values[a] == rint(t->values[a])) && (!y->whole || fabs(t->values[b] - rint(t->values[b])) < 1e-9);
     if (y->whole) t->values[b] = rint(t->values[b]);
-    bool ok = inside && whole && evaluate(t, t->moved);
+    bool ok = inside && whole && evaluate_claims(t, t->moved);
     for (size_t k = 0; k < t->n_claims && ok; k++) ok = fabs(t->moved[k] - t->shipped[k]) < tolerance;
     t->values[a] = x->shipped;
     t->values[b] = y->shipped;
@@ -120,7 +120,7 @@ static size_t find_pairs(struct trial *t, const double *columns, const double *l
             if (!(lengths[a] > 0) || !(lengths[b] > 0)) continue;
             const double *x = columns + a * t->n_claims, *y = columns + b * t->n_claims;
             double condition = condition_of(t, x, y), power = power_of(t, x, lengths[a], y, lengths[b]);
-            if (condition < suspicious || isnan(power) || !stays(t, a, b, power)) continue;
+            if (condition < suspicious || isnan(power) || !claims_stay(t, a, b, power)) continue;
             *ret = xrealloc(*ret, n + 1, sizeof **ret);
             double product = t->constants[a].shipped * pow(t->constants[b].shipped, power);
             (*ret)[n++] = (struct unidentified){.a = a, .b = b, .power = power, .product = product, .condition = condition};
@@ -140,7 +140,7 @@ size_t claims_unidentified(struct claim_set *s, struct unidentified **ret)
     double *columns = xcalloc(t.n_constants * t.n_claims, sizeof *columns), *lengths = xcalloc(t.n_constants, sizeof *lengths);
     size_t n = 0;
     *ret = NULL;
-    if (t.n_claims && evaluate(&t, t.shipped)) {
+    if (t.n_claims && evaluate_claims(&t, t.shipped)) {
         for (size_t i = 0; i < t.n_constants; i++)
             if (!is_candidate(&t.constants[i]) || !find_column(&t, i, columns + i * t.n_claims, &lengths[i])) lengths[i] = 0;
         n = find_pairs(&t, columns, lengths, ret);

@@ -12,11 +12,11 @@ struct machine {
 };
 
 bool claims_read_machines(struct claim_set *s, struct diags *diags);
-/* [accounting.MODEL]: what all machines of the model have unless a machine, its cases or `set` say otherwise. */
+/* Read [accounting.MODEL]: values that all machines of a model have unless the machine, its cases or `set` give others. */
 bool claims_read_accounting(struct claim_set *s, struct diags *diags);
-/* The table of a model, or NULL. */
+/* The table [accounting.MODEL], or NULL. */
 const struct toml_node *claims_accounting(const struct claim_set *s, const struct model *m);
-/* Every key of [cases.X] or `set` is a parameter of a model. */
+/* Check that every key of [cases.X] or `set` is a parameter of some model. */
 bool claims_check_params(struct claim_set *s, const struct toml_node *table, struct diags *diags);
 /* The machine of that name; the model of that name with all its defaults; or NULL. */
 struct machine *claims_machine(struct claim_set *s, const char *name);

@@ -102,7 +102,7 @@ static bool want_of(const struct claim_set *s, struct attention *on, const struc
     return true;
 }
 
-/* Every statistic of the value, asked of all heads. */
+/* Ask all heads for every statistic that the value uses. */
 static bool want_all(const struct claim_set *s, struct measured *m, struct diags *diags)
 {
     const struct answer *a = &m->answer;
@@ -194,7 +194,7 @@ bool claims_to_measure(const struct claim_set *s)
     return s->n_measured > 0;
 }
 
-/* Did a run fail that the value needs? It has said why. */
+/* Did a run fail that the value needs? If so, the error has been added. */
 static bool has_failed(const struct answer *a)
 {
     bool failed = false;

@@ -14,7 +14,7 @@ struct measured {
 };
 
 bool claims_read_measured(struct claim_set *s, const struct claim *c, const struct toml_node *table, struct diags *diags);
-/* Has the claim such a key? */
+/* Does the claim have the key `measured`? */
 bool claims_is_measured(const struct claim_set *s, const struct claim *c);
 void claims_free_measured(struct claim_set *s);
 

@@ -26,11 +26,6 @@ static struct name *add_name(struct answer *a, const char *text, enum source sou
     return n;
 }
 
-static bool is_number(const struct field *f)
-{
-    return f->type == DSE_TYPE_F64 || f->type == DSE_TYPE_I64;
-}
-
 static bool unknown_machine(const struct claim_set *s, const char *name, struct srcloc loc, struct diags *diags)
 {
     size_t models;
@@ -53,7 +48,7 @@ static bool unknown_number(const struct claim_set *s, const struct model *m, con
     size_t n = 0;
     for (size_t k = 0; k < 3; k++)
         for (size_t i = 0; i < schemas[k]->n; i++)
-            if (is_number(&schemas[k]->fields[i])) names[n++] = schemas[k]->fields[i].name;
+            if (field_is_number(&schemas[k]->fields[i])) names[n++] = schemas[k]->fields[i].name;
     char *otherwise = xasprintf("`dse describe %s` lists them", m->desc->name);
     claims_unknown(s, loc, name, names, n, otherwise, diags, "%s has no parameter, metric or equation \"%s\"", m->desc->name, name);
     free(otherwise);
@@ -73,7 +68,7 @@ static bool find_entry_field(const struct claim_set *s, const struct model *m, c
     const struct schema *fields = catalog_fields(s->catalog, n->ref->kind);
     n->field = schema_find(fields, dot + 1);
     n->source = FROM_ENTRY;
-    if (n->field && is_number(n->field)) return true;
+    if (n->field && field_is_number(n->field)) return true;
     const char **names = schema_names(fields);
     claims_unknown(s, loc, dot + 1, names, fields->n, NULL, diags, "an entry of the %s has no number \"%s\"",
                    kind_plural(n->ref->kind), dot + 1);
@@ -81,7 +76,7 @@ static bool find_entry_field(const struct claim_set *s, const struct model *m, c
     return false;
 }
 
-/* NAME of MACHINE.NAME: a number of the machine's model. */
+/* Find NAME of MACHINE.NAME, a number of the machine's model. */
 static bool find_field(const struct claim_set *s, const struct model *m, const char *text, struct srcloc loc, struct name *n,
                        struct diags *diags)
 {
@@ -94,7 +89,7 @@ static bool find_field(const struct claim_set *s, const struct model *m, const c
     }
     if (!n->field) return unknown_number(s, m, text, loc, diags);
     if (n->field->without) return claims_error(s, loc, NULL, diags, "%s has no meaning for model %s", text, m->desc->name);
-    if (is_number(n->field)) return true;
+    if (field_is_number(n->field)) return true;
     return claims_error(s, loc, NULL, diags, "%s is a name, not a number: it cannot stand in an expression", text);
 }
 

@@ -37,7 +37,7 @@ static char *question(const struct answer *a)
     return text_detach(&t);
 }
 
-/* Means are of one kind, and extremes of another. */
+/* Are the two of one kind? All means are of one kind; a minimum and a maximum are each of their own. */
 static bool same_mean(enum mean a, enum mean b)
 {
     bool extreme = a == MEAN_MIN || a == MEAN_MAX || b == MEAN_MIN || b == MEAN_MAX;
@@ -89,12 +89,7 @@ static double number_of(const struct field *f, struct value v)
     return f->type == DSE_TYPE_F64 ? v.f64 : (double)v.i64;
 }
 
-static bool is_number(const struct field *f)
-{
-    return f->type == DSE_TYPE_F64 || f->type == DSE_TYPE_I64;
-}
-
-/* Of numbers: the ends and the middle. */
+/* The smallest, largest and mean value of a numeric parameter. */
 struct extent {
     double low, high, middle;
 };
@@ -139,7 +134,7 @@ static bool compare_param(const struct place *a, const struct place *b, size_t p
     const struct field *f = &a->machine->model->params.fields[param];
     const struct values x = values_of(a, param), y = values_of(b, param);
     *ret = (struct difference){.param = f->name, .of_case = place_gives(a, f->name) || place_gives(b, f->name)};
-    if (!is_number(f)) {
+    if (!field_is_number(f)) {
         ret->inside = names_inside(f, &x, &y);
         return !ret->inside || !names_inside(f, &y, &x);
     }

@@ -13,12 +13,12 @@ struct difference {
     double far;   /* of numbers: |ln| of the ratio of their means */
 };
 enum { DIFFERENCES_MAX = 64 };
-/* Is it the same value of machines of the same models, in the same unit? Means of cases are one kind, a minimum and a maximum
- * others. */
+/* Do two answers ask for the same value of machines of the same models, in the same unit? All means over cases are of one kind; a
+ * minimum and a maximum are each of their own. */
 bool answers_ask_the_same(const struct answer *a, const struct answer *b);
 /* The differences of answers that ask the same, each parameter once. */
 size_t answers_compare(const struct answer *a, const struct answer *b, struct difference ret[DIFFERENCES_MAX]);
-/* Are both made of the same numbers of the same machines in the same cases, whatever their expressions? */
+/* Are two answers made of the same numbers of the same machines in the same cases, whatever their expressions? */
 bool answers_use_the_same(const struct answer *a, const struct answer *b);
 
 #endif

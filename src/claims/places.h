@@ -29,14 +29,14 @@ struct place {
 /* The place of a machine, new or shared. NULL with errors, or without when the machine was broken. */
 struct place *claims_place(struct claim_set *s, struct machine *m, const struct toml_node *cases, const struct toml_node *set,
                            struct diags *diags);
-/* Do its cases give this parameter? */
+/* Is this parameter given by the place's cases or its `set`? */
 bool place_gives(const struct place *p, const char *param);
 /* The point of that index with the parameters filled in. Metrics are there after spot_metrics, unless it gives a reason
  * (spot->infeasible, or that *p->stop was set before they were there); equations after spot_equations. */
 struct spot *place_spot(struct place *p, uint64_t index);
 const char *spot_metrics(const struct place *p, struct spot *spot);
 void spot_equations(const struct place *p, struct spot *spot);
-/* Forget the points that are at hand. */
+/* Forget the points that have been computed. */
 void place_drop(struct place *p);
 void claims_free_places(struct claim_set *s);
 

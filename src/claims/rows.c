@@ -25,7 +25,7 @@ static const struct {
 } operators[] = {{">=", CLAIM_AT_LEAST}, {"<=", CLAIM_AT_MOST}, {">", CLAIM_ABOVE}, {"<", CLAIM_BELOW}, {"~", CLAIM_ABOUT}};
 enum { OPERATORS = sizeof operators / sizeof *operators };
 
-/* An error at a cell. Always false. */
+/* Add an error at a cell. Always false. */
 static bool cell_error(const struct claim_set *s, size_t row, size_t column, struct diags *diags, const char *hint, const char *fmt,
                        ...) __attribute__((format(printf, 6, 7)));
 

@@ -66,13 +66,15 @@ struct claim_set {
     const double *current; /* values of the constants to evaluate with; NULL: as shipped */
 };
 
-/* An error in claims.toml. hint may be NULL. Always false. */
+/* Add an error in claims.toml. hint may be NULL. Always false. */
 bool claims_error(const struct claim_set *s, struct srcloc loc, const char *hint, struct diags *diags, const char *fmt, ...)
     __attribute__((format(printf, 5, 6)));
-/* The same of a word (or NULL) that is none of these names: the hint is the nearest of them, or `otherwise`, which may be NULL. */
+/* Add an error about a word (or NULL) that is none of these names. The hint is the nearest of them, or `otherwise`, which may be
+ * NULL. */
 bool claims_unknown(const struct claim_set *s, struct srcloc loc, const char *word, const char *const *names, size_t n,
                     const char *otherwise, struct diags *diags, const char *fmt, ...) __attribute__((format(printf, 8, 9)));
-/* Of a string that is none of the keys of a table (NULL: there are none); it stands behind `before` in the message. */
+/* Add an error about a string that is none of the keys of a table (NULL: a table without keys). The message is `before` and the
+ * string. */
 bool claims_unknown_key(const struct claim_set *s, const struct toml_node *word, const struct toml_node *table,
                         const char *otherwise, struct diags *diags, const char *before);
 

@@ -29,16 +29,16 @@ enum statistic {
 };
 extern const char *const statistic_names[]; /* closed by NULL */
 
-/* What they are found out by: each is run once for some heads, over all contexts that claims ask for. */
+/* The kinds of runs that measure statistics. For each set of heads a kind is run once, over all contexts that claims ask for. */
 enum run_kind { RUN_LOCALITY, RUN_RANGE, RUN_PARTIAL, RUN_NOTHING, RUN_KINDS };
 enum run_kind statistic_run(enum statistic s); /* RUN_NOTHING: takes no heads */
 
 /* Measure the statistics of a kind that takes heads: a row for each context of the plan, of which only those are set. False with
  * errors. */
 bool statistics_measure(enum run_kind kind, const struct measure_plan *plan, double (*rows)[STATISTICS], struct diags *diags);
-/* Those that the file of a profile has at this context; others stay as they are. */
+/* Take the statistics that a profile has at this context. The others stay as they are. */
 void statistics_of_profile(const struct dse_profile *p, size_t context, double row[STATISTICS]);
-/* The one that takes no heads. */
+/* The statistic that needs no heads: the error of the exponential. */
 double statistic_without_heads(void);
 
 #endif

@@ -10,7 +10,7 @@ struct step {
     struct answer answer;
 };
 
-/* Of a claim that is read otherwise. */
+/* Read the steps of a claim whose other keys have been read. */
 bool claims_read_steps(struct claim_set *s, const struct answer *claim, struct diags *diags);
 void claims_free_steps(struct claim_set *s);
 

@@ -23,7 +23,7 @@ static const char *canonical(const char *unit)
     return unit;
 }
 
-static bool is_known(const char *unit)
+static bool is_known_unit(const char *unit)
 {
     if (unit_find(NULL, unit)) return true;
     for (size_t i = 0; i < sizeof others / sizeof *others; i++)
@@ -31,15 +31,15 @@ static bool is_known(const char *unit)
     return false;
 }
 
-/* What is counted is no unit: "rows", "tokens", "DSP". */
-static bool is_count(const char *unit)
+/* Is it the name of something that is counted, and so no unit: "rows", "tokens", "DSP"? */
+static bool is_counted_thing(const char *unit)
 {
     size_t n = 0;
     while (isalpha((unsigned char)unit[n])) n++;
-    return !unit[n] && n > 2 && !is_known(unit);
+    return !unit[n] && n > 2 && !is_known_unit(unit);
 }
 
-/* Papers write GB for GiB. */
+/* Are these two sizes in bytes that papers mix up, such as GB and GiB? */
 static bool same_bytes(const char *a, const char *b)
 {
     static const char *const pairs[][2] = {{"KiB", "KB"}, {"MiB", "MB"}, {"GiB", "GB"}};
@@ -52,7 +52,8 @@ bool claims_units_same(const char *a, const char *b)
 {
     a = canonical(a);
     b = canonical(b);
-    return strcmp(a, b) == 0 || (!*a && is_count(b)) || (!*b && is_count(a)) || (is_count(a) && is_count(b));
+    return strcmp(a, b) == 0 || (!*a && is_counted_thing(b)) || (!*b && is_counted_thing(a)) ||
+           (is_counted_thing(a) && is_counted_thing(b));
 }
 
 bool claims_units_agree(const char *field, const char *claim, bool stated)
@@ -60,5 +61,5 @@ bool claims_units_agree(const char *field, const char *claim, bool stated)
     if (claims_units_same(field, claim)) return true;
     field = canonical(field);
     claim = canonical(claim);
-    return stated && (same_bytes(field, claim) || (!*field && !is_known(claim)));
+    return stated && (same_bytes(field, claim) || (!*field && !is_known_unit(claim)));
 }

@@ -18,7 +18,7 @@ static double relative_percent(double modelled, double published)
 }
 
 /* Is the bound met? Numbers that may be reached count as reached when the model's rounds to them. */
-static bool meets(const struct claim *c, double v)
+static bool meets_bound(const struct claim *c, double v)
 {
     switch (c->bound) {
     case CLAIM_ABOVE: return v > c->value;
@@ -35,7 +35,7 @@ static bool meets(const struct claim *c, double v)
 double claim_error_percent(const struct claim *c, double modelled)
 {
     if (isnan(modelled)) return modelled;
-    bool met = meets(c, modelled), is_number = c->bound == CLAIM_EQUAL || c->bound == CLAIM_ABOUT;
+    bool met = meets_bound(c, modelled), is_number = c->bound == CLAIM_EQUAL || c->bound == CLAIM_ABOUT;
     if (met && !is_number) return 0;
     double against = c->bound == CLAIM_RANGE && modelled > c->value ? c->value_hi : c->value;
     if (against != 0) return relative_percent(modelled, against);
@@ -46,7 +46,7 @@ enum claim_verdict claim_compare(const struct claim *c, double ours)
 {
     enum { NEAR_PERCENT = 10 };
     bool is_number = c->bound == CLAIM_EQUAL || c->bound == CLAIM_ABOUT;
-    if (meets(c, ours)) return is_number ? CLAIM_EXACT : CLAIM_HOLDS;
+    if (meets_bound(c, ours)) return is_number ? CLAIM_EXACT : CLAIM_HOLDS;
     if (!is_number) return CLAIM_MISSES;
     return fabs(claim_error_percent(c, ours)) <= NEAR_PERCENT ? CLAIM_NEAR : CLAIM_OFF;
 }

@@ -164,6 +164,11 @@ bool field_excludes(const struct field *f, const char *name)
     return false;
 }
 
+bool field_is_number(const struct field *f)
+{
+    return f && (f->type == DSE_TYPE_F64 || f->type == DSE_TYPE_I64);
+}
+
 size_t schema_index(const struct schema *s, const struct field *f)
 {
     return (size_t)(f - s->fields);

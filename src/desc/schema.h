@@ -83,6 +83,8 @@ const struct field *schema_find(const struct schema *s, const char *name);
 const char *schema_refuse(const struct schema *s, const void *params);
 /* Is it forbidden to give the parameter of that name together with f? */
 bool field_excludes(const struct field *f, const char *name);
+/* Does the field hold a number? f may be NULL. */
+bool field_is_number(const struct field *f);
 size_t schema_index(const struct schema *s, const struct field *f);
 
 struct value field_get(const struct field *f, const void *object);

@@ -43,7 +43,7 @@ static struct measured measure(const struct measured_fields *f, const void *metr
 
 static const struct measured nothing = {.tokens_per_s = NAN, .latency_us = NAN, .attention_us = NAN, .energy_mj = NAN};
 
-/* 1 for each metric that the model has. */
+/* Which metrics the model has: 1 for each of those, and NaN for the others. */
 static struct measured presence(const struct model *m)
 {
     struct measured_fields f = measured_fields(m);
@@ -114,7 +114,7 @@ static void take(struct baseline *b, const char *name)
     if (to->type == DSE_TYPE_REF) t->follows = follow_list_new(b->binding, to->kind);
 }
 
-/* One of the two models may not know requests. */
+/* Match how the two models take requests, which one of them may not know. */
 static void match_requests(struct baseline *b)
 {
     const struct field *own = schema_find(&b->model->params, "generate");

@@ -19,7 +19,7 @@
 #include "model/fidelity.h"
 #include "model/ratios.h"
 
-/* Immutable, shared by all threads. */
+/* A baseline, which never changes and is shared by all threads. */
 struct baseline;
 
 /* The baseline of the sweep for points of that model; NULL when it has none. */
@@ -34,7 +34,7 @@ struct value baseline_value(const struct baseline *b, size_t param);
 void metrics_with_ratios(const struct sweep_file *s, const struct model *m, struct schema *ret);
 size_t ratios_offset(const struct model *m);
 
-/* One thread's. The runner is borrowed: it carries the baseline out between two points. */
+/* What one thread compares with. It borrows the thread's runner, and carries the baseline out with it between two points. */
 struct comparer;
 struct comparer *comparer_new(const struct baseline *b, struct runner *runner);
 void comparer_free(struct comparer *c);

@@ -9,7 +9,7 @@
 
 /* ---- expressions ------------------------------------------------------------------------------------------------------- */
 
-static bool is_known(const struct sweep_file *s, size_t m, const struct named_expr *e)
+static bool is_known_to(const struct sweep_file *s, size_t m, const struct named_expr *e)
 {
     struct schema metrics;
     metrics_with_ratios(s, s->bindings[m]->model, &metrics);
@@ -21,7 +21,7 @@ static bool is_known(const struct sweep_file *s, size_t m, const struct named_ex
 static bool is_known_to_any(const struct sweep_file *s, const struct named_expr *e)
 {
     bool known = false;
-    for (size_t m = 0; m < s->n_models && !known; m++) known = is_known(s, m, e);
+    for (size_t m = 0; m < s->n_models && !known; m++) known = is_known_to(s, m, e);
     return known;
 }
 
@@ -38,13 +38,13 @@ static bool compiles(const struct sweep_file *s, size_t m, const struct named_ex
     return ok;
 }
 
-/* Was the expression refused for an earlier model? Then that has been said. */
+/* Was the expression refused for an earlier model, and reported there? */
 static bool refused_before(const struct sweep_file *s, size_t m, const struct named_expr *e)
 {
     struct diags ignored;
     diags_init(&ignored);
     bool refused = false, without;
-    for (size_t k = 0; k < m && !refused; k++) refused = is_known(s, k, e) && !compiles(s, k, e, &without, &ignored);
+    for (size_t k = 0; k < m && !refused; k++) refused = is_known_to(s, k, e) && !compiles(s, k, e, &without, &ignored);
     diags_release(&ignored);
     return refused;
 }
@@ -98,7 +98,7 @@ static bool check_expressions(const struct sweep_file *s, size_t m, const struct
         const struct named_expr *e = &list[i];
         if (uses_length(s, m, e, diags))
             ok = false;
-        else if (is_known(s, m, e))
+        else if (is_known_to(s, m, e))
             ok = !refused_before(s, m, e) && compiles(s, m, e, &without, diags) && ok;
         else if (!is_known_to_any(s, e))
             ok = m == 0 && unknown_to_all(s, e, diags); /* said once */
@@ -113,7 +113,7 @@ static bool *find_applying(const struct space *sp, const struct named_expr *list
     diags_init(&ignored);
     for (size_t i = 0; i < n; i++)
         applies[i] =
-            is_known(sp->sweep, sp->index, &list[i]) && compiles(sp->sweep, sp->index, &list[i], &without, &ignored) && !without;
+            is_known_to(sp->sweep, sp->index, &list[i]) && compiles(sp->sweep, sp->index, &list[i], &without, &ignored) && !without;
     diags_release(&ignored);
     return applies;
 }
@@ -133,11 +133,6 @@ static const struct named_expr *find_derived(const struct sweep_file *s, const c
     return NULL;
 }
 
-static bool is_numeric(const struct field *f)
-{
-    return f && (f->type == DSE_TYPE_F64 || f->type == DSE_TYPE_I64);
-}
-
 static bool is_ratio(const char *name)
 {
     for (const struct dse_metric *r = ratio_metrics; r->type != DSE_TYPE_END; r++)
@@ -151,7 +146,7 @@ static bool unknown_objective(const struct sweep_file *s, const struct model *m,
     const char **names = xcalloc(metrics->n + s->n_derived, sizeof *names);
     size_t n = 0;
     for (size_t i = 0; i < metrics->n; i++)
-        if (is_numeric(&metrics->fields[i])) names[n++] = metrics->fields[i].name;
+        if (field_is_number(&metrics->fields[i])) names[n++] = metrics->fields[i].name;
     for (size_t i = 0; i < s->n_derived; i++) names[n++] = s->derived[i].name;
     if (is_ratio(o->column)) n = 0; /* what it needs is no other name */
     char *otherwise = is_ratio(o->column) ? xstrdup("it compares with the point of a [baseline], which the sweep does not have")
@@ -172,7 +167,8 @@ static bool has_value(const struct sweep_file *s, size_t m, const struct schema 
     struct diags ignored;
     diags_init(&ignored);
     bool without = false;
-    bool value = is_known(s, m, derived) ? !compiles(s, m, derived, &without, &ignored) || !without : !is_known_to_any(s, derived);
+    bool value =
+        is_known_to(s, m, derived) ? !compiles(s, m, derived, &without, &ignored) || !without : !is_known_to_any(s, derived);
     diags_release(&ignored);
     return value;
 }
@@ -181,7 +177,7 @@ static bool check_objective(const struct sweep_file *s, size_t m, const struct s
                             struct diags *diags)
 {
     const struct model *model = s->bindings[m]->model;
-    if (!find_derived(s, o->column) && !is_numeric(schema_find(metrics, o->column)))
+    if (!find_derived(s, o->column) && !field_is_number(schema_find(metrics, o->column)))
         return unknown_objective(s, model, metrics, o, diags);
     if (!has_value(s, m, metrics, o->column))
         diags_warn(diags, o->loc, s->doc->text, "%s has no value in model %s: none of its points is on the front", o->column,

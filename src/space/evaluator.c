@@ -176,7 +176,7 @@ static void put_notes(const struct standing *s, bool mixed, union cell *cells)
     if (mixed) cells[2].f64 = s->quality ? s->known : (double)NAN;
 }
 
-/* Is the quality unknown where it must not be? */
+/* Why the quality of a point is unknown although the sweep requires that it is known; NULL when all is well. */
 static const char *unknown_quality(struct evaluator *e, const struct standing *s)
 {
     bool unknown = !s->quality || s->unknown;

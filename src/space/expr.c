@@ -46,14 +46,9 @@ static bool is_name_start(char c)
     return isalpha((unsigned char)c) || c == '_';
 }
 
-static bool is_name(char c, bool dotted)
+static bool is_name_character(char c, bool dotted)
 {
     return isalnum((unsigned char)c) || c == '_' || (dotted && c == '.');
-}
-
-static bool is_number(const struct field *f)
-{
-    return f && (f->type == DSE_TYPE_F64 || f->type == DSE_TYPE_I64);
 }
 
 static const char *const functions[] = {"sin",   "cos",   "tan",   "asin", "acos",  "atan", "sinh", "cosh", "tanh",
@@ -96,7 +91,7 @@ static char *next_name(const char **at, bool dotted, const char **ret_start)
             continue;
         }
         size_t n = 1;
-        while (is_name(s[n], dotted)) n++;
+        while (is_name_character(s[n], dotted)) n++;
         *ret_start = s;
         *at = s + n;
         return xstrndup(s, n);
@@ -104,7 +99,7 @@ static char *next_name(const char **at, bool dotted, const char **ret_start)
     return NULL;
 }
 
-/* Register every identifier of the text. */
+/* Register every identifier of the text with muParser. */
 static bool use_names(struct expr *e, const char *text, struct srcloc loc, const char *source_text, const struct expr_scope *scope,
                       struct diags *diags)
 {
@@ -128,9 +123,9 @@ static bool unknown_field(const struct fields *in, const char *name, struct srcl
     const char **known = xcalloc(params->n + metrics->n + FUNCTIONS, sizeof *known);
     size_t n = 0;
     for (size_t i = 0; i < params->n; i++)
-        if (is_number(&params->fields[i])) known[n++] = params->fields[i].name;
+        if (field_is_number(&params->fields[i])) known[n++] = params->fields[i].name;
     for (size_t i = 0; i < metrics->n; i++)
-        if (is_number(&metrics->fields[i])) known[n++] = metrics->fields[i].name;
+        if (field_is_number(&metrics->fields[i])) known[n++] = metrics->fields[i].name;
     for (size_t i = 0; i < FUNCTIONS; i++) known[n++] = functions[i];
     diags_unknown(diags, loc, source_text, name, known, n,
                   "an expression sees every numeric parameter and metric: see `dse describe`",
@@ -151,7 +146,7 @@ static double *find_field(void *context, const char *name, struct srcloc loc, co
         unknown_field(in, name, loc, source_text, diags);
         return NULL;
     }
-    if (!is_number(f)) {
+    if (!field_is_number(f)) {
         diags_input(diags, loc, source_text, NULL, "%s is a name, not a number: it cannot stand in an expression", name);
         return NULL;
     }
@@ -183,7 +178,7 @@ char *expr_find_name(const char *text, bool (*wanted)(const char *name), size_t 
     return NULL;
 }
 
-/* muParser's message, at its place. */
+/* Add muParser's message as an error at its place. Always false. */
 static bool syntax_error(struct expr *e, struct srcloc loc, const char *source_text, const char *text, struct diags *diags)
 {
     const char *message = mupGetErrorMsg(e->parser);

@@ -12,14 +12,16 @@ struct standing {
     double known;        /* share of the tokens whose quality is known */
 };
 
-/* One thread's; keeps the texts that it has made. A point may be the mean of several: then its quality is the worst of theirs. */
+/* What one thread judges points with. It keeps the texts that it has made. A point may be the mean over several requests: its
+ * quality is the worst of theirs. */
 struct judge;
 struct judge *judge_new(const struct dse_model *model);
 void judge_free(struct judge *j);
 
-/* A point begins. */
+/* Begin a point. */
 void judge_begin(struct judge *j);
-/* One of its requests, with resolved parameters that check() accepts, and its tokens; without requests, the point itself. */
+/* Add one of the requests of the point, with resolved parameters that check() accepts, and its tokens; without requests, add the
+ * point itself. */
 void judge_add(struct judge *j, const void *params, double tokens);
 /* The strings live as long as the judge. Allocates only when a text comes for the first time. */
 struct standing judge_end(struct judge *j);

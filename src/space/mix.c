@@ -73,7 +73,7 @@ void mix_set_mean(const struct mix *mix, void *params)
     set_request(mix, &q, params);
 }
 
-/* NaN where the model has no such metric. */
+/* The value of a metric; NaN where the model does not have it. */
 static double number(const struct field *f, const void *metrics)
 {
     return f && !f->without ? field_number(f, metrics) : (double)NAN;

@@ -11,7 +11,7 @@ static bool set_all(struct binding *b, const char *const *assignments, size_t n,
     return binding_finish(b, diags) && ok;
 }
 
-/* Expects the sweep to have one binding or none. */
+/* Make the point of a sweep that has one binding, or none. */
 static bool make_point(struct design_point *p, struct diags *diags)
 {
     p->space = space_new(&p->sweep, 0, 1, diags);
@@ -51,7 +51,7 @@ bool design_point_init_mix(struct design_point *p, const struct model *model, st
            (!requests || sweep_requests_set_text(&p->sweep, catalog, requests, diags)) && make_point(p, diags);
 }
 
-/* A metric as it stands in a row. */
+/* The value of a metric from the cell of a row. */
 static struct value value_of(const struct field *f, union cell cell)
 {
     struct value v = {.f64 = cell.f64};

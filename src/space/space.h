@@ -66,7 +66,7 @@ const char *space_requests_text(const struct space *sp);
 /* Does parameter i (of the model's schema) vary? The struct with the parameters that do not (others as at point 0, resolved). */
 bool space_varies(const struct space *sp, size_t param);
 const void *space_fixed(const struct space *sp);
-/* Index of a column by name, or SIZE_MAX. */
+/* The index of the column of that name, or SIZE_MAX. */
 size_t space_column(const struct space *sp, const char *name);
 /* 64-bit hash of everything that rows depend on: model and its version, resolved parameters, axes and their values
  * sorted by name, expressions, the baseline, the requests. Independent of the order of keys in the file. */
@@ -91,7 +91,7 @@ void evaluator_free(struct evaluator *e);
 struct row {
     const char *reason;
 };
-/* Names of the columns of notes; NULL-terminated. */
+/* The names of the columns of notes, closed by NULL. */
 extern const char *const space_notes[];
 /* Evaluate `n` points from `first` on: cells[i * n_columns + c], rows[i]. In closed form, no allocation. False: stopped, and not
  * all rows are there. */
