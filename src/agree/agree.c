@@ -24,7 +24,7 @@ struct settings {
     size_t n, given; /* the first `given` were the caller's */
 };
 
-/* Those after the first `kept`. */
+/* Drop all assignments after the first `kept`. */
 static void settings_drop(struct settings *s, size_t kept)
 {
     while (s->n > kept) free(s->list[--s->n]);
@@ -85,7 +85,7 @@ static void draw_name(struct drawing *d, const struct field *f)
     }
 }
 
-/* Three digits, as one would type it. */
+/* The value rounded to three digits, as one would type it. */
 static double rounded(double v)
 {
     char buf[TEXT_NUMBER_MAX];
@@ -105,7 +105,7 @@ static bool is_context(const struct field *f)
     return strcmp(f->name, "context") == 0;
 }
 
-/* From the shortest to the longest that the LLM was made for. */
+/* Draw a context from the shortest to the longest that the LLM was made for. */
 static double draw_context(const struct drawing *d, const struct field *f, const void *params)
 {
     const struct field *llm = schema_find(&d->model->params, "llm");
@@ -165,7 +165,7 @@ static void draw_numbers(struct drawing *d, const struct design_point *p)
     }
 }
 
-/* One try: *ret is the point when it is feasible, else released. */
+/* Draw one point. When it is feasible it is returned in *ret, otherwise it is released. */
 static bool try_point(struct drawing *d, const struct design_point *defaults, struct design_point *ret)
 {
     struct diags ignored;
@@ -234,7 +234,7 @@ static enum run_end compare(struct runner *r, const struct design_point *p, stru
     return end;
 }
 
-/* Draw points until both fidelities have one. */
+/* Draw points until one is found that both fidelities can carry out. */
 static void find_point(struct drawing *d, const struct agree_options *o, const struct design_point *defaults, struct runner *r,
                        struct agree_point *ret)
 {

@@ -18,7 +18,7 @@
 
 #define AGREE_FACTOR 3.0
 enum { AGREE_CONTEXT_MIN = 32, AGREE_TRIES = 1000 /* of a point, before it is given up */ };
-/* latency_us, attention_us, energy_mj, dram_mib */
+/* The metrics that are compared: latency_us, attention_us, energy_mj, dram_mib. */
 enum { AGREE_LATENCY, AGREE_ATTENTION, AGREE_ENERGY, AGREE_DRAM, AGREE_METRICS };
 enum { AGREE_CAUSES = 5 }; /* the ideals; agree.c checks */
 
