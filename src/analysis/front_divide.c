@@ -105,7 +105,7 @@ static struct subset subset_part(const struct divide *d, const struct subset *wh
     return s;
 }
 
-/* Ranks of a few points, a column an objective. */
+/* The ranks of a few points, in one column for each objective. */
 struct columns {
     int32_t rank[FRONT_OBJECTIVES_MAX][FRONT_BASE];
 };
@@ -140,7 +140,7 @@ static void front_base(struct divide *d, const uint32_t *ids, size_t n)
     }
 }
 
-/* a[0..na) against b[0..nb), all pairs. */
+/* Compare all pairs of a[0..na) and b[0..nb). */
 static void filter_base(struct divide *d, const uint32_t *a, size_t na, const uint32_t *b, size_t nb, int c)
 {
     struct columns columns;
@@ -198,7 +198,7 @@ static size_t count_below(const uint32_t *ids, size_t n, uint32_t mid)
     return low;
 }
 
-/* Depth: a level for each halving and each objective. */
+/* Recursion is as deep as there are halvings and objectives together. */
 static void filter(struct divide *d, const struct subset *s, uint32_t mid, int c)
 {
     const size_t na = count_below(s->list[0], s->n, mid), nb = s->n - na;
@@ -220,7 +220,7 @@ static void filter(struct divide *d, const struct subset *s, uint32_t mid, int c
     }
 }
 
-/* Depth: log2 of the points. */
+/* Recursion is log2 of the number of points deep. */
 static void front(struct divide *d, const struct subset *s)
 {
     if (s->n <= FRONT_BASE) {

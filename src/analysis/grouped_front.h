@@ -6,10 +6,10 @@
 
 struct grouped_front;
 
-/* As front_new. */
+/* The same as front_new, for a front in each group. */
 struct grouped_front *grouped_front_new(int m, const bool *maximise);
 void grouped_front_free(struct grouped_front *g);
-/* As front_add, to the group of that key ("" if there is but one). */
+/* The same as front_add, for the group of that key ("" if there is only one). */
 void grouped_front_add(struct grouped_front *g, const char *key, uint64_t id, const double *values);
 /* The ids on the fronts of all groups, ascending; the array belongs to g. Returns how many. *ret_hypervolume (may be NULL): the
  * share that a front dominates of the box between the best and the worst of each objective over all points of its group, the mean

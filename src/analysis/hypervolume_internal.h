@@ -6,7 +6,7 @@
 
 double hypervolume_2(const double *points, size_t n, const double *ref);
 double hypervolume_3(const double *points, size_t n, const double *ref);
-/* m of at least 4. */
+/* The hypervolume for m >= 4 objectives. */
 double hypervolume_sweep(const double *points, size_t n, int m, const double *ref);
 
 #endif

@@ -84,7 +84,7 @@ static double pass_point(struct sweep *s, int m, const double *points, size_t po
     return n ? added - volume(s, l->moved, n, m - 1, near.box) : added;
 }
 
-/* Depth: one level an objective. */
+/* Recursion is as deep as there are objectives. */
 static double volume(struct sweep *s, const double *points, size_t n, int m, const double *ref)
 {
     if (m == 3) return hypervolume_3(points, n, ref);

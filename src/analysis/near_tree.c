@@ -100,7 +100,7 @@ void near_tree_reset(struct near_tree *t, const double *points, size_t n, size_t
     for (uint64_t *word = t->words; word < next; word++) *word = t->empty;
 }
 
-/* The lesser of each field. */
+/* The smaller value in each field of two words. */
 static inline uint64_t least(const struct near_tree *t, uint64_t a, uint64_t b)
 {
     const uint64_t no_less = ((a | t->guards) - b) & t->guards, fields = no_less - (no_less >> (t->field_bits - 1));

@@ -47,7 +47,7 @@ struct neighbours {
     bool covered; /* a member is no worse than the point in any objective: nothing else here counts */
 };
 
-/* A tree starts as zeros. */
+/* Free what the tree owns. A tree is zeroed to begin with. */
 void near_tree_release(struct near_tree *t);
 /* Make it an empty one for points[i * stride + objective], i < n, in the first k objectives. */
 void near_tree_reset(struct near_tree *t, const double *points, size_t n, size_t stride, int k);

@@ -49,7 +49,7 @@ struct range {
     uint64_t lowest, highest;
 };
 
-/* In the order of memory. */
+/* The smallest and largest key of a column, read in the order of memory. */
 static struct range key_range(struct order_column column, size_t n)
 {
     struct range r = {UINT64_MAX, 0};

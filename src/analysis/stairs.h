@@ -22,7 +22,7 @@ struct stairs {
     size_t capacity;
 };
 
-/* For numbers below capacity. */
+/* Make an empty set for numbers below `capacity`. */
 void stairs_init(struct stairs *s, size_t capacity);
 void stairs_release(struct stairs *s);
 /* Empty the set, which from now on holds numbers below n (at most the capacity). Cost: n / 64. */
