@@ -26,7 +26,7 @@ static bool range_of(const struct field *f, const struct given *g, double *ret_l
     return true;
 }
 
-/* null where the parameter's own range ends, too. */
+/* Add the end of an axis; null where the parameter's own range ends there, too. */
 static void add_end(struct text *t, double v, double limit)
 {
     char buf[TEXT_NUMBER_MAX];
@@ -70,17 +70,17 @@ char *sweep_axis_ends(const struct sweep_file *s)
 
 /* ---- unequal defaults ---------------------------------------------------------------------------------------------------- */
 
-static bool is_in(const struct dse_param *table, const char *name)
+static bool table_has(const struct dse_param *table, const char *name)
 {
     for (; table->type != DSE_TYPE_END; table++)
-        if (table->type == DSE_TYPE_EMBED ? is_in(table->embed, name) : strcmp(table->name, name) == 0) return true;
+        if (table->type == DSE_TYPE_EMBED ? table_has(table->embed, name) : strcmp(table->name, name) == 0) return true;
     return false;
 }
 
-/* Does only the event level read it? */
-static bool is_of_events(const char *name)
+/* Is it a parameter that only the event level reads? */
+static bool is_event_level_only(const char *name)
 {
-    return is_in(dse_events_params, name) || is_in(dse_sampling_params, name);
+    return table_has(dse_events_params, name) || table_has(dse_sampling_params, name);
 }
 
 /* The parameter of model m that has the field and does not vary; NULL: it has none. */
@@ -159,7 +159,7 @@ char *sweep_unequal_defaults(const struct sweep_file *s, struct space *const *sp
             bool before = false;
             for (size_t k = 0; k < m && !before; k++) before = schema_find(&s->bindings[k]->model->params, name) != NULL;
             if (s->averages && request_mix_sets(name)) continue;
-            if (!before && (events || !is_of_events(name))) add_parameter(&t, s, spaces, name);
+            if (!before && (events || !is_event_level_only(name))) add_parameter(&t, s, spaces, name);
         }
     }
     char *text = t.n ? xasprintf("models of this sweep differ in parameters that it does not give them: %s", t.s) : NULL;

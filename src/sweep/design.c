@@ -25,7 +25,7 @@ void name_list_release(struct name_list *l)
     *l = (struct name_list){0};
 }
 
-/* The texts of a query's first column. */
+/* Read the texts of a query's first column. */
 static bool read_names(struct reader *r, const char *sql, struct name_list *ret, struct diags *diags)
 {
     struct query *q = query_new(r, sql, (struct srcloc){0}, diags);

@@ -16,11 +16,11 @@ void name_list_add(struct name_list *l, const char *s);
 bool name_list_have(const struct name_list *l, const char *s);
 void name_list_release(struct name_list *l);
 
-/* The columns of a table or view. */
+/* Read the names of the columns of a table or view. */
 bool read_columns(struct reader *r, const char *table, struct name_list *ret, struct diags *diags);
 /* The models of a run, in the order in which the database got them. */
 bool read_models(struct reader *r, int64_t run, struct name_list *ret, struct diags *diags);
-/* Of the axes those that all models have, and those that some have. */
+/* Split the axes into those that all models have and those that only some have. */
 bool split_axes(struct reader *r, const struct name_list *models, const struct name_list *axes, struct name_list *ret_shared,
                 struct name_list *ret_own, struct diags *diags);
 /* ", <expression> AS design": "tiles=8 sram_mib=2.5", those of the axes of single models that a model with these columns has. */

@@ -55,7 +55,7 @@ static bool store_batch(struct batch *b)
 }
 
 /* Must what is there be stored before that block? A plain transaction holds points that follow each other. */
-static bool is_due(const struct batch *b, const struct row_block *next)
+static bool is_batch_due(const struct batch *b, const struct row_block *next)
 {
     if (b->n == 0) return false;
     return b->n + next->n > BATCH || sweep_now() - b->since >= BATCH_SECONDS ||
@@ -70,12 +70,12 @@ static void append(struct batch *b, const struct row_block *block)
     for (size_t i = 0; i < block->n; i++) b->points[b->n++] = block->first + i;
 }
 
-/* The writing thread. */
+/* Store all rows; this runs in the writing thread. */
 static bool write_all(struct batch *b, struct pool *pool)
 {
     const struct row_block *block;
     while ((block = pool_next(pool)) != NULL) {
-        if (is_due(b, block) && !store_batch(b)) return false;
+        if (is_batch_due(b, block) && !store_batch(b)) return false;
         append(b, block);
         sweep_advance(b->job, block->n, false);
     }

@@ -118,7 +118,7 @@ static bool store_fronts(struct store *st, size_t n_models, const uint64_t *ids,
     return ok;
 }
 
-/* Has the run rows that a refinement added? */
+/* Find out whether the run has rows that a refinement added. */
 static bool is_refined(struct store *st, bool *ret, struct diags *diags)
 {
     *ret = false;

@@ -20,10 +20,11 @@ void goal_release(struct goal *g);
 /* Add an objective, or a parameter. False, adding nothing, when there are SWEEP_OBJECTIVES_MAX already. */
 bool goal_add(struct goal *g, const char *column, bool maximise);
 void goal_add_per(struct goal *g, const char *parameter);
-/* The goal of a sweep file. Release it. */
+/* The goal of a sweep file. The caller releases it. */
 void goal_of_sweep(struct goal *g, const struct sweep_file *s);
 
-/* As text; the caller frees it. And back: false when the text is no goal; release g whatever comes back. */
+/* The goal as a text, which the caller frees, and back from a text. goal_parse returns false when the text is no goal; g must be
+ * released all the same. */
 char *goal_text(const struct goal *g);
 bool goal_parse(struct goal *g, const char *text);
 

@@ -87,8 +87,8 @@ void pool_free(struct pool *p)
     free(p);
 }
 
-/* With the mutex held: claim the next block, or NULL when all are claimed or its slot is still in use. A block never crosses the
- * end of a range. */
+/* Claim the next block, or NULL when all are claimed or its slot is still in use. The mutex is held. A block never crosses the end
+ * of a range. */
 static struct slot *claim(struct pool *p)
 {
     if (p->stopped || p->range == p->n_ranges || p->claimed - p->taken >= p->n_slots) return NULL;
@@ -109,7 +109,7 @@ static struct slot *claim(struct pool *p)
     return s;
 }
 
-/* With the mutex held on entry and exit, not while the model runs. */
+/* Evaluate the points of a slot. The mutex is held on entry and on exit, but not while the model runs. */
 static void evaluate(struct pool *p, struct slot *s, int thread)
 {
     pthread_mutex_unlock(&p->mutex);

@@ -41,7 +41,7 @@ static void changes_release(struct changes *c)
     free(c->list);
 }
 
-/* One for each group: the best of those of single points. */
+/* Join the changes of single points into one for each group: the best of them. */
 static void changes_join(struct changes *c, const struct goal *g)
 {
     if (c->n) qsort(c->list, c->n, sizeof *c->list, by_group);

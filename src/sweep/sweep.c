@@ -74,7 +74,7 @@ bool sweep_interrupted(const struct job *job)
     return job->options->interrupt && *job->options->interrupt;
 }
 
-/* The writing thread: one transaction after the other. */
+/* Store all blocks, one transaction after the other; this runs in the writing thread. */
 static void write_all(struct job *job, size_t m, struct pool *pool, const struct range *pieces, size_t n, struct diags *diags)
 {
     for (size_t i = 0; i < n && !job->result->interrupted; i++) {
@@ -202,8 +202,8 @@ static bool plan(struct job *job, struct work *work)
     return true;
 }
 
-/* A part of a sweep has no front to refine: that is done when all parts are in one database. */
-static bool refines(const struct job *job)
+/* Is the run refined? A part of a sweep has no front to refine: that is done when all parts are in one database. */
+static bool will_refine(const struct job *job)
 {
     return job->sweep->refine && job->options->shards < 2;
 }
@@ -211,7 +211,7 @@ static bool refines(const struct job *job)
 static bool run_spaces(struct job *job, const struct work *work)
 {
     bool ok = true;
-    sweep_phase(job, refines(job) ? "closed form" : "", job->result->planned, job->result->done);
+    sweep_phase(job, will_refine(job) ? "closed form" : "", job->result->planned, job->result->done);
     for (size_t m = 0; ok && m < job->n_spaces && !job->result->interrupted; m++) {
         if (work[m].n && job->sweep->fidelity == FIDELITY_EVENT_LEVEL)
             ok = sweep_simulate(job, m, work[m].ranges, work[m].n, false);
@@ -236,7 +236,7 @@ static bool run_store(struct job *job)
     if (!result->interrupted && result->was_complete) return true;
     struct goal goal;
     goal_of_sweep(&goal, job->sweep);
-    result->refining = !result->interrupted && refines(job);
+    result->refining = !result->interrupted && will_refine(job);
     if (result->refining) ok = sweep_refine(job, &goal);
     result->store_seconds = sweep_now() - job->started;
     if (ok && !result->interrupted) ok = goal_front(job->store, &goal, &result->front, job->diags);
