@@ -25,7 +25,7 @@ static void say_count(struct checking *c, int64_t n, const char *what)
 }
 
 /* Is the number that a query of one cell gives 0? Says so otherwise; also false when it fails. The statement is freed. */
-static bool none(struct checking *c, char *sql, const char *what)
+static bool check_none(struct checking *c, char *sql, const char *what)
 {
     int64_t n;
     bool ok = db_int(c->db, &n, &c->diags, "%s", sql);
@@ -84,8 +84,8 @@ static bool check_rows(struct checking *c)
         text_add(&feasible, one);
         free(one);
     }
-    ok = none(c, schema_sql("SELECT count(*) FROM main.run r WHERE feasible <> 0%s", feasible.s),
-              "runs with another number of feasible rows than was stored");
+    ok = check_none(c, schema_sql("SELECT count(*) FROM main.run r WHERE feasible <> 0%s", feasible.s),
+                    "runs with another number of feasible rows than was stored");
     text_release(&feasible);
     if (ok) say_count(c, rows, "rows");
     return ok;
@@ -96,22 +96,23 @@ static bool check_points(struct checking *c)
     bool ok = true;
     for (size_t i = 0; i < c->models.n; i++) {
         const char *m = c->models.names[i];
-        ok = none(c,
-                  schema_sql("SELECT count(*) FROM main.\"%w_fixed\" f JOIN main.\"%w_all\" a ON a.id >= f.first_id"
-                             " AND a.id < f.first_id + f.points WHERE a.run IS NOT f.run OR a.point IS NOT a.id - f.first_id",
-                             m, m),
-                  "rows of another run or point than their id says") &&
+        ok = check_none(c,
+                        schema_sql("SELECT count(*) FROM main.\"%w_fixed\" f JOIN main.\"%w_all\" a ON a.id >= f.first_id"
+                                   " AND a.id < f.first_id + f.points WHERE a.run IS NOT f.run OR a.point IS NOT a.id - f.first_id",
+                                   m, m),
+                        "rows of another run or point than their id says") &&
              ok;
-        ok = none(c,
-                  schema_sql(
-                      "SELECT (SELECT count(*) FROM main.\"%w_all\") - (SELECT coalesce(sum((SELECT count(*) FROM main.\"%w_all\" a"
-                      " WHERE a.id >= f.first_id AND a.id < f.first_id + f.points) + (SELECT count(*) FROM main.\"%w_all\" a"
-                      " WHERE a.id > -f.first_id - f.points AND a.id <= -f.first_id)), 0) FROM main.\"%w_fixed\" f)",
-                      m, m, m, m),
-                  "rows of no run") &&
+        ok = check_none(
+                 c,
+                 schema_sql(
+                     "SELECT (SELECT count(*) FROM main.\"%w_all\") - (SELECT coalesce(sum((SELECT count(*) FROM main.\"%w_all\" a"
+                     " WHERE a.id >= f.first_id AND a.id < f.first_id + f.points) + (SELECT count(*) FROM main.\"%w_all\" a"
+                     " WHERE a.id > -f.first_id - f.points AND a.id <= -f.first_id)), 0) FROM main.\"%w_fixed\" f)",
+                     m, m, m, m),
+                 "rows of no run") &&
              ok;
-        ok = none(c, schema_sql("SELECT count(*) FROM main.\"%w_fixed\" WHERE run NOT IN (SELECT id FROM main.run)", m),
-                  "runs without a record") &&
+        ok = check_none(c, schema_sql("SELECT count(*) FROM main.\"%w_fixed\" WHERE run NOT IN (SELECT id FROM main.run)", m),
+                        "runs without a record") &&
              ok;
     }
     return ok;
@@ -142,8 +143,8 @@ static bool check_types(struct checking *c, char *table)
     bool ok = column_list_read(c->db, "main", table, &l, &c->diags);
     if (ok) {
         char *types = wrong_types(&l);
-        ok = none(c, schema_sql("SELECT coalesce(sum(%s), 0) FROM main.\"%w\"", types, table),
-                  "values of another type than their column");
+        ok = check_none(c, schema_sql("SELECT coalesce(sum(%s), 0) FROM main.\"%w\"", types, table),
+                        "values of another type than their column");
         free(types);
     }
     column_list_release(&l);
@@ -156,11 +157,12 @@ static bool check_values(struct checking *c)
     bool ok = true;
     for (size_t i = 0; i < c->models.n; i++) {
         const char *m = c->models.names[i];
-        ok = none(c,
-                  schema_sql("SELECT count(*) FROM main.\"%w_all\" WHERE (status IS 'ok' AND reason IS NOT NULL) OR status IS NULL"
-                             " OR status NOT IN ('ok', 'infeasible') OR (status = 'infeasible' AND reason IS NULL)",
-                             m),
-                  "rows whose status is none, or whose reason does not go with it") &&
+        ok = check_none(
+                 c,
+                 schema_sql("SELECT count(*) FROM main.\"%w_all\" WHERE (status IS 'ok' AND reason IS NOT NULL) OR status IS NULL"
+                            " OR status NOT IN ('ok', 'infeasible') OR (status = 'infeasible' AND reason IS NULL)",
+                            m),
+                 "rows whose status is none, or whose reason does not go with it") &&
              ok;
         ok = check_types(c, xasprintf("%s_all", m)) && ok;
         ok = check_types(c, xasprintf("%s_fixed", m)) && ok;
@@ -172,23 +174,24 @@ static bool check_values(struct checking *c)
 
 static bool check_blocks(struct checking *c)
 {
-    bool ok = none(c,
-                   schema_sql("SELECT count(*) FROM main.block b JOIN main.block o ON o.run = b.run AND o.model = b.model"
-                              " AND o.\"first\" > b.\"first\" AND o.\"first\" <= b.\"last\""),
-                   "blocks that overlap");
-    ok = none(c, schema_sql("SELECT count(*) FROM main.block WHERE \"last\" < \"first\" OR \"first\" < 0"),
-              "blocks that end before they begin") &&
+    bool ok = check_none(c,
+                         schema_sql("SELECT count(*) FROM main.block b JOIN main.block o ON o.run = b.run AND o.model = b.model"
+                                    " AND o.\"first\" > b.\"first\" AND o.\"first\" <= b.\"last\""),
+                         "blocks that overlap");
+    ok = check_none(c, schema_sql("SELECT count(*) FROM main.block WHERE \"last\" < \"first\" OR \"first\" < 0"),
+                    "blocks that end before they begin") &&
          ok;
-    ok = none(c, schema_sql("SELECT count(*) FROM main.run WHERE status = 'done' AND done <> planned"),
-              "runs that are done without all their points") &&
+    ok = check_none(c, schema_sql("SELECT count(*) FROM main.run WHERE status = 'done' AND done <> planned"),
+                    "runs that are done without all their points") &&
          ok;
     for (size_t i = 0; i < c->models.n; i++) {
         const char *m = c->models.names[i];
-        ok = none(c,
-                  schema_sql("SELECT count(*) FROM main.block b LEFT JOIN main.\"%w_fixed\" f ON f.run = b.run WHERE b.model = %Q"
-                             " AND (f.run IS NULL OR b.\"last\" >= f.points)",
-                             m, m),
-                  "blocks outside of their space") &&
+        ok = check_none(
+                 c,
+                 schema_sql("SELECT count(*) FROM main.block b LEFT JOIN main.\"%w_fixed\" f ON f.run = b.run WHERE b.model = %Q"
+                            " AND (f.run IS NULL OR b.\"last\" >= f.points)",
+                            m, m),
+                 "blocks outside of their space") &&
              ok;
     }
     return ok;
@@ -200,13 +203,14 @@ static bool check_fronts(struct checking *c)
     int64_t n;
     for (size_t i = 0; i < c->models.n; i++) {
         const char *m = c->models.names[i];
-        ok = none(c,
-                  schema_sql(
-                      "SELECT count(*) FROM main.front p LEFT JOIN main.\"%w_fixed\" f ON f.run = p.run LEFT JOIN"
-                      " main.\"%w_all\" a ON a.id = f.first_id + p.point WHERE p.model = %Q AND (a.id IS NULL OR p.point < 0 OR"
-                      " p.point >= f.points OR a.status <> 'ok')",
-                      m, m, m),
-                  "points on a front without a feasible row") &&
+        ok = check_none(
+                 c,
+                 schema_sql(
+                     "SELECT count(*) FROM main.front p LEFT JOIN main.\"%w_fixed\" f ON f.run = p.run LEFT JOIN"
+                     " main.\"%w_all\" a ON a.id = f.first_id + p.point WHERE p.model = %Q AND (a.id IS NULL OR p.point < 0 OR"
+                     " p.point >= f.points OR a.status <> 'ok')",
+                     m, m, m),
+                 "points on a front without a feasible row") &&
              ok;
     }
     ok = ok && db_int(c->db, &n, &c->diags, "SELECT count(*) FROM main.front");
@@ -220,17 +224,17 @@ static bool check_columns(struct checking *c)
 {
     bool ok = true;
     for (size_t i = 0; i < c->models.n; i++)
-        ok =
-            none(c,
+        ok = check_none(
+                 c,
                  schema_sql("SELECT count(*) FROM pragma_table_info(%Q) WHERE name NOT IN (SELECT column_name FROM main.column_info"
                             " WHERE table_name = %Q)",
                             c->models.names[i], c->models.names[i]),
                  "columns without a description") &&
-            ok;
+             ok;
     return ok;
 }
 
-/* Those of the file beside those that are made anew from the tables. */
+/* Compare the views of the file with those that are made anew from its tables. */
 static bool check_views(struct checking *c)
 {
     if (!schema_show_run(c->db, SCHEMA_NEWEST_HERE, &c->diags)) return false;
@@ -249,7 +253,7 @@ static bool check_views(struct checking *c)
 
 /* ---- all of it ------------------------------------------------------------------------------------------------------------- */
 
-/* In the order of what is told; `dse check --help` says what each is. */
+/* The checks in the order in which they are reported. `dse check --help` says what each of them is. */
 static const struct {
     const char *name;
     bool (*look)(struct checking *c);

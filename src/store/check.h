@@ -16,8 +16,8 @@ struct check {
     bool whole; /* all are */
 };
 
-/* Look at all of it, also behind what is wrong. False with errors when the file cannot be read as a database of dse. Release
- * `ret` whatever comes back. */
+/* Make all checks, also after one that fails. False with errors when the file cannot be read as a database of dse. Release `ret`
+ * in any case. */
 bool store_check(const char *path, struct check *ret, struct diags *diags);
 void check_release(struct check *c);
 

@@ -114,7 +114,7 @@ static void find_names(struct comparison *c)
 
 /* ---- the views --------------------------------------------------------------------------------------------------------- */
 
-/* Formatted by SQLite, behind what the text has. */
+/* Append a text that SQLite has formatted, and free it. */
 static void add_sql(struct text *t, char *sql)
 {
     text_add(t, sql);
@@ -146,7 +146,7 @@ static bool create(const struct comparison *c, const char *name, bool front, boo
     return schema_create_view(c->db, name, c->run, text_detach(&select), changed, c->diags);
 }
 
-/* "'a', 'b'". */
+/* Add a quoted name to a list: "'a', 'b'". */
 static void add_quoted(struct text *list, const char *name)
 {
     add_sql(list, schema_sql("%s%Q", list->n ? ", " : "", name));

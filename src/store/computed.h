@@ -13,7 +13,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Rows under construction: cell after cell, row after row. */
+/* Rows that are being filled, cell after cell and row after row. */
 struct computed_rows;
 void computed_f64(struct computed_rows *r, double v); /* NaN: NULL */
 void computed_i64(struct computed_rows *r, int64_t v);
@@ -21,7 +21,7 @@ void computed_text(struct computed_rows *r, const char *s); /* copied; NULL: NUL
 
 enum { COMPUTED_ARGUMENTS_MAX = 8 };
 
-/* A constant. */
+/* A computed table. It is constant data. */
 struct computed_table {
     const char *name, *doc;
     const char *const *columns;   /* NULL-terminated */

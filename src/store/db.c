@@ -65,7 +65,7 @@ bool db_fail(const struct db *db, const char *path, struct diags *diags)
 
 /* ---- patience -------------------------------------------------------------------------------------------------------------- */
 
-/* A call into SQLite begins. */
+/* Start the count of steps anew, as a call into SQLite begins. */
 static void take_patience(const struct db *db)
 {
     if (db->patience) db->patience->left = db->patience->steps;

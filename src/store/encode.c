@@ -212,7 +212,7 @@ void store_pages_release(struct store_pages *p)
     *p = (struct store_pages){0};
 }
 
-/* The page being filled. */
+/* The page that is being filled. */
 struct page {
     uint8_t *bytes;
     size_t cells, content; /* how many, and where the lowest begins */

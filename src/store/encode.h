@@ -33,7 +33,7 @@ void encoder_free(struct store_encoder *e);
 
 /* Append a varint; returns the byte behind it. */
 uint8_t *encode_varint(uint8_t *at, uint64_t v);
-/* Big-endian. */
+/* Write a number in big-endian order. */
 void encode_u16(uint8_t *at, uint32_t v);
 void encode_u32(uint8_t *at, uint32_t v);
 

@@ -244,7 +244,7 @@ static int vfs_full_path(sqlite3_vfs *vfs, const char *name, int n, char *ret)
 
 static const char vfs_name[] = "dse-image";
 
-/* All but files is the default VFS's. */
+/* Register the VFS of the image, which leaves all but files to SQLite's default one. */
 static void register_vfs(void)
 {
     static sqlite3_vfs vfs;

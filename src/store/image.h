@@ -21,7 +21,7 @@ struct image;
 
 /* Attach an image of `table`, which is declared by `sql`. NULL with an error; NULL without one when the statement is too long. */
 struct image *image_new(const struct db *db, const char *table, const char *sql, struct diags *diags);
-/* Detach it; statements that use it must be finalized. */
+/* Detach the image and free it. Statements that use it must be finalized before. */
 void image_free(const struct db *db, struct image *image);
 /* The next transaction's rows come from the model's source, whose blocks are encoded. False when they are too many. */
 bool image_begin(struct image *image, struct store_model *model);

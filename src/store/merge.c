@@ -50,7 +50,7 @@ static bool names_read(const struct merge *m, const char *sql, struct names *ret
 
 /* ---- tables and columns ---------------------------------------------------------------------------------------------------- */
 
-/* The output's table gets the columns of the input's. */
+/* Add the columns of the input's table to the output's. */
 static bool add_columns(const struct merge *m, const char *table, struct column_list *ret_input)
 {
     struct column_list own = {0};
@@ -62,7 +62,7 @@ static bool add_columns(const struct merge *m, const char *table, struct column_
     return ok;
 }
 
-/* ", "a", "b"": the columns from `first` on. */
+/* The columns from `first` on as SQL: ", "a", "b"". The caller frees it. */
 static char *name_list(const struct column_list *l, size_t first)
 {
     struct text t;

@@ -49,7 +49,7 @@ static void ends_release(struct ends *e)
     free(e->list);
 }
 
-static bool is_per(const struct making *m, const char *axis)
+static bool is_front_parameter(const struct making *m, const char *axis)
 {
     for (size_t i = 0; i < m->front->n_per; i++)
         if (strcmp(m->front->per[i], axis) == 0) return true;
@@ -71,7 +71,7 @@ static bool has_column(const struct making *m, const char *table, const char *co
     return ok;
 }
 
-/* Those of the model's axes that are a design's. */
+/* Read the ends of the model's axes that belong to the design. */
 static bool read_ends(const struct making *m, const char *model, struct ends *ret)
 {
     bool there;
@@ -85,7 +85,7 @@ static bool read_ends(const struct making *m, const char *model, struct ends *re
     int rc = stmt ? 1 : -1;
     while (rc > 0 && (rc = db_step(m->db, stmt, m->diags)) > 0) {
         const char *axis = (const char *)sqlite3_column_text(stmt, 0);
-        if (!axis || is_per(m, axis)) continue;
+        if (!axis || is_front_parameter(m, axis)) continue;
         add_end(ret, axis, stmt, 1, false);
         add_end(ret, axis, stmt, 2, true);
     }
@@ -180,7 +180,7 @@ static bool look_at_model(struct making *m, size_t i)
 
 /* ---- the whole ----------------------------------------------------------------------------------------------------------- */
 
-/* What the sweep itself says, whatever the front. */
+/* Add the notices that come from the sweep itself, whatever the front. */
 static bool add_of_sweep(struct making *m)
 {
     bool there;

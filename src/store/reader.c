@@ -132,7 +132,7 @@ static bool fail_at(struct srcloc loc, const char *sql, int offset, const char *
 
 /* ---- preparing ------------------------------------------------------------------------------------------------------------- */
 
-/* Is there anything but space, semicolons and comments? */
+/* Is there anything in s but space, semicolons and comments? */
 static bool has_statement(const char *s)
 {
     for (; *s; s++) {

@@ -19,7 +19,7 @@ static const char *const leading_docs[SCHEMA_LEADING] = {
     "closed-form or event-level",
 };
 
-/* Columns of MODEL_fixed in front of the parameters. */
+/* The columns of MODEL_fixed that stand in front of the parameters. */
 static const char *const fixed_leading[SCHEMA_FIXED_LEADING] = {"run", "first_id", "points"};
 
 static const char common_sql[] =
@@ -156,7 +156,7 @@ bool schema_check_names(const struct store_table *t, struct diags *diags)
 
 /* ---- tables ---------------------------------------------------------------------------------------------------------------- */
 
-/* Columns that came after the first version. */
+/* Add columns to table `run` that the first version did not have. */
 static bool complete_run(const struct db *db, struct diags *diags)
 {
     struct column_list run;

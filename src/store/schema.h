@@ -34,11 +34,11 @@ struct store_table {
 struct store *store_open_tables(const char *path, const struct run_info *info, const struct store_table *tables, size_t n_tables,
                                 unsigned flags, struct diags *diags);
 
-/* Columns that MODEL_all starts with, and their number. */
+/* The columns that MODEL_all and MODEL_fixed start with. */
 enum { SCHEMA_LEADING = 6, SCHEMA_FIXED_LEADING = 3 };   /* MODEL_fixed: run, first_id, points */
 extern const char *const schema_leading[SCHEMA_LEADING]; /* id, run, point, status, reason, fidelity */
 
-/* REAL, INTEGER or TEXT. */
+/* SQL's name for a type: REAL, INTEGER or TEXT. */
 const char *schema_sql_type(enum dse_type type);
 
 /* The names and declared types of a table's columns, in order. */
@@ -73,7 +73,7 @@ enum { SCHEMA_NEWEST = 0, SCHEMA_NEWEST_HERE = -1 };
  * those of the file are left alone when they are that already. Expects the runs' fixed rows to be there: a column that some runs
  * fix and others vary takes its value from either. */
 bool schema_create_views(const struct db *db, const char *model, int64_t run, struct diags *diags);
-/* All views, of every model, for this connection: SCHEMA_NEWEST_HERE or one run. */
+/* Make the views of all models, for this connection alone, show one run or SCHEMA_NEWEST_HERE. */
 bool schema_show_run(const struct db *db, int64_t run, struct diags *diags);
 /* Has the database a run of the model that refines? Then a point may have two rows, and which one a view shows has to be looked up.
  */

@@ -9,7 +9,7 @@ const char seal_sql[] = "CREATE TABLE IF NOT EXISTS seal(id INTEGER PRIMARY KEY,
 
 enum { CHUNK = 1 << 20, HEADER = 100 };
 
-/* What the hash is of. */
+/* What of the file is hashed. */
 struct sealed {
     sqlite3_file *file;
     int64_t size;               /* bytes of the file */

@@ -13,7 +13,7 @@
 
 #include "store/db.h"
 
-/* SQL of the table. */
+/* The SQL that makes the table. */
 extern const char seal_sql[];
 
 enum seal_state {
@@ -24,9 +24,10 @@ enum seal_state {
 
 /* Within a transaction of the caller. False with an error when the file cannot be read. */
 bool seal_check(const struct db *db, enum seal_state *ret, struct diags *diags);
-/* The file's change counter; -1: it cannot be read. */
+/* The file's change counter, or -1 when it cannot be read. */
 int64_t seal_counter(const struct db *db);
-/* Seal a database unless it is sealed. A failure changes nothing and is not told: the file is then checked in other ways. */
+/* Seal a database unless it is sealed already. A failure changes nothing and is not reported: the file is then checked in other
+ * ways. */
 void seal_write(const struct db *db);
 
 #endif

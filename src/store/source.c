@@ -150,7 +150,7 @@ static int rows_rowid(sqlite3_vtab_cursor *base, sqlite3_int64 *ret)
     return SQLITE_OK;
 }
 
-/* A cell; what is not set stays NULL. */
+/* Give SQLite the value of a cell. A cell that is not set stays NULL. */
 static void give_cell(sqlite3_context *context, enum dse_type type, union cell cell)
 {
     if (type == DSE_TYPE_F64) {

@@ -17,7 +17,7 @@ static union cell cell_of(const struct field *f, const void *params)
     }
 }
 
-/* A value that no row has. */
+/* A cell of this type that stands for NULL. */
 static union cell null_cell(enum dse_type type)
 {
     if (type == DSE_TYPE_F64) return (union cell){.f64 = (double)NAN};
@@ -38,7 +38,7 @@ static void describe_requests(const struct space *sp, struct store_table *t, str
                                                  .fixed.text = space_requests_text(sp)};
 }
 
-/* The caller frees the parameters returned, which t borrows. */
+/* Describe a space as a table. The caller frees the parameters that are returned, and which t borrows. */
 static struct store_param *describe_space(const struct space *sp, struct store_table *t)
 {
     const struct model *model = space_model(sp);

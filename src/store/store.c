@@ -272,7 +272,7 @@ const char *store_objectives(const struct store *st)
 
 /* ---- a run that is there --------------------------------------------------------------------------------------------------- */
 
-/* The run's models: those that have a fixed row of it. */
+/* Find the models of the run: those that have a row of it in MODEL_fixed. */
 static bool find_models(struct store *st, struct diags *diags)
 {
     struct model_list all;

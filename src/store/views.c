@@ -170,7 +170,7 @@ static void add_both(struct text *t, const char *name, const char *type)
     free(ratio);
 }
 
-/* The parameters under their names, then what differs. */
+/* The columns of MODEL_refined as SQL: the parameters under their own names, then what differs between the fidelities. */
 static char *refined_columns(const struct view_columns *v)
 {
     struct text t;
@@ -182,7 +182,7 @@ static char *refined_columns(const struct view_columns *v)
     return text_detach(&t);
 }
 
-/* Described by what the model's columns say. */
+/* Describe the columns of MODEL_refined by what the model's columns say. */
 static bool describe_refined(const struct db *db, const char *model, const char *view, struct diags *diags)
 {
     return db_exec(

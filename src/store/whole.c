@@ -10,7 +10,7 @@
 
 /* ---- pages ----------------------------------------------------------------------------------------------------------------- */
 
-/* In a log beside the file (WAL) there may be pages that it does not have yet. */
+/* Is there a log beside the file (WAL)? It may have pages that the file does not have yet. */
 static bool has_log(const struct db *db, bool *ret, struct diags *diags)
 {
     sqlite3_stmt *stmt = db_prepare(db, diags, "PRAGMA main.journal_mode");
@@ -78,12 +78,12 @@ static sqlite3_stmt *count_rows(const struct db *db, const char *model, struct d
         model, model, model, model, model, model, model);
 }
 
-/* The rows of all models of a run. */
+/* Sums over the rows of all models of a run. */
 struct counted {
     long long run, rows, refined;
 };
 
-/* Count a model's; in a run that does not have it there are none. */
+/* Count the rows of a model, which are none in a run that does not have it. */
 static bool check_model(const struct db *db, const char *model, sqlite3_stmt *stmt, struct counted *c, struct diags *diags)
 {
     sqlite3_reset(stmt);

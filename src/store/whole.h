@@ -20,9 +20,10 @@
 
 enum { WHOLE_PAGES_MAX = 64 << 20 };
 
-/* An empty database is. False with an error: what is wrong first. */
+/* Is the database whole, which an empty one is? False with an error about the first thing that is wrong. */
 bool whole_check(const struct db *db, struct diags *diags);
-/* Parts of it: the size of the file, which is given, against its header; the rows against what was counted. */
+/* Two parts of whole_check: the size of the file, which is returned, against what its header says; and the rows of all runs
+ * against what was counted when they were stored. */
 bool whole_check_size(const struct db *db, int64_t *ret_bytes, struct diags *diags);
 bool whole_check_rows(const struct db *db, struct diags *diags);
 
