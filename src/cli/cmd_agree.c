@@ -63,7 +63,7 @@ static void put_causes(struct output *o, const struct agreement *a, enum output_
     }
 }
 
-/* For programs: the rows of both tables. */
+/* Print the rows of both tables, for programs. */
 static void print_summary(const struct agreement *a, size_t n, enum output_format format)
 {
     static const char *const columns[] = {"model", "what", "name", "min_pct", "p10_pct", "median_pct", "p90_pct", "max_pct"};
@@ -126,7 +126,7 @@ static void print_report(const struct agreement *a, size_t worst)
 
 /* ---- for programs: a row a point ----------------------------------------------------------------------------------------- */
 
-/* model, point, then metrics and causes as NAME_pct. */
+/* Start a table of points: model, point, then the metrics and causes as NAME_pct. */
 static struct output *output_of_points(enum output_format format)
 {
     char *names[16];

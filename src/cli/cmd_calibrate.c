@@ -63,7 +63,7 @@ static void put_product(struct output *o, const struct report *r, size_t constan
     free(text);
 }
 
-/* One row a constant; a column of covariance and one of correlation for each constant. */
+/* Print a row for each constant, with its covariance and correlation with each of the constants. */
 static void print_rows(const struct report *r, enum output_format format)
 {
     enum { FIXED = 10 };
@@ -186,7 +186,7 @@ static const char *percent(double v, char buf[TEXT_NUMBER_MAX])
     return buf;
 }
 
-/* The same of a size, without a sign. */
+/* The same for a size, which has no sign. */
 static const char *size_percent(double v, char buf[TEXT_NUMBER_MAX])
 {
     if (isnan(v)) return NULL;

@@ -62,7 +62,7 @@ static void put_outputs(const struct schema *s, bool metrics, enum output_format
     output_end(o);
 }
 
-/* Monotonicities: "tokens_per_s never falls when bandwidth_gbs grows". */
+/* Print what must grow or fall with what: "tokens_per_s never falls when bandwidth_gbs grows". */
 static void print_trends(const struct model *m)
 {
     const struct dse_trend *t = m->desc->trends;

@@ -59,7 +59,7 @@ static bool read_value(const struct field *f, const char *text, struct value *re
     return false;
 }
 
-/* --set NAME=VALUE: a field of the memory. */
+/* Set a field of the memory from --set NAME=VALUE. */
 static bool set(const struct invocation *in, const struct schema *fields, struct dse_memory *m, const char *setting)
 {
     size_t n = strcspn(setting, "=");
@@ -229,7 +229,7 @@ static bool open_commands(struct job *j, const struct invocation *in)
     return true;
 }
 
-/* Those of a run that was stopped are kept: they are what was carried out. */
+/* Close the file of commands. The commands of a run that was stopped are kept: they were carried out. */
 static void close_commands(struct job *j, bool whole, struct diags *diags)
 {
     if (j->commands && whole)

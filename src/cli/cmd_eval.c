@@ -30,7 +30,7 @@ static bool bind_point(struct eval_answer *a, const struct invocation *in, const
     return ok;
 }
 
-/* The mean over the requests. */
+/* Take the mean over all requests. */
 static bool carry_out_mean(struct eval_answer *a, const struct invocation *in)
 {
     if (design_point_mean(&a->point, a->fidelity, a->fidelity == FIDELITY_EVENT_LEVEL ? interrupt_catch() : NULL)) return true;
@@ -62,7 +62,7 @@ static bool carry_out(struct eval_answer *a, const struct invocation *in)
     return events_run(&a->events, in, p, &a->breakdown);
 }
 
-/* What there is of one run alone. */
+/* Check that no option is given that is about a single run when the mean over requests is asked for. */
 static bool mean_options_allowed(const struct invocation *in)
 {
     static const char *const names[] = {"breakdown", "equations", "timeline", "gantt", "resources", "notes", "ideal"};
@@ -75,7 +75,7 @@ static bool mean_options_allowed(const struct invocation *in)
     return ok;
 }
 
-/* Expects *a zeroed; release it whatever comes back. */
+/* Fill *a, which is zeroed, and release it in any case. */
 static bool answer_init(struct eval_answer *a, const struct invocation *in, enum output_format format)
 {
     const struct model *model = model_find(in, in->operands[0]);
@@ -148,8 +148,8 @@ static void print_run(const struct eval_answer *a)
     events_print_resources(&a->events, OUTPUT_TABLE);
 }
 
-/* For programs, one table: the first that is asked for. For people, all that are, with a line between them; without such an
- * option the metrics and, of a run, its notes and resources. */
+/* Programs get one table: the first that was asked for. People get all that they asked for, with empty lines between them, or
+ * without such an option the metrics and, of a run at event level, its notes and resources. */
 static void print(const struct eval_answer *a, const struct invocation *in, enum output_format format)
 {
     int shown = 0;

@@ -45,7 +45,7 @@ static void put_cell(struct output *o, const struct field *f, const struct dse_e
 }
 
 /* Is this one of those that the operands ask for? */
-static bool is_wanted(const struct invocation *in, const struct dse_entry *e)
+static bool is_asked_for(const struct invocation *in, const struct dse_entry *e)
 {
     for (size_t i = 1; i < in->n_operands; i++)
         if (strcmp(in->operands[i], e->name) == 0) return true;
@@ -59,7 +59,7 @@ static bool is_constant(const char *name)
     return id < DSE_CONSTANT_COUNT;
 }
 
-/* All names that are asked for are there. */
+/* Check that all names that were asked for exist. */
 static bool check_names(const struct invocation *in, const struct catalog *c, enum dse_kind kind)
 {
     const struct dse_entry *e;
@@ -95,7 +95,7 @@ static void list_entries(const struct invocation *in, const struct catalog *c, e
     free(columns);
     const struct dse_entry *e;
     for (size_t i = 0; (e = catalog_at(c, kind, i)) != NULL; i++) {
-        if (!is_wanted(in, e)) continue;
+        if (!is_asked_for(in, e)) continue;
         output_text(o, e->name);
         for (size_t k = 0; k < fields->n; k++) put_cell(o, &fields->fields[k], e);
         output_text(o, e->source);
@@ -156,7 +156,7 @@ static int write_entries(const struct invocation *in, const struct catalog *c, e
         "# For --catalog FILE, $DSE_CATALOG or ~/.config/dse/catalog.toml. Or shorter: a table of `like = \"NAME\"` and what differs.\n");
     const struct dse_entry *e;
     for (size_t i = 0; (e = catalog_at(c, kind, i)) != NULL; i++) {
-        if (!is_wanted(in, e)) continue;
+        if (!is_asked_for(in, e)) continue;
         char *name = xasprintf("my-%s", e->name);
         text_add(&t, "\n");
         catalog_write_entry(c, kind, e, name, &t);

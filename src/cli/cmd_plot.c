@@ -23,7 +23,7 @@ static void terminal_size(int *ret_width, int *ret_height)
     *ret_height = known ? w.ws_row - 2 : 30;
 }
 
-/* The rows of the figure's query as CSV. */
+/* Write the rows of the figure's query as CSV. */
 static bool write_data(const struct figure *f, struct reader *r, const char *path, struct diags *diags)
 {
     struct query *q = query_new(r, figure_sql(f), (struct srcloc){0}, diags);

@@ -10,7 +10,7 @@
 #include <string.h>
 #include <unistd.h>
 
-/* What is measured: traces, or a generator. */
+/* What is measured: the heads of traces, or those of a generator. */
 struct origin {
     struct trace **traces;
     size_t n_traces;
@@ -62,7 +62,7 @@ static void add_ids(struct text *t, const char *what, const int32_t *ids, size_t
     for (size_t i = 0; i < n; i++) text_addf(t, " %ld", (long)ids[i]);
 }
 
-/* A source may have several lines. */
+/* Add a text that may have several lines as one line. */
 static void add_line(struct text *t, const char *s)
 {
     for (; *s; s++) text_add_bytes(t, *s == '\n' || *s == '\r' ? " " : s, 1);
@@ -136,8 +136,8 @@ static void show_progress(void *user, double share)
     fflush(stderr);
 }
 
-/* Takes `why` over. */
-static bool can_write(const struct invocation *in, const char *path, char *why)
+/* Can the profile be written? If `why` says why not, that becomes a usage error; it is freed. */
+static bool check_writable(const struct invocation *in, const char *path, char *why)
 {
     if (why) usage_error(in, "%s would be no profile: %s", path, why);
     free(why);
@@ -147,7 +147,7 @@ static bool can_write(const struct invocation *in, const char *path, char *why)
 static bool write_report(const struct invocation *in, const struct origin *from, const struct profile_options *o,
                          const struct profile_report *r, const char *path)
 {
-    if (!can_write(in, path, r->kind->fault ? r->kind->fault(r) : NULL)) return false;
+    if (!check_writable(in, path, r->kind->fault ? r->kind->fault(r) : NULL)) return false;
     char *head = file_head(from, o);
     struct text t;
     text_init(&t);
@@ -192,7 +192,7 @@ static int run(const struct invocation *in)
     bool ok = option_has(in, "synthetic") ? open_generator(&from, in) : open_traces(&from, in);
     ok = profile_options_read(&options, in, from.positions) && ok;
     if (ok && path && options.kind->too_few)
-        ok = can_write(in, path, options.kind->too_few(&options)); /* before minutes of measuring */
+        ok = check_writable(in, path, options.kind->too_few(&options)); /* before minutes of measuring */
     if (ok) profile(in, &from, &options, format);
     profile_options_release(&options);
     origin_release(&from);

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* NAME.html beside NAME.db. The caller frees it. */
+/* The path of the page: NAME.html beside NAME.db. The caller frees it. */
 static char *page_path(const char *db)
 {
     size_t n = strlen(db);

@@ -27,7 +27,7 @@ static bool ensure_results(struct diags *diags)
     return diags_runtime(diags, "results", "cannot make the directory: %s", strerror(errno));
 }
 
-/* results/NAME.db, or results/NAME.shard-K-of-N.db. The caller frees it. */
+/* The path of the database: results/NAME.db, or results/NAME.shard-K-of-N.db. The caller frees it. */
 static char *database_path(const struct invocation *in, const struct sweep_file *s, const struct shard *shard)
 {
     const char *out = option_get(in, "output");

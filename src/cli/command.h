@@ -24,7 +24,7 @@ struct option_value {
     const char *argument; /* NULL for a flag */
 };
 
-/* What a command gets. */
+/* What a command is called with. */
 struct invocation {
     const struct command *command;
     struct option_value *options;
@@ -56,7 +56,7 @@ int usage_error(const struct invocation *in, const char *fmt, ...) __attribute__
 
 /* The catalog, with the user's own files and every --catalog FILE added. NULL with errors. */
 struct catalog *open_catalog(const struct invocation *in);
-/* Row for the --catalog option, shared by the commands that have it. */
+/* The option --catalog, shared by the commands that have it. */
 #define OPTION_CATALOG \
     { \
         'c', "catalog", "FILE", \
@@ -66,9 +66,9 @@ struct catalog *open_catalog(const struct invocation *in);
     { \
         'r', "run", "N", "a run of the database, by its id (default: " otherwise ")" \
     }
-/* Its value; 0 when it was not given. */
+/* The run that --run (-r) asks for; 0 when it was not given. */
 long long option_run(const struct invocation *in);
-/* And those of what prints rows: cli/terminal.h. */
+/* The options of commands that print rows (cli/terminal.h). */
 #define OPTION_FORMAT \
     {'f', "format", "table|csv|json", "how to print rows (default: table)"}, \
         {0, "wide", NULL, "lines as long as they get, not as the terminal is wide"}, \

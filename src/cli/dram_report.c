@@ -7,7 +7,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-/* What the DRAM has no more of. */
+/* The limit of the DRAM that is used up. */
 enum bound { BOUND_NONE, BOUND_DATA, BOUND_GROUP, BOUND_FAW, BOUND_ROWS, BOUND_BANK };
 static const char *const bounds[] = {"none",       "data bus", "bank group (tCCD_L)", "activates (tFAW, tRRD)", "row commands",
                                      "bank (tRC)", NULL};
@@ -155,7 +155,7 @@ static void put(struct output *o, const struct field *f, const struct report *r,
         output_f64(o, v.f64);
 }
 
-/* One line a number. */
+/* Print a line for each number. */
 static bool print_table(const struct schema *schema, const struct report *r)
 {
     struct output *o = output_new(stdout, OUTPUT_TABLE, (const char *const[]){"NAME", "VALUE", "UNIT", "WHAT"}, 4);
@@ -170,7 +170,7 @@ static bool print_table(const struct schema *schema, const struct report *r)
     return output_end(o);
 }
 
-/* One row, what was run first. */
+/* Print one row, which begins with what was run. */
 static bool print_row(const struct schema *schema, const struct report *r, const struct dram_subject *s, enum output_format format)
 {
     const struct {

@@ -100,14 +100,14 @@ static bool parse_time(const struct invocation *in, const char *name, dse_ps *re
 
 /* ---- the run ------------------------------------------------------------------------------------------------------------- */
 
-/* What watches the run. */
+/* The recorders that watch the run. */
 struct watchers {
     struct timeline *timeline;
     struct gantt *gantt;
     struct sim_recorder first; /* links the two */
 };
 
-/* Neither is worth a run that cannot be kept: the file is opened before. */
+/* Open the recorders. The file is opened before the run, which would be wasted if it could not be written. */
 static bool open_watchers(const struct invocation *in, const struct dse_model *m, struct watchers *w)
 {
     const char *path = option_get(in, "timeline");
@@ -139,7 +139,7 @@ static bool is_utf8(void)
     return false;
 }
 
-/* A chart has a width in a file, too. */
+/* The width of the chart: that of the terminal, or a fixed one when stdout is a file. */
 static unsigned chart_width(void)
 {
     enum { WIDTH = 100 };
@@ -156,7 +156,7 @@ static char *draw_chart(const struct gantt *g, const struct dse_sim *sim)
     return gantt_draw(g, dse_sim_now(sim), &style);
 }
 
-/* Of a run that was stopped, too, what they saw is kept: `known`. */
+/* Close the recorders. What they saw of a run that was stopped is kept, too, as `known` says. */
 static bool close_watchers(const struct invocation *in, struct watchers *w, const struct dse_sim *sim, bool known, char **ret_chart)
 {
     bool ok = true;
@@ -283,7 +283,7 @@ static void put_kind(struct output *o, const struct kind *k)
     free(range);
 }
 
-/* For people: those that did anything, the like ones on one line with their mean. */
+/* Print the resources that did anything, for people: those of one kind share a line with their mean. */
 static void print_kinds(const struct dse_sim *sim)
 {
     struct kind *kinds = NULL;

@@ -66,7 +66,7 @@ static void put_vertical(struct output *o, const struct eval_answer *a, const st
     free(what);
 }
 
-/* A line of text that is no metric. */
+/* Add a line whose value is a text and no metric. */
 static void put_note(struct output *o, const struct eval_answer *a, const char *name, const char *value, const char *what)
 {
     output_text(o, name);
@@ -76,7 +76,7 @@ static void put_note(struct output *o, const struct eval_answer *a, const char *
     output_text(o, what);
 }
 
-/* What is said of the point beside its numbers: the columns of a row (space/judge.h). */
+/* Print what is known of the point beside its numbers: the columns of notes of a row (space/judge.h). */
 static void put_standing(struct output *o, const struct eval_answer *a)
 {
     static const char *const what[] = {"attention is exact",
@@ -104,7 +104,6 @@ static void put_requests(struct output *o, const struct eval_answer *a)
     free(all);
 }
 
-/* For people: one line a metric, and a line for each parameter that was given. */
 void eval_print_metrics(const struct eval_answer *a)
 {
     static const char *const columns[] = {"NAME", "VALUE", "UNIT", "WHAT"}, *const both[] = {"NAME", "EVENT LEVEL", "CLOSED FORM",
@@ -121,7 +120,6 @@ void eval_print_metrics(const struct eval_answer *a)
     output_end(o);
 }
 
-/* The quantities of the model's equations at this point, feasible or not. */
 void eval_print_equations(const struct design_point *p, enum output_format format)
 {
     static const char *const columns[] = {"NAME", "VALUE", "UNIT", "WHAT", "SOURCE"};
@@ -163,7 +161,7 @@ static void put_or_null(struct output *o, const char *s)
     output_text(o, s && *s ? s : NULL);
 }
 
-/* What a row has of it, and why metrics are NULL. */
+/* Add the columns of notes to a row, and why metrics are NULL. */
 static void put_row_standing(struct output *o, const struct eval_answer *a)
 {
     const struct standing *s = &a->point.standing;
@@ -179,7 +177,6 @@ static void put_row_standing(struct output *o, const struct eval_answer *a)
     free(nulls);
 }
 
-/* For programs: one row with every parameter and metric. */
 void eval_print_row(const struct eval_answer *a, enum output_format format)
 {
     const struct design_point *p = &a->point;
@@ -233,7 +230,7 @@ static void put_part(struct output *o, const struct part_row *row, enum output_f
     free(name);
 }
 
-/* For people alone: programs have one table, and the causes as metrics. */
+/* Print what the energy goes to. This is for people alone: programs get one table, and the causes as metrics. */
 static void show_causes(const struct eval_answer *a)
 {
     static const char *const headings[] = {"energy", "energy_mj a token", "share"};

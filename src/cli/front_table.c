@@ -77,7 +77,7 @@ static bool find_run(struct printing *p)
     return ok;
 }
 
-/* The models of the run that are wanted. */
+/* Find the models of the run whose front is printed. */
 static bool find_models(struct printing *p)
 {
     struct name_list all = {0};
@@ -120,7 +120,7 @@ static void text_objective(const struct printing *p, const char *column)
                 "%s holds names, not numbers: nothing can be more or less of it", column);
 }
 
-/* The points of a model into the front. */
+/* Add the points of a model to the front. */
 static bool scan_model(struct printing *p, size_t m, struct grouped_front *front)
 {
     const struct goal *g = p->request->goal;
@@ -198,7 +198,7 @@ static void add_own_axes(const struct printing *p, const struct goal *g, const s
             text_addf(sql, name_list_have(columns, p->own.s[i]) ? ", \"%s\"" : ", NULL AS \"%s\"", p->own.s[i]);
 }
 
-/* What each picked row is shown for. */
+/* Add a column that says what each picked row is shown for. */
 static void add_shows(const struct printing *p, size_t m, struct text *sql)
 {
     if (p->picks.n == 0) return;
@@ -253,7 +253,7 @@ static void list_picks(const struct front_picks *picks, size_t m, struct text *l
     text_add(list, ")");
 }
 
-/* The stored front or what is picked of it, or the points of `ids`. */
+/* Print the rows of the stored front, of what is picked of it, or of the points `ids`. */
 static bool print_rows(struct printing *p, const struct goal *g, bool stored, const uint64_t *ids, size_t n)
 {
     struct text sql;
@@ -375,7 +375,7 @@ static bool print_new_goal(struct printing *p)
     return ok;
 }
 
-/* The run's own front, as it is stored. */
+/* Print the run's own front as it is stored. */
 static bool print_stored(struct printing *p)
 {
     const struct front_request *r = p->request;

@@ -4,7 +4,7 @@
 
 #include <signal.h>
 
-/* From now on the first signal sets the flag that is returned; the second ends the process at once. */
+/* Catch signals from now on: the first sets the flag that is returned, the second ends the process at once. */
 const volatile sig_atomic_t *interrupt_catch(void);
 
 /* Exit status of work that a signal has stopped. */

@@ -216,7 +216,7 @@ static int unknown_option(const struct invocation *in, const char *given)
                 : usage_error(in, "unknown option \"%s\"", given);
 }
 
-/* Returns -1 to go on, else the exit status. */
+/* Read the command line. Returns -1 to go on, or the exit status. */
 static int parse(struct invocation *in, int argc, char **argv)
 {
     struct option longs[OPTIONS_MAX];
@@ -289,7 +289,7 @@ static bool reader_is_gone(void)
     return poll(&out, 1, 0) > 0 && (out.revents & POLLERR) != 0;
 }
 
-/* Of GSL, whose own ends the program with a core. */
+/* The handler of GSL's errors. GSL's own one ends the program with a core dump. */
 static void on_gsl_error(const char *reason, const char *file, int line, int code)
 {
     if (code == GSL_ENOMEM) out_of_memory(0);

@@ -5,7 +5,7 @@
 #include "cli/command.h"
 #include "model/registry.h"
 
-/* NULL with a usage error that names the nearest. */
+/* The model of that name; NULL with a usage error that names the nearest one. */
 const struct model *model_find(const struct invocation *in, const char *name);
 
 #endif

@@ -7,7 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-/* The texts that a query gives. */
+/* Print the texts that a query gives. */
 static bool print_texts(struct reader *r, const char *sql, struct diags *diags)
 {
     struct query *q = query_new(r, sql, (struct srcloc){0}, diags);

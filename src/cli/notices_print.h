@@ -5,9 +5,9 @@
 #include "store/notices.h"
 #include "store/query.h"
 
-/* Those that the run has stored (run.notices); a run of an older dse has none. */
+/* Print the notices that the run has stored (run.notices). A run of an older dse has none. */
 bool notices_print_stored(struct reader *r, int64_t run, struct diags *diags);
-/* Those of another front of the run. */
+/* Print the notices of another front of the run. */
 bool notices_print(struct reader *r, int64_t run, const struct notice_front *front, struct diags *diags);
 
 #endif

@@ -75,7 +75,7 @@ static void keep_cell(struct output *o, const char *s)
     o->cells[o->n_cells++] = (struct table_cell){.text = s ? xstrdup(s) : NULL};
 }
 
-/* What stands before a cell, and behind a row. */
+/* Write what stands before a cell, and behind the last one of a row. */
 static void open_cell(struct output *o)
 {
     bool first = o->column == 0;

@@ -19,7 +19,7 @@ struct output *output_new(FILE *out, enum output_format format, const char *cons
 /* The cells of a row, left to right; a row is complete with its last cell. A NULL text and a NaN are empty (CSV, table) or null
  * (JSON). */
 void output_text(struct output *o, const char *s);
-/* As output_text, in an escape sequence's colour ("\033[32m"; NULL: none) where the stream wants colour. */
+/* The same as output_text, in the colour of an escape sequence ("\033[32m"; NULL: none) where the stream wants colour. */
 void output_coloured(struct output *o, const char *s, const char *colour);
 void output_f64(struct output *o, double v);
 void output_i64(struct output *o, int64_t v);

@@ -23,7 +23,7 @@ struct profile_kind {
     char *(*fault)(const struct profile_report *r);
 };
 
-/* Closed by a row without a name. */
+/* All kinds, closed by a row without a name. */
 extern const struct profile_kind profile_kinds[];
 /* The kind of this name, or NULL. */
 const struct profile_kind *profile_kind_find(const char *name);

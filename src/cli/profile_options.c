@@ -8,7 +8,7 @@
 
 enum { CONTEXT_FIRST = 64, STEPS = 32 };
 
-static bool takes(const struct profile_kind *k, const char *option)
+static bool takes_option(const struct profile_kind *k, const char *option)
 {
     for (const char *const *name = k->options; name && *name; name++)
         if (strcmp(*name, option) == 0) return true;
@@ -89,11 +89,11 @@ static bool add_policy(struct profile_options *o, const struct invocation *in, c
     return false;
 }
 
-/* --edges, which is instead of the setting `intervals`. */
+/* Read --edges, which replaces the setting `intervals`. */
 static void read_edges(struct profile_options *o, const struct invocation *in, bool intervals_given)
 {
     enum { LOWEST = -1000 };
-    if (!option_has(in, "edges") || !takes(o->kind, "edges")) return;
+    if (!option_has(in, "edges") || !takes_option(o->kind, "edges")) return;
     if (intervals_given) {
         usage_error(in, "--edges: their number is that of the intervals; leave out -s intervals");
     } else if (read_numbers(in, "edges", false, LOWEST, -1e-6, &o->edges, &o->n_edges)) {
@@ -155,7 +155,7 @@ static bool set(const struct field *f, void *object, const struct invocation *in
     return false;
 }
 
-/* One NAME=VALUE, of `what`. */
+/* Read one NAME=VALUE, a setting of `what`. */
 static bool read_setting(const struct schema *schema, void *object, const struct invocation *in, const char *setting,
                          const char *what)
 {
@@ -190,15 +190,15 @@ static bool read_kind(struct profile_options *o, const struct invocation *in)
     return false;
 }
 
-/* Options that the kind does not have, but others. */
+/* Refuse options that only other kinds have. */
 static void check_options(const struct profile_options *o, const struct invocation *in)
 {
     for (const struct option_row *row = in->command->options; row->name; row++) {
         struct text of;
         text_init(&of);
         for (const struct profile_kind *k = profile_kinds; k->name; k++)
-            if (takes(k, row->name)) text_addf(&of, "%s%s", of.n ? " and " : "", k->name);
-        if (of.n && option_has(in, row->name) && !takes(o->kind, row->name))
+            if (takes_option(k, row->name)) text_addf(&of, "%s%s", of.n ? " and " : "", k->name);
+        if (of.n && option_has(in, row->name) && !takes_option(o->kind, row->name))
             usage_error(in, "--%s: only of --kind %s", row->name, of.s);
         text_release(&of);
     }
@@ -258,8 +258,8 @@ bool profile_options_read(struct profile_options *o, const struct invocation *in
         }
     check_options(o, in);
     read_contexts(o, in, positions);
-    if (takes(o->kind, "ratios")) read_ratios(o, in);
-    if (takes(o->kind, "policies")) read_policies(o, in);
+    if (takes_option(o->kind, "ratios")) read_ratios(o, in);
+    if (takes_option(o->kind, "policies")) read_policies(o, in);
     read_edges(o, in, given);
     check_prompt(o, in);
     return in->diags->errors == before;

@@ -11,7 +11,7 @@
 
 struct profile_kind; /* profile_kinds.h */
 
-/* Of all kinds; each has rows for its own. */
+/* The settings of all kinds, each of which has rows for its own. */
 struct profile_settings {
     double collinear;
     int64_t recent, intervals;
@@ -39,9 +39,9 @@ struct profile_options {
 bool profile_options_read(struct profile_options *o, const struct invocation *in, size_t positions);
 void profile_options_release(struct profile_options *o);
 
-/* --synthetic: the generator with the operands' NAME=VALUE, and --heads. */
+/* Read the generator that --synthetic asks for, with the operands NAME=VALUE, and --heads. */
 bool profile_read_generator(struct generator *g, size_t *ret_heads, const struct invocation *in);
-/* All its parameters on one line; the caller frees it. */
+/* All parameters of the generator on one line. The caller frees it. */
 char *profile_generator_text(const struct generator *g);
 
 /* All settings on one line: "steps=32 collinear=0.98 recent=16 scores=centers". The caller frees it. */

@@ -67,7 +67,7 @@ static void add_comments(struct text *t, const char *lines)
     }
 }
 
-/* Counts of single steps are whole numbers. */
+/* How many digits numbers are printed with. Counts of single steps are whole numbers. */
 static int digits(const struct profile_report *r)
 {
     enum { MEANS = 6, COUNTS = 10 };

@@ -17,7 +17,7 @@ struct profile_report {
     struct text notes; /* lines without "# " */
 };
 
-/* n rows, to be filled. */
+/* Make a report of n rows, which are to be filled. */
 void report_init(struct profile_report *r, const struct profile_kind *kind, size_t n);
 /* The numbers of a row, without its policy. */
 double *report_row(const struct profile_report *r, size_t i);

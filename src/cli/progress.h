@@ -15,11 +15,11 @@ struct progress {
 };
 
 void progress_init(struct progress *p, FILE *out, const char *label);
-/* As the callback of struct sweep_options; user is the struct progress. */
+/* Use this as the callback of struct sweep_options, whose user is the struct progress. */
 void progress_update(void *user, const struct sweep_progress *s);
-/* Leave the line clean. */
+/* Clear the line. */
 void progress_clear(struct progress *p);
-/* For work that only counts its runs. */
+/* The progress of work that only counts its runs. */
 struct counting {
     struct progress bar;
     struct sweep_progress state;
@@ -27,7 +27,7 @@ struct counting {
 };
 
 void counting_init(struct counting *c, const char *label, const char *phase);
-/* As a callback: user is the struct counting. From any thread, one at a time. */
+/* Use this as a callback whose user is the struct counting. It may be called from any thread, by one at a time. */
 void counting_update(void *user, uint64_t done, uint64_t of);
 /* "12 s", "3 min 20 s", "2 h 5 min". buf holds 32 bytes. Returns buf. */
 char *progress_duration(char buf[32], double seconds);

@@ -10,7 +10,7 @@ struct shard {
     uint64_t shard, shards; /* 1-based; shards 1: all */
 };
 
-/* Read --shard. False with an error. */
+/* Read the option --shard. False with an error. */
 bool shard_parse(const struct invocation *in, struct shard *ret);
 
 #endif

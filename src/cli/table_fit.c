@@ -146,7 +146,8 @@ static void move_column_below(struct fit *f, size_t i)
     memmove(f->columns + i, f->columns + i + 1, (--f->n - i) * sizeof *f->columns);
 }
 
-/* From which column on may all leave, so that the rest has room? They are texts, one of them long. f->n: from none. */
+/* The first of the last columns that can be left out so that the others have room. All of them are texts, and one is long. f->n
+ * when there are none. */
 static size_t tail_to_move(const struct fit *f)
 {
     struct fit rest = *f;

@@ -11,12 +11,12 @@
 size_t terminal_width(FILE *f);
 /* The same with --wide, too: for what is drawn over. 0: no terminal. */
 size_t terminal_columns(FILE *f);
-/* Lines of that terminal; 0: none. */
+/* The height of that terminal in lines; 0 when it is no terminal. */
 size_t terminal_height(FILE *f);
 /* Does this stream want colour? A terminal, unless NO_COLOR is set. */
 bool wants_colour(FILE *f);
 
-/* As --wide and --no-pager ask. */
+/* What the options --wide and --no-pager ask for. */
 void terminal_set_wide(void);
 void terminal_set_no_pager(void);
 

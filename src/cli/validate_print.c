@@ -33,7 +33,7 @@ static char *published_text(const struct claim *c)
     return xasprintf("%s%s%s", bound, *bound ? " " : "", c->value_text);
 }
 
-/* "-0.3 %", "0", "+12 %". */
+/* An error as a text: "-0.3 %", "0", "+12 %". */
 static const char *percent_text(double v, char buf[BUF])
 {
     if (isnan(v)) return NULL;

@@ -12,14 +12,14 @@ struct validation {
     struct claim_answer *closed; /* at event level, those of the closed form; else NULL */
 };
 
-/* Rows of all claims, in CSV or JSON. */
+/* Print the rows of all claims in CSV or JSON. */
 void validate_print_rows(const struct validation *list, size_t n, enum output_format format);
 /* The tables of one model: what has a number, what has none and why, contradictions. `all`: one line for each claim without a
  * number, too. */
 void validate_print_model(const struct validation *v, bool all);
-/* Constants and errors of every model, summed up. */
+/* Print the constants and errors of every model, summed up. */
 void validate_print_sums(const struct validation *list, size_t n);
-/* The errors with every alternative of every chosen constant. */
+/* Print the errors with every alternative of every chosen constant. */
 void validate_print_ensembles(const struct validation *list, size_t n, enum output_format format);
 
 #endif

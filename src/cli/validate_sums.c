@@ -11,7 +11,7 @@
 
 enum { BUF = TEXT_NUMBER_MAX };
 
-/* A size of an error, "0.25". */
+/* The size of an error as a text: "0.25". */
 static const char *error_text(double v, char buf[BUF])
 {
     if (isnan(v)) return NULL;
@@ -100,7 +100,7 @@ static void print_measured_sums(const struct validation *list, size_t n)
     putchar('\n');
 }
 
-/* One sentence a model: constants against claims. */
+/* Print one sentence about a model: how many constants there are for how many claims. */
 static void print_ratio(const struct validation *v)
 {
     size_t n, fitted_to, claims, numbers = 0, fitted = 0, chosen = 0, borrowed = 0;
@@ -156,7 +156,7 @@ static void print_evidence(const struct validation *list, size_t n)
     putchar('\n');
 }
 
-/* In a table to two digits, for programs as it is. */
+/* Print an error, with two digits in a table and in full for programs. */
 static void put_error(struct output *o, double v, enum output_format format)
 {
     char buf[BUF];
