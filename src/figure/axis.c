@@ -77,7 +77,7 @@ static void write_decimal(char *ret, double v, int decimals)
     snprintf(ret, AXIS_TEXT_MAX, "%s%s%s%.15s", v < 0 && n ? "\u2212" : "", whole, decimals ? "." : "", decimals ? rest + 1 : "");
 }
 
-/* "10⁶", "2×10⁻⁴", "2²⁰" */
+/* A power as a text: "10⁶", "2×10⁻⁴", "2²⁰". */
 static void write_power(char *ret, int factor, int base, int exponent)
 {
     struct text t;

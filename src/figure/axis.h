@@ -25,7 +25,7 @@ struct axis {
     char *label;
 };
 
-/* A value on a scale, and back. */
+/* The position of a value on a scale, and the value at a position. */
 double axis_scale(enum scale scale, double v);
 double axis_unscale(enum scale scale, double v);
 /* Range and ticks for data from min to max (on the scale), within the limits of the file; about n_ticks labelled ticks. The label
@@ -36,7 +36,7 @@ void axis_fit_exactly(struct axis *a, const struct column_spec *spec, double min
 /* An axis of names at 0, 1, 2, ... in the order of their ranks; `down`: from the top, so that 0 stands at high. */
 void axis_fit_names(struct axis *a, const struct series *names, bool down);
 void axis_release(struct axis *a);
-/* 0 to 1 from `low` to `high`. */
+/* The place of a value along the axis: 0 at `low`, 1 at `high`. */
 double axis_position(const struct axis *a, double v);
 
 /* Set the label: the file's own; else the column's name as words with its unit: "area_mm2", "mm2" gives "Area [mm²]". unit may be

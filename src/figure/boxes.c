@@ -45,7 +45,7 @@ struct placed {
     char letter;
 };
 
-/* False when it lies outside. */
+/* The part of a side of a box that lies within the axis, from 0 to 1. False when none of it does. */
 static bool place_side(const struct axis *a, double v0, double v1, double *ret0, double *ret1)
 {
     double p = isfinite(v0) ? axis_position(a, v0) : 0, q = isfinite(v1) ? axis_position(a, v1) : 1;
@@ -111,7 +111,7 @@ static void add_box_record(struct plot *p, const struct placed *b)
     text_add_bytes(&p->data, (const char *)record, sizeof record);
 }
 
-/* Those that are solid, or those that are hatched. */
+/* Add the boxes that are solid, or those that are hatched. */
 static void add_vectors(struct plot *p, const struct layer *l, bool quoted, bool border)
 {
     size_t n = 0, from = p->data.n;

@@ -34,9 +34,9 @@ struct cloud {
 /* max_marks: SIZE_MAX for as many as there are distinct cells. */
 void cloud_init(struct cloud *c, size_t max_marks);
 void cloud_release(struct cloud *c);
-/* Add a point; x and y finite. */
+/* Add a point. x and y are finite. */
 void cloud_add(struct cloud *c, double x, double y, uint32_t series);
-/* Thin further, to at most max_marks. */
+/* Thin the cloud further, to at most max_marks marks. */
 void cloud_thin(struct cloud *c, size_t max_marks);
 /* The marks, ordered by rank[series], then x, then y. The caller frees the array of c->n. */
 struct mark *cloud_sorted(const struct cloud *c, const uint32_t *rank);

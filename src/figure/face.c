@@ -15,7 +15,7 @@ static const unsigned short widths[] = {
 };
 static const double other_width = 0.84; /* of a character beyond ASCII: as a minus sign */
 
-/* Of the character that begins here; the bytes that go on with one have none. */
+/* The width of the character that begins here. Bytes that continue a character have none. */
 static double width_of(const char *p)
 {
     unsigned char c = (unsigned char)*p;

@@ -7,7 +7,7 @@ double face_width(const char *text);
 
 /* A text broken into lines no wider than `most` where spaces allow it, in units of the font's size. The caller frees it. */
 char *face_wrap(const char *text, double most);
-/* The same in characters, for a terminal. */
+/* The same for a terminal, where `most` is in characters. */
 char *face_wrap_characters(const char *text, double most);
 
 #endif

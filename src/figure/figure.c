@@ -106,7 +106,7 @@ static bool read_scene(struct scene *ret, const struct figure *f, struct reader 
     return ok;
 }
 
-/* Draw into memory. */
+/* Draw a picture into memory. */
 static bool draw(const struct figure *f, struct reader *r, const struct canvas *c, struct text *ret, struct diags *diags)
 {
     if (!gnuplot_check(diags)) return false;

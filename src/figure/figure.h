@@ -30,7 +30,7 @@ void figure_set_dpi(struct figure *f, double dpi); /* 72 to 1200 */
 /* Names of its LLMs become their titles; the catalog is borrowed. Without: names. */
 struct catalog;
 void figure_set_catalog(struct figure *f, const struct catalog *c);
-/* The SQL of its rows. */
+/* The SQL query of the figure's rows. */
 const char *figure_sql(const struct figure *f);
 
 /* Write gnuplot's commands to `out`, to be edited, and its points in binary to `out`.dat. `gnuplot OUT` draws the picture into
@@ -41,7 +41,7 @@ bool figure_write_script(const struct figure *f, struct reader *r, const char *o
  * it is complete (written beside, then renamed). Errors: query fails (SQLite's message, at the figure file's line), no rows, a
  * missing column, gnuplot not on the PATH or failing (its stderr is in the message), an output that cannot be written. */
 bool figure_render(const struct figure *f, struct reader *r, const char *out, struct diags *diags);
-/* Draw with characters, `width` x `height`, onto `out`. */
+/* Draw the figure with `width` x `height` characters onto `out`. */
 bool figure_render_terminal(const struct figure *f, struct reader *r, int width, int height, FILE *out, struct diags *diags);
 
 #endif

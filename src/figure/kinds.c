@@ -209,7 +209,7 @@ bool scene_collect(struct scene *s, struct rows *rows, const struct query_spec *
 
 /* ---- axes ------------------------------------------------------------------------------------------------------------- */
 
-/* Widen to a value that is finite. */
+/* Widen the extent to a value, if that is finite. */
 static void widen(struct extent *e, double v)
 {
     if (!isfinite(v)) return;

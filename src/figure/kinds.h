@@ -23,7 +23,7 @@ enum layer_style {
     LAYER_PUBLISHED, /* open diamonds: what the paper says */
 };
 
-/* On the scales of the axes. Infinite: as far as the axis goes. */
+/* A box on the scales of the axes. A side that is infinite reaches as far as the axis. */
 struct box {
     double x0, x1, y0, y1;
     double value; /* of a cell */

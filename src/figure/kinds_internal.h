@@ -5,10 +5,10 @@
 #include "figure/kinds.h"
 
 struct layer *scene_add_layer(struct scene *s, enum layer_style style, const char *legend);
-/* A layer of points; it becomes the main one. */
+/* Add a layer of points, which becomes the main one. */
 struct cloud *scene_add_cloud(struct scene *s, enum layer_style style, size_t max_marks, const char *legend);
 
-/* All points of a query, for kinds that need them together. The caller frees `point`, also after a failure. */
+/* Collect all points of a query, for kinds that need them together. The caller frees `point`, also after a failure. */
 enum { COLLECT_MAX = 200000 };
 struct point_list {
     struct point *point;
@@ -19,7 +19,7 @@ bool scene_collect(struct scene *s, struct rows *rows, const struct query_spec *
  * when there is no such series. */
 bool scene_normalize(const struct scene *s, struct point_list *list, struct diags *diags);
 
-/* What published points are called. */
+/* The name of published points in the legend. */
 const char *scene_published(const struct figure *f);
 /* Read annotations and bands. */
 bool scene_add_notes(struct scene *s, const struct inputs *in, struct diags *diags);

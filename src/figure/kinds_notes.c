@@ -77,7 +77,7 @@ bool scene_add_notes(struct scene *s, const struct inputs *in, struct diags *dia
 }
 
 /* Is a place on an axis, or none (NaN: a rule)? */
-static bool is_on(const struct axis *a, double v)
+static bool is_on_axis(const struct axis *a, double v)
 {
     double at = axis_position(a, v);
     return !(at < 0 || at > 1);
@@ -89,7 +89,7 @@ void scene_check_notes(const struct scene *s, struct diags *diags)
     char number[TEXT_NUMBER_MAX];
     for (size_t i = 0; i < s->n_notes; i++) {
         const struct note *n = &s->note[i];
-        bool x = is_on(&s->x, n->x), y = is_on(&s->y, n->y);
+        bool x = is_on_axis(&s->x, n->x), y = is_on_axis(&s->y, n->y);
         if (x && y) continue;
         const char *place = text_short_number(number, x ? axis_unscale(f->y.scale, n->y) : axis_unscale(f->x.scale, n->x));
         diags_warn(diags, f->annotation.loc, f->doc->text,

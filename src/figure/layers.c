@@ -59,7 +59,7 @@ static void add_positions(struct plot *p, const struct mark *m, size_t n)
     for (size_t i = 0; i < n; i++) add_position(p, m[i].x, m[i].y);
 }
 
-/* Two fifths of the colour, the rest the background. */
+/* A light shade of a colour: two fifths of it, and three fifths of the background. */
 static uint32_t tint(const struct plot *p, uint32_t colour)
 {
     uint32_t light = 0, background = script_background(p->scene->figure);
@@ -179,7 +179,7 @@ static void add_line(struct plot *p, struct mark *m, size_t n, size_t place)
     add_positions(p, m, n);
 }
 
-/* Diamonds, open as nothing else is. */
+/* Add published points as open diamonds, which nothing else is drawn as. */
 static void add_published(struct plot *p, const struct mark *m, size_t n)
 {
     bool text = p->canvas->format == FORMAT_TEXT;
@@ -239,7 +239,7 @@ void plot_add_layer(struct plot *p, struct layer *l)
 
 /* ---- legend ----------------------------------------------------------------------------------------------------------- */
 
-/* Of the sample of a layer: that of a series, or grey. */
+/* The colour of the sample of a layer in the legend: that of a series, or grey. */
 static uint32_t sample_colour(const struct plot *p, const struct layer *l, size_t place)
 {
     if (place == PLACE_ANY || place == PLACE_QUOTED)

@@ -10,7 +10,7 @@
 
 /* ---- texts ------------------------------------------------------------------------------------------------------------ */
 
-/* In units of the font size: of a line, of the gaps in a legend, between the names of neighbouring ticks. */
+/* Heights and gaps in units of the font size: of a line, in a legend, and between the names of neighbouring ticks. */
 static const double line_height = 1.3, gap = 0.5, names_gap = 0.5;
 static const double tick_mm = 1.6, edge_mm = 0.8; /* a tick with its gap; the rim of the picture */
 static const double label_gap = 0.2;              /* between the ticks of x and its label, in lines */
@@ -23,7 +23,7 @@ static size_t count_lines(const char *s)
     return n;
 }
 
-/* Millimetres of the font's size. */
+/* The font's size in millimetres. */
 static double em(const struct figure *f)
 {
     return f->font_size * 25.4 / 72;
@@ -55,7 +55,7 @@ static char *wrap_evenly(const struct figure *f, const char *s, double mm)
 
 /* ---- legend ----------------------------------------------------------------------------------------------------------- */
 
-/* What solid and hatched bars are. */
+/* Add entries that say what solid and hatched bars are. */
 static void add_fillings(struct entries *ret, const struct scene *s)
 {
     const struct layer *l = &s->layer[s->main];
@@ -264,7 +264,7 @@ static double tick_height(struct layout *l, const struct scene *s)
     return height + (s->groups ? line : 0);
 }
 
-/* The colours of values, their ticks and label. */
+/* Make room for the bar of colours of values, with its ticks and its label. */
 static void size_bar(struct layout *l, const struct scene *s)
 {
     const struct figure *f = s->figure;

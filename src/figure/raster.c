@@ -23,7 +23,7 @@ static void find_extent(const struct axis *a, double v, double cells_per_unit, i
     *ret_to = *ret_from + small;
 }
 
-/* Share of [from, to] that lies in cell i. */
+/* The share of [from, to] that lies in cell i. */
 static double overlap(double from, double to, int i)
 {
     double a = fmax(from, i), b = fmin(to, i + 1);

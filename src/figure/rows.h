@@ -20,7 +20,7 @@ struct rows {
     const char *(*text)(const struct rows *r, int column); /* valid until the next row */
 };
 
-/* Rows of a query; both are borrowed. */
+/* The rows of a query. Both members are borrowed. */
 struct query_rows {
     struct rows rows;
     struct query *query;

@@ -106,7 +106,7 @@ static void add_categories(struct text *t, const struct scene *s, const struct l
                  "center");
 }
 
-/* Which colour is which value. */
+/* Add the bar that says which colour is which value. */
 static void add_value_bar(struct text *t, const struct scene *s, const struct layout *l)
 {
     enum { STEPS = 64 };
@@ -192,7 +192,7 @@ static void add_frame(struct text *t, const struct scene *s, const struct layout
     if (l->bar_width > 0) add_value_bar(t, s, l);
 }
 
-/* A line from (x, y) to the right. */
+/* Add a line from (x, y) to the right. */
 static void add_stroke(struct text *t, const struct layout *l, double x, double y, double length, const char *how)
 {
     script_add_number(t, "set arrow from screen ", x / l->width);
@@ -202,7 +202,7 @@ static void add_stroke(struct text *t, const struct layout *l, double x, double 
     text_addf(t, " nohead %s\n", how);
 }
 
-/* The sample of a hatched box. */
+/* Add the sample of a hatched box. */
 static void add_hatched(struct text *t, const struct scene *s, const struct layout *l, double x, double y)
 {
     double side = 0.8 * l->sample_width;

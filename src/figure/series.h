@@ -7,7 +7,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* More values than these cannot be told apart in one picture. */
+/* How many series and categories can be told apart in one picture. */
 enum { SERIES_MAX = 24, CATEGORIES_MAX = 256 };
 
 struct series_value {

@@ -61,7 +61,7 @@ struct figure {
     enum legend legend;
 };
 
-/* figure_read from memory; `path` stands for the file. */
+/* The same as figure_read, from memory; `path` stands for the file in messages. */
 struct figure *figure_read_text(const char *path, const char *text, size_t n, struct diags *diags);
 
 #endif
