@@ -15,7 +15,7 @@ void groups_release(struct groups *g)
     *g = (struct groups){0};
 }
 
-static bool is_of(const struct group *g, const char *text, double number)
+static bool is_group_of(const struct group *g, const char *text, double number)
 {
     return text ? g->text && strcmp(g->text, text) == 0 : !g->text && (g->number == number || (isnan(number) && isnan(g->number)));
 }
@@ -24,7 +24,7 @@ static size_t slot_of(const struct groups *g, const char *text, double number)
 {
     uint64_t h = text ? text_hash(TEXT_HASH_INIT, text, strlen(text)) : text_hash(TEXT_HASH_INIT, &number, sizeof number);
     size_t at = (size_t)(h ^ h >> 32) & (g->n_slots - 1);
-    while (g->slots[at] && !is_of(&g->list[g->slots[at] - 1], text, number)) at = (at + 1) & (g->n_slots - 1);
+    while (g->slots[at] && !is_group_of(&g->list[g->slots[at] - 1], text, number)) at = (at + 1) & (g->n_slots - 1);
     return at;
 }
 
@@ -38,7 +38,7 @@ static void grow(struct groups *g)
 
 struct group *groups_find(struct groups *g, const char *text, double number)
 {
-    if (g->n && is_of(&g->list[g->last], text, number)) return &g->list[g->last];
+    if (g->n && is_group_of(&g->list[g->last], text, number)) return &g->list[g->last];
     if (2 * g->n >= g->n_slots) grow(g);
     size_t at = slot_of(g, text, number);
     if (!g->slots[at]) {

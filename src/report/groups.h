@@ -4,7 +4,7 @@
 
 #include "sweep/goal.h"
 
-/* Of one objective: how often it has a value, their mean, the sum of squares around it, the best. */
+/* How one objective is distributed: how often it has a value, the mean, the sum of squares around the mean, and the best. */
 struct moments {
     uint64_t n;
     double mean, squares, best;
@@ -34,7 +34,7 @@ void groups_merge(const struct goal *goal, struct groups *to, const struct group
  */
 enum { GROUPS_SHOWN = 40 };
 struct groups groups_shown(const struct goal *goal, const struct groups *g);
-/* From here on groups_find must not be called. */
+/* Sort the groups by their number of points. groups_find must not be called any more. */
 void groups_sort_by_points(struct groups *g);
 
 /* Take a row with these objectives, NaN being none; all that another group took. */

@@ -13,7 +13,7 @@
 
 enum { PART_MAX = 8 << 20, NONCE_MAX = 33 };
 
-/* A part of the page, from the data directory. */
+/* Read a part of the page from the data directory. */
 static bool read_part(const char *name, char **ret, struct diags *diags)
 {
     char *path = xasprintf("%s/report/%s", catalog_data_dir(), name);

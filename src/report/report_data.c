@@ -9,7 +9,7 @@
 
 /* ---- which columns ------------------------------------------------------------------------------------------------------- */
 
-static bool differs(const struct report_cell *a, const struct report_cell *b)
+static bool cells_differ(const struct report_cell *a, const struct report_cell *b)
 {
     if (a->type != b->type) return true;
     return a->type == CELL_TEXT ? strcmp(a->text, b->text) != 0 : a->number != b->number;
@@ -27,7 +27,7 @@ static void look_at(struct report_run *r, const struct report_rows *rows, const 
             if (cell->type != CELL_NULL && r->columns[c].kind == KIND_NOTE) r->columns[c].shown = true;
             if (!seen[c])
                 seen[c] = cell;
-            else if (differs(seen[c], cell))
+            else if (cells_differ(seen[c], cell))
                 r->columns[c].shown = true;
         }
     }
@@ -78,7 +78,7 @@ static void add_keys(struct text *t, const struct report_run *r, const struct re
     text_add(t, "]");
 }
 
-/* Whose parameter it is: null when all models have it. */
+/* Add the models that have the parameter, or null when all have it. */
 static void add_models_of(struct text *t, const struct report_run *r, const struct report_column *c)
 {
     json_key(t, "models");

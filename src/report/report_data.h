@@ -36,7 +36,7 @@ struct report_run {
     size_t n_columns;
 };
 
-/* Release it whatever comes back. */
+/* Open the run of a report. Release it in any case. */
 bool report_run_open(struct report_run *r, const struct report_options *o, struct diags *diags);
 void report_run_close(struct report_run *r);
 /* The column of that name, or NULL. */
@@ -74,7 +74,7 @@ const struct report_cell *report_cell(const struct report_run *r, const struct r
 /* ---- what parameters do, and why points are infeasible (report_effects.c) ------------------------------------------------ */
 
 struct report_effects;
-/* One scan over all rows of the run. The caller frees it. NULL with errors. */
+/* Compute all effects in one scan over the rows of the run. NULL with errors. The caller frees it. */
 struct report_effects *report_effects_new(const struct report_run *r, struct diags *diags);
 void report_effects_free(struct report_effects *e);
 uint64_t report_effects_feasible(const struct report_effects *e);
@@ -95,11 +95,11 @@ void report_points_json(const struct report_run *r, const struct report_rows *fr
 void json_string(struct text *t, const char *s);
 void json_number(struct text *t, double v);
 void json_short_number(struct text *t, double v);
-/* Behind "{" or another member, a member's name. */
+/* Add the name of a member, behind "{" or another member. */
 void json_key(struct text *t, const char *name);
 void json_cell(struct text *t, const struct report_cell *c, bool short_numbers);
 
-/* The data as one JSON object. */
+/* Write all data of the page as one JSON object. */
 bool report_data(struct report_run *r, struct text *ret, struct diags *diags);
 
 #endif

@@ -29,7 +29,7 @@ static bool has_axis(const struct report_run *r, size_t m, size_t axis)
     return name_list_have(&r->columns_of[m], r->axes.s[axis]);
 }
 
-/* status, reason, objectives, axes of one model. */
+/* The SQL of a scan over one model: status, reason, objectives and axes. */
 static char *scan_sql(const struct report_run *r, size_t m)
 {
     struct text sql;
@@ -145,7 +145,7 @@ static void add_rows(const struct report_run *r, const bool *models, const char 
     }
 }
 
-/* column NULL: the model. */
+/* The SQL behind an effect. column is NULL for the effect of the model itself. */
 static char *effect_sql(const struct report_run *r, const bool *models, const char *column, bool ranges)
 {
     struct text sql;
@@ -219,7 +219,7 @@ static void add_group(const struct report_effects *e, const struct group *g, str
     text_add(t, "]");
 }
 
-/* One parameter, "model" being column NULL: {name, sql, shares, rows}. */
+/* Add the effects of one parameter as {name, sql, shares, rows}. The column is NULL for "model". */
 static void add_parameter(const struct report_effects *e, const bool *models, const char *column, const struct groups *found,
                           const struct group *all, struct text *t)
 {

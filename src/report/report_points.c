@@ -11,7 +11,7 @@
 
 /* ---- the sweep ----------------------------------------------------------------------------------------------------------- */
 
-/* The run's sweep, read again. */
+/* The run's sweep, read again from its text. */
 struct again {
     struct sweep_file *sweep;
     struct space **spaces;       /* of each model of the run; NULL: the sweep does not have it */
@@ -33,7 +33,7 @@ static void find_catalogs(struct again *a, const struct report_run *r)
 }
 
 /* Has the sweep's own catalog an entry of that name? Names are unique within a kind; one of another kind does no harm. */
-static bool is_own(const struct again *a, const char *name)
+static bool is_own_entry(const struct again *a, const char *name)
 {
     for (size_t i = 0; a->own && i < a->own->n; i++)
         if (a->own->children[i].type == TOML_TABLE && toml_get(&a->own->children[i], name)) return true;
@@ -44,7 +44,7 @@ static bool uses_own(const struct again *a, const struct model *m, const void *p
 {
     for (size_t i = 0; i < m->params.n; i++) {
         const struct field *f = &m->params.fields[i];
-        if (f->type == DSE_TYPE_REF && is_own(a, field_get(f, params).ref->name)) return true;
+        if (f->type == DSE_TYPE_REF && is_own_entry(a, field_get(f, params).ref->name)) return true;
     }
     return a->own && a->sweep->averages && toml_get(a->own, "requests");
 }
@@ -93,7 +93,7 @@ static void forget(struct again *a, const struct report_run *r)
 /* ---- a point ------------------------------------------------------------------------------------------------------------- */
 
 /* Are the stored numbers of a row those of the model now? Not if the model or the catalog has changed since. */
-static bool is_same(const struct report_run *r, const struct report_row *row, const struct model *m, const void *metrics)
+static bool is_same_point(const struct report_run *r, const struct report_row *row, const struct model *m, const void *metrics)
 {
     bool latency = false;
     for (size_t i = 0; i < m->metrics.n; i++) {
@@ -106,7 +106,7 @@ static bool is_same(const struct report_run *r, const struct report_row *row, co
     return latency;
 }
 
-/* "[[part, depth, time, DRAM, energy, bound], ...]" or null. */
+/* Add the parts of a point as "[[part, depth, time, DRAM, energy, bound], ...]", or null. */
 static void add_parts(const struct model *m, const void *metrics, const struct dse_breakdown *b, struct text *t)
 {
     text_add(t, b->n ? "[" : "null");
@@ -142,7 +142,7 @@ static void add_breakdown(const struct report_run *r, const struct report_row *r
     *stale = d->check && d->check(params);
     if (!*stale) {
         d->estimate(params, metrics, &breakdown);
-        *stale = !is_same(r, row, space_model(sp), metrics);
+        *stale = !is_same_point(r, row, space_model(sp), metrics);
     }
     if (*stale) breakdown.n = breakdown.n_causes = 0;
     add_parts(space_model(sp), metrics, &breakdown, t);

@@ -85,7 +85,7 @@ static struct report_column *add_column(struct report_run *r, const char *name, 
     return c;
 }
 
-/* One of the database, once. */
+/* Add a column of the database, unless it has been added. */
 static void add_stored(struct report_run *r, const char *name, enum report_kind kind)
 {
     if (report_column(r, name)) return;
