@@ -50,7 +50,7 @@ static const struct model *find_model(const char *name, char **ret_error)
     return NULL;
 }
 
-/* Release *p whatever comes back. */
+/* The point of a model that the arguments name. Release *p in any case. */
 static bool point_of(const struct tables *t, const char *const *args, struct design_point *p, char **ret_error)
 {
     *p = (struct design_point){0};
@@ -71,7 +71,7 @@ static bool point_of(const struct tables *t, const char *const *args, struct des
     return ok;
 }
 
-/* The same, and feasible. */
+/* The same; an infeasible point is an error. */
 static bool feasible_point_of(const struct tables *t, const char *const *args, struct design_point *p, char **ret_error)
 {
     if (!point_of(t, args, p, ret_error)) return false;

@@ -8,7 +8,7 @@
 #include "config/catalog.h"
 #include "store/computed.h"
 
-/* Used by one thread. It borrows the catalog. */
+/* The computed tables of one thread. They borrow the catalog. */
 struct tables;
 struct tables *tables_new(const struct catalog *catalog);
 void tables_free(struct tables *t);

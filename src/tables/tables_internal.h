@@ -19,7 +19,7 @@ extern const struct computed_table table_column_info, table_claim, table_metric,
 
 /* The errors of diags as one line, which the caller frees; releases diags. */
 char *tables_error(struct diags *diags);
-/* Why a table cannot be filled. Always false. */
+/* Say why a table cannot be filled. Always false. */
 static inline bool tables_fail(struct diags *diags, char **ret_error)
 {
     *ret_error = tables_error(diags);
