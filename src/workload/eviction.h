@@ -42,7 +42,7 @@ struct eviction_options {
     int64_t seed;        /* random; the i-th head of a run, or of a profile, draws from seed + i */
 };
 extern const struct eviction_options eviction_defaults; /* VEDA's: a 1, b 0.2, R 32; 4 sinks; half recent; ratio 0.5, streamed */
-/* Those that `dse profile` sets by name. */
+/* The options that `dse profile` sets by name. */
 extern const struct dse_param eviction_params[];
 
 /* Means over the steps [first, n). */

@@ -22,13 +22,13 @@ struct eviction_cache {
 /* A cache of `size` positions of `positions` that will come. */
 void eviction_cache_init(struct eviction_cache *c, const struct eviction_options *o, size_t size, size_t positions, uint64_t seed);
 void eviction_cache_release(struct eviction_cache *c);
-/* The next position, `seen`, enters the last slot. */
+/* Let the next position, `seen`, into the last slot. */
 void eviction_cache_enter(struct eviction_cache *c);
-/* Whether the policy looks at probabilities. */
+/* Does the policy look at probabilities? */
 bool eviction_cache_scores(const struct eviction_cache *c);
 /* Votes or sums from the probabilities of the slots; they sum up to 1. */
 void eviction_cache_score(struct eviction_cache *c, const double *p);
-/* Evict until `size` are left. */
+/* Evict positions until `size` are left. */
 void eviction_cache_evict(struct eviction_cache *c);
 /* Oracle: hold the `size` + 1 most probable positions of all seen, the earliest of equal ones. p has one value for every position
  * seen; `scratch` as many, overwritten. */

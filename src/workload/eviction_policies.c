@@ -47,7 +47,7 @@ static double deviation(const double *p, size_t n, double mean)
     return sqrt((s[0] + s[1] + s[2] + s[3]) / (double)n);
 }
 
-/* Lines 1 to 5 of Fig. 3. */
+/* Voting: lines 1 to 5 of Fig. 3 of the paper. */
 static void voting_score(struct eviction_cache *c, const double *p)
 {
     const struct eviction_options *o = c->options;
@@ -104,7 +104,7 @@ static size_t h2o_leave(struct eviction_cache *c)
     return slot_of_least(c->score, c->n - (size_t)(c->options->recent_share * (double)c->size));
 }
 
-/* Accumulated scores alone: the newest may leave, too. */
+/* H2O by accumulated scores alone: the newest positions may leave, too. */
 static size_t h2o_accumulate_leave(struct eviction_cache *c)
 {
     return slot_of_least(c->score, c->n);

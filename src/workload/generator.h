@@ -55,7 +55,7 @@ struct generator {
 };
 extern const struct generator generator_defaults; /* fitted to the published anchors (dse trace fit): docs/traces.md */
 
-/* Rows of every field: names, ranges, what they mean. */
+/* A row for every field: its name, range and meaning. */
 extern const struct dse_param generator_params[];
 
 /* False with an error for every parameter that is out of its range. */

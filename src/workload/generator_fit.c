@@ -205,7 +205,7 @@ static double misfit(const gsl_vector *u, void *user)
     return ok ? anchors_misfit(f->set, f->measured) : 1e12;
 }
 
-/* One simplex, from *at to where it has shrunk to. Returns the misfit there. */
+/* Run one simplex from *at to where it has shrunk to. Returns the misfit there. */
 static double shrink(struct fitting *f, size_t iterations, gsl_vector *at, struct generator_fit *ret)
 {
     const double first_step = 0.1, end_size = 3e-3;

@@ -49,9 +49,9 @@ extern const double anchor_slack;
 
 /* Measure the anchors of a generator into measured[0..set->n). False with errors of generator_check. */
 bool anchors_measure(const struct anchor_set *set, const struct generator *g, double *measured, struct diags *diags);
-/* The misfit of what was measured. */
+/* The misfit of measured statistics. */
 double anchors_misfit(const struct anchor_set *set, const double *measured);
-/* Does it keep the anchor: within the tolerance, or on the right side of the bound (or within the tolerance of it)? */
+/* Does a measured value keep the anchor? It does within the tolerance, and on the right side of a bound. */
 bool anchor_kept(const struct anchor *a, double measured);
 
 struct generator_fit {

@@ -19,7 +19,7 @@ struct head {
 /* Allocate q, k and v, zeroed. */
 void head_init(struct head *h, size_t n, size_t d);
 void head_release(struct head *h);
-/* Scores of positions 0..t at step t into scores[0..t]. */
+/* Compute the scores of positions 0..t at step t into scores[0..t]. */
 void head_scores(const struct head *h, size_t t, double *scores);
 /* Exact attention of step t over the positions 0..t: softmax of the scores, and (unless NULL) output[0..d). */
 void head_attention(const struct head *h, size_t t, double *weights, double *output);

@@ -42,7 +42,7 @@ struct locality;
 struct locality *locality_new(size_t d, const struct locality_options *o, struct diags *diags);
 void locality_free(struct locality *l);
 
-/* One position of J. */
+/* One position of the set J of active positions. */
 struct locality_active {
     size_t position;
     double score;       /* exact */

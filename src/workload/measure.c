@@ -69,7 +69,7 @@ struct measurement {
     void *user;
 };
 
-/* Of all layers of the sources: which source, and which layer of it. */
+/* One of the layers of all sources: which source, and which layer of it. */
 struct layer {
     const struct head_source *source;
     size_t layer;
@@ -293,13 +293,13 @@ static struct eviction_options options_at(const struct retention_policy *policy,
 }
 
 /* Is the cache large enough for what the policy holds apart? */
-static bool fits(const struct eviction_options *o, size_t context)
+static bool cache_is_large_enough(const struct eviction_options *o, size_t context)
 {
     size_t size = eviction_size(o, context);
     return size >= (o->policy->least ? o->policy->least(o) : 1);
 }
 
-static bool is_at(const struct retention_work *w, size_t row, size_t c)
+static bool row_is_at_context(const struct retention_work *w, size_t row, size_t c)
 {
     return w->rows[row].context == w->plan->contexts[c];
 }
@@ -308,7 +308,7 @@ static size_t retention_size(const void *user, size_t c, size_t heads)
 {
     const struct retention_work *w = user;
     size_t n = 1;
-    for (size_t i = 0; i < w->n_rows; i++) n += is_at(w, i, c);
+    for (size_t i = 0; i < w->n_rows; i++) n += row_is_at_context(w, i, c);
     return n * heads * sizeof(struct eviction_result);
 }
 
@@ -319,7 +319,8 @@ static bool retention_heads(const void *user, size_t c, const struct head *heads
     struct eviction_options *options = xcalloc(w->n_rows, sizeof *options);
     size_t n_options = 0;
     for (size_t i = 0; i < w->n_rows; i++) {
-        if (is_at(w, i, c)) options[n_options++] = options_at(w->rows[i].policy, w->rows[i].context, w->rows[i].ratio, first);
+        if (row_is_at_context(w, i, c))
+            options[n_options++] = options_at(w->rows[i].policy, w->rows[i].context, w->rows[i].ratio, first);
     }
     bool ok = n_options == 0 || eviction_run_many(heads, n, options, n_options, first, ret, diags);
     free(options);
@@ -331,7 +332,7 @@ static void retention_add(void *user, size_t c, size_t heads, const void *result
     struct retention_work *w = user;
     const struct eviction_result *results = result;
     for (size_t i = 0; i < w->n_rows; i++) {
-        if (!is_at(w, i, c)) continue;
+        if (!row_is_at_context(w, i, c)) continue;
         for (size_t h = 0; h < heads; h++, results++) {
             moments_add(&w->rows[i].retained_mass, results->retained_mass);
             moments_add(&w->rows[i].attention_error, results->output_error);
@@ -348,7 +349,7 @@ bool measure_retention(const struct measure_plan *p, const struct retention_poli
                                          .context = p->contexts[i / n_ratios % p->n_contexts],
                                          .ratio = ratios[i % n_ratios]};
         struct eviction_options o = options_at(row.policy, row.context, row.ratio, measure_first(p, row.context));
-        if (fits(&o, row.context)) rows[n++] = row;
+        if (cache_is_large_enough(&o, row.context)) rows[n++] = row;
     }
     *ret_n = n;
     struct retention_work w = {rows, n, p};
@@ -421,7 +422,7 @@ static bool partial_heads(const void *user, size_t c, const struct head *heads, 
     return true;
 }
 
-/* Shares are sums over vectors until measure_partial divides. */
+/* Add up shares over vectors; measure_partial divides them at the end. */
 static void partial_add(void *user, size_t c, size_t heads, const void *result)
 {
     struct measured_partial *row = &((struct partial_work *)user)->rows[c];

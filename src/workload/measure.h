@@ -40,9 +40,9 @@ struct measure_plan {
 };
 /* False with an error when there are no heads, no contexts, a context without enough positions or steps. */
 bool measure_plan_check(const struct measure_plan *p, struct diags *diags);
-/* Heads of all sources. */
+/* The number of heads of all sources. */
 size_t measure_heads(const struct measure_plan *p);
-/* First step measured of a context. */
+/* The first step of a context that is measured. */
 size_t measure_first(const struct measure_plan *p, size_t context);
 
 /* Mean and (population) standard deviation over heads. */
@@ -60,7 +60,7 @@ struct measured_locality {
     double pooled_hit_ratio;  /* positions active before and now, over all active: means over heads of both */
     struct moments attention_error, false_negative, false_positive, top1, top2, softmax_mse, lines_mse;
 };
-/* rows has n_contexts. */
+/* Measure locality. `rows` has a row for each of the n_contexts. */
 bool measure_locality(const struct measure_plan *p, const struct locality_options *o, struct measured_locality *rows,
                       struct diags *diags);
 

@@ -74,7 +74,7 @@ static char *read_value(size_t i, const char *text, double *ret)
     return xasprintf("%s: \"%s\" is not a finite number", settings[i].name, text);
 }
 
-/* "512..4096". */
+/* Read the range of a value: "512..4096". */
 static char *read_data(struct dse_measured *m, const char *text)
 {
     const char *dots = strstr(text, "..");
@@ -85,7 +85,7 @@ static char *read_data(struct dse_measured *m, const char *text)
     return ok ? NULL : xasprintf("data: \"%s\" is not a range of contexts as 512..4096 is", text);
 }
 
-/* One NAME=VALUE; why it is none, or NULL. */
+/* Read one NAME=VALUE. Returns why it is none, or NULL. */
 static char *read_setting(struct dse_measured *m, const char *word, bool *said)
 {
     size_t n = strcspn(word, "=");

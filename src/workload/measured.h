@@ -16,9 +16,9 @@ void measured_free(struct dse_measured *m);
 /* The sentences name the entry: "retention", "codellama-13b". Until then there are none. */
 void measured_name(struct dse_measured *m, const char *kind, const char *name);
 
-/* As dse_profile_beyond. */
+/* The same as dse_profile_beyond. */
 const char *measured_beyond(const struct dse_measured *m, double context);
-/* For hashes: what was measured, as text. The caller frees it. */
+/* What was measured, as a text that hashes are made of. The caller frees it. */
 char *measured_text(const struct dse_measured *m);
 
 #endif

@@ -43,7 +43,7 @@ static double column_of(const struct dse_locality *point, size_t c)
     return *(const double *)((const char *)point + columns[c].offset);
 }
 
-/* Can the i-th point stand? */
+/* Check the i-th point. */
 static bool check_point(const double *context, const struct dse_locality *points, size_t i, struct row_fault *ret)
 {
     if (!isfinite(context[i]) || context[i] <= 0)

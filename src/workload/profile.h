@@ -33,9 +33,10 @@ struct profile_scores {
 /* Add them: n points, as many as the profile has. False when they are none: *ret_fault as above. */
 bool profile_add_scores(struct dse_profile *p, const struct profile_scores *scores, struct row_fault *ret_fault);
 bool profile_has_scores(const struct dse_profile *p);
-/* Those of one of the contexts measured: not interpolated. False, and *ret untouched, at any other and without scores. */
+/* The scores of one of the contexts that were measured, without interpolation. False, and *ret untouched, at any other context and
+ * for a profile without scores. */
 bool profile_scores_at(const struct dse_profile *p, double context, struct profile_scores *ret);
-/* The contexts of its points, growing. */
+/* The contexts of the points, in ascending order. */
 const double *profile_contexts(const struct dse_profile *p, size_t *ret_n);
 
 #endif

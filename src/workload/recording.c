@@ -24,7 +24,7 @@ struct dse_recording {
 
 enum { CONTEXT_MAX = 1 << 24, HEAD_MAX = 1 << 20 };
 
-/* Can the numbers of the i-th row stand? */
+/* Check the numbers of the i-th row. */
 static bool check_row(const struct recording_row *rows, size_t i, struct row_fault *ret)
 {
     const struct recording_row *r = &rows[i];
@@ -60,7 +60,7 @@ static void find_shape(const struct recording_row *rows, size_t n, size_t *ret_h
     *ret_heads = (at_first + steps - 1) / steps;
 }
 
-/* Does the i-th row stand where it should? */
+/* Check that the i-th row stands where it should. */
 static bool check_place(const struct recording_row *rows, size_t i, size_t heads, size_t steps, struct row_fault *ret)
 {
     const struct recording_row *r = &rows[i];
@@ -177,7 +177,7 @@ static size_t find_context(const struct dse_recording *r, double context, double
     return i;
 }
 
-/* Of a table by context, each context with `size` entries. */
+/* Interpolate in a table by context that has `size` entries for each context. */
 static struct dse_recorded on_line(const struct dse_recorded *table, size_t size, size_t context, double share, size_t entry)
 {
     const struct dse_recorded *below = &table[context * size + entry];

@@ -26,7 +26,7 @@ static int by_length(const void *a, const void *b)
     return (x->share < y->share) - (x->share > y->share);
 }
 
-/* Of a sorted mix: equal requests become one. */
+/* Join equal requests of a sorted mix into one. */
 static void join_equal(struct request_mix *mix)
 {
     size_t kept = 0;

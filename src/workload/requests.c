@@ -72,7 +72,7 @@ static double cut_mean(struct lognormal prompt, size_t i, size_t prompts, struct
     return sum / (double)parts;
 }
 
-/* Every class of prompts with every class of generations. */
+/* Combine every class of prompts with every class of generations. */
 static size_t lognormal_points(const struct dse_requests *r, size_t n, struct request_point *ret)
 {
     struct lognormal prompt = lognormal_of(r->prompt_median, r->prompt_p90);

@@ -14,7 +14,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* Row table of an entry in TOML: dse_requests_fields. */
+/* A distribution of requests. The table of its fields in TOML is dse_requests_fields. */
 struct dse_requests {
     struct dse_entry entry;
     double prompt_median, prompt_p90;
@@ -30,7 +30,7 @@ const char *dse_requests_check(const void *requests);
  * of 0.5 tokens"). name and source are borrowed, as in TOML entries. */
 struct dse_requests *requests_new(const char *name, const char *source, const double *prompt, const double *generate, size_t n,
                                   struct row_fault *ret_fault);
-/* Frees an entry of either kind. */
+/* Free an entry of either kind. */
 void requests_free(struct dse_requests *r);
 
 struct request_point {

@@ -56,7 +56,7 @@ static bool check_order(const struct retention_point *points, size_t i, struct r
     return true;
 }
 
-/* Can the i-th point stand? */
+/* Check the i-th point. */
 static bool check_point(const struct retention_point *points, size_t i, struct row_fault *ret)
 {
     const struct retention_point *p = &points[i];
@@ -111,7 +111,7 @@ static void add_curve(struct dse_retention *r, const struct retention_point *poi
     curve_init(&p->curves[p->n++], points, n);
 }
 
-/* The points from `from` on that make one curve. */
+/* How many points from `from` on make one curve. */
 static size_t curve_length(const struct retention_point *points, size_t n, size_t from)
 {
     size_t to = from + 1;

@@ -11,7 +11,7 @@
 
 #include "workload/head.h"
 
-/* Of the first n steps of a head. */
+/* Statistics of the first n steps of a head. */
 struct score_stats {
     size_t n;
     double top1, top2; /* probability of a position's most and second most probable interval, mean over the positions */

@@ -20,7 +20,7 @@ static const double log2_e = 1.44269504088896340736;
 
 /* ---- words --------------------------------------------------------------------------------------------------------------- */
 
-/* The datapath: constants, table and what happened. */
+/* The datapath: its constants and table, and counts of what happened. */
 struct unit {
     int frac_bits, lut_bits;
     bool exact_exp;
@@ -49,7 +49,7 @@ static int32_t from_number(struct unit *u, double x)
     return word(u, llround(scaled));
 }
 
-/* Of words: |a b| <= 2^62. >> rounds down. */
+/* The product of two words, with |a b| <= 2^62. The shift rounds down. */
 static int32_t product(struct unit *u, int64_t a, int64_t b)
 {
     return word(u, (a * b + u->half) >> u->frac_bits);
@@ -209,7 +209,7 @@ static double relative_error(const double *o, const double *exact, size_t d, dou
     return norm > 0 ? sqrt(error / norm) : (double)NAN;
 }
 
-/* Errors are summed up until single_pass_run divides. */
+/* Add up errors; single_pass_run divides them at the end. */
 static void add_error(struct single_pass_result *r, size_t length, double error)
 {
     struct single_pass_at *at = &r->lengths[softmax_length_class(length)];

@@ -48,7 +48,7 @@ static float add_part(const struct head *h, struct scratch *s, size_t begin, siz
     return sum;
 }
 
-/* All parts with one phi: the denominator; the numerator is in s->total. */
+/* Compute all parts with one phi. Returns the denominator; the numerator is in s->total. */
 static float asynchronous(const struct head *h, const struct softmax_partial *p, struct scratch *s, size_t n, float *ret_largest)
 {
     float sum = 0, largest = 0;
@@ -96,7 +96,7 @@ static bool has_large_term(const struct softmax_range *r, const double *x, size_
     return false;
 }
 
-static bool usable(const struct scratch *s, float sum, size_t d)
+static bool is_sum_usable(const struct scratch *s, float sum, size_t d)
 {
     bool finite = isfinite(sum) && sum > 0;
     for (size_t j = 0; j < d; j++) finite = finite && isfinite(s->total[j]);
@@ -133,7 +133,7 @@ static void run_step(const struct head *h, const struct softmax_partial *p, stru
     }
     ret->vectors++;
     ret->recomputed += outside;
-    if (usable(s, sum, h->d))
+    if (is_sum_usable(s, sum, h->d))
         compare(h, s, n, sum, ret);
     else
         ret->lost++;

@@ -18,7 +18,7 @@ size_t softmax_length_class(size_t length)
     return class;
 }
 
-static bool has_steps(const struct head *h, size_t first, struct diags *diags)
+static bool check_steps(const struct head *h, size_t first, struct diags *diags)
 {
     if (h->d == 0) return diags_input(diags, nowhere, NULL, NULL, "a head of dimension 0 has no scores");
     if (first < h->n) return true;
@@ -26,7 +26,7 @@ static bool has_steps(const struct head *h, size_t first, struct diags *diags)
                        "no steps: the first is %zu, the head has %zu positions", first, h->n);
 }
 
-static bool is_range(const struct softmax_range *r, struct diags *diags)
+static bool check_range(const struct softmax_range *r, struct diags *diags)
 {
     if (isfinite(r->phi) && r->low < r->high) return true;
     return diags_input(diags, nowhere, NULL, "phi is a number, low is below high", "no range: phi %g, low %g, high %g", r->phi,
@@ -52,7 +52,7 @@ static void add_vector(struct softmax_range_share *s, size_t length, size_t outs
 bool softmax_range_count(const struct head *h, const struct softmax_range *r, size_t first, struct softmax_range_result *ret,
                          struct diags *diags)
 {
-    if (!is_range(r, diags) || !has_steps(h, first, diags)) return false;
+    if (!check_range(r, diags) || !check_steps(h, first, diags)) return false;
     double *x = xcalloc(h->n, sizeof *x);
     struct softmax_range_share all = {ret->vectors, ret->scores, ret->outside, ret->recomputed};
     if (all.vectors == 0) {
@@ -139,7 +139,7 @@ static size_t bin_of(double x)
 
 bool softmax_spread_add(struct softmax_spread *s, const struct head *h, size_t first, struct diags *diags)
 {
-    if (!has_steps(h, first, diags)) return false;
+    if (!check_steps(h, first, diags)) return false;
     if (s->n + (h->n - first) > s->capacity) {
         s->capacity = 2 * s->capacity + (h->n - first);
         s->vectors = xrealloc(s->vectors, s->capacity, sizeof *s->vectors);
@@ -212,7 +212,8 @@ static double beyond(double x)
     return nextafter(x, (double)INFINITY);
 }
 
-/* One number a vector: how far it reaches from phi. The range must hold the `keep` nearest. */
+/* The range of one width around phi. Each vector is one number, how far it reaches from phi, and the range must hold the `keep`
+ * nearest. */
 static struct softmax_range find_one_width(const struct softmax_vector *v, size_t n, size_t keep, bool symmetric, double phi)
 {
     double *reach = xcalloc(n, sizeof *reach);

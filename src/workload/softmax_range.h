@@ -21,7 +21,7 @@ struct softmax_range {
     double phi, low, high; /* low < x - phi < high; either may be infinite */
 };
 
-/* Of Llama-2 7B: -16.8 < x < 6.5 holds for more than 99.99 % of the scores (Sec. 3, Fig. 4). */
+/* The range of Llama-2 7B: -16.8 < x < 6.5 holds for more than 99.99 % of the scores (Sec. 3, Fig. 4). */
 extern const struct softmax_range softmax_range_llama2_7b;
 
 enum { SOFTMAX_LENGTHS = 32 };

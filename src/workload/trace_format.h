@@ -14,7 +14,7 @@
 
 enum { TRACE_VERSION = 1, TRACE_FIXED_BYTES = 40, TRACE_ALIGNMENT = 64, TRACE_CHECKSUM_BYTES = 8 };
 
-/* As PNG's: bytes that a transfer as text, with 7 bits or with other line ends changes. */
+/* The first bytes of a trace. Like PNG's, they do not survive a transfer as text, with 7 bits or with other line ends. */
 static const char trace_magic[8] = {(char)0x89, 'D', 'S', 'E', '\r', '\n', (char)0x1a, '\n'};
 static const char trace_matrices[3] = {'q', 'k', 'v'};
 
@@ -39,7 +39,7 @@ static inline void put_le16(unsigned char *p, uint16_t v)
     p[1] = (unsigned char)(v >> 8);
 }
 
-/* One of a head's matrices: whose it is, its shape, its bits. */
+/* One matrix of a head: which head and matrix it is, its shape and its bits. */
 struct trace_matrix {
     int32_t layer, head;
     char which;

@@ -18,7 +18,7 @@ struct raw {
     unsigned char *bytes;    /* a picked matrix */
 };
 
-/* Place of an id among n. */
+/* Find the place of an id among n. */
 static bool find_id(const int32_t *ids, size_t n, int32_t id, size_t *ret)
 {
     for (*ret = 0; *ret < n; ++*ret)
