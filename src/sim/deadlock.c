@@ -109,7 +109,7 @@ static void add_actor(struct text *t, const struct dse_sim *sim, uint32_t actor)
     text_add(t, " ");
 }
 
-/* How many wait; describe the first one in `t`. */
+/* Count the stages that wait, and describe the first of them in `t`. */
 static size_t add_stages(struct text *t, const struct dse_sim *sim)
 {
     size_t n = 0;

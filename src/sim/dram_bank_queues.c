@@ -164,7 +164,7 @@ static struct chosen ask_bank(const struct bank_queues *q, int i, int64_t t, int
     return c;
 }
 
-/* Ask the banks in turn. */
+/* Choose the next command by asking the banks in turn. */
 static struct chosen choose(struct bank_queues *q, int64_t t, int64_t *soon)
 {
     uint64_t behind = q->turn + 1 < DRAM_BANKS_MAX ? UINT64_MAX << (q->turn + 1) : 0;

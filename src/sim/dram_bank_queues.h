@@ -72,13 +72,13 @@ static inline int64_t later(int64_t a, int64_t b)
 
 /* ---- what waits ---------------------------------------------------------------------------------------------------------- */
 
-/* dram_controller.accept. */
+/* The function `accept` of the controller. */
 int bank_queues_accept(struct dram_bus *bus, const struct dram_run *run, int64_t t);
-/* One read or write moves on to the queue of its bank. False: none can. */
+/* Move one read or write on to the queue of its bank. False when none can move. */
 bool bank_queues_move_one(struct bank_queues *q);
-/* Find again the first of the bank's queue that finds its row open: that was opened or closed. */
+/* Find again the first item in the queue of the bank that finds its row open. This is called when a row was opened or closed. */
 void bank_queues_look_over(struct bank_queues *q, int bank);
-/* The data of a read, and of those merged with it, arrive at clock `done`. */
+/* Note that the data of a read, and of those merged with it, arrive at clock `done`. */
 void bank_queues_return(struct bank_queues *q, uint32_t item, int64_t done);
 /* Take an item out of the queue of its bank; it is free then. */
 void bank_queues_remove(struct bank_queues *q, int bank, uint32_t item);

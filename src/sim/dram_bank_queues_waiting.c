@@ -123,7 +123,7 @@ static void accept_read(struct bank_queues *q, const struct dram_run *run, unsig
         enqueue(q, run, column, t);
 }
 
-/* False: a read of it is still to return. */
+/* Accept a write. False while a read of the same burst is still to return. */
 static bool accept_write(struct bank_queues *q, const struct dram_run *run, unsigned column, int64_t t)
 {
     if (find_pending(q, run->bank, false, run->row, column) != NONE) return false;

@@ -96,32 +96,32 @@ struct dram_bus {
     void *on_command_object;
 };
 
-/* In the memory of a run, where it is not freed; or, without one, on the heap. */
+/* Make a bus in the memory of a run, which frees it, or on the heap when sim is NULL. */
 struct dram_bus *dram_bus_new(const struct dram_spec *spec, struct dse_sim *sim);
 void dram_bus_free(struct dram_bus *b);
 
-/* Append to the inbox. */
+/* Append a run of bursts to the inbox. */
 void dram_bus_put(struct dram_bus *b, const struct dram_run *run);
 /* Go on to clock `until` at most, or until: the inbox is empty (in that very clock, so that what is put then enters in it); or
  * everything put so far is taken in and its end is known. */
 enum dram_stop { DRAM_AT_CLOCK, DRAM_WHEN_EMPTY, DRAM_WHEN_IDLE };
 void dram_bus_drive(struct dram_bus *b, int64_t until, enum dram_stop stop);
-/* The end of the run is clock t: complete the tally. */
+/* End the run at clock t and complete the tally. */
 void dram_bus_close(struct dram_bus *b, int64_t t);
 /* The clock of the next thing to happen, whatever kind; DRAM_NEVER: nothing will. */
 int64_t dram_bus_next(const struct dram_bus *b);
-/* Everything put so far is taken in, and its end is known. */
+/* Is everything that was put so far taken in, and its end known? */
 bool dram_bus_is_idle(const struct dram_bus *b);
 
 /* ---- for controllers --------------------------------------------------------------------------------------------------------- */
 
-/* Zeroed memory where the bus lives, and back. */
+/* Get zeroed memory from where the bus lives, and give it back. */
 void *dram_bus_alloc(const struct dram_bus *b, size_t n, size_t size) __attribute__((returns_nonnull));
 void dram_bus_release(const struct dram_bus *b, void *p);
-/* Let the ring of flights have room: forget those that have returned, else make it longer. */
+/* Make room in the ring of flights: forget those that have returned, or make the ring longer. */
 void dram_bus_make_room(struct dram_bus *b);
 void dram_bus_grow_done(struct dram_bus *b);
-/* Does a read of one of these bursts fly after clock t? Its return, or 0. */
+/* The clock at which a read of one of these bursts returns, if that is after clock t; otherwise 0. */
 int64_t dram_bus_in_flight(struct dram_bus *b, int64_t t, uint8_t bank, uint32_t row, unsigned column, unsigned n);
 
 static inline void dram_bus_log(struct dram_bus *b, int64_t t, enum dram_command_kind kind, int channel, unsigned bank,
@@ -133,7 +133,7 @@ static inline void dram_bus_log(struct dram_bus *b, int64_t t, enum dram_command
     }
 }
 
-/* Bursts that are done at `clock`, for the list. */
+/* Add bursts that are done at `clock` to the list. */
 static inline void dram_bus_finish(struct dram_bus *b, int64_t clock, uint32_t owner, uint32_t bursts)
 {
     if (!b->keep_done || bursts == 0) return;

@@ -87,7 +87,7 @@ static inline int64_t later(int64_t a, int64_t b)
     return a > b ? a : b;
 }
 
-/* a came no later than b, both clocks modulo 2^32. */
+/* Is clock a no later than clock b? Both are modulo 2^32. */
 static inline bool no_later(uint32_t a, uint32_t b)
 {
     return (int32_t)(a - b) <= 0;
@@ -106,11 +106,11 @@ static inline void expect_row(struct first_ready *f, int64_t t)
 
 /* ---- the bursts that wait ------------------------------------------------------------------------------------------------ */
 
-/* dram_controller.accept. */
+/* The function `accept` of the controller. */
 int first_ready_accept(struct dram_bus *bus, const struct dram_run *run, int64_t t);
-/* Find again what hits and what misses the open row of a bank: it was opened or closed. */
+/* Find again what hits and what misses the open row of a bank. This is called when a row was opened or closed. */
 void first_ready_look_over(struct first_ready *f, int bank, int dir);
-/* Take the first burst of an entry of the bank out of its queue; the entry, when it was the last of it. */
+/* Take the first burst of an entry out of the queue of its bank, and the entry as well when that was its last. */
 void first_ready_take_first(struct first_ready *f, int bank, int dir, uint16_t entry);
 
 #endif

@@ -38,7 +38,7 @@ static void add(struct head *h, enum dram_request_kind kind, uint64_t address, u
     h->list[h->n++] = (struct dram_request){.kind = kind, .address = address, .bytes = bytes};
 }
 
-/* Draw `n` distinct positions: drawn[i] for those. */
+/* Draw `n` distinct positions, for which drawn[i] is set. */
 static void draw(struct dram_lad *l, uint32_t n)
 {
     memset(l->drawn, 0, l->context);
@@ -110,7 +110,7 @@ static bool next_group(struct dram_lad *l)
     return l->in_group > 0;
 }
 
-/* A whole request of the head, or a piece of it. */
+/* Take the next request of a head, or a piece of it. */
 static void take(struct dram_lad *l, struct head *h, struct dram_request *ret)
 {
     const struct dram_request *q = &h->list[h->at];

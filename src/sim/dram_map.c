@@ -27,7 +27,7 @@ static void add_step(struct dram_map *m, enum field f, uint64_t size, uint64_t w
     m->steps[m->n++] = (struct dram_step){(uint8_t)f, power ? (uint8_t)__builtin_ctzll(size) : DRAM_MAP_DIVIDE, size, weight};
 }
 
-/* After the steps: what follows from them. */
+/* Compute what follows from the steps. */
 static void finish(struct dram_map *m, const struct dram_spec *s)
 {
     m->lead = m->n && m->steps[0].field == CO ? (int)m->steps[0].size : 1;
@@ -84,7 +84,7 @@ static enum field find_field(const char *word)
     return (enum field)f;
 }
 
-/* What is left of a field, all of it. */
+/* Take all bits that are left of a field. */
 static bool take_rest(struct parser *p, const char *at, enum field f)
 {
     if (p->size[f] % p->given[f] != 0)

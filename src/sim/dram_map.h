@@ -44,7 +44,7 @@ struct dram_map {
 bool dram_map_parse(struct dram_map *m, const struct dram_spec *s, const char *text, const char *where, struct diags *diags);
 /* interleave_bytes of a row, then the next channel, then the next bank group, then the rest of the row. */
 void dram_map_default(struct dram_map *m, const struct dram_spec *s);
-/* As users write it; the caller frees. */
+/* The map as users write it. The caller frees it. */
 char *dram_map_text(const struct dram_map *m);
 
 /* The place of a burst (address / burst_bytes), which must be below m->bursts; and back. */

@@ -113,7 +113,7 @@ static size_t count_settings(const struct pattern *p)
     return n;
 }
 
-/* "4KiB" is 4096. */
+/* Read a number with a unit: "4KiB" is 4096. */
 static bool parse_count(const char *s, int64_t *ret)
 {
     static const struct {
@@ -156,7 +156,7 @@ static bool set(const struct parser *r, const struct field *f, const char *at, c
     return true;
 }
 
-/* NAME=VALUE */
+/* Read one setting, NAME=VALUE. */
 static bool read_setting(const struct parser *r, const char *at, size_t n)
 {
     const struct pattern *p = &patterns[r->p->kind];
@@ -204,7 +204,7 @@ static bool read_name(struct parser *r, size_t n)
     return k < KINDS;
 }
 
-/* What settings have to do with each other. */
+/* Check settings that depend on each other. */
 static bool check(const struct parser *r)
 {
     const struct settings *s = &r->p->s;
@@ -244,7 +244,7 @@ uint64_t dram_splitmix(uint64_t *state)
 }
 
 /* Is the next request a write? At random for random ones, evenly spread for others. */
-static bool writes(struct dram_pattern *p)
+static bool next_is_write(struct dram_pattern *p)
 {
     const double share = p->s.write;
     if (share <= 0 || share >= 1) return share >= 1;
@@ -272,7 +272,7 @@ static bool next(struct dram_source *source, struct dram_request *ret, struct di
     const uint64_t size = (uint64_t)s->size, i = p->at, footprint = (uint64_t)s->footprint;
     const uint64_t requests = (uint64_t)s->count * (p->kind == COPY ? 2 : 1);
     if (i == requests) return false;
-    *ret = (struct dram_request){.bytes = size, .kind = writes(p) ? DRAM_WRITE : DRAM_READ};
+    *ret = (struct dram_request){.bytes = size, .kind = next_is_write(p) ? DRAM_WRITE : DRAM_READ};
     switch (p->kind) {
     case SEQUENTIAL: ret->address = i * size; break;
     case RANDOM: ret->address = dram_splitmix(&p->state) % (footprint / size) * size; break;

@@ -25,7 +25,7 @@ struct dram_pattern;
 /* What `text` says. `peak_gbs` is what load is a share of. NULL with an error, whose file is `where`, for each fault. */
 struct dram_pattern *dram_pattern_new(const char *text, double peak_gbs, const char *where, struct diags *diags);
 void dram_pattern_free(struct dram_pattern *p);
-/* To run; belongs to the pattern. */
+/* The requests of the pattern, for dram_run. The source belongs to the pattern. */
 struct dram_source *dram_pattern_source(struct dram_pattern *p);
 
 /* The patterns and, for each, its settings: for help. The caller frees it. */

@@ -113,7 +113,7 @@ static void end_transfer(struct dse_dram_port *p, uint32_t slot, int64_t c)
     dse_sim_at(p->sim, when, p->end_actor, slot);
 }
 
-/* The event of its end. */
+/* Handle the event of the end of a transfer. */
 static void transfer_ended(struct dse_sim *sim, void *object, uint32_t slot)
 {
     struct dse_dram_port *p = object;
@@ -131,7 +131,7 @@ static struct port_release *bucket_of(struct dse_dram_port *p, int64_t clock)
     return &p->bucket[clock & (p->buckets - 1)];
 }
 
-/* What the bus has told: into the bucket of its clock. */
+/* Put what the bus has reported as done into the bucket of its clock. */
 static void collect(struct dse_dram_port *p, struct dram_bus *b)
 {
     for (uint32_t i = 0; i < b->done_n; i++) {
@@ -154,7 +154,7 @@ static void collect(struct dse_dram_port *p, struct dram_bus *b)
     b->done_n = 0;
 }
 
-/* Windows open at clock c: their transfers go on. */
+/* Let transfers go on whose window opens at clock c. */
 static void release(struct dse_dram_port *p, int64_t c)
 {
     struct port_release *r = bucket_of(p, c);
@@ -186,7 +186,7 @@ static void schedule(struct dse_dram_port *p, int64_t until)
 static void wake(struct dse_sim *sim, void *object, uint32_t generation)
 {
     struct dse_dram_port *p = object;
-    if (generation != p->generation) return; /* it was ended earlier */
+    if (generation != p->generation) return;                                /* it was ended earlier */
     for (int64_t i = 0; i < p->spec.buses && !sim_told_to_stop(sim); i++) { /* refreshes of seconds, where nothing was moved */
         struct dram_bus *b = p->bus[i];
         if (dram_bus_next(b) >= p->until) continue;

@@ -157,7 +157,7 @@ static void set_queues(struct dram_spec *s, const struct dse_dram *d, const stru
     s->write_low = (int)ceilf(0.2F * (float)s->writes);
 }
 
-/* By the currents of the data sheet, as DRAMsim3 does (Micron TN-46-03): V * mA * ns = pJ. */
+/* Set the energies from the currents of the data sheet, as DRAMsim3 does (Micron TN-46-03): V * mA * ns = pJ. */
 static void set_energy(struct dram_spec *s, const struct dse_dram_detail *k)
 {
     double volts = k->vdd_v * (k->channel_devices ? (double)k->channel_devices : 1), c = s->clock_ns;

@@ -63,7 +63,7 @@ struct dram_spec {
 char *dram_spec_init(struct dram_spec *s, const struct dse_dram *d, bool refresh);
 /* Nanoseconds of a read that meets no other: from the controller's clock to the last data, its bank closed. */
 double dram_spec_idle_ns(const struct dram_spec *s);
-/* GB/s of all data buses. */
+/* The GB/s of all data buses together. */
 double dram_spec_peak_gbs(const struct dram_spec *s);
 
 #endif

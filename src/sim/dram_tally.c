@@ -2,7 +2,7 @@
 
 #include <math.h>
 
-/* Beyond the exact ones: 64 buckets an octave. */
+/* The bucket of a latency beyond the exact ones, of which there are 64 an octave. */
 size_t dram_latency_bucket(int64_t clocks)
 {
     int octave = 63 - __builtin_clzll((uint64_t)clocks), first = 63 - __builtin_clzll(DRAM_LATENCY_EXACT);

@@ -19,7 +19,7 @@ struct dram_trace;
 /* Open a file, or standard input for "-". `capacity`: bytes that addresses may reach. NULL with an error. */
 struct dram_trace *dram_trace_open(const char *path, uint64_t capacity, struct diags *diags);
 void dram_trace_close(struct dram_trace *t);
-/* To run; belongs to the trace. */
+/* The requests of the trace, for dram_run. The source belongs to the trace. */
 struct dram_source *dram_trace_source(struct dram_trace *t);
 
 /* Write a request as a line. */

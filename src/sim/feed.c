@@ -111,20 +111,20 @@ static void request(struct dse_feed *f, uint64_t bytes)
     dse_dram_start(f->spec.port, &t);
 }
 
-static bool room(const struct dse_feed *f, uint64_t *ret_bytes)
+static bool has_room(const struct dse_feed *f, uint64_t *ret_bytes)
 {
     const uint64_t bytes = *ret_bytes = chunk_bytes(f);
     if (f->held > 0 && f->held + bytes > f->spec.window_bytes) return false;
     return f->in_flight == 0 || f->in_flight + bytes <= f->spec.flight_bytes;
 }
 
-/* One request at a time: feeds that start together take turns. */
+/* Send one request at a time, so that feeds that start together take turns. */
 static void pump(struct dse_feed *f)
 {
     uint64_t bytes;
-    if (!f->more || f->pumping || !room(f, &bytes)) return;
+    if (!f->more || f->pumping || !has_room(f, &bytes)) return;
     request(f, bytes);
-    f->pumping = f->more && room(f, &bytes);
+    f->pumping = f->more && has_room(f, &bytes);
     if (f->pumping) dse_sim_at(f->sim, dse_sim_now(f->sim), f->pump_actor, 0);
 }
 

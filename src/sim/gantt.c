@@ -193,7 +193,7 @@ static const char *const glyphs[2][DSE_STATES] = {
     {[DSE_IDLE] = ".", [DSE_BUSY] = "#", [DSE_STALL_INPUT] = "-", [DSE_STALL_OUTPUT] = "="},
     {[DSE_IDLE] = "·", [DSE_BUSY] = "█", [DSE_STALL_INPUT] = "░", [DSE_STALL_OUTPUT] = "▒"},
 };
-/* Of a glyph, and of a label on it. */
+/* The colours of a glyph and of a label on it. */
 static const char *const colours[2][DSE_STATES] = {
     {[DSE_IDLE] = "\033[2m", [DSE_BUSY] = "\033[32m", [DSE_STALL_INPUT] = "\033[33m", [DSE_STALL_OUTPUT] = "\033[31m"},
     {[DSE_IDLE] = "\033[2m", [DSE_BUSY] = "\033[30;42m", [DSE_STALL_INPUT] = "\033[30;43m", [DSE_STALL_OUTPUT] = "\033[30;41m"},

@@ -186,7 +186,7 @@ enum sim_end sim_end(const struct dse_sim *sim)
     return sim->end;
 }
 
-/* Have the loop look up after the present event. */
+/* Have the loop stop to look after the present event. */
 static void look_up(struct dse_sim *sim)
 {
     sim->granted -= sim->budget;

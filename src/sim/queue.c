@@ -76,7 +76,7 @@ static void more_chunks(struct queue *q)
     for (size_t i = n; i-- > 0;) free_chunk(q, &s->chunk[i]);
 }
 
-/* In a new chunk of the slot, which is empty or whose newest chunk is full. */
+/* Put an event into a new chunk of the slot, which is empty or whose newest chunk is full. */
 void queue_push_new(struct queue *q, struct event e, unsigned level, unsigned slot)
 {
     struct queue_level *l = &q->level[level];
@@ -94,7 +94,7 @@ void queue_push_new(struct queue *q, struct event e, unsigned level, unsigned sl
 
 /* ---- the front -------------------------------------------------------------------------------------------------------------- */
 
-/* Room for one more event behind the last one. */
+/* Make room for one more event behind the last one of the front. */
 static void front_room(struct queue *q)
 {
     const size_t first = (size_t)(q->at - q->front), n = (size_t)(q->end - q->at);
@@ -160,7 +160,7 @@ static struct queue_chunk *detach_first(struct queue *q, unsigned *ret_level)
     return c;
 }
 
-/* The events, oldest first, into the empty front, sorted. */
+/* Sort a few events, which come oldest first, into the empty front. */
 static void take_few(struct queue *q, struct queue_chunk *c)
 {
     struct event *to = q->front;
@@ -176,7 +176,7 @@ static void take_few(struct queue *q, struct queue_chunk *c)
     q->end = to;
 }
 
-/* To the levels below. */
+/* Spread the events of a slot over the levels below. */
 static void spread(struct queue *q, struct queue_chunk *c)
 {
     while (c) {
@@ -187,7 +187,7 @@ static void spread(struct queue *q, struct queue_chunk *c)
     }
 }
 
-static bool is_few(const struct queue_chunk *c)
+static bool has_few_events(const struct queue_chunk *c)
 {
     size_t n = 0;
     for (; c && n <= SORTED; c = c->next) n += c->n;
@@ -210,7 +210,7 @@ bool queue_open(struct queue *q)
         if (level == 0) {
             q->front_end = q->base; /* what comes for the same time goes into the slot again, and is found next */
             q->taken = c;
-        } else if (is_few(c)) {
+        } else if (has_few_events(c)) {
             q->front_end = q->base + ((dse_ps)1 << (level * QUEUE_BITS));
             take_few(q, c);
             return true;

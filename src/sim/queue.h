@@ -37,7 +37,7 @@ enum {
     QUEUE_CHUNK = 7
 };
 
-/* Two cache lines. */
+/* A chunk fills two cache lines. */
 struct queue_chunk {
     struct queue_chunk *next;
     uint32_t n;
@@ -68,7 +68,7 @@ struct queue {
 
 void queue_init(struct queue *q);
 void queue_release(struct queue *q);
-/* Empty, at time 0, with its memory. */
+/* Empty the queue and set it to time 0. It keeps its memory. */
 void queue_reset(struct queue *q);
 
 /* The parts of push and pop that are not inline. */
@@ -76,7 +76,7 @@ void queue_push_front(struct queue *q, struct event e);
 void queue_push_new(struct queue *q, struct event e, unsigned level, unsigned slot);
 bool queue_open(struct queue *q);
 
-/* Put an event at its level: not before `base`. */
+/* Put an event at its level. Its time is not before `base`. */
 static inline void queue_put(struct queue *q, struct event e)
 {
     const uint64_t when = (uint64_t)e.when;

@@ -22,7 +22,7 @@ uint32_t dse_resource(struct dse_sim *sim, const char *group, const char *name)
     return sim->n_tracks++;
 }
 
-/* Account for the state until now. */
+/* Count the time until now for the state that the resource was in. */
 static void close_span(struct dse_sim *sim, uint32_t resource, enum dse_state state)
 {
     struct sim_track *t = &sim->track[resource];

@@ -43,13 +43,13 @@ struct sim_options {
     const struct sim_recorder *recorder; /* borrowed for the run; or NULL */
 };
 
-/* options may be NULL: all zero. They are copied. */
+/* Make a run. The options are copied; NULL stands for all zero. */
 struct dse_sim *sim_new(const struct sim_options *options);
-/* As new, in the memory that is there. */
+/* Make the run as new, in the memory that it has. */
 void sim_reset(struct dse_sim *sim, const struct sim_options *options);
 void sim_free(struct dse_sim *sim);
 
-/* Tell the recorders of what every resource was doing last. Once, after the model's simulate(). */
+/* Tell the recorders what every resource was doing last. To be called once, after the model's simulate(). */
 void sim_finish(struct dse_sim *sim);
 
 /* Why the run failed. */

@@ -19,7 +19,7 @@ struct sim_actor {
 struct sim_call {
     uint32_t actor, arg;
 };
-/* Grows in the run's memory. */
+/* A list of calls, which grows in the run's memory. */
 struct sim_calls {
     struct sim_call *list;
     uint32_t n, capacity;
@@ -72,7 +72,7 @@ struct dse_stage {
 };
 /* Have the stage look at its FIFOs, as an event of now. */
 void stage_kick(struct dse_stage *s);
-/* Its oldest item; there is one. */
+/* The oldest item of a stage that has one. */
 static inline struct stage_item *stage_head(const struct dse_stage *s)
 {
     return &s->item[s->first & (s->ring - 1)];
@@ -136,7 +136,7 @@ char *sim_strdup(struct dse_sim *sim, const char *s);
 void sim_fail(struct dse_sim *sim, enum sim_end end, char *reason); /* takes `reason` over; the first one stays */
 /* The event that is being handled does the work of so many: the loop looks at the stop flag the sooner. */
 void sim_worked(struct dse_sim *sim, uint64_t events);
-/* Has the run been told to stop? For work of seconds inside of one event: what it leaves undone nobody will look at. */
+/* Has the run been told to stop? This is for work that takes seconds within one event: what it leaves undone is not looked at. */
 bool sim_told_to_stop(const struct dse_sim *sim);
 
 /* Who waits for whom, when no event is pending any more; NULL: nobody does. The caller frees it. */
