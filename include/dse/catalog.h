@@ -116,6 +116,14 @@ struct dse_gpu_power {
 };
 extern const struct dse_param dse_gpu_power_fields[];
 
+/* What a board is sold and let for: low, typical, high. An entry may leave any of it out: NaN then. Row table: dse_trade_fields. */
+struct dse_trade {
+    double low_usd, price_usd, high_usd;
+    double low_usd_h, rent_usd_h, high_usd_h;
+    double node_nm; /* that its dies are made in */
+};
+extern const struct dse_param dse_trade_fields[];
+
 /* A GPU: what its maker publishes. Row table: dse_gpu_fields. */
 struct dse_gpu {
     struct dse_entry entry;
@@ -131,6 +139,7 @@ struct dse_gpu {
     double dram_pj_per_bit;
     struct dse_gpu_power power;
     struct dse_memory_make make;
+    struct dse_trade trade;
 };
 extern const struct dse_param dse_gpu_fields[];
 
@@ -139,6 +148,7 @@ struct dse_fpga {
     struct dse_entry entry;
     int64_t luts, ffs, brams, dsps; /* capacities; brams of 36 Kbit */
     double bandwidth_gbs, capacity_gib;
+    struct dse_trade trade;
 };
 extern const struct dse_param dse_fpga_fields[];
 

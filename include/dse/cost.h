@@ -31,13 +31,13 @@ struct dse_wafer {
  * *ret_lacks is the first it lacks (a string constant: "wafer_usd_65nm"), or says that there are no constants for such a node. */
 bool dse_wafer_of(const struct dse_economics *e, double node_nm, struct dse_wafer *ret, const char **ret_lacks);
 
-struct dse_die {
+struct dse_die_price {
     double per_wafer, yield;
     double raw_usd;  /* whether good or not */
     double good_usd; /* C5: wafer price / (dies * yield) */
 };
 /* What a die costs; good_usd is infinite where a wafer holds none. */
-struct dse_die dse_die_of(const struct dse_wafer *wafer, double mm2);
+struct dse_die_price dse_die_of(const struct dse_wafer *wafer, double mm2);
 
 /* ---- packages ---------------------------------------------------------------------------------------------------------- */
 
@@ -66,7 +66,9 @@ struct dse_ownership {
     double average_w; /* that electricity is paid for */
     double years;
     double electricity_usd_kwh, hours_per_month, pue, interest;
-    double building_usd_w, building_years, upkeep_usd_w_month, server_upkeep_share;
+    double building_usd_w, building_years;
+    double building_interest; /* on a dollar over building_years: dse_interest */
+    double upkeep_usd_w_month, server_upkeep_share;
 };
 struct dse_tco {
     double building, building_interest, upkeep;
@@ -79,6 +81,44 @@ struct dse_tco dse_tco_of(const struct dse_ownership *o);
 double dse_interest(double usd, double a_year, double years);
 /* C9. Dollars a million tokens: of `usd` over years of 365 days in which so many tokens a second are made. */
 double dse_usd_per_mtoken(double usd, double years, double tokens_per_s);
+
+/* ---- a system ---------------------------------------------------------------------------------------------------------- */
+
+/* What must be bought for a design. A device is built (dies, memory, package) or bought as a board or a whole computer; each has
+ * its share of a server, but for a whole computer. Areas, prices and watts are of one device. */
+struct dse_bill {
+    const struct dse_economics *economics; /* NULL: the model makes no bill */
+    double devices;
+    double dies;                                        /* equal ones of a device, together die_mm2 */
+    double die_mm2, node_nm;                            /* NaN: not known */
+    int32_t memory_kind;                                /* enum dse_memory_kind */
+    double memory_gib;                                  /* 0: none of its own */
+    double stacks;                                      /* beside the die in the package; 0: memory stands elsewhere */
+    bool is_bought;                                     /* at price_usd, with its memory */
+    bool is_server;                                     /* its server is one of GPUs: a factor of price and power */
+    bool is_whole;                                      /* it is a computer: no server */
+    double price_usd[DSE_BANDS], rent_usd_h[DSE_BANDS]; /* NaN: not known */
+    double peak_w, idle_w;                              /* that the building is made for, and without work; NaN: as at work */
+};
+/* Stacks that a bandwidth and a room take; 0 of what is not stacked. A stack is as fast as its standard allows. */
+double dse_stacks_of(const struct dse_costs *book, int32_t memory_kind, double gbs, double gib);
+
+/* A device that is built: one die, and DRAM as a model has it, in stacks beside the die where it is HBM. */
+struct dse_bill dse_bill_of_chip(const struct dse_economics *e, double devices, double die_mm2, double node_nm,
+                                 const struct dse_dram *dram);
+/* Boards of the catalog: what they are sold and let for; low and high are the price where the entry has no more. */
+struct dse_bill dse_bill_of_boards(const struct dse_economics *e, double devices, const struct dse_trade *trade);
+struct dse_bill dse_bill_of_gpus(const struct dse_economics *e, double devices, const struct dse_gpu *gpu);
+
+struct dse_priced {
+    double die_usd; /* a good die, tested */
+    double system_usd, usd_per_mtoken;
+    double embodied_kgco2, gco2_per_mtoken;
+};
+/* At `watts` of all devices together while they make tokens_per_s. NaN where dse_bill_why_null has a reason. */
+void dse_bill_price(const struct dse_bill *bill, double watts, double tokens_per_s, struct dse_priced *ret);
+/* Why the metric of that name is not known, naming the constant that the book lacks; NULL where it is, or is no metric of these. */
+const char *dse_bill_why_null(const struct dse_bill *bill, const char *metric);
 
 /* ---- carbon (ACT) ------------------------------------------------------------------------------------------------------ */
 

@@ -18,6 +18,13 @@
 
 /* Nodes [nm] that constants are known for. */
 #define DSE_NODES(X) X(65) X(45) X(40) X(32) X(28) X(22) X(20) X(16) X(14) X(12) X(10) X(8) X(7) X(6) X(5) X(4) X(3)
+enum {
+#define DSE_NODE_ENTRY(nm) DSE_NODE_##nm##NM,
+    DSE_NODES(DSE_NODE_ENTRY)
+#undef DSE_NODE_ENTRY
+        DSE_NODE_COUNT
+};
+extern const double dse_node_nm[DSE_NODE_COUNT];
 #define DSE_BY_NODE(X, id, unit, zero, doc) \
     X(id##_65nm, unit, zero, doc ", 65 nm") \
     X(id##_45nm, unit, zero, doc ", 45 nm") \
@@ -161,6 +168,8 @@ enum dse_constant_least { DSE_ABOVE_ZERO, DSE_MAY_BE_ZERO };
     X(gpu_server_power, "1", DSE_ABOVE_ZERO, "power of a GPU server over that of its GPUs") \
     X(busy_share, "share", DSE_ABOVE_ZERO, "of its life that a machine works") \
     X(gpu_server_usd, "1", DSE_ABOVE_ZERO, "price of a server of GPUs over that of its GPUs") \
+    X(apple_computer_usd, "usd", DSE_ABOVE_ZERO, "computer with an M1 Pro and 32 GB, whose engine the model ane has") \
+    X(apple_die_mm2, "mm2", DSE_ABOVE_ZERO, "die of the M1 Pro, 5 nm") \
     X(hours_per_month, "1", DSE_ABOVE_ZERO, "of electricity: 30 days") \
     /* Carbon. */ \
     DSE_BY_NODE(X, fab_kwh_cm2, "kWh/cm2", DSE_ABOVE_ZERO, "energy of the fab") \
@@ -303,6 +312,9 @@ struct dse_costs {
     int n_rows;
     struct dse_constant *rows;
     int16_t at[DSE_CONSTANT_COUNT][DSE_PRICE_YEARS];
+    double physical[DSE_CONSTANT_COUNT]; /* what dse_physical gives */
+    double fab_g_cm2[DSE_NODE_COUNT];    /* of silicon, before its package: dse_fab_of, dse_fab_g_cm2 (cost.h) */
+    double building_interest;            /* on a dollar over the life of a building: dse_interest (cost.h) */
 };
 
 /* The constant of a year of prices; NaN where the book has none. An index, for any year in range. */
@@ -313,7 +325,7 @@ static inline double dse_constant(const struct dse_costs *book, int id, int band
 /* What is no price: the typical value, the newest there is. */
 static inline double dse_physical(const struct dse_costs *book, int id)
 {
-    return dse_constant(book, id, DSE_TYPICAL, DSE_PRICE_YEAR_LAST);
+    return book->physical[id];
 }
 
 /* The index of a node in DSE_NODES; -1: constants are not known for it. */
@@ -332,6 +344,9 @@ enum dse_packaging { DSE_PACKAGE_AUTO, DSE_ORGANIC, DSE_INTERPOSER, DSE_FANOUT }
 extern const char *const dse_packaging_names[]; /* "auto", "organic", "interposer", "fanout", NULL */
 extern const char *const dse_grid_names[];      /* in the order of the constants grid_g_*: "world", "india", ... */
 
+enum dse_tenure { DSE_OWNED, DSE_RENTED };
+extern const char *const dse_tenure_names[]; /* "owned", "rented", NULL */
+
 /* Every model embeds it:
  *     DSE_EMBED(struct lad_params, economics, struct dse_economics, dse_economics_params)
  * What is "auto" is the book's; dse_economics_resolve fills it in. */
@@ -342,6 +357,7 @@ struct dse_economics {
     int32_t yield_model;
     int32_t wafer_fit;
     int32_t packaging;
+    int32_t tenure; /* owned: for its life; rented: by the hour, where it can be */
     double life_years;
     double busy_share; /* of its life that the machine works */
     double pue;

@@ -11,6 +11,7 @@
 #include <dse/desc.h>
 #include <stdbool.h>
 
+struct dse_bill;
 struct dse_dram;
 struct dse_sim;
 struct dse_workload;
@@ -61,6 +62,9 @@ struct dse_common {
     double compute_utilization; /* useful operations over the peak */
     double dram_utilization;    /* bytes moved over what the peak would move */
     int32_t bound;              /* enum dse_bound of the larger share of the step */
+    /* What must be bought (cost.h); NaN where the model makes no bill, or there is no source. */
+    double die_usd, system_usd, usd_per_mtoken;
+    double embodied_kgco2, gco2_per_mtoken;
 };
 extern const struct dse_metric dse_common_metrics[];
 
@@ -72,6 +76,7 @@ struct dse_totals {
     double peak_bytes;         /* a second: the peak bandwidth */
     double area_mm2;           /* NaN: the model has none (.without) */
     int32_t bound;
+    const struct dse_bill *bill; /* NULL: none, and the metrics of costs have no meaning (.without) */
 };
 struct dse_common dse_common_of(const struct dse_totals *t);
 /* What limits the larger share of a step, whose seconds it shares out by what they wait for; of equal ones the first. */

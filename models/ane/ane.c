@@ -168,9 +168,32 @@ static int32_t bound_of(const struct ane_call *c, const struct ane_slide_run *sl
     return dse_bound_of(share[DSE_BOUND_COMPUTE], share[DSE_BOUND_DRAM], share[DSE_BOUND_LATENCY]);
 }
 
+/* The computer that has the engine: it is sold in no other way. Its die is the whole SoC. */
+static struct dse_bill bill_of(const struct ane_params *p)
+{
+    enum { NODE_NM = 5 };
+    struct dse_trade sold = {.node_nm = NODE_NM, .low_usd_h = (double)NAN, .rent_usd_h = (double)NAN, .high_usd_h = (double)NAN};
+    double *const usd[DSE_BANDS] = {&sold.low_usd, &sold.price_usd, &sold.high_usd};
+    for (int band = 0; band < DSE_BANDS; band++)
+        *usd[band] = dse_constant(p->economics.costs, DSE_C_apple_computer_usd, band, p->economics.price_year);
+    struct dse_bill bill = dse_bill_of_boards(&p->economics, 1, &sold);
+    bill.is_whole = true;
+    bill.die_mm2 = dse_physical(p->economics.costs, DSE_C_apple_die_mm2);
+    bill.memory_kind = p->dram.memory->make.kind;
+    bill.memory_gib = p->dram.capacity_gib;
+    return bill;
+}
+
+static const char *why_null(const void *params, const char *metric)
+{
+    const struct dse_bill bill = bill_of(params);
+    return dse_bill_why_null(&bill, metric);
+}
+
 static void fill_common(struct dse_common *m, const struct ane_params *p, const struct ane_call *c,
                         const struct ane_slide_run *slide, const struct ane_step *s)
 {
+    const struct dse_bill bill = bill_of(p);
     struct dse_totals totals = {
         .tokens = s->tokens,
         .seconds = s->time_s,
@@ -182,6 +205,7 @@ static void fill_common(struct dse_common *m, const struct ane_params *p, const 
         .peak_bytes = dse_dram_peak(&p->dram),
         .area_mm2 = (double)NAN,
         .bound = bound_of(c, slide, s),
+        .bill = &bill,
     };
     *m = dse_common_of(&totals);
 }
@@ -311,6 +335,7 @@ const struct dse_model dse_model_ane = {
     .shortage = ane_shortage,
     .estimate = ane_estimate,
     .simulate = ane_simulate,
+    .why_null = why_null,
     .stand = ane_stand,
     .equations = ane_equations_table,
     .equations_size = sizeof(struct ane_equations),

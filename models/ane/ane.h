@@ -10,7 +10,7 @@
 #ifndef ANE_H
 #define ANE_H
 
-#include <dse/costs.h>
+#include <dse/cost.h>
 #include <dse/hw.h>
 #include <dse/model.h>
 #include <dse/workload.h>

@@ -181,6 +181,21 @@ static int32_t step_bound(const struct fd_step *s)
     return dse_bound_of(by[DSE_BOUND_COMPUTE], by[DSE_BOUND_DRAM], s->wait_s + s->sync_s + s->allreduce_s);
 }
 
+/* The GPU of the point, whose SMs, memory and die may be others than its entry has. */
+static struct dse_bill bill_of(const struct fd_params *p)
+{
+    struct dse_bill bill = dse_bill_of_gpus(&p->economics, (double)p->devices, p->gpu);
+    bill.peak_w = p->board_power_w;
+    bill.idle_w = p->idle_w;
+    return bill;
+}
+
+static const char *why_null(const void *params, const char *metric)
+{
+    const struct dse_bill bill = bill_of(params);
+    return dse_bill_why_null(&bill, metric);
+}
+
 static void fill_common(struct fd_metrics *m, const struct fd_point *point)
 {
     const struct fd_machine *at = &point->machine;
@@ -189,6 +204,7 @@ static void fill_common(struct fd_metrics *m, const struct fd_point *point)
     double tokens = dse_workload_tokens(&p->workload), devices = (double)p->devices;
     double bytes = devices * (s->linear_bytes + s->attention_bytes), ops = s->attention_ops;
     for (int i = 0; i < FD_LINEARS; i++) ops += s->linear[i].ops;
+    const struct dse_bill bill = bill_of(p);
     struct dse_totals totals = {
         .tokens = tokens,
         .seconds = s->seconds,
@@ -200,6 +216,7 @@ static void fill_common(struct fd_metrics *m, const struct fd_point *point)
         .peak_bytes = devices * at->bandwidth,
         .area_mm2 = p->die_mm2 * devices,
         .bound = step_bound(s),
+        .bill = &bill,
     };
     m->common = dse_common_of(&totals);
     if (p->power == DSE_POWER_CONSTANT) m->common.power_w = p->board_power_w * devices; /* to the last bit */
@@ -284,6 +301,7 @@ const struct dse_model dse_model_flashdecoding = {
     .shortage = fd_shortage,
     .estimate = fd_estimate,
     .simulate = fd_simulate,
+    .why_null = why_null,
     .stand = fd_stand,
     .equations = fd_equations_table,
     .equations_size = sizeof(struct fd_equations),

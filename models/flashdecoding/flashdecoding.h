@@ -12,7 +12,7 @@
 #define FLASHDECODING_H
 
 #include <dse/chip.h>
-#include <dse/costs.h>
+#include <dse/cost.h>
 #include <dse/model.h>
 #include <dse/power.h>
 #include <dse/sim.h>

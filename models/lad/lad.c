@@ -202,11 +202,27 @@ static double full_cache_bytes(const struct lad_point *pt, double batch)
     return batch * pt->n * dse_kv_bytes_per_token(pt->llm, (double)pt->p->workload.kv_bits);
 }
 
+static struct dse_bill bill_of(const struct lad_params *p, const struct lad_chip *chip)
+{
+    return dse_bill_of_chip(&p->economics, 1, chip->die.area_mm2, p->technology->node_nm, &p->dram);
+}
+
+static const char *why_null(const void *params, const char *metric)
+{
+    const char *why = lad_why_null(params, metric);
+    struct lad_chip chip;
+    if (why) return why;
+    lad_chip_at(params, &chip);
+    const struct dse_bill bill = bill_of(params, &chip);
+    return dse_bill_why_null(&bill, metric);
+}
+
 static void fill_common(struct dse_common *m, const struct lad_point *pt, const struct lad_step *s, const struct lad_chip *chip,
                         double joules, double tokens)
 {
     const struct lad_params *p = pt->p;
     double peak_macs = (double)(p->tiles * (p->vpu_eas + p->vpu_md + p->vpu_ac) * p->vpu_width) * pt->clock_hz;
+    const struct dse_bill bill = bill_of(p, chip);
     struct dse_totals totals = {
         .tokens = tokens,
         .seconds = s->time_s,
@@ -218,6 +234,7 @@ static void fill_common(struct dse_common *m, const struct lad_point *pt, const 
         .peak_bytes = dse_dram_peak(&p->dram),
         .area_mm2 = chip->die.area_mm2,
         .bound = dse_bound_of(s->compute_bound_s, s->dram_bound_s, s->latency_bound_s),
+        .bill = &bill,
     };
     *m = dse_common_of(&totals);
 }
@@ -354,7 +371,7 @@ const struct dse_model dse_model_lad = {
     .estimate = lad_estimate,
     .simulate = lad_simulate,
     .stand = lad_stand,
-    .why_null = lad_why_null,
+    .why_null = why_null,
     .equations = lad_equations_table,
     .equations_size = sizeof(struct lad_equations),
     .equate = lad_equate,

@@ -10,6 +10,7 @@
 #define LAD_H
 
 #include <dse/chip.h>
+#include <dse/cost.h>
 #include <dse/hw.h>
 #include <dse/model.h>
 #include <dse/sim.h>

@@ -195,11 +195,19 @@ static bool swiftkv_shortage(const void *params, const char *reason, struct dse_
 
 /* ---- estimate -------------------------------------------------------------------------------------------------------------- */
 
+static const char *why_null(const void *params, const char *metric)
+{
+    const struct swiftkv_params *p = params;
+    const struct dse_bill bill = dse_bill_of_boards(&p->economics, 1, &p->fpga->trade);
+    return dse_bill_why_null(&bill, metric);
+}
+
 static void fill_common(struct dse_common *m, const struct swiftkv_params *p, const struct swiftkv_step *s,
                         const struct swiftkv_chip *chip)
 {
     double arrays = p->value_update == SWIFTKV_UPDATE_OWN ? 2 : 1;
     double array_dsps = arrays * (double)(p->processors * p->dsps_per_processor);
+    const struct dse_bill bill = dse_bill_of_boards(&p->economics, 1, &p->fpga->trade);
     struct dse_totals totals = {
         .tokens = s->tokens,
         .seconds = s->time_s,
@@ -211,6 +219,7 @@ static void fill_common(struct dse_common *m, const struct swiftkv_params *p, co
         .peak_bytes = dse_dram_peak(&p->dram),
         .area_mm2 = (double)NAN, /* an FPGA's: see .without */
         .bound = dse_bound_of(s->compute_bound_s, s->dram_bound_s, s->latency_bound_s),
+        .bill = &bill,
     };
     *m = dse_common_of(&totals);
 }
@@ -370,6 +379,7 @@ const struct dse_model dse_model_swiftkv = {
     .shortage = swiftkv_shortage,
     .estimate = swiftkv_estimate,
     .simulate = swiftkv_simulate,
+    .why_null = why_null,
     .stand = swiftkv_stand,
     .equations = swiftkv_equations_table,
     .equations_size = sizeof(struct swiftkv_equations),

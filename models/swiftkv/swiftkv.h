@@ -10,7 +10,7 @@
 #ifndef SWIFTKV_H
 #define SWIFTKV_H
 
-#include <dse/costs.h>
+#include <dse/cost.h>
 #include <dse/hw.h>
 #include <dse/model.h>
 #include <dse/sampling.h>

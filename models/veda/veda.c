@@ -162,10 +162,26 @@ static bool veda_shortage(const void *params, const char *reason, struct dse_sho
 
 /* ---- estimate ----------------------------------------------------------------------------------------------------------- */
 
+static struct dse_bill bill_of(const struct veda_params *p, const struct veda_chip *chip)
+{
+    return dse_bill_of_chip(&p->economics, (double)p->devices, chip->die.area_mm2, p->technology->node_nm, &p->dram);
+}
+
+static const char *why_null(const void *params, const char *metric)
+{
+    const char *why = veda_why_null(params, metric);
+    struct veda_chip chip;
+    if (why) return why;
+    veda_chip_at(params, &chip);
+    const struct dse_bill bill = bill_of(params, &chip);
+    return dse_bill_why_null(&bill, metric);
+}
+
 static void fill_common(struct dse_common *m, const struct veda_point *pt, const struct veda_step *s, const struct veda_chip *chip,
                         double joules)
 {
     const struct dse_dram *dram = &pt->p->dram;
+    const struct dse_bill bill = bill_of(pt->p, chip);
     struct dse_totals totals = {
         .tokens = pt->tokens,
         .seconds = s->time_s,
@@ -177,6 +193,7 @@ static void fill_common(struct dse_common *m, const struct veda_point *pt, const
         .peak_bytes = pt->devices * dse_dram_peak(dram),
         .area_mm2 = pt->devices * chip->die.area_mm2,
         .bound = dse_bound_of(s->compute_bound_s, s->dram_bound_s, s->latency_bound_s),
+        .bill = &bill,
     };
     *m = dse_common_of(&totals);
 }
@@ -282,7 +299,7 @@ const struct dse_model dse_model_veda = {
     .estimate = veda_estimate,
     .simulate = veda_simulate,
     .stand = veda_stand,
-    .why_null = veda_why_null,
+    .why_null = why_null,
     .equations = veda_equations_table,
     .equations_size = sizeof(struct veda_equations),
     .equate = veda_equate,

@@ -11,6 +11,7 @@
 #define VEDA_H
 
 #include <dse/chip.h>
+#include <dse/cost.h>
 #include <dse/eviction.h>
 #include <dse/hw.h>
 #include <dse/model.h>

@@ -3,7 +3,7 @@
 
 #include "base/xalloc.h"
 
-#include <dse/costs.h>
+#include <dse/cost.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -135,6 +135,7 @@ static void place(struct dse_costs *book, int id, int first)
         }
         book->at[id][y] = (int16_t)best;
     }
+    book->physical[id] = dse_constant(book, id, DSE_TYPICAL, DSE_PRICE_YEAR_LAST);
 }
 
 static bool add_rows(const struct reading *r, int id, const struct toml_node *node)
@@ -175,6 +176,7 @@ static struct dse_costs *book_new(const struct dse_costs *like)
 {
     static const struct dse_constant lacking = {{NAN, NAN, NAN}, 0, "", ""};
     struct dse_costs *book = xcalloc(1, sizeof *book);
+    for (int id = 0; id < DSE_CONSTANT_COUNT; id++) book->physical[id] = (double)NAN;
     if (like) *book = *like;
     book->n_rows = like ? like->n_rows : 1;
     book->rows = xcalloc((size_t)book->n_rows, sizeof *book->rows);
@@ -199,6 +201,12 @@ struct dse_entry *catalog_read_book(struct catalog *c, const struct toml_doc *do
         const int id = id_of(node->key);
         if (id >= 0) ok = add_rows(&r, id, node) && ok;
     }
+    for (int node = 0; node < DSE_NODE_COUNT; node++) {
+        struct dse_fab fab;
+        dse_fab_of(r.book, dse_node_nm[node], &fab);
+        r.book->fab_g_cm2[node] = dse_fab_g_cm2(&fab);
+    }
+    r.book->building_interest = dse_interest(1, dse_physical(r.book, DSE_C_interest), dse_physical(r.book, DSE_C_building_years));
     if (ok) return &r.book->entry;
     costs_free(r.book);
     return NULL;

@@ -31,7 +31,11 @@ const struct dse_unit dse_units[] = {
     {"%", "_percent", DSE_MEAN_TIME},
     {"Gop/J", "_gop_per_j", DSE_MEAN_BY_UNIT},
     {"year", "_years", DSE_MEAN_BY_UNIT},
-    {"usd", "_usd", DSE_MEAN_LARGEST},
+    {"usd", "_usd", DSE_MEAN_TIME},
+    {"usd/Mtoken", "usd_per_mtoken", DSE_MEAN_TOKEN},
+    {"kgCO2e", "_kgco2", DSE_MEAN_TIME},
+    {"gCO2e/Mtoken", "gco2_per_mtoken", DSE_MEAN_TOKEN},
+    {"usd/h", "_usd_h", DSE_MEAN_BY_UNIT},
     {"usd/kWh", "_usd_kwh", DSE_MEAN_BY_UNIT},
     {NULL, NULL, DSE_MEAN_BY_UNIT},
 };

@@ -1,5 +1,6 @@
 /* Dies, packages, ownership. Equations: docs/cost.md. */
 #include <dse/cost.h>
+#include <dse/num.h>
 #include <dse/units.h>
 
 static const double pi = 3.14159265358979323846;
@@ -8,6 +9,17 @@ static const double pi = 3.14159265358979323846;
 #define WATTS_PER_KW 1e3
 #define SECONDS_PER_YEAR (365 * 24 * 3600.0)
 #define MILLION 1e6
+
+/* Powers are mostly whole ones: of dies, months, clusters. */
+static double power(double base, double exponent)
+{
+    enum { MOST = 1024 };
+    if (!(exponent >= 0 && exponent <= MOST) || exponent != dse_floor(exponent)) return pow(base, exponent);
+    double result = 1;
+    for (unsigned n = (unsigned)exponent; n; n >>= 1, base *= base)
+        if (n & 1) result *= base;
+    return result;
+}
 
 /* ---- dies: C1 to C5 ------------------------------------------------------------------------------------------------------ */
 
@@ -20,7 +32,7 @@ double dse_yield(int32_t yield_model, double mm2, double defects_per_cm2, double
     case DSE_SEEDS: return 1 / (1 + x);
     case DSE_NEGATIVE_BINOMIAL: break;
     }
-    return pow(1 + x / alpha, -alpha);
+    return 1 / power(1 + x / alpha, alpha);
 }
 
 double dse_dies_by_area(double mm2, double wafer_mm)
@@ -91,9 +103,9 @@ static double dies_of(const struct dse_wafer *w, double mm2)
     return dse_dies_scribed(mm2, w->wafer_mm, w->rim_mm, w->scribe_mm);
 }
 
-struct dse_die dse_die_of(const struct dse_wafer *w, double mm2)
+struct dse_die_price dse_die_of(const struct dse_wafer *w, double mm2)
 {
-    struct dse_die d = {.per_wafer = dies_of(w, mm2), .yield = dse_yield(w->yield_model, mm2, w->defects_per_cm2, w->alpha)};
+    struct dse_die_price d = {.per_wafer = dies_of(w, mm2), .yield = dse_yield(w->yield_model, mm2, w->defects_per_cm2, w->alpha)};
     d.raw_usd = d.per_wafer > 0 ? w->usd / d.per_wafer : (double)INFINITY;
     d.good_usd = d.yield > 0 ? d.raw_usd / d.yield : (double)INFINITY;
     return d;
@@ -114,7 +126,7 @@ static struct dse_package organic(const struct dse_economics *e, const struct ds
     struct dse_package p = {.bumps_usd = parts->silicon_mm2 * dse_price(e, DSE_C_c4_usd_mm2)};
     p.substrate_usd = substrate_mm2 * dse_price(e, DSE_C_substrate_usd_mm2) * layers(parts->count, substrate_mm2);
     p.usd = p.substrate_usd + p.bumps_usd;
-    p.lost_usd = (parts->usd + p.usd) * (pow(dse_physical(e->costs, DSE_C_substrate_bond_yield), -parts->count) - 1);
+    p.lost_usd = (parts->usd + p.usd) * (1 / power(dse_physical(e->costs, DSE_C_substrate_bond_yield), parts->count) - 1);
     p.usd += p.lost_usd;
     return p;
 }
@@ -140,11 +152,12 @@ static struct dse_package on_carrier(const struct dse_economics *e, const struct
                                     .wafer_mm = dse_physical(book, DSE_C_wafer_mm),
                                     .rim_mm = dse_physical(book, DSE_C_wafer_rim_mm),
                                     .scribe_mm = dse_physical(book, DSE_C_scribe_mm)};
-    const struct dse_die d = dse_die_of(&wafer, mm2);
+    const struct dse_die_price d = dse_die_of(&wafer, mm2);
     struct dse_package p = {.bumps_usd = parts->silicon_mm2 * dse_price(e, DSE_C_microbump_usd_mm2)};
     p.interposer_usd = d.raw_usd + mm2 * dse_price(e, DSE_C_c4_usd_mm2);
     p.substrate_usd = mm2 * dse_physical(book, DSE_C_substrate_area_factor) * dse_price(e, DSE_C_substrate_usd_mm2);
-    const double bonded = pow(dse_physical(book, c->bond), parts->count), mounted = dse_physical(book, DSE_C_substrate_bond_yield);
+    const double bonded = power(dse_physical(book, c->bond), parts->count),
+                 mounted = dse_physical(book, DSE_C_substrate_bond_yield);
     p.lost_usd = p.interposer_usd * (1 / (d.yield * bonded * mounted) - 1) + p.substrate_usd * (1 / mounted - 1) +
                  (parts->usd + p.bumps_usd) * (1 / (bonded * mounted) - 1);
     p.usd = p.bumps_usd + p.interposer_usd + p.substrate_usd + p.lost_usd;
@@ -161,7 +174,7 @@ struct dse_package dse_package_of(const struct dse_economics *e, int32_t packagi
 
 double dse_interest(double usd, double a_year, double years)
 {
-    const double n = years * MONTHS, rate = a_year / MONTHS, grown = pow(1 + rate, n);
+    const double n = years * MONTHS, rate = a_year / MONTHS, grown = power(1 + rate, n);
     return usd * (rate * grown / (grown - 1) * n - 1);
 }
 
@@ -174,7 +187,7 @@ struct dse_tco dse_tco_of(const struct dse_ownership *o)
                         .server_interest = dse_interest(o->server_usd, o->interest, o->years),
                         .server_upkeep = o->server_usd * o->server_upkeep_share,
                         .power = o->electricity_usd_kwh * o->average_w / WATTS_PER_KW * o->hours_per_month * months};
-    t.building_interest = dse_interest(o->building_usd_w * o->peak_w, o->interest, o->building_years) * of_building;
+    t.building_interest = t.building * o->building_interest;
     t.pue_overhead = t.power * (o->pue - 1);
     t.total =
         t.building + t.building_interest + t.upkeep + t.server + t.server_interest + t.server_upkeep + t.power + t.pue_overhead;

@@ -8,19 +8,17 @@ const struct dse_constant_row dse_constant_rows[DSE_CONSTANT_COUNT] = {DSE_CONST
 const char *const dse_band_names[] = {"low", "typical", "high", NULL};
 const char *const dse_yield_names[] = {"negative-binomial", "poisson", "murphy", "seeds", NULL};
 const char *const dse_wafer_fit_names[] = {"scribed", "area", "squares", NULL};
+const char *const dse_tenure_names[] = {"owned", "rented", NULL};
 const char *const dse_packaging_names[] = {"auto", "organic", "interposer", "fanout", NULL};
 const char *const dse_grid_names[] = {"world",  "india",  "australia", "taiwan", "singapore", "usa",
                                       "europe", "brazil", "iceland",   "japan",  "korea",     NULL};
 _Static_assert(sizeof dse_grid_names / sizeof *dse_grid_names == DSE_C_grid_g_korea - DSE_C_grid_g_world + 2,
                "a grid is named in the order of its constants");
 
-enum node {
-#define NODE(nm) NODE_##nm,
-    DSE_NODES(NODE)
+#define NODE(nm) nm,
+const double dse_node_nm[DSE_NODE_COUNT] = {DSE_NODES(NODE)};
 #undef NODE
-        NODE_COUNT
-};
-_Static_assert(DSE_C_wafer_usd_3nm - DSE_C_wafer_usd_65nm + 1 == NODE_COUNT, "a family has a member for each node");
+_Static_assert(DSE_C_wafer_usd_3nm - DSE_C_wafer_usd_65nm + 1 == DSE_NODE_COUNT, "a family has a member for each node");
 _Static_assert(DSE_C_phy_mm2_gddr6x - DSE_C_phy_mm2_hbm2 + 2 == DSE_MEMORY_KINDS, "a family has a member for each kind");
 
 int dse_node_of(double node_nm)
@@ -28,7 +26,7 @@ int dse_node_of(double node_nm)
     if (!(node_nm >= 1 && node_nm <= 1000) || node_nm != floor(node_nm)) return -1;
     switch ((int)node_nm) {
 #define NODE(nm) \
-    case nm: return NODE_##nm;
+    case nm: return DSE_NODE_##nm##NM;
         DSE_NODES(NODE)
 #undef NODE
     default: return -1;
@@ -56,6 +54,7 @@ const struct dse_param dse_economics_params[] = {
     DSE_PARAM_ENUM(E, wafer_fit, dse_wafer_fit_names, "how dies of a wafer are counted", "docs/cost.md"),
     DSE_PARAM_ENUM(E, packaging, dse_packaging_names,
                    "what dies stand on; auto: an interposer where there are stacks of HBM, else organic", "docs/cost.md"),
+    DSE_PARAM_ENUM(E, tenure, dse_tenure_names, "bought for its life, or rented by the hour, where it is let", "docs/cost.md"),
     DSE_PARAM_F64_AUTO(E, life_years, "year", 0.1, 30, NULL, "of the machine; auto: server_years of the book", "docs/cost.md"),
     DSE_PARAM_F64_AUTO(E, busy_share, "", 0.01, 1, NULL, "of its life that it works; auto: the book's", "docs/cost.md"),
     DSE_PARAM_F64_AUTO(E, pue, "", 1, 3, NULL, "power of the building over that of its servers; auto: the book's", "docs/cost.md"),

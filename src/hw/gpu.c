@@ -6,6 +6,19 @@ const struct dse_param dse_gpu_power_fields[] = {
     DSE_PARAM_END,
 };
 
+#define T struct dse_trade
+const struct dse_param dse_trade_fields[] = {
+    DSE_PARAM_F64(T, low_usd, "usd", 1, 1e6, "price of the board, at least", ""),
+    DSE_PARAM_F64(T, price_usd, "usd", 1, 1e6, "price of the board", ""),
+    DSE_PARAM_F64(T, high_usd, "usd", 1, 1e6, "price of the board, at most", ""),
+    DSE_PARAM_F64(T, low_usd_h, "usd/h", 0.01, 1e3, "rent of an hour, at least", ""),
+    DSE_PARAM_F64(T, rent_usd_h, "usd/h", 0.01, 1e3, "rent of an hour", ""),
+    DSE_PARAM_F64(T, high_usd_h, "usd/h", 0.01, 1e3, "rent of an hour, at most", ""),
+    DSE_PARAM_F64(T, node_nm, "nm", 1, 1000, "node of its dies", ""),
+    DSE_PARAM_END,
+};
+#undef T
+
 const struct dse_param dse_gpu_fields[] = {
     DSE_PARAM_I64(struct dse_gpu, sms, 1, 4096, "streaming multiprocessors, or compute units", ""),
     DSE_PARAM_F64(struct dse_gpu, clock_ghz, "GHz", 0.1, 10, "boost clock", ""),
@@ -21,5 +34,6 @@ const struct dse_param dse_gpu_fields[] = {
     DSE_PARAM_F64(struct dse_gpu, dram_pj_per_bit, "pJ/bit", 0.1, 100, "DRAM energy a bit moved", ""),
     DSE_EMBED_OPTIONAL(struct dse_gpu, make, struct dse_memory_make, dse_memory_make_fields),
     DSE_EMBED_OPTIONAL(struct dse_gpu, power, struct dse_gpu_power, dse_gpu_power_fields),
+    DSE_EMBED_OPTIONAL(struct dse_gpu, trade, struct dse_trade, dse_trade_fields),
     DSE_PARAM_END,
 };

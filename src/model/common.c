@@ -1,5 +1,6 @@
 /* What all models share: the common metrics, the names of bounds, the breakdown. */
 #include <dse/chip.h>
+#include <dse/cost.h>
 #include <dse/hw.h>
 #include <dse/model.h>
 #include <dse/units.h>
@@ -24,11 +25,23 @@ const struct dse_metric dse_common_metrics[] = {
     DSE_METRIC_F64(struct dse_common, dram_utilization, "", DSE_MORE,
                    "bytes moved over what the peak bandwidth would move in the time", ""),
     DSE_METRIC_ENUM(struct dse_common, bound, dse_bound_names, "what limits the larger share of the step", ""),
+    DSE_METRIC_F64_OR_NULL(struct dse_common, die_usd, "usd", DSE_LESS, "price of a good die, tested", "docs/cost.md, C5"),
+    DSE_METRIC_F64_OR_NULL(struct dse_common, system_usd, "usd", DSE_LESS,
+                           "price of all devices: dies, memory, packages, share of servers", "docs/cost.md, C19"),
+    DSE_METRIC_F64_OR_NULL(struct dse_common, usd_per_mtoken, "usd/Mtoken", DSE_LESS,
+                           "a million tokens: machine, building, electricity over its life, or its rent", "docs/cost.md, C20"),
+    DSE_METRIC_F64_OR_NULL(struct dse_common, embodied_kgco2, "kgCO2e", DSE_LESS, "carbon of making all devices",
+                           "docs/cost.md, C21"),
+    DSE_METRIC_F64_OR_NULL(struct dse_common, gco2_per_mtoken, "gCO2e/Mtoken", DSE_LESS,
+                           "carbon of a million tokens: of making and of working", "docs/cost.md, C22"),
     DSE_METRIC_END,
 };
 
 struct dse_common dse_common_of(const struct dse_totals *t)
 {
+    static const struct dse_bill none = {0};
+    struct dse_priced priced;
+    dse_bill_price(t->bill ? t->bill : &none, t->joules / t->seconds, t->tokens / t->seconds, &priced);
     return (struct dse_common){
         .tokens_per_s = t->tokens / t->seconds,
         .latency_us = t->seconds * DSE_US_PER_S,
@@ -40,6 +53,11 @@ struct dse_common dse_common_of(const struct dse_totals *t)
         .compute_utilization = t->ops / (t->peak_ops * t->seconds),
         .dram_utilization = t->bytes / (t->peak_bytes * t->seconds),
         .bound = t->bound,
+        .die_usd = priced.die_usd,
+        .system_usd = priced.system_usd,
+        .usd_per_mtoken = priced.usd_per_mtoken,
+        .embodied_kgco2 = priced.embodied_kgco2,
+        .gco2_per_mtoken = priced.gco2_per_mtoken,
     };
 }
 

@@ -123,7 +123,7 @@ static double die(const struct cost_case *c)
                                 .wafer_fit = !isnan(gap)      ? DSE_FIT_SQUARES
                                              : !isnan(scribe) ? DSE_FIT_SCRIBED
                                                               : DSE_FIT_AREA};
-    const struct dse_die d = dse_die_of(&w, mm2);
+    const struct dse_die_price d = dse_die_of(&w, mm2);
     if (strcmp(c->quantity, "gross dies per wafer") == 0) return d.per_wafer;
     if (strcmp(c->quantity, "die cost without yield") == 0) return d.raw_usd;
     if (strstr(c->quantity, "yield")) return d.yield;
@@ -149,7 +149,7 @@ static double against_chiplets(const struct cost_case *c, const struct dse_econo
     assert_true(dse_wafer_of(e, 7, &at_7, &lacks) && dse_wafer_of(e, 14, &at_14, &lacks));
     const double bumps = dse_price(e, DSE_C_c4_usd_mm2), mm2 = case_at(c, 0) * case_at(c, 1) + case_at(c, 2);
     const double chiplets = 8 * dse_die_of(&at_7, 74).good_usd + dse_die_of(&at_14, 416).good_usd + (8 * 74 + 416) * bumps;
-    const struct dse_die one = dse_die_of(&at_7, mm2);
+    const struct dse_die_price one = dse_die_of(&at_7, mm2);
     return (strstr(c->quantity, "defect") ? one.good_usd - one.raw_usd : one.raw_usd + mm2 * bumps) / chiplets;
 }
 
@@ -197,6 +197,7 @@ static double tco_part(const struct cost_case *c)
                                     .interest = case_number(c, "interest"),
                                     .building_usd_w = case_number(c, "dc_capex"),
                                     .building_years = case_number(c, "dc_life"),
+                                    .building_interest = dse_interest(1, case_number(c, "interest"), case_number(c, "dc_life")),
                                     .upkeep_usd_w_month = case_number(c, "dc_opex"),
                                     .server_upkeep_share = case_number(c, "server_opex")};
     const struct dse_tco t = dse_tco_of(&o);

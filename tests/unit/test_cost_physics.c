@@ -56,7 +56,19 @@ static void physics__more_never_costs_less(void **state)
 static void physics__ownership_adds_up(void **state)
 {
     (void)state;
-    struct dse_ownership o = {5000, 1200, 700, 4, 0.08, 720, 1.25, 0.08, 10, 12, 0.04, 0.05};
+    struct dse_ownership o = {.server_usd = 5000,
+                              .peak_w = 1200,
+                              .average_w = 700,
+                              .years = 4,
+                              .electricity_usd_kwh = 0.08,
+                              .hours_per_month = 720,
+                              .pue = 1.25,
+                              .interest = 0.08,
+                              .building_usd_w = 10,
+                              .building_years = 12,
+                              .building_interest = dse_interest(1, 0.08, 12),
+                              .upkeep_usd_w_month = 0.04,
+                              .server_upkeep_share = 0.05};
     const struct dse_tco t = dse_tco_of(&o);
     const double sum =
         t.building + t.building_interest + t.upkeep + t.server + t.server_interest + t.server_upkeep + t.power + t.pue_overhead;
