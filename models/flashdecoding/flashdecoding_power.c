@@ -53,7 +53,7 @@ static struct dse_activity activity_of(const struct fd_step *s)
 static double held_share(const struct dse_energy *e, double limit_w, double seconds, double least)
 {
     const double held = e->active + e->ops, room = limit_w * seconds - e->idle - e->awake - e->bytes;
-    return room >= held ? 1 : dse_max(room / held, least);
+    return room >= held || held <= 0 ? 1 : dse_max(room / held, least); /* nothing can be held back where no unit draws any */
 }
 
 static void hold(struct dse_power_law *law, double share)
