@@ -142,12 +142,27 @@ static void see_op(const struct lad_machine *m, int i, double scale, struct lad_
     o->batch_bytes = scale * (double)work->bytes;
 }
 
+/* What is written last is still on the bus when the last layer ends, and weighs where a burst takes microseconds: the step goes on
+ * until its bytes can have passed. */
+static void wait_for_bytes(const struct lad_machine *m, struct lad_step *step)
+{
+    const double late_s = step->bytes / dse_dram_peak(&m->run.p->dram) - step->time_s;
+    if (late_s <= 0) return;
+    struct lad_op *longest = &step->op[0];
+    for (int i = 1; i < step->n_ops; i++)
+        if (step->op[i].time_s > longest->time_s) longest = &step->op[i];
+    longest->time_s += late_s;
+    longest->dram_s = longest->time_s;
+    lad_step_sum(step, m->run.pt);
+}
+
 static void see(const struct lad_machine *m, struct lad_step *step)
 {
     double scale = (double)m->run.pt->llm->layers / m->run.layers;
     for (int i = 0; i < step->n_ops; i++) see_op(m, i, scale, &step->op[i]);
     if (m->run.pt->locality_aware) see_attention(m, scale, &step->attention);
     lad_step_sum(step, m->run.pt);
+    wait_for_bytes(m, step);
 }
 
 /* ---- what metrics do not say --------------------------------------------------------------------------------------------- */

@@ -355,6 +355,38 @@ static void events__stop_when_told_to(void **state)
     each_model(check_stop);
 }
 
+/* On a DRAM so slow that a burst takes microseconds what is written last weighs: a step still takes the time of its bytes (a share
+ * of the peak above 1 is a bug to the runner). */
+static void check_slow_dram(const struct model *m, const struct one *small)
+{
+    static const double rates[] = {0.015, 0.1, 2};
+    const struct field *rate = schema_find(&m->params, "bandwidth_gbs");
+    (void)small;
+    if (!rate || !schema_find(&m->params, "t_refi_ns")) return; /* no memory of one's own, or none with banks */
+    for (size_t i = 0; i < sizeof rates / sizeof *rates; i++) {
+        char *settings[SMALL + 3];
+        size_t n = small_settings(m, settings);
+        char text[64], named[] = "memory=hbm2-dramsim3", rarely[] = "t_refi_ns=48000"; /* seconds of refreshes take long */
+        snprintf(text, sizeof text, "bandwidth_gbs=%g", rates[i]);
+        settings[n++] = named;
+        settings[n++] = rarely;
+        settings[n++] = text;
+        struct one slow;
+        if (!one_init(&slow, m, settings, n)) fail_msg("%s %s", m->desc->name, text);
+        struct runner *r = runner_new(FIDELITY_EVENT_LEVEL, NULL);
+        void *metrics = run(r, m, space_fixed(slow.space), NULL);
+        free(metrics);
+        runner_free(r);
+        one_release(&slow);
+    }
+}
+
+static void events__take_the_time_of_their_bytes(void **state)
+{
+    (void)state;
+    each_model(check_slow_dram);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -367,6 +399,7 @@ int main(void)
         cmocka_unit_test(events__move_the_bytes_of_the_closed_form),
         cmocka_unit_test(events__idealised_are_the_closed_form_and_fill_and_drain),
         cmocka_unit_test(events__stop_when_told_to),
+        cmocka_unit_test(events__take_the_time_of_their_bytes),
     };
     return cmocka_run_group_tests(tests, set_up_thin, tear_down);
 }
