@@ -40,11 +40,7 @@ static bool unknown_memory(const struct invocation *in, const struct catalog *c,
         names = xrealloc(names, n + 1, sizeof *names);
         names[n] = e->name;
     }
-    const char *near = text_nearest(name, names, n);
-    if (near)
-        usage_error(in, "there is no memory \"%s\"; did you mean %s?", name, near);
-    else
-        usage_error(in, "there is no memory \"%s\"; `dse list memories` shows which there are", name);
+    usage_unknown(in, "there is no memory", name, names, n, "; `dse list memories` shows which there are");
     free(names);
     return false;
 }
@@ -71,12 +67,8 @@ static bool set(const struct invocation *in, const struct schema *fields, struct
         usage_error(in, "--set: \"%s\" is not NAME=VALUE", setting);
     } else if (!f) {
         const char **names = schema_names(fields);
-        const char *near = text_nearest(name, names, fields->n);
+        usage_unknown(in, "--set: a memory has no", name, names, fields->n, "; it has the columns of `dse list memories`");
         free(names);
-        if (near)
-            usage_error(in, "--set: a memory has no \"%s\"; did you mean %s?", name, near);
-        else
-            usage_error(in, "--set: a memory has no \"%s\"; it has the columns of `dse list memories`", name);
     } else if (!read_value(f, setting + n + 1, &v)) {
         char *allowed = field_allowed(f);
         diags_input(in->diags, (struct srcloc){0}, NULL, allowed, "--set %s: \"%s\" is not allowed", name, setting + n + 1);

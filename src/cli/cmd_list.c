@@ -227,9 +227,7 @@ static int unknown_kind(const struct invocation *in, const char *what)
 {
     const char *names[DSE_KIND_COUNT + 3] = {"models", "figures", "sweeps"};
     for (int k = 0; k < DSE_KIND_COUNT; k++) names[3 + k] = kind_plural((enum dse_kind)k);
-    const char *near = text_nearest(what, names, DSE_KIND_COUNT + 3);
-    return near ? usage_error(in, "there is no list of \"%s\"; did you mean %s?", what, near)
-                : usage_error(in, "there is no list of \"%s\"; `dse list` shows which there are", what);
+    return usage_unknown(in, "there is no list of", what, names, DSE_KIND_COUNT + 3, "; `dse list` shows which there are");
 }
 
 static int list_one(const struct invocation *in, const struct catalog *c, bool toml, enum output_format format)

@@ -1,7 +1,9 @@
 /* dse trace: what the real attention of a model was, in files. */
 #include "base/text.h"
+#include "base/xalloc.h"
 #include "cli/trace_action.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 static const struct trace_action actions[] = {
@@ -17,20 +19,15 @@ enum { ACTIONS = sizeof actions / sizeof *actions };
 
 static const struct trace_action *find_action(const struct invocation *in)
 {
-    const char *names[ACTIONS], *name = in->operands[0];
-    struct text all;
-    text_init(&all);
+    const char *names[ACTIONS + 1] = {NULL}, *name = in->operands[0];
     for (size_t i = 0; i < ACTIONS; i++) {
         if (strcmp(actions[i].name, name) == 0) return &actions[i];
         names[i] = actions[i].name;
     }
-    for (size_t i = 0; i < ACTIONS; i++) text_addf(&all, "%s%s", i ? ", " : "", actions[i].name);
-    const char *near = text_nearest(name, names, ACTIONS);
-    if (near)
-        usage_error(in, "trace: unknown action \"%s\"; did you mean %s?", name, near);
-    else
-        usage_error(in, "trace: unknown action \"%s\": %s", name, all.s);
-    text_release(&all);
+    char *joined = text_join(names, ", "), *all = xasprintf(": %s", joined);
+    usage_unknown(in, "trace: unknown action", name, names, ACTIONS, all);
+    free(all);
+    free(joined);
     return NULL;
 }
 

@@ -53,6 +53,10 @@ long long option_integer(const struct invocation *in, const char *name, long lon
 
 /* A usage error: what is wrong, then where to read on. Always returns 2. */
 int usage_error(const struct invocation *in, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+/* The same about a word that is none of names[0..n): "WHAT "WORD"; did you mean NEAREST?", or with `otherwise` as its end when no
+ * name is near. */
+int usage_unknown(const struct invocation *in, const char *what, const char *word, const char *const *names, size_t n,
+                  const char *otherwise);
 
 /* The catalog, with the user's own files and every --catalog FILE added. NULL with errors. */
 struct catalog *open_catalog(const struct invocation *in);

@@ -50,12 +50,10 @@ static bool unknown_ideal(const struct invocation *in, const char *name)
     size_t n = 0;
     while (dse_ideal_names[n]) n++;
     const char *near = text_nearest(name, dse_ideal_names, n);
-    struct text all;
-    text_init(&all);
-    for (size_t i = 0; i < n; i++) text_addf(&all, "%s%s", i ? ", " : "", dse_ideal_names[i]);
+    char *all = text_join(dse_ideal_names, ", ");
     usage_error(in, "--ideal: \"%s\" cannot be idealised%s%s; what can: %s, all", name, near ? "; did you mean " : "",
-                near ? near : "", all.s);
-    text_release(&all);
+                near ? near : "", all);
+    free(all);
     return false;
 }
 

@@ -54,6 +54,14 @@ const char **option_all(const struct invocation *in, const char *name, size_t *r
     return list;
 }
 
+int usage_unknown(const struct invocation *in, const char *what, const char *word, const char *const *names, size_t n,
+                  const char *otherwise)
+{
+    const char *near = text_nearest(word, names, n);
+    return near ? usage_error(in, "%s \"%s\"; did you mean %s?", what, word, near)
+                : usage_error(in, "%s \"%s\"%s", what, word, otherwise);
+}
+
 bool option_has(const struct invocation *in, const char *name)
 {
     for (size_t i = 0; i < in->n_options; i++)
@@ -260,10 +268,7 @@ static int no_such_command(const char *name, struct diags *diags)
 {
     const char *names[COMMANDS];
     for (size_t i = 0; i < COMMANDS; i++) names[i] = commands[i]->name;
-    const char *near = text_nearest(name, names, COMMANDS);
-    struct invocation in = {.diags = diags};
-    return near ? usage_error(&in, "unknown command \"%s\"; did you mean %s?", name, near)
-                : usage_error(&in, "unknown command \"%s\"", name);
+    return usage_unknown(&(struct invocation){.diags = diags}, "unknown command", name, names, COMMANDS, "");
 }
 
 static int dispatch(int argc, char **argv, struct diags *diags)

@@ -16,7 +16,7 @@ static void set_row(const struct profile_report *r, size_t i, const double *cell
 }
 #define SET_ROW(r, i, ...) set_row(r, i, (const double[]){__VA_ARGS__}, sizeof((const double[]){__VA_ARGS__}) / sizeof(double))
 
-/* ---- locality ------------------------------------------------------------------------------------------------------------------------ */
+/* ---- locality ----------------------------------------------------------------------------------------------------------- */
 
 enum scores_by { SCORES_CENTERS, SCORES_EXACT };
 static const char *const scores[] = {[SCORES_CENTERS] = "centers", [SCORES_EXACT] = "exact", NULL};
@@ -87,7 +87,7 @@ static char *locality_fault(const struct profile_report *r)
     return row_fault_text(&fault);
 }
 
-/* ---- recording: locality step by step -------------------------------------------------------------------------------------------------- */
+/* ---- recording: locality step by step ----------------------------------------------------------------------------------- */
 
 static const char *const recording_columns[] = {"context", "head", "step", "centers", "large", "active", "updates", "hits", NULL};
 
@@ -120,7 +120,7 @@ static char *recording_fault(const struct profile_report *r)
     return row_fault_text(&fault);
 }
 
-/* ---- retention ----------------------------------------------------------------------------------------------------------------------- */
+/* ---- retention ---------------------------------------------------------------------------------------------------------- */
 
 static const struct dse_param retention_params[] = {
     DSE_EMBED(S, eviction, struct eviction_options, eviction_params),
@@ -184,7 +184,7 @@ static char *retention_fault(const struct profile_report *r)
     return row_fault_text(&fault);
 }
 
-/* ---- the range of scores ------------------------------------------------------------------------------------------------------------- */
+/* ---- the range of scores ------------------------------------------------------------------------------------------------ */
 
 static const struct dse_param range_params[] = {
     DSE_PARAM_F64(S, phi, "", -1000, 1000, "the unified maximum", "Sec. 3"),
@@ -210,7 +210,7 @@ static bool measure_range_rows(const struct profile_options *o, const struct mea
     return ok;
 }
 
-/* ---- the table ------------------------------------------------------------------------------------------------------------------------- */
+/* ---- the table ---------------------------------------------------------------------------------------------------------- */
 
 #define OPTIONS(...) \
     (const char *const[]) \

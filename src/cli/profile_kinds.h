@@ -1,5 +1,5 @@
-/* Kinds of profiles. A kind is a row of the table in profile_kinds.c: its settings and options, its columns, how it is measured, and whether
- * the catalog would take what came out. Nothing else knows a kind by its name. */
+/* Kinds of profiles. A kind is a row of the table in profile_kinds.c: its settings and options, its columns, how it is measured,
+ * and whether the catalog would take the result. Nothing else knows a kind by its name. */
 #ifndef DSE_CLI_PROFILE_KINDS_H
 #define DSE_CLI_PROFILE_KINDS_H
 
@@ -11,15 +11,16 @@ enum { INTERVALS_MIN = 3 };
 struct profile_kind {
     const char *name;
     const struct dse_param *params; /* its settings, of struct profile_settings */
-    const char *const *options;     /* that not every kind has, by name; NULL: none */
-    const char *const *columns;     /* of a row */
+    const char *const *options;     /* the names of options that not every kind has; NULL: none */
+    const char *const *columns;     /* the names of a row's columns */
     bool of_policies;               /* the first column is a policy; the others are numbers */
     bool every_step;                /* rows are counts of single steps, as many at every context, instead of means */
-    /* Why too little is asked for a file that is a profile, as far as can be known before measuring; NULL: nothing known. The caller frees it. */
+    /* Why too little is asked for to make a profile of it, as far as that is known before measuring; NULL when nothing is wrong.
+     * The caller frees it. */
     char *(*too_few)(const struct profile_options *o);
     bool (*measure)(const struct profile_options *o, const struct measure_plan *plan, struct profile_report *ret,
                     struct diags *diags);
-    /* Why the catalog would not take the rows, or NULL, and the caller frees it. NULL: nothing reads it but people. */
+    /* Why the catalog would not take the rows, or NULL. The caller frees it. NULL for a kind that only people read. */
     char *(*fault)(const struct profile_report *r);
 };
 

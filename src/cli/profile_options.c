@@ -79,13 +79,10 @@ static bool add_policy(struct profile_options *o, const struct invocation *in, c
     }
     size_t n = 0;
     while (names[n]) n++;
-    const char *near = text_nearest(word, names, n);
-    char *all = text_join(names, ", ");
-    if (near)
-        usage_error(in, "--policies: there is no \"%s\"; did you mean %s?", word, near);
-    else
-        usage_error(in, "--policies: there is no \"%s\": %s", word, all);
+    char *joined = text_join(names, ", "), *all = xasprintf(": %s", joined);
+    usage_unknown(in, "--policies: there is no", word, names, n, all);
     free(all);
+    free(joined);
     return false;
 }
 

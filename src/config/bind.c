@@ -269,6 +269,11 @@ char *param_hint(const char *name, const char *const *names, size_t n, const cha
     return text_detach(&t);
 }
 
+bool binding_gives(const struct binding *b, const struct field *f)
+{
+    return b->given[schema_index(&b->model->params, f)].is_given;
+}
+
 bool binding_set_text(struct binding *b, const char *assignment, struct diags *diags)
 {
     struct srcloc loc = {.file = "--set"};

@@ -40,6 +40,8 @@ char *param_hint(const char *name, const char *const *names, size_t n, const cha
  * {from,to,points,scale="log"|"linear"}. The caller has checked that the key is a parameter of the model. */
 bool binding_set_node(struct binding *b, const struct field *f, const struct toml_doc *doc, const struct toml_node *node,
                       struct diags *diags);
+/* Was the parameter given? */
+bool binding_gives(const struct binding *b, const struct field *f);
 /* Check, after everything is given, that no two parameters exclude each other. */
 bool binding_finish(struct binding *b, struct diags *diags);
 

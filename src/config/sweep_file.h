@@ -6,7 +6,8 @@
 #include "model/fidelity.h"
 #include "workload/request_mix.h"
 
-struct named_expr { /* of [constraints] and [derive] */
+/* An expression of [constraints] or [derive]. */
+struct named_expr {
     char *name, *expr;
     struct srcloc loc; /* of the expression's text (just behind the quote), for positions inside it */
 };
@@ -18,7 +19,7 @@ struct objective {
 };
 
 enum { SWEEP_OBJECTIVES_MAX = 16, SWEEP_EXPRESSIONS_MAX = 256 };
-enum { SWEEP_REFINE_RUNS = 100000, SWEEP_REFINE_RUNS_MAX = 10000000 }; /* of [refine]: when it does not say, and at most */
+enum { SWEEP_REFINE_RUNS = 100000, SWEEP_REFINE_RUNS_MAX = 10000000 }; /* rows of [refine]: the default, and the most */
 
 struct sweep_file {
     struct toml_doc *doc;
@@ -27,12 +28,12 @@ struct sweep_file {
     struct binding **bindings; /* one a model, in the order of `models` */
     size_t n_models;
     enum fidelity fidelity;      /* of the row that every point gets */
-    bool refine;                 /* besides, rows at event level for the front and its neighbours: all models have one */
-    uint64_t refine_runs;        /* such rows at most */
-    bool refine_neighbours;      /* else the front alone */
-    bool compares;               /* there is a [baseline]: rows get ratios to it */
-    struct binding *baseline;    /* the one point, one value a parameter; NULL when there is none or it was refused */
-    bool averages;               /* there is a [requests]: rows are means over its mix */
+    bool refine;                 /* the front and its neighbours get rows at event level as well, which all models have */
+    uint64_t refine_runs;        /* the most such rows */
+    bool refine_neighbours;      /* false: the front alone gets such rows */
+    bool compares;               /* the sweep has a [baseline], and rows have ratios to it */
+    struct binding *baseline;    /* its one point; NULL when there is none or it was refused */
+    bool averages;               /* the sweep has [requests], and rows are means over its mix */
     struct request_mix requests; /* empty when there is none or it was refused */
     char *requests_text;         /* "chat", "chat 0.7, summarization 0.3"; or NULL */
     char *requests_option;       /* the same as sweep_requests_set_text takes it, in full; or NULL */

@@ -11,7 +11,7 @@ struct reading {
     struct catalog *catalog;
     const char *data_dir;
     struct diags *diags;
-    bool model_missing; /* a name in `models` is unknown: a parameter of other models may be its */
+    bool model_missing; /* a name in `models` is unknown, and unknown parameters may be those of that model */
 };
 
 /* The model that a node names; NULL with an error. */

@@ -99,16 +99,11 @@ struct baseline {
     struct mix *mix;              /* the requests that it serves as the points do; or NULL */
 };
 
-static bool is_given(const struct binding *b, const struct field *f)
-{
-    return b->given[schema_index(&b->model->params, f)].is_given;
-}
-
 static void take(struct baseline *b, const char *name)
 {
     if (b->mix && request_mix_sets(name)) return;
     const struct field *to = schema_find(&b->model->params, name), *from = schema_find(&b->of_points->params, name);
-    if (!to || !from || to->type != from->type || to->kind != from->kind || is_given(b->binding, to)) return;
+    if (!to || !from || to->type != from->type || to->kind != from->kind || binding_gives(b->binding, to)) return;
     struct taken *t = &b->taken[b->n_taken++];
     *t = (struct taken){.from = from, .to = to};
     if (to->type == DSE_TYPE_REF) t->follows = follow_list_new(b->binding, to->kind);
@@ -120,7 +115,7 @@ static void match_requests(struct baseline *b)
     const struct field *own = schema_find(&b->model->params, "generate");
     const struct field *other = schema_find(&b->of_points->params, "generate");
     if (other && !own) b->generate = other;
-    if (own && !other && !is_given(b->binding, own)) field_set(own, b->start, (struct value){.i64 = 0});
+    if (own && !other && !binding_gives(b->binding, own)) field_set(own, b->start, (struct value){.i64 = 0});
 }
 
 struct baseline *baseline_new(const struct sweep_file *s, const struct model *of_points)

@@ -91,16 +91,11 @@ static const struct field *fixed_of(const struct sweep_file *s, struct space *co
     return f && !space_varies(spaces[m], schema_index(params, f)) ? f : NULL;
 }
 
-static bool is_given(const struct binding *b, const struct field *f)
-{
-    return b->given[schema_index(&b->model->params, f)].is_given;
-}
-
 /* The parameter of a catalog's entry that sets this one in model m, or NULL. */
 static const struct field *set_by(const struct binding *b, const struct field *f)
 {
     const struct schema *params = &b->model->params;
-    for (size_t i = 0; i < params->n && !is_given(b, f); i++) {
+    for (size_t i = 0; i < params->n && !binding_gives(b, f); i++) {
         const struct field *entry = &params->fields[i];
         if (entry->type != DSE_TYPE_REF) continue;
         const struct field *from = schema_find(catalog_fields(b->catalog, entry->kind), f->name);
@@ -113,7 +108,7 @@ static const struct field *set_by(const struct binding *b, const struct field *f
 static bool follows_from_entry(const struct sweep_file *s, size_t m, const struct field *f)
 {
     const struct field *entry = set_by(s->bindings[m], f);
-    for (const char *const *other = f->excludes; other && *other && !entry && f->may_be_auto && !is_given(s->bindings[m], f);
+    for (const char *const *other = f->excludes; other && *other && !entry && f->may_be_auto && !binding_gives(s->bindings[m], f);
          other++) {
         const struct field *instead = schema_find(&s->bindings[m]->model->params, *other);
         entry = instead ? set_by(s->bindings[m], instead) : NULL;
@@ -139,7 +134,7 @@ static void add_parameter(struct text *t, const struct sweep_file *s, struct spa
         else
             first = f, of = m;
         same_meaning &= f->choices == first->choices; /* `softmax` of one model has other choices than that of another */
-        some_default |= !is_given(s->bindings[m], f);
+        some_default |= !binding_gives(s->bindings[m], f);
         all_follow &= follows_from_entry(s, m, f);
         text_addf(&values, "%s%s %s", values.n ? ", " : "", s->bindings[m]->model->desc->name, value);
     }
