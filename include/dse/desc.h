@@ -61,9 +61,9 @@ struct dse_param {
     const char *doc;                             /* one line, no full stop */
     const char *source;                          /* equation, table or section; "" when ours */
     size_t offset;                               /* in the struct of this table */
-    double min, max;                             /* inclusive; F64 and I64 */
+    double min, max;                             /* of F64 and I64, inclusive */
     const char *const *choices;                  /* ENUM: NULL-terminated */
-    const char *const *(*choices_of)(void);      /* or by a function */
+    const char *const *(*choices_of)(void);      /* ENUM: or a function that gives them */
     enum dse_kind kind;                          /* REF */
     const struct dse_param *embed;               /* EMBED: the other table */
     const char *(*refuse)(const void *embedded); /* EMBED: see DSE_EMBED_REFUSING; or NULL */
@@ -73,9 +73,9 @@ struct dse_param {
 
 enum dse_param_flags {
     DSE_PARAM_AUTO = 1 << 0, /* F64: the default may be "auto" (NaN in the struct), which the model's resolve() fills in */
-    DSE_PARAM_OPTIONAL =
-        1 << 1, /* EMBED, in a catalog's table: an entry may leave these rows out: NaN, 0 or the first choice then */
-    DSE_PARAM_TOGETHER = 1 << 2, /* EMBED, in a catalog's table: an entry may leave out all of these rows, not some */
+    /* EMBED, in a catalog's table: an entry may leave these rows out, and then has NaN, 0 or the first choice. */
+    DSE_PARAM_OPTIONAL = 1 << 1,
+    DSE_PARAM_TOGETHER = 1 << 2, /* EMBED, in a catalog's table: an entry may leave out all of these rows, but not some */
 };
 
 #define DSE_OFFSET(S, f, T) _Generic(&((S *)0)->f, T * : offsetof(S, f))
@@ -107,7 +107,7 @@ enum dse_param_flags {
         .type = DSE_TYPE_ENUM, .name = #f, .unit = "", .doc = doc_, .source = source_, .choices = choices_, \
         .offset = DSE_OFFSET(S, f, int32_t) \
     }
-/* The words are those of a table: choices_of_ is a function that gives ever the same list. */
+/* The choices are those of a table. choices_of_ is a function that gives the same list every time. */
 #define DSE_PARAM_ENUM_OF(S, f, choices_of_, doc_, source_) \
     { \
         .type = DSE_TYPE_ENUM, .name = #f, .unit = "", .doc = doc_, .source = source_, .choices_of = choices_of_, \
@@ -122,9 +122,9 @@ enum dse_param_flags {
     { \
         .type = DSE_TYPE_EMBED, .name = #f, .offset = DSE_OFFSET(S, f, T), .embed = table_ \
     }
-/* refuse_(&f), resolved: NULL, or what no such thing can be, naming the parameters by their names ("t_ras_ns is below t_rcd_ns:
- * ..."): bad input then, not a row. A string constant. What it says of values along several axes at once is told in rows: check()
- * of the model asks, too. */
+/* refuse_(&f) says of resolved parameters why no such thing can exist, by the names of the parameters ("t_ras_ns is below
+ * t_rcd_ns: ..."), or gives NULL. It is bad input, not a row, and the text is a string constant. For values along several axes at
+ * once it becomes the reason of rows, since check() of the model asks, too. */
 #define DSE_EMBED_REFUSING(S, f, T, table_, refuse_) \
     { \
         .type = DSE_TYPE_EMBED, .name = #f, .offset = DSE_OFFSET(S, f, T), .embed = table_, .refuse = refuse_ \
@@ -182,7 +182,7 @@ enum dse_metric_flags {
     DSE_METRIC_MAY_BE_NULL = 1 << 0, /* F64: NaN at points where it is not known, stored as NULL; elsewhere NaN is a bug */
 };
 
-/* Behind the source may stand `.mean = DSE_MEAN_...`, where the unit does not say it. */
+/* `.mean = DSE_MEAN_...` may stand behind the source, where the unit does not say it. */
 #define DSE_METRIC_F64(S, f, unit_, better_, doc_, ...) \
     { \
         .type = DSE_TYPE_F64, .name = #f, .unit = unit_, .doc = doc_, .better = better_, .offset = DSE_OFFSET(S, f, double), \

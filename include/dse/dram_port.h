@@ -12,14 +12,14 @@
 #include <dse/sim.h>
 
 struct dse_dram_port;
-/* NULL, or why the event level cannot simulate these parameters; a model asks in its check() for that fidelity. */
+/* Why the event level cannot simulate these parameters, or NULL. A model with an event level calls it in check(). */
 const char *dse_dram_port_check(const struct dse_dram *dram);
-/* Borrows `dram` for the run. When dse_dram_port_check has an objection the run fails. Its kinds of traffic are resources of the
- * group "DRAM". */
+/* Open a port, which borrows `dram` for the run. The run fails when dse_dram_port_check objects. Each kind of traffic is a
+ * resource of the group "DRAM". */
 struct dse_dram_port *dse_dram_open(struct dse_sim *sim, const struct dse_dram *dram);
 
-/* Address of `bytes` that nothing else has, at a multiple of `align` (a power of two; 0: of an interleaved row over all channels).
- */
+/* Reserve `bytes` that nothing else has. The address is a multiple of `align`, a power of two; 0 stands for an interleaved row
+ * over all channels. */
 uint64_t dse_dram_reserve(struct dse_dram_port *p, uint64_t bytes, uint64_t align);
 
 struct dse_segment {
@@ -34,15 +34,16 @@ struct dse_transfer {
     bool (*next)(void *object, uint32_t arg, struct dse_segment *ret);
     void *object;
     uint32_t arg;
-    uint64_t
-        window_bytes; /* in flight at most, of this transfer (the DMA engine's buffer); 0: twice what the controllers' queues hold */
+    /* The most bytes of this transfer in flight, as in the buffer of a DMA engine. 0: twice what the controllers' queues hold. */
+    uint64_t window_bytes;
     const char *label; /* string constant: its kind of traffic, for statistics and the timeline ("weights", "keys") */
-    double
-        access_bytes; /* of one contiguous access, for DSE_IDEAL_DRAM; infinite: part of a long stream, which reaches dram_efficiency */
-    uint32_t actor,
-        actor_arg; /* called when the last byte read has arrived and the last byte written has been sent, at a clock of the memory */
+    /* The bytes of one contiguous access, for DSE_IDEAL_DRAM. Infinite: part of a long stream, which reaches dram_efficiency. */
+    double access_bytes;
+    /* The actor that is called, at a clock of the memory, when the last byte read has arrived and the last one written is sent. */
+    uint32_t actor, actor_arg;
 };
-/* Copies it. Transfers that run at the same time share the channels; within a channel the scheduler decides, first come first. */
+/* Start a transfer, which is copied. Transfers that run at the same time share the channels; within a channel the scheduler
+ * decides, and otherwise the first to come is the first to go. */
 void dse_dram_start(struct dse_dram_port *p, const struct dse_transfer *t);
 /* The same for one contiguous segment. */
 void dse_dram_stream(struct dse_dram_port *p, struct dse_segment segment, const char *label, uint32_t actor, uint32_t actor_arg);
@@ -53,7 +54,7 @@ struct dse_dram_stats {
     double energy_pj; /* of commands and background; NaN when the memory has no currents. Not the board's pJ/bit */
     dse_ps busy;      /* sum over channels of the time their data bus moved data */
 };
-/* Of the whole port, or of one kind of traffic (label; only bytes and bursts then). */
+/* Statistics of the whole port, or of one kind of traffic when label is not NULL, for which only bytes and bursts are counted. */
 struct dse_dram_stats dse_dram_stats(const struct dse_dram_port *p, const char *label);
 
 #endif

@@ -16,13 +16,14 @@ struct dse_eviction {
     const char *doc;
     bool keeps_all; /* no eviction */
     bool counts;    /* the probabilities of every step go into a count, or a sum, that is kept for each position */
-    bool
-        drained; /* a step's probabilities are counted when all of them are known (by a threshold over them): they wait, and pass once more */
+    /* A step's probabilities are counted only when all of them are known, as for a threshold over them: they are kept until then
+     * and pass once more. */
+    bool drained;
     bool per_head;  /* every KV head decides for itself, with counts of its own; else one decision for all heads of a layer */
     bool scattered; /* the positions that stay have gaps between them */
     bool reserves;  /* the cache is never shorter than a reserved length */
-    unsigned
-        settings; /* 1u << enum dse_setting each: what a profile of it must have been measured with to hold (dse_measured_unlike) */
+    /* The settings (1u << enum dse_setting) that a profile of the policy must have been measured with (dse_measured_unlike). */
+    unsigned settings;
 };
 
 /* The values of a parameter, for DSE_PARAM_ENUM_OF: "none", then the policies that a machine can carry out, in the order of the

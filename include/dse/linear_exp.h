@@ -21,9 +21,9 @@ struct dse_pieces {
 void dse_pieces_edges(double *ret, size_t n);
 /* The pieces with these right edges: n of them, at least two, growing. Closed form of the least squares. Pure. */
 void dse_pieces_init(struct dse_pieces *p, const double *edges, size_t n);
-/* Which piece x is in. */
+/* The index of the piece that x lies in. */
 size_t dse_pieces_find(const struct dse_pieces *p, double x);
-/* exp(x) as the pieces have it. */
+/* exp(x) by the pieces. */
 double dse_pieces_exp(const struct dse_pieces *p, double x);
 
 #endif

@@ -17,7 +17,7 @@ static inline double dse_ceil(double x)
     return whole < x ? whole + 1 : whole;
 }
 
-/* The next multiple, not below x. */
+/* The smallest multiple of `multiple` that is not below x. */
 static inline double dse_ceil_to(double x, double multiple)
 {
     return dse_ceil(x / multiple) * multiple;
@@ -33,13 +33,13 @@ static inline double dse_max(double a, double b)
     return a > b ? a : b;
 }
 
-/* x, at least `least` and at most `most`; where the two exclude each other, `most`. */
+/* x, but at least `least` and at most `most`. When the two exclude each other, `most`. */
 static inline double dse_clamp(double x, double least, double most)
 {
     return dse_min(dse_max(x, least), most);
 }
 
-/* The same of whole numbers. n / d rounded up: n + d must not overflow. */
+/* The same for whole numbers. dse_ceil_div is n / d rounded up, where n + d must not overflow. */
 static inline int64_t dse_min_i64(int64_t a, int64_t b)
 {
     return a < b ? a : b;

@@ -25,19 +25,19 @@ struct dse_program {
     size_t n, next;
     uint32_t next_actor;
 };
-/* Seeds the run and opens its DRAM. Stays where it is while the run goes on. False: the DRAM cannot be simulated, and the run is
- * refused. */
+/* Seed the run and open its DRAM. *ret must not be moved while the run goes on. False when the DRAM cannot be simulated: the run
+ * is refused then. */
 bool dse_program_init(struct dse_program *ret, struct dse_sim *sim, const struct dse_events *events, const struct dse_dram *dram,
                       double window_bytes);
 
-/* Layers with draws of their own: events->layers_simulated, or all of so many. */
+/* How many layers have draws of their own: events->layers_simulated, or all of `layers`. */
 int64_t dse_layers_simulated(const struct dse_events *events, int64_t layers);
 
-/* Room in the DRAM that phases use one after another: what is simulated is a small part of what there is. */
+/* Room in the DRAM that phases use one after another, as what is simulated at a time is a small part of all data. */
 struct dse_room {
     uint64_t address, bytes;
 };
-/* The address, with room for so many bytes from now on; `align` as in dse_dram_reserve. */
+/* Make room for at least `bytes`, and return its address. `align` is as in dse_dram_reserve. */
 uint64_t dse_room_for(const struct dse_program *p, struct dse_room *room, uint64_t bytes, uint64_t align);
 
 /* ---- phases -------------------------------------------------------------------------------------------------------------- */
@@ -52,19 +52,20 @@ struct dse_phases {
     /* Take what was seen of it. Seconds until the next one begins, as an event of its own; or DSE_AT_ONCE. */
     double (*end)(void *object, size_t i);
 };
-/* All n > 0 phases in order. False: the run failed. */
+/* Run all n > 0 phases in order. False when the run failed. */
 bool dse_program_run(struct dse_program *p, const struct dse_phases *phases, size_t n);
 
 /* ---- samples ------------------------------------------------------------------------------------------------------------- */
 
-/* Lengths that stand for from .. to, as dse_lengths_add has them, where so many heads of each are simulated at least. */
+/* Plan lengths of the cache that stand for from .. to, as dse_lengths_add does, when at least `heads` heads of each are
+ * simulated. */
 void dse_lengths_plan(struct dse_lengths *l, const struct dse_sampling *s, int64_t heads, int64_t from, int64_t to, double weight);
-/* Heads, one after another, that are simulated at a length of `positions`: all lengths, and all of the `engines` side by side,
- * share sampling's rows. At least `least`, at most `all` of them. */
+/* How many heads are simulated, one after another, at a length of `positions`. All lengths, and all `engines` that work side by
+ * side, share the rows of the sampling. At least `least` heads and at most `all`. */
 int64_t dse_lengths_heads(const struct dse_lengths *l, const struct dse_sampling *s, int64_t positions, double engines,
                           double least, double all);
 
-/* Paces of weight streams, seconds a byte, each seen once for a ratio of work to bytes. */
+/* The paces of streams of weights [s/B], each of which is measured once for a ratio of work to bytes. */
 enum { DSE_PACES_MAX = 8 };
 struct dse_paces {
     int n;
@@ -72,15 +73,16 @@ struct dse_paces {
         double work_per_byte, pace_s;
     } seen[DSE_PACES_MAX];
 };
-/* 0: not seen yet. */
+/* The pace for a ratio of work to bytes; 0 when it has not been measured yet. */
 double dse_pace_known(const struct dse_paces *p, double work_per_byte);
-/* Keeps it, unless there is none (0) or it is known. */
+/* Remember a measured pace, unless it is 0 or already known. */
 void dse_pace_see(struct dse_paces *p, double work_per_byte, double pace_s);
 
-/* A pour of so many bytes of weights through the program's buffer, of which sampling's `stream_mib` are simulated; where the pace
- * is known (not 0), an eighth of them. What is the model's is left at 0: address, work, other inputs, resource, actor. */
+/* The spec of a pour of `bytes` of weights through the program's buffer. stream_mib of the sampling are simulated, or an eighth of
+ * that when pace_s, the pace, is known (not 0). What the model has to fill in is left at 0: address, work, other inputs, resource
+ * and actor. */
 struct dse_pour_spec dse_program_pour(const struct dse_program *p, const struct dse_sampling *s, double bytes, double pace_s);
-/* Bytes of a pour that are simulated. */
+/* How many bytes of a pour are simulated. */
 uint64_t dse_pour_simulated(const struct dse_pour_spec *spec);
 
 /* Note "dram_simulated_mib": what went over the DRAM's bus. */
@@ -88,7 +90,8 @@ void dse_program_note(const struct dse_program *p);
 
 /* ---- steps of days ------------------------------------------------------------------------------------------------------- */
 
-/* Time of a run ends after 53 days. Seconds of a step in a second of its run: 1, but where the closed form comes near that end. */
+/* How many seconds of a step a second of its run stands for. It is 1 unless the closed form of the step comes near 53 days, which
+ * is when the time of a run ends. */
 double dse_run_unit(double closed_form_s);
 
 #endif

@@ -37,7 +37,8 @@ struct dse_lengths {
  * nodes of their own. What is longer than `longest` is extended along the straight line through longest and an eighth of it. At
  * most two calls for one list. */
 void dse_lengths_add(struct dse_lengths *l, int64_t from, int64_t to, int64_t want, int64_t longest, double weight);
-/* The longest length simulated when so many `heads` of it, at least, may not take more than `rows` keys and values; 0 rows: any. */
+/* The longest length that may be simulated when at least `heads` heads of it must not take more than `rows` keys and values. With
+ * 0 rows any length may. */
 int64_t dse_longest(int64_t rows, int64_t heads);
 
 #endif

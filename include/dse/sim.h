@@ -39,8 +39,8 @@ enum dse_ideal {
     DSE_IDEAL_REFRESH = 1 << 1, /* no refresh: the DRAM port does this by itself */
     DSE_IDEAL_DRAM = 1 << 2,    /* no banks: transfers at the bandwidth of the closed form; the DRAM port does this by itself */
     DSE_IDEAL_DRAWS = 1 << 3,   /* every head and step has the mean statistics instead of a draw */
-    DSE_IDEAL_SYNC =
-        1 << 4, /* no barriers among units that work side by side, no dispatch or launch overhead beyond the closed form's */
+    /* no barriers among units that work side by side, and no dispatch or launch overhead beyond the closed form's */
+    DSE_IDEAL_SYNC = 1 << 4,
 };
 extern const char *const dse_ideal_names[]; /* "fifos", "refresh", "dram", "draws", "sync", NULL: bit i has name i */
 bool dse_sim_ideal(const struct dse_sim *sim, enum dse_ideal what);
@@ -63,7 +63,7 @@ dse_ps dse_sim_now(const struct dse_sim *sim);
 /* An actor is a function with its object: what events call. Ids count from 0. */
 typedef void dse_event_fn(struct dse_sim *sim, void *object, uint32_t arg);
 uint32_t dse_sim_actor(struct dse_sim *sim, dse_event_fn *fn, void *object);
-/* What reports of a deadlock call it; without a name it is "actor 7". Copied. */
+/* Name an actor for reports of a deadlock, which otherwise call it "actor 7". The name is copied. */
 void dse_sim_actor_name(struct dse_sim *sim, uint32_t actor, const char *name);
 /* Call the actor at `when` >= now, after all events that were scheduled for then before. An earlier time fails the run. */
 void dse_sim_at(struct dse_sim *sim, dse_ps when, uint32_t actor, uint32_t arg);
@@ -93,7 +93,7 @@ const char *dse_sim_error(const struct dse_sim *sim);
 struct dse_random {
     uint64_t state[4];
 };
-/* Before the first stream; a model passes its parameter. */
+/* Seed the run. A model passes its parameter `seed` before it asks for the first stream. */
 void dse_sim_seed(struct dse_sim *sim, uint64_t seed);
 /* The stream `purpose` of the run's seed: the same one each time it is asked for, on every machine. xoshiro256**. */
 struct dse_random dse_sim_random(const struct dse_sim *sim, uint64_t purpose);
@@ -114,10 +114,10 @@ enum dse_state {
 
 /* A resource in `group` ("tile 3", "HBM"; NULL: the run's own). Strings are copied. Starts idle. */
 uint32_t dse_resource(struct dse_sim *sim, const char *group, const char *name);
-/* From now on it is in this state. `label` (a string constant; may be NULL) names the work or what it waits for; `id` a number
- * shown beside it (head, tile, block; -1: none). */
+/* Put a resource into a state from now on. `label` (a string constant, or NULL) names the work or what the resource waits for;
+ * `id` is a number that is shown beside it (head, tile, block; -1: none). */
 void dse_resource_state(struct dse_sim *sim, uint32_t resource, enum dse_state state, const char *label, int64_t id);
-/* Time it has spent in the state so far; those of all states add up to dse_sim_now. */
+/* The time that a resource has spent in a state so far. The times of all states add up to dse_sim_now. */
 dse_ps dse_resource_time(const struct dse_sim *sim, uint32_t resource, enum dse_state state);
 
 /* ---- FIFOs, stages, barriers --------------------------------------------------------------------------------------------- */
@@ -129,10 +129,10 @@ struct dse_fifo *dse_fifo_new(struct dse_sim *sim, const char *name, uint32_t ca
 bool dse_fifo_put(struct dse_fifo *f, uint64_t item); /* false: full */
 bool dse_fifo_get(struct dse_fifo *f, uint64_t *ret); /* false: empty */
 uint32_t dse_fifo_size(const struct dse_fifo *f);
-/* Most items it ever held. */
+/* The most items that the FIFO ever held. */
 uint32_t dse_fifo_peak(const struct dse_fifo *f);
-/* Call the actor once, when the FIFO is not full (not empty): as an event of the time at which that comes about, of now when it
- * is so already. All that wait are called, in the order in which they asked; who finds that another was faster asks again. */
+/* Call the actor once, as an event of the time when the FIFO is not full (not empty), which may be now. All that wait are called
+ * in the order in which they asked; one that finds that another was faster must ask again. */
 void dse_fifo_when_room(struct dse_fifo *f, uint32_t actor, uint32_t arg);
 void dse_fifo_when_item(struct dse_fifo *f, uint32_t actor, uint32_t arg);
 
@@ -145,8 +145,8 @@ struct dse_service {
     unsigned outputs;  /* bit i: puts out[i] into output i. 0: nothing comes out */
     const char *label; /* string constant, for the timeline; NULL: the stage's name */
     int64_t id;        /* beside the label; -1: none */
-    bool
-        later; /* ready when dse_stage_done is called, not after `latency`; then the interval ends there, too (one item at a time) */
+    /* The output is ready when dse_stage_done is called, not after `latency`. The interval ends then, too: one item at a time. */
+    bool later;
 };
 
 /* A stage takes one item from each input when all have one (join), serves them, and puts items into its outputs (fork) in the
@@ -173,10 +173,10 @@ struct dse_stage *dse_stage_new(struct dse_sim *sim, const struct dse_stage_spec
 /* The item that serve() left for `later` is ready now. May be called within serve(). */
 void dse_stage_done(struct dse_stage *s);
 uint32_t dse_stage_resource(const struct dse_stage *s);
-/* Sets of inputs whose service is over and whose outputs, if any, have left. */
+/* How many sets of inputs have been served and their outputs, if any, have left. */
 uint64_t dse_stage_served(const struct dse_stage *s);
 
-/* n arrive, then all that arrived are called, as events of that time, in the order of arrival; and it starts again. n > 0. */
+/* A barrier waits until n > 0 have arrived, calls all of them as events of that time, in the order of arrival, and starts again. */
 struct dse_barrier;
 struct dse_barrier *dse_barrier_new(struct dse_sim *sim, const char *name, uint32_t n);
 void dse_barrier_arrive(struct dse_barrier *b, uint32_t actor, uint32_t arg);

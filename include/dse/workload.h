@@ -71,9 +71,9 @@ double dse_llm_layer_weights(const struct dse_llm *llm);
 double dse_llm_head_weights(const struct dse_llm *llm);
 /* Bytes of K and V of one token over all layers. */
 double dse_kv_bytes_per_token(const struct dse_llm *llm, double kv_bits);
-/* Bytes of a key or a value: of one position, layer and KV head. */
+/* Bytes of one key or value, of one position, layer and KV head. */
 double dse_kv_row_bytes(const struct dse_workload *w);
-/* NULL when the LLM can run it, else why not: the context is longer than the LLM was made for. */
+/* NULL when the LLM can run the workload, or why it cannot: the context is longer than the LLM was made for. */
 const char *dse_workload_check(const struct dse_workload *w);
 /* Bytes that the workload occupies in DRAM: all weights (input embedding included) and the KV cache of the batch. */
 double dse_workload_footprint(const struct dse_workload *w);

@@ -33,24 +33,24 @@ struct case_axis {
 
 /* How the model answers one claim or contradiction. */
 struct answer {
-    const struct claim *claim;     /* or NULL: of a contradiction, or nothing there */
-    const struct toml_node *table; /* of claims.toml; NULL: nothing there */
+    const struct claim *claim;     /* NULL for a contradiction, or when there is no answer */
+    const struct toml_node *table; /* of claims.toml; NULL when there is no answer */
     const struct toml_node *value, *cases, *set;
     const char *unreachable;
-    const char *unit; /* of a contradiction's number; a claim has its own */
+    const char *unit; /* the unit of a contradiction's number; a claim has its own */
     bool skip_infeasible;
     enum mean mean;
-    struct expr *expr; /* NULL: no number */
+    struct expr *expr; /* NULL when there is no number */
     struct name **names;
     size_t n_names;
     struct case_axis *axes;
     size_t n_axes;
     uint64_t n_cases;
-    bool measured;              /* its names are statistics and its cases contexts: */
-    size_t *contexts;           /* n_cases of them; NULL: statistics that take no heads */
-    const struct attention *on; /* what it is evaluated on now */
-    char *reason;               /* of the last evaluation: why it had no number; or NULL */
-    enum evidence_class class;  /* that claims.toml gives; or EVIDENCE_NONE */
+    bool measured;              /* its names are statistics, and its cases are contexts */
+    size_t *contexts;           /* n_cases of them; NULL for statistics that take no heads */
+    const struct attention *on; /* the heads that it is evaluated on at present */
+    char *reason;               /* why the last evaluation gave no number; or NULL */
+    enum evidence_class class;  /* the class in claims.toml, or EVIDENCE_NONE */
     const struct toml_node *class_node;
     const char *because;
 };

@@ -9,20 +9,20 @@
 
 /* A run: the statistics of its kind at each context. */
 struct run {
-    size_t *contexts, n;          /* growing */
-    double (*values)[STATISTICS]; /* NULL before */
+    size_t *contexts, n;          /* in ascending order */
+    double (*values)[STATISTICS]; /* NULL before the run */
 };
 
 /* [attention.NAME]: heads that claims are measured on. */
 struct attention {
     struct claim_attention public;
     const struct toml_node *table;
-    bool good; /* false: broken, and said so */
+    bool good; /* false: broken, and reported */
     struct generator generator;
-    size_t heads; /* of the generator; 0: others */
+    size_t heads; /* how many the generator makes; 0 when they come from elsewhere */
     struct trace *trace;
-    const struct dse_profile *profile; /* measured before: its points are the run, */
-    struct csv_table *range;           /* or the rows of a file of catalog/ranges */
+    const struct dse_profile *profile; /* a profile that was measured before, whose points are the run */
+    struct csv_table *range;           /* likewise the rows of a file of catalog/ranges */
     size_t steps;                      /* measured before each context; 0: its second half */
     char *source;
     struct run runs[RUN_KINDS];
@@ -37,7 +37,7 @@ bool attention_want(const struct claim_set *s, struct attention *a, enum statist
 struct measure_progress {
     void (*tell)(void *user, double share); /* or NULL */
     void *user;
-    double done, now, all; /* in the unit of attention_work */
+    double done, now, all; /* in units of attention_work */
 };
 /* Measure all statistics that attention_want has asked for. False with errors. */
 bool attention_run(struct attention *a, struct measure_progress *progress, struct diags *diags);

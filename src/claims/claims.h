@@ -168,8 +168,8 @@ struct claim_sum {
     size_t verdicts[CLAIM_VERDICTS];
     size_t errors;       /* how many errors the three below are of */
     double mean_percent; /* mean of the absolute errors; NaN when there are none */
-    double
-        factor_percent; /* geometric mean of the factors between published and modelled (the larger over the smaller), minus one */
+    /* Geometric mean of the factors between published and modelled numbers (the larger over the smaller), minus one. */
+    double factor_percent;
     double worst_percent;
     const char *worst; /* the claim, or NULL */
 };

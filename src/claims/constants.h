@@ -5,8 +5,8 @@
 #include "claims/places.h"
 
 struct constant {
-    struct claim_constant public; /* strings borrowed */
-    char *name;                   /* of a borrowed one */
+    struct claim_constant public; /* its strings are borrowed */
+    char *name;                   /* of a borrowed constant */
     double *alternatives;
     const struct field *field; /* of the first machine's model */
     const struct machine **machines;

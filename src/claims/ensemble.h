@@ -21,8 +21,8 @@ struct ensemble_member {
 
 struct ensemble {
     struct claim_sum shipped[ENSEMBLE_GROUPS];
-    struct ensemble_member
-        *members; /* in the order of the constants and of their alternatives; the text's last, if it is not what ships */
+    /* In the order of the constants and of their alternatives. The values of the paper's text come last, if others ship. */
+    struct ensemble_member *members;
     size_t n;
 };
 

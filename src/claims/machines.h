@@ -7,8 +7,8 @@
 /* A model and the parameters in which it differs from its defaults. */
 struct machine {
     char *name;
-    const struct model *model;     /* NULL: broken, and said so */
-    const struct toml_node *table; /* NULL: a model's name, all its defaults */
+    const struct model *model;     /* NULL: broken, and reported */
+    const struct toml_node *table; /* NULL for the name of a model, with all its defaults */
 };
 
 bool claims_read_machines(struct claim_set *s, struct diags *diags);

@@ -19,9 +19,9 @@ struct place {
     struct binding *binding;
     struct sweep_file sweep;
     struct space *space;
-    struct spot *spots;                /* space_count() of them */
-    enum fidelity fidelity;            /* of metrics, where the model has it; */
-    bool pinned;                       /* always */
+    struct spot *spots;                /* one for each of the space_count() points */
+    enum fidelity fidelity;            /* of metrics, where the model has it */
+    bool pinned;                       /* the fidelity stays, whatever claims_set_fidelity asks for */
     double *constants;                 /* the values that the points are made with, one a constant; NULL: as shipped */
     const volatile sig_atomic_t *stop; /* nothing is carried out any more when it is set; or NULL */
 };

@@ -1,5 +1,5 @@
-/* Kinds of figures. A kind is a row of the table in kinds.c: its keys, what its axes are, and the functions that read rows into the layers of a
- * scene and fit the axes. Nothing else knows a kind by its name.
+/* Kinds of figures. A kind is a row of the table in kinds.c: its keys, what its axes are, and the functions that read rows into
+ * the layers of a scene and fit the axes. Nothing else knows a kind by its name.
  *
  * A scene is everything that is drawn, thinned and in memory, before any gnuplot: script.h writes it out. Layers stand in the
  * order of drawing; the last is on top.

@@ -9,11 +9,11 @@
 #include "model/registry.h"
 
 struct part_row {
-    const char *part, *bound;        /* of the total: "total" and NULL */
-    int depth;                       /* of the total: -1, as the parts of depth 0 are its details */
-    double time_us;                  /* a step */
+    const char *part, *bound;        /* "total" and NULL for the row of the total */
+    int depth;                       /* -1 for the total, whose details are the parts of depth 0 */
+    double time_us;                  /* of a step */
     double share;                    /* of the step's time */
-    double dram_mib, gop, energy_mj; /* a token; NaN where the model does not say how many tokens a step yields */
+    double dram_mib, gop, energy_mj; /* of a token; NaN where the model does not say how many tokens a step yields */
 };
 
 /* Row i of a point's breakdown, 0 <= i < b->n. */

@@ -19,8 +19,9 @@ struct report_column {
     char *name, *label, *unit, *doc;
     int direction; /* -1: less is better, 1: more, 0: neither */
     bool is_text;
-    bool
-        shown; /* its values differ among the rows of the page, or it is an objective, or a note that some row has: others say nothing */
+    /* Is it shown? It is when its values differ among the rows of the page, when it is an objective, and when it is a note that
+     * some row has. Other columns tell nothing. */
+    bool shown;
 };
 
 struct report_run {

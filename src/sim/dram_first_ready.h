@@ -35,8 +35,8 @@ struct opener {
 };
 
 struct bank {
-    int64_t ok[2], pre_ok,
-        act_ok; /* clocks from which a column command of a direction, a precharge, an activate may go, as far as the bank is concerned */
+    /* The clocks from which the bank allows a column command in each direction, a precharge, and an activate. */
+    int64_t ok[2], pre_ok, act_ok;
     uint32_t row;              /* when open */
     uint16_t head[2], tail[2]; /* entries */
     uint16_t hit[2], miss[2];  /* first entry for the open row, first for another one; NONE */

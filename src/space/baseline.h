@@ -25,7 +25,7 @@ struct baseline;
 /* The baseline of the sweep for points of that model; NULL when it has none. */
 struct baseline *baseline_new(const struct sweep_file *s, const struct model *of_points);
 void baseline_free(struct baseline *b);
-/* Parameter i of the baseline's model: is it taken from the point? Else its value, before resolve(). */
+/* Is parameter i of the baseline's model taken from the point? If it is not, baseline_value is its value before resolve(). */
 bool baseline_takes(const struct baseline *b, size_t param);
 struct value baseline_value(const struct baseline *b, size_t param);
 

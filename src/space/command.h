@@ -12,7 +12,7 @@ char *space_settings(const struct space *sp, uint64_t index);
  * settings, which are so. The caller frees it. */
 char *eval_command(const char *model, enum fidelity fidelity, const char *const *catalogs, size_t n_catalogs, const char *requests,
                    const char *settings);
-/* Both: with the mix of requests that the space is the mean over, what it gives is the row of the point. */
+/* The two together. With the mix of requests that the space is the mean over, the command gives the numbers of the point's row. */
 char *space_command(const struct space *sp, uint64_t index, enum fidelity fidelity, const char *const *catalogs, size_t n_catalogs);
 
 #endif

@@ -1,4 +1,4 @@
-/* What is said of a row beside its numbers: how well its quality is known, and what its costs rest on beyond what was measured
+/* What a row says beside its numbers: how well its quality is known, and where its costs go beyond what was measured
  * (dse_model.stand). */
 #ifndef DSE_SPACE_JUDGE_H
 #define DSE_SPACE_JUDGE_H
@@ -7,8 +7,8 @@
 
 struct standing {
     const char *quality; /* of dse_quality_names; NULL: the model does not say */
-    const char *unknown; /* why it is unknown; NULL: it is not */
-    const char *beyond;  /* "profile mine has data for 512 to 4096 positions; ..."; NULL: nothing */
+    const char *unknown; /* why the quality is unknown; NULL when it is known */
+    const char *beyond;  /* "profile mine has data for 512 to 4096 positions; ..."; or NULL */
     double known;        /* share of the tokens whose quality is known */
 };
 
@@ -25,7 +25,7 @@ void judge_begin(struct judge *j);
 void judge_add(struct judge *j, const void *params, double tokens);
 /* The strings live as long as the judge. Allocates only when a text comes for the first time. */
 struct standing judge_end(struct judge *j);
-/* "constraint quality: UNKNOWN", of a standing; lives as long as the judge. */
+/* The reason of a point whose quality must be known and is not: "constraint quality: UNKNOWN". It lives as long as the judge. */
 const char *judge_refusal(struct judge *j, const struct standing *s);
 
 #endif

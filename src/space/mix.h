@@ -17,7 +17,7 @@
 #include "model/fidelity.h"
 #include "space/judge.h"
 
-/* What a model makes of the mix. Immutable, shared by all threads. */
+/* How a model takes the mix. It never changes and is shared by all threads. */
 struct mix;
 
 /* NULL when the sweep has no [requests]. The sweep must outlive it. */
@@ -26,15 +26,15 @@ void mix_free(struct mix *mix);
 /* Give the parameters of a point, before resolve(), the lengths of the mean request. */
 void mix_set_mean(const struct mix *mix, void *params);
 
-/* One thread's. The runner and the judge are borrowed: they carry the requests out between two points, and say what each rests on
- * (NULL: it is not asked). */
+/* What one thread runs the mix with. It borrows the thread's runner, which carries the requests out between two points, and its
+ * judge, which says what each of them rests on; judge may be NULL. */
 struct mixer;
 struct mixer *mixer_new(const struct mix *mix, struct runner *runner, struct judge *judge);
 void mixer_free(struct mixer *r);
-/* Run the mix at the point that `start` holds before resolve(), and fill `metrics`; or, done too, *ret_reason is why a request
- * cannot be served, with its lengths: "request of 2506 + 733 tokens: ...", a string that lives as long as the mixer; else it is
- * NULL. A run that stopped or failed ends the mix. A metric is NaN if it is for any request. The judge has been told of all
- * requests that were run. In closed form it allocates only when a reason comes for the first time. */
+/* Run the mix at the point that `start` holds before resolve(). When RUN_DONE comes back, either `metrics` is filled and
+ * *ret_reason NULL, or *ret_reason says why a request cannot be served, with its lengths: "request of 2506 + 733 tokens: ...", a
+ * string that lives as long as the mixer. A run that stops or fails ends the mix. A metric is NaN if it is for any request. The
+ * judge is told of all requests that are run. In closed form this allocates only when a reason comes for the first time. */
 enum run_end mixer_run(struct mixer *r, const void *start, void *metrics, struct dse_breakdown *parts, const char **ret_reason);
 
 #endif

@@ -7,21 +7,22 @@
 struct design_point {
     const struct model *model;
     struct binding *binding;
-    struct sweep_file sweep; /* of that one point */
+    struct sweep_file sweep; /* a sweep of this one point */
     struct space *space;
     const void *params;     /* resolved */
     const char *reason;     /* why it is infeasible, or NULL */
     void *metrics;          /* zeroed */
     struct evaluator *mean; /* of design_point_mean; or NULL */
     struct judge *judge;
-    struct standing standing; /* where it is feasible: what is said of it beside its numbers */
+    struct standing standing; /* of a feasible point: what its numbers rest on */
 };
 
-/* The point with n assignments "NAME=VALUE", as in `--set`. False with all errors. Release *p whatever comes back. The catalog
- * outlives it. */
+/* Make the point with n assignments "NAME=VALUE", as in `--set`. False with all errors. Release *p in any case. The catalog must
+ * outlive it. */
 bool design_point_init(struct design_point *p, const struct model *model, const struct catalog *catalog,
                        const char *const *assignments, size_t n, struct diags *diags);
-/* The same point under a mix of requests (sweep_requests_set_text); NULL: none. What it takes is known from design_point_mean. */
+/* Make the same point under a mix of requests (sweep_requests_set_text), or without one for NULL. design_point_mean computes its
+ * metrics. */
 bool design_point_init_mix(struct design_point *p, const struct model *model, struct catalog *catalog,
                            const char *const *assignments, size_t n, const char *requests, struct diags *diags);
 /* Fill the metrics with the means over the requests, or set the reason. False: stopped. */

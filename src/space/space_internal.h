@@ -24,7 +24,7 @@ struct follow_list {
  * name of another kind that sets them, too (an FPGA sets no bandwidth where a memory was given). What an entry may leave out sets
  * nothing. The caller frees .follows. */
 struct follow_list follow_list_new(const struct binding *b, enum dse_kind kind);
-/* Do entries of that kind set the parameter, or one that cannot stand beside it? */
+/* Do entries of that kind set the parameter, or one that excludes it? */
 bool is_told_by(const struct binding *b, enum dse_kind kind, const struct field *param);
 void follow_list_apply(const struct follow_list *list, const struct dse_entry *entry, void *params);
 
@@ -36,8 +36,8 @@ void *space_start(const struct binding *b);
 struct axis {
     const struct field *field;
     uint64_t n;
-    const struct value *values; /* n of them, the binding's */
-    struct follow_list follows; /* a REF: what its values set besides */
+    const struct value *values; /* n values, which belong to the binding */
+    struct follow_list follows; /* of a REF: the parameters that its entries set */
 };
 
 struct space {
@@ -49,7 +49,7 @@ struct space {
     struct baseline *baseline; /* or NULL */
     struct mix *mix;           /* or NULL */
     uint64_t count;
-    void *base;  /* what every point starts from, before axes and resolve(); with a mix, that of the mean request */
+    void *base;  /* what every point starts from, before axes and resolve(); with a mix, the mean request */
     void *fixed; /* point 0 */
     bool *varies;
     struct axis *axes; /* sorted by name; the last runs fastest */
@@ -60,15 +60,15 @@ struct space {
     bool *constraint_applies, *derived_applies;
 };
 
-/* False, with an error at what was given of it, if the tables of the model refuse the parameters of this point, resolved: nothing
- * can be so. Where what is refused stands on several axes, rows tell it. */
+/* Check that the tables of the model do not refuse the resolved parameters of this point, which no machine can have then. False
+ * with an error at what was given of them. Where the parameters stand on several axes, it is the reason of rows instead. */
 bool space_check_possible(const struct binding *b, const void *point, struct diags *diags);
 /* Which expressions of the sweep apply to this model (space.h): sets both lists. */
 void space_find_applying(struct space *sp);
 
-/* Mixed radix: the digit of every axis. digits holds SPACE_AXES_MAX. */
+/* The digits of a point, one for each axis, in mixed radix. `digits` has room for SPACE_AXES_MAX. */
 void space_digits(const struct space *sp, uint64_t index, uint64_t *digits);
-/* The parameters at these digits, before resolve(). */
+/* Set the parameters at these digits, before resolve(). */
 void space_start_of_digits(const struct space *sp, const uint64_t *digits, void *params);
 
 #endif

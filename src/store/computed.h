@@ -26,7 +26,7 @@ struct computed_table {
     const char *name, *doc;
     const char *const *columns;   /* NULL-terminated */
     const char *const *arguments; /* names, NULL-terminated */
-    size_t required;              /* so many of the first arguments must be given */
+    size_t required;              /* how many of the first arguments must be given */
     /* Add whole rows. args: as many as `arguments` names, NULL where not given. False, with *ret_error (freed by the caller with
      * free()): SQLite's error of the query. */
     bool (*fill)(void *context, const char *const *args, struct computed_rows *ret, char **ret_error);

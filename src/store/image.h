@@ -23,7 +23,7 @@ struct image;
 struct image *image_new(const struct db *db, const char *table, const char *sql, struct diags *diags);
 /* Detach the image and free it. Statements that use it must be finalized before. */
 void image_free(const struct db *db, struct image *image);
-/* The next transaction's rows come from the model's source, whose blocks are encoded. False when they are too many. */
+/* Take the next transaction's rows from the model's source, whose blocks are encoded. False when there are too many. */
 bool image_begin(struct image *image, struct store_model *model);
 
 #endif

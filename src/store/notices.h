@@ -1,10 +1,9 @@
 /* What a reader of a front should know before deciding by it. A run keeps it as text, so that the terminal and the report say the
  * same:
  *
- *     run.axis_ends  JSON {model: {axis: [least, greatest]}}: the ends of the axes of numbers, of three values or
- *                    more; null where the
- *                    parameter allows nothing beyond
- *     run.unequal    what the models of the sweep have otherwise by default, as a sentence; NULL: nothing
+ *     run.axis_ends  JSON {model: {axis: [least, greatest]}}: the ends of numeric axes of three values or more; null where
+ *                    the parameter allows nothing beyond
+ *     run.unequal    in which defaults the models of the sweep differ, as a sentence; NULL: in none
  *     run.notices    JSON [{"kind": ..., "text": ...}], made with the front; NULL before
  *
  * Kinds: "axis-end", more than half of a model's designs on the front are at an end of an axis; "unequal-defaults";

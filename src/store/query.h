@@ -25,7 +25,7 @@ void reader_set_patience(struct reader *r, uint64_t steps);
  * id; 0 with an error: there is none. */
 int64_t reader_show_run(struct reader *r, int64_t wanted, struct diags *diags);
 
-/* A name in SQL, "tiles", and a string, 'lad': in their quotes, whatever stands in them. */
+/* Add a name to SQL, as "tiles", or a string, as 'lad'. Both are quoted, whatever characters they have. */
 struct text;
 void sql_add_name(struct text *sql, const char *name);
 void sql_add_string(struct text *sql, const char *s);
@@ -50,7 +50,7 @@ const char *query_text(const struct query *q, int i); /* NULL for NULL; valid un
  * first). False when unknown. Strings are freed by the caller with free(). */
 bool reader_column_info(struct reader *r, const char *column, char **ret_unit, char **ret_doc, int *ret_direction);
 
-/* run.notices of another front than the stored one (store/notices.h). The caller frees *ret. */
+/* The notices of a front other than the stored one, in the form of run.notices (store/notices.h). The caller frees *ret. */
 struct notice_front;
 bool reader_notices(struct reader *r, int64_t run, const struct notice_front *front, char **ret, struct diags *diags);
 

@@ -51,14 +51,16 @@ void column_list_release(struct column_list *l);
 /* Index of a column (names compare without case, as in SQL), or SIZE_MAX. */
 size_t column_list_find(const struct column_list *l, const char *name);
 
-/* Names that would collide in SQL: with each other, whatever their case, or with the leading columns. An input error for each. */
+/* Check for names that collide in SQL, where case does not count, with each other or with the leading columns. An input error for
+ * each. */
 bool schema_check_names(const struct store_table *t, struct diags *diags);
 /* Create what every database has (run, front, column_info, block) and set its identity. An existing database gets the
  * columns of `run` that it lacks and is left untouched else. */
 bool schema_create_common(const struct db *db, struct diags *diags);
 /* Create MODEL_all and MODEL_fixed, or add the columns they lack. */
 bool schema_create_model(const struct db *db, const struct store_table *t, struct diags *diags);
-/* The two tables with no columns of the model's own; schema_add_column adds one if `l`, which is the table's, lacks it. */
+/* Create the two tables without the model's own columns. schema_add_column adds one of those unless `l`, the list of the table's
+ * columns, has it. */
 bool schema_create_bare(const struct db *db, const char *model, struct diags *diags);
 bool schema_add_column(const struct db *db, const char *table, const struct column_list *l, const char *name, const char *type,
                        struct diags *diags);
@@ -75,8 +77,7 @@ enum { SCHEMA_NEWEST = 0, SCHEMA_NEWEST_HERE = -1 };
 bool schema_create_views(const struct db *db, const char *model, int64_t run, struct diags *diags);
 /* Make the views of all models, for this connection alone, show one run or SCHEMA_NEWEST_HERE. */
 bool schema_show_run(const struct db *db, int64_t run, struct diags *diags);
-/* Has the database a run of the model that refines? Then a point may have two rows, and which one a view shows has to be looked up.
- */
+/* Does the database have a run of the model that refines? If so, a point may have two rows, of which a view shows the finer one. */
 bool schema_model_refines(const struct db *db, const char *model, bool *ret, struct diags *diags);
 /* " FROM <tables> WHERE <of the run>": f is MODEL_fixed, a the row of each point, or of each on the front, in MODEL_all: the
  * finest when `refines`. The caller adds which runs. Freed with free(). */
@@ -93,7 +94,7 @@ struct model_list {
 };
 bool model_list_read(const struct db *db, const char *schema, struct model_list *ret, struct diags *diags);
 void model_list_release(struct model_list *l);
-/* Formatted by SQLite ("%w" inside double quotes, %Q), freed with free(). */
+/* A text that SQLite has formatted ("%w" inside double quotes, %Q). The caller frees it with free(). */
 char *schema_sql(const char *fmt, ...);
 /* Column `name` of a model as an SQL expression over `a` (MODEL_all) and `f` (MODEL_fixed). False, without an error, when the model
  * has no such column. The caller frees *ret. */

@@ -1,24 +1,4 @@
-/* The store: one SQLite file, as DESIGN.md section 5 says. Everything that touches SQL lives here.
- *
- *     run(id INTEGER PRIMARY KEY, sweep, sweep_text, hash, version, git_commit, models, axes, objectives, seed, fidelity, shard,
- *     host,
- *         started, ended, planned, done, feasible, hypervolume, status, baseline, refined, requests, axis_ends, unequal, notices)
- *                                           status: 'running', 'interrupted', 'done'; refined: rows added at event level, or NULL
- *     MODEL_all(id INTEGER PRIMARY KEY, run, point, status, reason, fidelity, <varying parameters>, <metrics>, <derived>)
- *     MODEL_fixed(run INTEGER PRIMARY KEY, first_id, points, <every parameter; NULL where it varies>, requests)
- *                    requests: the mix that the rows of the run are means over; NULL: none, and no such column before the first
- *                    run that
- *                    has one. Then the lengths that the mix sets (context, prompt, generate) are NULL.
- *     MODEL          view: every parameter and metric under its own name, newest run of each sweep, the finest row of each point
- *     MODEL_refined  view: both rows of the points that have two (fidelity = 'refine'), metrics as NAME_closed, _event and _ratio
- *     front(run, model, point, PRIMARY KEY(run, model, point)) WITHOUT ROWID;   MODEL_front: view
- *     comparison     view: rows of all models of the newest run of each sweep, with `model` and what they share: the workload,
- *                    parameters that all have, common metrics, ratios to a baseline, derived columns; comparison_front: likewise
- *     column_info(table_name, column_name, unit, doc, direction, PRIMARY KEY(table_name, column_name))
- *                                                           table_name: MODEL or comparison;
- *                                                           direction: -1 less is better, 1 more, 0 neither
- *     seal(id, counter, hash): src/store/seal.h
- *     block(run, model, first, last): index ranges that are done, both ends included; written with the rows
+/* The store: one SQLite file. Everything that touches SQL is in this room; docs/database.md describes the tables and views.
  *
  * The row of point p of a run has id = first_id + p: rows stand in the order of the points, are found without an index, and
  * cannot be there twice. A run's range of ids, first_id to first_id + points - 1, is reserved when it starts. In a run that
@@ -36,10 +16,10 @@
 
 struct store; /* an open database, one writer */
 
-/* What a run's birth record holds beyond its spaces. All borrowed for the call. */
+/* What is stored of a run besides its spaces. All members are borrowed for the call. */
 struct run_info {
-    const char *sweep;      /* the name */
-    const char *sweep_text; /* the file */
+    const char *sweep;      /* the name of the sweep */
+    const char *sweep_text; /* the text of its file */
     uint64_t hash;          /* of all spaces, objectives, fidelity, tool version */
     const char *fidelity;   /* as sweep_fidelity_text gives it */
     const char *axes;       /* names of the parameters that the sweep varies: "llm, tiles"; NULL: none */
@@ -48,7 +28,7 @@ struct run_info {
     const char *requests;   /* as sweep_requests_description gives it; NULL: none */
     const char *axis_ends;  /* as store/notices.h says; NULL: none */
     const char *unequal;    /* likewise */
-    const char *shard;      /* "2/3", or NULL: all */
+    const char *shard;      /* "2/3"; NULL for the whole sweep */
     uint64_t planned;       /* points of this run: of all spaces, or of the shard; 0 stands for all points of the spaces */
 };
 
@@ -69,9 +49,9 @@ int64_t *store_runs(const char *path, size_t *ret_n, struct diags *diags);
 
 int64_t store_run(const struct store *st);
 size_t store_models(const struct store *st);
-/* The run's objectives as text, and whether all its points are done. */
+/* The run's objectives as text. */
 const char *store_objectives(const struct store *st);
-/* True when the run found is already complete: nothing to write. */
+/* Is the run that was found complete already, so that there is nothing to write? */
 bool store_complete(const struct store *st);
 
 /* Index ranges [first, last] of space m within [0, count) of the shard that are not done yet, ascending. The array is freed by the
@@ -122,13 +102,14 @@ typedef const struct row_block *(*row_source)(void *user);
  * 4096. Encoded rows are the same rows, about twice as fast. */
 bool store_write(struct store *st, size_t m, uint64_t first, uint64_t last, row_source source, void *user, struct diags *diags);
 
-/* Rows at event level of a run that refines, beside those its points have; `points` ascending. One transaction. */
+/* Store rows at event level of a run that refines, beside the rows that its points have. `points` ascend. One transaction. */
 bool store_write_refined(struct store *st, size_t m, const uint64_t *points, const union cell *cells, const struct row *rows,
                          size_t n, struct diags *diags);
 /* The points of space m that have such a row, ascending. The caller frees the array; NULL with errors. */
 uint64_t *store_refined(struct store *st, size_t m, size_t *ret_n, struct diags *diags);
 
-/* Compute nothing, store the front: point indices (ascending) of space m. Replaces an earlier front of this run. */
+/* Store a front that has been computed: the indices of its points in space m, ascending. It replaces an earlier front of this
+ * run. */
 bool store_front(struct store *st, size_t m, const uint64_t *points, size_t n, struct diags *diags);
 /* Store the front's hypervolume, as grouped_front_finish gives it; NaN is NULL. */
 bool store_hypervolume(struct store *st, double hypervolume, struct diags *diags);
@@ -136,12 +117,12 @@ bool store_hypervolume(struct store *st, double hypervolume, struct diags *diags
  */
 bool store_notices(struct store *st, const char *const *per, size_t n_per, struct diags *diags);
 
-/* Columns of a model by name: numbers, and those whose values together name the row's group. */
+/* The columns of a model that a scan gives: numbers, and those whose values together name the row's group. */
 struct scan_columns {
     const char *const *values, *const *group;
     size_t n_values, n_group;
 };
-/* Which rows of a run that refines; in others they are the same, and there are none of STORE_REFINED. */
+/* Which rows of a run that refines are scanned. In other runs the first two are the same, and there are no STORE_REFINED ones. */
 enum store_rows {
     STORE_FINEST,  /* of each point the finest: what the views show */
     STORE_FIRST,   /* the one that every point has */

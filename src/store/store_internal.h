@@ -10,10 +10,10 @@
 struct source {
     row_source pull;
     void *user;
-    uint64_t next, end;            /* points: the next one wanted, and one past the last */
-    uint64_t feasible;             /* among those that came */
-    const struct row_block *ahead; /* pulled, to see whether it is encoded, and not handed out yet */
-    bool encoded;                  /* what the blocks of this transaction have to be */
+    uint64_t next, end;            /* the next point that is wanted, and one past the last */
+    uint64_t feasible;             /* how many of the points that came are feasible */
+    const struct row_block *ahead; /* a block that was pulled to see whether it is encoded, and not handed out yet */
+    bool encoded;                  /* are the blocks of this transaction encoded? */
     bool ended;                    /* the caller had no more, although some were due */
     char *wrong;                   /* what was wrong with a block, or NULL */
 };
@@ -57,9 +57,10 @@ void store_bind_cell(sqlite3_stmt *stmt, int i, enum dse_type type, union cell c
 /* The next block of the model's source; NULL at the end, and when the block is not what is due (then source.wrong says why). */
 const struct row_block *source_next(struct store_model *model);
 
-/* st->image and st->transfer are of one model at a time; this ends with both. */
+/* Close st->image and st->transfer, which are of one model at a time. */
 void transfer_close(struct store *st);
-/* Before BEGIN, which makes SQLite look at the image: its next rows are those of models[m].source, which are encoded. */
+/* Let the next rows of the image be those of models[m].source, which are encoded. To be called before BEGIN, which makes SQLite
+ * look at the image. */
 bool transfer_begin(struct store *st, size_t m, struct diags *diags);
 
 #endif

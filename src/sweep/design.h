@@ -7,7 +7,7 @@
 #include "base/text.h"
 #include "store/query.h"
 
-/* A list of names: of models, of columns. {0} is empty. Release it. */
+/* A list of names of models or columns. {0} is empty. The caller releases it. */
 struct name_list {
     char **s;
     size_t n;
@@ -23,7 +23,8 @@ bool read_models(struct reader *r, int64_t run, struct name_list *ret, struct di
 /* Split the axes into those that all models have and those that only some have. */
 bool split_axes(struct reader *r, const struct name_list *models, const struct name_list *axes, struct name_list *ret_shared,
                 struct name_list *ret_own, struct diags *diags);
-/* ", <expression> AS design": "tiles=8 sram_mib=2.5", those of the axes of single models that a model with these columns has. */
+/* Add the SQL ", <expression> AS design", whose value is like "tiles=8 sram_mib=2.5". It has those axes of single models that a
+ * model with these columns has. */
 void add_design(struct text *sql, const struct name_list *own, const struct name_list *columns);
 
 #endif

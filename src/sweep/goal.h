@@ -17,7 +17,8 @@ struct goal {
 
 void goal_init(struct goal *g);
 void goal_release(struct goal *g);
-/* Add an objective, or a parameter. False, adding nothing, when there are SWEEP_OBJECTIVES_MAX already. */
+/* Add an objective, or a parameter of `per`. goal_add returns false, and adds nothing, when there are SWEEP_OBJECTIVES_MAX
+ * already. */
 bool goal_add(struct goal *g, const char *column, bool maximise);
 void goal_add_per(struct goal *g, const char *parameter);
 /* The goal of a sweep file. The caller releases it. */
@@ -28,7 +29,7 @@ void goal_of_sweep(struct goal *g, const struct sweep_file *s);
 char *goal_text(const struct goal *g);
 bool goal_parse(struct goal *g, const char *text);
 
-/* The objectives at a row of the space, NaN for NULL. */
+/* The values of the objectives in a row of the space; NaN for NULL. */
 void goal_values(const struct goal *g, const struct space *sp, const union cell *cells, double *ret);
 
 /* Compute the front of the store's run under the goal, over all its models together, its hypervolume and the run's notices, and

@@ -27,7 +27,7 @@ void pool_work(struct pool *p, int thread);
 const struct row_block *pool_next(struct pool *p);
 /* Let all workers return. */
 void pool_stop(struct pool *p);
-/* What evaluator_error of one of its threads says, when all have returned; or NULL. */
+/* The bug of a model that ended one of the threads (evaluator_error), when all have returned; or NULL. */
 const char *pool_error(const struct pool *p);
 /* Seconds that all threads together spent evaluating. */
 double pool_seconds(const struct pool *p);

@@ -4,11 +4,11 @@
 
 #include "sweep/sweep_internal.h"
 
-/* Ids: a point of any of the models, as in goal.c. */
+/* An id is a point of any of the models, as in goal.c. */
 enum { ID_MODEL_SHIFT = 56 };
 #define ID_POINT_MASK (((uint64_t)1 << ID_MODEL_SHIFT) - 1)
 
-/* A list of ids; ids_have needs them ascending, each once, which ids_sort makes of any. */
+/* A list of ids. ids_have expects them in ascending order and each once, as ids_sort leaves them. */
 struct ids {
     uint64_t *id;
     size_t n, capacity;
@@ -21,13 +21,13 @@ void ids_release(struct ids *l);
 struct refining {
     struct job *job;
     const struct goal *goal;
-    struct evaluator **evaluators; /* one a space, of the closed form */
-    union cell **cells;            /* one row of each */
-    struct ids there;              /* have a row at event level */
-    struct ids planned;            /* of this round and those before */
+    struct evaluator **evaluators; /* one for each space, of the closed form */
+    union cell **cells;            /* room for one row of each space */
+    struct ids there;              /* the points that have a row at event level */
+    struct ids planned;            /* the points of this round and those before */
 };
 
-/* The row of the closed form of a point, in r->cells; returns whether it is feasible. */
+/* Evaluate a point in closed form into r->cells. Returns whether it is feasible. */
 bool refine_closed_form(const struct refining *r, uint64_t id);
 
 /* The front as far as it is known: rows at event level of the planned points, which are stored, and of the others the closed

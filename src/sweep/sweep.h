@@ -30,8 +30,8 @@ struct sweep_options {
     uint64_t shard, shards; /* shard (1-based) of shards; shards 0 or 1: all */
     bool fresh;             /* start a new run even if one can be resumed */
     uint64_t max_points;    /* refuse larger spaces */
-    const volatile sig_atomic_t
-        *interrupt; /* when it becomes non-zero, stop after the current transaction, at event level soon; or NULL */
+    /* Stop after the current transaction, or at event level soon, when it becomes non-zero; or NULL. */
+    const volatile sig_atomic_t *interrupt;
     void (*progress)(void *user, const struct sweep_progress *p); /* called now and then from the writing thread; or NULL */
     void *user;
 };
@@ -42,12 +42,12 @@ struct sweep_result {
     int64_t run;
     uint64_t planned, done, resumed; /* resumed: points found done */
     size_t front;                    /* points on the front; 0 when interrupted */
-    bool refining;                   /* it was refined, as far as it came: what follows is known */
+    bool refining;                   /* it was refined, as far as it came: the members below are set */
     int rounds;                      /* of refining */
     uint64_t event_rows, refined;    /* rows at event level that were added: by this call, and in all */
     size_t front_before;             /* points on the front of the closed form */
     size_t front_stayed;             /* how many of them are on the front at last */
-    size_t front_unrefined;          /* points that may be on it and have no event level: [refine] runs were used up */
+    size_t front_unrefined;          /* points that may be on it without a row at event level, as [refine] runs were used up */
     double store_seconds;            /* wall, until the last row was committed */
     double front_seconds;            /* wall, for the front after that */
     double evaluate_seconds;         /* sum over threads, spent in the models */

@@ -22,21 +22,21 @@ struct job {
 
 double sweep_now(void);
 bool sweep_interrupted(const struct job *job);
-/* Begin to count anew: `planned` points of which `done` are there. */
+/* Begin a phase of `planned` points, of which `done` have been evaluated before. */
 void sweep_phase(struct job *job, const char *name, uint64_t planned, uint64_t done);
-/* So many more points are evaluated. Reports now and then, and when `last`. */
+/* Count points that have been evaluated. Reports progress now and then, and always when `last`. */
 void sweep_advance(struct job *job, uint64_t points, bool last);
 
-/* Free a pool whose threads have returned. False, with an error: a model's numbers cannot be. */
+/* Free a pool whose threads have returned. False, with an error, when a model's numbers are impossible. */
 struct pool;
 bool sweep_end_pool(struct job *job, struct pool *pool);
 
-/* events.c: evaluate points of space m, given as ascending ranges, at event level, and store each about a second after. The rows
- * become those of their points or, `refined`, stand beside those. Sets result->interrupted. */
+/* Evaluate points of space m, given as ascending ranges, at event level, and store each within about a second. The rows are those
+ * of the points or, when `refined`, stand beside those. Sets result->interrupted. (events.c) */
 bool sweep_simulate(struct job *job, size_t m, const struct range *ranges, size_t n, bool refined);
 
-/* refine.c: with every point's row of the closed form stored, add rows at event level for the front and its neighbours. Sets what
- * sweep_result says of it. */
+/* Add rows at event level for the front and its neighbours, when every point's row of the closed form is stored. Sets the members
+ * of sweep_result about refining. (refine.c) */
 bool sweep_refine(struct job *job, const struct goal *goal);
 
 #endif

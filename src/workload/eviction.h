@@ -34,9 +34,9 @@ struct eviction_options {
     double threshold_a, threshold_b; /* voting: threshold_a * mean - threshold_b * sigma */
     int64_t reserved_length;         /* voting: no votes in the first steps */
     bool reserve_positions;          /* voting: the first reserved_length positions never leave; needs reserved_length < S */
-    bool
-        below_reserved; /* voting: measure S < reserved_length all the same: evictions begin before votes, and the sink leaves first. Else
-                               an error; the paper has it as the least S */
+    /* voting: measure an S < reserved_length, too, where evictions begin before votes and the sink leaves first. Without this it
+     * is an error, as reserved_length is the least S of the paper. */
+    bool below_reserved;
     int64_t sinks;       /* window: positions at the beginning that stay; fewer than S */
     double recent_share; /* h2o: share of the cache that is the newest positions, protected; 0: accumulated scores alone */
     int64_t seed;        /* random; the i-th head of a run, or of a profile, draws from seed + i */

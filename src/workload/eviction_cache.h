@@ -19,14 +19,14 @@ struct eviction_cache {
     uint64_t random; /* state of the generator */
 };
 
-/* A cache of `size` positions of `positions` that will come. */
+/* Make a cache that holds `size` of the `positions` positions that will come. */
 void eviction_cache_init(struct eviction_cache *c, const struct eviction_options *o, size_t size, size_t positions, uint64_t seed);
 void eviction_cache_release(struct eviction_cache *c);
 /* Let the next position, `seen`, into the last slot. */
 void eviction_cache_enter(struct eviction_cache *c);
 /* Does the policy look at probabilities? */
 bool eviction_cache_scores(const struct eviction_cache *c);
-/* Votes or sums from the probabilities of the slots; they sum up to 1. */
+/* Update votes or sums from the probabilities of the slots, which sum up to 1. */
 void eviction_cache_score(struct eviction_cache *c, const double *p);
 /* Evict positions until `size` are left. */
 void eviction_cache_evict(struct eviction_cache *c);
@@ -34,7 +34,7 @@ void eviction_cache_evict(struct eviction_cache *c);
  * seen; `scratch` as many, overwritten. */
 void eviction_cache_choose(struct eviction_cache *c, const double *p, double *scratch);
 
-/* False with an error when one of the options makes no sense for these heads and steps. */
+/* Check that all options make sense for these heads and steps. False with errors. */
 bool eviction_check(const struct head *heads, size_t n_heads, const struct eviction_options *options, size_t n_options,
                     size_t first, struct diags *diags);
 

@@ -71,9 +71,9 @@ bool measure_recording(const struct measure_plan *p, const struct locality_optio
 
 struct retention_policy {
     struct eviction_options options; /* their ratio is not used */
-    double
-        prompt_share; /* the share of each context that is a prompt, rounded down; 0: all is streamed; 1: all before the steps that are measured. S is a ratio of the context
-                                        with a prompt, too; options.prompt and size are not used */
+    /* The share of each context that is a prompt, rounded down. 0: all is streamed; 1: all positions before the steps that are
+     * measured. S is a ratio of the whole context with a prompt, too. options.prompt and options.size are not used. */
+    double prompt_share;
 };
 struct measured_retention {
     const struct retention_policy *policy;

@@ -13,7 +13,8 @@
  * be NULL. Free with measured_free. */
 struct dse_measured *measured_new(const char *text, char **ret_why);
 void measured_free(struct dse_measured *m);
-/* The sentences name the entry: "retention", "codellama-13b". Until then there are none. */
+/* Set the kind and name of the entry ("retention", "codellama-13b") that the sentences mention. Without this call there are no
+ * sentences. */
 void measured_name(struct dse_measured *m, const char *kind, const char *name);
 
 /* The same as dse_profile_beyond. */

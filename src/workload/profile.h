@@ -20,7 +20,7 @@ struct dse_profile *profile_new(const char *name, const char *source, const doub
 /* Add what LAD's decoding loses at the same contexts: n points, as many as the profile has. False when they are none: *ret_fault
  * as above. */
 bool profile_add_errors(struct dse_profile *p, const struct dse_locality_error *errors, struct row_fault *ret_fault);
-/* Take over how it was measured; without, as by default (workload/measured.h). */
+/* Set how the entry was measured. Without this call it counts as measured with the defaults (workload/measured.h). */
 void profile_set_measured(struct dse_profile *p, struct dse_measured *m);
 void profile_free(struct dse_profile *p);
 

@@ -21,7 +21,7 @@ struct recording_row {
  * The recording starts with its struct dse_entry (name and source are copied); recording_free frees it. */
 struct dse_recording *recording_new(const char *name, const char *source, const struct recording_row *rows, size_t n,
                                     struct row_fault *ret_fault);
-/* Take over how it was measured; without, as by default (workload/measured.h). */
+/* Set how the entry was measured. Without this call it counts as measured with the defaults (workload/measured.h). */
 void recording_set_measured(struct dse_recording *r, struct dse_measured *m);
 void recording_free(struct dse_recording *r);
 

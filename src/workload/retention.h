@@ -24,7 +24,7 @@ enum { RETENTION_RATIOS_MIN = 2 }; /* below 1; with the end at a ratio of 1: the
  * copied); retention_free frees it. */
 struct dse_retention *retention_new(const char *name, const char *source, const struct retention_point *points, size_t n,
                                     struct row_fault *ret_fault);
-/* Take over how it was measured; without, as by default (workload/measured.h). */
+/* Set how the entry was measured. Without this call it counts as measured with the defaults (workload/measured.h). */
 void retention_set_measured(struct dse_retention *r, struct dse_measured *m);
 void retention_free(struct dse_retention *r);
 

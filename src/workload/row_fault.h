@@ -14,7 +14,7 @@ struct row_fault {
     char *why;          /* owned by who declared it; NULL: there is no fault */
 };
 
-/* Fill *ret, whose words the caller frees. Always false, so that `return row_fault(...)` reads well. */
+/* Fill *ret, whose text the caller frees. Always false, so that `return row_fault(...)` reads well. */
 bool row_fault(struct row_fault *ret, size_t row, const char *column, const char *fmt, ...) __attribute__((format(printf, 4, 5)));
 /* "row 3: context 256 does not grow", counted from 1, where there is no file to point at; takes the words over. NULL without a
  * fault. */

@@ -45,9 +45,9 @@ struct softmax_range_result {
  * was: no steps, low is not below high, phi is not finite. */
 bool softmax_range_count(const struct head *h, const struct softmax_range *r, size_t first, struct softmax_range_result *ret,
                          struct diags *diags);
-/* Add what was counted elsewhere, neither of the two finished. */
+/* Add what was counted elsewhere. Neither of the two must be finished. */
 void softmax_range_merge(struct softmax_range_result *to, const struct softmax_range_result *from);
-/* Finish: counts become shares; of a length without vectors, NaN. */
+/* Turn counts into shares, which are NaN for a length without vectors. */
 void softmax_range_finish(struct softmax_range_result *r);
 
 /* ---- the spread of many vectors --------------------------------------------------------------------------------------------- */
