@@ -106,6 +106,7 @@ cat >s.toml <<'TOML'
 name = "small"
 models = ["lad"]
 [params]
+area = "core"
 tiles = [1, 2, 4]
 context = [1024, 4096]
 memory = ["hbm2-5cube", "hbm2-a100-40gb"]

@@ -26,6 +26,8 @@ write_sweep() {
 name = "test"
 models = ["lad"]
 [params]
+power = "constant"
+area = "core"
 context = { from = 512, to = 4096, step = 64 }
 tiles = { from = 1, to = 16, step = 1 }
 sram_mib = { from = 1, to = 4, step = 0.25 }

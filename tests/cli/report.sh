@@ -111,6 +111,7 @@ cat >evil.toml <<TOML
 name = "evil"
 models = ["lad", "veda"]
 [params]
+area = "core"
 context = { from = 512, to = 4096, step = 512 }
 llm = ["llama2-7b", "opt-6.7b"]
 [params.lad]
