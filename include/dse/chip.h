@@ -20,7 +20,7 @@ extern const char *const dse_area_names[]; /* "die", "core", NULL */
 /* What a clock does to a chip of a node, over the same chip at the nominal supply of the node. */
 struct dse_supply {
     double volts;
-    double max_ghz;    /* at the highest supply of the node's law */
+    double max_ghz;    /* where the clock is too fast for the node: the fastest it has */
     double energy;     /* of an operation or an SRAM access: (V / V0)^e, e of the node's library */
     double clock_tree; /* energy of a clock edge: (V / V0)^2 */
     double leakage;    /* power: V / V0 */
@@ -39,7 +39,10 @@ struct dse_supply {
  * False: the clock is faster than the highest supply allows; then only ret->max_ghz and ret->volts, that supply, are meant. */
 bool dse_supply_at(const struct dse_costs *book, const struct dse_technology *node, double published_nm, double published_ghz,
                    double clock_ghz, struct dse_supply *ret);
-/* Why that is false, and by how much. */
+/* Is it true? Quicker to know. */
+bool dse_supply_reaches(const struct dse_costs *book, const struct dse_technology *node, double published_nm, double published_ghz,
+                        double clock_ghz);
+/* Why it is false, and by how much. */
 extern const char dse_too_fast[];
 bool dse_supply_shortage(const struct dse_supply *supply, double clock_ghz, const char *reason, struct dse_shortage *ret);
 
@@ -66,12 +69,12 @@ void dse_die_at(const struct dse_costs *book, int32_t area, double core_mm2, int
 const char *dse_die_check(const struct dse_costs *book, const struct dse_die *die);
 bool dse_die_shortage(const struct dse_costs *book, const struct dse_die *die, const char *reason, struct dse_shortage *ret);
 
-extern const char dse_no_interface[]; /* why dse_interface_joules is NaN */
+/* Is it known? And why not. */
+bool dse_interface_known(const struct dse_costs *book, const struct dse_memory *memory);
+extern const char dse_no_interface[];
 /* Joules a byte that comes from or goes to the DRAM costs on the die, apart from the DRAM: PHY and controller of its kind, and one
- * hop over the network. NaN where the book
- * has none of the kind. energy: of struct dse_supply, for the hop. */
-double dse_interface_joules(const struct dse_costs *book, const struct dse_memory *memory, const struct dse_technology *node,
-                            double energy);
+ * hop over the network, which takes `hop` times what it does in 12 nm at the nominal supply. NaN where the book has none of the kind. */
+double dse_interface_joules(const struct dse_costs *book, const struct dse_memory *memory, double hop);
 
 /* ---- energy ------------------------------------------------------------------------------------------------------------ */
 

@@ -350,6 +350,10 @@ static const struct dse_trend lad_trends[] = {
      .effect = DSE_MORE,
      .where = "batch_policy=fixed,phase=decode,vain_prefetch=ignored"},
     {.param = "tiles", .metric = "area_mm2", .effect = DSE_MORE},
+    {.param = "clock_ghz", .metric = "supply_v", .effect = DSE_MORE, .where = "power=activity"},
+    {.param = "clock_ghz", .metric = "energy_clock_mj", .effect = DSE_MORE, .where = "power=activity,batch_policy=fixed"},
+    {.param = "clock_ghz", .metric = "energy_modules_mj", .effect = DSE_MORE, .where = "power=activity,batch_policy=fixed"},
+    {.param = "bandwidth_gbs", .metric = "area_mm2", .effect = DSE_MORE},
     {.param = NULL},
 };
 

@@ -267,7 +267,9 @@ struct lad_chip {
     double tile_area_mm2, sram_area_mm2; /* of one tile */
     double dynamic_modules_w, dynamic_sram_w, static_modules_w, static_sram_w;
     double module_dynamic_w[LAD_MODULES]; /* their sum is dynamic_modules_w */
-    double sram_energy_ratio;             /* of the technology over the node of the SRAM table */
+    struct dse_sram sram;                 /* of one tile, in the node of its table; */
+    double sram_energy_ratio;             /* energy of the technology over that, */
+    double logic_energy_ratio;            /* and over the node of Table III */
     struct dse_supply supply;             /* E36; with power = "constant" nothing asks for it */
     struct dse_die die;                   /* E37 */
 };

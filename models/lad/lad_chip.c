@@ -55,45 +55,49 @@ static bool known(struct ratios r)
     return !isnan(r.area) && !isnan(r.energy) && !isnan(r.power);
 }
 
-/* The node's supply (E36) and die (E37) that the parameters ask for. False: the clock is too fast. */
-static bool supply_at(const struct lad_params *p, struct dse_supply *ret)
+static double tile_mm2(const double scale[LAD_MODULES], double logic_ratio, double sram_mm2)
 {
-    return dse_supply_at(p->economics.costs, p->technology, TABLE3_NM, LAD_PUBLISHED_GHZ, p->clock_ghz, ret);
+    double area = 0;
+    for (int i = 0; i < LAD_MODULES; i++) area += scale[i] * lad_table3[i].area_mm2;
+    return area * logic_ratio + sram_mm2;
 }
 
-static void die_at(const struct lad_params *p, double tile_mm2, struct dse_die *ret)
+/* The die (E37) that the parameters ask for. */
+static void die_at(const struct lad_params *p, double each_mm2, struct dse_die *ret)
 {
-    dse_die_at(p->economics.costs, p->area, (double)p->tiles * tile_mm2, p->tiles, &p->dram, p->technology->node_nm, ret);
+    dse_die_at(p->economics.costs, p->area, (double)p->tiles * each_mm2, p->tiles, &p->dram, p->technology->node_nm, ret);
 }
 
-static const char *check_physics(const struct lad_params *p)
+/* E36, E37. */
+static const char *check_physics(const struct lad_params *p, double logic_ratio, double sram_mm2)
 {
     const struct dse_costs *book = p->economics.costs;
-    struct lad_chip chip;
+    double scale[LAD_MODULES];
+    struct dse_die die;
     if (p->power == DSE_POWER_ACTIVITY) {
-        if (!supply_at(p, &chip.supply)) return dse_too_fast;
-        if (isnan(dse_interface_joules(book, p->dram.memory, p->technology, 1))) return dse_no_interface;
+        if (!dse_supply_reaches(book, p->technology, TABLE3_NM, LAD_PUBLISHED_GHZ, p->clock_ghz)) return dse_too_fast;
+        if (!dse_interface_known(book, p->dram.memory)) return dse_no_interface;
     }
     if (p->area == DSE_AREA_CORE) return NULL;
-    lad_chip_at(p, &chip);
-    return dse_die_check(book, &chip.die);
+    module_scales(p, scale);
+    die_at(p, tile_mm2(scale, logic_ratio, sram_mm2), &die);
+    return dse_die_check(book, &die);
 }
 
-/* A table has a metric in all its macros or in none: any macro of the right word tells what is missing. */
 const char *lad_chip_check(const struct lad_params *p)
 {
     struct dse_sram sram;
     double from, to;
     dse_sram_range(p->sram, &from, &to);
     if (!(p->sram_mib >= from && p->sram_mib <= to)) return "the SRAM table has no macro of this capacity";
-    if (!dse_sram_at(p->sram, from, (double)p->sram_word_bits, &sram)) return "the SRAM table has no macro of this word width";
+    if (!dse_sram_at(p->sram, p->sram_mib, (double)p->sram_word_bits, &sram))
+        return "the SRAM table has no macro of this word width";
     if (isnan(sram.area_mm2) || isnan(sram.leakage_mw) || isnan(sram_dynamic_mw(p, &sram)))
         return "the SRAM table lacks area, leakage or energy";
-    if (!known(tech_ratios(p->technology, TABLE3_NM)))
-        return "the technology's method cannot be reached from 22 nm, the node of Table III";
-    if (!known(tech_ratios(p->technology, dse_sram_node_nm(p->sram))))
-        return "the technology's method cannot be reached from the node of the SRAM table";
-    return check_physics(p);
+    struct ratios logic = tech_ratios(p->technology, TABLE3_NM), memory = tech_ratios(p->technology, dse_sram_node_nm(p->sram));
+    if (!known(logic)) return "the technology's method cannot be reached from 22 nm, the node of Table III";
+    if (!known(memory)) return "the technology's method cannot be reached from the node of the SRAM table";
+    return check_physics(p, logic.area, sram.area_mm2 * memory.area);
 }
 
 bool lad_chip_shortage(const struct lad_params *p, const char *reason, struct dse_shortage *ret)
@@ -115,26 +119,28 @@ void lad_chip_at(const struct lad_params *p, struct lad_chip *ret)
     double sram_mw = sram_dynamic_mw(p, &sram), node = dse_sram_node_nm(p->sram);
     struct ratios logic = tech_ratios(p->technology, TABLE3_NM);
     struct ratios memory = node == TABLE3_NM ? logic : tech_ratios(p->technology, node);
-    double scale[LAD_MODULES], area = 0, dynamic_mw = 0, static_mw = 0;
+    double scale[LAD_MODULES], dynamic_mw = 0, static_mw = 0;
     module_scales(p, scale);
     double tiles_w = (double)p->tiles / DSE_MW_PER_W;
     for (int i = 0; i < LAD_MODULES; i++) {
-        area += scale[i] * lad_table3[i].area_mm2;
         dynamic_mw += scale[i] * lad_table3[i].dynamic_mw;
         static_mw += scale[i] * lad_table3[i].static_mw;
     }
     *ret = (struct lad_chip){
         .sram_area_mm2 = sram.area_mm2 * memory.area,
-        .tile_area_mm2 = area * logic.area + sram.area_mm2 * memory.area,
+        .tile_area_mm2 = tile_mm2(scale, logic.area, sram.area_mm2 * memory.area),
+        .sram = sram,
         .dynamic_modules_w = tiles_w * dynamic_mw * p->clock_ghz * logic.energy,
         .static_modules_w = tiles_w * static_mw * logic.power,
         .dynamic_sram_w = tiles_w * sram_mw * memory.energy,
         .static_sram_w = tiles_w * sram.leakage_mw * memory.power,
         .sram_energy_ratio = memory.energy,
+        .logic_energy_ratio = logic.energy,
     };
     for (int i = 0; i < LAD_MODULES; i++)
         ret->module_dynamic_w[i] = tiles_w * scale[i] * lad_table3[i].dynamic_mw * p->clock_ghz * logic.energy;
-    if (p->power == DSE_POWER_ACTIVITY) supply_at(p, &ret->supply);
+    if (p->power == DSE_POWER_ACTIVITY)
+        dse_supply_at(p->economics.costs, p->technology, TABLE3_NM, LAD_PUBLISHED_GHZ, p->clock_ghz, &ret->supply);
     die_at(p, ret->tile_area_mm2, &ret->die);
 }
 

@@ -9,20 +9,19 @@
  * read in a cycle (A10), and a tile's share of the peak bandwidth passes. */
 enum { TABLE3_ROW_BYTES = 256, TABLE3_DRAM_BYTES = 256 /* 1536 GB/s over 6 tiles, a cycle of 1 GHz */ };
 static const double table3_clock_hz = 1e9;
+static const double table3_hop = 0.30 / 0.19; /* energy of 22 nm over 14, the node nearest to 12 that DeepScaleTool has */
 /* Bits that the modules of such a tile ask for in a cycle: 16 for each of 7 * 128 multipliers, G and score of 12 positions. */
 enum { TABLE3_ASKED_BITS = 7 * 128 * 16 + 12 * (64 + 16) };
 
 /* Joules of a byte to or from the SRAM: as published under load; or of an access. */
-static void sram_joules(const struct lad_params *p, double scale, double *ret_read, double *ret_write)
+static void sram_joules(const struct lad_params *p, const struct dse_sram *s, double scale, double *ret_read, double *ret_write)
 {
-    struct dse_sram s;
-    dse_sram_at(p->sram, p->sram_mib, (double)p->sram_word_bits, &s);
-    if (isnan(s.dynamic_mw)) {
+    if (isnan(s->dynamic_mw)) {
         double words = DSE_PICO * DSE_BITS_PER_BYTE / (double)p->sram_word_bits;
-        *ret_read = s.read_pj * words * scale;
-        *ret_write = s.write_pj * words * scale;
+        *ret_read = s->read_pj * words * scale;
+        *ret_write = s->write_pj * words * scale;
     } else {
-        *ret_read = *ret_write = s.dynamic_mw / DSE_MW_PER_W / (table3_clock_hz * (TABLE3_ROW_BYTES + TABLE3_DRAM_BYTES)) * scale;
+        *ret_read = *ret_write = s->dynamic_mw / DSE_MW_PER_W / (table3_clock_hz * (TABLE3_ROW_BYTES + TABLE3_DRAM_BYTES)) * scale;
     }
 }
 
@@ -56,12 +55,12 @@ void lad_power_at(const struct lad_params *p, const struct lad_chip *chip, struc
     ret->clock_w = chip->dynamic_modules_w * clock_share * s->clock_tree;
     ret->watts = ret->leakage_w + ret->clock_w;
     price_modules(p, chip, s->energy, 1 - clock_share, ret);
-    sram_joules(p, chip->sram_energy_ratio * s->energy, &read_j, &write_j);
+    sram_joules(p, &chip->sram, chip->sram_energy_ratio * s->energy, &read_j, &write_j);
     double row_j = read_j * TABLE3_ROW_BYTES / TABLE3_ASKED_BITS; /* of a bit that a module asks for */
     ret->mac_sram_j = row_j * (double)p->cache_bits;
     ret->apid_sram_j = row_j * (double)(p->apid_width * (p->position_bits + p->cache_bits));
     ret->byte_sram_j = write_j;
-    ret->byte_interface_j = dse_interface_joules(book, p->dram.memory, p->technology, s->energy);
+    ret->byte_interface_j = dse_interface_joules(book, p->dram.memory, table3_hop * chip->logic_energy_ratio * s->energy);
 }
 
 struct dse_joules lad_joules_of(const struct lad_power *e, const struct lad_work *w)

@@ -135,6 +135,10 @@ static const struct dse_trend trends[] = {
     {.param = "eviction_ratio", .metric = "energy_mj", .effect = DSE_MORE},
     {.param = "kv_bits", .metric = "tokens_per_s", .effect = DSE_LESS},
     {.param = "weight_bits", .metric = "tokens_per_s", .effect = DSE_LESS},
+    {.param = "clock_ghz", .metric = "supply_v", .effect = DSE_MORE, .where = "power=activity"},
+    {.param = "clock_ghz", .metric = "energy_clock_mj", .effect = DSE_MORE, .where = "power=activity"},
+    {.param = "clock_ghz", .metric = "energy_modules_mj", .effect = DSE_MORE, .where = "power=activity"},
+    {.param = "bandwidth_gbs", .metric = "area_mm2", .effect = DSE_MORE},
     {.param = NULL},
 };
 

@@ -52,8 +52,8 @@ static const char *check_physics(const struct veda_params *p)
     const struct dse_costs *book = p->economics.costs;
     struct veda_chip chip;
     if (p->power == DSE_POWER_ACTIVITY) {
-        if (!supply_at(p, &chip.supply)) return dse_too_fast;
-        if (isnan(dse_interface_joules(book, p->dram.memory, p->technology, 1))) return dse_no_interface;
+        if (!dse_supply_reaches(book, p->technology, VEDA_TABLE1_NM, VEDA_PUBLISHED_GHZ, p->clock_ghz)) return dse_too_fast;
+        if (!dse_interface_known(book, p->dram.memory)) return dse_no_interface;
     }
     if (p->area == DSE_AREA_CORE) return NULL;
     veda_chip_at(p, &chip);

@@ -9,6 +9,7 @@
  * inputs (A10). */
 static const double table1_clock_hz = 1e9, buffer_bytes_per_mac = VEDA_ACTIVATION_BYTES / 2.0;
 enum { TABLE1_BUFFER_BYTES = 128 };
+static const double table1_hop = 0.37 / 0.19; /* energy of 28 nm over 14, the node nearest to 12 that DeepScaleTool has */
 
 /* The buffer: joules of a byte that is read, and leakage of one chip, at the nominal supply. Where a table has static and dynamic power
  * together, `share` of it leaks. */
@@ -46,7 +47,7 @@ void veda_power_at(const struct veda_point *pt, const struct veda_chip *chip, st
     ret->sfu_op_j = cycle_j * chip->table_w[VEDA_SFU] / (double)(p->sfu_exp + p->sfu_div);
     ret->vote_j = cycle_j * chip->table_w[VEDA_VOTING_ENGINE] / (double)p->vote_lanes;
     ret->mac_buffer_j = buffer_bytes_per_mac * byte_j * s->energy;
-    ret->byte_interface_j = dse_interface_joules(book, p->dram.memory, p->technology, s->energy);
+    ret->byte_interface_j = dse_interface_joules(book, p->dram.memory, table1_hop * chip->logic.energy * s->energy);
 }
 
 struct dse_joules veda_joules_of(const struct veda_power *e, const struct veda_work *w)

@@ -5,7 +5,7 @@
 
 #include <math.h>
 
-enum { STACK_BITS = 1024, CHANNEL_BITS = 64, LONG_EDGES = 2, NOC_PUBLISHED_NM = 14 /* the node nearest to 12 that methods have */ };
+enum { STACK_BITS = 1024, CHANNEL_BITS = 64, LONG_EDGES = 2 };
 
 static bool is_stacked(int32_t kind)
 {
@@ -72,10 +72,13 @@ bool dse_die_shortage(const struct dse_costs *book, const struct dse_die *die, c
 
 const char dse_no_interface[] = "no source has the energy of this memory's interface (power = \"constant\" does without it)";
 
-double dse_interface_joules(const struct dse_costs *book, const struct dse_memory *memory, const struct dse_technology *node,
-                            double energy)
+double dse_interface_joules(const struct dse_costs *book, const struct dse_memory *memory, double hop)
 {
-    double pj_bit = dse_by_kind(book, DSE_C_phy_pj_hbm2, memory->make.kind), hop = dse_physical(book, DSE_C_noc_pj_byte_hop_12nm);
-    double scale = dse_tech_ratio(node, NOC_PUBLISHED_NM, DSE_TECH_ENERGY);
-    return DSE_PICO * (DSE_BITS_PER_BYTE * pj_bit + hop * (isnan(scale) ? 1 : scale) * energy);
+    double pj_bit = dse_by_kind(book, DSE_C_phy_pj_hbm2, memory->make.kind);
+    return DSE_PICO * (DSE_BITS_PER_BYTE * pj_bit + hop * dse_physical(book, DSE_C_noc_pj_byte_hop_12nm));
+}
+
+bool dse_interface_known(const struct dse_costs *book, const struct dse_memory *memory)
+{
+    return !isnan(dse_by_kind(book, DSE_C_phy_pj_hbm2, memory->make.kind));
 }
