@@ -2,6 +2,7 @@
  * call) and ane_step.c (calls put together), the event level in ane_events.c. */
 #include "ane.h"
 
+#include <dse/num.h>
 #include <dse/units.h>
 
 #include <math.h>
@@ -54,8 +55,10 @@ static const struct dse_param ane_params_table[] = {
     DSE_PARAM_I64(P, programs, 1, 1024, "programs that a call is split into, each with a dispatch of its own", "E4"),
     DSE_PARAM_F64(P, host_gap_us, "us", 0, 1000000,
                   "time after a call in which the host works and the engine could slide the cache", "E6"),
-    DSE_PARAM_F64(P, engine_base_w, "W", 0, 1000,
-                  "power of the engine while it streams and computes next to nothing; 0 W when idle",
+    DSE_PARAM_ENUM(P, power, dse_power_names, "the engine draws by what it does, or reference_power_w whatever it does", "E9"),
+    DSE_PARAM_F64(P, reference_power_w, "W", 0, 1000, "of the engine with power = constant", "github.com/smpanaro/coreml-llm-cli"),
+    DSE_PARAM_F64(P, engine_idle_w, "W", 0, 1000, "power of the engine while it waits for the host", "E9"),
+    DSE_PARAM_F64(P, engine_base_w, "W", 0, 1000, "power of the engine while it streams and computes next to nothing",
                   GUIDE "ch. 10: bandwidth-bound matmul"),
     DSE_PARAM_F64(P, engine_op_pj, "pJ", 0, 1000, "energy of an operation on top of it", GUIDE "ch. 10: datapath, M1"),
     DSE_PARAM_END,
@@ -65,6 +68,7 @@ static const struct dse_param ane_params_table[] = {
 #define M struct ane_metrics
 static const struct dse_metric ane_metrics_table[] = {
     DSE_METRIC_EMBED(M, common, struct dse_common, dse_common_metrics),
+    DSE_METRIC_F64(M, engine_power_w, "W", DSE_LESS, "average power of the engine alone, without the DRAM", "E9"),
     DSE_METRIC_I64(M, calls, DSE_LESS, "calls of the step, for each sequence", "E7", .mean = DSE_MEAN_STEP),
     DSE_METRIC_F64(M, call_us, "us", DSE_LESS, "time of one call", "E4"),
     DSE_METRIC_F64(M, slide_us, "us", DSE_LESS, "time of sliding the cache once", "E6"),
@@ -136,6 +140,8 @@ static const char *ane_check(const void *params)
     if (s.rows > (p->window > 0 ? s.window : r.last)) return "query_rows is more than the window or the context";
     if (!ane_fits(p, &s, r.last)) return "the context does not fit the window in whole blocks of query_rows (window, overflow)";
     if (ane_footprint(p, &s) > p->dram.capacity_gib * DSE_GIB) return no_room;
+    if (p->power == DSE_POWER_ACTIVITY && p->engine_idle_w > p->engine_base_w)
+        return "the engine draws more idle than at work (engine_idle_w, engine_base_w)";
     return NULL;
 }
 
@@ -232,6 +238,7 @@ void ane_fill(const struct ane_params *p, const struct ane_call *call, const str
     m->transpose_mib = call->transpose_bytes * mib;
     m->slide_mib = step.sequences * step.slides * slide->bytes / (DSE_MIB * step.tokens);
     m->dram_footprint_gib = ane_footprint(p, shape) / DSE_GIB;
+    m->engine_power_w = dse_max(0, step.joules - dse_dram_joules(&p->dram, step.bytes)) / step.time_s;
     if (breakdown) ane_break_down(p, call, slide, &step, breakdown);
 }
 
@@ -324,7 +331,7 @@ const struct dse_model dse_model_ane = {
     .cite =
         "In Pursuit of Fast KV-Cached Attention for Apple Neural Engine: Building a memory-friendly KV Cache with static shapes, "
         "blog post, October 10, 2024",
-    .version = 1,
+    .version = 2,
     .params = ane_params_table,
     .params_size = sizeof(struct ane_params),
     .metrics = ane_metrics_table,

@@ -10,6 +10,7 @@
 #ifndef ANE_H
 #define ANE_H
 
+#include <dse/chip.h>
 #include <dse/cost.h>
 #include <dse/hw.h>
 #include <dse/model.h>
@@ -38,7 +39,8 @@ struct ane_params {
     double engine_tflops, concat_gbs, transpose_gbs, engine_tile_kib;
     double dispatch_us, host_gap_us;
     int64_t programs;
-    double engine_base_w, engine_op_pj;
+    int32_t power; /* enum dse_power */
+    double engine_base_w, engine_op_pj, engine_idle_w, reference_power_w;
 };
 
 struct ane_metrics {
@@ -47,7 +49,7 @@ struct ane_metrics {
     double call_us, slide_us, exposed_slide_us, request_ms;
     double wasted_rows;
     double weights_mib, kv_mib, concat_mib, transpose_mib, slide_mib;
-    double dram_footprint_gib;
+    double dram_footprint_gib, engine_power_w;
 };
 
 struct ane_equations {
@@ -121,9 +123,9 @@ struct ane_slide_run {
 
 /* One step: a token of every sequence, or a prompt of every sequence. */
 struct ane_step {
-    double sequences, calls, slides; /* calls and slides of one sequence */
-    double tokens;                   /* of all sequences */
-    double time_s, gap_s, bytes, joules, useful_ops;
+    double sequences, calls, slides;                         /* calls and slides of one sequence */
+    double tokens;                                           /* of all sequences */
+    double time_s, gap_s, idle_s, bytes, joules, useful_ops; /* idle_s: of gap_s, without slides that it hides */
 };
 
 struct ane_request ane_request_of(const struct ane_params *p);
@@ -146,8 +148,11 @@ bool ane_forgets(const struct ane_params *p, const struct ane_shape *s, double l
 bool ane_fits(const struct ane_params *p, const struct ane_shape *s, double last);
 /* E10: bytes in DRAM. */
 double ane_footprint(const struct ane_params *p, const struct ane_shape *s);
-/* E9: joules of engine time (exposed or not), operations and DRAM traffic. */
-double ane_joules(const struct ane_params *p, double busy_s, double ops, double bytes);
+/* E9: joules of exposed_s of the step, in which, or hidden behind which, the engine runs for busy_s; of operations and DRAM
+ * traffic. */
+double ane_joules(const struct ane_params *p, double exposed_s, double busy_s, double ops, double bytes);
+/* The same of time in which the host works and the engine is idle for idle_s. */
+double ane_gap_joules(const struct ane_params *p, double gap_s, double idle_s);
 
 void ane_break_down(const struct ane_params *p, const struct ane_call *c, const struct ane_slide_run *slide,
                     const struct ane_step *s, struct dse_breakdown *out);

@@ -30,9 +30,16 @@ double ane_generate_s(const struct ane_params *p, const struct ane_call *c, cons
     return calls_s(p, c, slide, generate, slide->per_generate_call);
 }
 
-double ane_joules(const struct ane_params *p, double busy_s, double ops, double bytes)
+double ane_joules(const struct ane_params *p, double exposed_s, double busy_s, double ops, double bytes)
 {
-    return p->engine_base_w * busy_s + p->engine_op_pj * DSE_PICO * ops + dse_dram_joules(&p->dram, bytes);
+    const double dram = dse_dram_joules(&p->dram, bytes);
+    if (p->power == DSE_POWER_CONSTANT) return p->reference_power_w * exposed_s + dram;
+    return p->engine_base_w * busy_s + p->engine_op_pj * DSE_PICO * ops + dram;
+}
+
+double ane_gap_joules(const struct ane_params *p, double gap_s, double idle_s)
+{
+    return p->power == DSE_POWER_CONSTANT ? p->reference_power_w * gap_s : p->engine_idle_w * idle_s;
 }
 
 double ane_footprint(const struct ane_params *p, const struct ane_shape *s)
@@ -79,10 +86,12 @@ void ane_step_init(struct ane_step *ret, const struct ane_params *p, const struc
         .time_s = sequences * calls_s(p, c, slide, calls, each),
         .gap_s = sequences * calls * p->host_gap_us / DSE_US_PER_S,
         .bytes = sequences * (calls * c->bytes + slides * slide->bytes),
-        .joules = sequences *
-                  (calls * ane_joules(p, c->time_s, c->ops, c->bytes) + slides * ane_joules(p, slide->time_s, 0, slide->bytes)),
+        .joules = sequences * (calls * ane_joules(p, c->time_s, c->time_s, c->ops, c->bytes) +
+                               slides * ane_joules(p, slide->exposed_s, slide->time_s, 0, slide->bytes)),
         .useful_ops = sequences * (rows * c->row_ops + pairs * c->pair_ops + c->head_ops),
     };
+    ret->idle_s = dse_max(0, ret->gap_s - sequences * slides * (slide->time_s - slide->exposed_s));
+    ret->joules += ane_gap_joules(p, ret->gap_s, ret->idle_s);
 }
 
 /* ---- the best number of query rows ---------------------------------------------------------------------------------------- */
@@ -142,8 +151,8 @@ static void add(const struct out *o, const char *name, int depth, enum dse_bound
 
 static void add_op(const struct out *o, const struct ane_op *op, int depth)
 {
-    add(o, op->name, depth, op->bound, o->times * op->time_s, o->times * ane_joules(o->p, op->time_s, op->ops, op->bytes),
-        o->times * op->bytes, o->times * op->ops);
+    add(o, op->name, depth, op->bound, o->times * op->time_s,
+        o->times * ane_joules(o->p, op->time_s, op->time_s, op->ops, op->bytes), o->times * op->bytes, o->times * op->ops);
 }
 
 /* All memory operations stand under attention, which is where they happen. */
@@ -166,6 +175,17 @@ static void add_attention(const struct out *o, const struct ane_call *c)
         if (c->op[i].attention) add_op(o, &c->op[i], 1);
 }
 
+static void add_causes(const struct ane_params *p, const struct ane_call *c, const struct ane_slide_run *slide,
+                       const struct ane_step *s, struct dse_breakdown *out)
+{
+    if (p->power == DSE_POWER_CONSTANT) return;
+    const double calls = s->sequences * s->calls, slides = s->sequences * s->slides;
+    dse_breakdown_cause(out, "idle", p->engine_idle_w * s->idle_s);
+    dse_breakdown_cause(out, "active", p->engine_base_w * (calls * c->time_s + slides * slide->time_s));
+    dse_breakdown_cause(out, "operations", p->engine_op_pj * DSE_PICO * calls * c->ops);
+    dse_breakdown_cause(out, "dram", dse_dram_joules(&p->dram, s->bytes));
+}
+
 void ane_break_down(const struct ane_params *p, const struct ane_call *c, const struct ane_slide_run *slide,
                     const struct ane_step *s, struct dse_breakdown *out)
 {
@@ -175,8 +195,10 @@ void ane_break_down(const struct ane_params *p, const struct ane_call *c, const 
         if (!c->op[i].attention) add_op(&o, &c->op[i], 0);
         if (i == 0) add_attention(&o, c);
     }
-    add(&o, "dispatch", 0, DSE_BOUND_LATENCY, o.times * c->dispatch_s, o.times * ane_joules(p, c->dispatch_s, 0, 0), 0, 0);
-    add(&o, "slide", 0, DSE_BOUND_DRAM, slides * slide->exposed_s, slides * ane_joules(p, slide->time_s, 0, slide->bytes),
-        slides * slide->bytes, 0);
-    add(&o, "host_gap", 0, DSE_BOUND_LATENCY, s->gap_s, 0, 0, 0);
+    add(&o, "dispatch", 0, DSE_BOUND_LATENCY, o.times * c->dispatch_s, o.times * ane_joules(p, c->dispatch_s, c->dispatch_s, 0, 0),
+        0, 0);
+    add(&o, "slide", 0, DSE_BOUND_DRAM, slides * slide->exposed_s,
+        slides * ane_joules(p, slide->exposed_s, slide->time_s, 0, slide->bytes), slides * slide->bytes, 0);
+    add(&o, "host_gap", 0, DSE_BOUND_LATENCY, s->gap_s, ane_gap_joules(p, s->gap_s, s->idle_s), 0, 0);
+    add_causes(p, c, slide, s, out);
 }

@@ -64,8 +64,13 @@ static const struct dse_param swiftkv_params_table[] = {
     DSE_PARAM_F64(P, t_b_cycles, "cycle", 0, 10000, "flash: from the last score of a block to the next block", "E6"),
     DSE_PARAM_I64_UNIT(P, budget_cycles, "cycle", 1, 4096, "cycles a position that budget_dsps is for", "E11"),
     DSE_PARAM_F64(P, rope_base, "", 2, 1e9, "base of the rotary angles", "Sec. II"),
+    DSE_PARAM_ENUM(P, power, dse_power_names, "the chip draws by what it does, or the published power whatever it does", "E10"),
     DSE_PARAM_F64(P, reference_power_w, "W", 0, 1000, "chip without HBM, of the published machine", "Sec. V"),
-    DSE_PARAM_F64(P, static_share, "", 0, 1, "share of it that neither size nor clock change; not published", "E10"),
+    DSE_PARAM_F64_AUTO(
+        P, static_share, "", 0, 1, NULL,
+        "share of it that neither size nor clock change; not published; auto: 0 with power = constant, else the book's "
+        "leakage at 16 nm",
+        "E10"),
     DSE_EMBED(P, events, struct dse_events, dse_events_params),
     DSE_EMBED(P, sampling, struct dse_sampling, dse_sampling_params),
     DSE_PARAM_F64(P, kv_memory_kib, "KiB", 1, 65536,
@@ -167,6 +172,8 @@ static void swiftkv_resolve(void *params)
     dse_dram_resolve(&p->dram);
     dse_economics_resolve(&p->economics);
     int64_t fxp_bits = p->q_int_bits + p->q_frac_bits;
+    if (isnan(p->static_share))
+        p->static_share = p->power == DSE_POWER_CONSTANT ? 0 : dse_physical(p->economics.costs, DSE_C_leakage_share_16nm);
     if (isnan(p->gemv_dsps)) p->gemv_dsps = swiftkv_product_dsps(p->workload.weight_bits, p->activation_bits);
     if (isnan(p->fxp_dsps)) p->fxp_dsps = swiftkv_product_dsps(fxp_bits, fxp_bits);
 }
@@ -212,7 +219,7 @@ static void fill_common(struct dse_common *m, const struct swiftkv_params *p, co
         .tokens = s->tokens,
         .seconds = s->time_s,
         .attention_s = s->attention.time_s,
-        .joules = chip->watts * s->time_s + dse_dram_joules(&p->dram, s->bytes),
+        .joules = swiftkv_joules(p, chip, s->time_s, s->bytes, s->dsp_products),
         .bytes = s->bytes,
         .ops = s->dsp_products,
         .peak_ops = array_dsps * p->clock_mhz * 1e6,
@@ -236,7 +243,8 @@ static void fill_fpga(struct swiftkv_metrics *m, const struct dse_fpga *fpga, co
     m->dsp_share = chip->dsps / (double)fpga->dsps;
 }
 
-static void break_down(const struct swiftkv_params *p, const struct swiftkv_step *s, double watts, struct dse_breakdown *out);
+static void break_down(const struct swiftkv_params *p, const struct swiftkv_step *s, const struct swiftkv_chip *chip,
+                       struct dse_breakdown *out);
 
 void swiftkv_report(const struct swiftkv_params *p, const struct swiftkv_step *step, struct swiftkv_metrics *m,
                     struct dse_breakdown *breakdown)
@@ -248,14 +256,14 @@ void swiftkv_report(const struct swiftkv_params *p, const struct swiftkv_step *s
     m->linear_us = step->linear_s * DSE_US_PER_S;
     m->attention_share = step->attention.time_s / step->time_s;
     m->effective_gops = step->ops / (step->time_s * DSE_GIGA);
-    m->chip_power_w = chip.watts;
-    m->chip_gop_per_j = chip.watts > 0 ? m->effective_gops / chip.watts : 0;
+    m->chip_power_w = swiftkv_joules(p, &chip, step->time_s, 0, step->dsp_products) / step->time_s;
+    m->chip_gop_per_j = m->chip_power_w > 0 ? m->effective_gops / m->chip_power_w : 0;
     m->dram_power_w = dse_dram_joules(&p->dram, step->bytes) / step->time_s;
     m->tokens_per_j = m->common.energy_mj > 0 ? DSE_MJ_PER_J / m->common.energy_mj : 0;
     m->exp_error_percent = 100 * swiftkv_exp_error(p->lut_bits);
     m->rope_drift = swiftkv_rope_bound(p->q_frac_bits, (double)p->workload.context);
     m->dram_footprint_gib = dse_workload_footprint(&p->workload) / DSE_GIB;
-    if (breakdown) break_down(p, step, chip.watts, breakdown);
+    if (breakdown) break_down(p, step, &chip, breakdown);
 }
 
 static void swiftkv_estimate(const void *params, void *metrics, struct dse_breakdown *breakdown)
@@ -267,24 +275,50 @@ static void swiftkv_estimate(const void *params, void *metrics, struct dse_break
 
 /* ---- breakdown ------------------------------------------------------------------------------------------------------------- */
 
+struct ctx {
+    const struct swiftkv_params *p;
+    const struct swiftkv_chip *chip;
+    struct dse_breakdown *out;
+};
+
+static void add(const struct ctx *c, const char *name, int depth, const char *bound, double seconds, double bytes, double ops,
+                double dsp_products)
+{
+    const double joules = swiftkv_joules(c->p, c->chip, seconds, bytes, dsp_products);
+    dse_breakdown_add(c->out, dse_part_of(name, depth, bound, seconds, joules, bytes, ops));
+}
+
+static void add_causes(const struct ctx *c, const struct swiftkv_step *s)
+{
+    if (c->p->power == DSE_POWER_CONSTANT) return;
+    const struct dse_activity a = {.seconds = s->time_s, .awake_s = s->time_s, .ops = s->dsp_products};
+    const struct dse_energy e = dse_energy_of(&c->chip->law, &a);
+    dse_breakdown_cause(c->out, "leakage", e.idle);
+    dse_breakdown_cause(c->out, "clock", e.awake);
+    dse_breakdown_cause(c->out, "logic", e.ops);
+    dse_breakdown_cause(c->out, "dram", dse_dram_joules(&c->p->dram, s->bytes));
+}
+
 /* Attention stands after the first operator, the QKV projection. */
-static void break_down(const struct swiftkv_params *p, const struct swiftkv_step *s, double watts, struct dse_breakdown *out)
+static void break_down(const struct swiftkv_params *p, const struct swiftkv_step *s, const struct swiftkv_chip *chip,
+                       struct dse_breakdown *out)
 {
     const char *compute = dse_bound_names[DSE_BOUND_COMPUTE], *dram = dse_bound_names[DSE_BOUND_DRAM],
                *latency = dse_bound_names[DSE_BOUND_LATENCY];
     const struct swiftkv_attention *a = &s->attention;
-    const struct dse_parts parts = {.breakdown = out, .watts = watts, .dram = &p->dram};
+    const struct ctx c = {.p = p, .chip = chip, .out = out};
     for (int i = 0; i < s->n_ops; i++) {
         const struct swiftkv_op *o = &s->op[i];
-        dse_parts_add(&parts, o->name, 0, o->time_s > o->dram_s ? compute : dram, o->time_s, o->bytes, o->ops);
+        add(&c, o->name, 0, o->time_s > o->dram_s ? compute : dram, o->time_s, o->bytes, o->ops, o->dsp_products);
         if (i > 0) continue;
         const char *bound = a->compute_s >= a->dram_s ? compute : dram;
-        dse_parts_add(&parts, "attention", 0, a->rope_s + a->overhead_s > a->stream_s ? latency : bound, a->time_s, a->bytes,
-                      a->ops);
-        dse_parts_add(&parts, "keys_and_values", 1, bound, a->stream_s, a->bytes, a->ops);
-        dse_parts_add(&parts, "rotary_embedding", 1, latency, a->rope_s, 0, 0);
-        dse_parts_add(&parts, "attention_overhead", 1, latency, a->overhead_s, 0, 0);
+        add(&c, "attention", 0, a->rope_s + a->overhead_s > a->stream_s ? latency : bound, a->time_s, a->bytes, a->ops,
+            a->dsp_products);
+        add(&c, "keys_and_values", 1, bound, a->stream_s, a->bytes, a->ops, a->dsp_products);
+        add(&c, "rotary_embedding", 1, latency, a->rope_s, 0, 0, 0);
+        add(&c, "attention_overhead", 1, latency, a->overhead_s, 0, 0, 0);
     }
+    add_causes(&c, s);
 }
 
 /* ---- equations ------------------------------------------------------------------------------------------------------------- */
@@ -366,7 +400,7 @@ const struct dse_model dse_model_swiftkv = {
     .cite =
         "J. Zhang et al., SwiftKV: An Edge-Oriented Attention Algorithm and Multi-Head Accelerator for Fast, Efficient LLM Decoding, "
         "arXiv:2601.10953, 2026",
-    .version = 5,
+    .version = 6,
     .params = swiftkv_params_table,
     .params_size = sizeof(struct swiftkv_params),
     .metrics = swiftkv_metrics_table,

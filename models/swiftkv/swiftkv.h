@@ -10,9 +10,11 @@
 #ifndef SWIFTKV_H
 #define SWIFTKV_H
 
+#include <dse/chip.h>
 #include <dse/cost.h>
 #include <dse/hw.h>
 #include <dse/model.h>
+#include <dse/power.h>
 #include <dse/sampling.h>
 #include <dse/sim.h>
 #include <dse/workload.h>
@@ -49,7 +51,8 @@ struct swiftkv_params {
 
     int64_t budget_cycles;
     double rope_base;
-    double reference_power_w, static_share;
+    int32_t power;                          /* enum dse_power */
+    double reference_power_w, static_share; /* static_share: "auto" before resolve */
 
     /* the event level alone */
     struct dse_events events;
@@ -127,12 +130,13 @@ struct swiftkv_op {
     enum dse_op_kind kind;
     double time_s, dram_s; /* dram_s: of its bytes alone */
     double bytes, ops;
+    double dsp_products; /* as those of a step */
 };
 
 /* Attention of all layers. stream_s is the longer of computing and reading keys and values. */
 struct swiftkv_attention {
     double compute_s, dram_s, stream_s, rope_s, overhead_s, time_s;
-    double bytes, ops;
+    double bytes, ops, dsp_products;
 };
 
 struct swiftkv_step {
@@ -148,12 +152,15 @@ void swiftkv_step_init(struct swiftkv_step *ret, const struct swiftkv_params *p)
 
 /* ---- the FPGA: swiftkv_fpga.c ---------------------------------------------------------------------------------------------- */
 
-/* E9, E10: what the machine takes of the FPGA, and its power without the HBM. */
+/* E9, E10: what the machine takes of the FPGA, and what it draws without the HBM; operations of the law are products of DSPs. */
 struct swiftkv_chip {
     double luts, ffs, brams, dsps;
     double array_dsps; /* of the processors */
-    double watts;
+    struct dse_power_law law;
 };
+/* The same for a part of the step; with the HBM. */
+double swiftkv_joules(const struct swiftkv_params *p, const struct swiftkv_chip *chip, double seconds, double bytes,
+                      double dsp_products);
 void swiftkv_chip_at(const struct swiftkv_params *p, struct swiftkv_chip *ret);
 /* NULL, or what the FPGA has too little of. */
 const char *swiftkv_chip_check(const struct swiftkv_params *p);

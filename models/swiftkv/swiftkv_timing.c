@@ -51,7 +51,8 @@ static void time_linear(struct swiftkv_step *s, const struct swiftkv_params *p, 
         s->dram_bound_s += o->time_s;
     s->bytes += o->bytes;
     s->ops += op->ops;
-    s->dsp_products += op->ops / DSE_OPS_PER_MAC * p->gemv_dsps;
+    o->dsp_products = op->ops / DSE_OPS_PER_MAC * p->gemv_dsps;
+    s->dsp_products += o->dsp_products;
 }
 
 /* ---- attention ------------------------------------------------------------------------------------------------------------- */
@@ -119,11 +120,12 @@ static void time_attention(struct swiftkv_step *s, const struct swiftkv_params *
     a->time_s = a->stream_s + a->rope_s + a->overhead_s;
 
     double products = (double)p->workload.batch * layers * (double)llm->heads * h.pairs * d;
-    s->dsp_products += products * p->fxp_dsps;
+    a->dsp_products = products * p->fxp_dsps;
     if (p->attention == SWIFTKV_SWIFTKV && (p->value_update == SWIFTKV_UPDATE_SHARED || p->value_update == SWIFTKV_UPDATE_OWN))
-        s->dsp_products += products * p->fxp_dsps;
+        a->dsp_products += products * p->fxp_dsps;
     if (p->attention == SWIFTKV_SWIFTKV && p->value_update == SWIFTKV_UPDATE_SINGLE)
-        s->dsp_products += products * swiftkv_product_dsps(p->workload.kv_bits, p->q_frac_bits + 1);
+        a->dsp_products += products * swiftkv_product_dsps(p->workload.kv_bits, p->q_frac_bits + 1);
+    s->dsp_products += a->dsp_products;
     s->bytes += a->bytes;
     s->latency_bound_s += a->rope_s + a->overhead_s;
     if (a->compute_s >= a->dram_s)
