@@ -271,6 +271,7 @@ void dse_bill_price(const struct dse_bill *b, double watts, double tokens_per_s,
     const double peak_w = limit_w * factor + besides_w, idle_w = isnan(b->idle_w) ? each_w : dse_min(b->idle_w, each_w);
     const double average_w = (e->busy_share * each_w + (1 - e->busy_share) * idle_w) * factor + besides_w;
     const double average_tokens_per_s = e->busy_share * tokens_per_s;
+    const double a_mtoken = dse_usd_per_mtoken(1, e->life_years, average_tokens_per_s); /* of what is paid over the life */
     ret->die_usd = die_usd(b);
     const double device_usd = b->is_bought ? b->price_usd[e->prices] : built_usd(b, ret->die_usd);
     const double server_usd = with_server_usd(b, device_usd, peak_w);
@@ -279,12 +280,12 @@ void dse_bill_price(const struct dse_bill *b, double watts, double tokens_per_s,
         ret->usd_per_mtoken = b->devices * b->rent_usd_h[e->prices] / (SECONDS_PER_HOUR * average_tokens_per_s) * MILLION;
     } else {
         const struct dse_ownership o = ownership(e, server_usd, peak_w, average_w);
-        ret->usd_per_mtoken = dse_usd_per_mtoken(b->devices * dse_tco_of(&o).total, e->life_years, average_tokens_per_s);
+        ret->usd_per_mtoken = b->devices * dse_tco_of(&o).total * a_mtoken;
     }
     /* C22. */
     const double grams = b->devices * embodied_g(b), hours = e->life_years * HOURS_PER_YEAR;
     const double working =
         dse_operation_g(b->devices * average_w, hours, dse_physical(e->costs, DSE_C_grid_g_world + e->grid), e->pue);
     ret->embodied_kgco2 = grams / GRAMS_PER_KG;
-    ret->gco2_per_mtoken = dse_usd_per_mtoken(grams + working, e->life_years, average_tokens_per_s); /* grams as dollars */
+    ret->gco2_per_mtoken = (grams + working) * a_mtoken;
 }

@@ -23,28 +23,39 @@ static double power(double base, double exponent)
 
 /* ---- dies: C1 to C5 ------------------------------------------------------------------------------------------------------ */
 
-double dse_yield(int32_t yield_model, double mm2, double defects_per_cm2, double alpha)
+/* Dies that are made for a good one: 1 / yield. */
+static double made_for_good(int32_t yield_model, double mm2, double defects_per_cm2, double alpha)
 {
     const double x = mm2 / MM2_PER_CM2 * defects_per_cm2;
     switch ((enum dse_yield_model)yield_model) {
-    case DSE_POISSON: return exp(-x);
-    case DSE_MURPHY: return x > 0 ? pow(-expm1(-x) / x, 2) : 1;
-    case DSE_SEEDS: return 1 / (1 + x);
+    case DSE_POISSON: return exp(x);
+    case DSE_MURPHY: return x > 0 ? pow(-expm1(-x) / x, -2) : 1;
+    case DSE_SEEDS: return 1 + x;
     case DSE_NEGATIVE_BINOMIAL: break;
     }
-    return 1 / power(1 + x / alpha, alpha);
+    return power(1 + x / alpha, alpha);
+}
+
+double dse_yield(int32_t yield_model, double mm2, double defects_per_cm2, double alpha)
+{
+    return 1 / made_for_good(yield_model, mm2, defects_per_cm2, alpha);
+}
+
+/* C2 of square dies of that side. */
+static double dies_of_side(double side_mm, double wafer_mm)
+{
+    const double across = wafer_mm / side_mm, dies = pi * across * (across / 4 - sqrt(0.5));
+    return dies > 0 ? dies : 0;
 }
 
 double dse_dies_by_area(double mm2, double wafer_mm)
 {
-    const double dies = pi * wafer_mm * wafer_mm / (4 * mm2) - pi * wafer_mm / sqrt(2 * mm2);
-    return dies > 0 ? dies : 0;
+    return dies_of_side(sqrt(mm2), wafer_mm);
 }
 
 double dse_dies_scribed(double mm2, double wafer_mm, double rim_mm, double scribe_mm)
 {
-    const double side = sqrt(mm2) + scribe_mm;
-    return dse_dies_by_area(side * side, wafer_mm - 2 * rim_mm);
+    return dies_of_side(sqrt(mm2) + scribe_mm, wafer_mm - 2 * rim_mm);
 }
 
 /* Whole squares in rows above `from` (the lower edge of a row): a row is as long as the circle at its edge farther from the middle. */
@@ -105,9 +116,10 @@ static double dies_of(const struct dse_wafer *w, double mm2)
 
 struct dse_die_price dse_die_of(const struct dse_wafer *w, double mm2)
 {
-    struct dse_die_price d = {.per_wafer = dies_of(w, mm2), .yield = dse_yield(w->yield_model, mm2, w->defects_per_cm2, w->alpha)};
+    const double made = made_for_good(w->yield_model, mm2, w->defects_per_cm2, w->alpha);
+    struct dse_die_price d = {.per_wafer = dies_of(w, mm2), .yield = 1 / made};
     d.raw_usd = d.per_wafer > 0 ? w->usd / d.per_wafer : (double)INFINITY;
-    d.good_usd = d.yield > 0 ? d.raw_usd / d.yield : (double)INFINITY;
+    d.good_usd = d.raw_usd * made;
     return d;
 }
 
@@ -156,10 +168,10 @@ static struct dse_package on_carrier(const struct dse_economics *e, const struct
     struct dse_package p = {.bumps_usd = parts->silicon_mm2 * dse_price(e, DSE_C_microbump_usd_mm2)};
     p.interposer_usd = d.raw_usd + mm2 * dse_price(e, DSE_C_c4_usd_mm2);
     p.substrate_usd = mm2 * dse_physical(book, DSE_C_substrate_area_factor) * dse_price(e, DSE_C_substrate_usd_mm2);
-    const double bonded = power(dse_physical(book, c->bond), parts->count),
-                 mounted = dse_physical(book, DSE_C_substrate_bond_yield);
-    p.lost_usd = p.interposer_usd * (1 / (d.yield * bonded * mounted) - 1) + p.substrate_usd * (1 / mounted - 1) +
-                 (parts->usd + p.bumps_usd) * (1 / (bonded * mounted) - 1);
+    const double mounted = 1 / dse_physical(book, DSE_C_substrate_bond_yield);
+    const double each = mounted / power(dse_physical(book, c->bond), parts->count); /* that are started for one that is whole */
+    p.lost_usd =
+        p.interposer_usd * (each / d.yield - 1) + p.substrate_usd * (mounted - 1) + (parts->usd + p.bumps_usd) * (each - 1);
     p.usd = p.bumps_usd + p.interposer_usd + p.substrate_usd + p.lost_usd;
     return p;
 }
@@ -196,5 +208,5 @@ struct dse_tco dse_tco_of(const struct dse_ownership *o)
 
 double dse_usd_per_mtoken(double usd, double years, double tokens_per_s)
 {
-    return usd / (years * SECONDS_PER_YEAR * tokens_per_s) * MILLION;
+    return usd * (MILLION / (years * SECONDS_PER_YEAR * tokens_per_s));
 }

@@ -6,15 +6,17 @@
 static void physics__yields_and_dies_behave(void **state)
 {
     (void)state;
-    for (double mm2 = 1; mm2 < 900; mm2 *= 1.7)
-        for (double d0 = 0.01; d0 < 1; d0 *= 2) {
+    for (int i = 0; i < 13; i++)
+        for (int k = 0; k < 7; k++) {
+            const double mm2 = pow(1.7, i), d0 = 0.01 * pow(2, k);
             const double a2 = dse_yield(DSE_NEGATIVE_BINOMIAL, mm2, d0, 2), a9 = dse_yield(DSE_NEGATIVE_BINOMIAL, mm2, d0, 1e9);
             const double poisson = dse_yield(DSE_POISSON, mm2, d0, 1), murphy = dse_yield(DSE_MURPHY, mm2, d0, 1);
             assert_true(fabs(dse_yield(DSE_NEGATIVE_BINOMIAL, mm2, d0, 1) / dse_yield(DSE_SEEDS, mm2, d0, 1) - 1) < 1e-12);
             assert_true(fabs(a9 / poisson - 1) < 1e-5 && poisson <= murphy && murphy <= dse_yield(DSE_SEEDS, mm2, d0, 1));
             assert_true(a2 > poisson && a2 < 1 && dse_yield(DSE_NEGATIVE_BINOMIAL, mm2, d0 * 1.1, 2) < a2);
         }
-    for (double mm2 = 2; mm2 < 2000; mm2 *= 1.3) {
+    for (int i = 0; i < 27; i++) {
+        const double mm2 = 2 * pow(1.3, i);
         const double squares = dse_dies_squares(mm2, 300, 0.1), side = sqrt(mm2) + 0.1;
         assert_true(squares == floor(squares) && squares * side * side < 70685.9);
         assert_true(squares >= dse_dies_by_area(side * side, 300) * 0.97);
@@ -32,8 +34,9 @@ static void physics__more_never_costs_less(void **state)
     struct dse_economics e = economics_of("public", 2026), high = e;
     high.prices = DSE_HIGH;
     for (int packaging = DSE_ORGANIC; packaging <= DSE_FANOUT; packaging++)
-        for (double mm2 = 10; mm2 < 800; mm2 *= 1.5)
-            for (double n = 1; n <= 6; n++) {
+        for (int i = 0; i < 11; i++)
+            for (int n = 1; n <= 6; n++) {
+                const double mm2 = 10 * pow(1.5, i);
                 const double usd = system_usd(&e, 7, mm2, n, packaging);
                 assert_true(system_usd(&e, 7, mm2 * 1.1, n, packaging) > usd && system_usd(&e, 7, mm2, n + 1, packaging) > usd);
                 assert_true(system_usd(&high, 7, mm2, n, packaging) > usd);
