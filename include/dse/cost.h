@@ -33,6 +33,7 @@ bool dse_wafer_of(const struct dse_economics *e, double node_nm, struct dse_wafe
 
 struct dse_die_price {
     double per_wafer, yield;
+    double made;     /* for a good one: 1 / yield */
     double raw_usd;  /* whether good or not */
     double good_usd; /* C5: wafer price / (dies * yield) */
 };

@@ -305,27 +305,27 @@ struct dse_constant {
 
 enum { DSE_PRICE_YEAR_FIRST = 2020, DSE_PRICE_YEAR_LAST = 2030, DSE_PRICE_YEARS = DSE_PRICE_YEAR_LAST - DSE_PRICE_YEAR_FIRST + 1 };
 
-/* A book. rows[0] is of constants that it lacks (NaN); at[id][y] is the row of a constant for the year DSE_PRICE_YEAR_FIRST + y:
- * the newest that is not newer, else the oldest. */
+/* A book. rows[0] is of constants that it lacks (NaN); at[id][y] is the row of a constant for the year DSE_PRICE_YEAR_FIRST + y: the
+ * newest that is not newer, else the oldest. The arrays below hold what a look-up gives. */
 struct dse_costs {
     struct dse_entry entry;
     int n_rows;
     struct dse_constant *rows;
     int16_t at[DSE_CONSTANT_COUNT][DSE_PRICE_YEARS];
-    double physical[DSE_CONSTANT_COUNT]; /* what dse_physical gives */
-    double fab_g_cm2[DSE_NODE_COUNT];    /* of silicon, before its package: dse_fab_of, dse_fab_g_cm2 (cost.h) */
-    double building_interest;            /* on a dollar over the life of a building: dse_interest (cost.h) */
+    double value[DSE_BANDS][DSE_PRICE_YEARS][DSE_CONSTANT_COUNT]; /* dse_constant */
+    double fab_g_cm2[DSE_NODE_COUNT]; /* of silicon, before its package: dse_fab_of, dse_fab_g_cm2 (cost.h) */
+    double building_interest;         /* on a dollar over the life of a building: dse_interest (cost.h) */
 };
 
 /* The constant of a year of prices; NaN where the book has none. An index, for any year in range. */
 static inline double dse_constant(const struct dse_costs *book, int id, int band, int64_t year)
 {
-    return book->rows[book->at[id][year - DSE_PRICE_YEAR_FIRST]].value[band];
+    return book->value[band][year - DSE_PRICE_YEAR_FIRST][id];
 }
 /* What is no price: the typical value, the newest there is. */
 static inline double dse_physical(const struct dse_costs *book, int id)
 {
-    return book->physical[id];
+    return book->value[DSE_TYPICAL][DSE_PRICE_YEARS - 1][id];
 }
 
 /* The index of a node in DSE_NODES; -1: constants are not known for it. */

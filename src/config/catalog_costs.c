@@ -134,8 +134,8 @@ static void place(struct dse_costs *book, int id, int first)
             if (fits != had_fits ? fits : fits ? year > had : year < had) best = i;
         }
         book->at[id][y] = (int16_t)best;
+        for (int band = 0; band < DSE_BANDS; band++) book->value[band][y][id] = book->rows[best].value[band];
     }
-    book->physical[id] = dse_constant(book, id, DSE_TYPICAL, DSE_PRICE_YEAR_LAST);
 }
 
 static bool add_rows(const struct reading *r, int id, const struct toml_node *node)
@@ -176,8 +176,9 @@ static struct dse_costs *book_new(const struct dse_costs *like)
 {
     static const struct dse_constant lacking = {{NAN, NAN, NAN}, 0, "", ""};
     struct dse_costs *book = xcalloc(1, sizeof *book);
-    for (int id = 0; id < DSE_CONSTANT_COUNT; id++) book->physical[id] = (double)NAN;
     if (like) *book = *like;
+    for (int i = 0; !like && i < DSE_BANDS * DSE_PRICE_YEARS; i++)
+        for (int id = 0; id < DSE_CONSTANT_COUNT; id++) book->value[i / DSE_PRICE_YEARS][i % DSE_PRICE_YEARS][id] = (double)NAN;
     book->n_rows = like ? like->n_rows : 1;
     book->rows = xcalloc((size_t)book->n_rows, sizeof *book->rows);
     memcpy(book->rows, like ? like->rows : &lacking, (size_t)book->n_rows * sizeof *book->rows);

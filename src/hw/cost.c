@@ -117,7 +117,7 @@ static double dies_of(const struct dse_wafer *w, double mm2)
 struct dse_die_price dse_die_of(const struct dse_wafer *w, double mm2)
 {
     const double made = made_for_good(w->yield_model, mm2, w->defects_per_cm2, w->alpha);
-    struct dse_die_price d = {.per_wafer = dies_of(w, mm2), .yield = 1 / made};
+    struct dse_die_price d = {.per_wafer = dies_of(w, mm2), .yield = 1 / made, .made = made};
     d.raw_usd = d.per_wafer > 0 ? w->usd / d.per_wafer : (double)INFINITY;
     d.good_usd = d.raw_usd * made;
     return d;
@@ -170,8 +170,7 @@ static struct dse_package on_carrier(const struct dse_economics *e, const struct
     p.substrate_usd = mm2 * dse_physical(book, DSE_C_substrate_area_factor) * dse_price(e, DSE_C_substrate_usd_mm2);
     const double mounted = 1 / dse_physical(book, DSE_C_substrate_bond_yield);
     const double each = mounted / power(dse_physical(book, c->bond), parts->count); /* that are started for one that is whole */
-    p.lost_usd =
-        p.interposer_usd * (each / d.yield - 1) + p.substrate_usd * (mounted - 1) + (parts->usd + p.bumps_usd) * (each - 1);
+    p.lost_usd = p.interposer_usd * (each * d.made - 1) + p.substrate_usd * (mounted - 1) + (parts->usd + p.bumps_usd) * (each - 1);
     p.usd = p.bumps_usd + p.interposer_usd + p.substrate_usd + p.lost_usd;
     return p;
 }

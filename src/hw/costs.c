@@ -23,14 +23,13 @@ _Static_assert(DSE_C_phy_mm2_gddr6x - DSE_C_phy_mm2_hbm2 + 2 == DSE_MEMORY_KINDS
 
 int dse_node_of(double node_nm)
 {
-    if (!(node_nm >= 1 && node_nm <= 1000) || node_nm != floor(node_nm)) return -1;
-    switch ((int)node_nm) {
-#define NODE(nm) \
-    case nm: return DSE_NODE_##nm##NM;
-        DSE_NODES(NODE)
+    enum { MOST_NM = 65 };
+#define NODE(nm) [nm] = DSE_NODE_##nm##NM + 1,
+    static const signed char behind[MOST_NM + 1] = {DSE_NODES(NODE)}; /* 0: none */
 #undef NODE
-    default: return -1;
-    }
+    if (!(node_nm >= 0 && node_nm <= MOST_NM)) return -1;
+    const int nm = (int)node_nm;
+    return (double)nm == node_nm ? behind[nm] - 1 : -1;
 }
 
 double dse_by_node(const struct dse_costs *book, int first, double node_nm)
