@@ -92,7 +92,10 @@ static bool voting_check(const struct eviction_options *o, size_t size, struct d
     return ok;
 }
 
-/* ---- h2o: the smallest sum of probabilities leaves, the earliest of several; the newest floor(recent_share S) positions never do -- */
+/* ---- h2o --------------------------------------------------------------------------------------------------------------- */
+
+/* The position with the smallest sum of probabilities leaves, the earliest of several. The newest floor(recent_share S) positions
+ * never leave. */
 
 static void h2o_score(struct eviction_cache *c, const double *p)
 {
