@@ -99,7 +99,7 @@ static const struct dse_metric swiftkv_metrics_table[] = {
     DSE_METRIC_F64(M, linear_us, "us", DSE_LESS, "part of latency_us spent in linear layers", "E4"),
     DSE_METRIC_F64(M, attention_share, "", DSE_LESS, "attention_us over latency_us", "Fig. 8a"),
     DSE_METRIC_F64(M, effective_gops, "Gop/s", DSE_MORE, "operations of linear layers and attention over time", "Table IV"),
-    DSE_METRIC_F64(M, chip_gop_per_j, "Gop/J", DSE_MORE, "effective_gops over chip_power_w", "Table IV", .mean = DSE_MEAN_TIME),
+    DSE_METRIC_F64(M, chip_gop_per_j, "Gop/J", DSE_MORE, "effective_gops over chip_power_w", "Table IV", .mean = DSE_MEAN_CHIP),
     DSE_METRIC_F64(M, tokens_per_j, "tokens/J", DSE_MORE, "tokens for the energy of chip and HBM", "Table III"),
     DSE_METRIC_F64(M, chip_power_w, "W", DSE_LESS, "power without the HBM", "E10"),
     DSE_METRIC_F64(M, dram_power_w, "W", DSE_LESS, "power of the HBM, mean over the step", "E10"),
