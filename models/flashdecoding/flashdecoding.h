@@ -61,6 +61,7 @@ struct fd_params {
     int64_t elementwise_kernels;
     int32_t kernel_losses; /* enum fd_losses */
 
+    double host_us;
     double recompute_percent, score_low, score_high, unified_max;
     int64_t tile_n, tile_k, resident_blocks;
     int32_t double_buffering; /* enum fd_switch */
@@ -177,7 +178,7 @@ struct fd_step {
     double stream_s, sync_s, recompute_s, attention_wait_s; /* parts of attention_s; stream_s with what is fixed */
     bool attention_compute_bound;
     double elementwise_s, elementwise_ops, elementwise_wait_s, allreduce_s;
-    double seconds, wait_s;
+    double host_s, seconds, wait_s;
 };
 /* looked_at: the kernels of the GEMM that p->gemm names, which are costed once. */
 void fd_step_init(struct fd_step *ret, const struct fd_machine *m, const struct fd_cost looked_at[FD_KERNELS]);

@@ -365,7 +365,8 @@ static void take_times(const struct run *r)
                                                      : dse_max(0, fused - s->linear_s);
     s->allreduce_s = seconds_of(r, r->took[ALL_REDUCE]);
     for (int i = 0; i < PARTS; i++) s->wait_s += seconds_of(r, r->waited[i]);
-    s->seconds = s->linear_s + s->attention_s + s->elementwise_s + s->allreduce_s;
+    s->wait_s += s->host_s;
+    s->seconds = s->linear_s + s->attention_s + s->elementwise_s + s->allreduce_s + s->host_s;
 }
 
 static void note(const struct run *r)

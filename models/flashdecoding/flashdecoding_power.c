@@ -165,7 +165,7 @@ static void stretch(struct fd_step *s, double factor)
 {
     double *const times[] = {&s->linear_s,    &s->attention_s,      &s->stream_s,      &s->sync_s,
                              &s->recompute_s, &s->attention_wait_s, &s->elementwise_s, &s->elementwise_wait_s,
-                             &s->allreduce_s, &s->seconds,          &s->wait_s};
+                             &s->allreduce_s, &s->host_s,           &s->seconds,       &s->wait_s};
     for (size_t i = 0; i < sizeof times / sizeof *times; i++) *times[i] *= factor;
     for (int i = 0; i < FD_LINEARS; i++) {
         s->linear[i].seconds *= factor;

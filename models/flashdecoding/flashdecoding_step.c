@@ -234,7 +234,9 @@ void fd_step_init(struct fd_step *ret, const struct fd_machine *m, const struct 
     add_attention(ret, m);
     add_elementwise(ret, m);
     add_allreduce(ret, m);
-    ret->seconds = ret->linear_s + ret->attention_s + ret->elementwise_s + ret->allreduce_s;
+    ret->host_s = m->p->host_us / DSE_US_PER_S;
+    ret->wait_s += ret->host_s;
+    ret->seconds = ret->linear_s + ret->attention_s + ret->elementwise_s + ret->allreduce_s + ret->host_s;
 }
 
 double fd_footprint(const struct fd_params *p)
@@ -294,5 +296,6 @@ void fd_break_down(const struct fd_point *at, struct dse_breakdown *out)
         0);
     out->part[out->n - 1].ops = s->elementwise_ops;
     add(&c, "all_reduce", 0, DSE_BOUND_LATENCY, s->allreduce_s, s->allreduce_s, 0, 0);
+    add(&c, "host", 0, DSE_BOUND_LATENCY, s->host_s, s->host_s, 0, 0);
     fd_break_energy(at, out);
 }

@@ -139,6 +139,34 @@ static void model__gives_what_an_h100_draws_at_its_own_rates(void **state)
     rows_release(&r);
 }
 
+/* The same boards at the rates that were measured: what a served step takes beyond the model's is time of the host. */
+static void model__gives_what_boards_draw_at_measured_rates(void **state)
+{
+    (void)state;
+    struct rows r;
+    struct regime list[REGIMES_MAX] = {{.n = 0}};
+    rows_read_csv(&r, DSE_SOURCE_DATA "/tests/data/power/gpus.csv");
+    for (size_t i = 0; i < r.n; i++) {
+        const char *llm = rows_string(&r, i, "llm"), *gpu = rows_string(&r, i, "gpu");
+        if (strcmp(rows_string(&r, i, "task"), "lm-arena-chat") != 0 || rows_number(&r, i, "gpus") > 1) continue;
+        if (strcmp(llm, "llama3.1-8b") != 0 && strcmp(llm, "qwen3-8b") != 0) continue;
+        enum { PROMPT_AND_HALF = 550 };
+        char *settings = xasprintf("power=activity engine=vllm gpu=%s capacity_gib=1000 llm=%s batch=%.0f context=%d", gpu, llm,
+                                   rows_number(&r, i, "batch"), PROMPT_AND_HALF);
+        struct fd_params p = point(settings);
+        const double step_us = rows_number(&r, i, "decode_s") * 1e6;
+        p.host_us = fmax(0, step_us - estimate(&p).common.latency_us);
+        const struct fd_metrics m = estimate(&p);
+        assert_true(p.host_us == 0 || fabs(m.common.latency_us / step_us - 1) < 1e-9);
+        char name[64];
+        snprintf(name, sizeof name, "model at measured times, %s dense %s", gpu, batch_class(rows_number(&r, i, "batch")));
+        add_error(list, name, m.common.power_w / rows_number(&r, i, "watts") - 1);
+        free(settings);
+    }
+    judge(list, 0.20, 0.15);
+    rows_release(&r);
+}
+
 /* ---- the law ----------------------------------------------------------------------------------------------------------------- */
 
 static void law__no_work_draws_idle_power(void **state)
@@ -308,6 +336,7 @@ int main(void)
         cmocka_unit_test(law__gives_what_the_boards_draw_that_it_was_fitted_to),
         cmocka_unit_test(law__gives_what_other_boards_and_llms_draw),
         cmocka_unit_test(model__gives_what_an_h100_draws_at_its_own_rates),
+        cmocka_unit_test(model__gives_what_boards_draw_at_measured_rates),
         cmocka_unit_test(law__no_work_draws_idle_power),
         cmocka_unit_test(idle__is_the_entrys_own_or_a_share_of_the_limit),
         cmocka_unit_test(random_points__keep_the_limit_and_their_parts_sum),
