@@ -154,6 +154,8 @@ void fd_point_init(struct fd_point *ret, const struct fd_params *p)
     const struct dse_activity a = activity_of(&ret->step);
     const struct dse_power_law law = law_at(p, clock);
     ret->power.demand_w = watts_of(&law, &a);
+    ret->power.law = law;
+    if (clock == 1 && ret->power.demand_w <= dse_min(p->board_power_w, p->gpu->board_power_w)) return;
     const double held = held_at_own_clock(ret, p, clock);
     ret->power.law = held_law(p, clock, held, &ret->power.held);
     const double above = watts_of(&ret->power.law, &a) - p->board_power_w;
