@@ -254,9 +254,10 @@ static double dram_s(const struct veda_point *pt, double time_s, double data_s, 
 static void set_period(const struct veda_point *pt, const struct veda_tally *t, bool scores, struct veda_period *ret)
 {
     const double share = pt->device_kv_heads / pt->kv_heads;
-    ret->time_s = t->at[scores ? VEDA_SCORES_S : VEDA_VALUES_S];
     ret->gemv_s = t->at[scores ? VEDA_SCORES_WORK_S : VEDA_VALUES_WORK_S];
     ret->device_bytes = t->at[scores ? VEDA_SCORES_BYTES : VEDA_VALUES_BYTES];
+    ret->time_s =
+        dse_max(t->at[scores ? VEDA_SCORES_S : VEDA_VALUES_S], ret->device_bytes / dse_dram_peak(&pt->p->dram)); /* as layers */
     ret->bytes = ret->device_bytes / share;
     ret->dram_s = dram_s(pt, ret->time_s, t->at[scores ? VEDA_SCORES_DATA_S : VEDA_VALUES_DATA_S], ret->device_bytes);
 }

@@ -44,8 +44,8 @@ struct veda_heads {
     double vote_bytes_unit, vote_bytes_layer; /* one way */
     uint64_t vote_address;
     bool votes_written;
-    bool vectors_here; /* the unit's queries */
-    uint64_t vectors_at;
+    bool vectors_here;            /* the unit's queries */
+    uint64_t vectors_at, vectors; /* the address of the first; how many are apart from each other */
 
     int64_t period, unit, row, query;
     enum veda_period_kind kind;

@@ -62,6 +62,18 @@ static uint64_t place_of_row(void *object, uint64_t stream, uint64_t access)
     return h->home[kind] + home_of(h, unit) * h->homes + slot_of(h, unit, access) * (uint64_t)h->row_bytes;
 }
 
+/* A query of a prompt that stays on chip reads its own row, and vectors are read one after another: two reads of one address that
+ * wait together would be one to some controllers. */
+static uint64_t own_row(const struct veda_heads *h, int64_t unit)
+{
+    return h->resident > 0 ? (uint64_t)((double)(unit % h->length) * h->row_bytes) : 0;
+}
+
+static uint64_t vectors_of(const struct veda_heads *h, int64_t unit)
+{
+    return h->vectors_at + (uint64_t)unit % h->vectors * (uint64_t)h->query_bytes;
+}
+
 static bool next_rows(void *object, uint64_t index, struct dse_feed_stream *ret)
 {
     const struct veda_heads *h = object;
@@ -70,9 +82,9 @@ static bool next_rows(void *object, uint64_t index, struct dse_feed_stream *ret)
     bool vectors;
     if (!stream_at(h, (int64_t)index, &vectors, &kind, &unit)) return false;
     *ret = (struct dse_feed_stream){.bytes = h->stream_bytes, .label = kind == SCORES ? "keys" : "values"};
-    ret->address = h->home[kind] + home_of(h, unit) * h->homes;
+    ret->address = h->home[kind] + home_of(h, unit) * h->homes + own_row(h, unit);
     if (vectors) {
-        *ret = (struct dse_feed_stream){.address = h->vectors_at, .bytes = (uint64_t)h->query_bytes, .label = "vectors"};
+        *ret = (struct dse_feed_stream){.address = vectors_of(h, unit), .bytes = (uint64_t)h->query_bytes, .label = "vectors"};
     } else if (h->pt->p->gather == VEDA_GATHER_ROWS) {
         ret->access_bytes = (uint64_t)h->row_bytes;
         ret->place = place_of_row;
@@ -123,7 +135,8 @@ void veda_rows_init(struct veda_heads *h)
     }
     if (veda_scores_leave(pt)) h->spilled = VEDA_ACTIVATION_BYTES * (double)(h->group * h->length);
     if (veda_vectors_leave(pt)) h->query_bytes = VEDA_ACTIVATION_BYTES * (double)h->group * pt->d;
-    h->vectors_at = veda_region(h->run, VEDA_REST, dse_max(h->spilled, h->query_bytes));
+    if (h->query_bytes > 0) h->vectors = h->run->program->flight_bytes / (uint64_t)h->query_bytes + 2;
+    h->vectors_at = veda_region(h->run, VEDA_REST, dse_max(h->spilled, (double)h->vectors * h->query_bytes));
     double moved = dse_ceil((double)h->stream_bytes / burst) * burst + h->spilled + h->query_bytes;
     h->total.at[VEDA_SCORES_BYTES] = h->total.at[VEDA_VALUES_BYTES] = moved;
     h->total.at[VEDA_KV_BYTES] = 2 * (moved - h->spilled - h->query_bytes);
