@@ -73,7 +73,8 @@ bool dse_die_shortage(const struct dse_costs *book, const struct dse_die *die, c
 bool dse_interface_known(const struct dse_costs *book, const struct dse_memory *memory);
 extern const char dse_no_interface[];
 /* Joules a byte that comes from or goes to the DRAM costs on the die, apart from the DRAM: PHY and controller of its kind, and one
- * hop over the network, which takes `hop` times what it does in 12 nm at the nominal supply. NaN where the book has none of the kind. */
+ * hop over the network, which takes `hop` times what it does in 12 nm at the nominal supply. NaN where the book has none of the
+ * kind. */
 double dse_interface_joules(const struct dse_costs *book, const struct dse_memory *memory, double hop);
 
 /* ---- energy ------------------------------------------------------------------------------------------------------------ */

@@ -305,8 +305,8 @@ struct dse_constant {
 
 enum { DSE_PRICE_YEAR_FIRST = 2020, DSE_PRICE_YEAR_LAST = 2030, DSE_PRICE_YEARS = DSE_PRICE_YEAR_LAST - DSE_PRICE_YEAR_FIRST + 1 };
 
-/* A book. rows[0] is of constants that it lacks (NaN); at[id][y] is the row of a constant for the year DSE_PRICE_YEAR_FIRST + y: the
- * newest that is not newer, else the oldest. The arrays below hold what a look-up gives. */
+/* A book. rows[0] is of constants that it lacks (NaN); at[id][y] is the row of a constant for the year DSE_PRICE_YEAR_FIRST + y:
+ * the newest that is not newer, else the oldest. The arrays below hold what a look-up gives. */
 struct dse_costs {
     struct dse_entry entry;
     int n_rows;

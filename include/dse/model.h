@@ -154,8 +154,8 @@ struct dse_model {
      * NULL. */
     bool (*shortage)(const void *params, const char *reason, struct dse_shortage *ret);
 
-    /* Closed form. Fills every metric; when breakdown is not NULL, also that (the caller has set both counts to 0). Called only for points
-     * that check() accepts. */
+    /* Closed form. Fills every metric; when breakdown is not NULL, also that (the caller has set both counts to 0). Called only for
+     * points that check() accepts. */
     void (*estimate)(const void *params, void *metrics, struct dse_breakdown *breakdown);
 
     /* Event level (sim.h): moves the same bytes and does the same work as estimate, over the same parameters, in a run that the

@@ -34,14 +34,14 @@ double dse_energy_sum(const struct dse_energy *e);
 
 /* ---- GPUs ---------------------------------------------------------------------------------------------------------------- */
 
-/* How a GPU board divides what lies between its idle power and its limit. The maker sizes the limit for the units at work, so shares
- * of it hold across boards where watts do not. Fitted to measured boards: models/flashdecoding/README.md, E26. */
+/* How a GPU board divides what lies between its idle power and its limit. The maker sizes the limit for the units at work, so
+ * shares of it hold across boards where watts do not. Fitted to measured boards: models/flashdecoding/README.md, E26. */
 struct dse_gpu_shares {
     double awake, active; /* of limit - idle */
     double tensor;        /* the same, of tensor cores at their peak rate: above 1 where they cannot keep it under the limit */
 };
-/* The law of a board at its own clock and voltage. idle_w: of the board; way_pj_per_bit: a bit's way between the DRAM's device and an
- * SM; tensor_tflops: the peak in the number format that operations are counted in. */
+/* The law of a board at its own clock and voltage. idle_w: of the board; way_pj_per_bit: a bit's way between the DRAM's device and
+ * an SM; tensor_tflops: the peak in the number format that operations are counted in. */
 struct dse_power_law dse_gpu_power_law(const struct dse_gpu *gpu, const struct dse_gpu_shares *shares, double idle_w,
                                        double dram_pj_per_bit, double way_pj_per_bit, double tensor_tflops);
 /* Idle power [W] of a board: its own where the entry has it, else the share of its limit that boards with a source have. */

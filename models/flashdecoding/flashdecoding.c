@@ -263,9 +263,9 @@ static void fd_estimate(const void *params, void *metrics, struct dse_breakdown 
     if (breakdown) fd_break_down(&at, breakdown);
 }
 
-/* What is faster draws more: under a limit, what it is fed from can become slower than what it is spent on. With losses apart, one more
- * tile of a context may share out better over the SMs, and what recomputation repeats gets shorter: up to 0.1 % of a step where
- * nearly all rows are recomputed; more devices have fewer heads each to share out. */
+/* What is faster draws more: under a limit, what it is fed from can become slower than what it is spent on. With losses apart, one
+ * more tile of a context may share out better over the SMs, and what recomputation repeats gets shorter: up to 0.1 % of a step
+ * where nearly all rows are recomputed; more devices have fewer heads each to share out. */
 static const struct dse_trend fd_trends[] = {
     {.param = "bandwidth_gbs", .metric = "tokens_per_s", .effect = DSE_MORE, .where = "power=constant"},
     {.param = "sms", .metric = "tokens_per_s", .effect = DSE_MORE, .where = "power=constant"},

@@ -293,8 +293,8 @@ struct lad_work lad_op_work(const struct lad_op *o);
 struct lad_work lad_attention_work(const struct lad_point *pt, const struct lad_step *s);
 struct lad_work lad_step_work(const struct lad_point *pt, const struct lad_step *s);
 
-/* E35: what work costs. Joules of a multiply-add, an operation of the SFM, a cycle of a tile's module, and of what they read from the
- * SRAM; of a byte to or from the DRAM, in the SRAM and at the interface. Watts of what runs whatever is done. */
+/* E35: what work costs. Joules of a multiply-add, an operation of the SFM, a cycle of a tile's module, and of what they read from
+ * the SRAM; of a byte to or from the DRAM, in the SRAM and at the interface. Watts of what runs whatever is done. */
 struct lad_power {
     const struct dse_dram *dram;
     bool constant; /* E21: watts of Table III, and nothing else */

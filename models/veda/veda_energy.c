@@ -11,8 +11,8 @@ static const double table1_clock_hz = 1e9, buffer_bytes_per_mac = VEDA_ACTIVATIO
 enum { TABLE1_BUFFER_BYTES = 128 };
 static const double table1_hop = 0.37 / 0.19; /* energy of 28 nm over 14, the node nearest to 12 that DeepScaleTool has */
 
-/* The buffer: joules of a byte that is read, and leakage of one chip, at the nominal supply. Where a table has static and dynamic power
- * together, `share` of it leaks. */
+/* The buffer: joules of a byte that is read, and leakage of one chip, at the nominal supply. Where a table has static and dynamic
+ * power together, `share` of it leaks. */
 static double buffer_byte_joules(const struct veda_params *p, const struct veda_chip *chip, double share, double *ret_leakage_w)
 {
     const struct dse_sram *s = &chip->buffer;

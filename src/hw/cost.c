@@ -58,7 +58,7 @@ double dse_dies_scribed(double mm2, double wafer_mm, double rim_mm, double scrib
     return dies_of_side(sqrt(mm2) + scribe_mm, wafer_mm - 2 * rim_mm);
 }
 
-/* Whole squares in rows above `from` (the lower edge of a row): a row is as long as the circle at its edge farther from the middle. */
+/* Whole squares in rows above `from` (the lower edge of a row): a row is as long as the circle at its farther edge. */
 static double squares_above(double radius, double side, double from)
 {
     double n = 0;

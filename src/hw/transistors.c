@@ -1,4 +1,5 @@
-/* Areas by transistors (C13 to C17): LLMCompass (Zhang et al., ISCA 2024), whose logic shrinks with the node, and whose PHYs do not. */
+/* Areas by transistors (C13 to C17): LLMCompass (Zhang et al., ISCA 2024), whose logic shrinks with the node, and whose PHYs do
+ * not. */
 #include <dse/cost.h>
 
 double dse_logic_mm2(const struct dse_costs *book, double mtr, double node_nm)

@@ -5,7 +5,8 @@
 
 /* ---- the published operating point ------------------------------------------------------------------------------------------ */
 
-/* Everything at work in every cycle for a millisecond: Table III, of each of its three tiles, at the clock and bandwidth of the paper. */
+/* Everything at work in every cycle for a millisecond: Table III, of each of its three tiles, at the clock and bandwidth of the
+ * paper. */
 static void lad__at_work_in_every_cycle_draws_table_3(void **state)
 {
     (void)state;
@@ -54,7 +55,7 @@ static void veda__at_work_in_every_cycle_draws_table_1(void **state)
     assert_near("leakage", j.leakage / s, 0.12 * chip.total_w, 1e-12);
 }
 
-/* ---- the same work ------------------------------------------------------------------------------------------------------------ */
+/* ---- the same work ----------------------------------------------------------------------------------------------------------- */
 
 static double lad_work_mj(const struct lad_metrics *m)
 {
@@ -127,7 +128,7 @@ static void activity__is_never_more_than_the_published_power(void **state)
     }
 }
 
-/* ---- the clock ---------------------------------------------------------------------------------------------------------------- */
+/* ---- the clock --------------------------------------------------------------------------------------------------------------- */
 
 /* A faster clock never takes less energy but by leaking for less time. */
 static void clock__never_saves_energy_but_leakage(void **state)
@@ -173,7 +174,7 @@ static void clock__makes_operations_dearer_by_the_law_of_the_library(void **stat
     assert_near("the highest supply", fast.supply_v, 1.05, 1e-3);
 }
 
-/* ---- both fidelities ------------------------------------------------------------------------------------------------------------ */
+/* ---- both fidelities --------------------------------------------------------------------------------------------------------- */
 
 /* What moves and works is the same, so its energy is; leakage and clock go with the time. */
 static void both_fidelities__price_the_same_work_alike(void **state)

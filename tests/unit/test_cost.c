@@ -140,8 +140,8 @@ static double yield(const struct cost_case *c)
     return dse_yield(model, 100, case_number(c, "A*D0"), alpha);
 }
 
-/* Chiplet Actuary's Fig. 5: one die of AMD's cores and I/O at 7 nm, over the dies of the product: eight of 74 mm2 at 7 nm and one of
- * 416 mm2 at 14 nm, with their bumps. */
+/* Chiplet Actuary's Fig. 5: one die of AMD's cores and I/O at 7 nm, over the dies of the product: eight of 74 mm2 at 7 nm and one
+ * of 416 mm2 at 14 nm, with their bumps. */
 static double against_chiplets(const struct cost_case *c, const struct dse_economics *e)
 {
     struct dse_wafer at_7, at_14;

@@ -114,8 +114,8 @@ static void law__gives_what_other_boards_and_llms_draw(void **state)
     check_measured("test", 0.20, 0.15);
 }
 
-/* At the model's own rates: a served batch of an LLM of the catalog on one H100. Its times are up to twice as short as those of vLLM
- * under load, in which prompts of others take part (README.md). */
+/* At the model's own rates: a served batch of an LLM of the catalog on one H100. Its times are up to twice as short as those of
+ * vLLM under load, in which prompts of others take part (README.md). */
 static void model__gives_what_an_h100_draws_at_its_own_rates(void **state)
 {
     (void)state;
@@ -287,7 +287,8 @@ static void limit__lower_is_slower(void **state)
     assert_true(s.there == 60 && s.needed > 77);
 }
 
-/* P. Patel et al., Splitwise, ISCA 2024: capping an H100 at 350 W leaves token generation as fast as it is, and prompts are slower. */
+/* P. Patel et al., Splitwise, ISCA 2024: capping an H100 at 350 W leaves token generation as fast as it is, and prompts are slower.
+ * */
 static void limit__of_half_the_power_leaves_decode_as_fast(void **state)
 {
     (void)state;
