@@ -22,7 +22,8 @@ static inline struct fd_params point(const char *settings)
 {
     struct one o;
     struct fd_params p;
-    char *text = xasprintf("%s%s", settings, strstr(settings, "power=") ? "" : " power=constant"), *list[SETTINGS_MAX], *save = NULL;
+    char *text = xasprintf("%s%s", settings, strstr(settings, "power=") ? "" : " power=constant"), *list[SETTINGS_MAX],
+         *save = NULL;
     size_t n = 0;
     for (char *s = strtok_r(text, " ", &save); s && n < SETTINGS_MAX; s = strtok_r(NULL, " ", &save)) list[n++] = s;
     bool ok = one_init(&o, registry_find("flashdecoding"), list, n);
