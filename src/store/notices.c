@@ -31,9 +31,11 @@ static void add_notice(struct making *m, const char *kind, const char *text)
 
 /* ---- the ends of axes ---------------------------------------------------------------------------------------------------- */
 
+enum { FEW = 3 }; /* designs of which nothing is said */
+
 struct axis_end {
     char *axis;
-    double end;
+    double end, outermost; /* of the axis; on the front */
     bool greatest;
     int64_t there; /* designs on the front */
 };
@@ -95,7 +97,6 @@ static bool read_ends(const struct making *m, const char *model, struct ends *re
 
 static void add_ends(struct making *m, const char *model, const struct ends *e, int64_t designs)
 {
-    enum { FEW = 3 };
     for (size_t i = 0; i < e->n && designs >= FEW; i++) {
         const struct axis_end *end = &e->list[i];
         if (2 * end->there <= designs) continue;
@@ -150,6 +151,61 @@ static bool count_designs(struct making *m, const char *rows, struct ends *e, bo
     return ok;
 }
 
+/* The outermost value of an axis on the front, and how many designs have it. */
+static bool read_outermost(const struct making *m, const char *rows, struct axis_end *end)
+{
+    sqlite3_stmt *stmt =
+        db_prepare(m->db, m->diags, "SELECT a.\"%w\", count(*)%s AND a.\"%w\" IS NOT NULL GROUP BY 1 ORDER BY 1 %s LIMIT 1",
+                   end->axis, rows, end->axis, end->greatest ? "DESC" : "ASC");
+    int rc = stmt ? db_step(m->db, stmt, m->diags) : -1;
+    if (rc > 0) end->outermost = sqlite3_column_double(stmt, 0);
+    if (rc > 0) end->there = sqlite3_column_int64(stmt, 1);
+    sqlite3_finalize(stmt);
+    return rc >= 0;
+}
+
+/* Why no point beyond that value could be built, and the reason that most of them have; NULL: one could, or there is none. The caller
+ * frees it. */
+static bool read_refusal(const struct making *m, const char *model, const struct axis_end *end, char **ret)
+{
+    *ret = NULL;
+    sqlite3_stmt *stmt =
+        db_prepare(m->db, m->diags,
+                   "SELECT a.reason, count(*), max(max(a.status = 'ok')) OVER () FROM \"%w_fixed\" f CROSS JOIN \"%w_all\" a"
+                   " WHERE f.run = %lld AND a.id >= f.first_id AND a.id < f.first_id + f.points AND a.\"%w\" %s %!.17g"
+                   " GROUP BY 1 ORDER BY 2 DESC LIMIT 1",
+                   model, model, (long long)m->run, end->axis, end->greatest ? ">" : "<",
+                   end->outermost + (end->greatest ? 1 : -1) * 1e-12 * fabs(end->outermost));
+    int rc = stmt ? db_step(m->db, stmt, m->diags) : -1;
+    if (rc > 0 && !sqlite3_column_int(stmt, 2) && sqlite3_column_type(stmt, 0) != SQLITE_NULL)
+        *ret = xstrdup((const char *)sqlite3_column_text(stmt, 0));
+    sqlite3_finalize(stmt);
+    return rc >= 0;
+}
+
+/* More than half of the front at the last value of an axis that can be built: the end is right, and this is why. */
+static bool add_limits(struct making *m, const char *model, const char *rows, struct ends *e, int64_t designs)
+{
+    bool ok = true;
+    for (size_t i = 0; ok && i < e->n && designs >= FEW; i++) {
+        struct axis_end *end = &e->list[i];
+        if (2 * end->there > designs) continue; /* told already */
+        ok = read_outermost(m, rows, end);
+        if (!ok || 2 * end->there <= designs) continue;
+        char some[TEXT_NUMBER_MAX], all[TEXT_NUMBER_MAX], value[TEXT_NUMBER_MAX], *reason;
+        ok = read_refusal(m, model, end, &reason);
+        if (!ok || !reason) continue;
+        char *text = xasprintf(
+            "%s of the %s designs of %s on the front have %s = %s, the %s value of its axis that can be built: beyond it, %s",
+            text_count(some, (uint64_t)end->there), text_count(all, (uint64_t)designs), model, end->axis,
+            text_short_number(value, end->outermost), end->greatest ? "greatest" : "least", reason);
+        add_notice(m, "axis-limit", text);
+        free(text);
+        free(reason);
+    }
+    return ok;
+}
+
 /* What the model's rows rest on that lies beyond what was measured: the most frequent. */
 static bool read_beyond(struct making *m, const char *rows)
 {
@@ -171,6 +227,7 @@ static bool look_at_model(struct making *m, size_t i)
     bool ok =
         has_column(m, table, "beyond", &judged) && read_ends(m, model, &ends) && count_designs(m, rows, &ends, judged, &designs);
     if (ok) add_ends(m, model, &ends, designs);
+    if (ok) ok = add_limits(m, model, rows, &ends, designs);
     if (ok && m->beyond > before) ok = read_beyond(m, rows);
     ends_release(&ends);
     free(table);

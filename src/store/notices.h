@@ -6,9 +6,9 @@
  *     run.unequal    in which defaults the models of the sweep differ, as a sentence; NULL: in none
  *     run.notices    JSON [{"kind": ..., "text": ...}], made with the front; NULL before
  *
- * Kinds: "axis-end", more than half of a model's designs on the front are at an end of an axis; "unequal-defaults";
- * "number-format", the widths of numbers vary, and no model says what narrow ones cost; "unknown-quality" and "beyond", how many
- * rows of the front have those columns.
+ * Kinds: "axis-end", more than half of a model's designs on the front are at an end of an axis; "axis-limit", at the last
+ * value of one that can be built, with the reason; "unequal-defaults"; "number-format", the widths of numbers vary, and no model
+ * says what narrow ones cost; "unknown-quality" and "beyond", how many rows of the front have those columns.
  */
 #ifndef DSE_STORE_NOTICES_H
 #define DSE_STORE_NOTICES_H

@@ -100,3 +100,24 @@ grep -q '^unread.toml:8:14: warning: lad: sram_ports is not read in closed form'
 sed 's/^models/fidelity = "event-level"\nmodels/' unread.toml >read.toml
 "$DSE" sweep read.toml --dry-run >/dev/null 2>said.txt
 ! grep warning: said.txt || fail "$(cat said.txt)"
+
+# A front that ends where no die has edge for more memory, not where the axis ends, says so with the reason.
+cat >limit.toml <<'TOML'
+[sweep]
+name = "limit"
+models = ["lad"]
+[params]
+llm = "opt-2.7b"
+context = [512, 1024, 2048, 3072]
+batch = 12
+bandwidth_gbs = [1024, 1536, 8192]
+tiles = 24
+[objectives]
+tokens_per_s = "max"
+per = ["context"]
+TOML
+"$DSE" sweep limit.toml -o limit.db --no-figures >/dev/null 2>said.txt
+grep -q "have bandwidth_gbs = 1536, the greatest value of its axis that can be built: beyond it, the memory's interfaces need more die edge" said.txt || fail "$(cat said.txt)"
+sed 's/, 8192//; s/"limit"/"end"/' limit.toml >end.toml
+"$DSE" sweep end.toml -o end.db --no-figures >/dev/null 2>said.txt
+! grep -q 'that can be built' said.txt || fail "$(cat said.txt)"
