@@ -56,6 +56,9 @@ static bool check_order(const struct retention_point *points, size_t i, struct r
     return true;
 }
 
+/* Beyond these a spline through the points need not be a number. */
+static const double LEAST_RATIO = 1e-9, LARGEST_ERROR = 1e9;
+
 /* Check the i-th point. */
 static bool check_point(const struct retention_point *points, size_t i, struct row_fault *ret)
 {
@@ -63,10 +66,13 @@ static bool check_point(const struct retention_point *points, size_t i, struct r
     if (!*p->policy) return row_fault(ret, i, "policy", "there is no policy");
     if (!isfinite(p->context) || p->context < 1) return row_fault(ret, i, "context", "context %g is not at least 1", p->context);
     if (!(p->ratio > 0 && p->ratio <= 1)) return row_fault(ret, i, "ratio", "ratio %g is not above 0 and at most 1", p->ratio);
+    if (p->ratio < LEAST_RATIO) return row_fault(ret, i, "ratio", "ratio %g is below %g", p->ratio, LEAST_RATIO);
     if (!(p->at.mass >= 0 && p->at.mass <= 1))
         return row_fault(ret, i, "retained_mass", "retained_mass %g is outside of 0 to 1", p->at.mass);
     if (!(p->at.error >= 0 && isfinite(p->at.error)))
         return row_fault(ret, i, "attention_error", "attention_error %g is not a positive number", p->at.error);
+    if (p->at.error > LARGEST_ERROR)
+        return row_fault(ret, i, "attention_error", "attention_error %g is above %g", p->at.error, LARGEST_ERROR);
     if (p->ratio == 1 && (p->at.mass != 1 || p->at.error != 0))
         return row_fault(ret, i, p->at.mass != 1 ? "retained_mass" : "attention_error",
                          "a ratio of 1 keeps all mass (1) without error (0), not %g and %g", p->at.mass, p->at.error);

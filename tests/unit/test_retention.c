@@ -124,6 +124,8 @@ static void retention__refuses_what_is_no_profile(void **state)
         {{"a", 256, 1.5, {0.5, 0.5}}, "row 2: ratio 1.5 is not above 0 and at most 1"},
         {{"a", 256, 0.5, {1.5, 0.5}}, "row 2: retained_mass 1.5 is outside of 0 to 1"},
         {{"a", 256, 0.5, {0.5, -1}}, "row 2: attention_error -1 is not a positive number"},
+        {{"a", 256, 0.5, {0.5, 1e300}}, "row 2: attention_error 1e+300 is above 1e+09"}, /* a spline through it overflows */
+        {{"a", 256, 1e-300, {0.5, 1}}, "row 2: ratio 1e-300 is below 1e-09"},
         {{"a", 256, 1, {0.5, 0.5}}, "row 2: a ratio of 1 keeps all mass (1) without error (0), not 0.5 and 0.5"},
         {{"a", 256, 0.25, {0.5, 0.5}}, "row 2: ratio 0.25 does not grow (the point before has 0.25)"},
         {{"a", 128, 0.5, {0.5, 0.5}}, "row 2: context 128 does not grow (the point before has 256)"},
