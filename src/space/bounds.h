@@ -1,0 +1,34 @@
+/* Bounds of a space's rows over a box of its points: the model's bound, and what follows from it for ratios to a baseline, derived
+ * columns and constraints, in interval form (dse/interval.h).
+ *
+ * Sound: a number of a row that evaluator_run gives for any point of the box lies between the bounds of its column. Ends that are
+ * not known are infinite. A number that has no value at a point (NULL) is nowhere. One struct bounds a thread. */
+#ifndef DSE_SPACE_BOUNDS_H
+#define DSE_SPACE_BOUNDS_H
+
+#include "space/space.h"
+
+#include <dse/interval.h>
+
+struct bounds;
+struct bounds *bounds_new(const struct space *sp);
+void bounds_free(struct bounds *b);
+
+/* What is known of all points of a box. */
+enum bounds_of {
+    BOUNDS_SOME,       /* there may be points that are feasible */
+    BOUNDS_IMPOSSIBLE, /* the model's bound says: check() accepts none */
+    BOUNDS_REFUSED,    /* a constraint is false or has no value at each of them */
+};
+
+/* Bound the box of all points p with lo <= p <= hi, number by number, resolved, everything else the same (dse_model.bound). Of
+ * BOUNDS_REFUSED *ret_constraint is the constraint; of BOUNDS_SOME bounds_column has values. No allocation. */
+enum bounds_of bounds_box(struct bounds *b, const void *lo, const void *hi, size_t *ret_constraint);
+/* Bounds of a column of the last box: F64 and I64 metrics, ratios, derived columns. */
+struct dse_interval bounds_column(struct bounds *b, size_t column);
+
+/* Why a column has no bound anywhere ("usd_per_mtoken: model veda has no bound of it"), from the bounds of the box lo to hi, which
+ * is to be a small one that has feasible points; NULL: it has one. The caller frees it. */
+char *bounds_why_none(struct bounds *b, size_t column);
+
+#endif
