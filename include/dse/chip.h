@@ -94,5 +94,7 @@ void dse_breakdown_joules(struct dse_breakdown *breakdown, const struct dse_joul
 const char *dse_why_not_apart(int32_t power, const char *metric);
 /* dse_model.stand of an area that was published at a clock: no source says how it grows with it. NULL at that clock. */
 const char *dse_area_unpriced(double clock_ghz, double published_ghz);
+/* What dollars and carbon leave out: with DSE_AREA_CORE the memory's interfaces and the network; NULL else. */
+const char *dse_area_without_edges(int32_t area);
 
 #endif

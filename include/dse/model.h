@@ -94,7 +94,7 @@ enum dse_quality {
 extern const char *const dse_quality_names[]; /* "exact", "rounded", "measured", "other-llm", "unknown", NULL */
 
 /* What a point's numbers rest on. Strings are constants, or live as long as the catalog. */
-enum { DSE_BEYOND_MAX = 5 };
+enum { DSE_BEYOND_MAX = 6 };
 struct dse_standing {
     int32_t quality;                    /* enum dse_quality */
     const char *unknown;                /* of DSE_QUALITY_UNKNOWN: why; NULL else */

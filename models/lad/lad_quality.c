@@ -61,6 +61,7 @@ void lad_stand(const void *params, struct dse_standing *ret)
     const struct lad_params *p = params;
     ret->quality = dse_quality_of_exact(&p->workload);
     dse_standing_add(ret, dse_area_unpriced(p->clock_ghz, LAD_PUBLISHED_GHZ));
+    dse_standing_add(ret, dse_area_without_edges(p->area));
     if (!is_locality_aware(p)) return;
     if (p->draws != LAD_REPLAY) dse_standing_add(ret, dse_profile_beyond(p->profile, (double)p->workload.context));
     const char *which[DSE_BEYOND_MAX], *why = unknown(p);

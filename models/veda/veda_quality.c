@@ -98,6 +98,7 @@ void veda_stand(const void *params, struct dse_standing *ret)
     veda_point_init(&pt, p);
     ret->quality = dse_quality_of_exact(&p->workload);
     dse_standing_add(ret, dse_area_unpriced(p->clock_ghz, VEDA_PUBLISHED_GHZ));
+    dse_standing_add(ret, dse_area_without_edges(p->area));
     if (!evicts(&pt)) return;
     struct dse_retained q;
     const char *why = veda_quality(&pt, &q);

@@ -144,6 +144,11 @@ const char *dse_area_unpriced(double clock_ghz, double published_ghz)
                                       : "the area is that of the published clock: no source says how it grows with the clock";
 }
 
+const char *dse_area_without_edges(int32_t area)
+{
+    return area == DSE_AREA_CORE ? "dollars and carbon are of a die without memory interfaces and network (area = \"core\")" : NULL;
+}
+
 double dse_parts_joules(const struct dse_parts *p, double seconds, double bytes)
 {
     return p->watts * seconds + (p->dram ? dse_dram_joules(p->dram, bytes) : 0);
