@@ -341,6 +341,7 @@ const struct dse_model dse_model_ane = {
     .check = ane_check,
     .shortage = ane_shortage,
     .estimate = ane_estimate,
+    .bound = ane_bound,
     .simulate = ane_simulate,
     .why_null = why_null,
     .stand = ane_stand,

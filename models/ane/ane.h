@@ -146,6 +146,8 @@ void ane_best_query_rows(const struct ane_params *p, double *ret_rows, double *r
 /* E1: are there more positions than the window holds in whole blocks? */
 bool ane_forgets(const struct ane_params *p, const struct ane_shape *s, double last);
 bool ane_fits(const struct ane_params *p, const struct ane_shape *s, double last);
+/* Positions that a token sees, mean over the positions first .. last. */
+double ane_mean_seen(double first, double last, double window);
 /* E10: bytes in DRAM. */
 double ane_footprint(const struct ane_params *p, const struct ane_shape *s);
 /* E9: joules of exposed_s of the step, in which, or hidden behind which, the engine runs for busy_s; of operations and DRAM
@@ -156,6 +158,11 @@ double ane_gap_joules(const struct ane_params *p, double gap_s, double idle_s);
 
 void ane_break_down(const struct ane_params *p, const struct ane_call *c, const struct ane_slide_run *slide,
                     const struct ane_step *s, struct dse_breakdown *out);
+
+/* ---- over a box of parameters -------------------------------------------------------------------------------------------- */
+
+/* The model's bound: of all metrics but area_mm2, which has no value. */
+bool ane_bound(const void *lo, const void *hi, void *floor, void *ceiling);
 
 /* ---- either level ---------------------------------------------------------------------------------------------------------- */
 

@@ -62,8 +62,7 @@ static double prompt_pairs(double prompt, double window)
     return rising * (rising + 1) / 2 + (prompt - rising) * window;
 }
 
-/* Positions that a token sees, mean over the positions first .. last. */
-static double mean_seen(double first, double last, double window)
+double ane_mean_seen(double first, double last, double window)
 {
     return (prompt_pairs(last, window) - prompt_pairs(first - 1, window)) / (last - first + 1);
 }
@@ -77,7 +76,7 @@ void ane_step_init(struct ane_step *ret, const struct ane_params *p, const struc
     double each = prefill ? slide->per_prefill_call : slide->per_generate_call, slides = calls * each;
     double first = r.generate > 0 ? r.prompt + 1 : r.last;
     double rows = prefill ? r.prompt : 1;
-    double pairs = prefill ? prompt_pairs(r.prompt, window) : mean_seen(first, r.last, window);
+    double pairs = prefill ? prompt_pairs(r.prompt, window) : ane_mean_seen(first, r.last, window);
     *ret = (struct ane_step){
         .sequences = sequences,
         .calls = calls,
