@@ -25,4 +25,12 @@ struct measured {
  * token. Pure. */
 struct ratios ratios_of(const struct measured *point, const struct measured *baseline);
 
+/* Bounds of what ratios are made of, over a box of points; NaN: not known. They may be off by 1e-12 of the metric. */
+struct measured_bounds {
+    struct measured floor, ceiling;
+};
+/* Bounds of the ratios wherever they have a value; infinite: not known. Pure. */
+void ratios_between(const struct measured_bounds *points, const struct measured_bounds *baseline, struct ratios *ret_floor,
+                    struct ratios *ret_ceiling);
+
 #endif

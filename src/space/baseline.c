@@ -170,6 +170,7 @@ struct comparer {
     struct measured_fields own, points;
     struct mixer *mixer;    /* NULL: no requests */
     void *params, *metrics; /* the baseline's */
+    void *upper, *ceiling;  /* the same of the other corner of a box */
     struct known cache[CACHE];
 };
 
@@ -183,6 +184,8 @@ struct comparer *comparer_new(const struct baseline *b, struct runner *runner)
     if (b->mix) c->mixer = mixer_new(b->mix, runner, NULL);
     c->params = xcalloc(1, b->model->desc->params_size);
     c->metrics = xcalloc(1, b->model->desc->metrics_size);
+    c->upper = xcalloc(1, b->model->desc->params_size);
+    c->ceiling = xcalloc(1, b->model->desc->metrics_size);
     return c;
 }
 
@@ -192,6 +195,8 @@ void comparer_free(struct comparer *c)
     mixer_free(c->mixer);
     free(c->params);
     free(c->metrics);
+    free(c->upper);
+    free(c->ceiling);
     free(c);
 }
 
@@ -225,39 +230,115 @@ static enum run_end run_baseline(struct comparer *c, const char **ret_reason)
     return *ret_reason ? RUN_DONE : runner_run(c->runner, model, c->params, c->metrics, NULL);
 }
 
+/* Give `params` the workload of a point, before resolve(). False: out of range. */
+static bool take_workload(const struct baseline *b, const void *point, void *params)
+{
+    memcpy(params, b->start, b->model->desc->params_size);
+    for (size_t i = 0; i < b->n_taken; i++) {
+        const struct taken *t = &b->taken[i];
+        struct value v = field_get(t->from, point);
+        if (!in_range(t->to, v)) return false;
+        field_set(t->to, params, v);
+        if (t->to->type == DSE_TYPE_REF) follow_list_apply(&t->follows, v.ref, params);
+    }
+    return true;
+}
+
 /* The baseline's metrics at the workload of a point. */
 static enum run_end evaluate(struct comparer *c, const void *params, struct measured *ret)
 {
     *ret = nothing;
-    const struct baseline *b = c->baseline;
-    const struct dse_model *model = b->model->desc;
-    memcpy(c->params, b->start, model->params_size);
-    for (size_t i = 0; i < b->n_taken; i++) {
-        const struct taken *t = &b->taken[i];
-        struct value v = field_get(t->from, params);
-        if (!in_range(t->to, v)) return RUN_DONE;
-        field_set(t->to, c->params, v);
-        if (t->to->type == DSE_TYPE_REF) follow_list_apply(&t->follows, v.ref, c->params);
-    }
+    if (!take_workload(c->baseline, params, c->params)) return RUN_DONE;
     const char *reason;
     enum run_end end = run_baseline(c, &reason);
     if (end == RUN_DONE && !reason) *ret = measure(&c->own, c->metrics);
     return end == RUN_STOPPED || end == RUN_BROKEN ? end : RUN_DONE;
 }
 
-enum run_end comparer_ratios(struct comparer *c, const void *params, const void *metrics, struct ratios *ret)
+/* The baseline's metrics at the workload of a point, from the cache if they are there. */
+static enum run_end find_measured(struct comparer *c, const void *params, struct measured *ret)
 {
-    const struct baseline *b = c->baseline;
     uint64_t workload[WORKLOAD_MAX];
-    struct known *k = &c->cache[read_workload(b, params, workload)];
+    struct known *k = &c->cache[read_workload(c->baseline, params, workload)];
     if (!k->filled || memcmp(k->workload, workload, sizeof workload) != 0) {
         memcpy(k->workload, workload, sizeof workload);
         enum run_end end = evaluate(c, params, &k->measured);
         k->filled = end == RUN_DONE;
         if (!k->filled) return end;
     }
+    *ret = k->measured;
+    return RUN_DONE;
+}
+
+enum run_end comparer_ratios(struct comparer *c, const void *params, const void *metrics, struct ratios *ret)
+{
+    const struct baseline *b = c->baseline;
+    struct measured measured;
+    enum run_end end = find_measured(c, params, &measured);
+    if (end != RUN_DONE) return end;
     bool comparable = !b->generate || field_get(b->generate, params).i64 == 0;
     struct measured point = measure(&c->points, metrics);
-    *ret = ratios_of(&point, comparable ? &k->measured : &nothing);
+    *ret = ratios_of(&point, comparable ? &measured : &nothing);
     return RUN_DONE;
+}
+
+/* ---- over a box -------------------------------------------------------------------------------------------------------- */
+
+static bool is_taken(const struct baseline *b, const struct field *to)
+{
+    for (size_t i = 0; i < b->n_taken; i++)
+        if (b->taken[i].to == to) return true;
+    return false;
+}
+
+/* The workloads of the box lie between those of its corners, if the corners differ in nothing but numbers that are taken. */
+static bool corners_enclose(const struct baseline *b, const void *lo, const void *hi)
+{
+    for (size_t i = 0; i < b->model->params.n; i++) {
+        const struct field *f = &b->model->params.fields[i];
+        if (field_same(f, lo, hi)) continue;
+        if (!field_is_number(f) || !is_taken(b, f) || field_number(f, lo) > field_number(f, hi)) return false;
+    }
+    return true;
+}
+
+/* The baseline's metrics over the box, from its model's bound. */
+static bool bound_measured(struct comparer *c, const struct comparer_box *box, struct measured *ret_floor,
+                           struct measured *ret_ceiling)
+{
+    const struct baseline *b = c->baseline;
+    if (!b->model->desc->bound || b->mix || !take_workload(b, box->lo, c->params) || !take_workload(b, box->hi, c->upper))
+        return false;
+    if (b->model->desc->resolve) {
+        b->model->desc->resolve(c->params);
+        b->model->desc->resolve(c->upper);
+    }
+    if (!corners_enclose(b, c->params, c->upper)) return false;
+    memset(c->metrics, 0, b->model->desc->metrics_size);
+    memset(c->ceiling, 0, b->model->desc->metrics_size);
+    if (!b->model->desc->bound(c->params, c->upper, c->metrics, c->ceiling)) return false;
+    *ret_floor = measure(&c->own, c->metrics);
+    *ret_ceiling = measure(&c->own, c->ceiling);
+    return true;
+}
+
+static bool same_workload(const struct baseline *b, const void *lo, const void *hi)
+{
+    for (size_t i = 0; i < b->n_taken; i++)
+        if (!field_same(b->taken[i].from, lo, hi)) return false;
+    return true;
+}
+
+void comparer_bounds(struct comparer *c, const struct comparer_box *box, struct ratios *ret_floor, struct ratios *ret_ceiling)
+{
+    struct measured floor = nothing, ceiling = nothing;
+    if (same_workload(c->baseline, box->lo, box->hi)) {
+        if (find_measured(c, box->lo, &floor) != RUN_DONE) floor = nothing;
+        ceiling = floor;
+    } else if (!bound_measured(c, box, &floor, &ceiling)) {
+        floor = ceiling = nothing;
+    }
+    const struct measured_bounds own = {floor, ceiling},
+                                 points = {measure(&c->points, box->floor), measure(&c->points, box->ceiling)};
+    ratios_between(&points, &own, ret_floor, ret_ceiling);
 }

@@ -42,4 +42,12 @@ void comparer_free(struct comparer *c);
  * Depends on nothing else. RUN_STOPPED, RUN_BROKEN: of the baseline's run, and there are no ratios; else RUN_DONE. */
 enum run_end comparer_ratios(struct comparer *c, const void *params, const void *metrics, struct ratios *ret);
 
+/* A box of points: the parameters of its corners, resolved, and the bounds of its metrics (dse_model.bound). */
+struct comparer_box {
+    const void *lo, *hi, *floor, *ceiling;
+};
+/* The bounds of the ratios over the box, in closed form; infinite where one is not known. Where the box holds several workloads,
+ * they follow from the bound of the baseline's model, if it has one. */
+void comparer_bounds(struct comparer *c, const struct comparer_box *box, struct ratios *ret_floor, struct ratios *ret_ceiling);
+
 #endif

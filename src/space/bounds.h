@@ -27,8 +27,8 @@ enum bounds_of bounds_box(struct bounds *b, const void *lo, const void *hi, size
 /* Bounds of a column of the last box: F64 and I64 metrics, ratios, derived columns. */
 struct dse_interval bounds_column(struct bounds *b, size_t column);
 
-/* Why a column has no bound anywhere ("usd_per_mtoken: model veda has no bound of it"), from the bounds of the box lo to hi, which
- * is to be a small one that has feasible points; NULL: it has one. The caller frees it. */
+/* Why nothing is known of a column over the last box, which is best one that has feasible points: "model veda has no bound of
+ * usd_per_mtoken"; NULL: it has a bound. The caller frees it. */
 char *bounds_why_none(struct bounds *b, size_t column);
 
 #endif

@@ -1,0 +1,175 @@
+#include "space/bounds.h"
+
+#include "base/xalloc.h"
+#include "space/expr_bounds.h"
+#include "space/space_internal.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct bounds {
+    const struct space *space;
+    struct expr_bounds **constraints, **derived; /* NULL: does not apply to the model */
+    struct runner *runner;
+    struct comparer *comparer; /* NULL: no baseline */
+    void *floor, *ceiling;     /* of the last box; the ratios behind the model's metrics */
+    size_t size;               /* of each */
+    struct expr_box box;       /* the last one */
+};
+
+static struct expr_bounds **compile_all(const struct space *sp, const struct named_expr *list, const bool *applies, size_t n)
+{
+    struct expr_bounds **exprs = xcalloc(n, sizeof *exprs);
+    for (size_t i = 0; i < n; i++)
+        if (applies[i]) exprs[i] = expr_bounds_new(list[i].expr, &sp->model->params, &sp->metrics);
+    return exprs;
+}
+
+struct bounds *bounds_new(const struct space *sp)
+{
+    struct bounds *b = xcalloc(1, sizeof *b);
+    b->space = sp;
+    b->constraints = compile_all(sp, sp->sweep->constraints, sp->constraint_applies, sp->sweep->n_constraints);
+    b->derived = compile_all(sp, sp->sweep->derived, sp->derived_applies, sp->sweep->n_derived);
+    b->size = ratios_offset(sp->model) + sizeof(struct ratios);
+    b->floor = xcalloc(1, b->size);
+    b->ceiling = xcalloc(1, b->size);
+    struct sim_options options = {.events_max = RUNNER_EVENTS_MAX};
+    b->runner = runner_new(FIDELITY_CLOSED_FORM, &options);
+    if (sp->baseline) b->comparer = comparer_new(sp->baseline, b->runner);
+    return b;
+}
+
+static void free_all(struct expr_bounds **exprs, size_t n)
+{
+    for (size_t i = 0; i < n; i++) expr_bounds_free(exprs[i]);
+    free(exprs);
+}
+
+void bounds_free(struct bounds *b)
+{
+    if (!b) return;
+    free_all(b->constraints, b->space->sweep->n_constraints);
+    free_all(b->derived, b->space->sweep->n_derived);
+    comparer_free(b->comparer);
+    runner_free(b->runner);
+    free(b->floor);
+    free(b->ceiling);
+    free(b);
+}
+
+/* ---- a box ----------------------------------------------------------------------------------------------------------------- */
+
+/* Can metrics be bounded at all? A row over a mix of requests is a mean of several points. */
+static bool has_bound(const struct space *sp)
+{
+    return sp->model->desc->bound && !sp->mix;
+}
+
+static void know_nothing(struct bounds *b)
+{
+    for (size_t i = 0; i < b->space->metrics.n; i++) {
+        const struct field *f = &b->space->metrics.fields[i];
+        if (f->type == DSE_TYPE_F64) {
+            field_set(f, b->floor, (struct value){.f64 = (double)NAN});
+            field_set(f, b->ceiling, (struct value){.f64 = (double)NAN});
+        } else if (f->type == DSE_TYPE_I64) {
+            field_set(f, b->floor, (struct value){.i64 = INT64_MIN});
+            field_set(f, b->ceiling, (struct value){.i64 = INT64_MAX});
+        }
+    }
+}
+
+static void bound_ratios(struct bounds *b)
+{
+    struct ratios floor, ceiling;
+    comparer_bounds(b->comparer, &(struct comparer_box){b->box.lo, b->box.hi, b->floor, b->ceiling}, &floor, &ceiling);
+    const size_t at = ratios_offset(b->space->model);
+    memcpy((char *)b->floor + at, &floor, sizeof floor);
+    memcpy((char *)b->ceiling + at, &ceiling, sizeof ceiling);
+}
+
+enum bounds_of bounds_box(struct bounds *b, const void *lo, const void *hi, size_t *ret_constraint)
+{
+    const struct dse_model *model = b->space->model->desc;
+    memset(b->floor, 0, b->size);
+    memset(b->ceiling, 0, b->size);
+    b->box = (struct expr_box){lo, hi, b->floor, b->ceiling};
+    if (!has_bound(b->space))
+        know_nothing(b);
+    else if (!model->bound(lo, hi, b->floor, b->ceiling))
+        return BOUNDS_IMPOSSIBLE;
+    if (b->comparer) bound_ratios(b);
+    for (size_t i = 0; i < b->space->sweep->n_constraints; i++) {
+        if (!b->constraints[i]) continue;
+        const struct dse_interval v = expr_bounds_of(b->constraints[i], &b->box).is;
+        if (v.lo != 0 || v.hi != 0) continue; /* where it is no number it is broken, too */
+        *ret_constraint = i;
+        return BOUNDS_REFUSED;
+    }
+    return BOUNDS_SOME;
+}
+
+/* ---- columns --------------------------------------------------------------------------------------------------------------- */
+
+/* Which of the sweep's derived columns it is. */
+static size_t derived_index(const struct space *sp, size_t column)
+{
+    size_t first = column;
+    while (first > 0 && sp->columns[first - 1].role == COLUMN_DERIVED) first--;
+    return column - first;
+}
+
+struct dse_interval bounds_column(struct bounds *b, size_t column)
+{
+    const struct column *c = &b->space->columns[column];
+    if (c->role == COLUMN_DERIVED) {
+        const struct expr_bounds *e = b->derived[derived_index(b->space, column)];
+        return e ? expr_bounds_of(e, &b->box).is : dse_unbounded;
+    }
+    if (c->role != COLUMN_METRIC || !field_is_number(c->field) || c->field->without) return dse_unbounded;
+    return expr_bounds_metric(c->field, b->floor, b->ceiling).is;
+}
+
+static bool knows_nothing_of(struct dse_interval v)
+{
+    return isinf(v.lo) && isinf(v.hi);
+}
+
+/* The metric itself has no bound. */
+static char *why_no_metric(const struct bounds *b, const struct field *f)
+{
+    const struct space *sp = b->space;
+    const char *model = sp->model->desc->name;
+    if (sp->mix) return xasprintf("rows are means over [requests], of which model %s has no bound", model);
+    if (!sp->model->desc->bound) return xasprintf("model %s has no bounds", model);
+    if (f->offset >= ratios_offset(sp->model))
+        return xasprintf(
+            "%s is not bounded: the baseline's model has no bound over several workloads, or one of the two has none of "
+            "what it is made of",
+            f->name);
+    return xasprintf("model %s has no bound of %s", model, f->name);
+}
+
+static char *why_no_derived(const struct bounds *b, size_t i)
+{
+    const struct named_expr *d = &b->space->sweep->derived[i];
+    const struct expr_bounds *e = b->derived[i];
+    if (!e) return xasprintf("%s has no value in model %s", d->name, b->space->model->desc->name);
+    if (expr_bounds_why_not(e)) return xasprintf("\"%s\": %s", d->expr, expr_bounds_why_not(e));
+    for (size_t m = 0; m < b->space->metrics.n; m++) {
+        const struct field *f = &b->space->metrics.fields[m];
+        if (expr_bounds_reads(e, f) && knows_nothing_of(expr_bounds_metric(f, b->floor, b->ceiling).is)) return why_no_metric(b, f);
+    }
+    return xasprintf("\"%s\" can be any number there", d->expr);
+}
+
+char *bounds_why_none(struct bounds *b, size_t column)
+{
+    const struct column *c = &b->space->columns[column];
+    if (!knows_nothing_of(bounds_column(b, column))) return NULL;
+    if (c->role == COLUMN_DERIVED) return why_no_derived(b, derived_index(b->space, column));
+    if (c->role == COLUMN_METRIC && field_is_number(c->field)) return why_no_metric(b, c->field);
+    return xasprintf("%s is not a metric", c->name);
+}
