@@ -1,5 +1,5 @@
 /* The edges of a die: dse/chip.h. */
-#include <dse/chip.h>
+#include <dse/bound.h>
 #include <dse/num.h>
 #include <dse/units.h>
 
@@ -81,4 +81,34 @@ double dse_interface_joules(const struct dse_costs *book, const struct dse_memor
 bool dse_interface_known(const struct dse_costs *book, const struct dse_memory *memory)
 {
     return !isnan(dse_by_kind(book, DSE_C_phy_pj_hbm2, memory->make.kind));
+}
+
+/* ---- bounds ---------------------------------------------------------------------------------------------------------------- */
+
+/* Units grow with the channels; the areas of PHYs and network grow with units and core. */
+bool dse_die_bound(const struct dse_costs *book, int32_t area, struct dse_interval core_mm2, struct dse_interval tiles,
+                   const struct dse_dram *lo, const struct dse_dram *hi, double node_nm, bool accepted, struct dse_die_bound *ret)
+{
+    struct dse_die least, most;
+    const double reticle = dse_physical(book, DSE_C_reticle_mm2);
+    dse_die_at(book, area, core_mm2.lo, (int64_t)tiles.lo, lo, node_nm, &least);
+    dse_die_at(book, area, core_mm2.hi, (int64_t)tiles.hi, hi, node_nm, &most);
+    if (accepted && area != DSE_AREA_CORE && dse_die_check(book, &least)) return false;
+    *ret =
+        (struct dse_die_bound){core_mm2, dse_widened(least.noc_mm2, most.noc_mm2, 4), dse_widened(least.phy_mm2, most.phy_mm2, 4),
+                               dse_widened(least.area_mm2, most.area_mm2, 4), dse_iv(least.units, most.units)};
+    if (isnan(most.area_mm2)) ret->phy_mm2 = ret->area_mm2 = dse_unbounded;
+    if (!accepted || area == DSE_AREA_CORE) return true;
+    ret->area_mm2.hi = dse_min(ret->area_mm2.hi, reticle);
+    ret->phy_mm2.hi = dse_min(ret->phy_mm2.hi, reticle - core_mm2.lo);
+    return true;
+}
+
+struct dse_interval dse_interface_joules_bound(const struct dse_costs *book, const struct dse_memory *memory,
+                                               struct dse_interval hop)
+{
+    const double none = dse_interface_joules(book, memory, 0), a_hop = dse_physical(book, DSE_C_noc_pj_byte_hop_12nm);
+    if (isnan(none)) return dse_unbounded;
+    if (dse_iv_is_point(hop)) return dse_iv_of(dse_interface_joules(book, memory, hop.lo));
+    return dse_iv_add(dse_iv_of(none), dse_iv_scale(hop, DSE_PICO * a_hop));
 }

@@ -35,7 +35,7 @@
  */
 #include "hw/dram_clocks.h"
 
-#include <dse/hw.h>
+#include <dse/bound.h>
 #include <dse/num.h>
 #include <dse/units.h>
 
@@ -316,4 +316,144 @@ double dse_dram_seconds(const struct dse_dram *d, double bytes, double access_by
 double dse_dram_joules(const struct dse_dram *d, double bytes)
 {
     return bytes * DSE_BITS_PER_BYTE * d->dram_pj_per_bit * DSE_PICO;
+}
+
+/* ---- bounds ---------------------------------------------------------------------------------------------------------------- */
+
+struct dse_interval dse_dram_peak_bound(const struct dse_dram *lo, const struct dse_dram *hi)
+{
+    return dse_iv(dse_dram_peak(lo), dse_dram_peak(hi));
+}
+
+struct dse_interval dse_dram_stream_rate_bound(const struct dse_dram *lo, const struct dse_dram *hi)
+{
+    return dse_iv(dse_dram_stream_rate(lo), dse_dram_stream_rate(hi));
+}
+
+static bool same_times(const struct dse_dram_timing *a, const struct dse_dram_timing *b)
+{
+    return a->t_rcd_ns == b->t_rcd_ns && a->t_rp_ns == b->t_rp_ns && a->t_ras_ns == b->t_ras_ns && a->t_rtp_ns == b->t_rtp_ns &&
+           a->t_ccd_ns == b->t_ccd_ns && a->t_rrd_ns == b->t_rrd_ns && a->t_faw_ns == b->t_faw_ns &&
+           a->row_command_ns == b->row_command_ns && a->t_rfc_ns == b->t_rfc_ns && a->t_refi_ns == b->t_refi_ns;
+}
+
+/* Do accesses of the same bytes reach the same? */
+static bool same_law(const struct dse_dram *lo, const struct dse_dram *hi)
+{
+    const struct dse_dram_timing *a = &lo->timing, *b = &hi->timing;
+    return lo->channels == hi->channels && lo->channel_gbs == hi->channel_gbs && lo->burst_bytes == hi->burst_bytes &&
+           lo->dram_efficiency == hi->dram_efficiency && a->interleave_bytes == b->interleave_bytes &&
+           a->row_bytes == b->row_bytes && a->banks == b->banks && a->bank_groups == b->bank_groups &&
+           a->queue_depth == b->queue_depth && same_times(a, b);
+}
+
+static struct dse_interval kept_bound(double lo_ns, double hi_ns, double clock_ns)
+{
+    return dse_widened(kept_ns(lo_ns, clock_ns), kept_ns(hi_ns, clock_ns), 4);
+}
+
+/* Banks that are busy: N K / (N + K - g) grows in all three, as long as g is at most N and K. */
+static struct dse_interval busy_bound(const struct dse_dram *lo, const struct dse_dram *hi, struct dse_interval piece,
+                                      struct dse_interval pieces)
+{
+    const struct dse_interval banks = dse_iv_i64(lo->timing.banks, hi->timing.banks);
+    const struct dse_interval queue =
+        dse_iv((double)lo->timing.queue_depth * (double)lo->burst_bytes, (double)hi->timing.queue_depth * (double)hi->burst_bytes);
+    const struct dse_interval waiting = dse_iv_max(dse_iv_of(1), dse_iv_div(queue, piece));
+    const struct dse_interval in_turn = dse_iv_div(pieces, dse_iv_i64(lo->channels, hi->channels));
+    const struct dse_interval regular = dse_iv_max(dse_iv_of(1), dse_iv_min(in_turn, dse_iv_min(waiting, banks)));
+    return dse_widened(banks.lo * waiting.lo / (banks.lo + waiting.lo - regular.lo),
+                       banks.hi * waiting.hi / (banks.hi + waiting.hi - regular.hi), 4);
+}
+
+/* shared_bus_ns over the bus's own time. rate: of a channel; pace: that over the bytes of an opened row. */
+static struct dse_interval shared_bound(const struct dse_dram *lo, const struct dse_dram *hi, struct dse_interval row_command,
+                                        struct dse_interval rate, struct dse_interval opened)
+{
+    const struct dse_dram_detail *k = lo->memory ? &lo->memory->detail : NULL;
+    if (!k || k->command_buses != 1 || k->burst_clocks == 0) return dse_iv_of(0);
+    const double share = (double)k->bus_channels / (double)k->burst_clocks, over = dse_max(0, 2 * share - 1);
+    const struct dse_interval burst = dse_iv_i64(lo->burst_bytes, hi->burst_bytes), moved = dse_iv_mul(row_command, rate);
+    const struct dse_interval pushed =
+        dse_iv_add(dse_iv_positive(dse_iv_sub(moved, burst)), dse_iv_scale(burst, over)); /* bytes' time of the bus */
+    return dse_iv_max(dse_iv_add(dse_iv_of(share), dse_iv_div(moved, opened)),
+                      dse_iv_add(dse_iv_of(1), dse_iv_div(pushed, opened)));
+}
+
+/* Time that the slowest takes for a piece, over that of the data bus: the law at the top of this file, with the bytes of an opened
+ * row, min(row, max(piece, bytes / (channels groups))), for piece / f. */
+static struct dse_interval slowest_bound(const struct dse_dram *lo, const struct dse_dram *hi, struct dse_interval bytes)
+{
+    const struct dse_dram_timing *a = &lo->timing, *b = &hi->timing;
+    const double clock_ns = entry_clock_ns(lo->memory);
+    const struct dse_interval interleave = dse_iv_i64(a->interleave_bytes, b->interleave_bytes), one = dse_iv_of(1);
+    const struct dse_interval piece = dse_iv_min(bytes, interleave);
+    const struct dse_interval pieces = dse_iv_max(one, dse_iv_div(bytes, interleave));
+    const struct dse_interval turns =
+        dse_iv((double)lo->channels * (double)a->bank_groups, (double)hi->channels * (double)b->bank_groups);
+    const struct dse_interval opened =
+        dse_iv_min(dse_iv_i64(a->row_bytes, b->row_bytes), dse_iv_max(piece, dse_iv_div(bytes, turns)));
+    const struct dse_interval rate = dse_iv(lo->channel_gbs, hi->channel_gbs), pace = dse_iv_div(rate, opened);
+    const struct dse_interval row_command = kept_bound(a->row_command_ns, b->row_command_ns, clock_ns);
+    const struct dse_interval window = dse_iv_scale(kept_bound(a->t_faw_ns, b->t_faw_ns, clock_ns), 0.25);
+    const struct dse_interval activate =
+        dse_iv_max(kept_bound(a->t_rrd_ns, b->t_rrd_ns, clock_ns), dse_iv_max(window, row_command));
+    const struct dse_interval rp = kept_bound(a->t_rp_ns, b->t_rp_ns, clock_ns);
+    const struct dse_interval bursts = dse_iv_div(piece, dse_iv_i64(lo->burst_bytes, hi->burst_bytes));
+    const struct dse_interval columns = dse_iv_mul(dse_iv_sub(bursts, one), kept_bound(a->t_ccd_ns, b->t_ccd_ns, clock_ns));
+    const struct dse_interval served = dse_iv_add(dse_iv_add(kept_bound(a->t_rcd_ns, b->t_rcd_ns, clock_ns), columns),
+                                                  dse_iv_add(kept_bound(a->t_rtp_ns, b->t_rtp_ns, clock_ns), rp));
+    const struct dse_interval cycle = dse_iv_add(kept_bound(a->t_ras_ns, b->t_ras_ns, clock_ns), rp);
+    const struct dse_interval bank = dse_iv_div(dse_iv_max(cycle, served), busy_bound(lo, hi, piece, pieces));
+    const struct dse_interval rows = dse_iv_mul(dse_iv_max(activate, bank), pace);
+    return dse_iv_max(dse_iv_max(one, shared_bound(lo, hi, row_command, rate, opened)), rows);
+}
+
+/* Bytes on the bus over bytes asked for. */
+static struct dse_interval burst_bound(const struct dse_dram *lo, const struct dse_dram *hi, struct dse_interval bytes)
+{
+    const struct dse_interval burst = dse_iv_i64(lo->burst_bytes, hi->burst_bytes);
+    if (dse_iv_is_point(burst) && dse_iv_is_point(bytes)) return dse_iv_of(to_bursts(bytes.lo, burst.lo) / bytes.lo);
+    const struct dse_interval most = dse_iv_add(dse_iv_of(1), dse_iv_div(burst, bytes)); /* a burst more at most */
+    const struct dse_interval moved = dse_iv_mul(dse_iv_ceil_div(bytes, burst), burst);
+    return dse_iv_both(dse_iv(1, most.hi), dse_iv_div(moved, bytes));
+}
+
+struct dse_interval dse_dram_efficiency_bound(const struct dse_dram *lo, const struct dse_dram *hi, struct dse_interval bytes)
+{
+    const struct dse_interval limit = dse_iv(lo->dram_efficiency, hi->dram_efficiency);
+    if (isinf(bytes.lo)) return limit;
+    if (same_law(lo, hi) && dse_iv_is_point(bytes)) return dse_iv_of(dse_dram_efficiency(lo, bytes.lo));
+    const struct dse_interval over = burst_bound(lo, hi, bytes);
+    const bool known = dse_dram_timing_known(&lo->timing);
+    if (known != dse_dram_timing_known(&hi->timing)) return dse_iv(0, dse_iv_div(limit, over).hi);
+    if (!known) return dse_iv_div(limit, over);
+    const struct dse_dram_timing *a = &lo->timing, *b = &hi->timing;
+    const struct dse_interval refresh = dse_iv_div(dse_iv(a->t_rfc_ns, b->t_rfc_ns), dse_iv(a->t_refi_ns, b->t_refi_ns));
+    const struct dse_interval awake = dse_iv_positive(dse_iv_sub(dse_iv_of(1), refresh));
+    const struct dse_interval paced = dse_iv_div(awake, slowest_bound(lo, hi, dse_iv_mul(bytes, over)));
+    return dse_iv_div(dse_iv_min(limit, paced), over);
+}
+
+struct dse_interval dse_dram_stream_seconds_bound(const struct dse_dram *lo, const struct dse_dram *hi, struct dse_interval bytes)
+{
+    return dse_iv_div(bytes, dse_dram_stream_rate_bound(lo, hi));
+}
+
+struct dse_interval dse_dram_moved_bound(const struct dse_dram *lo, const struct dse_dram *hi, struct dse_interval bytes,
+                                         struct dse_interval access_bytes)
+{
+    if (isinf(access_bytes.lo)) return bytes;
+    return dse_iv_mul(bytes, burst_bound(lo, hi, access_bytes));
+}
+
+struct dse_interval dse_dram_seconds_bound(const struct dse_dram *lo, const struct dse_dram *hi, struct dse_interval bytes,
+                                           struct dse_interval access_bytes)
+{
+    return dse_iv_div(bytes, dse_iv_mul(dse_dram_peak_bound(lo, hi), dse_dram_efficiency_bound(lo, hi, access_bytes)));
+}
+
+struct dse_interval dse_dram_joules_bound(const struct dse_dram *lo, const struct dse_dram *hi, struct dse_interval bytes)
+{
+    return dse_iv_scale(dse_iv_mul(bytes, dse_iv(lo->dram_pj_per_bit, hi->dram_pj_per_bit)), DSE_BITS_PER_BYTE * DSE_PICO);
 }

@@ -8,6 +8,8 @@
 
 #include "base/xalloc.h"
 
+#include <dse/bound.h>
+
 #include <assert.h>
 #include <math.h>
 #include <stddef.h>
@@ -223,4 +225,57 @@ void dse_sram_range(const struct dse_sram_table *t, double *ret_min_mib, double 
 {
     *ret_min_mib = t->capacity[0];
     *ret_max_mib = t->capacity[t->n_capacities - 1];
+}
+
+/* ---- bounds ---------------------------------------------------------------------------------------------------------------- */
+
+_Static_assert(sizeof(struct dse_sram_bound) == METRICS * sizeof(struct dse_interval), "every metric of a macro has an interval");
+
+/* The hull of *ret and of the macro of that size, which there is. */
+static void include_macro(const struct dse_sram_table *t, double capacity_mib, double word_bits, bool is_first,
+                          struct dse_sram_bound *ret)
+{
+    struct dse_sram macro;
+    const bool covered = dse_sram_at(t, capacity_mib, word_bits, &macro);
+    assert(covered);
+    (void)covered;
+    struct dse_interval *range = (struct dse_interval *)ret;
+    for (size_t k = 0; k < METRICS; k++) {
+        const double v = *(const double *)((const char *)&macro + metric_offsets[k]);
+        const struct dse_interval at = t->given[k] ? dse_iv_of(v) : dse_unbounded;
+        range[k] = is_first ? at : dse_iv_hull(range[k], at);
+    }
+}
+
+/* The point of an axis after x, at most `last`. */
+static double next_on(const double *axis, size_t n, double x, double last)
+{
+    for (size_t i = 0; i < n; i++)
+        if (axis[i] > x) return axis[i] < last ? axis[i] : last;
+    return last;
+}
+
+/* Within a cell of the grid the logarithms are bilinear: over any part of it, extremes are at its corners. So all corners of cells
+ * and of the box are looked at. */
+bool dse_sram_bound(const struct dse_sram_table *t, struct dse_interval capacity_mib, struct dse_interval word_bits,
+                    struct dse_sram_bound *ret)
+{
+    enum { ROUNDING = 16 }; /* units: of exp, and of its argument */
+    const struct dse_interval word = t->n_words > 1 ? word_bits : dse_iv_of(1);
+    const double from = fmax(capacity_mib.lo, t->capacity[0]), to = fmin(capacity_mib.hi, t->capacity[t->n_capacities - 1]);
+    const double narrow = fmax(word.lo, t->word[0]), wide = fmin(word.hi, t->word[t->n_words - 1]);
+    if (!(from <= to && narrow <= wide)) return false;
+    bool is_first = true;
+    for (double c = from;; c = next_on(t->capacity, t->n_capacities, c, to)) {
+        for (double w = narrow;; w = next_on(t->word, t->n_words, w, wide)) {
+            include_macro(t, c, w, is_first, ret);
+            is_first = false;
+            if (w == wide) break;
+        }
+        if (c == to) break;
+    }
+    if (from == to && narrow == wide) return true;
+    struct dse_interval *range = (struct dse_interval *)ret;
+    for (size_t k = 0; k < METRICS; k++) range[k] = dse_widened(range[k].lo, range[k].hi, ROUNDING);
+    return true;
 }

@@ -1,5 +1,5 @@
 /* The supply voltage that a clock asks for: dse/chip.h. */
-#include <dse/chip.h>
+#include <dse/bound.h>
 
 #include <math.h>
 #include <string.h>
@@ -101,4 +101,34 @@ bool dse_supply_shortage(const struct dse_supply *supply, double clock_ghz, cons
 {
     *ret = (struct dse_shortage){clock_ghz, supply->max_ghz, "GHz"};
     return reason == dse_too_fast;
+}
+
+/* ---- bounds ---------------------------------------------------------------------------------------------------------------- */
+
+/* The voltage grows with the clock, and its solution is within 1e-6 V of it (solve); energy, clock tree and leakage are powers of
+ * it. */
+bool dse_supply_bound(const struct dse_costs *book, const struct dse_technology *node, double published_nm, double published_ghz,
+                      struct dse_interval clock_ghz, struct dse_supply_bound *ret)
+{
+    const double solved = 1e-6;
+    struct dse_supply lo, hi;
+    if (!dse_supply_at(book, node, published_nm, published_ghz, clock_ghz.lo, &lo)) return false;
+    if (dse_iv_is_point(clock_ghz)) {
+        *ret =
+            (struct dse_supply_bound){dse_iv_of(lo.volts), dse_iv_of(lo.energy), dse_iv_of(lo.clock_tree), dse_iv_of(lo.leakage)};
+        return true;
+    }
+    double nominal;
+    struct law law = {.exponent = 0};
+    dse_supply_at(book, node, published_nm, published_ghz, clock_ghz.hi, &hi); /* too fast: the highest supply */
+    nominal_of(book, node, published_nm, published_ghz, &nominal);
+    const bool known = !isnan(nominal) && law_of(book, node, &law) && nominal > law.vt;
+    const struct dse_interval one = dse_iv_of(1);
+    *ret = (struct dse_supply_bound){dse_iv_of(lo.volts), one, one, one};
+    if (!known) return true;
+    ret->volts = dse_iv(lo.volts - solved, hi.volts + solved);
+    ret->leakage = dse_iv_scale(ret->volts, 1 / nominal);
+    ret->clock_tree = dse_iv_mul(ret->leakage, ret->leakage);
+    ret->energy = dse_iv_pow(ret->leakage, law.exponent);
+    return true;
 }
