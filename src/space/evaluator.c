@@ -3,6 +3,7 @@
 
 #include "base/xalloc.h"
 #include "space/command.h"
+#include "space/margin.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -11,6 +12,7 @@
 struct evaluator {
     const struct space *space;
     struct expr **constraints, **derived; /* NULL: does not apply to the model */
+    struct margin **margins;              /* of the constraints, made when one is broken in evaluator_probe; NULL: not yet */
     struct comparer *comparer;            /* NULL: no baseline */
     struct runner *runner;
     struct judge *judge;
@@ -68,6 +70,8 @@ void evaluator_free(struct evaluator *e)
     if (!e) return;
     for (size_t i = 0; i < e->space->sweep->n_constraints; i++) expr_free(e->constraints[i]);
     for (size_t i = 0; i < e->space->sweep->n_derived; i++) expr_free(e->derived[i]);
+    for (size_t i = 0; e->margins && i < e->space->sweep->n_constraints; i++) margin_free(e->margins[i]);
+    free(e->margins);
     free(e->constraints);
     free(e->derived);
     comparer_free(e->comparer);
@@ -247,4 +251,64 @@ bool evaluator_run(struct evaluator *e, uint64_t first, size_t n, union cell *ce
         }
     }
     return !e->stopped;
+}
+
+/* ---- a point without a row --------------------------------------------------------------------------------------------------- */
+
+/* By how much the point breaks constraint i. */
+static double broken_by(struct evaluator *e, size_t i)
+{
+    const struct space *sp = e->space;
+    if (!e->margins) e->margins = xcalloc(sp->sweep->n_constraints, sizeof(struct margin *));
+    if (!e->margins[i]) e->margins[i] = margin_new(sp->sweep->constraints[i].expr, &sp->model->params, &sp->metrics);
+    return margin_broken(e->margins[i], e->params, e->metrics);
+}
+
+static double violation(struct evaluator *e)
+{
+    double sum = 0;
+    for (size_t i = 0; i < e->space->sweep->n_constraints; i++) {
+        double v = e->constraints[i] ? expr_eval(e->constraints[i], e->params, e->metrics) : 1;
+        if (isnan(v) || v == 0) sum += broken_by(e, i);
+    }
+    if (e->space->sweep->known_quality) {
+        e->standing = judge_end(e->judge);
+        if (unknown_quality(e, &e->standing)) sum += 1;
+    }
+    return sum;
+}
+
+/* Of a point that the model refuses: above that of any that it does not, and the less the less is missing. */
+static double refused_by(const struct evaluator *e, const char *reason)
+{
+    const struct dse_model *model = e->space->model->desc;
+    struct dse_shortage s;
+    double missing = 1;
+    if (!e->mixer && model->shortage && model->shortage(e->params, reason, &s) && s.needed > s.there && s.there >= 0)
+        missing = 1 - s.there / s.needed;
+    return (double)e->space->sweep->n_constraints + 2 + missing;
+}
+
+static double number_of(struct evaluator *e, size_t column)
+{
+    const struct space *sp = e->space;
+    if (column == SIZE_MAX) return (double)NAN;
+    const struct column *c = &sp->columns[column];
+    if (c->role != COLUMN_DERIVED) return c->field->without ? (double)NAN : field_number(c->field, e->metrics);
+    const size_t i = column - (size_t)(sp->derived_at);
+    return e->derived[i] ? expr_eval(e->derived[i], e->params, e->metrics) : (double)NAN;
+}
+
+bool evaluator_probe(struct evaluator *e, uint64_t index, const size_t *columns, size_t n, double *values, double *ret_violation)
+{
+    uint64_t digits[SPACE_AXES_MAX];
+    space_digits(e->space, index, digits);
+    e->stopped = false;
+    e->point = index;
+    set_point(e, digits);
+    const char *reason = run_model(e);
+    if (e->stopped) return false;
+    *ret_violation = reason ? refused_by(e, reason) : violation(e);
+    for (size_t i = 0; i < n; i++) values[i] = reason ? (double)NAN : number_of(e, columns[i]);
+    return true;
 }

@@ -185,6 +185,7 @@ static void make_columns(struct space *sp)
     for (size_t i = 0; i < params->n; i++)
         if (sp->varies[i]) add_column(sp, &params->fields[i], COLUMN_PARAM);
     for (size_t i = 0; i < metrics->n; i++) add_column(sp, &metrics->fields[i], COLUMN_METRIC);
+    sp->derived_at = sp->n_columns;
     for (size_t i = 0; i < sp->sweep->n_derived; i++)
         sp->columns[sp->n_columns++] = (struct column){.name = sp->sweep->derived[i].name,
                                                        .unit = "",

@@ -96,6 +96,11 @@ extern const char *const space_notes[];
 /* Evaluate `n` points from `first` on: cells[i * n_columns + c], rows[i]. In closed form, no allocation. False: stopped, and not
  * all rows are there. */
 bool evaluator_run(struct evaluator *e, uint64_t first, size_t n, union cell *cells, struct row *rows);
+/* Evaluate one point without its row: the values of n columns of metrics or derived ones (SIZE_MAX: a column that there is not),
+ * NaN where a column has none or the model refuses the point; and 0, or by how much the point is infeasible: of points that the
+ * model accepts the sum over the broken constraints (space/margin.h), of one that it refuses more than that, the more the more is
+ * missing. False: stopped, as evaluator_run. */
+bool evaluator_probe(struct evaluator *e, uint64_t index, const size_t *columns, size_t n, double *values, double *ret_violation);
 /* What stopped it, when that was numbers of the model that cannot be (model/row_check.h): a bug, with the metric and the point;
  * else NULL. */
 const char *evaluator_error(const struct evaluator *e);

@@ -56,6 +56,7 @@ struct space {
     size_t n_axes;
     struct column *columns;
     size_t n_columns;
+    size_t derived_at; /* the column of the first derived one */
     char **constraint_reasons;
     bool *constraint_applies, *derived_applies;
 };
