@@ -220,7 +220,7 @@ bool source_prepare(struct store *st, size_t m, const struct store_table *t, str
     bool ok = sqlite3_create_module(st->db.sqlite, module, &rows_module, model) == SQLITE_OK || db_fail(&st->db, NULL, diags);
     if (ok)
         model->insert = db_prepare(&st->db, diags, "INSERT INTO \"%w_all\"(%s) SELECT * FROM \"%w\"", t->model, names.s, module);
-    ok = model->insert && (!st->refines || refined_prepare(st, model, names.s, diags));
+    ok = model->insert && points_prepare(st, model, names.s, diags);
     free(module);
     text_release(&names);
     if (!ok) return false;

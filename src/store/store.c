@@ -175,6 +175,7 @@ static bool find_or_begin(struct store *st, const struct run_info *info, const s
 {
     if (!schema_create_common(&st->db, diags)) return false;
     if (!(flags & STORE_FRESH) && !find_run(st, info, diags)) return false;
+    if (flags & STORE_WHOLE && !st->complete) st->run = 0;
     if (!st->run) return begin_run(st, info, tables, n, diags);
     if (!schema_create_comparison(&st->db, SCHEMA_NEWEST, false, diags)) return false;
     if (st->complete) return true;
@@ -237,7 +238,7 @@ void store_close(struct store *st)
     for (size_t m = 0; st->models && m < st->n_models; m++) {
         encoder_free(st->models[m].encoder);
         sqlite3_finalize(st->models[m].insert);
-        sqlite3_finalize(st->models[m].refine);
+        sqlite3_finalize(st->models[m].one);
         free(st->models[m].types);
         free(st->models[m].name);
     }

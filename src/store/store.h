@@ -32,7 +32,10 @@ struct run_info {
     uint64_t planned;       /* points of this run: of all spaces, or of the shard; 0 stands for all points of the spaces */
 };
 
-enum store_flags { STORE_FRESH = 1 << 0 /* start a new run even if one can be resumed or is done */ };
+enum store_flags {
+    STORE_FRESH = 1 << 0, /* start a new run even if one can be resumed or is done */
+    STORE_WHOLE = 1 << 1, /* start a new run unless one is done: it cannot be resumed */
+};
 
 /* Open or create the database for a sweep: create tables, add columns that are missing, find the run with the same hash and shard
  * to go on with or start a new one. NULL with errors: not a database (never overwritten), locked by another dse (SQLITE_BUSY
@@ -101,6 +104,13 @@ typedef const struct row_block *(*row_source)(void *user);
  * Either no block of the transaction is encoded or all are; then each but the last has STORE_BLOCK points, and there are at most
  * 4096. Encoded rows are the same rows, about twice as fast. */
 bool store_write(struct store *st, size_t m, uint64_t first, uint64_t last, row_source source, void *user, struct diags *diags);
+
+/* Store the rows of points that stand by themselves, in a run of which not every point gets a row. `points` ascend, and none has a
+ * row yet. One transaction. */
+bool store_write_points(struct store *st, size_t m, const uint64_t *points, const union cell *cells, const struct row *rows,
+                        size_t n, struct diags *diags);
+/* Let the points that the run has planned be those that it has. */
+bool store_plan_done(struct store *st, struct diags *diags);
 
 /* Store rows at event level of a run that refines, beside the rows that its points have. `points` ascend. One transaction. */
 bool store_write_refined(struct store *st, size_t m, const uint64_t *points, const union cell *cells, const struct row *rows,

@@ -27,7 +27,7 @@ struct store_model {
     enum dse_type *types; /* of a row's cells */
     size_t n_columns;
     struct source source;
-    sqlite3_stmt *refine;          /* INSERT of one row at event level beside another; NULL in a run that does not refine */
+    sqlite3_stmt *one;             /* INSERT of one row */
     sqlite3_stmt *insert;          /* INSERT INTO MODEL_all SELECT * FROM dse_rows_<index> */
     struct store_encoder *encoder; /* NULL when rows cannot be encoded */
 };
@@ -49,8 +49,8 @@ struct store {
 /* Register the table-valued source of models[m] and prepare what store_write needs. */
 bool source_prepare(struct store *st, size_t m, const struct store_table *t, struct diags *diags);
 
-/* Prepare what store_write_refined needs; `names` are the columns of a row as source_prepare lists them. */
-bool refined_prepare(const struct store *st, struct store_model *model, const char *names, struct diags *diags);
+/* Prepare what store_write_points and store_write_refined need; `names` are the columns of a row as source_prepare lists them. */
+bool points_prepare(const struct store *st, struct store_model *model, const char *names, struct diags *diags);
 /* Bind a cell; one that is NULL stays as it is. */
 void store_bind_cell(sqlite3_stmt *stmt, int i, enum dse_type type, union cell cell);
 

@@ -1,0 +1,111 @@
+/* Rows that come one by one: those of points that stand by themselves, and those at event level that a refinement adds beside the
+ * closed form's. */
+#include "store/store_internal.h"
+
+#include "base/text.h"
+#include "base/xalloc.h"
+#include "model/fidelity.h"
+
+#include <stdlib.h>
+
+bool points_prepare(const struct store *st, struct store_model *model, const char *names, struct diags *diags)
+{
+    struct text marks;
+    text_init(&marks);
+    for (size_t i = 0; i < SCHEMA_LEADING + model->n_columns; i++) text_add(&marks, i ? ", ?" : "?");
+    model->one = db_prepare(&st->db, diags, "INSERT INTO \"%w_all\"(%s) VALUES(%s)", model->name, names, marks.s);
+    text_release(&marks);
+    return model->one != NULL;
+}
+
+static bool insert_row(const struct store *st, const struct store_model *model, int64_t id, uint64_t point, const char *fidelity,
+                       const union cell *cells, const char *reason, struct diags *diags)
+{
+    sqlite3_stmt *stmt = model->one; /* parameters from 1 on, as in schema_leading */
+    sqlite3_clear_bindings(stmt);
+    sqlite3_bind_int64(stmt, 1, id);
+    sqlite3_bind_int64(stmt, 2, model->run);
+    sqlite3_bind_int64(stmt, 3, (int64_t)point);
+    sqlite3_bind_text(stmt, 4, reason ? "infeasible" : "ok", -1, SQLITE_STATIC);
+    sqlite3_bind_text(stmt, 5, reason, -1, SQLITE_STATIC);
+    sqlite3_bind_text(stmt, 6, fidelity, -1, SQLITE_STATIC);
+    for (size_t i = 0; i < model->n_columns; i++) store_bind_cell(stmt, SCHEMA_LEADING + 1 + (int)i, model->types[i], cells[i]);
+    return db_run(&st->db, stmt, diags);
+}
+
+/* ---- points that stand by themselves ----------------------------------------------------------------------------------------- */
+
+/* Note the points first to last, which follow each other, as done. */
+static bool note_block(struct store *st, const struct store_model *model, uint64_t first, uint64_t last, uint64_t feasible,
+                       struct diags *diags)
+{
+    sqlite3_bind_text(st->block, 1, model->name, -1, SQLITE_STATIC);
+    sqlite3_bind_int64(st->block, 2, (int64_t)first);
+    sqlite3_bind_int64(st->block, 3, (int64_t)last);
+    sqlite3_bind_int64(st->count, 1, (int64_t)(last - first + 1));
+    sqlite3_bind_int64(st->count, 2, (int64_t)feasible);
+    return db_run(&st->db, st->block, diags) && db_run(&st->db, st->count, diags);
+}
+
+bool store_write_points(struct store *st, size_t m, const uint64_t *points, const union cell *cells, const struct row *rows,
+                        size_t n, struct diags *diags)
+{
+    const struct store_model *model = &st->models[m];
+    if (!db_begin(&st->db, diags)) return false;
+    bool ok = true;
+    for (size_t i = 0, first = 0, feasible = 0; ok && i < n; i++) {
+        ok = insert_row(st, model, model->first_id + (int64_t)points[i], points[i], model->fidelity, cells + i * model->n_columns,
+                        rows[i].reason, diags);
+        feasible += !rows[i].reason;
+        if (i + 1 < n && points[i + 1] == points[i] + 1) continue;
+        ok = ok && note_block(st, model, points[first], points[i], feasible, diags);
+        first = i + 1;
+        feasible = 0;
+    }
+    return db_end(&st->db, ok, diags);
+}
+
+bool store_plan_done(struct store *st, struct diags *diags)
+{
+    return db_exec(&st->db, diags, "UPDATE run SET planned = done WHERE id = %lld", (long long)st->run);
+}
+
+/* ---- rows beside others ------------------------------------------------------------------------------------------------------ */
+
+bool store_write_refined(struct store *st, size_t m, const uint64_t *points, const union cell *cells, const struct row *rows,
+                         size_t n, struct diags *diags)
+{
+    const struct store_model *model = &st->models[m];
+    if (!db_begin(&st->db, diags)) return false;
+    bool ok = true;
+    const char *fidelity = fidelity_names[FIDELITY_EVENT_LEVEL];
+    for (size_t i = 0; ok && i < n; i++)
+        ok = insert_row(st, model, -(model->first_id + (int64_t)points[i]), points[i], fidelity, cells + i * model->n_columns,
+                        rows[i].reason, diags);
+    ok = ok && db_exec(&st->db, diags, "UPDATE run SET refined = refined + %lld WHERE id = %lld", (long long)n, (long long)st->run);
+    return db_end(&st->db, ok, diags);
+}
+
+uint64_t *store_refined(struct store *st, size_t m, size_t *ret_n, struct diags *diags)
+{
+    const struct store_model *model = &st->models[m];
+    uint64_t *points = xcalloc(1, sizeof *points);
+    size_t capacity = 1;
+    *ret_n = 0;
+    sqlite3_stmt *stmt = db_prepare(&st->db, diags,
+                                    "SELECT a.point FROM \"%w_fixed\" f CROSS JOIN \"%w_all\" a WHERE f.run = %lld"
+                                    " AND a.id > -f.first_id - f.points AND a.id <= -f.first_id ORDER BY a.id DESC",
+                                    model->name, model->name, (long long)st->run);
+    int rc = stmt ? 1 : -1;
+    while (rc > 0 && (rc = db_step(&st->db, stmt, diags)) > 0) {
+        if (*ret_n == capacity) {
+            capacity *= 2;
+            points = xrealloc(points, capacity, sizeof *points);
+        }
+        points[(*ret_n)++] = (uint64_t)sqlite3_column_int64(stmt, 0);
+    }
+    sqlite3_finalize(stmt);
+    if (rc == 0) return points;
+    free(points);
+    return NULL;
+}
