@@ -88,7 +88,7 @@ void space_start_of_digits(const struct space *sp, const uint64_t *digits, void 
     for (size_t i = 0; i < sp->n_axes; i++) set_axis(&sp->axes[i], digits[i], params);
 }
 
-static void point_of_digits(const struct space *sp, const uint64_t *digits, void *params)
+void space_point_at(const struct space *sp, const uint64_t *digits, void *params)
 {
     space_start_of_digits(sp, digits, params);
     if (sp->model->desc->resolve) sp->model->desc->resolve(params);
@@ -106,7 +106,14 @@ void space_point(const struct space *sp, uint64_t index, void *params)
 {
     uint64_t digits[SPACE_AXES_MAX];
     space_digits(sp, index, digits);
-    point_of_digits(sp, digits, params);
+    space_point_at(sp, digits, params);
+}
+
+uint64_t space_index(const struct space *sp, const uint64_t *digits)
+{
+    uint64_t index = 0;
+    for (size_t a = 0; a < sp->n_axes; a++) index = index * sp->axes[a].n + digits[a];
+    return index;
 }
 
 static bool has_front_of_its_own(const struct space *sp, const char *axis)
@@ -137,14 +144,14 @@ static bool find_varying(struct space *sp, struct diags *diags)
     uint64_t digits[SPACE_AXES_MAX] = {0};
     sp->varies = xcalloc(schema->n, sizeof *sp->varies);
     sp->fixed = xmalloc(sp->model->desc->params_size);
-    point_of_digits(sp, digits, sp->fixed);
+    space_point_at(sp, digits, sp->fixed);
     void *other = xmalloc(sp->model->desc->params_size);
     bool ok = space_check_possible(sp->binding, sp->fixed, diags);
     for (size_t a = 0; a < sp->n_axes; a++) {
         sp->varies[schema_index(schema, sp->axes[a].field)] = true;
         for (uint64_t v = 1; v < sp->axes[a].n; v++) {
             digits[a] = v;
-            point_of_digits(sp, digits, other);
+            space_point_at(sp, digits, other);
             ok = ok && space_check_possible(sp->binding, other, diags);
             for (size_t i = 0; i < schema->n; i++)
                 if (!sp->varies[i] && !field_same(&schema->fields[i], sp->fixed, other)) sp->varies[i] = true;
@@ -252,6 +259,17 @@ void space_free(struct space *sp)
     free(sp->constraint_applies);
     free(sp->derived_applies);
     free(sp);
+}
+
+size_t space_axes(const struct space *sp)
+{
+    return sp->n_axes;
+}
+
+struct space_axis space_axis(const struct space *sp, size_t axis)
+{
+    const struct axis *a = &sp->axes[axis];
+    return (struct space_axis){a->field, a->n, a->values};
 }
 
 uint64_t space_count(const struct space *sp)

@@ -74,6 +74,21 @@ uint64_t space_hash(const struct space *sp);
 /* The parameters of a point, resolved. `params` holds the model's params_size bytes. Thread-safe. */
 void space_point(const struct space *sp, uint64_t index, void *params);
 
+/* The axes, in the order of a point's digits, of which the last runs fastest. A digit counts the values of its axis in the order of
+ * the file. */
+enum { SPACE_AXES_MAX = 256 }; /* more than any model has parameters; a test of the registry checks */
+struct space_axis {
+    const struct field *field;
+    uint64_t n;
+    const struct value *values; /* n of them */
+};
+size_t space_axes(const struct space *sp);
+struct space_axis space_axis(const struct space *sp, size_t axis);
+/* The digits of a point, SPACE_AXES_MAX at most, and back; the parameters at these digits, resolved. Thread-safe. */
+void space_digits(const struct space *sp, uint64_t index, uint64_t *digits);
+uint64_t space_index(const struct space *sp, const uint64_t *digits);
+void space_point_at(const struct space *sp, const uint64_t *digits, void *params);
+
 /* The points one step away from a point along each axis that the sweep's `per` does not name: at most SPACE_NEIGHBOURS_MAX, in no
  * order. Names step in the order of their list. Returns how many. */
 enum { SPACE_NEIGHBOURS_MAX = 512 };

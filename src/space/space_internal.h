@@ -7,7 +7,6 @@
 #include "space/mix.h"
 #include "space/space.h"
 
-enum { SPACE_AXES_MAX = 256 }; /* more than any model has parameters; a test of the registry checks */
 _Static_assert((int)SPACE_NEIGHBOURS_MAX >= 2 * (int)SPACE_AXES_MAX, "two along each axis");
 
 /* Choosing a catalog entry sets the parameters that have the name and the type of one of its fields. */
@@ -67,8 +66,6 @@ bool space_check_possible(const struct binding *b, const void *point, struct dia
 /* Which expressions of the sweep apply to this model (space.h): sets both lists. */
 void space_find_applying(struct space *sp);
 
-/* The digits of a point, one for each axis, in mixed radix. `digits` has room for SPACE_AXES_MAX. */
-void space_digits(const struct space *sp, uint64_t index, uint64_t *digits);
 /* Set the parameters at these digits, before resolve(). */
 void space_start_of_digits(const struct space *sp, const uint64_t *digits, void *params);
 

@@ -1,0 +1,366 @@
+#include "search/exact.h"
+
+#include "base/threads.h"
+#include "base/xalloc.h"
+#include "search/roots.h"
+
+#include <assert.h>
+#include <math.h>
+#include <omp.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+    SAMPLE = 1024,   /* random points of each root box, for incumbents; fewer where there are many boxes */
+    SAMPLES = 65536, /* of all root boxes together */
+    ROUND = 64,      /* boxes searched at a time */
+    WALK_FIRST = 16, /* boxes looked at from each, while few wait */
+    WALK = 128,      /* and later */
+    CROWD = 1 << 20, /* waiting boxes above which walks are longer, so that they become fewer */
+    WALK_LONG = 65536
+};
+
+/* A box that waits, the widest gap first, of equal ones the oldest. */
+struct waiting {
+    double gap;
+    uint64_t serial;
+    struct box *box;
+};
+
+struct search {
+    struct walk_frame frame;
+    const struct exact_options *options;
+    struct diags *diags;
+    struct lattice **lattices;
+    struct archive **archives;
+    size_t **columns;
+    struct walk_guides *guides;
+    struct roots roots;
+    bool maximise[FRONT_OBJECTIVES_MAX];
+    struct walker **walkers;
+    int threads;
+    struct waiting *heap;
+    size_t n_heap, heap_capacity;
+    uint64_t serial;
+    double started, reported;
+};
+
+/* ---- what waits ------------------------------------------------------------------------------------------------------------ */
+
+static bool comes_before(const struct waiting *a, const struct waiting *b)
+{
+    return a->gap != b->gap ? a->gap > b->gap : a->serial < b->serial;
+}
+
+static void put(struct search *s, struct box *b)
+{
+    if (s->n_heap == s->heap_capacity) {
+        s->heap_capacity = s->heap_capacity ? 2 * s->heap_capacity : 1024;
+        s->heap = xrealloc(s->heap, s->heap_capacity, sizeof *s->heap);
+    }
+    const struct waiting w = {archive_gap(s->archives[b->group], b->costs), s->serial++, b};
+    size_t i = s->n_heap++;
+    for (; i > 0 && comes_before(&w, &s->heap[(i - 1) / 2]); i = (i - 1) / 2) s->heap[i] = s->heap[(i - 1) / 2];
+    s->heap[i] = w;
+}
+
+static struct box *take(struct search *s)
+{
+    struct box *first = s->heap[0].box;
+    const struct waiting w = s->heap[--s->n_heap];
+    size_t i = 0;
+    for (size_t child; (child = 2 * i + 1) < s->n_heap; i = child) {
+        if (child + 1 < s->n_heap && comes_before(&s->heap[child + 1], &s->heap[child])) child++;
+        if (!comes_before(&s->heap[child], &w)) break;
+        s->heap[i] = s->heap[child];
+    }
+    s->heap[i] = w;
+    return first;
+}
+
+/* ---- incumbents ------------------------------------------------------------------------------------------------------------ */
+
+/* Random points of every root box. */
+static void sample(struct search *s)
+{
+    const size_t n = s->roots.n > SAMPLES / SAMPLE ? SAMPLES / s->roots.n + 1 : SAMPLE;
+    uint32_t at[SPACE_AXES_MAX];
+    uint64_t state = 4;
+    double costs[FRONT_OBJECTIVES_MAX];
+    for (size_t r = 0; r < s->roots.n; r++) {
+        struct box *b = s->roots.boxes[r];
+        const struct lattice *l = s->lattices[b->space];
+        for (size_t i = 0; i < n; i++) {
+            for (size_t a = 0; a < lattice_axes(l); a++)
+                at[a] = box_lo(b)[a] + (uint32_t)(roots_draw(&state) % (box_hi(&s->frame, b)[a] - box_lo(b)[a] + 1));
+            const struct lattice_point p = {b->space, lattice_index(l, at)};
+            if (walker_evaluate(s->walkers[0], b->space, p.point, costs)) archive_add(s->archives[b->group], costs, p);
+        }
+    }
+    for (size_t g = 0; g < s->roots.n_groups; g++) archive_settle(s->archives[g]);
+}
+
+/* ---- rounds ---------------------------------------------------------------------------------------------------------------- */
+
+static struct walk_counts all_counts(const struct search *s)
+{
+    struct walk_counts sum = {0};
+    for (int t = 0; t < s->threads; t++) {
+        const struct walk_counts c = walker_counts(s->walkers[t]);
+        sum.evaluations += c.evaluations;
+        sum.bounds += c.bounds;
+        sum.closed += c.closed;
+        for (int e = 0; e < BOX_END_COUNT; e++) sum.boxes[e] += c.boxes[e];
+    }
+    return sum;
+}
+
+static double all_points(const struct search *s)
+{
+    double sum = 0;
+    for (size_t i = 0; i < s->frame.n_spaces; i++) sum += (double)space_count(s->frame.spaces[i]);
+    return sum;
+}
+
+static size_t incumbents(const struct search *s)
+{
+    size_t n = 0;
+    for (size_t g = 0; g < s->roots.n_groups; g++) n += archive_size(s->archives[g]);
+    return n;
+}
+
+static const char *bug(const struct search *s)
+{
+    for (int t = 0; t < s->threads; t++)
+        if (walker_error(s->walkers[t])) return walker_error(s->walkers[t]);
+    return NULL;
+}
+
+static bool is_over(const struct search *s)
+{
+    const struct walk_frame *f = &s->frame;
+    return s->n_heap == 0 || bug(s) || (f->interrupt && *f->interrupt) || (f->deadline > 0 && walk_now() > f->deadline);
+}
+
+static void report(struct search *s)
+{
+    const double now = walk_now();
+    if (!s->options->progress || now - s->reported < 0.1) return;
+    const struct walk_counts c = all_counts(s);
+    uint64_t boxes = 0;
+    for (int e = 0; e < BOX_END_COUNT; e++) boxes += c.boxes[e];
+    s->reported = now;
+    const struct exact_progress p = {.points = all_points(s),
+                                     .closed = c.closed,
+                                     .front = incumbents(s),
+                                     .boxes = boxes,
+                                     .epsilon = s->n_heap ? s->heap[0].gap : 0,
+                                     .seconds = now - s->started};
+    s->options->progress(s->options->user, &p);
+}
+
+/* Put together what the walks of a round have left, in the order of their boxes. */
+static void gather(struct search *s, const uint32_t *groups, struct walk_result *results, size_t n)
+{
+    const size_t m = s->frame.objectives;
+    for (size_t i = 0; i < n; i++)
+        for (size_t k = 0; k < results[i].n; k++) archive_add(s->archives[groups[i]], results[i].costs + k * m, results[i].at[k]);
+    for (size_t i = 0; i < n; i++) archive_settle(s->archives[groups[i]]);
+    for (size_t i = 0; i < n; i++) {
+        for (size_t k = 0; k < results[i].n_left; k++) put(s, results[i].left[k]);
+        results[i].n_left = 0;
+        walk_result_release(&results[i]);
+    }
+}
+
+static void do_round(struct search *s)
+{
+    struct box *boxes[ROUND];
+    struct walk_result results[ROUND];
+    uint32_t groups[ROUND];
+    const size_t walk = s->n_heap > CROWD ? WALK_LONG : s->n_heap < 4 * ROUND ? WALK_FIRST : WALK;
+    int n = 0;
+    while (n < ROUND && s->n_heap) {
+        boxes[n] = take(s);
+        groups[n] = boxes[n]->group;
+        n++;
+    }
+#pragma omp parallel for num_threads(s->threads) schedule(dynamic, 1)
+    for (int i = 0; i < n; i++) walker_run(s->walkers[omp_get_thread_num()], boxes[i], walk, &results[i]);
+    for (int i = 0; i < n; i++) free(boxes[i]);
+    gather(s, groups, results, (size_t)n);
+}
+
+/* ---- the end --------------------------------------------------------------------------------------------------------------- */
+
+static int by_place(const void *a, const void *b)
+{
+    const struct certificate_row *x = a, *y = b;
+    if (x->at.space != y->at.space) return (x->at.space > y->at.space) - (x->at.space < y->at.space);
+    return (x->at.point > y->at.point) - (x->at.point < y->at.point);
+}
+
+static void make_front(const struct search *s, struct exact_result *ret)
+{
+    const size_t m = s->frame.objectives, all = incumbents(s);
+    size_t *members = xcalloc(all, sizeof *members);
+    ret->front = xcalloc(all, sizeof *ret->front);
+    ret->values = xcalloc(all * m, sizeof *ret->values);
+    for (size_t g = 0; g < s->roots.n_groups; g++) {
+        const size_t n = archive_front(s->archives[g], members);
+        for (size_t i = 0; i < n; i++) {
+            const double *costs = archive_costs(s->archives[g], members[i]);
+            double *values = ret->values + ret->n_front * m;
+            for (size_t j = 0; j < m; j++) values[j] = s->maximise[j] ? -costs[j] : costs[j];
+            ret->front[ret->n_front++] = (struct certificate_row){archive_at(s->archives[g], members[i]), values, g};
+        }
+    }
+    if (ret->n_front) qsort(ret->front, ret->n_front, sizeof *ret->front, by_place);
+    free(members);
+}
+
+static void finish(struct search *s, struct exact_result *ret)
+{
+    const struct walk_counts c = all_counts(s);
+    make_front(s, ret);
+    ret->bounds = c.bounds;
+    ret->points = all_points(s);
+    ret->certificate = (struct certificate){.tolerance = CERTIFICATE_TOLERANCE,
+                                            .complete = s->n_heap == 0,
+                                            .evaluations = c.evaluations,
+                                            .epsilon = 0,
+                                            .hypervolume_left = s->n_heap ? (double)NAN : 0,
+                                            .seconds = walk_now() - s->started,
+                                            .threads = s->threads};
+    for (size_t i = 0; i < s->n_heap; i++) {
+        struct box *b = s->heap[i].box;
+        ret->certificate.epsilon = fmax(ret->certificate.epsilon, archive_gap(s->archives[b->group], b->costs));
+        walker_leave(s->walkers[0], b);
+    }
+    const struct walk_counts closed = all_counts(s);
+    memcpy(ret->certificate.boxes, closed.boxes, sizeof closed.boxes);
+    ret->n_logs = (size_t)s->threads;
+    ret->logs = xcalloc(ret->n_logs, sizeof(struct box_log *));
+    for (int t = 0; t < s->threads; t++) ret->logs[t] = walker_log(s->walkers[t]);
+}
+
+/* ---- the beginning --------------------------------------------------------------------------------------------------------- */
+
+bool exact_check(const struct sweep_file *s, struct diags *diags)
+{
+    const char *file = s->doc ? s->doc->file : NULL;
+    const struct srcloc top = {.file = file};
+    if (s->n_objectives == 0)
+        return diags_input(diags, top, NULL, "[objectives] names what is best: tokens_per_s = \"max\", area_mm2 = \"min\"",
+                           "a front needs objectives");
+    if (s->averages)
+        return diags_input(diags, top, NULL, "leave [requests] out and give context, or prompt and generate",
+                           "an exact front of means over requests is not to be had: their bounds are not known");
+    if (s->fidelity != FIDELITY_CLOSED_FORM)
+        return diags_input(diags, top, NULL, "fidelity = \"closed-form\"", "an exact front is one of the closed form");
+    return true;
+}
+
+static bool make_lattices(struct search *s, const struct sweep_file *sweep)
+{
+    struct walk_frame *f = &s->frame;
+    s->lattices = xcalloc(f->n_spaces, sizeof(struct lattice *));
+    f->lattices = s->lattices;
+    for (size_t i = 0; i < f->n_spaces; i++) {
+        s->lattices[i] = lattice_new(f->spaces[i], s->diags);
+        if (!s->lattices[i]) return false;
+        if (lattice_axes(s->lattices[i]) > f->axes_max) f->axes_max = lattice_axes(s->lattices[i]);
+    }
+    f->objectives = sweep->n_objectives;
+    for (size_t j = 0; j < f->objectives; j++) s->maximise[j] = sweep->objectives[j].maximise;
+    return true;
+}
+
+/* The columns of the objectives in each space, which must have them all. */
+static bool make_columns(struct search *s, const struct sweep_file *sweep)
+{
+    const struct walk_frame *f = &s->frame;
+    s->columns = xcalloc(f->n_spaces, sizeof(size_t *));
+    s->guides = xcalloc(f->n_spaces, sizeof *s->guides);
+    for (size_t i = 0; i < f->n_spaces; i++) {
+        s->columns[i] = xcalloc(f->objectives, sizeof(size_t));
+        for (size_t j = 0; j < f->objectives; j++) {
+            s->columns[i][j] = space_column(f->spaces[i], sweep->objectives[j].column);
+            if (s->columns[i][j] == SIZE_MAX)
+                return diags_input(s->diags, sweep->objectives[j].loc, sweep->doc ? sweep->doc->text : NULL, "leave the model out",
+                                   "model %s has no %s", space_model(f->spaces[i])->desc->name, sweep->objectives[j].column);
+        }
+    }
+    return true;
+}
+
+static bool begin(struct search *s, const struct sweep_file *sweep)
+{
+    struct walk_frame *f = &s->frame;
+    if (!exact_check(sweep, s->diags) || !make_lattices(s, sweep) || !make_columns(s, sweep)) return false;
+    f->maximise = s->maximise;
+    f->columns = s->columns;
+    f->guides = s->guides;
+    if (!roots_make(f, &s->roots, s->diags)) return false;
+    s->archives = xcalloc(s->roots.n_groups, sizeof(struct archive *));
+    f->archives = s->archives;
+    for (size_t g = 0; g < s->roots.n_groups; g++) s->archives[g] = archive_new(f->objectives, WALK_TOLERANCE);
+    s->walkers = xcalloc((size_t)s->threads, sizeof(struct walker *));
+    for (int t = 0; t < s->threads; t++) s->walkers[t] = walker_new(f);
+    bool ok = true;
+    for (size_t i = 0; i < f->n_spaces; i++) ok = columns_find(f, i, s->walkers[0], s->columns[i], &s->guides[i], s->diags) && ok;
+    return ok;
+}
+
+static void release(struct search *s)
+{
+    for (int t = 0; s->walkers && t < s->threads; t++) walker_free(s->walkers[t]);
+    for (size_t g = 0; s->archives && g < s->roots.n_groups; g++) archive_free(s->archives[g]);
+    for (size_t i = 0; i < s->n_heap; i++) free(s->heap[i].box);
+    roots_release(&s->roots);
+    for (size_t i = 0; i < s->frame.n_spaces; i++) {
+        if (s->lattices) lattice_free(s->lattices[i]);
+        if (s->columns) free(s->columns[i]);
+    }
+    free(s->walkers);
+    free(s->archives);
+    free(s->heap);
+    free(s->lattices);
+    free(s->columns);
+    free(s->guides);
+}
+
+bool exact_search(const struct sweep_file *sweep, struct space *const *spaces, const struct exact_options *options,
+                  struct exact_result *ret, struct diags *diags)
+{
+    *ret = (struct exact_result){0};
+    struct search s = {.options = options, .diags = diags, .threads = options->threads, .started = walk_now()};
+    s.frame = (struct walk_frame){.sweep = sweep,
+                                  .spaces = spaces,
+                                  .n_spaces = sweep->n_models,
+                                  .interrupt = options->interrupt,
+                                  .deadline = options->seconds > 0 ? s.started + options->seconds : 0,
+                                  .keep_boxes = options->keep_boxes};
+    bool ok = begin(&s, sweep);
+    if (ok) {
+        sample(&s);
+        for (size_t i = 0; i < s.roots.n; i++) {
+            put(&s, s.roots.boxes[i]);
+            s.roots.boxes[i] = NULL;
+        }
+        for (; !is_over(&s); report(&s)) do_round(&s);
+        if (bug(&s)) ok = diags_runtime(diags, NULL, "%s", bug(&s));
+    }
+    if (ok) finish(&s, ret);
+    release(&s);
+    return ok;
+}
+
+void exact_result_release(struct exact_result *r)
+{
+    for (size_t i = 0; i < r->n_logs; i++) box_log_free(r->logs[i]);
+    free(r->logs);
+    free(r->front);
+    free(r->values);
+    *r = (struct exact_result){0};
+}

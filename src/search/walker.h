@@ -1,0 +1,89 @@
+/* Internal to src/search: one thread's walk through a box of a lattice, depth first. */
+#ifndef DSE_SEARCH_WALKER_H
+#define DSE_SEARCH_WALKER_H
+
+#include "search/archive.h"
+#include "search/lattice.h"
+#include "space/bounds.h"
+
+#include <signal.h>
+
+/* The tolerance that incumbents cover with: that of the certificate, with room for a second step, when the front is made of the
+ * incumbents (archive_front), and for rounding. */
+static const double WALK_TOLERANCE = 0.45 * CERTIFICATE_TOLERANCE;
+
+/* The columns that splitting goes by: those with a bound and a better direction. */
+enum { WALK_GUIDES_MAX = 64 };
+struct walk_guides {
+    size_t columns[WALK_GUIDES_MAX], n;
+    bool maximise[WALK_GUIDES_MAX];
+};
+
+/* What all threads share: it does not change while they walk. */
+struct walk_frame {
+    const struct sweep_file *sweep;
+    struct space *const *spaces;
+    struct lattice *const *lattices;
+    size_t n_spaces, axes_max, objectives;
+    size_t *const *columns;           /* [space][objective]: of its rows */
+    const struct walk_guides *guides; /* [space] */
+    const bool *maximise;
+    struct archive *const *archives; /* by group */
+    const volatile sig_atomic_t *interrupt;
+    double deadline; /* of walk_now; 0: none */
+    bool keep_boxes;
+};
+
+/* A box that waits. costs: what each objective is at least, -INFINITY where nothing is known. */
+struct box {
+    uint32_t space, group;
+    double costs[FRONT_OBJECTIVES_MAX];
+    uint32_t ends[]; /* axes_max of lo, then of hi */
+};
+struct box *box_new(const struct walk_frame *f);
+static inline uint32_t *box_lo(struct box *b)
+{
+    return b->ends;
+}
+static inline uint32_t *box_hi(const struct walk_frame *f, struct box *b)
+{
+    return b->ends + f->axes_max;
+}
+
+/* What a walk leaves: points that were met, as costs, and boxes, which the caller frees. */
+struct walk_result {
+    double *costs;
+    struct lattice_point *at;
+    size_t n, capacity;
+    struct box **left;
+    size_t n_left, left_capacity;
+};
+void walk_result_release(struct walk_result *r);
+
+struct walk_counts {
+    uint64_t evaluations, bounds, boxes[BOX_END_COUNT];
+    double closed; /* points */
+};
+
+struct walker;
+struct walker *walker_new(const struct walk_frame *f);
+void walker_free(struct walker *w);
+/* Search a box until it is decided or so many boxes have been looked at, against its group's archive and what this walk meets. */
+void walker_run(struct walker *w, struct box *b, size_t boxes, struct walk_result *ret);
+/* Evaluate one point: its costs. False when it is infeasible or has no value for an objective, and at a bug of the model. */
+bool walker_evaluate(struct walker *w, uint32_t space, uint64_t point, double *costs);
+/* Log a box that stays open. */
+void walker_leave(struct walker *w, struct box *b);
+/* The bounds of the objectives over a box; false: nothing in it is feasible. It has a single place on each axis that is split. */
+bool walker_bound(struct walker *w, struct box *b);
+/* The thread's bounds of a space, of the box bounded last. */
+struct bounds *walker_bounds(struct walker *w, size_t space);
+
+struct walk_counts walker_counts(const struct walker *w);
+/* The thread's log, which passes to the caller; NULL if boxes are not kept. */
+struct box_log *walker_log(struct walker *w);
+/* The bug of a model that ended a walk; or NULL. */
+const char *walker_error(const struct walker *w);
+double walk_now(void);
+
+#endif
