@@ -3,41 +3,17 @@
 #include "base/xalloc.h"
 #include "cli/command.h"
 #include "cli/dry_run.h"
-#include "cli/figure_feed.h"
 #include "cli/front_table.h"
 #include "cli/interrupt.h"
 #include "cli/progress.h"
 #include "cli/shard.h"
+#include "cli/sweep_ends.h"
 #include "sweep/sweep.h"
 
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 
 static const long long MAX_POINTS_LIMIT = 1000000000000;
-
-enum { FRONT_ROWS = 20, FRONT_ROWS_MIN = 8, OTHER_LINES = 12 };
-
-/* ---- where things go ----------------------------------------------------------------------------------------------------- */
-
-static bool ensure_results(struct diags *diags)
-{
-    if (mkdir("results", 0777) == 0 || errno == EEXIST) return true;
-    return diags_runtime(diags, "results", "cannot make the directory: %s", strerror(errno));
-}
-
-/* The path of the database: results/NAME.db, or results/NAME.shard-K-of-N.db. The caller frees it. */
-static char *database_path(const struct invocation *in, const struct sweep_file *s, const struct shard *shard)
-{
-    const char *out = option_get(in, "output");
-    if (out && !*out) usage_error(in, "--output needs the name of a file");
-    if (out) return *out ? xstrdup(out) : NULL;
-    if (!ensure_results(in->diags)) return NULL;
-    if (shard->shards < 2) return xasprintf("results/%s.db", s->name);
-    return xasprintf("results/%s.shard-%llu-of-%llu.db", s->name, (unsigned long long)shard->shard,
-                     (unsigned long long)shard->shards);
-}
 
 /* ---- the run ------------------------------------------------------------------------------------------------------------- */
 
@@ -82,35 +58,6 @@ static void say_result(const struct sweep_file *s, const struct sweep_result *r,
     if (r->refining) say_refined(s, r);
 }
 
-static bool draw_figures(const struct sweep_file *s, const struct catalog *catalog, const char *db, bool quiet, struct diags *diags)
-{
-    struct figure_feed feed;
-    bool ok = figure_feed_open(&feed, db, catalog, diags);
-    if (!ok) {
-        figure_feed_close(&feed);
-        return false;
-    }
-    for (size_t i = 0; i < s->n_figures; i++) {
-        struct figure *f = figure_read(s->figures[i], diags);
-        if (f) figure_set_catalog(f, catalog);
-        char *out = f ? figure_picture_path(db, figure_name(f), "png") : NULL;
-        bool drawn = f && figure_render(f, feed.reader, out, diags);
-        if (drawn && !quiet) terminal_say(stderr, "%s: figure %s", s->name, out);
-        ok = drawn && ok;
-        free(out);
-        figure_free(f);
-    }
-    figure_feed_close(&feed);
-    return ok;
-}
-
-/* Rows of the front that are printed when a sweep is done: as many as the screen has beside what else is said, and its headings. */
-static size_t front_rows(void)
-{
-    size_t lines = terminal_height(stdout);
-    return !lines ? FRONT_ROWS : lines > FRONT_ROWS_MIN + OTHER_LINES ? lines - OTHER_LINES : FRONT_ROWS_MIN;
-}
-
 /* Tell of a run that a signal has stopped. */
 static void say_interrupted(const struct sweep_file *s, const struct sweep_result *r)
 {
@@ -129,15 +76,19 @@ static bool show_run(const struct invocation *in, const struct sweep_file *s, co
     bool quiet = option_has(in, "quiet");
     if (!quiet) say_result(s, r, db);
     if (!quiet && s->refine && is_part) say_part(in, s);
-    struct front_request front = {.db = db, .run = r->run, .limit = front_rows(), .pick = true, .summary = !quiet};
+    struct front_request front = {.db = db, .run = r->run, .limit = sweep_front_rows(), .pick = true, .summary = !quiet};
     bool ok = front_table_print(&front, in->diags);
-    return (option_has(in, "no-figures") || is_part || draw_figures(s, catalog, db, quiet, in->diags)) && ok;
+    return (option_has(in, "no-figures") || is_part || sweep_draw_figures(s, catalog, db, quiet, in->diags)) && ok;
 }
 
 static int run_sweep(const struct invocation *in, const struct sweep_file *s, const struct catalog *catalog,
                      const struct shard *shard)
 {
-    char *db = database_path(in, s, shard);
+    char *part = shard->shards < 2
+                     ? xstrdup("")
+                     : xasprintf(".shard-%llu-of-%llu", (unsigned long long)shard->shard, (unsigned long long)shard->shards);
+    char *db = sweep_database_path(in, s, part);
+    free(part);
     if (!db) return 1;
     struct progress bar;
     progress_init(&bar, stderr, s->name);
@@ -164,21 +115,11 @@ static int run_sweep(const struct invocation *in, const struct sweep_file *s, co
     return status;
 }
 
-/* The file, with all its errors: those in expressions too. */
-static struct sweep_file *read_file(const struct invocation *in, struct catalog *catalog)
-{
-    struct sweep_file *s = sweep_file_read(in->operands[0], catalog, catalog_data_dir(), in->diags);
-    if (!s || in->diags->errors == 0) return s;
-    for (size_t m = 0; m < s->n_models; m++) space_check(s, m, in->diags);
-    sweep_file_free(s);
-    return NULL;
-}
-
 static int run(const struct invocation *in)
 {
     struct shard shard;
     struct catalog *catalog = shard_parse(in, &shard) ? open_catalog(in) : NULL;
-    struct sweep_file *s = catalog ? read_file(in, catalog) : NULL;
+    struct sweep_file *s = catalog ? sweep_open_file(in, catalog) : NULL;
     int status = 2;
     if (s) status = option_has(in, "dry-run") ? dry_run(s, in->diags) : run_sweep(in, s, catalog, &shard);
     sweep_file_free(s);

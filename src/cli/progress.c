@@ -66,20 +66,29 @@ static void draw(struct progress *p, const char *label, double share, const char
     text_release(&line);
 }
 
+static void show(struct progress *p, const char *label, double share, const char *text, double seconds)
+{
+    if (p->terminal) {
+        draw(p, label, share, text);
+    } else if (seconds - p->last_line >= PLAIN_LINE_SECONDS) {
+        p->last_line = seconds;
+        fprintf(p->out, "%s: %d%%, %s\n", label, (int)(share * 100), text);
+        fflush(p->out);
+    }
+}
+
+void progress_show(struct progress *p, double share, const char *text, double seconds)
+{
+    show(p, p->label, share, text, seconds);
+}
+
 void progress_update(void *user, const struct sweep_progress *s)
 {
     struct progress *p = user;
     char text[160], label[160];
     describe(s, text, sizeof text);
     snprintf(label, sizeof label, "%s%s%s", p->label, *s->phase ? ": " : "", s->phase);
-    double share = s->planned ? (double)s->done / (double)s->planned : 1;
-    if (p->terminal) {
-        draw(p, label, share, text);
-    } else if (s->total_seconds - p->last_line >= PLAIN_LINE_SECONDS) {
-        p->last_line = s->total_seconds;
-        fprintf(p->out, "%s: %d%%, %s\n", label, (int)(share * 100), text);
-        fflush(p->out);
-    }
+    show(p, label, s->planned ? (double)s->done / (double)s->planned : 1, text, s->total_seconds);
 }
 
 void progress_clear(struct progress *p)

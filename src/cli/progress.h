@@ -17,6 +17,8 @@ struct progress {
 void progress_init(struct progress *p, FILE *out, const char *label);
 /* Use this as the callback of struct sweep_options, whose user is the struct progress. */
 void progress_update(void *user, const struct sweep_progress *s);
+/* Show how far work of another kind is, as a share and in words, `seconds` after it began. */
+void progress_show(struct progress *p, double share, const char *text, double seconds);
 /* Clear the line. */
 void progress_clear(struct progress *p);
 /* The progress of work that only counts its runs. */

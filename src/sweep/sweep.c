@@ -153,7 +153,8 @@ static struct range shard_of(uint64_t count, uint64_t shard, uint64_t shards)
     return (struct range){(uint64_t)(c * (shard - 1) / shards), (uint64_t)(c * shard / shards)};
 }
 
-static uint64_t run_hash(const struct sweep_file *sweep, const char *objectives, struct space *const *spaces, size_t n)
+static uint64_t run_hash(const struct sweep_file *sweep, const char *objectives, const char *method, struct space *const *spaces,
+                         size_t n)
 {
     uint64_t h = text_hash(TEXT_HASH_INIT, DSE_VERSION, sizeof DSE_VERSION);
     h = text_hash(h, objectives, strlen(objectives));
@@ -161,6 +162,7 @@ static uint64_t run_hash(const struct sweep_file *sweep, const char *objectives,
         const char *fidelity = sweep_fidelity_text(sweep);
         h = text_hash(h, fidelity, strlen(fidelity));
     }
+    if (method) h = text_hash(h, method, strlen(method));
     if (sweep->refine) h = text_hash(h, &sweep->refine_runs, sizeof sweep->refine_runs);
     if (sweep->refine && !sweep->refine_neighbours) h = text_hash(h, "alone", sizeof "alone");
     for (size_t i = 0; i < n; i++) {
@@ -246,13 +248,13 @@ static bool run_store(struct job *job)
     return ok;
 }
 
-static void free_spaces(struct space **spaces, size_t n)
+void sweep_free_spaces(struct space **spaces, size_t n)
 {
     for (size_t i = 0; i < n; i++) space_free(spaces[i]);
     free(spaces);
 }
 
-static struct space **make_spaces(const struct sweep_file *s, uint64_t max_points, struct diags *diags)
+struct space **sweep_make_spaces(const struct sweep_file *s, uint64_t max_points, struct diags *diags)
 {
     struct space **spaces = xcalloc(s->n_models, sizeof(struct space *));
     bool ok = true;
@@ -261,7 +263,7 @@ static struct space **make_spaces(const struct sweep_file *s, uint64_t max_point
         if (!spaces[m]) ok = false;
     }
     if (ok) return spaces;
-    free_spaces(spaces, s->n_models);
+    sweep_free_spaces(spaces, s->n_models);
     return NULL;
 }
 
@@ -291,17 +293,17 @@ static char *shard_text(const struct sweep_options *o)
     return o->shards > 1 ? xasprintf("%llu/%llu", (unsigned long long)o->shard, (unsigned long long)o->shards) : NULL;
 }
 
-/* Open the database, with what is stored of the run as a whole. NULL with errors. */
-static struct store *open_store(const struct sweep_file *s, const struct sweep_options *options, struct space **spaces,
-                                struct diags *diags)
+struct store *sweep_open_store(const struct sweep_file *s, const struct sweep_options *options, const char *method,
+                               struct space **spaces, struct diags *diags)
 {
+    const unsigned flags = (options->fresh ? STORE_FRESH : 0) | (method ? STORE_WHOLE : 0);
     struct goal goal;
     goal_of_sweep(&goal, s);
     char *shard = shard_text(options), *objectives = goal_text(&goal), *axes = axis_names(s), *baseline = sweep_baseline_text(s);
     char *requests = sweep_requests_description(s), *ends = sweep_axis_ends(s), *unequal = sweep_unequal_defaults(s, spaces);
     struct run_info info = {.sweep = s->name,
                             .sweep_text = s->doc->text,
-                            .hash = run_hash(s, objectives, spaces, s->n_models),
+                            .hash = run_hash(s, objectives, method, spaces, s->n_models),
                             .fidelity = sweep_fidelity_text(s),
                             .axes = axes,
                             .objectives = objectives,
@@ -311,7 +313,7 @@ static struct store *open_store(const struct sweep_file *s, const struct sweep_o
                             .unequal = unequal,
                             .planned = planned_points(spaces, s->n_models, options),
                             .shard = shard};
-    struct store *store = store_open(options->db, &info, spaces, s->n_models, options->fresh ? STORE_FRESH : 0, diags);
+    struct store *store = store_open(options->db, &info, spaces, s->n_models, flags, diags);
     char *const texts[] = {shard, objectives, axes, baseline, requests, ends, unequal};
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) free(texts[i]);
     goal_release(&goal);
@@ -321,7 +323,7 @@ static struct store *open_store(const struct sweep_file *s, const struct sweep_o
 bool sweep_run(const struct sweep_file *s, const struct sweep_options *options, struct sweep_result *ret, struct diags *diags)
 {
     *ret = (struct sweep_result){0};
-    struct space **spaces = make_spaces(s, options->max_points, diags);
+    struct space **spaces = sweep_make_spaces(s, options->max_points, diags);
     if (!spaces) return false;
     struct job job = {.sweep = s,
                       .options = options,
@@ -331,10 +333,10 @@ bool sweep_run(const struct sweep_file *s, const struct sweep_options *options, 
                       .diags = diags,
                       .threads = threads_available(options->threads > 0 ? options->threads : omp_get_num_procs()),
                       .started = sweep_now()};
-    job.store = open_store(s, options, spaces, diags);
+    job.store = sweep_open_store(s, options, NULL, spaces, diags);
     bool ok = job.store && run_store(&job);
     if (job.store) ret->run = store_run(job.store);
     store_close(job.store);
-    free_spaces(spaces, s->n_models);
+    sweep_free_spaces(spaces, s->n_models);
     return ok;
 }

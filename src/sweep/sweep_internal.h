@@ -20,6 +20,14 @@ struct job {
     double phase_started;
 };
 
+/* The spaces of a sweep, one a model; NULL with errors. */
+struct space **sweep_make_spaces(const struct sweep_file *s, uint64_t max_points, struct diags *diags);
+void sweep_free_spaces(struct space **spaces, size_t n);
+/* Open the database, with what is stored of the run as a whole. `method`: how the run finds the points that it stores, when these
+ * are not all of the grid; or NULL. NULL with errors. */
+struct store *sweep_open_store(const struct sweep_file *s, const struct sweep_options *options, const char *method,
+                               struct space **spaces, struct diags *diags);
+
 double sweep_now(void);
 bool sweep_interrupted(const struct job *job);
 /* Begin a phase of `planned` points, of which `done` have been evaluated before. */

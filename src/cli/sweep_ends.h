@@ -1,0 +1,18 @@
+/* What `dse sweep` and `dse front` begin and end with: the file that is read, the database, figures. */
+#ifndef DSE_CLI_SWEEP_ENDS_H
+#define DSE_CLI_SWEEP_ENDS_H
+
+#include "cli/command.h"
+#include "config/sweep_file.h"
+
+/* The sweep file that is the first operand; NULL with all its errors: those in expressions too. */
+struct sweep_file *sweep_open_file(const struct invocation *in, struct catalog *catalog);
+/* The path of the database: what --output says, or results/NAME.db, with `part` behind the name. The caller frees it; NULL with
+ * errors. */
+char *sweep_database_path(const struct invocation *in, const struct sweep_file *s, const char *part);
+/* Draw the sweep's figures beside the database. False with errors. */
+bool sweep_draw_figures(const struct sweep_file *s, const struct catalog *catalog, const char *db, bool quiet, struct diags *diags);
+/* Rows of the front that are printed at the end: as many as the screen has beside what else is said, and its headings. */
+size_t sweep_front_rows(void);
+
+#endif
