@@ -6,6 +6,7 @@
 #include "cli/model_find.h"
 #include "cli/output.h"
 #include "cli/progress.h"
+#include "cli/validate_measured.h"
 #include "cli/validate_print.h"
 
 #include <stdio.h>
@@ -124,6 +125,13 @@ static int run(const struct invocation *in)
     enum fidelity fidelity;
     size_t n;
     if (!output_parse_format(in, &format) || !fidelity_parse(in, NULL, &fidelity)) return 2;
+    if (option_has(in, "measured")) {
+        if (option_has(in, "ensemble") || option_has(in, "all") || fidelity != FIDELITY_CLOSED_FORM)
+            return usage_error(in,
+                               "--measured compares the closed form with rows of machines: without --all, --ensemble, --fidelity");
+        return validate_measured(in, format);
+    }
+    if (option_has(in, "from")) return usage_error(in, "--from is a folder of measured files: with --measured");
     if (option_has(in, "ensemble") && fidelity != FIDELITY_CLOSED_FORM) {
         diags_input(in->diags, (struct srcloc){0}, NULL, "leave out --fidelity",
                     "--ensemble: constants are fitted in closed form, and so are its errors");
@@ -146,6 +154,8 @@ const struct command command_validate = {
         (const struct option_row[]){
             {'a', "all", NULL, "list each claim without a number, not one line a reason"},
             {0, "ensemble", NULL, "only the errors with every alternative value of every chosen constant"},
+            {'m', "measured", NULL, "compare with what was measured on machines, instead of with what papers publish"},
+            {0, "from", "DIR", "with --measured: a folder of your own, with its bindings.toml (docs/measured.md)"},
             {0, "fidelity", "F", "closed-form or event-level (default: closed-form)"},
             OPTION_FORMAT,
             OPTION_CATALOG,
@@ -160,9 +170,12 @@ const struct command command_validate = {
         "to agree. CSV and JSON have a row for every claim, and one for each measurement of it (measured_on) and each step (step).\n"
         "A number's class says what it is evidence of: fitted, identity, arithmetic, interpolation, informed (chosen knowing it) or held\n"
         "out. The null model copies the nearest published number of the same kind.\n\n"
+        "--measured: public measurements of GPUs and of the Neural Engine (catalog/measured), and how far the closed form is from them, by\n"
+        "source, regime and split: constants were fitted to calibrate rows, never to test rows. CSV and JSON have a row for each.\n\n"
         "  dse validate\n"
         "  dse validate lad --ensemble\n"
         "  dse validate lad --all\n"
+        "  dse validate --measured flashdecoding\n"
         "  dse validate --format csv | csvsort -c error_pct\n",
     .min_operands = 0,
     .max_operands = SIZE_MAX,

@@ -36,13 +36,35 @@ static void drop_cells(struct reader *r)
     r->n_cells = 0;
 }
 
+/* The table takes the columns that it has. */
+static void take_header(struct reader *r)
+{
+    struct csv_table *t = r->table;
+    for (size_t i = 0; i < r->n_cells && r->ok; i++) {
+        for (size_t k = 0; k < i && r->ok; k++)
+            if (strcmp(r->cells[i], r->cells[k]) == 0)
+                r->ok = diags_input(r->diags, csv_table_header_loc(t), t->text, NULL, "column %s stands twice in the header",
+                                    r->cells[i]);
+        if (!*r->cells[i]) r->ok = diags_input(r->diags, csv_table_header_loc(t), t->text, NULL, "column %zu has no name", i + 1);
+    }
+    t->own_columns = r->cells;
+    t->n_columns = r->n_cells;
+    t->columns = (const char *const *)r->cells;
+    r->cells = NULL;
+    r->n_cells = 0;
+}
+
 static void check_header(struct reader *r)
 {
     struct csv_table *t = r->table;
-    bool same = r->n_cells >= r->required && r->n_cells <= t->n_columns;
+    bool same = t->columns && r->n_cells >= r->required && r->n_cells <= t->n_columns;
     for (size_t i = 0; same && i < r->n_cells; i++) same = strcmp(r->cells[i], t->columns[i]) == 0;
     r->have_header = true;
     t->header_line = r->line;
+    if (!t->columns) {
+        take_header(r);
+        return;
+    }
     if (same) {
         t->n_columns = r->n_cells;
         return;
@@ -180,6 +202,11 @@ bool csv_table_read_some(struct csv_table *t, const char *path, const char *cons
     return r.ok;
 }
 
+bool csv_table_read_any(struct csv_table *t, const char *path, struct diags *diags)
+{
+    return csv_table_read_some(t, path, NULL, 0, 0, diags);
+}
+
 void csv_table_release(struct csv_table *t)
 {
     for (size_t i = 0; i < t->n_rows; i++) {
@@ -187,6 +214,8 @@ void csv_table_release(struct csv_table *t)
         free(t->rows[i].cells);
     }
     free(t->rows);
+    for (size_t k = 0; t->own_columns && k < t->n_columns; k++) free(t->own_columns[k]);
+    free(t->own_columns);
     free(t->file);
     free(t->text);
     free(t->source);

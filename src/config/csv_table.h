@@ -19,7 +19,8 @@ struct csv_table {
     char *source;   /* of the comments, joined by spaces; "" if there are none */
     char *settings; /* of the first comment that has some; NULL if none has */
     struct srcloc settings_loc; /* of them; all but the file is 0 if there are none */
-    const char *const *columns; /* the caller's */
+    const char *const *columns; /* the caller's, or own_columns */
+    char **own_columns;         /* of csv_table_read_any */
     size_t n_columns;
     int header_line;
     struct csv_row *rows;
@@ -32,6 +33,8 @@ bool csv_table_read(struct csv_table *t, const char *path, const char *const *co
 /* The same; the header may end behind any column from the `required`-th on. t->n_columns is how many there are. */
 bool csv_table_read_some(struct csv_table *t, const char *path, const char *const *columns, size_t required, size_t n,
                          struct diags *diags);
+/* The same of a file whose header may be any: t->columns has its names, no two the same. */
+bool csv_table_read_any(struct csv_table *t, const char *path, struct diags *diags);
 void csv_table_release(struct csv_table *t);
 
 /* The number in a cell. An empty cell is NaN if may_be_empty. Anything but a finite number is an error at its place. */

@@ -1,0 +1,86 @@
+#!/bin/sh
+# The models against measured machines. A regime whose error grew by more than a tenth fails; what `dse eval` says of a row's settings is what stands
+# in the row; files of others are refused with their place.
+#     measured.sh DSE SOURCE BUILD            compare with measured.csv
+#     measured.sh DSE SOURCE --update         write it anew, after looking at what changed
+source=$(cd "$2" && pwd)
+. "$(dirname "$0")/lib.sh"
+export LC_ALL=C
+
+"$DSE" validate --measured --format csv >rows.csv || fail "dse validate --measured"
+sqlite3 rows.db '.mode csv' '.import rows.csv rows'
+sqlite3 rows.db ".mode csv" "select model, source, regime, split, count(*), printf('%.2f', avg(abs(error_pct))) from rows where error_pct <> ''
+    group by 1, 2, 3, 4 order by 1, 2, 3, 4" | tr -d '\r' >now.csv
+stored=$source/tests/cli/measured.csv
+if [ "${3:-}" = --update ]; then
+    { echo model,source,regime,split,rows,mean_abs_error_pct && cat now.csv; } >"$stored"
+    exit 0
+fi
+changes=$(sqlite3 :memory: 'create table is_now (model, source, regime, split, rows integer, error real)' \
+    'create table was (model, source, regime, split, rows integer, error real)' '.mode csv' ".import --skip 1 $stored was" '.import now.csv is_now' '.mode list' "
+    select was.source || ', ' || regime || ', ' || split || ': the error of ' || was.error || ' % is ' || is_now.error || ' %'
+        from was join is_now using (model, source, regime, split) where is_now.error > was.error * 1.1 + 0.05
+    union all select source || ', ' || regime || ', ' || split || ': ' || was.rows || ' rows had an answer, ' || coalesce(is_now.rows, 0) || ' have one'
+        from was left join is_now using (model, source, regime, split) where coalesce(is_now.rows, 0) < was.rows
+    union all select source || ', ' || regime || ', ' || split || ' does not stand in measured.csv'
+        from is_now where (model, source, regime, split) not in (select model, source, regime, split from was)")
+[ -z "$changes" ] || fail "errors grew; if that is meant, say why in the commit and run tests/cli/measured.sh DSE SOURCE --update
+$changes"
+
+# Every row is accounted for: a number or a reason. No test row is a calibrate row elsewhere.
+[ "$(sqlite3 rows.db "select count(*) from rows where (error_pct = '') <> (reason <> '')")" = 0 ] || fail "rows with neither number nor reason, or both"
+
+# Rows by their settings, of kernels whose binding is one metric.
+sqlite3 rows.db "select modelled || ' ' || settings from rows where regime like 'attention, decode, h100' and error_pct <> '' order by line limit 3" |
+    while read -r number settings; do
+        "$DSE" list llms layer-8-1 >/dev/null 2>&1 && fail "entries.toml is in the catalog of everyone"
+        # shellcheck disable=SC2086
+        "$DSE" eval flashdecoding -c "$source/catalog/measured/entries.toml" $settings --format json | grep -o '"attention_us": [0-9.e+]*' | cut -d' ' -f2 >one.txt
+        awk -v a="$number" -v b="$(cat one.txt)" 'BEGIN { exit !(b > 0 && (a / b - 1) ^ 2 < 1e-20) }' || fail "the row says $number, dse eval says $(cat one.txt): $settings"
+    done
+
+# The table for people counts what the rows hold.
+"$DSE" validate --measured flashdecoding >table.txt
+grep -q "^test rows: the mean absolute error of a regime is" table.txt || fail "$(tail -n 3 table.txt)"
+[ "$(awk '$1 == "flashdecoding" && / test / { for (i = 1; i <= NF; i++) if ($i == "test") n += $(i + 1) } END { print n + 0 }' table.txt)" = \
+    "$(sqlite3 rows.db "select count(*) from rows where model = 'flashdecoding' and split = 'test' and error_pct <> ''")" ] || fail "rows of the table are not those of the CSV"
+
+# ---- files of others ------------------------------------------------------------------------------------------------------------
+mkdir own
+cat >own/bindings.toml <<'TOML'
+[[bind]]
+file = "mine"
+model = "flashdecoding"
+set = { gpu = "{gpu}", batch = "{batch}" }
+value = "latency_us / 1000"
+unit = "ms"
+regime = "steps, {gpu}"
+TOML
+good() { printf 'source,gpu,batch,value,unit,split\nme,h100,1,10,ms,test\nme,h100,2,10,ms,calibrate\n' >own/mine.csv; }
+refused() { # WHAT IS SAID
+    "$DSE" validate --measured --from own >out.txt 2>err.txt && fail "not refused: $1"
+    grep -qF "$1" err.txt || fail "no \"$1\" in: $(cat err.txt)"
+}
+good
+"$DSE" validate --measured --from own | grep -q 'steps, h100 *test *1 ' || fail "a folder of one's own: $("$DSE" validate --measured --from own)"
+sed -i 's/,test/,tset/' own/mine.csv && refused 'mine.csv:2:17: error: split: "tset" is neither calibrate nor test' && good
+sed -i '2s/ms/us/' own/mine.csv && refused 'mine.csv:2:14: error: unit: "us", where its binding has "ms"' && good
+sed -i '3s/h100/h1000/' own/mine.csv && refused 'mine.csv:3:4: error: gpu: there is no gpu "h1000"' && good
+sed -i '3s/h100,2/h100,1/' own/mine.csv && refused 'mine.csv:3:1: error: the same was measured in line 2' && good
+sed -i '3s/,10,/,-10,/' own/mine.csv && refused 'mine.csv:3:11: error: value: "-10" is not a positive number' && good
+sed -i '1s/batch/gpu/' own/mine.csv && refused 'column gpu stands twice' && good
+sed -i '3s/,10,/,10,10,/' own/mine.csv && refused 'mine.csv:3:1: error: 7 cells in this row' && good
+wrong() { # SED WHAT IS SAID
+    cp own/bindings.toml kept.toml
+    sed -i "$1" own/bindings.toml
+    refused "$2"
+    cp kept.toml own/bindings.toml
+}
+wrong 's/{batch}/{bach}/' 'bindings.toml:4:34: error: mine.csv has no column "bach"'
+wrong 's/{batch}/{batch:rows}/' 'there is no map "rows"'
+wrong 's/batch = /bacth = /' 'flashdecoding has no parameter bacth'
+wrong 's/latency_us/latencyus/' 'there is no "latencyus"'
+wrong 's/"mine"/"..\/mine"/' 'is no name of a file'
+wrong 's/^unit/units/' 'unit is missing'
+wrong 's/ = "latency_us . 1000"/ = "latency_us"/' 'latency_us is in us, not in ms'
+wrong 's/"flashdecoding"/"flash"/' 'there is no such model'
