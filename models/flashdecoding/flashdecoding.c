@@ -1,7 +1,7 @@
 /* FlashDecoding++: the tables, check and estimate. The closed form is in flashdecoding_gemm.c (linear operators),
  * flashdecoding_step.c (attention, the step, the breakdown) and flashdecoding_equations.c (what only the paper asks for,
  * inflection points); the event level in flashdecoding_events.h and its files. */
-#include "flashdecoding.h"
+#include "flashdecoding_bound.h"
 
 #include <dse/num.h>
 #include <dse/units.h>
@@ -184,7 +184,7 @@ static int32_t step_bound(const struct fd_step *s)
 }
 
 /* The GPU of the point, whose SMs, memory and die may be others than its entry has. */
-static struct dse_bill bill_of(const struct fd_params *p)
+struct dse_bill fd_bill_of(const struct fd_params *p)
 {
     struct dse_bill bill = dse_bill_of_gpus(&p->economics, (double)p->devices, p->gpu);
     bill.peak_w = p->board_power_w;
@@ -194,7 +194,7 @@ static struct dse_bill bill_of(const struct fd_params *p)
 
 static const char *why_null(const void *params, const char *metric)
 {
-    const struct dse_bill bill = bill_of(params);
+    const struct dse_bill bill = fd_bill_of(params);
     return dse_bill_why_null(&bill, metric);
 }
 
@@ -206,7 +206,7 @@ static void fill_common(struct fd_metrics *m, const struct fd_point *point)
     double tokens = dse_workload_tokens(&p->workload), devices = (double)p->devices;
     double bytes = devices * (s->linear_bytes + s->attention_bytes), ops = s->attention_ops;
     for (int i = 0; i < FD_LINEARS; i++) ops += s->linear[i].ops;
-    const struct dse_bill bill = bill_of(p);
+    const struct dse_bill bill = fd_bill_of(p);
     struct dse_totals totals = {
         .tokens = tokens,
         .seconds = s->seconds,
@@ -307,6 +307,7 @@ const struct dse_model dse_model_flashdecoding = {
     .check = fd_check,
     .shortage = fd_shortage,
     .estimate = fd_estimate,
+    .bound = fd_bound,
     .simulate = fd_simulate,
     .why_null = why_null,
     .stand = fd_stand,

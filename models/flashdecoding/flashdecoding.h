@@ -132,6 +132,12 @@ struct fd_cost fd_flat(const struct fd_machine *m, const struct fd_gemm *g);
 struct fd_cost fd_flat_at(const struct fd_machine *m, const struct fd_gemm *g, double tile_n);
 /* E11: ImplC, its rows padded to a multiple of pad_rows. */
 struct fd_cost fd_library(const struct fd_machine *m, const struct fd_gemm *g, double pad_rows);
+/* The same of so many padded rows. */
+struct fd_cost fd_library_of(const struct fd_machine *m, const struct fd_gemm *g, double rows);
+/* E8: seconds of an SM for a tile of rows x tile_n of the result. */
+double fd_tile_seconds(const struct fd_machine *m, double k, double rows, double tile_n);
+/* E9. */
+double fd_overlapped(double load_s, double sm_s, double exposed);
 /* All three, and the fastest of them; of equally fast ones the first. */
 void fd_three(const struct fd_machine *m, const struct fd_gemm *g, struct fd_cost ret[FD_KERNELS]);
 enum fd_kernel fd_fastest(const struct fd_cost three[FD_KERNELS]);
@@ -189,6 +195,11 @@ double fd_footprint(const struct fd_params *p);
 
 /* ---- power: E17, E26, E27 ------------------------------------------------------------------------------------------------ */
 
+/* The clock below which the limit is kept by waiting, over the board's own. */
+#define FD_LOWEST_CLOCK 0.1
+/* What the board's own limit leaves of the energy of active units and operations: that at half the voltage. */
+#define FD_LEAST_HELD 0.25
+
 /* What one device draws. */
 struct fd_power {
     struct dse_power_law law; /* at the clock that the limit leaves, with what it leaves; nothing with constant power */
@@ -217,6 +228,8 @@ double fd_step_joules(const struct fd_point *at);
 void fd_break_energy(const struct fd_point *at, struct dse_breakdown *out);
 
 void fd_break_down(const struct fd_point *at, struct dse_breakdown *out);
+/* What must be bought for it: borrows p. */
+struct dse_bill fd_bill_of(const struct fd_params *p);
 /* The metrics of a step, and of the GEMM that is looked at. */
 void fd_fill(struct fd_metrics *ret, const struct fd_point *at);
 /* E19 to E25: the model's simulate. */
@@ -247,5 +260,7 @@ struct fd_equations {
 };
 extern const struct dse_metric fd_equations_table[];
 void fd_equate(const void *params, void *equations);
+
+extern const struct dse_model dse_model_flashdecoding;
 
 #endif

@@ -47,8 +47,7 @@ struct fd_cost fd_gemv(const struct fd_machine *m, const struct fd_gemm *g)
 
 /* ---- tile kernels ---------------------------------------------------------------------------------------------------------- */
 
-/* E9. */
-static double overlapped(double load_s, double sm_s, double exposed)
+double fd_overlapped(double load_s, double sm_s, double exposed)
 {
     return dse_max(load_s, sm_s) + exposed * dse_min(load_s, sm_s);
 }
@@ -65,6 +64,12 @@ static struct tile_law tile_law(const struct fd_machine *m, double k, double row
     double path = WRITTEN_AND_READ * k / m->sm_path;
     return (struct tile_law){.base = rows * FD_ACTIVATION_BYTES * path,
                              .column = DSE_OPS_PER_MAC * rows * k / m->sm_ops + m->weight_bytes * path};
+}
+
+double fd_tile_seconds(const struct fd_machine *m, double k, double rows, double tile_n)
+{
+    const struct tile_law law = tile_law(m, k, rows);
+    return law.base + tile_n * law.column;
 }
 
 double fd_tile_bytes(const struct fd_machine *m, double rows, double tile_n, double buffers)
@@ -136,7 +141,7 @@ static void flat_try(const struct flat *f, double tile_n, struct fd_cost *best)
     if (load_s > best->seconds) return;
     struct tile_law law = r.passes > 1 ? tile_law(m, f->g->k, r.rows) : f->law;
     double sm_s = r.passes * dse_ceil(blocks / m->sms) * (law.base + tile_n * law.column);
-    double seconds = overlapped(load_s, sm_s, r.two_buffers ? f->exposed : 1);
+    double seconds = fd_overlapped(load_s, sm_s, r.two_buffers ? f->exposed : 1);
     if (seconds > best->seconds) return;
     *best = (struct fd_cost){.seconds = seconds,
                              .bytes = r.passes * f->bytes,
@@ -182,9 +187,9 @@ struct fd_cost fd_flat(const struct fd_machine *m, const struct fd_gemm *g)
     return flat_best(&f);
 }
 
-struct fd_cost fd_library(const struct fd_machine *m, const struct fd_gemm *g, double pad_rows)
+struct fd_cost fd_library_of(const struct fd_machine *m, const struct fd_gemm *g, double rows)
 {
-    double rows = dse_ceil_to(g->m, pad_rows), tile_rows = dse_min(rows, FD_LIBRARY_ROWS_MAX);
+    double tile_rows = dse_min(rows, FD_LIBRARY_ROWS_MAX);
     double tile_n = rows > FD_LIBRARY_ROWS ? FD_LIBRARY_TILE_N_MANY : FD_LIBRARY_TILE_N_FEW;
     struct tile_law law = tile_law(m, g->k, tile_rows);
     struct fd_cost c = {.bytes = gemm_bytes(m, g), .rows = rows, .tile_n = tile_n, .double_buffered = true};
@@ -192,8 +197,13 @@ struct fd_cost fd_library(const struct fd_machine *m, const struct fd_gemm *g, d
     c.load_s = c.bytes / m->stream;
     c.sm_s = c.blocks / m->sms * (law.base + tile_n * law.column);
     c.compute_bound = c.sm_s > c.load_s;
-    c.seconds = overlapped(c.load_s, c.sm_s, m->p->exposed_share);
+    c.seconds = fd_overlapped(c.load_s, c.sm_s, m->p->exposed_share);
     return c;
+}
+
+struct fd_cost fd_library(const struct fd_machine *m, const struct fd_gemm *g, double pad_rows)
+{
+    return fd_library_of(m, g, dse_ceil_to(g->m, pad_rows));
 }
 
 /* ---- the choice ---------------------------------------------------------------------------------------------------------- */
@@ -216,7 +226,7 @@ enum fd_kernel fd_fastest(const struct fd_cost three[FD_KERNELS])
 /* No tile is faster than one whose blocks load at the peak bandwidth and fill all SMs. */
 static double flat_bound(const struct flat *f)
 {
-    return overlapped(f->stream_s, f->g->n / f->m->sms * f->law.column, f->m->p->exposed_share);
+    return fd_overlapped(f->stream_s, f->g->n / f->m->sms * f->law.column, f->m->p->exposed_share);
 }
 
 struct fd_cost fd_linear(const struct fd_machine *m, const struct fd_gemm *g, enum fd_kernel *ret_kernel)

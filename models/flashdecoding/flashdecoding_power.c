@@ -6,10 +6,7 @@
 
 #include <math.h>
 
-/* The clock below which the limit is kept by waiting, over the board's own. */
-static const double lowest_clock = 0.1;
-/* What the board's own limit leaves of the energy of active units and operations: that at half the voltage. */
-static const double least_held = 0.25;
+static const double lowest_clock = FD_LOWEST_CLOCK, least_held = FD_LEAST_HELD;
 static const double rounding = 1e-12;
 
 /* The law of one device, its SMs at `clock` times the board's own. */
@@ -121,15 +118,17 @@ static double excess(struct fd_point *ret, const struct fd_params *p, double clo
 }
 
 /* E27: the clock below `high`, where the limit is exceeded, at which it is just kept; or the lowest there is. Power grows with the
- * clock, now and then by a step: regula falsi, by the Illinois algorithm. */
+ * clock, now and then by a step: regula falsi, by the Illinois algorithm; by halves where that is not done in ILLINOIS_MAX, so that
+ * it ends near enough in any case. */
 static void slow_down(struct fd_point *ret, const struct fd_params *p, double high, double above, double held)
 {
-    enum { STEPS_MAX = 60 };
+    enum { ILLINOIS_MAX = 40, STEPS_MAX = 80 };
     const double near_enough = 1e-10;
     double low = dse_min(lowest_clock, high), below = excess(ret, p, low, held);
     int side = 0;
     for (int i = 0; i < STEPS_MAX && below < 0 && high - low > near_enough * high; i++) {
-        const double clock = (low * above - high * below) / (above - below), w = excess(ret, p, clock, held);
+        const double falsi = (low * above - high * below) / (above - below), half = (low + high) / 2;
+        const double clock = i < ILLINOIS_MAX ? falsi : half, w = excess(ret, p, clock, held);
         if (w > 0) {
             high = clock;
             above = w;

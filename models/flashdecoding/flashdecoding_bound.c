@@ -1,0 +1,187 @@
+/* The box of a bound, and the metrics over it. */
+#include "flashdecoding_bound.h"
+
+#include <dse/bound.h>
+#include <dse/num.h>
+#include <dse/units.h>
+
+#include <float.h>
+#include <math.h>
+#include <string.h>
+
+/* ---- the box --------------------------------------------------------------------------------------------------------------- */
+
+void fd_box_clock(struct fd_box *b, struct dse_interval clock_ghz)
+{
+    struct fd_params at = b->lo;
+    b->clock_ghz = clock_ghz;
+    at.clock_ghz = clock_ghz.lo;
+    fd_machine_init(&b->slow, &at);
+    at = b->hi;
+    at.clock_ghz = clock_ghz.hi;
+    fd_machine_init(&b->fast, &at);
+    const double wide = b->fast.weight_bytes;
+    b->fast.weight_bytes = b->slow.weight_bytes;
+    b->slow.weight_bytes = wide;
+    b->fast.p = &b->least;
+    b->slow.p = &b->most;
+}
+
+static void box_turn(struct fd_box *b)
+{
+    b->least = b->lo;
+    b->most = b->hi;
+    b->least.devices = b->hi.devices;
+    b->most.devices = b->lo.devices;
+}
+
+/* fd_range_check refuses all points. */
+static bool range_refused(const struct fd_box *b)
+{
+    if (b->lo.score_low >= b->hi.score_high) return true;
+    if (b->lo.softmax == FD_SYNCHRONIZED) return false;
+    const double slack = 1e-9;
+    return b->lo.score_high - b->hi.unified_max + log((double)b->lo.workload.context) > log((double)FLT_MAX) + slack ||
+           b->hi.score_low - b->lo.unified_max < log((double)FLT_MIN) - slack;
+}
+
+/* E27: what no point draws less than, at its lowest clock. */
+static double least_power(const struct fd_box *b)
+{
+    const struct dse_gpu *gpu = b->lo.gpu;
+    const double clock = dse_min(FD_LOWEST_CLOCK, b->lo.clock_ghz / gpu->clock_ghz);
+    const double made = (double)b->lo.sms / (double)gpu->sms * clock * dse_gpu_voltage_squared(clock);
+    const double range_w = dse_max(0, gpu->board_power_w - b->hi.idle_w);
+    return b->lo.idle_w + (b->lo.awake_share + b->lo.active_share) * range_w * made;
+}
+
+/* E16: a batch that does not fit with the shortest context and the narrowest numbers fits nowhere. */
+static void fit_batch(struct fd_box *b)
+{
+    struct fd_params one = b->least;
+    const double room = b->hi.capacity_gib * DSE_GIB * (1 + 1e-9);
+    int64_t fits = b->lo.workload.batch, beyond = b->hi.workload.batch + 1;
+    while (beyond - fits > 1) {
+        one.workload.batch = fits + (beyond - fits) / 2;
+        if (fd_footprint(&one) <= room)
+            fits = one.workload.batch;
+        else
+            beyond = one.workload.batch;
+    }
+    b->hi.workload.batch = fits;
+}
+
+bool fd_box_init(struct fd_box *b, const struct fd_params *lo, const struct fd_params *hi)
+{
+    const struct dse_llm *llm = lo->workload.llm;
+    b->lo = *lo;
+    b->hi = *hi;
+    b->hi.workload.context = dse_min_i64(hi->workload.context, llm->max_context);
+    b->hi.devices = dse_min_i64(hi->devices, llm->heads);
+    if (b->lo.workload.context > b->hi.workload.context || b->lo.devices > b->hi.devices || range_refused(b)) return false;
+    if (lo->power == DSE_POWER_ACTIVITY) {
+        if (lo->idle_w >= lo->gpu->board_power_w || hi->board_power_w * (1 + 1e-9) <= least_power(b)) return false;
+        b->hi.idle_w = dse_min(hi->idle_w, lo->gpu->board_power_w);
+    }
+    box_turn(b);
+    if (fd_footprint(&b->least) > hi->capacity_gib * DSE_GIB * (1 + 1e-9)) return false;
+    fit_batch(b);
+    box_turn(b);
+    fd_box_clock(b, FD_OF(b, clock_ghz));
+    return true;
+}
+
+/* ---- metrics --------------------------------------------------------------------------------------------------------------- */
+
+struct ends {
+    struct fd_metrics *floor, *ceiling;
+};
+
+#define SET(metric, value) dse_bound_set(&m->floor->metric, &m->ceiling->metric, value)
+#define SET_WHOLE(metric, value) dse_bound_set_i64(&m->floor->metric, &m->ceiling->metric, value)
+
+static struct dse_interval us(struct dse_interval seconds)
+{
+    return dse_iv_scale(dse_iv_positive(seconds), DSE_US_PER_S);
+}
+
+static void fill_common(const struct ends *m, const struct fd_box *b, const struct fd_point_bound *at)
+{
+    const struct fd_step_bound *s = &at->step;
+    const struct dse_interval devices = FD_OF(b, devices), bytes = dse_iv_mul(devices, s->bytes);
+    const struct dse_bill bill_lo = fd_bill_of(&b->lo), bill_hi = fd_bill_of(&b->hi);
+    struct dse_totals_bound t = dse_totals_unknown();
+    t.tokens = dse_iv(dse_workload_tokens(&b->lo.workload), dse_workload_tokens(&b->hi.workload));
+    t.seconds = s->seconds;
+    t.attention_s = s->attention_s;
+    t.joules = dse_iv_mul(devices, at->joules);
+    t.bytes = bytes;
+    t.ops = s->ops;
+    t.peak_ops = dse_iv(dse_max(b->slow.tensor_peak, b->slow.vector_peak), dse_max(b->fast.tensor_peak, b->fast.vector_peak));
+    t.peak_bytes = dse_iv_mul(devices, dse_iv(b->slow.bandwidth, b->fast.bandwidth));
+    t.dram_utilization = dse_iv_div(dse_iv_div(s->bytes, s->seconds), dse_iv(b->slow.bandwidth, b->fast.bandwidth));
+    t.watts = dse_iv_mul(devices, at->watts);
+    t.area_mm2 = dse_iv_mul(devices, FD_OF(b, die_mm2));
+    t.bill_lo = &bill_lo;
+    t.bill_hi = &bill_hi;
+    dse_totals_narrow(&t);
+    dse_common_bound(&t, &m->floor->common, &m->ceiling->common);
+    const struct dse_interval bits = dse_iv_scale(FD_OF(b, dram_pj_per_bit), DSE_BITS_PER_BYTE * DSE_PICO * DSE_MJ_PER_J);
+    SET(energy_dram_mj, dse_iv_mul(t.token_bytes, bits));
+    SET(tokens_per_j, dse_iv_inv(dse_iv_positive(t.token_joules)));
+    SET(attention_share, dse_iv_div(s->attention_s, t.seconds));
+}
+
+static void fill_gemm(const struct ends *m, const struct fd_box *b)
+{
+    const struct fd_gemm_bound g = fd_gemm_of_bound(b, (enum fd_gemm_choice)b->lo.gemm);
+    const struct dse_interval bandwidth = {b->slow.bandwidth, b->fast.bandwidth};
+    struct fd_cost_bound three[FD_KERNELS];
+    fd_three_bound(b, &g, three);
+    const struct fd_cost_bound *flat = &three[FD_FLAT];
+    SET(gemv_us, us(three[FD_GEMV].seconds));
+    SET(flat_gemm_us, us(flat->seconds));
+    SET(library_gemm_us, us(three[FD_LIBRARY].seconds));
+    SET(flat_utilization, dse_iv_div(flat->bytes, dse_iv_mul(bandwidth, flat->seconds)));
+    SET(padding_utilization, dse_iv_div(dse_iv(g.lo.m, g.hi.m), flat->rows));
+    SET_WHOLE(flat_tile_n, flat->tile_n);
+    SET_WHOLE(flat_blocks, flat->blocks);
+    SET_WHOLE(flat_waves, flat->waves);
+}
+
+static void fill(const struct ends *m, const struct fd_box *b, const struct fd_point_bound *at)
+{
+    const struct fd_step_bound *s = &at->step;
+    fill_common(m, b, at);
+    fill_gemm(m, b);
+    SET(linear_us, us(s->linear_s));
+    SET(sync_us, us(s->sync_s));
+    SET(launch_wait_us, us(s->wait_s));
+    SET(allreduce_us, us(s->allreduce_s));
+    SET(power_demand_w, dse_iv_mul(at->demand_w, FD_OF(b, devices)));
+    SET(used_clock_ghz, at->clock_ghz);
+    SET(dram_footprint_gib, dse_iv_scale(fd_footprint_bound(b), 1 / DSE_GIB));
+}
+
+/* A single point is looked at as such. */
+static void of_point(const struct fd_params *p, void *floor, void *ceiling)
+{
+    dse_model_flashdecoding.estimate(p, floor, NULL);
+    memcpy(ceiling, floor, sizeof(struct fd_metrics));
+}
+
+bool fd_bound(const void *lo, const void *hi, void *floor, void *ceiling)
+{
+    const struct ends m = {floor, ceiling};
+    struct fd_box b;
+    struct fd_point_bound at;
+    if (memcmp(lo, hi, sizeof(struct fd_params)) == 0) {
+        if (dse_model_flashdecoding.check(lo)) return false;
+        of_point(lo, floor, ceiling);
+        return true;
+    }
+    if (!fd_box_init(&b, lo, hi)) return false;
+    fd_point_bound_init(&at, &b);
+    fill(&m, &b, &at);
+    return true;
+}

@@ -1,0 +1,72 @@
+/* Bounds of the closed form over a box of parameters (dse_model.bound). Each function here is to the one of its name in
+ * flashdecoding.h what an interval is to a number, and stands in the file of the same name: flashdecoding_gemm_bound.c for
+ * flashdecoding_gemm.c, flashdecoding_step_bound.c and flashdecoding_power_bound.c likewise. Who changes an equation changes
+ * its bound beside it.
+ *
+ * Where a quantity only grows, or only falls, with everything that it is made of, its bound is the closed form's own function at
+ * the ends: of a machine that is `fast` for what little there is to do, and of one that is `slow` for the most there is.
+ */
+#ifndef FLASHDECODING_BOUND_H
+#define FLASHDECODING_BOUND_H
+
+#include "flashdecoding.h"
+
+#include <dse/interval.h>
+
+struct fd_box {
+    struct fd_params lo, hi;       /* the ends, as far as check() can accept them */
+    struct fd_params least, most;  /* the same with the devices the other way round: what one of them has to do */
+    struct dse_interval clock_ghz; /* which the limit can lower */
+    struct fd_machine fast, slow;  /* rates of hi and lo; their p and the width of weights are those of least and most */
+};
+/* False: check() accepts no point of the box. */
+bool fd_box_init(struct fd_box *ret, const struct fd_params *lo, const struct fd_params *hi);
+/* The same box at other clocks. */
+void fd_box_clock(struct fd_box *b, struct dse_interval clock_ghz);
+
+#define FD_OF(box, field) dse_iv((double)(box)->lo.field, (double)(box)->hi.field)
+
+/* ---- linear operators: E6 to E12 ---------------------------------------------------------------------------------------- */
+
+struct fd_gemm_bound {
+    struct fd_gemm lo, hi;
+};
+struct fd_gemm_bound fd_gemm_of_bound(const struct fd_box *b, enum fd_gemm_choice which);
+
+struct fd_cost_bound {
+    struct dse_interval seconds, bytes;
+    struct dse_interval rows, tile_n, blocks, waves; /* of the flat GEMM alone */
+};
+void fd_three_bound(const struct fd_box *b, const struct fd_gemm_bound *g, struct fd_cost_bound ret[FD_KERNELS]);
+/* The fastest of several, which may be any that is not slower than another for sure. */
+struct fd_cost_bound fd_fastest_bound(const struct fd_cost_bound *of, int n);
+struct fd_cost_bound fd_linear_bound(const struct fd_box *b, const struct fd_gemm_bound *g);
+
+/* ---- a step: E13 to E16 -------------------------------------------------------------------------------------------------- */
+
+struct fd_attention_bound {
+    struct dse_interval bytes, products, load_s, compute_s, fixed_s;
+    struct dse_interval both_s; /* what the splits are chosen by: the longer of loading and computing, and what is fixed */
+};
+void fd_attention_law_bound(struct fd_attention_bound *ret, const struct fd_box *b);
+
+/* As struct fd_step. */
+struct fd_step_bound {
+    struct dse_interval linear_s, attention_s, sync_s, elementwise_s, allreduce_s, wait_s, seconds; /* sync_s: and recomputation */
+    struct dse_interval busy_s, bytes, ops; /* seconds in which kernels run; of a device */
+};
+void fd_step_bound_init(struct fd_step_bound *ret, const struct fd_box *b);
+struct dse_interval fd_footprint_bound(const struct fd_box *b);
+
+/* ---- power: E17, E26, E27 ------------------------------------------------------------------------------------------------ */
+
+/* A point: the step at the clock that the limit leaves, and what it takes. */
+struct fd_point_bound {
+    struct fd_step_bound step;
+    struct dse_interval joules, watts, demand_w, clock_ghz; /* of a device; clock_ghz: the used one */
+};
+void fd_point_bound_init(struct fd_point_bound *ret, struct fd_box *b);
+
+bool fd_bound(const void *lo, const void *hi, void *floor, void *ceiling);
+
+#endif

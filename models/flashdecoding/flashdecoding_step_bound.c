@@ -1,0 +1,299 @@
+/* Bounds of a step: flashdecoding_step.c, E13 to E16, in its order. */
+#include "flashdecoding_bound.h"
+
+#include <dse/num.h>
+#include <dse/units.h>
+
+#include <math.h>
+#include <string.h>
+
+static struct dse_interval us(struct dse_interval a)
+{
+    return dse_iv_scale(a, 1 / DSE_US_PER_S);
+}
+
+static struct dse_interval at_least(struct dse_interval a, double least)
+{
+    return (struct dse_interval){dse_max(a.lo, least), dse_max(a.hi, least)};
+}
+
+/* ---- operators ------------------------------------------------------------------------------------------------------------- */
+
+struct fd_gemm_bound fd_gemm_of_bound(const struct fd_box *b, enum fd_gemm_choice which)
+{
+    return (struct fd_gemm_bound){fd_gemm_of(&b->least, which), fd_gemm_of(&b->most, which)};
+}
+
+/* E14: what a kernel takes with the wait for the next launch, and that wait. */
+struct launched {
+    struct dse_interval each, wait;
+};
+
+static struct launched launched(const struct fd_box *b, struct dse_interval seconds, struct dse_interval kernels)
+{
+    const struct dse_interval launch = dse_iv_mul(kernels, us(FD_OF(b, launch_us)));
+    const struct launched l = {.each = dse_iv_max(seconds, launch), .wait = at_least(dse_iv_sub(launch, seconds), 0)};
+    /* The closed form subtracts: what is left of an equal pair is 0 but for rounding. */
+    return l.wait.hi > 0 ? (struct launched){l.each, {l.wait.lo, l.wait.hi + (dse_above(l.each.hi, 1) - l.each.hi)}} : l;
+}
+
+static void add_linears(struct fd_step_bound *s, const struct fd_box *b)
+{
+    const struct dse_llm *llm = b->lo.workload.llm;
+    for (int i = 0; i < FD_LINEARS; i++) {
+        const double count = i == FD_LM_HEAD ? 1 : (double)llm->layers * (i == FD_FFN_UP ? (double)(llm->ffn_matrices - 1) : 1);
+        const struct fd_gemm_bound g = fd_gemm_of_bound(b, (enum fd_gemm_choice)i);
+        const struct fd_cost_bound c = fd_linear_bound(b, &g);
+        const struct launched l = launched(b, c.seconds, dse_iv_of(1));
+        const struct dse_interval ops =
+            dse_widened(DSE_OPS_PER_MAC * g.lo.m * g.lo.k * g.lo.n, DSE_OPS_PER_MAC * g.hi.m * g.hi.k * g.hi.n, 4);
+        s->linear_s = dse_iv_add(s->linear_s, dse_iv_scale(l.each, count));
+        s->busy_s = dse_iv_add(s->busy_s, dse_iv_scale(c.seconds, count));
+        s->wait_s = dse_iv_add(s->wait_s, dse_iv_scale(l.wait, count));
+        s->bytes = dse_iv_add(s->bytes, dse_iv_scale(c.bytes, count));
+        s->ops = dse_iv_add(s->ops, dse_iv_scale(ops, count));
+    }
+}
+
+/* ---- attention ------------------------------------------------------------------------------------------------------------- */
+
+/* What the blocks of attention share: struct drawn in intervals. */
+struct drawn {
+    struct dse_interval n, tile, bytes, peak_s, compute_s, slots, block_stream, vectors, partial_s;
+    struct dse_interval least_s; /* the longer of drawing all bytes and computing */
+};
+
+static void draw_prefill(struct fd_attention_bound *ret, const struct drawn *d, const struct fd_box *b)
+{
+    const struct dse_interval tiles = at_least(dse_iv_div(d->n, d->tile), 1), blocks = dse_iv_mul(d->vectors, tiles);
+    const struct dse_interval memory_s = dse_iv_scale(FD_OF(b, memory_latency_ns), 1 / FD_NS_PER_S);
+    const struct dse_interval drawing = dse_iv_mul(dse_iv_min(blocks, d->slots), d->block_stream);
+    const struct dse_interval waves = at_least(dse_iv_div(blocks, d->slots), 1);
+    ret->load_s = dse_iv_max(d->peak_s, dse_iv_div(d->bytes, drawing));
+    ret->fixed_s = dse_iv_add(dse_iv_mul(waves, memory_s), dse_iv_div(dse_iv_min(d->peak_s, d->compute_s), tiles));
+    ret->both_s = dse_iv_add(dse_iv_max(ret->load_s, ret->compute_s), ret->fixed_s);
+}
+
+/* Each KV head's positions are split over `splits` blocks: more tiles a block, fewer blocks. */
+static void draw_splits(struct fd_attention_bound *ret, const struct drawn *d, const struct fd_box *b, struct dse_interval groups,
+                        struct dse_interval splits)
+{
+    const struct dse_interval one = dse_iv_of(1), tiles = dse_iv_ceil_div(d->n, d->tile), each = dse_iv_ceil_div(tiles, splits);
+    const struct dse_interval parts = dse_iv_ceil_div(tiles, each);
+    const struct dse_interval blocks = {groups.lo * parts.lo, groups.hi * dse_min(parts.hi, splits.hi)};
+    const struct dse_interval waves = dse_iv_ceil_div(blocks, d->slots);
+    /* Of a KV head: `each` tiles of n positions are no less than their share of the splits. */
+    const struct dse_interval share = {dse_max(each.lo * d->tile.lo / d->n.hi, 1 / splits.hi), each.hi * d->tile.hi / d->n.lo};
+    const struct dse_interval block_bytes = dse_iv_mul(dse_iv_div(d->bytes, groups), dse_iv_min(one, share));
+    const struct dse_interval part = dse_iv_div(dse_iv_mul(splits, d->tile), d->n);
+    const struct dse_interval filled = dse_iv_mul(dse_iv_min(one, part), dse_iv_min(d->peak_s, d->compute_s));
+    const struct dse_interval an_sm = at_least(dse_iv_div(d->vectors, FD_OF(b, sms)), 1);
+    const struct dse_interval sum_s =
+        dse_iv_add(dse_iv_scale(FD_OF(b, l2_latency_ns), 1 / FD_NS_PER_S), dse_iv_mul(dse_iv_mul(splits, d->partial_s), an_sm));
+    const struct dse_interval waiting = dse_iv_mul(waves, dse_iv_scale(FD_OF(b, memory_latency_ns), 1 / FD_NS_PER_S));
+    ret->load_s = dse_iv_max(d->peak_s, dse_iv_div(dse_iv_mul(waves, block_bytes), d->block_stream));
+    ret->fixed_s = dse_iv_add(waiting, dse_iv_add(filled, sum_s));
+    ret->both_s = dse_iv_add(dse_iv_max(ret->load_s, d->compute_s), ret->fixed_s);
+}
+
+static void draw_hull(struct fd_attention_bound *ret, const struct fd_attention_bound *other)
+{
+    ret->load_s = dse_iv_hull(ret->load_s, other->load_s);
+    ret->fixed_s = dse_iv_hull(ret->fixed_s, other->fixed_s);
+    ret->both_s = dse_iv_hull(ret->both_s, other->both_s);
+}
+
+/* As many splits as are fastest. A number of splits is tried at all points as long as none of fewer draws the bandwidth of all for
+ * sure; more than one that draws it everywhere are no faster. What the chosen one takes lies around those that may be it. */
+static void draw_fastest(struct fd_attention_bound *ret, const struct drawn *d, const struct fd_box *b, struct dse_interval groups)
+{
+    enum { SPLITS_MAX = 128 };
+    const double slack = 1 + 1e-12;
+    const struct dse_interval tiles = dse_iv_ceil_div(d->n, d->tile);
+    const int all = (int)dse_min(tiles.lo, SPLITS_MAX), some = (int)dse_min(tiles.hi, SPLITS_MAX);
+    struct fd_attention_bound of[SPLITS_MAX];
+    struct dse_interval best = {(double)INFINITY, (double)INFINITY};
+    bool tried = true;
+    int n = 0;
+    for (int splits = 1; splits <= some; splits++) {
+        struct fd_attention_bound *at = &of[n++];
+        *at = *ret;
+        draw_splits(at, d, b, groups, dse_iv_of(splits));
+        best.lo = dse_min(best.lo, at->both_s.lo);
+        if (tried && splits <= all) best.hi = dse_min(best.hi, at->both_s.hi);
+        if (at->load_s.lo <= d->least_s.hi * slack) tried = false;
+        if (at->load_s.hi <= d->least_s.lo * slack) break;
+    }
+    bool any = false;
+    for (int i = 0; i < n; i++) {
+        if (of[i].both_s.lo > best.hi * slack) continue;
+        if (any)
+            draw_hull(ret, &of[i]);
+        else
+            *ret = of[i];
+        any = true;
+    }
+    ret->both_s = dse_iv(best.lo, best.hi);
+}
+
+static void draw_decode(struct fd_attention_bound *ret, const struct drawn *d, const struct fd_box *b, struct dse_interval groups)
+{
+    struct fd_attention_bound given = *ret;
+    if (b->hi.split_positions > 0) {
+        const struct dse_interval tiles = dse_iv_ceil_div(d->n, d->tile);
+        const struct dse_interval positions = {(double)dse_max_i64(1, b->lo.split_positions), (double)b->hi.split_positions};
+        const struct dse_interval each = dse_iv_ceil_div(dse_iv_min(positions, d->n), d->tile);
+        draw_splits(&given, d, b, groups, dse_iv_ceil_div(tiles, each));
+    }
+    if (b->lo.split_positions == 0) draw_fastest(ret, d, b, groups);
+    if (b->hi.split_positions == 0) return;
+    if (b->lo.split_positions == 0)
+        draw_hull(ret, &given);
+    else
+        *ret = given;
+}
+
+/* Everything about a KV head or a query head is counted on the fullest device. */
+struct work {
+    struct dse_interval heads, kv_heads, pairs, bytes;
+};
+
+static struct work work_of(const struct fd_box *b)
+{
+    const struct dse_llm *llm = b->lo.workload.llm;
+    const struct dse_interval n = FD_OF(b, workload.context), batch = FD_OF(b, workload.batch), devices = FD_OF(b, devices);
+    const struct dse_interval seen =
+        b->lo.workload.phase == DSE_PREFILL ? dse_widened(n.lo * (n.lo + 1) / 2, n.hi * (n.hi + 1) / 2, 4) : n;
+    struct work w = {.heads = dse_iv_ceil_div(dse_iv_of((double)llm->heads), devices),
+                     .kv_heads = dse_iv_ceil_div(dse_iv_of((double)llm->kv_heads), devices)};
+    w.pairs = dse_iv_mul(dse_iv_mul(batch, w.heads), seen);
+    w.bytes = dse_iv_mul(dse_iv_mul(dse_iv_mul(batch, n), w.kv_heads),
+                         dse_iv_scale(FD_OF(b, workload.kv_bits), 2 * (double)llm->head_dim / DSE_BITS_PER_BYTE));
+    return w;
+}
+
+void fd_attention_law_bound(struct fd_attention_bound *ret, const struct fd_box *b)
+{
+    enum { SOFTMAX_OPS = 5, PARTIAL_BYTES = 4, BESIDE = 2 };
+    const struct fd_machine *fast = &b->fast, *slow = &b->slow;
+    const struct dse_interval tensor_peak = {slow->tensor_peak, fast->tensor_peak},
+                              vector_peak = {slow->vector_peak, fast->vector_peak};
+    const struct dse_interval bandwidth = {slow->bandwidth, fast->bandwidth}, share = FD_OF(b, attention_efficiency);
+    const bool prefill = b->lo.workload.phase == DSE_PREFILL;
+    const double head_dim = (double)b->lo.workload.llm->head_dim;
+    const struct work w = work_of(b);
+    const struct dse_interval exponents = dse_iv_scale(w.pairs, SOFTMAX_OPS);
+    *ret = (struct fd_attention_bound){.bytes = w.bytes, .products = dse_iv_scale(w.pairs, 2 * DSE_OPS_PER_MAC * head_dim)};
+    ret->compute_s = prefill ? dse_iv_max(dse_iv_div(ret->products, dse_iv_mul(tensor_peak, FD_OF(b, compute_efficiency))),
+                                          dse_iv_div(exponents, vector_peak))
+                             : dse_iv_div(dse_iv_add(ret->products, exponents), vector_peak);
+    /* Of a block of attention: linear_efficiency, which fd_machine has in it, is not. */
+    const double made = (double)b->lo.gpu->sms, gbs = b->lo.gpu->bandwidth_gbs * DSE_GIGA / made;
+    struct drawn d = {.n = FD_OF(b, workload.context),
+                      .tile = FD_OF(b, attention_tile),
+                      .bytes = w.bytes,
+                      .peak_s = dse_iv_div(w.bytes, dse_iv_mul(bandwidth, share)),
+                      .compute_s = ret->compute_s,
+                      .slots = {slow->sms * (double)b->lo.resident_blocks, fast->sms * (double)b->hi.resident_blocks},
+                      .block_stream = dse_iv_mul(dse_iv_scale(FD_OF(b, block_share), gbs), share),
+                      .vectors = dse_iv_mul(FD_OF(b, workload.batch), w.heads)};
+    d.partial_s = dse_iv_div(dse_iv_of((head_dim + BESIDE) * PARTIAL_BYTES),
+                             dse_iv_mul(FD_OF(b, l2_bytes), dse_iv_scale(b->clock_ghz, DSE_GIGA)));
+    d.least_s = dse_iv_max(d.peak_s, d.compute_s);
+    if (b->lo.kernel_losses == FD_INCLUDED) {
+        ret->load_s = dse_iv_max(d.peak_s, dse_iv_div(d.bytes, dse_iv_mul(d.slots, d.block_stream)));
+        ret->both_s = dse_iv_max(ret->load_s, ret->compute_s);
+    } else if (prefill) {
+        draw_prefill(ret, &d, b);
+    } else {
+        const struct dse_interval batch = FD_OF(b, workload.batch);
+        draw_decode(ret, &d, b, dse_iv(batch.lo * w.kv_heads.lo, batch.hi * w.kv_heads.hi));
+    }
+}
+
+/* E13, E2, E3. */
+static void add_attention(struct fd_step_bound *s, const struct fd_box *b)
+{
+    enum { DECODE_KERNELS = 2 };
+    const bool prefill = b->lo.workload.phase == DSE_PREFILL, again = b->lo.softmax == FD_ASYNCHRONOUS;
+    const double layers = (double)b->lo.workload.llm->layers;
+    struct fd_attention_bound law;
+    fd_attention_law_bound(&law, b);
+    const struct dse_interval alone = dse_iv_max(law.compute_s, law.load_s);
+    const struct dse_interval update = dse_widened((again ? fd_async_factor(&b->lo) : fd_sync_factor(&b->lo)) - 1,
+                                                   (again ? fd_async_factor(&b->hi) : fd_sync_factor(&b->hi)) - 1, 4);
+    const struct dse_interval extra = dse_iv_mul(alone, at_least(update, 0));
+    const struct dse_interval busy = dse_iv_add(dse_iv_both(law.both_s, dse_iv_add(alone, law.fixed_s)), extra);
+    const struct launched l = launched(b, busy, dse_iv_of(prefill ? 1 : DECODE_KERNELS));
+    s->attention_s = dse_iv_scale(l.each, layers);
+    s->sync_s = dse_iv_scale(extra, layers);
+    s->busy_s = dse_iv_add(s->busy_s, dse_iv_scale(busy, layers));
+    s->wait_s = dse_iv_add(s->wait_s, dse_iv_scale(l.wait, layers));
+    s->bytes = dse_iv_add(s->bytes, dse_iv_scale(law.bytes, layers));
+    s->ops = dse_iv_add(s->ops, dse_iv_scale(law.products, layers));
+}
+
+/* ---- the rest ---------------------------------------------------------------------------------------------------------------- */
+
+static double elementwise_ops(const struct dse_workload *w)
+{
+    struct dse_oplist ops;
+    double sum = 0;
+    dse_workload_expand(w, &ops);
+    for (int i = 0; i < ops.n; i++)
+        if (strcmp(ops.op[i].name, "elementwise") == 0) sum += ops.op[i].ops;
+    return sum;
+}
+
+/* E14. */
+static void add_elementwise(struct fd_step_bound *s, const struct fd_box *b)
+{
+    const struct dse_interval kernels = {(double)dse_max_i64(1, b->lo.elementwise_kernels), (double)b->hi.elementwise_kernels};
+    const struct dse_interval seconds = {elementwise_ops(&b->least.workload) / b->fast.vector_peak,
+                                         elementwise_ops(&b->most.workload) / b->slow.vector_peak};
+    const struct dse_interval hidden = at_least(dse_iv_sub(seconds, s->linear_s), 0); /* of kernels that are fused */
+    const struct launched l = launched(b, seconds, dse_iv_scale(kernels, (double)b->lo.workload.llm->layers));
+    struct dse_interval busy = seconds, wait = l.wait;
+    s->elementwise_s = l.each;
+    if (b->lo.elementwise_kernels == 0) {
+        const bool fused = b->hi.elementwise_kernels == 0;
+        s->elementwise_s = fused ? hidden : dse_iv_hull(hidden, l.each);
+        busy = fused ? hidden : dse_iv_hull(hidden, seconds);
+        wait = fused ? dse_iv_of(0) : dse_iv(0, wait.hi);
+    }
+    s->busy_s = dse_iv_add(s->busy_s, busy);
+    s->wait_s = dse_iv_add(s->wait_s, wait);
+}
+
+/* E15: hops, and what each device passes on, grow with the devices. */
+static void add_allreduce(struct fd_step_bound *s, const struct fd_box *b)
+{
+    enum { ALLREDUCES = 2 };
+    const struct dse_llm *llm = b->lo.workload.llm;
+    const double least = (double)b->lo.devices, most = (double)b->hi.devices, times = ALLREDUCES * (double)llm->layers;
+    const double lo_rows = fd_gemm_of(&b->lo, FD_OUTPUT).m, hi_rows = fd_gemm_of(&b->hi, FD_OUTPUT).m;
+    const struct dse_interval bytes = dse_iv_scale(dse_iv(lo_rows, hi_rows), (double)llm->hidden * FD_ACTIVATION_BYTES);
+    const struct dse_interval hops = {2 * (least - 1), 2 * (most - 1)};
+    const struct dse_interval passed = dse_widened(2 * (least - 1) / least, 2 * (most - 1) / most, 4);
+    const struct dse_interval moving =
+        dse_iv_div(dse_iv_mul(at_least(passed, 0), bytes), dse_iv_scale(FD_OF(b, link_gbs), DSE_GIGA));
+    s->allreduce_s = at_least(dse_iv_scale(dse_iv_add(moving, dse_iv_mul(hops, us(FD_OF(b, link_latency_us)))), times), 0);
+}
+
+void fd_step_bound_init(struct fd_step_bound *ret, const struct fd_box *b)
+{
+    const struct dse_interval host_s = us(FD_OF(b, host_us));
+    *ret = (struct fd_step_bound){0};
+    add_linears(ret, b);
+    add_attention(ret, b);
+    add_elementwise(ret, b);
+    add_allreduce(ret, b);
+    ret->wait_s = dse_iv_add(ret->wait_s, host_s);
+    ret->seconds = dse_iv_add(dse_iv_add(ret->linear_s, ret->attention_s),
+                              dse_iv_add(dse_iv_add(ret->elementwise_s, ret->allreduce_s), host_s));
+}
+
+struct dse_interval fd_footprint_bound(const struct fd_box *b)
+{
+    return (struct dse_interval){fd_footprint(&b->least), fd_footprint(&b->most)};
+}
