@@ -78,6 +78,9 @@ struct certificate {
     uint64_t boxes[BOX_END_COUNT];
 };
 
+/* Is a row no worse than `best` in any of n objectives, within the tolerance? Never where `best` is infinite to the better side. */
+bool certificate_covers(const double *row, const double *best, const bool *maximise, size_t n, double tolerance);
+
 struct space;
 struct store;
 struct diags;
