@@ -122,7 +122,7 @@ static double excess(struct fd_point *ret, const struct fd_params *p, double clo
  * it ends near enough in any case. */
 static void slow_down(struct fd_point *ret, const struct fd_params *p, double high, double above, double held)
 {
-    enum { ILLINOIS_MAX = 40, STEPS_MAX = 80 };
+    enum { ILLINOIS_MAX = 60, STEPS_MAX = 100 };
     const double near_enough = 1e-10;
     double low = dse_min(lowest_clock, high), below = excess(ret, p, low, held);
     int side = 0;
