@@ -94,9 +94,10 @@ bool dse_die_bound(const struct dse_costs *book, int32_t area, struct dse_interv
     dse_die_at(book, area, core_mm2.lo, (int64_t)tiles.lo, lo, node_nm, &least);
     dse_die_at(book, area, core_mm2.hi, (int64_t)tiles.hi, hi, node_nm, &most);
     if (accepted && area != DSE_AREA_CORE && dse_die_check(book, &least)) return false;
-    *ret =
-        (struct dse_die_bound){core_mm2, dse_widened(least.noc_mm2, most.noc_mm2, 4), dse_widened(least.phy_mm2, most.phy_mm2, 4),
-                               dse_widened(least.area_mm2, most.area_mm2, 4), dse_iv(least.units, most.units)};
+    const double units = least.area_mm2 == most.area_mm2 ? 0 : 4; /* one die is what it is */
+    *ret = (struct dse_die_bound){core_mm2, dse_widened(least.noc_mm2, most.noc_mm2, units),
+                                  dse_widened(least.phy_mm2, most.phy_mm2, units),
+                                  dse_widened(least.area_mm2, most.area_mm2, units), dse_iv(least.units, most.units)};
     if (isnan(most.area_mm2)) ret->phy_mm2 = ret->area_mm2 = dse_unbounded;
     if (!accepted || area == DSE_AREA_CORE) return true;
     ret->area_mm2.hi = dse_min(ret->area_mm2.hi, reticle);

@@ -18,6 +18,7 @@ struct boxes {
     uint64_t boxes, empty;
     uint64_t *caught; /* by metric: points outside of the bound */
     uint64_t *asked;  /* by metric */
+    uint64_t *raised; /* of them, those whose floor is above 0 */
 };
 
 static inline bool boxes_init(struct boxes *b, const struct model *m)
@@ -34,6 +35,7 @@ static inline bool boxes_init(struct boxes *b, const struct model *m)
     b->metrics = xcalloc(1, metrics);
     b->caught = xcalloc(m->metrics.n, sizeof *b->caught);
     b->asked = xcalloc(m->metrics.n, sizeof *b->asked);
+    b->raised = xcalloc(m->metrics.n, sizeof *b->raised);
     return true;
 }
 
@@ -48,6 +50,7 @@ static inline void boxes_release(struct boxes *b)
     free(b->metrics);
     free(b->caught);
     free(b->asked);
+    free(b->raised);
     one_release(&b->one);
 }
 
@@ -166,6 +169,7 @@ static inline bool metric_holds(struct boxes *b, size_t at, double slack)
     if (isnan(v) || isnan(floor)) return true;
     b->pairs++;
     b->asked[at]++;
+    b->raised[at] += floor > 0;
     const double raised = floor > 0 ? floor * b->raise : floor, off = slack * fabs(v);
     if (raised <= v + off && v - off <= ceiling) return true;
     b->caught[at]++;

@@ -113,7 +113,7 @@ static void bounds__raised_by_one_percent_are_caught(void **state)
         for (int i = 0; i < BOXES; i++)
             if (box_draw(&b, 0.05, 0.05, 1.001)) box_ask(&b, POINTS, slack);
         for (size_t k = 0; k < models[m].metrics.n; k++)
-            if (b.asked[k] > 0 && b.caught[k] == 0)
+            if (b.raised[k] > 0 && b.caught[k] == 0)
                 fail_msg("%s.%s: a floor raised by 1 %% is not caught", models[m].desc->name, models[m].metrics.fields[k].name);
         boxes_release(&b);
     }
