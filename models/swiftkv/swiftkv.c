@@ -412,6 +412,7 @@ const struct dse_model dse_model_swiftkv = {
     .check = swiftkv_check,
     .shortage = swiftkv_shortage,
     .estimate = swiftkv_estimate,
+    .bound = swiftkv_bound,
     .simulate = swiftkv_simulate,
     .why_null = why_null,
     .stand = swiftkv_stand,

@@ -150,6 +150,16 @@ struct swiftkv_step {
 };
 void swiftkv_step_init(struct swiftkv_step *ret, const struct swiftkv_params *p);
 
+/* What a step is made of; a share of a step is made of shares of the same, which need not be whole (swiftkv_bound.c). */
+void swiftkv_step_start(struct swiftkv_step *ret);
+/* Is the operator a linear layer that the step has? */
+bool swiftkv_counts(const struct swiftkv_params *p, const struct dse_op *op);
+/* E4: a linear layer of so many rows, whose weights are read so often. */
+void swiftkv_add_linear(struct swiftkv_step *s, const struct swiftkv_params *p, const struct dse_op *op, double rows, double reads);
+/* E5..E8: attention of so many sequences, whose heads are dealt like that, and their sum with the linear layers. */
+void swiftkv_add_attention(struct swiftkv_step *s, const struct swiftkv_params *p, const struct swiftkv_dealt *dealt, double batch,
+                           double ops);
+
 /* ---- the FPGA: swiftkv_fpga.c ---------------------------------------------------------------------------------------------- */
 
 /* E9, E10: what the machine takes of the FPGA, and what it draws without the HBM; operations of the law are products of DSPs. */
@@ -162,12 +172,17 @@ struct swiftkv_chip {
 double swiftkv_joules(const struct swiftkv_params *p, const struct swiftkv_chip *chip, double seconds, double bytes,
                       double dsp_products);
 void swiftkv_chip_at(const struct swiftkv_params *p, struct swiftkv_chip *ret);
+/* LUTs that grow with a DSP of the arrays: of processors and dispatcher. */
+double swiftkv_luts_per_dsp(const struct swiftkv_params *p);
 /* NULL, or what the FPGA has too little of. */
 const char *swiftkv_chip_check(const struct swiftkv_params *p);
 
 /* Metrics of a step, and its breakdown when that is not NULL: swiftkv.c. */
 void swiftkv_report(const struct swiftkv_params *p, const struct swiftkv_step *step, struct swiftkv_metrics *m,
                     struct dse_breakdown *breakdown);
+/* Floors and ceilings of the metrics over a box: swiftkv_bound.c. */
+bool swiftkv_bound(const void *lo, const void *hi, void *floor, void *ceiling);
+
 /* The event level: swiftkv_events.c. */
 bool swiftkv_simulate(const void *params, struct dse_sim *sim, void *metrics, struct dse_breakdown *breakdown);
 

@@ -32,6 +32,12 @@ double swiftkv_joules(const struct swiftkv_params *p, const struct swiftkv_chip 
     return dse_energy_sum(&e) + dse_dram_joules(&p->dram, bytes);
 }
 
+double swiftkv_luts_per_dsp(const struct swiftkv_params *p)
+{
+    const double arrays = p->value_update == SWIFTKV_UPDATE_OWN ? 2 : 1; /* dot product and update */
+    return (table_dispatcher.luts + arrays * table_array.luts) / (table_processors * table_dsps);
+}
+
 void swiftkv_chip_at(const struct swiftkv_params *p, struct swiftkv_chip *ret)
 {
     double processors = (double)p->processors, mac_dsps = (double)p->dsps_per_processor;

@@ -30,10 +30,8 @@ double swiftkv_gemv_cycles(const struct swiftkv_params *p, double rows, double k
 
 /* ---- linear layers --------------------------------------------------------------------------------------------------------- */
 
-/* E4. */
-static void time_linear(struct swiftkv_step *s, const struct swiftkv_params *p, const struct dse_op *op)
+void swiftkv_add_linear(struct swiftkv_step *s, const struct swiftkv_params *p, const struct dse_op *op, double rows, double reads)
 {
-    double rows = (double)op->m, reads = ceil(rows / (double)p->weight_reuse);
     double cycles = (double)op->repeat * swiftkv_gemv_cycles(p, rows, (double)op->k, (double)op->n);
     double array_s = cycles / (p->clock_mhz * hz_per_mhz);
     struct swiftkv_op *o = &s->op[s->n_ops++];
@@ -100,14 +98,14 @@ void swiftkv_deal(const struct swiftkv_params *p, struct swiftkv_dealt *ret)
     }
 }
 
-/* E5..E8. The update takes DSPs of the arrays only when it is made there. */
-static void time_attention(struct swiftkv_step *s, const struct swiftkv_params *p, double ops)
+/* The update takes DSPs of the arrays only when it is made there. */
+void swiftkv_add_attention(struct swiftkv_step *s, const struct swiftkv_params *p, const struct swiftkv_dealt *dealt, double batch,
+                           double ops)
 {
     const struct dse_llm *llm = p->workload.llm;
     struct swiftkv_attention *a = &s->attention;
     struct swiftkv_cycles c = swiftkv_position_cycles(p);
-    struct swiftkv_dealt h;
-    swiftkv_deal(p, &h);
+    const struct swiftkv_dealt h = *dealt;
     double layers = (double)llm->layers, d = (double)llm->head_dim, cycle_s = 1 / (p->clock_mhz * hz_per_mhz);
     double head_cycles = h.pairs * (c.dot + c.update + c.sweeps) + h.blocks * c.block;
     a->bytes = layers * h.reads * h.pairs * 2 * dse_kv_row_bytes(&p->workload);
@@ -116,10 +114,10 @@ static void time_attention(struct swiftkv_step *s, const struct swiftkv_params *
     a->dram_s = dse_dram_stream_seconds(&p->dram, a->bytes);
     a->stream_s = dse_max(a->compute_s, a->dram_s);
     a->rope_s = layers * h.rounds * h.queries * (double)p->rope_cycles * cycle_s;
-    a->overhead_s = layers * h.queries * (double)p->workload.batch * (double)p->overhead_cycles * cycle_s;
+    a->overhead_s = layers * h.queries * batch * (double)p->overhead_cycles * cycle_s;
     a->time_s = a->stream_s + a->rope_s + a->overhead_s;
 
-    double products = (double)p->workload.batch * layers * (double)llm->heads * h.pairs * d;
+    double products = batch * layers * (double)llm->heads * h.pairs * d;
     a->dsp_products = products * p->fxp_dsps;
     if (p->attention == SWIFTKV_SWIFTKV && (p->value_update == SWIFTKV_UPDATE_SHARED || p->value_update == SWIFTKV_UPDATE_OWN))
         a->dsp_products += products * p->fxp_dsps;
@@ -132,30 +130,41 @@ static void time_attention(struct swiftkv_step *s, const struct swiftkv_params *
         s->compute_bound_s += a->stream_s;
     else
         s->dram_bound_s += a->stream_s;
+    s->time_s = s->linear_s + a->time_s;
 }
 
 /* ---- the step -------------------------------------------------------------------------------------------------------------- */
+
+void swiftkv_step_start(struct swiftkv_step *ret)
+{
+    ret->n_ops = 0;
+    ret->linear_s = ret->compute_bound_s = ret->dram_bound_s = ret->latency_bound_s = 0;
+    ret->bytes = ret->ops = ret->dsp_products = 0;
+}
+
+bool swiftkv_counts(const struct swiftkv_params *p, const struct dse_op *op)
+{
+    return op->kind == DSE_OP_LINEAR && (p->head == SWIFTKV_HEAD_INCLUDED || strcmp(op->name, "lm_head") != 0);
+}
 
 void swiftkv_step_init(struct swiftkv_step *ret, const struct swiftkv_params *p)
 {
     struct dse_oplist list;
     dse_workload_expand(&p->workload, &list);
-    ret->n_ops = 0;
+    swiftkv_step_start(ret);
     ret->tokens = dse_workload_tokens(&p->workload);
-    ret->linear_s = ret->compute_bound_s = ret->dram_bound_s = ret->latency_bound_s = 0;
-    ret->bytes = ret->ops = ret->dsp_products = 0;
     double attention_ops = 0;
     for (int i = 0; i < list.n; i++) {
         const struct dse_op *op = &list.op[i];
-        bool left_out = p->head == SWIFTKV_HEAD_EXCLUDED && strcmp(op->name, "lm_head") == 0;
         if (op->in_attention)
             attention_ops += op->ops;
-        else if (op->kind == DSE_OP_LINEAR && !left_out)
-            time_linear(ret, p, op);
+        else if (swiftkv_counts(p, op))
+            swiftkv_add_linear(ret, p, op, (double)op->m, ceil((double)op->m / (double)p->weight_reuse));
         else if (op->kind == DSE_OP_ELEMENTWISE)
             ret->op[ret->n_ops++] = (struct swiftkv_op){.name = op->name, .kind = op->kind, .ops = op->ops};
         if (op->kind == DSE_OP_SCORES || op->kind == DSE_OP_VALUES) ret->ops += op->ops;
     }
-    time_attention(ret, p, attention_ops);
-    ret->time_s = ret->linear_s + ret->attention.time_s;
+    struct swiftkv_dealt dealt;
+    swiftkv_deal(p, &dealt);
+    swiftkv_add_attention(ret, p, &dealt, (double)p->workload.batch, attention_ops);
 }

@@ -301,6 +301,7 @@ const struct dse_model dse_model_veda = {
     .check = veda_check,
     .shortage = veda_shortage,
     .estimate = veda_estimate,
+    .bound = veda_bound,
     .simulate = veda_simulate,
     .stand = veda_stand,
     .why_null = why_null,

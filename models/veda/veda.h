@@ -197,8 +197,11 @@ double veda_values_cycles(const struct veda_point *pt);
 /* One linear layer, all instances: E11. */
 struct veda_linear {
     const char *name;
-    double gemv_s, dram_s, time_s; /* of a device */
-    double weight_bytes, bytes;    /* of all devices; bytes is everything */
+    double gemv_s, dram_s, time_s;    /* of a device */
+    double norm_s;                    /* of the norm before it, whether or not anything hides it; 0: there is none */
+    double weights_s;                 /* part of dram_s: the weights */
+    double input_bytes, output_bytes; /* activations of one device that are read from the DRAM; of all that are written to it */
+    double weight_bytes, bytes;       /* of all devices; bytes is everything */
     double ops;
 };
 
@@ -261,6 +264,9 @@ const char *veda_chip_check(const struct veda_params *p);
 bool veda_chip_shortage(const struct veda_params *p, const char *reason, struct dse_shortage *ret);
 /* What cannot be priced is NaN. */
 void veda_chip_at(const struct veda_params *p, struct veda_chip *ret);
+/* The modules alone; then, of a chip whose buffer is known, area and power of that and the sums. */
+void veda_modules_at(const struct veda_params *p, struct veda_chip *ret);
+void veda_buffer_at(const struct veda_params *p, struct veda_chip *c);
 
 /* ---- energy ------------------------------------------------------------------------------------------------------------ */
 
@@ -300,6 +306,9 @@ void veda_break_down(const struct veda_point *pt, const struct veda_step *step, 
                      struct dse_breakdown *out);
 extern const struct dse_metric veda_equations_table[];
 void veda_equate(const void *params, void *equations);
+
+/* Floors and ceilings of the metrics over a box: veda_bound.c. */
+bool veda_bound(const void *lo, const void *hi, void *floor, void *ceiling);
 
 /* The event level: veda_events.c. */
 bool veda_simulate(const void *params, struct dse_sim *sim, void *metrics, struct dse_breakdown *breakdown);

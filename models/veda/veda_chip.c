@@ -93,7 +93,7 @@ static void module_scales(const struct veda_params *p, double scale[VEDA_MODULES
     scale[VEDA_BUFFER] = 0;
 }
 
-void veda_chip_at(const struct veda_params *p, struct veda_chip *ret)
+void veda_modules_at(const struct veda_params *p, struct veda_chip *ret)
 {
     struct veda_chip *c = ret;
     double scale[VEDA_MODULES];
@@ -105,14 +105,26 @@ void veda_chip_at(const struct veda_params *p, struct veda_chip *ret)
         c->table_w[i] = scale[i] * table1[i].power_mw / DSE_MW_PER_W;
         c->power_w[i] = c->table_w[i] * p->clock_ghz * c->logic.energy;
     }
-    bool there = dse_sram_at(p->sram, p->buffer_kib * DSE_KIB / DSE_MIB, (double)p->sram_word_bits, &c->buffer);
-    c->area_mm2[VEDA_BUFFER] = there ? c->buffer.area_mm2 * c->memory.area : (double)NAN;
-    c->power_w[VEDA_BUFFER] = there ? sram_mw(p, &c->buffer) / DSE_MW_PER_W * c->memory.energy : (double)NAN;
+}
+
+void veda_buffer_at(const struct veda_params *p, struct veda_chip *c)
+{
+    c->area_mm2[VEDA_BUFFER] = c->buffer.area_mm2 * c->memory.area;
+    c->power_w[VEDA_BUFFER] = sram_mw(p, &c->buffer) / DSE_MW_PER_W * c->memory.energy;
     c->total_mm2 = c->total_w = 0;
     for (int i = 0; i < VEDA_MODULES; i++) {
         c->total_mm2 += c->area_mm2[i];
         c->total_w += c->power_w[i];
     }
+}
+
+void veda_chip_at(const struct veda_params *p, struct veda_chip *ret)
+{
+    struct veda_chip *c = ret;
+    veda_modules_at(p, c);
+    if (!dse_sram_at(p->sram, p->buffer_kib * DSE_KIB / DSE_MIB, (double)p->sram_word_bits, &c->buffer))
+        c->buffer = (struct dse_sram){(double)NAN, (double)NAN, (double)NAN, (double)NAN, (double)NAN, (double)NAN};
+    veda_buffer_at(p, c);
     if (p->power == DSE_POWER_ACTIVITY) supply_at(p, &c->supply);
     dse_die_at(p->economics.costs, p->area, c->total_mm2, 1, &p->dram, p->technology->node_nm, &c->die);
 }

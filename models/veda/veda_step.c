@@ -43,10 +43,18 @@ static void add_activations(const struct veda_point *pt, const struct dse_op *op
 {
     double rows = (double)op->m, repeat = (double)op->repeat, k = (double)op->k;
     if (veda_rows_fit(pt, rows, k + outputs)) return;
-    double tiles = weight_tiles(pt, op, share);
     double each = VEDA_ACTIVATION_BYTES * repeat * rows;
-    l->bytes += each * (k * tiles * pt->devices + outputs);
-    *device_bytes += each * (k * tiles + outputs * share);
+    l->input_bytes = each * k * weight_tiles(pt, op, share);
+    l->output_bytes = each * outputs;
+    l->bytes += l->input_bytes * pt->devices + l->output_bytes;
+    *device_bytes += l->input_bytes + l->output_bytes * share;
+}
+
+/* E12: the norm before an outer product. */
+static double norm_seconds(const struct veda_point *pt, const struct dse_op *op, int which)
+{
+    if (products[which] != VEDA_OUTER) return 0;
+    return (double)op->repeat * (double)op->m * (double)pt->llm->hidden / ((double)pt->p->sfu_div * pt->clock_hz);
 }
 
 static void linear_at(const struct veda_point *pt, const struct dse_op *op, int which, struct veda_linear *ret)
@@ -57,6 +65,8 @@ static void linear_at(const struct veda_point *pt, const struct dse_op *op, int 
     *ret = (struct veda_linear){
         .name = op->name,
         .gemv_s = cycles / pt->clock_hz,
+        .norm_s = norm_seconds(pt, op, which),
+        .weights_s = op->weight_bytes * share * pt->stream_s,
         .weight_bytes = op->weight_bytes,
         .bytes = op->weight_bytes + op->kv_write_bytes,
         .ops = op->ops,
@@ -66,11 +76,10 @@ static void linear_at(const struct veda_point *pt, const struct dse_op *op, int 
     ret->time_s = dse_max(ret->gemv_s, ret->dram_s);
 }
 
-/* E12: the norm before an outer product, element by element on its serial input, or before it. */
-static double norm_exposed(const struct veda_point *pt, const struct dse_op *op, double time_s)
+/* E12: element by element on the serial input of the product, or before it. */
+static double norm_exposed(const struct veda_point *pt, const struct veda_linear *l)
 {
-    double norm_s = (double)op->repeat * (double)op->m * (double)pt->llm->hidden / ((double)pt->p->sfu_div * pt->clock_hz);
-    return pt->p->softmax == VEDA_STAGE ? norm_s : dse_max(0, norm_s - time_s);
+    return pt->p->softmax == VEDA_STAGE ? l->norm_s : dse_max(0, l->norm_s - l->time_s);
 }
 
 static void expand(const struct veda_point *pt, struct dse_oplist *ret)
@@ -111,7 +120,7 @@ static void add_linears(const struct veda_point *pt, struct veda_step *s)
         if (ops.op[i].kind != DSE_OP_LINEAR) continue;
         struct veda_linear *l = &s->linear[s->n_linear];
         linear_at(pt, &ops.op[i], s->n_linear, l);
-        if (products[s->n_linear] == VEDA_OUTER) s->norm_s += norm_exposed(pt, &ops.op[i], l->time_s);
+        s->norm_s += norm_exposed(pt, l);
         s->linear_s += l->time_s;
         s->weight_bytes += l->weight_bytes;
         s->bytes += l->bytes;

@@ -1,0 +1,229 @@
+/* Bounds of area, power and energy (E14, E15, E28 to E30) over a box. */
+#include "veda_bound.h"
+
+#include <dse/num.h>
+#include <dse/units.h>
+
+#include <math.h>
+
+typedef struct dse_interval iv;
+
+/* ---- the chip ------------------------------------------------------------------------------------------------------------ */
+
+/* One end of the box, as veda_power_at sees it. */
+struct power_end {
+    struct veda_params p;
+    struct veda_point pt;
+    struct veda_chip chip;
+};
+
+static double end_of(iv v, bool least)
+{
+    const double x = least ? v.lo : v.hi;
+    return isinf(x) ? (double)NAN : x; /* what the table does not give */
+}
+
+static void power_end(const struct veda_params *p, const struct dse_sram_bound *sram, const struct dse_supply_bound *supply,
+                      bool least, struct power_end *ret)
+{
+    *ret = (struct power_end){.p = *p};
+    ret->pt = (struct veda_point){.p = &ret->p, .devices = (double)p->devices, .clock_hz = p->clock_ghz * DSE_GIGA};
+    veda_array_init(&ret->pt.array, p);
+    veda_modules_at(p, &ret->chip);
+    ret->chip.buffer = (struct dse_sram){.area_mm2 = end_of(sram->area_mm2, least),
+                                         .leakage_mw = end_of(sram->leakage_mw, least),
+                                         .read_pj = end_of(sram->read_pj, least),
+                                         .write_pj = (double)NAN,
+                                         .dynamic_mw = end_of(sram->dynamic_mw, least),
+                                         .access_ns = (double)NAN};
+    veda_buffer_at(p, &ret->chip);
+    ret->chip.supply = (struct dse_supply){.energy = least ? supply->energy.lo : supply->energy.hi,
+                                           .clock_tree = least ? supply->clock_tree.lo : supply->clock_tree.hi,
+                                           .leakage = least ? supply->leakage.lo : supply->leakage.hi};
+}
+
+/* Watts grow with everything there is more of; what an operation takes falls with the PEs, which share the schedule, and with the
+ * width of a word of the buffer. */
+static void power_of_end(const struct veda_params *sizes, const struct veda_params *other, const struct dse_sram_bound *sram,
+                         const struct dse_supply_bound *supply, bool least, struct power_end *ret, struct veda_power *ret_power)
+{
+    struct veda_params p = *sizes;
+    struct veda_power of_work;
+    struct power_end e;
+    p.sram_word_bits = other->sram_word_bits;
+    power_end(&p, sram, supply, least, ret);
+    veda_power_at(&ret->pt, &ret->chip, ret_power);
+    if (ret_power->constant) return;
+    p.pe_rows = other->pe_rows;
+    p.pe_columns = other->pe_columns;
+    p.pe_copies = other->pe_copies;
+    power_end(&p, sram, supply, least, &e);
+    veda_power_at(&e.pt, &e.chip, &of_work);
+    ret_power->mac_j = of_work.mac_j;
+    ret_power->mac_buffer_j = of_work.mac_buffer_j;
+    ret_power->sfu_op_j = of_work.sfu_op_j;
+    ret_power->vote_j = of_work.vote_j;
+    ret_power->byte_interface_j = of_work.byte_interface_j;
+}
+
+/* Of a chip at the least end, whose watts a cycle are least at the fastest clock where they hold leakage, but for that of a supply,
+ * which grows with the clock. */
+static void draws_of(struct power_end *least, double fastest_hz, struct veda_draws *ret)
+{
+    struct veda_power all, rest;
+    struct veda_chip without = least->chip;
+    const double hz = least->pt.clock_hz;
+    least->pt.devices = 1;
+    veda_power_at(&least->pt, &least->chip, &all);
+    without.total_w -= without.power_w[VEDA_PE_ARRAY];
+    without.table_w[VEDA_PE_ARRAY] = 0;
+    veda_power_at(&least->pt, &without, &rest);
+    ret->pes = least->pt.array.pes;
+    ret->device_w = all.watts;
+    if (all.constant) { /* dynamic power goes with the clock, that of the PEs all of it; so does none of the leakage */
+        const double pe_j = (all.watts - rest.watts) / hz;
+        ret->pe_cycle_j = pe_j / ret->pes;
+        ret->device_cycle_j = pe_j + rest.watts / fastest_hz;
+        return;
+    }
+    ret->pe_cycle_j = ((all.leakage_w - rest.leakage_w) / fastest_hz + (all.clock_w - rest.clock_w) / hz) / ret->pes;
+    ret->device_cycle_j = all.leakage_w / fastest_hz + all.clock_w / hz;
+}
+
+static bool supply_of(const struct veda_params *lo, const struct veda_params *hi, struct dse_supply_bound *ret)
+{
+    const iv one = dse_iv_of(1);
+    *ret = (struct dse_supply_bound){one, one, one, one};
+    if (lo->power == DSE_POWER_CONSTANT) return true;
+    return dse_supply_bound(lo->economics.costs, lo->technology, VEDA_TABLE1_NM, VEDA_PUBLISHED_GHZ,
+                            dse_iv(lo->clock_ghz, hi->clock_ghz), ret);
+}
+
+bool veda_bound_chip(const struct veda_params *lo, const struct veda_params *hi, struct veda_bound_chip *ret)
+{
+    struct dse_sram_bound sram;
+    struct dse_supply_bound supply;
+    struct power_end least, most;
+    const iv mib = dse_iv(lo->buffer_kib * DSE_KIB / DSE_MIB, hi->buffer_kib * DSE_KIB / DSE_MIB);
+    if (!dse_sram_bound(lo->sram, mib, dse_iv_i64(lo->sram_word_bits, hi->sram_word_bits), &sram)) return false;
+    if (!supply_of(lo, hi, &supply)) return false;
+    power_of_end(lo, hi, &sram, &supply, true, &least, &ret->least);
+    power_of_end(hi, lo, &sram, &supply, false, &most, &ret->most);
+    ret->least.dram = &lo->dram;
+    ret->most.dram = &hi->dram;
+    ret->volts = supply.volts;
+    ret->core_mm2 = dse_iv(least.chip.total_mm2, most.chip.total_mm2);
+    if (isnan(ret->core_mm2.lo + ret->core_mm2.hi + least.chip.total_w) || isnan(ret->least.watts) ||
+        isnan(ret->least.byte_interface_j))
+        return false;
+    draws_of(&least, hi->clock_ghz * DSE_GIGA, &ret->draws);
+    return dse_die_bound(lo->economics.costs, lo->area, ret->core_mm2, dse_iv_of(1), &lo->dram, &hi->dram, lo->technology->node_nm,
+                         lo->area == DSE_AREA_DIE, &ret->die);
+}
+
+/* ---- what is drawn whatever is done -------------------------------------------------------------------------------------- */
+
+/* What a part of a token takes at least, on one device: seconds in all; cycles of array and special functions, whichever is longer;
+ * seconds of the DRAM. Of all devices: multiply-adds; seconds that one device's DRAM would take for all bytes. */
+struct part {
+    double seconds, cycles, dram_s;
+    double macs, all_dram_s;
+};
+
+static double part_joules(const struct veda_box *b, const struct part *p)
+{
+    const struct veda_draws *d = &b->chip.draws;
+    const double devices = (double)b->lo.devices, cycles = devices * p->cycles;
+    const double pes = dse_max(p->macs, d->pes * cycles) * d->pe_cycle_j;
+    const double by_cycles = dse_max(0, d->device_cycle_j - d->pes * d->pe_cycle_j) * cycles + pes;
+    const double by_dram = d->device_w * dse_max(devices * p->dram_s, p->all_dram_s);
+    return dse_max(devices * d->device_w * p->seconds, dse_max(by_cycles, by_dram));
+}
+
+static double linear_joules(const struct veda_box *b, const struct veda_linear *l)
+{
+    const struct veda_end *e = &b->end[VEDA_FAST];
+    const bool beside = e->p.softmax == VEDA_ELEMENT_SERIAL; /* E12 */
+    const struct part product = {.seconds = beside ? dse_max(l->time_s, l->norm_s) : l->time_s,
+                                 .cycles = (beside ? dse_max(l->gemv_s, l->norm_s) : l->gemv_s) * e->pt.clock_hz,
+                                 .dram_s = l->dram_s,
+                                 .macs = l->ops / DSE_OPS_PER_MAC,
+                                 .all_dram_s = l->bytes * e->pt.stream_s};
+    const struct part norm = {.seconds = l->norm_s, .cycles = l->norm_s * e->pt.clock_hz};
+    return part_joules(b, &product) + (beside ? 0 : part_joules(b, &norm));
+}
+
+/* `each`: of a token, of what the step does. */
+static double period_joules(const struct veda_box *b, const struct veda_period *t, double each)
+{
+    const struct veda_point *pt = &b->end[VEDA_FAST].pt;
+    const struct part p = {.seconds = t->time_s * each,
+                           .cycles = dse_max(t->gemv_s, dse_max(t->sfu_s, t->vote_s)) * pt->clock_hz * each,
+                           .dram_s = t->dram_s * each,
+                           .macs = pt->layers * pt->batch * pt->kv_heads * pt->group * pt->positions * pt->d * each,
+                           .all_dram_s = t->bytes * pt->stream_s * each};
+    return part_joules(b, &p);
+}
+
+double veda_draws_joules(const struct veda_box *b)
+{
+    const struct veda_end *e = &b->end[VEDA_FAST];
+    const struct veda_attention *a = &e->step.attention;
+    const double each = 1 / e->pt.tokens, waits = (a->softmax_s + a->drain_s) * each;
+    const struct part softmax = {.seconds = waits, .cycles = waits * e->pt.clock_hz}, exchange = {.seconds = e->token.exchange_s};
+    double sum = part_joules(b, &softmax) + part_joules(b, &exchange);
+    for (int i = 0; i < VEDA_LINEARS; i++) sum += linear_joules(b, &e->token.linear[i]);
+    return sum + period_joules(b, &a->scores, each) + period_joules(b, &a->values, each);
+}
+
+/* ---- energy -------------------------------------------------------------------------------------------------------------- */
+
+static struct veda_work work_of(const struct veda_end *e, double seconds, double bytes)
+{
+    const struct veda_token *k = &e->token;
+    return (struct veda_work){
+        .seconds = seconds, .macs = k->ops / DSE_OPS_PER_MAC, .bytes = bytes, .sfu_ops = k->sfu_ops, .votes = k->votes};
+}
+
+static void set_energies(const struct dse_joules *least, const struct dse_joules *most, bool constant, struct veda_metrics *f,
+                         struct veda_metrics *c)
+{
+#define SET(metric, cause) \
+    dse_bound_set(&f->metric, &c->metric, dse_iv_scale(dse_iv(least->cause, dse_max(least->cause, most->cause)), DSE_MJ_PER_J))
+    SET(energy_dram_mj, dram);
+    SET(energy_sram_mj, sram);
+    SET(energy_modules_mj, modules);
+    f->energy_clock_mj = f->energy_leakage_mj = f->energy_interface_mj = (double)NAN;
+    c->energy_clock_mj = c->energy_leakage_mj = c->energy_interface_mj = (double)NAN;
+    if (constant) return;
+    SET(energy_clock_mj, clock);
+    SET(energy_leakage_mj, leakage);
+    SET(energy_interface_mj, interface);
+#undef SET
+}
+
+void veda_bound_energy(const struct veda_box *b, struct dse_totals_bound *t, struct veda_metrics *f, struct veda_metrics *c)
+{
+    const struct veda_bound_chip *chip = &b->chip;
+    const bool constant = chip->least.constant;
+    const struct veda_work least = work_of(&b->end[VEDA_FAST], t->token_s.lo, t->token_bytes.lo),
+                           most = work_of(&b->end[VEDA_SLOW], t->token_s.hi, t->token_bytes.hi);
+    const struct dse_joules lo = veda_joules_of(&chip->least, &least), hi = veda_joules_of(&chip->most, &most);
+    const double draws = dse_max(veda_draws_joules(b), chip->least.watts * t->token_s.lo);
+    const double work = constant ? lo.dram : lo.work, on_chip = constant ? 0 : lo.modules + lo.sram;
+    const double most_on_chip = constant ? 0 : hi.modules + hi.sram;
+    const iv chip_joules = dse_iv(draws + on_chip, dse_max(draws, chip->most.watts * t->token_s.hi) + most_on_chip);
+    const iv chip_w = dse_iv(chip->least.watts + on_chip / t->token_s.hi, chip->most.watts + most_on_chip / t->token_s.lo);
+    t->token_joules = dse_iv_add(dse_iv_of(0), dse_iv(draws + work, dse_max(draws + work, hi.all)));
+    t->watts = dse_iv(chip->least.watts + work / t->token_s.hi, (double)INFINITY);
+    dse_totals_narrow(t);
+    set_energies(&lo, &hi, constant, f, c);
+    const iv ops = dse_iv_scale(dse_iv(b->end[VEDA_FAST].token.ops, b->end[VEDA_SLOW].token.ops), 1 / DSE_GIGA);
+#define SET(metric, v) dse_bound_set(&f->metric, &c->metric, v)
+    SET(supply_v, constant ? dse_unbounded : chip->volts);
+    SET(tokens_per_j, dse_iv_inv(t->token_joules));
+    SET(chip_power_w, dse_iv_both(chip_w, dse_iv_div(chip_joules, t->token_s)));
+    SET(chip_gop_per_j, dse_iv_div(ops, chip_joules));
+    SET(matmul_gops, dse_iv_div(ops, t->token_s));
+#undef SET
+}
