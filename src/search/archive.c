@@ -203,15 +203,19 @@ size_t archive_cover(const struct archive *a, const double *costs, size_t hint)
     return find_below(a, limits, hint);
 }
 
+/* How far a cost is above another, as a share of that. */
+static double share_above(double cost, double of)
+{
+    if (cost <= of) return 0;
+    return isinf(of) || of == 0 ? (double)INFINITY : (cost - of) / fabs(of);
+}
+
 double archive_gap(const struct archive *a, const double *costs)
 {
     double least = INFINITY;
     for (size_t i = 0; i < a->n; i++) {
         double most = 0;
-        for (size_t j = 0; j < a->m && most < least; j++) {
-            const double missed = a->costs[i * a->m + j] - costs[j];
-            if (missed > 0) most = fmax(most, missed / fabs(costs[j]));
-        }
+        for (size_t j = 0; j < a->m && most < least; j++) most = fmax(most, share_above(a->costs[i * a->m + j], costs[j]));
         least = fmin(least, most);
     }
     return least;

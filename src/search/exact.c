@@ -2,6 +2,7 @@
 
 #include "base/threads.h"
 #include "base/xalloc.h"
+#include "search/local.h"
 #include "search/roots.h"
 
 #include <assert.h>
@@ -11,12 +12,14 @@
 #include <string.h>
 
 enum {
-    SAMPLE = 1024,   /* random points of each root box, for incumbents; fewer where there are many boxes */
-    SAMPLES = 65536, /* of all root boxes together */
-    ROUND = 64,      /* boxes searched at a time */
-    WALK_FIRST = 16, /* boxes looked at from each, while few wait */
-    WALK = 128,      /* and later */
-    CROWD = 1 << 20, /* waiting boxes above which walks are longer, so that they become fewer */
+    SAMPLE = 256,      /* random points of each root box, for incumbents; fewer where there are many boxes */
+    SAMPLES = 65536,   /* of all root boxes together */
+    LOCAL = 30000,     /* evaluations of local searches, all together */
+    LOCAL_LEAST = 500, /* of each; where that is more, there are none */
+    ROUND = 64,        /* boxes searched at a time */
+    WALK_FIRST = 16,   /* boxes looked at from each, while few wait */
+    WALK = 128,        /* and later */
+    CROWD = 1 << 20,   /* waiting boxes above which walks are longer, so that they become fewer */
     WALK_LONG = 65536
 };
 
@@ -42,6 +45,7 @@ struct search {
     struct waiting *heap;
     size_t n_heap, heap_capacity;
     uint64_t serial;
+    uint64_t evaluations; /* of the local searches */
     double started, reported;
 };
 
@@ -78,6 +82,12 @@ static struct box *take(struct search *s)
     return first;
 }
 
+static bool is_stopped(const struct search *s)
+{
+    const struct walk_frame *f = &s->frame;
+    return (f->interrupt && *f->interrupt) || (f->deadline > 0 && walk_now() > f->deadline);
+}
+
 /* ---- incumbents ------------------------------------------------------------------------------------------------------------ */
 
 /* Random points of every root box. */
@@ -100,11 +110,51 @@ static void sample(struct search *s)
     for (size_t g = 0; g < s->roots.n_groups; g++) archive_settle(s->archives[g]);
 }
 
+/* Hold the axes on which the box is a single place. */
+static void hold(const struct search *s, struct box *b, struct probe *p)
+{
+    const struct lattice *l = s->lattices[b->space];
+    uint64_t digits[SPACE_AXES_MAX];
+    space_digits(s->frame.spaces[b->space], lattice_index(l, box_lo(b)), digits);
+    for (size_t a = 0; a < lattice_axes(l); a++)
+        if (box_lo(b)[a] == box_hi(&s->frame, b)[a]) probe_hold(p, a, digits[a]);
+}
+
+/* Search a root box for incumbents. */
+static bool search_around(struct search *s, struct box *b, const char *const *columns, uint64_t evaluations)
+{
+    struct probe *p = probe_new(s->frame.spaces[b->space], columns, s->maximise, s->frame.objectives, s->threads);
+    const struct search_options options = {.seed = 1, .evaluations = evaluations, .stop = s->frame.interrupt};
+    struct search_result found;
+    hold(s, b, p);
+    const bool ok = local_search(p, &options, &found);
+    if (!ok) diags_runtime(s->diags, NULL, "%s", probe_error(p));
+    for (size_t i = 0; ok && i < found.n; i++)
+        archive_add(s->archives[b->group], found.values + i * s->frame.objectives,
+                    (struct lattice_point){b->space, found.points[i]});
+    if (ok) s->evaluations += found.evaluations;
+    archive_settle(s->archives[b->group]);
+    search_result_release(&found);
+    probe_free(p);
+    return ok;
+}
+
+static bool search_locally(struct search *s)
+{
+    const struct sweep_file *sweep = s->frame.sweep;
+    const uint64_t each = s->roots.n ? LOCAL / s->roots.n : 0;
+    const char *columns[FRONT_OBJECTIVES_MAX];
+    for (size_t j = 0; j < sweep->n_objectives; j++) columns[j] = sweep->objectives[j].column;
+    for (size_t r = 0; r < s->roots.n && each >= LOCAL_LEAST && !is_stopped(s); r++)
+        if (!search_around(s, s->roots.boxes[r], columns, each)) return false;
+    return true;
+}
+
 /* ---- rounds ---------------------------------------------------------------------------------------------------------------- */
 
 static struct walk_counts all_counts(const struct search *s)
 {
-    struct walk_counts sum = {0};
+    struct walk_counts sum = {.evaluations = s->evaluations};
     for (int t = 0; t < s->threads; t++) {
         const struct walk_counts c = walker_counts(s->walkers[t]);
         sum.evaluations += c.evaluations;
@@ -138,8 +188,7 @@ static const char *bug(const struct search *s)
 
 static bool is_over(const struct search *s)
 {
-    const struct walk_frame *f = &s->frame;
-    return s->n_heap == 0 || bug(s) || (f->interrupt && *f->interrupt) || (f->deadline > 0 && walk_now() > f->deadline);
+    return s->n_heap == 0 || bug(s) || is_stopped(s);
 }
 
 static void report(struct search *s)
@@ -342,8 +391,9 @@ bool exact_search(const struct sweep_file *sweep, struct space *const *spaces, c
                                   .deadline = options->seconds > 0 ? s.started + options->seconds : 0,
                                   .keep_boxes = options->keep_boxes};
     bool ok = begin(&s, sweep);
+    if (ok) sample(&s);
+    ok = ok && search_locally(&s);
     if (ok) {
-        sample(&s);
         for (size_t i = 0; i < s.roots.n; i++) {
             put(&s, s.roots.boxes[i]);
             s.roots.boxes[i] = NULL;

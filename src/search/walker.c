@@ -27,7 +27,6 @@ struct walker {
     struct evaluator **evaluators;
     struct bounds **bounds;
     void *lo_params, *hi_params;
-    union cell *cells;
     struct box **stack; /* each as deep as it once was */
     size_t n_stack, stack_capacity;
     struct box *now; /* the box at hand */
@@ -187,27 +186,19 @@ bool walker_bound(struct walker *w, struct box *b)
 
 /* ---- points ---------------------------------------------------------------------------------------------------------------- */
 
-static double cost_of(const struct column *c, union cell cell, bool maximise)
-{
-    const double v = c->type != DSE_TYPE_I64 ? cell.f64 : cell.i64 == INT64_MIN ? (double)NAN : (double)cell.i64;
-    return maximise ? -v : v;
-}
-
 bool walker_evaluate(struct walker *w, uint32_t space, uint64_t point, double *costs)
 {
     const struct walk_frame *f = w->frame;
-    struct row row;
-    size_t n;
-    const struct column *columns = space_columns(f->spaces[space], &n);
+    double violation;
     w->counts.evaluations++;
-    if (!evaluator_run(w->evaluators[space], point, 1, w->cells, &row)) {
+    if (!evaluator_probe(w->evaluators[space], point, f->columns[space], f->objectives, costs, &violation)) {
         w->error = evaluator_error(w->evaluators[space]);
         return false;
     }
+    if (violation > 0) return false;
     for (size_t j = 0; j < f->objectives; j++) {
-        const size_t c = f->columns[space][j];
-        costs[j] = row.reason ? (double)NAN : cost_of(&columns[c], w->cells[c], f->maximise[j]);
         if (!isfinite(costs[j])) return false;
+        if (f->maximise[j]) costs[j] = -costs[j];
     }
     return true;
 }
@@ -283,8 +274,8 @@ static double gain(const struct walk_guides *g, const struct probe *box, const s
     const double least = 1e-6;
     double sum = 0;
     for (size_t k = 0; k < g->n; k++) {
-        const double v = box->guides[k], up = (lower->guides[k] - v) + (upper->guides[k] - v), share = up / fabs(v);
-        if (isfinite(share)) sum += log(dse_max(share, 0) + least);
+        const double v = box->guides[k], up = (lower->guides[k] - v) + (upper->guides[k] - v);
+        if (v != 0 && isfinite(v) && isfinite(up)) sum += log(dse_max(up / fabs(v), 0) + least);
     }
     return sum;
 }
@@ -385,14 +376,11 @@ void walker_leave(struct walker *w, struct box *b)
 struct walker *walker_new(const struct walk_frame *f)
 {
     struct walker *w = xcalloc(1, sizeof *w);
-    size_t params = 0, columns = 0, *axes = xcalloc(f->n_spaces, sizeof *axes);
+    size_t params = 0, *axes = xcalloc(f->n_spaces, sizeof *axes);
     w->frame = f;
     w->evaluators = xcalloc(f->n_spaces, sizeof(struct evaluator *));
     w->bounds = xcalloc(f->n_spaces, sizeof(struct bounds *));
     for (size_t s = 0; s < f->n_spaces; s++) {
-        size_t n;
-        space_columns(f->spaces[s], &n);
-        if (n > columns) columns = n;
         if (space_model(f->spaces[s])->desc->params_size > params) params = space_model(f->spaces[s])->desc->params_size;
         axes[s] = lattice_axes(f->lattices[s]);
         w->evaluators[s] = evaluator_new(f->spaces[s], FIDELITY_CLOSED_FORM, NULL);
@@ -400,7 +388,6 @@ struct walker *walker_new(const struct walk_frame *f)
     }
     w->lo_params = xcalloc(1, params);
     w->hi_params = xcalloc(1, params);
-    w->cells = xcalloc(columns, sizeof *w->cells);
     w->now = box_new(f);
     w->half = xcalloc(f->axes_max + 1, sizeof *w->half);
     w->log = box_log_new(axes, f->n_spaces, f->objectives, f->keep_boxes);
@@ -422,7 +409,6 @@ void walker_free(struct walker *w)
     free(w->bounds);
     free(w->lo_params);
     free(w->hi_params);
-    free(w->cells);
     free(w->now);
     free(w->half);
     free(w);

@@ -3,6 +3,7 @@
 #include "dse_config.h"
 #include "toy_events.h"
 
+#include <dse/interval.h>
 #include <dse/units.h>
 #include <math.h>
 
@@ -67,14 +68,18 @@ struct toy_work {
     double macs, bytes, macs_per_s, bytes_per_s;
 };
 
+static double toy_active(const struct toy_params *p, int64_t positions)
+{
+    double context = (double)positions, lo, hi;
+    dse_profile_range(p->profile, &lo, &hi);
+    return p->pipeline != TOY_NONE && context >= lo && context <= hi ? dse_profile_at(p->profile, context).active : context;
+}
+
 static struct toy_work toy_work(const struct toy_params *p)
 {
     const struct dse_llm *l = p->llm;
-    double batch = (double)p->batch, context = (double)p->context, layers = (double)l->layers, hidden = (double)l->hidden;
-    struct toy_work w = {.active = context};
-    double lo, hi;
-    dse_profile_range(p->profile, &lo, &hi);
-    if (p->pipeline != TOY_NONE && context >= lo && context <= hi) w.active = dse_profile_at(p->profile, context).active;
+    double batch = (double)p->batch, layers = (double)l->layers, hidden = (double)l->hidden;
+    struct toy_work w = {.active = toy_active(p, p->context)};
     w.weights = layers * hidden * (4 * hidden + (double)(l->ffn * l->ffn_matrices));
     w.kv = 2 * layers * (double)(l->kv_heads * l->head_dim) * w.active;
     w.macs = batch * (w.weights + w.kv);
@@ -126,6 +131,58 @@ static void toy_estimate(const void *params, void *metrics, struct dse_breakdown
     struct toy_work w = toy_work(p);
     double dram_us = w.bytes / w.bytes_per_s * DSE_US_PER_S, compute_us = w.macs / w.macs_per_s * DSE_US_PER_S;
     toy_fill(p, &w, fmax(dram_us, compute_us) + p->overhead_us, w.bytes, compute_us, metrics, breakdown);
+}
+
+/* Positions attended to, of one context after the other: the profile is any curve. Of too many nothing is known. */
+static struct dse_interval toy_active_bound(const struct toy_params *lo, const struct toy_params *hi)
+{
+    enum { CONTEXTS_MAX = 1024 };
+    struct dse_interval all = dse_iv_of(toy_active(lo, lo->context));
+    if (lo->pipeline == TOY_NONE) return dse_iv((double)lo->context, (double)hi->context);
+    if (hi->context - lo->context >= CONTEXTS_MAX) return dse_unbounded;
+    for (int64_t c = lo->context; c <= hi->context; c++) all = dse_iv_hull(all, dse_iv_of(toy_active(lo, c)));
+    return all;
+}
+
+static void toy_bound_set(double *floor, double *ceiling, struct dse_interval i)
+{
+    *floor = isinf(i.lo) ? (double)NAN : i.lo;
+    *ceiling = isinf(i.hi) ? (double)NAN : i.hi;
+}
+
+/* Of what is a share of a peak, and of the carbon, nothing is known: tests have objectives without a bound. */
+static bool toy_bound(const void *lo_params, const void *hi_params, void *floor_metrics, void *ceiling_metrics)
+{
+    const struct toy_params *lo = lo_params, *hi = hi_params;
+    struct toy_metrics *floor = floor_metrics, *ceiling = ceiling_metrics;
+    if (lo->context > lo->llm->max_context || hi->sram_mib < 0.125 * (double)lo->tiles) return false;
+    const struct toy_work w = toy_work(lo); /* the weights are the same at all points */
+    const double kv_each = 2 * (double)(lo->llm->layers * lo->llm->kv_heads * lo->llm->head_dim);
+    const struct dse_interval active = toy_active_bound(lo, hi), kv = dse_iv_scale(active, kv_each);
+    const struct dse_interval batch = dse_iv((double)lo->batch, (double)hi->batch),
+                              tiles = dse_iv((double)lo->tiles, (double)hi->tiles);
+    const struct dse_interval clock = dse_iv(lo->clock_ghz, hi->clock_ghz), sram = dse_iv(lo->sram_mib, hi->sram_mib);
+    const struct dse_interval macs = dse_iv_mul(batch, dse_iv_add(dse_iv_of(w.weights), kv));
+    const struct dse_interval bytes = dse_iv_scale(dse_iv_add(dse_iv_of(w.weights), dse_iv_mul(batch, kv)), 2);
+    const struct dse_interval macs_per_us =
+        dse_iv_scale(dse_iv_mul(tiles, clock), DSE_GIGA * 256 * (lo->pipeline == TOY_EQ7 ? 0.875 : 1) / DSE_US_PER_S);
+    const struct dse_interval bytes_per_us = dse_iv_scale(dse_iv(lo->bandwidth_gbs, hi->bandwidth_gbs), DSE_GIGA / DSE_US_PER_S);
+    const struct dse_interval work_us = dse_iv_max(dse_iv_div(bytes, bytes_per_us), dse_iv_div(macs, macs_per_us));
+    const struct dse_interval step_us = dse_iv_add(work_us, dse_iv(lo->overhead_us, hi->overhead_us));
+    struct dse_common *f = &floor->common, *c = &ceiling->common;
+    toy_bound_set(&f->latency_us, &c->latency_us, step_us);
+    toy_bound_set(&f->tokens_per_s, &c->tokens_per_s, dse_iv_scale(dse_iv_div(batch, step_us), DSE_US_PER_S));
+    toy_bound_set(&f->attention_us, &c->attention_us, dse_iv_div(dse_iv_scale(dse_iv_mul(batch, kv), 2), bytes_per_us));
+    toy_bound_set(&f->power_w, &c->power_w, dse_iv_scale(dse_iv_mul(tiles, clock), 2));
+    toy_bound_set(&f->area_mm2, &c->area_mm2, dse_iv_add(dse_iv_scale(tiles, 1.5), dse_iv_scale(sram, 0.75)));
+    toy_bound_set(&f->dram_mib, &c->dram_mib, dse_iv_div(bytes, dse_iv_scale(batch, DSE_MIB)));
+    toy_bound_set(&floor->macs_per_s, &ceiling->macs_per_s, dse_iv_scale(dse_iv_div(macs, step_us), DSE_US_PER_S));
+    toy_bound_set(&floor->active, &ceiling->active, active);
+    floor->rounds = (lo->llm->heads * lo->batch + hi->tiles - 1) / hi->tiles;
+    ceiling->rounds = (lo->llm->heads * hi->batch + lo->tiles - 1) / lo->tiles;
+    f->energy_mj = c->energy_mj = f->compute_utilization = c->compute_utilization = f->dram_utilization = c->dram_utilization = NAN;
+    f->gco2_per_mtoken = c->gco2_per_mtoken = NAN;
+    return true;
 }
 
 static bool toy_simulate(const void *params, struct dse_sim *sim, void *metrics, struct dse_breakdown *breakdown)
@@ -182,6 +239,7 @@ const struct dse_model dse_model_toy = {
     .resolve = toy_resolve,
     .check = toy_check,
     .estimate = toy_estimate,
+    .bound = toy_bound,
     .simulate = toy_simulate,
     .equations = toy_equations_table,
     .equations_size = sizeof(struct toy_equations),
