@@ -1,19 +1,7 @@
 /* dse check: is a database whole? */
+#include "cli/check_print.h"
 #include "cli/command.h"
-#include "cli/output.h"
 #include "store/check.h"
-
-static void print_lines(const struct check *c, enum output_format format)
-{
-    static const char *const columns[] = {"check", "result", "found"};
-    struct output *o = output_new(stdout, format, columns, sizeof columns / sizeof *columns);
-    for (size_t i = 0; i < c->n; i++) {
-        output_text(o, c->lines[i].name);
-        output_coloured(o, c->lines[i].ok ? "ok" : "WRONG", c->lines[i].ok ? "\033[32m" : "\033[31m");
-        output_text(o, c->lines[i].detail);
-    }
-    output_end(o);
-}
 
 static int run(const struct invocation *in)
 {
@@ -21,7 +9,7 @@ static int run(const struct invocation *in)
     struct check c;
     if (!output_parse_format(in, &format)) return 2;
     bool ok = store_check(in->operands[0], &c, in->diags);
-    if (ok) print_lines(&c, format);
+    if (ok) check_print(&c, format);
     if (ok && !c.whole) diags_runtime(in->diags, in->operands[0], "is not what dse wrote");
     ok = ok && c.whole;
     check_release(&c);
