@@ -150,6 +150,8 @@ static void toy_bound_set(double *floor, double *ceiling, struct dse_interval i)
     *ceiling = isinf(i.hi) ? (double)NAN : i.hi;
 }
 
+double toy_bound_factor = 1;
+
 /* Of what is a share of a peak, and of the carbon, nothing is known: tests have objectives without a bound. */
 static bool toy_bound(const void *lo_params, const void *hi_params, void *floor_metrics, void *ceiling_metrics)
 {
@@ -178,6 +180,7 @@ static bool toy_bound(const void *lo_params, const void *hi_params, void *floor_
     toy_bound_set(&f->dram_mib, &c->dram_mib, dse_iv_div(bytes, dse_iv_scale(batch, DSE_MIB)));
     toy_bound_set(&floor->macs_per_s, &ceiling->macs_per_s, dse_iv_scale(dse_iv_div(macs, step_us), DSE_US_PER_S));
     toy_bound_set(&floor->active, &ceiling->active, active);
+    f->latency_us *= toy_bound_factor;
     floor->rounds = (lo->llm->heads * lo->batch + hi->tiles - 1) / hi->tiles;
     ceiling->rounds = (lo->llm->heads * hi->batch + lo->tiles - 1) / lo->tiles;
     f->energy_mj = c->energy_mj = f->compute_utilization = c->compute_utilization = f->dram_utilization = c->dram_utilization = NAN;

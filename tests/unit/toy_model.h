@@ -67,4 +67,7 @@ extern const struct dse_model dse_model_pebble;
 /* The directory with the catalog and the defaults of these models. */
 const char *toy_data_dir(void);
 
+/* What the floor of toy's latency is multiplied by: 1, but in a test that wants a bound that is none. */
+extern double toy_bound_factor;
+
 #endif
