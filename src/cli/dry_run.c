@@ -17,7 +17,10 @@ static void print_axes(const struct binding *b)
         const struct given *g = &b->given[i];
         const struct field *f = &b->model->params.fields[i];
         if (!g->is_given || g->n < 2) continue;
-        if (g->values)
+        if (g->continuous)
+            printf("  %-18s continuous, %s to %s %s%s\n", f->name, value_text(f, g->values[0], lo), value_text(f, g->values[1], hi),
+                   f->unit, g->log ? ", by the logarithm" : "");
+        else if (g->values)
             printf("  %-18s %9s values, %s to %s %s\n", f->name, text_about_count(count, (double)g->n),
                    value_text(f, g->values[0], lo), value_text(f, g->values[g->n - 1], hi), f->unit);
         else
@@ -26,11 +29,12 @@ static void print_axes(const struct binding *b)
 }
 
 /* Are all axes expanded, and is the space one that a run would take? */
-static bool can_build(const struct binding *b)
+static bool can_build(const struct sweep_file *s, size_t m)
 {
+    const struct binding *b = s->bindings[m];
     for (size_t i = 0; i < b->model->params.n; i++)
         if (b->given[i].is_given && !b->given[i].values) return false;
-    return space_count_of(b) <= (uint64_t)SWEEP_POINTS_MAX;
+    return space_points_of(s, m) <= (uint64_t)SWEEP_POINTS_MAX;
 }
 
 /* What does not hold for all models of the sweep: the workload that the baseline shares with these points, and expressions. */
@@ -100,13 +104,16 @@ int dry_run(const struct sweep_file *s, struct diags *diags)
     bool ok = true, small = true;
     for (size_t m = 0; m < s->n_models; m++) {
         char count[TEXT_NUMBER_MAX];
-        uint64_t n = space_count_of(s->bindings[m]);
+        uint64_t n = space_points_of(s, m);
         printf("%s: %s%s points\n", s->bindings[m]->model->desc->name, n == UINT64_MAX ? "more than " : "",
                text_about_count(count, (double)n));
         print_axes(s->bindings[m]);
-        small = can_build(s->bindings[m]) && small;
-        ok = (can_build(s->bindings[m]) ? show_size(s, m, diags) : space_check(s, m, diags)) && ok;
+        small = can_build(s, m) && small;
+        ok = (can_build(s, m) ? show_size(s, m, diags) : space_check(s, m, diags)) && ok;
     }
+    if (s->sample.method != SAMPLE_GRID)
+        printf("sample: %s, seed %llu%s\n", sample_names[s->sample.method], (unsigned long long)s->sample.seed,
+               s->sample.scramble ? ", scrambled" : "");
     if (s->known_quality) printf("quality is known: points that lose information, and nobody measured how much, are infeasible\n");
     char *baseline = sweep_baseline_text(s);
     if (baseline) printf("baseline: %s\n", baseline);

@@ -16,6 +16,7 @@ struct given {
     const char *source_text; /* of the file; borrowed */
     uint64_t n;              /* values; above 1: an axis. May be huge for a range: then `values` is NULL */
     struct value *values;    /* n of them, NULL when n > BIND_VALUES_MAX */
+    bool continuous, log;    /* every number between the two values, evenly, or by its logarithm: for samples alone */
 };
 enum { BIND_VALUES_MAX = 20000000 };
 
@@ -37,7 +38,7 @@ bool binding_set_text(struct binding *b, const char *assignment, struct diags *d
  * list the parameters. The caller frees it. */
 char *param_hint(const char *name, const char *const *names, size_t n, const char *model);
 /* Give the values of one key of a [params] table: a value, a list, or a range {from,to,step},
- * {from,to,points,scale="log"|"linear"}. The caller has checked that the key is a parameter of the model. */
+ * {from,to,points,scale="log"|"linear"}, {from,to,continuous=true,scale}. The caller has checked that the key is a parameter of the model. */
 bool binding_set_node(struct binding *b, const struct field *f, const struct toml_doc *doc, const struct toml_node *node,
                       struct diags *diags);
 /* Was the parameter given? */

@@ -1,4 +1,4 @@
-/* Ranges: { from, to, step } and { from, to, points, scale = "linear" | "log" }.
+/* Ranges: { from, to, step }, { from, to, points, scale = "linear" | "log" } and { from, to, continuous = true, scale }.
  *
  * A step makes an exact decimal grid: every value is rounded to 15 significant digits, so that 0.5 + 1 * 0.1 is 0.6. The end is
  * included when it is on the grid. The count is known before anything is expanded.
@@ -14,7 +14,7 @@
 struct range {
     double from, to, step;
     int64_t points; /* 0: by step */
-    bool log;
+    bool log, continuous;
 };
 
 /* How near the end must be to the grid to be on it: a part of a step, and of the way there (steps like 1e-7 are no exact doubles).
@@ -57,20 +57,33 @@ static bool read_scale(const struct field *f, const struct toml_doc *doc, const 
     return bind_error(doc, n, f, diags, "scale: \"linear\" or \"log\" is needed");
 }
 
+static bool read_continuous(const struct field *f, const struct toml_doc *doc, const struct toml_node *node, struct range *r,
+                            struct diags *diags)
+{
+    const struct toml_node *n = toml_get(node, "continuous");
+    if (!n) return true;
+    if (n->type != TOML_BOOLEAN) return bind_error(doc, n, f, diags, "continuous: true or false is needed");
+    r->continuous = n->boolean;
+    if (!r->continuous || f->type == DSE_TYPE_F64) return true;
+    return bind_error(doc, n, f, diags, "continuous: only whole numbers are allowed here; write step = 1");
+}
+
 /* Check what the keys of a range must satisfy together. */
 static bool check_range(const struct field *f, const struct toml_doc *doc, const struct toml_node *node, const struct range *r,
                         bool has_step, struct diags *diags)
 {
     char from[TEXT_NUMBER_MAX], to[TEXT_NUMBER_MAX];
     if (has_step && r->points) return bind_error(doc, node, f, diags, "a range has step or points, not both");
-    if (!has_step && !r->points)
+    if (r->continuous && (has_step || r->points))
+        return bind_error(doc, node, f, diags, "a continuous range has neither step nor points");
+    if (!has_step && !r->points && !r->continuous)
         return bind_error(doc, node, f, diags, "a range needs step or points: { from = 1, to = 8, step = 1 }");
     if (has_step && r->log) return bind_error(doc, node, f, diags, "a log range needs points, not step");
     if (has_step && r->step <= 0) {
         char step[TEXT_NUMBER_MAX];
         return bind_error(doc, toml_get(node, "step"), f, diags, "step: %s is not above 0", text_number(step, r->step));
     }
-    if (r->from > r->to || (r->points && r->from >= r->to))
+    if (r->from > r->to || ((r->points || r->continuous) && r->from >= r->to))
         return bind_error(doc, node, f, diags, "the range from %s to %s is empty", text_number(from, r->from),
                           text_number(to, r->to));
     if (r->log && r->from <= 0) return bind_error(doc, toml_get(node, "from"), f, diags, "a log range starts above 0");
@@ -80,7 +93,7 @@ static bool check_range(const struct field *f, const struct toml_doc *doc, const
 static bool read_range(const struct field *f, const struct toml_doc *doc, const struct toml_node *node, struct range *r,
                        struct diags *diags)
 {
-    static const char *const keys[] = {"from", "to", "step", "points", "scale"};
+    static const char *const keys[] = {"from", "to", "step", "points", "scale", "continuous"};
     bool has_from, has_to, has_step;
     bool ok = toml_check_keys(doc, node, keys, sizeof keys / sizeof *keys, diags);
     ok = read_number(f, doc, node, "from", &has_from, &r->from, diags) && ok;
@@ -88,12 +101,14 @@ static bool read_range(const struct field *f, const struct toml_doc *doc, const 
     ok = read_number(f, doc, node, "step", &has_step, &r->step, diags) && ok;
     ok = read_points(f, doc, node, r, diags) && ok;
     ok = read_scale(f, doc, node, r, diags) && ok;
+    ok = read_continuous(f, doc, node, r, diags) && ok;
     if (ok && !(has_from && has_to)) ok = bind_error(doc, node, f, diags, "a range needs from and to");
     return ok && check_range(f, doc, node, r, has_step, diags);
 }
 
 static uint64_t count_of(const struct range *r)
 {
+    if (r->continuous) return 2; /* its ends */
     if (r->points) return (uint64_t)r->points;
     const long double from = (long double)r->from, to = (long double)r->to, step = (long double)r->step;
     long double steps = (to - from) / step;
@@ -113,6 +128,7 @@ static double round_decimal(double v)
 
 static double value_at(const struct range *r, uint64_t i)
 {
+    if (r->continuous) return i ? r->to : r->from;
     if (!r->points) return fmin(round_decimal(r->from + (double)i * r->step), r->to);
     uint64_t last = (uint64_t)r->points - 1;
     if (i == last) return r->to;
@@ -162,6 +178,8 @@ bool bind_range(const struct field *f, const struct toml_doc *doc, const struct 
         return bind_error(doc, node, f, diags, "names have no range: write a list");
     if (!read_range(f, doc, node, &r, diags) || !check_ends(f, doc, node, &r, diags)) return false;
     g->n = count_of(&r);
+    g->continuous = r.continuous;
+    g->log = r.continuous && r.log;
     g->values = NULL;
     if (g->n > BIND_VALUES_MAX) return true;
     g->values = xcalloc(g->n, sizeof *g->values);

@@ -74,7 +74,7 @@ static bool read_models(struct reading *r, const struct toml_node *sweep)
 
 static bool read_sweep(struct reading *r)
 {
-    static const char *const keys[] = {"name", "models", "fidelity"};
+    static const char *const keys[] = {"name", "models", "fidelity", "keep", "keep_points"};
     const struct toml_node *sweep = toml_expect(r->doc, &r->doc->root, "sweep", TOML_TABLE, r->diags);
     if (!sweep) {
         if (!toml_get(&r->doc->root, "sweep"))
@@ -85,7 +85,8 @@ static bool read_sweep(struct reading *r)
     bool ok = toml_check_keys(r->doc, sweep, keys, sizeof keys / sizeof *keys, r->diags);
     ok = read_name(r, sweep) && ok;
     ok = read_models(r, sweep) && ok;
-    return sweep_read_fidelity(r, sweep) && ok;
+    ok = sweep_read_fidelity(r, sweep) && ok;
+    return sweep_read_keep(r, sweep) && ok;
 }
 
 /* ---- [params] ------------------------------------------------------------------------------------------------------------ */
@@ -194,18 +195,6 @@ static bool read_params(struct reading *r)
 
 /* ---- the rest ------------------------------------------------------------------------------------------------------------ */
 
-static bool read_sample(struct reading *r)
-{
-    static const char *const keys[] = {"method"};
-    const struct toml_node *sample = toml_expect(r->doc, &r->doc->root, "sample", TOML_TABLE, r->diags);
-    if (!sample) return toml_get(&r->doc->root, "sample") == NULL;
-    const struct toml_node *method = toml_expect(r->doc, sample, "method", TOML_STRING, r->diags);
-    if (method && strcmp(method->string, "grid") != 0)
-        return diags_input(r->diags, toml_loc(r->doc, method), r->doc->text, "method = \"grid\"",
-                           "there is no sampling method \"%s\"", method->string);
-    return toml_check_keys(r->doc, sample, keys, 1, r->diags) && (method || !toml_get(sample, "method"));
-}
-
 static bool is_file(const char *path)
 {
     struct stat st;
@@ -268,7 +257,7 @@ static char *first_comment(const char *text)
 static void read_all(struct reading *r)
 {
     static const char *const keys[] = {"sweep",   "params",  "constraints", "derive", "objectives", "sample",
-                                       "figures", "catalog", "baseline",    "refine", "requests"};
+                                       "figures", "catalog", "baseline",    "refine", "requests",   "search"};
     toml_check_keys(r->doc, &r->doc->root, keys, sizeof keys / sizeof *keys, r->diags);
     read_catalog(r); /* before [params], which may name its entries */
     read_sweep(r);
@@ -278,7 +267,7 @@ static void read_all(struct reading *r)
     sweep_read_refine(r);
     sweep_read_expressions(r);
     sweep_read_objectives(r);
-    read_sample(r);
+    sweep_read_sampling(r);
     read_figures(r);
 }
 

@@ -21,6 +21,30 @@ struct objective {
 enum { SWEEP_OBJECTIVES_MAX = 16, SWEEP_EXPRESSIONS_MAX = 256 };
 enum { SWEEP_REFINE_RUNS = 100000, SWEEP_REFINE_RUNS_MAX = 10000000 }; /* rows of [refine]: the default, and the most */
 
+/* [sample]: which points of the space are evaluated. Names as in sample_names. */
+enum sample_method { SAMPLE_GRID, SAMPLE_SOBOL, SAMPLE_HALTON, SAMPLE_LHS, SAMPLE_RANDOM, SAMPLE_METHODS };
+extern const char *const sample_names[SAMPLE_METHODS];
+struct sample_section {
+    enum sample_method method;
+    uint64_t points, seed; /* points of each model; unless the method is the grid */
+    bool scramble;         /* of sobol and halton: digits are permuted by the seed */
+};
+
+/* [search]: points are looked for, by their index in the grid. Names as in search_names. */
+enum search_method { SEARCH_NONE, SEARCH_EXACT, SEARCH_LOCAL, SEARCH_NSGA2, SEARCH_METHODS };
+extern const char *const search_names[SEARCH_METHODS]; /* that of SEARCH_NONE is "" */
+enum { SEARCH_POPULATION = 128, SEARCH_EVALUATIONS = 100000 };
+struct search_section {
+    enum search_method method;
+    struct srcloc loc;                      /* of the method's name */
+    uint64_t evaluations, population, seed; /* evaluations 0: until the search ends by itself */
+};
+
+/* keep of [sweep]: which of the rows that are evaluated are stored. */
+enum sweep_keep { KEEP_ALL, KEEP_FRONT, KEEP_SAMPLE, KEEPS };
+extern const char *const keep_names[KEEPS];
+enum { KEEP_POINTS = 100000, KEEP_POINTS_MAX = 100000000 };
+
 struct sweep_file {
     struct toml_doc *doc;
     char *question; /* the file's first comment line, without "# "; "" if none */
@@ -38,6 +62,10 @@ struct sweep_file {
     char *requests_text;         /* "chat", "chat 0.7, summarization 0.3"; or NULL */
     char *requests_option;       /* the same as sweep_requests_set_text takes it, in full; or NULL */
     bool known_quality;          /* quality = "known" in [constraints]: points that lose what nobody measured are infeasible */
+    struct sample_section sample;
+    struct search_section search;
+    enum sweep_keep keep;
+    uint64_t keep_points;                     /* rows of the sample, with KEEP_SAMPLE */
     struct named_expr *constraints, *derived; /* sorted by name */
     size_t n_constraints, n_derived;
     struct objective *objectives; /* in the order of the file */

@@ -1,5 +1,5 @@
-/* The inside of reading a sweep file, shared by sweep_file.c, sweep_fidelity.c, sweep_baseline.c, sweep_requests.c and
- * sweep_exprs.c. */
+/* The inside of reading a sweep file, shared by sweep_file.c, sweep_fidelity.c, sweep_baseline.c, sweep_requests.c,
+ * sweep_sampling.c and sweep_exprs.c. */
 #ifndef DSE_CONFIG_SWEEP_INTERNAL_H
 #define DSE_CONFIG_SWEEP_INTERNAL_H
 
@@ -27,5 +27,10 @@ bool sweep_read_requests(struct reading *r);
 bool sweep_read_expressions(struct reading *r);
 /* Read [objectives]. */
 bool sweep_read_objectives(struct reading *r);
+
+/* Read the keys `keep` and `keep_points` of [sweep]. */
+bool sweep_read_keep(struct reading *r, const struct toml_node *sweep);
+/* Read [sample] and [search], after [params], whose axes they must suit. */
+bool sweep_read_sampling(struct reading *r);
 
 #endif

@@ -65,10 +65,8 @@ static bool goes_without(const struct binding *b, const struct field *f, const v
 char *space_settings(const struct space *sp, uint64_t index)
 {
     const struct binding *b = sp->binding;
-    uint64_t digits[SPACE_AXES_MAX];
     void *params = xmalloc(sp->model->desc->params_size);
-    space_digits(sp, index, digits);
-    space_start_of_digits(sp, digits, params);
+    space_start_of(sp, index, params);
     struct text t;
     text_init(&t);
     for (size_t i = 0; i < b->model->params.n; i++) {

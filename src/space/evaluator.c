@@ -222,10 +222,14 @@ const char *evaluator_error(const struct evaluator *e)
     return e->bug;
 }
 
+/* Set the point at hand: at these digits of the grid, or of the sample. */
 static void set_point(struct evaluator *e, const uint64_t *digits)
 {
     const struct dse_model *model = e->space->model->desc;
-    space_start_of_digits(e->space, digits, e->params);
+    if (e->space->sampler)
+        space_start_of(e->space, e->point, e->params);
+    else
+        space_start_of_digits(e->space, digits, e->params);
     if (e->mixer) memcpy(e->start, e->params, model->params_size);
     if (model->resolve) model->resolve(e->params);
 }
@@ -239,13 +243,13 @@ bool evaluator_run(struct evaluator *e, uint64_t first, size_t n, union cell *ce
 {
     const struct space *sp = e->space;
     uint64_t digits[SPACE_AXES_MAX];
-    space_digits(sp, first, digits);
+    if (!sp->sampler) space_digits(sp, first, digits);
     e->stopped = false;
     for (size_t i = 0; i < n && !e->stopped; i++) {
         e->point = first + i;
         set_point(e, digits);
         rows[i].reason = evaluate(e, cells + i * sp->n_columns);
-        for (size_t a = sp->n_axes; a-- > 0;) {
+        for (size_t a = sp->sampler ? 0 : sp->n_axes; a-- > 0;) {
             if (++digits[a] < sp->axes[a].n) break;
             digits[a] = 0;
         }
@@ -302,7 +306,7 @@ static double number_of(struct evaluator *e, size_t column)
 bool evaluator_probe(struct evaluator *e, uint64_t index, const size_t *columns, size_t n, double *values, double *ret_violation)
 {
     uint64_t digits[SPACE_AXES_MAX];
-    space_digits(e->space, index, digits);
+    if (!e->space->sampler) space_digits(e->space, index, digits);
     e->stopped = false;
     e->point = index;
     set_point(e, digits);

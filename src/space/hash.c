@@ -170,6 +170,14 @@ static void add_requests(uint64_t *h, const struct request_mix *mix)
     }
 }
 
+static void add_sample(uint64_t *h, const struct sample_section *s)
+{
+    add_text(h, sample_names[s->method]);
+    add_number(h, (double)s->points);
+    *h = text_hash(*h, &s->seed, sizeof s->seed);
+    if (s->scramble) add_text(h, "scrambled");
+}
+
 uint64_t space_hash(const struct space *sp)
 {
     uint64_t h = TEXT_HASH_INIT;
@@ -184,11 +192,13 @@ uint64_t space_hash(const struct space *sp)
     }
     for (size_t a = 0; a < sp->n_axes; a++) {
         add_text(&h, sp->axes[a].field->name);
+        if (sp->axes[a].continuous) add_text(&h, sp->axes[a].log ? "log" : "linear");
         for (uint64_t v = 0; v < sp->axes[a].n; v++) add_value(&h, catalog, sp->axes[a].field, sp->axes[a].values[v]);
     }
     add_expressions(&h, "constraints", sp->sweep->constraints, sp->sweep->n_constraints);
     if (sp->sweep->known_quality) add_text(&h, "quality known");
     add_expressions(&h, "derive", sp->sweep->derived, sp->sweep->n_derived);
+    if (sp->sampler) add_sample(&h, &sp->sweep->sample);
     if (sp->baseline) add_baseline(&h, sp);
     if (sp->mix) add_requests(&h, space_requests(sp));
     return h;

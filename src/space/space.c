@@ -16,6 +16,11 @@ uint64_t space_count_of(const struct binding *b)
     return count;
 }
 
+uint64_t space_points_of(const struct sweep_file *s, size_t m)
+{
+    return s->sample.method == SAMPLE_GRID ? space_count_of(s->bindings[m]) : s->sample.points;
+}
+
 /* An axis is expanded before it is walked; one that is too long was not. */
 static bool check_axes(const struct sweep_file *s, const struct binding *b, struct diags *diags)
 {
@@ -31,8 +36,37 @@ static bool check_axes(const struct sweep_file *s, const struct binding *b, stru
     return ok;
 }
 
+static bool has_continuous(const struct binding *b)
+{
+    bool some = false;
+    for (size_t i = 0; i < b->model->params.n; i++) some = some || b->given[i].continuous;
+    return some;
+}
+
+static bool check_sample(const struct sweep_file *s, const struct binding *b, uint64_t max_points, struct diags *diags)
+{
+    const struct srcloc loc = {.file = s->doc->file};
+    char points[TEXT_NUMBER_MAX], most[TEXT_NUMBER_MAX];
+    text_count(points, s->sample.points);
+    size_t axes = 0;
+    for (size_t i = 0; i < b->model->params.n; i++) axes += space_is_axis(b, i);
+    if (s->sample.points > max_points)
+        return diags_input(diags, loc, NULL, "raise the limit with --max-points", "the sample has %s points; the limit is %s",
+                           points, text_count(most, max_points));
+    if (!has_continuous(b) && s->sample.points > space_count_of(b))
+        return diags_input(diags, loc, NULL, "leave [sample] out, and all of them are evaluated",
+                           "the sample has %s points, the grid of %s only %s", points, b->model->desc->name,
+                           text_count(most, space_count_of(b)));
+    if (s->sample.method == SAMPLE_SOBOL && axes > SAMPLER_SOBOL_AXES_MAX)
+        return diags_input(diags, loc, NULL, "method = \"halton\", \"lhs\" or \"random\" in [sample]",
+                           "%s has %zu axes; method = \"sobol\" takes at most %d", b->model->desc->name, axes,
+                           SAMPLER_SOBOL_AXES_MAX);
+    return true;
+}
+
 static bool check_count(const struct sweep_file *s, const struct binding *b, uint64_t max_points, struct diags *diags)
 {
+    if (s->sample.method != SAMPLE_GRID) return check_sample(s, b, max_points, diags);
     if (space_count_of(b) <= max_points) return true;
     struct text sizes;
     text_init(&sizes);
@@ -66,7 +100,11 @@ static void make_axes(struct space *sp)
     const struct schema *schema = &b->model->params;
     for (size_t i = 0; i < schema->n; i++) {
         if (!space_is_axis(b, i)) continue;
-        struct axis a = {.field = &schema->fields[i], .n = b->given[i].n, .values = b->given[i].values};
+        struct axis a = {.field = &schema->fields[i],
+                         .n = b->given[i].n,
+                         .values = b->given[i].values,
+                         .continuous = b->given[i].continuous,
+                         .log = b->given[i].log};
         if (a.field->type == DSE_TYPE_REF) a.follows = follow_list_new(b, a.field->kind);
         sp->axes = xrealloc(sp->axes, sp->n_axes + 1, sizeof *sp->axes);
         sp->axes[sp->n_axes++] = a;
@@ -94,6 +132,43 @@ void space_point_at(const struct space *sp, const uint64_t *digits, void *params
     if (sp->model->desc->resolve) sp->model->desc->resolve(params);
 }
 
+static void set_between(const struct axis *a, double share, void *params)
+{
+    const double from = a->values[0].f64, to = a->values[1].f64;
+    const double value = a->log ? from * exp(share * log(to / from)) : from + share * (to - from);
+    field_set(a->field, params, (struct value){.f64 = fmin(fmax(value, from), to)});
+}
+
+static void start_of_sample(const struct space *sp, uint64_t index, void *params)
+{
+    if (sampler_is_distinct(sp->sampler)) {
+        uint64_t digits[SPACE_AXES_MAX];
+        space_digits(sp, sampler_index(sp->sampler, index), digits);
+        space_start_of_digits(sp, digits, params);
+        return;
+    }
+    memcpy(params, sp->base, sp->model->desc->params_size);
+    for (size_t i = 0; i < sp->n_axes; i++) {
+        const struct axis *a = &sp->axes[i];
+        const double share = sampler_at(sp->sampler, index, i);
+        if (a->continuous)
+            set_between(a, share, params);
+        else
+            set_axis(a, (uint64_t)(share * (double)a->n), params);
+    }
+}
+
+void space_start_of(const struct space *sp, uint64_t index, void *params)
+{
+    uint64_t digits[SPACE_AXES_MAX];
+    if (sp->sampler) {
+        start_of_sample(sp, index, params);
+        return;
+    }
+    space_digits(sp, index, digits);
+    space_start_of_digits(sp, digits, params);
+}
+
 void space_digits(const struct space *sp, uint64_t index, uint64_t *digits)
 {
     for (size_t i = sp->n_axes; i-- > 0;) {
@@ -104,9 +179,13 @@ void space_digits(const struct space *sp, uint64_t index, uint64_t *digits)
 
 void space_point(const struct space *sp, uint64_t index, void *params)
 {
-    uint64_t digits[SPACE_AXES_MAX];
-    space_digits(sp, index, digits);
-    space_point_at(sp, digits, params);
+    space_start_of(sp, index, params);
+    if (sp->model->desc->resolve) sp->model->desc->resolve(params);
+}
+
+bool space_is_sample(const struct space *sp)
+{
+    return sp->sampler != NULL;
 }
 
 uint64_t space_index(const struct space *sp, const uint64_t *digits)
@@ -127,6 +206,7 @@ size_t space_neighbours(const struct space *sp, uint64_t index, uint64_t *ret)
 {
     uint64_t digits[SPACE_AXES_MAX], stride = 1;
     size_t n = 0;
+    if (sp->sampler) return 0;
     space_digits(sp, index, digits);
     for (size_t a = sp->n_axes; a-- > 0; stride *= sp->axes[a].n) {
         if (has_front_of_its_own(sp, sp->axes[a].field->name)) continue;
@@ -221,13 +301,15 @@ struct space *space_new(const struct sweep_file *s, size_t m, uint64_t max_point
     sp->index = m;
     sp->binding = b;
     sp->model = b->model;
-    sp->count = space_count_of(b);
+    sp->count = space_points_of(s, m);
     metrics_with_ratios(s, sp->model, &sp->metrics);
     sp->baseline = baseline_new(s, sp->model);
     sp->mix = mix_new(s, sp->model);
     sp->base = space_start(b);
     if (sp->mix) mix_set_mean(sp->mix, sp->base);
     make_axes(sp);
+    if (s->sample.method != SAMPLE_GRID)
+        sp->sampler = sampler_new(&s->sample, sp->n_axes, has_continuous(b) ? UINT64_MAX : space_count_of(b));
     ok = find_varying(sp, diags);
     make_columns(sp);
     make_reasons(sp);
@@ -249,6 +331,7 @@ void space_free(struct space *sp)
     for (size_t a = 0; a < sp->n_axes; a++) free(sp->axes[a].follows.follows);
     free_strings(sp->constraint_reasons, sp->sweep->n_constraints);
     schema_release(&sp->metrics);
+    sampler_free(sp->sampler);
     baseline_free(sp->baseline);
     mix_free(sp->mix);
     free(sp->axes);

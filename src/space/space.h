@@ -1,8 +1,10 @@
-/* A design space: the grid of a sweep's axes over one model, its points numbered 0..count-1, and what is computed at each point.
+/* A design space: the grid of a sweep's axes over one model, or a sample of it (space/sampler.h), its points numbered 0..count-1,
+ * and what is computed at each point.
  *
  * Axes are sorted by name, the last runs fastest, so that a point's index does not depend on the order of the file. A point is
  * made by copying the fixed parameters, setting the digits of its index, following catalog names to the parameters they default,
- * and the model's resolve().
+ * and the model's resolve(). A sample has a number in [0, 1) for each axis in place of the digit: the share of the axis' values,
+ * or of its length where it is continuous, that are below. Two points of a sample may be one point of the grid.
  *
  * A space is immutable and shared by all threads; each thread has an evaluator of its own (expressions keep state).
  */
@@ -47,9 +49,13 @@ bool space_check(const struct sweep_file *s, size_t m, struct diags *diags);
 struct space *space_new(const struct sweep_file *s, size_t m, uint64_t max_points, struct diags *diags);
 void space_free(struct space *sp);
 
-/* Points of the grid; saturates at UINT64_MAX. space_count_of works for any sweep, however large, without building a space. */
+/* Points of the space; saturates at UINT64_MAX. space_count_of is of the grid, space_points_of of model m's space: both work for
+ * any sweep, however large, without building a space. */
 uint64_t space_count(const struct space *sp);
 uint64_t space_count_of(const struct binding *b);
+uint64_t space_points_of(const struct sweep_file *s, size_t m);
+/* Are its points a sample? */
+bool space_is_sample(const struct space *sp);
 
 const struct model *space_model(const struct space *sp);
 const struct column *space_columns(const struct space *sp, size_t *ret_n);

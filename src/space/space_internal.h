@@ -5,6 +5,7 @@
 #include "space/baseline.h"
 #include "space/expr.h"
 #include "space/mix.h"
+#include "space/sampler.h"
 #include "space/space.h"
 
 _Static_assert((int)SPACE_NEIGHBOURS_MAX >= 2 * (int)SPACE_AXES_MAX, "two along each axis");
@@ -36,6 +37,7 @@ struct axis {
     const struct field *field;
     uint64_t n;
     const struct value *values; /* n values, which belong to the binding */
+    bool continuous, log;       /* every number between the two values */
     struct follow_list follows; /* of a REF: the parameters that its entries set */
 };
 
@@ -48,8 +50,9 @@ struct space {
     struct baseline *baseline; /* or NULL */
     struct mix *mix;           /* or NULL */
     uint64_t count;
-    void *base;  /* what every point starts from, before axes and resolve(); with a mix, the mean request */
-    void *fixed; /* point 0 */
+    struct sampler *sampler; /* NULL: the points are those of the grid */
+    void *base;              /* what every point starts from, before axes and resolve(); with a mix, the mean request */
+    void *fixed;             /* point 0 */
     bool *varies;
     struct axis *axes; /* sorted by name; the last runs fastest */
     size_t n_axes;
@@ -68,5 +71,7 @@ void space_find_applying(struct space *sp);
 
 /* Set the parameters at these digits, before resolve(). */
 void space_start_of_digits(const struct space *sp, const uint64_t *digits, void *params);
+/* The same of a point of the grid or of the sample. */
+void space_start_of(const struct space *sp, uint64_t index, void *params);
 
 #endif

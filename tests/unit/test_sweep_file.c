@@ -223,11 +223,11 @@ static void sweep_file__reports_all_errors_at_once(void **state)
         {9, 5, "an expression in quotes is needed, not an integer"},
         {11, 1, "there is a column \"tiles\" already"},
         {13, 16, "\"max\" or \"min\" is needed"},
-        {16, 10, "no sampling method \"sobol\""},
+        {16, 10, "did you mean \"sobol\""},
     };
     refuse_all("[sweep]\nname = 'a b'\nmodels = ['toy']\n[params]\ntiles = [0, 2.5, 'x']\nclok_ghz = 1\npipeline = 'exactly'\n"
                "[constraints]\na = 1\n[derive]\ntiles = 'batch'\n[objectives]\ntokens_per_s = 'more'\n[figure]\n"
-               "[sample]\nmethod = 'sobol'\n",
+               "[sample]\nmethod = 'sobel'\n",
                want, sizeof want / sizeof *want);
 }
 
@@ -383,7 +383,17 @@ static void sweep_file__refuses_what_it_cannot_do(void **state)
     (void)state;
     refuse_section("[sample]\nmethod = 'nsga2'\n", 5, 10, "no sampling method \"nsga2\"");
     refuse_section("[sample]\nmethod = 1\n", 5, 10, "method: a string is needed");
-    refuse_section("[sample]\nmethod = 'grid'\npoints = 9\n", 6, 1, "unknown key \"points\"");
+    refuse_section("[sample]\nmethod = 'grid'\npoints = 9\n", 6, 1, "points does not go with method = \"grid\"");
+    refuse_section("[sample]\nmethod = 'halton'\n", 4, 2, "needs the number of points");
+    refuse_section("[sample]\nmethod = 'lhs'\npoints = 0\n", 6, 10, "0 is not from 1");
+    refuse_section("[sample]\nmethod = 'lhs'\npoints = 9\nscramble = true\n", 7, 1, "scramble does not go with method = \"lhs\"");
+    refuse_section("[sample]\npoints = 9\n", 4, 2, "[sample] has no method");
+    refuse_section("[search]\nmethod = 'sobol'\n", 5, 10, "no search method \"sobol\"");
+    refuse_section("[search]\nseed = 1\n", 4, 2, "[search] has no method");
+    refuse_section("[search]\nmethod = 'local'\npopulation = 8\n", 6, 1, "population does not go with method = \"local\"");
+    refuse_section("[search]\nmethod = 'nsga2'\nevaluations = 0\n", 6, 15, "evaluations: 0 is not from 1");
+    refuse_section("[search]\nmethod = 'nsga2'\npopulation = 3\n", 6, 14, "population: 3 is not from 4");
+    refuse_section("[sample]\nmethod = 'lhs'\npoints = 9\n[search]\nmethod = 'local'\n", 7, 2, "so does [sample]");
     refuse_section("[figures]\nfiles = 'a.toml'\n", 5, 9, "files: a list is needed");
     refuse_section("[figures]\nfiles = [1]\n", 5, 10, "not an integer");
     refuse_section("[figures]\nfiles = ['nowhere.toml']\n", 5, 10, "no figure file \"nowhere.toml\"");
