@@ -108,18 +108,23 @@ static struct dse_interval us(struct dse_interval seconds)
 static void fill_common(const struct ends *m, const struct fd_box *b, const struct fd_point_bound *at)
 {
     const struct fd_step_bound *s = &at->step;
-    const struct dse_interval devices = FD_OF(b, devices), bytes = dse_iv_mul(devices, s->bytes);
+    const struct fd_amounts *step = &s->step, *token = &s->token;
+    const struct dse_interval devices = FD_OF(b, devices), bandwidth = {b->slow.bandwidth, b->fast.bandwidth};
     const struct dse_bill bill_lo = fd_bill_of(&b->lo), bill_hi = fd_bill_of(&b->hi);
     struct dse_totals_bound t = dse_totals_unknown();
-    t.tokens = dse_iv(dse_workload_tokens(&b->lo.workload), dse_workload_tokens(&b->hi.workload));
-    t.seconds = s->seconds;
+    t.tokens = s->tokens;
+    t.seconds = step->seconds;
     t.attention_s = s->attention_s;
     t.joules = dse_iv_mul(devices, at->joules);
-    t.bytes = bytes;
-    t.ops = s->ops;
+    t.bytes = dse_iv_mul(devices, step->bytes);
+    t.ops = step->ops;
+    t.token_s = token->seconds;
+    t.token_joules = dse_iv_mul(devices, at->token_joules);
+    t.token_bytes = dse_iv_mul(devices, token->bytes);
+    t.token_ops = token->ops;
     t.peak_ops = dse_iv(dse_max(b->slow.tensor_peak, b->slow.vector_peak), dse_max(b->fast.tensor_peak, b->fast.vector_peak));
-    t.peak_bytes = dse_iv_mul(devices, dse_iv(b->slow.bandwidth, b->fast.bandwidth));
-    t.dram_utilization = dse_iv_div(dse_iv_div(s->bytes, s->seconds), dse_iv(b->slow.bandwidth, b->fast.bandwidth));
+    t.peak_bytes = dse_iv_mul(devices, bandwidth);
+    t.dram_utilization = dse_iv_div(dse_iv_div(token->bytes, token->seconds), bandwidth);
     t.watts = dse_iv_mul(devices, at->watts);
     t.area_mm2 = dse_iv_mul(devices, FD_OF(b, die_mm2));
     t.bill_lo = &bill_lo;

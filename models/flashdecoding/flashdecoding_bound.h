@@ -46,14 +46,24 @@ struct fd_cost_bound fd_linear_bound(const struct fd_box *b, const struct fd_gem
 
 struct fd_attention_bound {
     struct dse_interval bytes, products, load_s, compute_s, fixed_s;
-    struct dse_interval both_s; /* what the splits are chosen by: the longer of loading and computing, and what is fixed */
+    struct dse_interval both_s;  /* what the splits are chosen by: the longer of loading and computing, and what is fixed */
+    struct dse_interval least_s; /* the longer of computing and of loading at the bandwidth of all */
+    struct dse_interval token_bytes, token_products, token_s; /* of a token; token_s: as least_s */
 };
 void fd_attention_law_bound(struct fd_attention_bound *ret, const struct fd_box *b);
 
-/* As struct fd_step. */
+/* What a device does: in which time, in how much of it kernels run, what it moves and computes. */
+struct fd_amounts {
+    struct dse_interval seconds, busy_s, bytes, ops;
+};
+
+/* As struct fd_step. What is known of a token is often less than what is known of a step over its tokens: of the same batch the
+ * time of attention and the tokens grow alike. */
 struct fd_step_bound {
-    struct dse_interval linear_s, attention_s, sync_s, elementwise_s, allreduce_s, wait_s, seconds; /* sync_s: and recomputation */
-    struct dse_interval busy_s, bytes, ops; /* seconds in which kernels run; of a device */
+    struct dse_interval tokens, linear_s, attention_s, sync_s, allreduce_s, wait_s, kernels_s; /* sync_s: and recomputation */
+    struct fd_amounts step, token;
+    /* seconds and busy_s, wider, so that both ends of the first fall with the clock, and those of the second times the clock grow. */
+    struct dse_interval clocked_s, clocked_busy_s;
 };
 void fd_step_bound_init(struct fd_step_bound *ret, const struct fd_box *b);
 struct dse_interval fd_footprint_bound(const struct fd_box *b);
@@ -63,7 +73,7 @@ struct dse_interval fd_footprint_bound(const struct fd_box *b);
 /* A point: the step at the clock that the limit leaves, and what it takes. */
 struct fd_point_bound {
     struct fd_step_bound step;
-    struct dse_interval joules, watts, demand_w, clock_ghz; /* of a device; clock_ghz: the used one */
+    struct dse_interval joules, token_joules, watts, demand_w, clock_ghz; /* of a device; clock_ghz: the used one */
 };
 void fd_point_bound_init(struct fd_point_bound *ret, struct fd_box *b);
 

@@ -43,21 +43,28 @@ static struct dse_interval own_clock(const struct fd_box *b)
     return dse_iv(b->lo.clock_ghz / own, b->hi.clock_ghz / own);
 }
 
-/* Of a second of the step: that kernels run, bytes and operations. No more than the machine can. */
+/* Of a second of the step: that kernels run, bytes and operations. */
 struct rates {
     struct dse_interval busy, bytes, ops;
 };
 
-static struct rates rates_of(const struct fd_box *b, const struct fd_step_bound *s)
+/* No more than the machine can. */
+static void rates_limit(struct rates *r, const struct fd_box *b)
 {
     const double streaming = dse_max(b->hi.linear_efficiency, b->hi.attention_efficiency) * b->fast.bandwidth;
     const double computing = dse_max(dse_max(b->fast.tensor_peak, b->fast.vector_peak), b->fast.gemv_ops), slack = 1 + 1e-12;
-    struct rates r = {.busy = dse_iv_div(s->busy_s, s->seconds),
-                      .bytes = dse_iv_div(s->bytes, s->seconds),
-                      .ops = dse_iv_div(s->ops, s->seconds)};
-    r.busy.hi = dse_min(r.busy.hi, slack);
-    r.bytes.hi = dse_min(r.bytes.hi, streaming * slack);
-    r.ops.hi = dse_min(r.ops.hi, computing * slack);
+    r->busy.hi = dse_min(r->busy.hi, slack);
+    r->bytes.hi = dse_min(r->bytes.hi, streaming * slack);
+    r->ops.hi = dse_min(r->ops.hi, computing * slack);
+}
+
+static struct rates rates_of(const struct fd_box *b, const struct fd_step_bound *s)
+{
+    const struct fd_amounts *a = &s->step, *t = &s->token;
+    struct rates r = {.busy = dse_iv_both(dse_iv_div(a->busy_s, a->seconds), dse_iv_div(t->busy_s, t->seconds)),
+                      .bytes = dse_iv_both(dse_iv_div(a->bytes, a->seconds), dse_iv_div(t->bytes, t->seconds)),
+                      .ops = dse_iv_both(dse_iv_div(a->ops, a->seconds), dse_iv_div(t->ops, t->seconds))};
+    rates_limit(&r, b);
     return r;
 }
 
@@ -69,7 +76,7 @@ static struct dse_interval watts_of(const struct law *l, const struct rates *r, 
     return dse_iv_add(rest, dse_iv_mul(share, held));
 }
 
-static struct dse_interval joules_of(const struct law *l, const struct fd_step_bound *s, struct dse_interval share)
+static struct dse_interval joules_of(const struct law *l, const struct fd_amounts *s, struct dse_interval share)
 {
     const struct dse_interval held = dse_iv_add(dse_iv_mul(l->active_w, s->busy_s), dse_iv_mul(l->op_j, s->ops));
     const struct dse_interval rest =
@@ -119,41 +126,67 @@ static struct dse_interval share_at(struct dse_interval clock, struct dse_interv
     return dse_iv_clamp(dse_iv_div(held, voltage_squared(dse_iv_min(dse_iv_of(1), clock))), 0, 1);
 }
 
-static struct dse_interval watts_at(struct fd_step_bound *ret, struct fd_box *b, struct dse_interval clock,
-                                    struct dse_interval held)
+/* Watts at a clock, of points that are slowed down from a higher one, or could be: `lo` is no more than what any of them draws at
+ * this clock or at a higher one, `hi` no less than at this or at a lower one. By E26 power grows with the clock: awake units by
+ * themselves; kernels run for a time that falls, times the clock grows; bytes and operations are the same in less time. `bytes`: at
+ * all clocks. */
+static struct dse_interval watts_at(struct fd_box *b, double clock, struct dse_interval held, struct dse_interval bytes)
 {
-    evaluate_at(ret, b, clock);
-    const struct law law = law_at(b, clock);
-    const struct rates rates = rates_of(b, ret);
-    return watts_of(&law, &rates, share_at(clock, held));
+    struct fd_step_bound s;
+    evaluate_at(&s, b, dse_iv_of(clock));
+    const struct law law = law_at(b, dse_iv_of(clock));
+    struct rates r = {.busy = dse_iv_div(s.clocked_busy_s, s.clocked_s),
+                      .bytes = dse_iv_div(bytes, s.clocked_s),
+                      .ops = dse_iv_div(s.step.ops, s.clocked_s)};
+    rates_limit(&r, b);
+    return watts_of(&law, &r, share_at(dse_iv_of(clock), held));
 }
 
-/* E27: the clocks between which that lies at which the limit is just kept. Where all clocks of a piece draw too much it is below
- * them, where all keep the limit above; one that needs not be lowered stays. Tried on ever smaller pieces at both ends. */
-static struct dse_interval slowed(struct fd_box *b, struct dse_interval clock, struct dse_interval held)
+/* The watts at an end of a range of clocks, less the limit: positive above the clock that is looked for, negative below. */
+struct edge {
+    double clock, over;
+};
+
+/* Between the two the watts cross the limit: nearer to the crossing, from both sides, by the Illinois algorithm. */
+static void close_in(struct edge *low, struct edge *high, double clock, double over, int *side)
 {
-    enum { TRIES = 5 };
-    const double near_enough = 1e-9, lowest = dse_min(FD_LOWEST_CLOCK, clock.lo), floor = dse_min(FD_LOWEST_CLOCK, clock.hi);
-    struct dse_interval at = {lowest, clock.hi};
-    struct fd_step_bound step;
-    double piece = (at.hi - at.lo) / 2;
-    for (int i = 0; i < TRIES && at.hi > floor; i++) {
-        const struct dse_interval top = {dse_max(floor, at.hi - piece), at.hi};
-        if (watts_at(&step, b, top, held).lo > b->hi.board_power_w * (1 + near_enough))
-            at.hi = top.lo;
-        else
-            piece /= 2;
+    if (over > 0) {
+        *high = (struct edge){clock, over};
+        if (*side > 0) low->over /= 2;
+    } else {
+        *low = (struct edge){clock, over};
+        if (*side < 0) high->over /= 2;
     }
-    piece = (at.hi - at.lo) / 2;
-    for (int i = 0; i < TRIES && at.lo < dse_min(clock.lo, at.hi); i++) {
-        const struct dse_interval bottom = {at.lo, dse_min(at.lo + piece, dse_min(clock.lo, at.hi))};
-        if (watts_at(&step, b, bottom, held).hi < b->lo.board_power_w * (1 - near_enough))
-            at.lo = bottom.hi * (1 - near_enough);
-        else
-            piece /= 2;
-        if (bottom.hi >= clock.lo && at.lo >= bottom.hi * (1 - 2 * near_enough)) break;
+    *side = over > 0 ? 1 : -1;
+}
+
+/* E27: the clocks between which that lies at which the limit is just kept. It is below a clock at which all points draw too much,
+ * and above one at which none does, but for those that need not be slowed down. */
+static struct dse_interval slowed(struct fd_box *b, struct dse_interval clock, struct dse_interval held, struct dse_interval bytes)
+{
+    enum { TRIES = 6 };
+    const double margin = 1e-9, floor = dse_min(FD_LOWEST_CLOCK, clock.hi);
+    const double most_w = b->hi.board_power_w * (1 + margin), least_w = b->lo.board_power_w * (1 - margin);
+    const struct dse_interval at_hi = watts_at(b, clock.hi, held, bytes), at_lo = watts_at(b, floor, held, bytes);
+    struct dse_interval found = {dse_min(FD_LOWEST_CLOCK, clock.lo), clock.hi};
+    struct edge low = {floor, dse_min(at_lo.lo - most_w, -margin)}, high = {clock.hi, at_hi.lo - most_w};
+    int side = 0;
+    for (int i = 0; i < TRIES && high.over > 0; i++) { /* all draw too much */
+        const double at = (low.clock * high.over - high.clock * low.over) / (high.over - low.over);
+        const struct dse_interval w = watts_at(b, at, held, bytes);
+        close_in(&low, &high, at, w.lo - most_w, &side);
+        if (w.lo > most_w) found.hi = dse_min(found.hi, at);
     }
-    return at;
+    low = (struct edge){floor, at_lo.hi - least_w};
+    high = (struct edge){found.hi, dse_max(at_hi.hi - least_w, margin)};
+    side = 0;
+    for (int i = 0; i < TRIES && low.over < 0; i++) { /* all keep the limit */
+        const double at = (low.clock * high.over - high.clock * low.over) / (high.over - low.over);
+        const struct dse_interval w = watts_at(b, at, held, bytes);
+        close_in(&low, &high, at, w.hi - least_w, &side);
+        if (w.hi < least_w) found.lo = dse_max(found.lo, dse_min(at, clock.lo) * (1 - margin));
+    }
+    return found;
 }
 
 /* How much longer a step becomes where the lowest clock still draws too much. */
@@ -173,53 +206,72 @@ static double stretched(struct fd_box *b, struct dse_interval clock, struct dse_
 
 static void stretch(struct fd_step_bound *s, double factor)
 {
-    struct dse_interval *const times[] = {&s->linear_s,    &s->attention_s, &s->sync_s,  &s->elementwise_s,
-                                          &s->allreduce_s, &s->wait_s,      &s->seconds, &s->busy_s};
+    struct dse_interval *const times[] = {&s->linear_s, &s->attention_s,  &s->sync_s,       &s->allreduce_s,
+                                          &s->wait_s,   &s->step.seconds, &s->token.seconds};
     for (size_t i = 0; i < sizeof times / sizeof *times; i++) times[i]->hi = dse_product(times[i]->hi, factor);
+}
+
+/* Joules of a step and of a token. */
+static void fill_joules(struct fd_point_bound *ret, const struct law *law, struct dse_interval share)
+{
+    ret->joules = joules_of(law, &ret->step.step, share);
+    ret->token_joules = joules_of(law, &ret->step.token, share);
 }
 
 /* The limit is exceeded at some points at least, which are slowed down. */
 static void slow_down(struct fd_point_bound *ret, struct fd_box *b, struct dse_interval clock, struct dse_interval held)
 {
     const double limit_w = b->hi.board_power_w, rounding = 1e-9;
-    const struct dse_interval used = slowed(b, clock, held);
+    evaluate_at(&ret->step, b, dse_iv(dse_min(FD_LOWEST_CLOCK, clock.lo), clock.hi));
+    const struct dse_interval used = slowed(b, clock, held, ret->step.step.bytes);
     const double factor = used.lo <= FD_LOWEST_CLOCK ? stretched(b, clock, held) : 1;
     evaluate_at(&ret->step, b, used);
     const struct law law = law_at(b, used);
     struct dse_interval share = share_at(used, held);
     if (factor > 1) share.lo = 0; /* settled again */
-    ret->joules = joules_of(&law, &ret->step, share);
+    fill_joules(ret, &law, share);
     stretch(&ret->step, factor);
-    ret->joules.hi = dse_min(dse_product(ret->joules.hi, factor), limit_w * ret->step.seconds.hi * (1 + rounding));
-    ret->step.seconds.lo = dse_max(ret->step.seconds.lo, ret->joules.lo / limit_w * (1 - rounding));
+    struct dse_interval *const joules[] = {&ret->joules, &ret->token_joules},
+                               *const seconds[] = {&ret->step.step.seconds, &ret->step.token.seconds};
+    for (int i = 0; i < 2; i++) {
+        joules[i]->hi = dse_min(dse_product(joules[i]->hi, factor), limit_w * seconds[i]->hi * (1 + rounding));
+        seconds[i]->lo = dse_max(seconds[i]->lo, joules[i]->lo / limit_w * (1 - rounding));
+    }
     ret->watts = dse_iv(0, limit_w * (1 + rounding));
     ret->clock_ghz = b->clock_ghz;
+}
+
+/* At the board's own clock: what the limit leaves where it binds, but no less than what cannot be held back. */
+static struct dse_interval held_joules(const struct law *law, const struct fd_amounts *a, double limit_w)
+{
+    const struct dse_interval least = joules_of(law, a, dse_iv_of(FD_LEAST_HELD)), all = joules_of(law, a, dse_iv_of(1));
+    return dse_iv_max(least, dse_iv_min(dse_iv_scale(a->seconds, limit_w), all));
 }
 
 void fd_point_bound_init(struct fd_point_bound *ret, struct fd_box *b)
 {
     const struct dse_interval clock = own_clock(b), board_w = FD_OF(b, board_power_w), whole = dse_iv_of(1);
     const double limit_w = b->lo.gpu->board_power_w;
+    const bool own = dse_iv_is_point(clock) && clock.lo == 1;
     fd_step_bound_init(&ret->step, b);
     ret->clock_ghz = b->clock_ghz;
     ret->demand_w = ret->watts = board_w;
-    ret->joules = dse_iv_mul(board_w, ret->step.seconds);
+    ret->joules = dse_iv_mul(board_w, ret->step.step.seconds);
+    ret->token_joules = dse_iv_mul(board_w, ret->step.token.seconds);
     if (b->lo.power == DSE_POWER_CONSTANT) return;
     const struct law law = law_at(b, clock);
     const struct rates rates = rates_of(b, &ret->step);
-    const bool own = dse_iv_is_point(clock) && clock.lo == 1;
-    const struct dse_interval demand = joules_of(&law, &ret->step, whole);
-    ret->joules = demand;
-    ret->demand_w = ret->watts = dse_iv_both(watts_of(&law, &rates, whole), dse_iv_div(demand, ret->step.seconds));
+    ret->demand_w = ret->watts = watts_of(&law, &rates, whole);
+    fill_joules(ret, &law, whole);
     if (own && ret->demand_w.hi <= dse_min(board_w.lo, limit_w)) return;
     const struct dse_interval held = held_at_own_clock(b, &rates, clock), share = share_at(clock, held);
     ret->watts = watts_of(&law, &rates, share);
-    ret->joules = joules_of(&law, &ret->step, share);
-    if (own) { /* the limit's energy where it binds, but no less than what cannot be held back */
-        const struct dse_interval least = dse_iv_of(FD_LEAST_HELD), limit = dse_iv_of(limit_w);
-        const struct dse_interval most_j = dse_iv_min(dse_iv_mul(limit, ret->step.seconds), demand);
-        ret->joules = dse_iv_both(ret->joules, dse_iv_max(joules_of(&law, &ret->step, least), most_j));
-        ret->watts = dse_iv_both(ret->watts, dse_iv_max(watts_of(&law, &rates, least), dse_iv_min(limit, ret->demand_w)));
+    fill_joules(ret, &law, share);
+    if (own) {
+        const struct dse_interval least_w = watts_of(&law, &rates, dse_iv_of(FD_LEAST_HELD));
+        ret->joules = dse_iv_both(ret->joules, held_joules(&law, &ret->step.step, limit_w));
+        ret->token_joules = dse_iv_both(ret->token_joules, held_joules(&law, &ret->step.token, limit_w));
+        ret->watts = dse_iv_both(ret->watts, dse_iv_max(least_w, dse_iv_min(dse_iv_of(limit_w), ret->demand_w)));
     }
     fd_box_clock(b, FD_OF(b, clock_ghz));
     if (ret->watts.hi > board_w.lo * (1 + 1e-12)) slow_down(ret, b, clock, held);

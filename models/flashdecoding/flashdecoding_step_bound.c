@@ -37,21 +37,39 @@ static struct launched launched(const struct fd_box *b, struct dse_interval seco
     return l.wait.hi > 0 ? (struct launched){l.each, {l.wait.lo, l.wait.hi + (dse_above(l.each.hi, 1) - l.each.hi)}} : l;
 }
 
+/* Of a token: no less than `least`, which is what each token takes whatever the others do. */
+static struct dse_interval a_token(const struct fd_step_bound *s, struct dse_interval of_step, double least)
+{
+    const struct dse_interval share = dse_iv_div(of_step, s->tokens);
+    return (struct dse_interval){dse_max(share.lo, dse_below(least, 4)), share.hi};
+}
+
+static void add(struct dse_interval *sum, struct dse_interval each, double count)
+{
+    *sum = dse_iv_add(*sum, dse_iv_scale(each, count));
+}
+
 static void add_linears(struct fd_step_bound *s, const struct fd_box *b)
 {
     const struct dse_llm *llm = b->lo.workload.llm;
+    const bool prefill = b->lo.workload.phase == DSE_PREFILL;
+    const double computing = dse_max(b->fast.tensor_peak, b->fast.gemv_ops);
     for (int i = 0; i < FD_LINEARS; i++) {
         const double count = i == FD_LM_HEAD ? 1 : (double)llm->layers * (i == FD_FFN_UP ? (double)(llm->ffn_matrices - 1) : 1);
         const struct fd_gemm_bound g = fd_gemm_of_bound(b, (enum fd_gemm_choice)i);
         const struct fd_cost_bound c = fd_linear_bound(b, &g);
         const struct launched l = launched(b, c.seconds, dse_iv_of(1));
-        const struct dse_interval ops =
-            dse_widened(DSE_OPS_PER_MAC * g.lo.m * g.lo.k * g.lo.n, DSE_OPS_PER_MAC * g.hi.m * g.hi.k * g.hi.n, 4);
-        s->linear_s = dse_iv_add(s->linear_s, dse_iv_scale(l.each, count));
-        s->busy_s = dse_iv_add(s->busy_s, dse_iv_scale(c.seconds, count));
-        s->wait_s = dse_iv_add(s->wait_s, dse_iv_scale(l.wait, count));
-        s->bytes = dse_iv_add(s->bytes, dse_iv_scale(c.bytes, count));
-        s->ops = dse_iv_add(s->ops, dse_iv_scale(ops, count));
+        const struct dse_interval row = dse_widened(DSE_OPS_PER_MAC * g.lo.k * g.lo.n, DSE_OPS_PER_MAC * g.hi.k * g.hi.n, 4);
+        const struct dse_interval ops = prefill && i == FD_LM_HEAD ? dse_iv_div(row, FD_OF(b, workload.context)) : row;
+        add(&s->linear_s, l.each, count);
+        add(&s->wait_s, l.wait, count);
+        add(&s->kernels_s, c.seconds, count);
+        add(&s->step.bytes, c.bytes, count);
+        add(&s->step.ops, dse_iv_mul(row, dse_iv(g.lo.m, g.hi.m)), count);
+        add(&s->token.seconds, a_token(s, l.each, ops.lo / computing), count);
+        add(&s->token.busy_s, a_token(s, c.seconds, ops.lo / computing), count);
+        add(&s->token.bytes, dse_iv_div(c.bytes, s->tokens), count);
+        add(&s->token.ops, ops, count);
     }
 }
 
@@ -103,8 +121,8 @@ static void draw_hull(struct fd_attention_bound *ret, const struct fd_attention_
     ret->both_s = dse_iv_hull(ret->both_s, other->both_s);
 }
 
-/* As many splits as are fastest. A number of splits is tried at all points as long as none of fewer draws the bandwidth of all for
- * sure; more than one that draws it everywhere are no faster. What the chosen one takes lies around those that may be it. */
+/* As many splits as are fastest: what they take is no more than with any number that a point has tiles for, tried or not, since more
+ * splits than those that draw the bandwidth of all are no faster. What the chosen ones take lies around those that may be chosen. */
 static void draw_fastest(struct fd_attention_bound *ret, const struct drawn *d, const struct fd_box *b, struct dse_interval groups)
 {
     enum { SPLITS_MAX = 128 };
@@ -113,15 +131,13 @@ static void draw_fastest(struct fd_attention_bound *ret, const struct drawn *d, 
     const int all = (int)dse_min(tiles.lo, SPLITS_MAX), some = (int)dse_min(tiles.hi, SPLITS_MAX);
     struct fd_attention_bound of[SPLITS_MAX];
     struct dse_interval best = {(double)INFINITY, (double)INFINITY};
-    bool tried = true;
     int n = 0;
     for (int splits = 1; splits <= some; splits++) {
         struct fd_attention_bound *at = &of[n++];
         *at = *ret;
         draw_splits(at, d, b, groups, dse_iv_of(splits));
         best.lo = dse_min(best.lo, at->both_s.lo);
-        if (tried && splits <= all) best.hi = dse_min(best.hi, at->both_s.hi);
-        if (at->load_s.lo <= d->least_s.hi * slack) tried = false;
+        if (splits <= all) best.hi = dse_min(best.hi, at->both_s.hi);
         if (at->load_s.hi <= d->least_s.lo * slack) break;
     }
     bool any = false;
@@ -153,61 +169,80 @@ static void draw_decode(struct fd_attention_bound *ret, const struct drawn *d, c
         *ret = given;
 }
 
-/* Everything about a KV head or a query head is counted on the fullest device. */
+/* Of a step, or of a token: query and key positions that meet, and bytes of K and V, on the fullest device. */
 struct work {
-    struct dse_interval heads, kv_heads, pairs, bytes;
+    struct dse_interval pairs, bytes;
 };
 
-static struct work work_of(const struct fd_box *b)
+static struct work work_of(const struct fd_box *b, struct dse_interval seen, struct dse_interval kept)
 {
     const struct dse_llm *llm = b->lo.workload.llm;
-    const struct dse_interval n = FD_OF(b, workload.context), batch = FD_OF(b, workload.batch), devices = FD_OF(b, devices);
-    const struct dse_interval seen =
-        b->lo.workload.phase == DSE_PREFILL ? dse_widened(n.lo * (n.lo + 1) / 2, n.hi * (n.hi + 1) / 2, 4) : n;
-    struct work w = {.heads = dse_iv_ceil_div(dse_iv_of((double)llm->heads), devices),
-                     .kv_heads = dse_iv_ceil_div(dse_iv_of((double)llm->kv_heads), devices)};
-    w.pairs = dse_iv_mul(dse_iv_mul(batch, w.heads), seen);
-    w.bytes = dse_iv_mul(dse_iv_mul(dse_iv_mul(batch, n), w.kv_heads),
-                         dse_iv_scale(FD_OF(b, workload.kv_bits), 2 * (double)llm->head_dim / DSE_BITS_PER_BYTE));
-    return w;
+    const struct dse_interval devices = FD_OF(b, devices);
+    const struct dse_interval heads = dse_iv_ceil_div(dse_iv_of((double)llm->heads), devices);
+    const struct dse_interval kv_heads = dse_iv_ceil_div(dse_iv_of((double)llm->kv_heads), devices);
+    const struct dse_interval row = dse_iv_scale(FD_OF(b, workload.kv_bits), 2 * (double)llm->head_dim / DSE_BITS_PER_BYTE);
+    return (struct work){dse_iv_mul(heads, seen), dse_iv_mul(dse_iv_mul(kept, kv_heads), row)};
+}
+
+static struct dse_interval products_of(const struct fd_box *b, struct dse_interval pairs)
+{
+    return dse_iv_scale(pairs, 2 * DSE_OPS_PER_MAC * (double)b->lo.workload.llm->head_dim);
+}
+
+static struct dse_interval compute_s(const struct fd_box *b, struct dse_interval pairs)
+{
+    enum { SOFTMAX_OPS = 5 };
+    const struct dse_interval tensor_peak = {b->slow.tensor_peak, b->fast.tensor_peak};
+    const struct dse_interval vector_peak = {b->slow.vector_peak, b->fast.vector_peak};
+    const struct dse_interval exponents = dse_iv_scale(pairs, SOFTMAX_OPS), products = products_of(b, pairs);
+    if (b->lo.workload.phase != DSE_PREFILL) return dse_iv_div(dse_iv_add(products, exponents), vector_peak);
+    return dse_iv_max(dse_iv_div(products, dse_iv_mul(tensor_peak, FD_OF(b, compute_efficiency))),
+                      dse_iv_div(exponents, vector_peak));
+}
+
+static struct dse_interval peak_s(const struct fd_box *b, struct dse_interval bytes)
+{
+    const struct dse_interval bandwidth = {b->slow.bandwidth, b->fast.bandwidth};
+    return dse_iv_div(bytes, dse_iv_mul(bandwidth, FD_OF(b, attention_efficiency)));
 }
 
 void fd_attention_law_bound(struct fd_attention_bound *ret, const struct fd_box *b)
 {
-    enum { SOFTMAX_OPS = 5, PARTIAL_BYTES = 4, BESIDE = 2 };
+    enum { PARTIAL_BYTES = 4, BESIDE = 2 };
     const struct fd_machine *fast = &b->fast, *slow = &b->slow;
-    const struct dse_interval tensor_peak = {slow->tensor_peak, fast->tensor_peak},
-                              vector_peak = {slow->vector_peak, fast->vector_peak};
-    const struct dse_interval bandwidth = {slow->bandwidth, fast->bandwidth}, share = FD_OF(b, attention_efficiency);
+    const struct dse_llm *llm = b->lo.workload.llm;
     const bool prefill = b->lo.workload.phase == DSE_PREFILL;
-    const double head_dim = (double)b->lo.workload.llm->head_dim;
-    const struct work w = work_of(b);
-    const struct dse_interval exponents = dse_iv_scale(w.pairs, SOFTMAX_OPS);
-    *ret = (struct fd_attention_bound){.bytes = w.bytes, .products = dse_iv_scale(w.pairs, 2 * DSE_OPS_PER_MAC * head_dim)};
-    ret->compute_s = prefill ? dse_iv_max(dse_iv_div(ret->products, dse_iv_mul(tensor_peak, FD_OF(b, compute_efficiency))),
-                                          dse_iv_div(exponents, vector_peak))
-                             : dse_iv_div(dse_iv_add(ret->products, exponents), vector_peak);
+    const struct dse_interval n = FD_OF(b, workload.context), batch = FD_OF(b, workload.batch), devices = FD_OF(b, devices);
+    const struct dse_interval half = dse_iv_scale(dse_iv_add(n, dse_iv_of(1)), 0.5), seen = prefill ? half : n;
+    const struct work token = work_of(b, seen, prefill ? dse_iv_of(1) : n);
+    const struct work w = work_of(b, dse_iv_mul(batch, prefill ? dse_iv_mul(n, half) : n), dse_iv_mul(batch, n));
+    *ret = (struct fd_attention_bound){.bytes = w.bytes,
+                                       .products = products_of(b, w.pairs),
+                                       .compute_s = compute_s(b, w.pairs),
+                                       .token_bytes = token.bytes,
+                                       .token_products = products_of(b, token.pairs),
+                                       .token_s = dse_iv_max(compute_s(b, token.pairs), peak_s(b, token.bytes))};
     /* Of a block of attention: linear_efficiency, which fd_machine has in it, is not. */
     const double made = (double)b->lo.gpu->sms, gbs = b->lo.gpu->bandwidth_gbs * DSE_GIGA / made;
-    struct drawn d = {.n = FD_OF(b, workload.context),
+    struct drawn d = {.n = n,
                       .tile = FD_OF(b, attention_tile),
                       .bytes = w.bytes,
-                      .peak_s = dse_iv_div(w.bytes, dse_iv_mul(bandwidth, share)),
+                      .peak_s = peak_s(b, w.bytes),
                       .compute_s = ret->compute_s,
                       .slots = {slow->sms * (double)b->lo.resident_blocks, fast->sms * (double)b->hi.resident_blocks},
-                      .block_stream = dse_iv_mul(dse_iv_scale(FD_OF(b, block_share), gbs), share),
-                      .vectors = dse_iv_mul(FD_OF(b, workload.batch), w.heads)};
-    d.partial_s = dse_iv_div(dse_iv_of((head_dim + BESIDE) * PARTIAL_BYTES),
+                      .block_stream = dse_iv_mul(dse_iv_scale(FD_OF(b, block_share), gbs), FD_OF(b, attention_efficiency)),
+                      .vectors = dse_iv_mul(batch, dse_iv_ceil_div(dse_iv_of((double)llm->heads), devices))};
+    d.partial_s = dse_iv_div(dse_iv_of(((double)llm->head_dim + BESIDE) * PARTIAL_BYTES),
                              dse_iv_mul(FD_OF(b, l2_bytes), dse_iv_scale(b->clock_ghz, DSE_GIGA)));
-    d.least_s = dse_iv_max(d.peak_s, d.compute_s);
+    ret->least_s = d.least_s = dse_iv_max(d.peak_s, d.compute_s);
     if (b->lo.kernel_losses == FD_INCLUDED) {
         ret->load_s = dse_iv_max(d.peak_s, dse_iv_div(d.bytes, dse_iv_mul(d.slots, d.block_stream)));
         ret->both_s = dse_iv_max(ret->load_s, ret->compute_s);
     } else if (prefill) {
         draw_prefill(ret, &d, b);
     } else {
-        const struct dse_interval batch = FD_OF(b, workload.batch);
-        draw_decode(ret, &d, b, dse_iv(batch.lo * w.kv_heads.lo, batch.hi * w.kv_heads.hi));
+        const struct dse_interval kv_heads = dse_iv_ceil_div(dse_iv_of((double)llm->kv_heads), devices);
+        draw_decode(ret, &d, b, dse_iv(batch.lo * kv_heads.lo, batch.hi * kv_heads.hi));
     }
 }
 
@@ -215,22 +250,32 @@ void fd_attention_law_bound(struct fd_attention_bound *ret, const struct fd_box 
 static void add_attention(struct fd_step_bound *s, const struct fd_box *b)
 {
     enum { DECODE_KERNELS = 2 };
-    const bool prefill = b->lo.workload.phase == DSE_PREFILL, again = b->lo.softmax == FD_ASYNCHRONOUS;
-    const double layers = (double)b->lo.workload.llm->layers;
+    const bool again = b->lo.softmax == FD_ASYNCHRONOUS;
+    const double kernels = b->lo.workload.phase == DSE_PREFILL ? 1 : DECODE_KERNELS, layers = (double)b->lo.workload.llm->layers;
     struct fd_attention_bound law;
     fd_attention_law_bound(&law, b);
     const struct dse_interval alone = dse_iv_max(law.compute_s, law.load_s);
-    const struct dse_interval update = dse_widened((again ? fd_async_factor(&b->lo) : fd_sync_factor(&b->lo)) - 1,
-                                                   (again ? fd_async_factor(&b->hi) : fd_sync_factor(&b->hi)) - 1, 4);
-    const struct dse_interval extra = dse_iv_mul(alone, at_least(update, 0));
+    const struct dse_interval update =
+        at_least(dse_widened((again ? fd_async_factor(&b->lo) : fd_sync_factor(&b->lo)) - 1,
+                             (again ? fd_async_factor(&b->hi) : fd_sync_factor(&b->hi)) - 1, 4),
+                 0);
+    const struct dse_interval extra = dse_iv_mul(alone, update);
     const struct dse_interval busy = dse_iv_add(dse_iv_both(law.both_s, dse_iv_add(alone, law.fixed_s)), extra);
-    const struct launched l = launched(b, busy, dse_iv_of(prefill ? 1 : DECODE_KERNELS));
-    s->attention_s = dse_iv_scale(l.each, layers);
-    s->sync_s = dse_iv_scale(extra, layers);
-    s->busy_s = dse_iv_add(s->busy_s, dse_iv_scale(busy, layers));
-    s->wait_s = dse_iv_add(s->wait_s, dse_iv_scale(l.wait, layers));
-    s->bytes = dse_iv_add(s->bytes, dse_iv_scale(law.bytes, layers));
-    s->ops = dse_iv_add(s->ops, dse_iv_scale(law.products, layers));
+    const struct dse_interval clocked = dse_iv_add(law.both_s, dse_iv_mul(update, dse_iv(law.least_s.lo, law.both_s.hi)));
+    const struct launched l = launched(b, busy, dse_iv_of(kernels));
+    const double least = law.token_s.lo * (1 + update.lo);
+    add(&s->attention_s, l.each, layers);
+    add(&s->sync_s, extra, layers);
+    add(&s->wait_s, l.wait, layers);
+    add(&s->kernels_s, busy, layers);
+    add(&s->clocked_s, launched(b, clocked, dse_iv_of(kernels)).each, layers);
+    add(&s->clocked_busy_s, clocked, layers);
+    add(&s->step.bytes, law.bytes, layers);
+    add(&s->step.ops, law.products, layers);
+    add(&s->token.seconds, a_token(s, l.each, least), layers);
+    add(&s->token.busy_s, a_token(s, busy, least), layers);
+    add(&s->token.bytes, law.token_bytes, layers);
+    add(&s->token.ops, law.token_products, layers);
 }
 
 /* ---- the rest ---------------------------------------------------------------------------------------------------------------- */
@@ -245,24 +290,31 @@ static double elementwise_ops(const struct dse_workload *w)
     return sum;
 }
 
-/* E14. */
-static void add_elementwise(struct fd_step_bound *s, const struct fd_box *b)
+/* E14: kernels of their own come on top of the linear operators; where they are fused the longer of both counts. So `*sum`, the
+ * seconds of linear operators, becomes that of both. */
+static void join_elementwise(struct dse_interval *sum, const struct fd_box *b, struct dse_interval apart, struct dse_interval fused)
+{
+    const struct dse_interval on_top = dse_iv_add(*sum, apart), longer = dse_iv_max(*sum, fused);
+    *sum = b->lo.elementwise_kernels > 0 ? on_top : b->hi.elementwise_kernels == 0 ? longer : dse_iv_hull(on_top, longer);
+}
+
+/* Linear operators are in linear_s and kernels_s: what is added to either is what they do not hide. */
+static void add_elementwise(struct fd_step_bound *s, const struct fd_box *b, struct dse_interval *ret_s)
 {
     const struct dse_interval kernels = {(double)dse_max_i64(1, b->lo.elementwise_kernels), (double)b->hi.elementwise_kernels};
     const struct dse_interval seconds = {elementwise_ops(&b->least.workload) / b->fast.vector_peak,
                                          elementwise_ops(&b->most.workload) / b->slow.vector_peak};
-    const struct dse_interval hidden = at_least(dse_iv_sub(seconds, s->linear_s), 0); /* of kernels that are fused */
     const struct launched l = launched(b, seconds, dse_iv_scale(kernels, (double)b->lo.workload.llm->layers));
-    struct dse_interval busy = seconds, wait = l.wait;
-    s->elementwise_s = l.each;
-    if (b->lo.elementwise_kernels == 0) {
-        const bool fused = b->hi.elementwise_kernels == 0;
-        s->elementwise_s = fused ? hidden : dse_iv_hull(hidden, l.each);
-        busy = fused ? hidden : dse_iv_hull(hidden, seconds);
-        wait = fused ? dse_iv_of(0) : dse_iv(0, wait.hi);
-    }
-    s->busy_s = dse_iv_add(s->busy_s, busy);
-    s->wait_s = dse_iv_add(s->wait_s, wait);
+    const bool some = b->hi.elementwise_kernels > 0, all = b->lo.elementwise_kernels > 0;
+    struct dse_interval hidden = at_least(dse_iv_sub(seconds, s->linear_s), 0); /* what they do not hide of fused ones */
+    if (some) hidden = all ? seconds : dse_iv_hull(hidden, seconds);
+    s->kernels_s = dse_iv_add(s->kernels_s, hidden);
+    s->clocked_busy_s = dse_iv_add(s->clocked_busy_s, all ? seconds : dse_iv(0, seconds.hi));
+    s->wait_s = dse_iv_add(s->wait_s, all ? l.wait : dse_iv(0, some ? l.wait.hi : 0));
+    *ret_s = s->linear_s;
+    join_elementwise(ret_s, b, l.each, seconds);
+    join_elementwise(&s->token.seconds, b, dse_iv_div(l.each, s->tokens), dse_iv_div(seconds, s->tokens));
+    s->token.busy_s = dse_iv_add(s->token.busy_s, a_token(s, hidden, 0));
 }
 
 /* E15: hops, and what each device passes on, grow with the devices. */
@@ -283,14 +335,21 @@ static void add_allreduce(struct fd_step_bound *s, const struct fd_box *b)
 void fd_step_bound_init(struct fd_step_bound *ret, const struct fd_box *b)
 {
     const struct dse_interval host_s = us(FD_OF(b, host_us));
-    *ret = (struct fd_step_bound){0};
+    struct dse_interval linear_s; /* with element-wise operators */
+    *ret = (struct fd_step_bound){.tokens = dse_iv(dse_workload_tokens(&b->lo.workload), dse_workload_tokens(&b->hi.workload))};
     add_linears(ret, b);
+    ret->clocked_busy_s = ret->kernels_s;
+    add_elementwise(ret, b, &linear_s);
     add_attention(ret, b);
-    add_elementwise(ret, b);
     add_allreduce(ret, b);
     ret->wait_s = dse_iv_add(ret->wait_s, host_s);
-    ret->seconds = dse_iv_add(dse_iv_add(ret->linear_s, ret->attention_s),
-                              dse_iv_add(dse_iv_add(ret->elementwise_s, ret->allreduce_s), host_s));
+    const struct dse_interval rest = dse_iv_add(linear_s, dse_iv_add(ret->allreduce_s, host_s));
+    ret->clocked_s = dse_iv_add(ret->clocked_s, rest);
+    ret->step.busy_s = ret->kernels_s;
+    ret->step.seconds = dse_iv_add(ret->attention_s, rest);
+    ret->token.seconds = dse_iv_add(ret->token.seconds, dse_iv_div(dse_iv_add(ret->allreduce_s, host_s), ret->tokens));
+    ret->token.bytes = dse_iv_both(ret->token.bytes, dse_iv_div(ret->step.bytes, ret->tokens));
+    ret->token.ops = dse_iv_both(ret->token.ops, dse_iv_div(ret->step.ops, ret->tokens));
 }
 
 struct dse_interval fd_footprint_bound(const struct fd_box *b)
