@@ -9,6 +9,7 @@
 #ifndef DSE_BOUND_H
 #define DSE_BOUND_H
 
+#include <dse/catalog.h>
 #include <dse/chip.h>
 #include <dse/cost.h>
 #include <dse/hw.h>
@@ -98,6 +99,17 @@ struct dse_priced_bound {
  * more is known than of watts over tokens a second. */
 void dse_bill_bound(const struct dse_bill *lo, const struct dse_bill *hi, struct dse_interval watts,
                     struct dse_interval tokens_per_s, struct dse_interval joules_a_token, struct dse_priced_bound *ret);
+
+/* ---- what was measured ------------------------------------------------------------------------------------------------------- */
+
+struct dse_retained_bound {
+    struct dse_interval mass, error;
+};
+/* Of the contexts and ratios of the box that were measured. A cache is a whole number of positions, so that the smallest ratio
+ * measured is asked for by a little less: where ratio.lo is below it, ratios are known up to `rounded`. False: none was
+ * measured. */
+bool dse_retention_bound(const struct dse_retention *r, const char *policy, struct dse_interval context, struct dse_interval ratio,
+                         double rounded, struct dse_retained_bound *ret);
 
 /* ---- the common metrics -------------------------------------------------------------------------------------------------------- */
 

@@ -358,6 +358,14 @@ static void set_attention(const struct veda_box *b, struct veda_metrics *f, stru
     set_exposed(b, f, c);
 }
 
+static void set_quality(const struct veda_box *b, struct veda_metrics *f, struct veda_metrics *c)
+{
+    struct dse_retained_bound kept;
+    veda_bound_quality(b, &kept);
+    SET(retained_mass, kept.mass);
+    SET(attention_error, kept.error);
+}
+
 static void set_memory(const struct veda_box *b, struct veda_metrics *f, struct veda_metrics *c)
 {
     const struct veda_end *fast = &b->end[VEDA_FAST], *slow = &b->end[VEDA_SLOW];
@@ -391,7 +399,7 @@ static bool bound_alike(struct veda_box *b, struct veda_metrics *f, struct veda_
     t.bill_lo = &bill_lo;
     t.bill_hi = &bill_hi;
     dse_common_bound(&t, &f->common, &c->common);
-    f->retained_mass = f->attention_error = c->retained_mass = c->attention_error = (double)NAN;
+    set_quality(b, f, c);
     set_attention(b, f, c);
     set_memory(b, f, c);
     return true;

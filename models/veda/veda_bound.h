@@ -53,4 +53,7 @@ double veda_draws_joules(const struct veda_box *b);
 /* Floors and ceilings of energy and of what follows from it. */
 void veda_bound_energy(const struct veda_box *b, struct dse_totals_bound *t, struct veda_metrics *f, struct veda_metrics *c);
 
+/* E16, where it is known: veda_quality.c. */
+void veda_bound_quality(const struct veda_box *b, struct dse_retained_bound *ret);
+
 #endif

@@ -1,6 +1,8 @@
 /* What eviction costs in quality (E16): a retention profile read at the positions that a step sees and the share of them that is
  * kept, where it was measured under the point's settings. */
-#include "veda.h"
+#include "veda_bound.h"
+
+#include <dse/num.h>
 
 #include <math.h>
 #include <string.h>
@@ -63,13 +65,15 @@ static bool at_step(const struct veda_point *pt, double seen, double stays, stru
     return dse_retention_at(r, policy, seen, stays / seen, ret) || dse_retention_at(r, policy, seen, (stays + 0.5) / seen, ret);
 }
 
+enum { NODES = 3 };
+static const double node[NODES] = {0.5 - 0.38729833462074170, 0.5, 0.5 + 0.38729833462074170},
+                    weight[NODES] = {5.0 / 18, 8.0 / 18, 5.0 / 18};
+
 /* The mean of a generation by Gauss's rule of three steps. */
 static bool mean_of_generation(const struct veda_point *pt, const struct seen *s, struct dse_retained *ret)
 {
-    static const double node[] = {0.5 - 0.38729833462074170, 0.5, 0.5 + 0.38729833462074170},
-                        weight[] = {5.0 / 18, 8.0 / 18, 5.0 / 18};
     *ret = (struct dse_retained){0};
-    for (int i = 0; i < 3; i++) {
+    for (int i = 0; i < NODES; i++) {
         struct dse_retained at;
         if (!at_step(pt, s->before + 1 + node[i] * (s->generate - 1), s->stays, &at)) return false;
         ret->mass += weight[i] * at.mass;
@@ -119,4 +123,56 @@ const char *veda_why_null(const void *params, const char *metric)
     struct dse_retained q;
     veda_point_init(&pt, params);
     return veda_quality(&pt, &q);
+}
+
+/* ---- bounds -------------------------------------------------------------------------------------------------------------- */
+
+/* What is kept of `seen` positions when between stays.lo and stays.hi of them are. A share of a step that is not given as a length
+ * is the parameter's but for half a position, or more where positions are reserved. */
+static bool bound_step(const struct veda_box *b, struct dse_interval seen, struct dse_interval stays,
+                       struct dse_retained_bound *ret)
+{
+    const struct dse_eviction *policy = b->end[VEDA_FAST].pt.policy;
+    const double half = 0.5 / seen.lo;
+    struct dse_interval ratio = dse_iv_div(stays, seen);
+    double rounded = ratio.hi + half;
+    if (b->hi.cache_length == 0 && b->lo.request.generate == 0) {
+        const double reserved = policy->reserves ? (double)b->hi.reserved_length / seen.lo : 0;
+        const double most = dse_max(b->hi.eviction_ratio + half, reserved);
+        ratio.lo = b->lo.eviction_ratio >= 1 ? 1 : dse_max(ratio.lo, b->lo.eviction_ratio - half);
+        ratio.hi = dse_max(ratio.lo, dse_min(ratio.hi, most));
+        rounded = dse_min(rounded, most + half);
+    }
+    return dse_retention_bound(b->lo.retention, policy->name, seen, ratio, rounded, ret);
+}
+
+static bool bound_generation(const struct veda_box *b, const struct seen *lo, const struct seen *hi, struct dse_retained_bound *ret)
+{
+    const struct dse_interval stays = dse_iv(lo->stays, hi->stays), none = dse_iv_of(0);
+    *ret = (struct dse_retained_bound){none, none};
+    for (int i = 0; i < NODES; i++) {
+        struct dse_retained_bound at;
+        const struct dse_interval seen =
+            dse_widened(lo->before + 1 + node[i] * (lo->generate - 1), hi->before + 1 + node[i] * (hi->generate - 1), 4);
+        if (!bound_step(b, seen, stays, &at)) return false;
+        ret->mass = dse_iv_add(ret->mass, dse_iv_scale(at.mass, weight[i]));
+        ret->error = dse_iv_add(ret->error, dse_iv_scale(at.error, weight[i]));
+    }
+    return true;
+}
+
+void veda_bound_quality(const struct veda_box *b, struct dse_retained_bound *ret)
+{
+    const struct veda_point *fast = &b->end[VEDA_FAST].pt, *slow = &b->end[VEDA_SLOW].pt;
+    const struct seen lo = seen_by(fast), hi = seen_by(slow);
+    const struct dse_interval seen = dse_iv(lo.before, hi.before), stays = dse_iv(lo.stays, hi.stays);
+    struct dse_retained one = {.mass = 1};
+    const bool may_leave = fast->p->boundary == VEDA_BULK || hi.generate > 0; /* as listed, one a token */
+    const bool leaves = may_leave && !fast->policy->keeps_all && !fast->prefill && lo.stays < hi.before + hi.generate;
+    const bool same = lo.before == hi.before && lo.stays == hi.stays && lo.generate == hi.generate;
+    if (leaves && same) veda_quality(slow, &one);
+    if ((!leaves || same) && !isnan(one.mass)) /* where another point's settings are those of the profile, it may be known */
+        *ret = (struct dse_retained_bound){dse_iv_of(one.mass), dse_iv_of(one.error)};
+    else if (!(lo.generate > 0 ? bound_generation(b, &lo, &hi, ret) : bound_step(b, seen, stays, ret)))
+        *ret = (struct dse_retained_bound){dse_unbounded, dse_unbounded};
 }

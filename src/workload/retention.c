@@ -6,8 +6,10 @@
 
 #include "base/xalloc.h"
 
+#include <dse/bound.h>
 #include <gsl/gsl_spline.h>
 
+#include <float.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -228,4 +230,64 @@ bool dse_retention_at(const struct dse_retention *r, const char *policy, double 
     double t = a == b ? 0 : (log(context) - a->log_context) / (b->log_context - a->log_context);
     *ret = (struct dse_retained){low.mass + t * (high.mass - low.mass), low.error + t * (high.error - low.error)};
     return true;
+}
+
+/* ---- bounds -------------------------------------------------------------------------------------------------------------- */
+
+/* Steffen's curve is monotone from one measured ratio to the next. Rounding is that of a cubic of numbers up to 1, or of errors. */
+static struct dse_interval spline_bound(const struct curve *c, const gsl_spline *s, double lo, double hi)
+{
+    double most = dse_max(s->y[0], s->y[c->n - 1]);
+    struct dse_interval v = dse_iv_hull(dse_iv_of(gsl_spline_eval(s, lo, NULL)), dse_iv_of(gsl_spline_eval(s, hi, NULL)));
+    for (size_t i = 0; i < c->n; i++) {
+        most = dse_max(most, s->y[i]);
+        if (c->ratio[i] > lo && c->ratio[i] < hi) v = dse_iv_hull(v, dse_iv_of(s->y[i]));
+    }
+    const double slack = 64 * DBL_EPSILON * most;
+    return dse_iv_positive(dse_iv(v.lo - slack, v.hi + slack));
+}
+
+/* The line from one interval to another, at shares of the way. */
+static struct dse_interval between(struct dse_interval a, struct dse_interval b, double from, double to)
+{
+    const double at_from = a.lo + from * (b.lo - a.lo), at_to = a.lo + to * (b.lo - a.lo);
+    const double top_from = a.hi + from * (b.hi - a.hi), top_to = a.hi + to * (b.hi - a.hi);
+    return dse_widened(dse_min(at_from, at_to), dse_max(top_from, top_to), 4);
+}
+
+static void include(struct dse_retained_bound *b, struct dse_interval mass, struct dse_interval error, bool *any)
+{
+    b->mass = *any ? dse_iv_hull(b->mass, mass) : mass;
+    b->error = *any ? dse_iv_hull(b->error, error) : error;
+    *any = true;
+}
+
+/* What lies from one curve to another, at shares of the way in the logarithm of the context; both the same: on it. */
+static void include_way(const struct curve *a, const struct curve *b, double from, double to, struct dse_interval ratio,
+                        double rounded, struct dse_retained_bound *ret, bool *any)
+{
+    const double first = dse_max(a->ratio[0], b->ratio[0]), lo = dse_max(ratio.lo, first);
+    const double hi = dse_min(1, ratio.lo < first ? dse_max(ratio.hi, rounded) : ratio.hi);
+    if (lo > hi) return;
+    include(ret, between(spline_bound(a, a->mass, lo, hi), spline_bound(b, b->mass, lo, hi), from, to),
+            between(spline_bound(a, a->error, lo, hi), spline_bound(b, b->error, lo, hi), from, to), any);
+}
+
+bool dse_retention_bound(const struct dse_retention *r, const char *policy, struct dse_interval context, struct dse_interval ratio,
+                         double rounded, struct dse_retained_bound *ret)
+{
+    const struct policy *p = find_policy(r, policy);
+    const double log_lo = log(context.lo), log_hi = log(context.hi), slack = 1e-12;
+    bool any = false;
+    if (ratio.hi >= 1) include(ret, dse_iv_of(1), dse_iv_of(0), &any);
+    for (size_t i = 0; p && i < p->n; i++) {
+        const struct curve *a = &p->curves[i], *b = a + 1;
+        if (a->context >= context.lo && a->context <= context.hi) include_way(a, a, 0, 0, ratio, rounded, ret, &any);
+        if (i + 1 == p->n || b->context <= context.lo || a->context >= context.hi) continue;
+        const double way = b->log_context - a->log_context;
+        const double from = dse_clamp((log_lo - a->log_context) / way - slack, 0, 1),
+                     to = dse_clamp((log_hi - a->log_context) / way + slack, 0, 1);
+        include_way(a, b, from, to, ratio, rounded, ret, &any);
+    }
+    return any;
 }
