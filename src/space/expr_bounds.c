@@ -19,7 +19,7 @@ struct instruction {
     const struct expr_function *function;
 };
 
-enum { DEPTH_MAX = 64 };
+enum { DEPTH_MAX = 32 };
 
 struct expr_bounds {
     struct instruction *code;
@@ -302,7 +302,7 @@ static struct expr_value binary(const struct instruction *i, struct expr_value a
 struct expr_value expr_bounds_of(const struct expr_bounds *e, const struct expr_box *box)
 {
     if (e->why_not) return expr_value_unknown();
-    struct expr_value stack[DEPTH_MAX + 1];
+    struct expr_value stack[DEPTH_MAX + 1] = {0};
     int top = 0; /* values on the stack */
     for (size_t i = 0; i < e->n; i++) {
         const struct instruction *in = &e->code[i];

@@ -22,8 +22,8 @@ struct boxes {
 static void halve(struct boxes *b, const uint32_t *box, int depth)
 {
     int axis = rand() % AXES;
-    if (depth == 0 || box[axis] == box[AXES + axis] || b->n > BOXES_MAX / 2) {
-        memcpy(b->ends[b->n++], box, 2 * AXES * sizeof *box);
+    if (depth == 0 || box[axis] == box[AXES + axis] || b->n > (size_t)BOXES_MAX / 2) {
+        memcpy(b->ends[b->n++], box, sizeof b->ends[0]);
         return;
     }
     uint32_t lower[2 * AXES], upper[2 * AXES];
@@ -98,6 +98,7 @@ static void cover__names_two_boxes_that_overlap(void **state)
     struct cover c = {.lo = lo, .hi = hi};
     for (int i = 0; i < 2000; i++) {
         struct boxes b = any_boxes();
+        assert_true(b.n > 0);
         const size_t k = (size_t)rand() % b.n;
         const int axis = rand() % AXES;
         if (b.ends[k][AXES + axis] + 1 == places[axis]) continue;

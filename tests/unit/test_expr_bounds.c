@@ -186,7 +186,7 @@ static void expr_bounds__hold_what_muparser_gives(void **state)
         expr_free(e);
     }
     free(text);
-    assert_true(compared > EXPRESSIONS * BOXES);
+    assert_true(compared > (long)EXPRESSIONS * BOXES);
     assert_true(telling > compared / 2);
 }
 
