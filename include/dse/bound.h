@@ -90,6 +90,17 @@ bool dse_die_bound(const struct dse_costs *book, int32_t area, struct dse_interv
 struct dse_interval dse_interface_joules_bound(const struct dse_costs *book, const struct dse_memory *memory,
                                                struct dse_interval hop);
 
+/* ---- attention ------------------------------------------------------------------------------------------------------------------- */
+
+struct dse_locality_bound {
+    struct dse_interval centers, large, active, updates, hit_ratio;
+};
+/* Of contexts within the range of the profile. */
+void dse_profile_bound(const struct dse_profile *p, struct dse_interval context, struct dse_locality_bound *ret);
+/* The same of a recording, and the spread of its heads. */
+void dse_recording_bound(const struct dse_recording *r, struct dse_interval context, struct dse_locality_bound *ret,
+                         struct dse_interval *ret_active_cv);
+
 /* ---- what it costs ----------------------------------------------------------------------------------------------------------- */
 
 struct dse_priced_bound {

@@ -1,6 +1,6 @@
 /* LAD: the tables, check and estimate. The closed form is in lad_pipeline.c (attention), lad_schedule.c (linear layers, batch) and
  * lad_chip.c (area, power). */
-#include "lad.h"
+#include "lad_bound.h"
 
 #include <dse/units.h>
 
@@ -374,6 +374,7 @@ const struct dse_model dse_model_lad = {
     .shortage = lad_shortage,
     .estimate = lad_estimate,
     .simulate = lad_simulate,
+    .bound = lad_bound,
     .stand = lad_stand,
     .why_null = why_null,
     .equations = lad_equations_table,

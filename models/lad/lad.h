@@ -146,6 +146,8 @@ const char *lad_point_init(struct lad_point *ret, const struct lad_params *p);
 /* E34: a step of a head of the recording at the context of the point, with center_scale and the window of p->recent as in `at`.
  * Only when locality-aware and with draws = "replay". */
 struct dse_locality lad_recorded(const struct lad_point *pt, size_t head, size_t step);
+/* Statistics as they were measured, for center_scale and the window of p->recent (A4). */
+void lad_adjust(const struct lad_point *pt, struct dse_locality *at);
 /* Slots of an attention period: rounds of head-samples over the tiles. */
 double lad_rounds(const struct lad_point *pt, double batch);
 /* E15: bytes of one tile's SRAM that the pipeline cannot do without. */
@@ -260,6 +262,8 @@ enum lad_module_index {
     LAD_MODULES
 };
 extern const struct lad_module lad_table3[LAD_MODULES];
+/* What a module's power goes with, as Table III has it: VPUs of EAS and MD, positions of APID, lanes of all else. */
+extern const double lad_table3_lanes[LAD_MODULES];
 enum { LAD_PUBLISHED_GHZ = 1 };
 
 /* E19: the chip. Watts are of all tiles, at the nominal supply, as Table III has them: whatever they do. */

@@ -1,10 +1,11 @@
 /* Area and power of the chip: Table III, scaled (E19). */
-#include "lad.h"
+#include "lad_bound.h"
 
 #include <dse/units.h>
 
 #include <assert.h>
 #include <math.h>
+#include <stddef.h>
 
 /* Table III, one tile at 1 GHz in 22 nm; the VPU row is all seven. SRAM rows are the catalog's table "lad-table3". */
 const struct lad_module lad_table3[LAD_MODULES] = {
@@ -14,6 +15,15 @@ const struct lad_module lad_table3[LAD_MODULES] = {
 };
 
 enum { TABLE3_NM = 22, TABLE3_EAS = 2, TABLE3_APID = 12, TABLE3_MD = 2, TABLE3_AC = 3, TABLE3_VPUS = 7, TABLE3_WIDTH = 128 };
+
+const double lad_table3_lanes[LAD_MODULES] = {
+    [LAD_MODULE_EAS] = TABLE3_EAS,
+    [LAD_MODULE_APID] = TABLE3_APID,
+    [LAD_MODULE_MD] = TABLE3_MD,
+    [LAD_MODULE_AC] = (double)TABLE3_AC * TABLE3_WIDTH,
+    [LAD_MODULE_VPU] = (double)TABLE3_VPUS * TABLE3_WIDTH,
+    [LAD_MODULE_SFM] = TABLE3_WIDTH,
+};
 
 /* How much more of each module there is than in Table III (A9). */
 static void module_scales(const struct lad_params *p, double scale[LAD_MODULES])
@@ -160,4 +170,88 @@ void lad_compute_shares(const struct lad_params *p, double *ret_area, double *re
     }
     *ret_area = area[1] / area[0];
     *ret_power = power[1] / power[0];
+}
+
+/* ---- bounds ---------------------------------------------------------------------------------------------------------------- */
+
+/* x of all modules of a tile at a width of one, by what there is of each. Shares of the VPUs have both in one: x / (x + rest) grows
+ * with x and falls with the rest. */
+static struct dse_interval share_bound(struct dse_interval part, struct dse_interval rest)
+{
+    return dse_widened(part.lo / (part.lo + rest.hi), part.hi / (part.hi + rest.lo), 4);
+}
+
+/* `of` is a column of Table III: the offset of a double in its rows. */
+static void modules_bound(const struct lad_params *lo, const struct lad_params *hi, size_t of, struct lad_modules_bound *ret)
+{
+    double x[LAD_MODULES];
+    for (int i = 0; i < LAD_MODULES; i++) x[i] = *(const double *)((const char *)&lad_table3[i] + of);
+    const struct dse_interval eas = dse_iv_i64(lo->vpu_eas, hi->vpu_eas), md = dse_iv_i64(lo->vpu_md, hi->vpu_md),
+                              ac = dse_iv_i64(lo->vpu_ac, hi->vpu_ac), apid = dse_iv_i64(lo->apid_width, hi->apid_width);
+    const struct dse_interval vpus = dse_iv_add(eas, dse_iv_add(md, ac)), vpu = dse_iv_of(x[LAD_MODULE_VPU] / TABLE3_VPUS);
+    const double each_eas = x[LAD_MODULE_EAS] / TABLE3_EAS, each_md = x[LAD_MODULE_MD] / TABLE3_MD,
+                 each_apid = x[LAD_MODULE_APID] / TABLE3_APID, each_ac = x[LAD_MODULE_AC] / TABLE3_AC;
+    const struct dse_interval sfm = dse_iv_of(x[LAD_MODULE_SFM]);
+    ret->fixed = dse_iv_add(dse_iv_add(dse_iv_scale(eas, each_eas), dse_iv_scale(md, each_md)), dse_iv_scale(apid, each_apid));
+    ret->fixed_a_vpu = dse_iv_add(dse_iv_add(dse_iv_scale(share_bound(eas, dse_iv_add(md, ac)), each_eas),
+                                             dse_iv_scale(share_bound(md, dse_iv_add(eas, ac)), each_md)),
+                                  dse_iv_scale(dse_iv_div(apid, vpus), each_apid));
+    const struct dse_interval lane = dse_iv_add(dse_iv_add(dse_iv_scale(ac, each_ac), dse_iv_mul(vpus, vpu)), sfm);
+    const struct dse_interval lane_a_vpu =
+        dse_iv_add(dse_iv_add(dse_iv_scale(share_bound(ac, dse_iv_add(eas, md)), each_ac), vpu), dse_iv_div(sfm, vpus));
+    ret->lane = dse_iv_scale(lane, 1.0 / TABLE3_WIDTH);
+    ret->lane_a_vpu = dse_iv_scale(lane_a_vpu, 1.0 / TABLE3_WIDTH);
+}
+
+struct dse_interval lad_sram_mw_bound(const struct lad_params *lo, const struct lad_params *hi, const struct lad_chip_bound *chip)
+{
+    const struct dse_interval clock = dse_iv(lo->clock_ghz, hi->clock_ghz), tiles = dse_iv_i64(lo->tiles, hi->tiles);
+    const struct dse_sram_bound *s = &chip->sram;
+    if (isfinite(s->dynamic_mw.hi)) return dse_iv_mul(s->dynamic_mw, clock);
+    const struct dse_interval word = dse_iv_i64(lo->sram_word_bits, hi->sram_word_bits);
+    const struct dse_interval row = dse_iv_i64(lo->vpu_width * lo->cache_bits, hi->vpu_width * hi->cache_bits);
+    const struct dse_interval bits =
+        dse_iv_scale(dse_iv_div(dse_iv(lo->dram.bandwidth_gbs, hi->dram.bandwidth_gbs), tiles), DSE_BITS_PER_BYTE);
+    return dse_iv_add(dse_iv_mul(dse_iv_div(dse_iv_mul(clock, row), word), s->read_pj),
+                      dse_iv_mul(dse_iv_div(bits, word), s->write_pj));
+}
+
+/* What does not depend on numbers of the box: does it keep all of it from being priced? */
+static bool unpriced(const struct lad_params *p, const struct lad_chip_bound *chip)
+{
+    const struct ratios logic = tech_ratios(p->technology, TABLE3_NM),
+                        memory = tech_ratios(p->technology, dse_sram_node_nm(p->sram));
+    const struct dse_sram_bound *s = &chip->sram;
+    const bool dynamic = isfinite(s->dynamic_mw.hi) || (isfinite(s->read_pj.hi) && isfinite(s->write_pj.hi));
+    return !known(logic) || !known(memory) || !isfinite(s->area_mm2.hi) || !isfinite(s->leakage_mw.hi) || !dynamic ||
+           (p->power == DSE_POWER_ACTIVITY && !dse_interface_known(p->economics.costs, p->dram.memory));
+}
+
+bool lad_chip_bound(const struct lad_params *lo, const struct lad_params *hi, struct lad_chip_bound *ret)
+{
+    const struct dse_costs *book = lo->economics.costs;
+    const struct dse_interval clock = dse_iv(lo->clock_ghz, hi->clock_ghz), tiles = dse_iv_i64(lo->tiles, hi->tiles),
+                              width = dse_iv_i64(lo->vpu_width, hi->vpu_width), one = dse_iv_of(1);
+    struct lad_modules_bound area;
+    if (!dse_sram_bound(lo->sram, dse_iv(lo->sram_mib, hi->sram_mib), dse_iv_i64(lo->sram_word_bits, hi->sram_word_bits),
+                        &ret->sram) ||
+        unpriced(lo, ret))
+        return false;
+    const struct ratios logic = tech_ratios(lo->technology, TABLE3_NM),
+                        memory = tech_ratios(lo->technology, dse_sram_node_nm(lo->sram));
+    ret->logic_energy = logic.energy;
+    ret->logic_power = logic.power;
+    ret->sram_energy = memory.energy;
+    ret->sram_power = memory.power;
+    ret->supply = (struct dse_supply_bound){one, one, one, one};
+    if (lo->power == DSE_POWER_ACTIVITY &&
+        !dse_supply_bound(book, lo->technology, TABLE3_NM, LAD_PUBLISHED_GHZ, clock, &ret->supply))
+        return false;
+    modules_bound(lo, hi, offsetof(struct lad_module, area_mm2), &area);
+    modules_bound(lo, hi, offsetof(struct lad_module, static_mw), &ret->static_mw);
+    modules_bound(lo, hi, offsetof(struct lad_module, dynamic_mw), &ret->dynamic_mw);
+    ret->sram_mm2 = dse_iv_scale(ret->sram.area_mm2, memory.area);
+    ret->tile_mm2 = dse_iv_add(dse_iv_scale(dse_iv_add(area.fixed, dse_iv_mul(width, area.lane)), logic.area), ret->sram_mm2);
+    return dse_die_bound(book, lo->area, dse_iv_mul(tiles, ret->tile_mm2), tiles, &lo->dram, &hi->dram, lo->technology->node_nm,
+                         true, &ret->die);
 }

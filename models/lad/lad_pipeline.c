@@ -356,7 +356,7 @@ void lad_attention_at(const struct lad_point *pt, const struct lad_spread *sprea
 /* ---- the point ------------------------------------------------------------------------------------------------------------ */
 
 /* Statistics as they were measured, for center_scale and the window of p->recent (A4). */
-static void adjust(const struct lad_point *pt, struct dse_locality *at)
+void lad_adjust(const struct lad_point *pt, struct dse_locality *at)
 {
     at->centers = dse_min(pt->n, at->centers * pt->p->center_scale);
     at->large = dse_min(pt->n, at->large * pt->p->center_scale);
@@ -371,7 +371,7 @@ static const char *read_profile(struct lad_point *pt)
     if (pt->n < from || pt->n > to) return "the context is outside of the attention profile";
     pt->at = dse_profile_at(pt->p->profile, pt->n);
     pt->active_cv = pt->p->active_cv;
-    adjust(pt, &pt->at);
+    lad_adjust(pt, &pt->at);
     return NULL;
 }
 
@@ -382,7 +382,7 @@ static const char *read_recording(struct lad_point *pt)
     const double *contexts = dse_recording_contexts(pt->p->recording, &n);
     if (pt->n < contexts[0] || pt->n > contexts[n - 1]) return "the context is outside of the recording";
     pt->at = dse_recording_mean(pt->p->recording, pt->n, &pt->active_cv);
-    adjust(pt, &pt->at);
+    lad_adjust(pt, &pt->at);
     return NULL;
 }
 
@@ -394,7 +394,7 @@ struct dse_locality lad_recorded(const struct lad_point *pt, size_t head, size_t
                               .active = r.active,
                               .updates = r.updates,
                               .hit_ratio = r.active > 0 ? r.hits / r.active : 0};
-    adjust(pt, &at);
+    lad_adjust(pt, &at);
     return at;
 }
 

@@ -7,6 +7,7 @@
 
 #include "base/xalloc.h"
 
+#include <dse/bound.h>
 #include <gsl/gsl_spline.h>
 
 #include <assert.h>
@@ -209,4 +210,33 @@ struct dse_locality_error dse_profile_error_at(const struct dse_profile *p, doub
     gsl_interp_accel accel = {.cache = gsl_interp_bsearch(p->context, context, 0, p->n - 1)};
     return (struct dse_locality_error){.attention_error = gsl_spline_eval(p->error, context, &accel),
                                        .false_negative = gsl_spline_eval(p->missed, context, &accel)};
+}
+
+/* ---- bounds ---------------------------------------------------------------------------------------------------------------- */
+
+static void include_point(const struct dse_locality *at, bool is_first, struct dse_locality_bound *ret)
+{
+    struct dse_interval *const range[COLUMNS] = {&ret->centers, &ret->large, &ret->active, &ret->updates, &ret->hit_ratio};
+    for (size_t c = 0; c < COLUMNS; c++) {
+        const struct dse_interval v = dse_iv_of(column_of(at, c));
+        *range[c] = is_first ? v : dse_iv_hull(*range[c], v);
+    }
+}
+
+/* Steffen's splines are monotone between the contexts that a profile has: extremes are at these and at the ends. */
+void dse_profile_bound(const struct dse_profile *p, struct dse_interval context, struct dse_locality_bound *ret)
+{
+    enum { ROUNDING = 64 }; /* units: of a cubic's terms */
+    struct dse_locality at = dse_profile_at(p, context.lo);
+    include_point(&at, true, ret);
+    if (dse_iv_is_point(context)) return;
+    at = dse_profile_at(p, context.hi);
+    include_point(&at, false, ret);
+    for (size_t i = 0; i < p->n; i++) {
+        if (!(p->context[i] > context.lo && p->context[i] < context.hi)) continue;
+        at = dse_profile_at(p, p->context[i]);
+        include_point(&at, false, ret);
+    }
+    struct dse_interval *const range[COLUMNS] = {&ret->centers, &ret->large, &ret->active, &ret->updates, &ret->hit_ratio};
+    for (size_t c = 0; c < COLUMNS; c++) *range[c] = dse_iv_positive(dse_widened(range[c]->lo, range[c]->hi, ROUNDING));
 }

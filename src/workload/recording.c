@@ -7,6 +7,7 @@
 #include "base/xalloc.h"
 
 #include <assert.h>
+#include <dse/bound.h>
 #include <math.h>
 #include <stdlib.h>
 
@@ -217,4 +218,46 @@ struct dse_locality dse_recording_mean(const struct dse_recording *r, double con
                                  .active = mean,
                                  .updates = sum.updates,
                                  .hit_ratio = mean > 0 ? sum.hits / mean : 0};
+}
+
+/* ---- bounds ---------------------------------------------------------------------------------------------------------------- */
+
+static void include_mean(const struct dse_recording *r, double context, bool is_first, struct dse_locality_bound *ret,
+                         double *most_apart, double *least_active)
+{
+    double cv;
+    const struct dse_locality at = dse_recording_mean(r, context, &cv);
+    const struct dse_locality_bound v = {dse_iv_of(at.centers), dse_iv_of(at.large), dse_iv_of(at.active), dse_iv_of(at.updates),
+                                         dse_iv_of(at.hit_ratio)};
+    *most_apart = fmax(is_first ? 0 : *most_apart, cv * at.active);
+    *least_active = fmin(is_first ? (double)INFINITY : *least_active, at.active);
+    *ret = is_first ? v
+                    : (struct dse_locality_bound){dse_iv_hull(ret->centers, v.centers), dse_iv_hull(ret->large, v.large),
+                                                  dse_iv_hull(ret->active, v.active), dse_iv_hull(ret->updates, v.updates),
+                                                  dse_iv_hull(ret->hit_ratio, v.hit_ratio)};
+}
+
+/* Between two contexts recorded the counts are lines, and the hit ratio, a line over another, is monotone; the deviation among heads
+ * is the length of a vector on a line: it is convex. Without any active position there are no hits. */
+void dse_recording_bound(const struct dse_recording *r, struct dse_interval context, struct dse_locality_bound *ret,
+                         struct dse_interval *ret_active_cv)
+{
+    enum { ROUNDING = 64 };
+    double apart, least;
+    include_mean(r, context.lo, true, ret, &apart, &least);
+    if (dse_iv_is_point(context)) {
+        double cv;
+        dse_recording_mean(r, context.lo, &cv);
+        *ret_active_cv = dse_iv_of(cv);
+        return;
+    }
+    include_mean(r, context.hi, false, ret, &apart, &least);
+    for (size_t i = 0; i < r->n; i++)
+        if (r->context[i] > context.lo && r->context[i] < context.hi) include_mean(r, r->context[i], false, ret, &apart, &least);
+    struct dse_interval *const range[] = {&ret->centers, &ret->large, &ret->active, &ret->updates, &ret->hit_ratio};
+    for (size_t i = 0; i < sizeof range / sizeof *range; i++)
+        *range[i] = dse_iv_positive(dse_widened(range[i]->lo, range[i]->hi, ROUNDING));
+    if (least == 0) ret->hit_ratio = dse_iv(0, 1);
+    const double most_cv = sqrt((double)r->heads); /* one head has it all */
+    *ret_active_cv = dse_iv(0, least > 0 ? fmin(most_cv, apart / least * (1 + 1e-12)) : most_cv);
 }

@@ -78,6 +78,8 @@ static void bounds__of_one_point_are_its_estimate(void **state)
             if (!box_base(&b, i % 2 ? 0.1 : 0.3)) continue;
             boxes_copy(&b, b.lo, b.corner[0]);
             boxes_copy(&b, b.hi, b.corner[0]);
+            const struct field *unread = schema_find(&models[m].params, "seed");
+            if (unread && i % 4 < 2) number_set(unread, b.hi, field_number(unread, b.lo) + 1); /* closed forms do not read it */
             const char *wrong = box_ask(&b, 1, slack);
             if (wrong) fail_box(&b, wrong);
             for (size_t k = 0; k < models[m].metrics.n; k++) {
@@ -85,7 +87,7 @@ static void bounds__of_one_point_are_its_estimate(void **state)
                 if (!is_number(f) || f->without) continue;
                 const double v = field_number(f, b.metrics), lo = field_number(f, b.floor), hi = field_number(f, b.ceiling);
                 if (isnan(v) || isnan(lo)) continue;
-                const double off = looseness(&models[m], f->name) * fabs(v) + 1e-300; /* rounding outward leaves 0 */
+                const double off = looseness(&models[m], f->name) * fabs(v) + 1e-200; /* rounding outward leaves 0 */
                 if (!(lo >= v - off && hi <= v + off)) fail_box(&b, f->name);
             }
         }

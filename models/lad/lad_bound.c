@@ -1,0 +1,316 @@
+/* The bound of LAD: the box, and the metrics of it. The step is in lad_bound_step.c and lad_bound_attention.c, energy in
+ * lad_energy.c, the chip in lad_chip.c. */
+#include "lad_bound.h"
+
+#include <dse/num.h>
+#include <dse/units.h>
+
+#include <math.h>
+#include <string.h>
+
+/* ---- the box ------------------------------------------------------------------------------------------------------------- */
+
+/* The contexts that check accepts. */
+static bool narrow_context(struct lad_params *lo, struct lad_params *hi, bool locality_aware)
+{
+    double from = 1, to = (double)lo->workload.llm->max_context;
+    if (locality_aware && lo->draws == LAD_REPLAY) {
+        size_t n;
+        const double *contexts = dse_recording_contexts(lo->recording, &n);
+        from = contexts[0];
+        to = dse_min(to, contexts[n - 1]);
+    } else if (locality_aware) {
+        double last;
+        dse_profile_range(lo->profile, &from, &last);
+        to = dse_min(to, last);
+    }
+    lo->workload.context = dse_max_i64(lo->workload.context, (int64_t)ceil(from));
+    hi->workload.context = dse_min_i64(hi->workload.context, (int64_t)floor(to));
+    return lo->workload.context <= hi->workload.context;
+}
+
+/* Both ends of a point's quantities. False: the context has no statistics. Those of more than one context are of all between. */
+static bool init_ends(struct lad_box *b)
+{
+    const int32_t gather = b->lo.gather;
+    b->lo.gather = b->hi.gather = LAD_GATHER_STREAM; /* rows: gather_bound */
+    const bool ok = !lad_point_init(&b->at_lo, &b->lo) && !lad_point_init(&b->at_hi, &b->hi);
+    b->lo.gather = b->hi.gather = gather;
+    if (!ok) return false;
+    b->locality_aware = b->at_lo.locality_aware;
+    b->prefill = b->lo.workload.phase == DSE_PREFILL;
+    b->n = dse_iv(b->at_lo.n, b->at_hi.n);
+    b->active_cv = dse_iv(b->at_lo.active_cv, b->at_hi.active_cv);
+    if (!b->locality_aware || dse_iv_is_point(b->n)) return true;
+    struct dse_locality_bound at;
+    if (b->lo.draws == LAD_REPLAY)
+        dse_recording_bound(b->lo.recording, b->n, &at, &b->active_cv);
+    else
+        dse_profile_bound(b->lo.profile, b->n, &at);
+    b->at_lo.at = (struct dse_locality){at.centers.lo, at.large.lo, at.active.lo, at.updates.lo, at.hit_ratio.lo};
+    b->at_hi.at = (struct dse_locality){at.centers.hi, at.large.hi, at.active.hi, at.updates.hi, at.hit_ratio.hi};
+    lad_adjust(&b->at_lo, &b->at_lo.at); /* grows with all it takes */
+    lad_adjust(&b->at_hi, &b->at_hi.at);
+    return true;
+}
+
+/* Sequences that room allows at most, of which each takes `a_sequence` and none `empty`. */
+static double most_sequences(double room, double empty, double a_sequence)
+{
+    const double rounding = 1 + 1e-9;
+    return a_sequence > 0 ? floor(dse_max(0, room - empty) / a_sequence * rounding) : (double)INFINITY;
+}
+
+/* E17, E18: batches that fit, and SRAM that holds the pipeline's data. The working set grows with all it is made of. */
+static bool narrow_room(struct lad_box *b)
+{
+    const bool fixed = b->lo.batch_policy == LAD_BATCH_FIXED;
+    const double least = fixed ? (double)b->lo.workload.batch : 1, room = b->hi.dram.capacity_gib * DSE_GIB;
+    double most = (double)b->hi.workload.batch;
+    if (lad_dram_footprint(&b->at_lo, least) > room) return false;
+    if (fixed) most = dse_min(most, most_sequences(room, b->at_lo.weights_bytes, b->at_lo.sequence_bytes));
+    if (!b->prefill) {
+        const double empty = lad_sram_resident(&b->at_lo, 0), needed = lad_sram_resident(&b->at_lo, least);
+        if (needed > b->at_hi.sram_bytes) return false;
+        if (fixed) most = dse_min(most, most_sequences(b->at_hi.sram_bytes, empty, lad_sram_resident(&b->at_lo, 1) - empty));
+        b->lo.sram_mib = dse_max(b->lo.sram_mib, needed / DSE_MIB);
+        b->at_lo.sram_bytes = b->lo.sram_mib * DSE_MIB;
+    }
+    b->hi.workload.batch = (int64_t)dse_max(most, least);
+    return most >= least;
+}
+
+/* E18: what other policies make of the batch. */
+static struct dse_interval policy_bound(const struct lad_box *b)
+{
+    const double rounding = 1 - 1e-9;
+    double least = floor((b->lo.dram.capacity_gib * DSE_GIB - b->at_hi.weights_bytes) / b->at_hi.sequence_bytes * rounding);
+    double most = most_sequences(b->hi.dram.capacity_gib * DSE_GIB, b->at_lo.weights_bytes, b->at_lo.sequence_bytes);
+    if (!b->prefill) {
+        const double empty = lad_sram_resident(&b->at_lo, 0), full = lad_sram_resident(&b->at_hi, 0);
+        const double small = lad_sram_resident(&b->at_lo, 1) - empty, large = lad_sram_resident(&b->at_hi, 1) - full;
+        least = dse_min(least, floor((b->at_lo.sram_bytes - full) / large * rounding));
+        most = dse_min(most, most_sequences(b->at_hi.sram_bytes, empty, small));
+    }
+    least = dse_min((double)b->lo.workload.batch, dse_max(1, least));
+    most = dse_min((double)b->hi.workload.batch, dse_max(1, most));
+    if (b->lo.batch_policy == LAD_BATCH_FIT_MEMORY) return dse_iv(least, most);
+    if (b->lo.batch_policy == LAD_BATCH_BEST_THROUGHPUT) return dse_iv(1, most);
+    const double tiles = (double)b->hi.tiles; /* a multiple of them is cut off: less than one round, and less than half */
+    return dse_iv(dse_max(1, dse_max(least - tiles + 1, ceil(least / 2))), most);
+}
+
+static void set_batch(struct lad_box *b)
+{
+    const struct dse_interval one = dse_iv_of(1);
+    b->batch = b->lo.batch_policy == LAD_BATCH_FIXED ? dse_iv_i64(b->lo.workload.batch, b->hi.workload.batch) : policy_bound(b);
+    b->tiles = dse_iv_i64(b->lo.tiles, b->hi.tiles);
+    b->each = dse_iv_inv(b->batch);
+    b->rounds = dse_iv_ceil_div(b->batch, b->tiles);
+    /* ceil(b / t) / b is 1 / t at least, and (b + t - 1) / (b t) at most. */
+    const struct dse_interval a_tile = dse_iv_inv(b->tiles);
+    const struct dse_interval most = dse_iv_add(a_tile, dse_iv_mul(dse_iv_sub(one, a_tile), b->each));
+    b->rounds_each = dse_iv_mul(b->rounds, b->each);
+    if (!(dse_iv_is_point(b->batch) && dse_iv_is_point(b->tiles)))
+        b->rounds_each = dse_iv(dse_max(b->rounds_each.lo, a_tile.lo), dse_min(b->rounds_each.hi, most.hi));
+}
+
+/* E13: rows that are gathered, against streams. */
+static void gather_bound(struct lad_box *b)
+{
+    const struct dse_interval one = dse_iv_of(1);
+    b->gather = b->gather_slower = one;
+    if (!b->locality_aware || b->lo.gather != LAD_GATHER_ROWS) return;
+    const struct dse_interval efficiency = dse_dram_efficiency_bound(&b->lo.dram, &b->hi.dram, b->row);
+    const struct dse_interval stream = dse_iv(b->lo.dram.dram_efficiency, b->hi.dram.dram_efficiency);
+    b->gather = dse_dram_moved_bound(&b->lo.dram, &b->hi.dram, one, b->row);
+    b->gather_slower = dse_iv_div(dse_iv_div(stream, efficiency), b->gather);
+}
+
+bool lad_box_init(struct lad_box *ret, const struct lad_params *lo, const struct lad_params *hi)
+{
+    struct lad_box *b = ret;
+    b->lo = *lo;
+    b->hi = *hi;
+    const bool aware = lo->decoding == LAD_LOCALITY_AWARE && lo->workload.phase == DSE_DECODE;
+    if (!narrow_context(&b->lo, &b->hi, aware) || !init_ends(b) || !narrow_room(b)) return false;
+    b->d = b->at_lo.d;
+    b->head_samples = b->at_lo.head_samples;
+    set_batch(b);
+    b->eas = dse_iv_i64(lo->vpu_eas, hi->vpu_eas);
+    b->md = dse_iv_i64(lo->vpu_md, hi->vpu_md);
+    b->ac = dse_iv_i64(lo->vpu_ac, hi->vpu_ac);
+    b->vpus = dse_iv_i64(lo->vpu_eas + lo->vpu_md + lo->vpu_ac, hi->vpu_eas + hi->vpu_md + hi->vpu_ac);
+    b->width = dse_iv_i64(lo->vpu_width, hi->vpu_width);
+    b->apid = dse_iv_i64(lo->apid_width, hi->apid_width);
+    b->clock_hz = dse_iv(b->at_lo.clock_hz, b->at_hi.clock_hz);
+    b->pass_s = dse_iv(b->at_hi.pass_s, b->at_lo.pass_s);
+    b->stream_s = dse_iv(b->at_hi.stream_s, b->at_lo.stream_s);
+    b->stream_rate = dse_dram_stream_rate_bound(&lo->dram, &hi->dram);
+    b->sram_bytes = dse_iv(b->at_lo.sram_bytes, b->at_hi.sram_bytes);
+    b->row = dse_iv(b->at_lo.row_bytes, b->at_hi.row_bytes);
+    b->cache = dse_iv(b->at_lo.cache_bytes, b->at_hi.cache_bytes);
+    b->position = dse_iv(b->at_lo.position_bytes, b->at_hi.position_bytes);
+    b->at = (struct dse_locality_bound){
+        dse_iv(b->at_lo.at.centers, b->at_hi.at.centers), dse_iv(b->at_lo.at.large, b->at_hi.at.large),
+        dse_iv(b->at_lo.at.active, b->at_hi.at.active), dse_iv(b->at_lo.at.updates, b->at_hi.at.updates),
+        dse_iv(b->at_lo.at.hit_ratio, b->at_hi.at.hit_ratio)};
+    b->resident = dse_iv(lad_sram_resident(&b->at_lo, b->batch.lo), lad_sram_resident(&b->at_hi, b->batch.hi));
+    b->sequence_bytes = dse_iv(b->at_lo.sequence_bytes, b->at_hi.sequence_bytes);
+    gather_bound(b);
+    return true;
+}
+
+/* ---- metrics ------------------------------------------------------------------------------------------------------------- */
+
+/* Where the metrics of a box go. */
+struct sink {
+    struct lad_metrics *floor, *ceiling;
+    struct dse_interval a_token; /* of a sequence's quantities: 1, or 1 / n of a prefill */
+};
+
+#define SET(metric, value) dse_bound_set(&to->floor->metric, &to->ceiling->metric, value)
+
+static struct dse_interval token(const struct sink *to, struct dse_interval of_sequence, double unit)
+{
+    return dse_iv_scale(dse_iv_mul(of_sequence, to->a_token), unit);
+}
+
+static void set_common(const struct sink *to, const struct lad_box *b, const struct lad_chip_bound *chip,
+                       const struct lad_step_bound *s, const struct lad_energy_bound *e)
+{
+    const struct dse_interval lanes = dse_iv_mul(dse_iv_mul(b->tiles, b->vpus), b->width);
+    const double node_nm = b->lo.technology->node_nm;
+    const struct dse_bill cheap = dse_bill_of_chip(&b->lo.economics, 1, chip->die.area_mm2.lo, node_nm, &b->lo.dram),
+                          dear = dse_bill_of_chip(&b->hi.economics, 1, chip->die.area_mm2.hi, node_nm, &b->hi.dram);
+    struct dse_totals_bound t = dse_totals_unknown();
+    t.tokens = b->prefill ? dse_iv_mul(b->batch, b->n) : b->batch;
+    t.seconds = s->step_s;
+    t.token_s = dse_iv_mul(s->time_s, to->a_token);
+    t.attention_s = s->attention.step_s;
+    t.token_joules = dse_iv_mul(e->step.all, to->a_token);
+    t.token_bytes = dse_iv_mul(s->bytes, to->a_token);
+    t.token_ops = dse_iv_mul(s->vpu_ops, to->a_token);
+    t.peak_ops = dse_iv_scale(dse_iv_mul(lanes, b->clock_hz), DSE_OPS_PER_MAC);
+    t.peak_bytes = dse_dram_peak_bound(&b->lo.dram, &b->hi.dram);
+    t.area_mm2 = chip->die.area_mm2;
+    t.bill_lo = &cheap;
+    t.bill_hi = &dear;
+    dse_totals_narrow(&t);
+    dse_common_bound(&t, &to->floor->common, &to->ceiling->common);
+}
+
+static void set_attention(const struct sink *to, const struct lad_box *b, const struct lad_step_bound *s)
+{
+    const struct lad_attention_bound *a = &s->attention;
+    const struct dse_interval none = dse_iv_of(0), rest = dse_iv_positive(dse_iv_sub(s->time_s, a->time_s));
+    SET(eas_cycles, a->eas);
+    SET(apid_cycles, a->apid);
+    SET(md_cycles, a->md);
+    SET(ac_cycles, a->ac);
+    SET(compute_cycles, a->compute_cycles);
+    SET(memory_cycles, a->memory_cycles);
+    SET(slot_cycles, a->slot_cycles);
+    SET(centers, b->locality_aware ? dse_iv_add(b->at.centers, b->at.large) : none);
+    SET(active, a->active);
+    SET(prefetched, a->prefetched);
+    SET(hit_ratio, a->active.hi > 0 ? dse_iv_clamp(dse_iv_div(a->hits, a->active), 0, 1) : none);
+    SET(centers_mib, token(to, a->centers_bytes, 1 / DSE_MIB));
+    SET(active_mib, token(to, a->active_bytes, 1 / DSE_MIB));
+    SET(others_mib, token(to, a->others_bytes, 1 / DSE_MIB));
+    SET(prefetch_mib, token(to, a->prefetch_bytes, 1 / DSE_MIB));
+    /* x / (x + y) grows with x and falls with y. */
+    const double least = a->time_s.lo / (a->time_s.lo + rest.hi), most = a->time_s.hi / (a->time_s.hi + rest.lo);
+    SET(attention_share, a->time_s.hi > 0 ? dse_widened(dse_max(0, least), most, 8) : none);
+}
+
+/* E24: known where nothing that it was measured with varies. */
+static void set_quality(const struct sink *to, const struct lad_box *b)
+{
+    const struct lad_params *lo = &b->lo, *hi = &b->hi;
+    const bool same = lo->workload.context == hi->workload.context && lo->intervals == hi->intervals && lo->recent == hi->recent &&
+                      lo->workload.kv_bits == hi->workload.kv_bits && lo->cache_bits == hi->cache_bits &&
+                      lo->center_scale == hi->center_scale;
+    const struct dse_locality_error unknown = {(double)NAN, (double)NAN};
+    const struct dse_locality_error e = same || !b->locality_aware ? lad_quality(lo) : unknown;
+    to->floor->attention_error = to->ceiling->attention_error = e.attention_error;
+    to->floor->false_negative = to->ceiling->false_negative = e.false_negative;
+}
+
+static void set_energy(const struct sink *to, const struct lad_box *b, const struct lad_energy_bound *e)
+{
+    const struct lad_joules_bound *j = &e->step;
+    const bool apart = b->lo.power == DSE_POWER_ACTIVITY;
+    const struct dse_interval none = dse_unbounded;
+    SET(attention_energy_mj, token(to, e->attention, DSE_MJ_PER_J));
+    SET(energy_dram_mj, token(to, j->dram, DSE_MJ_PER_J));
+    SET(energy_sram_mj, token(to, j->sram, DSE_MJ_PER_J));
+    SET(energy_modules_mj, token(to, j->modules, DSE_MJ_PER_J));
+    SET(energy_clock_mj, apart ? token(to, j->clock, DSE_MJ_PER_J) : none);
+    SET(energy_leakage_mj, apart ? token(to, j->leakage, DSE_MJ_PER_J) : none);
+    SET(energy_interface_mj, apart ? token(to, j->interface, DSE_MJ_PER_J) : none);
+    SET(tokens_per_j, dse_iv_inv(token(to, j->all, 1)));
+    SET(chip_power_w, e->chip_w);
+}
+
+static void set_chip(const struct sink *to, const struct lad_box *b, const struct lad_chip_bound *chip)
+{
+    SET(supply_v, b->lo.power == DSE_POWER_ACTIVITY ? chip->supply.volts : dse_unbounded);
+    SET(tile_area_mm2, chip->tile_mm2);
+    SET(sram_area_share, dse_iv_div(chip->sram_mm2, chip->tile_mm2));
+    SET(core_mm2, chip->die.core_mm2);
+    SET(phy_mm2, chip->die.phy_mm2);
+    SET(noc_mm2, chip->die.noc_mm2);
+}
+
+/* Slots that tiles have for a sequence: one when all are full. */
+static struct dse_interval idle_bound(const struct lad_box *b)
+{
+    const struct dse_interval slots = dse_iv_mul(b->tiles, b->rounds_each);
+    if (dse_iv_is_point(b->batch) && dse_iv_is_point(b->tiles)) return dse_iv_of(1 - b->batch.lo / (b->tiles.lo * b->rounds.lo));
+    return dse_iv_clamp(dse_iv_sub(dse_iv_of(1), dse_iv_inv(dse_iv(dse_max(1, slots.lo), slots.hi))), 0, 1);
+}
+
+static void set_rest(const struct sink *to, const struct lad_box *b, const struct lad_step_bound *s)
+{
+    const double kv_lo = dse_kv_bytes_per_token(b->at_lo.llm, (double)b->lo.workload.kv_bits),
+                 kv_hi = dse_kv_bytes_per_token(b->at_lo.llm, (double)b->hi.workload.kv_bits);
+    dse_bound_set_i64(&to->floor->batch_used, &to->ceiling->batch_used, b->batch);
+    SET(idle_slots, idle_bound(b));
+    SET(linear_us, dse_iv_scale(s->linear_s, DSE_US_PER_S));
+    SET(sram_resident_mib, dse_iv_scale(b->resident, 1 / DSE_MIB));
+    SET(dram_footprint_gib,
+        dse_iv(lad_dram_footprint(&b->at_lo, b->batch.lo) / DSE_GIB, lad_dram_footprint(&b->at_hi, b->batch.hi) / DSE_GIB));
+    SET(weights_mib, token(to, dse_iv_mul(s->weight_bytes, b->each), 1 / DSE_MIB));
+    SET(full_cache_mib, token(to, dse_iv_mul(b->n, dse_iv(kv_lo, kv_hi)), 1 / DSE_MIB));
+}
+#undef SET
+
+/* A box of one point. */
+static bool bound_point(const struct lad_params *p, void *floor, void *ceiling)
+{
+    if (dse_model_lad.check(p)) return false;
+    dse_model_lad.estimate(p, floor, NULL);
+    memcpy(ceiling, floor, sizeof(struct lad_metrics));
+    return true;
+}
+
+bool lad_bound(const void *lo, const void *hi, void *floor, void *ceiling)
+{
+    struct lad_box box;
+    struct lad_chip_bound chip;
+    struct lad_step_bound step;
+    struct lad_energy_bound energy;
+    if (memcmp(lo, hi, sizeof(struct lad_params)) == 0) return bound_point(lo, floor, ceiling);
+    if (!lad_box_init(&box, lo, hi) || !lad_chip_bound(&box.lo, &box.hi, &chip)) return false;
+    lad_step_bound(&box, &step);
+    lad_energy_bound(&box, &chip, &step, &energy);
+    const struct sink to = {floor, ceiling, box.prefill ? dse_iv_inv(box.n) : dse_iv_of(1)};
+    set_common(&to, &box, &chip, &step, &energy);
+    set_attention(&to, &box, &step);
+    set_quality(&to, &box);
+    set_energy(&to, &box, &energy);
+    set_chip(&to, &box, &chip);
+    set_rest(&to, &box, &step);
+    return true;
+}
