@@ -80,10 +80,11 @@ static bool narrow_room(struct lad_box *b)
     return most >= least;
 }
 
-/* E18: what other policies make of the batch. */
-static struct dse_interval policy_bound(const struct lad_box *b)
+/* E18: the sequences that fit, for policies that ask. */
+static struct dse_interval most_bound(const struct lad_box *b)
 {
     const double rounding = 1 - 1e-9;
+    if (b->lo.batch_policy == LAD_BATCH_FIXED) return dse_iv_i64(b->lo.workload.batch, b->hi.workload.batch);
     double least = floor((b->lo.dram.capacity_gib * DSE_GIB - b->at_hi.weights_bytes) / b->at_hi.sequence_bytes * rounding);
     double most = most_sequences(b->hi.dram.capacity_gib * DSE_GIB, b->at_lo.weights_bytes, b->at_lo.sequence_bytes);
     if (!b->prefill) {
@@ -92,19 +93,25 @@ static struct dse_interval policy_bound(const struct lad_box *b)
         least = dse_min(least, floor((b->at_lo.sram_bytes - full) / large * rounding));
         most = dse_min(most, most_sequences(b->at_hi.sram_bytes, empty, small));
     }
-    least = dse_min((double)b->lo.workload.batch, dse_max(1, least));
-    most = dse_min((double)b->hi.workload.batch, dse_max(1, most));
-    if (b->lo.batch_policy == LAD_BATCH_FIT_MEMORY) return dse_iv(least, most);
-    if (b->lo.batch_policy == LAD_BATCH_BEST_THROUGHPUT) return dse_iv(1, most);
-    const double tiles = (double)b->hi.tiles; /* a multiple of them is cut off: less than one round, and less than half */
-    return dse_iv(dse_max(1, dse_max(least - tiles + 1, ceil(least / 2))), most);
+    return dse_iv(dse_min((double)b->lo.workload.batch, dse_max(1, least)),
+                  dse_min((double)b->hi.workload.batch, dse_max(1, most)));
 }
 
-static void set_batch(struct lad_box *b)
+/* What a policy makes of them. A multiple of the tiles grows with them, and is less than one round, and less than half, below. */
+static struct dse_interval policy_bound(const struct lad_box *b)
+{
+    const double tiles = b->tiles.hi;
+    if (b->lo.batch_policy == LAD_BATCH_BEST_THROUGHPUT) return dse_iv(1, b->most.hi);
+    if (b->lo.batch_policy != LAD_BATCH_TILE_MULTIPLE) return b->most;
+    if (!dse_iv_is_point(b->tiles)) return dse_iv(dse_max(1, dse_max(b->most.lo - tiles + 1, ceil(b->most.lo / 2))), b->most.hi);
+    return dse_iv(b->most.lo < tiles ? b->most.lo : floor(b->most.lo / tiles) * tiles,
+                  b->most.hi < tiles ? b->most.hi : floor(b->most.hi / tiles) * tiles);
+}
+
+static void set_batch(struct lad_box *b, struct dse_interval batch)
 {
     const struct dse_interval one = dse_iv_of(1);
-    b->batch = b->lo.batch_policy == LAD_BATCH_FIXED ? dse_iv_i64(b->lo.workload.batch, b->hi.workload.batch) : policy_bound(b);
-    b->tiles = dse_iv_i64(b->lo.tiles, b->hi.tiles);
+    b->batch = batch;
     b->each = dse_iv_inv(b->batch);
     b->rounds = dse_iv_ceil_div(b->batch, b->tiles);
     /* ceil(b / t) / b is 1 / t at least, and (b + t - 1) / (b t) at most. */
@@ -113,6 +120,7 @@ static void set_batch(struct lad_box *b)
     b->rounds_each = dse_iv_mul(b->rounds, b->each);
     if (!(dse_iv_is_point(b->batch) && dse_iv_is_point(b->tiles)))
         b->rounds_each = dse_iv(dse_max(b->rounds_each.lo, a_tile.lo), dse_min(b->rounds_each.hi, most.hi));
+    b->resident = dse_iv(lad_sram_resident(&b->at_lo, b->batch.lo), lad_sram_resident(&b->at_hi, b->batch.hi));
 }
 
 /* E13: rows that are gathered, against streams. */
@@ -136,7 +144,9 @@ bool lad_box_init(struct lad_box *ret, const struct lad_params *lo, const struct
     if (!narrow_context(&b->lo, &b->hi, aware) || !init_ends(b) || !narrow_room(b)) return false;
     b->d = b->at_lo.d;
     b->head_samples = b->at_lo.head_samples;
-    set_batch(b);
+    b->most = most_bound(b);
+    b->tiles = dse_iv_i64(lo->tiles, hi->tiles);
+    set_batch(b, policy_bound(b));
     b->eas = dse_iv_i64(lo->vpu_eas, hi->vpu_eas);
     b->md = dse_iv_i64(lo->vpu_md, hi->vpu_md);
     b->ac = dse_iv_i64(lo->vpu_ac, hi->vpu_ac);
@@ -155,7 +165,6 @@ bool lad_box_init(struct lad_box *ret, const struct lad_params *lo, const struct
         dse_iv(b->at_lo.at.centers, b->at_hi.at.centers), dse_iv(b->at_lo.at.large, b->at_hi.at.large),
         dse_iv(b->at_lo.at.active, b->at_hi.at.active), dse_iv(b->at_lo.at.updates, b->at_hi.at.updates),
         dse_iv(b->at_lo.at.hit_ratio, b->at_hi.at.hit_ratio)};
-    b->resident = dse_iv(lad_sram_resident(&b->at_lo, b->batch.lo), lad_sram_resident(&b->at_hi, b->batch.hi));
     b->sequence_bytes = dse_iv(b->at_lo.sequence_bytes, b->at_hi.sequence_bytes);
     gather_bound(b);
     return true;
@@ -295,22 +304,75 @@ static bool bound_point(const struct lad_params *p, void *floor, void *ceiling)
     return true;
 }
 
+static void bound_batch(const struct lad_box *box, const struct lad_chip_bound *chip, struct lad_metrics *floor,
+                        struct lad_metrics *ceiling)
+{
+    struct lad_step_bound step;
+    struct lad_energy_bound energy;
+    lad_step_bound(box, &step);
+    lad_energy_bound(box, chip, &step, &energy);
+    const struct sink to = {floor, ceiling, box->prefill ? dse_iv_inv(box->n) : dse_iv_of(1)};
+    set_common(&to, box, chip, &step, &energy);
+    set_attention(&to, box, &step);
+    set_quality(&to, box);
+    set_energy(&to, box, &energy);
+    set_chip(&to, box, chip);
+    set_rest(&to, box, &step);
+}
+
+/* Widen the bound of the metrics of a table by another one. */
+static void hull(const struct dse_metric *rows, void *floor, void *ceiling, const void *other_floor, const void *other_ceiling)
+{
+    for (const struct dse_metric *r = rows; r->type != DSE_TYPE_END; r++) {
+        char *lo = (char *)floor + r->offset, *hi = (char *)ceiling + r->offset;
+        const char *least = (const char *)other_floor + r->offset, *most = (const char *)other_ceiling + r->offset;
+        if (r->type == DSE_TYPE_EMBED) {
+            hull(r->embed, lo, hi, least, most);
+        } else if (r->type == DSE_TYPE_F64) {
+            *(double *)lo = fmin(*(double *)lo, *(const double *)least);
+            *(double *)hi = fmax(*(double *)hi, *(const double *)most);
+        } else if (r->type == DSE_TYPE_I64) {
+            *(int64_t *)lo = dse_min_i64(*(int64_t *)lo, *(const int64_t *)least);
+            *(int64_t *)hi = dse_max_i64(*(int64_t *)hi, *(const int64_t *)most);
+        }
+    }
+}
+
+/* The batch of highest throughput, where it is one of a few for all points of the box: any of those that none is faster than. */
+static void bound_best(struct lad_box *box, const struct lad_chip_bound *chip, struct lad_metrics *floor,
+                       struct lad_metrics *ceiling)
+{
+    double batch[LAD_BATCHES], best = 0;
+    struct lad_metrics lo[LAD_BATCHES] = {0}, hi[LAD_BATCHES] = {0};
+    const int n = lad_batches(box->tiles.lo, box->most.lo, batch);
+    bool is_first = true;
+    for (int i = 0; i < n; i++) {
+        set_batch(box, dse_iv_of(batch[i]));
+        bound_batch(box, chip, &lo[i], &hi[i]);
+        best = dse_max(best, lo[i].common.tokens_per_s);
+    }
+    for (int i = 0; i < n; i++) {
+        if (hi[i].common.tokens_per_s < best) continue;
+        if (is_first) {
+            *floor = lo[i];
+            *ceiling = hi[i];
+        }
+        hull(dse_model_lad.metrics, floor, ceiling, &lo[i], &hi[i]);
+        is_first = false;
+    }
+    floor->common.tokens_per_s = best;
+}
+
 bool lad_bound(const void *lo, const void *hi, void *floor, void *ceiling)
 {
     struct lad_box box;
     struct lad_chip_bound chip;
-    struct lad_step_bound step;
-    struct lad_energy_bound energy;
     if (memcmp(lo, hi, sizeof(struct lad_params)) == 0) return bound_point(lo, floor, ceiling);
     if (!lad_box_init(&box, lo, hi) || !lad_chip_bound(&box.lo, &box.hi, &chip)) return false;
-    lad_step_bound(&box, &step);
-    lad_energy_bound(&box, &chip, &step, &energy);
-    const struct sink to = {floor, ceiling, box.prefill ? dse_iv_inv(box.n) : dse_iv_of(1)};
-    set_common(&to, &box, &chip, &step, &energy);
-    set_attention(&to, &box, &step);
-    set_quality(&to, &box);
-    set_energy(&to, &box, &energy);
-    set_chip(&to, &box, &chip);
-    set_rest(&to, &box, &step);
+    const bool few = box.lo.batch_policy == LAD_BATCH_BEST_THROUGHPUT && dse_iv_is_point(box.most) && dse_iv_is_point(box.tiles);
+    if (few)
+        bound_best(&box, &chip, floor, ceiling);
+    else
+        bound_batch(&box, &chip, floor, ceiling);
     return true;
 }

@@ -14,6 +14,7 @@ struct lad_box {
     struct lad_point at_lo, at_hi;
     bool locality_aware, prefill;
     double d, head_samples;
+    struct dse_interval most;                       /* sequences that fit, of the batch that is wanted (E18) */
     struct dse_interval n, batch, each;             /* each: 1 / batch, the step's share of a sequence */
     struct dse_interval tiles, rounds, rounds_each; /* lad_rounds, and over the batch */
     struct dse_interval eas, md, ac, vpus, width, apid;
@@ -24,7 +25,7 @@ struct lad_box {
     struct dse_interval active_cv;
     struct dse_interval resident, sequence_bytes; /* E15, E17 */
 };
-/* False: no point of the box is accepted. */
+/* With the batches that the policy may choose. False: no point of the box is accepted. */
 bool lad_box_init(struct lad_box *ret, const struct lad_params *lo, const struct lad_params *hi);
 
 /* E19, E36, E37. A sum over the modules of a tile: what does not grow with the width, and what each lane of it adds; both also for

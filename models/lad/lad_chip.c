@@ -5,7 +5,6 @@
 
 #include <assert.h>
 #include <math.h>
-#include <stddef.h>
 
 /* Table III, one tile at 1 GHz in 22 nm; the VPU row is all seven. SRAM rows are the catalog's table "lad-table3". */
 const struct lad_module lad_table3[LAD_MODULES] = {
@@ -181,11 +180,9 @@ static struct dse_interval share_bound(struct dse_interval part, struct dse_inte
     return dse_widened(part.lo / (part.lo + rest.hi), part.hi / (part.hi + rest.lo), 4);
 }
 
-/* `of` is a column of Table III: the offset of a double in its rows. */
-static void modules_bound(const struct lad_params *lo, const struct lad_params *hi, size_t of, struct lad_modules_bound *ret)
+static void modules_bound(const struct lad_params *lo, const struct lad_params *hi, const double x[LAD_MODULES],
+                          struct lad_modules_bound *ret)
 {
-    double x[LAD_MODULES];
-    for (int i = 0; i < LAD_MODULES; i++) x[i] = *(const double *)((const char *)&lad_table3[i] + of);
     const struct dse_interval eas = dse_iv_i64(lo->vpu_eas, hi->vpu_eas), md = dse_iv_i64(lo->vpu_md, hi->vpu_md),
                               ac = dse_iv_i64(lo->vpu_ac, hi->vpu_ac), apid = dse_iv_i64(lo->apid_width, hi->apid_width);
     const struct dse_interval vpus = dse_iv_add(eas, dse_iv_add(md, ac)), vpu = dse_iv_of(x[LAD_MODULE_VPU] / TABLE3_VPUS);
@@ -233,6 +230,12 @@ bool lad_chip_bound(const struct lad_params *lo, const struct lad_params *hi, st
     const struct dse_interval clock = dse_iv(lo->clock_ghz, hi->clock_ghz), tiles = dse_iv_i64(lo->tiles, hi->tiles),
                               width = dse_iv_i64(lo->vpu_width, hi->vpu_width), one = dse_iv_of(1);
     struct lad_modules_bound area;
+    double mm2[LAD_MODULES], static_mw[LAD_MODULES], dynamic_mw[LAD_MODULES];
+    for (int i = 0; i < LAD_MODULES; i++) {
+        mm2[i] = lad_table3[i].area_mm2;
+        static_mw[i] = lad_table3[i].static_mw;
+        dynamic_mw[i] = lad_table3[i].dynamic_mw;
+    }
     if (!dse_sram_bound(lo->sram, dse_iv(lo->sram_mib, hi->sram_mib), dse_iv_i64(lo->sram_word_bits, hi->sram_word_bits),
                         &ret->sram) ||
         unpriced(lo, ret))
@@ -247,9 +250,9 @@ bool lad_chip_bound(const struct lad_params *lo, const struct lad_params *hi, st
     if (lo->power == DSE_POWER_ACTIVITY &&
         !dse_supply_bound(book, lo->technology, TABLE3_NM, LAD_PUBLISHED_GHZ, clock, &ret->supply))
         return false;
-    modules_bound(lo, hi, offsetof(struct lad_module, area_mm2), &area);
-    modules_bound(lo, hi, offsetof(struct lad_module, static_mw), &ret->static_mw);
-    modules_bound(lo, hi, offsetof(struct lad_module, dynamic_mw), &ret->dynamic_mw);
+    modules_bound(lo, hi, mm2, &area);
+    modules_bound(lo, hi, static_mw, &ret->static_mw);
+    modules_bound(lo, hi, dynamic_mw, &ret->dynamic_mw);
     ret->sram_mm2 = dse_iv_scale(ret->sram.area_mm2, memory.area);
     ret->tile_mm2 = dse_iv_add(dse_iv_scale(dse_iv_add(area.fixed, dse_iv_mul(width, area.lane)), logic.area), ret->sram_mm2);
     return dse_die_bound(book, lo->area, dse_iv_mul(tiles, ret->tile_mm2), tiles, &lo->dram, &hi->dram, lo->technology->node_nm,

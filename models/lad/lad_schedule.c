@@ -204,26 +204,29 @@ static double largest_batch(const struct lad_point *pt)
     return dse_min((double)pt->p->workload.batch, dse_max(1, max));
 }
 
-/* Try `batch`; keep it when it yields more tokens a second. */
-static void try_batch(const struct lad_point *pt, struct lad_step *step, double batch, double *best, double *best_rate)
+int lad_batches(double tiles, double max, double ret[LAD_BATCHES])
 {
-    lad_step_at(step, pt, batch);
-    double rate = batch / step->time_s;
-    if (rate <= *best_rate) return;
-    *best = batch;
-    *best_rate = rate;
+    int n = 0;
+    for (double rounds = 1; rounds * tiles <= max; rounds *= 2) {
+        ret[n++] = rounds * tiles;
+        if (rounds > 1 && 1.5 * rounds * tiles <= max) ret[n++] = 1.5 * rounds * tiles;
+    }
+    if (max >= tiles) ret[n++] = floor(max / tiles) * tiles;
+    ret[n++] = max;
+    return n;
 }
 
-/* 1, 2, 3, 4, 6, 8, 12, 16, ... tiles full, the most full rounds that fit, and all that fits. */
+/* The first of highest throughput. */
 static double best_throughput(const struct lad_point *pt, double max, struct lad_step *step)
 {
-    double tiles = (double)pt->p->tiles, best = 1, rate = 0;
-    for (double rounds = 1; rounds * tiles <= max; rounds *= 2) {
-        try_batch(pt, step, rounds * tiles, &best, &rate);
-        if (rounds > 1 && 1.5 * rounds * tiles <= max) try_batch(pt, step, 1.5 * rounds * tiles, &best, &rate);
+    double batch[LAD_BATCHES], best = 1, best_rate = 0;
+    const int n = lad_batches((double)pt->p->tiles, max, batch);
+    for (int i = 0; i < n; i++) {
+        lad_step_at(step, pt, batch[i]);
+        const double rate = batch[i] / step->time_s;
+        if (rate > best_rate) best = batch[i];
+        best_rate = dse_max(rate, best_rate);
     }
-    if (max >= tiles) try_batch(pt, step, floor(max / tiles) * tiles, &best, &rate);
-    try_batch(pt, step, max, &best, &rate);
     return best;
 }
 
