@@ -40,8 +40,8 @@ enum { ARGUMENTS_MAX = 24, ARGUMENT_LONGEST = 400 };
 /* May these arguments be tried? Files are only those of the working directory. */
 static bool is_harmless(char **argv, int argc)
 {
-    static const char *const commands[] = {"sweep", "query",   "pareto",  "plot",   "merge", "validate", "calibrate",
-                                           "trace", "profile", "figures", "report", "agree", "dram",     "check"};
+    static const char *const commands[] = {"sweep",   "query",   "pareto", "plot",  "merge", "validate", "calibrate", "trace",
+                                           "profile", "figures", "report", "agree", "dram",  "check",    "measure"};
     for (int i = 1; i < argc; i++)
         if (strchr(argv[i], '/') || strlen(argv[i]) > ARGUMENT_LONGEST) return false;
     int command = 1;

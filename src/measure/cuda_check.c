@@ -1,4 +1,5 @@
-/* The kernel of attention against the same sums on the host, in double: a fast kernel that skips work would be a wrong measurement. */
+/* The kernel of attention against the same sums on the host, in double: one that is fast because it skips work would be a wrong
+ * measurement. */
 #include "base/xalloc.h"
 #include "measure/cuda_internal.h"
 
@@ -52,14 +53,14 @@ static double largest_difference(struct cuda_device *d)
     const size_t kv = (size_t)(p->batch * p->context) * step;
     double *want = xcalloc(dim, sizeof *want), worst = 0;
     uint16_t *q = fetch(d, 0, rows * dim), *k = fetch(d, 1, kv), *v = fetch(d, 2, kv), *out = fetch(d, 3, rows * dim);
-    if (!q || !k || !v || !out) worst = NAN;
-    for (size_t r = 0; r < rows && !isnan(worst); r++) {
+    const bool is_there = q && k && v && out;
+    for (size_t r = 0; is_there && r < rows; r++) {
         const size_t b = r / (size_t)p->heads, head = r % (size_t)p->heads / (size_t)(p->heads / p->kv_heads);
         const size_t begin = b * (size_t)p->context * step + head * dim;
         attend(p, q + r * dim, k + begin, v + begin, step, want);
         for (size_t c = 0; c < dim; c++) {
             const double far = fabs(want[c] - of_fp16(out[r * dim + c]));
-            worst = far <= worst ? worst : isnan(far) ? (double)INFINITY : far;
+            if (!(far <= worst)) worst = isnan(far) ? (double)INFINITY : far;
         }
     }
     free(out);
@@ -67,7 +68,7 @@ static double largest_difference(struct cuda_device *d)
     free(k);
     free(q);
     free(want);
-    return worst;
+    return is_there ? worst : (double)NAN;
 }
 
 bool cuda_check_decode(struct cuda_device *d)

@@ -222,7 +222,7 @@ static bool open_blas(struct cuda_device *d, const struct cuda_options *o, int m
     if (!need(d, d->lib.driver.memory_take(&d->workspace, WORKSPACE_BYTES), "memory for cuBLAS", diags)) return false;
     int r = b->handle_new(&d->blas);
     if (r == 0) r = b->set_stream(d->blas, d->stream); /* before the workspace, which it would take away */
-    if (r == 0) r = b->set_workspace(d->blas, (void *)(uintptr_t)d->workspace, WORKSPACE_BYTES);
+    if (r == 0) r = b->set_workspace(d->blas, cuda_address(d->workspace), WORKSPACE_BYTES);
     if (r == 0) r = b->version(d->blas, ret_version);
     return r == 0 || is_missing("cuBLAS", xasprintf("its status is %d", r), needed_by, diags);
 }

@@ -1,4 +1,5 @@
-/* The device of a machine with an NVIDIA driver (meter_device.h). The driver, NVRTC, cuBLAS and NVML are loaded when it is opened. */
+/* The device of a machine with an NVIDIA driver (meter_device.h). The driver, NVRTC, cuBLAS and NVML are loaded when it is opened.
+ */
 #ifndef DSE_MEASURE_CUDA_DEVICE_H
 #define DSE_MEASURE_CUDA_DEVICE_H
 

@@ -46,6 +46,8 @@ void cuda_forget(struct cuda_device *d);
 
 /* cuda_launch.c: one operation of the prepared point on the stream, on the given copy of its memory. */
 bool cuda_operate(struct cuda_device *d, uint64_t copy);
+/* An address of the GPU as libraries want it. */
+void *cuda_address(cu_pointer p);
 /* Random numbers in `bytes`, a multiple of 4, at `to`. */
 bool cuda_fill(struct cuda_device *d, cu_pointer to, size_t bytes, enum meter_format format);
 /* Into how many shares the positions of a decode step are split, and positions of each, so that the GPU is busy. */

@@ -3,6 +3,7 @@
 
 #include <math.h>
 #include <stdio.h>
+#include <string.h>
 
 /* As kernels.cu has them. */
 enum { DIM = 128, DECODE_THREADS = 128, DECODE_BLOCKS = 3, ROUND = 64, SPLITS_MAX = 128 };
@@ -29,6 +30,13 @@ bool cuda_fill(struct cuda_device *d, cu_pointer to, size_t bytes, enum meter_fo
     return stream(d, d->kernels.fill, arguments);
 }
 
+void *cuda_address(cu_pointer p)
+{
+    void *a;
+    memcpy(&a, &p, sizeof a);
+    return a;
+}
+
 /* Row-major out (m x n) = in (m x k) times weights (n x k) transposed, which in cuBLAS's columns is weights^T times in. */
 static bool matmul(struct cuda_device *d, uint64_t copy)
 {
@@ -36,9 +44,9 @@ static bool matmul(struct cuda_device *d, uint64_t copy)
     const int type = p->format == METER_BF16 ? CUDA_R_16BF : CUDA_R_16F, m = (int)p->m, n = (int)p->n, k = (int)p->k;
     const float one = 1, zero = 0;
     const cu_pointer weights = d->buffers[1] + copy * 2 * (uint64_t)(p->n * p->k);
-    const int r = d->lib.cublas.gemm(d->blas, CUBLAS_OP_T, CUBLAS_OP_N, n, m, k, &one, (const void *)(uintptr_t)weights, type, k,
-                                     (const void *)(uintptr_t)d->buffers[0], type, k, &zero, (void *)(uintptr_t)d->buffers[2], type,
-                                     n, CUBLAS_COMPUTE_32F, CUBLAS_GEMM_DEFAULT);
+    const int r = d->lib.cublas.gemm(d->blas, CUBLAS_OP_T, CUBLAS_OP_N, n, m, k, &one, cuda_address(weights), type, k,
+                                     cuda_address(d->buffers[0]), type, k, &zero, cuda_address(d->buffers[2]), type, n,
+                                     CUBLAS_COMPUTE_32F, CUBLAS_GEMM_DEFAULT);
     if (r != 0) snprintf(d->base.reason, sizeof d->base.reason, "cuBLAS: status %d", r);
     return r == 0;
 }

@@ -1,5 +1,5 @@
-// What the GPU runs for `dse measure`, compiled by NVRTC for the GPU at hand: no header of CUDA is needed. fp16 numbers are moved as
-// 16-bit patterns. Host side: cuda_work.c, which has the same sizes.
+// What the GPU runs for `dse measure`, compiled by NVRTC for the GPU at hand: no header of CUDA is needed. fp16 numbers are moved
+// as 16-bit patterns. Host side: cuda_launch.c, which has the same sizes.
 
 typedef unsigned int u32;
 typedef unsigned long long u64;
@@ -60,9 +60,9 @@ extern "C" __global__ void nothing() {}
 
 // ---- attention of a decode step ------------------------------------------------------------------------------------------------
 //
-// Split-KV ("flash-decoding"): a block has one sequence, one KV head with its query heads (at most 8) and a share of the positions;
+// Split-KV ("flash-decoding"): a block has one sequence, one KV head with its query heads (at most 8), a share of the positions;
 // its four warps take 16 positions each in turn, keep a running maximum and sum, and are merged in shared memory; merge() joins the
-// shares. Products are by tensor cores (mma m16n8k16, from compute capability 8.0 on), K and V go from DRAM into registers without a
+// shares. Products are by tensor cores (mma m16n8k16, from compute capability 8.0 on), K and V go from DRAM into registers without 
 // stop: which number of the depth a fragment's slot has is free as long as both operands agree, so that a thread's 16 contiguous
 // bytes of a row are four of its slots. Of the 16 rows of Q 8 are zero.
 
@@ -79,11 +79,10 @@ static __device__ __forceinline__ uint4 load16(const unsigned short *p)
 // c[0..2) of rows 0 to 7 += a x b; rows 8 to 15 are zero.
 static __device__ __forceinline__ void mma(float *c, u32 a0, u32 a2, u32 b0, u32 b1)
 {
-    float unused2, unused3;
-    asm("mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 {%0, %1, %2, %3}, {%4, %5, %6, %5}, {%7, %8}, {%0, %1, %9, %9};"
-        : "+f"(c[0]), "+f"(c[1]), "=f"(unused2), "=f"(unused3)
+    asm("{ .reg .f32 c2, c3;"
+        "mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 {%0, %1, c2, c3}, {%2, %3, %4, %3}, {%5, %6}, {%0, %1, %7, %7}; }"
+        : "+f"(c[0]), "+f"(c[1])
         : "r"(a0), "r"(0u), "r"(a2), "r"(b0), "r"(b1), "f"(0.f));
-    (void)unused2, (void)unused3;
 }
 
 static __device__ __forceinline__ u32 pack(float low, float high)
@@ -193,8 +192,8 @@ static __device__ __forceinline__ void tile(state &st, const uint4 q[4], const u
 // q, out: [batch][heads][DIM]; k, v: [batch][context][kv_heads][DIM]. Grid: splits x kv_heads x batch. With more than one split,
 // parts: [batch][heads][splits][DIM], and tops: [batch][heads][splits][2] their maxima and sums.
 extern "C" __global__ void __launch_bounds__(THREADS, 3)
-    decode(const unsigned short *q, const unsigned short *k, const unsigned short *v, unsigned short *out, float *parts, float *tops,
-           int context, int group, int per_split, float scale)
+    decode(const unsigned short *q, const unsigned short *k, const unsigned short *v, unsigned short *out, float *parts,
+           float *tops, int context, int group, int per_split, float scale)
 {
     __shared__ float sums[WARPS][GROUP][DIM], top[WARPS][GROUP], sum[WARPS][GROUP];
     const int lane = threadIdx.x % 32, warp = threadIdx.x / 32, g = lane / 4, t = lane % 4;

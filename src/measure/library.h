@@ -14,9 +14,9 @@ struct cuda_libraries {
     struct nvml nvml;
 };
 
-/* Load each and fill its struct. `dir`: where to look, and nowhere else; NULL: where the dynamic linker looks, then $CUDA_HOME/lib64,
- * $CUDA_PATH/lib64 and /usr/local/cuda/lib64. `major` is the CUDA that the driver speaks: later libraries are not tried. False:
- * *ret_why says what was tried (the caller frees it). */
+/* Load each and fill its struct. `dir`: where to look, and nowhere else; NULL: where the dynamic linker looks, then
+ * $CUDA_HOME/lib64, $CUDA_PATH/lib64 and /usr/local/cuda/lib64. `major` is the CUDA that the driver speaks: later libraries are not
+ * tried. False: *ret_why says what was tried (the caller frees it). */
 bool library_load_driver(struct cuda_libraries *l, const char *dir, char **ret_why);
 bool library_load_nvrtc(struct cuda_libraries *l, const char *dir, int major, char **ret_why);
 bool library_load_cublas(struct cuda_libraries *l, const char *dir, int major, char **ret_why);

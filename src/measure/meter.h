@@ -79,7 +79,7 @@ double meter_point_flops(const struct meter_point *p);
 /* ---- repeats ------------------------------------------------------------------------------------------------------------- */
 
 #define METER_REPEAT_S 0.005
-#define METER_WARM_S 0.05
+#define METER_WARM_S 0.05 /* or the time for the point, if that is shorter */
 enum { METER_REPEATS_MIN = 7, METER_REPEATS_MAX = 200 };
 
 struct meter_summary {

@@ -92,10 +92,10 @@ static void add_head(struct text *t, const struct meter_device *d, const struct 
     text_add(t, "\n");
     add_machine(t, &d->machine);
     text_add(
-        t,
-        "# how: a number is the median of its repeats (far_out of them further off than 5 deviations and 2 %; spread: standard deviation over the "
-        "median); weights and KV caches come from DRAM, numbers are random, CUDA graphs but for launches; read, write and copy go over "
-        "one buffer again and again, of which copy counts both ways; power: mean of the whole board over some seconds\n");
+        t, "# how: a number is the median of its repeats (far_out of them further off than 5 deviations and 2 %; spread: standard "
+           "deviation over the median); weights and KV caches come from DRAM, numbers are random, CUDA graphs but for launches; "
+           "read, write and copy go over one buffer again and again, of which copy counts both ways; power: mean of the whole "
+           "board over some seconds\n");
     text_addf(t, "# measured: %zu of %zu points%s%s\n", count_done(results, n), n, end == METER_WHOLE ? "" : ", ",
               end == METER_WHOLE ? "" : ends[end]);
     add_left_out(t, points, results, n);

@@ -44,7 +44,7 @@ static enum meter_answer warm_up(struct job *j, double *ret_unit_s)
     const double begin = d->now(d);
     double s = 0;
     uint64_t units = 1;
-    for (int i = 0; i < 2 || d->now(d) - begin < METER_WARM_S; i++) {
+    for (int i = 0; i < 2 || d->now(d) - begin < fmin(METER_WARM_S, j->point->seconds); i++) {
         const enum meter_answer a = once(j, units, 0, NULL, &s);
         if (a != METER_YES) return a;
         s /= (double)units;
@@ -134,9 +134,10 @@ static void note_watch(struct meter_result *r, const struct watch *w)
     r->limit = w->limit;
 }
 
-static bool is_over(const struct job *j, double begin)
+/* Two looks at the counter make a power. */
+static bool is_over(const struct job *j, const struct watch *w, double begin)
 {
-    return j->device->now(j->device) - begin >= j->point->seconds || wants_stop(j);
+    return (w->n >= 2 && j->device->now(j->device) - begin >= j->point->seconds) || wants_stop(j);
 }
 
 /* Keep the device at its work, or idle, and watch. */
@@ -150,7 +151,7 @@ static enum meter_answer measure_power(struct job *j)
     const double begin = d->now(d);
     struct watch w = {.limit = ""};
     size_t n = 0;
-    while (a == METER_YES && !is_over(j, begin)) {
+    while (a == METER_YES && !is_over(j, &w, begin)) {
         struct meter_senses senses;
         double s = 0;
         if (works) {
@@ -207,14 +208,11 @@ enum meter_end meter_run(struct meter_device *device, const struct meter_point *
         if (c->progress) c->progress(c->user, i, n, &points[i]);
         j.point = &points[i];
         j.result = &results[i];
-        if (wants_stop(&j))
-            end = METER_STOPPED;
-        else if (device->now(device) - begin >= c->limit_s)
+        if (device->now(device) - begin >= c->limit_s)
             end = METER_LATE;
-        else if (measure(&j) == METER_DEAD)
+        else if (!wants_stop(&j) && measure(&j) == METER_DEAD)
             end = METER_BROKEN;
-        else if (wants_stop(&j))
-            end = METER_STOPPED;
+        if (end == METER_WHOLE && wants_stop(&j)) end = METER_STOPPED;
     }
     j.point = NULL;
     device->keeps_clock = hold(&j) != METER_YES;

@@ -19,7 +19,7 @@ expect 0 "$DSE" --help
 expect 2 "$DSE"
 expect 2 "$DSE" swep x.toml
 says 'did you mean sweep' err.txt
-for c in sweep eval query pareto plot describe list merge check validate calibrate trace; do
+for c in sweep eval query pareto plot describe list merge check validate calibrate trace measure; do
     expect 0 "$DSE" $c --help
     says "Usage: dse $c" out.txt
 done
