@@ -8,11 +8,13 @@
 #include "dse_config.h"
 #include "measure/cuda_device.h"
 
-#include <math.h>
 #include <ctype.h>
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <time.h>
+#include <unistd.h>
 
 static const double SECONDS_MIN = 0.001, SECONDS_MAX = 10, LIMIT_S = 600;
 enum { KINDS_ALL = (1 << METER_KINDS) - 1, ORDINAL_MAX = 1023 };
@@ -68,6 +70,7 @@ static bool read_options(struct job *j)
     if (seconds &&
         !(text_parse_f64(seconds, &j->options.seconds) && j->options.seconds >= SECONDS_MIN && j->options.seconds <= SECONDS_MAX))
         return usage_error(in, "--seconds: \"%s\" is not a number from %g to %g", seconds, SECONDS_MIN, SECONDS_MAX) == 0;
+    if (option_get(in, "output") && option_get(in, "folder")) return usage_error(in, "--output or --folder, not both") == 0;
     j->options.clocks = option_has(in, "clocks");
     if (j->options.clocks && !(j->options.kinds >> METER_POWER & 1))
         return usage_error(in, "--clocks is about power, which --only leaves out") == 0;
@@ -142,8 +145,12 @@ static bool open_file(struct job *j)
     const time_t t = time(NULL);
     struct tm day;
     if (!gmtime_r(&t, &day) || !strftime(j->date, sizeof j->date, "%Y-%m-%d", &day)) strcpy(j->date, "unknown");
-    const char *given = option_get(j->in, "output");
-    j->path = given ? xstrdup(given) : xasprintf("measured-%s-%s.csv", j->gpu_name, j->date);
+    const char *given = option_get(j->in, "output"), *folder = option_get(j->in, "folder");
+    if (folder && mkdir(folder, 0777) != 0 && errno != EEXIST)
+        return diags_runtime(j->in->diags, folder, "cannot make the folder: %s", strerror(errno));
+    j->path = folder  ? xasprintf("%s/measured.csv", folder)
+              : given ? xstrdup(given)
+                      : xasprintf("measured-%s-%s.csv", j->gpu_name, j->date);
     j->file = file_begin(j->path, j->in->diags);
     return j->file != NULL;
 }
@@ -159,6 +166,27 @@ static bool write_file(struct job *j, enum meter_end end)
     struct file *f = j->file;
     j->file = NULL;
     return file_commit(f, j->in->diags);
+}
+
+/* What `dse validate --measured --from` reads beside the rows, where the folder has none of it. */
+static bool write_bindings(const struct job *j)
+{
+    enum { LARGEST = 1 << 20 };
+    static const char *const files[] = {"bindings.toml", "entries.toml"};
+    const char *folder = option_get(j->in, "folder");
+    bool ok = true;
+    for (size_t i = 0; folder && ok && i < sizeof files / sizeof *files; i++) {
+        char *from = xasprintf("%s/catalog/measured/own/%s", catalog_data_dir(), files[i]),
+             *to = xasprintf("%s/%s", folder, files[i]);
+        char *text = NULL;
+        size_t n = 0;
+        if (access(to, F_OK) != 0)
+            ok = text_read_file(from, LARGEST, &text, &n, j->in->diags) && file_write(to, text, n, j->in->diags);
+        free(text);
+        free(to);
+        free(from);
+    }
+    return ok;
 }
 
 static size_t count_done(const struct job *j)
@@ -221,7 +249,7 @@ static int measure(struct job *j, enum output_format format)
     counting_init(&j->counting, j->gpu_name, "");
     const enum meter_end end = meter_run(j->device, j->points, j->n, &control, j->results);
     progress_clear(&j->counting.bar);
-    return write_file(j, end) ? tell(j, end, format) : 1;
+    return write_file(j, end) && write_bindings(j) ? tell(j, end, format) : 1;
 }
 
 static int run(const struct invocation *in)
@@ -254,6 +282,7 @@ const struct command command_measure = {
     .options =
         (const struct option_row[]){
             {'o', "output", "FILE", "the file (default: measured-GPU-DATE.csv)"},
+            {0, "folder", "DIR", "measured.csv there, and what `dse validate --measured --from DIR` needs beside it"},
             {0, "only", "KINDS", "some of %s; several with commas", kind_words},
             {'g', "gpu", "NAME", "what `dse list gpus` calls it (default: by its name, SMs and memory)"},
             {'d', "device", "N", "the GPU, as CUDA counts them (default: 0)"},
@@ -278,7 +307,7 @@ const struct command command_measure = {
         "board, by NVML. No setting of the GPU is changed unless --clocks asks for it. Ctrl-C keeps what was measured until\n"
         "then. docs/measure.md says what each row is.\n\n"
         "  dse measure --dry-run\n"
-        "  dse measure\n"
+        "  dse measure --folder mine && dse validate --measured --from mine\n"
         "  dse measure --only gemm,launch --seconds 0.2 -o quick.csv\n"
         "  sudo dse measure --only power --clocks -o clocks.csv\n"
         "  LD_LIBRARY_PATH=$(ls -d venv/lib/python3*/site-packages/nvidia/*/lib | paste -sd:) dse measure\n",

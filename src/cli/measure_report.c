@@ -29,7 +29,7 @@ static void print_points(const struct meter_point *points, size_t n, enum output
 /* What is varied in a kind, in words. */
 static const char *const kind_texts[] = {
     [METER_BANDWIDTH] = "reading, writing and copying 4 MiB to 4 GiB: the cache's speed, then the memory's",
-    [METER_GEMM] = "matrix products of 1 to 8192 rows by the layers of Llama 3 8B and others, bf16 and fp16 (cuBLAS)",
+    [METER_GEMM] = "matrix products of 1 to 4096 rows by the layers of Llama 3 8B and others, bf16 and fp16 (cuBLAS)",
     [METER_ATTENTION] = "a decode step of 1 to 256 sequences over 128 to 131072 positions, 4 kinds of heads (a kernel of dse)",
     [METER_LAUNCH] = "a kernel that does nothing: from the host, in a CUDA graph, and there and back",
     [METER_POWER] = "what the board draws idle, streaming, computing and serving; with --clocks at lower clocks, too",

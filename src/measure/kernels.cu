@@ -6,14 +6,14 @@ typedef unsigned long long u64;
 
 // ---- memory ------------------------------------------------------------------------------------------------------------------
 
-// Random numbers of magnitude 0.25 to 1, two to a word: power depends on what bits change. bf16: else fp16.
+// Random numbers of magnitude 0.5 to 2, two to a word: power depends on what bits change. bf16: else fp16.
 extern "C" __global__ void fill(u32 *to, u64 words, u32 seed, int bf16)
 {
     for (u64 i = blockIdx.x * (u64)blockDim.x + threadIdx.x; i < words; i += (u64)gridDim.x * blockDim.x) {
         u32 h = (u32)i * 0x9e3779b9u + (u32)(i >> 32) * 0x85ebca6bu + seed;
         h ^= h >> 16, h *= 0x7feb352du, h ^= h >> 15, h *= 0x846ca68bu, h ^= h >> 16;
         // Sign and mantissa are random, the exponent is one of two.
-        to[i] = bf16 ? (h & 0x80ff80ffu) | 0x3e803e80u : (h & 0x87ff87ffu) | 0x34003400u;
+        to[i] = bf16 ? (h & 0x80ff80ffu) | 0x3f003f00u : (h & 0x87ff87ffu) | 0x38003800u;
     }
 }
 

@@ -79,7 +79,8 @@ double meter_point_flops(const struct meter_point *p);
 /* ---- repeats ------------------------------------------------------------------------------------------------------------- */
 
 #define METER_REPEAT_S 0.005
-#define METER_WARM_S 0.05 /* or the time for the point, if that is shorter */
+#define METER_FIRST_WARM_S 0.5 /* before the first point that works; both at most the point's own time */
+#define METER_WARM_S 0.05
 enum { METER_REPEATS_MIN = 7, METER_REPEATS_MAX = 200 };
 
 struct meter_summary {

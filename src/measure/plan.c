@@ -47,7 +47,7 @@ static void add_gemms(struct plan *plan)
     static const int64_t shapes[][2] = {{6144, 4096},   {4096, 4096}, {28672, 4096}, {4096, 14336},
                                         {128256, 4096}, {8192, 8192}, {1280, 8192},  {8192, 1024}},
                          half[][2] = {{4096, 4096}, {28672, 4096}};
-    enum { LARGEST_M = 8192, HEAD_M = 512, HEAD_N = 100000 };
+    enum { LARGEST_M = 4096, HEAD_M = 512, HEAD_N = 100000 };
     for (size_t i = 0; i < sizeof shapes / sizeof *shapes; i++)
         for (int64_t m = 1; m <= (shapes[i][0] > HEAD_N ? HEAD_M : LARGEST_M); m *= 2)
             add(plan,

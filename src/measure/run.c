@@ -15,6 +15,7 @@ struct job {
     const struct meter_control *control;
     const struct meter_point *point;
     struct meter_result *result;
+    bool is_warm;    /* something has run: clocks are up */
     bool is_held;    /* clocks are not as they were */
     double held_mhz; /* at what */
 };
@@ -41,10 +42,10 @@ static enum meter_answer once(struct job *j, uint64_t units, double sense_after,
 static enum meter_answer warm_up(struct job *j, double *ret_unit_s)
 {
     struct meter_device *d = j->device;
-    const double begin = d->now(d);
+    const double begin = d->now(d), warm_s = fmin(j->is_warm ? METER_WARM_S : METER_FIRST_WARM_S, j->point->seconds);
     double s = 0;
     uint64_t units = 1;
-    for (int i = 0; i < 2 || d->now(d) - begin < fmin(METER_WARM_S, j->point->seconds); i++) {
+    for (int i = 0; i < 2 || d->now(d) - begin < warm_s; i++) {
         const enum meter_answer a = once(j, units, 0, NULL, &s);
         if (a != METER_YES) return a;
         s /= (double)units;
@@ -56,6 +57,7 @@ static enum meter_answer warm_up(struct job *j, double *ret_unit_s)
         if (wants_stop(j)) break;
     }
     *ret_unit_s = s;
+    j->is_warm = true;
     return METER_YES;
 }
 

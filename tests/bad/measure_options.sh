@@ -9,5 +9,6 @@
 "$DSE" measure --gpu mine
 "$DSE" measure --format xml
 "$DSE" measure all
+"$DSE" measure -o a.csv --folder b
 mkdir empty
 "$DSE" measure --libraries empty

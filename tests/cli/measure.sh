@@ -71,6 +71,20 @@ grep -q '^"launch",[0-9.]*,"us",,,"launch_stream"$' out.txt || fail "$(cat out.t
 try 1 --libraries "$fake" --only launch -o nowhere/x.csv
 says 'nowhere'
 
+# A folder that the models can be held against: all times of GEMMs and of attention have an answer.
+try 0 --libraries "$fake" --seconds 0.001 --only gemm,attention --folder mine -q
+"$DSE" validate --measured --from mine --format csv >answers.csv 2>said.txt || fail "validate: $(cat said.txt)"
+rows=$(grep -vc '^#' mine/measured.csv)
+[ "$(grep -c '"dse-measure".*,,"measured",' answers.csv)" -eq $((rows - 1)) ] || fail "$(head -3 answers.csv)"
+"$DSE" validate --measured --from mine >table.txt 2>said.txt || fail "validate: $(cat said.txt)"
+grep -q 'GEMM, a100-80gb, M 16-64' table.txt && grep -q 'attention, decode, a100-80gb' table.txt || fail "$(cat table.txt)"
+echo '# mine' >>mine/bindings.toml
+try 0 --libraries "$fake" --seconds 0.001 --only gemm --folder mine -q
+grep -q '^# mine' mine/bindings.toml || fail "bindings of the user's own were written over"
+: >none
+try 1 --libraries "$fake" --only launch --seconds 0.001 --folder none -q
+says '^none'
+
 # What goes wrong.
 FAKE_CUDA=none try 1 --libraries "$fake"
 says 'the NVIDIA driver sees no GPU'
