@@ -250,7 +250,7 @@ static void draw(struct worker *w, size_t m, size_t box, const double *best)
 
 static bool same_bound(double a, double b)
 {
-    return a == b || fabs(a - b) <= 1e-9 * fabs(b);
+    return a == b || (isfinite(a) && isfinite(b) && fabs(a - b) <= 1e-9 * fabs(b));
 }
 
 /* By how much the row misses `best`, relative to it, in its worst objective. */
