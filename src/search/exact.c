@@ -3,6 +3,7 @@
 #include "base/threads.h"
 #include "base/xalloc.h"
 #include "search/local.h"
+#include "search/missing.h"
 #include "search/roots.h"
 
 #include <assert.h>
@@ -44,7 +45,7 @@ struct search {
     int threads;
     struct waiting *heap;
     size_t n_heap, heap_capacity;
-    uint64_t serial;
+    uint64_t serial, rounds;
     uint64_t evaluations; /* of the local searches */
     double started, reported;
 };
@@ -188,7 +189,8 @@ static const char *bug(const struct search *s)
 
 static bool is_over(const struct search *s)
 {
-    return s->n_heap == 0 || bug(s) || is_stopped(s);
+    const uint64_t rounds = s->options->rounds;
+    return s->n_heap == 0 || bug(s) || is_stopped(s) || (rounds && s->rounds >= rounds);
 }
 
 static void report(struct search *s)
@@ -229,6 +231,7 @@ static void do_round(struct search *s)
     uint32_t groups[ROUND];
     const size_t walk = s->n_heap > CROWD ? WALK_LONG : s->n_heap < 4 * ROUND ? WALK_FIRST : WALK;
     int n = 0;
+    s->rounds++;
     while (n < ROUND && s->n_heap) {
         boxes[n] = take(s);
         groups[n] = boxes[n]->group;
@@ -268,26 +271,67 @@ static void make_front(const struct search *s, struct exact_result *ret)
     free(members);
 }
 
-static void finish(struct search *s, struct exact_result *ret)
+static int by_group(const void *a, const void *b)
 {
-    const struct walk_counts c = all_counts(s);
-    make_front(s, ret);
-    ret->bounds = c.bounds;
-    ret->points = all_points(s);
-    ret->certificate = (struct certificate){.tolerance = CERTIFICATE_TOLERANCE,
-                                            .complete = s->n_heap == 0,
-                                            .evaluations = c.evaluations,
-                                            .epsilon = 0,
-                                            .hypervolume_left = s->n_heap ? (double)NAN : 0,
-                                            .seconds = walk_now() - s->started,
-                                            .threads = s->threads};
+    const struct waiting *x = a, *y = b;
+    return (x->box->group > y->box->group) - (x->box->group < y->box->group);
+}
+
+/* What the boxes that wait can still add, the mean over all groups. */
+static double hypervolume_left(const struct search *s)
+{
+    const double **costs = xcalloc(s->n_heap, sizeof(double *));
+    double sum = 0;
+    if (s->n_heap) qsort(s->heap, s->n_heap, sizeof *s->heap, by_group);
+    for (size_t first = 0, end; first < s->n_heap; first = end) {
+        const uint32_t group = s->heap[first].box->group;
+        for (end = first; end < s->n_heap && s->heap[end].box->group == group; end++) costs[end] = s->heap[end].box->costs;
+        sum += missing_hypervolume(s->archives[group], s->frame.objectives, costs + first, end - first);
+    }
+    free(costs);
+    return sum / (double)s->roots.n_groups;
+}
+
+/* Drop boxes that incumbents from after their time cover: they are closed. The heap is no heap any more. */
+static void close_covered(struct search *s)
+{
+    size_t kept = 0;
     for (size_t i = 0; i < s->n_heap; i++) {
         struct box *b = s->heap[i].box;
-        ret->certificate.epsilon = fmax(ret->certificate.epsilon, archive_gap(s->archives[b->group], b->costs));
+        const size_t by = archive_cover(s->archives[b->group], b->costs, SIZE_MAX);
+        if (by == SIZE_MAX) {
+            s->heap[kept++] = s->heap[i];
+            continue;
+        }
+        walker_close(s->walkers[0], b, archive_at(s->archives[b->group], by));
+        free(b);
+    }
+    s->n_heap = kept;
+}
+
+static void leave_open(struct search *s, struct certificate *c)
+{
+    close_covered(s);
+    c->complete = s->n_heap == 0;
+    c->hypervolume_left = hypervolume_left(s);
+    for (size_t i = 0; i < s->n_heap; i++) {
+        struct box *b = s->heap[i].box;
+        c->epsilon = fmax(c->epsilon, archive_gap(s->archives[b->group], b->costs));
         walker_leave(s->walkers[0], b);
     }
-    const struct walk_counts closed = all_counts(s);
-    memcpy(ret->certificate.boxes, closed.boxes, sizeof closed.boxes);
+}
+
+static void finish(struct search *s, struct exact_result *ret)
+{
+    ret->certificate = (struct certificate){.tolerance = CERTIFICATE_TOLERANCE, .threads = s->threads};
+    leave_open(s, &ret->certificate);
+    make_front(s, ret);
+    const struct walk_counts c = all_counts(s);
+    memcpy(ret->certificate.boxes, c.boxes, sizeof c.boxes);
+    ret->certificate.evaluations = c.evaluations;
+    ret->certificate.seconds = walk_now() - s->started;
+    ret->bounds = c.bounds;
+    ret->points = all_points(s);
     ret->n_logs = (size_t)s->threads;
     ret->logs = xcalloc(ret->n_logs, sizeof(struct box_log *));
     for (int t = 0; t < s->threads; t++) ret->logs[t] = walker_log(s->walkers[t]);

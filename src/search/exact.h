@@ -30,6 +30,7 @@ struct exact_progress {
 struct exact_options {
     int threads;
     double seconds;                                               /* end soon after so many; 0: when all is decided */
+    uint64_t rounds;                                              /* end after so many; 0: when all is decided */
     const volatile sig_atomic_t *interrupt;                       /* end soon after it became non-zero; or NULL */
     bool keep_boxes;                                              /* log every box that is closed */
     void (*progress)(void *user, const struct exact_progress *p); /* now and then; or NULL */

@@ -9,7 +9,7 @@
 #include <time.h>
 
 enum {
-    LEAF = 4,        /* points of a box that is evaluated */
+    LEAF = 32,       /* points of a box that is evaluated: a bound takes as long as several */
     CLOCK_EVERY = 16 /* boxes from one look at the clock to the next */
 };
 
@@ -365,12 +365,21 @@ void walker_run(struct walker *w, struct box *b, size_t boxes, struct walk_resul
     for (size_t i = 0; i < w->n_stack; i++) leave_box(w->frame, ret, w->stack[i]);
 }
 
+static void end_box(struct walker *w, struct box *b, struct probe *p)
+{
+    memcpy(w->now, b, box_bytes(w->frame));
+    memcpy(p->costs, b->costs, sizeof p->costs);
+    log_box(w, box_lo(b), box_hi(w->frame, b), p);
+}
+
 void walker_leave(struct walker *w, struct box *b)
 {
-    struct probe p = {.end = BOX_OPEN};
-    memcpy(w->now, b, box_bytes(w->frame));
-    memcpy(p.costs, b->costs, sizeof p.costs);
-    log_box(w, box_lo(b), box_hi(w->frame, b), &p);
+    end_box(w, b, &(struct probe){.end = BOX_OPEN});
+}
+
+void walker_close(struct walker *w, struct box *b, struct lattice_point by)
+{
+    end_box(w, b, &(struct probe){.end = BOX_DOMINATED, .by = by});
 }
 
 struct walker *walker_new(const struct walk_frame *f)

@@ -72,8 +72,9 @@ void walker_free(struct walker *w);
 void walker_run(struct walker *w, struct box *b, size_t boxes, struct walk_result *ret);
 /* Evaluate one point: its costs. False when it is infeasible or has no value for an objective, and at a bug of the model. */
 bool walker_evaluate(struct walker *w, uint32_t space, uint64_t point, double *costs);
-/* Log a box that stays open. */
+/* Log a box that stays open, or one that is closed since a point covers its costs. */
 void walker_leave(struct walker *w, struct box *b);
+void walker_close(struct walker *w, struct box *b, struct lattice_point by);
 /* The bounds of the objectives over a box; false: nothing in it is feasible. It has a single place on each axis that is split. */
 bool walker_bound(struct walker *w, struct box *b);
 /* The thread's bounds of a space, of the box bounded last. */
