@@ -250,6 +250,150 @@ static void exact__is_the_front_of_all_points(void **state)
     }
 }
 
+static void exact__has_a_front_for_each_value_of_per(void **state)
+{
+    (void)state;
+    const char *params = "tiles = [1, 2, 4, 8, 16]\nclock_ghz = [0.25, 0.5, 1, 2]\nbatch = [4, 1, 2]\n"
+                         "memory = [\"two-channels\", \"eight-channels\"]\ncontext = [512, 1024]";
+    const char *objectives = "tokens_per_s = \"max\"\npower_w = \"min\"\nper = [\"batch\", \"channels\"]";
+    struct search_bed b = open_toy("\"toy\"", params, objectives, "");
+    check_front(&b, "per");
+    struct exact_result r = search(&b, 2);
+    uint64_t groups = 0;
+    for (size_t i = 0; i < r.n_front; i++) groups |= UINT64_C(1) << r.front[i].group;
+    assert_int_equal(groups, 63); /* three batches, two memories that bring their channels */
+    exact_result_release(&r);
+    close_search(&b);
+}
+
+/* ---- a search that is stopped ------------------------------------------------------------------------------------------------ */
+
+static const char many[] = "tiles = [1, 2, 3, 4, 5, 6, 7, 8, 10, 12, 14, 16, 20, 24, 28, 32]\n"
+                           "clock_ghz = { from = 0.1, to = 2, points = 24 }\nbatch = [1, 2, 3, 4, 6, 8, 12, 16]\n"
+                           "sram_mib = { from = 0.25, to = 8, points = 16 }\nbandwidth_gbs = { from = 10, to = 500, points = 12 }";
+static const char three[] = "tokens_per_s = \"max\"\narea_mm2 = \"min\"\npower_w = \"min\"";
+
+/* The hypervolume of a front, in the box between the best and the worst of `of`. */
+static double volume_of(const struct vectors *v, const struct vectors *of)
+{
+    double best[3] = {INFINITY, INFINITY, INFINITY}, worst[3] = {-INFINITY, -INFINITY, -INFINITY}, ref[3] = {1, 1, 1};
+    double *points = xcalloc(v->n * 3, sizeof *points);
+    for (size_t i = 0; i < of->n; i++)
+        for (size_t j = 0; j < 3; j++) {
+            best[j] = fmin(best[j], of->costs[i * 3 + j]);
+            worst[j] = fmax(worst[j], of->costs[i * 3 + j]);
+        }
+    for (size_t i = 0; i < v->n * 3; i++) points[i] = (v->costs[i] - best[i % 3]) / (worst[i % 3] - best[i % 3]);
+    const double volume = hypervolume(points, v->n, 3, ref);
+    free(points);
+    return volume;
+}
+
+/* Whenever it is stopped, what it says of the rows that it lacks is true. */
+static void exact__says_what_a_stopped_search_may_miss(void **state)
+{
+    (void)state;
+    struct search_bed b = open_toy("\"toy\"", many, three, "");
+    struct vectors truth;
+    brute_force(&b, &truth);
+    int stopped = 0, known = 0;
+    for (uint64_t rounds = 1, complete = 0; !complete; rounds += 1 + rounds / 4) {
+        struct exact_result r;
+        struct vectors found;
+        const struct exact_options options = {.threads = 2, .rounds = rounds};
+        assert_true(exact_search(b.sweep, b.spaces, &options, &r, &b.diags));
+        const struct certificate *c = &r.certificate;
+        row_vectors(&b, &r, &found);
+        assert_true(rows_are_true(&b, &r));
+        assert_int_equal(c->complete, c->boxes[BOX_OPEN] == 0);
+        assert_true(c->complete ? c->epsilon == 0 && c->hypervolume_left == 0 : c->epsilon > 0);
+        for (size_t t = 0; t < truth.n; t++) {
+            bool near = isinf(c->epsilon);
+            for (size_t i = 0; i < found.n && !near; i++)
+                near = is_no_worse(found.costs + i * 3, truth.costs + t * 3, 3, c->epsilon * (1 + 1e-9) + CERTIFICATE_TOLERANCE);
+            assert_true(near);
+        }
+        if (!isnan(c->hypervolume_left)) {
+            assert_true(volume_of(&truth, &found) - volume_of(&found, &found) <= c->hypervolume_left + 1e-9);
+            known++;
+        }
+        complete = c->complete;
+        stopped += !complete;
+        vectors_release(&found);
+        exact_result_release(&r);
+    }
+    assert_true(stopped > 3 && known > 0);
+    vectors_release(&truth);
+    close_search(&b);
+}
+
+/* Time is a matter of the machine: only that it ends, and says so. */
+static void exact__ends_when_its_time_is_up(void **state)
+{
+    (void)state;
+    struct search_bed b = open_toy("\"toy\"", many, three, "");
+    struct exact_result r;
+    const struct exact_options options = {.threads = 2, .seconds = 1e-6};
+    assert_true(exact_search(b.sweep, b.spaces, &options, &r, &b.diags));
+    assert_false(r.certificate.complete);
+    assert_true(isinf(r.certificate.epsilon) && isnan(r.certificate.hypervolume_left));
+    exact_result_release(&r);
+    close_search(&b);
+}
+
+static void exact__ends_at_once_when_it_is_interrupted(void **state)
+{
+    (void)state;
+    const volatile sig_atomic_t interrupt = 1;
+    struct search_bed b = open_toy("\"toy\"", many, three, "");
+    struct exact_result r;
+    const struct exact_options options = {.threads = 2, .interrupt = &interrupt};
+    assert_true(exact_search(b.sweep, b.spaces, &options, &r, &b.diags));
+    assert_false(r.certificate.complete);
+    assert_int_equal(r.certificate.boxes[BOX_OPEN], 1);
+    exact_result_release(&r);
+    close_search(&b);
+}
+
+/* ---- what cannot be sought --------------------------------------------------------------------------------------------------- */
+
+static void refuses(const char *models, const char *params, const char *objectives, const char *sections, const char *message,
+                    const char *hint)
+{
+    struct search_bed b = open_toy(models, params, objectives, sections);
+    struct exact_result r;
+    const struct exact_options options = {.threads = 1};
+    assert_false(exact_search(b.sweep, b.spaces, &options, &r, &b.diags));
+    assert_true(b.diags.n > 0);
+    assert_string_equal(b.diags.list[b.diags.n - 1].message, message);
+    assert_string_equal(b.diags.list[b.diags.n - 1].hint ? b.diags.list[b.diags.n - 1].hint : "", hint);
+    exact_result_release(&r);
+    close_search(&b);
+}
+
+static void exact__refuses_an_objective_without_a_bound(void **state)
+{
+    (void)state;
+    refuses("\"toy\"", "tiles = [1, 2]", "tokens_per_s = \"max\"\ncompute_utilization = \"max\"", "",
+            "an exact front needs a bound of every objective: model toy has no bound of compute_utilization",
+            "toy bounds tokens_per_s, latency_us, attention_us, power_w, area_mm2, dram_mib, die_usd, system_usd, usd_per_mtoken, "
+            "embodied_kgco2, macs_per_s, rounds; without a bound, [search] method = \"local\" or \"nsga2\"");
+    refuses("\"pebble\"", "lanes = [1, 2]", "tokens_per_s = \"max\"", "",
+            "an exact front needs a bound of every objective: model pebble has no bounds",
+            "without a bound, [search] method = \"local\" or \"nsga2\" in `dse sweep`");
+}
+
+/* A lattice of which no point can be built has a front without rows, and that is certain. */
+static void exact__is_certain_of_an_empty_front(void **state)
+{
+    (void)state;
+    struct search_bed b = open_toy("\"toy\"", "tiles = [32, 48, 64]\nsram_mib = [0.25, 0.5, 1]", "area_mm2 = \"min\"", "");
+    struct exact_result r = search(&b, 1);
+    assert_true(r.certificate.complete && r.n_front == 0);
+    exact_result_release(&r);
+    close_search(&b);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -259,6 +403,12 @@ int main(void)
         cmocka_unit_test(archive__covers_as_a_list_does),
         cmocka_unit_test(archive__makes_a_front_without_rounding),
         cmocka_unit_test(exact__is_the_front_of_all_points),
+        cmocka_unit_test(exact__has_a_front_for_each_value_of_per),
+        cmocka_unit_test(exact__says_what_a_stopped_search_may_miss),
+        cmocka_unit_test(exact__ends_when_its_time_is_up),
+        cmocka_unit_test(exact__ends_at_once_when_it_is_interrupted),
+        cmocka_unit_test(exact__refuses_an_objective_without_a_bound),
+        cmocka_unit_test(exact__is_certain_of_an_empty_front),
     };
     const int failed = cmocka_run_group_tests(tests, NULL, NULL);
     registry_release();
