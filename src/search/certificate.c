@@ -90,6 +90,13 @@ void box_log_add(struct box_log *log, const struct certificate_box *box)
 
 /* ---- storing ------------------------------------------------------------------------------------------------------------------- */
 
+/* The row that stood in for an incumbent last. */
+struct stand_in {
+    struct lattice_point by;
+    size_t row;
+};
+enum { STAND_INS = 1 << 16 };
+
 struct storing {
     const struct sweep_file *sweep;
     struct space *const *spaces;
@@ -98,6 +105,7 @@ struct storing {
     const struct certificate_row *front;
     size_t n_front, *by_point, *by_group; /* rows in the order of space and point, and of the front that they are on */
     char **groups;                        /* of each row */
+    struct stand_in *stand_ins;           /* by a hash of the incumbent; row SIZE_MAX: none */
     double tolerance;
     struct certificate_writer *writer;
     struct diags *diags;
@@ -197,11 +205,9 @@ static const char *group_of(struct storing *s, struct lattice_point at)
     return row_group(s->sweep, space_model(s->spaces[at.space]), s->params, &s->group);
 }
 
-/* The row that stands for the incumbent `by`: itself, or one of its front that is no worse than `best`, either; SIZE_MAX: none. */
-static size_t find_stand_in(struct storing *s, struct lattice_point by, const double *best)
+/* The first row of the incumbent's front that is no worse than `best`; SIZE_MAX: none. */
+static size_t search_front(struct storing *s, struct lattice_point by, const double *best)
 {
-    const size_t same = find_row(s, by);
-    if (same != SIZE_MAX && row_covers(s, same, best)) return same;
     const char *group = group_of(s, by);
     size_t lo = 0, hi = s->n_front;
     while (lo < hi) {
@@ -215,6 +221,20 @@ static size_t find_stand_in(struct storing *s, struct lattice_point by, const do
         if (row_covers(s, s->by_group[lo], best)) return s->by_group[lo];
     return SIZE_MAX;
 }
+
+/* The row that stands for the incumbent `by`: itself, or one of its front that is no worse than `best`, either; SIZE_MAX: none. The
+ * row that drove an incumbent out stands in for it wherever it was named. */
+static size_t find_stand_in(struct storing *s, struct lattice_point by, const double *best)
+{
+    const size_t same = find_row(s, by);
+    if (same != SIZE_MAX && row_covers(s, same, best)) return same;
+    const uint64_t hash = (by.point + by.space) * UINT64_C(0x9E3779B97F4A7C15);
+    struct stand_in *last = &s->stand_ins[hash >> 48];
+    const bool known = last->row != SIZE_MAX && last->by.space == by.space && last->by.point == by.point;
+    if (!known || !row_covers(s, last->row, best)) *last = (struct stand_in){by, search_front(s, by, best)};
+    return last->row;
+}
+_Static_assert((int)STAND_INS == 1 << 16, "a hash has 16 bits");
 
 static const char *model_name(const struct storing *s, size_t space)
 {
@@ -341,6 +361,8 @@ static void prepare_rows(struct storing *s)
         if (of_model > size) size = of_model;
     }
     s->params = xmalloc(size);
+    s->stand_ins = xcalloc(STAND_INS, sizeof *s->stand_ins);
+    for (size_t i = 0; i < STAND_INS; i++) s->stand_ins[i].row = SIZE_MAX;
     s->by_point = xcalloc(s->n_front, sizeof *s->by_point);
     s->by_group = xcalloc(s->n_front, sizeof *s->by_group);
     s->groups = xcalloc(s->n_front, sizeof *s->groups);
@@ -359,6 +381,7 @@ static void release(struct storing *s)
     free(s->by_point);
     free(s->by_group);
     free(s->params);
+    free(s->stand_ins);
     text_release(&s->group);
     text_release(&s->places);
     text_release(&s->best);
