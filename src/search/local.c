@@ -2,6 +2,7 @@
 
 #include "base/random.h"
 #include "base/xalloc.h"
+#include "search/result.h"
 #include "search/seen.h"
 
 #include <math.h>
@@ -16,80 +17,13 @@ enum {
     NEAR_STEPS = 2 /* places up and down an axis that are near; far ones are twice as far each: 4, 8, 16, ... */
 };
 
-/* ---- the archive ------------------------------------------------------------------------------------------------------------ */
-
-struct archive {
-    size_t m, n, capacity;
-    uint64_t *members;
-    double *values;   /* n * m */
-    double *limits;   /* the same with the tolerance: what is at or above all of a row is no better */
-    size_t near, far; /* all members before have been looked around so far */
-    size_t last;      /* the member that was as good as the point asked for last: it often is again */
-};
-
-/* What is no better than v by more than a relative 1e-9 is at or above this. */
-static double limit_of(double v)
-{
-    const double tolerance = 1e-9;
-    return v - tolerance * fabs(v);
-}
-
-static bool at_or_above(const double *point, const double *limits, size_t m)
-{
-    for (size_t j = 0; j < m; j++)
-        if (point[j] < limits[j]) return false;
-    return true;
-}
-
-/* Is a member as good as the point in all objectives? */
-static bool covered(struct archive *a, const double *point)
-{
-    if (a->last < a->n && at_or_above(point, a->limits + a->last * a->m, a->m)) return true;
-    for (size_t i = 0; i < a->n; i++) {
-        if (!at_or_above(point, a->limits + i * a->m, a->m)) continue;
-        a->last = i;
-        return true;
-    }
-    return false;
-}
-
-/* Drive out the members that the point is as good as. */
-static void drive_out(struct archive *a, const double *point)
-{
-    size_t kept = 0, near = 0, far = 0;
-    for (size_t i = 0; i < a->n; i++) {
-        if (at_or_above(a->values + i * a->m, point, a->m)) continue;
-        near += i < a->near;
-        far += i < a->far;
-        if (kept < i) {
-            a->members[kept] = a->members[i];
-            memcpy(a->values + kept * a->m, a->values + i * a->m, a->m * sizeof *a->values);
-            memcpy(a->limits + kept * a->m, a->limits + i * a->m, a->m * sizeof *a->limits);
-        }
-        kept++;
-    }
-    a->n = kept;
-    a->near = near;
-    a->far = far;
-}
-
-static void add(struct archive *a, uint64_t point, const double *values)
-{
-    if (a->n == a->capacity) {
-        a->capacity = a->capacity ? 2 * a->capacity : STARTS;
-        a->members = xrealloc(a->members, a->capacity, sizeof *a->members);
-        a->values = xrealloc(a->values, a->capacity, a->m * sizeof *a->values);
-        a->limits = xrealloc(a->limits, a->capacity, a->m * sizeof *a->limits);
-    }
-    a->members[a->n] = point;
-    for (size_t j = 0; j < a->m; j++) {
-        a->values[a->n * a->m + j] = values[j];
-        a->limits[a->n * a->m + j] = limit_of(values[j]);
-    }
-    a->n++;
-}
-
 /* ---- the search ------------------------------------------------------------------------------------------------------------- */
+
+/* A point that became a member of the archive, and may have been driven out since. */
+struct candidate {
+    uint64_t point;
+    double values[PROBE_OBJECTIVES_MAX];
+};
 
 struct descent {
     uint64_t point;
@@ -100,7 +34,11 @@ struct descent {
 struct local {
     struct probe *probe;
     const struct search_options *options;
-    struct archive archive;
+    size_t m;
+    struct archive *archive;
+    struct candidate *candidates; /* all that ever became members, in the order in which they came */
+    size_t n_candidates, room;
+    size_t near, far; /* all candidates before have been looked around so far, or are members no more */
     struct seen seen;
     struct descent descents[DESCENTS]; /* the infeasible points that are nearest to feasible ones, while there are none of these */
     size_t n_descents;
@@ -181,17 +119,42 @@ static void add_descent(struct local *l, uint64_t point, double violation)
     l->descents[i] = (struct descent){.point = point, .violation = violation};
 }
 
+static void add_candidate(struct local *l, uint64_t point, const double *values)
+{
+    if (l->n_candidates == l->room) {
+        l->room = l->room ? 2 * l->room : STARTS;
+        l->candidates = xrealloc(l->candidates, l->room, sizeof *l->candidates);
+    }
+    struct candidate *c = &l->candidates[l->n_candidates++];
+    c->point = point;
+    memcpy(c->values, values, l->m * sizeof *values);
+}
+
 static void take(struct local *l)
 {
     for (size_t i = 0; i < l->n; i++) {
-        const double *values = l->values + i * l->archive.m;
-        if (l->violations[i] > 0) {
-            if (!l->archive.n) add_descent(l, l->points[i], l->violations[i]);
-        } else if (!covered(&l->archive, values)) {
-            drive_out(&l->archive, values);
-            add(&l->archive, l->points[i], values);
+        const double *values = l->values + i * l->m;
+        if (l->violations[i] == 0) {
+            if (archive_add(l->archive, values, (struct lattice_point){.point = l->points[i]}))
+                add_candidate(l, l->points[i], values);
+        } else if (!l->n_candidates) {
+            add_descent(l, l->points[i], l->violations[i]);
         }
     }
+    archive_settle(l->archive);
+}
+
+/* The next candidate that is a member still and was not looked around so far; false: there is none. */
+static bool next_member(struct local *l, size_t *next, uint64_t *ret)
+{
+    while (*next < l->n_candidates) {
+        const struct candidate *c = &l->candidates[(*next)++];
+        const size_t by = archive_cover(l->archive, c->values, SIZE_MAX);
+        if (by == SIZE_MAX || archive_at(l->archive, by).point != c->point) continue;
+        *ret = c->point;
+        return true;
+    }
+    return false;
 }
 
 /* Evaluate the batch, and take what is good. False: it is over. */
@@ -199,7 +162,7 @@ static bool evaluate(struct local *l)
 {
     const struct search_options *o = l->options;
     if (o->evaluations && l->n > o->evaluations - l->evaluations) l->n = o->evaluations - l->evaluations;
-    l->values = xrealloc(l->values, l->capacity, l->archive.m * sizeof *l->values);
+    l->values = xrealloc(l->values, l->capacity, l->m * sizeof *l->values);
     l->violations = xrealloc(l->violations, l->capacity, sizeof *l->violations);
     l->failed = !probe_evaluate(l->probe, l->points, l->n, l->values, l->violations);
     if (l->failed) return false;
@@ -215,47 +178,39 @@ static bool evaluate(struct local *l)
  * as there is no member, what is near the infeasible points that are nearest to feasible ones. False: there is nothing left. */
 static bool propose_batch(struct local *l)
 {
-    struct archive *a = &l->archive;
-    bool some = false, far = a->near == a->n;
-    size_t *next = far ? &a->far : &a->near;
-    for (size_t i = 0; i < MEMBERS && *next < a->n; i++, some = true) {
-        const uint64_t member = a->members[(*next)++];
-        propose_around(l, member, far);
-        if (far) propose_askew(l, member);
+    uint64_t member;
+    size_t n = 0;
+    for (; n < MEMBERS && next_member(l, &l->near, &member); n++) propose_around(l, member, false);
+    const bool far = n == 0;
+    for (; far && n < MEMBERS && next_member(l, &l->far, &member); n++) {
+        propose_around(l, member, true);
+        propose_askew(l, member);
     }
-    for (size_t i = 0; !a->n && i < l->n_descents; i++) {
+    for (size_t i = 0; !l->n_candidates && i < l->n_descents; i++) {
         if (l->descents[i].looked) continue;
-        some = l->descents[i].looked = true;
+        n++;
+        l->descents[i].looked = true;
         propose_around(l, l->descents[i].point, false);
         propose_around(l, l->descents[i].point, true);
     }
-    return some;
+    return n > 0;
 }
 
 bool local_search(struct probe *p, const struct search_options *options, struct search_result *ret)
 {
-    struct local l = {.probe = p, .options = options, .archive = {.m = probe_objectives(p)}};
+    struct local l = {.probe = p, .options = options, .m = probe_objectives(p)};
+    l.archive = archive_new(l.m, SEARCH_TOLERANCE);
     for (uint64_t i = 0; i < STARTS; i++) propose(&l, probe_random(p, options->seed, i));
     bool going = evaluate(&l);
     while (going && propose_batch(&l)) going = !l.n || evaluate(&l);
-    *ret = (struct search_result){.points = xcalloc(l.archive.n, sizeof *ret->points),
-                                  .values = l.archive.values,
-                                  .n = l.archive.n,
-                                  .evaluations = l.evaluations,
-                                  .ended = !l.failed && !l.stopped};
-    for (size_t i = 0; i < l.archive.n; i++) ret->points[i] = l.archive.members[i];
-    free(l.archive.members);
-    free(l.archive.limits);
+    search_result_of(l.archive, l.m, ret);
+    ret->evaluations = l.evaluations;
+    ret->ended = !l.failed && !l.stopped;
+    archive_free(l.archive);
     seen_release(&l.seen);
+    free(l.candidates);
     free(l.points);
     free(l.values);
     free(l.violations);
     return !l.failed;
-}
-
-void search_result_release(struct search_result *r)
-{
-    free(r->points);
-    free(r->values);
-    *r = (struct search_result){0};
 }

@@ -28,7 +28,7 @@ struct search_options {
 };
 
 /* What a search found: points of the probe's lattice, none of which is as good as another in all objectives, with their values,
- * minimised as the probe's. The caller releases it. */
+ * minimised as the probe's, ascending by point. The caller releases it. */
 struct search_result {
     uint64_t *points;
     double *values; /* n * probe_objectives */
