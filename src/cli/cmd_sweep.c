@@ -41,10 +41,28 @@ static void say_part(const struct invocation *in, const struct sweep_file *s)
                  s->name, in->operands[0]);
 }
 
+static void say_searched(const struct sweep_file *s, const struct sweep_result *r, const char *db)
+{
+    char evaluated[TEXT_NUMBER_MAX], rows[TEXT_NUMBER_MAX], rate[TEXT_NUMBER_MAX];
+    if (r->was_complete) {
+        terminal_say(stderr, "%s: %s has the result of this search already (run %lld); --fresh searches again", s->name, db,
+                     (long long)r->run);
+        return;
+    }
+    terminal_say(stderr, "%s: %s: %s points evaluated in %.2f s (%s a second), %s rows stored; database %s", s->name,
+                 search_names[s->search.method], text_count(evaluated, r->evaluations), r->store_seconds,
+                 text_count(rate, r->store_seconds > 0 ? (uint64_t)((double)r->evaluations / r->store_seconds) : 0),
+                 text_count(rows, r->done), db);
+}
+
 static void say_result(const struct sweep_file *s, const struct sweep_result *r, const char *db)
 {
     char done[TEXT_NUMBER_MAX], rate[TEXT_NUMBER_MAX], resumed[TEXT_NUMBER_MAX];
     uint64_t this_time = r->done - r->resumed;
+    if (s->search.method != SEARCH_NONE) {
+        say_searched(s, r, db);
+        return;
+    }
     if (r->was_complete) {
         terminal_say(stderr, "%s: %s has all %s points already (run %lld); --fresh runs them again", s->name, db,
                      text_count(done, r->done), (long long)r->run);
@@ -62,7 +80,10 @@ static void say_result(const struct sweep_file *s, const struct sweep_result *r,
 static void say_interrupted(const struct sweep_file *s, const struct sweep_result *r)
 {
     char left[TEXT_NUMBER_MAX];
-    if (r->refining)
+    if (s->search.method != SEARCH_NONE)
+        terminal_say(stderr, "%s: interrupted; %s rows are stored, the same command searches again", s->name,
+                     text_count(left, r->done));
+    else if (r->refining)
         terminal_say(stderr, "%s: interrupted while refining; the same command goes on", s->name);
     else
         terminal_say(stderr, "%s: interrupted; %s points are still to do, the same command goes on", s->name,

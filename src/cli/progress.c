@@ -39,8 +39,12 @@ static void describe(const struct sweep_progress *s, char *buf, size_t n)
         snprintf(rate_text, sizeof rate_text, "%.1f", rate); /* runs at event level can take a second each */
     else
         text_count(rate_text, (uint64_t)rate);
+    if (s->planned == 0) { /* it ends when it finds nothing more */
+        snprintf(buf, n, "%s points, %s a second", done, rate_text);
+        return;
+    }
     if (rate > 0)
-        progress_duration(left, (double)(s->planned - s->done) / rate);
+        progress_duration(left, (double)(s->planned > s->done ? s->planned - s->done : 0) / rate);
     else
         strcpy(left, "?");
     snprintf(buf, n, "%s of %s points, %s a second, %s left", done, planned, rate_text, left);

@@ -351,6 +351,10 @@ bool exact_check(const struct sweep_file *s, struct diags *diags)
                            "an exact front of means over requests is not to be had: their bounds are not known");
     if (s->fidelity != FIDELITY_CLOSED_FORM)
         return diags_input(diags, top, NULL, "fidelity = \"closed-form\"", "an exact front is one of the closed form");
+    if (s->sample.method != SAMPLE_GRID)
+        return diags_input(diags, top, NULL, "leave [sample] out",
+                           "an exact front is one of a grid, the sweep has [sample] method = \"%s\"",
+                           sample_names[s->sample.method]);
     return true;
 }
 

@@ -11,7 +11,7 @@
 
 enum {
     TRIES = 16,                /* at a child that was not evaluated before */
-    RECENT = 1 << 16,          /* points that are remembered; a table of all would cost a miss of the cache a child */
+    RECENT = 1 << 20,          /* slots for points that are remembered */
     BARREN_GENERATIONS_MAX = 8 /* without a new child, before the search ends */
 };
 

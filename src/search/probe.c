@@ -166,13 +166,13 @@ uint64_t probe_random(const struct probe *p, uint64_t seed, uint64_t i)
 
 /* ---- evaluation ------------------------------------------------------------------------------------------------------------ */
 
-/* Some points at a time, so that threads seldom ask for more. */
-enum { CHUNK = 32 };
+/* Some points at a time, so that threads seldom ask for more; of few points waiting for all threads takes longer than the work. */
+enum { CHUNK = 32, SHARED_MIN = 512 };
 
 bool probe_evaluate(struct probe *p, const uint64_t *points, size_t n, double *values, double *violations)
 {
     bool ok = true;
-#pragma omp parallel for num_threads(p->threads) schedule(dynamic, CHUNK) reduction(&& : ok) if (n > CHUNK && p->threads > 1)
+#pragma omp parallel for num_threads(p->threads) schedule(dynamic, CHUNK) reduction(&& : ok) if (n >= SHARED_MIN && p->threads > 1)
     for (size_t i = 0; i < n; i++) {
         double *of_point = values + i * p->m;
         ok = ok && evaluator_probe(p->evaluators[omp_get_thread_num()], points[i], p->columns, p->m, of_point, &violations[i]);

@@ -183,6 +183,11 @@ void space_point(const struct space *sp, uint64_t index, void *params)
     if (sp->model->desc->resolve) sp->model->desc->resolve(params);
 }
 
+const char *space_axis_name(const struct space *sp, size_t a)
+{
+    return sp->axes[a].field->name;
+}
+
 bool space_is_sample(const struct space *sp)
 {
     return sp->sampler != NULL;

@@ -54,6 +54,8 @@ void space_free(struct space *sp);
 uint64_t space_count(const struct space *sp);
 uint64_t space_count_of(const struct binding *b);
 uint64_t space_points_of(const struct sweep_file *s, size_t m);
+/* The name of axis a, in the order of the axes. */
+const char *space_axis_name(const struct space *sp, size_t a);
 /* Are its points a sample? */
 bool space_is_sample(const struct space *sp);
 

@@ -5,6 +5,7 @@
 #include "dse_config.h"
 #include "sweep/compared.h"
 #include "sweep/pool.h"
+#include "sweep/searched.h"
 
 #include <assert.h>
 #include <omp.h>
@@ -323,6 +324,7 @@ struct store *sweep_open_store(const struct sweep_file *s, const struct sweep_op
 bool sweep_run(const struct sweep_file *s, const struct sweep_options *options, struct sweep_result *ret, struct diags *diags)
 {
     *ret = (struct sweep_result){0};
+    if (s->search.method != SEARCH_NONE) return searched_run(s, options, ret, diags);
     struct space **spaces = sweep_make_spaces(s, options->max_points, diags);
     if (!spaces) return false;
     struct job job = {.sweep = s,

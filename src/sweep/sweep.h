@@ -7,6 +7,8 @@
  * At event level blocks are single points, and what is evaluated is stored about once a second. A sweep that refines has the
  * closed form of every point first, then event level for its front and the neighbours of that, in rounds (refine.c). The front is
  * then that of the rows at event level.
+ *
+ * A sweep with [search] evaluates the points that the search comes to (searched.c).
  */
 #ifndef DSE_SWEEP_SWEEP_H
 #define DSE_SWEEP_SWEEP_H
@@ -41,6 +43,7 @@ struct sweep_result {
     bool was_complete; /* nothing had to be evaluated */
     int64_t run;
     uint64_t planned, done, resumed; /* resumed: points found done */
+    uint64_t evaluations;            /* of a search, or of a sweep that keeps a part; done and planned count rows then */
     size_t front;                    /* points on the front; 0 when interrupted */
     bool refining;                   /* it was refined, as far as it came: the members below are set */
     int rounds;                      /* of refining */

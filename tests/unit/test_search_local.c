@@ -1,5 +1,5 @@
 /* search/local.h, search/probe.h and the violations they go by, on lattices that can be evaluated whole. */
-#include "search_bed.h"
+#include "lattice_bed.h"
 
 #include "search/local.h"
 #include "space/margin.h"
