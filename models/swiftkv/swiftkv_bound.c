@@ -102,7 +102,7 @@ static void corner(const struct box *b, bool fast, struct swiftkv_params *ret)
 static void power_at(struct box *b)
 {
     const bool constant = b->lo.power == DSE_POWER_CONSTANT;
-    b->luts = b->op_j = b->still_w = b->tree_w = b->tree = dse_iv((double)INFINITY, -(double)INFINITY);
+    b->luts = b->op_j = b->still_w = b->tree_w = b->tree = b->power_w = dse_iv((double)INFINITY, -(double)INFINITY);
     for (int i = 0; i < 4; i++) {
         struct swiftkv_params p = i & 1 ? b->hi : b->lo;
         struct swiftkv_chip chip;
