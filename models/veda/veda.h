@@ -200,7 +200,9 @@ struct veda_linear {
     double gemv_s, dram_s, time_s;    /* of a device */
     double norm_s;                    /* of the norm before it, whether or not anything hides it; 0: there is none */
     double weights_s;                 /* part of dram_s: the weights */
+    double row_elements;              /* of a row's inputs and outputs, which stay on chip or do not */
     double input_bytes, output_bytes; /* activations of one device that are read from the DRAM; of all that are written to it */
+    double shared_input_bytes;        /* the former of all devices, if tiles of the weights were as small as one likes */
     double weight_bytes, bytes;       /* of all devices; bytes is everything */
     double ops;
 };

@@ -166,6 +166,29 @@ static void set_rows(const struct veda_box *b, bool fast, struct veda_point *pt)
     pt->row_factor = dse_dram_moved(lo, 1, row.lo);
 }
 
+/* E11: what an operator moves besides its weights. All devices read its inputs again, each for its tiles of the weights: an end of
+ * more devices has fewer tiles of each; all together read no less than all weights take. */
+static double beside_weights(const struct veda_end *e, const struct veda_end *other, const struct veda_linear *l)
+{
+    const double inputs = l->input_bytes * other->pt.devices;
+    const bool least = other->pt.devices < e->pt.devices;
+    return l->bytes - l->weight_bytes - l->input_bytes * e->pt.devices + (least ? dse_max(inputs, l->shared_input_bytes) : inputs);
+}
+
+/* E11: a batch shares weights until its activations do not fit, and from then on each row has some in the DRAM. What is least lies at
+ * the most rows that fit, or at the most that there are. */
+static void share_weights(const struct veda_end *e, const struct veda_end *other, int which, double rows, struct veda_linear *l)
+{
+    const struct veda_linear *crowd = &e->crowded.linear[which];
+    if (e->crowded.n_linear == 0 || crowd->output_bytes <= 0 || e->step.linear[which].output_bytes > 0) return;
+    const double most = other->pt.batch * (which == VEDA_LM_HEAD ? 1 : other->pt.queries);
+    const double fit = dse_max(1, dse_floor(e->pt.buffer_bytes / (4 * crowd->row_elements) * (1 + rounding)));
+    const double crowd_rows = rows * e->pt.batch / other->pt.batch, again = most / dse_min(most, fit) - 1;
+    const double beside = beside_weights(e, other, crowd);
+    l->dram_s = dse_min(l->dram_s + again * l->weights_s, (crowd->dram_s - crowd->weights_s) * crowd_rows + l->weights_s);
+    l->bytes = dse_min(l->bytes + again * l->weight_bytes, beside * crowd_rows + l->weight_bytes);
+}
+
 /* E11 to E13 of a token: what goes with the rows, over those of this end; weights, over the tokens of the other. Inputs that all
  * devices read again are those of this end, which has more of them but fewer tiles or the other way round. */
 static void linear_of_token(const struct veda_end *e, const struct veda_end *other, int which, struct veda_linear *ret)
@@ -173,16 +196,17 @@ static void linear_of_token(const struct veda_end *e, const struct veda_end *oth
     const struct veda_linear *l = &e->step.linear[which];
     const double rows = 1 / (e->pt.batch * (which == VEDA_LM_HEAD ? other->pt.queries : e->pt.queries));
     const double steps = 1 / other->pt.tokens;
-    const double beside = l->bytes - l->weight_bytes + l->input_bytes * (other->pt.devices - e->pt.devices);
+    const double beside = beside_weights(e, other, l);
     *ret = *l;
     ret->gemv_s = l->gemv_s * rows;
     ret->norm_s = l->norm_s * rows;
     ret->weights_s = l->weights_s * steps;
     ret->dram_s = (l->dram_s - l->weights_s) * rows + ret->weights_s;
-    ret->time_s = dse_max(ret->gemv_s, ret->dram_s);
     ret->weight_bytes = l->weight_bytes * steps;
     ret->bytes = beside * rows + ret->weight_bytes;
     ret->ops = l->ops * rows;
+    share_weights(e, other, which, rows, ret);
+    ret->time_s = dse_max(ret->gemv_s, ret->dram_s);
 }
 
 /* E12, E13: with the norm before a product, which hides it or does not. */
@@ -229,9 +253,25 @@ static void step_of(const struct veda_box *b, int end, struct veda_step *ret)
     ret->time_s = ret->attention.time_s + ret->exchange_s;
     for (int i = 0; i < VEDA_LINEARS; i++) {
         ret->time_s += with_norm(&e->p, &ret->linear[i]);
-        bytes += ret->linear[i].bytes + ret->linear[i].input_bytes * (other->pt.devices - e->pt.devices);
+        bytes += ret->linear[i].weight_bytes + beside_weights(e, other, &ret->linear[i]);
     }
     ret->bytes = bytes + ret->attention.bytes;
+}
+
+/* The step of the fast end, but of the largest batch: only where that has activations that a smaller one keeps on chip. */
+static void crowd_of(const struct veda_box *b, struct veda_end *fast)
+{
+    struct veda_params p = fast->p;
+    struct veda_point crowd = fast->pt;
+    bool leaves = false;
+    fast->crowded.n_linear = 0;
+    for (int i = 0; i < VEDA_LINEARS; i++)
+        leaves = leaves || (fast->step.linear[i].output_bytes <= 0 && b->end[VEDA_SLOW].step.linear[i].output_bytes > 0);
+    if (!leaves) return;
+    p.workload.batch = b->hi.workload.batch;
+    crowd.p = &p;
+    crowd.batch = (double)p.workload.batch;
+    veda_step_at(&crowd, &fast->crowded);
 }
 
 static void ends_of(struct veda_box *b)
@@ -245,6 +285,8 @@ static void ends_of(struct veda_box *b)
         set_rows(b, i == VEDA_FAST, &e->pt);
     }
     for (int i = 0; i < VEDA_ENDS; i++) step_of(b, i, &b->end[i].step);
+    crowd_of(b, &b->end[VEDA_FAST]);
+    b->end[VEDA_SLOW].crowded.n_linear = 0;
     for (int i = 0; i < VEDA_ENDS; i++) token_of(&b->end[i], &b->end[VEDA_ENDS - 1 - i], &b->end[i].token);
 }
 
@@ -256,7 +298,7 @@ static void ends_of(struct veda_box *b)
 #define OF_TOKEN(number) \
     dse_iv(b->end[VEDA_FAST].number / b->end[VEDA_FAST].pt.tokens, b->end[VEDA_SLOW].number / b->end[VEDA_SLOW].pt.tokens)
 
-static void totals_of(const struct veda_box *b, struct dse_totals_bound *t)
+static void totals_of(const struct veda_box *b, const struct veda_least *least, struct dse_totals_bound *t)
 {
     const iv devices = dse_iv_i64(b->lo.devices, b->hi.devices);
     const iv hz = dse_iv_scale(dse_iv(b->lo.clock_ghz, b->hi.clock_ghz), DSE_GIGA);
@@ -272,8 +314,10 @@ static void totals_of(const struct veda_box *b, struct dse_totals_bound *t)
     t->peak_ops = dse_iv_scale(dse_iv_mul(dse_iv_mul(devices, pes), hz), DSE_OPS_PER_MAC);
     t->peak_bytes = dse_iv_mul(devices, dse_dram_peak_bound(&b->lo.dram, &b->hi.dram));
     t->area_mm2 = dse_iv_mul(devices, b->chip.die.area_mm2);
-    t->compute_utilization = dse_iv(0, 1 + rounding); /* no product keeps PEs busier than all the time, */
-    t->dram_utilization = dse_iv(0, b->hi.dram.dram_efficiency * (1 + rounding)); /* nor a stream the DRAM */
+    /* No product keeps PEs busier than all the time, nor a stream the DRAM. */
+    const double busy = t->token_ops.hi / (DSE_OPS_PER_MAC * least->pe_cycles);
+    t->compute_utilization = dse_iv(0, dse_min(1, busy) * (1 + rounding));
+    t->dram_utilization = dse_iv(0, b->hi.dram.dram_efficiency * (1 + rounding));
     dse_totals_narrow(t);
 }
 
@@ -382,23 +426,16 @@ static void set_memory(const struct veda_box *b, struct veda_metrics *f, struct 
     SET(dram_footprint_gib, dse_iv_min(dse_iv_scale(footprint, 1 / DSE_GIB), dse_iv_of(room.hi)));
 }
 
-static struct dse_bill bill_of(const struct veda_params *p, double die_mm2)
-{
-    return dse_bill_of_chip(&p->economics, (double)p->devices, die_mm2, p->technology->node_nm, &p->dram);
-}
-
 /* Of a box that is all steps at a context, or all means of generations. */
 static bool bound_alike(struct veda_box *b, struct veda_metrics *f, struct veda_metrics *c)
 {
     struct dse_totals_bound t;
     if (!contract(b) || !veda_bound_chip(&b->lo, &b->hi, &b->chip)) return false;
     ends_of(b);
-    totals_of(b, &t);
-    veda_bound_energy(b, &t, f, c);
-    const struct dse_bill bill_lo = bill_of(&b->lo, b->chip.die.area_mm2.lo), bill_hi = bill_of(&b->hi, b->chip.die.area_mm2.hi);
-    t.bill_lo = &bill_lo;
-    t.bill_hi = &bill_hi;
-    dse_common_bound(&t, &f->common, &c->common);
+    const struct veda_least least = veda_least_of(b);
+    totals_of(b, &least, &t);
+    veda_bound_energy(b, least.joules, &t, f, c);
+    veda_bound_common(b, &least, &t, &f->common, &c->common);
     set_quality(b, f, c);
     set_attention(b, f, c);
     set_memory(b, f, c);

@@ -20,7 +20,8 @@ struct veda_token {
 struct veda_end {
     struct veda_params p;
     struct veda_point pt;
-    struct veda_step step; /* with the exchange of this end, and the sums */
+    struct veda_step step;    /* with the exchange of this end, and the sums */
+    struct veda_step crowded; /* the same of the largest batch, where that has activations leave the chip; else nothing */
     struct veda_token token;
 };
 
@@ -47,11 +48,19 @@ struct veda_box {
 /* False: no chip of the box can be built. */
 bool veda_bound_chip(const struct veda_params *lo, const struct veda_params *hi, struct veda_bound_chip *ret);
 
-/* The least that all chips draw for a token beyond what its work takes: part by part, so that a faster clock or a larger array,
- * which makes a part shorter, does not count as if it made it no shorter. */
-double veda_draws_joules(const struct veda_box *b);
+/* What a token takes at least of all chips: joules that they draw beyond what its work takes, seconds of a chip, cycles of a PE. They
+ * are summed part by part, so that a faster clock, a larger array or another device, which makes a part shorter, does not count as
+ * if it made it no shorter. */
+struct veda_least {
+    double joules, device_s, pe_cycles;
+};
+struct veda_least veda_least_of(const struct veda_box *b);
 /* Floors and ceilings of energy and of what follows from it. */
-void veda_bound_energy(const struct veda_box *b, struct dse_totals_bound *t, struct veda_metrics *f, struct veda_metrics *c);
+void veda_bound_energy(const struct veda_box *b, double drawn, struct dse_totals_bound *t, struct veda_metrics *f,
+                       struct veda_metrics *c);
+/* The common metrics: with what a token costs of one device at a time, of which more is known than of all. */
+void veda_bound_common(const struct veda_box *b, const struct veda_least *least, struct dse_totals_bound *t, struct dse_common *f,
+                       struct dse_common *c);
 
 /* E16, where it is known: veda_quality.c. */
 void veda_bound_quality(const struct veda_box *b, struct dse_retained_bound *ret);

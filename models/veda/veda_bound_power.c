@@ -123,57 +123,63 @@ bool veda_bound_chip(const struct veda_params *lo, const struct veda_params *hi,
 
 /* ---- what is drawn whatever is done -------------------------------------------------------------------------------------- */
 
-/* What a part of a token takes at least, on one device: seconds in all; cycles of array and special functions, whichever is longer;
- * seconds of the DRAM. Of all devices: multiply-adds; seconds that one device's DRAM would take for all bytes. */
+/* What a part of a token takes at least, on one device: seconds in all; cycles of array and special functions, whichever is longer.
+ * Of all devices: multiply-adds; seconds that one device's DRAM would take for all bytes. */
 struct part {
-    double seconds, cycles, dram_s;
+    double seconds, cycles;
     double macs, all_dram_s;
 };
 
-static double part_joules(const struct veda_box *b, const struct part *p)
+static void add_part(const struct veda_box *b, const struct part *p, struct veda_least *sum)
 {
     const struct veda_draws *d = &b->chip.draws;
-    const double devices = (double)b->lo.devices, cycles = devices * p->cycles;
-    const double pes = dse_max(p->macs, d->pes * cycles) * d->pe_cycle_j;
-    const double by_cycles = dse_max(0, d->device_cycle_j - d->pes * d->pe_cycle_j) * cycles + pes;
-    const double by_dram = d->device_w * dse_max(devices * p->dram_s, p->all_dram_s);
-    return dse_max(devices * d->device_w * p->seconds, dse_max(by_cycles, by_dram));
+    const struct veda_point *fast = &b->end[VEDA_FAST].pt, *slow = &b->end[VEDA_SLOW].pt;
+    const double devices = (double)b->lo.devices, ideal = p->macs / fast->array.pes; /* cycles of one device that has them all */
+    const double cycles = dse_max(devices * p->cycles, ideal), pe_cycles = dse_max(p->macs, d->pes * cycles);
+    const double by_cycles = dse_max(0, d->device_cycle_j - d->pes * d->pe_cycle_j) * cycles + pe_cycles * d->pe_cycle_j;
+    const double device_s = dse_max(devices * p->seconds, dse_max(p->all_dram_s, ideal / fast->clock_hz));
+    sum->joules += dse_max(d->device_w * device_s, by_cycles);
+    sum->device_s += device_s;
+    sum->pe_cycles += dse_max(pe_cycles, d->pes * slow->clock_hz * device_s);
 }
 
-static double linear_joules(const struct veda_box *b, const struct veda_linear *l)
+static void add_linear(const struct veda_box *b, const struct veda_linear *l, struct veda_least *sum)
 {
     const struct veda_end *e = &b->end[VEDA_FAST];
     const bool beside = e->p.softmax == VEDA_ELEMENT_SERIAL; /* E12 */
     const struct part product = {.seconds = beside ? dse_max(l->time_s, l->norm_s) : l->time_s,
                                  .cycles = (beside ? dse_max(l->gemv_s, l->norm_s) : l->gemv_s) * e->pt.clock_hz,
-                                 .dram_s = l->dram_s,
                                  .macs = l->ops / DSE_OPS_PER_MAC,
                                  .all_dram_s = l->bytes * e->pt.stream_s};
     const struct part norm = {.seconds = l->norm_s, .cycles = l->norm_s * e->pt.clock_hz};
-    return part_joules(b, &product) + (beside ? 0 : part_joules(b, &norm));
+    add_part(b, &product, sum);
+    if (!beside) add_part(b, &norm, sum);
 }
 
 /* `each`: of a token, of what the step does. */
-static double period_joules(const struct veda_box *b, const struct veda_period *t, double each)
+static void add_period(const struct veda_box *b, const struct veda_period *t, double each, struct veda_least *sum)
 {
     const struct veda_point *pt = &b->end[VEDA_FAST].pt;
     const struct part p = {.seconds = t->time_s * each,
                            .cycles = dse_max(t->gemv_s, dse_max(t->sfu_s, t->vote_s)) * pt->clock_hz * each,
-                           .dram_s = t->dram_s * each,
                            .macs = pt->layers * pt->batch * pt->kv_heads * pt->group * pt->positions * pt->d * each,
                            .all_dram_s = t->bytes * pt->stream_s * each};
-    return part_joules(b, &p);
+    add_part(b, &p, sum);
 }
 
-double veda_draws_joules(const struct veda_box *b)
+struct veda_least veda_least_of(const struct veda_box *b)
 {
     const struct veda_end *e = &b->end[VEDA_FAST];
     const struct veda_attention *a = &e->step.attention;
     const double each = 1 / e->pt.tokens, waits = (a->softmax_s + a->drain_s) * each;
     const struct part softmax = {.seconds = waits, .cycles = waits * e->pt.clock_hz}, exchange = {.seconds = e->token.exchange_s};
-    double sum = part_joules(b, &softmax) + part_joules(b, &exchange);
-    for (int i = 0; i < VEDA_LINEARS; i++) sum += linear_joules(b, &e->token.linear[i]);
-    return sum + period_joules(b, &a->scores, each) + period_joules(b, &a->values, each);
+    struct veda_least sum = {0};
+    add_part(b, &softmax, &sum);
+    add_part(b, &exchange, &sum);
+    add_period(b, &a->scores, each, &sum);
+    add_period(b, &a->values, each, &sum);
+    for (int i = 0; i < VEDA_LINEARS; i++) add_linear(b, &e->token.linear[i], &sum);
+    return sum;
 }
 
 /* ---- energy -------------------------------------------------------------------------------------------------------------- */
@@ -202,14 +208,15 @@ static void set_energies(const struct dse_joules *least, const struct dse_joules
 #undef SET
 }
 
-void veda_bound_energy(const struct veda_box *b, struct dse_totals_bound *t, struct veda_metrics *f, struct veda_metrics *c)
+void veda_bound_energy(const struct veda_box *b, double drawn, struct dse_totals_bound *t, struct veda_metrics *f,
+                       struct veda_metrics *c)
 {
     const struct veda_bound_chip *chip = &b->chip;
     const bool constant = chip->least.constant;
     const struct veda_work least = work_of(&b->end[VEDA_FAST], t->token_s.lo, t->token_bytes.lo),
                            most = work_of(&b->end[VEDA_SLOW], t->token_s.hi, t->token_bytes.hi);
     const struct dse_joules lo = veda_joules_of(&chip->least, &least), hi = veda_joules_of(&chip->most, &most);
-    const double draws = dse_max(veda_draws_joules(b), chip->least.watts * t->token_s.lo);
+    const double draws = dse_max(drawn, chip->least.watts * t->token_s.lo);
     const double work = constant ? lo.dram : lo.work, on_chip = constant ? 0 : lo.modules + lo.sram;
     const double most_on_chip = constant ? 0 : hi.modules + hi.sram;
     const iv chip_joules = dse_iv(draws + on_chip, dse_max(draws, chip->most.watts * t->token_s.hi) + most_on_chip);
@@ -226,4 +233,39 @@ void veda_bound_energy(const struct veda_box *b, struct dse_totals_bound *t, str
     SET(chip_gop_per_j, dse_iv_div(ops, chip_joules));
     SET(matmul_gops, dse_iv_div(ops, t->token_s));
 #undef SET
+}
+
+/* ---- what it costs ------------------------------------------------------------------------------------------------------- */
+
+static struct dse_bill bill_of(const struct veda_params *p, int64_t devices, double die_mm2)
+{
+    return dse_bill_of_chip(&p->economics, (double)devices, die_mm2, p->technology->node_nm, &p->dram);
+}
+
+/* Dollars and grams of a million tokens are those of one device and the tokens that it makes of them: more devices make more. */
+static void narrow_costs(const struct veda_box *b, const struct veda_least *least, const struct dse_totals_bound *t,
+                         struct dse_common *f, struct dse_common *c)
+{
+    const double fewest = (double)b->lo.devices, most = (double)b->hi.devices;
+    const struct dse_bill lo = bill_of(&b->lo, 1, b->chip.die.area_mm2.lo), hi = bill_of(&b->hi, 1, b->chip.die.area_mm2.hi);
+    const iv watts = dse_iv(dse_max(b->chip.draws.device_w, t->watts.lo / most), t->watts.hi / fewest);
+    const iv each = dse_iv_div(dse_iv_of(1), dse_iv(least->device_s * (1 - 1e-15), t->token_s.hi * most));
+    struct dse_priced_bound priced;
+    if (fewest >= most) return;
+    dse_bill_bound(&lo, &hi, watts, each, t->token_joules, &priced);
+    const iv usd = dse_iv_both(dse_iv(f->usd_per_mtoken, c->usd_per_mtoken), priced.usd_per_mtoken);
+    const iv grams = dse_iv_both(dse_iv(f->gco2_per_mtoken, c->gco2_per_mtoken), priced.gco2_per_mtoken);
+    if (!isnan(f->usd_per_mtoken)) dse_bound_set(&f->usd_per_mtoken, &c->usd_per_mtoken, usd);
+    if (!isnan(f->gco2_per_mtoken)) dse_bound_set(&f->gco2_per_mtoken, &c->gco2_per_mtoken, grams);
+}
+
+void veda_bound_common(const struct veda_box *b, const struct veda_least *least, struct dse_totals_bound *t, struct dse_common *f,
+                       struct dse_common *c)
+{
+    const struct dse_bill bill_lo = bill_of(&b->lo, b->lo.devices, b->chip.die.area_mm2.lo),
+                          bill_hi = bill_of(&b->hi, b->hi.devices, b->chip.die.area_mm2.hi);
+    t->bill_lo = &bill_lo;
+    t->bill_hi = &bill_hi;
+    dse_common_bound(t, f, c);
+    narrow_costs(b, least, t, f, c);
 }

@@ -42,9 +42,11 @@ static void add_activations(const struct veda_point *pt, const struct dse_op *op
                             struct veda_linear *l, double *device_bytes)
 {
     double rows = (double)op->m, repeat = (double)op->repeat, k = (double)op->k;
-    if (veda_rows_fit(pt, rows, k + outputs)) return;
+    l->row_elements = k + outputs;
+    if (veda_rows_fit(pt, rows, l->row_elements)) return;
     double each = VEDA_ACTIVATION_BYTES * repeat * rows;
     l->input_bytes = each * k * weight_tiles(pt, op, share);
+    l->shared_input_bytes = each * k * (op->weight_bytes / repeat / (pt->buffer_bytes / 2));
     l->output_bytes = each * outputs;
     l->bytes += l->input_bytes * pt->devices + l->output_bytes;
     *device_bytes += l->input_bytes + l->output_bytes * share;
