@@ -198,3 +198,25 @@ struct fd_cost_bound fd_linear_bound(const struct fd_box *b, const struct fd_gem
     fd_three_bound(b, g, three);
     return fd_fastest_bound(three, FD_KERNELS);
 }
+
+/* ---- a row ----------------------------------------------------------------------------------------------------------------- */
+
+/* What a tile takes for each of many rows: the products and the row itself. */
+static double row_of_tile(const struct fd_machine *m, double k, double tile_n)
+{
+    return fd_tile_seconds(m, k, 2, tile_n) - fd_tile_seconds(m, k, 1, tile_n);
+}
+
+double fd_row_seconds(const struct fd_box *b, const struct fd_gemm_bound *g)
+{
+    const struct fd_machine *m = &b->fast;
+    const double k = g->lo.k, n = g->lo.n, slack = 1 - 1e-9;
+    const double tile = fd_tile_seconds(m, k, FD_LIBRARY_ROWS_MAX, FD_LIBRARY_TILE_N_MANY);
+    const double library = tile / FD_LIBRARY_ROWS_MAX * n / FD_LIBRARY_TILE_N_MANY / m->sms;
+    if (b->lo.dataflow == FD_STATIC) return library * slack;
+    double least = dse_min(library, DSE_OPS_PER_MAC * k * n / m->gemv_ops);
+    if (b->hi.tile_n > 0) return dse_min(least, n / m->sms * DSE_OPS_PER_MAC * k / m->sm_ops) * slack;
+    for (double tile_n = FD_TILE_N_MIN; tile_n <= FD_TILE_N_MAX; tile_n *= 2)
+        least = dse_min(least, dse_ceil(dse_ceil(n / tile_n) / m->sms) * row_of_tile(m, k, tile_n));
+    return least * slack;
+}

@@ -160,6 +160,36 @@ static void close_in(struct edge *low, struct edge *high, double clock, double o
     *side = over > 0 ? 1 : -1;
 }
 
+/* Joules of steps at clocks between two, which are known at both (`slow`, `fast`): what awake and active units take grows with
+ * the clock, what is taken for idle time falls. */
+static struct dse_interval joules_between(const struct law law[2], const struct dse_interval share[2],
+                                          const struct fd_amounts *slow, const struct fd_amounts *fast, const struct fd_amounts *of)
+{
+    const struct law *l = &law[0], *h = &law[1];
+    const double least = share[0].lo * (l->active_w.lo * slow->busy_s.lo + l->op_j.lo * of->ops.lo);
+    const double most = share[1].hi * (h->active_w.hi * fast->busy_s.hi + h->op_j.hi * of->ops.hi);
+    const double lo = l->idle_w.lo * of->seconds.lo + l->awake_w.lo * slow->seconds.lo + l->byte_j.lo * of->bytes.lo + least;
+    const double hi = h->idle_w.hi * of->seconds.hi + h->awake_w.hi * fast->seconds.hi + h->byte_j.hi * of->bytes.hi + most;
+    return dse_widened(lo, hi, 16);
+}
+
+/* The same over all clocks of a range, of the point that is known over it. Leaves the box at these clocks. */
+static void clocked_joules(struct fd_point_bound *ret, struct fd_box *b, struct dse_interval clock, struct dse_interval held)
+{
+    const struct dse_interval at[] = {dse_iv_of(clock.lo), dse_iv_of(clock.hi)};
+    const struct law law[] = {law_at(b, at[0]), law_at(b, at[1])};
+    const struct dse_interval share[] = {share_at(at[0], held), share_at(at[1], held)};
+    struct fd_step_bound step[2];
+    for (int i = 0; i < 2; i++) {
+        evaluate_at(&step[i], b, at[i]);
+        step[i].step.seconds = step[i].clocked_s;
+        step[i].step.busy_s = step[i].clocked_busy_s;
+    }
+    ret->joules = dse_iv_both(ret->joules, joules_between(law, share, &step[0].step, &step[1].step, &ret->step.step));
+    ret->token_joules =
+        dse_iv_both(ret->token_joules, joules_between(law, share, &step[0].token, &step[1].token, &ret->step.token));
+}
+
 /* E27: the clocks between which that lies at which the limit is just kept. It is below a clock at which all points draw too much,
  * and above one at which none does, but for those that need not be slowed down. */
 static struct dse_interval slowed(struct fd_box *b, struct dse_interval clock, struct dse_interval held, struct dse_interval bytes)
@@ -226,19 +256,21 @@ static void slow_down(struct fd_point_bound *ret, struct fd_box *b, struct dse_i
     const struct dse_interval used = slowed(b, clock, held, ret->step.step.bytes);
     const double factor = used.lo <= FD_LOWEST_CLOCK ? stretched(b, clock, held) : 1;
     evaluate_at(&ret->step, b, used);
+    ret->clock_ghz = b->clock_ghz;
     const struct law law = law_at(b, used);
     struct dse_interval share = share_at(used, held);
     if (factor > 1) share.lo = 0; /* settled again */
     fill_joules(ret, &law, share);
+    if (factor <= 1 && used.lo < used.hi) clocked_joules(ret, b, used, held);
+    fd_box_clock(b, ret->clock_ghz);
     stretch(&ret->step, factor);
-    struct dse_interval *const joules[] = {&ret->joules, &ret->token_joules},
-                               *const seconds[] = {&ret->step.step.seconds, &ret->step.token.seconds};
+    struct dse_interval *const joules[] = {&ret->joules, &ret->token_joules}, *const seconds[] = {&ret->step.step.seconds,
+                                                                                                  &ret->step.token.seconds};
     for (int i = 0; i < 2; i++) {
         joules[i]->hi = dse_min(dse_product(joules[i]->hi, factor), limit_w * seconds[i]->hi * (1 + rounding));
         seconds[i]->lo = dse_max(seconds[i]->lo, joules[i]->lo / limit_w * (1 - rounding));
     }
     ret->watts = dse_iv(0, limit_w * (1 + rounding));
-    ret->clock_ghz = b->clock_ghz;
 }
 
 /* At the board's own clock: what the limit leaves where it binds, but no less than what cannot be held back. */
@@ -273,6 +305,10 @@ void fd_point_bound_init(struct fd_point_bound *ret, struct fd_box *b)
         ret->token_joules = dse_iv_both(ret->token_joules, held_joules(&law, &ret->step.token, limit_w));
         ret->watts = dse_iv_both(ret->watts, dse_iv_max(least_w, dse_iv_min(dse_iv_of(limit_w), ret->demand_w)));
     }
-    fd_box_clock(b, FD_OF(b, clock_ghz));
-    if (ret->watts.hi > board_w.lo * (1 + 1e-12)) slow_down(ret, b, clock, held);
+    if (ret->watts.hi > board_w.lo * (1 + 1e-12)) {
+        slow_down(ret, b, clock, held);
+    } else {
+        if (!dse_iv_is_point(clock)) clocked_joules(ret, b, clock, held);
+        fd_box_clock(b, FD_OF(b, clock_ghz));
+    }
 }

@@ -53,21 +53,22 @@ static void add_linears(struct fd_step_bound *s, const struct fd_box *b)
 {
     const struct dse_llm *llm = b->lo.workload.llm;
     const bool prefill = b->lo.workload.phase == DSE_PREFILL;
-    const double computing = dse_max(b->fast.tensor_peak, b->fast.gemv_ops);
     for (int i = 0; i < FD_LINEARS; i++) {
         const double count = i == FD_LM_HEAD ? 1 : (double)llm->layers * (i == FD_FFN_UP ? (double)(llm->ffn_matrices - 1) : 1);
         const struct fd_gemm_bound g = fd_gemm_of_bound(b, (enum fd_gemm_choice)i);
         const struct fd_cost_bound c = fd_linear_bound(b, &g);
         const struct launched l = launched(b, c.seconds, dse_iv_of(1));
         const struct dse_interval row = dse_widened(DSE_OPS_PER_MAC * g.lo.k * g.lo.n, DSE_OPS_PER_MAC * g.hi.k * g.hi.n, 4);
-        const struct dse_interval ops = prefill && i == FD_LM_HEAD ? dse_iv_div(row, FD_OF(b, workload.context)) : row;
+        const bool of_last = prefill && i == FD_LM_HEAD;
+        const struct dse_interval ops = of_last ? dse_iv_div(row, FD_OF(b, workload.context)) : row;
+        const double least = fd_row_seconds(b, &g) / (of_last ? (double)b->hi.workload.context : 1);
         add(&s->linear_s, l.each, count);
         add(&s->wait_s, l.wait, count);
         add(&s->kernels_s, c.seconds, count);
         add(&s->step.bytes, c.bytes, count);
         add(&s->step.ops, dse_iv_mul(row, dse_iv(g.lo.m, g.hi.m)), count);
-        add(&s->token.seconds, a_token(s, l.each, ops.lo / computing), count);
-        add(&s->token.busy_s, a_token(s, c.seconds, ops.lo / computing), count);
+        add(&s->token.seconds, a_token(s, l.each, least), count);
+        add(&s->token.busy_s, a_token(s, c.seconds, least), count);
         add(&s->token.bytes, dse_iv_div(c.bytes, s->tokens), count);
         add(&s->token.ops, ops, count);
     }
@@ -255,10 +256,9 @@ static void add_attention(struct fd_step_bound *s, const struct fd_box *b)
     struct fd_attention_bound law;
     fd_attention_law_bound(&law, b);
     const struct dse_interval alone = dse_iv_max(law.compute_s, law.load_s);
-    const struct dse_interval update =
-        at_least(dse_widened((again ? fd_async_factor(&b->lo) : fd_sync_factor(&b->lo)) - 1,
-                             (again ? fd_async_factor(&b->hi) : fd_sync_factor(&b->hi)) - 1, 4),
-                 0);
+    const struct dse_interval update = at_least(dse_widened((again ? fd_async_factor(&b->lo) : fd_sync_factor(&b->lo)) - 1,
+                                                            (again ? fd_async_factor(&b->hi) : fd_sync_factor(&b->hi)) - 1, 4),
+                                                0);
     const struct dse_interval extra = dse_iv_mul(alone, update);
     const struct dse_interval busy = dse_iv_add(dse_iv_both(law.both_s, dse_iv_add(alone, law.fixed_s)), extra);
     const struct dse_interval clocked = dse_iv_add(law.both_s, dse_iv_mul(update, dse_iv(law.least_s.lo, law.both_s.hi)));
@@ -268,12 +268,13 @@ static void add_attention(struct fd_step_bound *s, const struct fd_box *b)
     add(&s->sync_s, extra, layers);
     add(&s->wait_s, l.wait, layers);
     add(&s->kernels_s, busy, layers);
-    add(&s->clocked_s, launched(b, clocked, dse_iv_of(kernels)).each, layers);
+    const struct launched every = launched(b, clocked, dse_iv_of(kernels));
+    add(&s->clocked_s, every.each, layers);
     add(&s->clocked_busy_s, clocked, layers);
     add(&s->step.bytes, law.bytes, layers);
     add(&s->step.ops, law.products, layers);
-    add(&s->token.seconds, a_token(s, l.each, least), layers);
-    add(&s->token.busy_s, a_token(s, busy, least), layers);
+    add(&s->token.seconds, a_token(s, every.each, least), layers);
+    add(&s->token.busy_s, a_token(s, clocked, least), layers);
     add(&s->token.bytes, law.token_bytes, layers);
     add(&s->token.ops, law.token_products, layers);
 }
@@ -314,7 +315,7 @@ static void add_elementwise(struct fd_step_bound *s, const struct fd_box *b, str
     *ret_s = s->linear_s;
     join_elementwise(ret_s, b, l.each, seconds);
     join_elementwise(&s->token.seconds, b, dse_iv_div(l.each, s->tokens), dse_iv_div(seconds, s->tokens));
-    s->token.busy_s = dse_iv_add(s->token.busy_s, a_token(s, hidden, 0));
+    s->token.busy_s = dse_iv_add(s->token.busy_s, a_token(s, all ? seconds : dse_iv(0, seconds.hi), 0));
 }
 
 /* E15: hops, and what each device passes on, grow with the devices. */
