@@ -142,22 +142,66 @@ static struct dse_interval watts_at(struct fd_box *b, double clock, struct dse_i
     return watts_of(&law, &r, share_at(dse_iv_of(clock), held));
 }
 
-/* The watts at an end of a range of clocks, less the limit: positive above the clock that is looked for, negative below. */
-struct edge {
-    double clock, over;
+/* Watts less a limit at two clocks between which they cross it, below and above. */
+struct bracket {
+    struct fd_box *b;
+    struct dse_interval held, bytes;
+    bool of_most; /* of the watts that are drawn at most; else of those at least */
+    double limit_w;
+    double low, high, below, above;
+    int side;
 };
 
-/* Between the two the watts cross the limit: nearer to the crossing, from both sides, by the Illinois algorithm. */
-static void close_in(struct edge *low, struct edge *high, double clock, double over, int *side)
+static double over(const struct bracket *k, double clock)
 {
-    if (over > 0) {
-        *high = (struct edge){clock, over};
-        if (*side > 0) low->over /= 2;
+    const struct dse_interval w = watts_at(k->b, clock, k->held, k->bytes);
+    return (k->of_most ? w.hi : w.lo) - k->limit_w;
+}
+
+/* One step of the Illinois algorithm. */
+static void close_in(struct bracket *k)
+{
+    const double clock = (k->low * k->above - k->high * k->below) / (k->above - k->below), w = over(k, clock);
+    if (w > 0) {
+        k->high = clock;
+        k->above = w;
+        k->below /= k->side > 0 ? 2 : 1;
     } else {
-        *low = (struct edge){clock, over};
-        if (*side < 0) high->over /= 2;
+        k->low = clock;
+        k->below = w;
+        k->above /= k->side < 0 ? 2 : 1;
     }
-    *side = over > 0 ? 1 : -1;
+    k->side = w > 0 ? 1 : -1;
+}
+
+/* E27: the clocks between which that lies at which the limit is just kept. It is below a clock at which all points draw too much,
+ * and above one at which none does, but for those that need not be slowed down. The wider bracket of the two is closed in as long
+ * as it is wide beside what lies between them. */
+static struct dse_interval slowed(struct fd_box *b, struct dse_interval clock, struct dse_interval held, struct dse_interval bytes)
+{
+    enum { STEPS_MAX = 30 };
+    const double near_enough = 1.5e-10, share = 0.1, floor = dse_min(FD_LOWEST_CLOCK, clock.hi);
+    const struct bracket start = {.b = b, .held = held, .bytes = bytes, .low = floor, .high = clock.hi};
+    struct bracket top = start, bottom = start;
+    top.limit_w = b->hi.board_power_w * (1 + 1e-12);
+    bottom.limit_w = b->lo.board_power_w * (1 - near_enough);
+    bottom.of_most = true;
+    const struct dse_interval at_hi = watts_at(b, clock.hi, held, bytes), at_lo = watts_at(b, floor, held, bytes);
+    top.above = at_hi.lo - top.limit_w;
+    top.below = at_lo.lo - top.limit_w;
+    bottom.above = at_hi.hi - bottom.limit_w;
+    bottom.below = at_lo.hi - bottom.limit_w;
+    const bool falls = top.above > 0 && top.below < 0, rises = bottom.above > 0 && bottom.below < 0;
+    if (!falls) top.low = top.above > 0 ? floor : clock.hi;
+    if (!falls) top.high = top.low;
+    if (!rises) bottom.low = bottom.high = bottom.above > 0 ? floor : clock.hi;
+    for (int i = 0; i < STEPS_MAX; i++) {
+        const double wide_top = top.high - top.low, wide_bottom = bottom.high - bottom.low, wide = dse_max(wide_top, wide_bottom);
+        if (wide <= dse_max(share * (top.high - bottom.low - wide_top - wide_bottom), 1e-11)) break;
+        close_in(wide_top >= wide_bottom ? &top : &bottom);
+    }
+    const double least = bottom.below < 0 ? dse_min(bottom.low, clock.lo) * (1 - near_enough) : 0;
+    return dse_iv(dse_max(dse_min(FD_LOWEST_CLOCK, clock.lo), least), top.high);
 }
 
 /* Joules of steps at clocks between two, which are known at both (`slow`, `fast`): what awake and active units take grows with
@@ -188,35 +232,6 @@ static void clocked_joules(struct fd_point_bound *ret, struct fd_box *b, struct 
     ret->joules = dse_iv_both(ret->joules, joules_between(law, share, &step[0].step, &step[1].step, &ret->step.step));
     ret->token_joules =
         dse_iv_both(ret->token_joules, joules_between(law, share, &step[0].token, &step[1].token, &ret->step.token));
-}
-
-/* E27: the clocks between which that lies at which the limit is just kept. It is below a clock at which all points draw too much,
- * and above one at which none does, but for those that need not be slowed down. */
-static struct dse_interval slowed(struct fd_box *b, struct dse_interval clock, struct dse_interval held, struct dse_interval bytes)
-{
-    enum { TRIES = 6 };
-    const double margin = 1e-9, floor = dse_min(FD_LOWEST_CLOCK, clock.hi);
-    const double most_w = b->hi.board_power_w * (1 + margin), least_w = b->lo.board_power_w * (1 - margin);
-    const struct dse_interval at_hi = watts_at(b, clock.hi, held, bytes), at_lo = watts_at(b, floor, held, bytes);
-    struct dse_interval found = {dse_min(FD_LOWEST_CLOCK, clock.lo), clock.hi};
-    struct edge low = {floor, dse_min(at_lo.lo - most_w, -margin)}, high = {clock.hi, at_hi.lo - most_w};
-    int side = 0;
-    for (int i = 0; i < TRIES && high.over > 0; i++) { /* all draw too much */
-        const double at = (low.clock * high.over - high.clock * low.over) / (high.over - low.over);
-        const struct dse_interval w = watts_at(b, at, held, bytes);
-        close_in(&low, &high, at, w.lo - most_w, &side);
-        if (w.lo > most_w) found.hi = dse_min(found.hi, at);
-    }
-    low = (struct edge){floor, at_lo.hi - least_w};
-    high = (struct edge){found.hi, dse_max(at_hi.hi - least_w, margin)};
-    side = 0;
-    for (int i = 0; i < TRIES && low.over < 0; i++) { /* all keep the limit */
-        const double at = (low.clock * high.over - high.clock * low.over) / (high.over - low.over);
-        const struct dse_interval w = watts_at(b, at, held, bytes);
-        close_in(&low, &high, at, w.hi - least_w, &side);
-        if (w.hi < least_w) found.lo = dse_max(found.lo, dse_min(at, clock.lo) * (1 - margin));
-    }
-    return found;
 }
 
 /* How much longer a step becomes where the lowest clock still draws too much. */
