@@ -87,6 +87,7 @@ bool fd_box_init(struct fd_box *b, const struct fd_params *lo, const struct fd_p
     if (fd_footprint(&b->least) > hi->capacity_gib * DSE_GIB * (1 + 1e-9)) return false;
     fit_batch(b);
     box_turn(b);
+    b->attention_load_s = dse_iv(0, (double)INFINITY);
     fd_box_clock(b, FD_OF(b, clock_ghz));
     return true;
 }

@@ -14,10 +14,11 @@
 #include <dse/interval.h>
 
 struct fd_box {
-    struct fd_params lo, hi;       /* the ends, as far as check() can accept them */
-    struct fd_params least, most;  /* the same with the devices the other way round: what one of them has to do */
-    struct dse_interval clock_ghz; /* which the limit can lower */
-    struct fd_machine fast, slow;  /* rates of hi and lo; their p and the width of weights are those of least and most */
+    struct fd_params lo, hi;              /* the ends, as far as check() can accept them */
+    struct fd_params least, most;         /* the same with the devices the other way round: what one of them has to do */
+    struct dse_interval clock_ghz;        /* which the limit can lower */
+    struct dse_interval attention_load_s; /* of a layer, at the clocks looked at, as far as it is known (struct fd_attention_law) */
+    struct fd_machine fast, slow;         /* rates of hi and lo; their p and the width of weights are those of least and most */
 };
 /* False: check() accepts no point of the box. */
 bool fd_box_init(struct fd_box *ret, const struct fd_params *lo, const struct fd_params *hi);
@@ -63,6 +64,7 @@ struct fd_amounts {
  * time of attention and the tokens grow alike. */
 struct fd_step_bound {
     struct dse_interval tokens, linear_s, attention_s, sync_s, allreduce_s, wait_s, kernels_s; /* sync_s: and recomputation */
+    struct dse_interval attention_load_s;
     struct fd_amounts step, token;
     /* seconds and busy_s, wider, so that both ends of the first fall with the clock, and those of the second times the clock grow. */
     struct dse_interval clocked_s, clocked_busy_s;

@@ -174,34 +174,52 @@ static void close_in(struct bracket *k)
     k->side = w > 0 ? 1 : -1;
 }
 
-/* E27: the clocks between which that lies at which the limit is just kept. It is below a clock at which all points draw too much,
- * and above one at which none does, but for those that need not be slowed down. The wider bracket of the two is closed in as long
- * as it is wide beside what lies between them. */
-static struct dse_interval slowed(struct fd_box *b, struct dse_interval clock, struct dse_interval held, struct dse_interval bytes)
+/* E27: the clocks, within others, between which that lies at which the limit is just kept. It is below a clock at which all points
+ * draw too much, and above one at which none does, but for those that need not be slowed down. The wider bracket of the two is
+ * closed in as long as it is wide beside what lies between them. */
+static struct dse_interval slowed_within(struct fd_box *b, struct dse_interval within, struct dse_interval held,
+                                         struct dse_interval bytes)
 {
     enum { STEPS_MAX = 30 };
-    const double near_enough = 1.5e-10, share = 0.1, floor = dse_min(FD_LOWEST_CLOCK, clock.hi);
-    const struct bracket start = {.b = b, .held = held, .bytes = bytes, .low = floor, .high = clock.hi};
+    const double near_enough = 1.5e-10, share = 0.1;
+    const struct dse_interval own = own_clock(b);
+    const struct bracket start = {.b = b, .held = held, .bytes = bytes, .low = within.lo, .high = within.hi};
     struct bracket top = start, bottom = start;
     top.limit_w = b->hi.board_power_w * (1 + 1e-12);
     bottom.limit_w = b->lo.board_power_w * (1 - near_enough);
     bottom.of_most = true;
-    const struct dse_interval at_hi = watts_at(b, clock.hi, held, bytes), at_lo = watts_at(b, floor, held, bytes);
+    const struct dse_interval at_hi = watts_at(b, within.hi, held, bytes), at_lo = watts_at(b, within.lo, held, bytes);
     top.above = at_hi.lo - top.limit_w;
     top.below = at_lo.lo - top.limit_w;
     bottom.above = at_hi.hi - bottom.limit_w;
     bottom.below = at_lo.hi - bottom.limit_w;
-    const bool falls = top.above > 0 && top.below < 0, rises = bottom.above > 0 && bottom.below < 0;
-    if (!falls) top.low = top.above > 0 ? floor : clock.hi;
-    if (!falls) top.high = top.low;
-    if (!rises) bottom.low = bottom.high = bottom.above > 0 ? floor : clock.hi;
+    if (top.above <= 0 || top.below >= 0) top.low = top.high = top.above > 0 ? within.lo : within.hi;
+    if (bottom.above <= 0 || bottom.below >= 0) bottom.low = bottom.high = bottom.above > 0 ? within.lo : within.hi;
     for (int i = 0; i < STEPS_MAX; i++) {
         const double wide_top = top.high - top.low, wide_bottom = bottom.high - bottom.low, wide = dse_max(wide_top, wide_bottom);
         if (wide <= dse_max(share * (top.high - bottom.low - wide_top - wide_bottom), 1e-11)) break;
         close_in(wide_top >= wide_bottom ? &top : &bottom);
     }
-    const double least = bottom.below < 0 ? dse_min(bottom.low, clock.lo) * (1 - near_enough) : 0;
-    return dse_iv(dse_max(dse_min(FD_LOWEST_CLOCK, clock.lo), least), top.high);
+    const double least = bottom.below < 0 ? dse_min(bottom.low, own.lo) * (1 - near_enough) : within.lo;
+    const double lowest = dse_min(FD_LOWEST_CLOCK, own.hi); /* where some points stay, whatever they draw */
+    return dse_iv(dse_max(within.lo, least), dse_max(top.high, lowest));
+}
+
+/* Twice, where it is known well: what the step moves and loads is better known for few clocks than for all. Leaves the step at
+ * these clocks. */
+static struct dse_interval slowed(struct fd_step_bound *ret, struct fd_box *b, struct dse_interval held)
+{
+    const double well = 0.05, enough = 1e-9;
+    const struct dse_interval own = own_clock(b);
+    struct dse_interval used = {dse_min(FD_LOWEST_CLOCK, own.lo), own.hi};
+    for (int i = 0; i < 2; i++) {
+        evaluate_at(ret, b, used);
+        b->attention_load_s = ret->attention_load_s;
+        used = slowed_within(b, used, held, ret->step.bytes);
+        if (used.hi - used.lo > well * used.hi || used.hi - used.lo < enough * used.hi) break;
+    }
+    evaluate_at(ret, b, used);
+    return used;
 }
 
 /* Joules of steps at clocks between two, which are known at both (`slow`, `fast`): what awake and active units take grows with
@@ -267,11 +285,9 @@ static void fill_joules(struct fd_point_bound *ret, const struct law *law, struc
 static void slow_down(struct fd_point_bound *ret, struct fd_box *b, struct dse_interval clock, struct dse_interval held)
 {
     const double limit_w = b->hi.board_power_w, rounding = 1e-9;
-    evaluate_at(&ret->step, b, dse_iv(dse_min(FD_LOWEST_CLOCK, clock.lo), clock.hi));
-    const struct dse_interval used = slowed(b, clock, held, ret->step.step.bytes);
-    const double factor = used.lo <= FD_LOWEST_CLOCK ? stretched(b, clock, held) : 1;
-    evaluate_at(&ret->step, b, used);
+    const struct dse_interval used = slowed(&ret->step, b, held);
     ret->clock_ghz = b->clock_ghz;
+    const double factor = used.lo <= FD_LOWEST_CLOCK ? stretched(b, clock, held) : 1;
     const struct law law = law_at(b, used);
     struct dse_interval share = share_at(used, held);
     if (factor > 1) share.lo = 0; /* settled again */

@@ -261,9 +261,13 @@ static void add_attention(struct fd_step_bound *s, const struct fd_box *b)
                                                 0);
     const struct dse_interval extra = dse_iv_mul(alone, update);
     const struct dse_interval busy = dse_iv_add(dse_iv_both(law.both_s, dse_iv_add(alone, law.fixed_s)), extra);
-    const struct dse_interval clocked = dse_iv_add(law.both_s, dse_iv_mul(update, dse_iv(law.least_s.lo, law.both_s.hi)));
+    /* At any clock: loading takes what it takes. */
+    const struct dse_interval known = dse_iv_max(law.compute_s, b->attention_load_s);
+    const struct dse_interval some = {dse_max(law.least_s.lo, known.lo), dse_min(law.both_s.hi, known.hi)};
+    const struct dse_interval clocked = dse_iv_add(law.both_s, dse_iv_mul(update, some));
     const struct launched l = launched(b, busy, dse_iv_of(kernels));
     const double least = law.token_s.lo * (1 + update.lo);
+    s->attention_load_s = law.load_s;
     add(&s->attention_s, l.each, layers);
     add(&s->sync_s, extra, layers);
     add(&s->wait_s, l.wait, layers);
