@@ -252,19 +252,36 @@ static void clocked_joules(struct fd_point_bound *ret, struct fd_box *b, struct 
         dse_iv_both(ret->token_joules, joules_between(law, share, &step[0].token, &step[1].token, &ret->step.token));
 }
 
-/* How much longer a step becomes where the lowest clock still draws too much. */
-static double stretched(struct fd_box *b, struct dse_interval clock, struct dse_interval held)
+/* What comes of it where the lowest clock still draws too much: less energy of active units, and how much longer a step becomes
+ * where the least of it is still too much. */
+struct settled {
+    bool less;
+    double longer;
+};
+
+static struct settled settled(struct fd_box *b, struct dse_interval held)
 {
-    const struct dse_interval low = dse_iv_min(clock, dse_iv_of(FD_LOWEST_CLOCK));
+    const struct dse_interval low = dse_iv_min(own_clock(b), dse_iv_of(FD_LOWEST_CLOCK)), share = share_at(low, held);
+    const struct dse_interval least = dse_iv_min(share, dse_iv_of(FD_LEAST_HELD));
+    const double limit_w = b->lo.board_power_w;
     struct fd_step_bound step;
     evaluate_at(&step, b, low);
     const struct law law = law_at(b, low);
     const struct rates r = rates_of(b, &step);
-    const struct dse_interval share = {0, share_at(low, held).hi};
-    if (watts_of(&law, &r, share).hi <= b->lo.board_power_w) return 1;
-    const double moved = law.byte_j.hi * r.bytes.hi + share.hi * law.op_j.hi * r.ops.hi;
-    const double rest = b->lo.board_power_w - law.idle_w.hi - law.awake_w.hi - share.hi * law.active_w.hi * r.busy.hi;
-    return rest > 0 ? dse_max(1, moved / rest * (1 + 1e-9)) : (double)INFINITY;
+    struct settled s = {.less = watts_of(&law, &r, share).hi > limit_w, .longer = 1};
+    if (!s.less || watts_of(&law, &r, least).hi <= limit_w) return s;
+    const double moved = law.byte_j.hi * r.bytes.hi + least.hi * law.op_j.hi * r.ops.hi;
+    const double rest = limit_w - law.idle_w.hi - law.awake_w.hi - least.hi * law.active_w.hi * r.busy.hi;
+    s.longer = rest > 0 ? dse_max(1, moved / rest * (1 + 1e-9)) : (double)INFINITY;
+    return s;
+}
+
+/* What is moved and computed takes what the limit leaves of it, so long at least as it takes at that: of any step that keeps it. */
+static double least_seconds(const struct law *l, const struct rates *r, const struct fd_amounts *a, double share, double limit_w)
+{
+    const double moved = l->byte_j.lo * a->bytes.lo + share * l->op_j.lo * a->ops.lo;
+    const double rest = limit_w - l->idle_w.lo - l->awake_w.lo - share * l->active_w.lo * r->busy.lo;
+    return rest > 0 ? moved / rest * (1 - 1e-9) : 0;
 }
 
 static void stretch(struct fd_step_bound *s, double factor)
@@ -282,26 +299,29 @@ static void fill_joules(struct fd_point_bound *ret, const struct law *law, struc
 }
 
 /* The limit is exceeded at some points at least, which are slowed down. */
-static void slow_down(struct fd_point_bound *ret, struct fd_box *b, struct dse_interval clock, struct dse_interval held)
+static void slow_down(struct fd_point_bound *ret, struct fd_box *b, struct dse_interval held)
 {
     const double limit_w = b->hi.board_power_w, rounding = 1e-9;
     const struct dse_interval used = slowed(&ret->step, b, held);
-    ret->clock_ghz = b->clock_ghz;
-    const double factor = used.lo <= FD_LOWEST_CLOCK ? stretched(b, clock, held) : 1;
     const struct law law = law_at(b, used);
+    const struct rates rates = rates_of(b, &ret->step);
+    const struct dse_interval clock_ghz = b->clock_ghz;
+    struct settled s = {.longer = 1};
     struct dse_interval share = share_at(used, held);
-    if (factor > 1) share.lo = 0; /* settled again */
+    if (used.lo <= FD_LOWEST_CLOCK) s = settled(b, held);
+    if (s.less) share.lo = dse_min(share.lo, FD_LEAST_HELD);
     fill_joules(ret, &law, share);
-    if (factor <= 1 && used.lo < used.hi) clocked_joules(ret, b, used, held);
-    fd_box_clock(b, ret->clock_ghz);
-    stretch(&ret->step, factor);
-    struct dse_interval *const joules[] = {&ret->joules, &ret->token_joules}, *const seconds[] = {&ret->step.step.seconds,
-                                                                                                  &ret->step.token.seconds};
+    if (!s.less && used.lo < used.hi) clocked_joules(ret, b, used, held);
+    stretch(&ret->step, s.longer);
+    struct dse_interval *const joules[] = {&ret->joules, &ret->token_joules};
+    struct fd_amounts *const of[] = {&ret->step.step, &ret->step.token};
     for (int i = 0; i < 2; i++) {
-        joules[i]->hi = dse_min(dse_product(joules[i]->hi, factor), limit_w * seconds[i]->hi * (1 + rounding));
-        seconds[i]->lo = dse_max(seconds[i]->lo, joules[i]->lo / limit_w * (1 - rounding));
+        of[i]->seconds.lo = dse_max(of[i]->seconds.lo, least_seconds(&law, &rates, of[i], share.lo, limit_w));
+        joules[i]->hi = dse_min(dse_product(joules[i]->hi, s.longer), limit_w * of[i]->seconds.hi * (1 + rounding));
     }
     ret->watts = dse_iv(0, limit_w * (1 + rounding));
+    ret->clock_ghz = clock_ghz;
+    fd_box_clock(b, clock_ghz);
 }
 
 /* At the board's own clock: what the limit leaves where it binds, but no less than what cannot be held back. */
@@ -337,7 +357,7 @@ void fd_point_bound_init(struct fd_point_bound *ret, struct fd_box *b)
         ret->watts = dse_iv_both(ret->watts, dse_iv_max(least_w, dse_iv_min(dse_iv_of(limit_w), ret->demand_w)));
     }
     if (ret->watts.hi > board_w.lo * (1 + 1e-12)) {
-        slow_down(ret, b, clock, held);
+        slow_down(ret, b, held);
     } else {
         if (!dse_iv_is_point(clock)) clocked_joules(ret, b, clock, held);
         fd_box_clock(b, FD_OF(b, clock_ghz));
