@@ -29,13 +29,12 @@ static const struct dse_interval dse_unbounded = {-(double)INFINITY, (double)INF
 static inline double dse_below(double x, double units)
 {
     const double ulp = 0x1p-52;
-    return isinf(x) ? x : x - units * (fabs(x) * ulp);
+    return x * (x < 0 ? 1 + units * ulp : 1 - units * ulp);
 }
 
 static inline double dse_above(double x, double units)
 {
-    const double ulp = 0x1p-52;
-    return isinf(x) ? x : x + units * (fabs(x) * ulp);
+    return -dse_below(-x, units);
 }
 
 static inline struct dse_interval dse_widened(double lo, double hi, double units)
@@ -98,7 +97,8 @@ static inline struct dse_interval dse_iv_sub(struct dse_interval a, struct dse_i
 
 static inline double dse_product(double a, double b)
 {
-    return a == 0 || b == 0 ? 0 : a * b;
+    const double ab = a * b;
+    return ab == ab ? ab : 0; /* ends are no NaN */
 }
 
 static inline struct dse_interval dse_iv_mul(struct dse_interval a, struct dse_interval b)
@@ -118,7 +118,8 @@ static inline struct dse_interval dse_iv_scale(struct dse_interval a, double k)
 /* Unbounded where the divisor may be zero, except that x / [0, b] of x >= 0 is at least x / b. */
 static inline struct dse_interval dse_iv_div(struct dse_interval a, struct dse_interval b)
 {
-    if (b.lo > 0 && a.lo >= 0) return dse_widened(isinf(b.hi) ? 0 : a.lo / b.hi, isinf(a.hi) ? a.hi : a.hi / b.lo, 1);
+    if (b.lo > 0 && a.lo >= 0 && b.hi < (double)INFINITY) return dse_widened(a.lo / b.hi, a.hi / b.lo, 1);
+    if (b.lo > 0 && a.lo >= 0) return dse_widened(0, isinf(a.hi) ? a.hi : a.hi / b.lo, 1);
     if (b.lo == 0 && b.hi > 0 && a.lo >= 0)
         return (struct dse_interval){isinf(b.hi) ? 0 : dse_below(a.lo / b.hi, 1), (double)INFINITY};
     if (b.lo <= 0 && b.hi >= 0) return dse_unbounded;

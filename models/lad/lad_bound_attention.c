@@ -20,7 +20,7 @@ enum { LO, HI };
 /* Slots of a period over the sequences of the batch, or of the batch (E16): Sum of count max(hbm H, compute C). */
 struct slot_kinds {
     int n;
-    struct {
+    struct slot_kind {
         double count, hbm, compute;
     } kind[SLOT_KINDS];
 };
@@ -232,7 +232,9 @@ static struct slot_kinds one_kind(double hbm, double compute)
 static struct slot_kinds barrier(double batch, double tiles, double rounds, double share)
 {
     const double full = rounds * tiles > batch ? rounds - 1 : rounds, rest = batch - full * tiles;
-    struct slot_kinds s = {.n = rest > 0 ? 2 : 1, .kind = {{full * share, tiles, 1}, {share, rest, 1}}};
+    struct slot_kinds s = {.n = 0};
+    if (full > 0) s.kind[s.n++] = (struct slot_kind){full * share, tiles, 1};
+    if (rest > 0) s.kind[s.n++] = (struct slot_kind){share, rest, 1};
     return s;
 }
 
@@ -280,7 +282,7 @@ static double period_lo(const struct lad_box *b, const struct nodes *nodes, cons
         const double hbm = stream * (fixed + (active - k) * bytes->missed.lo);
         for (int j = 0; j < p->lo.n; j++) {
             const double waits = p->lo.kind[j].hbm * hbm,
-                         works = p->lo.kind[j].compute * compute - p->lo.kind[j].hbm * k * missed_hi;
+                         works = p->lo.kind[j].compute * compute - dse_product(p->lo.kind[j].hbm * k, missed_hi);
             by_all += nodes->weight[i] * p->lo.kind[j].count * dse_max(waits, works);
         }
     }
@@ -293,7 +295,7 @@ static double period_hi(const struct lad_box *b, const struct nodes *nodes, cons
     for (int i = 0; i < nodes->n; i++) {
         const double active = nodes->active[HI][i], compute = nodes->compute_s[HI][i];
         const double missed = dse_max(0, active - b->at.hit_ratio.lo * nodes->fetched[LO][i]);
-        const double hbm = b->stream_s.hi * (bytes->fixed.hi + active * bytes->active.hi + missed * bytes->missed.hi);
+        const double hbm = b->stream_s.hi * (bytes->fixed.hi + active * bytes->active.hi + dse_product(missed, bytes->missed.hi));
         double most = sum_slots(&p->hi, hbm, compute);
         if (p->may_sum) most = dse_min(most, p->hbm.hi * hbm + p->compute.hi * compute);
         sum += nodes->weight[i] * most;
