@@ -94,6 +94,12 @@ if wanted random; then
     echo
 fi
 
+if wanted bounds; then
+    echo "== bounds of all models: 1e8 pairs of a point and a metric (to reach: none outside), and their time over a point's"
+    "$build"/bench/bench_bounds
+    echo
+fi
+
 if wanted layers; then
     echo "== the same with every layer simulated (to reach: 60 s)"
     "$build"/bench/bench_simulate layers

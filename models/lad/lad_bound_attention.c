@@ -51,16 +51,20 @@ static struct dse_interval mean_bound(const struct nodes *nodes, double of[2][LA
 static void factors_bound(struct dse_interval cv, struct nodes *nodes, double factor[2][LAD_NODES])
 {
     struct lad_spread lo, hi;
-    lad_spread_init(&lo, cv.lo);
     lad_spread_init(&hi, cv.hi);
     nodes->n = hi.nodes;
     nodes->weight = hi.weight;
+    if (dse_iv_is_point(cv)) {
+        for (int i = 0; i < hi.nodes; i++) factor[LO][i] = factor[HI][i] = hi.factor[i];
+        return;
+    }
+    lad_spread_init(&lo, cv.lo);
     for (int i = 0; i < hi.nodes; i++) {
         const double middle = hi.factor[hi.nodes / 2], at_lo = lo.nodes == hi.nodes ? lo.factor[i] : 1;
         const double middle_lo = lo.nodes == hi.nodes ? lo.factor[hi.nodes / 2] : 1;
         const double x_lo = at_lo / middle_lo, x_hi = hi.factor[i] / middle;
-        factor[LO][i] = cv.lo == cv.hi ? at_lo : dse_min(x_lo, x_hi) * middle;
-        factor[HI][i] = cv.lo == cv.hi ? at_lo : dse_max(x_lo, x_hi) * middle_lo;
+        factor[LO][i] = dse_min(x_lo, x_hi) * middle;
+        factor[HI][i] = dse_max(x_lo, x_hi) * middle_lo;
     }
 }
 
@@ -269,10 +273,10 @@ static struct periods periods_of(const struct lad_box *b, bool of_sequence)
 /* The mean head's period at least. What is fetched ahead shortens it in two ways: no node by more than is fetched for it, and all
  * by no more than is fetched for all, of which each node may as well have the share k. */
 static double period_lo(const struct lad_box *b, const struct nodes *nodes, const struct periods *p, const struct bytes *bytes,
-                        double hits_hi, double active_lo)
+                        double hits_hi)
 {
     const double stream = b->stream_s.lo, hit_ratio = b->at.hit_ratio.hi, missed_hi = b->stream_s.hi * bytes->missed.hi;
-    const double share = active_lo > 0 ? hits_hi / active_lo : 0;
+    const double active_lo = mean(nodes, nodes->active[LO]), share = active_lo > 0 ? hits_hi / active_lo : 0;
     double by_node = 0, by_all = 0;
     for (int i = 0; i < nodes->n; i++) {
         const double active = nodes->active[LO][i], compute = nodes->compute_s[LO][i], k = active * share;
@@ -301,6 +305,12 @@ static double period_hi(const struct lad_box *b, const struct nodes *nodes, cons
         sum += nodes->weight[i] * most;
     }
     return sum;
+}
+
+static struct dse_interval period_bound(const struct lad_box *b, const struct nodes *nodes, const struct periods *p,
+                                        const struct bytes *bytes, double hits_hi)
+{
+    return dse_widened(period_lo(b, nodes, p, bytes, hits_hi), period_hi(b, nodes, p, bytes), SUMMED);
 }
 
 /* Were nothing fetched ahead. */
@@ -341,15 +351,16 @@ static void sum_bytes(const struct lad_box *b, const struct bytes *bytes, struct
 static void sum_periods(const struct lad_box *b, const struct nodes *nodes, const struct bytes *bytes,
                         struct lad_attention_bound *a)
 {
-    const struct periods each = periods_of(b, true), step = periods_of(b, false);
-    const double hits_hi = a->hits.hi, active_lo = mean(nodes, nodes->active[LO]);
+    const struct periods each = periods_of(b, true);
     const double fills = b->lo.fill == LAD_FILL_STEP ? 1 : b->lo.fill == LAD_FILL_LAYER ? (double)b->at_lo.llm->layers : 0;
     const struct dse_interval all =
         dse_iv_add(dse_iv_of(b->head_samples), dse_iv_div(dse_iv_of(fills * LAD_FILL_SLOTS), b->rounds));
-    const struct dse_interval period =
-        dse_widened(period_lo(b, nodes, &each, bytes, hits_hi, active_lo), period_hi(b, nodes, &each, bytes), SUMMED);
-    const struct dse_interval of_step =
-        dse_widened(period_lo(b, nodes, &step, bytes, hits_hi, active_lo), period_hi(b, nodes, &step, bytes), SUMMED);
+    const struct dse_interval period = period_bound(b, nodes, &each, bytes, a->hits.hi);
+    struct dse_interval of_step = dse_iv_mul(period, b->batch);
+    if (!dse_iv_is_point(b->batch)) {
+        const struct periods step = periods_of(b, false);
+        of_step = period_bound(b, nodes, &step, bytes, a->hits.hi);
+    }
     const struct dse_interval missed = dse_iv_positive(dse_iv_sub(a->active, a->hits));
     const struct dse_interval hbm = dse_iv_mul(
         b->stream_s, dse_iv_add(bytes->fixed, dse_iv_add(dse_iv_mul(a->active, bytes->active), dse_iv_mul(missed, bytes->missed))));

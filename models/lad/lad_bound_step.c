@@ -76,18 +76,25 @@ static void time_op(const struct lad_box *b, struct lad_op_bound *o)
     o->step_s = dse_iv_max(dse_iv_mul(b->batch, o->compute_s), dse_iv_mul(of_batch, b->stream_s));
 }
 
+/* Do both ends have the same operators of one sequence? */
+static bool same_ops(const struct dse_workload *a, const struct dse_workload *b)
+{
+    return a->context == b->context && a->weight_bits == b->weight_bits && a->kv_bits == b->kv_bits;
+}
+
 static void init_ops(const struct lad_box *b, struct lad_step_bound *s)
 {
     struct dse_workload lo = b->lo.workload, hi = b->hi.workload;
     struct dse_oplist least, most;
+    const bool same = same_ops(&lo, &hi);
     lo.batch = hi.batch = 1;
     dse_workload_expand(&lo, &least);
-    dse_workload_expand(&hi, &most);
+    if (!same) dse_workload_expand(&hi, &most);
     s->n_ops = 0;
     for (int i = 0; i < least.n; i++) {
         if (least.op[i].in_attention && b->locality_aware) continue;
         struct lad_op_bound *o = &s->op[s->n_ops++];
-        op_init(b, &least.op[i], &most.op[i], o);
+        op_init(b, &least.op[i], same ? &least.op[i] : &most.op[i], o);
         time_op(b, o);
     }
 }

@@ -226,8 +226,9 @@ static void constant_bound(const struct lad_box *b, const struct lad_chip_bound 
                         moving = always_bound(b, &chip->dynamic_mw, switches, nothing), modules = always_sum(&still, &moving),
                         sram = always_bound(b, &none, nothing, sram_mw), all = always_sum(&modules, &sram);
     struct lad_joules_bound *j = &ret->step;
-    *j = (struct lad_joules_bound){
-        .modules = always_joules(b, &modules, s), .sram = always_joules(b, &sram, s), .dram = dram_bound(b, s->bytes)};
+    *j = (struct lad_joules_bound){.modules = dse_iv_mul(dse_iv_mul(b->tiles, modules.tile_w), s->time_s),
+                                   .sram = dse_iv_mul(dse_iv_mul(b->tiles, sram.tile_w), s->time_s),
+                                   .dram = dram_bound(b, s->bytes)};
     j->all = dse_iv_add(always_joules(b, &all, s), j->dram);
     ret->chip_w = dse_iv_mul(b->tiles, all.tile_w);
     ret->attention = dse_iv_add(dse_iv_mul(ret->chip_w, s->attention.time_s), dram_bound(b, s->attention.period_bytes));
@@ -258,8 +259,9 @@ static void activity_bound(const struct lad_box *b, const struct lad_chip_bound 
     const struct work of_step = {dse_iv_scale(s->vpu_ops, 1 / DSE_OPS_PER_MAC), s->sfm_ops, s->bytes, stages},
                       of_attention = {a->macs, nothing, a->period_bytes, stages};
     struct lad_joules_bound *j = &ret->step, attention = {.dram = dram_bound(b, a->period_bytes)};
-    *j = (struct lad_joules_bound){
-        .leakage = always_joules(b, &leakage, s), .clock = always_joules(b, &clock, s), .dram = dram_bound(b, s->bytes)};
+    *j = (struct lad_joules_bound){.leakage = dse_iv_mul(dse_iv_mul(b->tiles, leakage.tile_w), s->time_s),
+                                   .clock = dse_iv_mul(dse_iv_mul(b->tiles, clock.tile_w), s->time_s),
+                                   .dram = dram_bound(b, s->bytes)};
     work_bound(b, chip, &of_step, j);
     work_bound(b, chip, &of_attention, &attention);
     j->all = dse_iv_add(always_joules(b, &all, s), work_sum(j));
