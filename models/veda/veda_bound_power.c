@@ -66,8 +66,8 @@ static void power_of_end(const struct veda_params *sizes, const struct veda_para
     ret_power->byte_interface_j = of_work.byte_interface_j;
 }
 
-/* Of a chip at the least end, whose watts a cycle are least at the fastest clock where they hold leakage, but for that of a supply,
- * which grows with the clock. */
+/* Of a chip at the least end, which has the least watts of what goes with the clock a cycle; what does not, leakage, is least a
+ * cycle at the fastest clock (that of a supply grows with the clock, by less). */
 static void draws_of(struct power_end *least, double fastest_hz, struct veda_draws *ret)
 {
     struct veda_power all, rest;
@@ -80,10 +80,11 @@ static void draws_of(struct power_end *least, double fastest_hz, struct veda_dra
     veda_power_at(&least->pt, &without, &rest);
     ret->pes = least->pt.array.pes;
     ret->device_w = all.watts;
-    if (all.constant) { /* dynamic power goes with the clock, that of the PEs all of it; so does none of the leakage */
-        const double pe_j = (all.watts - rest.watts) / hz;
-        ret->pe_cycle_j = pe_j / ret->pes;
-        ret->device_cycle_j = pe_j + rest.watts / fastest_hz;
+    if (all.constant) { /* all but the leakage of the buffer goes with the clock */
+        const struct dse_sram *s = &least->chip.buffer;
+        const double leakage_w = isnan(s->leakage_mw) ? 0 : s->leakage_mw / DSE_MW_PER_W * least->chip.memory.energy;
+        ret->pe_cycle_j = (all.watts - rest.watts) / hz / ret->pes;
+        ret->device_cycle_j = (all.watts - leakage_w) / hz + leakage_w / fastest_hz;
         return;
     }
     ret->pe_cycle_j = ((all.leakage_w - rest.leakage_w) / fastest_hz + (all.clock_w - rest.clock_w) / hz) / ret->pes;

@@ -7,6 +7,7 @@
 #include "base/xalloc.h"
 #include "workload/retention.h"
 
+#include <dse/bound.h>
 #include <math.h>
 #include <stdlib.h>
 
@@ -141,6 +142,37 @@ static void retention__refuses_what_is_no_profile(void **state)
     refuse(NULL, 0, "no points");
 }
 
+/* Of boxes of contexts and ratios, some of which reach beyond what was measured. */
+static void retention__is_bounded_by_its_boxes(void **state)
+{
+    (void)state;
+    enum { STEPS = 12 };
+    const double from = 128, to = 1400;
+    struct dse_retention *r = make();
+    struct dse_retained at;
+    struct dse_retained_bound b;
+    for (int n0 = 0; n0 < STEPS; n0++)
+        for (int n1 = n0; n1 < STEPS; n1++)
+            for (int r0 = 1; r0 < STEPS; r0++)
+                for (int r1 = r0; r1 < STEPS; r1++) {
+                    const struct dse_interval n = {from + (to - from) * n0 / STEPS, from + (to - from) * n1 / STEPS},
+                                              ratio = {0.1 * r0, 0.1 * r1};
+                    const bool any = dse_retention_bound(r, "voting", n, ratio, ratio.hi, &b);
+                    for (int i = 0; i < 25; i++) {
+                        const int column = i % 5, row = i / 5;
+                        const double x = n.lo + (n.hi - n.lo) * column / 4, y = ratio.lo + (ratio.hi - ratio.lo) * row / 4;
+                        if (!dse_retention_at(r, "voting", x, y, &at)) continue;
+                        assert_true(any && dse_iv_contains(b.mass, at.mass) && dse_iv_contains(b.error, at.error));
+                    }
+                }
+    const struct dse_interval n = dse_iv_of(512), half = dse_iv_of(0.5), half_of_it = dse_iv_of(0.05);
+    assert_true(dse_retention_at(r, "voting", 512, 0.5, &at) && dse_retention_bound(r, "voting", n, half, 0.5, &b));
+    assert_true(b.mass.hi - b.mass.lo < 1e-11 && b.error.hi - b.error.lo < 1e-11);
+    assert_false(dse_retention_bound(r, "voting", n, half_of_it, 0.06, &b));
+    assert_true(dse_retention_bound(r, "voting", n, half_of_it, 0.13, &b)); /* what rounds up to 0.125 is known */
+    retention_free(r);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -150,6 +182,7 @@ int main(void)
         cmocka_unit_test(retention__says_nothing_where_nothing_was_measured),
         cmocka_unit_test(retention__names_what_it_has),
         cmocka_unit_test(retention__refuses_what_is_no_profile),
+        cmocka_unit_test(retention__is_bounded_by_its_boxes),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
