@@ -41,17 +41,20 @@ static void say_part(const struct invocation *in, const struct sweep_file *s)
                  s->name, in->operands[0]);
 }
 
-static void say_searched(const struct sweep_file *s, const struct sweep_result *r, const char *db)
+/* What came of a run that evaluates more points than it stores. */
+static void say_kept(const struct sweep_file *s, const struct sweep_result *r, const char *db)
 {
-    char evaluated[TEXT_NUMBER_MAX], rows[TEXT_NUMBER_MAX], rate[TEXT_NUMBER_MAX];
+    const uint64_t now = r->evaluations - r->resumed;
+    char evaluated[TEXT_NUMBER_MAX], rows[TEXT_NUMBER_MAX], rate[TEXT_NUMBER_MAX], resumed[TEXT_NUMBER_MAX];
     if (r->was_complete) {
-        terminal_say(stderr, "%s: %s has the result of this search already (run %lld); --fresh searches again", s->name, db,
-                     (long long)r->run);
+        terminal_say(stderr, "%s: %s has the result already (run %lld); --fresh starts anew", s->name, db, (long long)r->run);
         return;
     }
-    terminal_say(stderr, "%s: %s: %s points evaluated in %.2f s (%s a second), %s rows stored; database %s", s->name,
-                 search_names[s->search.method], text_count(evaluated, r->evaluations), r->store_seconds,
-                 text_count(rate, r->store_seconds > 0 ? (uint64_t)((double)r->evaluations / r->store_seconds) : 0),
+    const char *method = search_names[s->search.method];
+    terminal_say(stderr, "%s: %s%s%s points evaluated in %.2f s (%s a second)%s%s%s, %s rows stored; database %s", s->name, method,
+                 *method ? ": " : "", text_count(evaluated, now), r->store_seconds,
+                 text_count(rate, r->store_seconds > 0 ? (uint64_t)((double)now / r->store_seconds) : 0), r->resumed ? "; " : "",
+                 r->resumed ? text_count(resumed, r->resumed) : "", r->resumed ? " were evaluated before" : "",
                  text_count(rows, r->done), db);
 }
 
@@ -59,8 +62,8 @@ static void say_result(const struct sweep_file *s, const struct sweep_result *r,
 {
     char done[TEXT_NUMBER_MAX], rate[TEXT_NUMBER_MAX], resumed[TEXT_NUMBER_MAX];
     uint64_t this_time = r->done - r->resumed;
-    if (s->search.method != SEARCH_NONE) {
-        say_searched(s, r, db);
+    if (s->search.method != SEARCH_NONE || s->keep != KEEP_ALL) {
+        say_kept(s, r, db);
         return;
     }
     if (r->was_complete) {
@@ -83,6 +86,9 @@ static void say_interrupted(const struct sweep_file *s, const struct sweep_resul
     if (s->search.method != SEARCH_NONE)
         terminal_say(stderr, "%s: interrupted; %s rows are stored, the same command searches again", s->name,
                      text_count(left, r->done));
+    else if (s->keep != KEEP_ALL)
+        terminal_say(stderr, "%s: interrupted after %s points; the same command goes on", s->name,
+                     text_count(left, r->evaluations));
     else if (r->refining)
         terminal_say(stderr, "%s: interrupted while refining; the same command goes on", s->name);
     else

@@ -239,6 +239,15 @@ struct standing evaluator_standing(const struct evaluator *e)
     return e->standing;
 }
 
+/* Make the digits those of the next point of the grid. */
+static void step(const struct space *sp, uint64_t *digits)
+{
+    for (size_t a = sp->sampler ? 0 : sp->n_axes; a-- > 0;) {
+        if (++digits[a] < sp->axes[a].n) return;
+        digits[a] = 0;
+    }
+}
+
 bool evaluator_run(struct evaluator *e, uint64_t first, size_t n, union cell *cells, struct row *rows)
 {
     const struct space *sp = e->space;
@@ -249,10 +258,7 @@ bool evaluator_run(struct evaluator *e, uint64_t first, size_t n, union cell *ce
         e->point = first + i;
         set_point(e, digits);
         rows[i].reason = evaluate(e, cells + i * sp->n_columns);
-        for (size_t a = sp->sampler ? 0 : sp->n_axes; a-- > 0;) {
-            if (++digits[a] < sp->axes[a].n) break;
-            digits[a] = 0;
-        }
+        step(sp, digits);
     }
     return !e->stopped;
 }
@@ -315,4 +321,33 @@ bool evaluator_probe(struct evaluator *e, uint64_t index, const size_t *columns,
     *ret_violation = reason ? refused_by(e, reason) : violation(e);
     for (size_t i = 0; i < n; i++) values[i] = reason ? (double)NAN : number_of(e, columns[i]);
     return true;
+}
+
+/* The numbers of the point whose parameters are in e->params. */
+static const char *scan_point(struct evaluator *e, const struct point_scan *what, size_t i)
+{
+    double *values = what->values + i * what->n_columns;
+    for (size_t k = 0; k < what->n_groups; k++)
+        what->keys[i * what->n_groups + k] = (uint64_t)field_get(what->groups[k], e->params).i64;
+    const char *reason = run_model(e);
+    if (reason || e->stopped) return reason;
+    for (size_t k = 0; k < what->n_columns; k++) values[k] = number_of(e, what->columns[k]);
+    reason = broken_constraint(e);
+    if (reason || !e->space->sweep->known_quality) return reason;
+    e->standing = judge_end(e->judge);
+    return unknown_quality(e, &e->standing);
+}
+
+bool evaluator_scan(struct evaluator *e, uint64_t first, size_t n, const struct point_scan *what)
+{
+    uint64_t digits[SPACE_AXES_MAX];
+    if (!e->space->sampler) space_digits(e->space, first, digits);
+    e->stopped = false;
+    for (size_t i = 0; i < n && !e->stopped; i++) {
+        e->point = first + i;
+        set_point(e, digits);
+        what->rows[i].reason = scan_point(e, what, i);
+        step(e->space, digits);
+    }
+    return !e->stopped;
 }

@@ -124,6 +124,18 @@ bool evaluator_run(struct evaluator *e, uint64_t first, size_t n, union cell *ce
  * model accepts the sum over the broken constraints (space/margin.h), of one that it refuses more than that, the more the more is
  * missing. False: stopped, as evaluator_run. */
 bool evaluator_probe(struct evaluator *e, uint64_t index, const size_t *columns, size_t n, double *values, double *ret_violation);
+/* Evaluate n points from `first` on without their rows: of each the values of some columns of metrics or derived ones (those of an
+ * infeasible point are not defined), the bits of some parameters, and why it is infeasible, as evaluator_run. No allocation. */
+struct point_scan {
+    const size_t *columns; /* SIZE_MAX: a column that there is not, NaN */
+    size_t n_columns;
+    const struct field *const *groups; /* parameters */
+    size_t n_groups;
+    double *values; /* n * n_columns */
+    uint64_t *keys; /* n * n_groups: equal for equal values */
+    struct row *rows;
+};
+bool evaluator_scan(struct evaluator *e, uint64_t first, size_t n, const struct point_scan *what);
 /* What stopped it, when that was numbers of the model that cannot be (model/row_check.h): a bug, with the metric and the point;
  * else NULL. */
 const char *evaluator_error(const struct evaluator *e);

@@ -79,7 +79,7 @@ bool certified_run(const struct sweep_file *s, const struct certified_options *o
     struct space **spaces = sweep_make_spaces(s, LATTICE_POINTS_MAX, diags);
     if (!spaces) return false;
     const struct sweep_options sweep = {.db = options->db, .fresh = options->fresh};
-    struct store *st = sweep_open_store(s, &sweep, "exact", spaces, diags);
+    struct store *st = sweep_open_store(s, &sweep, "exact", false, spaces, diags);
     bool ok = st != NULL;
     if (st) ret->run = store_run(st);
     ret->was_complete = ok && store_complete(st);

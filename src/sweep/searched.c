@@ -188,7 +188,7 @@ bool searched_run(const struct sweep_file *s, const struct sweep_options *option
                       .threads = threads_available(options->threads > 0 ? options->threads : omp_get_num_procs()),
                       .started = sweep_now()};
     char *method = method_text(s);
-    job.store = sweep_open_store(s, options, method, spaces, diags);
+    job.store = sweep_open_store(s, options, method, false, spaces, diags);
     bool ok = job.store != NULL;
     if (ok) ret->run = store_run(job.store);
     ret->was_complete = ok && store_complete(job.store);

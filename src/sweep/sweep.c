@@ -6,6 +6,7 @@
 #include "sweep/compared.h"
 #include "sweep/pool.h"
 #include "sweep/searched.h"
+#include "sweep/streamed.h"
 
 #include <assert.h>
 #include <omp.h>
@@ -294,10 +295,10 @@ static char *shard_text(const struct sweep_options *o)
     return o->shards > 1 ? xasprintf("%llu/%llu", (unsigned long long)o->shard, (unsigned long long)o->shards) : NULL;
 }
 
-struct store *sweep_open_store(const struct sweep_file *s, const struct sweep_options *options, const char *method,
+struct store *sweep_open_store(const struct sweep_file *s, const struct sweep_options *options, const char *method, bool resumes,
                                struct space **spaces, struct diags *diags)
 {
-    const unsigned flags = (options->fresh ? STORE_FRESH : 0) | (method ? STORE_WHOLE : 0);
+    const unsigned flags = (options->fresh ? STORE_FRESH : 0) | (resumes ? 0 : STORE_WHOLE);
     struct goal goal;
     goal_of_sweep(&goal, s);
     char *shard = shard_text(options), *objectives = goal_text(&goal), *axes = axis_names(s), *baseline = sweep_baseline_text(s);
@@ -325,6 +326,7 @@ bool sweep_run(const struct sweep_file *s, const struct sweep_options *options, 
 {
     *ret = (struct sweep_result){0};
     if (s->search.method != SEARCH_NONE) return searched_run(s, options, ret, diags);
+    if (s->keep != KEEP_ALL) return streamed_run(s, options, ret, diags);
     struct space **spaces = sweep_make_spaces(s, options->max_points, diags);
     if (!spaces) return false;
     struct job job = {.sweep = s,
@@ -335,7 +337,7 @@ bool sweep_run(const struct sweep_file *s, const struct sweep_options *options, 
                       .diags = diags,
                       .threads = threads_available(options->threads > 0 ? options->threads : omp_get_num_procs()),
                       .started = sweep_now()};
-    job.store = sweep_open_store(s, options, NULL, spaces, diags);
+    job.store = sweep_open_store(s, options, NULL, true, spaces, diags);
     bool ok = job.store && run_store(&job);
     if (job.store) ret->run = store_run(job.store);
     store_close(job.store);

@@ -24,8 +24,8 @@ struct job {
 struct space **sweep_make_spaces(const struct sweep_file *s, uint64_t max_points, struct diags *diags);
 void sweep_free_spaces(struct space **spaces, size_t n);
 /* Open the database, with what is stored of the run as a whole. `method`: how the run finds the points that it stores, when these
- * are not all of the grid; or NULL. NULL with errors. */
-struct store *sweep_open_store(const struct sweep_file *s, const struct sweep_options *options, const char *method,
+ * are not all of the grid; or NULL. `resumes`: it goes on where a run was interrupted. NULL with errors. */
+struct store *sweep_open_store(const struct sweep_file *s, const struct sweep_options *options, const char *method, bool resumes,
                                struct space **spaces, struct diags *diags);
 
 double sweep_now(void);

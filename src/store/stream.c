@@ -1,0 +1,138 @@
+#include "store/stream.h"
+
+#include "base/text.h"
+#include "base/xalloc.h"
+#include "store/store_internal.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static const char tables_sql[] =
+    "CREATE TABLE IF NOT EXISTS main.evaluated(run INTEGER NOT NULL, model TEXT NOT NULL, status TEXT NOT NULL, reason TEXT,"
+    " points INTEGER NOT NULL);"
+    "CREATE TABLE IF NOT EXISTS main.streamed(run INTEGER NOT NULL, model TEXT NOT NULL, next INTEGER NOT NULL, points BLOB NOT NULL,"
+    " PRIMARY KEY(run, model)) WITHOUT ROWID;";
+
+void stream_state_release(struct stream_state *s)
+{
+    for (size_t i = 0; i < s->n_counts; i++) free(s->counts[i].reason);
+    free(s->counts);
+    free(s->points);
+    *s = (struct stream_state){0};
+}
+
+/* ---- reading ---------------------------------------------------------------------------------------------------------------- */
+
+static bool damaged(const struct store *st, struct diags *diags)
+{
+    return diags_runtime(diags, st->db.path, "what run %lld left of its stream cannot be; --fresh starts anew", (long long)st->run);
+}
+
+static bool read_points(const struct store *st, const struct store_model *model, sqlite3_stmt *stmt, struct stream_state *ret,
+                        struct diags *diags)
+{
+    const int64_t next = sqlite3_column_int64(stmt, 0);
+    const uint8_t *bytes = sqlite3_column_blob(stmt, 1);
+    const size_t size = (size_t)sqlite3_column_bytes(stmt, 1);
+    if (next < 0 || (uint64_t)next > model->points || size % sizeof(uint64_t) != 0) return damaged(st, diags);
+    ret->next = (uint64_t)next;
+    ret->n = size / sizeof(uint64_t);
+    ret->points = xcalloc(ret->n, sizeof *ret->points);
+    for (size_t i = 0; i < size; i++) ret->points[i / sizeof(uint64_t)] |= (uint64_t)bytes[i] << i % sizeof(uint64_t) * 8;
+    for (size_t i = 0; i < ret->n; i++)
+        if (ret->points[i] >= ret->next) return damaged(st, diags);
+    return true;
+}
+
+static bool read_counts(const struct store *st, const struct store_model *model, struct stream_state *ret, struct diags *diags)
+{
+    sqlite3_stmt *stmt = db_prepare(&st->db, diags, "SELECT reason, points FROM main.evaluated WHERE run = %lld AND model = %Q",
+                                    (long long)st->run, model->name);
+    int rc = stmt ? 1 : -1;
+    while (rc > 0 && (rc = db_step(&st->db, stmt, diags)) > 0) {
+        const char *reason = (const char *)sqlite3_column_text(stmt, 0);
+        ret->counts = xrealloc(ret->counts, ret->n_counts + 1, sizeof *ret->counts);
+        ret->counts[ret->n_counts++] =
+            (struct stream_count){reason ? xstrdup(reason) : NULL, (uint64_t)sqlite3_column_int64(stmt, 1)};
+    }
+    sqlite3_finalize(stmt);
+    return rc == 0;
+}
+
+static bool read_state(const struct store *st, const struct store_model *model, struct stream_state *ret, struct diags *diags)
+{
+    sqlite3_stmt *stmt = db_prepare(&st->db, diags, "SELECT next, points FROM main.streamed WHERE run = %lld AND model = %Q",
+                                    (long long)st->run, model->name);
+    const int rc = stmt ? db_step(&st->db, stmt, diags) : -1;
+    bool ok = rc >= 0;
+    if (rc > 0) ok = read_points(st, model, stmt, ret, diags) && read_counts(st, model, ret, diags);
+    sqlite3_finalize(stmt);
+    uint64_t counted = 0;
+    for (size_t i = 0; ok && i < ret->n_counts; i++) counted += ret->counts[i].points;
+    return ok && (counted <= ret->next || damaged(st, diags));
+}
+
+/* ---- writing ---------------------------------------------------------------------------------------------------------------- */
+
+/* Remove the rows of the model, which are stored when all is evaluated, and were not all stored then. */
+static bool remove_rows(const struct store *st, const struct store_model *model, struct diags *diags)
+{
+    const long long run = (long long)st->run, first = (long long)model->first_id;
+    return db_exec(&st->db, diags, "DELETE FROM main.\"%w_all\" WHERE id >= %lld AND id < %lld", model->name, first,
+                   first + (long long)model->points) &&
+           db_exec(&st->db, diags, "DELETE FROM main.block WHERE run = %lld AND model = %Q", run, model->name) &&
+           db_exec(&st->db, diags, "UPDATE main.run SET done = 0, feasible = 0 WHERE id = %lld", run);
+}
+
+bool store_stream_begin(struct store *st, size_t m, struct stream_state *ret, struct diags *diags)
+{
+    const struct store_model *model = &st->models[m];
+    *ret = (struct stream_state){0};
+    bool ok = db_begin(&st->db, diags) && db_exec(&st->db, diags, "%s", tables_sql) && remove_rows(st, model, diags);
+    return db_end(&st->db, ok, diags) && read_state(st, model, ret, diags);
+}
+
+static bool write_counts(const struct store *st, const struct store_model *model, const struct stream_state *s, struct diags *diags)
+{
+    sqlite3_stmt *stmt =
+        db_prepare(&st->db, diags, "INSERT INTO main.evaluated VALUES(%lld, %Q, ?, ?, ?)", (long long)st->run, model->name);
+    bool ok = stmt != NULL;
+    for (size_t i = 0; ok && i < s->n_counts; i++) {
+        const struct stream_count *c = &s->counts[i];
+        sqlite3_bind_text(stmt, 1, c->reason ? "infeasible" : "ok", -1, SQLITE_STATIC);
+        sqlite3_bind_text(stmt, 2, c->reason, -1, SQLITE_STATIC);
+        sqlite3_bind_int64(stmt, 3, (int64_t)c->points);
+        ok = db_run(&st->db, stmt, diags);
+    }
+    sqlite3_finalize(stmt);
+    return ok;
+}
+
+static bool write_points(const struct store *st, const struct store_model *model, const struct stream_state *s, struct diags *diags)
+{
+    const size_t size = s->n * sizeof(uint64_t);
+    uint8_t *bytes = xmalloc(size ? size : 1);
+    for (size_t i = 0; i < size; i++) bytes[i] = (uint8_t)(s->points[i / sizeof(uint64_t)] >> i % sizeof(uint64_t) * 8);
+    sqlite3_stmt *stmt = db_prepare(&st->db, diags, "INSERT OR REPLACE INTO main.streamed VALUES(%lld, %Q, %lld, ?)",
+                                    (long long)st->run, model->name, (long long)s->next);
+    if (stmt) sqlite3_bind_blob64(stmt, 1, bytes, size, SQLITE_STATIC);
+    const bool ok = stmt && db_run(&st->db, stmt, diags);
+    sqlite3_finalize(stmt);
+    free(bytes);
+    return ok;
+}
+
+bool store_stream_save(struct store *st, size_t m, const struct stream_state *s, struct diags *diags)
+{
+    const struct store_model *model = &st->models[m];
+    bool ok =
+        db_begin(&st->db, diags) &&
+        db_exec(&st->db, diags, "DELETE FROM main.evaluated WHERE run = %lld AND model = %Q", (long long)st->run, model->name) &&
+        write_counts(st, model, s, diags) && write_points(st, model, s, diags);
+    return db_end(&st->db, ok, diags);
+}
+
+bool store_stream_end(struct store *st, struct diags *diags)
+{
+    return db_exec(&st->db, diags, "DELETE FROM main.streamed WHERE run = %lld", (long long)st->run);
+}

@@ -1,0 +1,17 @@
+/* A sweep that keeps a part of its rows (keep = "front" or "sample" in [sweep]): every point is evaluated, on all threads; stored
+ * are the rows of the front, of the best and the worst point of each objective, which the front's hypervolume is measured
+ * by, and of a random sample; and how many points were infeasible for each reason (store/stream.h).
+ *
+ * Points are evaluated in spans. Behind each, what would be stored is saved as indices of points, so that the run goes on from
+ * there; rows are made at the end. Memory: the fronts, a buffer of points for each thread and group, and the sample. What is
+ * stored does not depend on threads, spans or restarts. The front is that of the whole sweep, to the row.
+ */
+#ifndef DSE_SWEEP_STREAMED_H
+#define DSE_SWEEP_STREAMED_H
+
+#include "sweep/sweep.h"
+
+/* Run it as sweep_run does. */
+bool streamed_run(const struct sweep_file *s, const struct sweep_options *options, struct sweep_result *ret, struct diags *diags);
+
+#endif
