@@ -158,9 +158,13 @@ static double over(const struct bracket *k, double clock)
     return (k->of_most ? w.hi : w.lo) - k->limit_w;
 }
 
-/* One step of the Illinois algorithm. */
+/* One step of the Illinois algorithm. The end that counts stays where the limit itself is met. */
 static void close_in(struct bracket *k)
 {
+    if (k->below >= 0) {
+        k->low = k->high = k->of_most ? k->low : k->high;
+        return;
+    }
     const double clock = (k->low * k->above - k->high * k->below) / (k->above - k->below), w = over(k, clock);
     if (w > 0) {
         k->high = clock;
@@ -195,12 +199,13 @@ static struct dse_interval slowed_within(struct fd_box *b, struct dse_interval w
     bottom.below = at_lo.hi - bottom.limit_w;
     if (top.above <= 0 || top.below >= 0) top.low = top.high = top.above > 0 ? within.lo : within.hi;
     if (bottom.above <= 0 || bottom.below >= 0) bottom.low = bottom.high = bottom.above > 0 ? within.lo : within.hi;
+    const bool kept = bottom.below < 0;
     for (int i = 0; i < STEPS_MAX; i++) {
         const double wide_top = top.high - top.low, wide_bottom = bottom.high - bottom.low, wide = dse_max(wide_top, wide_bottom);
         if (wide <= dse_max(share * (top.high - bottom.low - wide_top - wide_bottom), 1e-11)) break;
         close_in(wide_top >= wide_bottom ? &top : &bottom);
     }
-    const double least = bottom.below < 0 ? dse_min(bottom.low, own.lo) * (1 - near_enough) : within.lo;
+    const double least = kept ? dse_min(bottom.low, own.lo) * (1 - near_enough) : within.lo;
     const double lowest = dse_min(FD_LOWEST_CLOCK, own.hi); /* where some points stay, whatever they draw */
     return dse_iv(dse_max(within.lo, least), dse_max(top.high, lowest));
 }
