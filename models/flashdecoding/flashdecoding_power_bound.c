@@ -321,7 +321,8 @@ static void slow_down(struct fd_point_bound *ret, struct fd_box *b, struct dse_i
     struct dse_interval *const joules[] = {&ret->joules, &ret->token_joules};
     struct fd_amounts *const of[] = {&ret->step.step, &ret->step.token};
     for (int i = 0; i < 2; i++) {
-        of[i]->seconds.lo = dse_max(of[i]->seconds.lo, least_seconds(&law, &rates, of[i], share.lo, limit_w));
+        const double least = dse_max(least_seconds(&law, &rates, of[i], share.lo, limit_w), joules[i]->lo / limit_w);
+        of[i]->seconds.lo = dse_max(of[i]->seconds.lo, least * (1 - rounding));
         joules[i]->hi = dse_min(dse_product(joules[i]->hi, s.longer), limit_w * of[i]->seconds.hi * (1 + rounding));
     }
     ret->watts = dse_iv(0, limit_w * (1 + rounding));
