@@ -175,7 +175,7 @@ static int32_t bound_of(const struct ane_call *c, const struct ane_slide_run *sl
 }
 
 /* The computer that has the engine: it is sold in no other way. Its die is the whole SoC. */
-static struct dse_bill bill_of(const struct ane_params *p)
+struct dse_bill ane_bill_of(const struct ane_params *p)
 {
     enum { NODE_NM = 5 };
     struct dse_trade sold = {.node_nm = NODE_NM, .low_usd_h = (double)NAN, .rent_usd_h = (double)NAN, .high_usd_h = (double)NAN};
@@ -192,14 +192,14 @@ static struct dse_bill bill_of(const struct ane_params *p)
 
 static const char *why_null(const void *params, const char *metric)
 {
-    const struct dse_bill bill = bill_of(params);
+    const struct dse_bill bill = ane_bill_of(params);
     return dse_bill_why_null(&bill, metric);
 }
 
 static void fill_common(struct dse_common *m, const struct ane_params *p, const struct ane_call *c,
                         const struct ane_slide_run *slide, const struct ane_step *s)
 {
-    const struct dse_bill bill = bill_of(p);
+    const struct dse_bill bill = ane_bill_of(p);
     struct dse_totals totals = {
         .tokens = s->tokens,
         .seconds = s->time_s,

@@ -161,6 +161,8 @@ void ane_break_down(const struct ane_params *p, const struct ane_call *c, const 
 
 /* ---- over a box of parameters -------------------------------------------------------------------------------------------- */
 
+/* What must be bought for it: borrows p. */
+struct dse_bill ane_bill_of(const struct ane_params *p);
 /* The model's bound: of all metrics but area_mm2, which has no value. */
 bool ane_bound(const void *lo, const void *hi, void *floor, void *ceiling);
 

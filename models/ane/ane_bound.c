@@ -4,11 +4,12 @@
  * token, and query_rows does not have to be known to know that a prompt's calls have no fewer rows than the prompt. */
 #include "ane.h"
 
-#include <dse/interval.h>
+#include <dse/bound.h>
 #include <dse/num.h>
 #include <dse/units.h>
 
 #include <math.h>
+#include <string.h>
 
 /* What rounding in another order than the closed form's can cost, in units of the last place. */
 enum { REORDERED = 16 };
@@ -193,7 +194,7 @@ struct sum {
 
 static void add_operator(struct sum *s, const struct box *b, struct dse_interval bytes, struct dse_interval ops, bool attention)
 {
-    const struct dse_interval rate = dse_iv_growing(dse_dram_stream_rate(&b->lo->dram), dse_dram_stream_rate(&b->hi->dram));
+    const struct dse_interval rate = dse_dram_stream_rate_bound(&b->lo->dram, &b->hi->dram);
     const struct dse_interval compute_s = dse_iv_div(ops, dse_iv_scale(OF(b, engine_tflops), ANE_TERA)),
                               dram_s = dse_iv_div(bytes, rate);
     const struct dse_interval time_s = b->lo->overlap == ANE_SUM ? dse_iv_add(compute_s, dram_s) : dse_iv_max(compute_s, dram_s);
@@ -205,7 +206,7 @@ static void add_operator(struct sum *s, const struct box *b, struct dse_interval
 
 static void add_memory_op(struct sum *s, const struct box *b, struct dse_interval gbs, struct dse_interval bytes)
 {
-    const struct dse_interval stream = dse_iv_growing(dse_dram_stream_rate(&b->lo->dram), dse_dram_stream_rate(&b->hi->dram));
+    const struct dse_interval stream = dse_dram_stream_rate_bound(&b->lo->dram, &b->hi->dram);
     const struct dse_interval time_s = dse_iv_div(bytes, dse_iv_min(dse_iv_scale(gbs, DSE_GIGA), stream));
     s->time_s = dse_iv_add(s->time_s, time_s);
     s->bytes = dse_iv_add(s->bytes, bytes);
@@ -282,7 +283,7 @@ static struct slide slide_of(const struct box *b, const struct shape *s)
     const struct dse_interval none = dse_iv_of(0), gap = dse_iv_scale(OF(b, host_gap_us), 1 / DSE_US_PER_S);
     struct slide r = {.idle_s = gap};
     if (never) return r;
-    const struct dse_interval stream = dse_iv_growing(dse_dram_stream_rate(&b->lo->dram), dse_dram_stream_rate(&b->hi->dram));
+    const struct dse_interval stream = dse_dram_stream_rate_bound(&b->lo->dram, &b->hi->dram);
     const struct dse_interval rate = dse_iv_min(dse_iv_scale(OF(b, concat_gbs), DSE_GIGA), stream);
     r.bytes = dse_iv_mul(at_least(s->cached, 1), dse_iv_scale(s->row_bytes, 4 * s->layers));
     r.time_s = dse_iv_add(dse_iv_scale(OF(b, dispatch_us), 1 / DSE_US_PER_S), dse_iv_div(r.bytes, rate));
@@ -327,7 +328,7 @@ static struct step step_of(const struct box *b, const struct slide *slide, const
     s.time_s = dse_iv_add(s.sum.time_s, dse_iv_add(dse_iv_mul(n->calls, gap_s), s.slide_s));
     s.bytes = dse_iv_add(s.sum.bytes, dse_iv_mul(s.slides, slide->bytes));
     s.engine_j = energy_of_engine(b, slide, n, &s);
-    s.dram_j = dse_iv_mul(s.bytes, dse_iv_scale(OF(b, dram.dram_pj_per_bit), DSE_BITS_PER_BYTE * DSE_PICO));
+    s.dram_j = dse_dram_joules_bound(&b->lo->dram, &b->hi->dram, s.bytes);
     return s;
 }
 
@@ -384,12 +385,7 @@ struct ends {
     struct ane_metrics *floor, *ceiling;
 };
 
-#define SET(ends, field, interval) \
-    do { \
-        const struct dse_interval set_ = (interval); \
-        (ends)->floor->field = set_.lo; \
-        (ends)->ceiling->field = set_.hi; \
-    } while (0)
+#define SET(metric, value) dse_bound_set(&m->floor->metric, &m->ceiling->metric, value)
 
 /* No more than the engine's at work: the gap of the host and slides hidden in it draw less (check). */
 static struct dse_interval power_of(const struct box *b, const struct step *s, bool with_dram)
@@ -410,27 +406,23 @@ static struct dse_interval power_of(const struct box *b, const struct step *s, b
 static void fill_common(const struct ends *m, const struct box *b, const struct request *r, const struct shape *shape,
                         const struct step *step, const struct step *token)
 {
-    const struct dse_interval batch = OF(b, workload.batch), us = dse_iv_of(DSE_US_PER_S);
-    const struct dse_interval tokens = b->lo->workload.phase == DSE_PREFILL ? r->prompt : dse_iv_of(1);
-    const struct dse_interval step_s = dse_iv_mul(batch, dse_iv_both(step->time_s, dse_iv_mul(token->time_s, tokens)));
-    const struct dse_interval joules = dse_iv_add(token->engine_j, token->dram_j);
-    const struct dse_interval peak = dse_iv_scale(OF(b, engine_tflops), ANE_TERA);
-    const struct dse_interval peak_bytes = dse_iv_growing(dse_dram_peak(&b->lo->dram), dse_dram_peak(&b->hi->dram));
-    SET(m, common.tokens_per_s, dse_iv_inv(token->time_s));
-    SET(m, common.latency_us, dse_iv_mul(step_s, us));
-    SET(m, common.attention_us, dse_iv_mul(dse_iv_mul(batch, step->sum.attention_s), us));
-    SET(m, common.energy_mj, dse_iv_scale(joules, DSE_MJ_PER_J));
-    SET(m, common.power_w, power_of(b, token, true));
-    const struct dse_interval unknown = {(double)NAN, (double)NAN};
-    SET(m, common.area_mm2, unknown);
-    SET(m, common.die_usd, unknown);
-    SET(m, common.system_usd, unknown);
-    SET(m, common.usd_per_mtoken, unknown);
-    SET(m, common.embodied_kgco2, unknown);
-    SET(m, common.gco2_per_mtoken, unknown);
-    SET(m, common.dram_mib, dse_iv_scale(token->bytes, 1 / DSE_MIB));
-    SET(m, common.compute_utilization, dse_iv_div(useful_ops(b, r, shape, &token->sum), dse_iv_mul(peak, token->time_s)));
-    SET(m, common.dram_utilization, dse_iv_div(token->bytes, dse_iv_mul(peak_bytes, token->time_s)));
+    const struct dse_interval batch = OF(b, workload.batch), rows = b->lo->workload.phase == DSE_PREFILL ? r->prompt : dse_iv_of(1);
+    const struct dse_bill bill_lo = ane_bill_of(b->lo), bill_hi = ane_bill_of(b->hi);
+    struct dse_totals_bound t = dse_totals_unknown();
+    t.tokens = dse_iv_mul(batch, rows);
+    t.seconds = dse_iv_mul(batch, step->time_s);
+    t.attention_s = dse_iv_mul(batch, step->sum.attention_s);
+    t.token_s = token->time_s;
+    t.token_joules = dse_iv_add(token->engine_j, token->dram_j);
+    t.token_bytes = token->bytes;
+    t.token_ops = useful_ops(b, r, shape, &token->sum);
+    t.watts = power_of(b, token, true);
+    t.peak_ops = dse_iv_scale(OF(b, engine_tflops), ANE_TERA);
+    t.peak_bytes = dse_dram_peak_bound(&b->lo->dram, &b->hi->dram);
+    t.bill_lo = &bill_lo;
+    t.bill_hi = &bill_hi;
+    dse_totals_narrow(&t);
+    dse_common_bound(&t, &m->floor->common, &m->ceiling->common);
 }
 
 static void fill(const struct ends *m, const struct box *b, const struct request *r, const struct shape *s)
@@ -447,25 +439,34 @@ static void fill(const struct ends *m, const struct box *b, const struct request
         dse_iv_add(whole.time_s, dse_iv_mul(prompt.calls, dse_iv_add(gap_s, dse_iv_mul(slide.after_prompt, slide.exposed_s))));
     const struct dse_interval token_s = dse_iv_add(call.time_s, dse_iv_add(gap_s, dse_iv_mul(slide.after_token, slide.exposed_s)));
     fill_common(m, b, r, s, &step, &token);
-    m->floor->calls = (int64_t)all.calls.lo;
-    m->ceiling->calls = (int64_t)all.calls.hi;
-    SET(m, call_us, dse_iv_scale(call.time_s, DSE_US_PER_S));
-    SET(m, slide_us, dse_iv_scale(slide.time_s, DSE_US_PER_S));
-    SET(m, exposed_slide_us, dse_iv_mul(OF(b, workload.batch), dse_iv_scale(step.slide_s, DSE_US_PER_S)));
-    SET(m, request_ms, dse_iv_scale(dse_iv_add(prompt_s, dse_iv_mul(r->generate, token_s)), 1e3));
-    SET(m, wasted_rows, at_least(dse_iv_sub(dse_iv_of(1), dse_iv_inv(each.computed)), 0));
-    SET(m, weights_mib, dse_iv_mul(token.sum.weight_bytes, mib));
-    SET(m, kv_mib, dse_iv_mul(token.sum.kv_bytes, mib));
-    SET(m, concat_mib, dse_iv_mul(token.sum.concat_bytes, mib));
-    SET(m, transpose_mib, dse_iv_mul(token.sum.transpose_bytes, mib));
-    SET(m, slide_mib, dse_iv_mul(dse_iv_mul(token.slides, slide.bytes), mib));
-    SET(m, dram_footprint_gib, dse_iv_scale(footprint(b, s), 1 / DSE_GIB));
-    SET(m, engine_power_w, power_of(b, &token, false));
+    dse_bound_set_i64(&m->floor->calls, &m->ceiling->calls, all.calls);
+    SET(call_us, dse_iv_scale(call.time_s, DSE_US_PER_S));
+    SET(slide_us, dse_iv_scale(slide.time_s, DSE_US_PER_S));
+    SET(exposed_slide_us, dse_iv_mul(OF(b, workload.batch), dse_iv_scale(step.slide_s, DSE_US_PER_S)));
+    SET(request_ms, dse_iv_scale(dse_iv_add(prompt_s, dse_iv_mul(r->generate, token_s)), 1e3));
+    SET(wasted_rows, at_least(dse_iv_sub(dse_iv_of(1), dse_iv_inv(each.computed)), 0));
+    SET(weights_mib, dse_iv_mul(token.sum.weight_bytes, mib));
+    SET(kv_mib, dse_iv_mul(token.sum.kv_bytes, mib));
+    SET(concat_mib, dse_iv_mul(token.sum.concat_bytes, mib));
+    SET(transpose_mib, dse_iv_mul(token.sum.transpose_bytes, mib));
+    SET(slide_mib, dse_iv_mul(dse_iv_mul(token.slides, slide.bytes), mib));
+    SET(dram_footprint_gib, dse_iv_scale(footprint(b, s), 1 / DSE_GIB));
+    SET(engine_power_w, power_of(b, &token, false));
+}
+
+/* A single point is looked at as such. */
+static bool bound_point(const struct ane_params *p, void *floor, void *ceiling)
+{
+    if (dse_model_ane.check(p)) return false;
+    dse_model_ane.estimate(p, floor, NULL);
+    memcpy(ceiling, floor, sizeof(struct ane_metrics));
+    return true;
 }
 
 bool ane_bound(const void *lo, const void *hi, void *floor, void *ceiling)
 {
     const struct box b = {lo, hi};
+    if (memcmp(lo, hi, sizeof(struct ane_params)) == 0) return bound_point(lo, floor, ceiling);
     struct request r = request_of(&b);
     struct dse_interval query_rows = OF(&b, query_rows);
     if (!may_be_accepted(&b, &r, &query_rows)) return false;

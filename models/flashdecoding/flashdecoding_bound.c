@@ -170,10 +170,12 @@ static void fill(const struct ends *m, const struct fd_box *b, const struct fd_p
 }
 
 /* A single point is looked at as such. */
-static void of_point(const struct fd_params *p, void *floor, void *ceiling)
+static bool bound_point(const struct fd_params *p, void *floor, void *ceiling)
 {
+    if (dse_model_flashdecoding.check(p)) return false;
     dse_model_flashdecoding.estimate(p, floor, NULL);
     memcpy(ceiling, floor, sizeof(struct fd_metrics));
+    return true;
 }
 
 bool fd_bound(const void *lo, const void *hi, void *floor, void *ceiling)
@@ -181,11 +183,7 @@ bool fd_bound(const void *lo, const void *hi, void *floor, void *ceiling)
     const struct ends m = {floor, ceiling};
     struct fd_box b;
     struct fd_point_bound at;
-    if (memcmp(lo, hi, sizeof(struct fd_params)) == 0) {
-        if (dse_model_flashdecoding.check(lo)) return false;
-        of_point(lo, floor, ceiling);
-        return true;
-    }
+    if (memcmp(lo, hi, sizeof(struct fd_params)) == 0) return bound_point(lo, floor, ceiling);
     if (!fd_box_init(&b, lo, hi)) return false;
     fd_point_bound_init(&at, &b);
     fill(&m, &b, &at);
