@@ -15,13 +15,13 @@ struct node {
 
 struct archive {
     size_t m, n, capacity, settled; /* members 0..settled-1 are in the tree */
+    size_t dead;                    /* members that were driven out: their costs are INFINITY */
     double tolerance;
     double *costs; /* n * m */
     struct lattice_point *at;
     struct node *nodes;
     double *ends; /* of each node: m least, m most */
     size_t n_nodes, nodes_capacity;
-    bool stale; /* members of the tree were driven out */
 };
 
 struct archive *archive_new(size_t objectives, double tolerance)
@@ -130,13 +130,30 @@ static uint32_t grow(struct archive *a, size_t first, size_t end)
     return me;
 }
 
+static bool is_dead(const struct archive *a, size_t member)
+{
+    return isinf(a->costs[member * a->m]);
+}
+
+static void bury(struct archive *a)
+{
+    size_t kept = 0;
+    for (size_t i = 0; i < a->n; i++) {
+        if (is_dead(a, i)) continue;
+        if (kept != i) swap(a, kept, i);
+        kept++;
+    }
+    a->n = kept;
+    a->dead = 0;
+}
+
 void archive_settle(struct archive *a)
 {
-    if (!a->stale && (a->n - a->settled) < LOOSE_MAX) return;
+    if (!a->dead && (a->n - a->settled) < LOOSE_MAX) return;
+    bury(a);
     a->n_nodes = 0;
     if (a->n) grow(a, 0, a->n);
     a->settled = a->n;
-    a->stale = false;
 }
 
 /* ---- looking --------------------------------------------------------------------------------------------------------------- */
@@ -177,7 +194,7 @@ static size_t find_in_tree(const struct archive *a, const double *limits)
         const struct node *node = &a->nodes[me];
         const double *ends = a->ends + (size_t)me * 2 * a->m;
         if (!is_below(ends, limits, a->m)) continue;
-        if (is_below(ends + a->m, limits, a->m)) return node->first;
+        if (!a->dead && is_below(ends + a->m, limits, a->m)) return node->first;
         if (!node->right) {
             const size_t found = find(a, node->first, node->end, limits);
             if (found != SIZE_MAX) return found;
@@ -192,7 +209,7 @@ static size_t find_in_tree(const struct archive *a, const double *limits)
 static size_t find_below(const struct archive *a, const double *limits, size_t hint)
 {
     if (hint < a->n && is_below(a->costs + hint * a->m, limits, a->m)) return hint;
-    const size_t found = a->stale ? find(a, 0, a->settled, limits) : find_in_tree(a, limits);
+    const size_t found = find_in_tree(a, limits);
     return found != SIZE_MAX ? found : find(a, a->settled, a->n, limits);
 }
 
@@ -210,33 +227,71 @@ static double share_above(double cost, double of)
     return isinf(of) || of == 0 ? (double)INFINITY : (cost - of) / fabs(of);
 }
 
+/* The largest share by which one of the costs is above the vector's, or something that is no less than `enough`. */
+static double worst_share(const double *costs, const double *of, size_t m, double enough)
+{
+    double most = 0;
+    for (size_t j = 0; j < m && most < enough; j++) most = fmax(most, share_above(costs[j], of[j]));
+    return most;
+}
+
 double archive_gap(const struct archive *a, const double *costs)
 {
     double least = INFINITY;
-    for (size_t i = 0; i < a->n; i++) {
-        double most = 0;
-        for (size_t j = 0; j < a->m && most < least; j++) most = fmax(most, share_above(a->costs[i * a->m + j], costs[j]));
-        least = fmin(least, most);
+    uint32_t open[64];
+    size_t n = 0;
+    for (size_t i = a->settled; i < a->n; i++) least = fmin(least, worst_share(a->costs + i * a->m, costs, a->m, least));
+    if (a->settled) open[n++] = 0;
+    while (n) {
+        const uint32_t me = open[--n];
+        const struct node *node = &a->nodes[me];
+        if (worst_share(a->ends + (size_t)me * 2 * a->m, costs, a->m, least) >= least) continue;
+        for (size_t i = node->first; !node->right && i < node->end; i++)
+            least = fmin(least, worst_share(a->costs + i * a->m, costs, a->m, least));
+        if (!node->right) continue;
+        const double *left = a->ends + ((size_t)me + 1) * 2 * a->m, *right = a->ends + (size_t)node->right * 2 * a->m;
+        const bool left_first = worst_share(left, costs, a->m, least) <= worst_share(right, costs, a->m, least);
+        open[n++] = left_first ? node->right : me + 1;
+        open[n++] = left_first ? me + 1 : node->right;
     }
     return least;
 }
 
 /* ---- adding ---------------------------------------------------------------------------------------------------------------- */
 
-static void take_out(struct archive *a, size_t i)
+static void kill(struct archive *a, size_t first, size_t end, const double *costs)
 {
-    if (i < a->settled) a->stale = true;
-    memmove(a->costs + i * a->m, a->costs + (i + 1) * a->m, (a->n - i - 1) * a->m * sizeof(double));
-    memmove(a->at + i, a->at + i + 1, (a->n - i - 1) * sizeof *a->at);
-    a->n--;
-    if (i < a->settled) a->settled--;
+    for (size_t i = first; i < end; i++) {
+        if (is_dead(a, i) || !is_below(costs, a->costs + i * a->m, a->m)) continue;
+        for (size_t j = 0; j < a->m; j++) a->costs[i * a->m + j] = INFINITY;
+        a->dead++;
+    }
+}
+
+/* Drive out the members that the costs are no worse than. */
+static void drive_out(struct archive *a, const double *costs)
+{
+    uint32_t open[64];
+    size_t n = 0;
+    if (a->settled) open[n++] = 0;
+    while (n) {
+        const uint32_t me = open[--n];
+        const struct node *node = &a->nodes[me];
+        if (!is_below(costs, a->ends + ((size_t)me * 2 + 1) * a->m, a->m)) continue;
+        if (!node->right) {
+            kill(a, node->first, node->end, costs);
+            continue;
+        }
+        open[n++] = node->right;
+        open[n++] = me + 1;
+    }
+    kill(a, a->settled, a->n, costs);
 }
 
 bool archive_add(struct archive *a, const double *costs, struct lattice_point at)
 {
     if (archive_cover(a, costs, SIZE_MAX) != SIZE_MAX) return false;
-    for (size_t i = a->n; i-- > 0;)
-        if (is_below(costs, a->costs + i * a->m, a->m)) take_out(a, i);
+    drive_out(a, costs);
     if (a->n == a->capacity) {
         a->capacity = a->capacity ? 2 * a->capacity : 64;
         a->costs = xrealloc(a->costs, a->capacity * a->m, sizeof *a->costs);

@@ -18,11 +18,11 @@ struct archive *archive_new(size_t objectives, double tolerance);
 void archive_free(struct archive *a);
 /* Take a vector, finite; false: a member covers it. */
 bool archive_add(struct archive *a, const double *costs, struct lattice_point at);
-/* Make the tree anew when that is due. */
+/* Make the tree anew when that is due, without those that were driven out: till then they are still counted. */
 void archive_settle(struct archive *a);
 
 size_t archive_size(const struct archive *a);
-/* Members are numbered 0 to archive_size - 1 until the next archive_add. */
+/* Members are numbered 0 to archive_size - 1 until the next archive_settle. The costs of one that was driven out are INFINITY. */
 const double *archive_costs(const struct archive *a, size_t member);
 struct lattice_point archive_at(const struct archive *a, size_t member);
 /* A member that covers the vector, whose numbers may be -INFINITY; SIZE_MAX: none. `hint`: a member that is tried first. */

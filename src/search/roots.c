@@ -169,14 +169,12 @@ static bool check_bounded(const struct walk_frame *f, size_t s, struct bounds *b
     return ok;
 }
 
-/* What a box is split by: the objectives, and the three that a design is about, where they have bounds. With every metric a box is
- * split for what nobody asks: of LAD's fifty, four times as many boxes. */
+/* What a box is split by, beside the objectives: every metric with a bound and a better direction. Cycles and megabytes that nobody
+ * asks for show what the objectives follow from: where they are tight, the objectives are. With the objectives alone 3.3e8 LADs take
+ * 2.4 times as many boxes, though the gap of a search that is stopped falls earlier. */
 static bool is_guide(const struct column *c)
 {
-    static const char *const about[] = {"tokens_per_s", "area_mm2", "energy_mj"};
-    for (size_t i = 0; i < sizeof about / sizeof *about; i++)
-        if (c->role == COLUMN_METRIC && strcmp(c->name, about[i]) == 0) return true;
-    return false;
+    return c->role == COLUMN_METRIC && c->type != DSE_TYPE_ENUM && c->better != DSE_NEITHER;
 }
 
 static void find_guides(const struct walk_frame *f, size_t s, struct bounds *b, const size_t *objectives, struct walk_guides *ret)

@@ -268,16 +268,18 @@ static size_t unsplit_axis(const struct walker *w)
     return SIZE_MAX;
 }
 
-/* How much the halves' bounds gain on those of the box: the logarithm of the product. */
+/* How much the halves' bounds gain on those of the box: a product over the guides, each factor a thousandfold, so that it stays a
+ * number. */
 static double gain(const struct walk_guides *g, const struct probe *box, const struct probe *lower, const struct probe *upper)
 {
-    const double least = 1e-6;
-    double sum = 0;
+    const double least = 1e-6, scale = 1e3, most = 10;
+    double product = 1;
     for (size_t k = 0; k < g->n; k++) {
         const double v = box->guides[k], up = (lower->guides[k] - v) + (upper->guides[k] - v);
-        if (v != 0 && isfinite(v) && isfinite(up)) sum += log(dse_max(up / fabs(v), 0) + least);
+        const double share = v != 0 && isfinite(v) && isfinite(up) ? dse_clamp(up / fabs(v), 0, most) : 0;
+        product *= (share + least) * scale;
     }
-    return sum;
+    return product;
 }
 
 /* The best way to split the box that is left when nothing more can be cut off. */

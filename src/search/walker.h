@@ -13,7 +13,7 @@
 static const double WALK_TOLERANCE = 0.45 * CERTIFICATE_TOLERANCE;
 
 /* The columns that splitting goes by: those with a bound and a better direction. */
-enum { WALK_GUIDES_MAX = FRONT_OBJECTIVES_MAX + 3 };
+enum { WALK_GUIDES_MAX = 64 };
 struct walk_guides {
     size_t columns[WALK_GUIDES_MAX], n;
     bool maximise[WALK_GUIDES_MAX];

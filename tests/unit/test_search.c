@@ -119,9 +119,20 @@ static void archive__covers_as_a_list_does(void **state)
         if (!covered) memcpy(taken[n++], v, sizeof v);
         if (i % 7 == 0) archive_settle(a);
     }
+    archive_settle(a);
     for (size_t i = 0; i < archive_size(a); i++)
         for (size_t k = 0; k < archive_size(a); k++)
             assert_true(i == k || !is_no_worse(archive_costs(a, k), archive_costs(a, i), M, 0));
+    for (int i = 0; i < 200; i++) { /* the gap, against each member */
+        const double v[M] = {(double)(1 + draw(200)), (double)(1 + draw(200)), (double)(1 + draw(200))};
+        double least = INFINITY;
+        for (size_t k = 0; k < archive_size(a); k++) {
+            double most = 0;
+            for (size_t j = 0; j < M; j++) most = fmax(most, archive_costs(a, k)[j] / v[j] - 1);
+            least = fmin(least, most);
+        }
+        assert_true(fabs(archive_gap(a, v) - least) < 1e-12);
+    }
     const double low[M] = {0, 0, 0}, open[M] = {1, -(double)INFINITY, 1}, far[M] = {1000, 1000, 1000};
     assert_true(archive_gap(a, far) == 0 && isinf(archive_gap(a, open)) && isinf(archive_gap(a, low)));
     free(taken);
