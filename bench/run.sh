@@ -122,3 +122,15 @@ if wanted eviction; then
     echo "== eviction: a sweep over policies and ratios for a layer (to reach: under 10 s)"
     "$build"/bench/bench_eviction
 fi
+
+if wanted search; then
+    echo
+    echo "== exact fronts: a trillion LADs, three objectives (to reach: 60 s on two cores; goal 10)"
+    "$dse" front sweeps/lad_trillion.toml --no-figures -o "$work/trillion.db" 2>&1 >/dev/null | sed -n 's/^lad_trillion: \(.*exact front.*\); database.*/   \1/p'
+    rm -f "$work"/trillion.db*
+    echo "== exact fronts: 10^9 designs of each model (to reach: 60 s)"
+    "$build"/bench/bench_search time
+    echo "== exact fronts of random lattices against every point: twenty of 10^6, ten of 10^8 (to reach: 0 wrong)"
+    "$build"/bench/bench_search equal 4 1e6
+    "$build"/bench/bench_search equal 2 1e8
+fi
