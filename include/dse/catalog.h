@@ -116,6 +116,17 @@ struct dse_gpu_power {
 };
 extern const struct dse_param dse_gpu_power_fields[];
 
+/* How its maker's library works on a GPU (E28, E29 of models/flashdecoding), fitted to measured kernels of its generation; an entry may
+ * leave it out: NaN then. Row table: dse_gpu_kernel_fields. Cycles are of the SMs' clock. */
+struct dse_gpu_kernels {
+    double kernel_stream_share;                       /* of the peak bandwidth */
+    double gemm_fixed_cycles, attention_fixed_cycles; /* of a kernel, before and after its work; attention: of decode */
+    double gemm_tensor_share, attention_tensor_share; /* of the tensor cores' peak, at the clocks that they keep */
+    double gemm_reach_bytes;                          /* a cycle into the tensor cores of an SM */
+    double attention_block_cycles;                    /* of a block of prefill, besides its tiles */
+};
+extern const struct dse_param dse_gpu_kernel_fields[];
+
 /* What a board is sold and let for: low, typical, high. An entry may leave any of it out: NaN then. Row table: dse_trade_fields. */
 struct dse_trade {
     double low_usd, price_usd, high_usd;
@@ -138,6 +149,7 @@ struct dse_gpu {
     double board_power_w, die_mm2;
     double dram_pj_per_bit;
     struct dse_gpu_power power;
+    struct dse_gpu_kernels kernels;
     struct dse_memory_make make;
     struct dse_trade trade;
 };
@@ -164,12 +176,14 @@ struct dse_engine {
     double sync_overhead;        /* synchronized softmax, over the rest of attention; 0 when in attention_efficiency */
     double launch_us;            /* between the launches of two kernels; 0 when in the efficiencies */
     int64_t elementwise_kernels; /* a layer, that are not fused into others */
+    double host_us;              /* of a step in which devices wait for the host */
+    int32_t collectives;         /* dse_collectives_names */
     int32_t kernel_losses; /* dse_losses_names: whether the event level adds fills, tails, latencies and gaps to the efficiencies */
 };
 extern const struct dse_param dse_engine_fields[];
-extern const char *const dse_softmax_names[];  /* "synchronized", "asynchronous", NULL */
-extern const char *const dse_dataflow_names[]; /* "static", "heuristic", NULL */
-extern const char *const dse_losses_names[];   /* "apart", "included", NULL */
+extern const char *const dse_softmax_names[];                                /* "synchronized", "asynchronous", NULL */
+extern const char *const dse_dataflow_names[];                               /* "static", "heuristic", NULL */
+extern const char *const dse_losses_names[], *const dse_collectives_names[]; /* "apart", "included", NULL */
 
 /* A technology node as one published method sees it. Ratios against another node of the same method scale area, energy, delay
  * and power; see dse_tech_ratio in hw.h. */

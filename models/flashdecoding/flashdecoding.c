@@ -11,6 +11,7 @@
 
 static const char *const lookups[] = {[FD_PROFILED] = "profiled", [FD_CLOSED_FORM] = "closed-form", NULL};
 static const char *const agains[] = {[FD_ONE_BLOCK] = "one", [FD_SPLIT] = "split", NULL};
+static const char *const caches[] = {[FD_COLD] = "cold", [FD_WARM] = "warm", NULL};
 static const char *const switches[] = {[FD_OFF] = "off", [FD_ON] = "on", NULL};
 static const char *const kernel_names[] = {[FD_GEMV] = "gemv", [FD_FLAT] = "flat-gemm", [FD_LIBRARY] = "library", NULL};
 static const char *const gemms[] = {[FD_QKV] = "qkv_projection",
@@ -20,6 +21,27 @@ static const char *const gemms[] = {[FD_QKV] = "qkv_projection",
                                     [FD_LM_HEAD] = "lm_head",
                                     [FD_GIVEN] = "given",
                                     NULL};
+
+#define K struct dse_gpu_kernels
+/* As the fields of a GPU of the catalog; "auto": of the gpu, or of an A100. */
+static const struct dse_param kernel_params[] = {
+    DSE_PARAM_F64_AUTO(K, kernel_stream_share, "", 0.01, 1, NULL,
+                       "share of the peak bandwidth that measured kernels read at; \"auto\": of the gpu, or an A100's", "E28, E29"),
+    DSE_PARAM_F64_AUTO(K, gemm_fixed_cycles, "", 0, 1e6, NULL,
+                       "cycles of a measured GEMM before and after its work; \"auto\": of the gpu, or an A100's", "E28"),
+    DSE_PARAM_F64_AUTO(K, attention_fixed_cycles, "", 0, 1e6, NULL,
+                       "the same of decode attention, and of the sum of its parts; \"auto\": of the gpu, or an A100's", "E29"),
+    DSE_PARAM_F64_AUTO(K, gemm_tensor_share, "", 0.01, 1, NULL,
+                       "share of the tensor cores' peak that a measured GEMM keeps; \"auto\": of the gpu, or an A100's", "E28"),
+    DSE_PARAM_F64_AUTO(K, attention_tensor_share, "", 0.01, 1, NULL, "the same of attention; \"auto\": of the gpu, or an A100's",
+                       "E29"),
+    DSE_PARAM_F64_AUTO(K, gemm_reach_bytes, "B", 1, 4096, NULL,
+                       "bytes a cycle that feed the tensor cores of an SM; \"auto\": of the gpu, or an A100's", "E28"),
+    DSE_PARAM_F64_AUTO(K, attention_block_cycles, "", 0, 1e6, NULL,
+                       "cycles of a block of prefill attention besides its tiles; \"auto\": of the gpu, or an A100's", "E29"),
+    DSE_PARAM_END,
+};
+#undef K
 
 #define P struct fd_params
 static const struct dse_param fd_params_table[] = {
@@ -54,8 +76,9 @@ static const struct dse_param fd_params_table[] = {
     DSE_PARAM_F64(P, link_latency_us, "us", 0, 1000, "latency of one hop between devices", "E15"),
     DSE_PARAM_REF(P, engine, struct dse_engine, DSE_KIND_ENGINE, "the inference engine: a preset of the rows below", "Sec. 6.1.2"),
     DSE_PARAM_ENUM(P, softmax, dse_softmax_names, "how partial softmax results meet", "Sec. 3, E2, E3"),
-    DSE_PARAM_ENUM(P, dataflow, dse_dataflow_names, "the library's kernel for all shapes, or the fastest of three for each",
-                   "Sec. 5, E12"),
+    DSE_PARAM_ENUM(P, dataflow, dse_dataflow_names,
+                   "the library's kernel for all shapes, the fastest of three for each, or the maker's library as it was measured",
+                   "Sec. 5, E12, E28"),
     DSE_PARAM_I64(P, pad_rows, 1, 256, "rows of the flat GEMM, or of the static kernel, are padded to a multiple of it",
                   "Sec. 4, E6, E11"),
     DSE_PARAM_F64(P, attention_efficiency, "", 0.01, 1, "share of the peak bandwidth that attention reads at", "E13"),
@@ -70,7 +93,14 @@ static const struct dse_param fd_params_table[] = {
     DSE_PARAM_ENUM(P, kernel_losses, dse_losses_names,
                    "fills, tails, latencies and gaps of kernels come on top of the efficiencies, or are included in them",
                    "ours, E19"),
+    DSE_PARAM_ENUM(
+        P, collectives, dse_collectives_names,
+        "all-reduces: a ring at the link's full rate; NCCL as measured; a kernel of the engine's own where that is faster",
+        "E15, E30"),
+    DSE_PARAM_F64(P, link_share, "", 0.01, 1, "share of the link's rate that measured all-reduces reach", "E30"),
     DSE_PARAM_F64(P, host_us, "us", 0, 1e7, "time of a step in which devices wait for the host: scheduling, sampling", "E14"),
+    DSE_PARAM_F64(P, sampling_ns, "ns", 0, 1e3,
+                  "besides, for every sequence and word of the vocabulary: sampling that sorts (0: the most likely token)", "E14"),
     DSE_PARAM_F64(P, recompute_percent, "%", 0, 100, "rows whose scores leave the range and are recomputed", "Sec. 6.3.1, E3"),
     DSE_PARAM_F64(P, score_low, "", -1000, 1000, "lower end of the softmax inputs", "Fig. 4, E4"),
     DSE_PARAM_F64(P, score_high, "", -1000, 1000, "upper end of the softmax inputs", "Fig. 4, E4"),
@@ -80,6 +110,12 @@ static const struct dse_param fd_params_table[] = {
     DSE_PARAM_I64(P, resident_blocks, 1, 32, "blocks of a tile kernel that an SM runs at a time", "E7"),
     DSE_PARAM_ENUM(P, double_buffering, switches, "two buffers in L1 for the flat GEMM, where they fit", "Sec. 4, E6"),
     DSE_PARAM_F64(P, gemv_efficiency, "", 0.001, 1, "share of the vector units' peak that GEMV reaches", "E10"),
+    DSE_EMBED(P, kernels, struct dse_gpu_kernels, kernel_params),
+    DSE_PARAM_F64(P, gemm_exposed_share, "", 0, 1, "share of the shorter of loading and computing that a measured GEMM exposes",
+                  "E28"),
+    DSE_PARAM_ENUM(P, cache, caches,
+                   "the last-level cache holds nothing of a kernel's data before it, or what a benchmark that repeats it leaves",
+                   "E29"),
     DSE_PARAM_ENUM(P, gemm, gemms, "the GEMM that the metrics of one GEMM are of", "Fig. 6"),
     DSE_PARAM_I64(P, gemm_k, 1, 1048576, "depth of that GEMM where it is given", "Fig. 6"),
     DSE_PARAM_I64(P, gemm_n, 1, 1048576, "columns of that GEMM where it is given", "Fig. 6"),
@@ -127,6 +163,7 @@ static const struct dse_metric fd_metrics_table[] = {
     DSE_METRIC_F64(M, gemv_us, "us", DSE_LESS, "the GEMM as GEMV on vector units (ImplA)", "E10"),
     DSE_METRIC_F64(M, flat_gemm_us, "us", DSE_LESS, "the GEMM as flat GEMM (ImplB)", "E6 to E9"),
     DSE_METRIC_F64(M, library_gemm_us, "us", DSE_LESS, "the GEMM by the library, rows padded to 64 (ImplC)", "E11"),
+    DSE_METRIC_F64(M, vendor_gemm_us, "us", DSE_LESS, "the GEMM by the maker's library, as it was measured", "E28"),
     DSE_METRIC_ENUM(M, gemm_kernel, kernel_names, "the fastest of the three", "E12"),
     DSE_METRIC_F64(M, flat_utilization, "", DSE_MORE, "share of the peak bandwidth that the flat GEMM reaches", "Fig. 6"),
     DSE_METRIC_F64(M, padding_utilization, "", DSE_MORE, "rows of the flat GEMM that are not padding", "Sec. 4"),
@@ -140,11 +177,38 @@ static const struct dse_metric fd_metrics_table[] = {
 static const char no_room[] = "weights and KV cache do not fit the DRAM of a device";
 static const char no_power[] = "board_power_w is no more than a device draws at its lowest clock";
 
-/* E26. */
+/* E28, E29 of an A100: fitted to its measured kernels (catalog/measured, rows of split calibrate). Where nobody measured a GPU's
+ * generation, it is taken for one. */
+static const struct dse_gpu_kernels ampere = {.kernel_stream_share = 0.777,
+                                              .gemm_fixed_cycles = 7220,
+                                              .attention_fixed_cycles = 30560,
+                                              .gemm_tensor_share = 0.786,
+                                              .attention_tensor_share = 0.583,
+                                              .gemm_reach_bytes = 128,
+                                              .attention_block_cycles = 15870};
+
+static void own_or(double *own, double of_entry, double otherwise)
+{
+    if (isnan(*own)) *own = isnan(of_entry) ? otherwise : of_entry;
+}
+
+static void resolve_kernels(struct dse_gpu_kernels *k, const struct dse_gpu_kernels *of)
+{
+    own_or(&k->kernel_stream_share, of->kernel_stream_share, ampere.kernel_stream_share);
+    own_or(&k->gemm_fixed_cycles, of->gemm_fixed_cycles, ampere.gemm_fixed_cycles);
+    own_or(&k->attention_fixed_cycles, of->attention_fixed_cycles, ampere.attention_fixed_cycles);
+    own_or(&k->gemm_tensor_share, of->gemm_tensor_share, ampere.gemm_tensor_share);
+    own_or(&k->attention_tensor_share, of->attention_tensor_share, ampere.attention_tensor_share);
+    own_or(&k->gemm_reach_bytes, of->gemm_reach_bytes, ampere.gemm_reach_bytes);
+    own_or(&k->attention_block_cycles, of->attention_block_cycles, ampere.attention_block_cycles);
+}
+
+/* E26, E28, E29. */
 static void fd_resolve(void *params)
 {
     struct fd_params *p = params;
     dse_economics_resolve(&p->economics);
+    resolve_kernels(&p->kernels, &p->gpu->kernels);
     if (isnan(p->idle_w)) p->idle_w = dse_gpu_idle_w(p->gpu);
     if (isnan(p->way_pj_per_bit)) p->way_pj_per_bit = dse_gpu_way_pj_per_bit(p->economics.costs, p->gpu->make.kind, p->die_mm2);
 }
@@ -240,6 +304,7 @@ static void fill_gemm(struct fd_metrics *m, const struct fd_point *point)
     m->gemv_us = three[FD_GEMV].seconds * DSE_US_PER_S;
     m->flat_gemm_us = flat->seconds * DSE_US_PER_S;
     m->library_gemm_us = three[FD_LIBRARY].seconds * DSE_US_PER_S;
+    m->vendor_gemm_us = fd_vendor(&point->machine, &point->gemm).seconds * DSE_US_PER_S;
     m->gemm_kernel = (int32_t)fd_fastest(three);
     m->flat_utilization = flat->bytes / (point->machine.bandwidth * flat->seconds);
     m->padding_utilization = point->gemm.m / flat->rows;
@@ -298,7 +363,7 @@ const struct dse_model dse_model_flashdecoding = {
     .cite =
         "K. Hong et al., FlashDecoding++: Faster Large Language Model Inference with Asynchronization, Flat GEMM Optimization, and "
         "Heuristics, MLSys 2024",
-    .version = 4,
+    .version = 5,
     .params = fd_params_table,
     .params_size = sizeof(struct fd_params),
     .metrics = fd_metrics_table,

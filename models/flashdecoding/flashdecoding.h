@@ -21,13 +21,15 @@
 #include <stdbool.h>
 
 enum fd_softmax { FD_SYNCHRONIZED, FD_ASYNCHRONOUS };
-enum fd_dataflow { FD_STATIC, FD_HEURISTIC };
+enum fd_dataflow { FD_STATIC, FD_HEURISTIC, FD_BY_VENDOR };
 enum fd_switch { FD_OFF, FD_ON };
 /* The implementations of a linear operator: ImplA, ImplB, ImplC of Sec. 5. */
-enum fd_kernel { FD_GEMV, FD_FLAT, FD_LIBRARY, FD_KERNELS };
+enum fd_kernel { FD_GEMV, FD_FLAT, FD_LIBRARY, FD_KERNELS, FD_VENDOR = FD_KERNELS /* E28 */ };
 /* Whether the efficiencies hold what the event level shows by itself; which blocks do a vector again; where the lookup
  * table of the heuristic dataflow comes from. */
-enum fd_losses { FD_APART, FD_INCLUDED };
+enum fd_losses { FD_APART, FD_INCLUDED, FD_MEASURED /* E28, E29 */ };
+enum fd_cache { FD_COLD, FD_WARM };
+enum fd_collectives { FD_RING, FD_NCCL, FD_ONE_SHOT };
 enum fd_again { FD_ONE_BLOCK, FD_SPLIT };
 enum fd_lookup { FD_PROFILED, FD_CLOSED_FORM };
 /* The GEMM that the metrics of one GEMM are of. */
@@ -60,12 +62,17 @@ struct fd_params {
     double attention_efficiency, linear_efficiency, compute_efficiency, exposed_share, sync_overhead, launch_us;
     int64_t elementwise_kernels;
     int32_t kernel_losses; /* enum fd_losses */
+    int32_t collectives;   /* enum fd_collectives */
+    double link_share;
 
-    double host_us;
+    double host_us, sampling_ns;
     double recompute_percent, score_low, score_high, unified_max;
     int64_t tile_n, tile_k, resident_blocks;
     int32_t double_buffering; /* enum fd_switch */
     double gemv_efficiency;
+    struct dse_gpu_kernels kernels; /* "auto" before resolve */
+    double gemm_exposed_share;
+    int32_t cache; /* enum fd_cache */
 
     int32_t gemm; /* enum fd_gemm_choice */
     int64_t gemm_k, gemm_n;
@@ -82,7 +89,7 @@ struct fd_metrics {
     double attention_share, energy_dram_mj, tokens_per_j, dram_footprint_gib;
     double power_demand_w, used_clock_ghz;
 
-    double gemv_us, flat_gemm_us, library_gemm_us;
+    double gemv_us, flat_gemm_us, library_gemm_us, vendor_gemm_us;
     double flat_utilization, padding_utilization;
     int64_t flat_tile_n, flat_blocks, flat_waves;
     int32_t gemm_kernel; /* enum fd_kernel */
@@ -101,8 +108,16 @@ struct fd_machine {
     double tensor_peak, vector_peak; /* of the device */
     double gemv_ops;                 /* of the device: vector units as GEMV uses them */
     double sms, l1, l2;
+    struct fd_vendor_rates {
+        double stream, block_stream; /* of the DRAM: all blocks, and one */
+        double sm_ops, sm_path;      /* of one SM: tensor cores; operands into them */
+        double attention_ops;        /* of one SM, in attention */
+        double l2_path;              /* of one SM, through the last-level cache */
+        double fixed_s, attention_fixed_s, block_s, exposed;
+    } vendor; /* E28, E29 */
 };
 void fd_machine_init(struct fd_machine *ret, const struct fd_params *p);
+void fd_vendor_rates(struct fd_machine *ret, const struct fd_params *p);
 
 /* ---- linear operators: E5 to E12 ---------------------------------------------------------------------------------------- */
 
@@ -119,7 +134,8 @@ struct fd_gemm {
 struct fd_cost {
     double seconds, bytes;              /* bytes: moved to and from DRAM */
     double load_s, sm_s;                /* E7, E8; their shorter one is exposed in part */
-    double rows, tile_n, blocks, waves; /* tile kernels: padded rows; 0 for GEMV */
+    double rows, tile_n, blocks, waves; /* tile kernels: padded rows, of E28 those of a tile; 0 for GEMV */
+    double splits;                      /* E28: blocks that share a tile's depth */
     bool double_buffered;
     bool compute_bound;
 };
@@ -141,6 +157,12 @@ double fd_overlapped(double load_s, double sm_s, double exposed);
 /* All three, and the fastest of them; of equally fast ones the first. */
 void fd_three(const struct fd_machine *m, const struct fd_gemm *g, struct fd_cost ret[FD_KERNELS]);
 enum fd_kernel fd_fastest(const struct fd_cost three[FD_KERNELS]);
+/* E28: the maker's library. */
+struct fd_cost fd_vendor(const struct fd_machine *m, const struct fd_gemm *g);
+/* The same with as many blocks that draw as another GEMM has: more of them draw faster, so a bound takes those of the other end. */
+struct fd_cost fd_vendor_of(const struct fd_machine *m, const struct fd_gemm *g, const struct fd_gemm *drawn);
+/* Bytes between a GEMM and the DRAM: E18. */
+double fd_gemm_bytes(const struct fd_machine *m, const struct fd_gemm *g);
 /* E12: what the engine runs. */
 struct fd_cost fd_linear(const struct fd_machine *m, const struct fd_gemm *g, enum fd_kernel *ret_kernel);
 /* How the flat GEMM of one B_N is laid out (E6): a block goes through k `passes` times, tile_k columns at a time; `resident`
@@ -176,6 +198,20 @@ struct fd_attention_law {
 };
 void fd_attention_law(struct fd_attention_law *ret, const struct fd_machine *m);
 
+/* E29: what a measured kernel has to do. A tile's rows are counted by `count_tile` and its work is that of `tile`: the same, but in
+ * a bound. */
+struct fd_measured_work {
+    bool prefill, warm;
+    double n, groups, vectors, head_dim; /* positions; KV heads and query heads of all sequences */
+    double bytes, products;
+    double tile, count_tile, resident, memory_s;
+};
+/* Sets load_s, compute_s, fixed_s, and the bytes that come from the DRAM. */
+void fd_attention_measured(struct fd_attention_law *ret, const struct fd_machine *m, const struct fd_measured_work *w);
+
+/* E15, E30: seconds of an all-reduce of so many bytes on each of `devices`. link_gbs and latency_us may be others than p's. */
+double fd_allreduce(const struct fd_params *p, double devices, double bytes, double link_gbs, double latency_us);
+
 /* One step of one device; bytes and ops too. */
 struct fd_step {
     struct fd_linear_op linear[FD_LINEARS];
@@ -187,6 +223,8 @@ struct fd_step {
     double host_s, seconds, wait_s;
 };
 /* looked_at: the kernels of the GEMM that p->gemm names, which are costed once. */
+/* E14: of a step in which devices wait for the host, or sample. */
+double fd_host_s(const struct fd_params *p);
 void fd_step_init(struct fd_step *ret, const struct fd_machine *m, const struct fd_cost looked_at[FD_KERNELS]);
 /* The GEMM of an operator on one device, as the engine runs it (E1); FD_GIVEN: gemm_k, gemm_n. */
 struct fd_gemm fd_gemm_of(const struct fd_params *p, enum fd_gemm_choice which);

@@ -23,6 +23,15 @@ void fd_box_clock(struct fd_box *b, struct dse_interval clock_ghz)
     const double wide = b->fast.weight_bytes;
     b->fast.weight_bytes = b->slow.weight_bytes;
     b->slow.weight_bytes = wide;
+    const double most_hz = clock_ghz.hi * DSE_GIGA, least_hz = clock_ghz.lo * DSE_GIGA; /* fewer cycles are faster */
+    b->fast.vendor.fixed_s = b->lo.kernels.gemm_fixed_cycles / most_hz;
+    b->slow.vendor.fixed_s = b->hi.kernels.gemm_fixed_cycles / least_hz;
+    b->fast.vendor.attention_fixed_s = b->lo.kernels.attention_fixed_cycles / most_hz;
+    b->slow.vendor.attention_fixed_s = b->hi.kernels.attention_fixed_cycles / least_hz;
+    b->fast.vendor.block_s = b->lo.kernels.attention_block_cycles / most_hz;
+    b->slow.vendor.block_s = b->hi.kernels.attention_block_cycles / least_hz;
+    b->fast.vendor.exposed = b->lo.gemm_exposed_share;
+    b->slow.vendor.exposed = b->hi.gemm_exposed_share;
     b->fast.p = &b->least;
     b->slow.p = &b->most;
 }
@@ -148,6 +157,7 @@ static void fill_gemm(const struct ends *m, const struct fd_box *b)
     SET(gemv_us, us(three[FD_GEMV].seconds));
     SET(flat_gemm_us, us(flat->seconds));
     SET(library_gemm_us, us(three[FD_LIBRARY].seconds));
+    SET(vendor_gemm_us, us(fd_vendor_bound(b, &g).seconds));
     SET(flat_utilization, dse_iv_div(flat->bytes, dse_iv_mul(bandwidth, flat->seconds)));
     SET(padding_utilization, dse_iv_div(dse_iv(g.lo.m, g.hi.m), flat->rows));
     SET_WHOLE(flat_tile_n, flat->tile_n);

@@ -41,6 +41,7 @@ struct fd_cost_bound {
 void fd_three_bound(const struct fd_box *b, const struct fd_gemm_bound *g, struct fd_cost_bound ret[FD_KERNELS]);
 /* The fastest of several, which may be any that is not slower than another for sure. */
 struct fd_cost_bound fd_fastest_bound(const struct fd_cost_bound *of, int n);
+struct fd_cost_bound fd_vendor_bound(const struct fd_box *b, const struct fd_gemm_bound *g);
 struct fd_cost_bound fd_linear_bound(const struct fd_box *b, const struct fd_gemm_bound *g);
 /* Seconds that an operator takes at least for each row, whatever its kernel and however many rows there are. */
 double fd_row_seconds(const struct fd_box *b, const struct fd_gemm_bound *g);

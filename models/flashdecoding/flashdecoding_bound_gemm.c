@@ -182,6 +182,14 @@ static struct fd_cost_bound library_bound(const struct fd_box *b, const struct f
     return r;
 }
 
+/* E28: each tile's time grows with rows, columns, depth and bytes, and falls with every rate and the number of blocks that draw; so
+ * does the fastest's. */
+struct fd_cost_bound fd_vendor_bound(const struct fd_box *b, const struct fd_gemm_bound *g)
+{
+    const struct fd_cost lo = fd_vendor_of(&b->fast, &g->lo, &g->hi), hi = fd_vendor_of(&b->slow, &g->hi, &g->lo);
+    return (struct fd_cost_bound){.seconds = {lo.seconds, hi.seconds}, .bytes = {lo.bytes, hi.bytes}};
+}
+
 /* ---- the choice ---------------------------------------------------------------------------------------------------------- */
 
 void fd_three_bound(const struct fd_box *b, const struct fd_gemm_bound *g, struct fd_cost_bound ret[FD_KERNELS])
@@ -193,6 +201,7 @@ void fd_three_bound(const struct fd_box *b, const struct fd_gemm_bound *g, struc
 
 struct fd_cost_bound fd_linear_bound(const struct fd_box *b, const struct fd_gemm_bound *g)
 {
+    if (b->lo.dataflow == FD_BY_VENDOR) return fd_vendor_bound(b, g);
     if (b->lo.dataflow == FD_STATIC) return library_bound(b, g, (double)b->lo.pad_rows, (double)b->hi.pad_rows);
     struct fd_cost_bound three[FD_KERNELS];
     fd_three_bound(b, g, three);
@@ -214,6 +223,7 @@ double fd_row_seconds(const struct fd_box *b, const struct fd_gemm_bound *g)
     const double tile = fd_tile_seconds(m, k, FD_LIBRARY_ROWS_MAX, FD_LIBRARY_TILE_N_MANY);
     const double library = tile / FD_LIBRARY_ROWS_MAX * n / FD_LIBRARY_TILE_N_MANY / m->sms;
     if (b->lo.dataflow == FD_STATIC) return library * slack;
+    if (b->lo.dataflow == FD_BY_VENDOR) return DSE_OPS_PER_MAC * k * n / (m->sms * m->vendor.sm_ops) * slack;
     double least = dse_min(library, DSE_OPS_PER_MAC * k * n / m->gemv_ops);
     if (b->hi.tile_n > 0) return dse_min(least, n / m->sms * DSE_OPS_PER_MAC * k / m->sm_ops) * slack;
     for (double tile_n = FD_TILE_N_MIN; tile_n <= FD_TILE_N_MAX; tile_n *= 2)

@@ -51,7 +51,8 @@ struct rates {
 /* No more than the machine can. */
 static void rates_limit(struct rates *r, const struct fd_box *b)
 {
-    const double streaming = dse_max(b->hi.linear_efficiency, b->hi.attention_efficiency) * b->fast.bandwidth;
+    const double shares = dse_max(b->hi.linear_efficiency, b->hi.attention_efficiency);
+    const double streaming = dse_max(shares * b->fast.bandwidth, b->fast.vendor.stream);
     const double computing = dse_max(dse_max(b->fast.tensor_peak, b->fast.vector_peak), b->fast.gemv_ops), slack = 1 + 1e-12;
     r->busy.hi = dse_min(r->busy.hi, slack);
     r->bytes.hi = dse_min(r->bytes.hi, streaming * slack);

@@ -207,6 +207,56 @@ static struct dse_interval peak_s(const struct fd_box *b, struct dse_interval by
     return dse_iv_div(bytes, dse_iv_mul(bandwidth, FD_OF(b, attention_efficiency)));
 }
 
+static double kv_heads(const struct fd_params *p)
+{
+    return dse_ceil((double)p->workload.llm->kv_heads / (double)p->devices);
+}
+
+static double query_heads(const struct fd_params *p)
+{
+    return dse_ceil((double)p->workload.llm->heads / (double)p->devices);
+}
+
+/* E29: it grows with all that there is to do, and falls with every rate. */
+static void measured(struct fd_attention_bound *ret, const struct fd_box *b)
+{
+    const struct dse_interval n = FD_OF(b, workload.context), batch = FD_OF(b, workload.batch);
+    const double least_kv = kv_heads(&b->least), most_kv = kv_heads(&b->most);
+    struct fd_measured_work lo = {.prefill = b->lo.workload.phase == DSE_PREFILL,
+                                  .warm = b->lo.cache == FD_WARM,
+                                  .n = n.lo,
+                                  .groups = batch.lo * least_kv,
+                                  .vectors = batch.lo * query_heads(&b->least),
+                                  .head_dim = (double)b->lo.workload.llm->head_dim,
+                                  .bytes = ret->bytes.lo,
+                                  .products = ret->products.lo,
+                                  .tile = (double)b->lo.attention_tile,
+                                  .count_tile = (double)b->hi.attention_tile,
+                                  .resident = (double)b->hi.resident_blocks,
+                                  .memory_s = b->lo.memory_latency_ns / FD_NS_PER_S},
+                            hi = lo;
+    hi.n = n.hi;
+    hi.groups = batch.hi * most_kv;
+    hi.vectors = batch.hi * query_heads(&b->most);
+    hi.bytes = ret->bytes.hi;
+    hi.products = ret->products.hi;
+    hi.tile = lo.count_tile;
+    hi.count_tile = lo.tile;
+    hi.resident = (double)b->lo.resident_blocks;
+    hi.memory_s = b->hi.memory_latency_ns / FD_NS_PER_S;
+    struct fd_attention_law least, most;
+    fd_attention_measured(&least, &b->fast, &lo);
+    fd_attention_measured(&most, &b->slow, &hi);
+    ret->bytes = dse_iv(least.bytes, most.bytes);
+    ret->load_s = dse_iv(least.load_s, most.load_s);
+    ret->compute_s = dse_iv(least.compute_s, most.compute_s);
+    ret->fixed_s = dse_iv(least.fixed_s, most.fixed_s);
+    ret->least_s = dse_iv_max(ret->load_s, ret->compute_s);
+    ret->both_s = dse_iv_add(ret->least_s, ret->fixed_s);
+    ret->token_s = dse_iv(0, (double)INFINITY); /* what is fixed is shared by all */
+    if (lo.warm) ret->token_bytes.lo = 0;
+}
+
 void fd_attention_law_bound(struct fd_attention_bound *ret, const struct fd_box *b)
 {
     enum { PARTIAL_BYTES = 4, BESIDE = 2 };
@@ -236,7 +286,9 @@ void fd_attention_law_bound(struct fd_attention_bound *ret, const struct fd_box 
     d.partial_s = dse_iv_div(dse_iv_of(((double)llm->head_dim + BESIDE) * PARTIAL_BYTES),
                              dse_iv_mul(FD_OF(b, l2_bytes), dse_iv_scale(b->clock_ghz, DSE_GIGA)));
     ret->least_s = d.least_s = dse_iv_max(d.peak_s, d.compute_s);
-    if (b->lo.kernel_losses == FD_INCLUDED) {
+    if (b->lo.kernel_losses == FD_MEASURED) {
+        measured(ret, b);
+    } else if (b->lo.kernel_losses == FD_INCLUDED) {
         ret->load_s = dse_iv_max(d.peak_s, dse_iv_div(d.bytes, dse_iv_mul(d.slots, d.block_stream)));
         ret->both_s = dse_iv_max(ret->load_s, ret->compute_s);
     } else if (prefill) {
@@ -267,7 +319,7 @@ static void add_attention(struct fd_step_bound *s, const struct fd_box *b)
     const struct dse_interval clocked = dse_iv_add(law.both_s, dse_iv_mul(update, some));
     const struct launched l = launched(b, busy, dse_iv_of(kernels));
     const double least = law.token_s.lo * (1 + update.lo);
-    s->attention_load_s = law.load_s;
+    s->attention_load_s = b->lo.kernel_losses == FD_MEASURED ? dse_iv(0, (double)INFINITY) : law.load_s; /* at any clock */
     add(&s->attention_s, l.each, layers);
     add(&s->sync_s, extra, layers);
     add(&s->wait_s, l.wait, layers);
@@ -330,6 +382,12 @@ static void add_allreduce(struct fd_step_bound *s, const struct fd_box *b)
     const double least = (double)b->lo.devices, most = (double)b->hi.devices, times = ALLREDUCES * (double)llm->layers;
     const double lo_rows = fd_gemm_of(&b->lo, FD_OUTPUT).m, hi_rows = fd_gemm_of(&b->hi, FD_OUTPUT).m;
     const struct dse_interval bytes = dse_iv_scale(dse_iv(lo_rows, hi_rows), (double)llm->hidden * FD_ACTIVATION_BYTES);
+    if (b->lo.collectives != FD_RING) { /* each term grows with devices, bytes and latencies, and falls with the link's share */
+        const double link_lo = b->lo.link_gbs * b->lo.link_share / b->hi.link_share, link_hi = b->hi.link_gbs;
+        s->allreduce_s = dse_iv(times * fd_allreduce(&b->hi, least, bytes.lo, link_hi, b->lo.link_latency_us),
+                                times * fd_allreduce(&b->hi, most, bytes.hi, link_lo, b->hi.link_latency_us));
+        return;
+    }
     const struct dse_interval hops = {2 * (least - 1), 2 * (most - 1)};
     const struct dse_interval passed = dse_widened(2 * (least - 1) / least, 2 * (most - 1) / most, 4);
     const struct dse_interval moving =
@@ -339,7 +397,7 @@ static void add_allreduce(struct fd_step_bound *s, const struct fd_box *b)
 
 void fd_step_bound_init(struct fd_step_bound *ret, const struct fd_box *b)
 {
-    const struct dse_interval host_s = us(FD_OF(b, host_us));
+    const struct dse_interval host_s = dse_widened(fd_host_s(&b->lo), fd_host_s(&b->hi), 4);
     struct dse_interval linear_s; /* with element-wise operators */
     *ret = (struct fd_step_bound){.tokens = dse_iv(dse_workload_tokens(&b->lo.workload), dse_workload_tokens(&b->hi.workload))};
     add_linears(ret, b);

@@ -15,7 +15,7 @@
 struct fd_site {
     struct dse_sim *sim;
     const struct fd_machine *m;
-    bool whole;            /* kernels take the time of the closed form: kernel_losses = "included" */
+    bool whole;            /* kernels take the time of the closed form: kernel_losses = "included", "measured" */
     bool ahead;            /* DSE_IDEAL_FIFOS */
     bool flat_memory;      /* DSE_IDEAL_DRAM */
     bool mean;             /* DSE_IDEAL_DRAWS */

@@ -26,18 +26,19 @@ void fd_machine_init(struct fd_machine *ret, const struct fd_params *p)
     };
     ret->block_stream = p->block_share * gpu->bandwidth_gbs * DSE_GIGA / made * p->linear_efficiency;
     ret->gemv_ops = ret->vector_peak * p->gemv_efficiency;
+    fd_vendor_rates(ret, p);
 }
 
 /* E18: what a GEMM moves: weights, and activations that the last-level cache cannot hold, written to DRAM and read back by the next
  * operator. */
-static double gemm_bytes(const struct fd_machine *m, const struct fd_gemm *g)
+double fd_gemm_bytes(const struct fd_machine *m, const struct fd_gemm *g)
 {
     return g->k * g->n * m->weight_bytes + dse_max(0, g->m * (g->k + g->n) * FD_ACTIVATION_BYTES - m->l2) + g->extra_bytes;
 }
 
 struct fd_cost fd_gemv(const struct fd_machine *m, const struct fd_gemm *g)
 {
-    struct fd_cost c = {.bytes = gemm_bytes(m, g)};
+    struct fd_cost c = {.bytes = fd_gemm_bytes(m, g)};
     c.load_s = c.bytes / m->stream;
     c.sm_s = DSE_OPS_PER_MAC * g->m * g->k * g->n / m->gemv_ops;
     c.compute_bound = c.sm_s > c.load_s;
@@ -89,7 +90,7 @@ struct flat {
 static struct flat flat_init(const struct fd_machine *m, const struct fd_gemm *g)
 {
     const struct fd_params *p = m->p;
-    double rows = dse_ceil_to(g->m, (double)p->pad_rows), bytes = gemm_bytes(m, g), steps = g->k / (double)p->tile_k;
+    double rows = dse_ceil_to(g->m, (double)p->pad_rows), bytes = fd_gemm_bytes(m, g), steps = g->k / (double)p->tile_k;
     return (struct flat){.m = m,
                          .g = g,
                          .rows = rows,
@@ -192,7 +193,7 @@ struct fd_cost fd_library_of(const struct fd_machine *m, const struct fd_gemm *g
     double tile_rows = dse_min(rows, FD_LIBRARY_ROWS_MAX);
     double tile_n = rows > FD_LIBRARY_ROWS ? FD_LIBRARY_TILE_N_MANY : FD_LIBRARY_TILE_N_FEW;
     struct tile_law law = tile_law(m, g->k, tile_rows);
-    struct fd_cost c = {.bytes = gemm_bytes(m, g), .rows = rows, .tile_n = tile_n, .double_buffered = true};
+    struct fd_cost c = {.bytes = fd_gemm_bytes(m, g), .rows = rows, .tile_n = tile_n, .double_buffered = true};
     c.blocks = rows / tile_rows * g->n / tile_n;
     c.load_s = c.bytes / m->stream;
     c.sm_s = c.blocks / m->sms * (law.base + tile_n * law.column);
@@ -232,6 +233,10 @@ static double flat_bound(const struct flat *f)
 struct fd_cost fd_linear(const struct fd_machine *m, const struct fd_gemm *g, enum fd_kernel *ret_kernel)
 {
     *ret_kernel = FD_LIBRARY;
+    if (m->p->dataflow == FD_BY_VENDOR) {
+        *ret_kernel = FD_VENDOR;
+        return fd_vendor(m, g);
+    }
     if (m->p->dataflow == FD_STATIC) return fd_library(m, g, (double)m->p->pad_rows);
     struct fd_cost three[FD_KERNELS] = {[FD_GEMV] = fd_gemv(m, g), [FD_LIBRARY] = fd_library(m, g, FD_LIBRARY_ROWS)};
     struct flat f = flat_init(m, g);

@@ -169,7 +169,21 @@ void fd_attention_law(struct fd_attention_law *ret, const struct fd_machine *m)
                             .block_stream = m->block_stream * (p->attention_efficiency / p->linear_efficiency),
                             .vectors = batch * heads,
                             .partial_s = partial / (p->l2_bytes * p->clock_ghz * DSE_GIGA)};
-    if (p->kernel_losses == FD_INCLUDED)
+    if (p->kernel_losses == FD_MEASURED) {
+        const struct fd_measured_work work = {.prefill = prefill,
+                                              .warm = p->cache == FD_WARM,
+                                              .n = n,
+                                              .groups = batch * kv_heads(p),
+                                              .vectors = d.vectors,
+                                              .head_dim = (double)w->llm->head_dim,
+                                              .bytes = ret->bytes,
+                                              .products = products,
+                                              .tile = d.tile,
+                                              .count_tile = d.tile,
+                                              .resident = (double)p->resident_blocks,
+                                              .memory_s = p->memory_latency_ns / FD_NS_PER_S};
+        fd_attention_measured(ret, m, &work);
+    } else if (p->kernel_losses == FD_INCLUDED)
         ret->load_s = dse_max(d.peak_s, d.bytes / (d.slots * d.block_stream));
     else if (prefill)
         draw_prefill(ret, &d, p);
@@ -216,15 +230,20 @@ static void add_elementwise(struct fd_step *s, const struct fd_machine *m)
     }
 }
 
-/* E15: a ring all-reduce after the output projection and after the FFN of every layer. */
+/* E15, E30: an all-reduce after the output projection and after the FFN of every layer. */
 static void add_allreduce(struct fd_step *s, const struct fd_machine *m)
 {
     enum { ALLREDUCES = 2 };
     const struct fd_params *p = m->p;
-    double hops = 2 * (double)(p->devices - 1),
-           bytes = s->linear[FD_OUTPUT].gemm.m * (double)p->workload.llm->hidden * FD_ACTIVATION_BYTES;
-    double each = hops * (bytes / ((double)p->devices * p->link_gbs * DSE_GIGA) + p->link_latency_us / DSE_US_PER_S);
+    const double bytes = s->linear[FD_OUTPUT].gemm.m * (double)p->workload.llm->hidden * FD_ACTIVATION_BYTES;
+    const double each = fd_allreduce(p, (double)p->devices, bytes, p->link_gbs, p->link_latency_us);
     s->allreduce_s = ALLREDUCES * (double)p->workload.llm->layers * each;
+}
+
+double fd_host_s(const struct fd_params *p)
+{
+    const double words = (double)(p->workload.batch * p->workload.llm->vocab);
+    return p->host_us / DSE_US_PER_S + words * p->sampling_ns / FD_NS_PER_S;
 }
 
 void fd_step_init(struct fd_step *ret, const struct fd_machine *m, const struct fd_cost looked_at[FD_KERNELS])
@@ -234,7 +253,7 @@ void fd_step_init(struct fd_step *ret, const struct fd_machine *m, const struct 
     add_attention(ret, m);
     add_elementwise(ret, m);
     add_allreduce(ret, m);
-    ret->host_s = m->p->host_us / DSE_US_PER_S;
+    ret->host_s = fd_host_s(m->p);
     ret->wait_s += ret->host_s;
     ret->seconds = ret->linear_s + ret->attention_s + ret->elementwise_s + ret->allreduce_s + ret->host_s;
 }

@@ -11,7 +11,7 @@ struct fd_site fd_site_of(struct dse_sim *sim, const struct fd_machine *m)
     const struct fd_params *p = m->p;
     struct fd_site at = {.sim = sim,
                          .m = m,
-                         .whole = p->kernel_losses == FD_INCLUDED,
+                         .whole = p->kernel_losses != FD_APART,
                          .ahead = dse_sim_ideal(sim, DSE_IDEAL_FIFOS),
                          .flat_memory = dse_sim_ideal(sim, DSE_IDEAL_DRAM),
                          .mean = dse_sim_ideal(sim, DSE_IDEAL_DRAWS),
@@ -76,12 +76,31 @@ static void library_run(struct fd_kernel_run *ret, const struct fd_site *at, con
         .sms = m->sms, .resident = 1, .stream = m->stream, .block_stream = (double)INFINITY, .l2_stream = at->l2_stream};
 }
 
+/* E28 at event level: its blocks, two buffers each, in the order of the tiles; what is fixed comes once, whatever the waves are. */
+static void vendor_run(struct fd_kernel_run *ret, const struct fd_site *at, const struct fd_gemm *g, const struct fd_cost *cost)
+{
+    const struct fd_machine *m = at->m;
+    const struct fd_vendor_rates *v = &m->vendor;
+    const double steps = dse_ceil(g->k / (cost->splits * (double)m->p->library_tile_k));
+    ret->blocks = (struct fd_blocks){.count = cost->blocks,
+                                     .steps = steps,
+                                     .dram = cost->bytes / (cost->blocks * steps),
+                                     .sm_s = cost->sm_s / (cost->waves * steps),
+                                     .latency_s = v->fixed_s / cost->waves,
+                                     .exposed = v->exposed,
+                                     .buffers = at->ahead ? FD_AHEAD : FD_TWO_BUFFERS};
+    ret->grid = (struct fd_grid_spec){
+        .sms = m->sms, .resident = 1, .stream = v->stream, .block_stream = v->block_stream, .l2_stream = (double)INFINITY};
+}
+
 void fd_linear_run(struct fd_kernel_run *ret, const struct fd_site *at, const struct fd_gemm *g, enum fd_kernel kernel,
                    const struct fd_cost *cost)
 {
     *ret = (struct fd_kernel_run){.seconds = cost->seconds};
-    if (at->whole) return;
-    if (kernel == FD_GEMV)
+    if (at->whole || (kernel == FD_VENDOR && at->even)) return;
+    if (kernel == FD_VENDOR)
+        vendor_run(ret, at, g, cost);
+    else if (kernel == FD_GEMV)
         ret->seconds = dse_max(cost->load_s, cost->sm_s) + at->memory_s;
     else if (kernel == FD_FLAT)
         flat_run(ret, at, g, cost);

@@ -6,6 +6,19 @@ const struct dse_param dse_gpu_power_fields[] = {
     DSE_PARAM_END,
 };
 
+#define G struct dse_gpu_kernels
+const struct dse_param dse_gpu_kernel_fields[] = {
+    DSE_PARAM_F64(G, kernel_stream_share, "", 0.01, 1, "share of the peak bandwidth that measured kernels read at", ""),
+    DSE_PARAM_F64(G, gemm_fixed_cycles, "", 0, 1e6, "cycles of a measured GEMM before and after its work", ""),
+    DSE_PARAM_F64(G, attention_fixed_cycles, "", 0, 1e6, "the same of decode attention, and of the sum of its parts", ""),
+    DSE_PARAM_F64(G, gemm_tensor_share, "", 0.01, 1, "share of the tensor cores' peak that a measured GEMM keeps", ""),
+    DSE_PARAM_F64(G, attention_tensor_share, "", 0.01, 1, "the same of attention", ""),
+    DSE_PARAM_F64(G, gemm_reach_bytes, "B", 1, 4096, "bytes a cycle that feed the tensor cores of an SM", ""),
+    DSE_PARAM_F64(G, attention_block_cycles, "", 0, 1e6, "cycles of a block of prefill attention besides its tiles", ""),
+    DSE_PARAM_END,
+};
+#undef G
+
 #define T struct dse_trade
 const struct dse_param dse_trade_fields[] = {
     DSE_PARAM_F64(T, low_usd, "usd", 1, 1e6, "price of the board, at least", ""),
@@ -34,6 +47,7 @@ const struct dse_param dse_gpu_fields[] = {
     DSE_PARAM_F64(struct dse_gpu, dram_pj_per_bit, "pJ/bit", 0.1, 100, "DRAM energy a bit moved", ""),
     DSE_EMBED_OPTIONAL(struct dse_gpu, make, struct dse_memory_make, dse_memory_make_fields),
     DSE_EMBED_OPTIONAL(struct dse_gpu, power, struct dse_gpu_power, dse_gpu_power_fields),
+    DSE_EMBED_OPTIONAL(struct dse_gpu, kernels, struct dse_gpu_kernels, dse_gpu_kernel_fields),
     DSE_EMBED_OPTIONAL(struct dse_gpu, trade, struct dse_trade, dse_trade_fields),
     DSE_PARAM_END,
 };

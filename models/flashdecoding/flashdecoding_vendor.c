@@ -1,0 +1,146 @@
+/* Kernels of the maker's library and of the engines on it, by measurement: GEMMs (E28) and attention (E29). */
+#include "flashdecoding.h"
+
+#include <dse/num.h>
+#include <dse/units.h>
+
+#include <math.h>
+
+/* Tiles of the result that it chooses from, and what it splits the depth into at most. */
+static const struct {
+    double rows, columns;
+} tiles[] = {{256, 128}, {128, 128}, {64, 128}, {64, 64}, {16, 64}};
+enum { TILES = sizeof tiles / sizeof *tiles, SPLITS_MAX = 8, PARTIAL_BYTES = 4 };
+/* Of the SMs, so many draw the whole bandwidth. */
+static const double drawing_share = 0.5;
+
+void fd_vendor_rates(struct fd_machine *ret, const struct fd_params *p)
+{
+    const double hz = p->clock_ghz * DSE_GIGA, made = (double)p->gpu->sms;
+    const struct dse_gpu_kernels *k = &p->kernels;
+    ret->vendor =
+        (struct fd_vendor_rates){.stream = ret->bandwidth * k->kernel_stream_share,
+                                 .block_stream = p->gpu->bandwidth_gbs * DSE_GIGA * k->kernel_stream_share / (made * drawing_share),
+                                 .sm_ops = ret->sm_ops * k->gemm_tensor_share,
+                                 .sm_path = k->gemm_reach_bytes * hz,
+                                 .attention_ops = ret->sm_ops * k->attention_tensor_share,
+                                 .l2_path = p->l2_bytes * hz,
+                                 .fixed_s = k->gemm_fixed_cycles / hz,
+                                 .attention_fixed_s = k->attention_fixed_cycles / hz,
+                                 .block_s = k->attention_block_cycles / hz,
+                                 .exposed = p->gemm_exposed_share};
+}
+
+/* One tile, whole or split; it counts if it is faster than *best. */
+static void try(const struct fd_machine *m, const struct fd_gemm *g, const struct fd_gemm *drawn, int i, bool split,
+                struct fd_cost *best)
+{
+    const struct fd_vendor_rates *v = &m->vendor;
+    const double rows = tiles[i].rows, columns = tiles[i].columns, count = dse_ceil(g->m / rows) * dse_ceil(g->n / columns);
+    const double splits = split ? dse_clamp(dse_floor(m->sms / count), 1, SPLITS_MAX) : 1;
+    const double loaders = dse_ceil(drawn->m / rows) * dse_ceil(drawn->n / columns);
+    const double drawing = split ? dse_min(m->sms, loaders * SPLITS_MAX) : loaders, waves = dse_ceil(count * splits / m->sms);
+    const double computed = DSE_OPS_PER_MAC * rows * columns / v->sm_ops;
+    const double fed = (rows * FD_ACTIVATION_BYTES + columns * m->weight_bytes) / v->sm_path;
+    const double sum_s = split ? 2 * PARTIAL_BYTES * rows * columns / v->l2_path : 0; /* written and read */
+    const double load_s = dse_max(best->bytes / v->stream, best->bytes / (drawing * v->block_stream));
+    const double sm_s = waves * g->k / splits * dse_max(computed, fed) + sum_s;
+    const double seconds = fd_overlapped(load_s, sm_s, v->exposed);
+    if (seconds >= best->seconds) return;
+    *best = (struct fd_cost){.seconds = seconds,
+                             .bytes = best->bytes,
+                             .load_s = load_s,
+                             .sm_s = sm_s,
+                             .rows = rows,
+                             .tile_n = columns,
+                             .blocks = count * splits,
+                             .waves = waves,
+                             .splits = splits,
+                             .double_buffered = true,
+                             .compute_bound = sm_s > load_s};
+}
+
+struct fd_cost fd_vendor_of(const struct fd_machine *m, const struct fd_gemm *g, const struct fd_gemm *drawn)
+{
+    struct fd_cost best = {.seconds = (double)INFINITY, .bytes = fd_gemm_bytes(m, g)};
+    for (int i = 0; i < TILES; i++) {
+        try(m, g, drawn, i, false, &best);
+        if (tiles[i].rows < 2 * g->m || i == TILES - 1) try(m, g, drawn, i, true, &best);
+    }
+    best.seconds += m->vendor.fixed_s;
+    return best;
+}
+
+struct fd_cost fd_vendor(const struct fd_machine *m, const struct fd_gemm *g)
+{
+    return fd_vendor_of(m, g, g);
+}
+
+/* ---- attention ------------------------------------------------------------------------------------------------------------ */
+
+/* Decode: what is fixed, the wait of each further wave of blocks (page table, query, first keys and values, one after the other), and
+ * the cache's bytes; those of a warm last-level cache come from there, as far as it keeps them from one call to the next. */
+static void decode(struct fd_attention_law *ret, const struct fd_machine *m, const struct fd_measured_work *w)
+{
+    enum { LOADS_IN_TURN = 4 };
+    const double kept_share = 0.7;
+    const struct fd_vendor_rates *v = &m->vendor;
+    const double waves = dse_max(1, w->groups / (w->resident * m->sms)), cold_s = w->bytes / v->stream;
+    const bool kept = w->warm && w->bytes <= kept_share * m->l2;
+    ret->bytes = kept ? 0 : w->bytes;
+    ret->load_s = kept ? dse_min(cold_s, w->bytes / (v->l2_path * m->sms)) : cold_s;
+    ret->compute_s = w->products / (v->attention_ops * m->sms);
+    ret->fixed_s = v->attention_fixed_s + (waves - 1) * LOADS_IN_TURN * w->memory_s;
+}
+
+/* Prefill: a block has a tile of rows of a query head and goes through the tiles up to its diagonal, which it computes whole. */
+static void prefill(struct fd_attention_law *ret, const struct fd_machine *m, const struct fd_measured_work *w)
+{
+    enum { PRODUCTS = 2 };
+    const struct fd_vendor_rates *v = &m->vendor;
+    const double rows = dse_ceil(w->n / w->count_tile);
+    const double tile_s = PRODUCTS * DSE_OPS_PER_MAC * w->tile * w->tile * w->head_dim / v->attention_ops;
+    const double all_s = w->vectors * (rows * (rows + 1) / 2 * tile_s + rows * v->block_s);
+    ret->bytes = w->bytes;
+    ret->load_s = w->bytes / v->stream;
+    ret->compute_s = dse_max(all_s / m->sms, rows * tile_s + v->block_s);
+    ret->fixed_s = v->fixed_s;
+}
+
+void fd_attention_measured(struct fd_attention_law *ret, const struct fd_machine *m, const struct fd_measured_work *w)
+{
+    if (w->prefill)
+        prefill(ret, m, w);
+    else
+        decode(ret, m, w);
+}
+
+/* ---- all-reduces ---------------------------------------------------------------------------------------------------------- */
+
+/* NCCL's rings: what is fixed and one latency a hop; bytes at the link's share; and the filling of a pipeline whose chunks balance the
+ * two, their geometric mean. */
+static double nccl(const struct fd_params *p, double devices, double bytes, double link, double latency_s)
+{
+    const double fixed_s = 6e-6, hops = 2 * (devices - 1), waiting = fixed_s + hops * latency_s;
+    const double moving = hops / devices * bytes / (link * p->link_share);
+    return waiting + moving + sqrt(waiting * moving);
+}
+
+/* A kernel of the engine itself, in a graph: every device reads what it adds from all others, all of it in one go, or its part in two. */
+static double one_shot(const struct fd_params *p, double devices, double bytes, double link, double latency_s)
+{
+    const double fixed_s = 4e-6, rate = link * p->link_share;
+    const double once = latency_s + (devices - 1) * bytes / rate,
+                 twice = 2 * latency_s + 2 * (devices - 1) / devices * bytes / rate;
+    return fixed_s + dse_min(once, twice);
+}
+
+double fd_allreduce(const struct fd_params *p, double devices, double bytes, double link_gbs, double latency_us)
+{
+    const double link = link_gbs * DSE_GIGA, latency_s = latency_us / DSE_US_PER_S, hops = 2 * (devices - 1);
+    if (devices <= 1) return 0;
+    const double ring = hops * (bytes / (devices * link) + latency_s);
+    if (p->collectives == FD_RING) return ring;
+    const double by_nccl = nccl(p, devices, bytes, link, latency_s);
+    return p->collectives == FD_NCCL ? by_nccl : dse_min(by_nccl, one_shot(p, devices, bytes, link, latency_s));
+}
