@@ -65,7 +65,7 @@ struct fd_cost fd_vendor_of(const struct fd_machine *m, const struct fd_gemm *g,
     struct fd_cost best = {.seconds = (double)INFINITY, .bytes = fd_gemm_bytes(m, g)};
     for (int i = 0; i < TILES; i++) {
         try(m, g, drawn, i, false, &best);
-        if (tiles[i].rows < 2 * g->m || i == TILES - 1) try(m, g, drawn, i, true, &best);
+        try(m, g, drawn, i, true, &best);
     }
     best.seconds += m->vendor.fixed_s;
     return best;
