@@ -74,6 +74,7 @@ bool dse_sram_bound(const struct dse_sram_table *t, struct dse_interval capacity
 
 struct dse_supply_bound {
     struct dse_interval volts, energy, clock_tree, leakage;
+    struct dse_interval leakage_a_ghz; /* leakage over the clock: that of a cycle */
 };
 /* Of the clocks that the node reaches; false: it reaches none of them. */
 bool dse_supply_bound(const struct dse_costs *book, const struct dse_technology *node, double published_nm, double published_ghz,

@@ -28,10 +28,11 @@ struct lad_box {
 /* With the batches that the policy may choose. False: no point of the box is accepted. */
 bool lad_box_init(struct lad_box *ret, const struct lad_params *lo, const struct lad_params *hi);
 
-/* E19, E36, E37. A sum over the modules of a tile: what does not grow with the width, and what each lane of it adds; both also for
- * one VPU of those there are. */
+/* E19, E36, E37. A column of Table III for a tile, by what it goes with: VPUs, the VPUs of AC, and SFM for each lane of the width;
+ * the rest whatever the width. And the same over the VPUs of a tile. */
+enum lad_group { LAD_VPU_LANES, LAD_AC_LANES, LAD_SFM_LANES, LAD_WITHOUT_LANES, LAD_GROUPS };
 struct lad_modules_bound {
-    struct dse_interval fixed, lane, fixed_a_vpu, lane_a_vpu;
+    struct dse_interval tile[LAD_GROUPS], a_vpu[LAD_GROUPS];
 };
 struct lad_chip_bound {
     struct dse_interval tile_mm2, sram_mm2;
@@ -41,6 +42,8 @@ struct lad_chip_bound {
     struct dse_supply_bound supply;
     struct dse_die_bound die;
 };
+/* All of a tile. */
+struct dse_interval lad_tile_bound(const struct lad_modules_bound *m, struct dse_interval width);
 /* False: no chip of the box can be priced. */
 bool lad_chip_bound(const struct lad_params *lo, const struct lad_params *hi, struct lad_chip_bound *ret);
 /* Power [mW] of one tile's SRAM under load, at the clock (A10). */

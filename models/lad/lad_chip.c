@@ -173,8 +173,7 @@ void lad_compute_shares(const struct lad_params *p, double *ret_area, double *re
 
 /* ---- bounds ---------------------------------------------------------------------------------------------------------------- */
 
-/* x of all modules of a tile at a width of one, by what there is of each. Shares of the VPUs have both in one: x / (x + rest) grows
- * with x and falls with the rest. */
+/* x / (x + rest) grows with x and falls with the rest. */
 static struct dse_interval share_bound(struct dse_interval part, struct dse_interval rest)
 {
     return dse_widened(part.lo / (part.lo + rest.hi), part.hi / (part.hi + rest.lo), 4);
@@ -185,19 +184,27 @@ static void modules_bound(const struct lad_params *lo, const struct lad_params *
 {
     const struct dse_interval eas = dse_iv_i64(lo->vpu_eas, hi->vpu_eas), md = dse_iv_i64(lo->vpu_md, hi->vpu_md),
                               ac = dse_iv_i64(lo->vpu_ac, hi->vpu_ac), apid = dse_iv_i64(lo->apid_width, hi->apid_width);
-    const struct dse_interval vpus = dse_iv_add(eas, dse_iv_add(md, ac)), vpu = dse_iv_of(x[LAD_MODULE_VPU] / TABLE3_VPUS);
-    const double each_eas = x[LAD_MODULE_EAS] / TABLE3_EAS, each_md = x[LAD_MODULE_MD] / TABLE3_MD,
-                 each_apid = x[LAD_MODULE_APID] / TABLE3_APID, each_ac = x[LAD_MODULE_AC] / TABLE3_AC;
-    const struct dse_interval sfm = dse_iv_of(x[LAD_MODULE_SFM]);
-    ret->fixed = dse_iv_add(dse_iv_add(dse_iv_scale(eas, each_eas), dse_iv_scale(md, each_md)), dse_iv_scale(apid, each_apid));
-    ret->fixed_a_vpu = dse_iv_add(dse_iv_add(dse_iv_scale(share_bound(eas, dse_iv_add(md, ac)), each_eas),
-                                             dse_iv_scale(share_bound(md, dse_iv_add(eas, ac)), each_md)),
-                                  dse_iv_scale(dse_iv_div(apid, vpus), each_apid));
-    const struct dse_interval lane = dse_iv_add(dse_iv_add(dse_iv_scale(ac, each_ac), dse_iv_mul(vpus, vpu)), sfm);
-    const struct dse_interval lane_a_vpu =
-        dse_iv_add(dse_iv_add(dse_iv_scale(share_bound(ac, dse_iv_add(eas, md)), each_ac), vpu), dse_iv_div(sfm, vpus));
-    ret->lane = dse_iv_scale(lane, 1.0 / TABLE3_WIDTH);
-    ret->lane_a_vpu = dse_iv_scale(lane_a_vpu, 1.0 / TABLE3_WIDTH);
+    const struct dse_interval vpus = dse_iv_add(eas, dse_iv_add(md, ac));
+    double each[LAD_MODULES];
+    for (int i = 0; i < LAD_MODULES; i++) each[i] = x[i] / lad_table3_lanes[i];
+    ret->tile[LAD_VPU_LANES] = dse_iv_scale(vpus, each[LAD_MODULE_VPU]);
+    ret->tile[LAD_AC_LANES] = dse_iv_scale(ac, each[LAD_MODULE_AC]);
+    ret->tile[LAD_SFM_LANES] = dse_iv_of(each[LAD_MODULE_SFM]);
+    ret->tile[LAD_WITHOUT_LANES] =
+        dse_iv_add(dse_iv_add(dse_iv_scale(eas, each[LAD_MODULE_EAS]), dse_iv_scale(md, each[LAD_MODULE_MD])),
+                   dse_iv_scale(apid, each[LAD_MODULE_APID]));
+    ret->a_vpu[LAD_VPU_LANES] = dse_iv_of(each[LAD_MODULE_VPU]);
+    ret->a_vpu[LAD_AC_LANES] = dse_iv_scale(share_bound(ac, dse_iv_add(eas, md)), each[LAD_MODULE_AC]);
+    ret->a_vpu[LAD_SFM_LANES] = dse_iv_div(dse_iv_of(each[LAD_MODULE_SFM]), vpus);
+    ret->a_vpu[LAD_WITHOUT_LANES] = dse_iv_add(dse_iv_add(dse_iv_scale(share_bound(eas, dse_iv_add(md, ac)), each[LAD_MODULE_EAS]),
+                                                          dse_iv_scale(share_bound(md, dse_iv_add(eas, ac)), each[LAD_MODULE_MD])),
+                                               dse_iv_scale(dse_iv_div(apid, vpus), each[LAD_MODULE_APID]));
+}
+
+struct dse_interval lad_tile_bound(const struct lad_modules_bound *m, struct dse_interval width)
+{
+    const struct dse_interval lanes = dse_iv_add(m->tile[LAD_VPU_LANES], dse_iv_add(m->tile[LAD_AC_LANES], m->tile[LAD_SFM_LANES]));
+    return dse_iv_add(m->tile[LAD_WITHOUT_LANES], dse_iv_mul(width, lanes));
 }
 
 struct dse_interval lad_sram_mw_bound(const struct lad_params *lo, const struct lad_params *hi, const struct lad_chip_bound *chip)
@@ -246,7 +253,7 @@ bool lad_chip_bound(const struct lad_params *lo, const struct lad_params *hi, st
     ret->logic_power = logic.power;
     ret->sram_energy = memory.energy;
     ret->sram_power = memory.power;
-    ret->supply = (struct dse_supply_bound){one, one, one, one};
+    ret->supply = (struct dse_supply_bound){one, one, one, one, one};
     if (lo->power == DSE_POWER_ACTIVITY &&
         !dse_supply_bound(book, lo->technology, TABLE3_NM, LAD_PUBLISHED_GHZ, clock, &ret->supply))
         return false;
@@ -254,7 +261,7 @@ bool lad_chip_bound(const struct lad_params *lo, const struct lad_params *hi, st
     modules_bound(lo, hi, static_mw, &ret->static_mw);
     modules_bound(lo, hi, dynamic_mw, &ret->dynamic_mw);
     ret->sram_mm2 = dse_iv_scale(ret->sram.area_mm2, memory.area);
-    ret->tile_mm2 = dse_iv_add(dse_iv_scale(dse_iv_add(area.fixed, dse_iv_mul(width, area.lane)), logic.area), ret->sram_mm2);
+    ret->tile_mm2 = dse_iv_add(dse_iv_scale(lad_tile_bound(&area, width), logic.area), ret->sram_mm2);
     return dse_die_bound(book, lo->area, dse_iv_mul(tiles, ret->tile_mm2), tiles, &lo->dram, &hi->dram, lo->technology->node_nm,
                          true, &ret->die);
 }

@@ -119,44 +119,71 @@ struct lad_work lad_step_work(const struct lad_point *pt, const struct lad_step 
 
 /* ---- bounds ---------------------------------------------------------------------------------------------------------------- */
 
-/* What is drawn whatever is done: watts of a tile, and joules of a VPU's pass and of each lane of it, where the VPUs of all tiles
- * compute: watts of all tiles over what all of their VPUs do, which tiles, VPUs and widths are not in any more. */
-struct always {
-    struct dse_interval tile_w, pass_j, lane_j;
+/* Something drawn whatever is done: watts of all tiles, and joules of it for a row in a pass of the VPUs, or in each lane of the
+ * passes, where the VPUs of all tiles compute: watts over what all VPUs do, which tiles, VPUs and, of lanes, the width are not in
+ * any more. */
+struct draw {
+    struct dse_interval watts, row_j;
+    bool by_lane;
+};
+enum { DRAWS_MAX = 2 * (LAD_GROUPS + 1) };
+struct draws {
+    int n;
+    struct draw draw[DRAWS_MAX];
 };
 
-/* Of modules by Table III (mw: of a tile, at 1 GHz) times `factor`, and of sram_mw a tile. */
-static struct always always_bound(const struct lad_box *b, const struct lad_modules_bound *mw, struct dse_interval factor,
-                                  struct dse_interval sram_mw)
+/* Of modules by Table III, at so many watts, and joules a cycle, of each of its milliwatts. */
+static void draw_modules(const struct lad_box *b, const struct lad_modules_bound *mw, struct dse_interval watts,
+                         struct dse_interval cycle_j, struct draws *d)
 {
-    const struct dse_interval width = b->width, scale = dse_iv_scale(factor, 1 / DSE_MW_PER_W);
-    const struct dse_interval sram_w = dse_iv_scale(sram_mw, 1 / DSE_MW_PER_W);
-    const struct dse_interval a_cycle = dse_iv_inv(b->clock_hz);
-    return (struct always){.tile_w = dse_iv_add(dse_iv_mul(dse_iv_add(mw->fixed, dse_iv_mul(width, mw->lane)), scale), sram_w),
-                           .pass_j =
-                               dse_iv_mul(dse_iv_add(dse_iv_mul(mw->fixed_a_vpu, scale), dse_iv_div(sram_w, b->vpus)), a_cycle),
-                           .lane_j = dse_iv_mul(dse_iv_mul(mw->lane_a_vpu, scale), a_cycle)};
-}
-
-/* Two that add up. */
-static struct always always_sum(const struct always *x, const struct always *y)
-{
-    return (struct always){dse_iv_add(x->tile_w, y->tile_w), dse_iv_add(x->pass_j, y->pass_j), dse_iv_add(x->lane_j, y->lane_j)};
-}
-
-/* Joules of it over a sequence: of each operator's longer of computing and moving, and of attention; and not less than in all of
- * the time. */
-static struct dse_interval always_joules(const struct lad_box *b, const struct always *w, const struct lad_step_bound *s)
-{
-    const struct dse_interval watts = dse_iv_mul(b->tiles, w->tile_w);
-    struct dse_interval sum = b->locality_aware ? dse_iv_mul(watts, s->attention.time_s) : dse_iv_of(0);
-    for (int i = 0; i < s->n_ops; i++) {
-        const struct lad_op_bound *o = &s->op[i];
-        const struct dse_interval a_row = dse_iv_add(dse_iv_mul(o->passes, w->pass_j), dse_iv_mul(o->lanes, w->lane_j));
-        const struct dse_interval computing = o->rows.hi > 0 ? dse_iv_mul(o->rows, a_row) : dse_iv_mul(watts, o->compute_s);
-        sum = dse_iv_add(sum, dse_iv_max(computing, dse_iv_mul(watts, o->dram_s)));
+    const struct dse_interval lanes_w = dse_iv_mul(dse_iv_mul(watts, b->tiles), b->width), without_w = dse_iv_mul(watts, b->tiles);
+    for (int g = 0; g < LAD_GROUPS; g++) {
+        const bool by_lane = g != LAD_WITHOUT_LANES;
+        d->draw[d->n++] = (struct draw){.watts = dse_iv_mul(mw->tile[g], by_lane ? lanes_w : without_w),
+                                        .row_j = dse_iv_mul(mw->a_vpu[g], cycle_j),
+                                        .by_lane = by_lane};
     }
-    return dse_iv_both(sum, dse_iv_mul(watts, s->time_s));
+}
+
+static void draw_sram(const struct lad_box *b, struct dse_interval tile_w, struct dse_interval cycle_j, struct draws *d)
+{
+    d->draw[d->n++] = (struct draw){.watts = dse_iv_mul(b->tiles, tile_w), .row_j = dse_iv_div(cycle_j, b->vpus)};
+}
+
+static struct dse_interval draws_watts(const struct draws *d, int from, int to)
+{
+    struct dse_interval sum = dse_iv_of(0);
+    for (int i = from; i < to; i++) sum = dse_iv_add(sum, d->draw[i].watts);
+    return sum;
+}
+
+/* Joules of all draws over an operator of a sequence: its time is the longer of computing and moving, for each draw by itself at
+ * least. In plain numbers, of which the sum is rounded. */
+static void op_joules(const struct draws *d, const struct lad_op_bound *o, double *sum_lo, double *sum_hi)
+{
+    double computing = 0, moving = 0;
+    const bool in_rows = o->rows.hi > 0;
+    const double passes_lo = o->rows.lo * o->passes.lo, passes_hi = o->rows.hi * o->passes.hi;
+    const double lanes_lo = o->rows.lo * o->lanes.lo, lanes_hi = o->rows.hi * o->lanes.hi;
+    for (int i = 0; i < d->n; i++) {
+        const struct draw *w = &d->draw[i];
+        const double least = in_rows ? (w->by_lane ? lanes_lo : passes_lo) * w->row_j.lo : w->watts.lo * o->compute_s.lo;
+        *sum_lo += dse_max(least, w->watts.lo * o->dram_s.lo);
+        computing += in_rows ? (w->by_lane ? lanes_hi : passes_hi) * w->row_j.hi : w->watts.hi * o->compute_s.hi;
+        moving += w->watts.hi * o->dram_s.hi;
+    }
+    *sum_hi += dse_max(computing, moving);
+}
+
+/* Of a sequence: and not less than in all of its time. */
+static struct dse_interval draws_joules(const struct lad_box *b, const struct draws *d, const struct lad_step_bound *s)
+{
+    enum { SUMMED = 256 };
+    const struct dse_interval watts = draws_watts(d, 0, d->n);
+    const struct dse_interval attention = b->locality_aware ? dse_iv_mul(watts, s->attention.time_s) : dse_iv_of(0);
+    double lo = attention.lo, hi = attention.hi;
+    for (int i = 0; i < s->n_ops; i++) op_joules(d, &s->op[i], &lo, &hi);
+    return dse_iv_both(dse_widened(lo, hi, SUMMED), dse_iv_mul(watts, s->time_s));
 }
 
 /* sram_joules. */
@@ -217,20 +244,23 @@ static struct dse_interval dram_bound(const struct lad_box *b, struct dse_interv
 static void constant_bound(const struct lad_box *b, const struct lad_chip_bound *chip, const struct lad_step_bound *s,
                            struct lad_energy_bound *ret)
 {
-    const struct dse_interval nothing = dse_iv_of(0), ghz = dse_iv(b->lo.clock_ghz, b->hi.clock_ghz);
-    const struct dse_interval leaks = dse_iv_of(chip->logic_power), switches = dse_iv_scale(ghz, chip->logic_energy);
+    const struct dse_interval ghz = dse_iv(b->lo.clock_ghz, b->hi.clock_ghz), a_cycle = dse_iv_inv(b->clock_hz);
+    const struct dse_interval leaks = dse_iv_of(chip->logic_power / DSE_MW_PER_W);
+    const double cycle_j = chip->logic_energy / (DSE_MW_PER_W * DSE_GIGA);
     const struct dse_interval sram_mw = dse_iv_add(dse_iv_scale(lad_sram_mw_bound(&b->lo, &b->hi, chip), chip->sram_energy),
                                                    dse_iv_scale(chip->sram.leakage_mw, chip->sram_power));
-    const struct lad_modules_bound none = {nothing, nothing, nothing, nothing};
-    const struct always still = always_bound(b, &chip->static_mw, leaks, nothing),
-                        moving = always_bound(b, &chip->dynamic_mw, switches, nothing), modules = always_sum(&still, &moving),
-                        sram = always_bound(b, &none, nothing, sram_mw), all = always_sum(&modules, &sram);
+    const struct dse_interval sram_w = dse_iv_scale(sram_mw, 1 / DSE_MW_PER_W);
+    struct draws d = {.n = 0};
+    draw_modules(b, &chip->static_mw, leaks, dse_iv_mul(leaks, a_cycle), &d);
+    draw_modules(b, &chip->dynamic_mw, dse_iv_scale(ghz, chip->logic_energy / DSE_MW_PER_W), dse_iv_of(cycle_j), &d);
+    const int modules = d.n;
+    draw_sram(b, sram_w, dse_iv_mul(sram_w, a_cycle), &d);
     struct lad_joules_bound *j = &ret->step;
-    *j = (struct lad_joules_bound){.modules = dse_iv_mul(dse_iv_mul(b->tiles, modules.tile_w), s->time_s),
-                                   .sram = dse_iv_mul(dse_iv_mul(b->tiles, sram.tile_w), s->time_s),
+    *j = (struct lad_joules_bound){.modules = dse_iv_mul(draws_watts(&d, 0, modules), s->time_s),
+                                   .sram = dse_iv_mul(draws_watts(&d, modules, d.n), s->time_s),
                                    .dram = dram_bound(b, s->bytes)};
-    j->all = dse_iv_add(always_joules(b, &all, s), j->dram);
-    ret->chip_w = dse_iv_mul(b->tiles, all.tile_w);
+    j->all = dse_iv_add(draws_joules(b, &d, s), j->dram);
+    ret->chip_w = draws_watts(&d, 0, d.n);
     ret->attention = dse_iv_add(dse_iv_mul(ret->chip_w, s->attention.time_s), dram_bound(b, s->attention.period_bytes));
 }
 
@@ -239,33 +269,39 @@ static struct dse_interval work_sum(const struct lad_joules_bound *j)
     return dse_iv_add(dse_iv_add(j->modules, j->sram), dse_iv_add(j->dram, j->interface));
 }
 
+/* E35: leakage of modules and SRAM, then the clock. Returns how many are leakage. */
+static int draw_activity(const struct lad_box *b, const struct lad_chip_bound *chip, struct draws *d)
+{
+    const double clock_share = dse_physical(b->lo.economics.costs, DSE_C_clock_share);
+    const double switches = clock_share * chip->logic_energy / DSE_MW_PER_W;
+    const struct dse_interval ghz = dse_iv(b->lo.clock_ghz, b->hi.clock_ghz), tree = chip->supply.clock_tree;
+    const struct dse_interval leaks = dse_iv_scale(chip->supply.leakage, 1 / DSE_MW_PER_W),
+                              leaks_a_cycle = dse_iv_scale(chip->supply.leakage_a_ghz, 1 / (DSE_MW_PER_W * DSE_GIGA));
+    const struct dse_interval sram_mw = dse_iv_scale(chip->sram.leakage_mw, chip->sram_power);
+    draw_modules(b, &chip->static_mw, dse_iv_scale(leaks, chip->logic_power), dse_iv_scale(leaks_a_cycle, chip->logic_power), d);
+    draw_sram(b, dse_iv_mul(sram_mw, leaks), dse_iv_mul(sram_mw, leaks_a_cycle), d);
+    const int leakage = d->n;
+    draw_modules(b, &chip->dynamic_mw, dse_iv_scale(dse_iv_mul(ghz, tree), switches), dse_iv_scale(tree, switches / DSE_GIGA), d);
+    return leakage;
+}
+
 /* E35. */
 static void activity_bound(const struct lad_box *b, const struct lad_chip_bound *chip, const struct lad_step_bound *s,
                            struct lad_energy_bound *ret)
 {
-    const struct dse_interval ghz = dse_iv(b->lo.clock_ghz, b->hi.clock_ghz), nothing = dse_iv_of(0);
-    const double clock_share = dse_physical(b->lo.economics.costs, DSE_C_clock_share);
-    const struct dse_interval leaks = dse_iv_scale(chip->supply.leakage, chip->logic_power);
-    const struct dse_interval switches = dse_iv_scale(dse_iv_mul(ghz, chip->supply.clock_tree), clock_share * chip->logic_energy);
-    const struct dse_interval sram_mw = dse_iv_mul(dse_iv_scale(chip->sram.leakage_mw, chip->sram_power), chip->supply.leakage);
-    struct always leakage = always_bound(b, &chip->static_mw, leaks, sram_mw),
-                  clock = always_bound(b, &chip->dynamic_mw, switches, nothing);
-    const double cycle_j = clock_share * chip->logic_energy / (DSE_MW_PER_W * DSE_GIGA); /* of a cycle, at any clock */
-    const struct dse_interval tree = dse_iv_scale(chip->supply.clock_tree, cycle_j);
-    clock.pass_j = dse_iv_mul(chip->dynamic_mw.fixed_a_vpu, tree);
-    clock.lane_j = dse_iv_mul(chip->dynamic_mw.lane_a_vpu, tree);
-    const struct always all = always_sum(&leakage, &clock);
+    struct draws d = {.n = 0};
+    const int leakage = draw_activity(b, chip, &d);
     const struct lad_attention_bound *a = &s->attention, *stages = b->locality_aware ? a : NULL;
     const struct work of_step = {dse_iv_scale(s->vpu_ops, 1 / DSE_OPS_PER_MAC), s->sfm_ops, s->bytes, stages},
-                      of_attention = {a->macs, nothing, a->period_bytes, stages};
+                      of_attention = {a->macs, dse_iv_of(0), a->period_bytes, stages};
+    const struct dse_interval watts = draws_watts(&d, 0, d.n);
     struct lad_joules_bound *j = &ret->step, attention = {.dram = dram_bound(b, a->period_bytes)};
-    *j = (struct lad_joules_bound){.leakage = dse_iv_mul(dse_iv_mul(b->tiles, leakage.tile_w), s->time_s),
-                                   .clock = dse_iv_mul(dse_iv_mul(b->tiles, clock.tile_w), s->time_s),
+    *j = (struct lad_joules_bound){.leakage = dse_iv_mul(draws_watts(&d, 0, leakage), s->time_s),
+                                   .clock = dse_iv_mul(draws_watts(&d, leakage, d.n), s->time_s),
                                    .dram = dram_bound(b, s->bytes)};
     work_bound(b, chip, &of_step, j);
     work_bound(b, chip, &of_attention, &attention);
-    j->all = dse_iv_add(always_joules(b, &all, s), work_sum(j));
-    const struct dse_interval watts = dse_iv_mul(b->tiles, all.tile_w);
+    j->all = dse_iv_add(draws_joules(b, &d, s), work_sum(j));
     ret->attention = dse_iv_add(dse_iv_mul(watts, a->time_s), work_sum(&attention));
     ret->chip_w = dse_iv_add(watts, dse_iv_div(dse_iv_add(j->modules, j->sram), s->time_s));
 }

@@ -94,7 +94,7 @@ static void draws_of(struct power_end *least, double fastest_hz, struct veda_dra
 static bool supply_of(const struct veda_params *lo, const struct veda_params *hi, struct dse_supply_bound *ret)
 {
     const iv one = dse_iv_of(1);
-    *ret = (struct dse_supply_bound){one, one, one, one};
+    *ret = (struct dse_supply_bound){one, one, one, one, dse_unbounded};
     if (lo->power == DSE_POWER_CONSTANT) return true;
     return dse_supply_bound(lo->economics.costs, lo->technology, VEDA_TABLE1_NM, VEDA_PUBLISHED_GHZ,
                             dse_iv(lo->clock_ghz, hi->clock_ghz), ret);

@@ -105,30 +105,44 @@ bool dse_supply_shortage(const struct dse_supply *supply, double clock_ghz, cons
 
 /* ---- bounds ---------------------------------------------------------------------------------------------------------------- */
 
+/* V / f falls with the clock where V'(f) f < V: by f ~ (V - Vt)^alpha / V, where 2 (V - Vt) < alpha V, a line in V, so that both ends
+ * say it of all between; and where V is the lowest. */
+static struct dse_interval volts_a_ghz(const struct law *law, struct dse_interval volts, struct dse_interval ghz)
+{
+    const bool falls = 2 * (volts.lo - law->vt) < law->alpha * volts.lo && 2 * (volts.hi - law->vt) < law->alpha * volts.hi;
+    if (!falls) return dse_iv_div(volts, ghz);
+    return dse_widened(volts.hi / ghz.hi, volts.lo / ghz.lo, 4);
+}
+
 /* The voltage grows with the clock, and its solution is within 1e-6 V of it (solve); energy, clock tree and leakage are powers of
  * it. */
+static void law_bound(const struct law *law, double nominal, double volts_lo, double volts_hi, struct dse_interval ghz,
+                      struct dse_supply_bound *ret)
+{
+    const double solved = 1e-6;
+    ret->volts = dse_iv(volts_lo - solved, volts_hi + solved);
+    ret->leakage = dse_iv_scale(ret->volts, 1 / nominal);
+    ret->clock_tree = dse_iv_mul(ret->leakage, ret->leakage);
+    ret->energy = dse_iv_pow(ret->leakage, law->exponent);
+    const struct dse_interval a_ghz = volts_a_ghz(law, dse_iv(volts_lo, volts_hi), ghz);
+    const double share = solved / volts_lo; /* that the volts of both ends may be off */
+    ret->leakage_a_ghz = dse_iv_scale(dse_iv(a_ghz.lo * (1 - share), a_ghz.hi * (1 + share)), 1 / nominal);
+}
+
 bool dse_supply_bound(const struct dse_costs *book, const struct dse_technology *node, double published_nm, double published_ghz,
                       struct dse_interval clock_ghz, struct dse_supply_bound *ret)
 {
-    const double solved = 1e-6;
     struct dse_supply lo, hi;
     if (!dse_supply_at(book, node, published_nm, published_ghz, clock_ghz.lo, &lo)) return false;
-    if (dse_iv_is_point(clock_ghz)) {
-        *ret =
-            (struct dse_supply_bound){dse_iv_of(lo.volts), dse_iv_of(lo.energy), dse_iv_of(lo.clock_tree), dse_iv_of(lo.leakage)};
-        return true;
-    }
+    const bool is_point = dse_iv_is_point(clock_ghz);
+    *ret = (struct dse_supply_bound){dse_iv_of(lo.volts), dse_iv_of(lo.energy), dse_iv_of(lo.clock_tree), dse_iv_of(lo.leakage),
+                                     dse_iv_div(dse_iv_of(lo.leakage), clock_ghz)};
+    if (is_point) return true;
     double nominal;
-    struct law law = {.exponent = 0};
-    dse_supply_at(book, node, published_nm, published_ghz, clock_ghz.hi, &hi); /* too fast: the highest supply */
+    struct law law;
+    const bool reached = dse_supply_at(book, node, published_nm, published_ghz, clock_ghz.hi, &hi);
     nominal_of(book, node, published_nm, published_ghz, &nominal);
-    const bool known = !isnan(nominal) && law_of(book, node, &law) && nominal > law.vt;
-    const struct dse_interval one = dse_iv_of(1);
-    *ret = (struct dse_supply_bound){dse_iv_of(lo.volts), one, one, one};
-    if (!known) return true;
-    ret->volts = dse_iv(lo.volts - solved, hi.volts + solved);
-    ret->leakage = dse_iv_scale(ret->volts, 1 / nominal);
-    ret->clock_tree = dse_iv_mul(ret->leakage, ret->leakage);
-    ret->energy = dse_iv_pow(ret->leakage, law.exponent);
+    if (isnan(nominal) || !law_of(book, node, &law) || nominal <= law.vt) return true; /* one supply for all clocks */
+    law_bound(&law, nominal, lo.volts, hi.volts, dse_iv(clock_ghz.lo, reached ? clock_ghz.hi : hi.max_ghz), ret);
     return true;
 }
