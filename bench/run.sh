@@ -31,6 +31,12 @@ if wanted profiles; then
     echo
 fi
 
+if wanted searches; then
+    echo "== searches without bounds (to reach: local search 98 % of the front; NSGA-II 1000000 evaluations a second), streams and samples"
+    "$build"/bench/bench_searches
+    echo
+fi
+
 if wanted locality; then
     echo "== LAD's functional model at 1024 positions, d = 64 (to reach: 20000 steps a second and core), beside exact attention in float"
     "$build"/bench/bench_locality

@@ -68,10 +68,15 @@ static void population_release(struct population *p)
     free(p->crowding);
 }
 
+static uint64_t *slot_of(const struct nsga2 *s, uint64_t point)
+{
+    return &s->recent[random_mix(point) % RECENT];
+}
+
 /* Note a point. False: it was met before, not long ago. */
 static bool is_new(struct nsga2 *s, uint64_t point)
 {
-    uint64_t *slot = &s->recent[random_mix(point) % RECENT];
+    uint64_t *slot = slot_of(s, point);
     if (*slot == point + 1) return false;
     *slot = point + 1;
     return true;
@@ -154,21 +159,37 @@ static uint64_t index_of(const struct nsga2 *s, const uint32_t *places)
     return probe_index(s->probe, wide);
 }
 
-/* Add the child at hand behind the parents, unless nothing new comes of it. */
-static void add_child(struct nsga2 *s)
+/* Make a child behind the parents, as number `child` of the generation. It may be a point that was evaluated before. */
+static void make_child(struct nsga2 *s)
 {
     struct population *p = &s->now;
-    uint32_t *child = p->places + p->n * s->n_axes;
+    const size_t at = p->parents + s->child;
+    uint32_t *child = p->places + at * s->n_axes;
     begin_child(s);
     const uint32_t *a = p->places + tournament(s) * s->n_axes, *b = p->places + tournament(s) * s->n_axes;
     recombine(s, a, b, child);
-    for (size_t i = 0; i < TRIES; i++) {
+    mutate(s, child, 0);
+    p->points[at] = index_of(s, child);
+    __builtin_prefetch(slot_of(s, p->points[at]), 1); /* it is looked at when all children are made */
+}
+
+/* Take the child into the population, mutated until it is a new point. */
+static void take_child(struct nsga2 *s)
+{
+    struct population *p = &s->now;
+    const size_t at = p->parents + s->child;
+    uint32_t *child = p->places + at * s->n_axes;
+    s->child += s->size; /* random numbers of its own */
+    begin_child(s);
+    s->child -= s->size;
+    for (size_t i = 1; !is_new(s, p->points[at]); i++) {
+        if (i == TRIES) return;
         mutate(s, child, i);
-        p->points[p->n] = index_of(s, child);
-        if (!is_new(s, p->points[p->n])) continue;
-        p->n++;
-        return;
+        p->points[at] = index_of(s, child);
     }
+    p->points[p->n] = p->points[at];
+    if (p->n < at) memcpy(p->places + p->n * s->n_axes, child, s->n_axes * sizeof *child);
+    p->n++;
 }
 
 /* Add a random point behind the parents, unless nothing new comes. */
@@ -332,7 +353,8 @@ static void evolve(struct nsga2 *s)
     bool going = evaluate_children(s);
     for (int barren = 0; going && s->evaluations < s->options->evaluations && barren < BARREN_GENERATIONS_MAX;) {
         s->generation++;
-        for (s->child = 0; s->child < s->size; s->child++) add_child(s);
+        for (s->child = 0; s->child < s->size; s->child++) make_child(s);
+        for (s->child = 0; s->child < s->size; s->child++) take_child(s);
         barren = s->now.n > s->now.parents ? 0 : barren + 1;
         going = evaluate_children(s);
     }
