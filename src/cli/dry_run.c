@@ -57,7 +57,8 @@ static bool show_size(const struct sweep_file *s, size_t m, struct diags *diags)
     if (!sp) return false;
     size_t columns;
     space_columns(sp, &columns);
-    printf("  a row has %zu columns; about %.3g MB of database\n", columns, (double)space_count(sp) * (double)columns * 8.5 / 1e6);
+    printf("  a row has %zu columns; about %.3g MB of database%s\n", columns, (double)space_count(sp) * (double)columns * 8.5 / 1e6,
+           s->search.method != SEARCH_NONE || s->keep != KEEP_ALL ? ", if every point had a row" : "");
     print_comparison(s, sp);
     space_free(sp);
     return true;
@@ -99,6 +100,19 @@ static bool print_outlook(const struct sweep_file *s, struct diags *diags)
     return true;
 }
 
+/* What is not evaluated, or not stored. */
+static void print_search(const struct sweep_file *s)
+{
+    char n[TEXT_NUMBER_MAX];
+    const struct search_section *o = &s->search;
+    if (o->method != SEARCH_NONE)
+        printf("search: %s%s%s\n", search_names[o->method], o->evaluations ? ", evaluations of each model: " : "",
+               o->evaluations ? text_count(n, o->evaluations) : "");
+    if (s->keep == KEEP_FRONT) printf("rows are stored of the front alone\n");
+    if (s->keep == KEEP_SAMPLE)
+        printf("rows are stored of the front and of a sample of %s points\n", text_count(n, s->keep_points));
+}
+
 int dry_run(const struct sweep_file *s, struct diags *diags)
 {
     bool ok = true, small = true;
@@ -114,6 +128,7 @@ int dry_run(const struct sweep_file *s, struct diags *diags)
     if (s->sample.method != SAMPLE_GRID)
         printf("sample: %s, seed %llu%s\n", sample_names[s->sample.method], (unsigned long long)s->sample.seed,
                s->sample.scramble ? ", scrambled" : "");
+    print_search(s);
     if (s->known_quality) printf("quality is known: points that lose information, and nobody measured how much, are infeasible\n");
     char *baseline = sweep_baseline_text(s);
     if (baseline) printf("baseline: %s\n", baseline);

@@ -5,6 +5,7 @@
  */
 #include "store/db.h"
 #include "store/schema.h"
+#include "store/stream.h"
 
 #include "base/text.h"
 #include "base/xalloc.h"
@@ -156,7 +157,7 @@ static bool copy_model(const struct merge *m, const char *model, int64_t from, i
 /* ---- one run --------------------------------------------------------------------------------------------------------------- */
 
 /* Counts and status from what is there now. A whole run that refines is done when it was so in one of the files: with all its
- * points at hand, its front is still to be refined. */
+ * points at hand, its front is still to be refined. So is one that does not store all its points: what it lacks is not seen. */
 static bool recount(const struct merge *m, const struct model_list *models, int64_t run)
 {
     int64_t points = 0, done = 0, feasible = 0, refined = 0;
@@ -180,11 +181,13 @@ static bool recount(const struct merge *m, const struct model_list *models, int6
     }
     return db_exec(
         &m->db, m->diags,
-        "UPDATE main.run SET done = %lld, feasible = %lld, planned = CASE WHEN shard IS NULL THEN %lld ELSE planned END,"
+        "UPDATE main.run SET done = %lld, feasible = %lld, planned = CASE WHEN method IS NOT NULL THEN %lld"
+        " WHEN shard IS NULL THEN %lld ELSE planned END,"
         " refined = CASE fidelity WHEN 'refine' THEN %lld END WHERE id = %lld;"
-        "UPDATE main.run SET status = CASE WHEN done <> planned THEN 'interrupted'"
+        "UPDATE main.run SET status = CASE WHEN method IS NOT NULL AND status <> 'done' THEN 'interrupted'"
+        " WHEN done <> planned THEN 'interrupted'"
         " WHEN fidelity = 'refine' AND shard IS NULL AND status <> 'done' THEN 'interrupted' ELSE 'done' END WHERE id = %lld",
-        done, feasible, points, refined, run, run);
+        done, feasible, done, points, refined, run, run);
 }
 
 /* The output's run `to` takes in the birth record of the input's run `from`. */
@@ -213,7 +216,7 @@ static bool copy_birth(const struct merge *m, int64_t from, int64_t *ret_to)
     static const char columns[] =
         "sweep, sweep_text, hash, version, git_commit, models, axes, objectives, seed, fidelity, shard, host, started, ended,"
         " planned, done, feasible, hypervolume, status";
-    static const char *const later[] = {"baseline", "requests", "axis_ends", "unequal", "notices"};
+    static const char *const later[] = {"baseline", "requests", "axis_ends", "unequal", "notices", "method"};
     struct column_list input; /* an older dse's has not all of them */
     if (!column_list_read(&m->db, "input", "run", &input, m->diags)) return false;
     struct text values, names;
@@ -233,6 +236,22 @@ static bool copy_birth(const struct merge *m, int64_t from, int64_t *ret_to)
                          *ret_to, from);
 }
 
+/* The counts by reason of a run that is done (store/stream.h), where the input has some. */
+static bool copy_evaluated(const struct merge *m, int64_t from, int64_t to)
+{
+    int64_t there;
+    if (!db_int(&m->db, &there, m->diags,
+                "SELECT count(*) FROM input.sqlite_schema s, input.run r WHERE s.name = 'evaluated' AND r.id = %lld"
+                " AND r.status = 'done'",
+                from))
+        return false;
+    if (!there) return true;
+    return db_exec(&m->db, m->diags,
+                   "%s;DELETE FROM main.evaluated WHERE run = %lld;INSERT INTO main.evaluated SELECT %lld, model, status, reason,"
+                   " points FROM input.evaluated WHERE run = %lld",
+                   stream_tables_sql, to, to, from);
+}
+
 static bool copy_run(const struct merge *m, const struct model_list *models, int64_t from)
 {
     int64_t to;
@@ -243,7 +262,7 @@ static bool copy_run(const struct merge *m, const struct model_list *models, int
         return false;
     bool ok = to ? join_birth(m, from, to) : copy_birth(m, from, &to);
     for (size_t i = 0; ok && i < models->n; i++) ok = copy_model(m, models->names[i], from, to);
-    return ok && recount(m, models, to);
+    return ok && copy_evaluated(m, from, to) && recount(m, models, to);
 }
 
 /* ---- one input ------------------------------------------------------------------------------------------------------------- */

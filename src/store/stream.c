@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const char tables_sql[] =
+const char stream_tables_sql[] =
     "CREATE TABLE IF NOT EXISTS main.evaluated(run INTEGER NOT NULL, model TEXT NOT NULL, status TEXT NOT NULL, reason TEXT,"
     " points INTEGER NOT NULL);"
     "CREATE TABLE IF NOT EXISTS main.streamed(run INTEGER NOT NULL, model TEXT NOT NULL, next INTEGER NOT NULL, points BLOB NOT NULL,"
@@ -88,7 +88,7 @@ bool store_stream_begin(struct store *st, size_t m, struct stream_state *ret, st
 {
     const struct store_model *model = &st->models[m];
     *ret = (struct stream_state){0};
-    bool ok = db_begin(&st->db, diags) && db_exec(&st->db, diags, "%s", tables_sql) && remove_rows(st, model, diags);
+    bool ok = db_begin(&st->db, diags) && db_exec(&st->db, diags, "%s", stream_tables_sql) && remove_rows(st, model, diags);
     return db_end(&st->db, ok, diags) && read_state(st, model, ret, diags);
 }
 

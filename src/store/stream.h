@@ -24,6 +24,9 @@ struct stream_state {
 };
 void stream_state_release(struct stream_state *s);
 
+/* Makes the two tables where they are not there. */
+extern const char stream_tables_sql[];
+
 /* Begin or go on with space m: rows that an end which was cut short has left are removed. *ret is what was saved last, or zeroed.
  * False with errors: also when what is there cannot be (another program wrote it). The caller releases it. */
 bool store_stream_begin(struct store *st, size_t m, struct stream_state *ret, struct diags *diags);

@@ -1,5 +1,6 @@
 #include "sweep/searched.h"
 
+#include "base/text.h"
 #include "base/threads.h"
 #include "base/xalloc.h"
 #include "search/lattice.h"
@@ -149,9 +150,14 @@ static bool run_searches(struct job *job)
 static char *method_text(const struct sweep_file *s)
 {
     const struct search_section *o = &s->search;
-    return xasprintf("%s, %llu evaluations, population %llu, seed %llu, keep %s %llu", search_names[o->method],
-                     (unsigned long long)o->evaluations, (unsigned long long)o->population, (unsigned long long)o->seed,
-                     keep_names[s->keep], (unsigned long long)s->keep_points);
+    struct text t;
+    text_init(&t);
+    text_add(&t, search_names[o->method]);
+    if (o->evaluations) text_addf(&t, ", %llu evaluations", (unsigned long long)o->evaluations);
+    if (o->method == SEARCH_NSGA2) text_addf(&t, ", population %llu", (unsigned long long)o->population);
+    text_addf(&t, ", seed %llu, keep %s", (unsigned long long)o->seed, keep_names[s->keep]);
+    if (s->keep == KEEP_SAMPLE) text_addf(&t, " %llu", (unsigned long long)s->keep_points);
+    return text_detach(&t);
 }
 
 static bool run_exact(const struct sweep_file *s, const struct sweep_options *options, struct sweep_result *ret,

@@ -313,6 +313,7 @@ struct store *sweep_open_store(const struct sweep_file *s, const struct sweep_op
                             .requests = requests,
                             .axis_ends = ends,
                             .unequal = unequal,
+                            .method = method,
                             .planned = planned_points(spaces, s->n_models, options),
                             .shard = shard};
     struct store *store = store_open(options->db, &info, spaces, s->n_models, flags, diags);

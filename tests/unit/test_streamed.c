@@ -103,6 +103,23 @@ static void streamed__does_not_depend_on_threads(void **state)
     free(other);
 }
 
+/* In another file a run that stores a part is as done as before. */
+static void streamed__is_merged_with_its_counts(void **state)
+{
+    struct bed *b = *state;
+    char *all = beside(b, "all"), *merged = beside(b, "merged");
+    run(b, HEAD("") SPACE, all, 1, false);
+    run(b, HEAD(KEEP_FRONT_LINE) SPACE, b->db, 1, false);
+    const char *const in[] = {all, b->db};
+    if (!store_merge(merged, in, 2, &b->diags)) fail_with(&b->diags);
+    const char *const again[] = {b->db};
+    if (!store_merge(merged, again, 1, &b->diags)) fail_with(&b->diags);
+    answers(b, merged, "SELECT status, done = planned, method FROM run ORDER BY id", "done|1|-\ndone|1|keep front\n");
+    same_answer(b, b->db, merged, counts_kept);
+    free(all);
+    free(merged);
+}
+
 /* ---- going on --------------------------------------------------------------------------------------------------------------- */
 
 #define LONG \
@@ -199,6 +216,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(streamed__values_may_follow_from_others, make_bed, clear_bed),
         cmocka_unit_test_setup_teardown(streamed__sample_is_random_and_of_the_grid, make_bed, clear_bed),
         cmocka_unit_test_setup_teardown(streamed__does_not_depend_on_threads, make_bed, clear_bed),
+        cmocka_unit_test_setup_teardown(streamed__is_merged_with_its_counts, make_bed, clear_bed),
         cmocka_unit_test_setup_teardown(streamed__goes_on_where_it_was_interrupted, make_bed, clear_bed),
         cmocka_unit_test_setup_teardown(streamed__refuses_a_state_that_cannot_be, make_bed, clear_bed),
     };
