@@ -8,6 +8,8 @@
 
 typedef struct dse_interval iv;
 
+static const double last_digits = 1e-14; /* more than those of a few operations */
+
 /* ---- the chip ------------------------------------------------------------------------------------------------------------ */
 
 /* One end of the box, as veda_power_at sees it. */
@@ -192,6 +194,72 @@ static struct veda_work work_of(const struct veda_end *e, double seconds, double
         .seconds = seconds, .macs = k->ops / DSE_OPS_PER_MAC, .bytes = bytes, .sfu_ops = k->sfu_ops, .votes = k->votes};
 }
 
+/* A part of a token that moves bytes, of which there are between two numbers: seconds at most are the larger of `other_s` and of the
+ * bytes times byte_s. */
+struct moved {
+    double lo, hi, other_s, byte_s;
+};
+enum { MOVING = VEDA_LINEARS + 2 };
+
+static struct moved moved_by_linear(const struct veda_end *fast, const struct veda_end *slow, int i)
+{
+    const struct veda_linear *l = &slow->token.linear[i];
+    const bool beside = slow->p.softmax == VEDA_ELEMENT_SERIAL;
+    const double share =
+        dse_max(l->weights_s / (l->weight_bytes * slow->pt.stream_s), slow->pt.device_kv_heads / slow->pt.kv_heads);
+    return (struct moved){.lo = fast->token.linear[i].bytes,
+                          .hi = l->bytes,
+                          .other_s = beside ? dse_max(l->gemv_s, l->norm_s) : l->gemv_s,
+                          .byte_s = share * slow->pt.stream_s};
+}
+
+static struct moved moved_by_period(const struct veda_end *fast, const struct veda_end *slow, const struct veda_period *least,
+                                    const struct veda_period *most)
+{
+    const double share = slow->pt.device_kv_heads / slow->pt.kv_heads;
+    return (struct moved){.lo = least->bytes / fast->pt.tokens,
+                          .hi = most->bytes / slow->pt.tokens,
+                          .other_s = dse_max(most->gemv_s, dse_max(most->sfu_s, most->vote_s)) / slow->pt.tokens,
+                          .byte_s = share * dse_max(slow->pt.stream_s, slow->pt.row_s / fast->pt.row_factor)};
+}
+
+/* Joules over seconds where each part moves as many bytes, of the two numbers it may, as make joules - watts * seconds least. */
+static double watts_at(const struct moved parts[MOVING], double joules, double seconds, double byte_j, double watts)
+{
+    for (int i = 0; i < MOVING; i++) {
+        const struct moved *p = &parts[i];
+        const double lo_s = dse_max(p->other_s, p->lo * p->byte_s), hi_s = dse_max(p->other_s, p->hi * p->byte_s);
+        const bool few = byte_j * p->lo - watts * lo_s <= byte_j * p->hi - watts * hi_s;
+        joules += byte_j * (few ? p->lo : p->hi);
+        seconds += few ? lo_s : hi_s;
+    }
+    return joules / seconds;
+}
+
+/* The least watts of work: joules are linear in the bytes of each part, seconds at most convex, so that their quotient is least where
+ * each part moves the least or the most. Dinkelbach's iteration finds that: watts_at falls, and stays at the least. */
+static double least_work_w(const struct veda_box *b, double joules)
+{
+    enum { STEPS = 8 };
+    const struct veda_end *fast = &b->end[VEDA_FAST], *slow = &b->end[VEDA_SLOW];
+    const struct veda_attention *least = &fast->step.attention, *most = &slow->step.attention;
+    const double byte_j = dse_dram_joules(b->chip.least.dram, 1) + b->chip.least.byte_interface_j;
+    double seconds = (most->softmax_s + most->drain_s) / slow->pt.tokens + slow->token.exchange_s, watts = (double)INFINITY;
+    struct moved parts[MOVING];
+    for (int i = 0; i < VEDA_LINEARS; i++) {
+        parts[i] = moved_by_linear(fast, slow, i);
+        if (slow->p.softmax == VEDA_STAGE) seconds += slow->token.linear[i].norm_s;
+    }
+    parts[VEDA_LINEARS] = moved_by_period(fast, slow, &least->scores, &most->scores);
+    parts[VEDA_LINEARS + 1] = moved_by_period(fast, slow, &least->values, &most->values);
+    for (int i = 0; i < STEPS; i++) {
+        const double next = watts_at(parts, joules, seconds, byte_j, i == 0 ? 0 : watts);
+        if (next >= watts * (1 - last_digits)) return next * (1 - 2 * last_digits);
+        watts = next;
+    }
+    return 0;
+}
+
 static void set_energies(const struct dse_joules *least, const struct dse_joules *most, bool constant, struct veda_metrics *f,
                          struct veda_metrics *c)
 {
@@ -223,7 +291,8 @@ void veda_bound_energy(const struct veda_box *b, double drawn, struct dse_totals
     const iv chip_joules = dse_iv(draws + on_chip, dse_max(draws, chip->most.watts * t->token_s.hi) + most_on_chip);
     const iv chip_w = dse_iv(chip->least.watts + on_chip / t->token_s.hi, chip->most.watts + most_on_chip / t->token_s.lo);
     t->token_joules = dse_iv_add(dse_iv_of(0), dse_iv(draws + work, dse_max(draws + work, hi.all)));
-    t->watts = dse_iv(chip->least.watts + work / t->token_s.hi, (double)INFINITY);
+    const double still = constant ? 0 : lo.work - lo.dram - lo.interface; /* whatever is moved */
+    t->watts = dse_iv(chip->least.watts + dse_max(work / t->token_s.hi, least_work_w(b, still)), (double)INFINITY);
     dse_totals_narrow(t);
     set_energies(&lo, &hi, constant, f, c);
     const iv ops = dse_iv_scale(dse_iv(b->end[VEDA_FAST].token.ops, b->end[VEDA_SLOW].token.ops), 1 / DSE_GIGA);

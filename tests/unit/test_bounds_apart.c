@@ -108,6 +108,7 @@ static void bounds__of_factors_that_go_opposite_ways_are_near(void **state)
         {"veda", "power=constant bandwidth_gbs=1024", "pe_copies", 2, 12, "energy_mj", false, 0.98},
         {"veda", "bandwidth_gbs=1024", "batch", 1, 32, "tokens_per_s", true, 0.99},
         {"veda", "", "batch", 1, 32, "energy_mj", false, 0.93},
+        {"veda", "", "batch", 1, 32, "power_w", false, 0.93},
         {"veda", "", "devices", 1, 8, "usd_per_mtoken", false, 0.99},
         {"veda", "", "devices", 1, 8, "energy_mj", false, 0.99},
         {"veda", "dataflow=adder-tree softmax=stage", "tree_width", 32, 256, "tokens_per_s", true, 0.99},
