@@ -1,6 +1,7 @@
 /* Energy by activity: Table III taken apart (E35), or as it is printed (E21). */
 #include "lad_bound.h"
 
+#include <dse/num.h>
 #include <dse/units.h>
 
 #include <math.h>
@@ -157,32 +158,39 @@ static struct dse_interval draws_watts(const struct draws *d, int from, int to)
     return sum;
 }
 
-/* Joules of all draws over an operator of a sequence: its time is the longer of computing and moving, for each draw by itself at
- * least. In plain numbers, of which the sum is rounded. */
-static void op_joules(const struct draws *d, const struct lad_op_bound *o, double *sum_lo, double *sum_hi)
+/* Joules of one draw over a sequence, at least: its operators take the longer of computing and moving; and it is drawn all of the
+ * time. In plain numbers, of which the sum is rounded. */
+static double draw_least(const struct lad_box *b, const struct draw *w, const struct lad_step_bound *s)
 {
-    double computing = 0, moving = 0;
-    const bool in_rows = o->rows.hi > 0;
-    const double passes_lo = o->rows.lo * o->passes.lo, passes_hi = o->rows.hi * o->passes.hi;
-    const double lanes_lo = o->rows.lo * o->lanes.lo, lanes_hi = o->rows.hi * o->lanes.hi;
-    for (int i = 0; i < d->n; i++) {
-        const struct draw *w = &d->draw[i];
-        const double least = in_rows ? (w->by_lane ? lanes_lo : passes_lo) * w->row_j.lo : w->watts.lo * o->compute_s.lo;
-        *sum_lo += dse_max(least, w->watts.lo * o->dram_s.lo);
-        computing += in_rows ? (w->by_lane ? lanes_hi : passes_hi) * w->row_j.hi : w->watts.hi * o->compute_s.hi;
-        moving += w->watts.hi * o->dram_s.hi;
+    double sum = b->locality_aware ? w->watts.lo * s->attention.time_s.lo : 0;
+    for (int i = 0; i < s->n_ops; i++) {
+        const struct lad_op_bound *o = &s->op[i];
+        const double rows = o->rows.lo * (w->by_lane ? o->lanes.lo : o->passes.lo) * w->row_j.lo;
+        sum += dse_max(o->rows.hi > 0 ? rows : w->watts.lo * o->compute_s.lo, w->watts.lo * o->dram_s.lo);
     }
-    *sum_hi += dse_max(computing, moving);
+    return dse_max(sum, w->watts.lo * s->time_s.lo);
 }
 
-/* Of a sequence: and not less than in all of its time. */
+/* Of all draws, an operator at most. */
+static double op_most(const struct draws *d, const struct lad_op_bound *o, double watts)
+{
+    double computing = 0;
+    for (int i = 0; i < d->n; i++) {
+        const struct draw *w = &d->draw[i];
+        const double rows = o->rows.hi * (w->by_lane ? o->lanes.hi : o->passes.hi) * w->row_j.hi;
+        computing += o->rows.hi > 0 ? rows : w->watts.hi * o->compute_s.hi;
+    }
+    return dse_max(computing, watts * o->dram_s.hi);
+}
+
+/* Of a sequence. */
 static struct dse_interval draws_joules(const struct lad_box *b, const struct draws *d, const struct lad_step_bound *s)
 {
     enum { SUMMED = 256 };
     const struct dse_interval watts = draws_watts(d, 0, d->n);
-    const struct dse_interval attention = b->locality_aware ? dse_iv_mul(watts, s->attention.time_s) : dse_iv_of(0);
-    double lo = attention.lo, hi = attention.hi;
-    for (int i = 0; i < s->n_ops; i++) op_joules(d, &s->op[i], &lo, &hi);
+    double lo = 0, hi = b->locality_aware ? watts.hi * s->attention.time_s.hi : 0;
+    for (int i = 0; i < d->n; i++) lo += draw_least(b, &d->draw[i], s);
+    for (int i = 0; i < s->n_ops; i++) hi += op_most(d, &s->op[i], watts.hi);
     return dse_iv_both(dse_widened(lo, hi, SUMMED), dse_iv_mul(watts, s->time_s));
 }
 
