@@ -241,19 +241,32 @@ static const char *model_name(const struct storing *s, size_t space)
     return space_model(s->spaces[space])->desc->name;
 }
 
+static void write_number(struct text *t, uint32_t v)
+{
+    char digits[TEXT_NUMBER_MAX], *at = digits + sizeof digits - 1;
+    *at = '\0';
+    do *--at = (char)('0' + v % 10);
+    while (v /= 10);
+    text_add(t, at);
+}
+
 static void write_places(struct text *t, const uint32_t *lo, const uint32_t *hi, size_t axes)
 {
     t->n = 0;
     for (size_t a = 0; a < axes; a++) {
-        text_addf(t, lo[a] == hi[a] ? "%s%" PRIu32 : "%s%" PRIu32 "..%" PRIu32, a ? " " : "", lo[a], hi[a]);
+        if (a) text_add(t, " ");
+        write_number(t, lo[a]);
+        if (lo[a] == hi[a]) continue;
+        text_add(t, "..");
+        write_number(t, hi[a]);
     }
 }
 
+/* With all digits: the shortest text of a number takes its time to be found, millions of times. */
 static void write_best(struct text *t, const double *best, size_t n)
 {
     t->n = 0;
-    char buf[TEXT_NUMBER_MAX];
-    for (size_t i = 0; i < n; i++) text_addf(t, "%s%s", i ? " " : "", text_number(buf, best[i]));
+    for (size_t i = 0; i < n; i++) text_addf(t, "%s%.17g", i ? " " : "", best[i]);
 }
 
 static bool store_box(struct storing *s, uint64_t number, const struct kept *k)
