@@ -1,8 +1,8 @@
 #!/bin/sh
 # The models against measured machines. A regime whose error grew by more than a tenth fails; what `dse eval` says of a row's settings is what stands
 # in the row; files of others are refused with their place.
-#     measured.sh DSE SOURCE BUILD            compare with measured.csv
-#     measured.sh DSE SOURCE --update         write it anew, after looking at what changed
+#     measured.sh DSE SOURCE BUILD            compare with measured.csv, and the table in README.md
+#     measured.sh DSE SOURCE --update         write both anew, after looking at what changed
 source=$(cd "$2" && pwd)
 . "$(dirname "$0")/lib.sh"
 export LC_ALL=C
@@ -11,6 +11,36 @@ export LC_ALL=C
 sqlite3 rows.db '.mode csv' '.import rows.csv rows'
 sqlite3 rows.db ".mode csv" "select model, source, regime, split, count(*), printf('%.2f', avg(abs(error_pct))) from rows where error_pct <> ''
     group by 1, 2, 3, 4 order by 1, 2, 3, 4" | tr -d '\r' >now.csv
+# What README.md shows: by what was measured, errors of rows that nothing was fitted to, a regime counting once.
+{
+    echo '| measured | machines | test rows | mean error of a regime | rows within 25 % |'
+    echo '|---|---|---|---|---|'
+    sqlite3 rows.db "
+        create table kinds (of text, title text, place integer);
+        insert into kinds values ('GEMM, %', 'GEMM, 16 bits', 1), ('GEMM of fp8%', 'GEMM, 8 bits', 2), ('attention, decode%', 'attention, decode', 3),
+            ('attention, prefill%', 'attention, prefill', 4), ('all-reduce%', 'all-reduce', 5), ('first token%', 'first token of an engine', 6),
+            ('token time%', 'step of an engine', 7), ('served token time%', 'step of a loaded server', 8), ('tokens/s%', 'tokens a second of an engine', 9),
+            ('throughput%', 'throughput of an engine', 10), ('power%', 'power', 11);
+        create view errors as select title, place, regime, source, abs(error_pct) as e, substr(settings, instr(settings, 'gpu=') + 4) || ' ' as of
+            from rows join kinds on regime like of where split = 'test' and error_pct <> '' and model = 'flashdecoding';
+        create view regimes as select title, place, regime, source, avg(e) as e, count(*) as n, sum(e <= 25) as near from errors group by 1, 2, 3, 4;
+        create view gpus as select title, group_concat(gpu, ', ') as gpus from (select distinct title, substr(of, 1, instr(of, ' ') - 1) as gpu from errors order by 2)
+            group by 1;
+        select printf('| %s | %s | %d | %.1f %% | %.0f %% |', title, gpus, sum(n), avg(e), 100.0 * sum(near) / sum(n))
+            from regimes join gpus using (title) group by title order by place;
+        select printf('| all, %d regimes | | %d | %.1f %% | %.0f %% |', count(*), sum(n), avg(e), 100.0 * sum(near) / sum(n)) from regimes"
+} | sed 's/^/  /' >table.md
+readme=$source/README.md
+begin='<!-- written by tests/cli/measured.sh --update -->'
+end='<!-- end of what was measured -->'
+if [ "${3:-}" = --update ]; then
+    awk -v begin="$begin" -v end="$end" 'index($0, begin) { print; while ((getline line <"table.md") > 0) print line; skip = 1 } index($0, end) { skip = 0 } !skip && !index($0, begin)' \
+        "$readme" >readme.md && cp readme.md "$readme"
+fi
+awk -v begin="$begin" -v end="$end" 'index($0, end) { on = 0 } on; index($0, begin) { on = 1 }' "$readme" >shown.md
+cmp -s shown.md table.md || fail "the table of README.md is another: run tests/cli/measured.sh DSE SOURCE --update
+$(diff shown.md table.md)"
+
 stored=$source/tests/cli/measured.csv
 if [ "${3:-}" = --update ]; then
     { echo model,source,regime,split,rows,mean_abs_error_pct && cat now.csv; } >"$stored"
