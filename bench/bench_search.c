@@ -148,16 +148,16 @@ static const struct {
     {"swiftkv",
      "batch = { from = 1, to = 16, step = 1 }\ncontext = [512, 1024, 2048, 4096]\nclock_mhz = { from = 100, to = 500, points = 200 }\n"
      "bandwidth_gbs = { from = 32, to = 1024, points = 400, scale = \"log\" }\nprocessors = { from = 1, to = 200, step = 1 }\n",
-     "tokens_per_s = \"max\"\nenergy_mj = \"min\"\npower_w = \"min\"\nper = [\"context\"]\n"},
+     "tokens_per_s = \"max\"\npower_w = \"min\"\nper = [\"context\"]\n"},
     {"flashdecoding",
      "batch = { from = 1, to = 64, step = 1 }\ncontext = { from = 512, to = 8192, step = 512 }\n"
      "bandwidth_gbs = { from = 500, to = 4000, points = 500, scale = \"log\" }\nboard_power_w = { from = 200, to = 700, step = 1 }\n"
      "devices = [1, 2, 4, 8]\n",
-     "tokens_per_s = \"max\"\nenergy_mj = \"min\"\npower_w = \"min\"\nper = [\"context\"]\n"},
+     "tokens_per_s = \"max\"\nenergy_mj = \"min\"\nper = [\"context\"]\n"},
     {"ane",
      "batch = { from = 1, to = 16, step = 1 }\ncontext = [512, 1024, 2048, 4096]\nengine_tflops = { from = 2, to = 40, points = 300 }\n"
      "bandwidth_gbs = { from = 32, to = 400, points = 400, scale = \"log\" }\nquery_rows = { from = 1, to = 128, step = 1 }\n",
-     "tokens_per_s = \"max\"\nenergy_mj = \"min\"\npower_w = \"min\"\nper = [\"context\"]\n"},
+     "tokens_per_s = \"max\"\nenergy_mj = \"min\"\nper = [\"context\"]\n"},
 };
 
 static void time_models(const char *only)

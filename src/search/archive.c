@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { BUCKET = 8, LOOSE_MAX = 64 };
+enum { BUCKET = 8, LOOSE_MAX = 32, LOOSE_SHARE = 64 };
 
 struct node {
     uint32_t first, end; /* members */
@@ -154,6 +154,11 @@ void archive_settle(struct archive *a)
     a->n_nodes = 0;
     if (a->n) grow(a, 0, a->n);
     a->settled = a->n;
+}
+
+void archive_tend(struct archive *a)
+{
+    if (a->dead + (a->n - a->settled) >= LOOSE_MAX + a->settled / LOOSE_SHARE) archive_settle(a);
 }
 
 /* ---- looking --------------------------------------------------------------------------------------------------------------- */
@@ -335,7 +340,7 @@ size_t archive_front(const struct archive *a, size_t *ret)
     if (a->n) qsort(ranked, a->n, sizeof *ranked, by_sum);
     for (size_t i = 0; i < a->n; i++) {
         if (!archive_add(kept, archive_costs(a, ranked[i].member), a->at[ranked[i].member])) continue;
-        archive_settle(kept);
+        archive_tend(kept);
         ret[n++] = ranked[i].member;
     }
     archive_free(kept);

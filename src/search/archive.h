@@ -20,6 +20,8 @@ void archive_free(struct archive *a);
 bool archive_add(struct archive *a, const double *costs, struct lattice_point at);
 /* Make the tree anew when that is due, without those that were driven out: till then they are still counted. */
 void archive_settle(struct archive *a);
+/* The same, when so many have come and gone that looking takes longer for it. */
+void archive_tend(struct archive *a);
 
 size_t archive_size(const struct archive *a);
 /* Members are numbered 0 to archive_size - 1 until the next archive_settle. The costs of one that was driven out are INFINITY. */

@@ -216,7 +216,7 @@ static void gather(struct search *s, const uint32_t *groups, struct walk_result 
     const size_t m = s->frame.objectives;
     for (size_t i = 0; i < n; i++)
         for (size_t k = 0; k < results[i].n; k++) archive_add(s->archives[groups[i]], results[i].costs + k * m, results[i].at[k]);
-    for (size_t i = 0; i < n; i++) archive_settle(s->archives[groups[i]]);
+    for (size_t i = 0; i < n; i++) archive_tend(s->archives[groups[i]]);
     for (size_t i = 0; i < n; i++) {
         for (size_t k = 0; k < results[i].n_left; k++) put(s, results[i].left[k]);
         results[i].n_left = 0;
@@ -324,6 +324,7 @@ static void leave_open(struct search *s, struct certificate *c)
 static void finish(struct search *s, struct exact_result *ret)
 {
     ret->certificate = (struct certificate){.tolerance = CERTIFICATE_TOLERANCE, .threads = s->threads};
+    for (size_t g = 0; g < s->roots.n_groups; g++) archive_settle(s->archives[g]);
     leave_open(s, &ret->certificate);
     make_front(s, ret);
     const struct walk_counts c = all_counts(s);
