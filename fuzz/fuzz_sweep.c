@@ -33,6 +33,20 @@ static void check_requests(const struct sweep_file *s)
     need(!s->averages || (sum > 0.999999 && sum < 1.000001));
 }
 
+/* A sample has points; without one no axis is continuous; a search has a population. */
+static void check_points(const struct sweep_file *s)
+{
+    const bool sampled = s->sample.method != SAMPLE_GRID, searched = s->search.method != SEARCH_NONE;
+    need(!sampled || (s->sample.points > 0 && !searched));
+    need(!searched || (s->search.population >= 4 && s->fidelity == FIDELITY_CLOSED_FORM && !s->refine));
+    need(s->keep == KEEP_ALL || (s->keep_points > 0 && s->fidelity == FIDELITY_CLOSED_FORM && !s->refine));
+    for (size_t m = 0; m < s->n_models; m++)
+        for (size_t i = 0; i < s->bindings[m]->model->params.n; i++) {
+            const struct given *g = &s->bindings[m]->given[i];
+            need(!g->continuous || (sampled && g->n == 2 && g->values[0].f64 < g->values[1].f64));
+        }
+}
+
 static void check_sweep(const struct sweep_file *s)
 {
     need(s->name && *s->name && s->question && s->n_models > 0 && s->n_objectives > 0);
@@ -48,6 +62,7 @@ static void check_sweep(const struct sweep_file *s)
             need(s->baseline->given[i].n == 1);
         }
     check_requests(s);
+    check_points(s);
     for (size_t i = 0; i < s->n_constraints; i++) need(s->constraints[i].loc.line > 0 && s->constraints[i].loc.column > 0);
 }
 

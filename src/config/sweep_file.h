@@ -43,7 +43,7 @@ struct search_section {
 /* keep of [sweep]: which of the rows that are evaluated are stored. */
 enum sweep_keep { KEEP_ALL, KEEP_FRONT, KEEP_SAMPLE, KEEPS };
 extern const char *const keep_names[KEEPS];
-enum { KEEP_POINTS = 100000, KEEP_POINTS_MAX = 100000000 };
+enum { KEEP_POINTS = 100000, KEEP_POINTS_MAX = 10000000 };
 
 struct sweep_file {
     struct toml_doc *doc;

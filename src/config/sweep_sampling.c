@@ -103,6 +103,9 @@ static bool check_search(struct reading *r, const struct toml_node *table)
         return diags_input(r->diags, s->search.loc, r->doc->text, "fidelity = \"closed-form\" in [sweep]",
                            "[search] method = \"%s\" goes by the closed form, the sweep's fidelity is \"%s\"", name,
                            sweep_fidelity_text(s));
+    if (s->search.method == SEARCH_EXACT && s->keep == KEEP_SAMPLE)
+        return diags_input(r->diags, s->search.loc, r->doc->text, "keep = \"front\", or leave keep out",
+                           "an exact search evaluates few points; a sample of them says nothing of the space");
     return true;
 }
 

@@ -66,7 +66,7 @@ static uint32_t numerator(double x)
     return (uint32_t)(x * (double)(UINT32_C(1) << SOBOL_BITS));
 }
 
-/* Walk GSL's sequence as far as the sample needs: about a hundredth of the time that evaluating its points takes. */
+/* Walk GSL's sequence as far as the sample needs: a few hundredths of the time that evaluating its points takes. */
 static void read_directions(struct sampler *s)
 {
     const unsigned dimensions = s->n_axes ? (unsigned)s->n_axes : 1;

@@ -111,6 +111,31 @@ static void nsga2__comes_to_what_is_feasible(void **state)
     close_lattice(&l);
 }
 
+/* One point; no feasible one; an objective without a value anywhere. */
+static void searches__end_where_there_is_little_to_find(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *sections;
+        size_t found;
+    } cases[] = {{"[params]\nllm = 'llama2-7b'\n", 1},
+                 {LAD_PARAMS "[constraints]\nnone = 'area_mm2 < 1'\n", 0},
+                 {LAD_PARAMS "[constraints]\nnone = 'sqrt(0 - area_mm2) < 1'\n", 0},
+                 {"[params]\nllm = 'llama2-7b'\ncontext = 2048\nbatch = [4096, 4095]\n", 0}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct lattice_bed l = open_lattice(cases[i].sections, 2);
+        const struct search_options options = {.seed = 1};
+        struct search_result local, nsga2 = search(&l, 16, 1, 2000);
+        assert_true(local_search(l.probe, &options, &local));
+        assert_int_equal(local.n, cases[i].found);
+        assert_int_equal(nsga2.n, cases[i].found);
+        assert_true(local.ended);
+        search_result_release(&local);
+        search_result_release(&nsga2);
+        close_lattice(&l);
+    }
+}
+
 /* ---- the reservoir ---------------------------------------------------------------------------------------------------------- */
 
 static void reservoir__is_the_same_in_any_order(void **state)
@@ -167,6 +192,7 @@ int main(void)
         cmocka_unit_test(nsga2__goes_by_its_seed),
         cmocka_unit_test(nsga2__evaluates_a_small_lattice_whole),
         cmocka_unit_test(nsga2__comes_to_what_is_feasible),
+        cmocka_unit_test(searches__end_where_there_is_little_to_find),
         cmocka_unit_test(reservoir__is_the_same_in_any_order),
         cmocka_unit_test(reservoir__is_even),
     };

@@ -393,6 +393,7 @@ static void sweep_file__refuses_what_it_cannot_do(void **state)
     refuse_section("[search]\nmethod = 'local'\npopulation = 8\n", 6, 1, "population does not go with method = \"local\"");
     refuse_section("[search]\nmethod = 'nsga2'\nevaluations = 0\n", 6, 15, "evaluations: 0 is not from 1");
     refuse_section("[search]\nmethod = 'nsga2'\npopulation = 3\n", 6, 14, "population: 3 is not from 4");
+    refuse_section("[search]\nmethod = 'exact'\nseed = 1\n", 6, 1, "seed does not go with method = \"exact\"");
     refuse_section("[sample]\nmethod = 'lhs'\npoints = 9\n[search]\nmethod = 'local'\n", 7, 2, "so does [sample]");
     refuse_section("[figures]\nfiles = 'a.toml'\n", 5, 9, "files: a list is needed");
     refuse_section("[figures]\nfiles = [1]\n", 5, 10, "not an integer");
