@@ -55,7 +55,7 @@ struct lad_op_bound {
     bool is_linear, is_attention, is_elementwise;
     struct dse_interval rows, passes, lanes; /* 0 rows: none, its time is compute_s */
     struct dse_interval compute_s, dram_s, time_s;
-    struct dse_interval step_s;                   /* of the batch */
+    struct dse_interval step_s, step_dram_s;      /* of the batch */
     struct dse_interval weight_bytes, bytes, ops; /* of the step; of the sequence, with its share of the weights */
 };
 

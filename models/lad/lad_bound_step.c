@@ -73,7 +73,8 @@ static void time_op(const struct lad_box *b, struct lad_op_bound *o)
     o->bytes = dse_iv_add(dse_iv_mul(o->weight_bytes, b->each), o->bytes);
     o->dram_s = dse_iv_mul(o->bytes, b->stream_s);
     o->time_s = dse_iv_max(o->compute_s, o->dram_s);
-    o->step_s = dse_iv_max(dse_iv_mul(b->batch, o->compute_s), dse_iv_mul(of_batch, b->stream_s));
+    o->step_dram_s = dse_iv_mul(of_batch, b->stream_s);
+    o->step_s = dse_iv_max(dse_iv_mul(b->batch, o->compute_s), o->step_dram_s);
 }
 
 /* Do both ends have the same operators of one sequence? */
@@ -127,14 +128,14 @@ static void sum_op(struct lad_step_bound *s, const struct lad_op_bound *o)
  * all of their bytes, and that of its attention were nothing fetched ahead, whatever of it is. */
 static void without_prefetch(const struct lad_box *b, struct lad_step_bound *s)
 {
-    double least = s->attention.apart_s;
+    double least = s->attention.apart_s, of_step = b->batch.lo * s->attention.apart_s;
     for (int i = 0; i < s->n_ops; i++) {
         const bool used = b->lo.prefetch == LAD_PREFETCH_IDEAL ? s->op[i].is_linear : i == 0;
         least += used ? s->op[i].dram_s.lo : s->op[i].time_s.lo;
+        of_step += used ? s->op[i].step_dram_s.lo : s->op[i].step_s.lo;
     }
-    least = dse_below(least, DSE_OPS_MAX);
-    s->time_s = dse_iv_both(s->time_s, dse_iv(least, (double)INFINITY));
-    s->step_s = dse_iv_both(s->step_s, dse_iv(dse_below(least * b->batch.lo, 1), (double)INFINITY));
+    s->time_s = dse_iv_both(s->time_s, dse_iv(dse_below(least, DSE_OPS_MAX), (double)INFINITY));
+    s->step_s = dse_iv_both(s->step_s, dse_iv(dse_below(of_step, DSE_OPS_MAX), (double)INFINITY));
 }
 
 void lad_step_bound(const struct lad_box *box, struct lad_step_bound *ret)
