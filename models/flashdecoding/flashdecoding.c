@@ -179,13 +179,13 @@ static const char no_power[] = "board_power_w is no more than a device draws at 
 
 /* E28, E29 of an A100: fitted to its measured kernels (catalog/measured, rows of split calibrate). Where nobody measured a GPU's
  * generation, it is taken for one. */
-static const struct dse_gpu_kernels ampere = {.kernel_stream_share = 0.777,
-                                              .gemm_fixed_cycles = 7220,
-                                              .attention_fixed_cycles = 30560,
-                                              .gemm_tensor_share = 0.786,
-                                              .attention_tensor_share = 0.583,
+static const struct dse_gpu_kernels ampere = {.kernel_stream_share = 0.784,
+                                              .gemm_fixed_cycles = 7200,
+                                              .attention_fixed_cycles = 32300,
+                                              .gemm_tensor_share = 0.777,
+                                              .attention_tensor_share = 0.584,
                                               .gemm_reach_bytes = 128,
-                                              .attention_block_cycles = 15870};
+                                              .attention_block_cycles = 15900};
 
 static void own_or(double *own, double of_entry, double otherwise)
 {

@@ -6,6 +6,7 @@
 #include "cli/command.h"
 #include "cli/model_find.h"
 #include "cli/output.h"
+#include "measured/fit.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -276,11 +277,51 @@ static void report(const struct invocation *in, struct claim_set *set, struct ca
     free(r.products);
 }
 
+static void print_machines(const struct measured_fit *f, enum output_format format)
+{
+    static const char *const columns[] = {"MACHINE", "CONSTANT", "SHIPPED", "FITTED", "ROWS", "MEAN |%| BEFORE", "MEAN |%| AFTER"};
+    static const char *const names[] = {"machine", "constant",           "shipped",         "fitted",
+                                        "rows",    "mean_abs_error_pct", "fitted_error_pct"};
+    enum { COLUMNS = sizeof names / sizeof *names, DIGITS = 4 };
+    struct output *o = output_new(stdout, format, format == OUTPUT_TABLE ? columns : names, COLUMNS);
+    for (size_t i = 0; i < f->n_machines; i++)
+        for (size_t k = 0; k < f->n_constants; k++) {
+            const struct fitted_machine *m = &f->machines[i];
+            output_text(o, m->name);
+            output_text(o, f->constants[k]);
+            output_f64(o, m->shipped[k]);
+            output_f64(o, m->fitted[k]);
+            output_i64(o, (int64_t)m->rows);
+            output_f64(o, m->before);
+            output_f64(o, m->after);
+        }
+    output_end(o);
+}
+
+static int calibrate_measured(const struct invocation *in, const struct model *model, enum output_format format)
+{
+    struct catalog *catalog = open_catalog(in);
+    const char *own = option_get(in, "from");
+    char *dir = own ? xstrdup(own) : xasprintf("%s/catalog/measured", catalog_data_dir());
+    struct measured_set *s = catalog ? measured_open(dir, catalog, in->diags) : NULL;
+    struct measured_fit *f = s ? measured_fit(s, model, in->diags) : NULL;
+    if (f) pager_start();
+    if (f && f->n_machines == 0) printf("no row of split calibrate is for fitting %s\n", model->desc->name);
+    if (f && f->n_machines) print_machines(f, format);
+    measured_fit_free(f);
+    measured_close(s);
+    free(dir);
+    catalog_free(catalog);
+    return 0;
+}
+
 static int run(const struct invocation *in)
 {
     enum output_format format;
     const struct model *model = output_parse_format(in, &format) ? model_find(in, in->operands[0]) : NULL;
     if (!model) return 2;
+    if (option_has(in, "measured")) return calibrate_measured(in, model, format);
+    if (option_has(in, "from")) return usage_error(in, "--from is a folder of measured files: with --measured");
     struct catalog *catalog = open_catalog(in);
     struct claim_set *set = catalog ? claims_open(model, catalog, catalog_data_dir(), in->diags) : NULL;
     struct calibration *fit = set ? calibrate(set, in->diags) : NULL;
@@ -301,6 +342,8 @@ const struct command command_calibrate = {
     .summary = "fit a model's constants to published numbers that are not held out",
     .options =
         (const struct option_row[]){
+            {'m', "measured", NULL, "fit constants of machines to measured rows instead (docs/measured.md)"},
+            {0, "from", "DIR", "with --measured: a folder of your own, as `dse measure --folder` makes one"},
             OPTION_FORMAT,
             OPTION_CATALOG,
             {0},
@@ -310,7 +353,8 @@ const struct command command_calibrate = {
         "is not looked at, but its error before and after is printed. Nothing is written: the shipped values stand in\n"
         "models/NAME/defaults.toml and in the catalog.\n\n"
         "  dse calibrate lad\n"
-        "  dse calibrate lad --format json\n",
+        "  dse calibrate lad --format json\n"
+        "  dse calibrate flashdecoding --measured\n",
     .min_operands = 1,
     .max_operands = 1,
     .run = run,

@@ -23,7 +23,7 @@ static bool read_entries(const struct measured_set *s, struct diags *diags)
 
 static bool read_binds(struct measured_set *s, struct diags *diags)
 {
-    static const char *const keys[] = {"maps", "bands", "bind"};
+    static const char *const keys[] = {"maps", "bands", "fit", "bind"};
     const struct toml_node *root = &s->doc->root, *list = toml_expect(s->doc, root, "bind", TOML_ARRAY, diags);
     bool ok = toml_check_keys(s->doc, root, keys, sizeof keys / sizeof *keys, diags);
     if (!list) return ok && !toml_get(root, "bind");

@@ -75,6 +75,11 @@ grep -q "^test rows: the mean absolute error of a regime is" table.txt || fail "
 [ "$(awk '$1 == "flashdecoding" && / test / { for (i = 1; i <= NF; i++) if ($i == "test") n += $(i + 1) } END { print n + 0 }' table.txt)" = \
     "$(sqlite3 rows.db "select count(*) from rows where model = 'flashdecoding' and split = 'test' and error_pct <> ''")" ] || fail "rows of the table are not those of the CSV"
 
+# The shipped constants are those that their rows give, within a hundredth; a machine with too few rows has none.
+"$DSE" calibrate flashdecoding --measured --format csv | tr -d '"\r' >fit.csv || fail "dse calibrate --measured"
+awk -F, 'NR > 1 { n++; r = $4 / $3; if (r < 0.99 || r > 1.01) { print $1, $2, $3, $4; bad = 1 } } END { exit bad || n != 12 }' fit.csv ||
+    fail "shipped constants are not those of the rows of split calibrate: $(cat fit.csv)"
+
 # ---- files of others ------------------------------------------------------------------------------------------------------------
 mkdir own
 cat >own/bindings.toml <<'TOML'

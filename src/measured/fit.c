@@ -1,0 +1,276 @@
+/* Constants of machines from measured rows. */
+#include "measured/fit.h"
+
+#include "measured/internal.h"
+
+#include "base/xalloc.h"
+#include "space/point.h"
+
+#include <gsl/gsl_multifit_nlinear.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* A row that is fitted to: its designs with the constants to be set in them. */
+struct sample {
+    const struct question *question;
+    double measured, weight;
+    char *kind; /* of the regime, before the machine's name */
+    void *params[POINTS_MAX];
+};
+
+/* One machine's fit. */
+struct problem {
+    const struct model *model;
+    const struct field **constants;
+    size_t n_constants;
+    struct sample *samples;
+    size_t n;
+    void *metrics, *equations;
+};
+
+/* ---- a row at some constants ---------------------------------------------------------------------------------------------- */
+
+static void set_constants(const struct problem *p, void *params, const double *values)
+{
+    for (size_t i = 0; i < p->n_constants; i++) field_set(p->constants[i], params, (struct value){.f64 = values[i]});
+}
+
+/* ln of modelled over measured; NaN where the model has no number. */
+static double error_of(const struct problem *p, const struct sample *s, const double *values)
+{
+    const struct dse_model *m = p->model->desc;
+    const struct measured_bind *b = s->question->bind;
+    struct measured_bind *own = &b->set->binds[b - b->set->binds];
+    for (size_t k = 0; k < b->n_points; k++) {
+        const void *objects[] = {s->params[k], p->metrics, p->equations};
+        set_constants(p, s->params[k], values);
+        m->estimate(s->params[k], p->metrics, NULL);
+        if (m->equate) m->equate(s->params[k], p->equations);
+        for (size_t i = 0; i < b->n_wanted; i++)
+            if (b->wanted[i].point == k) own->wanted[i].number = field_number(b->wanted[i].field, objects[b->wanted[i].kind]);
+    }
+    for (size_t i = 0; i < b->n_wanted; i++)
+        if (b->wanted[i].column != SIZE_MAX) own->wanted[i].number = s->question->values[i];
+    return log(expr_number(own->value) / s->measured);
+}
+
+/* What a constant may be: the fit goes over its logarithm. */
+static double held(const struct field *f, double logarithm)
+{
+    return fmin(fmax(exp(logarithm), f->min), f->max);
+}
+
+static int residuals(const gsl_vector *x, void *user, gsl_vector *ret)
+{
+    const struct problem *p = user;
+    const double far = 0.2;
+    double values[WANTED_MAX];
+    for (size_t i = 0; i < p->n_constants; i++) values[i] = held(p->constants[i], gsl_vector_get(x, i));
+    for (size_t i = 0; i < p->n; i++) {
+        const double e = error_of(p, &p->samples[i], values), size = sqrt(2 * (sqrt(1 + e * e / (far * far)) - 1)) * far;
+        if (isnan(e)) return GSL_EDOM;
+        gsl_vector_set(ret, i, p->samples[i].weight * copysign(size, e));
+    }
+    return GSL_SUCCESS;
+}
+
+/* ---- one machine ----------------------------------------------------------------------------------------------------------- */
+
+/* Kinds count alike. */
+static void weigh(struct problem *p)
+{
+    for (size_t i = 0; i < p->n; i++) {
+        double of_kind = 0;
+        for (size_t k = 0; k < p->n; k++) of_kind += strcmp(p->samples[k].kind, p->samples[i].kind) == 0;
+        p->samples[i].weight = 1 / sqrt(of_kind);
+    }
+}
+
+static double mean_error(const struct problem *p, const double *values)
+{
+    double sum = 0, all = 0;
+    for (size_t i = 0; i < p->n; i++) {
+        const double w = p->samples[i].weight * p->samples[i].weight;
+        sum += w * fabs(exp(error_of(p, &p->samples[i], values)) - 1);
+        all += w;
+    }
+    return 100 * sum / all;
+}
+
+static bool solve(struct problem *p, const double *start, double *ret)
+{
+    enum { STEPS_MAX = 200 };
+    const double close = 1e-8;
+    gsl_multifit_nlinear_parameters options = gsl_multifit_nlinear_default_parameters();
+    gsl_multifit_nlinear_fdf problem = {.f = residuals, .n = p->n, .p = p->n_constants, .params = p};
+    gsl_vector *x = gsl_vector_alloc(p->n_constants);
+    gsl_multifit_nlinear_workspace *w = gsl_multifit_nlinear_alloc(gsl_multifit_nlinear_trust, &options, p->n, p->n_constants);
+    int info;
+    for (size_t i = 0; i < p->n_constants; i++) gsl_vector_set(x, i, log(start[i]));
+    bool ok = gsl_multifit_nlinear_init(x, &problem, w) == GSL_SUCCESS;
+    if (ok) {
+        const int status = gsl_multifit_nlinear_driver(STEPS_MAX, close, close, close, NULL, NULL, &info, w);
+        ok = status == GSL_SUCCESS || status == GSL_ENOPROG;
+    }
+    for (size_t i = 0; ok && i < p->n_constants; i++)
+        ret[i] = held(p->constants[i], gsl_vector_get(gsl_multifit_nlinear_position(w), i));
+    gsl_multifit_nlinear_free(w);
+    gsl_vector_free(x);
+    return ok;
+}
+
+static void fit_machine(struct problem *p, struct fitted_machine *m)
+{
+    enum { ROWS_A_CONSTANT = 4 };
+    m->rows = p->n;
+    weigh(p);
+    for (size_t i = 0; i < p->n_constants; i++) m->shipped[i] = field_number(p->constants[i], p->samples[0].params[0]);
+    for (size_t i = 0; i < p->n_constants; i++) m->fitted[i] = (double)NAN;
+    m->before = mean_error(p, m->shipped);
+    m->after = (double)NAN;
+    if (p->n < ROWS_A_CONSTANT * p->n_constants || !solve(p, m->shipped, m->fitted)) return;
+    m->after = mean_error(p, m->fitted);
+}
+
+/* ---- rows ------------------------------------------------------------------------------------------------------------------- */
+
+static bool is_for_fit(const struct question *q)
+{
+    const struct toml_node *fit = toml_get(q->bind->table, "fit");
+    return fit && fit->type == TOML_BOOLEAN && fit->boolean;
+}
+
+/* The designs of a row that the model accepts; the name of its machine; NULL: it is none. */
+static const char *open_sample(const struct measured_set *s, size_t row, const struct field *by, struct sample *ret)
+{
+    const struct question *q = &s->questions[row];
+    const struct model *m = q->bind->model;
+    const char *machine = NULL;
+    *ret = (struct sample){.question = q, .measured = s->rows[row].measured};
+    if (s->rows[row].split != MEASURED_CALIBRATE || !is_for_fit(q)) return NULL;
+    for (size_t k = 0; k < q->bind->n_points; k++) {
+        struct design_point point;
+        struct diags diags;
+        diags_init(&diags);
+        const bool ok =
+            design_point_init(&point, m, s->catalog, (const char *const *)q->assignments[k], q->bind->points[k].n, &diags) &&
+            !point.reason;
+        if (ok) {
+            ret->params[k] = xmalloc(m->desc->params_size);
+            memcpy(ret->params[k], point.params, m->desc->params_size);
+            machine = field_get(by, point.params).ref->name;
+        }
+        design_point_release(&point);
+        diags_release(&diags);
+        if (!ok) return NULL;
+    }
+    const char *at = strstr(s->rows[row].regime, machine);
+    ret->kind = at ? xstrndup(s->rows[row].regime, (size_t)(at - s->rows[row].regime)) : xstrdup(s->rows[row].regime);
+    return machine;
+}
+
+static void release_sample(struct sample *s)
+{
+    for (size_t k = 0; k < POINTS_MAX; k++) free(s->params[k]);
+    free(s->kind);
+}
+
+/* ---- all of them ------------------------------------------------------------------------------------------------------------ */
+
+static bool read_fit(const struct measured_set *s, const struct model *m, const struct field **ret_by, struct problem *p,
+                     struct diags *diags)
+{
+    const struct toml_node *all = toml_get(&s->doc->root, "fit"), *table = all ? toml_get(all, m->desc->name) : NULL;
+    if (!table || table->type != TOML_TABLE)
+        return diags_input(diags, (struct srcloc){s->doc->file, 0, 0}, NULL, "[fit.MODEL] by = \"PARAMETER\", constants = [...]",
+                           "there is no [fit.%s]", m->desc->name);
+    const struct toml_node *by = toml_expect(s->doc, table, "by", TOML_STRING, diags),
+                           *list = toml_expect(s->doc, table, "constants", TOML_ARRAY, diags);
+    *ret_by = by ? schema_find(&m->params, by->string) : NULL;
+    if (!*ret_by || (*ret_by)->type != DSE_TYPE_REF || !list || list->n == 0 || list->n > WANTED_MAX)
+        return diags_input(diags, toml_key_loc(s->doc, table), s->doc->text,
+                           "by: a parameter that names a catalog entry; constants: a list", "[fit.%s] needs by and constants",
+                           m->desc->name);
+    p->constants = xcalloc(list->n, sizeof *p->constants);
+    for (size_t i = 0; i < list->n; i++) {
+        const struct toml_node *name = &list->children[i];
+        const struct field *f = name->type == TOML_STRING ? schema_find(&m->params, name->string) : NULL;
+        if (!f || f->type != DSE_TYPE_F64)
+            return diags_input(diags, toml_loc(s->doc, name), s->doc->text, NULL, "a parameter of %s that is a number is needed",
+                               m->desc->name);
+        p->constants[p->n_constants++] = f;
+    }
+    return true;
+}
+
+/* Samples of one machine stand together. */
+struct labelled {
+    const char *machine;
+    struct sample sample;
+};
+
+static int by_machine(const void *a, const void *b)
+{
+    const struct labelled *x = a, *y = b;
+    const int order = strcmp(x->machine, y->machine);
+    if (order) return order;
+    return x->sample.question < y->sample.question ? -1 : x->sample.question > y->sample.question;
+}
+
+static void fit_all(struct measured_fit *f, struct problem *p, struct labelled *list, size_t n)
+{
+    p->samples = xcalloc(n, sizeof *p->samples);
+    f->machines = xcalloc(n, sizeof *f->machines);
+    for (size_t i = 0; i < n;) {
+        struct fitted_machine *m = &f->machines[f->n_machines++];
+        m->name = list[i].machine;
+        m->shipped = xcalloc(2 * p->n_constants, sizeof *m->shipped);
+        m->fitted = m->shipped + p->n_constants;
+        for (p->n = 0; i < n && strcmp(list[i].machine, m->name) == 0; i++) p->samples[p->n++] = list[i].sample;
+        fit_machine(p, m);
+    }
+    free(p->samples);
+}
+
+struct measured_fit *measured_fit(struct measured_set *s, const struct model *model, struct diags *diags)
+{
+    struct problem p = {.model = model};
+    const struct field *by = NULL;
+    struct measured_fit *f = NULL;
+    if (read_fit(s, model, &by, &p, diags)) {
+        struct labelled *list = xcalloc(s->n_rows, sizeof *list);
+        size_t n = 0;
+        for (size_t i = 0; i < s->n_rows; i++) {
+            if (s->rows[i].model != model || s->rows[i].reason) continue;
+            list[n].machine = open_sample(s, i, by, &list[n].sample);
+            if (list[n].machine)
+                n++;
+            else
+                release_sample(&list[n].sample);
+        }
+        qsort(list, n, sizeof *list, by_machine);
+        f = xcalloc(1, sizeof *f);
+        p.metrics = xcalloc(1, model->desc->metrics_size);
+        p.equations = xcalloc(1, model->desc->equations_size + 1);
+        f->constants = xcalloc(p.n_constants, sizeof *f->constants);
+        f->n_constants = p.n_constants;
+        for (size_t i = 0; i < p.n_constants; i++) f->constants[i] = p.constants[i]->name;
+        if (n) fit_all(f, &p, list, n);
+        for (size_t i = 0; i < n; i++) release_sample(&list[i].sample);
+        free(list);
+        free(p.metrics);
+        free(p.equations);
+    }
+    free(p.constants);
+    return f;
+}
+
+void measured_fit_free(struct measured_fit *f)
+{
+    if (!f) return;
+    for (size_t i = 0; i < f->n_machines; i++) free(f->machines[i].shipped);
+    free(f->machines);
+    free(f->constants);
+    free(f);
+}
