@@ -56,7 +56,7 @@ const struct command command_check_front = {
         "  cover    each point of the lattice is in one box\n"
         "  boxes    each box is bounded again: the best that it can hold is no better than the row that it names, or nothing in it is\n"
         "           feasible. Points are drawn in it and held against the bound. Points of boxes that were evaluated are evaluated again\n\n"
-        "What is left to believe is docs/search.md's last section.\n\n"
+        "docs/search.md says what is left to believe.\n\n"
         "  dse front sweeps/lad_trillion.toml --certificate -o lad.db && dse check-front lad.db\n",
     .min_operands = 1,
     .max_operands = 1,

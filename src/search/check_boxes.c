@@ -156,7 +156,7 @@ static void check_evaluated(struct worker *w, size_t m, size_t box, const struct
     const struct checked_space *s = &w->c->spaces[m];
     const uint32_t *lo = s->ends + box * 2 * s->axes, *hi = lo + s->axes;
     memcpy(w->at, lo, s->axes * sizeof *w->at);
-    for (;;) {
+    while (!checking_stopped(w->c)) {
         check_evaluated_point(w, m, box, groups);
         size_t a = s->axes;
         while (a > 0 && w->at[a - 1] == hi[a - 1]) {
