@@ -45,7 +45,7 @@ static bool check_run(const struct printing *p, const char *objectives, const ch
 {
     if (strcmp(status, "done") != 0)
         diags_warn(p->diags, (struct srcloc){.file = p->request->db}, NULL,
-                   "run %lld is not done (%s): this is of the points that it has; the same `dse sweep` goes on with it",
+                   "run %lld is not done (%s): this is of the points that it has; the command that began it goes on with it",
                    (long long)p->run, status);
     return p->goal.n ||
            diags_runtime(p->diags, p->request->db, "run %lld has unreadable objectives \"%s\"", (long long)p->run, objectives);

@@ -46,7 +46,7 @@ static bool read_run(struct report_run *r, struct diags *diags)
         r->done = (uint64_t)query_i64(q, 5);
         const char *status = query_text(q, 3);
         if (!status || strcmp(status, "done") != 0)
-            ok = diags_runtime(diags, r->options->db, "run %lld is not done (%s): the same `dse sweep` goes on with it",
+            ok = diags_runtime(diags, r->options->db, "run %lld is not done (%s): the command that began it goes on with it",
                                (long long)r->id, status ? status : "no status");
         else if (query_i64(q, 4) <= 0)
             ok =
