@@ -1,6 +1,6 @@
 /* Soundness and speed of the bounds of all models that have one (dse_model.bound): so many pairs of a point and a metric in random
- * boxes, of which none may be outside of its bound, and the CPU time of a bound over that of resolve, check and estimate of a point,
- * in the same run. Exit status 1 where one is outside. */
+ * boxes, of which none may be outside of its bound, and the CPU time of a bound over that of resolve, check and estimate of a
+ * point, in the same run. Exit status 1 where one is outside. */
 #include "bound_boxes.h"
 
 #include <time.h>

@@ -2,8 +2,8 @@
  * chip.h, hw.h, power.h and cost.h compute at a point.
  *
  * A function NAME_bound is to NAME what an interval is to a number. Where a whole struct belongs to the box, it takes its `lo` and
- * `hi`: points of it as they are resolved, lo <= hi number by number, and everything else the same. Sound: at every point of the box
- * the result of NAME lies in what is returned, within 1e-12 of it. Where lo and hi are the same, so is the result, but for
+ * `hi`: points of it as they are resolved, lo <= hi number by number, and everything else the same. Sound: at every point of the
+ * box the result of NAME lies in what is returned, within 1e-12 of it. Where lo and hi are the same, so is the result, but for
  * rounding. What is not known is dse_unbounded, and where NAME has no value at some points the others are meant. Which terms grow
  * and which fall stands beside each function's code. All pure, thread-safe, without allocation. */
 #ifndef DSE_BOUND_H
@@ -47,7 +47,7 @@ static inline struct dse_interval dse_iv_positive(struct dse_interval a)
     return (struct dse_interval){dse_max(a.lo, 0), dse_max(a.hi, 0)};
 }
 
-/* ---- DRAM ------------------------------------------------------------------------------------------------------------------ */
+/* ---- DRAM ---------------------------------------------------------------------------------------------------------------- */
 
 /* Accesses of infinitely many bytes are parts of long streams, as in hw.h; then access_bytes is the same at both ends. */
 struct dse_interval dse_dram_peak_bound(const struct dse_dram *lo, const struct dse_dram *hi);
@@ -60,7 +60,7 @@ struct dse_interval dse_dram_seconds_bound(const struct dse_dram *lo, const stru
                                            struct dse_interval access_bytes);
 struct dse_interval dse_dram_joules_bound(const struct dse_dram *lo, const struct dse_dram *hi, struct dse_interval bytes);
 
-/* ---- SRAM ------------------------------------------------------------------------------------------------------------------ */
+/* ---- SRAM ---------------------------------------------------------------------------------------------------------------- */
 
 /* What the table does not give is dse_unbounded. */
 struct dse_sram_bound {
@@ -70,7 +70,7 @@ struct dse_sram_bound {
 bool dse_sram_bound(const struct dse_sram_table *t, struct dse_interval capacity_mib, struct dse_interval word_bits,
                     struct dse_sram_bound *ret);
 
-/* ---- the chip -------------------------------------------------------------------------------------------------------------- */
+/* ---- the chip ------------------------------------------------------------------------------------------------------------ */
 
 struct dse_supply_bound {
     struct dse_interval volts, energy, clock_tree, leakage;
@@ -83,15 +83,15 @@ bool dse_supply_bound(const struct dse_costs *book, const struct dse_technology 
 struct dse_die_bound {
     struct dse_interval core_mm2, noc_mm2, phy_mm2, area_mm2, units;
 };
-/* Of the dies that dse_die_check accepts, so that the area ends at a reticle's where interfaces are counted; false: it accepts none.
- * `accepted` false: of all dies, as for a model that does not ask. */
+/* Of the dies that dse_die_check accepts, so that the area ends at a reticle's where interfaces are counted; false: it accepts
+ * none. `accepted` false: of all dies, as for a model that does not ask. */
 bool dse_die_bound(const struct dse_costs *book, int32_t area, struct dse_interval core_mm2, struct dse_interval tiles,
                    const struct dse_dram *lo, const struct dse_dram *hi, double node_nm, bool accepted, struct dse_die_bound *ret);
 
 struct dse_interval dse_interface_joules_bound(const struct dse_costs *book, const struct dse_memory *memory,
                                                struct dse_interval hop);
 
-/* ---- attention ------------------------------------------------------------------------------------------------------------------- */
+/* ---- attention ----------------------------------------------------------------------------------------------------------- */
 
 struct dse_locality_bound {
     struct dse_interval centers, large, active, updates, hit_ratio;
@@ -102,7 +102,7 @@ void dse_profile_bound(const struct dse_profile *p, struct dse_interval context,
 void dse_recording_bound(const struct dse_recording *r, struct dse_interval context, struct dse_locality_bound *ret,
                          struct dse_interval *ret_active_cv);
 
-/* ---- what it costs ----------------------------------------------------------------------------------------------------------- */
+/* ---- what it costs ------------------------------------------------------------------------------------------------------- */
 
 struct dse_priced_bound {
     struct dse_interval die_usd, system_usd, usd_per_mtoken, embodied_kgco2, gco2_per_mtoken;
@@ -112,7 +112,7 @@ struct dse_priced_bound {
 void dse_bill_bound(const struct dse_bill *lo, const struct dse_bill *hi, struct dse_interval watts,
                     struct dse_interval tokens_per_s, struct dse_interval joules_a_token, struct dse_priced_bound *ret);
 
-/* ---- what was measured ------------------------------------------------------------------------------------------------------- */
+/* ---- what was measured --------------------------------------------------------------------------------------------------- */
 
 struct dse_retained_bound {
     struct dse_interval mass, error;
@@ -123,7 +123,7 @@ struct dse_retained_bound {
 bool dse_retention_bound(const struct dse_retention *r, const char *policy, struct dse_interval context, struct dse_interval ratio,
                          double rounded, struct dse_retained_bound *ret);
 
-/* ---- the common metrics -------------------------------------------------------------------------------------------------------- */
+/* ---- the common metrics -------------------------------------------------------------------------------------------------- */
 
 /* struct dse_totals in intervals. What is known of a token, or of a ratio, is often less than what follows from the sums of a step
  * (a batch in numerator and denominator): a model gives both, and the narrower counts. Begin with dse_totals_unknown. */

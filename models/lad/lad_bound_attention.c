@@ -102,8 +102,8 @@ static struct lad_stages stages_end(const struct lad_box *b, const struct lad_pa
     return sum;
 }
 
-/* Cycles times lanes: what a module does, whatever there is of it. Of Eq. 7 they are the work itself; whole cycles do a little more,
- * and the update of AC takes as many as if every lane had a position of its own. */
+/* Cycles times lanes: what a module does, whatever there is of it. Of Eq. 7 they are the work itself; whole cycles do a little
+ * more, and the update of AC takes as many as if every lane had a position of its own. */
 static void lanes_bound(const struct lad_box *b, struct dse_interval active, struct lad_attention_bound *a)
 {
     const bool exact = b->lo.pipeline == LAD_EXACT;
@@ -201,7 +201,7 @@ static struct dse_interval fetched_bound(const struct lad_box *b, const struct l
     return dse_widened(dse_min(all_lo, idle.lo), dse_min(all_hi, idle.hi), SUMMED);
 }
 
-/* ---- the HBM --------------------------------------------------------------------------------------------------------------- */
+/* ---- the HBM ------------------------------------------------------------------------------------------------------------- */
 
 /* E13: bytes of a head-sample as long streams would take for them: fixed, of each active position, and of each that is fetched in
  * time of need; and the same on the bus. */
@@ -225,7 +225,7 @@ static struct bytes bytes_bound(const struct lad_box *b)
     return r;
 }
 
-/* ---- slots ----------------------------------------------------------------------------------------------------------------- */
+/* ---- slots --------------------------------------------------------------------------------------------------------------- */
 
 static struct slot_kinds one_kind(double hbm, double compute)
 {
@@ -325,7 +325,7 @@ static double period_apart(const struct lad_box *b, const struct nodes *nodes, c
     return sum;
 }
 
-/* ---- all of it ------------------------------------------------------------------------------------------------------------- */
+/* ---- all of it ----------------------------------------------------------------------------------------------------------- */
 
 static void sum_bytes(const struct lad_box *b, const struct bytes *bytes, struct lad_attention_bound *a)
 {

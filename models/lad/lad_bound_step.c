@@ -4,7 +4,7 @@
 #include <dse/num.h>
 #include <dse/units.h>
 
-/* ---- operators ------------------------------------------------------------------------------------------------------------ */
+/* ---- operators ----------------------------------------------------------------------------------------------------------- */
 
 /* Lanes that `elements` take in whole passes: W ceil(k / W) is k at least, and less than k + W. */
 static struct dse_interval lanes_bound(const struct lad_box *b, struct dse_interval elements, struct dse_interval passes)
@@ -100,7 +100,7 @@ static void init_ops(const struct lad_box *b, struct lad_step_bound *s)
     }
 }
 
-/* ---- a step ---------------------------------------------------------------------------------------------------------------- */
+/* ---- a step -------------------------------------------------------------------------------------------------------------- */
 
 static void add(struct dse_interval *sum, struct dse_interval x)
 {

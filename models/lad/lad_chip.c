@@ -171,7 +171,7 @@ void lad_compute_shares(const struct lad_params *p, double *ret_area, double *re
     *ret_power = power[1] / power[0];
 }
 
-/* ---- bounds ---------------------------------------------------------------------------------------------------------------- */
+/* ---- bounds -------------------------------------------------------------------------------------------------------------- */
 
 /* x / (x + rest) grows with x and falls with the rest. */
 static struct dse_interval share_bound(struct dse_interval part, struct dse_interval rest)

@@ -118,7 +118,7 @@ struct lad_work lad_step_work(const struct lad_point *pt, const struct lad_step 
     return w;
 }
 
-/* ---- bounds ---------------------------------------------------------------------------------------------------------------- */
+/* ---- bounds -------------------------------------------------------------------------------------------------------------- */
 
 /* Something drawn whatever is done: watts of all tiles, and joules of it for a row in a pass of the VPUs, or in each lane of the
  * passes, where the VPUs of all tiles compute: watts over what all VPUs do, which tiles, VPUs and, of lanes, the width are not in

@@ -1,6 +1,6 @@
-/* Bills over a box: dse/bound.h. C1 to C7 and C18 to C22 of docs/cost.md, of which die, package and server grow with all they are made
- * of; dollars and carbon of a token are put together term by term, so that the years of a life and the tokens of watts are divided
- * out. */
+/* Bills over a box: dse/bound.h. C1 to C7 and C18 to C22 of docs/cost.md, of which die, package and server grow with all they are
+ * made of; dollars and carbon of a token are put together term by term, so that the years of a life and the tokens of watts are
+ * divided out. */
 #include "hw/bill.h"
 
 #include <dse/bound.h>
@@ -148,8 +148,9 @@ static struct dse_interval server_bound(const struct range *r, struct dse_interv
                              device_usd.hi, 0));
 }
 
-/* C20: dollars of a million tokens, of an owned machine that costs server_usd and supply_usd_w for each watt at its peak. Of what is
- * paid over the life, the years are divided out; the server's share a year falls with them, interest and all: it is an annuity. */
+/* C20: dollars of a million tokens, of an owned machine that costs server_usd and supply_usd_w for each watt at its peak. Of what
+ * is paid over the life, the years are divided out; the server's share a year falls with them, interest and all: it is an
+ * annuity. */
 static struct dse_interval owned_bound(const struct range *r, const struct terms *t, struct dse_interval server_usd,
                                        double supply_usd_w)
 {

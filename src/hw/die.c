@@ -83,7 +83,7 @@ bool dse_interface_known(const struct dse_costs *book, const struct dse_memory *
     return !isnan(dse_by_kind(book, DSE_C_phy_pj_hbm2, memory->make.kind));
 }
 
-/* ---- bounds ---------------------------------------------------------------------------------------------------------------- */
+/* ---- bounds -------------------------------------------------------------------------------------------------------------- */
 
 /* Units grow with the channels; the areas of PHYs and network grow with units and core. */
 bool dse_die_bound(const struct dse_costs *book, int32_t area, struct dse_interval core_mm2, struct dse_interval tiles,

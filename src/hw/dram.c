@@ -318,7 +318,7 @@ double dse_dram_joules(const struct dse_dram *d, double bytes)
     return bytes * DSE_BITS_PER_BYTE * d->dram_pj_per_bit * DSE_PICO;
 }
 
-/* ---- bounds ---------------------------------------------------------------------------------------------------------------- */
+/* ---- bounds -------------------------------------------------------------------------------------------------------------- */
 
 struct dse_interval dse_dram_peak_bound(const struct dse_dram *lo, const struct dse_dram *hi)
 {

@@ -227,7 +227,7 @@ void dse_sram_range(const struct dse_sram_table *t, double *ret_min_mib, double 
     *ret_max_mib = t->capacity[t->n_capacities - 1];
 }
 
-/* ---- bounds ---------------------------------------------------------------------------------------------------------------- */
+/* ---- bounds -------------------------------------------------------------------------------------------------------------- */
 
 _Static_assert(sizeof(struct dse_sram_bound) == METRICS * sizeof(struct dse_interval), "every metric of a macro has an interval");
 

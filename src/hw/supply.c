@@ -103,10 +103,10 @@ bool dse_supply_shortage(const struct dse_supply *supply, double clock_ghz, cons
     return reason == dse_too_fast;
 }
 
-/* ---- bounds ---------------------------------------------------------------------------------------------------------------- */
+/* ---- bounds -------------------------------------------------------------------------------------------------------------- */
 
-/* V / f falls with the clock where V'(f) f < V: by f ~ (V - Vt)^alpha / V, where 2 (V - Vt) < alpha V, a line in V, so that both ends
- * say it of all between; and where V is the lowest. */
+/* V / f falls with the clock where V'(f) f < V: by f ~ (V - Vt)^alpha / V, where 2 (V - Vt) < alpha V, a line in V, so that both
+ * ends say it of all between; and where V is the lowest. */
 static struct dse_interval volts_a_ghz(const struct law *law, struct dse_interval volts, struct dse_interval ghz)
 {
     const bool falls = 2 * (volts.lo - law->vt) < law->alpha * volts.lo && 2 * (volts.hi - law->vt) < law->alpha * volts.hi;

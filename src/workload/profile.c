@@ -212,7 +212,7 @@ struct dse_locality_error dse_profile_error_at(const struct dse_profile *p, doub
                                        .false_negative = gsl_spline_eval(p->missed, context, &accel)};
 }
 
-/* ---- bounds ---------------------------------------------------------------------------------------------------------------- */
+/* ---- bounds -------------------------------------------------------------------------------------------------------------- */
 
 static void include_point(const struct dse_locality *at, bool is_first, struct dse_locality_bound *ret)
 {

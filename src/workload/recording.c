@@ -220,7 +220,7 @@ struct dse_locality dse_recording_mean(const struct dse_recording *r, double con
                                  .hit_ratio = mean > 0 ? sum.hits / mean : 0};
 }
 
-/* ---- bounds ---------------------------------------------------------------------------------------------------------------- */
+/* ---- bounds -------------------------------------------------------------------------------------------------------------- */
 
 static void include_mean(const struct dse_recording *r, double context, bool is_first, struct dse_locality_bound *ret,
                          double *most_apart, double *least_active)
@@ -237,8 +237,8 @@ static void include_mean(const struct dse_recording *r, double context, bool is_
                                                   dse_iv_hull(ret->hit_ratio, v.hit_ratio)};
 }
 
-/* Between two contexts recorded the counts are lines, and the hit ratio, a line over another, is monotone; the deviation among heads
- * is the length of a vector on a line: it is convex. Without any active position there are no hits. */
+/* Between two contexts recorded the counts are lines, and the hit ratio, a line over another, is monotone; the deviation among
+ * heads is the length of a vector on a line: it is convex. Without any active position there are no hits. */
 void dse_recording_bound(const struct dse_recording *r, struct dse_interval context, struct dse_locality_bound *ret,
                          struct dse_interval *ret_active_cv)
 {

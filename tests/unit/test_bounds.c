@@ -1,5 +1,5 @@
-/* What the bound of any model of the registry must satisfy (dse_model.bound): no point of a box is outside of it, a box of one point
- * has the estimate, and a bound that is too high by 1 % is noticed. */
+/* What the bound of any model of the registry must satisfy (dse_model.bound): no point of a box is outside of it, a box of one
+ * point has the estimate, and a bound that is too high by 1 % is noticed. */
 #include "bound_boxes.h"
 
 #include <setjmp.h>
