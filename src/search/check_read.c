@@ -152,7 +152,8 @@ bool check_read_boxes(struct checking *c)
 {
     checking_begin(c);
     bool ok = certificate_read_boxes(c->reader, c->run.run, visit_box, c, c->diags);
-    if (ok && !checking_stopped(c) && c->wrong == 0) check_counts(c);
+    if (checking_stopped(c)) return false;
+    if (ok && c->wrong == 0) check_counts(c);
     if (!ok && !c->wrong) c->wrong = 1;
     if (c->wrong) checking_end(c, "counts", "what is stored of the boxes");
     return c->wrong == 0;
