@@ -100,7 +100,7 @@ static void assert_same_points(struct bed *b, size_t rows)
         struct space *sp = space_new(b->sweep, m, UINT64_MAX, &b->diags);
         assert_non_null(sp);
         struct evaluator *e = evaluator_new(sp, FIDELITY_CLOSED_FORM, NULL);
-        for (size_t i = 0; i < rows; i++) assert_same_point(b, sp, e, gsl_rng_uniform_int(rng, space_count(sp)));
+        for (size_t i = 0; i < rows; i++) assert_same_point(b, sp, e, (uint64_t)(gsl_rng_uniform(rng) * (double)space_count(sp)));
         evaluator_free(e);
         space_free(sp);
     }
