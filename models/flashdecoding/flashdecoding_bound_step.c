@@ -253,7 +253,10 @@ static void measured(struct fd_attention_bound *ret, const struct fd_box *b)
     ret->fixed_s = dse_iv(least.fixed_s, most.fixed_s);
     ret->least_s = dse_iv_max(ret->load_s, ret->compute_s);
     ret->both_s = dse_iv_add(ret->least_s, ret->fixed_s);
-    ret->token_s = dse_iv(0, (double)INFINITY); /* what is fixed is shared by all */
+    /* Of a token: what is fixed is shared by all. */
+    const double computed = ret->token_products.lo / (b->fast.vendor.attention_ops * b->fast.sms);
+    const double loaded = lo.warm ? 0 : ret->token_bytes.lo / b->fast.vendor.stream;
+    ret->token_s = dse_iv(dse_below(dse_max(computed, loaded), 16), (double)INFINITY);
     if (lo.warm) ret->token_bytes.lo = 0;
 }
 
