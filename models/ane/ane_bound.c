@@ -387,7 +387,7 @@ struct ends {
 
 #define SET(metric, value) dse_bound_set(&m->floor->metric, &m->ceiling->metric, value)
 
-/* No more than the engine's at work: the gap of the host and slides hidden in it draw less (check). */
+/* No more than the engine's at work, no less than idle: the gap of the host and slides hidden in it draw less (check). */
 static struct dse_interval power_of(const struct box *b, const struct step *s, bool with_dram)
 {
     struct dse_interval j = dse_iv_add(s->engine_j, s->dram_j);
@@ -398,7 +398,10 @@ static struct dse_interval power_of(const struct box *b, const struct step *s, b
     const double moving = with_dram ? rate * pj : 0, busy = b->hi->engine_base_w, ops = b->hi->engine_op_pj * DSE_PICO;
     const double most =
         (b->lo->power == DSE_POWER_CONSTANT ? b->hi->reference_power_w : busy + ops * b->hi->engine_tflops * ANE_TERA) + moving;
-    w.hi = dse_min(w.hi, dse_above(most, REORDERED) + (with_dram ? 0 : lost / s->time_s.lo));
+    const double least = b->lo->power == DSE_POWER_CONSTANT ? b->lo->reference_power_w : b->lo->engine_idle_w;
+    const double off = with_dram ? 0 : lost / s->time_s.lo;
+    w.hi = dse_min(w.hi, dse_above(most, REORDERED) + off);
+    w.lo = dse_max(w.lo, dse_below(least, REORDERED) - off);
     return w;
 }
 
