@@ -71,8 +71,9 @@ static struct shape shape_of(const struct box *b, const struct request *r, struc
 {
     const bool kept = b->lo->cache != ANE_NONE;
     const struct dse_llm *llm = b->lo->workload.llm;
-    const struct dse_interval given = dse_iv_clamp(OF(b, window), 1, (double)INFINITY);
     const struct dse_interval wanted = kept ? ceil_to(r->last, query_rows) : r->last;
+    struct dse_interval given = dse_iv_clamp(OF(b, window), 1, (double)INFINITY);
+    if (b->lo->overflow == ANE_REFUSE) given.lo = dse_clamp(wanted.lo, given.lo, given.hi); /* shorter ones are refused */
     struct shape s = {.layers = (double)llm->layers, .window = given};
     struct dse_interval left = {dse_max(given.lo - query_rows.hi, 0), dse_max(given.hi - query_rows.lo, 0)};
     s.chunks = kept ? dse_iv_ceil_div(given, query_rows) : dse_iv_of(1);
@@ -131,9 +132,14 @@ static struct counts of_its_tokens(const struct box *b, const struct shape *s, s
         n.calls = dse_iv_both(n.calls, dse_widened(1 / s->rows.hi, 1 / p + 1 / q - 1 / (p * q), REORDERED));
         n.rows = dse_iv_both(n.rows, dse_widened(1, 1 + (s->rows.hi - 1) / p, REORDERED));
     }
-    n = completed(n, b, s);
-    if (b->lo->cache != ANE_NONE) return n;
-    n.computed = dse_iv_div(all.computed, prompt);
+    if (b->lo->cache != ANE_NONE) return completed(n, b, s);
+    /* One call, whose rows are the window: the prompt, and what is generated, unless the oldest are forgotten. */
+    const bool whole = b->hi->window == 0 || b->lo->overflow == ANE_REFUSE,
+               alone = b->hi->window == 0 && b->hi->request.generate == 0;
+    if (whole) n.rows = dse_iv_both(n.rows, dse_widened(1, alone ? 1 : dse_max(1, n.rows.hi), REORDERED));
+    const struct dse_interval padding = {0, (double)b->hi->row_multiple - 1};
+    n.computed = dse_iv_both(dse_iv_div(all.computed, prompt), dse_iv_add(n.rows, dse_iv_mul(n.calls, padding)));
+    n.window = n.rows;
     n.pairs = dse_iv_mul(n.computed, s->window);
     return n;
 }
@@ -447,7 +453,7 @@ static void fill(const struct ends *m, const struct box *b, const struct request
     SET(slide_us, dse_iv_scale(slide.time_s, DSE_US_PER_S));
     SET(exposed_slide_us, dse_iv_mul(OF(b, workload.batch), dse_iv_scale(step.slide_s, DSE_US_PER_S)));
     SET(request_ms, dse_iv_scale(dse_iv_add(prompt_s, dse_iv_mul(r->generate, token_s)), 1e3));
-    SET(wasted_rows, at_least(dse_iv_sub(dse_iv_of(1), dse_iv_inv(each.computed)), 0));
+    SET(wasted_rows, dse_iv_sub(dse_iv_of(1), dse_iv_inv(each.computed)));
     SET(weights_mib, dse_iv_mul(token.sum.weight_bytes, mib));
     SET(kv_mib, dse_iv_mul(token.sum.kv_bytes, mib));
     SET(concat_mib, dse_iv_mul(token.sum.concat_bytes, mib));

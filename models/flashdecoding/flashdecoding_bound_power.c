@@ -159,10 +159,12 @@ static double over(const struct bracket *k, double clock)
     return (k->of_most ? w.hi : w.lo) - k->limit_w;
 }
 
-/* One step of the Illinois algorithm. The end that counts stays where the limit itself is met. */
+/* One step of the Illinois algorithm. Where the limit itself is met, the last one: to there, or just above. */
 static void close_in(struct bracket *k)
 {
     if (k->below >= 0) {
+        const double next = k->low * (1 + 1e-11);
+        if (!k->of_most && next < k->high && over(k, next) > 0) k->high = next;
         k->low = k->high = k->of_most ? k->low : k->high;
         return;
     }
@@ -211,14 +213,15 @@ static struct dse_interval slowed_within(struct fd_box *b, struct dse_interval w
     return dse_iv(dse_max(within.lo, least), dse_max(top.high, lowest));
 }
 
-/* Twice, where it is known well: what the step moves and loads is better known for few clocks than for all. Leaves the step at
+/* Again and again, where it is known well: what the step moves and loads is better known for few clocks than for all. Leaves the step at
  * these clocks. */
 static struct dse_interval slowed(struct fd_step_bound *ret, struct fd_box *b, struct dse_interval held)
 {
+    enum { PASSES_MAX = 3 };
     const double well = 0.05, enough = 1e-9;
     const struct dse_interval own = own_clock(b);
     struct dse_interval used = {dse_min(FD_LOWEST_CLOCK, own.lo), own.hi};
-    for (int i = 0; i < 2; i++) {
+    for (int i = 0; i < PASSES_MAX; i++) {
         evaluate_at(ret, b, used);
         b->attention_load_s = ret->attention_load_s;
         used = slowed_within(b, used, held, ret->step.bytes);

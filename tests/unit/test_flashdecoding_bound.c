@@ -1,0 +1,146 @@
+/* The bound of the flashdecoding model where it is more than an interval: what a limit does, what a row takes, how tight it is. That
+ * it holds everywhere is test_bounds.c's. */
+#include "flashdecoding/flashdecoding_bound.h"
+#include "flashdecoding_test.h"
+
+struct bounds {
+    struct fd_metrics floor, ceiling;
+};
+
+/* Of the box between two points that differ in numbers. */
+static struct bounds bound_of(const char *settings, const char *lo, const char *hi)
+{
+    struct bounds b = {0};
+    char *low = xasprintf("%s %s", settings, lo), *high = xasprintf("%s %s", settings, hi);
+    const struct fd_params least = point(low), most = point(high);
+    assert_true(fd_bound(&least, &most, &b.floor, &b.ceiling));
+    free(low);
+    free(high);
+    return b;
+}
+
+static void assert_between(double floor, double v, double ceiling, double slack)
+{
+    if (floor <= v * (1 + slack) && v <= ceiling * (1 + slack)) return;
+    fail_msg("%.17g is not between %.17g and %.17g", v, floor, ceiling);
+}
+
+/* All clocks above that at which the limit is kept end at it: the box is one point, to what the search takes for a tie. */
+static void bound__of_clocks_above_the_limit_is_one_point(void **state)
+{
+    (void)state;
+    static const char *const cases[] = {"power=activity batch=64 board_power_w=250", "power=activity batch=8 board_power_w=200",
+                                        "power=activity gpu=h100 phase=prefill board_power_w=350",
+                                        "power=activity batch=64 board_power_w=250 engine=vllm"};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        char *at = xasprintf("%s clock_ghz=1.45", cases[i]);
+        const struct fd_params p = point(at);
+        const struct fd_metrics m = estimate(&p);
+        const struct bounds b = bound_of(cases[i], "clock_ghz=1.4", "clock_ghz=1.5");
+        assert_true(m.used_clock_ghz < 1.4);
+        assert_between(b.floor.common.latency_us, m.common.latency_us, b.ceiling.common.latency_us, 1e-12);
+        assert_between(b.floor.common.energy_mj, m.common.energy_mj, b.ceiling.common.energy_mj, 1e-12);
+        assert_near(b.floor.common.latency_us, m.common.latency_us, 1e-9);
+        assert_near(b.floor.common.energy_mj, m.common.energy_mj, 1e-9);
+        free(at);
+    }
+}
+
+/* One that varies only in what the closed form does not read is its point. */
+static void bound__of_what_nothing_reads_is_the_estimate(void **state)
+{
+    (void)state;
+    static const char *const cases[] = {"power=constant",
+                                        "power=activity",
+                                        "power=activity batch=16 engine=vllm-0.14",
+                                        "power=activity gpu=h100 phase=prefill",
+                                        "power=activity batch=48 engine=hugging-face",
+                                        "power=activity devices=4 batch=3 tile_n=32 split_positions=256"};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        const struct fd_params p = point(cases[i]);
+        const struct fd_metrics m = estimate(&p);
+        const struct bounds b = bound_of(cases[i], "seed=1", "seed=2");
+        assert_near(b.floor.common.latency_us, m.common.latency_us, 1e-9);
+        assert_near(b.ceiling.common.latency_us, m.common.latency_us, 1e-9);
+        assert_near(b.floor.common.energy_mj, m.common.energy_mj, 1e-9);
+        assert_near(b.ceiling.common.energy_mj, m.common.energy_mj, 1e-9);
+    }
+}
+
+/* Over one axis the best of the bound is near the best there is: looseness that would cost a search most is noticed. */
+static void bound__is_near_the_best_of_each_axis(void **state)
+{
+    (void)state;
+    enum { STEPS = 16 };
+    static const struct {
+        const char *settings, *name;
+        double from, to, time, energy; /* floors at least so much of the least value */
+    } axes[] = {{"power=activity gpu=h100 batch=16", "sms", 80, 132, 0.999, 0.95},
+                {"power=activity gpu=h100 batch=16", "clock_ghz", 1, 1.6, 0.999, 0.97},
+                {"power=activity gpu=h100 batch=16", "bandwidth_gbs", 2000, 4000, 0.999, 0.99},
+                {"power=activity gpu=h100 batch=16", "board_power_w", 350, 700, 0.999, 0.97},
+                {"power=activity gpu=h100", "batch", 16, 32, 0.999, 0.98},
+                {"power=activity gpu=h100 phase=prefill", "clock_ghz", 1, 1.6, 0.999, 0.85},
+                {"power=activity gpu=h100 phase=prefill", "sms", 80, 132, 0.999, 0.99},
+                {"power=activity gpu=h100 phase=prefill batch=4", "context", 1024, 2048, 0.99, 0.94},
+                {"power=activity engine=vllm-0.14", "batch", 16, 32, 0.999, 0.94}};
+    for (size_t i = 0; i < sizeof axes / sizeof *axes; i++) {
+        double least_us = (double)INFINITY, least_mj = (double)INFINITY;
+        for (int k = 0; k <= STEPS; k++) {
+            const double v = axes[i].from + (axes[i].to - axes[i].from) * k / STEPS;
+            char *at = xasprintf("%s %s=%g", axes[i].settings, axes[i].name, axes[i].to > 10 ? round(v) : v);
+            const struct fd_params p = point(at);
+            const struct fd_metrics m = estimate(&p);
+            least_us = fmin(least_us, m.common.latency_us);
+            least_mj = fmin(least_mj, m.common.energy_mj);
+            free(at);
+        }
+        char *lo = xasprintf("%s=%g", axes[i].name, axes[i].from), *hi = xasprintf("%s=%g", axes[i].name, axes[i].to);
+        const struct bounds b = bound_of(axes[i].settings, lo, hi);
+        if (!(b.floor.common.latency_us >= axes[i].time * least_us && b.floor.common.energy_mj >= axes[i].energy * least_mj))
+            fail_msg("%s over %s: floors are %g and %g of the least", axes[i].settings, axes[i].name,
+                     b.floor.common.latency_us / least_us, b.floor.common.energy_mj / least_mj);
+        free(lo);
+        free(hi);
+    }
+}
+
+/* However many rows there are, each takes that long at least, and there are numbers of rows with which it is not much longer. */
+static void bound__a_row_takes_no_less(void **state)
+{
+    (void)state;
+    static const char *const cases[] = {"dataflow=heuristic", "dataflow=static", "engine=vllm-0.14", "gpu=h100 tile_n=64",
+                                        "gpu=rtx-3090 dataflow=heuristic llm=opt-6.7b"};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        char *other = xasprintf("%s seed=2", cases[i]);
+        const struct fd_params p = point(cases[i]), q = point(other);
+        struct fd_box box;
+        assert_true(fd_box_init(&box, &p, &q));
+        for (int op = 0; op < FD_LINEARS; op++) {
+            struct fd_gemm_bound g = fd_gemm_of_bound(&box, (enum fd_gemm_choice)op);
+            const double least = fd_row_seconds(&box, &g);
+            double nearest = (double)INFINITY;
+            for (double rows = 1; rows <= 65536; rows = ceil(rows * 1.2)) {
+                enum fd_kernel kernel;
+                struct fd_gemm at = g.lo;
+                at.m = rows;
+                const double seconds = fd_linear(&box.fast, &at, &kernel).seconds / rows;
+                if (!(seconds >= least)) fail_msg("%s: %g rows take %g s each, not %g", cases[i], rows, seconds, least);
+                nearest = fmin(nearest, seconds / least);
+            }
+            assert_true(nearest < 2);
+        }
+        free(other);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(bound__of_clocks_above_the_limit_is_one_point),
+        cmocka_unit_test(bound__of_what_nothing_reads_is_the_estimate),
+        cmocka_unit_test(bound__is_near_the_best_of_each_axis),
+        cmocka_unit_test(bound__a_row_takes_no_less),
+    };
+    return cmocka_run_group_tests(tests, set_up, tear_down);
+}
