@@ -226,7 +226,7 @@ double fd_row_seconds(const struct fd_box *b, const struct fd_gemm_bound *g)
     if (b->lo.dataflow == FD_BY_VENDOR) return DSE_OPS_PER_MAC * k * n / (m->sms * m->vendor.sm_ops) * slack;
     double least = dse_min(library, DSE_OPS_PER_MAC * k * n / m->gemv_ops);
     if (b->hi.tile_n > 0) return dse_min(least, n / m->sms * DSE_OPS_PER_MAC * k / m->sm_ops) * slack;
-    for (double tile_n = FD_TILE_N_MIN; tile_n <= FD_TILE_N_MAX; tile_n *= 2)
-        least = dse_min(least, dse_ceil(dse_ceil(n / tile_n) / m->sms) * row_of_tile(m, k, tile_n));
+    for (int64_t tile_n = FD_TILE_N_MIN; tile_n <= FD_TILE_N_MAX; tile_n *= 2)
+        least = dse_min(least, dse_ceil(dse_ceil(n / (double)tile_n) / m->sms) * row_of_tile(m, k, (double)tile_n));
     return least * slack;
 }

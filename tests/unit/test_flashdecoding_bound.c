@@ -120,12 +120,12 @@ static void bound__a_row_takes_no_less(void **state)
             struct fd_gemm_bound g = fd_gemm_of_bound(&box, (enum fd_gemm_choice)op);
             const double least = fd_row_seconds(&box, &g);
             double nearest = (double)INFINITY;
-            for (double rows = 1; rows <= 65536; rows = ceil(rows * 1.2)) {
+            for (int rows = 1; rows <= 65536; rows += 1 + rows / 5) {
                 enum fd_kernel kernel;
                 struct fd_gemm at = g.lo;
-                at.m = rows;
+                at.m = (double)rows;
                 const double seconds = fd_linear(&box.fast, &at, &kernel).seconds / rows;
-                if (!(seconds >= least)) fail_msg("%s: %g rows take %g s each, not %g", cases[i], rows, seconds, least);
+                if (!(seconds >= least)) fail_msg("%s: %d rows take %g s each, not %g", cases[i], rows, seconds, least);
                 nearest = fmin(nearest, seconds / least);
             }
             assert_true(nearest < 2);
