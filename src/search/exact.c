@@ -18,6 +18,7 @@ enum {
     LOCAL = 30000,     /* evaluations of local searches, all together */
     LOCAL_LEAST = 500, /* of each; where that is more, there are none */
     ROUND = 64,        /* boxes searched at a time */
+    FEW = 256,         /* waiting boxes below which walks are short, so that they become more */
     WALK_FIRST = 16,   /* boxes looked at from each, while few wait */
     WALK = 128,        /* and later */
     CROWD = 1 << 20,   /* waiting boxes above which walks are longer, so that they become fewer */
@@ -229,7 +230,7 @@ static void do_round(struct search *s)
     struct box *boxes[ROUND];
     struct walk_result results[ROUND];
     uint32_t groups[ROUND];
-    const size_t walk = s->n_heap > CROWD ? WALK_LONG : s->n_heap < 4 * ROUND ? WALK_FIRST : WALK;
+    const size_t walk = s->n_heap > CROWD ? WALK_LONG : s->n_heap < FEW ? WALK_FIRST : WALK;
     int n = 0;
     s->rounds++;
     while (n < ROUND && s->n_heap) {
@@ -297,15 +298,16 @@ static void close_covered(struct search *s)
 {
     size_t kept = 0;
     for (size_t i = 0; i < s->n_heap; i++) {
-        struct box *b = s->heap[i].box;
-        const size_t by = archive_cover(s->archives[b->group], b->costs, SIZE_MAX);
-        if (by == SIZE_MAX) {
-            s->heap[kept++] = s->heap[i];
+        const struct waiting w = s->heap[i];
+        const size_t by = archive_cover(s->archives[w.box->group], w.box->costs, SIZE_MAX);
+        if (by != SIZE_MAX) {
+            walker_close(s->walkers[0], w.box, archive_at(s->archives[w.box->group], by));
             continue;
         }
-        walker_close(s->walkers[0], b, archive_at(s->archives[b->group], by));
-        free(b);
+        s->heap[i] = s->heap[kept];
+        s->heap[kept++] = w;
     }
+    for (size_t i = kept; i < s->n_heap; i++) free(s->heap[i].box);
     s->n_heap = kept;
 }
 
@@ -340,22 +342,29 @@ static void finish(struct search *s, struct exact_result *ret)
 
 /* ---- the beginning --------------------------------------------------------------------------------------------------------- */
 
+/* Refuse what a key of the sweep says, or a table of it. */
+static bool refuse_key(const struct sweep_file *s, const char *table, const char *key, const char *hint, const char *why,
+                       struct diags *diags)
+{
+    const struct toml_node *node = s->doc ? toml_get(&s->doc->root, table) : NULL;
+    if (node && key) node = toml_get(node, key);
+    const struct srcloc loc = node ? (key ? toml_loc(s->doc, node) : toml_key_loc(s->doc, node)) : (struct srcloc){0};
+    return diags_input(diags, loc, node ? s->doc->text : NULL, hint, "%s", why);
+}
+
 bool exact_check(const struct sweep_file *s, struct diags *diags)
 {
-    const char *file = s->doc ? s->doc->file : NULL;
-    const struct srcloc top = {.file = file};
     if (s->n_objectives == 0)
-        return diags_input(diags, top, NULL, "[objectives] names what is best: tokens_per_s = \"max\", area_mm2 = \"min\"",
-                           "a front needs objectives");
+        return refuse_key(s, "objectives", NULL, "name what is best: tokens_per_s = \"max\", area_mm2 = \"min\"",
+                          "a front needs objectives", diags);
     if (s->averages)
-        return diags_input(diags, top, NULL, "leave [requests] out and give context, or prompt and generate",
-                           "an exact front of means over requests is not to be had: their bounds are not known");
+        return refuse_key(s, "requests", NULL, "leave [requests] out and give context, or prompt and generate",
+                          "there is no exact front of means over requests: they have no bounds", diags);
     if (s->fidelity != FIDELITY_CLOSED_FORM)
-        return diags_input(diags, top, NULL, "fidelity = \"closed-form\"", "an exact front is one of the closed form");
+        return refuse_key(s, "sweep", "fidelity", "fidelity = \"closed-form\"", "an exact front is one of the closed form", diags);
     if (s->sample.method != SAMPLE_GRID)
-        return diags_input(diags, top, NULL, "leave [sample] out",
-                           "an exact front is one of a grid, the sweep has [sample] method = \"%s\"",
-                           sample_names[s->sample.method]);
+        return refuse_key(s, "sample", "method", "leave [sample] out", "an exact front is one of a grid, not of a sample of it",
+                          diags);
     return true;
 }
 

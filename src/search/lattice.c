@@ -106,7 +106,7 @@ static void walk_from(struct lattice *l, uint32_t *places, void *here, void *the
     for (size_t a = 0; a < l->n_axes; a++) {
         const uint32_t home = places[a], n = l->axes[a].n, steps = n < STEPS_MAX ? n : STEPS_MAX;
         for (uint32_t s = 0; s < steps; s++) {
-            places[a] = (uint32_t)((uint64_t)s * (n - 1) / (steps - 1));
+            places[a] = steps < n ? (uint32_t)((uint64_t)s * (n - 1) / (STEPS_MAX - 1)) : s;
             point_at(l, places, there);
             for (size_t i = 0; i < schema->n; i++)
                 if (!field_same(&schema->fields[i], here, there)) l->sources[i * l->n_axes + a] = true;
