@@ -63,7 +63,31 @@ static bool search_lattice(struct found *f, struct probe *p)
 
 /* ---- a front for each value of `per` ---------------------------------------------------------------------------------------- */
 
-/* The axes of the space that `per` names. What it names beside them does not vary, or comes with an axis that it must name, too. */
+static bool is_axis(const struct space *sp, const struct probe *p, const char *name)
+{
+    size_t n;
+    (void)probe_axes(p, &n);
+    for (size_t a = 0; a < n; a++)
+        if (strcmp(space_axis_name(sp, a), name) == 0) return true;
+    return false;
+}
+
+/* What `per` names must be an axis, or stand still: values that follow from others cannot be held. */
+static bool check_held(const struct job *job, const struct space *sp, const struct probe *p)
+{
+    const struct sweep_file *s = job->sweep;
+    const struct schema *params = &space_model(sp)->params;
+    for (size_t k = 0; k < s->n_per; k++) {
+        const struct field *f = schema_find(params, s->per[k]);
+        if (!f || !space_varies(sp, schema_index(params, f)) || is_axis(sp, p, f->name)) continue;
+        return diags_input(job->diags, s->search.loc, s->doc->text, "per = the parameter that it follows from",
+                           "per: %s is no axis of %s; [search] method = \"%s\" looks for a front at each value of an axis", f->name,
+                           space_model(sp)->desc->name, search_names[s->search.method]);
+    }
+    return true;
+}
+
+/* The axes of the space that `per` names. */
 static size_t find_held(const struct job *job, const struct space *sp, const struct probe *p, size_t *ret)
 {
     size_t n_axes, n = 0;
@@ -94,7 +118,7 @@ static bool search_space(struct found *f, const struct space *sp)
             sizes[k] = probe_axes(p, &n_axes)[held[k]].n;
             probe_hold(p, held[k], digits[k]);
         }
-        ok = search_lattice(f, p);
+        ok = check_held(f->job, sp, p) && search_lattice(f, p);
         probe_free(p);
         more = false;
         for (size_t k = 0; k < n && !more; k++) {
