@@ -56,6 +56,7 @@ channel_gbs = 32.0
 dram_pj_per_bit = 4.0
 burst_bytes = 64
 capacity_gib = 80.0
+kind = "hbm2"
 source = "a data sheet without timing"
 TOML
 for model in lad veda swiftkv ane; do
