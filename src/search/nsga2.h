@@ -3,8 +3,8 @@
  *
  * Feasible points come before infeasible ones, these in the order of their violations (probe.h). Children take each axis from one
  * of their parents or, on an axis of numbers, from somewhere between and a little beyond; then axes are mutated, by small
- * steps more often than by large ones. A child that was evaluated before is mutated again; of very many points some are forgotten, and few come twice. The
- * result is the front of all points that were evaluated, not of the last generation alone.
+ * steps more often than by large ones. A child that was evaluated before is mutated again; of very many points some are
+ * forgotten, and few come twice. The result is the front of all points that were evaluated, not of the last generation alone.
  *
  * The result depends on the lattice, the seed, the population and the number of evaluations, not on the number of threads: every
  * random number has a place (base/random.h), and a generation is evaluated as one batch. A lattice with no more points than

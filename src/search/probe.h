@@ -44,8 +44,8 @@ void probe_places(const struct probe *p, uint64_t index, uint64_t *places);
 /* Point i of an endless sequence of random points, which is the same for the same seed. */
 uint64_t probe_random(const struct probe *p, uint64_t seed, uint64_t i);
 
-/* Evaluate n points, many of them on all threads: values[i * m + j], and violations[i]: 0 when the point is feasible and has all values, else
- * above 0, the less the nearer. The values of an infeasible point are not defined. False: a bug of the model ended it
+/* Evaluate n points, many of them on all threads: values[i * m + j], and violations[i]: 0 when the point is feasible and has all
+ * values, else above 0, the less the nearer. The values of an infeasible point are not defined. False: a bug of the model ended it
  * (probe_error). */
 bool probe_evaluate(struct probe *p, const uint64_t *points, size_t n, double *values, double *violations);
 const char *probe_error(const struct probe *p);

@@ -32,7 +32,7 @@ struct sampler {
 
 /* ---- permutations ---------------------------------------------------------------------------------------------------------- */
 
-/* The place of i in a random order of 0 to n - 1: rounds that each can be undone on the bits of n - 1, again until it is below n. */
+/* The place of i in a random order of 0 to n - 1: rounds that each can be undone on the bits of n - 1, till it is below n. */
 static uint64_t permuted(uint64_t i, uint64_t n, uint64_t key)
 {
     const int bits = n > 1 ? 64 - __builtin_clzll(n - 1) : 1;

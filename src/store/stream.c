@@ -10,8 +10,8 @@
 const char stream_tables_sql[] =
     "CREATE TABLE IF NOT EXISTS main.evaluated(run INTEGER NOT NULL, model TEXT NOT NULL, status TEXT NOT NULL, reason TEXT,"
     " points INTEGER NOT NULL);"
-    "CREATE TABLE IF NOT EXISTS main.streamed(run INTEGER NOT NULL, model TEXT NOT NULL, next INTEGER NOT NULL, points BLOB NOT NULL,"
-    " PRIMARY KEY(run, model)) WITHOUT ROWID;";
+    "CREATE TABLE IF NOT EXISTS main.streamed(run INTEGER NOT NULL, model TEXT NOT NULL, next INTEGER NOT NULL,"
+    " points BLOB NOT NULL, PRIMARY KEY(run, model)) WITHOUT ROWID;";
 
 void stream_state_release(struct stream_state *s)
 {

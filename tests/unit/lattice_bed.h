@@ -1,4 +1,4 @@
-/* For tests of searches without bounds: a lattice of a real model from the [params] of a sweep, and its front by evaluating all of it. */
+/* For tests of searches without bounds: a lattice of LAD from the [params] of a sweep, and its front by evaluating all of it. */
 #ifndef DSE_TESTS_LATTICE_BED_H
 #define DSE_TESTS_LATTICE_BED_H
 
