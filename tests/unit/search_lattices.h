@@ -47,7 +47,7 @@ static inline void find_metrics(struct lattice_draw *d, const struct space *sp)
 /* Release it in any case. False: the model has no bound, or its defaults are not feasible. */
 static inline bool lattice_draw_init(struct lattice_draw *d, const struct model *m, const char *data_dir, uint64_t seed)
 {
-    struct search_bed b;
+    struct search_bed b = {0};
     char *text = xasprintf("[sweep]\nname = \"t\"\nmodels = [\"%s\"]\n[objectives]\ntokens_per_s = \"max\"\n", m->desc->name);
     *d = (struct lattice_draw){.state = seed, .data_dir = data_dir, .model = m};
     d->defaults = xcalloc(1, m->desc->params_size);
