@@ -1,7 +1,7 @@
 /* Exact fronts (search/exact.h) against all points, and against time.
  *
- *     bench_search equal N POINTS [MODEL]   N random lattices of about so many points, of each model with a bound: the front of the search
- *                                           is held against that of every point
+ *     bench_search equal N POINTS [MODEL]   N random lattices of about so many points, of each model with a bound: the front of the
+ *                                           search is held against that of every point
  *     bench_search time [MODEL]             a lattice of about 10^9 points of each model: seconds until its front is certain */
 #include "../tests/unit/search_lattices.h"
 
@@ -135,7 +135,8 @@ static const struct {
     const char *model, *params, *objectives;
 } lattices[] = {
     {"lad",
-     "batch = { from = 1, to = 16, step = 1 }\ntiles = { from = 1, to = 32, step = 1 }\nsram_mib = { from = 0.25, to = 8, step = 0.25 }\n"
+     "batch = { from = 1, to = 16, step = 1 }\ntiles = { from = 1, to = 32, step = 1 }\n"
+     "sram_mib = { from = 0.25, to = 8, step = 0.25 }\n"
      "vpu_eas = [1, 2, 4, 8]\nvpu_md = [1, 2, 4, 8]\nvpu_ac = [1, 2, 4, 8]\nclock_ghz = { from = 0.4, to = 2.4, step = 0.1 }\n"
      "bandwidth_gbs = { from = 128, to = 2048, points = 48, scale = \"log\" }\n",
      "tokens_per_s = \"max\"\narea_mm2 = \"min\"\nenergy_mj = \"min\"\n"},
@@ -146,16 +147,19 @@ static const struct {
      "bandwidth_gbs = { from = 32, to = 1024, points = 24, scale = \"log\" }\n",
      "tokens_per_s = \"max\"\narea_mm2 = \"min\"\nenergy_mj = \"min\"\nper = [\"context\"]\n"},
     {"swiftkv",
-     "batch = { from = 1, to = 16, step = 1 }\ncontext = [512, 1024, 2048, 4096]\nclock_mhz = { from = 100, to = 500, points = 200 }\n"
+     "batch = { from = 1, to = 16, step = 1 }\ncontext = [512, 1024, 2048, 4096]\n"
+     "clock_mhz = { from = 100, to = 500, points = 200 }\n"
      "bandwidth_gbs = { from = 32, to = 1024, points = 400, scale = \"log\" }\nprocessors = { from = 1, to = 200, step = 1 }\n",
      "tokens_per_s = \"max\"\npower_w = \"min\"\nper = [\"context\"]\n"},
     {"flashdecoding",
      "batch = { from = 1, to = 64, step = 1 }\ncontext = { from = 512, to = 8192, step = 512 }\n"
-     "bandwidth_gbs = { from = 500, to = 4000, points = 500, scale = \"log\" }\nboard_power_w = { from = 200, to = 700, step = 1 }\n"
+     "bandwidth_gbs = { from = 500, to = 4000, points = 500, scale = \"log\" }\n"
+     "board_power_w = { from = 200, to = 700, step = 1 }\n"
      "devices = [1, 2, 4, 8]\n",
      "tokens_per_s = \"max\"\nenergy_mj = \"min\"\nper = [\"context\"]\n"},
     {"ane",
-     "batch = { from = 1, to = 16, step = 1 }\ncontext = [512, 1024, 2048, 4096]\nengine_tflops = { from = 2, to = 40, points = 300 }\n"
+     "batch = { from = 1, to = 16, step = 1 }\ncontext = [512, 1024, 2048, 4096]\n"
+     "engine_tflops = { from = 2, to = 40, points = 300 }\n"
      "bandwidth_gbs = { from = 32, to = 400, points = 400, scale = \"log\" }\nquery_rows = { from = 1, to = 128, step = 1 }\n",
      "tokens_per_s = \"max\"\nenergy_mj = \"min\"\nper = [\"context\"]\n"},
 };

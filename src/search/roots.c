@@ -170,8 +170,8 @@ static bool check_bounded(const struct walk_frame *f, size_t s, struct bounds *b
 }
 
 /* What a box is split by, beside the objectives: every metric with a bound and a better direction. Cycles and megabytes that nobody
- * asks for show what the objectives follow from: where they are tight, the objectives are. With the objectives alone 3.3e8 LADs take
- * 2.4 times as many boxes, though the gap of a search that is stopped falls earlier. */
+ * asks for show what the objectives follow from: where they are tight, the objectives are. With the objectives alone 3.3e8 LADs
+ * take 2.4 times as many boxes, though the gap of a search that is stopped falls earlier. */
 static bool is_guide(const struct column *c)
 {
     return c->role == COLUMN_METRIC && c->type != DSE_TYPE_ENUM && c->better != DSE_NEITHER;

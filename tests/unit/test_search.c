@@ -240,7 +240,8 @@ static const char *random_sections(void)
         "[derive]\ndensity = \"tokens_per_s / area_mm2\"\n",
         "[derive]\ndensity = \"tokens_per_s / area_mm2\"\n[constraints]\nsmall = \"area_mm2 <= 30\"\n",
         "[derive]\ndensity = \"tokens_per_s / area_mm2 - power_w * 10\"\n[constraints]\nfew = \"tiles * batch < 100\"\n",
-        "[derive]\ndensity = \"max(tokens_per_s, 1000) / sqrt(area_mm2)\"\n[constraints]\nnone = \"power_w > 0 && latency_us < 1e9\"\n",
+        "[derive]\ndensity = \"max(tokens_per_s, 1000) / sqrt(area_mm2)\"\n"
+        "[constraints]\nnone = \"power_w > 0 && latency_us < 1e9\"\n",
     };
     return sections[draw(sizeof sections / sizeof *sections)];
 }
