@@ -139,6 +139,8 @@ static const char *ane_check(const void *params)
                               : "the context is longer than the LLM was made for (max_context)";
     if (s.rows > (p->window > 0 ? s.window : r.last)) return "query_rows is more than the window or the context";
     if (!ane_fits(p, &s, r.last)) return "the context does not fit the window in whole blocks of query_rows (window, overflow)";
+    if (p->workload.phase == DSE_PREFILL && p->cache == ANE_NONE && r.prompt > s.window)
+        return "a prompt that is longer than the window needs a cache: without one its first positions are never computed (window, cache)";
     if (ane_footprint(p, &s) > p->dram.capacity_gib * DSE_GIB) return no_room;
     if (p->power == DSE_POWER_ACTIVITY && p->engine_idle_w > p->engine_base_w)
         return "the engine draws more idle than at work (engine_idle_w, engine_base_w)";
@@ -331,7 +333,7 @@ const struct dse_model dse_model_ane = {
     .cite =
         "In Pursuit of Fast KV-Cached Attention for Apple Neural Engine: Building a memory-friendly KV Cache with static shapes, "
         "blog post, October 10, 2024",
-    .version = 2,
+    .version = 3,
     .params = ane_params_table,
     .params_size = sizeof(struct ane_params),
     .metrics = ane_metrics_table,

@@ -180,6 +180,8 @@ static void window__refuses_what_it_cannot_hold_unless_told_to_forget(void **sta
     assert_non_null(strstr(at("context=4097").why, "max_context"));
     assert_non_null(strstr(at("prompt=4000 generate=97").why, "max_context"));
     assert_non_null(strstr(at("llm=llama2-13b capacity_gib=20").why, "capacity_gib"));
+    assert_non_null(strstr(at("phase=prefill cache=none window=512 context=1024 overflow=discard").why, "never computed"));
+    assert_null(at("phase=prefill cache=none window=1024 context=1024 overflow=discard").why);
     assert_null(at("prompt=4000 generate=96").why);
     struct at forgets = good("window=512 context=2048 overflow=discard"), holds = good("window=512 context=512");
     assert_near(forgets.m.common.latency_us, holds.m.common.latency_us, 1e-12);
