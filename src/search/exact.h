@@ -52,8 +52,8 @@ struct exact_result {
 bool exact_check(const struct sweep_file *s, struct diags *diags);
 
 /* Search the lattices of these spaces, one a model of the sweep, for the front under its objectives, one for each combination of
- * the values of `per`. In closed form. False with errors: an objective without a bound, a lattice that is too large, a bug of a model.
- * Release *ret in any case. */
+ * the values of `per`. In closed form. False with errors: an objective without a bound, a lattice that is too large, a bug of a
+ * model. Release *ret in any case. */
 bool exact_search(const struct sweep_file *s, struct space *const *spaces, const struct exact_options *options,
                   struct exact_result *ret, struct diags *diags);
 void exact_result_release(struct exact_result *r);

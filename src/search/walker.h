@@ -8,9 +8,9 @@
 
 #include <signal.h>
 
-/* The tolerance that incumbents cover with: that of the certificate, with room for a second step, when the front is made of the
- * incumbents (archive_front), and for rounding. */
-static const double WALK_TOLERANCE = 0.45 * CERTIFICATE_TOLERANCE;
+/* The tolerance that incumbents cover with: a third of the certificate's, less rounding. A box may be covered by a point of its own
+ * walk, that by an incumbent when the walks are put together, and that by another when the front is made (archive_front). */
+static const double WALK_TOLERANCE = 0.3 * CERTIFICATE_TOLERANCE;
 
 /* The columns that splitting goes by: those with a bound and a better direction. */
 enum { WALK_GUIDES_MAX = 64 };
