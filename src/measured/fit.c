@@ -165,6 +165,7 @@ static const char *open_sample(const struct measured_set *s, size_t row, const s
         diags_release(&diags);
         if (!ok) return NULL;
     }
+    if (!machine) return NULL; /* of no design */
     const char *at = strstr(s->rows[row].regime, machine);
     ret->kind = at ? xstrndup(s->rows[row].regime, (size_t)(at - s->rows[row].regime)) : xstrdup(s->rows[row].regime);
     return machine;
