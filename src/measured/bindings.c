@@ -197,7 +197,8 @@ static bool read_model(struct measured_bind *b, struct diags *diags)
 
 bool measured_bind_read(struct measured_bind *b, struct measured_set *s, const struct toml_node *table, struct diags *diags)
 {
-    static const char *const keys[] = {"file", "where", "only", "model", "set", "points", "value", "measured", "unit", "regime", "fit"};
+    static const char *const keys[] = {"file",  "where",    "only", "model",  "set", "points",
+                                       "value", "measured", "unit", "regime", "fit"};
     *b = (struct measured_bind){.set = s, .table = table};
     bool ok = toml_check_keys(s->doc, table, keys, sizeof keys / sizeof *keys, diags);
     if (!read_model(b, diags)) return false;
