@@ -3,10 +3,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const struct computed_table *const all[] = {&table_column_info,     &table_claim,       &table_metric,     &table_breakdown,
-                                                   &table_timeline,        &table_resource,    &table_note,       &table_equation,
-                                                   &table_dram_efficiency, &table_profile,     &table_retention,  &table_exp_error,
-                                                   &table_interval_map,    &table_score_stats, &table_score_share};
+static const struct computed_table *const all[] = {&table_column_info,     &table_claim,       &table_metric,      &table_breakdown,
+                                                   &table_timeline,        &table_resource,    &table_note,        &table_equation,
+                                                   &table_dram_efficiency, &table_profile,     &table_retention,   &table_exp_error,
+                                                   &table_interval_map,    &table_score_stats, &table_score_share, &table_measured};
 enum { TABLES = sizeof all / sizeof *all };
 
 struct tables *tables_new(const struct catalog *catalog)
@@ -20,6 +20,7 @@ void tables_free(struct tables *t)
 {
     if (!t) return;
     answered_claims_free(t->claims);
+    answered_rows_free(t->measured);
     free(t);
 }
 

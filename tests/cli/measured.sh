@@ -80,6 +80,10 @@ grep -q "^test rows: the mean absolute error of a regime is" table.txt || fail "
 awk -F, 'NR > 1 { n++; r = $4 / $3; if (r < 0.99 || r > 1.01) { print $1, $2, $3, $4; bad = 1 } } END { exit bad || n != 12 }' fit.csv ||
     fail "shipped constants are not those of the rows of split calibrate: $(cat fit.csv)"
 
+# The table for queries has the same rows.
+"$DSE" query :memory: "select count(*), round(sum(modelled), 3) from measured where split = 'test'" --format csv | tail -n 1 >asked.txt
+[ "$(cat asked.txt)" = "$(sqlite3 -csv rows.db "select count(*), round(sum(modelled), 3) from rows where split = 'test'")" ] || fail "the table measured: $(cat asked.txt)"
+
 # ---- files of others ------------------------------------------------------------------------------------------------------------
 mkdir own
 cat >own/bindings.toml <<'TOML'
