@@ -1,7 +1,6 @@
 #include "sweep/searched.h"
 
 #include "base/text.h"
-#include "base/threads.h"
 #include "base/xalloc.h"
 #include "search/lattice.h"
 #include "search/nsga2.h"
@@ -11,7 +10,6 @@
 #include "sweep/kept.h"
 #include "sweep/sweep_internal.h"
 
-#include <omp.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -209,14 +207,7 @@ bool searched_run(const struct sweep_file *s, const struct sweep_options *option
     if (s->search.method == SEARCH_EXACT) return run_exact(s, options, ret, diags);
     struct space **spaces = sweep_make_spaces(s, LATTICE_POINTS_MAX, diags);
     if (!spaces) return false;
-    struct job job = {.sweep = s,
-                      .options = options,
-                      .result = ret,
-                      .spaces = spaces,
-                      .n_spaces = s->n_models,
-                      .diags = diags,
-                      .threads = threads_available(options->threads > 0 ? options->threads : omp_get_num_procs()),
-                      .started = sweep_now()};
+    struct job job = sweep_job(s, options, ret, spaces, diags);
     char *method = method_text(s);
     job.store = sweep_open_store(s, options, method, false, spaces, diags);
     bool ok = job.store != NULL;

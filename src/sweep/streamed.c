@@ -1,6 +1,5 @@
 #include "sweep/streamed.h"
 
-#include "base/threads.h"
 #include "base/xalloc.h"
 #include "sweep/keeper.h"
 #include "sweep/kept.h"
@@ -190,14 +189,7 @@ bool streamed_run(const struct sweep_file *s, const struct sweep_options *option
                            "keep = \"%s\" is of the whole space; parts of it cannot be joined", keep_names[s->keep]);
     struct space **spaces = sweep_make_spaces(s, options->max_points, diags);
     if (!spaces) return false;
-    struct job job = {.sweep = s,
-                      .options = options,
-                      .result = ret,
-                      .spaces = spaces,
-                      .n_spaces = s->n_models,
-                      .diags = diags,
-                      .threads = threads_available(options->threads > 0 ? options->threads : omp_get_num_procs()),
-                      .started = sweep_now()};
+    struct job job = sweep_job(s, options, ret, spaces, diags);
     char *method =
         s->keep == KEEP_SAMPLE ? xasprintf("keep sample %llu", (unsigned long long)s->keep_points) : xstrdup("keep front");
     job.store = sweep_open_store(s, options, method, true, spaces, diags);

@@ -323,6 +323,19 @@ struct store *sweep_open_store(const struct sweep_file *s, const struct sweep_op
     return store;
 }
 
+struct job sweep_job(const struct sweep_file *s, const struct sweep_options *options, struct sweep_result *ret,
+                     struct space *const *spaces, struct diags *diags)
+{
+    return (struct job){.sweep = s,
+                        .options = options,
+                        .result = ret,
+                        .spaces = spaces,
+                        .n_spaces = s->n_models,
+                        .diags = diags,
+                        .threads = threads_available(options->threads > 0 ? options->threads : omp_get_num_procs()),
+                        .started = sweep_now()};
+}
+
 bool sweep_run(const struct sweep_file *s, const struct sweep_options *options, struct sweep_result *ret, struct diags *diags)
 {
     *ret = (struct sweep_result){0};
@@ -330,14 +343,7 @@ bool sweep_run(const struct sweep_file *s, const struct sweep_options *options, 
     if (s->keep != KEEP_ALL) return streamed_run(s, options, ret, diags);
     struct space **spaces = sweep_make_spaces(s, options->max_points, diags);
     if (!spaces) return false;
-    struct job job = {.sweep = s,
-                      .options = options,
-                      .result = ret,
-                      .spaces = spaces,
-                      .n_spaces = s->n_models,
-                      .diags = diags,
-                      .threads = threads_available(options->threads > 0 ? options->threads : omp_get_num_procs()),
-                      .started = sweep_now()};
+    struct job job = sweep_job(s, options, ret, spaces, diags);
     job.store = sweep_open_store(s, options, NULL, true, spaces, diags);
     bool ok = job.store && run_store(&job);
     if (job.store) ret->run = store_run(job.store);

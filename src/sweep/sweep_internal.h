@@ -20,6 +20,10 @@ struct job {
     double phase_started;
 };
 
+/* A call over these spaces that begins now, its store not yet open. */
+struct job sweep_job(const struct sweep_file *s, const struct sweep_options *options, struct sweep_result *ret,
+                     struct space *const *spaces, struct diags *diags);
+
 /* The spaces of a sweep, one a model; NULL with errors. */
 struct space **sweep_make_spaces(const struct sweep_file *s, uint64_t max_points, struct diags *diags);
 void sweep_free_spaces(struct space **spaces, size_t n);
