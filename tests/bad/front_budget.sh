@@ -1,4 +1,5 @@
 # A time that is none.
+. ./lib
 good_sweep s.toml s
 "$DSE" front s.toml -o s.db --budget 0s
 "$DSE" front s.toml -o s.db --budget soon
