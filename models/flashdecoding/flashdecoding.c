@@ -354,7 +354,10 @@ static const struct dse_trend fd_trends[] = {
 static void fd_stand(const void *params, struct dse_standing *ret)
 {
     const struct fd_params *p = params;
+    const bool measured = p->dataflow == FD_BY_VENDOR || p->kernel_losses == FD_MEASURED;
     ret->quality = dse_quality_of_exact(&p->workload);
+    if (measured && isnan(p->gpu->kernels.kernel_stream_share))
+        dse_standing_add(ret, "no kernel of this GPU's generation was measured: E28 and E29 take an A100's constants");
 }
 
 const struct dse_model dse_model_flashdecoding = {
