@@ -479,6 +479,20 @@
   $("effect-objective").addEventListener("change", drawEffect);
   $("effect-parameter").addEventListener("change", drawEffect);
 
+  // ---- at equal quality ----
+  function drawEqual() {
+    const contest = data.equal[Number($("equal-of").value) || 0];
+    $("panel-equal").hidden = !contest;
+    if (!contest) return;
+    $("equal-note").textContent = "The best design of each within the same attention error, for the same question: the LLM, the context and what the sweep has a front for each of." +
+      (contest.unknown ? " " + count(contest.unknown) + " designs take no part: their error is above 1 or not known." : "");
+    $("equal").replaceChildren(...contest.sentences.map((s) => element("li", s)));
+    copyable("panel-equal", sql(contest.sql));
+  }
+  $("equal-of").replaceChildren(...data.equal.map((c, i) => { const o = element("option", c.of === "model" ? "models" : labelOf(c.of) + " on one model"); o.value = String(i); return o; }));
+  $("equal-choice").hidden = data.equal.length < 2;
+  $("equal-of").addEventListener("change", drawEqual);
+
   // ---- reasons, provenance ----
   function drawReasons() {
     if (!data.reasons.rows.length) { $("panel-reasons").querySelector("h2").after(element("p", "Every point can be built.")); return; }
@@ -501,6 +515,7 @@
   drawRanges();
   drawPoint();
   drawSensitivity();
+  drawEqual();
   drawReasons();
   drawRun();
   window.report = { scatter: scatter, parallel: parallel, breakdown: breakdown, sensitivity: sensitivity, effect: effect, // for tests and consoles

@@ -23,9 +23,15 @@ static bool write_report(const struct invocation *in, struct catalog *catalog, c
     const char **files = option_all(in, "catalog", &options.n_catalogs);
     options.catalogs = files;
     counting_init(&counting, "report", "");
-    bool ok = report_write(&options, out, in->diags);
+    struct text said;
+    text_init(&said);
+    bool ok = report_write(&options, out, &said, in->diags);
     progress_clear(&counting.bar);
-    if (ok) terminal_say(stderr, "dse: report %s", out);
+    if (ok) {
+        fputs(said.s, stdout);
+        terminal_say(stderr, "dse: report %s", out);
+    }
+    text_release(&said);
     free(files);
     return ok;
 }
@@ -57,8 +63,8 @@ const struct command command_report = {
         },
     .help =
         "One file that needs no network: what was asked, the front as a scatter of any two columns and in parallel coordinates, linked to a\n"
-        "table; what each parameter does to each objective; where the time of a point goes; why points were infeasible; the SQL behind\n"
-        "each part. docs/report.md.\n\n"
+        "table; what each parameter does to each objective; where the time of a point goes; which model beats which at equal quality (printed,\n"
+        "too); why points were infeasible; the SQL behind each part. docs/report.md.\n\n"
         "  dse report results/lad_sram.db\n"
         "  dse report results/lad_sram.db -o front.html\n",
     .min_operands = 1,

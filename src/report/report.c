@@ -70,12 +70,12 @@ static bool write_page(struct text *data, const char *out, struct diags *diags)
     return ok;
 }
 
-bool report_write(const struct report_options *o, const char *out, struct diags *diags)
+bool report_write(const struct report_options *o, const char *out, struct text *said, struct diags *diags)
 {
     struct report_run r;
     struct text data;
     text_init(&data);
-    bool ok = report_run_open(&r, o, diags) && report_data(&r, &data, diags) && write_page(&data, out, diags);
+    bool ok = report_run_open(&r, o, diags) && report_data(&r, &data, said, diags) && write_page(&data, out, diags);
     text_release(&data);
     report_run_close(&r);
     return ok;

@@ -10,6 +10,7 @@
 #ifndef DSE_REPORT_REPORT_H
 #define DSE_REPORT_REPORT_H
 
+#include "base/text.h"
 #include "config/catalog.h"
 
 #include <stdint.h>
@@ -29,8 +30,8 @@ struct report_options {
     void *user;
 };
 
-/* Write the page to `out`, whole or not at all. False with errors: no such run, one that is not done or has no feasible point, a
+/* Write the page to `out`, whole or not at all; *said, an open text, gets its sentences about machines at equal quality, a line each. False with errors: no such run, one that is not done or has no feasible point, a
  * database that is none, a part of the page that is missing from the data directory, an output that cannot be written. */
-bool report_write(const struct report_options *o, const char *out, struct diags *diags);
+bool report_write(const struct report_options *o, const char *out, struct text *said, struct diags *diags);
 
 #endif

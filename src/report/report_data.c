@@ -2,6 +2,7 @@
 #include "report/report_data.h"
 
 #include "base/xalloc.h"
+#include "report/report_equal.h"
 #include "store/notices.h"
 
 #include <stdlib.h>
@@ -171,7 +172,7 @@ static bool add_notices(struct text *t, const struct report_run *r, char *stored
     return true;
 }
 
-bool report_data(struct report_run *r, struct text *ret, struct diags *diags)
+bool report_data(struct report_run *r, struct text *ret, struct text *said, struct diags *diags)
 {
     struct report_effects *e = report_effects_new(r, diags);
     uint64_t feasible = e ? report_effects_feasible(e) : 0;
@@ -198,6 +199,8 @@ bool report_data(struct report_run *r, struct text *ret, struct diags *diags)
         json_key(ret, "rows"), report_reasons_json(e, ret);
         text_add(ret, "}");
         free(sql);
+        json_key(ret, "equal");
+        ok = report_equal_json(r, ret, said, diags);
     }
     text_add(ret, "}");
     report_rows_release(r, &front);

@@ -100,7 +100,7 @@ void json_short_number(struct text *t, double v);
 void json_key(struct text *t, const char *name);
 void json_cell(struct text *t, const struct report_cell *c, bool short_numbers);
 
-/* Write all data of the page as one JSON object. */
-bool report_data(struct report_run *r, struct text *ret, struct diags *diags);
+/* Write all data of the page as one JSON object; *said gets its sentences about machines at equal quality, a line each. */
+bool report_data(struct report_run *r, struct text *ret, struct text *said, struct diags *diags);
 
 #endif

@@ -30,6 +30,19 @@ function parts() {
   return known;
 }
 
+// "At an attention error of at most 0.1, a beats b by 2x in LABEL (1x to 3x over 4 questions)" against the best designs that the query gives.
+function told(sentence, rows) {
+  const found = sentence.match(/^(?:With exact attention|At an attention error of at most ([\d.]+)), (.+) (?:beats|and) (.+?) (?:by ([\d.e+-]+)x|are equal) in (.*?)(?: \(|\.$|, on )/);
+  if (!found) { check(sentence, sentence.includes("cannot be compared")); return; }
+  const limit = [0, 0.01, 0.03, 0.1, 0.3, 1].indexOf(Number(found[1] || 0));
+  const objective = data.objectives.find((o) => columns.find((c) => c.name === o.name).label === found[5]);
+  const key = (objective.maximise ? "max(" : "min(") + '"' + objective.name + '")', best = (name, question) =>
+    rows.filter((r) => r.contender === name && r.question === question && r.limit <= limit && r[key] !== null).map((r) => objective.maximise ? r[key] : 1 / r[key]).sort((a, b) => b - a)[0];
+  const logs = [...new Set(rows.map((r) => r.question))].map((q) => Math.log(best(found[2], q) / best(found[3], q))).filter(Number.isFinite);
+  const mean = Math.exp(logs.reduce((s, v) => s + v, 0) / logs.length), said = Number(found[4] || 1);
+  check(sentence + ": " + mean, Math.abs(mean - said) < 0.006 * mean);
+}
+
 function shownSql() {
   const rows = query(data.front.sql);
   same("rows of the front", rows.length, front.length);
@@ -41,6 +54,14 @@ function shownSql() {
   same("rows of the sample", sample.length, data.sample.rows.length);
   sample.forEach((row, i) => values(row).forEach((v, k) => typeof v === "number" ? near("sample", v, data.sample.rows[i][k]) : same("sample", v, data.sample.rows[i][k])));
   same("reasons", query(data.reasons.sql).map((r) => [r.reason, r.points]), data.reasons.rows);
+  data.equal.forEach((c) => {
+    const rows = query(c.sql), names = new Set(rows.map((r) => r.contender)), n = names.size, unknown = rows.filter((r) => r.limit === 6);
+    const objectives = data.objectives.filter((o) => o.name !== "attention_error").length;
+    same("sentences about pairs", c.sentences.length, n * (n - 1) / 2 * objectives);
+    same("designs of unknown quality", unknown.reduce((s, r) => s + r["count(*)"], 0), c.unknown);
+    if (c.of === "model") same("designs", rows.reduce((s, r) => s + r["count(*)"], 0), data.effects[0].points);
+    c.sentences.forEach((s) => told(s, rows));
+  });
   data.effects.slice(0, 2).forEach((scope) => scope.parameters.forEach((p) => {
     const found = query(p.sql).map((r) => Object.values(r));
     same(scope.scope + ", " + p.name + ": values", found.length, p.rows.length);

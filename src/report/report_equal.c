@@ -1,0 +1,324 @@
+/* Machines at equal quality: what each gives best among its designs whose attention error is no more than a limit, for the same
+ * question (the LLM, the context, what the sweep's `per` names), and who beats whom by how much. */
+#include "report/report_equal.h"
+
+#include "base/xalloc.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* The limits, 0 being exact. A design counts at the first that its error does not exceed, and at all later ones. */
+static const double limits[] = {0, 0.01, 0.03, 0.1, 0.3, 1};
+enum { LIMITS = sizeof limits / sizeof *limits, LEADING = 4 };
+
+/* ---- the query ----------------------------------------------------------------------------------------------------------- */
+
+/* The shared parameters that make rows different questions. */
+static bool is_question(const struct report_run *r, const char *name)
+{
+    static const char *const always[] = {"llm", "phase", "context", "prompt", "generate", "requests"};
+    for (size_t i = 0; i < r->goal.n_per; i++)
+        if (strcmp(r->goal.per[i], name) == 0) return true;
+    for (size_t i = 0; i < sizeof always / sizeof *always; i++)
+        if (strcmp(always[i], name) == 0) return true;
+    return false;
+}
+
+static void add_question(const struct report_run *r, const struct report_contest *c, size_t m, struct text *sql)
+{
+    size_t n = 0;
+    if (c->by) {
+        sql_add_string(sql, r->models.s[m]);
+        n++;
+    }
+    for (size_t i = 0; i < r->shared.n; i++) {
+        if (!is_question(r, r->shared.s[i]) || (c->by && strcmp(c->by, r->shared.s[i]) == 0)) continue;
+        text_add(sql, n++ ? " || ', ' || " : "");
+        sql_add_name(sql, r->shared.s[i]);
+    }
+    if (n == 0) text_add(sql, "''");
+}
+
+/* A row whose quality is exact, or exact but for formats, has no error; so has one of a model that has no such metric. */
+static void add_error(const struct name_list *columns, struct text *sql)
+{
+    const bool has_error = name_list_have(columns, "attention_error"), has_quality = name_list_have(columns, "quality");
+    const char *error = has_error ? "attention_error" : "NULL";
+    if (has_quality)
+        text_addf(sql, "coalesce(%s, CASE WHEN quality IN ('exact', 'rounded') THEN 0 END)", error);
+    else
+        text_add(sql, error);
+}
+
+static void add_designs(const struct report_run *r, const struct report_contest *c, size_t m, struct text *sql)
+{
+    const struct name_list *columns = &r->columns_of[m];
+    text_add(sql, "SELECT ");
+    if (c->by)
+        sql_add_name(sql, c->by);
+    else
+        sql_add_string(sql, r->models.s[m]);
+    text_add(sql, " AS contender, ");
+    add_question(r, c, m, sql);
+    text_add(sql, " AS question, ");
+    add_error(columns, sql);
+    text_add(sql, name_list_have(columns, "quality") ? " AS error, quality = 'extended' AS extended" : " AS error, 0 AS extended");
+    for (size_t i = 0; i < r->goal.n; i++) {
+        text_add(sql, name_list_have(columns, r->goal.columns[i]) ? ", " : ", NULL AS ");
+        sql_add_name(sql, r->goal.columns[i]);
+    }
+    text_add(sql, " FROM ");
+    sql_add_name(sql, r->models.s[m]);
+    text_addf(sql, " WHERE run = %lld AND status = 'ok'", (long long)r->id);
+}
+
+/* The best of each contender, question and limit: contender, question, limit (LIMITS: none known), extended, objectives. */
+static char *contest_sql(const struct report_run *r, const struct report_contest *c)
+{
+    struct text sql;
+    bool first = true;
+    text_init(&sql);
+    text_add(&sql, "WITH designs AS (");
+    for (size_t m = 0; m < r->models.n; m++) {
+        if (c->by && !name_list_have(&r->columns_of[m], c->by)) continue;
+        text_add(&sql, first ? "" : " UNION ALL ");
+        first = false;
+        add_designs(r, c, m, &sql);
+    }
+    text_add(&sql, ") SELECT contender, question, CASE");
+    for (int i = 0; i < LIMITS; i++) text_addf(&sql, " WHEN error <= %g THEN %d", limits[i], i);
+    text_addf(&sql, " ELSE %d END AS \"limit\", extended", LIMITS);
+    for (size_t i = 0; i < r->goal.n; i++) {
+        text_addf(&sql, ", %s(", r->goal.maximise[i] ? "max" : "min");
+        sql_add_name(&sql, r->goal.columns[i]);
+        text_add(&sql, ")");
+    }
+    text_add(&sql, ", count(*) FROM designs GROUP BY 1, 2, 3, 4 ORDER BY 1, 2, 3, 4");
+    return text_detach(&sql);
+}
+
+/* ---- what it gives ------------------------------------------------------------------------------------------------------- */
+
+struct best {
+    double value; /* NaN: none */
+    bool extended;
+};
+
+/* The best of every contender (the list), question, limit and objective. */
+struct contest_table {
+    const struct report_run *run;
+    struct name_list contenders, questions;
+    struct best *best; /* [contender][question][limit][objective] */
+    size_t room;       /* questions that fit a contender's part of `best` */
+    uint64_t unknown;  /* designs that take no part */
+};
+
+static size_t find_or_add(struct name_list *l, const char *s)
+{
+    for (size_t i = l->n; i-- > 0;)
+        if (strcmp(l->s[i], s) == 0) return i;
+    name_list_add(l, s);
+    return l->n - 1;
+}
+
+static struct best *best_of(const struct contest_table *t, size_t contender, size_t question, size_t limit)
+{
+    return &t->best[((contender * t->room + question) * LIMITS + limit) * t->run->goal.n];
+}
+
+struct contest_row {
+    size_t contender, question;
+    int64_t limit;
+    bool extended;
+    double values[SWEEP_OBJECTIVES_MAX];
+};
+
+static void take(const struct goal *goal, struct best *to, const double *values, bool extended)
+{
+    for (size_t i = 0; i < goal->n; i++)
+        if (isfinite(values[i]) && (isnan(to[i].value) || (goal->maximise[i] ? values[i] > to[i].value : values[i] < to[i].value)))
+            to[i] = (struct best){values[i], extended};
+}
+
+static void fill(struct contest_table *t, const struct contest_row *rows, size_t n)
+{
+    size_t cells = t->contenders.n * t->questions.n * LIMITS * t->run->goal.n;
+    t->room = t->questions.n;
+    t->best = xcalloc(cells ? cells : 1, sizeof *t->best);
+    for (size_t i = 0; i < cells; i++) t->best[i].value = (double)NAN;
+    for (size_t i = 0; i < n; i++)
+        for (size_t limit = (size_t)rows[i].limit; limit < LIMITS; limit++)
+            take(&t->run->goal, best_of(t, rows[i].contender, rows[i].question, limit), rows[i].values, rows[i].extended);
+}
+
+static bool read_table(struct contest_table *t, const char *sql, struct diags *diags)
+{
+    const struct goal *goal = &t->run->goal;
+    struct query *q = query_new(t->run->reader, sql, (struct srcloc){0}, diags);
+    struct contest_row *rows = NULL;
+    size_t n = 0;
+    int more = -1;
+    while (q && (more = query_step(q, diags)) > 0) {
+        const char *contender = query_text(q, 0), *question = query_text(q, 1);
+        int64_t limit = query_i64(q, 2);
+        if (!contender) continue;
+        const size_t of = find_or_add(&t->contenders, contender);
+        if (limit < 0 || limit >= LIMITS) {
+            t->unknown += (uint64_t)query_i64(q, LEADING + (int)goal->n);
+            continue;
+        }
+        rows = xrealloc(rows, n + 1, sizeof *rows);
+        struct contest_row *row = &rows[n++];
+        row->contender = of;
+        row->question = find_or_add(&t->questions, question ? question : "");
+        row->limit = limit;
+        row->extended = query_i64(q, 3) != 0;
+        for (size_t i = 0; i < goal->n; i++) row->values[i] = query_f64(q, LEADING + (int)i);
+    }
+    query_free(q);
+    if (more == 0) fill(t, rows, n);
+    free(rows);
+    return more == 0;
+}
+
+static void release_table(struct contest_table *t)
+{
+    name_list_release(&t->contenders);
+    name_list_release(&t->questions);
+    free(t->best);
+}
+
+/* ---- pairs --------------------------------------------------------------------------------------------------------------- */
+
+/* How a fares against b in an objective at one limit, over the questions that both have designs for. */
+struct outcome {
+    size_t n;            /* questions */
+    double mean, lo, hi; /* of a's advantage: geometric mean, least, most */
+    bool extended;       /* a best design rests on extended quality */
+};
+
+static struct outcome outcome_at(const struct contest_table *t, size_t a, size_t b, size_t objective, size_t limit)
+{
+    struct outcome ret = {.lo = INFINITY, .hi = 0};
+    double sum = 0;
+    for (size_t k = 0; k < t->questions.n; k++) {
+        const struct best *x = &best_of(t, a, k, limit)[objective], *y = &best_of(t, b, k, limit)[objective];
+        if (!(x->value > 0 && y->value > 0)) continue; /* NaN too */
+        double ratio = t->run->goal.maximise[objective] ? x->value / y->value : y->value / x->value;
+        sum += log(ratio);
+        ret.n++;
+        ret.lo = fmin(ret.lo, ratio);
+        ret.hi = fmax(ret.hi, ratio);
+        ret.extended = ret.extended || x->extended || y->extended;
+    }
+    ret.mean = ret.n ? exp(sum / (double)ret.n) : (double)NAN;
+    return ret;
+}
+
+/* The smallest limit at which the two can be compared over as many questions as at any. */
+static struct outcome outcome_of(const struct contest_table *t, size_t a, size_t b, size_t objective, size_t *ret_limit)
+{
+    struct outcome ret = outcome_at(t, a, b, objective, LIMITS - 1);
+    *ret_limit = LIMITS - 1;
+    for (size_t limit = LIMITS - 1; limit-- > 0;) {
+        struct outcome at = outcome_at(t, a, b, objective, limit);
+        if (at.n < ret.n) break;
+        ret = at;
+        *ret_limit = limit;
+    }
+    return ret;
+}
+
+static const char *objective_label(const struct report_run *r, size_t objective)
+{
+    const struct report_column *c = report_column(r, r->goal.columns[objective]);
+    return c ? c->label : r->goal.columns[objective];
+}
+
+static void add_limit(struct text *t, size_t limit)
+{
+    if (limit == 0)
+        text_add(t, "With exact attention");
+    else
+        text_addf(t, "At an attention error of at most %g", limits[limit]);
+}
+
+/* "At an attention error of at most 0.1, veda beats swiftkv by 2.31x in Tokens per second (1.2x to 4.0x over 12 questions)." */
+static char *sentence(const struct contest_table *t, size_t a, size_t b, size_t objective)
+{
+    size_t limit;
+    struct outcome o = outcome_of(t, a, b, objective, &limit);
+    const char *x = t->contenders.s[a], *y = t->contenders.s[b], *label = objective_label(t->run, objective);
+    struct text s;
+    text_init(&s);
+    if (o.n == 0) {
+        text_addf(&s, "%s and %s cannot be compared in %s: no question has designs of both whose attention error is known.", x, y,
+                  label);
+        return text_detach(&s);
+    }
+    if (o.mean < 1) {
+        const char *winner = y;
+        y = x;
+        x = winner;
+        o = (struct outcome){.n = o.n, .mean = 1 / o.mean, .lo = 1 / o.hi, .hi = 1 / o.lo, .extended = o.extended};
+    }
+    add_limit(&s, limit);
+    if (o.mean < 1.005)
+        text_addf(&s, ", %s and %s are equal in %s", x, y, label);
+    else
+        text_addf(&s, ", %s beats %s by %.3gx in %s", x, y, o.mean, label);
+    if (o.n > 1) text_addf(&s, " (%.3gx to %.3gx over %zu questions)", o.lo, o.hi, o.n);
+    text_add(&s, o.extended ? ", on errors that are extended and not measured." : ".");
+    return text_detach(&s);
+}
+
+/* ---- what the page gets -------------------------------------------------------------------------------------------------- */
+
+static void add_contest(const struct report_contest *c, const char *sql, const struct contest_table *t, struct text *json,
+                        struct text *said)
+{
+    text_add(json, json->s[json->n - 1] == '[' ? "{" : ",{");
+    json_key(json, "of"), json_string(json, c->by ? c->by : "model");
+    json_key(json, "sql"), json_string(json, sql);
+    json_key(json, "unknown"), text_addf(json, "%llu", (unsigned long long)t->unknown);
+    json_key(json, "sentences"), text_add(json, "[");
+    for (size_t a = 0, n = 0; a < t->contenders.n; a++)
+        for (size_t b = a + 1; b < t->contenders.n; b++)
+            for (size_t i = 0; i < t->run->goal.n; i++) {
+                if (strcmp(t->run->goal.columns[i], "attention_error") == 0) continue; /* it is what is equal */
+                char *s = sentence(t, a, b, i);
+                text_add(json, n++ ? "," : "");
+                json_string(json, s);
+                text_addf(said, "%s\n", s);
+                free(s);
+            }
+    text_add(json, "]}");
+}
+
+/* Contests there can be: between models, and between the techniques on one machine. */
+static size_t find_contests(const struct report_run *r, struct report_contest ret[REPORT_CONTESTS_MAX])
+{
+    size_t n = 0;
+    if (r->models.n > 1) ret[n++] = (struct report_contest){NULL};
+    if (name_list_have(&r->axes, "eviction")) ret[n++] = (struct report_contest){"eviction"};
+    return n;
+}
+
+bool report_equal_json(const struct report_run *r, struct text *json, struct text *said, struct diags *diags)
+{
+    struct report_contest contests[REPORT_CONTESTS_MAX];
+    size_t n = find_contests(r, contests);
+    bool ok = true;
+    text_add(json, "[");
+    for (size_t i = 0; ok && i < n; i++) {
+        struct contest_table t = {.run = r};
+        char *sql = contest_sql(r, &contests[i]);
+        ok = read_table(&t, sql, diags);
+        if (ok && t.contenders.n > 1) add_contest(&contests[i], sql, &t, json, said);
+        release_table(&t);
+        free(sql);
+    }
+    text_add(json, "]");
+    return ok;
+}

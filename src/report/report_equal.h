@@ -1,0 +1,19 @@
+/* Internal to src/report: models, and techniques on one machine, at equal quality. */
+#ifndef DSE_REPORT_EQUAL_H
+#define DSE_REPORT_EQUAL_H
+
+#include "report/report_data.h"
+
+enum { REPORT_CONTESTS_MAX = 2 };
+
+/* Who is compared: models (by = NULL), or the values of a parameter on the same model. */
+struct report_contest {
+    const char *by;
+};
+
+/* Add "[{of, sql, unknown, sentences}, ...]": for every pair and objective the sentence that says who beats whom by how much among
+ * designs whose attention error is within the same limit; the query behind it; and how many designs took no part, their error being
+ * unknown. *said gets the sentences, a line each. False with errors when the database cannot be read. */
+bool report_equal_json(const struct report_run *r, struct text *json, struct text *said, struct diags *diags);
+
+#endif
