@@ -12,7 +12,6 @@ static const char *const drains[] = {[VEDA_DRAIN_OVERLAPPED] = "overlapped", [VE
 static const char *const sharings[] = {[VEDA_SHARE_GROUP] = "group", [VEDA_SHARE_NOTHING] = "nothing", NULL};
 static const char *const causals[] = {[VEDA_SKIPPED] = "skipped", [VEDA_COMPUTED] = "computed", NULL};
 static const char *const gathers[] = {[VEDA_GATHER_STREAM] = "stream", [VEDA_GATHER_ROWS] = "rows", NULL};
-static const char *const boundaries[] = {[VEDA_BULK] = "bulk", [VEDA_AS_LISTED] = "as-listed", NULL};
 
 #define P struct veda_params
 static const struct dse_param veda_params_table[] = {
@@ -40,19 +39,9 @@ static const struct dse_param veda_params_table[] = {
     DSE_PARAM_ENUM(P, sharing, sharings, "a row of K or V is fetched once for the query heads of its group, or by each", "E8"),
     DSE_PARAM_ENUM(P, causal, causals, "prefill: positions that a query must not see", "Sec. V, E5"),
     DSE_PARAM_ENUM(P, gather, gathers, "DRAM efficiency of keys and values: as streams, or by the size of a row", "E8"),
-    DSE_PARAM_ENUM_OF(P, eviction, dse_eviction_choices, "who decides which position leaves the cache", "Sec. III, E6, E10"),
-    DSE_PARAM_F64(P, eviction_ratio, "", 0, 1, "r: positions kept, of the prompt, or of the context when generate is 0", "Fig. 3"),
-    DSE_PARAM_I64(P, cache_length, 0, 1048576, "positions kept; 0: by eviction_ratio", "Sec. III"),
-    DSE_PARAM_ENUM(P, boundary, boundaries, "all surplus positions leave after the prompt, or one a token as Fig. 3 lists it",
-                   "E6"),
-    DSE_PARAM_I64(P, reserved_length, 0, 65536, "R: first positions, not voted on: the smallest cache of voting", "Sec. III"),
-    DSE_PARAM_F64(P, threshold_a, "", 0, 4, "a: factor of the mean in the voting threshold", "Fig. 3"),
-    DSE_PARAM_F64(P, threshold_b, "", 0, 4, "b: factor of the standard deviation in the voting threshold", "Fig. 3"),
-    DSE_PARAM_REF(P, retention, struct dse_retention, DSE_KIND_RETENTION,
-                  "what eviction keeps of attention, measured under settings of its own", "E16"),
+    DSE_EMBED(P, cache, struct dse_cache, dse_cache_params),
     DSE_PARAM_I64(P, vote_fifo, 0, 1048576, "entries of the voting engine's FIFO and vote buffer; 0: no engine", "Table I"),
     DSE_PARAM_I64(P, vote_lanes, 1, 256, "scores that the voting engine takes a cycle", "Sec. V, E10"),
-    DSE_PARAM_I64_UNIT(P, vote_bits, "bit", 1, 64, "a vote count, or an accumulated score of h2o", "Table I"),
     DSE_PARAM_F64(P, buffer_kib, "KiB", 16, 16384, "on-chip buffer", "Table I"),
     DSE_PARAM_REF(P, sram, struct dse_sram_table, DSE_KIND_SRAM, "area and power of the buffer", "Table I"),
     DSE_PARAM_I64_UNIT(P, sram_word_bits, "bit", 8, 8192, "word of an SRAM macro, where the table has several", "E14"),
@@ -173,8 +162,11 @@ static struct dse_bill bill_of(const struct veda_params *p, const struct veda_ch
 
 static const char *why_null(const void *params, const char *metric)
 {
-    const char *why = veda_why_null(params, metric);
+    const struct veda_params *p = params;
+    const struct dse_cache_steps steps = veda_cache_steps(p);
+    const char *why = dse_why_not_apart(p->power, metric);
     struct veda_chip chip;
+    if (!why) why = dse_cache_why_null(&steps, metric);
     if (why) return why;
     veda_chip_at(params, &chip);
     const struct dse_bill bill = bill_of(params, &chip);
@@ -254,7 +246,8 @@ void veda_report(const struct veda_point *pt, const struct veda_step *step, doub
     fill_energy(m, pt, step, &chip, &power, &joules);
     fill_attention(m, pt, step, whole_s);
     struct dse_retained quality;
-    veda_quality(pt, &quality);
+    const struct dse_cache_steps seen = veda_cache_steps(p);
+    dse_cache_quality(&seen, &quality);
     m->retained_mass = quality.mass;
     m->attention_error = quality.error;
     m->weights_mib = step->weight_bytes * mib;
@@ -282,6 +275,15 @@ static void veda_estimate(const void *params, void *metrics, struct dse_breakdow
         veda_attention_at(&all, &whole);
     }
     veda_report(&pt, &step, whole.time_s, metrics, breakdown);
+}
+
+static void veda_stand(const void *params, struct dse_standing *ret)
+{
+    const struct veda_params *p = params;
+    const struct dse_cache_steps steps = veda_cache_steps(p);
+    dse_cache_stand(&steps, ret);
+    dse_standing_add(ret, dse_area_unpriced(p->clock_ghz, VEDA_PUBLISHED_GHZ));
+    dse_standing_add(ret, dse_area_without_edges(p->area));
 }
 
 static const char *const veda_closed_form_only[] = {"dram_efficiency", NULL};

@@ -10,9 +10,9 @@
 #ifndef VEDA_H
 #define VEDA_H
 
+#include <dse/cache.h>
 #include <dse/chip.h>
 #include <dse/cost.h>
-#include <dse/eviction.h>
 #include <dse/hw.h>
 #include <dse/model.h>
 #include <dse/sampling.h>
@@ -22,7 +22,6 @@
 enum veda_dataflow { VEDA_FLEXIBLE, VEDA_ADDER_TREE };
 enum veda_softmax { VEDA_ELEMENT_SERIAL, VEDA_STAGE };
 enum veda_drain { VEDA_DRAIN_OVERLAPPED, VEDA_DRAIN_TILE };
-enum veda_boundary { VEDA_BULK, VEDA_AS_LISTED };
 enum veda_sharing { VEDA_SHARE_GROUP, VEDA_SHARE_NOTHING };
 enum veda_causal { VEDA_SKIPPED, VEDA_COMPUTED };
 enum { VEDA_ACTIVATION_BYTES = 2 }; /* fp16, what the array computes in: Sec. VI */
@@ -46,14 +45,8 @@ struct veda_params {
     int32_t drain;
     int32_t sharing, causal, gather;
 
-    int32_t eviction;
-    double eviction_ratio;
-    int64_t cache_length;
-    int32_t boundary;
-    int64_t reserved_length;
-    double threshold_a, threshold_b;
-    const struct dse_retention *retention;
-    int64_t vote_fifo, vote_lanes, vote_bits;
+    struct dse_cache cache;
+    int64_t vote_fifo, vote_lanes;
 
     double buffer_kib;
     const struct dse_sram_table *sram;
@@ -159,14 +152,8 @@ const char *veda_point_check(const struct veda_point *pt);
 bool veda_point_shortage(const struct veda_point *pt, const char *reason, struct dse_shortage *ret);
 /* Bytes in the DRAM of all devices. */
 double veda_footprint(const struct veda_point *pt);
-/* E6: the positions that eviction leaves of `seen`: round(ratio * seen), or the absolute length. */
-double veda_target(const struct veda_params *p, double seen);
-
-/* E16: what the step keeps of attention. NULL, or why nobody measured it under the settings of the point: then *ret is NaN. */
-const char *veda_quality(const struct veda_point *pt, struct dse_retained *ret);
-/* dse_model.stand and why_null. */
-void veda_stand(const void *params, struct dse_standing *ret);
-const char *veda_why_null(const void *params, const char *metric);
+/* E5, E16: what a step sees of the cache. */
+struct dse_cache_steps veda_cache_steps(const struct veda_params *p);
 
 /* ---- one step ---------------------------------------------------------------------------------------------------------- */
 

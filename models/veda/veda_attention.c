@@ -29,7 +29,7 @@ static double rows_read(const struct veda_point *pt)
 /* Vote counts, or accumulated scores, of all devices: E10. Read and written back in each step; in a prefill written once. */
 static double vote_bytes(const struct veda_point *pt)
 {
-    double count = (double)pt->p->vote_bits / DSE_BITS_PER_BYTE;
+    double count = (double)pt->p->cache.vote_bits / DSE_BITS_PER_BYTE;
     double moved = pt->prefill ? count * pt->queries : 2 * count * pt->positions;
     double kept = pt->policy->per_head ? pt->kv_heads : 1;
     return pt->policy->counts ? pt->layers * pt->batch * kept * moved : 0;

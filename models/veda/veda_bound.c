@@ -35,7 +35,7 @@ static bool generates(const struct veda_params *p)
 
 static bool keeps_all(const struct veda_params *p)
 {
-    return dse_eviction_at(p->eviction)->keeps_all;
+    return dse_eviction_at(p->cache.eviction)->keeps_all;
 }
 
 /* The end that is fast, or slow. Of the cache the shorter way to say it, or the longer, and one position at least. */
@@ -62,20 +62,20 @@ static void set_cache(const struct veda_box *b, bool fast, struct veda_params *p
 {
     if (keeps_all(p) || p->workload.phase == DSE_PREFILL) return;
     const double seen = (double)(generates(p) ? p->request.prompt : p->workload.context);
-    const bool by_ratio = b->lo.cache_length == 0 && p->eviction_ratio > 0, by_length = b->hi.cache_length > 0;
+    const bool by_ratio = b->lo.cache.cache_length == 0 && p->cache.eviction_ratio > 0, by_length = b->hi.cache.cache_length > 0;
     struct veda_params ratio = *p, length = *p;
-    ratio.cache_length = 0;
-    length.cache_length = fast ? dse_max_i64(1, b->lo.cache_length) : dse_max_i64(1, b->hi.cache_length);
-    const bool shorter = veda_target(&ratio, seen) < veda_target(&length, seen);
-    const bool take_ratio = by_ratio && (!by_length || shorter == fast) && veda_target(&ratio, seen) >= 1;
-    p->cache_length = take_ratio ? 0 : length.cache_length;
+    ratio.cache.cache_length = 0;
+    length.cache.cache_length = fast ? dse_max_i64(1, b->lo.cache.cache_length) : dse_max_i64(1, b->hi.cache.cache_length);
+    const bool shorter = dse_cache_target(&ratio.cache, seen) < dse_cache_target(&length.cache, seen);
+    const bool take_ratio = by_ratio && (!by_length || shorter == fast) && dse_cache_target(&ratio.cache, seen) >= 1;
+    p->cache.cache_length = take_ratio ? 0 : length.cache.cache_length;
 }
 
 /* Contexts that the LLM has, and that the voting engine holds. */
 static void contract_lengths(struct veda_params *lo, struct veda_params *hi)
 {
     const int64_t most = lo->workload.llm->max_context;
-    const int64_t held = dse_eviction_at(lo->eviction)->counts ? hi->vote_fifo : INT64_MAX;
+    const int64_t held = dse_eviction_at(lo->cache.eviction)->counts ? hi->vote_fifo : INT64_MAX;
     if (generates(lo)) {
         hi->request.prompt = dse_min_i64(hi->request.prompt, dse_min_i64(held, most - lo->request.generate));
         hi->request.generate = dse_min_i64(hi->request.generate, most - lo->request.prompt);
@@ -126,7 +126,7 @@ static bool contract(struct veda_box *b)
     struct veda_params *lo = &b->lo, *hi = &b->hi, shortest;
     struct veda_point least;
     if (lo->dataflow == VEDA_ADDER_TREE && lo->softmax == VEDA_ELEMENT_SERIAL) return false;
-    if (!keeps_all(lo) && hi->cache_length == 0 && hi->eviction_ratio <= 0) return false;
+    if (!keeps_all(lo) && hi->cache.cache_length == 0 && hi->cache.eviction_ratio <= 0) return false;
     contract_lengths(lo, hi);
     contract_chip(lo, hi);
     if (is_empty(lo, hi)) return false;
@@ -405,7 +405,8 @@ static void set_attention(const struct veda_box *b, struct veda_metrics *f, stru
 static void set_quality(const struct veda_box *b, struct veda_metrics *f, struct veda_metrics *c)
 {
     struct dse_retained_bound kept;
-    veda_bound_quality(b, &kept);
+    const struct dse_cache_steps lo = veda_cache_steps(&b->lo), hi = veda_cache_steps(&b->hi);
+    dse_cache_quality_bound(&lo, &hi, dse_iv(b->end[VEDA_FAST].pt.target, b->end[VEDA_SLOW].pt.target), &kept);
     SET(retained_mass, kept.mass);
     SET(attention_error, kept.error);
 }

@@ -62,7 +62,4 @@ void veda_bound_energy(const struct veda_box *b, double drawn, struct dse_totals
 void veda_bound_common(const struct veda_box *b, const struct veda_least *least, struct dse_totals_bound *t, struct dse_common *f,
                        struct dse_common *c);
 
-/* E16, where it is known: veda_quality.c. */
-void veda_bound_quality(const struct veda_box *b, struct dse_retained_bound *ret);
-
 #endif

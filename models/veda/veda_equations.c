@@ -60,7 +60,7 @@ static void equate_lengths(const struct veda_point *pt, struct veda_equations *e
     e->causal_share = (seen + 1) / (2 * seen);
     e->items_oldest = items(seen, 1);
     e->items_newest = items(seen, seen);
-    e->threshold_cv = p->threshold_b > 0 ? p->threshold_a / p->threshold_b : (double)NAN;
+    e->threshold_cv = p->cache.threshold_b > 0 ? p->cache.threshold_a / p->cache.threshold_b : (double)NAN;
 }
 
 static void equate_chip(const struct veda_params *p, struct veda_equations *e)

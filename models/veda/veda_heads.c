@@ -327,7 +327,7 @@ static void set_votes(struct veda_heads *h)
     const struct veda_point *pt = h->pt;
     const struct veda_params *p = pt->p;
     struct veda_vote_unit *u = &h->votes;
-    const double count = (double)p->vote_bits / DSE_BITS_PER_BYTE;
+    const double count = (double)p->cache.vote_bits / DSE_BITS_PER_BYTE;
     u->drains = pt->policy->drained;
     u->counts = pt->policy->counts;
     u->lanes = p->vote_lanes;

@@ -6,17 +6,16 @@
 
 #include <math.h>
 
-double veda_target(const struct veda_params *p, double seen)
+struct dse_cache_steps veda_cache_steps(const struct veda_params *p)
 {
-    double target = p->cache_length > 0 ? (double)p->cache_length : dse_floor(p->eviction_ratio * seen + 0.5);
-    return dse_eviction_at(p->eviction)->reserves ? dse_max(target, (double)p->reserved_length) : target;
+    return dse_cache_steps_of(&p->cache, &p->workload, &p->request);
 }
 
 /* E5: one step at `context`, with a cache of what eviction leaves of it. */
 static void span_of_step(struct veda_point *pt, double context)
 {
     pt->held = context;
-    pt->longest = pt->p->boundary == VEDA_AS_LISTED ? context : dse_min(context, pt->target);
+    pt->longest = pt->p->cache.boundary == DSE_CACHE_AS_LISTED ? context : dse_min(context, pt->target);
     pt->span = (struct veda_span){.flat = 1, .flat_length = pt->longest, .mean_of = 1};
 }
 
@@ -27,7 +26,7 @@ static void span_of_generation(struct veda_point *pt, double prompt, double gene
     pt->span = (struct veda_span){.from = prompt, .to = end, .mean_of = generate};
     pt->longest = end;
     if (!pt->policy->keeps_all) {
-        double stays = pt->p->boundary == VEDA_AS_LISTED ? prompt : pt->target;
+        double stays = pt->p->cache.boundary == DSE_CACHE_AS_LISTED ? prompt : pt->target;
         double growing = dse_clamp(stays - prompt, 0, generate);
         pt->span.to = prompt + growing;
         pt->span.flat = generate - growing;
@@ -53,7 +52,7 @@ static void set_span(struct veda_point *pt)
     const struct veda_params *p = pt->p;
     double context = (double)p->workload.context, prompt = (double)p->request.prompt, generate = (double)p->request.generate;
     bool generation = !pt->prefill && generate > 0;
-    pt->target = pt->policy->keeps_all ? (double)INFINITY : veda_target(p, generation ? prompt : context);
+    pt->target = pt->policy->keeps_all ? (double)INFINITY : dse_cache_target(&p->cache, generation ? prompt : context);
     pt->queries = 1;
     if (pt->prefill)
         span_of_prefill(pt, context);
@@ -84,7 +83,7 @@ void veda_point_init(struct veda_point *ret, const struct veda_params *p)
         .p = p,
         .llm = llm,
         .prefill = p->workload.phase == DSE_PREFILL,
-        .policy = dse_eviction_at(p->eviction),
+        .policy = dse_eviction_at(p->cache.eviction),
         .layers = (double)llm->layers,
         .batch = (double)p->workload.batch,
         .d = (double)llm->head_dim,
@@ -124,13 +123,11 @@ static const char *check_context(const struct veda_point *pt)
 
 static const char *check_eviction(const struct veda_point *pt)
 {
-    const struct veda_params *p = pt->p;
-    if (pt->policy->keeps_all) return NULL;
-    if (p->cache_length == 0 && p->eviction_ratio <= 0) return "an eviction ratio of 0 keeps no position";
-    if (pt->target < 1) return "the eviction ratio keeps less than half a position";
-    if (pt->policy->counts && pt->held > (double)p->vote_fifo)
-        return "the voting engine's FIFO is shorter than the cache (vote_fifo)";
-    return NULL;
+    const struct dse_cache_steps steps = veda_cache_steps(pt->p);
+    const char *why = dse_cache_check(&pt->p->cache, pt->prefill ? (double)pt->p->workload.context : steps.before);
+    if (!why && pt->policy->counts && pt->held > (double)pt->p->vote_fifo)
+        why = "the voting engine's FIFO is shorter than the cache (vote_fifo)";
+    return why;
 }
 
 static const char no_room[] = "weights and KV cache do not fit the DRAM (capacity_gib)",

@@ -118,20 +118,20 @@ static void eviction__keeps_the_rounded_ratio_of_the_prompt(void **state)
     (void)state;
     struct veda_params p = params_with("generate=100", "eviction_ratio=0.2", NULL);
     assert_true(estimate(&p).cached_positions == 102); /* 102.4 */
-    p.eviction_ratio = 0.05;                           /* 25.6, below the reserved length */
+    p.cache.eviction_ratio = 0.05;                     /* 25.6, below the reserved length */
     assert_true(estimate(&p).cached_positions == 32);
-    p.eviction = eviction_named("window");
+    p.cache.eviction = eviction_named("window");
     assert_true(estimate(&p).cached_positions == 26);
-    p.cache_length = 560; /* the cache grows to 560 in 48 steps and stays */
+    p.cache.cache_length = 560; /* the cache grows to 560 in 48 steps and stays */
     assert_near(estimate(&p).cached_positions, (48 * (512 + 24.5) + 52 * 560) / 100, 1e-12);
-    p.cache_length = 4000; /* never reached */
+    p.cache.cache_length = 4000; /* never reached */
     assert_near(estimate(&p).cached_positions, 512 + 50.5, 1e-12);
-    p.boundary = VEDA_AS_LISTED;
+    p.cache.boundary = DSE_CACHE_AS_LISTED;
     assert_true(estimate(&p).cached_positions == 512);
     p.request.generate = 0;
-    p.cache_length = 0;
-    p.boundary = VEDA_BULK;
-    p.eviction_ratio = 0.5;
+    p.cache.cache_length = 0;
+    p.cache.boundary = DSE_CACHE_BULK;
+    p.cache.eviction_ratio = 0.5;
     assert_true(estimate(&p).cached_positions == 512); /* of the context, 1024 */
 }
 
@@ -140,9 +140,9 @@ static void eviction__policies_differ_in_traffic_alone(void **state)
     (void)state;
     struct veda_params p = params_with("llm=llama3-8b", NULL);
     struct veda_metrics voting = estimate(&p);
-    p.eviction = eviction_named("h2o");
+    p.cache.eviction = eviction_named("h2o");
     struct veda_metrics h2o = estimate(&p);
-    p.eviction = eviction_named("window");
+    p.cache.eviction = eviction_named("window");
     struct veda_metrics window = estimate(&p);
     assert_near(h2o.vote_mib, 8 * voting.vote_mib, 1e-12); /* one for each KV head */
     assert_true(window.vote_mib == 0);
@@ -304,7 +304,7 @@ static void published__numbers_come_out(void **state)
 static struct dse_retained looked_up(const struct veda_params *p, const char *policy, double context, double ratio)
 {
     struct dse_retained at = {(double)NAN, (double)NAN};
-    dse_retention_at(p->retention, policy, context, ratio, &at);
+    dse_retention_at(p->cache.retention, policy, context, ratio, &at);
     return at;
 }
 
@@ -421,7 +421,7 @@ static void quality__is_unknown_where_nothing_was_measured(void **state)
     p = params_with("eviction_ratio=0.05", "context=2048", "eviction=h2o", NULL); /* 102 of 2048: a little below 0.05 */
     assert_true(estimate(&p).retained_mass > 0.5);
     p = params_with("context=4096", NULL);
-    assert_true(dse_retention_range(p.retention, "voting", &lo, &hi) && hi < 4096);
+    assert_true(dse_retention_range(p.cache.retention, "voting", &lo, &hi) && hi < 4096);
     struct veda_metrics m = estimate(&p);
     assert_true(isnan(m.retained_mass) && isnan(m.attention_error) && m.common.latency_us > 0);
 }

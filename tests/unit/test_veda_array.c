@@ -159,9 +159,9 @@ static void drain__exposes_the_last_tile_of_every_head(void **state)
     (void)state;
     struct veda_params p = params_with("drain=tile", NULL), without = DEFAULTS;
     assert_near(estimate(&p).common.attention_us - estimate(&without).common.attention_us, HEADS * 16 / 1e3, 1e-6);
-    p.cache_length = without.cache_length = 10; /* shorter than a tile, but not than the reserved length */
+    p.cache.cache_length = without.cache.cache_length = 10; /* shorter than a tile, but not than the reserved length */
     assert_near(estimate(&p).common.attention_us - estimate(&without).common.attention_us, HEADS * 16 / 1e3, 1e-6);
-    p.reserved_length = without.reserved_length = 0;
+    p.cache.reserved_length = without.cache.reserved_length = 0;
     assert_near(estimate(&p).common.attention_us - estimate(&without).common.attention_us, HEADS * 5 / 1e3, 1e-6);
 }
 
@@ -177,7 +177,7 @@ static void voting_engine__paces_a_wider_array(void **state)
     assert_near(estimate(&p).common.attention_us, slow.common.attention_us / 4, 1e-9);
     assert_near(estimate(&p).vote_exposed_us, 0, 1e-9);
     p.vote_lanes = 1;
-    p.eviction = eviction_named("window");
+    p.cache.eviction = eviction_named("window");
     assert_near(estimate(&p).common.attention_us, slow.common.attention_us / 4, 1e-9);
 }
 

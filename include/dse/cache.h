@@ -1,0 +1,74 @@
+/* The KV cache as a technique treats it: which positions stay, which a step reads, what it costs to decide that, and what is known
+ * of the output.
+ *
+ * A technique belongs to the workload, not to a machine. A model embeds struct dse_cache beside its workload:
+ *     DSE_EMBED(struct veda_params, cache, struct dse_cache, dse_cache_params)
+ * and asks dse_cache_at what a step does. The policies themselves are rows of a table (eviction.h): neither a model nor this
+ * header knows one by name.
+ *
+ * All functions are pure and thread-safe.
+ */
+#ifndef DSE_CACHE_H
+#define DSE_CACHE_H
+
+#include <dse/bound.h>
+#include <dse/eviction.h>
+#include <dse/model.h>
+#include <dse/workload.h>
+
+enum dse_cache_boundary {
+    DSE_CACHE_BULK,      /* the prompt is kept whole, and all surplus positions leave when it ends */
+    DSE_CACHE_AS_LISTED, /* one position leaves for each that comes after the prompt, so that the cache keeps the prompt's length */
+};
+
+struct dse_cache {
+    int32_t eviction;        /* dse_eviction_at */
+    double eviction_ratio;   /* positions kept, of those that there are when eviction begins */
+    int64_t cache_length;    /* positions kept; 0: by the ratio */
+    int32_t boundary;        /* enum dse_cache_boundary */
+    int64_t reserved_length; /* voting: the smallest cache */
+    double threshold_a, threshold_b;
+    const struct dse_retention *retention; /* what it keeps of attention */
+    int64_t vote_bits;                     /* a count, or an accumulated probability, of a position */
+};
+extern const struct dse_param dse_cache_params[];
+
+/* ---- lengths ------------------------------------------------------------------------------------------------------------ */
+
+/* The positions that stay of `seen`: round(ratio * seen), or the length given; infinite where nothing is evicted. It may be more
+ * than there are. */
+double dse_cache_target(const struct dse_cache *c, double seen);
+
+/* What a decode step sees, on average over a generation or at one context. */
+struct dse_cache_steps {
+    const struct dse_cache *cache;
+    const struct dse_workload *workload;
+    double before;   /* positions before the first step: the prompt; or the context of the one step */
+    double generate; /* steps of the generation; 0: one */
+};
+struct dse_cache_steps dse_cache_steps_of(const struct dse_cache *c, const struct dse_workload *w, const struct dse_request *r);
+
+/* Does a position ever leave? Never in a prefill. */
+bool dse_cache_loses(const struct dse_cache_steps *s);
+
+/* NULL, or why the cache keeps nothing. `seen`: positions when eviction begins. */
+const char *dse_cache_check(const struct dse_cache *c, double seen);
+
+/* ---- quality ------------------------------------------------------------------------------------------------------------ */
+
+/* What attention keeps: of one step at the context and the share of it that stays; of a generation the mean of its steps, by
+ * Gauss's rule of three points. Nothing lost: a mass of 1 and an error of 0. S positions stand for every ratio that rounds to
+ * them. NULL; or why nobody measured it under these settings, and then *ret is NaN. */
+const char *dse_cache_quality(const struct dse_cache_steps *s, struct dse_retained *ret);
+
+/* The quality of a point, as dse_model.stand has it. */
+void dse_cache_stand(const struct dse_cache_steps *s, struct dse_standing *ret);
+/* For dse_model.why_null: why `metric` is NULL, where it is one of quality. */
+const char *dse_cache_why_null(const struct dse_cache_steps *s, const char *metric);
+
+/* Bounds of the same over a box, whose ends are lo and hi (model.h); `target`: the fewest and the most positions that stay. The
+ * positions seen are between lo.before and hi.before. */
+void dse_cache_quality_bound(const struct dse_cache_steps *lo, const struct dse_cache_steps *hi, struct dse_interval target,
+                             struct dse_retained_bound *ret);
+
+#endif
