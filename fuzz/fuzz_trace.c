@@ -17,9 +17,11 @@ static void check_head(const struct trace *t, size_t layer, size_t head)
     struct diags d;
     diags_init(&d);
     struct head h;
-    bool ok = trace_head(t, layer, head, &h, &d);
+    bool ok = trace_head_sampled(t, layer, head, &h, &d);
     need(d.errors == (ok ? 0 : 1));
-    for (size_t i = 0; ok && i < h.n * h.d; i++) need(isfinite(h.q[i]) && isfinite(h.k[i]) && isfinite(h.v[i]));
+    for (size_t i = 0; ok && i < h.n * h.d; i++) need(isfinite(h.k[i]) && isfinite(h.v[i]));
+    for (size_t i = 0; ok && i < h.n_steps; i++) need(head_query(&h, trace_step(trace_info(t), i)) == h.q + i * h.d);
+    for (size_t i = 0; ok && i < h.n_steps * h.d; i++) need(isfinite(h.q[i]));
     if (ok) head_release(&h);
     diags_release(&d);
 }

@@ -25,7 +25,9 @@ static void put_file(struct output *o, const char *path, const struct trace_info
     output_text(o, info->model);
     put_ids(o, info->layer_ids, info->layers);
     put_ids(o, info->head_ids, info->heads);
+    output_i64(o, (int64_t)info->kv_heads);
     output_i64(o, (int64_t)info->n);
+    output_i64(o, (int64_t)info->n_steps);
     output_i64(o, (int64_t)info->d);
     output_i64(o, info->bits);
     output_text(o, hash);
@@ -40,10 +42,12 @@ struct scores {
 static struct scores measure(const struct head *h)
 {
     struct scores s = {.min = (double)INFINITY, .max = -(double)INFINITY};
-    double *x = xcalloc(h->n, sizeof *x), pairs = (double)h->n * ((double)h->n + 1) / 2, sum = 0, squares = 0;
-    size_t half = h->n / 2;
+    double *x = xcalloc(h->n, sizeof *x), pairs = 0, sum = 0, squares = 0;
+    size_t half = h->n / 2, late = 0;
     for (size_t t = 0; t < h->n; t++) {
+        if (!head_query(h, t)) continue;
         head_scores(h, t, x);
+        pairs += (double)(t + 1);
         double max = x[0], total = 0;
         for (size_t i = 0; i <= t; i++) {
             sum += x[i];
@@ -53,8 +57,10 @@ static struct scores measure(const struct head *h)
         }
         s.max = fmax(s.max, max);
         for (size_t i = 0; i <= t; i++) total += exp(x[i] - max);
-        if (t >= half) s.first_mass += exp(x[0] - max) / total / (double)(h->n - half);
+        late += t >= half;
+        if (t >= half) s.first_mass += exp(x[0] - max) / total;
     }
+    s.first_mass = late ? s.first_mass / (double)late : (double)NAN;
     s.mean = sum / pairs;
     s.sd = sqrt(fmax(0, squares / pairs - s.mean * s.mean));
     free(x);
@@ -67,7 +73,7 @@ static bool put_scores(struct output *o, const char *path, const struct trace *t
     for (size_t i = 0; i < info->layers * info->heads; i++) {
         size_t layer = i / info->heads, head = i % info->heads;
         struct head h;
-        if (!trace_head(t, layer, head, &h, diags)) return false;
+        if (!trace_head_sampled(t, layer, head, &h, diags)) return false;
         struct scores s = measure(&h);
         head_release(&h);
         output_text(o, path);
@@ -84,7 +90,8 @@ static bool put_scores(struct output *o, const char *path, const struct trace *t
 
 int trace_info_run(const struct invocation *in)
 {
-    static const char *const of_files[] = {"FILE", "MODEL", "LAYERS", "HEADS", "POSITIONS", "DIM", "BITS", "HASH", "SOURCE"};
+    static const char *const of_files[] = {"FILE",  "MODEL", "LAYERS", "HEADS", "KV HEADS", "POSITIONS",
+                                           "STEPS", "DIM",   "BITS",   "HASH",  "SOURCE"};
     static const char *const of_scores[] = {"FILE", "LAYER", "HEAD", "SCORE MIN", "SCORE MAX", "MEAN", "SD", "MASS ON FIRST"};
     enum output_format format;
     if (!output_parse_format(in, &format)) return 2;

@@ -5,12 +5,17 @@
 #include <math.h>
 #include <stdlib.h>
 
-void head_init(struct head *h, size_t n, size_t d)
+void head_init_sampled(struct head *h, size_t n, size_t d, const int32_t *steps, size_t n_steps)
 {
-    *h = (struct head){.n = n, .d = d};
-    h->q = xcalloc(n * d, sizeof *h->q);
+    *h = (struct head){.n = n, .d = d, .n_steps = steps ? n_steps : n, .steps = steps};
+    h->q = xcalloc(h->n_steps * d, sizeof *h->q);
     h->k = xcalloc(n * d, sizeof *h->k);
     h->v = xcalloc(n * d, sizeof *h->v);
+}
+
+void head_init(struct head *h, size_t n, size_t d)
+{
+    head_init_sampled(h, n, d, NULL, n);
 }
 
 void head_release(struct head *h)
@@ -21,9 +26,28 @@ void head_release(struct head *h)
     *h = (struct head){0};
 }
 
+bool head_whole(const struct head *h)
+{
+    return !h->steps;
+}
+
+const float *head_query(const struct head *h, size_t t)
+{
+    if (!h->steps) return t < h->n ? h->q + t * h->d : NULL;
+    size_t low = 0, high = h->n_steps; /* the first step that is not before t */
+    while (low < high) {
+        size_t mid = (low + high) / 2;
+        if ((size_t)h->steps[mid] < t)
+            low = mid + 1;
+        else
+            high = mid;
+    }
+    return low < h->n_steps && (size_t)h->steps[low] == t ? h->q + low * h->d : NULL;
+}
+
 void head_scores(const struct head *h, size_t t, double *scores)
 {
-    const float *q = h->q + t * h->d;
+    const float *q = head_query(h, t);
     double scale = 1 / sqrt((double)h->d);
     size_t i = 0, d = h->d;
     for (; i + 3 <= t; i += 4) { /* four keys at a time: their sums do not wait for each other; the same sums as one by one */

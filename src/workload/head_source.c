@@ -4,13 +4,13 @@
 
 static bool of_trace(void *user, size_t layer, size_t head, struct head *ret, struct diags *diags)
 {
-    return trace_head(user, layer, head, ret, diags);
+    return trace_head_sampled(user, layer, head, ret, diags);
 }
 
 struct head_source head_source_trace(struct trace *t)
 {
     const struct trace_info *info = trace_info(t);
-    return (struct head_source){info->layers, info->heads, info->n, of_trace, t};
+    return (struct head_source){info->layers, info->heads, info->n, of_trace, t, info->steps, info->n_steps};
 }
 
 /* Heads of a generator do not belong together: each is a layer of its own. */
@@ -22,5 +22,5 @@ static bool of_generator(void *user, size_t layer, size_t head, struct head *ret
 
 struct head_source head_source_generator(struct generator *g, size_t heads)
 {
-    return (struct head_source){heads, 1, (size_t)g->n, of_generator, g};
+    return (struct head_source){heads, 1, (size_t)g->n, of_generator, g, NULL, 0};
 }

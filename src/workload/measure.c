@@ -61,12 +61,13 @@ bool measure_plan_check(const struct measure_plan *p, struct diags *diags)
 /* ---- going over heads ---------------------------------------------------------------------------------------------------- */
 
 /* What is found out of one layer's heads, all cut at the c-th context. `measure` is called by several threads, `add` by one at a
- * time and layer by layer. */
+ * time and layer by layer. What follows every step says so: heads with q of some steps alone are refused for it. */
 struct measurement {
     size_t (*size)(const void *user, size_t c, size_t heads); /* bytes of a result */
     bool (*measure)(const void *user, size_t c, const struct head *heads, size_t n, size_t first, void *ret, struct diags *diags);
     void (*add)(void *user, size_t c, size_t heads, const void *result);
     void *user;
+    const char *follows; /* "LAD's decoder"; NULL: takes the steps that there are */
 };
 
 /* One of the layers of all sources: which source, and which layer of it. */
@@ -126,9 +127,33 @@ static void add_layer(const struct measure_plan *p, const struct measurement *m,
         if (results[c]) m->add(m->user, c, l->source->heads, results[c]);
 }
 
+/* Does a source have q of a step that is measured at every context? */
+static bool check_some_steps(const struct measure_plan *p, const struct head_source *s, struct diags *diags)
+{
+    for (size_t c = 0; s->steps && c < p->n_contexts; c++) {
+        size_t first = measure_first(p, p->contexts[c]), i = 0;
+        while (i < s->n_steps && (size_t)s->steps[i] < first) i++;
+        if (i == s->n_steps || (size_t)s->steps[i] >= p->contexts[c])
+            return fault(diags, "the trace has q of none of the steps %zu to %zu", first, p->contexts[c] - 1);
+    }
+    return true;
+}
+
+static bool check_steps(const struct measure_plan *p, const struct measurement *m, struct diags *diags)
+{
+    for (size_t i = 0; i < p->n_sources; i++) {
+        const struct head_source *s = &p->sources[i];
+        if (s->steps && m->follows)
+            return diags_input(diags, (struct srcloc){0}, NULL, "--kind range measures the steps that there are",
+                               "the trace has q of %zu of its %zu steps; %s follows every step", s->n_steps, s->n, m->follows);
+        if (!check_some_steps(p, s, diags)) return false;
+    }
+    return true;
+}
+
 static bool each_layer(const struct measure_plan *p, const struct measurement *m, struct diags *diags)
 {
-    if (!measure_plan_check(p, diags)) return false;
+    if (!measure_plan_check(p, diags) || !check_steps(p, m, diags)) return false;
     size_t layers = 0;
     double total = 0, done = 0;
     for (size_t i = 0; i < p->n_sources; i++) {
@@ -223,7 +248,7 @@ bool measure_locality(const struct measure_plan *p, const struct locality_option
 {
     for (size_t c = 0; c < p->n_contexts; c++) rows[c] = (struct measured_locality){0};
     struct locality_work w = {o, rows};
-    return each_layer(p, &(struct measurement){locality_size, locality_heads, locality_add, &w}, diags);
+    return each_layer(p, &(struct measurement){locality_size, locality_heads, locality_add, &w, "LAD's decoder"}, diags);
 }
 
 /* ---- single steps -------------------------------------------------------------------------------------------------------- */
@@ -268,7 +293,7 @@ bool measure_recording(const struct measure_plan *p, const struct locality_optio
                        struct diags *diags)
 {
     struct recording_work w = {p, o, rows, measure_heads(p), xcalloc(p->n_contexts + 1, sizeof *w.done)};
-    bool ok = each_layer(p, &(struct measurement){recording_size, recording_heads, recording_add, &w}, diags);
+    bool ok = each_layer(p, &(struct measurement){recording_size, recording_heads, recording_add, &w, "LAD's decoder"}, diags);
     free(w.done);
     return ok;
 }
@@ -353,7 +378,7 @@ bool measure_retention(const struct measure_plan *p, const struct retention_poli
     }
     *ret_n = n;
     struct retention_work w = {rows, n, p};
-    return each_layer(p, &(struct measurement){retention_size, retention_heads, retention_add, &w}, diags);
+    return each_layer(p, &(struct measurement){retention_size, retention_heads, retention_add, &w, "a cache that evicts"}, diags);
 }
 
 /* ---- the range of scores ------------------------------------------------------------------------------------------------- */
@@ -392,7 +417,7 @@ bool measure_range(const struct measure_plan *p, const struct softmax_range *r, 
 {
     for (size_t c = 0; c < p->n_contexts; c++) rows[c] = (struct measured_range){0};
     struct range_work w = {r, rows};
-    if (!each_layer(p, &(struct measurement){range_size, range_heads, range_add, &w}, diags)) return false;
+    if (!each_layer(p, &(struct measurement){range_size, range_heads, range_add, &w, NULL}, diags)) return false;
     for (size_t c = 0; c < p->n_contexts; c++) softmax_range_finish(&rows[c].count);
     return true;
 }
@@ -443,7 +468,7 @@ bool measure_partial(const struct measure_plan *p, const struct softmax_partial 
 {
     for (size_t c = 0; c < p->n_contexts; c++) rows[c] = (struct measured_partial){0};
     struct partial_work w = {s, rows};
-    if (!each_layer(p, &(struct measurement){partial_size, partial_heads, partial_add, &w}, diags)) return false;
+    if (!each_layer(p, &(struct measurement){partial_size, partial_heads, partial_add, &w, NULL}, diags)) return false;
     for (size_t c = 0; c < p->n_contexts; c++) {
         double good = (double)(rows[c].vectors - rows[c].lost);
         rows[c].within_1e_2 = good > 0 ? rows[c].within_1e_2 / good : (double)NAN;

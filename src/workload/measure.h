@@ -20,6 +20,8 @@ struct head_source {
     /* The caller releases the head. False with errors. Called by several threads. */
     bool (*head)(void *user, size_t layer, size_t head, struct head *ret, struct diags *diags);
     void *user;
+    const int32_t *steps; /* steps with q, growing: only what takes single steps measures them; NULL: every step */
+    size_t n_steps;       /* of the list */
 };
 struct trace;
 struct generator;

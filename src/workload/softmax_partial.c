@@ -159,7 +159,8 @@ bool softmax_partial_run(const struct head *h, const struct softmax_partial *p, 
     if (!check(h, p, first, diags)) return false;
     *ret = (struct softmax_partial_result){0};
     struct scratch s = scratch_new(h->n, h->d);
-    for (size_t t = first; t < h->n; t++) run_step(h, p, &s, t, ret);
+    for (size_t t = first; t < h->n; t++)
+        if (head_query(h, t)) run_step(h, p, &s, t, ret);
     double elements = (double)(ret->vectors - ret->lost) * (double)h->d;
     double each = elements > 0 ? 1 / elements : (double)NAN;
     ret->mean_output_error *= each;

@@ -60,6 +60,7 @@ bool softmax_range_count(const struct head *h, const struct softmax_range *r, si
         ret->max = -(double)INFINITY;
     }
     for (size_t t = first; t < h->n; t++) {
+        if (!head_query(h, t)) continue;
         head_scores(h, t, x);
         size_t outside = 0;
         for (size_t i = 0; i <= t; i++) {
@@ -147,6 +148,7 @@ bool softmax_spread_add(struct softmax_spread *s, const struct head *h, size_t f
     double *x = xcalloc(h->n, sizeof *x);
     for (size_t t = first; t < h->n; t++) {
         struct softmax_vector v = {.length = t + 1, .min = (double)INFINITY, .max = -(double)INFINITY};
+        if (!head_query(h, t)) continue;
         head_scores(h, t, x);
         for (size_t i = 0; i <= t; i++) {
             v.min = x[i] < v.min ? x[i] : v.min;

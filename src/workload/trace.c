@@ -14,73 +14,11 @@
 struct trace {
     struct trace_info info;
     char *path, *model, *source;
-    int32_t *ids; /* layers, then heads */
+    int32_t *ids; /* layers, heads, groups of heads, steps */
     void *map;
     const unsigned char *bytes; /* of the map */
-    size_t size;
+    size_t size, values_at;
 };
-
-/* ---- what a trace may be ------------------------------------------------------------------------------------------------- */
-
-static bool check_number(uint64_t v, uint64_t max, const char *what, struct srcloc loc, struct diags *diags)
-{
-    if (v >= 1 && v <= max) return true;
-    return diags_input(diags, loc, NULL, NULL, "%s: %llu is not within 1 to %llu", what, (unsigned long long)v,
-                       (unsigned long long)max);
-}
-
-static bool check_ids(const int32_t *ids, size_t n, const char *what, struct srcloc loc, struct diags *diags)
-{
-    for (size_t i = 0; i < n; i++) {
-        if (ids[i] < 0) return diags_input(diags, loc, NULL, NULL, "%s %ld is negative", what, (long)ids[i]);
-        for (size_t k = 0; k < i; k++)
-            if (ids[k] == ids[i]) return diags_input(diags, loc, NULL, NULL, "%s %ld is there twice", what, (long)ids[i]);
-    }
-    return true;
-}
-
-/* Text that can stand in a line of a CSV file or of a terminal: UTF-8 without control characters. */
-static bool check_text(const char *s, const char *what, struct srcloc loc, struct diags *diags)
-{
-    if (!*s) return diags_input(diags, loc, NULL, NULL, "%s: is empty", what);
-    if (strlen(s) > TRACE_TEXT_MAX)
-        return diags_input(diags, loc, NULL, NULL, "%s: %zu bytes; %d are the most", what, strlen(s), TRACE_TEXT_MAX);
-    for (const unsigned char *p = (const unsigned char *)s; *p;) {
-        size_t n = *p < 0x80 ? 1 : *p >= 0xc2 && *p < 0xe0 ? 2 : *p >= 0xe0 && *p < 0xf0 ? 3 : *p >= 0xf0 && *p < 0xf5 ? 4 : 0;
-        bool ok = n > 1 || (*p >= 0x20 && *p != 0x7f && n);
-        for (size_t i = 1; ok && i < n; i++) ok = (p[i] & 0xc0) == 0x80;
-        if (!ok)
-            return diags_input(diags, loc, NULL, NULL, "%s: has a control character or is not UTF-8 at byte %zu", what,
-                               (size_t)(p - (const unsigned char *)s) + 1);
-        p += n;
-    }
-    return true;
-}
-
-bool trace_check(const struct trace_info *info, struct srcloc loc, struct diags *diags)
-{
-    bool ok = check_number(info->layers, TRACE_LAYERS_MAX, "layers", loc, diags);
-    ok = check_number(info->heads, TRACE_HEADS_MAX, "heads", loc, diags) && ok;
-    ok = check_number(info->n, TRACE_POSITIONS_MAX, "positions", loc, diags) && ok;
-    ok = check_number(info->d, TRACE_DIM_MAX, "dimension", loc, diags) && ok;
-    if (info->bits != 16 && info->bits != 32) ok = diags_input(diags, loc, NULL, NULL, "bits: %d is neither 16 nor 32", info->bits);
-    if (!ok) return false;
-    ok = check_ids(info->layer_ids, info->layers, "layer", loc, diags);
-    ok = check_ids(info->head_ids, info->heads, "head", loc, diags) && ok;
-    ok = check_text(info->model, "model", loc, diags) && ok;
-    return check_text(info->source, "source", loc, diags) && ok;
-}
-
-uint64_t trace_header_bytes(const struct trace_info *info)
-{
-    uint64_t n = TRACE_FIXED_BYTES + 4 * (info->layers + info->heads) + strlen(info->model) + strlen(info->source);
-    return (n + TRACE_ALIGNMENT - 1) / TRACE_ALIGNMENT * TRACE_ALIGNMENT;
-}
-
-uint64_t trace_value_bytes(const struct trace_info *info)
-{
-    return (uint64_t)info->layers * info->heads * 3 * info->n * info->d * (uint64_t)info->bits / 8;
-}
 
 /* ---- opening ------------------------------------------------------------------------------------------------------------- */
 
@@ -119,25 +57,49 @@ static bool read_magic(const struct trace *t, struct diags *diags)
                            t->size ? "" : ": it is empty");
     if (t->size < TRACE_FIXED_BYTES) return too_short(t, "at least ", TRACE_FIXED_BYTES, diags);
     uint32_t version = get_le32(t->bytes + 8);
-    if (version == TRACE_VERSION) return true;
-    return diags_input(diags, loc, NULL, NULL, "is a trace of version %lu; this dse reads version %d", (unsigned long)version,
-                       TRACE_VERSION);
+    if (version < 1 || version > TRACE_VERSION)
+        return diags_input(diags, loc, NULL, NULL, "is a trace of version %lu; this dse reads versions 1 to %d",
+                           (unsigned long)version, TRACE_VERSION);
+    size_t fixed = TRACE_FIXED_BYTES + (version > 1 ? TRACE_GROUPED_BYTES : 0);
+    return t->size >= fixed || too_short(t, "at least ", fixed, diags);
 }
 
-static bool read_names(struct trace *t, const unsigned char *p, size_t model, size_t source, struct diags *diags)
+/* How many of what the header has after its numbers. */
+struct lengths {
+    size_t groups, steps; /* of version 2; 0: the list is not there */
+    size_t model, source;
+};
+
+static bool read_names(struct trace *t, const unsigned char *p, const struct lengths *l, struct diags *diags)
 {
-    size_t ids = t->info.layers + t->info.heads, end = TRACE_FIXED_BYTES + 4 * ids + model + source;
+    size_t ids = t->info.layers + t->info.heads + l->groups + l->steps;
+    size_t end = (size_t)(p - t->bytes) + 4 * ids + l->model + l->source;
     if (t->size < end) return too_short(t, "at least ", end, diags);
     t->ids = xcalloc(ids, sizeof *t->ids);
     for (size_t i = 0; i < ids; i++, p += 4) t->ids[i] = (int32_t)get_le32(p);
-    t->model = xstrndup((const char *)p, model);
-    t->source = xstrndup((const char *)p + model, source);
+    t->values_at = (end + TRACE_ALIGNMENT - 1) / TRACE_ALIGNMENT * TRACE_ALIGNMENT;
+    t->model = xstrndup((const char *)p, l->model);
+    t->source = xstrndup((const char *)p + l->model, l->source);
     t->info.layer_ids = t->ids;
     t->info.head_ids = t->ids + t->info.layers;
+    t->info.kv_of = l->groups ? t->info.head_ids + t->info.heads : NULL;
+    t->info.steps = l->steps ? t->info.head_ids + t->info.heads + l->groups : NULL;
     t->info.model = t->model;
     t->info.source = t->source;
-    if (strlen(t->model) == model && strlen(t->source) == source) return true;
+    if (strlen(t->model) == l->model && strlen(t->source) == l->source) return true;
     return diags_input(diags, (struct srcloc){.file = t->path}, NULL, NULL, "the model's name or the source has a NUL byte");
+}
+
+/* The numbers that version 2 adds. */
+static bool read_grouped(struct trace *t, const unsigned char *p, struct lengths *l, struct diags *diags)
+{
+    struct srcloc loc = {.file = t->path};
+    t->info.kv_heads = get_le32(p);
+    t->info.n_steps = get_le32(p + 4);
+    l->groups = t->info.heads;
+    l->steps = t->info.n_steps < t->info.n ? t->info.n_steps : 0;
+    return trace_check_number(t->info.kv_heads, t->info.heads, "groups of heads", loc, diags) &&
+           trace_check_number(t->info.n_steps, t->info.n, "steps", loc, diags);
 }
 
 /* The numbers of the header, then what has their lengths. */
@@ -146,23 +108,28 @@ static bool read_header(struct trace *t, struct diags *diags)
     if (!read_magic(t, diags)) return false;
     struct srcloc loc = {.file = t->path};
     const unsigned char *p = t->bytes;
-    uint32_t bits = get_le32(p + 12), model = get_le32(p + 32), source = get_le32(p + 36);
+    uint32_t bits = get_le32(p + 12);
+    struct lengths l = {.model = get_le32(p + 32), .source = get_le32(p + 36)};
     t->info.bits = bits < INT32_MAX ? (int)bits : INT32_MAX;
     t->info.layers = get_le32(p + 16);
-    t->info.heads = get_le32(p + 20);
-    t->info.n = get_le32(p + 24);
+    t->info.heads = t->info.kv_heads = get_le32(p + 20);
+    t->info.n = t->info.n_steps = get_le32(p + 24);
     t->info.d = get_le32(p + 28);
-    return check_number(t->info.layers, TRACE_LAYERS_MAX, "layers", loc, diags) &&
-           check_number(t->info.heads, TRACE_HEADS_MAX, "heads", loc, diags) &&
-           check_number(model, TRACE_TEXT_MAX, "bytes of the model's name", loc, diags) &&
-           check_number(source, TRACE_TEXT_MAX, "bytes of the source", loc, diags) &&
-           read_names(t, p + TRACE_FIXED_BYTES, model, source, diags) && trace_check(&t->info, loc, diags);
+    bool grouped = get_le32(p + 8) > 1;
+    p += TRACE_FIXED_BYTES + (grouped ? TRACE_GROUPED_BYTES : 0);
+    return trace_check_number(t->info.layers, TRACE_LAYERS_MAX, "layers", loc, diags) &&
+           trace_check_number(t->info.heads, TRACE_HEADS_MAX, "heads", loc, diags) &&
+           trace_check_number(t->info.n, TRACE_POSITIONS_MAX, "positions", loc, diags) &&
+           trace_check_number(l.model, TRACE_TEXT_MAX, "bytes of the model's name", loc, diags) &&
+           trace_check_number(l.source, TRACE_TEXT_MAX, "bytes of the source", loc, diags) &&
+           (!grouped || read_grouped(t, p - TRACE_GROUPED_BYTES, &l, diags)) && read_names(t, p, &l, diags) &&
+           trace_check(&t->info, loc, diags);
 }
 
 static bool check_rest(struct trace *t, struct diags *diags)
 {
     struct srcloc loc = {.file = t->path};
-    uint64_t end = trace_header_bytes(&t->info) + trace_value_bytes(&t->info);
+    uint64_t end = t->values_at + trace_value_bytes(&t->info);
     if (t->size < end + TRACE_CHECKSUM_BYTES) return too_short(t, "", end + TRACE_CHECKSUM_BYTES, diags);
     if (t->size > end + TRACE_CHECKSUM_BYTES)
         return diags_input(diags, loc, NULL, NULL, "%llu bytes follow its end",
@@ -219,28 +186,59 @@ bool trace_get_matrix(const unsigned char *p, const struct trace_matrix *m, floa
         if (isfinite(ret[i])) continue;
         char buf[TEXT_NUMBER_MAX];
         return diags_input(diags, loc, NULL, NULL, "layer %ld, head %ld: %c of position %zu, element %zu is %s", (long)m->layer,
-                           (long)m->head, m->which, i / m->d, i % m->d, text_number(buf, (double)ret[i]));
+                           (long)m->head, m->which, m->steps ? (size_t)m->steps[i / m->d] : i / m->d, i % m->d,
+                           text_number(buf, (double)ret[i]));
     }
     return true;
 }
 
-bool trace_head(const struct trace *t, size_t layer, size_t head, struct head *ret, struct diags *diags)
+/* Where q of a head lies within its layer, in values; what follows it is k and v if it leads its group. */
+static size_t place_of_q(const struct trace_info *info, size_t head)
+{
+    return (head * trace_steps(info) + 2 * trace_leaders(info, head) * info->n) * info->d;
+}
+
+static bool read_matrices(const struct trace *t, size_t layer, size_t head, struct head *ret, struct diags *diags)
 {
     const struct trace_info *info = &t->info;
-    struct srcloc loc = {.file = t->path};
-    if (layer >= info->layers || head >= info->heads)
-        return diags_input(diags, loc, NULL, NULL, "there is no head %zu of layer %zu: the trace has %zu heads of %zu layers", head,
-                           layer, info->heads, info->layers);
-    size_t values = info->n * info->d, bytes = values * (size_t)info->bits / 8;
-    const unsigned char *p = t->bytes + trace_header_bytes(info) + 3 * (layer * info->heads + head) * bytes;
-    head_init(ret, info->n, info->d);
+    size_t leader = 0, value = (size_t)info->bits / 8, of_layer = (size_t)(trace_value_bytes(info) / info->layers);
+    while (trace_kv_of(info, leader) != ret->group) leader++;
+    const unsigned char *p = t->bytes + t->values_at + layer * of_layer;
+    const unsigned char *q = p + place_of_q(info, head) * value;
+    const unsigned char *k = p + (place_of_q(info, leader) + trace_steps(info) * info->d) * value;
+    const unsigned char *bytes[3] = {q, k, k + info->n * info->d * value};
     float *matrices[3] = {ret->q, ret->k, ret->v};
-    struct trace_matrix m = {info->layer_ids[layer], info->head_ids[head], 0, info->n, info->d, info->bits};
     for (size_t i = 0; i < 3; i++) {
-        m.which = trace_matrices[i];
-        if (trace_get_matrix(p + i * bytes, &m, matrices[i], loc, diags)) continue;
-        head_release(ret);
-        return false;
+        struct trace_matrix m = {info->layer_ids[layer],
+                                 info->head_ids[i ? leader : head],
+                                 trace_matrices[i],
+                                 i ? info->n : trace_steps(info),
+                                 info->d,
+                                 info->bits,
+                                 i ? NULL : info->steps};
+        if (!trace_get_matrix(bytes[i], &m, matrices[i], (struct srcloc){.file = t->path}, diags)) return false;
     }
     return true;
+}
+
+bool trace_head_sampled(const struct trace *t, size_t layer, size_t head, struct head *ret, struct diags *diags)
+{
+    const struct trace_info *info = &t->info;
+    if (layer >= info->layers || head >= info->heads)
+        return diags_input(diags, (struct srcloc){.file = t->path}, NULL, NULL,
+                           "there is no head %zu of layer %zu: the trace has %zu heads of %zu layers", head, layer, info->heads,
+                           info->layers);
+    head_init_sampled(ret, info->n, info->d, info->steps, trace_steps(info));
+    ret->group = trace_kv_of(info, head);
+    if (read_matrices(t, layer, head, ret, diags)) return true;
+    head_release(ret);
+    return false;
+}
+
+bool trace_head(const struct trace *t, size_t layer, size_t head, struct head *ret, struct diags *diags)
+{
+    if (t->info.steps)
+        return diags_input(diags, (struct srcloc){.file = t->path}, NULL, NULL,
+                           "has q of %zu of its %zu steps; this follows every step", t->info.n_steps, t->info.n);
+    return trace_head_sampled(t, layer, head, ret, diags);
 }

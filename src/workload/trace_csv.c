@@ -290,22 +290,16 @@ static bool order(struct reader *r)
 
 struct source {
     const struct reader *reader;
-    struct trace_info trace; /* what is picked */
+    struct trace_picked trace; /* what is picked */
 };
-
-static size_t place_of(const int32_t *ids, int32_t id)
-{
-    size_t i = 0;
-    while (ids[i] != id) i++;
-    return i;
-}
 
 static bool pull_csv(void *user, size_t layer, size_t head, struct head *ret, struct diags *diags)
 {
     (void)diags;
     const struct source *s = user;
-    const struct trace_info *all = &s->reader->info, *t = &s->trace;
-    size_t from_layer = place_of(all->layer_ids, t->layer_ids[layer]), from_head = place_of(all->head_ids, t->head_ids[head]);
+    const struct trace_info *all = &s->reader->info, *t = &s->trace.info;
+    size_t from_layer = trace_place(all->layer_ids, all->layers, t->layer_ids[layer]),
+           from_head = trace_place(all->head_ids, all->heads, t->head_ids[head]);
     const struct row *rows = s->reader->rows + (from_layer * all->heads + from_head) * 3 * all->n;
     head_init(ret, t->n, t->d);
     float *matrices[3] = {ret->q, ret->k, ret->v};
@@ -323,7 +317,8 @@ bool trace_import_csv(const char *from, const struct trace_info *wanted, const s
     struct source s = {.reader = &r};
     read_file(&r);
     bool ok = r.ok && order(&r) && trace_pick_apply(pick, &r.info, &s.trace, (struct srcloc){.file = from}, diags) &&
-              trace_write(to, &s.trace, pull_csv, &s, diags);
+              trace_write(to, &s.trace.info, pull_csv, &s, diags);
+    trace_picked_release(&s.trace);
     free(r.rows);
     free(r.values);
     free(r.layer_ids);

@@ -14,47 +14,9 @@ struct raw {
     const char *path;
     int fd;
     const struct trace_info *array;
-    struct trace_info trace; /* what is picked */
-    unsigned char *bytes;    /* a picked matrix */
+    struct trace_picked trace; /* what is picked */
+    unsigned char *bytes;      /* a picked matrix */
 };
-
-/* Find the place of an id among n. */
-static bool find_id(const int32_t *ids, size_t n, int32_t id, size_t *ret)
-{
-    for (*ret = 0; *ret < n; ++*ret)
-        if (ids[*ret] == id) return true;
-    return false;
-}
-
-static bool check_picked(const int32_t *picked, size_t n, const int32_t *ids, size_t n_ids, const char *what, struct srcloc loc,
-                         struct diags *diags)
-{
-    size_t at;
-    for (size_t i = 0; i < n; i++)
-        if (!find_id(ids, n_ids, picked[i], &at))
-            return diags_input(diags, loc, NULL, NULL, "%s %ld is picked, but not there", what, (long)picked[i]);
-    return true;
-}
-
-bool trace_pick_apply(const struct trace_pick *pick, const struct trace_info *of, struct trace_info *ret, struct srcloc loc,
-                      struct diags *diags)
-{
-    *ret = *of;
-    if (pick->layers) {
-        ret->layers = pick->layers;
-        ret->layer_ids = pick->layer_ids;
-    }
-    if (pick->heads) {
-        ret->heads = pick->heads;
-        ret->head_ids = pick->head_ids;
-    }
-    if (pick->first) ret->n = pick->first;
-    bool ok = check_picked(pick->layer_ids, pick->layers, of->layer_ids, of->layers, "layer", loc, diags);
-    ok = check_picked(pick->head_ids, pick->heads, of->head_ids, of->heads, "head", loc, diags) && ok;
-    if (pick->first > of->n)
-        ok = diags_input(diags, loc, NULL, NULL, "the first %zu positions are picked; there are %zu", pick->first, of->n);
-    return ok && trace_check(ret, loc, diags);
-}
 
 static bool read_at(const struct raw *r, size_t n, uint64_t offset, struct diags *diags)
 {
@@ -72,11 +34,10 @@ static bool read_at(const struct raw *r, size_t n, uint64_t offset, struct diags
 static bool pull_raw(void *user, size_t layer, size_t head, struct head *ret, struct diags *diags)
 {
     const struct raw *r = user;
-    const struct trace_info *t = &r->trace, *a = r->array;
-    struct trace_matrix m = {t->layer_ids[layer], t->head_ids[head], 0, t->n, t->d, t->bits};
-    size_t from_layer, from_head, value = (size_t)t->bits / 8;
-    find_id(a->layer_ids, a->layers, m.layer, &from_layer);
-    find_id(a->head_ids, a->heads, m.head, &from_head);
+    const struct trace_info *t = &r->trace.info, *a = r->array;
+    struct trace_matrix m = {t->layer_ids[layer], t->head_ids[head], 0, t->n, t->d, t->bits, NULL};
+    size_t value = (size_t)t->bits / 8, from_layer = trace_place(a->layer_ids, a->layers, m.layer),
+           from_head = trace_place(a->head_ids, a->heads, m.head);
     head_init(ret, t->n, t->d);
     float *matrices[3] = {ret->q, ret->k, ret->v};
     for (size_t i = 0; i < 3; i++) {
@@ -120,10 +81,12 @@ bool trace_import_raw(const char *from, const struct trace_info *array, const st
     bool ok = trace_check(array, loc, diags) && open_raw(&r, diags) && trace_pick_apply(pick, array, &r.trace, loc, diags);
     if (ok) {
         trace_guess(r.fd, array, loc, diags);
-        r.bytes = xmalloc(r.trace.n * r.trace.d * (size_t)r.trace.bits / 8);
-        ok = trace_write(to, &r.trace, pull_raw, &r, diags);
+        const struct trace_info *t = &r.trace.info;
+        r.bytes = xmalloc(t->n * t->d * (size_t)t->bits / 8);
+        ok = trace_write(to, t, pull_raw, &r, diags);
     }
     free(r.bytes);
+    trace_picked_release(&r.trace);
     if (r.fd >= 0) close(r.fd);
     return ok;
 }

@@ -27,11 +27,15 @@ static bool put_header(struct writer *w, const struct trace_info *info)
 {
     size_t size = (size_t)trace_header_bytes(info), model = strlen(info->model), source = strlen(info->source);
     unsigned char *bytes = xcalloc(size, 1), *p = bytes + sizeof trace_magic;
+    int version = trace_version(info);
     memcpy(bytes, trace_magic, sizeof trace_magic);
-    const size_t numbers[] = {TRACE_VERSION, (size_t)info->bits, info->layers, info->heads, info->n, info->d, model, source};
-    for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++, p += 4) put_le32(p, (uint32_t)numbers[i]);
+    const size_t numbers[] = {(size_t)version, (size_t)info->bits,   info->layers,     info->heads, info->n, info->d, model,
+                              source,          trace_kv_heads(info), trace_steps(info)};
+    for (size_t i = 0; i < (version > 1 ? 10 : 8); i++, p += 4) put_le32(p, (uint32_t)numbers[i]);
     for (size_t i = 0; i < info->layers; i++, p += 4) put_le32(p, (uint32_t)info->layer_ids[i]);
     for (size_t i = 0; i < info->heads; i++, p += 4) put_le32(p, (uint32_t)info->head_ids[i]);
+    for (size_t i = 0; version > 1 && i < info->heads; i++, p += 4) put_le32(p, (uint32_t)trace_kv_of(info, i));
+    for (size_t i = 0; trace_steps(info) < info->n && i < info->n_steps; i++, p += 4) put_le32(p, (uint32_t)info->steps[i]);
     memcpy(p, info->model, model);
     memcpy(p + model, info->source, source);
     bool ok = put(w, bytes, size);
@@ -55,29 +59,36 @@ static size_t encode(const float *v, size_t values, int bits, unsigned char *byt
     return values;
 }
 
+/* Which matrix of which head, and its rows. */
+struct matrix {
+    const struct trace_info *info;
+    long layer, head;
+    size_t which, rows;
+};
+
+static bool put_matrix(struct writer *w, const struct matrix *m, const float *v, unsigned char *bytes)
+{
+    size_t values = m->rows * m->info->d, done = encode(v, values, m->info->bits, bytes), row = done / m->info->d;
+    if (done == values) return put(w, bytes, values * (size_t)m->info->bits / 8);
+    char buf[TEXT_NUMBER_MAX];
+    return diags_input(w->diags, (struct srcloc){.file = w->path}, NULL, NULL,
+                       "layer %ld, head %ld: %c of position %zu, element %zu is %s, which %d bits cannot hold", m->layer, m->head,
+                       trace_matrices[m->which], m->which ? row : trace_step(m->info, row), done % m->info->d,
+                       text_number(buf, (double)v[done]), m->info->bits);
+}
+
 static bool put_head(struct writer *w, const struct trace_info *info, size_t layer, size_t head, const struct head *h)
 {
-    struct srcloc loc = {.file = w->path};
-    long layer_id = info->layer_ids[layer], head_id = info->head_ids[head];
-    if (h->n != info->n || h->d != info->d)
-        return diags_input(w->diags, loc, NULL, NULL,
-                           "layer %ld, head %ld: %zu positions of dimension %zu; the trace has %zu of %zu", layer_id, head_id, h->n,
+    struct matrix m = {info, info->layer_ids[layer], info->head_ids[head], 0, trace_steps(info)};
+    if (h->n != info->n || h->d != info->d || (h->steps ? h->n_steps : h->n) != m.rows)
+        return diags_input(w->diags, (struct srcloc){.file = w->path}, NULL, NULL,
+                           "layer %ld, head %ld: %zu positions of dimension %zu; the trace has %zu of %zu", m.layer, m.head, h->n,
                            h->d, info->n, info->d);
-    size_t values = h->n * h->d;
-    unsigned char *bytes = xmalloc(values * (size_t)info->bits / 8);
+    unsigned char *bytes = xmalloc(info->n * info->d * (size_t)info->bits / 8);
     const float *matrices[3] = {h->q, h->k, h->v};
-    bool ok = true;
-    for (size_t m = 0; ok && m < 3; m++) {
-        size_t done = encode(matrices[m], values, info->bits, bytes);
-        char buf[TEXT_NUMBER_MAX];
-        if (done == values)
-            ok = put(w, bytes, values * (size_t)info->bits / 8);
-        else
-            ok = diags_input(w->diags, loc, NULL, NULL,
-                             "layer %ld, head %ld: %c of position %zu, element %zu is %s, which %d bits cannot hold", layer_id,
-                             head_id, trace_matrices[m], done / h->d, done % h->d, text_number(buf, (double)matrices[m][done]),
-                             info->bits);
-    }
+    bool ok = put_matrix(w, &m, matrices[0], bytes);
+    m.rows = info->n;
+    for (m.which = 1; ok && m.which < 3 && trace_leads(info, head); m.which++) ok = put_matrix(w, &m, matrices[m.which], bytes);
     free(bytes);
     return ok;
 }

@@ -136,7 +136,8 @@ static void trace__refuses_absurd_headers(void **state)
         uint32_t v;
         const char *part;
     } cases[] = {
-        {8, 2, "is a trace of version 2; this dse reads version 1"},
+        {8, 3, "is a trace of version 3; this dse reads versions 1 to 2"},
+        {8, 0, "is a trace of version 0; this dse reads versions 1 to 2"},
         {12, 8, "bits: 8 is neither 16 nor 32"},
         {12, 0xffffffff, "bits: 2147483647 is neither 16 nor 32"},
         {16, 0, "layers: 0 is not within 1 to 1024"},
