@@ -185,6 +185,18 @@ extern const char *const dse_softmax_names[];                                /* 
 extern const char *const dse_dataflow_names[];                               /* "static", "heuristic", NULL */
 extern const char *const dse_losses_names[], *const dse_collectives_names[]; /* "apart", "included", NULL */
 
+/* A neural engine beside the CPU of a chip: a preset of the parameters of models/ane of the same names. Row table: dse_npu_fields. */
+struct dse_npu {
+    struct dse_entry entry;
+    double engine_tflops; /* fp16, of fused matrix products */
+    double fill_rows;     /* rows that a layer's weights take as long as, before the first row of a (channels, 1, rows) tensor */
+    double square_gain;   /* how much faster a layer is with (channels, height, width) tensors, while its weights take most of it */
+    double narrow_gain;   /* how much faster weights of fewer bits stream than those of 16, at most */
+    double dispatch_us;   /* least time of a program */
+    double engine_base_w, engine_op_pj, engine_idle_w;
+};
+extern const struct dse_param dse_npu_fields[];
+
 /* A technology node as one published method sees it. Ratios against another node of the same method scale area, energy, delay
  * and power; see dse_tech_ratio in hw.h. */
 struct dse_technology {

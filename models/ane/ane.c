@@ -17,6 +17,8 @@ static const char *const caches[] = {[ANE_TWO_MODEL] = "two-model", [ANE_SLID_OU
 static const char *const joinings[] = {[ANE_PAIRWISE] = "pairwise", [ANE_AT_ONCE] = "at-once", NULL};
 static const char *const overlaps[] = {[ANE_MAX] = "max", [ANE_SUM] = "sum", NULL};
 static const char *const slide_times[] = {[ANE_HIDDEN] = "hidden", [ANE_EXPOSED] = "exposed", NULL};
+static const char *const layouts[] = {[ANE_EVEN] = "even", [ANE_ROW] = "row", [ANE_SQUARE] = "square", NULL};
+static const char *const slide_eachs[] = {[ANE_EACH_BLOCK] = "block", [ANE_EACH_CALL] = "call", NULL};
 static const char *const overflows[] = {[ANE_REFUSE] = "refuse", [ANE_DISCARD] = "discard", NULL};
 static const char *const heads[] = {[ANE_EVERY_ROW] = "every-row", [ANE_LAST_ROW] = "last-row", NULL};
 
@@ -37,11 +39,29 @@ static const struct dse_param ane_params_table[] = {
                    "E3"),
     DSE_PARAM_ENUM(P, slide, slide_times, "sliding the cache while the host leaves the engine idle, or on top of it",
                    "Fast Sliding Cache, E6"),
+    DSE_PARAM_ENUM(P, slide_each, slide_eachs,
+                   "in a generation the cache slides when a block of query_rows is full, or after each call",
+                   "Fast Sliding Cache, E7"),
+    DSE_PARAM_I64(P, slide_programs, 1, 1024, "programs that a slide is split into, each with a dispatch of its own", "E6"),
     DSE_PARAM_ENUM(P, overflow, overflows, "positions beyond the window: the point is refused, or the oldest are forgotten",
                    "Fast Sliding Cache, E1"),
     DSE_PARAM_ENUM(P, head_rows, heads, "rows that the output head works on", "Attention Crash Course, E4"),
     DSE_PARAM_ENUM(P, overlap, overlaps, "computing and memory traffic of an operator: the longer of both, or one after the other",
                    "E4"),
+    DSE_PARAM_REF(P, npu, struct dse_npu, DSE_KIND_NPU, "the engine: sets its rate, dispatch, power, and what its shapes cost",
+                  "E4"),
+    DSE_PARAM_ENUM(P, layout, layouts,
+                   "tensors of linear layers: the rate is the same for all; (channels, 1, rows), which costs fill_rows; "
+                   "(channels, height, width) between an attention and the next one's projections",
+                   "E4"),
+    DSE_PARAM_F64(P, fill_rows, "", 0, 1e5,
+                  "rows that the weights of a layer take as long as, with (channels, 1, rows) tensors; no layout even has them",
+                  "E4"),
+    DSE_PARAM_F64(P, square_gain, "", 1, 100,
+                  "how much faster a layer is with (channels, height, width) tensors, as far as its rows allow",
+                  "github.com/smpanaro/coreml-llm-cli, E4"),
+    DSE_PARAM_F64(P, narrow_gain, "", 1, 16, "how much faster weights of fewer bits stream than those of 16, at most",
+                  GUIDE "ch. 7, E4"),
     DSE_PARAM_F64(P, engine_tflops, "Tflop/s", 0.01, 1000, "fp16 rate of the engine", GUIDE "ch. 9: slope of fused matmuls, M1"),
     DSE_PARAM_F64_AUTO(
         P, concat_gbs, "GB/s", 0.1, 10000, NULL,
@@ -333,7 +353,7 @@ const struct dse_model dse_model_ane = {
     .cite =
         "In Pursuit of Fast KV-Cached Attention for Apple Neural Engine: Building a memory-friendly KV Cache with static shapes, "
         "blog post, October 10, 2024",
-    .version = 3,
+    .version = 4,
     .params = ane_params_table,
     .params_size = sizeof(struct ane_params),
     .metrics = ane_metrics_table,

@@ -24,6 +24,9 @@ enum ane_joining { ANE_PAIRWISE, ANE_AT_ONCE };
 enum ane_overlap { ANE_MAX, ANE_SUM };
 enum ane_slide_time { ANE_HIDDEN, ANE_EXPOSED };
 enum ane_overflow { ANE_REFUSE, ANE_DISCARD };
+/* Tensors of the layers: the rate is the same whatever they are; (channels, 1, rows); (channels, height, width) but around attention. */
+enum ane_layout { ANE_EVEN, ANE_ROW, ANE_SQUARE };
+enum ane_slide_each { ANE_EACH_BLOCK, ANE_EACH_CALL };
 enum ane_head { ANE_EVERY_ROW, ANE_LAST_ROW };
 
 struct ane_params {
@@ -33,12 +36,14 @@ struct ane_params {
     struct dse_dram dram;
 
     int64_t window, query_rows, row_multiple;
-    int32_t cache, joining, slide, overflow, head_rows;
+    int32_t cache, joining, slide, slide_each, overflow, head_rows;
 
-    int32_t overlap;
+    const struct dse_npu *npu;
+    int32_t overlap, layout;
     double engine_tflops, concat_gbs, transpose_gbs, engine_tile_kib;
+    double fill_rows, square_gain, narrow_gain;
     double dispatch_us, host_gap_us;
-    int64_t programs;
+    int64_t programs, slide_programs;
     int32_t power; /* enum dse_power */
     double engine_base_w, engine_op_pj, engine_idle_w, reference_power_w;
 };
@@ -100,9 +105,10 @@ struct ane_op {
     bool attention; /* joining rows to adding parts */
     double times;   /* it is done in a call: once a layer, or once */
     double time_s, bytes, ops;
+    double load_s, compute_s; /* time_s is the longer, or the sum; of a memory operation 0 */
 };
 
-enum { ANE_OPS_MAX = DSE_OPS_MAX + 4 };
+enum { ANE_OPS_MAX = DSE_OPS_MAX + 5 };
 
 struct ane_call {
     struct ane_shape shape;
@@ -135,6 +141,11 @@ void ane_call_init(struct ane_call *ret, const struct ane_params *p, const struc
 struct ane_slide_run ane_slide_of(const struct ane_params *p, const struct ane_shape *s);
 void ane_step_init(struct ane_step *ret, const struct ane_params *p, const struct ane_call *c, const struct ane_slide_run *slide);
 
+/* E4: rows that a layer's `rows` take as long to compute as at the engine's rate; `squared`: those around it have (channels,
+ * height, width) tensors. */
+double ane_filled_rows(const struct ane_params *p, double rows, bool squared);
+/* E4: how much longer narrow weights take than their bytes at the DRAM's rate. */
+double ane_expanding(const struct ane_params *p);
 /* E7: calls of a prompt. */
 double ane_prefill_calls(const struct ane_params *p, const struct ane_shape *s, double prompt);
 /* E8: seconds of the prompt and of the generation of a request. */

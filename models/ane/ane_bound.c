@@ -198,11 +198,13 @@ struct sum {
     struct dse_interval row_ops, pair_ops, head_ops; /* useful operations, as in struct ane_call */
 };
 
-static void add_operator(struct sum *s, const struct box *b, struct dse_interval bytes, struct dse_interval ops, bool attention)
+/* bytes, and what they take as long as; operations, and rows that they take as long as, times each of their operations. */
+static void add_operator(struct sum *s, const struct box *b, struct dse_interval bytes, struct dse_interval loaded,
+                         struct dse_interval ops, struct dse_interval filled_ops, bool attention)
 {
     const struct dse_interval rate = dse_dram_stream_rate_bound(&b->lo->dram, &b->hi->dram);
-    const struct dse_interval compute_s = dse_iv_div(ops, dse_iv_scale(OF(b, engine_tflops), ANE_TERA)),
-                              dram_s = dse_iv_div(bytes, rate);
+    const struct dse_interval compute_s = dse_iv_div(filled_ops, dse_iv_scale(OF(b, engine_tflops), ANE_TERA)),
+                              dram_s = dse_iv_div(loaded, rate);
     const struct dse_interval time_s = b->lo->overlap == ANE_SUM ? dse_iv_add(compute_s, dram_s) : dse_iv_max(compute_s, dram_s);
     s->time_s = dse_iv_add(s->time_s, time_s);
     s->bytes = dse_iv_add(s->bytes, bytes);
@@ -217,6 +219,24 @@ static void add_memory_op(struct sum *s, const struct box *b, struct dse_interva
     s->time_s = dse_iv_add(s->time_s, time_s);
     s->bytes = dse_iv_add(s->bytes, bytes);
     s->attention_s = dse_iv_add(s->attention_s, time_s);
+}
+
+/* ane_filled_rows of all calls: `rows` in as many `calls`. */
+static struct dse_interval filled_rows(const struct box *b, struct dse_interval rows, struct dse_interval calls, bool squared)
+{
+    if (b->lo->layout == ANE_EVEN) return rows;
+    const struct dse_interval filled = dse_iv_add(rows, dse_iv_mul(calls, OF(b, fill_rows)));
+    if (b->lo->layout == ANE_ROW || !squared) return filled;
+    return dse_iv_max(rows, dse_iv_div(filled, OF(b, square_gain)));
+}
+
+/* What the weights of an operator take as long as, `least` and `most` of them: as their bits, or as 16 / narrow_gain bits. */
+static struct dse_interval expanded(const struct box *b, const struct dse_op *least, const struct dse_op *most)
+{
+    struct ane_params fast = *b->lo, slow = *b->hi;
+    fast.narrow_gain = b->hi->narrow_gain;
+    slow.narrow_gain = b->lo->narrow_gain;
+    return dse_widened(least->weight_bytes * ane_expanding(&fast), most->weight_bytes * ane_expanding(&slow), REORDERED);
 }
 
 /* Operations of a row, or of a pair, are the operator's for one sequence of one position, whatever the box; bytes go with bits. */
@@ -238,7 +258,11 @@ static void add_operators(struct sum *sum, const struct box *b, const struct sha
         const struct dse_interval written = dse_iv_mul(n->rows, dse_iv_growing(o->kv_write_bytes, w->kv_write_bytes));
         const struct dse_interval kv = reads ? dse_iv_mul(dse_iv_scale(s->row_bytes, s->layers), n->window) : written;
         const struct dse_interval times = pairs ? n->pairs : head && b->lo->head_rows == ANE_LAST_ROW ? n->calls : n->computed;
-        add_operator(sum, b, dse_iv_add(weights, kv), dse_iv_mul(times, each), pairs);
+        const bool layer = o->kind == DSE_OP_LINEAR;
+        const struct dse_interval filled = layer ? filled_rows(b, times, n->calls, i > 0) : times;
+        const struct dse_interval loaded = dse_iv_mul(n->calls, expanded(b, o, w));
+        add_operator(sum, b, dse_iv_add(weights, kv), dse_iv_add(loaded, kv), dse_iv_mul(times, each), dse_iv_mul(filled, each),
+                     pairs);
         sum->weight_bytes = dse_iv_add(sum->weight_bytes, weights);
         sum->kv_bytes = dse_iv_add(sum->kv_bytes, kv);
         struct dse_interval *const useful = head ? &sum->head_ops : pairs ? &sum->pair_ops : &sum->row_ops;
@@ -249,7 +273,7 @@ static void add_operators(struct sum *sum, const struct box *b, const struct sha
 
 static struct sum sum_of(const struct box *b, const struct shape *s, const struct counts *n)
 {
-    enum { ACTIVATION_BYTES = 2 };
+    enum { ACTIVATION_BYTES = 2, RESHAPES = 2 };
     const struct dse_llm *llm = b->lo->workload.llm;
     const struct memory_ops k = memory_ops_of(b, s);
     const struct dse_interval both = dse_iv_scale(s->row_bytes, 4 * s->layers); /* K and V, read and written, all layers */
@@ -263,7 +287,9 @@ static struct sum sum_of(const struct box *b, const struct shape *s, const struc
     const struct dse_interval copied = dse_iv_mul(n->calls, dse_iv_mul(both, k.copied));
     const struct dse_interval added = dse_iv_scale(dse_iv_mul(n->computed, k.added), tensor);
     sum.transpose_bytes = dse_iv_mul(transposed, dse_iv_scale(both, 0.5));
-    sum.concat_bytes = dse_iv_add(joined, dse_iv_add(copied, added));
+    const double row = RESHAPES * 2 * s->layers * (double)llm->hidden * ACTIVATION_BYTES;
+    const struct dse_interval reshaped = b->lo->layout == ANE_SQUARE ? dse_iv_scale(n->computed, row) : dse_iv_of(0);
+    sum.concat_bytes = dse_iv_add(joined, dse_iv_add(copied, dse_iv_add(added, reshaped)));
     add_memory_op(&sum, b, OF(b, transpose_gbs), sum.transpose_bytes);
     add_memory_op(&sum, b, OF(b, concat_gbs), sum.concat_bytes);
     return sum;
@@ -292,9 +318,10 @@ static struct slide slide_of(const struct box *b, const struct shape *s)
     const struct dse_interval stream = dse_dram_stream_rate_bound(&b->lo->dram, &b->hi->dram);
     const struct dse_interval rate = dse_iv_min(dse_iv_scale(OF(b, concat_gbs), DSE_GIGA), stream);
     r.bytes = dse_iv_mul(at_least(s->cached, 1), dse_iv_scale(s->row_bytes, 4 * s->layers));
-    r.time_s = dse_iv_add(dse_iv_scale(OF(b, dispatch_us), 1 / DSE_US_PER_S), dse_iv_div(r.bytes, rate));
+    r.time_s = dse_iv_add(dse_iv_scale(dse_iv_mul(OF(b, slide_programs), OF(b, dispatch_us)), 1 / DSE_US_PER_S),
+                          dse_iv_div(r.bytes, rate));
     r.after_prompt = dse_iv_of(1);
-    r.after_token = dse_iv_inv(s->rows);
+    r.after_token = b->lo->slide_each == ANE_EACH_CALL ? dse_iv_of(1) : dse_iv_inv(s->rows);
     if (s->cached.lo <= 0) {
         r.bytes = dse_iv_hull(none, r.bytes);
         r.time_s = dse_iv_hull(none, r.time_s);

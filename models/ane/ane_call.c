@@ -7,6 +7,7 @@
 #include <assert.h>
 
 static const double activation_bytes = 2; /* the engine computes in fp16 */
+static const double reshapes = 2;         /* a layer, of its input and of what attention gives */
 
 struct ane_request ane_request_of(const struct ane_params *p)
 {
@@ -90,11 +91,30 @@ static void append(struct ane_call *c, struct ane_op op)
     c->ops += op.ops;
 }
 
+/* E4: what a layer's weights cost before its first row is a number of rows, at the rate of (channels, 1, rows) tensors. */
+double ane_filled_rows(const struct ane_params *p, double rows, bool squared)
+{
+    if (p->layout == ANE_EVEN) return rows;
+    double filled = rows + p->fill_rows;
+    return p->layout == ANE_SQUARE && squared ? dse_max(rows, filled / p->square_gain) : filled;
+}
+
+double ane_expanding(const struct ane_params *p)
+{
+    enum { WIDE_BITS = 16 };
+    return dse_max(1, WIDE_BITS / (double)p->workload.weight_bits / p->narrow_gain);
+}
+
 /* E4. */
 static void append_operator(struct ane_call *c, const struct ane_params *p, const struct dse_op *o, enum ane_place place,
-                            double bytes, double ops)
+                            double kv_bytes, double ops)
 {
-    double compute_s = ops / (p->engine_tflops * ANE_TERA), dram_s = dse_dram_stream_seconds(&p->dram, bytes);
+    double bytes = o->weight_bytes + kv_bytes, compute_s = ops / (p->engine_tflops * ANE_TERA);
+    double dram_s = dse_dram_stream_seconds(&p->dram, o->weight_bytes * ane_expanding(p) + kv_bytes);
+    if (o->kind == DSE_OP_LINEAR) {
+        double rows = ops / (o->ops / c->shape.computed);
+        compute_s *= ane_filled_rows(p, rows, place == ANE_AFTERWARDS) / rows;
+    }
     append(c, (struct ane_op){.name = o->name,
                               .place = place,
                               .times = (double)o->repeat,
@@ -102,7 +122,9 @@ static void append_operator(struct ane_call *c, const struct ane_params *p, cons
                               .attention = place == ANE_ATTENDING,
                               .time_s = p->overlap == ANE_SUM ? compute_s + dram_s : dse_max(compute_s, dram_s),
                               .bytes = bytes,
-                              .ops = ops});
+                              .ops = ops,
+                              .load_s = dram_s,
+                              .compute_s = compute_s});
 }
 
 /* E5: bytes are read and written. */
@@ -139,7 +161,7 @@ static void append_operators(struct ane_call *c, const struct ane_params *p)
         double kv = reads ? s->layers * s->window * s->row_bytes : o->kv_write_bytes / s->computed * s->rows;
         double a_row = o->ops / s->computed;
         enum ane_place place = pairs ? ANE_ATTENDING : i == 0 ? ANE_PROJECTING : ANE_AFTERWARDS;
-        append_operator(c, p, o, place, o->weight_bytes + kv, head && p->head_rows == ANE_LAST_ROW ? a_row : o->ops);
+        append_operator(c, p, o, place, kv, head && p->head_rows == ANE_LAST_ROW ? a_row : o->ops);
         c->weight_bytes += o->weight_bytes;
         c->kv_bytes += kv;
         if (head)
@@ -165,11 +187,14 @@ void ane_call_init(struct ane_call *ret, const struct ane_params *p, const struc
     double both = 2 * s->layers * 2 * s->row_bytes; /* K and V, read and written, all layers */
     double tensor = s->computed * (double)(p->workload.llm->heads * p->workload.llm->head_dim) * activation_bytes;
     double copied = both * k->copied_rows, added = s->layers * k->added_tensors * tensor;
-    ret->concat_bytes = both * k->joined_rows + copied + added;
+    double reshaped =
+        p->layout == ANE_SQUARE ? reshapes * 2 * s->layers * s->computed * (double)p->workload.llm->hidden * activation_bytes : 0;
+    ret->concat_bytes = both * k->joined_rows + copied + added + reshaped;
     ret->transpose_bytes = both / 2 * k->transposed_rows;
     append_memory_op(ret, p, "transpose", ANE_JOINING_ROWS, p->transpose_gbs, ret->transpose_bytes);
     append_memory_op(ret, p, "concat", ANE_JOINING_ROWS, p->concat_gbs, both * k->joined_rows);
     append_memory_op(ret, p, p->cache == ANE_STACKED ? "stack" : "slid_output", ANE_JOINING_ROWS, p->concat_gbs, copied);
+    append_memory_op(ret, p, "reshape", ANE_JOINING_ROWS, p->concat_gbs, reshaped);
     append_memory_op(ret, p, "partial_sums", ANE_ADDING_PARTS, p->concat_gbs, added);
 }
 
@@ -187,9 +212,9 @@ struct ane_slide_run ane_slide_of(const struct ane_params *p, const struct ane_s
     if (!slides(p, s)) return run;
     double rate = dse_min(p->concat_gbs * DSE_GIGA, dse_dram_stream_rate(&p->dram)), gap = p->host_gap_us / DSE_US_PER_S;
     run.bytes = 2 * s->layers * 2 * s->cached * s->row_bytes;
-    run.time_s = p->dispatch_us / DSE_US_PER_S + run.bytes / rate;
+    run.time_s = (double)p->slide_programs * p->dispatch_us / DSE_US_PER_S + run.bytes / rate;
     run.exposed_s = p->slide == ANE_HIDDEN ? dse_max(run.time_s - gap, 0) : run.time_s;
     run.per_prefill_call = 1;
-    run.per_generate_call = 1 / s->rows;
+    run.per_generate_call = p->slide_each == ANE_EACH_CALL ? 1 : 1 / s->rows;
     return run;
 }

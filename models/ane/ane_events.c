@@ -59,9 +59,8 @@ static double seconds_of(const struct run *r, dse_ps time)
 static struct node node_of(const struct run *r, const struct ane_op *op, int index)
 {
     const struct ane_params *p = r->p;
-    double bytes = op->bytes / op->times, compute = op->ops / op->times / (p->engine_tflops * ANE_TERA),
-           time = op->time_s / op->times;
-    double load = dse_dram_stream_seconds(&p->dram, bytes), working = time;
+    double bytes = op->bytes / op->times, compute = op->compute_s / op->times, load = op->load_s / op->times,
+           time = op->time_s / op->times, working = time;
     if (op->ops > 0 && bytes > 0) {
         double tiles = dse_ceil(dse_min(bytes / (p->engine_tile_kib * DSE_KIB), 1e15));
         working = compute;
@@ -118,12 +117,17 @@ static void engine_is(struct run *r, enum dse_state state, const char *label, in
     dse_resource_state(r->sim, r->engine, state, label, id);
 }
 
+static double slide_dispatch_s(const struct run *r)
+{
+    return (double)r->p->slide_programs * r->p->dispatch_us / DSE_US_PER_S;
+}
+
 static void start_slide(struct run *r)
 {
     engine_is(r, DSE_STALL_INPUT, "dispatch", -1);
     r->engine_from = dse_sim_now(r->sim);
     r->engine_s = 0;
-    after(r, r->p->dispatch_us / DSE_US_PER_S, SLIDE_DISPATCHED);
+    after(r, slide_dispatch_s(r), SLIDE_DISPATCHED);
 }
 
 /* E13: the host samples; a slide that may be hidden runs meanwhile. */
@@ -183,7 +187,7 @@ static void end_sampling(struct run *r)
 static void slide_rows(struct run *r)
 {
     engine_is(r, DSE_BUSY, "slide", -1);
-    after(r, r->slide->time_s - r->p->dispatch_us / DSE_US_PER_S, SLID);
+    after(r, r->slide->time_s - slide_dispatch_s(r), SLID);
 }
 
 static void act(struct dse_sim *sim, void *object, uint32_t event)
@@ -222,6 +226,7 @@ static bool run_period(struct run *r, bool with_slide)
 static double slides_per_token(const struct run *r)
 {
     double generate = (double)r->p->request.generate, rows = r->call->shape.rows;
+    if (r->p->slide_each == ANE_EACH_CALL) return 1;
     if (generate == 0 || dse_sim_ideal(r->sim, DSE_IDEAL_DRAWS)) return 1 / rows;
     return (double)(int64_t)(generate / rows) / generate;
 }

@@ -68,6 +68,7 @@ const struct entry_kind entry_kinds[DSE_KIND_COUNT] = {
     [DSE_KIND_GPU] = {dse_gpu_fields, sizeof(struct dse_gpu), NULL},
     [DSE_KIND_FPGA] = {dse_fpga_fields, sizeof(struct dse_fpga), NULL},
     [DSE_KIND_ENGINE] = {dse_engine_fields, sizeof(struct dse_engine), NULL},
+    [DSE_KIND_NPU] = {dse_npu_fields, sizeof(struct dse_npu), NULL},
     [DSE_KIND_REQUESTS] = {dse_requests_fields, sizeof(struct dse_requests), dse_requests_check},
 };
 

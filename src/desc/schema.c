@@ -285,6 +285,7 @@ static const struct {
     [DSE_KIND_GPU] = {"gpu", "gpus"},
     [DSE_KIND_FPGA] = {"fpga", "fpgas"},
     [DSE_KIND_ENGINE] = {"engine", "engines"},
+    [DSE_KIND_NPU] = {"npu", "npus"},
     [DSE_KIND_TECHNOLOGY] = {"technology", "technologies"},
     [DSE_KIND_SRAM] = {"sram", "srams"},
     [DSE_KIND_PROFILE] = {"profile", "profiles"},

@@ -98,7 +98,9 @@ static void ideal__run_is_the_closed_form(void **state)
                                        "overlap=sum programs=7 host_gap_us=300 slide=exposed",
                                        "prompt=100 generate=29 batch=3",
                                        "query_rows=60 prompt=300 generate=3000 llm=llama2-7b window=512 overflow=discard",
-                                       "head_rows=last-row programs=1024 weight_bits=4 joining=at-once"};
+                                       "head_rows=last-row programs=1024 weight_bits=4 joining=at-once",
+                                       "layout=square slide_each=call slide_programs=32 weight_bits=4 programs=13",
+                                       "layout=row prompt=100 generate=29 query_rows=8 weight_bits=2 head_rows=last-row npu=m3"};
     for (size_t d = 0; d < DESIGNS; d++)
         for (size_t k = 0; k < sizeof more / sizeof *more; k++) {
             char *text = xasprintf("cache=%s %s", designs[d], more[k]);

@@ -401,11 +401,19 @@ static void catalog__takes_a_users_retention(void **state)
 /* The toy data with one file replaced. */
 static void refuse_shipped(const char *name, const char *text, int line, int column, const char *part)
 {
-    static const char *const files[] = {
-        "catalog/llms.toml",           "catalog/memories.toml",         "catalog/gpus.toml",
-        "catalog/fpgas.toml",          "catalog/engines.toml",          "catalog/requests.toml",
-        "catalog/costs.toml",          "catalog/technology.csv",        "catalog/sram.csv",
-        "catalog/profiles/sparse.csv", "catalog/retentions/steady.csv", "catalog/recordings/steady.csv"};
+    static const char *const files[] = {"catalog/llms.toml",
+                                        "catalog/memories.toml",
+                                        "catalog/gpus.toml",
+                                        "catalog/fpgas.toml",
+                                        "catalog/engines.toml",
+                                        "catalog/npus.toml",
+                                        "catalog/requests.toml",
+                                        "catalog/costs.toml",
+                                        "catalog/technology.csv",
+                                        "catalog/sram.csv",
+                                        "catalog/profiles/sparse.csv",
+                                        "catalog/retentions/steady.csv",
+                                        "catalog/recordings/steady.csv"};
     char *dir = scratch_new();
     for (size_t i = 0; i < sizeof files / sizeof *files; i++)
         if (strcmp(files[i], name) != 0) scratch_copy(dir, toy_data_dir(), files[i]);
