@@ -127,6 +127,16 @@ struct dse_gpu_kernels {
 };
 extern const struct dse_param dse_gpu_kernel_fields[];
 
+/* How boards of a kind reach each other (E30 of models/flashdecoding); an entry may leave it out: NaN then. Row table:
+ * dse_gpu_link_fields. */
+struct dse_gpu_link {
+    double link_share;      /* of a link's rate that NCCL counts on: protocol and packets */
+    double multicast_share; /* of a link's rate at which switches add and spread; 0: they cannot */
+    double linked_devices;  /* that links join; of more, some reach each other through the host */
+    double host_path_gbs;   /* of the host, shared by all such hops */
+};
+extern const struct dse_param dse_gpu_link_fields[];
+
 /* What a board is sold and let for: low, typical, high. An entry may leave any of it out: NaN then. Row table: dse_trade_fields. */
 struct dse_trade {
     double low_usd, price_usd, high_usd;
@@ -150,6 +160,7 @@ struct dse_gpu {
     double dram_pj_per_bit;
     struct dse_gpu_power power;
     struct dse_gpu_kernels kernels;
+    struct dse_gpu_link link;
     struct dse_memory_make make;
     struct dse_trade trade;
 };

@@ -43,6 +43,22 @@ static const struct dse_param kernel_params[] = {
 };
 #undef K
 
+#define L struct dse_gpu_link
+/* Likewise; "auto" where the gpu's entry has none: NVLink that a switch joins. Read with collectives = "nccl" and "one-shot". */
+static const struct dse_param link_params[] = {
+    DSE_PARAM_F64_AUTO(L, link_share, "", 0.01, 1, NULL,
+                       "share of link_gbs that all-reduces other than \"ring\" reach; \"auto\": of the gpu, or 0.8", "E30"),
+    DSE_PARAM_F64_AUTO(L, multicast_share, "", 0, 1, NULL,
+                       "share of link_gbs at which switches add and spread for them; 0: they cannot; \"auto\": of the gpu, or 0",
+                       "E30"),
+    DSE_PARAM_F64_AUTO(L, linked_devices, "", 1, 64, NULL,
+                       "devices that links join; more go through the host, two never do; \"auto\": of the gpu, or 64", "E30"),
+    DSE_PARAM_F64_AUTO(L, host_path_gbs, "GB/s", 0.1, 1e5, NULL,
+                       "path of the host that all hops without a link share; \"auto\": of the gpu, or 16", "E30"),
+    DSE_PARAM_END,
+};
+#undef L
+
 #define P struct fd_params
 static const struct dse_param fd_params_table[] = {
     DSE_EMBED(P, workload, struct dse_workload, dse_workload_params),
@@ -97,7 +113,7 @@ static const struct dse_param fd_params_table[] = {
         P, collectives, dse_collectives_names,
         "all-reduces: a ring at the link's full rate; NCCL as measured; a kernel of the engine's own where that is faster",
         "E15, E30"),
-    DSE_PARAM_F64(P, link_share, "", 0.01, 1, "share of the link's rate that measured all-reduces reach", "E30"),
+    DSE_EMBED(P, link, struct dse_gpu_link, link_params),
     DSE_PARAM_F64(P, host_us, "us", 0, 1e7, "time of a step in which devices wait for the host: scheduling, sampling", "E14"),
     DSE_PARAM_F64(P, sampling_ns, "ns", 0, 1e3,
                   "besides, for every sequence and word of the vocabulary: sampling that sorts (0: the most likely token)", "E14"),
@@ -203,12 +219,22 @@ static void resolve_kernels(struct dse_gpu_kernels *k, const struct dse_gpu_kern
     own_or(&k->attention_block_cycles, of->attention_block_cycles, ampere.attention_block_cycles);
 }
 
-/* E26, E28, E29. */
+/* NVLink with switches, as NCCL counts it (topo.h): 20 of 25 GB/s; and AMD's path between two sockets. */
+static void resolve_link(struct dse_gpu_link *l, const struct dse_gpu_link *of)
+{
+    own_or(&l->link_share, of->link_share, 0.8);
+    own_or(&l->multicast_share, of->multicast_share, 0);
+    own_or(&l->linked_devices, of->linked_devices, 64);
+    own_or(&l->host_path_gbs, of->host_path_gbs, 16);
+}
+
+/* E26, E28 to E30. */
 static void fd_resolve(void *params)
 {
     struct fd_params *p = params;
     dse_economics_resolve(&p->economics);
     resolve_kernels(&p->kernels, &p->gpu->kernels);
+    resolve_link(&p->link, &p->gpu->link);
     if (isnan(p->idle_w)) p->idle_w = dse_gpu_idle_w(p->gpu);
     if (isnan(p->way_pj_per_bit)) p->way_pj_per_bit = dse_gpu_way_pj_per_bit(p->economics.costs, p->gpu->make.kind, p->die_mm2);
 }

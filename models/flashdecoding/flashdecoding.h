@@ -61,9 +61,9 @@ struct fd_params {
     int64_t pad_rows;
     double attention_efficiency, linear_efficiency, compute_efficiency, exposed_share, sync_overhead, launch_us;
     int64_t elementwise_kernels;
-    int32_t kernel_losses; /* enum fd_losses */
-    int32_t collectives;   /* enum fd_collectives */
-    double link_share;
+    int32_t kernel_losses;    /* enum fd_losses */
+    int32_t collectives;      /* enum fd_collectives */
+    struct dse_gpu_link link; /* "auto" before resolve */
 
     double host_us, sampling_ns;
     double recompute_percent, score_low, score_high, unified_max;
@@ -209,8 +209,18 @@ struct fd_measured_work {
 /* Sets load_s, compute_s, fixed_s, and the bytes that come from the DRAM. */
 void fd_attention_measured(struct fd_attention_law *ret, const struct fd_machine *m, const struct fd_measured_work *w);
 
-/* E15, E30: seconds of an all-reduce of so many bytes on each of `devices`. link_gbs and latency_us may be others than p's. */
-double fd_allreduce(const struct fd_params *p, double devices, double bytes, double link_gbs, double latency_us);
+/* What all-reduces go over: bytes and seconds. Their time falls with all rates and with `joined`, and grows with all seconds. */
+struct fd_link {
+    enum fd_collectives how;
+    double peak, rate;           /* of a link, and what of it NCCL counts on */
+    double multicast, host_path; /* of switches that add, 0: none; of the host, which hops without a link share */
+    double joined;               /* devices that links join */
+    double latency_s, started_s; /* of a hop; before and after NCCL's work */
+    double launch_s;             /* between two launches */
+};
+void fd_link_init(struct fd_link *ret, const struct fd_params *p);
+/* E15, E30: seconds of an all-reduce of so many bytes on each of `devices`. */
+double fd_allreduce(const struct fd_link *l, double devices, double bytes);
 
 /* One step of one device; bytes and ops too. */
 struct fd_step {

@@ -377,6 +377,23 @@ static void add_elementwise(struct fd_step_bound *s, const struct fd_box *b, str
     s->token.busy_s = dse_iv_add(s->token.busy_s, a_token(s, all ? seconds : dse_iv(0, seconds.hi), 0));
 }
 
+/* E30: it grows with bytes and seconds, and falls with rates; over devices it does neither. */
+static struct dse_interval measured_allreduce(const struct fd_box *b, struct dse_interval bytes)
+{
+    struct fd_link fast, slow;
+    fd_link_init(&fast, &b->hi);
+    fd_link_init(&slow, &b->lo);
+    const struct fd_link lo = fast;
+    fast.latency_s = slow.latency_s, slow.latency_s = lo.latency_s;
+    fast.launch_s = slow.launch_s, slow.launch_s = lo.launch_s;
+    struct dse_interval ret = {(double)INFINITY, 0};
+    for (int64_t devices = b->lo.devices; devices <= b->hi.devices; devices++) {
+        ret.lo = dse_min(ret.lo, fd_allreduce(&fast, (double)devices, bytes.lo));
+        ret.hi = dse_max(ret.hi, fd_allreduce(&slow, (double)devices, bytes.hi));
+    }
+    return dse_widened(ret.lo, ret.hi, 16);
+}
+
 /* E15: hops, and what each device passes on, grow with the devices. */
 static void add_allreduce(struct fd_step_bound *s, const struct fd_box *b)
 {
@@ -385,10 +402,8 @@ static void add_allreduce(struct fd_step_bound *s, const struct fd_box *b)
     const double least = (double)b->lo.devices, most = (double)b->hi.devices, times = ALLREDUCES * (double)llm->layers;
     const double lo_rows = fd_gemm_of(&b->lo, FD_OUTPUT).m, hi_rows = fd_gemm_of(&b->hi, FD_OUTPUT).m;
     const struct dse_interval bytes = dse_iv_scale(dse_iv(lo_rows, hi_rows), (double)llm->hidden * FD_ACTIVATION_BYTES);
-    if (b->lo.collectives != FD_RING) { /* each term grows with devices, bytes and latencies, and falls with the link's share */
-        const double link_lo = b->lo.link_gbs * b->lo.link_share / b->hi.link_share, link_hi = b->hi.link_gbs;
-        s->allreduce_s = dse_iv(times * fd_allreduce(&b->hi, least, bytes.lo, link_hi, b->lo.link_latency_us),
-                                times * fd_allreduce(&b->hi, most, bytes.hi, link_lo, b->hi.link_latency_us));
+    if (b->lo.collectives != FD_RING) {
+        s->allreduce_s = dse_iv_scale(measured_allreduce(b, bytes), times);
         return;
     }
     const struct dse_interval hops = {2 * (least - 1), 2 * (most - 1)};

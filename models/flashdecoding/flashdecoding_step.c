@@ -236,7 +236,9 @@ static void add_allreduce(struct fd_step *s, const struct fd_machine *m)
     enum { ALLREDUCES = 2 };
     const struct fd_params *p = m->p;
     const double bytes = s->linear[FD_OUTPUT].gemm.m * (double)p->workload.llm->hidden * FD_ACTIVATION_BYTES;
-    const double each = fd_allreduce(p, (double)p->devices, bytes, p->link_gbs, p->link_latency_us);
+    struct fd_link link;
+    fd_link_init(&link, p);
+    const double each = fd_allreduce(&link, (double)p->devices, bytes);
     s->allreduce_s = ALLREDUCES * (double)p->workload.llm->layers * each;
 }
 

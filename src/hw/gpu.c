@@ -19,6 +19,16 @@ const struct dse_param dse_gpu_kernel_fields[] = {
 };
 #undef G
 
+#define L struct dse_gpu_link
+const struct dse_param dse_gpu_link_fields[] = {
+    DSE_PARAM_F64(L, link_share, "", 0.01, 1, "share of a link's rate that all-reduces reach", ""),
+    DSE_PARAM_F64(L, multicast_share, "", 0, 1, "share of it at which switches add and spread; 0: they cannot", ""),
+    DSE_PARAM_F64(L, linked_devices, "", 1, 64, "devices that links join; more go through the host", ""),
+    DSE_PARAM_F64(L, host_path_gbs, "GB/s", 0.1, 1e5, "path of the host that hops without a link share", ""),
+    DSE_PARAM_END,
+};
+#undef L
+
 #define T struct dse_trade
 const struct dse_param dse_trade_fields[] = {
     DSE_PARAM_F64(T, low_usd, "usd", 1, 1e6, "price of the board, at least", ""),
@@ -48,6 +58,7 @@ const struct dse_param dse_gpu_fields[] = {
     DSE_EMBED_OPTIONAL(struct dse_gpu, make, struct dse_memory_make, dse_memory_make_fields),
     DSE_EMBED_OPTIONAL(struct dse_gpu, power, struct dse_gpu_power, dse_gpu_power_fields),
     DSE_EMBED_OPTIONAL(struct dse_gpu, kernels, struct dse_gpu_kernels, dse_gpu_kernel_fields),
+    DSE_EMBED_OPTIONAL(struct dse_gpu, link, struct dse_gpu_link, dse_gpu_link_fields),
     DSE_EMBED_OPTIONAL(struct dse_gpu, trade, struct dse_trade, dse_trade_fields),
     DSE_PARAM_END,
 };

@@ -25,6 +25,22 @@ static void assert_between(double floor, double v, double ceiling, double slack)
     fail_msg("%.17g is not between %.17g and %.17g", v, floor, ceiling);
 }
 
+/* E30 neither grows nor falls with devices: a pair waits longer, switches add for more than two, boards without links share the host. */
+static void bound__of_measured_allreduces_holds_for_every_number_of_devices(void **state)
+{
+    (void)state;
+    static const char *const cases[] = {"collectives=nccl gpu=h100 phase=prefill",
+                                        "collectives=nccl phase=prefill linked_devices=2", "collectives=one-shot batch=16",
+                                        "collectives=one-shot gpu=l40s batch=64 launch_us=30"};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        const struct bounds b = bound_of(cases[i], "devices=1 link_gbs=100", "devices=8 link_gbs=200");
+        struct fd_params p = point(cases[i]);
+        p.link_gbs = 150;
+        for (p.devices = 1; p.devices <= 8; p.devices++)
+            assert_between(b.floor.allreduce_us, estimate(&p).allreduce_us, b.ceiling.allreduce_us, 0);
+    }
+}
+
 /* All clocks above that at which the limit is kept end at it: the box is one point, to what the search takes for a tie. */
 static void bound__of_clocks_above_the_limit_is_one_point(void **state)
 {
@@ -137,6 +153,7 @@ static void bound__a_row_takes_no_less(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(bound__of_measured_allreduces_holds_for_every_number_of_devices),
         cmocka_unit_test(bound__of_clocks_above_the_limit_is_one_point),
         cmocka_unit_test(bound__of_what_nothing_reads_is_the_estimate),
         cmocka_unit_test(bound__is_near_the_best_of_each_axis),

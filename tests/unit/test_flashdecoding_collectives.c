@@ -1,0 +1,88 @@
+/* All-reduces of the flashdecoding model (E15, E30): what no machine can be faster than, and what each setting of a link moves. */
+#include "flashdecoding_test.h"
+
+static double seconds(const char *settings, double devices, double bytes)
+{
+    struct fd_params p = point(settings);
+    struct fd_link link;
+    fd_link_init(&link, &p);
+    return fd_allreduce(&link, devices, bytes);
+}
+
+static const char *const ways[] = {"collectives=ring", "collectives=nccl", "collectives=one-shot",
+                                   "collectives=nccl gpu=h100 link_gbs=450", "collectives=one-shot gpu=l40s"};
+enum { WAYS = sizeof ways / sizeof *ways };
+
+/* Every byte of a device is added to by others and sent back: 2 (D - 1) / D of them pass its link, or with switches that add each byte
+ * passes once each way. */
+static void allreduce__is_never_faster_than_the_link(void **state)
+{
+    (void)state;
+    for (int i = 0; i < WAYS; i++) {
+        const struct fd_params p = point(ways[i]);
+        for (double devices = 2; devices <= 8; devices *= 2)
+            for (double bytes = 1024; bytes < 1e9; bytes *= 3)
+                assert_true(seconds(ways[i], devices, bytes) > bytes / (p.link_gbs * DSE_GIGA));
+    }
+}
+
+static void allreduce__grows_with_its_bytes(void **state)
+{
+    (void)state;
+    for (int i = 0; i < WAYS; i++)
+        for (double devices = 2; devices <= 8; devices *= 2)
+            for (double bytes = 1024, before = 0; bytes < 1e9; bytes *= 1.3) {
+                const double now = seconds(ways[i], devices, bytes);
+                assert_true(now >= before);
+                before = now;
+            }
+}
+
+/* 480 GB/s of bus bandwidth on eight H100 with multicast (NVIDIA), less than a link's 450 GB/s without. */
+static void switches__add_for_more_than_two(void **state)
+{
+    (void)state;
+    const double bytes = 8e9, bus = 2. * 7 / 8 * bytes / DSE_GIGA;
+    assert_in_range(bus / seconds("collectives=nccl gpu=h100 link_gbs=450", 8, bytes), 440, 480);
+    assert_in_range(bus / seconds("collectives=nccl gpu=h100 link_gbs=450 multicast_share=0", 8, bytes), 340, 371);
+    assert_near(seconds("collectives=nccl gpu=h100 link_gbs=450", 2, bytes),
+                seconds("collectives=nccl gpu=h100 link_gbs=450 multicast_share=0", 2, bytes), 0);
+}
+
+static void boards__without_links_share_the_host(void **state)
+{
+    (void)state;
+    const double bytes = 1 << 25;
+    assert_true(seconds("collectives=nccl linked_devices=2", 8, bytes) > 10 * seconds("collectives=nccl", 8, bytes));
+    assert_near(seconds("collectives=nccl linked_devices=1", 2, bytes), seconds("collectives=nccl", 2, bytes), 0);
+    assert_true(seconds("collectives=nccl linked_devices=1", 8, bytes) > seconds("collectives=nccl linked_devices=2", 8, bytes));
+    assert_true(seconds("collectives=nccl linked_devices=1 host_path_gbs=32", 8, bytes) <
+                seconds("collectives=nccl linked_devices=1", 8, bytes));
+    /* An engine's own kernel reads from all others, which they cannot. */
+    assert_near(seconds("collectives=one-shot linked_devices=1", 8, 65536), seconds("collectives=nccl linked_devices=1", 8, 65536),
+                0);
+}
+
+static void own_kernel__is_for_small_messages(void **state)
+{
+    (void)state;
+    assert_true(seconds("collectives=one-shot", 8, 65536) < 0.5 * seconds("collectives=nccl", 8, 65536));
+    assert_near(seconds("collectives=one-shot", 8, 1 << 24), seconds("collectives=nccl", 8, 1 << 24), 0);
+}
+
+static void allreduce__waits_for_its_launch(void **state)
+{
+    (void)state;
+    assert_near(seconds("collectives=nccl launch_us=100", 2, 1024), 100e-6, 1e-12);
+    assert_true(seconds("collectives=ring launch_us=100", 2, 1024) < 10e-6); /* E15 has none */
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(allreduce__is_never_faster_than_the_link), cmocka_unit_test(allreduce__grows_with_its_bytes),
+        cmocka_unit_test(switches__add_for_more_than_two),          cmocka_unit_test(boards__without_links_share_the_host),
+        cmocka_unit_test(own_kernel__is_for_small_messages),        cmocka_unit_test(allreduce__waits_for_its_launch),
+    };
+    return cmocka_run_group_tests(tests, set_up, tear_down);
+}
