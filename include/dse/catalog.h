@@ -233,8 +233,31 @@ enum dse_setting {
     DSE_SET_THRESHOLD_A,     /* voting: 1 */
     DSE_SET_THRESHOLD_B,     /* 0.2 */
     DSE_SET_RESERVED_LENGTH, /* 32 */
+    DSE_SET_COLLINEAR,       /* |cos| above which two keys share a center: 0.98 */
+    DSE_SET_RECENT_SHARE,    /* h2o: of the cache, newest positions: 0.5 */
+    DSE_SET_SINKS,           /* window: first positions that stay: 4 */
+    DSE_SET_OBSERVED,        /* selection by the last so many queries of the prompt: 32 */
+    DSE_SET_POOL,            /* positions that a score is pooled over: 7 */
+    DSE_SET_PAGE,            /* positions of a page that is selected as one: 16 */
+    DSE_SET_BETA,            /* how steeply budgets fall from layer to layer: 20 */
+    DSE_SET_PHI,             /* partial softmax: the unified maximum: 0 */
+    DSE_SET_LOW,             /* scores that it covers, around phi: -16.8 to 6.5 */
+    DSE_SET_HIGH,
+    DSE_SET_EXP_BITS,      /* fixed point: log2 of the entries of the exponential's table: 5 */
+    DSE_SET_FRACTION_BITS, /* of a fixed-point number: 17 */
+    DSE_SET_ROUNDING,      /* enum dse_rounding, of the exponential's shift */
+    DSE_SET_SCALES,        /* enum dse_kv_scales, of quantised keys and values */
+    DSE_SET_GROUP,         /* elements that share a scale: 64; 0: all of a token or channel */
+    DSE_SET_LAYER,         /* one layer alone; -1: the whole model */
     DSE_SETTINGS
 };
+enum dse_rounding { DSE_ROUND, DSE_TRUNCATE };
+extern const char *const dse_rounding_names[]; /* "round", "truncate", NULL */
+/* A scale a token, a scale a channel, or (KIVI) keys a channel and values a token. */
+enum dse_kv_scales { DSE_SCALES_TOKEN, DSE_SCALES_CHANNEL, DSE_SCALES_KIVI };
+extern const char *const dse_kv_scales_names[]; /* "token", "channel", "kivi", NULL */
+/* The name of a setting in heads of files: "threshold_a". */
+const char *dse_setting_name(enum dse_setting s);
 /* How the cache is filled: token by token through as many positions as stay, or a prompt whole, whose surplus leaves when it ends.
  */
 enum dse_boundary { DSE_TOKEN, DSE_BULK };

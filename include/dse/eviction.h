@@ -14,14 +14,24 @@
 struct dse_eviction {
     const char *name; /* of the parameter's value, and of the policy in retention profiles */
     const char *doc;
-    bool keeps_all; /* no eviction */
-    bool counts;    /* the probabilities of every step go into a count, or a sum, that is kept for each position */
+    const char *title, *source; /* what papers call it, and which one does; NULL: nobody's */
+    bool keeps_all;             /* no eviction */
+    bool counts;                /* the probabilities of every step go into a count, or a sum, that is kept for each position */
     /* A step's probabilities are counted only when all of them are known, as for a threshold over them: they are kept until then
      * and pass once more. */
     bool drained;
     bool per_head;  /* every KV head decides for itself, with counts of its own; else one decision for all heads of a layer */
     bool scattered; /* the positions that stay have gaps between them */
     bool reserves;  /* the cache is never shorter than a reserved length */
+    /* It decides once, when the prompt ends, by what the last `observed` steps of the prompt attend to; it needs a prompt. Nothing
+     * leaves after that: the cache has S positions of the prompt and all that were generated. */
+    bool selects;
+    bool by_layer; /* S is the mean over the layers, and a layer has its own */
+    /* Nothing leaves. A step reads S positions of all that stay: the read set is not the kept set. */
+    bool reads_part;
+    /* They are read in pages of `page` positions, chosen by a bound of their scores: the smallest and the largest of each element
+     * of a page's keys, which is two more vectors kept and read for each page. */
+    bool paged;
     /* The settings (1u << enum dse_setting) that a profile of the policy must have been measured with (dse_measured_unlike). */
     unsigned settings;
 };

@@ -212,7 +212,7 @@ const struct command command_profile = {
             {'s', "set", "NAME=VALUE", "a setting of the kind: collinear=0.95, reserved_length=64, low=-10, ..."},
             {0, "ratios", "LIST", "retention: shares kept (default: nine from 0.05 to 0.8)"},
             {0, "edges", "LIST", "locality, recording: right edges of the intervals of exp but the last, growing: -10,-6,-3,-1"},
-            {0, "policies", "LIST", "retention: %s (default: all)", .words = eviction_policy_names},
+            {0, "policies", "LIST", "retention: %s (default: all that the settings allow)", .words = eviction_policy_names},
             {0, "fit", NULL, "locality: laws a n^b with standard errors"},
             {0, "synthetic", NULL, "measure heads of the generator, whose parameters are the operands"},
             {0, "heads", "N", "synthetic: how many (default: 8)"},
@@ -223,9 +223,10 @@ const struct command command_profile = {
         "All heads of all traces count alike; a file has their mean and spread. The file says which trace (by its checksum), which\n"
         "settings and which version it comes from: the same command writes the same bytes. docs/catalog.md has the columns.\n\n"
         "locality: collinear, recent, scores=centers|exact, intervals. retention: threshold_a, threshold_b, reserved_length,\n"
-        "recent_share, sinks, seed, prompt_share; voting takes one decision for the heads of a layer, voting-head one a head; a cache\n"
-        "shorter than reserved_length is left out. range: phi, low, high. recording: as locality; every head and step is a row, for LAD\n"
-        "at event level (draws = \"replay\").\n\n"
+        "recent_share, sinks, observed, pool, pooling=max|mean, beta, layers, page, seed, prompt_share; voting takes one decision for the\n"
+        "heads of a layer, voting-head one a head; a cache shorter than reserved_length is left out, and so is a policy that needs a\n"
+        "prompt or the number of layers without them. range: phi, low, high. recording: as locality; every head and step is a row, for\n"
+        "LAD at event level (draws = \"replay\").\n\n"
         "  dse profile model.trace --kind locality --fit\n"
         "  dse profile model.trace --kind locality -s collinear=0.9 -o profiles/mine.csv\n"
         "  dse profile a.trace b.trace --kind retention --policies voting,h2o --contexts 512,1024,2048 -o retentions/mine.csv\n"

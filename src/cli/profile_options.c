@@ -125,7 +125,13 @@ static void read_policies(struct profile_options *o, const struct invocation *in
         ok = add_policy(o, in, word);
         free(word);
     }
-    for (const char *const *name = eviction_policy_names(); *name && !s; name++) add_policy(o, in, *name);
+    bool prompt = o->settings.prompt_share > 0;
+    for (size_t i = 0; i < o->n_policies; i++) {
+        const char *lacks = eviction_policy_lacks(o->policies[i], &o->settings.eviction, prompt);
+        if (lacks) usage_error(in, "--policies: %s: %s", o->policies[i]->traits.name, lacks);
+    }
+    for (const struct eviction_policy *p = eviction_policies; p->traits.name && !s; p++)
+        if (!eviction_policy_lacks(p, &o->settings.eviction, prompt)) add_policy(o, in, p->traits.name);
 }
 
 /* ---- settings ------------------------------------------------------------------------------------------------------------ */

@@ -7,6 +7,7 @@
 
 #include "base/xalloc.h"
 #include "workload/eviction_cache.h"
+#include "workload/eviction_pages.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -33,6 +34,7 @@ struct view {
 struct lane {
     struct eviction_cache cache;
     size_t first, heads; /* its heads */
+    size_t pages;        /* of the run's pages, those of its first head; if the policy is paged */
     struct eviction_result *sum;
 };
 
@@ -40,6 +42,8 @@ struct run {
     size_t n, d, heads, lanes, first;
     struct view *view;
     struct lane *lane;
+    struct eviction_pages *pages; /* of each size of a page, for all heads */
+    size_t n_pages;
     size_t *errors;  /* of each head: measured steps whose output is not zero */
     double *p;       /* probabilities of slots, averaged over a lane's heads */
     double *scratch; /* n */
@@ -177,17 +181,42 @@ static void average(struct run *r, const struct lane *l, size_t n, bool kept)
     }
 }
 
+/* Bounds of the scores of pages, added up over heads. */
+static void bound_pages(struct run *r, const struct lane *l, size_t t)
+{
+    size_t n = t / r->pages[l->pages].page + 1;
+    memset(r->p, 0, n * sizeof *r->p);
+    for (size_t h = 0; h < l->heads; h++)
+        for (size_t i = 0; i < n; i++) r->p[i] += r->pages[l->pages + h].bound[i];
+}
+
+static void choose(struct run *r, struct lane *l, size_t t)
+{
+    const struct eviction_policy *policy = l->cache.options->policy;
+    if (policy->traits.paged)
+        bound_pages(r, l, t);
+    else
+        average(r, l, t + 1, false);
+    policy->choose(&l->cache, r->p, r->scratch);
+}
+
+/* Who leaves after step t. */
+static void leave(struct run *r, struct lane *l, size_t t)
+{
+    const struct eviction_options *o = l->cache.options;
+    bool filling = o->prompt && !o->evict_in_prompt && t + 1 < o->prompt;
+    if (o->policy->select && t + 1 == o->prompt) o->policy->select(&l->cache, r->scratch);
+    if (o->policy->leave && !filling) eviction_cache_evict(&l->cache);
+}
+
 static void lane_step(struct run *r, struct lane *l, size_t t)
 {
     struct eviction_cache *c = &l->cache;
     const struct eviction_options *o = c->options;
-    bool chosen = o->policy->choose != NULL, measured = t >= r->first, filling = o->prompt && !o->evict_in_prompt;
+    bool measured = t >= r->first, filling = o->prompt && !o->evict_in_prompt && t < o->prompt;
     bool scores = eviction_cache_scores(c);
     eviction_cache_enter(c);
-    if (chosen && measured && !(filling && t < o->prompt)) {
-        average(r, l, t + 1, false);
-        o->policy->choose(c, r->p, r->scratch);
-    }
+    if (o->policy->choose && measured && !filling) choose(r, l, t);
     for (size_t h = 0; h < l->heads && (measured || scores); h++) {
         struct view *v = &r->view[l->first + h];
         double mass = gather(v, c);
@@ -197,7 +226,7 @@ static void lane_step(struct run *r, struct lane *l, size_t t)
         average(r, l, c->n, true);
         eviction_cache_score(c, r->p);
     }
-    if (!chosen && !(filling && t + 1 < o->prompt)) eviction_cache_evict(c);
+    leave(r, l, t);
 }
 
 static void view_init(struct view *v, const struct head *h)
@@ -225,6 +254,17 @@ static void view_release(struct view *v)
     free(v->output);
 }
 
+/* Where the run has the pages of this size of the first head; those of the others follow. */
+static size_t pages_of(struct run *r, const struct head *heads, size_t page)
+{
+    size_t i = 0;
+    while (i < r->n_pages && r->pages[i].page != page) i += r->heads;
+    if (i < r->n_pages) return i;
+    r->pages = xrealloc(r->pages, i + r->heads, sizeof *r->pages);
+    for (size_t h = 0; h < r->heads; h++) eviction_pages_init(&r->pages[r->n_pages++], &heads[h], page);
+    return i;
+}
+
 static void run_init(struct run *r, const struct head *heads, size_t n_heads, const struct eviction_options *o, size_t n_options,
                      size_t first, struct eviction_result *ret)
 {
@@ -237,7 +277,11 @@ static void run_init(struct run *r, const struct head *heads, size_t n_heads, co
         for (size_t h = 0; h < (o[i].shared ? 1 : n_heads); h++) {
             struct lane *l = &r->lane[r->lanes++];
             *l = (struct lane){.first = h, .heads = o[i].shared ? n_heads : 1, .sum = &ret[i * n_heads + h]};
-            eviction_cache_init(&l->cache, &o[i], eviction_size(&o[i], n), n, (uint64_t)o[i].seed + h);
+            size_t size = eviction_size(&o[i], n), layer = heads->layer;
+            if (o[i].policy->budget) size = o[i].policy->budget(&o[i], size, layer);
+            eviction_cache_init(&l->cache, &o[i], size, n, (uint64_t)o[i].seed + h);
+            l->cache.layer = layer;
+            if (o[i].policy->traits.paged) l->pages = pages_of(r, heads, (size_t)o[i].page) + h;
         }
     r->errors = xcalloc(n_heads, sizeof *r->errors);
     r->p = xcalloc(n, sizeof *r->p);
@@ -249,6 +293,8 @@ static void run_release(struct run *r)
 {
     for (size_t h = 0; h < r->heads; h++) view_release(&r->view[h]);
     for (size_t i = 0; i < r->lanes; i++) eviction_cache_release(&r->lane[i].cache);
+    for (size_t i = 0; i < r->n_pages; i++) eviction_pages_release(&r->pages[i]);
+    free(r->pages);
     free(r->view);
     free(r->lane);
     free(r->errors);
@@ -264,6 +310,10 @@ static void run_steps(struct run *r)
         for (size_t h = 0; h < r->heads; h++) {
             view_step(&r->view[h], t, measured);
             r->errors[h] += measured && r->view[h].norm > 0;
+        }
+        for (size_t i = 0; i < r->n_pages; i++) {
+            eviction_pages_enter(&r->pages[i], t);
+            if (measured) eviction_pages_bound(&r->pages[i], t);
         }
         for (size_t i = 0; i < r->lanes; i++) lane_step(r, &r->lane[i], t);
     }

@@ -24,6 +24,9 @@
 
 struct eviction_policy; /* eviction_policies.h */
 
+/* How SnapKV makes clusters of neighbours: the largest of them, or their mean with zeros beyond the ends. */
+enum eviction_pooling { EVICTION_POOL_MAX, EVICTION_POOL_MEAN };
+
 struct eviction_options {
     const struct eviction_policy *policy;
     bool shared;          /* one eviction for all heads of a layer, by probabilities averaged over them (as VEDA's hardware does) */
@@ -39,9 +42,16 @@ struct eviction_options {
     bool below_reserved;
     int64_t sinks;       /* window: positions at the beginning that stay; fewer than S */
     double recent_share; /* h2o: share of the cache that is the newest positions, protected; 0: accumulated scores alone */
+    int64_t observed;    /* snapkv, pyramidkv: last steps of the prompt, by whose probabilities it is selected; they stay */
+    int64_t pool;        /* snapkv, pyramidkv: neighbours that are pooled; odd; 1: none */
+    int32_t pooling;     /* enum eviction_pooling */
+    double beta;         /* pyramidkv: the last layer keeps 1/beta of the mean, but for the observed positions */
+    int64_t layers;      /* pyramidkv: of the model */
+    int64_t page;        /* quest: positions of a page */
     int64_t seed;        /* random; the i-th head of a run, or of a profile, draws from seed + i */
 };
-extern const struct eviction_options eviction_defaults; /* VEDA's: a 1, b 0.2, R 32; 4 sinks; half recent; ratio 0.5, streamed */
+extern const struct eviction_options eviction_defaults; /* VEDA's: a 1, b 0.2, R 32; 4 sinks; half recent; ratio 0.5, streamed.
+                                                          SnapKV's: 32 observed, the largest of 7; pages of 16 */
 /* The options that `dse profile` sets by name. */
 extern const struct dse_param eviction_params[];
 

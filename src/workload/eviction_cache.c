@@ -6,6 +6,7 @@
 
 #include <gsl/gsl_statistics_double.h>
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -31,7 +32,9 @@ void eviction_cache_enter(struct eviction_cache *c)
 
 bool eviction_cache_scores(const struct eviction_cache *c)
 {
-    return c->options->policy->score != NULL;
+    const struct eviction_options *o = c->options;
+    if (!o->policy->score) return false;
+    return !o->policy->select || (c->seen < o->prompt && c->seen + (size_t)o->observed >= o->prompt);
 }
 
 void eviction_cache_score(struct eviction_cache *c, const double *p)
@@ -48,23 +51,27 @@ void eviction_cache_evict(struct eviction_cache *c)
     }
 }
 
+void eviction_largest(const double *values, size_t n, size_t k, double *scratch, uint32_t *ret)
+{
+    double least = -INFINITY; /* of the chosen; all of those above it, and the earliest `equal` of those that have it */
+    size_t equal = k, chosen = 0;
+    if (k == 0) return;
+    if (n > k) {
+        memcpy(scratch, values, n * sizeof *values);
+        least = gsl_stats_select(scratch, 1, n, n - k);
+        for (size_t i = 0; i < n; i++) equal -= values[i] > least;
+    }
+    for (size_t i = 0; i < n; i++) {
+        bool above = values[i] > least;
+        if (!above && (values[i] < least || equal == 0)) continue;
+        equal -= n > k && !above;
+        ret[chosen++] = (uint32_t)i;
+    }
+}
+
 void eviction_cache_choose(struct eviction_cache *c, const double *p, double *scratch)
 {
-    size_t room = c->size + 1;
-    double least = -1; /* of the chosen; all of those above it, and the earliest `equal` of those that have it */
-    size_t equal = 0;
-    if (c->seen > room) {
-        memcpy(scratch, p, c->seen * sizeof *p);
-        least = gsl_stats_select(scratch, 1, c->seen, c->seen - room);
-        equal = room;
-        for (size_t i = 0; i < c->seen; i++) equal -= p[i] > least;
-    }
-    c->n = 0;
-    for (size_t i = 0; i < c->seen; i++) {
-        bool not_above = p[i] <= least;
-        if (p[i] < least || (not_above && equal == 0)) continue;
-        equal -= not_above;
-        c->position[c->n++] = (uint32_t)i;
-    }
+    c->n = c->seen > c->size ? c->size + 1 : c->seen;
+    eviction_largest(p, c->seen, c->n, scratch, c->position);
     c->evicted = c->seen - c->n;
 }

@@ -11,7 +11,8 @@
 
 struct eviction_cache {
     const struct eviction_options *options; /* the caller's */
-    size_t size;                            /* S */
+    size_t size;                            /* S, of the layer */
+    size_t layer;                           /* of the model */
     size_t n;                               /* slots in use */
     uint32_t *position;                     /* of each slot, growing */
     double *score;                          /* of each slot, as the policy counts: votes, a sum of probabilities */
@@ -24,12 +25,14 @@ void eviction_cache_init(struct eviction_cache *c, const struct eviction_options
 void eviction_cache_release(struct eviction_cache *c);
 /* Let the next position, `seen`, into the last slot. */
 void eviction_cache_enter(struct eviction_cache *c);
-/* Does the policy look at probabilities? */
+/* Does the policy look at the probabilities of the next step? */
 bool eviction_cache_scores(const struct eviction_cache *c);
 /* Update votes or sums from the probabilities of the slots, which sum up to 1. */
 void eviction_cache_score(struct eviction_cache *c, const double *p);
 /* Evict positions until `size` are left. */
 void eviction_cache_evict(struct eviction_cache *c);
+/* Of n values the k largest, the earliest of equal ones: their numbers into ret, growing. `scratch`: n, overwritten. k <= n. */
+void eviction_largest(const double *values, size_t n, size_t k, double *scratch, uint32_t *ret);
 /* Oracle: hold the `size` + 1 most probable positions of all seen, the earliest of equal ones. p has one value for every position
  * seen; `scratch` as many, overwritten. */
 void eviction_cache_choose(struct eviction_cache *c, const double *p, double *scratch);

@@ -31,6 +31,13 @@ static bool check_policy(const struct eviction_options *o, size_t size, struct d
     return !o->policy->check || o->policy->check(o, size, diags);
 }
 
+static bool check_layer(const struct eviction_options *o, size_t layer, struct diags *diags)
+{
+    if (!o->policy->traits.by_layer || layer < (size_t)o->layers) return true;
+    return diags_input(diags, nowhere, NULL, NULL, "eviction: %s: layer %zu of a model of %lld; layers count from 0",
+                       o->policy->traits.name, layer, (long long)o->layers);
+}
+
 static bool check_heads(const struct head *heads, size_t n_heads, size_t first, struct diags *diags)
 {
     if (n_heads == 0) return diags_input(diags, nowhere, NULL, NULL, "eviction: no heads");
@@ -55,7 +62,8 @@ bool eviction_check(const struct head *heads, size_t n_heads, const struct evict
     if (!check_heads(heads, n_heads, first, diags)) return false;
     bool ok = true;
     for (size_t i = 0; i < n_options; i++)
-        if (!check_size(&options[i], heads->n, diags) || !check_policy(&options[i], eviction_size(&options[i], heads->n), diags))
+        if (!check_size(&options[i], heads->n, diags) || !check_policy(&options[i], eviction_size(&options[i], heads->n), diags) ||
+            !check_layer(&options[i], heads->layer, diags))
             ok = false;
     return ok;
 }

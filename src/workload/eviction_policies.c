@@ -2,6 +2,7 @@
 #include "workload/eviction_policies.h"
 
 #include "workload/eviction_cache.h"
+#include "workload/eviction_select.h"
 
 #include <dse/catalog.h>
 #include <math.h>
@@ -154,10 +155,14 @@ static size_t random_leave(struct eviction_cache *c)
 
 /* ---- the table ----------------------------------------------------------------------------------------------------------- */
 
+#define VEDA "Wang et al., VEDA, DAC 2025, Sec. III"
+#define H2O "Zhang et al., H2O: Heavy-Hitter Oracle, arXiv:2306.14048, Sec. 4"
+
 enum {
     BITS = 1u << DSE_SET_KV_BITS,
     HISTORY = BITS | 1u << DSE_SET_BOUNDARY, /* what stays depends on what came before, so on how the prompt ended */
     THRESHOLD = HISTORY | 1u << DSE_SET_THRESHOLD_A | 1u << DSE_SET_THRESHOLD_B | 1u << DSE_SET_RESERVED_LENGTH,
+    SELECTION = HISTORY | 1u << DSE_SET_OBSERVED | 1u << DSE_SET_POOL,
 };
 
 /* A machine adds values of its parameter in this order: a policy that machines have goes behind all that they have already. */
@@ -165,6 +170,8 @@ const struct eviction_policy eviction_policies[] = {
     {
         .traits = {.name = "voting",
                    .doc = "most votes below a threshold leave; one decision for the heads of a layer",
+                   .title = "VEDA, voting",
+                   .source = VEDA,
                    .counts = true,
                    .drained = true,
                    .scattered = true,
@@ -179,6 +186,8 @@ const struct eviction_policy eviction_policies[] = {
     {
         .traits = {.name = "voting-head",
                    .doc = "voting, one decision a head",
+                   .title = "VEDA, voting by head",
+                   .source = VEDA,
                    .counts = true,
                    .drained = true,
                    .per_head = true,
@@ -193,10 +202,12 @@ const struct eviction_policy eviction_policies[] = {
     {
         .traits = {.name = "h2o",
                    .doc = "the smallest sum of probabilities leaves, but for the newest positions",
+                   .title = "H2O",
+                   .source = H2O,
                    .counts = true,
                    .per_head = true,
                    .scattered = true,
-                   .settings = HISTORY},
+                   .settings = HISTORY | 1u << DSE_SET_RECENT_SHARE},
         .machine = true,
         .score = h2o_score,
         .leave = h2o_leave,
@@ -205,6 +216,8 @@ const struct eviction_policy eviction_policies[] = {
     {
         .traits = {.name = "h2o-accumulate",
                    .doc = "h2o by its sums alone, without recent_share",
+                   .title = "H2O without recent positions",
+                   .source = H2O,
                    .counts = true,
                    .per_head = true,
                    .scattered = true,
@@ -213,7 +226,13 @@ const struct eviction_policy eviction_policies[] = {
         .leave = h2o_accumulate_leave,
     },
     {
-        .traits = {.name = "window", .doc = "the first positions (sinks) and the newest stay", .per_head = true, .settings = BITS},
+        .traits = {.name = "window",
+                   .doc = "the first positions (sinks) and the newest stay",
+                   .title = "StreamingLLM",
+                   .source = "Xiao et al., Efficient Streaming Language Models with Attention Sinks, arXiv:2309.17453",
+                   .per_head = true,
+                   .settings = BITS | 1u << DSE_SET_SINKS},
+        .alias = "streamingllm",
         .machine = true,
         .leave = window_leave,
         .check = window_check,
@@ -235,6 +254,50 @@ const struct eviction_policy eviction_policies[] = {
                    .settings = BITS},
         .choose = eviction_cache_choose,
     },
+    {
+        .traits = {.name = "snapkv",
+                   .doc = "what the prompt's last steps attend to stays of it, with its neighbours; then nothing leaves",
+                   .title = "SnapKV",
+                   .source = "Li et al., SnapKV, arXiv:2404.14469, Sec. 4",
+                   .per_head = true,
+                   .scattered = true,
+                   .selects = true,
+                   .settings = SELECTION},
+        .score = snapkv_score,
+        .select = snapkv_select,
+        .check = snapkv_check,
+        .least = snapkv_least,
+    },
+    {
+        .traits = {.name = "pyramidkv",
+                   .doc = "snapkv with a cache that gets smaller from layer to layer",
+                   .title = "PyramidKV",
+                   .source = "Cai et al., PyramidKV, arXiv:2406.02069, Sec. 4",
+                   .per_head = true,
+                   .scattered = true,
+                   .selects = true,
+                   .by_layer = true,
+                   .settings = SELECTION | 1u << DSE_SET_BETA},
+        .score = snapkv_score,
+        .select = snapkv_select,
+        .check = pyramidkv_check,
+        .least = snapkv_least,
+        .budget = pyramidkv_budget,
+    },
+    {
+        .traits = {.name = "quest",
+                   .doc = "nothing leaves; pages of keys with the largest bounds of their scores are read",
+                   .title = "Quest",
+                   .source = "Tang et al., Quest, arXiv:2406.10774, Sec. 3",
+                   .per_head = true,
+                   .scattered = true,
+                   .reads_part = true,
+                   .paged = true,
+                   .settings = BITS | 1u << DSE_SET_PAGE},
+        .choose = quest_choose,
+        .check = quest_check,
+        .least = quest_least,
+    },
     {.traits = {.name = NULL}},
 };
 static const struct dse_eviction nothing = {.name = "none", .doc = "every position stays", .keeps_all = true};
@@ -246,7 +309,13 @@ const struct eviction_options eviction_defaults = {.policy = eviction_policies,
                                                    .threshold_b = 0.2,
                                                    .reserved_length = 32,
                                                    .sinks = 4,
-                                                   .recent_share = 0.5};
+                                                   .recent_share = 0.5,
+                                                   .observed = 32,
+                                                   .pool = 7,
+                                                   .beta = 20,
+                                                   .page = 16};
+
+static const char *const poolings[] = {[EVICTION_POOL_MAX] = "max", [EVICTION_POOL_MEAN] = "mean", NULL};
 
 #define S struct eviction_options
 const struct dse_param eviction_params[] = {
@@ -255,6 +324,12 @@ const struct dse_param eviction_params[] = {
     DSE_PARAM_I64(S, reserved_length, 0, 65536, "voting: first steps without votes, and the smallest cache", "Sec. III"),
     DSE_PARAM_F64(S, recent_share, "", 0, 1, "h2o: share of the cache that is the newest positions, which stay", ""),
     DSE_PARAM_I64(S, sinks, 0, 65536, "window: first positions, which stay", ""),
+    DSE_PARAM_I64(S, observed, 1, 65536, "snapkv, pyramidkv: last steps of the prompt, which select and stay", "Sec. 4"),
+    DSE_PARAM_I64(S, pool, 1, 1023, "snapkv, pyramidkv: neighbours that are pooled; odd", "Sec. 4"),
+    DSE_PARAM_ENUM(S, pooling, poolings, "snapkv, pyramidkv: the largest of the neighbours, or their mean", "Sec. 4"),
+    DSE_PARAM_F64(S, beta, "", 1, 1000, "pyramidkv: the last layer keeps 1/beta of the mean", "Sec. 4"),
+    DSE_PARAM_I64(S, layers, 0, 1024, "pyramidkv: layers of the model; 0: not said, which leaves it out", "Sec. 4"),
+    DSE_PARAM_I64(S, page, 1, 65536, "quest: positions of a page", "Sec. 3"),
     DSE_PARAM_I64(S, seed, 0, 1000000000, "random", ""),
     DSE_PARAM_END,
 };
@@ -301,6 +376,13 @@ const struct dse_eviction *dse_eviction_at(int32_t choice)
 const struct eviction_policy *eviction_policy_find(const char *name)
 {
     for (const struct eviction_policy *p = eviction_policies; p->traits.name; p++)
-        if (strcmp(p->traits.name, name) == 0) return p;
+        if (strcmp(p->traits.name, name) == 0 || (p->alias && strcmp(p->alias, name) == 0)) return p;
+    return NULL;
+}
+
+const char *eviction_policy_lacks(const struct eviction_policy *p, const struct eviction_options *o, bool has_prompt)
+{
+    if (p->traits.selects && !has_prompt) return "it selects when a prompt ends: set prompt_share";
+    if (p->traits.by_layer && o->layers == 0) return "its cache depends on the layer: set layers to how many the model has";
     return NULL;
 }

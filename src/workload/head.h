@@ -18,6 +18,7 @@
 struct head {
     size_t n, d;          /* positions, head dimension */
     float *q, *k, *v;     /* each n x d, row-major; owned. With steps, q is n_steps x d */
+    size_t layer;         /* of the model, from 0; 0 where there is none */
     size_t group;         /* heads of a layer with the same number have the same k and v: queries are grouped */
     size_t n_steps;       /* with steps: how many */
     const int32_t *steps; /* positions that have q, growing; of the trace. NULL: all of 0..n-1 */

@@ -4,7 +4,9 @@
 
 static bool of_trace(void *user, size_t layer, size_t head, struct head *ret, struct diags *diags)
 {
-    return trace_head_sampled(user, layer, head, ret, diags);
+    if (!trace_head_sampled(user, layer, head, ret, diags)) return false;
+    ret->layer = (size_t)trace_info(user)->layer_ids[layer];
+    return true;
 }
 
 struct head_source head_source_trace(struct trace *t)
@@ -17,7 +19,9 @@ struct head_source head_source_trace(struct trace *t)
 static bool of_generator(void *user, size_t layer, size_t head, struct head *ret, struct diags *diags)
 {
     (void)head;
-    return generator_head(user, layer, ret, diags);
+    if (!generator_head(user, layer, ret, diags)) return false;
+    ret->layer = layer;
+    return true;
 }
 
 struct head_source head_source_generator(struct generator *g, size_t heads)

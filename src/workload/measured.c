@@ -12,6 +12,9 @@ enum { FULL_BITS = 16 };
 
 const char *const dse_boundary_names[] = {[DSE_TOKEN] = "token", [DSE_BULK] = "bulk", NULL};
 static const char *const scores_names[] = {"centers", "exact", NULL};
+const char *const dse_rounding_names[] = {[DSE_ROUND] = "round", [DSE_TRUNCATE] = "truncate", NULL};
+const char *const dse_kv_scales_names[] = {
+    [DSE_SCALES_TOKEN] = "token", [DSE_SCALES_CHANNEL] = "channel", [DSE_SCALES_KIVI] = "kivi", NULL};
 
 static const struct {
     const char *name;
@@ -27,10 +30,29 @@ static const struct {
     [DSE_SET_THRESHOLD_A] = {"threshold_a", 1, NULL},
     [DSE_SET_THRESHOLD_B] = {"threshold_b", 0.2, NULL},
     [DSE_SET_RESERVED_LENGTH] = {"reserved_length", 32, NULL},
+    [DSE_SET_COLLINEAR] = {"collinear", 0.98, NULL},
+    [DSE_SET_RECENT_SHARE] = {"recent_share", 0.5, NULL},
+    [DSE_SET_SINKS] = {"sinks", 4, NULL},
+    [DSE_SET_OBSERVED] = {"observed", 32, NULL},
+    [DSE_SET_POOL] = {"pool", 7, NULL},
+    [DSE_SET_PAGE] = {"page", 16, NULL},
+    [DSE_SET_BETA] = {"beta", 20, NULL},
+    [DSE_SET_PHI] = {"phi", 0, NULL},
+    [DSE_SET_LOW] = {"low", -16.8, NULL},
+    [DSE_SET_HIGH] = {"high", 6.5, NULL},
+    [DSE_SET_EXP_BITS] = {"exp_bits", 5, NULL},
+    [DSE_SET_FRACTION_BITS] = {"fraction_bits", 17, NULL},
+    [DSE_SET_ROUNDING] = {"rounding", DSE_ROUND, dse_rounding_names},
+    [DSE_SET_SCALES] = {"scales", DSE_SCALES_TOKEN, dse_kv_scales_names},
+    [DSE_SET_GROUP] = {"group", 64, NULL},
+    [DSE_SET_LAYER] = {"layer", -1, NULL},
 };
 
+/* Those before it stood in every text that hashes are made of before there were others. */
+enum { SETTINGS_ALWAYS_TOLD = DSE_SET_COLLINEAR };
+
 /* What a head says besides; and all of eviction_params, of which models compare some. */
-static const char *const others[] = {"llm", "data", "kind", "steps", "collinear", "edges", "phi", "low", "high"};
+static const char *const others[] = {"llm", "data", "kind", "steps", "edges", "ends", "weights"};
 enum { OTHERS = sizeof others / sizeof *others, NAMES_MAX = DSE_SETTINGS + OTHERS + 32 };
 
 struct dse_measured {
@@ -69,9 +91,32 @@ static char *read_value(size_t i, const char *text, double *ret)
         *ret = (double)k;
         return NULL;
     }
-    if (choices) return xasprintf("%s: there is no \"%s\"; %s or %s", settings[i].name, text, choices[0], choices[1]);
+    if (choices) {
+        char *all = text_join(choices, " or "), *why = xasprintf("%s: there is no \"%s\"; %s", settings[i].name, text, all);
+        free(all);
+        return why;
+    }
     if (text_parse_f64(text, ret) && isfinite(*ret)) return NULL;
     return xasprintf("%s: \"%s\" is not a finite number", settings[i].name, text);
+}
+
+char *measured_read_row(const char *text, double value[DSE_SETTINGS])
+{
+    bool said[DSE_SETTINGS] = {false};
+    char *copy = xstrdup(text), *rest, *why = NULL;
+    for (char *word = strtok_r(copy, " \t", &rest); word && !why; word = strtok_r(NULL, " \t", &rest)) {
+        size_t i = 0, n = strcspn(word, "=");
+        while (i < DSE_SETTINGS && (strlen(settings[i].name) != n || strncmp(settings[i].name, word, n) != 0)) i++;
+        if (!word[n])
+            why = xasprintf("\"%s\" is not NAME=VALUE", word);
+        else if (i == DSE_SETTINGS)
+            why = xasprintf("\"%.*s\" is no setting of a row", (int)n, word);
+        else
+            why = said[i] ? xasprintf("%s stands there twice", settings[i].name) : read_value(i, word + n + 1, &value[i]);
+        if (i < DSE_SETTINGS) said[i] = true;
+    }
+    free(copy);
+    return why;
 }
 
 /* Read the range of a value: "512..4096". */
@@ -83,6 +128,21 @@ static char *read_data(struct dse_measured *m, const char *text)
               isfinite(m->to);
     free(from);
     return ok ? NULL : xasprintf("data: \"%s\" is not a range of contexts as 512..4096 is", text);
+}
+
+const char *dse_setting_name(enum dse_setting s)
+{
+    return settings[s].name;
+}
+
+double measured_otherwise(enum dse_setting s)
+{
+    return settings[s].otherwise;
+}
+
+double measured_value(const struct dse_measured *m, enum dse_setting s)
+{
+    return m->value[s];
 }
 
 /* Read one NAME=VALUE. Returns why it is none, or NULL. */
@@ -144,9 +204,14 @@ void measured_free(struct dse_measured *m)
 
 /* ---- sentences ----------------------------------------------------------------------------------------------------------- */
 
+const char *measured_setting_text(enum dse_setting s, double value, char buf[TEXT_NUMBER_MAX])
+{
+    return settings[s].choices ? settings[s].choices[(size_t)value] : text_number(buf, value);
+}
+
 static const char *setting_text(const struct dse_measured *m, size_t i, char buf[TEXT_NUMBER_MAX])
 {
-    return settings[i].choices ? settings[i].choices[(size_t)m->value[i]] : text_number(buf, m->value[i]);
+    return measured_setting_text((enum dse_setting)i, m->value[i], buf);
 }
 
 void measured_name(struct dse_measured *m, const char *kind, const char *name)
@@ -165,7 +230,9 @@ char *measured_text(const struct dse_measured *m)
     text_init(&t);
     text_addf(&t, "llm=%s data=%s..", m->llm, text_number(buf, m->from));
     text_add(&t, text_number(buf, m->to));
-    for (size_t i = 0; i < DSE_SETTINGS; i++) text_addf(&t, " %s=%s", settings[i].name, setting_text(m, i, buf));
+    for (size_t i = 0; i < DSE_SETTINGS; i++)
+        if (i < SETTINGS_ALWAYS_TOLD || m->value[i] != settings[i].otherwise)
+            text_addf(&t, " %s=%s", settings[i].name, setting_text(m, i, buf));
     return text_detach(&t);
 }
 

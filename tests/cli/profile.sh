@@ -19,8 +19,9 @@ grep -q '^# generator: seed=7 n=256 d=' one.csv || fail "the generator's paramet
 grep -q '^# trace: 7769353d856998a6, ' locality.csv || fail "the checksum of the trace is not in the profile"
 
 # The policies that the help lists are those that are measured.
-listed=$("$DSE" profile --help | sed -n 's/.*--policies LIST *retention: \([^ ]*\) (default: all)$/\1/p')
-[ "$listed" = "$(awk -F, '!/^#/ && $1 != "policy" && !seen[$1]++ { printf "%s%s", n++ ? "," : "", $1 }' retention.csv)" ] ||
+listed=$("$DSE" profile --help | sed -n 's/.*--policies LIST *retention: \([^ ]*\) (default: all that the settings allow)$/\1/p')
+"$DSE" profile "$trace" --kind retention --contexts 128,256 --ratios 0.3,0.5 -s prompt_share=1 -s layers=22 -o every.csv
+[ "$listed" = "$(awk -F, '!/^#/ && $1 != "policy" && !seen[$1]++ { printf "%s%s", n++ ? "," : "", $1 }' every.csv)" ] ||
     fail "the help lists \"$listed\""
 
 # The help names every kind and every setting of it.

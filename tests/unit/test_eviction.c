@@ -47,17 +47,28 @@ static struct eviction_options options(const char *policy, size_t size)
     o.size = size;
     o.reserved_length = 4;
     o.sinks = 2;
+    o.observed = 3;
+    o.pool = 3;
+    o.layers = 4;
+    o.page = 4;
     return o;
 }
 
-/* The options of each. */
+/* Can the policy be measured so? */
+static bool is_measurable(const struct eviction_options *o)
+{
+    return !o->policy->traits.selects || (o->prompt && !o->evict_in_prompt);
+}
+
+/* The options of each that needs no prompt. */
 enum { POLICIES_MAX = 32 };
 static size_t every_policy(struct eviction_options *ret, size_t size)
 {
     size_t n = 0;
-    for (; eviction_policies[n].traits.name; n++) {
+    for (const struct eviction_policy *p = eviction_policies; p->traits.name; p++) {
         assert_true(n < POLICIES_MAX - 1);
-        ret[n] = options(eviction_policies[n].traits.name, size);
+        ret[n] = options(p->traits.name, size);
+        n += is_measurable(&ret[n]);
     }
     return n;
 }
@@ -85,24 +96,41 @@ static void plain_attention(const struct head *h, size_t t, const struct evictio
     *ret = (struct eviction_result){.retained_mass = mass, .output_error = sqrt(difference / length)};
 }
 
+/* What a policy chooses by: bounds of pages, or the probability of every position. */
+static void plain_choice(const struct head *heads, size_t n_heads, size_t t, const struct eviction_options *o, double *ret)
+{
+    size_t page = (size_t)o->page;
+    memset(ret, 0, N * sizeof *ret);
+    for (size_t h = 0; h < n_heads; h++) {
+        const struct head *head = &heads[h];
+        double weights[N];
+        head_attention(head, t, weights, NULL);
+        for (size_t i = 0; i <= t && !o->policy->traits.paged; i++) ret[i] += weights[i] / (double)n_heads;
+        for (size_t p = 0; p * page <= t && o->policy->traits.paged; p++)
+            for (size_t j = 0; j < D; j++) {
+                double most = -INFINITY;
+                for (size_t i = p * page; i <= t && i < (p + 1) * page; i++)
+                    most = fmax(most, (double)head->q[t * D + j] * (double)head->k[i * D + j]);
+                ret[p] += most;
+            }
+    }
+}
+
 /* All heads of `heads` with one cache. */
 static void plain_run(const struct head *heads, size_t n_heads, const struct eviction_options *o, size_t first, uint64_t seed,
                       struct eviction_result *ret)
 {
     struct eviction_cache c;
     double scratch[N];
-    eviction_cache_init(&c, o, eviction_size(o, N), N, seed);
+    size_t size = eviction_size(o, N);
+    eviction_cache_init(&c, o, o->policy->budget ? o->policy->budget(o, size, 0) : size, N, seed);
     for (size_t h = 0; h < n_heads; h++) ret[h] = (struct eviction_result){0};
     for (size_t t = 0; t < N; t++) {
-        bool fills = !o->evict_in_prompt && t < o->prompt;
-        double mean[N] = {0};
+        bool fills = !o->evict_in_prompt && t < o->prompt, scores = eviction_cache_scores(&c);
+        double mean[N];
         eviction_cache_enter(&c);
-        for (size_t h = 0; h < n_heads && o->policy->choose; h++) {
-            double weights[N];
-            head_attention(&heads[h], t, weights, NULL);
-            for (size_t i = 0; i <= t; i++) mean[i] += weights[i] / (double)n_heads;
-        }
-        if (o->policy->choose && !fills) eviction_cache_choose(&c, mean, scratch);
+        plain_choice(heads, n_heads, t, o, mean);
+        if (o->policy->choose && !fills) o->policy->choose(&c, mean, scratch);
         memset(mean, 0, sizeof mean);
         for (size_t h = 0; h < n_heads; h++) {
             struct eviction_result at;
@@ -113,8 +141,9 @@ static void plain_run(const struct head *heads, size_t n_heads, const struct evi
             ret[h].retained_mass += at.retained_mass / (double)(N - first);
             ret[h].output_error += at.output_error / (double)(N - first);
         }
-        eviction_cache_score(&c, mean);
-        if (!o->policy->choose && !(fills && t + 1 < o->prompt)) eviction_cache_evict(&c);
+        if (scores) eviction_cache_score(&c, mean);
+        if (o->policy->select && t + 1 == o->prompt) o->policy->select(&c, scratch);
+        if (o->policy->leave && !(fills && t + 1 < o->prompt)) eviction_cache_evict(&c);
     }
     eviction_cache_release(&c);
 }
@@ -147,7 +176,7 @@ static void every_policy__measures_what_plain_attention_over_the_kept_gives(void
                     o.shared = shared != 0;
                     o.prompt = prompt ? 30 : 0;
                     o.evict_in_prompt = prompt == 2;
-                    expect_plain(heads, &o, 25);
+                    if (is_measurable(&o)) expect_plain(heads, &o, 25);
                 }
     release_heads(heads, HEADS);
 }
@@ -189,6 +218,7 @@ static void ratio_1__keeps_everything(void **state)
             struct eviction_options o = options(p->traits.name, 0);
             o.ratio = 1;
             o.shared = shared != 0;
+            o.prompt = p->traits.selects ? N / 2 : 0;
             struct eviction_result r[HEADS];
             must(eviction_run_many(heads, HEADS, &o, 1, 0, r, &diags), &diags);
             for (size_t h = 0; h < HEADS; h++) assert_true(r[h].retained_mass == 1 && r[h].output_error == 0);
@@ -207,7 +237,8 @@ static void size_1__is_measured_by_every_policy(void **state)
         struct eviction_options o = options(p->traits.name, 1);
         o.reserved_length = 1;
         o.sinks = 0;
-        expect_plain(heads, &o, N / 2);
+        o.page = 1;
+        if (is_measurable(&o)) expect_plain(heads, &o, N / 2);
     }
     release_heads(heads, HEADS);
 }
@@ -275,6 +306,7 @@ static void scores__far_apart_and_values_of_zero_give_finite_numbers(void **stat
     for (const struct eviction_policy *p = eviction_policies; p->traits.name; p++) {
         struct eviction_options o = options(p->traits.name, 4);
         struct eviction_result r[HEADS];
+        o.prompt = p->traits.selects ? N / 2 : 0;
         must(eviction_run_many(heads, HEADS, &o, 1, 10, r, &diags), &diags);
         for (size_t h = 0; h < HEADS; h++) {
             assert_true(r[h].retained_mass >= 0 && r[h].retained_mass <= 1 && isfinite(r[h].output_error));
@@ -324,6 +356,35 @@ static void bad_input__is_refused_with_a_reason(void **state)
     o = options("h2o", 10);
     o.recent_share = 1.5;
     refuse(h, 1, o, 0, "recent share 1.5");
+    refuse(h, 1, options("snapkv", 10), 0, "snapkv selects when a prompt ends");
+    o = options("snapkv", 10);
+    o.prompt = 30;
+    o.evict_in_prompt = true;
+    refuse(h, 1, o, 0, "keeps a prompt whole until it ends");
+    o.evict_in_prompt = false;
+    o.pool = 4;
+    refuse(h, 1, o, 0, "a pool of 4; it must be odd");
+    o.pool = 3;
+    o.observed = 10;
+    refuse(h, 1, o, 0, "10 observed positions leave no room in a cache of 10");
+    o.observed = 31;
+    refuse(h, 1, o, 0, "31 observed steps; 1 to the 30 of the prompt");
+    o = options("pyramidkv", 10);
+    o.prompt = 30;
+    o.layers = 0;
+    refuse(h, 1, o, 0, "how many layers has the model?");
+    o.layers = 2;
+    o.beta = 0.5;
+    refuse(h, 1, o, 0, "beta 0.5 is below 1");
+    o.beta = 20;
+    h[0].layer = 2;
+    refuse(h, 1, o, 0, "pyramidkv: layer 2 of a model of 2");
+    h[0].layer = 0;
+    o = options("quest", 10);
+    o.page = 11;
+    refuse(h, 1, o, 0, "a cache of 10 has no room for a page of 11");
+    o.page = 0;
+    refuse(h, 1, o, 0, "a page of 0");
     o = options("h2o", 10);
     o.prompt = N;
     refuse(h, 1, o, 0, "a prompt of 60 leaves no step of 60");

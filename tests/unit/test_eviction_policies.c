@@ -13,10 +13,15 @@ static void rows__say_what_they_do(void **state)
         const struct dse_eviction *t = &p->traits;
         assert_true(eviction_policy_find(t->name) == p); /* no name twice */
         assert_true(t->doc && *t->doc && !t->keeps_all);
-        assert_true((p->leave == NULL) != (p->choose == NULL));
-        assert_true(t->counts == (p->score != NULL));
+        assert_int_equal((p->leave != NULL) + (p->choose != NULL) + (p->select != NULL), 1);
+        assert_true(t->counts == (p->score && !p->select)); /* in every step, that is */
+        assert_true(t->selects == (p->select != NULL) && t->by_layer == (p->budget != NULL));
+        assert_true(!t->paged || (t->reads_part && p->choose));
+        assert_true(!t->title == !t->source); /* who has a name has it from somewhere */
+        assert_true(!p->alias || eviction_policy_find(p->alias) == p);
         assert_true(!t->drained || t->counts);
-        assert_true(!p->machine || p->leave); /* a machine does not know a step before it has gone through it */
+        assert_true(!p->machine || p->leave || p->select ||
+                    t->reads_part); /* a machine does not know a step before it has gone through it */
         assert_true(t->reserves == dse_eviction_depends(t, DSE_SET_RESERVED_LENGTH));
     }
     assert_null(eviction_policy_find("none"));
@@ -109,7 +114,7 @@ static void a_new_row__costs_veda_what_its_traits_say(void **state)
     struct veda_params p = params_with("llm=llama3-8b", "pe_copies=4", NULL), h2o = p;
     struct veda_point pt;
     struct veda_attention a[3];
-    h2o.eviction = eviction_named("h2o");
+    h2o.cache.eviction = eviction_named("h2o");
     veda_point_init(&pt, &p);
     assert_string_equal(pt.policy->name, "voting");
     veda_attention_at(&pt, &a[0]);
