@@ -9,8 +9,9 @@
 static const struct trace_action actions[] = {
     {"info", "FILE...", 1, SIZE_MAX, (const char *const[]){"scores", "format", NULL}, trace_info_run},
     {"import", "", 0, 0,
-     (const char *const[]){"raw", "csv", "layers", "heads", "positions", "dim", "bits", "model", "source", "select-layers",
-                           "select-heads", "first", "output", NULL},
+     (const char *const[]){"raw",          "csv",   "q",         "k",   "v",    "safetensors", "bf16",   "steps",
+                           "layers",       "heads", "positions", "dim", "bits", "model",       "source", "select-layers",
+                           "select-heads", "first", "output",    NULL},
      trace_import_run},
     {"generate", "", 0, 0, (const char *const[]){"set", "count", "bits", "model", "output", NULL}, trace_generate_run},
     {"fit", "", 0, 0, (const char *const[]){"anchors", "iterations", "format", NULL}, trace_fit_run},
@@ -64,11 +65,19 @@ const struct command command_trace = {
             {0, "scores", NULL, "info: range of the scores of each head"},
             {0, "raw", "FILE", "import: a plain array [layer][head][q|k|v][position][element], little-endian"},
             {0, "csv", "FILE", "import: rows layer,head,which,position,x0,x1,... where `which` is q, k or v"},
-            {0, "layers", "LIST", "raw: the model's layers in the array: 0,2,5 or 0-21"},
-            {0, "heads", "LIST", "raw: the model's query heads in the array"},
+            {0, "safetensors", "FILE", "import: tensors q, k and v of [layers, heads, positions, elements], or without layers"},
+            {0, "q", "FILE|NAME", "import: such an array of a .npy file; with --safetensors the tensor's name (default: q)"},
+            {0, "k", "FILE|NAME", "import: the keys, of as many heads as the cache has (default: k)"},
+            {0, "v", "FILE|NAME", "import: the values (default: v)"},
+            {0, "steps", "LIST|FILE|NAME",
+             "import: the positions of the rows of q, when it has not all: 0-131071/512, a .npy file or a tensor (default: steps)"},
+            {0, "bf16", NULL, "import: 16-bit integers of .npy files are bf16"},
+            {0, "layers", "LIST",
+             "import: the model's layers in the arrays: 0,2,5 or 0-21; raw needs it, .npy and .safetensors count from 0"},
+            {0, "heads", "LIST", "import: the model's query heads in the arrays; as --layers"},
             {0, "positions", "N", "raw: positions in the array"},
             {0, "dim", "N", "raw: head dimension"},
-            {0, "bits", "16|32", "import, generate: fp16 or fp32 (default: 16; 32 for CSV)"},
+            {0, "bits", "16|32", "import, generate: fp16 or fp32 (default: 16; 32 for CSV and for arrays of bf16 or fp32)"},
             {0, "model", "NAME", "import, generate: what the trace was taken of"},
             {0, "source", "TEXT", "import: where it comes from, and its licence"},
             {0, "select-layers", "LIST", "import: only these layers"},
@@ -82,12 +91,15 @@ const struct command command_trace = {
             {0},
         },
     .help =
-        "q and k are after RoPE, attention is causal. With grouped queries, k and v are repeated for each query head. docs/traces.md has\n"
-        "the formats of traces, arrays and CSV.\n\n"
+        "q and k are after RoPE, attention is causal. With grouped queries, k and v of .npy and .safetensors have the heads of the cache;\n"
+        "in raw arrays and CSV they are repeated for each query head. docs/traces.md has the formats, docs/bring-your-own.md a script\n"
+        "that exports them.\n\n"
         "  dse trace info model.trace\n"
         "  dse trace info model.trace --scores --format csv\n"
         "  dse trace import --raw qkv.f16 --layers 0,2,5 --heads 0,8 --positions 2048 --dim 64 --bits 16 --model tinyllama-1.1b \\\n"
         "      --source \"my dump of TinyLlama\" --select-layers 2 --first 1024 -o model.trace\n"
+        "  dse trace import --safetensors qkv.safetensors --model mine --source \"my model, my text\" -o mine.trace\n"
+        "  dse trace import --q q.npy --k k.npy --v v.npy --steps 130816-131071 --model mine --source \"a long text\" -o long.trace\n"
         "  dse trace import --csv qkv.csv --model toy --source \"written by hand\" -o toy.trace\n"
         "  dse trace generate --set n=2048 --set noise_sd=1 --count 4 -o synthetic.trace\n"
         "  dse trace fit\n",

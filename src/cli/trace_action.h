@@ -3,6 +3,7 @@
 #define DSE_CLI_TRACE_ACTION_H
 
 #include "cli/command.h"
+#include "workload/trace_import.h"
 
 struct trace_action {
     const char *name, *operands;
@@ -16,5 +17,9 @@ int trace_info_run(const struct invocation *in);
 int trace_import_run(const struct invocation *in);
 int trace_generate_run(const struct invocation *in);
 int trace_fit_run(const struct invocation *in);
+
+/* Import the arrays of --q, --k and --v, of .npy files or of the tensors of --safetensors. Of info all but shape and steps is
+ * read. Errors are in in->diags. */
+void trace_import_files(const struct invocation *in, struct trace_info *info, const struct trace_pick *pick);
 
 #endif

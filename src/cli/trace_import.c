@@ -55,16 +55,38 @@ static bool check_given(const struct invocation *in, const char *const *names, b
     return true;
 }
 
-static bool check_options(const struct invocation *in, bool raw)
+/* What is imported: by the option that names it. */
+enum from { FROM_RAW, FROM_CSV, FROM_NPY, FROM_SAFETENSORS, FROMS };
+static const struct {
+    const char *option, *about;
+    const char *const *needs, *const *refuses; /* options, closed by NULL */
+} froms[FROMS] = {
+    [FROM_RAW] = {"raw", "--raw", (const char *const[]){"layers", "heads", "positions", "dim", NULL},
+                  (const char *const[]){"k", "v", "bf16", "steps", NULL}},
+    [FROM_CSV] = {"csv", "--csv", (const char *const[]){NULL},
+                  (const char *const[]){"layers", "heads", "positions", "dim", "k", "v", "bf16", "steps", NULL}},
+    [FROM_NPY] = {"q", "--q FILE.npy", (const char *const[]){"k", "v", NULL}, (const char *const[]){"positions", "dim", NULL}},
+    [FROM_SAFETENSORS] = {"safetensors", "--safetensors", (const char *const[]){NULL},
+                          (const char *const[]){"positions", "dim", "bf16", NULL}},
+};
+
+static bool check_options(const struct invocation *in, enum from *ret)
 {
     static const char *const always[] = {"model", "source", "output", NULL};
-    static const char *const of_raw[] = {"layers", "heads", "positions", "dim", NULL};
-    if (raw == option_has(in, "csv")) {
-        usage_error(in, "trace import needs --raw FILE or --csv FILE, and not both");
+    size_t given = 0;
+    for (size_t f = 0; f < FROMS; f++) {
+        bool names = f == FROM_NPY && option_has(in, "safetensors"); /* --q is a tensor's name */
+        if (!option_has(in, froms[f].option) || names) continue;
+        *ret = (enum from)f;
+        given++;
+    }
+    if (given != 1) {
+        usage_error(
+            in, "trace import needs one of --raw FILE, --csv FILE, --safetensors FILE, or --q, --k and --v with a .npy FILE each");
         return false;
     }
-    const char *with = raw ? "--raw" : "--csv";
-    return check_given(in, of_raw, !raw, with) && check_given(in, always, false, "trace import");
+    return check_given(in, froms[*ret].refuses, true, froms[*ret].about) &&
+           check_given(in, froms[*ret].needs, false, froms[*ret].about) && check_given(in, always, false, "trace import");
 }
 
 static int read_bits(const struct invocation *in, int otherwise)
@@ -76,19 +98,21 @@ static int read_bits(const struct invocation *in, int otherwise)
     return 32;
 }
 
-static void import(const struct invocation *in, bool raw, const struct trace_info *info, const struct trace_pick *pick)
+static void import(const struct invocation *in, enum from from, struct trace_info *info, const struct trace_pick *pick)
 {
     const char *to = option_get(in, "output");
-    if (raw)
+    if (from == FROM_RAW)
         trace_import_raw(option_get(in, "raw"), info, pick, to, in->diags);
-    else
+    else if (from == FROM_CSV)
         trace_import_csv(option_get(in, "csv"), info, pick, to, in->diags);
+    else
+        trace_import_files(in, info, pick);
 }
 
 int trace_import_run(const struct invocation *in)
 {
-    bool raw = option_has(in, "raw");
-    if (!check_options(in, raw)) return 2;
+    enum from from = FROM_RAW;
+    if (!check_options(in, &from)) return 2;
     struct ids layers = {0}, heads = {0}, some_layers = {0}, some_heads = {0};
     bool ok = read_ids(in, "layers", TRACE_LAYERS_MAX, &layers) && read_ids(in, "heads", TRACE_HEADS_MAX, &heads) &&
               read_ids(in, "select-layers", TRACE_LAYERS_MAX, &some_layers) &&
@@ -101,13 +125,15 @@ int trace_import_run(const struct invocation *in)
                               .head_ids = heads.list,
                               .n = (size_t)option_integer(in, "positions", 1, TRACE_POSITIONS_MAX, 1),
                               .d = (size_t)option_integer(in, "dim", 1, TRACE_DIM_MAX, 1),
-                              .bits = read_bits(in, raw ? 16 : 32)};
+                              .bits = read_bits(in, from == FROM_RAW   ? 16
+                                                    : from == FROM_CSV ? 32
+                                                                       : 0)};
     struct trace_pick pick = {.layer_ids = some_layers.list,
                               .layers = some_layers.n,
                               .head_ids = some_heads.list,
                               .heads = some_heads.n,
                               .first = (size_t)option_integer(in, "first", 1, TRACE_POSITIONS_MAX, 0)};
-    if (ok && !in->diags->errors) import(in, raw, &info, &pick);
+    if (ok && !in->diags->errors) import(in, from, &info, &pick);
     free(layers.list);
     free(heads.list);
     free(some_layers.list);

@@ -1,67 +1,43 @@
 #include "base/text.h"
 #include "base/xalloc.h"
 #include "workload/half.h"
+#include "workload/mapped.h"
 #include "workload/trace_format.h"
 
-#include <errno.h>
-#include <fcntl.h>
 #include <math.h>
 #include <stdlib.h>
-#include <sys/mman.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 struct trace {
     struct trace_info info;
     char *path, *model, *source;
     int32_t *ids; /* layers, heads, groups of heads, steps */
-    void *map;
-    const unsigned char *bytes; /* of the map */
-    size_t size, values_at;
+    struct mapped file;
+    size_t values_at;
 };
 
 /* ---- opening ------------------------------------------------------------------------------------------------------------- */
 
-static bool map_file(struct trace *t, struct diags *diags)
-{
-    struct srcloc loc = {.file = t->path};
-    int fd = open(t->path, O_RDONLY | O_CLOEXEC | O_NONBLOCK); /* a pipe without a writer would be waited for */
-    if (fd < 0) return diags_input(diags, loc, NULL, NULL, "cannot read the file: %s", strerror(errno));
-    struct stat st;
-    bool ok = fstat(fd, &st) == 0;
-    if (!ok)
-        diags_input(diags, loc, NULL, NULL, "cannot read the file: %s", strerror(errno));
-    else if (!S_ISREG(st.st_mode))
-        ok = diags_input(diags, loc, NULL, NULL, "is not a regular file; a trace is needed");
-    else if ((t->size = (size_t)st.st_size) > 0) {
-        t->map = mmap(NULL, t->size, PROT_READ, MAP_PRIVATE, fd, 0);
-        t->bytes = t->map;
-        if (t->map == MAP_FAILED) ok = diags_input(diags, loc, NULL, NULL, "cannot map the file into memory: %s", strerror(errno));
-    }
-    close(fd);
-    return ok;
-}
-
 static bool too_short(const struct trace *t, const char *about, uint64_t needed, struct diags *diags)
 {
     return diags_input(diags, (struct srcloc){.file = t->path}, NULL, NULL,
-                       "is truncated: it has %zu bytes; its header asks for %s%llu", t->size, about, (unsigned long long)needed);
+                       "is truncated: it has %zu bytes; its header asks for %s%llu", t->file.size, about,
+                       (unsigned long long)needed);
 }
 
 static bool read_magic(const struct trace *t, struct diags *diags)
 {
     struct srcloc loc = {.file = t->path};
-    size_t magic = t->size < sizeof trace_magic ? t->size : sizeof trace_magic;
-    if (magic == 0 || memcmp(t->bytes, trace_magic, magic) != 0)
+    size_t magic = t->file.size < sizeof trace_magic ? t->file.size : sizeof trace_magic;
+    if (magic == 0 || memcmp(t->file.bytes, trace_magic, magic) != 0)
         return diags_input(diags, loc, NULL, "`dse trace import` makes a trace from arrays or CSV", "is not a trace%s",
-                           t->size ? "" : ": it is empty");
-    if (t->size < TRACE_FIXED_BYTES) return too_short(t, "at least ", TRACE_FIXED_BYTES, diags);
-    uint32_t version = get_le32(t->bytes + 8);
+                           t->file.size ? "" : ": it is empty");
+    if (t->file.size < TRACE_FIXED_BYTES) return too_short(t, "at least ", TRACE_FIXED_BYTES, diags);
+    uint32_t version = get_le32(t->file.bytes + 8);
     if (version < 1 || version > TRACE_VERSION)
         return diags_input(diags, loc, NULL, NULL, "is a trace of version %lu; this dse reads versions 1 to %d",
                            (unsigned long)version, TRACE_VERSION);
     size_t fixed = TRACE_FIXED_BYTES + (version > 1 ? TRACE_GROUPED_BYTES : 0);
-    return t->size >= fixed || too_short(t, "at least ", fixed, diags);
+    return t->file.size >= fixed || too_short(t, "at least ", fixed, diags);
 }
 
 /* How many of what the header has after its numbers. */
@@ -73,8 +49,8 @@ struct lengths {
 static bool read_names(struct trace *t, const unsigned char *p, const struct lengths *l, struct diags *diags)
 {
     size_t ids = t->info.layers + t->info.heads + l->groups + l->steps;
-    size_t end = (size_t)(p - t->bytes) + 4 * ids + l->model + l->source;
-    if (t->size < end) return too_short(t, "at least ", end, diags);
+    size_t end = (size_t)(p - t->file.bytes) + 4 * ids + l->model + l->source;
+    if (t->file.size < end) return too_short(t, "at least ", end, diags);
     t->ids = xcalloc(ids, sizeof *t->ids);
     for (size_t i = 0; i < ids; i++, p += 4) t->ids[i] = (int32_t)get_le32(p);
     t->values_at = (end + TRACE_ALIGNMENT - 1) / TRACE_ALIGNMENT * TRACE_ALIGNMENT;
@@ -107,7 +83,7 @@ static bool read_header(struct trace *t, struct diags *diags)
 {
     if (!read_magic(t, diags)) return false;
     struct srcloc loc = {.file = t->path};
-    const unsigned char *p = t->bytes;
+    const unsigned char *p = t->file.bytes;
     uint32_t bits = get_le32(p + 12);
     struct lengths l = {.model = get_le32(p + 32), .source = get_le32(p + 36)};
     t->info.bits = bits < INT32_MAX ? (int)bits : INT32_MAX;
@@ -130,13 +106,13 @@ static bool check_rest(struct trace *t, struct diags *diags)
 {
     struct srcloc loc = {.file = t->path};
     uint64_t end = t->values_at + trace_value_bytes(&t->info);
-    if (t->size < end + TRACE_CHECKSUM_BYTES) return too_short(t, "", end + TRACE_CHECKSUM_BYTES, diags);
-    if (t->size > end + TRACE_CHECKSUM_BYTES)
+    if (t->file.size < end + TRACE_CHECKSUM_BYTES) return too_short(t, "", end + TRACE_CHECKSUM_BYTES, diags);
+    if (t->file.size > end + TRACE_CHECKSUM_BYTES)
         return diags_input(diags, loc, NULL, NULL, "%llu bytes follow its end",
-                           (unsigned long long)(t->size - end - TRACE_CHECKSUM_BYTES));
-    const unsigned char *sum = t->bytes + end;
+                           (unsigned long long)(t->file.size - end - TRACE_CHECKSUM_BYTES));
+    const unsigned char *sum = t->file.bytes + end;
     uint64_t said = (uint64_t)get_le32(sum + 4) << 32 | get_le32(sum);
-    t->info.hash = text_hash(TEXT_HASH_INIT, t->bytes, (size_t)end);
+    t->info.hash = text_hash(TEXT_HASH_INIT, t->file.bytes, (size_t)end);
     if (t->info.hash == said) return true;
     return diags_input(diags, loc, NULL, NULL, "is damaged: its checksum is %016llx, that of its bytes is %016llx",
                        (unsigned long long)said, (unsigned long long)t->info.hash);
@@ -146,7 +122,7 @@ struct trace *trace_open(const char *path, struct diags *diags)
 {
     struct trace *t = xcalloc(1, sizeof *t);
     t->path = xstrdup(path);
-    if (map_file(t, diags) && read_header(t, diags) && check_rest(t, diags)) return t;
+    if (mapped_open(&t->file, t->path, "a trace", diags) && read_header(t, diags) && check_rest(t, diags)) return t;
     trace_close(t);
     return NULL;
 }
@@ -154,7 +130,7 @@ struct trace *trace_open(const char *path, struct diags *diags)
 void trace_close(struct trace *t)
 {
     if (!t) return;
-    if (t->map && t->map != MAP_FAILED) munmap(t->map, t->size);
+    mapped_release(&t->file);
     free(t->ids);
     free(t->model);
     free(t->source);
@@ -178,18 +154,23 @@ static float get_value(const unsigned char *p, int bits)
     return v;
 }
 
-bool trace_get_matrix(const unsigned char *p, const struct trace_matrix *m, float *ret, struct srcloc loc, struct diags *diags)
+bool trace_check_finite(const struct trace_matrix *m, const float *values, struct srcloc loc, struct diags *diags)
 {
-    size_t step = (size_t)m->bits / 8;
     for (size_t i = 0; i < m->n * m->d; i++) {
-        ret[i] = get_value(p + i * step, m->bits);
-        if (isfinite(ret[i])) continue;
+        if (isfinite(values[i])) continue;
         char buf[TEXT_NUMBER_MAX];
         return diags_input(diags, loc, NULL, NULL, "layer %ld, head %ld: %c of position %zu, element %zu is %s", (long)m->layer,
                            (long)m->head, m->which, m->steps ? (size_t)m->steps[i / m->d] : i / m->d, i % m->d,
-                           text_number(buf, (double)ret[i]));
+                           text_number(buf, (double)values[i]));
     }
     return true;
+}
+
+bool trace_get_matrix(const unsigned char *p, const struct trace_matrix *m, float *ret, struct srcloc loc, struct diags *diags)
+{
+    size_t step = (size_t)m->bits / 8;
+    for (size_t i = 0; i < m->n * m->d; i++) ret[i] = get_value(p + i * step, m->bits);
+    return trace_check_finite(m, ret, loc, diags);
 }
 
 /* Where q of a head lies within its layer, in values; what follows it is k and v if it leads its group. */
@@ -203,7 +184,7 @@ static bool read_matrices(const struct trace *t, size_t layer, size_t head, stru
     const struct trace_info *info = &t->info;
     size_t leader = 0, value = (size_t)info->bits / 8, of_layer = (size_t)(trace_value_bytes(info) / info->layers);
     while (trace_kv_of(info, leader) != ret->group) leader++;
-    const unsigned char *p = t->bytes + t->values_at + layer * of_layer;
+    const unsigned char *p = t->file.bytes + t->values_at + layer * of_layer;
     const unsigned char *q = p + place_of_q(info, head) * value;
     const unsigned char *k = p + (place_of_q(info, leader) + trace_steps(info) * info->d) * value;
     const unsigned char *bytes[3] = {q, k, k + info->n * info->d * value};

@@ -10,6 +10,7 @@
 #ifndef DSE_WORKLOAD_TRACE_FORMAT_H
 #define DSE_WORKLOAD_TRACE_FORMAT_H
 
+#include "workload/little_endian.h"
 #include "workload/trace_import.h"
 
 #include <string.h>
@@ -19,27 +20,6 @@ enum { TRACE_VERSION = 2, TRACE_FIXED_BYTES = 40, TRACE_GROUPED_BYTES = 8, TRACE
 /* The first bytes of a trace. Like PNG's, they do not survive a transfer as text, with 7 bits or with other line ends. */
 static const char trace_magic[8] = {(char)0x89, 'D', 'S', 'E', '\r', '\n', (char)0x1a, '\n'};
 static const char trace_matrices[3] = {'q', 'k', 'v'};
-
-static inline uint32_t get_le32(const unsigned char *p)
-{
-    return (uint32_t)p[0] | (uint32_t)p[1] << 8 | (uint32_t)p[2] << 16 | (uint32_t)p[3] << 24;
-}
-
-static inline uint16_t get_le16(const unsigned char *p)
-{
-    return (uint16_t)(p[0] | p[1] << 8);
-}
-
-static inline void put_le32(unsigned char *p, uint32_t v)
-{
-    for (int i = 0; i < 4; i++) p[i] = (unsigned char)(v >> 8 * i);
-}
-
-static inline void put_le16(unsigned char *p, uint16_t v)
-{
-    p[0] = (unsigned char)v;
-    p[1] = (unsigned char)(v >> 8);
-}
 
 /* False with an error unless v is within 1 to max. */
 bool trace_check_number(uint64_t v, uint64_t max, const char *what, struct srcloc loc, struct diags *diags);
@@ -60,6 +40,9 @@ struct trace_matrix {
 };
 /* The values of a matrix as they stand in a file. False with an error about `loc` at the first that is not finite. */
 bool trace_get_matrix(const unsigned char *p, const struct trace_matrix *m, float *ret, struct srcloc loc, struct diags *diags);
+
+/* Refuse a value of a matrix that is not finite. */
+bool trace_check_finite(const struct trace_matrix *m, const float *values, struct srcloc loc, struct diags *diags);
 
 /* What a pick makes of an input: info is `of` with the layers, heads, positions and steps that are picked. False with errors about
  * `loc`. The caller releases it in either case. */
