@@ -19,6 +19,7 @@
 enum dse_cache_boundary {
     DSE_CACHE_BULK,      /* the prompt is kept whole, and all surplus positions leave when it ends */
     DSE_CACHE_AS_LISTED, /* one position leaves for each that comes after the prompt, so that the cache keeps the prompt's length */
+    DSE_CACHE_STREAMED,  /* the prompt passes through the positions that stay, so that the cache never holds more */
 };
 
 struct dse_cache {
@@ -51,8 +52,40 @@ struct dse_cache_steps dse_cache_steps_of(const struct dse_cache *c, const struc
 /* Does a position ever leave? Never in a prefill. */
 bool dse_cache_loses(const struct dse_cache_steps *s);
 
-/* NULL, or why the cache keeps nothing. `seen`: positions when eviction begins. */
-const char *dse_cache_check(const struct dse_cache *c, double seen);
+/* NULL, or why the cache cannot be: it keeps nothing, or a prefill loses positions on its way. `seen`: positions when eviction
+ * begins. */
+const char *dse_cache_check(const struct dse_cache *c, const struct dse_workload *w, double seen);
+
+/* The fewest and the most positions that stay of `seen`, at the points of a box that dse_cache_check accepts; whole numbers, or
+ * infinite where nothing is evicted. False: it accepts none. */
+bool dse_cache_target_bound(const struct dse_cache *lo, const struct dse_cache *hi, const struct dse_workload *w,
+                            struct dse_interval seen, struct dse_interval *ret);
+
+/* ---- one step ----------------------------------------------------------------------------------------------------------- */
+
+/* What one step at the workload's context reads, and what the technique itself takes besides. Of one sequence and layer, and without
+ * what a machine adds; nothing evicted: `read` and `held` are the context, and the rest is 0.
+ *
+ * Every quantity grows with the context, the ratio or the length kept, the reserved length and the widths. */
+struct dse_cache_step {
+    const struct dse_eviction *policy;
+    bool prefill;
+    double read;  /* decode: positions whose keys and values a KV head reads */
+    double held;  /* the most positions that the cache ever holds */
+    double pairs; /* (query, key) positions of one query head whose probabilities are counted */
+    /* Counts, or accumulated probabilities, read and written back in the step; in a prefill they stay on chip until the layer is done,
+     * and are written once. What of them is in memory. */
+    double count_bytes, counts_held_bytes;
+};
+void dse_cache_step_at(const struct dse_cache *c, const struct dse_workload *w, struct dse_cache_step *ret);
+/* How often the probabilities of a step pass once more: a machine whose softmax is known only behind the last position (`online`)
+ * makes them again, and a threshold over them needs all before it counts. */
+double dse_cache_passes(const struct dse_cache_step *s, bool online);
+/* The workload as attention of a decode step sees it: at the positions that are read. Everything else of a decode step does not
+ * depend on the context. A prefill is not changed. */
+struct dse_workload dse_cache_read_by(const struct dse_cache_step *s, const struct dse_workload *w);
+/* Bytes in DRAM: weights, and the cache of the batch with its counts. */
+double dse_cache_footprint(const struct dse_cache_step *s, const struct dse_workload *w);
 
 /* ---- quality ------------------------------------------------------------------------------------------------------------ */
 

@@ -24,6 +24,7 @@ static const char *const heads[] = {[SWIFTKV_HEAD_EXCLUDED] = "excluded", [SWIFT
 #define P struct swiftkv_params
 static const struct dse_param swiftkv_params_table[] = {
     DSE_EMBED(P, workload, struct dse_workload, dse_workload_params),
+    DSE_EMBED(P, cache, struct dse_cache, dse_cache_params),
     DSE_EMBED(P, economics, struct dse_economics, dse_economics_params),
     DSE_EMBED_REFUSING(P, dram, struct dse_dram, dse_dram_params, dse_dram_refuse),
     DSE_PARAM_REF(P, fpga, struct dse_fpga, DSE_KIND_FPGA,
@@ -98,6 +99,14 @@ static const struct dse_metric swiftkv_metrics_table[] = {
     DSE_METRIC_EMBED(M, common, struct dse_common, dse_common_metrics),
     DSE_METRIC_F64(M, linear_us, "us", DSE_LESS, "part of latency_us spent in linear layers", "E4"),
     DSE_METRIC_F64(M, attention_share, "", DSE_LESS, "attention_us over latency_us", "Fig. 8a"),
+    DSE_METRIC_F64(M, cached_positions, "", DSE_NEITHER, "positions that a query meets, mean over the step's queries", "E24",
+                   .mean = DSE_MEAN_TOKEN),
+    DSE_METRIC_F64(M, technique_mib, "MiB", DSE_LESS, "DRAM traffic a token: what the technique counts of its positions", "E24"),
+    DSE_METRIC_F64_OR_NULL(M, retained_mass, "", DSE_MORE, "share of the full softmax on the positions kept, where it was measured",
+                           "E25", .mean = DSE_MEAN_TOKEN),
+    DSE_METRIC_F64_OR_NULL(M, attention_error, "", DSE_LESS,
+                           "norm of the output's error over that of the full output, where it was measured", "E25",
+                           .mean = DSE_MEAN_TOKEN),
     DSE_METRIC_F64(M, effective_gops, "Gop/s", DSE_MORE, "operations of linear layers and attention over time", "Table IV"),
     DSE_METRIC_F64(M, chip_gop_per_j, "Gop/J", DSE_MORE, "effective_gops over chip_power_w", "Table IV", .mean = DSE_MEAN_CHIP),
     DSE_METRIC_F64(M, tokens_per_j, "tokens/J", DSE_MORE, "tokens for the energy of chip and HBM", "Table III"),
@@ -157,6 +166,8 @@ static const struct dse_trend swiftkv_trends[] = {
     {.param = "gemv_efficiency", .metric = "tokens_per_s", .effect = DSE_MORE},
     {.param = "weight_reuse", .metric = "tokens_per_s", .effect = DSE_MORE},
     {.param = "kv_bits", .metric = "tokens_per_s", .effect = DSE_LESS},
+    {.param = "eviction_ratio", .metric = "tokens_per_s", .effect = DSE_LESS},
+    {.param = "eviction_ratio", .metric = "energy_mj", .effect = DSE_MORE},
     {.param = "weight_bits", .metric = "tokens_per_s", .effect = DSE_LESS},
     {.param = "context", .metric = "latency_us", .effect = DSE_MORE},
     {.param = "context", .metric = "tokens_per_s", .effect = DSE_LESS, .where = "phase=decode"},
@@ -180,13 +191,21 @@ static void swiftkv_resolve(void *params)
 
 static const char no_room[] = "weights and KV cache do not fit the DRAM";
 
+/* E8. */
+static double footprint(const struct swiftkv_params *p)
+{
+    const struct dse_cache_step cache = swiftkv_cache_step(p);
+    return dse_cache_footprint(&cache, &p->workload);
+}
+
 static const char *swiftkv_check(const void *params)
 {
     const struct swiftkv_params *p = params;
     const char *why = dse_workload_check(&p->workload);
     if (!why) why = dse_dram_check(&p->dram);
+    if (!why) why = dse_cache_check(&p->cache, &p->workload, (double)p->workload.context);
     if (why) return why;
-    if (dse_workload_footprint(&p->workload) > p->dram.capacity_gib * DSE_GIB) return no_room;
+    if (footprint(p) > p->dram.capacity_gib * DSE_GIB) return no_room;
     if (swiftkv_gemv_lanes(p) < 1) return "the MAC array has fewer DSPs than one weight-activation product needs";
     if (swiftkv_fxp_lanes(p) < 1) return "the MAC array has fewer DSPs than one product of attention needs";
     if (p->lut_bits > p->q_frac_bits) return "the table of the exponential has a longer index than there are fraction bits";
@@ -196,7 +215,7 @@ static const char *swiftkv_check(const void *params)
 static bool swiftkv_shortage(const void *params, const char *reason, struct dse_shortage *ret)
 {
     const struct swiftkv_params *p = params;
-    *ret = (struct dse_shortage){dse_workload_footprint(&p->workload) / DSE_GIB, p->dram.capacity_gib, "GiB"};
+    *ret = (struct dse_shortage){footprint(p) / DSE_GIB, p->dram.capacity_gib, "GiB"};
     return reason == no_room;
 }
 
@@ -205,8 +224,10 @@ static bool swiftkv_shortage(const void *params, const char *reason, struct dse_
 static const char *why_null(const void *params, const char *metric)
 {
     const struct swiftkv_params *p = params;
+    const struct dse_cache_steps steps = dse_cache_steps_of(&p->cache, &p->workload, NULL);
+    const char *why = dse_cache_why_null(&steps, metric);
     const struct dse_bill bill = dse_bill_of_boards(&p->economics, 1, &p->fpga->trade);
-    return dse_bill_why_null(&bill, metric);
+    return why ? why : dse_bill_why_null(&bill, metric);
 }
 
 static void fill_common(struct dse_common *m, const struct swiftkv_params *p, const struct swiftkv_step *s,
@@ -243,6 +264,20 @@ static void fill_fpga(struct swiftkv_metrics *m, const struct dse_fpga *fpga, co
     m->dsp_share = chip->dsps / (double)fpga->dsps;
 }
 
+/* E24, E25. */
+static void fill_cache(struct swiftkv_metrics *m, const struct swiftkv_params *p, const struct swiftkv_step *s)
+{
+    const struct dse_cache_steps steps = dse_cache_steps_of(&p->cache, &p->workload, NULL);
+    struct dse_retained kept;
+    struct swiftkv_dealt dealt;
+    swiftkv_deal(p, &dealt);
+    dse_cache_quality(&steps, &kept);
+    m->cached_positions = dealt.pairs / dealt.queries;
+    m->technique_mib = s->attention.technique_bytes / (DSE_MIB * s->tokens);
+    m->retained_mass = kept.mass;
+    m->attention_error = kept.error;
+}
+
 static void break_down(const struct swiftkv_params *p, const struct swiftkv_step *s, const struct swiftkv_chip *chip,
                        struct dse_breakdown *out);
 
@@ -262,7 +297,8 @@ void swiftkv_report(const struct swiftkv_params *p, const struct swiftkv_step *s
     m->tokens_per_j = m->common.energy_mj > 0 ? DSE_MJ_PER_J / m->common.energy_mj : 0;
     m->exp_error_percent = 100 * swiftkv_exp_error(p->lut_bits);
     m->rope_drift = swiftkv_rope_bound(p->q_frac_bits, (double)p->workload.context);
-    m->dram_footprint_gib = dse_workload_footprint(&p->workload) / DSE_GIB;
+    m->dram_footprint_gib = footprint(p) / DSE_GIB;
+    fill_cache(m, p, step);
     if (breakdown) break_down(p, step, &chip, breakdown);
 }
 
@@ -385,11 +421,12 @@ static void swiftkv_equate(const void *params, void *equations)
     e->array_dsps = chip.array_dsps;
 }
 
-/* Attention is exact. */
+/* Attention over what the cache keeps is exact. */
 static void swiftkv_stand(const void *params, struct dse_standing *ret)
 {
     const struct swiftkv_params *p = params;
-    ret->quality = dse_quality_of_exact(&p->workload);
+    const struct dse_cache_steps steps = dse_cache_steps_of(&p->cache, &p->workload, NULL);
+    dse_cache_stand(&steps, ret);
 }
 
 static const char *const swiftkv_closed_form_only[] = {"dram_efficiency", NULL};

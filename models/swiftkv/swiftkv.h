@@ -10,6 +10,7 @@
 #ifndef SWIFTKV_H
 #define SWIFTKV_H
 
+#include <dse/cache.h>
 #include <dse/chip.h>
 #include <dse/cost.h>
 #include <dse/hw.h>
@@ -32,6 +33,7 @@ enum { SWIFTKV_PUBLISHED_HEAD_DIM = 128 }; /* t_v_cycles is of a head of this si
 
 struct swiftkv_params {
     struct dse_workload workload;
+    struct dse_cache cache;
     struct dse_economics economics;
     struct dse_dram dram;
     const struct dse_fpga *fpga;
@@ -66,6 +68,8 @@ struct swiftkv_params {
 struct swiftkv_metrics {
     struct dse_common common;
     double linear_us, attention_share;
+    double cached_positions, technique_mib;
+    double retained_mass, attention_error; /* NaN where nobody measured it */
     double effective_gops, chip_gop_per_j, tokens_per_j;
     double chip_power_w, dram_power_w;
     double luts, ffs, brams, dsps;
@@ -110,6 +114,9 @@ double swiftkv_fxp_lanes(const struct swiftkv_params *p);
 /* E3: cycles of the whole array for `rows` vectors of k elements times a k x n matrix. */
 double swiftkv_gemv_cycles(const struct swiftkv_params *p, double rows, double k, double n);
 
+/* E24: what the cache keeps, and what its technique takes of a step. */
+struct dse_cache_step swiftkv_cache_step(const struct swiftkv_params *p);
+
 /* E6: cycles of one head and position, and of a block of `block` positions (0 but for flash). */
 struct swiftkv_cycles {
     double dot, update, sweeps; /* their sum is what a position takes */
@@ -122,6 +129,8 @@ struct swiftkv_cycles swiftkv_position_cycles(const struct swiftkv_params *p);
 struct swiftkv_dealt {
     double queries, pairs, blocks; /* of one head of one sequence; blocks of p->block positions, the last of a query maybe short */
     double rounds, reads;          /* of a layer, all sequences */
+    double extra_cycles;           /* E24: of a position of a head, for the technique */
+    double extra_bytes;            /* of a position that is read */
 };
 void swiftkv_deal(const struct swiftkv_params *p, struct swiftkv_dealt *ret);
 
@@ -137,6 +146,7 @@ struct swiftkv_op {
 struct swiftkv_attention {
     double compute_s, dram_s, stream_s, rope_s, overhead_s, time_s;
     double bytes, ops, dsp_products;
+    double technique_bytes; /* E24: part of bytes */
 };
 
 struct swiftkv_step {

@@ -27,7 +27,9 @@ struct end {
 };
 
 struct box {
-    struct swiftkv_params lo, hi; /* without what check() refuses anyway */
+    struct swiftkv_params lo, hi; /* without what check() refuses anyway; the cache by its length */
+    struct dse_cache asked_lo, asked_hi;
+    iv target; /* positions that stay */
     struct end end[ENDS];
     iv luts, op_j;      /* of a product of a DSP */
     iv still_w, tree_w; /* E10: watts that neither size nor clock change, and those that go with both */
@@ -55,16 +57,34 @@ static int64_t at_most(double there, double fixed, double each, int64_t x)
     return each > 0 && most < (double)x ? (int64_t)dse_max(most, 0) : x;
 }
 
+/* E24: what stays, as a length. False: nothing does. */
+static bool contract_cache(struct box *b)
+{
+    const iv seen = dse_iv_i64(b->lo.workload.context, b->hi.workload.context);
+    if (!dse_cache_target_bound(&b->lo.cache, &b->hi.cache, &b->lo.workload, seen, &b->target)) return false;
+    if (b->target.hi == (double)INFINITY) return true;
+    b->lo.cache.cache_length = (int64_t)b->target.lo;
+    b->hi.cache.cache_length = (int64_t)b->target.hi;
+    return true;
+}
+
+/* E8: of the batch. */
+static double footprint(const struct swiftkv_params *p, int64_t batch)
+{
+    struct dse_workload w = p->workload;
+    const struct dse_cache_step cache = swiftkv_cache_step(p);
+    w.batch = batch;
+    return dse_cache_footprint(&cache, &w);
+}
+
 /* Takes from the box what no point that check() accepts has. False: nothing is left. */
 static bool contract(struct swiftkv_params *lo, struct swiftkv_params *hi)
 {
     const struct dse_fpga *f = lo->fpga;
     const double arrays = lo->value_update == SWIFTKV_UPDATE_OWN ? 2 : 1;
-    struct dse_workload *least = &lo->workload, none = *least;
-    none.batch = 0;
-    const double weights = dse_workload_footprint(&none), sequence = dse_workload_footprint(least) - weights;
+    struct dse_workload *least = &lo->workload;
+    const double weights = footprint(lo, 0), sequence = footprint(lo, least->batch) - weights;
     const double room = hi->dram.capacity_gib * DSE_GIB;
-    hi->workload.context = dse_min_i64(hi->workload.context, least->llm->max_context);
     hi->workload.batch = at_most(room, weights, sequence / (double)least->batch, hi->workload.batch);
     lo->dsps_per_processor =
         dse_max_i64(lo->dsps_per_processor, (int64_t)ceil(dse_max(lo->gemv_dsps, lo->fxp_dsps) * (1 - rounding)));
@@ -204,7 +224,11 @@ static void token_at(struct box *b, int end)
         if (op.in_attention) attention_ops += op.ops / (batch * queries);
         if (op.kind == DSE_OP_SCORES || op.kind == DSE_OP_VALUES) e->token.ops += op.ops / (batch * queries);
     }
-    struct swiftkv_dealt one = {.rounds = rounds_of_one(b, end), .reads = e->dealt.reads / batch, .queries = 1};
+    struct swiftkv_dealt one = {.rounds = rounds_of_one(b, end),
+                                .reads = e->dealt.reads / batch,
+                                .queries = 1,
+                                .extra_cycles = e->dealt.extra_cycles,
+                                .extra_bytes = e->dealt.extra_bytes};
     one.pairs = e->dealt.pairs / queries;
     one.blocks = e->dealt.blocks / queries;
     swiftkv_add_attention(&e->token, &e->p, &one, 1, attention_ops);
@@ -214,7 +238,9 @@ static void token_at(struct box *b, int end)
 static void step_and_token(struct box *b, int end)
 {
     struct end *e = &b->end[end];
-    dse_workload_expand(&e->p.workload, &e->ops);
+    const struct dse_cache_step cache = swiftkv_cache_step(&e->p);
+    const struct dse_workload read = dse_cache_read_by(&cache, &e->p.workload);
+    dse_workload_expand(&read, &e->ops);
     swiftkv_deal(&e->p, &e->dealt);
     swiftkv_step_init(&e->step, &e->p);
     token_at(b, end);
@@ -312,7 +338,7 @@ static void set_arithmetic(const struct box *b, struct swiftkv_metrics *f, struc
     SET(exp_error_percent, dse_iv_scale(error, 100));
     SET(rope_drift, dse_iv_growing(swiftkv_rope_bound(hi->q_frac_bits, (double)lo->workload.context),
                                    swiftkv_rope_bound(lo->q_frac_bits, (double)hi->workload.context)));
-    const iv bytes = dse_iv(dse_workload_footprint(&lo->workload), dse_workload_footprint(&hi->workload));
+    const iv bytes = dse_iv(footprint(lo, lo->workload.batch), footprint(hi, hi->workload.batch));
     const iv room = dse_iv_scale(dse_iv_of(hi->dram.capacity_gib), 1 + rounding);
     SET(dram_footprint_gib, dse_iv_min(dse_iv_scale(bytes, 1 / DSE_GIB), room));
 }
@@ -329,6 +355,20 @@ static iv over_joules(iv what, iv joules)
 static iv dram_watts(const struct box *b, const struct dse_totals_bound *t)
 {
     return dse_iv_div(dse_dram_joules_bound(&b->lo.dram, &b->hi.dram, t->token_bytes), t->token_s);
+}
+
+/* E24, E25. */
+static void set_cache(const struct box *b, struct swiftkv_metrics *f, struct swiftkv_metrics *c)
+{
+    struct dse_retained_bound kept;
+    const struct dse_cache_steps lo = dse_cache_steps_of(&b->asked_lo, &b->lo.workload, NULL),
+                                 hi = dse_cache_steps_of(&b->asked_hi, &b->hi.workload, NULL);
+    dse_cache_quality_bound(&lo, &hi, b->target, &kept);
+    SET(retained_mass, kept.mass);
+    SET(attention_error, kept.error);
+    SET(cached_positions,
+        positive(b->end[FAST].dealt.pairs / b->end[FAST].dealt.queries, b->end[SLOW].dealt.pairs / b->end[SLOW].dealt.queries));
+    SET(technique_mib, dse_iv_scale(TOKEN(attention.technique_bytes), 1 / DSE_MIB));
 }
 
 static void set_rates(const struct box *b, const struct dse_totals_bound *t, iv chip_joules, struct swiftkv_metrics *f,
@@ -350,7 +390,10 @@ bool swiftkv_bound(const void *lo, const void *hi, void *floor, void *ceiling)
     struct box box = {.lo = *(const struct swiftkv_params *)lo, .hi = *(const struct swiftkv_params *)hi}, *b = &box;
     struct swiftkv_metrics *f = floor, *c = ceiling;
     struct dse_totals_bound t;
-    if (!contract(&b->lo, &b->hi)) return false;
+    b->asked_lo = b->lo.cache;
+    b->asked_hi = b->hi.cache;
+    b->hi.workload.context = dse_min_i64(b->hi.workload.context, b->hi.workload.llm->max_context);
+    if (b->lo.workload.context > b->hi.workload.context || !contract_cache(b) || !contract(&b->lo, &b->hi)) return false;
     power_at(b);
     end_at(b, FAST);
     end_at(b, SLOW);
@@ -365,6 +408,7 @@ bool swiftkv_bound(const void *lo, const void *hi, void *floor, void *ceiling)
     dse_common_bound(&t, &f->common, &c->common);
     set_resources(b, f, c);
     set_arithmetic(b, f, c);
+    set_cache(b, f, c);
     set_rates(b, &t, chip_joules, f, c);
     return true;
 }

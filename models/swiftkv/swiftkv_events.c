@@ -168,8 +168,9 @@ static double closed_job_s(const struct program *g, double positions)
 {
     const struct swiftkv_params *p = g->p;
     const struct swiftkv_cycles c = swiftkv_position_cycles(p);
-    double row = dse_kv_row_bytes(&p->workload);
-    double cycles = positions * (c.dot + c.update + c.sweeps) + ceil(positions / (double)p->block) * c.block;
+    double row = dse_kv_row_bytes(&p->workload) + g->dealt.extra_bytes / 2;
+    double cycles =
+        positions * (c.dot + c.update + c.sweeps + g->dealt.extra_cycles) + ceil(positions / (double)p->block) * c.block;
     double bytes = g->dealt.reads / g->dealt.rounds * positions * 2 * row;
     return fmax(cycles_s(p, cycles), dse_dram_stream_seconds(&p->dram, bytes));
 }
@@ -177,7 +178,8 @@ static double closed_job_s(const struct program *g, double positions)
 /* E22: the mean over all lengths. */
 static double closed_mean_s(const struct program *g)
 {
-    const int64_t n = g->p->workload.context;
+    const struct dse_cache_step cache = swiftkv_cache_step(g->p);
+    const int64_t n = (int64_t)cache.read;
     if (g->p->workload.phase == DSE_DECODE) return closed_job_s(g, (double)n);
     double sum = 0;
     for (int64_t l = 1; l <= n; l++) sum += closed_job_s(g, (double)l);
@@ -189,7 +191,8 @@ static void plan_lengths(struct program *g)
 {
     const struct swiftkv_params *p = g->p;
     const struct swiftkv_jobs jobs = swiftkv_jobs(p);
-    const int64_t n = p->workload.context, from = p->workload.phase == DSE_PREFILL ? 1 : n;
+    const struct dse_cache_step cache = swiftkv_cache_step(p);
+    const int64_t n = (int64_t)cache.read, from = p->workload.phase == DSE_PREFILL ? 1 : n;
     dse_lengths_plan(&g->lengths, &p->sampling, dse_min_i64(jobs.each, JOBS_MIN) * jobs.engines, from, n, 1);
 }
 

@@ -44,6 +44,7 @@ struct swiftkv_heads {
     struct swiftkv_cycles cycles;
     bool pipeline; /* the swiftkv algorithm */
     double row_bytes, tail_cycles;
+    double technique_cycles; /* E24: of a job, before its first position */
     int64_t engines, running;
     int64_t rounds, full,
         rest; /* of a layer; jobs simulated in which all engines have a head, and in which the last heads are left */
@@ -219,7 +220,8 @@ static void serve_dot(struct dse_sim *sim, void *object, const uint64_t *in, uin
     const struct swiftkv_params *p = h->p;
     (void)sim;
     bool own = p->value_update == SWIFTKV_UPDATE_OWN;
-    double rope = in[0] == 0 ? (double)p->rope_cycles : 0, busy = rope + h->cycles.dot + (own ? 0 : h->cycles.update);
+    double rope = in[0] == 0 ? (double)p->rope_cycles + h->technique_cycles : 0,
+           busy = rope + h->cycles.dot + (own ? 0 : h->cycles.update);
     ret->interval = swiftkv_cycles_on(h->run, busy);
     ret->latency = swiftkv_cycles_on(h->run, rope + (double)p->dot_latency_cycles);
     if (ret->latency < ret->interval) ret->latency = ret->interval;
@@ -345,7 +347,7 @@ static void go(struct engine *e)
         e->free_cycles = fmax(e->free_cycles, now);
     }
     e->starved = false;
-    if (e->row == 0 && e->sweep == 0) e->free_cycles += (double)h->p->rope_cycles;
+    if (e->row == 0 && e->sweep == 0) e->free_cycles += (double)h->p->rope_cycles + h->technique_cycles;
     e->in_service = there - e->row;
     e->free_cycles += (double)e->in_service * s.cycles;
     dse_resource_state(sim, e->resource, DSE_BUSY, !s.reads ? "softmax" : e->sweep % 3 == 0 ? "keys" : "values", e->job);
@@ -458,7 +460,10 @@ struct swiftkv_heads *swiftkv_heads_new(struct swiftkv_run *run, const struct sw
     h->clock_ghz = p->clock_mhz / 1000;
     h->cycles = swiftkv_position_cycles(p);
     h->pipeline = p->attention == SWIFTKV_SWIFTKV;
-    h->row_bytes = dse_kv_row_bytes(&p->workload);
+    struct swiftkv_dealt dealt;
+    swiftkv_deal(p, &dealt);
+    h->row_bytes = dse_kv_row_bytes(&p->workload) + dealt.extra_bytes / 2;
+    h->technique_cycles = (double)spec->positions * dealt.extra_cycles;
     set_jobs(h);
     h->start = dse_sim_now(run->sim);
     for (int64_t i = 0; i < h->engines; i++) engine_init(h, i);

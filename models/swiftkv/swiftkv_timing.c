@@ -75,10 +75,26 @@ struct swiftkv_cycles swiftkv_position_cycles(const struct swiftkv_params *p)
     return c;
 }
 
+struct dse_cache_step swiftkv_cache_step(const struct swiftkv_params *p)
+{
+    struct dse_cache_step s;
+    dse_cache_step_at(&p->cache, &p->workload, &s);
+    return s;
+}
+
+/* E24. The exponential unit makes a weight a cycle, and nothing of the next head runs beside it. */
+static void deal_technique(const struct swiftkv_params *p, const struct dse_cache_step *s, struct swiftkv_dealt *d)
+{
+    const bool online = p->attention == SWIFTKV_SWIFTKV || p->attention == SWIFTKV_FLASH;
+    d->extra_cycles = dse_cache_passes(s, online) * s->pairs / d->pairs;
+    d->extra_bytes = s->count_bytes * (double)p->workload.batch / (d->reads * d->pairs);
+}
+
 void swiftkv_deal(const struct swiftkv_params *p, struct swiftkv_dealt *ret)
 {
     const struct dse_llm *llm = p->workload.llm;
-    double n = (double)p->workload.context, block = (double)p->block, batch = (double)p->workload.batch;
+    const struct dse_cache_step cache = swiftkv_cache_step(p);
+    double n = cache.read, block = (double)p->block, batch = (double)p->workload.batch;
     double full = floor(n / block), rest = n - full * block;
     bool prefill = p->workload.phase == DSE_PREFILL;
     ret->queries = prefill ? n : 1;
@@ -96,6 +112,7 @@ void swiftkv_deal(const struct swiftkv_params *p, struct swiftkv_dealt *ret)
     } else {
         ret->rounds = ret->reads = groups * ceil(group / processors);
     }
+    deal_technique(p, &cache, ret);
 }
 
 /* The update takes DSPs of the arrays only when it is made there. */
@@ -107,8 +124,9 @@ void swiftkv_add_attention(struct swiftkv_step *s, const struct swiftkv_params *
     struct swiftkv_cycles c = swiftkv_position_cycles(p);
     const struct swiftkv_dealt h = *dealt;
     double layers = (double)llm->layers, d = (double)llm->head_dim, cycle_s = 1 / (p->clock_mhz * hz_per_mhz);
-    double head_cycles = h.pairs * (c.dot + c.update + c.sweeps) + h.blocks * c.block;
-    a->bytes = layers * h.reads * h.pairs * 2 * dse_kv_row_bytes(&p->workload);
+    double head_cycles = h.pairs * (c.dot + c.update + c.sweeps + h.extra_cycles) + h.blocks * c.block;
+    a->bytes = layers * h.reads * h.pairs * (2 * dse_kv_row_bytes(&p->workload) + h.extra_bytes);
+    a->technique_bytes = layers * h.reads * h.pairs * h.extra_bytes;
     a->ops = ops;
     a->compute_s = layers * h.rounds * head_cycles * cycle_s;
     a->dram_s = dse_dram_stream_seconds(&p->dram, a->bytes);
@@ -150,7 +168,9 @@ bool swiftkv_counts(const struct swiftkv_params *p, const struct dse_op *op)
 void swiftkv_step_init(struct swiftkv_step *ret, const struct swiftkv_params *p)
 {
     struct dse_oplist list;
-    dse_workload_expand(&p->workload, &list);
+    const struct dse_cache_step cache = swiftkv_cache_step(p);
+    const struct dse_workload read = dse_cache_read_by(&cache, &p->workload);
+    dse_workload_expand(&read, &list);
     swiftkv_step_start(ret);
     ret->tokens = dse_workload_tokens(&p->workload);
     double attention_ops = 0;

@@ -75,7 +75,8 @@ static void set_cache(const struct veda_box *b, bool fast, struct veda_params *p
 static void contract_lengths(struct veda_params *lo, struct veda_params *hi)
 {
     const int64_t most = lo->workload.llm->max_context;
-    const int64_t held = dse_eviction_at(lo->cache.eviction)->counts ? hi->vote_fifo : INT64_MAX;
+    const bool counted = dse_eviction_at(lo->cache.eviction)->counts && lo->cache.boundary != DSE_CACHE_STREAMED;
+    const int64_t held = counted ? hi->vote_fifo : INT64_MAX;
     if (generates(lo)) {
         hi->request.prompt = dse_min_i64(hi->request.prompt, dse_min_i64(held, most - lo->request.generate));
         hi->request.generate = dse_min_i64(hi->request.generate, most - lo->request.prompt);
@@ -126,10 +127,13 @@ static bool contract(struct veda_box *b)
     struct veda_params *lo = &b->lo, *hi = &b->hi, shortest;
     struct veda_point least;
     if (lo->dataflow == VEDA_ADDER_TREE && lo->softmax == VEDA_ELEMENT_SERIAL) return false;
-    if (!keeps_all(lo) && hi->cache.cache_length == 0 && hi->cache.eviction_ratio <= 0) return false;
     contract_lengths(lo, hi);
     contract_chip(lo, hi);
     if (is_empty(lo, hi)) return false;
+    const struct dse_cache_steps first = veda_cache_steps(lo), last = veda_cache_steps(hi);
+    struct dse_interval stays, seen = dse_iv(first.before, last.before);
+    if (lo->workload.phase == DSE_PREFILL) seen = dse_iv_i64(lo->workload.context, hi->workload.context);
+    if (!dse_cache_target_bound(&lo->cache, &hi->cache, &lo->workload, seen, &stays)) return false;
     set_end(b, true, &shortest);
     set_cache(b, true, &shortest);
     veda_point_init(&least, &shortest);

@@ -14,8 +14,8 @@ struct dse_cache_steps veda_cache_steps(const struct veda_params *p)
 /* E5: one step at `context`, with a cache of what eviction leaves of it. */
 static void span_of_step(struct veda_point *pt, double context)
 {
-    pt->held = context;
     pt->longest = pt->p->cache.boundary == DSE_CACHE_AS_LISTED ? context : dse_min(context, pt->target);
+    pt->held = pt->p->cache.boundary == DSE_CACHE_STREAMED ? pt->longest : context;
     pt->span = (struct veda_span){.flat = 1, .flat_length = pt->longest, .mean_of = 1};
 }
 
@@ -33,7 +33,8 @@ static void span_of_generation(struct veda_point *pt, double prompt, double gene
         pt->span.flat_length = dse_min(stays, end);
         pt->longest = dse_min(stays, end);
     }
-    pt->held = dse_max(prompt, pt->longest);
+    const bool streamed = !pt->policy->keeps_all && pt->p->cache.boundary == DSE_CACHE_STREAMED;
+    pt->held = streamed ? pt->longest : dse_max(prompt, pt->longest);
 }
 
 /* E5: a prompt, causal. */
@@ -124,7 +125,8 @@ static const char *check_context(const struct veda_point *pt)
 static const char *check_eviction(const struct veda_point *pt)
 {
     const struct dse_cache_steps steps = veda_cache_steps(pt->p);
-    const char *why = dse_cache_check(&pt->p->cache, pt->prefill ? (double)pt->p->workload.context : steps.before);
+    const double seen = pt->prefill ? (double)pt->p->workload.context : steps.before;
+    const char *why = dse_cache_check(&pt->p->cache, &pt->p->workload, seen);
     if (!why && pt->policy->counts && pt->held > (double)pt->p->vote_fifo)
         why = "the voting engine's FIFO is shorter than the cache (vote_fifo)";
     return why;

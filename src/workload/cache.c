@@ -1,10 +1,12 @@
 /* The cache's parameters, and how many positions it keeps. */
 #include <dse/cache.h>
 #include <dse/num.h>
+#include <dse/units.h>
 
 #include <math.h>
 
-static const char *const boundaries[] = {[DSE_CACHE_BULK] = "bulk", [DSE_CACHE_AS_LISTED] = "as-listed", NULL};
+static const char *const boundaries[] = {
+    [DSE_CACHE_BULK] = "bulk", [DSE_CACHE_AS_LISTED] = "as-listed", [DSE_CACHE_STREAMED] = "streamed", NULL};
 
 #define C struct dse_cache
 const struct dse_param dse_cache_params[] = {
@@ -13,7 +15,9 @@ const struct dse_param dse_cache_params[] = {
                   "VEDA Fig. 3"),
     DSE_PARAM_I64(C, cache_length, 0, 1048576, "positions kept; 0: by eviction_ratio", "VEDA Sec. III"),
     DSE_PARAM_ENUM(C, boundary, boundaries,
-                   "all surplus positions leave after the prompt, or one a token as VEDA's Fig. 3 lists it", "VEDA Fig. 3"),
+                   "all surplus positions leave after the prompt, one leaves a token as VEDA's Fig. 3 lists it, or the prompt is "
+                   "streamed through the positions that stay",
+                   "VEDA Fig. 3"),
     DSE_PARAM_I64(C, reserved_length, 0, 65536, "R: first positions, not voted on: the smallest cache of voting", "VEDA Sec. III"),
     DSE_PARAM_F64(C, threshold_a, "", 0, 4, "a: factor of the mean in the voting threshold", "VEDA Fig. 3"),
     DSE_PARAM_F64(C, threshold_b, "", 0, 4, "b: factor of the standard deviation in the voting threshold", "VEDA Fig. 3"),
@@ -41,10 +45,84 @@ struct dse_cache_steps dse_cache_steps_of(const struct dse_cache *c, const struc
                                     .generate = generation ? (double)r->generate : 0};
 }
 
-const char *dse_cache_check(const struct dse_cache *c, double seen)
+const char *dse_cache_check(const struct dse_cache *c, const struct dse_workload *w, double seen)
 {
     if (dse_eviction_at(c->eviction)->keeps_all) return NULL;
     if (c->cache_length == 0 && c->eviction_ratio <= 0) return "an eviction ratio of 0 keeps no position";
     if (dse_cache_target(c, seen) < 1) return "the eviction ratio keeps less than half a position";
+    if (w->phase == DSE_PREFILL && c->boundary == DSE_CACHE_STREAMED && dse_cache_target(c, seen) < seen)
+        return "a prompt that is streamed through a shorter cache is a decode step a token (phase, boundary)";
     return NULL;
+}
+
+/* ---- one step ----------------------------------------------------------------------------------------------------------- */
+
+/* Counts of a layer and sequence. */
+static double counts_of(const struct dse_cache *c, const struct dse_workload *w, double positions)
+{
+    const struct dse_eviction *policy = dse_eviction_at(c->eviction);
+    const double sets = policy->per_head ? (double)w->llm->kv_heads : 1;
+    return sets * positions * (double)c->vote_bits / DSE_BITS_PER_BYTE;
+}
+
+void dse_cache_step_at(const struct dse_cache *c, const struct dse_workload *w, struct dse_cache_step *ret)
+{
+    const double n = (double)w->context;
+    const bool prefill = w->phase == DSE_PREFILL;
+    *ret = (struct dse_cache_step){.policy = dse_eviction_at(c->eviction), .prefill = prefill, .read = n, .held = n};
+    if (ret->policy->keeps_all) return;
+    const double stays = dse_min(n, dse_cache_target(c, n));
+    if (!prefill && c->boundary != DSE_CACHE_AS_LISTED) ret->read = stays;
+    if (!prefill && c->boundary == DSE_CACHE_STREAMED) ret->held = stays;
+    if (!ret->policy->counts) return;
+    ret->pairs = prefill ? n * (n + 1) / 2 : ret->read;
+    ret->counts_held_bytes = counts_of(c, w, ret->held);
+    ret->count_bytes = prefill ? ret->counts_held_bytes : 2 * counts_of(c, w, ret->read);
+}
+
+double dse_cache_passes(const struct dse_cache_step *s, bool online)
+{
+    if (!s->policy->counts) return 0;
+    return (online ? 1 : 0) + (s->policy->drained ? 1 : 0);
+}
+
+struct dse_workload dse_cache_read_by(const struct dse_cache_step *s, const struct dse_workload *w)
+{
+    struct dse_workload ret = *w;
+    if (!s->prefill) ret.context = (int64_t)s->read;
+    return ret;
+}
+
+double dse_cache_footprint(const struct dse_cache_step *s, const struct dse_workload *w)
+{
+    struct dse_workload held = *w;
+    held.context = (int64_t)s->held;
+    return dse_workload_footprint(&held) + (double)w->batch * (double)w->llm->layers * s->counts_held_bytes;
+}
+
+/* ---- bounds ------------------------------------------------------------------------------------------------------------- */
+
+bool dse_cache_target_bound(const struct dse_cache *lo, const struct dse_cache *hi, const struct dse_workload *w,
+                            struct dse_interval seen, struct dse_interval *ret)
+{
+    struct dse_cache few = *lo, many = *hi;
+    const bool by_ratio = lo->cache_length == 0 && hi->eviction_ratio > 0, by_length = hi->cache_length > 0;
+    bool any = false;
+    if (dse_eviction_at(lo->eviction)->keeps_all) {
+        *ret = dse_iv_of((double)INFINITY);
+        return true;
+    }
+    if (by_length) {
+        few.cache_length = lo->cache_length > 1 ? lo->cache_length : 1;
+        *ret = dse_iv(dse_cache_target(&few, seen.lo), dse_cache_target(&many, seen.hi));
+        any = true;
+    }
+    few.cache_length = many.cache_length = 0;
+    if (by_ratio && dse_cache_target(&many, seen.hi) >= 1) {
+        const struct dse_interval some = dse_iv(dse_max(1, dse_cache_target(&few, seen.lo)), dse_cache_target(&many, seen.hi));
+        *ret = any ? dse_iv_hull(*ret, some) : some;
+        any = true;
+    }
+    const bool streams = w->phase == DSE_PREFILL && lo->boundary == DSE_CACHE_STREAMED;
+    return any && !(streams && ret->hi < seen.lo);
 }

@@ -19,7 +19,7 @@ bool dse_cache_loses(const struct dse_cache_steps *s)
 /* How the prompt ends. A prompt that the cache holds whole is streamed. */
 static const char *unlike_boundary(const struct dse_cache_steps *s, const struct dse_measured *m)
 {
-    if (s->cache->boundary == DSE_CACHE_AS_LISTED) return dse_measured_unlike(m, DSE_SET_BOUNDARY, DSE_TOKEN);
+    if (s->cache->boundary != DSE_CACHE_BULK) return dse_measured_unlike(m, DSE_SET_BOUNDARY, DSE_TOKEN);
     const char *why = dse_measured_unlike(m, DSE_SET_BOUNDARY, DSE_BULK);
     if (!why && s->generate > 0)
         return "a generation sees its prompt as ever smaller a share, and retention profiles are measured at one (prompt_share)";

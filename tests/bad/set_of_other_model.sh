@@ -1,1 +1,1 @@
-"$DSE" eval swiftkv --set eviction=window --set sms=4 --set frobs=1
+"$DSE" eval swiftkv --set softmax_passes=2 --set sms=4 --set frobs=1

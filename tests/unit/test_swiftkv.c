@@ -2,6 +2,8 @@
 #include "model_points.h"
 #include "swiftkv/swiftkv.h"
 
+#include <dse/units.h>
+
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -397,6 +399,62 @@ static void published__held_out_numbers_are_predicted(void **state)
     assert_true(ours.metrics.attention_share > 0.0237 && ours.metrics.attention_share < 0.03); /* published: 3.19 % */
 }
 
+/* ---- the cache ------------------------------------------------------------------------------------------------------------- */
+
+/* A cache that keeps S of n positions is read as one of S positions; what is counted of them comes on top. */
+static void cache__of_half_is_read_as_one_of_half_the_context(void **state)
+{
+    (void)state;
+    struct point half = point("context=1024 kv_bits=4"), window = point("context=2048 kv_bits=4 eviction=window"),
+                 h2o = point("context=2048 kv_bits=4 eviction=h2o"), voting = point("context=2048 kv_bits=4 eviction=voting");
+    const double heads = 32, layers = 32, cycle_us = 1 / 225., counted = 2. * 1024 * 2;
+    assert_true(window.metrics.common.latency_us == half.metrics.common.latency_us);
+    assert_true(window.metrics.common.dram_mib == half.metrics.common.dram_mib && window.metrics.technique_mib == 0);
+    assert_true(window.metrics.cached_positions == 1024);
+    assert_near(h2o.metrics.technique_mib * DSE_MIB, layers * heads * counted, 1e-12);
+    assert_near(voting.metrics.technique_mib * DSE_MIB, layers * counted, 1e-12); /* one decision a layer */
+    assert_near(h2o.metrics.common.dram_mib - half.metrics.common.dram_mib, h2o.metrics.technique_mib, 1e-9);
+    /* One head a processor: each weight is made once more, and passes a threshold. */
+    assert_near(h2o.metrics.common.attention_us - half.metrics.common.attention_us, layers * 1024 * cycle_us, 1e-6);
+    assert_near(voting.metrics.common.attention_us - half.metrics.common.attention_us, layers * 2048 * cycle_us, 1e-6);
+}
+
+/* Passes that know their weights count them on the way. */
+static void cache__passes_with_weights_at_hand_count_for_nothing(void **state)
+{
+    (void)state;
+    struct point whole = point("context=1024 attention=native"), h2o = point("context=2048 attention=native eviction=h2o");
+    assert_true(h2o.metrics.common.attention_us == whole.metrics.common.attention_us && h2o.metrics.technique_mib > 0);
+}
+
+/* A prompt that is kept whole needs room for all of it. */
+static void cache__holds_the_prompt_unless_it_is_streamed(void **state)
+{
+    (void)state;
+    struct point none = point("context=2048"), bulk = point("context=2048 eviction=window"),
+                 streamed = point("context=2048 eviction=window boundary=streamed"), half = point("context=1024");
+    assert_true(bulk.metrics.dram_footprint_gib == none.metrics.dram_footprint_gib);
+    assert_true(streamed.metrics.dram_footprint_gib == half.metrics.dram_footprint_gib);
+    struct point prompt = point("context=2048 eviction=window boundary=streamed phase=prefill");
+    assert_non_null(strstr(prompt.reason, "a decode step a token"));
+    assert_non_null(strstr(point("eviction=h2o eviction_ratio=0").reason, "keeps no position"));
+}
+
+static void cache__has_the_quality_that_was_measured(void **state)
+{
+    (void)state;
+    struct dse_retained at;
+    struct point p = point("context=1024 eviction=h2o eviction_ratio=0.25 kv_bits=16");
+    assert_true(dse_retention_at(p.params.cache.retention, "h2o", 1024, 0.25, &at));
+    assert_near(p.metrics.retained_mass, at.mass, 1e-12);
+    assert_near(p.metrics.attention_error, at.error, 1e-12);
+    struct point narrow = point("context=1024 eviction=h2o eviction_ratio=0.25");
+    assert_true(isnan(narrow.metrics.retained_mass));
+    assert_non_null(strstr(dse_model_swiftkv.why_null(&narrow.params, "retained_mass"), "kv_bits"));
+    struct point whole = point("context=1024");
+    assert_true(whole.metrics.retained_mass == 1 && whole.metrics.attention_error == 0);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -418,6 +476,10 @@ int main(void)
         cmocka_unit_test(swiftkv__power_follows_size_and_clock),
         cmocka_unit_test(swiftkv__logic_draws_for_what_it_does),
         cmocka_unit_test(swiftkv__a_slower_clock_saves_no_logic),
+        cmocka_unit_test(cache__of_half_is_read_as_one_of_half_the_context),
+        cmocka_unit_test(cache__passes_with_weights_at_hand_count_for_nothing),
+        cmocka_unit_test(cache__holds_the_prompt_unless_it_is_streamed),
+        cmocka_unit_test(cache__has_the_quality_that_was_measured),
         cmocka_unit_test(published__one_constant_serves_both_latencies),
         cmocka_unit_test(published__equations_give_the_papers_digits),
         cmocka_unit_test(published__held_out_numbers_are_predicted),

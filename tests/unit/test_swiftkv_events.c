@@ -58,6 +58,8 @@ static const char *const points[] = {
     "phase=prefill context=50",
     "phase=prefill context=200 attention=flash weight_reuse=64",
     "phase=prefill context=150 batch=2 llm=llama3-8b weight_reuse=300",
+    "context=2048 eviction=h2o eviction_ratio=0.3",
+    "context=2048 eviction=voting attention=flash llm=llama3-8b",
 };
 enum { POINTS = sizeof points / sizeof *points };
 
