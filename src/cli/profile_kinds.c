@@ -210,6 +210,73 @@ static bool measure_range_rows(const struct profile_options *o, const struct mea
     return ok;
 }
 
+/* ---- the partial softmax ------------------------------------------------------------------------------------------------ */
+
+static const struct dse_param partial_params[] = {
+    DSE_PARAM_F64(S, phi, "", -1000, 1000, "the unified maximum", "Sec. 3"),
+    DSE_PARAM_F64(S, low, "", -100000, 100000, "a vector with a score at or below phi + low is computed anew", "Sec. 3"),
+    DSE_PARAM_F64(S, high, "", -100000, 100000, "a vector with a score at or above phi + high is computed anew", "Sec. 3"),
+    DSE_PARAM_I64(S, part, 1, 65536, "scores in a partial vector", "Sec. 3"),
+    DSE_PARAM_ENUM(S, held, softmax_held_names, "terms and sums in fp32, terms alone in fp16 (mixed), or both", ""),
+    DSE_PARAM_END,
+};
+static const char *const partial_columns[] = {
+    "context",      "vectors",     "recomputed",  "lost", "attention_error", "attention_error_sd",
+    "output_error", "within_1e_2", "within_1e_1", NULL};
+
+static double share(size_t part, size_t whole)
+{
+    return whole ? (double)part / (double)whole : 0;
+}
+
+static bool measure_partial_rows(const struct profile_options *o, const struct measure_plan *plan, struct profile_report *ret,
+                                 struct diags *diags)
+{
+    const struct profile_settings *set = &o->settings;
+    const struct softmax_partial p = {{set->phi, set->low, set->high}, (size_t)set->part, set->held};
+    struct measured_partial *rows = xcalloc(plan->n_contexts, sizeof *rows);
+    bool ok = measure_partial(plan, &p, rows, diags);
+    if (ok) report_init(ret, o->kind, plan->n_contexts);
+    for (size_t i = 0; ok && i < plan->n_contexts; i++) {
+        const struct measured_partial *m = &rows[i];
+        SET_ROW(ret, i, (double)plan->contexts[i], (double)m->vectors, share(m->recomputed, m->vectors), share(m->lost, m->vectors),
+                m->attention_error.mean, moments_sd(&m->attention_error), m->output_error, m->within_1e_2, m->within_1e_1);
+    }
+    free(rows);
+    return ok;
+}
+
+/* ---- fixed point -------------------------------------------------------------------------------------------------------- */
+
+static const struct dse_param fixed_params[] = {
+    DSE_PARAM_I64(S, fraction_bits, 8, 24, "of the 32 bits of a word, those behind the point", "Sec. III"),
+    DSE_PARAM_I64(S, exp_bits, 1, 12, "of index into the table of the exponential", "Eq. 9"),
+    DSE_PARAM_ENUM(S, rounding, dse_rounding_names, "what the shift of the exponential does with the bits that fall out", "Eq. 10"),
+    DSE_PARAM_ENUM(S, products, dse_rounding_names, "and products of two words", "Sec. IV-B"),
+    DSE_PARAM_END,
+};
+static const char *const fixed_columns[] = {"context", "attention_error", "attention_error_sd", "worst_error", "saturated", NULL};
+
+static bool measure_fixed_rows(const struct profile_options *o, const struct measure_plan *plan, struct profile_report *ret,
+                               struct diags *diags)
+{
+    const struct profile_settings *set = &o->settings;
+    const struct single_pass s = {.q_frac_bits = (int)set->fraction_bits,
+                                  .lut_bits = (int)set->exp_bits,
+                                  .truncate = set->products == DSE_TRUNCATE,
+                                  .cut_shift = set->rounding == DSE_TRUNCATE};
+    struct measured_fixed *rows = xcalloc(plan->n_contexts, sizeof *rows);
+    bool ok = measure_fixed(plan, &s, rows, diags);
+    if (ok) report_init(ret, o->kind, plan->n_contexts);
+    for (size_t i = 0; ok && i < plan->n_contexts; i++) {
+        const struct measured_fixed *m = &rows[i];
+        SET_ROW(ret, i, (double)plan->contexts[i], m->attention_error.mean, moments_sd(&m->attention_error), m->worst_error,
+                share(m->saturated, m->steps));
+    }
+    free(rows);
+    return ok;
+}
+
 /* ---- the table ---------------------------------------------------------------------------------------------------------- */
 
 #define OPTIONS(...) \
@@ -235,6 +302,8 @@ const struct profile_kind profile_kinds[] = {
      .measure = measure_retention_rows,
      .fault = retention_fault},
     {.name = "range", .params = range_params, .columns = range_columns, .measure = measure_range_rows},
+    {.name = "partial-softmax", .params = partial_params, .columns = partial_columns, .measure = measure_partial_rows},
+    {.name = "fixed-point", .params = fixed_params, .columns = fixed_columns, .measure = measure_fixed_rows},
     {.name = "recording",
      .params = locality_params,
      .options = OPTIONS("edges"),

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { CONTEXT_FIRST = 64, STEPS = 32 };
+enum { CONTEXT_FIRST = 64, STEPS = 32, PART = 256 };
 
 static bool takes_option(const struct profile_kind *k, const char *option)
 {
@@ -246,7 +246,12 @@ bool profile_options_read(struct profile_options *o, const struct invocation *in
                                             .eviction = eviction_defaults,
                                             .phi = softmax_range_llama2_7b.phi,
                                             .low = softmax_range_llama2_7b.low,
-                                            .high = softmax_range_llama2_7b.high};
+                                            .high = softmax_range_llama2_7b.high,
+                                            .part = PART,
+                                            .fraction_bits = single_pass_defaults.q_frac_bits,
+                                            .exp_bits = single_pass_defaults.lut_bits,
+                                            .rounding = single_pass_defaults.cut_shift ? DSE_TRUNCATE : DSE_ROUND,
+                                            .products = single_pass_defaults.truncate ? DSE_TRUNCATE : DSE_ROUND};
     const char *steps = option_get(in, "steps");
     o->steps = steps && strcmp(steps, "half") == 0 ? 0 : option_integer(in, "steps", 1, 1 << 24, STEPS);
     if (o->kind->every_step && o->steps == 0)

@@ -458,6 +458,7 @@ static void partial_add(void *user, size_t c, size_t heads, const void *result)
         row->lost += r->lost;
         if (r->lost == r->vectors) continue;
         row->output_error = fmax(row->output_error, r->output_error);
+        if (r->steps) moments_add(&row->attention_error, r->attention_error);
         row->within_1e_2 += r->within_1e_2 * (double)(r->vectors - r->lost);
         row->within_1e_1 += r->within_1e_1 * (double)(r->vectors - r->lost);
     }
@@ -475,4 +476,49 @@ bool measure_partial(const struct measure_plan *p, const struct softmax_partial 
         rows[c].within_1e_1 = good > 0 ? rows[c].within_1e_1 / good : (double)NAN;
     }
     return true;
+}
+
+/* ---- fixed point --------------------------------------------------------------------------------------------------------- */
+
+struct fixed_work {
+    const struct single_pass *options;
+    struct measured_fixed *rows;
+};
+
+static size_t fixed_size(const void *user, size_t c, size_t heads)
+{
+    (void)user;
+    (void)c;
+    return heads * sizeof(struct single_pass_result);
+}
+
+static bool fixed_heads(const void *user, size_t c, const struct head *heads, size_t n, size_t first, void *ret,
+                        struct diags *diags)
+{
+    const struct fixed_work *w = user;
+    struct single_pass_result *results = ret;
+    (void)c;
+    for (size_t h = 0; h < n; h++)
+        if (!single_pass_run(&heads[h], w->options, first, &results[h], diags)) return false;
+    return true;
+}
+
+static void fixed_add(void *user, size_t c, size_t heads, const void *result)
+{
+    struct measured_fixed *row = &((struct fixed_work *)user)->rows[c];
+    const struct single_pass_result *r = result;
+    for (size_t h = 0; h < heads; h++, r++) {
+        row->steps += r->steps;
+        row->saturated += r->saturated;
+        if (!r->steps) continue;
+        row->worst_error = fmax(row->worst_error, r->worst_error);
+        moments_add(&row->attention_error, r->output_error);
+    }
+}
+
+bool measure_fixed(const struct measure_plan *p, const struct single_pass *s, struct measured_fixed *rows, struct diags *diags)
+{
+    for (size_t c = 0; c < p->n_contexts; c++) rows[c] = (struct measured_fixed){0};
+    struct fixed_work w = {s, rows};
+    return each_layer(p, &(struct measurement){fixed_size, fixed_heads, fixed_add, &w, NULL}, diags);
 }

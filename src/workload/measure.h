@@ -11,6 +11,7 @@
 #include "workload/head.h"
 #include "workload/locality.h"
 #include "workload/recording.h"
+#include "workload/single_pass.h"
 #include "workload/softmax_partial.h"
 
 /* Where heads come from, layer by layer. */
@@ -98,9 +99,18 @@ bool measure_range(const struct measure_plan *p, const struct softmax_range *r, 
 struct measured_partial {
     size_t vectors, recomputed, lost;
     double output_error;             /* largest difference of an element of the output */
+    struct moments attention_error;  /* of each head: |o - exact| / |exact| of the vectors that are not lost */
     double within_1e_2, within_1e_1; /* shares of the elements, of vectors that are not lost; NaN without any */
 };
 bool measure_partial(const struct measure_plan *p, const struct softmax_partial *s, struct measured_partial *rows,
                      struct diags *diags);
+
+/* Fixed-point attention, over the steps of one context. */
+struct measured_fixed {
+    struct moments attention_error; /* of each head; as struct single_pass_result */
+    double worst_error;             /* of a step */
+    size_t steps, saturated;        /* steps in which a value left the range of 32 bits */
+};
+bool measure_fixed(const struct measure_plan *p, const struct single_pass *s, struct measured_fixed *rows, struct diags *diags);
 
 #endif

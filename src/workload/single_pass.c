@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-const struct single_pass single_pass_defaults = {.q_frac_bits = 17, .lut_bits = 5};
+const struct single_pass single_pass_defaults = {.q_frac_bits = 17, .lut_bits = 5, .cut_shift = true};
 
 enum { FRAC_BITS_MIN = 8, FRAC_BITS_MAX = 24, LUT_BITS_MAX = 12, DIMENSION_MAX = 65536 };
 _Static_assert((int)SINGLE_PASS_LENGTHS == (int)SOFTMAX_LENGTHS, "both count by softmax_length_class");
@@ -23,7 +23,7 @@ static const double log2_e = 1.44269504088896340736;
 /* The datapath: its constants and table, and counts of what happened. */
 struct unit {
     int frac_bits, lut_bits;
-    bool exact_exp;
+    bool exact_exp, cut_shift;
     int64_t one, half; /* half: what a product is rounded with; 0 to cut it */
     int64_t log2_e, inverse_root;
     struct dse_exp2_piece *pieces;
@@ -65,7 +65,9 @@ static int64_t exponential(const struct unit *u, int64_t x)
     int64_t shift = y >> u->frac_bits, fraction = y & (u->one - 1);
     if (shift > u->frac_bits) return 0;
     int64_t rest = u->frac_bits - u->lut_bits;
-    return dse_exp2_at(u->pieces[fraction >> rest], u->frac_bits, fraction & (((int64_t)1 << rest) - 1)) >> shift;
+    int64_t value = dse_exp2_at(u->pieces[fraction >> rest], u->frac_bits, fraction & (((int64_t)1 << rest) - 1));
+    int64_t half = u->cut_shift || shift == 0 ? 0 : (int64_t)1 << (shift - 1);
+    return (value + half) >> shift;
 }
 
 static struct unit unit_new(const struct single_pass *s, size_t d)
@@ -73,6 +75,7 @@ static struct unit unit_new(const struct single_pass *s, size_t d)
     struct unit u = {.frac_bits = s->q_frac_bits,
                      .lut_bits = s->lut_bits,
                      .exact_exp = s->exact_exp,
+                     .cut_shift = s->cut_shift,
                      .one = (int64_t)1 << s->q_frac_bits,
                      .half = s->truncate ? 0 : (int64_t)1 << (s->q_frac_bits - 1),
                      .log2_e = llround(log2_e * (double)((int64_t)1 << CONSTANT_BITS))};
@@ -105,12 +108,10 @@ double single_pass_exp_error(const struct single_pass *s)
 
 /* ---- a step -------------------------------------------------------------------------------------------------------------- */
 
-/* A head in words. Which values did not fit is known of every position: 1 for q, 2 for k or v. */
-enum { CLIPPED_QUERY = 1, CLIPPED_CACHE = 2 };
-
+/* A head in words. Which values did not fit is known of every position. */
 struct fixed_head {
-    int32_t *q, *k, *v;
-    unsigned char *clipped;
+    int32_t *q, *k, *v; /* q: of one step */
+    bool *clipped;      /* of k or v */
 };
 
 static void convert(struct unit *u, const float *from, size_t d, int32_t *to)
@@ -121,18 +122,15 @@ static void convert(struct unit *u, const float *from, size_t d, int32_t *to)
 static struct fixed_head fixed_head_new(struct unit *u, const struct head *h)
 {
     size_t n = h->n, d = h->d;
-    struct fixed_head f = {.q = xcalloc(n * d, sizeof *f.q),
+    struct fixed_head f = {.q = xcalloc(d, sizeof *f.q),
                            .k = xcalloc(n * d, sizeof *f.k),
                            .v = xcalloc(n * d, sizeof *f.v),
-                           .clipped = xcalloc(n, 1)};
+                           .clipped = xcalloc(n, sizeof *f.clipped)};
     for (size_t t = 0; t < n; t++) {
-        u->saturated = false;
-        convert(u, h->q + t * d, d, f.q + t * d);
-        if (u->saturated) f.clipped[t] = CLIPPED_QUERY;
         u->saturated = false;
         convert(u, h->k + t * d, d, f.k + t * d);
         convert(u, h->v + t * d, d, f.v + t * d);
-        if (u->saturated) f.clipped[t] |= CLIPPED_CACHE;
+        f.clipped[t] = u->saturated;
     }
     return f;
 }
@@ -185,7 +183,7 @@ static void single_pass_step(struct unit *u, const struct fixed_head *f, size_t 
     memset(y, 0, d * sizeof *y);
     for (size_t i = 0; i <= t; i++) {
         const int32_t *v = f->v + i * d;
-        int32_t s = score(u, f->q + t * d, f->k + i * d, d);
+        int32_t s = score(u, f->q, f->k + i * d, d);
         bool grows = i == 0 || s > max;
         int64_t a = i == 0 ? 0 : grows ? exponential(u, (int64_t)max - s) : u->one;
         int64_t b = grows ? u->one : exponential(u, (int64_t)s - max);
@@ -257,9 +255,11 @@ bool single_pass_run(const struct head *h, const struct single_pass *s, size_t f
     int32_t *y = xcalloc(h->d, sizeof *y);
     bool cache_clipped = false;
     for (size_t t = 0; t < h->n; t++) {
-        cache_clipped = cache_clipped || (f.clipped[t] & CLIPPED_CACHE);
-        if (t < first) continue;
-        u.saturated = cache_clipped || (f.clipped[t] & CLIPPED_QUERY);
+        cache_clipped = cache_clipped || f.clipped[t];
+        const float *q = t < first ? NULL : head_query(h, t);
+        if (!q) continue;
+        u.saturated = cache_clipped;
+        convert(&u, q, h->d, f.q);
         single_pass_step(&u, &f, t, h->d, y, o);
         ret->saturated += u.saturated;
         head_scores(h, t, weights);

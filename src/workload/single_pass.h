@@ -20,9 +20,10 @@ struct single_pass {
     int q_frac_bits; /* 17; 8 to 24 */
     int lut_bits;    /* 5: 32 pieces; 1 to 12, at most q_frac_bits */
     bool truncate;   /* products are cut (rounded down) instead of rounded to nearest */
+    bool cut_shift;  /* the shift of the exponential by its whole powers of two cuts what falls out instead of rounding it */
     bool exact_exp;  /* the exponential correctly rounded to the word, instead of table and lines: what the table costs */
 };
-extern const struct single_pass single_pass_defaults; /* Q15.17, 5 bits, rounded */
+extern const struct single_pass single_pass_defaults; /* Q15.17, 5 bits, products rounded, the shift cut (as a shifter does) */
 
 enum { SINGLE_PASS_LENGTHS = 32 };
 
@@ -41,7 +42,7 @@ struct single_pass_result {
     struct single_pass_at lengths[SINGLE_PASS_LENGTHS]; /* number b: contexts of 2^b to 2^(b+1) - 1 positions */
 };
 
-/* Steps [first, n) of a head against exact attention. False with errors: no steps, d of 0 or above 65536, bits out of range.
+/* Steps [first, n) of a head, those that have q, against exact attention. False with errors: no steps, d of 0 or above 65536, bits out of range.
  * Cost: a few ns a position and element, twice that of exact attention. */
 bool single_pass_run(const struct head *h, const struct single_pass *s, size_t first, struct single_pass_result *ret,
                      struct diags *diags);

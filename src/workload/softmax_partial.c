@@ -1,12 +1,15 @@
 #include "workload/softmax_partial.h"
 
 #include "base/xalloc.h"
+#include "workload/half.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 static const double fp16_max = 65504;
+
+const char *const softmax_held_names[] = {[SOFTMAX_FP32] = "fp32", [SOFTMAX_MIXED] = "mixed", [SOFTMAX_FP16] = "fp16", NULL};
 
 /* What one step works with: scores, terms and weights of n positions, outputs of d elements. */
 struct scratch {
@@ -34,16 +37,28 @@ static void scratch_release(struct scratch *s)
     free(s->total);
 }
 
+static float half(float x)
+{
+    return half_to_float(half_from_float(x));
+}
+
+/* to = scale to + add */
+static void add_up(float *restrict to, float scale, const float *restrict add, float by, size_t n, bool halves)
+{
+    for (size_t j = 0; j < n; j++) to[j] = to[j] * scale + add[j] * by;
+    for (size_t j = 0; j < n && halves; j++) to[j] = half(to[j]);
+}
+
 /* Terms [begin, end) with phi: their sum; with their values in s->part. */
-static float add_part(const struct head *h, struct scratch *s, size_t begin, size_t end, float phi)
+static float add_part(const struct head *h, struct scratch *s, size_t begin, size_t end, float phi, int32_t held)
 {
     float sum = 0;
     memset(s->part, 0, h->d * sizeof *s->part);
     for (size_t i = begin; i < end; i++) {
-        float term = s->terms[i] = expf((float)s->x[i] - phi);
-        const float *v = h->v + i * h->d;
-        sum += term;
-        for (size_t j = 0; j < h->d; j++) s->part[j] += term * v[j];
+        float term = expf((float)s->x[i] - phi);
+        s->terms[i] = held == SOFTMAX_FP32 ? term : half(term);
+        add_up(&sum, 1, &s->terms[i], 1, 1, held == SOFTMAX_FP16);
+        add_up(s->part, 1, h->v + i * h->d, s->terms[i], h->d, held == SOFTMAX_FP16);
     }
     return sum;
 }
@@ -54,10 +69,10 @@ static float asynchronous(const struct head *h, const struct softmax_partial *p,
     float sum = 0, largest = 0;
     memset(s->total, 0, h->d * sizeof *s->total);
     for (size_t begin = 0; begin < n; begin += p->part) {
-        float part = add_part(h, s, begin, begin + p->part < n ? begin + p->part : n, (float)p->range.phi);
+        float part = add_part(h, s, begin, begin + p->part < n ? begin + p->part : n, (float)p->range.phi, p->held);
         largest = part > largest ? part : largest;
-        sum += part;
-        for (size_t j = 0; j < h->d; j++) s->total[j] += s->part[j];
+        add_up(&sum, 1, &part, 1, 1, p->held == SOFTMAX_FP16);
+        add_up(s->total, 1, s->part, 1, h->d, p->held == SOFTMAX_FP16);
     }
     *ret_largest = largest;
     return sum;
@@ -73,10 +88,10 @@ static float synchronized(const struct head *h, const struct softmax_partial *p,
         float old = max;
         for (size_t i = begin; i < end; i++) max = (float)s->x[i] > max ? (float)s->x[i] : max;
         float scale = begin ? expf(old - max) : 0;
-        float part = add_part(h, s, begin, end, max);
+        float part = add_part(h, s, begin, end, max, p->held);
         for (size_t i = 0; i < begin; i++) s->terms[i] *= scale;
-        sum = sum * scale + part;
-        for (size_t j = 0; j < h->d; j++) s->total[j] = s->total[j] * scale + s->part[j];
+        add_up(&sum, scale, &part, 1, 1, p->held == SOFTMAX_FP16);
+        add_up(s->total, scale, s->part, 1, h->d, p->held == SOFTMAX_FP16);
     }
     return sum;
 }
@@ -103,17 +118,23 @@ static bool is_sum_usable(const struct scratch *s, float sum, size_t d)
     return finite;
 }
 
-/* The elements of the output are counted until softmax_partial_run divides. */
+/* Elements of the output and errors of steps are added up until softmax_partial_run divides. */
 static void compare(const struct head *h, const struct scratch *s, size_t n, float sum, struct softmax_partial_result *ret)
 {
     for (size_t i = 0; i < n; i++) ret->weight_error = fmax(ret->weight_error, fabs((double)(s->terms[i] / sum) - s->weights[i]));
+    double difference = 0, norm = 0;
     for (size_t j = 0; j < h->d; j++) {
         double error = fabs((double)(s->total[j] / sum) - s->exact[j]);
+        difference += error * error;
+        norm += s->exact[j] * s->exact[j];
         ret->output_error = fmax(ret->output_error, error);
         ret->mean_output_error += error;
         ret->within_1e_2 += error < 1e-2;
         ret->within_1e_1 += error < 1e-1;
     }
+    if (!(norm > 0)) return;
+    ret->steps++;
+    ret->attention_error += sqrt(difference / norm);
 }
 
 static void run_step(const struct head *h, const struct softmax_partial *p, struct scratch *s, size_t t,
@@ -166,6 +187,7 @@ bool softmax_partial_run(const struct head *h, const struct softmax_partial *p, 
     ret->mean_output_error *= each;
     ret->within_1e_2 *= each;
     ret->within_1e_1 *= each;
+    ret->attention_error = ret->steps ? ret->attention_error / (double)ret->steps : (double)NAN;
     scratch_release(&s);
     return true;
 }

@@ -12,9 +12,19 @@
 #include "workload/head.h"
 #include "workload/softmax_range.h"
 
+/* In what the terms exp(x - phi) and the sums of them and of their values are held. Scores, exponentials and the division are fp32
+ * in all of them. */
+enum softmax_held {
+    SOFTMAX_FP32,
+    SOFTMAX_MIXED, /* terms in fp16, sums in fp32: fp16 matrix units that add up in fp32 */
+    SOFTMAX_FP16,  /* every sum is rounded to fp16, too */
+};
+extern const char *const softmax_held_names[]; /* "fp32", "mixed", "fp16", NULL */
+
 struct softmax_partial {
     struct softmax_range range;
-    size_t part; /* scores in a partial vector */
+    size_t part;  /* scores in a partial vector */
+    int32_t held; /* enum softmax_held */
 };
 
 /* Differences are absolute, as the paper's (Sec. 6.2: 99.7 % of the outputs below 1e-2, all below 1e-1, in fp16). */
@@ -26,6 +36,8 @@ struct softmax_partial_result {
     double weight_error; /* largest difference of a weight */
     double output_error; /* largest difference of an element of the output */
     double mean_output_error;
+    size_t steps;                    /* vectors that are not lost and whose exact output is not 0 */
+    double attention_error;          /* |o - exact| / |exact|, mean over them; NaN without any */
     double within_1e_2, within_1e_1; /* shares of the elements of the output that differ by less */
 };
 

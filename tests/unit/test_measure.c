@@ -254,6 +254,27 @@ static void partial__is_that_of_the_heads(void **state)
 }
 
 /* Layers are added up in their order whichever thread measured them; of several that fail, the first is told of. */
+static void fixed_point__is_that_of_the_heads(void **state)
+{
+    (void)state;
+    struct measured_fixed rows[CONTEXTS];
+    assert_true(measure_fixed(&plan, &single_pass_defaults, rows, &diags));
+    for (size_t c = 0; c < CONTEXTS; c++) {
+        struct moments error = {0};
+        double worst = 0;
+        for (size_t i = 0; i < measure_heads(&plan); i++) {
+            struct head h = cut(i, contexts[c]);
+            struct single_pass_result r;
+            assert_true(single_pass_run(&h, &single_pass_defaults, contexts[c] - 8, &r, &diags));
+            moments_add(&error, r.output_error);
+            worst = fmax(worst, r.worst_error);
+            head_release(&h);
+        }
+        assert_memory_equal(&error, &rows[c].attention_error, sizeof error);
+        assert_true(worst == rows[c].worst_error && rows[c].steps == 8 * measure_heads(&plan));
+    }
+}
+
 static void results__do_not_depend_on_the_threads(void **state)
 {
     (void)state;
@@ -386,6 +407,7 @@ int main(void)
         cmocka_unit_test(retention__may_keep_a_prompt_whole),
         cmocka_unit_test(range__counts_every_step_asked_for),
         cmocka_unit_test(partial__is_that_of_the_heads),
+        cmocka_unit_test(fixed_point__is_that_of_the_heads),
         cmocka_unit_test(results__do_not_depend_on_the_threads),
         cmocka_unit_test(sources__are_a_generators_and_a_traces_heads),
         cmocka_unit_test(progress__grows_to_one),

@@ -176,6 +176,26 @@ static void attention__by_an_exact_exponential_is_no_worse(void **state)
     head_release(&h);
 }
 
+/* What falls out of the shift: cut it is a unit of the word at most and never up, rounded half a unit either way. Sums of many small
+ * terms, which a flat head has, lose what is cut. */
+static void the_shift__is_cut_or_rounded(void **state)
+{
+    (void)state;
+    struct single_pass cut = bits(17, 5), rounded = cut;
+    cut.cut_shift = true;
+    rounded.cut_shift = false;
+    size_t up = 0;
+    for (double x = -14; x <= 0; x += 0.0173) {
+        double unit = 0x1p-17, a = single_pass_exp(&cut, x), b = single_pass_exp(&rounded, x);
+        assert_true(b == a || b == a + unit);
+        up += b > a;
+    }
+    assert_true(up > 300); /* of 810, about half of those that are shifted */
+    struct head h = random_head(N, D, 2, 5);
+    assert_true(run(&h, rounded, 0).output_error < run(&h, cut, 0).output_error);
+    head_release(&h);
+}
+
 static void attention__averages_the_lengths(void **state)
 {
     (void)state;
@@ -294,6 +314,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(attention__gets_closer_with_every_bit, start, stop),
         cmocka_unit_test_setup_teardown(attention__is_within_the_bound_of_the_table, start, stop),
         cmocka_unit_test_setup_teardown(attention__by_an_exact_exponential_is_no_worse, start, stop),
+        cmocka_unit_test_setup_teardown(the_shift__is_cut_or_rounded, start, stop),
         cmocka_unit_test_setup_teardown(attention__averages_the_lengths, start, stop),
         cmocka_unit_test_setup_teardown(trained__sinks_make_the_error_grow_with_the_length, start, stop),
         cmocka_unit_test_setup_teardown(overflow__of_a_value_counts_the_steps_that_see_it, start, stop),

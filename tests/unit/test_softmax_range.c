@@ -6,6 +6,7 @@
 
 #include "dse_config.h"
 #include "random_head.h"
+#include "workload/half.h"
 #include "workload/softmax_partial.h"
 #include "workload/softmax_range.h"
 #include "workload/trace.h"
@@ -387,6 +388,56 @@ static void partial__counts_what_fp16_could_not_hold(void **state)
     head_release(&h);
 }
 
+/* Attention of a head with all terms of one vector in one part, held as said: written out once more, in the same order. */
+static double plain_error(const struct head *h, int held, double phi)
+{
+    double sum_of_errors = 0, weights[N], exact[D];
+    for (size_t t = 0; t < N; t++) {
+        float sum = 0, o[D] = {0};
+        double difference = 0, norm = 0;
+        head_scores(h, t, weights);
+        for (size_t i = 0; i <= t; i++) {
+            float term = expf((float)weights[i] - (float)phi);
+            if (held != SOFTMAX_FP32) term = half_to_float(half_from_float(term));
+            sum += term;
+            if (held == SOFTMAX_FP16) sum = half_to_float(half_from_float(sum));
+            for (size_t j = 0; j < D; j++) {
+                o[j] += term * h->v[i * D + j];
+                if (held == SOFTMAX_FP16) o[j] = half_to_float(half_from_float(o[j]));
+            }
+        }
+        head_attention(h, t, weights, exact);
+        for (size_t j = 0; j < D; j++) {
+            difference += ((double)(o[j] / sum) - exact[j]) * ((double)(o[j] / sum) - exact[j]);
+            norm += exact[j] * exact[j];
+        }
+        sum_of_errors += sqrt(difference / norm);
+    }
+    return sum_of_errors / N;
+}
+
+static void partial__loses_what_its_terms_and_sums_are_held_in(void **state)
+{
+    (void)state;
+    struct head h = random_head(N, D, 1, 11);
+    double error[3];
+    for (int held = SOFTMAX_FP32; held <= SOFTMAX_FP16; held++) {
+        struct softmax_partial p = {.range = {1, -50, 50}, .part = N, .held = held};
+        struct softmax_partial_result r;
+        assert_true(softmax_partial_run(&h, &p, 0, &r, &diags));
+        assert_true(r.steps == N && r.recomputed == 0 && r.lost == 0);
+        error[held] = r.attention_error;
+        assert_true(fabs(error[held] / plain_error(&h, held, 1) - 1) < 1e-12);
+    }
+    /* Units of the last place: 2^-24, and 2^-11 of each term, and of every sum. */
+    assert_true(error[0] < 1e-6 && error[1] > 1e-5 && error[1] < 0x1p-11 && error[2] > 2 * error[1]);
+    struct softmax_partial over = {.range = {-9, -50, 50}, .part = 8, .held = SOFTMAX_FP16}; /* sums above 65504 */
+    struct softmax_partial_result r;
+    assert_true(softmax_partial_run(&h, &over, 0, &r, &diags));
+    assert_true(r.lost > N / 2 && r.steps == N - r.lost);
+    head_release(&h);
+}
+
 static void partial__refuses_no_steps_no_range_and_no_part(void **state)
 {
     (void)state;
@@ -420,6 +471,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(partial__does_not_mind_which_phi_while_terms_stay_in_range, start, stop),
         cmocka_unit_test_setup_teardown(partial__loses_vectors_when_the_range_is_wider_than_fp32, start, stop),
         cmocka_unit_test_setup_teardown(partial__counts_what_fp16_could_not_hold, start, stop),
+        cmocka_unit_test_setup_teardown(partial__loses_what_its_terms_and_sums_are_held_in, start, stop),
         cmocka_unit_test_setup_teardown(partial__refuses_no_steps_no_range_and_no_part, start, stop),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
