@@ -3,7 +3,9 @@
 #include "cli/command.h"
 #include "cli/model_find.h"
 #include "cli/output.h"
+#include "base/xalloc.h"
 #include "config/bind.h"
+#include "measured/notes.h"
 #include "model/fidelity.h"
 
 #include <stdlib.h>
@@ -86,6 +88,47 @@ static void print_calibrated(const struct binding *b)
     }
 }
 
+/* "GEMM, l40s, *; GEMM, b200, *". The caller frees it. */
+static char *list_text(const char *const *texts)
+{
+    struct text t;
+    text_init(&t);
+    for (; *texts; texts++) text_addf(&t, "%s%s", t.n ? "; " : "", *texts);
+    return text_detach(&t);
+}
+
+/* Against measured machines: what is suspected where the model is wrong. Its errors take seconds, and are another command's. */
+static bool print_causes(const struct model *m, struct diags *diags)
+{
+    static const char *const columns[] = {"REGIMES", "SOURCE", "SUSPECTED CAUSE"};
+    char *dir = xasprintf("%s/catalog/measured", catalog_data_dir());
+    struct measured_notes *notes = measured_notes_open(dir, diags);
+    free(dir);
+    size_t n = 0;
+    for (size_t i = 0; notes && i < notes->n_causes; i++) n += notes->causes[i].model == m;
+    if (n) {
+        putchar('\n');
+        terminal_say(
+            stdout,
+            "Where it is wrong about measured machines, by regime (`dse validate --measured %s` says how wrong), and what is suspected:",
+            m->desc->name);
+        struct output *o = output_new(stdout, OUTPUT_TABLE, columns, sizeof columns / sizeof *columns);
+        for (size_t i = 0; i < notes->n_causes; i++) {
+            const struct measured_cause *c = &notes->causes[i];
+            if (c->model != m) continue;
+            char *regimes = list_text(c->regimes);
+            output_text(o, regimes);
+            output_text(o, c->source);
+            output_text(o, c->cause);
+            free(regimes);
+        }
+        output_end(o);
+    }
+    const bool ok = notes != NULL;
+    measured_notes_free(notes);
+    return ok;
+}
+
 static int run(const struct invocation *in)
 {
     enum output_format format;
@@ -118,6 +161,7 @@ static int run(const struct invocation *in)
         put_params(b, format);
     }
     int status = b ? 0 : 2;
+    if (b && format == OUTPUT_TABLE && !print_causes(m, in->diags)) status = 2;
     binding_free(b);
     catalog_free(catalog);
     return status;

@@ -155,6 +155,7 @@ const struct command command_validate = {
             {'a', "all", NULL, "list each claim without a number, not one line a reason"},
             {0, "ensemble", NULL, "only the errors with every alternative value of every chosen constant"},
             {'m', "measured", NULL, "compare with what was measured on machines, instead of with what papers publish"},
+            {0, "regimes", NULL, "with --measured and csv or json: a row for each regime instead of for each measured one"},
             {0, "from", "DIR", "with --measured: a folder of your own, with its bindings.toml (docs/measured.md)"},
             {0, "fidelity", "F", "closed-form or event-level (default: closed-form)"},
             OPTION_FORMAT,

@@ -4,6 +4,7 @@
 #include "base/xalloc.h"
 #include "cli/model_find.h"
 #include "measured/measured.h"
+#include "measured/notes.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -21,8 +22,8 @@ static const char *percent(bool known, bool with_sign, double v, char buf[BUF])
 
 static void put_rows(const struct measured_set *s, const struct model *const *models, size_t n_models, enum output_format format)
 {
-    static const char *const columns[] = {"model", "source",    "regime", "split", "measured", "modelled",
-                                          "unit",  "error_pct", "reason", "file",  "line",     "settings"};
+    static const char *const columns[] = {"model", "source",    "kind",   "regime", "split", "measured", "modelled",
+                                          "unit",  "error_pct", "reason", "file",   "line",  "settings"};
     size_t n;
     const struct measured_row *rows = measured_rows(s, &n);
     struct output *o = output_new(stdout, format, columns, sizeof columns / sizeof *columns);
@@ -31,7 +32,9 @@ static void put_rows(const struct measured_set *s, const struct model *const *mo
         bool asked = n_models == 0;
         for (size_t k = 0; k < n_models; k++) asked |= models[k] == r->model;
         if (!asked) continue;
-        const char *const texts[] = {r->model->desc->name, r->source, r->regime, measured_split_names[r->split]};
+        const struct measured_kind *kind = measured_kind_of(measured_notes(s), r->model, r->regime);
+        const char *const texts[] = {r->model->desc->name, r->source, kind ? kind->name : NULL, r->regime,
+                                     measured_split_names[r->split]};
         for (size_t k = 0; k < sizeof texts / sizeof *texts; k++) output_text(o, texts[k]);
         output_f64(o, r->measured);
         output_f64(o, r->modelled);
@@ -45,10 +48,17 @@ static void put_rows(const struct measured_set *s, const struct model *const *mo
     output_end(o);
 }
 
-static void put_sum(struct output *o, const struct measured_sum *s)
+/* Of the kind's error to be reached, NULL: there is none. */
+static const char *target_of(const struct measured_kind *k, char buf[BUF])
+{
+    return percent(k && !isnan(k->target), false, k ? k->target : 0, buf);
+}
+
+static void put_sum(struct output *o, const struct measured_set *set, const struct measured_sum *s)
 {
     char buf[BUF];
     const bool known = s->rows > 0;
+    char *constants = measured_constants(set, s);
     output_text(o, s->model->desc->name);
     output_text(o, s->source);
     output_text(o, s->regime);
@@ -60,6 +70,72 @@ static void put_sum(struct output *o, const struct measured_sum *s)
     output_text(o, percent(known, false, 100 * s->within_10, buf));
     output_text(o, percent(known, false, 100 * s->within_25, buf));
     output_text(o, s->refused ? text_count(buf, s->refused) : NULL);
+    output_text(o, constants);
+    free(constants);
+}
+
+/* With csv or json: all that is known of each regime. */
+static void put_regime(struct output *o, const struct measured_set *set, const struct measured_sum *s)
+{
+    const struct measured_notes *notes = measured_notes(set);
+    const struct measured_kind *kind = measured_kind_of(notes, s->model, s->regime);
+    const struct measured_cause *cause = measured_cause_of(notes, s);
+    const bool known = s->rows > 0, wrong = measured_is_wrong(notes, s);
+    const double numbers[] = {s->mean, s->mean_abs, s->worst, 100 * s->within_10, 100 * s->within_25};
+    char *constants = measured_constants(set, s);
+    output_text(o, s->model->desc->name);
+    output_text(o, s->source);
+    output_text(o, kind ? kind->name : NULL);
+    output_text(o, s->regime);
+    output_text(o, measured_split_names[s->split]);
+    output_i64(o, (int64_t)s->rows);
+    for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++) output_f64(o, known ? numbers[i] : (double)NAN);
+    output_i64(o, (int64_t)s->refused);
+    output_f64(o, kind ? kind->target : (double)NAN);
+    output_i64(o, wrong);
+    output_text(o, constants);
+    output_text(o, wrong && cause ? cause->cause : NULL);
+    output_text(o, s->worst_row ? s->worst_row->settings : NULL);
+    free(constants);
+}
+
+static void put_regimes(const struct measured_set *set, const struct measured_sum *list, size_t n, enum output_format format)
+{
+    static const char *const columns[] = {"model",      "source",       "kind",      "regime",        "split",         "rows",
+                                          "mean_pct",   "mean_abs_pct", "worst_pct", "within_10_pct", "within_25_pct", "no_answer",
+                                          "target_pct", "wrong",        "constants", "cause",         "worst_settings"};
+    struct output *o = output_new(stdout, format, columns, sizeof columns / sizeof *columns);
+    for (size_t i = 0; i < n; i++) put_regime(o, set, &list[i]);
+    output_end(o);
+}
+
+/* Regimes that are worse than they should be, and why. */
+static void put_wrong(const struct measured_set *set, const struct measured_sum *list, size_t n)
+{
+    static const char *const columns[] = {"REGIME", "SOURCE", "ROWS", "MEAN %", "MEAN |%|", "TARGET", "SUSPECTED CAUSE"};
+    const struct measured_notes *notes = measured_notes(set);
+    size_t wrong = 0;
+    for (size_t i = 0; i < n; i++) wrong += measured_is_wrong(notes, &list[i]);
+    if (!wrong) return;
+    putchar('\n');
+    terminal_say(stdout,
+                 "What stays wrong: test rows off by more than their target in the mean, or %d and more biased by over %d %%:",
+                 MEASURED_MANY, MEASURED_BIAS);
+    struct output *o = output_new(stdout, OUTPUT_TABLE, columns, sizeof columns / sizeof *columns);
+    for (size_t i = 0; i < n; i++) {
+        const struct measured_sum *s = &list[i];
+        char buf[BUF];
+        if (!measured_is_wrong(notes, s)) continue;
+        const struct measured_cause *cause = measured_cause_of(notes, s);
+        output_text(o, s->regime);
+        output_text(o, s->source);
+        output_i64(o, (int64_t)s->rows);
+        output_text(o, percent(true, true, s->mean, buf));
+        output_text(o, percent(true, false, s->mean_abs, buf));
+        output_text(o, target_of(measured_kind_of(notes, s->model, s->regime), buf));
+        output_text(o, cause ? cause->cause : "nobody said why (causes.toml)");
+    }
+    output_end(o);
 }
 
 /* Over regimes, each counting once, and over rows. */
@@ -69,7 +145,6 @@ static void say_totals(const struct measured_sum *list, size_t n, enum measured_
     double mean = 0, within_25 = 0;
     for (size_t i = 0; i < n; i++) {
         const struct measured_sum *s = &list[i];
-        enum { MANY = 10, BIAS = 20 };
         if (s->split != split) continue;
         refused += s->refused;
         if (s->rows == 0) continue;
@@ -77,8 +152,10 @@ static void say_totals(const struct measured_sum *list, size_t n, enum measured_
         rows += s->rows;
         mean += s->mean_abs;
         within_25 += s->within_25 * (double)s->rows;
-        biased += s->rows >= MANY && fabs(s->mean) > BIAS;
+        biased += s->rows >= MEASURED_MANY && fabs(s->mean) > MEASURED_BIAS;
     }
+    if (!regimes && refused)
+        terminal_say(stdout, "%s rows: none of %zu has an answer (--format csv says why)", measured_split_names[split], refused);
     if (!regimes) return;
     terminal_say(
         stdout,
@@ -87,18 +164,47 @@ static void say_totals(const struct measured_sum *list, size_t n, enum measured_
         measured_split_names[split], mean / (double)regimes, regimes, rows, 100 * within_25 / (double)rows, biased, refused);
 }
 
-static void print_sums(const struct measured_set *s, const struct model *const *models, size_t n_models)
+static void print_sums(const struct measured_set *s, const struct measured_sum *list, size_t n)
 {
-    static const char *const columns[] = {"SYSTEM",   "SOURCE",  "REGIME",      "SPLIT",       "ROWS",     "MEAN %",
-                                          "MEAN |%|", "WORST %", "WITHIN 10 %", "WITHIN 25 %", "NO ANSWER"};
-    size_t n;
-    struct measured_sum *list = measured_sums(s, n_models == 1 ? models[0] : NULL, &n);
+    static const char *const columns[] = {"SYSTEM",   "SOURCE",  "REGIME",      "SPLIT",       "ROWS",      "MEAN %",
+                                          "MEAN |%|", "WORST %", "WITHIN 10 %", "WITHIN 25 %", "NO ANSWER", "CONSTANTS"};
     struct output *o = output_new(stdout, OUTPUT_TABLE, columns, sizeof columns / sizeof *columns);
-    for (size_t i = 0; i < n; i++) put_sum(o, &list[i]);
+    for (size_t i = 0; i < n; i++) put_sum(o, s, &list[i]);
     output_end(o);
+    put_wrong(s, list, n);
     putchar('\n');
     for (int k = MEASURED_SPLITS - 1; k >= 0; k--) say_totals(list, n, (enum measured_split)k);
     terminal_say(stdout, "%zu rows of these files are measured and no model answers them yet", measured_unbound(s));
+}
+
+/* Of the models named, or of all. */
+static struct measured_sum *sums_of(const struct measured_set *s, const struct model *const *models, size_t n_models, size_t *ret_n)
+{
+    struct measured_sum *list = measured_sums(s, NULL, ret_n);
+    size_t kept = 0;
+    for (size_t i = 0; i < *ret_n; i++) {
+        bool asked = n_models == 0;
+        for (size_t k = 0; k < n_models; k++) asked = asked || models[k] == list[i].model;
+        if (asked) list[kept++] = list[i];
+    }
+    *ret_n = kept;
+    return list;
+}
+
+static void print_set(struct measured_set *s, const struct model *const *models, size_t n_models, enum output_format format,
+                      bool by_regime)
+{
+    for (size_t i = 0; i < n_models; i++) measured_answer(s, models[i]);
+    if (!n_models) measured_answer(s, NULL);
+    size_t n;
+    struct measured_sum *list = sums_of(s, models, n_models, &n);
+    pager_start();
+    if (format == OUTPUT_TABLE)
+        print_sums(s, list, n);
+    else if (by_regime)
+        put_regimes(s, list, n, format);
+    else
+        put_rows(s, models, n_models, format);
     free(list);
 }
 
@@ -111,15 +217,7 @@ int validate_measured(const struct invocation *in, enum output_format format)
     const char *own = option_get(in, "from");
     char *dir = own ? xstrdup(own) : xasprintf("%s/catalog/measured", catalog_data_dir());
     struct measured_set *s = catalog ? measured_open(dir, catalog, in->diags) : NULL;
-    if (s) {
-        for (size_t i = 0; i < in->n_operands; i++) measured_answer(s, models[i]);
-        if (!in->n_operands) measured_answer(s, NULL);
-        pager_start();
-        if (format == OUTPUT_TABLE)
-            print_sums(s, models, in->n_operands);
-        else
-            put_rows(s, models, in->n_operands, format);
-    }
+    if (s) print_set(s, models, in->n_operands, format, option_has(in, "regimes"));
     measured_close(s);
     free(dir);
     catalog_free(catalog);

@@ -4,7 +4,6 @@
 #include "measured/internal.h"
 
 #include "base/xalloc.h"
-#include "space/point.h"
 
 #include <gsl/gsl_multifit_nlinear.h>
 #include <math.h>
@@ -39,20 +38,8 @@ static void set_constants(const struct problem *p, void *params, const double *v
 /* ln of modelled over measured; NaN where the model has no number. */
 static double error_of(const struct problem *p, const struct sample *s, const double *values)
 {
-    const struct dse_model *m = p->model->desc;
-    const struct measured_bind *b = s->question->bind;
-    struct measured_bind *own = &b->set->binds[b - b->set->binds];
-    for (size_t k = 0; k < b->n_points; k++) {
-        const void *objects[] = {s->params[k], p->metrics, p->equations};
-        set_constants(p, s->params[k], values);
-        m->estimate(s->params[k], p->metrics, NULL);
-        if (m->equate) m->equate(s->params[k], p->equations);
-        for (size_t i = 0; i < b->n_wanted; i++)
-            if (b->wanted[i].point == k) own->wanted[i].number = field_number(b->wanted[i].field, objects[b->wanted[i].kind]);
-    }
-    for (size_t i = 0; i < b->n_wanted; i++)
-        if (b->wanted[i].column != SIZE_MAX) own->wanted[i].number = s->question->values[i];
-    return log(expr_number(own->value) / s->measured);
+    for (size_t k = 0; k < s->question->bind->n_points; k++) set_constants(p, s->params[k], values);
+    return log(question_number(s->question, s->params, p->metrics, p->equations) / s->measured);
 }
 
 /* What a constant may be: the fit goes over its logarithm. */
@@ -145,26 +132,9 @@ static bool is_for_fit(const struct question *q)
 static const char *open_sample(const struct measured_set *s, size_t row, const struct field *by, struct sample *ret)
 {
     const struct question *q = &s->questions[row];
-    const struct model *m = q->bind->model;
-    const char *machine = NULL;
     *ret = (struct sample){.question = q, .measured = s->rows[row].measured};
-    if (s->rows[row].split != MEASURED_CALIBRATE || !is_for_fit(q)) return NULL;
-    for (size_t k = 0; k < q->bind->n_points; k++) {
-        struct design_point point;
-        struct diags diags;
-        diags_init(&diags);
-        const bool ok =
-            design_point_init(&point, m, s->catalog, (const char *const *)q->assignments[k], q->bind->points[k].n, &diags) &&
-            !point.reason;
-        if (ok) {
-            ret->params[k] = xmalloc(m->desc->params_size);
-            memcpy(ret->params[k], point.params, m->desc->params_size);
-            machine = field_get(by, point.params).ref->name;
-        }
-        design_point_release(&point);
-        diags_release(&diags);
-        if (!ok) return NULL;
-    }
+    if (s->rows[row].split != MEASURED_CALIBRATE || !is_for_fit(q) || !question_params(s, q, ret->params)) return NULL;
+    const char *machine = q->bind->n_points ? field_get(by, ret->params[q->bind->n_points - 1]).ref->name : NULL;
     if (!machine) return NULL; /* of no design */
     const char *at = strstr(s->rows[row].regime, machine);
     ret->kind = at ? xstrndup(s->rows[row].regime, (size_t)(at - s->rows[row].regime)) : xstrdup(s->rows[row].regime);

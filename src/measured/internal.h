@@ -5,6 +5,7 @@
 #include "config/bind.h"
 #include "config/csv_table.h"
 #include "measured/measured.h"
+#include "measured/notes.h"
 #include "space/expr.h"
 
 /* A CSV file: its table, and its cells as numbers (NaN: empty, or a text). */
@@ -85,6 +86,7 @@ struct measured_set {
     struct catalog *catalog;
     char *dir;
     struct toml_doc *doc;
+    struct measured_notes *notes;
     struct measured_file *files;
     size_t n_files;
     struct measured_bind *binds;
@@ -122,5 +124,11 @@ void measured_bind_release(struct measured_bind *b);
 /* Make the rows of a binding and what is asked of them. (questions.c) */
 bool measured_ask(struct measured_set *s, struct measured_bind *b, struct diags *diags);
 void question_release(struct question *q);
+
+/* The number that the binding's value has with these parameters of its points; metrics and equations are for working in. One thread at a time.
+ * (constants.c) */
+double question_number(const struct question *q, void *const *params, void *metrics, void *equations);
+/* Parameters of each point, which the caller frees; false: the model refuses one, and some may be set. */
+bool question_params(const struct measured_set *s, const struct question *q, void **ret);
 
 #endif

@@ -46,7 +46,8 @@ struct measured_set *measured_open(const char *dir, struct catalog *catalog, str
     char *path = xasprintf("%s/bindings.toml", dir);
     s->doc = toml_read_file(path, diags);
     free(path);
-    if (s->doc && read_entries(s, diags) && read_binds(s, diags)) return s;
+    s->notes = measured_notes_open(dir, diags);
+    if (s->doc && s->notes && read_entries(s, diags) && read_binds(s, diags)) return s;
     measured_close(s);
     return NULL;
 }
@@ -68,8 +69,14 @@ void measured_close(struct measured_set *s)
     free(s->binds);
     free(s->files);
     free(s->dir);
+    measured_notes_free(s->notes);
     toml_free(s->doc);
     free(s);
+}
+
+const struct measured_notes *measured_notes(const struct measured_set *s)
+{
+    return s->notes;
 }
 
 const struct measured_row *measured_rows(const struct measured_set *s, size_t *ret_n)

@@ -68,4 +68,11 @@ struct measured_sum {
  * refused 0) are left out. */
 struct measured_sum *measured_sums(const struct measured_set *s, const struct model *model, size_t *ret_n);
 
+/* Parameters that were fitted to measured rows and that the numbers of the sum's rows change with, by a few of them: "a, b", or "". The caller
+ * frees it. */
+char *measured_constants(const struct measured_set *s, const struct measured_sum *sum);
+/* What causes.toml says (notes.h); lives as long as the set. */
+struct measured_notes;
+const struct measured_notes *measured_notes(const struct measured_set *s);
+
 #endif

@@ -4,42 +4,18 @@
 #     measured.sh DSE SOURCE BUILD            compare with measured.csv, and the table in README.md
 #     measured.sh DSE SOURCE --update         write both anew, after looking at what changed
 source=$(cd "$2" && pwd)
+tables_lib=$(cd "$(dirname "$0")" && pwd)/measured_tables.lib
 . "$(dirname "$0")/lib.sh"
+. "$tables_lib"
 export LC_ALL=C
 
 "$DSE" validate --measured --format csv >rows.csv || fail "dse validate --measured"
 sqlite3 rows.db '.mode csv' '.import rows.csv rows'
 sqlite3 rows.db ".mode csv" "select model, source, regime, split, count(*), printf('%.2f', avg(abs(error_pct))) from rows where error_pct <> ''
     group by 1, 2, 3, 4 order by 1, 2, 3, 4" | tr -d '\r' >now.csv
-# What README.md shows: by what was measured, errors of rows that nothing was fitted to, a regime counting once.
-{
-    echo '| measured | machines | test rows | mean error of a regime | rows within 25 % |'
-    echo '|---|---|---|---|---|'
-    sqlite3 rows.db "
-        create table kinds (of text, title text, place integer);
-        insert into kinds values ('GEMM, %', 'GEMM, 16 bits', 1), ('GEMM of fp8%', 'GEMM, 8 bits', 2), ('attention, decode%', 'attention, decode', 3),
-            ('attention, prefill%', 'attention, prefill', 4), ('all-reduce%', 'all-reduce', 5), ('first token%', 'first token of an engine', 6),
-            ('token time%', 'step of an engine', 7), ('served token time%', 'step of a loaded server', 8), ('tokens/s%', 'tokens a second of an engine', 9),
-            ('throughput%', 'throughput of an engine', 10), ('power%', 'power', 11);
-        create view errors as select title, place, regime, source, abs(error_pct) as e, substr(settings, instr(settings, 'gpu=') + 4) || ' ' as of
-            from rows join kinds on regime like of where split = 'test' and error_pct <> '' and model = 'flashdecoding';
-        create view regimes as select title, place, regime, source, avg(e) as e, count(*) as n, sum(e <= 25) as near from errors group by 1, 2, 3, 4;
-        create view gpus as select title, group_concat(gpu, ', ') as gpus from (select distinct title, substr(of, 1, instr(of, ' ') - 1) as gpu from errors order by 2)
-            group by 1;
-        select printf('| %s | %s | %d | %.1f %% | %.0f %% |', title, gpus, sum(n), avg(e), 100.0 * sum(near) / sum(n))
-            from regimes join gpus using (title) group by title order by place;
-        select printf('| all, %d regimes | | %d | %.1f %% | %.0f %% |', count(*), sum(n), avg(e), 100.0 * sum(near) / sum(n)) from regimes"
-} | sed 's/^/  /' >table.md
-readme=$source/README.md
-begin='<!-- written by tests/cli/measured.sh --update -->'
-end='<!-- end of what was measured -->'
-if [ "${3:-}" = --update ]; then
-    awk -v begin="$begin" -v end="$end" 'index($0, begin) { print; while ((getline line <"table.md") > 0) print line; skip = 1 } index($0, end) { skip = 0 } !skip && !index($0, begin)' \
-        "$readme" >readme.md && cp readme.md "$readme"
-fi
-awk -v begin="$begin" -v end="$end" 'index($0, end) { on = 0 } on; index($0, begin) { on = 1 }' "$readme" >shown.md
-cmp -s shown.md table.md || fail "the table of README.md is another: run tests/cli/measured.sh DSE SOURCE --update
-$(diff shown.md table.md)"
+"$DSE" validate --measured --regimes --format csv | tr -d '\r' >regimes.csv || fail "dse validate --measured --regimes"
+sqlite3 rows.db '.mode csv' '.import regimes.csv regimes'
+tables "$source" "${3:-}"
 
 stored=$source/tests/cli/measured.csv
 if [ "${3:-}" = --update ]; then
@@ -59,6 +35,33 @@ $changes"
 
 # Every row is accounted for: a number or a reason. No test row is a calibrate row elsewhere.
 [ "$(sqlite3 rows.db "select count(*) from rows where (error_pct = '') <> (reason <> '')")" = 0 ] || fail "rows with neither number nor reason, or both"
+
+# Regimes hold what rows hold. Each is of a kind; what is wrong has a suspected cause, and a cause has a regime.
+[ "$(sqlite3 rows.db "select count(*) from (select model, source, regime, split, count(*) as n, avg(error_pct) as bias, avg(abs(error_pct)) as size, sum(abs(error_pct) <= 10) as near
+    from rows where error_pct <> '' group by 1, 2, 3, 4) as r left join regimes as s using (model, source, regime, split)
+    where s.rows is null or s.rows <> n or abs(bias - mean_pct) > 1e-6 or abs(size - mean_abs_pct) > 1e-6 or abs(near * 100.0 / n - within_10_pct) > 1e-6")" = 0 ] || fail "regimes are not the sums of rows"
+[ -z "$(sqlite3 rows.db "select regime from regimes where kind = ''")" ] || fail "of no kind (causes.toml): $(sqlite3 rows.db "select regime from regimes where kind = ''")"
+[ -z "$(sqlite3 rows.db "select regime from regimes where wrong = '1' and cause = ''")" ] ||
+    fail "wrong, and nobody said why (catalog/measured/causes.toml): $(sqlite3 rows.db "select source || ', ' || regime from regimes where wrong = '1' and cause = ''")"
+[ "$(sqlite3 rows.db "select count(*) from regimes where (split = 'test' and rows > 0 and (target_pct <> '' and mean_abs_pct + 0 > target_pct + 0 or rows >= 10 and abs(mean_pct) > 20)) <> (wrong = '1')")" = 0 ] ||
+    fail "wrong is not what is over its target or biased"
+sqlite3 rows.db 'select distinct regime from regimes' >regimes.txt
+grep -h '^regimes' "$source/catalog/measured/causes.toml" | grep -o '"[^"]*"' | tr -d '"' | sort -u | while read -r pattern; do
+    while read -r regime; do
+        # shellcheck disable=SC2254
+        case $regime in $pattern) echo yes ;; esac
+    done <regimes.txt | grep -q yes || fail "causes.toml: no regime is \"$pattern\""
+done
+# Constants that a regime rests on: those of GEMMs are not attention's, and an engine's are of its steps.
+[ "$(sqlite3 rows.db "select count(*) from regimes where constants like '%gemm_fixed_cycles%' and regime like 'attention, decode%' or constants not like '%gemm_tensor_share%' and regime like 'GEMM, a100%'
+    or constants not like '%launch_us%' and regime like 'token time, a100%' or constants <> 'fill_rows' and model = 'ane' and regime like 'tokens/s%'")" = 0 ] || fail "constants of regimes: $(sqlite3 rows.db 'select regime, constants from regimes')"
+"$DSE" query :memory: "select count(*), round(sum(rows * mean_abs_percent), 3), sum(wrong), count(distinct constants) from measured_regimes" --format csv | tail -n 1 >asked.txt
+[ "$(cat asked.txt)" = "$(sqlite3 -csv rows.db "select count(*), round(sum(rows * mean_abs_pct), 3), sum(wrong), count(distinct constants) from regimes")" ] || fail "the table measured_regimes: $(cat asked.txt)"
+"$DSE" validate --measured flashdecoding >table.txt
+grep -q 'SUSPECTED CAUSE' table.txt || [ "$(sqlite3 rows.db "select count(*) from regimes where wrong = '1' and model = 'flashdecoding'")" = 0 ] || fail "what is wrong is not in the table"
+"$DSE" describe flashdecoding | grep -q "suspected" || fail "dse describe does not say what stays wrong"
+"$DSE" validate --measured flashdecoding --regimes --format json >regimes.json
+[ "$(sqlite3 :memory: "select count(*) from json_each(readfile('regimes.json'))")" = "$(sqlite3 rows.db "select count(*) from regimes where model = 'flashdecoding'")" ] || fail "regimes in JSON"
 
 # Rows by their settings, of kernels whose binding is one metric.
 sqlite3 rows.db "select modelled || ' ' || settings from rows where regime like 'attention, decode, h100' and error_pct <> '' order by line limit 3" |
@@ -114,6 +117,24 @@ sed -i '3s/h100,2/h100,1/' own/mine.csv && refused 'mine.csv:3:1: error: the sam
 sed -i '3s/,10,/,-10,/' own/mine.csv && refused 'mine.csv:3:11: error: value: "-10" is not a positive number' && good
 sed -i '1s/batch/gpu/' own/mine.csv && refused 'column gpu stands twice' && good
 sed -i '3s/,10,/,10,10,/' own/mine.csv && refused 'mine.csv:3:1: error: 7 cells in this row' && good
+# A row that the model cannot answer is counted, and says why.
+sed -i '2s/h100,1/h100,1000000/' own/mine.csv
+"$DSE" validate --measured --from own --format csv >out.txt || fail "a row without an answer is not an error"
+grep -q ',"test",10,,"ms",,"batch: 1000000 is above the maximum' out.txt || fail "$(cat out.txt)"
+"$DSE" validate --measured --from own | grep -q 'test rows: none of 1 has an answer' || fail "$("$DSE" validate --measured --from own)"
+good
+# What is said about regimes.
+noted() { # TOML WHAT IS SAID
+    printf '%b' "$1" >own/causes.toml
+    refused "$2"
+    rm own/causes.toml
+}
+noted '[[kind]]\nmodel = "flashdecoding"\nname = "steps"\nregimes = "steps*"\n' 'causes.toml:4:11: error: regimes: a list is needed, not a string'
+noted '[[kind]]\nmodel = "flashdecoding"\nname = "steps"\nregimes = ["steps*"]\ntarget = -1\n' 'causes.toml:5:10: error: target: percent, above 0'
+noted '[[kind]]\nmodel = "flash"\nname = "steps"\nregimes = ["steps*"]\n' 'causes.toml:2:9: error: there is no such model'
+noted '[[cause]]\nmodel = "flashdecoding"\nregimes = ["steps*"]\n' 'causes.toml:1:1: error: cause is missing'
+noted '[[cuase]]\n' 'causes.toml:1:3: error: unknown key'
+noted '[constants]\nflashdecoding = ["gpu"]\n' 'causes.toml:2:18: error: a parameter of flashdecoding that is a number is needed'
 wrong() { # SED WHAT IS SAID
     cp own/bindings.toml kept.toml
     sed -i "$1" own/bindings.toml
