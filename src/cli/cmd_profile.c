@@ -181,6 +181,18 @@ static void profile(const struct invocation *in, const struct origin *from, cons
     report_release(&report);
 }
 
+/* Read --kept, which a kind that takes it must have. */
+static bool open_kept(const struct origin *o, const struct profile_options *options, const struct invocation *in,
+                      struct kept_sets **ret)
+{
+    const char *path = option_get(in, "kept");
+    if (!options->kind->of_sets) return true;
+    if (!path) return usage_error(in, "--kind %s: --kept FILE is needed, with the sets", options->kind->name) == 0;
+    if (o->n_traces != 1) return usage_error(in, "--kept: it is of one trace") == 0;
+    *ret = kept_sets_read(path, trace_info(o->traces[0]), in->diags);
+    return *ret != NULL;
+}
+
 static int run(const struct invocation *in)
 {
     enum output_format format;
@@ -193,7 +205,11 @@ static int run(const struct invocation *in)
     ok = profile_options_read(&options, in, from.positions) && ok;
     if (ok && path && options.kind->too_few)
         ok = check_writable(in, path, options.kind->too_few(&options)); /* before minutes of measuring */
+    struct kept_sets *kept = NULL;
+    ok = ok && open_kept(&from, &options, in, &kept);
+    options.kept = kept;
     if (ok) profile(in, &from, &options, format);
+    kept_sets_free(kept);
     profile_options_release(&options);
     origin_release(&from);
     return 0;
@@ -213,6 +229,8 @@ const struct command command_profile = {
             {0, "ratios", "LIST", "retention: shares kept (default: nine from 0.05 to 0.8)"},
             {0, "edges", "LIST", "locality, recording: right edges of the intervals of exp but the last, growing: -10,-6,-3,-1"},
             {0, "policies", "LIST", "retention: %s (default: all that the settings allow)", .words = eviction_policy_names},
+            {0, "kept", "FILE",
+             "kept: what a method reads: a CSV of layer,head,step,kept with kept as 0-3 17 20-40 (docs/quality.md)"},
             {0, "fit", NULL, "locality: laws a n^b with standard errors"},
             {0, "synthetic", NULL, "measure heads of the generator, whose parameters are the operands"},
             {0, "heads", "N", "synthetic: how many (default: 8)"},
@@ -226,7 +244,7 @@ const struct command command_profile = {
         "recent_share, sinks, observed, pool, pooling=max|mean, beta, layers, page, seed, prompt_share; voting takes one decision for the\n"
         "heads of a layer, voting-head one a head; a cache shorter than reserved_length is left out, and so is a policy that needs a\n"
         "prompt or the number of layers without them. range: phi, low, high. partial-softmax: also part, held=fp32|mixed|fp16.\n"
-        "fixed-point: fraction_bits, exp_bits, rounding=round|truncate, products=round|truncate. recording: as locality; every head and\n"
+        "fixed-point: fraction_bits, exp_bits, rounding=round|truncate, products=round|truncate. kept, of --kept: nothing. recording: as locality; every head and\n"
         "step is a row, for LAD at event level (draws = \"replay\").\n\n"
         "  dse profile model.trace --kind locality --fit\n"
         "  dse profile model.trace --kind locality -s collinear=0.9 -o profiles/mine.csv\n"

@@ -277,6 +277,28 @@ static bool measure_fixed_rows(const struct profile_options *o, const struct mea
     return ok;
 }
 
+/* ---- kept sets ---------------------------------------------------------------------------------------------------------- */
+
+static const struct dse_param no_params[] = {DSE_PARAM_END};
+static const char *const kept_columns[] = {
+    "context", "steps", "ratio", "retained_mass", "retained_mass_sd", "attention_error", "attention_error_sd", NULL};
+
+static bool measure_kept_rows(const struct profile_options *o, const struct measure_plan *plan, struct profile_report *ret,
+                              struct diags *diags)
+{
+    struct measured_kept *rows = xcalloc(plan->n_contexts, sizeof *rows);
+    size_t n;
+    bool ok = measure_kept(plan, o->kept, rows, &n, diags);
+    if (ok) report_init(ret, o->kind, n);
+    for (size_t i = 0; ok && i < n; i++) {
+        const struct measured_kept *m = &rows[i];
+        SET_ROW(ret, i, (double)m->context, (double)m->steps, m->ratio, m->retained_mass.mean, moments_sd(&m->retained_mass),
+                m->attention_error.mean, moments_sd(&m->attention_error));
+    }
+    free(rows);
+    return ok;
+}
+
 /* ---- the table ---------------------------------------------------------------------------------------------------------- */
 
 #define OPTIONS(...) \
@@ -304,6 +326,12 @@ const struct profile_kind profile_kinds[] = {
     {.name = "range", .params = range_params, .columns = range_columns, .measure = measure_range_rows},
     {.name = "partial-softmax", .params = partial_params, .columns = partial_columns, .measure = measure_partial_rows},
     {.name = "fixed-point", .params = fixed_params, .columns = fixed_columns, .measure = measure_fixed_rows},
+    {.name = "kept",
+     .params = no_params,
+     .options = OPTIONS("kept"),
+     .columns = kept_columns,
+     .of_sets = true,
+     .measure = measure_kept_rows},
     {.name = "recording",
      .params = locality_params,
      .options = OPTIONS("edges"),

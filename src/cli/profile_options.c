@@ -183,6 +183,8 @@ static bool read_kind(struct profile_options *o, const struct invocation *in)
 {
     const char *kind = option_get(in, "kind");
     o->kind = kind ? profile_kind_find(kind) : NULL;
+    for (const struct profile_kind *k = profile_kinds; k->name && !kind && option_has(in, "kept"); k++)
+        if (k->of_sets) o->kind = k;
     if (o->kind) return true;
     char *all = text_join(profile_kind_names(), ", ");
     if (kind)

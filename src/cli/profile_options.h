@@ -33,7 +33,8 @@ struct profile_options {
     size_t n_ratios;
     const struct eviction_policy **policies;
     size_t n_policies;
-    double *edges; /* of the intervals but the last, growing; NULL: dse_pieces_edges */
+    const struct kept_sets *kept; /* the caller's; of --kept */
+    double *edges;                /* of the intervals but the last, growing; NULL: dse_pieces_edges */
     size_t n_edges;
 };
 

@@ -9,6 +9,7 @@
 
 #include "workload/eviction.h"
 #include "workload/head.h"
+#include "workload/kept_sets.h"
 #include "workload/locality.h"
 #include "workload/recording.h"
 #include "workload/single_pass.h"
@@ -104,6 +105,17 @@ struct measured_partial {
 };
 bool measure_partial(const struct measure_plan *p, const struct softmax_partial *s, struct measured_partial *rows,
                      struct diags *diags);
+
+/* Sets that some method keeps, over the steps of one context that the file has. */
+struct measured_kept {
+    size_t context, steps;
+    double ratio; /* positions read, of those that there are: mean over steps and heads */
+    struct moments retained_mass, attention_error;
+};
+/* Of the one trace that the sets are of. Rows by context, without those that have no step in the file: *ret_n of them, at most
+ * n_contexts. False with an error when there are none. */
+bool measure_kept(const struct measure_plan *p, const struct kept_sets *k, struct measured_kept *rows, size_t *ret_n,
+                  struct diags *diags);
 
 /* Fixed-point attention, over the steps of one context. */
 struct measured_fixed {
