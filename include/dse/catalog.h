@@ -188,6 +188,10 @@ struct dse_engine {
     double launch_us;            /* between the launches of two kernels; 0 when in the efficiencies */
     int64_t elementwise_kernels; /* a layer, that are not fused into others */
     double host_us;              /* of a step in which devices wait for the host */
+    int32_t launches;            /* dse_launches_names: whether the host runs ahead of the kernels */
+    double sequence_us;          /* as host_us, of every sequence */
+    double prompt_us;            /* of the host in a step with prompts, beside launches */
+    double allocation_us;        /* as host_us, of every MiB of activations that the engine did not expect */
     int32_t collectives;         /* dse_collectives_names */
     int32_t kernel_losses; /* dse_losses_names: whether the event level adds fills, tails, latencies and gaps to the efficiencies */
 };
@@ -195,6 +199,7 @@ extern const struct dse_param dse_engine_fields[];
 extern const char *const dse_softmax_names[];                                /* "synchronized", "asynchronous", NULL */
 extern const char *const dse_dataflow_names[];                               /* "static", "heuristic", NULL */
 extern const char *const dse_losses_names[], *const dse_collectives_names[]; /* "apart", "included", NULL */
+extern const char *const dse_launches_names[];                               /* "waited", "queued", NULL */
 
 /* A neural engine beside the CPU of a chip: a preset of the parameters of models/ane of the same names. Row table: dse_npu_fields. */
 struct dse_npu {

@@ -30,6 +30,7 @@ enum fd_kernel { FD_GEMV, FD_FLAT, FD_LIBRARY, FD_KERNELS, FD_VENDOR = FD_KERNEL
 enum fd_losses { FD_APART, FD_INCLUDED, FD_MEASURED /* E28, E29 */ };
 enum fd_cache { FD_COLD, FD_WARM };
 enum fd_collectives { FD_RING, FD_NCCL, FD_ONE_SHOT };
+enum fd_launches { FD_WAITED, FD_QUEUED };
 enum fd_again { FD_ONE_BLOCK, FD_SPLIT };
 enum fd_lookup { FD_PROFILED, FD_CLOSED_FORM };
 /* The GEMM that the metrics of one GEMM are of. */
@@ -65,7 +66,8 @@ struct fd_params {
     int32_t collectives;      /* enum fd_collectives */
     struct dse_gpu_link link; /* "auto" before resolve */
 
-    double host_us, sampling_ns;
+    int32_t launches; /* enum fd_launches */
+    double host_us, sequence_us, prompt_us, allocation_us, sampling_ns;
     double recompute_percent, score_low, score_high, unified_max;
     int64_t tile_n, tile_k, resident_blocks;
     int32_t double_buffering; /* enum fd_switch */
@@ -232,9 +234,13 @@ struct fd_step {
     double elementwise_s, elementwise_ops, elementwise_wait_s, allreduce_s;
     double host_s, seconds, wait_s;
 };
-/* looked_at: the kernels of the GEMM that p->gemm names, which are costed once. */
-/* E14: of a step in which devices wait for the host, or sample. */
+/* E14: of a step in which devices wait for the host, or sample, whatever kernels take. */
 double fd_host_s(const struct fd_params *p);
+/* E14: the host's time for the launches of a step that it runs ahead with; 0: kernels wait for theirs. */
+double fd_launched_s(const struct fd_params *p);
+/* Seconds of the step, of the host and waited, once the parts have theirs. */
+void fd_step_sum(struct fd_step *s, const struct fd_params *p);
+/* looked_at: the kernels of the GEMM that p->gemm names, which are costed once. */
 void fd_step_init(struct fd_step *ret, const struct fd_machine *m, const struct fd_cost looked_at[FD_KERNELS]);
 /* The GEMM of an operator on one device, as the engine runs it (E1); FD_GIVEN: gemm_k, gemm_n. */
 struct fd_gemm fd_gemm_of(const struct fd_params *p, enum fd_gemm_choice which);

@@ -31,6 +31,7 @@ struct launched {
 
 static struct launched launched(const struct fd_box *b, struct dse_interval seconds, struct dse_interval kernels)
 {
+    if (b->lo.launches == FD_QUEUED) return (struct launched){seconds, {0, 0}};
     const struct dse_interval launch = dse_iv_mul(kernels, us(FD_OF(b, launch_us)));
     const struct launched l = {.each = dse_iv_max(seconds, launch), .wait = at_least(dse_iv_sub(launch, seconds), 0)};
     /* The closed form subtracts: what is left of an equal pair is 0 but for rounding. */
@@ -413,9 +414,16 @@ static void add_allreduce(struct fd_step_bound *s, const struct fd_box *b)
     s->allreduce_s = at_least(dse_iv_scale(dse_iv_add(moving, dse_iv_mul(hops, us(FD_OF(b, link_latency_us)))), times), 0);
 }
 
+/* E14, where the host runs ahead: all kernels against all launches. */
+static struct dse_interval ahead(struct dse_interval kernels_s, struct dse_interval launched_s)
+{
+    return dse_iv_max(kernels_s, launched_s);
+}
+
 void fd_step_bound_init(struct fd_step_bound *ret, const struct fd_box *b)
 {
     const struct dse_interval host_s = dse_widened(fd_host_s(&b->lo), fd_host_s(&b->hi), 4);
+    const struct dse_interval launched_s = dse_widened(fd_launched_s(&b->lo), fd_launched_s(&b->hi), 4);
     struct dse_interval linear_s; /* with element-wise operators */
     *ret = (struct fd_step_bound){.tokens = dse_iv(dse_workload_tokens(&b->lo.workload), dse_workload_tokens(&b->hi.workload))};
     add_linears(ret, b);
@@ -423,12 +431,14 @@ void fd_step_bound_init(struct fd_step_bound *ret, const struct fd_box *b)
     add_elementwise(ret, b, &linear_s);
     add_attention(ret, b);
     add_allreduce(ret, b);
-    ret->wait_s = dse_iv_add(ret->wait_s, host_s);
-    const struct dse_interval rest = dse_iv_add(linear_s, dse_iv_add(ret->allreduce_s, host_s));
-    ret->clocked_s = dse_iv_add(ret->clocked_s, rest);
+    const struct dse_interval rest = dse_iv_add(linear_s, ret->allreduce_s), kernels_s = dse_iv_add(ret->attention_s, rest);
+    ret->wait_s = dse_iv_add(ret->wait_s, dse_iv_add(host_s, at_least(dse_iv_sub(launched_s, kernels_s), 0)));
+    ret->clocked_s = dse_iv_add(ahead(dse_iv_add(ret->clocked_s, rest), launched_s), host_s);
     ret->step.busy_s = ret->kernels_s;
-    ret->step.seconds = dse_iv_add(ret->attention_s, rest);
-    ret->token.seconds = dse_iv_add(ret->token.seconds, dse_iv_div(dse_iv_add(ret->allreduce_s, host_s), ret->tokens));
+    ret->step.seconds = dse_iv_add(ahead(kernels_s, launched_s), host_s);
+    ret->token.seconds = dse_iv_add(ret->token.seconds, dse_iv_div(ret->allreduce_s, ret->tokens));
+    ret->token.seconds =
+        dse_iv_add(ahead(ret->token.seconds, dse_iv_div(launched_s, ret->tokens)), dse_iv_div(host_s, ret->tokens));
     ret->token.bytes = dse_iv_both(ret->token.bytes, dse_iv_div(ret->step.bytes, ret->tokens));
     ret->token.ops = dse_iv_both(ret->token.ops, dse_iv_div(ret->step.ops, ret->tokens));
 }

@@ -27,7 +27,7 @@ void fd_link_init(struct fd_link *ret, const struct fd_params *p)
                             .joined = p->link.linked_devices,
                             .latency_s = p->link_latency_us / DSE_US_PER_S,
                             .started_s = started_cycles / (p->gpu->clock_ghz * DSE_GIGA),
-                            .launch_s = p->launch_us / DSE_US_PER_S};
+                            .launch_s = p->launches == FD_QUEUED ? 0 : p->launch_us / DSE_US_PER_S};
 }
 
 static bool through_host(const struct fd_link *l, double devices)

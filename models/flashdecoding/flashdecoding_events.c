@@ -136,7 +136,7 @@ static void hold(struct run *r, enum part part)
 {
     dse_ps now = dse_sim_now(r->sim);
     dse_ps until = r->entered + ps_of(r, (double)launches_of(r, part) * r->p->launch_us / DSE_US_PER_S);
-    bool longer = !r->queued && until > now;
+    bool longer = !r->queued && r->p->launches == FD_WAITED && until > now;
     if (longer) r->waited[part] += until - now;
     r->entered = longer ? until : now;
 }
@@ -365,8 +365,7 @@ static void take_times(const struct run *r)
                                                      : dse_max(0, fused - s->linear_s);
     s->allreduce_s = seconds_of(r, r->took[ALL_REDUCE]);
     for (int i = 0; i < PARTS; i++) s->wait_s += seconds_of(r, r->waited[i]);
-    s->wait_s += s->host_s;
-    s->seconds = s->linear_s + s->attention_s + s->elementwise_s + s->allreduce_s + s->host_s;
+    fd_step_sum(s, r->p);
 }
 
 static void note(const struct run *r)

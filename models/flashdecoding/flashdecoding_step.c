@@ -63,9 +63,10 @@ struct fd_gemm fd_gemm_of(const struct fd_params *p, enum fd_gemm_choice which)
     return (struct fd_gemm){rows, (double)p->gemm_k, (double)p->gemm_n, 0};
 }
 
-/* E14: a kernel that is shorter than the time between launches waits for the next one. */
+/* E14: a kernel that is shorter than the time between launches waits for the next one, unless the host runs ahead. */
 static double launched(const struct fd_machine *m, double seconds, double kernels)
 {
+    if (m->p->launches == FD_QUEUED) return seconds;
     return dse_max(seconds, kernels * m->p->launch_us / DSE_US_PER_S);
 }
 
@@ -242,10 +243,39 @@ static void add_allreduce(struct fd_step *s, const struct fd_machine *m)
     s->allreduce_s = ALLREDUCES * (double)p->workload.llm->layers * each;
 }
 
+/* Activations of a step with more tokens than an engine plans for; what they take beyond is allocated anew, layer by layer. */
+static double unplanned_mib(const struct dse_workload *w)
+{
+    const double planned = 2560; /* vLLM of 2023: max_num_batched_tokens */
+    const double tokens = (double)(w->batch * w->context) - planned;
+    if (w->phase != DSE_PREFILL || tokens <= 0) return 0;
+    return tokens * (double)(w->llm->layers * w->llm->hidden) * FD_ACTIVATION_BYTES / DSE_MIB;
+}
+
 double fd_host_s(const struct fd_params *p)
 {
-    const double words = (double)(p->workload.batch * p->workload.llm->vocab);
-    return p->host_us / DSE_US_PER_S + words * p->sampling_ns / FD_NS_PER_S;
+    const struct dse_workload *w = &p->workload;
+    const double batch = (double)w->batch, us = p->host_us + batch * p->sequence_us + unplanned_mib(w) * p->allocation_us;
+    return us / DSE_US_PER_S + (double)(w->batch * w->llm->vocab) * p->sampling_ns / FD_NS_PER_S;
+}
+
+double fd_launched_s(const struct fd_params *p)
+{
+    enum { PROJECTIONS = 2, PREFILL = 1, DECODE = 2, ALLREDUCES = 2 };
+    const struct dse_llm *llm = p->workload.llm;
+    const bool prefill = p->workload.phase == DSE_PREFILL;
+    const double a_layer = (double)(PROJECTIONS + llm->ffn_matrices + p->elementwise_kernels) + (prefill ? PREFILL : DECODE) +
+                           (p->devices > 1 ? ALLREDUCES : 0);
+    if (p->launches != FD_QUEUED) return 0;
+    return ((a_layer * (double)llm->layers + 1) * p->launch_us + (prefill ? p->prompt_us : 0)) / DSE_US_PER_S;
+}
+
+void fd_step_sum(struct fd_step *s, const struct fd_params *p)
+{
+    const double kernels_s = s->linear_s + s->attention_s + s->elementwise_s + s->allreduce_s;
+    s->host_s = fd_host_s(p) + dse_max(0, fd_launched_s(p) - kernels_s);
+    s->wait_s += s->host_s;
+    s->seconds = kernels_s + s->host_s;
 }
 
 void fd_step_init(struct fd_step *ret, const struct fd_machine *m, const struct fd_cost looked_at[FD_KERNELS])
@@ -255,9 +285,7 @@ void fd_step_init(struct fd_step *ret, const struct fd_machine *m, const struct 
     add_attention(ret, m);
     add_elementwise(ret, m);
     add_allreduce(ret, m);
-    ret->host_s = fd_host_s(m->p);
-    ret->wait_s += ret->host_s;
-    ret->seconds = ret->linear_s + ret->attention_s + ret->elementwise_s + ret->allreduce_s + ret->host_s;
+    fd_step_sum(ret, m->p);
 }
 
 double fd_footprint(const struct fd_params *p)

@@ -4,6 +4,7 @@
 const char *const dse_softmax_names[] = {"synchronized", "asynchronous", NULL};
 const char *const dse_dataflow_names[] = {"static", "heuristic", "vendor", NULL};
 const char *const dse_collectives_names[] = {"ring", "nccl", "one-shot", NULL};
+const char *const dse_launches_names[] = {"waited", "queued", NULL};
 const char *const dse_losses_names[] = {"apart", "included", "measured", NULL};
 
 const struct dse_param dse_engine_fields[] = {
@@ -19,6 +20,11 @@ const struct dse_param dse_engine_fields[] = {
     DSE_PARAM_F64(struct dse_engine, sync_overhead, "", 0, 10, "synchronized softmax, on top of the rest of attention", ""),
     DSE_PARAM_F64(struct dse_engine, launch_us, "us", 0, 1000, "between the launches of two kernels", ""),
     DSE_PARAM_F64(struct dse_engine, host_us, "us", 0, 1e7, "of a step in which devices wait for the host", ""),
+    DSE_PARAM_ENUM(struct dse_engine, launches, dse_launches_names, "whether the host runs ahead of the kernels", ""),
+    DSE_PARAM_F64(struct dse_engine, sequence_us, "us", 0, 1e6, "of every sequence of a step, in which devices wait for the host",
+                  ""),
+    DSE_PARAM_F64(struct dse_engine, prompt_us, "us", 0, 1e7, "of the host in a step with prompts, beside launches", ""),
+    DSE_PARAM_F64(struct dse_engine, allocation_us, "us", 0, 1e6, "of every MiB of activations that the engine did not expect", ""),
     DSE_PARAM_ENUM(struct dse_engine, collectives, dse_collectives_names, "how devices add up what each has a part of", ""),
     DSE_PARAM_I64(struct dse_engine, elementwise_kernels, 0, 256, "element-wise kernels a layer that are not fused", ""),
     DSE_PARAM_ENUM(
