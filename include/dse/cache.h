@@ -29,6 +29,11 @@ struct dse_cache {
     int32_t boundary;        /* enum dse_cache_boundary */
     int64_t reserved_length; /* voting: the smallest cache */
     double threshold_a, threshold_b;
+    double recent_share;    /* h2o: of the cache, newest positions, which stay */
+    int64_t sinks;          /* window: first positions, which stay */
+    int64_t observed, pool; /* snapkv, pyramidkv: last steps of the prompt, which select and stay; neighbours of a score */
+    double beta;            /* pyramidkv: how steeply budgets fall from layer to layer */
+    int64_t page;           /* quest: positions that are read as one */
     const struct dse_retention *retention; /* what it keeps of attention */
     int64_t vote_bits;                     /* a count, or an accumulated probability, of a position */
 };
@@ -52,8 +57,8 @@ struct dse_cache_steps dse_cache_steps_of(const struct dse_cache *c, const struc
 /* Does a position ever leave? Never in a prefill. */
 bool dse_cache_loses(const struct dse_cache_steps *s);
 
-/* NULL, or why the cache cannot be: it keeps nothing, or a prefill loses positions on its way. `seen`: positions when eviction
- * begins. */
+/* NULL, or why the cache cannot be: it keeps nothing, or less than the policy holds apart; a prefill would lose positions on its
+ * way; a policy that selects has no prompt to select of. `seen`: positions when eviction begins. */
 const char *dse_cache_check(const struct dse_cache *c, const struct dse_workload *w, double seen);
 
 /* The fewest and the most positions that stay of `seen`, at the points of a box that dse_cache_check accepts; whole numbers, or
@@ -63,20 +68,32 @@ bool dse_cache_target_bound(const struct dse_cache *lo, const struct dse_cache *
 
 /* ---- one step ----------------------------------------------------------------------------------------------------------- */
 
-/* What one step at the workload's context reads, and what the technique itself takes besides. Of one sequence and layer, and without
- * what a machine adds; nothing evicted: `read` and `held` are the context, and the rest is 0.
+/* What one step at the workload's context reads, and what the technique itself takes besides: of one sequence and layer, and without
+ * what a machine adds. Nothing evicted: `read` and `held` are the context, and the rest is 0. A decode step of a policy that selects
+ * is the one behind its prompt. A cache whose layers have budgets of their own has the mean of them.
  *
- * Every quantity grows with the context, the ratio or the length kept, the reserved length and the widths. */
+ * Every quantity grows with the context, the ratio or the length kept, the reserved length, `observed` and the widths; bounds of pages
+ * fall with `page`. */
 struct dse_cache_step {
     const struct dse_eviction *policy;
     bool prefill;
     double read;  /* decode: positions whose keys and values a KV head reads */
     double held;  /* the most positions that the cache ever holds */
-    double pairs; /* (query, key) positions of one query head whose probabilities are counted */
+    double pairs; /* (query, key) positions of one query head whose probabilities are counted, or summed to select by */
+    /* Pages, of which the smallest and the largest of each element of the keys are kept: in decode all are read, and multiplied by each
+     * query head as two keys more; a prefill writes them. */
+    double pages, page_bytes;
+    double moved_bytes; /* a prefill that selects: rows that stay, read and written where they lie together */
     /* Counts, or accumulated probabilities, read and written back in the step; in a prefill they stay on chip until the layer is done,
      * and are written once. What of them is in memory. */
-    double count_bytes, counts_held_bytes;
+    double count_bytes;
+    double besides_bytes; /* that it takes in memory besides keys and values: counts, bounds of pages */
 };
+/* All bytes that the technique moves. */
+static inline double dse_cache_moved(const struct dse_cache_step *s)
+{
+    return s->count_bytes + s->page_bytes + s->moved_bytes;
+}
 void dse_cache_step_at(const struct dse_cache *c, const struct dse_workload *w, struct dse_cache_step *ret);
 /* How often the probabilities of a step pass once more: a machine whose softmax is known only behind the last position (`online`)
  * makes them again, and a threshold over them needs all before it counts. */
@@ -84,7 +101,7 @@ double dse_cache_passes(const struct dse_cache_step *s, bool online);
 /* The workload as attention of a decode step sees it: at the positions that are read. Everything else of a decode step does not
  * depend on the context. A prefill is not changed. */
 struct dse_workload dse_cache_read_by(const struct dse_cache_step *s, const struct dse_workload *w);
-/* Bytes in DRAM: weights, and the cache of the batch with its counts. */
+/* Bytes in DRAM: weights, and the cache of the batch with all that the technique keeps. */
 double dse_cache_footprint(const struct dse_cache_step *s, const struct dse_workload *w);
 
 /* ---- quality ------------------------------------------------------------------------------------------------------------ */

@@ -129,7 +129,8 @@ struct swiftkv_cycles swiftkv_position_cycles(const struct swiftkv_params *p);
 struct swiftkv_dealt {
     double queries, pairs, blocks; /* of one head of one sequence; blocks of p->block positions, the last of a query maybe short */
     double rounds, reads;          /* of a layer, all sequences */
-    double extra_cycles;           /* E24: of a position of a head, for the technique */
+    double bounds;                 /* E24: of pages, that a query head multiplies as keys */
+    double extra_cycles;           /* of a position of a head, for the technique */
     double extra_bytes;            /* of a position that is read */
 };
 void swiftkv_deal(const struct swiftkv_params *p, struct swiftkv_dealt *ret);

@@ -63,6 +63,8 @@ static bool contract_cache(struct box *b)
     const iv seen = dse_iv_i64(b->lo.workload.context, b->hi.workload.context);
     if (!dse_cache_target_bound(&b->lo.cache, &b->hi.cache, &b->lo.workload, seen, &b->target)) return false;
     if (b->target.hi == (double)INFINITY) return true;
+    b->lo.cache.page = b->asked_hi.page; /* fewer bounds */
+    b->hi.cache.page = b->asked_lo.page;
     b->lo.cache.cache_length = (int64_t)b->target.lo;
     b->hi.cache.cache_length = (int64_t)b->target.hi;
     return true;
@@ -216,6 +218,8 @@ static void token_at(struct box *b, int end)
     struct end *e = &b->end[end];
     const double batch = (double)e->p.workload.batch, queries = e->dealt.queries;
     double attention_ops = 0;
+    const double other_queries = e->p.workload.phase == DSE_PREFILL ? (double)(end == FAST ? b->hi : b->lo).workload.context : 1;
+    const double shared = queries / other_queries; /* E24: what a prompt takes once grows with it, and is that of all its tokens */
     swiftkv_step_start(&e->token);
     e->token.tokens = 1;
     for (int i = 0; i < e->ops.n; i++) {
@@ -227,8 +231,9 @@ static void token_at(struct box *b, int end)
     struct swiftkv_dealt one = {.rounds = rounds_of_one(b, end),
                                 .reads = e->dealt.reads / batch,
                                 .queries = 1,
-                                .extra_cycles = e->dealt.extra_cycles,
-                                .extra_bytes = e->dealt.extra_bytes};
+                                .bounds = e->dealt.bounds,
+                                .extra_cycles = e->dealt.extra_cycles * shared,
+                                .extra_bytes = e->dealt.extra_bytes * shared};
     one.pairs = e->dealt.pairs / queries;
     one.blocks = e->dealt.blocks / queries;
     swiftkv_add_attention(&e->token, &e->p, &one, 1, attention_ops);

@@ -86,8 +86,11 @@ struct dse_cache_step swiftkv_cache_step(const struct swiftkv_params *p)
 static void deal_technique(const struct swiftkv_params *p, const struct dse_cache_step *s, struct swiftkv_dealt *d)
 {
     const bool online = p->attention == SWIFTKV_SWIFTKV || p->attention == SWIFTKV_FLASH;
-    d->extra_cycles = dse_cache_passes(s, online) * s->pairs / d->pairs;
-    d->extra_bytes = s->count_bytes * (double)p->workload.batch / (d->reads * d->pairs);
+    const double bounds = s->prefill ? 0 : 2 * s->pages, chosen = s->prefill ? 0 : s->pages;
+    const double dot = ceil((double)p->workload.llm->head_dim / swiftkv_fxp_lanes(p));
+    d->bounds = bounds;
+    d->extra_cycles = (dse_cache_passes(s, online) * s->pairs + bounds * dot + chosen) / d->pairs;
+    d->extra_bytes = dse_cache_moved(s) * (double)p->workload.batch / (d->reads * d->pairs);
 }
 
 void swiftkv_deal(const struct swiftkv_params *p, struct swiftkv_dealt *ret)
@@ -136,7 +139,8 @@ void swiftkv_add_attention(struct swiftkv_step *s, const struct swiftkv_params *
     a->time_s = a->stream_s + a->rope_s + a->overhead_s;
 
     double products = batch * layers * (double)llm->heads * h.pairs * d;
-    a->dsp_products = products * p->fxp_dsps;
+    const double bounds = batch * layers * (double)llm->heads * h.bounds * d;
+    a->dsp_products = products * p->fxp_dsps + bounds * p->fxp_dsps;
     if (p->attention == SWIFTKV_SWIFTKV && (p->value_update == SWIFTKV_UPDATE_SHARED || p->value_update == SWIFTKV_UPDATE_OWN))
         a->dsp_products += products * p->fxp_dsps;
     if (p->attention == SWIFTKV_SWIFTKV && p->value_update == SWIFTKV_UPDATE_SINGLE)

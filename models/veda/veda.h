@@ -152,6 +152,8 @@ const char *veda_point_check(const struct veda_point *pt);
 bool veda_point_shortage(const struct veda_point *pt, const char *reason, struct dse_shortage *ret);
 /* Bytes in the DRAM of all devices. */
 double veda_footprint(const struct veda_point *pt);
+/* Can the machine carry the policy out? */
+bool veda_can(const struct dse_eviction *policy);
 /* E5, E16: what a step sees of the cache. */
 struct dse_cache_steps veda_cache_steps(const struct veda_params *p);
 

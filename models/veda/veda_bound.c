@@ -127,6 +127,7 @@ static bool contract(struct veda_box *b)
     struct veda_params *lo = &b->lo, *hi = &b->hi, shortest;
     struct veda_point least;
     if (lo->dataflow == VEDA_ADDER_TREE && lo->softmax == VEDA_ELEMENT_SERIAL) return false;
+    if (!veda_can(dse_eviction_at(lo->cache.eviction))) return false;
     contract_lengths(lo, hi);
     contract_chip(lo, hi);
     if (is_empty(lo, hi)) return false;

@@ -6,6 +6,11 @@
 
 #include <math.h>
 
+bool veda_can(const struct dse_eviction *policy)
+{
+    return !policy->selects && !policy->reads_part;
+}
+
 struct dse_cache_steps veda_cache_steps(const struct veda_params *p)
 {
     return dse_cache_steps_of(&p->cache, &p->workload, &p->request);
@@ -125,6 +130,8 @@ static const char *check_context(const struct veda_point *pt)
 static const char *check_eviction(const struct veda_point *pt)
 {
     const struct dse_cache_steps steps = veda_cache_steps(pt->p);
+    if (!veda_can(pt->policy))
+        return "the voting engine finds one position a step: it can neither select of a whole prompt nor choose pages (eviction)";
     const double seen = pt->prefill ? (double)pt->p->workload.context : steps.before;
     const char *why = dse_cache_check(&pt->p->cache, &pt->p->workload, seen);
     if (!why && pt->policy->counts && pt->held > (double)pt->p->vote_fifo)

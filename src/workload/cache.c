@@ -1,4 +1,6 @@
 /* The cache's parameters, and how many positions it keeps. */
+#include "workload/eviction_policies.h"
+
 #include <dse/cache.h>
 #include <dse/num.h>
 #include <dse/units.h>
@@ -21,6 +23,12 @@ const struct dse_param dse_cache_params[] = {
     DSE_PARAM_I64(C, reserved_length, 0, 65536, "R: first positions, not voted on: the smallest cache of voting", "VEDA Sec. III"),
     DSE_PARAM_F64(C, threshold_a, "", 0, 4, "a: factor of the mean in the voting threshold", "VEDA Fig. 3"),
     DSE_PARAM_F64(C, threshold_b, "", 0, 4, "b: factor of the standard deviation in the voting threshold", "VEDA Fig. 3"),
+    DSE_PARAM_F64(C, recent_share, "", 0, 1, "h2o: share of the cache that is the newest positions, which stay", "H2O, Sec. 4"),
+    DSE_PARAM_I64(C, sinks, 0, 65536, "window: first positions, which stay", "StreamingLLM"),
+    DSE_PARAM_I64(C, observed, 1, 65536, "snapkv, pyramidkv: last steps of the prompt, which select and stay", "SnapKV, Sec. 4"),
+    DSE_PARAM_I64(C, pool, 1, 1023, "snapkv, pyramidkv: neighbours that a score is pooled over; odd", "SnapKV, Sec. 4"),
+    DSE_PARAM_F64(C, beta, "", 1, 1000, "pyramidkv: the last layer keeps 1/beta of the mean", "PyramidKV, Sec. 4"),
+    DSE_PARAM_I64(C, page, 1, 65536, "quest: positions of a page, which is read whole", "Quest, Sec. 3"),
     DSE_PARAM_REF(C, retention, struct dse_retention, DSE_KIND_RETENTION,
                   "what eviction keeps of attention, measured under settings of its own", "docs/catalog.md"),
     DSE_PARAM_I64_UNIT(C, vote_bits, "bit", 1, 64, "a vote count, or an accumulated score of h2o", "VEDA Table I"),
@@ -45,12 +53,28 @@ struct dse_cache_steps dse_cache_steps_of(const struct dse_cache *c, const struc
                                     .generate = generation ? (double)r->generate : 0};
 }
 
+/* What the policy holds apart, of a cache that loses or leaves out positions. */
+static double least_of(const struct dse_cache *c, const struct dse_eviction *policy)
+{
+    const struct eviction_options o = {
+        .reserved_length = 0, .below_reserved = true, .sinks = c->sinks, .observed = c->observed, .page = c->page};
+    const struct eviction_policy *row = eviction_policy_find(policy->name);
+    return row->least ? (double)row->least(&o) : 1;
+}
+
 const char *dse_cache_check(const struct dse_cache *c, const struct dse_workload *w, double seen)
 {
-    if (dse_eviction_at(c->eviction)->keeps_all) return NULL;
+    const struct dse_eviction *policy = dse_eviction_at(c->eviction);
+    if (policy->keeps_all) return NULL;
     if (c->cache_length == 0 && c->eviction_ratio <= 0) return "an eviction ratio of 0 keeps no position";
-    if (dse_cache_target(c, seen) < 1) return "the eviction ratio keeps less than half a position";
-    if (w->phase == DSE_PREFILL && c->boundary == DSE_CACHE_STREAMED && dse_cache_target(c, seen) < seen)
+    const double stays = dse_cache_target(c, seen);
+    if (stays < 1) return "the eviction ratio keeps less than half a position";
+    if (policy->selects && c->pool % 2 == 0) return "neighbours are pooled on both sides of a position: their number is odd (pool)";
+    if (stays >= seen) return NULL;
+    if (stays < least_of(c, policy)) return "the cache is shorter than what its policy holds apart (sinks, observed, page)";
+    if (policy->selects && c->boundary != DSE_CACHE_BULK)
+        return "a policy that selects at the end of a prompt needs it whole (boundary)";
+    if (w->phase == DSE_PREFILL && !policy->reads_part && c->boundary == DSE_CACHE_STREAMED)
         return "a prompt that is streamed through a shorter cache is a decode step a token (phase, boundary)";
     return NULL;
 }
@@ -65,24 +89,52 @@ static double counts_of(const struct dse_cache *c, const struct dse_workload *w,
     return sets * positions * (double)c->vote_bits / DSE_BITS_PER_BYTE;
 }
 
+/* Keys of a layer and sequence, or values. */
+static double rows_of(const struct dse_workload *w, double positions)
+{
+    return (double)w->llm->kv_heads * positions * dse_kv_row_bytes(w);
+}
+
+static void add_counts(const struct dse_cache *c, const struct dse_workload *w, struct dse_cache_step *s)
+{
+    const double n = (double)w->context;
+    s->pairs = s->prefill ? n * (n + 1) / 2 : s->read;
+    s->besides_bytes = counts_of(c, w, s->held);
+    s->count_bytes = s->prefill ? s->besides_bytes : 2 * counts_of(c, w, s->read);
+}
+
+/* The last `observed` queries of a prompt see all that came before them. */
+static void add_selection(const struct dse_cache *c, const struct dse_workload *w, struct dse_cache_step *s)
+{
+    const double n = (double)w->context, last = dse_min(n, (double)c->observed);
+    if (!s->prefill) return;
+    s->pairs = last * n - last * (last - 1) / 2;
+    s->moved_bytes = 2 * 2 * rows_of(w, dse_min(n, dse_cache_target(c, n)));
+}
+
+static void add_pages(const struct dse_cache *c, const struct dse_workload *w, struct dse_cache_step *s)
+{
+    s->pages = dse_ceil((double)w->context / (double)c->page);
+    s->page_bytes = s->besides_bytes = rows_of(w, 2 * s->pages);
+}
+
 void dse_cache_step_at(const struct dse_cache *c, const struct dse_workload *w, struct dse_cache_step *ret)
 {
     const double n = (double)w->context;
-    const bool prefill = w->phase == DSE_PREFILL;
-    *ret = (struct dse_cache_step){.policy = dse_eviction_at(c->eviction), .prefill = prefill, .read = n, .held = n};
-    if (ret->policy->keeps_all) return;
+    const struct dse_eviction *policy = dse_eviction_at(c->eviction);
+    *ret = (struct dse_cache_step){.policy = policy, .prefill = w->phase == DSE_PREFILL, .read = n, .held = n};
+    if (policy->keeps_all) return;
     const double stays = dse_min(n, dse_cache_target(c, n));
-    if (!prefill && c->boundary != DSE_CACHE_AS_LISTED) ret->read = stays;
-    if (!prefill && c->boundary == DSE_CACHE_STREAMED) ret->held = stays;
-    if (!ret->policy->counts) return;
-    ret->pairs = prefill ? n * (n + 1) / 2 : ret->read;
-    ret->counts_held_bytes = counts_of(c, w, ret->held);
-    ret->count_bytes = prefill ? ret->counts_held_bytes : 2 * counts_of(c, w, ret->read);
+    if (!ret->prefill && (policy->reads_part || c->boundary != DSE_CACHE_AS_LISTED)) ret->read = stays;
+    if (!ret->prefill && !policy->reads_part && c->boundary == DSE_CACHE_STREAMED) ret->held = stays;
+    if (policy->counts) add_counts(c, w, ret);
+    if (policy->selects) add_selection(c, w, ret);
+    if (policy->paged) add_pages(c, w, ret);
 }
 
 double dse_cache_passes(const struct dse_cache_step *s, bool online)
 {
-    if (!s->policy->counts) return 0;
+    if (!s->policy->counts && !s->policy->selects) return 0;
     return (online ? 1 : 0) + (s->policy->drained ? 1 : 0);
 }
 
@@ -97,7 +149,7 @@ double dse_cache_footprint(const struct dse_cache_step *s, const struct dse_work
 {
     struct dse_workload held = *w;
     held.context = (int64_t)s->held;
-    return dse_workload_footprint(&held) + (double)w->batch * (double)w->llm->layers * s->counts_held_bytes;
+    return dse_workload_footprint(&held) + (double)w->batch * (double)w->llm->layers * s->besides_bytes;
 }
 
 /* ---- bounds ------------------------------------------------------------------------------------------------------------- */
@@ -123,6 +175,7 @@ bool dse_cache_target_bound(const struct dse_cache *lo, const struct dse_cache *
         *ret = any ? dse_iv_hull(*ret, some) : some;
         any = true;
     }
-    const bool streams = w->phase == DSE_PREFILL && lo->boundary == DSE_CACHE_STREAMED;
+    const bool streams =
+        w->phase == DSE_PREFILL && lo->boundary == DSE_CACHE_STREAMED && !dse_eviction_at(lo->eviction)->reads_part;
     return any && !(streams && ret->hi < seen.lo);
 }

@@ -5,9 +5,14 @@
 
 #include <math.h>
 
+static bool listed(const struct dse_cache *c)
+{
+    return c->boundary == DSE_CACHE_AS_LISTED && !dse_eviction_at(c->eviction)->reads_part;
+}
+
 static double stays_of(const struct dse_cache_steps *s)
 {
-    return s->cache->boundary == DSE_CACHE_AS_LISTED ? s->before : dse_cache_target(s->cache, s->before);
+    return listed(s->cache) ? s->before : dse_cache_target(s->cache, s->before);
 }
 
 bool dse_cache_loses(const struct dse_cache_steps *s)
@@ -36,7 +41,13 @@ static const char *unlike_settings(const struct dse_cache_steps *s, const struct
     } said[] = {{DSE_SET_KV_BITS, (double)s->workload->kv_bits},
                 {DSE_SET_THRESHOLD_A, c->threshold_a},
                 {DSE_SET_THRESHOLD_B, c->threshold_b},
-                {DSE_SET_RESERVED_LENGTH, (double)c->reserved_length}};
+                {DSE_SET_RESERVED_LENGTH, (double)c->reserved_length},
+                {DSE_SET_RECENT_SHARE, c->recent_share},
+                {DSE_SET_SINKS, (double)c->sinks},
+                {DSE_SET_OBSERVED, (double)c->observed},
+                {DSE_SET_POOL, (double)c->pool},
+                {DSE_SET_BETA, c->beta},
+                {DSE_SET_PAGE, (double)c->page}};
     const char *why = dse_eviction_depends(policy, DSE_SET_BOUNDARY) ? unlike_boundary(s, m) : NULL;
     for (size_t i = 0; i < sizeof said / sizeof *said && !why; i++)
         if (dse_eviction_depends(policy, (int)said[i].setting)) why = dse_measured_unlike(m, said[i].setting, said[i].value);
@@ -132,11 +143,11 @@ static bool bound_generation(const struct ends *b, struct dse_retained_bound *re
 void dse_cache_quality_bound(const struct dse_cache_steps *lo, const struct dse_cache_steps *hi, struct dse_interval target,
                              struct dse_retained_bound *ret)
 {
-    const bool listed = lo->cache->boundary == DSE_CACHE_AS_LISTED;
-    const struct ends b = {lo, hi, listed ? dse_iv(lo->before, hi->before) : target, lo->generate > 0};
+    const bool by_prompt = listed(lo->cache);
+    const struct ends b = {lo, hi, by_prompt ? dse_iv(lo->before, hi->before) : target, lo->generate > 0};
     const struct dse_interval seen = dse_iv(lo->before, hi->before);
     struct dse_retained one = {.mass = 1};
-    const bool may_leave = !listed || hi->generate > 0; /* as listed, one a token */
+    const bool may_leave = !by_prompt || hi->generate > 0; /* as listed, one a token */
     const bool leaves = may_leave && !dse_eviction_at(lo->cache->eviction)->keeps_all && lo->workload->phase != DSE_PREFILL &&
                         b.stays.lo < hi->before + hi->generate;
     const bool same = lo->before == hi->before && b.stays.lo == b.stays.hi && lo->generate == hi->generate;

@@ -440,6 +440,30 @@ static void cache__holds_the_prompt_unless_it_is_streamed(void **state)
     assert_non_null(strstr(point("eviction=h2o eviction_ratio=0").reason, "keeps no position"));
 }
 
+/* Pages: everything stays, and bounds of two keys a page are read and multiplied besides. Selection: a prompt pays for it once. */
+static void cache__pays_for_pages_and_selection(void **state)
+{
+    (void)state;
+    struct point half = point("context=1024 kv_bits=4"), whole = point("context=2048 kv_bits=4"),
+                 quest = point("context=2048 kv_bits=4 eviction=quest"), snapkv = point("context=2048 kv_bits=4 eviction=snapkv"),
+                 prompt = point("context=2048 kv_bits=4 eviction=snapkv phase=prefill"),
+                 exact = point("context=2048 kv_bits=4 phase=prefill");
+    const double layers = 32, heads = 32, pages = 2048 / 16, row = 64, cycle_us = 1 / 225.;
+    assert_near(quest.metrics.technique_mib * DSE_MIB, layers * heads * 2 * pages * row, 1e-12);
+    assert_near(quest.metrics.common.attention_us - half.metrics.common.attention_us, layers * (2 * 4 + 1) * pages * cycle_us,
+                1e-6);
+    assert_near((quest.metrics.dram_footprint_gib - whole.metrics.dram_footprint_gib) * DSE_GIB, layers * heads * 2 * pages * row,
+                1e-6);
+    assert_true(snapkv.metrics.common.latency_us == half.metrics.common.latency_us && snapkv.metrics.technique_mib == 0);
+    const double pairs = 32 * 2048 - 32 * 31 / 2.;
+    assert_near(prompt.metrics.common.attention_us - exact.metrics.common.attention_us, layers * pairs * cycle_us, 1e-6);
+    assert_near(prompt.metrics.technique_mib * DSE_MIB * 2048, layers * heads * 4 * 1024 * row, 1e-9);
+    assert_true(prompt.metrics.attention_error == 0);
+    assert_non_null(strstr(point("context=2048 eviction=snapkv boundary=as-listed").reason, "needs it whole"));
+    assert_non_null(strstr(point("context=32 eviction=quest page=32").reason, "holds apart"));
+    assert_non_null(strstr(point("context=2048 eviction=snapkv pool=8").reason, "odd"));
+}
+
 static void cache__has_the_quality_that_was_measured(void **state)
 {
     (void)state;
@@ -479,6 +503,7 @@ int main(void)
         cmocka_unit_test(cache__of_half_is_read_as_one_of_half_the_context),
         cmocka_unit_test(cache__passes_with_weights_at_hand_count_for_nothing),
         cmocka_unit_test(cache__holds_the_prompt_unless_it_is_streamed),
+        cmocka_unit_test(cache__pays_for_pages_and_selection),
         cmocka_unit_test(cache__has_the_quality_that_was_measured),
         cmocka_unit_test(published__one_constant_serves_both_latencies),
         cmocka_unit_test(published__equations_give_the_papers_digits),

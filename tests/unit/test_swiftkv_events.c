@@ -60,6 +60,8 @@ static const char *const points[] = {
     "phase=prefill context=150 batch=2 llm=llama3-8b weight_reuse=300",
     "context=2048 eviction=h2o eviction_ratio=0.3",
     "context=2048 eviction=voting attention=flash llm=llama3-8b",
+    "context=2048 eviction=quest eviction_ratio=0.25",
+    "phase=prefill context=150 eviction=snapkv observed=16",
 };
 enum { POINTS = sizeof points / sizeof *points };
 

@@ -258,6 +258,10 @@ static void check__says_why_a_point_is_refused(void **state)
     } bad[] = {
         {"eviction_ratio=0", NULL, "an eviction ratio of 0 keeps no position"},
         {"eviction_ratio=0.0001", "eviction=h2o", "the eviction ratio keeps less than half a position"},
+        {"eviction=snapkv", NULL,
+         "the voting engine finds one position a step: it can neither select of a whole prompt nor choose pages (eviction)"},
+        {"eviction_ratio=0.004", "eviction=window",
+         "the cache is shorter than what its policy holds apart (sinks, observed, page)"},
         {"vote_fifo=1000", NULL, "the voting engine's FIFO is shorter than the cache (vote_fifo)"},
         {"context=5000", NULL, "the context is longer than the LLM was made for (max_context)"},
         {"prompt=4000", "generate=97", "the context is longer than the LLM was made for (max_context)"},
