@@ -45,6 +45,7 @@ enum dse_kind {
     DSE_KIND_RETENTION,
     DSE_KIND_RECORDING,
     DSE_KIND_COSTS,
+    DSE_KIND_QUALITY,
     DSE_KIND_COUNT
 };
 

@@ -83,7 +83,7 @@ struct dse_common dse_common_of(const struct dse_totals *t);
 int32_t dse_bound_of(double compute_s, double dram_s, double latency_s);
 
 /* How well it is known what a point's output loses against exact attention of the same LLM. */
-enum dse_quality {
+enum dse_standing_quality {
     DSE_QUALITY_EXACT,     /* nothing: attention is exact, on weights and a cache of 16 bits or more */
     DSE_QUALITY_ROUNDED,   /* attention is exact; weights or cache have fewer bits, and no model says what that costs */
     DSE_QUALITY_MEASURED,  /* measured under the settings of the point, on its LLM */
@@ -96,7 +96,7 @@ extern const char *const dse_quality_names[]; /* "exact", "rounded", "measured",
 /* What a point's numbers rest on. Strings are constants, or live as long as the catalog. */
 enum { DSE_BEYOND_MAX = 6 };
 struct dse_standing {
-    int32_t quality;                    /* enum dse_quality */
+    int32_t quality;                    /* enum dse_standing_quality */
     const char *unknown;                /* of DSE_QUALITY_UNKNOWN: why; NULL else */
     int n_beyond;                       /* what its costs take from beyond what was measured: law or profile, and its range */
     const char *beyond[DSE_BEYOND_MAX]; /* "profile mine has data for 512 to 4096 positions" */

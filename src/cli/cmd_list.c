@@ -273,7 +273,7 @@ const struct command command_list = {
     .name = "list",
     .operands =
         "[models | llms | memories | gpus | fpgas | engines | npus | technologies | srams | profiles | requests | retentions | recordings | "
-        "costs | sweeps | figures] [NAME]...",
+        "quality | costs | sweeps | figures] [NAME]...",
     .summary = "what there is to choose from",
     .options = (const struct option_row[]){OPTION_FORMAT, OPTION_CATALOG, {0}},
     .help =

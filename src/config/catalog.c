@@ -4,6 +4,7 @@
 #include "dse_config.h"
 #include "hw/sram.h"
 #include "workload/profile.h"
+#include "workload/quality.h"
 #include "workload/recording.h"
 #include "workload/requests.h"
 #include "workload/retention.h"
@@ -99,6 +100,8 @@ static void free_entry(enum dse_kind kind, struct dse_entry *entry)
         retention_free((struct dse_retention *)entry);
     else if (kind == DSE_KIND_RECORDING)
         recording_free((struct dse_recording *)entry);
+    else if (kind == DSE_KIND_QUALITY)
+        quality_free((struct dse_quality *)entry);
     else if (kind == DSE_KIND_COSTS)
         costs_free((struct dse_costs *)entry);
     else

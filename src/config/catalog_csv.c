@@ -129,8 +129,7 @@ enum {
     PROFILE_COLUMNS = sizeof profile_columns / sizeof *profile_columns
 };
 
-/* How the file was measured; NULL with an error. */
-static struct dse_measured *read_measured(const struct csv_table *t, struct diags *diags)
+struct dse_measured *catalog_read_measured(const struct csv_table *t, struct diags *diags)
 {
     char *why = NULL;
     struct dse_measured *m = measured_new(t->settings, &why);
@@ -139,8 +138,7 @@ static struct dse_measured *read_measured(const struct csv_table *t, struct diag
     return m;
 }
 
-/* Say what is wrong with an entry at the cell that it is wrong about, else at the header. Frees the fault's words. Always false. */
-static bool blame(const struct csv_table *t, enum dse_kind kind, const char *name, struct row_fault *fault, struct diags *diags)
+bool catalog_blame(const struct csv_table *t, enum dse_kind kind, const char *name, struct row_fault *fault, struct diags *diags)
 {
     struct srcloc loc = csv_table_header_loc(t);
     size_t column = 0;
@@ -207,7 +205,7 @@ static bool make_profile(struct catalog *c, const char *name, const struct csv_t
         for (size_t k = 0; k < PROFILE_REQUIRED; k++) ok = csv_table_number(t, i, k, false, numbers[k], diags) && ok;
     }
     struct row_fault fault = {0};
-    struct dse_measured *measured = read_measured(t, diags);
+    struct dse_measured *measured = catalog_read_measured(t, diags);
     ok = measured && ok;
     struct dse_profile *profile = ok ? profile_new(name, t->source, contexts, points, t->n_rows, &fault) : NULL;
     if (profile)
@@ -221,7 +219,7 @@ static bool make_profile(struct catalog *c, const char *name, const struct csv_t
     } else {
         ok = false;
     }
-    if (fault.why) blame(t, DSE_KIND_PROFILE, name, &fault, diags);
+    if (fault.why) catalog_blame(t, DSE_KIND_PROFILE, name, &fault, diags);
     profile_free(profile);
     free(contexts);
     free(points);
@@ -261,7 +259,7 @@ static bool make_retention(struct catalog *c, const char *name, const struct csv
         ok = csv_table_number(t, i, ERROR, false, &p->at.error, diags) && ok;
     }
     struct row_fault fault = {0};
-    struct dse_measured *measured = read_measured(t, diags);
+    struct dse_measured *measured = catalog_read_measured(t, diags);
     ok = measured && ok;
     struct dse_retention *retention = ok ? retention_new(name, t->source, points, t->n_rows, &fault) : NULL;
     if (retention)
@@ -271,7 +269,7 @@ static bool make_retention(struct catalog *c, const char *name, const struct csv
     if (retention)
         catalog_add(c, DSE_KIND_RETENTION, (struct dse_entry *)retention);
     else if (ok)
-        ok = blame(t, DSE_KIND_RETENTION, name, &fault, diags);
+        ok = catalog_blame(t, DSE_KIND_RETENTION, name, &fault, diags);
     free(points);
     return ok;
 }
@@ -300,7 +298,7 @@ static bool make_recording(struct catalog *c, const char *name, const struct csv
         for (size_t k = 0; k < RECORDING_COLUMNS; k++) ok = csv_table_number(t, i, k, false, numbers[k], diags) && ok;
     }
     struct row_fault fault = {0};
-    struct dse_measured *measured = read_measured(t, diags);
+    struct dse_measured *measured = catalog_read_measured(t, diags);
     ok = measured && ok;
     struct dse_recording *recording = ok ? recording_new(name, t->source, rows, t->n_rows, &fault) : NULL;
     if (recording)
@@ -310,7 +308,7 @@ static bool make_recording(struct catalog *c, const char *name, const struct csv
     if (recording)
         catalog_add(c, DSE_KIND_RECORDING, (struct dse_entry *)recording);
     else if (ok)
-        ok = blame(t, DSE_KIND_RECORDING, name, &fault, diags);
+        ok = catalog_blame(t, DSE_KIND_RECORDING, name, &fault, diags);
     free(rows);
     return ok;
 }
@@ -341,7 +339,7 @@ static bool make_requests(struct catalog *c, const char *name, const struct csv_
     if (requests)
         catalog_add(c, DSE_KIND_REQUESTS, &requests->entry);
     else if (ok)
-        ok = blame(t, DSE_KIND_REQUESTS, name, &fault, diags);
+        ok = catalog_blame(t, DSE_KIND_REQUESTS, name, &fault, diags);
     free(prompt);
     free(generate);
     return ok;
@@ -363,7 +361,7 @@ static int is_csv(const struct dirent *d)
     return n > 4 && strcmp(d->d_name + n - 4, ".csv") == 0;
 }
 
-/* Each file of a folder, by `add`, named as the file. */
+/* Each file of a folder, by `add`, named as the file; a folder that is not there has none. */
 static bool load_folder(struct catalog *c, const char *data_dir, const char *name_of,
                         bool (*add)(struct catalog *c, const char *name, const char *path, struct diags *diags),
                         struct diags *diags)
@@ -371,7 +369,7 @@ static bool load_folder(struct catalog *c, const char *data_dir, const char *nam
     char *folder = xasprintf("%s/catalog/%s", data_dir, name_of);
     struct dirent **files = NULL;
     int n = scandir(folder, &files, is_csv, alphasort);
-    bool ok = n >= 0 || diags_runtime(diags, folder, "cannot read the directory: %s", strerror(errno));
+    bool ok = n >= 0 || errno == ENOENT || diags_runtime(diags, folder, "cannot read the directory: %s", strerror(errno));
     for (int i = 0; i < n; i++) {
         char *path = xasprintf("%s/%s", folder, files[i]->d_name);
         char *name = xstrndup(files[i]->d_name, strlen(files[i]->d_name) - 4);
@@ -391,5 +389,6 @@ bool catalog_load_csv(struct catalog *c, const char *data_dir, struct diags *dia
     ok = load_srams(c, data_dir, diags) && ok;
     ok = load_folder(c, data_dir, "profiles", catalog_add_profile, diags) && ok;
     ok = load_folder(c, data_dir, "retentions", catalog_add_retention, diags) && ok;
-    return load_folder(c, data_dir, "recordings", catalog_add_recording, diags) && ok;
+    ok = load_folder(c, data_dir, "recordings", catalog_add_recording, diags) && ok;
+    return load_folder(c, data_dir, "quality", catalog_add_quality, diags) && ok;
 }

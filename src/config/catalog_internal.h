@@ -61,11 +61,20 @@ struct catalog_mark catalog_mark(const struct catalog *c);
 void catalog_forget(struct catalog *c, const struct catalog_mark *since);
 /* technology.csv, sram.csv, profiles/, retentions/ and recordings/ of the data directory. */
 bool catalog_load_csv(struct catalog *c, const char *data_dir, struct diags *diags);
+/* How a file was measured, by its head; NULL with an error. */
+struct csv_table;
+struct dse_measured;
+struct dse_measured *catalog_read_measured(const struct csv_table *t, struct diags *diags);
+/* Say what is wrong with an entry at the cell that it is wrong about, else at the header. Frees the fault's words. Always false. */
+struct row_fault;
+bool catalog_blame(const struct csv_table *t, enum dse_kind kind, const char *name, struct row_fault *fault, struct diags *diags);
 /* One profile from a CSV file. */
 bool catalog_add_profile(struct catalog *c, const char *name, const char *path, struct diags *diags);
 /* One mix of requests from a CSV file of `prompt,generate`. */
 bool catalog_add_requests(struct catalog *c, const char *name, const char *path, struct diags *diags);
 bool catalog_add_retention(struct catalog *c, const char *name, const char *path, struct diags *diags);
+/* One quality entry from a CSV file in long format (docs/quality.md). */
+bool catalog_add_quality(struct catalog *c, const char *name, const char *path, struct diags *diags);
 bool catalog_add_recording(struct catalog *c, const char *name, const char *path, struct diags *diags);
 
 #endif

@@ -120,6 +120,14 @@ static void take_settings(struct csv_table *t, const char *s, size_t n, int line
     t->settings_loc.column = (int)at + 1;
 }
 
+static void take_rule(struct csv_table *t, const char *s, size_t n, int line)
+{
+    static const char key[] = "# rule: ";
+    if (n < sizeof key - 1 || memcmp(s, key, sizeof key - 1) != 0) return;
+    t->rules = xrealloc(t->rules, t->n_rules + 1, sizeof *t->rules);
+    t->rules[t->n_rules++] = (struct csv_rule){line, xstrndup(s + sizeof key - 1, n - (sizeof key - 1))};
+}
+
 /* Empty the comment lines in place, so that lines keep their numbers; join what they say of the source. */
 static char *take_comments(struct csv_table *t, char *text)
 {
@@ -137,6 +145,7 @@ static char *take_comments(struct csv_table *t, char *text)
             text_add_bytes(&source, s + skip, said - skip);
         }
         if (comment) take_settings(t, s, said, line);
+        if (comment) take_rule(t, s, said, line);
         bool newline = s[n] == '\n';
         if (!comment) {
             memmove(out, s, n);
@@ -220,6 +229,8 @@ void csv_table_release(struct csv_table *t)
     free(t->text);
     free(t->source);
     free(t->settings);
+    for (size_t i = 0; i < t->n_rules; i++) free(t->rules[i].text);
+    free(t->rules);
     *t = (struct csv_table){0};
 }
 

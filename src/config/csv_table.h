@@ -1,5 +1,5 @@
 /* A CSV file with a fixed header, read whole through libcsv. Lines that start with '#' are comments; a comment `# source: TEXT`
- * says where the numbers come from; one `# settings: NAME=VALUE ...`, or `# written by dse profile VERSION: NAME=VALUE ...`, how
+ * says where the numbers come from; `# rule: TEXT` how to read between them; one `# settings: NAME=VALUE ...`, or `# written by dse profile VERSION: NAME=VALUE ...`, how
  * they were measured. */
 #ifndef DSE_CONFIG_CSV_TABLE_H
 #define DSE_CONFIG_CSV_TABLE_H
@@ -19,6 +19,11 @@ struct csv_table {
     char *source;   /* of the comments, joined by spaces; "" if there are none */
     char *settings; /* of the first comment that has some; NULL if none has */
     struct srcloc settings_loc; /* of them; all but the file is 0 if there are none */
+    struct csv_rule {
+        int line;
+        char *text;
+    } * rules; /* of comments `# rule: TEXT` */
+    size_t n_rules;
     const char *const *columns; /* the caller's, or own_columns */
     char **own_columns;         /* of csv_table_read_any */
     size_t n_columns;

@@ -2,6 +2,7 @@
 #include "space/space_internal.h"
 
 #include "workload/measured.h"
+#include "workload/quality.h"
 
 #include <dse/costs.h>
 #include <dse/hw.h>
@@ -82,6 +83,19 @@ static void add_profile(uint64_t *h, const struct dse_profile *p)
     }
 }
 
+static void add_quality_number(void *user, double v)
+{
+    add_number(user, v);
+}
+
+static void add_quality(uint64_t *h, const struct dse_quality *q)
+{
+    const struct dse_quality_surface *s;
+    add_measured(h, quality_measured(q));
+    for (size_t i = 0; (s = dse_quality_surface_at(q, i)) != NULL; i++) add_text(h, dse_surface_method(s));
+    quality_numbers(q, add_quality_number, h);
+}
+
 static void add_costs(uint64_t *h, const struct dse_costs *book)
 {
     for (int id = 0; id < DSE_CONSTANT_COUNT; id++)
@@ -118,6 +132,7 @@ static void add_entry(uint64_t *h, const struct catalog *catalog, enum dse_kind 
     case DSE_KIND_PROFILE: add_profile(h, (const void *)entry); break;
     case DSE_KIND_RETENTION: add_retention(h, (const void *)entry); break;
     case DSE_KIND_RECORDING: add_recording(h, (const void *)entry); break;
+    case DSE_KIND_QUALITY: add_quality(h, (const void *)entry); break;
     case DSE_KIND_COSTS: add_costs(h, (const void *)entry); break;
     case DSE_KIND_TECHNOLOGY: add_technology(h, (const void *)entry); break;
     case DSE_KIND_SRAM: add_sram(h, (const void *)entry); break;

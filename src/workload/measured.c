@@ -188,6 +188,14 @@ struct dse_measured *measured_new(const char *text, char **ret_why)
     return NULL;
 }
 
+struct dse_measured *measured_copy(const struct dse_measured *m)
+{
+    struct dse_measured *copy = xcalloc(1, sizeof *copy);
+    *copy = (struct dse_measured){.llm = xstrdup(m->llm), .from = m->from, .to = m->to};
+    memcpy(copy->value, m->value, sizeof copy->value);
+    return copy;
+}
+
 static void drop_sentences(struct dse_measured *m)
 {
     for (size_t i = 0; i < DSE_SETTINGS; i++) free(m->unlike[i]);

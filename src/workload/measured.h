@@ -14,6 +14,7 @@
 /* A file without settings has the defaults. NULL when they cannot be read: *ret_why says why, and the caller frees it. `text` may
  * be NULL. Free with measured_free. */
 struct dse_measured *measured_new(const char *text, char **ret_why);
+struct dse_measured *measured_copy(const struct dse_measured *m);
 void measured_free(struct dse_measured *m);
 /* Set the kind and name of the entry ("retention", "codellama-13b") that the sentences mention. Without this call there are no
  * sentences. */

@@ -5,6 +5,8 @@
  */
 #include "workload/profile.h"
 
+#include "workload/quality.h"
+
 #include "base/xalloc.h"
 
 #include <dse/bound.h>
@@ -25,6 +27,7 @@ struct dse_profile {
     gsl_spline *error, *missed;    /* struct dse_locality_error; NULL when the profile has none */
     struct profile_scores *scores; /* n of them; NULL likewise */
     struct dse_measured *measured;
+    struct dse_quality *quality; /* the same points */
 };
 
 static const struct {
@@ -93,11 +96,53 @@ struct dse_profile *profile_new(const char *name, const char *source, const doub
     return p;
 }
 
+static void add_rows(const struct dse_profile *p, enum dse_quality_metric metric, const double *y, struct quality_point *rows,
+                     size_t *n)
+{
+    for (size_t i = 0; i < p->n; i++) {
+        struct quality_point *row = &rows[(*n)++];
+        *row = (struct quality_point){.method = "lad", .context = p->context[i], .ratio = 1, .metric = metric, .stat = {y[i]}};
+        for (size_t k = DSE_Q_SE; k < DSE_QUALITY_STATS; k++) row->stat[k] = (double)NAN;
+        for (int k = 0; k < DSE_SETTINGS; k++) row->setting[k] = measured_value(p->measured, (enum dse_setting)k);
+    }
+}
+
+/* The same points and curves as a quality entry: Steffen's method over the context. */
+static void make_quality(struct dse_profile *p)
+{
+    const gsl_spline *const splines[] = {p->column[0], p->column[1], p->column[2], p->column[3], p->column[4], p->error, p->missed};
+    static const enum dse_quality_metric metrics[] = {DSE_Q_CENTERS,   DSE_Q_LARGE,           DSE_Q_ACTIVE,        DSE_Q_UPDATES,
+                                                      DSE_Q_HIT_RATIO, DSE_Q_ATTENTION_ERROR, DSE_Q_FALSE_NEGATIVE};
+    enum { METRICS = sizeof metrics / sizeof *metrics };
+    struct dse_quality_rule rule = {.context = DSE_Q_PLAIN, .over_context = DSE_Q_CUBIC};
+    rule.context_error = rule.ratio_error = rule.setting_error = rule.worst_error = (double)NAN;
+    struct quality_point *rows = xcalloc(METRICS * p->n, sizeof *rows);
+    struct quality_said said[METRICS];
+    size_t n = 0, n_said = 0;
+    for (size_t m = 0; m < METRICS; m++) {
+        if (!splines[m]) continue;
+        said[n_said++] = (struct quality_said){"lad", metrics[m], rule};
+        add_rows(p, metrics[m], splines[m]->y, rows, &n);
+    }
+    struct row_fault fault = {0};
+    quality_free(p->quality);
+    p->quality = quality_new(
+        &(struct quality_from){"profile", p->name, p->source, measured_copy(p->measured), rows, n, said, n_said, true}, &fault);
+    free(fault.why);
+    free(rows);
+}
+
 void profile_set_measured(struct dse_profile *p, struct dse_measured *m)
 {
     measured_free(p->measured);
     p->measured = m;
     measured_name(m, "profile", p->name);
+    make_quality(p);
+}
+
+const struct dse_quality *dse_profile_quality(const struct dse_profile *p)
+{
+    return p->quality;
 }
 
 const struct dse_measured *dse_profile_measured(const struct dse_profile *p)
@@ -125,6 +170,7 @@ bool profile_add_errors(struct dse_profile *p, const struct dse_locality_error *
     for (size_t i = 0; i < p->n; i++) y[i] = errors[i].false_negative;
     p->missed = make_spline(p->context, y, p->n);
     free(y);
+    make_quality(p);
     return true;
 }
 
@@ -179,6 +225,7 @@ void profile_free(struct dse_profile *p)
     gsl_spline_free(p->missed);
     for (size_t c = 0; c < COLUMNS; c++) gsl_spline_free(p->column[c]);
     measured_free(p->measured);
+    quality_free(p->quality);
     free(p->scores);
     free(p->context);
     free(p->name);

@@ -4,11 +4,14 @@
  */
 #include "workload/retention.h"
 
+#include "workload/quality.h"
+
 #include "base/xalloc.h"
 
 #include <dse/bound.h>
 #include <gsl/gsl_spline.h>
 
+#include <assert.h>
 #include <float.h>
 #include <math.h>
 #include <stdlib.h>
@@ -33,6 +36,7 @@ struct dse_retention {
     struct policy *policies;
     size_t n;
     struct dse_measured *measured;
+    struct dse_quality *quality; /* the same points */
 };
 
 /* ---- building ------------------------------------------------------------------------------------------------------------ */
@@ -151,11 +155,57 @@ struct dse_retention *retention_new(const char *name, const char *source, const 
     return r;
 }
 
+static void add_row(struct quality_point *rows, size_t *n, const struct policy *p, const struct curve *c, size_t i,
+                    enum dse_quality_metric metric, double mean)
+{
+    struct quality_point *row = &rows[(*n)++];
+    *row = (struct quality_point){.method = p->name, .context = c->context, .ratio = c->ratio[i], .metric = metric, .stat = {mean}};
+    for (size_t k = DSE_Q_SE; k < DSE_QUALITY_STATS; k++) row->stat[k] = (double)NAN;
+}
+
+/* The same points and curves as a quality entry: Steffen's method over the ratio, a line over log(context). */
+static void make_quality(struct dse_retention *r)
+{
+    size_t n_points = 0, n = 0, n_said = 0;
+    for (size_t i = 0; i < r->n; i++)
+        for (size_t k = 0; k < r->policies[i].n; k++) n_points += r->policies[i].curves[k].n;
+    struct quality_point *rows = xcalloc(2 * n_points, sizeof *rows);
+    struct quality_said *said = xcalloc(2 * r->n, sizeof *said);
+    struct dse_quality_rule rule = {.context = DSE_Q_LOG, .over_ratio = DSE_Q_CUBIC};
+    rule.context_error = rule.ratio_error = rule.setting_error = rule.worst_error = (double)NAN;
+    for (size_t i = 0; i < r->n; i++) {
+        const struct policy *p = &r->policies[i];
+        said[n_said++] = (struct quality_said){p->name, DSE_Q_RETAINED_MASS, rule};
+        said[n_said++] = (struct quality_said){p->name, DSE_Q_ATTENTION_ERROR, rule};
+        for (size_t k = 0; k < p->n; k++)
+            for (size_t j = 0; j < p->curves[k].n; j++) {
+                add_row(rows, &n, p, &p->curves[k], j, DSE_Q_RETAINED_MASS, p->curves[k].mass->y[j]);
+                add_row(rows, &n, p, &p->curves[k], j, DSE_Q_ATTENTION_ERROR, p->curves[k].error->y[j]);
+            }
+    }
+    for (size_t i = 0; i < n; i++)
+        for (int k = 0; k < DSE_SETTINGS; k++) rows[i].setting[k] = measured_value(r->measured, (enum dse_setting)k);
+    struct row_fault fault = {0};
+    quality_free(r->quality);
+    r->quality = quality_new(
+        &(struct quality_from){"retention", r->name, r->source, measured_copy(r->measured), rows, n, said, n_said, true}, &fault);
+    assert(r->quality); /* a retention's points are a quality entry's */
+    free(fault.why);
+    free(rows);
+    free(said);
+}
+
 void retention_set_measured(struct dse_retention *r, struct dse_measured *m)
 {
     measured_free(r->measured);
     r->measured = m;
     measured_name(m, "retention", r->name);
+    make_quality(r);
+}
+
+const struct dse_quality *dse_retention_quality(const struct dse_retention *r)
+{
+    return r->quality;
 }
 
 const struct dse_measured *dse_retention_measured(const struct dse_retention *r)
@@ -177,6 +227,7 @@ void retention_free(struct dse_retention *r)
         free(p->name);
     }
     measured_free(r->measured);
+    quality_free(r->quality);
     free(r->policies);
     free(r->name);
     free(r->source);
