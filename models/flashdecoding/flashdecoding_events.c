@@ -315,7 +315,7 @@ static void start_run(struct run *r)
 static void choose(struct run *r)
 {
     struct fd_step *s = r->step;
-    if (r->p->dataflow == FD_STATIC || !r->at.profiled) return;
+    if (r->p->dataflow != FD_HEURISTIC || !r->at.profiled) return;
     s->linear_bytes = 0;
     for (int i = 0; i < FD_LINEARS; i++) {
         struct fd_linear_op *o = &s->linear[i];

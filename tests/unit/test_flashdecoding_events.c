@@ -397,9 +397,25 @@ static void runs__of_long_prompts_stay_short(void **state)
     assert_true(at("batch=32 context=4096 capacity_gib=1000").handled < 20000);
 }
 
+/* E28 at event level: no kernel of another dataflow takes its place, which the lookup table of the heuristic one would. */
+static void vendor__kernels_stay_the_makers(void **state)
+{
+    (void)state;
+    static const char *const cases[] = {"", "weight_bits=4", "devices=8", "batch=64", "phase=prefill"};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        char *settings = xasprintf("engine=gpt-fast kernel_losses=apart %s", cases[i]);
+        const struct fd_params p = point(settings);
+        const double closed = estimate(&p).linear_us, events = simulate(&p).m.linear_us;
+        if (!(events > 0.999 * closed && events < 1.15 * closed))
+            fail_msg("%s: %.6g us, closed form %.6g", cases[i], events, closed);
+        free(settings);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(vendor__kernels_stay_the_makers),
         cmocka_unit_test(ideal__run_is_the_closed_form),
         cmocka_unit_test(ideal__run_is_the_closed_form_at_random_points),
         cmocka_unit_test(events__do_the_work_of_the_closed_form),
