@@ -66,6 +66,11 @@ const char *dse_cache_check(const struct dse_cache *c, const struct dse_workload
 bool dse_cache_target_bound(const struct dse_cache *lo, const struct dse_cache *hi, const struct dse_workload *w,
                             struct dse_interval seen, struct dse_interval *ret);
 
+/* Turns both ends of a box into caches given by their length that have the least and the most of all that dse_cache_step_at says;
+ * *ret_target as above. False: no point of the box is accepted. */
+bool dse_cache_ends(struct dse_cache *lo, struct dse_cache *hi, const struct dse_workload *w, struct dse_interval seen,
+                    struct dse_interval *ret_target);
+
 /* ---- one step ----------------------------------------------------------------------------------------------------------- */
 
 /* What one step at the workload's context reads, and what the technique itself takes besides: of one sequence and layer, and without
@@ -98,6 +103,10 @@ void dse_cache_step_at(const struct dse_cache *c, const struct dse_workload *w, 
 /* How often the probabilities of a step pass once more: a machine whose softmax is known only behind the last position (`online`)
  * makes them again, and a threshold over them needs all before it counts. */
 double dse_cache_passes(const struct dse_cache_step *s, bool online);
+/* dse_workload_expand of such a step: attention at the positions that are read; bounds of pages among the operations of
+ * "attention_scores", counting among those of "softmax" (an addition a position and pass); and all that the technique moves among
+ * kv_write_bytes: bounds that are read in "attention_scores", the rest in "attention_values". */
+void dse_cache_expand(const struct dse_cache_step *s, const struct dse_workload *w, struct dse_oplist *ret);
 /* The workload as attention of a decode step sees it: at the positions that are read. Everything else of a decode step does not
  * depend on the context. A prefill is not changed. */
 struct dse_workload dse_cache_read_by(const struct dse_cache_step *s, const struct dse_workload *w);

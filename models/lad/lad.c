@@ -30,6 +30,7 @@ _Static_assert(sizeof stage_names / sizeof *stage_names == LAD_STAGES + 1, "ever
 #define P struct lad_params
 static const struct dse_param lad_params_table[] = {
     DSE_EMBED(P, workload, struct dse_workload, dse_workload_params),
+    DSE_EMBED(P, cache, struct dse_cache, dse_cache_params),
     DSE_EMBED(P, economics, struct dse_economics, dse_economics_params),
     DSE_EMBED_REFUSING(P, dram, struct dse_dram, dse_dram_params, dse_dram_refuse),
     DSE_PARAM_I64(P, tiles, 1, 256, "LAD tiles sharing the HBM", "Sec. V-A"),
@@ -129,8 +130,14 @@ static const struct dse_metric lad_metrics_table[] = {
     DSE_METRIC_F64_OR_NULL(M, hit_ratio, "", DSE_MORE,
                            "share of the active positions that were pre-fetched, where they were measured", "E14",
                            .mean = DSE_MEAN_TOKEN),
+    DSE_METRIC_F64(M, cached_positions, "", DSE_NEITHER, "positions that a query meets, mean over the step's queries", "E38",
+                   .mean = DSE_MEAN_TOKEN),
+    DSE_METRIC_F64(M, technique_mib, "MiB", DSE_LESS, "DRAM traffic a token: what a technique of the cache counts and bounds",
+                   "E38"),
+    DSE_METRIC_F64_OR_NULL(M, retained_mass, "", DSE_MORE, "share of the full softmax on the positions kept, where it was measured",
+                           "E38", .mean = DSE_MEAN_TOKEN),
     DSE_METRIC_F64_OR_NULL(M, attention_error, "", DSE_LESS,
-                           "norm of the output's error over that of exact attention, where it was measured", "E24",
+                           "norm of the output's error over that of exact attention, where it was measured", "E24, E38",
                            .mean = DSE_MEAN_TOKEN),
     DSE_METRIC_F64_OR_NULL(M, false_negative, "", DSE_LESS,
                            "share of positions wrongly taken to be in their mode, where it was measured", "E24",
@@ -176,6 +183,7 @@ static const char *lad_check(const void *params)
     const struct lad_params *p = params;
     struct lad_point pt;
     const char *why = dse_dram_check(&p->dram);
+    if (!why) why = lad_cache_check(p);
     if (!why) why = lad_point_init(&pt, p);
     if (!why) why = lad_chip_check(p);
     if (!why) why = lad_batch_check(&pt);
@@ -290,6 +298,19 @@ static void fill_chip(struct lad_metrics *m, const struct lad_params *p, const s
     m->noc_mm2 = chip->die.noc_mm2;
 }
 
+/* E24, E38. */
+static void fill_cache(struct lad_metrics *m, const struct lad_point *pt, double mib)
+{
+    const struct dse_locality_error error = lad_quality(pt->p);
+    struct dse_retained kept;
+    lad_kept(pt->p, &kept);
+    m->cached_positions = pt->cache.prefill ? (pt->n + 1) / 2 : pt->cache.read;
+    m->technique_mib = (double)pt->llm->layers * dse_cache_moved(&pt->cache) * mib;
+    m->retained_mass = kept.mass;
+    m->attention_error = pt->p->decoding == LAD_LOCALITY_AWARE ? error.attention_error : kept.error;
+    m->false_negative = error.false_negative;
+}
+
 void lad_report(const struct lad_point *pt, const struct lad_step *step, struct lad_metrics *ret, struct dse_breakdown *breakdown)
 {
     const struct lad_params *p = pt->p;
@@ -303,9 +324,7 @@ void lad_report(const struct lad_point *pt, const struct lad_step *step, struct 
     double batch = step->batch, tokens = p->workload.phase == DSE_PREFILL ? batch * pt->n : batch, mib = 1 / (DSE_MIB * tokens);
     fill_common(&m->common, pt, step, &chip, joules.all, tokens);
     fill_attention(m, pt, &step->attention, tokens);
-    struct dse_locality_error error = lad_quality(p);
-    m->attention_error = error.attention_error;
-    m->false_negative = error.false_negative;
+    fill_cache(m, pt, batch * mib);
     fill_energy(m, pt, step, &power, &joules, tokens);
     fill_chip(m, p, &chip);
     m->batch_used = (int64_t)batch;

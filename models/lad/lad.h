@@ -9,6 +9,7 @@
 #ifndef LAD_H
 #define LAD_H
 
+#include <dse/cache.h>
 #include <dse/chip.h>
 #include <dse/cost.h>
 #include <dse/hw.h>
@@ -29,6 +30,7 @@ enum lad_elementwise { LAD_HIDDEN, LAD_EXPOSED };
 
 struct lad_params {
     struct dse_workload workload;
+    struct dse_cache cache; /* of full-cache decoding */
     struct dse_economics economics;
     struct dse_dram dram;
 
@@ -68,7 +70,8 @@ struct lad_metrics {
     int32_t attention_bound;           /* enum lad_stage */
     double centers, active, hit_ratio; /* NaN where they were measured under other settings */
     double prefetched;
-    double attention_error, false_negative; /* NaN where nobody measured them */
+    double cached_positions, technique_mib;
+    double retained_mass, attention_error, false_negative; /* NaN where nobody measured them */
     double sram_resident_mib, dram_footprint_gib;
 
     double centers_mib, active_mib, others_mib, prefetch_mib, weights_mib, full_cache_mib;
@@ -127,7 +130,8 @@ enum { LAD_NODES = 11, LAD_FILL_SLOTS = 5 /* six stages: five slots more than he
 struct lad_point {
     const struct lad_params *p;
     const struct dse_llm *llm;
-    bool locality_aware; /* decode with LAD's attention */
+    bool locality_aware;         /* decode with LAD's attention */
+    struct dse_cache_step cache; /* E38: of one sequence and layer */
     double n, d;
     double head_samples; /* layers * query heads, of one sequence */
     double clock_hz;
@@ -240,6 +244,10 @@ double lad_batch(const struct lad_point *pt, struct lad_step *step);
 
 /* ---- quality ------------------------------------------------------------------------------------------------------------- */
 
+/* NULL, or why LAD's decoding and the technique of the cache do not go together, or there is no such cache. */
+const char *lad_cache_check(const struct lad_params *p);
+/* E38: what attention over what the cache keeps has of the whole; LAD's own keeps all. */
+void lad_kept(const struct lad_params *p, struct dse_retained *ret);
 /* E24: NaN where nobody measured it under the settings of the point. Pure. */
 struct dse_locality_error lad_quality(const struct lad_params *p);
 /* A setting that the statistics depend on and that was another one when they were measured, as a sentence; NULL: there is none.

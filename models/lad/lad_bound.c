@@ -135,13 +135,23 @@ static void gather_bound(struct lad_box *b)
     b->gather_slower = dse_iv_div(dse_iv_div(stream, efficiency), b->gather);
 }
 
+/* E38. */
+static bool set_cache(struct lad_box *b)
+{
+    const struct dse_interval seen = dse_iv_i64(b->lo.workload.context, b->hi.workload.context);
+    b->asked_lo = b->lo.cache;
+    b->asked_hi = b->hi.cache;
+    if (b->lo.decoding == LAD_LOCALITY_AWARE && !dse_eviction_at(b->lo.cache.eviction)->keeps_all) return false;
+    return dse_cache_ends(&b->lo.cache, &b->hi.cache, &b->lo.workload, seen, &b->target);
+}
+
 bool lad_box_init(struct lad_box *ret, const struct lad_params *lo, const struct lad_params *hi)
 {
     struct lad_box *b = ret;
     b->lo = *lo;
     b->hi = *hi;
     const bool aware = lo->decoding == LAD_LOCALITY_AWARE && lo->workload.phase == DSE_DECODE;
-    if (!narrow_context(&b->lo, &b->hi, aware) || !init_ends(b) || !narrow_room(b)) return false;
+    if (!narrow_context(&b->lo, &b->hi, aware) || !set_cache(b) || !init_ends(b) || !narrow_room(b)) return false;
     b->d = b->at_lo.d;
     b->head_samples = b->at_lo.head_samples;
     b->most = most_bound(b);
@@ -233,6 +243,21 @@ static void set_attention(const struct sink *to, const struct lad_box *b, const 
     SET(attention_share, a->time_s.hi > 0 ? dse_widened(dse_max(0, least), most, 8) : none);
 }
 
+/* E38: of a prompt, counts and bounds are of all its tokens. */
+static void set_cache_metrics(const struct sink *to, const struct lad_box *b)
+{
+    const struct dse_cache_steps lo = dse_cache_steps_of(&b->asked_lo, &b->lo.workload, NULL),
+                                 hi = dse_cache_steps_of(&b->asked_hi, &b->hi.workload, NULL);
+    const struct dse_cache_step *least = &b->at_lo.cache, *most = &b->at_hi.cache;
+    const struct dse_interval moved = dse_iv(dse_cache_moved(least), dse_cache_moved(most));
+    struct dse_retained_bound kept;
+    dse_cache_quality_bound(&lo, &hi, b->target, &kept);
+    SET(cached_positions, b->prefill ? dse_iv((b->n.lo + 1) / 2, (b->n.hi + 1) / 2) : dse_iv(least->read, most->read));
+    SET(technique_mib, token(to, dse_iv_scale(moved, (double)b->at_lo.llm->layers), 1 / DSE_MIB));
+    SET(retained_mass, kept.mass);
+    if (b->lo.decoding != LAD_LOCALITY_AWARE) SET(attention_error, kept.error);
+}
+
 /* E24: known where nothing that it was measured with varies. */
 static void set_quality(const struct sink *to, const struct lad_box *b)
 {
@@ -315,6 +340,7 @@ static void bound_batch(const struct lad_box *box, const struct lad_chip_bound *
     set_common(&to, box, chip, &step, &energy);
     set_attention(&to, box, &step);
     set_quality(&to, box);
+    set_cache_metrics(&to, box);
     set_energy(&to, box, &energy);
     set_chip(&to, box, chip);
     set_rest(&to, box, &step);

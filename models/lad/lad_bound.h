@@ -10,7 +10,9 @@
 
 /* struct lad_point over the box. */
 struct lad_box {
-    struct lad_params lo, hi; /* without what no accepted point has: contexts, SRAM and batches that are checked */
+    struct lad_params lo, hi;            /* without what no accepted point has: contexts, SRAM and batches that are checked */
+    struct dse_cache asked_lo, asked_hi; /* as they are asked for; those of lo and hi have the least and the most of E38 */
+    struct dse_interval target;
     struct lad_point at_lo, at_hi;
     bool locality_aware, prefill;
     double d, head_samples;

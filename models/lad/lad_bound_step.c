@@ -4,6 +4,8 @@
 #include <dse/num.h>
 #include <dse/units.h>
 
+#include <string.h>
+
 /* ---- operators ----------------------------------------------------------------------------------------------------------- */
 
 /* Lanes that `elements` take in whole passes: W ceil(k / W) is k at least, and less than k + W. */
@@ -87,10 +89,10 @@ static void init_ops(const struct lad_box *b, struct lad_step_bound *s)
 {
     struct dse_workload lo = b->lo.workload, hi = b->hi.workload;
     struct dse_oplist least, most;
-    const bool same = same_ops(&lo, &hi);
+    const bool same = same_ops(&lo, &hi) && memcmp(&b->lo.cache, &b->hi.cache, sizeof b->lo.cache) == 0;
     lo.batch = hi.batch = 1;
-    dse_workload_expand(&lo, &least);
-    if (!same) dse_workload_expand(&hi, &most);
+    dse_cache_expand(&b->at_lo.cache, &lo, &least);
+    if (!same) dse_cache_expand(&b->at_hi.cache, &hi, &most);
     s->n_ops = 0;
     for (int i = 0; i < least.n; i++) {
         if (least.op[i].in_attention && b->locality_aware) continue;

@@ -404,7 +404,8 @@ static void set_footprint(struct lad_point *pt)
     struct dse_workload none = p->workload;
     none.batch = 0;
     pt->weights_bytes = dse_workload_footprint(&none);
-    pt->sequence_bytes = pt->n * dse_kv_bytes_per_token(pt->llm, (double)p->workload.kv_bits);
+    pt->sequence_bytes = pt->cache.held * dse_kv_bytes_per_token(pt->llm, (double)p->workload.kv_bits);
+    pt->sequence_bytes += (double)pt->llm->layers * pt->cache.besides_bytes;
     if (!pt->locality_aware) return;
     double counters = p->counters == LAD_COUNTED ? (double)p->intervals * COUNTER_BYTES : 0;
     pt->sequence_bytes += pt->head_samples * (pt->cache_bytes + pt->n * (pt->position_bytes + counters));
@@ -434,6 +435,7 @@ const char *lad_point_init(struct lad_point *ret, const struct lad_params *p)
         .sram_bytes = p->sram_mib * DSE_MIB,
     };
     ret->gather_s = ret->stream_s;
+    dse_cache_step_at(&p->cache, &p->workload, &ret->cache);
     set_footprint(ret);
     if (!ret->locality_aware) return NULL;
     if (p->gather == LAD_GATHER_ROWS) {

@@ -49,6 +49,24 @@ static const char *unknown(const struct lad_params *p)
     return NULL;
 }
 
+static struct dse_cache_steps steps_of(const struct lad_params *p)
+{
+    return dse_cache_steps_of(&p->cache, &p->workload, NULL);
+}
+
+const char *lad_cache_check(const struct lad_params *p)
+{
+    if (p->decoding == LAD_LOCALITY_AWARE && !dse_eviction_at(p->cache.eviction)->keeps_all)
+        return "LAD's intermediate caches have what every position adds: one that leaves cannot be taken out (eviction, decoding)";
+    return dse_cache_check(&p->cache, &p->workload, (double)p->workload.context);
+}
+
+void lad_kept(const struct lad_params *p, struct dse_retained *ret)
+{
+    const struct dse_cache_steps steps = steps_of(p);
+    dse_cache_quality(&steps, ret);
+}
+
 struct dse_locality_error lad_quality(const struct lad_params *p)
 {
     if (!is_locality_aware(p)) return (struct dse_locality_error){0, 0};
@@ -59,7 +77,8 @@ struct dse_locality_error lad_quality(const struct lad_params *p)
 void lad_stand(const void *params, struct dse_standing *ret)
 {
     const struct lad_params *p = params;
-    ret->quality = dse_quality_of_exact(&p->workload);
+    const struct dse_cache_steps steps = steps_of(p);
+    dse_cache_stand(&steps, ret);
     dse_standing_add(ret, dse_area_unpriced(p->clock_ghz, LAD_PUBLISHED_GHZ));
     dse_standing_add(ret, dse_area_without_edges(p->area));
     if (!is_locality_aware(p)) return;
@@ -79,6 +98,8 @@ const char *lad_why_null(const void *params, const char *metric)
                                                                                                    "false_negative"};
     const struct lad_params *p = params;
     const char *why = dse_why_not_apart(p->power, metric);
+    const struct dse_cache_steps steps = steps_of(p);
+    if (!why) why = dse_cache_why_null(&steps, metric);
     if (why || !is_locality_aware(p)) return why;
     for (size_t i = 0; i < sizeof statistics / sizeof *statistics; i++)
         if (strcmp(metric, statistics[i]) == 0) return lad_unlike(p);

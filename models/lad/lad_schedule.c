@@ -61,7 +61,7 @@ void lad_step_init(struct lad_step *ret, const struct lad_point *pt)
     struct dse_workload one = pt->p->workload;
     one.batch = 1;
     struct dse_oplist list;
-    dse_workload_expand(&one, &list);
+    dse_cache_expand(&pt->cache, &one, &list);
     ret->n_ops = 0;
     if (pt->locality_aware) lad_spread_init(&ret->spread, pt->active_cv);
     for (int i = 0; i < list.n; i++) {

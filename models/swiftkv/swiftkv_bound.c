@@ -61,13 +61,7 @@ static int64_t at_most(double there, double fixed, double each, int64_t x)
 static bool contract_cache(struct box *b)
 {
     const iv seen = dse_iv_i64(b->lo.workload.context, b->hi.workload.context);
-    if (!dse_cache_target_bound(&b->lo.cache, &b->hi.cache, &b->lo.workload, seen, &b->target)) return false;
-    if (b->target.hi == (double)INFINITY) return true;
-    b->lo.cache.page = b->asked_hi.page; /* fewer bounds */
-    b->hi.cache.page = b->asked_lo.page;
-    b->lo.cache.cache_length = (int64_t)b->target.lo;
-    b->hi.cache.cache_length = (int64_t)b->target.hi;
-    return true;
+    return dse_cache_ends(&b->lo.cache, &b->hi.cache, &b->lo.workload, seen, &b->target);
 }
 
 /* E8: of the batch. */

@@ -145,6 +145,25 @@ struct dse_workload dse_cache_read_by(const struct dse_cache_step *s, const stru
     return ret;
 }
 
+void dse_cache_expand(const struct dse_cache_step *s, const struct dse_workload *w, struct dse_oplist *ret)
+{
+    const struct dse_workload read = dse_cache_read_by(s, w);
+    const double layers = (double)w->llm->layers, instances = layers * (double)w->llm->heads * (double)w->batch;
+    const double moved = layers * (double)w->batch, paged = s->prefill ? 0 : s->page_bytes;
+    dse_workload_expand(&read, ret);
+    for (int i = 0; i < ret->n; i++) {
+        struct dse_op *op = &ret->op[i];
+        if (op->kind == DSE_OP_SCORES) {
+            if (!s->prefill) op->ops += DSE_OPS_PER_MAC * instances * 2 * s->pages * (double)w->llm->head_dim;
+            op->kv_write_bytes += moved * paged;
+        } else if (op->kind == DSE_OP_VALUES) {
+            op->kv_write_bytes += moved * (dse_cache_moved(s) - paged);
+        } else if (op->in_attention) {
+            op->ops += instances * s->pairs * (s->policy->drained ? 2 : 1);
+        }
+    }
+}
+
 double dse_cache_footprint(const struct dse_cache_step *s, const struct dse_workload *w)
 {
     struct dse_workload held = *w;
@@ -178,4 +197,17 @@ bool dse_cache_target_bound(const struct dse_cache *lo, const struct dse_cache *
     const bool streams =
         w->phase == DSE_PREFILL && lo->boundary == DSE_CACHE_STREAMED && !dse_eviction_at(lo->eviction)->reads_part;
     return any && !(streams && ret->hi < seen.lo);
+}
+
+bool dse_cache_ends(struct dse_cache *lo, struct dse_cache *hi, const struct dse_workload *w, struct dse_interval seen,
+                    struct dse_interval *ret_target)
+{
+    const int64_t page = lo->page;
+    if (!dse_cache_target_bound(lo, hi, w, seen, ret_target)) return false;
+    lo->page = hi->page; /* fewer bounds */
+    hi->page = page;
+    if (dse_eviction_at(lo->eviction)->keeps_all) return true;
+    lo->cache_length = (int64_t)ret_target->lo;
+    hi->cache_length = (int64_t)ret_target->hi;
+    return true;
 }

@@ -4,6 +4,8 @@
 
 #include <dse/units.h>
 
+#include <math.h>
+
 /* ---- refused points -------------------------------------------------------------------------------------------------------- */
 
 static void assert_refused(const struct lad_params *p, const char *word)
@@ -231,6 +233,7 @@ static void random_point(const struct schema *schema, struct lad_params *p, uint
     if (random_u64(state) % 2) p->workload.context %= p->workload.llm->max_context, p->workload.context++;
     if (random_u64(state) % 2) p->workload.batch = 1 + p->workload.batch % 16;
     if (random_u64(state) % 2) p->dram.capacity_gib = 1048576;
+    if (p->decoding == LAD_LOCALITY_AWARE && random_u64(state) % 4) p->cache.eviction = 0; /* or it is refused */
     if (random_u64(state) % 4 == 0) p->sram = f.cacti;
     if (random_u64(state) % 4 == 0) p->technology = &f.nodes[random_u64(state) % f.n_nodes];
     dse_model_lad.resolve(p);
@@ -295,9 +298,45 @@ static void points__of_the_whole_space_make_sense(void **state)
     schema_release(&metrics);
 }
 
+/* ---- the cache -------------------------------------------------------------------------------------------------------------- */
+
+static int32_t policy(const char *name)
+{
+    int32_t i = 0;
+    while (strcmp(dse_eviction_choices()[i], name) != 0) i++;
+    return i;
+}
+
+/* Full-cache decoding of a cache that keeps half of its positions is that of half the context, and what is counted and bounded. */
+static void cache__of_full_cache_decoding_keeps_what_it_says(void **state)
+{
+    (void)state;
+    struct lad_params p = f.defaults, half;
+    p.decoding = LAD_FULL_CACHE;
+    half = p;
+    half.workload.context = p.workload.context / 2;
+    const struct lad_metrics some = estimate(&half);
+    const double heads = 32, layers = 32;
+    p.cache.eviction = policy("window");
+    struct lad_metrics m = estimate(&p);
+    assert_true(m.common.latency_us == some.common.latency_us && m.common.dram_mib == some.common.dram_mib);
+    assert_true(m.retained_mass < 1 && m.attention_error > 0 && m.false_negative == 0);
+    p.cache.eviction = policy("h2o");
+    m = estimate(&p);
+    assert_true(fabs((m.technique_mib * DSE_MIB) / (layers * heads * 2 * 1024 * 2) - 1) < 1e-12);
+    assert_true(fabs((m.common.dram_mib) / (some.common.dram_mib + m.technique_mib) - 1) < 1e-12);
+    p.cache.eviction = policy("quest");
+    m = estimate(&p);
+    assert_true(fabs((m.technique_mib * DSE_MIB) / (layers * heads * 2 * (2048. / 16) * 256) - 1) < 1e-12);
+    assert_true(fabs((m.common.dram_mib) / (some.common.dram_mib + m.technique_mib) - 1) < 1e-12);
+    p.decoding = LAD_LOCALITY_AWARE;
+    assert_refused(&p, "one that leaves cannot be taken out");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(cache__of_full_cache_decoding_keeps_what_it_says),
         cmocka_unit_test(points__that_cannot_run_say_why),
         cmocka_unit_test(points__published_configurations_run),
         cmocka_unit_test(points__sram_is_refused_below_the_working_set),
