@@ -253,6 +253,8 @@ enum dse_setting {
     DSE_SET_ROUNDING,      /* enum dse_rounding, of the exponential's shift */
     DSE_SET_SCALES,        /* enum dse_kv_scales, of quantised keys and values */
     DSE_SET_GROUP,         /* elements that share a scale: 64; 0: all of a token or channel */
+    DSE_SET_RESIDUAL,      /* newest positions whose keys and values are not quantised: 0 */
+    DSE_SET_POOLING,       /* what a score is pooled to: the largest (0) or the mean (1): 0 */
     DSE_SET_LAYER,         /* one layer alone; -1: the whole model */
     DSE_SETTINGS
 };

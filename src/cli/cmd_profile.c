@@ -88,7 +88,8 @@ static void add_settings(struct text *t, const struct origin *o, const struct pr
         text_addf(t, " boundary=%s", dse_boundary_names[options->settings.prompt_share > 0 ? DSE_BULK : DSE_TOKEN]);
     for (size_t i = 0; i < o->n_traces; i++)
         if (i == 0 || trace_info(o->traces[i])->bits < bits) bits = trace_info(o->traces[i])->bits;
-    text_addf(t, " kv_bits=%d llm=", bits);
+    if (!options->kind->of_bits) text_addf(t, " kv_bits=%d", bits);
+    text_add(t, " llm=");
     for (size_t i = 0; i < o->n_traces; i++) { /* of traces of several, the file is of none of them */
         const char *llm = trace_info(o->traces[i])->model;
         if (i > 0 && strcmp(llm, trace_info(o->traces[i - 1])->model) == 0) continue;
@@ -244,7 +245,8 @@ const struct command command_profile = {
         "recent_share, sinks, observed, pool, pooling=max|mean, beta, layers, page, seed, prompt_share; voting takes one decision for the\n"
         "heads of a layer, voting-head one a head; a cache shorter than reserved_length is left out, and so is a policy that needs a\n"
         "prompt or the number of layers without them. range: phi, low, high. partial-softmax: also part, held=fp32|mixed|fp16.\n"
-        "fixed-point: fraction_bits, exp_bits, rounding=round|truncate, products=round|truncate. kept, of --kept: nothing. recording: as locality; every head and\n"
+        "fixed-point: fraction_bits, exp_bits, rounding=round|truncate, products=round|truncate. kv-format: kv_bits,\n"
+        "scales=token|channel|kivi, group, residual. kept, of --kept: nothing. recording: as locality; every head and\n"
         "step is a row, for LAD at event level (draws = \"replay\").\n\n"
         "  dse profile model.trace --kind locality --fit\n"
         "  dse profile model.trace --kind locality -s collinear=0.9 -o profiles/mine.csv\n"

@@ -277,6 +277,30 @@ static bool measure_fixed_rows(const struct profile_options *o, const struct mea
     return ok;
 }
 
+/* ---- keys and values in few bits ---------------------------------------------------------------------------------------- */
+
+static const struct dse_param format_params[] = {
+    DSE_EMBED(S, format, struct kv_format, kv_format_params),
+    DSE_PARAM_END,
+};
+static const char *const format_columns[] = {"context",      "attention_error", "attention_error_sd", "key_error",
+                                             "key_error_sd", "value_error",     "value_error_sd",     NULL};
+
+static bool measure_format_rows(const struct profile_options *o, const struct measure_plan *plan, struct profile_report *ret,
+                                struct diags *diags)
+{
+    struct measured_format *rows = xcalloc(plan->n_contexts, sizeof *rows);
+    bool ok = measure_format(plan, &o->settings.format, rows, diags);
+    if (ok) report_init(ret, o->kind, plan->n_contexts);
+    for (size_t i = 0; ok && i < plan->n_contexts; i++) {
+        const struct measured_format *m = &rows[i];
+        SET_ROW(ret, i, (double)plan->contexts[i], m->attention_error.mean, moments_sd(&m->attention_error), m->key_error.mean,
+                moments_sd(&m->key_error), m->value_error.mean, moments_sd(&m->value_error));
+    }
+    free(rows);
+    return ok;
+}
+
 /* ---- kept sets ---------------------------------------------------------------------------------------------------------- */
 
 static const struct dse_param no_params[] = {DSE_PARAM_END};
@@ -326,6 +350,7 @@ const struct profile_kind profile_kinds[] = {
     {.name = "range", .params = range_params, .columns = range_columns, .measure = measure_range_rows},
     {.name = "partial-softmax", .params = partial_params, .columns = partial_columns, .measure = measure_partial_rows},
     {.name = "fixed-point", .params = fixed_params, .columns = fixed_columns, .measure = measure_fixed_rows},
+    {.name = "kv-format", .params = format_params, .columns = format_columns, .of_bits = true, .measure = measure_format_rows},
     {.name = "kept",
      .params = no_params,
      .options = OPTIONS("kept"),

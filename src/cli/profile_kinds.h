@@ -14,6 +14,7 @@ struct profile_kind {
     const char *const *options;     /* the names of options that not every kind has; NULL: none */
     const char *const *columns;     /* the names of a row's columns */
     bool of_policies;               /* the first column is a policy; the others are numbers */
+    bool of_bits;                   /* kv_bits is a setting of it; else it is what the trace has */
     bool of_sets;                   /* measures the sets of --kept, which is its option */
     bool every_step;                /* rows are counts of single steps, as many at every context, instead of means */
     /* Why too little is asked for to make a profile of it, as far as that is known before measuring; NULL when nothing is wrong.

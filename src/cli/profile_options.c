@@ -249,6 +249,7 @@ bool profile_options_read(struct profile_options *o, const struct invocation *in
                                             .phi = softmax_range_llama2_7b.phi,
                                             .low = softmax_range_llama2_7b.low,
                                             .high = softmax_range_llama2_7b.high,
+                                            .format = kv_format_defaults,
                                             .part = PART,
                                             .fraction_bits = single_pass_defaults.q_frac_bits,
                                             .exp_bits = single_pass_defaults.lut_bits,

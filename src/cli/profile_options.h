@@ -18,6 +18,7 @@ struct profile_settings {
     int32_t scores; /* by way of centers, or exact */
     struct eviction_options eviction;
     double prompt_share, phi, low, high;
+    struct kv_format format;
     int64_t part, fraction_bits, exp_bits;
     int32_t held, rounding, products;
 };

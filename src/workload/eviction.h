@@ -26,6 +26,7 @@ struct eviction_policy; /* eviction_policies.h */
 
 /* How SnapKV makes clusters of neighbours: the largest of them, or their mean with zeros beyond the ends. */
 enum eviction_pooling { EVICTION_POOL_MAX, EVICTION_POOL_MEAN };
+extern const char *const eviction_pooling_names[]; /* "max", "mean", NULL */
 
 struct eviction_options {
     const struct eviction_policy *policy;

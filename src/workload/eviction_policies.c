@@ -162,7 +162,7 @@ enum {
     BITS = 1u << DSE_SET_KV_BITS,
     HISTORY = BITS | 1u << DSE_SET_BOUNDARY, /* what stays depends on what came before, so on how the prompt ended */
     THRESHOLD = HISTORY | 1u << DSE_SET_THRESHOLD_A | 1u << DSE_SET_THRESHOLD_B | 1u << DSE_SET_RESERVED_LENGTH,
-    SELECTION = HISTORY | 1u << DSE_SET_OBSERVED | 1u << DSE_SET_POOL,
+    SELECTION = HISTORY | 1u << DSE_SET_OBSERVED | 1u << DSE_SET_POOL | 1u << DSE_SET_POOLING,
 };
 
 /* A machine adds values of its parameter in this order: a policy that machines have goes behind all that they have already. */
@@ -318,7 +318,7 @@ const struct eviction_options eviction_defaults = {.policy = eviction_policies,
                                                    .beta = 20,
                                                    .page = 16};
 
-static const char *const poolings[] = {[EVICTION_POOL_MAX] = "max", [EVICTION_POOL_MEAN] = "mean", NULL};
+const char *const eviction_pooling_names[] = {[EVICTION_POOL_MAX] = "max", [EVICTION_POOL_MEAN] = "mean", NULL};
 
 #define S struct eviction_options
 const struct dse_param eviction_params[] = {
@@ -329,7 +329,7 @@ const struct dse_param eviction_params[] = {
     DSE_PARAM_I64(S, sinks, 0, 65536, "window: first positions, which stay", ""),
     DSE_PARAM_I64(S, observed, 1, 65536, "snapkv, pyramidkv: last steps of the prompt, which select and stay", "Sec. 4"),
     DSE_PARAM_I64(S, pool, 1, 1023, "snapkv, pyramidkv: neighbours that are pooled; odd", "Sec. 4"),
-    DSE_PARAM_ENUM(S, pooling, poolings, "snapkv, pyramidkv: the largest of the neighbours, or their mean", "Sec. 4"),
+    DSE_PARAM_ENUM(S, pooling, eviction_pooling_names, "snapkv, pyramidkv: the largest of the neighbours, or their mean", "Sec. 4"),
     DSE_PARAM_F64(S, beta, "", 1, 1000, "pyramidkv: the last layer keeps 1/beta of the mean", "Sec. 4"),
     DSE_PARAM_I64(S, layers, 0, 1024, "pyramidkv: layers of the model; 0: not said, which leaves it out", "Sec. 4"),
     DSE_PARAM_I64(S, page, 1, 65536, "quest: positions of a page", "Sec. 3"),

@@ -625,3 +625,46 @@ bool measure_kept(const struct measure_plan *p, const struct kept_sets *k, struc
         if (rows[c].steps) rows[(*ret_n)++] = rows[c];
     return *ret_n || diags_input(diags, (struct srcloc){0}, NULL, NULL, "none of the steps that are measured has a kept set");
 }
+
+/* ---- keys and values in few bits ----------------------------------------------------------------------------------------- */
+
+struct format_work {
+    const struct kv_format *format;
+    struct measured_format *rows;
+};
+
+static size_t format_size(const void *user, size_t c, size_t heads)
+{
+    (void)user;
+    (void)c;
+    return heads * sizeof(struct kv_format_result);
+}
+
+static bool format_heads(const void *user, size_t c, const struct head *heads, size_t n, size_t first, void *ret,
+                         struct diags *diags)
+{
+    const struct format_work *w = user;
+    struct kv_format_result *results = ret;
+    (void)c;
+    for (size_t h = 0; h < n; h++)
+        if (!kv_format_run(&heads[h], w->format, first, &results[h], diags)) return false;
+    return true;
+}
+
+static void format_add(void *user, size_t c, size_t heads, const void *result)
+{
+    struct measured_format *row = &((struct format_work *)user)->rows[c];
+    const struct kv_format_result *r = result;
+    for (size_t h = 0; h < heads; h++, r++) {
+        if (r->steps) moments_add(&row->attention_error, r->output_error);
+        moments_add(&row->key_error, r->key_error);
+        moments_add(&row->value_error, r->value_error);
+    }
+}
+
+bool measure_format(const struct measure_plan *p, const struct kv_format *f, struct measured_format *rows, struct diags *diags)
+{
+    for (size_t c = 0; c < p->n_contexts; c++) rows[c] = (struct measured_format){0};
+    struct format_work w = {f, rows};
+    return each_layer(p, &(struct measurement){format_size, format_heads, format_add, &w, NULL}, diags);
+}

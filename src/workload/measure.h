@@ -10,6 +10,7 @@
 #include "workload/eviction.h"
 #include "workload/head.h"
 #include "workload/kept_sets.h"
+#include "workload/kv_format.h"
 #include "workload/locality.h"
 #include "workload/recording.h"
 #include "workload/single_pass.h"
@@ -105,6 +106,12 @@ struct measured_partial {
 };
 bool measure_partial(const struct measure_plan *p, const struct softmax_partial *s, struct measured_partial *rows,
                      struct diags *diags);
+
+/* A cache in few bits, over the steps of one context; as struct kv_format_result, of each head. */
+struct measured_format {
+    struct moments attention_error, key_error, value_error;
+};
+bool measure_format(const struct measure_plan *p, const struct kv_format *f, struct measured_format *rows, struct diags *diags);
 
 /* Sets that some method keeps, over the steps of one context that the file has. */
 struct measured_kept {

@@ -45,6 +45,8 @@ static const struct {
     [DSE_SET_ROUNDING] = {"rounding", DSE_ROUND, dse_rounding_names},
     [DSE_SET_SCALES] = {"scales", DSE_SCALES_TOKEN, dse_kv_scales_names},
     [DSE_SET_GROUP] = {"group", 64, NULL},
+    [DSE_SET_RESIDUAL] = {"residual", 0, NULL},
+    [DSE_SET_POOLING] = {"pooling", EVICTION_POOL_MAX, eviction_pooling_names},
     [DSE_SET_LAYER] = {"layer", -1, NULL},
 };
 
