@@ -30,6 +30,7 @@ const struct generator generator_defaults = {
     .cluster_start = 0.3,
     .cluster_growth = 0.5,
     .cluster_noise = 0.01,
+    .sink_value = 1,
 };
 
 #define ROW_F64(f, min, max, doc) DSE_PARAM_F64(struct generator, f, "", min, max, doc, "")
@@ -55,6 +56,11 @@ const struct dse_param generator_params[] = {
     ROW_F64(cluster_start, 0, 1e6, "concentration of the clusters of key directions: how many there are early"),
     ROW_F64(cluster_growth, 0, 1, "clusters grow in number like n to this power; 1: every key has its own direction"),
     ROW_F64(cluster_noise, 0, 2, "deviation of a key from its cluster's direction, over its length"),
+    ROW_F64(fast_share, 0, 1, "share of the noise's variance that is drawn anew at each step"),
+    ROW_F64(recency_power, -10, 10, "scores fall with the logarithm of their position's age by this"),
+    ROW_F64(sink_growth, -10, 10, "sinks gain this with the logarithm of the step"),
+    ROW_F64(sink_sd, 0, 50, "standard deviation of the sinks' score from step to step"),
+    ROW_F64(sink_value, 0, 100, "length of the sinks' values over that of the others'"),
     DSE_PARAM_END,
 };
 
@@ -72,7 +78,7 @@ bool generator_check(const struct generator *g, struct diags *diags)
 /* ---- random streams ------------------------------------------------------------------------------------------------------ */
 
 /* What random numbers are for. A stream each, so that a change of one parameter leaves the others' numbers alone. */
-enum purpose { SEATING, LEVELS, HEAVY, DIRECTIONS, NORMS, JITTER, QUERIES, CONTEXTS, STEPS, VALUES, PURPOSES };
+enum purpose { SEATING, LEVELS, HEAVY, DIRECTIONS, NORMS, JITTER, QUERIES, CONTEXTS, STEPS, VALUES, FAST, SINKS, PURPOSES };
 
 static uint64_t mix(uint64_t x)
 {
@@ -134,6 +140,8 @@ struct making {
     struct head *h;
     size_t noises;    /* dimensions of noise */
     size_t recencies; /* and of recency */
+    size_t turns;     /* pairs of dimensions that turn with the position, behind these */
+    size_t sink;      /* the dimension of sink(t); 0: none */
     gsl_rng *rng[PURPOSES];
     struct cluster *clusters;
     double *directions; /* noises a cluster */
@@ -193,8 +201,43 @@ static void make_key(struct making *m, float *k)
         k[FIRST_NOISE + STRIDE * j] = (float)(noise * direction[j] + gsl_ran_gaussian_ziggurat(m->rng[JITTER], 1) * jitter);
 }
 
-static void make_position(struct making *m, size_t t, const struct wanderer *query, const struct wanderer *context, double step)
+/* Pairs that turn: angles 1, 1 / ratio, 1 / ratio^2, ... a position. The sum of their cosines falls by one where the age grows by
+ * the ratio, so that equal weights make a logarithm of it. */
+static void make_turns(const struct making *m, size_t t, float *q, float *k)
 {
+    const struct generator *g = m->g;
+    const double octaves = 18; /* 2^18 positions are the most */
+    double ratio = exp2(octaves / (double)m->turns), root = sqrt((double)m->h->d), each = g->recency_power * log(ratio);
+    size_t quick = 0; /* pairs that turn within the steps of recency: they have its gain */
+    while (quick < m->turns && pow(ratio, -(double)quick) * g->recency_steps > 1) quick++;
+    size_t at = FIRST_RECENCY + STRIDE * m->recencies;
+    for (size_t j = 0; j < m->turns; j++, at += 2 * STRIDE) {
+        double angle = (double)t * pow(ratio, -(double)j);
+        double weight = root * (each + (j < quick ? g->recency_gain / (double)quick : 0));
+        k[at] = (float)(aside * cos(angle));
+        k[at + STRIDE] = (float)(aside * sin(angle));
+        q[at] = (float)(weight / aside * cos(angle));
+        q[at + STRIDE] = (float)(weight / aside * sin(angle));
+    }
+}
+
+/* What wanders from step to step. */
+struct wandering {
+    struct wanderer query, context, offset, sink;
+    double *fast; /* noises, anew at each step */
+};
+
+static void make_sink(const struct making *m, size_t t, double wanders, float *q, float *k)
+{
+    const struct generator *g = m->g;
+    if (t < (size_t)g->sinks) k[m->sink] = (float)aside;
+    q[m->sink] = (float)(sqrt((double)m->h->d) / aside * (g->sink_growth * log1p((double)t) + g->sink_sd * wanders));
+}
+
+static void make_position(struct making *m, size_t t, const struct wandering *w)
+{
+    const struct wanderer *query = &w->query, *context = &w->context;
+    double step = w->offset.at[0];
     const struct generator *g = m->g;
     size_t d = m->h->d;
     float *q = m->h->q + t * d, *k = m->h->k + t * d, *v = m->h->v + t * d;
@@ -209,30 +252,61 @@ static void make_position(struct making *m, size_t t, const struct wanderer *que
         q[OFFSET] = (float)(g->step_sd * root / aside * step);
     }
     double settled = pow(1 + (double)t / g->settle_steps, -g->noise_decay);
-    for (size_t j = 0; j < m->noises; j++) q[FIRST_NOISE + STRIDE * j] = (float)(settled * query->at[j]);
+    double slow = sqrt(1 - g->fast_share), fast = sqrt(g->fast_share);
+    for (size_t j = 0; j < m->noises; j++)
+        q[FIRST_NOISE + STRIDE * j] = (float)(settled * (slow * query->at[j] + fast * w->fast[j]));
     double spread = sqrt((double)m->recencies);
     for (size_t j = 0; j < m->recencies; j++) {
         k[FIRST_RECENCY + STRIDE * j] = (float)(aside / spread * context->at[j]);
         q[FIRST_RECENCY + STRIDE * j] = (float)(g->recency_gain * root / (aside * spread) * context->at[j]);
     }
-    for (size_t j = 0; j < d; j++) v[j] = (float)gsl_ran_gaussian_ziggurat(m->rng[VALUES], 1);
+    if (m->turns) make_turns(m, t, q, k);
+    if (m->sink) make_sink(m, t, w->sink.at[0], q, k);
+    double length = t < (size_t)g->sinks ? g->sink_value : 1;
+    for (size_t j = 0; j < d; j++) v[j] = (float)(length * gsl_ran_gaussian_ziggurat(m->rng[VALUES], 1));
 }
 
 static void make_head(struct making *m)
 {
-    struct wanderer query, context, offset;
-    wanderer_init(&query, m->rng[QUERIES], m->g->rho, m->noises);
-    wanderer_init(&context, m->rng[CONTEXTS], exp(-1 / m->g->recency_steps), m->recencies);
-    wanderer_init(&offset, m->rng[STEPS], m->g->rho, 1);
+    struct wandering w = {.fast = xcalloc(m->noises + 1, sizeof *w.fast)};
+    wanderer_init(&w.query, m->rng[QUERIES], m->g->rho, m->noises);
+    wanderer_init(&w.context, m->rng[CONTEXTS], exp(-1 / m->g->recency_steps), m->recencies);
+    wanderer_init(&w.offset, m->rng[STEPS], m->g->rho, 1);
+    wanderer_init(&w.sink, m->rng[SINKS], m->g->rho, 1);
     for (size_t t = 0; t < m->h->n; t++) {
-        make_position(m, t, &query, &context, offset.at[0]);
-        wanderer_step(&query);
-        wanderer_step(&context);
-        wanderer_step(&offset);
+        for (size_t j = 0; j < m->noises; j++) w.fast[j] = gsl_ran_gaussian_ziggurat(m->rng[FAST], 1);
+        make_position(m, t, &w);
+        wanderer_step(&w.query);
+        wanderer_step(&w.context);
+        wanderer_step(&w.offset);
+        wanderer_step(&w.sink);
     }
-    free(offset.at);
-    free(query.at);
-    free(context.at);
+    free(w.sink.at);
+    free(w.offset.at);
+    free(w.query.at);
+    free(w.context.at);
+    free(w.fast);
+}
+
+/* Which dimensions are whose. */
+static void share_out(struct making *m)
+{
+    const struct generator *g = m->g;
+    const size_t d = m->h->d, least = 16; /* below it there is no room for more than level, offset, noise and recency */
+    m->noises = dimensions_from(FIRST_NOISE, d);
+    m->recencies = dimensions_from(FIRST_RECENCY, d);
+    if (d < least) return;
+    if (g->sink_growth != 0 || g->sink_sd != 0) {
+        m->sink = d - 1;
+        if ((d - 1 - FIRST_NOISE) % STRIDE == 0)
+            m->noises--;
+        else
+            m->recencies--;
+    }
+    if (g->recency_power != 0) {
+        m->turns = m->recencies / 2;
+        m->recencies = 0;
+    }
 }
 
 bool generator_head(const struct generator *g, uint64_t head, struct head *ret, struct diags *diags)
@@ -241,8 +315,7 @@ bool generator_head(const struct generator *g, uint64_t head, struct head *ret, 
     size_t n = (size_t)g->n, d = (size_t)g->d;
     head_init(ret, n, d);
     struct making m = {.g = g, .h = ret};
-    m.noises = dimensions_from(FIRST_NOISE, d);
-    m.recencies = dimensions_from(FIRST_RECENCY, d);
+    share_out(&m);
     m.seat = xcalloc(n, sizeof *m.seat);
     for (enum purpose p = 0; p < PURPOSES; p++) m.rng[p] = stream_new(g, head, p);
     make_head(&m);

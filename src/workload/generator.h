@@ -2,18 +2,23 @@
  *
  * The score of position i at step t is, but for the rounding of float,
  *
- *     sinks:   level_offset + sink_gain                                          + recency(t - i) + step(t)
+ *     sinks:   level_offset + sink_gain + sink(t)                                + recency(t - i) + step(t)
  *     others:  norm(i) (level(c) + noise_sd settled(t) z(t) . direction(c)) + jitter + recency(t - i) + step(t)
  *
  *     c             cluster of i: keys of a cluster have the same direction, so they rise and fall together;
  *                   norm(i) tells them apart
  *     level(c)      normal: level_offset, level_sd; plus heavy_gain for the share heavy_share of the clusters
  *     norm(i)       lognormal, mean 1, deviation of its logarithm norm_sd
- *     z(t)          AR(1) vector of unit variance and correlation rho from step to step; direction(c) is a unit vector
+ *     z(t)          AR(1) vector of unit variance and correlation rho from step to step; direction(c) is a unit vector. The share
+ *                   fast_share of its variance is drawn anew at each step
  *     settled(t)    (1 + t / settle_steps) ^ -noise_decay: the longer the context, the steadier the query
  *     jitter        what the key's own deviation from its cluster makes: cluster_noise of its length, in a random direction
  *     recency(age)  recency_gain exp(-age / recency_steps), by a context that wanders and that keys remember. Few dimensions
  *                   remember many positions: scores of old positions wander by about recency_gain / sqrt(d / 2) with it
+ *                   And -recency_power log(age), by pairs of elements that turn with the position, as the rotary embedding's: at
+ *                   a fixed share of the context it is the same for short and long contexts, but for a constant. They take the
+ *                   place of the context, and have recency_gain as well
+ *     sink(t)       sink_growth log(1 + t) + AR(1) of sink_sd and rho: sinks that keep their share of a growing context
  *     step(t)       AR(1), step_sd and rho: an offset that all scores of the step share (correlated tails)
  *
  * q and k are vectors that have these scores. Dimension 0 carries levels, 1 the offsets of steps, the others noise and recency in
@@ -52,6 +57,7 @@ struct generator {
     double heavy_share, heavy_gain;
     double step_sd;
     double cluster_start, cluster_growth, cluster_noise;
+    double fast_share, recency_power, sink_growth, sink_sd, sink_value;
 };
 extern const struct generator generator_defaults; /* fitted to the published anchors (dse trace fit): docs/traces.md */
 

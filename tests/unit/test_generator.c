@@ -359,7 +359,7 @@ static void generator__names_the_parameter_that_is_out_of_range(void **state)
     (void)state;
     struct schema rows;
     schema_init_params(&rows, generator_params);
-    assert_true(rows.n == 20);
+    assert_true(rows.n == 25);
     struct head untouched = {.n = 77};
     for (size_t i = 0; i < rows.n; i++) {
         const struct field *f = &rows.fields[i];
