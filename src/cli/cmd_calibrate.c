@@ -285,10 +285,10 @@ static void print_machines(const struct measured_fit *f, enum output_format form
     enum { COLUMNS = sizeof names / sizeof *names, DIGITS = 4 };
     struct output *o = output_new(stdout, format, format == OUTPUT_TABLE ? columns : names, COLUMNS);
     for (size_t i = 0; i < f->n_machines; i++)
-        for (size_t k = 0; k < f->n_constants; k++) {
+        for (size_t k = 0; k < f->machines[i].n_constants; k++) {
             const struct fitted_machine *m = &f->machines[i];
             output_text(o, m->name);
-            output_text(o, f->constants[k]);
+            output_text(o, m->constants[k]);
             output_f64(o, m->shipped[k]);
             output_f64(o, m->fitted[k]);
             output_i64(o, (int64_t)m->rows);

@@ -122,18 +122,21 @@ static void fit_machine(struct problem *p, struct fitted_machine *m)
 
 /* ---- rows ------------------------------------------------------------------------------------------------------------------- */
 
-static bool is_for_fit(const struct question *q)
+static bool is_for_fit(const struct question *q, const char *group)
 {
     const struct toml_node *fit = toml_get(q->bind->table, "fit");
-    return fit && fit->type == TOML_BOOLEAN && fit->boolean;
+    if (!fit) return false;
+    if (fit->type == TOML_STRING) return strcmp(fit->string, group) == 0;
+    return fit->type == TOML_BOOLEAN && fit->boolean && strcmp(q->bind->model->desc->name, group) == 0;
 }
 
 /* The designs of a row that the model accepts; the name of its machine; NULL: it is none. */
-static const char *open_sample(const struct measured_set *s, size_t row, const struct field *by, struct sample *ret)
+static const char *open_sample(const struct measured_set *s, size_t row, const struct toml_node *group, const struct field *by,
+                               struct sample *ret)
 {
     const struct question *q = &s->questions[row];
     *ret = (struct sample){.question = q, .measured = s->rows[row].measured};
-    if (s->rows[row].split != MEASURED_CALIBRATE || !is_for_fit(q) || !question_params(s, q, ret->params)) return NULL;
+    if (s->rows[row].split != MEASURED_CALIBRATE || !is_for_fit(q, group->key) || !question_params(s, q, ret->params)) return NULL;
     const char *machine = q->bind->n_points ? field_get(by, ret->params[q->bind->n_points - 1]).ref->name : NULL;
     if (!machine) return NULL; /* of no design */
     const char *at = strstr(s->rows[row].regime, machine);
@@ -149,20 +152,16 @@ static void release_sample(struct sample *s)
 
 /* ---- all of them ------------------------------------------------------------------------------------------------------------ */
 
-static bool read_fit(const struct measured_set *s, const struct model *m, const struct field **ret_by, struct problem *p,
-                     struct diags *diags)
+static bool read_fit(const struct measured_set *s, const struct model *m, const struct toml_node *table,
+                     const struct field **ret_by, struct problem *p, struct diags *diags)
 {
-    const struct toml_node *all = toml_get(&s->doc->root, "fit"), *table = all ? toml_get(all, m->desc->name) : NULL;
-    if (!table || table->type != TOML_TABLE)
-        return diags_input(diags, (struct srcloc){s->doc->file, 0, 0}, NULL, "[fit.MODEL] by = \"PARAMETER\", constants = [...]",
-                           "there is no [fit.%s]", m->desc->name);
     const struct toml_node *by = toml_expect(s->doc, table, "by", TOML_STRING, diags),
                            *list = toml_expect(s->doc, table, "constants", TOML_ARRAY, diags);
     *ret_by = by ? schema_find(&m->params, by->string) : NULL;
     if (!*ret_by || (*ret_by)->type != DSE_TYPE_REF || !list || list->n == 0 || list->n > WANTED_MAX)
         return diags_input(diags, toml_key_loc(s->doc, table), s->doc->text,
                            "by: a parameter that names a catalog entry; constants: a list", "[fit.%s] needs by and constants",
-                           m->desc->name);
+                           table->key);
     p->constants = xcalloc(list->n, sizeof *p->constants);
     for (size_t i = 0; i < list->n; i++) {
         const struct toml_node *name = &list->children[i];
@@ -192,10 +191,14 @@ static int by_machine(const void *a, const void *b)
 static void fit_all(struct measured_fit *f, struct problem *p, struct labelled *list, size_t n)
 {
     p->samples = xcalloc(n, sizeof *p->samples);
-    f->machines = xcalloc(n, sizeof *f->machines);
+    f->machines = xrealloc(f->machines, f->n_machines + n, sizeof *f->machines);
     for (size_t i = 0; i < n;) {
         struct fitted_machine *m = &f->machines[f->n_machines++];
+        *m = (struct fitted_machine){0};
         m->name = list[i].machine;
+        m->constants = xcalloc(p->n_constants, sizeof *m->constants);
+        m->n_constants = p->n_constants;
+        for (size_t k = 0; k < p->n_constants; k++) m->constants[k] = p->constants[k]->name;
         m->shipped = xcalloc(2 * p->n_constants, sizeof *m->shipped);
         m->fitted = m->shipped + p->n_constants;
         for (p->n = 0; i < n && strcmp(list[i].machine, m->name) == 0; i++) p->samples[p->n++] = list[i].sample;
@@ -204,29 +207,27 @@ static void fit_all(struct measured_fit *f, struct problem *p, struct labelled *
     free(p->samples);
 }
 
-struct measured_fit *measured_fit(struct measured_set *s, const struct model *model, struct diags *diags)
+/* The machines of one table [fit.NAME]. */
+static bool fit_group(struct measured_fit *f, struct measured_set *s, const struct model *model, const struct toml_node *group,
+                      struct diags *diags)
 {
     struct problem p = {.model = model};
     const struct field *by = NULL;
-    struct measured_fit *f = NULL;
-    if (read_fit(s, model, &by, &p, diags)) {
+    const bool ok = read_fit(s, model, group, &by, &p, diags);
+    if (ok) {
         struct labelled *list = xcalloc(s->n_rows, sizeof *list);
         size_t n = 0;
         for (size_t i = 0; i < s->n_rows; i++) {
             if (s->rows[i].model != model || s->rows[i].reason) continue;
-            list[n].machine = open_sample(s, i, by, &list[n].sample);
+            list[n].machine = open_sample(s, i, group, by, &list[n].sample);
             if (list[n].machine)
                 n++;
             else
                 release_sample(&list[n].sample);
         }
         qsort(list, n, sizeof *list, by_machine);
-        f = xcalloc(1, sizeof *f);
         p.metrics = xcalloc(1, model->desc->metrics_size);
         p.equations = xcalloc(1, model->desc->equations_size + 1);
-        f->constants = xcalloc(p.n_constants, sizeof *f->constants);
-        f->n_constants = p.n_constants;
-        for (size_t i = 0; i < p.n_constants; i++) f->constants[i] = p.constants[i]->name;
         if (n) fit_all(f, &p, list, n);
         for (size_t i = 0; i < n; i++) release_sample(&list[i].sample);
         free(list);
@@ -234,14 +235,41 @@ struct measured_fit *measured_fit(struct measured_set *s, const struct model *mo
         free(p.equations);
     }
     free(p.constants);
-    return f;
+    return ok;
+}
+
+/* Does a binding of the model give rows to this table? */
+static bool is_group_of(const struct measured_set *s, const struct model *m, const struct toml_node *group)
+{
+    for (size_t i = 0; i < s->n_rows; i++)
+        if (s->rows[i].model == m && !s->rows[i].reason && is_for_fit(&s->questions[i], group->key)) return true;
+    return strcmp(group->key, m->desc->name) == 0;
+}
+
+struct measured_fit *measured_fit(struct measured_set *s, const struct model *model, struct diags *diags)
+{
+    const struct toml_node *all = toml_get(&s->doc->root, "fit"), *own = all ? toml_get(all, model->desc->name) : NULL;
+    if (!own || own->type != TOML_TABLE) {
+        diags_input(diags, (struct srcloc){s->doc->file, 0, 0}, NULL, "[fit.MODEL] by = \"PARAMETER\", constants = [...]",
+                    "there is no [fit.%s]", model->desc->name);
+        return NULL;
+    }
+    struct measured_fit *f = xcalloc(1, sizeof *f);
+    bool ok = true;
+    for (size_t i = 0; i < all->n && ok; i++)
+        if (is_group_of(s, model, &all->children[i])) ok = fit_group(f, s, model, &all->children[i], diags);
+    if (ok) return f;
+    measured_fit_free(f);
+    return NULL;
 }
 
 void measured_fit_free(struct measured_fit *f)
 {
     if (!f) return;
-    for (size_t i = 0; i < f->n_machines; i++) free(f->machines[i].shipped);
+    for (size_t i = 0; i < f->n_machines; i++) {
+        free(f->machines[i].shipped);
+        free(f->machines[i].constants);
+    }
     free(f->machines);
-    free(f->constants);
     free(f);
 }
