@@ -124,6 +124,9 @@ struct dse_gpu_kernels {
     double gemm_tensor_share, attention_tensor_share; /* of the tensor cores' peak, at the clocks that they keep */
     double gemm_reach_bytes;                          /* a cycle into the tensor cores of an SM */
     double attention_block_cycles;                    /* of a block of prefill, besides its tiles */
+    double gemm_narrow_share;                         /* of operands of 8 bits and fewer: over gemm_tensor_share */
+    double l2_copies;                                 /* of a line that the partitions of the last-level cache may hold */
+    double kernels_borrowed;                          /* 1: the fitted ones are of another generation */
 };
 extern const struct dse_param dse_gpu_kernel_fields[];
 

@@ -12,6 +12,8 @@
 static const char *const lookups[] = {[FD_PROFILED] = "profiled", [FD_CLOSED_FORM] = "closed-form", NULL};
 static const char *const agains[] = {[FD_ONE_BLOCK] = "one", [FD_SPLIT] = "split", NULL};
 static const char *const caches[] = {[FD_COLD] = "cold", [FD_WARM] = "warm", NULL};
+static const char *const quantizings[] = {
+    [FD_QUANTIZED] = "fused", [FD_BY_KERNEL] = "kernel", [FD_BY_OPERATORS] = "operators", NULL};
 static const char *const switches[] = {[FD_OFF] = "off", [FD_ON] = "on", NULL};
 static const char *const kernel_names[] = {[FD_GEMV] = "gemv", [FD_FLAT] = "flat-gemm", [FD_LIBRARY] = "library", NULL};
 static const char *const gemms[] = {[FD_QKV] = "qkv_projection",
@@ -52,6 +54,14 @@ static const struct dse_param kernel_params[] = {
         K, attention_block_cycles, "", 0, 1e6, NULL,
         "cycles of a block of prefill attention besides its tiles, with kernel_losses = measured; \"auto\": of the gpu, or an A100's",
         "E29"),
+    DSE_PARAM_F64_AUTO(
+        K, gemm_narrow_share, "", 0.01, 1, NULL,
+        "gemm_tensor_share of operands of 8 bits and fewer, over that of 16, with dataflow = vendor; \"auto\": of the gpu, or 1",
+        "E28"),
+    DSE_PARAM_F64_AUTO(
+        K, l2_copies, "", 1, 16, NULL,
+        "copies of a line that the last-level cache may hold, one in each partition, with dataflow = vendor; \"auto\": of the gpu, or 1",
+        "E28"),
     DSE_PARAM_END,
 };
 #undef K
@@ -166,9 +176,22 @@ static const struct dse_param fd_params_table[] = {
     DSE_PARAM_ENUM(
         P, cache, caches,
         "the last-level cache holds nothing of a kernel's data before it, or what a benchmark that repeats it leaves; read with "
-        "kernel_losses = measured",
-        "E29"),
+        "dataflow = vendor by GEMMs, with kernel_losses = measured by attention",
+        "E28, E29"),
+    DSE_PARAM_I64(P, cache_turns, 1, 1024,
+                  "weights that such a benchmark goes through in turn before it comes back to the first, with dataflow = vendor",
+                  "E28"),
+    DSE_PARAM_I64(P, activation_bits, 4, 16,
+                  "width of the activations that a measured GEMM reads; their rate is tensor_tflops; with dataflow = vendor",
+                  "E28"),
+    DSE_PARAM_ENUM(
+        P, quantizing, quantizings,
+        "activations narrower than 16 bits: from the kernel before, by one kernel, or by operators of the framework; with dataflow = vendor",
+        "E28"),
+    DSE_PARAM_I64(P, gemm_splits, 1, 64,
+                  "blocks among which a measured GEMM splits the depth of a tile at most, with dataflow = vendor", "E28"),
     DSE_PARAM_ENUM(P, gemm, gemms, "the GEMM that the metrics of one GEMM are of", "Fig. 6"),
+    DSE_PARAM_I64(P, gemm_m, 0, 16777216, "rows of that GEMM where it is given; 0: those of the phase", "Fig. 6"),
     DSE_PARAM_I64(P, gemm_k, 1, 1048576, "depth of that GEMM where it is given", "Fig. 6"),
     DSE_PARAM_I64(P, gemm_n, 1, 1048576, "columns of that GEMM where it is given", "Fig. 6"),
     DSE_PARAM_F64(
@@ -234,12 +257,14 @@ static const char no_power[] = "board_power_w is no more than a device draws at 
 /* E28, E29 of an A100: fitted to its measured kernels (catalog/measured, rows of split calibrate). Where nobody measured a GPU's
  * generation, it is taken for one. */
 static const struct dse_gpu_kernels ampere = {.kernel_stream_share = 0.784,
-                                              .gemm_fixed_cycles = 7200,
+                                              .gemm_fixed_cycles = 6790,
                                               .attention_fixed_cycles = 32300,
-                                              .gemm_tensor_share = 0.777,
+                                              .gemm_tensor_share = 0.836,
                                               .attention_tensor_share = 0.584,
                                               .gemm_reach_bytes = 128,
-                                              .attention_block_cycles = 15900};
+                                              .attention_block_cycles = 15900,
+                                              .gemm_narrow_share = 1,
+                                              .l2_copies = 1};
 
 static void own_or(double *own, double of_entry, double otherwise)
 {
@@ -255,6 +280,8 @@ static void resolve_kernels(struct dse_gpu_kernels *k, const struct dse_gpu_kern
     own_or(&k->attention_tensor_share, of->attention_tensor_share, ampere.attention_tensor_share);
     own_or(&k->gemm_reach_bytes, of->gemm_reach_bytes, ampere.gemm_reach_bytes);
     own_or(&k->attention_block_cycles, of->attention_block_cycles, ampere.attention_block_cycles);
+    own_or(&k->gemm_narrow_share, of->gemm_narrow_share, ampere.gemm_narrow_share);
+    own_or(&k->l2_copies, of->l2_copies, ampere.l2_copies);
 }
 
 /* NVLink with switches, as NCCL counts it (topo.h): 20 of 25 GB/s; and AMD's path between two sockets. */
@@ -422,6 +449,9 @@ static void fd_stand(const void *params, struct dse_standing *ret)
     ret->quality = dse_quality_of_exact(&p->workload);
     if (measured && isnan(p->gpu->kernels.kernel_stream_share))
         dse_standing_add(ret, "no kernel of this GPU's generation was measured: E28 and E29 take an A100's constants");
+    else if (measured && p->gpu->kernels.kernels_borrowed > 0)
+        dse_standing_add(ret, "no kernel of this GPU's generation was fitted: E28 and E29 take the constants of the one before");
+    if (p->activation_bits < FD_WIDE_BITS) dse_standing_add(ret, "what narrow activations do to the text is not modelled");
 }
 
 const struct dse_model dse_model_flashdecoding = {

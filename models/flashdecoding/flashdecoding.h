@@ -29,6 +29,8 @@ enum fd_kernel { FD_GEMV, FD_FLAT, FD_LIBRARY, FD_KERNELS, FD_VENDOR = FD_KERNEL
  * table of the heuristic dataflow comes from. */
 enum fd_losses { FD_APART, FD_INCLUDED, FD_MEASURED /* E28, E29 */ };
 enum fd_cache { FD_COLD, FD_WARM };
+/* How a GEMM gets activations of fewer than 16 bits: from the kernel before it, or by kernels of their own. */
+enum fd_quantizing { FD_QUANTIZED, FD_BY_KERNEL, FD_BY_OPERATORS };
 enum fd_collectives { FD_RING, FD_NCCL, FD_ONE_SHOT };
 enum fd_launches { FD_WAITED, FD_QUEUED };
 enum fd_again { FD_ONE_BLOCK, FD_SPLIT };
@@ -75,9 +77,12 @@ struct fd_params {
     struct dse_gpu_kernels kernels; /* "auto" before resolve */
     double gemm_exposed_share;
     int32_t cache; /* enum fd_cache */
+    int64_t cache_turns, activation_bits;
+    int32_t quantizing; /* enum fd_quantizing */
+    int64_t gemm_splits;
 
     int32_t gemm; /* enum fd_gemm_choice */
-    int64_t gemm_k, gemm_n;
+    int64_t gemm_m, gemm_k, gemm_n;
 
     double memory_latency_ns, l2_latency_ns, l2_bytes, kernel_gap_us;
     int64_t library_tile_k, attention_tile, split_positions;
@@ -116,14 +121,18 @@ struct fd_machine {
         double attention_ops;        /* of one SM, in attention */
         double l2_path;              /* of one SM, through the last-level cache */
         double fixed_s, attention_fixed_s, block_s, exposed;
-    } vendor; /* E28, E29 */
+        double activation_bytes;    /* of an element that a GEMM reads */
+        double kept_bytes, l2_near; /* weights of a GEMM that a warm cache keeps; what one SM's part of the cache has room for */
+        double splits_max;
+        enum fd_quantizing quantizing; /* FD_QUANTIZED at 16 bits */
+    } vendor;                          /* E28, E29 */
 };
 void fd_machine_init(struct fd_machine *ret, const struct fd_params *p);
 void fd_vendor_rates(struct fd_machine *ret, const struct fd_params *p);
 
 /* ---- linear operators: E5 to E12 ---------------------------------------------------------------------------------------- */
 
-enum { FD_ACTIVATION_BYTES = 2, FD_TILE_N_MIN = 8, FD_TILE_N_MAX = 512 };
+enum { FD_WIDE_BITS = 16, FD_ACTIVATION_BYTES = 2, FD_TILE_N_MIN = 8, FD_TILE_N_MAX = 512 };
 /* The library: what it pads rows to, its largest tile of rows, the columns of its tiles for few and many rows. */
 enum { FD_LIBRARY_ROWS = 64, FD_LIBRARY_ROWS_MAX = 128, FD_LIBRARY_TILE_N_FEW = 128, FD_LIBRARY_TILE_N_MANY = 256 };
 
@@ -138,7 +147,9 @@ struct fd_cost {
     double load_s, sm_s;                /* E7, E8; their shorter one is exposed in part */
     double rows, tile_n, blocks, waves; /* tile kernels: padded rows, of E28 those of a tile; 0 for GEMV */
     double splits;                      /* E28: blocks that share a tile's depth */
+    double apart_s;                     /* E28: before and after the work of tiles */
     bool double_buffered;
+    bool kept; /* E28: weights come from the last-level cache */
     bool compute_bound;
 };
 
@@ -242,7 +253,7 @@ double fd_launched_s(const struct fd_params *p);
 void fd_step_sum(struct fd_step *s, const struct fd_params *p);
 /* looked_at: the kernels of the GEMM that p->gemm names, which are costed once. */
 void fd_step_init(struct fd_step *ret, const struct fd_machine *m, const struct fd_cost looked_at[FD_KERNELS]);
-/* The GEMM of an operator on one device, as the engine runs it (E1); FD_GIVEN: gemm_k, gemm_n. */
+/* The GEMM of an operator on one device, as the engine runs it (E1); FD_GIVEN: gemm_m, gemm_k, gemm_n. */
 struct fd_gemm fd_gemm_of(const struct fd_params *p, enum fd_gemm_choice which);
 /* E16: bytes on the fullest device. */
 double fd_footprint(const struct fd_params *p);

@@ -11,6 +11,24 @@
 
 /* ---- the box --------------------------------------------------------------------------------------------------------------- */
 
+/* E28: fewer bits and turns are faster, and so is what is not made narrow. */
+static void narrow_ends(struct fd_box *b)
+{
+    const bool some = b->lo.activation_bits < FD_WIDE_BITS, all = b->hi.activation_bits < FD_WIDE_BITS;
+    struct fd_vendor_rates *fast = &b->fast.vendor, *slow = &b->slow.vendor;
+    fast->activation_bytes = (double)b->lo.activation_bits / DSE_BITS_PER_BYTE;
+    slow->activation_bytes = (double)b->hi.activation_bits / DSE_BITS_PER_BYTE;
+    fast->quantizing = all ? (enum fd_quantizing)b->hi.quantizing : FD_QUANTIZED;
+    slow->quantizing = some ? (enum fd_quantizing)b->lo.quantizing : FD_QUANTIZED;
+    fast->sm_ops = b->fast.sm_ops * b->hi.kernels.gemm_tensor_share * (all ? b->hi.kernels.gemm_narrow_share : 1);
+    slow->sm_ops = b->slow.sm_ops * b->lo.kernels.gemm_tensor_share * (some ? b->lo.kernels.gemm_narrow_share : 1);
+    fast->l2_near = b->fast.l2 / b->lo.kernels.l2_copies;
+    slow->l2_near = b->slow.l2 / b->hi.kernels.l2_copies;
+    const bool warm = b->lo.cache == FD_WARM;
+    fast->kept_bytes = warm ? fast->l2_near / (double)b->lo.cache_turns : 0;
+    slow->kept_bytes = warm ? slow->l2_near / (double)b->hi.cache_turns : 0;
+}
+
 void fd_box_clock(struct fd_box *b, struct dse_interval clock_ghz)
 {
     struct fd_params at = b->lo;
@@ -32,6 +50,7 @@ void fd_box_clock(struct fd_box *b, struct dse_interval clock_ghz)
     b->slow.vendor.block_s = b->hi.kernels.attention_block_cycles / least_hz;
     b->fast.vendor.exposed = b->lo.gemm_exposed_share;
     b->slow.vendor.exposed = b->hi.gemm_exposed_share;
+    narrow_ends(b);
     b->fast.p = &b->least;
     b->slow.p = &b->most;
 }

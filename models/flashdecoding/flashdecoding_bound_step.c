@@ -21,7 +21,14 @@ static struct dse_interval at_least(struct dse_interval a, double least)
 
 struct fd_gemm_bound fd_gemm_of_bound(const struct fd_box *b, enum fd_gemm_choice which)
 {
-    return (struct fd_gemm_bound){fd_gemm_of(&b->least, which), fd_gemm_of(&b->most, which)};
+    struct fd_gemm_bound g = {fd_gemm_of(&b->least, which), fd_gemm_of(&b->most, which)};
+    if (which == FD_GIVEN && b->lo.gemm_m == 0 && b->hi.gemm_m > 0) { /* of the phase, or given */
+        struct fd_params phase = b->most;
+        phase.gemm_m = 0;
+        g.lo.m = 1;
+        g.hi.m = dse_max(g.hi.m, fd_gemm_of(&phase, which).m);
+    }
+    return g;
 }
 
 /* E14: what a kernel takes with the wait for the next launch, and that wait. */

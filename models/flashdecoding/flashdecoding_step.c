@@ -60,7 +60,7 @@ struct fd_gemm fd_gemm_of(const struct fd_params *p, enum fd_gemm_choice which)
     case FD_LM_HEAD: return (struct fd_gemm){last, hidden, (double)llm->vocab / devices, 0};
     case FD_GIVEN: break;
     }
-    return (struct fd_gemm){rows, (double)p->gemm_k, (double)p->gemm_n, 0};
+    return (struct fd_gemm){p->gemm_m > 0 ? (double)p->gemm_m : rows, (double)p->gemm_k, (double)p->gemm_n, 0};
 }
 
 /* E14: a kernel that is shorter than the time between launches waits for the next one, unless the host runs ahead. */

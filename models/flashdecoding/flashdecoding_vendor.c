@@ -3,22 +3,28 @@
 
 #include <dse/units.h>
 
-/* Of the SMs, so many draw the whole bandwidth. */
-static const double drawing_share = 0.5;
+/* What a block of a GEMM draws: four stages of 8 KiB (64 x 64 weights of 16 bits, CUTLASS) in flight for 600 ns, under load. */
+static const double block_stream = 32768 / 600e-9;
 
 void fd_vendor_rates(struct fd_machine *ret, const struct fd_params *p)
 {
-    const double hz = p->clock_ghz * DSE_GIGA, made = (double)p->gpu->sms;
+    const double hz = p->clock_ghz * DSE_GIGA;
+    const bool narrow = p->activation_bits < FD_WIDE_BITS;
     const struct dse_gpu_kernels *k = &p->kernels;
     ret->vendor =
         (struct fd_vendor_rates){.stream = ret->bandwidth * k->kernel_stream_share,
-                                 .block_stream = p->gpu->bandwidth_gbs * DSE_GIGA * k->kernel_stream_share / (made * drawing_share),
-                                 .sm_ops = ret->sm_ops * k->gemm_tensor_share,
+                                 .block_stream = block_stream,
+                                 .sm_ops = ret->sm_ops * k->gemm_tensor_share * (narrow ? k->gemm_narrow_share : 1),
                                  .sm_path = k->gemm_reach_bytes * hz,
                                  .attention_ops = ret->sm_ops * k->attention_tensor_share,
                                  .l2_path = p->l2_bytes * hz,
                                  .fixed_s = k->gemm_fixed_cycles / hz,
                                  .attention_fixed_s = k->attention_fixed_cycles / hz,
                                  .block_s = k->attention_block_cycles / hz,
-                                 .exposed = p->gemm_exposed_share};
+                                 .exposed = p->gemm_exposed_share,
+                                 .activation_bytes = (double)p->activation_bits / DSE_BITS_PER_BYTE,
+                                 .kept_bytes = p->cache == FD_WARM ? ret->l2 / (k->l2_copies * (double)p->cache_turns) : 0,
+                                 .l2_near = ret->l2 / k->l2_copies,
+                                 .splits_max = (double)p->gemm_splits,
+                                 .quantizing = narrow ? (enum fd_quantizing)p->quantizing : FD_QUANTIZED};
 }

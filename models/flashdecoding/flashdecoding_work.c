@@ -82,11 +82,12 @@ static void vendor_run(struct fd_kernel_run *ret, const struct fd_site *at, cons
     const struct fd_machine *m = at->m;
     const struct fd_vendor_rates *v = &m->vendor;
     const double steps = dse_ceil(g->k / (cost->splits * (double)m->p->library_tile_k));
+    const double work_s = cost->kept ? fd_overlapped(cost->load_s, cost->sm_s, v->exposed) : cost->sm_s; /* all of it on SMs */
     ret->blocks = (struct fd_blocks){.count = cost->blocks,
                                      .steps = steps,
                                      .dram = cost->bytes / (cost->blocks * steps),
-                                     .sm_s = cost->sm_s / (cost->waves * steps),
-                                     .latency_s = v->fixed_s / cost->waves,
+                                     .sm_s = work_s / (cost->waves * steps),
+                                     .latency_s = cost->apart_s / cost->waves,
                                      .exposed = v->exposed,
                                      .buffers = at->ahead ? FD_AHEAD : FD_TWO_BUFFERS};
     ret->grid = (struct fd_grid_spec){

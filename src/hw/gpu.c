@@ -15,6 +15,10 @@ const struct dse_param dse_gpu_kernel_fields[] = {
     DSE_PARAM_F64(G, attention_tensor_share, "", 0.01, 1, "the same of attention", ""),
     DSE_PARAM_F64(G, gemm_reach_bytes, "B", 1, 4096, "bytes a cycle that feed the tensor cores of an SM", ""),
     DSE_PARAM_F64(G, attention_block_cycles, "", 0, 1e6, "cycles of a block of prefill attention besides its tiles", ""),
+    DSE_PARAM_F64(G, gemm_narrow_share, "", 0.01, 1, "gemm_tensor_share of operands of 8 bits and fewer, over that of 16", ""),
+    DSE_PARAM_F64(G, l2_copies, "", 1, 16, "copies of a line that the last-level cache may hold, one in each of its partitions",
+                  ""),
+    DSE_PARAM_F64(G, kernels_borrowed, "", 0, 1, "1: the constants that are fitted are of GPUs of another generation", ""),
     DSE_PARAM_END,
 };
 #undef G
