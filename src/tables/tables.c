@@ -3,10 +3,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const struct computed_table *const all[] = {&table_column_info,     &table_claim,       &table_metric,      &table_breakdown,
-                                                   &table_timeline,        &table_resource,    &table_note,        &table_equation,
-                                                   &table_dram_efficiency, &table_profile,     &table_retention,   &table_exp_error,
-                                                   &table_interval_map,    &table_score_stats, &table_score_share, &table_measured, &table_measured_regimes};
+static const struct computed_table *const all[] = {
+    &table_column_info,      &table_claim,       &table_metric,      &table_breakdown,
+    &table_timeline,         &table_resource,    &table_note,        &table_equation,
+    &table_dram_efficiency,  &table_profile,     &table_retention,   &table_exp_error,
+    &table_interval_map,     &table_score_stats, &table_score_share, &table_measured,
+    &table_measured_regimes, &table_task_quality};
 enum { TABLES = sizeof all / sizeof *all };
 
 struct tables *tables_new(const struct catalog *catalog)

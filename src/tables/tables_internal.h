@@ -17,7 +17,7 @@ struct tables {
 
 extern const struct computed_table table_column_info, table_claim, table_metric, table_breakdown, table_timeline, table_resource,
     table_note, table_equation, table_dram_efficiency, table_profile, table_retention, table_exp_error, table_interval_map,
-    table_score_stats, table_score_share, table_measured, table_measured_regimes;
+    table_score_stats, table_score_share, table_measured, table_measured_regimes, table_task_quality;
 
 /* The errors of diags as one line, which the caller frees; releases diags. */
 char *tables_error(struct diags *diags);
