@@ -7,6 +7,7 @@
 
 #include <math.h>
 #include <stddef.h>
+#include <string.h>
 
 static const double ms_per_s = 1e3;
 
@@ -27,6 +28,7 @@ static const char *const heads[] = {[ANE_EVERY_ROW] = "every-row", [ANE_LAST_ROW
 #define P struct ane_params
 static const struct dse_param ane_params_table[] = {
     DSE_EMBED(P, workload, struct dse_workload, dse_workload_params),
+    DSE_EMBED(P, kept, struct dse_cache, dse_cache_params),
     DSE_EMBED(P, economics, struct dse_economics, dse_economics_params),
     DSE_EMBED(P, request, struct dse_request, dse_request_params),
     DSE_EMBED(P, dram, struct dse_dram, dse_dram_stream_params),
@@ -103,6 +105,14 @@ static const struct dse_metric ane_metrics_table[] = {
     DSE_METRIC_F64(M, concat_mib, "MiB", DSE_LESS, "DRAM traffic a token: concatenations, copies and partial sums", "E5"),
     DSE_METRIC_F64(M, transpose_mib, "MiB", DSE_LESS, "DRAM traffic a token: transpositions", "E5"),
     DSE_METRIC_F64(M, slide_mib, "MiB", DSE_LESS, "DRAM traffic a token: sliding the cache", "E6"),
+    DSE_METRIC_F64(M, cached_positions, "", DSE_NEITHER, "positions that a token sees, mean over the step's tokens", "E14",
+                   .mean = DSE_MEAN_TOKEN),
+    DSE_METRIC_F64(M, technique_mib, "MiB", DSE_LESS, "DRAM traffic a token: counting what each position is attended to", "E14"),
+    DSE_METRIC_F64_OR_NULL(M, retained_mass, "", DSE_MORE, "share of the full softmax on the positions kept, where it was measured",
+                           "E14", .mean = DSE_MEAN_TOKEN),
+    DSE_METRIC_F64_OR_NULL(M, attention_error, "", DSE_LESS,
+                           "norm of the output's error over that of the full output, where it was measured", "E14",
+                           .mean = DSE_MEAN_TOKEN),
     DSE_METRIC_F64(M, dram_footprint_gib, "GiB", DSE_LESS, "weights and caches in memory", "E10"),
     DSE_METRIC_END,
 };
@@ -153,12 +163,14 @@ static const char *ane_check(const void *params)
     const struct ane_params *p = params;
     struct ane_request r = ane_request_of(p);
     struct ane_shape s;
-    ane_shape_init(&s, p, (double)p->query_rows, r.last);
+    ane_shape_init(&s, p, (double)p->query_rows, r.kept);
+    const char *why = ane_cache_check(p);
+    if (why) return why;
     if (r.last > (double)p->workload.llm->max_context)
         return r.generate > 0 ? "prompt and generation are longer than the LLM was made for (max_context)"
                               : "the context is longer than the LLM was made for (max_context)";
-    if (s.rows > (p->window > 0 ? s.window : r.last)) return "query_rows is more than the window or the context";
-    if (!ane_fits(p, &s, r.last)) return "the context does not fit the window in whole blocks of query_rows (window, overflow)";
+    if (s.rows > (p->window > 0 ? s.window : r.kept)) return "query_rows is more than the window or the context";
+    if (!ane_fits(p, &s, r.kept)) return "the context does not fit the window in whole blocks of query_rows (window, overflow)";
     if (p->workload.phase == DSE_PREFILL && p->cache == ANE_NONE && r.prompt > s.window)
         return "a prompt that is longer than the window needs a cache: without one its first positions are never computed (window, cache)";
     if (ane_footprint(p, &s) > p->dram.capacity_gib * DSE_GIB) return no_room;
@@ -171,7 +183,7 @@ static bool ane_shortage(const void *params, const char *reason, struct dse_shor
 {
     const struct ane_params *p = params;
     struct ane_shape s;
-    ane_shape_init(&s, p, (double)p->query_rows, ane_request_of(p).last);
+    ane_shape_init(&s, p, (double)p->query_rows, ane_request_of(p).kept);
     *ret = (struct dse_shortage){ane_footprint(p, &s) / DSE_GIB, p->dram.capacity_gib, "GiB"};
     return reason == no_room;
 }
@@ -212,10 +224,38 @@ struct dse_bill ane_bill_of(const struct ane_params *p)
     return bill;
 }
 
+/* Of the rows that the window holds attention is exact. NULL, or why nobody knows what the others are worth. */
+static const char *quality(const struct ane_params *p, struct dse_retained *ret)
+{
+    const struct dse_cache_steps steps = ane_cache_steps(p);
+    const struct ane_request r = ane_request_of(p);
+    struct ane_shape s;
+    ane_shape_init(&s, p, (double)p->query_rows, r.kept);
+    if (!ane_forgets(p, &s, r.kept)) return dse_cache_quality(&steps, ret);
+    *ret = (struct dse_retained){(double)NAN, (double)NAN};
+    return "the oldest positions are forgotten, and nobody measured what that costs (window, overflow)";
+}
+
 static const char *why_null(const void *params, const char *metric)
 {
     const struct dse_bill bill = ane_bill_of(params);
+    struct dse_retained kept;
+    if (strcmp(metric, "retained_mass") == 0 || strcmp(metric, "attention_error") == 0) return quality(params, &kept);
     return dse_bill_why_null(&bill, metric);
+}
+
+/* E14. */
+static void fill_cache(struct ane_metrics *m, const struct ane_params *p, const struct ane_call *call, const struct ane_step *step)
+{
+    const struct ane_request r = ane_request_of(p);
+    const bool prefill = p->workload.phase == DSE_PREFILL;
+    const double first = prefill ? 1 : r.generate > 0 ? r.prompt + 1 : r.last, last = prefill ? r.prompt : r.last;
+    struct dse_retained kept;
+    quality(p, &kept);
+    m->cached_positions = ane_mean_seen(first, last, dse_min(r.kept, call->shape.window));
+    m->technique_mib = call->count_bytes * step->sequences * step->calls / (DSE_MIB * step->tokens);
+    m->retained_mass = kept.mass;
+    m->attention_error = kept.error;
 }
 
 static void fill_common(struct dse_common *m, const struct ane_params *p, const struct ane_call *c,
@@ -260,6 +300,7 @@ void ane_fill(const struct ane_params *p, const struct ane_call *call, const str
     m->transpose_mib = call->transpose_bytes * mib;
     m->slide_mib = step.sequences * step.slides * slide->bytes / (DSE_MIB * step.tokens);
     m->dram_footprint_gib = ane_footprint(p, shape) / DSE_GIB;
+    fill_cache(m, p, call, &step);
     m->engine_power_w = dse_max(0, step.joules - dse_dram_joules(&p->dram, step.bytes)) / step.time_s;
     if (breakdown) ane_break_down(p, call, slide, &step, breakdown);
 }
@@ -270,7 +311,7 @@ static void ane_estimate(const void *params, void *metrics, struct dse_breakdown
     struct ane_request r = ane_request_of(p);
     struct ane_shape shape;
     struct ane_call call;
-    ane_shape_init(&shape, p, (double)p->query_rows, r.last);
+    ane_shape_init(&shape, p, (double)p->query_rows, r.kept);
     ane_call_init(&call, p, &shape);
     struct ane_slide_run slide = ane_slide_of(p, &shape);
     ane_fill(p, &call, &slide, metrics, breakdown);
@@ -291,7 +332,7 @@ static void ane_equate(const void *params, void *equations)
     struct ane_shape s;
     struct ane_call c;
     double best_s;
-    ane_shape_init(&s, p, (double)p->query_rows, r.last);
+    ane_shape_init(&s, p, (double)p->query_rows, r.kept);
     ane_call_init(&c, p, &s);
     struct ane_slide_run slide = ane_slide_of(p, &s);
     double both_mib = 2 * s.layers * s.row_bytes / DSE_MIB;
@@ -335,16 +376,14 @@ static const struct dse_trend trends[] = {
     {0},
 };
 
-/* Attention is exact on the rows that the window holds. */
 static void ane_stand(const void *params, struct dse_standing *ret)
 {
     const struct ane_params *p = params;
-    struct ane_request r = ane_request_of(p);
-    struct ane_shape s;
-    ane_shape_init(&s, p, (double)p->query_rows, r.last);
-    ret->quality = dse_quality_of_exact(&p->workload);
-    if (ane_forgets(p, &s, r.last))
-        dse_standing_unknown(ret, "the oldest positions are forgotten, and nobody measured what that costs (window, overflow)");
+    const struct dse_cache_steps steps = ane_cache_steps(p);
+    struct dse_retained kept;
+    const char *why = quality(p, &kept);
+    dse_cache_stand(&steps, ret);
+    if (why) dse_standing_unknown(ret, why);
 }
 
 const struct dse_model dse_model_ane = {

@@ -10,6 +10,7 @@
 #ifndef ANE_H
 #define ANE_H
 
+#include <dse/cache.h>
 #include <dse/chip.h>
 #include <dse/cost.h>
 #include <dse/hw.h>
@@ -31,6 +32,7 @@ enum ane_head { ANE_EVERY_ROW, ANE_LAST_ROW };
 
 struct ane_params {
     struct dse_workload workload;
+    struct dse_cache kept; /* which positions stay; `cache` says how they are kept */
     struct dse_economics economics;
     struct dse_request request;
     struct dse_dram dram;
@@ -54,6 +56,8 @@ struct ane_metrics {
     double call_us, slide_us, exposed_slide_us, request_ms;
     double wasted_rows;
     double weights_mib, kv_mib, concat_mib, transpose_mib, slide_mib;
+    double cached_positions, technique_mib;
+    double retained_mass, attention_error; /* NaN where nobody measured it */
     double dram_footprint_gib, engine_power_w;
 };
 
@@ -72,6 +76,7 @@ struct ane_equations {
 struct ane_request {
     double prompt, generate; /* tokens of a request (E8) */
     double last;             /* the last position that anything attends to */
+    double kept;             /* the most positions that the cache has to hold: E14; nothing evicted: last */
 };
 
 /* E1: the rows of one K in a call. */
@@ -108,7 +113,7 @@ struct ane_op {
     double load_s, compute_s; /* time_s is the longer, or the sum; of a memory operation 0 */
 };
 
-enum { ANE_OPS_MAX = DSE_OPS_MAX + 5 };
+enum { ANE_OPS_MAX = DSE_OPS_MAX + 6 };
 
 struct ane_call {
     struct ane_shape shape;
@@ -117,7 +122,7 @@ struct ane_call {
     int n_ops;
     double time_s, dispatch_s, bytes, ops; /* time_s: with the dispatch */
     double row_ops, pair_ops, head_ops;    /* useful operations of a row, of a (row, position) pair, of a row of the output head */
-    double weight_bytes, kv_bytes, concat_bytes, transpose_bytes;
+    double weight_bytes, kv_bytes, concat_bytes, transpose_bytes, count_bytes;
 };
 
 /* The secondary model that slides the cache, once. All 0 without one. */
@@ -141,6 +146,12 @@ void ane_call_init(struct ane_call *ret, const struct ane_params *p, const struc
 struct ane_slide_run ane_slide_of(const struct ane_params *p, const struct ane_shape *s);
 void ane_step_init(struct ane_step *ret, const struct ane_params *p, const struct ane_call *c, const struct ane_slide_run *slide);
 
+/* E14: what the requests of the point see of the cache. */
+struct dse_cache_steps ane_cache_steps(const struct ane_params *p);
+/* E14: NULL, or why the engine cannot keep such a cache. */
+const char *ane_cache_check(const struct ane_params *p);
+/* E14: bytes a layer of one call in which probabilities are counted: of each row that is computed and row of K; of a row of K. */
+void ane_count_bytes(const struct ane_params *p, double *ret_pair, double *ret_row);
 /* E4: rows that a layer's `rows` take as long to compute as at the engine's rate; `squared`: those around it have (channels,
  * height, width) tensors. */
 double ane_filled_rows(const struct ane_params *p, double rows, bool squared);

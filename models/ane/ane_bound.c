@@ -41,9 +41,10 @@ static struct dse_interval ceil_to(struct dse_interval x, struct dse_interval mu
 
 struct request {
     struct dse_interval prompt, generate, first, last; /* first, last: positions that the tokens of a generation stand at */
+    struct dse_interval target, kept;                  /* E14: positions that stay; that the cache has to hold */
 };
 
-static struct request request_of(const struct box *b)
+static struct request asked_of(const struct box *b)
 {
     const struct dse_interval context = OF(b, workload.context), prompt = OF(b, request.prompt),
                               generate = dse_iv_clamp(OF(b, request.generate), 1, (double)INFINITY);
@@ -60,6 +61,15 @@ static struct request request_of(const struct box *b)
                             .last = dse_iv_hull(r.last, some.last)};
 }
 
+/* E14. False: no cache of the box keeps anything. */
+static bool request_of(const struct box *b, struct request *ret)
+{
+    *ret = asked_of(b);
+    if (!dse_cache_target_bound(&b->lo->kept, &b->hi->kept, &b->lo->workload, ret->prompt, &ret->target)) return false;
+    ret->kept = dse_iv(dse_min(ret->last.lo, ret->target.lo), dse_min(ret->last.hi, ret->target.hi));
+    return true;
+}
+
 /* E1, E2. */
 struct shape {
     struct dse_interval rows, computed, window, cached, chunks; /* chunks: of `rows` rows that hold the window */
@@ -71,7 +81,7 @@ static struct shape shape_of(const struct box *b, const struct request *r, struc
 {
     const bool kept = b->lo->cache != ANE_NONE;
     const struct dse_llm *llm = b->lo->workload.llm;
-    const struct dse_interval wanted = kept ? ceil_to(r->last, query_rows) : r->last;
+    const struct dse_interval wanted = kept ? ceil_to(r->kept, query_rows) : r->kept;
     struct dse_interval given = dse_iv_clamp(OF(b, window), 1, (double)INFINITY);
     if (b->lo->overflow == ANE_REFUSE) given.lo = dse_clamp(wanted.lo, given.lo, given.hi); /* shorter ones are refused */
     struct shape s = {.layers = (double)llm->layers, .window = given};
@@ -79,9 +89,9 @@ static struct shape shape_of(const struct box *b, const struct request *r, struc
     s.chunks = kept ? dse_iv_ceil_div(given, query_rows) : dse_iv_of(1);
     if (b->lo->window == 0) {
         const bool exact = dse_iv_is_point(query_rows);
-        const struct dse_interval chunks = kept ? dse_iv_ceil_div(r->last, query_rows) : dse_iv_of(1);
-        const struct dse_interval without = {dse_max(exact ? wanted.lo - query_rows.lo : r->last.lo - query_rows.hi, 0),
-                                             dse_max(exact ? wanted.hi - query_rows.lo : r->last.hi - 1, 0)};
+        const struct dse_interval chunks = kept ? dse_iv_ceil_div(r->kept, query_rows) : dse_iv_of(1);
+        const struct dse_interval without = {dse_max(exact ? wanted.lo - query_rows.lo : r->kept.lo - query_rows.hi, 0),
+                                             dse_max(exact ? wanted.hi - query_rows.lo : r->kept.hi - 1, 0)};
         const bool alone = b->hi->window == 0;
         s.window = alone ? wanted : dse_iv_hull(wanted, given);
         s.chunks = alone ? chunks : dse_iv_hull(chunks, s.chunks);
@@ -194,7 +204,7 @@ static struct memory_ops memory_ops_of(const struct box *b, const struct shape *
 
 struct sum {
     struct dse_interval time_s, attention_s, bytes, ops; /* time_s with the dispatches */
-    struct dse_interval weight_bytes, kv_bytes, concat_bytes, transpose_bytes;
+    struct dse_interval weight_bytes, kv_bytes, concat_bytes, transpose_bytes, count_bytes;
     struct dse_interval row_ops, pair_ops, head_ops; /* useful operations, as in struct ane_call */
 };
 
@@ -292,6 +302,12 @@ static struct sum sum_of(const struct box *b, const struct shape *s, const struc
     sum.concat_bytes = dse_iv_add(joined, dse_iv_add(copied, dse_iv_add(added, reshaped)));
     add_memory_op(&sum, b, OF(b, transpose_gbs), sum.transpose_bytes);
     add_memory_op(&sum, b, OF(b, concat_gbs), sum.concat_bytes);
+    double pair, least, most;
+    ane_count_bytes(b->lo, &pair, &least);
+    ane_count_bytes(b->hi, &pair, &most);
+    const struct dse_interval counted = dse_iv_add(dse_iv_scale(n->pairs, pair), dse_iv_mul(n->window, dse_iv(least, most)));
+    sum.count_bytes = dse_iv_scale(counted, s->layers);
+    if (pair > 0) add_memory_op(&sum, b, OF(b, concat_gbs), sum.count_bytes);
     return sum;
 }
 
@@ -399,15 +415,16 @@ static bool may_be_accepted(const struct box *b, struct request *r, struct dse_i
     r->last.hi = dse_min(r->last.hi, most);
     r->prompt.hi = dse_min(r->prompt.hi, most);
     r->first.hi = dse_min(r->first.hi, most);
+    r->kept.hi = dse_min(r->kept.hi, most);
     if (b->lo->power == DSE_POWER_ACTIVITY && b->lo->engine_idle_w > b->hi->engine_base_w) return false;
-    const double window = (double)b->hi->window, longest = b->lo->window > 0 ? window : dse_max(window, r->last.hi);
+    const double window = (double)b->hi->window, longest = b->lo->window > 0 ? window : dse_max(window, r->kept.hi);
     if (b->lo->cache != ANE_NONE) query_rows->hi = dse_min(query_rows->hi, longest);
     return query_rows->lo <= query_rows->hi;
 }
 
 static bool may_fit(const struct box *b, const struct request *r, const struct shape *s)
 {
-    const struct dse_interval wanted = b->lo->cache == ANE_NONE ? r->last : ceil_to(r->last, s->rows);
+    const struct dse_interval wanted = b->lo->cache == ANE_NONE ? r->kept : ceil_to(r->kept, s->rows);
     if (b->lo->overflow == ANE_REFUSE && wanted.lo > s->window.hi) return false;
     return footprint(b, s).lo <= b->hi->dram.capacity_gib * DSE_GIB;
 }
@@ -461,6 +478,23 @@ static void fill_common(const struct ends *m, const struct box *b, const struct 
     dse_common_bound(&t, &m->floor->common, &m->ceiling->common);
 }
 
+/* E14. Positions seen grow with the prompt, the generation, and what is kept. What is forgotten is of one point at a time. */
+static void fill_cache(const struct ends *m, const struct box *b, const struct request *r, const struct shape *s)
+{
+    const bool prefill = b->lo->workload.phase == DSE_PREFILL;
+    const struct dse_interval window = {dse_min(r->kept.lo, s->window.lo), dse_min(r->kept.hi, s->window.hi)};
+    const struct dse_cache_steps lo = ane_cache_steps(b->lo), hi = ane_cache_steps(b->hi);
+    const bool alike = (lo.generate > 0) == (hi.generate > 0);
+    struct dse_retained_bound kept = {dse_unbounded, dse_unbounded};
+    struct dse_interval seen = {ane_mean_seen(r->first.lo, r->last.lo, window.lo),
+                                ane_mean_seen(r->first.hi, r->last.hi, window.hi)};
+    if (prefill) seen = dse_iv(ane_mean_seen(1, r->prompt.lo, window.lo), ane_mean_seen(1, r->prompt.hi, window.hi));
+    if (alike) dse_cache_quality_bound(&lo, &hi, r->target, &kept);
+    SET(cached_positions, dse_widened(seen.lo, seen.hi, REORDERED));
+    SET(retained_mass, kept.mass);
+    SET(attention_error, kept.error);
+}
+
 static void fill(const struct ends *m, const struct box *b, const struct request *r, const struct shape *s)
 {
     const bool prefill = b->lo->workload.phase == DSE_PREFILL;
@@ -485,6 +519,8 @@ static void fill(const struct ends *m, const struct box *b, const struct request
     SET(kv_mib, dse_iv_mul(token.sum.kv_bytes, mib));
     SET(concat_mib, dse_iv_mul(token.sum.concat_bytes, mib));
     SET(transpose_mib, dse_iv_mul(token.sum.transpose_bytes, mib));
+    SET(technique_mib, dse_iv_mul(token.sum.count_bytes, mib));
+    fill_cache(m, b, r, s);
     SET(slide_mib, dse_iv_mul(dse_iv_mul(token.slides, slide.bytes), mib));
     SET(dram_footprint_gib, dse_iv_scale(footprint(b, s), 1 / DSE_GIB));
     SET(engine_power_w, power_of(b, &token, false));
@@ -503,9 +539,9 @@ bool ane_bound(const void *lo, const void *hi, void *floor, void *ceiling)
 {
     const struct box b = {lo, hi};
     if (memcmp(lo, hi, sizeof(struct ane_params)) == 0) return bound_point(lo, floor, ceiling);
-    struct request r = request_of(&b);
+    struct request r;
     struct dse_interval query_rows = OF(&b, query_rows);
-    if (!may_be_accepted(&b, &r, &query_rows)) return false;
+    if (!request_of(&b, &r) || !may_be_accepted(&b, &r, &query_rows)) return false;
     const struct shape s = shape_of(&b, &r, query_rows);
     if (!may_fit(&b, &r, &s)) return false;
     const struct ends m = {floor, ceiling};

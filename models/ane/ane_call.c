@@ -17,7 +17,38 @@ struct ane_request ane_request_of(const struct ane_params *p)
         r.generate = (double)p->request.generate;
         r.last = r.prompt + r.generate;
     }
+    r.kept = dse_min(r.last, dse_cache_target(&p->kept, r.prompt));
     return r;
+}
+
+struct dse_cache_steps ane_cache_steps(const struct ane_params *p)
+{
+    return dse_cache_steps_of(&p->kept, &p->workload, &p->request);
+}
+
+static bool is_slid(const struct ane_params *p)
+{
+    return p->cache == ANE_TWO_MODEL || p->cache == ANE_STACKED || p->cache == ANE_LATE_TRANSPOSE;
+}
+
+const char *ane_cache_check(const struct ane_params *p)
+{
+    const struct dse_eviction *policy = dse_eviction_at(p->kept.eviction);
+    if (policy->keeps_all) return NULL;
+    if (policy->reads_part) return "a static-shape program reads all rows that it is given: it cannot choose pages (eviction)";
+    if (policy->selects || p->kept.boundary != DSE_CACHE_STREAMED)
+        return "one static shape serves prompt and generation: a prompt kept whole would need another (eviction, boundary)";
+    if (!is_slid(p)) return "only a second model that slides the cache can leave single positions out (eviction, cache)";
+    return dse_cache_check(&p->kept, &p->workload, ane_cache_steps(p).before);
+}
+
+void ane_count_bytes(const struct ane_params *p, double *ret_pair, double *ret_row)
+{
+    const struct dse_eviction *policy = dse_eviction_at(p->kept.eviction);
+    const struct dse_llm *llm = p->workload.llm;
+    const double passes = policy->drained ? 2 : 1, sets = policy->per_head ? (double)llm->kv_heads : 1;
+    *ret_pair = policy->counts ? passes * (double)llm->heads * activation_bytes : 0;
+    *ret_row = policy->counts ? 2 * sets * (double)p->kept.vote_bits / DSE_BITS_PER_BYTE : 0;
 }
 
 /* E1, E2. */
@@ -182,6 +213,8 @@ void ane_call_init(struct ane_call *ret, const struct ane_params *p, const struc
     ret->dispatch_s = (double)p->programs * p->dispatch_us / DSE_US_PER_S;
     ret->time_s = ret->dispatch_s;
     ret->bytes = ret->ops = ret->row_ops = ret->pair_ops = ret->head_ops = ret->weight_bytes = ret->kv_bytes = 0;
+    double pair, row;
+    ane_count_bytes(p, &pair, &row);
     append_operators(ret, p);
     const struct ane_memory_ops *k = &ret->k;
     double both = 2 * s->layers * 2 * s->row_bytes; /* K and V, read and written, all layers */
@@ -196,13 +229,15 @@ void ane_call_init(struct ane_call *ret, const struct ane_params *p, const struc
     append_memory_op(ret, p, p->cache == ANE_STACKED ? "stack" : "slid_output", ANE_JOINING_ROWS, p->concat_gbs, copied);
     append_memory_op(ret, p, "reshape", ANE_JOINING_ROWS, p->concat_gbs, reshaped);
     append_memory_op(ret, p, "partial_sums", ANE_ADDING_PARTS, p->concat_gbs, added);
+    ret->count_bytes = s->layers * (s->computed * s->window * pair + s->window * row);
+    append_memory_op(ret, p, "counts", ANE_ADDING_PARTS, p->concat_gbs, ret->count_bytes);
 }
 
 /* ---- sliding ------------------------------------------------------------------------------------------------------------ */
 
 static bool slides(const struct ane_params *p, const struct ane_shape *s)
 {
-    return s->cached > 0 && (p->cache == ANE_TWO_MODEL || p->cache == ANE_STACKED || p->cache == ANE_LATE_TRANSPOSE);
+    return s->cached > 0 && is_slid(p);
 }
 
 /* E6. */

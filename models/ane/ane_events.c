@@ -251,7 +251,7 @@ bool ane_simulate(const void *params, struct dse_sim *sim, void *metrics, struct
     struct ane_request request = ane_request_of(p);
     struct ane_shape shape;
     struct ane_call call;
-    ane_shape_init(&shape, p, (double)p->query_rows, request.last);
+    ane_shape_init(&shape, p, (double)p->query_rows, request.kept);
     ane_call_init(&call, p, &shape);
     const struct ane_call closed = call;
     struct ane_slide_run slide = ane_slide_of(p, &shape);

@@ -105,8 +105,8 @@ static void try_rows(struct best *b, double rows)
 {
     struct ane_shape s;
     struct ane_call c;
-    ane_shape_init(&s, b->p, rows, b->r.last);
-    if (s.rows > s.window || !ane_fits(b->p, &s, b->r.last)) return;
+    ane_shape_init(&s, b->p, rows, b->r.kept);
+    if (s.rows > s.window || !ane_fits(b->p, &s, b->r.kept)) return;
     ane_call_init(&c, b->p, &s);
     struct ane_slide_run slide = ane_slide_of(b->p, &s);
     double time_s = ane_prefill_s(b->p, &c, &slide, b->r.prompt) + ane_generate_s(b->p, &c, &slide, b->r.generate);
@@ -120,7 +120,7 @@ void ane_best_query_rows(const struct ane_params *p, double *ret_rows, double *r
 {
     enum { EACH = 64 };
     struct best b = {.p = p, .r = ane_request_of(p), .rows = (double)NAN, .time_s = (double)INFINITY};
-    double multiple = (double)p->row_multiple, most = p->window > 0 ? (double)p->window : b.r.last;
+    double multiple = (double)p->row_multiple, most = p->window > 0 ? (double)p->window : b.r.kept;
     if (p->cache == ANE_NONE) {
         try_rows(&b, 1);
     } else {

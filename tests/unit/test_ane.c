@@ -64,6 +64,39 @@ static double sum_ops(const struct at *a)
     return ops;
 }
 
+/* ---- the cache ------------------------------------------------------------------------------------------------------------ */
+
+/* The length of the cache is the shape: a call costs what one of that window costs, and what is counted. */
+static void cache__that_keeps_half_has_the_shape_of_half(void **state)
+{
+    (void)state;
+    struct at half = good("context=1024"), window = good("context=2048 eviction=window"), h2o = good("context=2048 eviction=h2o"),
+              voting = good("context=2048 eviction=voting"), odd = good("context=2048 eviction=window cache_length=1000");
+    assert_true(window.m.call_us == half.m.call_us && window.m.dram_footprint_gib == half.m.dram_footprint_gib);
+    assert_true(odd.m.call_us == half.m.call_us && odd.m.cached_positions == 1000); /* whole blocks */
+    const double layers = 32, heads = 32, read = 64. * 1024 * heads * 2, counts = 2. * 1024 * 2;
+    assert_near(h2o.m.technique_mib * DSE_MIB, layers * (read + heads * counts), 1e-12);
+    assert_near(voting.m.technique_mib * DSE_MIB, layers * (2 * read + counts), 1e-12);
+    assert_near(h2o.m.common.dram_mib, half.m.common.dram_mib + h2o.m.technique_mib, 1e-12);
+    assert_true(h2o.m.retained_mass > window.m.retained_mass && h2o.m.attention_error > 0 && half.m.attention_error == 0);
+}
+
+static void cache__that_a_static_graph_cannot_keep_is_refused(void **state)
+{
+    (void)state;
+    static const char *const cases[][2] = {{"eviction=quest", "it cannot choose pages"},
+                                           {"eviction=snapkv", "would need another"},
+                                           {"eviction=h2o boundary=bulk", "would need another"},
+                                           {"eviction=h2o cache=chunks", "only a second model"},
+                                           {"eviction=h2o cache=none", "only a second model"}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct at a = at(cases[i][0]);
+        if (!a.why || !strstr(a.why, cases[i][1])) fail_msg("%s: %s", cases[i][0], a.why ? a.why : "accepted");
+    }
+    struct at a = good("context=512 window=256 overflow=discard");
+    assert_true(isnan(a.m.attention_error) && strstr(dse_model_ane.why_null(&a.p, "attention_error"), "forgotten"));
+}
+
 /* ---- a call --------------------------------------------------------------------------------------------------------------- */
 
 static void call__streams_the_weights_once_and_computes_every_row(void **state)
@@ -471,6 +504,8 @@ static int start(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(cache__that_keeps_half_has_the_shape_of_half),
+        cmocka_unit_test(cache__that_a_static_graph_cannot_keep_is_refused),
         cmocka_unit_test(call__streams_the_weights_once_and_computes_every_row),
         cmocka_unit_test(call__meets_both_roofs),
         cmocka_unit_test(call__costs_the_same_whatever_the_stage),
