@@ -6,9 +6,11 @@
 #include "desc/schema.h"
 #include "model/fidelity.h"
 #include "model/registry.h"
+#include "workload/measured.h"
 
 #include <dirent.h>
 #include <dse/costs.h>
+#include <dse/quality.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -144,6 +146,75 @@ static void list_costs(const struct invocation *in, const struct catalog *c, enu
     output_end(o);
 }
 
+static void put_share(struct output *o, double v)
+{
+    if (v == v)
+        output_f64(o, v);
+    else
+        output_text(o, NULL);
+}
+
+static void put_range(struct output *o, double from, double to)
+{
+    char low[TEXT_NUMBER_MAX], high[TEXT_NUMBER_MAX];
+    char *range = from == to ? xstrdup(text_short_number(low, from))
+                             : xasprintf("%s..%s", text_short_number(low, from), text_short_number(high, to));
+    output_text(o, range);
+    free(range);
+}
+
+/* The settings that a surface was measured at several values of: "intervals 5..16". */
+static void put_settings(struct output *o, const struct dse_quality_surface *s)
+{
+    struct text t;
+    text_init(&t);
+    for (int i = 0; i < DSE_SETTINGS; i++) {
+        double from, to;
+        char low[TEXT_NUMBER_MAX], high[TEXT_NUMBER_MAX];
+        dse_surface_settings(s, (enum dse_setting)i, &from, &to);
+        if (from == to) continue;
+        text_addf(&t, "%s%s ", t.n ? ", " : "", dse_setting_name((enum dse_setting)i));
+        text_add(&t, measured_setting_text((enum dse_setting)i, from, low));
+        text_addf(&t, "..%s", measured_setting_text((enum dse_setting)i, to, high));
+    }
+    output_text(o, t.n ? t.s : NULL);
+    text_release(&t);
+}
+
+/* Every surface of every quality entry, or of those that are named, a line a metric, with the errors of its rule. */
+static void list_quality(const struct invocation *in, const struct catalog *c, enum output_format format)
+{
+    struct output *o =
+        output_new(stdout, format,
+                   (const char *const[]){"quality", "method", "metric", "contexts", "measured_to", "ratios", "settings",
+                                         "left_out_context", "left_out_ratio", "left_out_setting", "source"},
+                   11);
+    const struct dse_entry *e;
+    for (size_t i = 0; (e = catalog_at(c, DSE_KIND_QUALITY, i)) != NULL; i++) {
+        const struct dse_quality_surface *s;
+        for (size_t k = 0; is_asked_for(in, e) && (s = dse_quality_surface_at((const void *)e, k)) != NULL; k++)
+            for (int m = 0; m < DSE_QUALITY_METRICS; m++) {
+                const struct dse_quality_rule *r = dse_surface_rule(s, (enum dse_quality_metric)m);
+                double from, to, measured;
+                if (!r) continue;
+                output_text(o, e->name);
+                output_text(o, dse_surface_method(s));
+                output_text(o, dse_quality_metric_names[m]);
+                dse_surface_contexts(s, &from, &to, &measured);
+                put_range(o, from, to);
+                output_f64(o, measured);
+                dse_surface_ratios(s, &from, &to);
+                put_range(o, from, to);
+                put_settings(o, s);
+                put_share(o, r->context_error);
+                put_share(o, r->ratio_error);
+                put_share(o, r->setting_error);
+                output_text(o, e->source);
+            }
+    }
+    output_end(o);
+}
+
 /* Entries for a file of the user's own, who needs other names than those that are taken. */
 static int write_entries(const struct invocation *in, const struct catalog *c, enum dse_kind kind)
 {
@@ -241,7 +312,10 @@ static int list_one(const struct invocation *in, const struct catalog *c, bool t
             list_costs(in, c, format);
             return 0;
         }
-        list_entries(in, c, (enum dse_kind)k, format);
+        if (k == DSE_KIND_QUALITY)
+            list_quality(in, c, format);
+        else
+            list_entries(in, c, (enum dse_kind)k, format);
         return 0;
     }
     if (in->n_operands > 1) return usage_error(in, "one argument too many: \"%s\"", in->operands[1]);

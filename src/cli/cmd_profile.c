@@ -2,7 +2,9 @@
 #include "base/file.h"
 #include "base/xalloc.h"
 #include "cli/profile_kinds.h"
+#include "cli/profile_surface.h"
 #include "dse_config.h"
+#include "workload/surface.h"
 #include "workload/trace.h"
 
 #include <dse/catalog.h>
@@ -114,7 +116,14 @@ static char *file_head(const struct origin *o, const struct profile_options *opt
     text_addf(&t, "written by dse profile %s: %s", DSE_VERSION, asked);
     add_settings(&t, o, options);
     free(asked);
-    if (options->kind->every_step)
+    if (options->kind->is_surface)
+        text_addf(
+            &t,
+            "Means over heads, which count as the layers that each stored layer stands for (those nearest to it; layer 0 for itself), "
+            "and over the %s%s.\n",
+            options->steps == 0 ? "second half of each context's steps" : "last steps of each context",
+            options->steps_given || options->steps == 0 ? "" : "; of policies without a prompt over the second half of them");
+    else if (options->kind->every_step)
         text_addf(
             &t,
             "The last %lld steps up to each context; head: counted from 0 over layers and heads as they stand above; step: positions, with the "
@@ -159,6 +168,51 @@ static bool write_report(const struct invocation *in, const struct origin *from,
     return ok;
 }
 
+/* The number of layers that the stored ones stand for: --layers, else as many as the last stored one needs. */
+static size_t layers_of(const struct trace_info *info, const struct invocation *in)
+{
+    enum { LAYERS_MAX = 4096 };
+    int32_t last = 0;
+    for (size_t i = 0; i < info->layers; i++)
+        if (info->layer_ids[i] > last) last = info->layer_ids[i];
+    const int64_t least = (int64_t)last + 1;
+    return (size_t)option_integer(in, "layers", least, LAYERS_MAX, least);
+}
+
+/* Of each head: traces count alike, their layers as the layers that they stand for, heads of a layer alike. The caller frees it. */
+static double *weigh_heads(const struct invocation *in, const struct origin *from, const struct measure_plan *plan)
+{
+    double *weights = xcalloc(measure_heads(plan) + 1, sizeof *weights), *to = weights;
+    for (size_t i = 0; i < from->n_sources; i++) {
+        const struct head_source *s = &from->sources[i];
+        double *layers = xcalloc(s->layers, sizeof *layers);
+        for (size_t k = 0; k < s->layers; k++) layers[k] = 1;
+        const size_t model = from->n_traces ? layers_of(trace_info(from->traces[i]), in) : s->layers;
+        if (from->n_traces) surface_layer_weights(trace_info(from->traces[i])->layer_ids, s->layers, model, layers);
+        for (size_t k = 0; k < s->layers; k++)
+            for (size_t h = 0; h < s->heads; h++) *to++ = layers[k] / (double)(model * s->heads);
+        free(layers);
+    }
+    return weights;
+}
+
+static void surface(const struct invocation *in, const struct origin *from, const struct profile_options *o,
+                    const struct measure_plan *plan)
+{
+    double *weights = weigh_heads(in, from, plan);
+    char *head = file_head(from, o);
+    struct text t;
+    text_init(&t);
+    const bool ok = in->diags->errors == 0 && profile_surface(in, o, plan, weights, head, &t);
+    if (plan->progress) fprintf(stderr, "\r\033[K");
+    const char *path = option_get(in, "output");
+    if (ok && path) file_write(path, t.s, t.n, in->diags);
+    if (ok && !path) fputs(t.s, stdout);
+    text_release(&t);
+    free(head);
+    free(weights);
+}
+
 static void profile(const struct invocation *in, const struct origin *from, const struct profile_options *o,
                     enum output_format format)
 {
@@ -169,6 +223,10 @@ static void profile(const struct invocation *in, const struct origin *from, cons
                                 .n_contexts = o->n_contexts,
                                 .steps = (size_t)o->steps,
                                 .progress = terminal ? show_progress : NULL};
+    if (o->kind->is_surface) {
+        surface(in, from, o, &plan);
+        return;
+    }
     struct profile_report report;
     bool ok = o->kind->measure(o, &plan, &report, in->diags);
     if (terminal) fprintf(stderr, "\r\033[K");
@@ -232,6 +290,8 @@ const struct command command_profile = {
             {0, "policies", "LIST", "retention: %s (default: all that the settings allow)", .words = eviction_policy_names},
             {0, "kept", "FILE",
              "kept: what a method reads: a CSV of layer,head,step,kept with kept as 0-3 17 20-40 (docs/quality.md)"},
+            {0, "vary", "NAME=LIST", "surface: values of a setting, besides the one that is set; any number of times"},
+            {0, "layers", "N", "surface: how many layers the stored ones stand for (default: as many as the last one needs)"},
             {0, "fit", NULL, "locality: laws a n^b with standard errors"},
             {0, "synthetic", NULL, "measure heads of the generator, whose parameters are the operands"},
             {0, "heads", "N", "synthetic: how many (default: 8)"},

@@ -323,6 +323,22 @@ static bool measure_kept_rows(const struct profile_options *o, const struct meas
     return ok;
 }
 
+/* ---- surfaces: all of them ---------------------------------------------------------------------------------------------- */
+
+#define EMBED(name_, table) \
+    { \
+        .type = DSE_TYPE_EMBED, .name = name_, .offset = 0, .embed = table \
+    }
+static const struct dse_param surface_params[] = {
+    EMBED("retention", retention_params),
+    EMBED("locality", locality_params),
+    EMBED("partial", partial_params),
+    EMBED("fixed", fixed_params),
+    DSE_PARAM_END,
+};
+static const char *const surface_columns[] = {"method", "context", "ratio", "settings", "metric", "mean", "se",
+                                              "sd",     "p10",     "p50",   "p90",      "heads",  "kind", NULL};
+
 /* ---- the table ---------------------------------------------------------------------------------------------------------- */
 
 #define OPTIONS(...) \
@@ -364,6 +380,13 @@ const struct profile_kind profile_kinds[] = {
      .every_step = true,
      .measure = measure_recording_rows,
      .fault = recording_fault},
+    {.name = "surface",
+     .params = surface_params,
+     .options = OPTIONS("ratios", "policies", "vary", "layers"),
+     .columns = surface_columns,
+     .of_policies = true,
+     .is_surface = true,
+     .too_few = too_few_ratios},
     {.name = NULL},
 };
 

@@ -16,6 +16,7 @@ struct profile_kind {
     bool of_policies;               /* the first column is a policy; the others are numbers */
     bool of_bits;                   /* kv_bits is a setting of it; else it is what the trace has */
     bool of_sets;                   /* measures the sets of --kept, which is its option */
+    bool is_surface;                /* long format: rows of a quality file, by profile_surface */
     bool every_step;                /* rows are counts of single steps, as many at every context, instead of means */
     /* Why too little is asked for to make a profile of it, as far as that is known before measuring; NULL when nothing is wrong.
      * The caller frees it. */

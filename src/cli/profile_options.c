@@ -125,7 +125,7 @@ static void read_policies(struct profile_options *o, const struct invocation *in
         ok = add_policy(o, in, word);
         free(word);
     }
-    bool prompt = o->settings.prompt_share > 0;
+    bool prompt = o->settings.prompt_share > 0 || o->kind->is_surface; /* which gives a prompt to those that need one */
     for (size_t i = 0; i < o->n_policies; i++) {
         const char *lacks = eviction_policy_lacks(o->policies[i], &o->settings.eviction, prompt);
         if (lacks) usage_error(in, "--policies: %s: %s", o->policies[i]->traits.name, lacks);
@@ -177,6 +177,12 @@ static bool read_setting(const struct schema *schema, void *object, const struct
     }
     free(name);
     return ok;
+}
+
+bool profile_read_setting(const struct profile_options *o, struct profile_settings *s, const struct invocation *in,
+                          const char *setting)
+{
+    return read_setting(&o->schema, s, in, setting, "--vary");
 }
 
 static bool read_kind(struct profile_options *o, const struct invocation *in)
@@ -256,6 +262,7 @@ bool profile_options_read(struct profile_options *o, const struct invocation *in
                                             .rounding = single_pass_defaults.cut_shift ? DSE_TRUNCATE : DSE_ROUND,
                                             .products = single_pass_defaults.truncate ? DSE_TRUNCATE : DSE_ROUND};
     const char *steps = option_get(in, "steps");
+    o->steps_given = steps != NULL;
     o->steps = steps && strcmp(steps, "half") == 0 ? 0 : option_integer(in, "steps", 1, 1 << 24, STEPS);
     if (o->kind->every_step && o->steps == 0)
         usage_error(in, "--steps half: a recording has as many steps at every context; give their number");

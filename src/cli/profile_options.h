@@ -27,7 +27,8 @@ struct profile_options {
     const struct profile_kind *kind;
     struct schema schema; /* of the kind's settings */
     struct profile_settings settings;
-    int64_t steps;    /* 0: the second half of each context */
+    int64_t steps; /* 0: the second half of each context */
+    bool steps_given;
     size_t *contexts; /* growing */
     size_t n_contexts;
     double *ratios; /* growing */
@@ -42,6 +43,10 @@ struct profile_options {
 /* Read the command line. False with errors. Contexts that are not given are the powers of two up to `positions`. */
 bool profile_options_read(struct profile_options *o, const struct invocation *in, size_t positions);
 void profile_options_release(struct profile_options *o);
+
+/* Set one NAME=VALUE of the kind in a copy of o->settings. False with a usage error. */
+bool profile_read_setting(const struct profile_options *o, struct profile_settings *s, const struct invocation *in,
+                          const char *setting);
 
 /* Read the generator that --synthetic asks for, with the operands NAME=VALUE, and --heads. */
 bool profile_read_generator(struct generator *g, size_t *ret_heads, const struct invocation *in);

@@ -307,7 +307,7 @@ struct retention_work {
 };
 
 /* The policy at one context and ratio, measured from step `first` on. */
-static struct eviction_options options_at(const struct retention_policy *policy, size_t context, double ratio, size_t first)
+struct eviction_options retention_options(const struct retention_policy *policy, size_t context, double ratio, size_t first)
 {
     struct eviction_options o = policy->options;
     o.ratio = ratio;
@@ -318,7 +318,7 @@ static struct eviction_options options_at(const struct retention_policy *policy,
 }
 
 /* Is the cache large enough for what the policy holds apart? */
-static bool cache_is_large_enough(const struct eviction_options *o, size_t context)
+bool retention_has_room(const struct eviction_options *o, size_t context)
 {
     size_t size = eviction_size(o, context);
     return size >= (o->policy->least ? o->policy->least(o) : 1);
@@ -345,7 +345,7 @@ static bool retention_heads(const void *user, size_t c, const struct head *heads
     size_t n_options = 0;
     for (size_t i = 0; i < w->n_rows; i++) {
         if (row_is_at_context(w, i, c))
-            options[n_options++] = options_at(w->rows[i].policy, w->rows[i].context, w->rows[i].ratio, first);
+            options[n_options++] = retention_options(w->rows[i].policy, w->rows[i].context, w->rows[i].ratio, first);
     }
     bool ok = n_options == 0 || eviction_run_many(heads, n, options, n_options, first, ret, diags);
     free(options);
@@ -373,8 +373,8 @@ bool measure_retention(const struct measure_plan *p, const struct retention_poli
         struct measured_retention row = {.policy = &policies[i / n_ratios / p->n_contexts],
                                          .context = p->contexts[i / n_ratios % p->n_contexts],
                                          .ratio = ratios[i % n_ratios]};
-        struct eviction_options o = options_at(row.policy, row.context, row.ratio, measure_first(p, row.context));
-        if (cache_is_large_enough(&o, row.context)) rows[n++] = row;
+        struct eviction_options o = retention_options(row.policy, row.context, row.ratio, measure_first(p, row.context));
+        if (retention_has_room(&o, row.context)) rows[n++] = row;
     }
     *ret_n = n;
     struct retention_work w = {rows, n, p};

@@ -80,6 +80,10 @@ struct retention_policy {
      * measured. S is a ratio of the whole context with a prompt, too. options.prompt and options.size are not used. */
     double prompt_share;
 };
+/* The policy's options at one context and ratio, measured from step `first` on. */
+struct eviction_options retention_options(const struct retention_policy *policy, size_t context, double ratio, size_t first);
+/* Is the cache large enough for what the policy holds apart? */
+bool retention_has_room(const struct eviction_options *o, size_t context);
 struct measured_retention {
     const struct retention_policy *policy;
     size_t context;

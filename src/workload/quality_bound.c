@@ -143,7 +143,7 @@ static bool settings_bound(const struct asked *a, const struct dse_quality_box *
                                  given ? quality_setting(x->setting, box->hi[x->setting]) : otherwise);
         }
         struct dse_interval v;
-        if (touched && sheet_bound(a, &s->sheets[s->grid[cell]], &v)) include(ret, v, &any);
+        if (touched && sheet_bound(a, &s->sheets[s->grid[cell]], &v)) include(ret, slack(v), &any); /* weighed sums are rounded */
     }
     return any;
 }

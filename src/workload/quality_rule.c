@@ -49,14 +49,14 @@ void quality_set_rule(struct dse_quality_surface *s, enum dse_quality_metric m, 
 struct errors {
     double *v;
     size_t n;
+    double least; /* what is compared with nothing: a thousandth of the largest value */
 };
 
 static void add_error(struct errors *e, double found, double measured)
 {
-    const double least = 1e-12; /* what is nothing is compared with nothing */
-    if (measured < least && found < least) return;
+    if (measured < e->least && found < e->least) return;
     e->v = xrealloc(e->v, e->n + 1, sizeof *e->v);
-    e->v[e->n++] = fabs(found - measured) / fmax(measured, least);
+    e->v[e->n++] = fabs(found - measured) / fmax(measured, e->least);
 }
 
 static int compare_doubles(const void *a, const void *b)
@@ -95,6 +95,15 @@ static double without(const double *x, const double *y, size_t n, size_t i, int3
 static double mean_at(const struct dse_quality_surface *s, const struct curve *c, enum dse_quality_metric m, size_t i)
 {
     return c->value[((size_t)s->column[m] * DSE_QUALITY_STATS + DSE_Q_MEAN) * c->n + i];
+}
+
+static double largest(const struct dse_quality_surface *s, enum dse_quality_metric m)
+{
+    double most = 0;
+    for (size_t i = 0; i < s->n; i++)
+        for (size_t k = 0; k < s->sheets[i].n; k++)
+            for (size_t j = 0; j < s->sheets[i].curves[k].n; j++) most = fmax(most, mean_at(s, &s->sheets[i].curves[k], m, j));
+    return most;
 }
 
 static void leave_out_ratios(const struct dse_quality_surface *s, const struct curve *c, enum dse_quality_metric m,
@@ -188,7 +197,8 @@ static void leave_out_setting(const struct dse_quality_surface *s, const struct 
 struct dse_quality_rule quality_left_out(const struct dse_quality_surface *s, enum dse_quality_metric m,
                                          const struct dse_quality_rule *rule)
 {
-    struct errors contexts = {0}, ratios = {0}, settings = {0};
+    const double least = 1e-3 * largest(s, m);
+    struct errors contexts = {.least = least}, ratios = {.least = least}, settings = {.least = least};
     for (size_t i = 0; i < s->n; i++) leave_out_of_sheet(s, &s->sheets[i], m, rule, &contexts, &ratios);
     size_t cells = 1, stride = 1;
     for (size_t a = 0; a < s->n_axes; a++) cells *= s->axes[a].n;
