@@ -47,4 +47,13 @@ for name in tinyllama-1.1b codellama-13b; do
     same out.csv "retentions/$name-bulk.csv"
     "$DSE" profile "$DSE_TRACES/$name.trace" --kind range --steps half --contexts 128,256,512,1024,2048 -o out.csv
     same out.csv "ranges/$name.csv"
+    layers="-s layers=40"
+    [ $name = codellama-13b ] || layers="-s layers=22 --layers 22"
+    # shellcheck disable=SC2086
+    "$DSE" profile "$DSE_TRACES/$name.trace" --kind surface --contexts 128,256,512,724,1024,1448,2048 --ratios 0.05,0.1,0.2,0.3,0.4,0.5,0.6,0.8 \
+        --policies voting,voting-head,h2o,h2o-accumulate,window,snapkv,pyramidkv,quest,oracle \
+        --vary prompt_share=1 --vary threshold_b=0.5 --vary recent_share=0.25,0.75 --vary page=32 \
+        --vary intervals=8,12,16 --vary recent=64 --vary collinear=0.9,0.95 --vary rounding=round --vary fraction_bits=14,20 \
+        $layers -o out.csv
+    same out.csv "quality/$name.csv"
 done
