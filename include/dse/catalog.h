@@ -120,13 +120,15 @@ extern const struct dse_param dse_gpu_power_fields[];
  * leave it out: NaN then. Row table: dse_gpu_kernel_fields. Cycles are of the SMs' clock. */
 struct dse_gpu_kernels {
     double kernel_stream_share;                       /* of the peak bandwidth */
-    double gemm_fixed_cycles, attention_fixed_cycles; /* of a kernel, before and after its work; attention: of decode */
+    double gemm_fixed_cycles;                         /* of a kernel, before and after its work */
+    double attention_kernels;                         /* of decode: 3 writing, parts, their sum; 2 with the sum inside; 1 all */
     double gemm_tensor_share, attention_tensor_share; /* of the tensor cores' peak, at the clocks that they keep */
     double gemm_reach_bytes;                          /* a cycle into the tensor cores of an SM */
     double attention_block_cycles;                    /* of a block of prefill, besides its tiles */
     double gemm_narrow_share;                         /* of operands of 8 bits and fewer: over gemm_tensor_share */
     double l2_copies;                                 /* of a line that the partitions of the last-level cache may hold */
     double kernels_borrowed;                          /* 1: the fitted ones are of another generation */
+    double kernel_cache_bytes;                        /* a cycle from the last-level cache to an SM */
 };
 extern const struct dse_param dse_gpu_kernel_fields[];
 

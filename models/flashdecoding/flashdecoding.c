@@ -14,6 +14,10 @@ static const char *const agains[] = {[FD_ONE_BLOCK] = "one", [FD_SPLIT] = "split
 static const char *const caches[] = {[FD_COLD] = "cold", [FD_WARM] = "warm", NULL};
 static const char *const quantizings[] = {
     [FD_QUANTIZED] = "fused", [FD_BY_KERNEL] = "kernel", [FD_BY_OPERATORS] = "operators", NULL};
+static const char *const routings[] = {[FD_BALANCED] = "balanced", [FD_UNIFORM] = "uniform", [FD_POWER_LAW] = "power-law", NULL};
+static const char *const expert_tilings[] = {
+    [FD_SEARCHED] = "searched", [FD_DEFAULT] = "default", [FD_SCALED] = "block-scaled", NULL};
+static const char *const latent_prefills[] = {[FD_EXPANDED] = "expanded", [FD_ABSORBED] = "absorbed", NULL};
 static const char *const switches[] = {[FD_OFF] = "off", [FD_ON] = "on", NULL};
 static const char *const kernel_names[] = {[FD_GEMV] = "gemv", [FD_FLAT] = "flat-gemm", [FD_LIBRARY] = "library", NULL};
 static const char *const gemms[] = {[FD_QKV] = "qkv_projection",
@@ -34,12 +38,13 @@ static const struct dse_param kernel_params[] = {
         "E28, E29"),
     DSE_PARAM_F64_AUTO(
         K, gemm_fixed_cycles, "", 0, 1e6, NULL,
-        "cycles of a measured GEMM before and after its work: with dataflow = vendor, and of prefill attention with kernel_losses = "
+        "cycles of a measured kernel before and after its work: of GEMMs with dataflow = vendor, of attention with kernel_losses = "
         "measured; \"auto\": of the gpu, or an A100's",
-        "E28"),
+        "E28, E29"),
     DSE_PARAM_F64_AUTO(
-        K, attention_fixed_cycles, "", 0, 1e6, NULL,
-        "the same of decode attention and of the sum of its parts, with kernel_losses = measured; \"auto\": of the gpu, or an A100's",
+        K, attention_kernels, "", 1, 3, NULL,
+        "kernels of decode attention, with kernel_losses = measured: 3 write the cache, attend in parts and sum them, 2 sum inside, 1 "
+        "does all; \"auto\": of the gpu, or an A100's",
         "E29"),
     DSE_PARAM_F64_AUTO(
         K, gemm_tensor_share, "", 0.01, 1, NULL,
@@ -62,6 +67,11 @@ static const struct dse_param kernel_params[] = {
         K, l2_copies, "", 1, 16, NULL,
         "copies of a line that the last-level cache may hold, one in each partition, with dataflow = vendor; \"auto\": of the gpu, or 1",
         "E28"),
+    DSE_PARAM_F64_AUTO(
+        K, kernel_cache_bytes, "B", 0.1, 4096, NULL,
+        "bytes a cycle from the last-level cache to an SM, of attention with kernel_losses = measured; \"auto\": of the "
+        "gpu, or l2_bytes",
+        "E29"),
     DSE_PARAM_END,
 };
 #undef K
@@ -194,6 +204,25 @@ static const struct dse_param fd_params_table[] = {
     DSE_PARAM_I64(P, gemm_m, 0, 16777216, "rows of that GEMM where it is given; 0: those of the phase", "Fig. 6"),
     DSE_PARAM_I64(P, gemm_k, 1, 1048576, "depth of that GEMM where it is given", "Fig. 6"),
     DSE_PARAM_I64(P, gemm_n, 1, 1048576, "columns of that GEMM where it is given", "Fig. 6"),
+    DSE_PARAM_I64(P, experts, 1, FD_EXPERTS_MAX, "equations moe_* alone: routed experts of a layer, of all devices", "E31"),
+    DSE_PARAM_I64(P, experts_active, 1, 64, "equations moe_* alone: experts that each token goes to, no more than there are",
+                  "E31"),
+    DSE_PARAM_I64(P, moe_intermediate, 1, 65536, "equations moe_* alone: hidden units of an expert; devices share them", "E31"),
+    DSE_PARAM_I64(P, expert_devices, 1, 256, "equations moe_* alone: groups of devices that experts are dealt out to", "E31"),
+    DSE_PARAM_I64_UNIT(P, expert_activation_bits, "bit", 4, 16,
+                       "equations moe_* alone: activations as they are multiplied; below 16 two kernels make them so", "E31"),
+    DSE_PARAM_ENUM(P, routing, routings,
+                   "equations moe_* alone: every expert as many tokens; experts chosen independently; a power law of loads", "E31"),
+    DSE_PARAM_F64(P, routing_exponent, "", 0, 10, "equations moe_* alone: of the power law", "E31"),
+    DSE_PARAM_ENUM(P, expert_tiles, expert_tilings,
+                   "equations moe_* alone: tiles searched for on this GPU, the engine's own for all, or those with a scale a block",
+                   "E31"),
+    DSE_PARAM_I64(P, kv_rank, 1, 65536, "equations mla_* alone: elements of a position's latent", "E32"),
+    DSE_PARAM_I64(P, rope_dim, 0, 4096, "equations mla_* alone: elements of its rotated key, which all heads share", "E32"),
+    DSE_PARAM_I64(P, latent_heads, 0, 1024,
+                  "equations mla_* alone: query heads that share a reading of the cache in decode; 0: all of a device", "E32"),
+    DSE_PARAM_ENUM(P, latent_prefill, latent_prefills,
+                   "equations mla_* alone: prefill over keys and values of each head, or over latents", "E32"),
     DSE_PARAM_F64(
         P, memory_latency_ns, "ns", 0, 1e6,
         "from a request of a block to its first bytes from DRAM: of attention in closed form, of all blocks at event level",
@@ -256,13 +285,13 @@ static const char no_power[] = "board_power_w is no more than a device draws at 
 
 /* E28, E29 of an A100: fitted to its measured kernels (catalog/measured, rows of split calibrate). Where nobody measured a GPU's
  * generation, it is taken for one. */
-static const struct dse_gpu_kernels ampere = {.kernel_stream_share = 0.784,
-                                              .gemm_fixed_cycles = 6790,
-                                              .attention_fixed_cycles = 32300,
-                                              .gemm_tensor_share = 0.836,
-                                              .attention_tensor_share = 0.584,
+static const struct dse_gpu_kernels ampere = {.kernel_stream_share = 0.792,
+                                              .gemm_fixed_cycles = 7840,
+                                              .attention_kernels = 3,
+                                              .gemm_tensor_share = 0.837,
+                                              .attention_tensor_share = 0.58,
                                               .gemm_reach_bytes = 128,
-                                              .attention_block_cycles = 15900,
+                                              .attention_block_cycles = 4030,
                                               .gemm_narrow_share = 1,
                                               .l2_copies = 1};
 
@@ -271,17 +300,18 @@ static void own_or(double *own, double of_entry, double otherwise)
     if (isnan(*own)) *own = isnan(of_entry) ? otherwise : of_entry;
 }
 
-static void resolve_kernels(struct dse_gpu_kernels *k, const struct dse_gpu_kernels *of)
+static void resolve_kernels(struct dse_gpu_kernels *k, const struct dse_gpu_kernels *of, double l2_bytes)
 {
     own_or(&k->kernel_stream_share, of->kernel_stream_share, ampere.kernel_stream_share);
     own_or(&k->gemm_fixed_cycles, of->gemm_fixed_cycles, ampere.gemm_fixed_cycles);
-    own_or(&k->attention_fixed_cycles, of->attention_fixed_cycles, ampere.attention_fixed_cycles);
+    own_or(&k->attention_kernels, of->attention_kernels, ampere.attention_kernels);
     own_or(&k->gemm_tensor_share, of->gemm_tensor_share, ampere.gemm_tensor_share);
     own_or(&k->attention_tensor_share, of->attention_tensor_share, ampere.attention_tensor_share);
     own_or(&k->gemm_reach_bytes, of->gemm_reach_bytes, ampere.gemm_reach_bytes);
     own_or(&k->attention_block_cycles, of->attention_block_cycles, ampere.attention_block_cycles);
     own_or(&k->gemm_narrow_share, of->gemm_narrow_share, ampere.gemm_narrow_share);
     own_or(&k->l2_copies, of->l2_copies, ampere.l2_copies);
+    own_or(&k->kernel_cache_bytes, of->kernel_cache_bytes, l2_bytes);
 }
 
 /* NVLink with switches, as NCCL counts it (topo.h): 20 of 25 GB/s; and AMD's path between two sockets. */
@@ -298,7 +328,7 @@ static void fd_resolve(void *params)
 {
     struct fd_params *p = params;
     dse_economics_resolve(&p->economics);
-    resolve_kernels(&p->kernels, &p->gpu->kernels);
+    resolve_kernels(&p->kernels, &p->gpu->kernels, p->l2_bytes);
     resolve_link(&p->link, &p->gpu->link);
     if (isnan(p->idle_w)) p->idle_w = dse_gpu_idle_w(p->gpu);
     if (isnan(p->way_pj_per_bit)) p->way_pj_per_bit = dse_gpu_way_pj_per_bit(p->economics.costs, p->gpu->make.kind, p->die_mm2);

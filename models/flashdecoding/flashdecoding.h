@@ -33,11 +33,16 @@ enum fd_cache { FD_COLD, FD_WARM };
 enum fd_quantizing { FD_QUANTIZED, FD_BY_KERNEL, FD_BY_OPERATORS };
 enum fd_collectives { FD_RING, FD_NCCL, FD_ONE_SHOT };
 enum fd_launches { FD_WAITED, FD_QUEUED };
+enum fd_routing { FD_BALANCED, FD_UNIFORM, FD_POWER_LAW };
+enum fd_expert_tiles { FD_SEARCHED, FD_DEFAULT, FD_SCALED };
+enum fd_latent_prefill { FD_EXPANDED, FD_ABSORBED };
 enum fd_again { FD_ONE_BLOCK, FD_SPLIT };
 enum fd_lookup { FD_PROFILED, FD_CLOSED_FORM };
 /* The GEMM that the metrics of one GEMM are of. */
 enum fd_gemm_choice { FD_QKV, FD_OUTPUT, FD_FFN_UP, FD_FFN_DOWN, FD_LM_HEAD, FD_GIVEN };
 enum { FD_LINEARS = FD_GIVEN };
+
+enum { FD_EXPERTS_MAX = 1024 };
 
 #define FD_NS_PER_S 1e9
 
@@ -84,6 +89,13 @@ struct fd_params {
     int32_t gemm; /* enum fd_gemm_choice */
     int64_t gemm_m, gemm_k, gemm_n;
 
+    /* Layers that only equations have: E31, E32. */
+    int64_t experts, experts_active, moe_intermediate, expert_devices, expert_activation_bits;
+    int32_t routing, expert_tiles; /* enum fd_routing, enum fd_expert_tiles */
+    double routing_exponent;
+    int64_t kv_rank, rope_dim, latent_heads;
+    int32_t latent_prefill; /* enum fd_latent_prefill */
+
     double memory_latency_ns, l2_latency_ns, l2_bytes, kernel_gap_us;
     int64_t library_tile_k, attention_tile, split_positions;
     int32_t recompute_blocks, lookup; /* enum fd_again, enum fd_lookup */
@@ -119,8 +131,8 @@ struct fd_machine {
         double stream, block_stream; /* of the DRAM: all blocks, and one */
         double sm_ops, sm_path;      /* of one SM: tensor cores; operands into them */
         double attention_ops;        /* of one SM, in attention */
-        double l2_path;              /* of one SM, through the last-level cache */
-        double fixed_s, attention_fixed_s, block_s, exposed;
+        double l2_path, cache_path;  /* of one SM, through the last-level cache: at its peak, as kernels stream from it */
+        double fixed_s, attention_kernels, block_s, exposed;
         double activation_bytes;    /* of an element that a GEMM reads */
         double kept_bytes, l2_near; /* weights of a GEMM that a warm cache keeps; what one SM's part of the cache has room for */
         double splits_max;
@@ -211,14 +223,20 @@ struct fd_attention_law {
 };
 void fd_attention_law(struct fd_attention_law *ret, const struct fd_machine *m);
 
-/* E29: what a measured kernel has to do. A tile's rows are counted by `count_tile` and its work is that of `tile`: the same, but in
- * a bound. */
+/* E29: what a measured kernel has to do. Names in pairs are of the same number, but in a bound: a tile's rows are counted by
+ * `count_tile` and its work is that of `tile`; positions are split over `splits` blocks, of which as few as `fewest_splits` take part. */
 struct fd_measured_work {
     bool prefill, warm;
     double n, groups, vectors, head_dim; /* positions; KV heads and query heads of all sequences */
-    double bytes, products;
-    double tile, count_tile, resident, memory_s;
+    double bytes, products;              /* of keys and values */
+    double beside_bytes, write_bytes;    /* prefill: query rows and results; what the kernel moves that writes the cache */
+    double tile, count_tile, resident, memory_s, l2_s;
+    double splits, fewest_splits;
 };
+/* Read and written by the kernel that writes keys and values of so many tokens of a layer to the cache. */
+double fd_written_bytes(const struct fd_params *p, double tokens);
+/* Blocks that the positions of a KV head are split over, in decode. */
+double fd_measured_splits(double groups, double slots, double tiles);
 /* Sets load_s, compute_s, fixed_s, and the bytes that come from the DRAM. */
 void fd_attention_measured(struct fd_attention_law *ret, const struct fd_machine *m, const struct fd_measured_work *w);
 
@@ -322,6 +340,9 @@ struct fd_equations {
     double output_n, output_k, output_m1, output_m2;
     double ffn_up_n, ffn_up_k, ffn_up_m1, ffn_up_m2;
     double ffn_down_n, ffn_down_k, ffn_down_m1, ffn_down_m2;
+
+    double moe_us, moe_gemm_us, moe_elementwise_us, moe_touched, moe_rows, moe_weights_mib;
+    double mla_us, mla_expanding_us, mla_cache_mib, mla_gflop;
 };
 extern const struct dse_metric fd_equations_table[];
 void fd_equate(const void *params, void *equations);

@@ -44,8 +44,8 @@ void fd_box_clock(struct fd_box *b, struct dse_interval clock_ghz)
     const double most_hz = clock_ghz.hi * DSE_GIGA, least_hz = clock_ghz.lo * DSE_GIGA; /* fewer cycles are faster */
     b->fast.vendor.fixed_s = b->lo.kernels.gemm_fixed_cycles / most_hz;
     b->slow.vendor.fixed_s = b->hi.kernels.gemm_fixed_cycles / least_hz;
-    b->fast.vendor.attention_fixed_s = b->lo.kernels.attention_fixed_cycles / most_hz;
-    b->slow.vendor.attention_fixed_s = b->hi.kernels.attention_fixed_cycles / least_hz;
+    b->fast.vendor.attention_kernels = b->lo.kernels.attention_kernels;
+    b->slow.vendor.attention_kernels = b->hi.kernels.attention_kernels;
     b->fast.vendor.block_s = b->lo.kernels.attention_block_cycles / most_hz;
     b->slow.vendor.block_s = b->hi.kernels.attention_block_cycles / least_hz;
     b->fast.vendor.exposed = b->lo.gemm_exposed_share;

@@ -225,6 +225,13 @@ static double query_heads(const struct fd_params *p)
     return dse_ceil((double)p->workload.llm->heads / (double)p->devices);
 }
 
+/* Prefill: what goes beside keys and values, of so many tokens. */
+static void set_written(struct fd_measured_work *w, const struct fd_params *p, double tokens)
+{
+    w->beside_bytes = 2 * tokens * query_heads(p) * w->head_dim * FD_ACTIVATION_BYTES;
+    w->write_bytes = fd_written_bytes(p, tokens);
+}
+
 /* E29: it grows with all that there is to do, and falls with every rate. */
 static void measured(struct fd_attention_bound *ret, const struct fd_box *b)
 {
@@ -241,7 +248,8 @@ static void measured(struct fd_attention_bound *ret, const struct fd_box *b)
                                   .tile = (double)b->lo.attention_tile,
                                   .count_tile = (double)b->hi.attention_tile,
                                   .resident = (double)b->hi.resident_blocks,
-                                  .memory_s = b->lo.memory_latency_ns / FD_NS_PER_S},
+                                  .memory_s = b->lo.memory_latency_ns / FD_NS_PER_S,
+                                  .l2_s = b->lo.l2_latency_ns / FD_NS_PER_S},
                             hi = lo;
     hi.n = n.hi;
     hi.groups = batch.hi * most_kv;
@@ -252,6 +260,15 @@ static void measured(struct fd_attention_bound *ret, const struct fd_box *b)
     hi.count_tile = lo.tile;
     hi.resident = (double)b->lo.resident_blocks;
     hi.memory_s = b->hi.memory_latency_ns / FD_NS_PER_S;
+    hi.l2_s = b->hi.l2_latency_ns / FD_NS_PER_S;
+    /* More blocks are faster, but for the sum of their parts. */
+    const double least_tiles = dse_ceil(n.lo / lo.count_tile), most_tiles = dse_ceil(n.hi / hi.count_tile);
+    const double fewest = fd_measured_splits(hi.groups, hi.resident * b->slow.sms, least_tiles);
+    const double splits = fd_measured_splits(lo.groups, lo.resident * b->fast.sms, most_tiles);
+    lo.fewest_splits = hi.splits = fewest;
+    hi.fewest_splits = lo.splits = splits;
+    set_written(&lo, &b->least, batch.lo * n.lo);
+    set_written(&hi, &b->most, batch.hi * n.hi);
     struct fd_attention_law least, most;
     fd_attention_measured(&least, &b->fast, &lo);
     fd_attention_measured(&most, &b->slow, &hi);
@@ -263,9 +280,11 @@ static void measured(struct fd_attention_bound *ret, const struct fd_box *b)
     ret->both_s = dse_iv_add(ret->least_s, ret->fixed_s);
     /* Of a token: what is fixed is shared by all. */
     const double computed = ret->token_products.lo / (b->fast.vendor.attention_ops * b->fast.sms);
-    const double loaded = lo.warm ? 0 : ret->token_bytes.lo / b->fast.vendor.stream;
+    const double cached = b->fast.vendor.cache_path * b->fast.sms, stream = b->fast.vendor.stream;
+    const double loaded = lo.warm ? 0 : ret->token_bytes.lo / (lo.prefill ? dse_max(stream, cached) : stream);
     ret->token_s = dse_iv(dse_below(dse_max(computed, loaded), 16), (double)INFINITY);
-    if (lo.warm) ret->token_bytes.lo = 0;
+    if (lo.warm || lo.prefill) ret->token_bytes.lo = 0;
+    if (lo.prefill) ret->token_bytes.hi = dse_above((hi.bytes + hi.beside_bytes + hi.write_bytes) / (batch.hi * n.hi), 16);
 }
 
 void fd_attention_law_bound(struct fd_attention_bound *ret, const struct fd_box *b)

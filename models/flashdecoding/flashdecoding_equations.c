@@ -1,5 +1,5 @@
 /* Equations of the paper that no sweep stores, and the inflection points of its decision flow (E2 to E6, E12). */
-#include "flashdecoding.h"
+#include "flashdecoding_layers.h"
 
 #include <dse/num.h>
 #include <dse/units.h>
@@ -47,6 +47,18 @@ const struct dse_metric fd_equations_table[] = {
     SHAPE(output, "output projection"),
     SHAPE(ffn_up, "first FFN matrix"),
     SHAPE(ffn_down, "second FFN matrix"),
+    DSE_METRIC_F64(E, moe_us, "us", DSE_LESS, "the experts of one layer on the fullest device, without exchange between devices",
+                   "E31"),
+    DSE_METRIC_F64(E, moe_gemm_us, "us", DSE_LESS, "part of moe_us: the two grouped GEMMs, without what is fixed", "E31"),
+    DSE_METRIC_F64(E, moe_elementwise_us, "us", DSE_LESS, "part of moe_us: kernels between and after them", "E31"),
+    DSE_METRIC_F64(E, moe_touched, "", DSE_NEITHER, "experts of the fullest device that get a token", "E31"),
+    DSE_METRIC_F64(E, moe_rows, "", DSE_NEITHER, "rows of all of them together", "E31"),
+    DSE_METRIC_F64(E, moe_weights_mib, "MiB", DSE_LESS, "their weights: gate, up and down", "E31"),
+    DSE_METRIC_F64(E, mla_us, "us", DSE_LESS, "latent attention of one layer on one device", "E32"),
+    DSE_METRIC_F64(E, mla_expanding_us, "us", DSE_LESS, "part of mla_us: latents to keys and values of all heads, in prefill",
+                   "E32"),
+    DSE_METRIC_F64(E, mla_cache_mib, "MiB", DSE_LESS, "what it reads of keys and values", "E32"),
+    DSE_METRIC_F64(E, mla_gflop, "", DSE_LESS, "operations of its products, 1e9", "E32"),
     DSE_METRIC_END,
 };
 #undef SHAPE
@@ -159,6 +171,24 @@ static void fill_shape(const struct fd_machine *m, enum fd_gemm_choice which, do
     *ret_m2 = fd_inflection(m, g.k, g.n, FD_FLAT, FD_LIBRARY);
 }
 
+static void fill_layers(struct fd_equations *e, const struct fd_machine *m)
+{
+    struct fd_experts experts;
+    struct fd_latent latent;
+    fd_experts(&experts, m);
+    fd_latent(&latent, m);
+    e->moe_us = experts.seconds * DSE_US_PER_S;
+    e->moe_gemm_us = experts.gemm_s * DSE_US_PER_S;
+    e->moe_elementwise_us = experts.elementwise_s * DSE_US_PER_S;
+    e->moe_touched = experts.touched;
+    e->moe_rows = experts.rows;
+    e->moe_weights_mib = experts.weight_bytes / DSE_MIB;
+    e->mla_us = latent.seconds * DSE_US_PER_S;
+    e->mla_expanding_us = latent.expanding_s * DSE_US_PER_S;
+    e->mla_cache_mib = latent.bytes / DSE_MIB;
+    e->mla_gflop = latent.products / DSE_GIGA;
+}
+
 void fd_equate(const void *params, void *equations)
 {
     struct fd_equations *e = equations;
@@ -166,6 +196,7 @@ void fd_equate(const void *params, void *equations)
     fd_machine_init(&m, params);
     fill_softmax(e, m.p);
     fill_gemm(e, &m);
+    fill_layers(e, &m);
     e->shapes = FD_LM_HEAD; /* the operators before the head: those of a layer */
     fill_shape(&m, FD_QKV, &e->qkv_n, &e->qkv_k, &e->qkv_m1, &e->qkv_m2);
     fill_shape(&m, FD_OUTPUT, &e->output_n, &e->output_k, &e->output_m1, &e->output_m2);

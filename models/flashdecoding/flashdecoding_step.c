@@ -44,6 +44,12 @@ static double kv_heads(const struct fd_params *p)
     return dse_ceil((double)p->workload.llm->kv_heads / (double)p->devices);
 }
 
+double fd_written_bytes(const struct fd_params *p, double tokens)
+{
+    const double elements = tokens * 2 * kv_heads(p) * (double)p->workload.llm->head_dim;
+    return elements * (FD_ACTIVATION_BYTES + (double)p->workload.kv_bits / DSE_BITS_PER_BYTE);
+}
+
 struct fd_gemm fd_gemm_of(const struct fd_params *p, enum fd_gemm_choice which)
 {
     const struct dse_workload *w = &p->workload;
@@ -171,18 +177,24 @@ void fd_attention_law(struct fd_attention_law *ret, const struct fd_machine *m)
                             .vectors = batch * heads,
                             .partial_s = partial / (p->l2_bytes * p->clock_ghz * DSE_GIGA)};
     if (p->kernel_losses == FD_MEASURED) {
+        const double groups = batch * kv_heads(p), splits = fd_measured_splits(groups, d.slots, dse_ceil(n / d.tile));
         const struct fd_measured_work work = {.prefill = prefill,
                                               .warm = p->cache == FD_WARM,
                                               .n = n,
-                                              .groups = batch * kv_heads(p),
+                                              .groups = groups,
                                               .vectors = d.vectors,
                                               .head_dim = (double)w->llm->head_dim,
                                               .bytes = ret->bytes,
                                               .products = products,
+                                              .beside_bytes = 2 * d.vectors * n * (double)w->llm->head_dim * FD_ACTIVATION_BYTES,
+                                              .write_bytes = fd_written_bytes(p, batch * n),
                                               .tile = d.tile,
                                               .count_tile = d.tile,
                                               .resident = (double)p->resident_blocks,
-                                              .memory_s = p->memory_latency_ns / FD_NS_PER_S};
+                                              .memory_s = p->memory_latency_ns / FD_NS_PER_S,
+                                              .l2_s = p->l2_latency_ns / FD_NS_PER_S,
+                                              .splits = splits,
+                                              .fewest_splits = splits};
         fd_attention_measured(ret, m, &work);
     } else if (p->kernel_losses == FD_INCLUDED)
         ret->load_s = dse_max(d.peak_s, d.bytes / (d.slots * d.block_stream));

@@ -10,7 +10,8 @@ const struct dse_param dse_gpu_power_fields[] = {
 const struct dse_param dse_gpu_kernel_fields[] = {
     DSE_PARAM_F64(G, kernel_stream_share, "", 0.01, 1, "share of the peak bandwidth that measured kernels read at", ""),
     DSE_PARAM_F64(G, gemm_fixed_cycles, "", 0, 1e6, "cycles of a measured GEMM before and after its work", ""),
-    DSE_PARAM_F64(G, attention_fixed_cycles, "", 0, 1e6, "the same of decode attention, and of the sum of its parts", ""),
+    DSE_PARAM_F64(G, attention_kernels, "", 1, 3,
+                  "kernels of decode attention: 3 write the cache, attend in parts, sum them; 2 sum inside; 1 does all", ""),
     DSE_PARAM_F64(G, gemm_tensor_share, "", 0.01, 1, "share of the tensor cores' peak that a measured GEMM keeps", ""),
     DSE_PARAM_F64(G, attention_tensor_share, "", 0.01, 1, "the same of attention", ""),
     DSE_PARAM_F64(G, gemm_reach_bytes, "B", 1, 4096, "bytes a cycle that feed the tensor cores of an SM", ""),
@@ -19,6 +20,8 @@ const struct dse_param dse_gpu_kernel_fields[] = {
     DSE_PARAM_F64(G, l2_copies, "", 1, 16, "copies of a line that the last-level cache may hold, one in each of its partitions",
                   ""),
     DSE_PARAM_F64(G, kernels_borrowed, "", 0, 1, "1: the constants that are fitted are of GPUs of another generation", ""),
+    DSE_PARAM_F64(G, kernel_cache_bytes, "B", 0.1, 4096, "bytes a cycle from the last-level cache to an SM, in measured kernels",
+                  ""),
     DSE_PARAM_END,
 };
 #undef G

@@ -1,0 +1,233 @@
+/* The experts of a layer as one grouped kernel runs them (E31). */
+#include "flashdecoding_layers.h"
+
+#include <dse/num.h>
+#include <dse/units.h>
+
+#include <math.h>
+#include <stdlib.h>
+
+/* What each expert of the fullest device gets, in rows; experts that get none are left out. */
+struct routed {
+    double rows[FD_EXPERTS_MAX];
+    int n;
+    double all; /* rows of all devices: tokens times experts of a token */
+};
+
+/* ---- routing --------------------------------------------------------------------------------------------------------------- */
+
+static double active_of(const struct fd_params *p)
+{
+    return (double)dse_min_i64(p->experts_active, p->experts);
+}
+
+/* The same number for every expert: balanced ones as many as there are rows for, uniform ones as many as independent choices
+ * touch. */
+static void route_evenly(struct routed *ret, const struct fd_params *p, double tokens, bool is_balanced)
+{
+    const double experts = (double)p->experts, missed = pow(1 - active_of(p) / experts, tokens);
+    const double touched = is_balanced ? dse_min(experts, ret->all) : experts * (1 - missed);
+    const double each = ret->all / touched;
+    ret->n = (int)dse_ceil(touched / (double)p->expert_devices - 1e-9);
+    for (int i = 0; i < ret->n; i++) ret->rows[i] = each;
+}
+
+/* Rows of all experts by a power law between least and most, the most loaded first: its quantiles, scaled to the sum, no expert more
+ * rows than there are tokens, and whole. */
+static void draw_power_law(double *rows, const struct fd_params *p, double tokens, double all)
+{
+    enum { ROUNDS = 32 };
+    const int n = (int)p->experts;
+    const bool is_many = all > n;
+    const double e = 1 - p->routing_exponent, least = is_many ? 1 : 0.01, most = is_many ? dse_max(2, 0.8 * tokens) : 2;
+    double sum = 0;
+    for (int i = 0; i < n; i++) {
+        const double u = (n - i - 0.5) / n;
+        rows[i] = e == 0 ? least * pow(most / least, u) : pow((pow(most, e) - pow(least, e)) * u + pow(least, e), 1 / e);
+        sum += rows[i];
+    }
+    for (int i = 0; i < n; i++) rows[i] *= all / sum;
+    for (int round = 0; round < ROUNDS; round++) {
+        double over = 0, free = 0;
+        for (int i = 0; i < n; i++) {
+            over += dse_max(0, rows[i] - tokens);
+            rows[i] = dse_min(rows[i], tokens);
+            free += rows[i] < tokens ? 1 : 0;
+        }
+        if (over <= 0 || free <= 0) break;
+        for (int i = 0; i < n; i++)
+            if (rows[i] < tokens) rows[i] += over / free;
+    }
+    double exact = 0, given = 0;
+    for (int i = 0; i < n; i++) {
+        exact += rows[i];
+        rows[i] = dse_min(tokens, dse_floor(exact + 0.5) - given);
+        given += rows[i];
+    }
+}
+
+/* Steele et al., SplitMix64: a sequence that is the same on every machine. */
+static uint64_t next_number(uint64_t *state)
+{
+    uint64_t z = *state += 0x9e3779b97f4a7c15U;
+    z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9U;
+    z = (z ^ (z >> 27)) * 0x94d049bb133111ebU;
+    return z ^ (z >> 31);
+}
+
+static void shuffle(double *rows, int n, uint64_t *state)
+{
+    for (int i = n - 1; i > 0; i--) {
+        const int k = (int)(next_number(state) % (uint64_t)(i + 1));
+        const double kept = rows[i];
+        rows[i] = rows[k];
+        rows[k] = kept;
+    }
+}
+
+/* A dealing of the experts to devices: where the fullest one begins, and its rows. */
+static int fullest(const double *rows, int n, int each, double *ret_rows)
+{
+    int at = 0;
+    *ret_rows = -1;
+    for (int first = 0; first < n; first += each) {
+        double sum = 0;
+        for (int i = first; i < first + each && i < n; i++) sum += rows[i];
+        if (sum <= *ret_rows) continue;
+        *ret_rows = sum;
+        at = first;
+    }
+    return at;
+}
+
+struct dealing {
+    double rows;
+    uint64_t state; /* before it */
+};
+
+static int by_rows(const void *a, const void *b)
+{
+    const struct dealing *x = a, *y = b;
+    return (x->rows > y->rows) - (x->rows < y->rows);
+}
+
+/* The fullest device of the dealing that is in the middle of some. */
+static void route_unevenly(struct routed *ret, const struct fd_params *p, double tokens)
+{
+    enum { DEALINGS = 9 };
+    const int n = (int)p->experts, each = (int)dse_ceil((double)n / (double)p->expert_devices);
+    double drawn[FD_EXPERTS_MAX], dealt[FD_EXPERTS_MAX];
+    struct dealing dealings[DEALINGS];
+    uint64_t state = 1;
+    draw_power_law(drawn, p, tokens, ret->all);
+    for (int d = 0; d < DEALINGS; d++) {
+        dealings[d].state = state;
+        for (int i = 0; i < n; i++) dealt[i] = drawn[i];
+        shuffle(dealt, n, &state);
+        fullest(dealt, n, each, &dealings[d].rows);
+    }
+    qsort(dealings, DEALINGS, sizeof *dealings, by_rows);
+    state = dealings[DEALINGS / 2].state;
+    shuffle(drawn, n, &state);
+    double sum;
+    const int first = fullest(drawn, n, each, &sum);
+    for (int i = first; i < first + each && i < n; i++)
+        if (drawn[i] > 0) ret->rows[ret->n++] = drawn[i];
+}
+
+static void route(struct routed *ret, const struct fd_params *p, double tokens)
+{
+    ret->n = 0;
+    ret->all = tokens * active_of(p);
+    if (p->routing == FD_POWER_LAW)
+        route_unevenly(ret, p, tokens);
+    else
+        route_evenly(ret, p, tokens, p->routing == FD_BALANCED);
+}
+
+/* ---- the grouped GEMM ------------------------------------------------------------------------------------------------------ */
+
+/* A tile of the result, and how many elements of a row one step reads; 0: a line of the cache. */
+struct tile {
+    double rows, columns, depth;
+};
+static const struct tile searched[] = {{256, 128, 0}, {128, 128, 0}, {64, 128, 0}, {64, 64, 0}, {16, 64, 0}};
+enum { SEARCHED = sizeof searched / sizeof *searched };
+/* Where nobody searched: up to a token an expert, beyond, and with a scale for each block of weights. */
+static const struct tile few = {16, 32, 64}, many = {64, 64, 32}, scaled = {64, 128, 128};
+
+struct grouped {
+    const struct fd_machine *m;
+    const struct routed *routed;
+    double k, n, activation_bytes; /* activation_bytes: of an element that is multiplied */
+    bool warm;
+};
+
+/* E28 of all experts at once. A row of a tile is read in pieces as deep as a step, each no less than a line of the cache. Where blocks
+ * of weights have scales, sums are scaled after each step, and the next operands wait for it. */
+static double tile_seconds(const struct grouped *g, const struct tile *t, bool is_scaled)
+{
+    const double line = 128, least = t->depth > 0 ? line / t->depth : 0;
+    const struct fd_machine *m = g->m;
+    const struct fd_vendor_rates *v = &m->vendor;
+    const double wb = m->weight_bytes, ab = g->activation_bytes;
+    double down = 0, rows = 0;
+    for (int i = 0; i < g->routed->n; i++) {
+        down += dse_ceil(g->routed->rows[i] / t->rows);
+        rows += g->routed->rows[i];
+    }
+    const double activations = rows * (g->k + g->n) * FD_ACTIVATION_BYTES;
+    const double bytes = g->routed->n * g->k * g->n * wb + (activations > m->l2 ? activations : 0);
+    const double blocks = down * dse_ceil(g->n / t->columns);
+    const double computed = DSE_OPS_PER_MAC * t->rows * t->columns / v->sm_ops;
+    const double fed = (t->rows * ab + t->columns * wb) / v->sm_path;
+    const double cached = (t->rows * dse_max(ab, least) + t->columns * dse_max(wb, least)) / v->l2_path;
+    const double each = is_scaled ? computed + cached : dse_max(computed, dse_max(fed, cached));
+    const double load_s = g->warm ? 0 : dse_max(bytes / v->stream, bytes / (dse_min(blocks, m->sms) * v->block_stream));
+    return fd_overlapped(load_s, dse_max(1, blocks / m->sms) * g->k * each, v->exposed);
+}
+
+static double grouped_seconds(const struct grouped *g, double tokens)
+{
+    const struct fd_params *p = g->m->p;
+    if (p->expert_tiles == FD_SCALED) return tile_seconds(g, &scaled, true);
+    if (p->expert_tiles == FD_DEFAULT) return tile_seconds(g, tokens <= (double)p->experts ? &few : &many, false);
+    double best = (double)INFINITY;
+    for (int i = 0; i < SEARCHED; i++) best = dse_min(best, tile_seconds(g, &searched[i], false));
+    return best;
+}
+
+/* ---- the layer ------------------------------------------------------------------------------------------------------------- */
+
+/* Bytes of the kernels between and after the two GEMMs, which go over the rows of all devices: gate times up, zeros for rows of other
+ * devices, the sum over a token's experts, and activations made narrow. */
+static double elementwise_bytes(const struct fd_params *p, double tokens, double all, double own, double hidden, double ffn,
+                                double narrow)
+{
+    const double wide = FD_ACTIVATION_BYTES, others = dse_max(0, all - own);
+    const double read = all * (3 * ffn + hidden) + tokens * hidden + others * (2 * ffn + hidden);
+    const double made = p->expert_activation_bits < DSE_BITS_PER_BYTE * FD_ACTIVATION_BYTES ? tokens * hidden + all * ffn : 0;
+    return read * wide + made * (wide + narrow);
+}
+
+void fd_experts(struct fd_experts *ret, const struct fd_machine *m)
+{
+    enum { KERNELS = 4 /* sorting, two GEMMs, gate times up or the sum */, NARROWING = 2 };
+    const double kept_share = 0.7;
+    const struct fd_params *p = m->p;
+    const struct dse_workload *w = &p->workload;
+    const double tokens = (double)w->batch * (w->phase == DSE_PREFILL ? (double)w->context : 1);
+    const double hidden = (double)w->llm->hidden, ffn = (double)p->moe_intermediate / (double)p->devices;
+    const double narrow = (double)p->expert_activation_bits / DSE_BITS_PER_BYTE;
+    struct routed routed;
+    route(&routed, p, tokens);
+    *ret = (struct fd_experts){.touched = routed.n};
+    for (int i = 0; i < routed.n; i++) ret->rows += routed.rows[i];
+    ret->weight_bytes = routed.n * 3 * hidden * ffn * m->weight_bytes;
+    const bool warm = p->cache == FD_WARM && ret->weight_bytes <= kept_share * m->l2;
+    const struct grouped up = {m, &routed, hidden, 2 * ffn, narrow, warm}, down = {m, &routed, ffn, hidden, narrow, warm};
+    ret->gemm_s = grouped_seconds(&up, tokens) + grouped_seconds(&down, tokens);
+    const double kernels = KERNELS + (p->expert_activation_bits < DSE_BITS_PER_BYTE * FD_ACTIVATION_BYTES ? NARROWING : 0);
+    ret->elementwise_s = elementwise_bytes(p, tokens, routed.all, ret->rows, hidden, ffn, narrow) / m->vendor.stream;
+    ret->seconds = kernels * m->vendor.fixed_s + ret->gemm_s + ret->elementwise_s;
+}

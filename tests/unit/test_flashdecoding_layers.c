@@ -1,0 +1,169 @@
+/* Layers that only equations have: experts (E31) and latent attention (E32); and what measured attention counts (E29). */
+#include "flashdecoding_test.h"
+
+/* ---- experts --------------------------------------------------------------------------------------------------------------- */
+
+static const char mixtral[] = "experts=8 experts_active=2 moe_intermediate=14336 engine=vllm-0.14 ";
+
+static struct fd_equations experts(const char *settings)
+{
+    char *text = xasprintf("%s%s", mixtral, settings);
+    struct fd_params p = point(text);
+    free(text);
+    return equate(&p);
+}
+
+static void experts__independent_choices_touch_what_probability_says(void **state)
+{
+    (void)state;
+    for (int tokens = 1; tokens <= 64; tokens *= 4) {
+        char *text = xasprintf("routing=uniform batch=%d", tokens); /* 8 of 256 by default */
+        const struct fd_params p = point(text);
+        const struct fd_equations e = equate(&p);
+        assert_near(e.moe_touched, ceil(256 * (1 - pow(1 - 8 / 256., tokens)) - 1e-9), 1e-12);
+        assert_near(e.moe_rows, 8. * tokens * e.moe_touched / (256 * (1 - pow(1 - 8 / 256., tokens))), 1e-9);
+        free(text);
+    }
+}
+
+static void experts__balanced_rows_are_all_of_them(void **state)
+{
+    (void)state;
+    const struct fd_equations few = experts("routing=balanced batch=1"), many = experts("routing=balanced batch=64");
+    assert_near(few.moe_touched, 2, 0);
+    assert_near(many.moe_touched, 8, 0);
+    assert_near(many.moe_rows, 128, 1e-12);
+    assert_near(many.moe_weights_mib, 8. * 3 * 4096 * 14336 * 2 / (1 << 20), 1e-12);
+}
+
+/* No expert has more rows than there are tokens; of one device all rows are there, of several its own, and no fewer than a fair share. */
+static void experts__a_power_law_loses_no_row(void **state)
+{
+    (void)state;
+    for (int tokens = 1; tokens <= 4096; tokens *= 8) {
+        char *one = xasprintf("routing=power-law batch=%d", tokens), *four = xasprintf("%s expert_devices=4", one);
+        const struct fd_equations all = experts(one), fullest = experts(four);
+        assert_near(all.moe_rows, 2. * tokens, 1e-12);
+        assert_true(fullest.moe_rows >= 2. * tokens / 4 && fullest.moe_rows <= all.moe_rows);
+        assert_true(fullest.moe_touched <= 2);
+        free(one);
+        free(four);
+    }
+}
+
+/* Few rows: the bytes of touched experts at what kernels stream. Eight times the devices, an eighth of them. */
+static void experts__few_tokens_wait_for_weights(void **state)
+{
+    (void)state;
+    const struct fd_params p = point("");
+    const struct fd_equations e = experts("routing=balanced batch=8"), eighth = experts("routing=balanced batch=8 devices=8");
+    const double load_us = e.moe_weights_mib * (1 << 20) / (p.bandwidth_gbs * p.kernels.kernel_stream_share * 1e3);
+    assert_true(e.moe_gemm_us >= load_us && e.moe_gemm_us < 1.35 * load_us);
+    assert_near(eighth.moe_weights_mib, e.moe_weights_mib / 8, 1e-12);
+}
+
+static void experts__searched_tiles_are_faster_and_imbalance_is_not(void **state)
+{
+    (void)state;
+    const struct fd_equations searched = experts("routing=balanced batch=1024 gpu=h100"),
+                              fixed = experts("routing=balanced batch=1024 gpu=h100 expert_tiles=default"),
+                              uneven = experts("routing=power-law batch=1024 gpu=h100 expert_devices=8"),
+                              even = experts("routing=balanced batch=1024 gpu=h100 expert_devices=8");
+    assert_true(fixed.moe_gemm_us > 1.5 * searched.moe_gemm_us);
+    assert_true(uneven.moe_us > even.moe_us);
+}
+
+/* A step has the layers of its LLM, whatever these say. */
+static void layers__of_equations_move_no_metric(void **state)
+{
+    (void)state;
+    const struct fd_params p = point(""), other = point("experts=16 experts_active=4 kv_rank=256 latent_heads=16 expert_devices=8");
+    const struct fd_metrics a = estimate(&p), b = estimate(&other);
+    assert_true(a.common.latency_us == b.common.latency_us && a.common.energy_mj == b.common.energy_mj);
+    assert_true(a.dram_footprint_gib == b.dram_footprint_gib && a.vendor_gemm_us == b.vendor_gemm_us);
+}
+
+/* ---- latent attention ------------------------------------------------------------------------------------------------------- */
+
+static void latent__decode_reads_each_position_once(void **state)
+{
+    (void)state;
+    struct fd_params p = point("batch=16 context=4096");
+    assert_near(equate(&p).mla_cache_mib, 16. * 4096 * 576 * 2 / (1 << 20), 1e-12);
+    assert_near(equate(&p).mla_gflop, 2. * 16 * 32 * 4096 * (576 + 512) / 1e9, 1e-12);
+    p = point("batch=16 context=4096 latent_heads=16");
+    assert_near(equate(&p).mla_cache_mib, 2. * 16 * 4096 * (576 + 512) * 2 / (1 << 20), 1e-12);
+    p = point("batch=16 context=4096 kv_bits=8");
+    assert_near(equate(&p).mla_cache_mib, 16. * 4096 * 576 / (1 << 20), 1e-12);
+}
+
+/* Over latents a prompt takes (2 * 512 + 64) / (2 * 128 + 64) times the operations, and nothing to expand. */
+static void latent__a_prompt_pays_for_expanding_or_for_latents(void **state)
+{
+    (void)state;
+    const struct fd_params a = point("phase=prefill context=4096"), b = point("phase=prefill context=4096 latent_prefill=absorbed");
+    const struct fd_equations expanded = equate(&a), absorbed = equate(&b);
+    assert_near(absorbed.mla_gflop / expanded.mla_gflop, 1088 / 320., 1e-12);
+    assert_true(expanded.mla_expanding_us > 0 && absorbed.mla_expanding_us == 0);
+    assert_true(expanded.mla_us < absorbed.mla_us);
+}
+
+/* ---- measured attention ------------------------------------------------------------------------------------------------------ */
+
+static double attention_us(const char *settings)
+{
+    char *text = xasprintf("llm=llama3.1-8b engine=vllm-0.14 launch_us=0 %s", settings);
+    const struct fd_params p = point(text);
+    free(text);
+    return estimate(&p).common.attention_us / (double)p.workload.llm->layers;
+}
+
+/* The sum of parts is a kernel of its own, and a wait for each of them. */
+static void attention__fewer_kernels_are_faster(void **state)
+{
+    (void)state;
+    const double three = attention_us("attention_kernels=3"), two = attention_us("attention_kernels=2"),
+                 one = attention_us("attention_kernels=1");
+    const struct fd_params p = point("");
+    const double fixed_us = p.kernels.gemm_fixed_cycles / p.clock_ghz / 1e3;
+    assert_true(three > two + fixed_us);
+    assert_near(two - one, fixed_us, 1e-6);
+}
+
+/* Long prompts are computed, short ones of many sequences move four times their keys and values, and more. */
+static void attention__short_prompts_move_query_rows(void **state)
+{
+    (void)state;
+    const struct fd_params p = point("");
+    const double stream = p.bandwidth_gbs * p.kernels.kernel_stream_share * 1e3, row = 2 * 128 * 2;
+    const double moved_us = 256 * 128 * row * (32 + 8 + 2 * 8) / stream;
+    assert_true(attention_us("phase=prefill batch=256 context=128") > moved_us);
+    const double two = attention_us("phase=prefill context=32768"), one = attention_us("phase=prefill context=16384");
+    assert_near(two / one, 4, 0.1);
+}
+
+/* A cache of 0.7 of the last level is read from there when it is warm. */
+static void attention__a_warm_cache_has_what_it_holds(void **state)
+{
+    (void)state;
+    assert_true(attention_us("batch=4 context=1024 cache=warm") < attention_us("batch=4 context=1024"));
+    assert_near(attention_us("batch=16 context=8192 cache=warm"), attention_us("batch=16 context=8192"), 1e-12);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(experts__independent_choices_touch_what_probability_says),
+        cmocka_unit_test(experts__balanced_rows_are_all_of_them),
+        cmocka_unit_test(experts__a_power_law_loses_no_row),
+        cmocka_unit_test(experts__few_tokens_wait_for_weights),
+        cmocka_unit_test(experts__searched_tiles_are_faster_and_imbalance_is_not),
+        cmocka_unit_test(layers__of_equations_move_no_metric),
+        cmocka_unit_test(latent__decode_reads_each_position_once),
+        cmocka_unit_test(latent__a_prompt_pays_for_expanding_or_for_latents),
+        cmocka_unit_test(attention__fewer_kernels_are_faster),
+        cmocka_unit_test(attention__short_prompts_move_query_rows),
+        cmocka_unit_test(attention__a_warm_cache_has_what_it_holds),
+    };
+    return cmocka_run_group_tests(tests, set_up, tear_down);
+}
