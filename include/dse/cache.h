@@ -14,6 +14,7 @@
 #include <dse/bound.h>
 #include <dse/eviction.h>
 #include <dse/model.h>
+#include <dse/quality.h>
 #include <dse/workload.h>
 
 enum dse_cache_boundary {
@@ -21,6 +22,9 @@ enum dse_cache_boundary {
     DSE_CACHE_AS_LISTED, /* one position leaves for each that comes after the prompt, so that the cache keeps the prompt's length */
     DSE_CACHE_STREAMED,  /* the prompt passes through the positions that stay, so that the cache never holds more */
 };
+
+/* Where quality comes from: a retention profile, or a surface over contexts, ratios and settings. */
+enum dse_quality_from { DSE_FROM_RETENTION, DSE_FROM_SURFACE };
 
 struct dse_cache {
     int32_t eviction;        /* dse_eviction_at */
@@ -34,7 +38,9 @@ struct dse_cache {
     int64_t observed, pool; /* snapkv, pyramidkv: last steps of the prompt, which select and stay; neighbours of a score */
     double beta;            /* pyramidkv: how steeply budgets fall from layer to layer */
     int64_t page;           /* quest: positions that are read as one */
+    int32_t quality_from;   /* enum dse_quality_from */
     const struct dse_retention *retention; /* what it keeps of attention */
+    const struct dse_quality *surface;     /* the same, from a surface */
     int64_t vote_bits;                     /* a count, or an accumulated probability, of a position */
 };
 extern const struct dse_param dse_cache_params[];
@@ -115,19 +121,30 @@ double dse_cache_footprint(const struct dse_cache_step *s, const struct dse_work
 
 /* ---- quality ------------------------------------------------------------------------------------------------------------ */
 
+/* What is known of the output. */
+struct dse_kept {
+    double mass;            /* of the full softmax, on the positions that are read */
+    double error, error_sd; /* |o - exact| / |exact|, and its standard deviation over heads; NaN where nobody says */
+    bool extended;          /* not measured at such contexts, but extended from shorter ones */
+};
+
 /* What attention keeps: of one step at the context and the share of it that stays; of a generation the mean of its steps, by
  * Gauss's rule of three points. Nothing lost: a mass of 1 and an error of 0. S positions stand for every ratio that rounds to
- * them. NULL; or why nobody measured it under these settings, and then *ret is NaN. */
-const char *dse_cache_quality(const struct dse_cache_steps *s, struct dse_retained *ret);
+ * them. NULL; or why nobody measured it under these settings, and then all of *ret is NaN. Retention profiles do not say how much heads
+ * differ, nor may a surface. */
+const char *dse_cache_quality(const struct dse_cache_steps *s, struct dse_kept *ret);
 
 /* The quality of a point, as dse_model.stand has it. */
 void dse_cache_stand(const struct dse_cache_steps *s, struct dse_standing *ret);
 /* For dse_model.why_null: why `metric` is NULL, where it is one of quality. */
 const char *dse_cache_why_null(const struct dse_cache_steps *s, const char *metric);
 
+struct dse_kept_bound {
+    struct dse_interval mass, error, error_sd;
+};
 /* Bounds of the same over a box, whose ends are lo and hi (model.h); `target`: the fewest and the most positions that stay. The
  * positions seen are between lo.before and hi.before. */
 void dse_cache_quality_bound(const struct dse_cache_steps *lo, const struct dse_cache_steps *hi, struct dse_interval target,
-                             struct dse_retained_bound *ret);
+                             struct dse_kept_bound *ret);
 
 #endif

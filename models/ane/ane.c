@@ -113,6 +113,8 @@ static const struct dse_metric ane_metrics_table[] = {
     DSE_METRIC_F64_OR_NULL(M, attention_error, "", DSE_LESS,
                            "norm of the output's error over that of the full output, where it was measured", "E14",
                            .mean = DSE_MEAN_TOKEN),
+    DSE_METRIC_F64_OR_NULL(M, attention_error_sd, "", DSE_LESS, "standard deviation of attention_error over heads", "E14",
+                           .mean = DSE_MEAN_TOKEN),
     DSE_METRIC_F64(M, dram_footprint_gib, "GiB", DSE_LESS, "weights and caches in memory", "E10"),
     DSE_METRIC_END,
 };
@@ -225,22 +227,27 @@ struct dse_bill ane_bill_of(const struct ane_params *p)
 }
 
 /* Of the rows that the window holds attention is exact. NULL, or why nobody knows what the others are worth. */
-static const char *quality(const struct ane_params *p, struct dse_retained *ret)
+static const char *quality(const struct ane_params *p, struct dse_kept *ret)
 {
     const struct dse_cache_steps steps = ane_cache_steps(p);
     const struct ane_request r = ane_request_of(p);
     struct ane_shape s;
     ane_shape_init(&s, p, (double)p->query_rows, r.kept);
     if (!ane_forgets(p, &s, r.kept)) return dse_cache_quality(&steps, ret);
-    *ret = (struct dse_retained){(double)NAN, (double)NAN};
+    *ret = (struct dse_kept){.mass = (double)NAN, .error = (double)NAN, .error_sd = (double)NAN};
     return "the oldest positions are forgotten, and nobody measured what that costs (window, overflow)";
 }
 
 static const char *why_null(const void *params, const char *metric)
 {
     const struct dse_bill bill = ane_bill_of(params);
-    struct dse_retained kept;
-    if (strcmp(metric, "retained_mass") == 0 || strcmp(metric, "attention_error") == 0) return quality(params, &kept);
+    struct dse_kept kept;
+    const struct dse_cache_steps steps = ane_cache_steps(params);
+    const bool of_quality =
+        strcmp(metric, "retained_mass") == 0 || strncmp(metric, "attention_error", strlen("attention_error")) == 0;
+    const char *why = of_quality ? quality(params, &kept) : NULL;
+    if (!why) why = dse_cache_why_null(&steps, metric);
+    if (why) return why;
     return dse_bill_why_null(&bill, metric);
 }
 
@@ -250,12 +257,13 @@ static void fill_cache(struct ane_metrics *m, const struct ane_params *p, const 
     const struct ane_request r = ane_request_of(p);
     const bool prefill = p->workload.phase == DSE_PREFILL;
     const double first = prefill ? 1 : r.generate > 0 ? r.prompt + 1 : r.last, last = prefill ? r.prompt : r.last;
-    struct dse_retained kept;
+    struct dse_kept kept;
     quality(p, &kept);
     m->cached_positions = ane_mean_seen(first, last, dse_min(r.kept, call->shape.window));
     m->technique_mib = call->count_bytes * step->sequences * step->calls / (DSE_MIB * step->tokens);
     m->retained_mass = kept.mass;
     m->attention_error = kept.error;
+    m->attention_error_sd = kept.error_sd;
 }
 
 static void fill_common(struct dse_common *m, const struct ane_params *p, const struct ane_call *c,
@@ -380,7 +388,7 @@ static void ane_stand(const void *params, struct dse_standing *ret)
 {
     const struct ane_params *p = params;
     const struct dse_cache_steps steps = ane_cache_steps(p);
-    struct dse_retained kept;
+    struct dse_kept kept;
     const char *why = quality(p, &kept);
     dse_cache_stand(&steps, ret);
     if (why) dse_standing_unknown(ret, why);

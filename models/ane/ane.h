@@ -57,7 +57,7 @@ struct ane_metrics {
     double wasted_rows;
     double weights_mib, kv_mib, concat_mib, transpose_mib, slide_mib;
     double cached_positions, technique_mib;
-    double retained_mass, attention_error; /* NaN where nobody measured it */
+    double retained_mass, attention_error, attention_error_sd; /* NaN where nobody measured it */
     double dram_footprint_gib, engine_power_w;
 };
 

@@ -485,7 +485,7 @@ static void fill_cache(const struct ends *m, const struct box *b, const struct r
     const struct dse_interval window = {dse_min(r->kept.lo, s->window.lo), dse_min(r->kept.hi, s->window.hi)};
     const struct dse_cache_steps lo = ane_cache_steps(b->lo), hi = ane_cache_steps(b->hi);
     const bool alike = (lo.generate > 0) == (hi.generate > 0);
-    struct dse_retained_bound kept = {dse_unbounded, dse_unbounded};
+    struct dse_kept_bound kept = {dse_unbounded, dse_unbounded, dse_unbounded};
     struct dse_interval seen = {ane_mean_seen(r->first.lo, r->last.lo, window.lo),
                                 ane_mean_seen(r->first.hi, r->last.hi, window.hi)};
     if (prefill) seen = dse_iv(ane_mean_seen(1, r->prompt.lo, window.lo), ane_mean_seen(1, r->prompt.hi, window.hi));
@@ -493,6 +493,7 @@ static void fill_cache(const struct ends *m, const struct box *b, const struct r
     SET(cached_positions, dse_widened(seen.lo, seen.hi, REORDERED));
     SET(retained_mass, kept.mass);
     SET(attention_error, kept.error);
+    SET(attention_error_sd, kept.error_sd);
 }
 
 static void fill(const struct ends *m, const struct box *b, const struct request *r, const struct shape *s)

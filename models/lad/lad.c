@@ -139,6 +139,8 @@ static const struct dse_metric lad_metrics_table[] = {
     DSE_METRIC_F64_OR_NULL(M, attention_error, "", DSE_LESS,
                            "norm of the output's error over that of exact attention, where it was measured", "E24, E38",
                            .mean = DSE_MEAN_TOKEN),
+    DSE_METRIC_F64_OR_NULL(M, attention_error_sd, "", DSE_LESS, "standard deviation of attention_error over heads", "E24, E38",
+                           .mean = DSE_MEAN_TOKEN),
     DSE_METRIC_F64_OR_NULL(M, false_negative, "", DSE_LESS,
                            "share of positions wrongly taken to be in their mode, where it was measured", "E24",
                            .mean = DSE_MEAN_TOKEN),
@@ -302,12 +304,14 @@ static void fill_chip(struct lad_metrics *m, const struct lad_params *p, const s
 static void fill_cache(struct lad_metrics *m, const struct lad_point *pt, double mib)
 {
     const struct dse_locality_error error = lad_quality(pt->p);
-    struct dse_retained kept;
+    struct dse_kept kept;
     lad_kept(pt->p, &kept);
     m->cached_positions = pt->cache.prefill ? (pt->n + 1) / 2 : pt->cache.read;
     m->technique_mib = (double)pt->llm->layers * dse_cache_moved(&pt->cache) * mib;
     m->retained_mass = kept.mass;
-    m->attention_error = pt->p->decoding == LAD_LOCALITY_AWARE ? error.attention_error : kept.error;
+    const bool own = pt->p->decoding == LAD_LOCALITY_AWARE;
+    m->attention_error = own ? error.attention_error : kept.error;
+    m->attention_error_sd = own && !(error.attention_error <= 0) ? (double)NAN : kept.error_sd;
     m->false_negative = error.false_negative;
 }
 

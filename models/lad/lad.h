@@ -71,7 +71,7 @@ struct lad_metrics {
     double centers, active, hit_ratio; /* NaN where they were measured under other settings */
     double prefetched;
     double cached_positions, technique_mib;
-    double retained_mass, attention_error, false_negative; /* NaN where nobody measured them */
+    double retained_mass, attention_error, attention_error_sd, false_negative; /* NaN where nobody measured them */
     double sram_resident_mib, dram_footprint_gib;
 
     double centers_mib, active_mib, others_mib, prefetch_mib, weights_mib, full_cache_mib;
@@ -247,7 +247,7 @@ double lad_batch(const struct lad_point *pt, struct lad_step *step);
 /* NULL, or why LAD's decoding and the technique of the cache do not go together, or there is no such cache. */
 const char *lad_cache_check(const struct lad_params *p);
 /* E38: what attention over what the cache keeps has of the whole; LAD's own keeps all. */
-void lad_kept(const struct lad_params *p, struct dse_retained *ret);
+void lad_kept(const struct lad_params *p, struct dse_kept *ret);
 /* E24: NaN where nobody measured it under the settings of the point. Pure. */
 struct dse_locality_error lad_quality(const struct lad_params *p);
 /* A setting that the statistics depend on and that was another one when they were measured, as a sentence; NULL: there is none.

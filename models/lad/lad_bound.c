@@ -250,11 +250,12 @@ static void set_cache_metrics(const struct sink *to, const struct lad_box *b)
                                  hi = dse_cache_steps_of(&b->asked_hi, &b->hi.workload, NULL);
     const struct dse_cache_step *least = &b->at_lo.cache, *most = &b->at_hi.cache;
     const struct dse_interval moved = dse_iv(dse_cache_moved(least), dse_cache_moved(most));
-    struct dse_retained_bound kept;
+    struct dse_kept_bound kept;
     dse_cache_quality_bound(&lo, &hi, b->target, &kept);
     SET(cached_positions, b->prefill ? dse_iv((b->n.lo + 1) / 2, (b->n.hi + 1) / 2) : dse_iv(least->read, most->read));
     SET(technique_mib, token(to, dse_iv_scale(moved, (double)b->at_lo.llm->layers), 1 / DSE_MIB));
     SET(retained_mass, kept.mass);
+    SET(attention_error_sd, b->locality_aware ? dse_unbounded : kept.error_sd);
     if (b->lo.decoding != LAD_LOCALITY_AWARE) SET(attention_error, kept.error);
 }
 

@@ -61,7 +61,7 @@ const char *lad_cache_check(const struct lad_params *p)
     return dse_cache_check(&p->cache, &p->workload, (double)p->workload.context);
 }
 
-void lad_kept(const struct lad_params *p, struct dse_retained *ret)
+void lad_kept(const struct lad_params *p, struct dse_kept *ret)
 {
     const struct dse_cache_steps steps = steps_of(p);
     dse_cache_quality(&steps, ret);
@@ -103,6 +103,10 @@ const char *lad_why_null(const void *params, const char *metric)
     if (why || !is_locality_aware(p)) return why;
     for (size_t i = 0; i < sizeof statistics / sizeof *statistics; i++)
         if (strcmp(metric, statistics[i]) == 0) return lad_unlike(p);
+    if (strcmp(metric, "attention_error_sd") == 0) {
+        why = unknown(p);
+        return why ? why : "the attention profile does not say how heads differ (profile)";
+    }
     for (size_t i = 0; i < sizeof errors / sizeof *errors; i++)
         if (strcmp(metric, errors[i]) == 0) return unknown(p);
     return NULL;

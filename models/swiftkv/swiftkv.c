@@ -107,6 +107,8 @@ static const struct dse_metric swiftkv_metrics_table[] = {
     DSE_METRIC_F64_OR_NULL(M, attention_error, "", DSE_LESS,
                            "norm of the output's error over that of the full output, where it was measured", "E25",
                            .mean = DSE_MEAN_TOKEN),
+    DSE_METRIC_F64_OR_NULL(M, attention_error_sd, "", DSE_LESS, "standard deviation of attention_error over heads", "E25",
+                           .mean = DSE_MEAN_TOKEN),
     DSE_METRIC_F64(M, effective_gops, "Gop/s", DSE_MORE, "operations of linear layers and attention over time", "Table IV"),
     DSE_METRIC_F64(M, chip_gop_per_j, "Gop/J", DSE_MORE, "effective_gops over chip_power_w", "Table IV", .mean = DSE_MEAN_CHIP),
     DSE_METRIC_F64(M, tokens_per_j, "tokens/J", DSE_MORE, "tokens for the energy of chip and HBM", "Table III"),
@@ -268,7 +270,7 @@ static void fill_fpga(struct swiftkv_metrics *m, const struct dse_fpga *fpga, co
 static void fill_cache(struct swiftkv_metrics *m, const struct swiftkv_params *p, const struct swiftkv_step *s)
 {
     const struct dse_cache_steps steps = dse_cache_steps_of(&p->cache, &p->workload, NULL);
-    struct dse_retained kept;
+    struct dse_kept kept;
     struct swiftkv_dealt dealt;
     swiftkv_deal(p, &dealt);
     dse_cache_quality(&steps, &kept);
@@ -276,6 +278,7 @@ static void fill_cache(struct swiftkv_metrics *m, const struct swiftkv_params *p
     m->technique_mib = s->attention.technique_bytes / (DSE_MIB * s->tokens);
     m->retained_mass = kept.mass;
     m->attention_error = kept.error;
+    m->attention_error_sd = kept.error_sd;
 }
 
 static void break_down(const struct swiftkv_params *p, const struct swiftkv_step *s, const struct swiftkv_chip *chip,

@@ -69,7 +69,7 @@ struct swiftkv_metrics {
     struct dse_common common;
     double linear_us, attention_share;
     double cached_positions, technique_mib;
-    double retained_mass, attention_error; /* NaN where nobody measured it */
+    double retained_mass, attention_error, attention_error_sd; /* NaN where nobody measured it */
     double effective_gops, chip_gop_per_j, tokens_per_j;
     double chip_power_w, dram_power_w;
     double luts, ffs, brams, dsps;

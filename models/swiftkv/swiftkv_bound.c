@@ -359,12 +359,13 @@ static iv dram_watts(const struct box *b, const struct dse_totals_bound *t)
 /* E24, E25. */
 static void set_cache(const struct box *b, struct swiftkv_metrics *f, struct swiftkv_metrics *c)
 {
-    struct dse_retained_bound kept;
+    struct dse_kept_bound kept;
     const struct dse_cache_steps lo = dse_cache_steps_of(&b->asked_lo, &b->lo.workload, NULL),
                                  hi = dse_cache_steps_of(&b->asked_hi, &b->hi.workload, NULL);
     dse_cache_quality_bound(&lo, &hi, b->target, &kept);
     SET(retained_mass, kept.mass);
     SET(attention_error, kept.error);
+    SET(attention_error_sd, kept.error_sd);
     SET(cached_positions,
         positive(b->end[FAST].dealt.pairs / b->end[FAST].dealt.queries, b->end[SLOW].dealt.pairs / b->end[SLOW].dealt.queries));
     SET(technique_mib, dse_iv_scale(TOKEN(attention.technique_bytes), 1 / DSE_MIB));

@@ -70,6 +70,8 @@ static const struct dse_metric veda_metrics_table[] = {
     DSE_METRIC_F64_OR_NULL(M, attention_error, "", DSE_LESS,
                            "norm of the output's error over that of the full output, where it was measured", "E16",
                            .mean = DSE_MEAN_TOKEN),
+    DSE_METRIC_F64_OR_NULL(M, attention_error_sd, "", DSE_LESS, "standard deviation of attention_error over heads", "E16",
+                           .mean = DSE_MEAN_TOKEN),
     DSE_METRIC_F64(M, linear_us, "us", DSE_LESS, "part of latency_us spent in linear layers", "E11"),
     DSE_METRIC_F64(M, attention_share, "", DSE_LESS, "attention_us over latency_us", ""),
     DSE_METRIC_F64(M, eviction_speedup, "", DSE_MORE, "attention without eviction over attention with it, in time", "Fig. 8",
@@ -245,11 +247,12 @@ void veda_report(const struct veda_point *pt, const struct veda_step *step, doub
     fill_common(&m->common, pt, step, &chip, joules.all);
     fill_energy(m, pt, step, &chip, &power, &joules);
     fill_attention(m, pt, step, whole_s);
-    struct dse_retained quality;
+    struct dse_kept quality;
     const struct dse_cache_steps seen = veda_cache_steps(p);
     dse_cache_quality(&seen, &quality);
     m->retained_mass = quality.mass;
     m->attention_error = quality.error;
+    m->attention_error_sd = quality.error_sd;
     m->weights_mib = step->weight_bytes * mib;
     m->kv_mib = step->attention.kv_bytes * mib;
     m->vote_mib = step->attention.vote_bytes * mib;

@@ -409,11 +409,12 @@ static void set_attention(const struct veda_box *b, struct veda_metrics *f, stru
 
 static void set_quality(const struct veda_box *b, struct veda_metrics *f, struct veda_metrics *c)
 {
-    struct dse_retained_bound kept;
+    struct dse_kept_bound kept;
     const struct dse_cache_steps lo = veda_cache_steps(&b->lo), hi = veda_cache_steps(&b->hi);
     dse_cache_quality_bound(&lo, &hi, dse_iv(b->end[VEDA_FAST].pt.target, b->end[VEDA_SLOW].pt.target), &kept);
     SET(retained_mass, kept.mass);
     SET(attention_error, kept.error);
+    SET(attention_error_sd, kept.error_sd);
 }
 
 static void set_memory(const struct veda_box *b, struct veda_metrics *f, struct veda_metrics *c)

@@ -1,24 +1,34 @@
 /* What a point's output rests on, where its cache loses positions. */
 #include <dse/cache.h>
 
+#include <math.h>
 #include <string.h>
 
 void dse_cache_stand(const struct dse_cache_steps *s, struct dse_standing *ret)
 {
     ret->quality = dse_quality_of_exact(s->workload);
     if (!dse_cache_loses(s)) return;
-    struct dse_retained q;
-    const struct dse_measured *m = dse_retention_measured(s->cache->retention);
+    struct dse_kept q;
+    const struct dse_cache *c = s->cache;
+    const bool surface = c->quality_from == DSE_FROM_SURFACE;
     const char *why = dse_cache_quality(s, &q);
-    if (why)
+    if (why) {
         dse_standing_unknown(ret, why);
-    else
-        ret->quality = dse_measured_on(m, s->workload->llm) ? DSE_QUALITY_MEASURED : DSE_QUALITY_OTHER_LLM;
+        return;
+    }
+    const bool same = surface ? dse_quality_on(c->surface, s->workload->llm)
+                              : dse_measured_on(dse_retention_measured(c->retention), s->workload->llm);
+    ret->quality = same ? DSE_QUALITY_MEASURED : DSE_QUALITY_OTHER_LLM;
+    if (q.extended) dse_standing_add(ret, "quality is extended beyond the contexts that were measured (surface)");
 }
 
 const char *dse_cache_why_null(const struct dse_cache_steps *s, const char *metric)
 {
-    struct dse_retained q;
-    if (strcmp(metric, "retained_mass") != 0 && strcmp(metric, "attention_error") != 0) return NULL;
-    return dse_cache_quality(s, &q);
+    struct dse_kept q;
+    const bool spread = strcmp(metric, "attention_error_sd") == 0;
+    if (!spread && strcmp(metric, "retained_mass") != 0 && strcmp(metric, "attention_error") != 0) return NULL;
+    const char *why = dse_cache_quality(s, &q);
+    if (why || !spread || !isnan(q.error_sd)) return why;
+    return s->cache->quality_from == DSE_FROM_SURFACE ? "the quality file does not say how heads differ (surface)"
+                                                      : "a retention profile does not say how heads differ (quality_from)";
 }

@@ -9,6 +9,7 @@
 
 static const char *const boundaries[] = {
     [DSE_CACHE_BULK] = "bulk", [DSE_CACHE_AS_LISTED] = "as-listed", [DSE_CACHE_STREAMED] = "streamed", NULL};
+static const char *const sources[] = {[DSE_FROM_RETENTION] = "retention", [DSE_FROM_SURFACE] = "surface", NULL};
 
 #define C struct dse_cache
 const struct dse_param dse_cache_params[] = {
@@ -29,8 +30,12 @@ const struct dse_param dse_cache_params[] = {
     DSE_PARAM_I64(C, pool, 1, 1023, "snapkv, pyramidkv: neighbours that a score is pooled over; odd", "SnapKV, Sec. 4"),
     DSE_PARAM_F64(C, beta, "", 1, 1000, "pyramidkv: the last layer keeps 1/beta of the mean", "PyramidKV, Sec. 4"),
     DSE_PARAM_I64(C, page, 1, 65536, "quest: positions of a page, which is read whole", "Quest, Sec. 3"),
+    DSE_PARAM_ENUM(C, quality_from, sources, "what eviction keeps of attention comes from a retention profile, or from a surface",
+                   "docs/quality.md"),
     DSE_PARAM_REF(C, retention, struct dse_retention, DSE_KIND_RETENTION,
                   "what eviction keeps of attention, measured under settings of its own", "docs/catalog.md"),
+    DSE_PARAM_REF(C, surface, struct dse_quality, DSE_KIND_QUALITY,
+                  "surfaces of what was measured of techniques, over contexts, ratios and their settings", "docs/quality.md"),
     DSE_PARAM_I64_UNIT(C, vote_bits, "bit", 1, 64, "a vote count, or an accumulated score of h2o", "VEDA Table I"),
     DSE_PARAM_END,
 };

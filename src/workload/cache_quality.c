@@ -1,9 +1,10 @@
-/* What a step keeps of attention: a retention profile read at the positions that it sees and the share of them that stays, where it
- * was measured under the settings of the cache. */
+/* What a step keeps of attention: a retention profile, or a surface, read at the positions that it sees and the share of them that
+ * stays, where it was measured under the settings of the cache. */
 #include <dse/cache.h>
 #include <dse/num.h>
 
 #include <math.h>
+#include <string.h>
 
 static bool listed(const struct dse_cache *c)
 {
@@ -21,6 +22,31 @@ bool dse_cache_loses(const struct dse_cache_steps *s)
     return stays_of(s) < s->before + s->generate;
 }
 
+/* The settings that a policy may depend on, but for how its prompt ends. */
+enum { SETTINGS = 10 };
+struct said {
+    enum dse_setting setting;
+    double value;
+};
+
+static void said_of(const struct dse_cache_steps *s, struct said ret[SETTINGS])
+{
+    const struct dse_cache *c = s->cache;
+    const struct said said[SETTINGS] = {{DSE_SET_KV_BITS, (double)s->workload->kv_bits},
+                                        {DSE_SET_THRESHOLD_A, c->threshold_a},
+                                        {DSE_SET_THRESHOLD_B, c->threshold_b},
+                                        {DSE_SET_RESERVED_LENGTH, (double)c->reserved_length},
+                                        {DSE_SET_RECENT_SHARE, c->recent_share},
+                                        {DSE_SET_SINKS, (double)c->sinks},
+                                        {DSE_SET_OBSERVED, (double)c->observed},
+                                        {DSE_SET_POOL, (double)c->pool},
+                                        {DSE_SET_BETA, c->beta},
+                                        {DSE_SET_PAGE, (double)c->page}};
+    for (int i = 0; i < SETTINGS; i++) ret[i] = said[i];
+}
+
+/* ---- retention profiles -------------------------------------------------------------------------------------------------- */
+
 /* How the prompt ends. A prompt that the cache holds whole is streamed. */
 static const char *unlike_boundary(const struct dse_cache_steps *s, const struct dse_measured *m)
 {
@@ -33,66 +59,112 @@ static const char *unlike_boundary(const struct dse_cache_steps *s, const struct
 
 static const char *unlike_settings(const struct dse_cache_steps *s, const struct dse_eviction *policy)
 {
-    const struct dse_cache *c = s->cache;
-    const struct dse_measured *m = dse_retention_measured(c->retention);
-    const struct {
-        enum dse_setting setting;
-        double value;
-    } said[] = {{DSE_SET_KV_BITS, (double)s->workload->kv_bits},
-                {DSE_SET_THRESHOLD_A, c->threshold_a},
-                {DSE_SET_THRESHOLD_B, c->threshold_b},
-                {DSE_SET_RESERVED_LENGTH, (double)c->reserved_length},
-                {DSE_SET_RECENT_SHARE, c->recent_share},
-                {DSE_SET_SINKS, (double)c->sinks},
-                {DSE_SET_OBSERVED, (double)c->observed},
-                {DSE_SET_POOL, (double)c->pool},
-                {DSE_SET_BETA, c->beta},
-                {DSE_SET_PAGE, (double)c->page}};
+    const struct dse_measured *m = dse_retention_measured(s->cache->retention);
+    struct said said[SETTINGS];
+    said_of(s, said);
     const char *why = dse_eviction_depends(policy, DSE_SET_BOUNDARY) ? unlike_boundary(s, m) : NULL;
-    for (size_t i = 0; i < sizeof said / sizeof *said && !why; i++)
+    for (size_t i = 0; i < SETTINGS && !why; i++)
         if (dse_eviction_depends(policy, (int)said[i].setting)) why = dse_measured_unlike(m, said[i].setting, said[i].value);
     return why;
 }
 
 /* S positions stand for every ratio that rounds to them: the smallest ratio measured is known, though S / n may be a little below.
  */
-static bool at_step(const struct dse_cache *c, double seen, double stays, struct dse_retained *ret)
+static const char *profile_at(const struct dse_cache *c, double seen, double stays, struct dse_kept *ret)
 {
     const char *policy = dse_eviction_at(c->eviction)->name;
-    return dse_retention_at(c->retention, policy, seen, stays / seen, ret) ||
-           dse_retention_at(c->retention, policy, seen, (stays + 0.5) / seen, ret);
+    struct dse_retained at;
+    if (!dse_retention_at(c->retention, policy, seen, stays / seen, &at) &&
+        !dse_retention_at(c->retention, policy, seen, (stays + 0.5) / seen, &at))
+        return "the retention profile was not measured at such contexts or ratios (retention)";
+    *ret = (struct dse_kept){.mass = at.mass, .error = at.error, .error_sd = stays >= seen ? 0 : (double)NAN};
+    return NULL;
+}
+
+/* ---- surfaces ------------------------------------------------------------------------------------------------------------ */
+
+/* The settings of a step at `seen` positions: of a prompt that ended before it, that has its share of them. */
+static void ask(const struct dse_cache_steps *s, double seen, unsigned *ret_given, double ret_value[DSE_SETTINGS])
+{
+    const struct dse_eviction *policy = dse_eviction_at(s->cache->eviction);
+    const bool bulk = s->cache->boundary == DSE_CACHE_BULK;
+    struct said said[SETTINGS];
+    said_of(s, said);
+    *ret_given = 0;
+    for (int i = 0; i < SETTINGS; i++) {
+        if (!dse_eviction_depends(policy, (int)said[i].setting)) continue;
+        *ret_given |= 1u << said[i].setting;
+        ret_value[said[i].setting] = said[i].value;
+    }
+    if (!dse_eviction_depends(policy, DSE_SET_BOUNDARY)) return;
+    *ret_given |= 1u << DSE_SET_BOUNDARY | 1u << DSE_SET_PROMPT_SHARE;
+    ret_value[DSE_SET_BOUNDARY] = bulk ? DSE_BULK : DSE_TOKEN;
+    ret_value[DSE_SET_PROMPT_SHARE] = bulk ? s->before / seen : 0;
+}
+
+static const char *surface_at(const struct dse_cache_steps *s, double seen, double stays, struct dse_kept *ret)
+{
+    struct dse_quality_query q = {.method = dse_eviction_at(s->cache->eviction)->name, .context = seen};
+    struct dse_quality_place place;
+    q.ratio = dse_min(1, stays / seen);
+    ask(s, seen, &q.given, q.setting);
+    const char *why = dse_quality_find(s->cache->surface, &q, &place);
+    if (why) return why;
+    *ret = (struct dse_kept){.mass = dse_quality_mean(&place, DSE_Q_RETAINED_MASS),
+                             .error = dse_quality_mean(&place, DSE_Q_ATTENTION_ERROR),
+                             .error_sd = dse_quality_stat(&place, DSE_Q_ATTENTION_ERROR, DSE_Q_SD),
+                             .extended = place.extended};
+    return NULL;
+}
+
+/* ---- a point ------------------------------------------------------------------------------------------------------------- */
+
+static const char *at_step(const struct dse_cache_steps *s, double seen, double stays, struct dse_kept *ret)
+{
+    if (s->cache->quality_from == DSE_FROM_SURFACE) return surface_at(s, seen, stays, ret);
+    return profile_at(s->cache, seen, stays, ret);
 }
 
 enum { NODES = 3 };
 static const double node[NODES] = {0.5 - 0.38729833462074170, 0.5, 0.5 + 0.38729833462074170},
                     weight[NODES] = {5.0 / 18, 8.0 / 18, 5.0 / 18};
 
-static bool mean_of_generation(const struct dse_cache_steps *s, double stays, struct dse_retained *ret)
+/* A policy that selects keeps what is generated, too. */
+static double stays_at(const struct dse_cache_steps *s, double stays, double seen)
 {
-    *ret = (struct dse_retained){0};
+    return dse_eviction_at(s->cache->eviction)->selects ? stays + seen - s->before : stays;
+}
+
+static const char *mean_of_generation(const struct dse_cache_steps *s, double stays, struct dse_kept *ret)
+{
+    struct dse_kept mean = {0};
     for (int i = 0; i < NODES; i++) {
-        struct dse_retained at;
-        if (!at_step(s->cache, s->before + 1 + node[i] * (s->generate - 1), stays, &at)) return false;
-        ret->mass += weight[i] * at.mass;
-        ret->error += weight[i] * at.error;
+        struct dse_kept at;
+        const double seen = s->before + 1 + node[i] * (s->generate - 1);
+        const char *why = at_step(s, seen, stays_at(s, stays, seen), &at);
+        if (why) return why;
+        mean.mass += weight[i] * at.mass;
+        mean.error += weight[i] * at.error;
+        mean.error_sd += weight[i] * at.error_sd;
+        mean.extended = mean.extended || at.extended;
     }
-    return true;
+    *ret = mean;
+    return NULL;
 }
 
 /* Where positions leave. */
-static const char *quality_of(const struct dse_cache_steps *s, double stays, struct dse_retained *ret)
+static const char *quality_of(const struct dse_cache_steps *s, double stays, struct dse_kept *ret)
 {
-    struct dse_retained found;
-    const char *why = unlike_settings(s, dse_eviction_at(s->cache->eviction));
-    if (!why && !(s->generate > 0 ? mean_of_generation(s, stays, &found) : at_step(s->cache, s->before, stays, &found)))
-        why = "the retention profile was not measured at such contexts or ratios (retention)";
-    *ret = why ? (struct dse_retained){(double)NAN, (double)NAN} : found;
-    return why;
+    const bool surface = s->cache->quality_from == DSE_FROM_SURFACE;
+    const char *why = surface ? NULL : unlike_settings(s, dse_eviction_at(s->cache->eviction));
+    *ret = (struct dse_kept){.mass = (double)NAN, .error = (double)NAN, .error_sd = (double)NAN};
+    if (why) return why;
+    return s->generate > 0 ? mean_of_generation(s, stays, ret) : at_step(s, s->before, stays, ret);
 }
 
-const char *dse_cache_quality(const struct dse_cache_steps *s, struct dse_retained *ret)
+const char *dse_cache_quality(const struct dse_cache_steps *s, struct dse_kept *ret)
 {
-    *ret = (struct dse_retained){.mass = 1};
+    *ret = (struct dse_kept){.mass = 1};
     return dse_cache_loses(s) ? quality_of(s, stays_of(s), ret) : NULL;
 }
 
@@ -105,55 +177,100 @@ struct ends {
     bool generation;
 };
 
-/* What is kept of `seen` positions. A share of a step that is not given as a length is the parameter's but for half a position, or
- * more where positions are reserved. */
-static bool bound_step(const struct ends *b, struct dse_interval seen, struct dse_retained_bound *ret)
+/* The ratios that are kept of `seen` positions. A share of a step that is not given as a length is the parameter's but for half a
+ * position, or more where positions are reserved. *ret_rounded: up to what a ratio below the smallest measured is asked for. */
+static struct dse_interval ratios(const struct ends *b, struct dse_interval seen, double *ret_rounded)
 {
     const struct dse_cache *lo = b->lo->cache, *hi = b->hi->cache;
     const struct dse_eviction *policy = dse_eviction_at(lo->eviction);
     const double half = 0.5 / seen.lo;
     struct dse_interval ratio = dse_iv_div(b->stays, seen);
-    double rounded = ratio.hi + half;
-    if (hi->cache_length == 0 && !b->generation) {
-        const double reserved = policy->reserves ? (double)hi->reserved_length / seen.lo : 0;
-        const double most = dse_max(hi->eviction_ratio + half, reserved);
-        ratio.lo = lo->eviction_ratio >= 1 ? 1 : dse_max(ratio.lo, lo->eviction_ratio - half);
-        ratio.hi = dse_max(ratio.lo, dse_min(ratio.hi, most));
-        rounded = dse_min(rounded, most + half);
-    }
-    return dse_retention_bound(lo->retention, policy->name, seen, ratio, rounded, ret);
+    *ret_rounded = ratio.hi + half;
+    if (hi->cache_length > 0 || b->generation) return ratio;
+    const double reserved = policy->reserves ? (double)hi->reserved_length / seen.lo : 0;
+    const double most = dse_max(hi->eviction_ratio + half, reserved);
+    ratio.lo = lo->eviction_ratio >= 1 ? 1 : dse_max(ratio.lo, lo->eviction_ratio - half);
+    ratio.hi = dse_max(ratio.lo, dse_min(ratio.hi, most));
+    *ret_rounded = dse_min(*ret_rounded, most + half);
+    return ratio;
 }
 
-static bool bound_generation(const struct ends *b, struct dse_retained_bound *ret)
+static bool bound_surface(const struct ends *b, struct dse_interval seen, struct dse_interval ratio, double rounded,
+                          struct dse_kept_bound *ret)
+{
+    const struct dse_cache *c = b->lo->cache;
+    struct dse_quality_box box = {.method = dse_eviction_at(c->eviction)->name, .context = seen};
+    box.ratio = dse_iv(dse_min(1, ratio.lo), dse_min(1, dse_max(ratio.hi, rounded)));
+    ask(b->lo, seen.hi, &box.given, box.lo);
+    ask(b->hi, seen.lo, &box.given, box.hi);
+    for (int i = 0; i < DSE_SETTINGS; i++) {
+        if (!(box.given >> i & 1)) continue;
+        const struct dse_interval v = dse_iv(dse_min(box.lo[i], box.hi[i]), dse_max(box.lo[i], box.hi[i]));
+        box.lo[i] = v.lo;
+        box.hi[i] = v.hi;
+    }
+    if (!dse_quality_bound(c->surface, &box, DSE_Q_RETAINED_MASS, DSE_Q_MEAN, &ret->mass)) ret->mass = dse_unbounded;
+    if (!dse_quality_bound(c->surface, &box, DSE_Q_ATTENTION_ERROR, DSE_Q_MEAN, &ret->error)) ret->error = dse_unbounded;
+    if (!dse_quality_bound(c->surface, &box, DSE_Q_ATTENTION_ERROR, DSE_Q_SD, &ret->error_sd)) ret->error_sd = dse_unbounded;
+    return true;
+}
+
+static bool bound_step(const struct ends *b, struct dse_interval seen, struct dse_kept_bound *ret)
+{
+    const struct dse_cache *c = b->lo->cache;
+    double rounded;
+    const struct dse_interval ratio = ratios(b, seen, &rounded);
+    if (c->quality_from == DSE_FROM_SURFACE) return bound_surface(b, seen, ratio, rounded, ret);
+    struct dse_retained_bound kept;
+    if (!dse_retention_bound(c->retention, dse_eviction_at(c->eviction)->name, seen, ratio, rounded, &kept)) return false;
+    *ret = (struct dse_kept_bound){kept.mass, kept.error, dse_unbounded};
+    return true;
+}
+
+static bool bound_generation(const struct ends *b, struct dse_kept_bound *ret)
 {
     const struct dse_interval none = dse_iv_of(0);
     const struct dse_cache_steps *lo = b->lo, *hi = b->hi;
-    *ret = (struct dse_retained_bound){none, none};
+    if (dse_eviction_at(lo->cache->eviction)->selects) return false;
+    *ret = (struct dse_kept_bound){none, none, none};
     for (int i = 0; i < NODES; i++) {
-        struct dse_retained_bound at;
+        struct dse_kept_bound at;
         const struct dse_interval seen =
             dse_widened(lo->before + 1 + node[i] * (lo->generate - 1), hi->before + 1 + node[i] * (hi->generate - 1), 4);
         if (!bound_step(b, seen, &at)) return false;
         ret->mass = dse_iv_add(ret->mass, dse_iv_scale(at.mass, weight[i]));
         ret->error = dse_iv_add(ret->error, dse_iv_scale(at.error, weight[i]));
+        ret->error_sd = dse_iv_add(ret->error_sd, dse_iv_scale(at.error_sd, weight[i]));
     }
     return true;
 }
 
+/* A surface is read between settings: of what is not a point in them, more is possible than what one point says. */
+static bool alike(const struct dse_cache_steps *lo, const struct dse_cache_steps *hi)
+{
+    return lo->workload->kv_bits == hi->workload->kv_bits && memcmp(lo->cache, hi->cache, sizeof *lo->cache) == 0;
+}
+
+static struct dse_interval of_one(double x)
+{
+    return isnan(x) ? dse_unbounded : dse_iv_of(x);
+}
+
 void dse_cache_quality_bound(const struct dse_cache_steps *lo, const struct dse_cache_steps *hi, struct dse_interval target,
-                             struct dse_retained_bound *ret)
+                             struct dse_kept_bound *ret)
 {
     const bool by_prompt = listed(lo->cache);
     const struct ends b = {lo, hi, by_prompt ? dse_iv(lo->before, hi->before) : target, lo->generate > 0};
     const struct dse_interval seen = dse_iv(lo->before, hi->before);
-    struct dse_retained one = {.mass = 1};
+    struct dse_kept one = {.mass = 1};
     const bool may_leave = !by_prompt || hi->generate > 0; /* as listed, one a token */
     const bool leaves = may_leave && !dse_eviction_at(lo->cache->eviction)->keeps_all && lo->workload->phase != DSE_PREFILL &&
                         b.stays.lo < hi->before + hi->generate;
-    const bool same = lo->before == hi->before && b.stays.lo == b.stays.hi && lo->generate == hi->generate;
+    const bool same = lo->before == hi->before && b.stays.lo == b.stays.hi && lo->generate == hi->generate &&
+                      (lo->cache->quality_from == DSE_FROM_RETENTION || alike(lo, hi));
     if (leaves && same) quality_of(hi, b.stays.hi, &one);
     if ((!leaves || same) && !isnan(one.mass)) /* where another point's settings are those of the profile, it may be known */
-        *ret = (struct dse_retained_bound){dse_iv_of(one.mass), dse_iv_of(one.error)};
+        *ret = (struct dse_kept_bound){dse_iv_of(one.mass), dse_iv_of(one.error), of_one(one.error_sd)};
     else if (!(b.generation ? bound_generation(&b, ret) : bound_step(&b, seen, ret)))
-        *ret = (struct dse_retained_bound){dse_unbounded, dse_unbounded};
+        *ret = (struct dse_kept_bound){dse_unbounded, dse_unbounded, dse_unbounded};
 }

@@ -161,6 +161,8 @@ static inline struct lad_params fixture_defaults(const struct lad_fixture *f)
                   .pool = 7,
                   .beta = 20,
                   .page = 16,
+                  .quality_from = DSE_FROM_SURFACE,
+                  .surface = (const void *)catalog_find(f->catalog, DSE_KIND_QUALITY, "codellama-13b"),
                   .retention = (const void *)catalog_find(f->catalog, DSE_KIND_RETENTION, "codellama-13b-bulk"),
                   .vote_bits = 16},
         .economics = {.costs = f->costs,

@@ -313,6 +313,7 @@ static void cache__of_full_cache_decoding_keeps_what_it_says(void **state)
     (void)state;
     struct lad_params p = f.defaults, half;
     p.decoding = LAD_FULL_CACHE;
+    p.cache.quality_from = DSE_FROM_RETENTION;
     half = p;
     half.workload.context = p.workload.context / 2;
     const struct lad_metrics some = estimate(&half);

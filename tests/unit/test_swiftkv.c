@@ -10,7 +10,7 @@
 
 #include <cmocka.h>
 
-enum { SETTINGS_MAX = 6 };
+enum { SETTINGS_MAX = 8 };
 
 /* A point of the model, as `dse eval swiftkv --set ...` sees it. */
 struct point {
@@ -468,13 +468,22 @@ static void cache__has_the_quality_that_was_measured(void **state)
 {
     (void)state;
     struct dse_retained at;
-    struct point p = point("context=1024 eviction=h2o eviction_ratio=0.25 kv_bits=16");
+    struct point p = point("context=1024 eviction=h2o eviction_ratio=0.25 kv_bits=16 quality_from=retention");
     assert_true(dse_retention_at(p.params.cache.retention, "h2o", 1024, 0.25, &at));
     assert_near(p.metrics.retained_mass, at.mass, 1e-12);
     assert_near(p.metrics.attention_error, at.error, 1e-12);
-    struct point narrow = point("context=1024 eviction=h2o eviction_ratio=0.25");
+    struct point narrow = point("context=1024 eviction=h2o eviction_ratio=0.25 quality_from=retention");
     assert_true(isnan(narrow.metrics.retained_mass));
     assert_non_null(strstr(dse_model_swiftkv.why_null(&narrow.params, "retained_mass"), "kv_bits"));
+    /* A surface says how heads differ, too. */
+    struct dse_quality_query q = {.method = "h2o", .context = 1024, .ratio = 0.25};
+    struct dse_quality_place place;
+    struct point surface = point("context=1024 eviction=h2o eviction_ratio=0.25 kv_bits=16 boundary=streamed");
+    assert_null(dse_quality_find(surface.params.cache.surface, &q, &place));
+    assert_near(surface.metrics.attention_error, dse_quality_mean(&place, DSE_Q_ATTENTION_ERROR), 1e-12);
+    assert_near(surface.metrics.attention_error_sd, dse_quality_stat(&place, DSE_Q_ATTENTION_ERROR, DSE_Q_SD), 1e-12);
+    assert_true(isnan(p.metrics.attention_error_sd) && surface.metrics.attention_error_sd > 0);
+    assert_non_null(strstr(dse_model_swiftkv.why_null(&p.params, "attention_error_sd"), "how heads differ"));
     struct point whole = point("context=1024");
     assert_true(whole.metrics.retained_mass == 1 && whole.metrics.attention_error == 0);
 }
