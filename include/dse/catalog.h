@@ -9,20 +9,99 @@
 #include <dse/desc.h>
 #include <stdbool.h>
 
-/* A decoder-only transformer. Row table: dse_llm_fields. */
+/* What mixes the positions of a sequence in a layer. */
+enum dse_mixer {
+    DSE_FULL,        /* attention to all positions, grouped queries */
+    DSE_WINDOW,      /* to the newest `attention_window` positions, itself included */
+    DSE_CHUNK,       /* to the positions of its own chunk of `attention_window` (Llama 4): between 1 and so many of them */
+    DSE_LATENT,      /* latent attention (MLA): one latent vector a position, shared by all heads */
+    DSE_LATENT_TOPK, /* the same over the index_topk positions that an indexer chooses (DeepSeek-V3.2) */
+    DSE_DELTA,       /* gated delta rule (Qwen3-Next): a state of key x value elements a value head */
+    DSE_LIGHTNING,   /* lightning attention (MiniMax-Text-01): the same state, without the delta */
+    DSE_MAMBA,       /* Mamba-1 */
+    DSE_MAMBA2,
+    DSE_NO_MIXER, /* a layer that is a feed-forward network alone (Nemotron-H) */
+    DSE_MIXERS
+};
+extern const char *const dse_mixer_names[]; /* "full", "window", ..., NULL */
+
+/* What works on each position by itself. */
+enum dse_feed_forward { DSE_FFN_DENSE, DSE_FFN_EXPERTS, DSE_NO_FFN, DSE_FEED_FORWARDS };
+extern const char *const dse_feed_forward_names[]; /* "dense", "experts", "none", NULL */
+
+/* Layers that are alike, however they are spread over the depth. */
+struct dse_layer_kind {
+    enum dse_mixer mixer;
+    enum dse_feed_forward ffn;
+    int64_t layers;
+};
+enum { DSE_LAYER_KINDS_MAX = DSE_MIXERS * DSE_FEED_FORWARDS };
+
+enum dse_qk_norm { DSE_QK_NO_NORM, DSE_QK_NORM_HEAD, DSE_QK_NORM_FULL };
+
+/* Small things beside the matrices of attention; "no" where an entry says nothing. */
+struct dse_llm_details {
+    int32_t qkv_bias, output_bias; /* no, yes */
+    int32_t qk_norm;               /* enum dse_qk_norm: a vector of one head's width for q and for k, or of their whole width */
+    int32_t attention_sinks;       /* one learned logit a query head */
+    int32_t output_gate;           /* the query projection is twice as wide: its second half gates the output */
+    int64_t norms;                 /* before and after a sublayer: 2; else 1, or 0 for the same */
+    int64_t mtp_layers;            /* multi-token-prediction layers of the checkpoint, in no count */
+};
+
+/* Latent attention: DeepSeek-V2, arXiv:2405.04434, Sec. 2.1. */
+struct dse_llm_latent {
+    int64_t q_rank;                         /* 0: queries come from the hidden state directly */
+    int64_t kv_rank;                        /* width of the latent that is kept; beside it rope_dim elements */
+    int64_t nope_dim, rope_dim, v_head_dim; /* of a head, once expanded */
+    int64_t index_heads, index_dim, index_topk;
+};
+
+struct dse_llm_experts {
+    int64_t experts, experts_active; /* routed, of one layer; of them for a token */
+    int64_t expert_ffn;              /* inner width of one */
+    int64_t shared_ffn;              /* of all shared experts together; 0: none */
+    int64_t expert_latent;           /* experts work on a projection of this width; 0: on the hidden state */
+    int32_t shared_gate, router_bias, expert_bias;
+};
+
+/* Layers whose memory is a state: delta rule and lightning attention; Mamba. */
+struct dse_llm_states {
+    int64_t state_key_heads, state_key_dim, state_value_heads, state_value_dim;
+    int64_t conv_kernel; /* of the short convolution before the recurrence */
+    int64_t ssm_inner, ssm_heads, ssm_state, ssm_groups, ssm_dt_rank;
+    int32_t ssm_norms; /* Jamba: norms of dt, B and C */
+};
+
+/* A decoder-only LLM. Row table: dse_llm_fields. */
 struct dse_llm {
     struct dse_entry entry;
-    int64_t layers, hidden, heads, kv_heads, head_dim;
-    int64_t ffn;          /* inner width of the feed-forward network */
-    int64_t ffn_matrices; /* 2: up, down; 3: gate, up, down */
+    int64_t layers, hidden, heads, kv_heads, head_dim; /* heads, kv_heads, head_dim: 0 without attention of this kind */
+    int64_t ffn;                                       /* inner width of the dense feed-forward network; 0: no layer has one */
+    int64_t ffn_matrices;                              /* 2: up, down; 3: gate, up, down */
     int64_t vocab;
     int64_t embedding_tables; /* vocab x hidden tables held: 2, or 1 when the output head is the input embedding (tied) */
     int64_t max_context;      /* longest context it was trained or extended for */
+    int64_t attention_window; /* positions, of DSE_WINDOW and DSE_CHUNK */
+    int64_t dense_layers;     /* the first ones, which have no experts */
+    struct dse_pattern attention, feed_forward; /* enum dse_mixer, enum dse_feed_forward; as the entry has them */
+    struct dse_llm_details details;
+    struct dse_llm_latent latent;
+    struct dse_llm_experts moe;
+    struct dse_llm_states states;
+    /* made of the patterns by dse_llm_resolve */
+    struct dse_layer_kind kinds[DSE_LAYER_KINDS_MAX];
+    size_t n_kinds;
 };
 extern const struct dse_param dse_llm_fields[];
-/* NULL when the rows of the entry fit together, else why not ("heads is not a multiple of kv_heads"). Ranges are checked elsewhere.
- */
-const char *dse_llm_check(const struct dse_llm *llm);
+/* What layer i (from 0) is. */
+enum dse_mixer dse_llm_mixer(const struct dse_llm *llm, int64_t layer);
+enum dse_feed_forward dse_llm_feed_forward(const struct dse_llm *llm, int64_t layer);
+/* Group the layers into kinds. NULL when the rows of the entry fit together, else why not ("heads is not a multiple of kv_heads").
+ * Ranges are checked elsewhere. The text lives until the next call of this thread. */
+const char *dse_llm_resolve(struct dse_llm *llm);
+/* Is every layer full attention with grouped queries and a dense feed-forward network? */
+bool dse_llm_is_plain(const struct dse_llm *llm);
 
 /* What decides how well a DRAM channel does at short accesses: the law of dse_dram_efficiency (hw.h) reads it. A channel is what
  * has a data bus of its own: an HBM pseudo channel, a GDDR6 channel, a DDR4 DIMM channel. Row table: dse_dram_timing_fields. */

@@ -22,12 +22,21 @@
 #include <stdint.h>
 
 enum dse_type {
-    DSE_TYPE_END,   /* closes a table */
-    DSE_TYPE_F64,   /* double */
-    DSE_TYPE_I64,   /* int64_t */
-    DSE_TYPE_ENUM,  /* int32_t: index into choices */
-    DSE_TYPE_REF,   /* const struct dse_KIND *: an entry of a catalog, never NULL once bound */
-    DSE_TYPE_EMBED, /* the rows of another table, in a struct inside this struct */
+    DSE_TYPE_END,     /* closes a table */
+    DSE_TYPE_F64,     /* double */
+    DSE_TYPE_I64,     /* int64_t */
+    DSE_TYPE_ENUM,    /* int32_t: index into choices */
+    DSE_TYPE_REF,     /* const struct dse_KIND *: an entry of a catalog, never NULL once bound */
+    DSE_TYPE_EMBED,   /* the rows of another table, in a struct inside this struct */
+    DSE_TYPE_PATTERN, /* struct dse_pattern, in a catalog's table: a list of names out of choices */
+};
+
+/* What follows what, layer by layer for example: at[i] indexes the choices. A list shorter than what it is laid over repeats. In TOML
+ * ["window*5", "full"] or "full"; n = 0 when it is left out. */
+enum { DSE_PATTERN_MAX = 1024 };
+struct dse_pattern {
+    int64_t n;
+    uint8_t at[DSE_PATTERN_MAX];
 };
 
 /* The catalogs a DSE_TYPE_REF row can refer to. Each kind's entry struct starts with struct dse_entry. */
@@ -75,7 +84,7 @@ struct dse_param {
 
 enum dse_param_flags {
     DSE_PARAM_AUTO = 1 << 0, /* F64: the default may be "auto" (NaN in the struct), which the model's resolve() fills in */
-    /* EMBED, in a catalog's table: an entry may leave these rows out, and then has NaN, 0 or the first choice. */
+    /* in a catalog's table: an entry may leave this row, or the rows of this EMBED, out, and then has NaN, 0 or the first choice. */
     DSE_PARAM_OPTIONAL = 1 << 1,
     DSE_PARAM_TOGETHER = 1 << 2, /* EMBED, in a catalog's table: an entry may leave out all of these rows, but not some */
 };
@@ -98,6 +107,17 @@ enum dse_param_flags {
     { \
         .type = DSE_TYPE_I64, .name = #f, .unit = "", .doc = doc_, .source = source_, .min = min_, .max = max_, \
         .offset = DSE_OFFSET(S, f, int64_t) \
+    }
+/* In a catalog's table: 0 when an entry leaves it out. */
+#define DSE_PARAM_I64_OPTIONAL(S, f, min_, max_, doc_, source_) \
+    { \
+        .type = DSE_TYPE_I64, .name = #f, .unit = "", .doc = doc_, .source = source_, .min = min_, .max = max_, \
+        .offset = DSE_OFFSET(S, f, int64_t), .flags = DSE_PARAM_OPTIONAL \
+    }
+#define DSE_PARAM_PATTERN(S, f, choices_, doc_, source_) \
+    { \
+        .type = DSE_TYPE_PATTERN, .name = #f, .unit = "", .doc = doc_, .source = source_, .choices = choices_, \
+        .offset = DSE_OFFSET(S, f, struct dse_pattern), .flags = DSE_PARAM_OPTIONAL \
     }
 #define DSE_PARAM_I64_UNIT(S, f, unit_, min_, max_, doc_, source_) \
     { \

@@ -184,13 +184,16 @@ struct dse_model {
     /* Quantities of the model's equations that no sweep stores: what the paper says about one head, one table, one kernel. A
      * table of rows like the metrics; names differ from those of parameters and metrics. `dse eval MODEL --equations` prints
      * them, and claims are bound to them. `equate` fills every field for any resolved parameters in range, feasible or not; NaN
-     * where one has no value. All NULL and 0 when the model has none. */
+     * where one has no value (dse_equations_unknown). All NULL and 0 when the model has none. */
     const struct dse_metric *equations;
     size_t equations_size;
     void (*equate)(const void *params, void *equations);
 
     const struct dse_trend *trends; /* closed by a row without a param; or NULL */
 };
+
+/* Fill a struct of equations, all of them F64, with NaN. */
+void dse_equations_unknown(void *equations, size_t size);
 
 /* Append a part; a part too many is a bug of the model (asserted). breakdown may be NULL: then nothing happens. */
 void dse_breakdown_add(struct dse_breakdown *breakdown, struct dse_part part);

@@ -73,6 +73,9 @@ double dse_llm_head_weights(const struct dse_llm *llm);
 double dse_kv_bytes_per_token(const struct dse_llm *llm, double kv_bits);
 /* Bytes of one key or value, of one position, layer and KV head. */
 double dse_kv_row_bytes(const struct dse_workload *w);
+/* Why a model that knows nothing but full attention and dense networks cannot run this LLM; NULL when it can. To be asked before
+ * anything is derived of its shape, which may have no heads. */
+const char *dse_llm_unlike_plain(const struct dse_llm *llm);
 /* NULL when the LLM can run the workload, or why it cannot: the context is longer than the LLM was made for. */
 const char *dse_workload_check(const struct dse_workload *w);
 /* Bytes that the workload occupies in DRAM: all weights (input embedding included) and the KV cache of the batch. */

@@ -165,8 +165,10 @@ static const char *ane_check(const void *params)
     const struct ane_params *p = params;
     struct ane_request r = ane_request_of(p);
     struct ane_shape s;
+    const char *why = dse_llm_unlike_plain(p->workload.llm);
+    if (why) return why;
     ane_shape_init(&s, p, (double)p->query_rows, r.kept);
-    const char *why = ane_cache_check(p);
+    why = ane_cache_check(p);
     if (why) return why;
     if (r.last > (double)p->workload.llm->max_context)
         return r.generate > 0 ? "prompt and generation are longer than the LLM was made for (max_context)"
@@ -340,6 +342,10 @@ static void ane_equate(const void *params, void *equations)
     struct ane_shape s;
     struct ane_call c;
     double best_s;
+    if (dse_llm_unlike_plain(p->workload.llm)) {
+        dse_equations_unknown(e, sizeof *e);
+        return;
+    }
     ane_shape_init(&s, p, (double)p->query_rows, r.kept);
     ane_call_init(&c, p, &s);
     struct ane_slide_run slide = ane_slide_of(p, &s);

@@ -539,6 +539,7 @@ static bool bound_point(const struct ane_params *p, void *floor, void *ceiling)
 bool ane_bound(const void *lo, const void *hi, void *floor, void *ceiling)
 {
     const struct box b = {lo, hi};
+    if (dse_llm_unlike_plain(b.lo->workload.llm)) return false;
     if (memcmp(lo, hi, sizeof(struct ane_params)) == 0) return bound_point(lo, floor, ceiling);
     struct request r;
     struct dse_interval query_rows = OF(&b, query_rows);

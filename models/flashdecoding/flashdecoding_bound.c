@@ -212,6 +212,7 @@ bool fd_bound(const void *lo, const void *hi, void *floor, void *ceiling)
     const struct ends m = {floor, ceiling};
     struct fd_box b;
     struct fd_point_bound at;
+    if (dse_llm_unlike_plain(((const struct fd_params *)lo)->workload.llm)) return false;
     if (memcmp(lo, hi, sizeof(struct fd_params)) == 0) return bound_point(lo, floor, ceiling);
     if (!fd_box_init(&b, lo, hi)) return false;
     fd_point_bound_init(&at, &b);

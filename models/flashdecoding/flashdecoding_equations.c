@@ -193,6 +193,10 @@ void fd_equate(const void *params, void *equations)
 {
     struct fd_equations *e = equations;
     struct fd_machine m;
+    if (dse_llm_unlike_plain(((const struct fd_params *)params)->workload.llm)) {
+        dse_equations_unknown(e, sizeof *e);
+        return;
+    }
     fd_machine_init(&m, params);
     fill_softmax(e, m.p);
     fill_gemm(e, &m);

@@ -394,6 +394,7 @@ bool lad_bound(const void *lo, const void *hi, void *floor, void *ceiling)
 {
     struct lad_box box;
     struct lad_chip_bound chip;
+    if (dse_llm_unlike_plain(((const struct lad_params *)lo)->workload.llm)) return false;
     if (memcmp(lo, hi, sizeof(struct lad_params)) == 0) return bound_point(lo, floor, ceiling);
     if (!lad_box_init(&box, lo, hi) || !lad_chip_bound(&box.lo, &box.hi, &chip)) return false;
     const bool few = box.lo.batch_policy == LAD_BATCH_BEST_THROUGHPUT && dse_iv_is_point(box.most) && dse_iv_is_point(box.tiles);

@@ -128,6 +128,10 @@ void lad_equate(const void *params, void *equations)
 {
     const struct lad_params *p = params;
     struct lad_equations *q = equations;
+    if (dse_llm_unlike_plain(p->workload.llm)) {
+        dse_equations_unknown(q, sizeof *q);
+        return;
+    }
     equate_head(p, q);
     equate_stages(p, q);
     equate_workload(p, q);

@@ -414,6 +414,10 @@ static void swiftkv_equate(const void *params, void *equations)
     struct swiftkv_equations *e = equations;
     const struct dse_llm *llm = p->workload.llm;
     struct swiftkv_chip chip;
+    if (dse_llm_unlike_plain(llm)) {
+        dse_equations_unknown(e, sizeof *e);
+        return;
+    }
     swiftkv_chip_at(p, &chip);
     equate_gemv(e, p);
     equate_attention(e, p);

@@ -143,14 +143,17 @@ static void veda_resolve(void *params)
 static const char *veda_check(const void *params)
 {
     struct veda_point pt;
+    const char *why = dse_llm_unlike_plain(((const struct veda_params *)params)->workload.llm);
+    if (why) return why;
     veda_point_init(&pt, params);
-    const char *why = veda_point_check(&pt);
+    why = veda_point_check(&pt);
     return why ? why : veda_chip_check(params);
 }
 
 static bool veda_shortage(const void *params, const char *reason, struct dse_shortage *ret)
 {
     struct veda_point pt;
+    if (dse_llm_unlike_plain(((const struct veda_params *)params)->workload.llm)) return false;
     veda_point_init(&pt, params);
     return veda_point_shortage(&pt, reason, ret) || veda_chip_shortage(params, reason, ret);
 }

@@ -83,6 +83,10 @@ void veda_equate(const void *params, void *equations)
     struct veda_equations *e = equations;
     struct veda_point pt;
     struct veda_step step;
+    if (dse_llm_unlike_plain(p->workload.llm)) {
+        dse_equations_unknown(e, sizeof *e);
+        return;
+    }
     veda_point_init(&pt, p);
     veda_step_at(&pt, &step);
     equate_lengths(&pt, e);

@@ -53,24 +53,29 @@ const char *catalog_data_dir(void)
 
 /* ---- entries ------------------------------------------------------------------------------------------------------------- */
 
-static const char *check_llm(const void *entry)
+static const char *resolve_llm(void *entry)
 {
-    return dse_llm_check(entry);
+    return dse_llm_resolve(entry);
 }
 
-static const char *check_memory(const void *entry)
+static const char *check_memory(void *entry)
 {
     return dse_memory_check(entry);
 }
 
+static const char *check_requests(void *entry)
+{
+    return dse_requests_check(entry);
+}
+
 const struct entry_kind entry_kinds[DSE_KIND_COUNT] = {
-    [DSE_KIND_LLM] = {dse_llm_fields, sizeof(struct dse_llm), check_llm},
+    [DSE_KIND_LLM] = {dse_llm_fields, sizeof(struct dse_llm), resolve_llm},
     [DSE_KIND_MEMORY] = {dse_memory_fields, sizeof(struct dse_memory), check_memory},
     [DSE_KIND_GPU] = {dse_gpu_fields, sizeof(struct dse_gpu), NULL},
     [DSE_KIND_FPGA] = {dse_fpga_fields, sizeof(struct dse_fpga), NULL},
     [DSE_KIND_ENGINE] = {dse_engine_fields, sizeof(struct dse_engine), NULL},
     [DSE_KIND_NPU] = {dse_npu_fields, sizeof(struct dse_npu), NULL},
-    [DSE_KIND_REQUESTS] = {dse_requests_fields, sizeof(struct dse_requests), dse_requests_check},
+    [DSE_KIND_REQUESTS] = {dse_requests_fields, sizeof(struct dse_requests), check_requests},
 };
 
 void catalog_add(struct catalog *c, enum dse_kind kind, struct dse_entry *entry)

@@ -14,7 +14,8 @@
 struct entry_kind {
     const struct dse_param *fields;
     size_t size;
-    const char *(*check)(const void *entry); /* NULL, or why its numbers do not fit together */
+    /* NULL, or why its numbers do not fit together; may fill in what is made of them. */
+    const char *(*check)(void *entry);
 };
 extern const struct entry_kind entry_kinds[DSE_KIND_COUNT];
 

@@ -30,12 +30,56 @@ static bool set_choice(const struct field *f, void *entry, const struct toml_doc
     return false;
 }
 
+/* One element of a pattern: "full" or "window*5". */
+static bool add_to_pattern(const struct field *f, struct dse_pattern *p, const struct toml_doc *doc, const struct toml_node *node,
+                           struct diags *diags)
+{
+    const char *name = node->type == TOML_STRING ? node->string : "";
+    const size_t n = strcspn(name, "*");
+    char *end = NULL;
+    const long times = name[n] ? strtol(name + n + 1, &end, 10) : 1;
+    size_t choice = 0;
+    while (f->choices[choice] && (strlen(f->choices[choice]) != n || strncmp(f->choices[choice], name, n) != 0)) choice++;
+    const bool counted = !name[n] || (end && !*end && name[n + 1] >= '1' && name[n + 1] <= '9');
+    if (node->type == TOML_STRING && f->choices[choice] && counted && times <= DSE_PATTERN_MAX - p->n) {
+        memset(p->at + p->n, (int)choice, (size_t)times);
+        p->n += times;
+        return true;
+    }
+    char *allowed = field_allowed(f);
+    struct srcloc loc = toml_loc(doc, node);
+    if (node->type != TOML_STRING)
+        diags_input(diags, loc, doc->text, allowed, "%s: a name is needed, not %s", f->name, toml_type_name(node->type));
+    else if (!f->choices[choice])
+        diags_input(diags, loc, doc->text, allowed, "%s: there is no \"%.*s\"", f->name, (int)n, name);
+    else if (!counted)
+        diags_input(diags, loc, doc->text, allowed, "%s: \"%s\" is not NAME*TIMES", f->name, name);
+    else
+        diags_input(diags, loc, doc->text, NULL, "%s: more than %d names", f->name, DSE_PATTERN_MAX);
+    free(allowed);
+    return false;
+}
+
+/* A list of names, or one. */
+static bool set_pattern(const struct field *f, void *entry, const struct toml_doc *doc, const struct toml_node *node,
+                        struct diags *diags)
+{
+    struct dse_pattern p = {0};
+    if (node->type != TOML_ARRAY && !add_to_pattern(f, &p, doc, node, diags)) return false;
+    for (size_t i = 0; node->type == TOML_ARRAY && i < node->n; i++)
+        if (!add_to_pattern(f, &p, doc, &node->children[i], diags)) return false;
+    if (p.n == 0) return diags_input(diags, toml_loc(doc, node), doc->text, "leave it out", "%s: an empty list", f->name);
+    field_set(f, entry, (struct value){.pattern = &p});
+    return true;
+}
+
 /* One key of an entry into its field. */
 static bool set_key(const struct field *f, void *entry, const struct toml_doc *doc, const struct toml_node *node,
                     struct diags *diags)
 {
     struct value v = {0};
     if (f->type == DSE_TYPE_ENUM) return set_choice(f, entry, doc, node, diags);
+    if (f->type == DSE_TYPE_PATTERN) return set_pattern(f, entry, doc, node, diags);
     bool number = node->type == TOML_INTEGER || (node->type == TOML_FLOAT && f->type == DSE_TYPE_F64);
     if (!number) {
         char *allowed = field_allowed(f);

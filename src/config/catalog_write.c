@@ -20,6 +20,9 @@ static void add_key(struct text *t, const char *key)
 static bool is_left_out(const struct field *f, struct value v)
 {
     if (f->type == DSE_TYPE_F64) return isnan(v.f64);
+    if (f->type == DSE_TYPE_PATTERN) return v.pattern->n == 0;
+    if (f->type == DSE_TYPE_ENUM) /* what an entry does not have */
+        return f->optional && v.choice == 0 && (strcmp(f->choices[0], "no") == 0 || strcmp(f->choices[0], "none") == 0);
     return f->type == DSE_TYPE_I64 && v.i64 == 0 && f->min > 0;
 }
 
@@ -28,6 +31,8 @@ static void add_value(struct text *t, const struct field *f, struct value v)
     char buf[TEXT_NUMBER_MAX];
     if (f->type == DSE_TYPE_ENUM)
         text_addf(t, "\"%s\"", f->choices[v.choice]);
+    else if (f->type == DSE_TYPE_PATTERN)
+        pattern_text(f, v.pattern, t);
     else
         text_add(t, value_text(f, v, buf));
 }

@@ -71,7 +71,7 @@ static void add_params(struct schema *s, const struct dse_param *table, size_t b
                                     .kind = p->kind,
                                     .excludes = p->excludes,
                                     .may_be_auto = (p->flags & DSE_PARAM_AUTO) != 0,
-                                    .optional = (flags & DSE_PARAM_OPTIONAL) != 0,
+                                    .optional = ((flags | p->flags) & DSE_PARAM_OPTIONAL) != 0,
                                     .together = (flags & DSE_PARAM_TOGETHER) != 0};
     }
 }
@@ -183,6 +183,7 @@ struct value field_get(const struct field *f, const void *object)
     case DSE_TYPE_I64: memcpy(&v.i64, at, sizeof v.i64); break;
     case DSE_TYPE_ENUM: memcpy(&v.choice, at, sizeof v.choice); break;
     case DSE_TYPE_REF: memcpy(&v.ref, at, sizeof v.ref); break;
+    case DSE_TYPE_PATTERN: v.pattern = (const struct dse_pattern *)(const void *)at; break;
     case DSE_TYPE_END:
     case DSE_TYPE_EMBED: assert(f->type != DSE_TYPE_END && f->type != DSE_TYPE_EMBED); /* a field has a value */
     }
@@ -197,6 +198,7 @@ void field_set(const struct field *f, void *object, struct value v)
     case DSE_TYPE_I64: memcpy(at, &v.i64, sizeof v.i64); break;
     case DSE_TYPE_ENUM: memcpy(at, &v.choice, sizeof v.choice); break;
     case DSE_TYPE_REF: memcpy(at, &v.ref, sizeof v.ref); break;
+    case DSE_TYPE_PATTERN: memcpy(at, v.pattern, sizeof *v.pattern); break;
     case DSE_TYPE_END:
     case DSE_TYPE_EMBED: assert(f->type != DSE_TYPE_END && f->type != DSE_TYPE_EMBED); /* a field has a value */
     }
@@ -209,6 +211,8 @@ bool field_same(const struct field *f, const void *a, const void *b)
     case DSE_TYPE_F64: return va.f64 == vb.f64 || (isnan(va.f64) && isnan(vb.f64));
     case DSE_TYPE_I64: return va.i64 == vb.i64;
     case DSE_TYPE_ENUM: return va.choice == vb.choice;
+    case DSE_TYPE_PATTERN:
+        return va.pattern->n == vb.pattern->n && memcmp(va.pattern->at, vb.pattern->at, (size_t)va.pattern->n) == 0;
     default: return va.ref == vb.ref;
     }
 }
@@ -229,6 +233,19 @@ const char *value_text(const struct field *f, struct value v, char buf[TEXT_NUMB
     case DSE_TYPE_ENUM: return f->choices[v.choice];
     default: return v.ref->name;
     }
+}
+
+void pattern_text(const struct field *f, const struct dse_pattern *p, struct text *ret)
+{
+    text_add(ret, "[");
+    for (int64_t i = 0, next; i < p->n; i = next) {
+        for (next = i + 1; next < p->n && p->at[next] == p->at[i]; next++)
+            ;
+        text_addf(ret, "%s\"%s", i ? ", " : "", f->choices[p->at[i]]);
+        if (next - i > 1) text_addf(ret, "*%lld", (long long)(next - i));
+        text_add(ret, "\"");
+    }
+    text_add(ret, "]");
 }
 
 bool field_check(const struct field *f, struct value v, struct srcloc loc, const char *source_text, const char *what,
@@ -269,7 +286,8 @@ char *field_allowed(const struct field *f)
                   f->type == DSE_TYPE_I64 ? ", a whole number" : "");
         break;
     case DSE_TYPE_ENUM:
-        text_add(&t, "; one of ");
+    case DSE_TYPE_PATTERN:
+        text_add(&t, f->type == DSE_TYPE_ENUM ? "; one of " : "; [\"NAME\", \"NAME*TIMES\", ...] of ");
         for (const char *const *c = f->choices; *c; c++) text_addf(&t, "%s\"%s\"", c == f->choices ? "" : ", ", *c);
         break;
     default: text_addf(&t, "; one of `dse list %s`", kind_plural(f->kind)); break;

@@ -25,7 +25,7 @@ enum field_reader { READ_BY_BOTH, READ_BY_CLOSED_FORM, READ_BY_EVENT_LEVEL };
 
 /* One parameter or metric. */
 struct field {
-    enum dse_type type;                     /* F64, I64, ENUM, REF */
+    enum dse_type type;                     /* F64, I64, ENUM, REF; PATTERN in catalogs */
     enum field_reader reader;               /* parameters */
     const char *name, *unit, *doc, *source; /* doc: says who reads it, unless both fidelities do */
     size_t offset;
@@ -63,6 +63,7 @@ struct value {
         int64_t i64;
         int32_t choice;
         const struct dse_entry *ref;
+        const struct dse_pattern *pattern; /* inside the object that it was read from */
     };
 };
 
@@ -94,6 +95,8 @@ bool field_same(const struct field *f, const void *a, const void *b);
 double field_number(const struct field *f, const void *object);
 /* A value as users write it: "8", "0.87", "exact", "llama2-7b"; "auto" for NaN. The string lives as long as buf and the catalog. */
 const char *value_text(const struct field *f, struct value v, char buf[TEXT_NUMBER_MAX]);
+/* A pattern as TOML has it: ["window*5", "full"]. */
+void pattern_text(const struct field *f, const struct dse_pattern *p, struct text *ret);
 
 /* Is v allowed? If not, adds an error at loc naming the field, the value, and what is allowed. `what` goes behind the value:
  * "third of the list", or NULL. */

@@ -7,6 +7,7 @@
 #include <dse/workload.h>
 
 #include <assert.h>
+#include <math.h>
 #include <string.h>
 
 const char *const dse_bound_names[] = {"compute", "dram", "latency", NULL};
@@ -158,4 +159,10 @@ void dse_parts_add(const struct dse_parts *p, const char *name, int depth, const
                    double ops)
 {
     dse_breakdown_add(p->breakdown, dse_part_of(name, depth, bound, seconds, dse_parts_joules(p, seconds, bytes), bytes, ops));
+}
+
+void dse_equations_unknown(void *equations, size_t size)
+{
+    double *values = equations;
+    for (size_t i = 0; i < size / sizeof *values; i++) values[i] = (double)NAN;
 }

@@ -66,6 +66,8 @@ double dse_kv_row_bytes(const struct dse_workload *w)
 
 const char *dse_workload_check(const struct dse_workload *w)
 {
+    const char *unlike = dse_llm_unlike_plain(w->llm);
+    if (unlike) return unlike;
     if (w->context > w->llm->max_context) return "the context is longer than the LLM was made for (max_context)";
     return NULL;
 }

@@ -132,7 +132,7 @@ static void catalog__refuses_entries_that_are_not_whole(void **state)
     refuse_one("[llm.x]\n", 1, 2, "did you mean \"llms\"");
     refuse_one("llms = 3\n", 1, 8, "a table is needed, not an integer");
     refuse_one("[llms]\nx = 3\n", 2, 1, "an entry is a table");
-    refuse_one("[llms.x]\n", 1, 7, "has no layers, hidden, heads");
+    refuse_one("[llms.x]\n", 1, 7, "has no layers, hidden, ffn_matrices");
     refuse_one("[llms.tiny]\n", 1, 7, "exists already (made up)");
     refuse_one("[llms.\"\"]\n", 1, 7, "is empty");
     refuse_one("[profiles]\nx = 3\n", 2, 5, "the name of a CSV file is needed");

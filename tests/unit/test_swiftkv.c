@@ -74,6 +74,7 @@ static void swiftkv__moves_and_does_what_the_workload_asks_for(void **state)
 {
     (void)state;
     for (size_t i = 0; catalog_at(catalog, DSE_KIND_LLM, i); i++) {
+        if (!dse_llm_is_plain((const void *)catalog_at(catalog, DSE_KIND_LLM, i))) continue;
         char *settings = xasprintf("llm=%s head=included capacity_gib=256", catalog_at(catalog, DSE_KIND_LLM, i)->name);
         struct point p = point(settings);
         free(settings);
