@@ -1,0 +1,43 @@
+/* What an LLM of the catalog holds and does, in whole numbers: parameters, elements kept a token, multiply-adds a token. Nothing
+ * here depends on a machine. docs/llms.md has every count with its equation.
+ *
+ * A "multiply-add" is one of a matrix product, of scores and values, of a recurrence or a short convolution. Norms, softmax, rotary
+ * embedding, activation functions and decay are not counted; dse_workload_expand has them as operators of their own.
+ */
+#ifndef DSE_LLM_H
+#define DSE_LLM_H
+
+#include <dse/catalog.h>
+
+struct dse_llm_counts {
+    int64_t params;                   /* all, norms and biases included; multi-token-prediction layers and vision encoders not */
+    int64_t params_active;            /* that one token uses: output head in, input embedding out (a look-up reads one row) */
+    int64_t params_active_with_input; /* with the input embedding; the same when it is the output head */
+    int64_t params_tables;            /* embedding tables held */
+    int64_t params_routed;            /* of all routed experts, with their biases */
+    int64_t params_small;             /* norms, biases, convolutions, sinks: all that is no matrix */
+    int64_t linear_macs;              /* a token, of all matrices, output head included */
+    int64_t kv_elements;              /* kept a token for as long as the context grows: full and latent attention */
+    int64_t kv_window_elements;       /* kept a token until the window or chunk is full */
+    int64_t index_elements;           /* kept a token by indexers (8 bits each in DeepSeek-V3.2) */
+    int64_t state_elements;           /* a sequence: recurrent states */
+    int64_t conv_state_elements;      /* a sequence: past inputs of short convolutions */
+};
+void dse_llm_count(const struct dse_llm *llm, struct dse_llm_counts *ret);
+
+/* Elements of keys, values and latents kept at `context` positions, of one sequence; states and indexers not included. */
+int64_t dse_llm_kv_elements(const struct dse_llm *llm, int64_t context);
+
+/* How latent attention is computed: queries are taken into the latent space, or the keys and values of all cached positions are made
+ * from their latents again in each step. */
+enum dse_latent_form { DSE_LATENT_ABSORBED, DSE_LATENT_EXPANDED };
+/* Multiply-adds of the token at position `context` (itself included): linear_macs, and scores, values, recurrences, convolutions and
+ * indexers. */
+int64_t dse_llm_macs(const struct dse_llm *llm, int64_t context, enum dse_latent_form form);
+
+/* Cached positions that the token at `context` attends to in a layer; 0 for mixers that attend to none. */
+int64_t dse_llm_positions_seen(const struct dse_llm *llm, enum dse_mixer mixer, int64_t context);
+/* Positions that such a layer keeps. */
+int64_t dse_llm_positions_kept(const struct dse_llm *llm, enum dse_mixer mixer, int64_t context);
+
+#endif

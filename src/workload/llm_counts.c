@@ -1,0 +1,226 @@
+/* Parameters, cache and multiply-adds of an LLM, kind of layer by kind of layer: docs/llms.md has the equations. */
+#include <dse/llm.h>
+
+#include <string.h>
+
+/* What one sublayer has: matrices that every token uses, those of all routed experts, and what is no matrix. */
+struct part {
+    int64_t matrices, routed, small, routed_small;
+};
+
+static int64_t least(int64_t a, int64_t b)
+{
+    return a < b ? a : b;
+}
+
+static struct part attention(const struct dse_llm *llm)
+{
+    const struct dse_llm_details *d = &llm->details;
+    const int64_t q = llm->heads * llm->head_dim, kv = llm->kv_heads * llm->head_dim;
+    struct part p = {.matrices = llm->hidden * (q * (d->output_gate ? 2 : 1) + 2 * kv) + q * llm->hidden};
+    if (d->qkv_bias) p.small += q + 2 * kv;
+    if (d->output_bias) p.small += llm->hidden;
+    if (d->attention_sinks) p.small += llm->heads;
+    if (d->qk_norm == DSE_QK_NORM_HEAD) p.small += 2 * llm->head_dim;
+    if (d->qk_norm == DSE_QK_NORM_FULL) p.small += q + kv;
+    return p;
+}
+
+static struct part latent_attention(const struct dse_llm *llm, bool top_k)
+{
+    const struct dse_llm_latent *m = &llm->latent;
+    const int64_t key = m->nope_dim + m->rope_dim;
+    struct part p = {.matrices = llm->hidden * (m->kv_rank + m->rope_dim) +
+                                 m->kv_rank * llm->heads * (m->nope_dim + m->v_head_dim) + llm->heads * m->v_head_dim * llm->hidden,
+                     .small = m->kv_rank};
+    p.matrices += m->q_rank ? llm->hidden * m->q_rank + m->q_rank * llm->heads * key : llm->hidden * llm->heads * key;
+    p.small += m->q_rank;
+    if (top_k) { /* the indexer: queries, one key, weights of the heads; a norm of the key with scale and shift */
+        p.matrices += m->q_rank * m->index_heads * m->index_dim + llm->hidden * (m->index_dim + m->index_heads);
+        p.small += 2 * m->index_dim;
+    }
+    return p;
+}
+
+static struct part delta_rule(const struct dse_llm *llm)
+{
+    const struct dse_llm_states *s = &llm->states;
+    const int64_t keys = s->state_key_heads * s->state_key_dim, values = s->state_value_heads * s->state_value_dim;
+    return (struct part){.matrices = llm->hidden * (2 * keys + 2 * values + 2 * s->state_value_heads) + values * llm->hidden,
+                         .small = (2 * keys + values) * s->conv_kernel + 2 * s->state_value_heads + s->state_value_dim};
+}
+
+static struct part lightning(const struct dse_llm *llm) /* q, k, v and the gate; a norm */
+{
+    const int64_t d = llm->states.state_value_heads * llm->states.state_value_dim;
+    return (struct part){.matrices = llm->hidden * 4 * d + d * llm->hidden, .small = d};
+}
+
+static struct part mamba(const struct dse_llm *llm)
+{
+    const struct dse_llm_states *s = &llm->states;
+    const int64_t d = s->ssm_inner, dt_b_c = s->ssm_dt_rank + 2 * s->ssm_state;
+    return (struct part){.matrices = llm->hidden * 2 * d + d * dt_b_c + s->ssm_dt_rank * d + d * llm->hidden,
+                         .small = d * s->conv_kernel + 3 * d + d * s->ssm_state + (s->ssm_norms ? dt_b_c : 0)};
+}
+
+static struct part mamba2(const struct dse_llm *llm)
+{
+    const struct dse_llm_states *s = &llm->states;
+    const int64_t d = s->ssm_inner, b_c = 2 * s->ssm_groups * s->ssm_state;
+    return (struct part){.matrices = llm->hidden * (2 * d + b_c + s->ssm_heads) + d * llm->hidden,
+                         .small = (d + b_c) * (s->conv_kernel + 1) + 3 * s->ssm_heads + d};
+}
+
+static struct part mixer_part(const struct dse_llm *llm, enum dse_mixer mixer)
+{
+    switch (mixer) {
+    case DSE_FULL:
+    case DSE_WINDOW:
+    case DSE_CHUNK: return attention(llm);
+    case DSE_LATENT: return latent_attention(llm, false);
+    case DSE_LATENT_TOPK: return latent_attention(llm, true);
+    case DSE_DELTA: return delta_rule(llm);
+    case DSE_LIGHTNING: return lightning(llm);
+    case DSE_MAMBA: return mamba(llm);
+    case DSE_MAMBA2: return mamba2(llm);
+    case DSE_NO_MIXER:
+    case DSE_MIXERS: break;
+    }
+    return (struct part){0};
+}
+
+static struct part network_part(const struct dse_llm *llm, enum dse_feed_forward ffn)
+{
+    const struct dse_llm_experts *e = &llm->moe;
+    if (ffn == DSE_FFN_DENSE) return (struct part){.matrices = llm->ffn_matrices * llm->hidden * llm->ffn};
+    if (ffn != DSE_FFN_EXPERTS) return (struct part){0};
+    const int64_t width = e->expert_latent ? e->expert_latent : llm->hidden;
+    const int64_t biases = e->expert_bias ? (llm->ffn_matrices - 1) * e->expert_ffn + width : 0;
+    return (struct part){.matrices = llm->hidden * e->experts + llm->ffn_matrices * llm->hidden * e->shared_ffn +
+                                     (e->shared_gate ? llm->hidden : 0) + 2 * llm->hidden * e->expert_latent,
+                         .routed = e->experts * llm->ffn_matrices * width * e->expert_ffn,
+                         .small = e->router_bias ? e->experts : 0,
+                         .routed_small = e->experts * biases};
+}
+
+int64_t dse_llm_positions_seen(const struct dse_llm *llm, enum dse_mixer mixer, int64_t context)
+{
+    switch (mixer) {
+    case DSE_FULL:
+    case DSE_LATENT: return context;
+    case DSE_WINDOW: return least(context, llm->attention_window);
+    case DSE_CHUNK: return (context - 1) % llm->attention_window + 1;
+    case DSE_LATENT_TOPK: return least(context, llm->latent.index_topk);
+    default: return 0;
+    }
+}
+
+int64_t dse_llm_positions_kept(const struct dse_llm *llm, enum dse_mixer mixer, int64_t context)
+{
+    if (mixer == DSE_WINDOW || mixer == DSE_CHUNK) return least(context, llm->attention_window);
+    return mixer == DSE_FULL || mixer == DSE_LATENT || mixer == DSE_LATENT_TOPK ? context : 0;
+}
+
+/* Elements kept of one position in one layer. */
+static int64_t row_elements(const struct dse_llm *llm, enum dse_mixer mixer)
+{
+    if (mixer == DSE_FULL || mixer == DSE_WINDOW || mixer == DSE_CHUNK) return 2 * llm->kv_heads * llm->head_dim;
+    if (mixer == DSE_LATENT || mixer == DSE_LATENT_TOPK) return llm->latent.kv_rank + llm->latent.rope_dim;
+    return 0;
+}
+
+/* The recurrent state of one layer, and the inputs of its convolution that are channels wide. */
+static int64_t state_of(const struct dse_llm *llm, enum dse_mixer mixer, int64_t *ret_channels)
+{
+    const struct dse_llm_states *s = &llm->states;
+    *ret_channels = 0;
+    switch (mixer) {
+    case DSE_DELTA:
+        *ret_channels = 2 * s->state_key_heads * s->state_key_dim + s->state_value_heads * s->state_value_dim;
+        return s->state_value_heads * s->state_key_dim * s->state_value_dim;
+    case DSE_LIGHTNING: return s->state_value_heads * s->state_key_dim * s->state_value_dim;
+    case DSE_MAMBA: *ret_channels = s->ssm_inner; return s->ssm_inner * s->ssm_state;
+    case DSE_MAMBA2: *ret_channels = s->ssm_inner + 2 * s->ssm_groups * s->ssm_state; return s->ssm_inner * s->ssm_state;
+    default: return 0;
+    }
+}
+
+/* The delta rule reads the state with the key, adds an outer product and reads with the query; the others update and read. */
+static int64_t recurrence_macs(const struct dse_llm *llm, enum dse_mixer mixer)
+{
+    int64_t channels, state = state_of(llm, mixer, &channels);
+    return (mixer == DSE_DELTA ? 3 : 2) * state + channels * llm->states.conv_kernel;
+}
+
+static int64_t attention_macs(const struct dse_llm *llm, enum dse_mixer mixer, int64_t context, enum dse_latent_form form)
+{
+    const struct dse_llm_latent *m = &llm->latent;
+    const int64_t seen = dse_llm_positions_seen(llm, mixer, context);
+    if (mixer == DSE_FULL || mixer == DSE_WINDOW || mixer == DSE_CHUNK) return llm->heads * 2 * llm->head_dim * seen;
+    if (mixer != DSE_LATENT && mixer != DSE_LATENT_TOPK) return 0;
+    const int64_t index = mixer == DSE_LATENT_TOPK ? m->index_heads * m->index_dim * context : 0;
+    if (form == DSE_LATENT_ABSORBED) return llm->heads * (2 * m->kv_rank + m->rope_dim) * seen + index;
+    return m->kv_rank * llm->heads * (m->nope_dim + m->v_head_dim) * (seen - 1) + /* the newest is among the matrices */
+           llm->heads * (m->nope_dim + m->rope_dim + m->v_head_dim) * seen + index;
+}
+
+static int64_t active_share(const struct dse_llm *llm, int64_t routed)
+{
+    return llm->moe.experts ? routed * llm->moe.experts_active / llm->moe.experts : 0;
+}
+
+void dse_llm_count(const struct dse_llm *llm, struct dse_llm_counts *ret)
+{
+    const int64_t table = llm->vocab * llm->hidden, norms = llm->details.norms ? llm->details.norms : 1;
+    struct part sum = {.small = llm->hidden};
+    *ret = (struct dse_llm_counts){.params_tables = llm->embedding_tables * table};
+    for (size_t i = 0; i < llm->n_kinds; i++) {
+        const struct dse_layer_kind *k = &llm->kinds[i];
+        const struct part parts[] = {mixer_part(llm, k->mixer), network_part(llm, k->ffn)};
+        const int64_t sublayers = (k->mixer != DSE_NO_MIXER) + (k->ffn != DSE_NO_FFN), row = row_elements(llm, k->mixer);
+        for (int s = 0; s < 2; s++) {
+            sum.matrices += k->layers * parts[s].matrices;
+            sum.routed += k->layers * parts[s].routed;
+            sum.small += k->layers * parts[s].small;
+            sum.routed_small += k->layers * parts[s].routed_small;
+        }
+        sum.small += k->layers * sublayers * norms * llm->hidden;
+        int64_t channels;
+        ret->state_elements += k->layers * state_of(llm, k->mixer, &channels);
+        if (channels) ret->conv_state_elements += k->layers * channels * (llm->states.conv_kernel - 1);
+        if (k->mixer == DSE_WINDOW || k->mixer == DSE_CHUNK)
+            ret->kv_window_elements += k->layers * row;
+        else
+            ret->kv_elements += k->layers * row;
+        if (k->mixer == DSE_LATENT_TOPK) ret->index_elements += k->layers * llm->latent.index_dim;
+    }
+    ret->params_routed = sum.routed + sum.routed_small;
+    ret->params_small = sum.small + sum.routed_small;
+    ret->params = ret->params_tables + sum.matrices + sum.small + ret->params_routed;
+    ret->params_active = table + sum.matrices + sum.small + active_share(llm, ret->params_routed);
+    ret->params_active_with_input = ret->params_active + (llm->embedding_tables - 1) * table;
+    ret->linear_macs = table + sum.matrices + active_share(llm, sum.routed);
+}
+
+int64_t dse_llm_kv_elements(const struct dse_llm *llm, int64_t context)
+{
+    int64_t elements = 0;
+    for (size_t i = 0; i < llm->n_kinds; i++) {
+        const struct dse_layer_kind *k = &llm->kinds[i];
+        elements += k->layers * row_elements(llm, k->mixer) * dse_llm_positions_kept(llm, k->mixer, context);
+    }
+    return elements;
+}
+
+int64_t dse_llm_macs(const struct dse_llm *llm, int64_t context, enum dse_latent_form form)
+{
+    struct dse_llm_counts c;
+    dse_llm_count(llm, &c);
+    int64_t macs = c.linear_macs;
+    for (size_t i = 0; i < llm->n_kinds; i++) {
+        const struct dse_layer_kind *k = &llm->kinds[i];
+        macs += k->layers * (attention_macs(llm, k->mixer, context, form) + recurrence_macs(llm, k->mixer));
+    }
+    return macs;
+}
