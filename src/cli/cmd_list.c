@@ -2,6 +2,7 @@
 #include "base/text.h"
 #include "base/xalloc.h"
 #include "cli/command.h"
+#include "cli/list_llms.h"
 #include "cli/output.h"
 #include "desc/schema.h"
 #include "model/fidelity.h"
@@ -36,9 +37,15 @@ static void put_cell(struct output *o, const struct field *f, const struct dse_e
 {
     struct value v = field_get(f, entry);
     char buf[TEXT_NUMBER_MAX];
-    if (catalog_is_left_out(f, entry))
+    if (catalog_is_left_out(f, entry)) {
         output_text(o, NULL);
-    else if (f->type == DSE_TYPE_I64)
+    } else if (f->type == DSE_TYPE_PATTERN) {
+        struct text t;
+        text_init(&t);
+        pattern_text(f, v.pattern, &t);
+        output_text(o, t.s);
+        text_release(&t);
+    } else if (f->type == DSE_TYPE_I64)
         output_i64(o, v.i64);
     else if (f->type == DSE_TYPE_ENUM)
         output_text(o, value_text(f, v, buf));
@@ -314,6 +321,8 @@ static int list_one(const struct invocation *in, const struct catalog *c, bool t
         }
         if (k == DSE_KIND_QUALITY)
             list_quality(in, c, format);
+        else if (k == DSE_KIND_LLM)
+            list_llms(in, c, format, put_cell);
         else
             list_entries(in, c, (enum dse_kind)k, format);
         return 0;

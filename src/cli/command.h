@@ -80,7 +80,7 @@ long long option_run(const struct invocation *in);
         0, "no-pager", NULL, "print to the terminal itself, not through $DSE_PAGER, $PAGER or less" \
     }
 
-extern const struct command command_sweep, command_eval, command_query, command_pareto, command_plot, command_list,
+extern const struct command command_sweep, command_eval, command_query, command_pareto, command_plot, command_list, command_llm,
     command_describe, command_merge, command_validate, command_calibrate, command_trace, command_profile, command_agree,
     command_figures, command_report, command_dram, command_check, command_check_front, command_front, command_measure;
 

@@ -19,10 +19,10 @@
 #include <unistd.h>
 
 static const struct command *const commands[] = {
-    &command_sweep,     &command_front,    &command_eval,    &command_query,       &command_pareto,
-    &command_plot,      &command_describe, &command_list,    &command_merge,       &command_validate,
-    &command_calibrate, &command_trace,    &command_profile, &command_figures,     &command_report,
-    &command_agree,     &command_dram,     &command_check,   &command_check_front, &command_measure,
+    &command_sweep,    &command_front,       &command_eval,    &command_query,  &command_pareto,   &command_plot,
+    &command_describe, &command_list,        &command_llm,     &command_merge,  &command_validate, &command_calibrate,
+    &command_trace,    &command_profile,     &command_figures, &command_report, &command_agree,    &command_dram,
+    &command_check,    &command_check_front, &command_measure,
 };
 enum { COMMANDS = sizeof commands / sizeof *commands };
 

@@ -1,0 +1,142 @@
+#include "cli/list_llms.h"
+
+#include "base/text.h"
+#include "base/xalloc.h"
+#include "desc/schema.h"
+
+#include <dse/llm.h>
+#include <dse/units.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { FP16_BYTES = 2 };
+
+static const struct dse_llm *llm_at(const struct catalog *c, size_t i)
+{
+    return (const struct dse_llm *)(const void *)catalog_at(c, DSE_KIND_LLM, i);
+}
+
+static bool is_asked_for(const struct invocation *in, const struct dse_llm *llm)
+{
+    for (size_t i = 1; i < in->n_operands; i++)
+        if (strcmp(in->operands[i], llm->entry.name) == 0) return true;
+    return in->n_operands < 2;
+}
+
+/* "24 window, 6 full; 1 dense, 29 experts": the layers by what they are. */
+static void add_layers(const struct dse_llm *llm, struct text *t)
+{
+    int64_t mixers[DSE_MIXERS] = {0}, networks[DSE_FEED_FORWARDS] = {0};
+    for (size_t i = 0; i < llm->n_kinds; i++) {
+        mixers[llm->kinds[i].mixer] += llm->kinds[i].layers;
+        networks[llm->kinds[i].ffn] += llm->kinds[i].layers;
+    }
+    for (int i = 0, n = 0; i < DSE_NO_MIXER; i++)
+        if (mixers[i]) text_addf(t, "%s%lld %s", n++ ? ", " : "", (long long)mixers[i], dse_mixer_names[i]);
+    for (int i = 0, n = 0; i < DSE_NO_FFN; i++)
+        if (networks[i]) text_addf(t, "%s%lld %s", n++ ? ", " : "; ", (long long)networks[i], dse_feed_forward_names[i]);
+}
+
+static double gib(int64_t elements)
+{
+    return (double)elements * FP16_BYTES / DSE_GIB;
+}
+
+/* Six columns of counts that a person looks at. */
+static void put_counts(struct output *o, const struct dse_llm *llm)
+{
+    struct dse_llm_counts n;
+    dse_llm_count(llm, &n);
+    output_f64(o, (double)n.params / DSE_GIGA);
+    output_f64(o, (double)n.params_active / DSE_GIGA);
+    output_f64(o, (double)(n.kv_elements + n.kv_window_elements) * FP16_BYTES / DSE_KIB);
+    output_f64(o, gib(dse_llm_kv_elements(llm, llm->max_context)) + gib(n.state_elements + n.conv_state_elements));
+    output_f64(o, (double)n.linear_macs * DSE_OPS_PER_MAC / DSE_GIGA);
+}
+
+static void list_table(const struct invocation *in, const struct catalog *c, enum output_format format)
+{
+    struct output *o = output_new(stdout, format,
+                                  (const char *const[]){"llm", "layers", "params [1e9]", "active [1e9]", "cache a token [KiB]",
+                                                        "cache, full [GiB]", "linear [Gop]", "max_context", "source"},
+                                  9);
+    const struct dse_llm *llm;
+    for (size_t i = 0; (llm = llm_at(c, i)); i++) {
+        if (!is_asked_for(in, llm)) continue;
+        struct text layers;
+        text_init(&layers);
+        add_layers(llm, &layers);
+        output_text(o, llm->entry.name);
+        output_text(o, layers.s);
+        put_counts(o, llm);
+        output_i64(o, llm->max_context);
+        output_text(o, llm->entry.source);
+        text_release(&layers);
+    }
+    output_end(o);
+}
+
+/* What a token costs as the context grows. */
+static void list_contexts(const struct dse_llm *llm, enum output_format format)
+{
+    struct output *o =
+        output_new(stdout, format, (const char *const[]){"context", "cache [GiB]", "a token [Gop]", "latents expanded [Gop]"}, 4);
+    const bool latent = llm->latent.kv_rank > 0;
+    for (int64_t context = 1024;; context *= 4) {
+        if (context > llm->max_context) context = llm->max_context;
+        output_i64(o, context);
+        output_f64(o, gib(dse_llm_kv_elements(llm, context)));
+        output_f64(o, (double)dse_llm_macs(llm, context, DSE_LATENT_ABSORBED) * DSE_OPS_PER_MAC / DSE_GIGA);
+        if (latent)
+            output_f64(o, (double)dse_llm_macs(llm, context, DSE_LATENT_EXPANDED) * DSE_OPS_PER_MAC / DSE_GIGA);
+        else
+            output_text(o, NULL);
+        if (context == llm->max_context) break;
+    }
+    output_end(o);
+}
+
+/* Every field and every count of every entry, for programs. */
+static void list_fields(const struct invocation *in, const struct catalog *c, enum output_format format,
+                        void (*put)(struct output *, const struct field *, const struct dse_entry *))
+{
+    static const char *const counts[] = {
+        "params",      "params_active", "params_active_with_input", "params_tables",  "params_routed",  "params_small",
+        "linear_macs", "kv_elements",   "kv_window_elements",       "index_elements", "state_elements", "conv_state_elements"};
+    enum { COUNTS = sizeof counts / sizeof *counts };
+    const struct schema *fields = catalog_fields(c, DSE_KIND_LLM);
+    const char **columns = xcalloc(fields->n + COUNTS + 2, sizeof *columns);
+    columns[0] = "llm";
+    for (size_t i = 0; i < fields->n; i++) columns[1 + i] = fields->fields[i].name;
+    for (size_t i = 0; i < COUNTS; i++) columns[1 + fields->n + i] = counts[i];
+    columns[1 + fields->n + COUNTS] = "source";
+    struct output *o = output_new(stdout, format, columns, fields->n + COUNTS + 2);
+    free(columns);
+    const struct dse_llm *llm;
+    for (size_t i = 0; (llm = llm_at(c, i)); i++) {
+        if (!is_asked_for(in, llm)) continue;
+        struct dse_llm_counts n;
+        dse_llm_count(llm, &n);
+        const int64_t values[] = {
+            n.params,      n.params_active, n.params_active_with_input, n.params_tables,  n.params_routed,  n.params_small,
+            n.linear_macs, n.kv_elements,   n.kv_window_elements,       n.index_elements, n.state_elements, n.conv_state_elements};
+        output_text(o, llm->entry.name);
+        for (size_t k = 0; k < fields->n; k++) put(o, &fields->fields[k], &llm->entry);
+        for (size_t k = 0; k < COUNTS; k++) output_i64(o, values[k]);
+        output_text(o, llm->entry.source);
+    }
+    output_end(o);
+}
+
+void list_llms(const struct invocation *in, const struct catalog *c, enum output_format format,
+               void (*put)(struct output *, const struct field *, const struct dse_entry *))
+{
+    if (format != OUTPUT_TABLE) {
+        list_fields(in, c, format, put);
+        return;
+    }
+    list_table(in, c, format);
+    if (in->n_operands != 2) return;
+    fputs("\n", stdout);
+    list_contexts((const struct dse_llm *)(const void *)catalog_find(c, DSE_KIND_LLM, in->operands[1]), format);
+}

@@ -1,0 +1,36 @@
+#include "config/llm_import.h"
+
+#include "config/llm_config.h"
+#include "desc/schema.h"
+
+#include <stdlib.h>
+
+/* Is every number one that an entry may have? */
+static bool check_ranges(struct llm_config *c, const struct dse_llm *llm)
+{
+    struct schema fields;
+    schema_init_params(&fields, dse_llm_fields);
+    for (size_t i = 0; i < fields.n && c->ok; i++) {
+        const struct field *f = &fields.fields[i];
+        if (f->type != DSE_TYPE_I64) continue;
+        const int64_t v = field_get(f, llm).i64;
+        const bool left_out = v == 0 && f->optional;
+        if (!left_out && !((double)v >= f->min && (double)v <= f->max))
+            config_error(c, "model_type", "%s: %lld; %s takes %g to %g", f->name, (long long)v, f->doc, f->min, f->max);
+    }
+    schema_release(&fields);
+    return c->ok;
+}
+
+bool llm_import(const char *path, struct dse_llm *ret, struct text *notes, struct diags *diags)
+{
+    struct llm_config c;
+    char *source = NULL;
+    bool ok = config_open(&c, path, &source, notes, diags) && config_shape(&c, ret) && check_ranges(&c, ret);
+    const char *fault = ok ? dse_llm_resolve(ret) : NULL;
+    if (fault) ok = config_error(&c, "model_type", "the numbers do not fit together: %s", fault);
+    if (ok) config_note_unread(&c);
+    config_close(&c);
+    free(source);
+    return ok;
+}

@@ -1,0 +1,187 @@
+/* LLMs of the catalog: their counts against those of an independent program, whole number by whole number. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <cmocka.h>
+
+#include "config/catalog.h"
+#include "config/llm_import.h"
+#include "dse_config.h"
+#include "rows.h"
+
+#include <dse/llm.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+static struct catalog *catalog;
+
+static const struct dse_llm *find(const char *name)
+{
+    return (const struct dse_llm *)(const void *)catalog_find(catalog, DSE_KIND_LLM, name);
+}
+
+/* One cell of the file against ours; an empty one says nothing. */
+static void check(const struct rows *r, size_t row, const char *column, int64_t ours)
+{
+    const char *text = rows_string(r, row, column);
+    if (!*text) return;
+    if (strtoll(text, NULL, 10) != ours)
+        fail_msg("%s, %s: %" PRId64 ", expected %s", rows_string(r, row, "name"), column, ours, text);
+}
+
+static void check_at(const struct rows *r, size_t row, const struct dse_llm *m, const char *tag, int64_t context)
+{
+    char column[64];
+    snprintf(column, sizeof column, "kv_bytes_%s", tag);
+    check(r, row, column, 2 * dse_llm_kv_elements(m, context));
+    snprintf(column, sizeof column, "macs_%s", tag);
+    check(r, row, column, dse_llm_macs(m, context, DSE_LATENT_ABSORBED));
+    snprintf(column, sizeof column, "macs_mla_expanded_%s", tag);
+    check(r, row, column, dse_llm_macs(m, context, DSE_LATENT_EXPANDED));
+}
+
+static void llms__count_what_an_independent_program_counts(void **state)
+{
+    (void)state;
+    struct rows file, *r = &file;
+    rows_read_csv(r, DSE_SOURCE_DATA "/tests/data/llms/expected.csv");
+    assert_int_equal(r->n, 42);
+    for (size_t i = 0; i < r->n; i++) {
+        const struct dse_llm *m = find(rows_string(r, i, "name"));
+        if (!m) fail_msg("no LLM %s", rows_string(r, i, "name"));
+        struct dse_llm_counts c;
+        dse_llm_count(m, &c);
+        check(r, i, "params_total", c.params);
+        check(r, i, "params_active", c.params_active);
+        check(r, i, "params_active_with_input_embedding", c.params_active_with_input);
+        check(r, i, "params_embedding_tables", c.params_tables);
+        check(r, i, "params_routed_experts", c.params_routed);
+        check(r, i, "params_norms_biases_small", c.params_small);
+        check(r, i, "linear_macs_per_token", c.linear_macs);
+        check(r, i, "kv_bytes_per_token_unbounded_layers", 2 * c.kv_elements);
+        check(r, i, "kv_bytes_per_token_window_layers", 2 * c.kv_window_elements);
+        check(r, i, "index_bytes_per_token_8bit", c.index_elements);
+        check(r, i, "state_elements", c.state_elements);
+        check(r, i, "conv_state_elements", c.conv_state_elements);
+        check_at(r, i, m, "1k", 1024);
+        check_at(r, i, m, "8k", 8192);
+        check_at(r, i, m, "32k", 32768);
+        check_at(r, i, m, "128k", 131072);
+    }
+    rows_release(r);
+}
+
+/* What is read of a configuration counts what the entry of that name counts, whole number by whole number. */
+static void llms__of_a_configuration_are_those_of_the_catalog(void **state)
+{
+    (void)state;
+    struct rows file, *r = &file;
+    size_t n = 0;
+    rows_read_csv(r, DSE_SOURCE_DATA "/tests/data/llms/expected.csv");
+    for (size_t i = 0; i < r->n; i++) {
+        const char *name = rows_string(r, i, "name");
+        char *path = xasprintf("%s/tests/data/llms/configs/%s.json", DSE_SOURCE_DATA, name);
+        if (access(path, R_OK) == 0) {
+            struct diags diags;
+            struct text notes;
+            struct dse_llm m;
+            diags_init(&diags);
+            text_init(&notes);
+            if (!llm_import(path, &m, &notes, &diags)) {
+                diags_print(&diags, stderr, false);
+                fail_msg("%s is refused", path);
+            }
+            if (strstr(notes.s, "not read")) fail_msg("%s: %s", path, notes.s);
+            struct dse_llm_counts ours, theirs;
+            dse_llm_count(&m, &ours);
+            dse_llm_count(find(name), &theirs);
+            if (memcmp(&ours, &theirs, sizeof ours) != 0)
+                fail_msg("%s: %" PRId64 " parameters, %" PRId64 " in the catalog", path, ours.params, theirs.params);
+            for (int64_t context = 100; context < 300000; context *= 3) {
+                assert_int_equal(dse_llm_kv_elements(&m, context), dse_llm_kv_elements(find(name), context));
+                assert_int_equal(dse_llm_macs(&m, context, DSE_LATENT_EXPANDED),
+                                 dse_llm_macs(find(name), context, DSE_LATENT_EXPANDED));
+            }
+            assert_int_equal(m.max_context, find(name)->max_context);
+            if (m.details.mtp_layers) assert_int_equal(m.details.mtp_layers, find(name)->details.mtp_layers);
+            text_release(&notes);
+            diags_release(&diags);
+            n++;
+        }
+        free(path);
+    }
+    rows_release(r);
+    assert_true(n >= 29);
+}
+
+static struct dse_llm like(const char *name)
+{
+    return *find(name);
+}
+
+static void llms__that_do_not_fit_together_are_refused(void **state)
+{
+    (void)state;
+    struct dse_llm bad = like("gpt-oss-120b");
+    bad.attention = (struct dse_pattern){.n = 5};
+    assert_string_equal(dse_llm_resolve(&bad),
+                        "attention has 5 names, which do not cover 36 layers: all of them, or a number that divides it");
+    bad = like("gpt-oss-120b");
+    bad.attention_window = 0;
+    assert_string_equal(dse_llm_resolve(&bad), "attention to a window or a chunk needs attention_window");
+    bad = like("mixtral-8x7b");
+    bad.moe.experts_active = 9;
+    assert_string_equal(dse_llm_resolve(&bad), "experts_active is greater than experts");
+    bad = like("deepseek-v3");
+    bad.latent.nope_dim = 0;
+    assert_string_equal(dse_llm_resolve(&bad), "latent attention needs heads, kv_rank, nope_dim, rope_dim and v_head_dim");
+    bad = like("deepseek-v3");
+    bad.dense_layers = 62;
+    assert_string_equal(dse_llm_resolve(&bad), "dense_layers is greater than layers");
+    bad = like("llama2-7b");
+    bad.ffn = 0;
+    assert_string_equal(dse_llm_resolve(&bad), "a dense feed-forward network needs ffn");
+}
+
+/* More experts active use more weights, and a window never keeps or sees more than full attention. */
+static void llms__grow_with_what_they_are_made_of(void **state)
+{
+    (void)state;
+    struct dse_llm more = like("mixtral-8x7b");
+    struct dse_llm_counts a, b;
+    dse_llm_count(&more, &a);
+    more.moe.experts_active++;
+    assert_null(dse_llm_resolve(&more));
+    dse_llm_count(&more, &b);
+    assert_true(b.params == a.params && b.params_active > a.params_active && b.linear_macs > a.linear_macs);
+
+    struct dse_llm full = like("gpt-oss-120b"), window = full;
+    full.attention.n = 0;
+    assert_null(dse_llm_resolve(&full));
+    for (int64_t n = 1; n <= 131072; n *= 2) {
+        const bool inside = n <= window.attention_window;
+        const int64_t kept = dse_llm_kv_elements(&window, n), all = dse_llm_kv_elements(&full, n);
+        assert_true(inside ? kept == all : kept < all);
+        const int64_t macs = dse_llm_macs(&window, n, DSE_LATENT_ABSORBED), most = dse_llm_macs(&full, n, DSE_LATENT_ABSORBED);
+        assert_true(inside ? macs == most : macs < most);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(llms__count_what_an_independent_program_counts),
+        cmocka_unit_test(llms__of_a_configuration_are_those_of_the_catalog),
+        cmocka_unit_test(llms__that_do_not_fit_together_are_refused),
+        cmocka_unit_test(llms__grow_with_what_they_are_made_of),
+    };
+    struct diags diags;
+    diags_init(&diags);
+    catalog = catalog_open(&diags);
+    int failed = catalog ? cmocka_run_group_tests(tests, NULL, NULL) : 1;
+    catalog_free(catalog);
+    diags_release(&diags);
+    return failed;
+}
