@@ -184,13 +184,9 @@ static const char *lad_check(const void *params)
 {
     const struct lad_params *p = params;
     struct lad_point pt;
-<<<<<<< Updated upstream
-    const char *why = dse_dram_check(&p->dram);
-    if (!why) why = lad_cache_check(p);
-=======
     const char *why = dse_llm_unlike_plain(p->workload.llm);
     if (!why) why = dse_dram_check(&p->dram);
->>>>>>> Stashed changes
+    if (!why) why = lad_cache_check(p);
     if (!why) why = lad_point_init(&pt, p);
     if (!why) why = lad_chip_check(p);
     if (!why) why = lad_batch_check(&pt);
