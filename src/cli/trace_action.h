@@ -17,6 +17,8 @@ int trace_info_run(const struct invocation *in);
 int trace_import_run(const struct invocation *in);
 int trace_generate_run(const struct invocation *in);
 int trace_fit_run(const struct invocation *in);
+int trace_fit_to_run(const struct invocation *in); /* with --to */
+int trace_extend_run(const struct invocation *in);
 
 /* Import the arrays of --q, --k and --v, of .npy files or of the tensors of --safetensors. Of info all but shape and steps is
  * read. Errors are in in->diags. */

@@ -72,6 +72,8 @@ static void put_report(const struct report *r, enum output_format format)
 int trace_fit_run(const struct invocation *in)
 {
     enum output_format format;
+    if (option_has(in, "to")) return trace_fit_to_run(in);
+    if (option_has(in, "first") || option_has(in, "output")) return usage_error(in, "--first and --output go with --to TRACE");
     if (!output_parse_format(in, &format)) return 2;
     long long iterations = option_integer(in, "iterations", 0, 100000, ITERATIONS);
     const char *given = option_get(in, "anchors");

@@ -1,0 +1,37 @@
+/* Quality files beyond the contexts that were measured. Two files in the long format of catalog/quality (docs/quality.md): one measured on
+ * real heads, one on heads that are like them and may be longer (head_kinds.h). A statistic is taken to follow
+ *
+ *     g(value) = base + slope log(context)          g: the logit of shares, the logarithm of all else
+ *
+ * over the upper contexts. The base is that of the measured heads, the slope the mean of theirs and the made ones', weighed by their
+ * standard errors: what made heads have wrong at every context alike does not matter. A row for each method, settings, ratio and metric and each context is added, of kind
+ * `extended`, with the standard error of base and slope; percentiles and spread move with the mean.
+ */
+#ifndef DSE_CONFIG_EXTEND_FILE_H
+#define DSE_CONFIG_EXTEND_FILE_H
+
+#include "base/diag.h"
+
+#include <stddef.h>
+
+/* How well the same does within the measured contexts: rows at the longest, predicted from those of half of it and less. */
+struct extend_check {
+    const char *metric; /* of the table below */
+    size_t n;
+    double median, worst; /* of |predicted / measured - 1| */
+};
+struct extend_report {
+    size_t measured, extended, without; /* surfaces; those of them that are extended; those that the made heads do not have */
+    double context, from;               /* checked: the longest context that was measured, the longest that it was predicted from */
+    struct extend_check *checks;        /* one a metric */
+    size_t n_checks;
+    char **names; /* the metrics' */
+};
+
+/* Write `to`: the rows of `measured` and the extended ones. Contexts that are not beyond the measured ones of a surface are left out.
+ * False with errors. The caller releases the report. */
+bool extend_files(const char *measured, const char *made, const double *contexts, size_t n_contexts, const char *to,
+                  struct extend_report *ret, struct diags *diags);
+void extend_report_release(struct extend_report *r);
+
+#endif
