@@ -261,6 +261,7 @@ bool profile_options_read(struct profile_options *o, const struct invocation *in
                                             .exp_bits = single_pass_defaults.lut_bits,
                                             .rounding = single_pass_defaults.cut_shift ? DSE_TRUNCATE : DSE_ROUND,
                                             .products = single_pass_defaults.truncate ? DSE_TRUNCATE : DSE_ROUND};
+    o->settings.eviction.decides = EVICTION_BY_GROUP;
     const char *steps = option_get(in, "steps");
     o->steps_given = steps != NULL;
     o->steps = steps && strcmp(steps, "half") == 0 ? 0 : option_integer(in, "steps", 1, 1 << 24, STEPS);

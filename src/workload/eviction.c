@@ -1,6 +1,6 @@
 /* Heads through caches, step by step: the scores of a step are computed once, and every option's cache looks at them.
  *
- * A lane is one cache: of one option and one head, or of one option and all heads. */
+ * A lane is one cache: of one option and the heads that decide together. */
 #include "workload/eviction.h"
 
 #include "base/xalloc.h"
@@ -8,6 +8,7 @@
 #include "workload/eviction_pages.h"
 #include "workload/eviction_view.h"
 
+#include <assert.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -47,6 +48,7 @@ static void average(struct run *r, const struct lane *l, size_t n, bool kept)
 /* Bounds of the scores of pages, added up over heads. */
 static void bound_pages(struct run *r, const struct lane *l, size_t t)
 {
+    assert(r->pages);
     size_t n = t / r->pages[l->pages].page + 1;
     memset(r->p, 0, n * sizeof *r->p);
     for (size_t h = 0; h < l->heads; h++)
@@ -124,6 +126,29 @@ static size_t pages_of(struct run *r, const struct head *heads, size_t page)
     return i;
 }
 
+/* The heads from the h-th on that one decision is for. */
+static size_t deciding(const struct head *heads, size_t n_heads, size_t h, const struct eviction_options *o)
+{
+    size_t n = 1;
+    if (o->shared) return n_heads - h;
+    while (o->decides == EVICTION_BY_GROUP && h + n < n_heads && heads[h + n].group == heads[h].group) n++;
+    return n;
+}
+
+/* Add the cache of head h and of those that decide with it: how many they are. */
+static size_t add_lane(struct run *r, const struct head *heads, size_t h, const struct eviction_options *o,
+                       struct eviction_result *ret)
+{
+    struct lane *l = &r->lane[r->lanes++];
+    size_t size = eviction_size(o, r->n), layer = heads->layer;
+    *l = (struct lane){.first = h, .heads = deciding(heads, r->heads, h, o), .sum = &ret[h]};
+    if (o->policy->budget) size = o->policy->budget(o, size, layer);
+    eviction_cache_init(&l->cache, o, size, r->n, (uint64_t)o->seed + h);
+    l->cache.layer = layer;
+    if (o->policy->traits.paged) l->pages = pages_of(r, heads, (size_t)o->page) + h;
+    return l->heads;
+}
+
 static void run_init(struct run *r, const struct head *heads, size_t n_heads, const struct eviction_options *o, size_t n_options,
                      size_t first, struct eviction_result *ret)
 {
@@ -133,15 +158,7 @@ static void run_init(struct run *r, const struct head *heads, size_t n_heads, co
     for (size_t h = 0; h < n_heads; h++) eviction_view_init(&r->view[h], &heads[h]);
     r->lane = xcalloc(n_options * n_heads, sizeof *r->lane);
     for (size_t i = 0; i < n_options; i++)
-        for (size_t h = 0; h < (o[i].shared ? 1 : n_heads); h++) {
-            struct lane *l = &r->lane[r->lanes++];
-            *l = (struct lane){.first = h, .heads = o[i].shared ? n_heads : 1, .sum = &ret[i * n_heads + h]};
-            size_t size = eviction_size(&o[i], n), layer = heads->layer;
-            if (o[i].policy->budget) size = o[i].policy->budget(&o[i], size, layer);
-            eviction_cache_init(&l->cache, &o[i], size, n, (uint64_t)o[i].seed + h);
-            l->cache.layer = layer;
-            if (o[i].policy->traits.paged) l->pages = pages_of(r, heads, (size_t)o[i].page) + h;
-        }
+        for (size_t h = 0; h < n_heads;) h += add_lane(r, heads, h, &o[i], &ret[i * n_heads]);
     r->errors = xcalloc(n_heads, sizeof *r->errors);
     r->p = xcalloc(n, sizeof *r->p);
     r->scratch = xcalloc(n, sizeof *r->scratch);

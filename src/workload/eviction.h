@@ -28,9 +28,14 @@ struct eviction_policy; /* eviction_policies.h */
 enum eviction_pooling { EVICTION_POOL_MAX, EVICTION_POOL_MEAN };
 extern const char *const eviction_pooling_names[]; /* "max", "mean", NULL */
 
+/* Who decides, of a policy that is not `shared`: every head for itself, or the heads that share keys and values (head.group) as one,
+ * by their mean probabilities, as a cache of grouped queries must. Where every head has keys of its own it is the same. */
+enum eviction_decides { EVICTION_BY_HEAD, EVICTION_BY_GROUP };
+
 struct eviction_options {
     const struct eviction_policy *policy;
     bool shared;          /* one eviction for all heads of a layer, by probabilities averaged over them (as VEDA's hardware does) */
+    int32_t decides;      /* enum eviction_decides */
     double ratio;         /* of the prompt, or of n without one; in (0, 1] */
     size_t size;          /* or S itself; 0: by the ratio */
     size_t prompt;        /* tokens of the prompt, fewer than n; 0: all tokens are streamed from an empty cache */

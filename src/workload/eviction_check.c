@@ -38,6 +38,17 @@ static bool check_layer(const struct eviction_options *o, size_t layer, struct d
                        o->policy->traits.name, layer, (long long)o->layers);
 }
 
+/* Heads of a group stand side by side. */
+static bool check_groups(const struct eviction_options *o, const struct head *heads, size_t n_heads, struct diags *diags)
+{
+    for (size_t h = 1; h < n_heads && o->decides == EVICTION_BY_GROUP && !o->shared; h++)
+        for (size_t i = 0; i + 1 < h && heads[h].group != heads[h - 1].group; i++)
+            if (heads[i].group == heads[h].group)
+                return diags_input(diags, nowhere, NULL, "decides=head lets every head decide for itself",
+                                   "eviction: heads %zu and %zu of the layer share keys, and others stand between them", i, h);
+    return true;
+}
+
 static bool check_heads(const struct head *heads, size_t n_heads, size_t first, struct diags *diags)
 {
     if (n_heads == 0) return diags_input(diags, nowhere, NULL, NULL, "eviction: no heads");
@@ -63,7 +74,7 @@ bool eviction_check(const struct head *heads, size_t n_heads, const struct evict
     bool ok = true;
     for (size_t i = 0; i < n_options; i++)
         if (!check_size(&options[i], heads->n, diags) || !check_policy(&options[i], eviction_size(&options[i], heads->n), diags) ||
-            !check_layer(&options[i], heads->layer, diags))
+            !check_layer(&options[i], heads->layer, diags) || !check_groups(&options[i], heads, n_heads, diags))
             ok = false;
     return ok;
 }

@@ -320,6 +320,8 @@ const struct eviction_options eviction_defaults = {.policy = eviction_policies,
 
 const char *const eviction_pooling_names[] = {[EVICTION_POOL_MAX] = "max", [EVICTION_POOL_MEAN] = "mean", NULL};
 
+static const char *const decides[] = {[EVICTION_BY_HEAD] = "head", [EVICTION_BY_GROUP] = "group", NULL};
+
 #define S struct eviction_options
 const struct dse_param eviction_params[] = {
     DSE_PARAM_F64(S, threshold_a, "", 0, 4, "voting: factor of the mean in the threshold", "Fig. 3"),
@@ -333,6 +335,7 @@ const struct dse_param eviction_params[] = {
     DSE_PARAM_F64(S, beta, "", 1, 1000, "pyramidkv: the last layer keeps 1/beta of the mean", "Sec. 4"),
     DSE_PARAM_I64(S, layers, 0, 1024, "pyramidkv: layers of the model; 0: not said, which leaves it out", "Sec. 4"),
     DSE_PARAM_I64(S, page, 1, 65536, "quest: positions of a page", "Sec. 3"),
+    DSE_PARAM_ENUM(S, decides, decides, "every head, or those of a group that share keys and values as one", ""),
     DSE_PARAM_I64(S, seed, 0, 1000000000, "random", ""),
     DSE_PARAM_END,
 };

@@ -295,6 +295,39 @@ static void a_run_of_many__is_many_runs(void **state)
     release_heads(heads, HEADS);
 }
 
+/* Heads of a group decide as one, as all heads of a layer of theirs would; a head without others for itself. */
+static void heads_of_a_group__decide_together(void **state)
+{
+    (void)state;
+    enum { SIX = 6 };
+    struct head heads[SIX];
+    random_heads(heads, SIX, N, D, 1);
+    static const size_t groups[SIX] = {0, 0, 1, 2, 2, 2}, first[] = {0, 2, 3, SIX};
+    for (size_t h = 0; h < SIX; h++) heads[h].group = groups[h];
+    struct diags diags;
+    diags_init(&diags);
+    for (const struct eviction_policy *p = eviction_policies; p->traits.name; p++) {
+        struct eviction_options o = options(p->traits.name, 10);
+        struct eviction_result grouped[SIX], layer[SIX];
+        o.prompt = p->traits.selects ? N / 2 : 0;
+        o.decides = EVICTION_BY_GROUP;
+        must(eviction_run_many(heads, SIX, &o, 1, 30, grouped, &diags), &diags);
+        for (size_t g = 0; g + 1 < sizeof first / sizeof *first; g++) {
+            struct eviction_options of_group = o;
+            of_group.seed += (int64_t)first[g];
+            must(eviction_run_layer(heads + first[g], first[g + 1] - first[g], &of_group, 30, layer + first[g], &diags), &diags);
+        }
+        assert_memory_equal(grouped, layer, sizeof grouped);
+    }
+    heads[5].group = 0;
+    struct eviction_options o = options("h2o", 10);
+    struct eviction_result r[SIX];
+    o.decides = EVICTION_BY_GROUP;
+    assert_false(eviction_run_many(heads, SIX, &o, 1, 30, r, &diags));
+    expect_complaint(&diags, 0, 0, "heads 0 and 5 of the layer share keys, and others stand between them");
+    release_heads(heads, SIX);
+}
+
 static void scores__far_apart_and_values_of_zero_give_finite_numbers(void **state)
 {
     (void)state;
@@ -405,6 +438,7 @@ int main(void)
         cmocka_unit_test(size_1__is_measured_by_every_policy),
         cmocka_unit_test(the_prompt__is_whole_until_it_ends),
         cmocka_unit_test(a_run_of_many__is_many_runs),
+        cmocka_unit_test(heads_of_a_group__decide_together),
         cmocka_unit_test(scores__far_apart_and_values_of_zero_give_finite_numbers),
         cmocka_unit_test(bad_input__is_refused_with_a_reason),
     };
