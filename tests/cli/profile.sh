@@ -27,7 +27,7 @@ listed=$("$DSE" profile --help | sed -n 's/.*--policies LIST *retention: \([^ ]*
 # The help names every kind and every setting of it.
 "$DSE" profile --help | tr '\n' ' ' >help.txt
 kinds=$("$DSE" profile "$trace" 2>&1 | sed -n 's/.*--kind is needed: //p' | tr -d ,)
-[ "$kinds" = "locality retention range partial-softmax fixed-point kv-format kept recording" ] || fail "kinds: $kinds"
+[ "$kinds" = "locality retention range partial-softmax fixed-point kv-format kept recording surface" ] || fail "kinds: $kinds"
 for kind in $kinds; do
     grep -q "[ ,]$kind[ ,]" help.txt || fail "the help does not know --kind $kind"
     settings=$("$DSE" profile "$trace" --kind $kind -s none=1 2>&1 | sed -n 's/.*no setting "none": //p' | tr -d ,)
