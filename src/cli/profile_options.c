@@ -182,7 +182,12 @@ static bool read_setting(const struct schema *schema, void *object, const struct
 bool profile_read_setting(const struct profile_options *o, struct profile_settings *s, const struct invocation *in,
                           const char *setting)
 {
-    return read_setting(&o->schema, s, in, setting, "--vary");
+    return profile_read_into(&o->schema, s, in, setting);
+}
+
+bool profile_read_into(const struct schema *schema, void *object, const struct invocation *in, const char *setting)
+{
+    return read_setting(schema, object, in, setting, "--vary");
 }
 
 static bool read_kind(struct profile_options *o, const struct invocation *in)

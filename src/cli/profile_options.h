@@ -48,6 +48,9 @@ void profile_options_release(struct profile_options *o);
 bool profile_read_setting(const struct profile_options *o, struct profile_settings *s, const struct invocation *in,
                           const char *setting);
 
+/* The same of any table. */
+bool profile_read_into(const struct schema *schema, void *object, const struct invocation *in, const char *setting);
+
 /* Read the generator that --synthetic asks for, with the operands NAME=VALUE, and --heads. */
 bool profile_read_generator(struct generator *g, size_t *ret_heads, const struct invocation *in);
 /* All parameters of the generator on one line. The caller frees it. */

@@ -90,6 +90,52 @@ static void add_methods(struct methods *m, const struct invocation *in, const st
         if (others[i].settings & varied) add_other(m, o, s, i, text);
 }
 
+/* Formats of keys and values: every combination of --vary kv_bits, scales and group, or of what is usual. */
+static bool add_formats(struct methods *m, const struct invocation *in, const struct profile_options *o)
+{
+    static const char *const names[] = {"kv_bits", "scales", "group"}, *const usual[] = {"2,4,8", "token,kivi", "32"};
+    enum { LISTS = 3 };
+    struct schema schema;
+    const char *list[LISTS], *at[LISTS];
+    bool ok = true;
+    schema_init_params(&schema, kv_format_params);
+    for (size_t i = 0; i < LISTS; i++) {
+        at[i] = list[i] = usual[i];
+        for (size_t k = 0; k < in->n_options; k++) {
+            const char *text = in->options[k].argument;
+            const size_t n = strlen(names[i]);
+            if (strcmp(in->options[k].row->name, "vary") == 0 && strncmp(text, names[i], n) == 0 && text[n] == '=')
+                at[i] = list[i] = text + n + 1;
+        }
+    }
+    for (size_t i = 0; i < LISTS && ok;) {
+        struct kv_format f = kv_format_defaults;
+        struct text t;
+        text_init(&t);
+        for (i = 0; i < LISTS && ok; i++) {
+            char *word = xasprintf("%s=%.*s", names[i], (int)strcspn(at[i], ","), at[i]);
+            ok = profile_read_into(&schema, &f, in, word);
+            text_addf(&t, "%s%s", i ? " " : "", word);
+            free(word);
+        }
+        if (f.scales == DSE_SCALES_TOKEN) f.residual = 0;
+        text_addf(&t, " residual=%lld", (long long)f.residual);
+        if (ok) {
+            struct surface_method *to = add(m, SURFACE_FORMAT, "kv-format", t.s);
+            to->format = f;
+            to->steps = (size_t)o->steps;
+        }
+        text_release(&t);
+        for (i = 0; i < LISTS; i++) { /* the next combination */
+            const char *next = strchr(at[i], ',');
+            at[i] = next ? next + 1 : list[i];
+            if (next) break;
+        }
+    }
+    schema_release(&schema);
+    return ok;
+}
+
 /* ---- settings that vary -------------------------------------------------------------------------------------------------- */
 
 static int setting_of(const char *name, size_t n)
@@ -116,6 +162,7 @@ static bool vary(struct methods *m, const struct invocation *in, const struct pr
         return false;
     }
     bool ok = true;
+    if (setting == DSE_SET_KV_BITS || setting == DSE_SET_SCALES || setting == DSE_SET_GROUP) return true; /* add_formats */
     for (const char *p = text + n + 1; p && ok; p = strchr(p, ',') ? strchr(p, ',') + 1 : NULL) {
         struct profile_settings s = o->settings;
         char *word = xasprintf("%.*s=%.*s", (int)n, text, (int)strcspn(p, ","), p);
@@ -135,7 +182,7 @@ static int compare_methods(const void *a, const void *b)
 static bool make_methods(struct methods *m, const struct invocation *in, const struct profile_options *o)
 {
     add_methods(m, in, o, &o->settings, ~(1u << DSE_SET_PROMPT_SHARE), "");
-    bool ok = true;
+    bool ok = add_formats(m, in, o);
     for (size_t i = 0; i < in->n_options; i++)
         if (strcmp(in->options[i].row->name, "vary") == 0) ok = vary(m, in, o, in->options[i].argument) && ok;
     qsort(m->list, m->n, sizeof *m->list, compare_methods); /* each method's rows together, whichever varied */

@@ -33,6 +33,7 @@ struct axis {
 };
 
 enum { AXES_MAX = 6, GRID_MAX = 1 << 16 };
+_Static_assert(DSE_SETTINGS <= 32, "settings are bits of an unsigned");
 
 struct dse_quality_surface {
     char *method;
@@ -58,6 +59,19 @@ struct dse_quality {
     size_t n;
     char *no_method;
 };
+
+/* A row in the order of surfaces. */
+struct placed {
+    const struct quality_point *p;
+    size_t row, method; /* method: in the order of the file */
+};
+/* Has the point numbers that a surface can have? */
+bool quality_check_point(const struct quality_point *p, size_t row, struct row_fault *ret);
+/* n points by method, settings, context, ratio and metric. The caller frees them. */
+struct placed *quality_sort(const struct quality_point *points, size_t n);
+/* No two of them the same? */
+bool quality_refuse_twice(const struct placed *rows, size_t n, struct row_fault *ret);
+int quality_compare_settings(const double *a, const double *b);
 
 /* A metric at a ratio of 1 of a method with ratios: 1, 0, or NaN when nothing follows from it. */
 double quality_at_one(enum dse_quality_metric m, enum dse_quality_stat stat);

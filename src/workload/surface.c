@@ -87,7 +87,8 @@ static const struct {
 } families[] = {[SURFACE_EVICTION] = {of_eviction, sizeof of_eviction / sizeof *of_eviction},
                 [SURFACE_LAD] = {of_lad, sizeof of_lad / sizeof *of_lad},
                 [SURFACE_FIXED] = {of_fixed, sizeof of_fixed / sizeof *of_fixed},
-                [SURFACE_PARTIAL] = {of_partial, sizeof of_partial / sizeof *of_partial}};
+                [SURFACE_PARTIAL] = {of_partial, sizeof of_partial / sizeof *of_partial},
+                [SURFACE_FORMAT] = {of_fixed, sizeof of_fixed / sizeof *of_fixed}};
 
 /* A method at a context and ratio: as many values as its family has metrics, each of all heads. */
 struct cell {
@@ -106,7 +107,8 @@ struct work {
 
 static size_t first_step(const struct surface_method *m, size_t context)
 {
-    return m->steps ? context - m->steps : context / 2;
+    if (m->steps) return context - m->steps;
+    return context > 2 * SURFACE_ENDS_MAX ? context - SURFACE_ENDS_MAX : context / 2;
 }
 
 static struct eviction_options eviction_at(const struct surface_method *m, size_t context, double ratio)
@@ -205,6 +207,18 @@ static bool run_partial(const struct surface_method *m, const struct head *h, si
     return true;
 }
 
+static bool run_format(const struct surface_method *m, const struct head *h, size_t first, double *ret, struct diags *diags)
+{
+    struct kv_format_result r;
+    if (!kv_format_run(h, &m->format, first, &r, diags)) return false;
+    *ret = r.output_error;
+    return true;
+}
+
+typedef bool (*run_fn)(const struct surface_method *m, const struct head *h, size_t first, double *ret, struct diags *diags);
+static const run_fn runs[] = {
+    [SURFACE_LAD] = run_lad, [SURFACE_FIXED] = run_fixed, [SURFACE_PARTIAL] = run_partial, [SURFACE_FORMAT] = run_format};
+
 static bool run_head(const struct work *w, const struct task *t, struct diags *diags)
 {
     const struct surface_method *m = t->cell->method;
@@ -214,9 +228,7 @@ static bool run_head(const struct work *w, const struct task *t, struct diags *d
     if (!t->source->head(t->source->user, t->layer, t->head, &head, diags)) return false;
     const size_t whole = head.n;
     head.n = context;
-    const bool ok = m->family == SURFACE_LAD     ? run_lad(m, &head, first, values, diags)
-                    : m->family == SURFACE_FIXED ? run_fixed(m, &head, first, values, diags)
-                                                 : run_partial(m, &head, first, values, diags);
+    const bool ok = runs[m->family](m, &head, first, values, diags);
     head.n = whole;
     head_release(&head);
     for (size_t i = 0; i < families[m->family].n && ok; i++) t->cell->values[i * w->heads + t->before + t->head] = values[i];

@@ -7,22 +7,26 @@
 #ifndef DSE_WORKLOAD_SURFACE_H
 #define DSE_WORKLOAD_SURFACE_H
 
+#include "workload/kv_format.h"
 #include "workload/measure.h"
 
 #include <dse/quality.h>
 
-enum surface_family { SURFACE_EVICTION, SURFACE_LAD, SURFACE_FIXED, SURFACE_PARTIAL };
+enum surface_family { SURFACE_EVICTION, SURFACE_LAD, SURFACE_FIXED, SURFACE_PARTIAL, SURFACE_FORMAT };
+
+enum { SURFACE_ENDS_MAX = 1024 };
 
 /* A method at one value of each of its settings. */
 struct surface_method {
     enum surface_family family;
     const char *method;
     char *settings; /* of its rows: "intervals=16"; owned by who made it */
-    size_t steps;   /* that are measured, up to each context; 0: its second half */
+    size_t steps;   /* that are measured, up to each context; 0: its second half, at most SURFACE_ENDS_MAX */
     struct retention_policy policy;
     struct locality_options lad;
     struct single_pass fixed;
     struct softmax_partial partial;
+    struct kv_format format;
 };
 
 struct surface_row {
