@@ -147,6 +147,17 @@ static int setting_of(const char *name, size_t n)
     return i;
 }
 
+static bool are_same(const struct profile_options *o, const struct profile_settings *a, const struct profile_settings *b)
+{
+    bool same = true;
+    for (size_t i = 0; i < o->schema.n; i++) {
+        const struct field *f = &o->schema.fields[i];
+        char x[TEXT_NUMBER_MAX], y[TEXT_NUMBER_MAX];
+        same &= strcmp(value_text(f, field_get(f, a), x), value_text(f, field_get(f, b), y)) == 0;
+    }
+    return same;
+}
+
 /* One --vary: NAME=VALUE,VALUE,... The value that the base has is there already. */
 static bool vary(struct methods *m, const struct invocation *in, const struct profile_options *o, const char *text)
 {
@@ -167,7 +178,7 @@ static bool vary(struct methods *m, const struct invocation *in, const struct pr
         struct profile_settings s = o->settings;
         char *word = xasprintf("%.*s=%.*s", (int)n, text, (int)strcspn(p, ","), p);
         ok = profile_read_setting(o, &s, in, word);
-        if (ok && memcmp(&s, &o->settings, sizeof s) != 0) add_methods(m, in, o, &s, 1u << setting, word);
+        if (ok && !are_same(o, &s, &o->settings)) add_methods(m, in, o, &s, 1u << setting, word);
         free(word);
     }
     return ok;
@@ -185,7 +196,7 @@ static bool make_methods(struct methods *m, const struct invocation *in, const s
     bool ok = add_formats(m, in, o);
     for (size_t i = 0; i < in->n_options; i++)
         if (strcmp(in->options[i].row->name, "vary") == 0) ok = vary(m, in, o, in->options[i].argument) && ok;
-    qsort(m->list, m->n, sizeof *m->list, compare_methods); /* each method's rows together, whichever varied */
+    if (m->n) qsort(m->list, m->n, sizeof *m->list, compare_methods); /* each method's rows together, whichever varied */
     return ok;
 }
 

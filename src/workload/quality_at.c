@@ -208,20 +208,19 @@ static double over_contexts(const struct dse_quality_place *p, const struct shee
     const struct dse_quality_rule *rule = &p->surface->rule[m];
     double x[4], y[4], raw;
     size_t n = 0, at;
-    const struct curve *before = low ? &sheet->curves[low - 1] : NULL;
-    const struct curve *behind = low + 2 < sheet->n ? &sheet->curves[low + 2] : NULL;
-    if (before && before->ratio[0] <= p->ratio) {
-        x[n] = before->across[rule->context];
-        y[n++] = quality_on_curve(p->surface, before, m, DSE_Q_MEAN, p->ratio, p->along, &raw);
+    const struct curve *c = sheet->curves + low;
+    if (low > 0 && c[-1].ratio[0] <= p->ratio) {
+        x[n] = c[-1].across[rule->context];
+        y[n++] = quality_on_curve(p->surface, c - 1, m, DSE_Q_MEAN, p->ratio, p->along, &raw);
     }
     at = n;
-    x[n] = sheet->curves[low].across[rule->context];
+    x[n] = c[0].across[rule->context];
     y[n++] = a;
-    x[n] = sheet->curves[low + 1].across[rule->context];
+    x[n] = c[1].across[rule->context];
     y[n++] = b;
-    if (behind && behind->ratio[0] <= p->ratio) {
-        x[n] = behind->across[rule->context];
-        y[n++] = quality_on_curve(p->surface, behind, m, DSE_Q_MEAN, p->ratio, p->along, &raw);
+    if (low + 2 < sheet->n && c[2].ratio[0] <= p->ratio) {
+        x[n] = c[2].across[rule->context];
+        y[n++] = quality_on_curve(p->surface, c + 2, m, DSE_Q_MEAN, p->ratio, p->along, &raw);
     }
     double slope[4];
     quality_slopes(x, y, n, slope);

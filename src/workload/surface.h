@@ -14,7 +14,7 @@
 
 enum surface_family { SURFACE_EVICTION, SURFACE_LAD, SURFACE_FIXED, SURFACE_PARTIAL, SURFACE_FORMAT };
 
-enum { SURFACE_ENDS_MAX = 1024 };
+#define SURFACE_ENDS_MAX ((size_t)1024)
 
 /* A method at one value of each of its settings. */
 struct surface_method {
