@@ -10,8 +10,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* A text that an entry leaves out is an empty one. */
 static void add_text(uint64_t *h, const char *s)
 {
+    if (!s) s = "";
     *h = text_hash(*h, s, strlen(s) + 1);
 }
 
