@@ -95,6 +95,7 @@ static const struct dse_param link_params[] = {
 #define P struct fd_params
 static const struct dse_param fd_params_table[] = {
     DSE_EMBED(P, workload, struct dse_workload, dse_workload_params),
+    DSE_EMBED(P, kept, struct dse_cache, dse_cache_params),
     DSE_PARAM_REF(P, gpu, struct dse_gpu, DSE_KIND_GPU, "the GPU; the rates of one SM stay its own when sms is changed", "Table 1"),
     DSE_PARAM_I64(P, sms, 1, 4096, "streaming multiprocessors, or compute units, of one device", "Sec. 4"),
     DSE_PARAM_F64(P, clock_ghz, "GHz", 0.1, 10, "clock of the SMs", "entry of gpu"),
@@ -260,6 +261,17 @@ static const struct dse_metric fd_metrics_table[] = {
     DSE_METRIC_F64(M, launch_wait_us, "us", DSE_LESS, "part of latency_us spent waiting for the next launch, or for the host",
                    "E14"),
     DSE_METRIC_F64(M, allreduce_us, "us", DSE_LESS, "part of latency_us spent between devices", "E15"),
+    DSE_METRIC_F64(M, cached_positions, "", DSE_NEITHER, "positions that a query meets, mean over the step's queries", "E33",
+                   .mean = DSE_MEAN_TOKEN),
+    DSE_METRIC_F64(M, technique_us, "us", DSE_LESS, "part of attention_us: counting, bounds of pages, selection", "E33"),
+    DSE_METRIC_F64(M, technique_mib, "MiB", DSE_LESS, "DRAM traffic a token of the same", "E33"),
+    DSE_METRIC_F64_OR_NULL(M, retained_mass, "", DSE_MORE, "share of the full softmax on the positions kept, where it was measured",
+                           "E33", .mean = DSE_MEAN_TOKEN),
+    DSE_METRIC_F64_OR_NULL(M, attention_error, "", DSE_LESS,
+                           "norm of the output's error over that of the full output, where it was measured", "E33",
+                           .mean = DSE_MEAN_TOKEN),
+    DSE_METRIC_F64_OR_NULL(M, attention_error_sd, "", DSE_LESS, "standard deviation of attention_error over heads", "E33",
+                           .mean = DSE_MEAN_TOKEN),
     DSE_METRIC_F64(M, attention_share, "", DSE_LESS, "attention_us over latency_us", "E13"),
     DSE_METRIC_F64(M, energy_dram_mj, "mJ", DSE_LESS, "part of energy_mj that moves bits of DRAM", "E17, E26"),
     DSE_METRIC_F64(M, power_demand_w, "W", DSE_LESS, "what the step would draw if boards had no limit", "E27"),
@@ -339,6 +351,7 @@ static const char *fd_check(const void *params)
     const struct fd_params *p = params;
     const char *why = dse_workload_check(&p->workload);
     if (!why) why = fd_range_check(p);
+    if (!why) why = fd_cache_check(p);
     if (!why && p->devices > p->workload.llm->heads) why = "there are more devices than query heads";
     if (!why && fd_footprint(p) > p->capacity_gib * DSE_GIB) why = no_room;
     if (!why && p->power == DSE_POWER_ACTIVITY && p->idle_w >= p->gpu->board_power_w)
@@ -380,7 +393,9 @@ struct dse_bill fd_bill_of(const struct fd_params *p)
 static const char *why_null(const void *params, const char *metric)
 {
     const struct dse_bill bill = fd_bill_of(params);
-    return dse_bill_why_null(&bill, metric);
+    const struct dse_cache_steps steps = fd_cache_steps(params);
+    const char *why = dse_cache_why_null(&steps, metric);
+    return why ? why : dse_bill_why_null(&bill, metric);
 }
 
 static void fill_common(struct fd_metrics *m, const struct fd_point *point)
@@ -434,9 +449,26 @@ static void fill_gemm(struct fd_metrics *m, const struct fd_point *point)
     m->flat_waves = (int64_t)flat->waves;
 }
 
+/* E33. */
+static void fill_cache(struct fd_metrics *m, const struct fd_point *at)
+{
+    const struct fd_params *p = at->machine.p;
+    const struct dse_cache_steps steps = fd_cache_steps(p);
+    const double read = fd_read(p), devices = (double)p->devices;
+    struct dse_kept kept;
+    dse_cache_quality(&steps, &kept);
+    m->cached_positions = p->workload.phase == DSE_PREFILL ? (read + 1) / 2 : read;
+    m->technique_us = at->step.technique_s * DSE_US_PER_S;
+    m->technique_mib = devices * at->step.technique_bytes / (DSE_MIB * dse_workload_tokens(&p->workload));
+    m->retained_mass = kept.mass;
+    m->attention_error = kept.error;
+    m->attention_error_sd = kept.error_sd;
+}
+
 void fd_fill(struct fd_metrics *m, const struct fd_point *at)
 {
     fill_common(m, at);
+    fill_cache(m, at);
     fill_gemm(m, at);
 }
 
@@ -476,7 +508,8 @@ static void fd_stand(const void *params, struct dse_standing *ret)
 {
     const struct fd_params *p = params;
     const bool measured = p->dataflow == FD_BY_VENDOR || p->kernel_losses == FD_MEASURED;
-    ret->quality = dse_quality_of_exact(&p->workload);
+    const struct dse_cache_steps steps = fd_cache_steps(p);
+    dse_cache_stand(&steps, ret);
     if (measured && isnan(p->gpu->kernels.kernel_stream_share))
         dse_standing_add(ret, "no kernel of this GPU's generation was measured: E28 and E29 take an A100's constants");
     else if (measured && p->gpu->kernels.kernels_borrowed > 0)

@@ -12,6 +12,7 @@
 #define FLASHDECODING_H
 
 #include <dse/chip.h>
+#include <dse/cache.h>
 #include <dse/cost.h>
 #include <dse/model.h>
 #include <dse/power.h>
@@ -48,6 +49,7 @@ enum { FD_EXPERTS_MAX = 1024 };
 
 struct fd_params {
     struct dse_workload workload;
+    struct dse_cache kept; /* which positions stay; `cache` says whether the last-level cache is warm */
     struct dse_economics economics;
 
     const struct dse_gpu *gpu;
@@ -105,6 +107,8 @@ struct fd_params {
 struct fd_metrics {
     struct dse_common common;
     double linear_us, sync_us, launch_wait_us, allreduce_us;
+    double cached_positions, technique_us, technique_mib;
+    double retained_mass, attention_error, attention_error_sd; /* NaN where nobody measured it */
     double attention_share, energy_dram_mj, tokens_per_j, dram_footprint_gib;
     double power_demand_w, used_clock_ghz;
 
@@ -223,6 +227,23 @@ struct fd_attention_law {
 };
 void fd_attention_law(struct fd_attention_law *ret, const struct fd_machine *m);
 
+/* E33: what the technique of a cache takes beside attention, of one layer on one device. */
+struct fd_technique {
+    double kernels, bytes, compute_s;
+    double seconds; /* without launches */
+};
+/* At a share of the peak bandwidth, and of the tensor cores' peak. It grows with all that there is to do, and falls with rates. */
+void fd_technique(struct fd_technique *ret, const struct fd_params *p, const struct fd_machine *m, double stream_share,
+                  double efficiency);
+/* Positions whose keys and values attention reads; all of a prompt. */
+double fd_read(const struct fd_params *p);
+struct dse_cache_step fd_cache_step(const struct fd_params *p);
+struct dse_cache_steps fd_cache_steps(const struct fd_params *p);
+/* NULL, or why no such cache is kept. */
+const char *fd_cache_check(const struct fd_params *p);
+/* Bytes of a layer on the fullest device besides keys and values. */
+double fd_kept_bytes(const struct fd_params *p);
+
 /* E29: what a measured kernel has to do. Names in pairs are of the same number, but in a bound: a tile's rows are counted by
  * `count_tile` and its work is that of `tile`; positions are split over `splits` blocks, of which as few as `fewest_splits` take part. */
 struct fd_measured_work {
@@ -259,6 +280,7 @@ struct fd_step {
     double linear_s, linear_bytes;
     double attention_s, attention_bytes, attention_ops;     /* E13 */
     double stream_s, sync_s, recompute_s, attention_wait_s; /* parts of attention_s; stream_s with what is fixed */
+    double technique_s, technique_bytes, technique_wait_s;  /* E33: in attention_s, attention_bytes, wait_s */
     bool attention_compute_bound;
     double elementwise_s, elementwise_ops, elementwise_wait_s, allreduce_s;
     double host_s, seconds, wait_s;

@@ -107,6 +107,10 @@ bool fd_box_init(struct fd_box *b, const struct fd_params *lo, const struct fd_p
     b->hi.workload.context = dse_min_i64(hi->workload.context, llm->max_context);
     b->hi.devices = dse_min_i64(hi->devices, llm->heads);
     if (b->lo.workload.context > b->hi.workload.context || b->lo.devices > b->hi.devices || range_refused(b)) return false;
+    const struct dse_interval seen = FD_OF(b, workload.context);
+    b->asked_lo = b->lo.kept;
+    b->asked_hi = b->hi.kept;
+    if (!dse_cache_ends(&b->lo.kept, &b->hi.kept, &b->lo.workload, seen, &b->target)) return false;
     if (lo->power == DSE_POWER_ACTIVITY) {
         if (lo->idle_w >= lo->gpu->board_power_w || hi->board_power_w * (1 + 1e-9) <= least_power(b)) return false;
         b->hi.idle_w = dse_min(hi->idle_w, lo->gpu->board_power_w);
@@ -184,11 +188,29 @@ static void fill_gemm(const struct ends *m, const struct fd_box *b)
     SET_WHOLE(flat_waves, flat->waves);
 }
 
+/* E33. */
+static void fill_cache(const struct ends *m, const struct fd_box *b, const struct fd_step_bound *s)
+{
+    const bool prefill = b->lo.workload.phase == DSE_PREFILL;
+    const struct dse_cache_steps lo = dse_cache_steps_of(&b->asked_lo, &b->lo.workload, NULL),
+                                 hi = dse_cache_steps_of(&b->asked_hi, &b->hi.workload, NULL);
+    const struct dse_interval read = dse_iv(fd_read(&b->lo), fd_read(&b->hi));
+    struct dse_kept_bound kept;
+    dse_cache_quality_bound(&lo, &hi, b->target, &kept);
+    SET(retained_mass, kept.mass);
+    SET(attention_error, kept.error);
+    SET(attention_error_sd, kept.error_sd);
+    SET(cached_positions, prefill ? dse_iv((read.lo + 1) / 2, (read.hi + 1) / 2) : read);
+    SET(technique_us, us(s->technique_s));
+    SET(technique_mib, dse_iv_scale(dse_iv_mul(FD_OF(b, devices), dse_iv_div(s->technique_bytes, s->tokens)), 1 / DSE_MIB));
+}
+
 static void fill(const struct ends *m, const struct fd_box *b, const struct fd_point_bound *at)
 {
     const struct fd_step_bound *s = &at->step;
     fill_common(m, b, at);
     fill_gemm(m, b);
+    fill_cache(m, b, s);
     SET(linear_us, us(s->linear_s));
     SET(sync_us, us(s->sync_s));
     SET(launch_wait_us, us(s->wait_s));

@@ -18,6 +18,8 @@ struct fd_box {
     struct fd_params least, most;         /* the same with the devices the other way round: what one of them has to do */
     struct dse_interval clock_ghz;        /* which the limit can lower */
     struct dse_interval attention_load_s; /* of a layer, at the clocks looked at, as far as it is known (struct fd_attention_law) */
+    struct dse_cache asked_lo, asked_hi;  /* of the cache; those of the ends have the least and the most of E33 */
+    struct dse_interval target;           /* positions that stay */
     struct fd_machine fast, slow;         /* rates of hi and lo; their p and the width of weights are those of least and most */
 };
 /* False: check() accepts no point of the box. */
@@ -65,7 +67,7 @@ struct fd_amounts {
  * time of attention and the tokens grow alike. */
 struct fd_step_bound {
     struct dse_interval tokens, linear_s, attention_s, sync_s, allreduce_s, wait_s, kernels_s; /* sync_s: and recomputation */
-    struct dse_interval attention_load_s;
+    struct dse_interval attention_load_s, technique_s, technique_bytes;
     struct fd_amounts step, token;
     /* seconds and busy_s, wider, so that both ends of the first fall with the clock, and those of the second times the clock grow. */
     struct dse_interval clocked_s, clocked_busy_s;

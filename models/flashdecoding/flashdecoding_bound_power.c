@@ -295,8 +295,8 @@ static double least_seconds(const struct law *l, const struct rates *r, const st
 
 static void stretch(struct fd_step_bound *s, double factor)
 {
-    struct dse_interval *const times[] = {&s->linear_s, &s->attention_s,  &s->sync_s,       &s->allreduce_s,
-                                          &s->wait_s,   &s->step.seconds, &s->token.seconds};
+    struct dse_interval *const times[] = {&s->linear_s, &s->attention_s,  &s->sync_s,        &s->allreduce_s,
+                                          &s->wait_s,   &s->step.seconds, &s->token.seconds, &s->technique_s};
     for (size_t i = 0; i < sizeof times / sizeof *times; i++) times[i]->hi = dse_product(times[i]->hi, factor);
 }
 

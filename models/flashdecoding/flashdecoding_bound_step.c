@@ -235,7 +235,7 @@ static void set_written(struct fd_measured_work *w, const struct fd_params *p, d
 /* E29: it grows with all that there is to do, and falls with every rate. */
 static void measured(struct fd_attention_bound *ret, const struct fd_box *b)
 {
-    const struct dse_interval n = FD_OF(b, workload.context), batch = FD_OF(b, workload.batch);
+    const struct dse_interval n = dse_iv(fd_read(&b->lo), fd_read(&b->hi)), batch = FD_OF(b, workload.batch);
     const double least_kv = kv_heads(&b->least), most_kv = kv_heads(&b->most);
     struct fd_measured_work lo = {.prefill = b->lo.workload.phase == DSE_PREFILL,
                                   .warm = b->lo.cache == FD_WARM,
@@ -293,7 +293,8 @@ void fd_attention_law_bound(struct fd_attention_bound *ret, const struct fd_box 
     const struct fd_machine *fast = &b->fast, *slow = &b->slow;
     const struct dse_llm *llm = b->lo.workload.llm;
     const bool prefill = b->lo.workload.phase == DSE_PREFILL;
-    const struct dse_interval n = FD_OF(b, workload.context), batch = FD_OF(b, workload.batch), devices = FD_OF(b, devices);
+    const struct dse_interval n = dse_iv(fd_read(&b->lo), fd_read(&b->hi)), batch = FD_OF(b, workload.batch),
+                              devices = FD_OF(b, devices);
     const struct dse_interval half = dse_iv_scale(dse_iv_add(n, dse_iv_of(1)), 0.5), seen = prefill ? half : n;
     const struct work token = work_of(b, seen, prefill ? dse_iv_of(1) : n);
     const struct work w = work_of(b, dse_iv_mul(batch, prefill ? dse_iv_mul(n, half) : n), dse_iv_mul(batch, n));
@@ -363,6 +364,30 @@ static void add_attention(struct fd_step_bound *s, const struct fd_box *b)
     add(&s->token.busy_s, a_token(s, clocked, least), layers);
     add(&s->token.bytes, law.token_bytes, layers);
     add(&s->token.ops, law.token_products, layers);
+}
+
+/* E33: the same at any clock; of a token its share of the step. */
+static void add_technique(struct fd_step_bound *s, const struct fd_box *b)
+{
+    const double layers = (double)b->lo.workload.llm->layers;
+    struct fd_technique lo, hi;
+    fd_technique(&lo, &b->least, &b->fast, b->hi.attention_efficiency, b->hi.compute_efficiency);
+    fd_technique(&hi, &b->most, &b->slow, b->lo.attention_efficiency, b->lo.compute_efficiency);
+    const struct dse_interval seconds = dse_iv(lo.seconds, hi.seconds), bytes = dse_iv(lo.bytes, hi.bytes);
+    s->technique_s = s->technique_bytes = dse_iv_of(0);
+    if (!(hi.kernels > 0)) return;
+    const struct launched l = launched(b, seconds, dse_iv(lo.kernels, hi.kernels));
+    add(&s->technique_s, l.each, layers);
+    add(&s->technique_bytes, bytes, layers);
+    add(&s->attention_s, l.each, layers);
+    add(&s->wait_s, l.wait, layers);
+    add(&s->kernels_s, seconds, layers);
+    add(&s->clocked_s, l.each, layers);
+    add(&s->clocked_busy_s, seconds, layers);
+    add(&s->step.bytes, bytes, layers);
+    add(&s->token.seconds, a_token(s, l.each, 0), layers);
+    add(&s->token.busy_s, a_token(s, seconds, 0), layers);
+    add(&s->token.bytes, dse_iv_div(bytes, s->tokens), layers);
 }
 
 /* ---- the rest ---------------------------------------------------------------------------------------------------------------- */
@@ -456,6 +481,7 @@ void fd_step_bound_init(struct fd_step_bound *ret, const struct fd_box *b)
     ret->clocked_busy_s = ret->kernels_s;
     add_elementwise(ret, b, &linear_s);
     add_attention(ret, b);
+    add_technique(ret, b);
     add_allreduce(ret, b);
     const struct dse_interval rest = dse_iv_add(linear_s, ret->allreduce_s), kernels_s = dse_iv_add(ret->attention_s, rest);
     ret->wait_s = dse_iv_add(ret->wait_s, dse_iv_add(host_s, at_least(dse_iv_sub(launched_s, kernels_s), 0)));

@@ -354,7 +354,7 @@ static void take_times(const struct run *r)
         s->linear_s += o->seconds;
     }
     s->attention_wait_s = seconds_of(r, r->waited[ATTENTION]);
-    s->attention_s = seconds_of(r, r->took[ATTENTION]) + s->attention_wait_s;
+    s->attention_s = seconds_of(r, r->took[ATTENTION]) + s->attention_wait_s + s->technique_s;
     s->recompute_s = seconds_of(r, r->took_attention[AGAIN]);
     double pass_s = seconds_of(r, r->took_attention[PASS]);
     s->sync_s = r->p->softmax == FD_SYNCHRONIZED ? dse_max(0, pass_s - (double)r->layers * r->stream_s) : 0;
@@ -365,6 +365,7 @@ static void take_times(const struct run *r)
                                                      : dse_max(0, fused - s->linear_s);
     s->allreduce_s = seconds_of(r, r->took[ALL_REDUCE]);
     for (int i = 0; i < PARTS; i++) s->wait_s += seconds_of(r, r->waited[i]);
+    s->wait_s += s->technique_wait_s;
     fd_step_sum(s, r->p);
 }
 

@@ -164,9 +164,9 @@ void fd_point_init(struct fd_point *ret, const struct fd_params *p)
 /* All times of the step, as much longer. */
 static void stretch(struct fd_step *s, double factor)
 {
-    double *const times[] = {&s->linear_s,    &s->attention_s,      &s->stream_s,      &s->sync_s,
-                             &s->recompute_s, &s->attention_wait_s, &s->elementwise_s, &s->elementwise_wait_s,
-                             &s->allreduce_s, &s->host_s,           &s->seconds,       &s->wait_s};
+    double *const times[] = {&s->linear_s,         &s->attention_s,   &s->stream_s,           &s->sync_s,          &s->recompute_s,
+                             &s->attention_wait_s, &s->elementwise_s, &s->elementwise_wait_s, &s->allreduce_s,     &s->host_s,
+                             &s->seconds,          &s->wait_s,        &s->technique_s,        &s->technique_wait_s};
     for (size_t i = 0; i < sizeof times / sizeof *times; i++) *times[i] *= factor;
     for (int i = 0; i < FD_LINEARS; i++) {
         s->linear[i].seconds *= factor;

@@ -159,7 +159,7 @@ void fd_attention_law(struct fd_attention_law *ret, const struct fd_machine *m)
     enum { SOFTMAX_OPS = 5, PARTIAL_BYTES = 4, BESIDE = 2 /* the sum of exponents and the maximum */ };
     const struct fd_params *p = m->p;
     const struct dse_workload *w = &p->workload;
-    const double n = (double)w->context, heads = dse_ceil((double)w->llm->heads / (double)p->devices), batch = (double)w->batch;
+    const double n = fd_read(p), heads = dse_ceil((double)w->llm->heads / (double)p->devices), batch = (double)w->batch;
     const bool prefill = w->phase == DSE_PREFILL;
     const double pairs = batch * heads * (prefill ? n * (n + 1) / 2 : n);
     const double products = 2 * DSE_OPS_PER_MAC * pairs * (double)w->llm->head_dim, exponents = SOFTMAX_OPS * pairs;
@@ -226,6 +226,22 @@ static void add_attention(struct fd_step *s, const struct fd_machine *m)
     s->wait_s += s->attention_wait_s;
 }
 
+/* E33. */
+static void add_technique(struct fd_step *s, const struct fd_machine *m)
+{
+    const struct fd_params *p = m->p;
+    const double layers = (double)p->workload.llm->layers;
+    struct fd_technique t;
+    fd_technique(&t, p, m, p->attention_efficiency, p->compute_efficiency);
+    const double each = t.kernels > 0 ? launched(m, t.seconds, t.kernels) : 0;
+    s->technique_s = layers * each;
+    s->technique_wait_s = layers * (each - t.seconds);
+    s->technique_bytes = layers * t.bytes;
+    s->attention_s += s->technique_s;
+    s->attention_bytes += s->technique_bytes;
+    s->wait_s += s->technique_wait_s;
+}
+
 /* E14. Fused kernels hide behind the linear operators as far as those last. */
 static void add_elementwise(struct fd_step *s, const struct fd_machine *m)
 {
@@ -271,13 +287,21 @@ double fd_host_s(const struct fd_params *p)
     return us / DSE_US_PER_S + (double)(w->batch * w->llm->vocab) * p->sampling_ns / FD_NS_PER_S;
 }
 
+static double technique_kernels(const struct fd_params *p)
+{
+    struct fd_technique t;
+    const struct fd_machine any = {.bandwidth = 1, .vector_peak = 1, .tensor_peak = 1};
+    fd_technique(&t, p, &any, 1, 1);
+    return t.kernels;
+}
+
 double fd_launched_s(const struct fd_params *p)
 {
     enum { PROJECTIONS = 2, PREFILL = 1, DECODE = 2, ALLREDUCES = 2 };
     const struct dse_llm *llm = p->workload.llm;
     const bool prefill = p->workload.phase == DSE_PREFILL;
     const double a_layer = (double)(PROJECTIONS + llm->ffn_matrices + p->elementwise_kernels) + (prefill ? PREFILL : DECODE) +
-                           (p->devices > 1 ? ALLREDUCES : 0);
+                           (p->devices > 1 ? ALLREDUCES : 0) + technique_kernels(p);
     if (p->launches != FD_QUEUED) return 0;
     return ((a_layer * (double)llm->layers + 1) * p->launch_us + (prefill ? p->prompt_us : 0)) / DSE_US_PER_S;
 }
@@ -295,6 +319,7 @@ void fd_step_init(struct fd_step *ret, const struct fd_machine *m, const struct 
     *ret = (struct fd_step){0};
     add_linears(ret, m, looked_at);
     add_attention(ret, m);
+    add_technique(ret, m);
     add_elementwise(ret, m);
     add_allreduce(ret, m);
     fd_step_sum(ret, m->p);
@@ -306,7 +331,7 @@ double fd_footprint(const struct fd_params *p)
     const struct dse_llm *llm = w->llm;
     double elements = (double)llm->layers * dse_llm_layer_weights(llm) + (double)llm->embedding_tables * dse_llm_head_weights(llm);
     return elements / (double)p->devices * (double)w->weight_bits / DSE_BITS_PER_BYTE +
-           (double)llm->layers * kv_layer_bytes(p, kv_heads(p), (double)w->batch * (double)w->context);
+           (double)llm->layers * (kv_layer_bytes(p, kv_heads(p), (double)w->batch * fd_cache_step(p).held) + fd_kept_bytes(p));
 }
 
 /* ---- breakdown --------------------------------------------------------------------------------------------------------------- */
@@ -335,11 +360,14 @@ static enum dse_bound bound_of(bool compute, double wait_s, double seconds)
 static void add_attention_parts(const struct ctx *c, const struct fd_step *s)
 {
     enum dse_bound bound = s->attention_compute_bound ? DSE_BOUND_COMPUTE : DSE_BOUND_DRAM;
-    add(c, "attention", 0, bound_of(s->attention_compute_bound, s->attention_wait_s, s->attention_s), s->attention_s,
-        s->attention_wait_s, s->attention_bytes, s->attention_ops);
-    add(c, "kv_cache", 1, bound, s->stream_s, 0, s->attention_bytes, s->attention_ops);
+    const double wait_s = s->attention_wait_s + s->technique_wait_s;
+    add(c, "attention", 0, bound_of(s->attention_compute_bound, wait_s, s->attention_s), s->attention_s, wait_s, s->attention_bytes,
+        s->attention_ops);
+    add(c, "kv_cache", 1, bound, s->stream_s, 0, s->attention_bytes - s->technique_bytes, s->attention_ops);
     add(c, "synchronization", 1, DSE_BOUND_LATENCY, s->sync_s, 0, 0, 0);
     add(c, "recomputation", 1, bound, s->recompute_s, 0, 0, 0);
+    add(c, "technique", 1, bound_of(false, s->technique_wait_s, s->technique_s), s->technique_s, s->technique_wait_s,
+        s->technique_bytes, 0);
     add(c, "launch", 1, DSE_BOUND_LATENCY, s->attention_wait_s, s->attention_wait_s, 0, 0);
 }
 

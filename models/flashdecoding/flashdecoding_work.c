@@ -241,7 +241,7 @@ void fd_attention_init(struct fd_attention *a, const struct fd_site *at)
     const struct dse_llm *llm = p->workload.llm;
     *a = (struct fd_attention){.at = at,
                                .prefill = p->workload.phase == DSE_PREFILL,
-                               .n = (double)p->workload.context,
+                               .n = fd_read(p),
                                .sequences = (double)p->workload.batch,
                                .heads = dse_ceil((double)llm->heads / (double)p->devices),
                                .kv_heads = dse_ceil((double)llm->kv_heads / (double)p->devices),

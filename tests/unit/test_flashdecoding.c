@@ -12,6 +12,27 @@ static double kv_bytes(const struct fd_params *p)
     return (double)(p->workload.batch * p->workload.context) * dse_kv_bytes_per_token(p->workload.llm, (double)p->workload.kv_bits);
 }
 
+/* ---- the cache ---------------------------------------------------------------------------------------------------------------- */
+
+/* Attention of a cache that keeps half is that of half the context; what the technique takes comes on top. */
+static void cache__of_half_is_read_as_one_of_half_the_context(void **state)
+{
+    (void)state;
+    const struct fd_params short_one = point("context=1024 batch=8"), window = point("context=2048 batch=8 eviction=window"),
+                           h2o = point("context=2048 batch=8 eviction=h2o"), quest = point("context=2048 batch=8 eviction=quest"),
+                           whole = point("context=2048 batch=8"), two = point("devices=2 eviction=voting");
+    const struct fd_metrics half = estimate(&short_one), w = estimate(&window), h = estimate(&h2o), q = estimate(&quest);
+    const double heads = 32, layers = 32, batch = 8;
+    assert_true(w.common.latency_us == half.common.latency_us && w.technique_us == 0 && w.cached_positions == 1024);
+    assert_near(h.common.attention_us, half.common.attention_us + h.technique_us, 1e-12);
+    assert_near(h.technique_mib * DSE_MIB, layers * heads * 1024 * (2 * 4 + 2 * 2), 1e-12); /* scores, and counts */
+    assert_near(q.technique_mib * DSE_MIB, layers * heads * 2 * (2048. / 16) * 256, 1e-12);
+    assert_near(h.common.dram_mib, half.common.dram_mib + h.technique_mib, 1e-12);
+    assert_near((fd_footprint(&quest) - fd_footprint(&whole)), batch * layers * heads * 2 * (2048. / 16) * 256, 1e-9);
+    assert_true(h.attention_error > 0 && h.retained_mass > w.retained_mass);
+    assert_non_null(strstr(refusal(&two), "all devices"));
+}
+
 /* ---- bytes over bandwidth ---------------------------------------------------------------------------------------------------- */
 
 /* What other systems are compared with: an engine whose efficiencies hold everything. */
@@ -292,6 +313,7 @@ static void engines__that_cannot_be_reproduced_are_marked_as_bounds(void **state
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(cache__of_half_is_read_as_one_of_half_the_context),
         cmocka_unit_test(fitted_engine__decodes_in_bytes_over_efficiency_and_nothing_else),
         cmocka_unit_test(decode__moves_the_weights_once_and_the_cache_once),
         cmocka_unit_test(decode__shared_heads_read_a_group_once),

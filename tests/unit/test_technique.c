@@ -1,0 +1,128 @@
+/* Techniques of the cache in every model: each of their parameters, changed once, moves some metric at both levels, or is refused;
+ * and a technique that is off moves nothing. */
+#include "both_levels.h"
+
+static const char *const models[] = {"lad", "veda", "swiftkv", "flashdecoding", "ane"};
+enum { MODELS = sizeof models / sizeof *models };
+
+/* What a model needs beside for a cache that loses positions, at a context that was measured. */
+static const char *beside(const char *model)
+{
+    if (strcmp(model, "lad") == 0) return "decoding=full-cache batch=1 quality_from=surface";
+    return strcmp(model, "ane") == 0 ? "quality_from=surface" : "quality_from=surface boundary=bulk";
+}
+
+/* The point; NULL, or why it is refused: then the event level is not run. */
+static const char *at(struct both_levels *b, const char *model, const char *settings)
+{
+    char *all = xasprintf("context=1024 kv_bits=16 %s %s", beside(model), settings), *list[SETTINGS_MAX];
+    char *text = xstrdup(all);
+    size_t n = 0;
+    for (char *s = strtok(text, " "); s; s = strtok(NULL, " ")) {
+        bool again = false; /* the last one counts */
+        for (size_t i = 0; i < n; i++)
+            if (strncmp(list[i], s, strcspn(s, "=") + 1) == 0) list[i] = s, again = true;
+        if (!again) list[n++] = s;
+    }
+    struct one o;
+    b->model = registry_find(model);
+    const bool ok = one_init(&o, b->model, list, n);
+    if (!ok) diags_print(&diags, stderr, false);
+    assert_true(ok);
+    memcpy(b->params, space_fixed(o.space), b->model->desc->params_size);
+    one_release(&o);
+    const char *why = b->model->desc->check(b->params);
+    memset(b->closed, 0, sizeof b->closed);
+    memset(b->events, 0, sizeof b->events);
+    b->closed_parts.n = b->closed_parts.n_causes = 0;
+    if (!why) b->model->desc->estimate(b->params, b->closed, &b->closed_parts);
+    if (!why) run_events(b, 0);
+    free(text);
+    free(all);
+    return why;
+}
+
+static bool differ(const struct model *m, const void *a, const void *b)
+{
+    for (size_t i = 0; i < m->metrics.n; i++) {
+        const struct field *f = &m->metrics.fields[i];
+        if (f->without || f->type != DSE_TYPE_F64) continue;
+        const double x = field_number(f, a), y = field_number(f, b);
+        if (isnan(x) != isnan(y) || (!isnan(x) && x != y)) return true;
+    }
+    return false;
+}
+
+static void technique__every_parameter_moves_something_or_is_refused(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *from, *to;
+    } changes[] = {
+        {"eviction=none", "eviction=window"},
+        {"eviction=h2o eviction_ratio=0.5", "eviction=h2o eviction_ratio=0.25"},
+        {"eviction=h2o cache_length=0", "eviction=h2o cache_length=300"},
+        {"eviction=h2o vote_bits=16", "eviction=h2o vote_bits=32"},
+        {"eviction=h2o boundary=streamed", "eviction=h2o boundary=as-listed"},
+        {"eviction=h2o recent_share=0.5", "eviction=h2o recent_share=0.6"},
+        {"eviction=voting reserved_length=32", "eviction=voting reserved_length=700"},
+        {"eviction=voting threshold_a=1", "eviction=voting threshold_a=0.9"},
+        {"eviction=voting boundary=streamed threshold_b=0.2", "eviction=voting boundary=streamed threshold_b=0.3"},
+        {"eviction=window sinks=4", "eviction=window sinks=8"},
+        {"eviction=snapkv observed=32", "eviction=snapkv observed=64"},
+        {"eviction=snapkv pool=7", "eviction=snapkv pool=5"},
+        {"eviction=pyramidkv beta=20", "eviction=pyramidkv beta=10"},
+        {"eviction=quest page=16", "eviction=quest page=32"},
+        {"eviction=window surface=codellama-13b", "eviction=window surface=tinyllama-1.1b"},
+        {"eviction=window quality_from=surface", "eviction=window quality_from=retention"},
+        {"eviction=window quality_from=retention retention=codellama-13b",
+         "eviction=window quality_from=retention retention=tinyllama-1.1b"},
+    };
+    static struct both_levels one, other;
+    size_t moved = 0;
+    for (size_t m = 0; m < MODELS; m++) {
+        for (size_t i = 0; i < sizeof changes / sizeof *changes; i++) {
+            const char *why = at(&one, models[m], changes[i].from), *or_why = at(&other, models[m], changes[i].to);
+            if (why || or_why) continue;
+            const struct model *model = one.model;
+            if (!differ(model, one.closed, other.closed)) fail_msg("%s: %s moves nothing", models[m], changes[i].to);
+            if (!differ(model, one.events, other.events)) fail_msg("%s: %s moves nothing at event level", models[m], changes[i].to);
+            moved++;
+        }
+    }
+    print_message("%zu changes move something\n", moved);
+    assert_true(moved >= 60); /* of 85; LAD's and GPUs' are all */
+}
+
+/* As much is read as the technique says, at both levels: less time for a shorter read set, and more error. */
+static void technique__fewer_positions_are_faster_and_worse(void **state)
+{
+    (void)state;
+    static const char *const policies[] = {"window", "h2o", "voting", "quest", "snapkv"};
+    static struct both_levels half, quarter;
+    for (size_t m = 0; m < MODELS; m++) {
+        for (size_t i = 0; i < sizeof policies / sizeof *policies; i++) {
+            char *few = xasprintf("eviction=%s eviction_ratio=0.25", policies[i]),
+                 *many = xasprintf("eviction=%s eviction_ratio=0.5", policies[i]);
+            if (!at(&half, models[m], many) && !at(&quarter, models[m], few)) {
+                assert_true(closed_metric(&quarter, "attention_us") < closed_metric(&half, "attention_us"));
+                assert_true(event_metric(&quarter, "attention_us") < event_metric(&half, "attention_us"));
+                const double error = closed_metric(&quarter, "attention_error"), less = closed_metric(&half, "attention_error");
+                if (!isnan(error) && !(error > less)) fail_msg("%s %s: %g, %g", models[m], policies[i], error, less);
+                assert_true(event_metric(&quarter, "retained_mass") == closed_metric(&quarter, "retained_mass") ||
+                            isnan(closed_metric(&quarter, "retained_mass")));
+            }
+            free(few);
+            free(many);
+        }
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(technique__every_parameter_moves_something_or_is_refused),
+        cmocka_unit_test(technique__fewer_positions_are_faster_and_worse),
+    };
+    return cmocka_run_group_tests(tests, set_up, tear_down);
+}
