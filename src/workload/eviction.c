@@ -22,7 +22,7 @@ struct lane {
 };
 
 struct run {
-    size_t n, d, heads, options, lanes, first;
+    size_t n, d, heads, options, lanes, first, steps; /* steps: measured */
     struct eviction_view *view;
     struct lane *lane;
     struct eviction_pages *pages; /* of each size of a page, for all heads */
@@ -75,13 +75,13 @@ static void leave(struct run *r, struct lane *l, size_t t)
 }
 
 /* Let position t in. */
-static void enter(struct run *r, struct lane *l, size_t t)
+static void enter(struct run *r, struct lane *l, size_t t, bool measured)
 {
     const struct eviction_options *o = l->cache.options;
     bool filling = o->prompt && !o->evict_in_prompt && t < o->prompt;
     l->scores = eviction_cache_scores(&l->cache);
     eviction_cache_enter(&l->cache);
-    if (o->policy->choose && t >= r->first && !filling) choose(r, l, t);
+    if (o->policy->choose && measured && !filling) choose(r, l, t);
 }
 
 static bool has_head(const struct lane *l, size_t h)
@@ -181,19 +181,28 @@ static void run_release(struct run *r)
     free(r->output);
 }
 
+/* Look at step t if it is measured or a policy wants to. Returns whether it is measured. */
+static bool look(struct run *r, size_t t)
+{
+    bool measured = t >= r->first && head_query(r->view->head, t), wanted = measured;
+    for (size_t i = 0; i < r->lanes && !wanted; i++) wanted = eviction_cache_scores(&r->lane[i].cache);
+    for (size_t h = 0; h < r->heads && wanted; h++) {
+        eviction_view_step(&r->view[h], t, measured);
+        r->errors[h] += measured && r->view[h].norm > 0;
+    }
+    r->steps += measured;
+    for (size_t i = 0; i < r->n_pages; i++) {
+        eviction_pages_enter(&r->pages[i], t);
+        if (measured) eviction_pages_bound(&r->pages[i], t);
+    }
+    return measured;
+}
+
 static void run_steps(struct run *r)
 {
     for (size_t t = 0; t < r->n; t++) {
-        bool measured = t >= r->first;
-        for (size_t h = 0; h < r->heads; h++) {
-            eviction_view_step(&r->view[h], t, measured);
-            r->errors[h] += measured && r->view[h].norm > 0;
-        }
-        for (size_t i = 0; i < r->n_pages; i++) {
-            eviction_pages_enter(&r->pages[i], t);
-            if (measured) eviction_pages_bound(&r->pages[i], t);
-        }
-        for (size_t i = 0; i < r->lanes; i++) enter(r, &r->lane[i], t);
+        bool measured = look(r, t);
+        for (size_t i = 0; i < r->lanes; i++) enter(r, &r->lane[i], t, measured);
         for (size_t h = 0; h < r->heads && measured; h++) measure(r, h);
         for (size_t i = 0; i < r->lanes; i++) {
             score(r, &r->lane[i]);
@@ -213,7 +222,7 @@ bool eviction_run_many(const struct head *heads, size_t n_heads, const struct ev
     for (size_t i = 0; i < n_options; i++)
         for (size_t h = 0; h < n_heads; h++) {
             struct eviction_result *e = &ret[i * n_heads + h];
-            e->retained_mass /= (double)(r.n - first);
+            e->retained_mass /= (double)r.steps;
             e->output_error = r.errors[h] ? e->output_error / (double)r.errors[h] : 0;
         }
     run_release(&r);

@@ -10,6 +10,8 @@
  * What is measured at a step: the retained mass, which is the full softmax's mass on the kept positions, and the output error,
  * |o_kept - o_full| / |o_full| with the softmax of o_kept over the kept positions.
  *
+ * A head with q of some steps alone is measured at those, by policies that look at none of the others: all that do not count.
+ *
  * Policies are the rows of eviction_policies.c.
  */
 #ifndef DSE_WORKLOAD_EVICTION_H
@@ -61,7 +63,7 @@ extern const struct eviction_options eviction_defaults; /* VEDA's: a 1, b 0.2, R
 /* The options that `dse profile` sets by name. */
 extern const struct dse_param eviction_params[];
 
-/* Means over the steps [first, n). */
+/* Means over the steps [first, n), those that have q. */
 struct eviction_result {
     double retained_mass; /* full-softmax mass on the kept positions */
     double output_error;  /* |o_kept - o_full| / |o_full|; steps with o_full = 0 do not count */

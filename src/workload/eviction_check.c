@@ -38,6 +38,22 @@ static bool check_layer(const struct eviction_options *o, size_t layer, struct d
                        o->policy->traits.name, layer, (long long)o->layers);
 }
 
+/* Of a head with q of some steps alone: are those there that a policy looks at? */
+static bool check_steps(const struct eviction_options *o, const struct head *h, size_t first, struct diags *diags)
+{
+    const char *name = o->policy->traits.name;
+    if (head_whole(h)) return true;
+    if (o->policy->score && !o->policy->select)
+        return diags_input(diags, nowhere, NULL, NULL, "eviction: %s follows every step, and the head has q of %zu of %zu", name,
+                           h->n_steps, h->n);
+    for (size_t t = o->prompt - (size_t)o->observed; t < o->prompt && o->policy->select; t++)
+        if (!head_query(h, t))
+            return diags_input(diags, nowhere, NULL, NULL, "eviction: %s selects by step %zu, of which the head has no q", name, t);
+    for (size_t t = first; t < h->n; t++)
+        if (head_query(h, t)) return true;
+    return diags_input(diags, nowhere, NULL, NULL, "eviction: the head has q of none of the steps %zu to %zu", first, h->n - 1);
+}
+
 /* Heads of a group stand side by side. */
 static bool check_groups(const struct eviction_options *o, const struct head *heads, size_t n_heads, struct diags *diags)
 {
@@ -72,9 +88,11 @@ bool eviction_check(const struct head *heads, size_t n_heads, const struct evict
 {
     if (!check_heads(heads, n_heads, first, diags)) return false;
     bool ok = true;
-    for (size_t i = 0; i < n_options; i++)
-        if (!check_size(&options[i], heads->n, diags) || !check_policy(&options[i], eviction_size(&options[i], heads->n), diags) ||
-            !check_layer(&options[i], heads->layer, diags) || !check_groups(&options[i], heads, n_heads, diags))
+    for (size_t i = 0; i < n_options; i++) {
+        const struct eviction_options *o = &options[i];
+        if (!check_size(o, heads->n, diags) || !check_policy(o, eviction_size(o, heads->n), diags) ||
+            !check_layer(o, heads->layer, diags) || !check_groups(o, heads, n_heads, diags) || !check_steps(o, heads, first, diags))
             ok = false;
+    }
     return ok;
 }

@@ -34,7 +34,7 @@ void eviction_pages_enter(struct eviction_pages *p, size_t t)
 void eviction_pages_bound(struct eviction_pages *p, size_t t)
 {
     size_t n = t / p->page + 1;
-    const float *q = p->head->q + t * p->head->d;
+    const float *q = head_query(p->head, t);
     double *restrict bound = p->bound;
     memset(bound, 0, n * sizeof *bound);
     for (size_t j = 0; j < p->head->d; j++) {

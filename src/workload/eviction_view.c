@@ -41,7 +41,7 @@ void eviction_view_release(struct eviction_view *v)
 static void score_step(const struct eviction_view *v, size_t t)
 {
     size_t n = v->head->n, d = v->head->d, j = 0;
-    const float *q = v->head->q + t * d;
+    const float *q = head_query(v->head, t);
     double *restrict s = v->score, scale = 1 / sqrt((double)d);
     memset(s, 0, (t + 1) * sizeof *s);
     for (; j + 4 <= d; j += 4) {

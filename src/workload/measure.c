@@ -378,7 +378,10 @@ bool measure_retention(const struct measure_plan *p, const struct retention_poli
     }
     *ret_n = n;
     struct retention_work w = {rows, n, p};
-    return each_layer(p, &(struct measurement){retention_size, retention_heads, retention_add, &w, "a cache that evicts"}, diags);
+    const char *follows = NULL; /* who selects once, or by the step alone, looks at few */
+    for (size_t i = 0; i < n_policies; i++)
+        if (policies[i].options.policy->traits.counts) follows = "a cache that evicts by counts";
+    return each_layer(p, &(struct measurement){retention_size, retention_heads, retention_add, &w, follows}, diags);
 }
 
 /* ---- the range of scores ------------------------------------------------------------------------------------------------- */

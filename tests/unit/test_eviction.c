@@ -328,6 +328,44 @@ static void heads_of_a_group__decide_together(void **state)
     release_heads(heads, SIX);
 }
 
+/* The last steps of a head and those at the end of its prompt: what does not count in every step gives the same numbers. */
+static void heads_with_some_queries__are_measured_at_those(void **state)
+{
+    (void)state;
+    enum { PROMPT = 30, FIRST = 50 };
+    int32_t steps[N];
+    size_t n = 0;
+    for (int32_t t = 0; t < N; t++)
+        if ((t >= PROMPT - 3 && t < PROMPT) || t >= FIRST) steps[n++] = t;
+    struct head whole, some;
+    random_heads(&whole, 1, N, D, 1);
+    head_init_sampled(&some, N, D, steps, n);
+    for (size_t i = 0; i < n; i++) memcpy(some.q + i * D, whole.q + (size_t)steps[i] * D, D * sizeof *some.q);
+    memcpy(some.k, whole.k, N * D * sizeof *some.k);
+    memcpy(some.v, whole.v, N * D * sizeof *some.v);
+    struct diags diags;
+    diags_init(&diags);
+    for (const struct eviction_policy *p = eviction_policies; p->traits.name; p++) {
+        struct eviction_options o = options(p->traits.name, 10);
+        struct eviction_result a, b;
+        o.prompt = p->traits.selects ? PROMPT : 0;
+        if (p->traits.counts) {
+            assert_false(eviction_run(&some, &o, FIRST, &b, &diags));
+            expect_complaint(&diags, 0, 0, "follows every step, and the head has q of 13 of 60");
+            continue;
+        }
+        must(eviction_run(&whole, &o, FIRST, &a, &diags), &diags);
+        must(eviction_run(&some, &o, FIRST, &b, &diags), &diags);
+        assert_memory_equal(&a, &b, sizeof a);
+        o.observed = 4;
+        if (!p->traits.selects) continue;
+        assert_false(eviction_run(&some, &o, FIRST, &b, &diags));
+        expect_complaint(&diags, 0, 0, "selects by step 26, of which the head has no q");
+    }
+    head_release(&whole);
+    head_release(&some);
+}
+
 static void scores__far_apart_and_values_of_zero_give_finite_numbers(void **state)
 {
     (void)state;
@@ -439,6 +477,7 @@ int main(void)
         cmocka_unit_test(the_prompt__is_whole_until_it_ends),
         cmocka_unit_test(a_run_of_many__is_many_runs),
         cmocka_unit_test(heads_of_a_group__decide_together),
+        cmocka_unit_test(heads_with_some_queries__are_measured_at_those),
         cmocka_unit_test(scores__far_apart_and_values_of_zero_give_finite_numbers),
         cmocka_unit_test(bad_input__is_refused_with_a_reason),
     };
