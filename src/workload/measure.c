@@ -1,4 +1,4 @@
-#include "workload/measure.h"
+#include "workload/measure_layers.h"
 
 #include "base/threads.h"
 #include "base/xalloc.h"
@@ -59,16 +59,6 @@ bool measure_plan_check(const struct measure_plan *p, struct diags *diags)
 }
 
 /* ---- going over heads ---------------------------------------------------------------------------------------------------- */
-
-/* What is found out of one layer's heads, all cut at the c-th context. `measure` is called by several threads, `add` by one at a
- * time and layer by layer. What follows every step says so: heads with q of some steps alone are refused for it. */
-struct measurement {
-    size_t (*size)(const void *user, size_t c, size_t heads); /* bytes of a result */
-    bool (*measure)(const void *user, size_t c, const struct head *heads, size_t n, size_t first, void *ret, struct diags *diags);
-    void (*add)(void *user, size_t c, size_t heads, const void *result);
-    void *user;
-    const char *follows; /* "LAD's decoder"; NULL: takes the steps that there are */
-};
 
 /* One of the layers of all sources: which source, and which layer of it. */
 struct layer {
@@ -151,7 +141,7 @@ static bool check_steps(const struct measure_plan *p, const struct measurement *
     return true;
 }
 
-static bool each_layer(const struct measure_plan *p, const struct measurement *m, struct diags *diags)
+bool measure_each_layer(const struct measure_plan *p, const struct measurement *m, struct diags *diags)
 {
     if (!measure_plan_check(p, diags) || !check_steps(p, m, diags)) return false;
     size_t layers = 0;
@@ -248,7 +238,7 @@ bool measure_locality(const struct measure_plan *p, const struct locality_option
 {
     for (size_t c = 0; c < p->n_contexts; c++) rows[c] = (struct measured_locality){0};
     struct locality_work w = {o, rows};
-    return each_layer(p, &(struct measurement){locality_size, locality_heads, locality_add, &w, "LAD's decoder"}, diags);
+    return measure_each_layer(p, &(struct measurement){locality_size, locality_heads, locality_add, &w, "LAD's decoder"}, diags);
 }
 
 /* ---- single steps -------------------------------------------------------------------------------------------------------- */
@@ -293,7 +283,8 @@ bool measure_recording(const struct measure_plan *p, const struct locality_optio
                        struct diags *diags)
 {
     struct recording_work w = {p, o, rows, measure_heads(p), xcalloc(p->n_contexts + 1, sizeof *w.done)};
-    bool ok = each_layer(p, &(struct measurement){recording_size, recording_heads, recording_add, &w, "LAD's decoder"}, diags);
+    bool ok =
+        measure_each_layer(p, &(struct measurement){recording_size, recording_heads, recording_add, &w, "LAD's decoder"}, diags);
     free(w.done);
     return ok;
 }
@@ -381,7 +372,7 @@ bool measure_retention(const struct measure_plan *p, const struct retention_poli
     const char *follows = NULL; /* who selects once, or by the step alone, looks at few */
     for (size_t i = 0; i < n_policies; i++)
         if (policies[i].options.policy->traits.counts) follows = "a cache that evicts by counts";
-    return each_layer(p, &(struct measurement){retention_size, retention_heads, retention_add, &w, follows}, diags);
+    return measure_each_layer(p, &(struct measurement){retention_size, retention_heads, retention_add, &w, follows}, diags);
 }
 
 /* ---- the range of scores ------------------------------------------------------------------------------------------------- */
@@ -420,254 +411,7 @@ bool measure_range(const struct measure_plan *p, const struct softmax_range *r, 
 {
     for (size_t c = 0; c < p->n_contexts; c++) rows[c] = (struct measured_range){0};
     struct range_work w = {r, rows};
-    if (!each_layer(p, &(struct measurement){range_size, range_heads, range_add, &w, NULL}, diags)) return false;
+    if (!measure_each_layer(p, &(struct measurement){range_size, range_heads, range_add, &w, NULL}, diags)) return false;
     for (size_t c = 0; c < p->n_contexts; c++) softmax_range_finish(&rows[c].count);
     return true;
-}
-
-/* ---- the asynchronous softmax -------------------------------------------------------------------------------------------- */
-
-struct partial_work {
-    const struct softmax_partial *softmax;
-    struct measured_partial *rows;
-};
-
-static size_t partial_size(const void *user, size_t c, size_t heads)
-{
-    (void)user;
-    (void)c;
-    return heads * sizeof(struct softmax_partial_result);
-}
-
-static bool partial_heads(const void *user, size_t c, const struct head *heads, size_t n, size_t first, void *ret,
-                          struct diags *diags)
-{
-    const struct partial_work *w = user;
-    struct softmax_partial_result *results = ret;
-    (void)c;
-    for (size_t h = 0; h < n; h++)
-        if (!softmax_partial_run(&heads[h], w->softmax, first, &results[h], diags)) return false;
-    return true;
-}
-
-/* Add up shares over vectors; measure_partial divides them at the end. */
-static void partial_add(void *user, size_t c, size_t heads, const void *result)
-{
-    struct measured_partial *row = &((struct partial_work *)user)->rows[c];
-    const struct softmax_partial_result *r = result;
-    for (size_t h = 0; h < heads; h++, r++) {
-        row->vectors += r->vectors;
-        row->recomputed += r->recomputed;
-        row->lost += r->lost;
-        if (r->lost == r->vectors) continue;
-        row->output_error = fmax(row->output_error, r->output_error);
-        if (r->steps) moments_add(&row->attention_error, r->attention_error);
-        row->within_1e_2 += r->within_1e_2 * (double)(r->vectors - r->lost);
-        row->within_1e_1 += r->within_1e_1 * (double)(r->vectors - r->lost);
-    }
-}
-
-bool measure_partial(const struct measure_plan *p, const struct softmax_partial *s, struct measured_partial *rows,
-                     struct diags *diags)
-{
-    for (size_t c = 0; c < p->n_contexts; c++) rows[c] = (struct measured_partial){0};
-    struct partial_work w = {s, rows};
-    if (!each_layer(p, &(struct measurement){partial_size, partial_heads, partial_add, &w, NULL}, diags)) return false;
-    for (size_t c = 0; c < p->n_contexts; c++) {
-        double good = (double)(rows[c].vectors - rows[c].lost);
-        rows[c].within_1e_2 = good > 0 ? rows[c].within_1e_2 / good : (double)NAN;
-        rows[c].within_1e_1 = good > 0 ? rows[c].within_1e_1 / good : (double)NAN;
-    }
-    return true;
-}
-
-/* ---- fixed point --------------------------------------------------------------------------------------------------------- */
-
-struct fixed_work {
-    const struct single_pass *options;
-    struct measured_fixed *rows;
-};
-
-static size_t fixed_size(const void *user, size_t c, size_t heads)
-{
-    (void)user;
-    (void)c;
-    return heads * sizeof(struct single_pass_result);
-}
-
-static bool fixed_heads(const void *user, size_t c, const struct head *heads, size_t n, size_t first, void *ret,
-                        struct diags *diags)
-{
-    const struct fixed_work *w = user;
-    struct single_pass_result *results = ret;
-    (void)c;
-    for (size_t h = 0; h < n; h++)
-        if (!single_pass_run(&heads[h], w->options, first, &results[h], diags)) return false;
-    return true;
-}
-
-static void fixed_add(void *user, size_t c, size_t heads, const void *result)
-{
-    struct measured_fixed *row = &((struct fixed_work *)user)->rows[c];
-    const struct single_pass_result *r = result;
-    for (size_t h = 0; h < heads; h++, r++) {
-        row->steps += r->steps;
-        row->saturated += r->saturated;
-        if (!r->steps) continue;
-        row->worst_error = fmax(row->worst_error, r->worst_error);
-        moments_add(&row->attention_error, r->output_error);
-    }
-}
-
-bool measure_fixed(const struct measure_plan *p, const struct single_pass *s, struct measured_fixed *rows, struct diags *diags)
-{
-    for (size_t c = 0; c < p->n_contexts; c++) rows[c] = (struct measured_fixed){0};
-    struct fixed_work w = {s, rows};
-    return each_layer(p, &(struct measurement){fixed_size, fixed_heads, fixed_add, &w, NULL}, diags);
-}
-
-/* ---- kept sets ----------------------------------------------------------------------------------------------------------- */
-
-struct kept_work {
-    const struct kept_sets *sets;
-    const struct measure_plan *plan;
-    struct measured_kept *rows; /* of each context */
-};
-
-struct kept_result {
-    size_t steps, errors; /* errors: of them, those whose output is not 0 */
-    double ratio, mass, error;
-};
-
-static size_t kept_size(const void *user, size_t c, size_t heads)
-{
-    (void)user;
-    (void)c;
-    return heads * sizeof(struct kept_result);
-}
-
-static double norm_of(const double *x, size_t d)
-{
-    double sum = 0;
-    for (size_t j = 0; j < d; j++) sum += x[j] * x[j];
-    return sqrt(sum);
-}
-
-/* Add one step, whose weights and output are exact; `kept` has d elements. The weights of what is read are made to sum up to 1. */
-static void kept_step(const struct head *h, const struct kept_range *ranges, size_t n, const double *weights, const double *exact,
-                      double *kept, struct kept_result *ret)
-{
-    double mass = 0, read = 0, norm = norm_of(exact, h->d);
-    for (size_t j = 0; j < h->d; j++) kept[j] = 0;
-    for (size_t r = 0; r < n; r++)
-        for (size_t i = ranges[r].first; i <= ranges[r].last; i++) {
-            mass += weights[i];
-            read++;
-            for (size_t j = 0; j < h->d; j++) kept[j] += weights[i] * (double)h->v[i * h->d + j];
-        }
-    ret->mass += mass;
-    ret->ratio += read;
-    if (!(norm > 0)) return;
-    for (size_t j = 0; j < h->d; j++) kept[j] = kept[j] / mass - exact[j];
-    ret->errors++;
-    ret->error += norm_of(kept, h->d) / norm;
-}
-
-static void kept_head(const struct kept_sets *k, const struct head *h, size_t head, size_t first, struct kept_result *ret)
-{
-    size_t n_steps, n;
-    const uint32_t *steps = kept_sets_steps(k, &n_steps);
-    double *weights = xcalloc(h->n, sizeof *weights), *exact = xcalloc(h->d, sizeof *exact), *kept = xcalloc(h->d, sizeof *kept);
-    for (size_t i = 0; i < n_steps; i++) {
-        size_t t = steps[i];
-        const struct kept_range *ranges = t < first || t >= h->n ? NULL : kept_sets_at(k, h->layer, head, i, &n);
-        if (!ranges) continue;
-        double read = ret->ratio;
-        head_attention(h, t, weights, exact);
-        kept_step(h, ranges, n, weights, exact, kept, ret);
-        ret->ratio = read + (ret->ratio - read) / (double)(t + 1);
-        ret->steps++;
-    }
-    free(weights);
-    free(exact);
-    free(kept);
-}
-
-static bool kept_heads(const void *user, size_t c, const struct head *heads, size_t n, size_t first, void *ret, struct diags *diags)
-{
-    const struct kept_work *w = user;
-    struct kept_result *results = ret;
-    (void)c;
-    (void)diags;
-    for (size_t h = 0; h < n; h++) kept_head(w->sets, &heads[h], h, first, &results[h]);
-    return true;
-}
-
-static void kept_add(void *user, size_t c, size_t heads, const void *result)
-{
-    struct measured_kept *row = &((struct kept_work *)user)->rows[c];
-    const struct kept_result *r = result;
-    for (size_t h = 0; h < heads; h++, r++) {
-        if (!r->steps) continue;
-        double before = (double)row->retained_mass.n;
-        row->steps = r->steps;
-        row->ratio = (row->ratio * before + r->ratio / (double)r->steps) / (before + 1);
-        moments_add(&row->retained_mass, r->mass / (double)r->steps);
-        moments_add(&row->attention_error, r->errors ? r->error / (double)r->errors : 0);
-    }
-}
-
-bool measure_kept(const struct measure_plan *p, const struct kept_sets *k, struct measured_kept *rows, size_t *ret_n,
-                  struct diags *diags)
-{
-    for (size_t c = 0; c < p->n_contexts; c++) rows[c] = (struct measured_kept){.context = p->contexts[c]};
-    struct kept_work w = {k, p, rows};
-    if (!each_layer(p, &(struct measurement){kept_size, kept_heads, kept_add, &w, NULL}, diags)) return false;
-    *ret_n = 0;
-    for (size_t c = 0; c < p->n_contexts; c++)
-        if (rows[c].steps) rows[(*ret_n)++] = rows[c];
-    return *ret_n || diags_input(diags, (struct srcloc){0}, NULL, NULL, "none of the steps that are measured has a kept set");
-}
-
-/* ---- keys and values in few bits ----------------------------------------------------------------------------------------- */
-
-struct format_work {
-    const struct kv_format *format;
-    struct measured_format *rows;
-};
-
-static size_t format_size(const void *user, size_t c, size_t heads)
-{
-    (void)user;
-    (void)c;
-    return heads * sizeof(struct kv_format_result);
-}
-
-static bool format_heads(const void *user, size_t c, const struct head *heads, size_t n, size_t first, void *ret,
-                         struct diags *diags)
-{
-    const struct format_work *w = user;
-    struct kv_format_result *results = ret;
-    (void)c;
-    for (size_t h = 0; h < n; h++)
-        if (!kv_format_run(&heads[h], w->format, first, &results[h], diags)) return false;
-    return true;
-}
-
-static void format_add(void *user, size_t c, size_t heads, const void *result)
-{
-    struct measured_format *row = &((struct format_work *)user)->rows[c];
-    const struct kv_format_result *r = result;
-    for (size_t h = 0; h < heads; h++, r++) {
-        if (r->steps) moments_add(&row->attention_error, r->output_error);
-        moments_add(&row->key_error, r->key_error);
-        moments_add(&row->value_error, r->value_error);
-    }
-}
-
-bool measure_format(const struct measure_plan *p, const struct kv_format *f, struct measured_format *rows, struct diags *diags)
-{
-    for (size_t c = 0; c < p->n_contexts; c++) rows[c] = (struct measured_format){0};
-    struct format_work w = {f, rows};
-    return each_layer(p, &(struct measurement){format_size, format_heads, format_add, &w, NULL}, diags);
 }
