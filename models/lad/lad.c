@@ -21,7 +21,7 @@ static const char *const batch_policies[] = {[LAD_BATCH_FIXED] = "fixed",
                                              [LAD_BATCH_TILE_MULTIPLE] = "tile-multiple",
                                              [LAD_BATCH_BEST_THROUGHPUT] = "best-throughput",
                                              NULL};
-static const char *const draws[] = {[LAD_DRAW] = "profile", [LAD_REPLAY] = "replay", NULL};
+static const char *const draws[] = {[LAD_DRAW] = "profile", [LAD_REPLAY] = "replay", [LAD_SURFACE] = "surface", NULL};
 static const char *const elementwises[] = {[LAD_HIDDEN] = "hidden", [LAD_EXPOSED] = "exposed", NULL};
 static const char *const stage_names[] = {
     [LAD_HBM] = "hbm", [LAD_EAS] = "eas", [LAD_APID] = "apid", [LAD_MD] = "md", [LAD_AC] = "ac", [LAD_VPU] = "vpu", NULL};
@@ -47,8 +47,10 @@ static const struct dse_param lad_params_table[] = {
     DSE_PARAM_I64(P, intervals, 2, 16, "intervals of the piecewise linear exp; 4 bits of mode name 16 at most", "Sec. III-A"),
     DSE_PARAM_I64(P, recent, 0, 1024, "newest positions, which are always active", "Sec. III-E"),
     DSE_PARAM_REF(P, profile, struct dse_profile, DSE_KIND_PROFILE, "statistics of attention scores over the context", "Sec. II-B"),
-    DSE_PARAM_ENUM(P, draws, draws, "heads and steps: drawn around the means of the profile, or those of a recording, replayed",
-                   "E25, E34"),
+    DSE_PARAM_ENUM(
+        P, draws, draws,
+        "heads and steps: drawn around the means of the profile, those of a recording, replayed, or around those of the surface",
+        "E25, E34, E39"),
     DSE_PARAM_REF(P, recording, struct dse_recording, DSE_KIND_RECORDING, "steps of heads of a trace, for draws = \"replay\"",
                   "E34"),
     DSE_PARAM_F64(P, center_scale, "", 0, 1000, "factor on the centers and large modes of the profile", "Sec. III-D"),
@@ -312,7 +314,7 @@ static void fill_cache(struct lad_metrics *m, const struct lad_point *pt, double
     m->retained_mass = kept.mass;
     const bool own = pt->p->decoding == LAD_LOCALITY_AWARE;
     m->attention_error = own ? error.attention_error : kept.error;
-    m->attention_error_sd = own && !(error.attention_error <= 0) ? (double)NAN : kept.error_sd;
+    m->attention_error_sd = own && !(error.attention_error <= 0) ? lad_error_spread(pt->p) : kept.error_sd;
     m->false_negative = error.false_negative;
 }
 

@@ -25,7 +25,7 @@ enum lad_gather { LAD_GATHER_STREAM, LAD_GATHER_ROWS };
 enum lad_prefetch { LAD_PREFETCH_OFF, LAD_PREFETCH_LIMITED, LAD_PREFETCH_IDEAL };
 enum lad_counted { LAD_IGNORED, LAD_COUNTED };
 enum lad_batch_policy { LAD_BATCH_FIXED, LAD_BATCH_FIT_MEMORY, LAD_BATCH_TILE_MULTIPLE, LAD_BATCH_BEST_THROUGHPUT };
-enum lad_draws_from { LAD_DRAW, LAD_REPLAY };
+enum lad_draws_from { LAD_DRAW, LAD_REPLAY, LAD_SURFACE };
 enum lad_elementwise { LAD_HIDDEN, LAD_EXPOSED };
 
 struct lad_params {
@@ -242,6 +242,19 @@ int lad_batches(double tiles, double max, double ret[LAD_BATCHES]);
 /* E18: the batch that batch_policy makes of p->workload.batch. Leaves `step` at some batch. */
 double lad_batch(const struct lad_point *pt, struct lad_step *step);
 
+/* ---- a measured surface (E39) -------------------------------------------------------------------------------------------- */
+
+/* Its contexts; false: the surface has nothing of LAD. */
+bool lad_surface_range(const struct lad_params *p, double *ret_from, double *ret_to);
+/* The point at its context, intervals and window; all: and under its bits and scores, which errors depend on. NULL, or why not. */
+const char *lad_surface_find(const struct lad_params *p, bool all, struct dse_quality_place *ret);
+const char *lad_surface_read(const struct lad_params *p, struct dse_locality *ret);
+/* Of a box's contexts, intervals and windows that were measured; false: none was. */
+bool lad_surface_bound(const struct lad_params *lo, const struct lad_params *hi, struct dse_interval context,
+                       struct dse_locality_bound *ret);
+/* What the statistics depend on is not read: all of lad_point_init but `at` and active_cv. */
+const char *lad_point_begin(struct lad_point *ret, const struct lad_params *p);
+
 /* ---- quality ------------------------------------------------------------------------------------------------------------- */
 
 /* NULL, or why LAD's decoding and the technique of the cache do not go together, or there is no such cache. */
@@ -250,6 +263,8 @@ const char *lad_cache_check(const struct lad_params *p);
 void lad_kept(const struct lad_params *p, struct dse_kept *ret);
 /* E24: NaN where nobody measured it under the settings of the point. Pure. */
 struct dse_locality_error lad_quality(const struct lad_params *p);
+/* Its standard deviation over heads; NaN where it is not known. */
+double lad_error_spread(const struct lad_params *p);
 /* A setting that the statistics depend on and that was another one when they were measured, as a sentence; NULL: there is none.
  * Of a point that is locality-aware. */
 const char *lad_unlike(const struct lad_params *p);

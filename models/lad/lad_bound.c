@@ -21,7 +21,10 @@ static bool narrow_context(struct lad_params *lo, struct lad_params *hi, bool lo
         to = dse_min(to, contexts[n - 1]);
     } else if (locality_aware) {
         double last;
-        dse_profile_range(lo->profile, &from, &last);
+        if (lo->draws != LAD_SURFACE)
+            dse_profile_range(lo->profile, &from, &last);
+        else if (!lad_surface_range(lo, &from, &last))
+            return false;
         to = dse_min(to, last);
     }
     lo->workload.context = dse_max_i64(lo->workload.context, (int64_t)ceil(from));
@@ -34,19 +37,29 @@ static bool init_ends(struct lad_box *b)
 {
     const int32_t gather = b->lo.gather;
     b->lo.gather = b->hi.gather = LAD_GATHER_STREAM; /* rows: gather_bound */
-    const bool ok = !lad_point_init(&b->at_lo, &b->lo) && !lad_point_init(&b->at_hi, &b->hi);
+    const char *(*const init)(struct lad_point * ret, const struct lad_params *p) =
+        b->lo.draws == LAD_SURFACE ? lad_point_begin : lad_point_init;
+    const bool ok = !init(&b->at_lo, &b->lo) && !init(&b->at_hi, &b->hi);
     b->lo.gather = b->hi.gather = gather;
     if (!ok) return false;
     b->locality_aware = b->at_lo.locality_aware;
     b->prefill = b->lo.workload.phase == DSE_PREFILL;
     b->n = dse_iv(b->at_lo.n, b->at_hi.n);
+    const bool surface = b->locality_aware && b->lo.draws == LAD_SURFACE;
+    if (surface) {
+        b->at_lo.active_cv = b->lo.active_cv;
+        b->at_hi.active_cv = b->hi.active_cv;
+    }
     b->active_cv = dse_iv(b->at_lo.active_cv, b->at_hi.active_cv);
-    if (!b->locality_aware || dse_iv_is_point(b->n)) return true;
+    if (!b->locality_aware || (dse_iv_is_point(b->n) && !surface)) return true;
     struct dse_locality_bound at;
-    if (b->lo.draws == LAD_REPLAY)
+    if (surface) {
+        if (!lad_surface_bound(&b->lo, &b->hi, b->n, &at)) return false;
+    } else if (b->lo.draws == LAD_REPLAY) {
         dse_recording_bound(b->lo.recording, b->n, &at, &b->active_cv);
-    else
+    } else {
         dse_profile_bound(b->lo.profile, b->n, &at);
+    }
     b->at_lo.at = (struct dse_locality){at.centers.lo, at.large.lo, at.active.lo, at.updates.lo, at.hit_ratio.lo};
     b->at_hi.at = (struct dse_locality){at.centers.hi, at.large.hi, at.active.hi, at.updates.hi, at.hit_ratio.hi};
     lad_adjust(&b->at_lo, &b->at_lo.at); /* grows with all it takes */

@@ -360,6 +360,7 @@ void lad_adjust(const struct lad_point *pt, struct dse_locality *at)
 {
     at->centers = dse_min(pt->n, at->centers * pt->p->center_scale);
     at->large = dse_min(pt->n, at->large * pt->p->center_scale);
+    if (pt->p->draws == LAD_SURFACE) return; /* E39: measured with the window */
     double active = at->active + (double)(pt->p->recent - PAPER_WINDOW);
     at->active = dse_min(pt->n, dse_max(active, (double)pt->p->recent));
 }
@@ -370,6 +371,16 @@ static const char *read_profile(struct lad_point *pt)
     dse_profile_range(pt->p->profile, &from, &to);
     if (pt->n < from || pt->n > to) return "the context is outside of the attention profile";
     pt->at = dse_profile_at(pt->p->profile, pt->n);
+    pt->active_cv = pt->p->active_cv;
+    lad_adjust(pt, &pt->at);
+    return NULL;
+}
+
+/* E39. */
+static const char *read_surface(struct lad_point *pt)
+{
+    const char *why = lad_surface_read(pt->p, &pt->at);
+    if (why) return why;
     pt->active_cv = pt->p->active_cv;
     lad_adjust(pt, &pt->at);
     return NULL;
@@ -411,7 +422,7 @@ static void set_footprint(struct lad_point *pt)
     pt->sequence_bytes += pt->head_samples * (pt->cache_bytes + pt->n * (pt->position_bytes + counters));
 }
 
-const char *lad_point_init(struct lad_point *ret, const struct lad_params *p)
+const char *lad_point_begin(struct lad_point *ret, const struct lad_params *p)
 {
     const char *why = dse_workload_check(&p->workload);
     if (why) return why;
@@ -444,5 +455,12 @@ const char *lad_point_init(struct lad_point *ret, const struct lad_params *p)
         ret->gather_factor = dse_dram_moved(&p->dram, 1, row);
         ret->gather_s = dse_dram_seconds(&p->dram, 1, row) / ret->gather_factor;
     }
-    return p->draws == LAD_REPLAY ? read_recording(ret) : read_profile(ret);
+    return NULL;
+}
+
+const char *lad_point_init(struct lad_point *ret, const struct lad_params *p)
+{
+    const char *why = lad_point_begin(ret, p);
+    if (why || !ret->locality_aware) return why;
+    return p->draws == LAD_REPLAY ? read_recording(ret) : p->draws == LAD_SURFACE ? read_surface(ret) : read_profile(ret);
 }

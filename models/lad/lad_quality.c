@@ -18,6 +18,11 @@ static bool is_locality_aware(const struct lad_params *p)
 /* The settings that |C|, |M|, |J| and |U| depend on; which[i] names those that are not the ones measured. Returns how many. */
 static int unlike_settings(const struct lad_params *p, const char *which[DSE_BEYOND_MAX])
 {
+    if (p->draws == LAD_SURFACE) { /* E39 */
+        struct dse_quality_place at;
+        which[0] = lad_surface_find(p, true, &at);
+        return which[0] != NULL;
+    }
     const struct dse_measured *m = measured_of(p);
     const char *const unlike[] = {dse_measured_unlike(m, DSE_SET_INTERVALS, (double)p->intervals),
                                   dse_measured_unlike(m, DSE_SET_RECENT, (double)p->recent),
@@ -40,11 +45,12 @@ static const char *unknown(const struct lad_params *p)
     enum { CACHE_BITS = 16 };
     if (p->draws == LAD_REPLAY) return "a recording does not say what the output loses (draws)";
     const char *why = lad_unlike(p);
-    if (!why) why = dse_measured_unlike(dse_profile_measured(p->profile), DSE_SET_SCORES, 0);
+    const bool surface = p->draws == LAD_SURFACE;
+    if (!why && !surface) why = dse_measured_unlike(dse_profile_measured(p->profile), DSE_SET_SCORES, 0);
     if (why) return why;
     if (p->center_scale != 1) return "other centers than those of the profile were not measured (center_scale)";
     if (p->cache_bits < CACHE_BITS) return "intermediate caches of fewer than 16 bits were not measured (cache_bits)";
-    if (isnan(dse_profile_error_at(p->profile, (double)p->workload.context).attention_error))
+    if (!surface && isnan(dse_profile_error_at(p->profile, (double)p->workload.context).attention_error))
         return "the attention profile does not say what the output loses (profile)";
     return NULL;
 }
@@ -71,7 +77,17 @@ struct dse_locality_error lad_quality(const struct lad_params *p)
 {
     if (!is_locality_aware(p)) return (struct dse_locality_error){0, 0};
     if (unknown(p)) return (struct dse_locality_error){(double)NAN, (double)NAN};
-    return dse_profile_error_at(p->profile, (double)p->workload.context);
+    struct dse_quality_place at;
+    if (p->draws != LAD_SURFACE) return dse_profile_error_at(p->profile, (double)p->workload.context);
+    lad_surface_find(p, true, &at); /* E39: known, as it is not unknown */
+    return (struct dse_locality_error){dse_quality_mean(&at, DSE_Q_ATTENTION_ERROR), dse_quality_mean(&at, DSE_Q_FALSE_NEGATIVE)};
+}
+
+double lad_error_spread(const struct lad_params *p)
+{
+    struct dse_quality_place at;
+    if (!is_locality_aware(p) || p->draws != LAD_SURFACE || unknown(p) || lad_surface_find(p, true, &at)) return (double)NAN;
+    return dse_quality_stat(&at, DSE_Q_ATTENTION_ERROR, DSE_Q_SD);
 }
 
 void lad_stand(const void *params, struct dse_standing *ret)
@@ -82,14 +98,17 @@ void lad_stand(const void *params, struct dse_standing *ret)
     dse_standing_add(ret, dse_area_unpriced(p->clock_ghz, LAD_PUBLISHED_GHZ));
     dse_standing_add(ret, dse_area_without_edges(p->area));
     if (!is_locality_aware(p)) return;
-    if (p->draws != LAD_REPLAY) dse_standing_add(ret, dse_profile_beyond(p->profile, (double)p->workload.context));
+    if (p->draws == LAD_DRAW) dse_standing_add(ret, dse_profile_beyond(p->profile, (double)p->workload.context));
     const char *which[DSE_BEYOND_MAX], *why = unknown(p);
     int n = unlike_settings(p, which);
     for (int i = 0; i < n; i++) dse_standing_add(ret, which[i]);
     if (why)
         dse_standing_unknown(ret, why);
     else
-        ret->quality = dse_measured_on(measured_of(p), p->workload.llm) ? DSE_QUALITY_MEASURED : DSE_QUALITY_OTHER_LLM;
+        ret->quality = (p->draws == LAD_SURFACE ? dse_quality_on(p->cache.surface, p->workload.llm)
+                                                : dse_measured_on(measured_of(p), p->workload.llm))
+                           ? DSE_QUALITY_MEASURED
+                           : DSE_QUALITY_OTHER_LLM;
 }
 
 const char *lad_why_null(const void *params, const char *metric)
@@ -105,7 +124,7 @@ const char *lad_why_null(const void *params, const char *metric)
         if (strcmp(metric, statistics[i]) == 0) return lad_unlike(p);
     if (strcmp(metric, "attention_error_sd") == 0) {
         why = unknown(p);
-        return why ? why : "the attention profile does not say how heads differ (profile)";
+        return why || p->draws == LAD_SURFACE ? why : "the attention profile does not say how heads differ (profile)";
     }
     for (size_t i = 0; i < sizeof errors / sizeof *errors; i++)
         if (strcmp(metric, errors[i]) == 0) return unknown(p);
