@@ -8,12 +8,20 @@ enum { MODELS = sizeof models / sizeof *models };
 /* What a model needs beside for a cache that loses positions, at a context that was measured. */
 static const char *beside(const char *model)
 {
-    if (strcmp(model, "lad") == 0) return "decoding=full-cache batch=1 quality_from=surface";
-    return strcmp(model, "ane") == 0 ? "quality_from=surface" : "quality_from=surface boundary=bulk";
+    if (strcmp(model, "lad") == 0) return "decoding=full-cache batch=1 quality_from=surface llm=opt-2.7b layers_simulated=1";
+    if (strcmp(model, "ane") == 0) return "quality_from=surface";
+    if (strcmp(model, "flashdecoding") == 0) return "quality_from=surface boundary=bulk batch=16";
+    return "quality_from=surface boundary=bulk layers_simulated=1 rows_simulated=4096 stream_mib=0.5";
+}
+
+/* LAD's event level carries out a whole cache, burst by burst: it is asked once. */
+static bool is_slow(const char *model)
+{
+    return strcmp(model, "lad") == 0;
 }
 
 /* The point; NULL, or why it is refused: then the event level is not run. */
-static const char *at(struct both_levels *b, const char *model, const char *settings)
+static const char *at(struct both_levels *b, const char *model, const char *settings, bool events)
 {
     char *all = xasprintf("context=1024 kv_bits=16 %s %s", beside(model), settings), *list[SETTINGS_MAX];
     char *text = xstrdup(all);
@@ -36,7 +44,7 @@ static const char *at(struct both_levels *b, const char *model, const char *sett
     memset(b->events, 0, sizeof b->events);
     b->closed_parts.n = b->closed_parts.n_causes = 0;
     if (!why) b->model->desc->estimate(b->params, b->closed, &b->closed_parts);
-    if (!why) run_events(b, 0);
+    if (!why && events) run_events(b, 0);
     free(text);
     free(all);
     return why;
@@ -82,16 +90,18 @@ static void technique__every_parameter_moves_something_or_is_refused(void **stat
     size_t moved = 0;
     for (size_t m = 0; m < MODELS; m++) {
         for (size_t i = 0; i < sizeof changes / sizeof *changes; i++) {
-            const char *why = at(&one, models[m], changes[i].from), *or_why = at(&other, models[m], changes[i].to);
+            const bool events = !is_slow(models[m]) || i == 0;
+            const char *why = at(&one, models[m], changes[i].from, events), *or_why = at(&other, models[m], changes[i].to, events);
             if (why || or_why) continue;
             const struct model *model = one.model;
             if (!differ(model, one.closed, other.closed)) fail_msg("%s: %s moves nothing", models[m], changes[i].to);
-            if (!differ(model, one.events, other.events)) fail_msg("%s: %s moves nothing at event level", models[m], changes[i].to);
+            if (events && !differ(model, one.events, other.events))
+                fail_msg("%s: %s moves nothing at event level", models[m], changes[i].to);
             moved++;
         }
     }
     print_message("%zu changes move something\n", moved);
-    assert_true(moved >= 60); /* of 85; LAD's and GPUs' are all */
+    assert_true(moved >= 70); /* of 85: VEDA and the Neural Engine refuse some policies */
 }
 
 /* As much is read as the technique says, at both levels: less time for a shorter read set, and more error. */
@@ -104,13 +114,13 @@ static void technique__fewer_positions_are_faster_and_worse(void **state)
         for (size_t i = 0; i < sizeof policies / sizeof *policies; i++) {
             char *few = xasprintf("eviction=%s eviction_ratio=0.25", policies[i]),
                  *many = xasprintf("eviction=%s eviction_ratio=0.5", policies[i]);
-            if (!at(&half, models[m], many) && !at(&quarter, models[m], few)) {
-                assert_true(closed_metric(&quarter, "attention_us") < closed_metric(&half, "attention_us"));
-                assert_true(event_metric(&quarter, "attention_us") < event_metric(&half, "attention_us"));
+            const bool events = !is_slow(models[m]) && i < 2;
+            if (!at(&half, models[m], many, events) && !at(&quarter, models[m], few, events)) {
+                const double us = closed_metric(&quarter, "attention_us"), longer = closed_metric(&half, "attention_us");
+                if (!(us < longer)) fail_msg("%s %s: %g us, %g", models[m], policies[i], us, longer);
+                if (events) assert_true(event_metric(&quarter, "attention_us") < event_metric(&half, "attention_us"));
                 const double error = closed_metric(&quarter, "attention_error"), less = closed_metric(&half, "attention_error");
                 if (!isnan(error) && !(error > less)) fail_msg("%s %s: %g, %g", models[m], policies[i], error, less);
-                assert_true(event_metric(&quarter, "retained_mass") == closed_metric(&quarter, "retained_mass") ||
-                            isnan(closed_metric(&quarter, "retained_mass")));
             }
             free(few);
             free(many);
