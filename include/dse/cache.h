@@ -51,12 +51,21 @@ extern const struct dse_param dse_cache_params[];
  * than there are. */
 double dse_cache_target(const struct dse_cache *c, double seen);
 
+/* What a machine's arithmetic does to the output besides: a method of the surface, with its settings as in struct dse_quality_query. */
+struct dse_arithmetic {
+    const char *method; /* "fixed-point", "partial-softmax" */
+    unsigned given;
+    double setting[DSE_SETTINGS];
+};
+
 /* What a decode step sees, on average over a generation or at one context. */
 struct dse_cache_steps {
     const struct dse_cache *cache;
     const struct dse_workload *workload;
     double before;   /* positions before the first step: the prompt; or the context of the one step */
     double generate; /* steps of the generation; 0: one */
+    const struct dse_arithmetic
+        *arithmetic; /* NULL: exact. Its error is added to that of what is left out: they lose that much at most */
 };
 struct dse_cache_steps dse_cache_steps_of(const struct dse_cache *c, const struct dse_workload *w, const struct dse_request *r);
 

@@ -92,6 +92,7 @@ static const struct dse_param link_params[] = {
 };
 #undef L
 
+static const char *const errors[] = {[FD_ERRORS_IGNORED] = "ignored", [FD_ERRORS_MEASURED] = "measured", NULL};
 #define P struct fd_params
 static const struct dse_param fd_params_table[] = {
     DSE_EMBED(P, workload, struct dse_workload, dse_workload_params),
@@ -172,6 +173,8 @@ static const struct dse_param fd_params_table[] = {
     DSE_PARAM_F64(P, score_low, "", -1000, 1000, "lower end of the softmax inputs", "Fig. 4, E4"),
     DSE_PARAM_F64(P, score_high, "", -1000, 1000, "upper end of the softmax inputs", "Fig. 4, E4"),
     DSE_PARAM_F64(P, unified_max, "", -1000, 1000, "phi: the scaling factor that all partial softmax results share", "Eq. 3, E4"),
+    DSE_PARAM_ENUM(P, arithmetic_error, errors,
+                   "attention_error without that of partial softmax, or with it, as measured (surface)", "E33"),
     DSE_PARAM_I64(P, tile_n, 0, 1024,
                   "B_N of the flat GEMM; 0: the best power of two for every operator; steps read it with dataflow = heuristic",
                   "Sec. 4, E7"),
@@ -393,7 +396,8 @@ struct dse_bill fd_bill_of(const struct fd_params *p)
 static const char *why_null(const void *params, const char *metric)
 {
     const struct dse_bill bill = fd_bill_of(params);
-    const struct dse_cache_steps steps = fd_cache_steps(params);
+    struct dse_arithmetic arithmetic;
+    const struct dse_cache_steps steps = fd_cache_steps(params, &arithmetic);
     const char *why = dse_cache_why_null(&steps, metric);
     return why ? why : dse_bill_why_null(&bill, metric);
 }
@@ -453,7 +457,8 @@ static void fill_gemm(struct fd_metrics *m, const struct fd_point *point)
 static void fill_cache(struct fd_metrics *m, const struct fd_point *at)
 {
     const struct fd_params *p = at->machine.p;
-    const struct dse_cache_steps steps = fd_cache_steps(p);
+    struct dse_arithmetic arithmetic;
+    const struct dse_cache_steps steps = fd_cache_steps(p, &arithmetic);
     const double read = fd_read(p), devices = (double)p->devices;
     struct dse_kept kept;
     dse_cache_quality(&steps, &kept);
@@ -508,7 +513,8 @@ static void fd_stand(const void *params, struct dse_standing *ret)
 {
     const struct fd_params *p = params;
     const bool measured = p->dataflow == FD_BY_VENDOR || p->kernel_losses == FD_MEASURED;
-    const struct dse_cache_steps steps = fd_cache_steps(p);
+    struct dse_arithmetic arithmetic;
+    const struct dse_cache_steps steps = fd_cache_steps(p, &arithmetic);
     dse_cache_stand(&steps, ret);
     if (measured && isnan(p->gpu->kernels.kernel_stream_share))
         dse_standing_add(ret, "no kernel of this GPU's generation was measured: E28 and E29 take an A100's constants");

@@ -47,6 +47,8 @@ enum { FD_EXPERTS_MAX = 1024 };
 
 #define FD_NS_PER_S 1e9
 
+enum fd_errors { FD_ERRORS_IGNORED, FD_ERRORS_MEASURED };
+
 struct fd_params {
     struct dse_workload workload;
     struct dse_cache kept; /* which positions stay; `cache` says whether the last-level cache is warm */
@@ -78,6 +80,7 @@ struct fd_params {
     int32_t launches; /* enum fd_launches */
     double host_us, sequence_us, prompt_us, allocation_us, sampling_ns;
     double recompute_percent, score_low, score_high, unified_max;
+    int32_t arithmetic_error; /* enum fd_errors */
     int64_t tile_n, tile_k, resident_blocks;
     int32_t double_buffering; /* enum fd_switch */
     double gemv_efficiency;
@@ -238,7 +241,8 @@ void fd_technique(struct fd_technique *ret, const struct fd_params *p, const str
 /* Positions whose keys and values attention reads; all of a prompt. */
 double fd_read(const struct fd_params *p);
 struct dse_cache_step fd_cache_step(const struct fd_params *p);
-struct dse_cache_steps fd_cache_steps(const struct fd_params *p);
+/* E33: with the partial softmax of E3, where it counts; *ret_arithmetic outlives it. */
+struct dse_cache_steps fd_cache_steps(const struct fd_params *p, struct dse_arithmetic *ret_arithmetic);
 /* NULL, or why no such cache is kept. */
 const char *fd_cache_check(const struct fd_params *p);
 /* Bytes of a layer on the fullest device besides keys and values. */

@@ -192,8 +192,10 @@ static void fill_gemm(const struct ends *m, const struct fd_box *b)
 static void fill_cache(const struct ends *m, const struct fd_box *b, const struct fd_step_bound *s)
 {
     const bool prefill = b->lo.workload.phase == DSE_PREFILL;
-    const struct dse_cache_steps lo = dse_cache_steps_of(&b->asked_lo, &b->lo.workload, NULL),
-                                 hi = dse_cache_steps_of(&b->asked_hi, &b->hi.workload, NULL);
+    struct dse_arithmetic less, most;
+    struct dse_cache_steps lo = fd_cache_steps(&b->lo, &less), hi = fd_cache_steps(&b->hi, &most);
+    lo.cache = &b->asked_lo;
+    hi.cache = &b->asked_hi;
     const struct dse_interval read = dse_iv(fd_read(&b->lo), fd_read(&b->hi));
     struct dse_kept_bound kept;
     dse_cache_quality_bound(&lo, &hi, b->target, &kept);

@@ -11,9 +11,16 @@ struct dse_cache_step fd_cache_step(const struct fd_params *p)
     return s;
 }
 
-struct dse_cache_steps fd_cache_steps(const struct fd_params *p)
+struct dse_cache_steps fd_cache_steps(const struct fd_params *p, struct dse_arithmetic *ret_arithmetic)
 {
-    return dse_cache_steps_of(&p->kept, &p->workload, NULL);
+    struct dse_cache_steps s = dse_cache_steps_of(&p->kept, &p->workload, NULL);
+    *ret_arithmetic =
+        (struct dse_arithmetic){.method = "partial-softmax", .given = 1u << DSE_SET_PHI | 1u << DSE_SET_LOW | 1u << DSE_SET_HIGH};
+    ret_arithmetic->setting[DSE_SET_PHI] = p->unified_max;
+    ret_arithmetic->setting[DSE_SET_LOW] = p->score_low;
+    ret_arithmetic->setting[DSE_SET_HIGH] = p->score_high;
+    if (p->arithmetic_error == FD_ERRORS_MEASURED && p->softmax == FD_ASYNCHRONOUS) s.arithmetic = ret_arithmetic;
+    return s;
 }
 
 double fd_read(const struct fd_params *p)
@@ -33,7 +40,7 @@ const char *fd_cache_check(const struct fd_params *p)
 static double share(const struct fd_params *p)
 {
     const double heads = (double)p->workload.llm->kv_heads;
-    return dse_ceil(heads / (double)p->devices) / heads;
+    return heads > 0 ? dse_ceil(heads / (double)p->devices) / heads : 1; /* none: all of it is one latent */
 }
 
 double fd_kept_bytes(const struct fd_params *p)

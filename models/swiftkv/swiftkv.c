@@ -18,6 +18,7 @@ static const char *const kv_fetches[] = {[SWIFTKV_FETCH_GROUP] = "group", [SWIFT
 static const char *const mappings[] = {[SWIFTKV_ONE_OUTPUT] = "one-output", [SWIFTKV_SEVERAL_OUTPUTS] = "several-outputs", NULL};
 static const char *const stalls[] = {[SWIFTKV_STALLS_ARRAY] = "array", [SWIFTKV_STALLS_BOTH] = "both", NULL};
 static const char *const layouts[] = {[SWIFTKV_LAYOUT_CHANNEL] = "channel", [SWIFTKV_LAYOUT_INTERLEAVED] = "interleaved", NULL};
+static const char *const errors[] = {[SWIFTKV_ERRORS_IGNORED] = "ignored", [SWIFTKV_ERRORS_MEASURED] = "measured", NULL};
 static const char *const heads[] = {[SWIFTKV_HEAD_EXCLUDED] = "excluded", [SWIFTKV_HEAD_INCLUDED] = "included", NULL};
 
 /* The FPGA stands after the DRAM: where both set a default, that of the FPGA counts. */
@@ -65,6 +66,10 @@ static const struct dse_param swiftkv_params_table[] = {
     DSE_PARAM_F64(P, t_b_cycles, "cycle", 0, 10000, "flash: from the last score of a block to the next block", "E6"),
     DSE_PARAM_I64_UNIT(P, budget_cycles, "cycle", 1, 4096, "cycles a position that budget_dsps is for", "E11"),
     DSE_PARAM_F64(P, rope_base, "", 2, 1e9, "base of the rotary angles", "Sec. II"),
+    DSE_PARAM_ENUM(P, arithmetic_error, errors,
+                   "attention_error without that of fixed-point numbers, or with it, as measured (surface)", "E25"),
+    DSE_PARAM_ENUM(P, exp_rounding, dse_rounding_names, "the exponential's shift drops its bits, or rounds; for its error alone",
+                   "Sec. III, E25"),
     DSE_PARAM_ENUM(P, power, dse_power_names, "the chip draws by what it does, or the published power whatever it does", "E10"),
     DSE_PARAM_F64(P, reference_power_w, "W", 0, 1000, "chip without HBM, of the published machine", "Sec. V"),
     DSE_PARAM_F64_AUTO(
@@ -226,7 +231,8 @@ static bool swiftkv_shortage(const void *params, const char *reason, struct dse_
 static const char *why_null(const void *params, const char *metric)
 {
     const struct swiftkv_params *p = params;
-    const struct dse_cache_steps steps = dse_cache_steps_of(&p->cache, &p->workload, NULL);
+    struct dse_arithmetic arithmetic;
+    const struct dse_cache_steps steps = swiftkv_cache_steps(p, &arithmetic);
     const char *why = dse_cache_why_null(&steps, metric);
     const struct dse_bill bill = dse_bill_of_boards(&p->economics, 1, &p->fpga->trade);
     return why ? why : dse_bill_why_null(&bill, metric);
@@ -269,7 +275,8 @@ static void fill_fpga(struct swiftkv_metrics *m, const struct dse_fpga *fpga, co
 /* E24, E25. */
 static void fill_cache(struct swiftkv_metrics *m, const struct swiftkv_params *p, const struct swiftkv_step *s)
 {
-    const struct dse_cache_steps steps = dse_cache_steps_of(&p->cache, &p->workload, NULL);
+    struct dse_arithmetic arithmetic;
+    const struct dse_cache_steps steps = swiftkv_cache_steps(p, &arithmetic);
     struct dse_kept kept;
     struct swiftkv_dealt dealt;
     swiftkv_deal(p, &dealt);
@@ -432,7 +439,8 @@ static void swiftkv_equate(const void *params, void *equations)
 static void swiftkv_stand(const void *params, struct dse_standing *ret)
 {
     const struct swiftkv_params *p = params;
-    const struct dse_cache_steps steps = dse_cache_steps_of(&p->cache, &p->workload, NULL);
+    struct dse_arithmetic arithmetic;
+    const struct dse_cache_steps steps = swiftkv_cache_steps(p, &arithmetic);
     dse_cache_stand(&steps, ret);
 }
 

@@ -28,6 +28,7 @@ enum swiftkv_kv_fetch { SWIFTKV_FETCH_GROUP, SWIFTKV_FETCH_HEAD };
 enum swiftkv_mapping { SWIFTKV_ONE_OUTPUT, SWIFTKV_SEVERAL_OUTPUTS };
 enum swiftkv_stalls { SWIFTKV_STALLS_ARRAY, SWIFTKV_STALLS_BOTH };
 enum swiftkv_head { SWIFTKV_HEAD_EXCLUDED, SWIFTKV_HEAD_INCLUDED };
+enum swiftkv_errors { SWIFTKV_ERRORS_IGNORED, SWIFTKV_ERRORS_MEASURED };
 enum swiftkv_layout { SWIFTKV_LAYOUT_CHANNEL, SWIFTKV_LAYOUT_INTERLEAVED };
 enum { SWIFTKV_PUBLISHED_HEAD_DIM = 128 }; /* t_v_cycles is of a head of this size */
 
@@ -53,6 +54,7 @@ struct swiftkv_params {
 
     int64_t budget_cycles;
     double rope_base;
+    int32_t arithmetic_error, exp_rounding; /* enum swiftkv_errors, dse_rounding */
     int32_t power;                          /* enum dse_power */
     double reference_power_w, static_share; /* static_share: "auto" before resolve */
 
@@ -116,6 +118,8 @@ double swiftkv_gemv_cycles(const struct swiftkv_params *p, double rows, double k
 
 /* E24: what the cache keeps, and what its technique takes of a step. */
 struct dse_cache_step swiftkv_cache_step(const struct swiftkv_params *p);
+/* E25: what a step sees of the cache, and the fixed-point numbers that it is computed in; *ret_arithmetic outlives it. */
+struct dse_cache_steps swiftkv_cache_steps(const struct swiftkv_params *p, struct dse_arithmetic *ret_arithmetic);
 
 /* E6: cycles of one head and position, and of a block of `block` positions (0 but for flash). */
 struct swiftkv_cycles {

@@ -360,8 +360,10 @@ static iv dram_watts(const struct box *b, const struct dse_totals_bound *t)
 static void set_cache(const struct box *b, struct swiftkv_metrics *f, struct swiftkv_metrics *c)
 {
     struct dse_kept_bound kept;
-    const struct dse_cache_steps lo = dse_cache_steps_of(&b->asked_lo, &b->lo.workload, NULL),
-                                 hi = dse_cache_steps_of(&b->asked_hi, &b->hi.workload, NULL);
+    struct dse_arithmetic less, most;
+    struct dse_cache_steps lo = swiftkv_cache_steps(&b->lo, &less), hi = swiftkv_cache_steps(&b->hi, &most);
+    lo.cache = &b->asked_lo;
+    hi.cache = &b->asked_hi;
     dse_cache_quality_bound(&lo, &hi, b->target, &kept);
     SET(retained_mass, kept.mass);
     SET(attention_error, kept.error);

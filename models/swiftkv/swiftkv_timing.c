@@ -82,6 +82,18 @@ struct dse_cache_step swiftkv_cache_step(const struct swiftkv_params *p)
     return s;
 }
 
+struct dse_cache_steps swiftkv_cache_steps(const struct swiftkv_params *p, struct dse_arithmetic *ret_arithmetic)
+{
+    struct dse_cache_steps s = dse_cache_steps_of(&p->cache, &p->workload, NULL);
+    *ret_arithmetic = (struct dse_arithmetic){
+        .method = "fixed-point", .given = 1u << DSE_SET_EXP_BITS | 1u << DSE_SET_FRACTION_BITS | 1u << DSE_SET_ROUNDING};
+    ret_arithmetic->setting[DSE_SET_EXP_BITS] = (double)p->lut_bits;
+    ret_arithmetic->setting[DSE_SET_FRACTION_BITS] = (double)p->q_frac_bits;
+    ret_arithmetic->setting[DSE_SET_ROUNDING] = p->exp_rounding;
+    if (p->arithmetic_error == SWIFTKV_ERRORS_MEASURED) s.arithmetic = ret_arithmetic;
+    return s;
+}
+
 /* E24. The exponential unit makes a weight a cycle, and nothing of the next head runs beside it. */
 static void deal_technique(const struct swiftkv_params *p, const struct dse_cache_step *s, struct swiftkv_dealt *d)
 {

@@ -7,10 +7,11 @@
 void dse_cache_stand(const struct dse_cache_steps *s, struct dse_standing *ret)
 {
     ret->quality = dse_quality_of_exact(s->workload);
-    if (!dse_cache_loses(s)) return;
+    const bool counted = s->arithmetic && s->workload->phase != DSE_PREFILL;
+    if (!dse_cache_loses(s) && !counted) return;
     struct dse_kept q;
     const struct dse_cache *c = s->cache;
-    const bool surface = c->quality_from == DSE_FROM_SURFACE;
+    const bool surface = counted || c->quality_from == DSE_FROM_SURFACE;
     const char *why = dse_cache_quality(s, &q);
     if (why) {
         dse_standing_unknown(ret, why);
@@ -27,7 +28,9 @@ const char *dse_cache_why_null(const struct dse_cache_steps *s, const char *metr
     struct dse_kept q;
     const bool spread = strcmp(metric, "attention_error_sd") == 0;
     if (!spread && strcmp(metric, "retained_mass") != 0 && strcmp(metric, "attention_error") != 0) return NULL;
-    const char *why = dse_cache_quality(s, &q);
+    struct dse_cache_steps asked = *s;
+    if (strcmp(metric, "retained_mass") == 0) asked.arithmetic = NULL; /* which loses none */
+    const char *why = dse_cache_quality(&asked, &q);
     if (why || !spread || !isnan(q.error_sd)) return why;
     return s->cache->quality_from == DSE_FROM_SURFACE ? "the quality file does not say how heads differ (surface)"
                                                       : "a retention profile does not say how heads differ (quality_from)";

@@ -162,10 +162,27 @@ static const char *quality_of(const struct dse_cache_steps *s, double stays, str
     return s->generate > 0 ? mean_of_generation(s, stays, ret) : at_step(s, s->before, stays, ret);
 }
 
+/* The error of the arithmetic, of a decode step over what is read. */
+static const char *add_arithmetic(const struct dse_cache_steps *s, struct dse_kept *ret)
+{
+    const struct dse_arithmetic *a = s->arithmetic;
+    struct dse_quality_query q = {.method = a->method, .context = s->before, .ratio = 1, .given = a->given};
+    struct dse_quality_place place;
+    memcpy(q.setting, a->setting, sizeof q.setting);
+    const char *why = dse_quality_find(s->cache->surface, &q, &place);
+    if (why) ret->error = ret->error_sd = (double)NAN;
+    if (why) return why;
+    ret->error += dse_quality_mean(&place, DSE_Q_ATTENTION_ERROR);
+    ret->error_sd += dse_quality_stat(&place, DSE_Q_ATTENTION_ERROR, DSE_Q_SD);
+    ret->extended = ret->extended || place.extended;
+    return NULL;
+}
+
 const char *dse_cache_quality(const struct dse_cache_steps *s, struct dse_kept *ret)
 {
     *ret = (struct dse_kept){.mass = 1};
-    return dse_cache_loses(s) ? quality_of(s, stays_of(s), ret) : NULL;
+    const char *why = dse_cache_loses(s) ? quality_of(s, stays_of(s), ret) : NULL;
+    return why || !s->arithmetic || s->workload->phase == DSE_PREFILL ? why : add_arithmetic(s, ret);
 }
 
 /* ---- bounds -------------------------------------------------------------------------------------------------------------- */
@@ -256,8 +273,31 @@ static struct dse_interval of_one(double x)
     return isnan(x) ? dse_unbounded : dse_iv_of(x);
 }
 
-void dse_cache_quality_bound(const struct dse_cache_steps *lo, const struct dse_cache_steps *hi, struct dse_interval target,
-                             struct dse_kept_bound *ret)
+/* Where the whole is not known, neither is it with more. */
+static struct dse_interval more(struct dse_interval a, struct dse_interval b)
+{
+    return a.hi < (double)INFINITY && b.hi < (double)INFINITY ? dse_iv_add(a, b) : dse_unbounded;
+}
+
+static void bound_arithmetic(const struct dse_cache_steps *lo, const struct dse_cache_steps *hi, struct dse_kept_bound *ret)
+{
+    const struct dse_arithmetic *a = lo->arithmetic, *b = hi->arithmetic;
+    struct dse_interval error = dse_unbounded, sd = dse_unbounded;
+    struct dse_quality_box box = {
+        .method = a->method, .context = dse_iv(lo->before, hi->before), .ratio = dse_iv_of(1), .given = a->given};
+    for (int i = 0; i < DSE_SETTINGS; i++) {
+        if (!(a->given >> i & 1)) continue;
+        box.lo[i] = dse_min(a->setting[i], b->setting[i]);
+        box.hi[i] = dse_max(a->setting[i], b->setting[i]);
+    }
+    if (!dse_quality_bound(lo->cache->surface, &box, DSE_Q_ATTENTION_ERROR, DSE_Q_MEAN, &error)) error = dse_unbounded;
+    if (!dse_quality_bound(lo->cache->surface, &box, DSE_Q_ATTENTION_ERROR, DSE_Q_SD, &sd)) sd = dse_unbounded;
+    ret->error = more(ret->error, error);
+    ret->error_sd = more(ret->error_sd, sd);
+}
+
+static void bound_kept(const struct dse_cache_steps *lo, const struct dse_cache_steps *hi, struct dse_interval target,
+                       struct dse_kept_bound *ret)
 {
     const bool by_prompt = listed(lo->cache);
     const struct ends b = {lo, hi, by_prompt ? dse_iv(lo->before, hi->before) : target, lo->generate > 0};
@@ -273,4 +313,11 @@ void dse_cache_quality_bound(const struct dse_cache_steps *lo, const struct dse_
         *ret = (struct dse_kept_bound){dse_iv_of(one.mass), dse_iv_of(one.error), of_one(one.error_sd)};
     else if (!(b.generation ? bound_generation(&b, ret) : bound_step(&b, seen, ret)))
         *ret = (struct dse_kept_bound){dse_unbounded, dse_unbounded, dse_unbounded};
+}
+
+void dse_cache_quality_bound(const struct dse_cache_steps *lo, const struct dse_cache_steps *hi, struct dse_interval target,
+                             struct dse_kept_bound *ret)
+{
+    bound_kept(lo, hi, target, ret);
+    if (lo->arithmetic && lo->workload->phase != DSE_PREFILL) bound_arithmetic(lo, hi, ret);
 }

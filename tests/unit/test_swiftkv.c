@@ -485,6 +485,18 @@ static void cache__has_the_quality_that_was_measured(void **state)
     assert_near(surface.metrics.attention_error_sd, dse_quality_stat(&place, DSE_Q_ATTENTION_ERROR, DSE_Q_SD), 1e-12);
     assert_true(isnan(p.metrics.attention_error_sd) && surface.metrics.attention_error_sd > 0);
     assert_non_null(strstr(dse_model_swiftkv.why_null(&p.params, "attention_error_sd"), "how heads differ"));
+    /* Fixed point loses a little of its own; dropped bits more than rounded ones, fewer bits more; beyond what was measured: unknown. */
+    struct point fixed = point("context=1024 arithmetic_error=measured"),
+                 both =
+                     point("context=1024 eviction=h2o eviction_ratio=0.25 kv_bits=16 boundary=streamed arithmetic_error=measured");
+    assert_near(both.metrics.attention_error, surface.metrics.attention_error + fixed.metrics.attention_error, 1e-12);
+    assert_true(fixed.metrics.attention_error > 0 && fixed.metrics.attention_error < 0.02);
+    assert_true(point("context=1024 arithmetic_error=measured exp_rounding=round").metrics.attention_error <
+                fixed.metrics.attention_error);
+    assert_true(point("context=1024 arithmetic_error=measured q_frac_bits=14").metrics.attention_error >
+                fixed.metrics.attention_error);
+    struct point far = point("context=4096 arithmetic_error=measured");
+    assert_true(isnan(far.metrics.attention_error) && far.metrics.retained_mass == 1);
     struct point whole = point("context=1024");
     assert_true(whole.metrics.retained_mass == 1 && whole.metrics.attention_error == 0);
 }
