@@ -438,13 +438,21 @@ static void fill_common(struct fd_metrics *m, const struct fd_point *point)
     m->dram_footprint_gib = fd_footprint(p) / DSE_GIB;
 }
 
+/* That of a step of such kernels is known already. */
+static double vendor_seconds(const struct fd_point *point)
+{
+    const struct fd_params *p = point->machine.p;
+    if (p->dataflow == FD_BY_VENDOR && p->gemm < FD_LINEARS) return point->step.linear[p->gemm].cost.seconds;
+    return fd_vendor(&point->machine, &point->gemm).seconds;
+}
+
 static void fill_gemm(struct fd_metrics *m, const struct fd_point *point)
 {
     const struct fd_cost *three = point->three, *flat = &three[FD_FLAT];
     m->gemv_us = three[FD_GEMV].seconds * DSE_US_PER_S;
     m->flat_gemm_us = flat->seconds * DSE_US_PER_S;
     m->library_gemm_us = three[FD_LIBRARY].seconds * DSE_US_PER_S;
-    m->vendor_gemm_us = fd_vendor(&point->machine, &point->gemm).seconds * DSE_US_PER_S;
+    m->vendor_gemm_us = vendor_seconds(point) * DSE_US_PER_S;
     m->gemm_kernel = (int32_t)fd_fastest(three);
     m->flat_utilization = flat->bytes / (point->machine.bandwidth * flat->seconds);
     m->padding_utilization = point->gemm.m / flat->rows;

@@ -15,6 +15,7 @@
 #include <dse/cache.h>
 #include <dse/cost.h>
 #include <dse/model.h>
+#include <dse/num.h>
 #include <dse/power.h>
 #include <dse/sim.h>
 #include <dse/workload.h>
@@ -123,6 +124,9 @@ struct fd_metrics {
 
 /* ---- the machine -------------------------------------------------------------------------------------------------------- */
 
+/* Tiles that the maker's library chooses from (E28). */
+enum { FD_VENDOR_TILES = 5 };
+
 /* One device as rates: bytes and operations a second. */
 struct fd_machine {
     const struct fd_params *p;
@@ -135,10 +139,11 @@ struct fd_machine {
     double gemv_ops;                 /* of the device: vector units as GEMV uses them */
     double sms, l1, l2;
     struct fd_vendor_rates {
-        double stream, block_stream; /* of the DRAM: all blocks, and one */
-        double sm_ops, sm_path;      /* of one SM: tensor cores; operands into them */
-        double attention_ops;        /* of one SM, in attention */
-        double l2_path, cache_path;  /* of one SM, through the last-level cache: at its peak, as kernels stream from it */
+        double tile_s[FD_VENDOR_TILES], tile_sum_s[FD_VENDOR_TILES]; /* of one SM, a tile: a step of its depth; the sum of parts */
+        double stream, block_stream;                                 /* of the DRAM: all blocks, and one */
+        double sm_ops, sm_path;                                      /* of one SM: tensor cores; operands into them */
+        double attention_ops;                                        /* of one SM, in attention */
+        double l2_path, cache_path; /* of one SM, through the last-level cache: at its peak, as kernels stream from it */
         double fixed_s, attention_kernels, block_s, exposed;
         double activation_bytes;    /* of an element that a GEMM reads */
         double kept_bytes, l2_near; /* weights of a GEMM that a warm cache keeps; what one SM's part of the cache has room for */
@@ -148,6 +153,8 @@ struct fd_machine {
 };
 void fd_machine_init(struct fd_machine *ret, const struct fd_params *p);
 void fd_vendor_rates(struct fd_machine *ret, const struct fd_params *p);
+/* tile_s and tile_sum_s from the other rates: whoever changes these calls it. */
+void fd_vendor_tiles(struct fd_machine *m);
 
 /* ---- linear operators: E5 to E12 ---------------------------------------------------------------------------------------- */
 
@@ -185,7 +192,10 @@ struct fd_cost fd_library_of(const struct fd_machine *m, const struct fd_gemm *g
 /* E8: seconds of an SM for a tile of rows x tile_n of the result. */
 double fd_tile_seconds(const struct fd_machine *m, double k, double rows, double tile_n);
 /* E9. */
-double fd_overlapped(double load_s, double sm_s, double exposed);
+static inline double fd_overlapped(double load_s, double sm_s, double exposed)
+{
+    return dse_max(load_s, sm_s) + exposed * dse_min(load_s, sm_s);
+}
 /* All three, and the fastest of them; of equally fast ones the first. */
 void fd_three(const struct fd_machine *m, const struct fd_gemm *g, struct fd_cost ret[FD_KERNELS]);
 enum fd_kernel fd_fastest(const struct fd_cost three[FD_KERNELS]);
@@ -295,7 +305,7 @@ double fd_host_s(const struct fd_params *p);
 double fd_launched_s(const struct fd_params *p);
 /* Seconds of the step, of the host and waited, once the parts have theirs. */
 void fd_step_sum(struct fd_step *s, const struct fd_params *p);
-/* looked_at: the kernels of the GEMM that p->gemm names, which are costed once. */
+/* looked_at: the kernels of the GEMM that p->gemm names, which are costed once; NULL: nobody did. */
 void fd_step_init(struct fd_step *ret, const struct fd_machine *m, const struct fd_cost looked_at[FD_KERNELS]);
 /* The GEMM of an operator on one device, as the engine runs it (E1); FD_GIVEN: gemm_m, gemm_k, gemm_n. */
 struct fd_gemm fd_gemm_of(const struct fd_params *p, enum fd_gemm_choice which);

@@ -51,6 +51,8 @@ void fd_box_clock(struct fd_box *b, struct dse_interval clock_ghz)
     b->fast.vendor.exposed = b->lo.gemm_exposed_share;
     b->slow.vendor.exposed = b->hi.gemm_exposed_share;
     narrow_ends(b);
+    fd_vendor_tiles(&b->fast);
+    fd_vendor_tiles(&b->slow);
     b->fast.p = &b->least;
     b->slow.p = &b->most;
 }

@@ -48,11 +48,6 @@ struct fd_cost fd_gemv(const struct fd_machine *m, const struct fd_gemm *g)
 
 /* ---- tile kernels ---------------------------------------------------------------------------------------------------------- */
 
-double fd_overlapped(double load_s, double sm_s, double exposed)
-{
-    return dse_max(load_s, sm_s) + exposed * dse_min(load_s, sm_s);
-}
-
 /* E8: seconds of an SM for a tile of the result, by its padded rows and columns: products on tensor cores, and operands written
  * to and read from L1. */
 struct tile_law {

@@ -75,11 +75,13 @@ static void evaluate(struct fd_point *ret, const struct fd_params *p)
     fd_step_init(&ret->step, &ret->machine, ret->three);
 }
 
-static void evaluate_at(struct fd_point *ret, const struct fd_params *p, double clock)
+/* The step alone: kernels of the GEMM that is looked at are for the clock that comes of it. */
+static void step_at(struct fd_point *ret, const struct fd_params *p, double clock)
 {
     ret->slowed = *p;
     ret->slowed.clock_ghz = clock * p->gpu->clock_ghz;
-    evaluate(ret, &ret->slowed);
+    fd_machine_init(&ret->machine, &ret->slowed);
+    fd_step_init(&ret->step, &ret->machine, NULL);
 }
 
 /* E27: what the board's own limit leaves at its own clock; the step is known at `clock` times that. A step is never shorter than
@@ -93,7 +95,7 @@ static double held_at_own_clock(const struct fd_point *at, const struct fd_param
     const double share = held_share(&e, limit_w, a.seconds * dse_min(1, clock), least_held);
     if (clock == 1 || share >= 1) return share;
     struct fd_point own;
-    evaluate_at(&own, p, 1);
+    step_at(&own, p, 1);
     a = activity_of(&own.step);
     e = dse_energy_of(&law, &a);
     return held_share(&e, limit_w, a.seconds, least_held);
@@ -111,7 +113,7 @@ static struct dse_power_law held_law(const struct fd_params *p, double clock, do
 /* Watts beyond the limit at a clock. */
 static double excess(struct fd_point *ret, const struct fd_params *p, double clock, double held)
 {
-    evaluate_at(ret, p, clock);
+    step_at(ret, p, clock);
     ret->power.law = held_law(p, clock, held, &ret->power.held);
     const struct dse_activity a = activity_of(&ret->step);
     return watts_of(&ret->power.law, &a) - p->board_power_w;
@@ -124,11 +126,12 @@ static void slow_down(struct fd_point *ret, const struct fd_params *p, double hi
 {
     enum { ILLINOIS_MAX = 60, STEPS_MAX = 100 };
     const double near_enough = 1e-10;
-    double low = dse_min(lowest_clock, high), below = excess(ret, p, low, held);
+    double low = dse_min(lowest_clock, high), below = excess(ret, p, low, held), known = low;
     int side = 0;
     for (int i = 0; i < STEPS_MAX && below < 0 && high - low > near_enough * high; i++) {
         const double falsi = (low * above - high * below) / (above - below), half = (low + high) / 2;
         const double clock = i < ILLINOIS_MAX ? falsi : half, w = excess(ret, p, clock, held);
+        known = clock;
         if (w > 0) {
             high = clock;
             above = w;
@@ -141,7 +144,8 @@ static void slow_down(struct fd_point *ret, const struct fd_params *p, double hi
         }
         side = w > 0 ? 1 : -1;
     }
-    excess(ret, p, low, held);
+    if (known != low) excess(ret, p, low, held);
+    fd_three(&ret->machine, &ret->gemm, ret->three);
 }
 
 void fd_point_init(struct fd_point *ret, const struct fd_params *p)

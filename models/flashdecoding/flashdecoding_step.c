@@ -87,7 +87,7 @@ static void add_linears(struct fd_step *s, const struct fd_machine *m, const str
         o->gemm = fd_gemm_of(p, (enum fd_gemm_choice)i);
         o->count = i == FD_LM_HEAD ? 1 : (double)llm->layers * (i == FD_FFN_UP ? (double)(llm->ffn_matrices - 1) : 1);
         struct fd_cost c;
-        if (i == p->gemm && p->dataflow == FD_HEURISTIC) {
+        if (looked_at && i == p->gemm && p->dataflow == FD_HEURISTIC) {
             o->kernel = fd_fastest(looked_at);
             c = looked_at[o->kernel];
         } else {

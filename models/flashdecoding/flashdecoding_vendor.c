@@ -28,4 +28,5 @@ void fd_vendor_rates(struct fd_machine *ret, const struct fd_params *p)
                                  .l2_near = ret->l2 / k->l2_copies,
                                  .splits_max = (double)p->gemm_splits,
                                  .quantizing = narrow ? (enum fd_quantizing)p->quantizing : FD_QUANTIZED};
+    fd_vendor_tiles(ret);
 }
