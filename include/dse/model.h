@@ -88,10 +88,11 @@ enum dse_standing_quality {
     DSE_QUALITY_ROUNDED,   /* attention is exact; weights or cache have fewer bits, and no model says what that costs */
     DSE_QUALITY_MEASURED,  /* measured under the settings of the point, on its LLM */
     DSE_QUALITY_OTHER_LLM, /* measured under the settings of the point, on another LLM */
+    DSE_QUALITY_EXTENDED,  /* on some LLM, under the settings of the point, extended beyond the contexts that were measured */
     DSE_QUALITY_UNKNOWN,   /* it loses information, and nobody measured how much under its settings */
     DSE_QUALITY_COUNT
 };
-extern const char *const dse_quality_names[]; /* "exact", "rounded", "measured", "other-llm", "unknown", NULL */
+extern const char *const dse_quality_names[]; /* "exact", "rounded", "measured", "other-llm", "extended", "unknown", NULL */
 
 /* What a point's numbers rest on. Strings are constants, or live as long as the catalog. */
 enum { DSE_BEYOND_MAX = 6 };

@@ -81,7 +81,10 @@ static void put_standing(struct output *o, const struct eval_answer *a)
 {
     static const char *const what[] = {"attention is exact",
                                        "attention is exact; the bits that weights or cache lack were not measured",
-                                       "measured under these settings", "measured under these settings, on another LLM", NULL};
+                                       "measured under these settings",
+                                       "measured under these settings, on another LLM",
+                                       "extended beyond the contexts that were measured",
+                                       NULL};
     const struct standing *s = &a->point.standing;
     int i = 0;
     if (!s->quality) return;

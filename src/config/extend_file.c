@@ -222,7 +222,8 @@ static bool find_both(const struct surfaces *made, const struct point *p, size_t
         slope = (w * slope + own_w * own.slope) / (w + own_w);
         se = sqrt(1 / (w + own_w));
     }
-    return find_trend(p, n, most, slope, se, ret);
+    double steepest = is_share(p->row->cells[METRIC]) ? 0.5 : 1; /* nothing grows faster than the positions */
+    return find_trend(p, n, most, fmin(fmax(slope, -steepest), steepest), se, ret);
 }
 
 static double trend_at(const struct trend *t, double context)

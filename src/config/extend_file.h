@@ -4,7 +4,7 @@
  *     g(value) = base + slope log(context)          g: the logit of shares, the logarithm of all else
  *
  * over the upper contexts. The base is that of the measured heads, the slope the mean of theirs and the made ones', weighed by their
- * standard errors: what made heads have wrong at every context alike does not matter. A row for each method, settings, ratio and metric and each context is added, of kind
+ * standard errors, and at most 1 in magnitude (of shares 0.5): what made heads have wrong at every context alike does not matter. A row for each method, settings, ratio and metric and each context is added, of kind
  * `extended`, with the standard error of base and slope; percentiles and spread move with the mean.
  */
 #ifndef DSE_CONFIG_EXTEND_FILE_H

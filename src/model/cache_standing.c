@@ -20,6 +20,7 @@ void dse_cache_stand(const struct dse_cache_steps *s, struct dse_standing *ret)
     const bool same = surface ? dse_quality_on(c->surface, s->workload->llm)
                               : dse_measured_on(dse_retention_measured(c->retention), s->workload->llm);
     ret->quality = same ? DSE_QUALITY_MEASURED : DSE_QUALITY_OTHER_LLM;
+    if (q.extended) ret->quality = DSE_QUALITY_EXTENDED;
     if (q.extended) dse_standing_add(ret, "quality is extended beyond the contexts that were measured (surface)");
 }
 

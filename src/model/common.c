@@ -69,7 +69,7 @@ int32_t dse_bound_of(double compute_s, double dram_s, double latency_s)
     return compute_s >= dram_s ? DSE_BOUND_COMPUTE : DSE_BOUND_DRAM;
 }
 
-const char *const dse_quality_names[] = {"exact", "rounded", "measured", "other-llm", "unknown", NULL};
+const char *const dse_quality_names[] = {"exact", "rounded", "measured", "other-llm", "extended", "unknown", NULL};
 _Static_assert(sizeof dse_quality_names / sizeof *dse_quality_names == DSE_QUALITY_COUNT + 1, "every quality has a name");
 
 int32_t dse_quality_of_exact(const struct dse_workload *w)

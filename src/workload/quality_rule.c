@@ -102,7 +102,8 @@ static double largest(const struct dse_quality_surface *s, enum dse_quality_metr
     double most = 0;
     for (size_t i = 0; i < s->n; i++)
         for (size_t k = 0; k < s->sheets[i].n; k++)
-            for (size_t j = 0; j < s->sheets[i].curves[k].n; j++) most = fmax(most, mean_at(s, &s->sheets[i].curves[k], m, j));
+            for (size_t j = 0; j < s->sheets[i].curves[k].n && !s->sheets[i].curves[k].extended; j++)
+                most = fmax(most, mean_at(s, &s->sheets[i].curves[k], m, j));
     return most;
 }
 
@@ -129,7 +130,7 @@ static void leave_out_contexts(const struct dse_quality_surface *s, const struct
     for (size_t i = 0; i < sheet->n; i++) {
         const struct curve *c = &sheet->curves[i];
         const size_t at = ratio < c->ratio[0] ? 0 : quality_below(c->ratio, c->n, ratio);
-        if (c->ratio[at] != ratio) continue;
+        if (c->extended || c->ratio[at] != ratio) continue;
         v[n] = mean_at(s, c, m, at);
         x[n] = c->across[r->context];
         y[n] = quality_scaled(r->value, v[n]);
@@ -145,6 +146,7 @@ static void leave_out_of_sheet(const struct dse_quality_surface *s, const struct
 {
     for (size_t i = 0; i < sheet->n; i++) {
         const struct curve *c = &sheet->curves[i];
+        if (c->extended) continue; /* what was not measured tells nothing of the rule */
         leave_out_ratios(s, c, m, r, ratios);
         for (size_t k = 0; k < c->n; k++) {
             bool seen = false;
@@ -183,7 +185,7 @@ static void leave_out_setting(const struct dse_quality_surface *s, const struct 
     const double t = (a->at[i] - a->at[i - 1]) / (a->at[i + 1] - a->at[i - 1]);
     for (size_t c = 0; c < sheet->n; c++) {
         const struct curve *curve = &sheet->curves[c];
-        for (size_t k = 0; k < curve->n; k++) {
+        for (size_t k = 0; k < curve->n && !curve->extended; k++) {
             double low, high;
             if (!find_mean(s, s->grid[cell - stride], curve->context, curve->ratio[k], m, &low) ||
                 !find_mean(s, s->grid[cell + stride], curve->context, curve->ratio[k], m, &high))
