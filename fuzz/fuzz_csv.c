@@ -2,10 +2,35 @@
  * bytes, something that can be interpolated or an error. */
 #include "desc/schema.h"
 #include "workload/profile.h"
+#include <dse/quality.h>
 #include "toy_catalog.h"
 
 #include <math.h>
 #include <string.h>
+
+/* Every surface at random points: a number within its bounds, or a sentence. */
+static void check_quality(const struct dse_quality *q)
+{
+    const struct dse_quality_surface *s;
+    for (size_t i = 0; (s = dse_quality_surface_at(q, i)) != NULL; i++) {
+        double from, to, measured;
+        dse_surface_contexts(s, &from, &to, &measured);
+        for (int k = 0; k <= 8; k++) {
+            const struct dse_quality_query query = {
+                .method = dse_surface_method(s), .context = from + (to - from) * k / 8, .ratio = 0.3 + 0.1 * k};
+            struct dse_quality_place at;
+            if (dse_quality_find(q, &query, &at)) continue;
+            for (int m = 0; m < DSE_QUALITY_METRICS; m++) {
+                const struct dse_quality_box box = {.method = query.method, .context = dse_iv(from, to), .ratio = dse_iv(0.1, 1.1)};
+                const double v = dse_quality_mean(&at, (enum dse_quality_metric)m);
+                struct dse_interval b;
+                if (v != v) continue;
+                need(v >= 0 && isfinite(v));
+                if (dse_quality_bound(q, &box, (enum dse_quality_metric)m, DSE_Q_MEAN, &b)) need(v >= b.lo && v <= b.hi);
+            }
+        }
+    }
+}
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n);
 
@@ -76,13 +101,18 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
     int fd;
     char *path = memory_file(data, n, &fd);
     bool retention = n >= 6 && memcmp(data, "policy", 6) == 0, recording = n >= 12 && memcmp(data, "context,head", 12) == 0;
-    enum dse_kind kind = retention ? DSE_KIND_RETENTION : recording ? DSE_KIND_RECORDING : DSE_KIND_PROFILE;
+    bool quality = n >= 14 && memcmp(data, "method,context", 14) == 0;
+    enum dse_kind kind = quality     ? DSE_KIND_QUALITY
+                         : retention ? DSE_KIND_RETENTION
+                         : recording ? DSE_KIND_RECORDING
+                                     : DSE_KIND_PROFILE;
     char *text = xasprintf("%s.fuzz = '%s'\n", kind_plural(kind), path);
     struct toml_doc *doc = toml_read_text("t", text, strlen(text), &d);
     bool ok = catalog_add_table(c, doc, &doc->root, &d);
     need(ok == (d.errors == 0));
     const struct dse_entry *entry = catalog_find(c, kind, "fuzz");
     need(ok == (entry != NULL));
+    if (entry && quality) check_quality((const struct dse_quality *)entry);
     if (entry && retention) check_retention((const struct dse_retention *)entry);
     if (entry && recording) check_recording((const struct dse_recording *)entry);
     if (entry && kind == DSE_KIND_PROFILE) {

@@ -35,6 +35,28 @@ for kind in $kinds; do
     for setting in $settings; do grep -q "[ ]$setting[,.;=]" help.txt || fail "the help does not know $setting of $kind"; done
 done
 
+# A surface is the same on one thread and on two, and a model reads it at what was measured and between.
+surface() { # FILE
+    "$DSE" profile "$trace" --kind surface --contexts 128,256,512 --ratios 0.2,0.5 --policies h2o,snapkv --vary intervals=8,16 --vary kv_bits=4 -o "$1"
+}
+OMP_NUM_THREADS=1 surface one.csv
+OMP_NUM_THREADS=2 surface surface.csv
+cmp one.csv surface.csv || fail "a surface depends on how many threads measure it"
+grep -q '^kv-format,128,1,kv_bits=4 scales=kivi group=32 residual=128,attention_error,' surface.csv || fail "the surface has no format of keys"
+printf 'quality.mine = "surface.csv"\n' >quality.toml
+active() { # INTERVALS
+    "$DSE" eval lad -c quality.toml --set draws=surface --set surface=mine --set context=512 --set batch=1 --set active_cv=0 --set intervals="$1" |
+        awk '$1 == "active" { print $2 }'
+}
+for intervals in 5 8 16; do
+    row=lad,512,1,; [ $intervals = 5 ] || row="${row}intervals=$intervals"
+    measured=$(grep "^$row,active," surface.csv | cut -d, -f6)
+    awk -v a="$(active $intervals)" -v b="$measured" 'BEGIN { exit !(a / b - 1 < 1e-3 && b / a - 1 < 1e-3) }' ||
+        fail "$intervals intervals: |J| is not the $measured that was measured"
+done
+awk -v a="$(active 8)" -v b="$(active 12)" -v c="$(active 16)" 'BEGIN { exit !(a < b && b < c) }' || fail "12 intervals are not between 8 and 16"
+"$DSE" list quality mine -c quality.toml -f csv | grep -q '"mine","lad","active","128..512"' || fail "dse list does not show the surface"
+
 # What is written can be used.
 cat >mine.toml <<'TOML'
 profiles.mine = "locality.csv"
