@@ -265,7 +265,8 @@ static bool bound_generation(const struct ends *b, struct dse_kept_bound *ret)
 /* A surface is read between settings: of what is not a point in them, more is possible than what one point says. */
 static bool alike(const struct dse_cache_steps *lo, const struct dse_cache_steps *hi)
 {
-    return lo->workload->kv_bits == hi->workload->kv_bits && memcmp(lo->cache, hi->cache, sizeof *lo->cache) == 0;
+    const void *a = lo->cache, *b = hi->cache; /* copies of one are the same byte by byte */
+    return lo->workload->kv_bits == hi->workload->kv_bits && memcmp(a, b, sizeof *lo->cache) == 0;
 }
 
 static struct dse_interval of_one(double x)

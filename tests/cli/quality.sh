@@ -26,7 +26,7 @@ is retained_mass NULL
 is attention_error NULL
 is quality unknown
 is why_unknown 'retention codellama-13b holds for boundary = token'
-is why_null 'retained_mass: retention codellama-13b holds for boundary = token; attention_error: retention codellama-13b holds for boundary = token'
+is why_null 'retained_mass: retention codellama-13b holds for boundary = token; attention_error: retention codellama-13b holds for boundary = token; attention_error_sd: retention codellama-13b holds for boundary = token'
 "$DSE" eval veda --set retention=codellama-13b >table.txt
 says 'unknown: retention codellama-13b holds for boundary = token' table.txt
 # As timed, the sink leaves with the surplus.
@@ -41,7 +41,7 @@ done
 # LAD: other pieces, windows and widths were not measured, neither what is lost nor how many positions are active.
 point lad profile=tinyllama-1.1b batch=1
 is quality other-llm
-is why_null NULL
+is why_null 'attention_error_sd: the attention profile does not say how heads differ (profile)'
 for setting in intervals=16 recent=0 kv_bits=2; do
     point lad profile=tinyllama-1.1b batch=1 $setting
     for metric in attention_error false_negative active centers hit_ratio; do is $metric NULL; done
