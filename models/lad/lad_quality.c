@@ -90,6 +90,16 @@ double lad_error_spread(const struct lad_params *p)
     return dse_quality_stat(&at, DSE_Q_ATTENTION_ERROR, DSE_Q_SD);
 }
 
+/* What the known error rests on. */
+static int32_t standing_of(const struct lad_params *p)
+{
+    struct dse_quality_place at;
+    const bool surface = p->draws == LAD_SURFACE;
+    if (surface && !lad_surface_find(p, true, &at) && at.extended) return DSE_QUALITY_EXTENDED;
+    const bool own = surface ? dse_quality_on(p->cache.surface, p->workload.llm) : dse_measured_on(measured_of(p), p->workload.llm);
+    return own ? DSE_QUALITY_MEASURED : DSE_QUALITY_OTHER_LLM;
+}
+
 void lad_stand(const void *params, struct dse_standing *ret)
 {
     const struct lad_params *p = params;
@@ -105,10 +115,7 @@ void lad_stand(const void *params, struct dse_standing *ret)
     if (why)
         dse_standing_unknown(ret, why);
     else
-        ret->quality = (p->draws == LAD_SURFACE ? dse_quality_on(p->cache.surface, p->workload.llm)
-                                                : dse_measured_on(measured_of(p), p->workload.llm))
-                           ? DSE_QUALITY_MEASURED
-                           : DSE_QUALITY_OTHER_LLM;
+        ret->quality = standing_of(p);
 }
 
 const char *lad_why_null(const void *params, const char *metric)
