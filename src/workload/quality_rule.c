@@ -54,9 +54,10 @@ struct errors {
 
 static void add_error(struct errors *e, double found, double measured)
 {
-    if (measured < e->least && found < e->least) return;
+    const double over = fmax(measured, e->least);
+    if (over <= 0 || (measured < e->least && found < e->least)) return; /* 0 everywhere: there is nothing to compare with */
     e->v = xrealloc(e->v, e->n + 1, sizeof *e->v);
-    e->v[e->n++] = fabs(found - measured) / fmax(measured, e->least);
+    e->v[e->n++] = fabs(found - measured) / over;
 }
 
 static int compare_doubles(const void *a, const void *b)
