@@ -231,6 +231,9 @@ const char *value_text(const struct field *f, struct value v, char buf[TEXT_NUMB
     case DSE_TYPE_F64: return isnan(v.f64) ? "auto" : text_number(buf, v.f64);
     case DSE_TYPE_I64: return text_number(buf, (double)v.i64);
     case DSE_TYPE_ENUM: return f->choices[v.choice];
+    case DSE_TYPE_PATTERN:
+        assert(f->type != DSE_TYPE_PATTERN); /* pattern_text */
+        return "";
     default: return v.ref->name;
     }
 }

@@ -10,10 +10,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A text that an entry leaves out is an empty one. */
 static void add_text(uint64_t *h, const char *s)
 {
-    if (!s) s = "";
     *h = text_hash(*h, s, strlen(s) + 1);
 }
 
@@ -26,6 +24,15 @@ static void add_number(uint64_t *h, double v)
 static void add_numbers(uint64_t *h, const double *v, size_t n)
 {
     for (size_t i = 0; i < n; i++) add_number(h, v[i]);
+}
+
+static void add_pattern(uint64_t *h, const struct field *f, const struct dse_pattern *p)
+{
+    struct text t;
+    text_init(&t);
+    pattern_text(f, p, &t);
+    add_text(h, t.s);
+    text_release(&t);
 }
 
 enum { SAMPLES = 32 }; /* how many points of a curve, beside its first, stand for it */
@@ -127,8 +134,12 @@ static void add_entry(uint64_t *h, const struct catalog *catalog, enum dse_kind 
     add_text(h, entry->name);
     const struct schema *fields = catalog_fields(catalog, kind);
     for (size_t i = 0; i < fields->n; i++) {
+        const struct field *f = &fields->fields[i];
         char buf[TEXT_NUMBER_MAX];
-        add_text(h, value_text(&fields->fields[i], field_get(&fields->fields[i], entry), buf));
+        if (f->type == DSE_TYPE_PATTERN)
+            add_pattern(h, f, field_get(f, entry).pattern);
+        else
+            add_text(h, value_text(f, field_get(f, entry), buf));
     }
     switch (kind) {
     case DSE_KIND_PROFILE: add_profile(h, (const void *)entry); break;

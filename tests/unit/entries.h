@@ -9,7 +9,7 @@
 #include <dse/hw.h>
 #include <dse/workload.h>
 
-enum { ENTRIES_MAX = 32, ENTRY_SIZE_MAX = 512 };
+enum { ENTRIES_MAX = 96, ENTRY_SIZE_MAX = 4096 };
 
 /* How many rows an entry must name. */
 static inline size_t entries_required(const struct schema *s)
@@ -52,6 +52,7 @@ static inline void entries_add(void *context, const char *name, const char *key,
     e->keys += !f || !f->optional;
     if (strcmp(key, "source") == 0) return;
     double number;
+    if (f && f->type == DSE_TYPE_PATTERN) return; /* layers of several kinds, which these tests do not look at */
     if (f && f->type == DSE_TYPE_ENUM) {
         for (int32_t i = 0; f->choices[i]; i++)
             if (strncmp(value + 1, f->choices[i], strlen(f->choices[i])) == 0 && value[1 + strlen(f->choices[i])] == '"')
@@ -76,6 +77,23 @@ static inline void entries_read(struct entries *e, const struct dse_param *table
     char *path = xasprintf("%s/catalog/%s", DSE_SOURCE_DATA, file);
     rows_read_toml(path, entries_add, e);
     free(path);
+}
+
+/* Layers of several kinds are not read here: keep the LLMs that are whole without them. */
+static inline void entries_keep_plain_llms(struct entries *e)
+{
+    size_t n = 0;
+    for (size_t i = 0; i < e->n; i++) {
+        struct dse_llm *llm = (struct dse_llm *)(void *)e->object[i];
+        if (dse_llm_resolve(llm) || !dse_llm_is_plain(llm)) {
+            free(e->name[i]);
+            continue;
+        }
+        e->name[n] = e->name[i];
+        if (n != i) memcpy(e->object[n], e->object[i], ENTRY_SIZE_MAX);
+        n++;
+    }
+    e->n = n;
 }
 
 static inline const void *entries_find(const struct entries *e, const char *name)

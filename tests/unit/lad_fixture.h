@@ -235,6 +235,7 @@ static inline void lad_fixture_init(struct lad_fixture *f)
     f->catalog = catalog_new(DSE_SOURCE_DATA, &diags);
     f->costs = (const void *)catalog_find(f->catalog, DSE_KIND_COSTS, "public");
     entries_read(&f->llms, dse_llm_fields, "llms.toml");
+    entries_keep_plain_llms(&f->llms);
     entries_read(&f->memories, dse_memory_fields, "memories.toml");
     f->profile = fixture_profile("profiles/published-fit.csv");
     f->recording = fixture_recording("recordings/tinyllama.csv");
