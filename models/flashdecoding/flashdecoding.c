@@ -187,6 +187,16 @@ static const struct dse_param fd_params_table[] = {
     DSE_EMBED(P, kernels, struct dse_gpu_kernels, kernel_params),
     DSE_PARAM_F64(P, gemm_exposed_share, "", 0, 1,
                   "share of the shorter of loading and computing that a measured GEMM exposes, with dataflow = vendor", "E28"),
+    DSE_PARAM_F64(
+        P, nccl_start_cycles, "", 0, 1e7,
+        "cycles at the gpu's own clock before and after the work of an all-reduce by NCCL, with collectives other than ring",
+        "E30"),
+    DSE_PARAM_F64(P, nccl_pair_waits, "", 1, 100,
+                  "waits of large messages between two devices, over those of a ring, with collectives other than ring", "E30"),
+    DSE_PARAM_F64(P, own_start_us, "us", 0, 1000, "before the work of an engine's own all-reduce, with collectives = one-shot",
+                  "E30"),
+    DSE_PARAM_F64(P, own_device_us, "us", 0, 1000, "that it waits for each device besides, with collectives = one-shot", "E30"),
+    DSE_PARAM_F64(P, own_half_us, "us", 0, 1000, "between its two halves where it has two, with collectives = one-shot", "E30"),
     DSE_PARAM_ENUM(
         P, cache, caches,
         "the last-level cache holds nothing of a kernel's data before it, or what a benchmark that repeats it leaves; read with "

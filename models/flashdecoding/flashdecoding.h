@@ -87,7 +87,8 @@ struct fd_params {
     double gemv_efficiency;
     struct dse_gpu_kernels kernels; /* "auto" before resolve */
     double gemm_exposed_share;
-    int32_t cache; /* enum fd_cache */
+    double nccl_start_cycles, nccl_pair_waits, own_start_us, own_device_us, own_half_us; /* E30 */
+    int32_t cache;                                                                       /* enum fd_cache */
     int64_t cache_turns, activation_bits;
     int32_t quantizing; /* enum fd_quantizing */
     int64_t gemm_splits;
@@ -275,14 +276,17 @@ double fd_measured_splits(double groups, double slots, double tiles);
 /* Sets load_s, compute_s, fixed_s, and the bytes that come from the DRAM. */
 void fd_attention_measured(struct fd_attention_law *ret, const struct fd_machine *m, const struct fd_measured_work *w);
 
-/* What all-reduces go over: bytes and seconds. Their time falls with all rates and with `joined`, and grows with all seconds. */
+/* What all-reduces go over: bytes and seconds. Their time falls with all rates and with `joined`, and grows with all waits. */
 struct fd_link {
     enum fd_collectives how;
     double peak, rate;           /* of a link, and what of it NCCL counts on */
     double multicast, host_path; /* of switches that add, 0: none; of the host, which hops without a link share */
     double joined;               /* devices that links join */
-    double latency_s, started_s; /* of a hop; before and after NCCL's work */
-    double launch_s;             /* between two launches */
+    struct fd_waits {
+        double latency_s, started_s, pair;      /* of a hop; before and after NCCL's work; of two devices over others */
+        double own_s, own_device_s, own_half_s; /* of an engine's kernel: its work, each device, between its halves */
+        double launch_s;                        /* between two launches */
+    } waits;
 };
 void fd_link_init(struct fd_link *ret, const struct fd_params *p);
 /* E15, E30: seconds of an all-reduce of so many bytes on each of `devices`. */

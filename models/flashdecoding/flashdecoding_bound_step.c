@@ -429,15 +429,14 @@ static void add_elementwise(struct fd_step_bound *s, const struct fd_box *b, str
     s->token.busy_s = dse_iv_add(s->token.busy_s, a_token(s, all ? seconds : dse_iv(0, seconds.hi), 0));
 }
 
-/* E30: it grows with bytes and seconds, and falls with rates; over devices it does neither. */
+/* E30: it grows with bytes and waits, and falls with rates; over devices it does neither. */
 static struct dse_interval measured_allreduce(const struct fd_box *b, struct dse_interval bytes)
 {
     struct fd_link fast, slow;
     fd_link_init(&fast, &b->hi);
     fd_link_init(&slow, &b->lo);
-    const struct fd_link lo = fast;
-    fast.latency_s = slow.latency_s, slow.latency_s = lo.latency_s;
-    fast.launch_s = slow.launch_s, slow.launch_s = lo.launch_s;
+    const struct fd_waits most = fast.waits;
+    fast.waits = slow.waits, slow.waits = most;
     struct dse_interval ret = {(double)INFINITY, 0};
     for (int64_t devices = b->lo.devices; devices <= b->hi.devices; devices++) {
         ret.lo = dse_min(ret.lo, fd_allreduce(&fast, (double)devices, bytes.lo));

@@ -6,11 +6,6 @@
 
 #include <math.h>
 
-/* NCCL's cycles before and after its work; a hop's waits of its protocol for large messages between two devices, over those of others.
- * The kernel of an engine: before its work, for every device that it waits for, and between its two halves. Fitted to all-reduces of
- * two and of eight A100, rows of split calibrate. */
-static const double started_cycles = 13000, pair_waits = 2.2;
-static const double own_s = 4.1e-6, own_device_s = 0.17e-6, own_half_s = 7e-6;
 /* From NCCL's tuning table: when bytes take so long, a pair leaves the protocol of short waits; what switches that add wait. */
 static const double pair_short_s = 4e-6, multicast_s = 23e-6;
 /* What an engine registers with its own kernel; larger messages are NCCL's (vLLM). */
@@ -25,9 +20,13 @@ void fd_link_init(struct fd_link *ret, const struct fd_params *p)
                             .multicast = peak * p->link.multicast_share,
                             .host_path = p->link.host_path_gbs * DSE_GIGA,
                             .joined = p->link.linked_devices,
-                            .latency_s = p->link_latency_us / DSE_US_PER_S,
-                            .started_s = started_cycles / (p->gpu->clock_ghz * DSE_GIGA),
-                            .launch_s = p->launches == FD_QUEUED ? 0 : p->launch_us / DSE_US_PER_S};
+                            .waits = {.latency_s = p->link_latency_us / DSE_US_PER_S,
+                                      .started_s = p->nccl_start_cycles / (p->gpu->clock_ghz * DSE_GIGA),
+                                      .pair = p->nccl_pair_waits,
+                                      .own_s = p->own_start_us / DSE_US_PER_S,
+                                      .own_device_s = p->own_device_us / DSE_US_PER_S,
+                                      .own_half_s = p->own_half_us / DSE_US_PER_S,
+                                      .launch_s = p->launches == FD_QUEUED ? 0 : p->launch_us / DSE_US_PER_S}};
 }
 
 static bool through_host(const struct fd_link *l, double devices)
@@ -46,8 +45,8 @@ static double nccl(const struct fd_link *l, double devices, double bytes)
 {
     const double hops = 2 * (devices - 1), crossings = devices / l->joined;
     const double rate = through_host(l, devices) ? dse_min(l->rate, l->host_path / crossings) : l->rate;
-    const double moving = hops / devices * bytes / rate, longer = devices <= 2 && moving > pair_short_s ? pair_waits : 1;
-    const double ring = pipelined(longer * (l->started_s + hops * l->latency_s), moving);
+    const double moving = hops / devices * bytes / rate, longer = devices <= 2 && moving > pair_short_s ? l->waits.pair : 1;
+    const double ring = pipelined(longer * (l->waits.started_s + hops * l->waits.latency_s), moving);
     if (devices <= 2 || l->multicast <= 0 || through_host(l, devices)) return ring;
     return dse_min(ring, pipelined(multicast_s, (1 + 1 / devices) * bytes / l->multicast));
 }
@@ -55,16 +54,17 @@ static double nccl(const struct fd_link *l, double devices, double bytes)
 /* A kernel of the engine itself, in a graph: every device reads what it adds from all others, all of it in one go, or its part in two. */
 static double one_shot(const struct fd_link *l, double devices, double bytes)
 {
-    const double fixed_s = own_s + l->latency_s + devices * own_device_s, share = (devices - 1) / devices;
-    const double once = (devices - 1) * bytes / l->rate, twice = own_half_s + l->latency_s + 2 * share * bytes / l->rate;
+    const struct fd_waits *w = &l->waits;
+    const double fixed_s = w->own_s + w->latency_s + devices * w->own_device_s, share = (devices - 1) / devices;
+    const double once = (devices - 1) * bytes / l->rate, twice = w->own_half_s + w->latency_s + 2 * share * bytes / l->rate;
     return fixed_s + dse_min(once, twice);
 }
 
 double fd_allreduce(const struct fd_link *l, double devices, double bytes)
 {
     if (devices <= 1) return 0;
-    if (l->how == FD_RING) return 2 * (devices - 1) * (bytes / (devices * l->peak) + l->latency_s);
+    if (l->how == FD_RING) return 2 * (devices - 1) * (bytes / (devices * l->peak) + l->waits.latency_s);
     const double by_nccl = nccl(l, devices, bytes);
     const bool own = l->how == FD_ONE_SHOT && bytes < own_bytes && !through_host(l, devices);
-    return dse_max(l->launch_s, own ? dse_min(by_nccl, one_shot(l, devices, bytes)) : by_nccl);
+    return dse_max(l->waits.launch_s, own ? dse_min(by_nccl, one_shot(l, devices, bytes)) : by_nccl);
 }

@@ -126,6 +126,8 @@ static bool is_for_fit(const struct question *q, const char *group)
 {
     const struct toml_node *fit = toml_get(q->bind->table, "fit");
     if (!fit) return false;
+    for (size_t i = 0; fit->type == TOML_ARRAY && i < fit->n; i++)
+        if (fit->children[i].type == TOML_STRING && strcmp(fit->children[i].string, group) == 0) return true;
     if (fit->type == TOML_STRING) return strcmp(fit->string, group) == 0;
     return fit->type == TOML_BOOLEAN && fit->boolean && strcmp(q->bind->model->desc->name, group) == 0;
 }
