@@ -98,6 +98,7 @@ struct fd_params {
 
     /* Layers that only equations have: E31, E32. */
     int64_t experts, experts_active, moe_intermediate, expert_devices, expert_activation_bits;
+    double expert_tensor_share;
     int32_t routing, expert_tiles; /* enum fd_routing, enum fd_expert_tiles */
     double routing_exponent;
     int64_t kv_rank, rope_dim, latent_heads;

@@ -176,15 +176,16 @@ static double tile_seconds(const struct grouped *g, const struct tile *t, bool i
         down += dse_ceil(g->routed->rows[i] / t->rows);
         rows += g->routed->rows[i];
     }
-    const double activations = rows * (g->k + g->n) * FD_ACTIVATION_BYTES;
-    const double bytes = g->routed->n * g->k * g->n * wb + (activations > m->l2 ? activations : 0);
+    const double read = rows * g->k * FD_ACTIVATION_BYTES;
+    const double bytes = g->routed->n * g->k * g->n * wb + (read > m->l2 ? read : 0);
     const double blocks = down * dse_ceil(g->n / t->columns);
-    const double computed = DSE_OPS_PER_MAC * t->rows * t->columns / v->sm_ops;
+    const double computed = DSE_OPS_PER_MAC * t->rows * t->columns / (v->sm_ops * m->p->expert_tensor_share);
     const double fed = (t->rows * ab + t->columns * wb) / v->sm_path;
     const double cached = (t->rows * dse_max(ab, least) + t->columns * dse_max(wb, least)) / v->l2_path;
     const double each = is_scaled ? computed + cached : dse_max(computed, dse_max(fed, cached));
     const double load_s = g->warm ? 0 : dse_max(bytes / v->stream, bytes / (dse_min(blocks, m->sms) * v->block_stream));
-    return fd_overlapped(load_s, dse_max(1, blocks / m->sms) * g->k * each, v->exposed);
+    const double written_s = rows * g->n * FD_ACTIVATION_BYTES / v->stream;
+    return fd_overlapped(load_s, dse_ceil(blocks / m->sms) * g->k * each, v->exposed) + written_s;
 }
 
 static double grouped_seconds(const struct grouped *g, double tokens)
@@ -206,7 +207,7 @@ static double elementwise_bytes(const struct fd_params *p, double tokens, double
 {
     const double wide = FD_ACTIVATION_BYTES, others = dse_max(0, all - own);
     const double read = all * (3 * ffn + hidden) + tokens * hidden + others * (2 * ffn + hidden);
-    const double made = p->expert_activation_bits < DSE_BITS_PER_BYTE * FD_ACTIVATION_BYTES ? tokens * hidden + all * ffn : 0;
+    const double made = p->expert_activation_bits < FD_WIDE_BITS ? tokens * hidden + all * ffn : 0;
     return read * wide + made * (wide + narrow);
 }
 
@@ -227,7 +228,7 @@ void fd_experts(struct fd_experts *ret, const struct fd_machine *m)
     const bool warm = p->cache == FD_WARM && ret->weight_bytes <= kept_share * m->l2;
     const struct grouped up = {m, &routed, hidden, 2 * ffn, narrow, warm}, down = {m, &routed, ffn, hidden, narrow, warm};
     ret->gemm_s = grouped_seconds(&up, tokens) + grouped_seconds(&down, tokens);
-    const double kernels = KERNELS + (p->expert_activation_bits < DSE_BITS_PER_BYTE * FD_ACTIVATION_BYTES ? NARROWING : 0);
+    const double kernels = KERNELS + (p->expert_activation_bits < FD_WIDE_BITS ? NARROWING : 0);
     ret->elementwise_s = elementwise_bytes(p, tokens, routed.all, ret->rows, hidden, ffn, narrow) / m->vendor.stream;
     ret->seconds = kernels * m->vendor.fixed_s + ret->gemm_s + ret->elementwise_s;
 }
