@@ -211,7 +211,7 @@ static void make_turns(const struct making *m, size_t t, float *q, float *k)
     size_t quick = 0; /* pairs that turn within the steps of recency: they have its gain */
     while (quick < m->turns && pow(ratio, -(double)quick) * g->recency_steps > 1) quick++;
     size_t at = FIRST_RECENCY + STRIDE * m->recencies;
-    for (size_t j = 0; j < m->turns; j++, at += 2 * STRIDE) {
+    for (size_t j = 0; j < m->turns; j++, at += (size_t)2 * STRIDE) {
         double angle = (double)t * pow(ratio, -(double)j);
         double weight = root * (each + (j < quick ? g->recency_gain / (double)quick : 0));
         k[at] = (float)(aside * cos(angle));

@@ -82,7 +82,7 @@ static bool take_ids(const char *what, uint64_t n, const int32_t *told, size_t n
 static bool take_shape(struct source *s, const struct trace_info *wanted, struct diags *diags)
 {
     const struct trace_arrays *a = s->arrays;
-    struct shape q, k, v;
+    struct shape q = {{0}}, k = {{0}}, v = {{0}};
     struct srcloc loc = place(&a->q);
     if (!read_shape(&a->q, &q, diags) || !read_shape(&a->k, &k, diags) || !read_shape(&a->v, &v, diags) ||
         !check_shapes(a, &q, &k, &v, wanted, diags) ||
