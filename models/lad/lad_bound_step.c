@@ -89,7 +89,8 @@ static void init_ops(const struct lad_box *b, struct lad_step_bound *s)
 {
     struct dse_workload lo = b->lo.workload, hi = b->hi.workload;
     struct dse_oplist least, most;
-    const bool same = same_ops(&lo, &hi) && memcmp(&b->lo.cache, &b->hi.cache, sizeof b->lo.cache) == 0;
+    const void *cache_lo = &b->lo.cache, *cache_hi = &b->hi.cache; /* copies of one are the same byte by byte */
+    const bool same = same_ops(&lo, &hi) && memcmp(cache_lo, cache_hi, sizeof b->lo.cache) == 0;
     lo.batch = hi.batch = 1;
     dse_cache_expand(&b->at_lo.cache, &lo, &least);
     if (!same) dse_cache_expand(&b->at_hi.cache, &hi, &most);
