@@ -61,6 +61,7 @@ static void generate(const struct invocation *in, struct generator *g, struct mi
     const char *bits = option_get(in, "bits"), *model = option_get(in, "model");
     const struct head_mixture *kinds = mixed ? &mixed->mixture : NULL;
     size_t grid = kinds && count == kinds->n ? grid_heads(kinds) : 0, in_layer = grid ? grid : count;
+    if (in_layer == 0) return; /* --count is 1 or more */
     int32_t *layers = xcalloc(count, sizeof *layers), *heads = xcalloc(count, sizeof *heads);
     for (size_t i = 0; i < count; i++) {
         heads[i] = grid ? kinds->list[i].head : (int32_t)i;
