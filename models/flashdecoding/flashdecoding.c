@@ -509,10 +509,12 @@ static void fd_estimate(const void *params, void *metrics, struct dse_breakdown 
 
 /* What is faster draws more: under a limit, what it is fed from can become slower than what it is spent on. With losses apart, one
  * more tile of a context may share out better over the SMs, and what recomputation repeats gets shorter: up to 0.1 % of a step
- * where nearly all rows are recomputed; more devices have fewer heads each to share out. */
+ * where nearly all rows are recomputed; more devices have fewer heads each to share out. Measured attention splits positions over
+ * more SMs, and has more parts to sum. */
 static const struct dse_trend fd_trends[] = {
     {.param = "bandwidth_gbs", .metric = "tokens_per_s", .effect = DSE_MORE, .where = "power=constant"},
-    {.param = "sms", .metric = "tokens_per_s", .effect = DSE_MORE, .where = "power=constant"},
+    {.param = "sms", .metric = "tokens_per_s", .effect = DSE_MORE, .where = "power=constant,kernel_losses=included"},
+    {.param = "sms", .metric = "tokens_per_s", .effect = DSE_MORE, .where = "power=constant,kernel_losses=apart"},
     {.param = "clock_ghz", .metric = "tokens_per_s", .effect = DSE_MORE, .where = "power=constant"},
     {.param = "tensor_tflops", .metric = "tokens_per_s", .effect = DSE_MORE, .where = "power=constant"},
     {.param = "vector_tflops", .metric = "tokens_per_s", .effect = DSE_MORE, .where = "power=constant"},
