@@ -195,7 +195,9 @@ static double metric(const struct model *m, const void *metrics, int which)
 
 static double difference(const struct model *m, const void *metrics, const void *closed, int which)
 {
-    double c = metric(m, closed, which), d = (metric(m, metrics, which) - c) / c;
+    const double c = metric(m, closed, which);
+    if (c == 0) return (double)NAN; /* a hit ratio, say, that only events have */
+    const double d = (metric(m, metrics, which) - c) / c;
     return isfinite(d) ? d : (double)NAN;
 }
 
