@@ -13,6 +13,7 @@ static const char *const slot_kinds[] = {
     [LAD_PARTITIONED] = "partitioned", [LAD_BARRIER] = "barrier", [LAD_BALANCED] = "balanced", NULL};
 static const char *const fills[] = {[LAD_FILL_IGNORED] = "ignored", [LAD_FILL_STEP] = "step", [LAD_FILL_LAYER] = "layer", NULL};
 static const char *const gathers[] = {[LAD_GATHER_STREAM] = "stream", [LAD_GATHER_ROWS] = "rows", NULL};
+static const char *const group_reads[] = {[LAD_READS_HEAD] = "head", [LAD_READS_UNION] = "union", NULL};
 static const char *const counted[] = {[LAD_IGNORED] = "ignored", [LAD_COUNTED] = "counted", NULL};
 static const char *const prefetches[] = {
     [LAD_PREFETCH_OFF] = "off", [LAD_PREFETCH_LIMITED] = "limited", [LAD_PREFETCH_IDEAL] = "ideal", NULL};
@@ -63,6 +64,10 @@ static const struct dse_param lad_params_table[] = {
     DSE_PARAM_ENUM(P, slots, slot_kinds, "how tiles share the HBM: channels of their own, a barrier a head-sample, none", "E16"),
     DSE_PARAM_ENUM(P, fill, fills, "filling the six stages: ignored, once a step, once a layer", "E16"),
     DSE_PARAM_ENUM(P, gather, gathers, "HBM efficiency of single keys and values: as streams, or by their size", "E13"),
+    DSE_PARAM_ENUM(
+        P, group_reads, group_reads,
+        "grouped queries: keys and values read for every query head, or (in closed form) once for what the heads of a group have in common",
+        "A2, E40"),
     DSE_PARAM_ENUM(P, counters, counted, "traffic of the interval counters of active positions, which the paper leaves out", "E13"),
     DSE_PARAM_I64_UNIT(P, accumulator_cycles, "cycle", 0, 16, "exact pipeline: to load and store the accumulator around an update",
                        "E10"),

@@ -21,6 +21,7 @@ enum lad_pipeline { LAD_EQ7, LAD_EXACT };
 enum lad_decoding { LAD_LOCALITY_AWARE, LAD_FULL_CACHE };
 enum lad_slots { LAD_PARTITIONED, LAD_BARRIER, LAD_BALANCED };
 enum lad_fill { LAD_FILL_IGNORED, LAD_FILL_STEP, LAD_FILL_LAYER };
+enum lad_group_reads { LAD_READS_HEAD, LAD_READS_UNION };
 enum lad_gather { LAD_GATHER_STREAM, LAD_GATHER_ROWS };
 enum lad_prefetch { LAD_PREFETCH_OFF, LAD_PREFETCH_LIMITED, LAD_PREFETCH_IDEAL };
 enum lad_counted { LAD_IGNORED, LAD_COUNTED };
@@ -44,7 +45,7 @@ struct lad_params {
     const struct dse_recording *recording;
     double center_scale, active_cv, score_sd;
 
-    int32_t pipeline, decoding, slots, fill, gather, counters;
+    int32_t pipeline, decoding, slots, fill, gather, group_reads, counters;
     int64_t accumulator_cycles;
     int32_t prefetch, vain_prefetch, batch_policy, elementwise;
     int64_t resident_g, resident_centers, resident_caches, resident_active, resident_activations;
@@ -134,6 +135,7 @@ struct lad_point {
     struct dse_cache_step cache; /* E38: of one sequence and layer */
     double n, d;
     double head_samples; /* layers * query heads, of one sequence */
+    int64_t group;       /* query heads that read their keys and values together (E40); 1: each by itself */
     double clock_hz;
     double row_bytes, cache_bytes, position_bytes; /* a key; A..F; G of one position: E8 */
     double stream_s, gather_s;                     /* HBM: seconds a byte on the bus, in streams and in rows */
@@ -158,6 +160,12 @@ double lad_rounds(const struct lad_point *pt, double batch);
 double lad_sram_resident(const struct lad_point *pt, double batch);
 /* E15: positions of a head-sample with `active` active ones that there is room to fetch ahead for; rounds is lad_rounds. */
 double lad_room(const struct lad_point *pt, double batch, double rounds, double active);
+/* E40: rows that are read for `heads` heads of `count` among n positions each, chosen independently, over heads * count: 1 for one
+ * head, falls with count, 1 / heads when all are read. */
+double lad_union_share(double n, double count, int64_t heads);
+/* E40: rows read for each head to find the active positions, and for each active one, of the group that the head is of. */
+double lad_keys_read(const struct lad_point *pt);
+double lad_active_share(const struct lad_point *pt);
 /* E17: bytes in DRAM: weights, KV cache, G and intermediate caches of `batch` sequences. */
 double lad_dram_footprint(const struct lad_point *pt, double batch);
 

@@ -148,6 +148,20 @@ static void gather_bound(struct lad_box *b)
     b->gather_slower = dse_iv_div(dse_iv_div(stream, efficiency), b->gather);
 }
 
+/* E40: keys grow with positions, centers and large modes; the share of an active position falls with their density. */
+static void group_bound(struct lad_box *b)
+{
+    enum { ROUNDINGS = 256 };
+    const int64_t group = b->at_lo.group;
+    b->keys_read = dse_iv_add(b->at.centers, b->at.large);
+    b->active_share = dse_iv_of(1);
+    if (group == 1) return;
+    const double least = lad_union_share(b->n.lo, dse_min(b->n.lo, b->at.active.hi), group),
+                 most = lad_union_share(b->n.hi, b->at.active.lo, group);
+    b->keys_read = dse_widened(lad_keys_read(&b->at_lo), lad_keys_read(&b->at_hi), ROUNDINGS);
+    b->active_share = dse_widened(least, most, ROUNDINGS);
+}
+
 /* E38. */
 static bool set_cache(struct lad_box *b)
 {
@@ -190,6 +204,7 @@ bool lad_box_init(struct lad_box *ret, const struct lad_params *lo, const struct
         dse_iv(b->at_lo.at.hit_ratio, b->at_hi.at.hit_ratio)};
     b->sequence_bytes = dse_iv(b->at_lo.sequence_bytes, b->at_hi.sequence_bytes);
     gather_bound(b);
+    group_bound(b);
     return true;
 }
 

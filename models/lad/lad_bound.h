@@ -25,6 +25,7 @@ struct lad_box {
     struct dse_interval gather, gather_slower; /* bytes on the bus of a byte gathered; seconds of one over those of a stream's */
     struct dse_locality_bound at;
     struct dse_interval active_cv;
+    struct dse_interval keys_read, active_share;  /* E40 */
     struct dse_interval resident, sequence_bytes; /* E15, E17 */
 };
 /* With the batches that the policy may choose. False: no point of the box is accepted. */

@@ -153,7 +153,7 @@ static void stages_bound(const struct lad_box *b, struct nodes *nodes, struct la
 static struct dse_interval idle_positions(const struct lad_box *b, const struct lad_op_bound *ops, int n_ops)
 {
     const struct dse_interval zero = dse_iv_of(0), endless = dse_iv_of((double)INFINITY);
-    struct dse_interval bytes = zero, each = dse_iv_scale(dse_iv_mul(b->row, b->gather), 2);
+    struct dse_interval bytes = zero, each = dse_iv_scale(dse_iv_mul(dse_iv_mul(b->row, b->gather), b->active_share), 2);
     for (int i = 0; i < n_ops; i++) {
         if (b->lo.prefetch == LAD_PREFETCH_IDEAL ? !ops[i].is_linear : i > 0) continue;
         const struct dse_interval idle = dse_iv_sub(dse_iv_mul(ops[i].compute_s, b->stream_rate), ops[i].bytes);
@@ -165,17 +165,18 @@ static struct dse_interval idle_positions(const struct lad_box *b, const struct 
     return dse_iv_positive(dse_iv_div(dse_iv_positive(bytes), dse_iv_mul(each, share)));
 }
 
-/* E15: what fits SRAM, of the active positions. */
+/* E15: what fits SRAM, of the active positions; of a group, the union (E40). */
 static void wanted_bound(const struct lad_box *b, double idle_hi, double idle_lo, struct nodes *nodes)
 {
     const double positions_lo = (b->sram_bytes.lo - b->resident.hi) / (2 * b->row.hi),
                  positions_hi = (b->sram_bytes.hi - b->resident.lo) / (2 * b->row.lo);
     const double active_lo = (double)b->lo.resident_active, active_hi = (double)b->hi.resident_active;
     const bool limited = b->lo.prefetch == LAD_PREFETCH_LIMITED;
+    const struct dse_interval share = dse_iv_mul(b->rounds, dse_iv_scale(b->active_share, (double)b->at_lo.group));
     for (int i = 0; i < nodes->n; i++) {
         const double lo = nodes->active[LO][i], hi = nodes->active[HI][i];
-        const double least = dse_max(0, positions_lo - active_hi * hi) / b->rounds.hi,
-                     most = dse_max(0, positions_hi - active_lo * lo) / b->rounds.lo;
+        const double least = dse_max(0, positions_lo - active_hi * hi) / share.hi,
+                     most = dse_max(0, positions_hi - active_lo * lo) / share.lo;
         nodes->wanted[LO][i] = dse_min(lo, least);
         nodes->wanted[HI][i] = dse_min(hi, most);
         if (limited) nodes->wanted[LO][i] = dse_min(nodes->wanted[LO][i], idle_lo);
@@ -212,12 +213,12 @@ struct bytes {
 
 static struct bytes bytes_bound(const struct lad_box *b)
 {
-    const struct dse_interval row = dse_iv_mul(b->row, b->gather), keys = dse_iv_add(b->at.centers, b->at.large);
+    const struct dse_interval row = dse_iv_mul(b->row, b->gather);
     const bool counted = b->lo.counters == LAD_COUNTED;
-    struct bytes r = {.centers = dse_iv_mul(row, keys),
+    struct bytes r = {.centers = dse_iv_mul(row, b->keys_read),
                       .others = dse_iv_scale(dse_iv_add(dse_iv_mul(b->n, b->position), b->cache), 2),
                       .counters = dse_iv_of(0),
-                      .position = dse_iv_scale(row, 2)};
+                      .position = dse_iv_scale(dse_iv_mul(row, b->active_share), 2)};
     if (counted) r.counters = dse_iv_scale(dse_iv_i64(b->lo.intervals, b->hi.intervals), COUNTER_BYTES);
     r.fixed = dse_iv_add(dse_iv_mul(r.centers, b->gather_slower), r.others);
     r.active = dse_iv_scale(r.counters, 2);

@@ -246,6 +246,10 @@ bool lad_simulate(const void *params, struct dse_sim *sim, void *metrics, struct
     struct lad_point pt;
     struct lad_step step;
     lad_point_init(&pt, p);
+    if (pt.group > 1) {
+        dse_sim_refuse(sim, "the active positions that a group's heads have in common are not drawn at event level (group_reads)");
+        return false;
+    }
     lad_step_init(&step, &pt);
     double batch = lad_batch(&pt, &step);
     lad_step_at(&step, &pt, batch);

@@ -72,6 +72,42 @@ struct lad_stages lad_stages_exact(const struct lad_params *p, double d, double 
     return s;
 }
 
+/* ---- grouped queries ------------------------------------------------------------------------------------------------------ */
+
+/* (1 - (1 - x)^g) / (g x) with x = count / n, as the mean of the powers of 1 - x below g. */
+double lad_union_share(double n, double count, int64_t heads)
+{
+    if (heads == 1) return 1;
+    double others = 1 - count / n, sum = 1;
+    for (int64_t i = 1; i < heads; i++) sum = 1 + others * sum;
+    return sum / (double)heads;
+}
+
+double lad_keys_read(const struct lad_point *pt)
+{
+    const struct dse_locality *at = &pt->at;
+    return at->centers / (double)pt->group + at->large * lad_union_share(pt->n, at->large, pt->group);
+}
+
+double lad_active_share(const struct lad_point *pt)
+{
+    return lad_union_share(pt->n, pt->at.active, pt->group);
+}
+
+/* Bytes of SRAM in which the active keys and values of the other heads of a group stay, beside those of a head. */
+static double others_bytes(const struct lad_point *pt)
+{
+    if (pt->group == 1) return 0;
+    const double others = (double)(pt->group - 1);
+    return 2 * pt->row_bytes * others * pt->at.active * lad_union_share(pt->n, pt->at.active, pt->group - 1);
+}
+
+/* Keys of the centers and large modes of a group. */
+static double resident_keys(const struct lad_point *pt)
+{
+    return pt->at.centers + (double)pt->group * pt->at.large * lad_union_share(pt->n, pt->at.large, pt->group);
+}
+
 /* ---- SRAM ---------------------------------------------------------------------------------------------------------------- */
 
 double lad_sram_resident(const struct lad_point *pt, double batch)
@@ -79,9 +115,8 @@ double lad_sram_resident(const struct lad_point *pt, double batch)
     const struct lad_params *p = pt->p;
     double activations = batch * (double)pt->llm->hidden * (double)p->cache_bits / DSE_BITS_PER_BYTE;
     if (!pt->locality_aware) return (double)p->resident_activations * activations;
-    return (double)p->resident_g * pt->n * pt->position_bytes +
-           (double)p->resident_centers * pt->row_bytes * (pt->at.centers + pt->at.large) +
-           (double)p->resident_caches * pt->cache_bytes + (double)p->resident_activations * activations;
+    return (double)p->resident_g * pt->n * pt->position_bytes + (double)p->resident_centers * pt->row_bytes * resident_keys(pt) +
+           (double)p->resident_caches * pt->cache_bytes + (double)p->resident_activations * activations + others_bytes(pt);
 }
 
 double lad_rounds(const struct lad_point *pt, double batch)
@@ -90,7 +125,7 @@ double lad_rounds(const struct lad_point *pt, double batch)
 }
 
 /* E15: positions that fit a tile besides the pipeline's data, shared by the head-samples of a batch on that tile; every active
- * position of the pipeline takes `per_active` of them. */
+ * position of the pipeline takes `per_active` of them. With E40 what is there for a group is the union of its heads. */
 struct room {
     double positions, per_active, share;
 };
@@ -100,7 +135,7 @@ static struct room sram_room(const struct lad_point *pt, double batch, double ro
     double position = 2 * pt->row_bytes;
     return (struct room){.positions = (pt->sram_bytes - lad_sram_resident(pt, batch)) / position,
                          .per_active = (double)pt->p->resident_active,
-                         .share = 1 / rounds};
+                         .share = 1 / (rounds * (double)pt->group * lad_active_share(pt))};
 }
 
 static double room_left(const struct room *r, double active)
@@ -172,7 +207,7 @@ static void plan_prefetch(const struct lad_point *pt, const struct lad_spread *s
 {
     int32_t mode = pt->p->prefetch;
     struct room room = sram_room(pt, batch, rounds);
-    double bytes = 2 * pt->row_bytes * pt->gather_factor; /* of one position */
+    double bytes = 2 * pt->row_bytes * pt->gather_factor * lad_active_share(pt); /* of one position */
     if (pt->p->vain_prefetch == LAD_IGNORED) bytes *= pt->at.hit_ratio;
     double slack = idle_s / (pt->gather_s * pt->head_samples * batch), wanted = 0;
     for (int i = 0; i < spread->nodes; i++) {
@@ -222,17 +257,17 @@ static enum lad_stage longest(const struct lad_stages *s)
 /* E13: bytes on the bus of one head-sample in attention periods, but for the missing active positions; and HBM seconds. */
 struct traffic {
     double centers, g, caches, counters; /* read or written once; counters: of one active position */
-    double position;                     /* one active position: key and value */
+    double position;                     /* one active position: key and value, or its share of those of its group */
     double fixed_s, active_s, missed_s;  /* whatever is active; for each active position; for each one fetched in time of need */
 };
 
 static struct traffic head_traffic(const struct lad_point *pt)
 {
     double row = pt->row_bytes * pt->gather_factor;
-    struct traffic t = {.centers = row * (pt->at.centers + pt->at.large),
+    struct traffic t = {.centers = row * lad_keys_read(pt),
                         .g = pt->n * pt->position_bytes,
                         .caches = pt->cache_bytes,
-                        .position = 2 * row};
+                        .position = 2 * row * lad_active_share(pt)};
     if (pt->p->counters == LAD_COUNTED) t.counters = (double)pt->p->intervals * COUNTER_BYTES;
     t.fixed_s = t.centers * pt->gather_s + 2 * (t.g + t.caches) * pt->stream_s;
     t.active_s = 2 * t.counters * pt->stream_s;
@@ -436,6 +471,7 @@ const char *lad_point_begin(struct lad_point *ret, const struct lad_params *p)
         .n = (double)p->workload.context,
         .d = d,
         .head_samples = (double)(llm->layers * llm->heads),
+        .group = 1,
         .clock_hz = p->clock_ghz * DSE_GIGA,
         .row_bytes = row,
         .cache_bytes = lad_cache_elements(d) * (double)p->cache_bits / DSE_BITS_PER_BYTE,
@@ -449,6 +485,7 @@ const char *lad_point_begin(struct lad_point *ret, const struct lad_params *p)
     dse_cache_step_at(&p->cache, &p->workload, &ret->cache);
     set_footprint(ret);
     if (!ret->locality_aware) return NULL;
+    if (p->group_reads == LAD_READS_UNION) ret->group = llm->heads / llm->kv_heads;
     if (p->gather == LAD_GATHER_ROWS) {
         why = dse_dram_check(&p->dram);
         if (why) return why;

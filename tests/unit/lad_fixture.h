@@ -205,6 +205,7 @@ static inline struct lad_params fixture_defaults(const struct lad_fixture *f)
         .slots = LAD_BARRIER,
         .fill = LAD_FILL_STEP,
         .gather = LAD_GATHER_STREAM,
+        .group_reads = LAD_READS_HEAD,
         .counters = LAD_IGNORED,
         .prefetch = LAD_PREFETCH_IDEAL,
         .vain_prefetch = LAD_IGNORED,
