@@ -93,17 +93,26 @@ static bool narrow_room(struct lad_box *b)
     return most >= least;
 }
 
+/* Sequences that fit at least. Where nothing that they depend on varies, it is the model's own quotient, which may be whole. */
+static double fewest_sequences(struct dse_interval room, struct dse_interval empty, struct dse_interval a_sequence)
+{
+    const bool varies = !dse_iv_is_point(room) || !dse_iv_is_point(empty) || !dse_iv_is_point(a_sequence);
+    return floor((room.lo - empty.hi) / a_sequence.hi * (varies ? 1 - 1e-9 : 1));
+}
+
 /* E18: the sequences that fit, for policies that ask. */
 static struct dse_interval most_bound(const struct lad_box *b)
 {
-    const double rounding = 1 - 1e-9;
     if (b->lo.batch_policy == LAD_BATCH_FIXED) return dse_iv_i64(b->lo.workload.batch, b->hi.workload.batch);
-    double least = floor((b->lo.dram.capacity_gib * DSE_GIB - b->at_hi.weights_bytes) / b->at_hi.sequence_bytes * rounding);
+    const struct dse_interval capacity = dse_iv(b->lo.dram.capacity_gib * DSE_GIB, b->hi.dram.capacity_gib * DSE_GIB);
+    double least = fewest_sequences(capacity, dse_iv(b->at_lo.weights_bytes, b->at_hi.weights_bytes),
+                                    dse_iv(b->at_lo.sequence_bytes, b->at_hi.sequence_bytes));
     double most = most_sequences(b->hi.dram.capacity_gib * DSE_GIB, b->at_lo.weights_bytes, b->at_lo.sequence_bytes);
     if (!b->prefill) {
         const double empty = lad_sram_resident(&b->at_lo, 0), full = lad_sram_resident(&b->at_hi, 0);
         const double small = lad_sram_resident(&b->at_lo, 1) - empty, large = lad_sram_resident(&b->at_hi, 1) - full;
-        least = dse_min(least, floor((b->at_lo.sram_bytes - full) / large * rounding));
+        const struct dse_interval sram = dse_iv(b->at_lo.sram_bytes, b->at_hi.sram_bytes);
+        least = dse_min(least, fewest_sequences(sram, dse_iv(empty, full), dse_iv(small, large)));
         most = dse_min(most, most_sequences(b->at_hi.sram_bytes, empty, small));
     }
     return dse_iv(dse_min((double)b->lo.workload.batch, dse_max(1, least)),
