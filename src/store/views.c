@@ -196,8 +196,9 @@ static bool describe_refined(const struct db *db, const char *model, const char 
         "  UNION ALL SELECT '_closed', ', closed form' UNION ALL SELECT '_event', ', event level'"
         "  UNION ALL SELECT '_ratio', ': event level over closed form')"
         " WHERE c.table_name = %Q AND c.column_name NOT IN ('status', 'reason')"
-        " AND c.column_name || suffix IN (SELECT name FROM pragma_table_info(%Q))",
-        view, view, view, view, model, view);
+        " AND c.column_name || suffix IN (SELECT name FROM pragma_table_info(%Q))"
+        " AND (suffix = '' OR c.column_name NOT IN (SELECT name FROM pragma_table_info(%Q)))", /* eviction, which stands beside eviction_ratio */
+        view, view, view, view, model, view, view);
 }
 
 /* What the views of a model are made of. */
