@@ -72,6 +72,10 @@ struct dse_cache_steps dse_cache_steps_of(const struct dse_cache *c, const struc
 /* Does a position ever leave? Never in a prefill. */
 bool dse_cache_loses(const struct dse_cache_steps *s);
 
+/* Are positions that all stay held in few bits, with scales (kv_scale_bits)? Never in a prefill, whose own keys and values are at hand
+ * as they were made. */
+bool dse_cache_rounds(const struct dse_cache_steps *s);
+
 /* NULL, or why the cache cannot be: it keeps nothing, or less than the policy holds apart; a prefill would lose positions on its
  * way; a policy that selects has no prompt to select of. `seen`: positions when eviction begins. */
 const char *dse_cache_check(const struct dse_cache *c, const struct dse_workload *w, double seen);
@@ -139,7 +143,8 @@ struct dse_kept {
 
 /* What attention keeps: of one step at the context and the share of it that stays; of a generation the mean of its steps, by
  * Gauss's rule of three points. Nothing lost: a mass of 1 and an error of 0. S positions stand for every ratio that rounds to
- * them. NULL; or why nobody measured it under these settings, and then all of *ret is NaN. Retention profiles do not say how much heads
+ * them. A cache that keeps all in few bits with scales (dse_cache_rounds) has a mass of 1, and the error of the surface's method
+ * "kv-format": scales by token, groups of 32 / kv_scale_bits elements, no residual. NULL; or why nobody measured it under these settings, and then all of *ret is NaN. Retention profiles do not say how much heads
  * differ, nor may a surface. */
 const char *dse_cache_quality(const struct dse_cache_steps *s, struct dse_kept *ret);
 

@@ -17,6 +17,8 @@ struct dse_workload {
     int64_t batch;   /* sequences processed together */
     int64_t context; /* decode: positions in the KV cache; prefill: length of the prompt */
     int64_t weight_bits, kv_bits;
+    double
+        kv_scale_bits; /* of scales and zero points, a key or value element: two of fp16 for each 32 elements are 1; 0: none counted */
 };
 extern const struct dse_param dse_workload_params[];
 
@@ -69,7 +71,18 @@ void dse_workload_expand(const struct dse_workload *w, struct dse_oplist *ret);
 /* Weight elements of one layer (attention projections and FFN) and of the output head. */
 double dse_llm_layer_weights(const struct dse_llm *llm);
 double dse_llm_head_weights(const struct dse_llm *llm);
-/* Bytes of K and V of one token over all layers. */
+/* Bits of the cache a key or value element, with its share of scales and zero points. */
+static inline double dse_kv_bits(const struct dse_workload *w)
+{
+    return (double)w->kv_bits + w->kv_scale_bits;
+}
+/* Has the cache numbers of fewer than 16 bits, with scales? */
+static inline bool dse_kv_scaled(const struct dse_workload *w)
+{
+    enum { FULL_BITS = 16 };
+    return w->kv_bits < FULL_BITS && w->kv_scale_bits > 0;
+}
+/* Bytes of K and V of one token over all layers; kv_bits: dse_kv_bits. */
 double dse_kv_bytes_per_token(const struct dse_llm *llm, double kv_bits);
 /* Bytes of one key or value, of one position, layer and KV head. */
 double dse_kv_row_bytes(const struct dse_workload *w);
@@ -78,6 +91,9 @@ double dse_kv_row_bytes(const struct dse_workload *w);
 const char *dse_llm_unlike_plain(const struct dse_llm *llm);
 /* NULL when the LLM can run the workload, or why it cannot: the context is longer than the LLM was made for. */
 const char *dse_workload_check(const struct dse_workload *w);
+/* NULL, or why there is no such cache: one of 16 bits or more has no scales. For dse_model.check alone: bytes of such a cache stay
+ * monotone in both widths, so that bounds may ask for it. */
+const char *dse_kv_format_check(const struct dse_workload *w);
 /* Bytes that the workload occupies in DRAM: all weights (input embedding included) and the KV cache of the batch. */
 double dse_workload_footprint(const struct dse_workload *w);
 /* Tokens that one step yields: batch (decode) or batch * context (prefill). */

@@ -169,6 +169,7 @@ static const char *ane_check(const void *params)
     if (why) return why;
     ane_shape_init(&s, p, (double)p->query_rows, r.kept);
     why = ane_cache_check(p);
+    if (!why) why = dse_kv_format_check(&p->workload);
     if (why) return why;
     if (r.last > (double)p->workload.llm->max_context)
         return r.generate > 0 ? "prompt and generation are longer than the LLM was made for (max_context)"

@@ -100,7 +100,8 @@ static struct shape shape_of(const struct box *b, const struct request *r, struc
     s.rows = kept ? query_rows : s.window;
     s.cached = kept ? left : dse_iv_of(0);
     s.computed = ceil_to(s.rows, OF(b, row_multiple));
-    s.row_bytes = dse_iv_scale(OF(b, workload.kv_bits), (double)(llm->kv_heads * llm->head_dim) / DSE_BITS_PER_BYTE);
+    s.row_bytes = dse_iv_scale(dse_iv_add(OF(b, workload.kv_bits), OF(b, workload.kv_scale_bits)),
+                               (double)(llm->kv_heads * llm->head_dim) / DSE_BITS_PER_BYTE);
     return s;
 }
 

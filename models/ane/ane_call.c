@@ -59,13 +59,12 @@ void ane_shape_init(struct ane_shape *ret, const struct ane_params *p, double qu
     double window = (double)p->window, multiple = (double)p->row_multiple;
     if (window <= 0) window = cached ? dse_ceil(last / query_rows) * query_rows : last;
     double rows = cached ? query_rows : window;
-    *ret =
-        (struct ane_shape){.rows = rows,
-                           .computed = dse_ceil(rows / multiple) * multiple,
-                           .window = window,
-                           .cached = dse_max(window - rows, 0),
-                           .layers = (double)llm->layers,
-                           .row_bytes = (double)(llm->kv_heads * llm->head_dim) * (double)p->workload.kv_bits / DSE_BITS_PER_BYTE};
+    *ret = (struct ane_shape){.rows = rows,
+                              .computed = dse_ceil(rows / multiple) * multiple,
+                              .window = window,
+                              .cached = dse_max(window - rows, 0),
+                              .layers = (double)llm->layers,
+                              .row_bytes = (double)(llm->kv_heads * llm->head_dim) * dse_kv_bits(&p->workload) / DSE_BITS_PER_BYTE};
 }
 
 bool ane_forgets(const struct ane_params *p, const struct ane_shape *s, double last)

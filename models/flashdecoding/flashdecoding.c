@@ -366,6 +366,7 @@ static const char *fd_check(const void *params)
 {
     const struct fd_params *p = params;
     const char *why = dse_workload_check(&p->workload);
+    if (!why) why = dse_kv_format_check(&p->workload);
     if (!why) why = fd_range_check(p);
     if (!why) why = fd_cache_check(p);
     if (!why && p->devices > p->workload.llm->heads) why = "there are more devices than query heads";

@@ -189,7 +189,8 @@ static struct work work_of(const struct fd_box *b, struct dse_interval seen, str
     const struct dse_interval devices = FD_OF(b, devices);
     const struct dse_interval heads = dse_iv_ceil_div(dse_iv_of((double)llm->heads), devices);
     const struct dse_interval kv_heads = dse_iv_ceil_div(dse_iv_of((double)llm->kv_heads), devices);
-    const struct dse_interval row = dse_iv_scale(FD_OF(b, workload.kv_bits), 2 * (double)llm->head_dim / DSE_BITS_PER_BYTE);
+    const struct dse_interval row = dse_iv_scale(dse_iv_add(FD_OF(b, workload.kv_bits), FD_OF(b, workload.kv_scale_bits)),
+                                                 2 * (double)llm->head_dim / DSE_BITS_PER_BYTE);
     return (struct work){dse_iv_mul(heads, seen), dse_iv_mul(dse_iv_mul(kept, kv_heads), row)};
 }
 

@@ -62,7 +62,7 @@ static void count(const struct fd_params *p, const struct fd_machine *m, const s
     t->bytes += batch * s->count_bytes * share(p);
     if (s->prefill)
         t->bytes += batch * s->read * d * dse_ceil((double)p->workload.llm->kv_heads / (double)p->devices) *
-                    (double)p->workload.kv_bits / DSE_BITS_PER_BYTE;
+                    dse_kv_bits(&p->workload) / DSE_BITS_PER_BYTE;
     else
         t->bytes += (1 + reads) * SCORE_BYTES * pairs;
     t->compute_s += COUNT_OPS * reads * pairs / m->vector_peak;

@@ -27,7 +27,7 @@ void fd_latent(struct fd_latent *ret, const struct fd_machine *m)
     const double keys_and_values = expanded ? dim + (double)p->rope_dim + dim : key + rank;
     /* Heads that share one reading. A block of fewer reads keys, and then values. */
     const double apart = prefill || p->latent_heads == 0 ? 0 : dse_ceil(heads / (double)p->latent_heads);
-    const double element = (double)w->kv_bits / DSE_BITS_PER_BYTE;
+    const double element = dse_kv_bits(w) / DSE_BITS_PER_BYTE;
     const double read = apart > 0 ? apart * (key + rank) : expanded ? heads * keys_and_values : key;
     const double pairs = batch * heads * (prefill ? n * (n + 1) / 2 : n);
     *ret = (struct fd_latent){.bytes = batch * n * read * element, .products = DSE_OPS_PER_MAC * pairs * keys_and_values};

@@ -36,7 +36,7 @@ const char *fd_range_check(const struct fd_params *p)
 /* Bytes of K and V of a device's heads for `tokens` tokens of one layer. */
 static double kv_layer_bytes(const struct fd_params *p, double kv_heads, double tokens)
 {
-    return tokens * 2 * kv_heads * (double)p->workload.llm->head_dim * (double)p->workload.kv_bits / DSE_BITS_PER_BYTE;
+    return tokens * 2 * kv_heads * (double)p->workload.llm->head_dim * dse_kv_bits(&p->workload) / DSE_BITS_PER_BYTE;
 }
 
 static double kv_heads(const struct fd_params *p)
@@ -47,7 +47,7 @@ static double kv_heads(const struct fd_params *p)
 double fd_written_bytes(const struct fd_params *p, double tokens)
 {
     const double elements = tokens * 2 * kv_heads(p) * (double)p->workload.llm->head_dim;
-    return elements * (FD_ACTIVATION_BYTES + (double)p->workload.kv_bits / DSE_BITS_PER_BYTE);
+    return elements * (FD_ACTIVATION_BYTES + dse_kv_bits(&p->workload) / DSE_BITS_PER_BYTE);
 }
 
 struct fd_gemm fd_gemm_of(const struct fd_params *p, enum fd_gemm_choice which)

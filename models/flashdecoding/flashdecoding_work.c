@@ -249,7 +249,7 @@ void fd_attention_init(struct fd_attention *a, const struct fd_site *at)
     struct fd_attention_law law;
     fd_attention_law(&law, m);
     a->fixed_s = law.fixed_s;
-    a->row_bytes = 2 * (double)llm->head_dim * (double)p->workload.kv_bits / DSE_BITS_PER_BYTE;
+    a->row_bytes = 2 * (double)llm->head_dim * dse_kv_bits(&p->workload) / DSE_BITS_PER_BYTE;
     a->tiles = dse_ceil(a->n / a->tile);
     a->in_cache = a->sequences * a->kv_heads * a->n * a->row_bytes <= m->l2;
     double share = p->attention_efficiency / p->linear_efficiency; /* of a block's rate for weights */

@@ -194,6 +194,7 @@ static const char *lad_check(const void *params)
     const char *why = dse_llm_unlike_plain(p->workload.llm);
     if (!why) why = dse_dram_check(&p->dram);
     if (!why) why = lad_cache_check(p);
+    if (!why) why = dse_kv_format_check(&p->workload);
     if (!why) why = lad_point_init(&pt, p);
     if (!why) why = lad_chip_check(p);
     if (!why) why = lad_batch_check(&pt);
@@ -217,7 +218,7 @@ double lad_watts(const struct lad_chip *c)
 /* KV cache that one step reads when it reads all of it. */
 static double full_cache_bytes(const struct lad_point *pt, double batch)
 {
-    return batch * pt->n * dse_kv_bytes_per_token(pt->llm, (double)pt->p->workload.kv_bits);
+    return batch * pt->n * dse_kv_bytes_per_token(pt->llm, dse_kv_bits(&pt->p->workload));
 }
 
 static struct dse_bill bill_of(const struct lad_params *p, const struct lad_chip *chip)

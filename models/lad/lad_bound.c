@@ -301,8 +301,8 @@ static void set_quality(const struct sink *to, const struct lad_box *b)
 {
     const struct lad_params *lo = &b->lo, *hi = &b->hi;
     const bool same = lo->workload.context == hi->workload.context && lo->intervals == hi->intervals && lo->recent == hi->recent &&
-                      lo->workload.kv_bits == hi->workload.kv_bits && lo->cache_bits == hi->cache_bits &&
-                      lo->center_scale == hi->center_scale;
+                      lo->workload.kv_bits == hi->workload.kv_bits && lo->workload.kv_scale_bits == hi->workload.kv_scale_bits &&
+                      lo->cache_bits == hi->cache_bits && lo->center_scale == hi->center_scale;
     const struct dse_locality_error unknown = {(double)NAN, (double)NAN};
     const struct dse_locality_error e = same || !b->locality_aware ? lad_quality(lo) : unknown;
     to->floor->attention_error = to->ceiling->attention_error = e.attention_error;
@@ -345,8 +345,8 @@ static struct dse_interval idle_bound(const struct lad_box *b)
 
 static void set_rest(const struct sink *to, const struct lad_box *b, const struct lad_step_bound *s)
 {
-    const double kv_lo = dse_kv_bytes_per_token(b->at_lo.llm, (double)b->lo.workload.kv_bits),
-                 kv_hi = dse_kv_bytes_per_token(b->at_lo.llm, (double)b->hi.workload.kv_bits);
+    const double kv_lo = dse_kv_bytes_per_token(b->at_lo.llm, dse_kv_bits(&b->lo.workload)),
+                 kv_hi = dse_kv_bytes_per_token(b->at_lo.llm, dse_kv_bits(&b->hi.workload));
     dse_bound_set_i64(&to->floor->batch_used, &to->ceiling->batch_used, b->batch);
     SET(idle_slots, idle_bound(b));
     SET(linear_us, dse_iv_scale(s->linear_s, DSE_US_PER_S));

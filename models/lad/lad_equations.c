@@ -96,7 +96,7 @@ static void equate_workload(const struct lad_params *p, struct lad_equations *q)
     const struct dse_workload *w = &p->workload;
     double layers = (double)w->llm->layers, cached = (double)w->batch * (double)w->context;
     q->layer_weights_mib = dse_llm_layer_weights(w->llm) * (double)w->weight_bits / DSE_BITS_PER_BYTE / DSE_MIB;
-    q->layer_kv_mib = cached * dse_kv_bytes_per_token(w->llm, (double)w->kv_bits) / layers / DSE_MIB;
+    q->layer_kv_mib = cached * dse_kv_bytes_per_token(w->llm, dse_kv_bits(w)) / layers / DSE_MIB;
     q->mode_share = q->repeat_share = (double)NAN;
     struct lad_point pt;
     struct lad_params decode = *p;

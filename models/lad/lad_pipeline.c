@@ -450,7 +450,7 @@ static void set_footprint(struct lad_point *pt)
     struct dse_workload none = p->workload;
     none.batch = 0;
     pt->weights_bytes = dse_workload_footprint(&none);
-    pt->sequence_bytes = pt->cache.held * dse_kv_bytes_per_token(pt->llm, (double)p->workload.kv_bits);
+    pt->sequence_bytes = pt->cache.held * dse_kv_bytes_per_token(pt->llm, dse_kv_bits(&p->workload));
     pt->sequence_bytes += (double)pt->llm->layers * pt->cache.besides_bytes;
     if (!pt->locality_aware) return;
     double counters = p->counters == LAD_COUNTED ? (double)p->intervals * COUNTER_BYTES : 0;

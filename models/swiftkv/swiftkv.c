@@ -209,6 +209,7 @@ static const char *swiftkv_check(const void *params)
 {
     const struct swiftkv_params *p = params;
     const char *why = dse_workload_check(&p->workload);
+    if (!why) why = dse_kv_format_check(&p->workload);
     if (!why) why = dse_dram_check(&p->dram);
     if (!why) why = dse_cache_check(&p->cache, &p->workload, (double)p->workload.context);
     if (why) return why;
@@ -391,7 +392,7 @@ static void equate_attention(struct swiftkv_equations *e, const struct swiftkv_p
 {
     const struct dse_llm *llm = p->workload.llm;
     double d = (double)llm->head_dim, n = (double)p->workload.context;
-    double layer_bytes = dse_kv_bytes_per_token(llm, (double)p->workload.kv_bits) / (double)llm->layers;
+    double layer_bytes = dse_kv_bytes_per_token(llm, dse_kv_bits(&p->workload)) / (double)llm->layers;
     e->fxp_lanes = swiftkv_fxp_lanes(p);
     e->kv_dram_cycles = layer_bytes / dse_dram_peak(&p->dram) * p->clock_mhz * 1e6;
     e->budget_dsps = (double)p->processors * 2 * p->fxp_dsps * ceil(d / (double)p->budget_cycles);

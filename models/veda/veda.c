@@ -147,6 +147,7 @@ static const char *veda_check(const void *params)
     if (why) return why;
     veda_point_init(&pt, params);
     why = veda_point_check(&pt);
+    if (!why) why = dse_kv_format_check(&pt.p->workload);
     return why ? why : veda_chip_check(params);
 }
 

@@ -8,10 +8,11 @@ void dse_cache_stand(const struct dse_cache_steps *s, struct dse_standing *ret)
 {
     ret->quality = dse_quality_of_exact(s->workload);
     const bool counted = s->arithmetic && s->workload->phase != DSE_PREFILL;
-    if (!dse_cache_loses(s) && !counted) return;
+    const bool rounds = dse_cache_rounds(s);
+    if (!dse_cache_loses(s) && !rounds && !counted) return;
     struct dse_kept q;
     const struct dse_cache *c = s->cache;
-    const bool surface = counted || c->quality_from == DSE_FROM_SURFACE;
+    const bool surface = counted || rounds || c->quality_from == DSE_FROM_SURFACE;
     const char *why = dse_cache_quality(s, &q);
     if (why) {
         dse_standing_unknown(ret, why);
@@ -29,6 +30,7 @@ const char *dse_cache_why_null(const struct dse_cache_steps *s, const char *metr
     struct dse_kept q;
     const bool spread = strcmp(metric, "attention_error_sd") == 0;
     if (!spread && strcmp(metric, "retained_mass") != 0 && strcmp(metric, "attention_error") != 0) return NULL;
+    if (strcmp(metric, "retained_mass") == 0 && dse_cache_rounds(s)) return NULL; /* all stay */
     struct dse_cache_steps asked = *s;
     if (strcmp(metric, "retained_mass") == 0) asked.arithmetic = NULL; /* which loses none */
     const char *why = dse_cache_quality(&asked, &q);

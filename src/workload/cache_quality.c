@@ -22,6 +22,11 @@ bool dse_cache_loses(const struct dse_cache_steps *s)
     return stays_of(s) < s->before + s->generate;
 }
 
+bool dse_cache_rounds(const struct dse_cache_steps *s)
+{
+    return dse_kv_scaled(s->workload) && s->workload->phase != DSE_PREFILL && !dse_cache_loses(s);
+}
+
 /* The settings that a policy may depend on, but for how its prompt ends. */
 enum { SETTINGS = 10 };
 struct said {
@@ -117,10 +122,33 @@ static const char *surface_at(const struct dse_cache_steps *s, double seen, doub
     return NULL;
 }
 
+/* ---- formats ------------------------------------------------------------------------------------------------------------- */
+
+/* All positions, in few bits: by token, in groups whose scale and zero point are fp16, and none kept as it was. */
+static const char *format_at(const struct dse_cache_steps *s, double seen, struct dse_kept *ret)
+{
+    enum { GROUP_BITS = 32 /* a scale and a zero point */ };
+    struct dse_quality_query q = {.method = "kv-format", .context = seen, .ratio = 1};
+    struct dse_quality_place place;
+    q.given = 1u << DSE_SET_KV_BITS | 1u << DSE_SET_SCALES | 1u << DSE_SET_GROUP | 1u << DSE_SET_RESIDUAL;
+    q.setting[DSE_SET_KV_BITS] = (double)s->workload->kv_bits;
+    q.setting[DSE_SET_SCALES] = DSE_SCALES_TOKEN;
+    q.setting[DSE_SET_GROUP] = GROUP_BITS / s->workload->kv_scale_bits;
+    q.setting[DSE_SET_RESIDUAL] = 0;
+    const char *why = dse_quality_find(s->cache->surface, &q, &place);
+    if (why) return why;
+    *ret = (struct dse_kept){.mass = 1,
+                             .error = dse_quality_mean(&place, DSE_Q_ATTENTION_ERROR),
+                             .error_sd = dse_quality_stat(&place, DSE_Q_ATTENTION_ERROR, DSE_Q_SD),
+                             .extended = place.extended};
+    return NULL;
+}
+
 /* ---- a point ------------------------------------------------------------------------------------------------------------- */
 
 static const char *at_step(const struct dse_cache_steps *s, double seen, double stays, struct dse_kept *ret)
 {
+    if (dse_cache_rounds(s)) return format_at(s, seen, ret);
     if (s->cache->quality_from == DSE_FROM_SURFACE) return surface_at(s, seen, stays, ret);
     return profile_at(s->cache, seen, stays, ret);
 }
@@ -162,6 +190,17 @@ static const char *quality_of(const struct dse_cache_steps *s, double stays, str
     return s->generate > 0 ? mean_of_generation(s, stays, ret) : at_step(s, s->before, stays, ret);
 }
 
+/* Where all stay, in few bits. What is not known is the error. */
+static const char *quality_of_format(const struct dse_cache_steps *s, struct dse_kept *ret)
+{
+    *ret = (struct dse_kept){.mass = 1, .error = (double)NAN, .error_sd = (double)NAN};
+    if (s->cache->quality_from != DSE_FROM_SURFACE)
+        return "a retention profile does not say what a cache of few bits loses (quality_from, kv_scale_bits)";
+    const char *why = s->generate > 0 ? mean_of_generation(s, s->before, ret) : at_step(s, s->before, s->before, ret);
+    ret->mass = 1; /* to the last digit, of a mean too */
+    return why;
+}
+
 /* The error of the arithmetic, of a decode step over what is read. */
 static const char *add_arithmetic(const struct dse_cache_steps *s, struct dse_kept *ret)
 {
@@ -181,7 +220,7 @@ static const char *add_arithmetic(const struct dse_cache_steps *s, struct dse_ke
 const char *dse_cache_quality(const struct dse_cache_steps *s, struct dse_kept *ret)
 {
     *ret = (struct dse_kept){.mass = 1};
-    const char *why = dse_cache_loses(s) ? quality_of(s, stays_of(s), ret) : NULL;
+    const char *why = dse_cache_loses(s) ? quality_of(s, stays_of(s), ret) : dse_cache_rounds(s) ? quality_of_format(s, ret) : NULL;
     return why || !s->arithmetic || s->workload->phase == DSE_PREFILL ? why : add_arithmetic(s, ret);
 }
 
@@ -266,7 +305,8 @@ static bool bound_generation(const struct ends *b, struct dse_kept_bound *ret)
 static bool alike(const struct dse_cache_steps *lo, const struct dse_cache_steps *hi)
 {
     const void *a = lo->cache, *b = hi->cache; /* copies of one are the same byte by byte */
-    return lo->workload->kv_bits == hi->workload->kv_bits && memcmp(a, b, sizeof *lo->cache) == 0;
+    return lo->workload->kv_bits == hi->workload->kv_bits && lo->workload->kv_scale_bits == hi->workload->kv_scale_bits &&
+           memcmp(a, b, sizeof *lo->cache) == 0;
 }
 
 static struct dse_interval of_one(double x)
@@ -316,9 +356,26 @@ static void bound_kept(const struct dse_cache_steps *lo, const struct dse_cache_
         *ret = (struct dse_kept_bound){dse_unbounded, dse_unbounded, dse_unbounded};
 }
 
+/* Where points of a box have scales, the error is that of their format, or nobody knows it: said of one point alone. */
+static void bound_format(const struct dse_cache_steps *lo, const struct dse_cache_steps *hi, struct dse_interval target,
+                         struct dse_kept_bound *ret)
+{
+    if (!dse_kv_scaled(&(struct dse_workload){.kv_bits = lo->workload->kv_bits, .kv_scale_bits = hi->workload->kv_scale_bits}) ||
+        lo->workload->phase == DSE_PREFILL)
+        return;
+    const bool keeps = dse_eviction_at(lo->cache->eviction)->keeps_all;
+    const bool same = lo->before == hi->before && lo->generate == hi->generate && alike(lo, hi);
+    struct dse_kept one = {.error = (double)NAN, .error_sd = (double)NAN};
+    if (same && !keeps && target.lo == target.hi && dse_cache_loses(lo)) return; /* bound_kept's */
+    if (same && keeps) quality_of_format(hi, &one);
+    ret->error = of_one(one.error);
+    ret->error_sd = of_one(one.error_sd);
+}
+
 void dse_cache_quality_bound(const struct dse_cache_steps *lo, const struct dse_cache_steps *hi, struct dse_interval target,
                              struct dse_kept_bound *ret)
 {
     bound_kept(lo, hi, target, ret);
+    bound_format(lo, hi, target, ret);
     if (lo->arithmetic && lo->workload->phase != DSE_PREFILL) bound_arithmetic(lo, hi, ret);
 }

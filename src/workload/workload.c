@@ -17,6 +17,9 @@ const struct dse_param dse_workload_params[] = {
                   "decode: positions in the KV cache, the newest included; prefill: length of the prompt", the_workload),
     DSE_PARAM_I64_UNIT(struct dse_workload, weight_bits, "bit", 2, 32, "width of a stored weight", the_workload),
     DSE_PARAM_I64_UNIT(struct dse_workload, kv_bits, "bit", 2, 32, "width of a stored key or value element", the_workload),
+    DSE_PARAM_F64(struct dse_workload, kv_scale_bits, "bit", 0, 16,
+                  "scales and zero points a key or value element: 32 / group; 0: not counted, nor what rounding loses",
+                  "Liu et al., KIVI, arXiv:2402.02750, Sec. 3"),
     DSE_PARAM_END,
 };
 
@@ -61,7 +64,7 @@ double dse_kv_bytes_per_token(const struct dse_llm *llm, double kv_bits)
 
 double dse_kv_row_bytes(const struct dse_workload *w)
 {
-    return (double)w->llm->head_dim * (double)w->kv_bits / DSE_BITS_PER_BYTE;
+    return (double)w->llm->head_dim * dse_kv_bits(w) / DSE_BITS_PER_BYTE;
 }
 
 const char *dse_workload_check(const struct dse_workload *w)
@@ -72,12 +75,18 @@ const char *dse_workload_check(const struct dse_workload *w)
     return NULL;
 }
 
+const char *dse_kv_format_check(const struct dse_workload *w)
+{
+    return w->kv_scale_bits > 0 && !dse_kv_scaled(w) ? "keys and values of 16 bits or more have no scales (kv_scale_bits, kv_bits)"
+                                                     : NULL;
+}
+
 double dse_workload_footprint(const struct dse_workload *w)
 {
     double weights =
         (double)w->llm->layers * dse_llm_layer_weights(w->llm) + (double)w->llm->embedding_tables * dse_llm_head_weights(w->llm);
     return weights * (double)w->weight_bits / DSE_BITS_PER_BYTE +
-           (double)w->batch * (double)w->context * dse_kv_bytes_per_token(w->llm, (double)w->kv_bits);
+           (double)w->batch * (double)w->context * dse_kv_bytes_per_token(w->llm, dse_kv_bits(w));
 }
 
 double dse_workload_tokens(const struct dse_workload *w)
@@ -117,7 +126,7 @@ static void add_attention(struct dse_oplist *list, const struct dse_workload *w,
 {
     const struct dse_llm *llm = w->llm;
     double instances = (double)llm->layers * (double)llm->heads * (double)w->batch;
-    double read = (double)w->batch * (double)w->context * dse_kv_bytes_per_token(llm, (double)w->kv_bits) / 2;
+    double read = (double)w->batch * (double)w->context * dse_kv_bytes_per_token(llm, dse_kv_bits(w)) / 2;
     struct dse_op scores = {.name = "attention_scores",
                             .kind = DSE_OP_SCORES,
                             .repeat = llm->layers,
@@ -154,7 +163,7 @@ void dse_workload_expand(const struct dse_workload *w, struct dse_oplist *ret)
     int64_t rows = w->batch * queries;
     int64_t q = llm->heads * llm->head_dim, kv = llm->kv_heads * llm->head_dim;
     double pairs = w->phase == DSE_PREFILL ? n * (n + 1) / 2 : n; /* causal: position i sees i positions */
-    double written = (double)rows * dse_kv_bytes_per_token(llm, (double)w->kv_bits);
+    double written = (double)rows * dse_kv_bytes_per_token(llm, dse_kv_bits(w));
 
     ret->n = 0;
     add_linear(ret, "qkv_projection", llm->layers, rows, llm->hidden, q + 2 * kv, bytes, written);

@@ -85,6 +85,8 @@ static void technique__every_parameter_moves_something_or_is_refused(void **stat
         {"eviction=window quality_from=surface", "eviction=window quality_from=retention"},
         {"eviction=window quality_from=retention retention=codellama-13b",
          "eviction=window quality_from=retention retention=tinyllama-1.1b"},
+        {"eviction=none kv_bits=8 kv_scale_bits=0", "eviction=none kv_bits=8 kv_scale_bits=1"},
+        {"eviction=h2o kv_bits=8 kv_scale_bits=1", "eviction=h2o kv_bits=8 kv_scale_bits=2"},
     };
     static struct both_levels one, other;
     size_t moved = 0;
@@ -101,7 +103,7 @@ static void technique__every_parameter_moves_something_or_is_refused(void **stat
         }
     }
     print_message("%zu changes move something\n", moved);
-    assert_true(moved >= 70); /* of 85: VEDA and the Neural Engine refuse some policies */
+    assert_true(moved >= 80); /* of 95: VEDA and the Neural Engine refuse some policies */
 }
 
 /* As much is read as the technique says, at both levels: less time for a shorter read set, and more error. */
@@ -128,11 +130,64 @@ static void technique__fewer_positions_are_faster_and_worse(void **state)
     }
 }
 
+/* Scales of a cache of few bits: their bytes are those of a width between, at both levels; their error is the file's. */
+static void technique__scales_are_bytes_and_have_an_error(void **state)
+{
+    (void)state;
+    static struct both_levels four, scaled, eight;
+    for (size_t m = 0; m < MODELS; m++) {
+        const bool events = !is_slow(models[m]);
+        assert_null(at(&four, models[m], "eviction=none kv_bits=4", events));
+        assert_null(at(&scaled, models[m], "eviction=none kv_bits=4 kv_scale_bits=1", events));
+        assert_null(at(&eight, models[m], "eviction=none kv_bits=8", events));
+        const double less = closed_metric(&four, "dram_mib"), mib = closed_metric(&scaled, "dram_mib"),
+                     more = closed_metric(&eight, "dram_mib");
+        assert_true(less < mib && fabs((mib - less) / (more - less) - 0.25) < 1e-6);
+        assert_true(closed_metric(&four, "latency_us") <= closed_metric(&scaled, "latency_us"));
+        if (events) assert_true(event_metric(&four, "dram_mib") < event_metric(&scaled, "dram_mib"));
+        assert_float_equal(closed_metric(&four, "attention_error"), 0, 0);
+        assert_float_equal(closed_metric(&scaled, "attention_error"), 0.134434, 1e-12); /* catalog/quality/codellama-13b.csv */
+        assert_float_equal(closed_metric(&scaled, "attention_error_sd"), 0.03715, 1e-12);
+        assert_float_equal(closed_metric(&scaled, "retained_mass"), 1, 0);
+    }
+}
+
+/* What was not measured has no error, and what cannot be is refused. */
+static void technique__scales_that_nobody_measured_have_no_error(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *settings, *why;
+    } cases[] = {
+        {"eviction=none kv_bits=4 kv_scale_bits=0.5", "group = 32"},
+        {"eviction=none kv_bits=4 kv_scale_bits=1 context=64", "positions"},
+        {"kv_bits=4 kv_scale_bits=1 eviction=window", "kv_bits"},
+        {"eviction=none kv_bits=4 kv_scale_bits=1 quality_from=retention", "quality_from"},
+    };
+    static struct both_levels b;
+    for (size_t m = 0; m < MODELS; m++) {
+        for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+            if (at(&b, models[m], cases[i].settings, false)) continue;
+            if (!isnan(closed_metric(&b, "attention_error"))) fail_msg("%s %s", models[m], cases[i].settings);
+            const char *why = b.model->desc->why_null(b.params, "attention_error");
+            if (!why || !strstr(why, cases[i].why)) fail_msg("%s %s: %s", models[m], cases[i].settings, why ? why : "no word");
+            struct dse_standing standing = {0};
+            b.model->desc->stand(b.params, &standing);
+            assert_int_equal(standing.quality, DSE_QUALITY_UNKNOWN);
+        }
+        const char *why = at(&b, models[m], "kv_bits=16 kv_scale_bits=1", false);
+        assert_non_null(why);
+        assert_non_null(strstr(why, "kv_scale_bits"));
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(technique__every_parameter_moves_something_or_is_refused),
         cmocka_unit_test(technique__fewer_positions_are_faster_and_worse),
+        cmocka_unit_test(technique__scales_are_bytes_and_have_an_error),
+        cmocka_unit_test(technique__scales_that_nobody_measured_have_no_error),
     };
     return cmocka_run_group_tests(tests, set_up, tear_down);
 }
