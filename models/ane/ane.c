@@ -249,6 +249,7 @@ static const char *why_null(const void *params, const char *metric)
     const bool of_quality =
         strcmp(metric, "retained_mass") == 0 || strncmp(metric, "attention_error", strlen("attention_error")) == 0;
     const char *why = of_quality ? quality(params, &kept) : NULL;
+    if (why && strcmp(metric, "retained_mass") == 0 && !isnan(kept.mass)) why = NULL; /* all stay, in whatever format */
     if (!why) why = dse_cache_why_null(&steps, metric);
     if (why) return why;
     return dse_bill_why_null(&bill, metric);

@@ -150,7 +150,10 @@ static void events__do_the_work_of_the_closed_form(void **state)
             assert_true(y->dram_bytes >= x->dram_bytes * (1 - 1e-9) && y->dram_bytes <= x->dram_bytes * (1 + 1e-9) + most + 1);
             /* E13: waves are not always whole; an update takes a share of them. */
             const double least = strcmp(x->name, "kv_cache") == 0 ? 0.8 : strcmp(x->name, "synchronization") == 0 ? 0.6 : 1 - 1e-6;
-            if (strcmp(x->name, "elementwise") != 0 && strcmp(x->name, "recomputation") != 0 && strcmp(x->name, "attention") != 0)
+            /* A host that runs ahead waits for the GPU the shorter, the longer the GPU takes. */
+            const bool ahead = strcmp(x->name, "host") == 0 && p.launches == FD_QUEUED;
+            if (!ahead && strcmp(x->name, "elementwise") != 0 && strcmp(x->name, "recomputation") != 0 &&
+                strcmp(x->name, "attention") != 0)
                 if (y->time_us < x->time_us * least - 1e-3)
                     fail_msg("%s: %.12g us is faster than %.12g", x->name, y->time_us, x->time_us);
         }
