@@ -194,97 +194,29 @@ int64_t config_list_number(struct llm_config *c, const char *key, int64_t i)
     return json_is_integer(v) ? json_integer_value(v) : -1;
 }
 
-/* What changes no count: names, tokens, training, positions, precision, caching. */
+/* What changes no count: names, tokens, training, positions, precision, caching. Words between blanks, and parts of words. */
+static const char beside[] =
+    " architectures model_type auto_map torch_dtype dtype transformers_version use_cache vision_config audio_config"
+    " text_config initializer_range rms_norm_eps layer_norm_eps layer_norm_epsilon norm_eps pretraining_tp hidden_act"
+    " hidden_activation activation_function attention_dropout hidden_dropout resid_pdrop embd_pdrop attn_pdrop"
+    " residual_in_fp32 router_aux_loss_coef output_router_logits router_jitter_noise aux_loss_alpha seq_aux"
+    " norm_topk_prob scoring_func topk_method topk_group n_group routed_scaling_factor quantization_config chunk_size"
+    " ep_size swiglu_limit attn_logit_softcapping final_logit_softcapping query_pre_attn_scalar cache_implementation"
+    " max_window_layers initial_context_length mlp_hidden_act mamba_hidden_act rescale_prenorm_residual use_mamba_kernels"
+    " mamba_ssm_cache_dtype mamba_ssm_dtype time_step_limit time_step_min time_step_max time_step_floor time_step_rank"
+    " num_logits_to_keep classifier_dropout summary_type problem_type attn_implementation _attn_implementation"
+    " _name_or_path name_or_path image_token_index boi_token_index eoi_token_index mm_tokens_per_image"
+    " partial_rotary_factor attn_temperature_tuning attn_scale floor_scale for_llm_compressor router_z_loss_coef"
+    " original_max_position_embeddings mrope_section decoder_start_token_id is_encoder_decoder id2label label2id ";
+static const char *const beside_parts[] = {"rope", "token_id", "rotary", "dropout", "_init_", "_eps"};
+
 static bool is_beside(const char *key)
 {
-    static const char *const beside[] = {"architectures",
-                                         "model_type",
-                                         "auto_map",
-                                         "torch_dtype",
-                                         "dtype",
-                                         "transformers_version",
-                                         "use_cache",
-                                         "vision_config",
-                                         "audio_config",
-                                         "text_config",
-                                         "initializer_range",
-                                         "rms_norm_eps",
-                                         "layer_norm_eps",
-                                         "layer_norm_epsilon",
-                                         "norm_eps",
-                                         "pretraining_tp",
-                                         "hidden_act",
-                                         "hidden_activation",
-                                         "activation_function",
-                                         "attention_dropout",
-                                         "hidden_dropout",
-                                         "resid_pdrop",
-                                         "embd_pdrop",
-                                         "attn_pdrop",
-                                         "residual_in_fp32",
-                                         "router_aux_loss_coef",
-                                         "output_router_logits",
-                                         "router_jitter_noise",
-                                         "aux_loss_alpha",
-                                         "seq_aux",
-                                         "norm_topk_prob",
-                                         "scoring_func",
-                                         "topk_method",
-                                         "topk_group",
-                                         "n_group",
-                                         "routed_scaling_factor",
-                                         "quantization_config",
-                                         "chunk_size",
-                                         "ep_size",
-                                         "swiglu_limit",
-                                         "attn_logit_softcapping",
-                                         "final_logit_softcapping",
-                                         "query_pre_attn_scalar",
-                                         "cache_implementation",
-                                         "max_window_layers",
-                                         "initial_context_length",
-                                         "mlp_hidden_act",
-                                         "mamba_hidden_act",
-                                         "rescale_prenorm_residual",
-                                         "use_mamba_kernels",
-                                         "mamba_ssm_cache_dtype",
-                                         "mamba_ssm_dtype",
-                                         "time_step_limit",
-                                         "time_step_min",
-                                         "time_step_max",
-                                         "time_step_floor",
-                                         "time_step_rank",
-                                         "num_logits_to_keep",
-                                         "attention_out_bias",
-                                         "classifier_dropout",
-                                         "summary_type",
-                                         "problem_type",
-                                         "attn_implementation",
-                                         "_attn_implementation",
-                                         "_name_or_path",
-                                         "name_or_path",
-                                         "image_token_index",
-                                         "boi_token_index",
-                                         "eoi_token_index",
-                                         "mm_tokens_per_image",
-                                         "partial_rotary_factor",
-                                         "attn_temperature_tuning",
-                                         "attn_scale",
-                                         "floor_scale",
-                                         "for_llm_compressor",
-                                         "router_z_loss_coef",
-                                         "original_max_position_embeddings",
-                                         "mrope_section",
-                                         "decoder_start_token_id",
-                                         "is_encoder_decoder",
-                                         "id2label",
-                                         "label2id"};
-    static const char *const parts[] = {"rope", "token_id", "rotary", "dropout", "_init_", "embd_layer", "eps"};
-    for (size_t i = 0; i < sizeof beside / sizeof *beside; i++)
-        if (strcmp(beside[i], key) == 0) return true;
-    for (size_t i = 0; i < sizeof parts / sizeof *parts; i++)
-        if (strstr(key, parts[i])) return true;
-    return false;
+    char *word = xasprintf(" %s ", key);
+    bool found = strstr(beside, word) != NULL;
+    free(word);
+    for (size_t i = 0; i < sizeof beside_parts / sizeof *beside_parts && !found; i++) found = strstr(key, beside_parts[i]) != NULL;
+    return found;
 }
 
 void config_note_unread(struct llm_config *c)

@@ -8,6 +8,7 @@
 #include "config/llm_import.h"
 #include "dse_config.h"
 #include "rows.h"
+#include "scratch.h"
 
 #include <dse/llm.h>
 #include <inttypes.h>
@@ -116,6 +117,61 @@ static void llms__of_a_configuration_are_those_of_the_catalog(void **state)
     assert_true(n >= 29);
 }
 
+/* A configuration of eight layers with `keys`, read. */
+static struct dse_llm read_qwen(const char *model_type, const char *keys)
+{
+    char *dir = scratch_new(), *path = xasprintf("%s/config.json", dir);
+    char *text = xasprintf("{\"model_type\": \"%s\", \"num_hidden_layers\": 8, \"hidden_size\": 1024, \"vocab_size\": 32000,"
+                           " \"num_attention_heads\": 16, \"num_key_value_heads\": 4, \"intermediate_size\": 4096,"
+                           " \"num_experts\": 8, \"num_experts_per_tok\": 2, \"moe_intermediate_size\": 512, %s}",
+                           model_type, keys);
+    struct diags diags;
+    struct text notes;
+    struct dse_llm m;
+    diags_init(&diags);
+    text_init(&notes);
+    scratch_write(dir, "config.json", text);
+    if (!llm_import(path, &m, &notes, &diags)) {
+        diags_print(&diags, stderr, false);
+        fail_msg("%s is refused", text);
+    }
+    text_release(&notes);
+    diags_release(&diags);
+    free(text);
+    free(path);
+    scratch_remove(dir);
+    return m;
+}
+
+/* How many of the first `n` layers see a window. */
+static int64_t windows(const struct dse_llm *m, int64_t n)
+{
+    int64_t ret = 0;
+    for (int64_t i = 0; i < n; i++) ret += m->attention.n > 0 && m->attention.at[i % m->attention.n] == DSE_WINDOW;
+    return ret;
+}
+
+/* Of dense Qwen the layers from max_window_layers on have windows, of Qwen's experts all, and none where they are not switched on. */
+static void llms__of_qwen_have_windows_in_their_last_layers(void **state)
+{
+    (void)state;
+    struct dse_llm m = read_qwen("qwen3", "\"use_sliding_window\": true, \"sliding_window\": 512, \"max_window_layers\": 6");
+    assert_true(m.attention_window == 512 && windows(&m, 6) == 0 && windows(&m, 8) == 2);
+    m = read_qwen("qwen3", "\"use_sliding_window\": true, \"sliding_window\": 512, \"max_window_layers\": 0");
+    assert_true(m.attention_window == 512 && windows(&m, 8) == 8);
+    m = read_qwen("qwen2", "\"use_sliding_window\": true, \"sliding_window\": 512"); /* 28 of 8 are full */
+    assert_true(m.attention_window == 0 && windows(&m, 8) == 0);
+    m = read_qwen("qwen2", "\"use_sliding_window\": false, \"sliding_window\": 512, \"max_window_layers\": 6");
+    assert_true(m.attention_window == 0 && windows(&m, 8) == 0);
+    m = read_qwen("qwen2",
+                  "\"use_sliding_window\": true, \"sliding_window\": 512, \"layer_types\": [\"full_attention\","
+                  "\"sliding_attention\",\"full_attention\",\"sliding_attention\",\"full_attention\",\"sliding_attention\","
+                  "\"full_attention\",\"sliding_attention\"]");
+    assert_true(m.attention_window == 512 && m.attention.n == 2 && windows(&m, 8) == 4);
+    m = read_qwen("qwen3_moe", "\"use_sliding_window\": true, \"sliding_window\": 512, \"max_window_layers\": 6");
+    assert_true(m.attention_window == 512 && windows(&m, 8) == 8);
+}
+
 static struct dse_llm like(const char *name)
 {
     return *find(name);
@@ -174,6 +230,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(llms__count_what_an_independent_program_counts),
         cmocka_unit_test(llms__of_a_configuration_are_those_of_the_catalog),
+        cmocka_unit_test(llms__of_qwen_have_windows_in_their_last_layers),
         cmocka_unit_test(llms__that_do_not_fit_together_are_refused),
         cmocka_unit_test(llms__grow_with_what_they_are_made_of),
     };

@@ -1,0 +1,129 @@
+/* Rules that several architectures share. */
+#include "config/llm_rules.h"
+
+#include <string.h>
+
+void llm_take_heads(struct llm_config *c, struct dse_llm *m)
+{
+    m->heads = config_whole(c, "num_attention_heads");
+    m->kv_heads = config_has(c, "num_key_value_heads") ? config_whole(c, "num_key_value_heads") : m->heads;
+    m->head_dim = config_whole_if(c, "head_dim");
+    if (m->head_dim == 0 && m->heads > 0) m->head_dim = m->hidden / m->heads;
+}
+
+void llm_take_biases(struct llm_config *c, struct dse_llm *m, bool otherwise)
+{
+    m->details.qkv_bias = m->details.output_bias = config_flag(c, "attention_bias", otherwise);
+}
+
+/* The shortest list that repeats to the same layers. */
+void llm_shorten(struct dse_pattern *p)
+{
+    for (int64_t n = 1; n <= p->n; n++) {
+        bool repeats = p->n % n == 0;
+        for (int64_t i = n; i < p->n && repeats; i++) repeats = p->at[i] == p->at[i - n];
+        if (!repeats) continue;
+        p->n = n;
+        return;
+    }
+}
+
+void llm_take_window(struct llm_config *c, struct dse_llm *m, enum dse_mixer mixer)
+{
+    m->attention_window = config_whole_if(c, "sliding_window");
+    if (m->attention_window == 0) return;
+    m->attention = (struct dse_pattern){.n = 1, .at = {(uint8_t)mixer}};
+}
+
+bool llm_fits(struct llm_config *c, const char *key, int64_t n, int64_t layers)
+{
+    if (n == layers && n <= DSE_PATTERN_MAX) return true;
+    return config_error(c, key, "%s has %lld entries for %lld layers", key, (long long)n, (long long)layers);
+}
+
+/* A list of words, one a layer: those of `words` are mixers. False when there is no such list. */
+bool llm_take_layer_types(struct llm_config *c, struct dse_llm *m, const char *key, const struct llm_layer_word *words)
+{
+    const int64_t n = config_list(c, key);
+    if (n < 0 || !llm_fits(c, key, n, m->layers)) return n >= 0;
+    m->attention.n = n;
+    for (int64_t i = 0; i < n; i++) {
+        const char *word = config_list_word(c, key, i);
+        const struct llm_layer_word *w = words;
+        while (w->word && (!word || strcmp(w->word, word) != 0)) w++;
+        if (!w->word) {
+            config_error(c, key, "%s: \"%s\" is no kind of layer that %s is known to have", key, word ? word : "?", c->model_type);
+            return true;
+        }
+        m->attention.at[i] = (uint8_t)w->mixer;
+    }
+    llm_shorten(&m->attention);
+    return true;
+}
+
+const struct llm_layer_word llm_attention_words[] = {{"full_attention", DSE_FULL},
+                                                     {"sliding_attention", DSE_WINDOW},
+                                                     {"chunked_attention", DSE_CHUNK},
+                                                     {"linear_attention", DSE_DELTA},
+                                                     {NULL, DSE_FULL}};
+
+void llm_take_late_window(struct llm_config *c, struct dse_llm *m)
+{
+    const bool on = config_flag(c, "use_sliding_window", false);
+    const int64_t window = config_whole_if(c, "sliding_window");
+    if (on) m->attention_window = window;
+    if (llm_take_layer_types(c, m, "layer_types", llm_attention_words)) return;
+    const int64_t first = on && window > 0 ? config_whole_or(c, "max_window_layers", 28) : m->layers;
+    config_has(c, "max_window_layers");
+    if (first >= m->layers) {
+        m->attention_window = 0;
+        return;
+    }
+    m->attention.n = m->layers;
+    for (int64_t i = 0; i < m->layers; i++) m->attention.at[i] = i < first ? DSE_FULL : DSE_WINDOW;
+    llm_shorten(&m->attention);
+}
+
+/* Every period-th layer is `often`'s exception. */
+void llm_take_period(struct dse_llm *m, int64_t period, enum dse_mixer often, enum dse_mixer last)
+{
+    m->attention.n = m->layers <= DSE_PATTERN_MAX ? m->layers : DSE_PATTERN_MAX;
+    for (int64_t i = 0; i < m->attention.n; i++) m->attention.at[i] = (uint8_t)(period > 0 && (i + 1) % period == 0 ? last : often);
+    llm_shorten(&m->attention);
+}
+
+void llm_take_experts(struct llm_config *c, struct dse_llm *m, const char *experts, const char *width)
+{
+    m->moe.experts = config_whole(c, experts);
+    m->moe.experts_active = config_whole(c, "num_experts_per_tok");
+    m->moe.expert_ffn = config_whole(c, width);
+}
+
+/* Layers with experts among dense ones: every step-th, but for those listed. */
+void llm_take_sparse_layers(struct llm_config *c, struct dse_llm *m, const char *step_key, const char *dense_key)
+{
+    const int64_t step = config_has(c, step_key) ? config_whole(c, step_key) : 1, dense = config_list(c, dense_key);
+    struct dse_pattern *p = &m->feed_forward;
+    if (step <= 0) {
+        config_error(c, step_key, "%s: a number from 1 is needed", step_key);
+        return;
+    }
+    if (m->layers > DSE_PATTERN_MAX) return;
+    p->n = m->layers;
+    for (int64_t i = 0; i < p->n; i++) p->at[i] = (i + 1) % step == 0 ? DSE_FFN_EXPERTS : DSE_FFN_DENSE;
+    for (int64_t k = 0; k < dense; k++) {
+        const int64_t layer = config_list_number(c, dense_key, k);
+        if (layer >= 0 && layer < p->n) p->at[layer] = DSE_FFN_DENSE;
+    }
+    llm_shorten(p);
+    if (p->n == 1 && p->at[0] == DSE_FFN_EXPERTS) p->n = 0; /* what experts mean without a list */
+}
+
+/* The dense width, of the layers that have no experts; without such layers it says nothing. */
+void llm_take_dense(struct llm_config *c, struct dse_llm *m, const char *key)
+{
+    const int64_t width = config_whole_if(c, key);
+    bool dense = m->dense_layers > 0 || m->moe.experts == 0;
+    for (int64_t i = 0; i < m->feed_forward.n; i++) dense = dense || m->feed_forward.at[i] == DSE_FFN_DENSE;
+    if (dense) m->ffn = width;
+}

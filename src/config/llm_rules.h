@@ -1,0 +1,42 @@
+/* Internal to the import of LLMs: rules that several architectures share, each of which reads keys of the configuration into the shape. What is
+ * wrong becomes an error of the configuration (llm_config.h), and what is read then does not count. */
+#ifndef DSE_CONFIG_LLM_RULES_H
+#define DSE_CONFIG_LLM_RULES_H
+
+#include "config/llm_config.h"
+
+void llm_take_heads(struct llm_config *c, struct dse_llm *m);
+void llm_take_biases(struct llm_config *c, struct dse_llm *m, bool otherwise);
+/* Make a list of layers the shortest that repeats to the same. */
+void llm_shorten(struct dse_pattern *p);
+/* sliding_window, of all layers, where there is one. */
+void llm_take_window(struct llm_config *c, struct dse_llm *m, enum dse_mixer mixer);
+/* Has the list at `key` an entry a layer? An error when it has not. */
+bool llm_fits(struct llm_config *c, const char *key, int64_t n, int64_t layers);
+
+struct llm_layer_word {
+    const char *word;
+    enum dse_mixer mixer;
+};
+extern const struct llm_layer_word llm_attention_words[]; /* "full_attention", "sliding_attention", ..., closed by NULL */
+/* A list of words, one a layer. False when there is no such list. */
+bool llm_take_layer_types(struct llm_config *c, struct dse_llm *m, const char *key, const struct llm_layer_word *words);
+/* Qwen 2 and 3: windows from layer max_window_layers on, where they are switched on at all, or as layer_types says. */
+void llm_take_late_window(struct llm_config *c, struct dse_llm *m);
+/* Every period-th layer is `last`, all others are `often`. */
+void llm_take_period(struct dse_llm *m, int64_t period, enum dse_mixer often, enum dse_mixer last);
+
+void llm_take_experts(struct llm_config *c, struct dse_llm *m, const char *experts, const char *width);
+/* Layers with experts among dense ones: every step-th, but for those listed. */
+void llm_take_sparse_layers(struct llm_config *c, struct dse_llm *m, const char *step_key, const char *dense_key);
+/* The dense width, of the layers that have no experts; without such layers it says nothing. */
+void llm_take_dense(struct llm_config *c, struct dse_llm *m, const char *key);
+
+/* Architectures with states (llm_state_rules.c). */
+void llm_fill_minimax_text(struct llm_config *c, struct dse_llm *m);
+void llm_fill_qwen3_next(struct llm_config *c, struct dse_llm *m);
+void llm_fill_jamba(struct llm_config *c, struct dse_llm *m);
+void llm_fill_mamba2(struct llm_config *c, struct dse_llm *m);
+void llm_fill_nemotron_h(struct llm_config *c, struct dse_llm *m);
+
+#endif

@@ -1,0 +1,147 @@
+/* Architectures with layers whose memory is a state. */
+#include "config/llm_rules.h"
+
+#include <string.h>
+
+void llm_fill_minimax_text(struct llm_config *c, struct dse_llm *m)
+{
+    llm_take_heads(c, m);
+    llm_take_experts(c, m, "num_local_experts", "intermediate_size");
+    m->moe.shared_ffn = config_whole_if(c, "shared_intermediate_size");
+    m->states.state_key_heads = m->states.state_value_heads = m->heads;
+    m->states.state_key_dim = m->states.state_value_dim = m->head_dim;
+    const int64_t n = config_list(c, "attn_type_list");
+    static const struct llm_layer_word words[] = {
+        {"full_attention", DSE_FULL}, {"linear_attention", DSE_LIGHTNING}, {NULL, DSE_FULL}};
+    if (n < 0 && llm_take_layer_types(c, m, "layer_types", words)) return;
+    if (n < 0) {
+        config_error(c, "attn_type_list", "there is no attn_type_list, which says which layers are lightning attention");
+        return;
+    }
+    if (!llm_fits(c, "attn_type_list", n, m->layers)) return;
+    m->attention.n = n;
+    for (int64_t i = 0; i < n; i++) m->attention.at[i] = config_list_number(c, "attn_type_list", i) == 1 ? DSE_FULL : DSE_LIGHTNING;
+    llm_shorten(&m->attention);
+}
+
+static void take_delta(struct llm_config *c, struct dse_llm *m)
+{
+    struct dse_llm_states *s = &m->states;
+    s->state_key_heads = config_whole_or(c, "linear_num_key_heads", 16);
+    s->state_key_dim = config_whole_or(c, "linear_key_head_dim", 128);
+    s->state_value_heads = config_whole_or(c, "linear_num_value_heads", 32);
+    s->state_value_dim = config_whole_or(c, "linear_value_head_dim", 128);
+    s->conv_kernel = config_whole_or(c, "linear_conv_kernel_dim", 4);
+    if (!llm_take_layer_types(c, m, "layer_types", llm_attention_words))
+        llm_take_period(m, config_whole_or(c, "full_attention_interval", 4), DSE_DELTA, DSE_FULL);
+    config_whole_if(c, "full_attention_interval");
+}
+
+void llm_fill_qwen3_next(struct llm_config *c, struct dse_llm *m)
+{
+    llm_take_heads(c, m);
+    llm_take_biases(c, m, false);
+    m->details.qk_norm = DSE_QK_NORM_HEAD;
+    m->details.output_gate = config_flag(c, "attn_output_gate", true);
+    config_has(c, "use_sliding_window"); /* says nothing here */
+    take_delta(c, m);
+    if (config_has(c, "num_experts") && config_whole(c, "num_experts") > 0) {
+        llm_take_experts(c, m, "num_experts", "moe_intermediate_size");
+        m->moe.shared_ffn = config_whole_if(c, "shared_expert_intermediate_size");
+        m->moe.shared_gate = m->moe.shared_ffn > 0;
+        llm_take_sparse_layers(c, m, "decoder_sparse_step", "mlp_only_layers");
+    }
+    llm_take_dense(c, m, "intermediate_size");
+    m->details.mtp_layers =
+        config_whole_if(c, config_has(c, "mtp_num_hidden_layers") ? "mtp_num_hidden_layers" : "num_nextn_predict_layers");
+}
+
+void llm_fill_jamba(struct llm_config *c, struct dse_llm *m)
+{
+    llm_take_heads(c, m);
+    const int64_t period = config_whole_or(c, "attn_layer_period", 8), offset = config_whole_or(c, "attn_layer_offset", 4);
+    const int64_t every = config_whole_or(c, "expert_layer_period", 2), first = config_whole_or(c, "expert_layer_offset", 1);
+    m->ffn = config_whole(c, "intermediate_size");
+    m->moe.experts = config_whole_or(c, "num_experts", 16);
+    m->moe.experts_active = config_whole_or(c, "num_experts_per_tok", 2);
+    m->moe.expert_ffn = m->ffn;
+    m->states.ssm_inner = m->hidden * config_whole_or(c, "mamba_expand", 2);
+    m->states.ssm_state = config_whole_or(c, "mamba_d_state", 16);
+    m->states.conv_kernel = config_whole_or(c, "mamba_d_conv", 4);
+    const char *automatic = config_has(c, "mamba_dt_rank") ? NULL : "auto";
+    m->states.ssm_dt_rank = automatic ? (m->hidden + 15) / 16 : config_whole(c, "mamba_dt_rank");
+    m->states.ssm_norms = 1;
+    if (!config_flag(c, "mamba_conv_bias", true)) config_error(c, "mamba_conv_bias", "a convolution without bias is not known");
+    if (config_flag(c, "mamba_proj_bias", false)) config_error(c, "mamba_proj_bias", "projections with biases are not known");
+    if (period <= 0 || every <= 0 || m->layers > DSE_PATTERN_MAX) {
+        config_error(c, "attn_layer_period", "periods of layers are numbers from 1");
+        return;
+    }
+    m->attention.n = m->feed_forward.n = m->layers;
+    for (int64_t i = 0; i < m->layers; i++) {
+        m->attention.at[i] = i % period == offset ? DSE_FULL : DSE_MAMBA;
+        m->feed_forward.at[i] = m->moe.experts > 1 && i % every == first ? DSE_FFN_EXPERTS : DSE_FFN_DENSE;
+    }
+    llm_shorten(&m->attention);
+    llm_shorten(&m->feed_forward);
+}
+
+void llm_fill_mamba2(struct llm_config *c, struct dse_llm *m)
+{
+    struct dse_llm_states *s = &m->states;
+    s->ssm_heads = config_whole_or(c, "num_heads", 128);
+    s->ssm_inner = m->hidden * config_whole_or(c, "expand", 2);
+    s->ssm_state = config_whole_or(c, "state_size", 128);
+    s->ssm_groups = config_whole_or(c, "n_groups", 8);
+    s->conv_kernel = config_whole_or(c, "conv_kernel", 4);
+    if (config_has(c, "head_dim") && config_whole(c, "head_dim") * s->ssm_heads != s->ssm_inner)
+        config_error(c, "head_dim", "head_dim times num_heads is not expand times hidden_size");
+    m->attention = (struct dse_pattern){.n = 1, .at = {DSE_MAMBA2}};
+    m->feed_forward = (struct dse_pattern){.n = 1, .at = {DSE_NO_FFN}};
+}
+
+/* A letter a layer: M Mamba-2, * attention, - dense, E experts; each a layer of its own. */
+static void take_letters(struct llm_config *c, struct dse_llm *m)
+{
+    const char *letters = config_word(c, "hybrid_override_pattern");
+    if (!letters || !llm_fits(c, "hybrid_override_pattern", (int64_t)strlen(letters), m->layers)) {
+        config_error(c, "hybrid_override_pattern", "there is no hybrid_override_pattern, which %s needs", c->model_type);
+        return;
+    }
+    m->attention.n = m->feed_forward.n = m->layers;
+    for (int64_t i = 0; i < m->layers; i++) {
+        const char l = letters[i];
+        if (!strchr("M*-E", l)) config_error(c, "hybrid_override_pattern", "hybrid_override_pattern: a layer '%c' is not known", l);
+        m->attention.at[i] = l == 'M' ? DSE_MAMBA2 : l == '*' ? DSE_FULL : DSE_NO_MIXER;
+        m->feed_forward.at[i] = l == '-' ? DSE_FFN_DENSE : l == 'E' ? DSE_FFN_EXPERTS : DSE_NO_FFN;
+    }
+}
+
+void llm_fill_nemotron_h(struct llm_config *c, struct dse_llm *m)
+{
+    struct dse_llm_states *s = &m->states;
+    llm_take_heads(c, m);
+    if (config_has(c, "attention_head_dim")) m->head_dim = config_whole(c, "attention_head_dim");
+    m->ffn_matrices = 2; /* squared ReLU */
+    s->ssm_heads = config_whole(c, "mamba_num_heads");
+    s->ssm_inner = s->ssm_heads * config_whole(c, "mamba_head_dim");
+    s->ssm_state = config_whole(c, "ssm_state_size");
+    s->ssm_groups = config_whole(c, "n_groups");
+    s->conv_kernel = config_whole_or(c, "conv_kernel", 4);
+    config_whole_if(c, "expand");
+    llm_take_biases(c, m, false);
+    take_letters(c, m);
+    const char *letters = config_word(c, "hybrid_override_pattern");
+    if (letters && strchr(letters, '-')) m->ffn = config_whole(c, "intermediate_size");
+    config_whole_if(c, "intermediate_size");
+    if (letters && strchr(letters, 'E')) {
+        llm_take_experts(c, m, "n_routed_experts", "moe_intermediate_size");
+        m->moe.shared_ffn = config_has(c, "moe_shared_expert_intermediate_size")
+                                ? config_whole(c, "moe_shared_expert_intermediate_size")
+                                : config_whole_if(c, "n_shared_experts") * m->moe.expert_ffn;
+        config_whole_if(c, "n_shared_experts");
+        m->moe.expert_latent = config_whole_if(c, "moe_latent_size");
+        m->moe.router_bias = 1;
+    }
+    m->details.mtp_layers = config_whole_if(c, "num_nextn_predict_layers");
+}
