@@ -79,8 +79,6 @@ void metrics_with_ratios(const struct sweep_file *s, const struct model *m, stru
 
 /* ---- the workload ------------------------------------------------------------------------------------------------------ */
 
-enum { WORKLOAD_MAX = 8 }; /* rows of struct dse_workload and struct dse_request */
-
 static const struct dse_param *const workload_tables[] = {dse_workload_params, dse_request_params};
 
 /* A parameter that the baseline takes from the point. */
@@ -93,7 +91,7 @@ struct baseline {
     const struct binding *binding;
     const struct model *model, *of_points;
     void *start; /* parameters before what is taken and resolve() */
-    struct taken taken[WORKLOAD_MAX];
+    struct taken *taken;
     size_t n_taken;
     const struct field *generate; /* of the points, when the baseline knows no requests; or NULL */
     struct mix *mix;              /* the requests that it serves as the points do; or NULL */
@@ -104,6 +102,7 @@ static void take(struct baseline *b, const char *name)
     if (b->mix && request_mix_sets(name)) return;
     const struct field *to = schema_find(&b->model->params, name), *from = schema_find(&b->of_points->params, name);
     if (!to || !from || to->type != from->type || to->kind != from->kind || binding_gives(b->binding, to)) return;
+    b->taken = xrealloc(b->taken, b->n_taken + 1, sizeof *b->taken);
     struct taken *t = &b->taken[b->n_taken++];
     *t = (struct taken){.from = from, .to = to};
     if (to->type == DSE_TYPE_REF) t->follows = follow_list_new(b->binding, to->kind);
@@ -138,6 +137,7 @@ void baseline_free(struct baseline *b)
     if (!b) return;
     for (size_t i = 0; i < b->n_taken; i++) free(b->taken[i].follows.follows);
     mix_free(b->mix);
+    free(b->taken);
     free(b->start);
     free(b);
 }
@@ -160,7 +160,6 @@ enum { CACHE = 256 }; /* workloads; a power of two */
 
 struct known {
     bool filled;
-    uint64_t workload[WORKLOAD_MAX];
     struct measured measured;
 };
 
@@ -172,6 +171,7 @@ struct comparer {
     void *params, *metrics; /* the baseline's */
     void *upper, *ceiling;  /* the same of the other corner of a box */
     struct known cache[CACHE];
+    uint64_t *workloads; /* a word a parameter that is taken: of each entry of the cache, and of the point at hand behind them */
 };
 
 struct comparer *comparer_new(const struct baseline *b, struct runner *runner)
@@ -186,6 +186,7 @@ struct comparer *comparer_new(const struct baseline *b, struct runner *runner)
     c->metrics = xcalloc(1, b->model->desc->metrics_size);
     c->upper = xcalloc(1, b->model->desc->params_size);
     c->ceiling = xcalloc(1, b->model->desc->metrics_size);
+    c->workloads = xcalloc(CACHE + 1, (b->n_taken + 1) * sizeof *c->workloads);
     return c;
 }
 
@@ -197,14 +198,14 @@ void comparer_free(struct comparer *c)
     free(c->metrics);
     free(c->upper);
     free(c->ceiling);
+    free(c->workloads);
     free(c);
 }
 
-/* The workload of a point, a word for each value and 0 for those that are not used, and where it stands in the cache. */
+/* The workload of a point, a word for each value, and where it stands in the cache. */
 static size_t read_workload(const struct baseline *b, const void *params, uint64_t *ret)
 {
     uint64_t h = TEXT_HASH_INIT;
-    memset(ret, 0, WORKLOAD_MAX * sizeof *ret);
     for (size_t i = 0; i < b->n_taken; i++) {
         struct value v = field_get(b->taken[i].from, params);
         memcpy(&ret[i], &v, sizeof ret[i]);
@@ -258,10 +259,12 @@ static enum run_end evaluate(struct comparer *c, const void *params, struct meas
 /* The baseline's metrics at the workload of a point, from the cache if they are there. */
 static enum run_end find_measured(struct comparer *c, const void *params, struct measured *ret)
 {
-    uint64_t workload[WORKLOAD_MAX];
-    struct known *k = &c->cache[read_workload(c->baseline, params, workload)];
-    if (!k->filled || memcmp(k->workload, workload, sizeof workload) != 0) {
-        memcpy(k->workload, workload, sizeof workload);
+    const size_t words = c->baseline->n_taken;
+    uint64_t *workload = &c->workloads[CACHE * words];
+    const size_t at = read_workload(c->baseline, params, workload);
+    struct known *k = &c->cache[at];
+    if (!k->filled || memcmp(&c->workloads[at * words], workload, words * sizeof *workload) != 0) {
+        memcpy(&c->workloads[at * words], workload, words * sizeof *workload);
         enum run_end end = evaluate(c, params, &k->measured);
         k->filled = end == RUN_DONE;
         if (!k->filled) return end;
