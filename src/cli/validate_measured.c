@@ -159,9 +159,10 @@ static void say_totals(const struct measured_sum *list, size_t n, enum measured_
     if (!regimes) return;
     terminal_say(
         stdout,
-        "%s rows: the mean absolute error of a regime is %.1f %% on average over %zu regimes; %zu rows, %.0f %% within 25 %%; %zu "
-        "regimes of ten rows or more are biased by over 20 %%; %zu rows have no answer (--format csv says why)",
-        measured_split_names[split], mean / (double)regimes, regimes, rows, 100 * within_25 / (double)rows, biased, refused);
+        "%s rows: the mean absolute error of a regime is %.1f %% on average over %zu regime%s; %zu rows, %.0f %% within 25 %%; %zu "
+        "regime%s of ten rows or more biased by over 20 %%; %zu without an answer (--format csv says why)",
+        measured_split_names[split], mean / (double)regimes, regimes, regimes == 1 ? "" : "s", rows, 100 * within_25 / (double)rows,
+        biased, biased == 1 ? "" : "s", refused);
 }
 
 static void print_sums(const struct measured_set *s, const struct measured_sum *list, size_t n)
