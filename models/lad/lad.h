@@ -136,6 +136,7 @@ struct lad_point {
     double n, d;
     double head_samples; /* layers * query heads, of one sequence */
     int64_t group;       /* query heads that read their keys and values together (E40); 1: each by itself */
+    double newest;       /* active positions that they all have */
     double clock_hz;
     double row_bytes, cache_bytes, position_bytes; /* a key; A..F; G of one position: E8 */
     double stream_s, gather_s;                     /* HBM: seconds a byte on the bus, in streams and in rows */
@@ -160,9 +161,9 @@ double lad_rounds(const struct lad_point *pt, double batch);
 double lad_sram_resident(const struct lad_point *pt, double batch);
 /* E15: positions of a head-sample with `active` active ones that there is room to fetch ahead for; rounds is lad_rounds. */
 double lad_room(const struct lad_point *pt, double batch, double rounds, double active);
-/* E40: rows that are read for `heads` heads of `count` among n positions each, chosen independently, over heads * count: 1 for one
- * head, falls with count, 1 / heads when all are read. */
-double lad_union_share(double n, double count, int64_t heads);
+/* E40: rows that are read for `heads` heads of `count` among n positions each, of which the same `newest` are in all, as far as there
+ * are as many, and the others are chosen independently; over heads * count: 1 for one head, 1 / heads when all are read. */
+double lad_union_share(double n, double count, double newest, int64_t heads);
 /* E40: rows read for each head to find the active positions, and for each active one, of the group that the head is of. */
 double lad_keys_read(const struct lad_point *pt);
 double lad_active_share(const struct lad_point *pt);

@@ -45,6 +45,8 @@ static bool init_ends(struct lad_box *b)
     b->locality_aware = b->at_lo.locality_aware;
     b->prefill = b->lo.workload.phase == DSE_PREFILL;
     b->n = dse_iv(b->at_lo.n, b->at_hi.n);
+    b->at_lo.newest = (double)b->hi.recent; /* what a group reads falls with them */
+    b->at_hi.newest = (double)b->lo.recent;
     const bool surface = b->locality_aware && b->lo.draws == LAD_SURFACE;
     if (surface) {
         b->at_lo.active_cv = b->lo.active_cv;
@@ -157,7 +159,9 @@ static void gather_bound(struct lad_box *b)
     b->gather_slower = dse_iv_div(dse_iv_div(stream, efficiency), b->gather);
 }
 
-/* E40: keys grow with positions, centers and large modes; the share of an active position falls with their density. */
+/* E40: keys grow with positions, centers and large modes. The share of an active position grows with n and falls with the newest. Over
+ * |J| it is a concave count over a line, which is least at an end; and most with the fewest behind the newest and these the smallest
+ * part. */
 static void group_bound(struct lad_box *b)
 {
     enum { ROUNDINGS = 256 };
@@ -165,8 +169,12 @@ static void group_bound(struct lad_box *b)
     b->keys_read = dse_iv_add(b->at.centers, b->at.large);
     b->active_share = dse_iv_of(1);
     if (group == 1) return;
-    const double least = lad_union_share(b->n.lo, dse_min(b->n.lo, b->at.active.hi), group),
-                 most = lad_union_share(b->n.hi, b->at.active.lo, group);
+    const double few = dse_min(b->n.lo, b->at.active.lo), many = dse_min(b->n.lo, b->at.active.hi);
+    const double least =
+        dse_min(lad_union_share(b->n.lo, few, b->at_lo.newest, group), lad_union_share(b->n.lo, many, b->at_lo.newest, group));
+    const double newest = dse_min(b->at_hi.newest, b->at.active.lo), behind = b->at.active.lo - newest;
+    const double apart = lad_union_share(b->n.hi - newest, behind, 0, group);
+    const double alike = newest > 0 ? newest / b->at.active.hi : 0, most = apart - alike * (apart - 1 / (double)group);
     b->keys_read = dse_widened(lad_keys_read(&b->at_lo), lad_keys_read(&b->at_hi), ROUNDINGS);
     b->active_share = dse_widened(least, most, ROUNDINGS);
 }

@@ -94,6 +94,16 @@ static bool load_rows(void *object, uint32_t arg, struct dse_segment *ret)
     return true;
 }
 
+/* A group's centers come with its first head, and with each head the keys of large modes that are not there yet. */
+static void start_rows(struct lad_loader *l, const struct lad_sample *s)
+{
+    const struct lad_run *run = l->tile->run;
+    l->centers = lad_center_positions(&run->draws, s);
+    if (run->shared.group > 1 && !lad_leads(&run->shared, s)) l->centers.left = l->centers.older = l->centers.end = 0;
+    l->large = lad_large_positions(&run->draws, s);
+    l->large.shared = lad_shared_keys(&run->shared, s);
+}
+
 bool lad_load_idle(const struct lad_loader *l)
 {
     return l->flying == 0;
@@ -117,8 +127,7 @@ void lad_load_start(struct lad_loader *l, bool loading)
     bool rows = loading && s->centers + s->large > 0;
     if (loading) {
         t->place[LAD_LOAD].state = LAD_BUSY;
-        l->centers = lad_center_positions(draws, s);
-        l->large = lad_large_positions(draws, s);
+        start_rows(l, s);
     }
     int64_t id = lad_sample_id(t->run, loading ? s : &l->stored);
     dse_resource_state(t->run->sim, l->resource, DSE_BUSY, loading ? "load" : "store", id);
@@ -164,39 +173,42 @@ static bool gather_stream(void *object, uint32_t arg, struct dse_segment *ret)
     return true;
 }
 
-/* A position from the FIFO: one more than it; 0: none there, or none left of this head-sample. */
-static uint32_t take(struct lad_gatherer *g, bool *ret_fetched)
+/* A position from the FIFO: one more than it; 0: none there, or none left of this head-sample. *ret_there: its rows need not be
+ * read. */
+static uint32_t take(struct lad_gatherer *g, bool *ret_there)
 {
     const struct lad_tile *t = g->tile;
     uint64_t item;
     if (g->taken == t->place[LAD_GATHER].sample.active || !dse_fifo_get(t->active, &item)) return 0;
     g->taken++;
-    *ret_fetched = item & 1;
-    return (uint32_t)(item >> 1);
+    const uint32_t position = (uint32_t)(item >> 1);
+    const bool fetched = item & 1, shared = lad_found(g->shared, position - 1);
+    if (!fetched) g->missed++;
+    *ret_there = fetched || shared;
+    return position;
 }
 
 /* Make the next run of adjacent positions that have to be read; false: none can be had now. */
 static bool find_run(struct lad_gatherer *g)
 {
-    bool fetched = false;
+    bool there = false;
     if (g->tile->run->paused) return false;
     uint32_t position = g->held;
     g->held = 0;
     while (!position) {
-        position = take(g, &fetched);
+        position = take(g, &there);
         if (!position) return false;
-        if (fetched) position = 0;
+        if (there) position = 0;
     }
     g->first = position - 1;
     g->n = 1;
-    while ((position = take(g, &fetched)) != 0 && !fetched) {
+    while ((position = take(g, &there)) != 0 && !there) {
         if (position - 1 != g->first + g->n) {
             g->held = position;
             break;
         }
         g->n++;
     }
-    g->missed += g->n;
     g->values = false;
     return true;
 }
@@ -287,6 +299,7 @@ void lad_gather_start(struct lad_gatherer *g)
     g->stream = LAD_TO_STREAM;
     g->caches = false;
     g->counters = lad_active_positions(&t->run->draws, s);
+    g->shared = lad_shared_rows(&t->run->shared, s->layer, s->head, s->sequence);
     g->taken = g->missed = g->n = g->held = 0;
     dse_resource_state(t->run->sim, g->resource, DSE_BUSY, "gather", lad_sample_id(t->run, s));
     gather_more(g);

@@ -22,9 +22,10 @@ struct lad_gatherer {
     uint32_t actor, resource;
     bool started, waiting, open; /* waiting: for the FIFO; open: a transfer asks for more rows */
     enum { LAD_TO_STREAM, LAD_STREAMING, LAD_STREAMED } stream;
-    bool caches; /* have been asked for */
+    bool caches;      /* have been asked for */
+    uint64_t *shared; /* rows that the group has fetched */
     struct lad_positions counters;
-    uint32_t taken, missed;  /* positions taken from the FIFO; those of them that have to be read */
+    uint32_t taken, missed;  /* positions taken from the FIFO; those of them that were not fetched ahead */
     uint32_t first, n, held; /* the run of positions that is read; held: one more than a position taken that did not fit it, or 0 */
     bool values;             /* its keys have been asked for */
     unsigned flying;

@@ -1,6 +1,6 @@
 /* What is drawn for the event level: |J| and |U| of every head-sample, and which positions are active, centers or of large mode
  * (E25). */
-#include "lad_draws.h"
+#include "lad_shared.h"
 
 #include <assert.h>
 #include <gsl/gsl_cdf.h>
@@ -184,7 +184,7 @@ static void draw_recorded(const struct lad_draws *d, struct lad_sample *s)
     s->hits = at_most(drawn_share(at.hit_ratio * at.active, &r), s->active);
 }
 
-struct lad_sample lad_draw(const struct lad_draws *d, uint32_t layer, uint32_t head, uint32_t sequence)
+static struct lad_sample draw(const struct lad_draws *d, uint32_t layer, uint32_t head, uint32_t sequence)
 {
     struct lad_sample s = {.layer = layer, .head = head, .sequence = sequence, .counted = layer < d->layers};
     if (!s.counted)
@@ -199,6 +199,14 @@ struct lad_sample lad_draw(const struct lad_draws *d, uint32_t layer, uint32_t h
     s.centers = at_most(s.centers, d->pt->n);
     s.large = at_most(s.large, d->pt->n);
     s.updates = at_most(s.updates, s.active);
+    return s;
+}
+
+struct lad_sample lad_draw(const struct lad_draws *d, uint32_t layer, uint32_t head, uint32_t sequence)
+{
+    struct lad_sample s = draw(d, layer, head, sequence);
+    const uint32_t behind = head % (uint32_t)d->pt->group;
+    if (behind > 0) s.centers = draw(d, layer, head - behind, sequence).centers; /* of the same keys */
     return s;
 }
 
@@ -235,16 +243,23 @@ bool lad_positions_next(struct lad_positions *s, uint32_t *ret, bool *ret_repeat
     return true;
 }
 
+static bool next_missing(struct lad_positions *s, uint32_t *ret)
+{
+    bool repeated;
+    while (lad_positions_next(s, ret, &repeated))
+        if (!lad_found(s->shared, *ret)) return true;
+    return false;
+}
+
 uint32_t lad_positions_run(struct lad_positions *s, uint32_t *ret_first)
 {
     uint32_t position, n;
-    bool repeated;
     if (s->held > 0)
         *ret_first = s->held - 1;
-    else if (!lad_positions_next(s, ret_first, &repeated))
+    else if (!next_missing(s, ret_first))
         return 0;
     s->held = 0;
-    for (n = 1; lad_positions_next(s, &position, &repeated); n++)
+    for (n = 1; next_missing(s, &position); n++)
         if (position != *ret_first + n) {
             s->held = position + 1;
             break;

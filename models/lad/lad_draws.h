@@ -10,7 +10,7 @@
 /* A head-sample: one query head of one sequence, in one of the layers simulated. */
 struct lad_sample {
     uint32_t layer, head, sequence;
-    uint32_t centers, large, active, updates; /* |C|, |M|, |J|, |U| */
+    uint32_t centers, large, active, updates; /* |C|, of a group that of its first head; |M|, |J|, |U| */
     uint32_t hits;                            /* of a replayed step: active positions that were active in the step before */
     uint32_t fetched;                         /* positions active in the step before, fetched ahead: the first ones by position */
     bool counted;                             /* false: it only fills the pipeline before the time is taken */
@@ -43,6 +43,7 @@ struct lad_positions {
     double repeat_ratio; /* share of them that were in the set in the step before */
     double phase;        /* 0 to 1: that share is spread evenly, from this on; below 0: it is drawn */
     uint32_t held;       /* lad_positions_run: one more than the position that did not fit the last run; 0: none */
+    uint64_t *shared;    /* the same: leaves out what is in this set, and puts the rest into it (lad_shared.h); NULL: all */
 };
 bool lad_positions_next(struct lad_positions *s, uint32_t *ret, bool *ret_repeated);
 /* The next positions that are adjacent: *ret_first and how many; 0: no more. */

@@ -63,6 +63,7 @@ static bool init_run(struct lad_run *run, struct lad_machine *m, struct dse_sim 
     run->machine = m;
     dse_sim_seed(sim, (uint64_t)p->events.seed);
     lad_draws_init(&run->draws, sim, pt, run->layers, run->batch);
+    lad_shared_init(&run->shared, sim, &run->draws, LAD_PLACES);
     return lad_memory_init(&run->memory, sim, pt, run->layers, run->batch, &run->stored);
 }
 
@@ -246,10 +247,6 @@ bool lad_simulate(const void *params, struct dse_sim *sim, void *metrics, struct
     struct lad_point pt;
     struct lad_step step;
     lad_point_init(&pt, p);
-    if (pt.group > 1) {
-        dse_sim_refuse(sim, "the active positions that a group's heads have in common are not drawn at event level (group_reads)");
-        return false;
-    }
     lad_step_init(&step, &pt);
     double batch = lad_batch(&pt, &step);
     lad_step_at(&step, &pt, batch);

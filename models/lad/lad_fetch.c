@@ -57,13 +57,14 @@ static bool next_segment(void *object, uint32_t arg, struct dse_segment *ret)
     if (q->value) {
         q->value = 0;
     } else {
+        uint64_t *shared = lad_shared_rows(&run->shared, q->layer, q->head, q->sequence);
         do {
             if (!f->open || is_late(f, q) || q->left == 0) return false;
             if (!lad_positions_next(&q->positions, &position, &repeated)) return false;
             q->left--;
             f->fetched[(size_t)q->head * run->batch + q->sequence]++;
-        } while (!repeated && run->p->vain_prefetch == LAD_IGNORED);
-        if (!repeated) position = (uint32_t)dse_random_below(&f->vain, (uint64_t)run->pt->n);
+            if (!repeated) position = (uint32_t)dse_random_below(&f->vain, (uint64_t)run->pt->n);
+        } while ((!repeated && run->p->vain_prefetch == LAD_IGNORED) || lad_found(shared, position));
         uint64_t kv = lad_kv_head(&run->memory, q->head);
         ret->address = lad_key_at(&run->memory, q->layer, kv, q->sequence, position);
         q->value = lad_value_at(&run->memory, q->layer, kv, q->sequence, position);

@@ -74,24 +74,27 @@ struct lad_stages lad_stages_exact(const struct lad_params *p, double d, double 
 
 /* ---- grouped queries ------------------------------------------------------------------------------------------------------ */
 
-/* (1 - (1 - x)^g) / (g x) with x = count / n, as the mean of the powers of 1 - x below g. */
-double lad_union_share(double n, double count, int64_t heads)
+/* (1 - (1 - y)^g) / (g y) with y the density behind the newest, as the mean of the powers of 1 - y below g; and 1 / g of the newest. */
+double lad_union_share(double n, double count, double newest, int64_t heads)
 {
     if (heads == 1) return 1;
-    double others = 1 - count / n, sum = 1;
+    const double same = dse_min(newest, count), each = 1 / (double)heads;
+    if (same >= n) return each;
+    double others = 1 - (count - same) / (n - same), sum = 1;
     for (int64_t i = 1; i < heads; i++) sum = 1 + others * sum;
-    return sum / (double)heads;
+    const double share = sum / (double)heads;
+    return same > 0 ? share - same / count * (share - each) : share;
 }
 
 double lad_keys_read(const struct lad_point *pt)
 {
     const struct dse_locality *at = &pt->at;
-    return at->centers / (double)pt->group + at->large * lad_union_share(pt->n, at->large, pt->group);
+    return at->centers / (double)pt->group + at->large * lad_union_share(pt->n, at->large, 0, pt->group);
 }
 
 double lad_active_share(const struct lad_point *pt)
 {
-    return lad_union_share(pt->n, pt->at.active, pt->group);
+    return lad_union_share(pt->n, pt->at.active, pt->newest, pt->group);
 }
 
 /* Bytes of SRAM in which the active keys and values of the other heads of a group stay, beside those of a head. */
@@ -99,13 +102,13 @@ static double others_bytes(const struct lad_point *pt)
 {
     if (pt->group == 1) return 0;
     const double others = (double)(pt->group - 1);
-    return 2 * pt->row_bytes * others * pt->at.active * lad_union_share(pt->n, pt->at.active, pt->group - 1);
+    return 2 * pt->row_bytes * others * pt->at.active * lad_union_share(pt->n, pt->at.active, pt->newest, pt->group - 1);
 }
 
 /* Keys of the centers and large modes of a group. */
 static double resident_keys(const struct lad_point *pt)
 {
-    return pt->at.centers + (double)pt->group * pt->at.large * lad_union_share(pt->n, pt->at.large, pt->group);
+    return pt->at.centers + (double)pt->group * pt->at.large * lad_union_share(pt->n, pt->at.large, 0, pt->group);
 }
 
 /* ---- SRAM ---------------------------------------------------------------------------------------------------------------- */
@@ -472,6 +475,7 @@ const char *lad_point_begin(struct lad_point *ret, const struct lad_params *p)
         .d = d,
         .head_samples = (double)(llm->layers * llm->heads),
         .group = 1,
+        .newest = (double)p->recent,
         .clock_hz = p->clock_ghz * DSE_GIGA,
         .row_bytes = row,
         .cache_bytes = lad_cache_elements(d) * (double)p->cache_bits / DSE_BITS_PER_BYTE,

@@ -4,6 +4,7 @@
 #define LAD_RUN_H
 
 #include "lad_memory.h"
+#include "lad_shared.h"
 
 /* Where a head-sample is in a tile. READY holds one that has left stage 4 early; STORE one that has left stage 6, until stage 1
  * writes it back. */
@@ -51,6 +52,7 @@ struct lad_run {
     struct lad_stored stored;
     struct lad_draws draws;
     struct lad_memory memory;
+    struct lad_shared shared;
     struct lad_account account;
     bool paused; /* between attention periods, out of step: modules stand still, nothing more is gathered */
     const struct lad_signals *signals;

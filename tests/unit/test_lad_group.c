@@ -1,6 +1,9 @@
 /* Grouped queries (E40): what the query heads of a KV head read together. */
 #include "lad_test.h"
 
+#include "lad/lad_shared.h"
+#include "sim/sim.h"
+
 #include <dse/units.h>
 
 #include <math.h>
@@ -33,13 +36,13 @@ static void share__is_that_of_independent_choices(void **state)
     for (int64_t g = 1; g <= 32; g *= 2) {
         double before = 1;
         for (int percent = 1; percent <= 100; percent++) {
-            const double x = percent / 100.0, share = lad_union_share(1000, 1000 * x, g);
+            const double x = percent / 100.0, share = lad_union_share(1000, 1000 * x, 0, g);
             assert_close(share, (1 - pow(1 - x, (double)g)) / ((double)g * x), 1e-12);
             assert_true(share <= before && share >= 1 / (double)g);
             before = share;
         }
-        assert_true(lad_union_share(1000, 0, g) == 1);
-        assert_true(lad_union_share(1000, 1000, g) == 1 / (double)g);
+        assert_true(lad_union_share(1000, 0, 0, g) == 1);
+        assert_true(lad_union_share(1000, 1000, 0, g) == 1 / (double)g);
     }
 }
 
@@ -49,22 +52,23 @@ static uint32_t below(uint64_t *state, uint32_t n)
     return (uint32_t)((*state >> 33) % n);
 }
 
-/* 4 heads draw 300 of 1000 positions each. */
+/* 4 heads draw 300 of 1000 positions each, the 40 newest among them. */
 static void share__is_what_draws_have(void **state)
 {
     (void)state;
-    enum { N = 1000, DRAWN = 300, HEADS = 4, RUNS = 200 };
+    enum { N = 1000, DRAWN = 300, NEWEST = 40, HEADS = 4, RUNS = 200 };
     uint64_t seed = 5;
     double read = 0;
     (void)state;
     for (int run = 0; run < RUNS; run++) {
         bool seen[N] = {false};
         for (int h = 0; h < HEADS; h++)
-            for (uint32_t i = 0, left = DRAWN; i < N; i++)
-                if (below(&seed, N - i) < left) seen[i] = true, left--;
+            for (uint32_t i = 0, left = DRAWN - NEWEST; i < N - NEWEST; i++)
+                if (below(&seed, N - NEWEST - i) < left) seen[i] = true, left--;
+        for (int i = N - NEWEST; i < N; i++) seen[i] = true;
         for (int i = 0; i < N; i++) read += seen[i];
     }
-    assert_close(read / RUNS, HEADS * DRAWN * lad_union_share(N, DRAWN, HEADS), 0.005);
+    assert_close(read / RUNS, HEADS * DRAWN * lad_union_share(N, DRAWN, NEWEST, HEADS), 0.005);
 }
 
 static void union__of_a_head_by_itself_is_the_head(void **state)
@@ -101,7 +105,10 @@ static void union__is_between_one_head_and_all(void **state)
     p.prefetch = LAD_PREFETCH_OFF;
     p.active_cv = 0;
     const struct lad_metrics u = estimate(&p), h = by_head(p);
-    assert_close(u.active_mib / h.active_mib, (1 - pow(1 - h.active / n, g)) / (g * h.active / n), 1e-12);
+    const double newest = (double)p.recent, others = 1 - (h.active - newest) / (n - newest);
+    assert_close(u.active_mib / h.active_mib, (newest + (n - newest) * (1 - pow(others, g))) / (g * h.active), 1e-12);
+    p.recent = (int64_t)n; /* the same for all */
+    assert_close(estimate(&p).active_mib, by_head(p).active_mib / g, 1e-12);
 }
 
 /* Where every position is active, and every key a center, a group reads the cache once. */
@@ -117,6 +124,109 @@ static void union__of_everything_is_read_once(void **state)
     assert_close(u.active_mib, h.active_mib / 4, 1e-12);
     assert_close(u.active_mib, u.full_cache_mib, 1e-12);
     assert_close(u.centers_mib, h.centers_mib / 4, 1e-12);
+}
+
+/* ---- at event level -------------------------------------------------------------------------------------------------------- */
+
+enum { ALL = DSE_IDEAL_FIFOS | DSE_IDEAL_REFRESH | DSE_IDEAL_DRAM | DSE_IDEAL_DRAWS | DSE_IDEAL_SYNC };
+
+static struct lad_metrics simulate(const struct lad_params *p, unsigned ideal)
+{
+    struct dse_sim *sim = sim_new(&(struct sim_options){.ideal = ideal});
+    struct lad_metrics m = {0};
+    assert_null(dse_model_lad.check(p));
+    if (!dse_model_lad.simulate(p, sim, &m, NULL)) fail_msg("%s", dse_sim_error(sim));
+    sim_free(sim);
+    return m;
+}
+
+static struct lad_metrics simulate_by_head(struct lad_params p, unsigned ideal)
+{
+    p.group_reads = LAD_READS_HEAD;
+    return simulate(&p, ideal);
+}
+
+static void events__of_a_head_by_itself_are_the_head(void **state)
+{
+    (void)state;
+    struct lad_params p = grouped("llama2-7b");
+    p.events.layers_simulated = 1;
+    p.prefetch = LAD_PREFETCH_IDEAL;
+    const struct lad_metrics is = simulate(&p, DSE_IDEAL_DRAM), should = simulate_by_head(p, DSE_IDEAL_DRAM);
+    assert_memory_equal(&is, &should, sizeof is);
+}
+
+/* What is drawn differs from its mean by under 1 %. What is not read together is what each head moves, to the byte. */
+static void events__move_what_the_closed_form_says(void **state)
+{
+    (void)state;
+    struct lad_params p = grouped("llama3-8b");
+    p.events.layers_simulated = 1;
+    p.active_cv = 0;
+    p.center_scale = 8;
+    for (p.slots = LAD_PARTITIONED; p.slots <= LAD_BALANCED; p.slots++)
+        for (p.prefetch = LAD_PREFETCH_OFF; p.prefetch <= LAD_PREFETCH_IDEAL; p.prefetch++)
+            for (p.workload.batch = 4; p.workload.batch <= 12; p.workload.batch += 8) {
+                const struct lad_metrics closed = estimate(&p), is = simulate(&p, ALL), by_head = simulate_by_head(p, ALL);
+                assert_close(is.centers_mib, closed.centers_mib, 0.01);
+                assert_close(is.active_mib + is.prefetch_mib, closed.active_mib + closed.prefetch_mib, 0.01);
+                assert_true(is.others_mib == by_head.others_mib && is.active == by_head.active);
+                assert_true(is.active_mib + is.prefetch_mib < by_head.active_mib + by_head.prefetch_mib);
+                if (p.prefetch == LAD_PREFETCH_OFF) assert_true(is.common.attention_us < by_head.common.attention_us);
+            }
+}
+
+/* Draws of unlike heads, banks and barriers change time; of bytes no more than which heads a group has. */
+static void events__of_unlike_heads_share_as_much(void **state)
+{
+    (void)state;
+    struct lad_params p = grouped("llama3-8b");
+    double is = 0, should = 0;
+    p.events.layers_simulated = 2;
+    for (p.events.seed = 1; p.events.seed <= 4; p.events.seed++) {
+        is += simulate(&p, DSE_IDEAL_DRAM).active_mib;
+        should += estimate(&p).active_mib;
+    }
+    assert_close(is, should, 0.02);
+}
+
+static void events__of_everything_read_it_once(void **state)
+{
+    (void)state;
+    struct lad_params p = grouped("llama3-8b");
+    p.workload.context = 512;
+    p.events.layers_simulated = 1;
+    p.recent = 1024;
+    p.active_cv = 0;
+    p.center_scale = 1000;
+    const struct lad_metrics m = simulate(&p, ALL);
+    assert_close(m.active_mib, m.full_cache_mib, 1e-12);
+    assert_close(m.centers_mib, m.full_cache_mib, 1e-12); /* keys of centers, and of large modes */
+}
+
+/* A set is of one layer, group and sequence; the layer that fills the pipeline is before the first. */
+static void sets__are_of_one_group_of_one_layer(void **state)
+{
+    (void)state;
+    struct lad_params p = grouped("llama3-8b");
+    struct lad_point pt;
+    struct lad_draws draws;
+    struct lad_shared s;
+    struct dse_sim *sim = sim_new(NULL);
+    assert_null(lad_point_init(&pt, &p));
+    lad_draws_init(&draws, sim, &pt, 3, 2);
+    lad_shared_init(&s, sim, &draws, 8);
+    static const uint32_t layers[] = {3, 0, 1, 2};
+    for (size_t i = 0; i < sizeof layers / sizeof *layers; i++)
+        for (uint32_t head = 0; head < 32; head++)
+            for (uint32_t sequence = 0; sequence < 2; sequence++) {
+                uint64_t *set = lad_shared_rows(&s, layers[i], head, sequence);
+                assert_true(lad_found(set, 63) == (head % 4 != 0));
+                assert_false(lad_found(set, 64 + head));
+                if (i > 0) assert_true(lad_found(lad_shared_rows(&s, layers[i - 1], head, sequence), 63));
+            }
+    assert_false(lad_found(NULL, 63));
+    sim_free(sim);
 }
 
 /* ---- bounds ---------------------------------------------------------------------------------------------------------------- */
@@ -218,9 +328,12 @@ static void bounds__hold_in_boxes_of_grouped_queries(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(share__is_that_of_independent_choices),  cmocka_unit_test(share__is_what_draws_have),
-        cmocka_unit_test(union__of_a_head_by_itself_is_the_head), cmocka_unit_test(union__is_between_one_head_and_all),
-        cmocka_unit_test(union__of_everything_is_read_once),      cmocka_unit_test(bounds__hold_in_boxes_of_grouped_queries),
+        cmocka_unit_test(share__is_that_of_independent_choices),    cmocka_unit_test(share__is_what_draws_have),
+        cmocka_unit_test(union__of_a_head_by_itself_is_the_head),   cmocka_unit_test(union__is_between_one_head_and_all),
+        cmocka_unit_test(union__of_everything_is_read_once),        cmocka_unit_test(events__of_a_head_by_itself_are_the_head),
+        cmocka_unit_test(events__move_what_the_closed_form_says),   cmocka_unit_test(events__of_unlike_heads_share_as_much),
+        cmocka_unit_test(events__of_everything_read_it_once),       cmocka_unit_test(sets__are_of_one_group_of_one_layer),
+        cmocka_unit_test(bounds__hold_in_boxes_of_grouped_queries),
     };
     return cmocka_run_group_tests(tests, set_up, tear_down);
 }
