@@ -272,19 +272,52 @@ static bool varies(const struct making *m, const char *parameter, bool *ret)
     return ok;
 }
 
-static bool add_number_formats(struct making *m)
+/* The parameter of a row, a of the rows and f of the run as front_rows has them; "NULL": the model has none. Freed by sqlite3_free. */
+static bool parameter_sql(const struct making *m, const char *model, const char *parameter, char **ret)
 {
-    static const char *const formats[] = {"weight_bits", "kv_bits"};
+    char *all = xasprintf("%s_all", model), *fixed = xasprintf("%s_fixed", model);
+    bool in_rows, in_run;
+    bool ok = has_column(m, all, parameter, &in_rows) && has_column(m, fixed, parameter, &in_run);
+    *ret = !ok || !in_run ? sqlite3_mprintf("NULL")
+           : in_rows      ? sqlite3_mprintf("coalesce(a.\"%w\", f.\"%w\")", parameter, parameter)
+                          : sqlite3_mprintf("f.\"%w\"", parameter);
+    if (!*ret) out_of_memory(0);
+    free(all);
+    free(fixed);
+    return ok;
+}
+
+/* Designs of the front whose cache is of few bits and has no scales: what they lose by it nothing says. */
+static bool count_scaleless(struct making *m, int64_t *ret)
+{
     bool ok = true;
-    for (size_t i = 0; ok && i < sizeof formats / sizeof *formats; i++) {
-        bool there;
-        ok = varies(m, formats[i], &there);
-        if (!ok || !there) continue;
-        char *text = xasprintf("%s varies: no model says what narrower numbers cost in output", formats[i]);
-        add_notice(m, "number-format", text);
-        free(text);
+    *ret = 0;
+    for (size_t i = 0; ok && i < m->front->n_models; i++) {
+        char *rows = front_rows(m, i), *bits = NULL, *scales = NULL;
+        int64_t n = 0;
+        ok = parameter_sql(m, m->front->models[i], "kv_bits", &bits) &&
+             parameter_sql(m, m->front->models[i], "kv_scale_bits", &scales) &&
+             db_int(m->db, &n, m->diags, "SELECT count(*)%s AND %s < 16 AND coalesce(%s, 0) = 0", rows, bits, scales);
+        *ret += n;
+        sqlite3_free(rows);
+        sqlite3_free(bits);
+        sqlite3_free(scales);
     }
     return ok;
+}
+
+static bool add_number_formats(struct making *m)
+{
+    bool weights, cache;
+    int64_t scaleless = 0;
+    if (!varies(m, "weight_bits", &weights) || !varies(m, "kv_bits", &cache) || (cache && !count_scaleless(m, &scaleless)))
+        return false;
+    if (weights) add_notice(m, "number-format", "weight_bits varies: no model says what narrower numbers cost in output");
+    if (scaleless)
+        add_notice(m, "number-format",
+                   "kv_bits varies, without kv_scale_bits: no model says what narrower numbers cost in output (with them and "
+                   "quality_from = \"surface\" attention_error does)");
+    return true;
 }
 
 static void add_counts(struct making *m)

@@ -110,7 +110,29 @@ all=$(count s.db comparison_front)
 [ "$unknown" -gt 0 ] && [ "$beyond" -gt 0 ] || fail "the sweep does not show what it is for"
 says "note: $unknown of the $all designs on the front lose information, and nobody measured how much under their settings" said.txt
 says "note: $beyond of the $all designs on the front rest on numbers beyond what was measured (beyond): profile published-fit has data for 512 to 4096" said.txt
-says 'note: kv_bits varies: no model says what narrower numbers cost in output' said.txt
+says 'note: kv_bits varies, without kv_scale_bits: no model says what narrower numbers cost in output' said.txt
+# Scales, and a surface that says what rounding loses: nothing to be told.
+cat >scaled.toml <<'TOML'
+# Fewer bits with scales, or whole numbers?
+[sweep]
+name = "scaled"
+models = ["veda"]
+[params]
+context = [1024, 8192]
+kv_bits = [8, 16]
+kv_scale_bits = [0, 1]
+quality_from = "surface"
+llm = "llama3.1-8b"
+capacity_gib = 64
+[constraints]
+formats = "kv_bits + 8 * kv_scale_bits == 16"
+[objectives]
+tokens_per_s = "max"
+energy_mj = "min"
+TOML
+"$DSE" sweep scaled.toml -o scaled.db --no-figures >front.txt 2>said.txt
+gives scaled.db "select count(*) > 0 from veda_front where kv_bits = 8" 1
+! grep -q 'kv_bits varies' said.txt || fail "it says what a surface says: $(cat said.txt)"
 
 # quality = "known": what loses an unknown part of the output is infeasible, and says why.
 sed 's/^\[constraints\]/&\nquality = "known"/; s/"s"/"known"/' s.toml >known.toml
