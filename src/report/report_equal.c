@@ -11,6 +11,8 @@
 /* The limits, 0 being exact. A design counts at the first that its error does not exceed, and at all later ones. */
 static const double limits[] = {0, 0.01, 0.03, 0.1, 0.3, 1};
 enum { LIMITS = sizeof limits / sizeof *limits, LEADING = 4 };
+/* What an error rests on: extended ones, or formats of fewer bits, which count as exact. */
+enum { ON_EXTENDED = 1, ON_ROUNDED = 2 };
 
 /* ---- the query ----------------------------------------------------------------------------------------------------------- */
 
@@ -63,7 +65,11 @@ static void add_designs(const struct report_run *r, const struct report_contest 
     add_question(r, c, m, sql);
     text_add(sql, " AS question, ");
     add_error(columns, sql);
-    text_add(sql, name_list_have(columns, "quality") ? " AS error, quality = 'extended' AS extended" : " AS error, 0 AS extended");
+    if (name_list_have(columns, "quality"))
+        text_addf(sql, " AS error, CASE quality WHEN 'extended' THEN %d WHEN 'rounded' THEN %d ELSE 0 END AS rests_on", ON_EXTENDED,
+                  ON_ROUNDED);
+    else
+        text_add(sql, " AS error, 0 AS rests_on");
     for (size_t i = 0; i < r->goal.n; i++) {
         text_add(sql, name_list_have(columns, r->goal.columns[i]) ? ", " : ", NULL AS ");
         sql_add_name(sql, r->goal.columns[i]);
@@ -73,7 +79,7 @@ static void add_designs(const struct report_run *r, const struct report_contest 
     text_addf(sql, " WHERE run = %lld AND status = 'ok'", (long long)r->id);
 }
 
-/* The best of each contender, question and limit: contender, question, limit (LIMITS: none known), extended, objectives. */
+/* The best of each contender, question and limit: contender, question, limit (LIMITS: none known), what they rest on, objectives. */
 static char *contest_sql(const struct report_run *r, const struct report_contest *c)
 {
     struct text sql;
@@ -88,7 +94,7 @@ static char *contest_sql(const struct report_run *r, const struct report_contest
     }
     text_add(&sql, ") SELECT contender, question, CASE");
     for (int i = 0; i < LIMITS; i++) text_addf(&sql, " WHEN error <= %g THEN %d", limits[i], i);
-    text_addf(&sql, " ELSE %d END AS \"limit\", extended", LIMITS);
+    text_addf(&sql, " ELSE %d END AS \"limit\", rests_on", LIMITS);
     for (size_t i = 0; i < r->goal.n; i++) {
         text_addf(&sql, ", %s(", r->goal.maximise[i] ? "max" : "min");
         sql_add_name(&sql, r->goal.columns[i]);
@@ -102,7 +108,7 @@ static char *contest_sql(const struct report_run *r, const struct report_contest
 
 struct best {
     double value; /* NaN: none */
-    bool extended;
+    unsigned rests_on;
 };
 
 /* The best of every contender (the list), question, limit and objective. */
@@ -130,15 +136,15 @@ static struct best *best_of(const struct contest_table *t, size_t contender, siz
 struct contest_row {
     size_t contender, question;
     int64_t limit;
-    bool extended;
+    unsigned rests_on;
     double values[SWEEP_OBJECTIVES_MAX];
 };
 
-static void take(const struct goal *goal, struct best *to, const double *values, bool extended)
+static void take(const struct goal *goal, struct best *to, const double *values, unsigned rests_on)
 {
     for (size_t i = 0; i < goal->n; i++)
         if (isfinite(values[i]) && (isnan(to[i].value) || (goal->maximise[i] ? values[i] > to[i].value : values[i] < to[i].value)))
-            to[i] = (struct best){values[i], extended};
+            to[i] = (struct best){values[i], rests_on};
 }
 
 static void fill(struct contest_table *t, const struct contest_row *rows, size_t n)
@@ -149,7 +155,7 @@ static void fill(struct contest_table *t, const struct contest_row *rows, size_t
     for (size_t i = 0; i < cells; i++) t->best[i].value = (double)NAN;
     for (size_t i = 0; i < n; i++)
         for (size_t limit = (size_t)rows[i].limit; limit < LIMITS; limit++)
-            take(&t->run->goal, best_of(t, rows[i].contender, rows[i].question, limit), rows[i].values, rows[i].extended);
+            take(&t->run->goal, best_of(t, rows[i].contender, rows[i].question, limit), rows[i].values, rows[i].rests_on);
 }
 
 static bool read_table(struct contest_table *t, const char *sql, struct diags *diags)
@@ -173,7 +179,7 @@ static bool read_table(struct contest_table *t, const char *sql, struct diags *d
         row->contender = of;
         row->question = find_or_add(&t->questions, question ? question : "");
         row->limit = limit;
-        row->extended = query_i64(q, 3) != 0;
+        row->rests_on = (unsigned)query_i64(q, 3);
         for (size_t i = 0; i < goal->n; i++) row->values[i] = query_f64(q, LEADING + (int)i);
     }
     query_free(q);
@@ -195,7 +201,7 @@ static void release_table(struct contest_table *t)
 struct outcome {
     size_t n;            /* questions */
     double mean, lo, hi; /* of a's advantage: geometric mean, least, most */
-    bool extended;       /* a best design rests on extended quality */
+    unsigned rests_on;   /* of any best design */
 };
 
 static struct outcome outcome_at(const struct contest_table *t, size_t a, size_t b, size_t objective, size_t limit)
@@ -210,7 +216,7 @@ static struct outcome outcome_at(const struct contest_table *t, size_t a, size_t
         ret.n++;
         ret.lo = fmin(ret.lo, ratio);
         ret.hi = fmax(ret.hi, ratio);
-        ret.extended = ret.extended || x->extended || y->extended;
+        ret.rests_on |= x->rests_on | y->rests_on;
     }
     ret.mean = ret.n ? exp(sum / (double)ret.n) : (double)NAN;
     return ret;
@@ -261,7 +267,7 @@ static char *sentence(const struct contest_table *t, size_t a, size_t b, size_t 
         const char *winner = y;
         y = x;
         x = winner;
-        o = (struct outcome){.n = o.n, .mean = 1 / o.mean, .lo = 1 / o.hi, .hi = 1 / o.lo, .extended = o.extended};
+        o = (struct outcome){.n = o.n, .mean = 1 / o.mean, .lo = 1 / o.hi, .hi = 1 / o.lo, .rests_on = o.rests_on};
     }
     add_limit(&s, limit);
     if (o.mean < 1.005)
@@ -269,7 +275,9 @@ static char *sentence(const struct contest_table *t, size_t a, size_t b, size_t 
     else
         text_addf(&s, ", %s beats %s by %.3gx in %s", x, y, o.mean, label);
     if (o.n > 1) text_addf(&s, " (%.3gx to %.3gx over %zu questions)", o.lo, o.hi, o.n);
-    text_add(&s, o.extended ? ", on errors that are extended and not measured." : ".");
+    if (o.rests_on & ON_EXTENDED) text_add(&s, ", on errors that are extended and not measured");
+    if (o.rests_on & ON_ROUNDED) text_add(&s, ", with formats of fewer bits counted as exact");
+    text_add(&s, ".");
     return text_detach(&s);
 }
 
