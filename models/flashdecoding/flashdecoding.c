@@ -1,6 +1,6 @@
-/* FlashDecoding++: the tables, check and estimate. The closed form is in flashdecoding_gemm.c (linear operators),
+/* FlashDecoding++: the tables and check. The closed form is in flashdecoding_gemm.c (linear operators),
  * flashdecoding_step.c (attention, the step, the breakdown) and flashdecoding_equations.c (what only the paper asks for,
- * inflection points); the event level in flashdecoding_events.h and its files. */
+ * inflection points); metrics of both levels in flashdecoding_metrics.c; the event level in flashdecoding_events.h and its files. */
 #include "flashdecoding_bound.h"
 
 #include <dse/num.h>
@@ -385,28 +385,6 @@ static bool fd_shortage(const void *params, const char *reason, struct dse_short
     return reason == no_room || reason == no_power;
 }
 
-/* ---- estimate ------------------------------------------------------------------------------------------------------------- */
-
-/* What the largest share of the step waits for. */
-static int32_t step_bound(const struct fd_step *s)
-{
-    double by[] = {[DSE_BOUND_COMPUTE] = 0, [DSE_BOUND_DRAM] = 0};
-    for (int i = 0; i < FD_LINEARS; i++)
-        by[s->linear[i].compute_bound ? DSE_BOUND_COMPUTE : DSE_BOUND_DRAM] += s->linear[i].seconds - s->linear[i].wait_s;
-    by[s->attention_compute_bound ? DSE_BOUND_COMPUTE : DSE_BOUND_DRAM] += s->stream_s + s->recompute_s;
-    by[DSE_BOUND_COMPUTE] += s->elementwise_s - s->elementwise_wait_s;
-    return dse_bound_of(by[DSE_BOUND_COMPUTE], by[DSE_BOUND_DRAM], s->wait_s + s->sync_s + s->allreduce_s);
-}
-
-/* The GPU of the point, whose SMs, memory and die may be others than its entry has. */
-struct dse_bill fd_bill_of(const struct fd_params *p)
-{
-    struct dse_bill bill = dse_bill_of_gpus(&p->economics, (double)p->devices, p->gpu);
-    bill.peak_w = p->board_power_w;
-    bill.idle_w = p->idle_w;
-    return bill;
-}
-
 static const char *why_null(const void *params, const char *metric)
 {
     const struct dse_bill bill = fd_bill_of(params);
@@ -414,89 +392,6 @@ static const char *why_null(const void *params, const char *metric)
     const struct dse_cache_steps steps = fd_cache_steps(params, &arithmetic);
     const char *why = dse_cache_why_null(&steps, metric);
     return why ? why : dse_bill_why_null(&bill, metric);
-}
-
-static void fill_common(struct fd_metrics *m, const struct fd_point *point)
-{
-    const struct fd_machine *at = &point->machine;
-    const struct fd_step *s = &point->step;
-    const struct fd_params *p = at->p;
-    double tokens = dse_workload_tokens(&p->workload), devices = (double)p->devices;
-    double bytes = devices * (s->linear_bytes + s->attention_bytes), ops = s->attention_ops;
-    for (int i = 0; i < FD_LINEARS; i++) ops += s->linear[i].ops;
-    const struct dse_bill bill = fd_bill_of(p);
-    struct dse_totals totals = {
-        .tokens = tokens,
-        .seconds = s->seconds,
-        .attention_s = s->attention_s,
-        .joules = fd_step_joules(point) * devices,
-        .bytes = bytes,
-        .ops = ops,
-        .peak_ops = dse_max(at->tensor_peak, at->vector_peak),
-        .peak_bytes = devices * at->bandwidth,
-        .area_mm2 = p->die_mm2 * devices,
-        .bound = step_bound(s),
-        .bill = &bill,
-    };
-    m->common = dse_common_of(&totals);
-    if (p->power == DSE_POWER_CONSTANT) m->common.power_w = p->board_power_w * devices; /* to the last bit */
-    m->linear_us = s->linear_s * DSE_US_PER_S;
-    m->sync_us = (s->sync_s + s->recompute_s) * DSE_US_PER_S;
-    m->launch_wait_us = s->wait_s * DSE_US_PER_S;
-    m->allreduce_us = s->allreduce_s * DSE_US_PER_S;
-    m->attention_share = s->attention_s / s->seconds;
-    m->energy_dram_mj = bytes * DSE_BITS_PER_BYTE * p->dram_pj_per_bit * DSE_PICO * DSE_MJ_PER_J / tokens;
-    m->power_demand_w = point->power.demand_w * devices;
-    m->used_clock_ghz = p->clock_ghz;
-    m->tokens_per_j = DSE_MJ_PER_J / m->common.energy_mj;
-    m->dram_footprint_gib = fd_footprint(p) / DSE_GIB;
-}
-
-/* That of a step of such kernels is known already. */
-static double vendor_seconds(const struct fd_point *point)
-{
-    const struct fd_params *p = point->machine.p;
-    if (p->dataflow == FD_BY_VENDOR && p->gemm < FD_LINEARS) return point->step.linear[p->gemm].cost.seconds;
-    return fd_vendor(&point->machine, &point->gemm).seconds;
-}
-
-static void fill_gemm(struct fd_metrics *m, const struct fd_point *point)
-{
-    const struct fd_cost *three = point->three, *flat = &three[FD_FLAT];
-    m->gemv_us = three[FD_GEMV].seconds * DSE_US_PER_S;
-    m->flat_gemm_us = flat->seconds * DSE_US_PER_S;
-    m->library_gemm_us = three[FD_LIBRARY].seconds * DSE_US_PER_S;
-    m->vendor_gemm_us = vendor_seconds(point) * DSE_US_PER_S;
-    m->gemm_kernel = (int32_t)fd_fastest(three);
-    m->flat_utilization = flat->bytes / (point->machine.bandwidth * flat->seconds);
-    m->padding_utilization = point->gemm.m / flat->rows;
-    m->flat_tile_n = (int64_t)flat->tile_n;
-    m->flat_blocks = (int64_t)flat->blocks;
-    m->flat_waves = (int64_t)flat->waves;
-}
-
-/* E33. */
-static void fill_cache(struct fd_metrics *m, const struct fd_point *at)
-{
-    const struct fd_params *p = at->machine.p;
-    struct dse_arithmetic arithmetic;
-    const struct dse_cache_steps steps = fd_cache_steps(p, &arithmetic);
-    const double read = fd_read(p), devices = (double)p->devices;
-    struct dse_kept kept;
-    dse_cache_quality(&steps, &kept);
-    m->cached_positions = p->workload.phase == DSE_PREFILL ? (read + 1) / 2 : read;
-    m->technique_us = at->step.technique_s * DSE_US_PER_S;
-    m->technique_mib = devices * at->step.technique_bytes / (DSE_MIB * dse_workload_tokens(&p->workload));
-    m->retained_mass = kept.mass;
-    m->attention_error = kept.error;
-    m->attention_error_sd = kept.error_sd;
-}
-
-void fd_fill(struct fd_metrics *m, const struct fd_point *at)
-{
-    fill_common(m, at);
-    fill_cache(m, at);
-    fill_gemm(m, at);
 }
 
 static void fd_estimate(const void *params, void *metrics, struct dse_breakdown *breakdown)

@@ -25,6 +25,7 @@ enum lad_group_reads { LAD_READS_HEAD, LAD_READS_UNION };
 enum lad_gather { LAD_GATHER_STREAM, LAD_GATHER_ROWS };
 enum lad_prefetch { LAD_PREFETCH_OFF, LAD_PREFETCH_LIMITED, LAD_PREFETCH_IDEAL };
 enum lad_counted { LAD_IGNORED, LAD_COUNTED };
+enum { LAD_COUNTER_BYTES = 2 }; /* a counter of an interval */
 enum lad_batch_policy { LAD_BATCH_FIXED, LAD_BATCH_FIT_MEMORY, LAD_BATCH_TILE_MULTIPLE, LAD_BATCH_BEST_THROUGHPUT };
 enum lad_draws_from { LAD_DRAW, LAD_REPLAY, LAD_SURFACE };
 enum lad_elementwise { LAD_HIDDEN, LAD_EXPOSED };

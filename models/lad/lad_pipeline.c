@@ -7,8 +7,6 @@
 
 #include <math.h>
 
-enum { PAPER_WINDOW = 16, COUNTER_BYTES = 2 };
-
 /* ---- the paper's equations ---------------------------------------------------------------------------------------------- */
 
 double lad_cache_elements(double d)
@@ -271,7 +269,7 @@ static struct traffic head_traffic(const struct lad_point *pt)
                         .g = pt->n * pt->position_bytes,
                         .caches = pt->cache_bytes,
                         .position = 2 * row * lad_active_share(pt)};
-    if (pt->p->counters == LAD_COUNTED) t.counters = (double)pt->p->intervals * COUNTER_BYTES;
+    if (pt->p->counters == LAD_COUNTED) t.counters = (double)pt->p->intervals * LAD_COUNTER_BYTES;
     t.fixed_s = t.centers * pt->gather_s + 2 * (t.g + t.caches) * pt->stream_s;
     t.active_s = 2 * t.counters * pt->stream_s;
     t.missed_s = t.position * pt->gather_s;
@@ -389,119 +387,4 @@ void lad_attention_at(const struct lad_point *pt, const struct lad_spread *sprea
     ret->stage4_s = hbm_s * ret->stage4_bytes;
     ret->memory_cycles *= dse_min(batch, (double)pt->p->tiles);
     ret->slot_cycles = period / rounds * pt->clock_hz;
-}
-
-/* ---- the point ------------------------------------------------------------------------------------------------------------ */
-
-/* Statistics as they were measured, for center_scale and the window of p->recent (A4). */
-void lad_adjust(const struct lad_point *pt, struct dse_locality *at)
-{
-    at->centers = dse_min(pt->n, at->centers * pt->p->center_scale);
-    at->large = dse_min(pt->n, at->large * pt->p->center_scale);
-    if (pt->p->draws == LAD_SURFACE) return; /* E39: measured with the window */
-    double active = at->active + (double)(pt->p->recent - PAPER_WINDOW);
-    at->active = dse_min(pt->n, dse_max(active, (double)pt->p->recent));
-}
-
-static const char *read_profile(struct lad_point *pt)
-{
-    double from, to;
-    dse_profile_range(pt->p->profile, &from, &to);
-    if (pt->n < from || pt->n > to) return "the context is outside of the attention profile";
-    pt->at = dse_profile_at(pt->p->profile, pt->n);
-    pt->active_cv = pt->p->active_cv;
-    lad_adjust(pt, &pt->at);
-    return NULL;
-}
-
-/* E39. */
-static const char *read_surface(struct lad_point *pt)
-{
-    const char *why = lad_surface_read(pt->p, &pt->at);
-    if (why) return why;
-    pt->active_cv = pt->p->active_cv;
-    lad_adjust(pt, &pt->at);
-    return NULL;
-}
-
-/* E34. */
-static const char *read_recording(struct lad_point *pt)
-{
-    size_t n;
-    const double *contexts = dse_recording_contexts(pt->p->recording, &n);
-    if (pt->n < contexts[0] || pt->n > contexts[n - 1]) return "the context is outside of the recording";
-    pt->at = dse_recording_mean(pt->p->recording, pt->n, &pt->active_cv);
-    lad_adjust(pt, &pt->at);
-    return NULL;
-}
-
-struct dse_locality lad_recorded(const struct lad_point *pt, size_t head, size_t step)
-{
-    struct dse_recorded r = dse_recording_at(pt->p->recording, pt->n, head, step);
-    struct dse_locality at = {.centers = r.centers,
-                              .large = r.large,
-                              .active = r.active,
-                              .updates = r.updates,
-                              .hit_ratio = r.active > 0 ? r.hits / r.active : 0};
-    lad_adjust(pt, &at);
-    return at;
-}
-
-static void set_footprint(struct lad_point *pt)
-{
-    const struct lad_params *p = pt->p;
-    struct dse_workload none = p->workload;
-    none.batch = 0;
-    pt->weights_bytes = dse_workload_footprint(&none);
-    pt->sequence_bytes = pt->cache.held * dse_kv_bytes_per_token(pt->llm, dse_kv_bits(&p->workload));
-    pt->sequence_bytes += (double)pt->llm->layers * pt->cache.besides_bytes;
-    if (!pt->locality_aware) return;
-    double counters = p->counters == LAD_COUNTED ? (double)p->intervals * COUNTER_BYTES : 0;
-    pt->sequence_bytes += pt->head_samples * (pt->cache_bytes + pt->n * (pt->position_bytes + counters));
-}
-
-const char *lad_point_begin(struct lad_point *ret, const struct lad_params *p)
-{
-    const char *why = dse_workload_check(&p->workload);
-    if (why) return why;
-    const struct dse_llm *llm = p->workload.llm;
-    double d = (double)llm->head_dim;
-    double row = dse_kv_row_bytes(&p->workload);
-    *ret = (struct lad_point){
-        .p = p,
-        .llm = llm,
-        .locality_aware = p->decoding == LAD_LOCALITY_AWARE && p->workload.phase == DSE_DECODE,
-        .n = (double)p->workload.context,
-        .d = d,
-        .head_samples = (double)(llm->layers * llm->heads),
-        .group = 1,
-        .newest = (double)p->recent,
-        .clock_hz = p->clock_ghz * DSE_GIGA,
-        .row_bytes = row,
-        .cache_bytes = lad_cache_elements(d) * (double)p->cache_bits / DSE_BITS_PER_BYTE,
-        .position_bytes = (double)p->position_bits / DSE_BITS_PER_BYTE,
-        .stream_s = dse_dram_stream_seconds(&p->dram, 1),
-        .pass_s = 1 / ((double)(p->tiles * (p->vpu_eas + p->vpu_md + p->vpu_ac)) * p->clock_ghz * DSE_GIGA),
-        .gather_factor = 1,
-        .sram_bytes = p->sram_mib * DSE_MIB,
-    };
-    ret->gather_s = ret->stream_s;
-    dse_cache_step_at(&p->cache, &p->workload, &ret->cache);
-    set_footprint(ret);
-    if (!ret->locality_aware) return NULL;
-    if (p->group_reads == LAD_READS_UNION) ret->group = llm->heads / llm->kv_heads;
-    if (p->gather == LAD_GATHER_ROWS) {
-        why = dse_dram_check(&p->dram);
-        if (why) return why;
-        ret->gather_factor = dse_dram_moved(&p->dram, 1, row);
-        ret->gather_s = dse_dram_seconds(&p->dram, 1, row) / ret->gather_factor;
-    }
-    return NULL;
-}
-
-const char *lad_point_init(struct lad_point *ret, const struct lad_params *p)
-{
-    const char *why = lad_point_begin(ret, p);
-    if (why || !ret->locality_aware) return why;
-    return p->draws == LAD_REPLAY ? read_recording(ret) : p->draws == LAD_SURFACE ? read_surface(ret) : read_profile(ret);
 }

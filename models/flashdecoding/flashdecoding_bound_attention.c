@@ -1,0 +1,259 @@
+/* Bounds of a layer's attention, whichever kernel it is: fd_attention_law of flashdecoding_step.c and E29, in their order. */
+#include "flashdecoding_bound.h"
+
+#include <dse/num.h>
+#include <dse/units.h>
+
+#include <math.h>
+
+static struct dse_interval at_least(struct dse_interval a, double least)
+{
+    return (struct dse_interval){dse_max(a.lo, least), dse_max(a.hi, least)};
+}
+
+/* What the blocks of attention share: struct drawn in intervals. */
+struct drawn {
+    struct dse_interval n, tile, bytes, peak_s, compute_s, slots, block_stream, vectors, partial_s;
+    struct dse_interval least_s; /* the longer of drawing all bytes and computing */
+};
+
+static void draw_prefill(struct fd_attention_bound *ret, const struct drawn *d, const struct fd_box *b)
+{
+    const struct dse_interval tiles = at_least(dse_iv_div(d->n, d->tile), 1), blocks = dse_iv_mul(d->vectors, tiles);
+    const struct dse_interval memory_s = dse_iv_scale(FD_OF(b, memory_latency_ns), 1 / FD_NS_PER_S);
+    const struct dse_interval drawing = dse_iv_mul(dse_iv_min(blocks, d->slots), d->block_stream);
+    const struct dse_interval waves = at_least(dse_iv_div(blocks, d->slots), 1);
+    ret->load_s = dse_iv_max(d->peak_s, dse_iv_div(d->bytes, drawing));
+    ret->fixed_s = dse_iv_add(dse_iv_mul(waves, memory_s), dse_iv_div(dse_iv_min(d->peak_s, d->compute_s), tiles));
+    ret->both_s = dse_iv_add(dse_iv_max(ret->load_s, ret->compute_s), ret->fixed_s);
+}
+
+/* Each KV head's positions are split over `splits` blocks: more tiles a block, fewer blocks. */
+static void draw_splits(struct fd_attention_bound *ret, const struct drawn *d, const struct fd_box *b, struct dse_interval groups,
+                        struct dse_interval splits)
+{
+    const struct dse_interval one = dse_iv_of(1), tiles = dse_iv_ceil_div(d->n, d->tile), each = dse_iv_ceil_div(tiles, splits);
+    const struct dse_interval parts = dse_iv_ceil_div(tiles, each);
+    const struct dse_interval blocks = {groups.lo * parts.lo, groups.hi * dse_min(parts.hi, splits.hi)};
+    const struct dse_interval waves = dse_iv_ceil_div(blocks, d->slots);
+    /* Of a KV head: `each` tiles of n positions are no less than their share of the splits. */
+    const struct dse_interval share = {dse_max(each.lo * d->tile.lo / d->n.hi, 1 / splits.hi), each.hi * d->tile.hi / d->n.lo};
+    const struct dse_interval block_bytes = dse_iv_mul(dse_iv_div(d->bytes, groups), dse_iv_min(one, share));
+    const struct dse_interval part = dse_iv_div(dse_iv_mul(splits, d->tile), d->n);
+    const struct dse_interval filled = dse_iv_mul(dse_iv_min(one, part), dse_iv_min(d->peak_s, d->compute_s));
+    const struct dse_interval an_sm = at_least(dse_iv_div(d->vectors, FD_OF(b, sms)), 1);
+    const struct dse_interval sum_s =
+        dse_iv_add(dse_iv_scale(FD_OF(b, l2_latency_ns), 1 / FD_NS_PER_S), dse_iv_mul(dse_iv_mul(splits, d->partial_s), an_sm));
+    const struct dse_interval waiting = dse_iv_mul(waves, dse_iv_scale(FD_OF(b, memory_latency_ns), 1 / FD_NS_PER_S));
+    ret->load_s = dse_iv_max(d->peak_s, dse_iv_div(dse_iv_mul(waves, block_bytes), d->block_stream));
+    ret->fixed_s = dse_iv_add(waiting, dse_iv_add(filled, sum_s));
+    ret->both_s = dse_iv_add(dse_iv_max(ret->load_s, d->compute_s), ret->fixed_s);
+}
+
+static void draw_hull(struct fd_attention_bound *ret, const struct fd_attention_bound *other)
+{
+    ret->load_s = dse_iv_hull(ret->load_s, other->load_s);
+    ret->fixed_s = dse_iv_hull(ret->fixed_s, other->fixed_s);
+    ret->both_s = dse_iv_hull(ret->both_s, other->both_s);
+}
+
+/* As many splits as are fastest: what they take is no more than with any number that a point has tiles for, tried or not, since more
+ * splits than those that draw the bandwidth of all are no faster. What the chosen ones take lies around those that may be chosen. */
+static void draw_fastest(struct fd_attention_bound *ret, const struct drawn *d, const struct fd_box *b, struct dse_interval groups)
+{
+    enum { SPLITS_MAX = 128 };
+    const double slack = 1 + 1e-12;
+    const struct dse_interval tiles = dse_iv_ceil_div(d->n, d->tile);
+    const int all = (int)dse_min(tiles.lo, SPLITS_MAX), some = (int)dse_min(tiles.hi, SPLITS_MAX);
+    struct fd_attention_bound of[SPLITS_MAX];
+    struct dse_interval best = {(double)INFINITY, (double)INFINITY};
+    int n = 0;
+    for (int splits = 1; splits <= some; splits++) {
+        struct fd_attention_bound *at = &of[n++];
+        *at = *ret;
+        draw_splits(at, d, b, groups, dse_iv_of(splits));
+        best.lo = dse_min(best.lo, at->both_s.lo);
+        if (splits <= all) best.hi = dse_min(best.hi, at->both_s.hi);
+        if (at->load_s.hi <= d->least_s.lo * slack) break;
+    }
+    bool any = false;
+    for (int i = 0; i < n; i++) {
+        if (of[i].both_s.lo > best.hi * slack) continue;
+        if (any)
+            draw_hull(ret, &of[i]);
+        else
+            *ret = of[i];
+        any = true;
+    }
+    ret->both_s = dse_iv(best.lo, best.hi);
+}
+
+static void draw_decode(struct fd_attention_bound *ret, const struct drawn *d, const struct fd_box *b, struct dse_interval groups)
+{
+    struct fd_attention_bound given = *ret;
+    if (b->hi.split_positions > 0) {
+        const struct dse_interval tiles = dse_iv_ceil_div(d->n, d->tile);
+        const struct dse_interval positions = {(double)dse_max_i64(1, b->lo.split_positions), (double)b->hi.split_positions};
+        const struct dse_interval each = dse_iv_ceil_div(dse_iv_min(positions, d->n), d->tile);
+        draw_splits(&given, d, b, groups, dse_iv_ceil_div(tiles, each));
+    }
+    if (b->lo.split_positions == 0) draw_fastest(ret, d, b, groups);
+    if (b->hi.split_positions == 0) return;
+    if (b->lo.split_positions == 0)
+        draw_hull(ret, &given);
+    else
+        *ret = given;
+}
+
+/* Of a step, or of a token: query and key positions that meet, and bytes of K and V, on the fullest device. */
+struct work {
+    struct dse_interval pairs, bytes;
+};
+
+static struct work work_of(const struct fd_box *b, struct dse_interval seen, struct dse_interval kept)
+{
+    const struct dse_llm *llm = b->lo.workload.llm;
+    const struct dse_interval devices = FD_OF(b, devices);
+    const struct dse_interval heads = dse_iv_ceil_div(dse_iv_of((double)llm->heads), devices);
+    const struct dse_interval kv_heads = dse_iv_ceil_div(dse_iv_of((double)llm->kv_heads), devices);
+    const struct dse_interval row = dse_iv_scale(dse_iv_add(FD_OF(b, workload.kv_bits), FD_OF(b, workload.kv_scale_bits)),
+                                                 2 * (double)llm->head_dim / DSE_BITS_PER_BYTE);
+    return (struct work){dse_iv_mul(heads, seen), dse_iv_mul(dse_iv_mul(kept, kv_heads), row)};
+}
+
+static struct dse_interval products_of(const struct fd_box *b, struct dse_interval pairs)
+{
+    return dse_iv_scale(pairs, 2 * DSE_OPS_PER_MAC * (double)b->lo.workload.llm->head_dim);
+}
+
+static struct dse_interval compute_s(const struct fd_box *b, struct dse_interval pairs)
+{
+    enum { SOFTMAX_OPS = 5 };
+    const struct dse_interval tensor_peak = {b->slow.tensor_peak, b->fast.tensor_peak};
+    const struct dse_interval vector_peak = {b->slow.vector_peak, b->fast.vector_peak};
+    const struct dse_interval exponents = dse_iv_scale(pairs, SOFTMAX_OPS), products = products_of(b, pairs);
+    if (b->lo.workload.phase != DSE_PREFILL) return dse_iv_div(dse_iv_add(products, exponents), vector_peak);
+    return dse_iv_max(dse_iv_div(products, dse_iv_mul(tensor_peak, FD_OF(b, compute_efficiency))),
+                      dse_iv_div(exponents, vector_peak));
+}
+
+static struct dse_interval peak_s(const struct fd_box *b, struct dse_interval bytes)
+{
+    const struct dse_interval bandwidth = {b->slow.bandwidth, b->fast.bandwidth};
+    return dse_iv_div(bytes, dse_iv_mul(bandwidth, FD_OF(b, attention_efficiency)));
+}
+
+static double kv_heads(const struct fd_params *p)
+{
+    return dse_ceil((double)p->workload.llm->kv_heads / (double)p->devices);
+}
+
+static double query_heads(const struct fd_params *p)
+{
+    return dse_ceil((double)p->workload.llm->heads / (double)p->devices);
+}
+
+/* Prefill: what goes beside keys and values, of so many tokens. */
+static void set_written(struct fd_measured_work *w, const struct fd_params *p, double tokens)
+{
+    w->beside_bytes = 2 * tokens * query_heads(p) * w->head_dim * FD_ACTIVATION_BYTES;
+    w->write_bytes = fd_written_bytes(p, tokens);
+}
+
+/* E29: it grows with all that there is to do, and falls with every rate. */
+static void measured(struct fd_attention_bound *ret, const struct fd_box *b)
+{
+    const struct dse_interval n = dse_iv(fd_read(&b->lo), fd_read(&b->hi)), batch = FD_OF(b, workload.batch);
+    const double least_kv = kv_heads(&b->least), most_kv = kv_heads(&b->most);
+    struct fd_measured_work lo = {.prefill = b->lo.workload.phase == DSE_PREFILL,
+                                  .warm = b->lo.cache == FD_WARM,
+                                  .n = n.lo,
+                                  .groups = batch.lo * least_kv,
+                                  .vectors = batch.lo * query_heads(&b->least),
+                                  .head_dim = (double)b->lo.workload.llm->head_dim,
+                                  .bytes = ret->bytes.lo,
+                                  .products = ret->products.lo,
+                                  .tile = (double)b->lo.attention_tile,
+                                  .count_tile = (double)b->hi.attention_tile,
+                                  .resident = (double)b->hi.resident_blocks,
+                                  .memory_s = b->lo.memory_latency_ns / FD_NS_PER_S,
+                                  .l2_s = b->lo.l2_latency_ns / FD_NS_PER_S},
+                            hi = lo;
+    hi.n = n.hi;
+    hi.groups = batch.hi * most_kv;
+    hi.vectors = batch.hi * query_heads(&b->most);
+    hi.bytes = ret->bytes.hi;
+    hi.products = ret->products.hi;
+    hi.tile = lo.count_tile;
+    hi.count_tile = lo.tile;
+    hi.resident = (double)b->lo.resident_blocks;
+    hi.memory_s = b->hi.memory_latency_ns / FD_NS_PER_S;
+    hi.l2_s = b->hi.l2_latency_ns / FD_NS_PER_S;
+    /* More blocks are faster, but for the sum of their parts. */
+    const double least_tiles = dse_ceil(n.lo / lo.count_tile), most_tiles = dse_ceil(n.hi / hi.count_tile);
+    const double fewest = fd_measured_splits(hi.groups, hi.resident * b->slow.sms, least_tiles);
+    const double splits = fd_measured_splits(lo.groups, lo.resident * b->fast.sms, most_tiles);
+    lo.fewest_splits = hi.splits = fewest;
+    hi.fewest_splits = lo.splits = splits;
+    set_written(&lo, &b->least, batch.lo * n.lo);
+    set_written(&hi, &b->most, batch.hi * n.hi);
+    struct fd_attention_law least, most;
+    fd_attention_measured(&least, &b->fast, &lo);
+    fd_attention_measured(&most, &b->slow, &hi);
+    ret->bytes = dse_iv(least.bytes, most.bytes);
+    ret->load_s = dse_iv(least.load_s, most.load_s);
+    ret->compute_s = dse_iv(least.compute_s, most.compute_s);
+    ret->fixed_s = dse_iv(least.fixed_s, most.fixed_s);
+    ret->least_s = dse_iv_max(ret->load_s, ret->compute_s);
+    ret->both_s = dse_iv_add(ret->least_s, ret->fixed_s);
+    /* Of a token: what is fixed is shared by all. */
+    const double computed = ret->token_products.lo / (b->fast.vendor.attention_ops * b->fast.sms);
+    const double cached = b->fast.vendor.cache_path * b->fast.sms, stream = b->fast.vendor.stream;
+    const double loaded = lo.warm ? 0 : ret->token_bytes.lo / (lo.prefill ? dse_max(stream, cached) : stream);
+    ret->token_s = dse_iv(dse_below(dse_max(computed, loaded), 16), (double)INFINITY);
+    if (lo.warm || lo.prefill) ret->token_bytes.lo = 0;
+    if (lo.prefill) ret->token_bytes.hi = dse_above((hi.bytes + hi.beside_bytes + hi.write_bytes) / (batch.hi * n.hi), 16);
+}
+
+void fd_attention_law_bound(struct fd_attention_bound *ret, const struct fd_box *b)
+{
+    enum { PARTIAL_BYTES = 4, BESIDE = 2 };
+    const struct fd_machine *fast = &b->fast, *slow = &b->slow;
+    const struct dse_llm *llm = b->lo.workload.llm;
+    const bool prefill = b->lo.workload.phase == DSE_PREFILL;
+    const struct dse_interval n = dse_iv(fd_read(&b->lo), fd_read(&b->hi)), batch = FD_OF(b, workload.batch),
+                              devices = FD_OF(b, devices);
+    const struct dse_interval half = dse_iv_scale(dse_iv_add(n, dse_iv_of(1)), 0.5), seen = prefill ? half : n;
+    const struct work token = work_of(b, seen, prefill ? dse_iv_of(1) : n);
+    const struct work w = work_of(b, dse_iv_mul(batch, prefill ? dse_iv_mul(n, half) : n), dse_iv_mul(batch, n));
+    *ret = (struct fd_attention_bound){.bytes = w.bytes,
+                                       .products = products_of(b, w.pairs),
+                                       .compute_s = compute_s(b, w.pairs),
+                                       .token_bytes = token.bytes,
+                                       .token_products = products_of(b, token.pairs),
+                                       .token_s = dse_iv_max(compute_s(b, token.pairs), peak_s(b, token.bytes))};
+    /* Of a block of attention: linear_efficiency, which fd_machine has in it, is not. */
+    const double made = (double)b->lo.gpu->sms, gbs = b->lo.gpu->bandwidth_gbs * DSE_GIGA / made;
+    struct drawn d = {.n = n,
+                      .tile = FD_OF(b, attention_tile),
+                      .bytes = w.bytes,
+                      .peak_s = peak_s(b, w.bytes),
+                      .compute_s = ret->compute_s,
+                      .slots = {slow->sms * (double)b->lo.resident_blocks, fast->sms * (double)b->hi.resident_blocks},
+                      .block_stream = dse_iv_mul(dse_iv_scale(FD_OF(b, block_share), gbs), FD_OF(b, attention_efficiency)),
+                      .vectors = dse_iv_mul(batch, dse_iv_ceil_div(dse_iv_of((double)llm->heads), devices))};
+    d.partial_s = dse_iv_div(dse_iv_of(((double)llm->head_dim + BESIDE) * PARTIAL_BYTES),
+                             dse_iv_mul(FD_OF(b, l2_bytes), dse_iv_scale(b->clock_ghz, DSE_GIGA)));
+    ret->least_s = d.least_s = dse_iv_max(d.peak_s, d.compute_s);
+    if (b->lo.kernel_losses == FD_MEASURED) {
+        measured(ret, b);
+    } else if (b->lo.kernel_losses == FD_INCLUDED) {
+        ret->load_s = dse_iv_max(d.peak_s, dse_iv_div(d.bytes, dse_iv_mul(d.slots, d.block_stream)));
+        ret->both_s = dse_iv_max(ret->load_s, ret->compute_s);
+    } else if (prefill) {
+        draw_prefill(ret, &d, b);
+    } else {
+        const struct dse_interval kv_heads = dse_iv_ceil_div(dse_iv_of((double)llm->kv_heads), devices);
+        draw_decode(ret, &d, b, dse_iv(batch.lo * kv_heads.lo, batch.hi * kv_heads.hi));
+    }
+}
