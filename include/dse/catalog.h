@@ -297,6 +297,50 @@ struct dse_npu {
 };
 extern const struct dse_param dse_npu_fields[];
 
+/* How the devices that an interconnect joins reach each other. */
+enum dse_link_topology {
+    DSE_LINK_SWITCH,  /* through switches: all of a device's links to any other */
+    DSE_LINK_MESH,    /* every device to every other, with as many links each as there are others */
+    DSE_LINK_RING,    /* to two neighbours */
+    DSE_LINK_TORUS_2, /* to four */
+    DSE_LINK_TORUS_3, /* to six */
+};
+extern const char *const dse_link_topology_names[]; /* "switch", "mesh", "ring", "torus-2d", "torus-3d", NULL */
+
+/* What a link is made of on the chip, as the book of constants knows it (costs.h). */
+enum dse_link_phy_kind {
+    DSE_LINK_PHY_OTHER,
+    DSE_LINK_PHY_PCIE4,
+    DSE_LINK_PHY_PCIE5,
+    DSE_LINK_PHY_NVLINK3,
+    DSE_LINK_PHY_NVLINK4,
+    DSE_LINK_PHY_INFINITY_FABRIC,
+    DSE_LINK_PHY_UCIE,
+};
+extern const char *const dse_link_phy_names[]; /* "other", "pcie4", ..., NULL */
+struct dse_link_phy {
+    int32_t link_phy;  /* enum dse_link_phy_kind; DSE_LINK_PHY_OTHER: its area is not known */
+    double link_units; /* lanes, links or modules of it that make link_gbs */
+};
+extern const struct dse_param dse_link_phy_fields[]; /* an entry may leave it out */
+
+/* Links between devices: chips of a board, boards of a server, servers. Row table: dse_interconnect_fields. */
+struct dse_interconnect {
+    struct dse_entry entry;
+    double link_gbs;          /* peak out of a device, one direction, over all of its links of this kind */
+    double link_share;        /* of it that messages reach: protocol, packets */
+    double link_latency_us;   /* from a device to the next: both ends and the switch between them */
+    double link_pj_per_bit;   /* of a bit that goes from a device to another, likewise */
+    int64_t linked_devices;   /* that it joins */
+    int32_t link_topology;    /* enum dse_link_topology */
+    double link_reduce_share; /* of link_gbs at which switches add and spread; 0: they cannot */
+    double link_reduce_us;    /* before they do */
+    struct dse_link_phy phy;
+};
+extern const struct dse_param dse_interconnect_fields[];
+/* NULL, or why its numbers do not fit together ("switches that add need link_topology = \"switch\""). */
+const char *dse_interconnect_check(const struct dse_interconnect *link);
+
 /* A technology node as one published method sees it. Ratios against another node of the same method scale area, energy, delay
  * and power; see dse_tech_ratio in hw.h. */
 struct dse_technology {

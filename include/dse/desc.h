@@ -47,6 +47,7 @@ enum dse_kind {
     DSE_KIND_FPGA,
     DSE_KIND_ENGINE,
     DSE_KIND_NPU,
+    DSE_KIND_INTERCONNECT,
     DSE_KIND_TECHNOLOGY,
     DSE_KIND_SRAM,
     DSE_KIND_PROFILE,
@@ -87,6 +88,7 @@ enum dse_param_flags {
     /* in a catalog's table: an entry may leave this row, or the rows of this EMBED, out, and then has NaN, 0 or the first choice. */
     DSE_PARAM_OPTIONAL = 1 << 1,
     DSE_PARAM_TOGETHER = 1 << 2, /* EMBED, in a catalog's table: an entry may leave out all of these rows, but not some */
+    DSE_PARAM_ALONE = 1 << 3,    /* REF: the entry sets no other parameter's default */
 };
 
 #define DSE_OFFSET(S, f, T) _Generic(&((S *)0)->f, T * : offsetof(S, f))
@@ -139,6 +141,12 @@ enum dse_param_flags {
     { \
         .type = DSE_TYPE_REF, .name = #f, .unit = "", .doc = doc_, .source = source_, .kind = kind_, \
         .offset = DSE_OFFSET(S, f, const T *) \
+    }
+/* Names an entry without setting the defaults of others: of two names of one kind, the second. */
+#define DSE_PARAM_REF_ALONE(S, f, T, kind_, doc_, source_) \
+    { \
+        .type = DSE_TYPE_REF, .name = #f, .unit = "", .doc = doc_, .source = source_, .kind = kind_, \
+        .offset = DSE_OFFSET(S, f, const T *), .flags = DSE_PARAM_ALONE \
     }
 #define DSE_EMBED(S, f, T, table_) \
     { \

@@ -355,7 +355,7 @@ static int run(const struct invocation *in)
 const struct command command_list = {
     .name = "list",
     .operands =
-        "[models | llms | memories | gpus | fpgas | engines | npus | technologies | srams | profiles | requests | retentions | recordings | "
+        "[models | llms | memories | gpus | fpgas | engines | npus | interconnects | technologies | srams | profiles | requests | retentions | recordings | "
         "quality | costs | sweeps | figures] [NAME]...",
     .summary = "what there is to choose from",
     .options = (const struct option_row[]){OPTION_FORMAT, OPTION_CATALOG, {0}},

@@ -78,7 +78,7 @@ static const struct dse_entry *entry_with(const struct binding *b, const struct 
     const struct dse_entry *ret = NULL;
     for (size_t i = 0; i < b->model->params.n; i++) {
         const struct field *name = &b->model->params.fields[i];
-        const struct dse_entry *entry = name->type == DSE_TYPE_REF ? field_get(name, b->defaults).ref : NULL;
+        const struct dse_entry *entry = name->type == DSE_TYPE_REF && !name->alone ? field_get(name, b->defaults).ref : NULL;
         const struct field *from = entry ? schema_find(catalog_fields(b->catalog, name->kind), f->name) : NULL;
         if (!from || from->type != f->type || from->optional) continue;
         ret = entry;
@@ -100,7 +100,7 @@ static bool take_default(struct binding *b, const struct field *f, const struct 
     const struct srcloc top = {.file = doc->file, .line = 1, .column = 1};
     for (size_t i = 0; i < b->model->params.n; i++) {
         const struct field *other = &b->model->params.fields[i];
-        if (other->type != DSE_TYPE_REF || !schema_find(catalog_fields(b->catalog, other->kind), f->name)) continue;
+        if (other->type != DSE_TYPE_REF || other->alone || !schema_find(catalog_fields(b->catalog, other->kind), f->name)) continue;
         const struct toml_node *node = toml_get(&doc->root, other->name);
         return diags_input(diags, node ? toml_loc(doc, node) : top, doc->text, NULL,
                            "%s is missing: add it, or name a %s that has it", f->name, kind_singular(other->kind));

@@ -63,6 +63,11 @@ static const char *check_memory(void *entry)
     return dse_memory_check(entry);
 }
 
+static const char *check_interconnect(void *entry)
+{
+    return dse_interconnect_check(entry);
+}
+
 static const char *check_requests(void *entry)
 {
     return dse_requests_check(entry);
@@ -75,6 +80,7 @@ const struct entry_kind entry_kinds[DSE_KIND_COUNT] = {
     [DSE_KIND_FPGA] = {dse_fpga_fields, sizeof(struct dse_fpga), NULL},
     [DSE_KIND_ENGINE] = {dse_engine_fields, sizeof(struct dse_engine), NULL},
     [DSE_KIND_NPU] = {dse_npu_fields, sizeof(struct dse_npu), NULL},
+    [DSE_KIND_INTERCONNECT] = {dse_interconnect_fields, sizeof(struct dse_interconnect), check_interconnect},
     [DSE_KIND_REQUESTS] = {dse_requests_fields, sizeof(struct dse_requests), check_requests},
 };
 

@@ -70,6 +70,7 @@ static void add_params(struct schema *s, const struct dse_param *table, size_t b
                                     .choices = p->choices_of ? p->choices_of() : p->choices,
                                     .kind = p->kind,
                                     .excludes = p->excludes,
+                                    .alone = (p->flags & DSE_PARAM_ALONE) != 0,
                                     .may_be_auto = (p->flags & DSE_PARAM_AUTO) != 0,
                                     .optional = ((flags | p->flags) & DSE_PARAM_OPTIONAL) != 0,
                                     .together = (flags & DSE_PARAM_TOGETHER) != 0};
@@ -307,6 +308,7 @@ static const struct {
     [DSE_KIND_FPGA] = {"fpga", "fpgas"},
     [DSE_KIND_ENGINE] = {"engine", "engines"},
     [DSE_KIND_NPU] = {"npu", "npus"},
+    [DSE_KIND_INTERCONNECT] = {"interconnect", "interconnects"},
     [DSE_KIND_TECHNOLOGY] = {"technology", "technologies"},
     [DSE_KIND_SRAM] = {"sram", "srams"},
     [DSE_KIND_PROFILE] = {"profile", "profiles"},

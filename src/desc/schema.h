@@ -34,6 +34,7 @@ struct field {
     enum dse_kind kind;
     const char *const *excludes; /* names, NULL-terminated; or NULL */
     bool may_be_auto;
+    bool alone;             /* a REF whose entry sets no other parameter */
     bool optional;          /* a catalog entry may leave it out, which gives NaN, 0 or the first choice */
     bool together;          /* the same, but only together with all other fields that are */
     bool without;           /* a metric that has no meaning in this model: stored as NULL */

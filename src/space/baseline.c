@@ -105,7 +105,7 @@ static void take(struct baseline *b, const char *name)
     b->taken = xrealloc(b->taken, b->n_taken + 1, sizeof *b->taken);
     struct taken *t = &b->taken[b->n_taken++];
     *t = (struct taken){.from = from, .to = to};
-    if (to->type == DSE_TYPE_REF) t->follows = follow_list_new(b->binding, to->kind);
+    if (to->type == DSE_TYPE_REF && !to->alone) t->follows = follow_list_new(b->binding, to->kind);
 }
 
 /* Match how the two models take requests, which one of them may not know. */
@@ -240,7 +240,7 @@ static bool take_workload(const struct baseline *b, const void *point, void *par
         struct value v = field_get(t->from, point);
         if (!in_range(t->to, v)) return false;
         field_set(t->to, params, v);
-        if (t->to->type == DSE_TYPE_REF) follow_list_apply(&t->follows, v.ref, params);
+        if (t->follows.n) follow_list_apply(&t->follows, v.ref, params);
     }
     return true;
 }

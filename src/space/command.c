@@ -30,7 +30,7 @@ static bool is_followed(const struct binding *b, const struct field *param)
 {
     const struct schema *params = &b->model->params;
     for (size_t i = 0; i < params->n; i++) {
-        if (params->fields[i].type != DSE_TYPE_REF) continue;
+        if (params->fields[i].type != DSE_TYPE_REF || params->fields[i].alone) continue;
         const struct field *from = schema_find(catalog_fields(b->catalog, params->fields[i].kind), param->name);
         if (from && from->type == param->type && !from->optional) return true;
     }
@@ -41,9 +41,9 @@ static bool is_followed(const struct binding *b, const struct field *param)
 static bool has_a_rival(const struct binding *b, const struct field *name)
 {
     const struct schema *params = &b->model->params;
-    for (size_t i = 0; name->type == DSE_TYPE_REF && i < params->n; i++) {
+    for (size_t i = 0; name->type == DSE_TYPE_REF && !name->alone && i < params->n; i++) {
         const struct field *other = &params->fields[i];
-        if (other->type != DSE_TYPE_REF || other->kind == name->kind) continue;
+        if (other->type != DSE_TYPE_REF || other->alone || other->kind == name->kind) continue;
         for (size_t k = 0; k < params->n; k++)
             if (is_told_by(b, name->kind, &params->fields[k]) && is_told_by(b, other->kind, &params->fields[k])) return true;
     }

@@ -29,7 +29,9 @@ static bool is_kind_given(const struct binding *b, enum dse_kind kind)
 {
     const struct schema *params = &b->model->params;
     for (size_t i = 0; i < params->n; i++)
-        if (params->fields[i].type == DSE_TYPE_REF && params->fields[i].kind == kind && b->given[i].is_given) return true;
+        if (params->fields[i].type == DSE_TYPE_REF && params->fields[i].kind == kind && !params->fields[i].alone &&
+            b->given[i].is_given)
+            return true;
     return false;
 }
 
@@ -75,7 +77,7 @@ void *space_start(const struct binding *b)
     for (size_t i = 0; i < schema->n; i++)
         if (b->given[i].is_given) field_set(&schema->fields[i], params, b->given[i].values[0]);
     for (size_t i = 0; i < schema->n; i++) {
-        if (schema->fields[i].type != DSE_TYPE_REF || space_is_axis(b, i)) continue;
+        if (schema->fields[i].type != DSE_TYPE_REF || schema->fields[i].alone || space_is_axis(b, i)) continue;
         struct follow_list list = follow_list_new(b, schema->fields[i].kind);
         follow_list_apply(&list, field_get(&schema->fields[i], params).ref, params);
         free(list.follows);

@@ -5,7 +5,7 @@ export XDG_CONFIG_HOME="$WORK/none"
 unset DSE_CATALOG 2>/dev/null || true
 
 # What is written is read back as the same entry, of every kind in TOML and all of their entries.
-for kind in llms memories gpus fpgas engines npus requests; do
+for kind in llms memories gpus fpgas engines npus interconnects requests; do
     "$DSE" list $kind --format toml >mine.toml || fail "list $kind --format toml"
     "$DSE" list $kind --format csv -c mine.toml >all.csv || fail "$kind: what was written is not read"
     names=$("$DSE" list $kind --format csv | tail -n +2 | cut -d, -f1 | tr -d '"')

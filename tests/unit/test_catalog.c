@@ -407,6 +407,7 @@ static void refuse_shipped(const char *name, const char *text, int line, int col
                                         "catalog/fpgas.toml",
                                         "catalog/engines.toml",
                                         "catalog/npus.toml",
+                                        "catalog/interconnects.toml",
                                         "catalog/requests.toml",
                                         "catalog/costs.toml",
                                         "catalog/technology.csv",
