@@ -19,6 +19,12 @@ if wanted eval; then
     echo
 fi
 
+if wanted library; then
+    echo "== a point through libdse, beside the model alone (to reach: 50 ns more)"
+    "$build"/bench/bench_library
+    echo
+fi
+
 if wanted requests; then
     echo "== a row that is the mean over requests, for each of them, beside a plain row (to reach: under 1.2)"
     "$build"/bench/bench_requests

@@ -9,6 +9,8 @@
 #include "workload/requests.h"
 #include "workload/retention.h"
 
+#include <dlfcn.h>
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -25,28 +27,49 @@ static bool has_catalog(const char *dir)
     return found;
 }
 
-/* PREFIX/share/dse of a binary installed as PREFIX/bin/dse, wherever the prefix was moved to. */
+/* PREFIX/share/dse of a file that is installed in a folder at most three below PREFIX: PREFIX/bin/dse, PREFIX/lib/libdse.so.1,
+ * PREFIX/lib/x86_64-linux-gnu/dse.so; wherever the prefix was moved to. `path` is cut, ret holds n bytes. */
+static const char *beside(char *path, char *ret, size_t n)
+{
+    for (int up = 0; up < 4; up++) {
+        char *slash = strrchr(path, '/');
+        if (!slash) return NULL;
+        *slash = '\0';
+        if (up == 0) continue;
+        snprintf(ret, n, "%s/share/dse", path);
+        if (has_catalog(ret)) return ret;
+    }
+    return NULL;
+}
+
+enum { DIR_LENGTH = 4096, FILE_LENGTH = DIR_LENGTH - 16 };
+
 static const char *beside_binary(void)
 {
-    static char dir[4096];
-    char exe[3072];
+    static char dir[DIR_LENGTH];
+    char exe[FILE_LENGTH];
     ssize_t n = readlink("/proc/self/exe", exe, sizeof exe - 1);
     if (n <= 0) return NULL;
     exe[n] = '\0';
-    for (int up = 0; up < 2; up++) {
-        char *slash = strrchr(exe, '/');
-        if (!slash) return NULL;
-        *slash = '\0';
-    }
-    snprintf(dir, sizeof dir, "%s/share/dse", exe);
-    return has_catalog(dir) ? dir : NULL;
+    return beside(exe, dir, sizeof dir);
+}
+
+/* Of the shared library that this is part of, if it is. */
+static const char *beside_library(void)
+{
+    static char dir[DIR_LENGTH];
+    Dl_info info;
+    char file[PATH_MAX];
+    if (!dladdr(&dir, &info) || !info.dli_fname || !realpath(info.dli_fname, file)) return NULL;
+    return strlen(file) < FILE_LENGTH ? beside(file, dir, sizeof dir) : NULL;
 }
 
 const char *catalog_data_dir(void)
 {
     const char *dir = getenv("DSE_DATA_DIR");
     if (dir && *dir) return dir;
-    dir = beside_binary();
+    dir = beside_library();
+    if (!dir) dir = beside_binary();
     if (dir) return dir;
     return has_catalog(DSE_SOURCE_DATA) ? DSE_SOURCE_DATA : DSE_INSTALLED_DATA;
 }
@@ -225,7 +248,12 @@ struct catalog *catalog_new(const char *data_dir, struct diags *diags)
 
 struct catalog *catalog_open(struct diags *diags)
 {
-    struct catalog *c = catalog_new(catalog_data_dir(), diags);
+    return catalog_open_in(catalog_data_dir(), diags);
+}
+
+struct catalog *catalog_open_in(const char *data_dir, struct diags *diags)
+{
+    struct catalog *c = catalog_new(data_dir, diags);
     if (!c || add_own(c, diags)) return c;
     catalog_free(c);
     return NULL;

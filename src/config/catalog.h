@@ -21,6 +21,8 @@ struct catalog *catalog_new(const char *data_dir, struct diags *diags);
 /* The same of catalog_data_dir(), and the user's own files: $XDG_CONFIG_HOME/dse/catalog.toml (~/.config/dse/catalog.toml), where
  * there is one, then those that $DSE_CATALOG names, with colons between them. */
 struct catalog *catalog_open(struct diags *diags);
+/* The same of another data_dir. */
+struct catalog *catalog_open_in(const char *data_dir, struct diags *diags);
 void catalog_free(struct catalog *c);
 
 /* Add a user's file (not a second time), or the [catalog] table of an already parsed document. */

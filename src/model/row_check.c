@@ -84,15 +84,36 @@ static double at(const void *metrics, size_t offset)
     return v;
 }
 
-/* 0 times a number is 0 unless it is not finite: one sum for all of them. */
+/* 0 times a number is 0 unless it is not finite: one sum for all of them, in strands, since each addition waits for the last. */
+static double nothing_of(const size_t *offsets, size_t n, const void *metrics)
+{
+    double a = 0, b = 0, c = 0, d = 0;
+    size_t i = 0;
+    for (; i + 4 <= n; i += 4) {
+        a += 0 * at(metrics, offsets[i]);
+        b += 0 * at(metrics, offsets[i + 1]);
+        c += 0 * at(metrics, offsets[i + 2]);
+        d += 0 * at(metrics, offsets[i + 3]);
+    }
+    for (; i < n; i++) a += 0 * at(metrics, offsets[i]);
+    return a + b + c + d;
+}
+
+/* The largest of numbers, NaN aside. */
+static double largest(const size_t *offsets, size_t n, const void *metrics)
+{
+    double most = 0;
+    for (size_t i = 0; i < n; i++) {
+        const double v = fabs(at(metrics, offsets[i]));
+        most = v > most ? v : most;
+    }
+    return most;
+}
+
 static bool metrics_hold(const struct row_check *c, const void *metrics)
 {
-    double nothing = 0;
-    bool ok = true;
-    for (size_t i = 0; i < c->n_finite; i++) nothing += 0 * at(metrics, c->finite[i]);
-    for (size_t i = 0; i < c->n_nullable; i++) ok &= !(fabs(at(metrics, c->nullable[i])) > 0x1.fffffffffffffp1023);
-    for (size_t i = 0; i < c->n_shares; i++) ok &= !(at(metrics, c->shares[i]) > 1 + ROUNDING);
-    return ok && nothing == 0;
+    return nothing_of(c->finite, c->n_finite, metrics) == 0 && !isinf(largest(c->nullable, c->n_nullable, metrics)) &&
+           largest(c->shares, c->n_shares, metrics) <= 1 + ROUNDING;
 }
 
 /* Say which metric breaks what metrics_hold tests, by its name. The caller frees it. */

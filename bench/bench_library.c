@@ -1,0 +1,91 @@
+/* What a point costs through libdse beyond the model itself: LAD's closed form over batches of columns, against a loop that sets the same
+ * fields of the same struct, with the check of what every row must satisfy (model/row_check.h) and without. CPU nanoseconds a point, the
+ * best of several passes. To reach: under 50 more than the checked row. */
+#include "../tests/unit/lad_fixture.h"
+#include "model/row_check.h"
+
+#include <dse/dse.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <time.h>
+
+enum { PASSES = 9, TILES = 16, CONTEXTS = 64, SRAMS = 31, POINTS = TILES * CONTEXTS * SRAMS };
+
+static double tiles[POINTS], contexts[POINTS], srams[POINTS], speeds[POINTS], energies[POINTS];
+static const char *statuses[POINTS];
+
+static double cpu_seconds(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
+    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+static void run_bare(const struct lad_fixture *f, const struct row_check *check)
+{
+    struct lad_params p = f->defaults;
+    p.dram.capacity_gib = 1024; /* no point is refused: check and estimate both run */
+    for (size_t i = 0; i < POINTS; i++) {
+        p.tiles = (int64_t)tiles[i];
+        p.workload.context = (int64_t)contexts[i];
+        p.sram_mib = srams[i];
+        struct lad_params point = p;
+        struct lad_metrics m;
+        dse_model_lad.resolve(&point);
+        if (dse_model_lad.check(&point)) continue;
+        dse_model_lad.estimate(&point, &m, NULL);
+        if (check && row_check_run(check, &m, NULL)) abort();
+        speeds[i] = m.common.tokens_per_s;
+        energies[i] = m.common.energy_mj;
+    }
+}
+
+static void run_library(struct dse_points *p, size_t batch)
+{
+    for (size_t i = 0; i < POINTS; i += batch) {
+        const size_t n = POINTS - i < batch ? POINTS - i : batch;
+        const struct dse_input in[] = {{.name = "tiles", .numbers = tiles + i},
+                                       {.name = "context", .numbers = contexts + i},
+                                       {.name = "sram_mib", .numbers = srams + i}};
+        const struct dse_output out[] = {{.name = "tokens_per_s", .numbers = speeds + i},
+                                         {.name = "energy_mj", .numbers = energies + i},
+                                         {.name = "status", .texts = statuses + i}};
+        if (!dse_points_evaluate(p, n, in, 3, out, 3, NULL)) abort();
+    }
+}
+
+int main(void)
+{
+    struct lad_fixture f;
+    lad_fixture_init(&f);
+    for (size_t i = 0; i < POINTS; i++) {
+        tiles[i] = (double)(1 + i % TILES);
+        contexts[i] = (double)(64 * (1 + i / TILES % CONTEXTS));
+        srams[i] = 0.5 + 0.25 * (double)(i / TILES / CONTEXTS);
+    }
+    struct dse *d = dse_open(NULL, NULL);
+    struct dse_points *p = d ? dse_points_new(d, "lad", NULL) : NULL;
+    if (!p || !dse_points_set(p, "capacity_gib", "1024", NULL)) abort();
+    struct row_check *check = row_check_new(&dse_model_lad);
+    enum { WAYS = 4, CHECKED = 1 };
+    static const char *const names[WAYS] = {"the model alone", "with what rows must satisfy", "libdse, batches of 1000",
+                                            "libdse, one batch"};
+    double best[WAYS] = {INFINITY, INFINITY, INFINITY, INFINITY};
+    for (int pass = 0; pass < PASSES; pass++)
+        for (int k = 0; k < WAYS; k++) {
+            const double start = cpu_seconds();
+            if (k <= CHECKED)
+                run_bare(&f, k == CHECKED ? check : NULL);
+            else
+                run_library(p, k == CHECKED + 1 ? 1000 : POINTS);
+            best[k] = fmin(best[k], 1e9 * (cpu_seconds() - start) / POINTS);
+        }
+    printf("%-28s %12s %8s %8s\n", "lad, 3 inputs, 3 outputs", "ns a point", "more", "ratio");
+    for (int k = 0; k < WAYS; k++)
+        printf("%-28s %12.0f %+8.0f %8.2f\n", names[k], best[k], best[k] - best[CHECKED], best[k] / best[CHECKED]);
+    row_check_free(check);
+    dse_points_free(p);
+    dse_close(d);
+    lad_fixture_release(&f);
+    return 0;
+}
