@@ -91,6 +91,7 @@ void dse_exchange_bound(const struct dse_links *lo, const struct dse_links *hi, 
 struct dse_exchange_phase {
     bool beyond; /* over the links between islands */
     double steps, bytes;
+    double messages;  /* that a step sends, each to another partner, of equal size */
     double rate;      /* bytes a second that leave a device in this phase */
     double latency_s; /* of a step */
 };
@@ -100,6 +101,7 @@ struct dse_exchange_plan {
     struct dse_exchange_phase phase[DSE_EXCHANGE_PHASES];
     bool together; /* phases go on at the same time, on links of their own; else one after the other */
     double start_s, fill_share;
+    double island; /* devices of the group in an island */
 };
 /* The way that dse_exchange_at takes. n = 0: nothing is to be done. */
 void dse_exchange_plan_at(const struct dse_links *l, const struct dse_exchange *x, struct dse_exchange_plan *ret);

@@ -70,11 +70,17 @@ static double side(int32_t topology, double n)
     return topology == DSE_LINK_RING ? n : topology == DSE_LINK_TORUS_2 ? sqrt(n) : cbrt(n);
 }
 
+/* Does a half go from everybody to everybody at once? */
+static bool to_all(const struct level *v, enum way way)
+{
+    return is_direct(v->topology) && way != WAY_RING && way != WAY_SWITCH;
+}
+
 /* Steps of a reduce-scatter or an all-gather: round a ring, dimension by dimension of a torus, or at once. */
 static double half_steps(const struct level *v, double n, enum way way)
 {
     const double rounding = 1e-9;
-    if (is_direct(v->topology)) return way == WAY_RING || way == WAY_SWITCH ? n - 1 : 1;
+    if (is_direct(v->topology)) return to_all(v, way) ? 1 : n - 1;
     return dse_max(1, dse_ceil(dimensions(v->topology) * (side(v->topology, n) - 1) - rounding));
 }
 
@@ -94,29 +100,33 @@ static double alltoall_steps(const struct level *v, double n)
 
 /* ---- phases -------------------------------------------------------------------------------------------------------------- */
 
-static void add_phase(struct dse_exchange_plan *plan, const struct level *v, double n, double steps, double bytes)
+static void add_phase(struct dse_exchange_plan *plan, const struct level *v, double n, double steps, double bytes, bool to_all)
 {
-    plan->phase[plan->n++] = (struct dse_exchange_phase){
-        .beyond = v->beyond, .steps = steps, .bytes = bytes, .rate = v->rate * used_share(v, n), .latency_s = v->latency_s};
+    plan->phase[plan->n++] = (struct dse_exchange_phase){.beyond = v->beyond,
+                                                         .steps = steps,
+                                                         .bytes = bytes,
+                                                         .messages = to_all ? n - 1 : 1,
+                                                         .rate = v->rate * used_share(v, n),
+                                                         .latency_s = v->latency_s};
 }
 
 /* A reduce-scatter or an all-gather of `bytes` among n (I3). */
 static void add_half(struct dse_exchange_plan *plan, const struct level *v, double n, double bytes, enum way way)
 {
-    add_phase(plan, v, n, half_steps(v, n, way), (n - 1) / n * bytes);
+    add_phase(plan, v, n, half_steps(v, n, way), (n - 1) / n * bytes, to_all(v, way));
 }
 
 /* An all-reduce of `bytes` among n (I3 to I5). */
 static void add_allreduce(struct dse_exchange_plan *plan, const struct level *v, double n, double bytes, enum way way)
 {
     if (way == WAY_SWITCH) {
-        add_phase(plan, v, n, 1, (1 + 1 / n) * bytes);
+        add_phase(plan, v, n, 1, (1 + 1 / n) * bytes, true);
         plan->phase[plan->n - 1].rate = v->reduce_rate;
         plan->phase[plan->n - 1].latency_s += v->reduce_s;
     } else if (way == WAY_ONE_SHOT)
-        add_phase(plan, v, n, 1, (n - 1) * bytes);
+        add_phase(plan, v, n, 1, (n - 1) * bytes, true);
     else
-        add_phase(plan, v, n, 2 * half_steps(v, n, way), 2 * (n - 1) / n * bytes);
+        add_phase(plan, v, n, 2 * half_steps(v, n, way), 2 * (n - 1) / n * bytes, to_all(v, way));
 }
 
 /* Inside of islands, between them, inside again (I7). */
@@ -148,15 +158,16 @@ static void plan_alltoall(struct dse_exchange_plan *plan, const struct level *in
 {
     plan->together = true;
     if (g->island > 1)
-        add_phase(plan, in, g->island, alltoall_steps(in, g->island), alltoall_load(in, g->island) * g->island / g->n * bytes);
+        add_phase(plan, in, g->island, alltoall_steps(in, g->island), alltoall_load(in, g->island) * g->island / g->n * bytes,
+                  is_direct(in->topology));
     if (g->islands <= 1) return;
     const double others = (g->n - g->island) / g->n, spread = alltoall_load(out, g->islands) / ((g->islands - 1) / g->islands);
-    add_phase(plan, out, g->islands, alltoall_steps(out, g->islands), others * spread * bytes);
+    add_phase(plan, out, g->islands, alltoall_steps(out, g->islands), others * spread * bytes, is_direct(out->topology));
 }
 
 static void plan_pair(struct dse_exchange_plan *plan, const struct level *v, double bytes)
 {
-    add_phase(plan, v, 2, 1, bytes);
+    add_phase(plan, v, 2, 1, bytes, false);
     plan->phase[0].rate = v->rate * pair_share(v);
 }
 
@@ -190,7 +201,8 @@ void plan_by(const struct dse_links *l, const struct dse_exchange *x, const stru
     const struct level in = island_of(l), out = beyond_of(l);
     const bool ring = l->allreduce == DSE_ALLREDUCE_RING || l->allreduce == DSE_ALLREDUCE_SWITCH;
     const enum way half = ring ? WAY_RING : WAY_TWO_SHOT;
-    *ret = (struct dse_exchange_plan){.start_s = l->collective_start_us / DSE_US_PER_S, .fill_share = l->collective_fill_share};
+    *ret = (struct dse_exchange_plan){
+        .start_s = l->collective_start_us / DSE_US_PER_S, .fill_share = l->collective_fill_share, .island = g->island};
     switch (x->kind) {
     case DSE_ALL_REDUCE: plan_allreduce(ret, &in, &out, g, x->bytes, way, half); break;
     case DSE_REDUCE_SCATTER:
