@@ -15,6 +15,7 @@ static const struct trace_action actions[] = {
      trace_import_run},
     {"generate", "", 0, 0, (const char *const[]){"set", "count", "kinds", "bits", "model", "output", NULL}, trace_generate_run},
     {"fit", "", 0, 0, (const char *const[]){"anchors", "iterations", "to", "first", "output", "format", NULL}, trace_fit_run},
+    {"measure", "KINDS.csv", 1, 1, (const char *const[]){"like", "contexts", "followed", "output", NULL}, trace_measure_run},
     {"extend", "MEASURED.csv MADE.csv", 2, 2, (const char *const[]){"contexts", "output", "format", NULL}, trace_extend_run},
 };
 enum { ACTIONS = sizeof actions / sizeof *actions };
@@ -58,7 +59,7 @@ static int run(const struct invocation *in)
 
 const struct command command_trace = {
     .name = "trace",
-    .operands = "info FILE...|import|generate|fit|extend MEASURED.csv MADE.csv",
+    .operands = "info FILE...|import|generate|fit|measure KINDS.csv|extend MEASURED.csv MADE.csv",
     .summary = "q, k and v of a model's attention heads: what a file holds, import, synthetic ones",
     .options =
         (const struct option_row[]){
@@ -84,13 +85,17 @@ const struct command command_trace = {
             {0, "select-layers", "LIST", "import: only these layers"},
             {0, "select-heads", "LIST", "import: only these heads"},
             {0, "first", "N", "import: only the first N positions; fit --to: fit on them (256 to 2048)"},
-            {'o', "output", "FILE", "import, generate: the trace to write; fit --to: the kinds; extend: the file with both"},
+            {'o', "output", "FILE", "import, generate: the trace to write; fit --to: the kinds; measure, extend: the quality file"},
             {'s', "set", "NAME=VALUE", "generate: a parameter of synthetic attention; any number of times"},
             {0, "count", "N", "generate: heads to make (default: 8)"},
             {0, "anchors", "FILE", "fit: published statistics (default: catalog/anchors.toml)"},
             {0, "to", "TRACE", "fit: head kinds like the heads of a trace, one generator a head"},
             {0, "kinds", "FILE", "generate: heads of these kinds, which `trace fit --to TRACE -o FILE` writes"},
-            {0, "contexts", "LIST", "extend: longer contexts, for which rows are added (default: powers of two to 131072)"},
+            {0, "like", "FILE", "measure: a quality file, whose methods, settings and ratios are measured on heads of these kinds"},
+            {0, "followed", "N",
+             "measure: the longest context of methods that follow every step: votes, sums, lad (default: 4096)"},
+            {0, "contexts", "LIST",
+             "measure: contexts (default: six up to 131072); extend: longer ones, for which rows are added (default: powers of two)"},
             {0, "iterations", "N", "fit: at most so many; 0 measures the start (default: 45)"},
             {0},
         },
@@ -109,7 +114,8 @@ const struct command command_trace = {
         "  dse trace fit\n"
         "  dse trace fit --to model.trace --first 1024 -o kinds.csv\n"
         "  dse trace generate --kinds kinds.csv --set n=4096 --model mine -o long.trace\n"
-        "  dse trace extend quality/mine.csv long.csv --contexts 8192,131072 -o quality/mine-extended.csv\n",
+        "  dse trace measure kinds.csv --like quality/mine.csv -o made.csv\n"
+        "  dse trace extend quality/mine.csv made.csv --contexts 8192,131072 -o quality/mine-extended.csv\n",
     .min_operands = 1,
     .max_operands = SIZE_MAX,
     .run = run,

@@ -7,6 +7,7 @@
 #include "dse_config.h"
 #include "model/registry.h"
 
+#include <assert.h>
 #include <getopt.h>
 #include <gsl/gsl_errno.h>
 #include <limits.h>
@@ -187,7 +188,7 @@ static int print_command_help(const struct command *c)
 
 /* ---- parsing ------------------------------------------------------------------------------------------------------------- */
 
-enum { OPTIONS_MAX = 32, HELP = 'h' };
+enum { OPTIONS_MAX = 64, HELP = 'h' };
 
 /* getopt_long's description of a command's options; option i has value 256 + i, its letter too. */
 static void describe_options(const struct command *c, struct option *longs, char *shorts)
@@ -201,6 +202,7 @@ static void describe_options(const struct command *c, struct option *longs, char
         *s++ = o->letter;
         if (o->argument) *s++ = ':';
     }
+    assert(n + 2 <= OPTIONS_MAX); /* this one, and the end */
     longs[n++] = (struct option){.name = "help", .val = HELP};
     longs[n] = (struct option){0};
     *s++ = HELP;

@@ -19,6 +19,11 @@ int trace_generate_run(const struct invocation *in);
 int trace_fit_run(const struct invocation *in);
 int trace_fit_to_run(const struct invocation *in); /* with --to */
 int trace_extend_run(const struct invocation *in);
+int trace_measure_run(const struct invocation *in);
+
+enum { TRACE_CONTEXTS_MAX = 64 };
+/* Read --contexts, or `otherwise`: growing, up to `most`; ret holds TRACE_CONTEXTS_MAX. False with a usage error. */
+bool trace_read_contexts(const struct invocation *in, const char *otherwise, int64_t most, size_t *ret, size_t *ret_n);
 
 /* Import the arrays of --q, --k and --v, of .npy files or of the tensors of --safetensors. Of info all but shape and steps is
  * read. Errors are in in->diags. */

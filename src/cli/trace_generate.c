@@ -15,17 +15,6 @@ struct mixed {
     size_t n, heads; /* of a layer */
 };
 
-/* Heads of a layer in a file whose rows are all heads of some layers, in order; 0: it is another file. */
-static size_t grid_heads(const struct head_mixture *m)
-{
-    size_t heads = 1;
-    while (heads < m->n && m->list[heads].layer == m->list[0].layer) heads++;
-    for (size_t i = 0; i < m->n; i++)
-        if (m->n % heads || m->list[i].layer != m->list[i - i % heads].layer || m->list[i].head != m->list[i % heads].head)
-            return 0;
-    return heads;
-}
-
 static bool pull_mixed(void *user, size_t layer, size_t head, struct head *ret, struct diags *diags)
 {
     (void)diags;
@@ -60,7 +49,7 @@ static void generate(const struct invocation *in, struct generator *g, struct mi
 {
     const char *bits = option_get(in, "bits"), *model = option_get(in, "model");
     const struct head_mixture *kinds = mixed ? &mixed->mixture : NULL;
-    size_t grid = kinds && count == kinds->n ? grid_heads(kinds) : 0, in_layer = grid ? grid : count;
+    size_t grid = kinds && count == kinds->n ? head_mixture_grid(kinds) : 0, in_layer = grid ? grid : count;
     if (in_layer == 0) return; /* --count is 1 or more */
     int32_t *layers = xcalloc(count, sizeof *layers), *heads = xcalloc(count, sizeof *heads);
     for (size_t i = 0; i < count; i++) {

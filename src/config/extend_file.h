@@ -1,11 +1,13 @@
 /* Quality files beyond the contexts that were measured. Two files in the long format of catalog/quality (docs/quality.md): one measured on
- * real heads, one on heads that are like them and may be longer (head_kinds.h). A statistic is taken to follow
+ * real heads, one on heads that are like them and longer (`dse trace measure`, workload/made_surface.h). A statistic is taken to follow
  *
  *     g(value) = base + slope log(context)          g: the logit of shares, the logarithm of all else
  *
- * over the upper contexts. The base is that of the measured heads, the slope the mean of theirs and the made ones', weighed by their
- * standard errors, and at most 1 in magnitude (of shares 0.5): what made heads have wrong at every context alike does not matter. A row for each method, settings, ratio and metric and each context is added, of kind
- * `extended`, with the standard error of base and slope; percentiles and spread move with the mean.
+ * The base is that of the measured heads' upper contexts. The slope to a context is the mean of theirs and of the made heads' from the
+ * longest measured context to this one, weighed by their standard errors, and at most 1 in magnitude (of shares 0.5): what made heads
+ * have wrong at every context alike does not matter. A row for each method, settings, ratio and metric and each context is added, of
+ * kind `extended`. Its standard error is that of base and slope and, for each octave, the root mean square of what the same method
+ * and metric is missed by within the measured contexts. Spread and percentiles over heads stay empty: nobody measured them.
  */
 #ifndef DSE_CONFIG_EXTEND_FILE_H
 #define DSE_CONFIG_EXTEND_FILE_H
@@ -18,7 +20,7 @@
 struct extend_check {
     const char *metric; /* of the table below */
     size_t n;
-    double median, worst; /* of |predicted / measured - 1| */
+    double median, p90, worst; /* of |predicted / measured - 1| */
 };
 struct extend_report {
     size_t measured, extended, without; /* surfaces; those of them that are extended; those that the made heads do not have */
@@ -30,7 +32,7 @@ struct extend_report {
 
 /* Write `to`: the rows of `measured` and the extended ones. Contexts that are not beyond the measured ones of a surface are left out.
  * False with errors. The caller releases the report. */
-bool extend_files(const char *measured, const char *made, const double *contexts, size_t n_contexts, const char *to,
+bool extend_files(const char *measured, const char *made, const size_t *contexts, size_t n_contexts, const char *to,
                   struct extend_report *ret, struct diags *diags);
 void extend_report_release(struct extend_report *r);
 

@@ -71,7 +71,7 @@ static void leave(struct run *r, struct lane *l, size_t t)
     const struct eviction_options *o = l->cache.options;
     bool filling = o->prompt && !o->evict_in_prompt && t + 1 < o->prompt;
     if (o->policy->select && t + 1 == o->prompt) o->policy->select(&l->cache, r->scratch);
-    if (o->policy->leave && !filling) eviction_cache_evict(&l->cache);
+    if (o->policy->leave && !o->policy->choose && !filling) eviction_cache_evict(&l->cache);
 }
 
 /* Let position t in. */

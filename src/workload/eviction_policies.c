@@ -128,6 +128,17 @@ static size_t window_leave(struct eviction_cache *c)
     return (size_t)c->options->sinks;
 }
 
+/* The same at a step by itself, of all that were seen: nothing has to follow the steps before. */
+static void window_choose(struct eviction_cache *c, const double *p, double *scratch)
+{
+    (void)p;
+    (void)scratch;
+    const size_t n = c->seen > c->size ? c->size + 1 : c->seen, sinks = (size_t)c->options->sinks;
+    for (size_t i = 0; i < n; i++) c->position[i] = (uint32_t)(n < c->seen && i >= sinks ? c->seen - n + i : i);
+    c->n = n;
+    c->evicted = c->seen - n;
+}
+
 static size_t window_least(const struct eviction_options *o)
 {
     return (size_t)o->sinks + 1;
@@ -235,6 +246,7 @@ const struct eviction_policy eviction_policies[] = {
         .alias = "streamingllm",
         .machine = true,
         .leave = window_leave,
+        .choose = window_choose,
         .check = window_check,
         .least = window_least,
     },

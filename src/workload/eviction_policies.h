@@ -16,7 +16,7 @@ struct eviction_policy {
     bool machine;               /* a value of models' parameters; else only measured, for comparison */
     /* Count the probabilities of the slots, which sum up to 1. NULL: it does not look at them. */
     void (*score)(struct eviction_cache *c, const double *p);
-    /* One of these three.
+    /* One of these three; with `leave`, `choose` holds at a step what has stayed, so that a run need not follow it step by step.
      * The slot that leaves. Slots are in the order of positions. */
     size_t (*leave)(struct eviction_cache *c);
     /* Once, when the prompt ends: hold what stays of it. The slots are its positions; `score` was called in the last `observed`

@@ -148,6 +148,8 @@ struct making {
     size_t n_clusters, capacity;
     size_t *seat; /* cluster of a position, from the first that is no sink */
     size_t seated;
+    size_t asked; /* of the steps that have q: those made */
+    float *aside; /* the query of a step that has none */
 };
 
 static size_t cluster_open(struct making *m)
@@ -234,13 +236,21 @@ static void make_sink(const struct making *m, size_t t, double wanders, float *q
     q[m->sink] = (float)(sqrt((double)m->h->d) / aside * (g->sink_growth * log1p((double)t) + g->sink_sd * wanders));
 }
 
+/* Where the query of step t goes, which comes after all before it; of a step that has none it is made all the same, for nothing. */
+static float *query_row(struct making *m, size_t t)
+{
+    if (!m->h->steps) return m->h->q + t * m->h->d;
+    if (m->asked == m->h->n_steps || (size_t)m->h->steps[m->asked] != t) return m->aside;
+    return m->h->q + m->asked++ * m->h->d;
+}
+
 static void make_position(struct making *m, size_t t, const struct wandering *w)
 {
     const struct wanderer *query = &w->query, *context = &w->context;
     double step = w->offset.at[0];
     const struct generator *g = m->g;
     size_t d = m->h->d;
-    float *q = m->h->q + t * d, *k = m->h->k + t * d, *v = m->h->v + t * d;
+    float *q = query_row(m, t), *k = m->h->k + t * d, *v = m->h->v + t * d;
     double root = sqrt((double)d);
     if (t < (size_t)g->sinks)
         k[LEVEL] = (float)(g->level_offset + g->sink_gain);
@@ -309,12 +319,13 @@ static void share_out(struct making *m)
     }
 }
 
-bool generator_head(const struct generator *g, uint64_t head, struct head *ret, struct diags *diags)
+bool generator_head_sampled(const struct generator *g, uint64_t head, const int32_t *steps, size_t n_steps, struct head *ret,
+                            struct diags *diags)
 {
     if (!generator_check(g, diags)) return false;
     size_t n = (size_t)g->n, d = (size_t)g->d;
-    head_init(ret, n, d);
-    struct making m = {.g = g, .h = ret};
+    head_init_sampled(ret, n, d, steps, n_steps);
+    struct making m = {.g = g, .h = ret, .aside = xcalloc(d, sizeof(float))};
     share_out(&m);
     m.seat = xcalloc(n, sizeof *m.seat);
     for (enum purpose p = 0; p < PURPOSES; p++) m.rng[p] = stream_new(g, head, p);
@@ -323,5 +334,11 @@ bool generator_head(const struct generator *g, uint64_t head, struct head *ret, 
     free(m.clusters);
     free(m.directions);
     free(m.seat);
+    free(m.aside);
     return true;
+}
+
+bool generator_head(const struct generator *g, uint64_t head, struct head *ret, struct diags *diags)
+{
+    return generator_head_sampled(g, head, NULL, 0, ret, diags);
 }

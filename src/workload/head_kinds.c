@@ -313,14 +313,20 @@ static double misfit(const struct head_features *real, const struct head_feature
     return first * first + newest * newest + half * half + tenth * tenth + active * active + step * step;
 }
 
-void head_component_make(const struct head_component *c, uint64_t i, size_t n, struct head *ret)
+void head_component_make_sampled(const struct head_component *c, uint64_t i, size_t n, const int32_t *steps, size_t n_steps,
+                                 struct head *ret)
 {
     struct generator g = c->g;
     struct diags none;
     g.n = (int64_t)n;
     diags_init(&none);
-    if (!generator_head(&g, i, ret, &none)) abort(); /* all parameters are within their ranges */
+    if (!generator_head_sampled(&g, i, steps, n_steps, ret, &none)) abort(); /* all parameters are within their ranges */
     diags_release(&none);
+}
+
+void head_component_make(const struct head_component *c, uint64_t i, size_t n, struct head *ret)
+{
+    head_component_make_sampled(c, i, n, NULL, 0, ret);
 }
 
 struct head_component head_component_fit(const struct head *h, size_t n, int64_t seed)

@@ -44,5 +44,8 @@ struct head_component {
 struct head_component head_component_fit(const struct head *h, size_t n, int64_t seed);
 /* Make head number `i` of a component with n positions. The caller releases it. */
 void head_component_make(const struct head_component *c, uint64_t i, size_t n, struct head *ret);
+/* The same with q of some steps alone (generator_head_sampled). */
+void head_component_make_sampled(const struct head_component *c, uint64_t i, size_t n, const int32_t *steps, size_t n_steps,
+                                 struct head *ret);
 
 #endif

@@ -67,6 +67,39 @@ void head_mixture_release(struct head_mixture *m)
     *m = (struct head_mixture){0};
 }
 
+size_t head_mixture_grid(const struct head_mixture *m)
+{
+    size_t heads = 1;
+    while (heads < m->n && m->list[heads].layer == m->list[0].layer) heads++;
+    for (size_t i = 0; i < m->n; i++)
+        if (m->n % heads || m->list[i].layer != m->list[i - i % heads].layer || m->list[i].head != m->list[i % heads].head)
+            return 0;
+    return heads;
+}
+
+static size_t heads_of_layer(const struct head_mixture *m)
+{
+    const size_t grid = head_mixture_grid(m);
+    return grid ? grid : 1;
+}
+
+static bool of_mixture(void *user, size_t layer, size_t head, struct head *ret, struct diags *diags)
+{
+    (void)diags;
+    const struct mixture_heads *h = user;
+    const struct head_component *c = &h->mixture->list[layer * heads_of_layer(h->mixture) + head];
+    head_component_make(c, 0, h->n, ret);
+    ret->layer = (size_t)c->layer;
+    ret->group = head;
+    return true;
+}
+
+struct head_source head_source_mixture(struct mixture_heads *h)
+{
+    const size_t heads = heads_of_layer(h->mixture);
+    return (struct head_source){h->mixture->n / heads, heads, h->n, of_mixture, h, NULL, 0};
+}
+
 /* The heads that have the feature, growing; the caller frees them. */
 static double *sorted(const struct head_mixture *m, size_t feature, bool made, size_t *ret_n)
 {

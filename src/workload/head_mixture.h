@@ -3,6 +3,7 @@
 #define DSE_WORKLOAD_HEAD_MIXTURE_H
 
 #include "workload/head_kinds.h"
+#include "workload/measure.h"
 #include "workload/trace.h"
 
 struct head_mixture {
@@ -15,6 +16,16 @@ struct head_mixture {
  * on the number of threads. */
 bool head_mixture_fit(const struct trace *t, size_t n, struct head_mixture *ret, struct diags *diags);
 void head_mixture_release(struct head_mixture *m);
+
+/* Heads of a layer in a mixture whose components are all heads of some layers, in order; 0: it is another one. */
+size_t head_mixture_grid(const struct head_mixture *m);
+/* The first head of each component, n positions, in layers as they were where the mixture is such a grid, else each as a layer. The
+ * mixture must outlive the source. */
+struct mixture_heads {
+    const struct head_mixture *mixture;
+    size_t n;
+};
+struct head_source head_source_mixture(struct mixture_heads *h);
 
 /* How far two samples of one feature are apart, over the heads: the largest difference of their distribution functions
  * (Kolmogorov-Smirnov). */

@@ -90,6 +90,12 @@ static const struct {
                 [SURFACE_PARTIAL] = {of_partial, sizeof of_partial / sizeof *of_partial},
                 [SURFACE_FORMAT] = {of_fixed, sizeof of_fixed / sizeof *of_fixed}};
 
+size_t surface_metrics(const struct surface_method *m, const enum dse_quality_metric **ret)
+{
+    *ret = families[m->family].metrics;
+    return families[m->family].n;
+}
+
 /* A method at a context and ratio: as many values as its family has metrics, each of all heads. */
 struct cell {
     const struct surface_method *method;
@@ -218,6 +224,11 @@ static bool run_format(const struct surface_method *m, const struct head *h, siz
 typedef bool (*run_fn)(const struct surface_method *m, const struct head *h, size_t first, double *ret, struct diags *diags);
 static const run_fn runs[] = {
     [SURFACE_LAD] = run_lad, [SURFACE_FIXED] = run_fixed, [SURFACE_PARTIAL] = run_partial, [SURFACE_FORMAT] = run_format};
+
+bool surface_run_head(const struct surface_method *m, const struct head *h, size_t first, double *ret, struct diags *diags)
+{
+    return runs[m->family](m, h, first, ret, diags);
+}
 
 static bool run_head(const struct work *w, const struct task *t, struct diags *diags)
 {

@@ -44,6 +44,11 @@ struct surface_row {
 bool measure_surface(const struct measure_plan *p, const double *weights, const struct surface_method *methods, size_t n_methods,
                      const double *ratios, size_t n_ratios, struct surface_row **ret, size_t *ret_n, struct diags *diags);
 
+/* What a method's family is measured in: how many metrics, and which. */
+size_t surface_metrics(const struct surface_method *m, const enum dse_quality_metric **ret);
+/* Measure a method that is no policy on the steps of a head from `first` on that have q: a value for each of its metrics. */
+bool surface_run_head(const struct surface_method *m, const struct head *h, size_t first, double *ret, struct diags *diags);
+
 /* How many of a model's layers each of n stored ones stands for: those nearest to it, half of those that are as near to two. Layer 0
  * stands for itself alone: its attention is unlike that of any other. ids: the stored layers, in any order; all below `layers`. */
 void surface_layer_weights(const int32_t *ids, size_t n, size_t layers, double *ret);

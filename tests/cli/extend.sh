@@ -24,6 +24,17 @@ surface() { # TRACE FILE CONTEXTS
 }
 surface "$trace" real.csv 128,256,512
 surface made.trace made.csv 128,256,512
+# The same without the trace, and at contexts that no trace has: what takes a step by itself at all, sums of probabilities up to --followed.
+"$DSE" trace measure kinds.csv --like real.csv --contexts 128,256,512,2048 --followed 512 -o long.csv
+awk -F, '!/^#/ && NR > 1 && $1 != "method" { if ($1 == "h2o" && $2 > 512) bad = 1; n[$1, $2]++; if ($NF != "extended") bad = 1 }
+    END { exit bad || n["h2o", 512] != 6 || n["window", 2048] != 6 || n["fixed-point", 2048] == 0 || n["kv-format", 2048] == 0 || n["lad", 512] == 0 }' long.csv ||
+    fail "made heads were measured by other methods"
+"$DSE" trace measure kinds.csv --like real.csv --contexts 128,256,512,2048 --followed 512 -o again.csv
+cmp long.csv again.csv || fail "measuring made heads again is not the same"
+"$DSE" trace extend real.csv long.csv --contexts 2048,131072 -o far.csv >/dev/null
+awk -F, '/,extended$/ { n++; if ($7 == "" || $8 $9 $10 $11 != "") bad = 1; if ($2 == 2048) se[$1, $3, $4, $5] = $7; else if ($7 + 0 < se[$1, $3, $4, $5] * 0.5) bad = 2 }
+    END { exit bad || n == 0 }' far.csv || fail "extended rows have a spread that nobody measured, or errors that fall with the context"
+for method in fixed-point partial-softmax kv-format lad; do grep -q "^$method,131072,.*,extended" far.csv || fail "$method was not extended"; done
 "$DSE" trace extend real.csv made.csv --contexts 512,2048,131072 -o both.csv --format csv >checks.csv
 awk -F, 'NR > 1 && $1 == "\"retained_mass\"" { found = $5 < 0.1 } END { exit !found }' checks.csv || fail "contexts up to 256 do not predict 512"
 grep -v ',extended$' both.csv | cmp - real.csv || fail "measured rows changed"

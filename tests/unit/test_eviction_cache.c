@@ -214,6 +214,28 @@ static void window__keeps_sinks_and_the_newest(void **state)
     eviction_cache_release(&c);
 }
 
+static void window__is_the_same_at_a_step_by_itself(void **state)
+{
+    (void)state;
+    struct eviction_options o = eviction_defaults;
+    o.policy = eviction_policy_find("window");
+    o.sinks = 2;
+    struct eviction_cache c, alone;
+    double scratch[24];
+    fill(&c, &o, 5, 0);
+    fill(&alone, &o, 5, 0);
+    for (size_t t = 0; t < 12; t++) {
+        eviction_cache_enter(&c);
+        eviction_cache_enter(&alone);
+        o.policy->choose(&alone, NULL, scratch);
+        expect_positions(&alone, c.position, c.n); /* before one leaves */
+        assert_int_equal(alone.evicted, c.evicted);
+        eviction_cache_evict(&c);
+    }
+    eviction_cache_release(&c);
+    eviction_cache_release(&alone);
+}
+
 static void oracle__brings_positions_back(void **state)
 {
     (void)state;
@@ -321,6 +343,7 @@ int main(void)
         cmocka_unit_test(h2o__without_protection_drops_the_newest),
         cmocka_unit_test(h2o__protects_the_newest_share_of_the_cache),
         cmocka_unit_test(window__keeps_sinks_and_the_newest),
+        cmocka_unit_test(window__is_the_same_at_a_step_by_itself),
         cmocka_unit_test(oracle__brings_positions_back),
         cmocka_unit_test(every_policy__holds_at_most_its_size_and_loses_nobody),
         cmocka_unit_test(random__is_the_same_for_a_seed_and_another_for_another),

@@ -77,6 +77,29 @@ static void generator__begins_a_longer_head_with_the_shorter(void **state)
 }
 
 /* Streams of their own: what a parameter does not touch stays. */
+/* All positions are made whichever steps have q. */
+static void generator__makes_q_of_some_steps_alone(void **state)
+{
+    (void)state;
+    const int32_t steps[] = {0, 3, 99, 199};
+    struct generator g = generator_defaults;
+    g.n = 200;
+    g.d = 32;
+    struct head all = make(&g, 5), some;
+    struct diags diags;
+    diags_init(&diags);
+    assert_true(generator_head_sampled(&g, 5, steps, 4, &some, &diags));
+    assert_memory_equal(all.k, some.k, all.n * all.d * sizeof(float));
+    assert_memory_equal(all.v, some.v, all.n * all.d * sizeof(float));
+    assert_int_equal(some.n_steps, 4);
+    for (size_t i = 0; i < 4; i++)
+        assert_memory_equal(head_query(&all, (size_t)steps[i]), head_query(&some, (size_t)steps[i]), all.d * sizeof(float));
+    assert_null(head_query(&some, 1));
+    head_release(&all);
+    head_release(&some);
+    diags_release(&diags);
+}
+
 static void generator__leaves_alone_what_a_parameter_does_not_touch(void **state)
 {
     (void)state;
@@ -415,6 +438,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(generator__makes_the_same_head_again),
         cmocka_unit_test(generator__begins_a_longer_head_with_the_shorter),
+        cmocka_unit_test(generator__makes_q_of_some_steps_alone),
         cmocka_unit_test(generator__leaves_alone_what_a_parameter_does_not_touch),
         cmocka_unit_test(generator__gives_levels_their_mean_and_deviation),
         cmocka_unit_test(generator__makes_noise_that_is_ar1),
