@@ -119,12 +119,21 @@ static inline double dse_cache_moved(const struct dse_cache_step *s)
     return s->count_bytes + s->page_bytes + s->moved_bytes;
 }
 void dse_cache_step_at(const struct dse_cache *c, const struct dse_workload *w, struct dse_cache_step *ret);
+/* Scalar operations that make a number of an element of a key or value of a cache with scales (kv_scale_bits): its zero point is
+ * subtracted, and the rest multiplied by its scale. A decode step takes them for each element that it reads; 0 without scales, and in
+ * a prefill, whose keys and values are at hand as they were made. It asks for kv_scale_bits alone, and grows with them, so that the
+ * ends of a box have the least and the most. */
+enum { DSE_WIDENING_OPS = 2 };
+static inline double dse_cache_widening(const struct dse_workload *w)
+{
+    return w->phase == DSE_DECODE && w->kv_scale_bits > 0 ? DSE_WIDENING_OPS : 0;
+}
 /* How often the probabilities of a step pass once more: a machine whose softmax is known only behind the last position (`online`)
  * makes them again, and a threshold over them needs all before it counts. */
 double dse_cache_passes(const struct dse_cache_step *s, bool online);
 /* dse_workload_expand of such a step: attention at the positions that are read; bounds of pages among the operations of
- * "attention_scores", counting among those of "softmax" (an addition a position and pass); and all that the technique moves among
- * kv_write_bytes: bounds that are read in "attention_scores", the rest in "attention_values". */
+ * "attention_scores", counting among those of "softmax" (an addition a position and pass); numbers made of a cache with scales among
+ * those of who reads them (dse_cache_widening); and all that the technique moves among kv_write_bytes: bounds that are read in "attention_scores", the rest in "attention_values". */
 void dse_cache_expand(const struct dse_cache_step *s, const struct dse_workload *w, struct dse_oplist *ret);
 /* The workload as attention of a decode step sees it: at the positions that are read. Everything else of a decode step does not
  * depend on the context. A prefill is not changed. */

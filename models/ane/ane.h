@@ -157,6 +157,8 @@ void ane_count_bytes(const struct ane_params *p, double *ret_pair, double *ret_r
 double ane_filled_rows(const struct ane_params *p, double rows, bool squared);
 /* E4: how much longer narrow weights take than their bytes at the DRAM's rate. */
 double ane_expanding(const struct ane_params *p);
+/* E15: operations that make numbers of a row of K in one layer, of a cache with scales; of V as many. */
+double ane_widening(const struct ane_params *p);
 /* E7: calls of a prompt. */
 double ane_prefill_calls(const struct ane_params *p, const struct ane_shape *s, double prompt);
 /* E8: seconds of the prompt and of the generation of a request. */

@@ -153,6 +153,7 @@ static void add_operators(struct ane_sum_bound *sum, const struct ane_box *b, co
     struct dse_workload least = b->lo->workload, most = b->hi->workload;
     struct dse_oplist list, wide;
     bool pairs = false;
+    const struct dse_interval widening = dse_iv_scale(dse_iv(ane_widening(b->lo), ane_widening(b->hi)), s->layers);
     least.phase = most.phase = DSE_DECODE;
     least.batch = most.batch = least.context = most.context = 1;
     dse_workload_expand(&least, &list);
@@ -169,8 +170,9 @@ static void add_operators(struct ane_sum_bound *sum, const struct ane_box *b, co
         const bool layer = o->kind == DSE_OP_LINEAR;
         const struct dse_interval filled = layer ? filled_rows(b, times, n->calls, i > 0) : times;
         const struct dse_interval loaded = dse_iv_mul(n->calls, expanded(b, o, w));
-        add_operator(sum, b, dse_iv_add(weights, kv), dse_iv_add(loaded, kv), dse_iv_mul(times, each), dse_iv_mul(filled, each),
-                     pairs);
+        const struct dse_interval widened = reads ? dse_iv_mul(n->window, widening) : dse_iv_of(0);
+        add_operator(sum, b, dse_iv_add(weights, kv), dse_iv_add(loaded, kv), dse_iv_add(dse_iv_mul(times, each), widened),
+                     dse_iv_add(dse_iv_mul(filled, each), widened), pairs);
         sum->weight_bytes = dse_iv_add(sum->weight_bytes, weights);
         sum->kv_bytes = dse_iv_add(sum->kv_bytes, kv);
         struct dse_interval *const useful = head ? &sum->head_ops : pairs ? &sum->pair_ops : &sum->row_ops;

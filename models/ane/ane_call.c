@@ -135,6 +135,14 @@ double ane_expanding(const struct ane_params *p)
     return dse_max(1, WIDE_BITS / (double)p->workload.weight_bits / p->narrow_gain);
 }
 
+double ane_widening(const struct ane_params *p)
+{
+    struct dse_workload call = p->workload;
+    call.phase = DSE_DECODE; /* a call is the same whatever it is used for */
+    const double elements = (double)(call.llm->kv_heads * call.llm->head_dim);
+    return p->cache == ANE_NONE ? 0 : dse_cache_widening(&call) * elements;
+}
+
 /* E4. */
 static void append_operator(struct ane_call *c, const struct ane_params *p, const struct dse_op *o, enum ane_place place,
                             double kv_bytes, double ops)
@@ -191,7 +199,8 @@ static void append_operators(struct ane_call *c, const struct ane_params *p)
         double kv = reads ? s->layers * s->window * s->row_bytes : o->kv_write_bytes / s->computed * s->rows;
         double a_row = o->ops / s->computed;
         enum ane_place place = pairs ? ANE_ATTENDING : i == 0 ? ANE_PROJECTING : ANE_AFTERWARDS;
-        append_operator(c, p, o, place, kv, head && p->head_rows == ANE_LAST_ROW ? a_row : o->ops);
+        const double widened = reads ? s->layers * s->window * ane_widening(p) : 0;
+        append_operator(c, p, o, place, kv, head && p->head_rows == ANE_LAST_ROW ? a_row : o->ops + widened);
         c->weight_bytes += o->weight_bytes;
         c->kv_bytes += kv;
         if (head)

@@ -266,6 +266,7 @@ struct fd_measured_work {
     bool prefill, warm;
     double n, groups, vectors, head_dim; /* positions; KV heads and query heads of all sequences */
     double bytes, products;              /* of keys and values */
+    double widened_s;                    /* decode: numbers made of them, of a cache with scales (E34) */
     double beside_bytes, write_bytes;    /* prefill: query rows and results; what the kernel moves that writes the cache */
     double tile, count_tile, resident, memory_s, l2_s;
     double splits, fewest_splits;

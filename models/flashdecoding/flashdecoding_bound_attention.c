@@ -107,7 +107,7 @@ static void draw_decode(struct fd_attention_bound *ret, const struct drawn *d, c
 
 /* Of a step, or of a token: query and key positions that meet, and bytes of K and V, on the fullest device. */
 struct work {
-    struct dse_interval pairs, bytes;
+    struct dse_interval pairs, bytes, widened; /* widened: operations that make numbers of keys and values (E34) */
 };
 
 static struct work work_of(const struct fd_box *b, struct dse_interval seen, struct dse_interval kept)
@@ -118,7 +118,11 @@ static struct work work_of(const struct fd_box *b, struct dse_interval seen, str
     const struct dse_interval kv_heads = dse_iv_ceil_div(dse_iv_of((double)llm->kv_heads), devices);
     const struct dse_interval row = dse_iv_scale(dse_iv_add(FD_OF(b, workload.kv_bits), FD_OF(b, workload.kv_scale_bits)),
                                                  2 * (double)llm->head_dim / DSE_BITS_PER_BYTE);
-    return (struct work){dse_iv_mul(heads, seen), dse_iv_mul(dse_iv_mul(kept, kv_heads), row)};
+    const struct dse_interval each = dse_iv(dse_cache_widening(&b->lo.workload), dse_cache_widening(&b->hi.workload));
+    const struct dse_interval rows = dse_iv_mul(kept, kv_heads);
+    return (struct work){.pairs = dse_iv_mul(heads, seen),
+                         .bytes = dse_iv_mul(rows, row),
+                         .widened = dse_iv_mul(rows, dse_iv_scale(each, 2 * (double)llm->head_dim))};
 }
 
 static struct dse_interval products_of(const struct fd_box *b, struct dse_interval pairs)
@@ -126,13 +130,14 @@ static struct dse_interval products_of(const struct fd_box *b, struct dse_interv
     return dse_iv_scale(pairs, 2 * DSE_OPS_PER_MAC * (double)b->lo.workload.llm->head_dim);
 }
 
-static struct dse_interval compute_s(const struct fd_box *b, struct dse_interval pairs)
+static struct dse_interval compute_s(const struct fd_box *b, const struct work *w)
 {
     enum { SOFTMAX_OPS = 5 };
     const struct dse_interval tensor_peak = {b->slow.tensor_peak, b->fast.tensor_peak};
     const struct dse_interval vector_peak = {b->slow.vector_peak, b->fast.vector_peak};
-    const struct dse_interval exponents = dse_iv_scale(pairs, SOFTMAX_OPS), products = products_of(b, pairs);
-    if (b->lo.workload.phase != DSE_PREFILL) return dse_iv_div(dse_iv_add(products, exponents), vector_peak);
+    const struct dse_interval exponents = dse_iv_scale(w->pairs, SOFTMAX_OPS), products = products_of(b, w->pairs);
+    if (b->lo.workload.phase != DSE_PREFILL)
+        return dse_iv_div(dse_iv_add(dse_iv_add(products, exponents), w->widened), vector_peak);
     return dse_iv_max(dse_iv_div(products, dse_iv_mul(tensor_peak, FD_OF(b, compute_efficiency))),
                       dse_iv_div(exponents, vector_peak));
 }
@@ -161,7 +166,7 @@ static void set_written(struct fd_measured_work *w, const struct fd_params *p, d
 }
 
 /* E29: it grows with all that there is to do, and falls with every rate. */
-static void measured(struct fd_attention_bound *ret, const struct fd_box *b)
+static void measured(struct fd_attention_bound *ret, const struct fd_box *b, struct dse_interval widened)
 {
     const struct dse_interval n = dse_iv(fd_read(&b->lo), fd_read(&b->hi)), batch = FD_OF(b, workload.batch);
     const double least_kv = kv_heads(&b->least), most_kv = kv_heads(&b->most);
@@ -173,6 +178,7 @@ static void measured(struct fd_attention_bound *ret, const struct fd_box *b)
                                   .head_dim = (double)b->lo.workload.llm->head_dim,
                                   .bytes = ret->bytes.lo,
                                   .products = ret->products.lo,
+                                  .widened_s = dse_below(widened.lo / b->fast.vector_peak, 4),
                                   .tile = (double)b->lo.attention_tile,
                                   .count_tile = (double)b->hi.attention_tile,
                                   .resident = (double)b->hi.resident_blocks,
@@ -184,6 +190,7 @@ static void measured(struct fd_attention_bound *ret, const struct fd_box *b)
     hi.vectors = batch.hi * query_heads(&b->most);
     hi.bytes = ret->bytes.hi;
     hi.products = ret->products.hi;
+    hi.widened_s = dse_above(widened.hi / b->slow.vector_peak, 4);
     hi.tile = lo.count_tile;
     hi.count_tile = lo.tile;
     hi.resident = (double)b->lo.resident_blocks;
@@ -228,10 +235,10 @@ void fd_attention_law_bound(struct fd_attention_bound *ret, const struct fd_box 
     const struct work w = work_of(b, dse_iv_mul(batch, prefill ? dse_iv_mul(n, half) : n), dse_iv_mul(batch, n));
     *ret = (struct fd_attention_bound){.bytes = w.bytes,
                                        .products = products_of(b, w.pairs),
-                                       .compute_s = compute_s(b, w.pairs),
+                                       .compute_s = compute_s(b, &w),
                                        .token_bytes = token.bytes,
                                        .token_products = products_of(b, token.pairs),
-                                       .token_s = dse_iv_max(compute_s(b, token.pairs), peak_s(b, token.bytes))};
+                                       .token_s = dse_iv_max(compute_s(b, &token), peak_s(b, token.bytes))};
     /* Of a block of attention: linear_efficiency, which fd_machine has in it, is not. */
     const double made = (double)b->lo.gpu->sms, gbs = b->lo.gpu->bandwidth_gbs * DSE_GIGA / made;
     struct drawn d = {.n = n,
@@ -246,7 +253,7 @@ void fd_attention_law_bound(struct fd_attention_bound *ret, const struct fd_box 
                              dse_iv_mul(FD_OF(b, l2_bytes), dse_iv_scale(b->clock_ghz, DSE_GIGA)));
     ret->least_s = d.least_s = dse_iv_max(d.peak_s, d.compute_s);
     if (b->lo.kernel_losses == FD_MEASURED) {
-        measured(ret, b);
+        measured(ret, b, w.widened);
     } else if (b->lo.kernel_losses == FD_INCLUDED) {
         ret->load_s = dse_iv_max(d.peak_s, dse_iv_div(d.bytes, dse_iv_mul(d.slots, d.block_stream)));
         ret->both_s = dse_iv_max(ret->load_s, ret->compute_s);

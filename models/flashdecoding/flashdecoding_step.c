@@ -164,8 +164,9 @@ void fd_attention_law(struct fd_attention_law *ret, const struct fd_machine *m)
     const double pairs = batch * heads * (prefill ? n * (n + 1) / 2 : n);
     const double products = 2 * DSE_OPS_PER_MAC * pairs * (double)w->llm->head_dim, exponents = SOFTMAX_OPS * pairs;
     *ret = (struct fd_attention_law){.bytes = kv_layer_bytes(p, kv_heads(p), batch * n), .products = products};
+    const double widened = dse_cache_widening(w) * 2 * batch * kv_heads(p) * n * (double)w->llm->head_dim; /* E34 */
     ret->compute_s = prefill ? dse_max(products / (m->tensor_peak * p->compute_efficiency), exponents / m->vector_peak)
-                             : (products + exponents) / m->vector_peak;
+                             : (products + exponents + widened) / m->vector_peak;
     const double partial = ((double)w->llm->head_dim + BESIDE) * PARTIAL_BYTES;
     const struct drawn d = {.n = n,
                             .tile = (double)p->attention_tile,
@@ -186,6 +187,7 @@ void fd_attention_law(struct fd_attention_law *ret, const struct fd_machine *m)
                                               .head_dim = (double)w->llm->head_dim,
                                               .bytes = ret->bytes,
                                               .products = products,
+                                              .widened_s = widened / m->vector_peak,
                                               .beside_bytes = 2 * d.vectors * n * (double)w->llm->head_dim * FD_ACTIVATION_BYTES,
                                               .write_bytes = fd_written_bytes(p, batch * n),
                                               .tile = d.tile,

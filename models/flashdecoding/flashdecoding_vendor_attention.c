@@ -32,7 +32,7 @@ static void decode(struct fd_attention_law *ret, const struct fd_machine *m, con
     ret->bytes = kept ? 0 : w->bytes;
     ret->load_s =
         kept ? dse_min(cold_s, w->bytes / (v->cache_path * m->sms)) : dse_max(cold_s, w->bytes / (blocks * v->block_stream));
-    ret->compute_s = w->products / (v->attention_ops * m->sms);
+    ret->compute_s = w->products / (v->attention_ops * m->sms) + w->widened_s;
     ret->fixed_s =
         kernels * v->fixed_s + waves * LOADS_IN_TURN * w->memory_s + summed_s + left_share * w->memory_s * dse_ceil(tiles / splits);
 }

@@ -152,6 +152,14 @@ static double pairs_seconds(const struct fd_attention *a, double pairs)
     return dse_max(products / (m->tensor_peak * m->p->compute_efficiency / m->sms), exponents / (m->vector_peak / m->sms));
 }
 
+/* E34: the same for numbers made of keys and values of `positions` of a KV head. */
+static double widening_seconds(const struct fd_attention *a, double positions)
+{
+    const struct fd_machine *m = a->at->m;
+    const struct dse_workload *w = &m->p->workload;
+    return dse_cache_widening(w) * 2 * positions * (double)w->llm->head_dim / (m->vector_peak / m->sms);
+}
+
 /* What FlashAttention-2 does: without need no split; else the fewest that use the slots to 85 % as well as the best number does.
  * Numbers that leave a block as many tiles as one split less does are passed over. */
 static double auto_splits(double blocks, double slots, double tiles)
@@ -190,7 +198,7 @@ static struct fd_blocks decode_blocks(const struct fd_attention *a, double count
 {
     struct fd_blocks b = blocks_of(a, count, steps);
     b.dram = b.l2 = positions * a->row_bytes / steps;
-    b.sm_s = pairs_seconds(a, positions * a->heads / a->kv_heads) / steps;
+    b.sm_s = (pairs_seconds(a, positions * a->heads / a->kv_heads) + widening_seconds(a, positions)) / steps;
     return b;
 }
 
@@ -293,6 +301,6 @@ struct fd_blocks fd_again_blocks(const struct fd_attention *a, double rows, doub
     b.dram = a->in_cache && !a->at->flat_memory ? 0 : bytes;
     b.latency_s = a->in_cache ? a->at->l2_s : a->at->memory_s;
     if (a->prefill) rows = dse_min(dse_ceil_to(rows, (double)p->pad_rows), a->tile);
-    b.sm_s = pairs_seconds(a, rows * a->n / a->tiles);
+    b.sm_s = pairs_seconds(a, rows * a->n / a->tiles) + widening_seconds(a, a->n / a->tiles);
     return b;
 }

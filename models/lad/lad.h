@@ -116,6 +116,9 @@ double lad_softmax_mse(int64_t intervals, double n, double sd);
 /* Passes that a row of d elements takes through a VPU. */
 double lad_passes(const struct lad_params *p, double d);
 
+/* E42: passes that make use of a row of keys or values: one, and one more that makes numbers of it. */
+double lad_row_uses(const struct lad_params *p);
+
 /* Cycles of the compute stages of one head-sample. */
 struct lad_stages {
     double eas, apid, md, ac;

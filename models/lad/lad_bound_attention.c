@@ -89,7 +89,8 @@ static struct lad_stages stages_end(const struct lad_box *b, const struct lad_pa
     at.active = 0;
     const bool exact = p->pipeline == LAD_EXACT;
     const struct lad_stages none = exact ? lad_stages_exact(p, b->d, pt->n, &at) : lad_stages_eq7(p, b->d, pt->n, &at);
-    const double w = lad_passes(p, b->d), md = (double)p->vpu_md, ac = (double)p->vpu_ac, others = dse_max(none.eas, none.apid);
+    const double w = lad_passes(p, b->d) * lad_row_uses(p), md = (double)p->vpu_md, ac = (double)p->vpu_ac,
+                 others = dse_max(none.eas, none.apid);
     struct lad_stages sum = {.eas = none.eas, .apid = none.apid};
     for (int i = 0; i < nodes->n; i++) {
         const double active = nodes->active[end][i];
@@ -102,15 +103,22 @@ static struct lad_stages stages_end(const struct lad_box *b, const struct lad_pa
     return sum;
 }
 
+/* E42. */
+static struct dse_interval uses_bound(const struct lad_box *b)
+{
+    return dse_iv(lad_row_uses(&b->lo), lad_row_uses(&b->hi));
+}
+
 /* Cycles times lanes: what a module does, whatever there is of it. Of Eq. 7 they are the work itself; whole cycles do a little
  * more, and the update of AC takes as many as if every lane had a position of its own. */
 static void lanes_bound(const struct lad_box *b, struct dse_interval active, struct lad_attention_bound *a)
 {
     const bool exact = b->lo.pipeline == LAD_EXACT;
     const struct dse_interval d = dse_iv_of(b->d), passes = dse_iv_ceil_div(d, b->width), three = dse_iv_of(3);
-    const struct dse_interval keys = dse_iv_add(dse_iv_scale(b->at.centers, 2), b->at.large);
+    const struct dse_interval uses = uses_bound(b), used = dse_iv_mul(active, uses);
+    const struct dse_interval keys = dse_iv_mul(dse_iv_add(dse_iv_scale(b->at.centers, 2), b->at.large), uses);
     const struct dse_interval eas = dse_iv_add(dse_iv_mul(passes, keys), dse_iv_div(b->n, b->width));
-    const struct dse_interval md = dse_iv_mul(passes, active);
+    const struct dse_interval md = dse_iv_mul(passes, used);
     const struct dse_interval natural = dse_iv_mul(b->width, passes);
     const struct dse_interval lanes =
         dse_iv_is_point(b->width) ? natural : dse_iv(dse_max(natural.lo, b->d), dse_min(natural.hi, b->d + b->width.hi - 1));
@@ -118,7 +126,7 @@ static void lanes_bound(const struct lad_box *b, struct dse_interval active, str
     a->eas_lanes = eas;
     a->apid_lanes = b->n;
     a->md_lanes = md;
-    a->ac_lanes = dse_iv_mul(lanes, dse_iv_add(dse_iv_add(d, active), updates));
+    a->ac_lanes = dse_iv_mul(lanes, dse_iv_add(dse_iv_add(d, used), updates));
     if (!exact) return;
     const struct dse_interval up = dse_iv(0, (double)INFINITY); /* whole cycles */
     a->eas_lanes = dse_iv_both(dse_iv_mul(b->eas, a->eas), dse_iv_add(eas, up));
@@ -133,6 +141,8 @@ static void stages_bound(const struct lad_box *b, struct nodes *nodes, struct la
     double cycles[2][LAD_NODES];
     fast.accumulator_cycles = b->lo.accumulator_cycles;
     slow.accumulator_cycles = b->hi.accumulator_cycles;
+    fast.workload.kv_scale_bits = b->lo.workload.kv_scale_bits;
+    slow.workload.kv_scale_bits = b->hi.workload.kv_scale_bits;
     const struct lad_stages lo = stages_end(b, &fast, &b->at_lo, nodes, LO, cycles[LO]);
     const struct lad_stages hi = stages_end(b, &slow, &b->at_hi, nodes, HI, cycles[HI]);
     a->eas = dse_widened(lo.eas, hi.eas, 8);
@@ -337,8 +347,9 @@ static void sum_bytes(const struct lad_box *b, const struct bytes *bytes, struct
     const struct dse_interval fetched = counted ? dse_iv_add(a->active, vain) : a->active; /* in need or ahead */
     const struct dse_interval d = dse_iv_of(b->d), square = dse_iv_of(b->d * b->d + 3 * b->d);
     const struct dse_interval keys = dse_iv_add(dse_iv_scale(b->at.centers, 2), b->at.large);
-    const struct dse_interval macs = dse_iv_add(dse_iv_add(dse_iv_mul(dse_iv_add(keys, dse_iv_scale(a->active, 2)), d), b->n),
-                                                dse_iv_add(dse_iv_of(b->d * b->d), dse_iv_mul(b->at.updates, square)));
+    const struct dse_interval used = dse_iv_mul(dse_iv_add(keys, dse_iv_scale(a->active, 2)), uses_bound(b));
+    const struct dse_interval macs =
+        dse_iv_add(dse_iv_add(dse_iv_mul(used, d), b->n), dse_iv_add(dse_iv_of(b->d * b->d), dse_iv_mul(b->at.updates, square)));
     const double hs = b->head_samples;
     a->centers_bytes = dse_iv_scale(bytes->centers, hs);
     a->others_bytes = dse_iv_scale(of_active, hs);

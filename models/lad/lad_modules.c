@@ -124,21 +124,22 @@ static void start_score(struct lad_unit *mod, const struct lad_sample *s)
 {
     const struct lad_params *p = run_of(mod)->p;
     const struct lad_point *pt = run_of(mod)->pt;
-    double w = lad_passes(p, pt->d), lanes = (double)p->vpu_eas;
+    double w = lad_passes(p, pt->d), used = w * lad_row_uses(p), lanes = (double)p->vpu_eas;
     bool exact = exactly(mod);
-    double centers = w * whole_if(exact, s->centers / lanes);
+    double centers = used * whole_if(exact, s->centers / lanes);
     double rescaled = whole_if(exact, pt->n / ((double)p->vpu_width * lanes));
-    set_parts(mod, (double[]){centers, rescaled, w * whole_if(exact, s->large / lanes), exact ? w : 0, centers}, EAS_PARTS);
+    set_parts(mod, (double[]){centers, rescaled, used * whole_if(exact, s->large / lanes), exact ? w : 0, centers}, EAS_PARTS);
 }
 
 /* AC.1 and AC.2 the intermediate caches, AC.3 corrections, AC.4 the output, AC.5 to AC.8 updates. */
 static void start_compute(struct lad_unit *mod, const struct lad_sample *s)
 {
     const struct lad_params *p = run_of(mod)->p;
-    double d = run_of(mod)->pt->d, w = lad_passes(p, d), lanes = (double)p->vpu_ac, active = w * s->active / lanes;
+    double d = run_of(mod)->pt->d, w = lad_passes(p, d), lanes = (double)p->vpu_ac;
+    double used = w * lad_row_uses(p), active = used * s->active / lanes;
     if (exactly(mod)) {
         double update = fmax(1, dse_ceil(s->updates / lanes)) + (double)p->accumulator_cycles;
-        set_parts(mod, (double[]){w * (dse_ceil(d / lanes) + 1), w * dse_ceil(s->active / lanes), w, w * (d + 3) * update},
+        set_parts(mod, (double[]){w * (dse_ceil(d / lanes) + 1), used * dse_ceil(s->active / lanes), w, w * (d + 3) * update},
                   AC_PARTS);
     } else {
         set_parts(mod, (double[]){w * d / lanes, active, 0, w * s->updates * (d + 3) / lanes}, AC_PARTS);
@@ -190,7 +191,7 @@ static void find_update(struct lad_unit *mod)
 static void start_discrepancy(struct lad_unit *mod, const struct lad_sample *s)
 {
     const struct lad_run *run = run_of(mod);
-    double w = lad_passes(run->p, run->pt->d);
+    double w = lad_passes(run->p, run->pt->d) * lad_row_uses(run->p);
     mod->total = w * whole_if(exactly(mod), s->active / (double)run->p->vpu_md);
     mod->positions = lad_update_indices(&run->draws, s);
     find_update(mod);

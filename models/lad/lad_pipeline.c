@@ -39,18 +39,23 @@ double lad_passes(const struct lad_params *p, double d)
     return dse_ceil(d / (double)p->vpu_width);
 }
 
+double lad_row_uses(const struct lad_params *p)
+{
+    return 1 + dse_cache_widening(&p->workload) / DSE_OPS_PER_MAC;
+}
+
 struct lad_stages lad_stages_eq7(const struct lad_params *p, double d, double n, const struct dse_locality *at)
 {
-    double w = lad_passes(p, d);
+    double w = lad_passes(p, d), uses = lad_row_uses(p);
     return (struct lad_stages){
-        .eas = (w * (2 * at->centers + at->large) + n / (double)p->vpu_width) / (double)p->vpu_eas,
+        .eas = (w * (2 * at->centers + at->large) * uses + n / (double)p->vpu_width) / (double)p->vpu_eas,
         .apid = n / (double)p->apid_width,
-        .md = w * at->active / (double)p->vpu_md,
-        .ac = w * (d + at->active + at->updates * d + 3 * at->updates) / (double)p->vpu_ac,
+        .md = w * at->active * uses / (double)p->vpu_md,
+        .ac = w * (d + at->active * uses + at->updates * d + 3 * at->updates) / (double)p->vpu_ac,
     };
 }
 
-/* What active positions add to the stages of a head that has none. */
+/* What active positions add to the stages of a head that has none; w: passes of a row that is used. */
 static void add_active(const struct lad_params *p, double w, double active, struct lad_stages *s)
 {
     s->md += w * dse_ceil(active / (double)p->vpu_md);
@@ -59,14 +64,16 @@ static void add_active(const struct lad_params *p, double w, double active, stru
 
 struct lad_stages lad_stages_exact(const struct lad_params *p, double d, double n, const struct dse_locality *at)
 {
-    double w = lad_passes(p, d), eas = (double)p->vpu_eas, ac = (double)p->vpu_ac, load = (double)p->accumulator_cycles;
+    double w = lad_passes(p, d), used = w * lad_row_uses(p), eas = (double)p->vpu_eas, ac = (double)p->vpu_ac,
+           load = (double)p->accumulator_cycles;
     double update = dse_max(1, dse_ceil(at->updates / ac)); /* AC.5 to AC.8: the lanes share U; at least one position ages a step */
     struct lad_stages s = {
-        .eas = w * (2 * dse_ceil(at->centers / eas) + dse_ceil(at->large / eas) + 1) + dse_ceil(n / ((double)p->vpu_width * eas)),
+        .eas =
+            used * (2 * dse_ceil(at->centers / eas) + dse_ceil(at->large / eas)) + w + dse_ceil(n / ((double)p->vpu_width * eas)),
         .apid = dse_ceil(n / (double)p->apid_width),
         .ac = w * (dse_ceil(d / ac) + 2) + w * (d + 3) * (update + load),
     };
-    add_active(p, w, at->active, &s);
+    add_active(p, used, at->active, &s);
     return s;
 }
 
@@ -281,10 +288,10 @@ static struct traffic head_traffic(const struct lad_point *pt)
 struct lad_macs lad_stage_macs(const struct lad_point *pt, double active)
 {
     const struct dse_locality *at = &pt->at;
-    double d = pt->d, md = active * d;
-    return (struct lad_macs){.eas = (2 * at->centers + at->large) * d + pt->n,
-                             .md = md,
-                             .ac = lad_macs_hardware(d, active) - md + at->updates * (d * d + 3 * d)};
+    double d = pt->d, md = active * d, uses = lad_row_uses(pt->p);
+    return (struct lad_macs){.eas = (2 * at->centers + at->large) * d * uses + pt->n,
+                             .md = md * uses,
+                             .ac = lad_macs_hardware(d, active) - md + md * (uses - 1) + at->updates * (d * d + 3 * d)};
 }
 
 /* Stages of the point's head with `active` active positions. */
@@ -300,7 +307,7 @@ static struct lad_stages plan_stages(const struct lad_point *pt, const struct la
 {
     struct lad_stages none = stages_at(pt, 0), one = stages_at(pt, 1), mean = {.eas = none.eas, .apid = none.apid};
     bool line = pt->p->pipeline == LAD_EQ7;
-    double w = lad_passes(pt->p, pt->d);
+    double w = lad_passes(pt->p, pt->d) * lad_row_uses(pt->p);
     for (int i = 0; i < spread->nodes; i++) {
         struct lad_stages s = none;
         if (line) {

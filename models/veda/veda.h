@@ -172,6 +172,7 @@ struct veda_attention {
     double softmax_exposed_s, vote_exposed_s;
     double kv_bytes, vote_bytes, bytes; /* of all devices; bytes is everything */
     double ops;                         /* useful */
+    double widened;                     /* multiply-adds that make numbers of a cache with scales: E31 */
 };
 void veda_attention_at(const struct veda_point *pt, struct veda_attention *ret);
 /* E8, A8: do keys and values of a prompt's KV head stay in the buffer, so that they are read once? Do the scores of a head, or the
@@ -182,6 +183,10 @@ bool veda_vectors_leave(const struct veda_point *pt);
 /* E7: cycles of the two GEMVs for one query head and sequence. */
 double veda_scores_cycles(const struct veda_point *pt);
 double veda_values_cycles(const struct veda_point *pt);
+/* E31: cycles in which numbers are made of the rows of one of them, of a cache with scales. */
+double veda_widening_cycles(const struct veda_point *pt);
+/* The same of `rows` rows that the array has. */
+double veda_row_widening_cycles(const struct veda_point *pt, double rows);
 
 /* One linear layer, all instances: E11. */
 struct veda_linear {

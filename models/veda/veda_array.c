@@ -2,6 +2,7 @@
 #include "veda.h"
 
 #include <dse/num.h>
+#include <dse/units.h>
 
 void veda_array_init(struct veda_array *ret, const struct veda_params *p)
 {
@@ -50,6 +51,19 @@ double veda_scores_cycles(const struct veda_point *pt)
 {
     struct veda_lay lay = veda_lay_out(&pt->array, pt->d);
     return lay.cycles * veda_span_sum(&pt->span, lay.at_once);
+}
+
+/* Rows of a group that share them are widened once. */
+double veda_widening_cycles(const struct veda_point *pt)
+{
+    const double uses = pt->p->sharing == VEDA_SHARE_GROUP ? pt->group : 1;
+    return dse_cache_widening(&pt->p->workload) / DSE_OPS_PER_MAC * veda_scores_cycles(pt) / uses;
+}
+
+double veda_row_widening_cycles(const struct veda_point *pt, double rows)
+{
+    const struct veda_lay lay = veda_lay_out(&pt->array, pt->d);
+    return dse_cache_widening(&pt->p->workload) / DSE_OPS_PER_MAC * lay.cycles * dse_ceil(rows / lay.at_once);
 }
 
 /* The adder trees take the positions as inputs and the elements of a head as outputs, and read V by columns. */

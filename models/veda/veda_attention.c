@@ -81,12 +81,14 @@ void veda_attention_at(const struct veda_point *pt, struct veda_attention *ret)
     double cycle_s = heads / pt->clock_hz;                                   /* of all of them */
     double elements = pt->positions * cycle_s, exps = (double)p->sfu_exp, norms = dse_min(exps, (double)p->sfu_div);
     bool serial = p->softmax == VEDA_ELEMENT_SERIAL;
+    const double widening = veda_widening_cycles(pt);
     double vote_s = pt->policy->counts ? elements / (double)p->vote_lanes : 0;
 
     *ret = (struct veda_attention){0};
     move(pt, ret);
-    finish_period(&ret->scores, veda_scores_cycles(pt) * cycle_s, serial ? elements / exps : 0, pt->policy->drained ? vote_s : 0);
-    finish_period(&ret->values, veda_values_cycles(pt) * cycle_s, serial ? elements / norms : 0, vote_s);
+    finish_period(&ret->scores, (veda_scores_cycles(pt) + widening) * cycle_s, serial ? elements / exps : 0,
+                  pt->policy->drained ? vote_s : 0);
+    finish_period(&ret->values, (veda_values_cycles(pt) + widening) * cycle_s, serial ? elements / norms : 0, vote_s);
     if (!serial) ret->softmax_s = (double)p->softmax_passes * elements / norms;
     if (p->drain == VEDA_DRAIN_TILE)
         ret->drain_s = pt->queries * dse_ceil(dse_min(pt->longest, (double)p->sfu_fifo) / exps) * cycle_s;
@@ -96,4 +98,6 @@ void veda_attention_at(const struct veda_point *pt, struct veda_attention *ret)
                      dse_max(ret->values.gemv_s, ret->values.dram_s);
     ret->vote_exposed_s = dse_max(0, exposed - ret->softmax_exposed_s);
     ret->ops = 2 * DSE_OPS_PER_MAC * pt->layers * pt->batch * pt->kv_heads * pt->group * pt->pairs * pt->d;
+    ret->widened =
+        dse_cache_widening(&p->workload) / DSE_OPS_PER_MAC * 2 * pt->layers * pt->batch * pt->kv_heads * rows_read(pt) * pt->d;
 }

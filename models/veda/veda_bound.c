@@ -231,7 +231,8 @@ static void token_of(const struct veda_end *e, const struct veda_end *other, str
                            .gemv_s = (a->scores.gemv_s + a->values.gemv_s) * each,
                            .bytes = a->bytes * each,
                            .ops = a->ops * each,
-                           .votes = w.votes * each};
+                           .votes = w.votes * each,
+                           .widened = a->widened * each};
     k.other_s = k.exchange_s;
     for (int i = 0; i < VEDA_LINEARS; i++) {
         struct veda_linear *l = &k.linear[i];

@@ -15,6 +15,7 @@ struct veda_token {
     struct veda_linear linear[VEDA_LINEARS];
     double time_s, linear_s, attention_s, exchange_s, other_s; /* other_s: all but attention */
     double gemv_s, bytes, ops, sfu_ops, votes;
+    double widened; /* E31 */
 };
 
 struct veda_end {

@@ -190,8 +190,11 @@ struct veda_least veda_least_of(const struct veda_box *b)
 static struct veda_work work_of(const struct veda_end *e, double seconds, double bytes)
 {
     const struct veda_token *k = &e->token;
-    return (struct veda_work){
-        .seconds = seconds, .macs = k->ops / DSE_OPS_PER_MAC, .bytes = bytes, .sfu_ops = k->sfu_ops, .votes = k->votes};
+    return (struct veda_work){.seconds = seconds,
+                              .macs = k->ops / DSE_OPS_PER_MAC + k->widened,
+                              .bytes = bytes,
+                              .sfu_ops = k->sfu_ops,
+                              .votes = k->votes};
 }
 
 /* A part of a token that moves bytes, of which there are between two numbers: seconds at most are the larger of `other_s` and of the

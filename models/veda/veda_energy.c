@@ -96,7 +96,7 @@ struct veda_work veda_attention_work(const struct veda_point *pt, const struct v
 {
     struct veda_score_work s = veda_score_work(pt);
     return (struct veda_work){.seconds = a->time_s,
-                              .macs = a->ops / DSE_OPS_PER_MAC,
+                              .macs = a->ops / DSE_OPS_PER_MAC + a->widened,
                               .bytes = a->bytes,
                               .sfu_ops = s.sums + s.weights + s.stage,
                               .votes = s.votes};
@@ -106,7 +106,7 @@ struct veda_work veda_step_work(const struct veda_point *pt, const struct veda_s
 {
     struct veda_work w = veda_attention_work(pt, &s->attention);
     w.seconds = s->time_s;
-    w.macs = s->ops / DSE_OPS_PER_MAC;
+    w.macs = s->ops / DSE_OPS_PER_MAC + s->attention.widened;
     w.bytes = s->bytes;
     w.sfu_ops += veda_norm_work(pt, s).sfu_ops;
     return w;

@@ -308,6 +308,7 @@ static void set_step(const struct program *g, struct veda_step *s)
     }
     set_attention(&g->mine, &s->attention);
     s->attention.ops = g->closed.attention.ops;
+    s->attention.widened = g->closed.attention.widened;
     veda_step_sum(&g->pt, s);
 }
 

@@ -148,6 +148,7 @@ static void work(struct veda_heads *h, int64_t n, double begin)
 {
     bool scores = h->kind == SCORES;
     double cycles = h->issue[h->kind] + (scores ? 0 : h->row_cycles * (double)n);
+    if (h->query == 0) cycles += veda_row_widening_cycles(h->pt, (double)n);
     h->array_free = begin + cycles;
     add(h, scores ? VEDA_SCORES_S : VEDA_VALUES_S, cycles);
     add(h, scores ? VEDA_SCORES_WORK_S : VEDA_VALUES_WORK_S, cycles);

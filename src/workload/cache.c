@@ -155,13 +155,16 @@ void dse_cache_expand(const struct dse_cache_step *s, const struct dse_workload 
     const struct dse_workload read = dse_cache_read_by(s, w);
     const double layers = (double)w->llm->layers, instances = layers * (double)w->llm->heads * (double)w->batch;
     const double moved = layers * (double)w->batch, paged = s->prefill ? 0 : s->page_bytes;
+    const double widened = moved * (double)(w->llm->kv_heads * w->llm->head_dim) * dse_cache_widening(w);
     dse_workload_expand(&read, ret);
     for (int i = 0; i < ret->n; i++) {
         struct dse_op *op = &ret->op[i];
         if (op->kind == DSE_OP_SCORES) {
             if (!s->prefill) op->ops += DSE_OPS_PER_MAC * instances * 2 * s->pages * (double)w->llm->head_dim;
+            op->ops += widened * (s->read + 2 * s->pages);
             op->kv_write_bytes += moved * paged;
         } else if (op->kind == DSE_OP_VALUES) {
+            op->ops += widened * s->read;
             op->kv_write_bytes += moved * (dse_cache_moved(s) - paged);
         } else if (op->in_attention) {
             op->ops += instances * s->pairs * (s->policy->drained ? 2 : 1);

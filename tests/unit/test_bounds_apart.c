@@ -48,6 +48,12 @@ static void bounds__hold_under_every_setting_that_they_take_apart(void **state)
         {"swiftkv", "attention=flash value_update=own"},
         {"swiftkv", "value_update=single kv_bits=16 gemv_stalls=both"},
         {"swiftkv", "power=constant batch=16 gemv_mapping=several-outputs value_update=shared"},
+        {"lad", "kv_bits=4 kv_scale_bits=1 pipeline=exact sram_mib=6"},
+        {"lad", "kv_bits=4 kv_scale_bits=1 decoding=full-cache eviction=quest"},
+        {"veda", "kv_bits=4 kv_scale_bits=1 llm=llama3-8b"},
+        {"flashdecoding", "kv_bits=4 kv_scale_bits=1 batch=16"},
+        {"flashdecoding", "kv_bits=4 kv_scale_bits=1 batch=16 kernel_losses=measured llm=llama3-8b"},
+        {"ane", "kv_bits=4 kv_scale_bits=1"},
     };
     for (size_t k = 0; k < sizeof cases / sizeof *cases; k++) {
         struct boxes b;

@@ -152,6 +152,58 @@ static void technique__scales_are_bytes_and_have_an_error(void **state)
     }
 }
 
+/* Numbers made of a cache with scales: 4 bits with scales of 1 are as many bytes as 5 bits without, so that the difference of the two
+ * is what that takes. A stage of SwiftKV's pipeline does it beside. */
+static void technique__scales_take_operations(void **state)
+{
+    (void)state;
+    static struct both_levels plain, scaled;
+    for (size_t m = 0; m < MODELS; m++) {
+        const bool events = !is_slow(models[m]), free = strcmp(models[m], "swiftkv") == 0;
+        assert_null(at(&plain, models[m], "eviction=none kv_bits=5", events));
+        assert_null(at(&scaled, models[m], "eviction=none kv_bits=4 kv_scale_bits=1", events));
+        static const char *const dearer[] = {"latency_us", "attention_us", "energy_mj"};
+        assert_true(closed_metric(&plain, "dram_mib") == closed_metric(&scaled, "dram_mib"));
+        for (size_t i = 0; i < sizeof dearer / sizeof *dearer; i++) {
+            const double less = closed_metric(&plain, dearer[i]), more = closed_metric(&scaled, dearer[i]);
+            if (free ? more != less : !(more > less)) fail_msg("%s: %s %g, %g", models[m], dearer[i], more, less);
+            if (!events) continue;
+            const double first = event_metric(&plain, dearer[i]), then = event_metric(&scaled, dearer[i]);
+            if (free ? then != first : !(then > first)) fail_msg("%s: %s %g, %g in events", models[m], dearer[i], then, first);
+            if (!free && i == 1) assert_true(fabs((then - first) / (more - less) - 1) < 0.35);
+        }
+        if (strcmp(models[m], "ane") == 0) continue; /* a call is the same whatever it is used for */
+        if (at(&plain, models[m], "eviction=none phase=prefill kv_bits=5", false)) continue;
+        assert_null(at(&scaled, models[m], "eviction=none phase=prefill kv_bits=4 kv_scale_bits=1", false));
+        assert_true(closed_metric(&plain, "latency_us") == closed_metric(&scaled, "latency_us"));
+    }
+}
+
+static void near_to(double is, double should)
+{
+    if (!(fabs(is - should) <= 1e-9 * fabs(should))) fail_msg("%.12g instead of %.12g", is, should);
+}
+
+/* Of VEDA as many cycles as q K^T takes of one query head; of LAD a pass a row. */
+static void technique__scales_take_the_cycles_that_are_stated(void **state)
+{
+    (void)state;
+    static struct both_levels plain, scaled;
+    static const char wide[] = "eviction=none llm=llama2-7b kv_bits=5",
+                      narrow[] = "eviction=none llm=llama2-7b kv_bits=4 kv_scale_bits=1";
+    assert_null(at(&plain, "veda", wide, false));
+    assert_null(at(&scaled, "veda", narrow, false));
+    near_to(closed_metric(&scaled, "attention_us"), 2 * closed_metric(&plain, "attention_us"));
+    static const char aware[] = "decoding=locality-aware kv_bits=5 quality_from=retention",
+                      aware_scaled[] = "decoding=locality-aware kv_bits=4 kv_scale_bits=1 quality_from=retention";
+    if (at(&plain, "lad", aware, true) || at(&scaled, "lad", aware_scaled, true)) fail();
+    assert_true(closed_metric(&scaled, "md_cycles") == 2 * closed_metric(&plain, "md_cycles"));
+    near_to(event_metric(&scaled, "md_cycles"), 2 * event_metric(&plain, "md_cycles"));
+    const double md_over_ac = 2.0 / 3; /* their VPUs */
+    near_to(closed_metric(&scaled, "ac_cycles") - closed_metric(&plain, "ac_cycles"),
+            md_over_ac * closed_metric(&plain, "md_cycles"));
+}
+
 /* What was not measured has no error, and what cannot be is refused. */
 static void technique__scales_that_nobody_measured_have_no_error(void **state)
 {
@@ -187,6 +239,8 @@ int main(void)
         cmocka_unit_test(technique__every_parameter_moves_something_or_is_refused),
         cmocka_unit_test(technique__fewer_positions_are_faster_and_worse),
         cmocka_unit_test(technique__scales_are_bytes_and_have_an_error),
+        cmocka_unit_test(technique__scales_take_operations),
+        cmocka_unit_test(technique__scales_take_the_cycles_that_are_stated),
         cmocka_unit_test(technique__scales_that_nobody_measured_have_no_error),
     };
     return cmocka_run_group_tests(tests, set_up, tear_down);
