@@ -23,7 +23,7 @@ static const struct command *const commands[] = {
     &command_sweep,    &command_front,       &command_eval,    &command_query,  &command_pareto,   &command_plot,
     &command_describe, &command_list,        &command_llm,     &command_merge,  &command_validate, &command_calibrate,
     &command_trace,    &command_profile,     &command_figures, &command_report, &command_agree,    &command_dram,
-    &command_check,    &command_check_front, &command_measure,
+    &command_check,    &command_check_front, &command_measure, &command_diff,
 };
 enum { COMMANDS = sizeof commands / sizeof *commands };
 
@@ -254,8 +254,11 @@ static int parse(struct invocation *in, int argc, char **argv)
     return -1;
 }
 
+static int failure_status = 1; /* of the command that runs */
+
 static int run_command(const struct command *c, int argc, char **argv, struct diags *diags)
 {
+    if (c->failure) failure_status = c->failure;
     struct invocation in = {.command = c, .diags = diags};
     in.operands = xcalloc((size_t)argc, sizeof *in.operands);
     int status = parse(&in, argc, argv);
@@ -321,7 +324,7 @@ int main(int argc, char **argv)
     else if (!written)
         diags_runtime(&diags, NULL, "cannot write to standard output");
     diags_print(&diags, stderr, wants_colour(stderr));
-    if (diags.errors) status = diags_exit_status(&diags);
+    if (diags.errors) status = diags_exit_status(&diags) == 1 ? failure_status : diags_exit_status(&diags);
     diags_release(&diags);
     registry_release();
     return status;

@@ -111,7 +111,16 @@ void catalog_add(struct catalog *c, enum dse_kind kind, struct dse_entry *entry)
 {
     struct entry_list *list = &c->lists[kind];
     list->entries = xrealloc(list->entries, list->n + 1, sizeof *list->entries);
-    list->entries[list->n++] = entry;
+    list->files = xrealloc(list->files, list->n + 1, sizeof *list->files);
+    size_t at = list->n++;
+    for (size_t i = 0; c->replaces && i < at; i++) {
+        if (strcmp(list->entries[i]->name, entry->name) != 0) continue;
+        list->entries[at] = list->entries[i];
+        list->files[at] = list->files[i];
+        at = i;
+    }
+    list->entries[at] = entry;
+    list->files[at] = c->reading;
 }
 
 const char *catalog_intern(struct catalog *c, const char *s)
@@ -157,6 +166,7 @@ void catalog_forget(struct catalog *c, const struct catalog_mark *since)
     }
     while (c->n_interned > since->interned) free(c->interned[--c->n_interned]);
     c->n_files = since->files;
+    c->reading = NULL;
 }
 
 void catalog_free(struct catalog *c)
@@ -165,6 +175,7 @@ void catalog_free(struct catalog *c)
     catalog_forget(c, &(struct catalog_mark){0});
     for (int k = 0; k < DSE_KIND_COUNT; k++) {
         free(c->lists[k].entries);
+        free(c->lists[k].files);
         schema_release(&c->fields[k]);
     }
     free(c->interned);

@@ -48,6 +48,13 @@ struct text;
 void catalog_write_entry(const struct catalog *c, enum dse_kind kind, const struct dse_entry *entry, const char *name,
                          struct text *ret);
 
+/* What a run keeps of an entry that it uses: of kinds in TOML all of it, as a table [KINDS.name]; of books of costs and
+ * of what comes from CSV a comment "# KINDS.name HASH". */
+void catalog_write_state(const struct catalog *c, enum dse_kind kind, const struct dse_entry *entry, struct text *ret);
+/* Let entries be as such a text has them, whatever the catalog has under their names. Only before anything refers to an entry.
+ * False with errors about entries that this dse cannot read; the others are restored. */
+bool catalog_restore(struct catalog *c, const char *text, struct diags *diags);
+
 /* Where the data are: $DSE_DATA_DIR, else the installed place, else the source tree the binary was built in. A string constant or
  * the environment's. The directory holds catalog/ and models/. */
 const char *catalog_data_dir(void);

@@ -53,6 +53,7 @@ static bool load_technologies(struct catalog *c, const char *data_dir, struct di
 {
     char *path = xasprintf("%s/catalog/technology.csv", data_dir);
     struct csv_table t;
+    c->reading = catalog_intern(c, path);
     bool ok = csv_table_read(&t, path, technology_columns, TECHNOLOGY_COLUMNS, diags);
     for (size_t i = 0; i < t.n_rows; i++) ok = read_technology(c, &t, i, diags) && ok;
     link_siblings(c);
@@ -92,6 +93,7 @@ static bool load_srams(struct catalog *c, const char *data_dir, struct diags *di
 {
     char *path = xasprintf("%s/catalog/sram.csv", data_dir);
     struct csv_table t;
+    c->reading = catalog_intern(c, path);
     bool ok = csv_table_read(&t, path, sram_columns, SRAM_COLUMNS, diags);
     struct dse_sram_table *table = NULL;
     for (size_t i = 0; i < t.n_rows; i++) {
@@ -229,6 +231,7 @@ static bool make_profile(struct catalog *c, const char *name, const struct csv_t
 bool catalog_add_profile(struct catalog *c, const char *name, const char *path, struct diags *diags)
 {
     struct csv_table t;
+    c->reading = catalog_intern(c, path);
     bool ok = csv_table_read_some(&t, path, profile_columns, PROFILE_REQUIRED, PROFILE_COLUMNS, diags);
     if (ok && t.n_columns == PROFILE_REQUIRED + 1)
         ok = diags_input(diags, csv_table_header_loc(&t), t.text, NULL, "has attention_error without false_negative");
@@ -277,6 +280,7 @@ static bool make_retention(struct catalog *c, const char *name, const struct csv
 bool catalog_add_retention(struct catalog *c, const char *name, const char *path, struct diags *diags)
 {
     struct csv_table t;
+    c->reading = catalog_intern(c, path);
     bool ok = csv_table_read(&t, path, retention_columns, RETENTION_COLUMNS, diags) && make_retention(c, name, &t, diags);
     csv_table_release(&t);
     return ok;
@@ -316,6 +320,7 @@ static bool make_recording(struct catalog *c, const char *name, const struct csv
 bool catalog_add_recording(struct catalog *c, const char *name, const char *path, struct diags *diags)
 {
     struct csv_table t;
+    c->reading = catalog_intern(c, path);
     bool ok = csv_table_read(&t, path, recording_columns, RECORDING_COLUMNS, diags) && make_recording(c, name, &t, diags);
     csv_table_release(&t);
     return ok;
@@ -348,6 +353,7 @@ static bool make_requests(struct catalog *c, const char *name, const struct csv_
 bool catalog_add_requests(struct catalog *c, const char *name, const char *path, struct diags *diags)
 {
     struct csv_table t;
+    c->reading = catalog_intern(c, path);
     bool ok = csv_table_read(&t, path, request_columns, 2, diags) && make_requests(c, name, &t, diags);
     csv_table_release(&t);
     return ok;

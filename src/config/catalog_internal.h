@@ -21,6 +21,7 @@ extern const struct entry_kind entry_kinds[DSE_KIND_COUNT];
 
 struct entry_list {
     struct dse_entry **entries;
+    const char **files; /* of each: the CSV file that was read last before it was added; only kinds that come from such mean it */
     size_t n;
 };
 
@@ -32,14 +33,16 @@ struct catalog {
         ino_t inode;
     } * files; /* the user's, as read */
     size_t n_files;
-    char **interned; /* names and sources: equal ones have equal pointers */
+    const char *reading; /* the CSV file that is being read, interned; or NULL */
+    bool replaces;       /* an entry takes the place of one of its name: catalog_restore */
+    char **interned;     /* names and sources: equal ones have equal pointers */
     size_t n_interned;
 };
 
 /* The catalog's own copy of s, the same pointer for equal strings. */
 const char *catalog_intern(struct catalog *c, const char *s);
 
-/* Append; the catalog owns the entry from now on. */
+/* Append; the catalog owns the entry from now on. While it replaces, one of the same name goes to the end, where no one finds it. */
 void catalog_add(struct catalog *c, enum dse_kind kind, struct dse_entry *entry);
 /* catalog/KIND.toml of the data directory. */
 bool catalog_load_toml(struct catalog *c, enum dse_kind kind, const char *data_dir, struct diags *diags);

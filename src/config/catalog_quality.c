@@ -124,6 +124,7 @@ static bool make_quality(struct catalog *c, const char *name, const struct csv_t
 bool catalog_add_quality(struct catalog *c, const char *name, const char *path, struct diags *diags)
 {
     struct csv_table t;
+    c->reading = catalog_intern(c, path);
     bool ok = csv_table_read(&t, path, quality_columns, QUALITY_COLUMNS, diags) && make_quality(c, name, &t, diags);
     csv_table_release(&t);
     return ok;

@@ -168,7 +168,7 @@ static bool is_new(const struct catalog *c, enum dse_kind kind, const struct tom
     if (!*node->key)
         return diags_input(diags, toml_key_loc(doc, node), doc->text, NULL, "the name of a %s is empty", kind_singular(kind));
     const struct dse_entry *old = catalog_find(c, kind, node->key);
-    if (!old) return true;
+    if (!old || c->replaces) return true;
     return diags_input(diags, toml_key_loc(doc, node), doc->text, "give yours another name", "%s \"%s\" exists already (%s)",
                        kind_singular(kind), node->key, old->source);
 }

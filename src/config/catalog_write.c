@@ -3,8 +3,12 @@
 
 #include "workload/requests.h"
 
+#include <inttypes.h>
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
+
+enum { CATALOG_FILE_MAX = 64 << 20 };
 
 /* A key as it is, or in quotes. */
 static void add_key(struct text *t, const char *key)
@@ -47,8 +51,9 @@ bool catalog_is_left_out(const struct field *f, const struct dse_entry *entry)
     return is_left_out(f, field_get(f, entry));
 }
 
-void catalog_write_entry(const struct catalog *c, enum dse_kind kind, const struct dse_entry *entry, const char *name,
-                         struct text *ret)
+/* With what each key means behind it when `explained`. */
+static void write_entry(const struct catalog *c, enum dse_kind kind, const struct dse_entry *entry, const char *name,
+                        bool explained, struct text *ret)
 {
     const struct schema *fields = catalog_fields(c, kind);
     if (kind == DSE_KIND_REQUESTS && ((const struct dse_requests *)(const void *)entry)->list) {
@@ -67,7 +72,10 @@ void catalog_write_entry(const struct catalog *c, enum dse_kind kind, const stru
         text_addf(ret, "%s = ", f->name);
         add_value(ret, f, v);
         size_t used = ret->n - start;
-        text_addf(ret, "%*s# %s%s%s\n", used < 32 ? (int)(32 - used) : 1, "", f->doc, *f->unit ? ", " : "", f->unit);
+        if (!explained)
+            text_add(ret, "\n");
+        else
+            text_addf(ret, "%*s# %s%s%s\n", used < 32 ? (int)(32 - used) : 1, "", f->doc, *f->unit ? ", " : "", f->unit);
     }
     if (kind == DSE_KIND_COSTS) catalog_write_book((const void *)entry, ret);
     if (entry->title) {
@@ -78,4 +86,68 @@ void catalog_write_entry(const struct catalog *c, enum dse_kind kind, const stru
     text_add(ret, "source = ");
     text_add_json(ret, entry->source);
     text_add(ret, "\n");
+}
+
+void catalog_write_entry(const struct catalog *c, enum dse_kind kind, const struct dse_entry *entry, const char *name,
+                         struct text *ret)
+{
+    write_entry(c, kind, entry, name, true, ret);
+}
+
+/* ---- what a run was made with ---------------------------------------------------------------------------------------------- */
+
+/* The CSV file that the entry came from; NULL when it cannot be read any more. The caller frees it. */
+static char *file_of(const struct catalog *c, enum dse_kind kind, const struct dse_entry *entry, size_t *ret_n)
+{
+    const struct entry_list *list = &c->lists[kind];
+    const char *path = NULL;
+    for (size_t i = 0; i < list->n; i++)
+        if (list->entries[i] == entry) path = list->files[i];
+    char *bytes = NULL;
+    struct diags unread;
+    diags_init(&unread);
+    if (!path || !text_read_file(path, CATALOG_FILE_MAX, &bytes, ret_n, &unread)) bytes = NULL;
+    diags_release(&unread);
+    return bytes;
+}
+
+/* A hash of what the entry says: of a book of costs, which has hundreds of constants, and of what comes from a file. */
+static uint64_t digest(const struct catalog *c, enum dse_kind kind, const struct dse_entry *entry)
+{
+    size_t n = 0;
+    char *bytes;
+    if (kind == DSE_KIND_COSTS) {
+        struct text book;
+        text_init(&book);
+        catalog_write_book((const void *)entry, &book);
+        n = book.n;
+        bytes = text_detach(&book);
+    } else {
+        bytes = file_of(c, kind, entry, &n);
+    }
+    const uint64_t h = bytes ? text_hash(TEXT_HASH_INIT, bytes, n) : 0;
+    free(bytes);
+    return h;
+}
+
+void catalog_write_state(const struct catalog *c, enum dse_kind kind, const struct dse_entry *entry, struct text *ret)
+{
+    const bool list = kind == DSE_KIND_REQUESTS && ((const struct dse_requests *)(const void *)entry)->list;
+    if (entry_kinds[kind].fields && !list) {
+        write_entry(c, kind, entry, entry->name, false, ret);
+        return;
+    }
+    text_addf(ret, "# %s.", kind_plural(kind));
+    add_key(ret, entry->name);
+    text_addf(ret, " %016" PRIx64 "\n", digest(c, kind, entry));
+}
+
+bool catalog_restore(struct catalog *c, const char *text, struct diags *diags)
+{
+    struct toml_doc *doc = toml_read_text("the catalog of the run", text, strlen(text), diags);
+    c->replaces = true;
+    bool ok = doc && catalog_add_table(c, doc, &doc->root, diags);
+    c->replaces = false;
+    toml_free(doc);
+    return ok;
 }

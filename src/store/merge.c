@@ -216,7 +216,7 @@ static bool copy_birth(const struct merge *m, int64_t from, int64_t *ret_to)
     static const char columns[] =
         "sweep, sweep_text, hash, version, git_commit, models, axes, objectives, seed, fidelity, shard, host, started, ended,"
         " planned, done, feasible, hypervolume, status";
-    static const char *const later[] = {"baseline", "requests", "axis_ends", "unequal", "notices", "method"};
+    static const char *const later[] = {"baseline", "requests", "axis_ends", "unequal", "notices", "method", "catalog"};
     struct column_list input; /* an older dse's has not all of them */
     if (!column_list_read(&m->db, "input", "run", &input, m->diags)) return false;
     struct text values, names;

@@ -27,7 +27,7 @@ static const char common_sql[] =
     " version TEXT NOT NULL, git_commit TEXT NOT NULL, models TEXT NOT NULL, axes TEXT NOT NULL, objectives TEXT NOT NULL,"
     " seed INTEGER, fidelity TEXT NOT NULL, shard TEXT, host TEXT, started TEXT NOT NULL, ended TEXT,"
     " planned INTEGER NOT NULL, done INTEGER NOT NULL, feasible INTEGER NOT NULL, hypervolume REAL, status TEXT NOT NULL, baseline TEXT,"
-    " refined INTEGER, requests TEXT, axis_ends TEXT, unequal TEXT, notices TEXT, method TEXT);"
+    " refined INTEGER, requests TEXT, axis_ends TEXT, unequal TEXT, notices TEXT, method TEXT, catalog TEXT);"
     "CREATE TABLE IF NOT EXISTS front(run INTEGER NOT NULL, model TEXT NOT NULL, point INTEGER NOT NULL,"
     " PRIMARY KEY(run, model, point)) WITHOUT ROWID;"
     "CREATE TABLE IF NOT EXISTS column_info(table_name TEXT NOT NULL, column_name TEXT NOT NULL, unit TEXT NOT NULL,"
@@ -167,7 +167,8 @@ static bool complete_run(const struct db *db, struct diags *diags)
               schema_add_column(db, "run", &run, "axis_ends", "TEXT", diags) &&
               schema_add_column(db, "run", &run, "unequal", "TEXT", diags) &&
               schema_add_column(db, "run", &run, "notices", "TEXT", diags) &&
-              schema_add_column(db, "run", &run, "method", "TEXT", diags);
+              schema_add_column(db, "run", &run, "method", "TEXT", diags) &&
+              schema_add_column(db, "run", &run, "catalog", "TEXT", diags);
     column_list_release(&run);
     return ok;
 }

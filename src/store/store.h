@@ -28,6 +28,7 @@ struct run_info {
     const char *requests;   /* as sweep_requests_description gives it; NULL: none */
     const char *axis_ends;  /* as store/notices.h says; NULL: none */
     const char *unequal;    /* likewise */
+    const char *catalog;    /* the entries that it uses, as catalog_write_state has them; NULL: none */
     const char *method;     /* how the points that have rows were chosen: "nsga2, ..."; NULL: every point of the spaces has one */
     const char *shard;      /* "2/3"; NULL for the whole sweep */
     uint64_t planned;       /* points of this run: of all spaces, or of the shard; 0 stands for all points of the spaces */

@@ -302,7 +302,8 @@ struct store *sweep_open_store(const struct sweep_file *s, const struct sweep_op
     struct goal goal;
     goal_of_sweep(&goal, s);
     char *shard = shard_text(options), *objectives = goal_text(&goal), *axes = axis_names(s), *baseline = sweep_baseline_text(s);
-    char *requests = sweep_requests_description(s), *ends = sweep_axis_ends(s), *unequal = sweep_unequal_defaults(s, spaces);
+    char *requests = sweep_requests_description(s), *ends = sweep_axis_ends(s), *unequal = sweep_unequal_defaults(s, spaces),
+         *catalog = sweep_entries(s, spaces);
     struct run_info info = {.sweep = s->name,
                             .sweep_text = s->doc->text,
                             .hash = run_hash(s, objectives, method, spaces, s->n_models),
@@ -313,11 +314,12 @@ struct store *sweep_open_store(const struct sweep_file *s, const struct sweep_op
                             .requests = requests,
                             .axis_ends = ends,
                             .unequal = unequal,
+                            .catalog = catalog,
                             .method = method,
                             .planned = planned_points(spaces, s->n_models, options),
                             .shard = shard};
     struct store *store = store_open(options->db, &info, spaces, s->n_models, flags, diags);
-    char *const texts[] = {shard, objectives, axes, baseline, requests, ends, unequal};
+    char *const texts[] = {shard, objectives, axes, baseline, requests, ends, unequal, catalog};
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) free(texts[i]);
     goal_release(&goal);
     return store;

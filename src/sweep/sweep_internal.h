@@ -32,6 +32,10 @@ void sweep_free_spaces(struct space **spaces, size_t n);
 struct store *sweep_open_store(const struct sweep_file *s, const struct sweep_options *options, const char *method, bool resumes,
                                struct space **spaces, struct diags *diags);
 
+/* What the run keeps of the catalog: the entries that its points refer to, as catalog_write_state has them; NULL: none. The caller
+ * frees it. (entries.c) */
+char *sweep_entries(const struct sweep_file *s, struct space *const *spaces);
+
 double sweep_now(void);
 bool sweep_interrupted(const struct job *job);
 /* Begin a phase of `planned` points, of which `done` have been evaluated before. */

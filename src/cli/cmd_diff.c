@@ -1,0 +1,128 @@
+/* dse diff: what changed between two runs, and why. */
+#include "base/text.h"
+#include "base/xalloc.h"
+#include "cli/command.h"
+#include "cli/diff_print.h"
+#include "cli/diff_with.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { SAME, DIFFERS, FAILED };
+
+/* --rel 1e-6, --rel energy_mj=0.01. The names are owned by the list. */
+static bool read_tolerances(const struct invocation *in, struct diff_tolerance **ret, size_t *ret_n)
+{
+    const char **given = option_all(in, "rel", ret_n);
+    *ret = xcalloc(*ret_n + 1, sizeof **ret);
+    size_t at = 0;
+    bool ok = true;
+    for (int with_column = 0; with_column < 2; with_column++) /* those of a column win: they come last */
+        for (size_t i = 0; ok && i < *ret_n; i++) {
+            const char *equals = strrchr(given[i], '=');
+            double rel;
+            if (!text_parse_f64(equals ? equals + 1 : given[i], &rel) || !(rel >= 0) || equals == given[i]) {
+                usage_error(in, "--rel: \"%s\" is neither a tolerance (1e-6) nor COLUMN=TOLERANCE", given[i]);
+                ok = false;
+            } else if (!equals == !with_column) {
+                (*ret)[at++] = (struct diff_tolerance){equals ? xstrndup(given[i], (size_t)(equals - given[i])) : NULL, rel};
+            }
+        }
+    free(given);
+    return ok;
+}
+
+static bool read_table(const struct invocation *in, enum output_format format, int *ret)
+{
+    const char *show = option_get(in, "show");
+    *ret = format == OUTPUT_CSV ? DIFF_TABLE_COLUMNS : -1;
+    if (!show) return true;
+    for (int i = 0; i < DIFF_TABLES; i++)
+        if (strcmp(show, diff_table_names[i]) == 0) *ret = i;
+    if (*ret >= 0 && strcmp(show, diff_table_names[*ret]) == 0) return true;
+    usage_unknown(in, "unknown table", show, diff_table_names, DIFF_TABLES, ": columns, front, why or rows");
+    return false;
+}
+
+static bool print(const struct invocation *in, const struct diff *d, enum output_format format, int table)
+{
+    enum { PEOPLE_LIMIT = 10 };
+    const size_t limit = (size_t)option_integer(in, "limit", 1, 1LL << 40, format == OUTPUT_TABLE && table < 0 ? PEOPLE_LIMIT : 0);
+    if (in->diags->errors) return false;
+    pager_start();
+    if (table >= 0) return diff_print_table(d, (enum diff_table)table, format, limit, in->diags);
+    return format == OUTPUT_JSON ? diff_print_json(d, limit, in->diags) : diff_print(d, limit, in->diags);
+}
+
+static int compare(const struct invocation *in, const char *a, const char *b, struct diff_options *options)
+{
+    enum { CAUSES_ROWS = 1000 };
+    struct diff d = {0};
+    enum output_format format;
+    int table;
+    size_t n_catalogs;
+    const char **catalogs = option_all(in, "catalog", &n_catalogs);
+    options->catalogs = catalogs;
+    options->n_catalogs = n_catalogs;
+    options->model = option_get(in, "model");
+    options->sample = (size_t)option_integer(in, "causes", 0, 1LL << 32, CAUSES_ROWS);
+    bool ok = output_parse_format(in, &format) && read_table(in, format, &table) && in->diags->errors == 0;
+    ok = ok && diff_open(&d, 0, a, in->diags) && diff_open(&d, 1, b, in->diags) && diff_run(&d, options, in->diags);
+    ok = ok && print(in, &d, format, table);
+    const int status = !ok ? FAILED : diff_is_any(&d) ? DIFFERS : SAME;
+    free(catalogs);
+    diff_release(&d);
+    return status;
+}
+
+static int run(const struct invocation *in)
+{
+    const char *other = option_get(in, "with");
+    struct diff_options options = {0};
+    struct diff_tolerance *tolerances = NULL;
+    struct with_runs runs = {0};
+    int status = FAILED;
+    if ((in->n_operands == 1) == !other)
+        usage_error(in, other ? "--with compares one sweep or database with what another dse makes of it"
+                              : "two databases are needed: dse diff A.db B.db, or one and --with OTHER_DSE");
+    else if (read_tolerances(in, &tolerances, &options.n_tolerances)) {
+        options.tolerances = tolerances;
+        if (!other || with_runs_make(&runs, in->operands[0], other, in->diags))
+            status = compare(in, other ? runs.db[0] : in->operands[0], other ? runs.db[1] : in->operands[1], &options);
+        with_runs_release(&runs);
+    }
+    for (size_t i = 0; tolerances && i < options.n_tolerances; i++) free(tolerances[i].column);
+    free(tolerances);
+    return status;
+}
+
+const struct command command_diff = {
+    .name = "diff",
+    .operands = "A.db[:RUN] [B.db[:RUN]]",
+    .summary = "what changed between two runs, and why: code, constant, catalog or sweep",
+    .options =
+        (const struct option_row[]){
+            {0, "rel", "[COLUMN=]TOLERANCE", "changes of at most this share of a value are none (default: 0); any number of times"},
+            {'m', "model", "MODEL", "only this model"},
+            {0, "with", "OTHER_DSE", "run the sweep of A, or a sweep file in its place, with another binary and compare with that"},
+            {0, "causes", "N", "evaluate at most N changed rows again to say why they changed; 0: none (default: 1000)"},
+            {0, "show", "TABLE", "one table: columns, front, why or rows"},
+            {'n', "limit", "N", "print at most N rows of what was lost and gained, or of changed rows"},
+            OPTION_CATALOG,
+            OPTION_FORMAT,
+            {0},
+        },
+    .help =
+        "Rows are matched by the parameters that either sweep varies. Whatever else differs is compared, column by column, and\n"
+        "so are the fronts. To say why, changed rows are evaluated again by this dse with one group of inputs swapped at a time:\n"
+        "what neither side's parameters explain is the code.\n\n"
+        "  dse diff old.db new.db\n"
+        "  dse diff results/lad_sram.db:1 results/lad_sram.db:2\n"
+        "  dse diff old.db new.db --rel 1e-9 --rel power_w=0.01 --format json\n"
+        "  dse diff sweeps/lad_sram.toml --with ./dse-0.1.0\n\n"
+        "Exit status: 0 nothing changed, 1 something did, 2 bad usage, bad input or a failure.\n",
+    .min_operands = 1,
+    .max_operands = 2,
+    .failure = FAILED,
+    .run = run,
+};
