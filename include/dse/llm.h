@@ -30,7 +30,7 @@ int64_t dse_llm_kv_elements(const struct dse_llm *llm, int64_t context);
 
 /* How latent attention is computed: queries are taken into the latent space, or the keys and values of all cached positions are made
  * from their latents again in each step. */
-enum dse_latent_form { DSE_LATENT_ABSORBED, DSE_LATENT_EXPANDED };
+enum dse_latent_form { DSE_LATENT_ABSORBED, DSE_LATENT_EXPANDED, DSE_LATENT_BY_PHASE /* decode absorbed, prompts expanded */ };
 /* Multiply-adds of the token at position `context` (itself included): linear_macs, and scores, values, recurrences, convolutions and
  * indexers. */
 int64_t dse_llm_macs(const struct dse_llm *llm, int64_t context, enum dse_latent_form form);

@@ -8,19 +8,76 @@
 
 #include <dse/catalog.h>
 #include <dse/desc.h>
+#include <dse/llm.h>
 
 enum dse_phase { DSE_DECODE, DSE_PREFILL };
 
+/* Where the tokens of a step go: to all experts alike, to experts chosen at random, or at random with loads of a power law. */
+enum dse_routing { DSE_ROUTING_BALANCED, DSE_ROUTING_UNIFORM, DSE_ROUTING_POWER_LAW };
+extern const char *const dse_routing_names[]; /* "balanced", "uniform", "power-law", NULL */
+
+/* What proposes tokens for the LLM to verify: heads beside its own (Medusa), a layer of its kind with its output head (EAGLE,
+ * multi-token prediction), or a smaller LLM. */
+enum dse_drafter { DSE_DRAFT_HEADS, DSE_DRAFT_LAYER, DSE_DRAFT_LLM };
+
+/* Speculative decoding: k tokens are drafted, and one step verifies them and the token before them. */
+struct dse_speculation {
+    int64_t draft_tokens;        /* k; 0: none */
+    int32_t drafter;             /* enum dse_drafter */
+    const struct dse_llm *draft; /* of DSE_DRAFT_LLM */
+    double acceptance;           /* probability that the first drafted token is accepted */
+    double acceptance_decay;     /* of that from one drafted token to the next, which is accepted only after it */
+    double accepted_length;      /* tokens a verified step yields, as measured; 0: by the law */
+};
+
 struct dse_workload {
     const struct dse_llm *llm;
-    int32_t phase;   /* enum dse_phase */
-    int64_t batch;   /* sequences processed together */
-    int64_t context; /* decode: positions in the KV cache; prefill: length of the prompt */
-    int64_t weight_bits, kv_bits;
+    int32_t phase;         /* enum dse_phase */
+    int64_t batch;         /* sequences processed together */
+    int64_t context;       /* decode: positions in the KV cache; prefill: length of the prompt */
+    double context_spread; /* decode: standard deviation of the sequences' contexts over their mean, `context` */
+    int64_t chunk_tokens,
+        chunk_context; /* decode: of a prompt that is worked on in the same step, and positions of it before these */
+    int64_t weight_bits, kv_bits, activation_bits;
+    double weight_scale_bits; /* of scales and zero points, a weight: one of 16 bits for each 128 weights is 0.125 */
     double
         kv_scale_bits; /* of scales and zero points, a key or value element: two of fp16 for each 32 elements are 1; 0: none counted */
+    int32_t latent_form; /* enum dse_latent_form */
+    int32_t routing;     /* enum dse_routing */
+    double routing_exponent;
+    struct dse_speculation speculation;
+    int64_t tensor_parallel, pipeline_parallel, data_parallel, expert_parallel; /* degrees, as below; 0 counts as 1 */
 };
 extern const struct dse_param dse_workload_params[];
+
+/* ---- several chips ---------------------------------------------------------------------------------------------------------
+ * tensor x pipeline x data chips hold the LLM. `tensor` chips share the heads and the inner widths of each layer; `pipeline` stages
+ * share the layers; `data` groups share the sequences. Routed experts are dealt out to `expert` of the tensor x data chips of a stage:
+ * up to `tensor`, tokens need not move, since all chips of a group have them; beyond, they go to their experts and back. With fewer
+ * expert groups than tensor chips each expert is split, too.
+ *
+ * The sequences of a group pass through a pipeline as up to `pipeline` micro-batches. A step, as a user waits for it, is `pipeline`
+ * passes of a micro-batch through a stage; of these dse_workload_passes do work on a chip, the others are the bubble. */
+int64_t dse_workload_chips(const struct dse_workload *w);
+/* Passes of a step in which a chip works: the micro-batches that there are. */
+int64_t dse_workload_passes(const struct dse_workload *w);
+/* Sequences of one micro-batch on a chip. */
+int64_t dse_workload_sequences(const struct dse_workload *w);
+static inline int64_t dse_degree(int64_t degree)
+{
+    return degree > 1 ? degree : 1;
+}
+
+/* What a model may not know of workloads. A point that needs it is refused by dse_workload_check. */
+enum dse_workload_can {
+    DSE_CAN_LAYERS = 1 << 0,      /* layers of other kinds than full attention with a dense network */
+    DSE_CAN_PARALLEL = 1 << 1,    /* degrees of parallelism */
+    DSE_CAN_SPECULATE = 1 << 2,   /* draft_tokens */
+    DSE_CAN_MIX = 1 << 3,         /* context_spread, chunk_tokens */
+    DSE_CAN_ACTIVATIONS = 1 << 4, /* activation_bits below 16 */
+    DSE_CAN_SCALES = 1 << 5,      /* weight_scale_bits */
+    DSE_CAN_ALL = (1 << 6) - 1
+};
 
 /* A request: a prompt, then tokens generated one by one. Models that average over a generation embed it beside the workload:
  *     DSE_EMBED(struct veda_params, request, struct dse_request, dse_request_params)
@@ -33,40 +90,83 @@ extern const struct dse_param dse_request_params[];
 
 enum dse_op_kind {
     DSE_OP_LINEAR,      /* activations (m x k) times weights (k x n) */
-    DSE_OP_SCORES,      /* q K^T of all query heads */
-    DSE_OP_VALUES,      /* softmax(scores) V of all query heads */
+    DSE_OP_SCORES,      /* q K^T of all query heads of an attention */
+    DSE_OP_VALUES,      /* softmax(scores) V of all query heads of an attention */
     DSE_OP_ELEMENTWISE, /* softmax, norms, rotary embedding, residuals, activation functions */
+    DSE_OP_RECURRENCE,  /* a state is read, changed and written, and read by the query; with the short convolution before it */
+    DSE_OP_COLLECTIVE,  /* chips exchange activations */
 };
 
-/* One operator, summed over `repeat` identical instances (the layers). Bytes and operations are totals of one step. In order: */
+/* What chips exchange. */
+enum dse_collective { DSE_ALL_REDUCE, DSE_ALL_GATHER, DSE_REDUCE_SCATTER, DSE_ALL_TO_ALL, DSE_POINT_TO_POINT };
+
+/* One operator, summed over `repeat` identical instances (the layers). Bytes and operations are totals of one pass (of one step where
+ * there is no pipeline), of one chip: the fullest. */
 struct dse_op {
-    const char *name; /* "qkv_projection", "attention_scores", "softmax", "attention_values", "output_projection", "ffn_up"
+    const char *name; /* a string constant: docs/llms.md has them. Of an LLM with full attention and a dense network, in order:
+                              "qkv_projection", "attention_scores", "softmax", "attention_values", "output_projection", "ffn_up"
                               (with the gate, if there is one), "ffn_down", "elementwise", "lm_head" */
     enum dse_op_kind kind;
-    bool in_attention;     /* the scores, their softmax, the values */
-    int64_t repeat;        /* instances: layers, or 1 */
-    int64_t m, k, n;       /* of one instance. LINEAR: (m x k) x (k x n). SCORES, VALUES: of one query head and sequence */
-    double weight_bytes;   /* read once a step, whatever the batch */
-    double kv_read_bytes;  /* of the whole batch; K and V apart (SCORES reads K, VALUES reads V); grouped-query heads share */
-    double kv_write_bytes; /* keys and values appended in this step */
-    double ops;            /* multiply-adds count two */
+    bool in_attention;   /* the scores, their softmax, the values */
+    bool is_draft;       /* of what proposes tokens, not of the LLM */
+    int8_t attention;    /* of SCORES, VALUES and their softmax: index into dse_oplist.attention; else -1 */
+    int8_t collective;   /* enum dse_collective */
+    int64_t repeat;      /* instances: layers, or 1 */
+    double copies;       /* matrices of an instance that work on different rows: experts with work (a mean); else 1 */
+    int64_t m, k, n;     /* of one instance, of one copy. LINEAR: (m x k) x (k x n). SCORES, VALUES: of one query head and sequence.
+                              m of experts is the mean, rounded up: `rows` is the mean */
+    double rows;         /* of one copy */
+    double weight_bytes; /* read once a pass, whatever the batch */
+    double held_bytes;   /* of weights in this chip's memory: more than weight_bytes where experts have no work */
+    double
+        kv_read_bytes; /* of the whole batch; K and V apart (SCORES reads K, VALUES reads V); grouped-query heads share. RECURRENCE:
+                              the states */
+    double kv_write_bytes;        /* keys and values appended in this pass; states */
+    double ops;                   /* multiply-adds count two */
+    double devices, device_bytes; /* COLLECTIVE: chips that take part, and bytes of the message of one, once: all-reduce and
+                                     reduce-scatter: the vector that is summed; all-gather: what all have in the end; all-to-all: what
+                                     one sends; point to point: the message */
 };
 
-enum { DSE_OPS_MAX = 16 };
+/* Attention of one kind: what a machine does `layers` times. Of one chip. */
+struct dse_attention {
+    enum dse_mixer mixer;
+    bool is_draft;
+    bool is_index;              /* an indexer: scores without values, and a choice among them */
+    bool is_made;               /* keys and values of all positions are made from latents in this pass ("latent_up"), not cached */
+    int64_t layers;             /* instances, with those of repeated draft steps */
+    int64_t heads, kv_heads;    /* query heads; heads of keys and values. heads is a multiple of kv_heads */
+    int64_t key_dim, value_dim; /* elements a head; value_dim 0: an indexer */
+    bool values_in_keys;        /* latent attention, absorbed: a value is the first value_dim elements of its key, read once */
+    int64_t sequences, queries; /* queries: positions of one sequence worked on in this pass */
+    int64_t positions;          /* that the pass reads of a sequence: what any of its queries sees */
+    int64_t context;            /* positions that there are, the newest included */
+    int64_t kept;               /* positions of the cache that stay */
+    double pairs;               /* (query, key) positions that meet in one head of one sequence */
+    double key_bytes, value_bytes; /* of one position that are read from the cache, all kv_heads of this chip, one layer */
+    double cached_bytes;           /* of one position that are kept: the same, or the latents that keys and values are made of */
+};
+
+enum { DSE_OPS_MAX = 160, DSE_ATTENTIONS_MAX = 24 };
 
 struct dse_oplist {
-    int n;
+    int n, n_attentions;
     struct dse_op op[DSE_OPS_MAX];
+    struct dse_attention attention[DSE_ATTENTIONS_MAX];
 };
 
 /* Expand one decode step, or one prefill of `context` tokens (causal: half the square), into operators in execution order. Pure.
- * - Decode reads the K and V of all `context` positions, the newest included. Prefill reads each position once (blocked attention
- *   whose query block holds the prompt); a machine with less room reads more and must say so itself.
- * - The output head works on the last position of a prompt only.
- * - Keys and values are appended by qkv_projection.
+ * - Decode reads the K and V of all positions that a layer sees, the newest included. Prefill reads each position once (blocked
+ *   attention whose query block holds the prompt); a machine with less room reads more and must say so itself.
+ * - The output head works on the last position of a prompt only, and on every drafted position of a step.
+ * - Keys and values are appended by the projection that makes them.
  * - Operations of elementwise operators are counts of scalar operations (exp, division, square root: one each); norms' and biases'
- *   weights (under 0.01 % of all) are left out. */
+ *   weights (under 0.01 % of all) are left out.
+ * - Layers that are alike are one operator with `repeat`; full, window and chunk layers of one LLM share their projections. */
 void dse_workload_expand(const struct dse_workload *w, struct dse_oplist *ret);
+/* The same where a technique leaves fewer positions to read in layers that keep all of them (full and latent attention): `read` of
+ * them in a decode step. */
+void dse_workload_expand_reading(const struct dse_workload *w, int64_t read, struct dse_oplist *ret);
 
 /* Weight elements of one layer (attention projections and FFN) and of the output head. */
 double dse_llm_layer_weights(const struct dse_llm *llm);
@@ -89,14 +189,24 @@ double dse_kv_row_bytes(const struct dse_workload *w);
 /* Why a model that knows nothing but full attention and dense networks cannot run this LLM; NULL when it can. To be asked before
  * anything is derived of its shape, which may have no heads. */
 const char *dse_llm_unlike_plain(const struct dse_llm *llm);
-/* NULL when the LLM can run the workload, or why it cannot: the context is longer than the LLM was made for. */
-const char *dse_workload_check(const struct dse_workload *w);
+/* NULL when a model that can what `can` says (enum dse_workload_can, or-ed) can run the workload, or why it cannot: what it does not
+ * know, a context longer than the LLM was made for, degrees that do not divide. */
+const char *dse_workload_check(const struct dse_workload *w, unsigned can);
+/* Of these, what such a model does not know: to be asked before anything is derived of the LLM's shape, which may have no heads. */
+const char *dse_workload_unknown(const struct dse_workload *w, unsigned can);
+/* For dse_model.bound: leave of a box the points that such a model does not refuse by dse_workload_unknown. False: there are none. */
+bool dse_workload_narrow(struct dse_workload *lo, struct dse_workload *hi, unsigned can);
 /* NULL, or why there is no such cache: one of 16 bits or more has no scales. For dse_model.check alone: bytes of such a cache stay
  * monotone in both widths, so that bounds may ask for it. */
 const char *dse_kv_format_check(const struct dse_workload *w);
-/* Bytes that the workload occupies in DRAM: all weights (input embedding included) and the KV cache of the batch. */
+/* Bytes that the workload occupies in the DRAM of the fullest chip: its weights (input embedding included), and the KV cache and the
+ * states of its sequences. */
 double dse_workload_footprint(const struct dse_workload *w);
-/* Tokens that one step yields: batch (decode) or batch * context (prefill). */
+/* Tokens that one step yields, of all chips: batch (decode), batch * context (prefill), batch * dse_accepted (with drafts). The
+ * chunk of a prompt yields none. */
 double dse_workload_tokens(const struct dse_workload *w);
+/* Tokens that a verified step yields for one sequence: 1 + the accepted ones. Leviathan et al., arXiv:2211.17192, Eq. 1, with a
+ * probability that falls from one drafted token to the next: 1 + sum over i of the product of a d^(j-1), j = 1..i. */
+double dse_accepted(const struct dse_speculation *s);
 
 #endif

@@ -165,7 +165,7 @@ static const char *ane_check(const void *params)
     const struct ane_params *p = params;
     struct ane_request r = ane_request_of(p);
     struct ane_shape s;
-    const char *why = dse_llm_unlike_plain(p->workload.llm);
+    const char *why = dse_workload_unknown(&p->workload, 0);
     if (why) return why;
     ane_shape_init(&s, p, (double)p->query_rows, r.kept);
     why = ane_cache_check(p);

@@ -14,7 +14,6 @@ static const char *const agains[] = {[FD_ONE_BLOCK] = "one", [FD_SPLIT] = "split
 static const char *const caches[] = {[FD_COLD] = "cold", [FD_WARM] = "warm", NULL};
 static const char *const quantizings[] = {
     [FD_QUANTIZED] = "fused", [FD_BY_KERNEL] = "kernel", [FD_BY_OPERATORS] = "operators", NULL};
-static const char *const routings[] = {[FD_BALANCED] = "balanced", [FD_UNIFORM] = "uniform", [FD_POWER_LAW] = "power-law", NULL};
 static const char *const expert_tilings[] = {
     [FD_SEARCHED] = "searched", [FD_DEFAULT] = "default", [FD_SCALED] = "block-scaled", NULL};
 static const char *const latent_prefills[] = {[FD_EXPANDED] = "expanded", [FD_ABSORBED] = "absorbed", NULL};
@@ -205,9 +204,6 @@ static const struct dse_param fd_params_table[] = {
     DSE_PARAM_I64(P, cache_turns, 1, 1024,
                   "weights that such a benchmark goes through in turn before it comes back to the first, with dataflow = vendor",
                   "E28"),
-    DSE_PARAM_I64(P, activation_bits, 4, 16,
-                  "width of the activations that a measured GEMM reads; their rate is tensor_tflops; with dataflow = vendor",
-                  "E28"),
     DSE_PARAM_ENUM(
         P, quantizing, quantizings,
         "activations narrower than 16 bits: from the kernel before, by one kernel, or by operators of the framework; with dataflow = vendor",
@@ -225,9 +221,6 @@ static const struct dse_param fd_params_table[] = {
     DSE_PARAM_I64(P, expert_devices, 1, 256, "equations moe_* alone: groups of devices that experts are dealt out to", "E31"),
     DSE_PARAM_I64_UNIT(P, expert_activation_bits, "bit", 4, 16,
                        "equations moe_* alone: activations as they are multiplied; below 16 two kernels make them so", "E31"),
-    DSE_PARAM_ENUM(P, routing, routings,
-                   "equations moe_* alone: every expert as many tokens; experts chosen independently; a power law of loads", "E31"),
-    DSE_PARAM_F64(P, routing_exponent, "", 0, 10, "equations moe_* alone: of the power law", "E31"),
     DSE_PARAM_F64(P, expert_tensor_share, "", 0.01, 1,
                   "equations moe_* alone: of what the maker's library keeps of the tensor cores, what the experts' kernel does",
                   "E31"),
@@ -365,7 +358,7 @@ static void fd_resolve(void *params)
 static const char *fd_check(const void *params)
 {
     const struct fd_params *p = params;
-    const char *why = dse_workload_check(&p->workload);
+    const char *why = dse_workload_check(&p->workload, DSE_CAN_ACTIVATIONS);
     if (!why) why = dse_kv_format_check(&p->workload);
     if (!why) why = fd_range_check(p);
     if (!why) why = fd_cache_check(p);
@@ -439,7 +432,7 @@ static void fd_stand(const void *params, struct dse_standing *ret)
         dse_standing_add(ret, "no kernel of this GPU's generation was measured: E28 and E29 take an A100's constants");
     else if (measured && p->gpu->kernels.kernels_borrowed > 0)
         dse_standing_add(ret, "no kernel of this GPU's generation was fitted: E28 and E29 take the constants of the one before");
-    if (p->activation_bits < FD_WIDE_BITS) dse_standing_add(ret, "what narrow activations do to the text is not modelled");
+    if (p->workload.activation_bits < FD_WIDE_BITS) dse_standing_add(ret, "what narrow activations do to the text is not modelled");
 }
 
 const struct dse_model dse_model_flashdecoding = {

@@ -35,7 +35,6 @@ enum fd_cache { FD_COLD, FD_WARM };
 enum fd_quantizing { FD_QUANTIZED, FD_BY_KERNEL, FD_BY_OPERATORS };
 enum fd_collectives { FD_RING, FD_NCCL, FD_ONE_SHOT };
 enum fd_launches { FD_WAITED, FD_QUEUED };
-enum fd_routing { FD_BALANCED, FD_UNIFORM, FD_POWER_LAW };
 enum fd_expert_tiles { FD_SEARCHED, FD_DEFAULT, FD_SCALED };
 enum fd_latent_prefill { FD_EXPANDED, FD_ABSORBED };
 enum fd_again { FD_ONE_BLOCK, FD_SPLIT };
@@ -89,7 +88,7 @@ struct fd_params {
     double gemm_exposed_share;
     double nccl_start_cycles, nccl_pair_waits, own_start_us, own_device_us, own_half_us; /* E30 */
     int32_t cache;                                                                       /* enum fd_cache */
-    int64_t cache_turns, activation_bits;
+    int64_t cache_turns;
     int32_t quantizing; /* enum fd_quantizing */
     int64_t gemm_splits;
 
@@ -99,8 +98,7 @@ struct fd_params {
     /* Layers that only equations have: E31, E32. */
     int64_t experts, experts_active, moe_intermediate, expert_devices, expert_activation_bits;
     double expert_tensor_share;
-    int32_t routing, expert_tiles; /* enum fd_routing, enum fd_expert_tiles */
-    double routing_exponent;
+    int32_t expert_tiles; /* enum fd_expert_tiles */
     int64_t kv_rank, rope_dim, latent_heads;
     int32_t latent_prefill; /* enum fd_latent_prefill */
 

@@ -14,10 +14,10 @@
 /* E28: fewer bits and turns are faster, and so is what is not made narrow. */
 static void narrow_ends(struct fd_box *b)
 {
-    const bool some = b->lo.activation_bits < FD_WIDE_BITS, all = b->hi.activation_bits < FD_WIDE_BITS;
+    const bool some = b->lo.workload.activation_bits < FD_WIDE_BITS, all = b->hi.workload.activation_bits < FD_WIDE_BITS;
     struct fd_vendor_rates *fast = &b->fast.vendor, *slow = &b->slow.vendor;
-    fast->activation_bytes = (double)b->lo.activation_bits / DSE_BITS_PER_BYTE;
-    slow->activation_bytes = (double)b->hi.activation_bits / DSE_BITS_PER_BYTE;
+    fast->activation_bytes = (double)b->lo.workload.activation_bits / DSE_BITS_PER_BYTE;
+    slow->activation_bytes = (double)b->hi.workload.activation_bits / DSE_BITS_PER_BYTE;
     fast->quantizing = all ? (enum fd_quantizing)b->hi.quantizing : FD_QUANTIZED;
     slow->quantizing = some ? (enum fd_quantizing)b->lo.quantizing : FD_QUANTIZED;
     fast->sm_ops = b->fast.sm_ops * b->hi.kernels.gemm_tensor_share * (all ? b->hi.kernels.gemm_narrow_share : 1);
@@ -238,9 +238,10 @@ bool fd_bound(const void *lo, const void *hi, void *floor, void *ceiling)
     const struct ends m = {floor, ceiling};
     struct fd_box b;
     struct fd_point_bound at;
-    if (dse_llm_unlike_plain(((const struct fd_params *)lo)->workload.llm)) return false;
-    if (memcmp(lo, hi, sizeof(struct fd_params)) == 0) return bound_point(lo, floor, ceiling);
-    if (!fd_box_init(&b, lo, hi)) return false;
+    struct fd_params least = *(const struct fd_params *)lo, most = *(const struct fd_params *)hi;
+    if (!dse_workload_narrow(&least.workload, &most.workload, DSE_CAN_ACTIVATIONS)) return false;
+    if (memcmp(&least, &most, sizeof least) == 0) return bound_point(&least, floor, ceiling);
+    if (!fd_box_init(&b, &least, &most)) return false;
     fd_point_bound_init(&at, &b);
     fill(&m, &b, &at);
     return true;

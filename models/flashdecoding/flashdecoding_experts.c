@@ -39,7 +39,7 @@ static void draw_power_law(double *rows, const struct fd_params *p, double token
     enum { ROUNDS = 32 };
     const int n = (int)p->experts;
     const bool is_many = all > n;
-    const double e = 1 - p->routing_exponent, least = is_many ? 1 : 0.01, most = is_many ? dse_max(2, 0.8 * tokens) : 2;
+    const double e = 1 - p->workload.routing_exponent, least = is_many ? 1 : 0.01, most = is_many ? dse_max(2, 0.8 * tokens) : 2;
     double sum = 0;
     for (int i = 0; i < n; i++) {
         const double u = (n - i - 0.5) / n;
@@ -139,10 +139,10 @@ static void route(struct routed *ret, const struct fd_params *p, double tokens)
 {
     ret->n = 0;
     ret->all = tokens * active_of(p);
-    if (p->routing == FD_POWER_LAW)
+    if (p->workload.routing == DSE_ROUTING_POWER_LAW)
         route_unevenly(ret, p, tokens);
     else
-        route_evenly(ret, p, tokens, p->routing == FD_BALANCED);
+        route_evenly(ret, p, tokens, p->workload.routing == DSE_ROUTING_BALANCED);
 }
 
 /* ---- the grouped GEMM ------------------------------------------------------------------------------------------------------ */

@@ -9,7 +9,7 @@ static const double block_stream = 32768 / 600e-9;
 void fd_vendor_rates(struct fd_machine *ret, const struct fd_params *p)
 {
     const double hz = p->clock_ghz * DSE_GIGA;
-    const bool narrow = p->activation_bits < FD_WIDE_BITS;
+    const bool narrow = p->workload.activation_bits < FD_WIDE_BITS;
     const struct dse_gpu_kernels *k = &p->kernels;
     ret->vendor =
         (struct fd_vendor_rates){.stream = ret->bandwidth * k->kernel_stream_share,
@@ -23,7 +23,7 @@ void fd_vendor_rates(struct fd_machine *ret, const struct fd_params *p)
                                  .attention_kernels = k->attention_kernels,
                                  .block_s = k->attention_block_cycles / hz,
                                  .exposed = p->gemm_exposed_share,
-                                 .activation_bytes = (double)p->activation_bits / DSE_BITS_PER_BYTE,
+                                 .activation_bytes = (double)p->workload.activation_bits / DSE_BITS_PER_BYTE,
                                  .kept_bytes = p->cache == FD_WARM ? ret->l2 / (k->l2_copies * (double)p->cache_turns) : 0,
                                  .l2_near = ret->l2 / k->l2_copies,
                                  .splits_max = (double)p->gemm_splits,

@@ -191,7 +191,7 @@ static const char *lad_check(const void *params)
 {
     const struct lad_params *p = params;
     struct lad_point pt;
-    const char *why = dse_llm_unlike_plain(p->workload.llm);
+    const char *why = dse_workload_unknown(&p->workload, 0);
     if (!why) why = dse_dram_check(&p->dram);
     if (!why) why = lad_cache_check(p);
     if (!why) why = dse_kv_format_check(&p->workload);

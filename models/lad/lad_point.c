@@ -75,7 +75,7 @@ static void set_footprint(struct lad_point *pt)
 
 const char *lad_point_begin(struct lad_point *ret, const struct lad_params *p)
 {
-    const char *why = dse_workload_check(&p->workload);
+    const char *why = dse_workload_check(&p->workload, 0);
     if (why) return why;
     const struct dse_llm *llm = p->workload.llm;
     double d = (double)llm->head_dim;

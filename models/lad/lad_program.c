@@ -142,6 +142,8 @@ static void op_job(const struct lad_program *pr, int op, uint32_t layer, struct 
         break;
     case DSE_OP_SCORES: add_kv(run, job, LAD_AT_KEYS, o->bytes * each, false); break;
     case DSE_OP_VALUES: add_kv(run, job, LAD_AT_VALUES, o->bytes * each, false); break;
+    case DSE_OP_RECURRENCE:
+    case DSE_OP_COLLECTIVE:
     case DSE_OP_ELEMENTWISE: break;
     }
     cut_chunks(pr, job);

@@ -50,6 +50,8 @@ static void op_init(struct lad_op *ret, const struct lad_point *pt, const struct
         ret->compute_s = vpu_seconds(pt, op->ops / DSE_OPS_PER_MAC / pt->d, pt->d);
         ret->bytes += op->kv_read_bytes * (prefill ? kv_reads(pt) : 1);
         break;
+    case DSE_OP_RECURRENCE:
+    case DSE_OP_COLLECTIVE: break;
     case DSE_OP_ELEMENTWISE:
         if (pt->p->elementwise == LAD_EXPOSED) ret->compute_s = lad_sfm_seconds(pt, op->ops);
         break;

@@ -34,7 +34,6 @@ static const struct dse_param swiftkv_params_table[] = {
     DSE_PARAM_I64(P, dsps_per_processor, 1, 4096, "DSPs in the MAC array of a processor", "Sec. IV-B"),
     DSE_PARAM_I64(P, extra_dsps, 0, 1024, "other DSPs of a processor: exponential, rotary embedding", "Table II, E9"),
     DSE_PARAM_F64(P, clock_mhz, "MHz", 10, 1000, "clock of the whole accelerator", "Sec. V"),
-    DSE_PARAM_I64_UNIT(P, activation_bits, "bit", 2, 32, "width of an activation in linear layers", "Sec. IV-A"),
     DSE_PARAM_I64_UNIT(P, q_int_bits, "bit", 2, 32, "bits of attention's fixed-point numbers before the point, the sign included",
                        "Sec. III"),
     DSE_PARAM_I64_UNIT(P, q_frac_bits, "bit", 8, 24, "bits of attention's fixed-point numbers after the point", "Sec. III"),
@@ -192,7 +191,7 @@ static void swiftkv_resolve(void *params)
     int64_t fxp_bits = p->q_int_bits + p->q_frac_bits;
     if (isnan(p->static_share))
         p->static_share = p->power == DSE_POWER_CONSTANT ? 0 : dse_physical(p->economics.costs, DSE_C_leakage_share_16nm);
-    if (isnan(p->gemv_dsps)) p->gemv_dsps = swiftkv_product_dsps(p->workload.weight_bits, p->activation_bits);
+    if (isnan(p->gemv_dsps)) p->gemv_dsps = swiftkv_product_dsps(p->workload.weight_bits, p->workload.activation_bits);
     if (isnan(p->fxp_dsps)) p->fxp_dsps = swiftkv_product_dsps(fxp_bits, fxp_bits);
 }
 
@@ -208,7 +207,7 @@ static double footprint(const struct swiftkv_params *p)
 static const char *swiftkv_check(const void *params)
 {
     const struct swiftkv_params *p = params;
-    const char *why = dse_workload_check(&p->workload);
+    const char *why = dse_workload_check(&p->workload, DSE_CAN_ACTIVATIONS);
     if (!why) why = dse_kv_format_check(&p->workload);
     if (!why) why = dse_dram_check(&p->dram);
     if (!why) why = dse_cache_check(&p->cache, &p->workload, (double)p->workload.context);

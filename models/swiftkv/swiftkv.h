@@ -41,7 +41,7 @@ struct swiftkv_params {
 
     int64_t processors, dsps_per_processor, extra_dsps;
     double clock_mhz;
-    int64_t activation_bits, q_int_bits, q_frac_bits, lut_bits;
+    int64_t q_int_bits, q_frac_bits, lut_bits;
     double gemv_dsps, fxp_dsps; /* of one product; "auto" before resolve */
 
     int32_t gemv_mapping, gemv_stalls, head;

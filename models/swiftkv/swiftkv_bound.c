@@ -392,7 +392,7 @@ bool swiftkv_bound(const void *lo, const void *hi, void *floor, void *ceiling)
     struct box box = {.lo = *(const struct swiftkv_params *)lo, .hi = *(const struct swiftkv_params *)hi}, *b = &box;
     struct swiftkv_metrics *f = floor, *c = ceiling;
     struct dse_totals_bound t;
-    if (dse_llm_unlike_plain(b->lo.workload.llm)) return false;
+    if (!dse_workload_narrow(&b->lo.workload, &b->hi.workload, DSE_CAN_ACTIVATIONS)) return false;
     b->asked_lo = b->lo.cache;
     b->asked_hi = b->hi.cache;
     b->hi.workload.context = dse_min_i64(b->hi.workload.context, b->hi.workload.llm->max_context);

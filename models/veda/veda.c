@@ -143,7 +143,7 @@ static void veda_resolve(void *params)
 static const char *veda_check(const void *params)
 {
     struct veda_point pt;
-    const char *why = dse_llm_unlike_plain(((const struct veda_params *)params)->workload.llm);
+    const char *why = dse_workload_unknown(&((const struct veda_params *)params)->workload, 0);
     if (why) return why;
     veda_point_init(&pt, params);
     why = veda_point_check(&pt);

@@ -467,9 +467,10 @@ static void hull(struct veda_metrics *f, struct veda_metrics *c, const struct ve
 
 bool veda_bound(const void *lo, const void *hi, void *floor, void *ceiling)
 {
-    struct veda_box box = {.lo = *(const struct veda_params *)lo, .hi = *(const struct veda_params *)hi}, step = box;
+    struct veda_box box = {.lo = *(const struct veda_params *)lo, .hi = *(const struct veda_params *)hi}, step;
     struct veda_metrics *f = floor, *c = ceiling, step_f = {0}, step_c = {0};
-    if (dse_llm_unlike_plain(box.lo.workload.llm)) return false;
+    if (!dse_workload_narrow(&box.lo.workload, &box.hi.workload, 0)) return false;
+    step = box;
     if (generates(&box.lo) == generates(&box.hi)) return bound_alike(&box, f, c);
     step.hi.request.generate = 0;
     box.lo.request.generate = 1;

@@ -124,7 +124,7 @@ static const char *check_context(const struct veda_point *pt)
     struct dse_workload w = pt->p->workload;
     const struct dse_request *r = &pt->p->request;
     if (!pt->prefill && r->generate > 0) w.context = r->prompt + r->generate;
-    return dse_workload_check(&w);
+    return dse_workload_check(&w, 0);
 }
 
 static const char *check_eviction(const struct veda_point *pt)

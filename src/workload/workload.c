@@ -1,43 +1,82 @@
 /* The workload's parameters and the expansion of a step into operators. */
+#include <dse/llm.h>
+#include <dse/num.h>
 #include <dse/units.h>
 #include <dse/workload.h>
 
-#include <assert.h>
 #include <stddef.h>
 
 static const char *const phases[] = {[DSE_DECODE] = "decode", [DSE_PREFILL] = "prefill", NULL};
+static const char *const latent_forms[] = {
+    [DSE_LATENT_ABSORBED] = "absorbed", [DSE_LATENT_EXPANDED] = "expanded", [DSE_LATENT_BY_PHASE] = "by-phase", NULL};
+const char *const dse_routing_names[] = {
+    [DSE_ROUTING_BALANCED] = "balanced", [DSE_ROUTING_UNIFORM] = "uniform", [DSE_ROUTING_POWER_LAW] = "power-law", NULL};
+static const char *const drafters[] = {[DSE_DRAFT_HEADS] = "heads", [DSE_DRAFT_LAYER] = "layer", [DSE_DRAFT_LLM] = "llm", NULL};
 
 static const char the_workload[] = "the workload";
 
-const struct dse_param dse_workload_params[] = {
-    DSE_PARAM_REF(struct dse_workload, llm, struct dse_llm, DSE_KIND_LLM, "the model that is run", "catalog/llms.toml"),
-    DSE_PARAM_ENUM(struct dse_workload, phase, phases, "one decode step, or the prefill of a prompt", the_workload),
-    DSE_PARAM_I64(struct dse_workload, batch, 1, 4096, "sequences processed together", the_workload),
-    DSE_PARAM_I64(struct dse_workload, context, 1, 1048576,
-                  "decode: positions in the KV cache, the newest included; prefill: length of the prompt", the_workload),
-    DSE_PARAM_I64_UNIT(struct dse_workload, weight_bits, "bit", 2, 32, "width of a stored weight", the_workload),
-    DSE_PARAM_I64_UNIT(struct dse_workload, kv_bits, "bit", 2, 32, "width of a stored key or value element", the_workload),
-    DSE_PARAM_F64(struct dse_workload, kv_scale_bits, "bit", 0, 16,
-                  "scales and zero points a key or value element: 32 / group; 0: not counted, nor what rounding loses",
-                  "Liu et al., KIVI, arXiv:2402.02750, Sec. 3"),
+#define S struct dse_speculation
+static const struct dse_param speculation[] = {
+    DSE_PARAM_I64(S, draft_tokens, 0, 64, "tokens that are drafted for one step to verify; 0: no speculative decoding",
+                  "arXiv:2211.17192"),
+    DSE_PARAM_ENUM(S, drafter, drafters,
+                   "what drafts them: heads beside the output head (Medusa), a layer of the LLM's kind (EAGLE, MTP), or an LLM",
+                   "arXiv:2401.10774, arXiv:2401.15077"),
+    DSE_PARAM_REF(S, draft, struct dse_llm, DSE_KIND_LLM, "drafter = llm: the LLM that drafts", "arXiv:2211.17192"),
+    DSE_PARAM_F64(S, acceptance, "", 0, 1, "probability that the first drafted token is accepted", "arXiv:2211.17192"),
+    DSE_PARAM_F64(S, acceptance_decay, "", 0, 1, "that probability of a drafted token, over that of the one before it",
+                  "docs/llms.md"),
+    DSE_PARAM_F64(S, accepted_length, "", 0, 65, "tokens that a verified step yields, as measured; 0: by acceptance",
+                  "docs/llms.md"),
     DSE_PARAM_END,
 };
+#undef S
+
+#define W struct dse_workload
+const struct dse_param dse_workload_params[] = {
+    DSE_PARAM_REF(W, llm, struct dse_llm, DSE_KIND_LLM, "the model that is run", "catalog/llms.toml"),
+    DSE_PARAM_ENUM(W, phase, phases, "one decode step, or the prefill of a prompt", the_workload),
+    DSE_PARAM_I64(W, batch, 1, 4096, "sequences processed together", the_workload),
+    DSE_PARAM_I64(W, context, 1, 1048576, "decode: positions in the KV cache, the newest included; prefill: length of the prompt",
+                  the_workload),
+    DSE_PARAM_F64(W, context_spread, "", 0, 1, "decode: standard deviation of the sequences' contexts, over context: their mean",
+                  the_workload),
+    DSE_PARAM_I64(W, chunk_tokens, 0, 65536, "decode: tokens of a prompt that are worked on in the same step", "arXiv:2308.16369"),
+    DSE_PARAM_I64(W, chunk_context, 0, 1048576, "positions of that prompt before them", "arXiv:2308.16369"),
+    DSE_PARAM_I64_UNIT(W, weight_bits, "bit", 2, 32, "width of a stored weight", the_workload),
+    DSE_PARAM_F64(W, weight_scale_bits, "bit", 0, 16, "scales and zero points a weight: 16 / group; 0: not counted",
+                  "arXiv:2210.17323"),
+    DSE_PARAM_I64_UNIT(W, kv_bits, "bit", 2, 32, "width of a stored key or value element", the_workload),
+    DSE_PARAM_F64(W, kv_scale_bits, "bit", 0, 16,
+                  "scales and zero points a key or value element: 32 / group; 0: not counted, nor what rounding loses",
+                  "Liu et al., KIVI, arXiv:2402.02750, Sec. 3"),
+    DSE_PARAM_I64_UNIT(W, activation_bits, "bit", 2, 32, "width of an activation in matrix products and between chips",
+                       the_workload),
+    DSE_PARAM_ENUM(
+        W, latent_form, latent_forms,
+        "latent attention: queries taken into the latent space, keys and values made of all latents again, or absorbed in "
+        "decode and expanded in prompts",
+        "arXiv:2405.04434, Sec. 2.1.2"),
+    DSE_PARAM_ENUM(W, routing, dse_routing_names,
+                   "where tokens go: to all experts alike, to experts chosen at random, or with loads of a power law",
+                   "docs/llms.md"),
+    DSE_PARAM_F64(W, routing_exponent, "", 0, 10, "routing = power-law: exponent of the density of loads", "docs/llms.md"),
+    DSE_EMBED(W, speculation, struct dse_speculation, speculation),
+    DSE_PARAM_I64(W, tensor_parallel, 1, 1024, "chips that share the heads and widths of each layer", "arXiv:1909.08053"),
+    DSE_PARAM_I64(W, pipeline_parallel, 1, 1024, "stages of chips that share the layers", "arXiv:1811.06965"),
+    DSE_PARAM_I64(W, data_parallel, 1, 4096, "groups of chips that share the sequences", the_workload),
+    DSE_PARAM_I64(W, expert_parallel, 1, 4096,
+                  "groups of a stage's chips that share the routed experts; divides tensor_parallel x data_parallel",
+                  "arXiv:2006.16668"),
+    DSE_PARAM_END,
+};
+#undef W
 
 const struct dse_param dse_request_params[] = {
     DSE_PARAM_I64(struct dse_request, prompt, 1, 1048576, "tokens of the prompt of a request", the_workload),
     DSE_PARAM_I64(struct dse_request, generate, 0, 1048576, "tokens generated after the prompt; 0: one step at context",
                   the_workload),
     DSE_PARAM_END,
-};
-
-/* Operations of the small operators, as scalar operations an element. */
-enum {
-    OPS_SOFTMAX = 5,   /* maximum, subtract, exp, sum, divide: a score */
-    OPS_NORM = 4,      /* square, sum, scale, weight: an element of a normalised vector */
-    OPS_ROTARY = 3,    /* two multiplies and an add an element of q and k */
-    OPS_RESIDUAL = 1,  /* an add */
-    OPS_GATED = 5,     /* SiLU (exp, add, divide, multiply) and the product with the gate */
-    OPS_ACTIVATION = 1 /* ReLU */
 };
 
 double dse_llm_layer_weights(const struct dse_llm *llm)
@@ -67,12 +106,135 @@ double dse_kv_row_bytes(const struct dse_workload *w)
     return (double)w->llm->head_dim * dse_kv_bits(w) / DSE_BITS_PER_BYTE;
 }
 
-const char *dse_workload_check(const struct dse_workload *w)
+/* ---- several chips -------------------------------------------------------------------------------------------------------- */
+
+int64_t dse_workload_chips(const struct dse_workload *w)
 {
-    const char *unlike = dse_llm_unlike_plain(w->llm);
-    if (unlike) return unlike;
-    if (w->context > w->llm->max_context) return "the context is longer than the LLM was made for (max_context)";
+    return dse_degree(w->tensor_parallel) * dse_degree(w->pipeline_parallel) * dse_degree(w->data_parallel);
+}
+
+/* Sequences of a group of chips. */
+static int64_t sequences_of_group(const struct dse_workload *w)
+{
+    return (int64_t)dse_ceil_div((uint64_t)w->batch, (uint64_t)dse_degree(w->data_parallel));
+}
+
+int64_t dse_workload_passes(const struct dse_workload *w)
+{
+    return dse_min_i64(dse_degree(w->pipeline_parallel), sequences_of_group(w));
+}
+
+int64_t dse_workload_sequences(const struct dse_workload *w)
+{
+    return (int64_t)dse_ceil_div((uint64_t)sequences_of_group(w), (uint64_t)dse_workload_passes(w));
+}
+
+/* ---- checks --------------------------------------------------------------------------------------------------------------- */
+
+static bool divides(int64_t part, int64_t whole)
+{
+    return part == 0 || whole % part == 0;
+}
+
+/* Heads can be shared evenly, and keys and values too, or copied. */
+static const char *check_tensor(const struct dse_llm *llm, int64_t tensor)
+{
+    const struct dse_llm_states *s = &llm->states;
+    if (!divides(tensor, llm->heads)) return "the LLM's heads cannot be shared evenly (tensor_parallel does not divide heads)";
+    if (llm->kv_heads > 0 && !divides(tensor, llm->kv_heads) && !divides(llm->kv_heads, tensor))
+        return "the LLM's KV heads can be neither shared nor copied evenly (tensor_parallel, kv_heads)";
+    if (!divides(tensor, s->state_value_heads) || !divides(tensor, s->ssm_heads) || !divides(tensor, s->ssm_inner))
+        return "the heads of recurrent layers cannot be shared evenly (tensor_parallel)";
     return NULL;
+}
+
+static const char *check_degrees(const struct dse_workload *w)
+{
+    const int64_t tensor = dse_degree(w->tensor_parallel), expert = dse_degree(w->expert_parallel),
+                  group = tensor * dse_degree(w->data_parallel);
+    const char *why = check_tensor(w->llm, tensor);
+    if (why) return why;
+    if (dse_degree(w->pipeline_parallel) > w->llm->layers) return "there are more stages than layers (pipeline_parallel)";
+    if (expert == 1) return NULL;
+    if (w->llm->moe.experts == 0) return "the LLM has no experts to share (expert_parallel)";
+    if (expert > w->llm->moe.experts) return "there are more groups of chips than experts (expert_parallel)";
+    if (group % expert != 0) return "expert_parallel does not divide the chips of a stage (tensor_parallel x data_parallel)";
+    return expert % tensor == 0 || tensor % expert == 0 ? NULL : "neither of tensor_parallel and expert_parallel divides the other";
+}
+
+static const char *check_speculation(const struct dse_workload *w)
+{
+    const struct dse_speculation *s = &w->speculation;
+    if (w->phase == DSE_PREFILL) return NULL;
+    if (s->drafter == DSE_DRAFT_LLM && !dse_llm_is_plain(s->draft))
+        return "an LLM that drafts has full attention and dense networks here (draft)";
+    if (s->drafter == DSE_DRAFT_LLM && check_tensor(s->draft, dse_degree(w->tensor_parallel)))
+        return "the heads of the LLM that drafts cannot be shared evenly (draft, tensor_parallel)";
+    if (s->accepted_length > 1 + (double)s->draft_tokens) return "more tokens are accepted than were drafted (accepted_length)";
+    return s->accepted_length > 0 && s->accepted_length < 1 ? "a verified step yields one token at least (accepted_length)" : NULL;
+}
+
+const char *dse_workload_unknown(const struct dse_workload *w, unsigned can)
+{
+    if (!(can & DSE_CAN_LAYERS)) {
+        const char *unlike = dse_llm_unlike_plain(w->llm);
+        if (unlike) return unlike;
+    }
+    if (!(can & DSE_CAN_PARALLEL) && (dse_workload_chips(w) > 1 || w->expert_parallel > 1))
+        return "this model is of one chip (tensor_parallel, pipeline_parallel, data_parallel, expert_parallel)";
+    if (!(can & DSE_CAN_SPECULATE) && w->speculation.draft_tokens > 0) return "this model does not draft tokens (draft_tokens)";
+    if (!(can & DSE_CAN_MIX) && (w->context_spread > 0 || w->chunk_tokens > 0))
+        return "this model's sequences are all alike (context_spread, chunk_tokens)";
+    if (!(can & DSE_CAN_ACTIVATIONS) && w->activation_bits > 0 && w->activation_bits < 16)
+        return "this model's activations have 16 bits (activation_bits)";
+    if (!(can & DSE_CAN_SCALES) && w->weight_scale_bits > 0) return "this model's weights have no scales (weight_scale_bits)";
+    return NULL;
+}
+
+/* A number that is all but some neutral value has no points. */
+static bool narrow(int64_t *lo, int64_t *hi, int64_t neutral)
+{
+    const int64_t from = *lo, to = *hi;
+    *lo = *hi = neutral;
+    return from <= neutral && neutral <= to;
+}
+
+bool dse_workload_narrow(struct dse_workload *lo, struct dse_workload *hi, unsigned can)
+{
+    enum { WIDE = 16 };
+    bool any = (can & DSE_CAN_LAYERS) || dse_llm_is_plain(lo->llm);
+    if (!(can & DSE_CAN_PARALLEL))
+        any = any && narrow(&lo->tensor_parallel, &hi->tensor_parallel, 1) &&
+              narrow(&lo->pipeline_parallel, &hi->pipeline_parallel, 1) && narrow(&lo->data_parallel, &hi->data_parallel, 1) &&
+              narrow(&lo->expert_parallel, &hi->expert_parallel, 1);
+    if (!(can & DSE_CAN_SPECULATE)) any = any && narrow(&lo->speculation.draft_tokens, &hi->speculation.draft_tokens, 0);
+    if (!(can & DSE_CAN_MIX)) {
+        any = any && narrow(&lo->chunk_tokens, &hi->chunk_tokens, 0) && lo->context_spread <= 0;
+        lo->context_spread = hi->context_spread = 0;
+    }
+    if (!(can & DSE_CAN_ACTIVATIONS)) {
+        any = any && hi->activation_bits >= WIDE;
+        lo->activation_bits = dse_max_i64(lo->activation_bits, WIDE);
+    }
+    if (!(can & DSE_CAN_SCALES)) {
+        any = any && lo->weight_scale_bits <= 0;
+        lo->weight_scale_bits = hi->weight_scale_bits = 0;
+    }
+    return any;
+}
+
+const char *dse_workload_check(const struct dse_workload *w, unsigned can)
+{
+    const char *why = dse_workload_unknown(w, can);
+    if (why) return why;
+    if (w->context > w->llm->max_context) return "the context is longer than the LLM was made for (max_context)";
+    if (w->phase == DSE_PREFILL && (w->context_spread > 0 || w->chunk_tokens > 0 || w->speculation.draft_tokens > 0))
+        return "drafts, chunks and unequal contexts are of decode steps (phase)";
+    if (w->chunk_tokens > 0 && w->chunk_context + w->chunk_tokens > w->llm->max_context)
+        return "the prompt of the chunk is longer than the LLM was made for (chunk_context, max_context)";
+    if (w->weight_scale_bits > 0 && w->weight_bits >= 16) return "weights of 16 bits or more have no scales (weight_scale_bits)";
+    why = dse_workload_chips(w) > 1 || w->expert_parallel > 1 ? check_degrees(w) : NULL;
+    return why || w->speculation.draft_tokens == 0 ? why : check_speculation(w);
 }
 
 const char *dse_kv_format_check(const struct dse_workload *w)
@@ -81,96 +243,63 @@ const char *dse_kv_format_check(const struct dse_workload *w)
                                                      : NULL;
 }
 
+/* ---- sums ----------------------------------------------------------------------------------------------------------------- */
+
+static bool is_simple(const struct dse_workload *w)
+{
+    return dse_llm_is_plain(w->llm) && dse_workload_chips(w) == 1 && w->speculation.draft_tokens == 0 && w->chunk_tokens == 0;
+}
+
+/* Bytes that the sequences of a micro-batch keep: of positions, and states. What drafts runs its layers several times a pass. */
+static double kept_bytes(const struct dse_oplist *list, double drafted)
+{
+    double bytes = 0;
+    for (int i = 0; i < list->n_attentions; i++) {
+        const struct dse_attention *a = &list->attention[i];
+        bytes += (double)a->layers * (double)a->sequences * (double)a->kept * a->cached_bytes / (a->is_draft ? drafted : 1);
+    }
+    for (int i = 0; i < list->n; i++)
+        if (list->op[i].kind == DSE_OP_RECURRENCE) bytes += list->op[i].kv_write_bytes / (list->op[i].is_draft ? drafted : 1);
+    return bytes;
+}
+
 double dse_workload_footprint(const struct dse_workload *w)
 {
-    double weights =
-        (double)w->llm->layers * dse_llm_layer_weights(w->llm) + (double)w->llm->embedding_tables * dse_llm_head_weights(w->llm);
-    return weights * (double)w->weight_bits / DSE_BITS_PER_BYTE +
-           (double)w->batch * (double)w->context * dse_kv_bytes_per_token(w->llm, dse_kv_bits(w));
+    const double each = ((double)w->weight_bits + w->weight_scale_bits) / DSE_BITS_PER_BYTE;
+    if (is_simple(w)) {
+        double weights = (double)w->llm->layers * dse_llm_layer_weights(w->llm) +
+                         (double)w->llm->embedding_tables * dse_llm_head_weights(w->llm);
+        return weights * ((double)w->weight_bits + w->weight_scale_bits) / DSE_BITS_PER_BYTE +
+               (double)w->batch * (double)w->context * dse_kv_bytes_per_token(w->llm, dse_kv_bits(w));
+    }
+    struct dse_oplist list;
+    dse_workload_expand(w, &list);
+    const double drafted = (double)dse_max_i64(1, w->speculation.draft_tokens);
+    double bytes = (double)dse_workload_passes(w) * kept_bytes(&list, drafted);
+    if (w->llm->embedding_tables > 1 && dse_degree(w->pipeline_parallel) == 1)
+        bytes += dse_llm_head_weights(w->llm) * each / (double)dse_degree(w->tensor_parallel);
+    for (int i = 0; i < list.n; i++) {
+        const bool again = list.op[i].is_draft && w->speculation.drafter != DSE_DRAFT_HEADS; /* the same weights, several times */
+        bytes += list.op[i].held_bytes / (again ? drafted : 1);
+    }
+    return bytes;
+}
+
+double dse_accepted(const struct dse_speculation *s)
+{
+    if (s->draft_tokens == 0) return 1;
+    if (s->accepted_length > 0) return s->accepted_length;
+    double all = 1, reached = 1, accepted = s->acceptance;
+    for (int64_t i = 0; i < s->draft_tokens; i++) {
+        reached *= accepted;
+        all += reached;
+        accepted *= s->acceptance_decay;
+    }
+    return all;
 }
 
 double dse_workload_tokens(const struct dse_workload *w)
 {
-    return w->phase == DSE_PREFILL ? (double)w->batch * (double)w->context : (double)w->batch;
-}
-
-static void add(struct dse_oplist *list, struct dse_op op)
-{
-    assert(list->n < DSE_OPS_MAX);
-    list->op[list->n++] = op;
-}
-
-/* A matrix of k x n weights, in each of `repeat` layers, applied to m rows. */
-static void add_linear(struct dse_oplist *list, const char *name, int64_t repeat, int64_t m, int64_t k, int64_t n,
-                       double weight_bytes, double kv_write_bytes)
-{
-    double elements = (double)repeat * (double)k * (double)n;
-    add(list, (struct dse_op){.name = name,
-                              .kind = DSE_OP_LINEAR,
-                              .repeat = repeat,
-                              .m = m,
-                              .k = k,
-                              .n = n,
-                              .weight_bytes = elements * weight_bytes,
-                              .kv_write_bytes = kv_write_bytes,
-                              .ops = DSE_OPS_PER_MAC * elements * (double)m});
-}
-
-static void add_elementwise(struct dse_oplist *list, const char *name, int64_t repeat, int64_t m, int64_t n, double ops)
-{
-    add(list, (struct dse_op){.name = name, .kind = DSE_OP_ELEMENTWISE, .repeat = repeat, .m = m, .k = 1, .n = n, .ops = ops});
-}
-
-/* Scores, softmax and values: `pairs` is how many (query, key) positions meet in one head of one sequence. */
-static void add_attention(struct dse_oplist *list, const struct dse_workload *w, int64_t queries, double pairs)
-{
-    const struct dse_llm *llm = w->llm;
-    double instances = (double)llm->layers * (double)llm->heads * (double)w->batch;
-    double read = (double)w->batch * (double)w->context * dse_kv_bytes_per_token(llm, dse_kv_bits(w)) / 2;
-    struct dse_op scores = {.name = "attention_scores",
-                            .kind = DSE_OP_SCORES,
-                            .repeat = llm->layers,
-                            .m = queries,
-                            .k = llm->head_dim,
-                            .n = w->context,
-                            .kv_read_bytes = read,
-                            .ops = DSE_OPS_PER_MAC * instances * pairs * (double)llm->head_dim};
-    struct dse_op values = scores;
-    values.name = "attention_values";
-    values.kind = DSE_OP_VALUES;
-    values.k = w->context;
-    values.n = llm->head_dim;
-    add(list, scores);
-    add_elementwise(list, "softmax", llm->layers, queries, w->context, OPS_SOFTMAX * instances * pairs);
-    add(list, values);
-    for (int i = list->n - 3; i < list->n; i++) list->op[i].in_attention = true;
-}
-
-/* Norms, rotary embedding, residuals and activation functions of all layers, for `rows` tokens. */
-static double elementwise_ops(const struct dse_llm *llm, double rows)
-{
-    double rotary = OPS_ROTARY * (double)((llm->heads + llm->kv_heads) * llm->head_dim);
-    double around = 2 * (OPS_NORM + OPS_RESIDUAL) * (double)llm->hidden;
-    double activation = (llm->ffn_matrices == 3 ? OPS_GATED : OPS_ACTIVATION) * (double)llm->ffn;
-    return rows * (double)llm->layers * (rotary + around + activation);
-}
-
-void dse_workload_expand(const struct dse_workload *w, struct dse_oplist *ret)
-{
-    const struct dse_llm *llm = w->llm;
-    double n = (double)w->context, bytes = (double)w->weight_bits / DSE_BITS_PER_BYTE;
-    int64_t queries = w->phase == DSE_PREFILL ? w->context : 1; /* positions of one sequence worked on in this step */
-    int64_t rows = w->batch * queries;
-    int64_t q = llm->heads * llm->head_dim, kv = llm->kv_heads * llm->head_dim;
-    double pairs = w->phase == DSE_PREFILL ? n * (n + 1) / 2 : n; /* causal: position i sees i positions */
-    double written = (double)rows * dse_kv_bytes_per_token(llm, dse_kv_bits(w));
-
-    ret->n = 0;
-    add_linear(ret, "qkv_projection", llm->layers, rows, llm->hidden, q + 2 * kv, bytes, written);
-    add_attention(ret, w, queries, pairs);
-    add_linear(ret, "output_projection", llm->layers, rows, q, llm->hidden, bytes, 0);
-    add_linear(ret, "ffn_up", llm->layers, rows, llm->hidden, (llm->ffn_matrices - 1) * llm->ffn, bytes, 0);
-    add_linear(ret, "ffn_down", llm->layers, rows, llm->ffn, llm->hidden, bytes, 0);
-    add_elementwise(ret, "elementwise", llm->layers, rows, llm->hidden, elementwise_ops(llm, (double)rows));
-    add_linear(ret, "lm_head", 1, w->batch, llm->hidden, llm->vocab, bytes, 0);
+    if (w->phase == DSE_PREFILL) return (double)w->batch * (double)w->context;
+    return (double)w->batch * dse_accepted(&w->speculation);
 }

@@ -43,7 +43,8 @@ static const char *check(const void *params)
 {
     struct dse_shortage room;
     shortage(params, NULL, &room);
-    return room.needed > room.there ? no_room : dse_workload_check(&((const struct roofline_params *)params)->workload);
+    return room.needed > room.there ? no_room
+                                    : dse_workload_check(&((const struct roofline_params *)params)->workload, DSE_CAN_ALL);
 }
 
 static double compute_s(const struct roofline_params *p, const struct dse_op *op)

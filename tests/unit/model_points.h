@@ -116,13 +116,25 @@ static inline struct value random_value(const struct field *f)
     return (struct value){.f64 = fmin(fmax(v, f->min), f->max)};
 }
 
+/* Parameters that most values of make a point infeasible, wherever the others are: drawn less often. */
+static inline bool seldom_fits(const char *name)
+{
+    static const char *const names[] = {"tensor_parallel",   "pipeline_parallel", "data_parallel",  "expert_parallel",
+                                        "draft_tokens",      "accepted_length",   "context_spread", "activation_bits",
+                                        "weight_scale_bits", "chunk_tokens",      "chunk_context"};
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        if (strcmp(name, names[i]) == 0) return true;
+    return false;
+}
+
 /* The parameters of a random point of the model, resolved. `share` of the parameters differ from those of `base`. Returns whether
  * the point is feasible. */
 static inline bool random_point(const struct model *m, const void *base, double share, void *params)
 {
     memcpy(params, base, m->desc->params_size);
     for (size_t i = 0; i < m->params.n; i++)
-        if (uniform() < share) field_set(&m->params.fields[i], params, random_value(&m->params.fields[i]));
+        if (uniform() < share * (seldom_fits(m->params.fields[i].name) ? 0.1 : 1))
+            field_set(&m->params.fields[i], params, random_value(&m->params.fields[i]));
     if (m->desc->resolve) m->desc->resolve(params);
     return !m->desc->check || !m->desc->check(params);
 }

@@ -297,9 +297,9 @@ static void workload__refuses_a_context_the_llm_was_not_made_for(void **state)
 {
     (void)state;
     struct dse_workload w = decode("opt-6.7b", 1, 2048);
-    assert_null(dse_workload_check(&w));
+    assert_null(dse_workload_check(&w, 0));
     w.context = 2049;
-    assert_non_null(dse_workload_check(&w));
+    assert_non_null(dse_workload_check(&w, 0));
 }
 
 static void tables__names_end_in_their_units(void **state)

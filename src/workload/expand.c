@@ -1,0 +1,165 @@
+/* The expansion of a step into operators. */
+#include "workload/expand.h"
+
+#include <dse/num.h>
+#include <dse/units.h>
+
+#include <assert.h>
+
+int64_t expand_share(int64_t width, int64_t parts)
+{
+    return parts > 1 ? (width + parts - 1) / parts : width;
+}
+
+int64_t expand_layers(const struct expansion *x, int64_t layers)
+{
+    return expand_share(layers, x->stages) * x->times;
+}
+
+static const struct dse_layer_kind *last_kind(const struct dse_llm *llm)
+{
+    return &llm->kinds[llm->n_kinds - 1];
+}
+
+int64_t expand_mixer_layers(const struct expansion *x, enum dse_mixer mixer)
+{
+    int64_t layers = 0;
+    if (x->one_layer) return last_kind(x->llm)->mixer == mixer ? x->times : 0;
+    for (size_t i = 0; i < x->llm->n_kinds; i++)
+        if (x->llm->kinds[i].mixer == mixer) layers += expand_layers(x, x->llm->kinds[i].layers);
+    return layers;
+}
+
+int64_t expand_network_layers(const struct expansion *x, enum dse_feed_forward ffn)
+{
+    int64_t layers = 0;
+    if (x->one_layer) return last_kind(x->llm)->ffn == ffn ? x->times : 0;
+    for (size_t i = 0; i < x->llm->n_kinds; i++)
+        if (x->llm->kinds[i].ffn == ffn) layers += expand_layers(x, x->llm->kinds[i].layers);
+    return layers;
+}
+
+struct dse_op *expand_add(struct expansion *x, struct dse_op op)
+{
+    struct dse_oplist *list = x->list;
+    assert(list->n < DSE_OPS_MAX);
+    op.is_draft = x->draft;
+    op.copies = 1;
+    op.rows = (double)op.m;
+    op.attention = -1;
+    op.held_bytes = op.weight_bytes;
+    list->op[list->n] = op;
+    return &list->op[list->n++];
+}
+
+struct dse_op *expand_linear(struct expansion *x, const char *name, int64_t repeat, int64_t m, int64_t k, int64_t n)
+{
+    double elements = (double)repeat * (double)k * (double)n;
+    return expand_add(x, (struct dse_op){.name = name,
+                                         .kind = DSE_OP_LINEAR,
+                                         .repeat = repeat,
+                                         .m = m,
+                                         .k = k,
+                                         .n = n,
+                                         .weight_bytes = elements * x->weight_bytes,
+                                         .ops = DSE_OPS_PER_MAC * elements * (double)m});
+}
+
+void expand_elementwise(struct expansion *x, const char *name, int64_t repeat, int64_t m, int64_t n, double ops)
+{
+    expand_add(x, (struct dse_op){.name = name, .kind = DSE_OP_ELEMENTWISE, .repeat = repeat, .m = m, .k = 1, .n = n, .ops = ops});
+}
+
+/* Norms, rotary embedding, residuals, activation functions and gates of all layers. */
+static void add_scalars(struct expansion *x)
+{
+    const double hidden = (double)x->llm->hidden, norms = (double)dse_max_i64(1, x->llm->details.norms);
+    double scalars = 0;
+    int64_t all = 0;
+    for (size_t i = 0; i < x->llm->n_kinds; i++) {
+        const struct dse_layer_kind *k = &x->llm->kinds[i];
+        const bool is_last = k == last_kind(x->llm);
+        const int64_t layers = x->one_layer ? (is_last ? x->times : 0) : expand_layers(x, k->layers);
+        const double sublayers = (k->mixer != DSE_NO_MIXER) + (k->ffn != DSE_NO_FFN);
+        if (layers == 0) continue;
+        all += layers;
+        scalars += (double)layers * (expand_mixer_scalars(x, k->mixer) + sublayers * (norms * OPS_NORM + OPS_RESIDUAL) * hidden +
+                                     expand_network_scalars(x, k->ffn));
+    }
+    expand_elementwise(x, OP_NAME(x, "elementwise"), all, x->rows, x->llm->hidden, (double)x->rows * scalars);
+}
+
+static void add_head(struct expansion *x)
+{
+    const int64_t answers = x->sequences * (x->w->phase == DSE_DECODE ? x->queries : 1);
+    expand_linear(x, OP_NAME(x, "lm_head"), x->times, answers, x->llm->hidden, expand_share(x->llm->vocab, x->tensor));
+}
+
+static void expand_stack(struct expansion *x)
+{
+    expand_mixers(x);
+    expand_networks(x);
+    add_scalars(x);
+    add_head(x);
+    expand_collectives(x);
+}
+
+/* Heads beside the LLM's own: each has one hidden layer with a residual, and an output head (Cai et al., arXiv:2401.10774). */
+static void add_heads(struct expansion *x, int64_t k)
+{
+    const int64_t hidden = x->llm->hidden;
+    expand_linear(x, OP_NAME(x, "head_layer"), k, x->sequences, hidden, expand_share(hidden, x->tensor));
+    expand_linear(x, OP_NAME(x, "lm_head"), k, x->sequences, hidden, expand_share(x->llm->vocab, x->tensor));
+}
+
+/* Tokens are drafted one after another, each in a step of its own (but by heads: all at once). */
+static void add_draft(const struct expansion *of, struct dse_oplist *list)
+{
+    const struct dse_speculation *s = &of->w->speculation;
+    struct expansion x = *of;
+    x.list = list;
+    x.draft = true;
+    x.times = s->draft_tokens;
+    x.queries = 1;
+    x.chunk = 0;
+    x.rows = x.sequences;
+    x.stages = 1;
+    if (s->drafter == DSE_DRAFT_HEADS) {
+        add_heads(&x, s->draft_tokens);
+        return;
+    }
+    x.one_layer = s->drafter == DSE_DRAFT_LAYER;
+    if (x.one_layer) /* the last hidden state and the new token's embedding become one input (EAGLE, DeepSeek-V3 Sec. 2.2) */
+        expand_linear(&x, OP_NAME(&x, "join"), x.times, x.rows, 2 * x.llm->hidden, expand_share(x.llm->hidden, x.tensor));
+    else
+        x.llm = s->draft;
+    expand_stack(&x);
+}
+
+void dse_workload_expand_reading(const struct dse_workload *w, int64_t read, struct dse_oplist *ret)
+{
+    const bool prefill = w->phase == DSE_PREFILL;
+    const int64_t drafted = prefill ? 0 : w->speculation.draft_tokens;
+    struct expansion x = {.list = ret,
+                          .w = w,
+                          .llm = w->llm,
+                          .times = 1,
+                          .sequences = dse_workload_sequences(w),
+                          .queries = prefill ? w->context : 1 + drafted,
+                          .chunk = prefill ? 0 : w->chunk_tokens,
+                          .context = w->context + drafted,
+                          .read = read < 0 ? -1 : read + drafted,
+                          .tensor = dse_degree(w->tensor_parallel),
+                          .stages = dse_degree(w->pipeline_parallel),
+                          .weight_bytes = ((double)w->weight_bits + w->weight_scale_bits) / DSE_BITS_PER_BYTE,
+                          .kv_bytes = dse_kv_bits(w) / DSE_BITS_PER_BYTE};
+    x.rows = x.sequences * x.queries + x.chunk;
+    ret->n = ret->n_attentions = 0;
+    if (drafted > 0) add_draft(&x, ret);
+    expand_stack(&x);
+}
+
+void dse_workload_expand(const struct dse_workload *w, struct dse_oplist *ret)
+{
+    dse_workload_expand_reading(w, -1, ret);
+}

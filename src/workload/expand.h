@@ -1,0 +1,62 @@
+/* How a step becomes operators: what the files expand*.c share. */
+#ifndef WORKLOAD_EXPAND_H
+#define WORKLOAD_EXPAND_H
+
+#include <dse/llm.h>
+#include <dse/workload.h>
+
+#include <math.h>
+
+/* Operations of the small operators, as scalar operations an element. */
+enum {
+    OPS_SOFTMAX = 5,   /* maximum, subtract, exp, sum, divide: a score */
+    OPS_NORM = 4,      /* square, sum, scale, weight: an element of a normalised vector */
+    OPS_ROTARY = 3,    /* two multiplies and an add an element of q and k */
+    OPS_RESIDUAL = 1,  /* an add */
+    OPS_GATED = 5,     /* SiLU (exp, add, divide, multiply) and the product with the gate */
+    OPS_SILU = 4,      /* without a product */
+    OPS_ACTIVATION = 1 /* ReLU */
+};
+
+/* Layers that are expanded together: those of the LLM, or those that draft. Everything is of one chip and one pass. */
+struct expansion {
+    struct dse_oplist *list;
+    const struct dse_workload *w;
+    const struct dse_llm *llm;
+    bool draft;
+    int64_t times;              /* that the layers run in the pass: drafted tokens one after another */
+    int64_t one_layer;          /* 1: a single layer of the last kind stands for all (DSE_DRAFT_LAYER); else 0 */
+    int64_t sequences, queries; /* of a sequence, in decode with drafts k + 1 */
+    int64_t chunk;              /* tokens of a prompt beside them */
+    int64_t rows;               /* sequences * queries + chunk */
+    int64_t context, read;      /* positions there are; that techniques leave to be read of them, or -1 */
+    int64_t tensor, stages;
+    double weight_bytes, kv_bytes; /* of an element, with its share of scales */
+};
+
+/* A name, or the same with "draft_" before it. */
+#define OP_NAME(x, name) ((x)->draft ? "draft_" name : name)
+
+/* Instances in one stage of layers that are alike. */
+int64_t expand_layers(const struct expansion *x, int64_t layers);
+/* Layers of this stage with such a mixer, or such a network. */
+int64_t expand_mixer_layers(const struct expansion *x, enum dse_mixer mixer);
+int64_t expand_network_layers(const struct expansion *x, enum dse_feed_forward ffn);
+/* A share of a width on each of `parts` chips, rounded up. */
+int64_t expand_share(int64_t width, int64_t parts);
+
+struct dse_op *expand_add(struct expansion *x, struct dse_op op);
+/* A matrix of k x n weights, in each of `repeat` instances, applied to m rows. Nothing where there is no instance. */
+struct dse_op *expand_linear(struct expansion *x, const char *name, int64_t repeat, int64_t m, int64_t k, int64_t n);
+void expand_elementwise(struct expansion *x, const char *name, int64_t repeat, int64_t m, int64_t n, double ops);
+
+void expand_mixers(struct expansion *x);      /* expand_mixers.c */
+void expand_recurrences(struct expansion *x); /* expand_states.c */
+void expand_networks(struct expansion *x);    /* expand_networks.c */
+/* Scalar operations of norms, rotary embeddings, residuals, activation functions and gates of the layers. */
+double expand_mixer_scalars(const struct expansion *x, enum dse_mixer mixer);
+double expand_network_scalars(const struct expansion *x, enum dse_feed_forward ffn);
+/* What chips exchange in a pass. */
+void expand_collectives(struct expansion *x); /* expand_collectives.c */
+
+#endif

@@ -1,0 +1,295 @@
+/* Attention of all kinds as operators. */
+#include "workload/expand.h"
+
+#include <dse/num.h>
+#include <dse/units.h>
+
+#include <assert.h>
+#include <stddef.h>
+
+static int64_t heads_of(const struct expansion *x)
+{
+    return expand_share(x->llm->heads, x->tensor);
+}
+
+static int64_t kv_heads_of(const struct expansion *x)
+{
+    return expand_share(x->llm->kv_heads, x->tensor);
+}
+
+/* ---- what meets what -------------------------------------------------------------------------------------------------------- */
+
+/* Positions that a query at position i (from 1) sees, at most: 0 for all of them. */
+static int64_t reach(const struct dse_llm *llm, enum dse_mixer mixer)
+{
+    if (mixer == DSE_WINDOW || mixer == DSE_CHUNK) return llm->attention_window;
+    return mixer == DSE_LATENT_TOPK ? llm->latent.index_topk : 0;
+}
+
+/* Pairs of all queries at 1..n. */
+static double pairs_to(const struct dse_llm *llm, enum dse_mixer mixer, double n)
+{
+    const double most = (double)reach(llm, mixer);
+    if (most == 0 || n <= most) return n * (n + 1) / 2;
+    if (mixer != DSE_CHUNK) return most * (most + 1) / 2 + (n - most) * most;
+    const double whole = dse_floor(n / most), rest = n - whole * most;
+    return whole * most * (most + 1) / 2 + rest * (rest + 1) / 2;
+}
+
+/* Positions that any of the last `queries` of n sees. */
+static int64_t positions_of(const struct dse_llm *llm, enum dse_mixer mixer, int64_t n, int64_t queries)
+{
+    const int64_t most = reach(llm, mixer);
+    if (most == 0) return n;
+    if (mixer == DSE_CHUNK) {
+        const int64_t first = (n - queries) / most * most; /* before the chunk of the first query */
+        return n - first;
+    }
+    return dse_min_i64(n, most + queries - 1);
+}
+
+/* ---- groups --------------------------------------------------------------------------------------------------------------- */
+
+/* Some sequences of the same length. */
+struct some {
+    int64_t sequences, context, queries;
+};
+
+static void place(struct expansion *x, enum dse_mixer mixer, const struct some *some, struct dse_attention *ret)
+{
+    const bool unlimited = reach(x->llm, mixer) == 0, decoding = x->w->phase == DSE_DECODE;
+    const int64_t n = some->context, left = unlimited && decoding && x->read >= 0 && !x->draft ? dse_min_i64(n, x->read) : n;
+    ret->mixer = mixer;
+    ret->is_draft = x->draft;
+    ret->sequences = some->sequences;
+    ret->queries = some->queries;
+    ret->context = n;
+    ret->positions = unlimited ? left : positions_of(x->llm, mixer, n, some->queries);
+    ret->kept = dse_llm_positions_kept(x->llm, mixer, n);
+    ret->pairs = pairs_to(x->llm, mixer, (double)n) - pairs_to(x->llm, mixer, (double)(n - some->queries));
+    if (unlimited && left < n) ret->pairs = (double)some->queries * (double)left;
+    if (some->queries == 1) ret->pairs = (double)ret->positions;
+}
+
+/* Scores, their softmax and the values. */
+static void add_attention(struct expansion *x, const struct dse_attention *a)
+{
+    const double layers = (double)a->layers, instances = layers * (double)a->heads * (double)a->sequences;
+    const double rows = (double)a->sequences * (double)a->positions;
+    const int at = x->list->n_attentions;
+    assert(at < DSE_ATTENTIONS_MAX);
+    x->list->attention[x->list->n_attentions++] = *a;
+    struct dse_op scores = {.name = OP_NAME(x, "attention_scores"),
+                            .kind = DSE_OP_SCORES,
+                            .repeat = a->layers,
+                            .m = a->queries,
+                            .k = a->key_dim,
+                            .n = a->positions,
+                            .kv_read_bytes = rows * (layers * a->key_bytes),
+                            .ops = DSE_OPS_PER_MAC * instances * a->pairs * (double)a->key_dim};
+    struct dse_op values = scores;
+    const int first = x->list->n;
+    if (a->is_index) scores.name = OP_NAME(x, "index_scores");
+    expand_add(x, scores);
+    expand_elementwise(x, a->is_index ? OP_NAME(x, "index_choice") : OP_NAME(x, "softmax"), a->layers, a->queries, a->positions,
+                       (a->is_index ? 1 : OPS_SOFTMAX) * instances * a->pairs);
+    values.name = OP_NAME(x, "attention_values");
+    values.kind = DSE_OP_VALUES;
+    values.k = a->positions;
+    values.n = a->value_dim;
+    values.kv_read_bytes = rows * (layers * a->value_bytes);
+    values.ops = DSE_OPS_PER_MAC * instances * a->pairs * (double)a->value_dim;
+    if (a->value_dim > 0) expand_add(x, values);
+    for (int i = first; i < x->list->n; i++) {
+        x->list->op[i].in_attention = true;
+        x->list->op[i].attention = (int8_t)at;
+    }
+}
+
+/* The decoding sequences: all alike, or two kinds whose mean and deviation are those asked for; and the chunk of a prompt. */
+static int sequences_of(const struct expansion *x, struct some *ret)
+{
+    const double spread = x->w->context_spread, mean = (double)x->context;
+    const int64_t few = x->sequences / 2, many = x->sequences - few;
+    int n = 0;
+    if (spread > 0 && few > 0 && x->w->phase == DSE_DECODE) {
+        const double longer = dse_floor(mean * (1 + spread * sqrt((double)many / (double)few)) + 0.5);
+        const double shorter = (mean * (double)x->sequences - longer * (double)few) / (double)many;
+        ret[n++] = (struct some){many, dse_max_i64(x->queries, (int64_t)(shorter + 0.5)), x->queries};
+        ret[n++] = (struct some){few, (int64_t)longer, x->queries};
+    } else {
+        ret[n++] = (struct some){x->sequences, x->context, x->queries};
+    }
+    if (x->chunk > 0) ret[n++] = (struct some){1, x->w->chunk_context + x->chunk, x->chunk};
+    return n;
+}
+enum { SOME_MAX = 3 };
+
+static void add_groups(struct expansion *x, const struct dse_attention *shape, enum dse_mixer mixer)
+{
+    struct some some[SOME_MAX];
+    const int n = sequences_of(x, some);
+    for (int i = 0; i < n; i++) {
+        struct dse_attention a = *shape;
+        place(x, mixer, &some[i], &a);
+        add_attention(x, &a);
+    }
+}
+
+/* ---- full, window and chunk --------------------------------------------------------------------------------------------------- */
+
+static void grouped(struct expansion *x)
+{
+    static const enum dse_mixer kinds[] = {DSE_FULL, DSE_WINDOW, DSE_CHUNK};
+    enum { KINDS = sizeof kinds / sizeof *kinds };
+    const int64_t heads = heads_of(x), kv_heads = kv_heads_of(x), d = x->llm->head_dim, q = heads * d, kv = kv_heads * d;
+    int64_t layers[KINDS], all = 0;
+    for (int i = 0; i < KINDS; i++) all += layers[i] = expand_mixer_layers(x, kinds[i]);
+    if (all == 0) return;
+    const double row = 2 * (double)kv * x->kv_bytes;
+    struct dse_op *op = expand_linear(x, OP_NAME(x, "qkv_projection"), all, x->rows, x->llm->hidden,
+                                      (x->llm->details.output_gate ? 2 : 1) * q + 2 * kv);
+    op->kv_write_bytes = (double)x->rows * ((double)all * row);
+    for (int i = 0; i < KINDS; i++) {
+        const struct dse_attention shape = {.layers = layers[i],
+                                            .heads = heads,
+                                            .kv_heads = kv_heads,
+                                            .key_dim = d,
+                                            .value_dim = d,
+                                            .key_bytes = row / 2,
+                                            .value_bytes = row / 2,
+                                            .cached_bytes = row};
+        if (layers[i] > 0) add_groups(x, &shape, kinds[i]);
+    }
+    expand_linear(x, OP_NAME(x, "output_projection"), all, x->rows, q, x->llm->hidden);
+}
+
+/* ---- latent attention ----------------------------------------------------------------------------------------------------- */
+
+/* The indexer's keys have 8 bits (DeepSeek-V3.2). */
+static void index_of(struct expansion *x, int64_t layers)
+{
+    const struct dse_llm_latent *m = &x->llm->latent;
+    const int64_t heads = m->index_heads, d = m->index_dim;
+    const struct dse_attention shape = {.is_index = true,
+                                        .layers = layers,
+                                        .heads = heads,
+                                        .kv_heads = 1,
+                                        .key_dim = d,
+                                        .key_bytes = (double)d,
+                                        .cached_bytes = (double)d};
+    expand_linear(x, OP_NAME(x, "index_queries"), layers, x->rows, m->q_rank, heads * d);
+    expand_linear(x, OP_NAME(x, "index_keys"), layers, x->rows, x->llm->hidden, d + heads)->kv_write_bytes =
+        (double)x->rows * (double)layers * (double)d;
+    add_groups(x, &shape, DSE_LATENT);
+}
+
+static bool is_expanded(const struct expansion *x, bool prompt)
+{
+    return x->w->latent_form == DSE_LATENT_EXPANDED || (x->w->latent_form == DSE_LATENT_BY_PHASE && prompt);
+}
+
+/* Keys and values of all positions that are attended to, from their latents. */
+static void expanded_group(struct expansion *x, const struct some *some, enum dse_mixer mixer, int64_t layers)
+{
+    const struct dse_llm_latent *m = &x->llm->latent;
+    const int64_t heads = heads_of(x);
+    struct dse_attention a = {.is_made = true,
+                              .layers = layers,
+                              .heads = heads,
+                              .kv_heads = heads,
+                              .key_dim = m->nope_dim + m->rope_dim,
+                              .value_dim = m->v_head_dim,
+                              .cached_bytes = (double)(m->kv_rank + m->rope_dim) * x->kv_bytes};
+    place(x, mixer, some, &a);
+    const int64_t rows = some->sequences * a.positions;
+    struct dse_op *up = expand_linear(x, OP_NAME(x, "latent_up"), layers, rows, m->kv_rank, heads * (m->nope_dim + m->v_head_dim));
+    up->kv_read_bytes = (double)rows * (double)layers * (double)(m->kv_rank + m->rope_dim) * x->kv_bytes;
+    add_attention(x, &a);
+}
+
+/* Queries go into the latent space, and their sums of latents come out of it. A head's matrices work on its own rows. */
+static void absorbed_group(struct expansion *x, const struct some *some, enum dse_mixer mixer, int64_t layers)
+{
+    const struct dse_llm_latent *m = &x->llm->latent;
+    const int64_t heads = heads_of(x), row = m->kv_rank + m->rope_dim, rows = some->sequences * some->queries;
+    struct dse_attention a = {.layers = layers,
+                              .heads = heads,
+                              .kv_heads = 1,
+                              .key_dim = row,
+                              .value_dim = m->kv_rank,
+                              .values_in_keys = true,
+                              .key_bytes = (double)row * x->kv_bytes,
+                              .cached_bytes = (double)row * x->kv_bytes};
+    place(x, mixer, some, &a);
+    expand_linear(x, OP_NAME(x, "absorb_queries"), layers * heads, rows, m->nope_dim, m->kv_rank);
+    add_attention(x, &a);
+    expand_linear(x, OP_NAME(x, "absorb_values"), layers * heads, rows, m->kv_rank, m->v_head_dim);
+}
+
+static void latent(struct expansion *x, enum dse_mixer mixer)
+{
+    const struct dse_llm_latent *m = &x->llm->latent;
+    const int64_t layers = expand_mixer_layers(x, mixer), heads = heads_of(x), key = m->nope_dim + m->rope_dim;
+    struct some some[SOME_MAX];
+    if (layers == 0) return;
+    if (m->q_rank > 0) expand_linear(x, OP_NAME(x, "query_down"), layers, x->rows, x->llm->hidden, m->q_rank);
+    expand_linear(x, OP_NAME(x, "query_up"), layers, x->rows, m->q_rank > 0 ? m->q_rank : x->llm->hidden, heads * key);
+    expand_linear(x, OP_NAME(x, "latent_down"), layers, x->rows, x->llm->hidden, m->kv_rank + m->rope_dim)->kv_write_bytes =
+        (double)x->rows * (double)layers * (double)(m->kv_rank + m->rope_dim) * x->kv_bytes;
+    if (mixer == DSE_LATENT_TOPK) index_of(x, layers);
+    const int n = sequences_of(x, some);
+    for (int i = 0; i < n; i++) {
+        const bool prompt = x->w->phase == DSE_PREFILL || (x->chunk > 0 && i == n - 1);
+        if (is_expanded(x, prompt))
+            expanded_group(x, &some[i], mixer, layers);
+        else
+            absorbed_group(x, &some[i], mixer, layers);
+    }
+    expand_linear(x, OP_NAME(x, "output_projection"), layers, x->rows, heads * m->v_head_dim, x->llm->hidden);
+}
+
+void expand_mixers(struct expansion *x)
+{
+    grouped(x);
+    latent(x, DSE_LATENT);
+    latent(x, DSE_LATENT_TOPK);
+    expand_recurrences(x);
+}
+
+/* ---- scalars --------------------------------------------------------------------------------------------------------------- */
+
+static double grouped_scalars(const struct expansion *x)
+{
+    const struct dse_llm_details *d = &x->llm->details;
+    const double q = (double)(heads_of(x) * x->llm->head_dim), kv = (double)(kv_heads_of(x) * x->llm->head_dim);
+    return OPS_ROTARY * (q + kv) + (d->output_gate ? OPS_GATED * q : 0); /* norms of q and k are left out, as biases are */
+}
+
+static double latent_scalars(const struct expansion *x)
+{
+    const struct dse_llm_latent *m = &x->llm->latent;
+    return OPS_ROTARY * (double)((heads_of(x) + 1) * m->rope_dim) + OPS_NORM * (double)(m->q_rank + m->kv_rank);
+}
+
+static double state_scalars(const struct expansion *x, enum dse_mixer mixer)
+{
+    const struct dse_llm_states *s = &x->llm->states;
+    const double t = (double)x->tensor, keys = (double)(s->state_key_heads * s->state_key_dim) / t;
+    const double values = (double)(s->state_value_heads * s->state_value_dim) / t, inner = (double)s->ssm_inner / t;
+    const double state = (double)s->ssm_state, shared = 2 * (double)(s->ssm_groups * s->ssm_state) / t;
+    switch (mixer) {
+    case DSE_DELTA: return OPS_SILU * (2 * keys + values) + OPS_NORM * (2 * keys + values) + OPS_GATED * values;
+    case DSE_LIGHTNING: return 3 * OPS_SILU * values + OPS_NORM * values + OPS_GATED * values;
+    case DSE_MAMBA: return (OPS_SILU + OPS_SOFTMAX) * inner + 2 * inner * state + OPS_GATED * inner;
+    case DSE_MAMBA2: return OPS_SILU * (inner + shared) + OPS_NORM * inner + OPS_GATED * inner;
+    default: return 0;
+    }
+}
+
+double expand_mixer_scalars(const struct expansion *x, enum dse_mixer mixer)
+{
+    if (mixer == DSE_FULL || mixer == DSE_WINDOW || mixer == DSE_CHUNK) return grouped_scalars(x);
+    if (mixer == DSE_LATENT || mixer == DSE_LATENT_TOPK) return latent_scalars(x);
+    return state_scalars(x, mixer);
+}

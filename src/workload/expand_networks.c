@@ -1,0 +1,75 @@
+/* Feed-forward networks as operators: dense, and routed and shared experts. */
+#include "workload/expand.h"
+#include "workload/experts.h"
+
+#include <dse/num.h>
+#include <dse/units.h>
+
+/* How experts lie on the chips of a stage. */
+struct dealt {
+    int64_t parts;               /* chips that share one expert's width */
+    struct experts_at_work work; /* of one chip */
+};
+
+static struct dealt deal(const struct expansion *x)
+{
+    const int64_t groups = dse_degree(x->w->expert_parallel), parts = dse_max_i64(1, x->tensor / groups);
+    const double joined = (double)dse_max_i64(1, groups / x->tensor); /* data groups whose tokens meet */
+    struct dealt ret = {.parts = parts, .work = experts_at_work(x->w, joined * (double)x->rows, (double)groups)};
+    return ret;
+}
+
+/* The matrices of the experts that have work. */
+static void add_experts(struct expansion *x, const char *name, int64_t layers, const struct dealt *d, int64_t k, int64_t n)
+{
+    const double touched = d->work.touched, each = touched > 0 ? d->work.rows / touched : 0; /* none: a prompt of no tokens */
+    struct dse_op *op = expand_linear(x, name, layers, (int64_t)dse_ceil(each - 1e-9), k, n);
+    const double elements = (double)op->repeat * (double)k * (double)n;
+    op->copies = touched;
+    op->rows = each;
+    op->weight_bytes = touched * elements * x->weight_bytes;
+    op->held_bytes = d->work.held * elements * x->weight_bytes;
+    op->ops = DSE_OPS_PER_MAC * elements * d->work.rows;
+}
+
+static void experts(struct expansion *x, int64_t layers)
+{
+    const struct dse_llm_experts *e = &x->llm->moe;
+    const int64_t hidden = x->llm->hidden, up = x->llm->ffn_matrices - 1, width = e->expert_latent > 0 ? e->expert_latent : hidden;
+    const struct dealt d = deal(x);
+    const int64_t inner = expand_share(e->expert_ffn, d.parts), shared = expand_share(e->shared_ffn, x->tensor);
+    expand_linear(x, OP_NAME(x, "router"), layers, x->rows, hidden, e->experts + (e->shared_gate ? 1 : 0));
+    if (e->expert_latent > 0) expand_linear(x, OP_NAME(x, "expert_latent_down"), layers, x->rows, hidden, width);
+    add_experts(x, OP_NAME(x, "experts_up"), layers, &d, width, up * inner);
+    add_experts(x, OP_NAME(x, "experts_down"), layers, &d, inner, width);
+    if (e->expert_latent > 0) expand_linear(x, OP_NAME(x, "expert_latent_up"), layers, x->rows, width, hidden);
+    if (shared == 0) return;
+    expand_linear(x, OP_NAME(x, "shared_up"), layers, x->rows, hidden, up * shared);
+    expand_linear(x, OP_NAME(x, "shared_down"), layers, x->rows, shared, hidden);
+}
+
+void expand_networks(struct expansion *x)
+{
+    const struct dse_llm *llm = x->llm;
+    const int64_t dense = expand_network_layers(x, DSE_FFN_DENSE), routed = expand_network_layers(x, DSE_FFN_EXPERTS);
+    const int64_t ffn = expand_share(llm->ffn, x->tensor);
+    if (dense > 0) {
+        expand_linear(x, OP_NAME(x, "ffn_up"), dense, x->rows, llm->hidden, (llm->ffn_matrices - 1) * ffn);
+        expand_linear(x, OP_NAME(x, "ffn_down"), dense, x->rows, ffn, llm->hidden);
+    }
+    if (routed > 0) experts(x, routed);
+}
+
+double expand_network_scalars(const struct expansion *x, enum dse_feed_forward ffn)
+{
+    const struct dse_llm *llm = x->llm;
+    const double each = llm->ffn_matrices == 3 ? OPS_GATED : OPS_ACTIVATION;
+    if (ffn == DSE_FFN_DENSE) return each * (double)expand_share(llm->ffn, x->tensor);
+    if (ffn != DSE_FFN_EXPERTS) return 0;
+    /* the choice among experts, the weighted sum of their outputs */
+    const struct dealt d = deal(x);
+    const double rows = d.work.rows / dse_max(1, (double)x->rows), sum = 2 * rows * (double)llm->hidden;
+    return OPS_SOFTMAX * (double)llm->moe.experts + sum +
+           each *
+               (rows * (double)expand_share(llm->moe.expert_ffn, d.parts) + (double)expand_share(llm->moe.shared_ffn, x->tensor));
+}

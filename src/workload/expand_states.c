@@ -1,0 +1,66 @@
+/* Layers whose memory is a state: gated delta rule, lightning attention, Mamba. */
+#include "workload/expand.h"
+
+#include <dse/units.h>
+
+/* The state itself is kept in 32 bits, as runtimes do; the inputs of the convolution in 16. */
+enum { STATE_BYTES = 4, CONVOLUTION_BYTES = 2 };
+
+/* One layer of one kind, of one chip. */
+struct shape {
+    int64_t projected, given; /* columns of what makes its inputs; rows of the output projection */
+    int64_t state, channels;  /* elements of a sequence; channels of the convolution */
+    int64_t passes;           /* multiply-adds an element of the state and token */
+};
+
+static struct shape shape_of(const struct expansion *x, enum dse_mixer mixer)
+{
+    const struct dse_llm_states *s = &x->llm->states;
+    const int64_t t = x->tensor, keys = expand_share(s->state_key_heads, t) * s->state_key_dim;
+    const int64_t heads = expand_share(s->state_value_heads, t), values = heads * s->state_value_dim;
+    const int64_t inner = expand_share(s->ssm_inner, t), shared = 2 * expand_share(s->ssm_groups, t) * s->ssm_state;
+    switch (mixer) {
+    case DSE_DELTA:
+        return (struct shape){2 * keys + 2 * values + 2 * heads, values, values * s->state_key_dim, 2 * keys + values, 3};
+    case DSE_LIGHTNING: return (struct shape){4 * values, values, values * s->state_key_dim, 0, 2};
+    case DSE_MAMBA: return (struct shape){2 * inner, inner, inner * s->ssm_state, inner, 2};
+    case DSE_MAMBA2:
+        return (struct shape){2 * inner + shared + expand_share(s->ssm_heads, t), inner, inner * s->ssm_state, inner + shared, 2};
+    default: return (struct shape){0};
+    }
+}
+
+static void recurrence(struct expansion *x, const struct shape *s, int64_t layers)
+{
+    const int64_t kernel = x->llm->states.conv_kernel, sequences = x->sequences + (x->chunk > 0 ? 1 : 0);
+    const double instances = (double)layers * (double)sequences;
+    const double bytes = (double)s->state * STATE_BYTES + (double)(s->channels * (kernel > 0 ? kernel - 1 : 0)) * CONVOLUTION_BYTES;
+    const double macs = (double)(s->passes * s->state + s->channels * kernel);
+    expand_add(x, (struct dse_op){.name = OP_NAME(x, "recurrence"),
+                                  .kind = DSE_OP_RECURRENCE,
+                                  .repeat = layers,
+                                  .m = x->rows,
+                                  .k = 1,
+                                  .n = s->state,
+                                  .kv_read_bytes = instances * bytes,
+                                  .kv_write_bytes = instances * bytes,
+                                  .ops = DSE_OPS_PER_MAC * (double)layers * (double)x->rows * macs});
+}
+
+void expand_recurrences(struct expansion *x)
+{
+    static const enum dse_mixer kinds[] = {DSE_DELTA, DSE_LIGHTNING, DSE_MAMBA, DSE_MAMBA2};
+    for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
+        const int64_t layers = expand_mixer_layers(x, kinds[i]);
+        if (layers == 0) continue;
+        const struct shape s = shape_of(x, kinds[i]);
+        const struct dse_llm_states *of = &x->llm->states;
+        expand_linear(x, OP_NAME(x, "state_projection"), layers, x->rows, x->llm->hidden, s.projected);
+        if (kinds[i] == DSE_MAMBA) { /* dt, B and C from the channels; dt to its full width */
+            expand_linear(x, OP_NAME(x, "state_parameters"), layers, x->rows, s.given, of->ssm_dt_rank + 2 * of->ssm_state);
+            expand_linear(x, OP_NAME(x, "state_steps"), layers, x->rows, of->ssm_dt_rank, s.given);
+        }
+        recurrence(x, &s, layers);
+        expand_linear(x, OP_NAME(x, "state_output"), layers, x->rows, s.given, x->llm->hidden);
+    }
+}

@@ -1,0 +1,67 @@
+/* Experts at work: docs/llms.md has the laws. */
+#include "workload/experts.h"
+
+#include <dse/num.h>
+
+#include <math.h>
+
+/* The largest of n standard normal numbers on the mean: the quantile at (n - 3/8) / (n + 1/4) (Blom 1958), by the rational
+ * approximation of Abramowitz and Stegun, 26.2.23 (within 4.5e-4). */
+static double largest_of(double n)
+{
+    const double t = sqrt(-2 * log((0.625) / (n + 0.25)));
+    const double over = 2.515517 + t * (0.802853 + t * 0.010328), under = 1 + t * (1.432788 + t * (0.189269 + t * 0.001308));
+    return dse_max(0, t - over / under);
+}
+
+/* Popularity of experts: strata of equal numbers of experts, each with its mean; their mean is 1. Density x^-a from 1 to the number
+ * of experts. */
+enum { STRATA = 8 };
+
+static void popularity(double *ret, double experts, double a)
+{
+    const double e = 1 - a;
+    double sum = 0;
+    for (int i = 0; i < STRATA; i++) {
+        const double u = (i + 0.5) / STRATA;
+        ret[i] = fabs(e) < 1e-9 ? pow(experts, u) : pow(1 + u * (pow(experts, e) - 1), 1 / e);
+        sum += ret[i] / STRATA;
+    }
+    for (int i = 0; i < STRATA; i++) ret[i] /= sum;
+}
+
+/* Probability that some of `tokens` choose an expert that each chooses with probability p. */
+static double chosen(double p, double tokens)
+{
+    return p >= 1 ? 1 : -expm1(tokens * log1p(-p));
+}
+
+struct experts_at_work experts_at_work(const struct dse_workload *w, double tokens, double chips)
+{
+    const double experts = (double)w->llm->moe.experts, active = (double)w->llm->moe.experts_active;
+    const double all = tokens * active, mean = all / chips, share = active / experts;
+    struct experts_at_work ret = {.held = dse_ceil(experts / chips), .rows = mean};
+    const double most = tokens * dse_min(active, ret.held);
+    if (w->routing == DSE_ROUTING_BALANCED) {
+        ret.touched = dse_min(ret.held, dse_max(1, mean));
+        return ret;
+    }
+    double variance = 0; /* of a chip's rows, by the experts that it holds */
+    if (w->routing == DSE_ROUTING_UNIFORM) {
+        ret.touched = ret.held * chosen(share, tokens);
+    } else {
+        double loads[STRATA], square = 0;
+        popularity(loads, experts, w->routing_exponent);
+        for (int i = 0; i < STRATA; i++) {
+            ret.touched += ret.held / STRATA * chosen(dse_min(1, share * loads[i]), tokens);
+            square += (loads[i] - 1) * (loads[i] - 1) / STRATA;
+        }
+        variance = square * mean * mean / ret.held * (1 - 1 / chips);
+    }
+    if (chips > 1) { /* each token draws without putting back */
+        const double drawn = experts > 1 ? (experts - active) / (experts - 1) : 0;
+        variance += all / chips * (1 - 1 / chips) * drawn;
+        ret.rows = dse_min(most, mean + largest_of(chips) * sqrt(variance));
+    }
+    return ret;
+}

@@ -1,0 +1,15 @@
+/* Experts at work: how many of a chip's are touched by a batch, and how many rows the fullest chip gets. */
+#ifndef WORKLOAD_EXPERTS_H
+#define WORKLOAD_EXPERTS_H
+
+#include <dse/workload.h>
+
+struct experts_at_work {
+    double held;    /* experts of a layer on one chip */
+    double touched; /* of them with work: a mean */
+    double rows;    /* of all of them on the fullest chip: a mean of the largest */
+};
+/* `tokens` go to llm->moe.experts_active experts each; experts are dealt out to `chips`. Monotone in tokens. docs/llms.md, Experts. */
+struct experts_at_work experts_at_work(const struct dse_workload *w, double tokens, double chips);
+
+#endif
