@@ -316,6 +316,8 @@ enum dse_link_phy_kind {
     DSE_LINK_PHY_NVLINK4,
     DSE_LINK_PHY_INFINITY_FABRIC,
     DSE_LINK_PHY_UCIE,
+    DSE_LINK_PHY_SERDES, /* lanes of 112 Gb/s across boards */
+    DSE_LINK_PHY_XSR,    /* the same within a package */
 };
 extern const char *const dse_link_phy_names[]; /* "other", "pcie4", ..., NULL */
 struct dse_link_phy {

@@ -139,6 +139,8 @@ enum dse_constant_least { DSE_ABOVE_ZERO, DSE_MAY_BE_ZERO };
     X(nvlink4_controller_mtr, "MTr", DSE_ABOVE_ZERO, "controller of a link") \
     X(infinity_fabric_phy_mm2, "mm2", DSE_ABOVE_ZERO, "PHY of a link") \
     X(infinity_fabric_controller_mtr, "MTr", DSE_ABOVE_ZERO, "controller of a link") \
+    X(serdes_lane_mm2, "mm2", DSE_ABOVE_ZERO, "SerDes of a lane of 112 Gb/s across boards") \
+    X(xsr_lane_mm2, "mm2", DSE_ABOVE_ZERO, "SerDes of a lane of 113 Gb/s within a package") \
     X(ucie_module_mm2, "mm2", DSE_ABOVE_ZERO, "UCIe module, standard package, 1024 Gb/s") \
     X(ucie_gbs_mm, "GB/s/mm", DSE_ABOVE_ZERO, "bandwidth along a die edge, UCIe, standard package") \
     X(ucie_advanced_gbs_mm, "GB/s/mm", DSE_ABOVE_ZERO, "the same, advanced package") \

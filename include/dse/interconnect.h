@@ -16,6 +16,7 @@
 #define DSE_INTERCONNECT_H
 
 #include <dse/catalog.h>
+#include <dse/costs.h>
 #include <dse/interval.h>
 
 /* How an all-reduce goes, and by "ring" and "one-shot" also its halves, reduce-scatter and all-gather. */
@@ -84,6 +85,18 @@ struct dse_exchange_bound {
 };
 void dse_exchange_bound(const struct dse_links *lo, const struct dse_links *hi, const struct dse_exchange *x_lo,
                         const struct dse_exchange *x_hi, struct dse_exchange_bound *ret);
+
+/* ---- what links are on a chip ---------------------------------------------------------------------------------------------- */
+
+/* Of the links inside of an island; those beyond it are of a card or switch beside the chip. */
+struct dse_links_die {
+    double mm2;     /* PHYs, which do not shrink with the node, and controllers, which do; NaN where no source knows them */
+    double edge_mm; /* of UCIe, whose density along an edge is known; else 0 */
+    double busy_w;  /* with bytes leaving at link_gbs all the time: SerDes that are never put to sleep draw it always */
+};
+/* I10: as many units as link_gbs needs, of link_units for the link_gbs of the entry. All grow with link_gbs, busy_w with
+ * link_pj_per_bit: over a box the ends are the bounds. */
+void dse_links_die_at(const struct dse_costs *book, const struct dse_links *l, double node_nm, struct dse_links_die *ret);
 
 /* ---- the plan that both levels follow -------------------------------------------------------------------------------------- */
 

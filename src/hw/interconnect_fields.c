@@ -2,7 +2,8 @@
 #include <dse/interconnect.h>
 
 const char *const dse_link_topology_names[] = {"switch", "mesh", "ring", "torus-2d", "torus-3d", NULL};
-const char *const dse_link_phy_names[] = {"other", "pcie4", "pcie5", "nvlink3", "nvlink4", "infinity-fabric", "ucie", NULL};
+const char *const dse_link_phy_names[] = {"other",           "pcie4", "pcie5",  "nvlink3", "nvlink4",
+                                          "infinity-fabric", "ucie",  "serdes", "xsr",     NULL};
 const char *const dse_allreduce_names[] = {"best", "ring", "one-shot", "switch", NULL};
 const char *const dse_collective_names[] = {"all-reduce", "reduce-scatter", "all-gather", "all-to-all", "point-to-point", NULL};
 

@@ -133,11 +133,37 @@ static void nvlink__of_another_source_is_within_a_quarter(void **state)
     rows_release(&r);
 }
 
+/* GA100's links as LLMCompass counts them: 12 PHYs of 1.888 mm2 and 9.2999 mm2 of controllers at 7 nm (photograph: 20.95 and none). */
+static void die__has_the_links_of_a_ga100(void **state)
+{
+    (void)state;
+    const struct dse_costs *book = (const void *)catalog_find(catalog, DSE_KIND_COSTS, "public");
+    struct dse_links l = links_of(0);
+    struct dse_links_die one, two;
+    dse_links_die_at(book, &l, 7, &one);
+    assert_true(fabs(one.mm2 - (12 * 1.888 + 9.2999)) < 1e-3);
+    assert_true(fabs(one.busy_w - 300e9 * 8 * 11e-12) < 1e-9 && one.edge_mm == 0);
+    l.link_gbs *= 2;
+    dse_links_die_at(book, &l, 7, &two);
+    assert_true(fabs(two.mm2 - 2 * one.mm2) < 1e-9);
+    l.interconnect = (const void *)catalog_find(catalog, DSE_KIND_INTERCONNECT, "ici-v5e");
+    dse_links_die_at(book, &l, 7, &two);
+    assert_true(isnan(two.mm2));
+    const struct dse_entry *e;
+    for (size_t i = 0; (e = catalog_at(catalog, DSE_KIND_INTERCONNECT, i)) != NULL; i++) {
+        l.interconnect = (const void *)e;
+        l.link_gbs = l.interconnect->link_gbs;
+        dse_links_die_at(book, &l, 5, &two);
+        assert_true(l.interconnect->phy.link_phy == DSE_LINK_PHY_OTHER ? isnan(two.mm2) : two.mm2 > 0.5 && two.mm2 < 100);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(nvlink__is_within_a_fifth_above_half_a_mebibyte),
         cmocka_unit_test(nvlink__of_another_source_is_within_a_quarter),
+        cmocka_unit_test(die__has_the_links_of_a_ga100),
     };
     return cmocka_run_group_tests(tests, set_up, tear_down);
 }
