@@ -11,7 +11,7 @@
 #include <math.h>
 
 /* What kernels of a step are of. The linear operators come first, in the order of enum fd_gemm_choice. */
-enum part { ATTENTION = FD_LINEARS, ELEMENTWISE, ALL_REDUCE, PARTS };
+enum part { ATTENTION = FD_LINEARS, TECHNIQUE, ELEMENTWISE, ALL_REDUCE, PARTS };
 /* The parts of attention: the first pass, vectors that are done again by the same kernel, the sum of partial results. */
 enum attention { PASS, AGAIN, REDUCE, ATTENTION_PARTS };
 
@@ -43,7 +43,7 @@ struct run {
     struct fd_attention attention;
     struct fd_blocks *again_blocks;
     struct fd_again_run again;
-    struct fd_kernel_run kernel;
+    struct fd_kernel_run kernel, technique;
     struct fd_grid grid;
 
     uint32_t actor, device, host, link;
@@ -71,12 +71,21 @@ static void add_entry(struct run *r, enum part part, int64_t times)
     if (times > 0) r->entry[r->entries++] = (struct entry){.part = part, .times = times};
 }
 
+static bool decode(const struct run *r)
+{
+    return r->p->workload.phase == DSE_DECODE;
+}
+
 static void build_queue(struct run *r)
 {
     const struct fd_params *p = r->p;
     int64_t reduces = p->devices > 1 ? 1 : 0;
+    const int64_t technique = (int64_t)fd_technique_run(&r->technique, &r->at);
+    const bool before = fd_cache_step(p).pages > 0 && decode(r); /* what is read is chosen before */
     add_entry(r, (enum part)FD_QKV, 1);
+    if (before) add_entry(r, TECHNIQUE, technique);
     add_entry(r, ATTENTION, 1);
+    if (!before) add_entry(r, TECHNIQUE, technique);
     add_entry(r, (enum part)FD_OUTPUT, 1);
     add_entry(r, ALL_REDUCE, reduces);
     add_entry(r, (enum part)FD_FFN_UP, p->workload.llm->ffn_matrices - 1);
@@ -91,11 +100,6 @@ static struct entry entry_now(const struct run *r)
 {
     if (r->layer == r->layers) return (struct entry){.part = (enum part)FD_LM_HEAD, .times = 1};
     return r->entry[r->at_entry];
-}
-
-static bool decode(const struct run *r)
-{
-    return r->p->workload.phase == DSE_DECODE;
 }
 
 /* Kernels launched by what comes now, all of it: the partial results of decode attention are added by a second one. */
@@ -160,7 +164,7 @@ static bool step_on(struct run *r)
 /* ---- kernels ------------------------------------------------------------------------------------------------------------- */
 
 static const char *const part_names[PARTS] = {
-    [ATTENTION] = "attention", [ELEMENTWISE] = "elementwise", [ALL_REDUCE] = "all_reduce"};
+    [ATTENTION] = "attention", [TECHNIQUE] = "technique", [ELEMENTWISE] = "elementwise", [ALL_REDUCE] = "all_reduce"};
 static const char *const attention_names[ATTENTION_PARTS] = {"attention", "attention again", "attention sum"};
 
 static const char *name_of(const struct run *r, enum part part)
@@ -198,7 +202,8 @@ static double kernel_seconds(struct run *r, enum part part, const struct fd_grid
     if (part == ATTENTION && r->attention_part == AGAIN) return again_seconds(r, ret_grid);
     if (part == ATTENTION && r->attention_part == REDUCE)
         return r->at.whole || r->at.flat_memory || r->at.even ? 0 : r->attention.reduce_s;
-    if (isnan(r->seconds[part])) *ret_grid = part == ATTENTION ? &r->attention.first : &r->kernel.grid;
+    if (isnan(r->seconds[part]))
+        *ret_grid = part == ATTENTION ? &r->attention.first : part == TECHNIQUE ? &r->technique.grid : &r->kernel.grid;
     return r->seconds[part];
 }
 
@@ -295,7 +300,6 @@ static void start_run(struct run *r)
 {
     const struct fd_step *c = r->closed;
     double reduces = 2 * (double)r->layers;
-    r->at = fd_site_of(r->sim, r->m);
     r->queued = !r->at.even && !r->at.whole;
     r->again_blocks = dse_sim_alloc(r->sim, FD_AGAIN_MAX, sizeof *r->again_blocks);
     fd_attention_init(&r->attention, &r->at);
@@ -303,6 +307,7 @@ static void start_run(struct run *r)
     for (int i = 0; i < PARTS; i++) r->seconds[i] = (double)NAN;
     r->seconds[ELEMENTWISE] = elementwise_seconds(r);
     r->seconds[ALL_REDUCE] = c->allreduce_s / reduces;
+    if (r->technique.grid.n == 0) r->seconds[TECHNIQUE] = r->technique.seconds;
     if (r->at.whole) r->seconds[ATTENTION] = (c->stream_s + c->sync_s) / (double)r->layers;
     r->actor = dse_sim_actor(r->sim, act, r);
     r->device = dse_resource(r->sim, NULL, "SMs");
@@ -354,6 +359,8 @@ static void take_times(const struct run *r)
         s->linear_s += o->seconds;
     }
     s->attention_wait_s = seconds_of(r, r->waited[ATTENTION]);
+    s->technique_wait_s = seconds_of(r, r->waited[TECHNIQUE]);
+    s->technique_s = seconds_of(r, r->took[TECHNIQUE]) + s->technique_wait_s;
     s->attention_s = seconds_of(r, r->took[ATTENTION]) + s->attention_wait_s + s->technique_s;
     s->recompute_s = seconds_of(r, r->took_attention[AGAIN]);
     double pass_s = seconds_of(r, r->took_attention[PASS]);
@@ -365,7 +372,6 @@ static void take_times(const struct run *r)
                                                      : dse_max(0, fused - s->linear_s);
     s->allreduce_s = seconds_of(r, r->took[ALL_REDUCE]);
     for (int i = 0; i < PARTS; i++) s->wait_s += seconds_of(r, r->waited[i]);
-    s->wait_s += s->technique_wait_s;
     fd_step_sum(s, r->p);
 }
 
@@ -394,6 +400,7 @@ bool fd_simulate(const void *params, struct dse_sim *sim, void *metrics, struct 
                       .closed = &closed.step,
                       .step = &carried.step,
                       .unit = dse_run_unit(closed.step.seconds)};
+    r->at = fd_site_of(sim, r->m);
     build_queue(r);
     start_run(r);
     choose(r);

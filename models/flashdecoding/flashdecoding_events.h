@@ -66,6 +66,11 @@ struct fd_blocks fd_again_blocks(const struct fd_attention *a, double rows, doub
 double fd_group_vectors(const struct fd_attention *a);
 double fd_groups(const struct fd_attention *a);
 
+/* ---- the technique of a cache, of one layer: E35 -------------------------------------------------------------------------- */
+
+/* One of the kernels that it takes, all alike; returns how many. */
+double fd_technique_run(struct fd_kernel_run *ret, const struct fd_site *at);
+
 /* ---- flashdecoding_draws.c ----------------------------------------------------------------------------------------------- */
 
 /* What a layer does again. */

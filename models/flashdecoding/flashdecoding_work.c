@@ -279,6 +279,41 @@ void fd_attention_init(struct fd_attention *a, const struct fd_site *at)
     a->reduce_s = at->l2_s + vectors * a->splits * partial / (dse_min(vectors, m->sms) * at->l2_stream);
 }
 
+/* ---- the technique of a cache ---------------------------------------------------------------------------------------------- */
+
+/* A block has a tile of what is counted, or of bounds, of one head and sequence. */
+double fd_technique_run(struct fd_kernel_run *ret, const struct fd_site *at)
+{
+    const struct fd_machine *m = at->m;
+    const struct fd_params *p = m->p;
+    const struct dse_cache_step s = fd_cache_step(p);
+    struct fd_technique t;
+    fd_technique(&t, p, m, p->attention_efficiency, p->compute_efficiency);
+    *ret = (struct fd_kernel_run){0};
+    if (t.kernels <= 0) return 0;
+    ret->seconds = t.seconds / t.kernels;
+    if (at->whole || at->even) return t.kernels;
+    const double of = (double)(s.pages > 0 ? p->workload.llm->kv_heads : p->workload.llm->heads);
+    const double heads = (double)p->workload.batch * dse_ceil(of / (double)p->devices);
+    const double count = heads * dse_ceil((s.pages > 0 ? 2 * s.pages : s.read) / (double)p->attention_tile);
+    const double dram = t.bytes / (t.kernels * count);
+    ret->blocks = (struct fd_blocks){.count = count,
+                                     .steps = 1,
+                                     .dram = dram,
+                                     .l2 = dram,
+                                     .sm_s = t.compute_s * m->sms / (t.kernels * count),
+                                     .latency_s = at->memory_s,
+                                     .buffers = at->ahead ? FD_AHEAD : FD_TWO_BUFFERS};
+    ret->grid = (struct fd_grid_spec){.sms = m->sms,
+                                      .resident = (double)p->resident_blocks,
+                                      .stream = m->bandwidth * p->attention_efficiency,
+                                      .block_stream = m->block_stream * (p->attention_efficiency / p->linear_efficiency),
+                                      .l2_stream = at->l2_stream,
+                                      .blocks = &ret->blocks,
+                                      .n = 1};
+    return t.kernels;
+}
+
 /* ---- again --------------------------------------------------------------------------------------------------------------- */
 
 double fd_group_vectors(const struct fd_attention *a)

@@ -93,7 +93,12 @@ static void ideal__run_is_the_closed_form(void **state)
                                            "engine=vllm batch=16",
                                            "llm=chatglm2-6b context=32768 tile_k=100",
                                            "recompute_percent=100",
-                                           "tile_n=24 batch=16 resident_blocks=5"};
+                                           "tile_n=24 batch=16 resident_blocks=5",
+                                           "context=2048 batch=8 eviction=h2o",
+                                           "context=2048 batch=3 eviction=voting launch_us=40",
+                                           "context=2048 batch=8 eviction=quest engine=vllm",
+                                           "context=2048 phase=prefill eviction=snapkv boundary=bulk",
+                                           "context=2048 batch=16 kv_bits=4 kv_scale_bits=1"};
     for (size_t i = 0; i < sizeof settings / sizeof *settings; i++) {
         struct fd_params p = point(settings[i]);
         assert_ideal_is_closed(&p);
@@ -342,6 +347,37 @@ static void launches__run_ahead(void **state)
     assert_near(simulate(&p).m.launch_wait_us, p.launch_us, 1e-9); /* the first one */
 }
 
+/* E35: what counts and bounds take is kernels of the queue: launched, waited for, and no shorter than their bytes allow. */
+static void technique__has_kernels_of_its_own(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *policy;
+        int kernels;
+    } cases[] = {{"window", 0}, {"h2o", 1}, {"voting", 2}, {"quest", 2}, {"snapkv boundary=bulk", 0}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        char settings[128];
+        snprintf(settings, sizeof settings, "context=2048 batch=8 launch_us=0 kernel_gap_us=0 eviction=%s", cases[i].policy);
+        struct fd_params p = point(settings);
+        const struct fd_metrics closed = estimate(&p);
+        const struct events e = simulate(&p);
+        assert_near(e.launches, 32 * (7 + cases[i].kernels) + 1, 0);
+        assert_near(e.m.technique_mib, closed.technique_mib, 1e-12);
+        assert_near(e.m.technique_us, part(&e.parts, "technique", false), 1e-9);
+        if (cases[i].kernels == 0) {
+            assert_true(e.m.technique_us == 0);
+            continue;
+        }
+        const double bytes_us = closed.technique_mib * 8 * DSE_MIB / (p.bandwidth_gbs * DSE_GIGA) * 1e6;
+        assert_true(e.m.technique_us > closed.technique_us && e.m.technique_us > bytes_us);
+        /* Each kernel waits once for the memory, and computes its last tile alone. */
+        const double waits_us = 32 * cases[i].kernels * p.memory_latency_ns / 1e3;
+        assert_true(e.m.technique_us > closed.technique_us + 0.9 * waits_us);
+        p.kernel_gap_us = 5;
+        assert_near(simulate(&p).m.technique_us, e.m.technique_us + 5 * 32 * cases[i].kernels, 1e-9);
+    }
+}
+
 static double elementwise_us(const char *settings)
 {
     struct events e = at(settings);
@@ -435,6 +471,7 @@ int main(void)
         cmocka_unit_test(recomputation__hits_the_cache_where_it_fits),
         cmocka_unit_test(launches__are_counted_kernel_by_kernel),
         cmocka_unit_test(launches__run_ahead),
+        cmocka_unit_test(technique__has_kernels_of_its_own),
         cmocka_unit_test(launches__bind_a_step_only_where_the_gpu_is_faster),
         cmocka_unit_test(elementwise__kernels_read_and_write_their_activations),
         cmocka_unit_test(runs__repeat_themselves_and_follow_the_seed),
