@@ -8,6 +8,7 @@
 
 #include <dse/catalog.h>
 #include <dse/desc.h>
+#include <dse/interconnect.h>
 #include <dse/llm.h>
 
 enum dse_phase { DSE_DECODE, DSE_PREFILL };
@@ -97,9 +98,6 @@ enum dse_op_kind {
     DSE_OP_COLLECTIVE,  /* chips exchange activations */
 };
 
-/* What chips exchange. */
-enum dse_collective { DSE_ALL_REDUCE, DSE_ALL_GATHER, DSE_REDUCE_SCATTER, DSE_ALL_TO_ALL, DSE_POINT_TO_POINT };
-
 /* One operator, summed over `repeat` identical instances (the layers). Bytes and operations are totals of one pass (of one step where
  * there is no pipeline), of one chip: the fullest. */
 struct dse_op {
@@ -123,9 +121,7 @@ struct dse_op {
                               the states */
     double kv_write_bytes;        /* keys and values appended in this pass; states */
     double ops;                   /* multiply-adds count two */
-    double devices, device_bytes; /* COLLECTIVE: chips that take part, and bytes of the message of one, once: all-reduce and
-                                     reduce-scatter: the vector that is summed; all-gather: what all have in the end; all-to-all: what
-                                     one sends; point to point: the message */
+    struct dse_exchange exchange; /* COLLECTIVE: of one instance */
 };
 
 /* Attention of one kind: what a machine does `layers` times. Of one chip. */

@@ -66,7 +66,7 @@ static struct sums sum(const struct dse_workload *w)
         s.weights += op->weight_bytes;
         s.held += op->held_bytes;
         s.read += op->kv_read_bytes;
-        s.exchanged += (double)op->repeat * op->device_bytes;
+        s.exchanged += (double)op->repeat * op->exchange.bytes;
     }
     for (int i = 0; i < list.n_attentions; i++) {
         const struct dse_attention *a = &list.attention[i];
@@ -185,8 +185,8 @@ static void experts__are_dealt_out(void **state)
         held_one = a.op[i].held_bytes;
     }
     for (int i = 0; i < b.n; i++) {
-        if (b.op[i].collective == DSE_ALL_TO_ALL && b.op[i].kind == DSE_OP_COLLECTIVE)
-            moved += (double)b.op[i].repeat * b.op[i].device_bytes;
+        if (b.op[i].exchange.kind == DSE_ALL_TO_ALL && b.op[i].kind == DSE_OP_COLLECTIVE)
+            moved += (double)b.op[i].repeat * b.op[i].exchange.bytes;
         if (strcmp(b.op[i].name, "experts_up") != 0) continue;
         rows_many = b.op[i].rows * b.op[i].copies;
         held_many = b.op[i].held_bytes;
