@@ -1,7 +1,9 @@
-/* dse merge: databases of shards, or of different sweeps, into one. */
+/* dse merge: databases of shards, of workers, or of different sweeps, into one. */
+#include "base/xalloc.h"
 #include "cli/command.h"
 #include "store/query.h"
 #include "sweep/goal.h"
+#include "sweep/leases.h"
 
 #include <stdlib.h>
 
@@ -47,23 +49,57 @@ static bool say_unrefined(const char *db, struct diags *diags)
     return status == 0;
 }
 
+/* The databases to be merged. */
+struct inputs {
+    char **paths;
+    size_t n;
+};
+
+static void inputs_release(struct inputs *inputs)
+{
+    for (size_t i = 0; i < inputs->n; i++) free(inputs->paths[i]);
+    free(inputs->paths);
+}
+
+/* An operand is a database, or a folder of leases with those of all workers. */
+static bool add_operand(struct inputs *inputs, const char *operand, struct diags *diags)
+{
+    size_t n = 1;
+    char *one = NULL, **paths = &one;
+    if (leases_is_folder(operand))
+        paths = leases_databases(operand, &n, diags);
+    else
+        one = xstrdup(operand);
+    if (!paths) return false;
+    inputs->paths = xrealloc(inputs->paths, inputs->n + n, sizeof(char *));
+    for (size_t i = 0; i < n; i++) inputs->paths[inputs->n++] = paths[i];
+    if (paths != &one) free(paths);
+    return true;
+}
+
 static int run(const struct invocation *in)
 {
     const char *out = in->operands[0];
-    bool ok = store_merge(out, in->operands + 1, in->n_operands - 1, in->diags) && compute_fronts(out, in->diags);
-    if (ok) terminal_say(stderr, "dse: merged %zu databases into %s", in->n_operands - 1, out);
+    struct inputs inputs = {0};
+    bool ok = true;
+    for (size_t i = 1; i < in->n_operands; i++) ok = add_operand(&inputs, in->operands[i], in->diags) && ok;
+    ok = ok && store_merge(out, (const char *const *)inputs.paths, inputs.n, in->diags) && compute_fronts(out, in->diags);
+    if (ok) terminal_say(stderr, "dse: merged %zu databases into %s", inputs.n, out);
     ok = ok && say_unrefined(out, in->diags);
+    inputs_release(&inputs);
     return ok ? 0 : 1;
 }
 
 const struct command command_merge = {
     .name = "merge",
-    .operands = "OUT.db IN.db...",
-    .summary = "join the databases of shards, or collect several sweeps in one file",
+    .operands = "OUT.db IN...",
+    .summary = "join the databases of shards or workers, or collect several sweeps in one file",
     .options = (const struct option_row[]){{0}},
     .help =
-        "Runs of the same sweep become one run, with its front over all their points; others are carried over. The inputs are only read.\n\n"
-        "  dse merge results/lad_sram.db results/lad_sram.shard-*.db\n",
+        "Runs of the same sweep become one run, with its front over all their points; others are carried over. The inputs are only read.\n"
+        "An input is a database, or the folder of `dse sweep --lease`, when all of its blocks are done.\n\n"
+        "  dse merge results/lad_sram.db results/lad_sram.shard-*.db\n"
+        "  dse merge results/lad_sram.db /shared/lad_sram\n",
     .min_operands = 2,
     .max_operands = 100000,
     .run = run,

@@ -8,12 +8,11 @@
 #include "cli/progress.h"
 #include "cli/shard.h"
 #include "cli/sweep_ends.h"
+#include "cli/sweep_leased.h"
 #include "sweep/sweep.h"
 
 #include <stdlib.h>
 #include <string.h>
-
-static const long long MAX_POINTS_LIMIT = 1000000000000;
 
 /* ---- the run ------------------------------------------------------------------------------------------------------------- */
 
@@ -119,15 +118,10 @@ static int run_sweep(const struct invocation *in, const struct sweep_file *s, co
     if (!db) return 1;
     struct progress bar;
     progress_init(&bar, stderr, s->name);
-    struct sweep_options options = {.db = db,
-                                    .threads = (int)option_integer(in, "jobs", 1, 1024, 0),
-                                    .shard = shard->shard,
-                                    .shards = shard->shards,
-                                    .fresh = option_has(in, "fresh"),
-                                    .max_points = (uint64_t)option_integer(in, "max-points", 1, MAX_POINTS_LIMIT, SWEEP_POINTS_MAX),
-                                    .interrupt = interrupt_catch(),
-                                    .progress = option_has(in, "quiet") ? NULL : progress_update,
-                                    .user = &bar};
+    struct sweep_options options = sweep_options_of(in, &bar);
+    options.db = db;
+    options.shard = shard->shard;
+    options.shards = shard->shards;
     struct sweep_result result;
     int status = 1;
     bool ok = in->diags->errors == 0 && sweep_run(s, &options, &result, in->diags);
@@ -148,7 +142,11 @@ static int run(const struct invocation *in)
     struct catalog *catalog = shard_parse(in, &shard) ? open_catalog(in) : NULL;
     struct sweep_file *s = catalog ? sweep_open_file(in, catalog) : NULL;
     int status = 2;
-    if (s) status = option_has(in, "dry-run") ? dry_run(s, in->diags) : run_sweep(in, s, catalog, &shard);
+    const char *folder = option_get(in, "lease");
+    if (s && option_has(in, "dry-run"))
+        status = dry_run(s, in->diags);
+    else if (s)
+        status = folder ? sweep_leased(in, s, folder) : run_sweep(in, s, catalog, &shard);
     sweep_file_free(s);
     catalog_free(catalog);
     return status;
@@ -163,6 +161,9 @@ const struct command command_sweep = {
             {'o', "output", "DB", "the database (default: results/<sweep name>.db)"},
             {'j', "jobs", "N", "threads (default: one a core)"},
             {0, "shard", "K/N", "only the K-th of N equal parts; `auto` asks SLURM or MPI (dse merge joins them)"},
+            {0, "lease", "FOLDER",
+             "take blocks of points from a folder that workers share, until all are done (dse merge joins them)"},
+            {0, "lease-age", "S", "seconds after which a worker that gives no sign of life is dead (default: 120)"},
             {0, "fresh", NULL, "start a new run even if one can be resumed or is done"},
             {0, "dry-run", NULL, "show axes, points, size and what event level will cost; store nothing"},
             {0, "max-points", "N", "refuse larger sweeps (default: 1000000000)"},

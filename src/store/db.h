@@ -4,6 +4,9 @@
  * SQLite locks, for as long as it has the file open; the lock ends with the process, also by kill -9. SQLite's own locks
  * are taken a transaction at a time, so that other programs can read between two transactions.
  *
+ * Where a file system has no locks, nothing is written but files that belong to one process by name (db_open_private), and who reads
+ * trusts that it has ended.
+ *
  * A file that somebody else wrote is hostile until checked. Every connection is set so that what stands in the schema of a file
  * (views, triggers, defaults, generated columns) can call nothing but harmless functions; a file that is not dse's, or of a newer
  * one, or that is damaged as far as src/store/whole.h sees, is refused by readers and writers alike; and a statement that goes on
@@ -30,6 +33,7 @@ struct db {
     char *path;      /* as the user gave it; names the file in messages */
     int lock;        /* file descriptor of the writer's lock, or -1 */
     bool created;    /* by us: removed again when it stays empty */
+    bool lockless;   /* the file system has no locks */
     bool writes;     /* set up for writing: on closing, the journal goes */
     int64_t counter; /* of the file's changes, when it was opened for writing */
     struct db_patience *patience;
@@ -44,6 +48,13 @@ struct db_patience {
 /* Open for writing: creates the file if need be, takes the writer's lock, refuses what is not a dse database (an empty file is a
  * new one) and what a newer dse wrote. Nothing is written yet. On failure db is closed. */
 bool db_open_writer(struct db *db, const char *path, struct diags *diags);
+/* The same for a file that nobody else writes to: where the file system has no locks (NFS without its lock service, Lustre without
+ * flock), it goes without. */
+bool db_open_private(struct db *db, const char *path, struct diags *diags);
+/* Has the file system of this file no locks, so that SQLite can read it only without? */
+bool db_is_lockless(const char *path);
+/* SQLite's way to open files on it. */
+#define DB_LOCKLESS_VFS "unix-none"
 /* Open a database of dse read-only; one without a table is refused. A transaction that a killed writer left open is rolled back
  * first, as any reader of SQLite does. */
 bool db_open_reader(struct db *db, const char *path, struct diags *diags);

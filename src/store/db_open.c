@@ -74,7 +74,8 @@ static void harden(struct db *db)
 static int open_sqlite(struct db *db, int flags)
 {
     char *name = xasprintf("%s%s", db->path[0] == '/' ? "" : "./", db->path);
-    int rc = sqlite3_open_v2(name, &db->sqlite, flags | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_EXRESCODE, NULL);
+    int rc = sqlite3_open_v2(name, &db->sqlite, flags | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_EXRESCODE,
+                             db->lockless ? DB_LOCKLESS_VFS : NULL);
     free(name);
     if (!db->sqlite) out_of_memory(0);
     sqlite3_busy_timeout(db->sqlite, OPEN_WAIT_MS);
@@ -107,7 +108,22 @@ bool db_check_identity(const struct db *db, const char *schema, const char *path
     return true;
 }
 
-static bool lock_for_writing(struct db *db, struct diags *diags)
+/* Does this errno of a lock say that there are none? */
+static bool means_lockless(int code)
+{
+    return code == ENOLCK || code == ENOSYS || code == EOPNOTSUPP;
+}
+
+bool db_is_lockless(const char *path)
+{
+    const int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    struct flock lock = {.l_type = F_RDLCK, .l_whence = SEEK_SET, .l_start = LOCK_BYTE, .l_len = 1};
+    const bool lockless = fd >= 0 && fcntl(fd, F_OFD_GETLK, &lock) != 0 && means_lockless(errno);
+    if (fd >= 0) close(fd);
+    return lockless;
+}
+
+static bool lock_for_writing(struct db *db, bool private, struct diags *diags)
 {
     struct stat st;
     if (stat(db->path, &st) == 0 && !check_file(db->path, &st, true, diags)) return false;
@@ -117,6 +133,12 @@ static bool lock_for_writing(struct db *db, struct diags *diags)
     if (db->lock < 0) return diags_runtime(diags, db->path, "cannot be opened for writing: %s", strerror(errno));
     struct flock lock = {.l_type = F_WRLCK, .l_whence = SEEK_SET, .l_start = LOCK_BYTE, .l_len = 1};
     if (fcntl(db->lock, F_OFD_SETLK, &lock) == 0) return true;
+    db->lockless = means_lockless(errno);
+    if (db->lockless && private) return true;
+    if (db->lockless)
+        return diags_runtime(diags, db->path,
+                             "the file system has no locks (%s), which a database needs: give another path with -o",
+                             strerror(errno));
     if (errno == EAGAIN || errno == EACCES)
         return diags_runtime(diags, db->path,
                              "another dse is writing to it; wait for it to end, or give another file with -o "
@@ -133,17 +155,27 @@ static bool set_up_writer(struct db *db, struct diags *diags)
                    DB_PAGE_SIZE);
 }
 
-bool db_open_writer(struct db *db, const char *path, struct diags *diags)
+static bool open_writer(struct db *db, const char *path, bool private, struct diags *diags)
 {
     initialize();
     *db = (struct db){.path = xstrdup(path), .lock = -1};
-    bool ok = lock_for_writing(db, diags);
+    bool ok = lock_for_writing(db, private, diags);
     if (ok && open_sqlite(db, SQLITE_OPEN_READWRITE | SQLITE_OPEN_URI) != SQLITE_OK) ok = db_fail(db, NULL, diags);
     ok = db->writes = ok && set_up_writer(db, diags);
     if (ok) sqlite3_busy_timeout(db->sqlite, WRITE_WAIT_MS);
     if (ok) db->counter = seal_counter(db);
     if (!ok) db_close(db);
     return ok;
+}
+
+bool db_open_writer(struct db *db, const char *path, struct diags *diags)
+{
+    return open_writer(db, path, false, diags);
+}
+
+bool db_open_private(struct db *db, const char *path, struct diags *diags)
+{
+    return open_writer(db, path, true, diags);
 }
 
 /* Read something, so that what is wrong with the file shows now. */
@@ -176,6 +208,7 @@ bool db_open_unchecked(struct db *db, const char *path, struct diags *diags)
     bool ok = stat(path, &st) == 0 || diags_runtime(diags, path, "cannot be opened: %s", strerror(errno));
     ok = ok && check_file(path, &st, false, diags);
     if (ok) {
+        db->lockless = db_is_lockless(path);
         int rc = reopen(db, SQLITE_OPEN_READONLY);
         if (rc == SQLITE_READONLY_ROLLBACK && (rc = reopen(db, SQLITE_OPEN_READWRITE)) == SQLITE_OK)
             rc = reopen(db, SQLITE_OPEN_READONLY);

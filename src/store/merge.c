@@ -84,7 +84,8 @@ struct copy {
     char *all, *fixed; /* lists of columns behind the leading ones */
 };
 
-static bool copy_rows(const struct merge *m, const struct copy *c)
+/* Adds the number of rows that the output did not have to *ret_added. */
+static bool copy_rows(const struct merge *m, const struct copy *c, int64_t *ret_added)
 {
     int64_t from_id, to_id, points, own_points;
     if (!db_int(&m->db, &from_id, m->diags, "SELECT first_id FROM input.\"%w_fixed\" WHERE run = %lld", c->model, c->from) ||
@@ -95,13 +96,15 @@ static bool copy_rows(const struct merge *m, const struct copy *c)
     if (points != own_points)
         return diags_runtime(m->diags, m->path, "run %lld has %lld points of %s; the same sweep has %lld in the output",
                              (long long)c->from, (long long)points, c->model, (long long)own_points);
-    return db_exec(
+    const bool ok = db_exec(
         &m->db, m->diags,
         "INSERT OR IGNORE INTO main.\"%w_all\"(id, run, point, status, reason, fidelity%s)"
         " SELECT CASE WHEN id > 0 THEN id + %lld ELSE id - %lld END, %lld, point, status, reason, fidelity%s FROM input.\"%w_all\""
         " WHERE id BETWEEN %lld AND %lld OR id BETWEEN %lld AND %lld",
         c->model, c->all, to_id - from_id, to_id - from_id, c->to, c->all, c->model, from_id, from_id + points - 1,
         1 - from_id - points, -from_id);
+    if (ok) *ret_added += sqlite3_changes64(m->db.sqlite);
+    return ok;
 }
 
 static bool copy_fixed(const struct merge *m, const struct copy *c)
@@ -133,7 +136,7 @@ static bool join_blocks(const struct merge *m, const struct copy *c)
         c->to, c->model, c->from, c->model, c->to, c->model, c->to, c->model);
 }
 
-static bool copy_model(const struct merge *m, const char *model, int64_t from, int64_t to)
+static bool copy_model(const struct merge *m, const char *model, int64_t from, int64_t to, int64_t *ret_added)
 {
     int64_t there;
     if (!db_int(&m->db, &there, m->diags, "SELECT count(*) FROM input.\"%w_fixed\" WHERE run = %lld", model, from)) return false;
@@ -144,7 +147,7 @@ static bool copy_model(const struct merge *m, const char *model, int64_t from, i
     struct copy c = {.model = model, .from = from, .to = to};
     c.all = name_list(&all, SCHEMA_LEADING);
     c.fixed = name_list(&fixed, SCHEMA_FIXED_LEADING);
-    ok = ok && copy_fixed(m, &c) && copy_rows(m, &c) && join_blocks(m, &c);
+    ok = ok && copy_fixed(m, &c) && copy_rows(m, &c, ret_added) && join_blocks(m, &c);
     free(c.all);
     free(c.fixed);
     column_list_release(&all);
@@ -156,29 +159,72 @@ static bool copy_model(const struct merge *m, const char *model, int64_t from, i
 
 /* ---- one run --------------------------------------------------------------------------------------------------------------- */
 
-/* Counts and status from what is there now. A whole run that refines is done when it was so in one of the files: with all its
- * points at hand, its front is still to be refined. So is one that does not store all its points: what it lacks is not seen. */
-static bool recount(const struct merge *m, const struct model_list *models, int64_t run)
+/* A column of `run` that an older dse did not have. */
+static const char *later_column(const struct column_list *run, const char *name)
 {
-    int64_t points = 0, done = 0, feasible = 0, refined = 0;
+    return column_list_find(run, name) == SIZE_MAX ? "NULL" : name;
+}
+
+/* Points of a run: of its spaces, with a row, feasible, with a row at event level. */
+struct tally {
+    int64_t points, done, feasible, refined;
+};
+
+static bool count_model(const struct merge *m, const char *model, int64_t run, struct tally *t)
+{
+    int64_t first, n, k, f, e;
+    if (!db_int(&m->db, &n, m->diags, "SELECT points FROM main.\"%w_fixed\" WHERE run = %lld", model, run)) return false;
+    if (n == 0) return true;
+    if (!db_int(&m->db, &first, m->diags, "SELECT first_id FROM main.\"%w_fixed\" WHERE run = %lld", model, run) ||
+        !db_int(&m->db, &k, m->diags, "SELECT count(*) FROM main.\"%w_all\" WHERE id BETWEEN %lld AND %lld", model, first,
+                first + n - 1) ||
+        !db_int(&m->db, &f, m->diags, "SELECT count(*) FROM main.\"%w_all\" WHERE id BETWEEN %lld AND %lld AND status = 'ok'",
+                model, first, first + n - 1) ||
+        !db_int(&m->db, &e, m->diags, "SELECT count(*) FROM main.\"%w_all\" WHERE id BETWEEN %lld AND %lld", model, 1 - first - n,
+                -first))
+        return false;
+    *t = (struct tally){t->points + n, t->done + k, t->feasible + f, t->refined + e};
+    return true;
+}
+
+static bool run_tally(const struct merge *m, const char *schema, int64_t run, struct tally *ret)
+{
+    struct column_list columns;
+    if (!column_list_read(&m->db, schema, "run", &columns, m->diags)) return false;
+    const char *refined = later_column(&columns, "refined");
+    const bool ok =
+        db_int(&m->db, &ret->done, m->diags, "SELECT done FROM \"%w\".run WHERE id = %lld", schema, run) &&
+        db_int(&m->db, &ret->feasible, m->diags, "SELECT feasible FROM \"%w\".run WHERE id = %lld", schema, run) &&
+        db_int(&m->db, &ret->refined, m->diags, "SELECT coalesce(%s, 0) FROM \"%w\".run WHERE id = %lld", refined, schema, run);
+    column_list_release(&columns);
+    return ok;
+}
+
+/* What the output's run has now. Where all rows of the input are new to it, that is the sum of what both were counted to have, so that
+ * many parts are not counted anew with each. */
+static bool count_run(const struct merge *m, const struct model_list *models, int64_t from, int64_t to, int64_t added,
+                      struct tally *ret)
+{
+    struct tally own, other;
+    *ret = (struct tally){0};
+    if (!run_tally(m, "main", to, &own) || !run_tally(m, "input", from, &other)) return false;
+    const bool is_sum = added == other.done + other.refined;
     for (size_t i = 0; i < models->n; i++) {
-        const char *model = models->names[i];
-        int64_t first, n, k, f, e;
-        if (!db_int(&m->db, &n, m->diags, "SELECT points FROM main.\"%w_fixed\" WHERE run = %lld", model, run)) return false;
-        if (n == 0) continue;
-        if (!db_int(&m->db, &first, m->diags, "SELECT first_id FROM main.\"%w_fixed\" WHERE run = %lld", model, run) ||
-            !db_int(&m->db, &k, m->diags, "SELECT count(*) FROM main.\"%w_all\" WHERE id BETWEEN %lld AND %lld", model, first,
-                    first + n - 1) ||
-            !db_int(&m->db, &f, m->diags, "SELECT count(*) FROM main.\"%w_all\" WHERE id BETWEEN %lld AND %lld AND status = 'ok'",
-                    model, first, first + n - 1) ||
-            !db_int(&m->db, &e, m->diags, "SELECT count(*) FROM main.\"%w_all\" WHERE id BETWEEN %lld AND %lld", model,
-                    1 - first - n, -first))
+        int64_t n = 0;
+        if (is_sum && !db_int(&m->db, &n, m->diags, "SELECT points FROM main.\"%w_fixed\" WHERE run = %lld", models->names[i], to))
             return false;
-        points += n;
-        done += k;
-        feasible += f;
-        refined += e;
+        ret->points += n;
+        if (!is_sum && !count_model(m, models->names[i], to, ret)) return false;
     }
+    if (is_sum)
+        *ret = (struct tally){ret->points, own.done + other.done, own.feasible + other.feasible, own.refined + other.refined};
+    return true;
+}
+
+/* Status from the counts. A whole run that refines is done when it was so in one of the files: with all its points at hand, its front
+ * is still to be refined. So is one that does not store all its points: what it lacks is not seen. */
+static bool set_counts(const struct merge *m, int64_t run, const struct tally *t)
+{
     return db_exec(
         &m->db, m->diags,
         "UPDATE main.run SET done = %lld, feasible = %lld, planned = CASE WHEN method IS NOT NULL THEN %lld"
@@ -187,35 +233,29 @@ static bool recount(const struct merge *m, const struct model_list *models, int6
         "UPDATE main.run SET status = CASE WHEN method IS NOT NULL AND status <> 'done' THEN 'interrupted'"
         " WHEN done <> planned THEN 'interrupted'"
         " WHEN fidelity = 'refine' AND shard IS NULL AND status <> 'done' THEN 'interrupted' ELSE 'done' END WHERE id = %lld",
-        done, feasible, done, points, refined, run, run);
+        t->done, t->feasible, t->done, t->points, t->refined, run, run);
 }
 
 /* The output's run `to` takes in the birth record of the input's run `from`. */
 static bool join_birth(const struct merge *m, int64_t from, int64_t to)
 {
-    return db_exec(
-        &m->db, m->diags,
-        "UPDATE main.run AS o SET hypervolume = NULL, notices = NULL, shard = CASE WHEN o.shard IS i.shard THEN i.shard END,"
-        " status = CASE WHEN (o.shard IS NULL AND o.status = 'done') OR (i.shard IS NULL AND i.status = 'done')"
-        " THEN 'done' ELSE 'interrupted' END,"
-        " started = min(o.started, i.started), ended = max(coalesce(o.ended, i.ended), coalesce(i.ended, '')),"
-        " host = CASE WHEN instr(o.host, i.host) THEN o.host ELSE o.host || ', ' || i.host END"
-        " FROM input.run AS i WHERE o.id = %lld AND i.id = %lld;"
-        "DELETE FROM main.front WHERE run = %lld",
-        to, from, to);
-}
-
-/* A column of `run` that an older dse did not have. */
-static const char *later_column(const struct column_list *run, const char *name)
-{
-    return column_list_find(run, name) == SIZE_MAX ? "NULL" : name;
+    return db_exec(&m->db, m->diags,
+                   "UPDATE main.run AS o SET hypervolume = NULL, notices = NULL,"
+                   " shard = CASE WHEN o.shard = i.shard AND o.shard <> '" STORE_LEASED "' THEN o.shard END,"
+                   " status = CASE WHEN (o.shard IS NULL AND o.status = 'done') OR (i.shard IS NULL AND i.status = 'done')"
+                   " THEN 'done' ELSE 'interrupted' END,"
+                   " started = min(o.started, i.started), ended = max(coalesce(o.ended, i.ended), coalesce(i.ended, '')),"
+                   " host = CASE WHEN instr(o.host, i.host) THEN o.host ELSE o.host || ', ' || i.host END"
+                   " FROM input.run AS i WHERE o.id = %lld AND i.id = %lld;"
+                   "DELETE FROM main.front WHERE run = %lld",
+                   to, from, to);
 }
 
 static bool copy_birth(const struct merge *m, int64_t from, int64_t *ret_to)
 {
     static const char columns[] =
-        "sweep, sweep_text, hash, version, git_commit, models, axes, objectives, seed, fidelity, shard, host, started, ended,"
-        " planned, done, feasible, hypervolume, status";
+        "sweep, sweep_text, hash, version, git_commit, models, axes, objectives, seed, fidelity, host, started, ended,"
+        " planned, hypervolume, status";
     static const char *const later[] = {"baseline", "requests", "axis_ends", "unequal", "notices", "method", "catalog"};
     struct column_list input; /* an older dse's has not all of them */
     if (!column_list_read(&m->db, "input", "run", &input, m->diags)) return false;
@@ -227,8 +267,10 @@ static bool copy_birth(const struct merge *m, int64_t from, int64_t *ret_to)
         text_addf(&values, ", %s", later_column(&input, later[i]));
     }
     column_list_release(&input);
-    bool ok = db_exec(&m->db, m->diags, "INSERT INTO main.run(%s%s) SELECT %s%s FROM input.run WHERE id = %lld", columns, names.s,
-                      columns, values.s, from);
+    bool ok = db_exec(&m->db, m->diags,
+                      "INSERT INTO main.run(shard, done, feasible, %s%s) SELECT nullif(shard, '" STORE_LEASED "'), 0, 0, %s%s FROM"
+                      " input.run WHERE id = %lld",
+                      columns, names.s, columns, values.s, from);
     text_release(&values);
     text_release(&names);
     *ret_to = sqlite3_last_insert_rowid(m->db.sqlite);
@@ -254,15 +296,16 @@ static bool copy_evaluated(const struct merge *m, int64_t from, int64_t to)
 
 static bool copy_run(const struct merge *m, const struct model_list *models, int64_t from)
 {
-    int64_t to;
+    int64_t to, added = 0;
+    struct tally tally;
     if (!db_int(&m->db, &to, m->diags,
                 "SELECT o.id FROM main.run o JOIN input.run i ON o.sweep = i.sweep AND o.hash = i.hash WHERE i.id = %lld"
                 " ORDER BY o.id DESC LIMIT 1",
                 from))
         return false;
     bool ok = to ? join_birth(m, from, to) : copy_birth(m, from, &to);
-    for (size_t i = 0; ok && i < models->n; i++) ok = copy_model(m, models->names[i], from, to);
-    return ok && copy_evaluated(m, from, to) && recount(m, models, to);
+    for (size_t i = 0; ok && i < models->n; i++) ok = copy_model(m, models->names[i], from, to, &added);
+    return ok && copy_evaluated(m, from, to) && count_run(m, models, from, to, added, &tally) && set_counts(m, to, &tally);
 }
 
 /* ---- one input ------------------------------------------------------------------------------------------------------------- */
@@ -283,19 +326,20 @@ static bool copy_input(const struct merge *m)
     return ok;
 }
 
-/* file:PATH?mode=ro, with every byte that is not plain written as %XX. */
-static char *read_only_uri(const char *path)
+/* file:PATH?mode=ro, and how to read it where there are no locks, with every byte that is not plain written as %XX. */
+static char *read_only_uri(const char *file)
 {
     struct text t;
     text_init(&t);
-    text_add(&t, path[0] == '/' ? "file:" : "file:./");
-    for (; *path; path++) {
+    text_add(&t, file[0] == '/' ? "file:" : "file:./");
+    for (const char *path = file; *path; path++) {
         if (strchr("%?#", *path) || (unsigned char)*path < ' ')
             text_addf(&t, "%%%02X", (unsigned char)*path);
         else
             text_add_bytes(&t, path, 1);
     }
     text_add(&t, "?mode=ro");
+    if (db_is_lockless(file)) text_add(&t, "&vfs=" DB_LOCKLESS_VFS);
     return text_detach(&t);
 }
 

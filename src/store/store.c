@@ -226,7 +226,8 @@ struct store *store_open_tables(const char *path, const struct run_info *info, c
                                 unsigned flags, struct diags *diags)
 {
     struct store *st = xcalloc(1, sizeof *st);
-    if (db_open_writer(&st->db, path, diags) && open_tables(st, info, tables, n_tables, flags, diags)) return st;
+    const bool opened = flags & STORE_PRIVATE ? db_open_private(&st->db, path, diags) : db_open_writer(&st->db, path, diags);
+    if (opened && open_tables(st, info, tables, n_tables, flags, diags)) return st;
     store_close(st);
     return NULL;
 }

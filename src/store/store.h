@@ -30,13 +30,17 @@ struct run_info {
     const char *unequal;    /* likewise */
     const char *catalog;    /* the entries that it uses, as catalog_write_state has them; NULL: none */
     const char *method;     /* how the points that have rows were chosen: "nsga2, ..."; NULL: every point of the spaces has one */
-    const char *shard;      /* "2/3"; NULL for the whole sweep */
+    const char *shard;      /* "2/3"; STORE_LEASED; NULL for the whole sweep */
     uint64_t planned;       /* points of this run: of all spaces, or of the shard; 0 stands for all points of the spaces */
 };
 
+/* The shard of a run that has whatever blocks a worker got. Merged with others, or alone, it is the whole, as far as that goes. */
+#define STORE_LEASED "leases"
+
 enum store_flags {
-    STORE_FRESH = 1 << 0, /* start a new run even if one can be resumed or is done */
-    STORE_WHOLE = 1 << 1, /* start a new run unless one is done: it cannot be resumed */
+    STORE_FRESH = 1 << 0,   /* start a new run even if one can be resumed or is done */
+    STORE_WHOLE = 1 << 1,   /* start a new run unless one is done: it cannot be resumed */
+    STORE_PRIVATE = 1 << 2, /* nobody else writes to the file, so that a file system without locks will do */
 };
 
 /* Open or create the database for a sweep: create tables, add columns that are missing, find the run with the same hash and shard

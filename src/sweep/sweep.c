@@ -4,6 +4,7 @@
 #include "base/xalloc.h"
 #include "dse_config.h"
 #include "sweep/compared.h"
+#include "sweep/leased.h"
 #include "sweep/pool.h"
 #include "sweep/searched.h"
 #include "sweep/streamed.h"
@@ -18,7 +19,7 @@
 /* Points a transaction: a multiple of POOL_BLOCK; also what a kill can lose. A point that is a mean over requests takes as long
  * as all of them: then fewer, so that progress is seen and Ctrl-C heard as often. */
 enum { TRANSACTION = 131072 };
-static uint64_t transaction_points(const struct space *sp)
+uint64_t sweep_transaction_points(const struct space *sp)
 {
     const struct request_mix *requests = space_requests(sp);
     uint64_t blocks = TRANSACTION / POOL_BLOCK / (requests ? requests->n : 1);
@@ -121,7 +122,7 @@ bool sweep_end_pool(struct job *job, struct pool *pool)
 static bool run_space(struct job *job, size_t m, const struct range *ranges, size_t n_ranges)
 {
     size_t n;
-    struct range *pieces = cut(ranges, n_ranges, transaction_points(job->spaces[m]), &n);
+    struct range *pieces = cut(ranges, n_ranges, sweep_transaction_points(job->spaces[m]), &n);
     struct pool_options options = {.threads = job->threads, .block = POOL_BLOCK, .encoder = store_encoder(job->store, m)};
     struct pool *pool = pool_new(job->spaces[m], pieces, n, &options);
     struct diags diags;
@@ -143,6 +144,11 @@ static bool run_space(struct job *job, size_t m, const struct range *ranges, siz
     ok = sweep_end_pool(job, pool) && ok;
     free(pieces);
     return ok;
+}
+
+bool sweep_run_ranges(struct job *job, size_t m, const struct range *ranges, size_t n)
+{
+    return job->sweep->fidelity == FIDELITY_EVENT_LEVEL ? sweep_simulate(job, m, ranges, n, false) : run_space(job, m, ranges, n);
 }
 
 /* ---- the sweep -------------------------------------------------------------------------------------------------------------- */
@@ -172,6 +178,17 @@ static uint64_t run_hash(const struct sweep_file *sweep, const char *objectives,
         h = text_hash(h, &s, sizeof s);
     }
     return h;
+}
+
+uint64_t sweep_run_hash(const struct sweep_file *s, const char *method, struct space *const *spaces)
+{
+    struct goal goal;
+    goal_of_sweep(&goal, s);
+    char *objectives = goal_text(&goal);
+    const uint64_t hash = run_hash(s, objectives, method, spaces, s->n_models);
+    free(objectives);
+    goal_release(&goal);
+    return hash;
 }
 
 static uint64_t planned_points(struct space *const *spaces, size_t n, const struct sweep_options *options)
@@ -217,10 +234,7 @@ static bool run_spaces(struct job *job, const struct work *work)
     bool ok = true;
     sweep_phase(job, will_refine(job) ? "closed form" : "", job->result->planned, job->result->done);
     for (size_t m = 0; ok && m < job->n_spaces && !job->result->interrupted; m++) {
-        if (work[m].n && job->sweep->fidelity == FIDELITY_EVENT_LEVEL)
-            ok = sweep_simulate(job, m, work[m].ranges, work[m].n, false);
-        else if (work[m].n)
-            ok = run_space(job, m, work[m].ranges, work[m].n);
+        if (work[m].n) ok = sweep_run_ranges(job, m, work[m].ranges, work[m].n);
         if (ok && m + 1 < job->n_spaces && sweep_interrupted(job)) job->result->interrupted = true;
     }
     return ok;
@@ -289,16 +303,17 @@ static char *axis_names(const struct sweep_file *s)
     return text_detach(&names);
 }
 
-/* "2/4", or NULL for a sweep that is run as a whole. The caller frees it. */
+/* "2/4", STORE_LEASED, or NULL for a sweep that is run as a whole. The caller frees it. */
 static char *shard_text(const struct sweep_options *o)
 {
+    if (o->lease) return xstrdup(STORE_LEASED);
     return o->shards > 1 ? xasprintf("%llu/%llu", (unsigned long long)o->shard, (unsigned long long)o->shards) : NULL;
 }
 
 struct store *sweep_open_store(const struct sweep_file *s, const struct sweep_options *options, const char *method, bool resumes,
-                               struct space **spaces, struct diags *diags)
+                               struct space *const *spaces, struct diags *diags)
 {
-    const unsigned flags = (options->fresh ? STORE_FRESH : 0) | (resumes ? 0 : STORE_WHOLE);
+    const unsigned flags = (options->fresh ? STORE_FRESH : 0) | (resumes ? 0 : STORE_WHOLE) | (options->lease ? STORE_PRIVATE : 0);
     struct goal goal;
     goal_of_sweep(&goal, s);
     char *shard = shard_text(options), *objectives = goal_text(&goal), *axes = axis_names(s), *baseline = sweep_baseline_text(s);
@@ -341,6 +356,7 @@ struct job sweep_job(const struct sweep_file *s, const struct sweep_options *opt
 bool sweep_run(const struct sweep_file *s, const struct sweep_options *options, struct sweep_result *ret, struct diags *diags)
 {
     *ret = (struct sweep_result){0};
+    if (options->lease) return leased_run(s, options, ret, diags);
     if (s->search.method != SEARCH_NONE) return searched_run(s, options, ret, diags);
     if (s->keep != KEEP_ALL) return streamed_run(s, options, ret, diags);
     struct space **spaces = sweep_make_spaces(s, options->max_points, diags);

@@ -8,7 +8,8 @@
  * closed form of every point first, then event level for its front and the neighbours of that, in rounds (refine.c). The front is
  * then that of the rows at event level.
  *
- * A sweep with [search] evaluates the points that the search comes to (searched.c).
+ * A sweep with [search] evaluates the points that the search comes to (searched.c). One with leases evaluates blocks of points that it
+ * takes from a folder, into a database of its own there (leased.c).
  */
 #ifndef DSE_SWEEP_SWEEP_H
 #define DSE_SWEEP_SWEEP_H
@@ -30,8 +31,10 @@ struct sweep_options {
     const char *db;         /* path of the database */
     int threads;            /* 0: as many as there are cores */
     uint64_t shard, shards; /* shard (1-based) of shards; shards 0 or 1: all */
-    bool fresh;             /* start a new run even if one can be resumed */
-    uint64_t max_points;    /* refuse larger spaces */
+    const char *lease;   /* a folder of leases (sweep/leases.h): the blocks that this worker gets; db is not looked at; or NULL */
+    double lease_age;    /* seconds */
+    bool fresh;          /* start a new run even if one can be resumed */
+    uint64_t max_points; /* refuse larger spaces */
     /* Stop after the current transaction, or at event level soon, when it becomes non-zero; or NULL. */
     const volatile sig_atomic_t *interrupt;
     void (*progress)(void *user, const struct sweep_progress *p); /* called now and then from the writing thread; or NULL */
@@ -51,6 +54,8 @@ struct sweep_result {
     size_t front_before;             /* points on the front of the closed form */
     size_t front_stayed;             /* how many of them are on the front at last */
     size_t front_unrefined;          /* points that may be on it without a row at event level, as [refine] runs were used up */
+    size_t blocks, taken_over;       /* of leases: those that this call did, and how many of them a dead worker had */
+    size_t all_blocks, done_blocks;  /* in the folder: how many there are, and are done, by anyone */
     double store_seconds;            /* wall, until the last row was committed */
     double front_seconds;            /* wall, for the front after that */
     double evaluate_seconds;         /* sum over threads, spent in the models */
@@ -58,5 +63,8 @@ struct sweep_result {
 
 /* Run the sweep into its database, compute and store the front. False with errors. */
 bool sweep_run(const struct sweep_file *s, const struct sweep_options *options, struct sweep_result *ret, struct diags *diags);
+
+/* Make the plan of a folder of leases without working in it. False with errors: the sweep has no parts, or as of leases_plan. */
+bool sweep_plan_leases(const struct sweep_file *s, const struct sweep_options *options, struct diags *diags);
 
 #endif

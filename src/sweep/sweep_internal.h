@@ -30,7 +30,14 @@ void sweep_free_spaces(struct space **spaces, size_t n);
 /* Open the database, with what is stored of the run as a whole. `method`: how the run finds the points that it stores, when these
  * are not all of the grid; or NULL. `resumes`: it goes on where a run was interrupted. NULL with errors. */
 struct store *sweep_open_store(const struct sweep_file *s, const struct sweep_options *options, const char *method, bool resumes,
-                               struct space **spaces, struct diags *diags);
+                               struct space *const *spaces, struct diags *diags);
+
+/* What identifies the run: what its points are, and what is computed of them. */
+uint64_t sweep_run_hash(const struct sweep_file *s, const char *method, struct space *const *spaces);
+/* Points a transaction in closed form. */
+uint64_t sweep_transaction_points(const struct space *sp);
+/* Evaluate and store ascending ranges of space m, none of whose points has a row. Sets result->interrupted. */
+bool sweep_run_ranges(struct job *job, size_t m, const struct range *ranges, size_t n);
 
 /* What the run keeps of the catalog: the entries that its points refer to, as catalog_write_state has them; NULL: none. The caller
  * frees it. (entries.c) */

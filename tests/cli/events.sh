@@ -143,6 +143,12 @@ same merged.db "three merged shards"
 "$DSE" merge again.db merged.db two.db 2>said.txt
 ! grep -q 'to be refined' said.txt || fail "what is refined is to be refined: $(cat said.txt)"
 same again.db "merging what is done"
+"$DSE" sweep s.toml --lease leases 2>said.txt
+says 'and refine the front: dse sweep s.toml -o' said.txt
+"$DSE" merge leased.db leases 2>said.txt
+says 'the front of refined is to be refined yet' said.txt
+"$DSE" sweep s.toml -q -o leased.db >/dev/null
+same leased.db "leased blocks"
 
 # Killed at random moments, in both phases.
 seed=20261122 kills=0 refining=0
@@ -197,3 +203,6 @@ sqlite3 one.db "select point, latency_us, tokens_per_s, status from toy_all wher
 sqlite3 whole.db "attach 'one.db' as r" "select point, latency_us, tokens_per_s, status from toy_all where point in
     (select point from r.toy_all where fidelity = 'event-level') order by 1" >same_rows.txt
 cmp refined_rows.txt same_rows.txt || fail "refined rows differ from those of event level everywhere"
+"$DSE" sweep e.toml -q --lease fine
+"$DSE" merge fine.db fine 2>/dev/null
+[ "$(all_rows fine.db)" = "$(all_rows whole.db)" ] || fail "other rows from leased blocks"
