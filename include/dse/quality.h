@@ -59,6 +59,8 @@ void dse_surface_contexts(const struct dse_quality_surface *s, double *ret_min, 
 void dse_surface_ratios(const struct dse_quality_surface *s, double *ret_min, double *ret_max);
 /* Smallest and largest value of a setting; the same: it holds for this one only. */
 void dse_surface_settings(const struct dse_quality_surface *s, enum dse_setting setting, double *ret_min, double *ret_max);
+/* How many layers have rows of their own (setting `layer`). */
+size_t dse_surface_layers(const struct dse_quality_surface *s);
 
 /* Entries of older files answer the same queries: policies of a retention profile as methods, an attention profile as "lad". They
  * belong to the entry; an attention profile whose errors are no numbers up to 1e9 has none (NULL). */
@@ -79,7 +81,7 @@ struct dse_quality_rule {
     double context_error, ratio_error; /* median of |left out / measured - 1| where a context, or a ratio, is left out; NaN: no
                                           point lies between two others */
     double setting_error;              /* the same of settings */
-    double worst_error;                /* the largest of all */
+    double worst_error;                /* the largest of all. Errors are of rows of the model: a layer has few heads */
 };
 /* NULL when the surface has no such metric. */
 const struct dse_quality_rule *dse_surface_rule(const struct dse_quality_surface *s, enum dse_quality_metric m);

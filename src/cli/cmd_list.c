@@ -179,11 +179,12 @@ static void put_settings(struct output *o, const struct dse_quality_surface *s)
         double from, to;
         char low[TEXT_NUMBER_MAX], high[TEXT_NUMBER_MAX];
         dse_surface_settings(s, (enum dse_setting)i, &from, &to);
-        if (from == to) continue;
+        if (from == to || i == DSE_SET_LAYER) continue;
         text_addf(&t, "%s%s ", t.n ? ", " : "", dse_setting_name((enum dse_setting)i));
         text_add(&t, measured_setting_text((enum dse_setting)i, from, low));
         text_addf(&t, "..%s", measured_setting_text((enum dse_setting)i, to, high));
     }
+    if (dse_surface_layers(s)) text_addf(&t, "%s%zu layers", t.n ? ", " : "", dse_surface_layers(s));
     output_text(o, t.n ? t.s : NULL);
     text_release(&t);
 }

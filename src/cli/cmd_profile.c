@@ -120,9 +120,10 @@ static char *file_head(const struct origin *o, const struct profile_options *opt
         text_addf(
             &t,
             "Means over heads, which count as the layers that each stored layer stands for (those nearest to it; layer 0 for itself), "
-            "and over the %s%s.\n",
+            "and over the %s%s%s.\n",
             options->steps == 0 ? "second half of each context's steps" : "last steps of each context",
-            options->steps_given || options->steps == 0 ? "" : "; of policies without a prompt over the second half of them");
+            options->steps_given || options->steps == 0 ? "" : "; of policies without a prompt over the second half of them",
+            options->ends > 1 ? "; each context at several ends, from 7/8 to 9/8 of it" : "");
     else if (options->kind->every_step)
         text_addf(
             &t,
@@ -179,38 +180,87 @@ static size_t layers_of(const struct trace_info *info, const struct invocation *
     return (size_t)option_integer(in, "layers", least, LAYERS_MAX, least);
 }
 
-/* Of each head: traces count alike, their layers as the layers that they stand for, heads of a layer alike. The caller frees it. */
-static double *weigh_heads(const struct invocation *in, const struct origin *from, const struct measure_plan *plan)
+static bool same_text(const struct trace_info *a, const struct trace_info *b)
 {
-    double *weights = xcalloc(measure_heads(plan) + 1, sizeof *weights), *to = weights;
+    return strcmp(a->model, b->model) == 0 && strcmp(a->source, b->source) == 0;
+}
+
+/* The number of an earlier head that is the same of the model, on another text; else its own. */
+static size_t same_head(const struct origin *from, size_t source, size_t layer, size_t head, size_t own)
+{
+    if (!from->n_traces) return own;
+    const struct trace_info *info = trace_info(from->traces[source]);
+    for (size_t i = 0, before = 0; i < source; i++) {
+        const struct trace_info *other = trace_info(from->traces[i]);
+        for (size_t k = 0; k < other->layers * other->heads && strcmp(other->model, info->model) == 0; k++)
+            if (other->layer_ids[k / other->heads] == info->layer_ids[layer] &&
+                other->head_ids[k % other->heads] == info->head_ids[head])
+                return before + k;
+        before += other->layers * other->heads;
+    }
+    return own;
+}
+
+static bool of_one_model(const struct origin *from)
+{
+    for (size_t i = 1; i < from->n_traces; i++)
+        if (strcmp(trace_info(from->traces[i])->model, trace_info(from->traces[0])->model) != 0) return false;
+    return from->n_traces > 0;
+}
+
+/* Of each head: traces count alike, their layers as the layers that they stand for, heads of a layer alike. A trace is a text, unless
+ * another has the same source. The caller frees it. */
+static struct surface_head *weigh_heads(const struct invocation *in, const struct origin *from, const struct measure_plan *plan)
+{
+    struct surface_head *heads = xcalloc(measure_heads(plan) + 1, sizeof *heads), *to = heads;
     for (size_t i = 0; i < from->n_sources; i++) {
         const struct head_source *s = &from->sources[i];
+        const struct trace_info *info = from->n_traces ? trace_info(from->traces[i]) : NULL;
         double *layers = xcalloc(s->layers, sizeof *layers);
+        size_t text = 0;
+        while (info && text < i && !same_text(trace_info(from->traces[text]), info)) text++;
         for (size_t k = 0; k < s->layers; k++) layers[k] = 1;
-        const size_t model = from->n_traces ? layers_of(trace_info(from->traces[i]), in) : s->layers;
-        if (from->n_traces) surface_layer_weights(trace_info(from->traces[i])->layer_ids, s->layers, model, layers);
+        const size_t model = info ? layers_of(info, in) : s->layers;
+        if (info) surface_layer_weights(info->layer_ids, s->layers, model, layers);
         for (size_t k = 0; k < s->layers; k++)
-            for (size_t h = 0; h < s->heads; h++) *to++ = layers[k] / (double)(model * s->heads);
+            for (size_t h = 0; h < s->heads; h++, to++)
+                *to = (struct surface_head){layers[k] / (double)(model * s->heads),
+                                            info && of_one_model(from) ? info->layer_ids[k] : -1,
+                                            same_head(from, i, k, h, (size_t)(to - heads)), text};
         free(layers);
     }
-    return weights;
+    return heads;
+}
+
+/* Layers of one model alone have rows, and means. */
+static bool check_models(const struct invocation *in, const struct origin *from)
+{
+    static const char *const options[] = {"by-layer", "means", NULL};
+    for (const char *const *o = options; *o; o++) {
+        if (!option_has(in, *o)) continue;
+        if (!from->n_traces) return usage_error(in, "--%s: made heads have no layers", *o) == 0;
+        if (!of_one_model(from)) return usage_error(in, "--%s: the traces are of several models", *o) == 0;
+    }
+    return true;
 }
 
 static void surface(const struct invocation *in, const struct origin *from, const struct profile_options *o,
                     const struct measure_plan *plan)
 {
-    double *weights = weigh_heads(in, from, plan);
+    if (!check_models(in, from)) return;
+    struct surface_head *heads = weigh_heads(in, from, plan);
+    struct surface_plan p = {.plan = plan, .heads = heads};
     char *head = file_head(from, o);
     struct text t;
     text_init(&t);
-    const bool ok = in->diags->errors == 0 && profile_surface(in, o, plan, weights, head, &t);
+    const bool ok = in->diags->errors == 0 && profile_surface(in, o, &p, head, &t);
     if (plan->progress) fprintf(stderr, "\r\033[K");
     const char *path = option_get(in, "output");
     if (ok && path) file_write(path, t.s, t.n, in->diags);
     if (ok && !path) fputs(t.s, stdout);
     text_release(&t);
     free(head);
-    free(weights);
+    free(heads);
 }
 
 static void profile(const struct invocation *in, const struct origin *from, const struct profile_options *o,
@@ -290,8 +340,13 @@ const struct command command_profile = {
             {0, "policies", "LIST", "retention: %s (default: all that the settings allow)", .words = eviction_policy_names},
             {0, "kept", "FILE",
              "kept: what a method reads: a CSV of layer,head,step,kept with kept as 0-3 17 20-40 (docs/quality.md)"},
-            {0, "vary", "NAME=LIST", "surface: values of a setting, besides the one that is set; any number of times"},
+            {0, "vary", "NAME=LIST",
+             "surface: values of a setting, besides the one that is set; A=LIST*B=LIST: together; any number of times"},
             {0, "layers", "N", "surface: how many layers the stored ones stand for (default: as many as the last one needs)"},
+            {0, "by-layer", NULL, "surface: rows of each stored layer, too"},
+            {0, "ends", "N", "surface: measure each context at N lengths, from 7/8 to 9/8 of it"},
+            {0, "means", "FILE",
+             "surface: means over all heads, a CSV of method,context,ratio,metric,mean; heads are weighed to meet them"},
             {0, "fit", NULL, "locality: laws a n^b with standard errors"},
             {0, "synthetic", NULL, "measure heads of the generator, whose parameters are the operands"},
             {0, "heads", "N", "synthetic: how many (default: 8)"},
@@ -299,7 +354,7 @@ const struct command command_profile = {
             {0},
         },
     .help =
-        "All heads of all traces count alike; a file has their mean and spread. The file says which trace (by its checksum), which\n"
+        "All heads of all traces count alike, in a surface as the layers that they stand for; a file has their mean and spread. The file says which trace (by its checksum), which\n"
         "settings and which version it comes from: the same command writes the same bytes. docs/catalog.md has the columns.\n\n"
         "locality: collinear, recent, scores=centers|exact, intervals. retention: threshold_a, threshold_b, reserved_length,\n"
         "recent_share, sinks, observed, pool, pooling=max|mean, beta, layers, page, decides=head|group, seed, prompt_share; voting takes\n"

@@ -1,12 +1,13 @@
 #include "cli/profile_kinds.h"
 
 #include "base/xalloc.h"
+#include "workload/surface.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { CONTEXT_FIRST = 64, STEPS = 32, PART = 256 };
+enum { CONTEXT_FIRST = 64, STEPS = 32, PART = 256, ENDS_MAX = 64 };
 
 static bool takes_option(const struct profile_kind *k, const char *option)
 {
@@ -53,7 +54,7 @@ static void read_contexts(struct profile_options *o, const struct invocation *in
     if (read_numbers(in, "contexts", true, 2, 1 << 24, &numbers, &n))
         for (size_t i = 0; i < n; i++) add_context(o, (size_t)numbers[i]);
     else
-        for (size_t c = CONTEXT_FIRST; c <= positions; c *= 2) add_context(o, c);
+        for (size_t c = CONTEXT_FIRST; surface_end(c, o->ends - 1, o->ends) <= positions; c *= 2) add_context(o, c);
     free(numbers);
 }
 
@@ -281,6 +282,7 @@ bool profile_options_read(struct profile_options *o, const struct invocation *in
             free(what);
         }
     check_options(o, in);
+    o->ends = (size_t)option_integer(in, "ends", 1, ENDS_MAX, 1);
     read_contexts(o, in, positions);
     if (takes_option(o->kind, "ratios")) read_ratios(o, in);
     if (takes_option(o->kind, "policies")) read_policies(o, in);
@@ -308,6 +310,7 @@ char *profile_options_text(const struct profile_options *o)
         text_addf(&t, "%lld", (long long)o->steps);
     else
         text_add(&t, "half");
+    if (o->ends > 1) text_addf(&t, " ends=%zu", o->ends);
     for (size_t i = 0; i < o->schema.n; i++) {
         const struct field *f = &o->schema.fields[i];
         text_addf(&t, " %s=%s", f->name, value_text(f, field_get(f, &o->settings), buf));

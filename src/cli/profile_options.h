@@ -31,6 +31,7 @@ struct profile_options {
     bool steps_given;
     size_t *contexts; /* growing */
     size_t n_contexts;
+    size_t ends;    /* of each context; 1: the context itself */
     double *ratios; /* growing */
     size_t n_ratios;
     const struct eviction_policy **policies;

@@ -252,9 +252,9 @@ static bool run_head(struct work *w, size_t at, struct diags *diags)
 /* ---- rows ----------------------------------------------------------------------------------------------------------------- */
 
 /* Each head as the layers that its layer stands for, of as many as the last needs; heads of a layer alike. */
-static double *weigh(const struct head_mixture *m)
+static struct surface_head *weigh(const struct head_mixture *m)
 {
-    double *weights = xcalloc(m->n + 1, sizeof *weights);
+    struct surface_head *weighed = xcalloc(m->n + 1, sizeof *weighed);
     int32_t *ids = xcalloc(m->n + 1, sizeof *ids), last = 0;
     double *layers = xcalloc(m->n + 1, sizeof *layers);
     size_t n = 0;
@@ -269,16 +269,18 @@ static double *weigh(const struct head_mixture *m)
         size_t k = 0, heads = 0;
         while (ids[k] != m->list[i].layer) k++;
         for (size_t j = 0; j < m->n; j++) heads += m->list[j].layer == ids[k];
-        weights[i] = layers[k] / (double)heads;
+        weighed[i] = (struct surface_head){layers[k] / (double)heads, ids[k], i, 0};
     }
     free(layers);
     free(ids);
-    return weights;
+    return weighed;
 }
 
-static void add_rows(const struct work *w, const double *weights, const struct surface_method *methods, const size_t *from,
-                     struct surface_row **ret, size_t *ret_n)
+static void add_rows(const struct work *w, const struct surface_head *heads, const struct surface_method *methods,
+                     const size_t *from, struct surface_row **ret, size_t *ret_n)
 {
+    struct surface_sample *samples = xcalloc(w->heads + 1, sizeof *samples);
+    for (size_t h = 0; h < w->heads; h++) samples[h] = (struct surface_sample){heads[h].weight, h, 0};
     for (size_t i = 0; i < w->n_cells; i++) {
         const struct cell *c = &w->cells[i];
         const enum dse_quality_metric *metrics;
@@ -287,16 +289,19 @@ static void add_rows(const struct work *w, const double *weights, const struct s
         for (size_t k = 0; k < n; k++) {
             struct surface_row *row = &(*ret)[(*ret_n)++];
             *row = (struct surface_row){.method = &methods[from[c->method]],
+                                        .layer = -1,
+                                        .heads = w->heads,
                                         .context = w->plan->contexts[c->context],
                                         .ratio = c->ratio,
                                         .metric = metrics[k]};
-            surface_stats(c->values + k * w->heads, weights, w->heads, row->stat);
+            surface_stats(c->values + k * w->heads, samples, w->heads, row->stat);
         }
     }
+    free(samples);
 }
 
-static bool run_sampled(const struct made_plan *p, const double *weights, const struct surface_method *methods, size_t n_methods,
-                        struct surface_row **ret, size_t *ret_n, struct diags *diags)
+static bool run_sampled(const struct made_plan *p, const struct surface_head *weighed, const struct surface_method *methods,
+                        size_t n_methods, struct surface_row **ret, size_t *ret_n, struct diags *diags)
 {
     struct some s = pick(methods, n_methods, true);
     struct work w = {.plan = p, .methods = s.list, .n_methods = s.n, .heads = p->mixture->n, .observed = 1};
@@ -317,7 +322,7 @@ static bool run_sampled(const struct made_plan *p, const double *weights, const 
         ok = ok && diags->errors == 0;
         diags_release(&found[i]);
     }
-    if (ok) add_rows(&w, weights, methods, s.from, ret, ret_n);
+    if (ok) add_rows(&w, weighed, methods, s.from, ret, ret_n);
     free(found);
     for (size_t i = 0; i < w.n_cells; i++) free(w.cells[i].values);
     free(w.cells);
@@ -325,27 +330,34 @@ static bool run_sampled(const struct made_plan *p, const double *weights, const 
     return ok;
 }
 
-static bool run_followed(const struct made_plan *p, const double *weights, const struct surface_method *methods, size_t n_methods,
-                         struct surface_row **ret, size_t *ret_n, struct diags *diags)
+static bool run_followed(const struct made_plan *p, const struct surface_head *weighed, const struct surface_method *methods,
+                         size_t n_methods, struct surface_row **ret, size_t *ret_n, struct diags *diags)
 {
     struct some s = pick(methods, n_methods, false);
     struct mixture_heads heads = {.mixture = p->mixture};
-    size_t n = 0, rows_n = 0;
+    size_t n = 0;
     while (n < p->n_contexts && p->contexts[n] <= p->followed) n++;
     bool ok = true;
     if (s.n && n) {
         heads.n = p->contexts[n - 1];
         const struct head_source source = head_source_mixture(&heads);
         const struct measure_plan plan = {.sources = &source, .n_sources = 1, .contexts = p->contexts, .n_contexts = n};
-        struct surface_row *rows;
         for (size_t i = 0; i < s.n; i++) s.list[i].steps = s.list[i].family == SURFACE_LAD ? GENERATED : FOLLOWED;
-        ok = measure_surface(&plan, weights, s.list, s.n, p->ratios, p->n_ratios, &rows, &rows_n, diags);
-        *ret = xrealloc(*ret, *ret_n + rows_n + 1, sizeof **ret);
-        for (size_t i = 0; i < rows_n && ok; i++) {
-            (*ret)[*ret_n] = rows[i];
-            (*ret)[(*ret_n)++].method = &methods[s.from[rows[i].method - s.list]];
+        const struct surface_plan surface = {.plan = &plan,
+                                             .heads = weighed,
+                                             .ends = 1,
+                                             .methods = s.list,
+                                             .n_methods = s.n,
+                                             .ratios = p->ratios,
+                                             .n_ratios = p->n_ratios};
+        struct surface_result r;
+        ok = measure_surface(&surface, &r, diags);
+        *ret = xrealloc(*ret, *ret_n + r.n + 1, sizeof **ret);
+        for (size_t i = 0; i < r.n; i++) {
+            (*ret)[*ret_n] = r.rows[i];
+            (*ret)[(*ret_n)++].method = &methods[s.from[r.rows[i].method - s.list]];
         }
-        free(rows);
+        surface_result_release(&r);
     }
     some_release(&s);
     return ok;
@@ -360,9 +372,9 @@ bool made_surface(const struct made_plan *p, const struct surface_method *method
     if (p->contexts[0] < LEAST)
         return diags_input(diags, (struct srcloc){0}, NULL, NULL, "made heads are measured from %d positions on, not at %zu", LEAST,
                            p->contexts[0]);
-    double *weights = weigh(p->mixture);
-    const bool ok = run_followed(p, weights, methods, n_methods, ret, ret_n, diags) &&
-                    run_sampled(p, weights, methods, n_methods, ret, ret_n, diags);
-    free(weights);
+    struct surface_head *weighed = weigh(p->mixture);
+    const bool ok = run_followed(p, weighed, methods, n_methods, ret, ret_n, diags) &&
+                    run_sampled(p, weighed, methods, n_methods, ret, ret_n, diags);
+    free(weighed);
     return ok;
 }

@@ -54,7 +54,7 @@ static const struct {
 enum { SETTINGS_ALWAYS_TOLD = DSE_SET_COLLINEAR };
 
 /* What a head says besides; and all of eviction_params, of which models compare some. */
-static const char *const others[] = {"llm", "data", "kind", "steps", "edges", "weights", "part", "held", "products"};
+static const char *const others[] = {"llm", "data", "kind", "steps", "ends", "edges", "weights", "part", "held", "products"};
 enum { OTHERS = sizeof others / sizeof *others, NAMES_MAX = DSE_SETTINGS + OTHERS + 32 };
 
 struct dse_measured {

@@ -457,6 +457,13 @@ void dse_surface_settings(const struct dse_quality_surface *s, enum dse_setting 
         }
 }
 
+size_t dse_surface_layers(const struct dse_quality_surface *s)
+{
+    for (size_t k = 0; k < s->n_axes; k++)
+        if (s->axes[k].setting == DSE_SET_LAYER) return s->axes[k].n - (s->axes[k].value[0] < 0);
+    return 0;
+}
+
 const struct dse_quality_rule *dse_surface_rule(const struct dse_quality_surface *s, enum dse_quality_metric m)
 {
     return s->column[m] >= 0 ? &s->rule[m] : NULL;

@@ -98,11 +98,17 @@ static double mean_at(const struct dse_quality_surface *s, const struct curve *c
     return c->value[((size_t)s->column[m] * DSE_QUALITY_STATS + DSE_Q_MEAN) * c->n + i];
 }
 
+/* Of one layer alone? Its few heads scatter, and models read means. */
+static bool is_layer(const struct sheet *sheet)
+{
+    return sheet->setting[DSE_SET_LAYER] >= 0;
+}
+
 static double largest(const struct dse_quality_surface *s, enum dse_quality_metric m)
 {
     double most = 0;
     for (size_t i = 0; i < s->n; i++)
-        for (size_t k = 0; k < s->sheets[i].n; k++)
+        for (size_t k = 0; k < s->sheets[i].n && !is_layer(&s->sheets[i]); k++)
             for (size_t j = 0; j < s->sheets[i].curves[k].n && !s->sheets[i].curves[k].extended; j++)
                 most = fmax(most, mean_at(s, &s->sheets[i].curves[k], m, j));
     return most;
@@ -183,6 +189,7 @@ static void leave_out_setting(const struct dse_quality_surface *s, const struct 
     const size_t i = cell / stride % a->n;
     if (a->exact || i == 0 || i + 1 == a->n || s->grid[cell] < 0) return;
     const struct sheet *sheet = &s->sheets[s->grid[cell]];
+    if (is_layer(sheet)) return;
     const double t = (a->at[i] - a->at[i - 1]) / (a->at[i + 1] - a->at[i - 1]);
     for (size_t c = 0; c < sheet->n; c++) {
         const struct curve *curve = &sheet->curves[c];
@@ -202,7 +209,8 @@ struct dse_quality_rule quality_left_out(const struct dse_quality_surface *s, en
 {
     const double least = 1e-3 * largest(s, m);
     struct errors contexts = {.least = least}, ratios = {.least = least}, settings = {.least = least};
-    for (size_t i = 0; i < s->n; i++) leave_out_of_sheet(s, &s->sheets[i], m, rule, &contexts, &ratios);
+    for (size_t i = 0; i < s->n; i++)
+        if (!is_layer(&s->sheets[i])) leave_out_of_sheet(s, &s->sheets[i], m, rule, &contexts, &ratios);
     size_t cells = 1, stride = 1;
     for (size_t a = 0; a < s->n_axes; a++) cells *= s->axes[a].n;
     for (size_t a = 0; a < s->n_axes; stride *= s->axes[a++].n)

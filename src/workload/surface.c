@@ -11,66 +11,6 @@
 
 static const struct srcloc nowhere;
 
-/* ---- weights and statistics ---------------------------------------------------------------------------------------------- */
-
-void surface_layer_weights(const int32_t *ids, size_t n, size_t layers, double *ret)
-{
-    for (size_t i = 0; i < n; i++) ret[i] = 0;
-    for (int32_t layer = 0; layer < (int32_t)layers; layer++) {
-        int32_t nearest = INT32_MAX, alike = 0;
-        for (size_t i = 0; i < n; i++) {
-            const int32_t away = abs(ids[i] - layer);
-            if ((ids[i] == 0 && layer != 0 && n > 1) || away > nearest) continue;
-            alike = away == nearest ? alike + 1 : 1;
-            nearest = away;
-        }
-        for (size_t i = 0; i < n; i++)
-            if (abs(ids[i] - layer) == nearest && !(ids[i] == 0 && layer != 0 && n > 1)) ret[i] += 1.0 / alike;
-    }
-}
-
-struct weighed {
-    double v, weight;
-};
-
-static int compare_weighed(const void *a, const void *b)
-{
-    const struct weighed *x = a, *y = b;
-    return x->v < y->v ? -1 : x->v > y->v;
-}
-
-static double percentile(const struct weighed *sorted, size_t n, double whole, double share)
-{
-    double sum = 0;
-    for (size_t i = 0; i < n; i++) {
-        sum += sorted[i].weight;
-        if (sum >= share * whole * (1 - 1e-12)) return sorted[i].v;
-    }
-    return sorted[n - 1].v;
-}
-
-void surface_stats(const double *v, const double *weights, size_t n, double ret[DSE_QUALITY_STATS])
-{
-    struct weighed *sorted = xcalloc(n, sizeof *sorted);
-    double whole = 0, squares = 0, mean = 0, spread = 0;
-    for (size_t i = 0; i < n; i++) {
-        sorted[i] = (struct weighed){v[i], weights[i]};
-        whole += weights[i];
-        squares += weights[i] * weights[i];
-        mean += weights[i] * v[i];
-    }
-    mean /= whole;
-    for (size_t i = 0; i < n; i++) spread += weights[i] * (v[i] - mean) * (v[i] - mean);
-    qsort(sorted, n, sizeof *sorted, compare_weighed);
-    ret[DSE_Q_MEAN] = mean;
-    ret[DSE_Q_SD] = sqrt(spread / whole);
-    ret[DSE_Q_SE] = ret[DSE_Q_SD] * sqrt(squares) / whole;
-    ret[DSE_Q_P10] = percentile(sorted, n, whole, 0.1);
-    ret[DSE_Q_P50] = percentile(sorted, n, whole, 0.5);
-    ret[DSE_Q_P90] = percentile(sorted, n, whole, 0.9);
-    free(sorted);
-}
-
 /* ---- rows ---------------------------------------------------------------------------------------------------------------- */
 
 static const enum dse_quality_metric of_eviction[] = {DSE_Q_RETAINED_MASS, DSE_Q_ATTENTION_ERROR};
@@ -101,20 +41,28 @@ struct cell {
     const struct surface_method *method;
     size_t context; /* of the plan's */
     double ratio;
-    double *values; /* [metric][head] */
+    double *values; /* [metric][end][head] */
 };
 
 struct work {
-    const struct measure_plan *plan;
-    const double *weights;
+    const struct surface_plan *surface;
+    const struct measure_plan *plan; /* of it */
     struct cell *cells;
-    size_t n_cells, heads;
+    size_t n_cells, heads, samples; /* samples: heads times ends */
 };
+
+size_t surface_end(size_t context, size_t end, size_t ends)
+{
+    enum { PART = 8 }; /* of the context, before and behind */
+    if (ends < 2) return context;
+    const double share = (2 * (double)end - (double)(ends - 1)) / (double)(PART * (ends - 1));
+    return (size_t)llround((double)context * (1 + share));
+}
 
 static size_t first_step(const struct surface_method *m, size_t context)
 {
     if (m->steps) return context - m->steps;
-    return context > 2 * SURFACE_ENDS_MAX ? context - SURFACE_ENDS_MAX : context / 2;
+    return context > 2 * SURFACE_STEPS_MAX ? context - SURFACE_STEPS_MAX : context / 2;
 }
 
 static struct eviction_options eviction_at(const struct surface_method *m, size_t context, double ratio)
@@ -122,34 +70,40 @@ static struct eviction_options eviction_at(const struct surface_method *m, size_
     return retention_options(&m->policy, context, ratio, first_step(m, context));
 }
 
-static void add_cells(struct work *w, const struct surface_method *m, const double *ratios, size_t n_ratios)
+static void add_cells(struct work *w, const struct surface_method *m)
 {
+    const bool evicts = m->family == SURFACE_EVICTION;
     for (size_t c = 0; c < w->plan->n_contexts; c++) {
-        const size_t context = w->plan->contexts[c];
-        for (size_t r = 0; r < (m->family == SURFACE_EVICTION ? n_ratios : 1); r++) {
-            const double ratio = m->family == SURFACE_EVICTION ? ratios[r] : 1;
-            const struct eviction_options o = m->family == SURFACE_EVICTION ? eviction_at(m, context, ratio) : eviction_defaults;
-            if (m->family == SURFACE_EVICTION && !retention_has_room(&o, context)) continue;
+        const size_t shortest = surface_end(w->plan->contexts[c], 0, w->surface->ends);
+        for (size_t r = 0; r < (evicts ? w->surface->n_ratios : 1); r++) {
+            const double ratio = evicts ? w->surface->ratios[r] : 1;
+            const struct eviction_options o = evicts ? eviction_at(m, shortest, ratio) : eviction_defaults;
+            if (evicts && !retention_has_room(&o, shortest)) continue;
             w->cells[w->n_cells++] =
-                (struct cell){m, c, ratio, xcalloc(families[m->family].n * w->heads, sizeof *w->cells->values)};
+                (struct cell){m, c, ratio, xcalloc(families[m->family].n * w->samples, sizeof *w->cells->values)};
         }
     }
 }
 
 /* ---- tasks --------------------------------------------------------------------------------------------------------------- */
 
-/* Cells of one context over a layer (eviction: all policies, which share the full attention) or over one head of it. */
+/* Cells of one context at one end, over a layer (eviction: all policies, which share the full attention) or over one head of it. */
 struct task {
     const struct head_source *source;
     size_t layer, head, before; /* head: of the layer; before: heads of earlier layers */
     const struct cell *cell;    /* of one head; NULL: all of eviction */
-    size_t context, steps;      /* steps: of eviction's */
+    size_t context, end, steps; /* steps: of eviction's */
     double cost;
 };
 
+static size_t length_of(const struct work *w, const struct task *t)
+{
+    return surface_end(w->plan->contexts[t->context], t->end, w->surface->ends);
+}
+
 static bool run_eviction(const struct work *w, const struct task *t, struct diags *diags)
 {
-    const size_t heads = t->source->heads, context = w->plan->contexts[t->context];
+    const size_t heads = t->source->heads, context = length_of(w, t), at = t->end * w->heads + t->before;
     struct head *loaded = xcalloc(heads, sizeof *loaded);
     struct eviction_options *options = xcalloc(w->n_cells + 1, sizeof *options);
     const struct cell **cells = xcalloc(w->n_cells + 1, sizeof *cells);
@@ -171,8 +125,8 @@ static bool run_eviction(const struct work *w, const struct task *t, struct diag
     ok = ok && (n == 0 || eviction_run_many(loaded, heads, options, n, first, results, diags));
     for (size_t i = 0; i < n && ok; i++)
         for (size_t h = 0; h < heads; h++) {
-            cells[i]->values[t->before + h] = results[i * heads + h].retained_mass;
-            cells[i]->values[w->heads + t->before + h] = results[i * heads + h].output_error;
+            cells[i]->values[at + h] = results[i * heads + h].retained_mass;
+            cells[i]->values[w->samples + at + h] = results[i * heads + h].output_error;
         }
     for (size_t h = 0; h < n_loaded; h++) {
         loaded[h].n = whole;
@@ -233,7 +187,7 @@ bool surface_run_head(const struct surface_method *m, const struct head *h, size
 static bool run_head(const struct work *w, const struct task *t, struct diags *diags)
 {
     const struct surface_method *m = t->cell->method;
-    const size_t context = w->plan->contexts[t->context], first = first_step(m, context);
+    const size_t context = length_of(w, t), first = first_step(m, context), at = t->end * w->heads + t->before + t->head;
     struct head head;
     double values[METRICS_MAX];
     if (!t->source->head(t->source->user, t->layer, t->head, &head, diags)) return false;
@@ -242,7 +196,7 @@ static bool run_head(const struct work *w, const struct task *t, struct diags *d
     const bool ok = runs[m->family](m, &head, first, values, diags);
     head.n = whole;
     head_release(&head);
-    for (size_t i = 0; i < families[m->family].n && ok; i++) t->cell->values[i * w->heads + t->before + t->head] = values[i];
+    for (size_t i = 0; i < families[m->family].n && ok; i++) t->cell->values[i * w->samples + at] = values[i];
     return ok;
 }
 
@@ -252,44 +206,49 @@ static int compare_tasks(const void *a, const void *b)
     return x->cost > y->cost ? -1 : x->cost < y->cost;
 }
 
-/* One task for all policies of a layer, a context and so many steps. */
-static void add_policy(const struct head_source *s, size_t layer, size_t before, const struct cell *c, double cost,
-                       struct task *tasks, size_t *n)
+/* One task for all policies of a layer, a context, an end and so many steps. */
+static void add_policy(const struct task *like, double cost, struct task *tasks, size_t *n)
 {
     size_t i = *n;
-    while (i > 0 && (tasks[i - 1].source != s || tasks[i - 1].layer != layer || tasks[i - 1].cell ||
-                     tasks[i - 1].context != c->context || tasks[i - 1].steps != c->method->steps))
+    while (i > 0 && (tasks[i - 1].source != like->source || tasks[i - 1].layer != like->layer || tasks[i - 1].cell ||
+                     tasks[i - 1].context != like->context || tasks[i - 1].end != like->end || tasks[i - 1].steps != like->steps))
         i--;
     if (i == 0) {
         i = ++*n;
-        tasks[i - 1] = (struct task){s, layer, 0, before, NULL, c->context, c->method->steps, 0};
+        tasks[i - 1] = *like;
     }
-    tasks[i - 1].cost += cost * (double)s->heads;
+    tasks[i - 1].cost += cost * (double)like->source->heads;
 }
 
-static void add_tasks(const struct work *w, const struct head_source *s, size_t layer, size_t before, struct task *tasks, size_t *n)
+static void add_cell_tasks(const struct work *w, const struct cell *c, const struct task *like, struct task *tasks, size_t *n)
 {
     enum { LAD_COST = 4, POLICY_COST = 4 }; /* against one pass of exact attention, times and parts */
-    for (size_t i = 0; i < w->n_cells; i++) {
-        const struct cell *c = &w->cells[i];
-        const double square = (double)w->plan->contexts[c->context] * (double)w->plan->contexts[c->context];
-        if (c->method->family == SURFACE_EVICTION) {
-            add_policy(s, layer, before, c, square / POLICY_COST, tasks, n);
-            continue;
-        }
-        for (size_t h = 0; h < s->heads; h++)
-            tasks[(*n)++] = (struct task){s, layer, h, before, c, c->context, 0, LAD_COST * square};
+    struct task t = *like;
+    t.context = c->context;
+    const double length = (double)length_of(w, &t);
+    if (c->method->family == SURFACE_EVICTION) {
+        t.steps = c->method->steps;
+        add_policy(&t, length * length / POLICY_COST, tasks, n);
+        return;
     }
+    t.cell = c;
+    t.cost = LAD_COST * length * length;
+    for (t.head = 0; t.head < t.source->heads; t.head++) tasks[(*n)++] = t;
 }
 
 static struct task *make_tasks(const struct work *w, size_t *ret_n)
 {
-    struct task *tasks = xcalloc(2 * w->n_cells * w->heads + 1, sizeof *tasks);
+    const size_t ends = w->surface->ends;
+    struct task *tasks = xcalloc(2 * w->n_cells * w->samples + 1, sizeof *tasks);
     size_t before = 0;
     *ret_n = 0;
     for (size_t i = 0; i < w->plan->n_sources; i++) {
         const struct head_source *s = &w->plan->sources[i];
-        for (size_t layer = 0; layer < s->layers; layer++, before += s->heads) add_tasks(w, s, layer, before, tasks, ret_n);
+        for (size_t layer = 0; layer < s->layers; layer++, before += s->heads)
+            for (size_t k = 0; k < ends * w->n_cells; k++) {
+                const struct task like = {.source = s, .layer = layer, .before = before, .end = k / w->n_cells};
+                add_cell_tasks(w, &w->cells[k % w->n_cells], &like, tasks, ret_n);
+            }
     }
     qsort(tasks, *ret_n, sizeof *tasks, compare_tasks);
     return tasks;
@@ -324,66 +283,185 @@ static bool run_tasks(const struct work *w, const struct task *tasks, size_t n, 
     return failed == n;
 }
 
+/* ---- heads that stand for the model -------------------------------------------------------------------------------------- */
+
+static double mean_over_ends(const struct work *w, const double *values, size_t head)
+{
+    double sum = 0;
+    for (size_t e = 0; e < w->surface->ends; e++) sum += values[e * w->heads + head];
+    return sum / (double)w->surface->ends;
+}
+
+/* The values of all samples at a known mean's point; NULL: it is not measured. */
+static const double *values_at(const struct work *w, const struct surface_known *k)
+{
+    for (size_t i = 0; i < w->n_cells; i++) {
+        const struct cell *c = &w->cells[i];
+        if (!c->method->base || strcmp(c->method->method, k->method) != 0 || (double)w->plan->contexts[c->context] != k->context ||
+            c->ratio != k->ratio)
+            continue;
+        for (size_t m = 0; m < families[c->method->family].n; m++)
+            if (families[c->method->family].metrics[m] == k->metric) return c->values + m * w->samples;
+    }
+    return NULL;
+}
+
+/* Weights that sum up to 1, matched to what is known of all heads. */
+static bool weigh(const struct work *w, struct surface_result *ret, struct diags *diags)
+{
+    const struct surface_plan *s = w->surface;
+    double *d = xcalloc(w->heads, sizeof *d), *x = xcalloc(s->n_known * w->heads + 1, sizeof *x),
+           *known = xcalloc(s->n_known + 1, sizeof *known);
+    size_t n = 0;
+    for (size_t h = 0; h < w->heads; h++) d[h] = s->heads[h].weight;
+    for (size_t k = 0; k < s->n_known; k++) {
+        const double *values = values_at(w, &s->known[k]);
+        if (!values) continue;
+        for (size_t h = 0; h < w->heads; h++) x[n * w->heads + h] = mean_over_ends(w, values, h);
+        known[n++] = s->known[k].mean;
+    }
+    ret->weights = xcalloc(w->heads, sizeof *ret->weights);
+    surface_match_heads(d, w->heads, x, known, n, ret->weights, &ret->match);
+    free(known);
+    free(x);
+    free(d);
+    if (n || !s->n_known) return true;
+    return diags_input(diags, nowhere, NULL, NULL, "none of the known means is of a point that is measured");
+}
+
 /* ---- the whole ----------------------------------------------------------------------------------------------------------- */
 
+/* Samples that a row is of: all, or those of a layer, which count alike. */
+struct taken {
+    struct surface_sample *of;
+    size_t *index, n, heads;
+};
+
+static struct taken take(const struct work *w, const double *weights, int32_t layer)
+{
+    struct taken t = {xcalloc(w->samples, sizeof *t.of), xcalloc(w->samples, sizeof *t.index), 0, 0};
+    bool *seen = xcalloc(w->heads, sizeof *seen);
+    for (size_t i = 0; i < w->samples; i++) {
+        const struct surface_head *h = &w->surface->heads[i % w->heads];
+        if (layer >= 0 && h->layer != layer) continue;
+        t.index[t.n] = i;
+        t.of[t.n++] =
+            (struct surface_sample){layer >= 0 ? 1 : weights[i % w->heads], h->head, h->text * w->surface->ends + i / w->heads};
+        t.heads += !seen[h->head];
+        seen[h->head] = true;
+    }
+    free(seen);
+    return t;
+}
+
+static void taken_release(struct taken *t)
+{
+    free(t->of);
+    free(t->index);
+}
+
 /* Of a LAD cell: hits of all heads over active positions of all. */
-static double pooled_hits(const struct work *w, const struct cell *c)
+static double pooled_hits(const struct work *w, const struct cell *c, const struct taken *t)
 {
     double hits = 0, active = 0;
-    for (size_t h = 0; h < w->heads; h++) {
-        active += w->weights[h] * c->values[ACTIVE * w->heads + h];
-        hits += w->weights[h] * c->values[ACTIVE * w->heads + h] * c->values[HIT_RATIO * w->heads + h];
+    for (size_t i = 0; i < t->n; i++) {
+        const double of = t->of[i].weight * c->values[ACTIVE * w->samples + t->index[i]];
+        active += of;
+        hits += of * c->values[HIT_RATIO * w->samples + t->index[i]];
     }
     return active > 0 ? hits / active : 0;
 }
 
-static void finish(const struct work *w, struct surface_row *ret, size_t *ret_n)
+static void add_rows(const struct work *w, const struct cell *c, const struct taken *t, int32_t layer, struct surface_result *ret)
 {
-    for (size_t i = 0; i < w->n_cells; i++) {
-        const struct cell *c = &w->cells[i];
-        for (size_t m = 0; m < families[c->method->family].n; m++) {
-            struct surface_row *row = &ret[(*ret_n)++];
-            *row = (struct surface_row){.method = c->method,
-                                        .context = w->plan->contexts[c->context],
-                                        .ratio = c->ratio,
-                                        .metric = families[c->method->family].metrics[m]};
-            surface_stats(c->values + m * w->heads, w->weights, w->heads, row->stat);
-            if (row->metric == DSE_Q_HIT_RATIO) row->stat[DSE_Q_MEAN] = pooled_hits(w, c);
-        }
+    double *v = xcalloc(t->n, sizeof *v);
+    for (size_t m = 0; m < families[c->method->family].n; m++) {
+        struct surface_row *row = &ret->rows[ret->n++];
+        *row = (struct surface_row){.method = c->method,
+                                    .layer = layer,
+                                    .context = w->plan->contexts[c->context],
+                                    .ratio = c->ratio,
+                                    .metric = families[c->method->family].metrics[m],
+                                    .heads = t->heads};
+        for (size_t i = 0; i < t->n; i++) v[i] = c->values[m * w->samples + t->index[i]];
+        surface_stats(v, t->of, t->n, row->stat);
+        if (row->metric == DSE_Q_HIT_RATIO) row->stat[DSE_Q_MEAN] = pooled_hits(w, c, t);
     }
+    free(v);
 }
 
-static bool check(const struct measure_plan *p, const struct surface_method *methods, size_t n, struct diags *diags)
+/* The layers that heads are of, growing; the caller frees them. */
+static int32_t *layers_of(const struct work *w, size_t *ret_n)
 {
+    int32_t *layers = xcalloc(w->heads, sizeof *layers);
+    *ret_n = 0;
+    for (size_t h = 0; h < w->heads; h++) {
+        const int32_t layer = w->surface->heads[h].layer;
+        size_t i = 0;
+        while (i < *ret_n && layers[i] < layer) i++;
+        if (layer < 0 || (i < *ret_n && layers[i] == layer)) continue;
+        memmove(layers + i + 1, layers + i, ((*ret_n)++ - i) * sizeof *layers);
+        layers[i] = layer;
+    }
+    return layers;
+}
+
+static void finish(const struct work *w, struct surface_result *ret)
+{
+    size_t n;
+    int32_t *layers = layers_of(w, &n);
+    struct taken *taken = xcalloc(n + 1, sizeof *taken);
+    for (size_t i = 0; i <= n; i++) taken[i] = take(w, ret->weights, i ? layers[i - 1] : -1);
+    ret->rows = xcalloc((n + 1) * w->n_cells * METRICS_MAX + 1, sizeof *ret->rows);
+    for (size_t i = 0; i < w->n_cells; i++)
+        for (size_t k = 0; k <= (w->surface->by_layer && w->cells[i].method->base ? n : 0); k++)
+            add_rows(w, &w->cells[i], &taken[k], k ? layers[k - 1] : -1, ret);
+    for (size_t i = 0; i <= n; i++) taken_release(&taken[i]);
+    free(taken);
+    free(layers);
+}
+
+static bool check(const struct surface_plan *s, struct diags *diags)
+{
+    const struct measure_plan *p = s->plan;
     if (!measure_plan_check(p, diags)) return false;
-    for (size_t i = 0; i < p->n_sources; i++)
+    const size_t first = surface_end(p->contexts[0], 0, s->ends), last = p->contexts[p->n_contexts - 1],
+                 end = surface_end(last, s->ends - 1, s->ends);
+    for (size_t i = 0; i < p->n_sources; i++) {
         if (p->sources[i].steps)
             return diags_input(diags, nowhere, NULL, NULL, "a surface follows every step, and a trace has q of some steps alone");
-    for (size_t i = 0; i < n; i++)
-        if (methods[i].steps > p->contexts[0])
-            return diags_input(diags, nowhere, NULL, NULL, "context %zu has fewer than %zu steps", p->contexts[0],
-                               methods[i].steps);
+        if (p->sources[i].n < end)
+            return diags_input(diags, nowhere, NULL, NULL, "context %zu with %zu ends takes %zu positions; there are %zu", last,
+                               s->ends, end, p->sources[i].n);
+    }
+    for (size_t i = 0; i < s->n_methods; i++)
+        if (s->methods[i].steps > first)
+            return diags_input(diags, nowhere, NULL, NULL, "context %zu has fewer than %zu steps", first, s->methods[i].steps);
     return true;
 }
 
-bool measure_surface(const struct measure_plan *p, const double *weights, const struct surface_method *methods, size_t n_methods,
-                     const double *ratios, size_t n_ratios, struct surface_row **ret, size_t *ret_n, struct diags *diags)
+bool measure_surface(const struct surface_plan *p, struct surface_result *ret, struct diags *diags)
 {
-    *ret = NULL;
-    *ret_n = 0;
-    if (!check(p, methods, n_methods, diags)) return false;
-    struct work w = {.plan = p, .weights = weights, .heads = measure_heads(p)};
-    w.cells = xcalloc(n_methods * p->n_contexts * (n_ratios + 1) + 1, sizeof *w.cells);
-    for (size_t i = 0; i < n_methods; i++) add_cells(&w, &methods[i], ratios, n_ratios);
+    *ret = (struct surface_result){0};
+    if (!check(p, diags)) return false;
+    struct work w = {.surface = p, .plan = p->plan, .heads = measure_heads(p->plan)};
+    w.samples = w.heads * p->ends;
+    w.cells = xcalloc(p->n_methods * w.plan->n_contexts * (p->n_ratios + 1) + 1, sizeof *w.cells);
+    for (size_t i = 0; i < p->n_methods; i++) add_cells(&w, &p->methods[i]);
     size_t n_tasks;
     struct task *tasks = make_tasks(&w, &n_tasks);
-    const bool ok = run_tasks(&w, tasks, n_tasks, diags);
-    if (ok) {
-        *ret = xcalloc(w.n_cells * METRICS_MAX + 1, sizeof **ret);
-        finish(&w, *ret, ret_n);
-    }
+    const bool ok = run_tasks(&w, tasks, n_tasks, diags) && weigh(&w, ret, diags);
+    if (ok) finish(&w, ret);
+    if (!ok) surface_result_release(ret);
     free(tasks);
     for (size_t i = 0; i < w.n_cells; i++) free(w.cells[i].values);
     free(w.cells);
     return ok;
+}
+
+void surface_result_release(struct surface_result *r)
+{
+    free(r->rows);
+    free(r->weights);
+    *r = (struct surface_result){0};
 }

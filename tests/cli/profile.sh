@@ -57,6 +57,35 @@ done
 awk -v a="$(active 8)" -v b="$(active 12)" -v c="$(active 16)" 'BEGIN { exit !(a < b && b < c) }' || fail "12 intervals are not between 8 and 16"
 "$DSE" list quality mine -c quality.toml -f csv | grep -q '"mine","lad","active","128..512"' || fail "dse list does not show the surface"
 
+# Layers have rows of their own beside the model's, which are what models read; pairs of settings are every combination, once; several ends
+# and texts are of the same heads; heads that are weighed to meet a mean meet it better.
+"$DSE" profile "$trace" --kind surface --contexts 64,128,256 --ratios 0.2,0.5 --policies h2o,voting --by-layer \
+    --vary 'threshold_a=0.5*reserved_length=16,32' --vary threshold_a=0.5,1 --ends 3 -o layers.csv
+rows() { grep -c "$1" layers.csv; }
+[ "$(rows '^h2o,256,0.5,,retained_mass')" -eq 1 ] && [ "$(rows '^h2o,256,0.5,layer=0,retained_mass')" -eq 1 ] &&
+    [ "$(rows '^h2o,256,0.5,layer=5,retained_mass')" -eq 1 ] || fail "layers: $(grep ^h2o layers.csv)"
+settings=$(awk -F, '$1 == "voting" && $2 == 256 && $3 == 0.5 && $5 == "retained_mass" { print $4 }' layers.csv | sort | tr '\n' ';')
+[ "$settings" = ';layer=0;layer=5;reserved_length=16;threshold_a=0.5;threshold_a=0.5 reserved_length=16;' ] || fail "pairs: $settings"
+awk -F, '/^h2o,256,0.5,,/ && $5 == "attention_error" { m = $6 } /^h2o,256,0.5,layer=0,attention/ { a = $6 } /^h2o,256,0.5,layer=5,attention/ { b = $6 }
+    END { m -= (a + 5 * b) / 6; exit !(m < 1e-5 && m > -1e-5) }' layers.csv || fail "layer 0 counts once and layer 5 five times: $(grep ^h2o,256 layers.csv)"
+grep -q '^# Layers count 0: 0.1667, 5: 0.8333.$' layers.csv || fail "weights of layers: $(grep '^# ' layers.csv)"
+printf 'quality.layers = "layers.csv"\n' >layers.toml
+"$DSE" list quality layers -c layers.toml -f csv | grep '"voting","retained_mass"' | grep -q 'threshold_a 0.5..1, reserved_length 16..32, 2 layers' ||
+    fail "dse list: $("$DSE" list quality layers -c layers.toml -f csv | grep '"voting"')"
+means() { # FILE [MEAN]: what the surface says of h2o
+    "$DSE" profile "$trace" --kind surface --contexts 64,128,256 --ratios 0.2,0.5 --policies h2o ${2:+--means means.csv} -o "$1"
+    awk -F, '/^h2o,256,0.2,,attention_error,/ { print $6 }' "$1"
+}
+before=$(means plain.csv)
+printf 'method,context,ratio,metric,mean\nh2o,256,0.2,attention_error,%s\n' "$(awk -v a="$before" 'BEGIN { print 1.2 * a }')" >means.csv
+awk -v a="$before" -v b="$(means matched.csv 1)" 'BEGIN { exit !(b > 1.1 * a && b < 1.2 * a) }' || fail "a mean is not met: $before, $(means matched.csv 1)"
+grep -q '^# Heads are weighed to meet 1 means over all heads' matched.csv || fail "$(grep '^# ' matched.csv)"
+"$DSE" profile "$trace" "$trace" --kind surface --contexts 64,128,256 --ratios 0.2,0.5 --policies h2o -o twice.csv
+grep -v '^# ' plain.csv >one.csv
+grep -v '^# ' twice.csv | paste -d, one.csv - | awk -F, 'NR > 1 {
+    for (i = 1; i <= 13; i++) if ($i != $(i + 13) && ($i / $(i + 13) - 1) ^ 2 > 1e-6) { print; bad = 1 } } END { exit bad || NR < 20 }' >off.txt ||
+    fail "the same text twice says the same, of as many heads: $(cat off.txt)"
+
 # What is written can be used.
 cat >mine.toml <<'TOML'
 profiles.mine = "locality.csv"

@@ -6,10 +6,8 @@
 
 #include "base/xalloc.h"
 #include "config/catalog.h"
-#include "config/csv_table.h"
 #include "dse_config.h"
 #include "workload/quality.h"
-#include "workload/surface.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -348,6 +346,112 @@ static void quality__bounds_are_tight_where_a_box_is_a_point(void **state)
     quality_free(q);
 }
 
+/* ---- settings that vary together, and layers ------------------------------------------------------------------------------ */
+
+static double pair_law(double context, double a, double reserved)
+{
+    return 0.1 * pow(context, 0.2) * exp(0.3 * a + 0.5 * (a + 2) * log(reserved / 32));
+}
+
+/* voting at every a and reserved length together; or one at a time. And of two layers at the settings of the head. */
+static struct dse_quality *pairs(bool together)
+{
+    static const double a[] = {0.5, 1, 2}, reserved[] = {16, 32, 128};
+    struct rows *r = xcalloc(1, sizeof *r);
+    struct row_fault fault;
+    for (size_t i = 0; i < 9; i++)
+        for (size_t c = 0; c < CONTEXTS && (together || i % 3 == 1 || i / 3 == 1); c++) {
+            add(r, "voting", contexts[c], 1, DSE_Q_ATTENTION_ERROR, pair_law(contexts[c], a[i % 3], reserved[i / 3]));
+            r->at[r->n - 1].setting[DSE_SET_THRESHOLD_A] = a[i % 3];
+            r->at[r->n - 1].setting[DSE_SET_RESERVED_LENGTH] = reserved[i / 3];
+        }
+    for (size_t c = 0; c < CONTEXTS; c++)
+        for (int layer = 3; layer <= 7; layer += 4) {
+            add(r, "voting", contexts[c], 1, DSE_Q_ATTENTION_ERROR, layer * (c % 2 ? 1 : 5)); /* rough: of few heads */
+            r->at[r->n - 1].setting[DSE_SET_LAYER] = layer;
+        }
+    struct dse_quality *q = make(r, &fault);
+    assert_null(fault.why);
+    assert_non_null(q);
+    free(r);
+    return q;
+}
+
+static const char *find_pair(const struct dse_quality *q, double context, double a, double reserved, struct dse_quality_place *ret)
+{
+    struct dse_quality_query query = {
+        .method = "voting", .context = context, .ratio = 1, .given = 1u << DSE_SET_THRESHOLD_A | 1u << DSE_SET_RESERVED_LENGTH};
+    query.setting[DSE_SET_THRESHOLD_A] = a;
+    query.setting[DSE_SET_RESERVED_LENGTH] = reserved;
+    return dse_quality_find(q, &query, ret);
+}
+
+/* The logarithm of the law is a line in a, one in the logarithm of the length, and has their product: what four corners give. */
+static void quality__knows_settings_that_vary_together(void **state)
+{
+    (void)state;
+    struct dse_quality *q = pairs(true), *one = pairs(false);
+    struct dse_quality_place at;
+    for (double a = 0.5; a <= 2; a += 0.125)
+        for (double reserved = 16; reserved <= 128; reserved *= 1.25) {
+            assert_null(find_pair(q, 700, a, reserved, &at));
+            assert_true(fabs(dse_quality_mean(&at, DSE_Q_ATTENTION_ERROR) / pair_law(700, a, reserved) - 1) < 1e-12);
+        }
+    const struct dse_quality_rule *r = dse_surface_rule(dse_quality_method(q, "voting"), DSE_Q_ATTENTION_ERROR);
+    assert_true(r->value == DSE_Q_LOG && r->setting_error < 1e-12 && r->context_error < 1e-12);
+    assert_null(find_pair(one, 700, 0.7, 32, &at));
+    assert_null(find_pair(one, 700, 1, 64, &at));
+    assert_string_equal(find_pair(one, 700, 0.7, 64, &at),
+                        "quality test: voting was not measured at these settings together (threshold_a, reserved_length, layer)");
+    quality_free(one);
+    quality_free(q);
+}
+
+static void quality__bounds_hold_settings_that_vary_together(void **state)
+{
+    (void)state;
+    struct dse_quality *q = pairs(true);
+    uint64_t seed = 9;
+    for (int i = 0; i < 40000; i++) {
+        const double context = 128 * pow(16, uniform(&seed)), a = 0.5 + 1.5 * uniform(&seed), reserved = 16 + 112 * uniform(&seed);
+        const struct dse_interval of_a = box_of(a, 0.4, 2.1, &seed), of_reserved = box_of(reserved, 10, 140, &seed);
+        struct dse_quality_box box = {.method = "voting",
+                                      .context = box_of(context, 100, 3000, &seed),
+                                      .ratio = dse_iv_of(1),
+                                      .given = 1u << DSE_SET_THRESHOLD_A | 1u << DSE_SET_RESERVED_LENGTH};
+        box.lo[DSE_SET_THRESHOLD_A] = of_a.lo;
+        box.hi[DSE_SET_THRESHOLD_A] = of_a.hi;
+        box.lo[DSE_SET_RESERVED_LENGTH] = of_reserved.lo;
+        box.hi[DSE_SET_RESERVED_LENGTH] = of_reserved.hi;
+        struct dse_quality_place at;
+        struct dse_interval b;
+        if (find_pair(q, context, a, reserved, &at)) continue;
+        const double v = dse_quality_mean(&at, DSE_Q_ATTENTION_ERROR);
+        assert_true(dse_quality_bound(q, &box, DSE_Q_ATTENTION_ERROR, DSE_Q_MEAN, &b));
+        assert_true(v >= b.lo && v <= b.hi);
+    }
+    quality_free(q);
+}
+
+/* Who does not ask for a layer has the model's mean; rows of layers are exact, have nothing between them, and are in no error. */
+static void quality__has_layers_beside_the_model(void **state)
+{
+    (void)state;
+    struct dse_quality *q = pairs(true);
+    struct dse_quality_place at;
+    struct dse_quality_query query = {.method = "voting", .context = 512, .ratio = 1};
+    assert_true(dse_surface_layers(dse_quality_method(q, "voting")) == 2);
+    assert_null(dse_quality_find(q, &query, &at));
+    assert_true(dse_quality_mean(&at, DSE_Q_ATTENTION_ERROR) == pair_law(512, 1, 32));
+    query.given = 1u << DSE_SET_LAYER;
+    query.setting[DSE_SET_LAYER] = 7;
+    assert_null(dse_quality_find(q, &query, &at));
+    assert_true(dse_quality_mean(&at, DSE_Q_ATTENTION_ERROR) == 7 * 5);
+    query.setting[DSE_SET_LAYER] = 5;
+    assert_string_equal(dse_quality_find(q, &query, &at), "quality test: voting was measured at layer of -1, 3, 7");
+    quality_free(q);
+}
+
 /* ---- rules --------------------------------------------------------------------------------------------------------------- */
 
 static void quality__chooses_the_rule_that_is_left_out_best(void **state)
@@ -372,94 +476,6 @@ static void quality__chooses_the_rule_that_is_left_out_best(void **state)
     quality_free(q);
 }
 
-/* What ships keeps what was asked of it: half of the points left out are met within 10 % and 20 %; and its head says what its rows
- * give. */
-static void quality__of_real_heads_is_left_out_well(void **state)
-{
-    (void)state;
-    struct diags diags;
-    struct catalog *c = shipped(&diags);
-    const struct dse_quality *q;
-    for (size_t i = 0; (q = (const void *)catalog_at(c, DSE_KIND_QUALITY, i)) != NULL; i++) {
-        const struct dse_quality_surface *s;
-        for (size_t k = 0; (s = dse_quality_surface_at(q, k)) != NULL; k++)
-            for (int m = DSE_Q_RETAINED_MASS; m <= DSE_Q_ATTENTION_ERROR; m++) {
-                const struct dse_quality_rule *r = dse_surface_rule(s, (enum dse_quality_metric)m);
-                const double most = m == DSE_Q_RETAINED_MASS ? 0.1 : 0.2;
-                if (!r) continue;
-                const struct dse_quality_rule anew = quality_left_out(s, (enum dse_quality_metric)m, r);
-                assert_true(fabs(anew.context_error - r->context_error) <= 0.006 * r->context_error);
-                assert_true(r->context_error < most && !(r->ratio_error >= most) && !(r->setting_error >= most));
-            }
-    }
-    catalog_free(c);
-    diags_release(&diags);
-}
-
-static double cell(const struct csv_table *t, size_t row, size_t column)
-{
-    double v;
-    struct diags diags;
-    diags_init(&diags);
-    assert_true(csv_table_number(t, row, column, false, &v, &diags));
-    return v;
-}
-
-/* tests/data/attention_means.csv has means over all heads of all layers, found by another program. The 20 and 24 heads that ship are
- * drawn from these: what is left is within 10 %, or within two standard errors of so few heads. */
-static void quality__of_few_heads_stands_for_all(void **state)
-{
-    (void)state;
-    enum { MODEL, THE_METHOD, THE_METRIC, THE_CONTEXT, THE_RATIO, N, THE_MEAN, THE_SD };
-    struct diags diags;
-    struct catalog *c = shipped(&diags);
-    struct csv_table t;
-    assert_true(csv_table_read_any(&t, DSE_SOURCE_DATA "/tests/data/attention_means.csv", &diags));
-    size_t known = 0, near = 0, within = 0;
-    for (size_t i = 0; i < t.n_rows; i++) {
-        char **cells = t.rows[i].cells;
-        const struct dse_quality *q = (const void *)catalog_find(c, DSE_KIND_QUALITY, cells[MODEL]);
-        const bool lad = strcmp(cells[THE_METHOD], "lad") == 0;
-        const enum dse_quality_metric metric = quality_metric_find(cells[THE_METRIC]);
-        struct dse_quality_place at;
-        struct dse_quality_value v;
-        const double newest = !lad || metric == DSE_Q_LARGE ? 0
-                              : metric == DSE_Q_ACTIVE      ? 16
-                                                            : 1, /* that a profile counts, too */
-            all = cell(&t, i, THE_MEAN) + newest;
-        if (!q || find(q, cells[THE_METHOD], cell(&t, i, THE_CONTEXT), cell(&t, i, THE_RATIO), &at)) continue;
-        assert_true(dse_quality_at(&at, metric, &v));
-        const double off = fabs(v.stat[DSE_Q_MEAN] - all);
-        known++;
-        near += off <= 0.1 * all;
-        within += off <= 0.1 * all || off <= 2 * v.stat[DSE_Q_SE];
-        if (metric == DSE_Q_RETAINED_MASS && strcmp(cells[MODEL], "tinyllama-1.1b") == 0) assert_true(off <= 0.1 * all);
-    }
-    printf("of %zu means over all heads %zu are met within 10 %%, %zu within that or two standard errors\n", known, near, within);
-    assert_true(known > 100 && within >= known * 95 / 100);
-    csv_table_release(&t);
-    catalog_free(c);
-    diags_release(&diags);
-}
-
-static void surface__weighs_layers_by_those_they_stand_for(void **state)
-{
-    (void)state;
-    const int32_t ids[] = {0, 3, 7, 11, 14};
-    double w[5];
-    surface_layer_weights(ids, 5, 40, w); /* 1 to 4, 5 between two; 6 to 8, 9; 10 to 12; 13 to 39 */
-    assert_true(w[0] == 1 && w[1] == 4.5 && w[2] == 4 && w[3] == 3.5 && w[4] == 27);
-    const int32_t one[] = {0};
-    surface_layer_weights(one, 1, 6, w);
-    assert_true(w[0] == 6);
-    const double v[] = {4, 1, 3, 2}, weights[] = {1, 1, 1, 5};
-    double s[DSE_QUALITY_STATS];
-    surface_stats(v, weights, 4, s);
-    assert_true(s[DSE_Q_MEAN] == 2.25 && s[DSE_Q_P10] == 1 && s[DSE_Q_P50] == 2 && s[DSE_Q_P90] == 4);
-    assert_true(fabs(s[DSE_Q_SD] - sqrt((1.75 * 1.75 + 1.25 * 1.25 + 0.75 * 0.75 + 5 * 0.0625) / 8)) < 1e-15);
-    assert_true(fabs(s[DSE_Q_SE] - s[DSE_Q_SD] * sqrt(28) / 8) < 1e-15);
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -471,10 +487,10 @@ int main(void)
         cmocka_unit_test(quality__of_older_files_answers_as_they_do),
         cmocka_unit_test(quality__bounds_hold_every_point),
         cmocka_unit_test(quality__bounds_are_tight_where_a_box_is_a_point),
+        cmocka_unit_test(quality__knows_settings_that_vary_together),
+        cmocka_unit_test(quality__bounds_hold_settings_that_vary_together),
+        cmocka_unit_test(quality__has_layers_beside_the_model),
         cmocka_unit_test(quality__chooses_the_rule_that_is_left_out_best),
-        cmocka_unit_test(quality__of_real_heads_is_left_out_well),
-        cmocka_unit_test(quality__of_few_heads_stands_for_all),
-        cmocka_unit_test(surface__weighs_layers_by_those_they_stand_for),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
