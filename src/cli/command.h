@@ -36,6 +36,7 @@ struct invocation {
 
 struct command {
     const char *name, *operands, *summary;
+    bool hidden;                      /* from people: it serves the build, or a shell */
     const char *help;                 /* paragraphs and examples, below the options */
     const struct option_row *options; /* closed by a row without a name; may be NULL */
     size_t min_operands, max_operands;
@@ -83,7 +84,7 @@ long long option_run(const struct invocation *in);
 
 extern const struct command command_sweep, command_eval, command_query, command_pareto, command_plot, command_list, command_llm,
     command_describe, command_merge, command_validate, command_calibrate, command_trace, command_profile, command_agree,
-    command_figures, command_report, command_dram, command_check, command_check_front, command_front, command_measure,
-    command_diff;
+    command_figures, command_report, command_dram, command_check, command_check_front, command_front, command_measure, command_diff,
+    command_manual, command_complete;
 
 #endif

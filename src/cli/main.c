@@ -3,7 +3,7 @@
 #include "base/wrap.h"
 #include "base/xalloc.h"
 #include "cli/catalog_files.h"
-#include "cli/command.h"
+#include "cli/commands.h"
 #include "dse_config.h"
 #include "model/registry.h"
 
@@ -18,14 +18,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
-
-static const struct command *const commands[] = {
-    &command_sweep,    &command_front,       &command_eval,    &command_query,  &command_pareto,   &command_plot,
-    &command_describe, &command_list,        &command_llm,     &command_merge,  &command_validate, &command_calibrate,
-    &command_trace,    &command_profile,     &command_figures, &command_report, &command_agree,    &command_dram,
-    &command_check,    &command_check_front, &command_measure, &command_diff,
-};
-enum { COMMANDS = sizeof commands / sizeof *commands };
 
 int usage_error(const struct invocation *in, const char *fmt, ...)
 {
@@ -141,17 +133,14 @@ static int print_help(void)
         xasprintf("dse %s: which machine for LLM inference, out of a million, and why?\n\nUsage: dse COMMAND ...\n\n", DSE_VERSION);
     print_paragraphs(title);
     free(title);
-    for (size_t i = 0; i < COMMANDS; i++) {
+    for (size_t i = 0; i < n_commands; i++) {
+        if (commands[i]->hidden) continue;
         char *name = xasprintf("  %s", commands[i]->name);
         print_beside(name, 12, commands[i]->summary);
         free(name);
     }
-    print_paragraphs("\nStart with:\n"
-                     "  dse list                              what there is: models, LLMs, memories, ...\n"
-                     "  dse describe lad                      a model's parameters and metrics\n"
-                     "  dse eval lad --set context=4096       one design point\n"
-                     "  dse sweep sweeps/lad_sram.toml        many of them, and their Pareto front\n"
-                     "\ndse COMMAND --help explains a command. Exit status: 0 done, 1 failed while running, 2 bad usage or input,\n"
+    printf("\nStart with:\n%s", commands_start);
+    print_paragraphs("\ndse COMMAND --help explains a command. Exit status: 0 done, 1 failed while running, 2 bad usage or input,\n"
                      "130 interrupted with the state saved.\n");
     return 0;
 }
@@ -161,14 +150,9 @@ static void print_option(const struct option_row *o)
     char letter[] = {'-', o->letter, ',', '\0'};
     char *left =
         xasprintf("  %3s --%s%s%s", o->letter ? letter : "", o->name, o->argument ? " " : "", o->argument ? o->argument : "");
-    char *words = o->words ? text_join(o->words(), ",") : xstrdup("");
-    struct text help;
-    text_init(&help);
-    const char *gap = o->words ? strstr(o->help, "%s") : NULL;
-    text_addf(&help, "%.*s%s%s", gap ? (int)(gap - o->help) : INT_MAX, o->help, words, gap ? gap + 2 : "");
-    print_beside(left, 33, help.s);
-    text_release(&help);
-    free(words);
+    char *help = option_help(o);
+    print_beside(left, 33, help);
+    free(help);
     free(left);
 }
 
@@ -180,7 +164,7 @@ static int print_command_help(const struct command *c)
                  *c->operands ? " " : "", c->operands);
     printf("\nOptions:\n");
     for (const struct option_row *o = c->options; o && o->name; o++) print_option(o);
-    print_option(&(struct option_row){'h', "help", NULL, "print this"});
+    print_option(&option_row_help);
     putchar('\n');
     print_paragraphs(c->help);
     return 0;
@@ -272,9 +256,12 @@ static int run_command(const struct command *c, int argc, char **argv, struct di
 
 static int no_such_command(const char *name, struct diags *diags)
 {
-    const char *names[COMMANDS];
-    for (size_t i = 0; i < COMMANDS; i++) names[i] = commands[i]->name;
-    return usage_unknown(&(struct invocation){.diags = diags}, "unknown command", name, names, COMMANDS, "");
+    const char **names = command_names();
+    size_t n = 0;
+    while (names[n]) n++;
+    const int status = usage_unknown(&(struct invocation){.diags = diags}, "unknown command", name, names, n, "");
+    free(names);
+    return status;
 }
 
 static int dispatch(int argc, char **argv, struct diags *diags)
@@ -288,9 +275,8 @@ static int dispatch(int argc, char **argv, struct diags *diags)
         printf("dse %s (%s)\n", DSE_VERSION, DSE_COMMIT);
         return 0;
     }
-    for (size_t i = 0; i < COMMANDS; i++)
-        if (strcmp(name, commands[i]->name) == 0) return run_command(commands[i], argc - 1, argv + 1, diags);
-    return no_such_command(name, diags);
+    const struct command *c = command_find(name);
+    return c ? run_command(c, argc - 1, argv + 1, diags) : no_such_command(name, diags);
 }
 
 /* Was stdout a pipe whose reader, `head` say, has seen enough? */
