@@ -155,7 +155,7 @@ static const struct {
      "batch = { from = 1, to = 64, step = 1 }\ncontext = { from = 512, to = 8192, step = 512 }\n"
      "bandwidth_gbs = { from = 500, to = 4000, points = 500, scale = \"log\" }\n"
      "board_power_w = { from = 200, to = 700, step = 1 }\n"
-     "devices = [1, 2, 4, 8]\n",
+     "tensor_parallel = [1, 2, 4, 8]\n",
      "tokens_per_s = \"max\"\nenergy_mj = \"min\"\nper = [\"context\"]\n"},
     {"ane",
      "batch = { from = 1, to = 16, step = 1 }\ncontext = [512, 1024, 2048, 4096]\n"

@@ -123,7 +123,6 @@ static const struct dse_param fd_params_table[] = {
     DSE_PARAM_F64(P, awake_share, "", 0, 1, "of the gpu's limit less its idle power: drawn while there is work", "E26"),
     DSE_PARAM_F64(P, active_share, "", 0, 1, "the same: drawn on top while kernels run", "E26"),
     DSE_PARAM_F64(P, tensor_share, "", 0, 10, "the same: drawn on top by tensor cores at their peak rate", "E26"),
-    DSE_PARAM_I64(P, devices, 1, 64, "GPUs that share every operator by tensor parallelism", "Sec. 6.4, E15"),
     DSE_PARAM_F64(P, link_gbs, "GB/s", 0.1, 1e5, "bandwidth between two devices, one direction", "E15"),
     DSE_PARAM_F64(P, link_latency_us, "us", 0, 1000, "latency of one hop between devices", "E15"),
     DSE_PARAM_REF(P, engine, struct dse_engine, DSE_KIND_ENGINE, "the inference engine: a preset of the rows below", "Sec. 6.1.2"),
@@ -358,11 +357,12 @@ static void fd_resolve(void *params)
 static const char *fd_check(const void *params)
 {
     const struct fd_params *p = params;
-    const char *why = dse_workload_check(&p->workload, DSE_CAN_ACTIVATIONS);
+    const char *why = dse_workload_check(&p->workload, DSE_CAN_ACTIVATIONS | DSE_CAN_PARALLEL);
+    if (!why && dse_workload_chips(&p->workload) * p->workload.expert_parallel > p->workload.tensor_parallel)
+        why = "devices share operators here, neither layers nor sequences (pipeline_parallel, data_parallel, expert_parallel)";
     if (!why) why = dse_kv_format_check(&p->workload);
     if (!why) why = fd_range_check(p);
     if (!why) why = fd_cache_check(p);
-    if (!why && p->devices > p->workload.llm->heads) why = "there are more devices than query heads";
     if (!why && fd_footprint(p) > p->capacity_gib * DSE_GIB) why = no_room;
     if (!why && p->power == DSE_POWER_ACTIVITY && p->idle_w >= p->gpu->board_power_w)
         why = "idle_w is no less than the limit of the gpu";
@@ -412,7 +412,7 @@ static const struct dse_trend fd_trends[] = {
     {.param = "context", .metric = "latency_us", .effect = DSE_MORE, .where = "power=constant,kernel_losses=included"},
     {.param = "context", .metric = "tokens_per_s", .effect = DSE_LESS, .where = "phase=decode,kernel_losses=included"},
     {.param = "context", .metric = "energy_mj", .effect = DSE_MORE, .where = "phase=decode,kernel_losses=included"},
-    {.param = "devices",
+    {.param = "tensor_parallel",
      .metric = "attention_us",
      .effect = DSE_LESS,
      .where = "phase=decode,power=constant,kernel_losses=included"},

@@ -65,7 +65,6 @@ struct fd_params {
     double idle_w, way_pj_per_bit; /* "auto" before resolve */
     double awake_share, active_share, tensor_share;
 
-    int64_t devices;
     double link_gbs, link_latency_us;
 
     const struct dse_engine *engine;
@@ -313,6 +312,8 @@ void fd_step_sum(struct fd_step *s, const struct fd_params *p);
 void fd_step_init(struct fd_step *ret, const struct fd_machine *m, const struct fd_cost looked_at[FD_KERNELS]);
 /* The GEMM of an operator on one device, as the engine runs it (E1); FD_GIVEN: gemm_m, gemm_k, gemm_n. */
 struct fd_gemm fd_gemm_of(const struct fd_params *p, enum fd_gemm_choice which);
+/* E14: operations of element-wise kernels. */
+double fd_elementwise_ops(const struct dse_workload *w);
 /* E16: bytes on the fullest device. */
 double fd_footprint(const struct fd_params *p);
 

@@ -61,8 +61,8 @@ static void box_turn(struct fd_box *b)
 {
     b->least = b->lo;
     b->most = b->hi;
-    b->least.devices = b->hi.devices;
-    b->most.devices = b->lo.devices;
+    b->least.workload.tensor_parallel = b->hi.workload.tensor_parallel;
+    b->most.workload.tensor_parallel = b->lo.workload.tensor_parallel;
 }
 
 /* fd_range_check refuses all points. */
@@ -107,8 +107,10 @@ bool fd_box_init(struct fd_box *b, const struct fd_params *lo, const struct fd_p
     b->lo = *lo;
     b->hi = *hi;
     b->hi.workload.context = dse_min_i64(hi->workload.context, llm->max_context);
-    b->hi.devices = dse_min_i64(hi->devices, llm->heads);
-    if (b->lo.workload.context > b->hi.workload.context || b->lo.devices > b->hi.devices || range_refused(b)) return false;
+    b->hi.workload.tensor_parallel = dse_min_i64(hi->workload.tensor_parallel, llm->heads);
+    if (b->lo.workload.context > b->hi.workload.context || b->lo.workload.tensor_parallel > b->hi.workload.tensor_parallel ||
+        range_refused(b))
+        return false;
     const struct dse_interval seen = FD_OF(b, workload.context);
     b->asked_lo = b->lo.kept;
     b->asked_hi = b->hi.kept;
@@ -144,7 +146,7 @@ static void fill_common(const struct ends *m, const struct fd_box *b, const stru
 {
     const struct fd_step_bound *s = &at->step;
     const struct fd_amounts *step = &s->step, *token = &s->token;
-    const struct dse_interval devices = FD_OF(b, devices), bandwidth = {b->slow.bandwidth, b->fast.bandwidth};
+    const struct dse_interval devices = FD_OF(b, workload.tensor_parallel), bandwidth = {b->slow.bandwidth, b->fast.bandwidth};
     const struct dse_bill bill_lo = fd_bill_of(&b->lo), bill_hi = fd_bill_of(&b->hi);
     struct dse_totals_bound t = dse_totals_unknown();
     t.tokens = s->tokens;
@@ -206,7 +208,8 @@ static void fill_cache(const struct ends *m, const struct fd_box *b, const struc
     SET(attention_error_sd, kept.error_sd);
     SET(cached_positions, prefill ? dse_iv((read.lo + 1) / 2, (read.hi + 1) / 2) : read);
     SET(technique_us, us(s->technique_s));
-    SET(technique_mib, dse_iv_scale(dse_iv_mul(FD_OF(b, devices), dse_iv_div(s->technique_bytes, s->tokens)), 1 / DSE_MIB));
+    SET(technique_mib,
+        dse_iv_scale(dse_iv_mul(FD_OF(b, workload.tensor_parallel), dse_iv_div(s->technique_bytes, s->tokens)), 1 / DSE_MIB));
 }
 
 static void fill(const struct ends *m, const struct fd_box *b, const struct fd_point_bound *at)
@@ -219,7 +222,7 @@ static void fill(const struct ends *m, const struct fd_box *b, const struct fd_p
     SET(sync_us, us(s->sync_s));
     SET(launch_wait_us, us(s->wait_s));
     SET(allreduce_us, us(s->allreduce_s));
-    SET(power_demand_w, dse_iv_mul(at->demand_w, FD_OF(b, devices)));
+    SET(power_demand_w, dse_iv_mul(at->demand_w, FD_OF(b, workload.tensor_parallel)));
     SET(used_clock_ghz, at->clock_ghz);
     SET(dram_footprint_gib, dse_iv_scale(fd_footprint_bound(b), 1 / DSE_GIB));
 }
@@ -239,7 +242,10 @@ bool fd_bound(const void *lo, const void *hi, void *floor, void *ceiling)
     struct fd_box b;
     struct fd_point_bound at;
     struct fd_params least = *(const struct fd_params *)lo, most = *(const struct fd_params *)hi;
-    if (!dse_workload_narrow(&least.workload, &most.workload, DSE_CAN_ACTIVATIONS)) return false;
+    if (!dse_workload_narrow(&least.workload, &most.workload, DSE_CAN_ACTIVATIONS | DSE_CAN_PARALLEL)) return false;
+    if (least.workload.pipeline_parallel > 1 || least.workload.data_parallel > 1 || least.workload.expert_parallel > 1)
+        return false;
+    most.workload.pipeline_parallel = most.workload.data_parallel = most.workload.expert_parallel = 1;
     if (memcmp(&least, &most, sizeof least) == 0) return bound_point(&least, floor, ceiling);
     if (!fd_box_init(&b, &least, &most)) return false;
     fd_point_bound_init(&at, &b);

@@ -113,7 +113,7 @@ struct work {
 static struct work work_of(const struct fd_box *b, struct dse_interval seen, struct dse_interval kept)
 {
     const struct dse_llm *llm = b->lo.workload.llm;
-    const struct dse_interval devices = FD_OF(b, devices);
+    const struct dse_interval devices = FD_OF(b, workload.tensor_parallel);
     const struct dse_interval heads = dse_iv_ceil_div(dse_iv_of((double)llm->heads), devices);
     const struct dse_interval kv_heads = dse_iv_ceil_div(dse_iv_of((double)llm->kv_heads), devices);
     const struct dse_interval row = dse_iv_scale(dse_iv_add(FD_OF(b, workload.kv_bits), FD_OF(b, workload.kv_scale_bits)),
@@ -150,12 +150,12 @@ static struct dse_interval peak_s(const struct fd_box *b, struct dse_interval by
 
 static double kv_heads(const struct fd_params *p)
 {
-    return dse_ceil((double)p->workload.llm->kv_heads / (double)p->devices);
+    return dse_ceil((double)p->workload.llm->kv_heads / (double)p->workload.tensor_parallel);
 }
 
 static double query_heads(const struct fd_params *p)
 {
-    return dse_ceil((double)p->workload.llm->heads / (double)p->devices);
+    return dse_ceil((double)p->workload.llm->heads / (double)p->workload.tensor_parallel);
 }
 
 /* Prefill: what goes beside keys and values, of so many tokens. */
@@ -229,7 +229,7 @@ void fd_attention_law_bound(struct fd_attention_bound *ret, const struct fd_box 
     const struct dse_llm *llm = b->lo.workload.llm;
     const bool prefill = b->lo.workload.phase == DSE_PREFILL;
     const struct dse_interval n = dse_iv(fd_read(&b->lo), fd_read(&b->hi)), batch = FD_OF(b, workload.batch),
-                              devices = FD_OF(b, devices);
+                              devices = FD_OF(b, workload.tensor_parallel);
     const struct dse_interval half = dse_iv_scale(dse_iv_add(n, dse_iv_of(1)), 0.5), seen = prefill ? half : n;
     const struct work token = work_of(b, seen, prefill ? dse_iv_of(1) : n);
     const struct work w = work_of(b, dse_iv_mul(batch, prefill ? dse_iv_mul(n, half) : n), dse_iv_mul(batch, n));

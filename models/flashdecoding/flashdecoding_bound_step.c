@@ -146,16 +146,6 @@ static void add_technique(struct fd_step_bound *s, const struct fd_box *b)
 
 /* ---- the rest ---------------------------------------------------------------------------------------------------------------- */
 
-static double elementwise_ops(const struct dse_workload *w)
-{
-    struct dse_oplist ops;
-    double sum = 0;
-    dse_workload_expand(w, &ops);
-    for (int i = 0; i < ops.n; i++)
-        if (strcmp(ops.op[i].name, "elementwise") == 0) sum += ops.op[i].ops;
-    return sum;
-}
-
 /* E14: kernels of their own come on top of the linear operators; where they are fused the longer of both counts. So `*sum`, the
  * seconds of linear operators, becomes that of both. */
 static void join_elementwise(struct dse_interval *sum, const struct fd_box *b, struct dse_interval apart, struct dse_interval fused)
@@ -168,8 +158,8 @@ static void join_elementwise(struct dse_interval *sum, const struct fd_box *b, s
 static void add_elementwise(struct fd_step_bound *s, const struct fd_box *b, struct dse_interval *ret_s)
 {
     const struct dse_interval kernels = {(double)dse_max_i64(1, b->lo.elementwise_kernels), (double)b->hi.elementwise_kernels};
-    const struct dse_interval seconds = {elementwise_ops(&b->least.workload) / b->fast.vector_peak,
-                                         elementwise_ops(&b->most.workload) / b->slow.vector_peak};
+    const struct dse_interval seconds = {fd_elementwise_ops(&b->least.workload) / b->fast.vector_peak,
+                                         fd_elementwise_ops(&b->most.workload) / b->slow.vector_peak};
     const struct launched l = launched(b, seconds, dse_iv_scale(kernels, (double)b->lo.workload.llm->layers));
     const bool some = b->hi.elementwise_kernels > 0, all = b->lo.elementwise_kernels > 0;
     struct dse_interval hidden = at_least(dse_iv_sub(seconds, s->linear_s), 0); /* what they do not hide of fused ones */
@@ -192,7 +182,7 @@ static struct dse_interval measured_allreduce(const struct fd_box *b, struct dse
     const struct fd_waits most = fast.waits;
     fast.waits = slow.waits, slow.waits = most;
     struct dse_interval ret = {(double)INFINITY, 0};
-    for (int64_t devices = b->lo.devices; devices <= b->hi.devices; devices++) {
+    for (int64_t devices = b->lo.workload.tensor_parallel; devices <= b->hi.workload.tensor_parallel; devices++) {
         ret.lo = dse_min(ret.lo, fd_allreduce(&fast, (double)devices, bytes.lo));
         ret.hi = dse_max(ret.hi, fd_allreduce(&slow, (double)devices, bytes.hi));
     }
@@ -204,7 +194,8 @@ static void add_allreduce(struct fd_step_bound *s, const struct fd_box *b)
 {
     enum { ALLREDUCES = 2 };
     const struct dse_llm *llm = b->lo.workload.llm;
-    const double least = (double)b->lo.devices, most = (double)b->hi.devices, times = ALLREDUCES * (double)llm->layers;
+    const double least = (double)b->lo.workload.tensor_parallel, most = (double)b->hi.workload.tensor_parallel,
+                 times = ALLREDUCES * (double)llm->layers;
     const double lo_rows = fd_gemm_of(&b->lo, FD_OUTPUT).m, hi_rows = fd_gemm_of(&b->hi, FD_OUTPUT).m;
     const struct dse_interval bytes = dse_iv_scale(dse_iv(lo_rows, hi_rows), (double)llm->hidden * FD_ACTIVATION_BYTES);
     if (b->lo.collectives != FD_RING) {

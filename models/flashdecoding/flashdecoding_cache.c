@@ -31,8 +31,8 @@ double fd_read(const struct fd_params *p)
 const char *fd_cache_check(const struct fd_params *p)
 {
     const struct dse_eviction *policy = dse_eviction_at(p->kept.eviction);
-    if (policy->counts && !policy->per_head && p->devices > 1)
-        return "one decision for the heads of a layer needs the counts of all devices (eviction, devices)";
+    if (policy->counts && !policy->per_head && p->workload.tensor_parallel > 1)
+        return "one decision for the heads of a layer needs the counts of all devices (eviction, tensor_parallel)";
     return dse_cache_check(&p->kept, &p->workload, (double)p->workload.context);
 }
 
@@ -40,7 +40,7 @@ const char *fd_cache_check(const struct fd_params *p)
 static double share(const struct fd_params *p)
 {
     const double heads = (double)p->workload.llm->kv_heads;
-    return heads > 0 ? dse_ceil(heads / (double)p->devices) / heads : 1; /* none: all of it is one latent */
+    return heads > 0 ? dse_ceil(heads / (double)p->workload.tensor_parallel) / heads : 1; /* none: all of it is one latent */
 }
 
 double fd_kept_bytes(const struct fd_params *p)
@@ -56,12 +56,12 @@ static void count(const struct fd_params *p, const struct fd_machine *m, const s
 {
     enum { SCORE_BYTES = 4, COUNT_OPS = 3 };
     const double d = (double)p->workload.llm->head_dim, batch = (double)p->workload.batch;
-    const double pairs = batch * dse_ceil((double)p->workload.llm->heads / (double)p->devices) * s->pairs;
+    const double pairs = batch * dse_ceil((double)p->workload.llm->heads / (double)p->workload.tensor_parallel) * s->pairs;
     const double reads = s->policy->drained ? 2 : 1;
     t->kernels += s->policy->selects ? 2 : reads;
     t->bytes += batch * s->count_bytes * share(p);
     if (s->prefill)
-        t->bytes += batch * s->read * d * dse_ceil((double)p->workload.llm->kv_heads / (double)p->devices) *
+        t->bytes += batch * s->read * d * dse_ceil((double)p->workload.llm->kv_heads / (double)p->workload.tensor_parallel) *
                     dse_kv_bits(&p->workload) / DSE_BITS_PER_BYTE;
     else
         t->bytes += (1 + reads) * SCORE_BYTES * pairs;
@@ -74,7 +74,8 @@ void fd_technique(struct fd_technique *ret, const struct fd_params *p, const str
 {
     enum { PAGE_KERNELS = 2 /* bounds, and the choice */ };
     const struct dse_cache_step s = fd_cache_step(p);
-    const double batch = (double)p->workload.batch, heads = dse_ceil((double)p->workload.llm->heads / (double)p->devices);
+    const double batch = (double)p->workload.batch,
+                 heads = dse_ceil((double)p->workload.llm->heads / (double)p->workload.tensor_parallel);
     *ret = (struct fd_technique){0};
     if (s.pairs > 0) count(p, m, &s, efficiency, ret);
     if (s.pages > 0) {

@@ -79,7 +79,7 @@ static bool decode(const struct run *r)
 static void build_queue(struct run *r)
 {
     const struct fd_params *p = r->p;
-    int64_t reduces = p->devices > 1 ? 1 : 0;
+    int64_t reduces = p->workload.tensor_parallel > 1 ? 1 : 0;
     const int64_t technique = (int64_t)fd_technique_run(&r->technique, &r->at);
     const bool before = fd_cache_step(p).pages > 0 && decode(r); /* what is read is chosen before */
     add_entry(r, (enum part)FD_QKV, 1);
@@ -312,7 +312,7 @@ static void start_run(struct run *r)
     r->actor = dse_sim_actor(r->sim, act, r);
     r->device = dse_resource(r->sim, NULL, "SMs");
     r->host = dse_resource(r->sim, NULL, "host");
-    if (r->p->devices > 1) r->link = dse_resource(r->sim, NULL, "link");
+    if (r->p->workload.tensor_parallel > 1) r->link = dse_resource(r->sim, NULL, "link");
     r->first = r->entered = dse_sim_now(r->sim);
 }
 

@@ -218,7 +218,7 @@ void fd_experts(struct fd_experts *ret, const struct fd_machine *m)
     const struct fd_params *p = m->p;
     const struct dse_workload *w = &p->workload;
     const double tokens = (double)w->batch * (w->phase == DSE_PREFILL ? (double)w->context : 1);
-    const double hidden = (double)w->llm->hidden, ffn = (double)p->moe_intermediate / (double)p->devices;
+    const double hidden = (double)w->llm->hidden, ffn = (double)p->moe_intermediate / (double)p->workload.tensor_parallel;
     const double narrow = (double)p->expert_activation_bits / DSE_BITS_PER_BYTE;
     struct routed routed;
     route(&routed, p, tokens);

@@ -21,7 +21,7 @@ void fd_latent(struct fd_latent *ret, const struct fd_machine *m)
     const struct dse_workload *w = &p->workload;
     const bool prefill = w->phase == DSE_PREFILL, expanded = prefill && p->latent_prefill == FD_EXPANDED;
     const double n = (double)w->context, batch = (double)w->batch, dim = (double)w->llm->head_dim;
-    const double heads = dse_ceil((double)w->llm->heads / (double)p->devices);
+    const double heads = dse_ceil((double)w->llm->heads / (double)p->workload.tensor_parallel);
     const double rank = (double)p->kv_rank, key = rank + (double)p->rope_dim;
     /* What a query row meets at each position: a key and a value, each as long as it is multiplied. */
     const double keys_and_values = expanded ? dim + (double)p->rope_dim + dim : key + rank;

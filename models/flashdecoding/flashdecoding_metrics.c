@@ -18,7 +18,7 @@ static int32_t step_bound(const struct fd_step *s)
 /* The GPU of the point, whose SMs, memory and die may be others than its entry has. */
 struct dse_bill fd_bill_of(const struct fd_params *p)
 {
-    struct dse_bill bill = dse_bill_of_gpus(&p->economics, (double)p->devices, p->gpu);
+    struct dse_bill bill = dse_bill_of_gpus(&p->economics, (double)p->workload.tensor_parallel, p->gpu);
     bill.peak_w = p->board_power_w;
     bill.idle_w = p->idle_w;
     return bill;
@@ -29,7 +29,7 @@ static void fill_common(struct fd_metrics *m, const struct fd_point *point)
     const struct fd_machine *at = &point->machine;
     const struct fd_step *s = &point->step;
     const struct fd_params *p = at->p;
-    double tokens = dse_workload_tokens(&p->workload), devices = (double)p->devices;
+    double tokens = dse_workload_tokens(&p->workload), devices = (double)p->workload.tensor_parallel;
     double bytes = devices * (s->linear_bytes + s->attention_bytes), ops = s->attention_ops;
     for (int i = 0; i < FD_LINEARS; i++) ops += s->linear[i].ops;
     const struct dse_bill bill = fd_bill_of(p);
@@ -89,7 +89,7 @@ static void fill_cache(struct fd_metrics *m, const struct fd_point *at)
     const struct fd_params *p = at->machine.p;
     struct dse_arithmetic arithmetic;
     const struct dse_cache_steps steps = fd_cache_steps(p, &arithmetic);
-    const double read = fd_read(p), devices = (double)p->devices;
+    const double read = fd_read(p), devices = (double)p->workload.tensor_parallel;
     struct dse_kept kept;
     dse_cache_quality(&steps, &kept);
     m->cached_positions = p->workload.phase == DSE_PREFILL ? (read + 1) / 2 : read;

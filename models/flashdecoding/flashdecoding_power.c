@@ -216,7 +216,7 @@ void fd_break_energy(const struct fd_point *at, struct dse_breakdown *out)
     if (p->power == DSE_POWER_CONSTANT) return;
     const struct dse_activity a = activity_of(&at->step);
     const struct dse_energy e = dse_energy_of(&at->power.law, &a);
-    const double devices = (double)p->devices, bit_j = a.bytes * DSE_BITS_PER_BYTE * DSE_PICO;
+    const double devices = (double)p->workload.tensor_parallel, bit_j = a.bytes * DSE_BITS_PER_BYTE * DSE_PICO;
     dse_breakdown_cause(out, "idle", e.idle * devices);
     dse_breakdown_cause(out, "awake", e.awake * devices);
     dse_breakdown_cause(out, "active", e.active * devices);

@@ -41,7 +41,7 @@ static double kv_layer_bytes(const struct fd_params *p, double kv_heads, double 
 
 static double kv_heads(const struct fd_params *p)
 {
-    return dse_ceil((double)p->workload.llm->kv_heads / (double)p->devices);
+    return dse_ceil((double)p->workload.llm->kv_heads / (double)p->workload.tensor_parallel);
 }
 
 double fd_written_bytes(const struct fd_params *p, double tokens)
@@ -54,7 +54,7 @@ struct fd_gemm fd_gemm_of(const struct fd_params *p, enum fd_gemm_choice which)
 {
     const struct dse_workload *w = &p->workload;
     const struct dse_llm *llm = w->llm;
-    double devices = (double)p->devices, hidden = (double)llm->hidden, ffn = (double)llm->ffn / devices;
+    double devices = (double)p->workload.tensor_parallel, hidden = (double)llm->hidden, ffn = (double)llm->ffn / devices;
     double q = (double)(llm->heads * llm->head_dim) / devices, kv = (double)(llm->kv_heads * llm->head_dim) / devices;
     double last = (double)w->batch, rows = w->phase == DSE_PREFILL ? last * (double)w->context : last;
     switch (which) {
@@ -159,7 +159,8 @@ void fd_attention_law(struct fd_attention_law *ret, const struct fd_machine *m)
     enum { SOFTMAX_OPS = 5, PARTIAL_BYTES = 4, BESIDE = 2 /* the sum of exponents and the maximum */ };
     const struct fd_params *p = m->p;
     const struct dse_workload *w = &p->workload;
-    const double n = fd_read(p), heads = dse_ceil((double)w->llm->heads / (double)p->devices), batch = (double)w->batch;
+    const double n = fd_read(p), heads = dse_ceil((double)w->llm->heads / (double)p->workload.tensor_parallel),
+                 batch = (double)w->batch;
     const bool prefill = w->phase == DSE_PREFILL;
     const double pairs = batch * heads * (prefill ? n * (n + 1) / 2 : n);
     const double products = 2 * DSE_OPS_PER_MAC * pairs * (double)w->llm->head_dim, exponents = SOFTMAX_OPS * pairs;
@@ -244,13 +245,23 @@ static void add_technique(struct fd_step *s, const struct fd_machine *m)
     s->wait_s += s->technique_wait_s;
 }
 
+/* All of them on each device: norms and residuals are not shared, and what is shared hides. */
+double fd_elementwise_ops(const struct dse_workload *w)
+{
+    struct dse_workload whole = *w;
+    struct dse_oplist ops;
+    double sum = 0;
+    whole.tensor_parallel = 1;
+    dse_workload_expand(&whole, &ops);
+    for (int i = 0; i < ops.n; i++)
+        if (strcmp(ops.op[i].name, "elementwise") == 0) sum += ops.op[i].ops;
+    return sum;
+}
+
 /* E14. Fused kernels hide behind the linear operators as far as those last. */
 static void add_elementwise(struct fd_step *s, const struct fd_machine *m)
 {
-    struct dse_oplist ops;
-    dse_workload_expand(&m->p->workload, &ops);
-    for (int i = 0; i < ops.n; i++)
-        if (strcmp(ops.op[i].name, "elementwise") == 0) s->elementwise_ops += ops.op[i].ops;
+    s->elementwise_ops = fd_elementwise_ops(&m->p->workload);
     double seconds = s->elementwise_ops / m->vector_peak, kernels = (double)m->p->elementwise_kernels;
     if (kernels > 0) {
         s->elementwise_s = launched(m, seconds, kernels * (double)m->p->workload.llm->layers);
@@ -269,7 +280,7 @@ static void add_allreduce(struct fd_step *s, const struct fd_machine *m)
     const double bytes = s->linear[FD_OUTPUT].gemm.m * (double)p->workload.llm->hidden * FD_ACTIVATION_BYTES;
     struct fd_link link;
     fd_link_init(&link, p);
-    const double each = fd_allreduce(&link, (double)p->devices, bytes);
+    const double each = fd_allreduce(&link, (double)p->workload.tensor_parallel, bytes);
     s->allreduce_s = ALLREDUCES * (double)p->workload.llm->layers * each;
 }
 
@@ -303,7 +314,7 @@ double fd_launched_s(const struct fd_params *p)
     const struct dse_llm *llm = p->workload.llm;
     const bool prefill = p->workload.phase == DSE_PREFILL;
     const double a_layer = (double)(PROJECTIONS + llm->ffn_matrices + p->elementwise_kernels) + (prefill ? PREFILL : DECODE) +
-                           (p->devices > 1 ? ALLREDUCES : 0) + technique_kernels(p);
+                           (p->workload.tensor_parallel > 1 ? ALLREDUCES : 0) + technique_kernels(p);
     if (p->launches != FD_QUEUED) return 0;
     return ((a_layer * (double)llm->layers + 1) * p->launch_us + (prefill ? p->prompt_us : 0)) / DSE_US_PER_S;
 }
@@ -332,7 +343,7 @@ double fd_footprint(const struct fd_params *p)
     const struct dse_workload *w = &p->workload;
     const struct dse_llm *llm = w->llm;
     double elements = (double)llm->layers * dse_llm_layer_weights(llm) + (double)llm->embedding_tables * dse_llm_head_weights(llm);
-    return elements / (double)p->devices * (double)w->weight_bits / DSE_BITS_PER_BYTE +
+    return elements / (double)p->workload.tensor_parallel * (double)w->weight_bits / DSE_BITS_PER_BYTE +
            (double)llm->layers * (kv_layer_bytes(p, kv_heads(p), (double)w->batch * fd_cache_step(p).held) + fd_kept_bytes(p));
 }
 
@@ -347,7 +358,7 @@ struct ctx {
 static void add(const struct ctx *c, const char *name, int depth, enum dse_bound bound, double seconds, double wait_s, double bytes,
                 double ops)
 {
-    const double devices = (double)c->at->machine.p->devices;
+    const double devices = (double)c->at->machine.p->workload.tensor_parallel;
     const struct dse_activity a = {.seconds = seconds, .awake_s = seconds, .busy_s = seconds - wait_s, .bytes = bytes, .ops = ops};
     const double joules = fd_joules(c->at, &a) * devices;
     dse_breakdown_add(c->out, dse_part_of(name, depth, dse_bound_names[bound], seconds, joules, bytes * devices, ops * devices));

@@ -251,8 +251,8 @@ void fd_attention_init(struct fd_attention *a, const struct fd_site *at)
                                .prefill = p->workload.phase == DSE_PREFILL,
                                .n = fd_read(p),
                                .sequences = (double)p->workload.batch,
-                               .heads = dse_ceil((double)llm->heads / (double)p->devices),
-                               .kv_heads = dse_ceil((double)llm->kv_heads / (double)p->devices),
+                               .heads = dse_ceil((double)llm->heads / (double)p->workload.tensor_parallel),
+                               .kv_heads = dse_ceil((double)llm->kv_heads / (double)p->workload.tensor_parallel),
                                .tile = (double)p->attention_tile};
     struct fd_attention_law law;
     fd_attention_law(&law, m);
@@ -294,7 +294,7 @@ double fd_technique_run(struct fd_kernel_run *ret, const struct fd_site *at)
     ret->seconds = t.seconds / t.kernels;
     if (at->whole || at->even) return t.kernels;
     const double of = (double)(s.pages > 0 ? p->workload.llm->kv_heads : p->workload.llm->heads);
-    const double heads = (double)p->workload.batch * dse_ceil(of / (double)p->devices);
+    const double heads = (double)p->workload.batch * dse_ceil(of / (double)p->workload.tensor_parallel);
     const double count = heads * dse_ceil((s.pages > 0 ? 2 * s.pages : s.read) / (double)p->attention_tile);
     const double dram = t.bytes / (t.kernels * count);
     ret->blocks = (struct fd_blocks){.count = count,

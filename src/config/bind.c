@@ -256,12 +256,25 @@ static void add_owners(struct text *t, const char *name)
     if (found) text_add(t, found == 1 ? " has it" : " have it");
 }
 
+/* What a parameter of this name is called today, if the model has it. */
+static const char *former(const char *name, const char *const *names, size_t n)
+{
+    static const struct {
+        const char *was, *is;
+    } names_of[] = {{"devices", "tensor_parallel"}};
+    for (size_t i = 0; i < sizeof names_of / sizeof *names_of; i++)
+        for (size_t k = 0; k < n && strcmp(name, names_of[i].was) == 0; k++)
+            if (strcmp(names[k], names_of[i].is) == 0) return names[k];
+    return NULL;
+}
+
 char *param_hint(const char *name, const char *const *names, size_t n, const char *model)
 {
     struct text t;
     text_init(&t);
     add_owners(&t, name);
-    const char *near = text_nearest(name, names, n);
+    const char *near = former(name, names, n);
+    if (!near) near = text_nearest(name, names, n);
     if (near)
         text_addf(&t, "%sdid you mean \"%s\"?", t.n ? "; " : "", near);
     else

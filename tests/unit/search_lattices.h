@@ -121,9 +121,10 @@ static inline bool is_taken(const struct lattice_draw *d, const bool *taken, siz
 
 static inline size_t pick_parameter(struct lattice_draw *d)
 {
-    static const char *const often[] = {"batch",      "context", "clock_ghz",  "bandwidth_gbs", "tiles",   "sram_mib",
-                                        "apid_width", "vpu_eas", "query_rows", "engine_tflops", "devices", "processors",
-                                        "array_rows", "window",  "vpu_md",     "channels",      "lanes",   "power"};
+    static const char *const often[] = {"batch",    "context",         "clock_ghz",  "bandwidth_gbs", "tiles",
+                                        "sram_mib", "apid_width",      "vpu_eas",    "query_rows",    "engine_tflops",
+                                        "devices",  "tensor_parallel", "processors", "array_rows",    "window",
+                                        "vpu_md",   "channels",        "lanes",      "power"};
     if (draw_below(d, 3)) {
         const struct field *f = schema_find(&d->model->params, often[draw_below(d, sizeof often / sizeof *often)]);
         if (f) return schema_index(&d->model->params, f);

@@ -20,7 +20,7 @@ static void cache__of_half_is_read_as_one_of_half_the_context(void **state)
     (void)state;
     const struct fd_params short_one = point("context=1024 batch=8"), window = point("context=2048 batch=8 eviction=window"),
                            h2o = point("context=2048 batch=8 eviction=h2o"), quest = point("context=2048 batch=8 eviction=quest"),
-                           whole = point("context=2048 batch=8"), two = point("devices=2 eviction=voting");
+                           whole = point("context=2048 batch=8"), two = point("tensor_parallel=2 eviction=voting");
     const struct fd_metrics half = estimate(&short_one), w = estimate(&window), h = estimate(&h2o), q = estimate(&quest);
     const double heads = 32, layers = 32, batch = 8;
     assert_true(w.common.latency_us == half.common.latency_us && w.technique_us == 0 && w.cached_positions == 1024);
@@ -63,8 +63,8 @@ static void decode__moves_the_weights_once_and_the_cache_once(void **state)
     static const char *const points[] = {"batch=1",
                                          "batch=16 context=4096",
                                          "batch=4 dataflow=static",
-                                         "devices=4 batch=8",
-                                         "llm=chatglm2-6b batch=32 devices=2",
+                                         "tensor_parallel=4 batch=8",
+                                         "llm=chatglm2-6b batch=32 tensor_parallel=2",
                                          "weight_bits=4 kv_bits=8"};
     for (size_t i = 0; i < sizeof points / sizeof *points; i++) {
         struct fd_params p = point(points[i]);
@@ -87,8 +87,8 @@ static void decode__shared_heads_read_a_group_once(void **state)
 static void devices__hold_one_kv_head_at_least(void **state)
 {
     (void)state;
-    struct fd_params p = point("llm=chatglm2-6b devices=2 kernel_losses=included"),
-                     more = point("llm=chatglm2-6b devices=8 kernel_losses=included");
+    struct fd_params p = point("llm=chatglm2-6b tensor_parallel=2 kernel_losses=included"),
+                     more = point("llm=chatglm2-6b tensor_parallel=8 kernel_losses=included");
     p.launch_us = more.launch_us = 0;
     p.vector_tflops = more.vector_tflops = 1e5;
     assert_near(estimate(&more).common.attention_us, estimate(&p).common.attention_us, 1e-12);
@@ -200,7 +200,7 @@ static void devices__divide_the_work_and_pay_the_ring(void **state)
 {
     (void)state;
     struct fd_params one = point("llm=llama2-13b batch=4 engine=vllm"), four = one;
-    four.devices = 4;
+    four.workload.tensor_parallel = 4;
     struct fd_metrics a = estimate(&one), b = estimate(&four);
     assert_near(b.linear_us, a.linear_us / 4, 1e-9);
     assert_near(b.common.attention_us, a.common.attention_us / 4, 1e-9);
@@ -265,10 +265,10 @@ static void check__names_what_does_not_fit(void **state)
     (void)state;
     struct fd_params p = point("gpu=rtx-3090 llm=llama2-13b");
     assert_non_null(strstr(refusal(&p), "do not fit"));
-    p.devices = 2;
+    p.workload.tensor_parallel = 2;
     assert_null(refusal(&p));
-    p = point("devices=64");
-    assert_non_null(strstr(refusal(&p), "more devices"));
+    p = point("tensor_parallel=64");
+    assert_non_null(strstr(refusal(&p), "cannot be shared evenly"));
     p = point("context=8192");
     assert_non_null(strstr(refusal(&p), "longer than the LLM"));
 }

@@ -26,17 +26,17 @@ static void assert_between(double floor, double v, double ceiling, double slack)
 }
 
 /* E30 neither grows nor falls with devices: a pair waits longer, switches add for more than two, boards without links share the host. */
-static void bound__of_measured_allreduces_holds_for_every_number_of_devices(void **state)
+static void bound__of_measured_allreduces_holds_for_all_numbers_of_devices(void **state)
 {
     (void)state;
     static const char *const cases[] = {"collectives=nccl gpu=h100 phase=prefill",
                                         "collectives=nccl phase=prefill linked_devices=2", "collectives=one-shot batch=16",
                                         "collectives=one-shot gpu=l40s batch=64 launch_us=30"};
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        const struct bounds b = bound_of(cases[i], "devices=1 link_gbs=100", "devices=8 link_gbs=200");
+        const struct bounds b = bound_of(cases[i], "tensor_parallel=1 link_gbs=100", "tensor_parallel=8 link_gbs=200");
         struct fd_params p = point(cases[i]);
         p.link_gbs = 150;
-        for (p.devices = 1; p.devices <= 8; p.devices++)
+        for (p.workload.tensor_parallel = 1; p.workload.tensor_parallel <= 8; p.workload.tensor_parallel *= 2)
             assert_between(b.floor.allreduce_us, estimate(&p).allreduce_us, b.ceiling.allreduce_us, 0);
     }
 }
@@ -71,7 +71,7 @@ static void bound__of_what_nothing_reads_is_the_estimate(void **state)
                                         "power=activity batch=16 engine=vllm-0.14",
                                         "power=activity gpu=h100 phase=prefill",
                                         "power=activity batch=48 engine=hugging-face",
-                                        "power=activity devices=4 batch=3 tile_n=32 split_positions=256"};
+                                        "power=activity tensor_parallel=4 batch=3 tile_n=32 split_positions=256"};
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         const struct fd_params p = point(cases[i]);
         const struct fd_metrics m = estimate(&p);
@@ -153,7 +153,7 @@ static void bound__a_row_takes_no_less(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(bound__of_measured_allreduces_holds_for_every_number_of_devices),
+        cmocka_unit_test(bound__of_measured_allreduces_holds_for_all_numbers_of_devices),
         cmocka_unit_test(bound__of_clocks_above_the_limit_is_one_point),
         cmocka_unit_test(bound__of_what_nothing_reads_is_the_estimate),
         cmocka_unit_test(bound__is_near_the_best_of_each_axis),

@@ -88,7 +88,7 @@ static void ideal__run_is_the_closed_form(void **state)
                                            "double_buffering=off batch=40",
                                            "phase=prefill context=100",
                                            "phase=prefill softmax=synchronized batch=3",
-                                           "llm=llama2-13b devices=4 batch=7 engine=hugging-face",
+                                           "llm=llama2-13b tensor_parallel=4 batch=7 engine=hugging-face",
                                            "engine=flashdecoding launch_us=40",
                                            "engine=vllm batch=16",
                                            "llm=chatglm2-6b context=32768 tile_k=100",
@@ -149,9 +149,9 @@ static void events__do_the_work_of_the_closed_form(void **state)
             const struct dse_part *x = &parts.part[k], *y = &e.parts.part[k];
             assert_near(y->ops + 1, x->ops + 1, 1e-9);
             bool again = strcmp(x->name, "attention") == 0 || strcmp(x->name, "kv_cache") == 0;
-            double most =
-                again ? e.vectors_again * (double)p.devices * 2 * (double)(p.workload.context * p.workload.llm->head_dim) * 32 / 8
-                      : 0;
+            double most = again ? e.vectors_again * (double)p.workload.tensor_parallel * 2 *
+                                      (double)(p.workload.context * p.workload.llm->head_dim) * 32 / 8
+                                : 0;
             assert_true(y->dram_bytes >= x->dram_bytes * (1 - 1e-9) && y->dram_bytes <= x->dram_bytes * (1 + 1e-9) + most + 1);
             /* E13: waves are not always whole; an update takes a share of them. */
             const double least = strcmp(x->name, "kv_cache") == 0 ? 0.8 : strcmp(x->name, "synchronization") == 0 ? 0.6 : 1 - 1e-6;
@@ -441,7 +441,7 @@ static void runs__of_long_prompts_stay_short(void **state)
 static void vendor__kernels_stay_the_makers(void **state)
 {
     (void)state;
-    static const char *const cases[] = {"", "weight_bits=4", "devices=8", "batch=64", "phase=prefill"};
+    static const char *const cases[] = {"", "weight_bits=4", "tensor_parallel=8", "batch=64", "phase=prefill"};
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         char *settings = xasprintf("engine=gpt-fast kernel_losses=apart %s", cases[i]);
         const struct fd_params p = point(settings);

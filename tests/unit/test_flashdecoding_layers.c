@@ -56,7 +56,8 @@ static void experts__few_tokens_wait_for_weights(void **state)
 {
     (void)state;
     const struct fd_params p = point("");
-    const struct fd_equations e = experts("routing=balanced batch=8"), eighth = experts("routing=balanced batch=8 devices=8");
+    const struct fd_equations e = experts("routing=balanced batch=8"),
+                              eighth = experts("routing=balanced batch=8 tensor_parallel=8");
     const double load_us = e.moe_weights_mib * (1 << 20) / (p.bandwidth_gbs * p.kernels.kernel_stream_share * 1e3);
     assert_true(e.moe_gemm_us >= load_us && e.moe_gemm_us < 1.35 * load_us);
     assert_near(eighth.moe_weights_mib, e.moe_weights_mib / 8, 1e-12);

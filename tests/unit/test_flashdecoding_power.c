@@ -206,13 +206,13 @@ static void random_points__keep_the_limit_and_their_parts_sum(void **state)
         struct fd_metrics at;
         struct dse_breakdown b = {.n = 0};
         dse_model_flashdecoding.estimate(&p, &at, &b);
-        const double tokens = dse_workload_tokens(&p.workload), limit_w = p.board_power_w * (double)p.devices;
+        const double tokens = dse_workload_tokens(&p.workload), limit_w = p.board_power_w * (double)p.workload.tensor_parallel;
         double parts = 0, causes = 0;
         for (int k = 0; k < b.n; k++) parts += b.part[k].depth == 0 ? b.part[k].energy_mj : 0;
         for (int k = 0; k < b.n_causes; k++) causes += b.cause[k].energy_mj;
         assert_near(parts, at.common.energy_mj * tokens, 1e-9);
         assert_near(causes, at.common.energy_mj * tokens, 1e-9);
-        if (!(at.common.power_w <= limit_w * (1 + 1e-6) && at.common.power_w >= p.idle_w * (double)p.devices))
+        if (!(at.common.power_w <= limit_w * (1 + 1e-6) && at.common.power_w >= p.idle_w * (double)p.workload.tensor_parallel))
             fail_msg("%.12g of %.12g W", at.common.power_w, limit_w);
         assert_true(at.used_clock_ghz <= p.clock_ghz * (1 + 1e-12));
         feasible++;
@@ -314,18 +314,20 @@ static void waiting__draws_less_and_costs_more(void **state)
     assert_true(b.common.power_w < a.common.power_w && b.common.energy_mj > a.common.energy_mj);
     assert_near(cause(&wait, "dram"), cause(&run, "dram"), 1e-9);
     assert_near(cause(&wait, "active"), cause(&run, "active"), 0.01);
-    const struct fd_params near = point("power=activity devices=8"), far = point("power=activity devices=8 link_latency_us=50");
+    const struct fd_params near = point("power=activity tensor_parallel=8"),
+                           far = point("power=activity tensor_parallel=8 link_latency_us=50");
     assert_true(estimate(&far).common.power_w < estimate(&near).common.power_w);
 }
 
 static void constant__is_the_boards_power_whatever_it_does(void **state)
 {
     (void)state;
-    static const char *const points[] = {"power=constant", "power=constant phase=prefill", "power=constant devices=4 batch=64"};
+    static const char *const points[] = {"power=constant", "power=constant phase=prefill",
+                                         "power=constant tensor_parallel=4 batch=64"};
     for (size_t i = 0; i < 3; i++) {
         const struct fd_params p = point(points[i]);
         const struct fd_metrics m = estimate(&p);
-        const double watts = 400 * (double)p.devices;
+        const double watts = 400 * (double)p.workload.tensor_parallel;
         assert_true(m.common.power_w == watts);
         assert_near(m.common.energy_mj, watts * m.common.latency_us / 1e3 / dse_workload_tokens(&p.workload), 1e-12);
     }

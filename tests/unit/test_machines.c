@@ -61,8 +61,8 @@ static double metrics_gbs(const struct model *m, const void *params, enum fideli
     for (int i = 0; i < 3; i++) v[i] = field_number(schema_find(&m->metrics, names[i]), metrics);
     free(metrics);
     runner_free(r);
-    const struct field *devices = schema_find(&m->params, "devices");
-    return v[0] * DSE_MIB * v[1] / v[2] / DSE_GIGA / (devices ? field_number(devices, params) : 1);
+    const struct field *devices = schema_find(&m->params, "devices"), *tensor = schema_find(&m->params, "tensor_parallel");
+    return v[0] * DSE_MIB * v[1] / v[2] / DSE_GIGA / (devices ? field_number(devices, params) : field_number(tensor, params));
 }
 
 static void assert_near(const char *what, const struct model *m, const char *name, double gbs, double is, double wanted)

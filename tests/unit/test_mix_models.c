@@ -144,7 +144,8 @@ static void check_conservation(const char *model)
         double bandwidth =
             field_number(schema_find(&space_model(m.rows.space)->params, "bandwidth_gbs"), space_fixed(m.rows.space));
         const struct field *devices = schema_find(&space_model(m.rows.space)->params, "devices");
-        double n = devices ? field_number(devices, space_fixed(m.rows.space)) : 1;
+        const struct field *tensor = schema_find(&space_model(m.rows.space)->params, "tensor_parallel");
+        double n = field_number(devices ? devices : tensor, space_fixed(m.rows.space));
         near_metric(&m, i, "dram_utilization", number(&m.rows, i, "dram_mib") * 1048576 * rate / (n * bandwidth * 1e9));
         if (i % 2 == 0) near_metric(&m, i, "latency_us", (i / 2 ? 6 : 1) / rate * 1e6); /* a decode step yields the batch */
     }
