@@ -257,3 +257,8 @@ bool reader_add_table(struct reader *r, const struct computed_table *table, void
     if (sqlite3_create_module_v2(r->db.sqlite, table->name, &computed_module, m, free) == SQLITE_OK) return true;
     return db_fail(&r->db, NULL, diags);
 }
+
+bool reader_add(struct reader *r, int (*add)(struct sqlite3 *db, void *context), void *context, struct diags *diags)
+{
+    return add(r->db.sqlite, context) == SQLITE_OK || db_fail(&r->db, NULL, diags);
+}

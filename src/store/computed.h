@@ -36,4 +36,8 @@ struct computed_table {
  * same name hides it. `table` and `context` outlive the reader. */
 bool reader_add_table(struct reader *r, const struct computed_table *table, void *context, struct diags *diags);
 
+/* Let somebody else add what queries can read: `add` gets the connection and gives a result code of SQLite. */
+struct sqlite3;
+bool reader_add(struct reader *r, int (*add)(struct sqlite3 *db, void *context), void *context, struct diags *diags);
+
 #endif

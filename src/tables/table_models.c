@@ -85,20 +85,25 @@ static bool feasible_point_of(const struct tables *t, const char *const *args, s
 
 /* ---- tables ---------------------------------------------------------------------------------------------------------------- */
 
-static void add_fields(struct computed_rows *rows, const struct schema *schema, const void *object)
+/* object NULL: no field has a value. With `reason`, a column more. */
+static void add_fields(struct computed_rows *rows, const struct schema *schema, const void *object, bool with_reason,
+                       const char *reason)
 {
     for (size_t i = 0; i < schema->n; i++) {
         const struct field *f = &schema->fields[i];
         char buf[TEXT_NUMBER_MAX];
-        bool null = f->without || (f->may_be_null && isnan(field_number(f, object)));
+        bool null = !object || f->without || (f->may_be_null && isnan(field_number(f, object)));
         computed_text(rows, f->name);
-        if (f->type == DSE_TYPE_F64)
-            computed_f64(rows, null ? (double)NAN : field_number(f, object));
+        if (null)
+            computed_text(rows, NULL);
+        else if (f->type == DSE_TYPE_F64)
+            computed_f64(rows, field_number(f, object));
         else if (f->type == DSE_TYPE_I64)
             computed_i64(rows, field_get(f, object).i64);
         else
-            computed_text(rows, null ? NULL : value_text(f, field_get(f, object), buf));
+            computed_text(rows, value_text(f, field_get(f, object), buf));
         computed_text(rows, f->unit);
+        if (with_reason) computed_text(rows, reason);
     }
 }
 
@@ -133,9 +138,11 @@ static bool fill_metric(void *context, const char *const *args, struct computed_
     struct design_point p = {0};
     struct runner *runner = NULL;
     enum fidelity fidelity;
-    bool ok = fidelity_of(args[2], &fidelity, ret_error) && feasible_point_of(context, args, &p, ret_error) &&
-              run_point(&p, fidelity, NULL, NULL, &runner, ret_error);
-    if (ok) add_fields(rows, &p.model->metrics, p.metrics);
+    bool ok = fidelity_of(args[2], &fidelity, ret_error) && point_of(context, args, &p, ret_error) &&
+              (p.reason || run_point(&p, fidelity, NULL, NULL, &runner, ret_error));
+    char *reason = ok && p.reason ? reason_text(p.model->desc, p.params, p.reason) : NULL;
+    if (ok) add_fields(rows, &p.model->metrics, p.reason ? NULL : p.metrics, true, reason);
+    free(reason);
     runner_free(runner);
     design_point_release(&p);
     return ok;
@@ -148,7 +155,7 @@ static bool fill_equation(void *context, const char *const *args, struct compute
     if (ok && p.model->desc->equate) {
         void *equations = xcalloc(1, p.model->desc->equations_size);
         p.model->desc->equate(p.params, equations);
-        add_fields(rows, &p.model->equations, equations);
+        add_fields(rows, &p.model->equations, equations, false, NULL);
         free(equations);
     }
     design_point_release(&p);
@@ -161,8 +168,8 @@ static bool fill_breakdown(void *context, const char *const *args, struct comput
     struct runner *runner = NULL;
     struct dse_breakdown breakdown = {0};
     enum fidelity fidelity;
-    bool ok = fidelity_of(args[2], &fidelity, ret_error) && feasible_point_of(context, args, &p, ret_error) &&
-              run_point(&p, fidelity, NULL, &breakdown, &runner, ret_error);
+    bool ok = fidelity_of(args[2], &fidelity, ret_error) && point_of(context, args, &p, ret_error) &&
+              (p.reason || run_point(&p, fidelity, NULL, &breakdown, &runner, ret_error));
     for (int i = 0; ok && i < breakdown.n; i++) {
         struct part_row row = breakdown_row(p.model, p.metrics, &breakdown, i);
         computed_i64(rows, i);
@@ -317,8 +324,9 @@ const struct computed_table table_column_info = {
 
 const struct computed_table table_metric = {
     .name = "metric",
-    .doc = "the metrics of a model at one design point; settings are as in --set, with commas between them",
-    .columns = (const char *const[]){"name", "value", "unit", NULL},
+    .doc =
+        "the metrics of a model at one design point, without values and with a reason where it is infeasible; settings are as in --set, with commas between them",
+    .columns = (const char *const[]){"name", "value", "unit", "reason", NULL},
     .arguments = carried_out,
     .required = 1,
     .fill = fill_metric,
@@ -335,7 +343,8 @@ const struct computed_table table_equation = {
 
 const struct computed_table table_breakdown = {
     .name = "breakdown",
-    .doc = "where a step's time and a token's traffic, operations and energy go at one design point",
+    .doc =
+        "where a step's time and a token's traffic, operations and energy go at one design point; no rows where it is infeasible",
     .columns = (const char *const[]){"nr", "part", "depth", "time_us", "dram_mib", "gop", "energy_mj", "bound", NULL},
     .arguments = carried_out,
     .required = 1,

@@ -1,3 +1,4 @@
+#include "sql/sql.h"
 #include "tables/tables_internal.h"
 
 #include <stdlib.h>
@@ -26,8 +27,17 @@ void tables_free(struct tables *t)
     free(t);
 }
 
+static int add_models(sqlite3 *db, void *t)
+{
+    struct sql_models *models = sql_models_new(((const struct tables *)t)->catalog);
+    const int rc = sql_register(db, models);
+    sql_models_release(models);
+    return rc;
+}
+
 bool tables_attach(struct tables *t, struct reader *r, struct diags *diags)
 {
+    if (!reader_add(r, add_models, t, diags)) return false;
     for (size_t i = 0; i < TABLES; i++)
         if (!reader_add_table(r, all[i], t, diags)) return false;
     return true;

@@ -1,1 +1,1 @@
-"$DSE" query :memory: "select * from metric('lad', 'capacity_gib=1')"
+"$DSE" query :memory: "select * from timeline('lad', 'capacity_gib=1')"
