@@ -165,6 +165,7 @@ enum dse_memory_kind {
     DSE_GDDR5,
     DSE_GDDR6,
     DSE_GDDR6X,
+    DSE_GDDR7,
     DSE_MEMORY_KINDS
 };
 extern const char *const dse_memory_kind_names[]; /* "other", "hbm2", ..., NULL */

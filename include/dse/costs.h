@@ -56,7 +56,8 @@ extern const double dse_node_nm[DSE_NODE_COUNT];
     X(id##_lpddr5, unit, zero, doc ", lpddr5") \
     X(id##_gddr5, unit, zero, doc ", gddr5") \
     X(id##_gddr6, unit, zero, doc ", gddr6") \
-    X(id##_gddr6x, unit, zero, doc ", gddr6x")
+    X(id##_gddr6x, unit, zero, doc ", gddr6x") \
+    X(id##_gddr7, unit, zero, doc ", gddr7")
 
 /* X(id, unit, least, doc). Values of the unit "share" are at most 1; prices have units that begin with "usd". */
 enum dse_constant_least { DSE_ABOVE_ZERO, DSE_MAY_BE_ZERO };

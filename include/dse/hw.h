@@ -48,7 +48,7 @@ const char *dse_dram_refuse(const void *dram); /* the same */
  * (tRRD, tFAW, row-command bus); random accesses meet busy banks (tRC, queue depth); rows and columns share one command bus
  * (where the memory's command_buses is 1); times are whole clocks (of the memory's own rate); refresh. The law stands in
  * src/hw/dram.c. Against two cycle-level simulators it is off by 2.4 % on average and at most 9 %; with 32 entries a channel or
- * less, up to 24 % too low (tests/unit/test_dram.c). Against the event level of every memory: 3.9 % on average, -15 to +12 %
+ * less, up to 24 % too low (tests/unit/test_dram.c). Against the event level of every memory: 4.1 % on average, -15 to +12 %
  * (tests/unit/test_dram_physics.c). */
 double dse_dram_efficiency(const struct dse_dram *d, double bytes);
 /* Bytes a second: the peak, and what long streams reach of it. */

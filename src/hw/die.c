@@ -12,7 +12,8 @@ static bool is_stacked(int32_t kind)
     return kind == DSE_HBM2 || kind == DSE_HBM2E || kind == DSE_HBM3 || kind == DSE_HBM3E;
 }
 
-/* Transfers of a burst: JESD235 (HBM2), JESD238 (HBM3), JESD79-4, JESD79-5, JESD209-4, JESD209-5, JESD212, JESD250. */
+/* Transfers of a burst: JESD235 (HBM2), JESD238 (HBM3), JESD79-4, JESD79-5, JESD209-4, JESD209-5, JESD212, JESD250, JESD239
+ * (GDDR7: 8 pins a channel). */
 static double burst_length(int32_t kind)
 {
     switch (kind) {
@@ -22,6 +23,7 @@ static double burst_length(int32_t kind)
     case DSE_HBM3E:
     case DSE_DDR4:
     case DSE_GDDR5: return 8;
+    case DSE_GDDR7: return 32;
     default: return 16;
     }
 }

@@ -358,11 +358,25 @@ static void memories__name_every_row_and_are_consistent(void **state)
     static const struct {
         const char *name;
         double gbs, gib;
-    } known[] = {{"hbm2-5cube", 1536, 40},        {"hbm2-a100-40gb", 1555, 40},    {"hbm2e-a100-80gb", 2039, 80},
-                 {"hbm2-u280", 460, 8},           {"hbm2-u55c", 460, 16},          {"hbm-256", 256, 16},
-                 {"ddr4-3200-2ch", 51.2, 32},     {"lpddr5-m1-ane", 85, 32},       {"hbm3-h100-80gb", 3352, 80},
-                 {"gddr6-14gbps-256bit", 448, 8}, {"lpddr5-6400-16ch", 204.8, 32}, {"hbm2-dramsim3", 256, 8},
-                 {"hbm2-dramsim3-16ch", 512, 16}, {"hbm2-ramulator2", 256, 8},     {"hbm2-ramulator2-16ch", 512, 16}};
+    } known[] = {{"hbm2-5cube", 1536, 40},
+                 {"hbm2-a100-40gb", 1555, 40},
+                 {"hbm2e-a100-80gb", 2039, 80},
+                 {"hbm2-u280", 460, 8},
+                 {"hbm2-u55c", 460, 16},
+                 {"hbm-256", 256, 16},
+                 {"ddr4-3200-2ch", 51.2, 32},
+                 {"lpddr5-m1-ane", 85, 32},
+                 {"hbm3-h100-80gb", 3352, 80},
+                 {"gddr6-14gbps-256bit", 448, 8},
+                 {"lpddr5-6400-16ch", 204.8, 32},
+                 {"hbm3e-h200-141gb", 4800, 141},
+                 {"lpddr5x-8533-16ch", 273.056, 128},
+                 {"lpddr5x-8000-8ch", 128, 32},
+                 {"gddr7-28gbps-512bit", 1792, 96},
+                 {"hbm2-dramsim3", 256, 8},
+                 {"hbm2-dramsim3-16ch", 512, 16},
+                 {"hbm2-ramulator2", 256, 8},
+                 {"hbm2-ramulator2-16ch", 512, 16}};
     assert_int_equal(memories.n, sizeof known / sizeof *known);
     for (size_t i = 0; i < memories.n; i++) {
         const struct dse_memory *m = memory(known[i].name);
