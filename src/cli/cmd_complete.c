@@ -76,7 +76,7 @@ static void complete_command(const struct candidates *c)
     for (size_t i = 0; i < n_commands; i++)
         if (!commands[i]->hidden) candidate_add(c, commands[i]->name, commands[i]->summary);
     candidate_add(c, "--help", "what dse is");
-    candidate_add(c, "--version", "version and commit");
+    candidate_add(c, "--version", "version and commit; with --verbose what it was built of");
 }
 
 static int run(const struct invocation *in)

@@ -4,6 +4,7 @@
 #include "base/xalloc.h"
 #include "cli/catalog_files.h"
 #include "cli/commands.h"
+#include "cli/version.h"
 #include "dse_config.h"
 #include "model/registry.h"
 
@@ -272,7 +273,9 @@ static int dispatch(int argc, char **argv, struct diags *diags)
     const char *name = argv[1];
     if (strcmp(name, "--help") == 0 || strcmp(name, "-h") == 0 || strcmp(name, "help") == 0) return print_help();
     if (strcmp(name, "--version") == 0) {
-        printf("dse %s (%s)\n", DSE_VERSION, DSE_COMMIT);
+        const bool verbose = argc == 3 && (strcmp(argv[2], "--verbose") == 0 || strcmp(argv[2], "-v") == 0);
+        if (argc > 2 && !verbose) return usage_error(&in, "--version takes --verbose and nothing else, not \"%s\"", argv[2]);
+        version_print(verbose);
         return 0;
     }
     const struct command *c = command_find(name);
