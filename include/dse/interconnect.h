@@ -2,14 +2,14 @@
  * thread-safe; docs/interconnects.md has the equations (I1 to I9) and their sources.
  *
  * A model embeds struct dse_links with DSE_EMBED(..., struct dse_links, dse_links_params), says in its defaults.toml what the
- * catalog's entry does not (interconnect, beyond, allreduce, collective_start_us, collective_fill_share), and asks
+ * catalog's entry does not (interconnect, outer_interconnect, allreduce, collective_start_us, collective_fill_share), and asks
  *
  *     struct dse_exchange sums = {DSE_ALL_REDUCE, .devices = tensor, .stride = 1, .bytes = rows * hidden * 2, .imbalance = 1};
  *     struct dse_exchange_cost cost;
  *     dse_exchange_at(&p->links, &sums, &cost);
  *
  * or, at event level, what dse/net.h has. All devices are alike, and stand in a row: `linked_devices` of them are joined by
- * the interconnect (an island), islands by `beyond`. One device and its partners are told by how many take part and how far apart
+ * the interconnect (an island), islands by `outer_interconnect`. One device and its partners are told by how many take part and how far apart
  * they stand.
  */
 #ifndef DSE_INTERCONNECT_H
@@ -28,15 +28,15 @@ enum dse_allreduce {
 };
 extern const char *const dse_allreduce_names[]; /* "best", "ring", "one-shot", "switch", NULL */
 
-/* Parameters of the links of a chip. `interconnect` sets the defaults of all rows that its entry has; `beyond` sets none. */
+/* Parameters of the links of a chip. `interconnect` sets the defaults of all rows that its entry has; `outer_interconnect` sets none. */
 struct dse_links {
     const struct dse_interconnect *interconnect;
     double link_gbs, link_share, link_latency_us, link_pj_per_bit;
     int64_t linked_devices;
     int32_t link_topology; /* enum dse_link_topology */
     double link_reduce_share, link_reduce_us;
-    const struct dse_interconnect *beyond; /* between islands, a link a device */
-    int32_t allreduce;                     /* enum dse_allreduce */
+    const struct dse_interconnect *outer_interconnect; /* between islands, a link a device */
+    int32_t allreduce;                                 /* enum dse_allreduce */
     double collective_start_us, collective_fill_share;
 };
 extern const struct dse_param dse_links_params[];

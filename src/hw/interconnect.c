@@ -27,7 +27,7 @@ static struct level island_of(const struct dse_links *l)
 
 static struct level beyond_of(const struct dse_links *l)
 {
-    const struct dse_interconnect *b = l->beyond;
+    const struct dse_interconnect *b = l->outer_interconnect;
     return (struct level){.beyond = true,
                           .rate = b->link_gbs * b->link_share * DSE_GIGA,
                           .reduce_rate = b->link_gbs * b->link_reduce_share * DSE_GIGA,
@@ -184,8 +184,9 @@ struct group group_of(const struct dse_exchange *x, double linked_devices)
 int ways_of(const struct dse_links *l, const struct dse_exchange *x, const struct group *g, enum way ret[WAYS])
 {
     const bool out = g->islands > 1, adds = x->kind == DSE_ALL_REDUCE;
-    const int32_t topology = out ? l->beyond->link_topology : l->link_topology;
-    const double reduce_share = out ? l->beyond->link_reduce_share : l->link_reduce_share, among = out ? g->islands : g->island;
+    const int32_t topology = out ? l->outer_interconnect->link_topology : l->link_topology;
+    const double reduce_share = out ? l->outer_interconnect->link_reduce_share : l->link_reduce_share,
+                 among = out ? g->islands : g->island;
     const bool at_once = l->allreduce == DSE_ALLREDUCE_BEST || l->allreduce == DSE_ALLREDUCE_ONE_SHOT;
     const bool by_switch = l->allreduce == DSE_ALLREDUCE_BEST || l->allreduce == DSE_ALLREDUCE_SWITCH;
     int n = 0;
@@ -223,7 +224,7 @@ double plan_bytes(const struct dse_exchange_plan *plan, bool beyond)
 double plan_joules(const struct dse_links *l, const struct dse_exchange_plan *plan)
 {
     return DSE_PICO * DSE_BITS_PER_BYTE *
-           (plan_bytes(plan, false) * l->link_pj_per_bit + plan_bytes(plan, true) * l->beyond->link_pj_per_bit);
+           (plan_bytes(plan, false) * l->link_pj_per_bit + plan_bytes(plan, true) * l->outer_interconnect->link_pj_per_bit);
 }
 
 /* ---- what is asked for --------------------------------------------------------------------------------------------------- */
@@ -285,7 +286,7 @@ void dse_exchange_at(const struct dse_links *l, const struct dse_exchange *x, st
 const char *dse_links_check(const struct dse_links *l, double devices)
 {
     static const char too_many[] = "more devices than the interconnect and what is beyond it join";
-    return devices > (double)l->linked_devices * (double)l->beyond->linked_devices ? too_many : NULL;
+    return devices > (double)l->linked_devices * (double)l->outer_interconnect->linked_devices ? too_many : NULL;
 }
 
 double dse_collective_seconds(const struct dse_links *l, enum dse_collective kind, double devices, double bytes)

@@ -18,7 +18,7 @@ static inline struct dse_links bed_links(int32_t topology)
                               .link_pj_per_bit = 11,
                               .linked_devices = 16,
                               .link_topology = topology,
-                              .beyond = &bed_beyond,
+                              .outer_interconnect = &bed_beyond,
                               .allreduce = DSE_ALLREDUCE_BEST};
 }
 

@@ -108,7 +108,7 @@ static void nothing__costs_nothing(void **state)
             l.collective_start_us = 9;
             assert_true(bed_cost(&l, kind, 1, 1e6).seconds == 0 && bed_cost(&l, kind, 1, 1e6).joules == 0);
             assert_true(bed_cost(&l, kind, 8, 0).seconds == 0);
-            l.beyond = &far;
+            l.outer_interconnect = &far;
             l.link_gbs = far.link_gbs = (double)INFINITY;
             l.link_latency_us = far.link_latency_us = l.collective_start_us = 0;
             for (int i = 0; i < COUNTS; i++) assert_true(bed_cost(&l, kind, counts[i], 1e6).seconds == 0);

@@ -52,7 +52,7 @@ static struct dse_links links_of(int machine)
                               .link_topology = e->link_topology,
                               .link_reduce_share = e->link_reduce_share,
                               .link_reduce_us = e->link_reduce_us,
-                              .beyond = e,
+                              .outer_interconnect = e,
                               .allreduce = DSE_ALLREDUCE_SWITCH,
                               .collective_start_us = start_cycles / cycles_per_us_of_ghz / machines[machine].clock_ghz,
                               .collective_fill_share = 1};
