@@ -1,6 +1,7 @@
 #include "config/extend_trend.h"
 
 #include "base/xalloc.h"
+#include "workload/measured.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -71,6 +72,15 @@ static bool read_point(const struct csv_table *t, size_t row, struct extend_poin
                                             "context: %s is below 1", ret->row->cells[EXTEND_CONTEXT]);
 }
 
+/* Of one layer alone? It has few heads, and made heads are of the whole model. */
+static bool is_of_layer(const struct csv_row *row)
+{
+    double setting[DSE_SETTINGS];
+    setting[DSE_SET_LAYER] = -1;
+    free(measured_read_row(row->cells[EXTEND_SETTINGS], setting));
+    return setting[DSE_SET_LAYER] >= 0;
+}
+
 bool extend_surfaces_read(struct extend_surfaces *s, const char *path, bool made, struct diags *diags)
 {
     *s = (struct extend_surfaces){0};
@@ -80,6 +90,7 @@ bool extend_surfaces_read(struct extend_surfaces *s, const char *path, bool made
     for (size_t i = 0; i < s->table.n_rows; i++) {
         if (!made && strcmp(s->table.rows[i].cells[EXTEND_KIND], "extended") == 0)
             continue; /* of an earlier time: they are made anew */
+        if (!made && is_of_layer(&s->table.rows[i])) continue;
         ok = read_point(&s->table, i, &s->list[s->n++], diags) && ok;
     }
     if (ok && s->n == 0)

@@ -33,7 +33,7 @@ struct extend_surfaces {
     size_t n;
 };
 
-/* Read a quality file; of a `made` one all rows, else those of kind `measured`. False with errors; release it whatever comes back. */
+/* Read a quality file; of a `made` one all rows, else those of kind `measured` that are of the whole model, not of a layer. False with errors; release it whatever comes back. */
 bool extend_surfaces_read(struct extend_surfaces *s, const char *path, bool made, struct diags *diags);
 void extend_surfaces_release(struct extend_surfaces *s);
 /* Behind the last point of the surface that begins at `from`. */

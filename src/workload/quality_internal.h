@@ -32,7 +32,7 @@ struct axis {
     bool exact, logarithmic; /* exact: nothing lies between two values */
 };
 
-enum { AXES_MAX = 8, GRID_MAX = 1 << 16 };
+enum { AXES_MAX = 12, GRID_MAX = 1 << 16 };
 _Static_assert(DSE_SETTINGS <= 32, "settings are bits of an unsigned");
 
 struct dse_quality_surface {
