@@ -30,6 +30,17 @@ static double on_curve(const struct asked *a, const struct curve *c, double rati
     return quality_on_curve(a->s, c, a->m, a->stat, ratio, along, &raw);
 }
 
+static bool is_known(struct dse_interval v)
+{
+    return v.lo == v.lo && v.hi == v.hi;
+}
+
+/* What is not known (a spread that the file does not have) is at no point: it bounds nothing. */
+static struct dse_interval hull(struct dse_interval a, struct dse_interval b)
+{
+    return !is_known(a) ? b : !is_known(b) ? a : dse_iv_hull(a, b);
+}
+
 /* The range of a curve from lo to hi, both of which it has. Towards a ratio of 1 that was not measured the line of plain values ends
  * at what everything is, whose logarithm may be none. */
 static struct dse_interval curve_bound(const struct asked *a, const struct curve *c, double lo, double hi)
@@ -37,9 +48,9 @@ static struct dse_interval curve_bound(const struct asked *a, const struct curve
     const double *y = a->stat == DSE_Q_MEAN ? c->y + (size_t)a->s->column[a->m] * c->n
                                             : c->value + ((size_t)a->s->column[a->m] * DSE_QUALITY_STATS + a->stat) * c->n;
     if (c->n == 1 && !a->s->has_ratios) return dse_iv_of(y[0]);
-    struct dse_interval v = dse_iv_hull(dse_iv_of(on_curve(a, c, lo)), dse_iv_of(on_curve(a, c, hi)));
+    struct dse_interval v = hull(dse_iv_of(on_curve(a, c, lo)), dse_iv_of(on_curve(a, c, hi)));
     for (size_t i = 0; i < c->n; i++)
-        if (c->ratio[i] > lo && c->ratio[i] < hi) v = dse_iv_hull(v, dse_iv_of(y[i]));
+        if (c->ratio[i] > lo && c->ratio[i] < hi) v = hull(v, dse_iv_of(y[i]));
     return slack(v);
 }
 
@@ -52,6 +63,7 @@ static struct dse_interval between(struct dse_interval a, struct dse_interval b,
 
 static void include(struct dse_interval *ret, struct dse_interval v, bool *any)
 {
+    if (!is_known(v)) return;
     *ret = *any ? dse_iv_hull(*ret, v) : v;
     *any = true;
 }
@@ -78,6 +90,7 @@ static void include_cell(const struct asked *a, const struct sheet *sheet, size_
     double lo, hi;
     if (!ratios_of(a, x, y, &lo, &hi)) return;
     const struct dse_interval p = curve_bound(a, x, lo, hi), q = curve_bound(a, y, lo, hi);
+    if (!is_known(p) || !is_known(q)) return; /* nor is anything between them */
     if (a->stat == DSE_Q_MEAN && rule->over_context == DSE_Q_CUBIC) {
         include(ret, slack(dse_iv_hull(p, q)), any);
         return;
