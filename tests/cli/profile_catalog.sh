@@ -52,9 +52,9 @@ for name in tinyllama-1.1b codellama-13b; do
     # shellcheck disable=SC2086
     "$DSE" profile "$DSE_TRACES/$name.trace" --kind surface --contexts 128,256,512,724,1024,1448,2048 --ratios 0.05,0.1,0.2,0.3,0.4,0.5,0.6,0.8 \
         --policies voting,voting-head,h2o,h2o-accumulate,window,snapkv,pyramidkv,quest,oracle \
-        --vary prompt_share=1 --vary threshold_b=0.5 --vary recent_share=0.25,0.75 --vary page=32 \
-        --vary intervals=8,12,16 --vary recent=64 --vary collinear=0.9,0.95 --vary rounding=round --vary fraction_bits=14,20 \
-        $layers -o out.csv
+        --vary prompt_share=1 --vary threshold_b=0.5 --vary 'threshold_a=0.5,2*reserved_length=16,64' --vary recent_share=0.25,0.75 --vary page=32 \
+        --vary 'intervals=8,12,16*collinear=0.9,0.95' --vary recent=64 --vary rounding=round --vary fraction_bits=14,20 \
+        $layers --by-layer --means "$catalog/means/$name.csv" -o out.csv
     grep -v ',extended$' "$catalog/quality/$name.csv" | cmp - out.csv || fail "catalog/quality/$name.csv is not what its command writes"
     "$DSE" trace fit --to "$DSE_TRACES/$name.trace" --first 1024 -o out.csv >said.txt
     same out.csv "kinds/$name.csv"
