@@ -26,6 +26,9 @@ static inline void dse_bound_set(double *floor, double *ceiling, struct dse_inte
     *ceiling = known ? v.hi : (double)NAN;
 }
 
+/* Nothing is known of any metric of a model's table: of LLMs, or of several chips, that its bounds do not follow yet. */
+void dse_bound_nothing(const struct dse_metric *metrics, void *floor, void *ceiling);
+
 /* The same of a metric that counts (I64), from the interval of what is made whole by cutting. */
 static inline void dse_bound_set_i64(int64_t *floor, int64_t *ceiling, struct dse_interval v)
 {

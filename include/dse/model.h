@@ -35,7 +35,7 @@ struct dse_cause {
     double energy_mj; /* of the step */
 };
 
-enum { DSE_PARTS_MAX = 48, DSE_CAUSES_MAX = 8 };
+enum { DSE_PARTS_MAX = 96, DSE_CAUSES_MAX = 8 };
 
 struct dse_breakdown {
     int n;
@@ -198,6 +198,8 @@ void dse_equations_unknown(void *equations, size_t size);
 
 /* Append a part; a part too many is a bug of the model (asserted). breakdown may be NULL: then nothing happens. */
 void dse_breakdown_add(struct dse_breakdown *breakdown, struct dse_part part);
+/* The same, added to the part of that name and depth behind the last part of depth 0 (of all, where depth is 0), if there is one. */
+void dse_breakdown_merge(struct dse_breakdown *breakdown, struct dse_part part);
 /* The same of a cause of energy. */
 void dse_breakdown_cause(struct dse_breakdown *breakdown, const char *name, double joules);
 /* A part in SI units. What takes no exposed time runs behind something else and is bound by that: "hidden". */

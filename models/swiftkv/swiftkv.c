@@ -28,6 +28,7 @@ static const struct dse_param swiftkv_params_table[] = {
     DSE_EMBED(P, cache, struct dse_cache, dse_cache_params),
     DSE_EMBED(P, economics, struct dse_economics, dse_economics_params),
     DSE_EMBED_REFUSING(P, dram, struct dse_dram, dse_dram_params, dse_dram_refuse),
+    DSE_EMBED(P, links, struct dse_links, dse_links_params),
     DSE_PARAM_REF(P, fpga, struct dse_fpga, DSE_KIND_FPGA,
                   "the FPGA: the resources that there are; sets bandwidth_gbs and capacity_gib where no memory is given", "Sec. V"),
     DSE_PARAM_I64(P, processors, 1, 1024, "SKV processors, each with one head at a time", "Sec. IV-A"),
@@ -103,6 +104,7 @@ static const struct dse_metric swiftkv_metrics_table[] = {
     DSE_METRIC_EMBED(M, common, struct dse_common, dse_common_metrics),
     DSE_METRIC_F64(M, linear_us, "us", DSE_LESS, "part of latency_us spent in linear layers", "E4"),
     DSE_METRIC_F64(M, attention_share, "", DSE_LESS, "attention_us over latency_us", "Fig. 8a"),
+    DSE_METRIC_F64(M, communication_us, "us", DSE_LESS, "a step: exchanges between chips", "E28"),
     DSE_METRIC_F64(M, cached_positions, "", DSE_NEITHER, "positions that a query meets, mean over the step's queries", "E24",
                    .mean = DSE_MEAN_TOKEN),
     DSE_METRIC_F64(M, technique_mib, "MiB", DSE_LESS, "DRAM traffic a token: what the technique counts of its positions", "E24"),
@@ -207,9 +209,10 @@ static double footprint(const struct swiftkv_params *p)
 static const char *swiftkv_check(const void *params)
 {
     const struct swiftkv_params *p = params;
-    const char *why = dse_workload_check(&p->workload, DSE_CAN_ACTIVATIONS);
+    const char *why = dse_workload_check(&p->workload, DSE_CAN_ALL);
     if (!why) why = dse_kv_format_check(&p->workload);
     if (!why) why = dse_dram_check(&p->dram);
+    if (!why) why = dse_links_check(&p->links, (double)dse_workload_chips(&p->workload));
     if (!why) why = dse_cache_check(&p->cache, &p->workload, (double)p->workload.context);
     if (why) return why;
     if (footprint(p) > p->dram.capacity_gib * DSE_GIB) return no_room;
@@ -228,14 +231,32 @@ static bool swiftkv_shortage(const void *params, const char *reason, struct dse_
 
 /* ---- estimate -------------------------------------------------------------------------------------------------------------- */
 
+static struct dse_bill bill_of(const struct swiftkv_params *p);
+
 static const char *why_null(const void *params, const char *metric)
 {
     const struct swiftkv_params *p = params;
     struct dse_arithmetic arithmetic;
     const struct dse_cache_steps steps = swiftkv_cache_steps(p, &arithmetic);
     const char *why = dse_cache_why_null(&steps, metric);
-    const struct dse_bill bill = dse_bill_of_boards(&p->economics, 1, &p->fpga->trade);
+    const struct dse_bill bill = bill_of(p);
     return why ? why : dse_bill_why_null(&bill, metric);
+}
+
+static double chips_of(const struct swiftkv_params *p)
+{
+    return (double)dse_workload_chips(&p->workload);
+}
+
+static struct dse_bill bill_of(const struct swiftkv_params *p)
+{
+    return dse_bill_of_boards(&p->economics, chips_of(p), &p->fpga->trade);
+}
+
+/* Of all chips. */
+static double joules_of(const struct swiftkv_params *p, const struct swiftkv_step *s, const struct swiftkv_chip *chip)
+{
+    return chips_of(p) * (swiftkv_joules(p, chip, s->time_s, s->bytes, s->dsp_products) + s->link_joules);
 }
 
 static void fill_common(struct dse_common *m, const struct swiftkv_params *p, const struct swiftkv_step *s,
@@ -243,16 +264,17 @@ static void fill_common(struct dse_common *m, const struct swiftkv_params *p, co
 {
     double arrays = p->value_update == SWIFTKV_UPDATE_OWN ? 2 : 1;
     double array_dsps = arrays * (double)(p->processors * p->dsps_per_processor);
-    const struct dse_bill bill = dse_bill_of_boards(&p->economics, 1, &p->fpga->trade);
+    const double chips = chips_of(p);
+    const struct dse_bill bill = bill_of(p);
     struct dse_totals totals = {
         .tokens = s->tokens,
         .seconds = s->time_s,
         .attention_s = s->attention.time_s,
-        .joules = swiftkv_joules(p, chip, s->time_s, s->bytes, s->dsp_products),
-        .bytes = s->bytes,
-        .ops = s->dsp_products,
-        .peak_ops = array_dsps * p->clock_mhz * 1e6,
-        .peak_bytes = dse_dram_peak(&p->dram),
+        .joules = joules_of(p, s, chip),
+        .bytes = chips * s->bytes,
+        .ops = chips * s->dsp_products,
+        .peak_ops = chips * (array_dsps * p->clock_mhz * 1e6),
+        .peak_bytes = chips * dse_dram_peak(&p->dram),
         .area_mm2 = (double)NAN, /* an FPGA's: see .without */
         .bound = dse_bound_of(s->compute_bound_s, s->dram_bound_s, s->latency_bound_s),
         .bill = &bill,
@@ -278,11 +300,11 @@ static void fill_cache(struct swiftkv_metrics *m, const struct swiftkv_params *p
     struct dse_arithmetic arithmetic;
     const struct dse_cache_steps steps = swiftkv_cache_steps(p, &arithmetic);
     struct dse_kept kept;
-    struct swiftkv_dealt dealt;
-    swiftkv_deal(p, &dealt);
+    const struct dse_cache_step cache = swiftkv_cache_step(p);
+    const double n = cache.read;
     dse_cache_quality(&steps, &kept);
-    m->cached_positions = dealt.pairs / dealt.queries;
-    m->technique_mib = s->attention.technique_bytes / (DSE_MIB * s->tokens);
+    m->cached_positions = cache.prefill ? n * (n + 1) / 2 / n : n;
+    m->technique_mib = chips_of(p) * s->attention.technique_bytes / (DSE_MIB * s->tokens);
     m->retained_mass = kept.mass;
     m->attention_error = kept.error;
     m->attention_error_sd = kept.error_sd;
@@ -300,10 +322,12 @@ void swiftkv_report(const struct swiftkv_params *p, const struct swiftkv_step *s
     fill_fpga(m, p->fpga, &chip);
     m->linear_us = step->linear_s * DSE_US_PER_S;
     m->attention_share = step->attention.time_s / step->time_s;
-    m->effective_gops = step->ops / (step->time_s * DSE_GIGA);
+    m->communication_us = step->communication_s * DSE_US_PER_S;
+    const double chip_gops = step->ops / (step->time_s * DSE_GIGA);
+    m->effective_gops = chips_of(p) * chip_gops;
     m->chip_power_w = swiftkv_joules(p, &chip, step->time_s, 0, step->dsp_products) / step->time_s;
-    m->chip_gop_per_j = m->chip_power_w > 0 ? m->effective_gops / m->chip_power_w : 0;
-    m->dram_power_w = dse_dram_joules(&p->dram, step->bytes) / step->time_s;
+    m->chip_gop_per_j = m->chip_power_w > 0 ? chip_gops / m->chip_power_w : 0;
+    m->dram_power_w = chips_of(p) * dse_dram_joules(&p->dram, step->bytes) / step->time_s;
     m->tokens_per_j = m->common.energy_mj > 0 ? DSE_MJ_PER_J / m->common.energy_mj : 0;
     m->exp_error_percent = 100 * swiftkv_exp_error(p->lut_bits);
     m->rope_drift = swiftkv_rope_bound(p->q_frac_bits, (double)p->workload.context);
@@ -327,11 +351,27 @@ struct ctx {
     struct dse_breakdown *out;
 };
 
+/* Of all chips. Operators of one name are one part. */
 static void add(const struct ctx *c, const char *name, int depth, const char *bound, double seconds, double bytes, double ops,
                 double dsp_products)
 {
-    const double joules = swiftkv_joules(c->p, c->chip, seconds, bytes, dsp_products);
-    dse_breakdown_add(c->out, dse_part_of(name, depth, bound, seconds, joules, bytes, ops));
+    const double chips = chips_of(c->p), joules = chips * swiftkv_joules(c->p, c->chip, seconds, bytes, dsp_products);
+    dse_breakdown_merge(c->out, dse_part_of(name, depth, bound, seconds, joules, chips * bytes, chips * ops));
+}
+
+static void add_communication(const struct ctx *c, const struct swiftkv_step *s)
+{
+    const char *latency = dse_bound_names[DSE_BOUND_LATENCY];
+    const double joules = chips_of(c->p) * (swiftkv_joules(c->p, c->chip, s->communication_s, 0, 0) + s->link_joules);
+    if (s->communication_s > 0)
+        dse_breakdown_add(c->out, dse_part_of("communication", 0, latency, s->communication_s, joules, 0, 0));
+    for (int i = 0; i < s->n_ops; i++)
+        if (s->op[i].kind == DSE_OP_COLLECTIVE) {
+            const double seconds = s->op[i].time_s;
+            const double own = chips_of(c->p) * (swiftkv_joules(c->p, c->chip, seconds, 0, 0) + s->op[i].link_joules);
+            dse_breakdown_merge(c->out, dse_part_of(s->op[i].name, 1, latency, seconds, own, 0, 0));
+        }
+    if (s->bubble_s > 0) add(c, "bubble", 0, latency, s->bubble_s, 0, 0, 0);
 }
 
 static void add_causes(const struct ctx *c, const struct swiftkv_step *s)
@@ -339,10 +379,12 @@ static void add_causes(const struct ctx *c, const struct swiftkv_step *s)
     if (c->p->power == DSE_POWER_CONSTANT) return;
     const struct dse_activity a = {.seconds = s->time_s, .awake_s = s->time_s, .ops = s->dsp_products};
     const struct dse_energy e = dse_energy_of(&c->chip->law, &a);
-    dse_breakdown_cause(c->out, "leakage", e.idle);
-    dse_breakdown_cause(c->out, "clock", e.awake);
-    dse_breakdown_cause(c->out, "logic", e.ops);
-    dse_breakdown_cause(c->out, "dram", dse_dram_joules(&c->p->dram, s->bytes));
+    const double chips = chips_of(c->p);
+    dse_breakdown_cause(c->out, "leakage", chips * e.idle);
+    dse_breakdown_cause(c->out, "clock", chips * e.awake);
+    dse_breakdown_cause(c->out, "logic", chips * e.ops);
+    dse_breakdown_cause(c->out, "dram", chips * dse_dram_joules(&c->p->dram, s->bytes));
+    if (s->link_joules > 0) dse_breakdown_cause(c->out, "links", chips * s->link_joules);
 }
 
 /* Attention stands after the first operator, the QKV projection. */
@@ -355,6 +397,7 @@ static void break_down(const struct swiftkv_params *p, const struct swiftkv_step
     const struct ctx c = {.p = p, .chip = chip, .out = out};
     for (int i = 0; i < s->n_ops; i++) {
         const struct swiftkv_op *o = &s->op[i];
+        if (o->kind == DSE_OP_COLLECTIVE) continue;
         add(&c, o->name, 0, o->time_s > o->dram_s ? compute : dram, o->time_s, o->bytes, o->ops, o->dsp_products);
         if (i > 0) continue;
         const char *bound = a->compute_s >= a->dram_s ? compute : dram;
@@ -364,6 +407,7 @@ static void break_down(const struct swiftkv_params *p, const struct swiftkv_step
         add(&c, "rotary_embedding", 1, latency, a->rope_s, 0, 0, 0);
         add(&c, "attention_overhead", 1, latency, a->overhead_s, 0, 0, 0);
     }
+    add_communication(&c, s);
     add_causes(&c, s);
 }
 
@@ -397,7 +441,8 @@ static void equate_attention(struct swiftkv_equations *e, const struct swiftkv_p
     e->budget_dsps = (double)p->processors * 2 * p->fxp_dsps * ceil(d / (double)p->budget_cycles);
     e->dot_cycles = e->update_cycles = e->position_cycles = e->attention_cycles = NAN;
     if (e->fxp_lanes < 1) return;
-    struct swiftkv_cycles c = swiftkv_position_cycles(p);
+    const struct dse_attention head = {.key_dim = llm->head_dim, .value_dim = llm->head_dim};
+    struct swiftkv_cycles c = swiftkv_position_cycles(p, &head);
     e->dot_cycles = c.dot;
     e->update_cycles = c.update;
     e->position_cycles = c.dot + c.update + c.sweeps;

@@ -14,6 +14,7 @@
 #include <dse/chip.h>
 #include <dse/cost.h>
 #include <dse/hw.h>
+#include <dse/interconnect.h>
 #include <dse/model.h>
 #include <dse/power.h>
 #include <dse/sampling.h>
@@ -37,6 +38,7 @@ struct swiftkv_params {
     struct dse_cache cache;
     struct dse_economics economics;
     struct dse_dram dram;
+    struct dse_links links;
     const struct dse_fpga *fpga;
 
     int64_t processors, dsps_per_processor, extra_dsps;
@@ -69,7 +71,7 @@ struct swiftkv_params {
 
 struct swiftkv_metrics {
     struct dse_common common;
-    double linear_us, attention_share;
+    double linear_us, attention_share, communication_us;
     double cached_positions, technique_mib;
     double retained_mass, attention_error, attention_error_sd; /* NaN where nobody measured it */
     double effective_gops, chip_gop_per_j, tokens_per_j;
@@ -125,8 +127,13 @@ struct dse_cache_steps swiftkv_cache_steps(const struct swiftkv_params *p, struc
 struct swiftkv_cycles {
     double dot, update, sweeps; /* their sum is what a position takes */
     double block;
+    double own_update; /* of an update that has arrays of its own, beside the dot product */
 };
-struct swiftkv_cycles swiftkv_position_cycles(const struct swiftkv_params *p);
+struct swiftkv_cycles swiftkv_position_cycles(const struct swiftkv_params *p, const struct dse_attention *a);
+/* The operators of one chip and pass, and the attention of full layers with its `read` positions. */
+void swiftkv_expand(const struct swiftkv_params *p, struct dse_oplist *ret);
+/* E27: the workload is what the paper's machine knows: full attention, a dense network, one chip, sequences that are alike. */
+bool swiftkv_is_simple(const struct dse_workload *w);
 
 /* What the heads of a step come to: positions that the queries of one head see, how often the array is dealt heads in a layer,
  * and how many heads' keys and values are read (E5). */
@@ -136,15 +143,19 @@ struct swiftkv_dealt {
     double bounds;                 /* E24: of pages, that a query head multiplies as keys */
     double extra_cycles;           /* of a position of a head, for the technique */
     double extra_bytes;            /* of a position that is read */
+    double row_bytes;              /* of a position that is read: key and value */
 };
-void swiftkv_deal(const struct swiftkv_params *p, struct swiftkv_dealt *ret);
+/* `a`: attention of one kind of layers. */
+void swiftkv_deal(const struct swiftkv_params *p, const struct dse_attention *a, struct swiftkv_dealt *ret);
 
 struct swiftkv_op {
     const char *name;
     enum dse_op_kind kind;
+    int source;            /* index into the operator list */
     double time_s, dram_s; /* dram_s: of its bytes alone */
     double bytes, ops;
     double dsp_products; /* as those of a step */
+    double link_joules;  /* E28: of what it sends */
 };
 
 /* Attention of all layers. stream_s is the longer of computing and reading keys and values. */
@@ -154,26 +165,36 @@ struct swiftkv_attention {
     double technique_bytes; /* E24: part of bytes */
 };
 
+/* What a step is made of, of one chip; times are of the chip, too, but for communication. */
 struct swiftkv_step {
-    int n_ops;
-    struct swiftkv_op op[DSE_OPS_MAX]; /* without those of attention */
-    struct swiftkv_attention attention;
+    int n_ops, n_groups;
+    struct swiftkv_op op[DSE_OPS_MAX];                  /* without those of attention */
+    struct swiftkv_attention attention;                 /* of all groups */
+    struct swiftkv_attention group[DSE_ATTENTIONS_MAX]; /* by kind of layers, as in the operator list */
     double tokens;
     double time_s, linear_s, compute_bound_s, dram_bound_s, latency_bound_s;
-    double bytes, ops;   /* ops: multiplications and additions of linear layers and attention */
-    double dsp_products; /* DSPs times cycles that did useful products in the MAC arrays */
+    double communication_s, link_joules, bubble_s; /* E28, E29 */
+    double bytes, ops;                             /* ops: multiplications and additions of linear layers and attention */
+    double dsp_products;                           /* DSPs times cycles that did useful products in the MAC arrays */
 };
 void swiftkv_step_init(struct swiftkv_step *ret, const struct swiftkv_params *p);
+/* One pass, before swiftkv_step_end. */
+void swiftkv_step_parts(struct swiftkv_step *ret, const struct swiftkv_params *p);
 
 /* What a step is made of; a share of a step is made of shares of the same, which need not be whole (swiftkv_bound.c). */
 void swiftkv_step_start(struct swiftkv_step *ret);
 /* Is the operator a linear layer that the step has? */
 bool swiftkv_counts(const struct swiftkv_params *p, const struct dse_op *op);
+/* E4, E27: how often the weights of a linear layer are read: once for weight_reuse rows; of experts, whose rows are a mean, half of a
+ * last reading is left on the mean. */
+double swiftkv_reads(const struct swiftkv_params *p, const struct dse_op *op);
 /* E4: a linear layer of so many rows, whose weights are read so often. */
 void swiftkv_add_linear(struct swiftkv_step *s, const struct swiftkv_params *p, const struct dse_op *op, double rows, double reads);
-/* E5..E8: attention of so many sequences, whose heads are dealt like that, and their sum with the linear layers. */
-void swiftkv_add_attention(struct swiftkv_step *s, const struct swiftkv_params *p, const struct swiftkv_dealt *dealt, double batch,
-                           double ops);
+/* E5..E8: attention of one kind of layers, of so many sequences, whose heads are dealt like that. */
+void swiftkv_add_attention(struct swiftkv_step *s, const struct swiftkv_params *p, const struct dse_attention *a,
+                           const struct swiftkv_dealt *dealt, double batch, double ops);
+/* The step's time out of its parts: E29. */
+void swiftkv_step_end(struct swiftkv_step *s, const struct swiftkv_params *p);
 
 /* ---- the FPGA: swiftkv_fpga.c ---------------------------------------------------------------------------------------------- */
 

@@ -227,20 +227,20 @@ static void token_at(struct box *b, int end)
                                 .queries = 1,
                                 .bounds = e->dealt.bounds,
                                 .extra_cycles = e->dealt.extra_cycles * shared,
-                                .extra_bytes = e->dealt.extra_bytes * shared};
+                                .extra_bytes = e->dealt.extra_bytes * shared,
+                                .row_bytes = e->dealt.row_bytes};
     one.pairs = e->dealt.pairs / queries;
     one.blocks = e->dealt.blocks / queries;
-    swiftkv_add_attention(&e->token, &e->p, &one, 1, attention_ops);
+    swiftkv_add_attention(&e->token, &e->p, &e->ops.attention[0], &one, 1, attention_ops);
+    swiftkv_step_end(&e->token, &e->p);
     if (end == FAST) add_attention_tree(b, &e->token.attention);
 }
 
 static void step_and_token(struct box *b, int end)
 {
     struct end *e = &b->end[end];
-    const struct dse_cache_step cache = swiftkv_cache_step(&e->p);
-    const struct dse_workload read = dse_cache_read_by(&cache, &e->p.workload);
-    dse_workload_expand(&read, &e->ops);
-    swiftkv_deal(&e->p, &e->dealt);
+    swiftkv_expand(&e->p, &e->ops);
+    swiftkv_deal(&e->p, &e->ops.attention[0], &e->dealt);
     swiftkv_step_init(&e->step, &e->p);
     token_at(b, end);
 }
@@ -378,6 +378,7 @@ static void set_rates(const struct box *b, const struct dse_totals_bound *t, iv 
 {
     const iv attention_s = TOKEN(attention.time_s), linear_s = TOKEN(linear_s);
     const iv ops = dse_iv_scale(TOKEN(ops), 1 / DSE_GIGA), chip_w = dse_iv_add(b->power_w, products_w(b, t->token_s, t->peak_ops));
+    SET(communication_us, dse_iv_of(0));
     SET(linear_us, dse_iv_scale(STEP(linear_s), DSE_US_PER_S));
     SET(attention_share, dse_iv_inv(dse_iv_add(dse_iv_of(1), dse_iv_div(linear_s, attention_s))));
     SET(effective_gops, dse_iv_div(ops, t->token_s));
@@ -387,12 +388,25 @@ static void set_rates(const struct box *b, const struct dse_totals_bound *t, iv 
     SET(tokens_per_j, over_joules(dse_iv_of(1), t->token_joules));
 }
 
+/* A single point is looked at as such. */
+static bool bound_point(const struct swiftkv_params *p, void *floor, void *ceiling)
+{
+    if (dse_model_swiftkv.check(p)) return false;
+    dse_model_swiftkv.estimate(p, floor, NULL);
+    memcpy(ceiling, floor, sizeof(struct swiftkv_metrics));
+    return true;
+}
+
 bool swiftkv_bound(const void *lo, const void *hi, void *floor, void *ceiling)
 {
     struct box box = {.lo = *(const struct swiftkv_params *)lo, .hi = *(const struct swiftkv_params *)hi}, *b = &box;
     struct swiftkv_metrics *f = floor, *c = ceiling;
     struct dse_totals_bound t;
-    if (!dse_workload_narrow(&b->lo.workload, &b->hi.workload, DSE_CAN_ACTIVATIONS)) return false;
+    if (!swiftkv_is_simple(&b->lo.workload) || !swiftkv_is_simple(&b->hi.workload)) { /* E27 */
+        if (memcmp(lo, hi, sizeof box.lo) == 0) return bound_point(lo, floor, ceiling);
+        dse_bound_nothing(dse_model_swiftkv.metrics, floor, ceiling);
+        return true;
+    }
     b->asked_lo = b->lo.cache;
     b->asked_hi = b->hi.cache;
     b->hi.workload.context = dse_min_i64(b->hi.workload.context, b->hi.workload.llm->max_context);

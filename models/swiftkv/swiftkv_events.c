@@ -12,12 +12,13 @@
 #include <math.h>
 #include <string.h>
 
-enum { JOBS_MIN = 4, LINEARS_MAX = 5, ATTENTION = LINEARS_MAX };
+enum { JOBS_MIN = 4, LINEARS_MAX = DSE_OPS_MAX, ATTENTION = LINEARS_MAX };
 static const double mhz_per_ghz = 1000;
 
 /* A linear layer: one instance. The weights pass by once for `reuse` vectors, and once more for those that are left. */
 struct linear {
     struct dse_op op;
+    bool once;                                                   /* an output head: of no layer */
     int place;                                                   /* in the step's list */
     double weight_bytes, new_bytes, passes, work_s, rest_work_s; /* work_s of a full pass */
     double start_s, tail_s;                                      /* E23 */
@@ -25,10 +26,22 @@ struct linear {
     double work_per_byte;                                        /* of a full pass */
 };
 
+/* Attention of one kind of layers. */
+struct group {
+    const struct dse_attention *of;
+    struct swiftkv_dealt dealt;
+    struct swiftkv_jobs jobs;
+    int after;     /* linear layer that it follows */
+    bool triangle; /* a prompt whose positions see all before them: jobs of all lengths; else they have the mean length */
+    struct dse_lengths lengths;
+    double job_s, ends_s, data_s; /* differences from the closed form of a job, weighted over lengths; the rest as seen */
+};
+
 struct phase {
     int kind;                /* of a linear layer, or ATTENTION */
     bool rest, begins, ends; /* the vectors that are left; first and last phase of its layer */
     int64_t layer;
+    struct group *group;
     const struct dse_length *length;
     struct dse_pour *pour;
     struct swiftkv_heads *heads;
@@ -39,16 +52,15 @@ struct program {
     struct swiftkv_run run;
     const struct swiftkv_params *p;
     struct swiftkv_step closed;
-    struct swiftkv_dealt dealt;
+    struct dse_oplist list;
+    struct group group[DSE_ATTENTIONS_MAX];
+    int groups;
     struct linear linear[LINEARS_MAX];
     int linears;
-    struct dse_lengths lengths;
     int64_t layers; /* layers simulated */
     size_t n;
     struct phase *phase;
     struct dse_paces paces; /* of full passes */
-    double job_s, ends_s,
-        data_s; /* of attention: differences from the closed form of a job, weighted over lengths; the rest as seen */
 };
 
 /* ---- the run ------------------------------------------------------------------------------------------------------------- */
@@ -72,7 +84,7 @@ static double cycles_s(const struct swiftkv_params *p, double cycles)
 /* E4: the arrays' time for one pass of the weights with so many vectors. */
 static double pass_s(const struct swiftkv_params *p, const struct linear *l, double vectors)
 {
-    double s = cycles_s(p, swiftkv_gemv_cycles(p, vectors, (double)l->op.k, (double)l->op.n));
+    double s = cycles_s(p, l->op.copies * swiftkv_gemv_cycles(p, vectors, (double)l->op.k, (double)l->op.n));
     if (p->gemv_stalls == SWIFTKV_STALLS_BOTH) s = fmax(s, l->weight_bytes / dse_dram_peak(&p->dram));
     return s / p->gemv_efficiency;
 }
@@ -88,16 +100,23 @@ static void time_ends(const struct swiftkv_params *p, bool ideal, struct linear 
     l->tail_s = cycles_s(p, trees + latency);
 }
 
+/* E27: what is read of the cache to be made keys and values, and what is made, leaves and comes beside the weights. */
 static void set_linear(struct program *g, const struct dse_op *op, int place)
 {
     const struct swiftkv_params *p = g->p;
     struct linear *l = &g->linear[g->linears++];
-    const double repeat = (double)op->repeat, rows = (double)op->m, reuse = (double)p->weight_reuse;
+    const double repeat = (double)op->repeat, rows = op->rows, reuse = (double)p->weight_reuse;
+    const double beside = g->closed.op[place].bytes - swiftkv_reads(p, op) * op->weight_bytes - op->kv_write_bytes;
     *l = (struct linear){
         .op = *op, .place = place, .weight_bytes = op->weight_bytes / repeat, .new_bytes = op->kv_write_bytes / repeat};
-    l->passes = floor(rows / reuse);
-    if (l->passes > 0) l->work_s = pass_s(p, l, reuse);
-    if (rows > l->passes * reuse) l->rest_work_s = pass_s(p, l, rows - l->passes * reuse);
+    if (op->kv_read_bytes > 0) l->new_bytes += beside / repeat;
+    l->once = strcmp(op->name, "lm_head") == 0;
+    l->passes = op->copies == 1 ? floor(rows / reuse) : swiftkv_reads(p, op);
+    if (op->copies != 1)
+        l->work_s = pass_s(p, l, rows / l->passes);
+    else if (l->passes > 0)
+        l->work_s = pass_s(p, l, reuse);
+    if (op->copies == 1 && rows > l->passes * reuse) l->rest_work_s = pass_s(p, l, rows - l->passes * reuse);
     l->work_per_byte = l->work_s / l->weight_bytes;
     time_ends(p, dse_sim_ideal(g->run.sim, DSE_IDEAL_SYNC), l);
 }
@@ -150,7 +169,7 @@ static double end_linear(struct program *g, const struct phase *ph)
 {
     struct linear *l = &g->linear[ph->kind];
     struct dse_poured r = dse_pour_result(ph->pour);
-    const double share = 1 / (l->op.repeat > 1 ? (double)g->layers : 1);
+    const double share = 1 / (l->once ? 1 : (double)g->layers);
     l->time_s += share * r.time_s;
     l->data_s += share * r.data_s;
     if (!ph->rest) dse_pace_see(&g->paces, l->work_per_byte, r.pace_s);
@@ -164,46 +183,50 @@ static double end_linear(struct program *g, const struct phase *ph)
 /* ---- attention ----------------------------------------------------------------------------------------------------------- */
 
 /* E22: the closed form of one job of a length (E6, E7), without the rotary embedding. */
-static double closed_job_s(const struct program *g, double positions)
+static double closed_job_s(const struct program *g, const struct group *of, double positions)
 {
     const struct swiftkv_params *p = g->p;
-    const struct swiftkv_cycles c = swiftkv_position_cycles(p);
-    double row = dse_kv_row_bytes(&p->workload) + g->dealt.extra_bytes / 2;
-    double cycles =
-        positions * (c.dot + c.update + c.sweeps + g->dealt.extra_cycles) + ceil(positions / (double)p->block) * c.block;
-    double bytes = g->dealt.reads / g->dealt.rounds * positions * 2 * row;
+    const struct swiftkv_cycles c = swiftkv_position_cycles(p, of->of);
+    const struct swiftkv_dealt *d = &of->dealt;
+    double row = d->row_bytes / 2 + d->extra_bytes / 2;
+    double cycles = positions * (c.dot + c.update + c.sweeps + d->extra_cycles) + ceil(positions / (double)p->block) * c.block;
+    double bytes = d->reads / d->rounds * positions * 2 * row;
     return fmax(cycles_s(p, cycles), dse_dram_stream_seconds(&p->dram, bytes));
 }
 
-/* E22: the mean over all lengths. */
-static double closed_mean_s(const struct program *g)
+static int64_t mean_length(const struct dse_attention *a)
 {
-    const struct dse_cache_step cache = swiftkv_cache_step(g->p);
-    const int64_t n = (int64_t)cache.read;
-    if (g->p->workload.phase == DSE_DECODE) return closed_job_s(g, (double)n);
+    return (int64_t)fmax(1, round(a->pairs / (double)a->queries));
+}
+
+/* E22: the mean over all lengths. */
+static double closed_mean_s(const struct program *g, const struct group *of)
+{
+    const int64_t n = of->of->positions;
+    if (!of->triangle) return closed_job_s(g, of, (double)mean_length(of->of));
     double sum = 0;
-    for (int64_t l = 1; l <= n; l++) sum += closed_job_s(g, (double)l);
+    for (int64_t l = 1; l <= n; l++) sum += closed_job_s(g, of, (double)l);
     return sum / (double)n;
 }
 
 /* E22: the lengths that are simulated. */
-static void plan_lengths(struct program *g)
+static void plan_lengths(struct program *g, struct group *of)
 {
     const struct swiftkv_params *p = g->p;
-    const struct swiftkv_jobs jobs = swiftkv_jobs(p);
-    const struct dse_cache_step cache = swiftkv_cache_step(p);
-    const int64_t n = (int64_t)cache.read, from = p->workload.phase == DSE_PREFILL ? 1 : n;
-    dse_lengths_plan(&g->lengths, &p->sampling, dse_min_i64(jobs.each, JOBS_MIN) * jobs.engines, from, n, 1);
+    const struct swiftkv_jobs jobs = of->jobs;
+    const int64_t n = of->triangle ? of->of->positions : mean_length(of->of), from = of->triangle ? 1 : n;
+    dse_lengths_plan(&of->lengths, &p->sampling, dse_min_i64(jobs.each, JOBS_MIN) * jobs.engines, from, n, 1);
 }
 
 /* E22: what is seen, as a difference from the closed form. */
 static void end_attention(struct program *g, const struct phase *ph)
 {
     struct swiftkv_heads_result r = swiftkv_heads_result(ph->heads);
+    struct group *of = ph->group;
     const double share = ph->length->weight / (double)g->layers;
-    g->job_s += share * (r.job_s - closed_job_s(g, (double)ph->length->positions));
-    g->ends_s += share * r.ends_s;
-    g->data_s += share * r.data_s;
+    of->job_s += share * (r.job_s - closed_job_s(g, of, (double)ph->length->positions));
+    of->ends_s += share * r.ends_s;
+    of->data_s += share * r.data_s;
 }
 
 /* ---- phases -------------------------------------------------------------------------------------------------------------- */
@@ -216,9 +239,10 @@ static void begin(void *object, size_t i)
         begin_linear(g, ph);
         return;
     }
-    const struct swiftkv_jobs jobs = swiftkv_jobs(g->p);
-    struct swiftkv_heads_spec spec = {.positions = ph->length->positions, .actor = g->on.done};
-    spec.jobs = dse_lengths_heads(&g->lengths, &g->p->sampling, spec.positions, (double)jobs.engines, JOBS_MIN, (double)jobs.each);
+    const struct swiftkv_jobs jobs = ph->group->jobs;
+    struct swiftkv_heads_spec spec = {.of = ph->group->of, .positions = ph->length->positions, .actor = g->on.done};
+    spec.jobs =
+        dse_lengths_heads(&ph->group->lengths, &g->p->sampling, spec.positions, (double)jobs.engines, JOBS_MIN, (double)jobs.each);
     ph->heads = swiftkv_heads_new(&g->run, &spec);
 }
 
@@ -241,23 +265,31 @@ static void add_linear(struct program *g, int which, int64_t layer)
         g->phase[g->n++] = (struct phase){.kind = which, .rest = true, .begins = !(l->passes > 0), .ends = true, .layer = layer};
 }
 
+static void add_attention(struct program *g, struct group *of, size_t length, int64_t layer)
+{
+    g->phase[g->n++] = (struct phase){.kind = ATTENTION, .layer = layer, .group = of, .length = &of->lengths.at[length]};
+}
+
 /* E16. */
 static void write_program(struct program *g)
 {
-    const size_t most = (size_t)g->layers * ((size_t)2 * LINEARS_MAX + g->lengths.n) + 2;
+    size_t lengths = 0;
+    for (int i = 0; i < g->groups; i++) lengths += g->group[i].lengths.n;
+    const size_t most = (size_t)g->layers * ((size_t)2 * (size_t)g->linears + lengths) + 2;
     g->phase = dse_sim_alloc(g->run.sim, most, sizeof *g->phase);
     for (int64_t layer = 0; layer < g->layers; layer++) {
         for (int i = 0; i < g->linears; i++) {
-            if (strcmp(g->linear[i].op.name, "lm_head") == 0) continue;
+            if (g->linear[i].once) continue;
             add_linear(g, i, layer);
-            if (i == 0) g->phase[g->n++] = (struct phase){.kind = ATTENTION, .layer = layer, .length = g->lengths.at};
+            for (int k = 0; k < g->groups; k++)
+                if (g->group[k].after == i) add_attention(g, &g->group[k], 0, layer);
         }
     }
     for (int i = 0; i < g->linears; i++)
-        if (strcmp(g->linear[i].op.name, "lm_head") == 0) add_linear(g, i, -1);
+        if (g->linear[i].once) add_linear(g, i, -1);
     for (int64_t layer = 0; layer < g->layers; layer++)
-        for (size_t i = 1; i < g->lengths.n; i++)
-            g->phase[g->n++] = (struct phase){.kind = ATTENTION, .layer = layer, .length = &g->lengths.at[i]};
+        for (int k = 0; k < g->groups; k++)
+            for (size_t i = 1; i < g->group[k].lengths.n; i++) add_attention(g, &g->group[k], i, layer);
 }
 
 /* ---- the step ------------------------------------------------------------------------------------------------------------ */
@@ -268,12 +300,34 @@ static bool hbm_limits(double time_s, double data_s)
     return data_s > time_s / 100;
 }
 
-/* E21. */
+static void set_attention(const struct program *g, const struct group *of, struct swiftkv_attention *a, struct swiftkv_step *s)
+{
+    const double peak = dse_dram_peak(&g->p->dram), layers = (double)of->of->layers;
+    const double layer_s = (double)of->jobs.each * (of->job_s + closed_mean_s(g, of)) + of->ends_s;
+    struct swiftkv_attention *sum = &s->attention;
+    a->stream_s = layers * layer_s - a->rope_s;
+    a->time_s = a->stream_s + a->rope_s + a->overhead_s;
+    bool hbm = hbm_limits(layer_s, of->data_s);
+    a->compute_s = hbm ? fmin(a->compute_s, a->stream_s) : a->stream_s;
+    a->dram_s = hbm ? a->stream_s : a->bytes / peak;
+    *(hbm ? &s->dram_bound_s : &s->compute_bound_s) += a->stream_s;
+    sum->compute_s += a->compute_s;
+    sum->dram_s += a->dram_s;
+    sum->stream_s += a->stream_s;
+    sum->time_s += a->time_s;
+}
+
+/* E21. Recurrences and exchanges take what they take in closed form (E27). */
 static void set_step(const struct program *g, struct swiftkv_step *s)
 {
-    const double peak = dse_dram_peak(&g->p->dram), layers = (double)g->p->workload.llm->layers;
+    const double peak = dse_dram_peak(&g->p->dram);
     *s = g->closed;
     s->linear_s = s->compute_bound_s = s->dram_bound_s = 0;
+    for (int i = 0; i < s->n_ops; i++) {
+        if (s->op[i].kind != DSE_OP_RECURRENCE) continue;
+        s->linear_s += s->op[i].time_s;
+        *(s->op[i].time_s > s->op[i].dram_s ? &s->compute_bound_s : &s->dram_bound_s) += s->op[i].time_s;
+    }
     for (int i = 0; i < g->linears; i++) {
         const struct linear *l = &g->linear[i];
         struct swiftkv_op *o = &s->op[l->place];
@@ -285,26 +339,36 @@ static void set_step(const struct program *g, struct swiftkv_step *s)
         *(hbm ? &s->dram_bound_s : &s->compute_bound_s) += o->time_s;
     }
     struct swiftkv_attention *a = &s->attention;
-    const double jobs = (double)swiftkv_jobs(g->p).each;
-    const double layer_s = jobs * (g->job_s + closed_mean_s(g)) + g->ends_s;
-    a->stream_s = layers * layer_s - a->rope_s;
-    a->time_s = a->stream_s + a->rope_s + a->overhead_s;
-    bool hbm = hbm_limits(layer_s, g->data_s);
-    a->compute_s = hbm ? fmin(a->compute_s, a->stream_s) : a->stream_s;
-    a->dram_s = hbm ? a->stream_s : a->bytes / peak;
-    *(hbm ? &s->dram_bound_s : &s->compute_bound_s) += a->stream_s;
-    s->time_s = s->linear_s + a->time_s;
+    a->compute_s = a->dram_s = a->stream_s = a->time_s = 0;
+    for (int i = 0; i < g->groups; i++) set_attention(g, &g->group[i], &s->group[i], s);
+    swiftkv_step_end(s, g->p);
 }
 
 static void set_linears(struct program *g)
 {
-    struct dse_oplist list;
-    dse_workload_expand(&g->p->workload, &list);
-    for (int i = 0; i < list.n; i++) {
-        const struct dse_op *op = &list.op[i];
+    for (int i = 0; i < g->list.n; i++) {
+        const struct dse_op *op = &g->list.op[i];
+        if (op->kind == DSE_OP_SCORES) {
+            struct group *of = &g->group[op->attention];
+            of->after = g->linears - 1;
+        }
         if (op->kind != DSE_OP_LINEAR) continue;
         for (int place = 0; place < g->closed.n_ops; place++)
-            if (strcmp(g->closed.op[place].name, op->name) == 0) set_linear(g, op, place);
+            if (g->closed.op[place].source == i && g->closed.op[place].kind == DSE_OP_LINEAR) set_linear(g, op, place);
+    }
+}
+
+static void set_groups(struct program *g)
+{
+    g->groups = g->list.n_attentions;
+    for (int i = 0; i < g->groups; i++) {
+        struct group *of = &g->group[i];
+        const struct dse_attention *a = &g->list.attention[i];
+        const double n = (double)a->positions;
+        of->of = a;
+        of->triangle = g->p->workload.phase == DSE_PREFILL && a->pairs == n * (n + 1) / 2;
+        swiftkv_deal(g->p, a, &of->dealt);
+        of->jobs = swiftkv_jobs(g->p, a);
     }
 }
 
@@ -315,11 +379,12 @@ static bool init(struct program *g, struct dse_sim *sim, const struct swiftkv_pa
     g->run = (struct swiftkv_run){.sim = sim, .p = p, .program = &g->on};
     g->run.array = dse_resource(sim, "SwiftKV", "MAC arrays");
     g->run.sfu = dse_resource(sim, "SwiftKV", "SFU, dispatcher");
-    swiftkv_step_init(&g->closed, p);
-    swiftkv_deal(p, &g->dealt);
+    swiftkv_step_parts(&g->closed, p);
+    swiftkv_expand(p, &g->list);
+    set_groups(g);
     set_linears(g);
     g->layers = dse_layers_simulated(&p->events, p->workload.llm->layers);
-    plan_lengths(g);
+    for (int i = 0; i < g->groups; i++) plan_lengths(g, &g->group[i]);
     write_program(g);
     return true;
 }
@@ -329,7 +394,8 @@ static void note(const struct program *g)
     struct dse_sim *sim = g->run.sim;
     if (g->paces.n > 0) dse_sim_note(sim, "weight_stream_share", "", 1 / (dse_dram_peak(&g->p->dram) * g->paces.seen[0].pace_s));
     dse_program_note(&g->on);
-    dse_sim_note(sim, "attention_job", "us", (g->job_s + closed_mean_s(g)) * DSE_US_PER_S);
+    if (g->groups > 0)
+        dse_sim_note(sim, "attention_job", "us", (g->group[0].job_s + closed_mean_s(g, &g->group[0])) * DSE_US_PER_S);
 }
 
 bool swiftkv_simulate(const void *params, struct dse_sim *sim, void *metrics, struct dse_breakdown *breakdown)

@@ -31,11 +31,12 @@ struct swiftkv_jobs {
     int64_t rounds;  /* heads of an engine, one after another (E5) */
     int64_t each;    /* jobs of an engine in a layer: rounds times queries */
 };
-struct swiftkv_jobs swiftkv_jobs(const struct swiftkv_params *p);
+struct swiftkv_jobs swiftkv_jobs(const struct swiftkv_params *p, const struct dse_attention *a);
 
 struct swiftkv_heads;
 struct swiftkv_heads_spec {
-    int64_t positions;         /* of a job */
+    const struct dse_attention *of; /* kind of layers; lives as long as the run */
+    int64_t positions;              /* of a job */
     int64_t jobs;              /* simulated, of an engine with a head in every round; 2 at least where the last round is not full */
     uint32_t actor, actor_arg; /* called when the last result of the last engine is there */
 };

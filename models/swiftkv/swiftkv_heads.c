@@ -55,12 +55,11 @@ struct swiftkv_heads {
 
 /* ---- engines ------------------------------------------------------------------------------------------------------------- */
 
-struct swiftkv_jobs swiftkv_jobs(const struct swiftkv_params *p)
+struct swiftkv_jobs swiftkv_jobs(const struct swiftkv_params *p, const struct dse_attention *a)
 {
-    const struct dse_llm *llm = p->workload.llm;
     struct swiftkv_dealt d;
-    swiftkv_deal(p, &d);
-    const int64_t group = llm->heads / llm->kv_heads;
+    swiftkv_deal(p, a, &d);
+    const int64_t group = a->heads / a->kv_heads;
     int64_t engines = p->processors;
     if (p->kv_fetch == SWIFTKV_FETCH_GROUP) engines = p->processors >= group ? p->processors / group : 1;
     if (engines > (int64_t)d.reads) engines = (int64_t)d.reads;
@@ -97,7 +96,7 @@ static bool sweep_at(const struct swiftkv_heads *h, int64_t k, struct sweep *ret
 {
     const struct swiftkv_params *p = h->p;
     const int64_t n = h->spec.positions, per_block = 3, block = k / per_block;
-    const double values = p->t_v_cycles * (double)p->workload.llm->head_dim / SWIFTKV_PUBLISHED_HEAD_DIM;
+    const double values = p->t_v_cycles * (double)h->spec.of->value_dim / SWIFTKV_PUBLISHED_HEAD_DIM;
     const double compare = (double)p->compare_latency_cycles, dot = (double)p->dot_latency_cycles;
     *ret = (struct sweep){.rows = n};
     if (p->attention == SWIFTKV_FLASH) {
@@ -263,7 +262,7 @@ static void serve_update(struct dse_sim *sim, void *object, const uint64_t *in, 
     struct engine *e = object;
     const struct swiftkv_heads *h = e->h;
     (void)sim;
-    serve_in(e, h->p->value_update == SWIFTKV_UPDATE_OWN ? h->cycles.dot : 1, h->p->update_latency_cycles, in, out, ret);
+    serve_in(e, h->p->value_update == SWIFTKV_UPDATE_OWN ? h->cycles.own_update : 1, h->p->update_latency_cycles, in, out, ret);
     bool last = (int64_t)in[0] == h->spec.positions - 1;
     if (last) ret->latency += swiftkv_cycles_on(h->run, (double)h->p->divide_latency_cycles);
     ret->outputs = last;
@@ -440,7 +439,7 @@ static void engine_init(struct swiftkv_heads *h, int64_t index)
 /* E18: what is simulated of a layer's rounds: as many of the last one as of each other. */
 static void set_jobs(struct swiftkv_heads *h)
 {
-    const struct swiftkv_jobs all = swiftkv_jobs(h->p);
+    const struct swiftkv_jobs all = swiftkv_jobs(h->p, h->spec.of);
     h->engines = h->running = all.engines;
     h->rounds = all.rounds;
     if (all.last < all.engines) h->rest = dse_max_i64(h->spec.jobs / all.rounds, 1);
@@ -458,11 +457,11 @@ struct swiftkv_heads *swiftkv_heads_new(struct swiftkv_run *run, const struct sw
     h->spec = *spec;
     h->p = p;
     h->clock_ghz = p->clock_mhz / 1000;
-    h->cycles = swiftkv_position_cycles(p);
+    h->cycles = swiftkv_position_cycles(p, spec->of);
     h->pipeline = p->attention == SWIFTKV_SWIFTKV;
     struct swiftkv_dealt dealt;
-    swiftkv_deal(p, &dealt);
-    h->row_bytes = dse_kv_row_bytes(&p->workload) + dealt.extra_bytes / 2;
+    swiftkv_deal(p, spec->of, &dealt);
+    h->row_bytes = dealt.row_bytes / 2 + dealt.extra_bytes / 2;
     h->technique_cycles = (double)spec->positions * dealt.extra_cycles;
     set_jobs(h);
     h->start = dse_sim_now(run->sim);
@@ -484,7 +483,7 @@ struct swiftkv_heads_result swiftkv_heads_result(const struct swiftkv_heads *h)
         const struct engine *e = &h->engine[i];
         double waited = h->pipeline ? dse_s_of_ps(dse_resource_time(h->run->sim, dse_stage_resource(e->dot), DSE_STALL_INPUT))
                                     : e->data_cycles / (h->clock_ghz * DSE_GIGA);
-        r.data_s += waited / (double)h->engines * (double)swiftkv_jobs(h->p).each / (double)h->spec.jobs;
+        r.data_s += waited / (double)h->engines * (double)swiftkv_jobs(h->p, h->spec.of).each / (double)h->spec.jobs;
     }
     return r;
 }

@@ -1,5 +1,7 @@
 /* The common metrics over a box: dse/bound.h. */
 #include <dse/bound.h>
+
+#include <math.h>
 #include <dse/units.h>
 
 /* a / b, of quantities that are not below 0; both are known, or the result is not. */
@@ -56,4 +58,17 @@ void dse_common_bound(const struct dse_totals_bound *t, struct dse_common *floor
     SET(embodied_kgco2, priced.embodied_kgco2);
     SET(gco2_per_mtoken, priced.gco2_per_mtoken);
 #undef SET
+}
+
+void dse_bound_nothing(const struct dse_metric *metrics, void *floor, void *ceiling)
+{
+    for (const struct dse_metric *m = metrics; m->type != DSE_TYPE_END; m++) {
+        char *lo = (char *)floor + m->offset, *hi = (char *)ceiling + m->offset;
+        if (m->type == DSE_TYPE_EMBED) dse_bound_nothing(m->embed, lo, hi);
+        if (m->type == DSE_TYPE_F64) *(double *)(void *)lo = *(double *)(void *)hi = (double)NAN;
+        if (m->type == DSE_TYPE_I64) {
+            *(int64_t *)(void *)lo = INT64_MIN;
+            *(int64_t *)(void *)hi = INT64_MAX;
+        }
+    }
 }

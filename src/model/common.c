@@ -98,6 +98,23 @@ void dse_breakdown_add(struct dse_breakdown *breakdown, struct dse_part part)
     breakdown->part[breakdown->n++] = part;
 }
 
+void dse_breakdown_merge(struct dse_breakdown *breakdown, struct dse_part part)
+{
+    if (!breakdown) return;
+    for (int i = breakdown->n - 1; i >= 0; i--) {
+        struct dse_part *p = &breakdown->part[i];
+        if (part.depth > 0 && p->depth == 0) break;
+        if (p->depth != part.depth || strcmp(p->name, part.name) != 0) continue;
+        if (part.time_us > p->time_us) p->bound = part.bound;
+        p->time_us += part.time_us;
+        p->dram_bytes += part.dram_bytes;
+        p->ops += part.ops;
+        p->energy_mj += part.energy_mj;
+        return;
+    }
+    dse_breakdown_add(breakdown, part);
+}
+
 void dse_breakdown_cause(struct dse_breakdown *breakdown, const char *name, double joules)
 {
     if (!breakdown) return;

@@ -19,11 +19,18 @@ static struct dealt deal(const struct expansion *x)
     return ret;
 }
 
+/* Rows of an expert with work; whole where only rounding keeps them from it. */
+static double rows_of(const struct experts_at_work *work)
+{
+    const double each = work->touched > 0 ? work->rows / work->touched : 0, whole = dse_floor(each + 0.5);
+    return fabs(each - whole) < 1e-9 * whole ? whole : each;
+}
+
 /* The matrices of the experts that have work. */
 static void add_experts(struct expansion *x, const char *name, int64_t layers, const struct dealt *d, int64_t k, int64_t n)
 {
-    const double touched = d->work.touched, each = touched > 0 ? d->work.rows / touched : 0; /* none: a prompt of no tokens */
-    struct dse_op *op = expand_linear(x, name, layers, (int64_t)dse_ceil(each - 1e-9), k, n);
+    const double touched = d->work.touched, each = rows_of(&d->work);
+    struct dse_op *op = expand_linear(x, name, layers, (int64_t)dse_ceil(each), k, n);
     const double elements = (double)op->repeat * (double)k * (double)n;
     op->copies = touched;
     op->rows = each;

@@ -83,7 +83,9 @@ static double fill_s(const struct swiftkv_step *s)
     double latencies = (double)(p->dot_latency_cycles + p->compare_latency_cycles + p->exp_latency_cycles +
                                 p->update_latency_cycles + p->divide_latency_cycles);
     struct swiftkv_dealt d;
-    swiftkv_deal(p, &d);
+    struct dse_oplist list;
+    swiftkv_expand(p, &list);
+    swiftkv_deal(p, &list.attention[0], &d);
     /* The first rows of every processor come one after the other; keys and values of the new token go out before them. */
     double first = (double)p->processors * 2048 * byte + 2. * (double)(p->workload.llm->kv_heads * p->workload.llm->head_dim) *
                                                              (double)(p->workload.kv_bits * p->workload.batch) / 8 * d.queries *
