@@ -231,7 +231,7 @@ double plan_joules(const struct dse_links *l, const struct dse_exchange_plan *pl
 
 static double filled(const struct dse_exchange_plan *plan, double waiting_s, double moving_s)
 {
-    return waiting_s + moving_s + plan->fill_share * sqrt(waiting_s * moving_s);
+    return waiting_s + moving_s + (plan->fill_share > 0 ? plan->fill_share * sqrt(waiting_s * moving_s) : 0);
 }
 
 double dse_exchange_plan_seconds(const struct dse_exchange_plan *plan)
