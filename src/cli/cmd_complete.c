@@ -32,7 +32,7 @@ static void read_word(struct line *l, const char *word)
         l->no_options = true;
     } else if (!l->no_options && word[0] == '-' && word[1]) {
         const struct option_row *o = find_option(l->command, word, strcspn(word, "="));
-        if (o && o->argument && !strchr(word, '=')) l->pending = o;
+        if (o && o->argument && *o->argument != '[' && !strchr(word, '=')) l->pending = o;
     } else {
         l->operands[l->n_operands++] = word;
     }

@@ -43,7 +43,7 @@ static void add_option(struct text *t, const struct option_row *o)
     if (o->letter) text_addf(t, "Fl %c , ", o->letter);
     text_addf(t, "Fl -%s", o->name);
     if (o->argument) {
-        text_add(t, " Ar ");
+        text_add(t, *o->argument == '[' ? " Ns Ar " : " Ar ");
         page_argument(t, o->argument);
     }
     text_add(t, "\n");

@@ -9,6 +9,7 @@
 #include "cli/shard.h"
 #include "cli/sweep_ends.h"
 #include "cli/sweep_leased.h"
+#include "cli/sweep_slurm.h"
 #include "sweep/sweep.h"
 
 #include <stdlib.h>
@@ -143,7 +144,12 @@ static int run(const struct invocation *in)
     struct sweep_file *s = catalog ? sweep_open_file(in, catalog) : NULL;
     int status = 2;
     const char *folder = option_get(in, "lease");
-    if (s && option_has(in, "dry-run"))
+    const bool slurm = option_has(in, "slurm");
+    if (s && (folder || slurm) && !sweep_leased_alone(in))
+        status = 2;
+    else if (s && slurm)
+        status = sweep_slurm(in, s);
+    else if (s && option_has(in, "dry-run"))
         status = dry_run(s, in->diags);
     else if (s)
         status = folder ? sweep_leased(in, s, folder) : run_sweep(in, s, catalog, &shard);
@@ -164,8 +170,12 @@ const struct command command_sweep = {
             {0, "lease", "FOLDER",
              "take blocks of points from a folder that workers share, until all are done (dse merge joins them)"},
             {0, "lease-age", "S", "seconds after which a worker that gives no sign of life is dead (default: 120)"},
+            {0, "slurm", "[=OPTIONS]",
+             "submit workers to SLURM, and the merging after them; OPTIONS are sbatch's: '--partition=long --time=60'"},
+            {0, "workers", "N", "how many workers --slurm submits (default: 8)"},
             {0, "fresh", NULL, "start a new run even if one can be resumed or is done"},
-            {0, "dry-run", NULL, "show axes, points, size and what event level will cost; store nothing"},
+            {0, "dry-run", NULL,
+             "show axes, points, size and what event level will cost, or the scripts of --slurm; store nothing"},
             {0, "max-points", "N", "refuse larger sweeps (default: 1000000000)"},
             {0, "no-figures", NULL, "do not draw the sweep's figures"},
             OPTION_CATALOG,
@@ -178,6 +188,7 @@ const struct command command_sweep = {
         "to standard output; figures are drawn beside the database.\n\n"
         "A file need not go through its whole grid: [sample] spreads points over it (sobol, halton, lhs, random), [search] looks for\n"
         "the front (exact, local, nsga2), and keep = \"front\" or \"sample\" in [sweep] evaluates all and stores a part.\n\n"
+        "Many machines share a sweep by --lease FOLDER, each of them when it likes; by --slurm; or by --shard: see docs/clusters.md.\n\n"
         "  dse sweep sweeps/lad_sram.toml\n"
         "  sqlite3 results/lad_sram.db 'select tiles, sram_mib, max(tokens_per_s) from lad where context=4096 group by 1,2'\n",
     .min_operands = 1,

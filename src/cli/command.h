@@ -13,7 +13,7 @@
 struct option_row {
     char letter;          /* or 0 */
     const char *name;     /* long name, without dashes */
-    const char *argument; /* "FILE"; NULL: a flag */
+    const char *argument; /* "FILE"; "[=FILE]": may be left out; NULL: a flag */
     const char *help;
     const char *const *(*words)(void); /* of an argument that is one, or several: written for %s in help; or NULL */
 };
@@ -21,7 +21,7 @@ struct option_row {
 /* One option as given, in the order given. */
 struct option_value {
     const struct option_row *row;
-    const char *argument; /* NULL for a flag */
+    const char *argument; /* NULL for a flag, and where it was left out */
 };
 
 /* What a command is called with. */

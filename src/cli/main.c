@@ -149,8 +149,8 @@ static int print_help(void)
 static void print_option(const struct option_row *o)
 {
     char letter[] = {'-', o->letter, ',', '\0'};
-    char *left =
-        xasprintf("  %3s --%s%s%s", o->letter ? letter : "", o->name, o->argument ? " " : "", o->argument ? o->argument : "");
+    char *left = xasprintf("  %3s --%s%s%s", o->letter ? letter : "", o->name, o->argument && *o->argument != '[' ? " " : "",
+                           o->argument ? o->argument : "");
     char *help = option_help(o);
     print_beside(left, 33, help);
     free(help);
@@ -182,7 +182,11 @@ static void describe_options(const struct command *c, struct option *longs, char
     char *s = shorts;
     *s++ = ':';
     for (const struct option_row *o = c->options; o && o->name; o++, n++) {
-        longs[n] = (struct option){.name = o->name, .has_arg = o->argument ? required_argument : no_argument, .val = 256 + (int)n};
+        longs[n] = (struct option){.name = o->name,
+                                   .has_arg = !o->argument          ? no_argument
+                                              : *o->argument == '[' ? optional_argument
+                                                                    : required_argument,
+                                   .val = 256 + (int)n};
         if (!o->letter) continue;
         *s++ = o->letter;
         if (o->argument) *s++ = ':';

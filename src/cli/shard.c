@@ -35,10 +35,37 @@ static bool read_slurm_array(struct shard *ret)
     return rank >= 0 && rank < count && count <= SHARDS_MAX;
 }
 
+/* The rank that a launcher gives to each process that it starts. A batch script of SLURM has such a rank too, 0 of many, without being
+ * started many times: what is in a step was. */
+static bool read_launcher(struct shard *ret)
+{
+    return read_rank("OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE", ret) || read_rank("PMI_RANK", "PMI_SIZE", ret) ||
+           (getenv("SLURM_STEP_ID") && read_rank("SLURM_PROCID", "SLURM_NTASKS", ret));
+}
+
+/* A task of a job array may be a launcher again: then each of its processes has a part of the task's. */
 static bool read_environment(struct shard *ret)
 {
-    return read_slurm_array(ret) || read_rank("OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE", ret) ||
-           read_rank("PMI_RANK", "PMI_SIZE", ret) || read_rank("SLURM_PROCID", "SLURM_NTASKS", ret);
+    struct shard array, rank;
+    const bool in_array = read_slurm_array(&array), launched = read_launcher(&rank);
+    if (in_array && launched)
+        *ret = (struct shard){(array.shard - 1) * rank.shards + rank.shard, array.shards * rank.shards};
+    else
+        *ret = in_array ? array : rank;
+    return (in_array || launched) && ret->shards <= SHARDS_MAX;
+}
+
+static bool shard_auto(const struct invocation *in, struct shard *ret)
+{
+    if (read_environment(ret)) return true;
+    if (getenv("SLURM_PROCID") && !getenv("SLURM_STEP_ID"))
+        usage_error(in, "--shard auto: a batch script of SLURM runs once, whatever tasks its job has: start them with srun, as in"
+                        " `srun dse sweep FILE --shard auto`, or make it a job array");
+    else
+        usage_error(in,
+                    "--shard auto: no launcher tells which part is this process's: start it with `mpirun -n N` or srun, or in a job"
+                    " array of SLURM; or say which with --shard K/N");
+    return false;
 }
 
 bool shard_parse(const struct invocation *in, struct shard *ret)
@@ -46,13 +73,7 @@ bool shard_parse(const struct invocation *in, struct shard *ret)
     *ret = (struct shard){1, 1};
     const char *s = option_get(in, "shard");
     if (!s) return true;
-    if (strcmp(s, "auto") == 0) {
-        if (read_environment(ret)) return true;
-        usage_error(
-            in,
-            "--shard auto: neither SLURM_ARRAY_TASK_ID and _COUNT nor the rank and size of an MPI launcher are in the environment");
-        return false;
-    }
+    if (strcmp(s, "auto") == 0) return shard_auto(in, ret);
     char k[32] = "";
     const char *slash = strchr(s, '/');
     if (slash && (size_t)(slash - s) < sizeof k) memcpy(k, s, (size_t)(slash - s));

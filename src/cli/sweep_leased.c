@@ -6,6 +6,8 @@
 #include "cli/dry_run.h"
 #include "sweep/leases.h"
 
+#include <string.h>
+
 static const long long MAX_POINTS_LIMIT = 1000000000000;
 enum { LEASE_AGE_LIMIT = 86400 };
 
@@ -37,25 +39,26 @@ static void say_leased(const struct invocation *in, const struct sweep_file *s, 
                      s->refine ? " -o with that database" : "");
 }
 
-bool sweep_leased_alone(const struct invocation *in, const char *option)
+bool sweep_leased_alone(const struct invocation *in)
 {
+    const bool slurm = option_has(in, "slurm");
     static const struct {
         const char *option, *why;
     } others[] = {{"shard", "a worker takes what blocks are free"},
                   {"fresh", "a new folder starts anew"},
                   {"output", "workers write into the folder, and dse merge says where it all goes"}};
     for (size_t i = 0; i < sizeof others / sizeof *others; i++) {
-        if (!option_has(in, others[i].option)) continue;
-        usage_error(in, "--%s and --%s do not go together: %s", option, others[i].option, others[i].why);
+        if (!option_has(in, others[i].option) || (slurm && strcmp(others[i].option, "output") == 0)) continue;
+        usage_error(in, "--%s and --%s do not go together: %s", slurm ? "slurm" : "lease", others[i].option, others[i].why);
         return false;
     }
+    const char *folder = option_get(in, "lease");
+    if (folder && !*folder) return usage_error(in, "--lease needs the name of a folder"), false;
     return true;
 }
 
 int sweep_leased(const struct invocation *in, const struct sweep_file *s, const char *folder)
 {
-    if (!sweep_leased_alone(in, "lease")) return 2;
-    if (!*folder) return usage_error(in, "--lease needs the name of a folder");
     struct progress bar;
     progress_init(&bar, stderr, s->name);
     struct sweep_options options = sweep_options_of(in, &bar);

@@ -8,19 +8,27 @@
 
 #include <stdlib.h>
 
-/* The least points of a block, whose lease costs some milliseconds. */
-enum { BLOCK_LEAST = 4 * POOL_BLOCK, BLOCK_LEAST_EVENTS = 16 };
+/* Blocks are large, as each is leased and committed, and as many as keep machines busy to the end: BLOCKS of them, more when they would
+ * have more points than a transaction, LEASE_BLOCKS at most but for rounding. */
+enum { BLOCKS = 512, BLOCK_LEAST = 4 * POOL_BLOCK, BLOCK_LEAST_EVENTS = 16 };
 
-/* So large that there are at most about LEASE_BLOCKS of them. */
+static uint64_t least(uint64_t a, uint64_t b)
+{
+    return a < b ? a : b;
+}
+
 static uint64_t block_points(const struct sweep_file *s, struct space *const *spaces)
 {
     uint64_t points = 0;
     for (size_t m = 0; m < s->n_models; m++) points += space_count(spaces[m]);
-    const uint64_t share = points / LEASE_BLOCKS + 1;
-    if (s->fidelity == FIDELITY_EVENT_LEVEL) return share > BLOCK_LEAST_EVENTS ? share : BLOCK_LEAST_EVENTS;
-    const uint64_t transaction = sweep_transaction_points(spaces[0]);
-    const uint64_t least = transaction < BLOCK_LEAST ? transaction : BLOCK_LEAST;
-    return share > least ? (share + POOL_BLOCK - 1) / POOL_BLOCK * POOL_BLOCK : least;
+    const bool events = s->fidelity == FIDELITY_EVENT_LEVEL;
+    const uint64_t transaction = sweep_transaction_points(spaces[0]), most = points / LEASE_BLOCKS + 1;
+    uint64_t block = least(points / BLOCKS + 1, transaction);
+    const uint64_t lowest = least(transaction, BLOCK_LEAST);
+    if (block < lowest) block = lowest;
+    if (events) block = BLOCK_LEAST_EVENTS;
+    if (block < most) block = most;
+    return events ? block : (block + POOL_BLOCK - 1) / POOL_BLOCK * POOL_BLOCK;
 }
 
 static bool can_lease(const struct sweep_file *s, struct diags *diags)
