@@ -23,6 +23,11 @@ enum dse_cache_boundary {
     DSE_CACHE_STREAMED,  /* the prompt passes through the positions that stay, so that the cache never holds more */
 };
 
+/* Where scales and zero points of a cache in few bits lie (kv_bits, kv_scale_bits; kv_format.h): along each token's elements; or, as in
+ * KIVI (Liu et al., arXiv:2402.02750), keys' along the channel over positions that follow each other, values' along the token, and the newest
+ * positions stay at 16 bits. */
+enum dse_kv_format { DSE_KV_TOKEN, DSE_KV_KIVI };
+
 /* Where quality comes from: a retention profile, or a surface over contexts, ratios and settings. */
 enum dse_quality_from { DSE_FROM_RETENTION, DSE_FROM_SURFACE };
 
@@ -38,6 +43,8 @@ struct dse_cache {
     int64_t observed, pool; /* snapkv, pyramidkv: last steps of the prompt, which select and stay; neighbours of a score */
     double beta;            /* pyramidkv: how steeply budgets fall from layer to layer */
     int64_t page;           /* quest: positions that are read as one */
+    int32_t kv_format;      /* enum dse_kv_format */
+    int64_t kv_residual;    /* kivi: newest positions, at 16 bits */
     int32_t quality_from;   /* enum dse_quality_from */
     const struct dse_retention *retention; /* what it keeps of attention */
     const struct dse_quality *surface;     /* the same, from a surface */
@@ -111,12 +118,16 @@ struct dse_cache_step {
     /* Counts, or accumulated probabilities, read and written back in the step; in a prefill they stay on chip until the layer is done,
      * and are written once. What of them is in memory. */
     double count_bytes;
-    double besides_bytes; /* that it takes in memory besides keys and values: counts, bounds of pages */
+    /* KIVI's format: rows at 16 bits that a decode step reads and writes besides. Of R = kv_residual positions values stay as they are, and
+     * keys until R are there, which is (R - 1) / 2 of them on average; the step's own are written. They are read besides the
+     * places of all positions in few bits, those of the residual among them, which nothing fills yet. */
+    double residual_bytes;
+    double besides_bytes; /* that it takes in memory besides keys and values: counts, bounds of pages, a residual */
 };
 /* All bytes that the technique moves. */
 static inline double dse_cache_moved(const struct dse_cache_step *s)
 {
-    return s->count_bytes + s->page_bytes + s->moved_bytes;
+    return s->count_bytes + s->page_bytes + s->moved_bytes + s->residual_bytes;
 }
 void dse_cache_step_at(const struct dse_cache *c, const struct dse_workload *w, struct dse_cache_step *ret);
 /* Scalar operations that make a number of an element of a key or value of a cache with scales (kv_scale_bits): its zero point is
@@ -153,7 +164,8 @@ struct dse_kept {
 /* What attention keeps: of one step at the context and the share of it that stays; of a generation the mean of its steps, by
  * Gauss's rule of three points. Nothing lost: a mass of 1 and an error of 0. S positions stand for every ratio that rounds to
  * them. A cache that keeps all in few bits with scales (dse_cache_rounds) has a mass of 1, and the error of the surface's method
- * "kv-format": scales by token, groups of 32 / kv_scale_bits elements, no residual. NULL; or why nobody measured it under these settings, and then all of *ret is NaN. Retention profiles do not say how much heads
+ * "kv-format": its scales, groups of 32 / kv_scale_bits elements, its residual; one that loses positions, too, has that of the policy where it
+ * was measured with the format. NULL; or why nobody measured it under these settings, and then all of *ret is NaN. Retention profiles do not say how much heads
  * differ, nor may a surface. */
 const char *dse_cache_quality(const struct dse_cache_steps *s, struct dse_kept *ret);
 

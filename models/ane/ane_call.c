@@ -34,6 +34,8 @@ static bool is_slid(const struct ane_params *p)
 const char *ane_cache_check(const struct ane_params *p)
 {
     const struct dse_eviction *policy = dse_eviction_at(p->kept.eviction);
+    if (p->kept.kv_format != DSE_KV_TOKEN)
+        return "a static-shape program has one width for all rows of its cache: none stays at 16 bits (kv_format)";
     if (policy->keeps_all) return NULL;
     if (policy->reads_part) return "a static-shape program reads all rows that it is given: it cannot choose pages (eviction)";
     if (policy->selects || p->kept.boundary != DSE_CACHE_STREAMED)

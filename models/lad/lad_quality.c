@@ -64,6 +64,8 @@ const char *lad_cache_check(const struct lad_params *p)
 {
     if (p->decoding == LAD_LOCALITY_AWARE && !dse_eviction_at(p->cache.eviction)->keeps_all)
         return "LAD's intermediate caches have what every position adds: one that leaves cannot be taken out (eviction, decoding)";
+    if (p->decoding == LAD_LOCALITY_AWARE && p->cache.kv_format != DSE_KV_TOKEN)
+        return "LAD fetches single positions, whose keys would each need the scales of their neighbours (kv_format, decoding)";
     return dse_cache_check(&p->cache, &p->workload, (double)p->workload.context);
 }
 

@@ -130,6 +130,8 @@ static const char *check_context(const struct veda_point *pt)
 static const char *check_eviction(const struct veda_point *pt)
 {
     const struct dse_cache_steps steps = veda_cache_steps(pt->p);
+    if (pt->p->cache.kv_format != DSE_KV_TOKEN)
+        return "the array takes keys and values as rows of a token, all of one width: no scales by channel (kv_format)";
     if (!veda_can(pt->policy))
         return "the voting engine finds one position a step: it can neither select of a whole prompt nor choose pages (eviction)";
     const double seen = pt->prefill ? (double)pt->p->workload.context : steps.before;

@@ -342,6 +342,8 @@ const struct command command_profile = {
              "kept: what a method reads: a CSV of layer,head,step,kept with kept as 0-3 17 20-40 (docs/quality.md)"},
             {0, "vary", "NAME=LIST",
              "surface: values of a setting, besides the one that is set; A=LIST*B=LIST: together; any number of times"},
+            {0, "kv-bits", "LIST",
+             "surface: policies with a cache in so many bits, too: scales by token, and KIVI's where no position leaves"},
             {0, "layers", "N", "surface: how many layers the stored ones stand for (default: as many as the last one needs)"},
             {0, "by-layer", NULL, "surface: rows of each stored layer, too"},
             {0, "ends", "N", "surface: measure each context at N lengths, from 7/8 to 9/8 of it"},

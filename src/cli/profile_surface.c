@@ -149,6 +149,42 @@ static bool add_formats(struct methods *m, const struct invocation *in, const st
     return ok;
 }
 
+/* Policies that machines have, at the settings of the head, of caches in each of --kv-bits: groups of 32 with scales by token; and as
+ * KIVI's where no position leaves by itself. */
+static bool add_rounded(struct methods *m, const struct invocation *in)
+{
+    enum { GROUP = 32 };
+    const char *list = option_get(in, "kv-bits");
+    const size_t n = m->n;
+    for (const char *p = list; p; p = strchr(p, ',') ? strchr(p, ',') + 1 : NULL) {
+        int64_t bits;
+        char *word = xstrndup(p, strcspn(p, ","));
+        const bool ok = text_parse_i64(word, &bits) && bits >= 1 && bits <= 8;
+        if (!ok) usage_error(in, "--kv-bits: \"%s\" is not a number of bits from 1 to 8", word);
+        free(word);
+        if (!ok) return false;
+        for (size_t i = 0; i < 2 * n; i++) {
+            const struct surface_method from = m->list[i / 2];
+            const struct kv_format f = {.kv_bits = bits,
+                                        .scales = i % 2 ? DSE_SCALES_KIVI : DSE_SCALES_TOKEN,
+                                        .group = GROUP,
+                                        .residual = i % 2 ? kv_format_defaults.residual : 0};
+            const bool plain = !*from.settings || strcmp(from.settings, "prompt_share=1 boundary=bulk") == 0;
+            if (from.family != SURFACE_EVICTION || !from.policy.options.policy->machine || !plain) continue;
+            const struct dse_eviction *traits = &from.policy.options.policy->traits;
+            if (i % 2 && !traits->selects && !traits->reads_part) continue;
+            char *text = xasprintf("%s%skv_bits=%lld scales=%s group=%d residual=%lld", from.settings, *from.settings ? " " : "",
+                                   (long long)bits, dse_kv_scales_names[f.scales], GROUP, (long long)f.residual);
+            struct surface_method *to = add(m, SURFACE_EVICTION, from.method, text);
+            free(text);
+            to->policy = from.policy;
+            to->policy.options.format = f;
+            to->steps = from.steps;
+        }
+    }
+    return true;
+}
+
 /* ---- settings that vary -------------------------------------------------------------------------------------------------- */
 
 static int setting_of(const char *name, size_t n)
@@ -277,6 +313,7 @@ static bool make_methods(struct methods *m, const struct invocation *in, const s
     bool ok = add_formats(m, in, o);
     for (size_t i = 0; i < in->n_options; i++)
         if (strcmp(in->options[i].row->name, "vary") == 0) ok = vary(m, in, o, in->options[i].argument) && ok;
+    ok = add_rounded(m, in) && ok;
     if (m->n) qsort(m->list, m->n, sizeof *m->list, compare_methods); /* each method's rows together, whichever varied */
     return ok;
 }

@@ -23,10 +23,12 @@ static double most_of(const char *metric, double context)
 
 /* ---- misses ---------------------------------------------------------------------------------------------------------------- */
 
-/* How far the same misses within the measured contexts, an octave: of all settings and ratios of a method and metric. */
+/* How far the same misses within the measured contexts, an octave: |difference of g| of all settings and ratios of a method and
+ * metric. */
 struct miss {
     const char *method, *metric;
-    double squares, n;
+    double *list;
+    size_t n;
 };
 struct misses {
     struct miss *list;
@@ -42,10 +44,12 @@ static struct miss *find_miss(const struct misses *m, const struct extend_point 
     return NULL;
 }
 
+/* What two of three stay below: a standard deviation that a few wild ones do not make. */
 static double missed(const struct misses *m, const struct extend_point *p)
 {
+    const double share = 0.683;
     const struct miss *found = find_miss(m, p);
-    return found ? sqrt(found->squares / found->n) : 0;
+    return found ? gsl_stats_quantile_from_sorted_data(found->list, 1, found->n, share) : 0;
 }
 
 /* ---- rows ---------------------------------------------------------------------------------------------------------------- */
@@ -132,9 +136,10 @@ static struct misses find_misses(const struct extend_surfaces *measured, const s
             m = &ret.list[ret.n++];
             *m = (struct miss){.method = p->row->cells[EXTEND_METHOD], .metric = p->row->cells[EXTEND_METRIC]};
         }
-        m->squares += miss * miss;
-        m->n++;
+        m->list = xrealloc(m->list, m->n + 1, sizeof *m->list);
+        m->list[m->n++] = fabs(miss);
     }
+    for (size_t i = 0; i < ret.n; i++) gsl_sort(ret.list[i].list, 1, ret.list[i].n);
     return ret;
 }
 
@@ -229,6 +234,7 @@ bool extend_files(const char *measured, const char *made, const size_t *contexts
         ret->without += !done;
     }
     ok = ok && diags->errors == 0 && (!to || write_text(to, &t, diags));
+    for (size_t i = 0; i < misses.n; i++) free(misses.list[i].list);
     free(misses.list);
     text_release(&t);
     extend_surfaces_release(&real);

@@ -3,11 +3,10 @@
  *
  *     g(value) = base + slope log(context)          g: the logit of shares, the logarithm of all else
  *
- * The base is that of the measured heads' upper contexts. The slope to a context is the mean of theirs and of the made heads' from the
- * longest measured context to this one, weighed by their standard errors, and at most 1 in magnitude (of shares 0.5): what made heads
+ * The base is that of the measured heads' upper contexts. The slope to a context is the mean of theirs and of the made heads' up to it, weighed by their standard errors, and at most 1 in magnitude (of shares 0.5): what made heads
  * have wrong at every context alike does not matter. A row for each method, settings, ratio and metric and each context is added, of
- * kind `extended`. Its standard error is that of base and slope and, for each octave, the root mean square of what the same method
- * and metric is missed by within the measured contexts. Spread and percentiles over heads stay empty: nobody measured them.
+ * kind `extended`. Its standard error is that of base and slope and, for each octave, what two of three surfaces of the same
+ * method and metric are missed by at most within the measured contexts. Spread and percentiles over heads stay empty: nobody measured them.
  */
 #ifndef DSE_CONFIG_EXTEND_FILE_H
 #define DSE_CONFIG_EXTEND_FILE_H

@@ -158,34 +158,15 @@ static double trend_at(const struct trend *t, double context)
     return t->y + t->slope * (log(context) - t->x);
 }
 
-/* g of made heads at a context: straight lines over log(context) between the points on the scale, beyond them on the trend of the upper ones. */
-static double made_at(const struct extend_point *p, size_t n, const struct trend *upper, double context)
+/* The slope of made heads up to the context `to`, or their longest below it: a line from a quarter of `from` on, as two contexts alone
+ * scatter. */
+static bool slope_between(const struct extend_point *p, size_t n, double from, double to, struct trend *ret)
 {
-    const bool share = extend_is_share(p->row->cells[EXTEND_METRIC]);
-    const struct extend_point *low = NULL, *high = NULL;
-    for (size_t i = 0; i < n; i++) {
-        if (!extend_inside(share, p[i].value)) continue;
-        if (p[i].context <= context) low = &p[i];
-        if (p[i].context >= context && !high) high = &p[i];
-    }
-    const struct extend_point *from = low ? low : high;
-    if (!from) return trend_at(upper, context);
-    const double y = extend_scaled(share, from->value);
-    if (!low || !high) return y + upper->slope * (log(context) - log(from->context));
-    if (low == high) return y;
-    const double part = (log(context) - log(low->context)) / (log(high->context) - log(low->context));
-    return y + part * (extend_scaled(share, high->value) - y);
-}
-
-/* The slope of made heads between two contexts. */
-static bool slope_between(const struct extend_point *p, size_t n, double from, double to, double *ret, double *ret_se)
-{
-    struct trend all, upper;
-    if (!find_trend(p, n, (double)INFINITY, (double)INFINITY, (double)NAN, &all)) return false;
-    if (!find_trend(p, n, (double)INFINITY, long_span, (double)NAN, &upper)) upper = all;
-    *ret = (made_at(p, n, &upper, to) - made_at(p, n, &upper, from)) / (log(to) - log(from));
-    *ret_se = all.slope_se;
-    return true;
+    const double before = 4;
+    double longest = 0;
+    for (size_t i = 0; i < n; i++)
+        if (p[i].context <= to) longest = p[i].context;
+    return longest > 0 && find_trend(p, n, to, longest / fmin(from, longest) * before, (double)NAN, ret);
 }
 
 /* The made heads' slope for a measured surface: of the same method, settings, ratio and metric; else the mean of those that differ in
@@ -196,18 +177,18 @@ static bool find_slope(const struct extend_surfaces *made, const struct extend_p
     double sum = 0, squares = 0, n = 0;
     for (size_t at = 0, end; at < made->n; at = end) {
         const struct extend_point *m = &made->list[at];
-        double slope, se;
+        struct trend t;
         end = extend_surface_end(made, at);
         bool alike = strcmp(m->row->cells[EXTEND_METHOD], p->row->cells[EXTEND_METHOD]) == 0 &&
                      strcmp(m->row->cells[EXTEND_METRIC], p->row->cells[EXTEND_METRIC]) == 0 && fabs(m->ratio - p->ratio) < 1e-9;
-        if (!alike || !slope_between(m, end - at, from, to, &slope, &se)) continue;
+        if (!alike || !slope_between(m, end - at, from, to, &t)) continue;
         if (strcmp(m->row->cells[EXTEND_SETTINGS], p->row->cells[EXTEND_SETTINGS]) == 0) {
-            *ret = slope;
-            *ret_se = se;
+            *ret = t.slope;
+            *ret_se = t.slope_se;
             return true;
         }
-        sum += slope;
-        squares += se * se;
+        sum += t.slope;
+        squares += t.slope_se * t.slope_se;
         n++;
     }
     if (n < 1) return false;

@@ -50,10 +50,10 @@ struct extend_at {
     double y, se;
 };
 /* What n points of a measured surface, of contexts up to `most`, say of a longer context. The base is theirs; the slope is the mean
- * of their own over the upper contexts and of the made heads' from their longest context to this one, weighed by the standard
- * errors. Where made heads are shorter than the context they go on with the slope of their upper contexts; where they lack the
- * settings, theirs of the same method, ratio and metric count; where a metric of theirs is off its scale, the measured ones' slope, or
- * none. False: the made heads do not have the method, or no point is on the scale. */
+ * of their own over the upper contexts and of the made heads' from a quarter of the longest of them to this context, weighed by the
+ * standard errors. Where made heads are shorter it is theirs as far as they go; where they lack the settings, the mean of those that have the
+ * same method, ratio and metric; where a metric of theirs is off its scale, the measured ones' slope, or none. False: the made heads
+ * do not have the method, or no point is on the scale. */
 bool extend_trend(const struct extend_surfaces *made, const struct extend_point *p, size_t n, double most, double context,
                   struct extend_at *ret);
 

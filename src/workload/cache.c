@@ -11,6 +11,8 @@ static const char *const boundaries[] = {
     [DSE_CACHE_BULK] = "bulk", [DSE_CACHE_AS_LISTED] = "as-listed", [DSE_CACHE_STREAMED] = "streamed", NULL};
 static const char *const sources[] = {[DSE_FROM_RETENTION] = "retention", [DSE_FROM_SURFACE] = "surface", NULL};
 
+static const char *const formats[] = {[DSE_KV_TOKEN] = "token", [DSE_KV_KIVI] = "kivi", NULL};
+
 #define C struct dse_cache
 const struct dse_param dse_cache_params[] = {
     DSE_PARAM_ENUM_OF(C, eviction, dse_eviction_choices, "who decides which position leaves the cache", "VEDA Sec. III"),
@@ -30,6 +32,12 @@ const struct dse_param dse_cache_params[] = {
     DSE_PARAM_I64(C, pool, 1, 1023, "snapkv, pyramidkv: neighbours that a score is pooled over; odd", "SnapKV, Sec. 4"),
     DSE_PARAM_F64(C, beta, "", 1, 1000, "pyramidkv: the last layer keeps 1/beta of the mean", "PyramidKV, Sec. 4"),
     DSE_PARAM_I64(C, page, 1, 65536, "quest: positions of a page, which is read whole", "Quest, Sec. 3"),
+    DSE_PARAM_ENUM(
+        C, kv_format, formats,
+        "scales of keys and values in few bits: along the token, or as KIVI's along the channel for keys and with the newest "
+        "positions at 16 bits",
+        "KIVI, Sec. 3"),
+    DSE_PARAM_I64(C, kv_residual, 1, 65536, "kivi: newest positions, which stay at 16 bits", "KIVI, Alg. 1"),
     DSE_PARAM_ENUM(C, quality_from, sources, "what eviction keeps of attention comes from a retention profile, or from a surface",
                    "docs/quality.md"),
     DSE_PARAM_REF(C, retention, struct dse_retention, DSE_KIND_RETENTION,
@@ -67,9 +75,22 @@ static double least_of(const struct dse_cache *c, const struct dse_eviction *pol
     return row->least ? (double)row->least(&o) : 1;
 }
 
+/* Channels of positions that follow each other share a scale: none of these may leave by itself. */
+static const char *check_format(const struct dse_cache *c, const struct dse_workload *w)
+{
+    const struct dse_eviction *policy = dse_eviction_at(c->eviction);
+    if (c->kv_format != DSE_KV_KIVI) return NULL;
+    if (!dse_kv_scaled(w)) return "KIVI's format is one of few bits with scales (kv_format, kv_bits, kv_scale_bits)";
+    if (!policy->keeps_all && !policy->reads_part && !policy->selects)
+        return "KIVI's keys share a scale with their neighbours: none leaves by itself (kv_format, eviction)";
+    return NULL;
+}
+
 const char *dse_cache_check(const struct dse_cache *c, const struct dse_workload *w, double seen)
 {
     const struct dse_eviction *policy = dse_eviction_at(c->eviction);
+    const char *why = check_format(c, w);
+    if (why) return why;
     if (policy->keeps_all) return NULL;
     if (c->cache_length == 0 && c->eviction_ratio <= 0) return "an eviction ratio of 0 keeps no position";
     const double stays = dse_cache_target(c, seen);
@@ -123,18 +144,34 @@ static void add_pages(const struct dse_cache *c, const struct dse_workload *w, s
     s->page_bytes = s->besides_bytes = rows_of(w, 2 * s->pages);
 }
 
-void dse_cache_step_at(const struct dse_cache *c, const struct dse_workload *w, struct dse_cache_step *ret)
+static void add_residual(const struct dse_cache *c, const struct dse_workload *w, struct dse_cache_step *s)
+{
+    enum { WHOLE_BITS = 16 };
+    const double each = (double)w->llm->kv_heads * (double)w->llm->head_dim * WHOLE_BITS / DSE_BITS_PER_BYTE;
+    const double r = (double)c->kv_residual;
+    s->besides_bytes += each * 2 * dse_min(s->held, r);
+    if (!s->prefill) s->residual_bytes = each * (dse_min(s->read, (r - 1) / 2) + dse_min(s->read, r) + 2);
+}
+
+static void add_technique(const struct dse_cache *c, const struct dse_workload *w, struct dse_cache_step *ret)
 {
     const double n = (double)w->context;
-    const struct dse_eviction *policy = dse_eviction_at(c->eviction);
-    *ret = (struct dse_cache_step){.policy = policy, .prefill = w->phase == DSE_PREFILL, .read = n, .held = n};
-    if (policy->keeps_all) return;
+    const struct dse_eviction *policy = ret->policy;
     const double stays = dse_min(n, dse_cache_target(c, n));
     if (!ret->prefill && (policy->reads_part || c->boundary != DSE_CACHE_AS_LISTED)) ret->read = stays;
     if (!ret->prefill && !policy->reads_part && c->boundary == DSE_CACHE_STREAMED) ret->held = stays;
     if (policy->counts) add_counts(c, w, ret);
     if (policy->selects) add_selection(c, w, ret);
     if (policy->paged) add_pages(c, w, ret);
+}
+
+void dse_cache_step_at(const struct dse_cache *c, const struct dse_workload *w, struct dse_cache_step *ret)
+{
+    const double n = (double)w->context;
+    const struct dse_eviction *policy = dse_eviction_at(c->eviction);
+    *ret = (struct dse_cache_step){.policy = policy, .prefill = w->phase == DSE_PREFILL, .read = n, .held = n};
+    if (!policy->keeps_all) add_technique(c, w, ret);
+    if (c->kv_format == DSE_KV_KIVI) add_residual(c, w, ret);
 }
 
 double dse_cache_passes(const struct dse_cache_step *s, bool online)

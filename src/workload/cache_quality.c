@@ -88,8 +88,25 @@ static const char *profile_at(const struct dse_cache *c, double seen, double sta
 
 /* ---- surfaces ------------------------------------------------------------------------------------------------------------ */
 
-/* The settings of a step at `seen` positions: of a prompt that ended before it, that has its share of them. */
-static void ask(const struct dse_cache_steps *s, double seen, unsigned *ret_given, double ret_value[DSE_SETTINGS])
+enum { FULL_BITS = 16 };
+
+/* How the workload's keys and values are held in few bits: groups whose scale and zero point are fp16. Without scales nobody measured
+ * them; of 16 bits it is what a file without a word on it means. */
+static void ask_format(const struct dse_cache_steps *s, unsigned *ret_given, double ret_value[DSE_SETTINGS])
+{
+    enum { GROUP_BITS = 32 /* a scale and a zero point */, NO_GROUP = -1, OTHERWISE = 64 };
+    const bool kivi = s->cache->kv_format == DSE_KV_KIVI, few = s->workload->kv_bits < FULL_BITS;
+    const double scaled = dse_kv_scaled(s->workload) ? GROUP_BITS / s->workload->kv_scale_bits : NO_GROUP;
+    *ret_given |= 1u << DSE_SET_KV_BITS | 1u << DSE_SET_SCALES | 1u << DSE_SET_GROUP | 1u << DSE_SET_RESIDUAL;
+    ret_value[DSE_SET_KV_BITS] = (double)s->workload->kv_bits;
+    ret_value[DSE_SET_SCALES] = kivi ? DSE_SCALES_KIVI : DSE_SCALES_TOKEN;
+    ret_value[DSE_SET_GROUP] = few ? scaled : OTHERWISE;
+    ret_value[DSE_SET_RESIDUAL] = kivi ? (double)s->cache->kv_residual : 0;
+}
+
+/* The settings of a step at `seen` positions: of a prompt that ended before it, that has its share of them; `format`: with those of few
+ * bits. */
+static void ask(const struct dse_cache_steps *s, double seen, bool format, unsigned *ret_given, double ret_value[DSE_SETTINGS])
 {
     const struct dse_eviction *policy = dse_eviction_at(s->cache->eviction);
     const bool bulk = s->cache->boundary == DSE_CACHE_BULK;
@@ -101,6 +118,7 @@ static void ask(const struct dse_cache_steps *s, double seen, unsigned *ret_give
         *ret_given |= 1u << said[i].setting;
         ret_value[said[i].setting] = said[i].value;
     }
+    if (format && dse_eviction_depends(policy, DSE_SET_KV_BITS)) ask_format(s, ret_given, ret_value);
     if (!dse_eviction_depends(policy, DSE_SET_BOUNDARY)) return;
     *ret_given |= 1u << DSE_SET_BOUNDARY | 1u << DSE_SET_PROMPT_SHARE;
     ret_value[DSE_SET_BOUNDARY] = bulk ? DSE_BULK : DSE_TOKEN;
@@ -112,7 +130,7 @@ static const char *surface_at(const struct dse_cache_steps *s, double seen, doub
     struct dse_quality_query q = {.method = dse_eviction_at(s->cache->eviction)->name, .context = seen};
     struct dse_quality_place place;
     q.ratio = dse_min(1, stays / seen);
-    ask(s, seen, &q.given, q.setting);
+    ask(s, seen, s->workload->kv_bits < FULL_BITS, &q.given, q.setting);
     const char *why = dse_quality_find(s->cache->surface, &q, &place);
     if (why) return why;
     *ret = (struct dse_kept){.mass = dse_quality_mean(&place, DSE_Q_RETAINED_MASS),
@@ -124,17 +142,12 @@ static const char *surface_at(const struct dse_cache_steps *s, double seen, doub
 
 /* ---- formats ------------------------------------------------------------------------------------------------------------- */
 
-/* All positions, in few bits: by token, in groups whose scale and zero point are fp16, and none kept as it was. */
+/* All positions, in few bits. */
 static const char *format_at(const struct dse_cache_steps *s, double seen, struct dse_kept *ret)
 {
-    enum { GROUP_BITS = 32 /* a scale and a zero point */ };
     struct dse_quality_query q = {.method = "kv-format", .context = seen, .ratio = 1};
     struct dse_quality_place place;
-    q.given = 1u << DSE_SET_KV_BITS | 1u << DSE_SET_SCALES | 1u << DSE_SET_GROUP | 1u << DSE_SET_RESIDUAL;
-    q.setting[DSE_SET_KV_BITS] = (double)s->workload->kv_bits;
-    q.setting[DSE_SET_SCALES] = DSE_SCALES_TOKEN;
-    q.setting[DSE_SET_GROUP] = GROUP_BITS / s->workload->kv_scale_bits;
-    q.setting[DSE_SET_RESIDUAL] = 0;
+    ask_format(s, &q.given, q.setting);
     const char *why = dse_quality_find(s->cache->surface, &q, &place);
     if (why) return why;
     *ret = (struct dse_kept){.mass = 1,
@@ -257,8 +270,9 @@ static bool bound_surface(const struct ends *b, struct dse_interval seen, struct
     const struct dse_cache *c = b->lo->cache;
     struct dse_quality_box box = {.method = dse_eviction_at(c->eviction)->name, .context = seen};
     box.ratio = dse_iv(dse_min(1, ratio.lo), dse_min(1, dse_max(ratio.hi, rounded)));
-    ask(b->lo, seen.hi, &box.given, box.lo);
-    ask(b->hi, seen.lo, &box.given, box.hi);
+    const bool format = b->lo->workload->kv_bits < FULL_BITS || b->hi->workload->kv_bits < FULL_BITS;
+    ask(b->lo, seen.hi, format, &box.given, box.lo);
+    ask(b->hi, seen.lo, format, &box.given, box.hi);
     for (int i = 0; i < DSE_SETTINGS; i++) {
         if (!(box.given >> i & 1)) continue;
         const struct dse_interval v = dse_iv(dse_min(box.lo[i], box.hi[i]), dse_max(box.lo[i], box.hi[i]));

@@ -5,6 +5,7 @@
 
 #include "base/xalloc.h"
 #include "workload/eviction_cache.h"
+#include "workload/eviction_format.h"
 #include "workload/eviction_pages.h"
 #include "workload/eviction_view.h"
 
@@ -24,6 +25,7 @@ struct lane {
 struct run {
     size_t n, d, heads, options, lanes, first, steps; /* steps: measured */
     struct eviction_view *view;
+    struct eviction_rounded *rounded; /* of each head, where the cache has few bits: then `view` has what it holds */
     struct lane *lane;
     struct eviction_pages *pages; /* of each size of a page, for all heads */
     size_t n_pages;
@@ -96,12 +98,12 @@ static void measure(struct run *r, size_t h)
     size_t n = 0;
     for (size_t i = 0; i < r->lanes; i++)
         if (has_head(&r->lane[i], h)) eviction_output_begin(&r->output[n++], v, &r->lane[i].cache);
-    eviction_outputs_finish(r->output, n, v);
+    eviction_outputs_finish(r->output, n, v, r->rounded ? &r->rounded[h].exact : v);
     n = 0;
     for (size_t i = 0; i < r->lanes; i++) {
         const struct lane *l = &r->lane[i];
         if (!has_head(l, h)) continue;
-        l->sum[h - l->first].retained_mass += r->output[n].mass;
+        l->sum[h - l->first].retained_mass += r->rounded ? eviction_rounded_mass(&r->rounded[h], &l->cache) : r->output[n].mass;
         l->sum[h - l->first].output_error += r->output[n++].error;
     }
 }
@@ -156,6 +158,8 @@ static void run_init(struct run *r, const struct head *heads, size_t n_heads, co
     *r = (struct run){.n = n, .d = d, .heads = n_heads, .options = n_options, .first = first};
     r->view = xcalloc(n_heads, sizeof *r->view);
     for (size_t h = 0; h < n_heads; h++) eviction_view_init(&r->view[h], &heads[h]);
+    if (eviction_rounds(&o->format)) r->rounded = xcalloc(n_heads, sizeof *r->rounded);
+    for (size_t h = 0; h < n_heads && r->rounded; h++) eviction_rounded_init(&r->rounded[h], &heads[h], &o->format);
     r->lane = xcalloc(n_options * n_heads, sizeof *r->lane);
     for (size_t i = 0; i < n_options; i++)
         for (size_t h = 0; h < n_heads;) h += add_lane(r, heads, h, &o[i], &ret[i * n_heads]);
@@ -169,6 +173,8 @@ static void run_init(struct run *r, const struct head *heads, size_t n_heads, co
 static void run_release(struct run *r)
 {
     for (size_t h = 0; h < r->heads; h++) eviction_view_release(&r->view[h]);
+    for (size_t h = 0; h < r->heads && r->rounded; h++) eviction_rounded_release(&r->rounded[h]);
+    free(r->rounded);
     for (size_t i = 0; i < r->lanes; i++) eviction_cache_release(&r->lane[i].cache);
     for (size_t i = 0; i < r->n_pages; i++) eviction_pages_release(&r->pages[i]);
     free(r->pages);
@@ -186,9 +192,12 @@ static bool look(struct run *r, size_t t)
 {
     bool measured = t >= r->first && head_query(r->view->head, t), wanted = measured;
     for (size_t i = 0; i < r->lanes && !wanted; i++) wanted = eviction_cache_scores(&r->lane[i].cache);
+    for (size_t h = 0; h < r->heads && r->rounded; h++) eviction_rounded_enter(&r->rounded[h], &r->view[h], t);
     for (size_t h = 0; h < r->heads && wanted; h++) {
+        struct eviction_view *exact = r->rounded ? &r->rounded[h].exact : &r->view[h];
         eviction_view_step(&r->view[h], t, measured);
-        r->errors[h] += measured && r->view[h].norm > 0;
+        if (r->rounded && measured) eviction_view_step(exact, t, true);
+        r->errors[h] += measured && exact->norm > 0;
     }
     r->steps += measured;
     for (size_t i = 0; i < r->n_pages; i++) {

@@ -19,6 +19,7 @@
 
 #include "base/diag.h"
 #include "workload/head.h"
+#include "workload/kv_format.h"
 
 #include <dse/desc.h>
 
@@ -56,7 +57,10 @@ struct eviction_options {
     double beta;         /* pyramidkv: the last layer keeps 1/beta of the mean, but for the observed positions */
     int64_t layers;      /* pyramidkv: of the model */
     int64_t page;        /* quest: positions of a page */
-    int64_t seed;        /* random; the i-th head of a run, or of a profile, draws from seed + i */
+    /* What the cache holds keys and values in; 16 bits: as they are. In few bits, what a step attends to and decides by is rounded,
+     * a prompt's too, and compared with exact attention; bounds of pages are of exact keys. All options of a run have the same. */
+    struct kv_format format;
+    int64_t seed; /* random; the i-th head of a run, or of a profile, draws from seed + i */
 };
 extern const struct eviction_options eviction_defaults; /* VEDA's: a 1, b 0.2, R 32; 4 sinks; half recent; ratio 0.5, streamed.
                                                           SnapKV's: 32 observed, the largest of 7; pages of 16 */

@@ -1,5 +1,6 @@
 /* The options of eviction.h: the size of the cache that they ask for, and what can be wrong with them. */
 #include "workload/eviction_cache.h"
+#include "workload/eviction_format.h"
 
 #include <math.h>
 
@@ -83,10 +84,25 @@ static bool check_heads(const struct head *heads, size_t n_heads, size_t first, 
     return true;
 }
 
+static bool same_format(const struct kv_format *a, const struct kv_format *b)
+{
+    return a->kv_bits == b->kv_bits && a->scales == b->scales && a->group == b->group && a->residual == b->residual;
+}
+
+static bool check_format(const struct head *heads, const struct eviction_options *options, size_t n_options, struct diags *diags)
+{
+    for (size_t i = 1; i < n_options; i++)
+        if (!same_format(&options[i].format, &options->format))
+            return diags_input(diags, nowhere, NULL, NULL,
+                               "eviction: caches of %lld and %lld bits in one run, or with other scales",
+                               (long long)options->format.kv_bits, (long long)options[i].format.kv_bits);
+    return n_options == 0 || !eviction_rounds(&options->format) || kv_format_check(&options->format, heads->d, diags);
+}
+
 bool eviction_check(const struct head *heads, size_t n_heads, const struct eviction_options *options, size_t n_options,
                     size_t first, struct diags *diags)
 {
-    if (!check_heads(heads, n_heads, first, diags)) return false;
+    if (!check_heads(heads, n_heads, first, diags) || !check_format(heads, options, n_options, diags)) return false;
     bool ok = true;
     for (size_t i = 0; i < n_options; i++) {
         const struct eviction_options *o = &options[i];

@@ -328,7 +328,8 @@ const struct eviction_options eviction_defaults = {.policy = eviction_policies,
                                                    .observed = 32,
                                                    .pool = 7,
                                                    .beta = 20,
-                                                   .page = 16};
+                                                   .page = 16,
+                                                   .format = {.kv_bits = 16}};
 
 const char *const eviction_pooling_names[] = {[EVICTION_POOL_MAX] = "max", [EVICTION_POOL_MEAN] = "mean", NULL};
 

@@ -191,17 +191,17 @@ void eviction_output_begin(struct eviction_output *o, struct eviction_view *v, c
     o->evicted = false;
 }
 
-static void finish(struct eviction_output *o, const struct eviction_view *v)
+static void finish(struct eviction_output *o, const struct eviction_view *v, const struct eviction_view *exact)
 {
-    if (!(v->norm > 0)) return;
+    if (!(v->norm > 0) || !(exact->norm > 0)) return;
     for (size_t j = 0; j < v->head->d; j++) {
         double kept = o->evicted ? v->output[j] - o->sum[j] : o->sum[j];
-        o->sum[j] = kept / o->total - v->output[j] / v->total;
+        o->sum[j] = kept / o->total - exact->output[j] / exact->total;
     }
-    o->error = norm_of(o->sum, v->head->d) / v->norm;
+    o->error = norm_of(o->sum, v->head->d) / exact->norm;
 }
 
-void eviction_outputs_finish(struct eviction_output *o, size_t n, const struct eviction_view *v)
+void eviction_outputs_finish(struct eviction_output *o, size_t n, const struct eviction_view *v, const struct eviction_view *exact)
 {
     enum { BLOCK = 64 }; /* rows that stay in the cache of a core while all outputs take what they need of them */
     size_t left = 0;
@@ -215,5 +215,5 @@ void eviction_outputs_finish(struct eviction_output *o, size_t n, const struct e
             o[i].added = to;
             left -= to - from;
         }
-    for (size_t i = 0; i < n; i++) finish(&o[i], v);
+    for (size_t i = 0; i < n; i++) finish(&o[i], v, exact);
 }

@@ -90,11 +90,17 @@ static void add_cells(struct work *w, const struct surface_method *m)
 /* Cells of one context at one end, over a layer (eviction: all policies, which share the full attention) or over one head of it. */
 struct task {
     const struct head_source *source;
-    size_t layer, head, before; /* head: of the layer; before: heads of earlier layers */
-    const struct cell *cell;    /* of one head; NULL: all of eviction */
-    size_t context, end, steps; /* steps: of eviction's */
+    size_t layer, head, before;     /* head: of the layer; before: heads of earlier layers */
+    const struct cell *cell;        /* of one head; NULL: all of eviction */
+    size_t context, end, steps;     /* steps: of eviction's */
+    const struct kv_format *format; /* likewise */
     double cost;
 };
+
+static bool same_format(const struct kv_format *a, const struct kv_format *b)
+{
+    return a->kv_bits == b->kv_bits && a->scales == b->scales && a->group == b->group && a->residual == b->residual;
+}
 
 static size_t length_of(const struct work *w, const struct task *t)
 {
@@ -111,7 +117,9 @@ static bool run_eviction(const struct work *w, const struct task *t, struct diag
     bool ok = true;
     for (size_t i = 0; i < w->n_cells; i++) {
         const struct cell *c = &w->cells[i];
-        if (c->method->family != SURFACE_EVICTION || c->context != t->context || c->method->steps != t->steps) continue;
+        if (c->method->family != SURFACE_EVICTION || c->context != t->context || c->method->steps != t->steps ||
+            !same_format(&c->method->policy.options.format, t->format))
+            continue;
         cells[n] = c;
         options[n++] = eviction_at(c->method, context, c->ratio);
     }
@@ -211,7 +219,8 @@ static void add_policy(const struct task *like, double cost, struct task *tasks,
 {
     size_t i = *n;
     while (i > 0 && (tasks[i - 1].source != like->source || tasks[i - 1].layer != like->layer || tasks[i - 1].cell ||
-                     tasks[i - 1].context != like->context || tasks[i - 1].end != like->end || tasks[i - 1].steps != like->steps))
+                     tasks[i - 1].context != like->context || tasks[i - 1].end != like->end || tasks[i - 1].steps != like->steps ||
+                     !same_format(tasks[i - 1].format, like->format)))
         i--;
     if (i == 0) {
         i = ++*n;
@@ -228,6 +237,7 @@ static void add_cell_tasks(const struct work *w, const struct cell *c, const str
     const double length = (double)length_of(w, &t);
     if (c->method->family == SURFACE_EVICTION) {
         t.steps = c->method->steps;
+        t.format = &c->method->policy.options.format;
         add_policy(&t, length * length / POLICY_COST, tasks, n);
         return;
     }

@@ -366,6 +366,46 @@ static void heads_with_some_queries__are_measured_at_those(void **state)
     head_release(&some);
 }
 
+/* A cache in few bits that holds all is what kv_format.h carries out; one that loses positions, too, loses more. */
+static void few_bits__add_their_error(void **state)
+{
+    (void)state;
+    enum { FIRST = 40 };
+    const struct kv_format formats[] = {{.kv_bits = 3, .scales = DSE_SCALES_TOKEN, .group = 4},
+                                        {.kv_bits = 2, .scales = DSE_SCALES_KIVI, .group = 4, .residual = 8}};
+    struct head h;
+    struct diags diags;
+    diags_init(&diags);
+    random_heads(&h, 1, N, D, 1);
+    for (size_t i = 0; i < 2; i++) {
+        struct eviction_options o = options("window", N);
+        struct eviction_result all, some, exact;
+        struct kv_format_result alone;
+        o.format = formats[i];
+        must(eviction_run(&h, &o, FIRST, &all, &diags), &diags);
+        must(kv_format_run(&h, &formats[i], FIRST, &alone, &diags), &diags);
+        expect_near(all.retained_mass, 1, 1e-12);
+        expect_near(all.output_error, alone.output_error, 1e-9);
+        o.size = 20;
+        must(eviction_run(&h, &o, FIRST, &some, &diags), &diags);
+        o.format.kv_bits = 16;
+        must(eviction_run(&h, &o, FIRST, &exact, &diags), &diags);
+        expect_near(some.retained_mass, exact.retained_mass, 1e-12); /* of exact keys, on the same positions */
+        assert_true(some.output_error > all.output_error && some.output_error != exact.output_error);
+    }
+    struct eviction_options two[] = {options("window", 20), options("window", 20)};
+    struct eviction_result r[2];
+    two[1].format.kv_bits = 4;
+    assert_false(eviction_run_many(&h, 1, two, 2, FIRST, r, &diags));
+    expect_complaint(&diags, 0, 0, "caches of 16 and 4 bits in one run");
+    two[0] = two[1];
+    two[0].format.group = D + 1;
+    two[0].format.scales = DSE_SCALES_TOKEN;
+    assert_false(eviction_run(&h, &two[0], FIRST, r, &diags));
+    head_release(&h);
+    diags_release(&diags);
+}
+
 static void scores__far_apart_and_values_of_zero_give_finite_numbers(void **state)
 {
     (void)state;
@@ -478,6 +518,7 @@ int main(void)
         cmocka_unit_test(a_run_of_many__is_many_runs),
         cmocka_unit_test(heads_of_a_group__decide_together),
         cmocka_unit_test(heads_with_some_queries__are_measured_at_those),
+        cmocka_unit_test(few_bits__add_their_error),
         cmocka_unit_test(scores__far_apart_and_values_of_zero_give_finite_numbers),
         cmocka_unit_test(bad_input__is_refused_with_a_reason),
     };

@@ -2,6 +2,8 @@
  * and a technique that is off moves nothing. */
 #include "both_levels.h"
 
+#include <dse/cache.h>
+
 static const char *const models[] = {"lad", "veda", "swiftkv", "flashdecoding", "ane"};
 enum { MODELS = sizeof models / sizeof *models };
 
@@ -87,6 +89,9 @@ static void technique__every_parameter_moves_something_or_is_refused(void **stat
          "eviction=window quality_from=retention retention=tinyllama-1.1b"},
         {"eviction=none kv_bits=8 kv_scale_bits=0", "eviction=none kv_bits=8 kv_scale_bits=1"},
         {"eviction=h2o kv_bits=8 kv_scale_bits=1", "eviction=h2o kv_bits=8 kv_scale_bits=2"},
+        {"eviction=none kv_bits=4 kv_scale_bits=1 kv_format=token", "eviction=none kv_bits=4 kv_scale_bits=1 kv_format=kivi"},
+        {"eviction=none kv_bits=4 kv_scale_bits=1 kv_format=kivi",
+         "eviction=none kv_bits=4 kv_scale_bits=1 kv_format=kivi kv_residual=64"},
     };
     static struct both_levels one, other;
     size_t moved = 0;
@@ -152,6 +157,56 @@ static void technique__scales_are_bytes_and_have_an_error(void **state)
     }
 }
 
+/* KIVI's format: the residual's rows at 16 bits are what it moves and holds more, and its error is the file's. Elsewhere it is refused. */
+static void technique__kivi_keeps_a_residual_at_16_bits(void **state)
+{
+    (void)state;
+    static struct both_levels token, kivi;
+    for (size_t m = 0; m < MODELS; m++) {
+        const bool events = !is_slow(models[m]);
+        const char *why = at(&kivi, models[m], "eviction=none kv_bits=4 kv_scale_bits=1 kv_format=kivi", events);
+        if (strcmp(models[m], "veda") == 0 || strcmp(models[m], "ane") == 0) {
+            assert_true(why && strstr(why, "kv_format"));
+            continue;
+        }
+        assert_null(why);
+        assert_null(at(&token, models[m], "eviction=none kv_bits=4 kv_scale_bits=1", events));
+        assert_true(closed_metric(&kivi, "dram_mib") > closed_metric(&token, "dram_mib"));
+        assert_true(closed_metric(&kivi, "attention_us") + closed_metric(&kivi, "technique_mib") >
+                    closed_metric(&token, "attention_us") + closed_metric(&token, "technique_mib"));
+        assert_true(closed_metric(&kivi, "attention_error") < closed_metric(&token, "attention_error"));
+        if (events) assert_true(event_metric(&kivi, "dram_mib") > event_metric(&token, "dram_mib"));
+        why = at(&kivi, models[m], "eviction=h2o kv_bits=4 kv_scale_bits=1 kv_format=kivi", false);
+        assert_true(why && strstr(why, "kv_format"));
+        why = at(&kivi, models[m], "eviction=none kv_bits=16 kv_format=kivi", false);
+        assert_true(why && strstr(why, "kv_format"));
+        assert_null(at(&kivi, models[m], "eviction=none kv_bits=4 kv_scale_bits=1 kv_format=kivi kv_residual=96", false));
+        assert_true(isnan(closed_metric(&kivi, "attention_error"))); /* nobody measured it */
+    }
+    assert_non_null(at(&kivi, "lad", "decoding=locality-aware eviction=none kv_bits=4 kv_scale_bits=1 kv_format=kivi", false));
+}
+
+/* What the residual is, of one sequence and layer. */
+static void technique__kivi_residual_is_what_its_algorithm_says(void **state)
+{
+    (void)state;
+    struct dse_llm llm = {.kv_heads = 8, .head_dim = 128};
+    struct dse_workload w = {.llm = &llm, .phase = DSE_DECODE, .batch = 1, .context = 4096, .kv_bits = 2, .kv_scale_bits = 1};
+    struct dse_cache c = {.eviction_ratio = 1, .kv_format = DSE_KV_KIVI, .kv_residual = 128};
+    struct dse_cache_step s;
+    dse_cache_step_at(&c, &w, &s);
+    const double row = 8 * 128 * 2; /* keys of a position, or values */
+    assert_float_equal(s.residual_bytes, (row * (63.5 + 128 + 2)), 0);
+    assert_float_equal(s.besides_bytes, (row * 256), 0);
+    assert_float_equal(dse_cache_moved(&s), s.residual_bytes, 0);
+    w.context = 20; /* all of them */
+    dse_cache_step_at(&c, &w, &s);
+    assert_float_equal(s.residual_bytes, (row * (20 + 20 + 2)), 0);
+    c.kv_format = DSE_KV_TOKEN;
+    dse_cache_step_at(&c, &w, &s);
+    assert_float_equal(dse_cache_moved(&s), 0, 0);
+}
+
 /* Numbers made of a cache with scales: 4 bits with scales of 1 are as many bytes as 5 bits without, so that the difference of the two
  * is what that takes. A stage of SwiftKV's pipeline does it beside. */
 static void technique__scales_take_operations(void **state)
@@ -213,7 +268,8 @@ static void technique__scales_that_nobody_measured_have_no_error(void **state)
     } cases[] = {
         {"eviction=none kv_bits=4 kv_scale_bits=0.5", "group = 32"},
         {"eviction=none kv_bits=4 kv_scale_bits=1 context=64", "positions"},
-        {"kv_bits=4 kv_scale_bits=1 eviction=window", "kv_bits"},
+        {"kv_bits=4 kv_scale_bits=0.5 eviction=window", "window"},
+        {"kv_bits=4 kv_scale_bits=0 eviction=window", "window"},
         {"eviction=none kv_bits=4 kv_scale_bits=1 quality_from=retention", "quality_from"},
     };
     static struct both_levels b;
@@ -239,6 +295,8 @@ int main(void)
         cmocka_unit_test(technique__every_parameter_moves_something_or_is_refused),
         cmocka_unit_test(technique__fewer_positions_are_faster_and_worse),
         cmocka_unit_test(technique__scales_are_bytes_and_have_an_error),
+        cmocka_unit_test(technique__kivi_keeps_a_residual_at_16_bits),
+        cmocka_unit_test(technique__kivi_residual_is_what_its_algorithm_says),
         cmocka_unit_test(technique__scales_take_operations),
         cmocka_unit_test(technique__scales_take_the_cycles_that_are_stated),
         cmocka_unit_test(technique__scales_that_nobody_measured_have_no_error),
