@@ -392,8 +392,9 @@ static void quality__knows_settings_that_vary_together(void **state)
     (void)state;
     struct dse_quality *q = pairs(true), *one = pairs(false);
     struct dse_quality_place at;
-    for (double a = 0.5; a <= 2; a += 0.125)
-        for (double reserved = 16; reserved <= 128; reserved *= 1.25) {
+    for (int i = 0; i <= 12; i++)
+        for (int k = 0; k <= 9; k++) {
+            const double a = 0.5 + 0.125 * i, reserved = 16 * pow(1.25, k);
             assert_null(find_pair(q, 700, a, reserved, &at));
             assert_true(fabs(dse_quality_mean(&at, DSE_Q_ATTENTION_ERROR) / pair_law(700, a, reserved) - 1) < 1e-12);
         }

@@ -69,27 +69,27 @@ static double mean_of(const double *w, const double *x, size_t n)
 static void match__is_the_minimum_that_it_says(void **state)
 {
     (void)state;
-    enum { HEADS = 12, KNOWN = 5 };
+    enum { KNOWN = 5, SAMPLE = 12 };
     uint64_t seed = 3;
     for (int run = 0; run < 200; run++) {
-        double d[HEADS], x[KNOWN * HEADS], known[KNOWN], w[HEADS], sum = 0, whole = 0, expected[HEADS], of_expected = 0;
+        double d[SAMPLE], x[KNOWN * SAMPLE], known[KNOWN], w[SAMPLE], sum = 0, whole = 0, expected[SAMPLE], of_expected = 0;
         struct surface_match m;
-        for (size_t h = 0; h < HEADS; h++) whole += d[h] = 0.2 + test_random(&seed);
-        for (size_t i = 0; i < KNOWN * HEADS; i++) x[i] = 0.1 + test_random(&seed);
+        for (size_t h = 0; h < SAMPLE; h++) whole += d[h] = 0.2 + test_random(&seed);
+        for (size_t i = 0; i < (size_t)KNOWN * SAMPLE; i++) x[i] = 0.1 + test_random(&seed);
         for (size_t k = 0; k < KNOWN; k++) known[k] = 0.4 + 0.4 * test_random(&seed);
-        surface_match_heads(d, HEADS, x, known, KNOWN, w, &m);
-        for (size_t h = 0; h < HEADS; h++) {
+        surface_match_heads(d, SAMPLE, x, known, KNOWN, w, &m);
+        for (size_t h = 0; h < SAMPLE; h++) {
             double z = 0;
             for (size_t k = 0; k < KNOWN; k++) {
-                const double off = mean_of(w, x + k * HEADS, HEADS) / known[k] - 1;
-                z -= off / (m.heads_before * SURFACE_TOLERANCE * SURFACE_TOLERANCE) * (x[k * HEADS + h] / known[k] - 1);
+                const double off = mean_of(w, x + k * SAMPLE, SAMPLE) / known[k] - 1;
+                z -= off / (m.heads_before * SURFACE_TOLERANCE * SURFACE_TOLERANCE) * (x[k * SAMPLE + h] / known[k] - 1);
             }
             of_expected += expected[h] = d[h] / whole * exp(z);
             sum += w[h];
         }
         assert_true(fabs(sum - 1) < 1e-12);
-        for (size_t h = 0; h < HEADS; h++) assert_true(w[h] > 0 && fabs(expected[h] / of_expected - w[h]) < 1e-7);
-        assert_true(m.mean_after <= m.mean_before + 1e-12 && m.heads_after > 1 && m.heads_after <= HEADS + 1e-9);
+        for (size_t h = 0; h < SAMPLE; h++) assert_true(w[h] > 0 && fabs(expected[h] / of_expected - w[h]) < 1e-7);
+        assert_true(m.mean_after <= m.mean_before + 1e-12 && m.heads_after > 1 && m.heads_after <= SAMPLE + 1e-9);
     }
 }
 
@@ -124,39 +124,42 @@ static void match__survives_means_beyond_all_heads(void **state)
 static void match__makes_better_what_is_like_the_known(void **state)
 {
     (void)state;
-    enum { ALL = 2000, HEADS = 20 };
+    enum { ALL = 2000, SAMPLE = 20 };
     uint64_t seed = 11;
     double before = 0, after = 0;
     for (int run = 0; run < 100; run++) {
-        double known = 0, other = 0, x[HEADS], y[HEADS], d[HEADS], w[HEADS], plain = 0;
+        double known = 0, other = 0, x[SAMPLE], y[SAMPLE], d[SAMPLE], w[SAMPLE], plain = 0;
         struct surface_match m;
         for (size_t i = 0; i < ALL; i++) {
             const double kind = test_random(&seed), a = 0.2 + kind, b = 0.1 + kind * kind + 0.1 * test_random(&seed);
             known += a / ALL;
             other += b / ALL;
-            if (i < HEADS) {
+            if (i < SAMPLE) {
                 x[i] = a;
                 y[i] = b;
                 d[i] = 1;
-                plain += b / HEADS;
+                plain += b / SAMPLE;
             }
         }
-        surface_match_heads(d, HEADS, x, &known, 1, w, &m);
+        surface_match_heads(d, SAMPLE, x, &known, 1, w, &m);
         before += fabs(plain / other - 1);
-        after += fabs(mean_of(w, y, HEADS) / other - 1);
+        after += fabs(mean_of(w, y, SAMPLE) / other - 1);
     }
     assert_true(after < 0.6 * before);
 }
 
 /* ---- measuring ----------------------------------------------------------------------------------------------------------- */
 
-enum { POSITIONS = 160, DIM = 8, LAYERS = 2, HEADS = 2 };
+#define POSITIONS ((size_t)160)
+#define DIM ((size_t)8)
+#define LAYERS ((size_t)2)
+#define HEADS ((size_t)2)
 
 /* Heads of a text: the same number gives the same head. */
 static bool make_head(void *user, size_t layer, size_t head, struct head *ret, struct diags *diags)
 {
     (void)diags;
-    drifting_head(ret, POSITIONS, DIM, 100 * (uint64_t)(uintptr_t)user + 10 * layer + head);
+    drifting_head(ret, POSITIONS, DIM, 100 * *(const uint64_t *)user + 10 * layer + head);
     ret->layer = layer;
     ret->group = head;
     return true;
@@ -164,8 +167,8 @@ static bool make_head(void *user, size_t layer, size_t head, struct head *ret, s
 
 static struct head_source text(size_t number)
 {
-    return (struct head_source){
-        .layers = LAYERS, .heads = HEADS, .n = POSITIONS, .head = make_head, .user = (void *)(uintptr_t)number};
+    static uint64_t seeds[] = {0, 1, 2};
+    return (struct head_source){.layers = LAYERS, .heads = HEADS, .n = POSITIONS, .head = make_head, .user = &seeds[number]};
 }
 
 static const struct surface_head heads[] = {{0.1, 0, 0, 0}, {0.1, 0, 1, 0}, {0.4, 5, 2, 0}, {0.4, 5, 3, 0},
