@@ -1,6 +1,6 @@
-/* What a point costs through libdse beyond the model itself: LAD's closed form over batches of columns, against a loop that sets the same
- * fields of the same struct, with the check of what every row must satisfy (model/row_check.h) and without. CPU nanoseconds a point, the
- * best of several passes. To reach: under 50 more than the checked row. */
+/* What a point costs through libdse beyond the model itself: LAD's closed form over batches of columns, against a loop that
+ * sets the same fields of the same struct, with the check of what every row must satisfy (model/row_check.h) and without. CPU
+ * nanoseconds a point, the best of several passes. To reach: under 50 more than the checked row. */
 #include "../tests/unit/lad_fixture.h"
 #include "model/row_check.h"
 

@@ -1,7 +1,7 @@
 /* libdse: the models of dse in your own program.
  *
- * Open the models and their catalog, take points of a model, set by name what all of them have in common, and evaluate as many as
- * you like into columns:
+ * Open the models and their catalog, take points of a model, set by name what all of them have in common, and evaluate as many
+ * as you like into columns:
  *
  *     struct dse_problems *problems = dse_problems_new();
  *     struct dse *d = dse_open(NULL, problems);
@@ -12,15 +12,16 @@
  *     dse_points_evaluate(points, 3, (struct dse_input[]){{.name = "tiles", .numbers = tiles}}, 1,
  *                         (struct dse_output[]){{.name = "tokens_per_s", .numbers = speed}}, 1, problems);
  *
- * Names, units and values are those of `dse describe MODEL`, and numbers those of `dse eval`. The library reads files in dse_open,
- * dse_add_catalog and dse_points_new alone; it writes none, prints nothing and never ends the process, but when memory is out.
+ * Names, units and values are those of `dse describe MODEL`, and numbers those of `dse eval`. The library reads files in
+ * dse_open, dse_add_catalog, dse_add_plugin and dse_points_new alone; it writes none, prints nothing and never ends the
+ * process, but when memory is out.
  *
- * Every function that can fail takes a list of problems, which may be NULL, adds what is wrong to it, and returns false or NULL.
- * Texts are UTF-8; those that are returned live as long as what they were asked of, unless said otherwise. A struct that is
- * returned may get more members at its end; its size is not to be relied on.
+ * Every function that can fail takes a list of problems, which may be NULL, adds what is wrong to it, and returns false or
+ * NULL. Texts are UTF-8; those that are returned live as long as what they were asked of, unless said otherwise. A struct that
+ * is returned may get more members at its end; its size is not to be relied on.
  *
- * One struct dse may be read by many threads at once, but not while something is added to it; a struct dse_points belongs to one
- * thread at a time.
+ * One struct dse may be read by many threads at once, but not while something is added to it; a struct dse_points belongs to
+ * one thread at a time.
  */
 #ifndef DSE_DSE_H
 #define DSE_DSE_H
@@ -72,6 +73,10 @@ void dse_close(struct dse *d);
 /* Add a TOML file of catalog entries, as --catalog does. */
 bool dse_add_catalog(struct dse *d, const char *file, struct dse_problems *problems);
 
+/* Add the models of a plug-in (plugin.h), as --plugin does; to all that are opened from then on, too. Those of $DSE_PLUGINS and
+ * of the prefix are there when d is opened. Not while other threads use the library. */
+bool dse_add_plugin(struct dse *d, const char *file, struct dse_problems *problems);
+
 /* The name of model i, or NULL behind the last. */
 const char *dse_model_at(const struct dse *d, size_t i);
 /* The name of entry i of a catalog ("llms", "memories", ... as in `dse list`), or NULL behind the last. */
@@ -116,9 +121,10 @@ struct dse_input {
     const char *const *texts;
 };
 
-/* A column to be filled in, with n numbers or n texts: a parameter or metric; or as texts "status" ("ok"; "infeasible": no such machine can be
- * built or run; "invalid": an input is out of its range), "reason" (NULL where the status is "ok") and "quality" (what the output rests on). Numbers are NaN, and
- * texts NULL, where there is no value. Texts are valid until the next evaluation, and until the points are freed. */
+/* A column to be filled in, with n numbers or n texts: a parameter or metric; or as texts "status" ("ok"; "infeasible": no such
+ * machine can be built or run; "invalid": an input is out of its range), "reason" (NULL where the status is "ok") and "quality"
+ * (what the output rests on). Numbers are NaN, and texts NULL, where there is no value. Texts are valid until the next
+ * evaluation, and until the points are freed. */
 struct dse_output {
     const char *name;
     double *numbers;

@@ -20,7 +20,7 @@
 
 bool claims_exist(const struct model *model, const char *data_dir)
 {
-    char *path = xasprintf("%s/models/%s/claims.csv", data_dir, model->desc->name);
+    char *path = model_file(model, data_dir, "claims.csv");
     bool there = access(path, F_OK) == 0;
     free(path);
     return there;
@@ -37,7 +37,7 @@ static bool read_toml(struct claim_set *s, struct diags *diags)
 {
     static const char *const keys[] = {"accounting", "machines",       "cases",     "attention",
                                        "claims",     "contradictions", "constants", "calibrate"};
-    char *path = xasprintf("%s/models/%s/claims.toml", s->data_dir, s->model->desc->name);
+    char *path = model_file(s->model, s->data_dir, "claims.toml");
     s->doc = toml_read_file(path, diags);
     free(path);
     if (!s->doc) return false;

@@ -127,7 +127,7 @@ static bool read_row(struct claim_set *s, size_t row, struct diags *diags)
 
 bool claims_read_rows(struct claim_set *s, struct diags *diags)
 {
-    char *path = xasprintf("%s/models/%s/claims.csv", s->data_dir, s->model->desc->name);
+    char *path = model_file(s->model, s->data_dir, "claims.csv");
     bool ok = s->rows_whole = csv_table_read(&s->csv, path, columns, COLUMNS, diags);
     free(path);
     s->n_claims = s->csv.n_rows;

@@ -5,8 +5,9 @@
 #include "cli/catalog_files.h"
 #include "cli/commands.h"
 #include "cli/version.h"
+#include "cli/crash.h"
 #include "dse_config.h"
-#include "model/registry.h"
+#include "model/plugin.h"
 
 #include <assert.h>
 #include <getopt.h>
@@ -141,7 +142,8 @@ static int print_help(void)
         free(name);
     }
     printf("\nStart with:\n%s", commands_start);
-    print_paragraphs("\ndse COMMAND --help explains a command. Exit status: 0 done, 1 failed while running, 2 bad usage or input,\n"
+    print_paragraphs("\ndse --plugin FILE COMMAND ... adds the models of a plug-in, and $DSE_PLUGINS those of several.\n"
+                     "\ndse COMMAND --help explains a command. Exit status: 0 done, 1 failed while running, 2 bad usage or input,\n"
                      "130 interrupted with the state saved.\n");
     return 0;
 }
@@ -269,10 +271,37 @@ static int no_such_command(const char *name, struct diags *diags)
     return status;
 }
 
+/* The options before the command: --no-pager, where git has it, too, and --plugin FILE. */
+static bool take_first_options(const struct invocation *in, int *argc, char ***argv)
+{
+    static const char plugin[] = "--plugin", plugin_is[] = "--plugin=";
+    bool ok = true;
+    for (; *argc > 1; (*argc)--, (*argv)++) {
+        const char *word = (*argv)[1];
+        if (strcmp(word, "--no-pager") == 0) {
+            terminal_set_no_pager();
+        } else if (strncmp(word, plugin_is, strlen(plugin_is)) == 0) {
+            ok = plugin_load(word + strlen(plugin_is), in->diags) && ok;
+        } else if (strcmp(word, plugin) == 0) {
+            if (*argc < 3) return usage_error(in, "option --plugin needs an argument") == 0;
+            ok = plugin_load((*argv)[2], in->diags) && ok;
+            (*argc)--, (*argv)++;
+        } else {
+            break;
+        }
+    }
+    ok = plugin_load_all(catalog_data_dir(), in->diags) && ok;
+    size_t n;
+    const struct model *models = registry_models(&n);
+    for (size_t i = 0; i < n; i++)
+        if (models[i].file) crash_watch();
+    return ok;
+}
+
 static int dispatch(int argc, char **argv, struct diags *diags)
 {
     struct invocation in = {.diags = diags};
-    for (; argc > 1 && strcmp(argv[1], "--no-pager") == 0; argc--, argv++) terminal_set_no_pager(); /* where git has it, too */
+    if (!take_first_options(&in, &argc, &argv)) return 2;
     if (argc < 2) return usage_error(&in, "a command is needed");
     const char *name = argv[1];
     if (strcmp(name, "--help") == 0 || strcmp(name, "-h") == 0 || strcmp(name, "help") == 0) return print_help();

@@ -162,7 +162,7 @@ struct binding *binding_new(const struct model *model, const struct catalog *cat
     b->public.catalog = catalog;
     b->public.defaults = xcalloc(1, model->desc->params_size);
     b->public.given = xcalloc(model->params.n, sizeof *b->public.given);
-    char *path = xasprintf("%s/models/%s/defaults.toml", data_dir, model->desc->name);
+    char *path = model_file(model, data_dir, "defaults.toml");
     b->defaults_doc = toml_read_file(path, diags);
     free(path);
     if (b->defaults_doc && read_defaults(b, diags)) return &b->public;

@@ -3,6 +3,7 @@
 
 #include "base/xalloc.h"
 #include "dse_config.h"
+#include "model/plugin.h"
 
 #include <pthread.h>
 #include <stdlib.h>
@@ -70,23 +71,28 @@ const struct dse_column *dse_column_find(const struct dse *d, const char *model,
 
 /* ---- opening ----------------------------------------------------------------------------------------------------------------- */
 
-static void make_registry(void)
+/* The registry is one for all: it grows under this lock. */
+static pthread_mutex_t registry_lock = PTHREAD_MUTEX_INITIALIZER;
+
+/* Describe the models that are new. */
+static void describe_all(struct dse *d)
 {
-    registry_models(NULL);
+    size_t n;
+    const struct model *models = registry_models(&n);
+    d->described = xrealloc(d->described, n, sizeof *d->described);
+    for (; d->n_described < n; d->n_described++) describe(&d->described[d->n_described], &models[d->n_described]);
 }
 
 struct dse *dse_open(const char *data_dir, struct dse_problems *problems)
 {
-    static pthread_once_t once = PTHREAD_ONCE_INIT;
-    pthread_once(&once, make_registry);
     struct diags own, *diags = problems_of(problems, &own);
     struct dse *d = xcalloc(1, sizeof *d);
     d->data_dir = xstrdup(data_dir ? data_dir : catalog_data_dir());
     d->catalog = catalog_open_in(d->data_dir, diags);
-    const struct model *models = registry_models(&d->n_described);
-    d->described = xcalloc(d->n_described, sizeof *d->described);
-    for (size_t i = 0; i < d->n_described; i++) describe(&d->described[i], &models[i]);
-    const bool ok = d->catalog != NULL;
+    pthread_mutex_lock(&registry_lock);
+    const bool ok = plugin_load_all(d->data_dir, diags) && d->catalog;
+    describe_all(d);
+    pthread_mutex_unlock(&registry_lock);
     diags_release(&own);
     if (ok) return d;
     dse_close(d);
@@ -107,6 +113,17 @@ bool dse_add_catalog(struct dse *d, const char *file, struct dse_problems *probl
 {
     struct diags own;
     const bool ok = catalog_add_file(d->catalog, file, problems_of(problems, &own));
+    diags_release(&own);
+    return ok;
+}
+
+bool dse_add_plugin(struct dse *d, const char *file, struct dse_problems *problems)
+{
+    struct diags own;
+    pthread_mutex_lock(&registry_lock);
+    const bool ok = plugin_load(file, problems_of(problems, &own));
+    describe_all(d);
+    pthread_mutex_unlock(&registry_lock);
     diags_release(&own);
     return ok;
 }

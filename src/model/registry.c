@@ -1,35 +1,49 @@
 #include "model/registry.h"
 
+#include "base/xalloc.h"
+
+#include <stdlib.h>
 #include <string.h>
 
 #define MODEL(name) extern const struct dse_model dse_model_##name;
 #include "registry.def"
 #undef MODEL
 
-static struct model models[] = {
+enum {
+#define MODEL(name) MODEL_##name,
+#include "registry.def"
+#undef MODEL
+    BUILT_IN,
+    ADDED_MAX = 64
+};
+
+static struct model models[BUILT_IN + ADDED_MAX] = {
 #define MODEL(name) {.desc = &dse_model_##name},
 #include "registry.def"
 #undef MODEL
-    {.desc = NULL},
 };
-enum { MODELS = sizeof models / sizeof *models - 1 };
-static const char *names[MODELS];
+static const char *names[BUILT_IN + ADDED_MAX];
+static size_t n_models = BUILT_IN;
 static bool ready;
+
+static void make_ready(size_t i)
+{
+    struct model *m = &models[i];
+    names[i] = m->desc->name;
+    schema_init_params(&m->params, m->desc->params);
+    schema_read_by(&m->params, m->desc->closed_form_only, READ_BY_CLOSED_FORM);
+    schema_read_by(&m->params, m->desc->event_level_only, READ_BY_EVENT_LEVEL);
+    schema_init_metrics(&m->metrics, m->desc->metrics, m->desc->without);
+    if (m->desc->equations) schema_init_metrics(&m->equations, m->desc->equations, NULL);
+    schema_own_units(&m->metrics, m->desc->units);
+    schema_own_units(&m->equations, m->desc->units);
+}
 
 const struct model *registry_models(size_t *ret_n)
 {
-    for (size_t i = 0; !ready && i < MODELS; i++) {
-        names[i] = models[i].desc->name;
-        schema_init_params(&models[i].params, models[i].desc->params);
-        schema_read_by(&models[i].params, models[i].desc->closed_form_only, READ_BY_CLOSED_FORM);
-        schema_read_by(&models[i].params, models[i].desc->event_level_only, READ_BY_EVENT_LEVEL);
-        schema_init_metrics(&models[i].metrics, models[i].desc->metrics, models[i].desc->without);
-        if (models[i].desc->equations) schema_init_metrics(&models[i].equations, models[i].desc->equations, NULL);
-        schema_own_units(&models[i].metrics, models[i].desc->units);
-        schema_own_units(&models[i].equations, models[i].desc->units);
-    }
+    for (size_t i = 0; !ready && i < n_models; i++) make_ready(i);
     ready = true;
-    if (ret_n) *ret_n = MODELS;
+    if (ret_n) *ret_n = n_models;
     return models;
 }
 
@@ -48,12 +62,29 @@ const struct model *registry_find(const char *name)
     return NULL;
 }
 
+bool registry_add(const struct dse_model *desc, const char *folder, const char *file)
+{
+    registry_models(NULL);
+    if (n_models == BUILT_IN + ADDED_MAX) return false;
+    models[n_models] = (struct model){.desc = desc, .folder = xstrdup(folder), .file = xstrdup(file)};
+    make_ready(n_models++);
+    return true;
+}
+
+char *model_file(const struct model *m, const char *data_dir, const char *name)
+{
+    return m->folder ? xasprintf("%s/%s", m->folder, name) : xasprintf("%s/models/%s/%s", data_dir, m->desc->name, name);
+}
+
 void registry_release(void)
 {
-    for (size_t i = 0; ready && i < MODELS; i++) {
+    for (size_t i = 0; ready && i < n_models; i++) {
         schema_release(&models[i].params);
         schema_release(&models[i].metrics);
         schema_release(&models[i].equations);
+        free(models[i].folder);
+        free(models[i].file);
     }
+    n_models = BUILT_IN;
     ready = false;
 }

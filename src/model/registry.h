@@ -1,4 +1,4 @@
-/* The registry: every model of models/meson.build, with its tables made flat. */
+/* The registry: every model of models/meson.build, and those that are added while the program runs, with its tables made flat. */
 #ifndef DSE_MODEL_REGISTRY_H
 #define DSE_MODEL_REGISTRY_H
 
@@ -9,15 +9,23 @@
 struct model {
     const struct dse_model *desc;
     struct schema params, metrics, equations;
+    char *folder; /* of its files (model_file), of a model that was added; or NULL */
+    char *file;   /* the plug-in that it was added from; or NULL */
 };
 
-/* Every model, in the order of models/meson.build. The array lives as long as the process; made at the first call (not
- * thread-safe). */
+/* Every model, in the order of models/meson.build, those that were added behind them. The array lives as long as the process;
+ * made at the first call (not thread-safe). */
 const struct model *registry_models(size_t *ret_n);
 /* The names of all models, in the same order; valid as long as those. */
 const char *const *registry_names(size_t *ret_n);
 /* The model of that name, or NULL. */
 const struct model *registry_find(const char *name);
+/* Add a model, whose name no other has (not thread-safe, and before other threads read the registry). False: there are too
+ * many. `desc` lives as long as the process; file may be NULL. */
+bool registry_add(const struct dse_model *desc, const char *folder, const char *file);
+/* The path of a file of the model, "defaults.toml", in its folder: data_dir/models/NAME, unless it was added. The caller frees
+ * it. */
+char *model_file(const struct model *m, const char *data_dir, const char *name);
 /* Free what registry_models made; for a clean exit under leak checkers. */
 void registry_release(void);
 

@@ -216,8 +216,9 @@ static double plan_column(struct making *m, size_t number, const struct use *u, 
     return SOME;
 }
 
-/* All that a query says of parameters is taken, but for what SQLite chooses from all values. A plan in which a value is not known yet, since it comes from
- * a table behind this one, leaves the parameter at its default: it is the last that SQLite shall take. */
+/* All that a query says of parameters is taken, but for what SQLite chooses from all values. A plan in which a value is not
+ * known yet, since it comes from a table behind this one, leaves the parameter at its default: it is the last that SQLite shall
+ * take. */
 static int model_best_index(sqlite3_vtab *base, sqlite3_index_info *info)
 {
     const double later_cost = 1e15;

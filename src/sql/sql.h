@@ -1,7 +1,8 @@
 /* The models as tables of SQL, in `dse query` and in any SQLite that loads the extension. docs/sql.md is the manual.
  *
- * A model is a table of its name, and of NAME_model where the database has a table of that name: metrics, status, reason, quality and beyond are columns, its parameters hidden
- * ones. What a query says of a parameter makes the points: a value, IN, a join, a range. What it does not speak of has its default.
+ * A model is a table of its name, and of NAME_model where the database has a table of that name: metrics, status, reason,
+ * quality and beyond are columns, its parameters hidden ones. What a query says of a parameter makes the points: a value, IN, a
+ * join, a range. What it does not speak of has its default.
  */
 #ifndef DSE_SQL_SQL_H
 #define DSE_SQL_SQL_H

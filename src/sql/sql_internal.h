@@ -33,7 +33,8 @@ struct model_table {
     size_t first_hidden; /* column of the first parameter */
 };
 
-/* A plan is a text of steps "NUMBER HOW": NUMBER counts parameters, behind them `asked`. In the order of the arguments of xFilter: */
+/* A plan is a text of steps "NUMBER HOW": NUMBER counts parameters, behind them `asked`. In the order of the arguments of
+ * xFilter: */
 enum plan_how {
     PLAN_VALUE = '=', /* one value */
     PLAN_LIST = 'i',  /* IN: all values at once */
@@ -74,7 +75,8 @@ struct sql_axis {
     bool again; /* said twice: one of them chooses from the other */
 };
 
-/* Begin with no values; with one step of the plan, and its argument, if it has one. False, with *ret_error (sqlite3_malloc): no such axis. */
+/* Begin with no values; with one step of the plan, and its argument, if it has one. False, with *ret_error (sqlite3_malloc): no
+ * such axis. */
 void sql_axis_clear(struct sql_axis *a);
 bool sql_axis_take(struct sql_axis *a, enum plan_how how, sqlite3_value *argument, const struct catalog *catalog, char **ret_error);
 void sql_axis_release(struct sql_axis *a);

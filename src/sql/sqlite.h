@@ -1,5 +1,5 @@
-/* SQLite as this folder sees it. Its files are compiled twice: into dse, which calls SQLite, and into the extension dse.so, which calls
- * whatever SQLite has loaded it, through the table of functions that it hands over. */
+/* SQLite as this folder sees it. Its files are compiled twice: into dse, which calls SQLite, and into the extension dse.so,
+ * which calls whatever SQLite has loaded it, through the table of functions that it hands over. */
 #ifndef DSE_SQL_SQLITE_H
 #define DSE_SQL_SQLITE_H
 

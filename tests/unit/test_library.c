@@ -1,5 +1,5 @@
-/* libdse: a point told by columns is the point that `--set` names, for every model and every parameter; and what is wrong is told, not
- * printed. */
+/* libdse: a point told by columns is the point that `--set` names, for every model and every parameter; and what is wrong is
+ * told, not printed. */
 #include "model_points.h"
 #include "space/point.h"
 

@@ -1,7 +1,11 @@
-/* The ideal roofline machine: every operator takes the longer of computing and moving its bytes. README.md has the equations. */
+/* The ideal roofline machine: every operator takes the longer of computing and moving its bytes. README.md has the equations.
+ *
+ *     cc -shared -fPIC roofline.c $(pkg-config --cflags --libs dse) -lm -o roofline.so && dse --plugin ./roofline.so eval roofline
+ */
 #include <dse/feed.h>
 #include <dse/model.h>
 #include <dse/num.h>
+#include <dse/plugin.h>
 #include <dse/units.h>
 #include <dse/workload.h>
 #include <math.h>
@@ -139,3 +143,5 @@ const struct dse_model dse_model_roofline = {.name = "roofline",
                                              .shortage = shortage,
                                              .estimate = estimate,
                                              .simulate = simulate};
+
+DSE_PLUGIN(&dse_model_roofline);

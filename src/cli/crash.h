@@ -1,0 +1,9 @@
+/* A crash is told by what crashed. */
+#ifndef DSE_CLI_CRASH_H
+#define DSE_CLI_CRASH_H
+
+/* From now on, a crash in the model of a plug-in names it, before it ends the program as crashes do. Called again, it does
+ * nothing. */
+void crash_watch(void);
+
+#endif

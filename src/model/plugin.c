@@ -1,0 +1,232 @@
+#include "model/plugin.h"
+
+#include "base/text.h"
+#include "base/xalloc.h"
+
+#include <ctype.h>
+#include <dirent.h>
+#include <dlfcn.h>
+#include <dse/plugin.h>
+#include <errno.h>
+#include <limits.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+/* ---- does it fit? ------------------------------------------------------------------------------------------------------------ */
+
+static const char again[] = "compile it against the headers of this dse: `pkg-config --cflags dse`";
+
+static size_t size_of(const struct dse_plugin_size *list, const char *name)
+{
+    for (; list->name; list++)
+        if (strcmp(list->name, name) == 0) return list->size;
+    return 0;
+}
+
+static bool check_abi(const char *file, const struct dse_plugin *p, struct diags *diags)
+{
+    const struct srcloc loc = {.file = file};
+    if (p->abi != DSE_PLUGIN_ABI)
+        return diags_input(diags, loc, NULL, again, "the plug-in has ABI version %d, and this dse has %d", p->abi, DSE_PLUGIN_ABI);
+    for (const struct dse_plugin_size *ours = DSE_PLUGIN_SIZES; ours->name; ours++) {
+        const size_t theirs = size_of(p->sizes, ours->name);
+        if (theirs != ours->size)
+            return diags_input(diags, loc, NULL, again, "%s has %zu bytes in the plug-in and %zu in this dse", ours->name, theirs,
+                               ours->size);
+    }
+    if (strcmp(p->headers, DSE_HEADERS) != 0)
+        return diags_input(diags, loc, NULL, again,
+                           "the plug-in was compiled against other headers (%s) than those of this dse (%s)", p->headers,
+                           DSE_HEADERS);
+    return true;
+}
+
+static bool is_identifier(const char *s)
+{
+    if (!s || !(islower((unsigned char)*s) || *s == '_')) return false;
+    while (islower((unsigned char)*s) || isdigit((unsigned char)*s) || *s == '_') s++;
+    return *s == '\0';
+}
+
+static bool check_model(const char *file, const struct dse_model *m, struct diags *diags)
+{
+    const struct srcloc loc = {.file = file};
+    if (!is_identifier(m->name))
+        return diags_input(diags, loc, NULL, "small letters, digits and _", "the name of a model, \"%s\", is no identifier",
+                           m->name ? m->name : "");
+    if (registry_find(m->name))
+        return diags_input(diags, loc, NULL, "give it another name", "there is a model %s already", m->name);
+    if (!m->params || !m->metrics || !m->estimate || !m->title || !m->cite)
+        return diags_input(diags, loc, NULL, "include/dse/model.h says which members may be NULL",
+                           "the model %s lacks params, metrics, estimate, title or cite", m->name);
+    return true;
+}
+
+/* ---- loading ----------------------------------------------------------------------------------------------------------------- */
+
+/* What is loaded. It stays so until the process ends. */
+static struct plugin {
+    char *file; /* its real path */
+    void *handle;
+} * plugins;
+static size_t n_plugins;
+
+static bool is_loaded(const char *file)
+{
+    for (size_t i = 0; i < n_plugins; i++)
+        if (strcmp(plugins[i].file, file) == 0) return true;
+    return false;
+}
+
+/* DIR/NAME of the plug-in DIR/ANY.so, or DIR itself where there is no such folder. The caller frees it. */
+static char *folder_of(const char *file, const char *model)
+{
+    const char *slash = strrchr(file, '/');
+    char *dir = xstrndup(file, slash ? (size_t)(slash - file) : 0), *own = xasprintf("%s/%s", dir, model);
+    struct stat st;
+    const bool has_own = stat(own, &st) == 0 && S_ISDIR(st.st_mode);
+    free(has_own ? dir : own);
+    return has_own ? own : dir;
+}
+
+static bool add_models(const char *file, const struct dse_plugin *p, struct diags *diags)
+{
+    const struct srcloc loc = {.file = file};
+    bool ok = p->models && p->models[0];
+    if (!ok) return diags_input(diags, loc, NULL, "DSE_PLUGIN(&dse_model_NAME)", "the plug-in has no model");
+    for (const struct dse_model *const *m = p->models; *m && ok; m++) {
+        if (!check_model(file, *m, diags)) return false;
+        char *folder = folder_of(file, (*m)->name);
+        ok = registry_add(*m, folder, file) || diags_input(diags, loc, NULL, NULL, "there are too many models");
+        free(folder);
+    }
+    return ok;
+}
+
+static bool open_plugin(const char *file, struct diags *diags)
+{
+    const struct srcloc loc = {.file = file};
+    void *handle = dlopen(file, RTLD_NOW | RTLD_LOCAL);
+    if (!handle) {
+        const char *why = dlerror();
+        const bool symbol = why && strstr(why, "undefined symbol: dse_");
+        return diags_input(diags, loc, NULL, symbol ? "link it with libdse: `pkg-config --libs dse`" : NULL,
+                           "the plug-in cannot be loaded: %s", why ? why : "no reason was given");
+    }
+    const struct dse_plugin *p = dlsym(handle, "dse_plugin");
+    bool ok = p || diags_input(diags, loc, NULL, "DSE_PLUGIN(&dse_model_NAME) of <dse/plugin.h> makes it",
+                               "this is no plug-in: it has no symbol dse_plugin");
+    ok = ok && check_abi(file, p, diags);
+    if (!ok) {
+        dlclose(handle);
+        return false;
+    }
+    plugins = xrealloc(plugins, n_plugins + 1, sizeof *plugins);
+    plugins[n_plugins++] = (struct plugin){xstrdup(file), handle};
+    return add_models(file, p, diags);
+}
+
+bool plugin_load(const char *file, struct diags *diags)
+{
+    char real[PATH_MAX];
+    if (!realpath(file, real))
+        return diags_input(diags, (struct srcloc){.file = file}, NULL, NULL, "the plug-in cannot be loaded: %s", strerror(errno));
+    return is_loaded(real) || open_plugin(real, diags);
+}
+
+const struct model *plugin_model(const char *file)
+{
+    char real[PATH_MAX];
+    size_t n;
+    const struct model *all = registry_models(&n);
+    for (size_t i = 0; realpath(file, real) && i < n; i++)
+        if (all[i].file && strcmp(all[i].file, real) == 0) return &all[i];
+    return NULL;
+}
+
+/* ---- those that are there ---------------------------------------------------------------------------------------------------- */
+
+static int is_object(const struct dirent *d)
+{
+    const char *dot = strrchr(d->d_name, '.');
+    return dot && strcmp(dot, ".so") == 0;
+}
+
+static void load_folder(const char *folder, struct diags *diags)
+{
+    struct dirent **files;
+    const int n = scandir(folder, &files, is_object, alphasort);
+    for (int i = 0; i < n; i++) {
+        char *path = xasprintf("%s/%s", folder, files[i]->d_name);
+        struct diags own;
+        diags_init(&own);
+        if (!plugin_load(path, &own))
+            diags_warn(diags, (struct srcloc){.file = path}, NULL, "left out: %s", own.n ? own.list[0].message : "");
+        diags_release(&own);
+        free(path);
+        free(files[i]);
+    }
+    if (n >= 0) free(files);
+}
+
+bool plugin_load_all(const char *data_dir, struct diags *diags)
+{
+    static const char share[] = "/share/dse";
+    const char *list = getenv("DSE_PLUGINS");
+    bool ok = true;
+    for (const char *s = list ? list : ""; *s;) {
+        const size_t n = strcspn(s, ":");
+        char *file = xstrndup(s, n);
+        if (n) ok = plugin_load(file, diags) && ok;
+        free(file);
+        s += n + (s[n] == ':');
+    }
+    const size_t n = strlen(data_dir), k = sizeof share - 1;
+    if (n > k && strcmp(data_dir + n - k, share) == 0) {
+        char *folder = xasprintf("%.*s/lib/dse/plugins", (int)(n - k), data_dir);
+        load_folder(folder, diags);
+        free(folder);
+    }
+    return ok;
+}
+
+/* ---- crashes ----------------------------------------------------------------------------------------------------------------- */
+
+/* The function of the model that the address is in: the one that begins last before it. *last: where it begins; of another
+ * model, no earlier. */
+static const char *function_at(const struct dse_model *m, uintptr_t at, uintptr_t *last)
+{
+    const struct {
+        const char *name;
+        uintptr_t begin;
+    } all[] = {{"resolve", (uintptr_t)m->resolve},   {"check", (uintptr_t)m->check},   {"shortage", (uintptr_t)m->shortage},
+               {"estimate", (uintptr_t)m->estimate}, {"bound", (uintptr_t)m->bound},   {"simulate", (uintptr_t)m->simulate},
+               {"stand", (uintptr_t)m->stand},       {"equate", (uintptr_t)m->equate}, {"why_null", (uintptr_t)m->why_null}};
+    const char *name = NULL;
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
+        if (!all[i].begin || all[i].begin > at || all[i].begin < *last) continue;
+        *last = all[i].begin;
+        name = all[i].name;
+    }
+    return name;
+}
+
+/* The outermost address in a plug-in is in the function that dse called. */
+const struct model *plugin_at_fault(void *const *stack, int n, const char **ret_function)
+{
+    size_t n_models;
+    const struct model *models = registry_models(&n_models), *found = NULL;
+    for (int i = 0; i < n; i++) {
+        Dl_info frame, model;
+        uintptr_t last = 0;
+        if (!dladdr(stack[i], &frame)) continue;
+        for (size_t k = 0; k < n_models; k++) {
+            if (!models[k].file || !dladdr(models[k].desc, &model) || model.dli_fbase != frame.dli_fbase) continue;
+            const char *function = function_at(models[k].desc, (uintptr_t)stack[i], &last);
+            if (function || !found) found = &models[k], *ret_function = function ? function : "a function of its own";
+        }
+    }
+    return found;
+}
