@@ -116,7 +116,7 @@ static void run_trace(const struct dram_spec *s, const struct dram_map *map, con
     char *path = xasprintf("/proc/self/fd/%d", fd);
     struct diags d;
     diags_init(&d);
-    struct dram_trace *t = dram_trace_open(path, map->capacity, &d);
+    struct dram_trace *t = dram_trace_open(path, map->capacity, 64, 0.5, &d);
     need(t != NULL);
     run(s, map, dram_trace_source(t), front);
     dram_trace_close(t);

@@ -139,6 +139,18 @@ static bool read_front(struct job *j, const struct invocation *in)
     return !text;
 }
 
+/* A request of another simulator is a burst, and its cycle the memory's, unless options say otherwise. */
+static void open_trace(struct job *j, const struct invocation *in)
+{
+    const long long bytes = option_integer(in, "access", 1, 1 << 20, j->spec.burst_bytes);
+    const char *text = option_get(in, "cycle-ns");
+    double cycle = j->spec.clock_ns;
+    if (text && (!text_parse_f64(text, &cycle) || !(cycle > 0 && cycle <= 1e6)))
+        usage_error(in, "--cycle-ns: \"%s\" is no time from 0 to 1e6 ns", text);
+    else if (in->diags->errors == 0)
+        j->trace = dram_trace_open(in->operands[0], j->map.capacity, (uint64_t)bytes, cycle, in->diags);
+}
+
 static bool open_source(struct job *j, const struct invocation *in)
 {
     const char *pattern = option_get(in, "pattern");
@@ -147,7 +159,7 @@ static bool open_source(struct job *j, const struct invocation *in)
     if (pattern)
         j->pattern = dram_pattern_new(pattern, dram_spec_peak_gbs(&j->spec), "--pattern", in->diags);
     else
-        j->trace = dram_trace_open(in->operands[0], j->map.capacity, in->diags);
+        open_trace(j, in);
     return j->pattern || j->trace;
 }
 
@@ -292,6 +304,8 @@ const struct command command_dram = {
             {0, "frontend", "F", "per-channel: a queue for each command bus (default); in-order: one for all"},
             {0, "no-refresh", NULL, "never refresh"},
             {'p', "pattern", "PATTERN", "make the requests: random,size=256,count=65536"},
+            {0, "access", "BYTES", "of a request of DRAMsim3 or Ramulator (default: a burst of the memory)"},
+            {0, "cycle-ns", "NS", "a cycle of a trace of DRAMsim3 (default: the memory's clock)"},
             {0, "print-trace", NULL, "print the requests as a trace and do not simulate"},
             {0, "commands", "FILE", "write every command to a CSV file"},
             OPTION_FORMAT,
@@ -300,7 +314,8 @@ const struct command command_dram = {
         },
     .help =
         "A trace has one request a line: R or W, a hexadecimal address, a number of bytes, perhaps the ns of its arrival; B waits until\n"
-        "everything before it is done. Without arrival times requests come as fast as they are taken. TRACE - is standard input.\n\n"
+        "everything before it is done. Without arrival times requests come as fast as they are taken. TRACE - is standard input.\n"
+        "Lines of DRAMsim3 (0x1f00 READ 12) and of Ramulator (0x1f00 R; LD 0x1f00) are read, too: --print-trace shows what they mean.\n\n"
         "The map is a list of fields with their bits: co column (in bursts), ch channel (what has a command bus), pc pseudo channel,\n"
         "bg bank group, ba bank, ro row. A name without a number takes what is left: \"co3 ch pc bg co ba ro\".\n\n"
         "Patterns, each with its settings: sequential, random, stride, copy, lad. An unknown setting is answered with those there are.\n"

@@ -3,6 +3,7 @@
 #include "base/xalloc.h"
 #include "cli/command.h"
 #include "cli/eval_print.h"
+#include "cli/eval_step.h"
 #include "cli/interrupt.h"
 #include "cli/model_find.h"
 #include "model/reason.h"
@@ -104,6 +105,15 @@ static void show_equations(const struct eval_answer *a, enum output_format forma
         terminal_say(stderr, "dse: model %s has no equations beside its metrics", a->point.model->desc->name);
 }
 
+/* As JSON all there is about the step: docs/schema/step.json. */
+static void show_breakdown(const struct eval_answer *a, enum output_format format)
+{
+    if (format == OUTPUT_JSON)
+        eval_print_step(a);
+    else
+        eval_print_breakdown(a, format);
+}
+
 static void show_gantt(const struct eval_answer *a, enum output_format format)
 {
     (void)format;
@@ -126,9 +136,8 @@ static const struct section {
     bool feasible, events; /* only of a feasible point, of a run at event level */
     void (*show)(const struct eval_answer *a, enum output_format format);
 } sections[] = {
-    {"equations", false, false, show_equations}, {"breakdown", true, false, eval_print_breakdown},
-    {"gantt", true, true, show_gantt},           {"notes", true, true, show_notes},
-    {"resources", true, true, show_resources},
+    {"equations", false, false, show_equations}, {"breakdown", true, false, show_breakdown}, {"gantt", true, true, show_gantt},
+    {"notes", true, true, show_notes},           {"resources", true, true, show_resources},
 };
 enum { SECTIONS = sizeof sections / sizeof *sections };
 

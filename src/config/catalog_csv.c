@@ -89,30 +89,50 @@ static bool read_macro(const struct csv_table *t, size_t row, struct dse_sram_ta
     return ok;
 }
 
+/* Tables of macros, one after the other; with `only`, the one of that name alone. */
+static bool make_srams(struct catalog *c, const struct csv_table *t, const char *only, struct diags *diags)
+{
+    struct dse_sram_table *table = NULL;
+    bool ok = true;
+    for (size_t i = 0; i < t->n_rows; i++) {
+        char **cells = t->rows[i].cells;
+        if (only && strcmp(cells[0], only) != 0)
+            return diags_input(diags, csv_table_loc(t, i), t->text, NULL, "a row of \"%s\" in the file of \"%s\"", cells[0], only);
+        if (i == 0 || strcmp(cells[0], t->rows[i - 1].cells[0]) != 0) {
+            double node_nm = 0;
+            if (i) ok = finish_sram(t, i - 1, table, diags) && ok;
+            if (catalog_find(c, DSE_KIND_SRAM, cells[0]) && !c->replaces)
+                ok = diags_input(diags, csv_table_loc(t, i), t->text, NULL, "the rows of table \"%s\" do not stand together",
+                                 cells[0]);
+            ok = csv_table_number(t, i, 1, false, &node_nm, diags) && ok;
+            table = sram_table_new(cells[0], cells[10], node_nm);
+            catalog_add(c, DSE_KIND_SRAM, (struct dse_entry *)table);
+        }
+        ok = read_macro(t, i, table, diags) && ok;
+    }
+    if (t->n_rows) ok = finish_sram(t, t->n_rows - 1, table, diags) && ok;
+    return ok;
+}
+
 static bool load_srams(struct catalog *c, const char *data_dir, struct diags *diags)
 {
     char *path = xasprintf("%s/catalog/sram.csv", data_dir);
     struct csv_table t;
     c->reading = catalog_intern(c, path);
-    bool ok = csv_table_read(&t, path, sram_columns, SRAM_COLUMNS, diags);
-    struct dse_sram_table *table = NULL;
-    for (size_t i = 0; i < t.n_rows; i++) {
-        char **cells = t.rows[i].cells;
-        if (i == 0 || strcmp(cells[0], t.rows[i - 1].cells[0]) != 0) {
-            double node_nm = 0;
-            if (i) ok = finish_sram(&t, i - 1, table, diags) && ok;
-            if (catalog_find(c, DSE_KIND_SRAM, cells[0]))
-                ok = diags_input(diags, csv_table_loc(&t, i), t.text, NULL, "the rows of table \"%s\" do not stand together",
-                                 cells[0]);
-            ok = csv_table_number(&t, i, 1, false, &node_nm, diags) && ok;
-            table = sram_table_new(cells[0], cells[10], node_nm);
-            catalog_add(c, DSE_KIND_SRAM, (struct dse_entry *)table);
-        }
-        ok = read_macro(&t, i, table, diags) && ok;
-    }
-    if (t.n_rows) ok = finish_sram(&t, t.n_rows - 1, table, diags) && ok;
+    const bool ok = csv_table_read(&t, path, sram_columns, SRAM_COLUMNS, diags) && make_srams(c, &t, NULL, diags);
     csv_table_release(&t);
     free(path);
+    return ok;
+}
+
+bool catalog_add_sram(struct catalog *c, const char *name, const char *path, struct diags *diags)
+{
+    struct csv_table t;
+    c->reading = catalog_intern(c, path);
+    bool ok = csv_table_read(&t, path, sram_columns, SRAM_COLUMNS, diags);
+    if (ok && t.n_rows == 0) ok = diags_input(diags, csv_table_header_loc(&t), t.text, NULL, "there is no macro of \"%s\"", name);
+    ok = ok && make_srams(c, &t, name, diags);
+    csv_table_release(&t);
     return ok;
 }
 

@@ -79,6 +79,8 @@ bool catalog_add_requests(struct catalog *c, const char *name, const char *path,
 bool catalog_add_retention(struct catalog *c, const char *name, const char *path, struct diags *diags);
 /* One quality entry from a CSV file in long format (docs/quality.md). */
 bool catalog_add_quality(struct catalog *c, const char *name, const char *path, struct diags *diags);
+/* A table of SRAM macros from a CSV file like catalog/sram.csv, whose rows are all of that name. */
+bool catalog_add_sram(struct catalog *c, const char *name, const char *path, struct diags *diags);
 bool catalog_add_recording(struct catalog *c, const char *name, const char *path, struct diags *diags);
 
 #endif

@@ -292,6 +292,7 @@ static csv_adder_fn csv_adder(enum dse_kind kind)
     case DSE_KIND_RECORDING: return catalog_add_recording;
     case DSE_KIND_REQUESTS: return catalog_add_requests;
     case DSE_KIND_QUALITY: return catalog_add_quality;
+    case DSE_KIND_SRAM: return catalog_add_sram;
     default: return NULL;
     }
 }

@@ -8,6 +8,7 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 #include <unistd.h>
 
 enum { BUFFER = 1 << 18, LINE_MAX_BYTES = 1 << 12, FAULTS_MAX = 10, DECIMALS_MAX = 15 };
@@ -18,6 +19,8 @@ struct dram_trace {
     int fd;
     bool ended;
     uint64_t capacity;
+    uint64_t access_bytes; /* of a request of DRAMsim3 or Ramulator */
+    double cycle_ns;
     int line;
     size_t faults;
     double arrival_ns; /* of the last request */
@@ -101,7 +104,9 @@ static char *next_line(struct dram_trace *t, char **ret_end, struct diags *diags
 
 /* ---- a line -------------------------------------------------------------------------------------------------------------- */
 
-static const char form[] = "R or W, a hexadecimal address, a number of bytes and perhaps a time in ns; or B alone";
+static const char form[] =
+    "R or W, a hexadecimal address, a number of bytes and perhaps a time in ns; or B alone; or a line of DRAMsim3 "
+    "(0x1f00 READ 12) or Ramulator (LD 0x1f00)";
 
 static bool is_space(char c)
 {
@@ -218,10 +223,67 @@ static bool read_arrival(struct dram_trace *t, const char *line, const char *p, 
     return true;
 }
 
+static bool word_is(const char *p, const char *end, const char *word)
+{
+    return (size_t)(end - p) == strlen(word) && strncasecmp(p, word, (size_t)(end - p)) == 0;
+}
+
+/* What a word means in the traces of DRAMsim3 and Ramulator; false when it is none of theirs. */
+static bool is_foreign_kind(const char *p, const char *end, bool write_and_read, struct dram_request *ret)
+{
+    static const char *const reads[] = {"READ", "R", "LD"}, *const writes[] = {"WRITE", "W", "ST"};
+    const size_t first = write_and_read ? 0 : 2, last = write_and_read ? 2 : 3;
+    for (size_t i = first; i < last; i++) {
+        if (word_is(p, end, reads[i]) || word_is(p, end, writes[i])) {
+            *ret = (struct dram_request){.kind = word_is(p, end, reads[i]) ? DRAM_READ : DRAM_WRITE};
+            return true;
+        }
+    }
+    return false;
+}
+
+/* Is it a line of DRAMsim3, "0x1f00 READ 12" with a cycle, of Ramulator 1, "0x1f00 R", or of Ramulator 2, "LD 0x1f00"? Their
+ * addresses may be of a larger machine: what is above the memory is cut off, as they do. */
+static bool is_foreign(const char *p, const char *end, struct dram_request *ret, const char **ret_address, const char **ret_rest)
+{
+    const char *first_end = word_end(p, end), *second = skip_space(first_end), *second_end = word_end(second, end);
+    const bool loads = is_foreign_kind(p, first_end, false, ret);
+    if (!loads && (first_end - p == 1 || !is_foreign_kind(second, second_end, true, ret))) return false;
+    *ret_address = loads ? second : p;
+    *ret_rest = skip_space(second_end);
+    return true;
+}
+
+static bool read_foreign(struct dram_trace *t, const char *line, const char *end, const char *p, const char *rest,
+                         struct dram_request *ret, struct diags *diags)
+{
+    const char *e = word_end(p, end);
+    const char *digits = e - p > 2 && p[0] == '0' && (p[1] == 'x' || p[1] == 'X') ? p + 2 : p;
+    if (!parse_whole(digits, e, 16, &ret->address))
+        return fault(t, line, p, form, diags, "\"%.*s\" is no hexadecimal address", shown(p, e), p);
+    ret->bytes = t->access_bytes;
+    ret->address = ret->address % t->capacity / t->access_bytes * t->access_bytes;
+    ret->arrival_ns = t->arrival_ns;
+    if (rest == end) return true;
+    e = word_end(rest, end);
+    uint64_t cycle;
+    if (!parse_whole(rest, e, 10, &cycle) || (double)cycle * t->cycle_ns > 1e15)
+        return fault(t, line, rest, form, diags, "\"%.*s\" is no cycle", shown(rest, e), rest);
+    const double v = (double)cycle * t->cycle_ns;
+    if (v < t->arrival_ns)
+        return fault(t, line, rest, "requests stand in the order of their arrival", diags,
+                     "cycle %.*s is before that of the request in front of it", shown(rest, e), rest);
+    ret->arrival_ns = t->arrival_ns = v;
+    ret->timed = true;
+    rest = skip_space(e);
+    return rest >= end || fault(t, line, rest, form, diags, "\"%.*s\" is too much on this line", shown(rest, end), rest);
+}
+
 /* A request from a line; the line is neither empty nor a comment. */
 static bool read_request(struct dram_trace *t, const char *line, const char *end, struct dram_request *ret, struct diags *diags)
 {
-    const char *p = skip_space(line), *e = word_end(p, end);
+    const char *p = skip_space(line), *e = word_end(p, end), *address, *rest;
+    if (is_foreign(p, end, ret, &address, &rest)) return read_foreign(t, line, end, address, rest, ret, diags);
     if (e - p != 1 || (*p != 'R' && *p != 'W' && *p != 'B'))
         return fault(t, line, p, form, diags, "\"%.*s\" is no request", shown(p, e), p);
     *ret = (struct dram_request){.kind = *p == 'R' ? DRAM_READ : *p == 'W' ? DRAM_WRITE : DRAM_BARRIER};
@@ -257,7 +319,7 @@ static bool next(struct dram_source *source, struct dram_request *ret, struct di
 
 /* ---- opening ------------------------------------------------------------------------------------------------------------- */
 
-struct dram_trace *dram_trace_open(const char *path, uint64_t capacity, struct diags *diags)
+struct dram_trace *dram_trace_open(const char *path, uint64_t capacity, uint64_t access_bytes, double cycle_ns, struct diags *diags)
 {
     bool standard = strcmp(path, "-") == 0;
     int fd = standard ? STDIN_FILENO : open(path, O_RDONLY | O_CLOEXEC);
@@ -270,6 +332,8 @@ struct dram_trace *dram_trace_open(const char *path, uint64_t capacity, struct d
     t->path = xstrdup(standard ? "standard input" : path);
     t->fd = fd;
     t->capacity = capacity;
+    t->access_bytes = access_bytes;
+    t->cycle_ns = cycle_ns;
     t->text = xmalloc(BUFFER + 1);
     t->text[0] = '\0';
     return t;

@@ -4,6 +4,12 @@
  *     W 0x2000 64 125.5     write 64 bytes that are there from 125.5 ns on; without a time: when their turn comes
  *     B                     a barrier: what follows waits until everything before it is done
  *
+ *
+ * or a line as other simulators have it, a read or a write of `access_bytes`:
+ *
+ *     0x1f00 READ 12        DRAMsim3: from cycle 12 on; or Ramulator 1: 0x1f00 R
+ *     LD 0x1f00             Ramulator 2; or ST
+ *
  * Addresses are hexadecimal, sizes decimal, times decimal and never smaller than the one before. Empty lines and what follows a #
  * are skipped. The text is read as it is needed, so that its size does not matter; a fault is an error with its line and column.
  */
@@ -16,8 +22,10 @@
 
 struct dram_trace;
 
-/* Open a file, or standard input for "-". `capacity`: bytes that addresses may reach. NULL with an error. */
-struct dram_trace *dram_trace_open(const char *path, uint64_t capacity, struct diags *diags);
+/* Open a file, or standard input for "-". `capacity`: bytes that addresses may reach; those of other simulators wrap around there.
+ * A request of theirs has access_bytes, a power of two, and a cycle cycle_ns. NULL with an error. */
+struct dram_trace *dram_trace_open(const char *path, uint64_t capacity, uint64_t access_bytes, double cycle_ns,
+                                   struct diags *diags);
 void dram_trace_close(struct dram_trace *t);
 /* The requests of the trace, for dram_run. The source belongs to the trace. */
 struct dram_source *dram_trace_source(struct dram_trace *t);

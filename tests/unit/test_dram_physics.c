@@ -205,7 +205,7 @@ static struct dram_trace *trace_of(const char *text, size_t n, struct diags *dia
     const int fd = mkstemp(path);
     assert_true(fd >= 0 && write(fd, text, n) == (ssize_t)n);
     close(fd);
-    return dram_trace_open(path, UINT64_C(1) << 33, diags);
+    return dram_trace_open(path, UINT64_C(1) << 33, 64, 0.5, diags);
 }
 
 static void traces__come_back_as_they_were_printed(void **state)
