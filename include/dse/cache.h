@@ -15,6 +15,7 @@
 #include <dse/eviction.h>
 #include <dse/model.h>
 #include <dse/quality.h>
+#include <dse/task.h>
 #include <dse/workload.h>
 
 enum dse_cache_boundary {
@@ -48,6 +49,7 @@ struct dse_cache {
     int32_t quality_from;   /* enum dse_quality_from */
     const struct dse_retention *retention; /* what it keeps of attention */
     const struct dse_quality *surface;     /* the same, from a surface */
+    const struct dse_task *task;           /* whose score is a metric; NULL: none */
     int64_t vote_bits;                     /* a count, or an accumulated probability, of a position */
 };
 extern const struct dse_param dse_cache_params[];
@@ -168,6 +170,15 @@ struct dse_kept {
  * was measured with the format. NULL; or why nobody measured it under these settings, and then all of *ret is NaN. Retention profiles do not say how much heads
  * differ, nor may a surface. */
 const char *dse_cache_quality(const struct dse_cache_steps *s, struct dse_kept *ret);
+
+/* What the point scores on the task: of its one technique, or of the LLM by itself where nothing is lost. NULL; or why nobody has
+ * scored it, and then all of *ret is NaN. What narrow weights lose is not in it. */
+const char *dse_cache_score(const struct dse_cache_steps *s, struct dse_score *ret);
+/* For dse_model.why_null of such a score and what it came with, where `metric` is one of its two. */
+const char *dse_score_why_null(const char *why, const struct dse_score *score, const char *metric);
+/* Over a box: a number where nothing varies that it depends on. */
+void dse_cache_score_bound(const struct dse_cache_steps *lo, const struct dse_cache_steps *hi, struct dse_interval *ret_score,
+                           struct dse_interval *ret_loss);
 
 /* The quality of a point, as dse_model.stand has it. */
 void dse_cache_stand(const struct dse_cache_steps *s, struct dse_standing *ret);

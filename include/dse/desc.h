@@ -56,6 +56,7 @@ enum dse_kind {
     DSE_KIND_RECORDING,
     DSE_KIND_COSTS,
     DSE_KIND_QUALITY,
+    DSE_KIND_TASK,
     DSE_KIND_COUNT
 };
 

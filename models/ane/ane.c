@@ -115,6 +115,7 @@ static const struct dse_metric ane_metrics_table[] = {
                            .mean = DSE_MEAN_TOKEN),
     DSE_METRIC_F64_OR_NULL(M, attention_error_sd, "", DSE_LESS, "standard deviation of attention_error over heads", "E14",
                            .mean = DSE_MEAN_TOKEN),
+    DSE_METRIC_EMBED(M, task, struct dse_score, dse_score_metrics),
     DSE_METRIC_F64(M, dram_footprint_gib, "GiB", DSE_LESS, "weights and caches in memory", "E10"),
     DSE_METRIC_END,
 };
@@ -230,22 +231,42 @@ struct dse_bill ane_bill_of(const struct ane_params *p)
 }
 
 /* Of the rows that the window holds attention is exact. NULL, or why nobody knows what the others are worth. */
-static const char *quality(const struct ane_params *p, struct dse_kept *ret)
+static bool forgets(const struct ane_params *p)
 {
-    const struct dse_cache_steps steps = ane_cache_steps(p);
     const struct ane_request r = ane_request_of(p);
     struct ane_shape s;
     ane_shape_init(&s, p, (double)p->query_rows, r.kept);
-    if (!ane_forgets(p, &s, r.kept)) return dse_cache_quality(&steps, ret);
+    return ane_forgets(p, &s, r.kept);
+}
+
+static const char forgotten[] = "the oldest positions are forgotten, and nobody measured what that costs (window, overflow)";
+
+static const char *quality(const struct ane_params *p, struct dse_kept *ret)
+{
+    const struct dse_cache_steps steps = ane_cache_steps(p);
+    if (!forgets(p)) return dse_cache_quality(&steps, ret);
     *ret = (struct dse_kept){.mass = (double)NAN, .error = (double)NAN, .error_sd = (double)NAN};
-    return "the oldest positions are forgotten, and nobody measured what that costs (window, overflow)";
+    return forgotten;
+}
+
+static const char *score_of(const struct ane_params *p, struct dse_score *ret)
+{
+    const struct dse_cache_steps steps = ane_cache_steps(p);
+    if (!forgets(p)) return dse_cache_score(&steps, ret);
+    *ret = (struct dse_score){(double)NAN, (double)NAN};
+    return forgotten;
 }
 
 static const char *why_null(const void *params, const char *metric)
 {
     const struct dse_bill bill = ane_bill_of(params);
     struct dse_kept kept;
+    struct dse_score score;
     const struct dse_cache_steps steps = ane_cache_steps(params);
+    if (strncmp(metric, "task_", strlen("task_")) == 0) {
+        const char *unscored = score_of(params, &score);
+        return dse_score_why_null(unscored, &score, metric);
+    }
     const bool of_quality =
         strcmp(metric, "retained_mass") == 0 || strncmp(metric, "attention_error", strlen("attention_error")) == 0;
     const char *why = of_quality ? quality(params, &kept) : NULL;
@@ -268,6 +289,7 @@ static void fill_cache(struct ane_metrics *m, const struct ane_params *p, const 
     m->retained_mass = kept.mass;
     m->attention_error = kept.error;
     m->attention_error_sd = kept.error_sd;
+    score_of(p, &m->task);
 }
 
 static void fill_common(struct dse_common *m, const struct ane_params *p, const struct ane_call *c,

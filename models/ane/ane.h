@@ -58,6 +58,7 @@ struct ane_metrics {
     double weights_mib, kv_mib, concat_mib, transpose_mib, slide_mib;
     double cached_positions, technique_mib;
     double retained_mass, attention_error, attention_error_sd; /* NaN where nobody measured it */
+    struct dse_score task;
     double dram_footprint_gib, engine_power_w;
 };
 

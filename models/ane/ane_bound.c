@@ -178,6 +178,10 @@ static void fill_cache(const struct ends *m, const struct ane_box *b, const stru
     SET(retained_mass, kept.mass);
     SET(attention_error, kept.error);
     SET(attention_error_sd, kept.error_sd);
+    struct dse_interval score, loss;
+    dse_cache_score_bound(&lo, &hi, &score, &loss);
+    SET(task.task_score, score);
+    SET(task.task_loss, loss);
 }
 
 static void fill(const struct ends *m, const struct ane_box *b, const struct ane_request_bound *r, const struct ane_shape_bound *s)

@@ -280,6 +280,7 @@ static const struct dse_metric fd_metrics_table[] = {
                            .mean = DSE_MEAN_TOKEN),
     DSE_METRIC_F64_OR_NULL(M, attention_error_sd, "", DSE_LESS, "standard deviation of attention_error over heads", "E33",
                            .mean = DSE_MEAN_TOKEN),
+    DSE_METRIC_EMBED(M, task, struct dse_score, dse_score_metrics),
     DSE_METRIC_F64(M, attention_share, "", DSE_LESS, "attention_us over latency_us", "E13"),
     DSE_METRIC_F64(M, energy_dram_mj, "mJ", DSE_LESS, "part of energy_mj that moves bits of DRAM", "E17, E26"),
     DSE_METRIC_F64(M, power_demand_w, "W", DSE_LESS, "what the step would draw if boards had no limit", "E27"),

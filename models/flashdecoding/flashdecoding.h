@@ -112,6 +112,7 @@ struct fd_metrics {
     double linear_us, sync_us, launch_wait_us, allreduce_us;
     double cached_positions, technique_us, technique_mib;
     double retained_mass, attention_error, attention_error_sd; /* NaN where nobody measured it */
+    struct dse_score task;
     double attention_share, energy_dram_mj, tokens_per_j, dram_footprint_gib;
     double power_demand_w, used_clock_ghz;
 

@@ -206,6 +206,10 @@ static void fill_cache(const struct ends *m, const struct fd_box *b, const struc
     SET(retained_mass, kept.mass);
     SET(attention_error, kept.error);
     SET(attention_error_sd, kept.error_sd);
+    struct dse_interval score, loss;
+    dse_cache_score_bound(&lo, &hi, &score, &loss);
+    SET(task.task_score, score);
+    SET(task.task_loss, loss);
     SET(cached_positions, prefill ? dse_iv((read.lo + 1) / 2, (read.hi + 1) / 2) : read);
     SET(technique_us, us(s->technique_s));
     SET(technique_mib,

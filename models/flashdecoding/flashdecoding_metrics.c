@@ -98,6 +98,7 @@ static void fill_cache(struct fd_metrics *m, const struct fd_point *at)
     m->retained_mass = kept.mass;
     m->attention_error = kept.error;
     m->attention_error_sd = kept.error_sd;
+    dse_cache_score(&steps, &m->task);
 }
 
 void fd_fill(struct fd_metrics *m, const struct fd_point *at)

@@ -148,6 +148,7 @@ static const struct dse_metric lad_metrics_table[] = {
                            .mean = DSE_MEAN_TOKEN),
     DSE_METRIC_F64_OR_NULL(M, attention_error_sd, "", DSE_LESS, "standard deviation of attention_error over heads", "E24, E38",
                            .mean = DSE_MEAN_TOKEN),
+    DSE_METRIC_EMBED(M, task, struct dse_score, dse_score_metrics),
     DSE_METRIC_F64_OR_NULL(M, false_negative, "", DSE_LESS,
                            "share of positions wrongly taken to be in their mode, where it was measured", "E24",
                            .mean = DSE_MEAN_TOKEN),
@@ -322,6 +323,7 @@ static void fill_cache(struct lad_metrics *m, const struct lad_point *pt, double
     m->attention_error = own ? error.attention_error : kept.error;
     m->attention_error_sd = own && !(error.attention_error <= 0) ? lad_error_spread(pt->p) : kept.error_sd;
     m->false_negative = error.false_negative;
+    lad_score(pt->p, &m->task);
 }
 
 void lad_report(const struct lad_point *pt, const struct lad_step *step, struct lad_metrics *ret, struct dse_breakdown *breakdown)

@@ -74,6 +74,7 @@ struct lad_metrics {
     double prefetched;
     double cached_positions, technique_mib;
     double retained_mass, attention_error, attention_error_sd, false_negative; /* NaN where nobody measured them */
+    struct dse_score task;
     double sram_resident_mib, dram_footprint_gib;
 
     double centers_mib, active_mib, others_mib, prefetch_mib, weights_mib, full_cache_mib;
@@ -274,6 +275,8 @@ const char *lad_point_begin(struct lad_point *ret, const struct lad_params *p);
 const char *lad_cache_check(const struct lad_params *p);
 /* E38: what attention over what the cache keeps has of the whole; LAD's own keeps all. */
 void lad_kept(const struct lad_params *p, struct dse_kept *ret);
+/* What the point scores on the task: of the method "lad", or of the cache's technique. NULL, or why nobody says. */
+const char *lad_score(const struct lad_params *p, struct dse_score *ret);
 /* E24: NaN where nobody measured it under the settings of the point. Pure. */
 struct dse_locality_error lad_quality(const struct lad_params *p);
 /* Its standard deviation over heads; NaN where it is not known. */

@@ -288,6 +288,19 @@ static void set_attention(const struct sink *to, const struct lad_box *b, const 
     SET(attention_share, a->time_s.hi > 0 ? dse_widened(dse_max(0, least), most, 8) : none);
 }
 
+/* Of the method "lad": a number where nothing varies that it was scored under. */
+static void lad_score_bound(const struct lad_box *b, struct dse_interval *ret_score, struct dse_interval *ret_loss)
+{
+    const struct lad_params *lo = &b->lo, *hi = &b->hi;
+    struct dse_score score;
+    const bool same = lo->intervals == hi->intervals && lo->recent == hi->recent && lo->workload.kv_bits == hi->workload.kv_bits &&
+                      lo->workload.kv_scale_bits == hi->workload.kv_scale_bits;
+    *ret_score = *ret_loss = dse_unbounded;
+    if (!same || lad_score(lo, &score)) return;
+    *ret_score = dse_iv_of(score.task_score);
+    if (!isnan(score.task_loss)) *ret_loss = dse_iv_of(score.task_loss);
+}
+
 /* E38: of a prompt, counts and bounds are of all its tokens. */
 static void set_cache_metrics(const struct sink *to, const struct lad_box *b)
 {
@@ -302,6 +315,11 @@ static void set_cache_metrics(const struct sink *to, const struct lad_box *b)
     SET(retained_mass, kept.mass);
     SET(attention_error_sd, b->locality_aware ? dse_unbounded : kept.error_sd);
     if (b->lo.decoding != LAD_LOCALITY_AWARE) SET(attention_error, kept.error);
+    struct dse_interval score, loss;
+    dse_cache_score_bound(&lo, &hi, &score, &loss);
+    if (b->locality_aware) lad_score_bound(b, &score, &loss);
+    SET(task.task_score, score);
+    SET(task.task_loss, loss);
 }
 
 /* E24: known where nothing that it was measured with varies. */

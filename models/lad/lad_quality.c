@@ -2,6 +2,8 @@
  */
 #include "lad.h"
 
+#include <dse/num.h>
+
 #include <math.h>
 #include <string.h>
 
@@ -120,6 +122,24 @@ void lad_stand(const void *params, struct dse_standing *ret)
         ret->quality = standing_of(p);
 }
 
+const char *lad_score(const struct lad_params *p, struct dse_score *ret)
+{
+    enum { FULL_BITS = 16 };
+    const struct dse_cache_steps steps = steps_of(p);
+    if (!is_locality_aware(p)) return dse_cache_score(&steps, ret);
+    struct dse_task_query q = {.llm = p->workload.llm,
+                               .method = "lad",
+                               .ratio = (double)NAN,
+                               .given = 1u << DSE_SET_INTERVALS | 1u << DSE_SET_RECENT | 1u << DSE_SET_KV_BITS};
+    q.setting[DSE_SET_INTERVALS] = (double)p->intervals;
+    q.setting[DSE_SET_RECENT] = (double)p->recent;
+    q.setting[DSE_SET_KV_BITS] = dse_min(FULL_BITS, (double)p->workload.kv_bits);
+    *ret = (struct dse_score){(double)NAN, (double)NAN};
+    if (!p->cache.task) return "no task is named (task)";
+    if (dse_kv_scaled(&p->workload)) return "no row of a task has several techniques together (task)";
+    return dse_task_find(p->cache.task, &q, ret);
+}
+
 const char *lad_why_null(const void *params, const char *metric)
 {
     static const char *const statistics[] = {"centers", "active", "hit_ratio"}, *const errors[] = {"attention_error",
@@ -127,6 +147,11 @@ const char *lad_why_null(const void *params, const char *metric)
     const struct lad_params *p = params;
     const char *why = dse_why_not_apart(p->power, metric);
     const struct dse_cache_steps steps = steps_of(p);
+    if (strncmp(metric, "task_", strlen("task_")) == 0) {
+        struct dse_score score;
+        const char *unscored = lad_score(p, &score);
+        return dse_score_why_null(unscored, &score, metric);
+    }
     if (!why) why = dse_cache_why_null(&steps, metric);
     if (why || !is_locality_aware(p)) return why;
     for (size_t i = 0; i < sizeof statistics / sizeof *statistics; i++)

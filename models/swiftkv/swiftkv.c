@@ -115,6 +115,7 @@ static const struct dse_metric swiftkv_metrics_table[] = {
                            .mean = DSE_MEAN_TOKEN),
     DSE_METRIC_F64_OR_NULL(M, attention_error_sd, "", DSE_LESS, "standard deviation of attention_error over heads", "E25",
                            .mean = DSE_MEAN_TOKEN),
+    DSE_METRIC_EMBED(M, task, struct dse_score, dse_score_metrics),
     DSE_METRIC_F64(M, effective_gops, "Gop/s", DSE_MORE, "operations of linear layers and attention over time", "Table IV"),
     DSE_METRIC_F64(M, chip_gop_per_j, "Gop/J", DSE_MORE, "effective_gops over chip_power_w", "Table IV", .mean = DSE_MEAN_CHIP),
     DSE_METRIC_F64(M, tokens_per_j, "tokens/J", DSE_MORE, "tokens for the energy of chip and HBM", "Table III"),
@@ -308,6 +309,7 @@ static void fill_cache(struct swiftkv_metrics *m, const struct swiftkv_params *p
     m->retained_mass = kept.mass;
     m->attention_error = kept.error;
     m->attention_error_sd = kept.error_sd;
+    dse_cache_score(&steps, &m->task);
 }
 
 static void break_down(const struct swiftkv_params *p, const struct swiftkv_step *s, const struct swiftkv_chip *chip,

@@ -74,6 +74,7 @@ struct swiftkv_metrics {
     double linear_us, attention_share, communication_us;
     double cached_positions, technique_mib;
     double retained_mass, attention_error, attention_error_sd; /* NaN where nobody measured it */
+    struct dse_score task;
     double effective_gops, chip_gop_per_j, tokens_per_j;
     double chip_power_w, dram_power_w;
     double luts, ffs, brams, dsps;

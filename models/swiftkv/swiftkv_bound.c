@@ -368,6 +368,10 @@ static void set_cache(const struct box *b, struct swiftkv_metrics *f, struct swi
     SET(retained_mass, kept.mass);
     SET(attention_error, kept.error);
     SET(attention_error_sd, kept.error_sd);
+    struct dse_interval score, loss;
+    dse_cache_score_bound(&lo, &hi, &score, &loss);
+    SET(task.task_score, score);
+    SET(task.task_loss, loss);
     SET(cached_positions,
         positive(b->end[FAST].dealt.pairs / b->end[FAST].dealt.queries, b->end[SLOW].dealt.pairs / b->end[SLOW].dealt.queries));
     SET(technique_mib, dse_iv_scale(TOKEN(attention.technique_bytes), 1 / DSE_MIB));

@@ -72,6 +72,7 @@ static const struct dse_metric veda_metrics_table[] = {
                            .mean = DSE_MEAN_TOKEN),
     DSE_METRIC_F64_OR_NULL(M, attention_error_sd, "", DSE_LESS, "standard deviation of attention_error over heads", "E16",
                            .mean = DSE_MEAN_TOKEN),
+    DSE_METRIC_EMBED(M, task, struct dse_score, dse_score_metrics),
     DSE_METRIC_F64(M, linear_us, "us", DSE_LESS, "part of latency_us spent in linear layers", "E11"),
     DSE_METRIC_F64(M, attention_share, "", DSE_LESS, "attention_us over latency_us", ""),
     DSE_METRIC_F64(M, eviction_speedup, "", DSE_MORE, "attention without eviction over attention with it, in time", "Fig. 8",
@@ -257,6 +258,7 @@ void veda_report(const struct veda_point *pt, const struct veda_step *step, doub
     m->retained_mass = quality.mass;
     m->attention_error = quality.error;
     m->attention_error_sd = quality.error_sd;
+    dse_cache_score(&seen, &m->task);
     m->weights_mib = step->weight_bytes * mib;
     m->kv_mib = step->attention.kv_bytes * mib;
     m->vote_mib = step->attention.vote_bytes * mib;

@@ -65,6 +65,7 @@ struct veda_metrics {
     struct dse_common common;
     double cached_positions;
     double retained_mass, attention_error, attention_error_sd; /* NaN where the retention profile knows nothing */
+    struct dse_score task;
     double linear_us, attention_share, eviction_speedup;
     double array_utilization, scores_utilization, values_utilization;
     double softmax_exposed_us, vote_exposed_us;

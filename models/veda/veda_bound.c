@@ -416,6 +416,10 @@ static void set_quality(const struct veda_box *b, struct veda_metrics *f, struct
     SET(retained_mass, kept.mass);
     SET(attention_error, kept.error);
     SET(attention_error_sd, kept.error_sd);
+    struct dse_interval score, loss;
+    dse_cache_score_bound(&lo, &hi, &score, &loss);
+    SET(task.task_score, score);
+    SET(task.task_loss, loss);
 }
 
 static void set_memory(const struct veda_box *b, struct veda_metrics *f, struct veda_metrics *c)

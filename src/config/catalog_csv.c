@@ -416,5 +416,6 @@ bool catalog_load_csv(struct catalog *c, const char *data_dir, struct diags *dia
     ok = load_folder(c, data_dir, "profiles", catalog_add_profile, diags) && ok;
     ok = load_folder(c, data_dir, "retentions", catalog_add_retention, diags) && ok;
     ok = load_folder(c, data_dir, "recordings", catalog_add_recording, diags) && ok;
+    ok = catalog_load_tasks(c, data_dir, diags) && ok;
     return load_folder(c, data_dir, "quality", catalog_add_quality, diags) && ok;
 }

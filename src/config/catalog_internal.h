@@ -81,6 +81,9 @@ bool catalog_add_retention(struct catalog *c, const char *name, const char *path
 bool catalog_add_quality(struct catalog *c, const char *name, const char *path, struct diags *diags);
 /* A table of SRAM macros from a CSV file like catalog/sram.csv, whose rows are all of that name. */
 bool catalog_add_sram(struct catalog *c, const char *name, const char *path, struct diags *diags);
+/* The tasks of catalog/task_quality.csv; one from a file of its own. */
+bool catalog_load_tasks(struct catalog *c, const char *data_dir, struct diags *diags);
+bool catalog_add_task(struct catalog *c, const char *name, const char *path, struct diags *diags);
 bool catalog_add_recording(struct catalog *c, const char *name, const char *path, struct diags *diags);
 
 #endif

@@ -317,6 +317,7 @@ static const struct {
     [DSE_KIND_RECORDING] = {"recording", "recordings"},
     [DSE_KIND_COSTS] = {"book of costs", "costs"},
     [DSE_KIND_QUALITY] = {"quality", "quality"},
+    [DSE_KIND_TASK] = {"task", "tasks"},
 };
 _Static_assert(sizeof kinds / sizeof *kinds == DSE_KIND_COUNT, "every catalog has its words");
 

@@ -28,6 +28,11 @@ void dse_cache_stand(const struct dse_cache_steps *s, struct dse_standing *ret)
 const char *dse_cache_why_null(const struct dse_cache_steps *s, const char *metric)
 {
     struct dse_kept q;
+    struct dse_score score;
+    if (strncmp(metric, "task_", strlen("task_")) == 0) {
+        const char *unscored = dse_cache_score(s, &score);
+        return dse_score_why_null(unscored, &score, metric);
+    }
     const bool spread = strcmp(metric, "attention_error_sd") == 0;
     if (!spread && strcmp(metric, "retained_mass") != 0 && strcmp(metric, "attention_error") != 0) return NULL;
     if (strcmp(metric, "retained_mass") == 0 && dse_cache_rounds(s)) return NULL; /* all stay */

@@ -3,6 +3,7 @@
 
 #include "workload/measured.h"
 #include "workload/quality.h"
+#include "workload/task.h"
 
 #include <dse/costs.h>
 #include <dse/hw.h>
@@ -105,6 +106,18 @@ static void add_quality(uint64_t *h, const struct dse_quality *q)
     quality_numbers(q, add_quality_number, h);
 }
 
+static void add_task(uint64_t *h, const struct dse_task *t)
+{
+    for (size_t i = 0; i < t->n; i++) {
+        const struct task_row *r = &t->rows[i];
+        const double v[] = {r->ratio, r->value, r->reference, r->more};
+        add_text(h, r->method);
+        add_text(h, r->llm);
+        add_numbers(h, v, sizeof v / sizeof *v);
+        add_numbers(h, r->setting, DSE_SETTINGS);
+    }
+}
+
 static void add_costs(uint64_t *h, const struct dse_costs *book)
 {
     for (int id = 0; id < DSE_CONSTANT_COUNT; id++)
@@ -145,6 +158,7 @@ static void add_entry(uint64_t *h, const struct catalog *catalog, enum dse_kind 
     case DSE_KIND_PROFILE: add_profile(h, (const void *)entry); break;
     case DSE_KIND_RETENTION: add_retention(h, (const void *)entry); break;
     case DSE_KIND_RECORDING: add_recording(h, (const void *)entry); break;
+    case DSE_KIND_TASK: add_task(h, (const void *)entry); break;
     case DSE_KIND_QUALITY: add_quality(h, (const void *)entry); break;
     case DSE_KIND_COSTS: add_costs(h, (const void *)entry); break;
     case DSE_KIND_TECHNOLOGY: add_technology(h, (const void *)entry); break;

@@ -44,6 +44,8 @@ const struct dse_param dse_cache_params[] = {
                   "what eviction keeps of attention, measured under settings of its own", "docs/catalog.md"),
     DSE_PARAM_REF(C, surface, struct dse_quality, DSE_KIND_QUALITY,
                   "surfaces of what was measured of techniques, over contexts, ratios and their settings", "docs/quality.md"),
+    DSE_PARAM_REF(C, task, struct dse_task, DSE_KIND_TASK, "a task that techniques were scored on, and its score",
+                  "docs/quality.md"),
     DSE_PARAM_I64_UNIT(C, vote_bits, "bit", 1, 64, "a vote count, or an accumulated score of h2o", "VEDA Table I"),
     DSE_PARAM_END,
 };

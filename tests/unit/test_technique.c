@@ -87,6 +87,7 @@ static void technique__every_parameter_moves_something_or_is_refused(void **stat
         {"eviction=window quality_from=surface", "eviction=window quality_from=retention"},
         {"eviction=window quality_from=retention retention=codellama-13b",
          "eviction=window quality_from=retention retention=tinyllama-1.1b"},
+        {"llm=opt-2.7b eviction=none task=wikitext2-perplexity", "llm=opt-2.7b eviction=none task=lambada-perplexity"},
         {"eviction=none kv_bits=8 kv_scale_bits=0", "eviction=none kv_bits=8 kv_scale_bits=1"},
         {"eviction=h2o kv_bits=8 kv_scale_bits=1", "eviction=h2o kv_bits=8 kv_scale_bits=2"},
         {"eviction=none kv_bits=4 kv_scale_bits=1 kv_format=token", "eviction=none kv_bits=4 kv_scale_bits=1 kv_format=kivi"},
@@ -207,6 +208,62 @@ static void technique__kivi_residual_is_what_its_algorithm_says(void **state)
     assert_float_equal(dse_cache_moved(&s), 0, 0);
 }
 
+/* A task has a row of a technique, or of none: VEDA's voting was scored on nothing. */
+static void technique__has_the_score_that_was_published(void **state)
+{
+    (void)state;
+    static struct both_levels b;
+    for (size_t m = 0; m < MODELS; m++) {
+        static const struct {
+            const char *settings;
+            double score, loss;
+            const char *why;
+        } cases[] = {
+            {"eviction=none", 8.71, 0, NULL},
+            {"eviction=h2o eviction_ratio=0.2 boundary=streamed", 8.82, 8.82 / 8.71 - 1, NULL},
+            {"eviction=h2o eviction_ratio=0.2 boundary=streamed task=alpaca-rouge1", 19.2, 1 - 0.192, NULL},
+            {"eviction=h2o eviction_ratio=0.25 boundary=streamed", NAN, NAN, "another ratio"},
+            {"eviction=h2o eviction_ratio=0.2 boundary=streamed recent_share=0.4", NAN, NAN, "other settings"},
+            {"eviction=h2o cache_length=200 boundary=streamed", NAN, NAN, "cache_length"},
+            {"eviction=window boundary=streamed", NAN, NAN, "this technique"},
+            {"eviction=none kv_bits=8", NAN, NAN, "16 bits"},
+            {"eviction=none kv_bits=4 kv_scale_bits=1", NAN, NAN, "this technique"},
+            {"eviction=h2o eviction_ratio=0.2 boundary=streamed kv_bits=4 kv_scale_bits=1", NAN, NAN, "together"},
+            {"eviction=none llm=mistral-7b", NAN, NAN, "this LLM"},
+        };
+        for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+            char *settings = xasprintf("llm=llama2-7b %s", cases[i].settings);
+            const bool events = i == 1 && !is_slow(models[m]);
+            assert_null(at(&b, models[m], settings, events));
+            const double score = closed_metric(&b, "task_score"), loss = closed_metric(&b, "task_loss");
+            const char *why = b.model->desc->why_null(b.params, "task_score");
+            if (cases[i].why && !(why && strstr(why, cases[i].why))) fail_msg("%s %s: %s", models[m], settings, why);
+            assert_true(isnan(score) == (why != NULL) && isnan(loss) == isnan(score));
+            if (!why && (score != cases[i].score || fabs(loss - cases[i].loss) > 1e-12))
+                fail_msg("%s %s: %g, %g", models[m], settings, score, loss);
+            if (events) assert_true(event_metric(&b, "task_score") == score);
+            free(settings);
+        }
+    }
+}
+
+/* LAD's own decoding, and arithmetic where it counts, have rows of their own. */
+static void technique__of_a_machine_has_its_papers_score(void **state)
+{
+    (void)state;
+    static struct both_levels b;
+    static const char lad[] = "llm=llama2-7b decoding=locality-aware task=alpaca-rouge1",
+                      other[] = "llm=llama2-7b decoding=locality-aware intervals=8",
+                      fixed[] = "llm=llama2-7b kv_bits=8 arithmetic_error=measured task=pg-19-top3";
+    assert_null(at(&b, "lad", lad, false));
+    assert_true(closed_metric(&b, "task_score") == 95.9 && fabs(closed_metric(&b, "task_loss") - 0.041) < 1e-12);
+    assert_null(at(&b, "lad", other, false));
+    assert_true(isnan(closed_metric(&b, "task_score")));
+    assert_non_null(strstr(b.model->desc->why_null(b.params, "task_loss"), "other settings"));
+    assert_null(at(&b, "swiftkv", fixed, false));
+    assert_true(closed_metric(&b, "task_score") == 99 && fabs(closed_metric(&b, "task_loss") - 0.01) < 1e-12);
+}
+
 /* Numbers made of a cache with scales: 4 bits with scales of 1 are as many bytes as 5 bits without, so that the difference of the two
  * is what that takes. A stage of SwiftKV's pipeline does it beside. */
 static void technique__scales_take_operations(void **state)
@@ -297,6 +354,8 @@ int main(void)
         cmocka_unit_test(technique__scales_are_bytes_and_have_an_error),
         cmocka_unit_test(technique__kivi_keeps_a_residual_at_16_bits),
         cmocka_unit_test(technique__kivi_residual_is_what_its_algorithm_says),
+        cmocka_unit_test(technique__has_the_score_that_was_published),
+        cmocka_unit_test(technique__of_a_machine_has_its_papers_score),
         cmocka_unit_test(technique__scales_take_operations),
         cmocka_unit_test(technique__scales_take_the_cycles_that_are_stated),
         cmocka_unit_test(technique__scales_that_nobody_measured_have_no_error),
