@@ -202,6 +202,7 @@ static void refuse_shipped(const char *name, const char *text, int line, int col
                                         "catalog/costs.toml",
                                         "catalog/technology.csv",
                                         "catalog/sram.csv",
+                                        "catalog/task_quality.csv",
                                         "catalog/profiles/sparse.csv",
                                         "catalog/retentions/steady.csv",
                                         "catalog/recordings/steady.csv"};

@@ -4,6 +4,7 @@
 #include "config/csv_table.h"
 #include "workload/profile.h"
 
+#include <dse/task.h>
 #include <math.h>
 
 static void refuse_csv(const char *text, int line, int column, const char *part)
@@ -200,12 +201,78 @@ static void catalog__takes_a_users_retention(void **state)
     catalog_free(c);
 }
 
+/* A task is the rows of one task and score; those of a user's file are of one. */
+static struct catalog *with_tasks(const char *rows)
+{
+    struct catalog *c = toy_catalog();
+    char *dir = scratch_new(), *path = xasprintf("%s/mine.toml", dir);
+    char *text = xasprintf("method,ratio,settings,llm,task,score,value,unit,better,reference,source,claim\n%s", rows);
+    scratch_write(dir, "mine.toml", "[tasks]\nown = 'own.csv'\n");
+    scratch_write(dir, "own.csv", text);
+    const bool ok = catalog_add_file(c, path, &diags);
+    free(text);
+    free(path);
+    scratch_remove(dir);
+    if (ok) return c;
+    catalog_free(c);
+    return NULL;
+}
+
+static void catalog__takes_a_users_task(void **state)
+{
+    (void)state;
+    struct catalog *c = with_tasks("lazy,,sinks=4,small,mine,right,0.5,,more,0.6,me,\n");
+    expect_silence(&diags);
+    const struct dse_llm *small = (const struct dse_llm *)catalog_find(c, DSE_KIND_LLM, "small");
+    const struct dse_task *own = (const struct dse_task *)catalog_find(c, DSE_KIND_TASK, "own"),
+                          *solved = (const struct dse_task *)catalog_find(c, DSE_KIND_TASK, "riddles-solved");
+    assert_string_equal(((const struct dse_entry *)own)->source, "me");
+    struct dse_score s;
+    struct dse_task_query q = {.llm = small, .method = "lazy", .ratio = NAN, .given = 1u << DSE_SET_SINKS | 1u << DSE_SET_KV_BITS};
+    q.setting[DSE_SET_SINKS] = 4;
+    q.setting[DSE_SET_KV_BITS] = 16;
+    assert_null(dse_task_find(own, &q, &s));
+    assert_true(s.task_score == 0.5 && fabs(s.task_loss - 1.0 / 6) < 1e-12);
+    q.setting[DSE_SET_SINKS] = 8;
+    assert_non_null(strstr(dse_task_find(own, &q, &s), "other settings"));
+    assert_true(isnan(s.task_score) && isnan(s.task_loss));
+    assert_non_null(strstr(dse_task_find(solved, &q, &s), "another ratio")); /* half of the positions are not all */
+    q.ratio = 0.5;
+    assert_null(dse_task_find(solved, &q, &s));
+    assert_true(s.task_score == 40 && fabs(s.task_loss - 0.2) < 1e-12);
+    q = (struct dse_task_query){.llm = small, .method = "hasty", .ratio = NAN};
+    assert_null(dse_task_find(solved, &q, &s));
+    assert_true(s.task_score == 30 && isnan(s.task_loss));
+    q.method = NULL;
+    assert_null(dse_task_find(solved, &q, &s));
+    assert_true(s.task_score == 50 && s.task_loss == 0);
+    catalog_free(c);
+
+    static const struct {
+        const char *rows, *part;
+    } bad[] = {
+        {"", "has no row"},
+        {"lazy,,,small,mine,right,0.5,,more,,me,\nlazy,,,small,mine,wrong,0.5,,more,,me,\n",
+         "task own is of mine, right, not of mine, wrong"},
+        {"lazy,,sink=4,small,mine,right,0.5,,more,,me,\n", "sink"},
+        {"lazy,2,,small,mine,right,0.5,,more,,me,\n", "ratio 2 is not above 0 and at most 1"},
+    };
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+        assert_null(with_tasks(bad[i].rows));
+        expect_complaint(&diags, ANYWHERE, 0, bad[i].part);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(csv__names_the_line_of_what_is_wrong),   cmocka_unit_test(csv__reads_cells_and_comments),
-        cmocka_unit_test(catalog__profiles_may_know_their_error), cmocka_unit_test(catalog__profiles_may_know_their_scores),
-        cmocka_unit_test(catalog__takes_a_users_recording),       cmocka_unit_test(catalog__takes_a_users_retention),
+        cmocka_unit_test(csv__names_the_line_of_what_is_wrong),
+        cmocka_unit_test(csv__reads_cells_and_comments),
+        cmocka_unit_test(catalog__profiles_may_know_their_error),
+        cmocka_unit_test(catalog__profiles_may_know_their_scores),
+        cmocka_unit_test(catalog__takes_a_users_task),
+        cmocka_unit_test(catalog__takes_a_users_recording),
+        cmocka_unit_test(catalog__takes_a_users_retention),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
