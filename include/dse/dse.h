@@ -35,7 +35,7 @@ extern "C" {
 
 /* Version */
 
-/* The version of the library: "0.1.0". Functions and members of this header stay as they are until the soname changes. */
+/* The version of the library: "0.2.0". Functions and members of this header stay as they are until the soname changes. */
 const char *dse_version(void);
 
 /* Problems */

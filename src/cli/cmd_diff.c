@@ -102,7 +102,8 @@ const struct command command_diff = {
     .summary = "what changed between two runs, and why: code, constant, catalog or sweep",
     .options =
         (const struct option_row[]){
-            {0, "rel", "[COLUMN=]TOLERANCE", "changes of at most this share of a value are none (default: 0); any number of times"},
+            {0, "rel", "TOLERANCE",
+             "changes of at most this share of a value are none (default: 0); COLUMN=TOLERANCE: of one column; any number of times"},
             {'m', "model", "MODEL", "only this model"},
             {0, "with", "OTHER_DSE", "run the sweep of A, or a sweep file in its place, with another binary and compare with that"},
             {0, "causes", "N", "evaluate at most N changed rows again to say why they changed; 0: none (default: 1000)"},
