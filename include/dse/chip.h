@@ -86,6 +86,7 @@ struct dse_joules {
     double dram, interface;
     double work; /* all but leakage and clock */
     double all;
+    double links; /* of what is sent to other chips; part of work and all */
 };
 /* What a model tells of it in a breakdown: the causes, and leakage and clock as parts of depth 0 that take no time. Its other parts
  * have `work`. */

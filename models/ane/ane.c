@@ -366,7 +366,7 @@ static void ane_equate(const void *params, void *equations)
     struct ane_shape s;
     struct ane_call c;
     double best_s;
-    if (dse_llm_unlike_plain(p->workload.llm)) {
+    if (dse_workload_unknown(&p->workload, DSE_CAN_ACTIVATIONS | DSE_CAN_SCALES)) {
         dse_equations_unknown(e, sizeof *e);
         return;
     }

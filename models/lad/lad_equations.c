@@ -128,7 +128,7 @@ void lad_equate(const void *params, void *equations)
 {
     const struct lad_params *p = params;
     struct lad_equations *q = equations;
-    if (dse_llm_unlike_plain(p->workload.llm)) {
+    if (dse_workload_unknown(&p->workload, DSE_CAN_ACTIVATIONS | DSE_CAN_SCALES)) {
         dse_equations_unknown(q, sizeof *q);
         return;
     }

@@ -468,7 +468,7 @@ static void swiftkv_equate(const void *params, void *equations)
     struct swiftkv_equations *e = equations;
     const struct dse_llm *llm = p->workload.llm;
     struct swiftkv_chip chip;
-    if (dse_llm_unlike_plain(llm)) {
+    if (!swiftkv_is_simple(&p->workload)) {
         dse_equations_unknown(e, sizeof *e);
         return;
     }

@@ -1,10 +1,11 @@
 /* VEDA: the tables, check and estimate. The closed form is in veda_array.c (the PE array), veda_point.c (the cache),
  * veda_attention.c, veda_step.c (linear layers) and veda_chip.c (area, power). */
-#include "veda.h"
+#include "veda_llms.h"
 
 #include <dse/units.h>
 
 #include <stddef.h>
+#include <string.h>
 
 static const char *const dataflows[] = {[VEDA_FLEXIBLE] = "flexible", [VEDA_ADDER_TREE] = "adder-tree", NULL};
 static const char *const softmaxes[] = {[VEDA_ELEMENT_SERIAL] = "element-serial", [VEDA_STAGE] = "stage", NULL};
@@ -19,6 +20,7 @@ static const struct dse_param veda_params_table[] = {
     DSE_EMBED(P, economics, struct dse_economics, dse_economics_params),
     DSE_EMBED(P, request, struct dse_request, dse_request_params),
     DSE_EMBED_REFUSING(P, dram, struct dse_dram, dse_dram_params, dse_dram_refuse),
+    DSE_EMBED(P, links, struct dse_links, dse_links_params),
     DSE_PARAM_I64(P, devices, 1, 1024, "chips, each with a DRAM of its own, that share heads and columns of the weights",
                   "Sec. VI, E13"),
     DSE_PARAM_F64(P, exchange_us, "us", 0, 10000, "gathering a vector from all devices, twice a layer", "E13"),
@@ -75,6 +77,7 @@ static const struct dse_metric veda_metrics_table[] = {
     DSE_METRIC_EMBED(M, task, struct dse_score, dse_score_metrics),
     DSE_METRIC_F64(M, linear_us, "us", DSE_LESS, "part of latency_us spent in linear layers", "E11"),
     DSE_METRIC_F64(M, attention_share, "", DSE_LESS, "attention_us over latency_us", ""),
+    DSE_METRIC_F64(M, communication_us, "us", DSE_LESS, "a step: exchanges between chips", "E13, E34"),
     DSE_METRIC_F64(M, eviction_speedup, "", DSE_MORE, "attention without eviction over attention with it, in time", "Fig. 8",
                    .mean = DSE_MEAN_ATTENTION),
     DSE_METRIC_F64(M, array_utilization, "", DSE_MORE, "multiply-adds over PEs and cycles, while the array works", "E2, E3"),
@@ -144,7 +147,9 @@ static void veda_resolve(void *params)
 static const char *veda_check(const void *params)
 {
     struct veda_point pt;
-    const char *why = dse_workload_unknown(&((const struct veda_params *)params)->workload, 0);
+    const struct veda_params *p = params;
+    const char *why = dse_workload_unknown(&p->workload, DSE_CAN_ALL & ~DSE_CAN_ACTIVATIONS);
+    if (!why && !veda_is_simple(&p->workload)) why = veda_layers_check(p);
     if (why) return why;
     veda_point_init(&pt, params);
     why = veda_point_check(&pt);
@@ -155,7 +160,11 @@ static const char *veda_check(const void *params)
 static bool veda_shortage(const void *params, const char *reason, struct dse_shortage *ret)
 {
     struct veda_point pt;
-    if (dse_llm_unlike_plain(((const struct veda_params *)params)->workload.llm)) return false;
+    if (dse_llm_unlike_plain(((const struct veda_params *)params)->workload.llm)) {
+        *ret = (struct dse_shortage){dse_workload_footprint(&((const struct veda_params *)params)->workload) / DSE_GIB,
+                                     ((const struct veda_params *)params)->dram.capacity_gib, "GiB"};
+        return reason && strstr(reason, "capacity_gib");
+    }
     veda_point_init(&pt, params);
     return veda_point_shortage(&pt, reason, ret) || veda_chip_shortage(params, reason, ret);
 }
@@ -164,7 +173,8 @@ static bool veda_shortage(const void *params, const char *reason, struct dse_sho
 
 static struct dse_bill bill_of(const struct veda_params *p, const struct veda_chip *chip)
 {
-    return dse_bill_of_chip(&p->economics, (double)p->devices, chip->die.area_mm2, p->technology->node_nm, &p->dram);
+    return dse_bill_of_chip(&p->economics, (double)(p->devices * dse_workload_chips(&p->workload)), chip->die.area_mm2,
+                            p->technology->node_nm, &p->dram);
 }
 
 static const char *why_null(const void *params, const char *metric)
@@ -204,6 +214,7 @@ static void fill_common(struct dse_common *m, const struct veda_point *pt, const
 /* Useful operations over what the PEs of all devices could do in gemv_s. */
 static double utilization(const struct veda_point *pt, double ops, double gemv_s)
 {
+    if (gemv_s <= 0) return 0;
     return ops / (DSE_OPS_PER_MAC * pt->devices * pt->array.pes * pt->clock_hz * gemv_s);
 }
 
@@ -213,10 +224,10 @@ static void fill_attention(struct veda_metrics *m, const struct veda_point *pt, 
     m->cached_positions = pt->positions / pt->queries;
     m->linear_us = s->linear_s * DSE_US_PER_S;
     m->attention_share = a->time_s / s->time_s;
-    m->eviction_speedup = whole_s / a->time_s;
+    m->eviction_speedup = a->time_s > 0 ? whole_s / a->time_s : 1;
     m->array_utilization = utilization(pt, s->ops, s->gemv_s);
-    m->scores_utilization = utilization(pt, a->ops / 2, a->scores.gemv_s);
-    m->values_utilization = utilization(pt, a->ops / 2, a->values.gemv_s);
+    m->scores_utilization = utilization(pt, a->ops - a->value_ops, a->scores.gemv_s);
+    m->values_utilization = utilization(pt, a->value_ops, a->values.gemv_s);
     m->softmax_exposed_us = a->softmax_exposed_s * DSE_US_PER_S;
     m->vote_exposed_us = a->vote_exposed_s * DSE_US_PER_S;
 }
@@ -237,16 +248,15 @@ static void fill_energy(struct veda_metrics *m, const struct veda_point *pt, con
     m->chip_power_w = power->constant ? power->watts : (j->leakage + j->clock + j->modules + j->sram) / s->time_s;
 }
 
-void veda_report(const struct veda_point *pt, const struct veda_step *step, double whole_s, struct veda_metrics *m,
-                 struct dse_breakdown *breakdown)
+void veda_report(const struct veda_point *pt, const struct veda_step *step, const struct veda_work *work, double whole_s,
+                 struct veda_metrics *m, struct veda_power *ret_power)
 {
     const struct veda_params *p = pt->p;
     struct veda_chip chip;
     struct veda_power power;
-    struct veda_work work = veda_step_work(pt, step);
     veda_chip_at(p, &chip);
     veda_power_at(pt, &chip, &power);
-    struct dse_joules joules = veda_joules_of(&power, &work);
+    struct dse_joules joules = veda_joules_of(&power, work);
 
     double mib = 1 / (DSE_MIB * pt->tokens);
     fill_common(&m->common, pt, step, &chip, joules.all);
@@ -268,13 +278,48 @@ void veda_report(const struct veda_point *pt, const struct veda_step *step, doub
     m->matmul_gops = step->ops / step->time_s / DSE_GIGA;
     m->chip_gop_per_j = m->matmul_gops / m->chip_power_w;
     m->dram_footprint_gib = veda_footprint(pt) / DSE_GIB;
+    m->communication_us = step->exchange_s * DSE_US_PER_S;
+    *ret_power = power;
+}
+
+void veda_report_step(const struct veda_point *pt, const struct veda_step *step, double whole_s, struct veda_metrics *m,
+                      struct dse_breakdown *breakdown)
+{
+    const struct veda_work work = veda_step_work(pt, step);
+    struct veda_power power;
+    veda_report(pt, step, &work, whole_s, m, &power);
     if (breakdown) veda_break_down(pt, step, &power, breakdown);
+}
+
+/* E32 to E35. Without eviction, attention takes what it takes with the whole cache. */
+static void estimate_layers(const struct veda_params *p, struct veda_metrics *m, struct dse_breakdown *breakdown)
+{
+    struct veda_point pt;
+    struct veda_layers step;
+    struct veda_power power;
+    double whole_s = 0;
+    veda_point_init(&pt, p);
+    const bool evicts = !pt.policy->keeps_all;
+    if (evicts) {
+        struct veda_point all = pt;
+        veda_point_keep_all(&all);
+        veda_layers_at(&all, &step);
+        whole_s = step.sum.attention.time_s;
+    }
+    veda_layers_at(&pt, &step);
+    if (!evicts) whole_s = step.sum.attention.time_s;
+    veda_report(&pt, &step.sum, &step.work, whole_s, m, &power);
+    if (breakdown) veda_layers_break_down(&pt, &step, &power, breakdown);
 }
 
 static void veda_estimate(const void *params, void *metrics, struct dse_breakdown *breakdown)
 {
     struct veda_point pt;
     struct veda_step step;
+    if (!veda_is_simple(&((const struct veda_params *)params)->workload)) {
+        estimate_layers(params, metrics, breakdown);
+        return;
+    }
     veda_point_init(&pt, params);
     veda_step_at(&pt, &step);
     struct veda_attention whole = step.attention;
@@ -283,7 +328,7 @@ static void veda_estimate(const void *params, void *metrics, struct dse_breakdow
         veda_point_keep_all(&all);
         veda_attention_at(&all, &whole);
     }
-    veda_report(&pt, &step, whole.time_s, metrics, breakdown);
+    veda_report_step(&pt, &step, whole.time_s, metrics, breakdown);
 }
 
 static void veda_stand(const void *params, struct dse_standing *ret)

@@ -15,6 +15,7 @@
 #include <dse/cost.h>
 #include <dse/hw.h>
 #include <dse/model.h>
+#include <dse/interconnect.h>
 #include <dse/sampling.h>
 #include <dse/sim.h>
 #include <dse/workload.h>
@@ -32,6 +33,7 @@ struct veda_params {
     struct dse_economics economics;
     struct dse_request request;
     struct dse_dram dram; /* of one device */
+    struct dse_links links;
 
     int64_t devices;
     double exchange_us;
@@ -66,7 +68,7 @@ struct veda_metrics {
     double cached_positions;
     double retained_mass, attention_error, attention_error_sd; /* NaN where the retention profile knows nothing */
     struct dse_score task;
-    double linear_us, attention_share, eviction_speedup;
+    double linear_us, attention_share, communication_us, eviction_speedup;
     double array_utilization, scores_utilization, values_utilization;
     double softmax_exposed_us, vote_exposed_us;
     double weights_mib, kv_mib, vote_mib;
@@ -172,7 +174,7 @@ struct veda_attention {
     double time_s;
     double softmax_exposed_s, vote_exposed_s;
     double kv_bytes, vote_bytes, bytes; /* of all devices; bytes is everything */
-    double ops;                         /* useful */
+    double ops, value_ops;              /* useful; of them, those of s V */
     double widened;                     /* multiply-adds that make numbers of a cache with scales: E31 */
 };
 void veda_attention_at(const struct veda_point *pt, struct veda_attention *ret);
@@ -271,6 +273,7 @@ void veda_buffer_at(const struct veda_params *p, struct veda_chip *c);
 struct veda_work {
     double seconds, macs, bytes; /* bytes to and from the DRAM */
     double sfu_ops, votes;       /* exponentials and divisions; scores through the voting engine */
+    double link_joules;          /* E34: of what is sent */
 };
 struct veda_work veda_linear_work(const struct veda_linear *l);
 struct veda_work veda_norm_work(const struct veda_point *pt, const struct veda_step *s);
@@ -296,9 +299,12 @@ struct dse_joules veda_joules_of(const struct veda_power *e, const struct veda_w
 
 /* ---- metrics, breakdown, equations -------------------------------------------------------------------------------------- */
 
-/* Metrics of a step, and its breakdown when that is not NULL. `whole_s`: attention without eviction. */
-void veda_report(const struct veda_point *pt, const struct veda_step *step, double whole_s, struct veda_metrics *m,
-                 struct dse_breakdown *breakdown);
+/* Metrics of a step that does such work; *ret_power gets what it costs. `whole_s`: attention without eviction. */
+void veda_report(const struct veda_point *pt, const struct veda_step *step, const struct veda_work *work, double whole_s,
+                 struct veda_metrics *m, struct veda_power *ret_power);
+/* The same of the paper's own workload, and its breakdown when that is not NULL. */
+void veda_report_step(const struct veda_point *pt, const struct veda_step *step, double whole_s, struct veda_metrics *m,
+                      struct dse_breakdown *breakdown);
 void veda_break_down(const struct veda_point *pt, const struct veda_step *step, const struct veda_power *power,
                      struct dse_breakdown *out);
 extern const struct dse_metric veda_equations_table[];

@@ -98,6 +98,7 @@ void veda_attention_at(const struct veda_point *pt, struct veda_attention *ret)
                      dse_max(ret->values.gemv_s, ret->values.dram_s);
     ret->vote_exposed_s = dse_max(0, exposed - ret->softmax_exposed_s);
     ret->ops = 2 * DSE_OPS_PER_MAC * pt->layers * pt->batch * pt->kv_heads * pt->group * pt->pairs * pt->d;
+    ret->value_ops = ret->ops / 2;
     ret->widened =
         dse_cache_widening(&p->workload) / DSE_OPS_PER_MAC * 2 * pt->layers * pt->batch * pt->kv_heads * rows_read(pt) * pt->d;
 }

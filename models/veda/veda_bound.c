@@ -7,11 +7,13 @@
  * again, whether a cache is given as a length, whether a step is the mean of a generation; and tokens, for which weights and
  * exchanges fall with the batch while the rest does not. */
 #include "veda_bound.h"
+#include "veda_llms.h"
 
 #include <dse/num.h>
 #include <dse/units.h>
 
 #include <math.h>
+#include <string.h>
 #include <stddef.h>
 
 typedef struct dse_interval iv;
@@ -400,6 +402,7 @@ static void set_attention(const struct veda_box *b, struct veda_metrics *f, stru
     const struct veda_end *fast = &b->end[VEDA_FAST], *slow = &b->end[VEDA_SLOW];
     SET(cached_positions, dse_iv(fast->pt.positions / fast->pt.queries, slow->pt.positions / slow->pt.queries));
     SET(linear_us, dse_iv_scale(ENDS(step.linear_s), DSE_US_PER_S));
+    SET(communication_us, dse_iv_scale(ENDS(step.exchange_s), DSE_US_PER_S));
     SET(attention_share, dse_iv_inv(dse_iv_add(dse_iv_of(1), dse_iv_div(ENDS(token.other_s), attention))));
     SET(eviction_speedup, speedup(b));
     SET(array_utilization, utilization(b, ENDS(token.ops), ENDS(token.gemv_s)));
@@ -469,11 +472,24 @@ static void hull(struct veda_metrics *f, struct veda_metrics *c, const struct ve
     }
 }
 
+/* E32 to E35: a single point is looked at as such. */
+static bool bound_layers(const struct veda_params *p, void *floor, void *ceiling)
+{
+    if (dse_model_veda.check(p)) return false;
+    dse_model_veda.estimate(p, floor, NULL);
+    memcpy(ceiling, floor, sizeof(struct veda_metrics));
+    return true;
+}
+
 bool veda_bound(const void *lo, const void *hi, void *floor, void *ceiling)
 {
     struct veda_box box = {.lo = *(const struct veda_params *)lo, .hi = *(const struct veda_params *)hi}, step;
     struct veda_metrics *f = floor, *c = ceiling, step_f = {0}, step_c = {0};
-    if (!dse_workload_narrow(&box.lo.workload, &box.hi.workload, 0)) return false;
+    if (!veda_is_simple(&box.lo.workload) || !veda_is_simple(&box.hi.workload)) {
+        if (memcmp(lo, hi, sizeof box.lo) == 0) return bound_layers(lo, floor, ceiling);
+        dse_bound_nothing(dse_model_veda.metrics, floor, ceiling);
+        return true;
+    }
     step = box;
     if (generates(&box.lo) == generates(&box.hi)) return bound_alike(&box, f, c);
     step.hi.request.generate = 0;

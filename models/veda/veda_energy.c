@@ -52,11 +52,11 @@ void veda_power_at(const struct veda_point *pt, const struct veda_chip *chip, st
 
 struct dse_joules veda_joules_of(const struct veda_power *e, const struct veda_work *w)
 {
-    struct dse_joules j = {.dram = dse_dram_joules(e->dram, w->bytes)};
+    struct dse_joules j = {.dram = dse_dram_joules(e->dram, w->bytes), .links = w->link_joules};
     if (e->constant) {
         j.sram = e->sram_w * w->seconds;
         j.modules = (e->watts - e->sram_w) * w->seconds;
-        j.all = j.work = e->watts * w->seconds + j.dram;
+        j.all = j.work = e->watts * w->seconds + j.dram + j.links;
         return j;
     }
     j.leakage = e->leakage_w * w->seconds;
@@ -64,7 +64,7 @@ struct dse_joules veda_joules_of(const struct veda_power *e, const struct veda_w
     j.modules = e->mac_j * w->macs + e->sfu_op_j * w->sfu_ops + e->vote_j * w->votes;
     j.sram = e->mac_buffer_j * w->macs;
     j.interface = e->byte_interface_j * w->bytes;
-    j.work = j.modules + j.sram + j.dram + j.interface;
+    j.work = j.modules + j.sram + j.dram + j.interface + j.links;
     j.all = j.leakage + j.clock + j.work;
     return j;
 }

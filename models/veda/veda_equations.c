@@ -83,7 +83,7 @@ void veda_equate(const void *params, void *equations)
     struct veda_equations *e = equations;
     struct veda_point pt;
     struct veda_step step;
-    if (dse_llm_unlike_plain(p->workload.llm)) {
+    if (dse_workload_unknown(&p->workload, DSE_CAN_ACTIVATIONS | DSE_CAN_SCALES)) {
         dse_equations_unknown(e, sizeof *e);
         return;
     }

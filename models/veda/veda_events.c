@@ -6,6 +6,7 @@
  * take (README.md, "Event level"): E25, E26.
  */
 #include "veda_events.h"
+#include "veda_llms.h"
 
 #include <dse/num.h>
 #include <dse/units.h>
@@ -308,6 +309,7 @@ static void set_step(const struct program *g, struct veda_step *s)
     }
     set_attention(&g->mine, &s->attention);
     s->attention.ops = g->closed.attention.ops;
+    s->attention.value_ops = g->closed.attention.value_ops;
     s->attention.widened = g->closed.attention.widened;
     veda_step_sum(&g->pt, s);
 }
@@ -355,6 +357,12 @@ static void note(const struct program *g, const struct veda_step *s)
 
 bool veda_simulate(const void *params, struct dse_sim *sim, void *metrics, struct dse_breakdown *breakdown)
 {
+    if (!veda_is_simple(&((const struct veda_params *)params)->workload)) {
+        dse_sim_refuse(sim,
+                       "VEDA's event level knows full attention with dense networks, alike sequences and its own devices (llm, "
+                       "tensor_parallel, draft_tokens, chunk_tokens)");
+        return false;
+    }
     struct program *g = dse_sim_alloc(sim, 1, sizeof *g);
     const struct dse_phases phases = {.model = "veda", .object = g, .begin = begin, .end = end};
     if (!init(g, sim, params) || !dse_program_run(&g->on, &phases, g->n)) return false;
@@ -363,7 +371,7 @@ bool veda_simulate(const void *params, struct dse_sim *sim, void *metrics, struc
     set_step(g, &seen);
     whole = seen.attention;
     if (g->whole.lengths.n > 0) set_attention(&g->whole, &whole);
-    veda_report(&g->pt, &seen, whole.time_s, metrics, breakdown);
+    veda_report_step(&g->pt, &seen, whole.time_s, metrics, breakdown);
     note(g, &seen);
     return true;
 }

@@ -1,5 +1,5 @@
 /* A design point: the lengths of the cache (E5, E6), what it holds, and why it may not run. */
-#include "veda.h"
+#include "veda_llms.h"
 
 #include <dse/num.h>
 #include <dse/units.h>
@@ -75,7 +75,7 @@ static void set_memory(struct veda_point *pt)
     const struct veda_params *p = pt->p;
     pt->row_bytes = dse_kv_row_bytes(&p->workload);
     pt->stream_s = dse_dram_stream_seconds(&p->dram, 1);
-    bool rows = p->gather == VEDA_GATHER_ROWS && !dse_dram_check(&p->dram);
+    bool rows = p->gather == VEDA_GATHER_ROWS && pt->row_bytes > 0 && !dse_dram_check(&p->dram);
     pt->row_s = rows ? dse_dram_seconds(&p->dram, 1, pt->row_bytes) : pt->stream_s;
     pt->row_factor = rows ? dse_dram_moved(&p->dram, 1, pt->row_bytes) : 1;
     pt->buffer_bytes = p->buffer_kib * DSE_KIB;
@@ -94,7 +94,7 @@ void veda_point_init(struct veda_point *ret, const struct veda_params *p)
         .batch = (double)p->workload.batch,
         .d = (double)llm->head_dim,
         .kv_heads = (double)llm->kv_heads,
-        .group = dse_ceil((double)llm->heads / (double)llm->kv_heads),
+        .group = llm->kv_heads > 0 ? dse_ceil((double)llm->heads / (double)llm->kv_heads) : 1,
         .devices = (double)p->devices,
         .device_kv_heads = dse_ceil((double)llm->kv_heads / (double)p->devices),
         .clock_hz = p->clock_ghz * DSE_GIGA,
@@ -115,7 +115,7 @@ double veda_footprint(const struct veda_point *pt)
 {
     struct dse_workload w = pt->p->workload;
     w.context = (int64_t)pt->held;
-    return dse_workload_footprint(&w);
+    return dse_workload_footprint(&w) * (double)dse_workload_chips(&w);
 }
 
 /* Positions that the LLM sees. */
@@ -124,7 +124,7 @@ static const char *check_context(const struct veda_point *pt)
     struct dse_workload w = pt->p->workload;
     const struct dse_request *r = &pt->p->request;
     if (!pt->prefill && r->generate > 0) w.context = r->prompt + r->generate;
-    return dse_workload_check(&w, 0);
+    return dse_workload_check(&w, DSE_CAN_ALL & ~DSE_CAN_ACTIVATIONS);
 }
 
 static const char *check_eviction(const struct veda_point *pt)
@@ -153,6 +153,7 @@ const char *veda_point_check(const struct veda_point *pt)
     if (why) return why;
     if (p->dataflow == VEDA_ADDER_TREE && p->softmax == VEDA_ELEMENT_SERIAL)
         return "adder trees take all scores of a head at once: element-serial softmax needs the flexible dataflow";
+    if (!veda_is_simple(&p->workload)) return NULL; /* veda_layers_check */
     if (pt->activation_bytes > pt->buffer_bytes) return no_buffer;
     if (veda_footprint(pt) > pt->devices * p->dram.capacity_gib * DSE_GIB) return no_room;
     return NULL;

@@ -139,6 +139,7 @@ void dse_breakdown_joules(struct dse_breakdown *breakdown, const struct dse_joul
     dse_breakdown_cause(breakdown, "modules", j->modules);
     dse_breakdown_cause(breakdown, "sram", j->sram);
     dse_breakdown_cause(breakdown, "dram", j->dram);
+    if (j->links > 0) dse_breakdown_cause(breakdown, "links", j->links);
     if (power == DSE_POWER_CONSTANT) return;
     dse_breakdown_cause(breakdown, "interface", j->interface);
     dse_breakdown_cause(breakdown, "clock", j->clock);

@@ -53,7 +53,7 @@ void expand_collectives(struct expansion *x)
     if (x->stages > 1 && !x->draft) /* stages stand behind each other: groups of tensor x data chips */
         exchange(x, "next_stage", 1,
                  (struct dse_exchange){.kind = DSE_POINT_TO_POINT,
-                                       .devices = 2,
+                                       .devices = (double)x->stages,
                                        .stride = tensor * (double)dse_degree(w->data_parallel),
                                        .bytes = rows * vector / tensor});
 }

@@ -39,8 +39,9 @@ static double chosen(double p, double tokens)
 struct experts_at_work experts_at_work(const struct dse_workload *w, double tokens, double chips)
 {
     const double experts = (double)w->llm->moe.experts, active = (double)w->llm->moe.experts_active;
-    const double all = tokens * active, mean = all / chips, share = active / experts;
+    const double all = tokens * active, mean = all / chips, share = experts > 0 ? active / experts : 0;
     struct experts_at_work ret = {.held = dse_ceil(experts / chips), .rows = mean};
+    if (experts < 1) return ret;
     const double most = tokens * dse_min(active, ret.held);
     if (w->routing == DSE_ROUTING_BALANCED) {
         ret.touched = dse_min(ret.held, dse_max(1, mean));

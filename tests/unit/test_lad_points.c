@@ -233,6 +233,13 @@ static void random_point(const struct schema *schema, struct lad_params *p, uint
     if (random_u64(state) % 2) p->workload.context %= p->workload.llm->max_context, p->workload.context++;
     if (random_u64(state) % 2) p->workload.batch = 1 + p->workload.batch % 16;
     if (random_u64(state) % 2) p->dram.capacity_gib = 1048576;
+    if (random_u64(state) % 8) { /* or most are refused */
+        struct dse_workload *w = &p->workload;
+        w->tensor_parallel = w->pipeline_parallel = w->data_parallel = w->expert_parallel = 1;
+        w->speculation.draft_tokens = w->chunk_tokens = w->chunk_context = 0;
+        w->speculation.accepted_length = w->context_spread = w->weight_scale_bits = 0;
+        w->activation_bits = 16;
+    }
     if (p->decoding == LAD_LOCALITY_AWARE && random_u64(state) % 4) p->cache.eviction = 0; /* or it is refused */
     if (random_u64(state) % 4 == 0) p->sram = f.cacti;
     if (random_u64(state) % 4 == 0) p->technology = &f.nodes[random_u64(state) % f.n_nodes];

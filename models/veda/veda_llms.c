@@ -1,0 +1,357 @@
+/* LLMs of today on VEDA, and several chips: operator by operator (E32 to E35). */
+#include "veda_llms.h"
+
+#include <dse/num.h>
+#include <dse/units.h>
+
+#include <math.h>
+#include <string.h>
+
+bool veda_is_simple(const struct dse_workload *w)
+{
+    return !dse_workload_unknown(w, DSE_CAN_SCALES);
+}
+
+/* ---- what may not be ------------------------------------------------------------------------------------------------------ */
+
+/* The widest vectors of a token on a chip, as for a dense network: the residual stream, and the inner width. */
+static double vectors_bytes(const struct dse_workload *w)
+{
+    const struct dse_llm *llm = w->llm;
+    const int64_t inner = dse_max_i64(llm->ffn, dse_max_i64(llm->moe.expert_ffn, llm->moe.shared_ffn));
+    return VEDA_ACTIVATION_BYTES * ((double)llm->hidden + dse_ceil((double)inner / (double)dse_degree(w->tensor_parallel)));
+}
+
+const char *veda_layers_check(const struct veda_params *p)
+{
+    const struct dse_workload *w = &p->workload;
+    const bool evicts = !dse_eviction_at(p->cache.eviction)->keeps_all;
+    const char *why = dse_workload_check(w, DSE_CAN_ALL & ~DSE_CAN_ACTIVATIONS);
+    if (why) return why;
+    if (p->devices > 1) return "several chips are either devices or the workload's degrees of parallelism (devices)";
+    if (evicts && (w->speculation.draft_tokens > 0 || w->chunk_tokens > 0 || w->context_spread > 0))
+        return "the voting engine takes one query of sequences that are alike (eviction, draft_tokens, chunk_tokens, context_spread)";
+    if (w->phase == DSE_DECODE && p->request.generate > 0 && (w->chunk_tokens > 0 || w->context_spread > 0))
+        return "a generation's steps have no chunks, and contexts of their own (generate)";
+    if (vectors_bytes(w) > p->buffer_kib * DSE_KIB) return "the on-chip buffer does not hold the vectors of one token (buffer_kib)";
+    if (dse_workload_footprint(w) > p->dram.capacity_gib * DSE_GIB)
+        return "weights and KV cache do not fit the DRAM (capacity_gib)";
+    return dse_links_check(&p->links, (double)dse_workload_chips(w));
+}
+
+/* ---- linear layers and recurrences: E32 ------------------------------------------------------------------------------------ */
+
+/* A norm comes before the first product of each sublayer, and before the output head. */
+static bool has_norm(const struct dse_op *op)
+{
+    static const char *const names[] = {"qkv_projection", "state_projection", "ffn_up",       "router",
+                                        "lm_head",        "latent_down",      "draft_ffn_up", "draft_qkv_projection"};
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        if (strcmp(op->name, names[i]) == 0) return true;
+    return false;
+}
+
+/* What follows a norm takes its inputs one by one; everything else gives its outputs one by one (E11). */
+static enum veda_product product_of(const struct dse_op *op)
+{
+    const size_t n = strlen(op->name);
+    const bool up = n > 3 && strcmp(op->name + n - 3, "_up") == 0;
+    return has_norm(op) || up ? VEDA_OUTER : VEDA_INNER;
+}
+
+/* Columns that are activations: keys and values go to the cache, a gate is multiplied in at once (E11). */
+static double outputs_of(const struct veda_point *pt, const struct dse_op *op)
+{
+    static const char *const gated[] = {"ffn_up", "experts_up", "shared_up", "draft_ffn_up"};
+    const struct dse_llm *llm =
+        op->is_draft && pt->p->workload.speculation.drafter == DSE_DRAFT_LLM ? pt->p->workload.speculation.draft : pt->llm;
+    const double tensor = (double)dse_degree(pt->p->workload.tensor_parallel), n = (double)op->n;
+    for (size_t i = 0; i < sizeof gated / sizeof *gated; i++)
+        if (strcmp(op->name, gated[i]) == 0) return n / (double)(llm->ffn_matrices - 1);
+    if (strcmp(op->name, "qkv_projection") != 0 && strcmp(op->name, "draft_qkv_projection") != 0) return n;
+    return n - 2 * dse_ceil((double)llm->kv_heads / tensor) * (double)llm->head_dim;
+}
+
+static void linear_of(const struct veda_point *pt, const struct dse_op *op, struct veda_linear *ret)
+{
+    const double instances = (double)op->repeat * op->copies, k = (double)op->k, n = (double)op->n;
+    const double cycles = instances * op->rows * veda_gemv_cycles(&pt->array, product_of(op), k, n);
+    double bytes = op->weight_bytes + op->kv_write_bytes + op->kv_read_bytes;
+    if (op->kv_read_bytes > 0) bytes += VEDA_ACTIVATION_BYTES * instances * op->rows * n; /* keys and values that are made */
+    *ret = (struct veda_linear){.name = op->name,
+                                .gemv_s = cycles / pt->clock_hz,
+                                .weight_bytes = op->weight_bytes,
+                                .ops = op->ops,
+                                .row_elements = k + outputs_of(pt, op)};
+    if (!veda_rows_fit(pt, op->rows, ret->row_elements)) {
+        const double tiles = dse_ceil(op->weight_bytes / instances / (pt->buffer_bytes / 2));
+        ret->input_bytes = VEDA_ACTIVATION_BYTES * instances * op->rows * k * tiles;
+        ret->output_bytes = VEDA_ACTIVATION_BYTES * instances * op->rows * (ret->row_elements - k);
+    }
+    ret->bytes = bytes + ret->input_bytes + ret->output_bytes;
+    ret->weights_s = op->weight_bytes * pt->stream_s;
+    ret->dram_s = ret->bytes * pt->stream_s;
+    ret->time_s = dse_max(ret->gemv_s, ret->dram_s);
+    if (has_norm(op))
+        ret->norm_s = (double)op->repeat * op->rows * (double)pt->llm->hidden / ((double)pt->p->sfu_div * pt->clock_hz);
+}
+
+/* On the PEs, an element of the state a cycle each. */
+static void recurrence_of(const struct veda_point *pt, const struct dse_op *op, struct veda_linear *ret)
+{
+    *ret = (struct veda_linear){.name = op->name,
+                                .gemv_s = op->ops / DSE_OPS_PER_MAC / (pt->array.pes * pt->clock_hz),
+                                .bytes = op->kv_read_bytes + op->kv_write_bytes,
+                                .ops = op->ops};
+    ret->dram_s = ret->bytes * pt->stream_s;
+    ret->time_s = dse_max(ret->gemv_s, ret->dram_s);
+}
+
+static void add_linear(const struct veda_point *pt, struct veda_layers *s, const struct dse_op *op)
+{
+    struct veda_linear *l = &s->op[s->n++];
+    struct veda_step *sum = &s->sum;
+    if (op->kind == DSE_OP_RECURRENCE)
+        recurrence_of(pt, op, l);
+    else
+        linear_of(pt, op, l);
+    if (l->norm_s > 0) s->norm_ops += (double)op->repeat * op->rows * (double)pt->llm->hidden;
+    sum->norm_s += pt->p->softmax == VEDA_STAGE ? l->norm_s : dse_max(0, l->norm_s - l->time_s);
+    sum->linear_s += l->time_s;
+    sum->weight_bytes += l->weight_bytes;
+    sum->bytes += l->bytes;
+    sum->ops += l->ops;
+    sum->gemv_s += l->gemv_s;
+    *(l->gemv_s > l->dram_s ? &sum->compute_bound_s : &sum->dram_bound_s) += l->time_s;
+}
+
+/* ---- attention: E33 ------------------------------------------------------------------------------------------------------- */
+
+/* The machine as it sees one kind of layers: a point of its own, whose device is a chip. */
+static void point_of(const struct veda_point *pt, const struct dse_attention *a, struct veda_point *ret)
+{
+    const double n = (double)a->positions;
+    const bool triangle = pt->prefill && a->pairs == n * (n + 1) / 2;
+    const bool own =
+        a->mixer == DSE_FULL && !a->is_draft && a->queries == 1 && !pt->prefill; /* with the span that eviction leaves */
+    *ret = *pt;
+    ret->devices = 1;
+    ret->layers = (double)a->layers;
+    ret->batch = (double)a->sequences;
+    ret->kv_heads = ret->device_kv_heads = (double)a->kv_heads;
+    ret->group = (double)(a->heads / a->kv_heads);
+    if (own && pt->p->workload.context_spread <= 0 && pt->p->workload.chunk_tokens == 0) return;
+    ret->policy = dse_eviction_at(0);
+    ret->queries = (double)a->queries;
+    ret->pairs = a->pairs;
+    ret->longest = n;
+    ret->span = (struct veda_span){.flat = ret->queries, .flat_length = a->pairs / ret->queries, .mean_of = 1};
+    if (triangle && pt->p->causal == VEDA_SKIPPED) ret->span = (struct veda_span){.to = n, .mean_of = 1};
+    if (triangle && pt->p->causal == VEDA_COMPUTED) ret->span = (struct veda_span){.flat = n, .flat_length = n, .mean_of = 1};
+    ret->positions = veda_span_sum(&ret->span, 1);
+}
+
+/* Keys and values have widths and bytes of their own. */
+static void attention_of(const struct veda_point *pt, const struct dse_attention *a, struct veda_attention *ret,
+                         struct veda_work *ret_work)
+{
+    struct veda_point keys, values;
+    struct veda_attention v;
+    const double kv_heads = (double)a->kv_heads;
+    point_of(pt, a, &keys);
+    keys.d = (double)a->key_dim;
+    keys.row_bytes = a->is_made ? VEDA_ACTIVATION_BYTES * keys.d : a->key_bytes / kv_heads;
+    values = keys;
+    values.d = (double)a->value_dim;
+    values.row_bytes = a->is_made ? VEDA_ACTIVATION_BYTES * values.d : a->value_bytes / kv_heads;
+    veda_attention_at(&keys, ret);
+    *ret_work = veda_attention_work(&keys, ret);
+    if (a->key_dim == a->value_dim && a->key_bytes == a->value_bytes) return;
+    if (a->value_dim > 0)
+        veda_attention_at(&values, &v);
+    else
+        v = (struct veda_attention){0};
+    ret->values = v.values;
+    ret->kv_bytes = ret->kv_bytes / 2 + v.kv_bytes / 2;
+    ret->bytes = ret->scores.bytes + ret->values.bytes;
+    ret->value_ops = v.value_ops;
+    ret->ops = ret->ops / 2 + v.value_ops;
+    ret->widened = ret->widened / 2 + v.widened / 2;
+    ret->time_s = ret->scores.time_s + ret->softmax_s + ret->values.time_s + ret->drain_s;
+    ret_work->seconds = ret->time_s;
+    ret_work->macs = ret->ops / DSE_OPS_PER_MAC + ret->widened;
+    ret_work->bytes = ret->bytes;
+}
+
+static void add_period(struct veda_period *sum, const struct veda_period *t)
+{
+    sum->gemv_s += t->gemv_s;
+    sum->dram_s += t->dram_s;
+    sum->sfu_s += t->sfu_s;
+    sum->vote_s += t->vote_s;
+    sum->time_s += t->time_s;
+    sum->bytes += t->bytes;
+}
+
+static void add_attention(const struct veda_point *pt, struct veda_layers *s, const struct dse_attention *of)
+{
+    struct veda_attention a, *sum = &s->sum.attention;
+    struct veda_work w;
+    attention_of(pt, of, &a, &w);
+    add_period(&sum->scores, &a.scores);
+    add_period(&sum->values, &a.values);
+    sum->softmax_s += a.softmax_s;
+    sum->drain_s += a.drain_s;
+    sum->time_s += a.time_s;
+    sum->softmax_exposed_s += a.softmax_exposed_s;
+    sum->vote_exposed_s += a.vote_exposed_s;
+    sum->kv_bytes += a.kv_bytes;
+    sum->vote_bytes += a.vote_bytes;
+    sum->bytes += a.bytes;
+    sum->ops += a.ops;
+    sum->value_ops += a.value_ops;
+    sum->widened += a.widened;
+    s->attention.seconds += w.seconds;
+    s->attention.macs += w.macs;
+    s->attention.bytes += w.bytes;
+    s->attention.sfu_ops += w.sfu_ops;
+    s->attention.votes += w.votes;
+    s->sum.bytes += a.bytes;
+    s->sum.ops += a.ops;
+    s->sum.gemv_s += a.scores.gemv_s + a.values.gemv_s;
+    const struct veda_period *periods[] = {&a.scores, &a.values};
+    for (int i = 0; i < 2; i++) {
+        const double busy = dse_max(periods[i]->gemv_s, periods[i]->dram_s);
+        *(periods[i]->gemv_s > periods[i]->dram_s ? &s->sum.compute_bound_s : &s->sum.dram_bound_s) += busy;
+    }
+}
+
+/* ---- several chips: E34, E35 ------------------------------------------------------------------------------------------------ */
+
+static void add_collective(const struct veda_point *pt, struct veda_layers *s, const struct dse_op *op)
+{
+    struct dse_exchange_cost cost;
+    dse_exchange_at(&pt->p->links, &op->exchange, &cost);
+    s->communication_s += (double)op->repeat * cost.seconds;
+    s->link_joules += (double)op->repeat * cost.joules;
+}
+
+/* Seconds of a chip's passes; everything else of all chips. */
+static void scale_linear(struct veda_linear *l, double passes, double all)
+{
+    double *const times[] = {&l->gemv_s, &l->dram_s, &l->time_s, &l->norm_s, &l->weights_s};
+    double *const amounts[] = {&l->weight_bytes, &l->bytes, &l->ops};
+    for (size_t i = 0; i < sizeof times / sizeof *times; i++) *times[i] *= passes;
+    for (size_t i = 0; i < sizeof amounts / sizeof *amounts; i++) *amounts[i] *= all;
+}
+
+static void scale_period(struct veda_period *t, double passes, double all)
+{
+    t->gemv_s *= passes;
+    t->dram_s *= passes;
+    t->sfu_s *= passes;
+    t->vote_s *= passes;
+    t->time_s *= passes;
+    t->bytes *= all;
+}
+
+static void scale(struct veda_layers *s, double passes, double all)
+{
+    struct veda_step *sum = &s->sum;
+    struct veda_attention *a = &sum->attention;
+    double *const times[] = {&sum->norm_s,          &sum->linear_s,     &sum->compute_bound_s, &sum->dram_bound_s,
+                             &sum->gemv_s,          &a->softmax_s,      &a->drain_s,           &a->time_s,
+                             &a->softmax_exposed_s, &a->vote_exposed_s, &s->communication_s,   &s->attention.seconds};
+    double *const amounts[] = {&sum->weight_bytes,
+                               &sum->bytes,
+                               &sum->ops,
+                               &a->kv_bytes,
+                               &a->vote_bytes,
+                               &a->bytes,
+                               &a->ops,
+                               &a->value_ops,
+                               &a->widened,
+                               &s->attention.macs,
+                               &s->attention.bytes,
+                               &s->attention.sfu_ops,
+                               &s->attention.votes,
+                               &s->norm_ops,
+                               &s->link_joules};
+    for (size_t i = 0; i < sizeof times / sizeof *times; i++) *times[i] *= passes;
+    for (size_t i = 0; i < sizeof amounts / sizeof *amounts; i++) *amounts[i] *= all;
+    for (int i = 0; i < s->n; i++) scale_linear(&s->op[i], passes, all);
+    scale_period(&a->scores, passes, all);
+    scale_period(&a->values, passes, all);
+}
+
+/* A generation's mean step is at the mean of its contexts, where attention of full layers has the span of all of them. */
+static void expand(const struct veda_point *pt, struct dse_oplist *ret)
+{
+    struct dse_workload w = pt->p->workload;
+    const struct dse_request *r = &pt->p->request;
+    if (!pt->prefill && r->generate > 0) w.context = r->prompt + (r->generate + 1) / 2;
+    dse_workload_expand(&w, ret);
+}
+
+void veda_layers_at(struct veda_point *pt, struct veda_layers *ret)
+{
+    const struct dse_workload *w = &pt->p->workload;
+    const double stages = (double)dse_degree(w->pipeline_parallel), passes = (double)dse_workload_passes(w);
+    struct veda_step *sum = &ret->sum;
+    ret->n = 0;
+    ret->sum = (struct veda_step){0};
+    ret->attention = (struct veda_work){0};
+    ret->communication_s = ret->link_joules = ret->norm_ops = 0;
+    expand(pt, &ret->list);
+    for (int i = 0; i < ret->list.n; i++) {
+        const struct dse_op *op = &ret->list.op[i];
+        if (op->kind == DSE_OP_LINEAR || op->kind == DSE_OP_RECURRENCE) add_linear(pt, ret, op);
+        if (op->kind == DSE_OP_COLLECTIVE) add_collective(pt, ret, op);
+    }
+    for (int i = 0; i < ret->list.n_attentions; i++) add_attention(pt, ret, &ret->list.attention[i]);
+    pt->devices = (double)dse_workload_chips(w);
+    pt->tokens = dse_workload_tokens(w);
+    scale(ret, passes, passes * pt->devices);
+    const double working = sum->linear_s + sum->attention.time_s + sum->norm_s + ret->communication_s;
+    ret->bubble_s = working / passes * (stages - passes);
+    sum->exchange_s = ret->communication_s;
+    sum->time_s = working + ret->bubble_s;
+    sum->latency_bound_s = sum->time_s - sum->compute_bound_s - sum->dram_bound_s;
+    ret->work = ret->attention;
+    ret->work.seconds = sum->time_s;
+    ret->work.macs = sum->ops / DSE_OPS_PER_MAC + sum->attention.widened;
+    ret->work.bytes = sum->bytes;
+    ret->work.sfu_ops += ret->norm_ops;
+    ret->work.link_joules = ret->link_joules;
+}
+
+/* ---- breakdown ------------------------------------------------------------------------------------------------------------ */
+
+static void add_part(struct dse_breakdown *out, const struct veda_power *power, const char *name, const char *bound, double ops,
+                     const struct veda_work *work)
+{
+    const struct dse_joules j = veda_joules_of(power, work);
+    dse_breakdown_merge(out, dse_part_of(name, 0, bound, work->seconds, j.work, work->bytes, ops));
+}
+
+void veda_layers_break_down(const struct veda_point *pt, const struct veda_layers *s, const struct veda_power *power,
+                            struct dse_breakdown *out)
+{
+    const char *compute = dse_bound_names[DSE_BOUND_COMPUTE], *dram = dse_bound_names[DSE_BOUND_DRAM],
+               *latency = dse_bound_names[DSE_BOUND_LATENCY];
+    const struct veda_attention *a = &s->sum.attention;
+    for (int i = 0; i < s->n; i++) {
+        const struct veda_work work = veda_linear_work(&s->op[i]);
+        add_part(out, power, s->op[i].name, s->op[i].gemv_s > s->op[i].dram_s ? compute : dram, s->op[i].ops, &work);
+    }
+    const struct veda_work norms = {.seconds = s->sum.norm_s, .sfu_ops = s->norm_ops},
+                           exchange = {.seconds = s->communication_s, .link_joules = s->link_joules},
+                           bubble = {.seconds = s->bubble_s};
+    const bool computes = a->scores.gemv_s + a->values.gemv_s > a->scores.dram_s + a->values.dram_s;
+    if (s->list.n_attentions > 0) add_part(out, power, "attention", computes ? compute : dram, a->ops, &s->attention);
+    add_part(out, power, "norms", latency, 0, &norms);
+    if (s->communication_s > 0) add_part(out, power, "communication", latency, 0, &exchange);
+    if (s->bubble_s > 0) add_part(out, power, "bubble", latency, 0, &bubble);
+    const struct dse_joules j = veda_joules_of(power, &s->work);
+    dse_breakdown_joules(out, &j, pt->p->power);
+}
