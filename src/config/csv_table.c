@@ -91,7 +91,7 @@ static void on_row(int terminator, void *user)
         r->ok = diags_input(r->diags, (struct srcloc){t->file, r->line, 1}, t->text, NULL,
                             "%zu cells in this row; the header has %zu", r->n_cells, t->n_columns);
     } else {
-        t->rows = xrealloc(t->rows, t->n_rows + 1, sizeof *t->rows);
+        if ((t->n_rows & (t->n_rows - 1)) == 0) t->rows = xrealloc(t->rows, t->n_rows ? 2 * t->n_rows : 1, sizeof *t->rows);
         t->rows[t->n_rows++] = (struct csv_row){.line = r->line, .cells = r->cells};
         r->cells = NULL;
         r->n_cells = 0;
