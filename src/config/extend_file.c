@@ -81,14 +81,26 @@ static void add_row(struct text *t, const struct extend_point *last, double mean
     text_add(t, ",extended\n");
 }
 
+/* Is it read on a logit, which has room for nothing from 1 on? */
+static bool reads_logit(const struct csv_table *t, const struct extend_point *p)
+{
+    char *of = xasprintf("%s %s ", p->row->cells[EXTEND_METHOD], p->row->cells[EXTEND_METRIC]);
+    bool logit = false;
+    for (size_t i = 0; i < t->n_rules && !logit; i++)
+        logit = strncmp(t->rules[i].text, of, strlen(of)) == 0 && strstr(t->rules[i].text, "value=logit");
+    free(of);
+    return logit;
+}
+
 /* Add the rows of a surface. False: the made heads do not have it. */
-static bool extend(const struct extend_surfaces *made, const struct extend_point *p, size_t n, const struct misses *misses,
-                   const size_t *contexts, size_t n_contexts, struct text *t)
+static bool extend(const struct csv_table *table, const struct extend_surfaces *made, const struct extend_point *p, size_t n,
+                   const struct misses *misses, const size_t *contexts, size_t n_contexts, struct text *t)
 {
     const struct extend_point *last = &p[n - 1];
     const char *metric = last->row->cells[EXTEND_METRIC];
     const bool share = extend_is_share(metric), moves = extend_inside(share, last->value);
     const double miss = missed(misses, last);
+    const bool logit = !share && reads_logit(table, last);
     for (size_t c = 0; c < n_contexts; c++) {
         const double context = (double)contexts[c];
         struct extend_at at;
@@ -99,6 +111,7 @@ static bool extend(const struct extend_surfaces *made, const struct extend_point
         }
         if (!extend_trend(made, p, n, (double)INFINITY, context, &at)) return false;
         const double mean = fmin(most_of(metric, context), extend_unscaled(share, at.y));
+        if (logit && mean >= 1) break;
         const double steep = share ? mean * (1 - mean) : mean;
         add_row(t, last, mean, steep * hypot(at.se, miss * log2(context / last->context)), context);
     }
@@ -228,7 +241,7 @@ bool extend_files(const char *measured, const char *made, const size_t *contexts
     }
     for (size_t from = 0, end; ok && from < real.n; from = end) {
         end = extend_surface_end(&real, from);
-        bool done = extend(&like, &real.list[from], end - from, &misses, contexts, n_contexts, &t);
+        bool done = extend(&real.table, &like, &real.list[from], end - from, &misses, contexts, n_contexts, &t);
         ret->measured++;
         ret->extended += done;
         ret->without += !done;

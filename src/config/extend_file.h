@@ -7,6 +7,7 @@
  * have wrong at every context alike does not matter. A row for each method, settings, ratio and metric and each context is added, of
  * kind `extended`. Its standard error is that of base and slope and, for each octave, what two of three surfaces of the same
  * method and metric are missed by at most within the measured contexts. Spread and percentiles over heads stay empty: nobody measured them.
+ * What the file reads on a logit ends where it would reach 1.
  */
 #ifndef DSE_CONFIG_EXTEND_FILE_H
 #define DSE_CONFIG_EXTEND_FILE_H

@@ -34,6 +34,12 @@ awk -F, '!/^#/ && n++ {
     for (i = 2; i <= 6; i++) if (($i - want[i]) ^ 2 > 1e-14 * want[i] ^ 2) { print $0 ": column " i " is not " want[i]; bad = 1 }
 } END { exit bad || n < 100 }' "$catalog/profiles/published-fit.csv" || fail "catalog/profiles/published-fit.csv is not what its head says"
 
+# Extended rows are of the measured ones and of what made heads were measured to have.
+for name in tinyllama-1.1b codellama-13b; do
+    "$DSE" trace extend "$catalog/quality/$name.csv" "$catalog/made/$name.csv" -o out.csv >checks.txt
+    same out.csv "quality/$name.csv"
+done
+
 if [ -z "${DSE_TRACES:-}" ]; then
     echo "DSE_TRACES names no folder: the profiles of traces that are not shipped were not measured anew"
     exit 0
@@ -54,8 +60,10 @@ for name in tinyllama-1.1b codellama-13b; do
         --policies voting,voting-head,h2o,h2o-accumulate,window,snapkv,pyramidkv,quest,oracle \
         --vary prompt_share=1 --vary threshold_b=0.5 --vary 'threshold_a=0.5,2*reserved_length=16,64' --vary recent_share=0.25,0.75 --vary page=32 \
         --vary 'intervals=8,12,16*collinear=0.9,0.95' --vary recent=64 --vary rounding=round --vary fraction_bits=14,20 \
-        $layers --by-layer --means "$catalog/means/$name.csv" -o out.csv
+        --kv-bits 4,8 $layers --by-layer --means "$catalog/means/$name.csv" -o out.csv
     grep -v ',extended$' "$catalog/quality/$name.csv" | cmp - out.csv || fail "catalog/quality/$name.csv is not what its command writes"
     "$DSE" trace fit --to "$DSE_TRACES/$name.trace" --first 1024 -o out.csv >said.txt
     same out.csv "kinds/$name.csv"
+    "$DSE" trace measure "$catalog/kinds/$name.csv" --like "$catalog/quality/$name.csv" -o out.csv
+    same out.csv "made/$name.csv"
 done
