@@ -215,6 +215,8 @@ static const char *swiftkv_check(const void *params)
     if (!why) why = dse_dram_check(&p->dram);
     if (!why) why = dse_links_check(&p->links, (double)dse_workload_chips(&p->workload));
     if (!why) why = dse_cache_check(&p->cache, &p->workload, (double)p->workload.context);
+    if (!why && (p->workload.chunk_tokens > 0 || p->workload.context_spread > 0) && !dse_eviction_at(p->cache.eviction)->keeps_all)
+        why = "eviction is of sequences that are alike, and of nothing beside them (eviction, chunk_tokens, context_spread)";
     if (why) return why;
     if (footprint(p) > p->dram.capacity_gib * DSE_GIB) return no_room;
     if (swiftkv_gemv_lanes(p) < 1) return "the MAC array has fewer DSPs than one weight-activation product needs";

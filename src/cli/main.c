@@ -227,11 +227,10 @@ static int parse(struct invocation *in, int argc, char **argv)
     opterr = 0;
     optind = 1;
     for (;;) {
-        int at = optind;
         int value = getopt_long(argc, argv, shorts, longs, NULL);
         if (value == -1) break;
         if (value == HELP) return print_command_help(in->command);
-        if (value == '?') return unknown_option(in, optopt && optopt < 256 ? (char[]){'-', (char)optopt, '\0'} : argv[at]);
+        if (value == '?') return unknown_option(in, optopt && optopt < 256 ? (char[]){'-', (char)optopt, '\0'} : argv[optind - 1]);
         if (value == ':') return usage_error(in, "option %s needs an argument", argv[optind - 1]);
         in->options = xrealloc(in->options, in->n_options + 1, sizeof *in->options); /* one argument may hold many: -bbb */
         const struct option_row *row = find_row(in->command, value);

@@ -58,7 +58,10 @@ struct some {
 static void place(struct expansion *x, enum dse_mixer mixer, const struct some *some, struct dse_attention *ret)
 {
     const bool unlimited = reach(x->llm, mixer) == 0, decoding = x->w->phase == DSE_DECODE;
-    const int64_t n = some->context, left = unlimited && decoding && x->read >= 0 && !x->draft ? dse_min_i64(n, x->read) : n;
+    const int64_t n = some->context;
+    const bool reads_part =
+        unlimited && decoding && x->read >= 0 && !x->draft && n == x->context; /* nothing else is evicted from */
+    const int64_t left = reads_part ? dse_min_i64(n, x->read) : n;
     ret->mixer = mixer;
     ret->is_draft = x->draft;
     ret->sequences = some->sequences;
