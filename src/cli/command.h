@@ -85,6 +85,6 @@ long long option_run(const struct invocation *in);
 extern const struct command command_sweep, command_eval, command_query, command_pareto, command_plot, command_list, command_llm,
     command_describe, command_merge, command_validate, command_calibrate, command_trace, command_profile, command_agree,
     command_figures, command_report, command_dram, command_check, command_check_front, command_front, command_measure, command_diff,
-    command_manual, command_complete, command_accelergy;
+    command_manual, command_complete, command_accelergy, command_test_model;
 
 #endif

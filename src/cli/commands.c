@@ -9,11 +9,11 @@
 
 /* meson.build reads their names from here: they have pages in the manual. */
 const struct command *const commands[] = {
-    &command_sweep,    &command_front,     &command_eval,      &command_query,   &command_pareto,
-    &command_plot,     &command_describe,  &command_list,      &command_llm,     &command_merge,
-    &command_validate, &command_calibrate, &command_trace,     &command_profile, &command_figures,
-    &command_report,   &command_agree,     &command_dram,      &command_check,   &command_check_front,
-    &command_measure,  &command_diff,      &command_accelergy, &command_manual,  &command_complete,
+    &command_sweep,    &command_front,       &command_eval,    &command_query,      &command_pareto,   &command_plot,
+    &command_describe, &command_list,        &command_llm,     &command_merge,      &command_validate, &command_calibrate,
+    &command_trace,    &command_profile,     &command_figures, &command_report,     &command_agree,    &command_dram,
+    &command_check,    &command_check_front, &command_measure, &command_test_model, &command_diff,     &command_accelergy,
+    &command_manual,   &command_complete,
 };
 const size_t n_commands = sizeof commands / sizeof *commands;
 

@@ -116,10 +116,10 @@ static bool open_plugin(const char *file, struct diags *diags)
                            "the plug-in cannot be loaded: %s", why ? why : "no reason was given");
     }
     const struct dse_plugin *p = dlsym(handle, "dse_plugin");
-    bool ok = p || diags_input(diags, loc, NULL, "DSE_PLUGIN(&dse_model_NAME) of <dse/plugin.h> makes it",
-                               "this is no plug-in: it has no symbol dse_plugin");
-    ok = ok && check_abi(file, p, diags);
-    if (!ok) {
+    if (!p)
+        diags_input(diags, loc, NULL, "DSE_PLUGIN(&dse_model_NAME) of <dse/plugin.h> makes it",
+                    "this is no plug-in: it has no symbol dse_plugin");
+    if (!p || !check_abi(file, p, diags)) {
         dlclose(handle);
         return false;
     }

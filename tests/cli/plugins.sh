@@ -22,6 +22,8 @@ unset DSE_DATA_DIR # what it was compiled against lies beside the program
 if [ -n "$sanitised" ]; then export ASAN_OPTIONS="detect_odr_violation=0:${ASAN_OPTIONS:-}"; fi
 with() { "$DSE" --plugin here/roofline.so "$@"; }
 
+"$DSE" test-model here/roofline.so >out.txt 2>err.txt || fail "the model of the example does not hold: $(cat out.txt err.txt)"
+[ "$(grep -c '^roofline .* ok ' out.txt)" -eq 8 ] || fail "test-model: $(cat out.txt)"
 with list models >out.txt
 says '^roofline .*closed-form, event-level' out.txt
 with describe roofline >out.txt
@@ -121,6 +123,17 @@ plugin mine.c mine.so -fno-inline
 grep -v -e peak_tflops -e op_pj -e stream_mib "$SOURCE/examples/roofline/defaults.toml" >defaults.toml
 if "$DSE" --plugin mine.so eval mine >out.txt 2>err.txt; then fail "a crash in check went unnoticed"; fi
 says 'dse: error: the plug-in .*/mine.so crashed: check of model mine' err.txt
+if "$DSE" test-model ./mine.so >out.txt 2>err.txt; then fail "a crash in check went unnoticed by test-model"; fi
+says 'dse: error: the plug-in .*/mine.so crashed: check of model mine' err.txt
+says 'mine .* tables .* ok' out.txt
+sed -e 's/return deep() ? "no" : 0/return 0/' mine.c >poor.c # no shortage, no trends, no breakdown
+plugin poor.c poor.so -Wno-unused-function
+if "$DSE" test-model ./poor.so >out.txt 2>err.txt; then fail "a poor model was found good"; else [ $? -eq 1 ] || fail "test-model: exit status"; fi
+for what in defaults points shortage trends documentation; do says "^mine .* $what .*FAILED" out.txt; done
+says 'mine: error: it has no breakdown' err.txt
+says 'mine: error: it declares no trend of context' err.txt
+if "$DSE" test-model lda >out.txt 2>err.txt; then fail "test-model of no model"; fi
+says 'did you mean lad' err.txt
 { model 'static const struct dse_plugin_size sizes[] = {{"struct dse_model", 8}, {0}};
 const struct dse_plugin dse_plugin = {DSE_PLUGIN_ABI, DSE_HEADERS, sizes, (const struct dse_model *const[]){&dse_model_mine, 0}};'; } >sizes.c
 plugin sizes.c sizes.so

@@ -8,6 +8,7 @@
 #include "config/bind.h"
 #include "dse_config.h"
 #include "model/registry.h"
+#include "space/random_point.h"
 #include "space/space_internal.h"
 
 #include <math.h>
@@ -91,52 +92,19 @@ static inline int set_up_thin(void **state)
 static uint64_t seed = 42;
 static inline double uniform(void)
 {
-    seed = seed * 6364136223846793005u + 1442695040888963407u;
-    return (double)(seed >> 11) / 9007199254740992.0;
+    return random_uniform(&seed);
 }
 
-/* Any value that the field's range allows. */
 static inline struct value random_value(const struct field *f)
 {
-    if (f->type == DSE_TYPE_ENUM) {
-        int32_t n = 0;
-        while (f->choices[n]) n++;
-        return (struct value){.choice = (int32_t)(uniform() * n)};
-    }
-    if (f->type == DSE_TYPE_REF) {
-        size_t n = 0;
-        while (catalog_at(catalog, f->kind, n)) n++;
-        return (struct value){.ref = catalog_at(catalog, f->kind, (size_t)(uniform() * (double)n))};
-    }
-    double v = f->min > 0 && uniform() < 0.7 ? exp(log(f->min) + uniform() * log(f->max / f->min))
-                                             : f->min + uniform() * (f->max - f->min);
-    if (uniform() < 0.05) v = f->min;
-    if (uniform() < 0.05) v = f->max;
-    if (f->type == DSE_TYPE_I64) return (struct value){.i64 = (int64_t)v};
-    return (struct value){.f64 = fmin(fmax(v, f->min), f->max)};
-}
-
-/* Parameters that most values of make a point infeasible, wherever the others are: drawn less often. */
-static inline bool seldom_fits(const char *name)
-{
-    static const char *const names[] = {"tensor_parallel",   "pipeline_parallel", "data_parallel",  "expert_parallel",
-                                        "draft_tokens",      "accepted_length",   "context_spread", "activation_bits",
-                                        "weight_scale_bits", "chunk_tokens",      "chunk_context"};
-    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
-        if (strcmp(name, names[i]) == 0) return true;
-    return false;
+    return random_value_of(f, catalog, &seed);
 }
 
 /* The parameters of a random point of the model, resolved. `share` of the parameters differ from those of `base`. Returns whether
  * the point is feasible. */
 static inline bool random_point(const struct model *m, const void *base, double share, void *params)
 {
-    memcpy(params, base, m->desc->params_size);
-    for (size_t i = 0; i < m->params.n; i++)
-        if (uniform() < share * (seldom_fits(m->params.fields[i].name) ? 0.1 : 1))
-            field_set(&m->params.fields[i], params, random_value(&m->params.fields[i]));
-    if (m->desc->resolve) m->desc->resolve(params);
-    return !m->desc->check || !m->desc->check(params);
+    return random_point_of(m, catalog, base, share, &seed, params);
 }
 
 #endif

@@ -1,0 +1,72 @@
+/* dse test-model: what every model owes, asked of a plug-in or of a model that dse has. */
+#include "base/text.h"
+#include "base/xalloc.h"
+#include "cli/command.h"
+#include "cli/crash.h"
+#include "cli/model_find.h"
+#include "model/plugin.h"
+#include "prove/prove.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* Is it the name of a file, not of a model? */
+static bool is_file(const char *s)
+{
+    const size_t n = strlen(s);
+    return strchr(s, '/') || (n > 3 && strcmp(s + n - 3, ".so") == 0);
+}
+
+static bool test_model(const struct model *m, const struct catalog *catalog, struct diags *diags)
+{
+    bool ok = true;
+    for (const struct proof *p = proofs; p->name; p++) {
+        struct text note;
+        text_init(&note);
+        const bool holds = p->run(m, catalog, &note, diags);
+        printf("%-10s %-14s %s: %s%s%s%s\n", m->desc->name, p->name, holds ? "ok    " : "FAILED", p->what, note.n ? " (" : "",
+               note.s, note.n ? ")" : "");
+        fflush(stdout);
+        text_release(&note);
+        ok = ok && holds;
+    }
+    return ok;
+}
+
+/* The models of the plug-in, or the one model: those of which `of` is the file, or the model. */
+static bool is_asked(const struct model *m, const struct model *of, bool file)
+{
+    return file ? m->file && strcmp(m->file, of->file) == 0 : m == of;
+}
+
+static int run(const struct invocation *in)
+{
+    const char *what = in->operands[0];
+    const bool file = is_file(what);
+    if (file && !plugin_load(what, in->diags)) return 2;
+    if (file) crash_watch();
+    const struct model *of = file ? plugin_model(what) : model_find(in, what);
+    struct catalog *catalog = of ? open_catalog(in) : NULL;
+    size_t n;
+    const struct model *models = registry_models(&n);
+    bool ok = catalog != NULL;
+    for (size_t i = 0; catalog && i < n; i++)
+        if (is_asked(&models[i], of, file)) ok = test_model(&models[i], catalog, in->diags) && ok;
+    catalog_free(catalog);
+    return ok ? 0 : 1;
+}
+
+const struct command command_test_model = {
+    .name = "test-model",
+    .operands = "PLUGIN.so|MODEL",
+    .summary = "hold a model of your own to what every model owes",
+    .options = (const struct option_row[]){OPTION_CATALOG, {0}},
+    .help =
+        "The same is asked of the models of dse by its tests: units in names, docs and sources; defaults; finite numbers or a reason at 20,000\n"
+        "random points, with breakdowns that add up; declared trends at 10,000 points each; both fidelities; the README's equations.\n\n"
+        "  dse test-model ./mine.so\n"
+        "  dse test-model lad\n",
+    .min_operands = 1,
+    .max_operands = 1,
+    .run = run,
+};
