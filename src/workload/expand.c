@@ -39,35 +39,39 @@ int64_t expand_network_layers(const struct expansion *x, enum dse_feed_forward f
     return layers;
 }
 
-struct dse_op *expand_add(struct expansion *x, struct dse_op op)
+struct dse_op *expand_add(struct expansion *x, const char *name, enum dse_op_kind kind, int64_t repeat, int64_t m, int64_t k,
+                          int64_t n)
 {
-    struct dse_oplist *list = x->list;
-    assert(list->n < DSE_OPS_MAX);
-    op.is_draft = x->draft;
-    op.copies = 1;
-    op.rows = (double)op.m;
-    op.attention = -1;
-    op.held_bytes = op.weight_bytes;
-    list->op[list->n] = op;
-    return &list->op[list->n++];
+    struct dse_op *op = &x->list->op[x->list->n++];
+    assert(x->list->n <= DSE_OPS_MAX);
+    op->name = name;
+    op->kind = kind;
+    op->in_attention = false;
+    op->is_draft = x->draft;
+    op->attention = -1;
+    op->repeat = repeat;
+    op->copies = 1;
+    op->m = m;
+    op->k = k;
+    op->n = n;
+    op->rows = (double)m;
+    op->weight_bytes = op->held_bytes = op->kv_read_bytes = op->kv_write_bytes = op->ops = 0;
+    op->exchange.devices = op->exchange.bytes = 0;
+    return op;
 }
 
 struct dse_op *expand_linear(struct expansion *x, const char *name, int64_t repeat, int64_t m, int64_t k, int64_t n)
 {
-    double elements = (double)repeat * (double)k * (double)n;
-    return expand_add(x, (struct dse_op){.name = name,
-                                         .kind = DSE_OP_LINEAR,
-                                         .repeat = repeat,
-                                         .m = m,
-                                         .k = k,
-                                         .n = n,
-                                         .weight_bytes = elements * x->weight_bytes,
-                                         .ops = DSE_OPS_PER_MAC * elements * (double)m});
+    const double elements = (double)repeat * (double)k * (double)n;
+    struct dse_op *op = expand_add(x, name, DSE_OP_LINEAR, repeat, m, k, n);
+    op->weight_bytes = op->held_bytes = elements * x->weight_bytes;
+    op->ops = DSE_OPS_PER_MAC * elements * (double)m;
+    return op;
 }
 
 void expand_elementwise(struct expansion *x, const char *name, int64_t repeat, int64_t m, int64_t n, double ops)
 {
-    expand_add(x, (struct dse_op){.name = name, .kind = DSE_OP_ELEMENTWISE, .repeat = repeat, .m = m, .k = 1, .n = n, .ops = ops});
+    expand_add(x, name, DSE_OP_ELEMENTWISE, repeat, m, 1, n)->ops = ops;
 }
 
 /* Norms, rotary embedding, residuals, activation functions and gates of all layers. */

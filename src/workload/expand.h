@@ -45,7 +45,9 @@ int64_t expand_network_layers(const struct expansion *x, enum dse_feed_forward f
 /* A share of a width on each of `parts` chips, rounded up. */
 int64_t expand_share(int64_t width, int64_t parts);
 
-struct dse_op *expand_add(struct expansion *x, struct dse_op op);
+/* An operator without bytes and operations, filled in place: points are expanded millions of times a second. */
+struct dse_op *expand_add(struct expansion *x, const char *name, enum dse_op_kind kind, int64_t repeat, int64_t m, int64_t k,
+                          int64_t n);
 /* A matrix of k x n weights, in each of `repeat` instances, applied to m rows. Nothing where there is no instance. */
 struct dse_op *expand_linear(struct expansion *x, const char *name, int64_t repeat, int64_t m, int64_t k, int64_t n);
 void expand_elementwise(struct expansion *x, const char *name, int64_t repeat, int64_t m, int64_t n, double ops);

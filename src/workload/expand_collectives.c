@@ -10,10 +10,7 @@ static void exchange(struct expansion *x, const char *name, int64_t repeat, stru
     if (repeat == 0 || e.devices <= 1 || e.bytes <= 0) return;
     if (e.stride < 1) e.stride = 1;
     if (e.imbalance < 1) e.imbalance = 1;
-    expand_add(
-        x,
-        (struct dse_op){
-            .name = name, .kind = DSE_OP_COLLECTIVE, .repeat = repeat, .m = x->rows, .k = 1, .n = x->llm->hidden, .exchange = e});
+    expand_add(x, name, DSE_OP_COLLECTIVE, repeat, x->rows, 1, x->llm->hidden)->exchange = e;
 }
 
 /* Tokens go to experts of other groups and back; each chip of a tensor group sends its part of them. What the group's chips have then is

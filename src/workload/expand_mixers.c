@@ -82,27 +82,18 @@ static void add_attention(struct expansion *x, const struct dse_attention *a)
     const int at = x->list->n_attentions;
     assert(at < DSE_ATTENTIONS_MAX);
     x->list->attention[x->list->n_attentions++] = *a;
-    struct dse_op scores = {.name = OP_NAME(x, "attention_scores"),
-                            .kind = DSE_OP_SCORES,
-                            .repeat = a->layers,
-                            .m = a->queries,
-                            .k = a->key_dim,
-                            .n = a->positions,
-                            .kv_read_bytes = rows * (layers * a->key_bytes),
-                            .ops = DSE_OPS_PER_MAC * instances * a->pairs * (double)a->key_dim};
-    struct dse_op values = scores;
     const int first = x->list->n;
-    if (a->is_index) scores.name = OP_NAME(x, "index_scores");
-    expand_add(x, scores);
+    const char *name = a->is_index ? OP_NAME(x, "index_scores") : OP_NAME(x, "attention_scores");
+    struct dse_op *op = expand_add(x, name, DSE_OP_SCORES, a->layers, a->queries, a->key_dim, a->positions);
+    op->kv_read_bytes = rows * (layers * a->key_bytes);
+    op->ops = DSE_OPS_PER_MAC * instances * a->pairs * (double)a->key_dim;
     expand_elementwise(x, a->is_index ? OP_NAME(x, "index_choice") : OP_NAME(x, "softmax"), a->layers, a->queries, a->positions,
                        (a->is_index ? 1 : OPS_SOFTMAX) * instances * a->pairs);
-    values.name = OP_NAME(x, "attention_values");
-    values.kind = DSE_OP_VALUES;
-    values.k = a->positions;
-    values.n = a->value_dim;
-    values.kv_read_bytes = rows * (layers * a->value_bytes);
-    values.ops = DSE_OPS_PER_MAC * instances * a->pairs * (double)a->value_dim;
-    if (a->value_dim > 0) expand_add(x, values);
+    if (a->value_dim > 0) {
+        op = expand_add(x, OP_NAME(x, "attention_values"), DSE_OP_VALUES, a->layers, a->queries, a->positions, a->value_dim);
+        op->kv_read_bytes = rows * (layers * a->value_bytes);
+        op->ops = DSE_OPS_PER_MAC * instances * a->pairs * (double)a->value_dim;
+    }
     for (int i = first; i < x->list->n; i++) {
         x->list->op[i].in_attention = true;
         x->list->op[i].attention = (int8_t)at;

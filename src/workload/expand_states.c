@@ -36,15 +36,9 @@ static void recurrence(struct expansion *x, const struct shape *s, int64_t layer
     const double instances = (double)layers * (double)sequences;
     const double bytes = (double)s->state * STATE_BYTES + (double)(s->channels * (kernel > 0 ? kernel - 1 : 0)) * CONVOLUTION_BYTES;
     const double macs = (double)(s->passes * s->state + s->channels * kernel);
-    expand_add(x, (struct dse_op){.name = OP_NAME(x, "recurrence"),
-                                  .kind = DSE_OP_RECURRENCE,
-                                  .repeat = layers,
-                                  .m = x->rows,
-                                  .k = 1,
-                                  .n = s->state,
-                                  .kv_read_bytes = instances * bytes,
-                                  .kv_write_bytes = instances * bytes,
-                                  .ops = DSE_OPS_PER_MAC * (double)layers * (double)x->rows * macs});
+    struct dse_op *op = expand_add(x, OP_NAME(x, "recurrence"), DSE_OP_RECURRENCE, layers, x->rows, 1, s->state);
+    op->kv_read_bytes = op->kv_write_bytes = instances * bytes;
+    op->ops = DSE_OPS_PER_MAC * (double)layers * (double)x->rows * macs;
 }
 
 void expand_recurrences(struct expansion *x)
