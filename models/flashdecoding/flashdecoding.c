@@ -220,16 +220,18 @@ static const struct dse_param fd_params_table[] = {
     DSE_PARAM_I64(P, expert_devices, 1, 256, "equations moe_* alone: groups of devices that experts are dealt out to", "E31"),
     DSE_PARAM_I64_UNIT(P, expert_activation_bits, "bit", 4, 16,
                        "equations moe_* alone: activations as they are multiplied; below 16 two kernels make them so", "E31"),
-    DSE_PARAM_F64(P, expert_tensor_share, "", 0.01, 1,
-                  "equations moe_* alone: of what the maker's library keeps of the tensor cores, what the experts' kernel does",
-                  "E31"),
-    DSE_PARAM_ENUM(P, expert_tiles, expert_tilings,
-                   "equations moe_* alone: tiles searched for on this GPU, the engine's own for all, or those with a scale a block",
-                   "E31"),
+    DSE_PARAM_F64(
+        P, expert_tensor_share, "", 0.01, 1,
+        "experts, in equations moe_* and with dataflow = vendor: of what the maker's library keeps of the tensor cores, what their kernel does",
+        "E31"),
+    DSE_PARAM_ENUM(
+        P, expert_tiles, expert_tilings,
+        "experts, in equations moe_* and with dataflow = vendor: tiles searched for on this GPU, the engine's own for all, or those with a scale a block",
+        "E31"),
     DSE_PARAM_I64(P, kv_rank, 1, 65536, "equations mla_* alone: elements of a position's latent", "E32"),
     DSE_PARAM_I64(P, rope_dim, 0, 4096, "equations mla_* alone: elements of its rotated key, which all heads share", "E32"),
     DSE_PARAM_I64(P, latent_heads, 0, 1024,
-                  "equations mla_* alone: query heads that share a reading of the cache in decode; 0: all of a device", "E32"),
+                  "latent attention in decode: query heads that share a reading of the cache; 0: all of a device", "E32"),
     DSE_PARAM_ENUM(P, latent_prefill, latent_prefills,
                    "equations mla_* alone: prefill over keys and values of each head, or over latents", "E32"),
     DSE_PARAM_F64(
@@ -358,9 +360,7 @@ static void fd_resolve(void *params)
 static const char *fd_check(const void *params)
 {
     const struct fd_params *p = params;
-    const char *why = dse_workload_check(&p->workload, DSE_CAN_ACTIVATIONS | DSE_CAN_PARALLEL);
-    if (!why && dse_workload_chips(&p->workload) * p->workload.expert_parallel > p->workload.tensor_parallel)
-        why = "devices share operators here, neither layers nor sequences (pipeline_parallel, data_parallel, expert_parallel)";
+    const char *why = dse_workload_check(&p->workload, DSE_CAN_ALL);
     if (!why) why = dse_kv_format_check(&p->workload);
     if (!why) why = fd_range_check(p);
     if (!why) why = fd_cache_check(p);

@@ -240,6 +240,26 @@ struct fd_attention_law {
 };
 void fd_attention_law(struct fd_attention_law *ret, const struct fd_machine *m);
 
+enum { FD_SOFTMAX_OPS = 5 };
+/* What of one kind of attention a device does in a layer. */
+struct fd_attention_shape {
+    bool prompt;  /* rows of queries in tiles, over keys that they share; else a few queries, and positions split over blocks */
+    bool tensor;  /* the latter, its products on tensor cores all the same: latents, and several queries of a sequence (E37) */
+    bool limited; /* not all positions before a query meet it */
+    double sequences, queries, positions, pairs; /* queries and positions of a sequence; pairs of them in a head */
+    double heads, kv_heads, key_dim, value_dim;
+    double bytes;         /* of keys and values, of all sequences */
+    double row_bytes;     /* of one position of a KV head */
+    double exponents;     /* operations of a pair besides its products */
+    double widened;       /* operations that make numbers of a cache with scales (E34) */
+    double written_bytes; /* of the kernel that writes the cache (E29) */
+};
+void fd_attention_law_of(struct fd_attention_law *ret, const struct fd_machine *m, const struct fd_attention_shape *s);
+/* Seconds of an SM for so many pairs of a query vector and a position. */
+double fd_pairs_seconds(const struct fd_machine *m, const struct fd_attention_shape *s, double pairs);
+/* Of an LLM with full attention in all layers. */
+void fd_attention_shape(struct fd_attention_shape *ret, const struct fd_params *p);
+
 /* E33: what the technique of a cache takes beside attention, of one layer on one device. */
 struct fd_technique {
     double kernels, bytes, compute_s;
@@ -263,9 +283,10 @@ double fd_kept_bytes(const struct fd_params *p);
 struct fd_measured_work {
     bool prefill, warm;
     double n, groups, vectors, head_dim; /* positions; KV heads and query heads of all sequences */
-    double bytes, products;              /* of keys and values */
-    double widened_s;                    /* decode: numbers made of them, of a cache with scales (E34) */
-    double beside_bytes, write_bytes;    /* prefill: query rows and results; what the kernel moves that writes the cache */
+    double rows, pairs;     /* prefill: query rows of a sequence, 0: n; pairs of them and positions, 0: all positions before each */
+    double bytes, products; /* of keys and values */
+    double widened_s;       /* decode: numbers made of them, of a cache with scales (E34) */
+    double beside_bytes, write_bytes; /* prefill: query rows and results; what the kernel moves that writes the cache */
     double tile, count_tile, resident, memory_s, l2_s;
     double splits, fewest_splits;
 };
@@ -292,6 +313,23 @@ void fd_link_init(struct fd_link *ret, const struct fd_params *p);
 /* E15, E30: seconds of an all-reduce of so many bytes on each of `devices`. */
 double fd_allreduce(const struct fd_link *l, double devices, double bytes);
 
+/* Kernels of an LLM with layers of several kinds, or on several chips in more ways than one, all alike: E36 to E40. */
+enum fd_part_kind { FD_PART_LINEAR, FD_PART_EXPERTS, FD_PART_ATTENTION, FD_PART_STATE, FD_PART_SCALARS, FD_PART_EXCHANGE };
+struct fd_part {
+    const char *name; /* of the operator */
+    enum fd_part_kind kind;
+    double count, kernels; /* of a pass; launches of each */
+    struct fd_gemm gemm;   /* of FD_PART_LINEAR, and of FD_PART_EXPERTS as one GEMM */
+    struct fd_cost cost;
+    enum fd_kernel kernel;
+    struct fd_attention_shape shape; /* of FD_PART_ATTENTION, with its law */
+    struct fd_attention_law law;
+    double each_s;                                       /* of one of them: without launches */
+    double seconds, wait_s, sync_s, again_s, bytes, ops; /* of all of them; seconds with the time waited for launches */
+    bool compute_bound;
+};
+enum { FD_PARTS_MAX = 96 };
+
 /* One step of one device; bytes and ops too. */
 struct fd_step {
     struct fd_linear_op linear[FD_LINEARS];
@@ -301,8 +339,27 @@ struct fd_step {
     double technique_s, technique_bytes, technique_wait_s;  /* E33: in attention_s, attention_bytes, wait_s */
     bool attention_compute_bound;
     double elementwise_s, elementwise_ops, elementwise_wait_s, allreduce_s;
+    double state_s, bubble_s; /* states of recurrent layers; waiting for other stages */
     double host_s, seconds, wait_s;
+    double other_ops, launches, met; /* of operators in part[]; kernels launched; positions that a query meets, on average */
+    int n_parts;                     /* 0: an LLM with full attention and dense networks, whose operators are linear[] */
+    struct fd_part part[FD_PARTS_MAX];
 };
+/* Is it that: on one device, or on several by tensor_parallel, one token a sequence? */
+bool fd_is_plain(const struct dse_workload *w);
+/* All else: parts and their sums. flashdecoding_llms.c */
+void fd_step_parts(struct fd_step *ret, const struct fd_machine *m);
+/* A pass becomes a step: `pipeline_parallel` passes, of which a device works in those that there are micro-batches for (E40). */
+void fd_step_passes(struct fd_step *s, const struct fd_params *p);
+/* The GEMM that the metrics of one GEMM are of. */
+struct fd_gemm fd_gemm_of_parts(const struct fd_step *s, const struct fd_params *p, enum fd_gemm_choice which);
+/* Operations of the step. */
+double fd_step_ops(const struct fd_step *s);
+/* Devices of all: chips of the workload. */
+static inline double fd_devices(const struct fd_params *p)
+{
+    return (double)dse_workload_chips(&p->workload);
+}
 /* E14: of a step in which devices wait for the host, or sample, whatever kernels take. */
 double fd_host_s(const struct fd_params *p);
 /* E14: the host's time for the launches of a step that it runs ahead with; 0: kernels wait for theirs. */

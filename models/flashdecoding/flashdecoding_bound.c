@@ -246,11 +246,12 @@ bool fd_bound(const void *lo, const void *hi, void *floor, void *ceiling)
     struct fd_box b;
     struct fd_point_bound at;
     struct fd_params least = *(const struct fd_params *)lo, most = *(const struct fd_params *)hi;
-    if (!dse_workload_narrow(&least.workload, &most.workload, DSE_CAN_ACTIVATIONS | DSE_CAN_PARALLEL)) return false;
-    if (least.workload.pipeline_parallel > 1 || least.workload.data_parallel > 1 || least.workload.expert_parallel > 1)
-        return false;
-    most.workload.pipeline_parallel = most.workload.data_parallel = most.workload.expert_parallel = 1;
+    if (!dse_workload_narrow(&least.workload, &most.workload, DSE_CAN_ALL)) return false;
     if (memcmp(&least, &most, sizeof least) == 0) return bound_point(&least, floor, ceiling);
+    if (!fd_is_plain(&most.workload) || !fd_is_plain(&least.workload)) { /* several of these are not bounded */
+        dse_bound_nothing(dse_model_flashdecoding.metrics, floor, ceiling);
+        return true;
+    }
     if (!fd_box_init(&b, &least, &most)) return false;
     fd_point_bound_init(&at, &b);
     fill(&m, &b, &at);

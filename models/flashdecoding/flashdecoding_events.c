@@ -9,6 +9,8 @@
 #include <dse/units.h>
 
 #include <math.h>
+#include <stddef.h>
+#include <string.h>
 
 /* What kernels of a step are of. The linear operators come first, in the order of enum fd_gemm_choice. */
 enum part { ATTENTION = FD_LINEARS, TECHNIQUE, ELEMENTWISE, ALL_REDUCE, PARTS };
@@ -383,12 +385,31 @@ static void note(const struct run *r)
     dse_sim_note(r->sim, "layers_again", "", r->again_layers);
 }
 
+/* The parts of a pass, once more: those of the closed form are those of a step. */
+static bool simulate_parts(struct dse_sim *sim, const struct fd_point *closed, void *metrics, struct dse_breakdown *breakdown)
+{
+    struct fd_point *carried = dse_sim_alloc(sim, 1, sizeof *carried);
+    struct fd_site at = fd_site_of(sim, &closed->machine);
+    carried->machine = closed->machine;
+    carried->gemm = closed->gemm;
+    carried->power = closed->power;
+    memset(&carried->step, 0, offsetof(struct fd_step, part));
+    fd_step_parts(&carried->step, &closed->machine);
+    if (!fd_run_parts(sim, &at, closed->step.seconds, &carried->step)) return false;
+    fd_profile(&at, &carried->gemm, carried->three);
+    fd_settle(carried);
+    fd_fill(metrics, carried);
+    if (breakdown) fd_break_down(carried, breakdown);
+    return true;
+}
+
 bool fd_simulate(const void *params, struct dse_sim *sim, void *metrics, struct dse_breakdown *breakdown)
 {
     const struct fd_params *p = params;
     struct fd_point closed, carried;
     fd_point_init(&closed, p);
     dse_sim_seed(sim, (uint64_t)p->events.seed);
+    if (closed.step.n_parts > 0) return simulate_parts(sim, &closed, metrics, breakdown);
     struct run *r = dse_sim_alloc(sim, 1, sizeof *r);
     carried.machine = closed.machine;
     carried.gemm = closed.gemm;

@@ -48,9 +48,11 @@ void fd_profile(const struct fd_site *at, const struct fd_gemm *g, struct fd_cos
 /* What is the same in all layers. */
 struct fd_attention {
     const struct fd_site *at;
+    struct fd_attention_shape shape;
     bool prefill;
     double n, sequences, heads, kv_heads; /* of one device */
     double row_bytes;                     /* K and V of one position of one KV head */
+    double widened_each;                  /* operations that make numbers of one position of a KV head */
     double tile, tiles;                   /* positions; tiles of n */
     double splits;                        /* blocks of a KV head; prefill: blocks of rows of a head */
     bool in_cache;                        /* K and V of the layer fit the last-level cache */
@@ -60,6 +62,7 @@ struct fd_attention {
     double fixed_s;  /* what E13 adds to loading and computing, that kernel with it */
 };
 void fd_attention_init(struct fd_attention *ret, const struct fd_site *at);
+void fd_attention_init_of(struct fd_attention *ret, const struct fd_site *at, const struct fd_attention_shape *shape);
 /* Blocks that do vectors again: `rows` of one head (prefill) or of the query heads of one KV head (decode), over all positions. */
 struct fd_blocks fd_again_blocks(const struct fd_attention *a, double rows, double count);
 /* Vectors that share K and V when they are done again, and how many such groups there are. */
@@ -70,6 +73,11 @@ double fd_groups(const struct fd_attention *a);
 
 /* One of the kernels that it takes, all alike; returns how many. */
 double fd_technique_run(struct fd_kernel_run *ret, const struct fd_site *at);
+
+/* ---- flashdecoding_events_llms.c ------------------------------------------------------------------------------------------ */
+
+/* E21, E24: runs the parts of a pass, and sets what they took; `seconds`: of the closed form. False: the run failed. */
+bool fd_run_parts(struct dse_sim *sim, const struct fd_site *at, double seconds, struct fd_step *step);
 
 /* ---- flashdecoding_draws.c ----------------------------------------------------------------------------------------------- */
 

@@ -11,35 +11,32 @@
 struct routed {
     double rows[FD_EXPERTS_MAX];
     int n;
-    double all; /* rows of all devices: tokens times experts of a token */
+    bool even;       /* all the same */
+    double all, own; /* rows of all devices: tokens times experts of a token; of those above */
 };
 
 /* ---- routing --------------------------------------------------------------------------------------------------------------- */
 
-static double active_of(const struct fd_params *p)
-{
-    return (double)dse_min_i64(p->experts_active, p->experts);
-}
-
 /* The same number for every expert: balanced ones as many as there are rows for, uniform ones as many as independent choices
  * touch. */
-static void route_evenly(struct routed *ret, const struct fd_params *p, double tokens, bool is_balanced)
+static void route_evenly(struct routed *ret, const struct fd_expert_layer *l, bool is_balanced)
 {
-    const double experts = (double)p->experts, missed = pow(1 - active_of(p) / experts, tokens);
+    const double experts = (double)l->experts, missed = is_balanced ? 0 : pow(1 - (double)l->active / experts, l->tokens);
     const double touched = is_balanced ? dse_min(experts, ret->all) : experts * (1 - missed);
     const double each = ret->all / touched;
-    ret->n = (int)dse_ceil(touched / (double)p->expert_devices - 1e-9);
+    ret->n = (int)dse_ceil(touched / (double)l->groups - 1e-9);
+    ret->even = true;
     for (int i = 0; i < ret->n; i++) ret->rows[i] = each;
 }
 
 /* Rows of all experts by a power law between least and most, the most loaded first: its quantiles, scaled to the sum, no expert more
  * rows than there are tokens, and whole. */
-static void draw_power_law(double *rows, const struct fd_params *p, double tokens, double all)
+static void draw_power_law(double *rows, const struct fd_expert_layer *l, double exponent, double all)
 {
     enum { ROUNDS = 32 };
-    const int n = (int)p->experts;
+    const int n = (int)l->experts;
     const bool is_many = all > n;
-    const double e = 1 - p->workload.routing_exponent, least = is_many ? 1 : 0.01, most = is_many ? dse_max(2, 0.8 * tokens) : 2;
+    const double tokens = l->tokens, e = 1 - exponent, least = is_many ? 1 : 0.01, most = is_many ? dse_max(2, 0.8 * tokens) : 2;
     double sum = 0;
     for (int i = 0; i < n; i++) {
         const double u = (n - i - 0.5) / n;
@@ -112,14 +109,14 @@ static int by_rows(const void *a, const void *b)
 }
 
 /* The fullest device of the dealing that is in the middle of some. */
-static void route_unevenly(struct routed *ret, const struct fd_params *p, double tokens)
+static void route_unevenly(struct routed *ret, const struct fd_expert_layer *l, double exponent)
 {
     enum { DEALINGS = 9 };
-    const int n = (int)p->experts, each = (int)dse_ceil((double)n / (double)p->expert_devices);
+    const int n = (int)l->experts, each = (int)dse_ceil((double)n / (double)l->groups);
     double drawn[FD_EXPERTS_MAX], dealt[FD_EXPERTS_MAX];
     struct dealing dealings[DEALINGS];
     uint64_t state = 1;
-    draw_power_law(drawn, p, tokens, ret->all);
+    draw_power_law(drawn, l, exponent, ret->all);
     for (int d = 0; d < DEALINGS; d++) {
         dealings[d].state = state;
         for (int i = 0; i < n; i++) dealt[i] = drawn[i];
@@ -135,14 +132,17 @@ static void route_unevenly(struct routed *ret, const struct fd_params *p, double
         if (drawn[i] > 0) ret->rows[ret->n++] = drawn[i];
 }
 
-static void route(struct routed *ret, const struct fd_params *p, double tokens)
+static void route(struct routed *ret, const struct fd_expert_layer *l, const struct dse_workload *w)
 {
     ret->n = 0;
-    ret->all = tokens * active_of(p);
-    if (p->workload.routing == DSE_ROUTING_POWER_LAW)
-        route_unevenly(ret, p, tokens);
+    ret->even = false;
+    ret->all = l->tokens * (double)l->active;
+    ret->own = 0;
+    if (w->routing == DSE_ROUTING_POWER_LAW)
+        route_unevenly(ret, l, w->routing_exponent);
     else
-        route_evenly(ret, p, tokens, p->workload.routing == DSE_ROUTING_BALANCED);
+        route_evenly(ret, l, w->routing == DSE_ROUTING_BALANCED);
+    for (int i = 0; i < ret->n; i++) ret->own += ret->rows[i];
 }
 
 /* ---- the grouped GEMM ------------------------------------------------------------------------------------------------------ */
@@ -171,11 +171,9 @@ static double tile_seconds(const struct grouped *g, const struct tile *t, bool i
     const struct fd_machine *m = g->m;
     const struct fd_vendor_rates *v = &m->vendor;
     const double wb = m->weight_bytes, ab = g->activation_bytes;
-    double down = 0, rows = 0;
-    for (int i = 0; i < g->routed->n; i++) {
-        down += dse_ceil(g->routed->rows[i] / t->rows);
-        rows += g->routed->rows[i];
-    }
+    double down = 0, rows = g->routed->own;
+    if (g->routed->even) down = g->routed->n * dse_ceil(g->routed->rows[0] / t->rows);
+    for (int i = 0; i < g->routed->n && !g->routed->even; i++) down += dse_ceil(g->routed->rows[i] / t->rows);
     const double read = rows * g->k * FD_ACTIVATION_BYTES;
     const double bytes = g->routed->n * g->k * g->n * wb + (read > m->l2 ? read : 0);
     const double blocks = down * dse_ceil(g->n / t->columns);
@@ -188,11 +186,11 @@ static double tile_seconds(const struct grouped *g, const struct tile *t, bool i
     return fd_overlapped(load_s, dse_ceil(blocks / m->sms) * g->k * each, v->exposed) + written_s;
 }
 
-static double grouped_seconds(const struct grouped *g, double tokens)
+static double grouped_seconds(const struct grouped *g, const struct fd_expert_layer *l)
 {
     const struct fd_params *p = g->m->p;
     if (p->expert_tiles == FD_SCALED) return tile_seconds(g, &scaled, true);
-    if (p->expert_tiles == FD_DEFAULT) return tile_seconds(g, tokens <= (double)p->experts ? &few : &many, false);
+    if (p->expert_tiles == FD_DEFAULT) return tile_seconds(g, l->tokens <= (double)l->experts ? &few : &many, false);
     double best = (double)INFINITY;
     for (int i = 0; i < SEARCHED; i++) best = dse_min(best, tile_seconds(g, &searched[i], false));
     return best;
@@ -202,33 +200,46 @@ static double grouped_seconds(const struct grouped *g, double tokens)
 
 /* Bytes of the kernels between and after the two GEMMs, which go over the rows of all devices: gate times up, zeros for rows of other
  * devices, the sum over a token's experts, and activations made narrow. */
-static double elementwise_bytes(const struct fd_params *p, double tokens, double all, double own, double hidden, double ffn,
-                                double narrow)
+static double elementwise_bytes(const struct fd_expert_layer *l, double all, double own)
 {
-    const double wide = FD_ACTIVATION_BYTES, others = dse_max(0, all - own);
-    const double read = all * (3 * ffn + hidden) + tokens * hidden + others * (2 * ffn + hidden);
-    const double made = p->expert_activation_bits < FD_WIDE_BITS ? tokens * hidden + all * ffn : 0;
+    const double wide = FD_ACTIVATION_BYTES, others = dse_max(0, all - own), narrow = l->activation_bits / DSE_BITS_PER_BYTE;
+    const double read =
+        all * (l->matrices * l->ffn + l->hidden) + l->tokens * l->hidden + others * ((l->matrices - 1) * l->ffn + l->hidden);
+    const double made = l->activation_bits < FD_WIDE_BITS ? l->tokens * l->hidden + all * l->ffn : 0;
     return read * wide + made * (wide + narrow);
+}
+
+void fd_experts_of(struct fd_experts *ret, const struct fd_machine *m, const struct fd_expert_layer *l)
+{
+    enum { KERNELS = 4 /* sorting, two GEMMs, gate times up or the sum */, NARROWING = 2 };
+    const double kept_share = 0.7, narrow = l->activation_bits / DSE_BITS_PER_BYTE;
+    const struct fd_params *p = m->p;
+    struct routed routed;
+    route(&routed, l, &p->workload);
+    *ret = (struct fd_experts){.touched = routed.n, .rows = routed.own};
+    ret->weight_bytes = routed.n * l->matrices * l->hidden * l->ffn * m->weight_bytes;
+    const bool warm = p->cache == FD_WARM && ret->weight_bytes <= kept_share * m->l2;
+    const struct grouped up = {m, &routed, l->hidden, (l->matrices - 1) * l->ffn, narrow, warm},
+                         down = {m, &routed, l->ffn, l->hidden, narrow, warm};
+    ret->up_s = grouped_seconds(&up, l);
+    ret->down_s = grouped_seconds(&down, l);
+    ret->gemm_s = ret->up_s + ret->down_s;
+    ret->kernels = KERNELS + (l->activation_bits < FD_WIDE_BITS ? NARROWING : 0);
+    ret->elementwise_s = elementwise_bytes(l, routed.all, ret->rows) / m->vendor.stream;
+    ret->seconds = ret->kernels * m->vendor.fixed_s + ret->gemm_s + ret->elementwise_s;
 }
 
 void fd_experts(struct fd_experts *ret, const struct fd_machine *m)
 {
-    enum { KERNELS = 4 /* sorting, two GEMMs, gate times up or the sum */, NARROWING = 2 };
-    const double kept_share = 0.7;
     const struct fd_params *p = m->p;
     const struct dse_workload *w = &p->workload;
-    const double tokens = (double)w->batch * (w->phase == DSE_PREFILL ? (double)w->context : 1);
-    const double hidden = (double)w->llm->hidden, ffn = (double)p->moe_intermediate / (double)p->workload.tensor_parallel;
-    const double narrow = (double)p->expert_activation_bits / DSE_BITS_PER_BYTE;
-    struct routed routed;
-    route(&routed, p, tokens);
-    *ret = (struct fd_experts){.touched = routed.n};
-    for (int i = 0; i < routed.n; i++) ret->rows += routed.rows[i];
-    ret->weight_bytes = routed.n * 3 * hidden * ffn * m->weight_bytes;
-    const bool warm = p->cache == FD_WARM && ret->weight_bytes <= kept_share * m->l2;
-    const struct grouped up = {m, &routed, hidden, 2 * ffn, narrow, warm}, down = {m, &routed, ffn, hidden, narrow, warm};
-    ret->gemm_s = grouped_seconds(&up, tokens) + grouped_seconds(&down, tokens);
-    const double kernels = KERNELS + (p->expert_activation_bits < FD_WIDE_BITS ? NARROWING : 0);
-    ret->elementwise_s = elementwise_bytes(p, tokens, routed.all, ret->rows, hidden, ffn, narrow) / m->vendor.stream;
-    ret->seconds = kernels * m->vendor.fixed_s + ret->gemm_s + ret->elementwise_s;
+    const struct fd_expert_layer l = {.experts = p->experts,
+                                      .active = dse_min_i64(p->experts_active, p->experts),
+                                      .groups = p->expert_devices,
+                                      .tokens = (double)w->batch * (w->phase == DSE_PREFILL ? (double)w->context : 1),
+                                      .hidden = (double)w->llm->hidden,
+                                      .ffn = (double)p->moe_intermediate / (double)w->tensor_parallel,
+                                      .matrices = 3,
+                                      .activation_bits = (double)p->expert_activation_bits};
+    fd_experts_of(ret, m, &l);
 }

@@ -13,7 +13,7 @@ void fd_machine_init(struct fd_machine *ret, const struct fd_params *p)
     double tera = 1e3 * DSE_GIGA;
     *ret = (struct fd_machine){
         .p = p,
-        .weight_bytes = (double)p->workload.weight_bits / DSE_BITS_PER_BYTE,
+        .weight_bytes = ((double)p->workload.weight_bits + p->workload.weight_scale_bits) / DSE_BITS_PER_BYTE,
         .bandwidth = p->bandwidth_gbs * DSE_GIGA,
         .stream = p->bandwidth_gbs * DSE_GIGA * p->linear_efficiency,
         .sm_ops = p->tensor_tflops * tera / made * clock,

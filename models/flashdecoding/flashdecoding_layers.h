@@ -1,17 +1,26 @@
-/* Kernels of layers that the LLMs of the catalog do not have: experts (E31) and latent attention (E32). Only equations ask for them;
- * a step has the layers of its LLM. */
+/* Kernels of layers other than full attention and dense networks: experts (E31) and latent attention (E32). Equations ask for them by
+ * parameters of one layer; a step has the layers of its LLM (flashdecoding_llms.c). */
 #ifndef FLASHDECODING_LAYERS_H
 #define FLASHDECODING_LAYERS_H
 
 #include "flashdecoding.h"
 
-/* E31: the experts of one layer on the fullest of p->devices * p->expert_devices: from a token's choice of experts to the sum over
- * them. Without the all-to-all between devices. */
+/* The experts of one layer. */
+struct fd_expert_layer {
+    int64_t experts, active, groups; /* routed; of a token; groups of devices that they are dealt out to */
+    double tokens, hidden, ffn; /* tokens of all of these groups; what an expert works on; hidden units of an expert on a device */
+    double matrices;            /* of an expert: 3 with a gate, else 2 */
+    double activation_bits;
+};
+/* E31: on the fullest device, from a token's choice of experts to the sum over them. Without the all-to-all between devices. */
 struct fd_experts {
     double touched, rows;                  /* experts with work, and rows of all of them together */
     double weight_bytes;                   /* of those experts: gate, up and down */
     double gemm_s, elementwise_s, seconds; /* seconds: with what is fixed */
+    double up_s, down_s, kernels;          /* of gemm_s; kernels: each has what is fixed once */
 };
+void fd_experts_of(struct fd_experts *ret, const struct fd_machine *m, const struct fd_expert_layer *layer);
+/* Of the layer that the parameters describe. */
 void fd_experts(struct fd_experts *ret, const struct fd_machine *m);
 
 /* E32: attention of one layer over a latent of kv_rank + rope_dim elements a position, on one device. */

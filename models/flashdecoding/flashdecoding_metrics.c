@@ -8,8 +8,13 @@
 static int32_t step_bound(const struct fd_step *s)
 {
     double by[] = {[DSE_BOUND_COMPUTE] = 0, [DSE_BOUND_DRAM] = 0};
-    for (int i = 0; i < FD_LINEARS; i++)
+    for (int i = 0; i < FD_LINEARS && s->n_parts == 0; i++)
         by[s->linear[i].compute_bound ? DSE_BOUND_COMPUTE : DSE_BOUND_DRAM] += s->linear[i].seconds - s->linear[i].wait_s;
+    for (int i = 0; i < s->n_parts; i++) {
+        const struct fd_part *o = &s->part[i];
+        if (o->kind == FD_PART_LINEAR || o->kind == FD_PART_EXPERTS || o->kind == FD_PART_STATE)
+            by[o->compute_bound ? DSE_BOUND_COMPUTE : DSE_BOUND_DRAM] += o->seconds - o->wait_s;
+    }
     by[s->attention_compute_bound ? DSE_BOUND_COMPUTE : DSE_BOUND_DRAM] += s->stream_s + s->recompute_s;
     by[DSE_BOUND_COMPUTE] += s->elementwise_s - s->elementwise_wait_s;
     return dse_bound_of(by[DSE_BOUND_COMPUTE], by[DSE_BOUND_DRAM], s->wait_s + s->sync_s + s->allreduce_s);
@@ -18,7 +23,7 @@ static int32_t step_bound(const struct fd_step *s)
 /* The GPU of the point, whose SMs, memory and die may be others than its entry has. */
 struct dse_bill fd_bill_of(const struct fd_params *p)
 {
-    struct dse_bill bill = dse_bill_of_gpus(&p->economics, (double)p->workload.tensor_parallel, p->gpu);
+    struct dse_bill bill = dse_bill_of_gpus(&p->economics, fd_devices(p), p->gpu);
     bill.peak_w = p->board_power_w;
     bill.idle_w = p->idle_w;
     return bill;
@@ -29,9 +34,8 @@ static void fill_common(struct fd_metrics *m, const struct fd_point *point)
     const struct fd_machine *at = &point->machine;
     const struct fd_step *s = &point->step;
     const struct fd_params *p = at->p;
-    double tokens = dse_workload_tokens(&p->workload), devices = (double)p->workload.tensor_parallel;
-    double bytes = devices * (s->linear_bytes + s->attention_bytes), ops = s->attention_ops;
-    for (int i = 0; i < FD_LINEARS; i++) ops += s->linear[i].ops;
+    double tokens = dse_workload_tokens(&p->workload), devices = fd_devices(p);
+    double bytes = devices * (s->linear_bytes + s->attention_bytes), ops = fd_step_ops(s);
     const struct dse_bill bill = fd_bill_of(p);
     struct dse_totals totals = {
         .tokens = tokens,
@@ -64,7 +68,8 @@ static void fill_common(struct fd_metrics *m, const struct fd_point *point)
 static double vendor_seconds(const struct fd_point *point)
 {
     const struct fd_params *p = point->machine.p;
-    if (p->dataflow == FD_BY_VENDOR && p->gemm < FD_LINEARS) return point->step.linear[p->gemm].cost.seconds;
+    if (p->dataflow == FD_BY_VENDOR && p->gemm < FD_LINEARS && point->step.n_parts == 0)
+        return point->step.linear[p->gemm].cost.seconds;
     return fd_vendor(&point->machine, &point->gemm).seconds;
 }
 
@@ -89,10 +94,10 @@ static void fill_cache(struct fd_metrics *m, const struct fd_point *at)
     const struct fd_params *p = at->machine.p;
     struct dse_arithmetic arithmetic;
     const struct dse_cache_steps steps = fd_cache_steps(p, &arithmetic);
-    const double read = fd_read(p), devices = (double)p->workload.tensor_parallel;
+    const double read = fd_read(p), devices = fd_devices(p);
     struct dse_kept kept;
     dse_cache_quality(&steps, &kept);
-    m->cached_positions = p->workload.phase == DSE_PREFILL ? (read + 1) / 2 : read;
+    m->cached_positions = at->step.n_parts > 0 ? at->step.met : p->workload.phase == DSE_PREFILL ? (read + 1) / 2 : read;
     m->technique_us = at->step.technique_s * DSE_US_PER_S;
     m->technique_mib = devices * at->step.technique_bytes / (DSE_MIB * dse_workload_tokens(&p->workload));
     m->retained_mass = kept.mass;

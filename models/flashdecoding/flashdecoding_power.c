@@ -29,11 +29,11 @@ double fd_least_power(const struct fd_params *p)
     return law.idle_w + law.awake_w + law.active_w;
 }
 
-static double step_ops(const struct fd_step *s)
+double fd_step_ops(const struct fd_step *s)
 {
     double ops = s->attention_ops;
-    for (int i = 0; i < FD_LINEARS; i++) ops += s->linear[i].ops;
-    return ops;
+    for (int i = 0; i < FD_LINEARS && s->n_parts == 0; i++) ops += s->linear[i].ops;
+    return ops + s->other_ops;
 }
 
 /* Devices that exchange their results wait. */
@@ -43,7 +43,7 @@ static struct dse_activity activity_of(const struct fd_step *s)
                                  .awake_s = s->seconds,
                                  .busy_s = s->seconds - s->wait_s - s->allreduce_s,
                                  .bytes = s->linear_bytes + s->attention_bytes,
-                                 .ops = step_ops(s)};
+                                 .ops = fd_step_ops(s)};
 }
 
 /* The share of the energy of active units and operations at which `seconds` of it all stay within the limit; at least `least`. */
@@ -69,8 +69,14 @@ static double watts_of(const struct dse_power_law *law, const struct dse_activit
 
 static void evaluate(struct fd_point *ret, const struct fd_params *p)
 {
-    ret->gemm = fd_gemm_of(p, (enum fd_gemm_choice)p->gemm);
     fd_machine_init(&ret->machine, p);
+    if (!fd_is_plain(&p->workload)) {
+        fd_step_init(&ret->step, &ret->machine, NULL);
+        ret->gemm = fd_gemm_of_parts(&ret->step, p, (enum fd_gemm_choice)p->gemm);
+        fd_three(&ret->machine, &ret->gemm, ret->three);
+        return;
+    }
+    ret->gemm = fd_gemm_of(p, (enum fd_gemm_choice)p->gemm);
     fd_three(&ret->machine, &ret->gemm, ret->three);
     fd_step_init(&ret->step, &ret->machine, ret->three);
 }
@@ -168,13 +174,18 @@ void fd_point_init(struct fd_point *ret, const struct fd_params *p)
 /* All times of the step, as much longer. */
 static void stretch(struct fd_step *s, double factor)
 {
-    double *const times[] = {&s->linear_s,         &s->attention_s,   &s->stream_s,           &s->sync_s,          &s->recompute_s,
-                             &s->attention_wait_s, &s->elementwise_s, &s->elementwise_wait_s, &s->allreduce_s,     &s->host_s,
-                             &s->seconds,          &s->wait_s,        &s->technique_s,        &s->technique_wait_s};
+    double *const times[] = {&s->linear_s,    &s->attention_s,      &s->stream_s,      &s->sync_s,
+                             &s->recompute_s, &s->attention_wait_s, &s->elementwise_s, &s->elementwise_wait_s,
+                             &s->allreduce_s, &s->host_s,           &s->seconds,       &s->wait_s,
+                             &s->technique_s, &s->technique_wait_s, &s->state_s,       &s->bubble_s};
     for (size_t i = 0; i < sizeof times / sizeof *times; i++) *times[i] *= factor;
     for (int i = 0; i < FD_LINEARS; i++) {
         s->linear[i].seconds *= factor;
         s->linear[i].wait_s *= factor;
+    }
+    for (int i = 0; i < s->n_parts; i++) {
+        s->part[i].seconds *= factor;
+        s->part[i].wait_s *= factor;
     }
 }
 
@@ -216,7 +227,7 @@ void fd_break_energy(const struct fd_point *at, struct dse_breakdown *out)
     if (p->power == DSE_POWER_CONSTANT) return;
     const struct dse_activity a = activity_of(&at->step);
     const struct dse_energy e = dse_energy_of(&at->power.law, &a);
-    const double devices = (double)p->workload.tensor_parallel, bit_j = a.bytes * DSE_BITS_PER_BYTE * DSE_PICO;
+    const double devices = fd_devices(p), bit_j = a.bytes * DSE_BITS_PER_BYTE * DSE_PICO;
     dse_breakdown_cause(out, "idle", e.idle * devices);
     dse_breakdown_cause(out, "awake", e.awake * devices);
     dse_breakdown_cause(out, "active", e.active * devices);

@@ -6,6 +6,7 @@
 
 #include <float.h>
 #include <math.h>
+#include <stddef.h>
 #include <string.h>
 
 /* ---- softmax --------------------------------------------------------------------------------------------------------------- */
@@ -106,105 +107,33 @@ static void add_linears(struct fd_step *s, const struct fd_machine *m, const str
     }
 }
 
-/* What the blocks of attention share. */
-struct drawn {
-    double n, tile, bytes, peak_s, compute_s; /* peak_s: all bytes at the bandwidth of all */
-    double slots, block_stream;               /* blocks that run at a time; what one of them draws */
-    double vectors, partial_s;                /* query vectors; seconds of an SM for the partial result of one */
-};
-
-/* Rows of a block are of one query head: as many blocks as there are tiles of rows, which need not be whole here. */
-static void draw_prefill(struct fd_attention_law *ret, const struct drawn *d, const struct fd_params *p)
-{
-    const double tiles = dse_max(1, d->n / d->tile), blocks = d->vectors * tiles, memory_s = p->memory_latency_ns / FD_NS_PER_S;
-    ret->load_s = dse_max(d->peak_s, d->bytes / (dse_min(blocks, d->slots) * d->block_stream));
-    ret->fixed_s = dse_max(1, blocks / d->slots) * memory_s + dse_min(d->peak_s, d->compute_s) / tiles;
-}
-
-/* Each KV head's positions are split over `splits` blocks. */
-static struct fd_attention_law draw_splits(const struct drawn *d, const struct fd_machine *m, double groups, double splits)
-{
-    const struct fd_params *p = m->p;
-    const double tiles = dse_ceil(d->n / d->tile), each = dse_ceil(tiles / splits), blocks = groups * dse_ceil(tiles / each);
-    const double waves = dse_ceil(blocks / d->slots), block_bytes = d->bytes / groups * dse_min(1, each * d->tile / d->n);
-    const double filled = dse_min(1, splits * d->tile / d->n) * dse_min(d->peak_s, d->compute_s);
-    const double sum_s = p->l2_latency_ns / FD_NS_PER_S + splits * d->partial_s * dse_max(1, d->vectors / m->sms);
-    return (struct fd_attention_law){.load_s = dse_max(d->peak_s, waves * block_bytes / d->block_stream),
-                                     .fixed_s = waves * p->memory_latency_ns / FD_NS_PER_S + filled + sum_s};
-}
-
-/* As many splits as are fastest; once the bandwidth of all is drawn, or computing takes longer, more cannot help. */
-static void draw_decode(struct fd_attention_law *ret, const struct drawn *d, const struct fd_machine *m, double groups)
-{
-    enum { SPLITS_MAX = 128 };
-    const double tiles = dse_ceil(d->n / d->tile), given = (double)m->p->split_positions;
-    const double fixed = given > 0 ? dse_ceil(tiles / dse_ceil(dse_min(given, d->n) / d->tile)) : 0;
-    const double last = dse_min(tiles, SPLITS_MAX), least = dse_max(d->peak_s, d->compute_s);
-    double best = (double)INFINITY;
-    for (int splits = 1; splits <= (int)last; splits++) {
-        const struct fd_attention_law law = draw_splits(d, m, groups, fixed > 0 ? fixed : (double)splits);
-        const double seconds = dse_max(law.load_s, d->compute_s) + law.fixed_s;
-        if (seconds < best) {
-            best = seconds;
-            ret->load_s = law.load_s;
-            ret->fixed_s = law.fixed_s;
-        }
-        if (fixed > 0 || law.load_s <= least) return;
-    }
-}
-
 /* The heads of the fullest device. In decode the newest position is written instead of read: n positions move. */
+void fd_attention_shape(struct fd_attention_shape *ret, const struct fd_params *p)
+{
+    const struct dse_workload *w = &p->workload;
+    const double n = fd_read(p), batch = (double)w->batch, d = (double)w->llm->head_dim;
+    const bool prompt = w->phase == DSE_PREFILL;
+    *ret = (struct fd_attention_shape){.prompt = prompt,
+                                       .sequences = batch,
+                                       .queries = prompt ? n : 1,
+                                       .positions = n,
+                                       .pairs = prompt ? n * (n + 1) / 2 : n,
+                                       .heads = dse_ceil((double)w->llm->heads / (double)p->workload.tensor_parallel),
+                                       .kv_heads = kv_heads(p),
+                                       .key_dim = d,
+                                       .value_dim = d,
+                                       .bytes = kv_layer_bytes(p, kv_heads(p), batch * n),
+                                       .row_bytes = 2 * d * dse_kv_bits(w) / DSE_BITS_PER_BYTE,
+                                       .exponents = FD_SOFTMAX_OPS,
+                                       .widened = dse_cache_widening(w) * 2 * batch * kv_heads(p) * n * d, /* E34 */
+                                       .written_bytes = fd_written_bytes(p, batch * n)};
+}
+
 void fd_attention_law(struct fd_attention_law *ret, const struct fd_machine *m)
 {
-    enum { SOFTMAX_OPS = 5, PARTIAL_BYTES = 4, BESIDE = 2 /* the sum of exponents and the maximum */ };
-    const struct fd_params *p = m->p;
-    const struct dse_workload *w = &p->workload;
-    const double n = fd_read(p), heads = dse_ceil((double)w->llm->heads / (double)p->workload.tensor_parallel),
-                 batch = (double)w->batch;
-    const bool prefill = w->phase == DSE_PREFILL;
-    const double pairs = batch * heads * (prefill ? n * (n + 1) / 2 : n);
-    const double products = 2 * DSE_OPS_PER_MAC * pairs * (double)w->llm->head_dim, exponents = SOFTMAX_OPS * pairs;
-    *ret = (struct fd_attention_law){.bytes = kv_layer_bytes(p, kv_heads(p), batch * n), .products = products};
-    const double widened = dse_cache_widening(w) * 2 * batch * kv_heads(p) * n * (double)w->llm->head_dim; /* E34 */
-    ret->compute_s = prefill ? dse_max(products / (m->tensor_peak * p->compute_efficiency), exponents / m->vector_peak)
-                             : (products + exponents + widened) / m->vector_peak;
-    const double partial = ((double)w->llm->head_dim + BESIDE) * PARTIAL_BYTES;
-    const struct drawn d = {.n = n,
-                            .tile = (double)p->attention_tile,
-                            .bytes = ret->bytes,
-                            .peak_s = ret->bytes / (m->bandwidth * p->attention_efficiency),
-                            .compute_s = ret->compute_s,
-                            .slots = m->sms * (double)p->resident_blocks,
-                            .block_stream = m->block_stream * (p->attention_efficiency / p->linear_efficiency),
-                            .vectors = batch * heads,
-                            .partial_s = partial / (p->l2_bytes * p->clock_ghz * DSE_GIGA)};
-    if (p->kernel_losses == FD_MEASURED) {
-        const double groups = batch * kv_heads(p), splits = fd_measured_splits(groups, d.slots, dse_ceil(n / d.tile));
-        const struct fd_measured_work work = {.prefill = prefill,
-                                              .warm = p->cache == FD_WARM,
-                                              .n = n,
-                                              .groups = groups,
-                                              .vectors = d.vectors,
-                                              .head_dim = (double)w->llm->head_dim,
-                                              .bytes = ret->bytes,
-                                              .products = products,
-                                              .widened_s = widened / m->vector_peak,
-                                              .beside_bytes = 2 * d.vectors * n * (double)w->llm->head_dim * FD_ACTIVATION_BYTES,
-                                              .write_bytes = fd_written_bytes(p, batch * n),
-                                              .tile = d.tile,
-                                              .count_tile = d.tile,
-                                              .resident = (double)p->resident_blocks,
-                                              .memory_s = p->memory_latency_ns / FD_NS_PER_S,
-                                              .l2_s = p->l2_latency_ns / FD_NS_PER_S,
-                                              .splits = splits,
-                                              .fewest_splits = splits};
-        fd_attention_measured(ret, m, &work);
-    } else if (p->kernel_losses == FD_INCLUDED)
-        ret->load_s = dse_max(d.peak_s, d.bytes / (d.slots * d.block_stream));
-    else if (prefill)
-        draw_prefill(ret, &d, p);
-    else
-        draw_decode(ret, &d, m, batch * kv_heads(p));
+    struct fd_attention_shape shape;
+    fd_attention_shape(&shape, m->p);
+    fd_attention_law_of(ret, m, &shape);
 }
 
 /* E13, E2, E3. */
@@ -308,6 +237,13 @@ static double technique_kernels(const struct fd_params *p)
     return t.kernels;
 }
 
+/* The host's time for so many launches, where it runs ahead. */
+static double queued_s(const struct fd_params *p, double launches)
+{
+    if (p->launches != FD_QUEUED) return 0;
+    return (launches * p->launch_us + (p->workload.phase == DSE_PREFILL ? p->prompt_us : 0)) / DSE_US_PER_S;
+}
+
 double fd_launched_s(const struct fd_params *p)
 {
     enum { PROJECTIONS = 2, PREFILL = 1, DECODE = 2, ALLREDUCES = 2 };
@@ -315,21 +251,27 @@ double fd_launched_s(const struct fd_params *p)
     const bool prefill = p->workload.phase == DSE_PREFILL;
     const double a_layer = (double)(PROJECTIONS + llm->ffn_matrices + p->elementwise_kernels) + (prefill ? PREFILL : DECODE) +
                            (p->workload.tensor_parallel > 1 ? ALLREDUCES : 0) + technique_kernels(p);
-    if (p->launches != FD_QUEUED) return 0;
-    return ((a_layer * (double)llm->layers + 1) * p->launch_us + (prefill ? p->prompt_us : 0)) / DSE_US_PER_S;
+    return queued_s(p, a_layer * (double)llm->layers + 1);
 }
 
 void fd_step_sum(struct fd_step *s, const struct fd_params *p)
 {
-    const double kernels_s = s->linear_s + s->attention_s + s->elementwise_s + s->allreduce_s;
-    s->host_s = fd_host_s(p) + dse_max(0, fd_launched_s(p) - kernels_s);
-    s->wait_s += s->host_s;
-    s->seconds = kernels_s + s->host_s;
+    const double kernels_s = s->linear_s + s->attention_s + s->elementwise_s + s->allreduce_s + s->state_s;
+    const double launched_s = s->n_parts == 0 ? fd_launched_s(p) : queued_s(p, s->launches);
+    s->host_s = fd_host_s(p) + dse_max(0, launched_s - kernels_s);
+    s->wait_s += s->host_s + s->bubble_s;
+    s->seconds = kernels_s + s->host_s + s->bubble_s;
 }
 
 void fd_step_init(struct fd_step *ret, const struct fd_machine *m, const struct fd_cost looked_at[FD_KERNELS])
 {
-    *ret = (struct fd_step){0};
+    memset(ret, 0, offsetof(struct fd_step, part));
+    if (!fd_is_plain(&m->p->workload)) {
+        fd_step_parts(ret, m);
+        fd_step_passes(ret, m->p);
+        fd_step_sum(ret, m->p);
+        return;
+    }
     add_linears(ret, m, looked_at);
     add_attention(ret, m);
     add_technique(ret, m);
@@ -342,8 +284,9 @@ double fd_footprint(const struct fd_params *p)
 {
     const struct dse_workload *w = &p->workload;
     const struct dse_llm *llm = w->llm;
+    if (!fd_is_plain(w)) return dse_workload_footprint(w);
     double elements = (double)llm->layers * dse_llm_layer_weights(llm) + (double)llm->embedding_tables * dse_llm_head_weights(llm);
-    return elements / (double)p->workload.tensor_parallel * (double)w->weight_bits / DSE_BITS_PER_BYTE +
+    return elements / (double)p->workload.tensor_parallel * ((double)w->weight_bits + w->weight_scale_bits) / DSE_BITS_PER_BYTE +
            (double)llm->layers * (kv_layer_bytes(p, kv_heads(p), (double)w->batch * fd_cache_step(p).held) + fd_kept_bytes(p));
 }
 
@@ -358,7 +301,7 @@ struct ctx {
 static void add(const struct ctx *c, const char *name, int depth, enum dse_bound bound, double seconds, double wait_s, double bytes,
                 double ops)
 {
-    const double devices = (double)c->at->machine.p->workload.tensor_parallel;
+    const double devices = fd_devices(c->at->machine.p);
     const struct dse_activity a = {.seconds = seconds, .awake_s = seconds, .busy_s = seconds - wait_s, .bytes = bytes, .ops = ops};
     const double joules = fd_joules(c->at, &a) * devices;
     dse_breakdown_add(c->out, dse_part_of(name, depth, dse_bound_names[bound], seconds, joules, bytes * devices, ops * devices));
@@ -384,11 +327,56 @@ static void add_attention_parts(const struct ctx *c, const struct fd_step *s)
     add(c, "launch", 1, DSE_BOUND_LATENCY, s->attention_wait_s, s->attention_wait_s, 0, 0);
 }
 
+/* Operators of one name, added up. */
+static void add_named(const struct ctx *c, const struct fd_step *s, int first, int depth)
+{
+    const struct fd_part *of = &s->part[first];
+    double seconds = 0, wait_s = 0, bytes = 0, ops = 0;
+    for (int i = 0; i < s->n_parts; i++) {
+        const struct fd_part *o = &s->part[i];
+        if (strcmp(o->name, of->name) != 0) continue;
+        if (i < first) return;
+        seconds += o->seconds;
+        wait_s += o->wait_s;
+        bytes += o->bytes;
+        ops += o->ops;
+    }
+    if (of->kind == FD_PART_EXCHANGE)
+        add(c, of->name, depth, DSE_BOUND_LATENCY, seconds, seconds, 0, 0);
+    else
+        add(c, of->name, depth, bound_of(of->compute_bound, wait_s, seconds), seconds, wait_s, bytes, ops);
+}
+
+/* Attention of all kinds is one part, and so is what devices exchange. */
+static void break_down_parts(const struct ctx *c, const struct fd_step *s)
+{
+    bool attended = false;
+    for (int i = 0; i < s->n_parts; i++) {
+        const enum fd_part_kind kind = s->part[i].kind;
+        if (kind == FD_PART_ATTENTION && !attended) add_attention_parts(c, s);
+        attended |= kind == FD_PART_ATTENTION;
+        if (kind == FD_PART_LINEAR || kind == FD_PART_EXPERTS || kind == FD_PART_STATE) add_named(c, s, i, 0);
+    }
+    add(c, "elementwise", 0, bound_of(true, s->elementwise_wait_s, s->elementwise_s), s->elementwise_s, s->elementwise_wait_s, 0,
+        0);
+    c->out->part[c->out->n - 1].ops = s->elementwise_ops;
+    add(c, "communication", 0, DSE_BOUND_LATENCY, s->allreduce_s, s->allreduce_s, 0, 0);
+    for (int i = 0; i < s->n_parts; i++)
+        if (s->part[i].kind == FD_PART_EXCHANGE) add_named(c, s, i, 1);
+    add(c, "bubble", 0, DSE_BOUND_LATENCY, s->bubble_s, s->bubble_s, 0, 0);
+    add(c, "host", 0, DSE_BOUND_LATENCY, s->host_s, s->host_s, 0, 0);
+}
+
 /* The energy of element-wise operations is that of the SMs that are active for them (E26): hidden, they take none. */
 void fd_break_down(const struct fd_point *at, struct dse_breakdown *out)
 {
     const struct fd_step *s = &at->step;
     const struct ctx c = {.at = at, .out = out};
+    if (s->n_parts > 0) {
+        break_down_parts(&c, s);
+        fd_break_energy(at, out);
+        return;
+    }
     for (int i = 0; i < FD_LINEARS; i++) {
         const struct fd_linear_op *o = &s->linear[i];
         add(&c, o->name, 0, bound_of(o->compute_bound, o->wait_s, o->seconds), o->seconds, o->wait_s, o->bytes, o->ops);

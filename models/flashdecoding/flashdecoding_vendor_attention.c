@@ -43,16 +43,19 @@ static void prefill(struct fd_attention_law *ret, const struct fd_machine *m, co
 {
     enum { PRODUCTS = 2, KERNELS = 2 };
     const struct fd_vendor_rates *v = &m->vendor;
-    const double rows = dse_ceil(w->n / w->count_tile);
+    const double rows = dse_ceil((w->rows > 0 ? w->rows : w->n) / w->count_tile);
+    const double met = w->pairs > 0 ? w->pairs / (w->tile * w->tile) + rows / 2 : rows * (rows + 1) / 2;
+    const double longest =
+        w->pairs > 0 ? dse_min(dse_ceil(w->n / w->count_tile), dse_ceil(w->pairs / w->rows / w->tile) + 1) : rows;
     const double tile_s = PRODUCTS * DSE_OPS_PER_MAC * w->tile * w->tile * w->head_dim / v->attention_ops;
-    const double all_s = w->vectors * (rows * (rows + 1) / 2 * tile_s + rows * v->block_s);
+    const double all_s = w->vectors * (met * tile_s + rows * v->block_s);
     const double kernels = dse_min(v->attention_kernels, KERNELS), writing = kernels > 1 ? w->write_bytes : 0;
     const double moved = w->bytes + w->beside_bytes;
     const bool kept = moved + writing <= kept_share * m->l2;
     const double rate = kept ? dse_max(v->stream, v->cache_path * m->sms) : v->stream;
     ret->bytes = kept ? 0 : moved + writing;
     ret->load_s = moved / rate;
-    ret->compute_s = dse_max(all_s / m->sms, rows * tile_s + v->block_s);
+    ret->compute_s = dse_max(all_s / m->sms, longest * tile_s + v->block_s);
     ret->fixed_s =
         kernels * v->fixed_s + LOADS_IN_TURN * w->memory_s + writing / rate + v->exposed * dse_min(ret->load_s, ret->compute_s);
 }

@@ -145,19 +145,14 @@ void fd_profile(const struct fd_site *at, const struct fd_gemm *g, struct fd_cos
 /* Seconds of an SM for `pairs` of a query vector and a position. */
 static double pairs_seconds(const struct fd_attention *a, double pairs)
 {
-    enum { SOFTMAX_OPS = 5 };
-    const struct fd_machine *m = a->at->m;
-    double products = 2 * DSE_OPS_PER_MAC * pairs * (double)m->p->workload.llm->head_dim, exponents = SOFTMAX_OPS * pairs;
-    if (!a->prefill) return (products + exponents) / (m->vector_peak / m->sms);
-    return dse_max(products / (m->tensor_peak * m->p->compute_efficiency / m->sms), exponents / (m->vector_peak / m->sms));
+    return fd_pairs_seconds(a->at->m, &a->shape, pairs);
 }
 
 /* E34: the same for numbers made of keys and values of `positions` of a KV head. */
 static double widening_seconds(const struct fd_attention *a, double positions)
 {
     const struct fd_machine *m = a->at->m;
-    const struct dse_workload *w = &m->p->workload;
-    return dse_cache_widening(w) * 2 * positions * (double)w->llm->head_dim / (m->vector_peak / m->sms);
+    return a->widened_each * positions / (m->vector_peak / m->sms);
 }
 
 /* What FlashAttention-2 does: without need no split; else the fewest that use the slots to 85 % as well as the best number does.
@@ -198,7 +193,8 @@ static struct fd_blocks decode_blocks(const struct fd_attention *a, double count
 {
     struct fd_blocks b = blocks_of(a, count, steps);
     b.dram = b.l2 = positions * a->row_bytes / steps;
-    b.sm_s = (pairs_seconds(a, positions * a->heads / a->kv_heads) + widening_seconds(a, positions)) / steps;
+    b.sm_s =
+        (pairs_seconds(a, positions * a->heads / a->kv_heads * (a->shape.pairs / a->n)) + widening_seconds(a, positions)) / steps;
     return b;
 }
 
@@ -221,10 +217,31 @@ static void decode_init(struct fd_attention *a)
     a->blocks[a->first.n++] = decode_blocks(a, groups, a->n - before * a->tile, a->tiles - before);
 }
 
+/* E37, a prompt that does not meet all positions before it, or other positions besides: blocks alike, each with the mean of the tiles. */
+static void limited_init(struct fd_attention *a)
+{
+    const struct fd_attention_shape *s = &a->shape;
+    const double heads = a->sequences * a->heads, tiles = dse_max(1, s->queries / a->tile), rows = s->queries / tiles;
+    const double steps = dse_max(1, s->pairs / (s->queries * a->tile)), count = heads * tiles;
+    a->splits = tiles;
+    a->blocks = dse_sim_alloc(a->at->sim, 1, sizeof *a->blocks);
+    a->blocks[0] = blocks_of(a, count, steps);
+    a->blocks[0].dram = s->bytes / (count * steps);
+    a->blocks[0].l2 = a->at->even ? a->blocks[0].dram : dse_max(a->blocks[0].dram, rows * a->row_bytes);
+    a->blocks[0].sm_s =
+        pairs_seconds(a, s->pairs / (tiles * steps)) + widening_seconds(a, a->n) * a->kv_heads / (a->heads * tiles * steps);
+    a->first.blocks = a->blocks;
+    a->first.n = 1;
+}
+
 /* Prefill: a block has a tile of rows of one query head, and goes through the positions up to its last row. A tile on the
  * diagonal is computed whole. The longest blocks first. K and V come from DRAM once, and from the cache for all other blocks. */
 static void prefill_init(struct fd_attention *a)
 {
+    if (a->shape.limited) {
+        limited_init(a);
+        return;
+    }
     double heads = a->sequences * a->heads, rows = dse_min(a->n, a->tile), all = a->sequences * a->kv_heads * a->n * a->row_bytes;
     a->splits = a->tiles;
     size_t kinds = a->at->even ? 1 : (size_t)a->tiles;
@@ -244,20 +261,28 @@ static void prefill_init(struct fd_attention *a)
 
 void fd_attention_init(struct fd_attention *a, const struct fd_site *at)
 {
+    struct fd_attention_shape shape;
+    fd_attention_shape(&shape, at->m->p);
+    fd_attention_init_of(a, at, &shape);
+}
+
+void fd_attention_init_of(struct fd_attention *a, const struct fd_site *at, const struct fd_attention_shape *shape)
+{
     const struct fd_machine *m = at->m;
     const struct fd_params *p = m->p;
-    const struct dse_llm *llm = p->workload.llm;
     *a = (struct fd_attention){.at = at,
-                               .prefill = p->workload.phase == DSE_PREFILL,
-                               .n = fd_read(p),
-                               .sequences = (double)p->workload.batch,
-                               .heads = dse_ceil((double)llm->heads / (double)p->workload.tensor_parallel),
-                               .kv_heads = dse_ceil((double)llm->kv_heads / (double)p->workload.tensor_parallel),
+                               .shape = *shape,
+                               .prefill = shape->prompt,
+                               .n = shape->positions,
+                               .sequences = shape->sequences,
+                               .heads = shape->heads,
+                               .kv_heads = shape->kv_heads,
+                               .row_bytes = shape->row_bytes,
                                .tile = (double)p->attention_tile};
     struct fd_attention_law law;
-    fd_attention_law(&law, m);
+    fd_attention_law_of(&law, m, shape);
     a->fixed_s = law.fixed_s;
-    a->row_bytes = 2 * (double)llm->head_dim * dse_kv_bits(&p->workload) / DSE_BITS_PER_BYTE;
+    a->widened_each = shape->widened / (a->sequences * a->kv_heads * a->n);
     a->tiles = dse_ceil(a->n / a->tile);
     a->in_cache = a->sequences * a->kv_heads * a->n * a->row_bytes <= m->l2;
     double share = p->attention_efficiency / p->linear_efficiency; /* of a block's rate for weights */
@@ -275,7 +300,7 @@ void fd_attention_init(struct fd_attention *a, const struct fd_site *at)
     if (at->even) a->blocks[0].latency_s = law.fixed_s * a->first.sms * a->first.resident / a->blocks[0].count;
     if (a->prefill) return;
     /* fp32: what a partial result has of a head, its sum of exponents and its maximum */
-    double partial = ((double)llm->head_dim + 2) * 4, vectors = a->sequences * a->heads;
+    double partial = (shape->value_dim + 2) * 4, vectors = a->sequences * a->heads * shape->queries;
     a->reduce_s = at->l2_s + vectors * a->splits * partial / (dse_min(vectors, m->sms) * at->l2_stream);
 }
 

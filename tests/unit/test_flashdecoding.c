@@ -46,7 +46,7 @@ static void fitted_engine__decodes_in_bytes_over_efficiency_and_nothing_else(voi
         const struct dse_entry *e;
         for (size_t l = 0; (e = catalog_at(catalog, DSE_KIND_LLM, l)); l++) {
             p.workload.llm = (const struct dse_llm *)e;
-            if (refusal(&p)) continue;
+            if (refusal(&p) || !fd_is_plain(&p.workload)) continue;
             struct fd_metrics m = estimate(&p);
             if (p.workload.llm->heads == p.workload.llm->kv_heads) /* with shared heads decode may be bound by the vector units */
                 assert_near(m.common.attention_us, kv_bytes(&p) / (1555e9 * p.attention_efficiency) * 1e6, 1e-12);

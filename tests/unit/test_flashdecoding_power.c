@@ -206,13 +206,13 @@ static void random_points__keep_the_limit_and_their_parts_sum(void **state)
         struct fd_metrics at;
         struct dse_breakdown b = {.n = 0};
         dse_model_flashdecoding.estimate(&p, &at, &b);
-        const double tokens = dse_workload_tokens(&p.workload), limit_w = p.board_power_w * (double)p.workload.tensor_parallel;
+        const double tokens = dse_workload_tokens(&p.workload), limit_w = p.board_power_w * fd_devices(&p);
         double parts = 0, causes = 0;
         for (int k = 0; k < b.n; k++) parts += b.part[k].depth == 0 ? b.part[k].energy_mj : 0;
         for (int k = 0; k < b.n_causes; k++) causes += b.cause[k].energy_mj;
         assert_near(parts, at.common.energy_mj * tokens, 1e-9);
         assert_near(causes, at.common.energy_mj * tokens, 1e-9);
-        if (!(at.common.power_w <= limit_w * (1 + 1e-6) && at.common.power_w >= p.idle_w * (double)p.workload.tensor_parallel))
+        if (!(at.common.power_w <= limit_w * (1 + 1e-6) && at.common.power_w >= p.idle_w * fd_devices(&p)))
             fail_msg("%.12g of %.12g W", at.common.power_w, limit_w);
         assert_true(at.used_clock_ghz <= p.clock_ghz * (1 + 1e-12));
         feasible++;

@@ -46,7 +46,9 @@ static void put(const struct subject *s, void *params, const char *name, struct 
 
 static void put_i64(const struct subject *s, void *params, const char *name, int64_t v)
 {
-    put(s, params, name, (struct value){.i64 = v});
+    const struct field *f = schema_find(&s->model->params, name);
+    const bool whole = f && f->type == DSE_TYPE_I64;
+    put(s, params, name, whole ? (struct value){.i64 = v} : (struct value){.f64 = (double)v});
 }
 
 static void put_f64(const struct subject *s, void *params, const char *name, double v)
@@ -74,6 +76,8 @@ static void draw(struct subject *s, const struct dse_llm **ret_llm)
     put_i64(s, s->params, "draft_tokens", uniform() < 0.7 ? 0 : any(1, 5));
     put_i64(s, s->params, "chunk_tokens", uniform() < 0.8 ? 0 : any(1, 300));
     put(s, s->params, "eviction", (struct value){.choice = 0});
+    put(s, s->params, "kernel_losses",
+        (struct value){.choice = 1}); /* included: a tile more may share out better over a GPU's SMs */
     put(s, s->params, "routing", (struct value){.choice = (int32_t)any(0, 2)});
     put(s, s->params, "latent_form", (struct value){.choice = (int32_t)any(0, 2)});
     put_f64(s, s->params, "routing_exponent", 3 * uniform());

@@ -1,0 +1,394 @@
+/* A step of an LLM with layers of several kinds, of several chips in more ways than tensor_parallel, or of more than one token a
+ * sequence: the workload's operators become kernels (E36 to E40). */
+#include "flashdecoding_layers.h"
+
+#include <dse/interconnect.h>
+#include <dse/num.h>
+#include <dse/units.h>
+
+#include <assert.h>
+#include <math.h>
+#include <string.h>
+
+bool fd_is_plain(const struct dse_workload *w)
+{
+    return dse_llm_is_plain(w->llm) && dse_workload_chips(w) * dse_degree(w->expert_parallel) == dse_degree(w->tensor_parallel) &&
+           w->speculation.draft_tokens == 0 && w->chunk_tokens == 0 && w->context_spread <= 0;
+}
+
+struct walk {
+    const struct fd_machine *m;
+    const struct dse_oplist *ops;
+    struct fd_step *s;
+    struct fd_link link;
+    struct dse_links links;
+    struct dse_interconnect host; /* what devices without a link between them go through */
+    struct fd_experts experts;    /* of one layer, with dataflow = vendor */
+    double met, meeting;          /* positions times queries, and queries */
+};
+
+static bool by_vendor(const struct walk *w)
+{
+    return w->m->p->dataflow == FD_BY_VENDOR;
+}
+
+/* The name of an operator, of the LLM's or of what drafts. */
+static bool is_named(const struct dse_op *op, const char *name)
+{
+    return strcmp(op->is_draft ? op->name + sizeof "draft_" - 1 : op->name, name) == 0;
+}
+
+static struct fd_part *add_part(struct walk *w, const struct dse_op *op, enum fd_part_kind kind, double count, double kernels)
+{
+    assert(w->s->n_parts < FD_PARTS_MAX);
+    struct fd_part *o = &w->s->part[w->s->n_parts++];
+    o->name = op->name;
+    o->kind = kind;
+    o->count = count;
+    o->kernels = kernels;
+    o->sync_s = o->again_s = o->bytes = 0;
+    o->ops = op->ops;
+    o->compute_bound = false;
+    return o;
+}
+
+/* E14: all kernels of a part, one after the other. */
+static void take(struct walk *w, struct fd_part *o, double each_s)
+{
+    const struct fd_params *p = w->m->p;
+    const double launch_s = p->launches == FD_QUEUED ? 0 : o->kernels * p->launch_us / DSE_US_PER_S,
+                 each = dse_max(each_s, launch_s);
+    o->each_s = each_s;
+    o->seconds = o->count * each;
+    o->wait_s = o->count * (each - each_s);
+    w->s->wait_s += o->wait_s;
+    w->s->launches += o->count * o->kernels;
+}
+
+/* ---- matrices --------------------------------------------------------------------------------------------------------------- */
+
+static const struct dse_llm *llm_of(const struct walk *w, const struct dse_op *op)
+{
+    const struct dse_speculation *s = &w->m->p->workload.speculation;
+    return op->is_draft && s->drafter == DSE_DRAFT_LLM ? s->draft : w->m->p->workload.llm;
+}
+
+/* Kernels that an instance of an operator is: gate and up are two (E1); below 1: those of a head of latent attention are one for all. */
+static double kernels_of(const struct walk *w, const struct dse_op *op)
+{
+    if (is_named(op, "ffn_up") || is_named(op, "shared_up")) return (double)(llm_of(w, op)->ffn_matrices - 1);
+    if (!is_named(op, "absorb_queries") && !is_named(op, "absorb_values")) return 1;
+    return (double)dse_degree(w->m->p->workload.tensor_parallel) / (double)llm_of(w, op)->heads;
+}
+
+static void sum_linear(struct walk *w, struct fd_part *o)
+{
+    w->s->linear_s += o->seconds;
+    w->s->linear_bytes += o->bytes;
+    w->s->other_ops += o->ops;
+}
+
+/* E36. Keys and values that are made of latents: E32's kernels write keys once more, with their rotated part beside them. */
+static void add_linear(struct walk *w, const struct dse_op *op)
+{
+    const struct fd_machine *m = w->m;
+    const double kernels = kernels_of(w, op), layers = (double)op->repeat, prompt = m->p->workload.phase == DSE_PREFILL ? 1 : 0;
+    struct fd_part *o = add_part(w, op, FD_PART_LINEAR, layers * kernels, 1);
+    o->gemm = (struct fd_gemm){.m = op->rows,
+                               .k = (double)op->k,
+                               .n = (double)op->n / kernels,
+                               .extra_bytes = (op->kv_read_bytes + prompt * op->kv_write_bytes) / o->count};
+    o->cost = fd_linear(m, &o->gemm, &o->kernel);
+    o->bytes = o->count * o->cost.bytes;
+    o->compute_bound = o->cost.compute_bound;
+    double joined_s = 0;
+    if (by_vendor(w) && is_named(op, "latent_up")) {
+        const struct dse_llm_latent *l = &llm_of(w, op)->latent;
+        const double heads = o->gemm.n / (double)(l->nope_dim + l->v_head_dim);
+        joined_s = o->gemm.m * heads * (double)(2 * l->nope_dim + l->rope_dim) * FD_ACTIVATION_BYTES / m->vendor.stream;
+    }
+    take(w, o, o->cost.seconds + joined_s);
+    sum_linear(w, o);
+}
+
+/* ---- experts ---------------------------------------------------------------------------------------------------------------- */
+
+/* E31 with the LLM's shape. Sorting comes with the first of both, the sum over a token's experts with the second. */
+static void experts_by_vendor(struct walk *w, const struct dse_op *op)
+{
+    const struct dse_workload *work = &w->m->p->workload;
+    const struct dse_llm *llm = llm_of(w, op);
+    const struct dse_op *router = op;
+    while (!is_named(router, "router")) router--;
+    const int64_t tensor = dse_degree(work->tensor_parallel), groups = dse_degree(work->expert_parallel);
+    const double joined = (double)dse_max_i64(1, groups / tensor);
+    const struct fd_expert_layer l = {.experts = llm->moe.experts,
+                                      .active = llm->moe.experts_active,
+                                      .groups = groups,
+                                      .tokens = joined * router->rows,
+                                      .hidden = (double)op->k,
+                                      .ffn = (double)op->n / (double)(llm->ffn_matrices - 1),
+                                      .matrices = (double)llm->ffn_matrices,
+                                      .activation_bits = (double)work->activation_bits};
+    fd_experts_of(&w->experts, w->m, &l);
+}
+
+/* E38. Their columns side by side are one GEMM of as many rows as an expert has: tiles are of one expert each. Activations move for
+ * each expert. */
+static void add_experts(struct walk *w, const struct dse_op *op, bool up)
+{
+    const struct fd_machine *m = w->m;
+    struct fd_part *o = add_part(w, op, FD_PART_EXPERTS, (double)op->repeat, 1);
+    const double k = (double)op->k, n = (double)op->n, moved = op->copies * op->rows * (k + n) * FD_ACTIVATION_BYTES;
+    o->gemm = (struct fd_gemm){.m = op->rows, .k = k, .n = n * op->copies};
+    const double counted = op->rows * (k + o->gemm.n) * FD_ACTIVATION_BYTES;
+    o->gemm.extra_bytes = dse_max(0, moved - m->l2) - dse_max(0, counted - m->l2);
+    if (by_vendor(w)) {
+        if (up) experts_by_vendor(w, op);
+        const struct fd_experts *e = &w->experts;
+        o->kernels = e->kernels / 2;
+        o->kernel = FD_VENDOR;
+        o->cost = (struct fd_cost){.bytes = op->weight_bytes / o->count + o->gemm.extra_bytes};
+        o->cost.seconds = o->kernels * m->vendor.fixed_s + (up ? e->up_s : e->down_s + e->elementwise_s);
+        o->compute_bound = o->cost.seconds > 2 * o->cost.bytes / m->vendor.stream;
+    } else {
+        o->cost = fd_linear(m, &o->gemm, &o->kernel);
+        o->compute_bound = o->cost.compute_bound;
+    }
+    o->bytes = o->count * o->cost.bytes;
+    take(w, o, o->cost.seconds);
+    sum_linear(w, o);
+}
+
+/* ---- attention -------------------------------------------------------------------------------------------------------------- */
+
+/* E37. Keys and values that are made in the pass come from the last-level cache as far as it holds them. */
+static void shape_of(struct fd_attention_shape *ret, const struct walk *w, const struct dse_attention *a)
+{
+    const struct fd_machine *m = w->m;
+    const struct fd_params *p = m->p;
+    const double element = dse_kv_bits(&p->workload) / DSE_BITS_PER_BYTE, rows = (double)(a->sequences * a->positions);
+    const bool prefill = p->workload.phase == DSE_PREFILL, shared = a->values_in_keys || a->is_index;
+    const double made = rows * (double)(a->heads * (a->key_dim + a->value_dim)) * FD_ACTIVATION_BYTES;
+    const double cached = a->is_index ? 0 : a->cached_bytes / element; /* elements of a position */
+    *ret = (struct fd_attention_shape){
+        .prompt = prefill || a->queries > p->attention_tile,
+        .tensor = shared || a->queries > 1,
+        .limited = a->pairs < (double)a->queries * ((double)a->queries + 1) / 2 || a->positions > a->queries,
+        .sequences = (double)a->sequences,
+        .queries = (double)a->queries,
+        .positions = (double)a->positions,
+        .pairs = a->pairs,
+        .heads = (double)a->heads,
+        .kv_heads = (double)a->kv_heads,
+        .key_dim = (double)a->key_dim,
+        .value_dim = (double)a->value_dim,
+        .bytes =
+            a->is_made ? dse_max(0, made - (p->kernel_losses == FD_MEASURED ? 0 : m->l2)) : rows * (a->key_bytes + a->value_bytes),
+        .exponents = a->is_index ? 1 : FD_SOFTMAX_OPS,
+        .widened = dse_cache_widening(&p->workload) * rows * cached,
+        .written_bytes = (double)(a->sequences * a->queries) * cached * (FD_ACTIVATION_BYTES + element)};
+    if (a->values_in_keys && !ret->prompt && p->latent_heads > 0) { /* E32: a block of fewer heads reads keys, and then values */
+        const double apart = dse_ceil(ret->heads / (double)p->latent_heads);
+        ret->kv_heads = apart;
+        ret->bytes = rows * apart * (double)(a->key_dim + a->value_dim) * element;
+    }
+    ret->row_bytes = ret->bytes / (rows * ret->kv_heads);
+}
+
+static void add_attention(struct walk *w, const struct dse_op *op)
+{
+    enum { DECODE_KERNELS = 2 };
+    const struct fd_params *p = w->m->p;
+    const struct dse_attention *a = &w->ops->attention[op->attention];
+    const double layers = (double)a->layers;
+    struct fd_step *s = w->s;
+    struct fd_part *o = add_part(w, op, FD_PART_ATTENTION, layers, 1);
+    shape_of(&o->shape, w, a);
+    if (!o->shape.prompt) o->kernels = DECODE_KERNELS;
+    fd_attention_law_of(&o->law, w->m, &o->shape);
+    const double alone = dse_max(o->law.compute_s, o->law.load_s), asynchronous = p->softmax == FD_ASYNCHRONOUS;
+    const double factor = a->is_index ? 1 : asynchronous > 0 ? fd_async_factor(p) : fd_sync_factor(p);
+    *(asynchronous > 0 ? &o->again_s : &o->sync_s) = layers * alone * (factor - 1);
+    o->bytes = layers * o->law.bytes;
+    o->ops = layers * o->law.products;
+    o->compute_bound = o->law.compute_s > o->law.load_s;
+    take(w, o, alone * factor + o->law.fixed_s);
+    s->attention_s += o->seconds;
+    s->attention_wait_s += o->wait_s;
+    s->stream_s += layers * (alone + o->law.fixed_s);
+    s->sync_s += o->sync_s;
+    s->recompute_s += o->again_s;
+    s->attention_bytes += o->bytes;
+    s->attention_ops += o->ops;
+    if (a->is_index || a->is_draft) return;
+    const double queries = layers * (double)(a->sequences * a->queries);
+    w->meeting += queries;
+    w->met += queries * a->pairs / (double)a->queries;
+}
+
+/* ---- the rest --------------------------------------------------------------------------------------------------------------- */
+
+/* E39. States come from the DRAM and go back to it. In a prompt, chunks of positions are products on tensor cores. */
+static void add_state(struct walk *w, const struct dse_op *op)
+{
+    const struct fd_machine *m = w->m;
+    const struct fd_params *p = m->p;
+    const bool measured = p->kernel_losses == FD_MEASURED, prompt = p->workload.phase == DSE_PREFILL;
+    struct fd_part *o = add_part(w, op, FD_PART_STATE, (double)op->repeat, 1);
+    o->bytes = op->kv_read_bytes + op->kv_write_bytes;
+    const double load_s = o->bytes / o->count / (measured ? m->vendor.stream : m->bandwidth * p->attention_efficiency);
+    const double rate = prompt ? m->tensor_peak * p->compute_efficiency : m->vector_peak, compute_s = o->ops / o->count / rate;
+    const double fixed_s = measured ? m->vendor.fixed_s : p->kernel_losses == FD_APART ? p->memory_latency_ns / FD_NS_PER_S : 0;
+    o->compute_bound = compute_s > load_s;
+    take(w, o, dse_max(load_s, compute_s) + fixed_s);
+    w->s->state_s += o->seconds;
+    w->s->linear_bytes += o->bytes;
+    w->s->other_ops += o->ops;
+}
+
+/* E14, E15: those of all layers; fused ones hide behind the linear operators. */
+static void add_scalars(struct walk *w, const struct dse_op *op)
+{
+    struct fd_step *s = w->s;
+    const double kernels = (double)w->m->p->elementwise_kernels, seconds = op->ops / w->m->vector_peak;
+    s->elementwise_ops += op->ops;
+    if (kernels <= 0) return;
+    struct fd_part *o = add_part(w, op, FD_PART_SCALARS, (double)op->repeat, kernels);
+    take(w, o, seconds / o->count);
+    s->elementwise_s += o->seconds;
+    s->elementwise_wait_s += o->wait_s;
+}
+
+/* All-reduces are E15 and E30; the others docs/interconnects.md. */
+static void links_init(struct walk *w)
+{
+    const struct fd_params *p = w->m->p;
+    const bool ring = p->collectives == FD_RING;
+    fd_link_init(&w->link, p);
+    w->host = (struct dse_interconnect){.link_gbs = p->link.host_path_gbs,
+                                        .link_share = 1,
+                                        .link_latency_us = p->link_latency_us,
+                                        .linked_devices = INT32_MAX,
+                                        .link_topology = DSE_LINK_SWITCH};
+    w->links = (struct dse_links){.link_gbs = p->link_gbs,
+                                  .link_share = ring ? 1 : p->link.link_share,
+                                  .link_latency_us = p->link_latency_us,
+                                  .linked_devices = (int64_t)p->link.linked_devices,
+                                  .link_topology = DSE_LINK_SWITCH,
+                                  .outer_interconnect = &w->host,
+                                  .allreduce = DSE_ALLREDUCE_RING,
+                                  .collective_start_us = ring ? 0 : w->link.waits.started_s * DSE_US_PER_S,
+                                  .collective_fill_share = ring ? 0 : 1};
+}
+
+static void add_exchange(struct walk *w, const struct dse_op *op)
+{
+    const struct dse_exchange *x = &op->exchange;
+    struct fd_part *o = add_part(w, op, FD_PART_EXCHANGE, (double)op->repeat, 1);
+    struct dse_exchange_cost cost;
+    if (x->kind == DSE_ALL_REDUCE) {
+        cost.seconds = fd_allreduce(&w->link, x->devices, x->bytes);
+    } else {
+        dse_exchange_at(&w->links, x, &cost);
+        cost.seconds = dse_max(cost.seconds, w->link.waits.launch_s);
+    }
+    o->each_s = cost.seconds;
+    o->seconds = o->count * cost.seconds;
+    o->wait_s = 0;
+    w->s->allreduce_s += o->seconds;
+    w->s->launches += o->count;
+}
+
+static void add_operator(struct walk *w, const struct dse_op *op)
+{
+    switch (op->kind) {
+    case DSE_OP_LINEAR:
+        if (op->ops <= 0) break;
+        if (is_named(op, "experts_up") || is_named(op, "experts_down"))
+            add_experts(w, op, is_named(op, "experts_up"));
+        else
+            add_linear(w, op);
+        break;
+    case DSE_OP_SCORES: add_attention(w, op); break;
+    case DSE_OP_VALUES: break;
+    case DSE_OP_ELEMENTWISE:
+        if (!op->in_attention) add_scalars(w, op);
+        break;
+    case DSE_OP_RECURRENCE: add_state(w, op); break;
+    case DSE_OP_COLLECTIVE: /* E15 has no gathering of the logits */
+        if (op->exchange.kind != DSE_ALL_GATHER) add_exchange(w, op);
+        break;
+    }
+}
+
+void fd_step_parts(struct fd_step *s, const struct fd_machine *m)
+{
+    struct dse_oplist ops;
+    struct walk w;
+    w.m = m;
+    w.ops = &ops;
+    w.s = s;
+    w.met = w.meeting = 0;
+    links_init(&w);
+    dse_workload_expand(&m->p->workload, &ops);
+    for (int i = 0; i < ops.n; i++) add_operator(&w, &ops.op[i]);
+    double attention_compute_s = 0;
+    for (int i = 0; i < s->n_parts; i++)
+        if (s->part[i].kind == FD_PART_ATTENTION) attention_compute_s += s->part[i].compute_bound ? s->part[i].seconds : 0;
+    s->attention_compute_bound = attention_compute_s > s->attention_s / 2;
+    s->met = w.meeting > 0 ? w.met / w.meeting : 0;
+    if (m->p->elementwise_kernels == 0) s->elementwise_s = dse_max(0, s->elementwise_ops / m->vector_peak - s->linear_s);
+}
+
+void fd_step_passes(struct fd_step *s, const struct fd_params *p)
+{
+    const double stages = (double)dse_degree(p->workload.pipeline_parallel), passes = (double)dse_workload_passes(&p->workload);
+    if (stages <= 1) return;
+    const double pass_s = s->linear_s + s->attention_s + s->elementwise_s + s->allreduce_s + s->state_s;
+    double *const sums[] = {&s->linear_s,
+                            &s->linear_bytes,
+                            &s->attention_s,
+                            &s->attention_bytes,
+                            &s->attention_ops,
+                            &s->stream_s,
+                            &s->sync_s,
+                            &s->recompute_s,
+                            &s->elementwise_s,
+                            &s->elementwise_ops,
+                            &s->elementwise_wait_s,
+                            &s->allreduce_s,
+                            &s->state_s,
+                            &s->other_ops,
+                            &s->attention_wait_s,
+                            &s->wait_s,
+                            &s->launches};
+    for (size_t i = 0; i < sizeof sums / sizeof *sums; i++) *sums[i] *= passes;
+    for (int i = 0; i < s->n_parts; i++) {
+        struct fd_part *o = &s->part[i];
+        o->seconds *= passes;
+        o->wait_s *= passes;
+        o->bytes *= passes;
+        o->ops *= passes;
+    }
+    s->bubble_s = (stages - passes) * pass_s;
+}
+
+struct fd_gemm fd_gemm_of_parts(const struct fd_step *s, const struct fd_params *p, enum fd_gemm_choice which)
+{
+    static const char *const names[FD_LINEARS][3] = {{"qkv_projection", "query_up", "state_projection"},
+                                                     {"output_projection", "state_output", ""},
+                                                     {"ffn_up", "experts_up", "shared_up"},
+                                                     {"ffn_down", "experts_down", "shared_down"},
+                                                     {"lm_head", "", ""}};
+    if (which == FD_GIVEN) return fd_gemm_of(p, which);
+    const struct fd_part *last = NULL;
+    for (int k = 0; k < 3; k++)
+        for (int i = 0; i < s->n_parts; i++) {
+            const struct fd_part *o = &s->part[i];
+            if (o->kind != FD_PART_LINEAR && o->kind != FD_PART_EXPERTS) continue;
+            if (strcmp(o->name, names[which][k]) == 0) return o->gemm;
+            last = o;
+        }
+    return last->gemm;
+}
