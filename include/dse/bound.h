@@ -15,6 +15,7 @@
 #include <dse/hw.h>
 #include <dse/interval.h>
 #include <dse/model.h>
+#include <string.h>
 
 /* ---- what a model writes ------------------------------------------------------------------------------------------------- */
 
@@ -26,6 +27,11 @@ static inline void dse_bound_set(double *floor, double *ceiling, struct dse_inte
     *ceiling = known ? v.hi : (double)NAN;
 }
 
+/* Is the box one point? Both ends are copies of points whose bytes were all set. */
+static inline bool dse_bound_same(const void *lo, const void *hi, size_t size)
+{
+    return memcmp(lo, hi, size) == 0;
+}
 /* Nothing is known of any metric of a model's table: of LLMs, or of several chips, that its bounds do not follow yet. */
 void dse_bound_nothing(const struct dse_metric *metrics, void *floor, void *ceiling);
 

@@ -229,7 +229,7 @@ bool ane_bound(const void *lo, const void *hi, void *floor, void *ceiling)
     struct ane_params least = *(const struct ane_params *)lo, most = *(const struct ane_params *)hi;
     const struct ane_box b = {&least, &most};
     if (!dse_workload_narrow(&least.workload, &most.workload, 0)) return false;
-    if (memcmp(&least, &most, sizeof least) == 0) return bound_point(&least, floor, ceiling);
+    if (dse_bound_same(&least, &most, sizeof least)) return bound_point(&least, floor, ceiling);
     struct ane_request_bound r;
     struct dse_interval query_rows = ANE_OF(&b, query_rows);
     if (!request_of(&b, &r) || !may_be_accepted(&b, &r, &query_rows)) return false;

@@ -247,7 +247,7 @@ bool fd_bound(const void *lo, const void *hi, void *floor, void *ceiling)
     struct fd_point_bound at;
     struct fd_params least = *(const struct fd_params *)lo, most = *(const struct fd_params *)hi;
     if (!dse_workload_narrow(&least.workload, &most.workload, DSE_CAN_ALL)) return false;
-    if (memcmp(&least, &most, sizeof least) == 0) return bound_point(&least, floor, ceiling);
+    if (dse_bound_same(&least, &most, sizeof least)) return bound_point(&least, floor, ceiling);
     if (!fd_is_plain(&most.workload) || !fd_is_plain(&least.workload)) { /* several of these are not bounded */
         dse_bound_nothing(dse_model_flashdecoding.metrics, floor, ceiling);
         return true;

@@ -460,7 +460,7 @@ bool lad_bound(const void *lo, const void *hi, void *floor, void *ceiling)
     struct lad_params least = *(const struct lad_params *)lo, most = *(const struct lad_params *)hi;
     if (!dse_workload_narrow(&least.workload, &most.workload, 0)) return false;
     most.events = least.events; /* the event level's own: no bound asks for them */
-    if (memcmp(&least, &most, sizeof least) == 0) return bound_point(&least, floor, ceiling);
+    if (dse_bound_same(&least, &most, sizeof least)) return bound_point(&least, floor, ceiling);
     if (!lad_box_init(&box, &least, &most) || !lad_chip_bound(&box.lo, &box.hi, &chip)) return false;
     const bool few = box.lo.batch_policy == LAD_BATCH_BEST_THROUGHPUT && dse_iv_is_point(box.most) && dse_iv_is_point(box.tiles);
     if (few)

@@ -139,7 +139,8 @@ static void point_of(const struct veda_point *pt, const struct dse_attention *a,
     ret->layers = (double)a->layers;
     ret->batch = (double)a->sequences;
     ret->kv_heads = ret->device_kv_heads = (double)a->kv_heads;
-    ret->group = (double)(a->heads / a->kv_heads);
+    const int64_t group = a->heads / a->kv_heads; /* whole */
+    ret->group = (double)group;
     if (own && pt->p->workload.context_spread <= 0 && pt->p->workload.chunk_tokens == 0) return;
     ret->policy = dse_eviction_at(0);
     ret->queries = (double)a->queries;

@@ -1,8 +1,9 @@
 /* The common metrics over a box: dse/bound.h. */
 #include <dse/bound.h>
 
-#include <math.h>
 #include <dse/units.h>
+
+#include <math.h>
 
 /* a / b, of quantities that are not below 0; both are known, or the result is not. */
 static struct dse_interval over(struct dse_interval a, struct dse_interval b)

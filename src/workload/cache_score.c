@@ -89,7 +89,7 @@ void dse_cache_score_bound(const struct dse_cache_steps *lo, const struct dse_ca
                       c->observed == d->observed && c->kv_residual == d->kv_residual && c->pool == d->pool && c->beta == d->beta &&
                       c->page == d->page;
     const bool alike = same && lo->before == hi->before && lo->generate == hi->generate;
-    const bool counts = lo->arithmetic && memcmp(lo->arithmetic, hi->arithmetic, sizeof *lo->arithmetic) != 0;
+    const bool counts = lo->arithmetic && !dse_bound_same(lo->arithmetic, hi->arithmetic, sizeof *lo->arithmetic);
     *ret_score = *ret_loss = dse_unbounded;
     const bool always = dse_eviction_at(c->eviction)->keeps_all || a->phase == DSE_PREFILL;
     if (counts || !(alike || (same && always)) || dse_cache_score(lo, &score)) return;

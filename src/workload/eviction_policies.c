@@ -129,7 +129,8 @@ static size_t window_leave(struct eviction_cache *c)
 }
 
 /* The same at a step by itself, of all that were seen: nothing has to follow the steps before. */
-static void window_choose(struct eviction_cache *c, const double *p, double *scratch)
+static void window_choose(struct eviction_cache *c, const double *p,
+                          double *scratch) /* NOLINT(readability-non-const-parameter): as all policies are */
 {
     (void)p;
     (void)scratch;
