@@ -1,0 +1,158 @@
+/* Steps of LLMs with layers of several kinds, and of several chips (E36 to E40). Laws that hold for all models are in
+ * test_models_llms.c; that an ideal run is the closed form, of these LLMs too, in test_flashdecoding_events.c. */
+#include "flashdecoding_test.h"
+
+#include "flashdecoding/flashdecoding_layers.h"
+
+static struct dse_breakdown parts_of(const struct fd_params *p)
+{
+    struct fd_metrics m;
+    struct dse_breakdown b = {0};
+    const char *why = refusal(p);
+    if (why) fail_msg("infeasible: %s", why);
+    dse_model_flashdecoding.estimate(p, &m, &b);
+    return b;
+}
+
+static double seconds_of(const struct fd_step *s, const char *name)
+{
+    double seconds = 0;
+    for (int i = 0; i < s->n_parts; i++) seconds += strcmp(s->part[i].name, name) == 0 ? s->part[i].seconds : 0;
+    return seconds;
+}
+
+/* An LLM with full attention and dense networks comes out as it does by E1 to E15, when its operators are taken one by one. */
+static void dense__llms_are_the_same_both_ways(void **state)
+{
+    (void)state;
+    static const char *const cases[] = {"",
+                                        "batch=8 context=777",
+                                        "phase=prefill context=900 batch=2",
+                                        "engine=hugging-face batch=5",
+                                        "engine=vllm-0.14 gpu=h100 batch=16",
+                                        "engine=vllm-0.14 gpu=h100 phase=prefill",
+                                        "kernel_losses=included kv_bits=4 kv_scale_bits=1 batch=8",
+                                        "llm=chatglm2-6b batch=32"};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        const struct fd_params p = point(cases[i]);
+        const struct fd_machine m = machine(&p);
+        struct fd_step plain, parts;
+        fd_step_init(&plain, &m, NULL);
+        memset(&parts, 0, sizeof parts);
+        fd_step_parts(&parts, &m);
+        fd_step_sum(&parts, &p);
+        assert_near(parts.linear_s, plain.linear_s, 1e-12);
+        assert_near(parts.attention_s, plain.attention_s, 1e-12);
+        assert_near(parts.elementwise_s, plain.elementwise_s, 1e-12);
+        assert_near(parts.linear_bytes + parts.attention_bytes, plain.linear_bytes + plain.attention_bytes, 1e-12);
+        assert_near(fd_step_ops(&parts), fd_step_ops(&plain), 1e-12);
+        assert_near(parts.seconds, plain.seconds, 1e-12);
+    }
+}
+
+/* Where the cache is cold and activations stay in the last-level cache, decode moves what the operators do. */
+static void decode__moves_the_bytes_of_the_operators(void **state)
+{
+    (void)state;
+    const struct dse_entry *e;
+    struct fd_params p = point("batch=4 context=3000 gpu=h200 capacity_gib=100000 kernel_losses=included dataflow=static");
+    for (size_t l = 0; (e = catalog_at(catalog, DSE_KIND_LLM, l)); l++) {
+        p.workload.llm = (const struct dse_llm *)(const void *)e;
+        if (refusal(&p)) continue;
+        const struct dse_breakdown b = parts_of(&p);
+        struct dse_oplist ops;
+        double moved = 0, wanted = 0, appended = 0;
+        dse_workload_expand(&p.workload, &ops);
+        for (int i = 0; i < b.n; i++) moved += b.part[i].depth == 0 ? b.part[i].dram_bytes : 0;
+        for (int i = 0; i < ops.n; i++) {
+            const struct dse_op *op = &ops.op[i];
+            wanted += op->weight_bytes + op->kv_read_bytes;
+            appended += op->kv_write_bytes; /* of states; the newest position counts as read (E13) */
+            if (op->kind != DSE_OP_RECURRENCE) appended -= op->kv_write_bytes;
+        }
+        assert_near(moved, wanted + appended, 1e-9);
+    }
+}
+
+/* The fastest kernel of measured experts is E31's, with the LLM's shape in place of the parameters. */
+static void experts__of_measured_kernels_are_those_of_the_equations(void **state)
+{
+    (void)state;
+    const char *same = "engine=vllm-0.14 gpu=h100 batch=64 context=16 launches=queued capacity_gib=100000";
+    char *step = xasprintf("llm=mixtral-8x7b %s", same);
+    const struct fd_params p = point(step);
+    const struct fd_machine m = machine(&p);
+    const struct fd_expert_layer layer = {.experts = 8,
+                                          .active = 2,
+                                          .groups = 1,
+                                          .tokens = 64,
+                                          .hidden = 4096,
+                                          .ffn = 14336,
+                                          .matrices = 3,
+                                          .activation_bits = FD_WIDE_BITS};
+    struct fd_experts alone;
+    struct fd_step s;
+    fd_experts_of(&alone, &m, &layer);
+    fd_step_init(&s, &m, NULL);
+    assert_near(seconds_of(&s, "experts_up") + seconds_of(&s, "experts_down"), 32 * alone.seconds, 1e-12);
+    free(step);
+}
+
+/* Latents that all heads share cost what E32 says of a layer. */
+static void latents__of_measured_kernels_are_those_of_the_equations(void **state)
+{
+    (void)state;
+    struct fd_params p = point("llm=deepseek-v2-lite engine=vllm-0.14 gpu=h100 batch=8 context=4000"),
+                     alone = point("engine=vllm-0.14 gpu=h100 batch=8 context=4000 kv_rank=512 rope_dim=64 capacity_gib=1000");
+    struct dse_llm shape = *alone.workload.llm; /* E32 takes heads and their width from the LLM */
+    shape.heads = p.workload.llm->heads;
+    alone.workload.llm = &shape;
+    const struct fd_machine m = machine(&p), of_alone = machine(&alone);
+    struct fd_latent latent;
+    struct fd_step s;
+    fd_latent(&latent, &of_alone);
+    fd_step_init(&s, &m, NULL);
+    const double factor = s.stream_s > 0 ? (s.attention_s - s.attention_wait_s) / s.stream_s : 0;
+    assert_near(s.stream_s, (double)p.workload.llm->layers * latent.seconds, 1e-9);
+    assert_true(factor >= 1);
+}
+
+/* A device of a pipeline works in the passes that there are sequences for, and waits in the others. */
+static void pipeline__waits_for_other_stages(void **state)
+{
+    (void)state;
+    const char *machine_of = "llm=llama3.1-70b gpu=h200 engine=vllm-0.14 context=2000";
+    char *one = xasprintf("%s pipeline_parallel=4 batch=1", machine_of),
+         *four = xasprintf("%s pipeline_parallel=4 batch=4", machine_of);
+    const struct fd_params p = point(one), full = point(four);
+    const struct fd_machine m = machine(&p), of_full = machine(&full);
+    struct fd_step s, busy;
+    fd_step_init(&s, &m, NULL);
+    fd_step_init(&busy, &of_full, NULL);
+    assert_near(busy.bubble_s, 0, 1e-12);
+    assert_near(s.bubble_s, 3 * (s.linear_s + s.attention_s + s.elementwise_s + s.allreduce_s), 1e-12);
+    assert_near(busy.linear_bytes, 4 * s.linear_bytes, 1e-12);
+    assert_near(busy.seconds - busy.host_s, s.seconds - s.host_s, 1e-9); /* micro-batches of one sequence */
+    free(one);
+    free(four);
+}
+
+static void check__says_what_such_llms_cannot_have(void **state)
+{
+    (void)state;
+    const struct fd_params p = point("llm=gpt-oss-20b eviction=h2o context=2000");
+    assert_non_null(strstr(refusal(&p), "full attention and dense networks"));
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(dense__llms_are_the_same_both_ways),
+        cmocka_unit_test(decode__moves_the_bytes_of_the_operators),
+        cmocka_unit_test(experts__of_measured_kernels_are_those_of_the_equations),
+        cmocka_unit_test(latents__of_measured_kernels_are_those_of_the_equations),
+        cmocka_unit_test(pipeline__waits_for_other_stages),
+        cmocka_unit_test(check__says_what_such_llms_cannot_have),
+    };
+    return cmocka_run_group_tests(tests, set_up, tear_down);
+}
