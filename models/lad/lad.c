@@ -1,6 +1,7 @@
 /* LAD: the tables, check and estimate. The closed form is in lad_pipeline.c (attention), lad_schedule.c (linear layers, batch) and
  * lad_chip.c (area, power). */
 #include "lad_bound.h"
+#include "lad_llms.h"
 
 #include <dse/units.h>
 
@@ -34,6 +35,7 @@ static const struct dse_param lad_params_table[] = {
     DSE_EMBED(P, cache, struct dse_cache, dse_cache_params),
     DSE_EMBED(P, economics, struct dse_economics, dse_economics_params),
     DSE_EMBED_REFUSING(P, dram, struct dse_dram, dse_dram_params, dse_dram_refuse),
+    DSE_EMBED(P, links, struct dse_links, dse_links_params),
     DSE_PARAM_I64(P, tiles, 1, 256, "LAD tiles sharing the HBM", "Sec. V-A"),
     DSE_PARAM_F64(P, sram_mib, "MiB", 0.03125, 64, "SRAM of one tile", "Sec. V-A"),
     DSE_PARAM_I64(P, vpu_eas, 1, 64, "VPUs of the attention score module", "Sec. IV-B(2)"),
@@ -114,6 +116,7 @@ static const struct dse_metric lad_metrics_table[] = {
                    .mean = DSE_MEAN_STEP),
     DSE_METRIC_F64(M, linear_us, "us", DSE_LESS, "part of latency_us spent in linear layers", "E20"),
     DSE_METRIC_F64(M, attention_share, "", DSE_LESS, "attention_us over latency_us", "Fig. 8"),
+    DSE_METRIC_F64(M, communication_us, "us", DSE_LESS, "a step: exchanges between chips", "E45"),
     DSE_METRIC_F64(M, eas_cycles, "cycle", DSE_LESS, "stage 2 of a head-sample, mean over heads", "E7, E10",
                    .mean = DSE_MEAN_TOKEN),
     DSE_METRIC_F64(M, apid_cycles, "cycle", DSE_LESS, "stage 3 of a head-sample", "E7, E10", .mean = DSE_MEAN_TOKEN),
@@ -192,11 +195,13 @@ static const char *lad_check(const void *params)
 {
     const struct lad_params *p = params;
     struct lad_point pt;
-    const char *why = dse_workload_unknown(&p->workload, 0);
+    const char *why = dse_workload_unknown(&p->workload, LAD_CAN);
     if (!why) why = dse_dram_check(&p->dram);
+    if (!why && dse_workload_chips(&p->workload) > 1) why = dse_links_check(&p->links, (double)dse_workload_chips(&p->workload));
     if (!why) why = lad_cache_check(p);
     if (!why) why = dse_kv_format_check(&p->workload);
     if (!why) why = lad_point_init(&pt, p);
+    if (!why && !pt.is_simple) why = lad_llms_check(&pt);
     if (!why) why = lad_chip_check(p);
     if (!why) why = lad_batch_check(&pt);
     return why;
@@ -217,14 +222,16 @@ double lad_watts(const struct lad_chip *c)
 }
 
 /* KV cache that one step reads when it reads all of it. */
-static double full_cache_bytes(const struct lad_point *pt, double batch)
+static double full_cache_bytes(const struct lad_point *pt, const struct lad_step *s)
 {
-    return batch * pt->n * dse_kv_bytes_per_token(pt->llm, dse_kv_bits(&pt->p->workload));
+    if (!pt->is_simple) return s->full_cache_bytes;
+    return s->batch * pt->n * dse_kv_bytes_per_token(pt->llm, dse_kv_bits(&pt->p->workload));
 }
 
 static struct dse_bill bill_of(const struct lad_params *p, const struct lad_chip *chip)
 {
-    return dse_bill_of_chip(&p->economics, 1, chip->die.area_mm2, p->technology->node_nm, &p->dram);
+    return dse_bill_of_chip(&p->economics, (double)dse_workload_chips(&p->workload), chip->die.area_mm2, p->technology->node_nm,
+                            &p->dram);
 }
 
 static const char *why_null(const void *params, const char *metric)
@@ -250,9 +257,9 @@ static void fill_common(struct dse_common *m, const struct lad_point *pt, const 
         .joules = joules,
         .bytes = s->bytes,
         .ops = s->vpu_ops,
-        .peak_ops = DSE_OPS_PER_MAC * peak_macs,
-        .peak_bytes = dse_dram_peak(&p->dram),
-        .area_mm2 = chip->die.area_mm2,
+        .peak_ops = pt->chips * (DSE_OPS_PER_MAC * peak_macs),
+        .peak_bytes = pt->chips * dse_dram_peak(&p->dram),
+        .area_mm2 = pt->chips * chip->die.area_mm2,
         .bound = dse_bound_of(s->compute_bound_s, s->dram_bound_s, s->latency_bound_s),
         .bill = &bill,
     };
@@ -298,6 +305,7 @@ static void fill_energy(struct lad_metrics *m, const struct lad_point *pt, const
     m->energy_interface_mj = j->interface * apart;
     m->tokens_per_j = DSE_MJ_PER_J / m->common.energy_mj;
     m->chip_power_w = power->constant ? power->watts : (j->leakage + j->clock + j->modules + j->sram) / s->time_s;
+    m->chip_power_w /= pt->chips;
 }
 
 static void fill_chip(struct lad_metrics *m, const struct lad_params *p, const struct lad_chip *chip)
@@ -305,29 +313,38 @@ static void fill_chip(struct lad_metrics *m, const struct lad_params *p, const s
     m->supply_v = p->power == DSE_POWER_CONSTANT ? (double)NAN : chip->supply.volts;
     m->tile_area_mm2 = chip->tile_area_mm2;
     m->sram_area_share = chip->sram_area_mm2 / chip->tile_area_mm2;
-    m->core_mm2 = chip->die.core_mm2;
-    m->phy_mm2 = chip->die.phy_mm2;
-    m->noc_mm2 = chip->die.noc_mm2;
+    const double chips = (double)dse_workload_chips(&p->workload);
+    m->core_mm2 = chips * chip->die.core_mm2;
+    m->phy_mm2 = chips * chip->die.phy_mm2;
+    m->noc_mm2 = chips * chip->die.noc_mm2;
 }
 
 /* E24, E38. */
-static void fill_cache(struct lad_metrics *m, const struct lad_point *pt, double mib)
+static void fill_cache(struct lad_metrics *m, const struct lad_point *pt, double technique_bytes, double mib)
 {
     const struct dse_locality_error error = lad_quality(pt->p);
     struct dse_kept kept;
     lad_kept(pt->p, &kept);
     m->cached_positions = pt->cache.prefill ? (pt->n + 1) / 2 : pt->cache.read;
-    m->technique_mib = (double)pt->llm->layers * dse_cache_moved(&pt->cache) * mib;
+    m->technique_mib = technique_bytes * mib;
     m->retained_mass = kept.mass;
-    const bool own = pt->p->decoding == LAD_LOCALITY_AWARE;
+    const bool own = pt->is_simple ? pt->p->decoding == LAD_LOCALITY_AWARE : pt->locality_aware;
     m->attention_error = own ? error.attention_error : kept.error;
     m->attention_error_sd = own && !(error.attention_error <= 0) ? lad_error_spread(pt->p) : kept.error_sd;
     m->false_negative = error.false_negative;
     lad_score(pt->p, &m->task);
 }
 
+static double tokens_of(const struct lad_point *pt, const struct lad_step *s)
+{
+    if (!pt->is_simple) return s->tokens;
+    return pt->p->workload.phase == DSE_PREFILL ? s->batch * pt->n : s->batch;
+}
+
 void lad_report(const struct lad_point *pt, const struct lad_step *step, struct lad_metrics *ret, struct dse_breakdown *breakdown)
 {
+    struct lad_point seen = *pt;
+    if (!pt->is_simple) pt = lad_llms_see(&seen, step);
     const struct lad_params *p = pt->p;
     struct lad_metrics *m = ret;
     struct lad_chip chip;
@@ -335,21 +352,27 @@ void lad_report(const struct lad_point *pt, const struct lad_step *step, struct 
     struct lad_work work = lad_step_work(pt, step);
     lad_chip_at(p, &chip);
     lad_power_at(p, &chip, &power);
+    if (pt->chips > 1) lad_llms_power(&power, pt->chips);
     struct dse_joules joules = lad_joules_of(&power, &work);
-    double batch = step->batch, tokens = p->workload.phase == DSE_PREFILL ? batch * pt->n : batch, mib = 1 / (DSE_MIB * tokens);
+    double batch = step->batch, tokens = tokens_of(pt, step), mib = 1 / (DSE_MIB * tokens);
     fill_common(&m->common, pt, step, &chip, joules.all, tokens);
     fill_attention(m, pt, &step->attention, tokens);
-    fill_cache(m, pt, batch * mib);
+    if (pt->is_simple)
+        fill_cache(m, pt, (double)pt->llm->layers * dse_cache_moved(&pt->cache), batch * mib);
+    else
+        fill_cache(m, pt, step->technique_bytes, mib);
     fill_energy(m, pt, step, &power, &joules, tokens);
     fill_chip(m, p, &chip);
     m->batch_used = (int64_t)batch;
-    m->idle_slots = 1 - batch / ((double)p->tiles * lad_rounds(pt, batch));
+    const double present = pt->is_simple ? batch : lad_llms_sequences(pt, batch);
+    m->communication_us = step->communication_s * DSE_US_PER_S;
+    m->idle_slots = 1 - present / ((double)p->tiles * lad_rounds(pt, present));
     m->linear_us = step->linear_s * DSE_US_PER_S;
     m->attention_share = step->attention.time_s / step->time_s;
     m->sram_resident_mib = lad_sram_resident(pt, batch) / DSE_MIB;
     m->dram_footprint_gib = lad_dram_footprint(pt, batch) / DSE_GIB;
     m->weights_mib = step->weight_bytes * mib;
-    m->full_cache_mib = full_cache_bytes(pt, batch) * mib;
+    m->full_cache_mib = full_cache_bytes(pt, step) * mib;
     if (breakdown) lad_break_down(pt, step, &power, breakdown);
 }
 

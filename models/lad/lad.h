@@ -13,6 +13,7 @@
 #include <dse/chip.h>
 #include <dse/cost.h>
 #include <dse/hw.h>
+#include <dse/interconnect.h>
 #include <dse/model.h>
 #include <dse/sim.h>
 #include <dse/workload.h>
@@ -35,6 +36,7 @@ struct lad_params {
     struct dse_cache cache; /* of full-cache decoding */
     struct dse_economics economics;
     struct dse_dram dram;
+    struct dse_links links;
 
     int64_t tiles;
     double sram_mib; /* of one tile */
@@ -67,7 +69,7 @@ struct lad_metrics {
     int64_t batch_used;
     double idle_slots;
 
-    double linear_us, attention_share;
+    double linear_us, attention_share, communication_us;
     double eas_cycles, apid_cycles, md_cycles, ac_cycles, compute_cycles, memory_cycles, slot_cycles;
     int32_t attention_bound;           /* enum lad_stage */
     double centers, active, hit_ratio; /* NaN where they were measured under other settings */
@@ -136,9 +138,12 @@ enum { LAD_NODES = 11, LAD_FILL_SLOTS = 5 /* six stages: five slots more than he
 struct lad_point {
     const struct lad_params *p;
     const struct dse_llm *llm;
+    bool is_simple; /* lad_is_simple; of others lad_llms.c has the step (E43) */
+    double chips;
     bool locality_aware;         /* decode with LAD's attention */
     struct dse_cache_step cache; /* E38: of one sequence and layer */
     double n, d;
+    double layers;       /* that LAD's attention has */
     double head_samples; /* layers * query heads, of one sequence */
     int64_t group;       /* query heads that read their keys and values together (E40); 1: each by itself */
     double newest;       /* active positions that they all have */
@@ -155,6 +160,10 @@ struct lad_point {
 
 /* NULL, or why the point cannot be evaluated (then *ret is not usable). */
 const char *lad_point_init(struct lad_point *ret, const struct lad_params *p);
+/* The statistics at n, of pt->p. NULL, or why there are none. Requires that it is locality-aware. */
+const char *lad_point_read(struct lad_point *pt);
+/* Is there a layer that LAD's decoding works on? Of other layers attention is exact. */
+bool lad_works(const struct lad_params *p);
 /* E34: a step of a head of the recording at the context of the point, with center_scale and the window of p->recent as in `at`.
  * Only when locality-aware and with draws = "replay". */
 struct dse_locality lad_recorded(const struct lad_point *pt, size_t head, size_t step);
@@ -215,6 +224,7 @@ struct lad_op {
     double activation_read;          /* share of them that is read */
     double time_s, dram_s;           /* of the batch, set by lad_step_at: exposed time; HBM time */
     double batch_bytes, batch_ops;   /* of the batch */
+    double link_joules;              /* COLLECTIVE */
 };
 
 struct lad_step {
@@ -226,6 +236,13 @@ struct lad_step {
     double linear_s, elementwise_s, time_s;
     double compute_bound_s, dram_bound_s, latency_bound_s; /* sum to time_s */
     double weight_bytes, bytes, vpu_ops;                   /* of everything; operations on the VPUs */
+    double exact_bytes;                                    /* part of attention's: read without LAD's decoding */
+    double communication_s, link_joules;                   /* E45 */
+    /* Of a point that is not simple, all chips (E43): */
+    double bubble_s, tokens, head_samples;
+    double full_cache_bytes, technique_bytes;
+    double n;               /* positions of LAD's head-samples, mean */
+    struct dse_locality at; /* and their statistics */
 };
 
 /* Multiply-adds of one head-sample on the VPUs, by stage (E11). */
@@ -238,6 +255,10 @@ struct lad_macs lad_stage_macs(const struct lad_point *pt, double active);
 void lad_step_init(struct lad_step *ret, const struct lad_point *pt);
 /* Time of one step of `batch` sequences. */
 void lad_step_at(struct lad_step *step, const struct lad_point *pt, double batch);
+/* E20: seconds of all VPUs for `rows` rows of `elements`. */
+double lad_vpu_seconds(const struct lad_point *pt, double rows, double elements);
+/* Time and bytes of an operator for the batch (E20): the longer of computing and moving. */
+void lad_op_at(const struct lad_point *pt, struct lad_op *o, double batch);
 /* Seconds of the special function modules for an elementwise operator of one sequence, hidden or not (E20). */
 double lad_sfm_seconds(const struct lad_point *pt, double ops);
 /* The sums of a step from its operators and its attention, whichever level they are of. */
@@ -335,6 +356,7 @@ double lad_watts(const struct lad_chip *c);
 struct lad_work {
     double seconds, macs, sfm_ops, bytes; /* multiply-adds of the VPUs; operations of the SFM; bytes to and from the DRAM */
     struct lad_stages stages;             /* cycles in which the modules of a tile work, sum over tiles */
+    double link_joules;                   /* E45 */
 };
 struct lad_work lad_op_work(const struct lad_op *o);
 struct lad_work lad_attention_work(const struct lad_point *pt, const struct lad_step *s);

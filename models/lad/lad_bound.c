@@ -1,6 +1,7 @@
 /* The bound of LAD: the box, and the metrics of it. The step is in lad_bound_step.c and lad_bound_attention.c, energy in
  * lad_energy.c, the chip in lad_chip.c. */
 #include "lad_bound.h"
+#include "lad_llms.h"
 
 #include <dse/num.h>
 #include <dse/units.h>
@@ -375,6 +376,7 @@ static void set_rest(const struct sink *to, const struct lad_box *b, const struc
                  kv_hi = dse_kv_bytes_per_token(b->at_lo.llm, dse_kv_bits(&b->hi.workload));
     dse_bound_set_i64(&to->floor->batch_used, &to->ceiling->batch_used, b->batch);
     SET(idle_slots, idle_bound(b));
+    SET(communication_us, dse_iv_of(0));
     SET(linear_us, dse_iv_scale(s->linear_s, DSE_US_PER_S));
     SET(sram_resident_mib, dse_iv_scale(b->resident, 1 / DSE_MIB));
     SET(dram_footprint_gib,
@@ -458,9 +460,13 @@ bool lad_bound(const void *lo, const void *hi, void *floor, void *ceiling)
     struct lad_box box;
     struct lad_chip_bound chip;
     struct lad_params least = *(const struct lad_params *)lo, most = *(const struct lad_params *)hi;
-    if (!dse_workload_narrow(&least.workload, &most.workload, 0)) return false;
+    if (!dse_workload_narrow(&least.workload, &most.workload, LAD_CAN)) return false;
     most.events = least.events; /* the event level's own: no bound asks for them */
     if (dse_bound_same(&least, &most, sizeof least)) return bound_point(&least, floor, ceiling);
+    if (!lad_is_simple(&least.workload) || !lad_is_simple(&most.workload)) {
+        dse_bound_nothing(dse_model_lad.metrics, floor, ceiling);
+        return true;
+    }
     if (!lad_box_init(&box, &least, &most) || !lad_chip_bound(&box.lo, &box.hi, &chip)) return false;
     const bool few = box.lo.batch_policy == LAD_BATCH_BEST_THROUGHPUT && dse_iv_is_point(box.most) && dse_iv_is_point(box.tiles);
     if (few)

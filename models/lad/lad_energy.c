@@ -66,11 +66,11 @@ void lad_power_at(const struct lad_params *p, const struct lad_chip *chip, struc
 
 struct dse_joules lad_joules_of(const struct lad_power *e, const struct lad_work *w)
 {
-    struct dse_joules j = {.dram = dse_dram_joules(e->dram, w->bytes)};
+    struct dse_joules j = {.dram = dse_dram_joules(e->dram, w->bytes), .links = w->link_joules};
     if (e->constant) {
         j.modules = e->modules_w * w->seconds;
         j.sram = e->sram_w * w->seconds;
-        j.all = j.work = e->watts * w->seconds + j.dram;
+        j.all = j.work = e->watts * w->seconds + j.dram + j.links;
         return j;
     }
     j.leakage = e->leakage_w * w->seconds;
@@ -79,14 +79,14 @@ struct dse_joules lad_joules_of(const struct lad_power *e, const struct lad_work
                 e->md_cycle_j * w->stages.md + e->ac_cycle_j * w->stages.ac;
     j.sram = e->mac_sram_j * w->macs + e->apid_sram_j * w->stages.apid + e->byte_sram_j * w->bytes;
     j.interface = e->byte_interface_j * w->bytes;
-    j.work = j.modules + j.sram + j.dram + j.interface;
+    j.work = j.modules + j.sram + j.dram + j.interface + j.links;
     j.all = j.leakage + j.clock + j.work;
     return j;
 }
 
 struct lad_work lad_op_work(const struct lad_op *o)
 {
-    struct lad_work w = {.seconds = o->time_s, .bytes = o->batch_bytes};
+    struct lad_work w = {.seconds = o->time_s, .bytes = o->batch_bytes, .link_joules = o->link_joules};
     if (o->kind == DSE_OP_ELEMENTWISE)
         w.sfm_ops = o->batch_ops;
     else
@@ -112,6 +112,7 @@ struct lad_work lad_step_work(const struct lad_point *pt, const struct lad_step 
     struct lad_work w = lad_attention_work(pt, s);
     w.seconds = s->time_s;
     w.bytes = s->bytes;
+    w.link_joules = s->link_joules;
     w.macs = s->vpu_ops / DSE_OPS_PER_MAC;
     for (int i = 0; i < s->n_ops; i++)
         if (s->op[i].kind == DSE_OP_ELEMENTWISE) w.sfm_ops += s->op[i].batch_ops;

@@ -49,6 +49,9 @@ static double dense_macs(const struct dse_workload *w)
     struct dse_workload one = *w;
     one.phase = DSE_DECODE;
     one.batch = 1;
+    one.tensor_parallel = one.pipeline_parallel = one.data_parallel = one.expert_parallel = 1;
+    one.speculation.draft_tokens = one.chunk_tokens = 0;
+    one.context_spread = 0;
     struct dse_oplist list;
     dse_workload_expand(&one, &list);
     double ops = 0;

@@ -1,6 +1,7 @@
 /* LAD at event level: builds the machine, runs it, and makes a step of what it saw, so that metrics and breakdown come from the
  * same code as those of the closed form. */
 #include "lad_program.h"
+#include "lad_llms.h"
 
 #include <dse/units.h>
 
@@ -247,6 +248,10 @@ bool lad_simulate(const void *params, struct dse_sim *sim, void *metrics, struct
     struct lad_point pt;
     struct lad_step step;
     lad_point_init(&pt, p);
+    if (!pt.is_simple) {
+        dse_sim_refuse(sim, lad_llms_no_events);
+        return false;
+    }
     lad_step_init(&step, &pt);
     double batch = lad_batch(&pt, &step);
     lad_step_at(&step, &pt, batch);

@@ -1,6 +1,6 @@
 /* LAD's attention: the paper's counts (E1-E7), the compute stages, the bytes of the memory stages, the spread over heads, pre-
  * fetching and the slots of an attention period (E8-E16). */
-#include "lad.h"
+#include "lad_llms.h"
 
 #include <dse/num.h>
 #include <dse/units.h>
@@ -121,6 +121,7 @@ static double resident_keys(const struct lad_point *pt)
 double lad_sram_resident(const struct lad_point *pt, double batch)
 {
     const struct lad_params *p = pt->p;
+    if (!pt->is_simple) return lad_llms_resident(pt, batch);
     double activations = batch * (double)pt->llm->hidden * (double)p->cache_bits / DSE_BITS_PER_BYTE;
     if (!pt->locality_aware) return (double)p->resident_activations * activations;
     return (double)p->resident_g * pt->n * pt->position_bytes + (double)p->resident_centers * pt->row_bytes * resident_keys(pt) +
@@ -386,7 +387,7 @@ void lad_attention_at(const struct lad_point *pt, const struct lad_spread *sprea
         period += ret->exposed_s[i];
         ret->exposed_s[i] *= pt->head_samples;
     }
-    double fills = pt->p->fill == LAD_FILL_STEP ? 1 : pt->p->fill == LAD_FILL_LAYER ? (double)pt->llm->layers : 0;
+    double fills = pt->p->fill == LAD_FILL_STEP ? 1 : pt->p->fill == LAD_FILL_LAYER ? pt->layers : 0;
     ret->fill_s = fills * LAD_FILL_SLOTS * period / rounds;
     ret->time_s = pt->head_samples * period + ret->fill_s;
     double hbm_s = ret->exposed_s[LAD_HBM] / (ret->stage1_bytes + ret->stage4_bytes);

@@ -1,5 +1,5 @@
 /* What a point of LAD starts from: sizes, bytes, and the statistics of attention where they were measured (E34, E39). */
-#include "lad.h"
+#include "lad_llms.h"
 
 #include <dse/num.h>
 #include <dse/units.h>
@@ -60,6 +60,21 @@ struct dse_locality lad_recorded(const struct lad_point *pt, size_t head, size_t
     return at;
 }
 
+const char *lad_point_read(struct lad_point *pt)
+{
+    const int32_t draws = pt->p->draws;
+    return draws == LAD_REPLAY ? read_recording(pt) : draws == LAD_SURFACE ? read_surface(pt) : read_profile(pt);
+}
+
+bool lad_works(const struct lad_params *p)
+{
+    const struct dse_llm *llm = p->workload.llm;
+    if (p->decoding != LAD_LOCALITY_AWARE || p->workload.phase != DSE_DECODE) return false;
+    for (size_t i = 0; i < llm->n_kinds; i++)
+        if (llm->kinds[i].mixer == DSE_FULL) return true;
+    return false;
+}
+
 static void set_footprint(struct lad_point *pt)
 {
     const struct lad_params *p = pt->p;
@@ -75,7 +90,7 @@ static void set_footprint(struct lad_point *pt)
 
 const char *lad_point_begin(struct lad_point *ret, const struct lad_params *p)
 {
-    const char *why = dse_workload_check(&p->workload, 0);
+    const char *why = dse_workload_check(&p->workload, LAD_CAN);
     if (why) return why;
     const struct dse_llm *llm = p->workload.llm;
     double d = (double)llm->head_dim;
@@ -83,9 +98,12 @@ const char *lad_point_begin(struct lad_point *ret, const struct lad_params *p)
     *ret = (struct lad_point){
         .p = p,
         .llm = llm,
-        .locality_aware = p->decoding == LAD_LOCALITY_AWARE && p->workload.phase == DSE_DECODE,
+        .is_simple = lad_is_simple(&p->workload),
+        .chips = (double)dse_workload_chips(&p->workload),
+        .locality_aware = lad_works(p),
         .n = (double)p->workload.context,
         .d = d,
+        .layers = (double)llm->layers,
         .head_samples = (double)(llm->layers * llm->heads),
         .group = 1,
         .newest = (double)p->recent,
@@ -100,7 +118,7 @@ const char *lad_point_begin(struct lad_point *ret, const struct lad_params *p)
     };
     ret->gather_s = ret->stream_s;
     dse_cache_step_at(&p->cache, &p->workload, &ret->cache);
-    set_footprint(ret);
+    if (ret->is_simple) set_footprint(ret);
     if (!ret->locality_aware) return NULL;
     if (p->group_reads == LAD_READS_UNION) ret->group = llm->heads / llm->kv_heads;
     if (p->gather == LAD_GATHER_ROWS) {
@@ -115,6 +133,5 @@ const char *lad_point_begin(struct lad_point *ret, const struct lad_params *p)
 const char *lad_point_init(struct lad_point *ret, const struct lad_params *p)
 {
     const char *why = lad_point_begin(ret, p);
-    if (why || !ret->locality_aware) return why;
-    return p->draws == LAD_REPLAY ? read_recording(ret) : p->draws == LAD_SURFACE ? read_surface(ret) : read_profile(ret);
+    return why || !ret->locality_aware ? why : lad_point_read(ret);
 }

@@ -14,7 +14,7 @@ static const struct dse_measured *measured_of(const struct lad_params *p)
 
 static bool is_locality_aware(const struct lad_params *p)
 {
-    return p->decoding == LAD_LOCALITY_AWARE && p->workload.phase == DSE_DECODE;
+    return lad_works(p);
 }
 
 /* The settings that |C|, |M|, |J| and |U| depend on; which[i] names those that are not the ones measured. Returns how many. */
@@ -68,6 +68,8 @@ const char *lad_cache_check(const struct lad_params *p)
         return "LAD's intermediate caches have what every position adds: one that leaves cannot be taken out (eviction, decoding)";
     if (p->decoding == LAD_LOCALITY_AWARE && p->cache.kv_format != DSE_KV_TOKEN)
         return "LAD fetches single positions, whose keys would each need the scales of their neighbours (kv_format, decoding)";
+    if (lad_works(p) && p->workload.speculation.draft_tokens > 0)
+        return "LAD's intermediate caches have what every position adds: a drafted token that is not accepted cannot be taken out (draft_tokens, decoding)";
     return dse_cache_check(&p->cache, &p->workload, (double)p->workload.context);
 }
 

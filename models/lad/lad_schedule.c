@@ -1,6 +1,6 @@
 /* A step: linear layers and everything else that is not LAD's attention, the time left for pre-fetching, the batch (E17, E18,
  * E20-E22). */
-#include "lad.h"
+#include "lad_llms.h"
 
 #include <dse/num.h>
 #include <dse/units.h>
@@ -9,8 +9,7 @@
 
 /* ---- operators ------------------------------------------------------------------------------------------------------------ */
 
-/* Seconds of all VPUs for `rows` rows of `elements` (E20). */
-static double vpu_seconds(const struct lad_point *pt, double rows, double elements)
+double lad_vpu_seconds(const struct lad_point *pt, double rows, double elements)
 {
     return rows * dse_ceil(elements / (double)pt->p->vpu_width) * pt->pass_s;
 }
@@ -37,17 +36,17 @@ static void op_init(struct lad_op *ret, const struct lad_point *pt, const struct
     ret->ops = op->ops;
     ret->weight_bytes = op->weight_bytes;
     ret->bytes = op->kv_write_bytes;
-    ret->compute_s = ret->activation_bytes = ret->activation_read = ret->layers = 0;
+    ret->compute_s = ret->activation_bytes = ret->activation_read = ret->layers = ret->link_joules = 0;
     switch (op->kind) {
     case DSE_OP_LINEAR:
-        ret->compute_s = vpu_seconds(pt, (double)op->repeat * (double)op->m * (double)op->n, (double)op->k);
+        ret->compute_s = lad_vpu_seconds(pt, (double)op->repeat * (double)op->m * (double)op->n, (double)op->k);
         if (prefill) ret->activation_bytes = (double)op->m * (double)(op->k + op->n) * activation;
         ret->activation_read = (double)op->k / (double)(op->k + op->n);
         ret->layers = (double)op->repeat;
         break;
     case DSE_OP_SCORES:
     case DSE_OP_VALUES:
-        ret->compute_s = vpu_seconds(pt, op->ops / DSE_OPS_PER_MAC / pt->d, pt->d);
+        ret->compute_s = lad_vpu_seconds(pt, op->ops / DSE_OPS_PER_MAC / pt->d, pt->d);
         ret->bytes += op->kv_read_bytes * (prefill ? kv_reads(pt) : 1);
         break;
     case DSE_OP_RECURRENCE:
@@ -61,11 +60,12 @@ static void op_init(struct lad_op *ret, const struct lad_point *pt, const struct
 void lad_step_init(struct lad_step *ret, const struct lad_point *pt)
 {
     struct dse_workload one = pt->p->workload;
+    if (pt->locality_aware) lad_spread_init(&ret->spread, pt->active_cv);
+    if (!pt->is_simple) return;
     one.batch = 1;
     struct dse_oplist list;
     dse_cache_expand(&pt->cache, &one, &list);
     ret->n_ops = 0;
-    if (pt->locality_aware) lad_spread_init(&ret->spread, pt->active_cv);
     for (int i = 0; i < list.n; i++) {
         bool replaced = list.op[i].in_attention && pt->locality_aware; /* by LAD's own: lad_attention_at */
         if (!replaced) op_init(&ret->op[ret->n_ops++], pt, &list.op[i]);
@@ -79,8 +79,7 @@ bool lad_is_attention(const struct lad_op *o)
     return o->kind == DSE_OP_SCORES || o->kind == DSE_OP_VALUES;
 }
 
-/* Time of operator o for the batch (E20): the longer of computing and moving. */
-static void time_op(const struct lad_point *pt, struct lad_op *o, double batch)
+void lad_op_at(const struct lad_point *pt, struct lad_op *o, double batch)
 {
     double spilled = o->activation_bytes * batch; /* of one layer */
     bool fits = spilled <= pt->sram_bytes * (double)pt->p->tiles;
@@ -104,6 +103,13 @@ static double idle_seconds(const struct lad_point *pt, const struct lad_step *st
 
 static void sum_op(struct lad_step *s, const struct lad_op *o)
 {
+    if (o->kind == DSE_OP_COLLECTIVE) {
+        s->communication_s += o->time_s;
+        s->link_joules += o->link_joules;
+        s->latency_bound_s += o->time_s;
+        s->time_s += o->time_s;
+        return;
+    }
     s->weight_bytes += o->weight_bytes;
     s->bytes += o->batch_bytes;
     if (o->kind != DSE_OP_ELEMENTWISE) s->vpu_ops += o->batch_ops;
@@ -125,6 +131,7 @@ static void sum_full_cache(struct lad_step *s, const struct lad_op *o)
     a->active_bytes += o->batch_bytes;
     a->stage4_bytes += o->batch_bytes;
     a->macs += o->batch_ops / DSE_OPS_PER_MAC;
+    s->exact_bytes += o->batch_bytes;
 }
 
 static void sum_locality_aware(struct lad_step *s)
@@ -143,19 +150,23 @@ void lad_step_sum(struct lad_step *step, const struct lad_point *pt)
     struct lad_step *s = step;
     s->linear_s = s->elementwise_s = s->time_s = 0;
     s->compute_bound_s = s->dram_bound_s = s->latency_bound_s = 0;
-    s->weight_bytes = s->bytes = s->vpu_ops = 0;
+    s->weight_bytes = s->bytes = s->vpu_ops = s->exact_bytes = 0;
+    s->communication_s = s->link_joules = s->bubble_s = 0;
     if (!pt->locality_aware) s->attention = (struct lad_attention){0};
-    for (int i = 0; i < s->n_ops; i++) {
-        sum_op(s, &s->op[i]);
-        if (lad_is_attention(&s->op[i])) sum_full_cache(s, &s->op[i]);
-    }
+    for (int i = 0; i < s->n_ops; i++) sum_op(s, &s->op[i]);
     if (pt->locality_aware) sum_locality_aware(s);
+    for (int i = 0; i < s->n_ops; i++)
+        if (lad_is_attention(&s->op[i])) sum_full_cache(s, &s->op[i]);
 }
 
 void lad_step_at(struct lad_step *step, const struct lad_point *pt, double batch)
 {
     step->batch = batch;
-    for (int i = 0; i < step->n_ops; i++) time_op(pt, &step->op[i], batch);
+    if (!pt->is_simple) {
+        lad_llms_at(step, pt, batch);
+        return;
+    }
+    for (int i = 0; i < step->n_ops; i++) lad_op_at(pt, &step->op[i], batch);
     if (pt->locality_aware) lad_attention_at(pt, &step->spread, batch, idle_seconds(pt, step), &step->attention);
     lad_step_sum(step, pt);
 }
@@ -164,6 +175,7 @@ void lad_step_at(struct lad_step *step, const struct lad_point *pt, double batch
 
 double lad_dram_footprint(const struct lad_point *pt, double batch)
 {
+    if (!pt->is_simple) return lad_llms_footprint(pt, batch);
     return pt->weights_bytes + batch * pt->sequence_bytes;
 }
 
@@ -198,6 +210,7 @@ bool lad_batch_shortage(const struct lad_point *pt, const char *reason, struct d
 /* The largest batch that fits, the one asked for at most. One sequence is known to fit. */
 static double largest_batch(const struct lad_point *pt)
 {
+    if (!pt->is_simple) return lad_llms_largest(pt);
     double max = floor((pt->p->dram.capacity_gib * DSE_GIB - pt->weights_bytes) / pt->sequence_bytes);
     if (pt->p->workload.phase == DSE_DECODE) {
         double empty = lad_sram_resident(pt, 0), activations = lad_sram_resident(pt, 1) - empty;
@@ -218,11 +231,19 @@ int lad_batches(double tiles, double max, double ret[LAD_BATCHES])
     return n;
 }
 
+/* Sequences with which all tiles of all chips are full once. */
+static double round_of(const struct lad_point *pt)
+{
+    const struct dse_workload *w = &pt->p->workload;
+    const double tiles = (double)pt->p->tiles;
+    return pt->is_simple ? tiles : tiles * (double)(dse_degree(w->data_parallel) * dse_degree(w->pipeline_parallel));
+}
+
 /* The first of highest throughput. */
 static double best_throughput(const struct lad_point *pt, double max, struct lad_step *step)
 {
     double batch[LAD_BATCHES], best = 1, best_rate = 0;
-    const int n = lad_batches((double)pt->p->tiles, max, batch);
+    const int n = lad_batches(round_of(pt), max, batch);
     for (int i = 0; i < n; i++) {
         lad_step_at(step, pt, batch[i]);
         const double rate = batch[i] / step->time_s;
@@ -235,7 +256,7 @@ static double best_throughput(const struct lad_point *pt, double max, struct lad
 double lad_batch(const struct lad_point *pt, struct lad_step *step)
 {
     if (pt->p->batch_policy == LAD_BATCH_FIXED) return (double)pt->p->workload.batch;
-    double tiles = (double)pt->p->tiles, max = largest_batch(pt);
+    double tiles = round_of(pt), max = largest_batch(pt);
     switch (pt->p->batch_policy) {
     case LAD_BATCH_TILE_MULTIPLE: return max < tiles ? max : floor(max / tiles) * tiles;
     case LAD_BATCH_BEST_THROUGHPUT: return best_throughput(pt, max, step);

@@ -141,6 +141,24 @@ static inline const struct dse_llm *fixture_llm(const struct lad_fixture *f, con
     return entries_find(&f->llms, name);
 }
 
+static inline struct dse_links fixture_links(const struct lad_fixture *f)
+{
+    const struct dse_interconnect *i = (const void *)catalog_find(f->catalog, DSE_KIND_INTERCONNECT, "board-112g-ring");
+    return (struct dse_links){
+        .interconnect = i,
+        .link_gbs = i->link_gbs,
+        .link_share = i->link_share,
+        .link_latency_us = i->link_latency_us,
+        .link_pj_per_bit = i->link_pj_per_bit,
+        .linked_devices = i->linked_devices,
+        .link_topology = i->link_topology,
+        .link_reduce_share = i->link_reduce_share,
+        .link_reduce_us = i->link_reduce_us,
+        .outer_interconnect = (const void *)catalog_find(f->catalog, DSE_KIND_INTERCONNECT, "ethernet-100g"),
+        .allreduce = DSE_ALLREDUCE_BEST,
+    };
+}
+
 static inline struct lad_params fixture_defaults(const struct lad_fixture *f)
 {
     const struct dse_memory *memory = entries_find(&f->memories, "hbm2-5cube");
@@ -173,6 +191,7 @@ static inline struct lad_params fixture_defaults(const struct lad_fixture *f)
                   .pool = 7,
                   .beta = 20,
                   .page = 16,
+                  .kv_residual = 128,
                   .quality_from = DSE_FROM_SURFACE,
                   .surface = (const void *)catalog_find(f->catalog, DSE_KIND_QUALITY, "codellama-13b"),
                   .retention = (const void *)catalog_find(f->catalog, DSE_KIND_RETENTION, "codellama-13b-bulk"),
@@ -194,6 +213,7 @@ static inline struct lad_params fixture_defaults(const struct lad_fixture *f)
                  .burst_bytes = memory->burst_bytes,
                  .capacity_gib = memory->capacity_gib,
                  .timing = memory->timing},
+        .links = fixture_links(f),
         .tiles = 6,
         .sram_mib = 2.5,
         .vpu_eas = 2,

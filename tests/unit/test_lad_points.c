@@ -264,7 +264,9 @@ static void check_metrics(const struct schema *metrics, const struct lad_params 
             fail_msg("point %llu: part %s", (unsigned long long)point, part->name);
         if (part->depth == 0) us += part->time_us, mj += part->energy_mj;
     }
-    double tokens = (double)m.batch_used * (p->workload.phase == DSE_PREFILL ? (double)p->workload.context : 1);
+    struct dse_workload used = p->workload;
+    used.batch = m.batch_used;
+    const double tokens = dse_workload_tokens(&used);
     const struct {
         const char *what;
         bool holds;

@@ -77,7 +77,8 @@ static void draw(struct subject *s, const struct dse_llm **ret_llm)
     put_i64(s, s->params, "chunk_tokens", uniform() < 0.8 ? 0 : any(1, 300));
     put(s, s->params, "eviction", (struct value){.choice = 0});
     put(s, s->params, "kernel_losses",
-        (struct value){.choice = 1}); /* included: a tile more may share out better over a GPU's SMs */
+        (struct value){.choice = 1});                           /* included: a tile more may share out better over a GPU's SMs */
+    put(s, s->params, "decoding", (struct value){.choice = 1}); /* full-cache: LAD's own reads less than a window may */
     put(s, s->params, "routing", (struct value){.choice = (int32_t)any(0, 2)});
     put(s, s->params, "latent_form", (struct value){.choice = (int32_t)any(0, 2)});
     put_f64(s, s->params, "routing_exponent", 3 * uniform());
