@@ -86,6 +86,7 @@ void fd_technique(struct fd_technique *ret, const struct fd_params *p, const str
         const double rows = s.prefill ? s.read * share(p) * (double)p->workload.llm->kv_heads : 2 * s.pages * heads;
         ret->compute_s += DSE_OPS_PER_MAC * batch * rows * (double)p->workload.llm->head_dim / m->vector_peak;
     }
+    if (s.residual_bytes > 0) ret->kernels++; /* KIVI multiplies the rows at 16 bits apart */
     ret->bytes += batch * (s.moved_bytes + s.residual_bytes) * share(p);
     ret->seconds = dse_max(ret->bytes / (m->bandwidth * stream_share), ret->compute_s);
 }

@@ -382,7 +382,7 @@ struct fd_gemm fd_gemm_of_parts(const struct fd_step *s, const struct fd_params 
                                                      {"ffn_down", "experts_down", "shared_down"},
                                                      {"lm_head", "", ""}};
     if (which == FD_GIVEN) return fd_gemm_of(p, which);
-    const struct fd_part *last = NULL;
+    const struct fd_part *last = &s->part[0];
     for (int k = 0; k < 3; k++)
         for (int i = 0; i < s->n_parts; i++) {
             const struct fd_part *o = &s->part[i];
