@@ -369,8 +369,8 @@ void lad_report(const struct lad_point *pt, const struct lad_step *step, struct 
     m->idle_slots = 1 - present / ((double)p->tiles * lad_rounds(pt, present));
     m->linear_us = step->linear_s * DSE_US_PER_S;
     m->attention_share = step->attention.time_s / step->time_s;
-    m->sram_resident_mib = lad_sram_resident(pt, batch) / DSE_MIB;
-    m->dram_footprint_gib = lad_dram_footprint(pt, batch) / DSE_GIB;
+    m->sram_resident_mib = (pt->is_simple ? lad_sram_resident(pt, batch) : step->resident_bytes) / DSE_MIB;
+    m->dram_footprint_gib = (pt->is_simple ? lad_dram_footprint(pt, batch) : step->footprint_bytes) / DSE_GIB;
     m->weights_mib = step->weight_bytes * mib;
     m->full_cache_mib = full_cache_bytes(pt, step) * mib;
     if (breakdown) lad_break_down(pt, step, &power, breakdown);

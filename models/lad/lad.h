@@ -241,8 +241,9 @@ struct lad_step {
     /* Of a point that is not simple, all chips (E43): */
     double bubble_s, tokens, head_samples;
     double full_cache_bytes, technique_bytes;
-    double n;               /* positions of LAD's head-samples, mean */
-    struct dse_locality at; /* and their statistics */
+    double footprint_bytes, resident_bytes; /* of a chip: E17, E15 */
+    double n;                               /* positions of LAD's head-samples, mean */
+    struct dse_locality at;                 /* and their statistics */
 };
 
 /* Multiply-adds of one head-sample on the VPUs, by stage (E11). */

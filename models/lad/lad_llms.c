@@ -268,43 +268,18 @@ static void scale(struct lad_step *s, double passes, double all)
     }
 }
 
-void lad_llms_at(struct lad_step *step, const struct lad_point *pt, double batch)
-{
-    const struct dse_workload w = workload_of(pt, batch);
-    const double stages = (double)dse_degree(w.pipeline_parallel), passes = (double)dse_workload_passes(&w);
-    struct lad_step *s = step;
-    struct dse_oplist list;
-    expand(pt, &w, &list);
-    s->n_ops = 0;
-    s->batch = batch;
-    s->tokens = dse_workload_tokens(&w);
-    s->attention = (struct lad_attention){0};
-    s->at = (struct dse_locality){0};
-    s->n = s->head_samples = s->full_cache_bytes = s->technique_bytes = 0;
-    for (int i = 0; i < list.n; i++) add_op(s, pt, &list, &list.op[i]);
-    if (pt->locality_aware) add_locality(s, pt, &list, (double)dse_workload_sequences(&w));
-    lad_step_sum(s, pt);
-    scale(s, passes, passes * pt->chips);
-    s->bubble_s = s->time_s / passes * (stages - passes);
-    s->time_s += s->bubble_s;
-    s->latency_bound_s += s->bubble_s;
-}
-
 /* ---- what it takes: E15, E17, E18 -------------------------------------------------------------------------------------------- */
 
-double lad_llms_footprint(const struct lad_point *pt, double batch)
+static double footprint(const struct lad_point *pt, const struct dse_workload *w, const struct dse_oplist *list)
 {
     const struct lad_params *p = pt->p;
-    struct dse_workload w = workload_of(pt, batch), held = w;
-    struct dse_oplist list;
+    struct dse_workload held = *w;
     const double counters = p->counters == LAD_COUNTED ? (double)p->intervals * LAD_COUNTER_BYTES : 0;
     held.context = (int64_t)pt->cache.held;
     double bytes = dse_workload_footprint(&held);
-    if (!pt->locality_aware && pt->cache.besides_bytes <= 0) return bytes;
-    expand(pt, &w, &list);
-    for (int i = 0; i < list.n_attentions; i++) {
-        const struct dse_attention *a = &list.attention[i];
-        const double each = (double)(a->layers * a->sequences * dse_workload_passes(&w));
+    for (int i = 0; i < list->n_attentions; i++) {
+        const struct dse_attention *a = &list->attention[i];
+        const double each = (double)(a->layers * a->sequences * dse_workload_passes(w));
         if (is_local(pt, a))
             bytes += each * (double)a->heads * (pt->cache_bytes + (double)a->context * (pt->position_bytes + counters));
         if (a->mixer == DSE_FULL && !a->is_draft)
@@ -313,20 +288,33 @@ double lad_llms_footprint(const struct lad_point *pt, double batch)
     return bytes;
 }
 
-double lad_llms_resident(const struct lad_point *pt, double batch)
+static double resident(const struct lad_point *pt, const struct dse_workload *w, const struct dse_oplist *list)
 {
-    const struct dse_workload w = workload_of(pt, batch);
-    const double rows = (double)(dse_workload_sequences(&w) * (1 + w.speculation.draft_tokens));
-    struct dse_oplist list;
+    const double rows = (double)(dse_workload_sequences(w) * (1 + w->speculation.draft_tokens));
     double most = 0;
-    if (pt->locality_aware) expand(pt, &w, &list);
-    for (int i = 0; pt->locality_aware && i < list.n_attentions; i++) {
+    for (int i = 0; i < list->n_attentions; i++) {
         struct lad_params p;
         struct lad_point of;
-        if (is_local(pt, &list.attention[i]) && !point_of(pt, &list.attention[i], 0, &p, &of))
+        if (is_local(pt, &list->attention[i]) && !point_of(pt, &list->attention[i], 0, &p, &of))
             most = dse_max(most, lad_sram_resident(&of, 0));
     }
     return most + resident_activations(pt, rows);
+}
+
+double lad_llms_footprint(const struct lad_point *pt, double batch)
+{
+    const struct dse_workload w = workload_of(pt, batch);
+    struct dse_oplist list;
+    expand(pt, &w, &list);
+    return footprint(pt, &w, &list);
+}
+
+double lad_llms_resident(const struct lad_point *pt, double batch)
+{
+    const struct dse_workload w = workload_of(pt, batch);
+    struct dse_oplist list;
+    expand(pt, &w, &list);
+    return resident(pt, &w, &list);
 }
 
 static bool fits(const struct lad_point *pt, double batch)
@@ -346,6 +334,32 @@ double lad_llms_largest(const struct lad_point *pt)
             no = middle;
     }
     return (double)fit;
+}
+
+/* ---- the step -------------------------------------------------------------------------------------------------------------- */
+
+void lad_llms_at(struct lad_step *step, const struct lad_point *pt, double batch)
+{
+    const struct dse_workload w = workload_of(pt, batch);
+    const double stages = (double)dse_degree(w.pipeline_parallel), passes = (double)dse_workload_passes(&w);
+    struct lad_step *s = step;
+    struct dse_oplist list;
+    expand(pt, &w, &list);
+    s->n_ops = 0;
+    s->batch = batch;
+    s->tokens = dse_workload_tokens(&w);
+    s->footprint_bytes = footprint(pt, &w, &list);
+    s->resident_bytes = resident(pt, &w, &list);
+    s->attention = (struct lad_attention){0};
+    s->at = (struct dse_locality){0};
+    s->n = s->head_samples = s->full_cache_bytes = s->technique_bytes = 0;
+    for (int i = 0; i < list.n; i++) add_op(s, pt, &list, &list.op[i]);
+    if (pt->locality_aware) add_locality(s, pt, &list, (double)dse_workload_sequences(&w));
+    lad_step_sum(s, pt);
+    scale(s, passes, passes * pt->chips);
+    s->bubble_s = s->time_s / passes * (stages - passes);
+    s->time_s += s->bubble_s;
+    s->latency_bound_s += s->bubble_s;
 }
 
 /* ---- metrics ----------------------------------------------------------------------------------------------------------------- */
