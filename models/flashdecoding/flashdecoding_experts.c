@@ -26,7 +26,8 @@ static void route_evenly(struct routed *ret, const struct fd_expert_layer *l, bo
     const double each = ret->all / touched;
     ret->n = (int)dse_ceil(touched / (double)l->groups - 1e-9);
     ret->even = true;
-    for (int i = 0; i < ret->n; i++) ret->rows[i] = each;
+    ret->rows[0] = each;
+    for (int i = 1; i < ret->n; i++) ret->rows[i] = each;
 }
 
 /* Rows of all experts by a power law between least and most, the most loaded first: its quantiles, scaled to the sum, no expert more
