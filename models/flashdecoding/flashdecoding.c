@@ -411,7 +411,7 @@ static const struct dse_trend fd_trends[] = {
     {.param = "l2_mib", .metric = "tokens_per_s", .effect = DSE_MORE, .where = "power=constant"},
     {.param = "link_gbs", .metric = "tokens_per_s", .effect = DSE_MORE, .where = "power=constant"},
     {.param = "context", .metric = "latency_us", .effect = DSE_MORE, .where = "power=constant,kernel_losses=included"},
-    {.param = "context", .metric = "tokens_per_s", .effect = DSE_LESS, .where = "phase=decode,kernel_losses=included"},
+    {.param = "context", .metric = "tokens_per_s", .effect = DSE_LESS, .where = "phase=decode,power=constant,kernel_losses=included"},
     {.param = "context", .metric = "energy_mj", .effect = DSE_MORE, .where = "phase=decode,kernel_losses=included"},
     {.param = "tensor_parallel",
      .metric = "attention_us",

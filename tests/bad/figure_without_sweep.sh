@@ -1,3 +1,3 @@
 . ./lib
-figure 'select tiles, area_mm2 from lad' '"tiles"' '"area_mm2"'
+figure 'select tiles, area_mm2 from machines' '"tiles"' '"area_mm2"'
 "$DSE" plot f.toml

@@ -26,7 +26,7 @@ is retained_mass NULL
 is attention_error NULL
 is quality unknown
 is why_unknown 'retention codellama-13b holds for boundary = token'
-is why_null 'retained_mass: retention codellama-13b holds for boundary = token; attention_error: retention codellama-13b holds for boundary = token; attention_error_sd: retention codellama-13b holds for boundary = token'
+is why_null 'retained_mass: retention codellama-13b holds for boundary = token; attention_error: retention codellama-13b holds for boundary = token; attention_error_sd: retention codellama-13b holds for boundary = token; task_score: nobody has scored this technique on the task (task); task_loss: nobody has scored this technique on the task (task)'
 "$DSE" eval veda --set retention=codellama-13b >table.txt
 says 'unknown: retention codellama-13b holds for boundary = token' table.txt
 # As timed, the sink leaves with the surplus.

@@ -10,7 +10,7 @@ static void for_random_points(void (*check)(const struct fd_params *p))
     struct fd_params base = point(""), p;
     int feasible = 0;
     for (int i = 0; i < TRIALS; i++) {
-        if (!random_point(m, &base, i % 3 == 0 ? 1 : 0.2, &p)) continue;
+        if (!random_point(m, &base, i % 3 == 0 ? 1 : 0.2, &p) || !fd_is_plain(&p.workload)) continue;
         check(&p);
         feasible++;
     }

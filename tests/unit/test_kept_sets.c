@@ -84,7 +84,7 @@ static void add_sets(struct text *t, const struct eviction_options *o, size_t la
         eviction_cache_enter(&c);
         double w[N], mass = 0;
         head_attention(&h, step, w, NULL);
-        if (o->policy->choose) eviction_cache_choose(&c, w, scratch);
+        if (o->policy->choose && !o->policy->leave) eviction_cache_choose(&c, w, scratch);
         for (size_t i = 0; i < c.n; i++) mass += w[c.position[i]];
         for (size_t i = 0; i < c.n; i++) p[i] = w[c.position[i]] / mass;
         if (step >= FIRST) {
