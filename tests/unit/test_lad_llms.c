@@ -4,7 +4,7 @@
 #include <stddef.h>
 #include <cmocka.h>
 
-#include "model_points.h"
+#include "llms_test.h"
 #include "sim/sim.h"
 #include "lad/lad_llms.h"
 
@@ -14,17 +14,10 @@
 
 static struct lad_params defaults;
 
-static const struct dse_llm *find(const char *name)
-{
-    const struct dse_entry *e = catalog_find(catalog, DSE_KIND_LLM, name);
-    if (!e) fail_msg("no LLM %s", name);
-    return (const struct dse_llm *)(const void *)e;
-}
-
 static struct lad_params on(const char *llm)
 {
     struct lad_params p = defaults;
-    p.workload.llm = find(llm);
+    p.workload.llm = find_llm(llm);
     p.dram.capacity_gib = 4096;
     p.sram_mib = 16;
     return p;
@@ -33,17 +26,8 @@ static struct lad_params on(const char *llm)
 static struct lad_metrics estimate(const struct lad_params *p, struct dse_breakdown *parts)
 {
     struct lad_metrics m;
-    const char *why = dse_model_lad.check(p);
-    if (why) fail_msg("%s: %s", p->workload.llm->entry.name, why);
-    memset(&m, 0, sizeof m);
-    if (parts) memset(parts, 0, sizeof *parts);
-    dse_model_lad.estimate(p, &m, parts);
+    estimate_into(&dse_model_lad, p, p->workload.llm, &m, parts);
     return m;
-}
-
-static void assert_close(const char *what, double got, double want, double relative)
-{
-    if (!(fabs(got - want) <= relative * fabs(want))) fail_msg("%s: %.12g, not %.12g", what, got, want);
 }
 
 /* Where nothing is fetched ahead, all that DRAM gives is in the operators but for what LAD's decoding reads instead of keys and values. */
@@ -53,25 +37,17 @@ static void llms__move_what_their_operators_say(void **state)
     const struct dse_entry *e;
     for (size_t i = 0; (e = catalog_at(catalog, DSE_KIND_LLM, i)); i++) {
         struct lad_params p = on(e->name);
-        struct dse_oplist list;
         struct dse_breakdown parts;
-        double bytes = 0, part_bytes = 0, time = 0, joules = 0;
         p.workload.latent_form = DSE_LATENT_ABSORBED;
         p.decoding = LAD_FULL_CACHE;
         const struct lad_metrics m = estimate(&p, &parts);
-        dse_workload_expand(&p.workload, &list);
-        for (int k = 0; k < list.n; k++) bytes += list.op[k].weight_bytes + list.op[k].kv_read_bytes + list.op[k].kv_write_bytes;
-        for (int k = 0; k < parts.n; k++) {
-            if (parts.part[k].depth > 0) continue;
-            part_bytes += parts.part[k].dram_bytes;
-            time += parts.part[k].time_us;
-            joules += parts.part[k].energy_mj;
-        }
+        const double bytes = bytes_of_operators(&p.workload);
+        const struct dse_part sum = sum_of_parts(&parts);
         const double tokens = (double)p.workload.batch;
         assert_close(e->name, m.common.dram_mib * DSE_MIB * tokens, bytes, 1e-9);
-        assert_close(e->name, part_bytes, bytes, 1e-9);
-        assert_close(e->name, time, m.common.latency_us, 1e-9);
-        assert_close(e->name, joules, m.common.energy_mj * tokens, 1e-9);
+        assert_close(e->name, sum.dram_bytes, bytes, 1e-9);
+        assert_close(e->name, sum.time_us, m.common.latency_us, 1e-9);
+        assert_close(e->name, sum.energy_mj, m.common.energy_mj * tokens, 1e-9);
     }
 }
 
@@ -84,11 +60,8 @@ static void locality__is_of_full_attention(void **state)
         struct lad_params p = on(e->name);
         p.prefetch = LAD_PREFETCH_OFF;
         struct dse_breakdown parts;
-        double part_bytes = 0;
         const struct lad_metrics own = estimate(&p, &parts);
-        for (int k = 0; k < parts.n; k++)
-            if (parts.part[k].depth == 0) part_bytes += parts.part[k].dram_bytes;
-        assert_close(e->name, part_bytes, own.common.dram_mib * DSE_MIB * (double)p.workload.batch, 1e-9);
+        assert_close(e->name, sum_of_parts(&parts).dram_bytes, own.common.dram_mib * DSE_MIB * (double)p.workload.batch, 1e-9);
         const bool works = lad_works(&p);
         p.decoding = LAD_FULL_CACHE;
         const struct lad_metrics all = estimate(&p, NULL);
@@ -128,53 +101,6 @@ static void steps__agree_where_both_are(void **state)
                 if (!isnan(b)) assert_close(t->name, a, b, 1e-9);
             }
         }
-}
-
-static void llms__cost_more_with_more_of_them(void **state)
-{
-    (void)state;
-    const struct dse_entry *e;
-    for (size_t i = 0; (e = catalog_at(catalog, DSE_KIND_LLM, i)); i++) {
-        struct lad_params p = on(e->name);
-        struct dse_llm llm = *p.workload.llm;
-        p.workload.llm = &llm;
-        p.decoding = LAD_FULL_CACHE;
-        p.workload.context = dse_min_i64(llm.max_context, 3000);
-        const struct lad_metrics m = estimate(&p, NULL);
-        if (llm.moe.experts > llm.moe.experts_active) {
-            llm.moe.experts_active++;
-            const struct lad_metrics more = estimate(&p, NULL);
-            assert_true(more.common.dram_mib > m.common.dram_mib && more.common.latency_us > m.common.latency_us);
-            llm.moe.experts_active--;
-        }
-        if (llm.attention_window > 0 && llm.n_kinds > 0) {
-            struct dse_llm full = llm;
-            for (size_t k = 0; k < full.n_kinds; k++)
-                if (full.kinds[k].mixer == DSE_WINDOW || full.kinds[k].mixer == DSE_CHUNK) full.kinds[k].mixer = DSE_FULL;
-            p.workload.llm = &full;
-            assert_true(estimate(&p, NULL).common.latency_us >= m.common.latency_us * (1 - 1e-12));
-        }
-    }
-}
-
-static void chips__on_infinite_links_are_never_slower(void **state)
-{
-    (void)state;
-    const struct dse_entry *e;
-    for (size_t i = 0; (e = catalog_at(catalog, DSE_KIND_LLM, i)); i++) {
-        struct lad_params p = on(e->name);
-        p.prefetch = LAD_PREFETCH_OFF; /* more chips leave linear layers less idle HBM time */
-        p.links.link_gbs = 1e15;
-        p.links.link_latency_us = p.links.link_reduce_us = 0;
-        p.links.linked_devices = 1024;
-        double last = estimate(&p, NULL).common.latency_us;
-        for (p.workload.tensor_parallel = 2; p.workload.tensor_parallel <= 8; p.workload.tensor_parallel *= 2) {
-            if (dse_model_lad.check(&p)) break;
-            const double now = estimate(&p, NULL).common.latency_us;
-            if (now > last * (1 + 1e-9)) fail_msg("%s: %g us on %d chips", e->name, now, (int)p.workload.tensor_parallel);
-            last = now;
-        }
-    }
 }
 
 /* Stages take turns: four sequences on four of them are four times as many as one. */
@@ -217,18 +143,7 @@ static void refusals__have_reasons(void **state)
 
 static int set_up_defaults(void **state)
 {
-    struct one o;
-    size_t n;
-    if (set_up(state)) return -1;
-    const struct model *models = registry_models(&n);
-    for (size_t m = 0; m < n; m++) {
-        if (models[m].desc != &dse_model_lad) continue;
-        if (!one_init(&o, &models[m], NULL, 0)) return -1;
-        memcpy(&defaults, space_fixed(o.space), sizeof defaults);
-        one_release(&o);
-        return 0;
-    }
-    return -1;
+    return set_up_defaults_of(state, &dse_model_lad, &defaults);
 }
 
 int main(void)
@@ -237,8 +152,6 @@ int main(void)
         cmocka_unit_test(llms__move_what_their_operators_say),
         cmocka_unit_test(locality__is_of_full_attention),
         cmocka_unit_test(steps__agree_where_both_are),
-        cmocka_unit_test(llms__cost_more_with_more_of_them),
-        cmocka_unit_test(chips__on_infinite_links_are_never_slower),
         cmocka_unit_test(stages__take_turns),
         cmocka_unit_test(refusals__have_reasons),
     };
