@@ -1,57 +1,20 @@
-/* Eviction on heads: against plain attention over the kept positions, and in its limits. test_eviction_trace.c has a real model's
- * heads. */
+/* Eviction on heads: against plain attention over the kept positions, and in its limits. test_eviction_input.c has what is refused,
+ * test_eviction_trace.c a real model's heads. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <cmocka.h>
 
 #include "complaints.h"
-#include "workload/eviction_cache.h"
-
-#include <gsl/gsl_randist.h>
+#include "eviction_test.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { N = 60, D = 7, HEADS = 3 };
-
 static void expect_near(double got, double want, double tolerance)
 {
     if (!(fabs(got - want) <= tolerance)) fail_msg("%.17g, expected %.17g within %g", got, want, tolerance);
-}
-
-static void random_heads(struct head *h, size_t count, size_t n, size_t d, double gain)
-{
-    gsl_rng *rng = gsl_rng_alloc(gsl_rng_mt19937);
-    for (size_t c = 0; c < count; c++) {
-        head_init(&h[c], n, d);
-        for (size_t i = 0; i < n * d; i++) {
-            h[c].q[i] = (float)(gain * gsl_ran_gaussian(rng, 1));
-            h[c].k[i] = (float)gsl_ran_gaussian(rng, 1);
-            h[c].v[i] = (float)gsl_ran_gaussian(rng, 1);
-        }
-    }
-    gsl_rng_free(rng);
-}
-
-static void release_heads(struct head *h, size_t count)
-{
-    for (size_t c = 0; c < count; c++) head_release(&h[c]);
-}
-
-static struct eviction_options options(const char *policy, size_t size)
-{
-    struct eviction_options o = eviction_defaults;
-    o.policy = eviction_policy_find(policy);
-    o.size = size;
-    o.reserved_length = 4;
-    o.sinks = 2;
-    o.observed = 3;
-    o.pool = 3;
-    o.layers = 4;
-    o.page = 4;
-    return o;
 }
 
 /* Can the policy be measured so? */
@@ -428,85 +391,6 @@ static void scores__far_apart_and_values_of_zero_give_finite_numbers(void **stat
     release_heads(heads, HEADS);
 }
 
-static void refuse(const struct head *h, size_t heads, struct eviction_options o, size_t first, const char *why)
-{
-    struct diags diags;
-    struct eviction_result r[2] = {{.retained_mass = -1}, {.retained_mass = -1}};
-    diags_init(&diags);
-    assert_false(eviction_run_many(h, heads, &o, 1, first, r, &diags));
-    assert_true(r[0].retained_mass == -1);
-    expect_complaint(&diags, 0, 0, why);
-}
-
-static void bad_input__is_refused_with_a_reason(void **state)
-{
-    (void)state;
-    struct head h[2];
-    random_heads(h, 2, N, D, 1);
-    struct eviction_options ratio = options("voting", 0), o;
-    const double bad_ratios[] = {0, -0.5, 1.01, (double)NAN, (double)INFINITY};
-    for (size_t i = 0; i < 5; i++) {
-        ratio.ratio = bad_ratios[i];
-        refuse(h, 1, ratio, 0, "outside of (0, 1]");
-    }
-    ratio.ratio = 0.001;
-    refuse(h, 1, ratio, 0, "ratio 0.001 of 60 positions rounds to none");
-    refuse(h, 1, options("voting", 10), N, "the first measured step 60 is beyond the last, 59");
-    refuse(h, 0, options("voting", 10), 0, "no heads");
-    o = options("voting", 10);
-    o.reserved_length = 11;
-    refuse(h, 1, o, 0, "reserved length 11 is longer than the cache of 10");
-    o.reserve_positions = o.below_reserved = true;
-    refuse(h, 1, o, 0, "11 reserved positions leave no room in a cache of 10");
-    o = options("voting", 10);
-    o.threshold_b = (double)NAN;
-    refuse(h, 1, o, 0, "is not finite");
-    o = options("window", 10);
-    o.sinks = 10;
-    refuse(h, 1, o, 0, "10 sinks leave no room in a cache of 10");
-    o = options("h2o", 10);
-    o.recent_share = 1.5;
-    refuse(h, 1, o, 0, "recent share 1.5");
-    refuse(h, 1, options("snapkv", 10), 0, "snapkv selects when a prompt ends");
-    o = options("snapkv", 10);
-    o.prompt = 30;
-    o.evict_in_prompt = true;
-    refuse(h, 1, o, 0, "keeps a prompt whole until it ends");
-    o.evict_in_prompt = false;
-    o.pool = 4;
-    refuse(h, 1, o, 0, "a pool of 4; it must be odd");
-    o.pool = 3;
-    o.observed = 10;
-    refuse(h, 1, o, 0, "10 observed positions leave no room in a cache of 10");
-    o.observed = 31;
-    refuse(h, 1, o, 0, "31 observed steps; 1 to the 30 of the prompt");
-    o = options("pyramidkv", 10);
-    o.prompt = 30;
-    o.layers = 0;
-    refuse(h, 1, o, 0, "how many layers has the model?");
-    o.layers = 2;
-    o.beta = 0.5;
-    refuse(h, 1, o, 0, "beta 0.5 is below 1");
-    o.beta = 20;
-    h[0].layer = 2;
-    refuse(h, 1, o, 0, "pyramidkv: layer 2 of a model of 2");
-    h[0].layer = 0;
-    o = options("quest", 10);
-    o.page = 11;
-    refuse(h, 1, o, 0, "a cache of 10 has no room for a page of 11");
-    o.page = 0;
-    refuse(h, 1, o, 0, "a page of 0");
-    o = options("h2o", 10);
-    o.prompt = N;
-    refuse(h, 1, o, 0, "a prompt of 60 leaves no step of 60");
-    refuse(h, 1, options("none", 10), 0, "no policy is given");
-    h[1].n = 50;
-    refuse(h, 2, options("h2o", 10), 0, "head 1 of the layer is 50 x 7, the first 60 x 7");
-    h[0].n = 0;
-    refuse(h, 1, options("h2o", 10), 0, "a head of 0 positions");
-    release_heads(h, 2);
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -520,7 +404,6 @@ int main(void)
         cmocka_unit_test(heads_with_some_queries__are_measured_at_those),
         cmocka_unit_test(few_bits__add_their_error),
         cmocka_unit_test(scores__far_apart_and_values_of_zero_give_finite_numbers),
-        cmocka_unit_test(bad_input__is_refused_with_a_reason),
     };
     return cmocka_run_group_tests_name("eviction", tests, NULL, NULL);
 }
