@@ -202,8 +202,33 @@ bool text_is_file_name(const char *s)
     return n > 0 && n <= MOST && s[0] != '-' && strspn(s, TEXT_ALNUM "_-") == n;
 }
 
+/* A number of at most 15 digits, with or without a point, is a whole number over a power of ten that doubles both have exactly: one
+ * division rounds it as strtod does. False: another number, or none. */
+static bool parse_short_decimal(const char *s, double *ret)
+{
+    enum { DIGITS = 15 };
+    static const double tens[DIGITS + 1] = {1, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15};
+    int64_t whole = 0;
+    int digits = 0, behind = 0;
+    bool point = false;
+    for (; *s && digits <= DIGITS; s++) {
+        if (*s == '.' && !point) {
+            point = true;
+            continue;
+        }
+        if (*s < '0' || *s > '9') return false;
+        whole = 10 * whole + (*s - '0');
+        digits++;
+        behind += point;
+    }
+    if (digits == 0 || digits > DIGITS) return false;
+    *ret = (double)whole / tens[behind];
+    return true;
+}
+
 bool text_parse_f64(const char *s, double *ret)
 {
+    if (parse_short_decimal(s, ret)) return true;
     static locale_t c_locale;
     if (!c_locale) c_locale = newlocale(LC_ALL_MASK, "C", NULL);
     if (!*s || isspace((unsigned char)*s)) return false;

@@ -15,25 +15,33 @@ struct reader {
     struct csv_table *table;
     size_t required; /* columns that a header cannot go without */
     struct diags *diags;
-    char **cells; /* of the row being read */
-    size_t n_cells;
-    int line; /* of the row being read */
+    char **cells; /* of the row being read; grown as needed, and kept for the next */
+    size_t n_cells, capacity;
+    char *free_text; /* where the next cell's text goes */
+    int line;        /* of the row being read */
     bool have_header, ok;
 };
 
+/* All that cells say has room in one block as large as the file: a byte ends each in the file, as NUL does there. */
 static void on_cell(void *data, size_t size, void *user)
 {
     struct reader *r = user;
-    r->cells = xrealloc(r->cells, r->n_cells + 1, sizeof *r->cells);
-    r->cells[r->n_cells++] = data ? xstrndup(data, size) : xstrdup("");
+    if (r->n_cells == r->capacity) {
+        r->capacity = r->capacity ? 2 * r->capacity : 16;
+        r->cells = xrealloc(r->cells, r->capacity, sizeof *r->cells);
+    }
+    r->cells[r->n_cells++] = r->free_text;
+    if (data) memcpy(r->free_text, data, size);
+    r->free_text[data ? size : 0] = '\0';
+    r->free_text += data ? size + 1 : 1;
 }
 
-static void drop_cells(struct reader *r)
+/* The cells of the row being read, as a list of their own. */
+static char **keep_cells(const struct reader *r)
 {
-    for (size_t i = 0; i < r->n_cells; i++) free(r->cells[i]);
-    free(r->cells);
-    r->cells = NULL;
-    r->n_cells = 0;
+    char **ret = xcalloc(r->n_cells, sizeof *ret);
+    memcpy(ret, r->cells, r->n_cells * sizeof *ret);
+    return ret;
 }
 
 /* The table takes the columns that it has. */
@@ -47,11 +55,9 @@ static void take_header(struct reader *r)
                                     r->cells[i]);
         if (!*r->cells[i]) r->ok = diags_input(r->diags, csv_table_header_loc(t), t->text, NULL, "column %zu has no name", i + 1);
     }
-    t->own_columns = r->cells;
+    t->own_columns = keep_cells(r);
     t->n_columns = r->n_cells;
-    t->columns = (const char *const *)r->cells;
-    r->cells = NULL;
-    r->n_cells = 0;
+    t->columns = (const char *const *)t->own_columns;
 }
 
 static void check_header(struct reader *r)
@@ -92,11 +98,9 @@ static void on_row(int terminator, void *user)
                             "%zu cells in this row; the header has %zu", r->n_cells, t->n_columns);
     } else {
         if ((t->n_rows & (t->n_rows - 1)) == 0) t->rows = xrealloc(t->rows, t->n_rows ? 2 * t->n_rows : 1, sizeof *t->rows);
-        t->rows[t->n_rows++] = (struct csv_row){.line = r->line, .cells = r->cells};
-        r->cells = NULL;
-        r->n_cells = 0;
+        t->rows[t->n_rows++] = (struct csv_row){.line = r->line, .cells = keep_cells(r)};
     }
-    drop_cells(r);
+    r->n_cells = 0;
     r->line += newlines;
 }
 
@@ -206,8 +210,9 @@ bool csv_table_read_some(struct csv_table *t, const char *path, const char *cons
     if (strncmp(text, bom, 3) == 0) memmove(text, text + 3, strlen(text + 3) + 1);
     t->settings_loc.file = t->file;
     t->source = take_comments(t, text);
+    t->cell_text = r.free_text = xcalloc(size + 2, 1);
     r.ok = r.ok && parse(&r);
-    drop_cells(&r);
+    free(r.cells);
     return r.ok;
 }
 
@@ -218,13 +223,10 @@ bool csv_table_read_any(struct csv_table *t, const char *path, struct diags *dia
 
 void csv_table_release(struct csv_table *t)
 {
-    for (size_t i = 0; i < t->n_rows; i++) {
-        for (size_t k = 0; k < t->n_columns; k++) free(t->rows[i].cells[k]);
-        free(t->rows[i].cells);
-    }
+    for (size_t i = 0; i < t->n_rows; i++) free(t->rows[i].cells);
     free(t->rows);
-    for (size_t k = 0; t->own_columns && k < t->n_columns; k++) free(t->own_columns[k]);
     free(t->own_columns);
+    free(t->cell_text);
     free(t->file);
     free(t->text);
     free(t->source);

@@ -26,6 +26,7 @@ struct csv_table {
     size_t n_rules;
     const char *const *columns; /* the caller's, or own_columns */
     char **own_columns;         /* of csv_table_read_any */
+    char *cell_text;            /* what all cells say */
     size_t n_columns;
     int header_line;
     struct csv_row *rows;

@@ -94,6 +94,26 @@ static void text__only_whole_numbers_parse(void **state)
     assert_false(text_parse_i64("", &i));
 }
 
+static void text__short_decimals_are_what_strtod_makes_of_them(void **state)
+{
+    (void)state;
+    uint64_t seed = 1;
+    for (int i = 0; i < 200000; i++) {
+        seed = seed * 6364136223846793005u + 1442695040888963407u;
+        const unsigned long long whole = (seed >> 14) >> (seed % 47);
+        char digits[24], text[26];
+        const int n = snprintf(digits, sizeof digits, "%llu", whole), behind = (int)(seed >> 33) % (n + 1);
+        snprintf(text, sizeof text, "%.*s.%s", n - behind, digits, digits + n - behind);
+        double v;
+        assert_true(text_parse_f64(text, &v));
+        assert_true(v == strtod(text, NULL));
+    }
+    double v;
+    assert_false(text_parse_f64(".", &v));
+    assert_false(text_parse_f64("1.2.3", &v));
+    assert_true(text_parse_f64("0.123456789012345678", &v) && v == 0.123456789012345678);
+}
+
 static void text__files_that_cannot_be_read_are_errors(void **state)
 {
     (void)state;
@@ -188,6 +208,7 @@ int main(void)
         cmocka_unit_test(text__numbers_read_back_as_the_same_double),
         cmocka_unit_test(text__numbers_do_not_depend_on_the_locale),
         cmocka_unit_test(text__only_whole_numbers_parse),
+        cmocka_unit_test(text__short_decimals_are_what_strtod_makes_of_them),
         cmocka_unit_test(text__files_that_cannot_be_read_are_errors),
         cmocka_unit_test(diag__shows_place_line_caret_and_hint),
         cmocka_unit_test(diag__run_time_errors_alone_give_status_one),
