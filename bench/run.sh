@@ -38,6 +38,24 @@ if wanted sql; then
         printf "   read from a table  %.0f rows a second\n   computed           %.0f rows a second: %.2fx the time\n\n", 5e5 / a, 5e5 / b, b / a}'
 fi
 
+if wanted diff; then
+    echo "== dse diff of two runs of a million rows of LAD, seconds of CPU (to reach: 3)"
+    sweep() { # NAME LLMS
+        printf '[sweep]\nname = "%s"\nmodels = ["lad"]\n[params]\nllm = [%s]\n' "$1" "$2"
+        printf 'context = { from = 512, to = 4096, step = 128 }\ntiles = { from = 1, to = 32, step = 1 }\n'
+        printf 'sram_mib = { from = 0.5, to = 27.5, step = 0.125 }\n[objectives]\ntokens_per_s = "max"\narea_mm2 = "min"\n'
+    }
+    sweep a '"opt-2.7b", "llama2-7b", "llama2-13b", "llama3-8b", "mistral-7b"' >"$work/a.toml"
+    sweep b '"mistral-7b", "llama3-8b", "opt-2.7b", "llama2-7b", "llama2-13b"' >"$work/b.toml"
+    for x in a b; do "$dse" sweep "$work/$x.toml" -q -o "$work/$x.db" >/dev/null; done
+    for x in a b; do
+        for _ in 1 2 3; do { time -p "$dse" diff "$work/a.db" "$work/$x.db" >/dev/null; } 2>&1 | awk '/user|sys/ { s += $2 } END { print s }'; done |
+            median | sed "s/^/   $([ $x = a ] && echo 'the same order    ' || echo 'in another order  ')/"
+    done
+    rm "$work"/[ab].db
+    echo
+fi
+
 if wanted requests; then
     echo "== a row that is the mean over requests, for each of them, beside a plain row (to reach: under 1.2)"
     "$build"/bench/bench_requests

@@ -28,21 +28,20 @@ struct part {
 
 /* ---- one pair of rows ------------------------------------------------------------------------------------------------------ */
 
-static bool same_cell(const struct part *p, size_t i)
+static bool same_text(struct run_rows *a, struct run_rows *b, size_t i)
 {
-    const struct run_rows *a = p->rows[0], *b = p->rows[1];
-    if (p->reading->number[i]) { /* most cells end here: asking for the types takes longer than all else */
-        const double v = run_rows_f64(a, i);
-        if (v != 0 && v == run_rows_f64(b, i)) return true;
-    }
-    const enum cell_type x = run_rows_type(a, i), y = run_rows_type(b, i);
-    const bool number = x == CELL_REAL || x == CELL_INTEGER, other = y == CELL_REAL || y == CELL_INTEGER;
-    if (number && other) return run_rows_f64(a, i) == run_rows_f64(b, i);
-    if (x == CELL_TEXT && y == CELL_TEXT) return strcmp(run_rows_text(a, i), run_rows_text(b, i)) == 0;
-    return x == y;
+    const size_t n = (size_t)run_rows_cells(a)[i].bytes;
+    return (size_t)run_rows_cells(b)[i].bytes == n && memcmp(run_rows_text(a, i), run_rows_text(b, i), n) == 0;
 }
 
-static char *cell_text(const struct run_rows *rows, size_t i)
+static inline bool same_cell(const struct part *p, const struct run_cell *a, const struct run_cell *b, size_t i)
+{
+    if (run_cell_is_number(a) && run_cell_is_number(b)) return a->f64 == b->f64;
+    if (a->type != b->type) return false;
+    return a->type == CELL_NULL || same_text(p->rows[0], p->rows[1], i);
+}
+
+static char *cell_text(struct run_rows *rows, size_t i)
 {
     char buf[TEXT_NUMBER_MAX];
     const enum cell_type type = run_rows_type(rows, i);
@@ -64,14 +63,13 @@ static void keep_example(struct part *p, struct diff_column *c, size_t i)
 /* A cell that is not the same. Does it differ beyond the tolerance? */
 static bool note_change(struct part *p, struct diff_column *c, size_t i)
 {
-    const enum cell_type x = run_rows_type(p->rows[0], i), y = run_rows_type(p->rows[1], i);
-    const bool numbers = (x == CELL_REAL || x == CELL_INTEGER) && (y == CELL_REAL || y == CELL_INTEGER);
-    if (!numbers) {
+    const struct run_cell *from = &run_rows_cells(p->rows[0])[i], *to = &run_rows_cells(p->rows[1])[i];
+    if (!run_cell_is_number(from) || !run_cell_is_number(to)) {
         c->changed++;
         if (c->appeared++ == 0 && c->largest == 0) keep_example(p, c, i);
         return true;
     }
-    const double a = run_rows_f64(p->rows[0], i), b = run_rows_f64(p->rows[1], i);
+    const double a = from->f64, b = to->f64;
     if (fabs(b - a) <= c->rel * fmax(fabs(a), fabs(b))) return false;
     const double change = a != 0 ? (b - a) / fabs(a) : b > 0 ? (double)INFINITY : -(double)INFINITY;
     c->changed++;
@@ -95,11 +93,12 @@ static void note_changed_row(struct part *p)
 static bool compare_pair(struct part *p)
 {
     const struct diff_model *m = p->reading->model;
+    const struct run_cell *a = run_rows_cells(p->rows[0]), *b = run_rows_cells(p->rows[1]);
     for (size_t i = 0; i < m->n_keys; i++)
-        if (!same_cell(p, i)) return false;
+        if (!same_cell(p, &a[i], &b[i], i)) return false;
     bool changed = false;
-    for (size_t i = 0; i < m->n_columns; i++)
-        if (!same_cell(p, m->n_keys + i)) changed |= note_change(p, &p->columns[i], m->n_keys + i);
+    for (size_t i = m->n_keys; i < m->n_keys + m->n_columns; i++)
+        if (!same_cell(p, &a[i], &b[i], i)) changed |= note_change(p, &p->columns[i - m->n_keys], i);
     p->matched++;
     if (changed) note_changed_row(p);
     return true;

@@ -10,7 +10,6 @@ struct reading {
     const struct diff *diff;
     struct diff_model *model;
     const char **names;
-    bool *number; /* declared as a number by both: dse writes nothing else there */
     size_t n;
 };
 

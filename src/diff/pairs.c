@@ -2,6 +2,7 @@
 #include "diff/diff_internal.h"
 
 #include "base/text.h"
+#include "base/threads.h"
 #include "base/xalloc.h"
 
 #include <stdlib.h>
@@ -12,7 +13,7 @@ struct keyed {
 };
 
 /* The same for the same value, whether it is stored as a whole number or not. */
-static uint64_t hash_cell(uint64_t h, const struct run_rows *rows, size_t i)
+static uint64_t hash_cell(uint64_t h, struct run_rows *rows, size_t i)
 {
     const enum cell_type type = run_rows_type(rows, i);
     if (type == CELL_INTEGER || type == CELL_REAL) {
@@ -62,14 +63,28 @@ static int by_first(const void *a, const void *b)
     return x[0] < y[0] ? -1 : x[0] > y[0];
 }
 
+/* Both sides at once, each through its own connection. */
+static bool read_both(const struct reading *r, struct keyed *ret[2], uint64_t ret_n[2], struct diags *diags)
+{
+    struct diags said[2];
+#pragma omp parallel for num_threads(threads_available(2)) schedule(static, 1)
+    for (int s = 0; s < 2; s++) {
+        diags_init(&said[s]);
+        ret[s] = read_keys(r, s, &ret_n[s], &said[s]);
+    }
+    for (int s = 0; s < 2; s++) diags_move(diags, &said[s]);
+    return ret[0] && ret[1];
+}
+
 uint64_t *match_rows(const struct reading *r, uint64_t *ret_n, struct diags *diags)
 {
     uint64_t n[2] = {0}, i = 0, k = 0;
-    struct keyed *a = read_keys(r, 0, &n[0], diags), *b = a ? read_keys(r, 1, &n[1], diags) : NULL;
+    struct keyed *lists[2], *a, *b;
     uint64_t *pairs = NULL;
     *ret_n = 0;
-    if (b) pairs = xcalloc(n[0] < n[1] ? n[0] + 1 : n[1] + 1, 2 * sizeof *pairs);
-    while (b && i < n[0] && k < n[1]) {
+    if (read_both(r, lists, n, diags)) pairs = xcalloc(n[0] < n[1] ? n[0] + 1 : n[1] + 1, 2 * sizeof *pairs);
+    a = lists[0], b = lists[1];
+    while (pairs && i < n[0] && k < n[1]) {
         if (a[i].hash < b[k].hash)
             i++;
         else if (a[i].hash > b[k].hash)

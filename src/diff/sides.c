@@ -270,30 +270,6 @@ static bool check_tolerances(const struct diff *d, const struct diff_options *o,
     return true;
 }
 
-/* Which columns of the tables are declared as numbers, on both sides. */
-static bool find_numbers(struct reading *r, struct diags *diags)
-{
-    static const char *const tables[] = {"_all", "_fixed"};
-    bool ok = true;
-    for (size_t i = 0; i < r->n; i++) r->number[i] = true;
-    for (int s = 0; ok && s < 2; s++)
-        for (int t = 0; ok && t < 2; t++) {
-            struct text sql;
-            text_init(&sql);
-            char *table = xasprintf("%s%s", r->model->name, tables[t]), **texts = NULL;
-            size_t n = 0;
-            text_add(&sql, "SELECT name FROM pragma_table_info(");
-            sql_add_string(&sql, table);
-            text_add(&sql, ", 'main') WHERE type NOT IN ('REAL', 'INTEGER')");
-            ok = read_strings(r->diff->side[s].reader, sql.s, &texts, &n, diags);
-            for (size_t i = 0; i < r->n; i++) r->number[i] &= !has_string(texts, n, r->names[i]);
-            free_strings(texts, n);
-            free(table);
-            text_release(&sql);
-        }
-    return ok;
-}
-
 /* ---- the whole ------------------------------------------------------------------------------------------------------------- */
 
 bool diff_run(struct diff *d, const struct diff_options *options, struct diags *diags)
@@ -307,10 +283,8 @@ bool diff_run(struct diff *d, const struct diff_options *options, struct diags *
         r.names = xcalloc(r.n + 1, sizeof *r.names);
         for (size_t k = 0; k < m->n_keys; k++) r.names[k] = m->keys[k];
         for (size_t k = 0; k < m->n_columns; k++) r.names[m->n_keys + k] = m->columns[k].name;
-        r.number = xcalloc(r.n + 1, sizeof *r.number);
-        ok = find_numbers(&r, diags) && compare_rows(&r, diags) && (!options->sample || find_causes(d, m, options, diags));
+        ok = compare_rows(&r, diags) && (!options->sample || find_causes(d, m, options, diags));
         free(r.names);
-        free(r.number);
     }
     return ok;
 }

@@ -6,6 +6,7 @@
 
 struct reader {
     struct db db;
+    bool takes_cells; /* the function of run_rows.c is there */
 };
 
 #endif

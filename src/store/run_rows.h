@@ -12,6 +12,14 @@
 
 struct run_rows;
 
+/* A cell of a row. */
+struct run_cell {
+    enum cell_type type;
+    int bytes;   /* of a text or blob */
+    double f64;  /* of a number; 0 of others */
+    int64_t i64; /* of a whole number; of a text or blob where its bytes are, for run_rows_text */
+};
+
 /* A second connection to the same file, which is not checked again. NULL with errors. */
 struct reader *reader_open_again(const struct reader *r, struct diags *diags);
 
@@ -23,10 +31,18 @@ void run_rows_free(struct run_rows *rows);
 int run_rows_at(struct run_rows *rows, uint64_t point, struct diags *diags);
 /* Go to the next row, likewise. */
 int run_rows_next(struct run_rows *rows, struct diags *diags);
-/* Of the row: its point, and column i. A text is valid until the next row. */
+/* Of the row: its point, and its cells, at the same place for all rows. */
 uint64_t run_rows_point(const struct run_rows *rows);
+const struct run_cell *run_rows_cells(const struct run_rows *rows);
 enum cell_type run_rows_type(const struct run_rows *rows, size_t i);
 double run_rows_f64(const struct run_rows *rows, size_t i);
-const char *run_rows_text(const struct run_rows *rows, size_t i);
+/* As SQLite writes it; NULL for NULL. Valid until the next row, and that of a number until the next text of a number. */
+const char *run_rows_text(struct run_rows *rows, size_t i);
+
+/* Is the cell a number? */
+static inline bool run_cell_is_number(const struct run_cell *c)
+{
+    return c->type == CELL_INTEGER || c->type == CELL_REAL;
+}
 
 #endif
