@@ -7,6 +7,7 @@
 #include "cli/interrupt.h"
 #include "cli/model_find.h"
 #include "model/reason.h"
+#include "space/idle.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -19,6 +20,43 @@ static void warn_unread(const struct eval_answer *a, const struct invocation *in
     const char *where = f ? fidelity_not_reading(a->fidelity, f) : NULL;
     if (where) diags_warn(in->diags, (struct srcloc){0}, NULL, "%s: %s is not read %s", model->desc->name, name, where);
     free(name);
+}
+
+/* Has the point without its i-th setting another value of the parameter, and the same metrics? */
+static bool is_idle(const struct eval_answer *a, const char *const *assignments, size_t n, size_t i, const struct field *f,
+                    struct value *ret_other)
+{
+    struct design_point without;
+    struct diags quiet; /* settings that exclude each other may not do without one */
+    const char **rest = xcalloc(n, sizeof *rest);
+    for (size_t k = 0, to = 0; k < n; k++)
+        if (k != i) rest[to++] = assignments[k];
+    diags_init(&quiet);
+    const bool ok = design_point_init(&without, a->point.model, a->catalog, rest, n - 1, &quiet);
+    const bool idle = ok && !field_same(f, a->point.params, without.params) && space_points_equal(a->point.space, without.space);
+    if (idle) *ret_other = field_get(f, without.params);
+    design_point_release(&without);
+    diags_release(&quiet);
+    free(rest);
+    return idle;
+}
+
+/* Settings that change nothing where they stand: --set link_gbs=100 of one chip. */
+static void warn_idle(const struct eval_answer *a, const struct invocation *in)
+{
+    size_t n;
+    const char **assignments = option_all(in, "set", &n);
+    for (size_t i = 0; i < n; i++) {
+        char *name = xstrndup(assignments[i], strcspn(assignments[i], "=")), other[TEXT_NUMBER_MAX];
+        const struct field *f = schema_find(&a->point.model->params, name);
+        struct value v;
+        if (f && !fidelity_not_reading(a->fidelity, f) && is_idle(a, assignments, n, i, f, &v))
+            diags_warn(in->diags, (struct srcloc){0}, NULL,
+                       "%s moves no metric here: with %s, which it is without --set, all are the same", name,
+                       value_text(f, v, other));
+        free(name);
+    }
+    free(assignments);
 }
 
 static bool bind_point(struct eval_answer *a, const struct invocation *in, const struct model *model)
@@ -201,6 +239,7 @@ static int run(const struct invocation *in)
     if (output_parse_format(in, &format) && answer_init(&a, in, format)) {
         pager_start();
         if (a.point.reason) say_infeasible(&a.point);
+        if (!a.point.reason && !a.events.runner && !a.point.sweep.averages) warn_idle(&a, in);
         print(&a, in, format);
         status = 0;
     } else if (a.events.stopped && a.point.sweep.averages) {

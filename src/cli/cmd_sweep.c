@@ -145,6 +145,7 @@ static int run(const struct invocation *in)
     int status = 2;
     const char *folder = option_get(in, "lease");
     const bool slurm = option_has(in, "slurm");
+    if (s && !folder && !slurm && !option_has(in, "quiet")) sweep_warn_idle(s, in->diags);
     if (s && (folder || slurm) && !sweep_leased_alone(in))
         status = 2;
     else if (s && slurm)

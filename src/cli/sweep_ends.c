@@ -2,7 +2,7 @@
 
 #include "base/xalloc.h"
 #include "cli/figure_feed.h"
-#include "space/space.h"
+#include "space/idle.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -19,6 +19,55 @@ struct sweep_file *sweep_open_file(const struct invocation *in, struct catalog *
     sweep_file_free(s);
     return NULL;
 }
+
+/* ---- axes that move nothing ---------------------------------------------------------------------------------------------- */
+
+/* Is the axis, which is given at that place of the file, idle in all models of the sweep that have it from there? */
+static bool is_idle(const struct sweep_file *s, struct space *const *spaces, const struct field *f, struct srcloc loc)
+{
+    bool idle = false;
+    for (size_t m = 0; m < s->n_models; m++) {
+        const struct binding *b = s->bindings[m];
+        for (size_t a = 0; spaces[m] && a < space_axes(spaces[m]); a++) {
+            const struct field *axis = space_axis(spaces[m], a).field;
+            const struct given *g = &b->given[schema_index(&b->model->params, axis)];
+            if (strcmp(axis->name, f->name) != 0 || g->loc.line != loc.line || g->loc.column != loc.column) continue;
+            if (space_axis_idle(spaces[m], a) != IDLE_YES) return false;
+            idle = true;
+        }
+    }
+    return idle;
+}
+
+static void warn_idle_axes(const struct sweep_file *s, struct space *const *spaces, size_t m, struct diags *diags)
+{
+    const struct binding *b = s->bindings[m];
+    for (size_t a = 0; a < space_axes(spaces[m]); a++) {
+        const struct field *f = space_axis(spaces[m], a).field;
+        const struct given *g = &b->given[schema_index(&b->model->params, f)];
+        if (!fidelity_not_reading(FIDELITY_CLOSED_FORM, f) && is_idle(s, spaces, f, g->loc))
+            diags_warn(diags, g->loc, g->source_text, "%s moves no metric here: rows that differ in it alone are equal", f->name);
+    }
+}
+
+void sweep_warn_idle(const struct sweep_file *s, struct diags *diags)
+{
+    if (s->fidelity == FIDELITY_EVENT_LEVEL && !s->refine) return;
+    struct space **spaces = xcalloc(s->n_models, sizeof *spaces);
+    struct diags quiet, found; /* what is wrong with a space is said by the run */
+    diags_init(&quiet);
+    diags_init(&found);
+    for (size_t m = 0; m < s->n_models; m++) spaces[m] = space_new(s, m, UINT64_MAX, &quiet);
+    for (size_t m = 0; m < s->n_models; m++)
+        if (spaces[m]) warn_idle_axes(s, spaces, m, &found);
+    diags_move(diags, &found); /* once for all models of a shared axis */
+    for (size_t m = 0; m < s->n_models; m++) space_free(spaces[m]);
+    free(spaces);
+    diags_release(&quiet);
+    diags_release(&found);
+}
+
+/* ---- the database and its figures ---------------------------------------------------------------------------------------- */
 
 static bool ensure_results(struct diags *diags)
 {

@@ -7,6 +7,9 @@
 
 /* The sweep file that is the first operand; NULL with all its errors: those in expressions too. */
 struct sweep_file *sweep_open_file(const struct invocation *in, struct catalog *catalog);
+/* Warn of axes that move no metric of the closed form in any model that has them. Nothing is said of sweeps at event level, which
+ * reads more. */
+void sweep_warn_idle(const struct sweep_file *s, struct diags *diags);
 /* The path of the database: what --output says, or results/NAME.db, with `part` behind the name. The caller frees it; NULL with
  * errors. */
 char *sweep_database_path(const struct invocation *in, const struct sweep_file *s, const char *part);

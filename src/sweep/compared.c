@@ -2,6 +2,7 @@
 
 #include "base/text.h"
 #include "base/xalloc.h"
+#include "space/idle.h"
 
 #include <dse/sampling.h>
 #include <dse/sim.h>
@@ -116,29 +117,46 @@ static bool follows_from_entry(const struct sweep_file *s, size_t m, const struc
     return entry != NULL;
 }
 
-/* "NAME (lad 0.871, veda 1)", if the models that have it differ and not all of them were told so. */
+/* The value of a parameter as one of another model, which may count in fractions. */
+static struct value value_as(const struct field *to, const struct field *from, const void *params)
+{
+    if (to->type == from->type) return field_get(from, params);
+    const double v = field_number(from, params);
+    return to->type == DSE_TYPE_I64 ? (struct value){.i64 = (int64_t)v} : (struct value){.f64 = v};
+}
+
+/* Does it make no difference to either of two models which of their values it has: of links on one chip? */
+static bool is_idle(const struct sweep_file *s, struct space *const *spaces, size_t m, size_t other, const char *name)
+{
+    const struct field *f = fixed_of(s, spaces, m, name), *g = fixed_of(s, spaces, other, name);
+    if (f->kind != g->kind || field_is_number(f) != field_is_number(g)) return false;
+    const enum idle a = space_value_idle(spaces[m], f, value_as(f, g, space_fixed(spaces[other]))),
+                    b = space_value_idle(spaces[other], g, value_as(g, f, space_fixed(spaces[m])));
+    return a != IDLE_NO && b != IDLE_NO && (a == IDLE_YES || b == IDLE_YES);
+}
+
+/* "NAME (lad 0.871, veda 1)", if the models that have it differ, not all of them were told so, and it tells. */
 static void add_parameter(struct text *t, const struct sweep_file *s, struct space *const *spaces, const char *name)
 {
     struct text values;
     text_init(&values);
     const struct field *first = NULL;
     size_t of = 0;
-    bool differ = false, some_default = false, all_follow = true, same_meaning = true;
+    bool tells = false, some_default = false, all_follow = true, same_meaning = true;
     for (size_t m = 0; m < s->n_models; m++) {
         const struct field *f = fixed_of(s, spaces, m, name);
         if (!f) continue;
         char a[TEXT_NUMBER_MAX], b[TEXT_NUMBER_MAX];
         const char *value = value_text(f, field_get(f, space_fixed(spaces[m])), a);
-        if (first)
-            differ |= strcmp(value, value_text(first, field_get(first, space_fixed(spaces[of])), b)) != 0;
-        else
-            first = f, of = m;
+        const bool differs = first && strcmp(value, value_text(first, field_get(first, space_fixed(spaces[of])), b)) != 0;
+        if (!first) first = f, of = m;
         same_meaning &= f->choices == first->choices; /* `softmax` of one model has other choices than that of another */
+        tells |= differs && same_meaning && !is_idle(s, spaces, m, of, name);
         some_default |= !binding_gives(s->bindings[m], f);
         all_follow &= follows_from_entry(s, m, f);
         text_addf(&values, "%s%s %s", values.n ? ", " : "", s->bindings[m]->model->desc->name, value);
     }
-    if (differ && some_default && !all_follow && same_meaning) text_addf(t, "%s%s (%s)", t->n ? ", " : "", name, values.s);
+    if (tells && some_default && !all_follow && same_meaning) text_addf(t, "%s%s (%s)", t->n ? ", " : "", name, values.s);
     text_release(&values);
 }
 

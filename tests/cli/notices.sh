@@ -101,6 +101,39 @@ sed 's/^models/fidelity = "event-level"\nmodels/' unread.toml >read.toml
 "$DSE" sweep read.toml --dry-run >/dev/null 2>said.txt
 ! grep warning: said.txt || fail "$(cat said.txt)"
 
+# What moves nothing where it stands is told: links of one chip, in a sweep and in a point; not where there are several.
+cat >idle.toml <<'TOML'
+[sweep]
+name = "idle"
+models = ["lad", "swiftkv"]
+[params]
+link_gbs = [10, 100]
+context = [512, 1024]
+[params.lad]
+routing_exponent = [1, 2]
+[objectives]
+tokens_per_s = "max"
+TOML
+"$DSE" sweep idle.toml --dry-run >/dev/null 2>said.txt
+grep -q '^idle.toml:5:12: warning: link_gbs moves no metric here: rows that differ in it alone are equal' said.txt || fail "$(cat said.txt)"
+grep -q '^idle.toml:8:20: warning: routing_exponent moves no metric' said.txt || fail "$(cat said.txt)"
+[ "$(grep -c warning: said.txt)" = 2 ] || fail "$(cat said.txt)"
+sed 's/^context.*/tensor_parallel = [1, 2]/; s/^routing_exponent.*/tiles = [4, 8]/' idle.toml >moving.toml
+"$DSE" sweep moving.toml --dry-run >/dev/null 2>said.txt
+! grep warning: said.txt || fail "$(cat said.txt)"
+"$DSE" eval lad --set link_gbs=10 --set context=512 >/dev/null 2>said.txt
+[ "$(cat said.txt)" = 'dse: warning: link_gbs moves no metric here: with 224, which it is without --set, all are the same' ] || fail "$(cat said.txt)"
+"$DSE" eval lad --set link_gbs=10 --set tensor_parallel=2 >/dev/null 2>said.txt
+[ ! -s said.txt ] || fail "$(cat said.txt)"
+# Nor does a comparison tell of links that machines of one chip have otherwise.
+"$DSE" sweep idle.toml --fresh -o idle.db --no-figures --quiet >/dev/null 2>&1
+sqlite3 idle.db 'select unequal from run' >said.txt
+says 'memory (' said.txt
+silent 'interconnect (' said.txt
+"$DSE" sweep moving.toml --fresh -o moving.db --no-figures --quiet >/dev/null 2>&1
+sqlite3 moving.db 'select unequal from run' >said.txt
+says 'interconnect (' said.txt
+
 # A front that ends where no die has edge for more memory, not where the axis ends, says so with the reason.
 cat >limit.toml <<'TOML'
 [sweep]

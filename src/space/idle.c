@@ -1,0 +1,159 @@
+#include "space/idle.h"
+
+#include "base/xalloc.h"
+#include "space/space_internal.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { TRIED = 256, ENOUGH = 64, LEAST = 8, TRIED_OF_MIX = 16 };
+#define GOLDEN 0.61803398874989484820 /* multiples of it, mod 1, are spread evenly */
+
+/* A point's row, and what it needs. */
+struct look {
+    struct evaluator *evaluator;
+    union cell *cells;
+    struct row row;
+};
+
+static void look_init(struct look *l, const struct space *sp)
+{
+    size_t n;
+    space_columns(sp, &n);
+    *l = (struct look){.evaluator = evaluator_new(sp, FIDELITY_CLOSED_FORM, NULL), .cells = xcalloc(n, sizeof *l->cells)};
+}
+
+static void look_release(struct look *l)
+{
+    evaluator_free(l->evaluator);
+    free(l->cells);
+}
+
+static bool look_at(struct look *l, uint64_t index)
+{
+    return evaluator_run(l->evaluator, index, 1, l->cells, &l->row);
+}
+
+static bool cell_same(enum dse_type type, union cell a, union cell b)
+{
+    if (type == DSE_TYPE_F64) return memcmp(&a.f64, &b.f64, sizeof a.f64) == 0;
+    if (type == DSE_TYPE_I64) return a.i64 == b.i64;
+    return a.text == b.text || (a.text && b.text && strcmp(a.text, b.text) == 0);
+}
+
+/* Do the rows say the same but for the parameters and what is derived from them? */
+static bool metrics_same(const struct space *sp, const struct look *a, const struct look *b)
+{
+    size_t n;
+    const struct column *columns = space_columns(sp, &n);
+    for (size_t i = 0; i < n; i++) {
+        const bool counts = columns[i].role == COLUMN_METRIC || columns[i].role == COLUMN_NOTE;
+        if (counts && !cell_same(columns[i].type, a->cells[i], b->cells[i])) return false;
+    }
+    return true;
+}
+
+bool space_points_equal(const struct space *a, const struct space *b)
+{
+    struct look of_a, of_b;
+    look_init(&of_a, a);
+    look_init(&of_b, b);
+    const bool same =
+        look_at(&of_a, 0) && look_at(&of_b, 0) && !of_a.row.reason && !of_b.row.reason && metrics_same(a, &of_a, &of_b);
+    look_release(&of_a);
+    look_release(&of_b);
+    return same;
+}
+
+/* The k-th of points that are spread over all. */
+static uint64_t spread(uint64_t count, size_t k)
+{
+    const uint64_t at = (uint64_t)((double)count * fmod((double)(k + 1) * GOLDEN, 1));
+    return at < count ? at : count - 1;
+}
+
+/* The k-th pair: a point, and one with another value of the axis. */
+static void pair_at(const struct space *sp, size_t axis, size_t k, uint64_t *ret_a, uint64_t *ret_b)
+{
+    const uint64_t values = space_axis(sp, axis).n;
+    uint64_t digits[SPACE_AXES_MAX];
+    *ret_a = spread(space_count(sp), k);
+    space_digits(sp, *ret_a, digits);
+    digits[axis] = (digits[axis] + 1 + k % (values - 1)) % values;
+    *ret_b = space_index(sp, digits);
+}
+
+enum idle space_axis_idle(const struct space *sp, size_t axis)
+{
+    if (space_is_sample(sp) || space_axis(sp, axis).n < 2) return IDLE_UNKNOWN;
+    const size_t tried = space_requests(sp) ? TRIED_OF_MIX : TRIED;
+    struct look a, b;
+    look_init(&a, sp);
+    look_init(&b, sp);
+    size_t feasible = 0;
+    bool moves = false;
+    for (size_t k = 0; k < tried && feasible < ENOUGH && !moves; k++) {
+        uint64_t at, other;
+        pair_at(sp, axis, k, &at, &other);
+        if (!look_at(&a, at) || !look_at(&b, other)) break;
+        moves = !a.row.reason != !b.row.reason;
+        if (a.row.reason || b.row.reason) continue;
+        feasible++;
+        moves = !metrics_same(sp, &a, &b);
+    }
+    look_release(&a);
+    look_release(&b);
+    return moves ? IDLE_NO : feasible >= LEAST ? IDLE_YES : IDLE_UNKNOWN;
+}
+
+/* ---- another value ------------------------------------------------------------------------------------------------------- */
+
+static bool may_be(const struct field *f, struct value v)
+{
+    if (f->type == DSE_TYPE_F64) return v.f64 >= f->min && v.f64 <= f->max;
+    if (f->type == DSE_TYPE_I64) return (double)v.i64 >= f->min && (double)v.i64 <= f->max;
+    return true;
+}
+
+/* The metrics of the parameters, which are resolved; NULL for infeasible ones. */
+static void *metrics_of(const struct dse_model *desc, const void *params, void *metrics)
+{
+    if (desc->check && desc->check(params)) return NULL;
+    memset(metrics, 0, desc->metrics_size);
+    desc->estimate(params, metrics, NULL);
+    return metrics;
+}
+
+static bool all_same(const struct schema *metrics, const void *a, const void *b)
+{
+    if (!a || !b) return !a && !b;
+    for (size_t i = 0; i < metrics->n; i++)
+        if (!field_same(&metrics->fields[i], a, b)) return false;
+    return true;
+}
+
+enum idle space_value_idle(const struct space *sp, const struct field *f, struct value v)
+{
+    const struct dse_model *desc = sp->model->desc;
+    if (!may_be(f, v)) return IDLE_UNKNOWN;
+    struct follow_list follows = {0};
+    if (f->type == DSE_TYPE_REF) follows = follow_list_new(sp->binding, f->kind);
+    void *params = xcalloc(1, desc->params_size), *own = xcalloc(1, desc->metrics_size), *other = xcalloc(1, desc->metrics_size);
+    bool idle = true;
+    for (size_t k = 0; k < TRIED_OF_MIX && idle; k++) {
+        const uint64_t at = spread(space_count(sp), k);
+        space_point(sp, at, params);
+        const void *a = metrics_of(desc, params, own);
+        space_start_of(sp, at, params);
+        field_set(f, params, v);
+        if (f->type == DSE_TYPE_REF) follow_list_apply(&follows, v.ref, params);
+        if (desc->resolve) desc->resolve(params);
+        idle = all_same(&sp->model->metrics, a, metrics_of(desc, params, other));
+    }
+    free(follows.follows);
+    free(params);
+    free(own);
+    free(other);
+    return idle ? IDLE_YES : IDLE_NO;
+}

@@ -1,0 +1,20 @@
+/* What moves nothing where it stands: an axis of link bandwidths of one chip, the exponent of a law that was not chosen. Nobody
+ * need read docs to see that ten values gave ten equal rows. In closed form. */
+#ifndef DSE_SPACE_IDLE_H
+#define DSE_SPACE_IDLE_H
+
+#include "space/space.h"
+
+/* Does an axis of a grid leave every metric as it is? Looked at are pairs of points that differ in it alone, spread evenly over
+ * the grid, until one moves a metric or crosses feasibility. UNKNOWN: too few of them were feasible, or the points are a sample. */
+enum idle { IDLE_NO, IDLE_YES, IDLE_UNKNOWN };
+enum idle space_axis_idle(const struct space *sp, size_t axis);
+
+/* Have the points of two spaces of one point each, of one model, the same metrics? False where one is infeasible. */
+bool space_points_equal(const struct space *a, const struct space *b);
+
+/* Would another value of a parameter that does not vary, with what a catalog's entry of that name sets, leave every metric as it is?
+ * Looked at are points spread evenly over the space. UNKNOWN: it is no value that the parameter may have. */
+enum idle space_value_idle(const struct space *sp, const struct field *f, struct value v);
+
+#endif
