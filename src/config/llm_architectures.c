@@ -6,8 +6,7 @@
 struct architecture {
     const char *model_type;
     void (*fill)(struct llm_config *c, struct dse_llm *m);
-    bool tied;    /* tie_word_embeddings where the file says nothing */
-    int64_t most; /* max_position_embeddings where it says nothing; 0: it must */
+    struct llm_defaults defaults;
 };
 
 /* ---- dense ---------------------------------------------------------------------------------------------------------------- */
@@ -15,7 +14,7 @@ struct architecture {
 static void fill_llama(struct llm_config *c, struct dse_llm *m)
 {
     llm_take_heads(c, m);
-    m->ffn = config_whole(c, "intermediate_size");
+    m->ffn = llm_ffn(c);
     llm_take_biases(c, m, false);
     if (config_flag(c, "mlp_bias", false)) config_note(c, "the biases of the feed-forward network (mlp_bias) are in no count");
 }
@@ -23,13 +22,13 @@ static void fill_llama(struct llm_config *c, struct dse_llm *m)
 static void fill_mistral(struct llm_config *c, struct dse_llm *m)
 {
     fill_llama(c, m);
-    llm_take_window(c, m, DSE_WINDOW);
+    llm_take_window(c, m, strcmp(c->model_type, "mistral") == 0 ? 4096 : 0);
 }
 
 static void fill_qwen2(struct llm_config *c, struct dse_llm *m)
 {
     llm_take_heads(c, m);
-    m->ffn = config_whole(c, "intermediate_size");
+    m->ffn = llm_ffn(c);
     m->details.qkv_bias = 1;
     llm_take_late_window(c, m);
 }
@@ -45,20 +44,17 @@ static void fill_qwen3(struct llm_config *c, struct dse_llm *m)
 static void fill_gemma2(struct llm_config *c, struct dse_llm *m)
 {
     llm_take_heads(c, m);
-    m->ffn = config_whole(c, "intermediate_size");
+    m->ffn = llm_ffn(c);
     llm_take_biases(c, m, false);
     m->details.norms = 2;
     m->attention_window = config_whole_or(c, "sliding_window", 4096);
     if (!llm_take_layer_types(c, m, "layer_types", llm_attention_words)) llm_take_period(m, 2, DSE_WINDOW, DSE_FULL);
 }
 
-/* Multimodal files leave out what the class has by default: 8 heads, 4 of keys, of 256. */
 static void fill_gemma3(struct llm_config *c, struct dse_llm *m)
 {
-    m->heads = config_whole_or(c, "num_attention_heads", 8);
-    m->kv_heads = config_whole_or(c, "num_key_value_heads", 4);
-    m->head_dim = config_whole_or(c, "head_dim", 256);
-    m->ffn = config_whole(c, "intermediate_size");
+    llm_take_heads(c, m);
+    m->ffn = llm_ffn(c);
     llm_take_biases(c, m, false);
     m->details.norms = 2;
     m->details.qk_norm = DSE_QK_NORM_HEAD;
@@ -73,7 +69,7 @@ static void fill_gemma3(struct llm_config *c, struct dse_llm *m)
 static void fill_mixtral(struct llm_config *c, struct dse_llm *m)
 {
     llm_take_heads(c, m);
-    llm_take_window(c, m, DSE_WINDOW);
+    llm_take_window(c, m, 0);
     llm_take_experts(c, m, "num_local_experts", "intermediate_size");
 }
 
@@ -86,9 +82,21 @@ static void fill_qwen3_moe(struct llm_config *c, struct dse_llm *m)
     llm_take_experts(c, m, "num_experts", "moe_intermediate_size");
     llm_take_sparse_layers(c, m, "decoder_sparse_step", "mlp_only_layers");
     llm_take_dense(c, m, "intermediate_size");
-    if (config_flag(c, "use_sliding_window", false)) llm_take_window(c, m, DSE_WINDOW);
+    if (config_flag(c, "use_sliding_window", false)) llm_take_window(c, m, 4096);
     config_has(c, "sliding_window");
     config_has(c, "max_window_layers");
+}
+
+static void fill_qwen2_moe(struct llm_config *c, struct dse_llm *m)
+{
+    llm_take_heads(c, m);
+    m->details.qkv_bias = config_flag(c, "qkv_bias", true);
+    llm_take_experts(c, m, "num_experts", "moe_intermediate_size");
+    m->moe.shared_ffn = config_whole(c, "shared_expert_intermediate_size");
+    m->moe.shared_gate = 1;
+    llm_take_sparse_layers(c, m, "decoder_sparse_step", "mlp_only_layers");
+    llm_take_dense(c, m, "intermediate_size");
+    llm_take_late_window(c, m);
 }
 
 static void fill_deepseek(struct llm_config *c, struct dse_llm *m)
@@ -109,12 +117,11 @@ static void fill_deepseek(struct llm_config *c, struct dse_llm *m)
     if (config_flag(c, "attention_bias", false)) config_error(c, "attention_bias", "latent attention with biases is not known");
     if (config_has(c, "n_routed_experts")) {
         llm_take_experts(c, m, "n_routed_experts", "moe_intermediate_size");
-        m->moe.shared_ffn = config_whole_if(c, "n_shared_experts") * m->moe.expert_ffn;
-        m->dense_layers = config_whole_if(c, "first_k_dense_replace");
-        if (config_has(c, "moe_layer_freq") && config_whole(c, "moe_layer_freq") != 1)
-            config_error(c, "moe_layer_freq", "moe_layer_freq: only 1 is known");
+        const bool v2 = strcmp(c->model_type, "deepseek_v2") == 0;
+        m->moe.shared_ffn = config_whole_or_none(c, "n_shared_experts", v2 ? 2 : 1) * m->moe.expert_ffn;
+        llm_take_dense_first(c, m, v2 ? 0 : strcmp(c->model_type, "glm4_moe_lite") == 0 ? 1 : 3);
         const char *method = config_word(c, "topk_method");
-        m->moe.router_bias = method ? strcmp(method, "noaux_tc") == 0 : strcmp(c->model_type, "deepseek_v2") != 0;
+        m->moe.router_bias = method ? strcmp(method, "noaux_tc") == 0 : !v2;
     }
     llm_take_dense(c, m, "intermediate_size");
     m->details.mtp_layers = config_whole_if(c, "num_nextn_predict_layers");
@@ -184,9 +191,9 @@ static void fill_glm4_moe(struct llm_config *c, struct dse_llm *m)
     m->details.qkv_bias = config_flag(c, "attention_bias", false); /* of q, k and v alone */
     if (config_flag(c, "use_qk_norm", false)) m->details.qk_norm = DSE_QK_NORM_HEAD;
     llm_take_experts(c, m, "n_routed_experts", "moe_intermediate_size");
-    m->moe.shared_ffn = config_whole_if(c, "n_shared_experts") * m->moe.expert_ffn;
+    m->moe.shared_ffn = config_whole_or_none(c, "n_shared_experts", 1) * m->moe.expert_ffn;
     m->moe.router_bias = 1;
-    m->dense_layers = config_whole_or(c, "first_k_dense_replace", 1);
+    llm_take_dense_first(c, m, 1);
     llm_take_dense(c, m, "intermediate_size");
     m->details.mtp_layers = config_whole_if(c, "num_nextn_predict_layers");
 }
@@ -213,39 +220,124 @@ static void fill_minimax_m2(struct llm_config *c, struct dse_llm *m)
 /* ---- the table ------------------------------------------------------------------------------------------------------------ */
 
 static const struct architecture architectures[] = {
-    {"llama", fill_llama, false, 2048},
-    {"mistral", fill_mistral, false, 0},
-    {"qwen2", fill_qwen2, false, 32768},
-    {"qwen3", fill_qwen3, false, 32768},
-    {"phi3", fill_mistral, false, 0},
-    {"gemma2", fill_gemma2, true, 8192},
-    {"gemma3_text", fill_gemma3, true, 131072},
-    {"gemma3", fill_gemma3, true, 131072},
-    {"mixtral", fill_mixtral, false, 0},
-    {"qwen3_moe", fill_qwen3_moe, false, 32768},
-    {"qwen3_vl_moe", fill_qwen3_moe, false, 32768},
-    {"qwen3_vl_moe_text", fill_qwen3_moe, false, 32768},
-    {"deepseek_v2", fill_deepseek, false, 0},
-    {"deepseek_v3", fill_deepseek, false, 0},
-    {"deepseek_v32", fill_deepseek, false, 0},
-    {"glm4_moe_lite", fill_deepseek, false, 0},
-    {"glm_moe_dsa", fill_glm_moe_dsa, false, 0},
-    {"kimi_k2", fill_deepseek, false, 0},
-    {"llama4_text", fill_llama4, false, 131072},
-    {"llama4", fill_llama4, false, 131072},
-    {"gpt_oss", fill_gpt_oss, false, 131072},
-    {"glm4_moe", fill_glm4_moe, false, 131072},
-    {"minimax_m2", fill_minimax_m2, false, 0},
-    {"minimax_text_01", llm_fill_minimax_text, false, 0},
-    {"minimax", llm_fill_minimax_text, false, 0},
-    {"qwen3_next", llm_fill_qwen3_next, false, 32768},
-    {"qwen3_5", llm_fill_qwen3_next, false, 32768},
-    {"qwen3_5_moe", llm_fill_qwen3_next, false, 32768},
-    {"qwen3_5_text", llm_fill_qwen3_next, false, 32768},
-    {"qwen3_5_moe_text", llm_fill_qwen3_next, false, 32768},
-    {"jamba", llm_fill_jamba, false, 262144},
-    {"mamba2", llm_fill_mamba2, false, 1048576},
-    {"nemotron_h", llm_fill_nemotron_h, false, 0},
+    {"llama", fill_llama, {.context = 2048, .layers = 32, .hidden = 4096, .vocab = 32000, .ffn = 11008, .heads = 32}},
+    {"mistral",
+     fill_mistral,
+     {.context = 131072, .kv_heads = 8, .layers = 32, .hidden = 4096, .vocab = 32000, .ffn = 14336, .heads = 32}},
+    {"ministral3",
+     fill_mistral,
+     {.context = 262144, .kv_heads = 8, .head_dim = 128, .layers = 34, .hidden = 4096, .vocab = 131072, .ffn = 14336, .heads = 32}},
+    {"qwen2",
+     fill_qwen2,
+     {.context = 32768, .kv_heads = 32, .layers = 32, .hidden = 4096, .vocab = 151936, .ffn = 22016, .heads = 32}},
+    {"qwen2_vl",
+     fill_qwen2,
+     {.context = 32768, .kv_heads = 8, .layers = 80, .hidden = 8192, .vocab = 152064, .ffn = 29568, .heads = 64}},
+    {"qwen2_vl_text",
+     fill_qwen2,
+     {.context = 32768, .kv_heads = 8, .layers = 80, .hidden = 8192, .vocab = 152064, .ffn = 29568, .heads = 64}},
+    {"qwen2_5_vl",
+     fill_qwen2,
+     {.context = 32768, .kv_heads = 8, .layers = 80, .hidden = 8192, .vocab = 152064, .ffn = 29568, .heads = 64}},
+    {"qwen2_5_vl_text",
+     fill_qwen2,
+     {.context = 32768, .kv_heads = 8, .layers = 80, .hidden = 8192, .vocab = 152064, .ffn = 29568, .heads = 64}},
+    {"qwen2_moe",
+     fill_qwen2_moe,
+     {.context = 32768, .kv_heads = 16, .layers = 24, .hidden = 2048, .vocab = 151936, .ffn = 5632, .heads = 16}},
+    {"qwen3",
+     fill_qwen3,
+     {.context = 32768, .kv_heads = 32, .head_dim = 128, .layers = 32, .hidden = 4096, .vocab = 151936, .ffn = 22016, .heads = 32}},
+    {"qwen3_vl",
+     fill_qwen3,
+     {.context = 128000,
+      .kv_heads = 32,
+      .head_dim = 128,
+      .layers = 32,
+      .hidden = 4096,
+      .vocab = 151936,
+      .ffn = 22016,
+      .heads = 32}},
+    {"qwen3_vl_text",
+     fill_qwen3,
+     {.context = 128000,
+      .kv_heads = 32,
+      .head_dim = 128,
+      .layers = 32,
+      .hidden = 4096,
+      .vocab = 151936,
+      .ffn = 22016,
+      .heads = 32}},
+    {"phi3", fill_mistral, {.context = 4096, .layers = 32, .hidden = 3072, .vocab = 32064, .ffn = 8192, .heads = 32}},
+    {"gemma2", fill_gemma2, {.tied = true, .context = 8192, .kv_heads = 4, .head_dim = 256}},
+    {"gemma3_text",
+     fill_gemma3,
+     {.tied = true,
+      .context = 131072,
+      .kv_heads = 4,
+      .head_dim = 256,
+      .layers = 26,
+      .hidden = 2304,
+      .vocab = 262208,
+      .ffn = 9216,
+      .heads = 8}},
+    {"gemma3",
+     fill_gemma3,
+     {.tied = true,
+      .context = 131072,
+      .kv_heads = 4,
+      .head_dim = 256,
+      .layers = 26,
+      .hidden = 2304,
+      .vocab = 262208,
+      .ffn = 9216,
+      .heads = 8}},
+    {"mixtral", fill_mixtral, {.context = 131072, .kv_heads = 8}},
+    {"qwen3_moe",
+     fill_qwen3_moe,
+     {.context = 32768, .kv_heads = 4, .layers = 24, .hidden = 2048, .vocab = 151936, .ffn = 6144, .heads = 32}},
+    {"qwen3_vl_moe",
+     fill_qwen3_moe,
+     {.context = 128000, .kv_heads = 16, .layers = 24, .hidden = 2048, .vocab = 151936, .ffn = 5632, .heads = 16}},
+    {"qwen3_vl_moe_text",
+     fill_qwen3_moe,
+     {.context = 128000, .kv_heads = 16, .layers = 24, .hidden = 2048, .vocab = 151936, .ffn = 5632, .heads = 16}},
+    {"deepseek_v2", fill_deepseek, {.context = 2048}},
+    {"deepseek_v3", fill_deepseek, {.context = 4096}},
+    {"deepseek_v32", fill_deepseek, {0}},
+    {"glm4_moe_lite", fill_deepseek, {0}},
+    {"glm_moe_dsa", fill_glm_moe_dsa, {0}},
+    {"kimi_k2", fill_deepseek, {.context = 4096}},
+    {"llama4_text",
+     fill_llama4,
+     {.context = 131072, .kv_heads = 8, .head_dim = 128, .layers = 48, .hidden = 5120, .vocab = 202048, .ffn = 16384, .heads = 40}},
+    {"llama4",
+     fill_llama4,
+     {.context = 131072, .kv_heads = 8, .head_dim = 128, .layers = 48, .hidden = 5120, .vocab = 202048, .ffn = 16384, .heads = 40}},
+    {"gpt_oss", fill_gpt_oss, {.context = 131072, .kv_heads = 8, .head_dim = 64}},
+    {"glm4_moe", fill_glm4_moe, {.context = 131072, .kv_heads = 8}},
+    {"glm4v_moe", fill_glm4_moe, {.context = 131072, .kv_heads = 8}},
+    {"glm4v_moe_text", fill_glm4_moe, {.context = 131072, .kv_heads = 8}},
+    {"minimax_m2", fill_minimax_m2, {.kv_heads = 8}},
+    {"minimax_text_01", llm_fill_minimax_text, {.kv_heads = 8}},
+    {"minimax_m1", llm_fill_minimax_text, {.kv_heads = 8}},
+    {"minimax", llm_fill_minimax_text, {.context = 131072, .kv_heads = 8}},
+    {"qwen3_next", llm_fill_qwen3_next, {.context = 32768, .kv_heads = 2, .head_dim = 256}},
+    {"qwen3_5",
+     llm_fill_qwen3_next,
+     {.context = 32768, .kv_heads = 4, .head_dim = 256, .layers = 32, .hidden = 4096, .vocab = 248320, .ffn = 12288, .heads = 16}},
+    {"qwen3_5_moe",
+     llm_fill_qwen3_next,
+     {.context = 32768, .kv_heads = 2, .head_dim = 256, .layers = 40, .hidden = 2048, .vocab = 248320, .ffn = 0, .heads = 16}},
+    {"qwen3_5_text",
+     llm_fill_qwen3_next,
+     {.context = 32768, .kv_heads = 4, .head_dim = 256, .layers = 32, .hidden = 4096, .vocab = 248320, .ffn = 12288, .heads = 16}},
+    {"qwen3_5_moe_text",
+     llm_fill_qwen3_next,
+     {.context = 32768, .kv_heads = 2, .head_dim = 256, .layers = 40, .hidden = 2048, .vocab = 248320, .ffn = 0, .heads = 16}},
+    {"jamba", llm_fill_jamba, {.context = 262144, .kv_heads = 8}},
+    {"mamba2", llm_fill_mamba2, {.context = 1048576}},
+    {"nemotron_h", llm_fill_nemotron_h, {.context = 4096, .kv_heads = 8}},
 };
 enum { ARCHITECTURES = sizeof architectures / sizeof *architectures };
 
@@ -270,12 +362,13 @@ bool config_shape(struct llm_config *c, struct dse_llm *ret)
     const struct architecture *a = find(c);
     *ret = (struct dse_llm){.ffn_matrices = 3};
     if (!a) return false;
-    ret->layers = config_whole(c, "num_hidden_layers");
-    ret->hidden = config_whole(c, "hidden_size");
-    ret->vocab = config_whole(c, "vocab_size");
+    const struct llm_defaults *d = c->defaults = &a->defaults;
+    ret->layers = config_whole_nested(c, "num_hidden_layers", d->layers);
+    ret->hidden = config_whole_nested(c, "hidden_size", d->hidden);
+    ret->vocab = config_whole_nested(c, "vocab_size", d->vocab);
     ret->max_context =
-        a->most ? config_whole_or(c, "max_position_embeddings", a->most) : config_whole(c, "max_position_embeddings");
-    ret->embedding_tables = config_flag(c, "tie_word_embeddings", a->tied) ? 1 : 2;
+        d->context > 0 ? config_whole_or(c, "max_position_embeddings", d->context) : config_whole(c, "max_position_embeddings");
+    ret->embedding_tables = config_flag(c, "tie_word_embeddings", d->tied) ? 1 : 2;
     if (c->ok && (ret->layers < 1 || ret->layers > DSE_PATTERN_MAX))
         return config_error(c, "num_hidden_layers", "num_hidden_layers: 1 to %d layers", DSE_PATTERN_MAX);
     if (c->ok) a->fill(c, ret);

@@ -48,7 +48,7 @@ static const char *find_value(const char *from, const char *key)
 
 static struct srcloc place_of(const struct llm_config *c, const char *key)
 {
-    const char *from = c->text != c->root ? find_value(c->source, "text_config") : NULL;
+    const char *from = c->text_key ? find_value(c->source, c->text_key) : NULL;
     const char *at = find_value(from ? from : c->source, key);
     if (!at && from) at = find_value(c->source, key);
     return place_at(c, at ? at : c->source + strspn(c->source, " \t\r\n"));
@@ -78,6 +78,21 @@ void config_note(struct llm_config *c, const char *fmt, ...)
 
 /* ---- the file ------------------------------------------------------------------------------------------------------------ */
 
+/* Where multimodal configurations keep the text model. */
+static const char *const text_keys[] = {"text_config", "language_config", "llm_config", NULL};
+
+static void find_text(struct llm_config *c)
+{
+    json_t *thinker = json_object_get(c->root, "thinker_config"), *from = json_is_object(thinker) ? thinker : c->root;
+    for (size_t i = 0; text_keys[i] && !c->text_key; i++) {
+        json_t *text = json_object_get(from, text_keys[i]);
+        if (!json_is_object(text)) continue;
+        c->text = text;
+        c->text_key = text_keys[i];
+        config_note(c, "the text model of %s; what sees or hears beside it is left out", text_keys[i]);
+    }
+}
+
 bool config_open(struct llm_config *c, const char *path, char **ret_source, struct text *notes, struct diags *diags)
 {
     *c = (struct llm_config){.file = path, .notes = notes, .diags = diags, .ok = true};
@@ -92,11 +107,7 @@ bool config_open(struct llm_config *c, const char *path, char **ret_source, stru
     }
     c->text = c->root;
     if (!json_is_object(c->root)) return config_error(c, "", "a config.json is an object, { ... }");
-    json_t *text = json_object_get(c->root, "text_config");
-    if (json_is_object(text)) {
-        c->text = text;
-        config_note(c, "the text model of text_config; what sees or hears beside it is left out");
-    }
+    find_text(c);
     c->model_type = json_string_value(json_object_get(c->text, "model_type"));
     if (!c->model_type) c->model_type = json_string_value(json_object_get(c->root, "model_type"));
     if (!c->model_type)
@@ -154,6 +165,21 @@ int64_t config_whole_or(struct llm_config *c, const char *key, int64_t otherwise
     return otherwise;
 }
 
+bool config_is_null(struct llm_config *c, const char *key)
+{
+    return json_is_null(json_object_get(c->text, key));
+}
+
+int64_t config_whole_nested(struct llm_config *c, const char *key, int64_t otherwise)
+{
+    return c->text_key && otherwise > 0 ? config_whole_or(c, key, otherwise) : config_whole(c, key);
+}
+
+int64_t config_whole_or_none(struct llm_config *c, const char *key, int64_t otherwise)
+{
+    return config_is_null(c, key) ? config_whole_if(c, key) : config_whole_or(c, key, otherwise);
+}
+
 int64_t config_whole_if(struct llm_config *c, const char *key)
 {
     const json_t *v = get(c, key);
@@ -174,6 +200,11 @@ const char *config_word(struct llm_config *c, const char *key)
     const json_t *v = get(c, key);
     if (v && !json_is_string(v)) config_error(c, key, "%s: a text is needed", key);
     return json_string_value(v);
+}
+
+bool config_is_number(struct llm_config *c, const char *key)
+{
+    return json_is_number(get(c, key));
 }
 
 int64_t config_list(struct llm_config *c, const char *key)
@@ -197,7 +228,7 @@ int64_t config_list_number(struct llm_config *c, const char *key, int64_t i)
 /* What changes no count: names, tokens, training, positions, precision, caching. Words between blanks, and parts of words. */
 static const char beside[] =
     " architectures model_type auto_map torch_dtype dtype transformers_version use_cache vision_config audio_config"
-    " text_config initializer_range rms_norm_eps layer_norm_eps layer_norm_epsilon norm_eps pretraining_tp hidden_act"
+    " text_config language_config llm_config thinker_config initializer_range rms_norm_eps layer_norm_eps layer_norm_epsilon norm_eps pretraining_tp hidden_act"
     " hidden_activation activation_function attention_dropout hidden_dropout resid_pdrop embd_pdrop attn_pdrop"
     " residual_in_fp32 router_aux_loss_coef output_router_logits router_jitter_noise aux_loss_alpha seq_aux"
     " norm_topk_prob scoring_func topk_method topk_group n_group routed_scaling_factor quantization_config chunk_size"

@@ -3,12 +3,20 @@
 
 #include <string.h>
 
+/* Where a file says nothing, what the class has by default; where it says null, as many heads, and the hidden state over them. */
 void llm_take_heads(struct llm_config *c, struct dse_llm *m)
 {
-    m->heads = config_whole(c, "num_attention_heads");
-    m->kv_heads = config_has(c, "num_key_value_heads") ? config_whole(c, "num_key_value_heads") : m->heads;
-    m->head_dim = config_whole_if(c, "head_dim");
+    const struct llm_defaults *d = c->defaults;
+    m->heads = config_whole_nested(c, "num_attention_heads", d->heads);
+    m->kv_heads = config_whole_or_none(c, "num_key_value_heads", d->kv_heads > 0 ? d->kv_heads : m->heads);
+    if (m->kv_heads == 0) m->kv_heads = m->heads;
+    m->head_dim = d->head_dim > 0 ? config_whole_or_none(c, "head_dim", d->head_dim) : config_whole_if(c, "head_dim");
     if (m->head_dim == 0 && m->heads > 0) m->head_dim = m->hidden / m->heads;
+}
+
+int64_t llm_ffn(struct llm_config *c)
+{
+    return config_whole_nested(c, "intermediate_size", c->defaults->ffn);
 }
 
 void llm_take_biases(struct llm_config *c, struct dse_llm *m, bool otherwise)
@@ -28,11 +36,17 @@ void llm_shorten(struct dse_pattern *p)
     }
 }
 
-void llm_take_window(struct llm_config *c, struct dse_llm *m, enum dse_mixer mixer)
+void llm_take_window(struct llm_config *c, struct dse_llm *m, int64_t otherwise)
 {
-    m->attention_window = config_whole_if(c, "sliding_window");
-    if (m->attention_window == 0) return;
-    m->attention = (struct dse_pattern){.n = 1, .at = {(uint8_t)mixer}};
+    const int64_t window =
+        otherwise > 0 ? config_whole_or_none(c, "sliding_window", otherwise) : config_whole_if(c, "sliding_window");
+    if (window == 0) return;
+    if (window >= m->max_context) {
+        config_note(c, "sliding_window %lld is no shorter than the longest context: full attention", (long long)window);
+        return;
+    }
+    m->attention_window = window;
+    m->attention = (struct dse_pattern){.n = 1, .at = {DSE_WINDOW}};
 }
 
 bool llm_fits(struct llm_config *c, const char *key, int64_t n, int64_t layers)
@@ -92,11 +106,62 @@ void llm_take_period(struct dse_llm *m, int64_t period, enum dse_mixer often, en
     llm_shorten(&m->attention);
 }
 
+/* The number of experts has had three names. */
 void llm_take_experts(struct llm_config *c, struct dse_llm *m, const char *experts, const char *width)
 {
-    m->moe.experts = config_whole(c, experts);
+    static const char *const names[] = {"num_experts", "num_local_experts", "n_routed_experts"};
+    const char *name = experts;
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        if (!config_has(c, name) && config_has(c, names[i])) name = names[i];
+    m->moe.experts = config_whole(c, name);
     m->moe.experts_active = config_whole(c, "num_experts_per_tok");
     m->moe.expert_ffn = config_whole(c, width);
+}
+
+/* mlp_layer_types: "dense" or "sparse", a word a layer. */
+static bool take_network_types(struct llm_config *c, struct dse_llm *m)
+{
+    static const char key[] = "mlp_layer_types";
+    const int64_t n = config_list(c, key);
+    if (n < 0 || !llm_fits(c, key, n, m->layers)) return n >= 0;
+    m->feed_forward.n = n;
+    for (int64_t i = 0; i < n; i++) {
+        const char *word = config_list_word(c, key, i);
+        const bool dense = word && strcmp(word, "dense") == 0, sparse = word && strcmp(word, "sparse") == 0;
+        if (!dense && !sparse) config_error(c, key, "%s: \"%s\" is neither dense nor sparse", key, word ? word : "?");
+        m->feed_forward.at[i] = dense ? DSE_FFN_DENSE : DSE_FFN_EXPERTS;
+    }
+    llm_shorten(&m->feed_forward);
+    if (m->feed_forward.n == 1 && m->feed_forward.at[0] == DSE_FFN_EXPERTS) m->feed_forward.n = 0;
+    return true;
+}
+
+/* moe_layer_freq: of the layers behind the first dense ones those have experts whose number it divides, or that a list says. */
+static void take_frequency(struct llm_config *c, struct dse_llm *m)
+{
+    static const char key[] = "moe_layer_freq";
+    const int64_t listed = config_has(c, key) && !config_is_number(c, key) ? config_list(c, key) : -1;
+    const int64_t every = listed >= 0 || !config_has(c, key) ? 1 : config_whole(c, key);
+    if (every == 0) config_error(c, key, "%s: a number from 1 is needed", key);
+    if ((listed < 0 && every <= 1) || (listed >= 0 && !llm_fits(c, key, listed, m->layers)) || m->layers > DSE_PATTERN_MAX) return;
+    m->feed_forward.n = m->layers;
+    for (int64_t i = 0; i < m->layers; i++) {
+        const bool routed = listed >= 0 ? config_list_number(c, key, i) == 1 : i % every == 0;
+        m->feed_forward.at[i] = routed && i >= m->dense_layers ? DSE_FFN_EXPERTS : DSE_FFN_DENSE;
+    }
+    m->dense_layers = 0; /* the list says them, too */
+    llm_shorten(&m->feed_forward);
+    if (m->feed_forward.n == 1 && m->feed_forward.at[0] == DSE_FFN_EXPERTS) m->feed_forward.n = 0;
+}
+
+void llm_take_dense_first(struct llm_config *c, struct dse_llm *m, int64_t otherwise)
+{
+    if (take_network_types(c, m)) {
+        config_whole_if(c, "first_k_dense_replace");
+        return;
+    }
+    m->dense_layers = config_whole_or_none(c, "first_k_dense_replace", otherwise);
+    take_frequency(c, m);
 }
 
 /* Layers with experts among dense ones: every step-th, but for those listed. */
@@ -122,8 +187,8 @@ void llm_take_sparse_layers(struct llm_config *c, struct dse_llm *m, const char 
 /* The dense width, of the layers that have no experts; without such layers it says nothing. */
 void llm_take_dense(struct llm_config *c, struct dse_llm *m, const char *key)
 {
-    const int64_t width = config_whole_if(c, key);
     bool dense = m->dense_layers > 0 || m->moe.experts == 0;
     for (int64_t i = 0; i < m->feed_forward.n; i++) dense = dense || m->feed_forward.at[i] == DSE_FFN_DENSE;
-    if (dense) m->ffn = width;
+    m->ffn = dense ? config_whole_nested(c, key, c->defaults->ffn) : config_whole_if(c, key);
+    if (!dense) m->ffn = 0;
 }

@@ -45,9 +45,10 @@ void llm_fill_qwen3_next(struct llm_config *c, struct dse_llm *m)
     m->details.output_gate = config_flag(c, "attn_output_gate", true);
     config_has(c, "use_sliding_window"); /* says nothing here */
     take_delta(c, m);
-    if (config_has(c, "num_experts") && config_whole(c, "num_experts") > 0) {
+    const bool always = strcmp(c->model_type, "qwen3_next") == 0 || strstr(c->model_type, "moe") != NULL;
+    if (always || config_has(c, "num_local_experts") || (config_has(c, "num_experts") && config_whole(c, "num_experts") > 0)) {
         llm_take_experts(c, m, "num_experts", "moe_intermediate_size");
-        m->moe.shared_ffn = config_whole_if(c, "shared_expert_intermediate_size");
+        m->moe.shared_ffn = config_whole_or_none(c, "shared_expert_intermediate_size", 512);
         m->moe.shared_gate = m->moe.shared_ffn > 0;
         llm_take_sparse_layers(c, m, "decoder_sparse_step", "mlp_only_layers");
     }
@@ -68,8 +69,8 @@ void llm_fill_jamba(struct llm_config *c, struct dse_llm *m)
     m->states.ssm_inner = m->hidden * config_whole_or(c, "mamba_expand", 2);
     m->states.ssm_state = config_whole_or(c, "mamba_d_state", 16);
     m->states.conv_kernel = config_whole_or(c, "mamba_d_conv", 4);
-    const char *automatic = config_has(c, "mamba_dt_rank") ? NULL : "auto";
-    m->states.ssm_dt_rank = automatic ? (m->hidden + 15) / 16 : config_whole(c, "mamba_dt_rank");
+    const bool given = config_is_number(c, "mamba_dt_rank"); /* else "auto" */
+    m->states.ssm_dt_rank = given ? config_whole(c, "mamba_dt_rank") : (m->hidden + 15) / 16;
     m->states.ssm_norms = 1;
     if (!config_flag(c, "mamba_conv_bias", true)) config_error(c, "mamba_conv_bias", "a convolution without bias is not known");
     if (config_flag(c, "mamba_proj_bias", false)) config_error(c, "mamba_proj_bias", "projections with biases are not known");
@@ -84,6 +85,7 @@ void llm_fill_jamba(struct llm_config *c, struct dse_llm *m)
     }
     llm_shorten(&m->attention);
     llm_shorten(&m->feed_forward);
+    if (m->moe.experts <= 1) m->moe = (struct dse_llm_experts){0}; /* one expert is a dense network */
 }
 
 void llm_fill_mamba2(struct llm_config *c, struct dse_llm *m)
@@ -100,21 +102,50 @@ void llm_fill_mamba2(struct llm_config *c, struct dse_llm *m)
     m->feed_forward = (struct dse_pattern){.n = 1, .at = {DSE_NO_FFN}};
 }
 
+/* The same in words. */
+static char letter_of(const char *word)
+{
+    static const char *const words[] = {"mamba", "attention", "mlp", "moe"};
+    for (size_t i = 0; word && i < sizeof words / sizeof *words; i++)
+        if (strcmp(words[i], word) == 0) return "M*-E"[i];
+    return '?';
+}
+
+/* The letters of the layers, in ret: hybrid_override_pattern, or layers_block_type. */
+static bool read_letters(struct llm_config *c, const struct dse_llm *m, char ret[DSE_PATTERN_MAX + 1])
+{
+    static const char letters_key[] = "hybrid_override_pattern", words_key[] = "layers_block_type";
+    const char *letters = config_word(c, letters_key);
+    const int64_t words = config_list(c, words_key);
+    if (!letters && words < 0)
+        return config_error(c, letters_key, "there is no hybrid_override_pattern, which %s needs", c->model_type);
+    if (!llm_fits(c, letters ? letters_key : words_key, letters ? (int64_t)strlen(letters) : words, m->layers)) return false;
+    for (int64_t i = 0; i < m->layers; i++) ret[i] = letters ? letters[i] : letter_of(config_list_word(c, words_key, i));
+    for (int64_t i = 0; i < m->layers; i++)
+        if (!strchr("M*-E", ret[i]))
+            return config_error(c, letters ? letters_key : words_key, "%s: a layer '%c' is not known",
+                                letters ? letters_key : words_key, ret[i]);
+    return true;
+}
+
 /* A letter a layer: M Mamba-2, * attention, - dense, E experts; each a layer of its own. */
 static void take_letters(struct llm_config *c, struct dse_llm *m)
 {
-    const char *letters = config_word(c, "hybrid_override_pattern");
-    if (!letters || !llm_fits(c, "hybrid_override_pattern", (int64_t)strlen(letters), m->layers)) {
-        config_error(c, "hybrid_override_pattern", "there is no hybrid_override_pattern, which %s needs", c->model_type);
-        return;
-    }
+    char letters[DSE_PATTERN_MAX + 1] = "";
+    if (!read_letters(c, m, letters)) return;
     m->attention.n = m->feed_forward.n = m->layers;
     for (int64_t i = 0; i < m->layers; i++) {
         const char l = letters[i];
-        if (!strchr("M*-E", l)) config_error(c, "hybrid_override_pattern", "hybrid_override_pattern: a layer '%c' is not known", l);
         m->attention.at[i] = l == 'M' ? DSE_MAMBA2 : l == '*' ? DSE_FULL : DSE_NO_MIXER;
         m->feed_forward.at[i] = l == '-' ? DSE_FFN_DENSE : l == 'E' ? DSE_FFN_EXPERTS : DSE_NO_FFN;
     }
+}
+
+static bool has_network(const struct dse_llm *m, enum dse_feed_forward ffn)
+{
+    for (int64_t i = 0; i < m->feed_forward.n; i++)
+        if (m->feed_forward.at[i] == ffn) return true;
+    return false;
 }
 
 void llm_fill_nemotron_h(struct llm_config *c, struct dse_llm *m)
@@ -131,10 +162,9 @@ void llm_fill_nemotron_h(struct llm_config *c, struct dse_llm *m)
     config_whole_if(c, "expand");
     llm_take_biases(c, m, false);
     take_letters(c, m);
-    const char *letters = config_word(c, "hybrid_override_pattern");
-    if (letters && strchr(letters, '-')) m->ffn = config_whole(c, "intermediate_size");
+    if (has_network(m, DSE_FFN_DENSE)) m->ffn = config_whole(c, "intermediate_size");
     config_whole_if(c, "intermediate_size");
-    if (letters && strchr(letters, 'E')) {
+    if (has_network(m, DSE_FFN_EXPERTS)) {
         llm_take_experts(c, m, "n_routed_experts", "moe_intermediate_size");
         m->moe.shared_ffn = config_has(c, "moe_shared_expert_intermediate_size")
                                 ? config_whole(c, "moe_shared_expert_intermediate_size")

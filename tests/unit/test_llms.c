@@ -172,6 +172,108 @@ static void llms__of_qwen_have_windows_in_their_last_layers(void **state)
     assert_true(m.attention_window == 512 && windows(&m, 8) == 8);
 }
 
+/* Configurations that leave out what their class has by default, as nested text models do, or say it in another way; and how many
+ * parameters there are then: those of the weights that were published with them, or of the same keys said in full. */
+static const struct {
+    const char *text;
+    int64_t params;
+    const char *note; /* said beside the entry; NULL: whatever */
+} sparse[] = {
+    /* Gemma 3 4B */
+    {"{\"model_type\": \"gemma3\", \"text_config\": {\"model_type\": \"gemma3_text\", \"hidden_size\": 2560, \"intermediate_size\": 10240,"
+     " \"num_hidden_layers\": 34, \"rope_scaling\": {\"factor\": 8.0, \"rope_type\": \"linear\"}, \"sliding_window\": 1024}}",
+     3880263168, "vocab_size is not in the file: 262208"},
+    /* LLaVA 1.5: Vicuna 7B with 64 more tokens */
+    {"{\"model_type\": \"llava\", \"text_config\": {\"model_type\": \"llama\", \"max_position_embeddings\": 4096, \"vocab_size\": 32064}}",
+     6738939904, "intermediate_size is not in the file: 11008"},
+    /* Phi-4-mini: tied, and a window that nothing reaches */
+    {"{\"model_type\": \"phi3\", \"attention_bias\": false, \"hidden_size\": 3072, \"intermediate_size\": 8192, \"vocab_size\": 200064,"
+     " \"max_position_embeddings\": 131072, \"num_attention_heads\": 24, \"num_hidden_layers\": 32, \"num_key_value_heads\": 8,"
+     " \"sliding_window\": 262144, \"tie_word_embeddings\": true}",
+     3836021760, "sliding_window 262144 is no shorter than the longest context"},
+    /* Qwen3 0.6B without its head_dim, which is not hidden_size over heads */
+    {"{\"model_type\": \"qwen3\", \"hidden_size\": 1024, \"num_hidden_layers\": 28, \"vocab_size\": 151936, \"num_attention_heads\": 16,"
+     " \"num_key_value_heads\": 8, \"intermediate_size\": 3072, \"max_position_embeddings\": 40960, \"tie_word_embeddings\": true,"
+     " \"sliding_window\": null, \"use_sliding_window\": false, \"max_window_layers\": 28}",
+     596049920, "head_dim is not in the file: 128"},
+    /* Qwen1.5-MoE-A2.7B */
+    {"{\"model_type\": \"qwen2_moe\", \"decoder_sparse_step\": 1, \"hidden_size\": 2048, \"intermediate_size\": 5632,"
+     " \"max_position_embeddings\": 8192, \"max_window_layers\": 21, \"moe_intermediate_size\": 1408, \"num_attention_heads\": 16,"
+     " \"num_experts\": 60, \"num_experts_per_tok\": 4, \"num_hidden_layers\": 24, \"num_key_value_heads\": 16,"
+     " \"shared_expert_intermediate_size\": 5632, \"sliding_window\": 32768, \"tie_word_embeddings\": false,"
+     " \"use_sliding_window\": false, \"vocab_size\": 151936}",
+     14315784192, NULL},
+    /* Jamba v0.1 with what "auto" is */
+    {"{\"model_type\": \"jamba\", \"hidden_size\": 4096, \"intermediate_size\": 14336, \"num_hidden_layers\": 32, \"num_attention_heads\": 32,"
+     " \"num_key_value_heads\": 8, \"num_experts\": 16, \"num_experts_per_tok\": 2, \"vocab_size\": 65536, \"mamba_dt_rank\": \"auto\"}",
+     51570323328, NULL},
+    /* Mixtral 8x7B by another name of its experts, and without its KV heads */
+    {"{\"model_type\": \"mixtral\", \"vocab_size\": 32000, \"hidden_size\": 4096, \"num_hidden_layers\": 32, \"num_attention_heads\": 32,"
+     " \"max_position_embeddings\": 32768, \"num_experts\": 8, \"num_experts_per_tok\": 2, \"intermediate_size\": 14336}",
+     46702792704, "num_key_value_heads is not in the file: 8"},
+};
+
+static void llms__of_configurations_that_leave_out_defaults(void **state)
+{
+    (void)state;
+    char *dir = scratch_new(), *path = xasprintf("%s/config.json", dir);
+    for (size_t i = 0; i < sizeof sparse / sizeof *sparse; i++) {
+        struct diags diags;
+        struct text notes;
+        struct dse_llm m;
+        struct dse_llm_counts c;
+        diags_init(&diags);
+        text_init(&notes);
+        scratch_write(dir, "config.json", sparse[i].text);
+        if (!llm_import(path, &m, &notes, &diags)) {
+            diags_print(&diags, stderr, false);
+            fail_msg("%s is refused", sparse[i].text);
+        }
+        dse_llm_count(&m, &c);
+        if (c.params != sparse[i].params) fail_msg("%s: %" PRId64 " parameters", sparse[i].text, c.params);
+        if (sparse[i].note && !strstr(notes.s, sparse[i].note)) fail_msg("%s: %s", sparse[i].text, notes.s);
+        assert_null(strstr(notes.s, "not read"));
+        text_release(&notes);
+        diags_release(&diags);
+    }
+    free(path);
+    scratch_remove(dir);
+}
+
+/* The layers with experts, a bit each from the first on. */
+static unsigned routed(const struct dse_llm *m)
+{
+    unsigned bits = 0;
+    for (int64_t i = 0; i < m->layers; i++) bits |= (unsigned)(dse_llm_feed_forward(m, i) == DSE_FFN_EXPERTS) << i;
+    return bits;
+}
+
+static void llms__of_a_configuration_have_experts_where_it_says(void **state)
+{
+    (void)state;
+#define LATENT \
+    "\"kv_lora_rank\": 128, \"q_lora_rank\": null, \"qk_nope_head_dim\": 32, \"qk_rope_head_dim\": 16, \"v_head_dim\": 32," \
+    "\"max_position_embeddings\": 4096, \"n_routed_experts\": 8, "
+    struct dse_llm m =
+        read_qwen("deepseek_v3", LATENT "\"n_shared_experts\": null, \"first_k_dense_replace\": 1, \"moe_layer_freq\": 1");
+    assert_true(routed(&m) == 0xfe && m.moe.shared_ffn == 0 && m.latent.q_rank == 0);
+    m = read_qwen("deepseek_v3", LATENT "\"n_shared_experts\": 2, \"first_k_dense_replace\": 1, \"moe_layer_freq\": 2");
+    assert_true(routed(&m) == 0x54 && m.moe.shared_ffn == 1024);
+    m = read_qwen("deepseek_v2",
+                  LATENT "\"n_shared_experts\": 1, \"first_k_dense_replace\": 1, \"moe_layer_freq\": [0, 1, 0, 1, 1, 1, 0, 1]");
+    assert_true(routed(&m) == 0xba);
+    m = read_qwen("deepseek_v3", LATENT "\"n_shared_experts\": 1"); /* three dense layers, as the class has */
+    assert_true(routed(&m) == 0xf8);
+    m = read_qwen("glm4_moe_lite", LATENT "\"n_shared_experts\": 1, \"mlp_layer_types\": [\"dense\", \"dense\", \"sparse\","
+                                          "\"sparse\", \"sparse\", \"sparse\", \"sparse\", \"sparse\"]");
+    assert_true(routed(&m) == 0xfc);
+    m = read_qwen("qwen3_moe", "\"decoder_sparse_step\": 2, \"mlp_only_layers\": [3]");
+    assert_true(routed(&m) == 0xa2);
+    m = read_qwen("qwen3_moe", "\"decoder_sparse_step\": 1, \"mlp_only_layers\": null");
+    assert_true(routed(&m) == 0xff && m.ffn == 0);
+#undef LATENT
+}
+
 static struct dse_llm like(const char *name)
 {
     return *find(name);
@@ -231,6 +333,8 @@ int main(void)
         cmocka_unit_test(llms__count_what_an_independent_program_counts),
         cmocka_unit_test(llms__of_a_configuration_are_those_of_the_catalog),
         cmocka_unit_test(llms__of_qwen_have_windows_in_their_last_layers),
+        cmocka_unit_test(llms__of_configurations_that_leave_out_defaults),
+        cmocka_unit_test(llms__of_a_configuration_have_experts_where_it_says),
         cmocka_unit_test(llms__that_do_not_fit_together_are_refused),
         cmocka_unit_test(llms__grow_with_what_they_are_made_of),
     };
