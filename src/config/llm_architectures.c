@@ -33,6 +33,12 @@ static void fill_qwen2(struct llm_config *c, struct dse_llm *m)
     llm_take_late_window(c, m);
 }
 
+static void fill_mimo(struct llm_config *c, struct dse_llm *m)
+{
+    fill_qwen2(c, m);
+    m->details.mtp_layers = config_whole_if(c, "num_nextn_predict_layers");
+}
+
 static void fill_qwen3(struct llm_config *c, struct dse_llm *m)
 {
     fill_qwen2(c, m);
@@ -268,7 +274,17 @@ static const struct architecture architectures[] = {
       .vocab = 151936,
       .ffn = 22016,
       .heads = 32}},
+    {"mimo", fill_mimo, {.context = 32768}},
     {"phi3", fill_mistral, {.context = 4096, .layers = 32, .hidden = 3072, .vocab = 32064, .ffn = 8192, .heads = 32}},
+    {"gemma", llm_fill_gemma, {.tied = true, .context = 8192, .head_dim = 256}},
+    {"olmo2", llm_fill_olmo2, {.context = 2048}},
+    {"olmo3", llm_fill_olmo3, {.context = 65536}},
+    {"granite", llm_fill_granite, {.context = 2048}},
+    {"smollm3", llm_fill_smollm3, {.tied = true, .context = 32768, .kv_heads = 4}},
+    {"seed_oss", llm_fill_seed_oss, {.context = 524288, .kv_heads = 8, .head_dim = 128}},
+    {"glm4", llm_fill_glm4, {.context = 131072, .kv_heads = 2, .head_dim = 128}},
+    {"exaone4", llm_fill_exaone4, {.context = 2048}},
+    {"ernie4_5", llm_fill_ernie, {.tied = true, .context = 131072, .kv_heads = 2, .head_dim = 128}},
     {"gemma2", fill_gemma2, {.tied = true, .context = 8192, .kv_heads = 4, .head_dim = 256}},
     {"gemma3_text",
      fill_gemma3,
@@ -318,6 +334,13 @@ static const struct architecture architectures[] = {
     {"glm4_moe", fill_glm4_moe, {.context = 131072, .kv_heads = 8}},
     {"glm4v_moe", fill_glm4_moe, {.context = 131072, .kv_heads = 8}},
     {"glm4v_moe_text", fill_glm4_moe, {.context = 131072, .kv_heads = 8}},
+    {"olmoe", llm_fill_olmoe, {.context = 4096}},
+    {"granitemoe", llm_fill_granite_moe, {.context = 2048}},
+    {"granitemoeshared", llm_fill_granite_moe, {.context = 2048}},
+    {"bailing_moe", llm_fill_bailing, {.context = 16384}},
+    {"bailing_moe_v2", llm_fill_bailing, {.context = 16384}},
+    {"dots1", llm_fill_dots1, {.context = 2048}},
+    {"ernie4_5_moe", llm_fill_ernie_moe, {.tied = true, .context = 131072, .kv_heads = 4}},
     {"minimax_m2", fill_minimax_m2, {.kv_heads = 8}},
     {"minimax_text_01", llm_fill_minimax_text, {.kv_heads = 8}},
     {"minimax_m1", llm_fill_minimax_text, {.kv_heads = 8}},
@@ -338,6 +361,7 @@ static const struct architecture architectures[] = {
     {"jamba", llm_fill_jamba, {.context = 262144, .kv_heads = 8}},
     {"mamba2", llm_fill_mamba2, {.context = 1048576}},
     {"nemotron_h", llm_fill_nemotron_h, {.context = 4096, .kv_heads = 8}},
+    {"granitemoehybrid", llm_fill_granite_hybrid, {.context = 2048}},
 };
 enum { ARCHITECTURES = sizeof architectures / sizeof *architectures };
 

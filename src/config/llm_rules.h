@@ -36,11 +36,28 @@ void llm_take_sparse_layers(struct llm_config *c, struct dse_llm *m, const char 
 /* The dense width, of the layers that have no experts; without such layers it says nothing. */
 void llm_take_dense(struct llm_config *c, struct dse_llm *m, const char *key);
 
+/* Variations of others (llm_more_rules.c). */
+void llm_fill_gemma(struct llm_config *c, struct dse_llm *m);
+void llm_fill_olmo2(struct llm_config *c, struct dse_llm *m);
+void llm_fill_olmo3(struct llm_config *c, struct dse_llm *m);
+void llm_fill_granite(struct llm_config *c, struct dse_llm *m);
+void llm_fill_smollm3(struct llm_config *c, struct dse_llm *m);
+void llm_fill_seed_oss(struct llm_config *c, struct dse_llm *m);
+void llm_fill_glm4(struct llm_config *c, struct dse_llm *m);
+void llm_fill_exaone4(struct llm_config *c, struct dse_llm *m);
+void llm_fill_ernie(struct llm_config *c, struct dse_llm *m);
+void llm_fill_olmoe(struct llm_config *c, struct dse_llm *m);
+void llm_fill_granite_moe(struct llm_config *c, struct dse_llm *m);
+void llm_fill_bailing(struct llm_config *c, struct dse_llm *m);
+void llm_fill_dots1(struct llm_config *c, struct dse_llm *m);
+void llm_fill_ernie_moe(struct llm_config *c, struct dse_llm *m);
+
 /* Architectures with states (llm_state_rules.c). */
 void llm_fill_minimax_text(struct llm_config *c, struct dse_llm *m);
 void llm_fill_qwen3_next(struct llm_config *c, struct dse_llm *m);
 void llm_fill_jamba(struct llm_config *c, struct dse_llm *m);
 void llm_fill_mamba2(struct llm_config *c, struct dse_llm *m);
 void llm_fill_nemotron_h(struct llm_config *c, struct dse_llm *m);
+void llm_fill_granite_hybrid(struct llm_config *c, struct dse_llm *m);
 
 #endif

@@ -175,3 +175,33 @@ void llm_fill_nemotron_h(struct llm_config *c, struct dse_llm *m)
     }
     m->details.mtp_layers = config_whole_if(c, "num_nextn_predict_layers");
 }
+
+/* Granite 4: Mamba-2 and a few layers of attention; experts, which may be none, beside a network that all tokens go through. */
+void llm_fill_granite_hybrid(struct llm_config *c, struct dse_llm *m)
+{
+    static const struct llm_layer_word words[] = {
+        {"attention", DSE_FULL}, {"full_attention", DSE_FULL}, {"mamba", DSE_MAMBA2}, {NULL, DSE_FULL}};
+    struct dse_llm_states *s = &m->states;
+    llm_take_heads(c, m);
+    llm_take_biases(c, m, false);
+    if (!llm_take_layer_types(c, m, "layer_types", words) && !llm_take_layer_types(c, m, "layers_block_type", words)) {
+        config_error(c, "layer_types", "there are no layer_types, which say which layers are Mamba");
+        return;
+    }
+    s->ssm_heads = config_whole_or(c, "mamba_n_heads", 128);
+    s->ssm_inner = m->hidden * config_whole_or(c, "mamba_expand", 2);
+    s->ssm_state = config_whole_or(c, "mamba_d_state", 256);
+    s->ssm_groups = config_whole_or(c, "mamba_n_groups", 1);
+    s->conv_kernel = config_whole_or(c, "mamba_d_conv", 4);
+    config_has(c, "mamba_d_head");
+    if (!config_flag(c, "mamba_conv_bias", true)) config_error(c, "mamba_conv_bias", "a convolution without bias is not known");
+    if (config_flag(c, "mamba_proj_bias", false)) config_error(c, "mamba_proj_bias", "projections with biases are not known");
+    if (config_has(c, "num_local_experts") && config_whole(c, "num_local_experts") > 0) {
+        llm_take_experts(c, m, "num_local_experts", "intermediate_size");
+        m->moe.shared_ffn = config_whole_if(c, "shared_intermediate_size");
+    } else {
+        m->ffn = config_whole(c, "shared_intermediate_size");
+        config_whole_if(c, "num_experts_per_tok");
+        config_whole_if(c, "intermediate_size");
+    }
+}

@@ -1,0 +1,151 @@
+/* Architectures that are variations of others: dense ones, and ones of experts beside grouped-query attention. */
+#include "config/llm_rules.h"
+
+/* ---- dense ---------------------------------------------------------------------------------------------------------------- */
+
+static void take_dense_llama(struct llm_config *c, struct dse_llm *m)
+{
+    llm_take_heads(c, m);
+    m->ffn = llm_ffn(c);
+    llm_take_biases(c, m, false);
+    if (config_flag(c, "mlp_bias", false)) config_note(c, "the biases of the feed-forward network (mlp_bias) are in no count");
+}
+
+void llm_fill_gemma(struct llm_config *c, struct dse_llm *m)
+{
+    take_dense_llama(c, m);
+}
+
+/* Norms behind the sublayers, not before them: as many. Queries and keys are normed over all heads at once. */
+void llm_fill_olmo2(struct llm_config *c, struct dse_llm *m)
+{
+    take_dense_llama(c, m);
+    m->details.qk_norm = DSE_QK_NORM_FULL;
+}
+
+void llm_fill_olmo3(struct llm_config *c, struct dse_llm *m)
+{
+    llm_fill_olmo2(c, m);
+    m->attention_window = config_whole_or(c, "sliding_window", 4096);
+    if (!llm_take_layer_types(c, m, "layer_types", llm_attention_words)) llm_take_period(m, 4, DSE_WINDOW, DSE_FULL);
+}
+
+void llm_fill_granite(struct llm_config *c, struct dse_llm *m)
+{
+    take_dense_llama(c, m);
+}
+
+/* Some layers have no positions (no_rope_layers), which no count knows. */
+void llm_fill_smollm3(struct llm_config *c, struct dse_llm *m)
+{
+    take_dense_llama(c, m);
+    llm_take_late_window(c, m);
+    config_list(c, "no_rope_layers");
+    config_has(c, "no_rope_layers");
+    config_has(c, "no_rope_layer_interval");
+}
+
+void llm_fill_seed_oss(struct llm_config *c, struct dse_llm *m)
+{
+    llm_take_heads(c, m);
+    m->ffn = llm_ffn(c);
+    m->details.qkv_bias = config_flag(c, "attention_bias", true);
+    m->details.output_bias = config_flag(c, "attention_out_bias", false);
+    if (config_flag(c, "mlp_bias", false)) config_note(c, "the biases of the feed-forward network (mlp_bias) are in no count");
+}
+
+/* GLM-4-0414: norms before and behind each sublayer; biases of queries, keys and values alone. */
+void llm_fill_glm4(struct llm_config *c, struct dse_llm *m)
+{
+    llm_take_heads(c, m);
+    m->ffn = llm_ffn(c);
+    m->details.qkv_bias = config_flag(c, "attention_bias", false);
+    m->details.norms = 2;
+}
+
+void llm_fill_exaone4(struct llm_config *c, struct dse_llm *m)
+{
+    take_dense_llama(c, m);
+    m->details.qk_norm = DSE_QK_NORM_HEAD;
+    config_has(c, "sliding_window_pattern"); /* layer_types says the same */
+    m->attention_window = config_whole_if(c, "sliding_window");
+    llm_take_layer_types(c, m, "layer_types", llm_attention_words);
+    if (m->attention_window > 0 && m->attention.n == 0)
+        config_error(c, "sliding_window", "there are no layer_types, which say which layers have a window");
+}
+
+void llm_fill_ernie(struct llm_config *c, struct dse_llm *m)
+{
+    llm_take_heads(c, m);
+    m->ffn = llm_ffn(c);
+    m->details.qkv_bias = m->details.output_bias = config_flag(c, "use_bias", false);
+    if (m->details.qkv_bias) config_note(c, "the biases of the feed-forward network (use_bias) are in no count");
+}
+
+/* ---- experts -------------------------------------------------------------------------------------------------------------- */
+
+void llm_fill_olmoe(struct llm_config *c, struct dse_llm *m)
+{
+    llm_take_heads(c, m);
+    llm_take_biases(c, m, false);
+    m->details.qk_norm = DSE_QK_NORM_FULL;
+    llm_take_experts(c, m, "num_experts", "intermediate_size");
+}
+
+void llm_fill_granite_moe(struct llm_config *c, struct dse_llm *m)
+{
+    llm_take_heads(c, m);
+    llm_take_biases(c, m, false);
+    llm_take_experts(c, m, "num_local_experts", "intermediate_size");
+    m->moe.shared_ffn = config_whole_if(c, "shared_intermediate_size");
+}
+
+/* Ling and Ring: the first layers are dense; all shared experts together are one network. */
+void llm_fill_bailing(struct llm_config *c, struct dse_llm *m)
+{
+    llm_take_heads(c, m);
+    m->details.qkv_bias = config_flag(c, "use_qkv_bias", false);
+    m->details.output_bias = config_flag(c, "use_bias", false);
+    if (config_flag(c, "use_qk_norm", false)) m->details.qk_norm = DSE_QK_NORM_HEAD;
+    llm_take_experts(c, m, "num_experts", "moe_intermediate_size");
+    const int64_t shared = config_whole_if(c, "num_shared_experts"),
+                  width = config_whole_if(c, "moe_shared_expert_intermediate_size");
+    m->moe.shared_ffn = shared * (width > 0 ? width : m->moe.expert_ffn);
+    m->moe.router_bias = config_flag(c, "moe_router_enable_expert_bias", false);
+    m->dense_layers = config_whole_if(c, "first_k_dense_replace");
+    llm_take_dense(c, m, "intermediate_size");
+    m->details.mtp_layers = config_whole_if(c, "num_nextn_predict_layers");
+}
+
+void llm_fill_dots1(struct llm_config *c, struct dse_llm *m)
+{
+    llm_take_heads(c, m);
+    llm_take_biases(c, m, false);
+    m->details.qk_norm = DSE_QK_NORM_HEAD;
+    llm_take_experts(c, m, "n_routed_experts", "moe_intermediate_size");
+    m->moe.shared_ffn = config_whole_if(c, "n_shared_experts") * m->moe.expert_ffn;
+    m->moe.router_bias = 1;
+    m->dense_layers = config_whole_if(c, "first_k_dense_replace");
+    llm_take_dense(c, m, "intermediate_size");
+    if (!llm_take_layer_types(c, m, "layer_types", llm_attention_words)) return;
+    m->attention_window = config_whole_if(c, "sliding_window");
+}
+
+/* Experts from moe_layer_start_index to moe_layer_end_index, every moe_layer_interval-th layer of them. */
+void llm_fill_ernie_moe(struct llm_config *c, struct dse_llm *m)
+{
+    llm_fill_ernie(c, m);
+    m->moe.experts = config_whole(c, "moe_num_experts");
+    m->moe.experts_active = config_whole(c, "moe_k");
+    m->moe.expert_ffn = config_whole(c, "moe_intermediate_size");
+    m->moe.shared_ffn = config_whole_if(c, "moe_num_shared_experts") * m->moe.expert_ffn;
+    m->moe.router_bias = 1;
+    const int64_t first = config_whole_or(c, "moe_layer_start_index", 1), every = config_whole_or(c, "moe_layer_interval", 1);
+    const int64_t last = config_whole_or(c, "moe_layer_end_index", m->layers - 1);
+    if (every < 1) config_error(c, "moe_layer_interval", "moe_layer_interval: a number from 1 is needed");
+    if (!c->ok) return;
+    m->feed_forward.n = m->layers;
+    for (int64_t i = 0; i < m->layers; i++)
+        m->feed_forward.at[i] = i >= first && i <= last && (i + 1) % every == 0 ? DSE_FFN_EXPERTS : DSE_FFN_DENSE;
+    llm_shorten(&m->feed_forward);
+}
