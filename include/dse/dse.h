@@ -12,7 +12,8 @@
  *     dse_points_evaluate(points, 3, (struct dse_input[]){{.name = "tiles", .numbers = tiles}}, 1,
  *                         (struct dse_output[]){{.name = "tokens_per_s", .numbers = speed}}, 1, problems);
  *
- * Names, units and values are those of `dse describe MODEL`, and numbers those of `dse eval`. The library reads files in
+ * Names, units and values are those of `dse describe MODEL`, and numbers those of `dse eval`; `dse eval MODEL --points FILE.csv`
+ * (src/cli/eval_points.c) is made of the functions below alone. The library reads files in
  * dse_open, dse_add_catalog, dse_add_plugin and dse_points_new alone; it writes none, prints nothing and never ends the
  * process, but when memory is out.
  *
@@ -122,8 +123,9 @@ struct dse_input {
 };
 
 /* A column to be filled in, with n numbers or n texts: a parameter or metric; or as texts "status" ("ok"; "infeasible": no such
- * machine can be built or run; "invalid": an input is out of its range), "reason" (NULL where the status is "ok") and "quality"
- * (what the output rests on). Numbers are NaN, and texts NULL, where there is no value. Texts are valid until the next
+ * machine can be built or run; "invalid": an input is out of its range), "reason" (NULL where the status is "ok"), "quality"
+ * (what the output rests on), "beyond" (what lies beyond the data that it rests on), "why_unknown" (why the quality is not known)
+ * and "why_null" (why metrics have no value). Numbers are NaN, and texts NULL, where there is no value. Texts are valid until the next
  * evaluation, and until the points are freed. */
 struct dse_output {
     const char *name;

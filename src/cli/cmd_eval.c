@@ -2,6 +2,7 @@
 #include "base/text.h"
 #include "base/xalloc.h"
 #include "cli/command.h"
+#include "cli/eval_points.h"
 #include "cli/eval_print.h"
 #include "cli/eval_step.h"
 #include "cli/interrupt.h"
@@ -101,17 +102,29 @@ static bool carry_out(struct eval_answer *a, const struct invocation *in)
     return events_run(&a->events, in, p, &a->breakdown);
 }
 
-/* Check that no option is given that is about a single run when the mean over requests is asked for. */
-static bool mean_options_allowed(const struct invocation *in)
+/* Check that no option is given that is about a single run where the mean over requests, or many points, are asked for. */
+static bool step_options_allowed(const struct invocation *in)
 {
     static const char *const names[] = {"breakdown", "equations", "timeline", "gantt", "resources", "notes", "ideal"};
+    const char *many = option_has(in, "requests") ? "--requests asks for the mean over many"
+                       : option_has(in, "points") ? "--points asks for many points"
+                                                  : NULL;
     bool ok = true;
-    for (size_t i = 0; option_has(in, "requests") && i < sizeof names / sizeof *names; i++) {
+    for (size_t i = 0; many && i < sizeof names / sizeof *names; i++) {
         if (!option_has(in, names[i])) continue;
-        usage_error(in, "--%s is about one step, and --requests asks for the mean over many", names[i]);
+        usage_error(in, "--%s is about one step, and %s", names[i], many);
         ok = false;
     }
     return ok;
+}
+
+/* Many points, of a file. */
+static int run_points(const struct invocation *in)
+{
+    enum output_format format;
+    if (!output_parse_format(in, &format) || !step_options_allowed(in)) return 2;
+    if (option_has(in, "requests")) return usage_error(in, "--requests asks for the mean over many, and --points for each of many");
+    return eval_points(in, format);
 }
 
 /* Fill *a, which is zeroed, and release it in any case. */
@@ -119,7 +132,7 @@ static bool answer_init(struct eval_answer *a, const struct invocation *in, enum
 {
     const struct model *model = model_find(in, in->operands[0]);
     if (!model || !fidelity_parse(in, model->desc, &a->fidelity) || !events_options_allowed(in, a->fidelity, format) ||
-        !mean_options_allowed(in))
+        !step_options_allowed(in))
         return false;
     a->catalog = open_catalog(in);
     return a->catalog && bind_point(a, in, model) && carry_out(a, in);
@@ -236,6 +249,7 @@ static int run(const struct invocation *in)
     struct eval_answer a = {0};
     enum output_format format;
     int status = 2;
+    if (option_has(in, "points")) return run_points(in);
     if (output_parse_format(in, &format) && answer_init(&a, in, format)) {
         pager_start();
         if (a.point.reason) say_infeasible(&a.point);
@@ -261,6 +275,8 @@ const struct command command_eval = {
             {'s', "set", "NAME=VALUE", "give a parameter; any number of times"},
             {0, "requests", "MIX",
              "means over whole requests: a name, or \"mix = { chat = 0.7, ... }\" as in [requests] of a sweep"},
+            {0, "points", "FILE.csv",
+             "the points of a file: its header names parameters, each line is a point, and a row of the answer"},
             {'b', "breakdown", NULL, "time of a step, and DRAM traffic, operations and energy of a token, part by part"},
             {'e', "equations", NULL, "what the model's equations give at this point and no sweep stores"},
             {0, "fidelity", "F", "closed-form or event-level (default: closed-form)"},
@@ -281,6 +297,7 @@ const struct command command_eval = {
         "  dse eval lad --set tiles=8 --set context=4096\n"
         "  dse eval lad --set llm=llama3-8b --breakdown\n"
         "  dse eval lad --requests chat\n"
+        "  dse eval lad --points points.csv --set llm=llama3-8b\n"
         "  dse eval lad --equations\n"
         "  dse eval lad --fidelity event-level --timeline lad.json\n"
         "  dse eval lad --fidelity event-level --gantt --from 100 --to 120\n"

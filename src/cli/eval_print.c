@@ -2,22 +2,17 @@
 
 #include "base/xalloc.h"
 #include "model/breakdown.h"
+#include "model/nulls.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-/* A metric without meaning, or not known at this point. */
-static bool is_null(const struct field *f, struct value v)
-{
-    return f->without || (f->may_be_null && isnan(v.f64));
-}
-
 static void put_value(struct output *o, const struct field *f, const void *object)
 {
     struct value v = field_get(f, object);
     char buf[TEXT_NUMBER_MAX];
-    if (is_null(f, v))
+    if (metric_is_null(f, object))
         output_text(o, NULL);
     else if (f->type == DSE_TYPE_F64)
         output_f64(o, v.f64);
@@ -31,7 +26,7 @@ static void put_short(struct output *o, const struct field *f, const void *objec
 {
     char buf[TEXT_NUMBER_MAX];
     struct value v = field_get(f, object);
-    if (is_null(f, v))
+    if (metric_is_null(f, object))
         output_text(o, "-");
     else if (f->type == DSE_TYPE_F64 && isfinite(v.f64))
         output_text(o, text_short_number(buf, v.f64));
@@ -39,14 +34,10 @@ static void put_short(struct output *o, const struct field *f, const void *objec
         output_text(o, value_text(f, v, buf));
 }
 
-/* Why the metric is NULL at the point; NULL where it is not. */
-static const char *why_null(const struct eval_answer *a, const struct field *f)
+/* Why a mean over requests is NULL; of one point the model says it. */
+static const char *why_no_mean(const struct eval_answer *a)
 {
-    static const char meaningless[] = "it has no meaning in this model", requests[] = "it is not known for all requests";
-    const struct dse_model *model = a->point.model->desc;
-    if (f->without) return meaningless;
-    if (!is_null(f, field_get(f, a->point.metrics))) return NULL;
-    return a->point.sweep.averages ? requests : model->why_null ? model->why_null(a->point.params, f->name) : NULL;
+    return a->point.sweep.averages ? "it is not known for all requests" : NULL;
 }
 
 /* A line for people; at event level with the value of the closed form (object NULL: it has none). */
@@ -60,7 +51,8 @@ static void put_vertical(struct output *o, const struct eval_answer *a, const st
     else if (a->closed)
         output_text(o, NULL);
     output_text(o, f->unit);
-    const char *why = object == a->point.metrics ? why_null(a, f) : NULL;
+    const struct design_point *p = &a->point;
+    const char *why = object == p->metrics ? metric_why_null(p->model, f, p->params, object, why_no_mean(a)) : NULL;
     char *what = why ? xasprintf("unknown: %s", why) : NULL;
     output_text(o, what ? what : f->doc);
     free(what);
@@ -145,20 +137,6 @@ void eval_print_equations(const struct design_point *p, enum output_format forma
     output_end(o);
 }
 
-/* "retained_mass: retention mine holds for ...; ...": why metrics are NULL; "" when none is, but for those that have no meaning.
- * The caller frees it. */
-static char *nulls_text(const struct eval_answer *a)
-{
-    struct text t;
-    text_init(&t);
-    for (size_t i = 0; i < a->point.model->metrics.n; i++) {
-        const struct field *f = &a->point.model->metrics.fields[i];
-        const char *why = f->without ? NULL : why_null(a, f);
-        if (why) text_addf(&t, "%s%s: %s", t.n ? "; " : "", f->name, why);
-    }
-    return text_detach(&t);
-}
-
 static void put_or_null(struct output *o, const char *s)
 {
     output_text(o, s && *s ? s : NULL);
@@ -167,8 +145,9 @@ static void put_or_null(struct output *o, const char *s)
 /* Add the columns of notes to a row, and why metrics are NULL. */
 static void put_row_standing(struct output *o, const struct eval_answer *a)
 {
-    const struct standing *s = &a->point.standing;
-    char *nulls = a->point.reason ? NULL : nulls_text(a);
+    const struct design_point *p = &a->point;
+    const struct standing *s = &p->standing;
+    char *nulls = p->reason ? NULL : nulls_text(p->model, p->params, p->metrics, why_no_mean(a));
     put_or_null(o, s->quality);
     put_or_null(o, s->beyond);
     if (a->point.sweep.averages && a->point.reason)

@@ -65,15 +65,26 @@ static void add_fields(struct text *t, const char *key, const struct schema *s, 
     text_add(t, "}");
 }
 
+/* A list of objects: each begins a line, behind a comma but for the first. */
+static void begin_list(struct text *t, const char *key)
+{
+    add_key(t, key);
+    text_add(t, "[");
+}
+
+static void begin_item(struct text *t, int i)
+{
+    text_add(t, i ? ",\n  {" : "\n  {");
+}
+
 /* ---- parts ----------------------------------------------------------------------------------------------------------------- */
 
 static void add_parts(struct text *t, const struct dse_breakdown *b)
 {
-    add_key(t, "parts");
-    text_add(t, "[");
+    begin_list(t, "parts");
     for (int i = 0; i < b->n; i++) {
         const struct dse_part *p = &b->part[i];
-        text_add(t, i ? ",\n  {" : "\n  {");
+        begin_item(t, i);
         add_text(t, "part", p->name);
         add_integer(t, "depth", p->depth);
         add_text(t, "bound", p->bound);
@@ -133,11 +144,10 @@ static void add_operator(struct text *t, const struct dse_op *op, const struct d
 static void add_operators(struct text *t, const struct dse_workload *w, const struct dse_breakdown *b)
 {
     static struct dse_oplist list; /* too large for the stack */
-    add_key(t, "operators");
-    text_add(t, "[");
+    begin_list(t, "operators");
     if (w) dse_workload_expand(w, &list);
     for (int i = 0; w && i < list.n; i++) {
-        text_add(t, i ? ",\n  {" : "\n  {");
+        begin_item(t, i);
         add_operator(t, &list.op[i], b);
         text_add(t, "}");
     }

@@ -2,6 +2,7 @@
 #include "library/library.h"
 
 #include "base/xalloc.h"
+#include "model/nulls.h"
 #include "space/batch.h"
 
 #include <math.h>
@@ -110,7 +111,24 @@ bool dse_points_set_fidelity(struct dse_points *p, const char *fidelity, struct 
 /* ---- columns ----------------------------------------------------------------------------------------------------------------- */
 
 /* What an output is filled with: a field of the parameters or metrics by its type, or what is said of the row. */
-enum source { FROM_NOTHING, FROM_F64, FROM_I64, FROM_CHOICE, FROM_ENTRY, FROM_STATUS, FROM_REASON, FROM_QUALITY };
+enum source {
+    FROM_NOTHING,
+    FROM_F64,
+    FROM_I64,
+    FROM_CHOICE,
+    FROM_ENTRY,
+    FROM_STATUS,
+    FROM_REASON,
+    FROM_QUALITY,
+    FROM_BEYOND,
+    FROM_UNKNOWN,
+    FROM_NULLS
+};
+
+/* The names of those that are no fields, from FROM_STATUS on. */
+static const char *const said[] = {"status", "reason", "quality", "beyond", "why_unknown", "why_null"};
+enum { SAID = sizeof said / sizeof *said };
+_Static_assert(FROM_STATUS + SAID == FROM_NULLS + 1, "all that is said has a name");
 
 struct filled {
     enum source source;
@@ -133,13 +151,12 @@ struct evaluation {
 
 static bool names_error(const struct evaluation *e, const char *what, const char *name, struct diags *diags)
 {
-    static const char *const more[] = {"status", "reason", "quality"};
     const struct model *m = e->points->model;
     const size_t n = m->params.n + m->metrics.n;
-    const char **names = xcalloc(n + 3, sizeof *names);
+    const char **names = xcalloc(n + SAID, sizeof *names);
     for (size_t i = 0; i < n; i++) names[i] = i < m->params.n ? m->params.fields[i].name : m->metrics.fields[i - m->params.n].name;
-    memcpy(names + n, more, sizeof more);
-    library_unknown(what, name, names, n + 3, diags);
+    memcpy(names + n, said, sizeof said);
+    library_unknown(what, name, names, n + SAID, diags);
     free(names);
     return false;
 }
@@ -179,12 +196,11 @@ static struct filled field_source(const struct field *f, bool of_params)
 /* What fills the column of that name. False: there is no such column. */
 static bool find_source(const struct model *m, const char *name, struct filled *ret, bool *ret_number)
 {
-    static const char *const texts[] = {"status", "reason", "quality"};
     const struct field *param = schema_find(&m->params, name), *f = param ? param : schema_find(&m->metrics, name);
     *ret_number = field_is_number(f);
     if (f) *ret = field_source(f, param != NULL);
-    for (size_t i = 0; !f && i < sizeof texts / sizeof *texts; i++) {
-        if (strcmp(name, texts[i]) != 0) continue;
+    for (size_t i = 0; !f && i < SAID; i++) {
+        if (strcmp(name, said[i]) != 0) continue;
         *ret = (struct filled){.source = (enum source)(FROM_STATUS + i)};
         return true;
     }
@@ -267,6 +283,22 @@ static void put_field(const struct filled *f, const struct dse_output *out, size
     }
 }
 
+/* What is said of a point that is ok. */
+static const char *say(const struct evaluation *e, struct batch *b, enum source source)
+{
+    if (source == FROM_STATUS) return "ok";
+    if (source == FROM_REASON) return NULL;
+    if (source == FROM_NULLS) {
+        char *nulls = nulls_text(e->points->model, batch_params(b), batch_metrics(b), NULL);
+        const char *ret = *nulls ? keep(e->points, nulls) : NULL;
+        free(nulls);
+        return ret;
+    }
+    const struct standing s = batch_standing(b);
+    const char *text = source == FROM_QUALITY ? s.quality : source == FROM_BEYOND ? s.beyond : s.unknown;
+    return text && source != FROM_QUALITY ? keep(e->points, text) : text;
+}
+
 /* Fill in point k. invalid: why it was not evaluated, or NULL. */
 static void fill(const struct evaluation *e, struct batch *b, size_t k, const char *invalid, enum batch_end end)
 {
@@ -275,12 +307,14 @@ static void fill(const struct evaluation *e, struct batch *b, size_t k, const ch
     for (size_t i = 0; i < e->n_outputs; i++) {
         const struct dse_output *out = &e->outputs[i];
         const struct filled *f = &e->filled[i];
-        switch (f->source) {
-        case FROM_STATUS: out->texts[k] = invalid ? "invalid" : ok ? "ok" : "infeasible"; break;
-        case FROM_REASON: out->texts[k] = ok ? NULL : keep(e->points, invalid ? invalid : batch_reason(b)); break;
-        case FROM_QUALITY: out->texts[k] = ok ? batch_standing(b).quality : NULL; break;
-        default: put_field(f, out, k, f->of_params ? params : metrics);
-        }
+        if (f->source < FROM_STATUS)
+            put_field(f, out, k, f->of_params ? params : metrics);
+        else if (ok)
+            out->texts[k] = say(e, b, f->source);
+        else if (f->source == FROM_STATUS)
+            out->texts[k] = invalid ? "invalid" : "infeasible";
+        else
+            out->texts[k] = f->source == FROM_REASON ? keep(e->points, invalid ? invalid : batch_reason(b)) : NULL;
     }
 }
 

@@ -1,0 +1,256 @@
+/* Nothing here knows the models but through include/dse/dse.h: dse is a user of its library. */
+#include "cli/eval_points.h"
+
+#include "base/text.h"
+#include "base/xalloc.h"
+#include "config/csv_table.h"
+
+#include <dse/dse.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Points evaluated at once: their columns stay small, however many points there are. */
+enum { BATCH = 4096 };
+
+/* A column of the file. */
+struct given_column {
+    double *numbers;
+    const char **texts; /* the table's */
+};
+
+struct run {
+    const struct invocation *in;
+    const char *model;
+    const char *fidelity;
+    struct dse_problems *problems;
+    struct dse *dse;
+    struct dse_points *points;
+    struct csv_table table;
+    struct given_column *given; /* one a column of the table */
+    struct dse_output *outputs;
+    bool *whole;     /* of the outputs: whole numbers */
+    size_t *told_by; /* of the outputs: the input of that name, or SIZE_MAX */
+    size_t n_outputs;
+};
+
+/* What the library has to say becomes what the command says. */
+static bool say(const struct run *r)
+{
+    const struct dse_problem *p;
+    for (size_t i = 0; (p = dse_problems_at(r->problems, i)) != NULL; i++) {
+        const struct srcloc loc = {p->file, p->line, p->column};
+        if (p->severity == DSE_ERROR)
+            diags_input(r->in->diags, loc, NULL, p->hint, "%s", p->message);
+        else
+            diags_warn(r->in->diags, loc, NULL, "%s", p->message);
+    }
+    dse_problems_clear(r->problems);
+    return r->in->diags->errors == 0;
+}
+
+/* ---- what is given --------------------------------------------------------------------------------------------------------------- */
+
+static void set_all(const struct run *r)
+{
+    size_t n;
+    const char **assignments = option_all(r->in, "set", &n);
+    for (size_t i = 0; i < n; i++) {
+        const char *equals = strchr(assignments[i], '=');
+        char *name = xstrndup(assignments[i], strcspn(assignments[i], "="));
+        if (equals)
+            dse_points_set(r->points, name, equals + 1, r->problems);
+        else
+            usage_error(r->in, "--set: \"%s\" is not NAME=VALUE", name);
+        free(name);
+    }
+    free(assignments);
+}
+
+static bool open_points(struct run *r)
+{
+    size_t n;
+    const char **files = option_all(r->in, "catalog", &n);
+    r->dse = dse_open(NULL, r->problems);
+    for (size_t i = 0; r->dse && i < n; i++) dse_add_catalog(r->dse, files[i], r->problems);
+    free(files);
+    if (r->dse) r->points = dse_points_new(r->dse, r->model, r->problems);
+    if (r->points) set_all(r);
+    if (r->points) dse_points_set_fidelity(r->points, r->fidelity, r->problems);
+    return say(r);
+}
+
+static bool unknown_column(const struct run *r, const char *name)
+{
+    const struct dse_column *c;
+    const char **names = NULL;
+    size_t n = 0;
+    for (; (c = dse_column_at(r->dse, r->model, DSE_PARAMETER, n)) != NULL; n++) {
+        names = xrealloc(names, n + 1, sizeof *names);
+        names[n] = c->name;
+    }
+    const char *near = text_nearest(name, names, n);
+    char *hint = near ? xasprintf("did you mean \"%s\"?", near) : NULL;
+    diags_input(r->in->diags, csv_table_header_loc(&r->table), r->table.text, hint, "%s has no parameter \"%s\"", r->model, name);
+    free(hint);
+    free(names);
+    return false;
+}
+
+/* The column's cells as values of a parameter. */
+static bool read_column(struct run *r, size_t i)
+{
+    const struct csv_table *t = &r->table;
+    const struct dse_column *c = dse_column_find(r->dse, r->model, t->columns[i]);
+    if (!c || c->role != DSE_PARAMETER) return unknown_column(r, t->columns[i]);
+    struct given_column *g = &r->given[i];
+    if (c->type == DSE_TEXT)
+        g->texts = xcalloc(t->n_rows + 1, sizeof *g->texts);
+    else
+        g->numbers = xcalloc(t->n_rows + 1, sizeof *g->numbers);
+    bool ok = true;
+    for (size_t k = 0; k < t->n_rows; k++) {
+        if (g->texts)
+            g->texts[k] = t->rows[k].cells[i];
+        else
+            ok = csv_table_number(t, k, i, false, &g->numbers[k], r->in->diags) && ok;
+    }
+    return ok;
+}
+
+static bool read_points(struct run *r, const char *file)
+{
+    if (!csv_table_read_any(&r->table, file, r->in->diags)) return false;
+    r->given = xcalloc(r->table.n_columns + 1, sizeof *r->given);
+    bool ok = true;
+    for (size_t i = 0; i < r->table.n_columns; i++) ok = read_column(r, i) && ok;
+    return ok;
+}
+
+/* ---- what is printed ------------------------------------------------------------------------------------------------------------- */
+
+static void add_output(struct run *r, const char *name, const struct dse_column *c)
+{
+    const bool number = c && c->type != DSE_TEXT;
+    const size_t n = ++r->n_outputs;
+    r->outputs = xrealloc(r->outputs, n, sizeof *r->outputs);
+    r->whole = xrealloc(r->whole, n, sizeof *r->whole);
+    r->told_by = xrealloc(r->told_by, n, sizeof *r->told_by);
+    r->outputs[n - 1] = (struct dse_output){.name = name,
+                                            .numbers = number ? xcalloc(BATCH, sizeof(double)) : NULL,
+                                            .texts = number ? NULL : xcalloc(BATCH, sizeof(char *))};
+    r->whole[n - 1] = c && c->type == DSE_INTEGER;
+    r->told_by[n - 1] = SIZE_MAX;
+    for (size_t i = 0; i < r->table.n_columns; i++)
+        if (strcmp(r->table.columns[i], name) == 0) r->told_by[n - 1] = i;
+}
+
+/* The columns of a row of `dse eval`, but for "fidelity", which is the same in all. */
+static void make_outputs(struct run *r)
+{
+    static const char *const before[] = {"status", "reason"}, *const behind[] = {"quality", "beyond", "why_unknown", "why_null"};
+    const struct dse_column *c;
+    for (size_t i = 0; i < sizeof before / sizeof *before; i++) add_output(r, before[i], NULL);
+    for (int role = DSE_PARAMETER; role <= DSE_METRIC; role++)
+        for (size_t i = 0; (c = dse_column_at(r->dse, r->model, (enum dse_role)role, i)) != NULL; i++) add_output(r, c->name, c);
+    for (size_t i = 0; i < sizeof behind / sizeof *behind; i++) add_output(r, behind[i], NULL);
+}
+
+static void put_cell(const struct run *r, struct output *o, size_t i, size_t k, bool invalid, const char *const *given)
+{
+    const struct dse_output *out = &r->outputs[i];
+    if (invalid && r->told_by[i] != SIZE_MAX)
+        output_text(o, given[r->told_by[i]]);
+    else if (out->texts)
+        output_text(o, out->texts[k]);
+    else if (r->whole[i] && !isnan(out->numbers[k]))
+        output_i64(o, (int64_t)out->numbers[k]);
+    else
+        output_f64(o, out->numbers[k]);
+}
+
+static struct output *begin_rows(const struct run *r, enum output_format format)
+{
+    enum { NOTES = 4 }; /* behind the fidelity */
+    const char **names = xcalloc(r->n_outputs + 1, sizeof *names);
+    for (size_t i = 0; i < r->n_outputs; i++) names[i + (i + NOTES >= r->n_outputs)] = r->outputs[i].name;
+    names[r->n_outputs - NOTES] = "fidelity";
+    struct output *o = output_new(stdout, format, names, r->n_outputs + 1);
+    free(names);
+    return o;
+}
+
+static void put_row(const struct run *r, struct output *o, size_t row, size_t k)
+{
+    const bool invalid = strcmp(r->outputs[0].texts[k], "invalid") == 0;
+    for (size_t i = 0; i < r->n_outputs; i++) {
+        if (strcmp(r->outputs[i].name, "quality") == 0) output_text(o, r->fidelity);
+        put_cell(r, o, i, k, invalid, (const char *const *)r->table.rows[row].cells);
+    }
+}
+
+static bool evaluate(const struct run *r, size_t first, size_t n)
+{
+    struct dse_input *inputs = xcalloc(r->table.n_columns, sizeof *inputs);
+    for (size_t i = 0; i < r->table.n_columns; i++) {
+        const struct given_column *g = &r->given[i];
+        inputs[i].name = r->table.columns[i];
+        if (g->numbers) inputs[i].numbers = g->numbers + first;
+        if (g->texts) inputs[i].texts = g->texts + first;
+    }
+    const bool ok = dse_points_evaluate(r->points, n, inputs, r->table.n_columns, r->outputs, r->n_outputs, r->problems);
+    free(inputs);
+    return ok;
+}
+
+static int print(struct run *r, enum output_format format)
+{
+    struct output *o = NULL;
+    make_outputs(r);
+    bool ok = true;
+    for (size_t first = 0; ok && (first < r->table.n_rows || !o); first += BATCH) {
+        const size_t n = r->table.n_rows - first < BATCH ? r->table.n_rows - first : BATCH;
+        ok = evaluate(r, first, n);
+        if (ok && !o) o = begin_rows(r, format);
+        for (size_t k = 0; ok && k < n; k++) put_row(r, o, first + k, k);
+    }
+    if (o) output_end(o);
+    say(r);
+    return ok ? 0 : 2;
+}
+
+/* ---- the whole ------------------------------------------------------------------------------------------------------------------- */
+
+static void release(struct run *r)
+{
+    for (size_t i = 0; r->given && i < r->table.n_columns; i++) {
+        free(r->given[i].numbers);
+        free(r->given[i].texts);
+    }
+    for (size_t i = 0; i < r->n_outputs; i++) {
+        free(r->outputs[i].numbers);
+        free(r->outputs[i].texts);
+    }
+    free(r->given);
+    free(r->outputs);
+    free(r->whole);
+    free(r->told_by);
+    csv_table_release(&r->table);
+    dse_points_free(r->points);
+    dse_close(r->dse);
+    dse_problems_free(r->problems);
+}
+
+int eval_points(const struct invocation *in, enum output_format format)
+{
+    const char *fidelity = option_get(in, "fidelity");
+    struct run r = {.in = in, .model = in->operands[0], .fidelity = fidelity ? fidelity : "closed-form"};
+    r.problems = dse_problems_new();
+    int status = 2;
+    if (open_points(&r) && read_points(&r, option_get(in, "points"))) {
+        pager_start();
+        status = print(&r, format == OUTPUT_TABLE ? OUTPUT_CSV : format);
+    }
+    release(&r);
+    return status;
+}
