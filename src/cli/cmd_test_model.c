@@ -6,6 +6,7 @@
 #include "cli/model_find.h"
 #include "model/plugin.h"
 #include "prove/prove.h"
+#include "toml_model/toml_model.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -14,7 +15,7 @@
 static bool is_file(const char *s)
 {
     const size_t n = strlen(s);
-    return strchr(s, '/') || (n > 3 && strcmp(s + n - 3, ".so") == 0);
+    return strchr(s, '/') || (n > 3 && strcmp(s + n - 3, ".so") == 0) || toml_model_is_file(s);
 }
 
 static bool test_model(const struct model *m, const struct catalog *catalog, struct diags *diags)
@@ -43,7 +44,7 @@ static int run(const struct invocation *in)
 {
     const char *what = in->operands[0];
     const bool file = is_file(what);
-    if (file && !plugin_load(what, in->diags)) return 2;
+    if (file && !model_load(what, in->diags)) return 2;
     if (file) crash_watch();
     const struct model *of = file ? plugin_model(what) : model_find(in, what);
     struct catalog *catalog = of ? open_catalog(in) : NULL;

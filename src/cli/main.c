@@ -7,7 +7,7 @@
 #include "cli/version.h"
 #include "cli/crash.h"
 #include "dse_config.h"
-#include "model/plugin.h"
+#include "toml_model/toml_model.h"
 
 #include <assert.h>
 #include <getopt.h>
@@ -280,16 +280,16 @@ static bool take_first_options(const struct invocation *in, int *argc, char ***a
         if (strcmp(word, "--no-pager") == 0) {
             terminal_set_no_pager();
         } else if (strncmp(word, plugin_is, strlen(plugin_is)) == 0) {
-            ok = plugin_load(word + strlen(plugin_is), in->diags) && ok;
+            ok = model_load(word + strlen(plugin_is), in->diags) && ok;
         } else if (strcmp(word, plugin) == 0) {
             if (*argc < 3) return usage_error(in, "option --plugin needs an argument") == 0;
-            ok = plugin_load((*argv)[2], in->diags) && ok;
+            ok = model_load((*argv)[2], in->diags) && ok;
             (*argc)--, (*argv)++;
         } else {
             break;
         }
     }
-    ok = plugin_load_all(catalog_data_dir(), in->diags) && ok;
+    ok = model_load_all(catalog_data_dir(), in->diags) && ok;
     size_t n;
     const struct model *models = registry_models(&n);
     for (size_t i = 0; i < n; i++)

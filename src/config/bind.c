@@ -155,6 +155,22 @@ static bool read_defaults(struct binding_full *b, struct diags *diags)
     return read_values(&b->public, doc, calibrated, diags) && ok;
 }
 
+/* defaults.toml; or what a model in TOML has for it, shown with the lines of that file. */
+static struct toml_doc *read_defaults_doc(const struct model *model, const char *data_dir, struct diags *diags)
+{
+    if (model->defaults) {
+        struct toml_doc *doc = toml_read_text(model->file, model->defaults, strlen(model->defaults), diags);
+        if (!doc) return NULL;
+        free(doc->text);
+        doc->text = xstrdup(model->source);
+        return doc;
+    }
+    char *path = model_file(model, data_dir, "defaults.toml");
+    struct toml_doc *doc = toml_read_file(path, diags);
+    free(path);
+    return doc;
+}
+
 struct binding *binding_new(const struct model *model, const struct catalog *catalog, const char *data_dir, struct diags *diags)
 {
     struct binding_full *b = xcalloc(1, sizeof *b);
@@ -162,9 +178,7 @@ struct binding *binding_new(const struct model *model, const struct catalog *cat
     b->public.catalog = catalog;
     b->public.defaults = xcalloc(1, model->desc->params_size);
     b->public.given = xcalloc(model->params.n, sizeof *b->public.given);
-    char *path = model_file(model, data_dir, "defaults.toml");
-    b->defaults_doc = toml_read_file(path, diags);
-    free(path);
+    b->defaults_doc = read_defaults_doc(model, data_dir, diags);
     if (b->defaults_doc && read_defaults(b, diags)) return &b->public;
     binding_free(&b->public);
     return NULL;

@@ -3,7 +3,7 @@
 
 #include "base/xalloc.h"
 #include "dse_config.h"
-#include "model/plugin.h"
+#include "toml_model/toml_model.h"
 
 #include <pthread.h>
 #include <stdlib.h>
@@ -90,7 +90,7 @@ struct dse *dse_open(const char *data_dir, struct dse_problems *problems)
     d->data_dir = xstrdup(data_dir ? data_dir : catalog_data_dir());
     d->catalog = catalog_open_in(d->data_dir, diags);
     pthread_mutex_lock(&registry_lock);
-    const bool ok = plugin_load_all(d->data_dir, diags) && d->catalog;
+    const bool ok = model_load_all(d->data_dir, diags) && d->catalog;
     describe_all(d);
     pthread_mutex_unlock(&registry_lock);
     diags_release(&own);
@@ -121,7 +121,7 @@ bool dse_add_plugin(struct dse *d, const char *file, struct dse_problems *proble
 {
     struct diags own;
     pthread_mutex_lock(&registry_lock);
-    const bool ok = plugin_load(file, problems_of(problems, &own));
+    const bool ok = model_load(file, problems_of(problems, &own));
     describe_all(d);
     pthread_mutex_unlock(&registry_lock);
     diags_release(&own);

@@ -4,7 +4,6 @@
 #include "base/xalloc.h"
 
 #include <ctype.h>
-#include <dirent.h>
 #include <dlfcn.h>
 #include <dse/plugin.h>
 #include <errno.h>
@@ -144,52 +143,6 @@ const struct model *plugin_model(const char *file)
     for (size_t i = 0; realpath(file, real) && i < n; i++)
         if (all[i].file && strcmp(all[i].file, real) == 0) return &all[i];
     return NULL;
-}
-
-/* ---- those that are there ---------------------------------------------------------------------------------------------------- */
-
-static int is_object(const struct dirent *d)
-{
-    const char *dot = strrchr(d->d_name, '.');
-    return dot && strcmp(dot, ".so") == 0;
-}
-
-static void load_folder(const char *folder, struct diags *diags)
-{
-    struct dirent **files;
-    const int n = scandir(folder, &files, is_object, alphasort);
-    for (int i = 0; i < n; i++) {
-        char *path = xasprintf("%s/%s", folder, files[i]->d_name);
-        struct diags own;
-        diags_init(&own);
-        if (!plugin_load(path, &own))
-            diags_warn(diags, (struct srcloc){.file = path}, NULL, "left out: %s", own.n ? own.list[0].message : "");
-        diags_release(&own);
-        free(path);
-        free(files[i]);
-    }
-    if (n >= 0) free(files);
-}
-
-bool plugin_load_all(const char *data_dir, struct diags *diags)
-{
-    static const char share[] = "/share/dse";
-    const char *list = getenv("DSE_PLUGINS");
-    bool ok = true;
-    for (const char *s = list ? list : ""; *s;) {
-        const size_t n = strcspn(s, ":");
-        char *file = xstrndup(s, n);
-        if (n) ok = plugin_load(file, diags) && ok;
-        free(file);
-        s += n + (s[n] == ':');
-    }
-    const size_t n = strlen(data_dir), k = sizeof share - 1;
-    if (n > k && strcmp(data_dir + n - k, share) == 0) {
-        char *folder = xasprintf("%.*s/lib/dse/plugins", (int)(n - k), data_dir);
-        load_folder(folder, diags);
-        free(folder);
-    }
-    return ok;
 }
 
 /* ---- crashes ----------------------------------------------------------------------------------------------------------------- */

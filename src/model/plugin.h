@@ -8,10 +8,7 @@
 /* Load a plug-in and add its models. A file that is loaded already is left alone. False with errors: not there, no plug-in, of
  * other headers, a model that exists. Not thread-safe, as the registry. */
 bool plugin_load(const char *file, struct diags *diags);
-/* Load those that $DSE_PLUGINS names, with colons between them, and then those of the folder `lib/dse/plugins` under the prefix
- * that data_dir (PREFIX/share/dse) is installed in. False with errors of the former; the latter give warnings. */
-bool plugin_load_all(const char *data_dir, struct diags *diags);
-/* The model of the plug-in that was loaded from this file, or NULL: none. */
+/* The model that was added from this file, or NULL: none. */
 const struct model *plugin_model(const char *file);
 
 /* In a crash: which plug-in's model was being called, of the addresses of a stack, innermost first, and in which of its

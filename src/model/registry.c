@@ -71,6 +71,14 @@ bool registry_add(const struct dse_model *desc, const char *folder, const char *
     return true;
 }
 
+bool registry_add_made(const struct dse_model *desc, const char *folder, const char *file, const char *defaults, const char *source)
+{
+    if (!registry_add(desc, folder, file)) return false;
+    models[n_models - 1].defaults = xstrdup(defaults);
+    models[n_models - 1].source = xstrdup(source);
+    return true;
+}
+
 char *model_file(const struct model *m, const char *data_dir, const char *name)
 {
     return m->folder ? xasprintf("%s/%s", m->folder, name) : xasprintf("%s/models/%s/%s", data_dir, m->desc->name, name);
@@ -84,6 +92,8 @@ void registry_release(void)
         schema_release(&models[i].equations);
         free(models[i].folder);
         free(models[i].file);
+        free(models[i].defaults);
+        free(models[i].source);
     }
     n_models = BUILT_IN;
     ready = false;

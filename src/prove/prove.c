@@ -102,6 +102,10 @@ static bool prove_sources(const struct model *m, const char *folder, const char 
 bool prove_documentation(const struct model *m, const struct catalog *catalog, struct text *note, struct diags *diags)
 {
     (void)catalog;
+    if (m->defaults) { /* a model in TOML: nothing that it has can be without words there */
+        text_addf(note, "its file is its documentation, with %zu equations that --equations prints", m->equations.n);
+        return true;
+    }
     char *path = model_file(m, catalog_data_dir(), "README.md"), *readme = NULL;
     struct diags own;
     diags_init(&own);

@@ -1,7 +1,7 @@
 /* The entry of the extension: `.load dse`. */
 #include "sql/sql_internal.h"
 
-#include "model/plugin.h"
+#include "toml_model/toml_model.h"
 
 #include <pthread.h>
 
@@ -21,7 +21,7 @@ int sqlite3_dse_init(sqlite3 *db, char **error, const sqlite3_api_routines *api)
     struct diags diags;
     diags_init(&diags);
     pthread_mutex_lock(&lock);
-    const bool ok = plugin_load_all(catalog_data_dir(), &diags);
+    const bool ok = model_load_all(catalog_data_dir(), &diags);
     registry_models(NULL);
     pthread_mutex_unlock(&lock);
     if (!ok) {

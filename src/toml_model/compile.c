@@ -1,0 +1,566 @@
+/* From formulas to muParser's text, with the dimension of every part. Compiling an equation compiles what it needs first, which gives the
+ * order, and finds cycles. */
+#include "toml_model/internal.h"
+
+#include "base/hint.h"
+#include "base/xalloc.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* The arguments of a function that is being taken into a formula. */
+struct arguments {
+    const struct function *function;
+    struct text text[FORMULA_ARGUMENTS_MAX];
+    struct dimension dim[FORMULA_ARGUMENTS_MAX];
+    bool any[FORMULA_ARGUMENTS_MAX];
+};
+
+struct compiling {
+    struct toml_model *m;
+    int equation;
+    const struct formula *f;           /* whose nodes are compiled: the equation's, or a function's */
+    const struct arguments *arguments; /* of the function; or NULL */
+    struct text before;                /* assignments that come first */
+    struct diags *diags;
+    struct compiling *above; /* the equation that needs this one */
+    bool ok;
+};
+
+/* What a part of a formula is: a dimension, or a zero that fits any. */
+struct kind {
+    struct dimension dim;
+    bool any;
+};
+static const struct kind pure = {{{0}}, false}, any_kind = {{{0}}, true};
+
+static struct kind emit(struct compiling *c, int node, struct text *out);
+static bool compile(struct toml_model *m, int i, struct compiling *above, struct diags *diags);
+
+static struct kind fail(struct compiling *c, const struct formula_node *n, const char *hint, char *message)
+{
+    if (c->ok) diags_input(c->diags, formula_loc(c->f, n), c->f->doc->text, hint, "%s", message);
+    c->ok = false;
+    free(message);
+    return any_kind;
+}
+
+static char *dimension_name(struct dimension d)
+{
+    struct text t;
+    text_init(&t);
+    dimension_text(d, &t);
+    return text_detach(&t);
+}
+
+/* Both are one kind of thing, or it is an error. */
+static struct kind same(struct compiling *c, const struct formula_node *n, struct kind a, struct kind b, const char *what)
+{
+    if (a.any) return b;
+    if (b.any || dimension_same(a.dim, b.dim) || !c->ok) return a;
+    char *left = dimension_name(a.dim), *right = dimension_name(b.dim);
+    const struct kind ret = fail(c, n, "a number may have its unit behind it: 2 [B]",
+                                 xasprintf("units do not fit: %s of %s and %s", what, left, right));
+    free(left);
+    free(right);
+    return ret;
+}
+
+static struct kind want_pure(struct compiling *c, const struct formula_node *n, struct kind k, const char *what)
+{
+    if (k.any || dimension_none(k.dim) || !c->ok) return pure;
+    char *is = dimension_name(k.dim);
+    const struct kind ret = fail(c, n, "divide it by something of its unit: x / 1 [B]",
+                                 xasprintf("units do not fit: %s takes a pure number, not %s", what, is));
+    free(is);
+    return ret;
+}
+
+static void need(struct compiling *c, int what)
+{
+    struct equation *e = &c->m->equations[c->equation];
+    for (int i = 0; i < e->n_needs; i++)
+        if (e->needs[i] == what) return;
+    e->needs = xrealloc(e->needs, (size_t)e->n_needs + 1, sizeof *e->needs);
+    e->needs[e->n_needs++] = what;
+}
+
+static struct kind use_input(struct compiling *c, int input, struct text *out)
+{
+    need(c, -1 - input);
+    text_addf(out, "v%d", c->m->inputs[input].slot);
+    return (struct kind){c->m->inputs[input].measure.dim, false};
+}
+
+/* ---- names -------------------------------------------------------------------------------------------------------------------- */
+
+/* "a -> b -> a" of the equations at work. */
+static struct kind cycle(struct compiling *c, const struct formula_node *n, int to)
+{
+    struct text t;
+    text_init(&t);
+    const struct compiling *stack[64];
+    int depth = 0;
+    for (const struct compiling *at = c; at && depth < 64; at = at->above) {
+        stack[depth++] = at;
+        if (at->equation == to) break;
+    }
+    while (depth > 0) {
+        const struct equation *e = &c->m->equations[stack[--depth]->equation];
+        if (e->is_public) text_addf(&t, "%s -> ", e->name);
+    }
+    char *message = xasprintf("a cycle of equations: %s%s", t.s ? t.s : "", c->m->equations[to].name);
+    text_release(&t);
+    return fail(c, n, "an equation may need others, and these others, but none may need itself", message);
+}
+
+static struct kind use_equation(struct compiling *c, const struct formula_node *n, int i, struct text *out)
+{
+    if (c->m->equations[i].state == EQUATION_AT_WORK) return cycle(c, n, i);
+    if (!compile(c->m, i, c, c->diags)) {
+        c->ok = false;
+        return any_kind;
+    }
+    need(c, i);
+    text_addf(out, "v%d", c->m->equations[i].slot);
+    return (struct kind){c->m->equations[i].measure.dim, false};
+}
+
+static struct kind unknown(struct compiling *c, const struct formula_node *n, const char *name, enum domain domain)
+{
+    size_t k;
+    const char **names = known_names(c->m, domain, &k);
+    if (c->ok && domain == DOMAIN_NONE)
+        diags_unknown(
+            c->diags, formula_loc(c->f, n), c->f->doc->text, name, names, k,
+            "a formula sees parameters, equations and metrics of the model, and what its shared parameters say: docs/model-in-toml.md",
+            "there is no parameter, equation or shared quantity \"%s\"", name);
+    else if (c->ok)
+        diags_unknown(c->diags, formula_loc(c->f, n), c->f->doc->text, name, names, k, "docs/model-in-toml.md lists them",
+                      "\"%s\" is neither a field of %s nor an equation of [for.%s]", name,
+                      domain == DOMAIN_ATTENTION ? "a group of attention" : "an operator", domain_names[domain]);
+    c->ok = false;
+    free(names);
+    return any_kind;
+}
+
+/* "op.k" in a loop over operators. */
+static struct kind use_element(struct compiling *c, const struct formula_node *n, const char *field, struct text *out)
+{
+    const enum domain domain = c->m->equations[c->equation].domain;
+    const int e = find_equation(c->m, field, domain);
+    if (e >= 0) return use_equation(c, n, e, out);
+    if (strcmp(field, "name") == 0 && domain != DOMAIN_ATTENTION)
+        return fail(c, n, "op.name == 'lm_head'", xasprintf("a name is compared with == or !="));
+    const int in = element_input(c->m, domain, field);
+    return in >= 0 ? use_input(c, in, out) : unknown(c, n, field, domain);
+}
+
+/* What stands behind the variable of the loop that the equation is in; NULL: another name. */
+static const char *field_of_loop(const struct compiling *c, const char *name)
+{
+    const struct equation *e = &c->m->equations[c->equation];
+    const size_t n = e->variable ? strlen(e->variable) : 0;
+    const bool in = e->kind == EQUATION_ELEMENT && strncmp(name, e->variable, n) == 0 && name[n] == '.';
+    return in ? name + n + 1 : NULL;
+}
+
+static struct kind use_argument(const struct compiling *c, int i, struct text *out)
+{
+    text_add(out, c->arguments->text[i].s);
+    return (struct kind){c->arguments->dim[i], c->arguments->any[i]};
+}
+
+static struct kind emit_name(struct compiling *c, const struct formula_node *n, struct text *out)
+{
+    for (int i = 0; c->arguments && i < c->arguments->function->n_arguments; i++)
+        if (strcmp(c->arguments->function->arguments[i], n->name) == 0) return use_argument(c, i, out);
+    const char *field = field_of_loop(c, n->name);
+    if (field) return use_element(c, n, field, out);
+    if (strcmp(n->name, "inf") == 0) {
+        text_add(out, "inf");
+        return any_kind;
+    }
+    const struct field *f = schema_find(&c->m->schema, n->name);
+    if (f && f->type == DSE_TYPE_ENUM)
+        return fail(c, n, "name == 'one of its values'",
+                    xasprintf("%s is a choice, not a number: compare it with == or !=", f->name));
+    if (f && f->type == DSE_TYPE_REF)
+        return fail(c, n, "numbers of an entry stand behind a dot: llm.hidden",
+                    xasprintf("%s is the name of a catalog entry, not a number", f->name));
+    const int in = find_input(c->m, n->name);
+    if (in >= 0) return use_input(c, in, out);
+    const int e = find_equation(c->m, n->name, DOMAIN_NONE);
+    return e >= 0 ? use_equation(c, n, e, out) : unknown(c, n, n->name, DOMAIN_NONE);
+}
+
+/* ---- operators ------------------------------------------------------------------------------------------------------------------ */
+
+/* "dataflow == 'flexible'", "op.name != 'lm_head'". */
+static struct kind compare_text(struct compiling *c, const struct formula_node *n, const struct formula_node *name,
+                                const struct formula_node *text, struct text *out)
+{
+    if (name->kind != FORMULA_NAME || (n->op != OP_EQ && n->op != OP_NE))
+        return fail(c, text, NULL, xasprintf("a string can only be compared, by == or !=, with a choice or with op.name"));
+    const char *sign = n->op == OP_EQ ? "!=" : "==", *field = field_of_loop(c, name->name);
+    if (field && strcmp(field, "name") == 0) {
+        text_add(out, "(");
+        use_input(c, named_input(c->m, c->m->equations[c->equation].domain, text->name), out);
+        text_addf(out, "%s0)", sign);
+        return pure;
+    }
+    const struct field *f = schema_find(&c->m->schema, name->name);
+    if (!f || f->type != DSE_TYPE_ENUM)
+        return fail(c, name, NULL, xasprintf("%s is not a choice: a string cannot be compared with it", name->name));
+    size_t choices = 0;
+    while (f->choices[choices]) choices++;
+    for (size_t i = 0; i < choices; i++) {
+        if (strcmp(f->choices[i], text->name) != 0) continue;
+        text_add(out, "(");
+        use_input(c, find_input(c->m, f->name), out);
+        text_addf(out, "%s%zu)", formula_operators[n->op], i);
+        return pure;
+    }
+    if (c->ok)
+        diags_unknown(c->diags, formula_loc(c->f, text), c->f->doc->text, text->name, f->choices, choices, NULL,
+                      "%s is never \"%s\"", f->name, text->name);
+    c->ok = false;
+    return any_kind;
+}
+
+static struct kind power(struct compiling *c, const struct formula_node *n, struct kind base)
+{
+    const struct formula_node *by = &c->f->nodes[n->args[1]];
+    if (base.any || dimension_none(base.dim)) return pure;
+    const double twice = by->kind == FORMULA_NUMBER ? 2 * by->number : (double)NAN;
+    if (!(fabs(twice) <= 16 && twice == rint(twice)))
+        return fail(c, by, "a pure number may have any power",
+                    xasprintf("units do not fit: what has a unit takes a whole or a half power, as a number"));
+    struct kind ret = base;
+    for (int i = 0; i < DIMS; i++) ret.dim.half[i] = (int16_t)(base.dim.half[i] * (int)twice / 2);
+    return ret;
+}
+
+static struct kind combine(struct compiling *c, const struct formula_node *n, struct kind a, struct kind b)
+{
+    switch (n->op) {
+    case OP_ADD:
+    case OP_SUB: return same(c, n, a, b, n->op == OP_ADD ? "a sum" : "a difference");
+    case OP_MUL: return (struct kind){dimension_times(a.dim, b.dim, 1), a.any || b.any};
+    case OP_DIV: return (struct kind){dimension_times(a.dim, b.dim, -1), a.any};
+    case OP_POW: want_pure(c, n, b, "a power"); return power(c, n, a);
+    case OP_AND:
+    case OP_OR: want_pure(c, n, a, formula_operators[n->op]); return want_pure(c, n, b, formula_operators[n->op]);
+    default: same(c, n, a, b, "a comparison"); return pure;
+    }
+}
+
+static struct kind emit_binary(struct compiling *c, const struct formula_node *n, struct text *out)
+{
+    const struct formula_node *left = &c->f->nodes[n->args[0]], *right = &c->f->nodes[n->args[1]];
+    if (left->kind == FORMULA_STRING || right->kind == FORMULA_STRING)
+        return compare_text(c, n, left->kind == FORMULA_STRING ? right : left, left->kind == FORMULA_STRING ? left : right, out);
+    text_add(out, "(");
+    const struct kind a = emit(c, n->args[0], out);
+    text_add(out, formula_operators[n->op]);
+    const struct kind b = emit(c, n->args[1], out);
+    text_add(out, ")");
+    return combine(c, n, a, b);
+}
+
+/* ---- calls ---------------------------------------------------------------------------------------------------------------------- */
+
+enum rule { RULE_PURE, RULE_ROUND, RULE_SAME, RULE_KEEP, RULE_ROOT };
+static const struct {
+    const char *name, *mu; /* mu: what muParser calls it */
+    int least, most;
+    enum rule rule;
+} built_in[] = {
+    {"min", "mn", 2, FORMULA_ARGUMENTS_MAX, RULE_SAME},
+    {"max", "mx", 2, FORMULA_ARGUMENTS_MAX, RULE_SAME},
+    {"abs", "abs", 1, 1, RULE_KEEP},
+    {"sqrt", "sqrt", 1, 1, RULE_ROOT},
+    {"ceil", "ceil", 1, 1, RULE_ROUND},
+    {"floor", "floor", 1, 1, RULE_ROUND},
+    {"round", "rint", 1, 1, RULE_ROUND},
+    {"exp", "exp", 1, 1, RULE_PURE},
+    {"ln", "ln", 1, 1, RULE_PURE},
+    {"log2", "log2", 1, 1, RULE_PURE},
+    {"log10", "log10", 1, 1, RULE_PURE},
+};
+enum { BUILT_IN = sizeof built_in / sizeof *built_in };
+static const char *const loops[] = {"sum", "most", "least"};
+
+static bool wrong_count(struct compiling *c, const struct formula_node *n, int least, int most)
+{
+    if (n->n_args >= least && n->n_args <= most) return false;
+    fail(c, n, NULL,
+         least == most ? xasprintf("%s() takes %d argument%s, not %d", n->name, least, least == 1 ? "" : "s", n->n_args)
+                       : xasprintf("%s() takes %d to %d arguments, not %d", n->name, least, most, n->n_args));
+    return true;
+}
+
+static struct kind emit_built_in(struct compiling *c, const struct formula_node *n, size_t which, struct text *out)
+{
+    if (wrong_count(c, n, built_in[which].least, built_in[which].most)) return any_kind;
+    const enum rule rule = built_in[which].rule;
+    struct kind k = any_kind;
+    for (int i = 0; i < n->n_args; i++) {
+        const bool last = i == n->n_args - 1;
+        if (rule != RULE_SAME || !last) text_addf(out, "%s(", built_in[which].mu);
+        const struct kind of = emit(c, n->args[i], out);
+        k = rule == RULE_SAME ? same(c, n, k, of, n->name) : of;
+        if (rule == RULE_SAME && !last) text_add(out, ",");
+    }
+    for (int i = rule == RULE_SAME; i < n->n_args; i++) text_add(out, ")");
+    if (rule == RULE_ROUND || rule == RULE_PURE) return want_pure(c, n, k, n->name);
+    for (int i = 0; rule == RULE_ROOT && i < DIMS; i++) {
+        if (k.dim.half[i] % 2) return fail(c, n, NULL, xasprintf("units do not fit: a root of a root"));
+        k.dim.half[i] /= 2;
+    }
+    return k;
+}
+
+static struct kind emit_shared(struct compiling *c, const struct formula_node *n, const struct shared_function *f, struct text *out)
+{
+    const int arity = f->arguments[1] ? 2 : 1;
+    if (wrong_count(c, n, arity, arity)) return any_kind;
+    text_addf(out, "%s(", f->name);
+    for (int i = 0; i < arity; i++) {
+        struct measure m;
+        measure_parse(f->arguments[i], strlen(f->arguments[i]), &m);
+        if (i) text_add(out, ",");
+        same(c, &c->f->nodes[n->args[i]], (struct kind){m.dim, false}, emit(c, n->args[i], out), n->name);
+    }
+    text_add(out, ")");
+    struct measure ret;
+    measure_parse(f->unit, strlen(f->unit), &ret);
+    return (struct kind){ret.dim, false};
+}
+
+/* Sums and extremes over a loop become equations of their own. */
+static struct kind emit_loop(struct compiling *c, const struct formula_node *n, size_t which, struct text *out)
+{
+    static const enum equation_kind kinds[] = {EQUATION_SUM, EQUATION_MOST, EQUATION_LEAST};
+    if (wrong_count(c, n, 1, 1)) return any_kind;
+    const struct formula_node *loop = &c->f->nodes[n->args[0]];
+    if (loop->kind != FORMULA_LOOP)
+        return fail(c, loop, "sum(for op in linear: op.weight_bytes)", xasprintf("%s() takes a loop", n->name));
+    const enum domain domain = domain_find(loop->domain);
+    if (c->arguments)
+        return fail(c, n, "write the loop where the function is called, or give it a name",
+                    xasprintf("a function cannot hold a loop"));
+    if (domain == DOMAIN_NONE) {
+        if (c->ok)
+            diags_unknown(c->diags, formula_loc(c->f, loop), c->f->doc->text, loop->domain, domain_names, DOMAINS, NULL,
+                          "there is nothing called \"%s\" to loop over", loop->domain);
+        c->ok = false;
+        return any_kind;
+    }
+    if (!c->m->groups.has[GROUP_WORKLOAD])
+        return fail(c, n, "uses = [\"workload\", \"memory\"]",
+                    xasprintf("a model without the group \"workload\" has no operators"));
+    struct equation element = {.kind = EQUATION_ELEMENT,
+                               .name = xstrdup(loop->name),
+                               .domain = domain,
+                               .variable = loop->name,
+                               .formula = *c->f,
+                               .borrows = true};
+    element.formula.root = loop->args[0];
+    element.loc = formula_loc(c->f, loop);
+    const int operand = add_equation(c->m, element);
+    const int i = add_equation(
+        c->m, (struct equation){
+                  .kind = kinds[which], .name = xstrdup(n->name), .domain = domain, .operand = operand, .loc = element.loc});
+    return use_equation(c, n, i, out);
+}
+
+/* A function of the file: its arguments get slots of their own, and its formula stands in place of the call. */
+static struct kind emit_function(struct compiling *c, const struct formula_node *n, struct function *f, struct text *out)
+{
+    if (wrong_count(c, n, f->n_arguments, f->n_arguments)) return any_kind;
+    if (f->at_work) return fail(c, n, NULL, xasprintf("the function %s() needs itself", f->name));
+    struct arguments a = {.function = f};
+    for (int i = 0; i < n->n_args; i++) {
+        struct text value;
+        text_init(&value);
+        text_init(&a.text[i]);
+        const struct kind k = emit(c, n->args[i], &value);
+        a.dim[i] = k.dim, a.any[i] = k.any;
+        const int slot = new_slot(c->m);
+        text_addf(&a.text[i], "v%d", slot);
+        text_addf(&c->before, "v%d=%s,", slot, value.s ? value.s : "0");
+        text_release(&value);
+    }
+    const struct formula *outer = c->f;
+    const struct arguments *outer_arguments = c->arguments;
+    c->f = &f->formula;
+    c->arguments = &a;
+    f->at_work = true;
+    const struct kind ret = c->ok ? emit(c, f->formula.root, out) : any_kind;
+    f->at_work = false;
+    c->f = outer;
+    c->arguments = outer_arguments;
+    for (int i = 0; i < n->n_args; i++) text_release(&a.text[i]);
+    return ret;
+}
+
+static struct kind emit_call(struct compiling *c, const struct formula_node *n, struct text *out)
+{
+    const char *names[BUILT_IN + 128];
+    size_t k = 0;
+    for (int i = 0; i < c->m->n_functions; i++)
+        if (strcmp(c->m->functions[i].name, n->name) == 0) return emit_function(c, n, &c->m->functions[i], out);
+    for (size_t i = 0; i < 3; i++) {
+        if (strcmp(loops[i], n->name) == 0) return emit_loop(c, n, i, out);
+        names[k++] = loops[i];
+    }
+    for (size_t i = 0; i < BUILT_IN; i++) {
+        if (strcmp(built_in[i].name, n->name) == 0) return emit_built_in(c, n, i, out);
+        names[k++] = built_in[i].name;
+    }
+    for (const struct shared_function *f = shared_functions; f->name; f++) {
+        if (!c->m->groups.has[f->group]) continue;
+        if (strcmp(f->name, n->name) == 0) return emit_shared(c, n, f, out);
+        names[k++] = f->name;
+    }
+    for (int i = 0; i < c->m->n_functions && i < 64; i++) names[k++] = c->m->functions[i].name;
+    if (c->ok)
+        diags_unknown(c->diags, formula_loc(c->f, n), c->f->doc->text, n->name, names, k,
+                      "min, max, ceil, floor, round, sqrt, abs, exp, ln, log2, log10, sum, most, least, and those of [functions]",
+                      "there is no function %s()", n->name);
+    c->ok = false;
+    return any_kind;
+}
+
+/* ---- all of it -------------------------------------------------------------------------------------------------------------------- */
+
+static struct kind emit_choose(struct compiling *c, const struct formula_node *n, struct text *out)
+{
+    text_add(out, "(");
+    const struct kind condition = emit(c, n->args[0], out);
+    want_pure(c, n, condition, "?:");
+    text_add(out, "?");
+    const struct kind yes = emit(c, n->args[1], out);
+    text_add(out, ":");
+    const struct kind no = emit(c, n->args[2], out);
+    text_add(out, ")");
+    return same(c, n, yes, no, "a choice");
+}
+
+static struct kind emit(struct compiling *c, int node, struct text *out)
+{
+    const struct formula_node n = c->f->nodes[node];
+    if (!c->ok) return any_kind;
+    switch (n.kind) {
+    case FORMULA_NUMBER: text_addf(out, n.number < 0 ? "(%.17g)" : "%.17g", n.number); return (struct kind){n.dim, n.number == 0};
+    case FORMULA_NAME: return emit_name(c, &n, out);
+    case FORMULA_BINARY: return emit_binary(c, &n, out);
+    case FORMULA_CHOOSE: return emit_choose(c, &n, out);
+    case FORMULA_CALL: return emit_call(c, &n, out);
+    case FORMULA_NEGATE:
+    case FORMULA_NOT: {
+        text_add(out, n.kind == FORMULA_NOT ? "(" : "(-");
+        const struct kind k = emit(c, n.args[0], out);
+        text_add(out, n.kind == FORMULA_NOT ? "==0)" : ")");
+        return n.kind == FORMULA_NOT ? want_pure(c, &n, k, "!") : k;
+    }
+    default:
+        return fail(c, &n, NULL,
+                    xasprintf(n.kind == FORMULA_LOOP ? "a loop stands in sum(), most() or least()"
+                                                     : "a string can only be compared, by == or !="));
+    }
+}
+
+/* An equation's phase, from that of what it needs (struct equation). */
+static int phase_behind(const struct equation *e, const struct equation *needed)
+{
+    if (e->kind != EQUATION_ELEMENT) return needed->phase + needed->phase % 2;
+    return needed->kind == EQUATION_ELEMENT ? needed->phase : needed->phase + 1 + needed->phase % 2;
+}
+
+static void set_place(struct toml_model *m, struct equation *e)
+{
+    e->phase = e->kind == EQUATION_ELEMENT;
+    for (int i = 0; i < e->n_needs; i++) {
+        if (e->needs[i] < 0) continue;
+        const int phase = phase_behind(e, &m->equations[e->needs[i]]);
+        if (phase > e->phase) e->phase = phase;
+    }
+    e->order = m->n_ordered++;
+}
+
+/* A sum over a loop has the dimension of what is summed. */
+static bool compile_loop(struct toml_model *m, int i, struct compiling *above, struct diags *diags)
+{
+    const int operand = m->equations[i].operand;
+    struct compiling here = {.m = m, .equation = i, .above = above, .diags = diags, .ok = true};
+    const bool ok = compile(m, operand, &here, diags);
+    struct equation *e = &m->equations[i];
+    e->needs = xcalloc(1, sizeof *e->needs);
+    e->needs[e->n_needs++] = operand;
+    e->measure = (struct measure){1, m->equations[operand].measure.dim};
+    e->phase = m->equations[operand].phase;
+    e->order = m->n_ordered++;
+    return ok;
+}
+
+static bool check_unit(struct compiling *c, struct kind k)
+{
+    struct equation *e = &c->m->equations[c->equation];
+    if (!e->has_measure) {
+        e->measure = (struct measure){1, k.dim};
+        return true;
+    }
+    if (k.any || dimension_same(k.dim, e->measure.dim)) return true;
+    char *ours = dimension_name(e->measure.dim), *theirs = dimension_name(k.dim);
+    fail(c, &(struct formula_node){.at = 0},
+         e->is_public ? "a name says its unit: gemv_s is in seconds, and one without a unit at its end takes any" : NULL,
+         xasprintf("units do not fit: %s is %s%s%s, and its formula gives %s", e->name, ours,
+                   e->unit && *e->unit ? ", by its unit " : "", e->unit ? e->unit : "", theirs));
+    free(ours);
+    free(theirs);
+    return false;
+}
+
+static bool compile_formula(struct toml_model *m, int i, struct compiling *above, struct diags *diags)
+{
+    const struct formula f = m->equations[i].formula;
+    struct compiling c = {.m = m, .equation = i, .f = &f, .above = above, .diags = diags, .ok = true};
+    struct text value;
+    text_init(&value);
+    text_init(&c.before);
+    const struct kind k = emit(&c, f.root, &value);
+    if (c.ok) check_unit(&c, k);
+    if (c.ok) {
+        struct equation *e = &m->equations[i];
+        e->code = xasprintf("%sv%d=%s", c.before.s ? c.before.s : "", e->slot, value.s);
+        set_place(m, e);
+    }
+    text_release(&value);
+    text_release(&c.before);
+    return c.ok;
+}
+
+static bool compile(struct toml_model *m, int i, struct compiling *above, struct diags *diags)
+{
+    enum { CHAIN_MAX = 500 };
+    int chain = 0;
+    for (const struct compiling *at = above; at; at = at->above) chain++;
+    if (m->equations[i].state == EQUATION_DONE || m->equations[i].state == EQUATION_BAD)
+        return m->equations[i].state == EQUATION_DONE;
+    if (chain > CHAIN_MAX)
+        return diags_input(diags, m->equations[i].loc, m->doc->text, NULL, "more than %d equations need each other in a row",
+                           CHAIN_MAX);
+    m->equations[i].state = EQUATION_AT_WORK;
+    const bool loop = m->equations[i].kind > EQUATION_ELEMENT;
+    const bool ok = loop ? compile_loop(m, i, above, diags) : compile_formula(m, i, above, diags);
+    m->equations[i].state = ok ? EQUATION_DONE : EQUATION_BAD;
+    return ok;
+}
+
+bool compile_equation(struct toml_model *m, int i, struct diags *diags)
+{
+    return compile(m, i, NULL, diags);
+}

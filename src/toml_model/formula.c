@@ -1,0 +1,312 @@
+#include "toml_model/formula.h"
+
+#include "base/xalloc.h"
+
+#include <ctype.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+const char *const formula_operators[OP_COUNT] = {"+", "-", "*", "/", "^", "<", "<=", ">", ">=", "==", "!=", "&&", "||"};
+
+static const char example[] = "for example: \"max(cycles / clock_ghz, op.weight_bytes / bandwidth_gbs)\"";
+
+struct parsing {
+    struct formula *out;
+    const char *text, *at;
+    int depth;
+    bool failed;
+    struct diags *diags;
+};
+
+struct srcloc formula_loc_at(const struct formula *f, size_t at)
+{
+    if (f->node->type != TOML_STRING) return toml_loc(f->doc, f->node);
+    struct srcloc loc = toml_string_loc(f->doc, f->node);
+    const char *s = f->node->string;
+    for (size_t i = 0; i < at && s[i]; i++) {
+        if (s[i] == '\n')
+            loc.line++, loc.column = 1;
+        else if (((unsigned char)s[i] & 0xc0) != 0x80)
+            loc.column++;
+    }
+    return loc;
+}
+
+struct srcloc formula_loc(const struct formula *f, const struct formula_node *n)
+{
+    return formula_loc_at(f, n->at);
+}
+
+static int fail(struct parsing *p, const char *at, const char *what)
+{
+    if (!p->failed) {
+        const bool end = *at == '\0';
+        diags_input(p->diags, formula_loc_at(p->out, (size_t)(at - p->text)), p->out->doc->text, example, "%s is expected%s%.*s%s",
+                    what, end ? " here, where the formula ends" : ", not \"", end ? 0 : (int)strcspn(at, " \n"), at,
+                    end ? "" : "\"");
+    }
+    p->failed = true;
+    return 0;
+}
+
+static int new_node(struct parsing *p, struct formula_node n, const char *at)
+{
+    struct formula *f = p->out;
+    n.at = (size_t)(at - p->text);
+    f->nodes = xrealloc(f->nodes, (size_t)f->n + 1, sizeof *f->nodes);
+    f->nodes[f->n] = n;
+    return f->n++;
+}
+
+static int binary(struct parsing *p, enum formula_operator op, int a, int b, const char *at)
+{
+    return new_node(p, (struct formula_node){.kind = FORMULA_BINARY, .op = op, .args = {a, b}, .n_args = 2}, at);
+}
+
+static void skip_space(struct parsing *p)
+{
+    p->at += strspn(p->at, " \t\r\n");
+}
+
+static bool take(struct parsing *p, const char *sign)
+{
+    skip_space(p);
+    const size_t n = strlen(sign);
+    if (p->failed || strncmp(p->at, sign, n) != 0) return false;
+    p->at += n;
+    return true;
+}
+
+static int choice(struct parsing *p);
+
+static bool is_name(char c, bool first)
+{
+    return isalpha((unsigned char)c) || c == '_' || (!first && (isdigit((unsigned char)c) || c == '.'));
+}
+
+/* The name at hand; NULL: none. */
+static char *name_at(struct parsing *p)
+{
+    skip_space(p);
+    size_t n = 0;
+    while (is_name(p->at[n], n == 0)) n++;
+    if (!n) {
+        fail(p, p->at, "a name");
+        return NULL;
+    }
+    char *name = xstrndup(p->at, n);
+    p->at += n;
+    return name;
+}
+
+/* Is this word next, as a word? */
+static bool take_word(struct parsing *p, const char *word)
+{
+    skip_space(p);
+    const size_t n = strlen(word);
+    if (strncmp(p->at, word, n) != 0 || is_name(p->at[n], false)) return false;
+    p->at += n;
+    return true;
+}
+
+static int loop(struct parsing *p, const char *start)
+{
+    struct formula_node n = {.kind = FORMULA_LOOP, .n_args = 1, .name = name_at(p)};
+    if (!p->failed && !take_word(p, "in")) fail(p, p->at, "\"in\"");
+    if (!p->failed) n.domain = name_at(p);
+    if (!p->failed && !take(p, ":")) fail(p, p->at, "\":\"");
+    const int node = new_node(p, n, start);
+    const int body = p->failed ? 0 : choice(p);
+    p->out->nodes[node].args[0] = body;
+    return node;
+}
+
+static int call(struct parsing *p, char *name, const char *start)
+{
+    const int node = new_node(p, (struct formula_node){.kind = FORMULA_CALL, .name = name}, start);
+    int args[FORMULA_ARGUMENTS_MAX], n = 0;
+    skip_space(p);
+    const char *in = p->at;
+    if (take_word(p, "for")) {
+        args[n++] = loop(p, in);
+    } else if (*p->at != ')') {
+        do {
+            if (n == FORMULA_ARGUMENTS_MAX) return fail(p, p->at, "an argument less");
+            args[n] = choice(p);
+            n++;
+        } while (take(p, ","));
+    }
+    if (!p->failed && !take(p, ")")) fail(p, p->at, "\")\"");
+    struct formula_node *f = &p->out->nodes[node];
+    f->n_args = n;
+    if (n) memcpy(f->args, args, (size_t)n * sizeof *args);
+    return node;
+}
+
+/* A number with the unit behind it. */
+static int number(struct parsing *p)
+{
+    const char *start = p->at;
+    char *end;
+    struct formula_node n = {.kind = FORMULA_NUMBER, .number = strtod(p->at, &end)};
+    if (end == p->at || is_name(*end, true)) return fail(p, p->at, "a number");
+    p->at = end;
+    const char *open = p->at;
+    if (take(p, "[")) {
+        const size_t size = strcspn(p->at, "]");
+        struct measure m;
+        if (p->at[size] != ']' || !measure_parse(p->at, size, &m)) return fail(p, open, "a unit like [B], [us] or [GB/s]");
+        n.number *= m.scale;
+        n.dim = m.dim;
+        p->at += size + 1;
+    }
+    return new_node(p, n, start);
+}
+
+static int string(struct parsing *p)
+{
+    const char *start = p->at, quote[] = {*start, '\0'};
+    const size_t n = strcspn(start + 1, quote);
+    if (start[1 + n] != *quote) return fail(p, start, "a string with both of its quotes");
+    p->at += n + 2;
+    return new_node(p, (struct formula_node){.kind = FORMULA_STRING, .name = xstrndup(start + 1, n)}, start);
+}
+
+static int atom(struct parsing *p)
+{
+    skip_space(p);
+    const char *start = p->at;
+    if (isdigit((unsigned char)*start) || *start == '.') return number(p);
+    if (*start == '\'' || *start == '"') return string(p);
+    if (is_name(*start, true)) {
+        char *name = name_at(p);
+        if (take(p, "(")) return call(p, name, start);
+        return new_node(p, (struct formula_node){.kind = FORMULA_NAME, .name = name}, start);
+    }
+    if (!take(p, "(")) return fail(p, p->at, "a number, a name or \"(\"");
+    const int inner = choice(p);
+    if (!p->failed && !take(p, ")")) fail(p, p->at, "\")\"");
+    return inner;
+}
+
+static int signed_power(struct parsing *p)
+{
+    if (p->failed || ++p->depth > FORMULA_DEPTH_MAX) return fail(p, p->at, "a formula that is less deep");
+    skip_space(p);
+    const char *start = p->at;
+    int ret;
+    if (take(p, "+")) {
+        ret = signed_power(p);
+    } else if (take(p, "-")) {
+        const int of = signed_power(p);
+        ret = new_node(p, (struct formula_node){.kind = FORMULA_NEGATE, .args = {of}, .n_args = 1}, start);
+    } else if (p->at[0] == '!' && p->at[1] != '=') {
+        p->at++;
+        const int of = signed_power(p);
+        ret = new_node(p, (struct formula_node){.kind = FORMULA_NOT, .args = {of}, .n_args = 1}, start);
+    } else {
+        ret = atom(p);
+        skip_space(p);
+        const char *sign = p->at;
+        if (take(p, "^")) {
+            const int power = signed_power(p);
+            ret = binary(p, OP_POW, ret, power, sign);
+        }
+    }
+    p->depth--;
+    return ret;
+}
+
+/* Operands joined by operators first..last, which bind to the left; of two that begin alike the longer is tried first. */
+static int joined(struct parsing *p, int (*operand)(struct parsing *p), enum formula_operator first, enum formula_operator last,
+                  bool once)
+{
+    int left = operand(p);
+    for (bool found = true; found && !p->failed;) {
+        found = false;
+        skip_space(p);
+        const char *start = p->at;
+        for (int op = (int)last; op >= (int)first && !found; op--) {
+            const bool shorter = (op == OP_LT || op == OP_GT) && start[0] && start[1] == '=';
+            if (shorter || !take(p, formula_operators[op])) continue;
+            const int right = operand(p);
+            left = binary(p, (enum formula_operator)op, left, right, start);
+            found = !once;
+            break;
+        }
+    }
+    return left;
+}
+
+static int product(struct parsing *p)
+{
+    return joined(p, signed_power, OP_MUL, OP_DIV, false);
+}
+
+static int sum(struct parsing *p)
+{
+    return joined(p, product, OP_ADD, OP_SUB, false);
+}
+
+static int compared(struct parsing *p)
+{
+    return joined(p, sum, OP_LT, OP_NE, true);
+}
+
+static int and_of(struct parsing *p)
+{
+    return joined(p, compared, OP_AND, OP_AND, false);
+}
+
+static int choice(struct parsing *p)
+{
+    if (p->failed || ++p->depth > FORMULA_DEPTH_MAX) return fail(p, p->at, "a formula that is less deep");
+    const int condition = joined(p, and_of, OP_OR, OP_OR, false);
+    int ret = condition;
+    skip_space(p);
+    const char *start = p->at;
+    if (take(p, "?")) {
+        const int yes = choice(p);
+        if (!p->failed && !take(p, ":")) fail(p, p->at, "\":\"");
+        const int no = p->failed ? 0 : choice(p);
+        ret = new_node(p, (struct formula_node){.kind = FORMULA_CHOOSE, .args = {condition, yes, no}, .n_args = 3}, start);
+    }
+    p->depth--;
+    return ret;
+}
+
+bool formula_parse(struct formula *ret, const struct toml_doc *doc, const struct toml_node *node, struct diags *diags)
+{
+    enum { LENGTH_MAX = 5000 };
+    *ret = (struct formula){.doc = doc, .node = node};
+    struct parsing p = {.out = ret, .diags = diags};
+    if (node->type == TOML_INTEGER || node->type == TOML_FLOAT) {
+        const double number = node->type == TOML_INTEGER ? (double)node->integer : node->number;
+        if (isnan(number)) return diags_input(diags, toml_loc(doc, node), doc->text, example, "nan is no formula");
+        p.text = p.at = "";
+        ret->root = new_node(&p, (struct formula_node){.kind = FORMULA_NUMBER, .number = number}, p.at);
+        return true;
+    }
+    if (node->type != TOML_STRING)
+        return diags_input(diags, toml_loc(doc, node), doc->text, example, "a formula is a string or a number, not %s",
+                           toml_type_name(node->type));
+    if (strlen(node->string) > LENGTH_MAX)
+        return diags_input(diags, toml_loc(doc, node), NULL, "give parts of it names of their own",
+                           "the formula is longer than %d characters", LENGTH_MAX);
+    p.text = p.at = node->string;
+    ret->root = choice(&p);
+    skip_space(&p);
+    if (!p.failed && *p.at) fail(&p, p.at, "an operator");
+    return !p.failed;
+}
+
+void formula_release(struct formula *f)
+{
+    for (int i = 0; i < f->n; i++) {
+        free(f->nodes[i].name);
+        free(f->nodes[i].domain);
+    }
+    free(f->nodes);
+    *f = (struct formula){0};
+}

@@ -1,0 +1,63 @@
+/* One formula of a model in TOML: its text as a tree, with the place of every part. The grammar, from what binds least:
+ *
+ *     choice   = or [ "?" choice ":" choice ]
+ *     or       = and { "||" and }
+ *     and      = compared { "&&" compared }
+ *     compared = sum [ ("<" | "<=" | ">" | ">=" | "==" | "!=") sum ]
+ *     sum      = product { ("+" | "-") product }
+ *     product  = signed { ("*" | "/") signed }
+ *     signed   = { "+" | "-" | "!" } power
+ *     power    = atom [ "^" signed ]
+ *     atom     = number [ "[" unit "]" ] | name | string | name "(" [ loop | choice { "," choice } ] ")" | "(" choice ")"
+ *     loop     = "for" name "in" name ":" choice
+ *
+ * A name may have dots. A string stands in single or double quotes. */
+#ifndef DSE_TOML_MODEL_FORMULA_H
+#define DSE_TOML_MODEL_FORMULA_H
+
+#include "base/diag.h"
+#include "config/toml.h"
+#include "toml_model/measure.h"
+
+enum formula_kind {
+    FORMULA_NUMBER,
+    FORMULA_NAME,
+    FORMULA_STRING,
+    FORMULA_NEGATE,
+    FORMULA_NOT,
+    FORMULA_BINARY,
+    FORMULA_CHOOSE,
+    FORMULA_CALL,
+    FORMULA_LOOP, /* the one argument of a call: name in domain: args[0] */
+};
+enum formula_operator { OP_ADD, OP_SUB, OP_MUL, OP_DIV, OP_POW, OP_LT, OP_LE, OP_GT, OP_GE, OP_EQ, OP_NE, OP_AND, OP_OR, OP_COUNT };
+extern const char *const formula_operators[OP_COUNT];
+
+enum { FORMULA_ARGUMENTS_MAX = 8, FORMULA_DEPTH_MAX = 64 };
+
+struct formula_node {
+    enum formula_kind kind;
+    enum formula_operator op;
+    double number;        /* in the dimension's own unit */
+    struct dimension dim; /* of a number */
+    char *name;           /* NAME, STRING, CALL; the variable of a LOOP */
+    char *domain;         /* LOOP */
+    int args[FORMULA_ARGUMENTS_MAX], n_args;
+    size_t at; /* in the text */
+};
+
+struct formula {
+    const struct toml_doc *doc;
+    const struct toml_node *node; /* the string, or the number, that it stands in */
+    struct formula_node *nodes;
+    int n, root;
+};
+
+/* Parse the string, or number, at `node`. False with an error at its place. formula_release takes what was made in both cases. */
+bool formula_parse(struct formula *ret, const struct toml_doc *doc, const struct toml_node *node, struct diags *diags);
+void formula_release(struct formula *f);
+/* The place of a node in the file. */
+struct srcloc formula_loc(const struct formula *f, const struct formula_node *n);
+struct srcloc formula_loc_at(const struct formula *f, size_t at);
+
+#endif

@@ -1,0 +1,336 @@
+/* The sections of a model that hold formulas. */
+#include "toml_model/internal.h"
+
+#include "base/hint.h"
+#include "base/xalloc.h"
+
+#include <ctype.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { EQUATIONS_MAX = 2000 };
+
+/* An equation of the formula at `node`. -1 with an error added. */
+static int read_equation(struct toml_model *m, struct equation e, const struct toml_node *node, struct diags *diags)
+{
+    const bool parsed = m->n_equations < EQUATIONS_MAX ? formula_parse(&e.formula, m->doc, node, diags)
+                                                       : diags_input(diags, toml_loc(m->doc, node), NULL, NULL,
+                                                                     "there are more than %d formulas", EQUATIONS_MAX);
+    if (!parsed) {
+        formula_release(&e.formula);
+        free(e.name);
+        return -1;
+    }
+    return add_equation(m, e);
+}
+
+static bool twice(const struct toml_model *m, const struct toml_node *key, struct diags *diags)
+{
+    return diags_input(diags, toml_key_loc(m->doc, key), m->doc->text, "give it another name",
+                       "there is a parameter, an equation or a metric %s already", key->key);
+}
+
+/* NAME = "formula", or { is = "formula", doc = ... }. `keys`: what may stand in the table. */
+static int named(struct toml_model *m, const struct toml_node *key, struct equation e, const char *const *keys, size_t n_keys,
+                 struct diags *diags)
+{
+    if (!check_name(m, key, diags)) return -1;
+    if (find_equation(m, key->key, e.domain) >= 0 ||
+        (e.domain == DOMAIN_NONE && (schema_find(&m->schema, key->key) || strcmp(key->key, "inf") == 0))) {
+        twice(m, key, diags);
+        return -1;
+    }
+    const struct toml_node *formula = key;
+    if (key->type == TOML_TABLE) {
+        formula = toml_get(key, "is");
+        if (!toml_check_keys(m->doc, key, keys, n_keys, diags)) return -1;
+        e.doc = string_of(m, key, "doc", diags);
+        if (!formula)
+            diags_input(diags, toml_key_loc(m->doc, key), m->doc->text, "{ is = \"a + b\", doc = \"...\" }", "%s has no formula",
+                        key->key);
+        if (!formula) return -1;
+    }
+    e.name = xstrdup(key->key);
+    e.is_public = true;
+    e.loc = toml_key_loc(m->doc, key);
+    e.has_measure = measure_of_name(key->key, &e.measure, &e.unit);
+    return read_equation(m, e, formula, diags);
+}
+
+/* ---- sections ------------------------------------------------------------------------------------------------------------------- */
+
+static bool read_equations(struct toml_model *m, struct diags *diags)
+{
+    static const char *const keys[] = {"is", "doc", "source"};
+    const struct toml_node *t = toml_expect(m->doc, &m->doc->root, "equations", TOML_TABLE, diags);
+    bool ok = t || !toml_get(&m->doc->root, "equations");
+    for (size_t i = 0; t && i < t->n; i++)
+        ok = named(m, &t->children[i], (struct equation){.domain = DOMAIN_NONE}, keys, 3, diags) >= 0 && ok;
+    return ok;
+}
+
+static bool read_loop(struct toml_model *m, const struct toml_node *t, struct diags *diags)
+{
+    static const char *const keys[] = {"is", "doc", "source"};
+    const enum domain d = domain_find(t->key);
+    if (d == DOMAIN_NONE)
+        return diags_unknown(diags, toml_key_loc(m->doc, t), m->doc->text, t->key, domain_names, DOMAINS, NULL,
+                             "there is nothing called \"%s\" to loop over", t->key);
+    if (t->type != TOML_TABLE) return diags_input(diags, toml_loc(m->doc, t), m->doc->text, NULL, "for.%s is not a table", t->key);
+    if (!m->groups.has[GROUP_WORKLOAD])
+        return diags_input(diags, toml_key_loc(m->doc, t), m->doc->text, "uses = [\"workload\"]",
+                           "a model without the group \"workload\" has no operators");
+    bool ok = true;
+    const struct equation e = {.kind = EQUATION_ELEMENT, .domain = d, .variable = d == DOMAIN_ATTENTION ? "group" : "op"};
+    for (size_t i = 0; i < t->n; i++) {
+        const struct toml_node *key = &t->children[i];
+        const bool field = strcmp(key->key, "name") == 0 || element_input(m, d, key->key) >= 0;
+        ok = (field ? twice(m, key, diags) : named(m, key, e, keys, 3, diags) >= 0) && ok;
+    }
+    return ok;
+}
+
+static bool read_loops(struct toml_model *m, struct diags *diags)
+{
+    const struct toml_node *t = toml_expect(m->doc, &m->doc->root, "for", TOML_TABLE, diags);
+    bool ok = t || !toml_get(&m->doc->root, "for");
+    for (size_t i = 0; t && i < t->n; i++) ok = read_loop(m, &t->children[i], diags) && ok;
+    return ok;
+}
+
+/* "ceil_to(x, multiple)" = "ceil(x / multiple) * multiple" */
+static bool read_function(struct toml_model *m, const struct toml_node *key, struct diags *diags)
+{
+    static const char hint[] = "\"twice(x)\" = \"2 * x\"";
+    struct function f = {0};
+    const char *s = key->key;
+    char **argument = xcalloc(FORMULA_ARGUMENTS_MAX, sizeof *argument);
+    f.arguments = argument;
+    bool ok = true;
+    for (;;) {
+        s += strspn(s, " ");
+        size_t n = 0;
+        while (isalnum((unsigned char)s[n]) || s[n] == '_') n++;
+        ok = n > 0 && !isdigit((unsigned char)*s) && f.n_arguments < FORMULA_ARGUMENTS_MAX;
+        if (!ok) break;
+        if (!f.name)
+            f.name = xstrndup(s, n);
+        else
+            f.arguments[f.n_arguments++] = xstrndup(s, n);
+        s += n;
+        s += strspn(s, " ");
+        const char end = *s++;
+        if (end == ')') break;
+        ok = end == (f.n_arguments == 0 ? '(' : ',');
+        if (!ok) break;
+    }
+    ok = (ok && f.n_arguments && !*s) ||
+         diags_input(diags, toml_key_loc(m->doc, key), m->doc->text, hint, "a function is written with its arguments");
+    ok = ok && formula_parse(&f.formula, m->doc, key, diags);
+    m->functions = xrealloc(m->functions, (size_t)m->n_functions + 1, sizeof *m->functions);
+    m->functions[m->n_functions++] = f;
+    return ok;
+}
+
+static bool read_functions(struct toml_model *m, struct diags *diags)
+{
+    const struct toml_node *t = toml_expect(m->doc, &m->doc->root, "functions", TOML_TABLE, diags);
+    bool ok = t || !toml_get(&m->doc->root, "functions");
+    for (size_t i = 0; t && i < t->n; i++) ok = read_function(m, &t->children[i], diags) && ok;
+    return ok;
+}
+
+/* ---- conditions ----------------------------------------------------------------------------------------------------------------- */
+
+/* A side of a comparison, to say what is missing. */
+static int side(struct toml_model *m, int of, int node)
+{
+    struct equation e = {
+        .name = xstrdup("a side of a comparison"), .domain = DOMAIN_NONE, .formula = m->equations[of].formula, .borrows = true};
+    e.formula.root = node;
+    e.loc = m->equations[of].loc;
+    return add_equation(m, e);
+}
+
+static bool read_condition(struct toml_model *m, const struct toml_node *key, struct diags *diags)
+{
+    const struct equation e = {.name = xasprintf("the condition of \"%s\"", key->key),
+                               .domain = DOMAIN_NONE,
+                               .loc = toml_key_loc(m->doc, key),
+                               .has_measure = true,
+                               .measure = {.scale = 1}};
+    const int i = read_equation(m, e, key, diags);
+    if (i < 0) return false;
+    struct condition c = {.reason = key->key, .equation = i, .needed = -1, .there = -1};
+    const struct formula_node *n = &m->equations[i].formula.nodes[m->equations[i].formula.root];
+    if (n->kind == FORMULA_BINARY && n->op >= OP_LT && n->op <= OP_GE) {
+        const bool less = n->op == OP_LT || n->op == OP_LE;
+        const int left = n->args[0], right = n->args[1];
+        c.needed = side(m, i, less ? left : right);
+        c.there = side(m, i, less ? right : left);
+    }
+    m->conditions = xrealloc(m->conditions, (size_t)m->n_conditions + 1, sizeof *m->conditions);
+    m->conditions[m->n_conditions++] = c;
+    return true;
+}
+
+static bool read_check(struct toml_model *m, struct diags *diags)
+{
+    const struct toml_node *t = toml_expect(m->doc, &m->doc->root, "check", TOML_TABLE, diags);
+    bool ok = t || !toml_get(&m->doc->root, "check");
+    for (size_t i = 0; t && i < t->n; i++) ok = read_condition(m, &t->children[i], diags) && ok;
+    return ok;
+}
+
+/* ---- the step, metrics, parts --------------------------------------------------------------------------------------------------- */
+
+static const struct {
+    const char *key, *unit;
+} totals[TOTALS] = {
+    [TOTAL_TIME] = {"time", "s"},           [TOTAL_ATTENTION] = {"attention", "s"},
+    [TOTAL_TOKENS] = {"tokens", "1"},       [TOTAL_ENERGY] = {"energy", "J"},
+    [TOTAL_BYTES] = {"dram_bytes", "B"},    [TOTAL_OPS] = {"ops", "1"},
+    [TOTAL_PEAK_OPS] = {"peak_ops", "1/s"}, [TOTAL_PEAK_BYTES] = {"peak_bytes", "B/s"},
+    [TOTAL_AREA] = {"area", "m2"},          [TOTAL_COMPUTE] = {"compute", "s"},
+    [TOTAL_DRAM] = {"dram", "s"},           [TOTAL_LATENCY] = {"latency", "s"},
+    [TOTAL_CHIPS] = {"chips", "1"},         [TOTAL_DIE] = {"die", "m2"},
+    [TOTAL_NODE] = {"node", "m"},
+};
+
+static int with_unit(struct toml_model *m, const struct toml_node *key, const char *what, const char *unit, enum domain domain,
+                     struct diags *diags)
+{
+    struct equation e = {.kind = domain == DOMAIN_NONE ? EQUATION_SCALAR : EQUATION_ELEMENT,
+                         .name = xasprintf("%s of %s", key->key, what),
+                         .domain = domain,
+                         .variable = domain == DOMAIN_NONE        ? NULL
+                                     : domain == DOMAIN_ATTENTION ? "group"
+                                                                  : "op",
+                         .loc = toml_key_loc(m->doc, key),
+                         .has_measure = true,
+                         .unit = unit};
+    measure_parse(unit, strlen(unit), &e.measure);
+    return read_equation(m, e, key, diags);
+}
+
+static bool read_step(struct toml_model *m, struct diags *diags)
+{
+    const char *keys[TOTALS];
+    for (int i = 0; i < TOTALS; i++) keys[i] = totals[i].key, m->totals[i] = -1;
+    const struct toml_node *t = toml_expect(m->doc, &m->doc->root, "step", TOML_TABLE, diags);
+    const struct srcloc top = {.file = m->doc->file, .line = 1, .column = 1};
+    if (!t)
+        return toml_get(&m->doc->root, "step") ? false
+                                               : diags_input(diags, top, m->doc->text, "[step]\ntime = \"...\"",
+                                                             "the file has no [step], which says how long a step takes");
+    bool ok = toml_check_keys(m->doc, t, keys, TOTALS, diags);
+    for (int i = 0; i < TOTALS; i++) {
+        const struct toml_node *n = toml_get(t, totals[i].key);
+        if (!n) continue;
+        m->totals[i] = with_unit(m, n, "[step]", totals[i].unit, DOMAIN_NONE, diags);
+        ok = m->totals[i] >= 0 && ok;
+    }
+    if (!toml_get(t, "time"))
+        ok = diags_input(diags, toml_loc(m->doc, t), m->doc->text, "time = \"...\", in seconds", "[step] has no time");
+    if (!toml_get(t, "tokens") && !m->groups.has[GROUP_WORKLOAD])
+        ok = diags_input(diags, toml_loc(m->doc, t), m->doc->text, "tokens = \"...\", or uses = [\"workload\"]",
+                         "[step] does not say how many tokens it yields");
+    const bool bill = toml_get(t, "die") != NULL;
+    if (bill && !(m->groups.has[GROUP_ECONOMICS] && m->groups.has[GROUP_MEMORY] && toml_get(t, "node")))
+        ok = diags_input(diags, toml_loc(m->doc, toml_get(t, "die")), m->doc->text,
+                         "uses = [..., \"memory\", \"economics\"] and node",
+                         "a die is priced with the groups memory and economics, and its node");
+    return ok;
+}
+
+static bool read_metric(struct toml_model *m, const struct toml_node *key, struct diags *diags)
+{
+    static const char *const keys[] = {"is", "doc", "source", "better"};
+    for (const struct dse_metric *c = dse_common_metrics; c->type != DSE_TYPE_END; c++)
+        if (strcmp(c->name, key->key) == 0)
+            return diags_input(diags, toml_key_loc(m->doc, key), m->doc->text, "[step] says what it follows from",
+                               "%s is a metric that every model has", key->key);
+    const char *doc = key->type == TOML_TABLE ? string_of(m, key, "doc", diags) : NULL,
+               *better = key->type == TOML_TABLE ? string_of(m, key, "better", diags) : NULL;
+    if (!doc || !*doc)
+        return diags_input(diags, toml_key_loc(m->doc, key), m->doc->text, "{ is = \"...\", better = \"less\", doc = \"...\" }",
+                           "%s: a metric says what it is (doc)", key->key);
+    if (better && strcmp(better, "less") != 0 && strcmp(better, "more") != 0)
+        return diags_input(diags, toml_loc(m->doc, toml_get(key, "better")), m->doc->text, "leave it out where neither is better",
+                           "%s: better is \"less\" or \"more\"", key->key);
+    const int i = named(m, key, (struct equation){.domain = DOMAIN_NONE}, keys, 4, diags);
+    if (i < 0) return false;
+    if (m->equations[i].unit && !unit_find(NULL, m->equations[i].unit))
+        return diags_input(diags, toml_key_loc(m->doc, key), m->doc->text, "_us, _ms, _mib, _gib, _mj, _w, _mm2, _gbs, _gops, ...",
+                           "%s: a metric is in a unit that designers speak", key->key);
+    m->own = xrealloc(m->own, (size_t)m->n_own + 1, sizeof *m->own);
+    m->own[m->n_own++] = (struct own_metric){.equation = i};
+    return true;
+}
+
+static bool read_metrics(struct toml_model *m, struct diags *diags)
+{
+    const struct toml_node *t = toml_expect(m->doc, &m->doc->root, "metrics", TOML_TABLE, diags);
+    bool ok = t || !toml_get(&m->doc->root, "metrics");
+    for (size_t i = 0; t && i < t->n; i++) ok = read_metric(m, &t->children[i], diags) && ok;
+    return ok;
+}
+
+static bool read_part(struct toml_model *m, const struct toml_node *t, struct diags *diags)
+{
+    static const char *const keys[] = {"time", "bytes", "ops", "energy", "compute", "dram", "name", "for", "depth"},
+                             *const units[] = {"s", "B", "1", "J", "s", "s"};
+    if (t->type != TOML_TABLE)
+        return diags_input(diags, toml_loc(m->doc, t), m->doc->text, "[[parts]]", "parts is a list of tables");
+    bool ok = toml_check_keys(m->doc, t, keys, 9, diags);
+    const char *loop = string_of(m, t, "for", diags), *name = string_of(m, t, "name", diags);
+    struct part_row p = {.domain = loop ? domain_find(loop) : DOMAIN_NONE};
+    if (loop && (p.domain == DOMAIN_NONE || !m->groups.has[GROUP_WORKLOAD]))
+        return diags_unknown(diags, toml_loc(m->doc, toml_get(t, "for")), m->doc->text, loop, domain_names, DOMAINS,
+                             "a loop needs uses = [\"workload\"]", "there is nothing called \"%s\" to loop over", loop);
+    if (!name && (!loop || p.domain == DOMAIN_ATTENTION))
+        return diags_input(diags, toml_loc(m->doc, t), m->doc->text, "name = \"...\", or for = \"linear\": those of the operators",
+                           "a part has a name");
+    const struct toml_node *depth = toml_expect(m->doc, t, "depth", TOML_INTEGER, diags);
+    p.depth = depth && depth->integer > 0 && depth->integer < 4 ? (int)depth->integer : 0;
+    p.name = name ? xstrdup(name) : NULL;
+    for (int i = 0; i < PART_NUMBERS; i++) {
+        const struct toml_node *n = toml_get(t, keys[i]);
+        p.equations[i] = n ? with_unit(m, n, "a part", units[i], p.domain, diags) : -1;
+        ok = ok && (!n || p.equations[i] >= 0);
+    }
+    m->parts = xrealloc(m->parts, (size_t)m->n_parts + 1, sizeof *m->parts);
+    m->parts[m->n_parts++] = p;
+    return ok;
+}
+
+static bool read_parts(struct toml_model *m, struct diags *diags)
+{
+    const struct toml_node *list = toml_expect(m->doc, &m->doc->root, "parts", TOML_ARRAY, diags);
+    bool ok = list || !toml_get(&m->doc->root, "parts");
+    for (size_t i = 0; list && i < list->n; i++) ok = read_part(m, &list->children[i], diags) && ok;
+    return ok;
+}
+
+bool read_formulas(struct toml_model *m, struct diags *diags)
+{
+    static const char *const sections[] = {"model", "parameters", "defaults", "functions", "equations", "for",
+                                           "check", "step",       "metrics",  "parts",     "trends"};
+    bool ok = toml_check_keys(m->doc, &m->doc->root, sections, sizeof sections / sizeof *sections, diags);
+    ok = read_functions(m, diags) && ok;
+    ok = read_equations(m, diags) && ok;
+    ok = read_loops(m, diags) && ok;
+    ok = read_metrics(m, diags) && ok;
+    ok = read_check(m, diags) && ok;
+    ok = read_step(m, diags) && ok;
+    ok = read_trends(m, diags) && ok;
+    return read_parts(m, diags) && ok;
+}
+
+bool compile_all(struct toml_model *m, struct diags *diags)
+{
+    bool ok = true;
+    const int n = m->n_equations; /* compiling adds those of loops */
+    for (int i = 0; i < n; i++) ok = compile_equation(m, i, diags) && ok;
+    return ok;
+}

@@ -1,0 +1,230 @@
+/* What a name in a formula means: parameters, fields of catalog entries, shared quantities, fields of operators, equations. */
+#include "toml_model/internal.h"
+
+#include "base/xalloc.h"
+
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+
+const char *const domain_names[DOMAINS + 1] = {"linear",     "scores",    "values",    "elementwise", "recurrence",
+                                               "collective", "operators", "attention", NULL};
+
+enum domain domain_find(const char *name)
+{
+    for (int d = 0; d < DOMAINS; d++)
+        if (strcmp(domain_names[d], name) == 0) return (enum domain)d;
+    return DOMAIN_NONE;
+}
+
+/* ---- operators ---------------------------------------------------------------------------------------------------------------- */
+
+/* A field of an operator as formulas see it. */
+struct element_field {
+    const char *name, *unit;
+    enum { FIELD_I64, FIELD_F64, FIELD_BOOL } type;
+    size_t offset;
+};
+
+#define OP(f, unit, type) \
+    { \
+#f, unit, type, offsetof(struct dse_op, f) \
+    }
+static const struct element_field op_fields[] = {
+    OP(repeat, "1", FIELD_I64),
+    OP(copies, "1", FIELD_F64),
+    OP(m, "1", FIELD_I64),
+    OP(k, "1", FIELD_I64),
+    OP(n, "1", FIELD_I64),
+    OP(rows, "1", FIELD_F64),
+    OP(weight_bytes, "B", FIELD_F64),
+    OP(held_bytes, "B", FIELD_F64),
+    OP(kv_read_bytes, "B", FIELD_F64),
+    OP(kv_write_bytes, "B", FIELD_F64),
+    OP(ops, "1", FIELD_F64),
+    OP(in_attention, "1", FIELD_BOOL),
+    OP(is_draft, "1", FIELD_BOOL),
+    {NULL, NULL, FIELD_F64, 0},
+};
+#undef OP
+#define GROUP(f, unit, type) \
+    { \
+#f, unit, type, offsetof(struct dse_attention, f) \
+    }
+static const struct element_field attention_fields[] = {
+    GROUP(layers, "1", FIELD_I64),      GROUP(heads, "1", FIELD_I64),        GROUP(kv_heads, "1", FIELD_I64),
+    GROUP(key_dim, "1", FIELD_I64),     GROUP(value_dim, "1", FIELD_I64),    GROUP(sequences, "1", FIELD_I64),
+    GROUP(queries, "1", FIELD_I64),     GROUP(positions, "1", FIELD_I64),    GROUP(context, "1", FIELD_I64),
+    GROUP(kept, "1", FIELD_I64),        GROUP(pairs, "1", FIELD_F64),        GROUP(key_bytes, "B", FIELD_F64),
+    GROUP(value_bytes, "B", FIELD_F64), GROUP(cached_bytes, "B", FIELD_F64), GROUP(values_in_keys, "1", FIELD_BOOL),
+    GROUP(is_draft, "1", FIELD_BOOL),   GROUP(is_index, "1", FIELD_BOOL),    GROUP(is_made, "1", FIELD_BOOL),
+    {NULL, NULL, FIELD_F64, 0},
+};
+#undef GROUP
+
+static const struct element_field *fields_of(enum domain d)
+{
+    return d == DOMAIN_ATTENTION ? attention_fields : op_fields;
+}
+
+/* ---- slots, equations, inputs --------------------------------------------------------------------------------------------------- */
+
+int new_slot(struct toml_model *m)
+{
+    return m->n_slots++;
+}
+
+int add_equation(struct toml_model *m, struct equation e)
+{
+    e.slot = new_slot(m);
+    m->equations = xrealloc(m->equations, (size_t)m->n_equations + 1, sizeof *m->equations);
+    m->equations[m->n_equations] = e;
+    return m->n_equations++;
+}
+
+int find_equation(const struct toml_model *m, const char *name, enum domain domain)
+{
+    for (int i = 0; i < m->n_equations; i++) {
+        const struct equation *e = &m->equations[i];
+        if (e->is_public && e->domain == domain && strcmp(e->name, name) == 0) return i;
+    }
+    return -1;
+}
+
+static int add_input(struct toml_model *m, struct input in)
+{
+    in.slot = new_slot(m);
+    m->inputs = xrealloc(m->inputs, (size_t)m->n_inputs + 1, sizeof *m->inputs);
+    m->inputs[m->n_inputs] = in;
+    return m->n_inputs++;
+}
+
+static int known_input(const struct toml_model *m, enum input_kind kind, enum domain domain, const char *name)
+{
+    for (int i = 0; i < m->n_inputs; i++) {
+        const struct input *in = &m->inputs[i];
+        if (in->kind == kind && in->domain == domain && strcmp(in->name, name) == 0) return i;
+    }
+    return -1;
+}
+
+static struct measure measure_of(const char *unit)
+{
+    struct measure ret;
+    return *unit && measure_parse(unit, strlen(unit), &ret) ? ret : (struct measure){.scale = 1};
+}
+
+static int param_input(struct toml_model *m, const struct field *f)
+{
+    const int known = known_input(m, INPUT_FIELD, DOMAIN_NONE, f->name);
+    if (known >= 0) return known;
+    return add_input(m, (struct input){.kind = INPUT_FIELD,
+                                       .name = xstrdup(f->name),
+                                       .measure = measure_of(f->unit),
+                                       .type = f->type,
+                                       .offset = f->offset,
+                                       .domain = DOMAIN_NONE});
+}
+
+static int shared_input(struct toml_model *m, const char *name)
+{
+    for (const struct shared_quantity *q = shared_quantities; q->name; q++) {
+        if (!m->groups.has[q->group] || strcmp(q->name, name) != 0) continue;
+        const int known = known_input(m, INPUT_SHARED, DOMAIN_NONE, name);
+        if (known >= 0) return known;
+        return add_input(
+            m,
+            (struct input){
+                .kind = INPUT_SHARED, .name = xstrdup(name), .measure = measure_of(q->unit), .shared = q, .domain = DOMAIN_NONE});
+    }
+    return -1;
+}
+
+/* The tables of catalog entries that formulas may look into. */
+static const struct dse_param *entry_fields(enum dse_kind kind)
+{
+    switch (kind) {
+    case DSE_KIND_LLM: return dse_llm_fields;
+    case DSE_KIND_MEMORY: return dse_memory_fields;
+    case DSE_KIND_GPU: return dse_gpu_fields;
+    default: return NULL;
+    }
+}
+
+/* "llm.hidden": a field of the entry that the parameter names. */
+static int entry_input(struct toml_model *m, const char *name)
+{
+    const char *dot = strchr(name, '.');
+    if (!dot) return -1;
+    const int known = known_input(m, INPUT_ENTRY, DOMAIN_NONE, name);
+    if (known >= 0) return known;
+    char *param = xstrndup(name, (size_t)(dot - name));
+    const struct field *ref = schema_find(&m->schema, param);
+    const struct dse_param *table = ref && ref->type == DSE_TYPE_REF ? entry_fields(ref->kind) : NULL;
+    free(param);
+    if (!table) return -1;
+    struct schema entry;
+    schema_init_params(&entry, table);
+    const struct field *f = schema_find(&entry, dot + 1);
+    const int ret = f && field_is_number(f) ? add_input(m, (struct input){.kind = INPUT_ENTRY,
+                                                                          .name = xstrdup(name),
+                                                                          .measure = measure_of(f->unit),
+                                                                          .type = f->type,
+                                                                          .offset = f->offset,
+                                                                          .ref = ref->offset,
+                                                                          .domain = DOMAIN_NONE})
+                                            : -1;
+    schema_release(&entry);
+    return ret;
+}
+
+int find_input(struct toml_model *m, const char *name)
+{
+    const struct field *f = schema_find(&m->schema, name);
+    if (f && f->type != DSE_TYPE_REF) return param_input(m, f);
+    const int shared = shared_input(m, name);
+    return shared >= 0 ? shared : entry_input(m, name);
+}
+
+int element_input(struct toml_model *m, enum domain domain, const char *field)
+{
+    if (domain != DOMAIN_ATTENTION) domain = DOMAIN_OPERATORS;
+    const int known = known_input(m, INPUT_ELEMENT, domain, field);
+    for (const struct element_field *f = fields_of(domain); known < 0 && f->name; f++) {
+        if (strcmp(f->name, field) != 0) continue;
+        const enum dse_type type = f->type == FIELD_I64 ? DSE_TYPE_I64 : f->type == FIELD_F64 ? DSE_TYPE_F64 : DSE_TYPE_ENUM;
+        return add_input(m, (struct input){.kind = INPUT_ELEMENT,
+                                           .name = xstrdup(field),
+                                           .measure = measure_of(f->unit),
+                                           .type = type,
+                                           .offset = f->offset,
+                                           .domain = domain});
+    }
+    return known;
+}
+
+int named_input(struct toml_model *m, enum domain domain, const char *text)
+{
+    if (domain != DOMAIN_ATTENTION) domain = DOMAIN_OPERATORS;
+    const int known = known_input(m, INPUT_NAMED, domain, text);
+    if (known >= 0) return known;
+    return add_input(
+        m, (struct input){
+               .kind = INPUT_NAMED, .name = xstrdup(text), .measure = {.scale = 1}, .domain = domain, .text = xstrdup(text)});
+}
+
+/* ---- for the nearest name ------------------------------------------------------------------------------------------------------- */
+
+const char **known_names(const struct toml_model *m, enum domain domain, size_t *ret_n)
+{
+    size_t n = 0;
+    const char **names = xcalloc(m->schema.n + (size_t)m->n_equations + 128, sizeof *names);
+    for (size_t i = 0; domain == DOMAIN_NONE && i < m->schema.n; i++) names[n++] = m->schema.fields[i].name;
+    for (int i = 0; i < m->n_equations; i++)
+        if (m->equations[i].is_public && m->equations[i].domain == domain) names[n++] = m->equations[i].name;
+    for (const struct shared_quantity *q = shared_quantities; domain == DOMAIN_NONE && q->name; q++)
+        if (m->groups.has[q->group]) names[n++] = q->name;
+    for (const struct element_field *f = fields_of(domain); domain != DOMAIN_NONE && f->name; f++) names[n++] = f->name;
+    *ret_n = n;
+    return names;
+}

@@ -1,0 +1,369 @@
+/* [model], [parameters], the groups of parameters that models share, and defaults. */
+#include "toml_model/internal.h"
+
+#include "base/file.h"
+#include "base/hint.h"
+#include "base/xalloc.h"
+#include "config/catalog.h"
+
+#include <ctype.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+const char *string_of(const struct toml_model *m, const struct toml_node *table, const char *key, struct diags *diags)
+{
+    const struct toml_node *n = toml_expect(m->doc, table, key, TOML_STRING, diags);
+    return n ? n->string : NULL;
+}
+
+bool check_name(const struct toml_model *m, const struct toml_node *key, struct diags *diags)
+{
+    const char *s = key->key;
+    bool ok = islower((unsigned char)*s) || *s == '_';
+    for (; ok && *s; s++) ok = islower((unsigned char)*s) || isdigit((unsigned char)*s) || *s == '_';
+    return ok || diags_input(diags, toml_key_loc(m->doc, key), m->doc->text, "small letters, digits and _", "\"%s\" is no name",
+                             key->key);
+}
+
+/* ---- groups --------------------------------------------------------------------------------------------------------------------- */
+
+static void add_row(struct toml_model *m, struct dse_param row)
+{
+    m->params = xrealloc(m->params, m->n_params + 2, sizeof *m->params);
+    m->params[m->n_params++] = row;
+    m->params[m->n_params] = (struct dse_param){.type = DSE_TYPE_END};
+}
+
+static size_t take_room(struct toml_model *m, size_t size)
+{
+    const size_t at = m->desc.params_size, align = sizeof(double);
+    m->desc.params_size += (size + align - 1) / align * align;
+    return at;
+}
+
+static bool add_group(struct toml_model *m, const struct toml_node *name, struct diags *diags)
+{
+    const char *names[GROUPS];
+    for (int g = 0; g < GROUPS; g++) {
+        names[g] = shared_group_rows[g].name;
+        if (name->type != TOML_STRING || strcmp(name->string, names[g]) != 0) continue;
+        if (m->groups.has[g]) return diags_input(diags, toml_loc(m->doc, name), m->doc->text, NULL, "%s is named twice", names[g]);
+        m->groups.has[g] = true;
+        m->groups.offset[g] = take_room(m, shared_group_rows[g].size);
+        add_row(m, (struct dse_param){.type = DSE_TYPE_EMBED,
+                                      .name = names[g],
+                                      .offset = m->groups.offset[g],
+                                      .embed = shared_group_rows[g].params,
+                                      .refuse = shared_group_rows[g].refuse});
+        return true;
+    }
+    if (name->type != TOML_STRING)
+        return diags_input(diags, toml_loc(m->doc, name), m->doc->text, NULL, "the name of a group is a string");
+    return diags_unknown(diags, toml_loc(m->doc, name), m->doc->text, name->string, names, GROUPS,
+                         "workload, request, memory, cache, economics", "there is no group of parameters \"%s\"", name->string);
+}
+
+static bool add_can(struct toml_model *m, const struct toml_node *name, struct diags *diags)
+{
+    static const char *const names[] = {"layers", "parallel", "speculate", "mix", "activations", "scales"};
+    for (unsigned i = 0; i < sizeof names / sizeof *names; i++) {
+        if (name->type != TOML_STRING || strcmp(name->string, names[i]) != 0) continue;
+        m->can |= 1U << i;
+        return true;
+    }
+    return diags_unknown(diags, toml_loc(m->doc, name), m->doc->text, name->type == TOML_STRING ? name->string : "", names,
+                         sizeof names / sizeof *names, NULL,
+                         "what a model can is one of layers, parallel, speculate, mix, activations, scales");
+}
+
+static bool read_list(struct toml_model *m, const struct toml_node *table, const char *key,
+                      bool (*each)(struct toml_model *m, const struct toml_node *n, struct diags *diags), struct diags *diags)
+{
+    const struct toml_node *list = toml_expect(m->doc, table, key, TOML_ARRAY, diags);
+    bool ok = list || !toml_get(table, key);
+    for (size_t i = 0; list && i < list->n; i++) ok = each(m, &list->children[i], diags) && ok;
+    return ok;
+}
+
+static bool read_model(struct toml_model *m, struct diags *diags)
+{
+    static const char *const keys[] = {"name", "title", "cite", "version", "uses", "can"};
+    const struct toml_node *t = toml_expect(m->doc, &m->doc->root, "model", TOML_TABLE, diags);
+    const struct srcloc top = {.file = m->doc->file, .line = 1, .column = 1};
+    if (!t)
+        return toml_get(&m->doc->root, "model")
+                   ? false
+                   : diags_input(diags, top, m->doc->text, "[model] with name, title and cite", "the file has no [model]");
+    bool ok = toml_check_keys(m->doc, t, keys, sizeof keys / sizeof *keys, diags);
+    const struct toml_node *version = toml_expect(m->doc, t, "version", TOML_INTEGER, diags), *name = toml_get(t, "name");
+    m->desc.name = string_of(m, t, "name", diags);
+    m->desc.title = string_of(m, t, "title", diags);
+    m->desc.cite = string_of(m, t, "cite", diags);
+    m->desc.version = version && version->integer > 0 && version->integer < 1000000 ? (int)version->integer : 1;
+    ok = read_list(m, t, "uses", add_group, diags) && ok;
+    ok = read_list(m, t, "can", add_can, diags) && ok;
+    if (!m->desc.name || !m->desc.title || !m->desc.cite)
+        return diags_input(diags, toml_loc(m->doc, t), m->doc->text, "name = \"mine\", title = \"...\", cite = \"...\"",
+                           "a model needs name, title and cite");
+    const struct toml_node as_key = {.key = name->string, .key_line = name->line, .key_column = name->column};
+    return check_name(m, &as_key, diags) && ok;
+}
+
+/* ---- parameters ----------------------------------------------------------------------------------------------------------------- */
+
+static bool wrong(const struct toml_model *m, const struct toml_node *at, const char *hint, struct diags *diags, const char *what,
+                  const char *name)
+{
+    return diags_input(diags, at->key ? toml_key_loc(m->doc, at) : toml_loc(m->doc, at), m->doc->text, hint, "%s: %s", name, what);
+}
+
+static double number_of(const struct toml_node *n)
+{
+    return n->type == TOML_INTEGER ? (double)n->integer : n->type == TOML_FLOAT ? n->number : (double)NAN;
+}
+
+static bool add_choice(struct toml_model *m, const struct toml_node *p, const struct toml_node *list, struct dse_param *row,
+                       struct diags *diags)
+{
+    char **choices = xcalloc(list->n + 1, sizeof *choices);
+    m->choices = xrealloc(m->choices, m->n_choices + 1, sizeof *m->choices);
+    m->choices[m->n_choices++] = choices;
+    if (list->type != TOML_ARRAY || list->n == 0)
+        return wrong(m, list, "choices = [\"a\", \"b\"]", diags, "choices is a list of names", p->key);
+    for (size_t i = 0; i < list->n; i++) {
+        if (list->children[i].type != TOML_STRING) return wrong(m, &list->children[i], NULL, diags, "a choice is a string", p->key);
+        choices[i] = list->children[i].string;
+    }
+    row->type = DSE_TYPE_ENUM;
+    row->choices = (const char *const *)choices;
+    row->offset = take_room(m, sizeof(int32_t));
+    const struct toml_node *d = toml_get(p, "default");
+    for (size_t i = 0; d->type == TOML_STRING && i < list->n; i++)
+        if (strcmp(d->string, choices[i]) == 0) return true;
+    return wrong(m, d, "one of its choices", diags, "the default is none of the choices", p->key);
+}
+
+static bool add_reference(struct toml_model *m, const struct toml_node *p, const struct toml_node *catalog, struct dse_param *row,
+                          struct diags *diags)
+{
+    const char *names[DSE_KIND_COUNT];
+    for (int k = 0; k < DSE_KIND_COUNT; k++) {
+        names[k] = kind_plural((enum dse_kind)k);
+        if (catalog->type != TOML_STRING || strcmp(catalog->string, names[k]) != 0) continue;
+        row->type = DSE_TYPE_REF;
+        row->kind = (enum dse_kind)k;
+        row->flags = DSE_PARAM_ALONE;
+        row->offset = take_room(m, sizeof(void *));
+        return true;
+    }
+    return diags_unknown(diags, toml_loc(m->doc, catalog), m->doc->text, catalog->type == TOML_STRING ? catalog->string : "", names,
+                         DSE_KIND_COUNT, "`dse list` names the catalogs", "%s: there is no catalog of that name", p->key);
+}
+
+/* A number, whole where it is written so and has no unit. */
+static bool add_number(struct toml_model *m, const struct toml_node *p, struct dse_param *row, struct diags *diags)
+{
+    static const char hint[] = "range = [LEAST, MOST] with numbers that hold the default";
+    const struct toml_node *range = toml_get(p, "range"), *d = toml_get(p, "default"),
+                           *whole = toml_expect(m->doc, p, "whole", TOML_BOOLEAN, diags);
+    if (!range || range->type != TOML_ARRAY || range->n != 2)
+        return wrong(m, range ? range : p, hint, diags, "a number needs a range", p->key);
+    const struct toml_node *least = &range->children[0], *most = &range->children[1];
+    const double from = number_of(least), to = number_of(most), value = number_of(d);
+    if (!isfinite(from) || !isfinite(to) || from > to)
+        return wrong(m, range, hint, diags, "the range is empty, or no range of numbers", p->key);
+    if (!(value >= from && value <= to)) return wrong(m, d, hint, diags, "the default is outside of the range", p->key);
+    struct measure measure;
+    const char *unit;
+    const bool has_unit = measure_of_name(p->key, &measure, &unit),
+               integers = least->type == TOML_INTEGER && most->type == TOML_INTEGER && d->type == TOML_INTEGER;
+    const bool is_whole = whole ? whole->boolean : integers && !has_unit;
+    if (is_whole && !integers)
+        return wrong(m, range, "default and range without a decimal point", diags, "a whole number has a whole default and range",
+                     p->key);
+    *row = (struct dse_param){.type = is_whole ? DSE_TYPE_I64 : DSE_TYPE_F64,
+                              .name = row->name,
+                              .doc = row->doc,
+                              .source = row->source,
+                              .unit = has_unit ? unit : "",
+                              .min = from,
+                              .max = to,
+                              .offset = take_room(m, sizeof(double))};
+    const struct toml_node *given = toml_get(p, "unit");
+    if (given && (given->type != TOML_STRING || strcmp(given->string, row->unit) != 0))
+        return wrong(m, given, "a name ends in its unit: clock_ghz, buffer_kib, latency_us", diags,
+                     "the unit is not that of the name", p->key);
+    if (has_unit && !unit_find(NULL, unit))
+        return wrong(m, p, "_ghz, _gbs, _kib, _mib, _us, _ns, _bytes, _mm2, _w, _mj, _pj, ...", diags,
+                     "a parameter is in a unit that designers speak", p->key);
+    return true;
+}
+
+static bool add_parameter(struct toml_model *m, const struct toml_node *p, struct diags *diags)
+{
+    static const char *const keys[] = {"default", "range", "choices", "catalog", "unit", "doc", "source", "whole", "fitted_to"};
+    if (p->type != TOML_TABLE)
+        return wrong(m, p, "tiles = { default = 8, range = [1, 64], doc = \"...\" }", diags, "a parameter is a table", p->key);
+    bool ok = check_name(m, p, diags) && toml_check_keys(m->doc, p, keys, sizeof keys / sizeof *keys, diags);
+    const char *doc = string_of(m, p, "doc", diags), *source = string_of(m, p, "source", diags);
+    if (!doc || !*doc)
+        return wrong(m, p, "doc = \"...\", one line without a full stop", diags, "a parameter says what it is (doc)", p->key);
+    if (!toml_get(p, "default")) return wrong(m, p, "default = ...", diags, "a parameter has a default", p->key);
+    struct dse_param row = {.name = p->key, .unit = "", .doc = doc, .source = source ? source : "ours"};
+    const struct toml_node *choices = toml_get(p, "choices"), *catalog = toml_get(p, "catalog");
+    ok = (choices   ? add_choice(m, p, choices, &row, diags)
+          : catalog ? add_reference(m, p, catalog, &row, diags)
+                    : add_number(m, p, &row, diags)) &&
+         ok;
+    if (ok) add_row(m, row);
+    return ok;
+}
+
+/* Names are unique over the groups, too. */
+static bool check_unique(const struct toml_model *m, const struct toml_node *table, struct diags *diags)
+{
+    bool ok = true;
+    for (size_t i = 0; table && i < table->n; i++) {
+        int found = 0;
+        for (size_t k = 0; k < m->schema.n; k++) found += strcmp(m->schema.fields[k].name, table->children[i].key) == 0;
+        if (found > 1)
+            ok = wrong(m, &table->children[i], "give it another name, or leave the group out of uses", diags,
+                       "a shared group has a parameter of this name", table->children[i].key);
+    }
+    return ok;
+}
+
+/* ---- defaults ------------------------------------------------------------------------------------------------------------------- */
+
+static void add_value(struct text *t, const struct toml_node *v)
+{
+    char buf[TEXT_NUMBER_MAX];
+    switch (v->type) {
+    case TOML_STRING: text_add_json(t, v->string); break;
+    case TOML_INTEGER: text_addf(t, "%lld", (long long)v->integer); break;
+    case TOML_FLOAT:
+        text_number(buf, v->number);
+        text_addf(t, "%s%s", buf, strpbrk(buf, ".en") ? "" : ".0");
+        break;
+    default: text_add(t, v->type == TOML_BOOLEAN && v->boolean ? "true" : "false"); break;
+    }
+}
+
+/* defaults.toml as the file would have it: every value in the line, and where there is room in the column, in which it stands there,
+ * so that what is wrong with it is shown in its place. */
+struct made {
+    char **lines;
+    size_t n;
+    struct text behind;
+};
+
+static void place_value(struct made *d, const char *name, const struct toml_node *v)
+{
+    const size_t line = (size_t)v->line - 1;
+    if (line >= d->n || d->lines[line]) {
+        text_addf(&d->behind, "%s = ", name);
+        add_value(&d->behind, v);
+        text_add(&d->behind, "\n");
+        return;
+    }
+    struct text t;
+    text_init(&t);
+    text_addf(&t, "%s =", name);
+    do text_add(&t, " ");
+    while (t.n + 1 < (size_t)v->column);
+    add_value(&t, v);
+    d->lines[line] = text_detach(&t);
+}
+
+static void add_fitted(struct made *d, struct text *fitted, const struct toml_node *p)
+{
+    const struct toml_node *to = toml_get(p, "fitted_to"), *v = toml_get(p, "default");
+    if (!to || to->type != TOML_STRING) {
+        place_value(d, p->key, v);
+        return;
+    }
+    text_addf(fitted, "[calibrated.%s]\nvalue = ", p->key);
+    add_value(fitted, v);
+    text_add(fitted, "\nfitted_to = ");
+    text_add_json(fitted, to->string);
+    text_add(fitted, "\n");
+}
+
+/* Of what neither [parameters] nor [defaults] says, data_dir/models/shared.toml does. */
+static bool add_shared(const struct toml_model *m, const struct toml_node *given, struct made *d, struct diags *diags)
+{
+    char *path = xasprintf("%s/models/shared.toml", catalog_data_dir());
+    struct toml_doc *shared = toml_read_file(path, diags);
+    for (size_t i = 0; shared && i < shared->root.n; i++) {
+        const struct toml_node *v = &shared->root.children[i];
+        if (!schema_find(&m->schema, v->key) || (given && toml_get(given, v->key))) continue;
+        text_addf(&d->behind, "%s = ", v->key);
+        add_value(&d->behind, v);
+        text_add(&d->behind, "\n");
+    }
+    const bool ok = shared != NULL;
+    toml_free(shared);
+    free(path);
+    return ok;
+}
+
+static bool add_given(const struct toml_model *m, const struct toml_node *given, const struct toml_node *own, struct made *d,
+                      struct diags *diags)
+{
+    bool ok = true;
+    for (size_t i = 0; given && i < given->n; i++) {
+        const struct toml_node *v = &given->children[i];
+        size_t n;
+        const char **names = known_names(m, DOMAIN_NONE, &n);
+        if (own && toml_get(own, v->key))
+            ok = wrong(m, v, NULL, diags, "its default stands among the parameters", v->key);
+        else if (!schema_find(&m->schema, v->key))
+            ok = diags_unknown(diags, toml_key_loc(m->doc, v), m->doc->text, v->key, names, n,
+                               "[defaults] is of the parameters of the groups in uses", "no shared parameter is called \"%s\"",
+                               v->key);
+        else if (v->type == TOML_ARRAY || v->type == TOML_TABLE)
+            ok = wrong(m, v, NULL, diags, "a default is one value", v->key);
+        else
+            place_value(d, v->key, v);
+        free(names);
+    }
+    return ok;
+}
+
+static bool make_defaults(struct toml_model *m, const struct toml_node *own, struct diags *diags)
+{
+    const struct toml_node *given = toml_expect(m->doc, &m->doc->root, "defaults", TOML_TABLE, diags);
+    struct made d = {.n = 1};
+    struct text all, fitted;
+    text_init(&all);
+    text_init(&fitted);
+    text_init(&d.behind);
+    for (const char *s = m->doc->text; *s; s++) d.n += *s == '\n';
+    d.lines = xcalloc(d.n, sizeof *d.lines);
+    bool ok = given || !toml_get(&m->doc->root, "defaults");
+    for (size_t i = 0; own && i < own->n; i++) add_fitted(&d, &fitted, &own->children[i]);
+    ok = add_given(m, given, own, &d, diags) && add_shared(m, given, &d, diags) && ok;
+    for (size_t i = 0; i < d.n; i++) {
+        text_addf(&all, "%s\n", d.lines[i] ? d.lines[i] : "");
+        free(d.lines[i]);
+    }
+    text_addf(&all, "%s%s", d.behind.n ? d.behind.s : "", fitted.n ? fitted.s : "");
+    free(d.lines);
+    text_release(&d.behind);
+    text_release(&fitted);
+    m->defaults = text_detach(&all);
+    return ok;
+}
+
+bool read_parameters(struct toml_model *m, struct diags *diags)
+{
+    if (!read_model(m, diags)) return false;
+    const struct toml_node *own = toml_expect(m->doc, &m->doc->root, "parameters", TOML_TABLE, diags);
+    bool ok = own || !toml_get(&m->doc->root, "parameters");
+    for (size_t i = 0; own && i < own->n; i++) ok = add_parameter(m, &own->children[i], diags) && ok;
+    if (m->n_params == 0) add_row(m, (struct dse_param){.type = DSE_TYPE_END});
+    schema_init_params(&m->schema, m->params);
+    ok = check_unique(m, own, diags) && ok;
+    return ok && make_defaults(m, own, diags);
+}

@@ -1,0 +1,472 @@
+/* A design point: its parameters go into slots, muParser's programs run over them, and metrics come out.
+ *
+ * A parser keeps state, so that each thread that is at work has a context of its own: it takes one out of the model's pool and puts it
+ * back. */
+#include "toml_model/internal.h"
+
+#include "base/xalloc.h"
+
+#include <dse/num.h>
+#include <dse/units.h>
+
+#include <math.h>
+#include <muParserDLL.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { POOL = 64 };
+
+struct point_context {
+    const struct toml_model *m;
+    double *v; /* the slots */
+    muParserHandle_t *parsers;
+    struct shared shared; /* of the point at hand */
+    struct dse_oplist ops;
+};
+
+/* ---- contexts ------------------------------------------------------------------------------------------------------------------- */
+
+static double mu_min(double a, double b)
+{
+    return b < a ? b : a;
+}
+
+static double mu_max(double a, double b)
+{
+    return b > a ? b : a;
+}
+
+static const double whole_below = 0x1p62; /* beyond which every number is whole */
+
+static double mu_ceil(double x)
+{
+    return x >= 0 && x < whole_below ? dse_ceil(x) : ceil(x);
+}
+
+static double mu_floor(double x)
+{
+    return x >= 0 && x < whole_below ? dse_floor(x) : floor(x);
+}
+
+/* The functions of shared.h, by their place in its table. */
+#define SHARED(i) \
+    static double shared_one_##i(void *context, double a) \
+    { \
+        const struct point_context *c = context; \
+        return shared_functions[i].of(&c->shared, a, 0); \
+    } \
+    static double shared_two_##i(void *context, double a, double b) \
+    { \
+        const struct point_context *c = context; \
+        return shared_functions[i].of(&c->shared, a, b); \
+    }
+SHARED(0)
+SHARED(1)
+SHARED(2)
+SHARED(3)
+#undef SHARED
+static const muFunUserData1_t shared_one[] = {shared_one_0, shared_one_1, shared_one_2, shared_one_3};
+static const muFunUserData2_t shared_two[] = {shared_two_0, shared_two_1, shared_two_2, shared_two_3};
+
+static void define_functions(struct point_context *c, muParserHandle_t p)
+{
+    mupDefineFun2(p, "mn", mu_min, 1);
+    mupDefineFun2(p, "mx", mu_max, 1);
+    mupDefineFun1(p, "ceil", mu_ceil, 1);
+    mupDefineFun1(p, "floor", mu_floor, 1);
+    mupDefineConst(p, "inf", (double)INFINITY);
+    for (size_t i = 0; shared_functions[i].name; i++) {
+        if (shared_functions[i].arguments[1])
+            mupDefineFunUserData2(p, shared_functions[i].name, shared_two[i], c, 0);
+        else
+            mupDefineFunUserData1(p, shared_functions[i].name, shared_one[i], c, 0);
+    }
+}
+
+/* Of the stage's code. muParser compiles at the first evaluation. */
+static void new_parser(struct point_context *c, const struct stage *s)
+{
+    if (!s->code) return;
+    muParserHandle_t p = mupCreate(muBASETYPE_FLOAT);
+    mupSetArgSep(p, ',');
+    define_functions(c, p);
+    for (int i = 0; i < c->m->n_slots; i++) {
+        char name[16];
+        snprintf(name, sizeof name, "v%d", i);
+        mupDefineVar(p, name, &c->v[i]);
+    }
+    mupSetExpr(p, s->code);
+    c->parsers[s->parser] = p;
+}
+
+static void new_parsers(struct point_context *c, const struct plan *p)
+{
+    for (int i = 0; i < p->n_stages; i++) new_parser(c, &p->stages[i]);
+}
+
+static struct point_context *new_context(const struct toml_model *m)
+{
+    struct point_context *c = xcalloc(1, sizeof *c);
+    c->m = m;
+    c->v = xcalloc((size_t)m->n_slots + 1, sizeof *c->v);
+    c->parsers = xcalloc((size_t)m->n_parsers + 1, sizeof *c->parsers);
+    for (int i = 0; i < m->n_slots; i++) c->v[i] = 1;
+    new_parsers(c, &m->check);
+    new_parsers(c, &m->estimate);
+    new_parsers(c, &m->breakdown);
+    new_parsers(c, &m->equate);
+    for (int i = 0; i < m->n_parts; i++)
+        if (m->parts[i].domain != DOMAIN_NONE) new_parser(c, &m->parts[i].stage);
+    return c;
+}
+
+static void free_context(struct point_context *c)
+{
+    if (!c) return;
+    for (int i = 0; i < c->m->n_parsers; i++)
+        if (c->parsers[i]) mupRelease(c->parsers[i]);
+    free(c->parsers);
+    free(c->v);
+    free(c);
+}
+
+/* Where in the pool a thread looks first. */
+static unsigned place(void)
+{
+    static _Atomic unsigned threads;
+    static _Thread_local unsigned own;
+    if (!own) own = atomic_fetch_add(&threads, 1) + 1;
+    return own;
+}
+
+static struct point_context *take(const struct toml_model *m, const void *params)
+{
+    struct point_context *c = NULL;
+    for (unsigned i = 0, at = place(); i < POOL && !c; i++) c = atomic_exchange(&m->pool[(at + i) % POOL], NULL);
+    if (!c) c = new_context(m);
+    c->shared = shared_of(&m->groups, params);
+    return c;
+}
+
+static void put_back(struct point_context *c)
+{
+    for (unsigned i = 0, at = place(); i < POOL && c; i++) {
+        struct point_context *none = NULL;
+        if (atomic_compare_exchange_strong(&c->m->pool[(at + i) % POOL], &none, c)) return;
+    }
+    free_context(c);
+}
+
+void point_pool_release(struct toml_model *m)
+{
+    for (int i = 0; m->pool && i < POOL; i++) free_context(atomic_exchange(&m->pool[i], NULL));
+    free(m->pool);
+    m->pool = NULL;
+}
+
+/* ---- plans ---------------------------------------------------------------------------------------------------------------------- */
+
+static double number_at(const struct input *in, const void *object)
+{
+    const char *at = (const char *)object + in->offset;
+    switch (in->type) {
+    case DSE_TYPE_F64: return *(const double *)(const void *)at;
+    case DSE_TYPE_I64: return (double)*(const int64_t *)(const void *)at;
+    default: return *(const int32_t *)(const void *)at;
+    }
+}
+
+static double input_value(const struct point_context *c, const struct input *in, const void *params)
+{
+    switch (in->kind) {
+    case INPUT_FIELD: return number_at(in, params) * in->measure.scale;
+    case INPUT_SHARED: return in->shared->of(&c->shared) * in->measure.scale;
+    default: {
+        const void *const *entry = (const void *const *)(const void *)((const char *)params + in->ref);
+        return number_at(in, *entry) * in->measure.scale;
+    }
+    }
+}
+
+static double element_value(const struct input *in, const void *element)
+{
+    const struct dse_op *op = element;
+    if (in->kind == INPUT_NAMED) return strcmp(op->name, in->text) == 0;
+    if (in->type == DSE_TYPE_ENUM) return *((const bool *)element + in->offset);
+    return number_at(in, element);
+}
+
+static void run(const struct point_context *c, const struct stage *s)
+{
+    if (s->code) mupEval(c->parsers[s->parser]);
+}
+
+/* The i-th element of a domain, of all operators or groups; NULL: it is of another. */
+static const void *element_at(const struct point_context *c, enum domain d, int i)
+{
+    if (d == DOMAIN_ATTENTION) return &c->ops.attention[i];
+    const struct dse_op *op = &c->ops.op[i];
+    return d == DOMAIN_OPERATORS || (int)op->kind == (int)d ? op : NULL;
+}
+_Static_assert((int)DOMAIN_LINEAR == (int)DSE_OP_LINEAR && (int)DOMAIN_COLLECTIVE == (int)DSE_OP_COLLECTIVE,
+               "kinds of operators are domains");
+
+static int elements(const struct point_context *c, enum domain d)
+{
+    return d == DOMAIN_ATTENTION ? c->ops.n_attentions : c->ops.n;
+}
+
+static void run_element(const struct point_context *c, const struct stage *s, const void *element)
+{
+    for (int k = 0; k < s->n_inputs; k++) {
+        const struct input *in = &c->m->inputs[s->inputs[k]];
+        c->v[in->slot] = element_value(in, element);
+    }
+    run(c, s);
+}
+
+static void add_up(const struct point_context *c, const struct stage *s, bool first)
+{
+    for (int k = 0; k < s->n_sums; k++) {
+        const struct equation *e = &c->m->equations[s->sums[k]];
+        const double x = c->v[c->m->equations[e->operand].slot];
+        double *to = &c->v[e->slot];
+        if (first)
+            *to = x;
+        else
+            *to = e->kind == EQUATION_SUM ? *to + x : e->kind == EQUATION_MOST ? mu_max(*to, x) : mu_min(*to, x);
+    }
+}
+
+/* Over nothing a sum is 0, and so are the most and the least. */
+static void run_loop(const struct point_context *c, const struct stage *s)
+{
+    bool first = true;
+    for (int k = 0; k < s->n_sums; k++) c->v[c->m->equations[s->sums[k]].slot] = 0;
+    for (int i = 0; i < elements(c, s->domain); i++) {
+        const void *element = element_at(c, s->domain, i);
+        if (!element) continue;
+        run_element(c, s, element);
+        add_up(c, s, first);
+        first = false;
+    }
+}
+
+static void run_plan(struct point_context *c, const struct plan *p, const void *params)
+{
+    for (int i = 0; i < p->n_inputs; i++) {
+        const struct input *in = &c->m->inputs[p->inputs[i]];
+        c->v[in->slot] = input_value(c, in, params);
+    }
+    if (p->expands) dse_workload_expand(c->shared.workload, &c->ops);
+    for (int i = 0; i < p->n_stages; i++) {
+        if (p->stages[i].domain == DOMAIN_NONE)
+            run(c, &p->stages[i]);
+        else
+            run_loop(c, &p->stages[i]);
+    }
+}
+
+static double of(const struct point_context *c, int equation, double otherwise)
+{
+    return equation < 0 ? otherwise : c->v[c->m->equations[equation].slot];
+}
+
+/* ---- check ---------------------------------------------------------------------------------------------------------------------- */
+
+static const char *check_groups(const struct toml_model *m, const struct shared *s)
+{
+    const char *why = s->workload ? dse_workload_check(s->workload, m->can) : NULL;
+    if (!why && s->workload) why = dse_kv_format_check(s->workload);
+    if (!why && s->memory) why = dse_dram_check(s->memory);
+    if (!why && s->cache && s->workload) why = dse_cache_check(s->cache, s->workload, (double)s->workload->context);
+    return why;
+}
+
+const char *point_check(const struct toml_model *m, const void *params)
+{
+    const struct shared s = shared_of(&m->groups, params);
+    const char *why = check_groups(m, &s);
+    if (why || m->n_conditions == 0) return why;
+    struct point_context *c = take(m, params);
+    run_plan(c, &m->check, params);
+    for (int i = 0; i < m->n_conditions && !why; i++) {
+        const double holds = of(c, m->conditions[i].equation, 0);
+        if (isnan(holds) || holds == 0) why = m->conditions[i].reason;
+    }
+    put_back(c);
+    return why;
+}
+
+/* In the unit that a designer would take. */
+static struct dse_shortage in_unit(struct dimension d, double needed, double there)
+{
+    static const struct {
+        struct dimension dim;
+        double least, scale;
+        const char *unit;
+    } units[] = {
+        {{{[DIM_BYTE] = 2}}, DSE_GIB, DSE_GIB, "GiB"}, {{{[DIM_BYTE] = 2}}, DSE_MIB, DSE_MIB, "MiB"},
+        {{{[DIM_BYTE] = 2}}, 0, DSE_KIB, "KiB"},       {{{[DIM_SECOND] = 2}}, 0, 1e-6, "us"},
+        {{{[DIM_METRE] = 4}}, 0, 1e-6, "mm2"},         {{{[DIM_BYTE] = 2, [DIM_SECOND] = -2}}, 0, 1e9, "GB/s"},
+    };
+    for (size_t i = 0; i < sizeof units / sizeof *units; i++)
+        if (dimension_same(units[i].dim, d) && needed >= units[i].least)
+            return (struct dse_shortage){needed / units[i].scale, there / units[i].scale, units[i].unit};
+    return (struct dse_shortage){needed, there, ""};
+}
+
+bool point_shortage(const struct toml_model *m, const void *params, const char *reason, struct dse_shortage *ret)
+{
+    const struct condition *found = NULL;
+    for (int i = 0; i < m->n_conditions && !found; i++)
+        if (m->conditions[i].reason == reason && m->conditions[i].needed >= 0) found = &m->conditions[i];
+    if (!found) return false;
+    struct point_context *c = take(m, params);
+    run_plan(c, &m->check, params);
+    const double needed = of(c, found->needed, 0), there = of(c, found->there, 0);
+    put_back(c);
+    *ret = in_unit(m->equations[found->needed].measure.dim, needed, there);
+    return ret->needed > ret->there;
+}
+
+/* ---- estimate ------------------------------------------------------------------------------------------------------------------- */
+
+/* What limits the step: the shares of its time that the model gives, or what the operations and the bytes take at the peaks. */
+static int32_t bound_of(const struct point_context *c, const struct dse_totals *t)
+{
+    const int *e = c->m->totals;
+    const double compute = of(c, e[TOTAL_COMPUTE], t->ops / t->peak_ops), dram = of(c, e[TOTAL_DRAM], t->bytes / t->peak_bytes);
+    return dse_bound_of(isnan(compute) ? 0 : compute, isnan(dram) ? 0 : dram, of(c, e[TOTAL_LATENCY], 0));
+}
+
+static void fill_common(const struct point_context *c, struct dse_common *ret)
+{
+    const int *e = c->m->totals;
+    const double none = (double)NAN;
+    struct dse_totals t = {
+        .tokens = e[TOTAL_TOKENS] < 0 ? dse_workload_tokens(c->shared.workload) : of(c, e[TOTAL_TOKENS], 0),
+        .seconds = of(c, e[TOTAL_TIME], none),
+        .attention_s = of(c, e[TOTAL_ATTENTION], none),
+        .joules = of(c, e[TOTAL_ENERGY], none),
+        .bytes = of(c, e[TOTAL_BYTES], none),
+        .ops = of(c, e[TOTAL_OPS], none),
+        .peak_ops = of(c, e[TOTAL_PEAK_OPS], none),
+        .peak_bytes = of(c, e[TOTAL_PEAK_BYTES], none),
+        .area_mm2 = of(c, e[TOTAL_AREA], none) * 1e6,
+    };
+    struct dse_bill bill;
+    if (e[TOTAL_DIE] >= 0) {
+        bill = dse_bill_of_chip(c->shared.economics, of(c, e[TOTAL_CHIPS], 1), of(c, e[TOTAL_DIE], none) * 1e6,
+                                of(c, e[TOTAL_NODE], none) * 1e9, c->shared.memory);
+        t.bill = &bill;
+    }
+    t.bound = bound_of(c, &t);
+    *ret = dse_common_of(&t);
+}
+
+static const char *bound_name(const struct point_context *c, const struct part_row *p)
+{
+    if (p->equations[PART_COMPUTE] < 0 && p->equations[PART_DRAM] < 0) return dse_bound_names[DSE_BOUND_LATENCY];
+    return dse_bound_names[of(c, p->equations[PART_COMPUTE], 0) > of(c, p->equations[PART_DRAM], 0) ? DSE_BOUND_COMPUTE
+                                                                                                    : DSE_BOUND_DRAM];
+}
+
+static void add_part(const struct point_context *c, const struct part_row *p, const char *name, struct dse_breakdown *out)
+{
+    const int *e = p->equations;
+    const struct dse_part part = dse_part_of(name, p->depth, bound_name(c, p), of(c, e[PART_TIME], 0), of(c, e[PART_ENERGY], 0),
+                                             of(c, e[PART_BYTES], 0), of(c, e[PART_OPS], 0));
+    if (out->n < DSE_PARTS_MAX) dse_breakdown_add(out, part);
+}
+
+static void break_down(struct point_context *c, const void *params, struct dse_breakdown *out)
+{
+    run_plan(c, &c->m->breakdown, params);
+    for (int i = 0; i < c->m->n_parts; i++) {
+        const struct part_row *p = &c->m->parts[i];
+        if (p->domain == DOMAIN_NONE) add_part(c, p, p->name, out);
+        for (int k = 0; p->domain != DOMAIN_NONE && k < elements(c, p->domain); k++) {
+            const void *element = element_at(c, p->domain, k);
+            if (!element) continue;
+            run_element(c, &p->stage, element);
+            const struct dse_op *op = element;
+            add_part(c, p, p->domain == DOMAIN_ATTENTION ? p->name : op->name, out);
+        }
+    }
+}
+
+void point_estimate(const struct toml_model *m, const void *params, void *metrics, struct dse_breakdown *breakdown)
+{
+    struct point_context *c = take(m, params);
+    run_plan(c, &m->estimate, params);
+    fill_common(c, metrics);
+    for (int i = 0; i < m->n_own; i++) {
+        double *to = (double *)(void *)((char *)metrics + m->own[i].offset);
+        const double x = of(c, m->own[i].equation, 0) / m->own[i].scale;
+        *to = isfinite(x) ? x : (double)NAN;
+    }
+    if (breakdown) break_down(c, params, breakdown);
+    put_back(c);
+}
+
+void point_equate(const struct toml_model *m, const void *params, void *equations)
+{
+    struct point_context *c = take(m, params);
+    run_plan(c, &m->equate, params);
+    for (int i = 0; i < m->n_shown; i++) {
+        double *to = (double *)(void *)((char *)equations + m->shown[i].offset);
+        const double x = of(c, m->shown[i].equation, 0) / m->shown[i].scale;
+        *to = isfinite(x) ? x : (double)NAN;
+    }
+    put_back(c);
+}
+
+/* ---- what the groups bring ------------------------------------------------------------------------------------------------------ */
+
+void point_resolve(const struct toml_model *m, void *params)
+{
+    char *p = params;
+    if (m->groups.has[GROUP_MEMORY]) dse_dram_resolve((struct dse_dram *)(void *)(p + m->groups.offset[GROUP_MEMORY]));
+    if (m->groups.has[GROUP_ECONOMICS])
+        dse_economics_resolve((struct dse_economics *)(void *)(p + m->groups.offset[GROUP_ECONOMICS]));
+}
+
+static struct dse_cache_steps steps_of(const struct shared *s)
+{
+    static const struct dse_request one_step = {1, 0};
+    return dse_cache_steps_of(s->cache, s->workload, s->request ? s->request : &one_step);
+}
+
+void point_stand(const struct toml_model *m, const void *params, struct dse_standing *ret)
+{
+    const struct shared s = shared_of(&m->groups, params);
+    if (s.cache && s.workload) {
+        const struct dse_cache_steps steps = steps_of(&s);
+        dse_cache_stand(&steps, ret);
+    } else if (s.workload) {
+        ret->quality = dse_quality_of_exact(s.workload);
+    }
+}
+
+const char *point_why_null(const struct toml_model *m, const void *params, const char *metric)
+{
+    const struct shared s = shared_of(&m->groups, params);
+    const char *why = NULL;
+    struct point_context *c = take(m, params);
+    run_plan(c, &m->estimate, params);
+    for (int i = 0; i < m->n_own; i++) {
+        const struct equation *e = &m->equations[m->own[i].equation];
+        if (strcmp(e->name, metric) == 0 && !isfinite(c->v[e->slot])) why = "its formula gives no number at this point";
+    }
+    if (why || m->totals[TOTAL_DIE] < 0) {
+        put_back(c);
+        return why;
+    }
+    const struct dse_bill bill =
+        dse_bill_of_chip(s.economics, of(c, m->totals[TOTAL_CHIPS], 1), of(c, m->totals[TOTAL_DIE], 0) * 1e6,
+                         of(c, m->totals[TOTAL_NODE], 0) * 1e9, s.memory);
+    put_back(c);
+    return dse_bill_why_null(&bill, metric);
+}

@@ -1,0 +1,222 @@
+/* The descriptor: rows of metrics and equations, plans, and functions that know whose model it is. */
+#include "toml_model/internal.h"
+
+#include "base/xalloc.h"
+
+#include <dse/units.h>
+
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- rows ----------------------------------------------------------------------------------------------------------------------- */
+
+static enum dse_better better_of(const struct toml_model *m, const char *name)
+{
+    const struct toml_node *n = toml_get(toml_get(toml_get(&m->doc->root, "metrics"), name), "better");
+    return !n ? DSE_NEITHER : strcmp(n->string, "less") == 0 ? DSE_LESS : DSE_MORE;
+}
+
+/* "source" of an equation or a metric. */
+static const char *source_of(const struct toml_model *m, const char *section, const char *name)
+{
+    const struct toml_node *n = toml_get(toml_get(&m->doc->root, section), name),
+                           *s = n && n->type == TOML_TABLE ? toml_get(n, "source") : NULL;
+    return s && s->type == TOML_STRING ? s->string : "";
+}
+
+static void make_metrics(struct toml_model *m)
+{
+    m->metrics = xcalloc((size_t)m->n_own + 2, sizeof *m->metrics);
+    m->metrics[0] = (struct dse_metric){.type = DSE_TYPE_EMBED, .name = "common", .embed = dse_common_metrics};
+    m->desc.metrics_size = sizeof(struct dse_common);
+    for (int i = 0; i < m->n_own; i++) {
+        const struct equation *e = &m->equations[m->own[i].equation];
+        m->own[i].offset = m->desc.metrics_size;
+        m->own[i].scale = e->has_measure ? e->measure.scale : 1;
+        m->desc.metrics_size += sizeof(double);
+        m->metrics[i + 1] = (struct dse_metric){.type = DSE_TYPE_F64,
+                                                .name = e->name,
+                                                .unit = e->unit ? e->unit : "",
+                                                .doc = e->doc,
+                                                .source = source_of(m, "metrics", e->name),
+                                                .offset = m->own[i].offset,
+                                                .better = better_of(m, e->name),
+                                                .flags = DSE_METRIC_MAY_BE_NULL};
+    }
+    m->metrics[m->n_own + 1] = (struct dse_metric){.type = DSE_TYPE_END};
+}
+
+/* Equations with a doc, in a unit that rows may have. */
+static bool is_shown(const struct toml_model *m, int i)
+{
+    const struct equation *e = &m->equations[i];
+    for (int k = 0; k < m->n_own; k++)
+        if (m->own[k].equation == i) return false;
+    return e->is_public && e->kind == EQUATION_SCALAR && e->doc &&
+           (e->unit ? unit_find(NULL, e->unit) != NULL : dimension_none(e->measure.dim));
+}
+
+static void make_equations(struct toml_model *m)
+{
+    m->equation_rows = xcalloc((size_t)m->n_equations + 1, sizeof *m->equation_rows);
+    m->shown = xcalloc((size_t)m->n_equations + 1, sizeof *m->shown);
+    for (int i = 0; i < m->n_equations; i++) {
+        if (!is_shown(m, i)) continue;
+        const struct equation *e = &m->equations[i];
+        const size_t offset = (size_t)m->n_shown * sizeof(double);
+        m->shown[m->n_shown] = (struct own_metric){i, e->unit ? e->measure.scale : 1, offset};
+        m->equation_rows[m->n_shown++] = (struct dse_metric){.type = DSE_TYPE_F64,
+                                                             .name = e->name,
+                                                             .unit = e->unit ? e->unit : "",
+                                                             .doc = e->doc,
+                                                             .source = source_of(m, "equations", e->name),
+                                                             .offset = offset,
+                                                             .flags = DSE_METRIC_MAY_BE_NULL};
+    }
+    m->equation_rows[m->n_shown] = (struct dse_metric){.type = DSE_TYPE_END};
+    m->desc.equations_size = (size_t)m->n_shown * sizeof(double);
+}
+
+/* Common metrics that nothing in [step] says. */
+static void make_without(struct toml_model *m)
+{
+    static const struct {
+        enum total of, and;
+        const char *metric;
+    } rows[] = {
+        {TOTAL_ATTENTION, TOTAL_ATTENTION, "attention_us"},
+        {TOTAL_ENERGY, TOTAL_ENERGY, "energy_mj"},
+        {TOTAL_ENERGY, TOTAL_ENERGY, "power_w"},
+        {TOTAL_AREA, TOTAL_AREA, "area_mm2"},
+        {TOTAL_BYTES, TOTAL_BYTES, "dram_mib"},
+        {TOTAL_OPS, TOTAL_PEAK_OPS, "compute_utilization"},
+        {TOTAL_BYTES, TOTAL_PEAK_BYTES, "dram_utilization"},
+        {TOTAL_DIE, TOTAL_DIE, "die_usd"},
+        {TOTAL_DIE, TOTAL_DIE, "system_usd"},
+        {TOTAL_DIE, TOTAL_ENERGY, "usd_per_mtoken"},
+        {TOTAL_DIE, TOTAL_DIE, "embodied_kgco2"},
+        {TOTAL_DIE, TOTAL_ENERGY, "gco2_per_mtoken"},
+    };
+    size_t n = 0;
+    m->without = xcalloc(sizeof rows / sizeof *rows + 1, sizeof *m->without);
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
+        if (m->totals[rows[i].of] < 0 || m->totals[rows[i].and ] < 0) m->without[n++] = rows[i].metric;
+}
+
+static void make_plans(struct toml_model *m)
+{
+    int *roots =
+            xcalloc((size_t)(m->n_own + m->n_shown + 3 * m->n_conditions + TOTALS + m->n_parts * PART_NUMBERS) + 1, sizeof *roots),
+        n = 0;
+    for (int i = 0; i < m->n_conditions; i++) {
+        roots[n++] = m->conditions[i].equation;
+        roots[n++] = m->conditions[i].needed;
+        roots[n++] = m->conditions[i].there;
+    }
+    plan_make(m, roots, n, &m->check);
+    n = 0;
+    for (int i = 0; i < TOTALS; i++) roots[n++] = m->totals[i];
+    for (int i = 0; i < m->n_own; i++) roots[n++] = m->own[i].equation;
+    plan_make(m, roots, n, &m->estimate);
+    n = 0;
+    for (int i = 0; i < m->n_shown; i++) roots[n++] = m->shown[i].equation;
+    plan_make(m, roots, n, &m->equate);
+    n = 0;
+    for (int i = 0; i < m->n_parts; i++) {
+        for (int k = 0; k < PART_NUMBERS; k++) roots[n++] = m->parts[i].equations[k];
+        if (m->parts[i].domain != DOMAIN_NONE)
+            stage_make(m, m->parts[i].domain, m->parts[i].equations, PART_NUMBERS, &m->parts[i].stage);
+    }
+    plan_make(m, roots, n, &m->breakdown);
+    for (int i = 0; i < m->n_parts; i++) m->breakdown.expands = m->breakdown.expands || m->parts[i].domain != DOMAIN_NONE;
+    free(roots);
+}
+
+void make_tables(struct toml_model *m)
+{
+    make_metrics(m);
+    make_equations(m);
+    make_without(m);
+    make_plans(m);
+    m->desc.params = m->params;
+    m->desc.metrics = m->metrics;
+    m->desc.without = m->without;
+    m->desc.trends = m->trends;
+    if (m->n_shown) m->desc.equations = m->equation_rows;
+}
+
+/* ---- functions without a model among their arguments ---------------------------------------------------------------------------- */
+
+/* A descriptor's functions are told nothing but a point. So there is a set of them for each of these places, and a model takes one. */
+#define PLACES(X) X(0) X(1) X(2) X(3) X(4) X(5) X(6) X(7) X(8) X(9) X(10) X(11) X(12) X(13) X(14) X(15)
+
+enum {
+#define COUNT(i) PLACE_##i,
+    PLACES(COUNT)
+#undef COUNT
+        N_PLACES
+};
+
+static struct toml_model *placed[N_PLACES];
+
+#define FUNCTIONS(i) \
+    static void resolve_##i(void *p) \
+    { \
+        point_resolve(placed[i], p); \
+    } \
+    static const char *check_##i(const void *p) \
+    { \
+        return point_check(placed[i], p); \
+    } \
+    static bool shortage_##i(const void *p, const char *reason, struct dse_shortage *ret) \
+    { \
+        return point_shortage(placed[i], p, reason, ret); \
+    } \
+    static void estimate_##i(const void *p, void *metrics, struct dse_breakdown *breakdown) \
+    { \
+        point_estimate(placed[i], p, metrics, breakdown); \
+    } \
+    static void stand_##i(const void *p, struct dse_standing *ret) \
+    { \
+        point_stand(placed[i], p, ret); \
+    } \
+    static const char *why_null_##i(const void *p, const char *metric) \
+    { \
+        return point_why_null(placed[i], p, metric); \
+    } \
+    static void equate_##i(const void *p, void *equations) \
+    { \
+        point_equate(placed[i], p, equations); \
+    }
+PLACES(FUNCTIONS)
+#undef FUNCTIONS
+
+static const struct dse_model functions[N_PLACES] = {
+#define ROW(i) \
+    {.resolve = resolve_##i, \
+     .check = check_##i, \
+     .shortage = shortage_##i, \
+     .estimate = estimate_##i, \
+     .stand = stand_##i, \
+     .why_null = why_null_##i, \
+     .equate = equate_##i},
+    PLACES(ROW)
+#undef ROW
+};
+
+bool toml_model_place(struct toml_model *m)
+{
+    int i = 0;
+    while (i < N_PLACES && placed[i]) i++;
+    if (i == N_PLACES) return false;
+    placed[i] = m;
+    m->desc.resolve = functions[i].resolve;
+    m->desc.check = functions[i].check;
+    m->desc.shortage = functions[i].shortage;
+    m->desc.estimate = functions[i].estimate;
+    m->desc.stand = functions[i].stand;
+    m->desc.why_null = functions[i].why_null;
+    if (m->n_shown) m->desc.equate = functions[i].equate;
+    return true;
+}

@@ -1,0 +1,186 @@
+#include "toml_model/toml_model.h"
+#include "toml_model/internal.h"
+
+#include "base/xalloc.h"
+#include "model/plugin.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+/* ---- one model ------------------------------------------------------------------------------------------------------------------ */
+
+void toml_model_free(struct toml_model *m)
+{
+    if (!m) return;
+    point_pool_release(m);
+    for (int i = 0; i < m->n_equations; i++) {
+        struct equation *e = &m->equations[i];
+        if (!e->borrows) formula_release(&e->formula);
+        free(e->name);
+        free(e->code);
+        free(e->needs);
+    }
+    for (int i = 0; i < m->n_inputs; i++) {
+        free(m->inputs[i].name);
+        free(m->inputs[i].text);
+    }
+    for (int i = 0; i < m->n_functions; i++) {
+        for (int k = 0; k < m->functions[i].n_arguments; k++) free(m->functions[i].arguments[k]);
+        free(m->functions[i].arguments);
+        free(m->functions[i].name);
+        formula_release(&m->functions[i].formula);
+    }
+    for (int i = 0; i < m->n_parts; i++) {
+        free(m->parts[i].name);
+        stage_release(&m->parts[i].stage);
+    }
+    for (size_t i = 0; i < m->n_choices; i++) free(m->choices[i]);
+    plan_release(&m->check);
+    plan_release(&m->estimate);
+    plan_release(&m->breakdown);
+    plan_release(&m->equate);
+    schema_release(&m->schema);
+    free(m->equations);
+    free(m->inputs);
+    free(m->functions);
+    free(m->parts);
+    free(m->choices);
+    free(m->conditions);
+    free(m->own);
+    free(m->shown);
+    free(m->params);
+    free(m->metrics);
+    free(m->equation_rows);
+    free(m->without);
+    free(m->defaults);
+    free(m->trends);
+    toml_free(m->doc);
+    free(m);
+}
+
+struct toml_model *toml_model_new(struct toml_doc *doc, struct diags *diags)
+{
+    enum { POOL = 64 };
+    struct toml_model *m = xcalloc(1, sizeof *m);
+    m->doc = doc;
+    m->pool = xcalloc(POOL, sizeof *m->pool);
+    if (read_parameters(m, diags) && read_formulas(m, diags) && compile_all(m, diags)) {
+        make_tables(m);
+        return m;
+    }
+    toml_model_free(m);
+    return NULL;
+}
+
+bool toml_model_check(const char *name, const char *text, size_t n, struct diags *diags)
+{
+    struct toml_doc *doc = toml_read_text(name, text, n, diags);
+    struct toml_model *m = doc ? toml_model_new(doc, diags) : NULL;
+    const bool ok = m != NULL;
+    toml_model_free(m);
+    return ok;
+}
+
+/* ---- files ---------------------------------------------------------------------------------------------------------------------- */
+
+static bool ends_in(const char *s, const char *end)
+{
+    const size_t n = strlen(s), k = strlen(end);
+    return n > k && strcmp(s + n - k, end) == 0;
+}
+
+bool toml_model_is_file(const char *file)
+{
+    return ends_in(file, ".toml");
+}
+
+/* Of claims: DIR/NAME of the file DIR/ANY.toml. The caller frees it. */
+static char *folder_of(const char *file, const char *model)
+{
+    const char *slash = strrchr(file, '/');
+    return xasprintf("%.*s/%s", slash ? (int)(slash - file) : 1, slash ? file : ".", model);
+}
+
+static bool add_model(struct toml_model *m, const char *file, struct diags *diags)
+{
+    const struct toml_node *name = toml_get(toml_get(&m->doc->root, "model"), "name");
+    if (registry_find(m->desc.name))
+        return diags_input(diags, toml_loc(m->doc, name), m->doc->text, "give it another name", "there is a model %s already",
+                           m->desc.name);
+    if (!toml_model_place(m)) return diags_input(diags, toml_loc(m->doc, name), NULL, NULL, "there are too many models in TOML");
+    char *folder = folder_of(file, m->desc.name);
+    const bool ok = registry_add_made(&m->desc, folder, file, m->defaults, m->doc->text) ||
+                    diags_input(diags, toml_loc(m->doc, name), NULL, NULL, "there are too many models");
+    free(folder);
+    return ok;
+}
+
+bool toml_model_load(const char *file, struct diags *diags)
+{
+    char real[PATH_MAX];
+    if (!realpath(file, real))
+        return diags_input(diags, (struct srcloc){.file = file}, NULL, NULL, "the model cannot be read: %s", strerror(errno));
+    if (plugin_model(file)) return true;
+    struct toml_doc *doc = toml_read_file(file, diags);
+    struct toml_model *m = doc ? toml_model_new(doc, diags) : NULL;
+    if (m && add_model(m, real, diags)) return true;
+    toml_model_free(m);
+    return false;
+}
+
+bool model_load(const char *file, struct diags *diags)
+{
+    return toml_model_is_file(file) ? toml_model_load(file, diags) : plugin_load(file, diags);
+}
+
+/* ---- those that are there ------------------------------------------------------------------------------------------------------- */
+
+static int is_model(const struct dirent *d)
+{
+    return (ends_in(d->d_name, ".toml") || ends_in(d->d_name, ".so")) && strcmp(d->d_name, "shared.toml") != 0;
+}
+
+static void load_folder(const char *folder, struct diags *diags)
+{
+    struct dirent **files;
+    const int n = scandir(folder, &files, is_model, alphasort);
+    for (int i = 0; i < n; i++) {
+        char *path = xasprintf("%s/%s", folder, files[i]->d_name);
+        struct diags own;
+        diags_init(&own);
+        if (!model_load(path, &own))
+            diags_warn(diags, (struct srcloc){.file = path}, NULL, "left out: %s", own.n ? own.list[0].message : "");
+        diags_release(&own);
+        free(path);
+        free(files[i]);
+    }
+    if (n >= 0) free(files);
+}
+
+bool model_load_all(const char *data_dir, struct diags *diags)
+{
+    static const char share[] = "/share/dse";
+    const char *list = getenv("DSE_PLUGINS");
+    bool ok = true;
+    for (const char *s = list ? list : ""; *s;) {
+        const size_t n = strcspn(s, ":");
+        char *file = xstrndup(s, n);
+        if (n) ok = model_load(file, diags) && ok;
+        free(file);
+        s += n + (s[n] == ':');
+    }
+    char *models = xasprintf("%s/models", data_dir);
+    load_folder(models, diags);
+    free(models);
+    const size_t n = strlen(data_dir), k = sizeof share - 1;
+    if (n > k && strcmp(data_dir + n - k, share) == 0) {
+        char *folder = xasprintf("%.*s/lib/dse/plugins", (int)(n - k), data_dir);
+        load_folder(folder, diags);
+        free(folder);
+    }
+    return ok;
+}

@@ -1,0 +1,43 @@
+#!/bin/sh
+# Models without C: a file in TOML, asked through every command and in a sweep beside a model of dse; from DSE_PLUGINS, and installed.
+SOURCE=$(cd "$2" && pwd)
+. "$(dirname "$0")/lib.sh"
+says() { grep -qe "$1" "$2" || fail "\"$1\" is not in $2: $(head -n 20 "$2")"; }
+cp "$SOURCE/examples/array.toml" .
+with() { "$DSE" --plugin ./array.toml "$@"; }
+
+"$DSE" test-model array.toml >out.txt 2>err.txt || fail "the model of the example does not hold: $(cat out.txt err.txt)"
+[ "$(grep -c '^array .* ok ' out.txt)" -eq 8 ] || fail "test-model: $(cat out.txt)"
+with list models >out.txt
+says '^array .*closed-form' out.txt
+with describe array >out.txt
+says 'pe_w .* power of a multiplier at work' out.txt
+with eval array --breakdown >out.txt
+says '^ffn_down .* dram' out.txt
+with eval array --equations >out.txt
+says '^peak_ops_per_s  *8.192e+12' out.txt
+with complete -- eval array --set bu >out.txt
+says '^buffer_kib=' out.txt
+with eval array --set buffer_kib=20 >out.txt 2>err.txt
+says '29.5 KiB needed, 20 KiB there' err.txt
+[ "$(with query :memory: "SELECT count(*), sum(status = 'ok') FROM array WHERE batch BETWEEN 1 AND 4" --format csv | tail -n 1)" = 4,4 ] || fail "dse query"
+
+cat >beside.toml <<'TOML'
+# Is LAD faster than a plain array on its own memory?
+[sweep]
+name = "beside"
+models = ["lad", "array"]
+[params]
+context = [1024, 2048]
+memory = "hbm2-5cube"
+[params.array]
+pes = { from = 1024, to = 65536, points = 13, scale = "log" }
+[objectives]
+tokens_per_s = "max"
+energy_mj = "min"
+TOML
+DSE_PLUGINS="$WORK/array.toml" "$DSE" sweep beside.toml -q -o beside.db >out.txt 2>err.txt || fail "the sweep: $(cat err.txt)"
+[ "$(sqlite3 beside.db 'select count(*) from array')" = 26 ] || fail "rows are missing"
+[ "$(sqlite3 beside.db 'select count(*) from comparison where model = "array"')" = 26 ] || fail "the comparison lacks it"
+with sweep beside.toml -q -j 1 -o one.db >out.txt 2>err.txt || fail "the sweep on one thread: $(cat err.txt)"
+[ "$(rows beside.db array)" = "$(rows one.db array)" ] || fail "rows depend on the threads"
