@@ -8,6 +8,7 @@
 
 #include <dse/feed.h>
 #include <dse/sampling.h>
+#include <dse/workload.h>
 
 /* ---- the run ------------------------------------------------------------------------------------------------------------- */
 
@@ -32,6 +33,8 @@ bool dse_program_init(struct dse_program *ret, struct dse_sim *sim, const struct
 
 /* How many layers have draws of their own: events->layers_simulated, or all of `layers`. */
 int64_t dse_layers_simulated(const struct dse_events *events, int64_t layers);
+/* Experts of layers `layer` to `layer` + `layers` - 1 by the run's seed; not drawn where draws are idealised. */
+struct dse_draw dse_draw_of(const struct dse_sim *sim, int64_t layer, int64_t layers);
 
 /* Room in the DRAM that phases use one after another, as what is simulated at a time is a small part of all data. */
 struct dse_room {

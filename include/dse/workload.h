@@ -164,6 +164,23 @@ void dse_workload_expand(const struct dse_workload *w, struct dse_oplist *ret);
  * them in a decode step. */
 void dse_workload_expand_reading(const struct dse_workload *w, int64_t read, struct dse_oplist *ret);
 
+/* Experts as the event level draws them, layer by layer, where the closed form has means: of layers `layer` to `layer` + `layers` - 1 of
+ * those with experts, of which an expansion takes the mean; layers = 0: not drawn. dse_draw_of (program.h) makes one. */
+struct dse_draw {
+    uint64_t seed;
+    int64_t layer, layers;
+};
+/* The same as dse_workload_expand_reading, with `copies`, `rows`, bytes and operations of experts, and the imbalance of what is sent to them, as
+ * drawn. Their mean over many layers is what dse_workload_expand_reading says. */
+void dse_workload_expand_drawn(const struct dse_workload *w, int64_t read, const struct dse_draw *draw, struct dse_oplist *ret);
+/* Rows of each expert of one layer, ret[0 .. llm->moe.experts - 1], when `tokens` choose among them. The first ceil(experts / chips) of
+ * them lie on the first chip, and so on. False, and nothing is drawn: balanced routing, no experts, or more than DSE_EXPERTS_DRAWN_MAX. Of more
+ * than DSE_TOKENS_DRAWN tokens so many are drawn, and how far they are from their mean is scaled to all. */
+enum { DSE_EXPERTS_DRAWN_MAX = 4096, DSE_TOKENS_DRAWN = 512 };
+bool dse_experts_draw(const struct dse_workload *w, double tokens, uint64_t seed, int64_t layer, double *ret);
+/* The chip with the most rows of `chips`: its first expert. *ret_n: how many it holds. */
+int64_t dse_experts_fullest(const struct dse_workload *w, const double *rows, double chips, int64_t *ret_n);
+
 /* Weight elements of one layer (attention projections and FFN) and of the output head. */
 double dse_llm_layer_weights(const struct dse_llm *llm);
 double dse_llm_head_weights(const struct dse_llm *llm);

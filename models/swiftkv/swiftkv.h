@@ -133,6 +133,8 @@ struct swiftkv_cycles {
 struct swiftkv_cycles swiftkv_position_cycles(const struct swiftkv_params *p, const struct dse_attention *a);
 /* The operators of one chip and pass, and the attention of full layers with its `read` positions. */
 void swiftkv_expand(const struct swiftkv_params *p, struct dse_oplist *ret);
+/* The same with experts as drawn; NULL: the mean. */
+void swiftkv_expand_drawn(const struct swiftkv_params *p, const struct dse_draw *draw, struct dse_oplist *ret);
 /* E27: the workload is what the paper's machine knows: full attention, a dense network, one chip, sequences that are alike. */
 bool swiftkv_is_simple(const struct dse_workload *w);
 
@@ -181,6 +183,8 @@ struct swiftkv_step {
 void swiftkv_step_init(struct swiftkv_step *ret, const struct swiftkv_params *p);
 /* One pass, before swiftkv_step_end. */
 void swiftkv_step_parts(struct swiftkv_step *ret, const struct swiftkv_params *p);
+/* The same of these operators. */
+void swiftkv_step_of(struct swiftkv_step *ret, const struct swiftkv_params *p, const struct dse_oplist *list);
 
 /* What a step is made of; a share of a step is made of shares of the same, which need not be whole (swiftkv_bound.c). */
 void swiftkv_step_start(struct swiftkv_step *ret);
@@ -189,6 +193,8 @@ bool swiftkv_counts(const struct swiftkv_params *p, const struct dse_op *op);
 /* E4, E27: how often the weights of a linear layer are read: once for weight_reuse rows; of experts, whose rows are a mean, half of a
  * last reading is left on the mean. */
 double swiftkv_reads(const struct swiftkv_params *p, const struct dse_op *op);
+/* Of an expert's. */
+double swiftkv_expert_reads(const struct swiftkv_params *p, double rows);
 /* E4: a linear layer of so many rows, whose weights are read so often. */
 void swiftkv_add_linear(struct swiftkv_step *s, const struct swiftkv_params *p, const struct dse_op *op, double rows, double reads);
 /* E5..E8: attention of one kind of layers, of so many sequences, whose heads are dealt like that. */

@@ -15,15 +15,21 @@
 enum { JOBS_MIN = 4, LINEARS_MAX = DSE_OPS_MAX, ATTENTION = LINEARS_MAX };
 static const double mhz_per_ghz = 1000;
 
-/* A linear layer: one instance. The weights pass by once for `reuse` vectors, and once more for those that are left. */
+/* Weights that pass by, once for `reuse` vectors. */
+struct stream {
+    double weight_bytes, passes, work_s, work_per_byte; /* work of a full pass */
+};
+
+/* A linear layer: one instance. The weights pass by once more for the vectors that are left. */
 struct linear {
     struct dse_op op;
-    bool once;                                                   /* an output head: of no layer */
-    int place;                                                   /* in the step's list */
-    double weight_bytes, new_bytes, passes, work_s, rest_work_s; /* work_s of a full pass */
-    double start_s, tail_s;                                      /* E23 */
-    double time_s, data_s;                                       /* seen, mean over the layers simulated */
-    double work_per_byte;                                        /* of a full pass */
+    bool once; /* an output head: of no layer */
+    int place; /* in the step's list */
+    struct stream full;
+    struct stream *of_layer; /* experts: as drawn in each layer simulated; else NULL */
+    double new_bytes, rest_work_s;
+    double start_s, tail_s; /* E23 */
+    double time_s, data_s;  /* seen, mean over the layers simulated */
 };
 
 /* Attention of one kind of layers. */
@@ -82,11 +88,27 @@ static double cycles_s(const struct swiftkv_params *p, double cycles)
 }
 
 /* E4: the arrays' time for one pass of the weights with so many vectors. */
-static double pass_s(const struct swiftkv_params *p, const struct linear *l, double vectors)
+static double pass_s(const struct swiftkv_params *p, const struct dse_op *op, double vectors)
 {
-    double s = cycles_s(p, l->op.copies * swiftkv_gemv_cycles(p, vectors, (double)l->op.k, (double)l->op.n));
-    if (p->gemv_stalls == SWIFTKV_STALLS_BOTH) s = fmax(s, l->weight_bytes / dse_dram_peak(&p->dram));
+    double s = cycles_s(p, op->copies * swiftkv_gemv_cycles(p, vectors, (double)op->k, (double)op->n));
+    if (p->gemv_stalls == SWIFTKV_STALLS_BOTH) s = fmax(s, op->weight_bytes / (double)op->repeat / dse_dram_peak(&p->dram));
     return s / p->gemv_efficiency;
+}
+
+static struct stream stream_of(const struct swiftkv_params *p, const struct dse_op *op, bool experts)
+{
+    const double reuse = (double)p->weight_reuse;
+    struct stream s = {.weight_bytes = op->weight_bytes / (double)op->repeat, .passes = floor(op->rows / reuse)};
+    if (experts) s.passes = swiftkv_expert_reads(p, op->rows);
+    if (s.passes > 0) s.work_s = pass_s(p, op, experts ? op->rows / s.passes : reuse);
+    s.work_per_byte = s.work_s / s.weight_bytes;
+    return s;
+}
+
+/* What passes by in a layer. */
+static const struct stream *stream_at(const struct linear *l, int64_t layer)
+{
+    return l->of_layer ? &l->of_layer[layer] : &l->full;
 }
 
 /* E23: a vector is normalised or converted, and dealt, before the first product; FFN down takes its inputs as the layer before
@@ -107,17 +129,11 @@ static void set_linear(struct program *g, const struct dse_op *op, int place)
     struct linear *l = &g->linear[g->linears++];
     const double repeat = (double)op->repeat, rows = op->rows, reuse = (double)p->weight_reuse;
     const double beside = g->closed.op[place].bytes - swiftkv_reads(p, op) * op->weight_bytes - op->kv_write_bytes;
-    *l = (struct linear){
-        .op = *op, .place = place, .weight_bytes = op->weight_bytes / repeat, .new_bytes = op->kv_write_bytes / repeat};
+    *l = (struct linear){.op = *op, .place = place, .new_bytes = op->kv_write_bytes / repeat};
     if (op->kv_read_bytes > 0) l->new_bytes += beside / repeat;
     l->once = strcmp(op->name, "lm_head") == 0;
-    l->passes = op->copies == 1 ? floor(rows / reuse) : swiftkv_reads(p, op);
-    if (op->copies != 1)
-        l->work_s = pass_s(p, l, rows / l->passes);
-    else if (l->passes > 0)
-        l->work_s = pass_s(p, l, reuse);
-    if (op->copies == 1 && rows > l->passes * reuse) l->rest_work_s = pass_s(p, l, rows - l->passes * reuse);
-    l->work_per_byte = l->work_s / l->weight_bytes;
+    l->full = stream_of(p, op, op->copies != 1);
+    if (op->copies == 1 && rows > l->full.passes * reuse) l->rest_work_s = pass_s(p, op, rows - l->full.passes * reuse);
     time_ends(p, dse_sim_ideal(g->run.sim, DSE_IDEAL_SYNC), l);
 }
 
@@ -126,16 +142,18 @@ static void begin_linear(struct program *g, struct phase *ph)
 {
     const struct swiftkv_params *p = g->p;
     const struct linear *l = &g->linear[ph->kind];
-    const double passes = ph->rest ? 1 : l->passes;
-    struct dse_pour_spec spec = dse_program_pour(&g->on, &p->sampling, passes * l->weight_bytes,
-                                                 ph->rest ? 0 : dse_pace_known(&g->paces, l->work_per_byte));
-    spec.work_s = ph->rest ? l->rest_work_s : passes * l->work_s;
+    const struct stream *w = stream_at(l, ph->layer);
+    const double passes = ph->rest ? 1 : w->passes;
+    const double pace_s =
+        ph->rest || l->of_layer ? 0 : dse_pace_known(&g->paces, w->work_per_byte); /* layers that are drawn differ */
+    struct dse_pour_spec spec = dse_program_pour(&g->on, &p->sampling, passes * w->weight_bytes, pace_s);
+    spec.work_s = ph->rest ? l->rest_work_s : passes * w->work_s;
     spec.hold_s = ph->begins ? l->start_s : 0;
     spec.resource = g->run.array;
     spec.work = l->op.name;
     spec.id = ph->layer;
     spec.actor = g->on.done;
-    const uint64_t whole = (uint64_t)ceil(l->weight_bytes); /* a later pass reads the same bytes */
+    const uint64_t whole = (uint64_t)ceil(w->weight_bytes); /* a later pass reads the same bytes */
     const uint64_t simulated = dse_pour_simulated(&spec);
     if (simulated > whole) spec.sample_bytes = whole;
     spec.address = dse_room_for(&g->on, &g->run.weights, dse_min_u64(simulated, whole), 0);
@@ -172,7 +190,7 @@ static double end_linear(struct program *g, const struct phase *ph)
     const double share = 1 / (l->once ? 1 : (double)g->layers);
     l->time_s += share * r.time_s;
     l->data_s += share * r.data_s;
-    if (!ph->rest) dse_pace_see(&g->paces, l->work_per_byte, r.pace_s);
+    if (!ph->rest && !l->of_layer) dse_pace_see(&g->paces, l->full.work_per_byte, r.pace_s);
     dse_resource_state(g->run.sim, g->run.sfu, DSE_IDLE, NULL, -1);
     if (!ph->ends) return 0;
     l->time_s += share * l->tail_s;
@@ -260,9 +278,10 @@ static void add_linear(struct program *g, int which, int64_t layer)
 {
     const struct linear *l = &g->linear[which];
     const bool rest = l->rest_work_s > 0;
-    if (l->passes > 0) g->phase[g->n++] = (struct phase){.kind = which, .begins = true, .ends = !rest, .layer = layer};
+    if (l->full.passes > 0) g->phase[g->n++] = (struct phase){.kind = which, .begins = true, .ends = !rest, .layer = layer};
     if (rest)
-        g->phase[g->n++] = (struct phase){.kind = which, .rest = true, .begins = !(l->passes > 0), .ends = true, .layer = layer};
+        g->phase[g->n++] =
+            (struct phase){.kind = which, .rest = true, .begins = !(l->full.passes > 0), .ends = true, .layer = layer};
 }
 
 static void add_attention(struct program *g, struct group *of, size_t length, int64_t layer)
@@ -358,6 +377,22 @@ static void set_linears(struct program *g)
     }
 }
 
+/* Experts of each layer simulated. */
+static void set_drawn(struct program *g, const struct dse_draw *draw)
+{
+    if (draw->layers == 0 || g->p->workload.llm->moe.experts == 0) return;
+    struct dse_oplist *list = dse_sim_alloc(g->run.sim, 1, sizeof *list);
+    for (int64_t layer = 0; layer < draw->layers; layer++) {
+        swiftkv_expand_drawn(g->p, &(struct dse_draw){draw->seed, layer, 1}, list);
+        for (int i = 0; i < g->linears; i++) {
+            struct linear *l = &g->linear[i];
+            if (l->op.copies == 1) continue;
+            if (!l->of_layer) l->of_layer = dse_sim_alloc(g->run.sim, (size_t)draw->layers, sizeof *l->of_layer);
+            l->of_layer[layer] = stream_of(g->p, &list->op[g->closed.op[l->place].source], true);
+        }
+    }
+}
+
 static void set_groups(struct program *g)
 {
     g->groups = g->list.n_attentions;
@@ -379,11 +414,13 @@ static bool init(struct program *g, struct dse_sim *sim, const struct swiftkv_pa
     g->run = (struct swiftkv_run){.sim = sim, .p = p, .program = &g->on};
     g->run.array = dse_resource(sim, "SwiftKV", "MAC arrays");
     g->run.sfu = dse_resource(sim, "SwiftKV", "SFU, dispatcher");
-    swiftkv_step_parts(&g->closed, p);
-    swiftkv_expand(p, &g->list);
+    g->layers = dse_layers_simulated(&p->events, p->workload.llm->layers);
+    const struct dse_draw draw = dse_draw_of(sim, 0, g->layers);
+    swiftkv_expand_drawn(p, &draw, &g->list);
+    swiftkv_step_of(&g->closed, p, &g->list);
     set_groups(g);
     set_linears(g);
-    g->layers = dse_layers_simulated(&p->events, p->workload.llm->layers);
+    set_drawn(g, &draw);
     for (int i = 0; i < g->groups; i++) plan_lengths(g, &g->group[i]);
     write_program(g);
     return true;

@@ -31,10 +31,15 @@ double swiftkv_gemv_cycles(const struct swiftkv_params *p, double rows, double k
 
 /* ---- linear layers --------------------------------------------------------------------------------------------------------- */
 
+double swiftkv_expert_reads(const struct swiftkv_params *p, double rows)
+{
+    const double reuse = (double)p->weight_reuse;
+    return dse_max(1, rows / reuse + (reuse - 1) / (2 * reuse));
+}
+
 double swiftkv_reads(const struct swiftkv_params *p, const struct dse_op *op)
 {
-    const double reuse = (double)p->weight_reuse, all = op->rows / reuse;
-    return op->copies == 1 ? ceil(all) : dse_max(1, all + (reuse - 1) / (2 * reuse));
+    return op->copies == 1 ? ceil(op->rows / (double)p->weight_reuse) : swiftkv_expert_reads(p, op->rows);
 }
 
 void swiftkv_add_linear(struct swiftkv_step *s, const struct swiftkv_params *p, const struct dse_op *op, double rows, double reads)
@@ -282,10 +287,15 @@ void swiftkv_step_end(struct swiftkv_step *s, const struct swiftkv_params *p)
     s->time_s *= stages;
 }
 
-void swiftkv_expand(const struct swiftkv_params *p, struct dse_oplist *ret)
+void swiftkv_expand_drawn(const struct swiftkv_params *p, const struct dse_draw *draw, struct dse_oplist *ret)
 {
     const struct dse_cache_step cache = swiftkv_cache_step(p);
-    dse_workload_expand_reading(&p->workload, cache.prefill ? -1 : (int64_t)cache.read, ret);
+    dse_workload_expand_drawn(&p->workload, cache.prefill ? -1 : (int64_t)cache.read, draw, ret);
+}
+
+void swiftkv_expand(const struct swiftkv_params *p, struct dse_oplist *ret)
+{
+    swiftkv_expand_drawn(p, NULL, ret);
 }
 
 bool swiftkv_is_simple(const struct dse_workload *w)
@@ -293,15 +303,13 @@ bool swiftkv_is_simple(const struct dse_workload *w)
     return !dse_workload_unknown(w, DSE_CAN_ACTIVATIONS | DSE_CAN_SCALES);
 }
 
-void swiftkv_step_parts(struct swiftkv_step *ret, const struct swiftkv_params *p)
+void swiftkv_step_of(struct swiftkv_step *ret, const struct swiftkv_params *p, const struct dse_oplist *list)
 {
-    struct dse_oplist list;
     double attention_ops[DSE_ATTENTIONS_MAX] = {0};
-    swiftkv_expand(p, &list);
     swiftkv_step_start(ret);
     ret->tokens = dse_workload_tokens(&p->workload);
-    for (int i = 0; i < list.n; i++) {
-        const struct dse_op *op = &list.op[i];
+    for (int i = 0; i < list->n; i++) {
+        const struct dse_op *op = &list->op[i];
         const int before = ret->n_ops;
         if (op->kind == DSE_OP_SCORES || op->kind == DSE_OP_VALUES) ret->ops += op->ops;
         if (op->in_attention) {
@@ -311,11 +319,18 @@ void swiftkv_step_parts(struct swiftkv_step *ret, const struct swiftkv_params *p
         add_operator(ret, p, op);
         if (ret->n_ops > before) ret->op[before].source = i;
     }
-    for (int i = 0; i < list.n_attentions; i++) {
+    for (int i = 0; i < list->n_attentions; i++) {
         struct swiftkv_dealt dealt;
-        swiftkv_deal(p, &list.attention[i], &dealt);
-        swiftkv_add_attention(ret, p, &list.attention[i], &dealt, (double)list.attention[i].sequences, attention_ops[i]);
+        swiftkv_deal(p, &list->attention[i], &dealt);
+        swiftkv_add_attention(ret, p, &list->attention[i], &dealt, (double)list->attention[i].sequences, attention_ops[i]);
     }
+}
+
+void swiftkv_step_parts(struct swiftkv_step *ret, const struct swiftkv_params *p)
+{
+    struct dse_oplist list;
+    swiftkv_expand(p, &list);
+    swiftkv_step_of(ret, p, &list);
 }
 
 void swiftkv_step_init(struct swiftkv_step *ret, const struct swiftkv_params *p)

@@ -73,6 +73,14 @@ int64_t dse_layers_simulated(const struct dse_events *events, int64_t layers)
     return events->layers_simulated > 0 ? dse_min_i64(events->layers_simulated, layers) : layers;
 }
 
+struct dse_draw dse_draw_of(const struct dse_sim *sim, int64_t layer, int64_t layers)
+{
+    static const uint64_t purpose = 0x65787065727473; /* "experts" */
+    struct dse_random random = dse_sim_random(sim, purpose);
+    return (struct dse_draw){
+        .seed = dse_random_u64(&random), .layer = layer, .layers = dse_sim_ideal(sim, DSE_IDEAL_DRAWS) ? 0 : layers};
+}
+
 uint64_t dse_room_for(const struct dse_program *p, struct dse_room *room, uint64_t bytes, uint64_t align)
 {
     if (bytes > room->bytes) *room = (struct dse_room){.address = dse_dram_reserve(p->port, bytes, align), .bytes = bytes};

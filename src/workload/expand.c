@@ -140,12 +140,24 @@ static void add_draft(const struct expansion *of, struct dse_oplist *list)
     expand_stack(&x);
 }
 
-void dse_workload_expand_reading(const struct dse_workload *w, int64_t read, struct dse_oplist *ret)
+struct experts_at_work expand_experts(const struct expansion *x, double tokens, double chips)
+{
+    struct expand_drawn *last = x->drawn;
+    if (!x->draw) return experts_at_work(x->w, tokens, chips);
+    if (last->tokens != tokens || last->chips != chips)
+        *last = (struct expand_drawn){tokens, chips, experts_drawn(x->w, tokens, chips, x->draw)};
+    return last->work;
+}
+
+void dse_workload_expand_drawn(const struct dse_workload *w, int64_t read, const struct dse_draw *draw, struct dse_oplist *ret)
 {
     const bool prefill = w->phase == DSE_PREFILL;
     const int64_t drafted = prefill ? 0 : w->speculation.draft_tokens;
+    struct expand_drawn drawn = {0};
     struct expansion x = {.list = ret,
                           .w = w,
+                          .draw = draw && draw->layers > 0 ? draw : NULL,
+                          .drawn = &drawn,
                           .llm = w->llm,
                           .times = 1,
                           .sequences = dse_workload_sequences(w),
@@ -161,6 +173,11 @@ void dse_workload_expand_reading(const struct dse_workload *w, int64_t read, str
     ret->n = ret->n_attentions = 0;
     if (drafted > 0) add_draft(&x, ret);
     expand_stack(&x);
+}
+
+void dse_workload_expand_reading(const struct dse_workload *w, int64_t read, struct dse_oplist *ret)
+{
+    dse_workload_expand_drawn(w, read, NULL, ret);
 }
 
 void dse_workload_expand(const struct dse_workload *w, struct dse_oplist *ret)

@@ -2,6 +2,8 @@
 #ifndef WORKLOAD_EXPAND_H
 #define WORKLOAD_EXPAND_H
 
+#include "workload/experts.h"
+
 #include <dse/llm.h>
 #include <dse/workload.h>
 
@@ -32,7 +34,15 @@ struct expansion {
     int64_t context, read;      /* positions there are; that techniques leave to be read of them, or -1 */
     int64_t tensor, stages;
     double weight_bytes, kv_bytes; /* of an element, with its share of scales */
+    const struct dse_draw *draw;   /* NULL: experts are the mean */
+    struct expand_drawn *drawn;    /* what was drawn last */
 };
+struct expand_drawn {
+    double tokens, chips;
+    struct experts_at_work work;
+};
+/* Experts of one chip when so many tokens meet: the mean, or as drawn. */
+struct experts_at_work expand_experts(const struct expansion *x, double tokens, double chips);
 
 /* A name, or the same with "draft_" before it. */
 #define OP_NAME(x, name) ((x)->draft ? "draft_" name : name)

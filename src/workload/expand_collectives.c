@@ -1,6 +1,5 @@
 /* What chips exchange in one pass. */
 #include "workload/expand.h"
-#include "workload/experts.h"
 
 #include <dse/num.h>
 #include <dse/units.h>
@@ -20,7 +19,7 @@ static void exchange_tokens(struct expansion *x, int64_t layers, double element,
     const struct dse_llm *llm = x->llm;
     const double rows = (double)x->rows, active = (double)llm->moe.experts_active, tensor = (double)x->tensor;
     const double width = (double)(llm->moe.expert_latent > 0 ? llm->moe.expert_latent : llm->hidden) * element;
-    const struct experts_at_work work = experts_at_work(x->w, rows * groups / tensor, groups);
+    const struct experts_at_work work = expand_experts(x, rows * groups / tensor, groups);
     const struct dse_exchange moved = {.kind = DSE_ALL_TO_ALL,
                                        .devices = groups,
                                        .bytes = rows / tensor * active * width,

@@ -1,6 +1,5 @@
 /* Feed-forward networks as operators: dense, and routed and shared experts. */
 #include "workload/expand.h"
-#include "workload/experts.h"
 
 #include <dse/num.h>
 #include <dse/units.h>
@@ -15,7 +14,7 @@ static struct dealt deal(const struct expansion *x)
 {
     const int64_t groups = dse_degree(x->w->expert_parallel), parts = dse_max_i64(1, x->tensor / groups);
     const double joined = (double)dse_max_i64(1, groups / x->tensor); /* data groups whose tokens meet */
-    struct dealt ret = {.parts = parts, .work = experts_at_work(x->w, joined * (double)x->rows, (double)groups)};
+    struct dealt ret = {.parts = parts, .work = expand_experts(x, joined * (double)x->rows, (double)groups)};
     return ret;
 }
 

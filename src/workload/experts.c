@@ -16,11 +16,11 @@ static double largest_of(double n)
 
 /* Popularity of experts: strata of equal numbers of experts, each with its mean; their mean is 1. Density x^-a from 1 to the number
  * of experts. */
-enum { STRATA = 8 };
+enum { STRATA = EXPERTS_STRATA };
 
-static void popularity(double *ret, double experts, double a)
+void experts_popularity(const struct dse_workload *w, double ret[EXPERTS_STRATA])
 {
-    const double e = 1 - a;
+    const double experts = (double)w->llm->moe.experts, a = w->routing_exponent, e = 1 - a;
     double sum = 0;
     for (int i = 0; i < STRATA; i++) {
         const double u = (i + 0.5) / STRATA;
@@ -52,7 +52,7 @@ struct experts_at_work experts_at_work(const struct dse_workload *w, double toke
         ret.touched = ret.held * chosen(share, tokens);
     } else {
         double loads[STRATA], square = 0;
-        popularity(loads, experts, w->routing_exponent);
+        experts_popularity(w, loads);
         for (int i = 0; i < STRATA; i++) {
             ret.touched += ret.held / STRATA * chosen(dse_min(1, share * loads[i]), tokens);
             square += (loads[i] - 1) * (loads[i] - 1) / STRATA;

@@ -12,4 +12,11 @@ struct experts_at_work {
 /* `tokens` go to llm->moe.experts_active experts each; experts are dealt out to `chips`. Monotone in tokens. docs/llms.md, Experts. */
 struct experts_at_work experts_at_work(const struct dse_workload *w, double tokens, double chips);
 
+/* How popular an expert is over the mean, by routing_exponent: of eight strata of equal numbers of experts. */
+enum { EXPERTS_STRATA = 8 };
+void experts_popularity(const struct dse_workload *w, double ret[EXPERTS_STRATA]);
+
+/* The same as experts_at_work, as drawn: the mean over the layers of the draw. */
+struct experts_at_work experts_drawn(const struct dse_workload *w, double tokens, double chips, const struct dse_draw *draw);
+
 #endif

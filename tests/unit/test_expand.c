@@ -275,6 +275,93 @@ static void experts__touched_are_what_draws_touch(void **state)
     assert_true(one.rows == TOKENS * ACTIVE && fabs(eight.touched * CHIPS / one.touched - 1) < 1e-12);
 }
 
+/* Of many layers: what is drawn is the mean of the closed form on the mean, of all tokens that there are. */
+static void experts__drawn_are_the_mean_over_layers(void **state)
+{
+    (void)state;
+    enum { LAYERS = 300 };
+    const struct {
+        const char *llm;
+        double tokens, chips;
+    } cases[] = {{"mixtral-8x7b", 1, 1},  {"mixtral-8x7b", 5, 2},     {"qwen3-30b-a3b", 1, 1},    {"qwen3-30b-a3b", 24, 8},
+                 {"deepseek-v3", 64, 32}, {"qwen3-30b-a3b", 2000, 4}, {"qwen3-30b-a3b", 3e5, 16}, {"llama4-scout", 7, 4}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct dse_workload w = decode(find(cases[i].llm), 1, 1000);
+        w.routing_exponent = 1.2;
+        for (int routing = DSE_ROUTING_BALANCED; routing <= DSE_ROUTING_POWER_LAW; routing++) {
+            w.routing = routing;
+            const struct dse_draw draw = {.seed = 7, .layers = LAYERS};
+            const struct experts_at_work mean = experts_at_work(&w, cases[i].tokens, cases[i].chips),
+                                         drawn = experts_drawn(&w, cases[i].tokens, cases[i].chips, &draw),
+                                         again = experts_drawn(&w, cases[i].tokens, cases[i].chips, &draw);
+            const bool uneven = routing == DSE_ROUTING_POWER_LAW;
+            assert_true(drawn.touched == again.touched && drawn.rows == again.rows && drawn.held == mean.held);
+            if (fabs(drawn.touched / mean.touched - 1) > (uneven ? 0.03 : 0.015))
+                fail_msg("%s, routing %d: %g touched, %g on the mean", cases[i].llm, routing, drawn.touched, mean.touched);
+            if (fabs(drawn.rows / mean.rows - 1) > (cases[i].chips == 1 ? 1e-9 : uneven ? 0.2 : 0.1))
+                fail_msg("%s, routing %d: %g rows on the fullest chip, %g on the mean", cases[i].llm, routing, drawn.rows,
+                         mean.rows);
+        }
+    }
+}
+
+/* Each layer for itself: every token chooses `active` different experts, and another layer or seed others. */
+static void experts__are_drawn_layer_by_layer(void **state)
+{
+    (void)state;
+    double a[DSE_EXPERTS_DRAWN_MAX], b[DSE_EXPERTS_DRAWN_MAX];
+    struct dse_workload w = decode(find("qwen3-30b-a3b"), 1, 1000);
+    w.routing_exponent = 1.2;
+    for (int routing = DSE_ROUTING_UNIFORM; routing <= DSE_ROUTING_POWER_LAW; routing++) {
+        w.routing = routing;
+        for (int64_t layer = 0; layer < 50; layer++) {
+            double sum = 0;
+            assert_true(dse_experts_draw(&w, 9, 1, layer, a));
+            for (int i = 0; i < 128; i++) {
+                assert_true(a[i] >= 0 && a[i] <= 9 && a[i] == floor(a[i]));
+                sum += a[i];
+            }
+            assert_true(sum == 9 * 8);
+            assert_true(dse_experts_draw(&w, 9, 1, layer + 1, b) && memcmp(a, b, 128 * sizeof *a) != 0);
+            assert_true(dse_experts_draw(&w, 9, 2, layer, b) && memcmp(a, b, 128 * sizeof *a) != 0);
+            int64_t n;
+            const int64_t first = dse_experts_fullest(&w, a, 8, &n);
+            assert_true(n == 16 && first % 16 == 0);
+        }
+    }
+    w.routing = DSE_ROUTING_BALANCED;
+    assert_false(dse_experts_draw(&w, 9, 1, 0, a));
+}
+
+/* An expansion that draws says of experts what was drawn, and of all else the same. */
+static void experts__drawn_are_those_of_the_operators(void **state)
+{
+    (void)state;
+    struct dse_oplist mean, drawn;
+    struct dse_workload w = decode(find("qwen3-30b-a3b"), 24, 1000);
+    w.tensor_parallel = 1;
+    w.data_parallel = w.expert_parallel = 8;
+    const struct dse_draw draw = {.seed = 3, .layer = 5, .layers = 1};
+    const struct experts_at_work work = experts_drawn(&w, 24, 8, &draw);
+    dse_workload_expand(&w, &mean);
+    dse_workload_expand_drawn(&w, -1, &draw, &drawn);
+    assert_int_equal(mean.n, drawn.n);
+    for (int i = 0; i < mean.n; i++) {
+        const struct dse_op *a = &mean.op[i], *b = &drawn.op[i];
+        assert_string_equal(a->name, b->name);
+        if (strncmp(a->name, "experts_", 8) == 0) {
+            assert_true(b->copies == work.touched && fabs(b->rows * b->copies / work.rows - 1) < 1e-9);
+            assert_true(fabs(b->weight_bytes / b->copies / (a->weight_bytes / a->copies) - 1) < 1e-12);
+        } else if (a->kind == DSE_OP_COLLECTIVE && a->exchange.kind == DSE_ALL_TO_ALL) {
+            assert_true(fabs(b->exchange.imbalance - work.rows / (3 * 8)) < 1e-9);
+        } else if (strcmp(a->name, "elementwise") != 0) {
+            assert_true(a->ops == b->ops && a->weight_bytes == b->weight_bytes && a->rows == b->rows);
+        }
+    }
+    dse_workload_expand_drawn(&w, -1, &(struct dse_draw){.seed = 3}, &drawn); /* not drawn */
+    for (int i = 0; i < mean.n; i++) assert_true(mean.op[i].ops == drawn.op[i].ops && mean.op[i].copies == drawn.op[i].copies);
+}
+
 static void experts__at_work_grow_with_tokens(void **state)
 {
     (void)state;
@@ -459,6 +546,9 @@ int main(void)
         cmocka_unit_test(stages__hold_their_layers),
         cmocka_unit_test(degrees__that_do_not_fit_are_refused),
         cmocka_unit_test(experts__touched_are_what_draws_touch),
+        cmocka_unit_test(experts__drawn_are_the_mean_over_layers),
+        cmocka_unit_test(experts__are_drawn_layer_by_layer),
+        cmocka_unit_test(experts__drawn_are_those_of_the_operators),
         cmocka_unit_test(experts__at_work_grow_with_tokens),
         cmocka_unit_test(drafts__yield_what_the_law_says),
         cmocka_unit_test(drafts__cost_their_layers_and_a_wider_step),
