@@ -391,6 +391,9 @@
     ["event-level", "It was evaluated at event level, which has no parts of one step; --breakdown beside the command gives those it has."],
     ["changed", "Another version of dse or of its catalog evaluated it: its parts now would be another point's, and the command gives what this version says."],
   ]);
+  /* Steps of mixtures of experts have twice as many parts as there are colours: the second time round they are hatched. */
+  const hatch = { symbol: "rect", dashArrayX: [1, 0], dashArrayY: [3, 4], rotation: -Math.PI / 4, color: dark ? "rgba(0, 0, 0, 0.5)" : "rgba(255, 255, 255, 0.6)" };
+  const partStyle = (i) => ({ color: palette[i % palette.length], decal: i % (2 * palette.length) < palette.length ? null : hatch });
   function drawParts(parts) {
     const top = parts.filter((p) => p[1] === 0), sum = (k) => top.reduce((s, p) => s + p[k], 0), total = sum(2);
     const row = (p, kind) => tableRow(kind, [p[0], number(p[2]), percent(total ? p[2] / total : null), number(p[3]), number(p[4]), p[5] || ""]);
@@ -403,7 +406,7 @@
       tooltip: { trigger: "item", confine: true, formatter: (p) => lines([p.seriesName + ": " + number(p.value) + " µs"]) },
       xAxis: Object.assign({ type: "value", name: "Time [µs]", nameLocation: "middle", nameGap: 28 }, axisStyle),
       yAxis: { type: "category", data: [""], axisLine: { lineStyle: { color: faint } } },
-      series: top.filter((p) => p[2] > 0).map((p, i) => ({ name: p[0].replace(/_/g, " "), type: "bar", stack: "time", data: [p[2]], itemStyle: { color: palette[i % palette.length] } })),
+      series: top.filter((p) => p[2] > 0).map((p, i) => ({ name: p[0].replace(/_/g, " "), type: "bar", stack: "time", data: [p[2]], itemStyle: partStyle(i) })),
     });
     breakdown.resize();
   }
