@@ -16,6 +16,8 @@ if wanted eval; then
     echo
     echo "== closed forms of all models (to reach: under 1000)"
     "$build"/bench/bench_models
+    echo "== VEDA in TOML over VEDA in C, at the same points (to reach: 3)"
+    "$build"/bench/bench_toml
     echo
 fi
 

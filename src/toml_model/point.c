@@ -275,13 +275,38 @@ static double of(const struct point_context *c, int equation, double otherwise)
 
 /* ---- check ---------------------------------------------------------------------------------------------------------------------- */
 
+static struct dse_cache_steps steps_of(const struct shared *s)
+{
+    static const struct dse_request one_step = {1, 0};
+    return dse_cache_steps_of(s->cache, s->workload, s->request ? s->request : &one_step);
+}
+
+/* The positions that the LLM sees: of a generation those of its end. */
+static struct dse_workload seen_workload(const struct shared *s)
+{
+    struct dse_workload w = *s->workload;
+    if (s->request && w.phase == DSE_DECODE && s->request->generate > 0) w.context = s->request->prompt + s->request->generate;
+    return w;
+}
+
+static const char *check_cache(const struct shared *s)
+{
+    const struct dse_cache_steps steps = steps_of(s);
+    return dse_cache_check(s->cache, s->workload, s->workload->phase == DSE_PREFILL ? (double)s->workload->context : steps.before);
+}
+
+static const char *check_workload(const struct toml_model *m, const struct shared *s)
+{
+    const struct dse_workload w = seen_workload(s);
+    const char *why = dse_workload_check(&w, m->can);
+    return why ? why : dse_kv_format_check(s->workload);
+}
+
 static const char *check_groups(const struct toml_model *m, const struct shared *s)
 {
-    const char *why = s->workload ? dse_workload_check(s->workload, m->can) : NULL;
-    if (!why && s->workload) why = dse_kv_format_check(s->workload);
+    const char *why = s->workload ? check_workload(m, s) : NULL;
     if (!why && s->memory) why = dse_dram_check(s->memory);
-    if (!why && s->cache && s->workload) why = dse_cache_check(s->cache, s->workload, (double)s->workload->context);
-    return why;
+    return why || !s->cache || !s->workload ? why : check_cache(s);
 }
 
 const char *point_check(const struct toml_model *m, const void *params)
@@ -431,12 +456,6 @@ void point_resolve(const struct toml_model *m, void *params)
     if (m->groups.has[GROUP_MEMORY]) dse_dram_resolve((struct dse_dram *)(void *)(p + m->groups.offset[GROUP_MEMORY]));
     if (m->groups.has[GROUP_ECONOMICS])
         dse_economics_resolve((struct dse_economics *)(void *)(p + m->groups.offset[GROUP_ECONOMICS]));
-}
-
-static struct dse_cache_steps steps_of(const struct shared *s)
-{
-    static const struct dse_request one_step = {1, 0};
-    return dse_cache_steps_of(s->cache, s->workload, s->request ? s->request : &one_step);
 }
 
 void point_stand(const struct toml_model *m, const void *params, struct dse_standing *ret)

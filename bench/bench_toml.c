@@ -1,0 +1,65 @@
+/* The closed form of VEDA in TOML over that in C: check and estimate of the same random points, on one core. The model in C finds energy,
+ * area, dollars and quality besides. To reach: at most 3. */
+#include "../tests/unit/model_points.h"
+#include "toml_model/toml_model.h"
+
+#include <time.h>
+
+enum { PASSES = 7, POINTS = 500, REPEAT = 20 };
+
+static double cpu_ns(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
+    return 1e9 * (double)t.tv_sec + (double)t.tv_nsec;
+}
+
+static double time_of(const struct model *m, const char *points, size_t n)
+{
+    void *params = xmalloc(m->desc->params_size), *metrics = xmalloc(m->desc->metrics_size);
+    double best = INFINITY;
+    for (int pass = 0; pass < PASSES; pass++) {
+        const double start = cpu_ns();
+        for (size_t i = 0; i < n * REPEAT; i++) {
+            memcpy(params, points + i % n * m->desc->params_size, m->desc->params_size);
+            m->desc->resolve(params);
+            if (m->desc->check(params)) abort();
+            m->desc->estimate(params, metrics, NULL);
+        }
+        best = fmin(best, (cpu_ns() - start) / (double)(n * REPEAT));
+    }
+    free(params);
+    free(metrics);
+    return best;
+}
+
+static void copy(const struct model *from, const void *a, const struct model *to, void *b)
+{
+    for (size_t i = 0; i < to->params.n; i++)
+        field_set(&to->params.fields[i], b, field_get(schema_find(&from->params, to->params.fields[i].name), a));
+}
+
+int main(void)
+{
+    char *file = set_up(NULL) == 0 ? xasprintf("%s/examples/veda.toml", catalog_data_dir()) : NULL;
+    if (!file || !toml_model_load(file, &diags)) return 1;
+    const struct model *c = registry_find("veda"), *toml = registry_find("veda_toml");
+    struct one o;
+    if (!one_init(&o, c, NULL, 0)) return 1;
+    char *in_c = xcalloc(POINTS, c->desc->params_size), *in_toml = xcalloc(POINTS, toml->desc->params_size);
+    size_t n = 0;
+    for (int trial = 0; trial < 400000 && n < POINTS; trial++) {
+        void *a = in_c + n * c->desc->params_size, *b = in_toml + n * toml->desc->params_size;
+        if (!random_point(c, space_fixed(o.space), 0.1, a)) continue;
+        copy(c, a, toml, b);
+        if (!toml->desc->check(b)) n++;
+    }
+    if (n == 0) return 1;
+    const double of_c = time_of(c, in_c, n), of_toml = time_of(toml, in_toml, n);
+    printf("%-16s %6.0f ns a point\n%-16s %6.0f ns a point\n%-16s %6.2f\n", "C", of_c, "TOML", of_toml, "ratio", of_toml / of_c);
+    free(in_c);
+    free(in_toml);
+    free(file);
+    one_release(&o);
+    return tear_down(NULL);
+}
