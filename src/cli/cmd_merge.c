@@ -32,21 +32,31 @@ static bool compute_fronts(const char *db, struct diags *diags)
     return ok;
 }
 
-/* Runs that have all their points and whose front is still to be refined. */
-static bool say_unrefined(const char *db, struct diags *diags)
+/* Say SAID of the sweep of each run that a query finds. */
+static bool say_each(struct reader *r, const char *sql, const char *said, const char *db, struct diags *diags)
 {
-    struct reader *r = reader_open(db, diags);
-    struct query *q =
-        r ? query_new(r,
-                      "SELECT sweep FROM run WHERE fidelity = 'refine' AND status <> 'done' AND done = planned AND shard IS NULL",
-                      (struct srcloc){0}, diags)
-          : NULL;
+    struct query *q = query_new(r, sql, (struct srcloc){0}, diags);
     int status = q ? 1 : -1;
     while (status > 0 && (status = query_step(q, diags)) > 0)
-        terminal_say(stderr, "dse: the front of %s is to be refined yet: run its sweep file with -o %s", query_text(q, 0), db);
+        terminal_say(stderr, "dse: the %s of %s is to be %s yet: run its sweep file with -o %s", query_text(q, 1), query_text(q, 0),
+                     said, db);
     query_free(q);
-    reader_close(r);
     return status == 0;
+}
+
+/* What is missing of runs that workers have done their part of: a front is to be refined, or what is kept is to be stored. */
+static bool say_open(const char *db, struct diags *diags)
+{
+    struct reader *r = reader_open(db, diags);
+    const bool ok =
+        r &&
+        say_each(
+            r, "SELECT sweep, 'front' FROM run WHERE fidelity = 'refine' AND status <> 'done' AND done = planned AND shard IS NULL",
+            "refined", db, diags) &&
+        say_each(r, "SELECT sweep, substr(method, 6) FROM run WHERE method LIKE 'keep %' AND status <> 'done' AND shard IS NULL",
+                 "stored", db, diags);
+    reader_close(r);
+    return ok;
 }
 
 /* The databases to be merged. */
@@ -85,7 +95,7 @@ static int run(const struct invocation *in)
     for (size_t i = 1; i < in->n_operands; i++) ok = add_operand(&inputs, in->operands[i], in->diags) && ok;
     ok = ok && store_merge(out, (const char *const *)inputs.paths, inputs.n, in->diags) && compute_fronts(out, in->diags);
     if (ok) terminal_say(stderr, "dse: merged %zu databases into %s", inputs.n, out);
-    ok = ok && say_unrefined(out, in->diags);
+    ok = ok && say_open(out, in->diags);
     inputs_release(&inputs);
     return ok ? 0 : 1;
 }

@@ -305,7 +305,8 @@ static bool copy_run(const struct merge *m, const struct model_list *models, int
         return false;
     bool ok = to ? join_birth(m, from, to) : copy_birth(m, from, &to);
     for (size_t i = 0; ok && i < models->n; i++) ok = copy_model(m, models->names[i], from, to, &added);
-    return ok && copy_evaluated(m, from, to) && count_run(m, models, from, to, added, &tally) && set_counts(m, to, &tally);
+    return ok && copy_evaluated(m, from, to) && stream_join(&m->db, models, from, to, m->diags) &&
+           count_run(m, models, from, to, added, &tally) && set_counts(m, to, &tally);
 }
 
 /* ---- one input ------------------------------------------------------------------------------------------------------------- */

@@ -11,7 +11,12 @@ const char stream_tables_sql[] =
     "CREATE TABLE IF NOT EXISTS main.evaluated(run INTEGER NOT NULL, model TEXT NOT NULL, status TEXT NOT NULL, reason TEXT,"
     " points INTEGER NOT NULL);"
     "CREATE TABLE IF NOT EXISTS main.streamed(run INTEGER NOT NULL, model TEXT NOT NULL, next INTEGER NOT NULL,"
-    " points BLOB NOT NULL, PRIMARY KEY(run, model)) WITHOUT ROWID;";
+    " points BLOB NOT NULL, PRIMARY KEY(run, model)) WITHOUT ROWID;"
+    "CREATE TABLE IF NOT EXISTS main.streamed_block(run INTEGER NOT NULL, model TEXT NOT NULL, \"first\" INTEGER NOT NULL,"
+    " \"last\" INTEGER NOT NULL, status TEXT NOT NULL, reason TEXT NOT NULL, points INTEGER NOT NULL,"
+    " PRIMARY KEY(run, model, \"first\", status, reason)) WITHOUT ROWID;"
+    "CREATE TABLE IF NOT EXISTS main.streamed_part(run INTEGER NOT NULL, model TEXT NOT NULL, points BLOB NOT NULL,"
+    " PRIMARY KEY(run, model, points)) WITHOUT ROWID;";
 
 void stream_state_release(struct stream_state *s)
 {
@@ -92,15 +97,15 @@ bool store_stream_begin(struct store *st, size_t m, struct stream_state *ret, st
     return db_end(&st->db, ok, diags) && read_state(st, model, ret, diags);
 }
 
-static bool write_counts(const struct store *st, const struct store_model *model, const struct stream_state *s, struct diags *diags)
+/* Run a statement with parameters for status, reason and points for each count; finalizes it. */
+static bool run_with_counts(const struct store *st, sqlite3_stmt *stmt, const struct stream_state *s, const char *no_reason,
+                            struct diags *diags)
 {
-    sqlite3_stmt *stmt =
-        db_prepare(&st->db, diags, "INSERT INTO main.evaluated VALUES(%lld, %Q, ?, ?, ?)", (long long)st->run, model->name);
     bool ok = stmt != NULL;
     for (size_t i = 0; ok && i < s->n_counts; i++) {
         const struct stream_count *c = &s->counts[i];
         sqlite3_bind_text(stmt, 1, c->reason ? "infeasible" : "ok", -1, SQLITE_STATIC);
-        sqlite3_bind_text(stmt, 2, c->reason, -1, SQLITE_STATIC);
+        sqlite3_bind_text(stmt, 2, c->reason ? c->reason : no_reason, -1, SQLITE_STATIC);
         sqlite3_bind_int64(stmt, 3, (int64_t)c->points);
         ok = db_run(&st->db, stmt, diags);
     }
@@ -108,18 +113,32 @@ static bool write_counts(const struct store *st, const struct store_model *model
     return ok;
 }
 
-static bool write_points(const struct store *st, const struct store_model *model, const struct stream_state *s, struct diags *diags)
+static bool write_counts(const struct store *st, const struct store_model *model, const struct stream_state *s, struct diags *diags)
+{
+    return run_with_counts(
+        st, db_prepare(&st->db, diags, "INSERT INTO main.evaluated VALUES(%lld, %Q, ?, ?, ?)", (long long)st->run, model->name), s,
+        NULL, diags);
+}
+
+/* Run a statement whose parameter is the blob of points; finalizes it. */
+static bool run_with_points(const struct store *st, sqlite3_stmt *stmt, const struct stream_state *s, struct diags *diags)
 {
     const size_t size = s->n * sizeof(uint64_t);
     uint8_t *bytes = xmalloc(size ? size : 1);
     for (size_t i = 0; i < size; i++) bytes[i] = (uint8_t)(s->points[i / sizeof(uint64_t)] >> i % sizeof(uint64_t) * 8);
-    sqlite3_stmt *stmt = db_prepare(&st->db, diags, "INSERT OR REPLACE INTO main.streamed VALUES(%lld, %Q, %lld, ?)",
-                                    (long long)st->run, model->name, (long long)s->next);
     if (stmt) sqlite3_bind_blob64(stmt, 1, bytes, size, SQLITE_STATIC);
     const bool ok = stmt && db_run(&st->db, stmt, diags);
     sqlite3_finalize(stmt);
     free(bytes);
     return ok;
+}
+
+static bool write_points(const struct store *st, const struct store_model *model, const struct stream_state *s, struct diags *diags)
+{
+    return run_with_points(st,
+                           db_prepare(&st->db, diags, "INSERT OR REPLACE INTO main.streamed VALUES(%lld, %Q, %lld, ?)",
+                                      (long long)st->run, model->name, (long long)s->next),
+                           s, diags);
 }
 
 bool store_stream_save(struct store *st, size_t m, const struct stream_state *s, struct diags *diags)
@@ -129,6 +148,22 @@ bool store_stream_save(struct store *st, size_t m, const struct stream_state *s,
         db_begin(&st->db, diags) &&
         db_exec(&st->db, diags, "DELETE FROM main.evaluated WHERE run = %lld AND model = %Q", (long long)st->run, model->name) &&
         write_counts(st, model, s, diags) && write_points(st, model, s, diags);
+    return db_end(&st->db, ok, diags);
+}
+
+bool store_stream_save_block(struct store *st, size_t m, struct range block, const struct stream_state *s, struct diags *diags)
+{
+    const char *model = st->models[m].name;
+    const long long run = (long long)st->run, first = (long long)block.first, last = (long long)block.last;
+    bool ok =
+        db_begin(&st->db, diags) && db_exec(&st->db, diags, "%s", stream_tables_sql) &&
+        db_exec(&st->db, diags, "DELETE FROM main.streamed_part WHERE run = %lld AND model = %Q", run, model) &&
+        run_with_counts(st,
+                        db_prepare(&st->db, diags,
+                                   "INSERT OR REPLACE INTO main.streamed_block VALUES(%lld, %Q, %lld, %lld, ?, ?, ?)", run, model,
+                                   first, last),
+                        s, "", diags) &&
+        run_with_points(st, db_prepare(&st->db, diags, "INSERT INTO main.streamed_part VALUES(%lld, %Q, ?)", run, model), s, diags);
     return db_end(&st->db, ok, diags);
 }
 

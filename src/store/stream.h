@@ -4,10 +4,20 @@
  *     evaluated(run, model, status, reason, points)    a row for each reason, and one for the feasible points
  *     streamed(run, model, next, points)               the first point that was not evaluated; indices of points, 8 bytes each,
  *                                                      lowest byte first
+ *
+ * Workers that lease blocks of such a run keep what is to be stored of all their blocks, and count each block by itself, since two may
+ * have evaluated one:
+ *
+ *     streamed_block(run, model, first, last, status, reason, points)    as `evaluated`, of points first to last; reason '': none
+ *     streamed_part(run, model, points)                                  as `streamed`, of a worker's blocks
+ *
+ * Merging puts them together. With all blocks there they become `evaluated` and `streamed`, as of a run that was interrupted when all
+ * was evaluated and nothing stored: the sweep goes on from there.
  */
 #ifndef DSE_STORE_STREAM_H
 #define DSE_STORE_STREAM_H
 
+#include "store/db.h"
 #include "store/store.h"
 
 struct stream_count {
@@ -32,7 +42,14 @@ extern const char stream_tables_sql[];
 bool store_stream_begin(struct store *st, size_t m, struct stream_state *ret, struct diags *diags);
 /* Save the state of space m in place of what was saved before. One transaction. */
 bool store_stream_save(struct store *st, size_t m, const struct stream_state *s, struct diags *diags);
+/* Save what a worker counted in a block, and in place of what it saved before the points that it keeps of all its blocks. One
+ * transaction. */
+bool store_stream_save_block(struct store *st, size_t m, struct range block, const struct stream_state *s, struct diags *diags);
 /* All rows are stored: remove what is needed to go on. */
 bool store_stream_end(struct store *st, struct diags *diags);
+
+/* Of merging, within its transaction: take what workers evaluated from run `from` of the attached database "input" into run `to`. */
+struct model_list;
+bool stream_join(const struct db *db, const struct model_list *models, int64_t from, int64_t to, struct diags *diags);
 
 #endif

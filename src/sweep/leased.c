@@ -4,6 +4,7 @@
 #include "base/xalloc.h"
 #include "sweep/leases.h"
 #include "sweep/pool.h"
+#include "sweep/streamed.h"
 #include "sweep/sweep_internal.h"
 
 #include <stdlib.h>
@@ -33,21 +34,21 @@ static uint64_t block_points(const struct sweep_file *s, struct space *const *sp
 
 static bool can_lease(const struct sweep_file *s, struct diags *diags)
 {
-    const char *why = s->search.method != SEARCH_NONE ? "[search] looks at the whole space"
-                      : s->keep != KEEP_ALL           ? "a sweep that keeps a part does so of the whole space"
-                                                      : NULL;
-    return !why || diags_input(diags, (struct srcloc){.file = s->doc->file}, NULL, "leave --lease out",
-                               "%s; there are no blocks of it to lease", why);
+    return s->search.method == SEARCH_NONE || diags_input(diags, (struct srcloc){.file = s->doc->file}, NULL, "leave --lease out",
+                                                          "[search] looks at the whole space; there are no blocks of it to lease");
 }
 
 static struct lease_plan make_plan(const struct sweep_file *s, struct space *const *spaces, uint64_t *points)
 {
     for (size_t m = 0; m < s->n_models; m++) points[m] = space_count(spaces[m]);
-    return (struct lease_plan){.sweep = s->name,
-                               .hash = sweep_run_hash(s, NULL, spaces),
-                               .points = points,
-                               .n_spaces = s->n_models,
-                               .block = block_points(s, spaces)};
+    char *method = streamed_method(s);
+    const struct lease_plan plan = {.sweep = s->name,
+                                    .hash = sweep_run_hash(s, method, spaces),
+                                    .points = points,
+                                    .n_spaces = s->n_models,
+                                    .block = block_points(s, spaces)};
+    free(method);
+    return plan;
 }
 
 bool sweep_plan_leases(const struct sweep_file *s, const struct sweep_options *options, struct diags *diags)
@@ -62,11 +63,20 @@ bool sweep_plan_leases(const struct sweep_file *s, const struct sweep_options *o
     return ok;
 }
 
+/* What a worker works with. */
+struct worker {
+    struct job *job;
+    struct leases *leases;
+    struct streamed_blocks *kept; /* of a sweep that does not store all its points; or NULL */
+};
+
 /* The worker's database, once it has a block. Its run is never done: it is a part. */
 static bool open_store(struct job *job)
 {
     if (job->store) return true;
-    job->store = sweep_open_store(job->sweep, job->options, NULL, true, job->spaces, job->diags);
+    char *method = streamed_method(job->sweep);
+    job->store = sweep_open_store(job->sweep, job->options, method, true, job->spaces, job->diags);
+    free(method);
     if (job->store) job->result->run = store_run(job->store);
     return job->store != NULL;
 }
@@ -79,23 +89,30 @@ static bool close_store(struct job *job)
 }
 
 /* Evaluate what a block lacks: all of it, but for a block that came back to a worker that had been taken for dead. */
-static bool run_block(struct job *job, const struct lease *lease)
+static bool run_rows(struct job *job, const struct lease *lease)
 {
     size_t n, before = job->diags->errors;
-    if (!open_store(job)) return false;
     struct range *ranges = store_missing(job->store, lease->space, lease->first, lease->last + 1, &n, job->diags);
     const bool ok = job->diags->errors == before && (n == 0 || sweep_run_ranges(job, lease->space, ranges, n));
     free(ranges);
     return ok;
 }
 
-/* One block, from its lease to its end. */
-static bool work(struct job *job, struct leases *leases, const struct lease *lease)
+static bool run_block(const struct worker *w, const struct lease *lease)
 {
-    bool ok = run_block(job, lease);
-    if (!ok || job->result->interrupted) return leases_give_back(leases, lease, job->diags) && ok;
+    if (!open_store(w->job)) return false;
+    return w->kept ? streamed_blocks_run(w->kept, lease->space, (struct range){lease->first, lease->last})
+                   : run_rows(w->job, lease);
+}
+
+/* One block, from its lease to its end. */
+static bool work(const struct worker *w, const struct lease *lease)
+{
+    struct job *job = w->job;
+    bool ok = run_block(w, lease);
+    if (!ok || job->result->interrupted) return leases_give_back(w->leases, lease, job->diags) && ok;
     job->result->blocks++;
-    return leases_done(leases, lease, job->diags);
+    return leases_done(w->leases, lease, job->diags);
 }
 
 /* The progress is that of all workers, as far as this one knows. */
@@ -105,15 +122,17 @@ static void look(struct job *job, const struct leases *leases, uint64_t block)
     if (done > job->progress.done) job->progress.done = done < job->progress.planned ? done : job->progress.planned;
 }
 
-static bool work_all(struct job *job, struct leases *leases, uint64_t block)
+static bool work_all(const struct worker *w, uint64_t block)
 {
+    struct job *job = w->job;
+    struct leases *leases = w->leases;
     enum lease_answer answer;
     struct lease lease;
     bool ok = true, was_dead;
     while ((answer = leases_take(leases, job->options->interrupt, &lease, &was_dead, job->diags)) == LEASE_TAKEN) {
         if (was_dead) job->result->taken_over++;
         look(job, leases, block);
-        ok = work(job, leases, &lease);
+        ok = work(w, &lease);
         if (!ok || job->result->interrupted) break;
     }
     if (answer == LEASE_STOPPED) job->result->interrupted = true;
@@ -130,7 +149,9 @@ static bool run_worker(struct job *job, struct leases *leases, uint64_t block)
     job->options = &options;
     for (size_t m = 0; m < job->n_spaces; m++) job->result->planned += space_count(job->spaces[m]);
     sweep_phase(job, "", job->result->planned, 0);
-    bool ok = work_all(job, leases, block);
+    struct worker w = {job, leases, job->sweep->keep == KEEP_ALL ? NULL : streamed_blocks_new(job)};
+    const bool ok = work_all(&w, block);
+    streamed_blocks_free(w.kept);
     job->result->store_seconds = sweep_now() - job->started;
     return close_store(job) && ok;
 }

@@ -91,8 +91,8 @@ static bool evaluate_span(struct stream *s, uint64_t end)
     return ok;
 }
 
-/* Let the first keeper have what all of them have, and save it. */
-static bool save(struct stream *s)
+/* Let the first keeper have what all of them have: it is the state. */
+static bool gather(struct stream *s)
 {
     struct job *job = s->job;
     size_t n;
@@ -108,19 +108,42 @@ static bool save(struct stream *s)
     s->state.points = xrealloc(s->state.points, n, sizeof *points);
     if (n) memcpy(s->state.points, points, n * sizeof *points);
     s->state.n = n;
-    return store_stream_save(job->store, s->m, &s->state, job->diags);
+    return true;
+}
+
+static bool save(struct stream *s)
+{
+    return gather(s) && store_stream_save(s->job->store, s->m, &s->state, s->job->diags);
+}
+
+static void add_keepers(const struct stream *s, const struct goal *goal, int from)
+{
+    const struct job *job = s->job;
+    const size_t sample = job->sweep->keep == KEEP_SAMPLE ? job->sweep->keep_points : 0;
+    for (int t = from; t < job->threads; t++) s->keepers[t] = keeper_new(job->spaces[s->m], goal, sample);
+}
+
+static void make_keepers(struct stream *s, const struct goal *goal)
+{
+    s->keepers = xcalloc((size_t)s->job->threads, sizeof(struct keeper *));
+    add_keepers(s, goal, 0);
+}
+
+static void release(struct stream *s)
+{
+    for (int t = 0; s->keepers && t < s->job->threads; t++) keeper_free(s->keepers[t]);
+    free(s->keepers);
+    stream_state_release(&s->state);
 }
 
 static bool begin(struct stream *s, const struct goal *goal)
 {
     struct job *job = s->job;
-    const size_t sample = job->sweep->keep == KEEP_SAMPLE ? job->sweep->keep_points : 0;
-    s->keepers = xcalloc((size_t)job->threads, sizeof(struct keeper *));
-    for (int t = 0; t < job->threads; t++) s->keepers[t] = keeper_new(job->spaces[s->m], goal, sample);
+    make_keepers(s, goal);
     if (!store_stream_begin(job->store, s->m, &s->state, job->diags)) return false;
     for (size_t i = 0; i < s->state.n; i++)
         if (!keeper_take(s->keepers[0], s->state.points[i])) return false;
-    return true;
+    return gather(s); /* of what several workers have kept, each of its blocks, not all is kept */
 }
 
 static bool run_space(struct stream *s)
@@ -172,14 +195,17 @@ static bool run_store(struct job *job)
     struct goal goal;
     goal_of_sweep(&goal, job->sweep);
     const bool ok = run_streams(job, streams, &goal);
-    for (size_t m = 0; m < job->n_spaces; m++) {
-        for (int t = 0; streams[m].keepers && t < job->threads; t++) keeper_free(streams[m].keepers[t]);
-        free(streams[m].keepers);
-        stream_state_release(&streams[m].state);
-    }
+    for (size_t m = 0; m < job->n_spaces; m++) release(&streams[m]);
     goal_release(&goal);
     free(streams);
     return ok;
+}
+
+char *streamed_method(const struct sweep_file *s)
+{
+    return s->keep == KEEP_ALL      ? NULL
+           : s->keep == KEEP_SAMPLE ? xasprintf("keep sample %llu", (unsigned long long)s->keep_points)
+                                    : xstrdup("keep front");
 }
 
 bool streamed_run(const struct sweep_file *s, const struct sweep_options *options, struct sweep_result *ret, struct diags *diags)
@@ -190,8 +216,7 @@ bool streamed_run(const struct sweep_file *s, const struct sweep_options *option
     struct space **spaces = sweep_make_spaces(s, options->max_points, diags);
     if (!spaces) return false;
     struct job job = sweep_job(s, options, ret, spaces, diags);
-    char *method =
-        s->keep == KEEP_SAMPLE ? xasprintf("keep sample %llu", (unsigned long long)s->keep_points) : xstrdup("keep front");
+    char *method = streamed_method(s);
     job.store = sweep_open_store(s, options, method, true, spaces, diags);
     bool ok = job.store != NULL;
     if (ok) ret->run = store_run(job.store);
@@ -201,4 +226,52 @@ bool streamed_run(const struct sweep_file *s, const struct sweep_options *option
     store_close(job.store);
     sweep_free_spaces(spaces, s->n_models);
     return ok;
+}
+
+/* ---- blocks ------------------------------------------------------------------------------------------------------------------ */
+
+struct streamed_blocks {
+    struct job *job;
+    struct goal goal;
+    struct stream *streams;
+};
+
+struct streamed_blocks *streamed_blocks_new(struct job *job)
+{
+    struct streamed_blocks *b = xcalloc(1, sizeof *b);
+    b->job = job;
+    goal_of_sweep(&b->goal, job->sweep);
+    b->streams = xcalloc(job->n_spaces, sizeof *b->streams);
+    return b;
+}
+
+void streamed_blocks_free(struct streamed_blocks *b)
+{
+    if (!b) return;
+    for (size_t m = 0; m < b->job->n_spaces; m++)
+        if (b->streams[m].job) release(&b->streams[m]);
+    goal_release(&b->goal);
+    free(b->streams);
+    free(b);
+}
+
+bool streamed_blocks_run(struct streamed_blocks *b, size_t m, struct range block)
+{
+    struct job *job = b->job;
+    struct stream *s = &b->streams[m];
+    if (!s->job) {
+        *s = (struct stream){.job = job, .m = m};
+        make_keepers(s, &b->goal);
+    }
+    stream_state_release(&s->state);
+    s->state.next = block.first;
+    bool ok = evaluate_span(s, block.last + 1);
+    if (ok && s->state.next <= block.last) job->result->interrupted = true;
+    if (ok && !job->result->interrupted) {
+        job->result->done += block.last - block.first + 1;
+        ok = gather(s) && store_stream_save_block(job->store, m, block, &s->state, job->diags);
+        for (int t = 1; t < job->threads; t++) keeper_free(s->keepers[t]); /* the first has all that they had */
+        add_keepers(s, &b->goal, 1);
+    }
+    return ok || job->diags->errors || has_failed(s) ? ok : diags_runtime(job->diags, NULL, "the stream ended");
 }

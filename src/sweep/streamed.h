@@ -9,9 +9,21 @@
 #ifndef DSE_SWEEP_STREAMED_H
 #define DSE_SWEEP_STREAMED_H
 
-#include "sweep/sweep.h"
+#include "sweep/sweep_internal.h"
 
 /* Run it as sweep_run does. */
 bool streamed_run(const struct sweep_file *s, const struct sweep_options *options, struct sweep_result *ret, struct diags *diags);
+/* How the points of such a sweep were chosen, as run.method; NULL: it stores all. The caller frees it. */
+char *streamed_method(const struct sweep_file *s);
+
+/* Blocks of it, one by one, as a worker gets them: of all of them together the same is kept, as indices of points. What several
+ * workers have kept is merged (store/stream.h), and the whole sweep goes on from there. The job must outlive it, and have its store
+ * when a block is run. */
+struct streamed_blocks;
+struct streamed_blocks *streamed_blocks_new(struct job *job);
+void streamed_blocks_free(struct streamed_blocks *b);
+/* Evaluate a block of space m, and save it. False with errors. When it is interrupted, result->interrupted is set, and nothing was
+ * saved; no other block may follow. */
+bool streamed_blocks_run(struct streamed_blocks *b, size_t m, struct range block);
 
 #endif

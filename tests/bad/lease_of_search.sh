@@ -1,2 +1,2 @@
 . ./lib
-good_sweep s.toml s; sed -i 's/^models/keep = "front"\nmodels/' s.toml; "$DSE" sweep s.toml --lease f
+good_sweep s.toml s; printf '[search]\nmethod = "local"\n' >>s.toml; "$DSE" sweep s.toml --lease f
