@@ -19,6 +19,7 @@
 #ifndef DSE_WORKLOAD_BOX_H
 #define DSE_WORKLOAD_BOX_H
 
+#include <dse/interval.h>
 #include <dse/model.h>
 #include <dse/workload.h>
 
@@ -52,6 +53,9 @@ bool dse_workload_parts_next(struct dse_workload_parts *parts, struct dse_worklo
  * not grow together, their ops and weight_bytes are of both. `context` of attention is not looked at. */
 void dse_workload_part_expand(const struct dse_workload_part *part, int64_t read_lo, int64_t read_hi, struct dse_oplist *ret_least,
                               struct dse_oplist *ret_most);
+
+/* What dse_workload_tokens gives: tokens that a step yields. */
+struct dse_interval dse_workload_part_tokens(const struct dse_workload_part *part);
 
 /* The bound of one part: params are those of the box but for their workload, which is part->lo and part->hi. As dse_model.bound. */
 typedef bool dse_bound_part(const void *lo, const void *hi, const struct dse_workload_part *part, void *floor, void *ceiling);

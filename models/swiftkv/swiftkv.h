@@ -197,6 +197,8 @@ double swiftkv_reads(const struct swiftkv_params *p, const struct dse_op *op);
 double swiftkv_expert_reads(const struct swiftkv_params *p, double rows);
 /* E4: a linear layer of so many rows, whose weights are read so often. */
 void swiftkv_add_linear(struct swiftkv_step *s, const struct swiftkv_params *p, const struct dse_op *op, double rows, double reads);
+/* E26: a recurrence reads, changes and writes its state on the MAC arrays, in the fixed point of attention. */
+void swiftkv_add_recurrence(struct swiftkv_step *s, const struct swiftkv_params *p, const struct dse_op *op);
 /* E5..E8: attention of one kind of layers, of so many sequences, whose heads are dealt like that. */
 void swiftkv_add_attention(struct swiftkv_step *s, const struct swiftkv_params *p, const struct dse_attention *a,
                            const struct swiftkv_dealt *dealt, double batch, double ops);

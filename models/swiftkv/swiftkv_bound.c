@@ -6,37 +6,18 @@
  * the last digit. What grows in one factor and shrinks in another is taken apart: what a token takes of a step (batches share
  * rounds and reads of weights), and the energy of the clock tree (LUTs and clock, which make a step shorter).
  */
-#include "swiftkv.h"
+#include "swiftkv_bound.h"
 
-#include <dse/bound.h>
 #include <dse/units.h>
 
 #include <math.h>
+#include <stddef.h>
 #include <string.h>
 
 typedef struct dse_interval iv;
-enum { FAST, SLOW, ENDS };
+#define FAST SWIFTKV_FAST
+#define SLOW SWIFTKV_SLOW
 static const double hz_per_mhz = 1e6, rounding = 1e-9; /* more than that of sums in another order */
-
-/* An end of the box: parameters that make a step fast, or slow; a step and a token of it. */
-struct end {
-    struct swiftkv_params p;
-    struct swiftkv_dealt dealt;
-    struct dse_oplist ops;
-    struct swiftkv_step step, token;
-};
-
-struct box {
-    struct swiftkv_params lo, hi; /* without what check() refuses anyway; the cache by its length */
-    struct dse_cache asked_lo, asked_hi;
-    iv target; /* positions that stay */
-    struct end end[ENDS];
-    iv luts, op_j;      /* of a product of a DSP */
-    iv still_w, tree_w; /* E10: watts that neither size nor clock change, and those that go with both */
-    iv tree;            /* the latter, of a LUT and MHz */
-    iv power_w;         /* of both */
-    double tree_j;      /* the least that the latter take of a token */
-};
 
 static iv with(iv a, double x)
 {
@@ -58,7 +39,7 @@ static int64_t at_most(double there, double fixed, double each, int64_t x)
 }
 
 /* E24: what stays, as a length. False: nothing does. */
-static bool contract_cache(struct box *b)
+static bool contract_cache(struct swiftkv_box *b)
 {
     const iv seen = dse_iv_i64(b->lo.workload.context, b->hi.workload.context);
     return dse_cache_ends(&b->lo.cache, &b->hi.cache, &b->lo.workload, seen, &b->target);
@@ -73,15 +54,50 @@ static double footprint(const struct swiftkv_params *p, int64_t batch)
     return dse_cache_footprint(&cache, &w);
 }
 
-/* Takes from the box what no point that check() accepts has. False: nothing is left. */
-static bool contract(struct swiftkv_params *lo, struct swiftkv_params *hi)
+/* Of a chip, at an end of the box. */
+static double footprint_at(const struct swiftkv_box *b, int end)
 {
+    struct swiftkv_params p = end == FAST ? b->lo : b->hi;
+    if (b->part) p.workload = end == FAST ? b->part->least : b->part->most;
+    p.workload.batch = end == FAST ? b->lo.workload.batch : b->hi.workload.batch;
+    return footprint(&p, p.workload.batch);
+}
+
+/* The largest batch that fits with the fewest bytes of all else. False: none does. */
+static bool contract_batch(struct swiftkv_box *b)
+{
+    struct swiftkv_params p = b->lo;
+    const double room = b->hi.dram.capacity_gib * DSE_GIB * (1 + rounding);
+    int64_t fits = b->lo.workload.batch, beyond = b->hi.workload.batch + 1;
+    if (b->part) p.workload = b->part->least;
+    if (footprint(&p, fits) > room) return false;
+    if (footprint(&p, beyond - 1) <= room) return true;
+    while (beyond - fits > 1) {
+        const int64_t middle = fits + (beyond - fits) / 2;
+        *(footprint(&p, middle) <= room ? &fits : &beyond) = middle;
+    }
+    b->hi.workload.batch = fits;
+    return true;
+}
+
+/* Where it is plain: what a sequence takes is the same for all. */
+static void contract_plain_batch(struct swiftkv_params *lo, struct swiftkv_params *hi)
+{
+    const double weights = footprint(lo, 0), sequence = footprint(lo, lo->workload.batch) - weights;
+    hi->workload.batch =
+        at_most(hi->dram.capacity_gib * DSE_GIB, weights, sequence / (double)lo->workload.batch, hi->workload.batch);
+}
+
+/* Takes from the box what no point that check() accepts has. False: nothing is left. */
+static bool contract(struct swiftkv_box *b)
+{
+    struct swiftkv_params *lo = &b->lo, *hi = &b->hi;
     const struct dse_fpga *f = lo->fpga;
     const double arrays = lo->value_update == SWIFTKV_UPDATE_OWN ? 2 : 1;
-    struct dse_workload *least = &lo->workload;
-    const double weights = footprint(lo, 0), sequence = footprint(lo, least->batch) - weights;
-    const double room = hi->dram.capacity_gib * DSE_GIB;
-    hi->workload.batch = at_most(room, weights, sequence / (double)least->batch, hi->workload.batch);
+    if (!b->part)
+        contract_plain_batch(lo, hi);
+    else if (!contract_batch(b))
+        return false;
     lo->dsps_per_processor =
         dse_max_i64(lo->dsps_per_processor, (int64_t)ceil(dse_max(lo->gemv_dsps, lo->fxp_dsps) * (1 - rounding)));
     const double dsps = (double)f->dsps, processors = (double)lo->processors, extra = (double)lo->extra_dsps;
@@ -89,13 +105,13 @@ static bool contract(struct swiftkv_params *lo, struct swiftkv_params *hi)
     hi->dsps_per_processor = at_most(dsps, processors * extra, processors * arrays, hi->dsps_per_processor);
     hi->gemv_dsps = dse_min(hi->gemv_dsps, (double)hi->dsps_per_processor);
     hi->fxp_dsps = dse_min(hi->fxp_dsps, (double)hi->dsps_per_processor);
-    return lo->workload.context <= hi->workload.context && least->batch <= hi->workload.batch && lo->processors <= hi->processors &&
-           lo->dsps_per_processor <= hi->dsps_per_processor && lo->gemv_dsps <= hi->gemv_dsps && lo->fxp_dsps <= hi->fxp_dsps &&
-           lo->lut_bits <= hi->q_frac_bits && !swiftkv_chip_check(lo);
+    return lo->workload.context <= hi->workload.context && lo->workload.batch <= hi->workload.batch &&
+           lo->processors <= hi->processors && lo->dsps_per_processor <= hi->dsps_per_processor && lo->gemv_dsps <= hi->gemv_dsps &&
+           lo->fxp_dsps <= hi->fxp_dsps && lo->lut_bits <= hi->q_frac_bits && !swiftkv_chip_check(lo);
 }
 
 /* The end that is fast, or slow, of all parameters that a step's time, bytes and products depend on. */
-static void corner(const struct box *b, bool fast, struct swiftkv_params *ret)
+static void corner(const struct swiftkv_box *b, bool fast, struct swiftkv_params *ret)
 {
     const struct swiftkv_params *less = fast ? &b->lo : &b->hi, *more = fast ? &b->hi : &b->lo;
     *ret = *less;
@@ -107,15 +123,24 @@ static void corner(const struct box *b, bool fast, struct swiftkv_params *ret)
     ret->block = more->block;                           /* E6: fewer blocks */
     ret->dram.bandwidth_gbs = more->dram.bandwidth_gbs; /* E4, E7 */
     ret->dram.dram_efficiency = more->dram.dram_efficiency;
+    swiftkv_box_workload(b, fast ? FAST : SLOW, ret);
     if (fast) return; /* there is a lane at least */
     ret->gemv_dsps = dse_min(ret->gemv_dsps, (double)ret->dsps_per_processor);
     ret->fxp_dsps = dse_min(ret->fxp_dsps, (double)ret->dsps_per_processor);
 }
 
+void swiftkv_box_workload(const struct swiftkv_box *b, int end, struct swiftkv_params *p)
+{
+    if (!b->part) return;
+    const int64_t batch = p->workload.batch;
+    p->workload = end == FAST ? b->part->least : b->part->most;
+    p->workload.batch = batch; /* as far as it fits */
+}
+
 /* ---- power --------------------------------------------------------------------------------------------------------------- */
 
 /* E9, E10. Watts are linear in static_share, so that its ends have the least and the most of them. */
-static void power_at(struct box *b)
+static void power_at(struct swiftkv_box *b)
 {
     const bool constant = b->lo.power == DSE_POWER_CONSTANT;
     b->luts = b->op_j = b->still_w = b->tree_w = b->tree = b->power_w = dse_iv((double)INFINITY, -(double)INFINITY);
@@ -139,15 +164,13 @@ static void power_at(struct box *b)
 
 /* The least that LUTs times cycles are, where DSPs times cycles are at least dsp_cycles: the arrays never do more products than
  * they have DSPs. LUTs are so many a DSP, and those of what is there once. */
-static double luts_by_cycles(const struct box *b, double cycles, double dsp_cycles)
+static double luts_by_cycles(const struct swiftkv_box *b, double cycles, double dsp_cycles)
 {
     const double dsps = (double)(b->lo.processors * b->lo.dsps_per_processor), each = swiftkv_luts_per_dsp(&b->lo);
     return (b->luts.lo - each * dsps) * cycles + each * dse_max(dsp_cycles, dsps * cycles);
 }
 
-/* The least that the clock tree takes in a token's time of an operator: `cycles` of it are those of the arrays, which a faster
- * clock makes shorter as it draws more. */
-static double tree_joules(const struct box *b, double seconds, double cycles, double dsp_cycles)
+double swiftkv_tree_joules(const struct swiftkv_box *b, double seconds, double cycles, double dsp_cycles)
 {
     return dse_max(b->tree_w.lo * seconds, b->tree.lo / hz_per_mhz * luts_by_cycles(b, cycles, dsp_cycles));
 }
@@ -166,7 +189,7 @@ static double shared_above(double a, double n_lo, double n_hi, double s_lo)
 }
 
 /* E5 for a token: how often the array is dealt heads, of one sequence in a batch. */
-static double rounds_of_one(const struct box *b, int end)
+static double rounds_of_one(const struct swiftkv_box *b, int end)
 {
     const struct swiftkv_params *p = &b->end[end].p;
     const struct dse_llm *llm = p->workload.llm;
@@ -181,19 +204,19 @@ static double rounds_of_one(const struct box *b, int end)
     return end == FAST ? shared_below(a, n_lo, n_hi, s) : shared_above(a, n_lo, n_hi, s);
 }
 
-static void add_attention_tree(struct box *b, const struct swiftkv_attention *a)
+static void add_attention_tree(struct swiftkv_box *b, const struct swiftkv_attention *a)
 {
     const struct swiftkv_params *p = &b->end[FAST].p;
     const double arrays = p->value_update == SWIFTKV_UPDATE_OWN ? 2 : 1, hz = p->clock_mhz * hz_per_mhz;
     const double latency_s = a->rope_s + a->overhead_s;
-    b->tree_j += tree_joules(b, a->stream_s, a->compute_s * hz, a->dsp_products / arrays);
-    b->tree_j += tree_joules(b, latency_s, latency_s * hz, 0);
+    b->tree_j += swiftkv_tree_joules(b, a->stream_s, a->compute_s * hz, a->dsp_products / arrays);
+    b->tree_j += swiftkv_tree_joules(b, latency_s, latency_s * hz, 0);
 }
 
 /* E3 to E5 for a token: rows and reads of a linear layer, of the floor (FAST) or the ceiling. */
-static void add_linear_of_one(struct box *b, int end, struct dse_op *op)
+static void add_linear_of_one(struct swiftkv_box *b, int end, struct dse_op *op)
 {
-    struct end *e = &b->end[end];
+    struct swiftkv_end *e = &b->end[end];
     const bool prefill = e->p.workload.phase == DSE_PREFILL, head = strcmp(op->name, "lm_head") == 0;
     const double c_lo = prefill ? (double)b->lo.workload.context : 1, c_hi = prefill ? (double)b->hi.workload.context : 1;
     const double n_lo = (double)b->lo.workload.batch * (head ? 1 : c_lo), n_hi = (double)b->hi.workload.batch * (head ? 1 : c_hi);
@@ -204,12 +227,13 @@ static void add_linear_of_one(struct box *b, int end, struct dse_op *op)
     swiftkv_add_linear(&e->token, &e->p, op, rows, rows * reads);
     const struct swiftkv_op *o = &e->token.op[e->token.n_ops - 1];
     const double cycles = (double)op->repeat * swiftkv_gemv_cycles(&e->p, rows, (double)op->k, (double)op->n);
-    if (end == FAST) b->tree_j += tree_joules(b, o->time_s, cycles / e->p.gemv_efficiency, o->dsp_products / e->p.gemv_efficiency);
+    if (end == FAST)
+        b->tree_j += swiftkv_tree_joules(b, o->time_s, cycles / e->p.gemv_efficiency, o->dsp_products / e->p.gemv_efficiency);
 }
 
-static void token_at(struct box *b, int end)
+static void token_at(struct swiftkv_box *b, int end)
 {
-    struct end *e = &b->end[end];
+    struct swiftkv_end *e = &b->end[end];
     const double batch = (double)e->p.workload.batch, queries = e->dealt.queries;
     double attention_ops = 0;
     const double other_queries = e->p.workload.phase == DSE_PREFILL ? (double)(end == FAST ? b->hi : b->lo).workload.context : 1;
@@ -236,23 +260,28 @@ static void token_at(struct box *b, int end)
     if (end == FAST) add_attention_tree(b, &e->token.attention);
 }
 
-static void step_and_token(struct box *b, int end)
+static void step_and_token(struct swiftkv_box *b, int end)
 {
-    struct end *e = &b->end[end];
+    struct swiftkv_end *e = &b->end[end];
+    if (b->part) {
+        swiftkv_end_of_part(b, end);
+        return;
+    }
     swiftkv_expand(&e->p, &e->ops);
     swiftkv_deal(&e->p, &e->ops.attention[0], &e->dealt);
     swiftkv_step_init(&e->step, &e->p);
     token_at(b, end);
 }
 
-static void end_at(struct box *b, int end)
+static void end_at(struct swiftkv_box *b, int end)
 {
-    struct end *e = &b->end[end];
+    struct swiftkv_end *e = &b->end[end];
     corner(b, end == FAST, &e->p);
     step_and_token(b, end);
     if (end == FAST || (e->p.gemv_dsps == b->hi.gemv_dsps && e->p.fxp_dsps == b->hi.fxp_dsps)) return;
-    struct box wide = *b; /* the most DSPs of a product, where an array holds it */
+    struct swiftkv_box wide = *b; /* the most DSPs of a product, where an array holds it */
     wide.end[end].p = b->hi;
+    swiftkv_box_workload(b, end, &wide.end[end].p);
     step_and_token(&wide, end);
     e->step.dsp_products = wide.end[end].step.dsp_products;
     e->token.dsp_products = wide.end[end].token.dsp_products;
@@ -267,14 +296,20 @@ static void end_at(struct box *b, int end)
 #define TOKEN(number) positive(b->end[FAST].token.number, b->end[SLOW].token.number)
 
 /* What the chip draws for products: its arrays make no more than they have DSPs for. */
-static iv products_w(const struct box *b, iv token_s, iv peak_ops)
+static iv products_w(const struct swiftkv_box *b, iv token_s)
 {
     const iv rate = dse_iv_div(TOKEN(dsp_products), token_s);
-    return dse_iv_mul(b->op_j, dse_iv(rate.lo, dse_min(rate.hi, peak_ops.hi)));
+    return dse_iv_mul(b->op_j, dse_iv(rate.lo, dse_min(rate.hi, b->peak_ops.hi)));
 }
 
-static void bound_step(const struct box *b, struct dse_totals_bound *t)
+static iv chips_of(const struct swiftkv_box *b)
 {
+    return dse_iv((double)dse_workload_chips(&b->lo.workload), (double)dse_workload_chips(&b->hi.workload));
+}
+
+static void bound_step(struct swiftkv_box *b, struct dse_totals_bound *t)
+{
+    const iv chips = chips_of(b);
     const double arrays = b->lo.value_update == SWIFTKV_UPDATE_OWN ? 2 : 1;
     const double lo = (double)(b->lo.processors * b->lo.dsps_per_processor),
                  hi = (double)(b->hi.processors * b->hi.dsps_per_processor);
@@ -282,26 +317,27 @@ static void bound_step(const struct box *b, struct dse_totals_bound *t)
     t->tokens = STEP(tokens);
     t->seconds = STEP(time_s);
     t->attention_s = STEP(attention.time_s);
-    t->bytes = STEP(bytes);
-    t->ops = STEP(dsp_products);
+    t->bytes = dse_iv_mul(chips, STEP(bytes));
+    t->ops = dse_iv_mul(chips, STEP(dsp_products));
     t->token_s = TOKEN(time_s);
-    t->token_bytes = TOKEN(bytes);
-    t->token_ops = TOKEN(dsp_products);
-    t->peak_ops = dse_iv_scale(dse_iv_mul(dse_iv(lo, hi), dse_iv(b->lo.clock_mhz, b->hi.clock_mhz)), arrays * hz_per_mhz);
-    t->peak_bytes = dse_dram_peak_bound(&b->lo.dram, &b->hi.dram);
+    t->token_bytes = dse_iv_mul(chips, TOKEN(bytes));
+    t->token_ops = dse_iv_mul(chips, TOKEN(dsp_products));
+    b->peak_ops = dse_iv_scale(dse_iv_mul(dse_iv(lo, hi), dse_iv(b->lo.clock_mhz, b->hi.clock_mhz)), arrays * hz_per_mhz);
+    t->peak_ops = dse_iv_mul(chips, b->peak_ops);
+    t->peak_bytes = dse_iv_mul(chips, dse_dram_peak_bound(&b->lo.dram, &b->hi.dram));
     t->compute_utilization = dse_iv(0, 1 + rounding);
     t->dram_utilization = dse_iv(0, b->hi.dram.dram_efficiency * (1 + rounding));
     dse_totals_narrow(t);
 }
 
-/* E10. Of a token, without the DRAM and with it. */
-static iv bound_energy(const struct box *b, struct dse_totals_bound *t)
+/* E10, E28. Of a token: of a chip without the DRAM, which is returned, and of all with it and what their links take. */
+static iv bound_energy(const struct swiftkv_box *b, struct dse_totals_bound *t)
 {
-    const iv still = dse_iv_mul(b->still_w, t->token_s), products = dse_iv_mul(b->op_j, t->token_ops);
+    const iv still = dse_iv_mul(b->still_w, t->token_s), products = dse_iv_mul(b->op_j, TOKEN(dsp_products));
     const iv tree = dse_iv_max(dse_iv_mul(b->tree_w, t->token_s), dse_iv_of(b->tree_j));
     const iv chip = dse_iv_add(dse_iv_add(still, tree), products);
     const iv dram = dse_dram_joules_bound(&b->lo.dram, &b->hi.dram, t->token_bytes);
-    t->token_joules = dse_iv_add(chip, dram);
+    t->token_joules = dse_iv_add(dse_iv_mul(chips_of(b), dse_iv_add(chip, TOKEN(link_joules))), dram);
     return chip;
 }
 
@@ -311,7 +347,7 @@ static iv resource(double lo, double hi, int64_t there)
     return positive(lo, dse_min(hi, (double)there));
 }
 
-static void set_resources(const struct box *b, struct swiftkv_metrics *f, struct swiftkv_metrics *c)
+static void set_resources(const struct swiftkv_box *b, struct swiftkv_metrics *f, struct swiftkv_metrics *c)
 {
     const struct dse_fpga *fpga = b->lo.fpga;
     struct swiftkv_chip lo, hi;
@@ -330,14 +366,14 @@ static void set_resources(const struct box *b, struct swiftkv_metrics *f, struct
 }
 
 /* E8, E12, E14: each falls with the bits and grows with the positions. */
-static void set_arithmetic(const struct box *b, struct swiftkv_metrics *f, struct swiftkv_metrics *c)
+static void set_arithmetic(const struct swiftkv_box *b, struct swiftkv_metrics *f, struct swiftkv_metrics *c)
 {
     const struct swiftkv_params *lo = &b->lo, *hi = &b->hi;
     const iv error = dse_iv_falling(swiftkv_exp_error(lo->lut_bits), swiftkv_exp_error(hi->lut_bits));
     SET(exp_error_percent, dse_iv_scale(error, 100));
     SET(rope_drift, dse_iv_growing(swiftkv_rope_bound(hi->q_frac_bits, (double)lo->workload.context),
                                    swiftkv_rope_bound(lo->q_frac_bits, (double)hi->workload.context)));
-    const iv bytes = dse_iv(footprint(lo, lo->workload.batch), footprint(hi, hi->workload.batch));
+    const iv bytes = dse_iv(footprint_at(b, FAST), footprint_at(b, SLOW));
     const iv room = dse_iv_scale(dse_iv_of(hi->dram.capacity_gib), 1 + rounding);
     SET(dram_footprint_gib, dse_iv_min(dse_iv_scale(bytes, 1 / DSE_GIB), room));
 }
@@ -351,13 +387,13 @@ static iv over_joules(iv what, iv joules)
     return some.lo > 0 ? each : dse_iv(0, each.hi);
 }
 
-static iv dram_watts(const struct box *b, const struct dse_totals_bound *t)
+static iv dram_watts(const struct swiftkv_box *b, const struct dse_totals_bound *t)
 {
     return dse_iv_div(dse_dram_joules_bound(&b->lo.dram, &b->hi.dram, t->token_bytes), t->token_s);
 }
 
 /* E24, E25. */
-static void set_cache(const struct box *b, struct swiftkv_metrics *f, struct swiftkv_metrics *c)
+static void set_cache(const struct swiftkv_box *b, struct swiftkv_metrics *f, struct swiftkv_metrics *c)
 {
     struct dse_kept_bound kept;
     struct dse_arithmetic less, most;
@@ -372,20 +408,26 @@ static void set_cache(const struct box *b, struct swiftkv_metrics *f, struct swi
     dse_cache_score_bound(&lo, &hi, &score, &loss);
     SET(task.task_score, score);
     SET(task.task_loss, loss);
+    const struct dse_cache_step few = swiftkv_cache_step(&b->lo), many = swiftkv_cache_step(&b->hi);
     SET(cached_positions,
-        positive(b->end[FAST].dealt.pairs / b->end[FAST].dealt.queries, b->end[SLOW].dealt.pairs / b->end[SLOW].dealt.queries));
-    SET(technique_mib, dse_iv_scale(TOKEN(attention.technique_bytes), 1 / DSE_MIB));
+        few.prefill ? dse_iv_scale(dse_iv_add(dse_iv(few.read, many.read), dse_iv_of(1)), 1.0 / 2) : dse_iv(few.read, many.read));
+    SET(technique_mib, dse_iv_scale(dse_iv_mul(chips_of(b), TOKEN(attention.technique_bytes)), 1 / DSE_MIB));
 }
 
-static void set_rates(const struct box *b, const struct dse_totals_bound *t, iv chip_joules, struct swiftkv_metrics *f,
+static void set_rates(const struct swiftkv_box *b, const struct dse_totals_bound *t, iv chip_joules, struct swiftkv_metrics *f,
                       struct swiftkv_metrics *c)
 {
     const iv attention_s = TOKEN(attention.time_s), linear_s = TOKEN(linear_s);
-    const iv ops = dse_iv_scale(TOKEN(ops), 1 / DSE_GIGA), chip_w = dse_iv_add(b->power_w, products_w(b, t->token_s, t->peak_ops));
-    SET(communication_us, dse_iv_of(0));
+    const iv ops = dse_iv_scale(TOKEN(ops), 1 / DSE_GIGA), chip_w = dse_iv_add(b->power_w, products_w(b, t->token_s));
+    const iv rest_s = dse_iv_add(linear_s, TOKEN(communication_s));
+    const iv share = dse_iv_inv(dse_iv_add(dse_iv_of(1), dse_iv_div(rest_s, attention_s))); /* of what is no bubble */
+    const double stages = (double)dse_degree(b->lo.workload.pipeline_parallel);
+    const iv passes =
+        dse_iv((double)dse_workload_passes(&b->end[FAST].p.workload), (double)dse_workload_passes(&b->end[SLOW].p.workload));
+    SET(communication_us, dse_iv_scale(STEP(communication_s), DSE_US_PER_S));
     SET(linear_us, dse_iv_scale(STEP(linear_s), DSE_US_PER_S));
-    SET(attention_share, dse_iv_inv(dse_iv_add(dse_iv_of(1), dse_iv_div(linear_s, attention_s))));
-    SET(effective_gops, dse_iv_div(ops, t->token_s));
+    SET(attention_share, stages > 1 ? dse_iv_mul(share, dse_iv_scale(passes, 1 / stages)) : share);
+    SET(effective_gops, dse_iv_mul(chips_of(b), dse_iv_div(ops, t->token_s)));
     SET(chip_power_w, dse_iv_both(chip_w, dse_iv_div(chip_joules, t->token_s)));
     SET(chip_gop_per_j, over_joules(ops, chip_joules));
     SET(dram_power_w, dram_watts(b, t));
@@ -401,30 +443,28 @@ static bool bound_point(const struct swiftkv_params *p, void *floor, void *ceili
     return true;
 }
 
-bool swiftkv_bound(const void *lo, const void *hi, void *floor, void *ceiling)
+/* E27: `part` is NULL where the workload is what the paper's machine knows. */
+static bool bound_box(const void *lo, const void *hi, const struct dse_workload_part *part, void *floor, void *ceiling)
 {
-    struct box box = {.lo = *(const struct swiftkv_params *)lo, .hi = *(const struct swiftkv_params *)hi}, *b = &box;
+    struct swiftkv_box box = {.lo = *(const struct swiftkv_params *)lo, .hi = *(const struct swiftkv_params *)hi, .part = part},
+                       *b = &box;
     struct swiftkv_metrics *f = floor, *c = ceiling;
     struct dse_totals_bound t;
-    if (!swiftkv_is_simple(&b->lo.workload) || !swiftkv_is_simple(&b->hi.workload)) { /* E27 */
-        if (memcmp(lo, hi, sizeof box.lo) == 0) return bound_point(lo, floor, ceiling);
-        dse_bound_nothing(dse_model_swiftkv.metrics, floor, ceiling);
-        return true;
-    }
     b->asked_lo = b->lo.cache;
     b->asked_hi = b->hi.cache;
     b->hi.workload.context = dse_min_i64(b->hi.workload.context, b->hi.workload.llm->max_context);
-    if (b->lo.workload.context > b->hi.workload.context || !contract_cache(b) || !contract(&b->lo, &b->hi)) return false;
+    if (b->lo.workload.context > b->hi.workload.context || !contract_cache(b) || !contract(b)) return false;
     power_at(b);
     end_at(b, FAST);
     end_at(b, SLOW);
     bound_step(b, &t);
-    const iv chip_joules = bound_energy(b, &t);
-    const struct dse_bill bill_lo = dse_bill_of_boards(&b->lo.economics, 1, &b->lo.fpga->trade),
-                          bill_hi = dse_bill_of_boards(&b->hi.economics, 1, &b->hi.fpga->trade);
+    const iv chip_joules = bound_energy(b, &t), chips = chips_of(b);
+    const struct dse_bill bill_lo = dse_bill_of_boards(&b->lo.economics, chips.lo, &b->lo.fpga->trade),
+                          bill_hi = dse_bill_of_boards(&b->hi.economics, chips.hi, &b->hi.fpga->trade);
     t.bill_lo = &bill_lo;
     t.bill_hi = &bill_hi;
-    t.watts = dse_iv_add(dse_iv_add(b->power_w, products_w(b, t.token_s, t.peak_ops)), dram_watts(b, &t));
+    const iv chip_w = dse_iv_add(dse_iv_add(b->power_w, products_w(b, t.token_s)), dse_iv_div(TOKEN(link_joules), t.token_s));
+    t.watts = dse_iv_add(dse_iv_mul(chips, chip_w), dram_watts(b, &t));
     dse_totals_narrow(&t);
     dse_common_bound(&t, &f->common, &c->common);
     set_resources(b, f, c);
@@ -432,4 +472,18 @@ bool swiftkv_bound(const void *lo, const void *hi, void *floor, void *ceiling)
     set_cache(b, f, c);
     set_rates(b, &t, chip_joules, f, c);
     return true;
+}
+
+static bool bound_part(const void *lo, const void *hi, const struct dse_workload_part *part, void *floor, void *ceiling)
+{
+    const bool simple = swiftkv_is_simple(&part->lo) && swiftkv_is_simple(&part->hi);
+    return bound_box(lo, hi, simple ? NULL : part, floor, ceiling);
+}
+
+bool swiftkv_bound(const void *lo, const void *hi, void *floor, void *ceiling)
+{
+    const struct swiftkv_params *from = lo, *to = hi;
+    if (swiftkv_is_simple(&from->workload) && swiftkv_is_simple(&to->workload)) return bound_box(lo, hi, NULL, floor, ceiling);
+    if (memcmp(lo, hi, sizeof *from) == 0) return bound_point(lo, floor, ceiling);
+    return dse_bound_parts(&dse_model_swiftkv, offsetof(struct swiftkv_params, workload), lo, hi, bound_part, floor, ceiling);
 }

@@ -217,8 +217,7 @@ bool swiftkv_counts(const struct swiftkv_params *p, const struct dse_op *op)
     return p->head == SWIFTKV_HEAD_INCLUDED || (strcmp(op->name, "lm_head") != 0 && strcmp(op->name, "draft_lm_head") != 0);
 }
 
-/* E26: a recurrence reads, changes and writes its state on the MAC arrays, in the fixed point of attention. */
-static void add_recurrence(struct swiftkv_step *s, const struct swiftkv_params *p, const struct dse_op *op)
+void swiftkv_add_recurrence(struct swiftkv_step *s, const struct swiftkv_params *p, const struct dse_op *op)
 {
     const double macs = op->ops / DSE_OPS_PER_MAC, width = (double)p->processors * swiftkv_fxp_lanes(p);
     struct swiftkv_op *o = &s->op[s->n_ops++];
@@ -250,7 +249,7 @@ static void add_operator(struct swiftkv_step *s, const struct swiftkv_params *p,
 {
     if (swiftkv_counts(p, op)) swiftkv_add_linear(s, p, op, op->rows, swiftkv_reads(p, op));
     if (op->kind == DSE_OP_ELEMENTWISE) s->op[s->n_ops++] = (struct swiftkv_op){.name = op->name, .kind = op->kind, .ops = op->ops};
-    if (op->kind == DSE_OP_RECURRENCE) add_recurrence(s, p, op);
+    if (op->kind == DSE_OP_RECURRENCE) swiftkv_add_recurrence(s, p, op);
     if (op->kind == DSE_OP_COLLECTIVE) add_collective(s, p, op);
 }
 

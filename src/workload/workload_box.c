@@ -242,9 +242,10 @@ static void free_drafts(struct dse_oplist *least, struct dse_oplist *most, int a
     scale_attention(most, at, (double)hi->positions, dse_max(hi->pairs, (double)(hi->queries * hi->positions)));
 }
 
-static void order_experts(struct dse_op *lo, struct dse_op *hi)
+/* Rows of an expert with work grow with the tokens, but for those of the fullest of several chips. */
+static void order_experts(struct dse_op *lo, struct dse_op *hi, bool one_chip)
 {
-    if (lo->copies == hi->copies && lo->rows == hi->rows) return;
+    if (one_chip || (lo->copies == hi->copies && lo->rows == hi->rows)) return;
     const double rows_lo = lo->copies * lo->rows, rows_hi = hi->copies * hi->rows;
     lo->rows = dse_min(lo->rows, rows_lo / hi->copies);
     hi->rows = dse_max(hi->rows, rows_hi / lo->copies);
@@ -275,7 +276,19 @@ void dse_workload_part_expand(const struct dse_workload_part *part, int64_t read
     }
     for (int i = 0; i < ret_least->n; i++) {
         struct dse_op *lo = &ret_least->op[i], *hi = &ret_most->op[i];
-        if (lo->copies != 1 || hi->copies != 1) order_experts(lo, hi);
+        if (lo->copies != 1 || hi->copies != 1) order_experts(lo, hi, part->lo.expert_parallel == 1);
         if (lo->kind == DSE_OP_COLLECTIVE) order_exchange(&lo->exchange, &hi->exchange);
     }
+}
+
+/* A length that was measured counts for the law where it is above 0. */
+struct dse_interval dse_workload_part_tokens(const struct dse_workload_part *part)
+{
+    struct dse_workload lo = part->lo, hi = part->hi;
+    const double measured = hi.speculation.accepted_length, least = dse_max(1, lo.speculation.accepted_length);
+    if (hi.phase == DSE_PREFILL || hi.speculation.draft_tokens == 0 || measured <= 0 || lo.speculation.accepted_length > 0)
+        return dse_iv(dse_workload_tokens(&lo), dse_workload_tokens(&hi));
+    lo.speculation.accepted_length = hi.speculation.accepted_length = 0;
+    return dse_iv_hull(dse_iv(dse_workload_tokens(&lo), dse_workload_tokens(&hi)),
+                       dse_iv((double)lo.batch * least, (double)hi.batch * measured));
 }
