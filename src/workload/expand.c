@@ -21,22 +21,17 @@ static const struct dse_layer_kind *last_kind(const struct dse_llm *llm)
     return &llm->kinds[llm->n_kinds - 1];
 }
 
-int64_t expand_mixer_layers(const struct expansion *x, enum dse_mixer mixer)
+static void count_layers(struct expansion *x)
 {
-    int64_t layers = 0;
-    if (x->one_layer) return last_kind(x->llm)->mixer == mixer ? x->times : 0;
-    for (size_t i = 0; i < x->llm->n_kinds; i++)
-        if (x->llm->kinds[i].mixer == mixer) layers += expand_layers(x, x->llm->kinds[i].layers);
-    return layers;
-}
-
-int64_t expand_network_layers(const struct expansion *x, enum dse_feed_forward ffn)
-{
-    int64_t layers = 0;
-    if (x->one_layer) return last_kind(x->llm)->ffn == ffn ? x->times : 0;
-    for (size_t i = 0; i < x->llm->n_kinds; i++)
-        if (x->llm->kinds[i].ffn == ffn) layers += expand_layers(x, x->llm->kinds[i].layers);
-    return layers;
+    const struct dse_llm *llm = x->llm;
+    for (int i = 0; i < DSE_MIXERS; i++) x->mixers[i] = 0;
+    for (int i = 0; i < DSE_FEED_FORWARDS; i++) x->networks[i] = 0;
+    for (size_t i = x->one_layer ? llm->n_kinds - 1 : 0; i < llm->n_kinds; i++) {
+        const struct dse_layer_kind *k = &llm->kinds[i];
+        const int64_t layers = x->one_layer ? x->times : expand_layers(x, k->layers);
+        x->mixers[k->mixer] += layers;
+        x->networks[k->ffn] += layers;
+    }
 }
 
 struct dse_op *expand_add(struct expansion *x, const char *name, enum dse_op_kind kind, int64_t repeat, int64_t m, int64_t k,
@@ -101,6 +96,7 @@ static void add_head(struct expansion *x)
 
 static void expand_stack(struct expansion *x)
 {
+    count_layers(x);
     expand_mixers(x);
     expand_networks(x);
     add_scalars(x);

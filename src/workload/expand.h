@@ -33,9 +33,10 @@ struct expansion {
     int64_t rows;               /* sequences * queries + chunk */
     int64_t context, read;      /* positions there are; that techniques leave to be read of them, or -1 */
     int64_t tensor, stages;
-    double weight_bytes, kv_bytes; /* of an element, with its share of scales */
-    const struct dse_draw *draw;   /* NULL: experts are the mean */
-    struct expand_drawn *drawn;    /* what was drawn last */
+    int64_t mixers[DSE_MIXERS], networks[DSE_FEED_FORWARDS]; /* layers of this stage with each of them */
+    double weight_bytes, kv_bytes;                           /* of an element, with its share of scales */
+    const struct dse_draw *draw;                             /* NULL: experts are the mean */
+    struct expand_drawn *drawn;                              /* what was drawn last */
 };
 struct expand_drawn {
     double tokens, chips;
@@ -49,9 +50,6 @@ struct experts_at_work expand_experts(const struct expansion *x, double tokens, 
 
 /* Instances in one stage of layers that are alike. */
 int64_t expand_layers(const struct expansion *x, int64_t layers);
-/* Layers of this stage with such a mixer, or such a network. */
-int64_t expand_mixer_layers(const struct expansion *x, enum dse_mixer mixer);
-int64_t expand_network_layers(const struct expansion *x, enum dse_feed_forward ffn);
 /* A share of a width on each of `parts` chips, rounded up. */
 int64_t expand_share(int64_t width, int64_t parts);
 

@@ -34,12 +34,13 @@ void expand_collectives(struct expansion *x)
 {
     const struct dse_workload *w = x->w;
     const struct dse_llm *llm = x->llm;
-    const int64_t experts = expand_network_layers(x, DSE_FFN_EXPERTS), groups = dse_degree(w->expert_parallel);
+    if (x->tensor == 1 && x->stages == 1 && dse_degree(w->expert_parallel) == 1) return;
+    const int64_t experts = x->networks[DSE_FFN_EXPERTS], groups = dse_degree(w->expert_parallel);
     const double element = (double)(w->activation_bits > 0 ? w->activation_bits : 16) / DSE_BITS_PER_BYTE;
     const double vector = (double)llm->hidden * element, rows = (double)x->rows, tensor = (double)x->tensor;
     const bool moves = groups > x->tensor;
-    int64_t sums = expand_network_layers(x, DSE_FFN_DENSE) + (moves ? 0 : experts);
-    for (int mixer = 0; mixer < DSE_NO_MIXER; mixer++) sums += expand_mixer_layers(x, (enum dse_mixer)mixer);
+    int64_t sums = x->networks[DSE_FFN_DENSE] + (moves ? 0 : experts);
+    for (int mixer = 0; mixer < DSE_NO_MIXER; mixer++) sums += x->mixers[mixer];
     exchange(x, OP_NAME(x, "all_reduce"), sums,
              (struct dse_exchange){.kind = DSE_ALL_REDUCE, .devices = tensor, .bytes = rows * vector});
     if (moves && experts > 0) exchange_tokens(x, experts, element, (double)groups);

@@ -138,7 +138,7 @@ static void grouped(struct expansion *x)
     enum { KINDS = sizeof kinds / sizeof *kinds };
     const int64_t heads = heads_of(x), kv_heads = kv_heads_of(x), d = x->llm->head_dim, q = heads * d, kv = kv_heads * d;
     int64_t layers[KINDS], all = 0;
-    for (int i = 0; i < KINDS; i++) all += layers[i] = expand_mixer_layers(x, kinds[i]);
+    for (int i = 0; i < KINDS; i++) all += layers[i] = x->mixers[kinds[i]];
     if (all == 0) return;
     const double row = 2 * (double)kv * x->kv_bytes;
     struct dse_op *op = expand_linear(x, OP_NAME(x, "qkv_projection"), all, x->rows, x->llm->hidden,
@@ -224,7 +224,7 @@ static void absorbed_group(struct expansion *x, const struct some *some, enum ds
 static void latent(struct expansion *x, enum dse_mixer mixer)
 {
     const struct dse_llm_latent *m = &x->llm->latent;
-    const int64_t layers = expand_mixer_layers(x, mixer), heads = heads_of(x), key = m->nope_dim + m->rope_dim;
+    const int64_t layers = x->mixers[mixer], heads = heads_of(x), key = m->nope_dim + m->rope_dim;
     struct some some[SOME_MAX];
     if (layers == 0) return;
     if (m->q_rank > 0) expand_linear(x, OP_NAME(x, "query_down"), layers, x->rows, x->llm->hidden, m->q_rank);

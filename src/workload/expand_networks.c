@@ -57,7 +57,7 @@ static void experts(struct expansion *x, int64_t layers)
 void expand_networks(struct expansion *x)
 {
     const struct dse_llm *llm = x->llm;
-    const int64_t dense = expand_network_layers(x, DSE_FFN_DENSE), routed = expand_network_layers(x, DSE_FFN_EXPERTS);
+    const int64_t dense = x->networks[DSE_FFN_DENSE], routed = x->networks[DSE_FFN_EXPERTS];
     const int64_t ffn = expand_share(llm->ffn, x->tensor);
     if (dense > 0) {
         expand_linear(x, OP_NAME(x, "ffn_up"), dense, x->rows, llm->hidden, (llm->ffn_matrices - 1) * ffn);

@@ -45,7 +45,7 @@ void expand_recurrences(struct expansion *x)
 {
     static const enum dse_mixer kinds[] = {DSE_DELTA, DSE_LIGHTNING, DSE_MAMBA, DSE_MAMBA2};
     for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
-        const int64_t layers = expand_mixer_layers(x, kinds[i]);
+        const int64_t layers = x->mixers[kinds[i]];
         if (layers == 0) continue;
         const struct shape s = shape_of(x, kinds[i]);
         const struct dse_llm_states *of = &x->llm->states;
