@@ -21,6 +21,8 @@ static const char *const slide_times[] = {[ANE_HIDDEN] = "hidden", [ANE_EXPOSED]
 static const char *const layouts[] = {[ANE_EVEN] = "even", [ANE_ROW] = "row", [ANE_SQUARE] = "square", NULL};
 static const char *const slide_eachs[] = {[ANE_EACH_BLOCK] = "block", [ANE_EACH_CALL] = "call", NULL};
 static const char *const overflows[] = {[ANE_REFUSE] = "refuse", [ANE_DISCARD] = "discard", NULL};
+static const char *const expert_dispatches[] = {
+    [ANE_ALL_EXPERTS] = "all", [ANE_GATHERED_EXPERTS] = "gathered", [ANE_EXPERT_PROGRAMS] = "programs", NULL};
 static const char *const heads[] = {[ANE_EVERY_ROW] = "every-row", [ANE_LAST_ROW] = "last-row", NULL};
 
 #define GUIDE "Bryngelson, arXiv:2606.22283, "
@@ -48,6 +50,9 @@ static const struct dse_param ane_params_table[] = {
     DSE_PARAM_ENUM(P, overflow, overflows, "positions beyond the window: the point is refused, or the oldest are forgotten",
                    "Fast Sliding Cache, E1"),
     DSE_PARAM_ENUM(P, head_rows, heads, "rows that the output head works on", "Attention Crash Course, E4"),
+    DSE_PARAM_ENUM(P, expert_dispatch, expert_dispatches,
+                   "routed experts that a call computes: all of them, those that its rows chose, or these in a program each",
+                   "E18"),
     DSE_PARAM_ENUM(P, overlap, overlaps, "computing and memory traffic of an operator: the longer of both, or one after the other",
                    "E4"),
     DSE_PARAM_REF(P, npu, struct dse_npu, DSE_KIND_NPU, "the engine: sets its rate, dispatch, power, and what its shapes cost",
@@ -101,7 +106,8 @@ static const struct dse_metric ane_metrics_table[] = {
                    .mean = DSE_MEAN_REQUEST),
     DSE_METRIC_F64(M, wasted_rows, "", DSE_LESS, "share of the rows computed that nobody asked for", "E7"),
     DSE_METRIC_F64(M, weights_mib, "MiB", DSE_LESS, "DRAM traffic a token: weights", "E4"),
-    DSE_METRIC_F64(M, kv_mib, "MiB", DSE_LESS, "DRAM traffic a token: keys and values that attention reads and calls return", "E4"),
+    DSE_METRIC_F64(M, kv_mib, "MiB", DSE_LESS, "DRAM traffic a token: keys, values and states that are read and that calls return",
+                   "E4"),
     DSE_METRIC_F64(M, concat_mib, "MiB", DSE_LESS, "DRAM traffic a token: concatenations, copies and partial sums", "E5"),
     DSE_METRIC_F64(M, transpose_mib, "MiB", DSE_LESS, "DRAM traffic a token: transpositions", "E5"),
     DSE_METRIC_F64(M, slide_mib, "MiB", DSE_LESS, "DRAM traffic a token: sliding the cache", "E6"),
@@ -161,12 +167,20 @@ static void ane_resolve(void *params)
 
 static const char no_room[] = "weights and KV cache do not fit the memory (capacity_gib)";
 
+static double footprint(const struct ane_params *p, const struct ane_shape *s)
+{
+    struct ane_call call;
+    if (s->simple) return ane_footprint(p, s);
+    ane_call_init(&call, p, s);
+    return ane_footprint_of(p, &call);
+}
+
 static const char *ane_check(const void *params)
 {
     const struct ane_params *p = params;
     struct ane_request r = ane_request_of(p);
     struct ane_shape s;
-    const char *why = dse_workload_unknown(&p->workload, 0);
+    const char *why = ane_llms_check(p);
     if (why) return why;
     ane_shape_init(&s, p, (double)p->query_rows, r.kept);
     why = ane_cache_check(p);
@@ -179,7 +193,7 @@ static const char *ane_check(const void *params)
     if (!ane_fits(p, &s, r.kept)) return "the context does not fit the window in whole blocks of query_rows (window, overflow)";
     if (p->workload.phase == DSE_PREFILL && p->cache == ANE_NONE && r.prompt > s.window)
         return "a prompt that is longer than the window needs a cache: without one its first positions are never computed (window, cache)";
-    if (ane_footprint(p, &s) > p->dram.capacity_gib * DSE_GIB) return no_room;
+    if (footprint(p, &s) > p->dram.capacity_gib * DSE_GIB) return no_room;
     if (p->power == DSE_POWER_ACTIVITY && p->engine_idle_w > p->engine_base_w)
         return "the engine draws more idle than at work (engine_idle_w, engine_base_w)";
     return NULL;
@@ -190,7 +204,7 @@ static bool ane_shortage(const void *params, const char *reason, struct dse_shor
     const struct ane_params *p = params;
     struct ane_shape s;
     ane_shape_init(&s, p, (double)p->query_rows, ane_request_of(p).kept);
-    *ret = (struct dse_shortage){ane_footprint(p, &s) / DSE_GIB, p->dram.capacity_gib, "GiB"};
+    *ret = (struct dse_shortage){footprint(p, &s) / DSE_GIB, p->dram.capacity_gib, "GiB"};
     return reason == no_room;
 }
 
@@ -333,7 +347,7 @@ void ane_fill(const struct ane_params *p, const struct ane_call *call, const str
     m->concat_mib = call->concat_bytes * mib;
     m->transpose_mib = call->transpose_bytes * mib;
     m->slide_mib = step.sequences * step.slides * slide->bytes / (DSE_MIB * step.tokens);
-    m->dram_footprint_gib = ane_footprint(p, shape) / DSE_GIB;
+    m->dram_footprint_gib = ane_footprint_of(p, call) / DSE_GIB;
     fill_cache(m, p, call, &step);
     m->engine_power_w = dse_max(0, step.joules - dse_dram_joules(&p->dram, step.bytes)) / step.time_s;
     if (breakdown) ane_break_down(p, call, slide, &step, breakdown);
@@ -347,7 +361,7 @@ static void ane_estimate(const void *params, void *metrics, struct dse_breakdown
     struct ane_call call;
     ane_shape_init(&shape, p, (double)p->query_rows, r.kept);
     ane_call_init(&call, p, &shape);
-    struct ane_slide_run slide = ane_slide_of(p, &shape);
+    struct ane_slide_run slide = ane_slide_of(p, &call);
     ane_fill(p, &call, &slide, metrics, breakdown);
 }
 
@@ -366,14 +380,14 @@ static void ane_equate(const void *params, void *equations)
     struct ane_shape s;
     struct ane_call c;
     double best_s;
-    if (dse_workload_unknown(&p->workload, DSE_CAN_ACTIVATIONS | DSE_CAN_SCALES)) {
+    if (ane_llms_check(p)) {
         dse_equations_unknown(e, sizeof *e);
         return;
     }
     ane_shape_init(&s, p, (double)p->query_rows, r.kept);
     ane_call_init(&c, p, &s);
-    struct ane_slide_run slide = ane_slide_of(p, &s);
-    double both_mib = 2 * s.layers * s.row_bytes / DSE_MIB;
+    struct ane_slide_run slide = ane_slide_of(p, &c);
+    double both_mib = (s.simple ? 2 * s.layers * s.row_bytes : c.row_bytes) / DSE_MIB;
     e->rows_q = s.rows;
     e->rows_k = s.window;
     e->cached_rows = s.cached;
@@ -390,8 +404,8 @@ static void ane_equate(const void *params, void *equations)
     e->transpose_call_mib = c.transpose_bytes / DSE_MIB;
     e->returned_call_mib = e->returned_rows * both_mib;
     e->one_slide_mib = slide.bytes / DSE_MIB;
-    e->balanced_rows = p->engine_tflops * ANE_TERA / dse_dram_stream_rate(&p->dram) * (double)p->workload.weight_bits /
-                       (DSE_BITS_PER_BYTE * DSE_OPS_PER_MAC);
+    e->balanced_rows = p->engine_tflops * ANE_TERA / dse_dram_stream_rate(&p->dram) *
+                       ((double)p->workload.weight_bits + p->workload.weight_scale_bits) / (DSE_BITS_PER_BYTE * DSE_OPS_PER_MAC);
     e->prefill_ms = ane_prefill_s(p, &c, &slide, r.prompt) * ms_per_s;
     e->generate_ms = ane_generate_s(p, &c, &slide, r.generate) * ms_per_s;
     ane_best_query_rows(p, &e->best_query_rows, &best_s);
@@ -430,7 +444,7 @@ const struct dse_model dse_model_ane = {
     .cite =
         "In Pursuit of Fast KV-Cached Attention for Apple Neural Engine: Building a memory-friendly KV Cache with static shapes, "
         "blog post, October 10, 2024",
-    .version = 5,
+    .version = 6,
     .params = ane_params_table,
     .params_size = sizeof(struct ane_params),
     .metrics = ane_metrics_table,

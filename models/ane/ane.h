@@ -20,6 +20,8 @@
 /* Tflop/s -> operations a second. */
 #define ANE_TERA 1e12
 
+enum { ANE_ACTIVATION_BYTES = 2 }; /* the engine computes in fp16 */
+
 enum ane_cache { ANE_TWO_MODEL, ANE_SLID_OUTPUT, ANE_CHUNKS, ANE_LAZY_SOFTMAX, ANE_STACKED, ANE_LATE_TRANSPOSE, ANE_NONE };
 enum ane_joining { ANE_PAIRWISE, ANE_AT_ONCE };
 enum ane_overlap { ANE_MAX, ANE_SUM };
@@ -29,6 +31,11 @@ enum ane_overflow { ANE_REFUSE, ANE_DISCARD };
 enum ane_layout { ANE_EVEN, ANE_ROW, ANE_SQUARE };
 enum ane_slide_each { ANE_EACH_BLOCK, ANE_EACH_CALL };
 enum ane_head { ANE_EVERY_ROW, ANE_LAST_ROW };
+/* E18: experts that a call computes: all of them, those with work, or those with work in a program each. */
+enum ane_expert_dispatch { ANE_ALL_EXPERTS, ANE_GATHERED_EXPERTS, ANE_EXPERT_PROGRAMS };
+
+/* What this model knows of workloads. */
+enum { ANE_CAN = DSE_CAN_LAYERS | DSE_CAN_SCALES };
 
 struct ane_params {
     struct dse_workload workload;
@@ -38,7 +45,7 @@ struct ane_params {
     struct dse_dram dram;
 
     int64_t window, query_rows, row_multiple;
-    int32_t cache, joining, slide, slide_each, overflow, head_rows;
+    int32_t cache, joining, slide, slide_each, overflow, head_rows, expert_dispatch;
 
     const struct dse_npu *npu;
     int32_t overlap, layout;
@@ -82,10 +89,20 @@ struct ane_request {
 
 /* E1: the rows of one K in a call. */
 struct ane_shape {
-    double rows, computed; /* of Q; the same rounded up to the rows the engine computes (E2) */
-    double window, cached; /* of K; those not computed in the call */
-    double layers;
-    double row_bytes; /* of one K in one layer */
+    double rows, computed;   /* of Q; the same rounded up to the rows the engine computes (E2) */
+    double window, cached;   /* of K; those not computed in the call */
+    double layers, matrices; /* matrices: K and V, of all layers */
+    double row_bytes;        /* of one K in one layer */
+    bool simple;             /* full attention and dense networks, all sequences alike: E1 to E15; else E16 to E19 */
+};
+
+/* E17: attention of one kind, of an LLM that is not simple. */
+struct ane_group {
+    double layers, window, cached; /* window, cached: rows of K, as in struct ane_shape */
+    double reach;                  /* positions that a row sees, at most; 0: all */
+    bool is_chunked;               /* reach starts again every reach positions */
+    double key_bytes, value_bytes; /* of a row in one layer; value_bytes 0: values are in the keys */
+    double pair_ops;               /* useful operations of a (row, position) pair, all layers */
 };
 
 /* E3: what one K of one layer costs in memory operations, in a call. V costs the same, but is never transposed. */
@@ -109,12 +126,13 @@ struct ane_op {
     enum dse_bound bound;
     enum ane_place place;
     bool attention; /* joining rows to adding parts */
+    bool once;      /* in a call, behind the last layer */
     double times;   /* it is done in a call: once a layer, or once */
     double time_s, bytes, ops;
     double load_s, compute_s; /* time_s is the longer, or the sum; of a memory operation 0 */
 };
 
-enum { ANE_OPS_MAX = DSE_OPS_MAX + 6 };
+enum { ANE_MEMORY_OPS = 6, ANE_GROUPS_MAX = 6, ANE_OPS_MAX = DSE_OPS_MAX + ANE_GROUPS_MAX * ANE_MEMORY_OPS };
 
 struct ane_call {
     struct ane_shape shape;
@@ -124,6 +142,11 @@ struct ane_call {
     double time_s, dispatch_s, bytes, ops; /* time_s: with the dispatch */
     double row_ops, pair_ops, head_ops;    /* useful operations of a row, of a (row, position) pair, of a row of the output head */
     double weight_bytes, kv_bytes, concat_bytes, transpose_bytes, count_bytes;
+
+    /* Not simple: E17 to E19. row_bytes: of a new row, all layers. */
+    struct ane_group group[ANE_GROUPS_MAX];
+    int n_groups;
+    double row_bytes, state_bytes, held_bytes; /* states of a sequence; weights in memory */
 };
 
 /* The secondary model that slides the cache, once. All 0 without one. */
@@ -144,7 +167,9 @@ struct ane_request ane_request_of(const struct ane_params *p);
 void ane_shape_init(struct ane_shape *ret, const struct ane_params *p, double query_rows, double last);
 struct ane_memory_ops ane_memory_ops_of(const struct ane_params *p, const struct ane_shape *s);
 void ane_call_init(struct ane_call *ret, const struct ane_params *p, const struct ane_shape *s);
-struct ane_slide_run ane_slide_of(const struct ane_params *p, const struct ane_shape *s);
+struct ane_slide_run ane_slide_of(const struct ane_params *p, const struct ane_call *c);
+/* Does a second model slide the cache? */
+bool ane_is_slid(const struct ane_params *p);
 void ane_step_init(struct ane_step *ret, const struct ane_params *p, const struct ane_call *c, const struct ane_slide_run *slide);
 
 /* E14: what the requests of the point see of the cache. */
@@ -173,8 +198,9 @@ bool ane_forgets(const struct ane_params *p, const struct ane_shape *s, double l
 bool ane_fits(const struct ane_params *p, const struct ane_shape *s, double last);
 /* Positions that a token sees, mean over the positions first .. last. */
 double ane_mean_seen(double first, double last, double window);
-/* E10: bytes in DRAM. */
+/* E10: bytes in DRAM, of a simple LLM or of the call of any. */
 double ane_footprint(const struct ane_params *p, const struct ane_shape *s);
+double ane_footprint_of(const struct ane_params *p, const struct ane_call *c);
 /* E9: joules of exposed_s of the step, in which, or hidden behind which, the engine runs for busy_s; of operations and DRAM
  * traffic. */
 double ane_joules(const struct ane_params *p, double exposed_s, double busy_s, double ops, double bytes);
@@ -183,6 +209,42 @@ double ane_gap_joules(const struct ane_params *p, double gap_s, double idle_s);
 
 void ane_break_down(const struct ane_params *p, const struct ane_call *c, const struct ane_slide_run *slide,
                     const struct ane_step *s, struct dse_breakdown *out);
+
+/* ---- operators of a call --------------------------------------------------------------------------------------------------- */
+
+/* E4: an operator; rows: of a layer's matrices, of what is no linear layer 0. */
+struct ane_work {
+    const char *name;
+    enum ane_place place;
+    double times, weight_bytes, kv_bytes, ops, rows;
+    bool once;
+};
+void ane_append(struct ane_call *c, struct ane_op op);
+void ane_append_work(struct ane_call *c, const struct ane_params *p, const struct ane_work *work);
+/* E3, E5: what joining rows and adding parts of K and V costs in `layers` layers; both_bytes: of a row of K and of V, read and written,
+ * in all of them; tensor_bytes: of a partial result. Adds to concat_bytes and transpose_bytes. */
+struct ane_joining_work {
+    double layers, both_bytes, key_bytes, tensor_bytes, reshaped_bytes;
+};
+void ane_append_joining(struct ane_call *c, const struct ane_params *p, const struct ane_memory_ops *k,
+                        const struct ane_joining_work *work);
+
+/* E4: of tensors of a layout, all layers. */
+double ane_reshaped_bytes(const struct ane_params *p, const struct ane_shape *s);
+
+/* ---- LLMs of all kinds: ane_llms.c ------------------------------------------------------------------------------------------ */
+
+bool ane_is_simple(const struct dse_workload *w);
+/* E16: NULL, or why the engine cannot run it: by what is no number; by anything. */
+const char *ane_llms_never(const struct ane_params *p);
+const char *ane_llms_check(const struct ane_params *p);
+/* E16 to E19: the operators of a call, whose shape is set. */
+void ane_llms_call(struct ane_call *ret, const struct ane_params *p);
+/* E19: bytes of all caches and states in memory; of one slide. */
+double ane_llms_kept_bytes(const struct ane_params *p, const struct ane_call *c);
+double ane_llms_slid_bytes(const struct ane_call *c);
+/* Useful operations of (row, position) pairs of rows at positions first .. last, in all. */
+double ane_llms_seen_ops(const struct ane_call *c, double first, double last);
 
 /* ---- over a box of parameters -------------------------------------------------------------------------------------------- */
 

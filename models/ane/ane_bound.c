@@ -228,8 +228,13 @@ bool ane_bound(const void *lo, const void *hi, void *floor, void *ceiling)
 {
     struct ane_params least = *(const struct ane_params *)lo, most = *(const struct ane_params *)hi;
     const struct ane_box b = {&least, &most};
-    if (!dse_workload_narrow(&least.workload, &most.workload, 0)) return false;
+    if (ane_llms_never(&least)) return false;
+    if (!dse_workload_narrow(&least.workload, &most.workload, ANE_CAN)) return false;
     if (dse_bound_same(&least, &most, sizeof least)) return bound_point(&least, floor, ceiling);
+    if (!ane_is_simple(&least.workload)) {
+        dse_bound_nothing(dse_model_ane.metrics, floor, ceiling);
+        return true;
+    }
     struct ane_request_bound r;
     struct dse_interval query_rows = ANE_OF(&b, query_rows);
     if (!request_of(&b, &r) || !may_be_accepted(&b, &r, &query_rows)) return false;

@@ -6,8 +6,7 @@
 
 #include <assert.h>
 
-static const double activation_bytes = 2; /* the engine computes in fp16 */
-static const double reshapes = 2;         /* a layer, of its input and of what attention gives */
+static const double reshapes = 2; /* a layer, of its input and of what attention gives */
 
 struct ane_request ane_request_of(const struct ane_params *p)
 {
@@ -26,7 +25,7 @@ struct dse_cache_steps ane_cache_steps(const struct ane_params *p)
     return dse_cache_steps_of(&p->kept, &p->workload, &p->request);
 }
 
-static bool is_slid(const struct ane_params *p)
+bool ane_is_slid(const struct ane_params *p)
 {
     return p->cache == ANE_TWO_MODEL || p->cache == ANE_STACKED || p->cache == ANE_LATE_TRANSPOSE;
 }
@@ -40,7 +39,7 @@ const char *ane_cache_check(const struct ane_params *p)
     if (policy->reads_part) return "a static-shape program reads all rows that it is given: it cannot choose pages (eviction)";
     if (policy->selects || p->kept.boundary != DSE_CACHE_STREAMED)
         return "one static shape serves prompt and generation: a prompt kept whole would need another (eviction, boundary)";
-    if (!is_slid(p)) return "only a second model that slides the cache can leave single positions out (eviction, cache)";
+    if (!ane_is_slid(p)) return "only a second model that slides the cache can leave single positions out (eviction, cache)";
     return dse_cache_check(&p->kept, &p->workload, ane_cache_steps(p).before);
 }
 
@@ -49,7 +48,7 @@ void ane_count_bytes(const struct ane_params *p, double *ret_pair, double *ret_r
     const struct dse_eviction *policy = dse_eviction_at(p->kept.eviction);
     const struct dse_llm *llm = p->workload.llm;
     const double passes = policy->drained ? 2 : 1, sets = policy->per_head ? (double)llm->kv_heads : 1;
-    *ret_pair = policy->counts ? passes * (double)llm->heads * activation_bytes : 0;
+    *ret_pair = policy->counts ? passes * (double)llm->heads * ANE_ACTIVATION_BYTES : 0;
     *ret_row = policy->counts ? 2 * sets * (double)p->kept.vote_bits / DSE_BITS_PER_BYTE : 0;
 }
 
@@ -66,7 +65,9 @@ void ane_shape_init(struct ane_shape *ret, const struct ane_params *p, double qu
                               .window = window,
                               .cached = dse_max(window - rows, 0),
                               .layers = (double)llm->layers,
-                              .row_bytes = (double)(llm->kv_heads * llm->head_dim) * dse_kv_bits(&p->workload) / DSE_BITS_PER_BYTE};
+                              .matrices = 2 * (double)llm->layers,
+                              .row_bytes = (double)(llm->kv_heads * llm->head_dim) * dse_kv_bits(&p->workload) / DSE_BITS_PER_BYTE,
+                              .simple = ane_is_simple(&p->workload)};
 }
 
 bool ane_forgets(const struct ane_params *p, const struct ane_shape *s, double last)
@@ -92,7 +93,7 @@ static double joined(const struct ane_params *p, double pieces, double rows, dou
 struct ane_memory_ops ane_memory_ops_of(const struct ane_params *p, const struct ane_shape *s)
 {
     struct ane_memory_ops k = {.transposed_rows = s->rows};
-    double chunks = dse_ceil(s->window / s->rows), matrices = 2 * s->layers;
+    double chunks = dse_ceil(s->window / s->rows);
     if (p->cache == ANE_LATE_TRANSPOSE || p->cache == ANE_NONE) k.transposed_rows = s->window;
     if (s->cached <= 0) return k;
     if (p->cache == ANE_LAZY_SOFTMAX) {
@@ -108,13 +109,13 @@ struct ane_memory_ops ane_memory_ops_of(const struct ane_params *p, const struct
         k.concats++;
         k.copied_rows = s->cached;
     }
-    if (p->cache == ANE_STACKED) k.copied_rows = s->cached + joined(p, matrices, s->rows, matrices * s->rows) / matrices;
+    if (p->cache == ANE_STACKED) k.copied_rows = s->cached + joined(p, s->matrices, s->rows, s->matrices * s->rows) / s->matrices;
     return k;
 }
 
 /* ---- the operators ------------------------------------------------------------------------------------------------------ */
 
-static void append(struct ane_call *c, struct ane_op op)
+void ane_append(struct ane_call *c, struct ane_op op)
 {
     assert(c->n_ops < ANE_OPS_MAX);
     c->op[c->n_ops++] = op;
@@ -134,7 +135,7 @@ double ane_filled_rows(const struct ane_params *p, double rows, bool squared)
 double ane_expanding(const struct ane_params *p)
 {
     enum { WIDE_BITS = 16 };
-    return dse_max(1, WIDE_BITS / (double)p->workload.weight_bits / p->narrow_gain);
+    return dse_max(1, WIDE_BITS / ((double)p->workload.weight_bits + p->workload.weight_scale_bits) / p->narrow_gain);
 }
 
 double ane_widening(const struct ane_params *p)
@@ -145,41 +146,39 @@ double ane_widening(const struct ane_params *p)
     return p->cache == ANE_NONE ? 0 : dse_cache_widening(&call) * elements;
 }
 
-/* E4. */
-static void append_operator(struct ane_call *c, const struct ane_params *p, const struct dse_op *o, enum ane_place place,
-                            double kv_bytes, double ops)
+void ane_append_work(struct ane_call *c, const struct ane_params *p, const struct ane_work *work)
 {
-    double bytes = o->weight_bytes + kv_bytes, compute_s = ops / (p->engine_tflops * ANE_TERA);
-    double dram_s = dse_dram_stream_seconds(&p->dram, o->weight_bytes * ane_expanding(p) + kv_bytes);
-    if (o->kind == DSE_OP_LINEAR) {
-        double rows = ops / (o->ops / c->shape.computed);
-        compute_s *= ane_filled_rows(p, rows, place == ANE_AFTERWARDS) / rows;
-    }
-    append(c, (struct ane_op){.name = o->name,
-                              .place = place,
-                              .times = (double)o->repeat,
-                              .bound = compute_s > dram_s ? DSE_BOUND_COMPUTE : DSE_BOUND_DRAM,
-                              .attention = place == ANE_ATTENDING,
-                              .time_s = p->overlap == ANE_SUM ? compute_s + dram_s : dse_max(compute_s, dram_s),
-                              .bytes = bytes,
-                              .ops = ops,
-                              .load_s = dram_s,
-                              .compute_s = compute_s});
+    double bytes = work->weight_bytes + work->kv_bytes, compute_s = work->ops / (p->engine_tflops * ANE_TERA);
+    double dram_s = dse_dram_stream_seconds(&p->dram, work->weight_bytes * ane_expanding(p) + work->kv_bytes);
+    if (work->rows > 0) compute_s *= ane_filled_rows(p, work->rows, work->place == ANE_AFTERWARDS) / work->rows;
+    ane_append(c, (struct ane_op){.name = work->name,
+                                  .place = work->place,
+                                  .times = work->times,
+                                  .bound = compute_s > dram_s ? DSE_BOUND_COMPUTE : DSE_BOUND_DRAM,
+                                  .attention = work->place == ANE_ATTENDING,
+                                  .once = work->once,
+                                  .time_s = p->overlap == ANE_SUM ? compute_s + dram_s : dse_max(compute_s, dram_s),
+                                  .bytes = bytes,
+                                  .ops = work->ops,
+                                  .load_s = dram_s,
+                                  .compute_s = compute_s});
+    c->weight_bytes += work->weight_bytes;
+    c->kv_bytes += work->kv_bytes;
 }
 
 /* E5: bytes are read and written. */
 static void append_memory_op(struct ane_call *c, const struct ane_params *p, const char *name, enum ane_place place, double gbs,
-                             double bytes)
+                             double bytes, double times)
 {
     double rate = dse_min(gbs * DSE_GIGA, dse_dram_stream_rate(&p->dram));
     if (bytes > 0)
-        append(c, (struct ane_op){.name = name,
-                                  .place = place,
-                                  .times = c->shape.layers,
-                                  .bound = DSE_BOUND_DRAM,
-                                  .attention = true,
-                                  .time_s = bytes / rate,
-                                  .bytes = bytes});
+        ane_append(c, (struct ane_op){.name = name,
+                                      .place = place,
+                                      .times = times,
+                                      .bound = DSE_BOUND_DRAM,
+                                      .attention = true,
+                                      .time_s = bytes / rate,
+                                      .bytes = bytes});
 }
 
 /* The operators that `computed` rows and a window of K expand to: those of a decode step of as many sequences, but for what they
@@ -202,9 +201,16 @@ static void append_operators(struct ane_call *c, const struct ane_params *p)
         double a_row = o->ops / s->computed;
         enum ane_place place = pairs ? ANE_ATTENDING : i == 0 ? ANE_PROJECTING : ANE_AFTERWARDS;
         const double widened = reads ? s->layers * s->window * ane_widening(p) : 0;
-        append_operator(c, p, o, place, kv, head && p->head_rows == ANE_LAST_ROW ? a_row : o->ops + widened);
-        c->weight_bytes += o->weight_bytes;
-        c->kv_bytes += kv;
+        const double ops = head && p->head_rows == ANE_LAST_ROW ? a_row : o->ops + widened;
+        const struct ane_work work = {.name = o->name,
+                                      .place = place,
+                                      .times = (double)o->repeat,
+                                      .weight_bytes = o->weight_bytes,
+                                      .kv_bytes = kv,
+                                      .ops = ops,
+                                      .rows = o->kind == DSE_OP_LINEAR ? ops / a_row : 0,
+                                      .once = head};
+        ane_append_work(c, p, &work);
         if (head)
             c->head_ops += a_row;
         else if (pairs)
@@ -215,51 +221,80 @@ static void append_operators(struct ane_call *c, const struct ane_params *p)
     }
 }
 
+void ane_append_joining(struct ane_call *c, const struct ane_params *p, const struct ane_memory_ops *k,
+                        const struct ane_joining_work *work)
+{
+    const double joined_bytes = work->both_bytes * k->joined_rows, copied = work->both_bytes * k->copied_rows,
+                 added = work->layers * k->added_tensors * work->tensor_bytes, transposed = work->key_bytes * k->transposed_rows;
+    c->concat_bytes += joined_bytes + copied + added + work->reshaped_bytes;
+    c->transpose_bytes += transposed;
+    append_memory_op(c, p, "transpose", ANE_JOINING_ROWS, p->transpose_gbs, transposed, work->layers);
+    append_memory_op(c, p, "concat", ANE_JOINING_ROWS, p->concat_gbs, joined_bytes, work->layers);
+    append_memory_op(c, p, p->cache == ANE_STACKED ? "stack" : "slid_output", ANE_JOINING_ROWS, p->concat_gbs, copied,
+                     work->layers);
+    append_memory_op(c, p, "reshape", ANE_JOINING_ROWS, p->concat_gbs, work->reshaped_bytes, work->layers);
+    append_memory_op(c, p, "partial_sums", ANE_ADDING_PARTS, p->concat_gbs, added, work->layers);
+}
+
+double ane_reshaped_bytes(const struct ane_params *p, const struct ane_shape *s)
+{
+    if (p->layout != ANE_SQUARE) return 0;
+    return reshapes * 2 * s->layers * s->computed * (double)p->workload.llm->hidden * ANE_ACTIVATION_BYTES;
+}
+
+/* E1 to E5, E14, E15. */
+static void call_simple(struct ane_call *ret, const struct ane_params *p)
+{
+    const struct ane_shape *s = &ret->shape;
+    const double both = 2 * s->layers * 2 * s->row_bytes; /* K and V, read and written, all layers */
+    const struct ane_joining_work work = {
+        .layers = s->layers,
+        .both_bytes = both,
+        .key_bytes = both / 2,
+        .tensor_bytes = s->computed * (double)(p->workload.llm->heads * p->workload.llm->head_dim) * ANE_ACTIVATION_BYTES,
+        .reshaped_bytes = ane_reshaped_bytes(p, s)};
+    double pair, row;
+    ane_count_bytes(p, &pair, &row);
+    append_operators(ret, p);
+    ane_append_joining(ret, p, &ret->k, &work);
+    ret->count_bytes = s->layers * (s->computed * s->window * pair + s->window * row);
+    append_memory_op(ret, p, "counts", ANE_ADDING_PARTS, p->concat_gbs, ret->count_bytes, s->layers);
+}
+
 void ane_call_init(struct ane_call *ret, const struct ane_params *p, const struct ane_shape *s)
 {
     ret->shape = *s;
     ret->k = ane_memory_ops_of(p, s);
-    ret->n_ops = 0;
+    ret->n_ops = ret->n_groups = 0;
     ret->dispatch_s = (double)p->programs * p->dispatch_us / DSE_US_PER_S;
     ret->time_s = ret->dispatch_s;
     ret->bytes = ret->ops = ret->row_ops = ret->pair_ops = ret->head_ops = ret->weight_bytes = ret->kv_bytes = 0;
-    double pair, row;
-    ane_count_bytes(p, &pair, &row);
-    append_operators(ret, p);
-    const struct ane_memory_ops *k = &ret->k;
-    double both = 2 * s->layers * 2 * s->row_bytes; /* K and V, read and written, all layers */
-    double tensor = s->computed * (double)(p->workload.llm->heads * p->workload.llm->head_dim) * activation_bytes;
-    double copied = both * k->copied_rows, added = s->layers * k->added_tensors * tensor;
-    double reshaped =
-        p->layout == ANE_SQUARE ? reshapes * 2 * s->layers * s->computed * (double)p->workload.llm->hidden * activation_bytes : 0;
-    ret->concat_bytes = both * k->joined_rows + copied + added + reshaped;
-    ret->transpose_bytes = both / 2 * k->transposed_rows;
-    append_memory_op(ret, p, "transpose", ANE_JOINING_ROWS, p->transpose_gbs, ret->transpose_bytes);
-    append_memory_op(ret, p, "concat", ANE_JOINING_ROWS, p->concat_gbs, both * k->joined_rows);
-    append_memory_op(ret, p, p->cache == ANE_STACKED ? "stack" : "slid_output", ANE_JOINING_ROWS, p->concat_gbs, copied);
-    append_memory_op(ret, p, "reshape", ANE_JOINING_ROWS, p->concat_gbs, reshaped);
-    append_memory_op(ret, p, "partial_sums", ANE_ADDING_PARTS, p->concat_gbs, added);
-    ret->count_bytes = s->layers * (s->computed * s->window * pair + s->window * row);
-    append_memory_op(ret, p, "counts", ANE_ADDING_PARTS, p->concat_gbs, ret->count_bytes);
+    ret->concat_bytes = ret->transpose_bytes = ret->count_bytes = 0;
+    ret->row_bytes = ret->state_bytes = ret->held_bytes = 0;
+    if (s->simple)
+        call_simple(ret, p);
+    else
+        ane_llms_call(ret, p);
 }
 
 /* ---- sliding ------------------------------------------------------------------------------------------------------------ */
 
-static bool slides(const struct ane_params *p, const struct ane_shape *s)
+static double slid_bytes(const struct ane_params *p, const struct ane_call *c)
 {
-    return s->cached > 0 && is_slid(p);
+    const struct ane_shape *s = &c->shape;
+    if (!ane_is_slid(p)) return 0;
+    return s->simple ? 2 * s->layers * 2 * s->cached * s->row_bytes : ane_llms_slid_bytes(c);
 }
 
 /* E6. */
-struct ane_slide_run ane_slide_of(const struct ane_params *p, const struct ane_shape *s)
+struct ane_slide_run ane_slide_of(const struct ane_params *p, const struct ane_call *c)
 {
-    struct ane_slide_run run = {0};
-    if (!slides(p, s)) return run;
+    struct ane_slide_run run = {.bytes = slid_bytes(p, c)};
+    if (run.bytes <= 0) return run;
     double rate = dse_min(p->concat_gbs * DSE_GIGA, dse_dram_stream_rate(&p->dram)), gap = p->host_gap_us / DSE_US_PER_S;
-    run.bytes = 2 * s->layers * 2 * s->cached * s->row_bytes;
     run.time_s = (double)p->slide_programs * p->dispatch_us / DSE_US_PER_S + run.bytes / rate;
     run.exposed_s = p->slide == ANE_HIDDEN ? dse_max(run.time_s - gap, 0) : run.time_s;
     run.per_prefill_call = 1;
-    run.per_generate_call = p->slide_each == ANE_EACH_CALL ? 1 : 1 / s->rows;
+    run.per_generate_call = p->slide_each == ANE_EACH_CALL ? 1 : 1 / c->shape.rows;
     return run;
 }

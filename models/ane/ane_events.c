@@ -19,6 +19,11 @@ struct node {
     int index;                /* in the call */
 };
 
+/* A node, in a layer; behind the last one -1. */
+struct stop {
+    int32_t node, layer;
+};
+
 struct run {
     struct dse_sim *sim;
     const struct ane_params *p;
@@ -26,9 +31,10 @@ struct run {
     const struct ane_slide_run *slide;
     double unit; /* seconds of the point in a second of the run: 1, but for calls of days */
 
-    struct node node[ANE_OPS_MAX]; /* of a layer; then those done once */
-    int layer_nodes, nodes;
-    int64_t layers, count; /* count: nodes of the call, all layers */
+    struct node node[ANE_OPS_MAX]; /* in the order of a layer; then those done once */
+    int nodes;
+    struct stop *stop; /* of the call, all layers: `count` of them */
+    int64_t layers, count;
 
     uint32_t actor, engine, host;
     /* The period that is under way. */
@@ -66,6 +72,7 @@ static struct node node_of(const struct run *r, const struct ane_op *op, int ind
         working = compute;
         if (p->overlap == ANE_MAX && !dse_sim_ideal(r->sim, DSE_IDEAL_FIFOS)) time += dse_min(load, compute) / tiles;
     }
+    if (op->bound == DSE_BOUND_LATENCY) working = 0;
     return (struct node){.op = op, .time_s = time, .working_s = working, .index = index};
 }
 
@@ -73,8 +80,31 @@ static void add_nodes(struct run *r, enum ane_place place, bool once)
 {
     for (int i = 0; i < r->call->n_ops; i++) {
         const struct ane_op *op = &r->call->op[i];
-        if (op->place == place && (op->times < r->call->shape.layers) == once) r->node[r->nodes++] = node_of(r, op, i);
+        if (op->place == place && op->once == once) r->node[r->nodes++] = node_of(r, op, i);
     }
+}
+
+/* Is a node that is done so many times done in this layer? Kinds of layers are spread evenly over the program. */
+static bool is_in_layer(const struct run *r, const struct node *n, int64_t layer)
+{
+    const int64_t times = (int64_t)n->op->times;
+    return (layer + 1) * times / r->layers > layer * times / r->layers;
+}
+
+static void add_stop(struct run *r, int node, int64_t layer)
+{
+    r->stop[r->count++] = (struct stop){node, (int32_t)layer};
+}
+
+static void add_stops(struct run *r)
+{
+    r->layers = (int64_t)r->call->shape.layers;
+    r->stop = dse_sim_alloc(r->sim, ((size_t)r->layers + 1) * (size_t)r->nodes, sizeof *r->stop);
+    for (int64_t layer = 0; layer < r->layers; layer++)
+        for (int i = 0; i < r->nodes; i++)
+            if (!r->node[i].op->once && is_in_layer(r, &r->node[i], layer)) add_stop(r, i, layer);
+    for (int i = 0; i < r->nodes; i++)
+        if (r->node[i].op->once) add_stop(r, i, -1);
 }
 
 /* In a layer, new rows are transposed and joined with the cache as soon as the projection has made them. */
@@ -85,21 +115,18 @@ static void build_graph(struct run *r)
     add_nodes(r, ANE_ATTENDING, false);
     add_nodes(r, ANE_ADDING_PARTS, false);
     add_nodes(r, ANE_AFTERWARDS, false);
-    r->layer_nodes = r->nodes;
     add_nodes(r, ANE_AFTERWARDS, true);
-    r->layers = (int64_t)r->call->shape.layers;
-    r->count = r->layers * r->layer_nodes + (r->nodes - r->layer_nodes);
+    add_stops(r);
 }
 
 static const struct node *node_at(const struct run *r, int64_t i)
 {
-    int64_t in_layers = r->layers * r->layer_nodes;
-    return &r->node[i < in_layers ? i % r->layer_nodes : r->layer_nodes + (i - in_layers)];
+    return &r->node[r->stop[i].node];
 }
 
 static int64_t layer_at(const struct run *r, int64_t i)
 {
-    return i < r->layers * r->layer_nodes ? i / r->layer_nodes : -1;
+    return r->stop[i].layer;
 }
 
 /* ---- a period --------------------------------------------------------------------------------------------------------------- */
@@ -254,7 +281,7 @@ bool ane_simulate(const void *params, struct dse_sim *sim, void *metrics, struct
     ane_shape_init(&shape, p, (double)p->query_rows, request.kept);
     ane_call_init(&call, p, &shape);
     const struct ane_call closed = call;
-    struct ane_slide_run slide = ane_slide_of(p, &shape);
+    struct ane_slide_run slide = ane_slide_of(p, &call);
     const struct ane_slide_run closed_slide = slide;
     struct run *r = dse_sim_alloc(sim, 1, sizeof *r);
     *r =

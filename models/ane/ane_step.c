@@ -42,6 +42,11 @@ double ane_gap_joules(const struct ane_params *p, double gap_s, double idle_s)
     return p->power == DSE_POWER_CONSTANT ? p->reference_power_w * gap_s : p->engine_idle_w * idle_s;
 }
 
+double ane_footprint_of(const struct ane_params *p, const struct ane_call *c)
+{
+    return c->shape.simple ? ane_footprint(p, &c->shape) : c->held_bytes + ane_llms_kept_bytes(p, c);
+}
+
 double ane_footprint(const struct ane_params *p, const struct ane_shape *s)
 {
     struct dse_workload w = p->workload;
@@ -77,6 +82,7 @@ void ane_step_init(struct ane_step *ret, const struct ane_params *p, const struc
     double first = r.generate > 0 ? r.prompt + 1 : r.last;
     double rows = prefill ? r.prompt : 1;
     double pairs = prefill ? prompt_pairs(r.prompt, window) : ane_mean_seen(first, r.last, window);
+    if (!c->shape.simple) pairs = 0;
     *ret = (struct ane_step){
         .sequences = sequences,
         .calls = calls,
@@ -89,6 +95,11 @@ void ane_step_init(struct ane_step *ret, const struct ane_params *p, const struc
                                slides * ane_joules(p, slide->exposed_s, slide->time_s, 0, slide->bytes)),
         .useful_ops = sequences * (rows * c->row_ops + pairs * c->pair_ops + c->head_ops),
     };
+    if (!c->shape.simple) {
+        const double seen =
+            prefill ? ane_llms_seen_ops(c, 1, r.prompt) : ane_llms_seen_ops(c, first, r.last) / (r.last - first + 1);
+        ret->useful_ops += sequences * seen;
+    }
     ret->idle_s = dse_max(0, ret->gap_s - sequences * slides * (slide->time_s - slide->exposed_s));
     ret->joules += ane_gap_joules(p, ret->gap_s, ret->idle_s);
 }
@@ -108,7 +119,7 @@ static void try_rows(struct best *b, double rows)
     ane_shape_init(&s, b->p, rows, b->r.kept);
     if (s.rows > s.window || !ane_fits(b->p, &s, b->r.kept)) return;
     ane_call_init(&c, b->p, &s);
-    struct ane_slide_run slide = ane_slide_of(b->p, &s);
+    struct ane_slide_run slide = ane_slide_of(b->p, &c);
     double time_s = ane_prefill_s(b->p, &c, &slide, b->r.prompt) + ane_generate_s(b->p, &c, &slide, b->r.generate);
     if (time_s >= b->time_s) return;
     b->rows = s.rows;
@@ -145,7 +156,7 @@ struct out {
 static void add(const struct out *o, const char *name, int depth, enum dse_bound bound, double time_s, double joules, double bytes,
                 double ops)
 {
-    dse_breakdown_add(o->parts, dse_part_of(name, depth, dse_bound_names[bound], time_s, joules, bytes, ops));
+    dse_breakdown_merge(o->parts, dse_part_of(name, depth, dse_bound_names[bound], time_s, joules, bytes, ops));
 }
 
 static void add_op(const struct out *o, const struct ane_op *op, int depth)

@@ -1,0 +1,287 @@
+/* The Neural Engine on LLMs of all kinds: windows, latents, experts and states in static shapes. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <cmocka.h>
+
+#include "ane/ane.h"
+#include "llms_test.h"
+#include "sim/sim.h"
+
+#include <dse/num.h>
+#include <dse/units.h>
+
+static struct ane_params defaults;
+
+static struct ane_params on(const char *llm)
+{
+    struct ane_params p = defaults;
+    p.workload.llm = find_llm(llm);
+    p.dram.capacity_gib = 4096;
+    return p;
+}
+
+static struct ane_metrics estimate(const struct ane_params *p, struct dse_breakdown *parts)
+{
+    struct ane_metrics m;
+    estimate_into(&dse_model_ane, p, p->workload.llm, &m, parts);
+    return m;
+}
+
+static struct ane_call call_of(const struct ane_params *p, bool simple)
+{
+    struct ane_shape s;
+    struct ane_call c;
+    ane_shape_init(&s, p, (double)p->query_rows, ane_request_of(p).kept);
+    s.simple = simple;
+    ane_call_init(&c, p, &s);
+    return c;
+}
+
+static bool has_indexer(const struct dse_llm *llm)
+{
+    for (size_t i = 0; i < llm->n_kinds; i++)
+        if (llm->kinds[i].mixer == DSE_LATENT_TOPK) return true;
+    return false;
+}
+
+/* Every LLM without an indexer runs; a call reads what its operators hold, and each of its parts is counted once. */
+static void llms__read_what_their_operators_hold(void **state)
+{
+    (void)state;
+    const struct dse_entry *e;
+    for (size_t i = 0; (e = catalog_at(catalog, DSE_KIND_LLM, i)); i++) {
+        struct ane_params p = on(e->name);
+        struct dse_breakdown parts;
+        struct dse_oplist list;
+        double held = 0, touched = 0;
+        if (has_indexer(p.workload.llm)) {
+            assert_non_null(dse_model_ane.check(&p));
+            continue;
+        }
+        struct dse_workload w = p.workload;
+        w.batch = p.query_rows;
+        dse_workload_expand(&w, &list);
+        for (int k = 0; k < list.n; k++) {
+            held += list.op[k].held_bytes;
+            touched += list.op[k].weight_bytes;
+        }
+        const struct ane_metrics m = estimate(&p, &parts);
+        assert_close(e->name, m.weights_mib * DSE_MIB, held, 1e-9);
+        const double all = m.weights_mib + m.kv_mib + m.concat_mib + m.transpose_mib + m.slide_mib + m.technique_mib;
+        assert_close(e->name, m.common.dram_mib, all, 1e-9);
+        const struct dse_part sum = sum_of_parts(&parts);
+        assert_close(e->name, sum.dram_bytes, m.common.dram_mib * DSE_MIB, 1e-9);
+        assert_close(e->name, sum.time_us, m.common.latency_us, 1e-9);
+        assert_close(e->name, sum.energy_mj, m.common.energy_mj, 1e-9);
+        p.expert_dispatch = ANE_GATHERED_EXPERTS;
+        assert_close(e->name, estimate(&p, NULL).weights_mib * DSE_MIB, touched, 1e-9);
+    }
+}
+
+/* What is written for all kinds of LLMs gives for a dense one what is written for it. */
+static void llms__that_are_dense_are_so_either_way(void **state)
+{
+    (void)state;
+    static const int32_t layouts[] = {ANE_EVEN, ANE_ROW, ANE_SQUARE};
+    const struct dse_entry *e;
+    for (size_t i = 0; (e = catalog_at(catalog, DSE_KIND_LLM, i)); i++)
+        for (int32_t cache = ANE_TWO_MODEL; cache <= ANE_NONE; cache++) {
+            struct ane_params p = on(e->name);
+            if (!dse_llm_is_plain(p.workload.llm)) continue;
+            p.cache = cache;
+            p.layout = layouts[i % 3];
+            p.fill_rows = 90;
+            p.overlap = i % 2 ? ANE_MAX : ANE_SUM;
+            p.workload.kv_bits = i % 4 < 2 ? 16 : 8;
+            p.workload.kv_scale_bits = i % 4 < 2 ? 0 : 1;
+            const struct ane_call own = call_of(&p, true), any = call_of(&p, false);
+            const double pairs[][2] = {{any.time_s, own.time_s},
+                                       {any.bytes, own.bytes},
+                                       {any.ops, own.ops},
+                                       {any.weight_bytes, own.weight_bytes},
+                                       {any.kv_bytes, own.kv_bytes},
+                                       {any.concat_bytes, own.concat_bytes},
+                                       {any.transpose_bytes, own.transpose_bytes},
+                                       {any.row_ops, own.row_ops},
+                                       {any.head_ops, own.head_ops},
+                                       {any.group[0].pair_ops, own.pair_ops},
+                                       {ane_slide_of(&p, &any).time_s, ane_slide_of(&p, &own).time_s},
+                                       {ane_footprint_of(&p, &any), ane_footprint_of(&p, &own)}};
+            for (size_t k = 0; k < sizeof pairs / sizeof *pairs; k++) assert_close(e->name, pairs[k][0], pairs[k][1], 1e-12);
+        }
+}
+
+/* Gemma 3: of six layers five see 1024 positions. Blocks of 64 rows: 1023 before the first of a block are 16 of them. */
+static void windows__slide_in_whole_blocks(void **state)
+{
+    (void)state;
+    struct ane_params p = on("gemma3-4b");
+    const struct dse_llm *llm = p.workload.llm;
+    p.workload.context = 8192;
+    p.query_rows = 64;
+    const struct ane_call c = call_of(&p, false);
+    double kept = 0;
+    assert_int_equal(c.n_groups, 2);
+    for (int i = 0; i < c.n_groups; i++) {
+        const double rows = c.group[i].reach > 0 ? (double)llm->attention_window + 64 : 8192;
+        assert_close("rows", c.group[i].window, rows, 1e-15);
+        kept += c.group[i].layers * (2 * rows - 64);
+    }
+    const double row = 2 * 2 * (double)(llm->kv_heads * llm->head_dim);
+    assert_close("kept", ane_llms_kept_bytes(&p, &c), kept * row, 1e-12);
+    p.workload.context = 1024; /* no window is reached: as if all layers saw all */
+    const struct ane_call shorter = call_of(&p, false);
+    assert_close("rows", shorter.group[1].window, 1024, 1e-15);
+}
+
+/* DeepSeek-V2-Lite: one tensor of 576 elements for keys and values: the values are read with the keys, and slide with them. */
+static void latents__are_kept_once(void **state)
+{
+    (void)state;
+    struct ane_params p = on("deepseek-v2-lite");
+    p.workload.context = 4096;
+    const struct ane_call c = call_of(&p, false);
+    const double row = 576 * 2, layers = 27;
+    assert_int_equal(c.n_groups, 1);
+    assert_close("a call", c.kv_bytes, layers * row * (4096 + 64), 1e-12);
+    assert_close("transposed", c.transpose_bytes, 2 * layers * row * 64, 1e-12);
+    assert_close("a slide", ane_slide_of(&p, &c).bytes, 2 * layers * row * (4096 - 64), 1e-12);
+}
+
+/* All experts cost the same whatever is chosen; those with work have the rows of the call; programs of their own cost dispatches. */
+static void experts__are_all_or_those_with_work(void **state)
+{
+    (void)state;
+    struct ane_params p = on("qwen3-30b-a3b");
+    p.workload.weight_bits = 4;
+    p.query_rows = 8;
+    const struct ane_metrics all = estimate(&p, NULL);
+    p.workload.routing = DSE_ROUTING_BALANCED;
+    assert_close("all", estimate(&p, NULL).common.latency_us, all.common.latency_us, 1e-15);
+    p.expert_dispatch = ANE_GATHERED_EXPERTS;
+    const struct ane_metrics half = estimate(&p, NULL);
+    const double rest = 48 * (128.0 - 64) * 3 * 2048 * 768 / 2 / DSE_MIB; /* 8 rows of 8 experts each: 64 of 128 */
+    assert_close("gathered", half.weights_mib, all.weights_mib - rest, 1e-9);
+    p.expert_dispatch = ANE_EXPERT_PROGRAMS;
+    assert_close("programs", estimate(&p, NULL).common.latency_us, half.common.latency_us + 48 * 64 * p.dispatch_us, 1e-9);
+    p.workload.routing = DSE_ROUTING_POWER_LAW;
+    p.workload.routing_exponent = 2;
+    const double skewed = estimate(&p, NULL).weights_mib;
+    assert_true(skewed < half.weights_mib);
+    p.workload.routing_exponent = 1;
+    assert_true(fabs(estimate(&p, NULL).weights_mib - skewed) > 1);
+}
+
+/* The state is read and written once a call, however many rows it has. */
+static void states__move_once_a_call(void **state)
+{
+    (void)state;
+    struct ane_params p = on("mamba2-2.7b");
+    const struct ane_call c = call_of(&p, false);
+    const double one = c.state_bytes;
+    assert_int_equal(c.n_groups, 0);
+    assert_close("bytes", c.kv_bytes, 2 * one, 1e-12);
+    p.query_rows = 256;
+    assert_close("bytes", call_of(&p, false).kv_bytes, 2 * one, 1e-12);
+    assert_true(ane_slide_of(&p, &c).bytes <= 0);
+    p.cache = ANE_NONE;
+    assert_true(call_of(&p, false).kv_bytes <= 0);
+}
+
+static const char *refusal(struct ane_params p)
+{
+    return dse_model_ane.check(&p);
+}
+
+/* What the shared parameters say moves the numbers, or is refused. */
+static void workload__moves_what_it_says(void **state)
+{
+    (void)state;
+    const struct ane_params moe = on("deepseek-v2-lite"), dense = on("qwen3-8b");
+    struct ane_params p = moe;
+    p.workload.latent_form = DSE_LATENT_EXPANDED;
+    assert_non_null(refusal(p));
+    p = moe;
+    p.workload.tensor_parallel = 2;
+    assert_non_null(refusal(p));
+    p = moe;
+    p.kept.eviction = 1;
+    assert_non_null(refusal(p));
+    p = dense;
+    p.workload.activation_bits = 8;
+    assert_non_null(refusal(p));
+    p.workload.activation_bits = 32;
+    assert_non_null(refusal(p));
+    p = dense;
+    p.workload.weight_scale_bits = 0.5;
+    assert_non_null(refusal(p)); /* of 16 bits */
+    p.workload.weight_bits = 4;
+    const double scaled = estimate(&p, NULL).weights_mib;
+    p.workload.weight_scale_bits = 0;
+    assert_close("scales", scaled, estimate(&p, NULL).weights_mib * 4.5 / 4, 1e-9);
+}
+
+static double simulated_us(const struct ane_params *p, unsigned ideal)
+{
+    struct ane_metrics m;
+    struct dse_sim *sim = sim_new(&(struct sim_options){.ideal = ideal});
+    assert_non_null(sim);
+    if (!dse_model_ane.simulate(p, sim, &m, NULL)) fail_msg("%s: %s", p->workload.llm->entry.name, dse_sim_error(sim));
+    sim_free(sim);
+    return m.common.latency_us;
+}
+
+/* E12, E13 are all that the levels differ by. */
+static void levels__agree(void **state)
+{
+    (void)state;
+    const unsigned ideal = DSE_IDEAL_FIFOS | DSE_IDEAL_DRAWS;
+    const struct dse_entry *e;
+    for (size_t i = 0; (e = catalog_at(catalog, DSE_KIND_LLM, i)); i++) {
+        struct ane_params p = on(e->name);
+        p.expert_dispatch = (int32_t)(i % 3);
+        p.programs = 1 + (int64_t)(i % 5);
+        if (dse_model_ane.check(&p)) continue;
+        const double closed = estimate(&p, NULL).common.latency_us;
+        assert_close(e->name, simulated_us(&p, ideal), closed, 1e-6);
+        const double full = simulated_us(&p, 0);
+        if (!(full >= closed * (1 - 1e-6) && full <= 1.15 * closed))
+            fail_msg("%s: %g us, %g in closed form", e->name, full, closed);
+    }
+}
+
+/* A box of one point has its estimate; of wider ones nothing wrong is said. */
+static void bound__is_the_estimate_or_nothing(void **state)
+{
+    (void)state;
+    struct ane_params lo = on("gpt-oss-20b"), hi = lo;
+    struct ane_metrics floor, ceiling;
+    const struct ane_metrics m = estimate(&lo, NULL);
+    assert_true(ane_bound(&lo, &hi, &floor, &ceiling));
+    assert_close("floor", floor.common.latency_us, m.common.latency_us, 1e-15);
+    assert_close("ceiling", ceiling.common.latency_us, m.common.latency_us, 1e-15);
+    hi.workload.context = 4096;
+    assert_true(ane_bound(&lo, &hi, &floor, &ceiling));
+    assert_false(floor.common.latency_us > m.common.latency_us);
+    lo = hi = on("deepseek-v3.2");
+    hi.workload.context = 4096;
+    assert_false(ane_bound(&lo, &hi, &floor, &ceiling));
+}
+
+static int set_up_defaults(void **state)
+{
+    return set_up_defaults_of(state, &dse_model_ane, &defaults);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(llms__read_what_their_operators_hold), cmocka_unit_test(llms__that_are_dense_are_so_either_way),
+        cmocka_unit_test(windows__slide_in_whole_blocks),       cmocka_unit_test(latents__are_kept_once),
+        cmocka_unit_test(experts__are_all_or_those_with_work),  cmocka_unit_test(states__move_once_a_call),
+        cmocka_unit_test(workload__moves_what_it_says),         cmocka_unit_test(levels__agree),
+        cmocka_unit_test(bound__is_the_estimate_or_nothing),
+    };
+    return cmocka_run_group_tests(tests, set_up_defaults, tear_down);
+}
