@@ -140,6 +140,7 @@ struct veda_point {
     double pairs;                          /* of them, those that count: all but a computed upper triangle */
     const struct dse_eviction *policy;     /* who leaves the cache */
     double row_bytes;                      /* a key or a value */
+    double pair_bytes;                     /* a key and its value */
     double stream_s, row_s;                /* seconds a byte, in streams and in rows of K and V, on one device */
     double row_factor;                     /* bytes on the bus of a byte of K or V */
     double buffer_bytes, activation_bytes; /* of the buffer; of one token: the widest vectors */
@@ -149,6 +150,8 @@ struct veda_point {
 void veda_point_init(struct veda_point *ret, const struct veda_params *p);
 /* The same point without eviction. */
 void veda_point_keep_all(struct veda_point *pt);
+/* Of keys, and values, of so many bytes. */
+void veda_point_rows(struct veda_point *pt, double row_bytes);
 /* NULL, or why the point cannot be run. */
 const char *veda_point_check(const struct veda_point *pt);
 /* By how much, where that reason is about room. */
@@ -196,6 +199,7 @@ struct veda_linear {
     const char *name;
     double gemv_s, dram_s, time_s;    /* of a device */
     double norm_s;                    /* of the norm before it, whether or not anything hides it; 0: there is none */
+    double norm_elements;             /* that it takes, of other LLMs than the paper's */
     double weights_s;                 /* part of dram_s: the weights */
     double row_elements;              /* of a row's inputs and outputs, which stay on chip or do not */
     double input_bytes, output_bytes; /* activations of one device that are read from the DRAM; of all that are written to it */

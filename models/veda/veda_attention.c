@@ -6,7 +6,7 @@
 
 bool veda_prompt_stays(const struct veda_point *pt)
 {
-    return pt->prefill && 2 * pt->queries * pt->row_bytes <= pt->buffer_bytes / 2;
+    return pt->prefill && pt->queries * pt->pair_bytes <= pt->buffer_bytes / 2;
 }
 
 bool veda_scores_leave(const struct veda_point *pt)

@@ -15,21 +15,13 @@
 #include <string.h>
 
 enum {
-    UNITS_MIN = 8,            /* of attention simulated at least, where there are so many */
     ATTENTION = VEDA_LINEARS, /* a phase that is no linear layer */
-};
-
-/* Attention of one cache, evicted or not. */
-struct plan {
-    struct veda_point pt;
-    struct dse_lengths lengths;
-    struct veda_tally unit, ends; /* sums over the phases of layers, weighted */
 };
 
 struct phase {
     int kind; /* enum veda_linear_index, or ATTENTION */
     int64_t layer;
-    struct plan *plan;
+    struct veda_plan *plan;
     const struct dse_length *length;
     struct veda_layer *linear;
     struct veda_heads *heads;
@@ -41,7 +33,7 @@ struct program {
     struct veda_point pt;
     struct veda_step closed;
     struct veda_linear_shape shape[VEDA_LINEARS];
-    struct plan mine, whole;
+    struct veda_plan mine, whole;
     int64_t layers; /* simulated */
     size_t n;
     struct phase *phase;
@@ -90,77 +82,11 @@ uint64_t veda_region(const struct veda_run *run, enum veda_region which, double 
     return dse_room_for(run->program, &run->regions[which], (uint64_t)dse_ceil(bytes), align);
 }
 
-/* ---- lengths ------------------------------------------------------------------------------------------------------------- */
-
-/* E26: the lengths that stand for those of the span. */
-static void plan_lengths(struct plan *plan, const struct veda_point *pt)
-{
-    const struct veda_span *s = &pt->span;
-    const struct dse_sampling *sampling = &pt->p->sampling;
-    const double all = s->to - s->from + s->flat;
-    const int64_t flat = (int64_t)s->flat_length;
-    plan->pt = *pt;
-    if (s->to > s->from)
-        dse_lengths_plan(&plan->lengths, sampling, UNITS_MIN, (int64_t)s->from + 1, (int64_t)s->to, (s->to - s->from) / all);
-    if (s->flat > 0) dse_lengths_plan(&plan->lengths, sampling, UNITS_MIN, flat, flat, s->flat / all);
-}
-
-/* ---- the closed form of a unit ------------------------------------------------------------------------------------------- */
-
-/* E26: of one unit at one length, what the samples are compared with. */
-static void closed_unit(const struct veda_point *pt, double length, struct veda_tally *ret)
-{
-    struct veda_point at = *pt;
-    struct veda_attention a;
-    at.prefill = false;
-    at.queries = 1;
-    at.positions = at.pairs = length;
-    at.span = (struct veda_span){.flat = 1, .flat_length = length, .mean_of = 1};
-    veda_attention_at(&at, &a);
-    double units = pt->layers * veda_units(pt) / pt->queries;
-    memset(ret, 0, sizeof *ret);
-    ret->at[VEDA_SCORES_S] = a.scores.time_s / units;
-    ret->at[VEDA_SOFTMAX_S] = a.softmax_s / units;
-    ret->at[VEDA_VALUES_S] = a.values.time_s / units;
-    ret->at[VEDA_SCORES_WORK_S] = a.scores.gemv_s / units;
-    ret->at[VEDA_VALUES_WORK_S] = a.values.gemv_s / units;
-}
-
-static void add_tally(struct veda_tally *to, const struct veda_tally *what, double weight)
-{
-    for (int i = 0; i < VEDA_COUNTS; i++) to->at[i] += weight * what->at[i];
-}
-
-/* E26: the mean over all lengths of the span. */
-static void closed_mean(const struct veda_point *pt, struct veda_tally *ret)
-{
-    const struct veda_span *s = &pt->span;
-    struct veda_tally unit;
-    double each = 1 / (s->to - s->from + s->flat);
-    memset(ret, 0, sizeof *ret);
-    const int64_t lengths = (int64_t)(s->to - s->from);
-    for (int64_t i = 1; i <= lengths; i++) {
-        closed_unit(pt, s->from + (double)i, &unit);
-        add_tally(ret, &unit, each);
-    }
-    if (s->flat <= 0) return;
-    closed_unit(pt, s->flat_length, &unit);
-    add_tally(ret, &unit, each * s->flat);
-}
-
 /* ---- phases -------------------------------------------------------------------------------------------------------------- */
 
 static double work_per_byte(const struct program *g, int which)
 {
     return g->closed.linear[which].gemv_s / g->shape[which].instances / g->shape[which].weight_bytes;
-}
-
-static void begin_attention(struct program *g, struct phase *ph)
-{
-    const struct veda_point *pt = &ph->plan->pt;
-    struct veda_heads_spec spec = {.pt = pt, .length = ph->length->positions, .layer = ph->layer, .actor = g->on.done};
-    spec.simulated = dse_lengths_heads(&ph->plan->lengths, &pt->p->sampling, spec.length, 1, UNITS_MIN, veda_units(pt)); /* E25 */
-    ph->heads = veda_heads_new(ph->plan == &g->whole ? &g->apart : &g->run, &spec);
 }
 
 /* E17: the pace of weights is seen once for each ratio of work to bytes. */
@@ -169,7 +95,7 @@ static void begin(void *object, size_t i)
     struct program *g = object;
     struct phase *ph = &g->phase[i];
     if (ph->kind == ATTENTION) {
-        begin_attention(g, ph);
+        ph->heads = veda_plan_begin(ph->plan, ph->plan == &g->whole ? &g->apart : &g->run, ph->length, ph->layer, g->on.done);
         return;
     }
     const struct veda_linear *closed = &g->closed.linear[ph->kind];
@@ -192,18 +118,11 @@ static void end_of_linear(struct program *g, const struct phase *ph)
     dse_pace_see(&g->paces, work_per_byte(g, ph->kind), r.pace_s);
 }
 
-/* E26: what is seen, as a difference from the closed form. */
 static void end_of_attention(struct program *g, const struct phase *ph)
 {
-    struct plan *plan = ph->plan;
-    struct veda_heads_result r = veda_heads_result(ph->heads);
-    struct veda_tally closed;
-    double share = ph->length->weight / (double)g->layers;
-    closed_unit(&plan->pt, (double)ph->length->positions, &closed);
-    add_tally(&plan->unit, &r.unit, share);
-    add_tally(&plan->unit, &closed, -share);
-    add_tally(&plan->ends, &r.ends, share);
-    if (plan == &g->whole) return;
+    const struct veda_heads_result r = veda_heads_result(ph->heads);
+    veda_plan_end(ph->plan, ph->length, &r, (double)g->layers);
+    if (ph->plan == &g->whole) return;
     g->peaks[0] = dse_max(g->peaks[0], r.score_peak);
     g->peaks[1] = dse_max(g->peaks[1], r.norm_peak);
     g->peaks[2] = dse_max(g->peaks[2], r.vote_peak);
@@ -220,7 +139,7 @@ static double end(void *object, size_t i)
     return DSE_AT_ONCE;
 }
 
-static void add_phase(struct program *g, int kind, int64_t layer, struct plan *plan, size_t length)
+static void add_phase(struct program *g, int kind, int64_t layer, struct veda_plan *plan, size_t length)
 {
     g->phase[g->n++] =
         (struct phase){.kind = kind, .layer = layer, .plan = plan, .length = plan ? &plan->lengths.at[length] : NULL};
@@ -244,49 +163,6 @@ static void write_program(struct program *g)
 
 /* ---- the step ------------------------------------------------------------------------------------------------------------ */
 
-/* E27: seconds of the DRAM, for who limits what: all of the time if the array had to wait for it, else what its bytes take at the
- * peak. */
-static double dram_s(const struct veda_point *pt, double time_s, double data_s, double bytes)
-{
-    static const double fill = 0.01; /* of the time: the first bytes are always waited for */
-    return data_s > fill * time_s ? time_s : bytes / dse_dram_peak(&pt->p->dram);
-}
-
-static void set_period(const struct veda_point *pt, const struct veda_tally *t, bool scores, struct veda_period *ret)
-{
-    const double share = pt->device_kv_heads / pt->kv_heads;
-    ret->gemv_s = t->at[scores ? VEDA_SCORES_WORK_S : VEDA_VALUES_WORK_S];
-    ret->device_bytes = t->at[scores ? VEDA_SCORES_BYTES : VEDA_VALUES_BYTES];
-    ret->time_s =
-        dse_max(t->at[scores ? VEDA_SCORES_S : VEDA_VALUES_S], ret->device_bytes / dse_dram_peak(&pt->p->dram)); /* as layers */
-    ret->bytes = ret->device_bytes / share;
-    ret->dram_s = dram_s(pt, ret->time_s, t->at[scores ? VEDA_SCORES_DATA_S : VEDA_VALUES_DATA_S], ret->device_bytes);
-}
-
-/* E25: a layer is its units and what happens at its ends. */
-static void set_attention(const struct plan *plan, struct veda_attention *a)
-{
-    const struct veda_point *pt = &plan->pt;
-    const double share = pt->device_kv_heads / pt->kv_heads, vote_share = pt->policy->per_head ? share : 1 / pt->devices;
-    struct veda_tally t, mean;
-    double units = pt->layers * veda_units(pt);
-    closed_mean(pt, &mean);
-    add_tally(&mean, &plan->unit, 1);
-    /* E26: a wait that falls with the length may come out below 0 on the straight line to lengths that are not simulated. */
-    for (int i = 0; i < VEDA_COUNTS; i++) t.at[i] = dse_max(0, units * mean.at[i] + pt->layers * plan->ends.at[i]);
-    set_period(pt, &t, true, &a->scores);
-    set_period(pt, &t, false, &a->values);
-    a->softmax_s = t.at[VEDA_SOFTMAX_S];
-    a->drain_s = t.at[VEDA_DRAIN_S];
-    a->time_s = a->scores.time_s + a->values.time_s + a->softmax_s + a->drain_s;
-    a->softmax_exposed_s = a->softmax_s + t.at[VEDA_SFU_WAIT_S];
-    a->vote_exposed_s = t.at[VEDA_VOTE_WAIT_S];
-    a->kv_bytes = t.at[VEDA_KV_BYTES] / share;
-    a->vote_bytes = t.at[VEDA_VOTE_BYTES] / vote_share;
-    a->values.bytes += a->vote_bytes;
-    a->bytes = a->scores.bytes + a->values.bytes;
-}
-
 /* Linear layers keep the bytes and operations of the closed form: they move what they move. */
 static void set_step(const struct program *g, struct veda_step *s)
 {
@@ -299,7 +175,7 @@ static void set_step(const struct program *g, struct veda_step *s)
         /* What is written at the end of a layer is on the bus when the next begins: none ends before its bytes can have passed. */
         l->time_s = dse_max(instances * (r->time_s - r->norm_s), l->bytes / (g->pt.devices * dse_dram_peak(&g->pt.p->dram)));
         l->dram_s =
-            dram_s(&g->pt, l->time_s, instances * r->data_s, instances * (g->shape[i].weight_bytes + g->shape[i].new_bytes));
+            veda_dram_s(&g->pt, l->time_s, instances * r->data_s, instances * (g->shape[i].weight_bytes + g->shape[i].new_bytes));
         s->norm_s += instances * r->norm_s;
         s->linear_s += l->time_s;
         s->weight_bytes += l->weight_bytes;
@@ -307,14 +183,14 @@ static void set_step(const struct program *g, struct veda_step *s)
         s->ops += l->ops;
         s->gemv_s += l->gemv_s;
     }
-    set_attention(&g->mine, &s->attention);
+    veda_plan_attention(&g->mine, &s->attention);
     s->attention.ops = g->closed.attention.ops;
     s->attention.value_ops = g->closed.attention.value_ops;
     s->attention.widened = g->closed.attention.widened;
     veda_step_sum(&g->pt, s);
 }
 
-static void set_run(struct veda_run *r, const char *group)
+void veda_run_init(struct veda_run *r, const char *group)
 {
     r->array = dse_resource(r->sim, group, "PE array");
     r->reduction = dse_resource(r->sim, group, "softmax reduction");
@@ -326,17 +202,17 @@ static bool init(struct program *g, struct dse_sim *sim, const struct veda_param
 {
     if (!dse_program_init(&g->on, sim, &p->events, &p->dram, p->stream_fifo_kib * DSE_KIB)) return false;
     g->run = (struct veda_run){.sim = sim, .p = p, .program = &g->on, .regions = g->regions};
-    set_run(&g->run, "VEDA");
+    veda_run_init(&g->run, "VEDA");
     veda_point_init(&g->pt, p);
     veda_step_at(&g->pt, &g->closed);
     for (int i = 0; i < VEDA_LINEARS; i++) veda_linear_shape(&g->pt, i, &g->shape[i]);
-    plan_lengths(&g->mine, &g->pt);
+    veda_plan_init(&g->mine, &g->pt, NULL, &p->sampling);
     if (!g->pt.policy->keeps_all) {
         struct veda_point all = g->pt;
         veda_point_keep_all(&all);
-        plan_lengths(&g->whole, &all);
+        veda_plan_init(&g->whole, &all, NULL, &p->sampling);
         g->apart = g->run;
-        set_run(&g->apart, "VEDA, nothing evicted");
+        veda_run_init(&g->apart, "VEDA, nothing evicted");
     }
     g->layers = dse_layers_simulated(&p->events, (int64_t)g->pt.layers);
     write_program(g);
@@ -357,12 +233,8 @@ static void note(const struct program *g, const struct veda_step *s)
 
 bool veda_simulate(const void *params, struct dse_sim *sim, void *metrics, struct dse_breakdown *breakdown)
 {
-    if (!veda_is_simple(&((const struct veda_params *)params)->workload)) {
-        dse_sim_refuse(sim,
-                       "VEDA's event level knows full attention with dense networks, alike sequences and its own devices (llm, "
-                       "tensor_parallel, draft_tokens, chunk_tokens)");
-        return false;
-    }
+    if (!veda_is_simple(&((const struct veda_params *)params)->workload))
+        return veda_layers_simulate(params, sim, metrics, breakdown);
     struct program *g = dse_sim_alloc(sim, 1, sizeof *g);
     const struct dse_phases phases = {.model = "veda", .object = g, .begin = begin, .end = end};
     if (!init(g, sim, params) || !dse_program_run(&g->on, &phases, g->n)) return false;
@@ -370,7 +242,7 @@ bool veda_simulate(const void *params, struct dse_sim *sim, void *metrics, struc
     struct veda_attention whole;
     set_step(g, &seen);
     whole = seen.attention;
-    if (g->whole.lengths.n > 0) set_attention(&g->whole, &whole);
+    if (g->whole.lengths.n > 0) veda_plan_attention(&g->whole, &whole);
     veda_report_step(&g->pt, &seen, whole.time_s, metrics, breakdown);
     note(g, &seen);
     return true;

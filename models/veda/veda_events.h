@@ -26,6 +26,8 @@ struct veda_run {
     uint32_t array, reduction, normalisation, voting; /* resources */
     struct dse_room *regions;                         /* by enum veda_region */
 };
+/* Its resources. */
+void veda_run_init(struct veda_run *r, const char *group);
 /* The address of a region with room for so many bytes. */
 uint64_t veda_region(const struct veda_run *run, enum veda_region which, double bytes);
 /* Move bytes that nobody waits for one by one; the actor is called when all have. */
@@ -36,6 +38,10 @@ void veda_move(const struct veda_run *run, uint64_t address, double bytes, bool 
 
 /* E19: cycles from the last input of a product to its result. */
 double veda_tree_depth(const struct veda_params *p);
+
+/* The step of other LLMs, and on several chips: veda_events_llms.c. */
+bool veda_layers_simulate(const struct veda_params *p, struct dse_sim *sim, struct veda_metrics *metrics,
+                          struct dse_breakdown *breakdown);
 
 struct veda_layer;
 struct veda_layer_spec {
@@ -83,10 +89,11 @@ struct veda_tally {
 struct veda_heads;
 struct veda_heads_spec {
     const struct veda_point *pt;
-    int64_t length;            /* positions that a query meets */
-    int64_t simulated;         /* units */
-    int64_t layer;             /* of the draws */
-    uint32_t actor, actor_arg; /* called when the last result is there; vote counts may still be on their way */
+    const struct veda_point *values; /* of values that are not as wide as keys, or part of them; else NULL */
+    int64_t length;                  /* positions that a query meets */
+    int64_t simulated;               /* units */
+    int64_t layer;                   /* of the draws */
+    uint32_t actor, actor_arg;       /* called when the last result is there; vote counts may still be on their way */
 };
 struct veda_heads_result {
     struct veda_tally unit, ends;            /* of a unit in the steady state; a layer is units * unit + ends */
@@ -99,6 +106,29 @@ struct veda_heads_result veda_heads_result(const struct veda_heads *h);
 bool veda_group_shares(const struct veda_point *pt);
 /* Units of attention in a layer on one device. */
 double veda_units(const struct veda_point *pt);
+
+/* ---- attention of a step: veda_plan.c ------------------------------------------------------------------------------------ */
+
+/* Attention of one kind of layers, with one cache. */
+struct veda_plan {
+    struct veda_point keys, values;
+    bool alike; /* values are as keys */
+    struct dse_sampling sampling;
+    struct dse_lengths lengths;   /* that are simulated */
+    struct veda_tally unit, ends; /* sums over the phases of layers, weighted */
+};
+/* values: NULL where they are as keys. *ret must be zero. */
+void veda_plan_init(struct veda_plan *ret, const struct veda_point *keys, const struct veda_point *values,
+                    const struct dse_sampling *sampling);
+/* Simulate one of its lengths in a layer; what was seen is of one of `layers` that are simulated. */
+struct veda_heads *veda_plan_begin(const struct veda_plan *plan, const struct veda_run *run, const struct dse_length *length,
+                                   int64_t layer, uint32_t actor);
+void veda_plan_end(struct veda_plan *plan, const struct dse_length *length, const struct veda_heads_result *r, double layers);
+/* Times, bytes and waits of all layers; operations are left as they are. */
+void veda_plan_attention(const struct veda_plan *plan, struct veda_attention *a);
+/* E27: seconds of the DRAM, for who limits what: all of the time if the array had to wait for it, else what its bytes take at the
+ * peak. */
+double veda_dram_s(const struct veda_point *pt, double time_s, double data_s, double bytes);
 
 /* ---- the element-serial units: veda_serial.c ----------------------------------------------------------------------------- */
 

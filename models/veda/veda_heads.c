@@ -106,7 +106,7 @@ static void end_of_values(struct veda_heads *h)
 {
     if (h->votes.drains) h->votes.ready[h->unit] = h->array_free + h->votes.latency;
     if (h->vote_bytes_unit > 0) veda_move(h->run, h->vote_address, h->vote_bytes_unit, true, "votes", h->run->program->nobody, 0);
-    if (h->query_bytes > 0) veda_move(h->run, h->vectors_at, h->query_bytes, true, "vectors", h->run->program->nobody, 0);
+    if (h->output_bytes > 0) veda_move(h->run, h->vectors_at, h->output_bytes, true, "vectors", h->run->program->nobody, 0);
     snapshot(h);
 }
 
@@ -148,7 +148,7 @@ static void work(struct veda_heads *h, int64_t n, double begin)
 {
     bool scores = h->kind == SCORES;
     double cycles = h->issue[h->kind] + (scores ? 0 : h->row_cycles * (double)n);
-    if (h->query == 0) cycles += veda_row_widening_cycles(h->pt, (double)n);
+    if (h->query == 0) cycles += veda_row_widening_cycles(h->of[h->kind], (double)n);
     h->array_free = begin + cycles;
     add(h, scores ? VEDA_SCORES_S : VEDA_VALUES_S, cycles);
     add(h, scores ? VEDA_SCORES_WORK_S : VEDA_VALUES_WORK_S, cycles);
@@ -276,8 +276,8 @@ double veda_units(const struct veda_point *pt)
 static void set_array(struct veda_heads *h)
 {
     const struct veda_array *a = &h->pt->array;
-    struct veda_lay lay = veda_lay_out(a, h->pt->d);
     for (int kind = SCORES; kind <= VALUES; kind++) {
+        const struct veda_lay lay = veda_lay_out(a, h->of[kind]->d);
         h->block[kind] = (int64_t)lay.at_once;
         h->issue[kind] = lay.cycles;
     }
@@ -285,7 +285,7 @@ static void set_array(struct veda_heads *h)
     h->depth[VALUES] = 1;
     if (!a->tree) return;
     h->block[VALUES] = (int64_t)a->width;
-    h->issue[VALUES] = a->issue * dse_ceil(h->pt->d / a->trees);
+    h->issue[VALUES] = a->issue * dse_ceil(h->of[VALUES]->d / a->trees);
     h->row_cycles = h->pt->p->v_access_cycles;
     h->depth[VALUES] = h->depth[SCORES];
 }
@@ -355,7 +355,8 @@ struct veda_heads *veda_heads_new(const struct veda_run *run, const struct veda_
     const struct veda_params *p = run->p;
     h->run = run;
     h->spec = *spec;
-    h->pt = spec->pt;
+    h->pt = h->of[SCORES] = spec->pt;
+    h->of[VALUES] = spec->values ? spec->values : spec->pt;
     h->clock_ghz = p->clock_ghz;
     h->start = dse_sim_now(run->sim);
     h->tick_actor = dse_sim_actor(run->sim, tick, h);

@@ -15,7 +15,7 @@ enum veda_wait { NOTHING, ROWS, SCORE_FIFO, FIRST_WEIGHTS, WEIGHTS, STAGE, VOTES
 struct veda_heads {
     const struct veda_run *run;
     struct veda_heads_spec spec;
-    const struct veda_point *pt;
+    const struct veda_point *pt, *of[2]; /* pt: of the keys, and of all that both products share */
     double clock_ghz;
     dse_ps start;
     uint32_t tick_actor, moved_actor;
@@ -30,14 +30,14 @@ struct veda_heads {
 
     struct dse_feed *feed;
     uint64_t window;
-    int64_t resident, fetched; /* rows of a unit that are in the buffer; that come from the DRAM */
-    double row_bytes;          /* in the stream */
-    uint64_t stream_bytes, home[2], homes;
-    int64_t places; /* rows that the cache has room for, where it has holes; else 0 */
+    int64_t resident, fetched;                   /* rows of a unit that are in the buffer; that come from the DRAM */
+    double row_bytes[2];                         /* in the stream */
+    uint64_t stream_bytes[2], home[2], homes[2]; /* stream_bytes 0: values that are part of the keys */
+    int64_t places;                              /* rows that the cache has room for, where it has holes; else 0 */
     struct slots {
         int64_t unit, *of_row; /* unit -1: none yet */
     } slots[VEDA_SLOTS];
-    double spilled, query_bytes; /* of a unit: scores one way; vectors one way */
+    double spilled, query_bytes, output_bytes; /* of a unit, one way */
 
     struct veda_softmax_unit sfu;
     struct veda_vote_unit votes;
@@ -61,6 +61,11 @@ void veda_period_at(const struct veda_heads *h, int64_t p, enum veda_period_kind
 
 /* ---- rows: veda_rows.c --------------------------------------------------------------------------------------------------- */
 
+/* Does the product take rows that come from the DRAM? */
+static inline bool veda_rows_come(const struct veda_heads *h, enum veda_period_kind kind)
+{
+    return h->stream_bytes[kind] > 0;
+}
 /* Where the rows stand, and what of them and of vectors and scores goes through the DRAM. Needs the array's blocks. */
 void veda_rows_init(struct veda_heads *h);
 /* Starts to read. */

@@ -41,59 +41,115 @@ const char *veda_layers_check(const struct veda_params *p)
 
 /* ---- linear layers and recurrences: E32 ------------------------------------------------------------------------------------ */
 
-/* A norm comes before the first product of each sublayer, and before the output head. */
-static bool has_norm(const struct dse_op *op)
+/* What the machine makes of a matrix by its name. */
+struct traits {
+    bool norm;   /* one comes before it: the first product of a sublayer, or the output head */
+    bool outer;  /* its inputs come one by one: after a norm, or where it widens; else its outputs do (E11) */
+    bool gated;  /* half of its columns are multiplied into the other half at once, if the LLM has gates */
+    bool cached; /* some of its columns go to the cache */
+};
+
+static bool is(const char *name, const char *other)
 {
-    static const char *const names[] = {"qkv_projection", "state_projection", "ffn_up",       "router",
-                                        "lm_head",        "latent_down",      "draft_ffn_up", "draft_qkv_projection"};
-    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
-        if (strcmp(op->name, names[i]) == 0) return true;
-    return false;
+    return strcmp(name, other) == 0;
 }
 
-/* What follows a norm takes its inputs one by one; everything else gives its outputs one by one (E11). */
-static enum veda_product product_of(const struct dse_op *op)
+/* By the first letter, since each operator of each point is asked. */
+static struct traits traits_of(const struct dse_op *op)
 {
-    const size_t n = strlen(op->name);
-    const bool up = n > 3 && strcmp(op->name + n - 3, "_up") == 0;
-    return has_norm(op) || up ? VEDA_OUTER : VEDA_INNER;
+    static const char draft[] = "draft_";
+    const char *name = strncmp(op->name, draft, sizeof draft - 1) == 0 ? op->name + sizeof draft - 1 : op->name;
+    switch (name[0]) {
+    case 'q':
+        if (is(name, "qkv_projection")) return (struct traits){.norm = true, .outer = true, .cached = true};
+        return (struct traits){.outer = is(name, "query_up")};
+    case 's':
+        if (is(name, "state_projection")) return (struct traits){.norm = true, .outer = true};
+        return is(name, "shared_up") ? (struct traits){.outer = true, .gated = true} : (struct traits){0};
+    case 'f': return is(name, "ffn_up") ? (struct traits){.norm = true, .outer = true, .gated = true} : (struct traits){0};
+    case 'e':
+        if (is(name, "experts_up")) return (struct traits){.outer = true, .gated = true};
+        return (struct traits){.outer = is(name, "expert_latent_up")};
+    case 'r': return (struct traits){.norm = true, .outer = true}; /* the router */
+    case 'l': return (struct traits){.norm = !is(name, "latent_up"), .outer = true};
+    default: return (struct traits){0};
+    }
 }
 
 /* Columns that are activations: keys and values go to the cache, a gate is multiplied in at once (E11). */
-static double outputs_of(const struct veda_point *pt, const struct dse_op *op)
+static double outputs_of(const struct veda_point *pt, const struct dse_op *op, const struct traits *t)
 {
-    static const char *const gated[] = {"ffn_up", "experts_up", "shared_up", "draft_ffn_up"};
-    const struct dse_llm *llm =
-        op->is_draft && pt->p->workload.speculation.drafter == DSE_DRAFT_LLM ? pt->p->workload.speculation.draft : pt->llm;
-    const double tensor = (double)dse_degree(pt->p->workload.tensor_parallel), n = (double)op->n;
-    for (size_t i = 0; i < sizeof gated / sizeof *gated; i++)
-        if (strcmp(op->name, gated[i]) == 0) return n / (double)(llm->ffn_matrices - 1);
-    if (strcmp(op->name, "qkv_projection") != 0 && strcmp(op->name, "draft_qkv_projection") != 0) return n;
-    return n - 2 * dse_ceil((double)llm->kv_heads / tensor) * (double)llm->head_dim;
+    const struct dse_workload *w = &pt->p->workload;
+    const struct dse_llm *llm = op->is_draft && w->speculation.drafter == DSE_DRAFT_LLM ? w->speculation.draft : pt->llm;
+    const double tensor = (double)dse_degree(w->tensor_parallel), n = (double)op->n;
+    if (t->gated) return n / (double)(llm->ffn_matrices - 1);
+    return t->cached ? n - 2 * dse_ceil((double)llm->kv_heads / tensor) * (double)llm->head_dim : n;
 }
 
+/* Matrices of a layer that come one after another: experts with work, or a head's each, of which a list has as many as all layers. */
+static double layers_of(const struct dse_oplist *list, const struct dse_op *op)
+{
+    static const char a_head[] = "absorb_";
+    if (!strstr(op->name, a_head)) return (double)op->repeat;
+    for (int i = 0; i < list->n_attentions; i++) {
+        const struct dse_attention *a = &list->attention[i];
+        if (a->values_in_keys && a->is_draft == op->is_draft && op->repeat == a->layers * a->heads) return (double)a->layers;
+    }
+    return (double)op->repeat;
+}
+
+void veda_layers_shape(const struct veda_point *pt, const struct dse_oplist *list, const struct dse_op *op,
+                       struct veda_linear_shape *ret)
+{
+    const struct traits t = traits_of(op);
+    const double layers = layers_of(list, op), all = (double)op->repeat * op->copies, copies = all / layers;
+    const double k = (double)op->k, outputs = outputs_of(pt, op, &t), rows = dse_ceil(op->rows);
+    const bool made = op->kv_read_bytes > 0, fit = veda_rows_fit(pt, op->rows, k + outputs);
+    *ret = (struct veda_linear_shape){
+        .outer = t.outer,
+        .norm = t.norm,
+        .instances = layers,
+        .rows = rows,
+        .k = k,
+        .n = (double)op->n,
+        .weight_bytes = op->weight_bytes / layers,
+        .new_bytes = op->kv_write_bytes / layers,
+        .tiles = dse_max(1, dse_floor(copies * dse_ceil(op->weight_bytes / all / (pt->buffer_bytes / 2)) + 0.5)),
+    };
+    if (made) {
+        ret->read_bytes = op->kv_read_bytes / (all * op->rows);
+        ret->write_bytes = VEDA_ACTIVATION_BYTES * (double)op->n;
+    } else if (!fit) {
+        ret->read_bytes = VEDA_ACTIVATION_BYTES * k;
+        ret->write_bytes = VEDA_ACTIVATION_BYTES * copies * outputs;
+    }
+}
+
+/* Keys and values that are made of latents are written, and the latents read again for each tile of the weights. */
 static void linear_of(const struct veda_point *pt, const struct dse_op *op, struct veda_linear *ret)
 {
+    const struct traits t = traits_of(op);
     const double instances = (double)op->repeat * op->copies, k = (double)op->k, n = (double)op->n;
-    const double cycles = instances * op->rows * veda_gemv_cycles(&pt->array, product_of(op), k, n);
-    double bytes = op->weight_bytes + op->kv_write_bytes + op->kv_read_bytes;
-    if (op->kv_read_bytes > 0) bytes += VEDA_ACTIVATION_BYTES * instances * op->rows * n; /* keys and values that are made */
+    const double cycles = instances * op->rows * veda_gemv_cycles(&pt->array, t.outer ? VEDA_OUTER : VEDA_INNER, k, n);
+    const double outputs = outputs_of(pt, op, &t);
     *ret = (struct veda_linear){.name = op->name,
                                 .gemv_s = cycles / pt->clock_hz,
                                 .weight_bytes = op->weight_bytes,
                                 .ops = op->ops,
-                                .row_elements = k + outputs_of(pt, op)};
+                                .row_elements = k + outputs};
     if (!veda_rows_fit(pt, op->rows, ret->row_elements)) {
         const double tiles = dse_ceil(op->weight_bytes / instances / (pt->buffer_bytes / 2));
-        ret->input_bytes = VEDA_ACTIVATION_BYTES * instances * op->rows * k * tiles;
-        ret->output_bytes = VEDA_ACTIVATION_BYTES * instances * op->rows * (ret->row_elements - k);
+        const bool made = op->kv_read_bytes > 0;
+        ret->input_bytes = made ? op->kv_read_bytes * (tiles - 1) : VEDA_ACTIVATION_BYTES * instances * op->rows * k * tiles;
+        ret->output_bytes = made ? 0 : VEDA_ACTIVATION_BYTES * instances * op->rows * outputs;
     }
-    ret->bytes = bytes + ret->input_bytes + ret->output_bytes;
+    ret->bytes = op->weight_bytes + op->kv_write_bytes + op->kv_read_bytes + ret->input_bytes + ret->output_bytes;
+    if (op->kv_read_bytes > 0) ret->bytes += VEDA_ACTIVATION_BYTES * instances * op->rows * n; /* keys and values that are made */
     ret->weights_s = op->weight_bytes * pt->stream_s;
     ret->dram_s = ret->bytes * pt->stream_s;
     ret->time_s = dse_max(ret->gemv_s, ret->dram_s);
-    if (has_norm(op))
-        ret->norm_s = (double)op->repeat * op->rows * (double)pt->llm->hidden / ((double)pt->p->sfu_div * pt->clock_hz);
+    ret->norm_elements = t.norm ? (double)op->repeat * op->rows * k : 0;
+    ret->norm_s = ret->norm_elements / ((double)pt->p->sfu_div * pt->clock_hz);
 }
 
 /* On the PEs, an element of the state a cycle each. */
@@ -107,82 +163,19 @@ static void recurrence_of(const struct veda_point *pt, const struct dse_op *op, 
     ret->time_s = dse_max(ret->gemv_s, ret->dram_s);
 }
 
-static void add_linear(const struct veda_point *pt, struct veda_layers *s, const struct dse_op *op)
+static void linear_at(const struct veda_point *pt, struct veda_layers *s, const struct dse_op *op)
 {
     struct veda_linear *l = &s->op[s->n++];
-    struct veda_step *sum = &s->sum;
     if (op->kind == DSE_OP_RECURRENCE)
         recurrence_of(pt, op, l);
     else
         linear_of(pt, op, l);
-    if (l->norm_s > 0) s->norm_ops += (double)op->repeat * op->rows * (double)pt->llm->hidden;
-    sum->norm_s += pt->p->softmax == VEDA_STAGE ? l->norm_s : dse_max(0, l->norm_s - l->time_s);
-    sum->linear_s += l->time_s;
-    sum->weight_bytes += l->weight_bytes;
-    sum->bytes += l->bytes;
-    sum->ops += l->ops;
-    sum->gemv_s += l->gemv_s;
-    *(l->gemv_s > l->dram_s ? &sum->compute_bound_s : &sum->dram_bound_s) += l->time_s;
+    s->norm_ops += l->norm_elements;
+    s->sum.norm_s += pt->p->softmax == VEDA_STAGE ? l->norm_s : dse_max(0, l->norm_s - l->time_s);
+    veda_layers_add_linear(s, l);
 }
 
-/* ---- attention: E33 ------------------------------------------------------------------------------------------------------- */
-
-/* The machine as it sees one kind of layers: a point of its own, whose device is a chip. */
-static void point_of(const struct veda_point *pt, const struct dse_attention *a, struct veda_point *ret)
-{
-    const double n = (double)a->positions;
-    const bool triangle = pt->prefill && a->pairs == n * (n + 1) / 2;
-    const bool own =
-        a->mixer == DSE_FULL && !a->is_draft && a->queries == 1 && !pt->prefill; /* with the span that eviction leaves */
-    *ret = *pt;
-    ret->devices = 1;
-    ret->layers = (double)a->layers;
-    ret->batch = (double)a->sequences;
-    ret->kv_heads = ret->device_kv_heads = (double)a->kv_heads;
-    const int64_t group = a->heads / a->kv_heads; /* whole */
-    ret->group = (double)group;
-    if (own && pt->p->workload.context_spread <= 0 && pt->p->workload.chunk_tokens == 0) return;
-    ret->policy = dse_eviction_at(0);
-    ret->queries = (double)a->queries;
-    ret->pairs = a->pairs;
-    ret->longest = n;
-    ret->span = (struct veda_span){.flat = ret->queries, .flat_length = a->pairs / ret->queries, .mean_of = 1};
-    if (triangle && pt->p->causal == VEDA_SKIPPED) ret->span = (struct veda_span){.to = n, .mean_of = 1};
-    if (triangle && pt->p->causal == VEDA_COMPUTED) ret->span = (struct veda_span){.flat = n, .flat_length = n, .mean_of = 1};
-    ret->positions = veda_span_sum(&ret->span, 1);
-}
-
-/* Keys and values have widths and bytes of their own. */
-static void attention_of(const struct veda_point *pt, const struct dse_attention *a, struct veda_attention *ret,
-                         struct veda_work *ret_work)
-{
-    struct veda_point keys, values;
-    struct veda_attention v;
-    const double kv_heads = (double)a->kv_heads;
-    point_of(pt, a, &keys);
-    keys.d = (double)a->key_dim;
-    keys.row_bytes = a->is_made ? VEDA_ACTIVATION_BYTES * keys.d : a->key_bytes / kv_heads;
-    values = keys;
-    values.d = (double)a->value_dim;
-    values.row_bytes = a->is_made ? VEDA_ACTIVATION_BYTES * values.d : a->value_bytes / kv_heads;
-    veda_attention_at(&keys, ret);
-    *ret_work = veda_attention_work(&keys, ret);
-    if (a->key_dim == a->value_dim && a->key_bytes == a->value_bytes) return;
-    if (a->value_dim > 0)
-        veda_attention_at(&values, &v);
-    else
-        v = (struct veda_attention){0};
-    ret->values = v.values;
-    ret->kv_bytes = ret->kv_bytes / 2 + v.kv_bytes / 2;
-    ret->bytes = ret->scores.bytes + ret->values.bytes;
-    ret->value_ops = v.value_ops;
-    ret->ops = ret->ops / 2 + v.value_ops;
-    ret->widened = ret->widened / 2 + v.widened / 2;
-    ret->time_s = ret->scores.time_s + ret->softmax_s + ret->values.time_s + ret->drain_s;
-    ret_work->seconds = ret->time_s;
-    ret_work->macs = ret->ops / DSE_OPS_PER_MAC + ret->widened;
-    ret_work->bytes = ret->bytes;
-}
+/* ---- sums -------------------------------------------------------------------------------------------------------------------- */
 
 static void add_period(struct veda_period *sum, const struct veda_period *t)
 {
@@ -194,33 +187,42 @@ static void add_period(struct veda_period *sum, const struct veda_period *t)
     sum->bytes += t->bytes;
 }
 
-static void add_attention(const struct veda_point *pt, struct veda_layers *s, const struct dse_attention *of)
+void veda_layers_add_linear(struct veda_layers *s, const struct veda_linear *l)
 {
-    struct veda_attention a, *sum = &s->sum.attention;
-    struct veda_work w;
-    attention_of(pt, of, &a, &w);
-    add_period(&sum->scores, &a.scores);
-    add_period(&sum->values, &a.values);
-    sum->softmax_s += a.softmax_s;
-    sum->drain_s += a.drain_s;
-    sum->time_s += a.time_s;
-    sum->softmax_exposed_s += a.softmax_exposed_s;
-    sum->vote_exposed_s += a.vote_exposed_s;
-    sum->kv_bytes += a.kv_bytes;
-    sum->vote_bytes += a.vote_bytes;
-    sum->bytes += a.bytes;
-    sum->ops += a.ops;
-    sum->value_ops += a.value_ops;
-    sum->widened += a.widened;
-    s->attention.seconds += w.seconds;
-    s->attention.macs += w.macs;
-    s->attention.bytes += w.bytes;
-    s->attention.sfu_ops += w.sfu_ops;
-    s->attention.votes += w.votes;
-    s->sum.bytes += a.bytes;
-    s->sum.ops += a.ops;
-    s->sum.gemv_s += a.scores.gemv_s + a.values.gemv_s;
-    const struct veda_period *periods[] = {&a.scores, &a.values};
+    struct veda_step *sum = &s->sum;
+    sum->linear_s += l->time_s;
+    sum->weight_bytes += l->weight_bytes;
+    sum->bytes += l->bytes;
+    sum->ops += l->ops;
+    sum->gemv_s += l->gemv_s;
+    *(l->gemv_s > l->dram_s ? &sum->compute_bound_s : &sum->dram_bound_s) += l->time_s;
+}
+
+void veda_layers_add_attention(struct veda_layers *s, const struct veda_attention *a, const struct veda_work *w)
+{
+    struct veda_attention *sum = &s->sum.attention;
+    add_period(&sum->scores, &a->scores);
+    add_period(&sum->values, &a->values);
+    sum->softmax_s += a->softmax_s;
+    sum->drain_s += a->drain_s;
+    sum->time_s += a->time_s;
+    sum->softmax_exposed_s += a->softmax_exposed_s;
+    sum->vote_exposed_s += a->vote_exposed_s;
+    sum->kv_bytes += a->kv_bytes;
+    sum->vote_bytes += a->vote_bytes;
+    sum->bytes += a->bytes;
+    sum->ops += a->ops;
+    sum->value_ops += a->value_ops;
+    sum->widened += a->widened;
+    s->attention.seconds += w->seconds;
+    s->attention.macs += w->macs;
+    s->attention.bytes += w->bytes;
+    s->attention.sfu_ops += w->sfu_ops;
+    s->attention.votes += w->votes;
+    s->sum.bytes += a->bytes;
+    s->sum.ops += a->ops;
+    s->sum.gemv_s += a->scores.gemv_s + a->values.gemv_s;
+    const struct veda_period *periods[] = {&a->scores, &a->values};
     for (int i = 0; i < 2; i++) {
         const double busy = dse_max(periods[i]->gemv_s, periods[i]->dram_s);
         *(periods[i]->gemv_s > periods[i]->dram_s ? &s->sum.compute_bound_s : &s->sum.dram_bound_s) += busy;
@@ -286,30 +288,49 @@ static void scale(struct veda_layers *s, double passes, double all)
 }
 
 /* A generation's mean step is at the mean of its contexts, where attention of full layers has the span of all of them. */
-static void expand(const struct veda_point *pt, struct dse_oplist *ret)
+static void expand(const struct veda_point *pt, const struct dse_draw *draw, struct dse_oplist *ret)
 {
     struct dse_workload w = pt->p->workload;
     const struct dse_request *r = &pt->p->request;
     if (!pt->prefill && r->generate > 0) w.context = r->prompt + (r->generate + 1) / 2;
-    dse_workload_expand(&w, ret);
+    if (draw)
+        dse_workload_expand_drawn(&w, -1, draw, ret);
+    else
+        dse_workload_expand(&w, ret);
 }
 
-void veda_layers_at(struct veda_point *pt, struct veda_layers *ret)
+void veda_layers_begin(struct veda_layers *ret)
 {
-    const struct dse_workload *w = &pt->p->workload;
-    const double stages = (double)dse_degree(w->pipeline_parallel), passes = (double)dse_workload_passes(w);
-    struct veda_step *sum = &ret->sum;
     ret->n = 0;
     ret->sum = (struct veda_step){0};
     ret->attention = (struct veda_work){0};
     ret->communication_s = ret->link_joules = ret->norm_ops = 0;
-    expand(pt, &ret->list);
+}
+
+void veda_layers_parts(const struct veda_point *pt, const struct dse_draw *draw, struct veda_layers *ret)
+{
+    veda_layers_begin(ret);
+    expand(pt, draw, &ret->list);
     for (int i = 0; i < ret->list.n; i++) {
         const struct dse_op *op = &ret->list.op[i];
-        if (op->kind == DSE_OP_LINEAR || op->kind == DSE_OP_RECURRENCE) add_linear(pt, ret, op);
+        if (op->kind == DSE_OP_LINEAR || op->kind == DSE_OP_RECURRENCE) linear_at(pt, ret, op);
         if (op->kind == DSE_OP_COLLECTIVE) add_collective(pt, ret, op);
     }
-    for (int i = 0; i < ret->list.n_attentions; i++) add_attention(pt, ret, &ret->list.attention[i]);
+    for (int i = 0; i < ret->list.n_attentions; i++) {
+        struct veda_kind kind;
+        struct veda_attention a;
+        struct veda_work w;
+        veda_kind_init(&kind, pt, &ret->list.attention[i]);
+        veda_kind_at(&kind, &a, &w);
+        veda_layers_add_attention(ret, &a, &w);
+    }
+}
+
+void veda_layers_end(struct veda_point *pt, struct veda_layers *ret)
+{
+    const struct dse_workload *w = &pt->p->workload;
+    const double stages = (double)dse_degree(w->pipeline_parallel), passes = (double)dse_workload_passes(w);
+    struct veda_step *sum = &ret->sum;
     pt->devices = (double)dse_workload_chips(w);
     pt->tokens = dse_workload_tokens(w);
     scale(ret, passes, passes * pt->devices);
@@ -324,6 +345,12 @@ void veda_layers_at(struct veda_point *pt, struct veda_layers *ret)
     ret->work.bytes = sum->bytes;
     ret->work.sfu_ops += ret->norm_ops;
     ret->work.link_joules = ret->link_joules;
+}
+
+void veda_layers_at(struct veda_point *pt, struct veda_layers *ret)
+{
+    veda_layers_parts(pt, NULL, ret);
+    veda_layers_end(pt, ret);
 }
 
 /* ---- breakdown ------------------------------------------------------------------------------------------------------------ */

@@ -8,6 +8,17 @@
 /* Is it full attention and a dense network, on `devices` chips at most, with sequences that are alike? */
 bool veda_is_simple(const struct dse_workload *w);
 
+/* Attention of one kind of layers as a point of its own, whose device is a chip: of its keys, and of its values where they are not as
+ * wide or not read (E33). The list that the kind is of must live as long. */
+struct veda_kind {
+    const struct dse_attention *of;
+    bool alike;
+    struct veda_point keys, values; /* values: where they are not alike */
+};
+void veda_kind_init(struct veda_kind *ret, const struct veda_point *pt, const struct dse_attention *a);
+/* Of all its layers. */
+void veda_kind_at(const struct veda_kind *k, struct veda_attention *ret, struct veda_work *ret_work);
+
 struct veda_layers {
     struct veda_step sum; /* without linear layers of their own */
     struct veda_work work;
@@ -19,6 +30,17 @@ struct veda_layers {
 };
 /* *pt gets the chips as devices, and the tokens. Requires a workload that is not simple. */
 void veda_layers_at(struct veda_point *pt, struct veda_layers *ret);
+/* The same in three steps: no parts; all parts, of one pass of a chip, with experts as drawn or (NULL) the mean; and all passes of all
+ * chips. */
+void veda_layers_begin(struct veda_layers *ret);
+void veda_layers_parts(const struct veda_point *pt, const struct dse_draw *draw, struct veda_layers *ret);
+void veda_layers_end(struct veda_point *pt, struct veda_layers *ret);
+/* Adds a part to the sums. */
+void veda_layers_add_linear(struct veda_layers *s, const struct veda_linear *l);
+void veda_layers_add_attention(struct veda_layers *s, const struct veda_attention *a, const struct veda_work *w);
+/* A linear layer of the list: an instance is all matrices of a layer, one after another. */
+void veda_layers_shape(const struct veda_point *pt, const struct dse_oplist *list, const struct dse_op *op,
+                       struct veda_linear_shape *ret);
 const char *veda_layers_check(const struct veda_params *p);
 void veda_layers_break_down(const struct veda_point *pt, const struct veda_layers *s, const struct veda_power *power,
                             struct dse_breakdown *out);

@@ -70,14 +70,21 @@ static void set_span(struct veda_point *pt)
     if (!pt->prefill) pt->pairs = pt->positions;
 }
 
+void veda_point_rows(struct veda_point *pt, double row_bytes)
+{
+    const struct veda_params *p = pt->p;
+    const bool rows = p->gather == VEDA_GATHER_ROWS && row_bytes > 0 && !dse_dram_check(&p->dram);
+    pt->row_bytes = row_bytes;
+    pt->pair_bytes = 2 * row_bytes;
+    pt->row_s = rows ? dse_dram_seconds(&p->dram, 1, row_bytes) : pt->stream_s;
+    pt->row_factor = rows ? dse_dram_moved(&p->dram, 1, row_bytes) : 1;
+}
+
 static void set_memory(struct veda_point *pt)
 {
     const struct veda_params *p = pt->p;
-    pt->row_bytes = dse_kv_row_bytes(&p->workload);
     pt->stream_s = dse_dram_stream_seconds(&p->dram, 1);
-    bool rows = p->gather == VEDA_GATHER_ROWS && pt->row_bytes > 0 && !dse_dram_check(&p->dram);
-    pt->row_s = rows ? dse_dram_seconds(&p->dram, 1, pt->row_bytes) : pt->stream_s;
-    pt->row_factor = rows ? dse_dram_moved(&p->dram, 1, pt->row_bytes) : 1;
+    veda_point_rows(pt, dse_kv_row_bytes(&p->workload));
     pt->buffer_bytes = p->buffer_kib * DSE_KIB;
     pt->activation_bytes = VEDA_ACTIVATION_BYTES * (double)(pt->llm->hidden + pt->llm->ffn);
 }

@@ -17,6 +17,13 @@ static uint64_t home_of(const struct veda_heads *h, int64_t unit)
 static bool stream_at(const struct veda_heads *h, int64_t index, bool *ret_vectors, enum veda_period_kind *kind, int64_t *unit)
 {
     *ret_vectors = false;
+    if (!veda_rows_come(h, VALUES)) { /* K, or q K, of ever the next */
+        const int64_t each = h->query_bytes > 0 ? 2 : 1;
+        *ret_vectors = index % each != each - 1;
+        *kind = SCORES;
+        *unit = index / each;
+        return *unit < h->units;
+    }
     if (h->query_bytes > 0) {
         int64_t turn = h->overlapped ? index - 2 : index; /* q0 K0, then q K V of ever the next; or ever q K V */
         *ret_vectors = index < 2 && h->overlapped ? index == 0 : turn % 3 == 0 && turn / 3 + h->overlapped < h->units;
@@ -59,14 +66,14 @@ static uint64_t place_of_row(void *object, uint64_t stream, uint64_t access)
     bool vectors;
     const bool there = stream_at(h, (int64_t)stream, &vectors, &kind, &unit);
     assert(there);
-    return h->home[kind] + home_of(h, unit) * h->homes + slot_of(h, unit, access) * (uint64_t)h->row_bytes;
+    return h->home[kind] + home_of(h, unit) * h->homes[kind] + slot_of(h, unit, access) * (uint64_t)h->row_bytes[kind];
 }
 
 /* A query of a prompt that stays on chip reads its own row, and vectors are read one after another: two reads of one address that
  * wait together would be one to some controllers. */
-static uint64_t own_row(const struct veda_heads *h, int64_t unit)
+static uint64_t own_row(const struct veda_heads *h, enum veda_period_kind kind, int64_t unit)
 {
-    return h->resident > 0 ? (uint64_t)((double)(unit % h->length) * h->row_bytes) : 0;
+    return h->resident > 0 ? (uint64_t)((double)(unit % h->length) * h->row_bytes[kind]) : 0;
 }
 
 static uint64_t vectors_of(const struct veda_heads *h, int64_t unit)
@@ -81,12 +88,12 @@ static bool next_rows(void *object, uint64_t index, struct dse_feed_stream *ret)
     int64_t unit;
     bool vectors;
     if (!stream_at(h, (int64_t)index, &vectors, &kind, &unit)) return false;
-    *ret = (struct dse_feed_stream){.bytes = h->stream_bytes, .label = kind == SCORES ? "keys" : "values"};
-    ret->address = h->home[kind] + home_of(h, unit) * h->homes + own_row(h, unit);
+    *ret = (struct dse_feed_stream){.bytes = h->stream_bytes[kind], .label = kind == SCORES ? "keys" : "values"};
+    ret->address = h->home[kind] + home_of(h, unit) * h->homes[kind] + own_row(h, kind, unit);
     if (vectors) {
         *ret = (struct dse_feed_stream){.address = vectors_of(h, unit), .bytes = (uint64_t)h->query_bytes, .label = "vectors"};
     } else if (h->pt->p->gather == VEDA_GATHER_ROWS) {
-        ret->access_bytes = (uint64_t)h->row_bytes;
+        ret->access_bytes = (uint64_t)h->row_bytes[kind];
         ret->place = place_of_row;
         ret->scattered = true;
     }
@@ -95,16 +102,18 @@ static bool next_rows(void *object, uint64_t index, struct dse_feed_stream *ret)
 
 int64_t veda_rows_there(const struct veda_heads *h)
 {
+    if (!veda_rows_come(h, h->kind)) return h->length;
     uint64_t bytes = dse_feed_arrived(h->feed);
-    if (bytes >= h->stream_bytes) return h->length;
-    return h->resident + (int64_t)((double)bytes / h->row_bytes);
+    if (bytes >= h->stream_bytes[h->kind]) return h->length;
+    return h->resident + (int64_t)((double)bytes / h->row_bytes[h->kind]);
 }
 
 /* What the array is through with goes back to the feed. */
 void veda_rows_give_back(struct veda_heads *h)
 {
+    if (!veda_rows_come(h, h->kind)) return;
     uint64_t there = dse_feed_arrived(h->feed);
-    double used = (double)(h->row - h->resident) * h->row_bytes;
+    double used = (double)(h->row - h->resident) * h->row_bytes[h->kind];
     if (h->row == h->length)
         dse_feed_next(h->feed);
     else if (used > 0)
@@ -113,33 +122,47 @@ void veda_rows_give_back(struct veda_heads *h)
 
 /* ---- making -------------------------------------------------------------------------------------------------------------- */
 
+/* Bytes of a unit's rows go over the bus in whole bursts. */
+static void set_rows(struct veda_heads *h, enum veda_period_kind kind)
+{
+    static const enum veda_region region[] = {[SCORES] = VEDA_KEYS, [VALUES] = VEDA_VALUES};
+    const struct veda_point *pt = h->of[kind];
+    const double burst = (double)pt->p->dram.burst_bytes;
+    const bool apart = pt->p->gather == VEDA_GATHER_ROWS;
+    h->row_bytes[kind] = apart ? dse_ceil(pt->row_bytes / burst) * burst : pt->row_bytes;
+    h->stream_bytes[kind] = (uint64_t)dse_ceil((double)h->fetched * h->row_bytes[kind]);
+    h->homes[kind] = (uint64_t)dse_ceil((apart ? pt->held : (double)h->length) * h->row_bytes[kind]);
+    const uint64_t n = home_of(h, h->units - 1) + 1;
+    if (veda_rows_come(h, kind)) h->home[kind] = veda_region(h->run, region[kind], (double)(n * h->homes[kind]));
+    const double moved = dse_ceil((double)h->stream_bytes[kind] / burst) * burst;
+    h->total.at[kind == SCORES ? VEDA_SCORES_BYTES : VEDA_VALUES_BYTES] = moved;
+    h->total.at[VEDA_KV_BYTES] += moved;
+}
+
 void veda_rows_init(struct veda_heads *h)
 {
     const struct veda_point *pt = h->pt;
-    const double burst = (double)pt->p->dram.burst_bytes;
     const bool apart = pt->p->gather == VEDA_GATHER_ROWS;
     h->fetched =
         veda_prompt_stays(pt) ? 1 : h->length; /* E24: a query of a prompt that stays on chip is met by one row that is new */
     h->resident = h->length - h->fetched;
-    h->row_bytes = apart ? dse_ceil(pt->row_bytes / burst) * burst : pt->row_bytes;
-    h->stream_bytes = (uint64_t)dse_ceil((double)h->fetched * h->row_bytes);
-    h->homes = (uint64_t)dse_ceil((apart ? pt->held : (double)h->length) * h->row_bytes);
-    uint64_t n = home_of(h, h->units - 1) + 1;
-    h->home[SCORES] = veda_region(h->run, VEDA_KEYS, (double)(n * h->homes));
-    h->home[VALUES] = veda_region(h->run, VEDA_VALUES, (double)(n * h->homes));
+    set_rows(h, SCORES);
+    set_rows(h, VALUES);
     bool holes = apart && pt->held > (double)h->length && pt->policy->scattered && !pt->prefill;
     if (holes) h->places = (int64_t)pt->held;
     for (int i = 0; i < VEDA_SLOTS && holes; i++) {
         h->slots[i].unit = -1;
         h->slots[i].of_row = dse_sim_alloc(h->run->sim, (size_t)h->length, sizeof *h->slots[i].of_row);
     }
-    if (veda_scores_leave(pt)) h->spilled = VEDA_ACTIVATION_BYTES * (double)(h->group * h->length);
-    if (veda_vectors_leave(pt)) h->query_bytes = VEDA_ACTIVATION_BYTES * (double)h->group * pt->d;
+    const double vector_bytes = VEDA_ACTIVATION_BYTES * (double)h->group;
+    if (veda_scores_leave(pt)) h->spilled = vector_bytes * (double)h->length;
+    if (veda_vectors_leave(h->of[SCORES])) h->query_bytes = vector_bytes * h->of[SCORES]->d;
+    if (veda_vectors_leave(h->of[VALUES])) h->output_bytes = vector_bytes * h->of[VALUES]->d;
     if (h->query_bytes > 0) h->vectors = h->run->program->flight_bytes / (uint64_t)h->query_bytes + 2;
-    h->vectors_at = veda_region(h->run, VEDA_REST, dse_max(h->spilled, (double)h->vectors * h->query_bytes));
-    double moved = dse_ceil((double)h->stream_bytes / burst) * burst + h->spilled + h->query_bytes;
-    h->total.at[VEDA_SCORES_BYTES] = h->total.at[VEDA_VALUES_BYTES] = moved;
-    h->total.at[VEDA_KV_BYTES] = 2 * (moved - h->spilled - h->query_bytes);
+    const double vectors = dse_max((double)h->vectors * h->query_bytes, h->output_bytes);
+    h->vectors_at = veda_region(h->run, VEDA_REST, dse_max(h->spilled, vectors));
+    h->total.at[VEDA_SCORES_BYTES] += h->spilled + h->query_bytes;
+    h->total.at[VEDA_VALUES_BYTES] += h->spilled + h->output_bytes;
 }
 
 void veda_rows_start(struct veda_heads *h)
@@ -152,10 +175,11 @@ void veda_rows_start(struct veda_heads *h)
                                  .stream = next_rows,
                                  .object = h};
     const int64_t rows = dse_max_i64(h->block[VALUES], h->block[SCORES]);
-    const double block = (double)rows * h->row_bytes; /* what the array takes at once */
+    const double block = (double)rows * dse_max(h->row_bytes[SCORES], h->row_bytes[VALUES]); /* what the array takes at once */
     feed.window_bytes = dse_max_u64(feed.window_bytes, (uint64_t)block + 2 * on->chunk_bytes);
     if (dse_sim_ideal(on->sim, DSE_IDEAL_FIFOS))
-        feed.window_bytes += h->stream_bytes + (uint64_t)h->query_bytes; /* a product ahead */
+        feed.window_bytes +=
+            dse_max_u64(h->stream_bytes[SCORES], h->stream_bytes[VALUES]) + (uint64_t)h->query_bytes; /* a product ahead */
     h->window = feed.window_bytes;
     h->feed = dse_feed_new(on->sim, &feed);
 }
