@@ -5,6 +5,7 @@
 #include "base/hint.h"
 #include "base/xalloc.h"
 
+#include <ctype.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -178,8 +179,8 @@ static struct kind emit_name(struct compiling *c, const struct formula_node *n, 
         if (strcmp(c->arguments->function->arguments[i], n->name) == 0) return use_argument(c, i, out);
     const char *field = field_of_loop(c, n->name);
     if (field) return use_element(c, n, field, out);
-    if (strcmp(n->name, "inf") == 0) {
-        text_add(out, "inf");
+    if (strcmp(n->name, "inf") == 0 || strcmp(n->name, "null") == 0) {
+        text_add(out, n->name);
         return any_kind;
     }
     const struct field *f = schema_find(&c->m->schema, n->name);
@@ -271,7 +272,7 @@ static struct kind emit_binary(struct compiling *c, const struct formula_node *n
 
 /* ---- calls ---------------------------------------------------------------------------------------------------------------------- */
 
-enum rule { RULE_PURE, RULE_ROUND, RULE_SAME, RULE_KEEP, RULE_ROOT };
+enum rule { RULE_PURE, RULE_ROUND, RULE_SAME, RULE_KEEP, RULE_ROOT, RULE_KNOWN };
 static const struct {
     const char *name, *mu; /* mu: what muParser calls it */
     int least, most;
@@ -286,6 +287,7 @@ static const struct {
     {"round", "rint", 1, 1, RULE_ROUND},
     {"exp", "exp", 1, 1, RULE_PURE},
     {"ln", "ln", 1, 1, RULE_PURE},
+    {"known", "known", 1, 1, RULE_KNOWN},
     {"log2", "log2", 1, 1, RULE_PURE},
     {"log10", "log10", 1, 1, RULE_PURE},
 };
@@ -314,6 +316,7 @@ static struct kind emit_built_in(struct compiling *c, const struct formula_node 
         if (rule == RULE_SAME && !last) text_add(out, ",");
     }
     for (int i = rule == RULE_SAME; i < n->n_args; i++) text_add(out, ")");
+    if (rule == RULE_KNOWN) return pure;
     if (rule == RULE_ROUND || rule == RULE_PURE) return want_pure(c, n, k, n->name);
     for (int i = 0; rule == RULE_ROOT && i < DIMS; i++) {
         if (k.dim.half[i] % 2) return fail(c, n, NULL, xasprintf("units do not fit: a root of a root"));
@@ -322,21 +325,43 @@ static struct kind emit_built_in(struct compiling *c, const struct formula_node 
     return k;
 }
 
+/* The place of a parameter that names an entry of the catalog. */
+static void emit_reference(struct compiling *c, const struct formula_node *n, const char *plural, struct text *out)
+{
+    const struct field *f = n->kind == FORMULA_NAME ? schema_find(&c->m->schema, n->name) : NULL;
+    if (!f || f->type != DSE_TYPE_REF || strcmp(kind_plural(f->kind), plural) != 0)
+        fail(c, n, "a parameter with catalog = \"srams\", \"technologies\", ...",
+             xasprintf("a parameter that names an entry of %s is needed here", plural));
+    else
+        text_addf(out, "%zu", f->offset);
+}
+
 static struct kind emit_shared(struct compiling *c, const struct formula_node *n, const struct shared_function *f, struct text *out)
 {
-    const int arity = f->arguments[1] ? 2 : 1;
+    int arity = 0;
+    while (arity < SHARED_ARGUMENTS_MAX && f->arguments[arity]) arity++;
     if (wrong_count(c, n, arity, arity)) return any_kind;
     text_addf(out, "%s(", f->name);
     for (int i = 0; i < arity; i++) {
         struct measure m;
-        measure_parse(f->arguments[i], strlen(f->arguments[i]), &m);
+        const struct formula_node *argument = &c->f->nodes[n->args[i]];
         if (i) text_add(out, ",");
-        same(c, &c->f->nodes[n->args[i]], (struct kind){m.dim, false}, emit(c, n->args[i], out), n->name);
+        if (*f->arguments[i] == '@')
+            emit_reference(c, argument, f->arguments[i] + 1, out);
+        else if (measure_parse(f->arguments[i], strlen(f->arguments[i]), &m))
+            same(c, argument, (struct kind){m.dim, false}, emit(c, n->args[i], out), n->name);
     }
     text_add(out, ")");
     struct measure ret;
     measure_parse(f->unit, strlen(f->unit), &ret);
     return (struct kind){ret.dim, false};
+}
+
+static bool has_groups(const struct toml_model *m, unsigned groups)
+{
+    for (int g = 0; g < GROUPS; g++)
+        if (groups >> g & 1 && !m->groups.has[g]) return false;
+    return true;
 }
 
 /* Sums and extremes over a loop become equations of their own. */
@@ -376,6 +401,26 @@ static struct kind emit_loop(struct compiling *c, const struct formula_node *n, 
     return use_equation(c, n, i, out);
 }
 
+/* Is it a slot or a number, which need no slot of their own? */
+static bool is_simple(const char *text)
+{
+    for (; *text; text++)
+        if (!isalnum((unsigned char)*text) && *text != '.') return false;
+    return true;
+}
+
+/* The text that stands for an argument: itself, or a slot that is set before. */
+static void hold_argument(struct compiling *c, struct text *value, struct text *ret)
+{
+    if (value->n && is_simple(value->s)) {
+        text_add(ret, value->s);
+        return;
+    }
+    const int slot = new_slot(c->m);
+    text_addf(ret, "v%d", slot);
+    text_addf(&c->before, "v%d=%s,", slot, value->n ? value->s : "0");
+}
+
 /* A function of the file: its arguments get slots of their own, and its formula stands in place of the call. */
 static struct kind emit_function(struct compiling *c, const struct formula_node *n, struct function *f, struct text *out)
 {
@@ -388,9 +433,7 @@ static struct kind emit_function(struct compiling *c, const struct formula_node 
         text_init(&a.text[i]);
         const struct kind k = emit(c, n->args[i], &value);
         a.dim[i] = k.dim, a.any[i] = k.any;
-        const int slot = new_slot(c->m);
-        text_addf(&a.text[i], "v%d", slot);
-        text_addf(&c->before, "v%d=%s,", slot, value.s ? value.s : "0");
+        hold_argument(c, &value, &a.text[i]);
         text_release(&value);
     }
     const struct formula *outer = c->f;
@@ -421,7 +464,7 @@ static struct kind emit_call(struct compiling *c, const struct formula_node *n, 
         names[k++] = built_in[i].name;
     }
     for (const struct shared_function *f = shared_functions; f->name; f++) {
-        if (!c->m->groups.has[f->group]) continue;
+        if (!has_groups(c->m, f->groups)) continue;
         if (strcmp(f->name, n->name) == 0) return emit_shared(c, n, f, out);
         names[k++] = f->name;
     }

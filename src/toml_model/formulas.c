@@ -36,7 +36,8 @@ static int named(struct toml_model *m, const struct toml_node *key, struct equat
 {
     if (!check_name(m, key, diags)) return -1;
     if (find_equation(m, key->key, e.domain) >= 0 ||
-        (e.domain == DOMAIN_NONE && (schema_find(&m->schema, key->key) || strcmp(key->key, "inf") == 0))) {
+        (e.domain == DOMAIN_NONE &&
+         (schema_find(&m->schema, key->key) || strcmp(key->key, "inf") == 0 || strcmp(key->key, "null") == 0))) {
         twice(m, key, diags);
         return -1;
     }
@@ -243,9 +244,31 @@ static bool read_step(struct toml_model *m, struct diags *diags)
     return ok;
 }
 
+/* What a mean over requests is taken by: mean = "time"; where it is not said, by the unit. */
+static bool read_mean(const struct toml_model *m, const struct toml_node *key, const char *unit, enum dse_mean *ret,
+                      struct diags *diags)
+{
+    const char *names[DSE_MEAN_COUNT], *given = string_of(m, key, "mean", diags);
+    const struct dse_unit *u = unit_find(NULL, unit);
+    *ret = DSE_MEAN_BY_UNIT;
+    if (!given && u && u->mean != DSE_MEAN_BY_UNIT) return true;
+    size_t n = 0;
+    for (int i = DSE_MEAN_BY_UNIT + 1; i < DSE_MEAN_COUNT; i++) {
+        names[n++] = mean_name((enum dse_mean)i);
+        if (given && strcmp(given, names[n - 1]) == 0) *ret = (enum dse_mean)i;
+    }
+    if (*ret != DSE_MEAN_BY_UNIT) return true;
+    if (!given)
+        return diags_input(diags, toml_key_loc(m->doc, key), m->doc->text,
+                           "mean = \"time\" or \"steps\", \"tokens\", \"attention\", \"energy\", \"requests\", \"the largest\"",
+                           "%s: a metric in this unit says what its mean over requests is taken over", key->key);
+    return diags_unknown(diags, toml_loc(m->doc, toml_get(key, "mean")), m->doc->text, given, names, n, NULL,
+                         "%s: a mean is not taken over that", key->key);
+}
+
 static bool read_metric(struct toml_model *m, const struct toml_node *key, struct diags *diags)
 {
-    static const char *const keys[] = {"is", "doc", "source", "better"};
+    static const char *const keys[] = {"is", "doc", "source", "better", "mean"};
     for (const struct dse_metric *c = dse_common_metrics; c->type != DSE_TYPE_END; c++)
         if (strcmp(c->name, key->key) == 0)
             return diags_input(diags, toml_key_loc(m->doc, key), m->doc->text, "[step] says what it follows from",
@@ -258,13 +281,14 @@ static bool read_metric(struct toml_model *m, const struct toml_node *key, struc
     if (better && strcmp(better, "less") != 0 && strcmp(better, "more") != 0)
         return diags_input(diags, toml_loc(m->doc, toml_get(key, "better")), m->doc->text, "leave it out where neither is better",
                            "%s: better is \"less\" or \"more\"", key->key);
-    const int i = named(m, key, (struct equation){.domain = DOMAIN_NONE}, keys, 4, diags);
-    if (i < 0) return false;
+    const int i = named(m, key, (struct equation){.domain = DOMAIN_NONE}, keys, 5, diags);
+    enum dse_mean mean;
+    if (i < 0 || !read_mean(m, key, m->equations[i].unit ? m->equations[i].unit : "", &mean, diags)) return false;
     if (m->equations[i].unit && !unit_find(NULL, m->equations[i].unit))
         return diags_input(diags, toml_key_loc(m->doc, key), m->doc->text, "_us, _ms, _mib, _gib, _mj, _w, _mm2, _gbs, _gops, ...",
                            "%s: a metric is in a unit that designers speak", key->key);
     m->own = xrealloc(m->own, (size_t)m->n_own + 1, sizeof *m->own);
-    m->own[m->n_own++] = (struct own_metric){.equation = i};
+    m->own[m->n_own++] = (struct own_metric){.equation = i, .mean = mean};
     return true;
 }
 

@@ -95,6 +95,7 @@ struct plan {
     struct stage *stages;
     int n_stages;
     bool expands; /* it has a loop */
+    bool *made;   /* of each equation: is it computed? */
 };
 
 enum total {
@@ -132,6 +133,7 @@ struct part_row {
 
 struct own_metric {
     int equation;
+    enum dse_mean mean;
     double scale;
     size_t offset;
 };
@@ -175,7 +177,7 @@ struct toml_model {
     struct part_row *parts;
     int n_parts;
 
-    struct plan check, estimate, breakdown, equate;
+    struct plan check, shortage, estimate, breakdown, equate;
 
     struct point_context *_Atomic *pool;
 };
@@ -200,12 +202,21 @@ bool compile_equation(struct toml_model *m, int i, struct diags *diags);
 
 /* ---- plan.c ---- */
 
-/* The plan of these equations. */
-void plan_make(struct toml_model *m, const int *roots, int n, struct plan *ret);
+/* The plan of these equations; behind `before`, unless that is NULL, without those that it makes. */
+void plan_make(struct toml_model *m, const int *roots, int n, const struct plan *before, struct plan *ret);
+/* Make it shorter. It keeps the equations `roots`, and what is read in the plan `behind`, unless that is NULL. */
+void plan_simplify(struct toml_model *m, struct plan *p, const int *roots, int n, const struct plan *behind);
 /* The stage that makes the elements `roots` for one operator. */
 void stage_make(struct toml_model *m, enum domain domain, const int *roots, int n, struct stage *ret);
 void plan_release(struct plan *p);
 void stage_release(struct stage *s);
+
+/* ---- simplify.c ---- */
+
+/* The same code without the slots that nobody keeps, where that makes it shorter. The caller frees it. */
+char *simplify(struct toml_model *m, const char *code, const bool *keep);
+/* Add how often the code names each slot. */
+void count_slots(const char *code, int *uses);
 
 /* ---- point.c ---- */
 

@@ -108,15 +108,52 @@ static void add_loop(struct toml_model *m, struct plan *p, int phase, enum domai
     free(inner);
 }
 
-void plan_make(struct toml_model *m, const int *roots, int n, struct plan *ret)
+/* Everything that is read outside of the stage: by other stages, by parts, as a sum or as one of the roots. */
+static bool *kept_by(const struct toml_model *m, const struct plan *p, const struct stage *s, const int *roots, int n)
+{
+    int *uses = xcalloc((size_t)m->n_slots + 1, sizeof *uses);
+    bool *keep = xcalloc((size_t)m->n_slots + 1, sizeof *keep);
+    for (int i = 0; p && i < p->n_stages; i++)
+        if (&p->stages[i] != s) count_slots(p->stages[i].code, uses);
+    for (int i = 0; p && i < m->n_parts; i++) count_slots(m->parts[i].stage.code, uses);
+    for (int i = 0; i < n; i++)
+        if (roots[i] >= 0) uses[m->equations[roots[i]].slot]++;
+    for (int i = 0; i < s->n_sums; i++) uses[m->equations[m->equations[s->sums[i]].operand].slot]++;
+    for (int i = 0; i < m->n_slots; i++) keep[i] = uses[i] > 0;
+    free(uses);
+    return keep;
+}
+
+static void simplify_stage(struct toml_model *m, const struct plan *p, struct stage *s, const int *roots, int n,
+                           const struct plan *behind)
+{
+    if (!s->code) return;
+    bool *keep = kept_by(m, p, s, roots, n);
+    int *uses = xcalloc((size_t)m->n_slots + 1, sizeof *uses);
+    for (int i = 0; behind && i < behind->n_stages; i++) count_slots(behind->stages[i].code, uses);
+    for (int i = 0; i < m->n_slots; i++) keep[i] = keep[i] || uses[i] > 0;
+    char *code = simplify(m, s->code, keep);
+    free(s->code);
+    s->code = code;
+    free(uses);
+    free(keep);
+}
+
+void plan_simplify(struct toml_model *m, struct plan *p, const int *roots, int n, const struct plan *behind)
+{
+    for (int i = 0; i < p->n_stages; i++) simplify_stage(m, p, &p->stages[i], roots, n, behind);
+}
+
+void plan_make(struct toml_model *m, const int *roots, int n, const struct plan *before, struct plan *ret)
 {
     bool *wanted = xcalloc((size_t)m->n_equations + 1, sizeof *wanted);
     int *order = ordered(m), phases = 0;
-    *ret = (struct plan){0};
+    *ret = (struct plan){.made = wanted};
     for (int i = 0; i < n; i++)
         if (roots[i] >= 0) mark(m, roots[i], wanted);
     for (int i = 0; i < m->n_equations; i++) {
         const struct equation *e = &m->equations[i];
+        if (before && before->made[i] && e->kind != EQUATION_ELEMENT) wanted[i] = false;
         if (!wanted[i]) continue;
         if (e->phase > phases) phases = e->phase;
         for (int k = 0; k < e->n_needs; k++)
@@ -127,7 +164,6 @@ void plan_make(struct toml_model *m, const int *roots, int n, struct plan *ret)
         for (int d = 0; phase % 2 && d < DOMAINS; d++) add_loop(m, ret, phase, (enum domain)d, wanted, order);
     }
     free(order);
-    free(wanted);
 }
 
 void stage_make(struct toml_model *m, enum domain domain, const int *roots, int n, struct stage *ret)
@@ -138,6 +174,7 @@ void stage_make(struct toml_model *m, enum domain domain, const int *roots, int 
     for (int i = 0; i < n; i++)
         if (roots[i] >= 0) mark(m, roots[i], wanted);
     fill_loop(m, ret, wanted, order);
+    simplify_stage(m, NULL, ret, roots, n, NULL);
     free(order);
     free(wanted);
 }
@@ -154,4 +191,5 @@ void plan_release(struct plan *p)
     for (int i = 0; i < p->n_stages; i++) stage_release(&p->stages[i]);
     free(p->stages);
     free(p->inputs);
+    free(p->made);
 }

@@ -17,11 +17,21 @@
 
 enum { POOL = 64 };
 
+/* A function of shared.h, and the point that it is asked of. */
+struct callable {
+    const struct point_context *context;
+    const struct shared_function *function;
+};
+
 struct point_context {
     const struct toml_model *m;
     double *v; /* the slots */
     muParserHandle_t *parsers;
     struct shared shared; /* of the point at hand */
+    struct shared_memo memo;
+    void *checked; /* the parameters whose check the slots hold, where is_checked */
+    bool is_checked;
+    struct callable callable[SHARED_FUNCTIONS_MAX];
     struct dse_oplist ops;
 };
 
@@ -37,6 +47,11 @@ static double mu_max(double a, double b)
     return b > a ? b : a;
 }
 
+static double mu_known(double x)
+{
+    return !isnan(x);
+}
+
 static const double whole_below = 0x1p62; /* beyond which every number is whole */
 
 static double mu_ceil(double x)
@@ -49,25 +64,43 @@ static double mu_floor(double x)
     return x >= 0 && x < whole_below ? dse_floor(x) : floor(x);
 }
 
-/* The functions of shared.h, by their place in its table. */
-#define SHARED(i) \
-    static double shared_one_##i(void *context, double a) \
-    { \
-        const struct point_context *c = context; \
-        return shared_functions[i].of(&c->shared, a, 0); \
-    } \
-    static double shared_two_##i(void *context, double a, double b) \
-    { \
-        const struct point_context *c = context; \
-        return shared_functions[i].of(&c->shared, a, b); \
+/* The functions of shared.h. */
+static double shared_1(void *which, double a)
+{
+    const struct callable *f = which;
+    return f->function->of(&f->context->shared, (const double[]){a});
+}
+
+static double shared_2(void *which, double a, double b)
+{
+    const struct callable *f = which;
+    return f->function->of(&f->context->shared, (const double[]){a, b});
+}
+
+static double shared_3(void *which, double a, double b, double c)
+{
+    const struct callable *f = which;
+    return f->function->of(&f->context->shared, (const double[]){a, b, c});
+}
+
+static double shared_4(void *which, double a, double b, double c, double d)
+{
+    const struct callable *f = which;
+    return f->function->of(&f->context->shared, (const double[]){a, b, c, d});
+}
+
+static void define_shared(muParserHandle_t p, struct callable *f)
+{
+    const char *name = f->function->name;
+    int n = 0;
+    while (n < SHARED_ARGUMENTS_MAX && f->function->arguments[n]) n++;
+    switch (n) {
+    case 1: mupDefineFunUserData1(p, name, shared_1, f, 0); break;
+    case 2: mupDefineFunUserData2(p, name, shared_2, f, 0); break;
+    case 3: mupDefineFunUserData3(p, name, shared_3, f, 0); break;
+    default: mupDefineFunUserData4(p, name, shared_4, f, 0); break;
     }
-SHARED(0)
-SHARED(1)
-SHARED(2)
-SHARED(3)
-#undef SHARED
-static const muFunUserData1_t shared_one[] = {shared_one_0, shared_one_1, shared_one_2, shared_one_3};
-static const muFunUserData2_t shared_two[] = {shared_two_0, shared_two_1, shared_two_2, shared_two_3};
+}
 
 static void define_functions(struct point_context *c, muParserHandle_t p)
 {
@@ -75,12 +108,12 @@ static void define_functions(struct point_context *c, muParserHandle_t p)
     mupDefineFun2(p, "mx", mu_max, 1);
     mupDefineFun1(p, "ceil", mu_ceil, 1);
     mupDefineFun1(p, "floor", mu_floor, 1);
+    mupDefineFun1(p, "known", mu_known, 1);
     mupDefineConst(p, "inf", (double)INFINITY);
+    mupDefineConst(p, "null", (double)NAN);
     for (size_t i = 0; shared_functions[i].name; i++) {
-        if (shared_functions[i].arguments[1])
-            mupDefineFunUserData2(p, shared_functions[i].name, shared_two[i], c, 0);
-        else
-            mupDefineFunUserData1(p, shared_functions[i].name, shared_one[i], c, 0);
+        c->callable[i] = (struct callable){c, &shared_functions[i]};
+        define_shared(p, &c->callable[i]);
     }
 }
 
@@ -110,9 +143,11 @@ static struct point_context *new_context(const struct toml_model *m)
     struct point_context *c = xcalloc(1, sizeof *c);
     c->m = m;
     c->v = xcalloc((size_t)m->n_slots + 1, sizeof *c->v);
+    c->checked = xcalloc(1, m->desc.params_size + 1);
     c->parsers = xcalloc((size_t)m->n_parsers + 1, sizeof *c->parsers);
     for (int i = 0; i < m->n_slots; i++) c->v[i] = 1;
     new_parsers(c, &m->check);
+    new_parsers(c, &m->shortage);
     new_parsers(c, &m->estimate);
     new_parsers(c, &m->breakdown);
     new_parsers(c, &m->equate);
@@ -127,6 +162,7 @@ static void free_context(struct point_context *c)
     for (int i = 0; i < c->m->n_parsers; i++)
         if (c->parsers[i]) mupRelease(c->parsers[i]);
     free(c->parsers);
+    free(c->checked);
     free(c->v);
     free(c);
 }
@@ -146,6 +182,7 @@ static struct point_context *take(const struct toml_model *m, const void *params
     for (unsigned i = 0, at = place(); i < POOL && !c; i++) c = atomic_exchange(&m->pool[(at + i) % POOL], NULL);
     if (!c) c = new_context(m);
     c->shared = shared_of(&m->groups, params);
+    c->shared.memo = &c->memo;
     return c;
 }
 
@@ -255,6 +292,7 @@ static void run_loop(const struct point_context *c, const struct stage *s)
 
 static void run_plan(struct point_context *c, const struct plan *p, const void *params)
 {
+    c->is_checked = false; /* the slots are of other parameters now, or may be */
     for (int i = 0; i < p->n_inputs; i++) {
         const struct input *in = &c->m->inputs[p->inputs[i]];
         c->v[in->slot] = input_value(c, in, params);
@@ -266,6 +304,33 @@ static void run_plan(struct point_context *c, const struct plan *p, const void *
         else
             run_loop(c, &p->stages[i]);
     }
+}
+
+/* Nodes are looked up: metres become the nanometres that were written. */
+static double nm_of(double metres)
+{
+    return rint(metres * 1e15) / 1e6;
+}
+
+static void forget(struct point_context *c)
+{
+    c->memo.supply_of[4] = c->memo.die_of[0] = 0; /* the entries that they are of are another point's */
+}
+
+static void run_check(struct point_context *c, const void *params)
+{
+    forget(c);
+    run_plan(c, &c->m->check, params);
+    memcpy(c->checked, params, c->m->desc.params_size);
+    c->is_checked = true;
+}
+
+/* Behind a check of the same point, only what that has not computed. */
+static void run_estimate(struct point_context *c, const void *params)
+{
+    if (!c->is_checked || memcmp(c->checked, params, c->m->desc.params_size) != 0) run_check(c, params);
+    run_plan(c, &c->m->estimate, params);
+    c->is_checked = true; /* it leaves those slots alone */
 }
 
 static double of(const struct point_context *c, int equation, double otherwise)
@@ -315,7 +380,7 @@ const char *point_check(const struct toml_model *m, const void *params)
     const char *why = check_groups(m, &s);
     if (why || m->n_conditions == 0) return why;
     struct point_context *c = take(m, params);
-    run_plan(c, &m->check, params);
+    run_check(c, params);
     for (int i = 0; i < m->n_conditions && !why; i++) {
         const double holds = of(c, m->conditions[i].equation, 0);
         if (isnan(holds) || holds == 0) why = m->conditions[i].reason;
@@ -349,7 +414,8 @@ bool point_shortage(const struct toml_model *m, const void *params, const char *
         if (m->conditions[i].reason == reason && m->conditions[i].needed >= 0) found = &m->conditions[i];
     if (!found) return false;
     struct point_context *c = take(m, params);
-    run_plan(c, &m->check, params);
+    forget(c);
+    run_plan(c, &m->shortage, params);
     const double needed = of(c, found->needed, 0), there = of(c, found->there, 0);
     put_back(c);
     *ret = in_unit(m->equations[found->needed].measure.dim, needed, there);
@@ -384,7 +450,7 @@ static void fill_common(const struct point_context *c, struct dse_common *ret)
     struct dse_bill bill;
     if (e[TOTAL_DIE] >= 0) {
         bill = dse_bill_of_chip(c->shared.economics, of(c, e[TOTAL_CHIPS], 1), of(c, e[TOTAL_DIE], none) * 1e6,
-                                of(c, e[TOTAL_NODE], none) * 1e9, c->shared.memory);
+                                nm_of(of(c, e[TOTAL_NODE], none)), c->shared.memory);
         t.bill = &bill;
     }
     t.bound = bound_of(c, &t);
@@ -408,6 +474,7 @@ static void add_part(const struct point_context *c, const struct part_row *p, co
 
 static void break_down(struct point_context *c, const void *params, struct dse_breakdown *out)
 {
+    forget(c);
     run_plan(c, &c->m->breakdown, params);
     for (int i = 0; i < c->m->n_parts; i++) {
         const struct part_row *p = &c->m->parts[i];
@@ -425,7 +492,7 @@ static void break_down(struct point_context *c, const void *params, struct dse_b
 void point_estimate(const struct toml_model *m, const void *params, void *metrics, struct dse_breakdown *breakdown)
 {
     struct point_context *c = take(m, params);
-    run_plan(c, &m->estimate, params);
+    run_estimate(c, params);
     fill_common(c, metrics);
     for (int i = 0; i < m->n_own; i++) {
         double *to = (double *)(void *)((char *)metrics + m->own[i].offset);
@@ -439,6 +506,7 @@ void point_estimate(const struct toml_model *m, const void *params, void *metric
 void point_equate(const struct toml_model *m, const void *params, void *equations)
 {
     struct point_context *c = take(m, params);
+    forget(c);
     run_plan(c, &m->equate, params);
     for (int i = 0; i < m->n_shown; i++) {
         double *to = (double *)(void *)((char *)equations + m->shown[i].offset);
@@ -474,7 +542,7 @@ const char *point_why_null(const struct toml_model *m, const void *params, const
     const struct shared s = shared_of(&m->groups, params);
     const char *why = NULL;
     struct point_context *c = take(m, params);
-    run_plan(c, &m->estimate, params);
+    run_estimate(c, params);
     for (int i = 0; i < m->n_own; i++) {
         const struct equation *e = &m->equations[m->own[i].equation];
         if (strcmp(e->name, metric) == 0 && !isfinite(c->v[e->slot])) why = "its formula gives no number at this point";
@@ -485,7 +553,7 @@ const char *point_why_null(const struct toml_model *m, const void *params, const
     }
     const struct dse_bill bill =
         dse_bill_of_chip(s.economics, of(c, m->totals[TOTAL_CHIPS], 1), of(c, m->totals[TOTAL_DIE], 0) * 1e6,
-                         of(c, m->totals[TOTAL_NODE], 0) * 1e9, s.memory);
+                         nm_of(of(c, m->totals[TOTAL_NODE], 0)), s.memory);
     put_back(c);
     return dse_bill_why_null(&bill, metric);
 }

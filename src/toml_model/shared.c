@@ -22,6 +22,7 @@ static const void *group_at(const struct shared_groups *g, enum shared_group whi
 struct shared shared_of(const struct shared_groups *g, const void *params)
 {
     return (struct shared){
+        .params = params,
         .workload = group_at(g, GROUP_WORKLOAD, params),
         .request = group_at(g, GROUP_REQUEST, params),
         .memory = group_at(g, GROUP_MEMORY, params),
@@ -113,6 +114,11 @@ static double widening(const struct shared *s)
     return dse_cache_widening(s->workload);
 }
 
+static double clock_share(const struct shared *s)
+{
+    return dse_physical(s->economics->costs, DSE_C_clock_share);
+}
+
 const struct shared_quantity shared_quantities[] = {
     {"workload.tokens", "1", "tokens that a step yields", GROUP_WORKLOAD, tokens},
     {"workload.chips", "1", "chips by the degrees of parallelism", GROUP_WORKLOAD, chips},
@@ -130,40 +136,235 @@ const struct shared_quantity shared_quantities[] = {
     {"cache.per_head", "1", "1 where every KV head decides for itself", GROUP_CACHE, per_head},
     {"cache.selects", "1", "1 where it selects of a prompt, or reads a part of what stays", GROUP_CACHE, selects},
     {"cache.widening", "1", "operations that make a number of an element of a cache with scales", GROUP_CACHE, widening},
+    {"economics.clock_share", "1", "share of the clock tree in a chip's dynamic power", GROUP_ECONOMICS, clock_share},
     {NULL, NULL, NULL, GROUPS, NULL},
 };
 
 /* ---- functions -------------------------------------------------------------------------------------------------------------- */
 
-static double seconds(const struct shared *s, double bytes, double access)
+static double seconds(const struct shared *s, const double *a)
 {
-    return dse_dram_seconds(s->memory, bytes, access);
+    return dse_dram_seconds(s->memory, a[0], a[1]);
 }
 
-static double moved(const struct shared *s, double bytes, double access)
+static double moved(const struct shared *s, const double *a)
 {
-    return dse_dram_moved(s->memory, bytes, access);
+    return dse_dram_moved(s->memory, a[0], a[1]);
 }
 
-static double footprint_at(const struct shared *s, double positions, double unused)
+static double footprint_at(const struct shared *s, const double *a)
 {
-    (void)unused;
     const double most = 1e15;
     struct dse_workload w = *s->workload;
-    w.context = (int64_t)(positions >= 0 && positions < most ? positions : most);
+    w.context = (int64_t)(a[0] >= 0 && a[0] < most ? a[0] : most);
     return dse_workload_footprint(&w);
 }
 
-static double target(const struct shared *s, double seen, double unused)
+static double target(const struct shared *s, const double *a)
 {
-    (void)unused;
-    return dse_cache_target(s->cache, seen);
+    return dse_cache_target(s->cache, a[0]);
 }
 
-const struct shared_function shared_functions[] = {
-    {"memory_seconds", "s", {"B", "B"}, "the time to move so many bytes in accesses of so many", GROUP_MEMORY, seconds},
-    {"memory_moved", "B", {"B", "B"}, "bytes on the bus when so many are fetched in accesses of so many", GROUP_MEMORY, moved},
-    {"footprint", "B", {"1", NULL}, "workload.footprint with so many positions in the cache", GROUP_WORKLOAD, footprint_at},
-    {"cache_target", "1", {"1", NULL}, "positions that stay of so many", GROUP_CACHE, target},
-    {NULL, NULL, {NULL, NULL}, NULL, GROUPS, NULL},
+/* ---- nodes and SRAM ---------------------------------------------------------------------------------------------------------- */
+
+static const void *entry_at(const struct shared *s, double place)
+{
+    return *(const void *const *)(const void *)((const char *)s->params + (size_t)place);
+}
+
+/* Nodes are looked up: metres become the nanometres that were written. */
+static double nm_of(double metres)
+{
+    const double nm = 1e9, digits = 1e6;
+    return rint(metres * nm * digits) / digits;
+}
+
+static double ratio(const struct shared *s, const double *a, enum dse_tech_metric metric)
+{
+    const struct dse_technology *to = entry_at(s, a[0]);
+    return to->node_nm == nm_of(a[1]) ? 1 : dse_tech_ratio(to, nm_of(a[1]), metric);
+}
+
+static double technology_area(const struct shared *s, const double *a)
+{
+    return ratio(s, a, DSE_TECH_AREA);
+}
+
+static double technology_energy(const struct shared *s, const double *a)
+{
+    return ratio(s, a, DSE_TECH_ENERGY);
+}
+
+static double technology_power(const struct shared *s, const double *a)
+{
+    return ratio(s, a, DSE_TECH_POWER);
+}
+
+static double technology_node(const struct shared *s, const double *a)
+{
+    const struct dse_technology *t = entry_at(s, a[0]);
+    return t->node_nm * 1e-9;
+}
+
+static double sram_node(const struct shared *s, const double *a)
+{
+    return dse_sram_node_nm(entry_at(s, a[0])) * 1e-9;
+}
+
+/* The macro of a[1] bytes in words of a[2]; its numbers are NaN where the table has none. */
+static struct dse_sram macro(const struct shared *s, const double *a)
+{
+    struct dse_sram ret = {(double)NAN, (double)NAN, (double)NAN, (double)NAN, (double)NAN, (double)NAN};
+    if (a[1] > 0 && a[2] > 0) dse_sram_at(entry_at(s, a[0]), a[1] / DSE_MIB, a[2] * DSE_BITS_PER_BYTE, &ret);
+    return ret;
+}
+
+static double sram_area(const struct shared *s, const double *a)
+{
+    return macro(s, a).area_mm2 * 1e-6;
+}
+
+static double sram_read(const struct shared *s, const double *a)
+{
+    return macro(s, a).read_pj * DSE_PICO;
+}
+
+static double sram_leakage(const struct shared *s, const double *a)
+{
+    return macro(s, a).leakage_mw / DSE_MW_PER_W;
+}
+
+static double sram_dynamic(const struct shared *s, const double *a)
+{
+    return macro(s, a).dynamic_mw / DSE_MW_PER_W;
+}
+
+/* ---- supply and die ---------------------------------------------------------------------------------------------------------- */
+
+/* Of a[0], published in a[1] at a[2], clocked at a[3]; NULL where that is too fast. */
+static const struct dse_supply *supply_at(const struct shared *s, const double *a)
+{
+    struct shared_memo *m = s->memo;
+    bool same = m->supply_of[4] != 0;
+    for (int i = 0; i < 4; i++) same = same && m->supply_of[i] == a[i];
+    if (!same) {
+        for (int i = 0; i < 4; i++) m->supply_of[i] = a[i];
+        const bool ok =
+            dse_supply_at(s->economics->costs, entry_at(s, a[0]), nm_of(a[1]), a[2] / DSE_GIGA, a[3] / DSE_GIGA, &m->supply);
+        m->supply_of[4] = ok ? 1 : -1;
+    }
+    return m->supply_of[4] > 0 ? &m->supply : NULL;
+}
+
+static double supply_volts(const struct shared *s, const double *a)
+{
+    const struct dse_supply *supply = supply_at(s, a);
+    return supply ? supply->volts : (double)NAN;
+}
+
+static double supply_energy(const struct shared *s, const double *a)
+{
+    const struct dse_supply *supply = supply_at(s, a);
+    return supply ? supply->energy : (double)NAN;
+}
+
+static double supply_leakage(const struct shared *s, const double *a)
+{
+    const struct dse_supply *supply = supply_at(s, a);
+    return supply ? supply->leakage : (double)NAN;
+}
+
+static double supply_clock(const struct shared *s, const double *a)
+{
+    const struct dse_supply *supply = supply_at(s, a);
+    return supply ? supply->clock_tree : (double)NAN;
+}
+
+static double leakage_share(const struct shared *s, const double *a)
+{
+    return dse_by_node(s->economics->costs, DSE_C_leakage_share_65nm, nm_of(a[0]));
+}
+
+static double interface_energy(const struct shared *s, const double *a)
+{
+    return dse_interface_joules(s->economics->costs, s->memory->memory, a[0]);
+}
+
+/* One array of a[0] square metres in the node a[1], with the interfaces of its memory. */
+static const struct dse_die *die_at(const struct shared *s, const double *a)
+{
+    struct shared_memo *m = s->memo;
+    if (m->die_of[0] != a[0] || m->die_of[1] != a[1]) {
+        m->die_of[0] = a[0], m->die_of[1] = a[1];
+        dse_die_at(s->economics->costs, DSE_AREA_DIE, a[0] * 1e6, 1, s->memory, nm_of(a[1]), &m->die);
+    }
+    return &m->die;
+}
+
+static double die_area(const struct shared *s, const double *a)
+{
+    return die_at(s, a)->area_mm2 * 1e-6;
+}
+
+static double die_phy(const struct shared *s, const double *a)
+{
+    return die_at(s, a)->phy_mm2 * 1e-6;
+}
+
+static double die_fits(const struct shared *s, const double *a)
+{
+    return dse_die_check(s->economics->costs, die_at(s, a)) == NULL;
+}
+
+enum {
+    OF_WORKLOAD = 1 << GROUP_WORKLOAD,
+    OF_MEMORY = 1 << GROUP_MEMORY,
+    OF_CACHE = 1 << GROUP_CACHE,
+    OF_ECONOMICS = 1 << GROUP_ECONOMICS
 };
+
+#define SUPPLY \
+    { \
+        "@technologies", "m", "Hz", "Hz" \
+    }
+#define MACRO \
+    { \
+        "@srams", "B", "B" \
+    }
+const struct shared_function shared_functions[] = {
+    {"memory_seconds", "s", {"B", "B"}, "the time to move so many bytes in accesses of so many", OF_MEMORY, seconds},
+    {"memory_moved", "B", {"B", "B"}, "bytes on the bus when so many are fetched in accesses of so many", OF_MEMORY, moved},
+    {"footprint", "B", {"1"}, "workload.footprint with so many positions in the cache", OF_WORKLOAD, footprint_at},
+    {"cache_target", "1", {"1"}, "positions that stay of so many", OF_CACHE, target},
+    {"technology_area", "1", {"@technologies", "m"}, "area in the technology over that in a node", 0, technology_area},
+    {"technology_energy", "1", {"@technologies", "m"}, "the same of the energy of an operation", 0, technology_energy},
+    {"technology_power", "1", {"@technologies", "m"}, "the same of power", 0, technology_power},
+    {"technology_node", "m", {"@technologies"}, "the node of the technology", 0, technology_node},
+    {"sram_node", "m", {"@srams"}, "the node of the table", 0, sram_node},
+    {"sram_area", "m2", MACRO, "a macro of so many bytes, in words of so many", 0, sram_area},
+    {"sram_read", "J", MACRO, "a read of one word of it", 0, sram_read},
+    {"sram_leakage", "W", MACRO, "what leaks of it", 0, sram_leakage},
+    {"sram_dynamic", "W", MACRO, "under the load of the paper that it comes from", 0, sram_dynamic},
+    {"supply_volts", "V", SUPPLY, "the supply that a clock asks for, of a chip published in a node at a clock", OF_ECONOMICS,
+     supply_volts},
+    {"supply_energy", "1", SUPPLY, "energy of an operation over that at the nominal supply", OF_ECONOMICS, supply_energy},
+    {"supply_leakage", "1", SUPPLY, "leakage over the same", OF_ECONOMICS, supply_leakage},
+    {"supply_clock", "1", SUPPLY, "energy of a clock edge over the same", OF_ECONOMICS, supply_clock},
+    {"leakage_share", "1", {"m"}, "share of leakage in the power of a chip in a node", OF_ECONOMICS, leakage_share},
+    {"interface_energy",
+     "J/B",
+     {"1"},
+     "energy of a byte to or from the DRAM on the die; a hop is so many of 12 nm",
+     OF_ECONOMICS | OF_MEMORY,
+     interface_energy},
+    {"die_area",
+     "m2",
+     {"m2", "m"},
+     "a die of so much logic and SRAM in a node, with the interfaces of its memory",
+     OF_ECONOMICS | OF_MEMORY,
+     die_area},
+    {"die_phy", "m2", {"m2", "m"}, "those interfaces", OF_ECONOMICS | OF_MEMORY, die_phy},
+    {"die_fits", "1", {"m2", "m"}, "1 where there is such a die, else 0", OF_ECONOMICS | OF_MEMORY, die_fits},
+    {NULL, NULL, {NULL}, NULL, 0, NULL},
+};
+_Static_assert(sizeof shared_functions / sizeof *shared_functions <= SHARED_FUNCTIONS_MAX, "a context has room for all of them");

@@ -3,6 +3,7 @@
 #define DSE_TOML_MODEL_SHARED_H
 
 #include <dse/cache.h>
+#include <dse/chip.h>
 #include <dse/cost.h>
 #include <dse/hw.h>
 #include <dse/workload.h>
@@ -22,13 +23,22 @@ struct shared_groups {
     size_t offset[GROUPS];
 };
 
+/* What was last asked of the functions that take long and are asked for one number of several after the other. */
+struct shared_memo {
+    double supply_of[5], die_of[2];
+    struct dse_supply supply;
+    struct dse_die die;
+};
+
 /* The groups of one point; NULL: the model has it not. */
 struct shared {
+    const void *params;
     const struct dse_workload *workload;
     const struct dse_request *request;
     const struct dse_dram *memory;
     const struct dse_cache *cache;
     const struct dse_economics *economics;
+    struct shared_memo *memo;
 };
 struct shared shared_of(const struct shared_groups *g, const void *params);
 
@@ -40,13 +50,18 @@ struct shared_quantity {
 };
 extern const struct shared_quantity shared_quantities[]; /* closed by a row without a name */
 
-/* A function of one or two numbers and the groups, in the own units of their dimensions. */
+enum { SHARED_ARGUMENTS_MAX = 4 };
+/* A function of the groups and of numbers in the own units of their dimensions. */
 struct shared_function {
-    const char *name, *unit;        /* of the result */
-    const char *arguments[2], *doc; /* units; NULL: it has one */
-    enum shared_group group;
-    double (*of)(const struct shared *s, double a, double b);
+    const char *name, *unit; /* of the result */
+    const char
+        *arguments[SHARED_ARGUMENTS_MAX]; /* units; "@srams": a parameter that names an entry of that catalog, whose place among
+                                                    the parameters is the number; NULL: no more */
+    const char *doc;
+    unsigned groups; /* that it needs: 1 << enum shared_group, or-ed */
+    double (*of)(const struct shared *s, const double *a);
 };
 extern const struct shared_function shared_functions[]; /* closed by a row without a name */
+enum { SHARED_FUNCTIONS_MAX = 32 };
 
 #endif

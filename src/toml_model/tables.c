@@ -42,6 +42,7 @@ static void make_metrics(struct toml_model *m)
                                                 .source = source_of(m, "metrics", e->name),
                                                 .offset = m->own[i].offset,
                                                 .better = better_of(m, e->name),
+                                                .mean = m->own[i].mean,
                                                 .flags = DSE_METRIC_MAY_BE_NULL};
     }
     m->metrics[m->n_own + 1] = (struct dse_metric){.type = DSE_TYPE_END};
@@ -65,7 +66,7 @@ static void make_equations(struct toml_model *m)
         if (!is_shown(m, i)) continue;
         const struct equation *e = &m->equations[i];
         const size_t offset = (size_t)m->n_shown * sizeof(double);
-        m->shown[m->n_shown] = (struct own_metric){i, e->unit ? e->measure.scale : 1, offset};
+        m->shown[m->n_shown] = (struct own_metric){.equation = i, .scale = e->unit ? e->measure.scale : 1, .offset = offset};
         m->equation_rows[m->n_shown++] = (struct dse_metric){.type = DSE_TYPE_F64,
                                                              .name = e->name,
                                                              .unit = e->unit ? e->unit : "",
@@ -104,33 +105,60 @@ static void make_without(struct toml_model *m)
         if (m->totals[rows[i].of] < 0 || m->totals[rows[i].and ] < 0) m->without[n++] = rows[i].metric;
 }
 
+/* A list of equations; those that are -1 are none. */
+struct roots {
+    int *list, n;
+};
+
+static void add_root(struct roots *r, int equation)
+{
+    r->list = xrealloc(r->list, (size_t)r->n + 1, sizeof *r->list);
+    r->list[r->n++] = equation;
+}
+
+static void plan_alone(struct toml_model *m, struct roots *r, struct plan *ret)
+{
+    plan_make(m, r->list, r->n, NULL, ret);
+    plan_simplify(m, ret, r->list, r->n, NULL);
+    r->n = 0;
+}
+
+/* What is checked is computed before an estimate; that goes on from there. */
+static void plan_estimate(struct toml_model *m)
+{
+    struct roots check = {0}, estimate = {0};
+    for (int i = 0; i < m->n_conditions; i++) add_root(&check, m->conditions[i].equation);
+    for (int i = 0; i < TOTALS; i++) add_root(&estimate, m->totals[i]);
+    for (int i = 0; i < m->n_own; i++) add_root(&estimate, m->own[i].equation);
+    plan_make(m, check.list, check.n, NULL, &m->check);
+    plan_make(m, estimate.list, estimate.n, &m->check, &m->estimate);
+    for (int i = 0; i < estimate.n; i++)
+        if (estimate.list[i] >= 0 && m->check.made[estimate.list[i]]) add_root(&check, estimate.list[i]);
+    plan_simplify(m, &m->check, check.list, check.n, &m->estimate);
+    plan_simplify(m, &m->estimate, estimate.list, estimate.n, NULL);
+    free(check.list);
+    free(estimate.list);
+}
+
 static void make_plans(struct toml_model *m)
 {
-    int *roots =
-            xcalloc((size_t)(m->n_own + m->n_shown + 3 * m->n_conditions + TOTALS + m->n_parts * PART_NUMBERS) + 1, sizeof *roots),
-        n = 0;
+    struct roots r = {0};
+    plan_estimate(m);
     for (int i = 0; i < m->n_conditions; i++) {
-        roots[n++] = m->conditions[i].equation;
-        roots[n++] = m->conditions[i].needed;
-        roots[n++] = m->conditions[i].there;
+        add_root(&r, m->conditions[i].needed);
+        add_root(&r, m->conditions[i].there);
     }
-    plan_make(m, roots, n, &m->check);
-    n = 0;
-    for (int i = 0; i < TOTALS; i++) roots[n++] = m->totals[i];
-    for (int i = 0; i < m->n_own; i++) roots[n++] = m->own[i].equation;
-    plan_make(m, roots, n, &m->estimate);
-    n = 0;
-    for (int i = 0; i < m->n_shown; i++) roots[n++] = m->shown[i].equation;
-    plan_make(m, roots, n, &m->equate);
-    n = 0;
+    plan_alone(m, &r, &m->shortage);
+    for (int i = 0; i < m->n_shown; i++) add_root(&r, m->shown[i].equation);
+    plan_alone(m, &r, &m->equate);
     for (int i = 0; i < m->n_parts; i++) {
-        for (int k = 0; k < PART_NUMBERS; k++) roots[n++] = m->parts[i].equations[k];
         if (m->parts[i].domain != DOMAIN_NONE)
             stage_make(m, m->parts[i].domain, m->parts[i].equations, PART_NUMBERS, &m->parts[i].stage);
+        for (int k = 0; k < PART_NUMBERS; k++) add_root(&r, m->parts[i].equations[k]);
     }
-    plan_make(m, roots, n, &m->breakdown);
+    plan_alone(m, &r, &m->breakdown);
     for (int i = 0; i < m->n_parts; i++) m->breakdown.expands = m->breakdown.expands || m->parts[i].domain != DOMAIN_NONE;
-    free(roots);
+    free(r.list);
 }
 
 void make_tables(struct toml_model *m)

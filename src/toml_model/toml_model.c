@@ -40,6 +40,7 @@ void toml_model_free(struct toml_model *m)
     }
     for (size_t i = 0; i < m->n_choices; i++) free(m->choices[i]);
     plan_release(&m->check);
+    plan_release(&m->shortage);
     plan_release(&m->estimate);
     plan_release(&m->breakdown);
     plan_release(&m->equate);

@@ -44,8 +44,8 @@ static void assert_same_metrics(const void *c, const void *toml, int *worst_digi
             continue;
         }
         const double a = field_number(of, c), b = field_number(f, toml), off = fabs(a - b) / fmax(fabs(a), 1e-300);
-        if (a == b) continue;
-        if (off > 1e-12 && fabs(a - b) > 1e-12 * 1e-6) fail_msg("%s is %.17g in C and %.17g in TOML", f->name, a, b);
+        if (a == b || (isnan(a) && isnan(b))) continue;
+        if (!(off <= 1e-12) && !(fabs(a - b) <= 1e-18)) fail_msg("%s is %.17g in C and %.17g in TOML", f->name, a, b);
         const int digits = (int)floor(-log10(off));
         if (digits < *worst_digits) *worst_digits = digits;
     }
