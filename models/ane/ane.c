@@ -186,10 +186,11 @@ static const char *ane_check(const void *params)
     why = ane_cache_check(p);
     if (!why) why = dse_kv_format_check(&p->workload);
     if (why) return why;
-    if (r.last > (double)p->workload.llm->max_context)
+    if ((s.simple ? r.last : ane_longest(p)) > (double)p->workload.llm->max_context)
         return r.generate > 0 ? "prompt and generation are longer than the LLM was made for (max_context)"
                               : "the context is longer than the LLM was made for (max_context)";
     if (s.rows > (p->window > 0 ? s.window : r.kept)) return "query_rows is more than the window or the context";
+    if (ane_verified_rows(p) > s.rows) return "a step verifies more rows than a call has (draft_tokens, query_rows)";
     if (!ane_fits(p, &s, r.kept)) return "the context does not fit the window in whole blocks of query_rows (window, overflow)";
     if (p->workload.phase == DSE_PREFILL && p->cache == ANE_NONE && r.prompt > s.window)
         return "a prompt that is longer than the window needs a cache: without one its first positions are never computed (window, cache)";
@@ -221,9 +222,9 @@ static double attention_s(const struct ane_call *c)
 /* What the larger share of the step's time is bound by. */
 static int32_t bound_of(const struct ane_call *c, const struct ane_slide_run *slide, const struct ane_step *s)
 {
-    double share[DSE_BOUND_COUNT] = {0}, calls = s->sequences * s->calls;
+    double share[DSE_BOUND_COUNT] = {0}, calls = s->all_calls;
     for (int i = 0; i < c->n_ops; i++) share[c->op[i].bound] += calls * c->op[i].time_s;
-    share[DSE_BOUND_DRAM] += s->sequences * s->slides * slide->exposed_s;
+    share[DSE_BOUND_DRAM] += s->all_slides * slide->exposed_s;
     share[DSE_BOUND_LATENCY] += calls * c->dispatch_s + s->gap_s;
     return dse_bound_of(share[DSE_BOUND_COMPUTE], share[DSE_BOUND_DRAM], share[DSE_BOUND_LATENCY]);
 }
@@ -313,7 +314,7 @@ static void fill_common(struct dse_common *m, const struct ane_params *p, const 
     struct dse_totals totals = {
         .tokens = s->tokens,
         .seconds = s->time_s,
-        .attention_s = s->sequences * s->calls * attention_s(c),
+        .attention_s = s->all_calls * attention_s(c),
         .joules = s->joules,
         .bytes = s->bytes,
         .ops = s->useful_ops,
@@ -334,19 +335,19 @@ void ane_fill(const struct ane_params *p, const struct ane_call *call, const str
     struct ane_step step;
     ane_step_init(&step, p, call, slide);
 
-    double mib = step.sequences * step.calls / (DSE_MIB * step.tokens);
+    double mib = step.all_calls / (DSE_MIB * step.tokens);
     fill_common(&m->common, p, call, slide, &step);
     m->calls = (int64_t)step.calls;
     m->call_us = call->time_s * DSE_US_PER_S;
     m->slide_us = slide->time_s * DSE_US_PER_S;
-    m->exposed_slide_us = step.sequences * step.slides * slide->exposed_s * DSE_US_PER_S;
+    m->exposed_slide_us = step.all_slides * slide->exposed_s * DSE_US_PER_S;
     m->request_ms = (ane_prefill_s(p, call, slide, r.prompt) + ane_generate_s(p, call, slide, r.generate)) * ms_per_s;
-    m->wasted_rows = 1 - step.tokens / (step.sequences * step.calls * shape->computed);
+    m->wasted_rows = 1 - step.asked_rows / (step.all_calls * shape->computed);
     m->weights_mib = call->weight_bytes * mib;
     m->kv_mib = call->kv_bytes * mib;
     m->concat_mib = call->concat_bytes * mib;
     m->transpose_mib = call->transpose_bytes * mib;
-    m->slide_mib = step.sequences * step.slides * slide->bytes / (DSE_MIB * step.tokens);
+    m->slide_mib = step.all_slides * slide->bytes / (DSE_MIB * step.tokens);
     m->dram_footprint_gib = ane_footprint_of(p, call) / DSE_GIB;
     fill_cache(m, p, call, &step);
     m->engine_power_w = dse_max(0, step.joules - dse_dram_joules(&p->dram, step.bytes)) / step.time_s;

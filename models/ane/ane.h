@@ -35,7 +35,7 @@ enum ane_head { ANE_EVERY_ROW, ANE_LAST_ROW };
 enum ane_expert_dispatch { ANE_ALL_EXPERTS, ANE_GATHERED_EXPERTS, ANE_EXPERT_PROGRAMS };
 
 /* What this model knows of workloads. */
-enum { ANE_CAN = DSE_CAN_LAYERS | DSE_CAN_SCALES };
+enum { ANE_CAN = DSE_CAN_LAYERS | DSE_CAN_SCALES | DSE_CAN_SPECULATE | DSE_CAN_MIX };
 
 struct ane_params {
     struct dse_workload workload;
@@ -83,8 +83,8 @@ struct ane_equations {
 /* What is asked for. */
 struct ane_request {
     double prompt, generate; /* tokens of a request (E8) */
-    double last;             /* the last position that anything attends to */
-    double kept;             /* the most positions that the cache has to hold: E14; nothing evicted: last */
+    double last;             /* the last position that a token stands at; of unequal contexts the mean */
+    double kept;             /* the most positions that the cache has to hold: E14; nothing evicted: last, or what E20, E21 need */
 };
 
 /* E1: the rows of one K in a call. */
@@ -93,7 +93,7 @@ struct ane_shape {
     double window, cached;   /* of K; those not computed in the call */
     double layers, matrices; /* matrices: K and V, of all layers */
     double row_bytes;        /* of one K in one layer */
-    bool simple;             /* full attention and dense networks, all sequences alike: E1 to E15; else E16 to E19 */
+    bool simple;             /* full attention and dense networks, all sequences alike: E1 to E15; else E16 to E21 */
 };
 
 /* E17: attention of one kind, of an LLM that is not simple. */
@@ -103,6 +103,7 @@ struct ane_group {
     bool is_chunked;               /* reach starts again every reach positions */
     double key_bytes, value_bytes; /* of a row in one layer; value_bytes 0: values are in the keys */
     double pair_ops;               /* useful operations of a (row, position) pair, all layers */
+    double drafted;                /* E20: calls of the draft's program that layers has; 0: the LLM's own */
 };
 
 /* E3: what one K of one layer costs in memory operations, in a call. V costs the same, but is never transposed. */
@@ -141,11 +142,13 @@ struct ane_call {
     int n_ops;
     double time_s, dispatch_s, bytes, ops; /* time_s: with the dispatch */
     double row_ops, pair_ops, head_ops;    /* useful operations of a row, of a (row, position) pair, of a row of the output head */
+    double draft_ops;                      /* E20: of a step of a sequence, without pairs */
     double weight_bytes, kv_bytes, concat_bytes, transpose_bytes, count_bytes;
 
-    /* Not simple: E17 to E19. row_bytes: of a new row, all layers. */
+    /* Not simple: E17 to E20. row_bytes: of a new row, all layers. */
     struct ane_group group[ANE_GROUPS_MAX];
     int n_groups;
+    int drafts_from, drafts_to;                /* E20: op[] of a draft's own program */
     double row_bytes, state_bytes, held_bytes; /* states of a sequence; weights in memory */
 };
 
@@ -160,6 +163,8 @@ struct ane_slide_run {
 struct ane_step {
     double sequences, calls, slides;                         /* calls and slides of one sequence */
     double tokens;                                           /* of all sequences */
+    double all_calls, all_slides;                            /* of all sequences, and of the chunk of a prompt (E21) */
+    double asked_rows;                                       /* of all calls: what somebody asked for */
     double time_s, gap_s, idle_s, bytes, joules, useful_ops; /* idle_s: of gap_s, without slides that it hides */
 };
 
@@ -238,13 +243,26 @@ bool ane_is_simple(const struct dse_workload *w);
 /* E16: NULL, or why the engine cannot run it: by what is no number; by anything. */
 const char *ane_llms_never(const struct ane_params *p);
 const char *ane_llms_check(const struct ane_params *p);
-/* E16 to E19: the operators of a call, whose shape is set. */
+/* E16 to E20: the operators of a call, whose shape is set. */
 void ane_llms_call(struct ane_call *ret, const struct ane_params *p);
 /* E19: bytes of all caches and states in memory; of one slide. */
 double ane_llms_kept_bytes(const struct ane_params *p, const struct ane_call *c);
 double ane_llms_slid_bytes(const struct ane_call *c);
 /* Useful operations of (row, position) pairs of rows at positions first .. last, in all. */
 double ane_llms_seen_ops(const struct ane_call *c, double first, double last);
+/* The same of a decode step of all sequences, with drafts and a chunk (E20, E21). */
+double ane_llms_step_ops(const struct ane_params *p, const struct ane_call *c, const struct ane_request *r);
+/* E20, E21: positions that the cache has to hold. */
+double ane_llms_positions(const struct ane_params *p, const struct ane_request *r);
+/* E20: slides after a call that verifies drafts. */
+double ane_llms_slides(const struct ane_params *p, const struct ane_shape *s);
+/* E21: the longest of the sequences' contexts. E20: rows of a call that a step asks for. */
+double ane_longest(const struct ane_params *p);
+double ane_verified_rows(const struct ane_params *p);
+/* E20: seconds that a prompt's call is shorter than one that verifies drafts. */
+double ane_llms_undrafted_s(const struct ane_params *p, const struct ane_call *c);
+/* E21: calls of the chunk of a prompt. */
+double ane_chunk_calls(const struct ane_params *p, const struct ane_shape *s);
 
 /* ---- over a box of parameters -------------------------------------------------------------------------------------------- */
 

@@ -231,7 +231,7 @@ bool ane_bound(const void *lo, const void *hi, void *floor, void *ceiling)
     if (ane_llms_never(&least)) return false;
     if (!dse_workload_narrow(&least.workload, &most.workload, ANE_CAN)) return false;
     if (dse_bound_same(&least, &most, sizeof least)) return bound_point(&least, floor, ceiling);
-    if (!ane_is_simple(&least.workload)) {
+    if (!ane_is_simple(&least.workload) || !ane_is_simple(&most.workload)) {
         dse_bound_nothing(dse_model_ane.metrics, floor, ceiling);
         return true;
     }

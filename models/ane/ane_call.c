@@ -17,6 +17,7 @@ struct ane_request ane_request_of(const struct ane_params *p)
         r.last = r.prompt + r.generate;
     }
     r.kept = dse_min(r.last, dse_cache_target(&p->kept, r.prompt));
+    if (!ane_is_simple(&p->workload)) r.kept = ane_llms_positions(p, &r);
     return r;
 }
 
@@ -265,10 +266,10 @@ void ane_call_init(struct ane_call *ret, const struct ane_params *p, const struc
 {
     ret->shape = *s;
     ret->k = ane_memory_ops_of(p, s);
-    ret->n_ops = ret->n_groups = 0;
+    ret->n_ops = ret->n_groups = ret->drafts_from = ret->drafts_to = 0;
     ret->dispatch_s = (double)p->programs * p->dispatch_us / DSE_US_PER_S;
     ret->time_s = ret->dispatch_s;
-    ret->bytes = ret->ops = ret->row_ops = ret->pair_ops = ret->head_ops = ret->weight_bytes = ret->kv_bytes = 0;
+    ret->bytes = ret->ops = ret->row_ops = ret->pair_ops = ret->head_ops = ret->draft_ops = ret->weight_bytes = ret->kv_bytes = 0;
     ret->concat_bytes = ret->transpose_bytes = ret->count_bytes = 0;
     ret->row_bytes = ret->state_bytes = ret->held_bytes = 0;
     if (s->simple)
@@ -296,5 +297,6 @@ struct ane_slide_run ane_slide_of(const struct ane_params *p, const struct ane_c
     run.exposed_s = p->slide == ANE_HIDDEN ? dse_max(run.time_s - gap, 0) : run.time_s;
     run.per_prefill_call = 1;
     run.per_generate_call = p->slide_each == ANE_EACH_CALL ? 1 : 1 / c->shape.rows;
+    if (p->workload.speculation.draft_tokens > 0) run.per_generate_call = ane_llms_slides(p, &c->shape);
     return run;
 }

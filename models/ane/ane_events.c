@@ -84,11 +84,11 @@ static void add_nodes(struct run *r, enum ane_place place, bool once)
     }
 }
 
-/* Is a node that is done so many times done in this layer? Kinds of layers are spread evenly over the program. */
-static bool is_in_layer(const struct run *r, const struct node *n, int64_t layer)
+/* How often a node is done in a layer: kinds of layers, and those of drafts, are spread evenly over the program. */
+static int64_t times_in_layer(const struct run *r, const struct node *n, int64_t layer)
 {
     const int64_t times = (int64_t)n->op->times;
-    return (layer + 1) * times / r->layers > layer * times / r->layers;
+    return (layer + 1) * times / r->layers - layer * times / r->layers;
 }
 
 static void add_stop(struct run *r, int node, int64_t layer)
@@ -99,10 +99,12 @@ static void add_stop(struct run *r, int node, int64_t layer)
 static void add_stops(struct run *r)
 {
     r->layers = (int64_t)r->call->shape.layers;
-    r->stop = dse_sim_alloc(r->sim, ((size_t)r->layers + 1) * (size_t)r->nodes, sizeof *r->stop);
+    size_t stops = 0;
+    for (int i = 0; i < r->nodes; i++) stops += (size_t)r->node[i].op->times;
+    r->stop = dse_sim_alloc(r->sim, stops, sizeof *r->stop);
     for (int64_t layer = 0; layer < r->layers; layer++)
         for (int i = 0; i < r->nodes; i++)
-            if (!r->node[i].op->once && is_in_layer(r, &r->node[i], layer)) add_stop(r, i, layer);
+            for (int64_t n = r->node[i].op->once ? 0 : times_in_layer(r, &r->node[i], layer); n > 0; n--) add_stop(r, i, layer);
     for (int i = 0; i < r->nodes; i++)
         if (r->node[i].op->once) add_stop(r, i, -1);
 }
@@ -110,11 +112,7 @@ static void add_stops(struct run *r)
 /* In a layer, new rows are transposed and joined with the cache as soon as the projection has made them. */
 static void build_graph(struct run *r)
 {
-    add_nodes(r, ANE_PROJECTING, false);
-    add_nodes(r, ANE_JOINING_ROWS, false);
-    add_nodes(r, ANE_ATTENDING, false);
-    add_nodes(r, ANE_ADDING_PARTS, false);
-    add_nodes(r, ANE_AFTERWARDS, false);
+    for (int place = ANE_PROJECTING; place <= ANE_AFTERWARDS; place++) add_nodes(r, (enum ane_place)place, false);
     add_nodes(r, ANE_AFTERWARDS, true);
     add_stops(r);
 }
@@ -254,6 +252,7 @@ static double slides_per_token(const struct run *r)
 {
     double generate = (double)r->p->request.generate, rows = r->call->shape.rows;
     if (r->p->slide_each == ANE_EACH_CALL) return 1;
+    if (r->p->workload.speculation.draft_tokens > 0) return r->slide->per_generate_call;
     if (generate == 0 || dse_sim_ideal(r->sim, DSE_IDEAL_DRAWS)) return 1 / rows;
     return (double)(int64_t)(generate / rows) / generate;
 }

@@ -1,10 +1,11 @@
-/* LLMs of all kinds in a static-shape program: windows, latents, experts and states (E16 to E19). */
+/* LLMs of all kinds in a static-shape program: windows, latents, experts and states (E16 to E21). */
 #include "ane.h"
 
 #include <dse/num.h>
 #include <dse/units.h>
 
 #include <assert.h>
+#include <math.h>
 #include <string.h>
 
 bool ane_is_simple(const struct dse_workload *w)
@@ -34,6 +35,14 @@ const char *ane_llms_check(const struct ane_params *p)
     const char *why = ane_llms_never(p);
     if (why) return why;
     if (w.activation_bits > WIDE_BITS) return "the engine computes in 16 bits (activation_bits)";
+    const bool alike = ane_is_simple(&w);
+    if (!alike && !dse_eviction_at(p->kept.eviction)->keeps_all)
+        return "positions are left out where all sequences are alike and nothing is drafted (eviction)";
+    if (w.chunk_tokens > 0 && p->cache == ANE_NONE)
+        return "without a cache the whole prompt of the chunk would be computed again (chunk_tokens, cache)";
+    if (w.chunk_tokens > 0 && w.speculation.draft_tokens > 0)
+        return "a chunk's calls draft nothing, and others of the same step do (chunk_tokens, draft_tokens)";
+    if (w.context_spread > 0 && p->request.generate > 0) return "the contexts of a request are its own (context_spread, generate)";
     w.context = 1; /* with a request it counts for nothing: ane_check asks */
     return dse_workload_check(&w, ANE_CAN);
 }
@@ -49,7 +58,8 @@ static struct ane_group group_of(const struct ane_params *p, const struct ane_sh
                           .reach = limited ? (double)p->workload.llm->attention_window : 0,
                           .is_chunked = a->mixer == DSE_CHUNK,
                           .key_bytes = a->key_bytes,
-                          .value_bytes = a->values_in_keys ? 0 : a->value_bytes};
+                          .value_bytes = a->values_in_keys ? 0 : a->value_bytes,
+                          .drafted = a->is_draft ? (double)p->workload.speculation.draft_tokens : 0};
     if (limited) g.window = dse_min(s->window, dse_ceil((g.reach - 1) / s->rows) * s->rows + s->rows);
     g.cached = dse_max(g.window - s->rows, 0);
     return g;
@@ -83,9 +93,9 @@ static double widened_ops(const struct ane_params *p, const struct ane_group *g,
     return p->cache == ANE_NONE ? 0 : g->layers * g->window * dse_cache_widening(&call) * (double)elements;
 }
 
-static void append_attending(struct ane_call *c, const struct ane_params *p, const struct dse_op *o, const struct dse_attention *a)
+static void append_attending(struct ane_call *c, const struct ane_params *p, const struct dse_op *o, struct ane_group *g,
+                             const struct dse_attention *a)
 {
-    struct ane_group *g = &c->group[o->attention];
     const double pair_ops = o->ops / c->shape.computed / a->pairs, row = g->layers * g->window;
     const struct ane_work work = {.name = o->name,
                                   .place = ANE_ATTENDING,
@@ -100,11 +110,18 @@ static void append_attending(struct ane_call *c, const struct ane_params *p, con
 
 /* ---- the other operators: E18, E19 ---------------------------------------------------------------------------------------- */
 
+/* Of operators of drafts, that of the LLM. */
+static const char *name_of(const struct dse_op *o)
+{
+    return o->is_draft ? o->name + strlen("draft_") : o->name;
+}
+
 /* What makes the inputs of attention or of a recurrence, and comes before it in a layer. */
-static bool is_projecting(const char *name)
+static bool is_projecting(const struct dse_op *o)
 {
     static const char *const names[] = {"qkv_projection", "query_down",     "query_up",
                                         "latent_down",    "absorb_queries", "state_projection"};
+    const char *name = name_of(o);
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
         if (name[0] == names[i][0] && strcmp(name, names[i]) == 0) return true;
     return false;
@@ -112,7 +129,14 @@ static bool is_projecting(const char *name)
 
 static bool is_expert(const struct dse_op *o)
 {
-    return o->name[0] == 'e' && (strcmp(o->name, "experts_up") == 0 || strcmp(o->name, "experts_down") == 0);
+    const char *name = name_of(o);
+    return name[0] == 'e' && (strcmp(name, "experts_up") == 0 || strcmp(name, "experts_down") == 0);
+}
+
+/* Of one row: of the LLM's own layers, or of a draft. */
+static void add_row_ops(struct ane_call *c, const struct dse_op *o)
+{
+    *(o->is_draft ? &c->draft_ops : &c->row_ops) += o->ops / c->shape.computed;
 }
 
 /* E18. Each expert that is computed has the rows of a call: a static shape has room for all of them. */
@@ -123,7 +147,7 @@ static void append_expert(struct ane_call *c, const struct ane_params *p, const 
                  experts = all ? o->copies * (o->held_bytes / o->weight_bytes) : o->copies;
     const double macs = (double)o->repeat * (double)o->k * (double)o->n * experts * c->shape.computed;
     const double dispatch_s = (double)o->repeat * experts * p->dispatch_us / DSE_US_PER_S;
-    if (p->expert_dispatch == ANE_EXPERT_PROGRAMS && strcmp(o->name, "experts_up") == 0)
+    if (p->expert_dispatch == ANE_EXPERT_PROGRAMS && strcmp(name_of(o), "experts_up") == 0)
         ane_append(c, (struct ane_op){.name = "expert_dispatch",
                                       .place = ANE_AFTERWARDS,
                                       .times = (double)o->repeat,
@@ -136,7 +160,7 @@ static void append_expert(struct ane_call *c, const struct ane_params *p, const 
                                   .ops = DSE_OPS_PER_MAC * macs,
                                   .rows = c->shape.computed};
     ane_append_work(c, p, &work);
-    c->row_ops += o->ops / c->shape.computed;
+    add_row_ops(c, o);
 }
 
 /* E19: the state of the last whole block of rows is read, and the next one's written, once a call; without a cache it starts empty. */
@@ -146,41 +170,84 @@ static void append_recurrence(struct ane_call *c, const struct ane_params *p, co
     const struct ane_work work = {
         .name = o->name, .place = ANE_AFTERWARDS, .times = (double)o->repeat, .kv_bytes = moved, .ops = o->ops};
     ane_append_work(c, p, &work);
-    c->state_bytes += state;
-    c->row_ops += o->ops / c->shape.computed;
+    c->state_bytes += o->is_draft ? state / (double)p->workload.speculation.draft_tokens : state;
+    add_row_ops(c, o);
 }
 
 /* Matrices of the heads of absorbed latents are one operator of a layer. */
 static void append_other(struct ane_call *c, const struct ane_params *p, const struct dse_op *o, int64_t latent_layers)
 {
     const struct ane_shape *s = &c->shape;
-    const bool is_head = strcmp(o->name, "lm_head") == 0, last = is_head && p->head_rows == ANE_LAST_ROW;
-    const double a_row = o->ops / s->computed, rows = last ? 1 : s->computed;
+    const bool is_head = strcmp(name_of(o), "lm_head") == 0, last = is_head && p->head_rows == ANE_LAST_ROW;
+    const double a_row = o->ops / s->computed, rows = last ? (o->is_draft ? 1 : ane_verified_rows(p)) : s->computed;
+    const bool by_head = strncmp(name_of(o), "absorb_", strlen("absorb_")) == 0;
     const struct ane_work work = {.name = o->name,
-                                  .place = is_projecting(o->name) ? ANE_PROJECTING : ANE_AFTERWARDS,
-                                  .times = (double)(o->repeat > p->workload.llm->layers ? latent_layers : o->repeat),
+                                  .place = is_projecting(o) ? ANE_PROJECTING : ANE_AFTERWARDS,
+                                  .times = (double)(by_head ? latent_layers : o->repeat),
                                   .weight_bytes = o->weight_bytes,
                                   .kv_bytes = o->kv_write_bytes / s->computed * s->rows,
-                                  .ops = last ? a_row : o->ops,
+                                  .ops = last ? a_row * rows : o->ops,
                                   .rows = o->kind == DSE_OP_LINEAR ? rows : 0,
-                                  .once = is_head};
+                                  .once = is_head && !o->is_draft};
     ane_append_work(c, p, &work);
     c->row_bytes += o->kv_write_bytes / s->computed;
-    *(is_head ? &c->head_ops : &c->row_ops) += a_row;
+    if (is_head && !o->is_draft)
+        c->head_ops += a_row;
+    else
+        add_row_ops(c, o);
 }
 
-static void append_operator(struct ane_call *c, const struct ane_params *p, const struct dse_op *o, const struct dse_oplist *list,
-                            int64_t latent_layers)
+/* Those of the LLM, or of what drafts: the list has both. */
+static void append_operators(struct ane_call *c, const struct ane_params *p, const struct dse_oplist *list, bool is_draft)
 {
-    c->held_bytes += o->held_bytes;
-    if (o->attention >= 0)
-        append_attending(c, p, o, &list->attention[o->attention]);
-    else if (o->kind == DSE_OP_RECURRENCE)
-        append_recurrence(c, p, o);
-    else if (is_expert(o))
-        append_expert(c, p, o);
-    else
-        append_other(c, p, o, latent_layers);
+    const bool again = is_draft && p->workload.speculation.drafter != DSE_DRAFT_HEADS; /* the same weights, several times */
+    const double times = again ? (double)p->workload.speculation.draft_tokens : 1;
+    struct ane_group *group[DSE_ATTENTIONS_MAX] = {0};
+    int64_t latent_layers = 0;
+    for (int i = 0; i < list->n_attentions; i++) {
+        const struct dse_attention *a = &list->attention[i];
+        if (a->is_draft != is_draft) continue;
+        assert(c->n_groups < ANE_GROUPS_MAX);
+        group[i] = &c->group[c->n_groups++];
+        *group[i] = group_of(p, &c->shape, a);
+        if (a->values_in_keys) latent_layers += a->layers;
+    }
+    for (int i = 0; i < list->n; i++) {
+        const struct dse_op *o = &list->op[i];
+        if (o->is_draft != is_draft) continue;
+        c->held_bytes += o->held_bytes / times;
+        if (o->attention >= 0)
+            append_attending(c, p, o, group[o->attention], &list->attention[o->attention]);
+        else if (o->kind == DSE_OP_RECURRENCE)
+            append_recurrence(c, p, o);
+        else if (is_expert(o))
+            append_expert(c, p, o);
+        else
+            append_other(c, p, o, latent_layers);
+    }
+    for (int i = 0; i < list->n_attentions; i++)
+        if (group[i]) append_joining(c, p, group[i], &list->attention[i]);
+}
+
+/* E20: a draft's program has the rows and the window of the LLM's; it is called for each token, and the host samples each. Heads
+ * are of the LLM's program. */
+static void append_drafts(struct ane_call *c, const struct ane_params *p, struct dse_workload *w)
+{
+    const struct dse_speculation *s = &p->workload.speculation;
+    const double times = (double)s->draft_tokens;
+    struct dse_oplist list;
+    w->speculation.draft_tokens = s->draft_tokens;
+    dse_workload_expand(w, &list);
+    const int first = c->n_ops;
+    append_operators(c, p, &list, true);
+    if (s->drafter == DSE_DRAFT_HEADS) return;
+    ane_append(c, (struct ane_op){.name = "draft_dispatch",
+                                  .place = ANE_AFTERWARDS,
+                                  .times = times,
+                                  .bound = DSE_BOUND_LATENCY,
+                                  .time_s = times * (p->dispatch_us + p->host_gap_us) / DSE_US_PER_S});
+    c->drafts_from = first;
+    c->drafts_to = c->n_ops;
 }
 
 void ane_llms_call(struct ane_call *ret, const struct ane_params *p)
@@ -188,38 +255,97 @@ void ane_llms_call(struct ane_call *ret, const struct ane_params *p)
     const struct ane_shape *s = &ret->shape;
     struct dse_workload w = p->workload;
     struct dse_oplist list;
-    int64_t latent_layers = 0;
     w.phase = DSE_DECODE;
     w.batch = (int64_t)s->computed;
     w.context = (int64_t)s->window;
+    w.context_spread = 0;
+    w.chunk_tokens = w.speculation.draft_tokens = 0;
     dse_workload_expand(&w, &list);
-    assert(list.n_attentions <= ANE_GROUPS_MAX);
-    ret->n_groups = list.n_attentions;
-    for (int i = 0; i < list.n_attentions; i++) {
-        ret->group[i] = group_of(p, s, &list.attention[i]);
-        if (list.attention[i].values_in_keys) latent_layers += list.attention[i].layers;
-    }
-    for (int i = 0; i < list.n; i++) append_operator(ret, p, &list.op[i], &list, latent_layers);
+    append_operators(ret, p, &list, false);
     if (w.llm->embedding_tables > 1)
         ret->held_bytes += dse_llm_head_weights(w.llm) * ((double)w.weight_bits + w.weight_scale_bits) / DSE_BITS_PER_BYTE;
-    for (int i = 0; i < list.n_attentions; i++) append_joining(ret, p, &ret->group[i], &list.attention[i]);
+    if (p->workload.speculation.draft_tokens > 0) append_drafts(ret, p, &w);
     const struct ane_joining_work reshaping = {.layers = s->layers, .reshaped_bytes = ane_reshaped_bytes(p, s)};
     ane_append_joining(ret, p, &(struct ane_memory_ops){0}, &reshaping);
 }
 
+/* ---- drafts, unequal contexts, chunks: E20, E21 ----------------------------------------------------------------------------- */
+
+/* Some sequences are longer, the others shorter than the mean: those of dse_workload_expand. */
+struct kinds {
+    double few, many, longer, shorter;
+};
+
+static struct kinds kinds_of(const struct ane_params *p)
+{
+    const struct dse_workload *w = &p->workload;
+    const double mean = (double)w->context, batch = (double)w->batch, few = dse_floor(batch / 2), many = batch - few;
+    struct kinds k = {.few = 0, .many = batch, .longer = mean, .shorter = mean};
+    if (w->context_spread <= 0 || few < 1 || w->phase != DSE_DECODE || p->request.generate > 0) return k;
+    k.few = few;
+    k.many = many;
+    k.longer = dse_floor(mean * (1 + w->context_spread * sqrt(many / few)) + 0.5);
+    k.shorter = dse_max(1, dse_floor((mean * batch - k.longer * few) / many + 0.5));
+    return k;
+}
+
+double ane_longest(const struct ane_params *p)
+{
+    const struct ane_request r = ane_request_of(p);
+    return dse_max(r.last, kinds_of(p).longer * (p->request.generate > 0 ? 0 : 1));
+}
+
+double ane_llms_positions(const struct ane_params *p, const struct ane_request *r)
+{
+    const struct dse_workload *w = &p->workload;
+    const double own = p->request.generate > 0 ? r->last : kinds_of(p).longer;
+    const double chunk = w->chunk_tokens > 0 ? (double)(w->chunk_context + w->chunk_tokens) : 0;
+    return dse_max(own + (double)w->speculation.draft_tokens, chunk);
+}
+
+double ane_verified_rows(const struct ane_params *p)
+{
+    return 1 + (p->workload.phase == DSE_DECODE ? (double)p->workload.speculation.draft_tokens : 0);
+}
+
+double ane_llms_slides(const struct ane_params *p, const struct ane_shape *s)
+{
+    if (p->slide_each == ANE_EACH_CALL) return 1;
+    return dse_min(1, dse_accepted(&p->workload.speculation) / dse_max(1, s->rows + 1 - ane_verified_rows(p)));
+}
+
+/* What drafts works on a prompt once, too. */
+double ane_llms_undrafted_s(const struct ane_params *p, const struct ane_call *c)
+{
+    double time_s = 0;
+    for (int i = c->drafts_from; i < c->drafts_to; i++) time_s += c->op[i].time_s;
+    return time_s > 0 ? time_s * (1 - 1 / (double)p->workload.speculation.draft_tokens) : 0;
+}
+
+double ane_chunk_calls(const struct ane_params *p, const struct ane_shape *s)
+{
+    return dse_ceil((double)p->workload.chunk_tokens / s->rows);
+}
+
 /* ---- sums ----------------------------------------------------------------------------------------------------------------- */
 
-/* E10. */
+/* Layers that hold a cache: a draft's are called several times. */
+static double layers_of(const struct ane_group *g)
+{
+    return g->drafted > 0 ? g->layers / g->drafted : g->layers;
+}
+
+/* E10, E21: the chunk's prompt is a sequence more. */
 double ane_llms_kept_bytes(const struct ane_params *p, const struct ane_call *c)
 {
     const bool copy = p->cache != ANE_CHUNKS && p->cache != ANE_LAZY_SOFTMAX;
-    const double sequences = (double)p->workload.batch;
-    double bytes = p->cache == ANE_NONE ? 0 : (sequences + 1) * c->state_bytes, at_work = 0;
+    const double sequences = (double)p->workload.batch + (p->workload.chunk_tokens > 0 ? 1 : 0);
+    double bytes = (sequences + 1) * c->state_bytes, at_work = 0;
     for (int i = 0; i < c->n_groups; i++) {
         const struct ane_group *g = &c->group[i];
         const double row = g->key_bytes + g->value_bytes;
         at_work = dse_max(at_work, g->window * row);
-        if (p->cache != ANE_NONE) bytes += g->layers * row * (sequences * g->window + (copy ? g->cached : 0));
+        bytes += layers_of(g) * row * (sequences * g->window + (copy ? g->cached : 0));
     }
     return p->cache == ANE_NONE ? at_work : bytes;
 }
@@ -229,7 +355,7 @@ double ane_llms_slid_bytes(const struct ane_call *c)
     double bytes = 0;
     for (int i = 0; i < c->n_groups; i++) {
         const struct ane_group *g = &c->group[i];
-        bytes += 2 * g->layers * g->cached * (g->key_bytes + g->value_bytes);
+        bytes += 2 * layers_of(g) * g->cached * (g->key_bytes + g->value_bytes);
     }
     return bytes;
 }
@@ -243,12 +369,31 @@ static double pairs_to(const struct ane_group *g, double window, double n)
     return whole * reach * (reach + 1) / 2 + rest * (rest + 1) / 2;
 }
 
-double ane_llms_seen_ops(const struct ane_call *c, double first, double last)
+/* Of rows at first .. last: of the LLM `rows` times, of its drafts once. */
+static double seen_ops(const struct ane_call *c, double first, double last, double rows, double drafts)
 {
     double ops = 0;
     for (int i = 0; i < c->n_groups; i++) {
         const struct ane_group *g = &c->group[i];
-        ops += (pairs_to(g, c->shape.window, last) - pairs_to(g, c->shape.window, first - 1)) * g->pair_ops;
+        const double pairs = pairs_to(g, c->shape.window, last) - pairs_to(g, c->shape.window, first - 1);
+        ops += pairs * (g->drafted > 0 ? drafts : rows) * g->pair_ops;
     }
     return ops;
+}
+
+double ane_llms_seen_ops(const struct ane_call *c, double first, double last)
+{
+    return seen_ops(c, first, last, 1, 0);
+}
+
+/* The rows that are verified see what the first of them sees. */
+double ane_llms_step_ops(const struct ane_params *p, const struct ane_call *c, const struct ane_request *r)
+{
+    const double rows = ane_verified_rows(p), sequences = (double)p->workload.batch;
+    const double before = (double)p->workload.chunk_context, chunk = (double)p->workload.chunk_tokens;
+    double ops = chunk > 0 ? ane_llms_seen_ops(c, before + 1, before + chunk) : 0;
+    if (r->generate > 0) return ops + sequences * seen_ops(c, r->prompt + 1, r->last, rows, 1) / r->generate;
+    const struct kinds k = kinds_of(p);
+    if (k.few > 0) ops += k.few * seen_ops(c, k.longer, k.longer, rows, 1);
+    return ops + k.many * seen_ops(c, k.shorter, k.shorter, rows, 1);
 }

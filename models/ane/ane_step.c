@@ -22,12 +22,13 @@ static double calls_s(const struct ane_params *p, const struct ane_call *c, cons
 
 double ane_prefill_s(const struct ane_params *p, const struct ane_call *c, const struct ane_slide_run *slide, double prompt)
 {
-    return calls_s(p, c, slide, ane_prefill_calls(p, &c->shape, prompt), slide->per_prefill_call);
+    const double calls = ane_prefill_calls(p, &c->shape, prompt);
+    return calls_s(p, c, slide, calls, slide->per_prefill_call) - calls * ane_llms_undrafted_s(p, c);
 }
 
 double ane_generate_s(const struct ane_params *p, const struct ane_call *c, const struct ane_slide_run *slide, double generate)
 {
-    return calls_s(p, c, slide, generate, slide->per_generate_call);
+    return calls_s(p, c, slide, generate / dse_accepted(&p->workload.speculation), slide->per_generate_call);
 }
 
 double ane_joules(const struct ane_params *p, double exposed_s, double busy_s, double ops, double bytes)
@@ -72,6 +73,28 @@ double ane_mean_seen(double first, double last, double window)
     return (prompt_pairs(last, window) - prompt_pairs(first - 1, window)) / (last - first + 1);
 }
 
+/* E20, E21: rows that are verified, and the calls of a prompt's chunk. */
+static void add_llms(struct ane_step *s, const struct ane_params *p, const struct ane_call *c, const struct ane_slide_run *slide)
+{
+    const struct ane_request r = ane_request_of(p);
+    const bool prefill = p->workload.phase == DSE_PREFILL;
+    const double chunk = ane_chunk_calls(p, &c->shape), slides = chunk * slide->per_prefill_call;
+    s->all_calls += chunk;
+    s->all_slides += slides;
+    s->time_s += calls_s(p, c, slide, chunk, slide->per_prefill_call);
+    s->bytes += chunk * c->bytes + slides * slide->bytes;
+    s->joules += chunk * ane_joules(p, c->time_s, c->time_s, c->ops, c->bytes) +
+                 slides * ane_joules(p, slide->exposed_s, slide->time_s, 0, slide->bytes);
+    if (prefill) {
+        s->useful_ops += s->sequences * ane_llms_seen_ops(c, 1, r.prompt);
+        return;
+    }
+    const double rows = ane_verified_rows(p);
+    s->tokens = s->sequences * dse_accepted(&p->workload.speculation);
+    s->asked_rows = s->sequences * rows + (double)p->workload.chunk_tokens;
+    s->useful_ops = s->asked_rows * c->row_ops + s->sequences * (rows * c->head_ops + c->draft_ops) + ane_llms_step_ops(p, c, &r);
+}
+
 void ane_step_init(struct ane_step *ret, const struct ane_params *p, const struct ane_call *c, const struct ane_slide_run *slide)
 {
     struct ane_request r = ane_request_of(p);
@@ -88,19 +111,18 @@ void ane_step_init(struct ane_step *ret, const struct ane_params *p, const struc
         .calls = calls,
         .slides = slides,
         .tokens = sequences * rows,
+        .all_calls = sequences * calls,
+        .all_slides = sequences * slides,
+        .asked_rows = sequences * rows,
         .time_s = sequences * calls_s(p, c, slide, calls, each),
-        .gap_s = sequences * calls * p->host_gap_us / DSE_US_PER_S,
         .bytes = sequences * (calls * c->bytes + slides * slide->bytes),
         .joules = sequences * (calls * ane_joules(p, c->time_s, c->time_s, c->ops, c->bytes) +
                                slides * ane_joules(p, slide->exposed_s, slide->time_s, 0, slide->bytes)),
         .useful_ops = sequences * (rows * c->row_ops + pairs * c->pair_ops + c->head_ops),
     };
-    if (!c->shape.simple) {
-        const double seen =
-            prefill ? ane_llms_seen_ops(c, 1, r.prompt) : ane_llms_seen_ops(c, first, r.last) / (r.last - first + 1);
-        ret->useful_ops += sequences * seen;
-    }
-    ret->idle_s = dse_max(0, ret->gap_s - sequences * slides * (slide->time_s - slide->exposed_s));
+    if (!c->shape.simple) add_llms(ret, p, c, slide);
+    ret->gap_s = ret->all_calls * p->host_gap_us / DSE_US_PER_S;
+    ret->idle_s = dse_max(0, ret->gap_s - ret->all_slides * (slide->time_s - slide->exposed_s));
     ret->joules += ane_gap_joules(p, ret->gap_s, ret->idle_s);
 }
 
@@ -117,7 +139,7 @@ static void try_rows(struct best *b, double rows)
     struct ane_shape s;
     struct ane_call c;
     ane_shape_init(&s, b->p, rows, b->r.kept);
-    if (s.rows > s.window || !ane_fits(b->p, &s, b->r.kept)) return;
+    if (s.rows > s.window || ane_verified_rows(b->p) > s.rows || !ane_fits(b->p, &s, b->r.kept)) return;
     ane_call_init(&c, b->p, &s);
     struct ane_slide_run slide = ane_slide_of(b->p, &c);
     double time_s = ane_prefill_s(b->p, &c, &slide, b->r.prompt) + ane_generate_s(b->p, &c, &slide, b->r.generate);
@@ -189,7 +211,7 @@ static void add_causes(const struct ane_params *p, const struct ane_call *c, con
                        const struct ane_step *s, struct dse_breakdown *out)
 {
     if (p->power == DSE_POWER_CONSTANT) return;
-    const double calls = s->sequences * s->calls, slides = s->sequences * s->slides;
+    const double calls = s->all_calls, slides = s->all_slides;
     dse_breakdown_cause(out, "idle", p->engine_idle_w * s->idle_s);
     dse_breakdown_cause(out, "active", p->engine_base_w * (calls * c->time_s + slides * slide->time_s));
     dse_breakdown_cause(out, "operations", p->engine_op_pj * DSE_PICO * calls * c->ops);
@@ -199,8 +221,8 @@ static void add_causes(const struct ane_params *p, const struct ane_call *c, con
 void ane_break_down(const struct ane_params *p, const struct ane_call *c, const struct ane_slide_run *slide,
                     const struct ane_step *s, struct dse_breakdown *out)
 {
-    struct out o = {.p = p, .times = s->sequences * s->calls, .parts = out};
-    double slides = s->sequences * s->slides;
+    struct out o = {.p = p, .times = s->all_calls, .parts = out};
+    double slides = s->all_slides;
     for (int i = 0; i < c->n_ops; i++) {
         if (!c->op[i].attention) add_op(&o, &c->op[i], 0);
         if (i == 0) add_attention(&o, c);

@@ -18,6 +18,7 @@ static struct ane_params on(const char *llm)
     struct ane_params p = defaults;
     p.workload.llm = find_llm(llm);
     p.dram.capacity_gib = 4096;
+    if (!p.workload.llm) abort(); /* find_llm has failed */
     return p;
 }
 
@@ -222,6 +223,88 @@ static void workload__moves_what_it_says(void **state)
     assert_close("scales", scaled, estimate(&p, NULL).weights_mib * 4.5 / 4, 1e-9);
 }
 
+static void assert_parts_add_up(const char *what, const struct ane_params *p)
+{
+    struct dse_breakdown parts;
+    const struct ane_metrics m = estimate(p, &parts);
+    const struct dse_part sum = sum_of_parts(&parts);
+    const double tokens = dse_workload_tokens(&p->workload);
+    assert_close(what, sum.time_us, m.common.latency_us, 1e-9);
+    assert_close(what, sum.energy_mj, m.common.energy_mj * tokens, 1e-9);
+    assert_close(what, sum.dram_bytes, m.common.dram_mib * DSE_MIB * tokens, 1e-9);
+    assert_close(what, m.common.tokens_per_s, tokens / m.common.latency_us * DSE_US_PER_S, 1e-9);
+}
+
+/* E20: rows that a call has anyway verify drafts, so that they pay as far as they are accepted. */
+static void drafts__pay_as_far_as_they_are_accepted(void **state)
+{
+    (void)state;
+    for (int32_t drafter = DSE_DRAFT_HEADS; drafter <= DSE_DRAFT_LLM; drafter++) {
+        struct ane_params p = on("qwen3-8b");
+        p.query_rows = 8;
+        const double alone = estimate(&p, NULL).common.tokens_per_s;
+        p.workload.speculation.draft_tokens = 3;
+        p.workload.speculation.drafter = drafter;
+        assert_parts_add_up("drafts", &p);
+        assert_true(estimate(&p, NULL).common.tokens_per_s > 1.5 * alone);
+        p.workload.speculation.acceptance = 0.3;
+        const double fewer = estimate(&p, NULL).common.tokens_per_s;
+        p.workload.speculation.acceptance_decay = 0.5;
+        assert_true(estimate(&p, NULL).common.tokens_per_s < fewer);
+        p.workload.speculation.accepted_length = 1;
+        assert_true(estimate(&p, NULL).common.tokens_per_s < alone);
+        p.workload.speculation.draft_tokens = 8;
+        assert_non_null(refusal(p)); /* nine rows in eight */
+    }
+}
+
+/* E20: one layer of 36 and its head, three times; its cache is a 37th. */
+static void drafts__cost_a_layer_and_a_head_each(void **state)
+{
+    (void)state;
+    struct ane_params p = on("qwen3-8b"), drafting = p;
+    drafting.workload.speculation.draft_tokens = 3;
+    const struct ane_call c = call_of(&p, false), d = call_of(&drafting, false);
+    const struct dse_llm *llm = p.workload.llm;
+    const double hidden = (double)llm->hidden, bytes = 2;
+    const double each = dse_llm_layer_weights(llm) + dse_llm_head_weights(llm) + 2 * hidden * hidden;
+    assert_close("read", d.weight_bytes - c.weight_bytes, 3 * each * bytes, 1e-9);
+    assert_close("held", d.held_bytes - c.held_bytes, each * bytes, 1e-9);
+    assert_close("slid", ane_llms_slid_bytes(&d),
+                 ane_llms_slid_bytes(&c) * 37 / 36 * (double)(d.group[0].cached / c.group[0].cached), 1e-9);
+}
+
+/* E21: the window is the longest sequence's, and a chunk takes calls as a prompt does. */
+static void mixes__take_the_longest_window_and_more_calls(void **state)
+{
+    (void)state;
+    struct ane_params p = on("gemma3-4b"), q = p;
+    p.workload.batch = q.workload.batch = 4;
+    p.workload.context = 1024;
+    p.workload.context_spread = 0.5;
+    q.workload.context = 1536;
+    assert_parts_add_up("unequal", &p);
+    assert_close("time", estimate(&p, NULL).common.latency_us, estimate(&q, NULL).common.latency_us, 1e-12);
+    assert_true(estimate(&p, NULL).common.compute_utilization < estimate(&q, NULL).common.compute_utilization);
+    p.request.generate = 10;
+    assert_non_null(refusal(p));
+    q.workload.chunk_tokens = 200;
+    q.workload.chunk_context = 1000;
+    q.slide = ANE_EXPOSED;
+    assert_parts_add_up("chunk", &q);
+    struct ane_params prompt = q;
+    prompt.workload.phase = DSE_PREFILL;
+    prompt.workload.chunk_tokens = 0;
+    prompt.workload.batch = 1;
+    const double each = estimate(&prompt, NULL).common.latency_us / 24; /* 24 calls of 64 rows */
+    const double with = estimate(&q, NULL).common.latency_us;
+    q.workload.chunk_tokens = 0;
+    assert_close("four calls", with - estimate(&q, NULL).common.latency_us, 4 * each, 1e-9);
+    q.workload.chunk_tokens = 200;
+    q.cache = ANE_NONE;
+    assert_non_null(refusal(q));
+}
+
 static double simulated_us(const struct ane_params *p, unsigned ideal)
 {
     struct ane_metrics m;
@@ -242,6 +325,10 @@ static void levels__agree(void **state)
         struct ane_params p = on(e->name);
         p.expert_dispatch = (int32_t)(i % 3);
         p.programs = 1 + (int64_t)(i % 5);
+        p.host_gap_us = 100;
+        p.workload.speculation.draft_tokens = i % 4 == 1 ? 2 : 0;
+        p.workload.speculation.drafter = (int32_t)(i % 3);
+        p.workload.chunk_tokens = i % 4 == 2 ? 100 : 0;
         if (dse_model_ane.check(&p)) continue;
         const double closed = estimate(&p, NULL).common.latency_us;
         assert_close(e->name, simulated_us(&p, ideal), closed, 1e-6);
@@ -264,6 +351,10 @@ static void bound__is_the_estimate_or_nothing(void **state)
     hi.workload.context = 4096;
     assert_true(ane_bound(&lo, &hi, &floor, &ceiling));
     assert_false(floor.common.latency_us > m.common.latency_us);
+    hi = lo = on("llama2-7b");
+    hi.workload.speculation.draft_tokens = 4;
+    assert_true(ane_bound(&lo, &hi, &floor, &ceiling));
+    assert_false(floor.common.latency_us > estimate(&lo, NULL).common.latency_us);
     lo = hi = on("deepseek-v3.2");
     hi.workload.context = 4096;
     assert_false(ane_bound(&lo, &hi, &floor, &ceiling));
@@ -277,10 +368,17 @@ static int set_up_defaults(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(llms__read_what_their_operators_hold), cmocka_unit_test(llms__that_are_dense_are_so_either_way),
-        cmocka_unit_test(windows__slide_in_whole_blocks),       cmocka_unit_test(latents__are_kept_once),
-        cmocka_unit_test(experts__are_all_or_those_with_work),  cmocka_unit_test(states__move_once_a_call),
-        cmocka_unit_test(workload__moves_what_it_says),         cmocka_unit_test(levels__agree),
+        cmocka_unit_test(llms__read_what_their_operators_hold),
+        cmocka_unit_test(llms__that_are_dense_are_so_either_way),
+        cmocka_unit_test(windows__slide_in_whole_blocks),
+        cmocka_unit_test(latents__are_kept_once),
+        cmocka_unit_test(experts__are_all_or_those_with_work),
+        cmocka_unit_test(states__move_once_a_call),
+        cmocka_unit_test(workload__moves_what_it_says),
+        cmocka_unit_test(drafts__pay_as_far_as_they_are_accepted),
+        cmocka_unit_test(drafts__cost_a_layer_and_a_head_each),
+        cmocka_unit_test(mixes__take_the_longest_window_and_more_calls),
+        cmocka_unit_test(levels__agree),
         cmocka_unit_test(bound__is_the_estimate_or_nothing),
     };
     return cmocka_run_group_tests(tests, set_up_defaults, tear_down);
