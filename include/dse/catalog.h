@@ -344,6 +344,30 @@ extern const struct dse_param dse_interconnect_fields[];
 /* NULL, or why its numbers do not fit together ("switches that add need link_topology = \"switch\""). */
 const char *dse_interconnect_check(const struct dse_interconnect *link);
 
+/* How often tokens choose each expert of an LLM, layer by layer. */
+struct dse_expert_loads;
+/* Layers that were measured, and experts of each. */
+int64_t dse_expert_loads_layers(const struct dse_expert_loads *l);
+int64_t dse_expert_loads_experts(const struct dse_expert_loads *l);
+/* Of all choices in layer `layer` (from 0, of those that were measured) the share of an expert; their sum is 1. */
+double dse_expert_loads_share(const struct dse_expert_loads *l, int64_t layer, int64_t expert);
+
+/* What speculative decoding was measured to yield: tokens of a verified step, its own one included, by how many were drafted. NaN: not
+ * measured. The entry "law" has none: acceptance and acceptance_decay say it. Row table: dse_drafts_fields. */
+enum { DSE_DRAFTS_MAX = 8 };
+struct dse_draft_lengths {
+    double length_1, length_2, length_3, length_4, length_5, length_6, length_7, length_8;
+};
+struct dse_drafts {
+    struct dse_entry entry;
+    struct dse_draft_lengths lengths;
+};
+extern const struct dse_param dse_drafts_fields[];
+/* With k >= 1 tokens drafted; NaN: not measured. */
+double dse_drafts_length(const struct dse_drafts *d, int64_t k);
+/* Was anything measured? */
+bool dse_drafts_measured(const struct dse_drafts *d);
+
 /* A technology node as one published method sees it. Ratios against another node of the same method scale area, energy, delay
  * and power; see dse_tech_ratio in hw.h. */
 struct dse_technology {

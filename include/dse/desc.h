@@ -57,6 +57,8 @@ enum dse_kind {
     DSE_KIND_COSTS,
     DSE_KIND_QUALITY,
     DSE_KIND_TASK,
+    DSE_KIND_EXPERT_LOADS,
+    DSE_KIND_DRAFTS,
     DSE_KIND_COUNT
 };
 

@@ -13,9 +13,9 @@
 
 enum dse_phase { DSE_DECODE, DSE_PREFILL };
 
-/* Where the tokens of a step go: to all experts alike, to experts chosen at random, or at random with loads of a power law. */
-enum dse_routing { DSE_ROUTING_BALANCED, DSE_ROUTING_UNIFORM, DSE_ROUTING_POWER_LAW };
-extern const char *const dse_routing_names[]; /* "balanced", "uniform", "power-law", NULL */
+/* Where the tokens of a step go: to all experts alike, to experts chosen at random, or at random with loads of a power law or as measured. */
+enum dse_routing { DSE_ROUTING_BALANCED, DSE_ROUTING_UNIFORM, DSE_ROUTING_POWER_LAW, DSE_ROUTING_PROFILE, DSE_ROUTINGS };
+extern const char *const dse_routing_names[]; /* "balanced", "uniform", "power-law", "profile", NULL */
 
 /* What proposes tokens for the LLM to verify: heads beside its own (Medusa), a layer of its kind with its output head (EAGLE,
  * multi-token prediction), or a smaller LLM. */
@@ -23,12 +23,13 @@ enum dse_drafter { DSE_DRAFT_HEADS, DSE_DRAFT_LAYER, DSE_DRAFT_LLM };
 
 /* Speculative decoding: k tokens are drafted, and one step verifies them and the token before them. */
 struct dse_speculation {
-    int64_t draft_tokens;        /* k; 0: none */
-    int32_t drafter;             /* enum dse_drafter */
-    const struct dse_llm *draft; /* of DSE_DRAFT_LLM */
-    double acceptance;           /* probability that the first drafted token is accepted */
-    double acceptance_decay;     /* of that from one drafted token to the next, which is accepted only after it */
-    double accepted_length;      /* tokens a verified step yields, as measured; 0: by the law */
+    int64_t draft_tokens;            /* k; 0: none */
+    int32_t drafter;                 /* enum dse_drafter */
+    const struct dse_llm *draft;     /* of DSE_DRAFT_LLM */
+    double acceptance;               /* probability that the first drafted token is accepted */
+    double acceptance_decay;         /* of that from one drafted token to the next, which is accepted only after it */
+    double accepted_length;          /* tokens a verified step yields, as measured; 0: by `drafts` */
+    const struct dse_drafts *drafts; /* measured by draft_tokens; NULL or "law": by acceptance */
 };
 
 struct dse_workload {
@@ -46,6 +47,7 @@ struct dse_workload {
     int32_t latent_form; /* enum dse_latent_form */
     int32_t routing;     /* enum dse_routing */
     double routing_exponent;
+    const struct dse_expert_loads *expert_loads; /* of DSE_ROUTING_PROFILE */
     struct dse_speculation speculation;
     int64_t tensor_parallel, pipeline_parallel, data_parallel, expert_parallel; /* degrees, as below; 0 counts as 1 */
 };
@@ -175,7 +177,8 @@ struct dse_draw {
 void dse_workload_expand_drawn(const struct dse_workload *w, int64_t read, const struct dse_draw *draw, struct dse_oplist *ret);
 /* Rows of each expert of one layer, ret[0 .. llm->moe.experts - 1], when `tokens` choose among them. The first ceil(experts / chips) of
  * them lie on the first chip, and so on. False, and nothing is drawn: balanced routing, no experts, or more than DSE_EXPERTS_DRAWN_MAX. Of more
- * than DSE_TOKENS_DRAWN tokens so many are drawn, and how far they are from their mean is scaled to all. */
+ * than DSE_TOKENS_DRAWN tokens so many are drawn, and how far they are from their mean is scaled to all; which have none is
+ * drawn apart. */
 enum { DSE_EXPERTS_DRAWN_MAX = 4096, DSE_TOKENS_DRAWN = 512 };
 bool dse_experts_draw(const struct dse_workload *w, double tokens, uint64_t seed, int64_t layer, double *ret);
 /* The chip with the most rows of `chips`: its first expert. *ret_n: how many it holds. */
@@ -218,7 +221,7 @@ double dse_workload_footprint(const struct dse_workload *w);
 /* Tokens that one step yields, of all chips: batch (decode), batch * context (prefill), batch * dse_accepted (with drafts). The
  * chunk of a prompt yields none. */
 double dse_workload_tokens(const struct dse_workload *w);
-/* Tokens that a verified step yields for one sequence: 1 + the accepted ones. Leviathan et al., arXiv:2211.17192, Eq. 1, with a
+/* Tokens that a verified step yields for one sequence: accepted_length; else as measured (drafts); else 1 + the accepted ones. Leviathan et al., arXiv:2211.17192, Eq. 1, with a
  * probability that falls from one drafted token to the next: 1 + sum over i of the product of a d^(j-1), j = 1..i. */
 double dse_accepted(const struct dse_speculation *s);
 

@@ -356,7 +356,7 @@ static int run(const struct invocation *in)
 const struct command command_list = {
     .name = "list",
     .operands =
-        "[models | llms | memories | gpus | fpgas | engines | npus | interconnects | technologies | srams | profiles | requests | retentions | recordings | "
+        "[models | llms | memories | gpus | fpgas | engines | npus | interconnects | technologies | srams | profiles | requests | retentions | recordings | expert_loads | drafts | "
         "quality | costs | sweeps | figures] [NAME]...",
     .summary = "what there is to choose from",
     .options = (const struct option_row[]){OPTION_FORMAT, OPTION_CATALOG, {0}},

@@ -3,6 +3,7 @@
 #include "base/xalloc.h"
 #include "dse_config.h"
 #include "hw/sram.h"
+#include "workload/expert_loads.h"
 #include "workload/profile.h"
 #include "workload/quality.h"
 #include "workload/recording.h"
@@ -105,6 +106,7 @@ const struct entry_kind entry_kinds[DSE_KIND_COUNT] = {
     [DSE_KIND_NPU] = {dse_npu_fields, sizeof(struct dse_npu), NULL},
     [DSE_KIND_INTERCONNECT] = {dse_interconnect_fields, sizeof(struct dse_interconnect), check_interconnect},
     [DSE_KIND_REQUESTS] = {dse_requests_fields, sizeof(struct dse_requests), check_requests},
+    [DSE_KIND_DRAFTS] = {dse_drafts_fields, sizeof(struct dse_drafts), NULL},
 };
 
 void catalog_add(struct catalog *c, enum dse_kind kind, struct dse_entry *entry)
@@ -145,6 +147,8 @@ static void free_entry(enum dse_kind kind, struct dse_entry *entry)
         recording_free((struct dse_recording *)entry);
     else if (kind == DSE_KIND_QUALITY)
         quality_free((struct dse_quality *)entry);
+    else if (kind == DSE_KIND_EXPERT_LOADS)
+        expert_loads_free((struct dse_expert_loads *)entry);
     else if (kind == DSE_KIND_COSTS)
         costs_free((struct dse_costs *)entry);
     else

@@ -4,6 +4,7 @@
 #include "base/xalloc.h"
 #include "config/csv_table.h"
 #include "hw/sram.h"
+#include "workload/expert_loads.h"
 #include "workload/profile.h"
 #include "workload/recording.h"
 #include "workload/requests.h"
@@ -346,6 +347,43 @@ bool catalog_add_recording(struct catalog *c, const char *name, const char *path
     return ok;
 }
 
+/* ---- loads of experts ---------------------------------------------------------------------------------------------------- */
+
+static const char *const expert_loads_columns[] = {"layer", "expert", "load"};
+
+static bool make_expert_loads(struct catalog *c, const char *name, const struct csv_table *t, struct diags *diags)
+{
+    struct expert_loads_row *rows = xcalloc(t->n_rows + 1, sizeof *rows);
+    bool ok = true;
+    for (size_t i = 0; i < t->n_rows; i++) {
+        double *const numbers[] = {&rows[i].layer, &rows[i].expert, &rows[i].load};
+        for (size_t k = 0; k < 3; k++) ok = csv_table_number(t, i, k, false, numbers[k], diags) && ok;
+    }
+    struct row_fault fault = {0};
+    struct dse_measured *measured = catalog_read_measured(t, diags);
+    ok = measured && ok;
+    struct dse_expert_loads *loads = ok ? expert_loads_new(name, t->source, rows, t->n_rows, &fault) : NULL;
+    if (loads)
+        expert_loads_set_measured(loads, measured);
+    else
+        measured_free(measured);
+    if (loads)
+        catalog_add(c, DSE_KIND_EXPERT_LOADS, (struct dse_entry *)loads);
+    else if (ok)
+        ok = catalog_blame(t, DSE_KIND_EXPERT_LOADS, name, &fault, diags);
+    free(rows);
+    return ok;
+}
+
+bool catalog_add_expert_loads(struct catalog *c, const char *name, const char *path, struct diags *diags)
+{
+    struct csv_table t;
+    c->reading = catalog_intern(c, path);
+    bool ok = csv_table_read(&t, path, expert_loads_columns, 3, diags) && make_expert_loads(c, name, &t, diags);
+    csv_table_release(&t);
+    return ok;
+}
+
 /* ---- requests ------------------------------------------------------------------------------------------------------------ */
 
 static const char *const request_columns[] = {"prompt", "generate"};
@@ -416,6 +454,7 @@ bool catalog_load_csv(struct catalog *c, const char *data_dir, struct diags *dia
     ok = load_folder(c, data_dir, "profiles", catalog_add_profile, diags) && ok;
     ok = load_folder(c, data_dir, "retentions", catalog_add_retention, diags) && ok;
     ok = load_folder(c, data_dir, "recordings", catalog_add_recording, diags) && ok;
+    ok = load_folder(c, data_dir, "expert_loads", catalog_add_expert_loads, diags) && ok;
     ok = catalog_load_tasks(c, data_dir, diags) && ok;
     return load_folder(c, data_dir, "quality", catalog_add_quality, diags) && ok;
 }

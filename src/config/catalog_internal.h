@@ -85,5 +85,7 @@ bool catalog_add_sram(struct catalog *c, const char *name, const char *path, str
 bool catalog_load_tasks(struct catalog *c, const char *data_dir, struct diags *diags);
 bool catalog_add_task(struct catalog *c, const char *name, const char *path, struct diags *diags);
 bool catalog_add_recording(struct catalog *c, const char *name, const char *path, struct diags *diags);
+/* Loads of experts from a CSV file of `layer,expert,load`. */
+bool catalog_add_expert_loads(struct catalog *c, const char *name, const char *path, struct diags *diags);
 
 #endif

@@ -294,6 +294,7 @@ static csv_adder_fn csv_adder(enum dse_kind kind)
     case DSE_KIND_QUALITY: return catalog_add_quality;
     case DSE_KIND_SRAM: return catalog_add_sram;
     case DSE_KIND_TASK: return catalog_add_task;
+    case DSE_KIND_EXPERT_LOADS: return catalog_add_expert_loads;
     default: return NULL;
     }
 }

@@ -318,6 +318,8 @@ static const struct {
     [DSE_KIND_COSTS] = {"book of costs", "costs"},
     [DSE_KIND_QUALITY] = {"quality", "quality"},
     [DSE_KIND_TASK] = {"task", "tasks"},
+    [DSE_KIND_EXPERT_LOADS] = {"profile of expert loads", "expert_loads"},
+    [DSE_KIND_DRAFTS] = {"drafts", "drafts"},
 };
 _Static_assert(sizeof kinds / sizeof *kinds == DSE_KIND_COUNT, "every catalog has its words");
 

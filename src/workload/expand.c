@@ -139,9 +139,10 @@ static void add_draft(const struct expansion *of, struct dse_oplist *list)
 struct experts_at_work expand_experts(const struct expansion *x, double tokens, double chips)
 {
     struct expand_drawn *last = x->drawn;
-    if (!x->draw) return experts_at_work(x->w, tokens, chips);
-    if (last->tokens != tokens || last->chips != chips)
-        *last = (struct expand_drawn){tokens, chips, experts_drawn(x->w, tokens, chips, x->draw)};
+    if (last->tokens != tokens || last->chips != chips) {
+        *last = (struct expand_drawn){.tokens = tokens, .chips = chips};
+        last->work = x->draw ? experts_drawn(x->w, tokens, chips, x->draw) : experts_at_work(x->w, tokens, chips);
+    }
     return last->work;
 }
 

@@ -36,7 +36,7 @@ struct expansion {
     int64_t mixers[DSE_MIXERS], networks[DSE_FEED_FORWARDS]; /* layers of this stage with each of them */
     double weight_bytes, kv_bytes;                           /* of an element, with its share of scales */
     const struct dse_draw *draw;                             /* NULL: experts are the mean */
-    struct expand_drawn *drawn;                              /* what was drawn last */
+    struct expand_drawn *drawn;                              /* those that were asked for last */
 };
 struct expand_drawn {
     double tokens, chips;

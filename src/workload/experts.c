@@ -1,6 +1,8 @@
 /* Experts at work: docs/llms.md has the laws. */
 #include "workload/experts.h"
 
+#include "workload/expert_loads.h"
+
 #include <dse/num.h>
 
 #include <math.h>
@@ -36,6 +38,11 @@ static double chosen(double p, double tokens)
     return p >= 1 ? 1 : -expm1(tokens * log1p(-p));
 }
 
+bool experts_profiled(const struct dse_workload *w)
+{
+    return w->routing == DSE_ROUTING_PROFILE && w->expert_loads && dse_expert_loads_experts(w->expert_loads) == w->llm->moe.experts;
+}
+
 struct experts_at_work experts_at_work(const struct dse_workload *w, double tokens, double chips)
 {
     const double experts = (double)w->llm->moe.experts, active = (double)w->llm->moe.experts_active;
@@ -48,8 +55,12 @@ struct experts_at_work experts_at_work(const struct dse_workload *w, double toke
         return ret;
     }
     double variance = 0; /* of a chip's rows, by the experts that it holds */
-    if (w->routing == DSE_ROUTING_UNIFORM) {
+    double excess = 0;   /* of the fullest chip's rows, where measured */
+    if (w->routing == DSE_ROUTING_UNIFORM || (w->routing == DSE_ROUTING_PROFILE && !experts_profiled(w))) {
         ret.touched = ret.held * chosen(share, tokens);
+    } else if (w->routing == DSE_ROUTING_PROFILE) {
+        ret.touched = ret.held / experts * expert_loads_touched(w->expert_loads, active, tokens);
+        excess = dse_max(0, all * expert_loads_fullest(w->expert_loads, (int64_t)ret.held) - mean);
     } else {
         double loads[STRATA], square = 0;
         experts_popularity(w, loads);
@@ -62,7 +73,9 @@ struct experts_at_work experts_at_work(const struct dse_workload *w, double toke
     if (chips > 1) { /* each token draws without putting back */
         const double drawn = experts > 1 ? (experts - active) / (experts - 1) : 0;
         variance += all / chips * (1 - 1 / chips) * drawn;
-        ret.rows = dse_min(most, mean + largest_of(chips) * sqrt(variance));
+        const double z = largest_of(chips);
+        const double above = excess > 0 ? sqrt(excess * excess + z * z * variance) : z * sqrt(variance);
+        ret.rows = dse_min(most, mean + above);
     }
     return ret;
 }

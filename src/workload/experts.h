@@ -12,6 +12,9 @@ struct experts_at_work {
 /* `tokens` go to llm->moe.experts_active experts each; experts are dealt out to `chips`. Monotone in tokens. docs/llms.md, Experts. */
 struct experts_at_work experts_at_work(const struct dse_workload *w, double tokens, double chips);
 
+/* Are loads of such an LLM's experts to be taken from a profile? Points that dse_workload_check refuses may have another's: they are uniform. */
+bool experts_profiled(const struct dse_workload *w);
+
 /* How popular an expert is over the mean, by routing_exponent: of eight strata of equal numbers of experts. */
 enum { EXPERTS_STRATA = 8 };
 void experts_popularity(const struct dse_workload *w, double ret[EXPERTS_STRATA]);

@@ -74,12 +74,21 @@ static void keep_below_one(struct layer *l)
     }
 }
 
+/* Layers take turns with those that were measured. */
+static void set_measured(struct layer *l, const struct dse_expert_loads *loads, int64_t layer)
+{
+    const int64_t of = layer % dse_expert_loads_layers(loads);
+    for (int64_t i = 0; i < l->n; i++) l->chance[i] = (double)l->active * dse_expert_loads_share(loads, of, i);
+    keep_below_one(l);
+}
+
 /* Popularity by strata, which experts are in which of them anew in each layer. */
-static void set_chances(struct layer *l, const struct dse_workload *w)
+static void set_chances(struct layer *l, const struct dse_workload *w, int64_t layer)
 {
     const double share = (double)l->active / (double)l->n;
     for (int64_t i = 0; i < l->n; i++) l->order[i] = (int16_t)i;
     for (int64_t i = 0; i < l->n; i++) l->chance[i] = share;
+    if (experts_profiled(w)) set_measured(l, w->expert_loads, layer);
     if (w->routing != DSE_ROUTING_POWER_LAW) return;
     double loads[EXPERTS_STRATA], sum = 0;
     experts_popularity(w, loads);
@@ -117,9 +126,9 @@ bool dse_experts_draw(const struct dse_workload *w, double tokens, uint64_t seed
     const struct dse_llm_experts *e = &w->llm->moe;
     if (e->experts < 1 || e->experts > DSE_EXPERTS_DRAWN_MAX || w->routing == DSE_ROUTING_BALANCED) return false;
     struct layer l = {.stream = stream_of(seed, layer), .n = e->experts, .active = e->experts_active};
-    const bool even = w->routing == DSE_ROUTING_UNIFORM;
+    const bool even = w->routing != DSE_ROUTING_POWER_LAW && !experts_profiled(w);
     const double drawn = dse_min(dse_floor(tokens + 0.5), DSE_TOKENS_DRAWN), spread = drawn > 0 ? sqrt(tokens / drawn) : 0;
-    set_chances(&l, w);
+    set_chances(&l, w, layer);
     memset(ret, 0, (size_t)l.n * sizeof *ret);
     for (double t = 0; t < drawn; t++) {
         if (even)
@@ -128,7 +137,11 @@ bool dse_experts_draw(const struct dse_workload *w, double tokens, uint64_t seed
             choose_by_chance(&l, ret);
     }
     if (drawn == tokens) return true;
-    for (int64_t i = 0; i < l.n; i++) ret[i] = dse_max(0, tokens * l.chance[i] + spread * (ret[i] - drawn * l.chance[i]));
+    for (int64_t i = 0; i < l.n; i++) {
+        const double p = l.chance[i], missed = p < 1 ? exp(tokens * log1p(-p)) : 0;
+        const double scaled = tokens * p + spread * (ret[i] - drawn * p);
+        ret[i] = uniform(&l.stream) < missed ? 0 : dse_max(1, scaled);
+    }
     return true;
 }
 

@@ -1,16 +1,22 @@
 /* The workload's parameters and the expansion of a step into operators. */
+#include "workload/expert_loads.h"
+
 #include <dse/llm.h>
 #include <dse/num.h>
 #include <dse/units.h>
 #include <dse/workload.h>
+#include <math.h>
 
 #include <stddef.h>
 
 static const char *const phases[] = {[DSE_DECODE] = "decode", [DSE_PREFILL] = "prefill", NULL};
 static const char *const latent_forms[] = {
     [DSE_LATENT_ABSORBED] = "absorbed", [DSE_LATENT_EXPANDED] = "expanded", [DSE_LATENT_BY_PHASE] = "by-phase", NULL};
-const char *const dse_routing_names[] = {
-    [DSE_ROUTING_BALANCED] = "balanced", [DSE_ROUTING_UNIFORM] = "uniform", [DSE_ROUTING_POWER_LAW] = "power-law", NULL};
+const char *const dse_routing_names[] = {[DSE_ROUTING_BALANCED] = "balanced",
+                                         [DSE_ROUTING_UNIFORM] = "uniform",
+                                         [DSE_ROUTING_POWER_LAW] = "power-law",
+                                         [DSE_ROUTING_PROFILE] = "profile",
+                                         NULL};
 static const char *const drafters[] = {[DSE_DRAFT_HEADS] = "heads", [DSE_DRAFT_LAYER] = "layer", [DSE_DRAFT_LLM] = "llm", NULL};
 
 static const char the_workload[] = "the workload";
@@ -26,8 +32,9 @@ static const struct dse_param speculation[] = {
     DSE_PARAM_F64(S, acceptance, "", 0, 1, "probability that the first drafted token is accepted", "arXiv:2211.17192"),
     DSE_PARAM_F64(S, acceptance_decay, "", 0, 1, "that probability of a drafted token, over that of the one before it",
                   "docs/llms.md"),
-    DSE_PARAM_F64(S, accepted_length, "", 0, 65, "tokens that a verified step yields, as measured; 0: by acceptance",
-                  "docs/llms.md"),
+    DSE_PARAM_F64(S, accepted_length, "", 0, 65, "tokens that a verified step yields, as measured; 0: by drafts", "docs/llms.md"),
+    DSE_PARAM_REF(S, drafts, struct dse_drafts, DSE_KIND_DRAFTS,
+                  "tokens that a verified step yields, as measured by draft_tokens; \"law\": by acceptance", "catalog/drafts.toml"),
     DSE_PARAM_END,
 };
 #undef S
@@ -61,6 +68,8 @@ const struct dse_param dse_workload_params[] = {
                    "where tokens go: to all experts alike, to experts chosen at random, or with loads of a power law",
                    "docs/llms.md"),
     DSE_PARAM_F64(W, routing_exponent, "", 0, 10, "routing = power-law: exponent of the density of loads", "docs/llms.md"),
+    DSE_PARAM_REF(W, expert_loads, struct dse_expert_loads, DSE_KIND_EXPERT_LOADS,
+                  "routing = profile: how often tokens choose each expert, as measured", "catalog/expert_loads"),
     DSE_EMBED(W, speculation, struct dse_speculation, speculation),
     DSE_PARAM_I64(W, tensor_parallel, 1, 1024, "chips that share the heads and widths of each layer", "arXiv:1909.08053"),
     DSE_PARAM_I64(W, pipeline_parallel, 1, 1024, "stages of chips that share the layers", "arXiv:1811.06965"),
@@ -170,6 +179,10 @@ static const char *check_speculation(const struct dse_workload *w)
         return "an LLM that drafts has full attention and dense networks here (draft)";
     if (s->drafter == DSE_DRAFT_LLM && check_tensor(s->draft, dse_degree(w->tensor_parallel)))
         return "the heads of the LLM that drafts cannot be shared evenly (draft, tensor_parallel)";
+    if (s->accepted_length > 0 && s->drafts && dse_drafts_measured(s->drafts))
+        return "two measured lengths say what a verified step yields (accepted_length, drafts)";
+    if (s->drafts && dse_drafts_measured(s->drafts) && isnan(dse_drafts_length(s->drafts, s->draft_tokens)))
+        return "nobody measured what so many drafted tokens yield (drafts, draft_tokens)";
     if (s->accepted_length > 1 + (double)s->draft_tokens) return "more tokens are accepted than were drafted (accepted_length)";
     return s->accepted_length > 0 && s->accepted_length < 1 ? "a verified step yields one token at least (accepted_length)" : NULL;
 }
@@ -223,6 +236,19 @@ bool dse_workload_narrow(struct dse_workload *lo, struct dse_workload *hi, unsig
     return any;
 }
 
+/* Loads are those of an LLM with so many experts, none of which a token can choose twice. */
+static const char *check_routing(const struct dse_workload *w)
+{
+    const struct dse_llm_experts *e = &w->llm->moe;
+    if (w->routing != DSE_ROUTING_PROFILE || e->experts == 0) return NULL;
+    if (!w->expert_loads) return "there is no profile of loads (expert_loads)";
+    if (dse_expert_loads_experts(w->expert_loads) != e->experts)
+        return "the profile of loads is of another number of experts than the LLM has (expert_loads, llm)";
+    if ((double)e->experts_active * expert_loads_largest(w->expert_loads) > 1 + 1e-9)
+        return "an expert of the profile gets more choices than there are tokens (expert_loads, llm)";
+    return NULL;
+}
+
 const char *dse_workload_check(const struct dse_workload *w, unsigned can)
 {
     const char *why = dse_workload_unknown(w, can);
@@ -233,6 +259,8 @@ const char *dse_workload_check(const struct dse_workload *w, unsigned can)
     if (w->chunk_tokens > 0 && w->chunk_context + w->chunk_tokens > w->llm->max_context)
         return "the prompt of the chunk is longer than the LLM was made for (chunk_context, max_context)";
     if (w->weight_scale_bits > 0 && w->weight_bits >= 16) return "weights of 16 bits or more have no scales (weight_scale_bits)";
+    why = check_routing(w);
+    if (why) return why;
     why = dse_workload_chips(w) > 1 || w->expert_parallel > 1 ? check_degrees(w) : NULL;
     return why || w->speculation.draft_tokens == 0 ? why : check_speculation(w);
 }
@@ -289,6 +317,8 @@ double dse_accepted(const struct dse_speculation *s)
 {
     if (s->draft_tokens == 0) return 1;
     if (s->accepted_length > 0) return s->accepted_length;
+    const double measured = s->drafts ? dse_drafts_length(s->drafts, s->draft_tokens) : (double)NAN;
+    if (measured > 0) return measured;
     double all = 1, reached = 1, accepted = s->acceptance;
     for (int64_t i = 0; i < s->draft_tokens; i++) {
         reached *= accepted;

@@ -125,6 +125,9 @@ static void catalog__refuses_entries_that_are_not_whole(void **state)
     refuse_one("[profiles]\nx = 'nowhere.csv'\n", 0, 0, "No such file");
     refuse_one("[profiles]\nsparse = 'nowhere.csv'\n", 2, 1, "exists already");
     refuse_one("[recordings]\nsteady = 'nowhere.csv'\n", 2, 1, "exists already");
+    refuse_one("[expert_loads]\nsteady = 'nowhere.csv'\n", 2, 1, "exists already");
+    refuse_one("[drafts.toy-mtp]\nlength_1 = 1.5\n", 1, 9, "exists already");
+    refuse_one("[drafts.x]\nlength_1 = 2.5\nsource = 'x'\n", 2, 12, "length_1");
     refuse_one("[retentions]\nsteady = 'nowhere.csv'\n", 2, 1, "exists already");
     refuse_one("[retentions]\nx = 3\n", 2, 5, "the name of a CSV file is needed");
 }
@@ -200,6 +203,8 @@ static void refuse_shipped(const char *name, const char *text, int line, int col
                                         "catalog/interconnects.toml",
                                         "catalog/requests.toml",
                                         "catalog/costs.toml",
+                                        "catalog/drafts.toml",
+                                        "catalog/expert_loads/steady.csv",
                                         "catalog/technology.csv",
                                         "catalog/sram.csv",
                                         "catalog/task_quality.csv",
@@ -236,6 +241,13 @@ static void catalog__refuses_a_broken_data_directory(void **state)
     free(text);
     text = xasprintf("%sa,22,1,64,1,,,,,,x\nb,22,1,64,1,,,,,,x\na,22,2,64,1,,,,,,x\n", sram);
     refuse_shipped("catalog/sram.csv", text, 4, 1, "do not stand together");
+    free(text);
+    text = xasprintf("layer,expert,load\n0,0,3\n0,1,1\n1,1,3\n");
+    refuse_shipped("catalog/expert_loads/steady.csv", text, 4, 3,
+                   "profile of expert loads steady: layer 1, expert 1 stand where 1, 0");
+    free(text);
+    text = xasprintf("layer,expert,load\n0,0,3\n0,1,-1\n");
+    refuse_shipped("catalog/expert_loads/steady.csv", text, 3, 5, "load -1 is below 0");
     free(text);
     text = xasprintf("%s64,4,2,16,1,0.5\n128,5,2,x,1,0.5\n", profile);
     refuse_shipped("catalog/profiles/sparse.csv", text, 3, 9, "active: \"x\"");

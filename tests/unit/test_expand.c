@@ -7,6 +7,7 @@
 
 #include "config/catalog.h"
 #include "base/diag.h"
+#include "workload/expert_loads.h"
 #include "workload/experts.h"
 
 #include <dse/units.h>
@@ -305,6 +306,112 @@ static void experts__drawn_are_the_mean_over_layers(void **state)
     }
 }
 
+static const struct dse_expert_loads *loads_of(const char *name)
+{
+    return (const struct dse_expert_loads *)(const void *)catalog_find(catalog, DSE_KIND_EXPERT_LOADS, name);
+}
+
+/* Sum over experts of 1 - (1 - p)^tokens, the mean over layers. */
+static double touched_one_by_one(const struct dse_expert_loads *l, double active, double tokens)
+{
+    double sum = 0;
+    for (int64_t layer = 0; layer < dse_expert_loads_layers(l); layer++)
+        for (int64_t i = 0; i < dse_expert_loads_experts(l); i++)
+            sum += 1 - pow(1 - active * dse_expert_loads_share(l, layer, i), tokens);
+    return sum / (double)dse_expert_loads_layers(l);
+}
+
+/* Loads over four decades, one expert without any. */
+static struct dse_expert_loads *uneven_loads(void)
+{
+    enum { EXPERTS = 128, LAYERS = 8 };
+    struct expert_loads_row rows[EXPERTS * LAYERS];
+    struct row_fault fault = {0};
+    srand(3);
+    for (int i = 0; i < EXPERTS * LAYERS; i++)
+        rows[i] = (struct expert_loads_row){i / EXPERTS, i % EXPERTS, i == 77 ? 0 : pow(10, 4.0 * rand() / RAND_MAX)};
+    return expert_loads_new("uneven", "", rows, EXPERTS * LAYERS, &fault);
+}
+
+static void experts__of_a_profile_are_the_sum_over_its_experts(void **state)
+{
+    (void)state;
+    struct dse_expert_loads *uneven = uneven_loads();
+    const struct {
+        const struct dse_expert_loads *loads;
+        double active;
+    } cases[] = {{loads_of("mixtral-8x7b"), 2}, {uneven, 8}, {uneven, 1}};
+    for (size_t i = 0; i < 3; i++) {
+        const struct dse_expert_loads *l = cases[i].loads;
+        for (double tokens = 1; tokens < 1e7; tokens = floor(tokens * 1.9 + 0.5)) {
+            const double exact = touched_one_by_one(l, cases[i].active, tokens),
+                         ours = expert_loads_touched(l, cases[i].active, tokens);
+            if (fabs(ours / exact - 1) > 5e-5)
+                fail_msg("%s, %g tokens: %.12g, expected %.12g", ((const struct dse_entry *)(const void *)l)->name, tokens, ours,
+                         exact);
+        }
+        assert_true(fabs(expert_loads_fullest(l, dse_expert_loads_experts(l)) - 1) < 1e-12);
+    }
+    expert_loads_free(uneven);
+}
+
+/* Skewed loads touch fewer than even ones, fill one chip more, and what is drawn of them is the closed form on the mean. */
+static void experts__of_a_profile_are_drawn_by_it(void **state)
+{
+    (void)state;
+    enum { LAYERS = 640 };
+    struct dse_expert_loads *uneven = uneven_loads();
+    for (int i = 0; i < 2; i++) {
+        for (double chips = 1; chips <= 8; chips *= 2) {
+            for (double tokens = 1; tokens < 3000; tokens *= 7) {
+                struct dse_workload w = decode(find(i ? "qwen3-30b-a3b" : "mixtral-8x7b"), 1, 1000);
+                w.routing = DSE_ROUTING_UNIFORM;
+                const struct experts_at_work even = experts_at_work(&w, tokens, chips);
+                w.routing = DSE_ROUTING_PROFILE;
+                w.expert_loads = i ? uneven : loads_of("mixtral-8x7b");
+                assert_null(dse_workload_check(&w, DSE_CAN_ALL));
+                const struct dse_draw draw = {.seed = 11, .layers = LAYERS};
+                const struct experts_at_work mean = experts_at_work(&w, tokens, chips),
+                                             drawn = experts_drawn(&w, tokens, chips, &draw);
+                assert_true(mean.touched <= even.touched * (1 + 1e-9) && mean.rows >= even.rows * (1 - 1e-9));
+                const double far = chips == 1 ? 2e-3 : tokens > 1 ? 0.12 : 0.3;
+                if (fabs(drawn.touched / mean.touched - 1) > 0.01 || fabs(drawn.rows / mean.rows - 1) > far)
+                    fail_msg("%s, %g tokens, %g chips: %g touched, %g rows; %g, %g on the mean", w.llm->entry.name, tokens, chips,
+                             drawn.touched, drawn.rows, mean.touched, mean.rows);
+            }
+        }
+    }
+    struct dse_workload w = decode(find("deepseek-v3"), 1, 1000);
+    w.routing = DSE_ROUTING_PROFILE;
+    w.expert_loads = uneven;
+    assert_non_null(strstr(dse_workload_check(&w, DSE_CAN_ALL), "another number of experts"));
+    w.llm = find("llama2-7b"); /* which has none */
+    assert_null(dse_workload_check(&w, DSE_CAN_ALL));
+    expert_loads_free(uneven);
+}
+
+static void experts__loads_that_are_none_are_refused(void **state)
+{
+    (void)state;
+    const struct {
+        struct expert_loads_row rows[4];
+        size_t n;
+        const char *why;
+    } cases[] = {{{{0}}, 0, "no rows"},
+                 {{{0, 0, 1}, {0, 1, -1}}, 2, "load -1 is below 0"},
+                 {{{0, 0, 1}, {0, 2, 1}}, 2, "layer 0, expert 2 stand where 0, 1 should"},
+                 {{{1, 0, 1}, {1, 1, 1}, {0, 0, 1}, {0, 1, 1}}, 4, "layer 0 does not grow"},
+                 {{{0, 0, 1}, {0, 1, 1}, {1, 0, 1}}, 3, "ends inside of layer 1, which needs 2 rows"},
+                 {{{0, 0, 0}, {0, 1, 0}}, 2, "layer 0 has no loads"},
+                 {{{0.5, 0, 1}}, 1, "layer 0.5 is not a whole number"}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct row_fault fault = {0};
+        assert_null(expert_loads_new("x", "", cases[i].rows, cases[i].n, &fault));
+        if (!strstr(fault.why, cases[i].why)) fail_msg("%s", fault.why);
+        free(fault.why);
+    }
+}
+
 /* Each layer for itself: every token chooses `active` different experts, and another layer or seed others. */
 static void experts__are_drawn_layer_by_layer(void **state)
 {
@@ -388,6 +495,11 @@ static void experts__at_work_grow_with_tokens(void **state)
 
 /* ---- drafts, chunks, unequal contexts --------------------------------------------------------------------------------------- */
 
+static const struct dse_drafts *drafts_of(const char *name)
+{
+    return (const struct dse_drafts *)(const void *)catalog_find(catalog, DSE_KIND_DRAFTS, name);
+}
+
 static void drafts__yield_what_the_law_says(void **state)
 {
     (void)state;
@@ -400,6 +512,30 @@ static void drafts__yield_what_the_law_says(void **state)
     assert_true(dse_accepted(&s) == 5);
     s.acceptance_decay = 0;
     assert_true(dse_accepted(&s) == 2);
+    const struct dse_drafts *law = drafts_of("law"), *kimi = drafts_of("kimi-k2.5-nvfp4-eagle3");
+    const double by_law = dse_accepted(&s);
+    s.drafts = law;
+    assert_true(dse_accepted(&s) == by_law && !dse_drafts_measured(law));
+    s.drafts = kimi;
+    const int64_t k = s.draft_tokens;
+    s.draft_tokens = 4;
+    assert_true(dse_accepted(&s) == 3.24);
+    struct dse_workload w = decode(find("kimi-k2"), 1, 1000);
+    w.speculation = s;
+    assert_null(dse_workload_check(&w, DSE_CAN_ALL));
+    w.speculation.draft_tokens = 9;
+    assert_non_null(strstr(dse_workload_check(&w, DSE_CAN_ALL), "nobody measured"));
+    w.speculation.draft_tokens = 4;
+    w.speculation.accepted_length = 2;
+    assert_non_null(strstr(dse_workload_check(&w, DSE_CAN_ALL), "two measured lengths"));
+    for (size_t i = 0; catalog_at(catalog, DSE_KIND_DRAFTS, i); i++) { /* never more than were drafted, and never none */
+        const struct dse_drafts *d = (const struct dse_drafts *)(const void *)catalog_at(catalog, DSE_KIND_DRAFTS, i);
+        for (int64_t n = 1; dse_drafts_measured(d) && n <= DSE_DRAFTS_MAX; n++)
+            assert_true(dse_drafts_length(d, n) > 1 && dse_drafts_length(d, n) <= 1 + (double)n);
+        assert_true(isnan(dse_drafts_length(d, 0)) && isnan(dse_drafts_length(d, DSE_DRAFTS_MAX + 1)));
+    }
+    s.draft_tokens = k;
+    s.drafts = law;
     s.accepted_length = 3.33;
     assert_true(dse_accepted(&s) == 3.33);
     s.draft_tokens = 0;
@@ -548,6 +684,9 @@ int main(void)
         cmocka_unit_test(experts__touched_are_what_draws_touch),
         cmocka_unit_test(experts__drawn_are_the_mean_over_layers),
         cmocka_unit_test(experts__are_drawn_layer_by_layer),
+        cmocka_unit_test(experts__of_a_profile_are_the_sum_over_its_experts),
+        cmocka_unit_test(experts__of_a_profile_are_drawn_by_it),
+        cmocka_unit_test(experts__loads_that_are_none_are_refused),
         cmocka_unit_test(experts__drawn_are_those_of_the_operators),
         cmocka_unit_test(experts__at_work_grow_with_tokens),
         cmocka_unit_test(drafts__yield_what_the_law_says),
