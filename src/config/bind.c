@@ -159,7 +159,7 @@ static bool read_defaults(struct binding_full *b, struct diags *diags)
 static struct toml_doc *read_defaults_doc(const struct model *model, const char *data_dir, struct diags *diags)
 {
     if (model->defaults) {
-        struct toml_doc *doc = toml_read_text(model->file, model->defaults, strlen(model->defaults), diags);
+        struct toml_doc *doc = toml_read_text(model->given, model->defaults, strlen(model->defaults), diags);
         if (!doc) return NULL;
         free(doc->text);
         doc->text = xstrdup(model->source);

@@ -71,11 +71,13 @@ bool registry_add(const struct dse_model *desc, const char *folder, const char *
     return true;
 }
 
-bool registry_add_made(const struct dse_model *desc, const char *folder, const char *file, const char *defaults, const char *source)
+bool registry_add_made(const struct dse_model *desc, const char *folder, const char *file, const char *given, const char *defaults,
+                       const char *source)
 {
     if (!registry_add(desc, folder, file)) return false;
     models[n_models - 1].defaults = xstrdup(defaults);
     models[n_models - 1].source = xstrdup(source);
+    models[n_models - 1].given = xstrdup(given);
     return true;
 }
 
@@ -94,6 +96,7 @@ void registry_release(void)
         free(models[i].file);
         free(models[i].defaults);
         free(models[i].source);
+        free(models[i].given);
     }
     n_models = BUILT_IN;
     ready = false;

@@ -13,6 +13,7 @@ struct model {
     char *file;   /* the plug-in, or the file in TOML, that it was added from; or NULL */
     /* Of a model in TOML: the text of a defaults.toml, in which every value stands where it stands in the file, and the text of that; else NULL. */
     char *defaults, *source;
+    char *given; /* the file as it was given, for messages */
 };
 
 /* Every model, in the order of models/meson.build, those that were added behind them. The array lives as long as the process;
@@ -26,7 +27,7 @@ const struct model *registry_find(const char *name);
  * many. `desc` lives as long as the process; file may be NULL. */
 bool registry_add(const struct dse_model *desc, const char *folder, const char *file);
 /* The same of a model that is a file in TOML. */
-bool registry_add_made(const struct dse_model *desc, const char *folder, const char *file, const char *defaults,
+bool registry_add_made(const struct dse_model *desc, const char *folder, const char *file, const char *given, const char *defaults,
                        const char *source);
 /* The path of a file of the model, "defaults.toml", in its folder: data_dir/models/NAME, unless it was added. The caller frees
  * it. */

@@ -557,11 +557,13 @@ static bool check_unit(struct compiling *c, struct kind k)
         return true;
     }
     if (k.any || dimension_same(k.dim, e->measure.dim)) return true;
+    const bool other = e->unit && *e->unit; /* than the dimension's own */
     char *ours = dimension_name(e->measure.dim), *theirs = dimension_name(k.dim);
+    char *in = other && strcmp(e->unit, ours) != 0 ? xasprintf("%s (%s)", e->unit, ours) : xstrdup(ours);
     fail(c, &(struct formula_node){.at = 0},
          e->is_public ? "a name says its unit: gemv_s is in seconds, and one without a unit at its end takes any" : NULL,
-         xasprintf("units do not fit: %s is %s%s%s, and its formula gives %s", e->name, ours,
-                   e->unit && *e->unit ? ", by its unit " : "", e->unit ? e->unit : "", theirs));
+         xasprintf("units do not fit: %s is %s%s, and its formula gives %s", e->name, other ? "in " : "", in, theirs));
+    free(in);
     free(ours);
     free(theirs);
     return false;

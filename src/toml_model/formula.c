@@ -43,8 +43,8 @@ static int fail(struct parsing *p, const char *at, const char *what)
     if (!p->failed) {
         const bool end = *at == '\0';
         diags_input(p->diags, formula_loc_at(p->out, (size_t)(at - p->text)), p->out->doc->text, example, "%s is expected%s%.*s%s",
-                    what, end ? " here, where the formula ends" : ", not \"", end ? 0 : (int)strcspn(at, " \n"), at,
-                    end ? "" : "\"");
+                    what, end ? " here, where the formula ends" : ", not \"", end ? 0 : (int)strcspn(at, *at == '[' ? "\n" : " \n"),
+                    at, end ? "" : "\"");
     }
     p->failed = true;
     return 0;
@@ -152,11 +152,15 @@ static int number(struct parsing *p)
     struct formula_node n = {.kind = FORMULA_NUMBER, .number = strtod(p->at, &end)};
     if (end == p->at || is_name(*end, true)) return fail(p, p->at, "a number");
     p->at = end;
+    skip_space(p);
     const char *open = p->at;
     if (take(p, "[")) {
         const size_t size = strcspn(p->at, "]");
         struct measure m;
-        if (p->at[size] != ']' || !measure_parse(p->at, size, &m)) return fail(p, open, "a unit like [B], [us] or [GB/s]");
+        if (p->at[size] != ']' || !measure_parse(p->at, size, &m)) {
+            p->at = open + 1;
+            return fail(p, open, "a unit like [B], [us] or [GB/s]");
+        }
         n.number *= m.scale;
         n.dim = m.dim;
         p->at += size + 1;

@@ -227,6 +227,8 @@ void point_equate(const struct toml_model *m, const void *params, void *equation
 void point_resolve(const struct toml_model *m, void *params);
 void point_stand(const struct toml_model *m, const void *params, struct dse_standing *ret);
 const char *point_why_null(const struct toml_model *m, const void *params, const char *metric);
+/* Does muParser take the code? Else an error is added. */
+bool point_try(struct toml_model *m, struct diags *diags);
 void point_pool_release(struct toml_model *m);
 
 /* ---- read.c, tables.c ---- */

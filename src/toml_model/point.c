@@ -64,29 +64,34 @@ static double mu_floor(double x)
     return x >= 0 && x < whole_below ? dse_floor(x) : floor(x);
 }
 
-/* The functions of shared.h. */
+/* The functions of shared.h; without a point, when code is tried, something. */
+static double call(const struct callable *f, const double *a)
+{
+    return f->context->shared.params ? f->function->of(&f->context->shared, a) : 1;
+}
+
 static double shared_1(void *which, double a)
 {
     const struct callable *f = which;
-    return f->function->of(&f->context->shared, (const double[]){a});
+    return call(f, (const double[]){a});
 }
 
 static double shared_2(void *which, double a, double b)
 {
     const struct callable *f = which;
-    return f->function->of(&f->context->shared, (const double[]){a, b});
+    return call(f, (const double[]){a, b});
 }
 
 static double shared_3(void *which, double a, double b, double c)
 {
     const struct callable *f = which;
-    return f->function->of(&f->context->shared, (const double[]){a, b, c});
+    return call(f, (const double[]){a, b, c});
 }
 
 static double shared_4(void *which, double a, double b, double c, double d)
 {
     const struct callable *f = which;
-    return f->function->of(&f->context->shared, (const double[]){a, b, c, d});
+    return call(f, (const double[]){a, b, c, d});
 }
 
 static void define_shared(muParserHandle_t p, struct callable *f)
@@ -193,6 +198,21 @@ static void put_back(struct point_context *c)
         if (atomic_compare_exchange_strong(&c->m->pool[(at + i) % POOL], &none, c)) return;
     }
     free_context(c);
+}
+
+bool point_try(struct toml_model *m, struct diags *diags)
+{
+    struct point_context *c = new_context(m);
+    bool ok = true;
+    for (int i = 0; ok && i < m->n_parsers; i++) {
+        if (!c->parsers[i]) continue;
+        mupEval(c->parsers[i]);
+        if (mupError(c->parsers[i]))
+            ok = diags_input(diags, (struct srcloc){.file = m->doc->file}, NULL, "make its formulas smaller",
+                             "muParser does not take the model: %s", mupGetErrorMsg(c->parsers[i]));
+    }
+    put_back(c);
+    return ok;
 }
 
 void point_pool_release(struct toml_model *m)

@@ -71,7 +71,7 @@ struct toml_model *toml_model_new(struct toml_doc *doc, struct diags *diags)
     m->pool = xcalloc(POOL, sizeof *m->pool);
     if (read_parameters(m, diags) && read_formulas(m, diags) && compile_all(m, diags)) {
         make_tables(m);
-        return m;
+        if (point_try(m, diags)) return m;
     }
     toml_model_free(m);
     return NULL;
@@ -114,7 +114,7 @@ static bool add_model(struct toml_model *m, const char *file, struct diags *diag
                            m->desc.name);
     if (!toml_model_place(m)) return diags_input(diags, toml_loc(m->doc, name), NULL, NULL, "there are too many models in TOML");
     char *folder = folder_of(file, m->desc.name);
-    const bool ok = registry_add_made(&m->desc, folder, file, m->defaults, m->doc->text) ||
+    const bool ok = registry_add_made(&m->desc, folder, file, m->doc->file, m->defaults, m->doc->text) ||
                     diags_input(diags, toml_loc(m->doc, name), NULL, NULL, "there are too many models");
     free(folder);
     return ok;
