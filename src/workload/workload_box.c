@@ -281,10 +281,24 @@ void dse_workload_part_expand(const struct dse_workload_part *part, int64_t read
     }
 }
 
+/* Lengths that were measured may fall as more is drafted; where none was, there are no points. */
+static struct dse_interval measured_tokens(const struct dse_workload *lo, const struct dse_workload *hi)
+{
+    struct dse_interval all = {(double)INFINITY, -(double)INFINITY};
+    const int64_t last = dse_min_i64(hi->speculation.draft_tokens, DSE_DRAFTS_MAX);
+    for (int64_t k = lo->speculation.draft_tokens; k <= last; k++) {
+        const double length = k > 0 ? dse_drafts_length(lo->speculation.drafts, k) : 1;
+        if (length > 0) all = dse_iv_hull(all, dse_iv((double)lo->batch * length, (double)hi->batch * length));
+    }
+    return all.lo <= all.hi ? all : dse_iv((double)lo->batch, (double)hi->batch);
+}
+
 /* A length that was measured counts for the law where it is above 0. */
 struct dse_interval dse_workload_part_tokens(const struct dse_workload_part *part)
 {
     struct dse_workload lo = part->lo, hi = part->hi;
+    const struct dse_drafts *drafts = lo.speculation.drafts;
+    if (hi.phase == DSE_DECODE && drafts && dse_drafts_measured(drafts)) return measured_tokens(&lo, &hi);
     const double measured = hi.speculation.accepted_length, least = dse_max(1, lo.speculation.accepted_length);
     if (hi.phase == DSE_PREFILL || hi.speculation.draft_tokens == 0 || measured <= 0 || lo.speculation.accepted_length > 0)
         return dse_iv(dse_workload_tokens(&lo), dse_workload_tokens(&hi));
