@@ -15,6 +15,8 @@ else
     find . -type f -not -path './build*' -not -path './.git/*' -print0
 fi >"$folder/files"
 [ ! -f report/node_modules/echarts/dist/echarts.min.js ] || printf 'report/node_modules/echarts/dist/echarts.min.js\0' >>"$folder/files"
+# Other rules configure anew.
+if [ -d "$folder/tree/debian" ] && ! cmp -s debian/rules "$folder/tree/debian/rules"; then rm -rf "$folder"/tree/obj-* "$folder/tree/debian"; fi
 xargs -0 sh -c 'for f; do [ ! -f "$f" ] || printf "%s\0" "$f"; done' sh <"$folder/files" | tar --null -T - -cf - | tar -C "$folder/tree" -xf - --keep-newer-files 2>/dev/null || true
 
 cd "$folder/tree"
