@@ -74,8 +74,9 @@ void dse_close(struct dse *d);
 /* Add a TOML file of catalog entries, as --catalog does. */
 bool dse_add_catalog(struct dse *d, const char *file, struct dse_problems *problems);
 
-/* Add the models of a plug-in (plugin.h), as --plugin does; to all that are opened from then on, too. Those of $DSE_PLUGINS and
- * of the prefix are there when d is opened. Not while other threads use the library. */
+/* Add the models of a plug-in (plugin.h), or that of a file in TOML (docs/model-in-toml.md), as --plugin does; to all that are
+ * opened from then on, too. Those of $DSE_PLUGINS and of the prefix are there when d is opened. Not while other threads use the
+ * library. */
 bool dse_add_plugin(struct dse *d, const char *file, struct dse_problems *problems);
 
 /* The name of model i, or NULL behind the last. */

@@ -19,6 +19,7 @@ static const struct document {
     {"dse-database", "database", "the tables and views of a database of results"},
     {"dse-figure", "figures", "the figure file: an SQL query and how to draw its rows"},
     {"dse-measured", "measured", "measured rows in CSV, and how a model answers them"},
+    {"dse-model-toml", "model-in-toml", "models without C: parameters, equations and metrics in TOML"},
     {"dse-quality", "quality", "measured quality of lossy techniques in CSV"},
     {"dse-sweep-file", "sweep-file", "the sweep file: a question about a design space in TOML"},
     {"dse-trace", "traces", "files of q, k and v of attention heads"},
@@ -94,7 +95,7 @@ static const struct {
     const char *name, *meaning;
 } environment[] = {
     {"DSE_CATALOG", "files of your own catalog entries, with colons between them"},
-    {"DSE_PLUGINS", "models of your own, as plug-ins, with colons between them; dse --plugin FILE COMMAND ... adds one"},
+    {"DSE_PLUGINS", "models of your own, plug-ins or files in TOML, with colons between them; dse --plugin FILE COMMAND ... adds one"},
     {"DSE_DATA_DIR", "the directory with catalog/ and models/ in place of the installed one"},
     {"DSE_PAGER", "the pager for what is long on a terminal, before PAGER and less -FRX; empty or cat: none"},
     {"NO_COLOR", "if it is set, no colour"},

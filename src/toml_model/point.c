@@ -477,11 +477,20 @@ static void fill_common(const struct point_context *c, struct dse_common *ret)
     *ret = dse_common_of(&t);
 }
 
+/* Seconds that a part is bound by: as the model says, or what it does at the peak of the step. */
+static double part_seconds(const struct point_context *c, const struct part_row *p, enum part_number said, enum part_number work,
+                           enum total peak)
+{
+    if (p->equations[said] >= 0) return of(c, p->equations[said], 0);
+    return p->equations[work] >= 0 && c->m->totals[peak] >= 0 ? of(c, p->equations[work], 0) / of(c, c->m->totals[peak], 1) : 0;
+}
+
 static const char *bound_name(const struct point_context *c, const struct part_row *p)
 {
-    if (p->equations[PART_COMPUTE] < 0 && p->equations[PART_DRAM] < 0) return dse_bound_names[DSE_BOUND_LATENCY];
-    return dse_bound_names[of(c, p->equations[PART_COMPUTE], 0) > of(c, p->equations[PART_DRAM], 0) ? DSE_BOUND_COMPUTE
-                                                                                                    : DSE_BOUND_DRAM];
+    const double compute = part_seconds(c, p, PART_COMPUTE, PART_OPS, TOTAL_PEAK_OPS),
+                 dram = part_seconds(c, p, PART_DRAM, PART_BYTES, TOTAL_PEAK_BYTES);
+    if (!(compute > 0 || dram > 0)) return dse_bound_names[DSE_BOUND_LATENCY];
+    return dse_bound_names[compute > dram ? DSE_BOUND_COMPUTE : DSE_BOUND_DRAM];
 }
 
 static void add_part(const struct point_context *c, const struct part_row *p, const char *name, struct dse_breakdown *out)

@@ -18,7 +18,7 @@ for m in $("$DSE" list models --format csv | sed '1d;s/,.*//' | tr -d '"'); do
         grep -q "$p" "$pages/dse-$m.7" || fail "dse-$m(7) has no $p"
     done
 done
-for f in sweep-file catalog database figure trace claims measured quality; do
+for f in sweep-file catalog database figure trace claims measured model-toml quality; do
     [ "$(wc -l <"$pages/dse-$f.5")" -gt 50 ] || fail "dse-$f(5) is empty"
 done
 ! "$DSE" --help | grep -qE '^  (manual|complete) ' || fail "a command that is not for people is listed"

@@ -16,10 +16,15 @@ with eval array --breakdown >out.txt
 says '^ffn_down .* dram' out.txt
 with eval array --equations >out.txt
 says '^peak_ops_per_s  *8.192e+12' out.txt
-with complete -- eval array --set bu >out.txt
-says '^buffer_kib=' out.txt
-with eval array --set buffer_kib=20 >out.txt 2>err.txt
-says '29.5 KiB needed, 20 KiB there' err.txt
+with complete -- eval array --set pe >out.txt
+says '^pes=' out.txt
+with eval array --set capacity_gib=0.5 >out.txt 2>err.txt
+says '13.05 GiB needed, 0.5 GiB there' err.txt
+
+# The page of the manual builds the example, in 40 lines.
+sed -n '/^```toml$/,/^```$/p' "$SOURCE/docs/model-in-toml.md" | grep -v '^```' >page.toml
+[ "$(wc -l <page.toml)" -le 40 ] || fail "the model of docs/model-in-toml.md has $(wc -l <page.toml) lines"
+grep -v '^#' array.toml | grep . | diff - page.toml || fail "docs/model-in-toml.md builds another model than examples/array.toml"
 [ "$(with query :memory: "SELECT count(*), sum(status = 'ok') FROM array WHERE batch BETWEEN 1 AND 4" --format csv | tail -n 1)" = 4,4 ] || fail "dse query"
 
 cat >beside.toml <<'TOML'
