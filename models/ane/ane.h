@@ -190,6 +190,8 @@ double ane_filled_rows(const struct ane_params *p, double rows, bool squared);
 double ane_expanding(const struct ane_params *p);
 /* E15: operations that make numbers of a row of K in one layer, of a cache with scales; of V as many. */
 double ane_widening(const struct ane_params *p);
+/* The same of one element. */
+double ane_widening_of(const struct ane_params *p);
 /* E7: calls of a prompt. */
 double ane_prefill_calls(const struct ane_params *p, const struct ane_shape *s, double prompt);
 /* E8: seconds of the prompt and of the generation of a request. */
@@ -243,6 +245,11 @@ bool ane_is_simple(const struct dse_workload *w);
 /* E16: NULL, or why the engine cannot run it: by what is no number; by anything. */
 const char *ane_llms_never(const struct ane_params *p);
 const char *ane_llms_check(const struct ane_params *p);
+/* What comes before attention or a recurrence in a layer; of experts; the first of their two; the output head. */
+bool ane_is_projecting(const struct dse_op *o);
+bool ane_is_expert(const struct dse_op *o);
+bool ane_is_expert_up(const struct dse_op *o);
+bool ane_is_head(const struct dse_op *o);
 /* E16 to E20: the operators of a call, whose shape is set. */
 void ane_llms_call(struct ane_call *ret, const struct ane_params *p);
 /* E19: bytes of all caches and states in memory; of one slide. */

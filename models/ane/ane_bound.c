@@ -41,7 +41,7 @@ static struct ane_shape_bound shape_of(const struct ane_box *b, const struct ane
     const struct dse_interval wanted = kept ? ane_ceil_to(r->kept, query_rows) : r->kept;
     struct dse_interval given = dse_iv_clamp(ANE_OF(b, window), 1, (double)INFINITY);
     if (b->lo->overflow == ANE_REFUSE) given.lo = dse_clamp(wanted.lo, given.lo, given.hi); /* shorter ones are refused */
-    struct ane_shape_bound s = {.layers = (double)llm->layers, .window = given};
+    struct ane_shape_bound s = {.layers = (double)llm->layers, .matrices = 2 * (double)llm->layers, .window = given};
     struct dse_interval left = {dse_max(given.lo - query_rows.hi, 0), dse_max(given.hi - query_rows.lo, 0)};
     s.chunks = kept ? dse_iv_ceil_div(given, query_rows) : dse_iv_of(1);
     if (b->lo->window == 0) {
@@ -67,16 +67,22 @@ static struct dse_interval useful_ops(const struct ane_box *b, const struct ane_
                                       const struct ane_sum_bound *a)
 {
     const bool prefill = b->lo->workload.phase == DSE_PREFILL;
+    const struct dse_interval heads = prefill ? dse_iv_div(a->head_ops, r->prompt) : a->head_ops;
+    if (b->llms) {
+        const struct dse_interval pairs = prefill ? ane_llms_seen_bound(b, dse_iv_of(1), r->prompt, s->window)
+                                                  : ane_llms_seen_bound(b, r->first, r->last, s->window);
+        return dse_iv_add(a->row_ops, dse_iv_add(pairs, heads));
+    }
     struct dse_interval seen = {ane_mean_seen(r->first.lo, r->last.lo, s->window.lo),
                                 ane_mean_seen(r->first.hi, r->last.hi, s->window.hi)};
     if (prefill) seen = dse_iv(ane_mean_seen(1, r->prompt.lo, s->window.lo), ane_mean_seen(1, r->prompt.hi, s->window.hi));
-    const struct dse_interval heads = prefill ? dse_iv_div(a->head_ops, r->prompt) : a->head_ops;
     return dse_iv_add(a->row_ops, dse_iv_add(dse_iv_mul(dse_widened(seen.lo, seen.hi, ANE_REORDERED), a->pair_ops), heads));
 }
 
 /* E10. */
 static struct dse_interval footprint(const struct ane_box *b, const struct ane_shape_bound *s)
 {
+    if (b->llms) return ane_llms_footprint_bound(b);
     struct dse_workload least = b->lo->workload, most = b->hi->workload;
     least.context = most.context = 0;
     const struct dse_interval weights = dse_iv_growing(dse_workload_footprint(&least), dse_workload_footprint(&most));
@@ -224,14 +230,42 @@ static bool bound_point(const struct ane_params *p, void *floor, void *ceiling)
     return true;
 }
 
+/* Sequences that differ, drafts, and experts whose loads differ between points are bounded nowhere. */
+static bool is_bounded(const struct ane_params *lo, const struct ane_params *hi)
+{
+    const struct dse_workload *most = &hi->workload;
+    if (most->speculation.draft_tokens > 0 || most->chunk_tokens > 0 || most->context_spread > 0) return false;
+    const bool skewed = most->routing == DSE_ROUTING_POWER_LAW && lo->expert_dispatch != ANE_ALL_EXPERTS;
+    return !skewed || lo->workload.routing_exponent >= most->routing_exponent;
+}
+
+/* Fills the bounds from the rows of a call. False: no point of the box fits. */
+static bool bound_calls(const struct ane_box *b, const struct ane_request_bound *r, const struct ane_shape_bound *s, void *floor,
+                        void *ceiling)
+{
+    if (!may_fit(b, r, s)) return false;
+    const struct ends m = {floor, ceiling};
+    fill(&m, b, r, s);
+    return true;
+}
+
+static bool bound_llms(const struct ane_box *b, const struct ane_request_bound *r, const struct ane_shape_bound *s, void *floor,
+                       void *ceiling)
+{
+    struct ane_llms_bound llms;
+    const struct ane_box box = {b->lo, b->hi, &llms};
+    ane_llms_bound_init(&llms, b, s);
+    return bound_calls(&box, r, s, floor, ceiling);
+}
+
 bool ane_bound(const void *lo, const void *hi, void *floor, void *ceiling)
 {
     struct ane_params least = *(const struct ane_params *)lo, most = *(const struct ane_params *)hi;
-    const struct ane_box b = {&least, &most};
+    const struct ane_box b = {&least, &most, NULL};
     if (ane_llms_never(&least)) return false;
     if (!dse_workload_narrow(&least.workload, &most.workload, ANE_CAN)) return false;
     if (dse_bound_same(&least, &most, sizeof least)) return bound_point(&least, floor, ceiling);
-    if (!ane_is_simple(&least.workload) || !ane_is_simple(&most.workload)) {
+    if (!is_bounded(&least, &most)) {
         dse_bound_nothing(dse_model_ane.metrics, floor, ceiling);
         return true;
     }
@@ -239,8 +273,5 @@ bool ane_bound(const void *lo, const void *hi, void *floor, void *ceiling)
     struct dse_interval query_rows = ANE_OF(&b, query_rows);
     if (!request_of(&b, &r) || !may_be_accepted(&b, &r, &query_rows)) return false;
     const struct ane_shape_bound s = shape_of(&b, &r, query_rows);
-    if (!may_fit(&b, &r, &s)) return false;
-    const struct ends m = {floor, ceiling};
-    fill(&m, &b, &r, &s);
-    return true;
+    return (ane_is_simple(&least.workload) ? bound_calls : bound_llms)(&b, &r, &s, floor, ceiling);
 }

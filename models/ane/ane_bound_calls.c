@@ -74,17 +74,13 @@ static struct dse_interval joined(const struct ane_box *b, struct dse_interval p
     return pieces.lo > 1 ? both : dse_iv_hull(dse_iv_of(0), both);
 }
 
-struct memory_ops {
-    struct dse_interval joined, copied, added; /* rows of a K; `added`: tensors */
-};
-
-static struct memory_ops memory_ops_of(const struct ane_box *b, const struct ane_shape_bound *s)
+struct ane_memory_ops_bound ane_memory_ops_bound_of(const struct ane_box *b, const struct ane_shape_bound *s)
 {
     const int32_t cache = b->lo->cache;
-    const double matrices = 2 * s->layers;
+    const double matrices = s->matrices;
     const struct dse_interval none = dse_iv_of(0), chunks = {dse_max(s->chunks.lo, 2), dse_max(s->chunks.hi, 2)};
     const struct dse_interval cached = ane_at_least(s->cached, 1); /* where there are any */
-    struct memory_ops k = {.joined = s->window};
+    struct ane_memory_ops_bound k = {.joined = s->window};
     if (cache == ANE_CHUNKS) k.joined = joined(b, chunks, s->rows, s->window);
     if (cache == ANE_LAZY_SOFTMAX) {
         k.joined = none;
@@ -105,9 +101,8 @@ static struct memory_ops memory_ops_of(const struct ane_box *b, const struct ane
 
 /* ---- the operators: E4, E5 ---------------------------------------------------------------------------------------------- */
 
-/* bytes, and what they take as long as; operations, and rows that they take as long as, times each of their operations. */
-static void add_operator(struct ane_sum_bound *s, const struct ane_box *b, struct dse_interval bytes, struct dse_interval loaded,
-                         struct dse_interval ops, struct dse_interval filled_ops, bool attention)
+void ane_add_operator(struct ane_sum_bound *s, const struct ane_box *b, struct dse_interval bytes, struct dse_interval loaded,
+                      struct dse_interval ops, struct dse_interval filled_ops, bool attention)
 {
     const struct dse_interval rate = dse_dram_stream_rate_bound(&b->lo->dram, &b->hi->dram);
     const struct dse_interval compute_s = dse_iv_div(filled_ops, dse_iv_scale(ANE_OF(b, engine_tflops), ANE_TERA)),
@@ -128,8 +123,8 @@ static void add_memory_op(struct ane_sum_bound *s, const struct ane_box *b, stru
     s->attention_s = dse_iv_add(s->attention_s, time_s);
 }
 
-/* ane_filled_rows of all calls: `rows` in as many `calls`. */
-static struct dse_interval filled_rows(const struct ane_box *b, struct dse_interval rows, struct dse_interval calls, bool squared)
+struct dse_interval ane_filled_rows_bound(const struct ane_box *b, struct dse_interval rows, struct dse_interval calls,
+                                          bool squared)
 {
     if (b->lo->layout == ANE_EVEN) return rows;
     const struct dse_interval filled = dse_iv_add(rows, dse_iv_mul(calls, ANE_OF(b, fill_rows)));
@@ -168,11 +163,11 @@ static void add_operators(struct ane_sum_bound *sum, const struct ane_box *b, co
         const struct dse_interval kv = reads ? dse_iv_mul(dse_iv_scale(s->row_bytes, s->layers), n->window) : written;
         const struct dse_interval times = pairs ? n->pairs : head && b->lo->head_rows == ANE_LAST_ROW ? n->calls : n->computed;
         const bool layer = o->kind == DSE_OP_LINEAR;
-        const struct dse_interval filled = layer ? filled_rows(b, times, n->calls, i > 0) : times;
+        const struct dse_interval filled = layer ? ane_filled_rows_bound(b, times, n->calls, i > 0) : times;
         const struct dse_interval loaded = dse_iv_mul(n->calls, expanded(b, o, w));
         const struct dse_interval widened = reads ? dse_iv_mul(n->window, widening) : dse_iv_of(0);
-        add_operator(sum, b, dse_iv_add(weights, kv), dse_iv_add(loaded, kv), dse_iv_add(dse_iv_mul(times, each), widened),
-                     dse_iv_add(dse_iv_mul(filled, each), widened), pairs);
+        ane_add_operator(sum, b, dse_iv_add(weights, kv), dse_iv_add(loaded, kv), dse_iv_add(dse_iv_mul(times, each), widened),
+                         dse_iv_add(dse_iv_mul(filled, each), widened), pairs);
         sum->weight_bytes = dse_iv_add(sum->weight_bytes, weights);
         sum->kv_bytes = dse_iv_add(sum->kv_bytes, kv);
         struct dse_interval *const useful = head ? &sum->head_ops : pairs ? &sum->pair_ops : &sum->row_ops;
@@ -181,27 +176,38 @@ static void add_operators(struct ane_sum_bound *sum, const struct ane_box *b, co
     }
 }
 
-struct ane_sum_bound ane_sum_of_bound(const struct ane_box *b, const struct ane_shape_bound *s, const struct ane_counts_bound *n)
+static void add_simple(struct ane_sum_bound *sum, const struct ane_box *b, const struct ane_shape_bound *s,
+                       const struct ane_counts_bound *n)
 {
-    enum { ACTIVATION_BYTES = 2, RESHAPES = 2 };
     const struct dse_llm *llm = b->lo->workload.llm;
-    const struct memory_ops k = memory_ops_of(b, s);
+    const struct ane_memory_ops_bound k = ane_memory_ops_bound_of(b, s);
     const struct dse_interval both = dse_iv_scale(s->row_bytes, 4 * s->layers); /* K and V, read and written, all layers */
-    const double tensor = s->layers * (double)(llm->heads * llm->head_dim) * ACTIVATION_BYTES;
-    struct ane_sum_bound sum = {
-        .time_s = dse_iv_mul(n->calls, dse_iv_scale(dse_iv_mul(ANE_OF(b, programs), ANE_OF(b, dispatch_us)), 1 / DSE_US_PER_S))};
-    add_operators(&sum, b, s, n);
+    const double tensor = s->layers * (double)(llm->heads * llm->head_dim) * ANE_ACTIVATION_BYTES;
+    add_operators(sum, b, s, n);
     /* Rows of new tokens are as many as the calls have; all other rows of a K are counted call by call. */
     const struct dse_interval transposed = b->lo->cache == ANE_LATE_TRANSPOSE || b->lo->cache == ANE_NONE ? n->window : n->rows;
     const struct dse_interval joined = dse_iv_mul(n->calls, dse_iv_mul(both, k.joined));
     const struct dse_interval copied = dse_iv_mul(n->calls, dse_iv_mul(both, k.copied));
     const struct dse_interval added = dse_iv_scale(dse_iv_mul(n->computed, k.added), tensor);
-    sum.transpose_bytes = dse_iv_mul(transposed, dse_iv_scale(both, 0.5));
-    const double row = RESHAPES * 2 * s->layers * (double)llm->hidden * ACTIVATION_BYTES;
+    sum->transpose_bytes = dse_iv_mul(transposed, dse_iv_scale(both, 0.5));
+    sum->concat_bytes = dse_iv_add(joined, dse_iv_add(copied, added));
+}
+
+struct ane_sum_bound ane_sum_of_bound(const struct ane_box *b, const struct ane_shape_bound *s, const struct ane_counts_bound *n)
+{
+    enum { RESHAPES = 2 };
+    struct ane_sum_bound sum = {
+        .time_s = dse_iv_mul(n->calls, dse_iv_scale(dse_iv_mul(ANE_OF(b, programs), ANE_OF(b, dispatch_us)), 1 / DSE_US_PER_S))};
+    const double row = RESHAPES * 2 * s->layers * (double)b->lo->workload.llm->hidden * ANE_ACTIVATION_BYTES;
     const struct dse_interval reshaped = b->lo->layout == ANE_SQUARE ? dse_iv_scale(n->computed, row) : dse_iv_of(0);
-    sum.concat_bytes = dse_iv_add(joined, dse_iv_add(copied, dse_iv_add(added, reshaped)));
+    if (b->llms)
+        ane_llms_sum_bound(&sum, b, n);
+    else
+        add_simple(&sum, b, s, n);
+    sum.concat_bytes = dse_iv_add(sum.concat_bytes, reshaped);
     add_memory_op(&sum, b, ANE_OF(b, transpose_gbs), sum.transpose_bytes);
     add_memory_op(&sum, b, ANE_OF(b, concat_gbs), sum.concat_bytes);
+    if (b->llms) return sum;
     double pair, least, most;
     ane_count_bytes(b->lo, &pair, &least);
     ane_count_bytes(b->hi, &pair, &most);
@@ -222,18 +228,20 @@ static double idle_s(const struct ane_params *p, double gap_s, double time_s, do
 struct ane_slide_bound ane_slide_of_bound(const struct ane_box *b, const struct ane_shape_bound *s)
 {
     const int32_t cache = b->lo->cache;
-    const bool never = s->cached.hi <= 0 || !(cache == ANE_TWO_MODEL || cache == ANE_STACKED || cache == ANE_LATE_TRANSPOSE);
+    struct dse_interval cached = s->cached;
+    if (b->llms) cached = ane_llms_slid_bound(b); /* any of them is slid */
+    const bool never = cached.hi <= 0 || !(cache == ANE_TWO_MODEL || cache == ANE_STACKED || cache == ANE_LATE_TRANSPOSE);
     const struct dse_interval none = dse_iv_of(0), gap = dse_iv_scale(ANE_OF(b, host_gap_us), 1 / DSE_US_PER_S);
     struct ane_slide_bound r = {.idle_s = gap};
     if (never) return r;
     const struct dse_interval stream = dse_dram_stream_rate_bound(&b->lo->dram, &b->hi->dram);
     const struct dse_interval rate = dse_iv_min(dse_iv_scale(ANE_OF(b, concat_gbs), DSE_GIGA), stream);
-    r.bytes = dse_iv_mul(ane_at_least(s->cached, 1), dse_iv_scale(s->row_bytes, 4 * s->layers));
+    r.bytes = b->llms ? cached : dse_iv_mul(ane_at_least(s->cached, 1), dse_iv_scale(s->row_bytes, 4 * s->layers));
     r.time_s = dse_iv_add(dse_iv_scale(dse_iv_mul(ANE_OF(b, slide_programs), ANE_OF(b, dispatch_us)), 1 / DSE_US_PER_S),
                           dse_iv_div(r.bytes, rate));
     r.after_prompt = dse_iv_of(1);
     r.after_token = b->lo->slide_each == ANE_EACH_CALL ? dse_iv_of(1) : dse_iv_inv(s->rows);
-    if (s->cached.lo <= 0) {
+    if (cached.lo <= 0) {
         r.bytes = dse_iv_hull(none, r.bytes);
         r.time_s = dse_iv_hull(none, r.time_s);
         r.after_prompt = dse_iv_hull(none, r.after_prompt);

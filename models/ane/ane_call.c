@@ -139,12 +139,17 @@ double ane_expanding(const struct ane_params *p)
     return dse_max(1, WIDE_BITS / ((double)p->workload.weight_bits + p->workload.weight_scale_bits) / p->narrow_gain);
 }
 
-double ane_widening(const struct ane_params *p)
+double ane_widening_of(const struct ane_params *p)
 {
     struct dse_workload call = p->workload;
     call.phase = DSE_DECODE; /* a call is the same whatever it is used for */
-    const double elements = (double)(call.llm->kv_heads * call.llm->head_dim);
-    return p->cache == ANE_NONE ? 0 : dse_cache_widening(&call) * elements;
+    return p->cache == ANE_NONE ? 0 : dse_cache_widening(&call);
+}
+
+double ane_widening(const struct ane_params *p)
+{
+    const struct dse_llm *llm = p->workload.llm;
+    return ane_widening_of(p) * (double)(llm->kv_heads * llm->head_dim);
 }
 
 void ane_append_work(struct ane_call *c, const struct ane_params *p, const struct ane_work *work)

@@ -85,12 +85,10 @@ static void append_joining(struct ane_call *c, const struct ane_params *p, const
 static double widened_ops(const struct ane_params *p, const struct ane_group *g, const struct dse_attention *a,
                           enum dse_op_kind kind)
 {
-    struct dse_workload call = p->workload;
-    call.phase = DSE_DECODE;
     const int64_t elements = kind == DSE_OP_SCORES                         ? a->kv_heads * a->key_dim
                              : kind == DSE_OP_VALUES && !a->values_in_keys ? a->kv_heads * a->value_dim
                                                                            : 0;
-    return p->cache == ANE_NONE ? 0 : g->layers * g->window * dse_cache_widening(&call) * (double)elements;
+    return g->layers * g->window * ane_widening_of(p) * (double)elements;
 }
 
 static void append_attending(struct ane_call *c, const struct ane_params *p, const struct dse_op *o, struct ane_group *g,
@@ -117,7 +115,7 @@ static const char *name_of(const struct dse_op *o)
 }
 
 /* What makes the inputs of attention or of a recurrence, and comes before it in a layer. */
-static bool is_projecting(const struct dse_op *o)
+bool ane_is_projecting(const struct dse_op *o)
 {
     static const char *const names[] = {"qkv_projection", "query_down",     "query_up",
                                         "latent_down",    "absorb_queries", "state_projection"};
@@ -127,10 +125,21 @@ static bool is_projecting(const struct dse_op *o)
     return false;
 }
 
-static bool is_expert(const struct dse_op *o)
+bool ane_is_expert_up(const struct dse_op *o)
 {
     const char *name = name_of(o);
-    return name[0] == 'e' && (strcmp(name, "experts_up") == 0 || strcmp(name, "experts_down") == 0);
+    return name[0] == 'e' && strcmp(name, "experts_up") == 0;
+}
+
+bool ane_is_expert(const struct dse_op *o)
+{
+    const char *name = name_of(o);
+    return ane_is_expert_up(o) || (name[0] == 'e' && strcmp(name, "experts_down") == 0);
+}
+
+bool ane_is_head(const struct dse_op *o)
+{
+    return !o->is_draft && strcmp(o->name, "lm_head") == 0;
 }
 
 /* Of one row: of the LLM's own layers, or of a draft. */
@@ -147,7 +156,7 @@ static void append_expert(struct ane_call *c, const struct ane_params *p, const 
                  experts = all ? o->copies * (o->held_bytes / o->weight_bytes) : o->copies;
     const double macs = (double)o->repeat * (double)o->k * (double)o->n * experts * c->shape.computed;
     const double dispatch_s = (double)o->repeat * experts * p->dispatch_us / DSE_US_PER_S;
-    if (p->expert_dispatch == ANE_EXPERT_PROGRAMS && strcmp(name_of(o), "experts_up") == 0)
+    if (p->expert_dispatch == ANE_EXPERT_PROGRAMS && ane_is_expert_up(o))
         ane_append(c, (struct ane_op){.name = "expert_dispatch",
                                       .place = ANE_AFTERWARDS,
                                       .times = (double)o->repeat,
@@ -182,7 +191,7 @@ static void append_other(struct ane_call *c, const struct ane_params *p, const s
     const double a_row = o->ops / s->computed, rows = last ? (o->is_draft ? 1 : ane_verified_rows(p)) : s->computed;
     const bool by_head = strncmp(name_of(o), "absorb_", strlen("absorb_")) == 0;
     const struct ane_work work = {.name = o->name,
-                                  .place = is_projecting(o) ? ANE_PROJECTING : ANE_AFTERWARDS,
+                                  .place = ane_is_projecting(o) ? ANE_PROJECTING : ANE_AFTERWARDS,
                                   .times = (double)(by_head ? latent_layers : o->repeat),
                                   .weight_bytes = o->weight_bytes,
                                   .kv_bytes = o->kv_write_bytes / s->computed * s->rows,
@@ -220,7 +229,7 @@ static void append_operators(struct ane_call *c, const struct ane_params *p, con
             append_attending(c, p, o, group[o->attention], &list->attention[o->attention]);
         else if (o->kind == DSE_OP_RECURRENCE)
             append_recurrence(c, p, o);
-        else if (is_expert(o))
+        else if (ane_is_expert(o))
             append_expert(c, p, o);
         else
             append_other(c, p, o, latent_layers);
