@@ -218,13 +218,15 @@ void lad_attention_at(const struct lad_point *pt, const struct lad_spread *sprea
 struct lad_op {
     const char *name;
     enum dse_op_kind kind;
-    double weight_bytes;             /* a step */
-    double compute_s, bytes, ops;    /* of one sequence; bytes without the weights */
-    double activation_bytes, layers; /* of one sequence and layer, prefill: moved only if they do not fit on chip */
-    double activation_read;          /* share of them that is read */
-    double time_s, dram_s;           /* of the batch, set by lad_step_at: exposed time; HBM time */
-    double batch_bytes, batch_ops;   /* of the batch */
-    double link_joules;              /* COLLECTIVE */
+    double weight_bytes;                 /* a step */
+    double compute_s, bytes, ops;        /* of one sequence; bytes without the weights */
+    double activation_bytes, layers;     /* of one sequence and layer, prefill: moved only if they do not fit on chip */
+    double activation_read;              /* share of them that is read */
+    double write_bytes;                  /* part of bytes, of a point that is not simple */
+    double time_s, dram_s;               /* of the batch, set by lad_step_at: exposed time; HBM time */
+    double batch_bytes, batch_ops;       /* of the batch */
+    double link_joules;                  /* COLLECTIVE */
+    const struct dse_exchange *exchange; /* COLLECTIVE: in the list that it was made from */
 };
 
 struct lad_step {
@@ -239,7 +241,7 @@ struct lad_step {
     double exact_bytes;                                    /* part of attention's: read without LAD's decoding */
     double communication_s, link_joules;                   /* E45 */
     /* Of a point that is not simple, all chips (E43): */
-    double bubble_s, tokens, head_samples;
+    double bubble_s, tokens, head_samples, sequences; /* sequences: of a chip's pass */
     double full_cache_bytes, technique_bytes;
     double footprint_bytes, resident_bytes; /* of a chip: E17, E15 */
     double n;                               /* positions of LAD's head-samples, mean */

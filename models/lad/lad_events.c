@@ -1,22 +1,15 @@
 /* LAD at event level: builds the machine, runs it, and makes a step of what it saw, so that metrics and breakdown come from the
  * same code as those of the closed form. */
-#include "lad_program.h"
 #include "lad_llms.h"
+#include "lad_machine.h"
 
+#include <dse/program.h>
 #include <dse/units.h>
 
 #include <math.h>
 #include <stdio.h>
 
 /* ---- the machine --------------------------------------------------------------------------------------------------------- */
-
-struct lad_machine {
-    struct lad_run run;
-    struct lad_lanes slots;
-    struct lad_linear linear;
-    struct lad_fetcher fetcher;
-    struct lad_program program;
-};
 
 static void stage_done(struct lad_machine *m, uint32_t tile, enum lad_place place)
 {
@@ -46,15 +39,14 @@ static bool next_job(struct lad_machine *m, uint64_t i, struct lad_job *ret)
 static const struct lad_signals signals = {stage_done, fifo_full, over, stocked, next_job};
 
 static bool init_run(struct lad_run *run, struct lad_machine *m, struct dse_sim *sim, const struct lad_point *pt,
-                     const struct lad_step *step)
+                     const struct lad_step *step, bool general, int64_t layers)
 {
     const struct lad_params *p = pt->p;
-    int64_t all = pt->llm->layers, asked = p->events.layers_simulated;
     run->sim = sim;
     run->pt = pt;
     run->p = p;
     run->step = step;
-    run->layers = (uint32_t)(asked == 0 || asked > all ? all : asked);
+    run->layers = (uint32_t)layers;
     run->heads = (uint32_t)pt->llm->heads;
     run->batch = (uint32_t)step->batch;
     run->tiles = (uint32_t)p->tiles;
@@ -62,16 +54,18 @@ static bool init_run(struct lad_run *run, struct lad_machine *m, struct dse_sim 
     run->stored = lad_stored_by(run);
     run->signals = &signals;
     run->machine = m;
+    run->general = general;
     dse_sim_seed(sim, (uint64_t)p->events.seed);
     lad_draws_init(&run->draws, sim, pt, run->layers, run->batch);
     lad_shared_init(&run->shared, sim, &run->draws, LAD_PLACES);
     return lad_memory_init(&run->memory, sim, pt, run->layers, run->batch, &run->stored);
 }
 
-static bool init(struct lad_machine *m, struct dse_sim *sim, const struct lad_point *pt, const struct lad_step *step)
+static bool init(struct lad_machine *m, struct dse_sim *sim, const struct lad_point *pt, const struct lad_step *step, bool general,
+                 int64_t layers)
 {
     struct lad_run *run = &m->run;
-    if (!init_run(run, m, sim, pt, step)) return false;
+    if (!init_run(run, m, sim, pt, step, general, layers)) return false;
     lad_slots_init(&m->slots, run, &m->fetcher);
     lad_program_init(&m->program, run, &m->slots, &m->linear, &m->fetcher);
     lad_linear_init(&m->linear, run);
@@ -79,6 +73,15 @@ static bool init(struct lad_machine *m, struct dse_sim *sim, const struct lad_po
     lad_fetch_init(&m->fetcher, run, &m->linear);
     lad_slots_init_tiles(&m->slots);
     return true;
+}
+
+bool lad_machine_run(struct lad_machine *m, struct dse_sim *sim, const struct lad_point *pt, const struct lad_step *step,
+                     bool general, int64_t layers)
+{
+    if (!init(m, sim, pt, step, general, layers) || !dse_sim_run(sim)) return false;
+    if (m->program.phase == LAD_FINISHED) return true;
+    dse_sim_fail(sim, "nothing more happens, but the step is not over");
+    return false;
 }
 
 /* ---- what it saw --------------------------------------------------------------------------------------------------------- */
@@ -101,8 +104,16 @@ static double fill_seconds(const struct lad_machine *m, double scale)
     }
 }
 
-static void see_attention(const struct lad_machine *m, double scale, struct lad_attention *a)
+/* Of the layers simulated to all. */
+static double scale_of(const struct lad_machine *m)
 {
+    return (double)m->run.pt->llm->layers / m->run.layers;
+}
+
+void lad_machine_see_attention(const struct lad_machine *m, struct lad_attention *ret)
+{
+    struct lad_attention *a = ret;
+    const double scale = scale_of(m);
     const struct lad_account *c = &m->run.account;
     double samples = fmax(1, (double)c->samples), bytes = scale, cycles_s = m->run.pt->clock_hz;
     *a = (struct lad_attention){
@@ -134,10 +145,15 @@ static void see_attention(const struct lad_machine *m, double scale, struct lad_
 }
 
 /* Time and bytes of an operator; it is bound by the DRAM when the VPUs waited longer than the DMA. */
-static void see_op(const struct lad_machine *m, int i, double scale, struct lad_op *o)
+void lad_machine_see_op(const struct lad_machine *m, int i, struct lad_op *ret)
 {
+    struct lad_op *o = ret;
     const struct lad_op_work *work = &m->linear.work[i];
-    if (lad_is_once(&m->run, o)) scale = 1;
+    double scale = lad_is_once(&m->run, o) ? 1 : scale_of(m);
+    if (o->kind == DSE_OP_COLLECTIVE) {
+        o->time_s = seconds(m->program.op_time[i], o->layers / (lad_is_once(&m->run, o) ? 1 : m->run.layers));
+        return;
+    }
     bool dram_bound = work->dram > work->vpu;
     o->time_s = seconds(m->program.op_time[i], scale);
     o->dram_s = dram_bound ? o->time_s : fmin(o->time_s * (1 - 1e-12), seconds(work->dram, scale));
@@ -146,25 +162,24 @@ static void see_op(const struct lad_machine *m, int i, double scale, struct lad_
 
 /* What is written last is still on the bus when the last layer ends, and weighs where a burst takes microseconds: the step goes on
  * until its bytes can have passed. */
-static void wait_for_bytes(const struct lad_machine *m, struct lad_step *step)
+void lad_machine_wait_for_bytes(const struct lad_point *pt, struct lad_step *step)
 {
-    const double late_s = step->bytes / dse_dram_peak(&m->run.p->dram) - step->time_s;
+    const double late_s = step->bytes / dse_dram_peak(&pt->p->dram) - step->time_s;
     if (late_s <= 0) return;
     struct lad_op *longest = &step->op[0];
     for (int i = 1; i < step->n_ops; i++)
-        if (step->op[i].time_s > longest->time_s) longest = &step->op[i];
+        if (step->op[i].kind != DSE_OP_COLLECTIVE && step->op[i].time_s > longest->time_s) longest = &step->op[i];
     longest->time_s += late_s;
     longest->dram_s = longest->time_s;
-    lad_step_sum(step, m->run.pt);
+    lad_step_sum(step, pt);
 }
 
 static void see(const struct lad_machine *m, struct lad_step *step)
 {
-    double scale = (double)m->run.pt->llm->layers / m->run.layers;
-    for (int i = 0; i < step->n_ops; i++) see_op(m, i, scale, &step->op[i]);
-    if (m->run.pt->locality_aware) see_attention(m, scale, &step->attention);
+    for (int i = 0; i < step->n_ops; i++) lad_machine_see_op(m, i, &step->op[i]);
+    if (m->run.pt->locality_aware) lad_machine_see_attention(m, &step->attention);
     lad_step_sum(step, m->run.pt);
-    wait_for_bytes(m, step);
+    lad_machine_wait_for_bytes(m->run.pt, step);
 }
 
 /* ---- what metrics do not say --------------------------------------------------------------------------------------------- */
@@ -225,17 +240,30 @@ static void note_pipeline(const struct lad_machine *m, const struct lad_step *cl
     dse_sim_note(m->run.sim, "early_gathers", "", (double)m->run.account.relieved);
 }
 
+void lad_machine_note(const struct lad_machine *m, const struct lad_step *seen)
+{
+    note_layers(m);
+    note_dram(m, seen);
+    if (m->run.pt->locality_aware) note_pipeline(m, m->run.step);
+}
+
 /* ---- simulate ------------------------------------------------------------------------------------------------------------ */
+
+void lad_machine_before(const struct lad_params *p, struct lad_params *ret)
+{
+    static const double published_efficiency = 0.871;
+    *ret = *p;
+    ret->dram.dram_efficiency = published_efficiency;
+}
 
 /* Positions that the step before has left fetched, as the closed form has them with what the published memory reaches of long
  * streams: dram_efficiency is the closed form's, and the memory of the run reaches what it reaches. */
 static double prefetched_before(const struct lad_params *p, double batch)
 {
-    static const double published_efficiency = 0.871;
-    struct lad_params before = *p;
+    struct lad_params before;
     struct lad_point pt;
     struct lad_step step;
-    before.dram.dram_efficiency = published_efficiency;
+    lad_machine_before(p, &before);
     lad_point_init(&pt, &before);
     lad_step_init(&step, &pt);
     lad_step_at(&step, &pt, batch);
@@ -248,10 +276,7 @@ bool lad_simulate(const void *params, struct dse_sim *sim, void *metrics, struct
     struct lad_point pt;
     struct lad_step step;
     lad_point_init(&pt, p);
-    if (!pt.is_simple) {
-        dse_sim_refuse(sim, lad_llms_no_events);
-        return false;
-    }
+    if (!pt.is_simple) return lad_llms_simulate(&pt, sim, metrics, breakdown);
     lad_step_init(&step, &pt);
     double batch = lad_batch(&pt, &step);
     lad_step_at(&step, &pt, batch);
@@ -260,15 +285,9 @@ bool lad_simulate(const void *params, struct dse_sim *sim, void *metrics, struct
     struct lad_step *closed = dse_sim_alloc(sim, 1, sizeof *closed);
     *closed = step;
     closed->attention.prefetched = prefetched_before(p, batch);
-    if (!init(m, sim, &pt, closed) || !dse_sim_run(sim)) return false;
-    if (m->program.phase != LAD_FINISHED) {
-        dse_sim_fail(sim, "nothing more happens, but the step is not over");
-        return false;
-    }
+    if (!lad_machine_run(m, sim, &pt, closed, false, dse_layers_simulated(&p->events, pt.llm->layers))) return false;
     see(m, &step);
-    note_layers(m);
-    note_dram(m, &step);
-    if (pt.locality_aware) note_pipeline(m, closed);
+    lad_machine_note(m, &step);
     lad_report(&pt, &step, metrics, breakdown);
     return true;
 }

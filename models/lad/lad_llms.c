@@ -6,9 +6,6 @@
 
 #include <string.h>
 
-const char lad_llms_no_events[] =
-    "the event level of LAD has dense LLMs with full attention on one chip, and sequences that are alike (llm, fidelity)";
-
 bool lad_is_simple(const struct dse_workload *w)
 {
     return !dse_workload_unknown(w, 0);
@@ -26,9 +23,23 @@ static struct dse_workload workload_of(const struct lad_point *pt, double batch)
     return w;
 }
 
+static int64_t read_of(const struct lad_point *pt)
+{
+    return pt->cache.prefill ? -1 : (int64_t)pt->cache.read;
+}
+
 static void expand(const struct lad_point *pt, const struct dse_workload *w, struct dse_oplist *ret)
 {
-    dse_workload_expand_reading(w, pt->cache.prefill ? -1 : (int64_t)pt->cache.read, ret);
+    dse_workload_expand_reading(w, read_of(pt), ret);
+}
+
+void lad_llms_expand(const struct lad_point *pt, double batch, const struct dse_draw *draw, struct dse_oplist *ret)
+{
+    const struct dse_workload w = workload_of(pt, batch);
+    if (draw)
+        dse_workload_expand_drawn(&w, read_of(pt), draw, ret);
+    else
+        expand(pt, &w, ret);
 }
 
 double lad_llms_sequences(const struct lad_point *pt, double batch)
@@ -91,8 +102,9 @@ static double sequences_of(const struct dse_attention *a)
 }
 
 /* Of the sums of a step that LAD's attention of all lengths adds up to. */
-static void add_local(struct lad_attention *sum, const struct lad_attention *a, double samples)
+void lad_llms_add_local(struct lad_step *step, const struct lad_attention *a, double share)
 {
+    struct lad_attention *sum = &step->attention;
     double *const to[] = {&sum->time_s,       &sum->fill_s,         &sum->stage1_s,      &sum->stage4_s,
                           &sum->stage1_bytes, &sum->stage4_bytes,   &sum->centers_bytes, &sum->active_bytes,
                           &sum->others_bytes, &sum->prefetch_bytes, &sum->macs};
@@ -103,7 +115,7 @@ static void add_local(struct lad_attention *sum, const struct lad_attention *a, 
     const double of[] = {a->stages.eas,    a->stages.apid, a->stages.md, a->stages.ac,  a->compute_cycles,
                          a->memory_cycles, a->slot_cycles, a->active,    a->prefetched, a->hits};
     for (size_t i = 0; i < sizeof to / sizeof *to; i++) *to[i] += from[i];
-    for (size_t i = 0; i < sizeof mean / sizeof *mean; i++) *mean[i] += samples * of[i];
+    for (size_t i = 0; i < sizeof mean / sizeof *mean; i++) *mean[i] += share * of[i];
     for (int i = 0; i < LAD_STAGES; i++) sum->exposed_s[i] += a->exposed_s[i];
 }
 
@@ -120,30 +132,37 @@ static double idle_seconds(const struct lad_point *pt, const struct lad_step *s,
     return idle;
 }
 
-static void add_locality(struct lad_step *s, const struct lad_point *pt, const struct dse_oplist *list, double sequences)
+static double head_samples_of(const struct dse_attention *a)
 {
-    double samples = 0;
+    return (double)(a->layers * a->heads) * sequences_of(a);
+}
+
+bool lad_llms_local(const struct lad_step *step, const struct lad_point *pt, const struct dse_oplist *list, int i,
+                    struct lad_local *ret)
+{
+    const struct dse_attention *a = &list->attention[i];
+    if (!is_local(pt, a)) return false;
+    ret->of = a;
+    ret->share = head_samples_of(a) / step->head_samples;
+    point_of(pt, a, step->sequences - sequences_of(a), &ret->p, &ret->pt);
+    lad_attention_at(&ret->pt, &step->spread, sequences_of(a), idle_seconds(pt, step, ret->pt.layers) * ret->share, &ret->closed);
+    return true;
+}
+
+static void add_locality(struct lad_step *s, const struct lad_point *pt, const struct dse_oplist *list)
+{
+    for (int i = 0; i < list->n_attentions; i++)
+        if (is_local(pt, &list->attention[i])) s->head_samples += head_samples_of(&list->attention[i]);
     for (int i = 0; i < list->n_attentions; i++) {
-        const struct dse_attention *a = &list->attention[i];
-        if (is_local(pt, a)) samples += (double)(a->layers * a->heads) * sequences_of(a);
+        struct lad_local l;
+        if (!lad_llms_local(s, pt, list, i, &l)) continue;
+        lad_llms_add_local(s, &l.closed, l.share);
+        s->n += l.share * l.pt.n;
+        s->at.centers += l.share * l.pt.at.centers;
+        s->at.large += l.share * l.pt.at.large;
+        s->at.active += l.share * l.pt.at.active;
+        s->at.updates += l.share * l.pt.at.updates;
     }
-    for (int i = 0; i < list->n_attentions; i++) {
-        const struct dse_attention *a = &list->attention[i];
-        struct lad_params p;
-        struct lad_point of;
-        struct lad_attention one;
-        if (!is_local(pt, a)) continue;
-        point_of(pt, a, sequences - sequences_of(a), &p, &of);
-        const double own = of.head_samples * sequences_of(a);
-        lad_attention_at(&of, &s->spread, sequences_of(a), idle_seconds(pt, s, of.layers) * own / samples, &one);
-        add_local(&s->attention, &one, own / samples);
-        s->n += own / samples * of.n;
-        s->at.centers += own / samples * of.at.centers;
-        s->at.large += own / samples * of.at.large;
-        s->at.active += own / samples * of.at.active;
-        s->at.updates += own / samples * of.at.updates;
-    }
-    s->head_samples = samples;
 }
 
 /* ---- operators: E44 ------------------------------------------------------------------------------------------------------- */
@@ -201,6 +220,7 @@ static void linear_op(const struct lad_point *pt, const struct dse_op *op, struc
     const double rows = op->rows * op->copies, k = (double)op->k, n = (double)op->n, times = (double)op->repeat;
     o->compute_s = lad_vpu_seconds(pt, times * rows * n, k);
     o->layers = times;
+    o->activation_read = k / (k + n);
     o->bytes += op->kv_read_bytes;
     if (op->kv_read_bytes > 0) { /* keys and values that are made of latents */
         o->bytes += times * rows * n * activation_bytes(pt);
@@ -226,8 +246,12 @@ static void add_op(struct lad_step *s, const struct lad_point *pt, const struct 
     struct dse_exchange_cost cost;
     if (a && lad_is_attention(&(struct lad_op){.kind = op->kind})) s->full_cache_bytes += op->kv_read_bytes;
     if (a && is_local(pt, a)) return;
-    *o = (struct lad_op){
-        .name = op->name, .kind = op->kind, .ops = op->ops, .weight_bytes = op->weight_bytes, .bytes = op->kv_write_bytes};
+    *o = (struct lad_op){.name = op->name,
+                         .kind = op->kind,
+                         .ops = op->ops,
+                         .weight_bytes = op->weight_bytes,
+                         .bytes = op->kv_write_bytes,
+                         .write_bytes = op->kv_write_bytes};
     if (a) attention_op(s, pt, a, op, o);
     if (op->kind == DSE_OP_LINEAR) linear_op(pt, op, o);
     if (op->kind == DSE_OP_LINEAR) s->full_cache_bytes += op->kv_read_bytes;
@@ -236,6 +260,8 @@ static void add_op(struct lad_step *s, const struct lad_point *pt, const struct 
     lad_op_at(pt, o, 1);
     if (op->kind == DSE_OP_COLLECTIVE) {
         dse_exchange_at(&pt->p->links, &op->exchange, &cost);
+        o->layers = (double)op->repeat;
+        o->exchange = &op->exchange;
         o->time_s = (double)op->repeat * cost.seconds;
         o->link_joules = (double)op->repeat * cost.joules;
     }
@@ -338,28 +364,40 @@ double lad_llms_largest(const struct lad_point *pt)
 
 /* ---- the step -------------------------------------------------------------------------------------------------------------- */
 
-void lad_llms_at(struct lad_step *step, const struct lad_point *pt, double batch)
+void lad_llms_pass(struct lad_step *step, const struct lad_point *pt, double batch, const struct dse_oplist *list)
 {
     const struct dse_workload w = workload_of(pt, batch);
-    const double stages = (double)dse_degree(w.pipeline_parallel), passes = (double)dse_workload_passes(&w);
     struct lad_step *s = step;
-    struct dse_oplist list;
-    expand(pt, &w, &list);
     s->n_ops = 0;
     s->batch = batch;
+    s->sequences = (double)dse_workload_sequences(&w);
     s->tokens = dse_workload_tokens(&w);
-    s->footprint_bytes = footprint(pt, &w, &list);
-    s->resident_bytes = resident(pt, &w, &list);
+    s->footprint_bytes = footprint(pt, &w, list);
+    s->resident_bytes = resident(pt, &w, list);
     s->attention = (struct lad_attention){0};
     s->at = (struct dse_locality){0};
     s->n = s->head_samples = s->full_cache_bytes = s->technique_bytes = 0;
-    for (int i = 0; i < list.n; i++) add_op(s, pt, &list, &list.op[i]);
-    if (pt->locality_aware) add_locality(s, pt, &list, (double)dse_workload_sequences(&w));
+    for (int i = 0; i < list->n; i++) add_op(s, pt, list, &list->op[i]);
+    if (pt->locality_aware) add_locality(s, pt, list);
     lad_step_sum(s, pt);
-    scale(s, passes, passes * pt->chips);
-    s->bubble_s = s->time_s / passes * (stages - passes);
-    s->time_s += s->bubble_s;
-    s->latency_bound_s += s->bubble_s;
+}
+
+void lad_llms_end(struct lad_step *step, const struct lad_point *pt)
+{
+    const struct dse_workload w = workload_of(pt, step->batch);
+    const double stages = (double)dse_degree(w.pipeline_parallel), passes = (double)dse_workload_passes(&w);
+    scale(step, passes, passes * pt->chips);
+    step->bubble_s = step->time_s / passes * (stages - passes);
+    step->time_s += step->bubble_s;
+    step->latency_bound_s += step->bubble_s;
+}
+
+void lad_llms_at(struct lad_step *step, const struct lad_point *pt, double batch)
+{
+    struct dse_oplist list;
+    lad_llms_expand(pt, batch, NULL, &list);
+    lad_llms_pass(step, pt, batch, &list);
+    lad_llms_end(step, pt);
 }
 
 /* ---- metrics ----------------------------------------------------------------------------------------------------------------- */

@@ -14,6 +14,24 @@ bool lad_is_simple(const struct dse_workload *w);
 
 /* The same as lad_step_at. */
 void lad_llms_at(struct lad_step *step, const struct lad_point *pt, double batch);
+/* Its parts: the operators of a chip's pass; what it takes; and, after that, the step of all chips (E45, E46). `draw`: experts as drawn, or NULL. */
+void lad_llms_expand(const struct lad_point *pt, double batch, const struct dse_draw *draw, struct dse_oplist *ret);
+void lad_llms_pass(struct lad_step *step, const struct lad_point *pt, double batch, const struct dse_oplist *list);
+void lad_llms_end(struct lad_step *step, const struct lad_point *pt);
+
+/* LAD's attention over one length of a pass. */
+struct lad_local {
+    struct lad_params p; /* of the point, where its context is another one */
+    struct lad_point pt; /* as it sees the chip: simple, with layers and head-samples of its own */
+    const struct dse_attention *of;
+    double share;                /* of the pass's head-samples of LAD */
+    struct lad_attention closed; /* what it takes */
+};
+/* Of attention i of the list, in a pass that lad_llms_pass has timed. False: LAD's decoding does not work on it. *ret may not be moved. */
+bool lad_llms_local(const struct lad_step *step, const struct lad_point *pt, const struct dse_oplist *list, int i,
+                    struct lad_local *ret);
+/* Adds it to the sums of the pass. */
+void lad_llms_add_local(struct lad_step *step, const struct lad_attention *a, double share);
 /* NULL, or why there are no statistics for one of its lengths. */
 const char *lad_llms_check(const struct lad_point *pt);
 /* E17, E15: of a chip. */
@@ -27,6 +45,9 @@ double lad_llms_sequences(const struct lad_point *pt, double batch);
 const struct lad_point *lad_llms_see(struct lad_point *pt, const struct lad_step *step);
 /* What runs whatever is done, of all chips. */
 void lad_llms_power(struct lad_power *power, double chips);
-extern const char lad_llms_no_events[];
+
+/* The event level (E47 to E49): dse_model.simulate. */
+bool lad_llms_simulate(const struct lad_point *pt, struct dse_sim *sim, struct lad_metrics *metrics,
+                       struct dse_breakdown *breakdown);
 
 #endif

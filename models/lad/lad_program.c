@@ -7,6 +7,7 @@
  */
 #include "lad_program.h"
 
+#include <dse/net.h>
 #include <dse/num.h>
 
 #include <assert.h>
@@ -17,12 +18,14 @@
 /* Of all layers, or one of the step. */
 bool lad_is_once(const struct lad_run *run, const struct lad_op *o)
 {
-    return o->kind == DSE_OP_LINEAR && o->layers < (double)run->pt->llm->layers;
+    const double layers = (double)run->pt->llm->layers;
+    if (run->general) return (o->kind == DSE_OP_LINEAR || o->kind == DSE_OP_COLLECTIVE) && o->layers < dse_min(2, layers);
+    return o->kind == DSE_OP_LINEAR && o->layers < layers;
 }
 
 static bool has_job(const struct lad_op *o)
 {
-    return o->kind != DSE_OP_ELEMENTWISE || o->compute_s > 0;
+    return o->kind != DSE_OP_COLLECTIVE && (o->kind != DSE_OP_ELEMENTWISE || o->compute_s > 0);
 }
 
 /* The share of a layer's QKV projection that a head computes: its query, and keys and values with the first head of a group. */
@@ -38,6 +41,12 @@ static double layers_of(const struct lad_run *run, const struct lad_op *o)
     return lad_is_once(run, o) ? 1 : (double)run->pt->llm->layers;
 }
 
+/* Bytes in DRAM that an operator has: weights, and in a step of general operators what else it reads and writes, behind them (E48). */
+static double stored_bytes(const struct lad_run *run, const struct lad_op *o)
+{
+    return run->general ? o->weight_bytes + run->batch * o->bytes : o->weight_bytes;
+}
+
 /* Bytes in DRAM in front of an operator's weights: those of the operators before it, in its layer or among those that are there
  * once. */
 static double weights_before(const struct lad_run *run, int op)
@@ -46,7 +55,7 @@ static double weights_before(const struct lad_run *run, int op)
     bool once = lad_is_once(run, &s->op[op]);
     double sum = 0;
     for (int i = 0; i < op; i++)
-        if (lad_is_once(run, &s->op[i]) == once) sum += s->op[i].weight_bytes / layers_of(run, &s->op[i]);
+        if (lad_is_once(run, &s->op[i]) == once) sum += stored_bytes(run, &s->op[i]) / layers_of(run, &s->op[i]);
     return sum;
 }
 
@@ -55,7 +64,7 @@ struct lad_stored lad_stored_by(const struct lad_run *run)
     struct lad_stored ret = {0};
     for (int i = 0; i < run->step->n_ops; i++) {
         const struct lad_op *o = &run->step->op[i];
-        double bytes = o->weight_bytes / layers_of(run, o);
+        double bytes = stored_bytes(run, o) / layers_of(run, o);
         if (lad_is_once(run, o))
             ret.weights += bytes;
         else
@@ -73,18 +82,35 @@ static void add_flow(struct lad_job *job, struct lad_flow flow)
     if (flow.bytes > 0 && flow.size > 0) job->flow[job->flows++] = flow;
 }
 
-static void add_weights(const struct lad_run *run, struct lad_job *job, double from, double share)
+/* `bytes` of an operator's in its layer, from `from` on, of all ports. */
+static void add_stored(const struct lad_run *run, struct lad_job *job, double from, double bytes, bool write)
 {
     const struct lad_op *o = &run->step->op[job->op];
-    double ports = run->memory.ports, bytes = o->weight_bytes / layers_of(run, o);
-    double before = weights_before(run, job->op) + from * bytes;
+    double ports = run->memory.ports, before = weights_before(run, job->op) + from;
     if (lad_is_once(run, o))
         before += run->stored.layer_weights * run->layers;
     else
         before += run->stored.layer_weights * job->layer;
-    uint64_t size = (uint64_t)(share * bytes / ports), burst = run->memory.burst;
+    uint64_t size = (uint64_t)(bytes / ports), burst = run->memory.burst;
     uint64_t at = (uint64_t)(before / ports) / burst * burst;
-    add_flow(job, (struct lad_flow){.region = LAD_AT_WEIGHTS, .offset = at, .size = size, .bytes = size});
+    add_flow(job, (struct lad_flow){.region = LAD_AT_WEIGHTS, .offset = at, .size = size, .bytes = size, .write = write});
+}
+
+static void add_weights(const struct lad_run *run, struct lad_job *job, double from, double share)
+{
+    const struct lad_op *o = &run->step->op[job->op];
+    double bytes = o->weight_bytes / layers_of(run, o);
+    add_stored(run, job, from * bytes, share * bytes, false);
+}
+
+/* E48: keys, values, states, and what a technique of the cache adds. */
+static void add_beside(const struct lad_run *run, struct lad_job *job)
+{
+    const struct lad_op *o = &run->step->op[job->op];
+    const double each = run->batch / layers_of(run, o), weights = o->weight_bytes / layers_of(run, o);
+    const double written = o->write_bytes * each, read = o->bytes * each - written;
+    add_stored(run, job, weights, read, false);
+    add_stored(run, job, weights + read, written, true);
 }
 
 /* K or V of all sequences and heads, as often as attention reads it. */
@@ -102,9 +128,10 @@ static void add_spilled(const struct lad_run *run, struct lad_job *job)
     const struct lad_op *o = &run->step->op[job->op];
     double spilled = o->activation_bytes * run->batch;
     if (spilled <= run->pt->sram_bytes * (double)run->p->tiles) return;
-    uint64_t size = (uint64_t)spilled, read = (uint64_t)(spilled * o->activation_read);
+    const double ports = run->memory.ports, moved = spilled * (o->layers / layers_of(run, o)) / ports; /* of all it stands for */
+    uint64_t size = (uint64_t)(spilled / ports), bytes = (uint64_t)moved, read = (uint64_t)(moved * o->activation_read);
     add_flow(job, (struct lad_flow){.region = LAD_AT_SPILLED, .size = size, .bytes = read});
-    add_flow(job, (struct lad_flow){.region = LAD_AT_SPILLED, .size = size, .bytes = size - read, .write = true});
+    add_flow(job, (struct lad_flow){.region = LAD_AT_SPILLED, .size = size, .bytes = bytes - read, .write = true});
 }
 
 /* Keys and values that the QKV projection appends: one by one in decoding, all in prefill. */
@@ -134,6 +161,13 @@ static void op_job(const struct lad_program *pr, int op, uint32_t layer, struct 
     const struct lad_op *o = &run->step->op[op];
     double each = run->batch / layers_of(run, o);
     *job = (struct lad_job){.op = op, .layer = layer, .head = -1, .compute_s = o->compute_s * each};
+    if (run->general) {
+        add_weights(run, job, 0, 1);
+        add_spilled(run, job);
+        add_beside(run, job);
+        cut_chunks(pr, job);
+        return;
+    }
     switch (o->kind) {
     case DSE_OP_LINEAR:
         add_weights(run, job, 0, 1);
@@ -214,6 +248,22 @@ static void run_period(struct lad_program *pr, uint32_t layer, uint32_t head)
     lad_period_start(pr->slots, layer, head);
 }
 
+static void on_exchanged(struct dse_sim *sim, void *object, uint32_t arg)
+{
+    (void)sim;
+    (void)arg;
+    lad_program_next(object);
+}
+
+/* E49: one of those that are alike. All chips do the same. */
+static void run_exchange(struct lad_program *pr, int op)
+{
+    pr->runs = LAD_RUNS_JOB;
+    pr->op = op;
+    show(pr, pr->run->step->op[op].name, -1);
+    dse_net_exchange(pr->net, 0, pr->run->step->op[op].exchange, pr->net_actor, 0);
+}
+
 static void run_drain(struct lad_program *pr)
 {
     pr->runs = LAD_RUNS_DRAIN;
@@ -255,6 +305,11 @@ static bool layer_step(struct lad_program *pr)
         return true;
     }
     step -= pr->n_others;
+    if (step < pr->n_exchanges) {
+        run_exchange(pr, pr->exchanges[step]);
+        return true;
+    }
+    step -= pr->n_exchanges;
     if (step < 2 * heads) {
         if (step % 2 == 0)
             run_job(pr);
@@ -291,8 +346,13 @@ void lad_program_next(struct lad_program *pr)
             run_drain(pr);
             return;
         case LAD_ONCE:
-            if (pr->at_once++ < pr->n_once) {
+            if (pr->at_once < pr->n_once) {
+                pr->at_once++;
                 run_job(pr);
+                return;
+            }
+            if (pr->exchanged_once < pr->n_exchanges_once) {
+                run_exchange(pr, pr->exchanges_once[pr->exchanged_once++]);
                 return;
             }
             pr->phase = LAD_FINISHED;
@@ -318,20 +378,40 @@ static uint32_t warm_periods(const struct lad_run *run, bool lock_step)
     return (uint32_t)dse_ceil_div(wanted, slots);
 }
 
+static void list_ops(struct lad_program *pr)
+{
+    const struct lad_run *run = pr->run;
+    const bool attention = run->pt->locality_aware;
+    for (int i = 0; i < run->step->n_ops; i++) {
+        const struct lad_op *o = &run->step->op[i];
+        const bool once = lad_is_once(run, o);
+        if (o->kind == DSE_OP_COLLECTIVE) {
+            *(once ? &pr->exchanges_once[pr->n_exchanges_once++] : &pr->exchanges[pr->n_exchanges++]) = i;
+        } else if (once) {
+            pr->once[pr->n_once++] = i;
+        } else if (has_job(o) && !(i == 0 && attention)) {
+            pr->others[pr->n_others++] = i;
+        }
+    }
+}
+
+static void open_links(struct lad_program *pr)
+{
+    struct dse_sim *sim = pr->run->sim;
+    if (pr->n_exchanges + pr->n_exchanges_once == 0) return;
+    struct dse_ports *ports = dse_ports_new(sim, "chip", &pr->run->p->links);
+    pr->net = dse_net_new(sim, "chips", &ports, 1);
+    pr->net_actor = dse_sim_actor(sim, on_exchanged, pr);
+}
+
 void lad_program_init(struct lad_program *pr, struct lad_run *run, struct lad_lanes *slots, struct lad_linear *linear,
                       struct lad_fetcher *fetcher)
 {
-    bool attention = run->pt->locality_aware;
-    *pr = (struct lad_program){.run = run, .slots = slots, .linear = linear, .fetcher = fetcher};
-    for (int i = 0; i < run->step->n_ops; i++) {
-        const struct lad_op *o = &run->step->op[i];
-        if (lad_is_once(run, o))
-            pr->once[pr->n_once++] = i;
-        else if (has_job(o) && !(i == 0 && attention))
-            pr->others[pr->n_others++] = i;
-    }
-    if (attention && run->p->fill != LAD_FILL_LAYER) pr->warm_periods = warm_periods(run, slots->lock_step);
+    *pr = (struct lad_program){.run = run, .slots = slots, .linear = linear, .fetcher = fetcher, .since = dse_sim_now(run->sim)};
+    list_ops(pr);
+    open_links(pr);
+    if (run->pt->locality_aware && run->p->fill != LAD_FILL_LAYER) pr->warm_periods = warm_periods(run, slots->lock_step);
     pr->layer_time = dse_sim_alloc(run->sim, run->layers, sizeof *pr->layer_time);
     pr->resource = dse_resource(run->sim, NULL, "schedule");
-    dse_sim_at(run->sim, 0, dse_sim_actor(run->sim, on_start, pr), 0);
+    dse_sim_at(run->sim, pr->since, dse_sim_actor(run->sim, on_start, pr), 0);
 }

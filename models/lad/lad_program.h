@@ -16,6 +16,10 @@ struct lad_program {
     uint32_t warm, warm_periods;
     int others[DSE_OPS_MAX], once[DSE_OPS_MAX]; /* operators with jobs: of a layer, besides those of single heads; of the step */
     uint32_t n_others, n_once, at_once;
+    int exchanges[DSE_OPS_MAX], exchanges_once[DSE_OPS_MAX]; /* E49 */
+    uint32_t n_exchanges, n_exchanges_once, exchanged_once;
+    struct dse_net *net;
+    uint32_t net_actor;
     uint64_t job; /* the next */
     enum { LAD_RUNS_NOTHING, LAD_RUNS_JOB, LAD_RUNS_PERIOD, LAD_RUNS_DRAIN } runs;
     int op; /* of the job that runs */

@@ -54,7 +54,8 @@ struct lad_run {
     struct lad_memory memory;
     struct lad_shared shared;
     struct lad_account account;
-    bool paused; /* between attention periods, out of step: modules stand still, nothing more is gathered */
+    bool general; /* operators of any LLM (E47) */
+    bool paused;  /* between attention periods, out of step: modules stand still, nothing more is gathered */
     const struct lad_signals *signals;
     struct lad_machine *machine; /* what the signals go to */
 };

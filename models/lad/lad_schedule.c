@@ -36,7 +36,8 @@ static void op_init(struct lad_op *ret, const struct lad_point *pt, const struct
     ret->ops = op->ops;
     ret->weight_bytes = op->weight_bytes;
     ret->bytes = op->kv_write_bytes;
-    ret->compute_s = ret->activation_bytes = ret->activation_read = ret->layers = ret->link_joules = 0;
+    ret->exchange = NULL;
+    ret->compute_s = ret->activation_bytes = ret->activation_read = ret->write_bytes = ret->layers = ret->link_joules = 0;
     switch (op->kind) {
     case DSE_OP_LINEAR:
         ret->compute_s = lad_vpu_seconds(pt, (double)op->repeat * (double)op->m * (double)op->n, (double)op->k);
