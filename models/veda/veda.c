@@ -149,10 +149,10 @@ static const char *veda_check(const void *params)
     struct veda_point pt;
     const struct veda_params *p = params;
     const char *why = dse_workload_unknown(&p->workload, DSE_CAN_ALL & ~DSE_CAN_ACTIVATIONS);
-    if (!why && !veda_is_simple(&p->workload)) why = veda_layers_check(p);
     if (why) return why;
     veda_point_init(&pt, params);
     why = veda_point_check(&pt);
+    if (!why && !veda_is_simple(&p->workload)) why = veda_layers_check(p);
     if (!why) why = dse_kv_format_check(&pt.p->workload);
     return why ? why : veda_chip_check(params);
 }

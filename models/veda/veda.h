@@ -181,6 +181,8 @@ struct veda_attention {
     double widened;                     /* multiply-adds that make numbers of a cache with scales: E31 */
 };
 void veda_attention_at(const struct veda_point *pt, struct veda_attention *ret);
+/* Its time, and what of it nothing hides, of both periods and the softmax. */
+void veda_attention_sum(struct veda_attention *a);
 /* E8, A8: do keys and values of a prompt's KV head stay in the buffer, so that they are read once? Do the scores of a head, or the
  * queries and outputs of a prompt, have no room there, so that they go through the DRAM? */
 bool veda_prompt_stays(const struct veda_point *pt);

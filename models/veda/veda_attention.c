@@ -57,6 +57,15 @@ static double unhidden(const struct veda_period *t, double serial_s)
     return dse_max(0, serial_s - dse_max(t->gemv_s, t->dram_s));
 }
 
+void veda_attention_sum(struct veda_attention *a)
+{
+    a->softmax_exposed_s = a->softmax_s + unhidden(&a->scores, a->scores.sfu_s) + unhidden(&a->values, a->values.sfu_s);
+    a->time_s = a->scores.time_s + a->softmax_s + a->values.time_s + a->drain_s;
+    double exposed =
+        a->time_s - a->drain_s - dse_max(a->scores.gemv_s, a->scores.dram_s) - dse_max(a->values.gemv_s, a->values.dram_s);
+    a->vote_exposed_s = dse_max(0, exposed - a->softmax_exposed_s);
+}
+
 /* Bytes and their time, the same in both periods but for the votes. */
 static void move(const struct veda_point *pt, struct veda_attention *a)
 {
@@ -92,11 +101,7 @@ void veda_attention_at(const struct veda_point *pt, struct veda_attention *ret)
     if (!serial) ret->softmax_s = (double)p->softmax_passes * elements / norms;
     if (p->drain == VEDA_DRAIN_TILE)
         ret->drain_s = pt->queries * dse_ceil(dse_min(pt->longest, (double)p->sfu_fifo) / exps) * cycle_s;
-    ret->softmax_exposed_s = ret->softmax_s + unhidden(&ret->scores, ret->scores.sfu_s) + unhidden(&ret->values, ret->values.sfu_s);
-    ret->time_s = ret->scores.time_s + ret->softmax_s + ret->values.time_s + ret->drain_s;
-    double exposed = ret->time_s - ret->drain_s - dse_max(ret->scores.gemv_s, ret->scores.dram_s) -
-                     dse_max(ret->values.gemv_s, ret->values.dram_s);
-    ret->vote_exposed_s = dse_max(0, exposed - ret->softmax_exposed_s);
+    veda_attention_sum(ret);
     ret->ops = 2 * DSE_OPS_PER_MAC * pt->layers * pt->batch * pt->kv_heads * pt->group * pt->pairs * pt->d;
     ret->value_ops = ret->ops / 2;
     ret->widened =

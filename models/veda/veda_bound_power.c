@@ -9,6 +9,7 @@
 typedef struct dse_interval iv;
 
 static const double last_digits = 1e-14; /* more than those of a few operations */
+static const double supply_rounding = 4e-12;
 
 /* ---- the chip ------------------------------------------------------------------------------------------------------------ */
 
@@ -98,8 +99,13 @@ static bool supply_of(const struct veda_params *lo, const struct veda_params *hi
     const iv one = dse_iv_of(1);
     *ret = (struct dse_supply_bound){one, one, one, one, dse_unbounded};
     if (lo->power == DSE_POWER_CONSTANT) return true;
-    return dse_supply_bound(lo->economics.costs, lo->technology, VEDA_TABLE1_NM, VEDA_PUBLISHED_GHZ,
-                            dse_iv(lo->clock_ghz, hi->clock_ghz), ret);
+    if (!dse_supply_bound(lo->economics.costs, lo->technology, VEDA_TABLE1_NM, VEDA_PUBLISHED_GHZ,
+                          dse_iv(lo->clock_ghz, hi->clock_ghz), ret))
+        return false;
+    iv *const factors[] = {&ret->energy, &ret->clock_tree, &ret->leakage}; /* known to 1e-12, as volts are */
+    for (size_t i = 0; i < sizeof factors / sizeof *factors; i++)
+        *factors[i] = dse_iv(factors[i]->lo * (1 - supply_rounding), factors[i]->hi * (1 + supply_rounding));
+    return true;
 }
 
 bool veda_bound_chip(const struct veda_params *lo, const struct veda_params *hi, struct veda_bound_chip *ret)
@@ -126,14 +132,7 @@ bool veda_bound_chip(const struct veda_params *lo, const struct veda_params *hi,
 
 /* ---- what is drawn whatever is done -------------------------------------------------------------------------------------- */
 
-/* What a part of a token takes at least, on one device: seconds in all; cycles of array and special functions, whichever is longer.
- * Of all devices: multiply-adds; seconds that one device's DRAM would take for all bytes. */
-struct part {
-    double seconds, cycles;
-    double macs, all_dram_s;
-};
-
-static void add_part(const struct veda_box *b, const struct part *p, struct veda_least *sum)
+void veda_least_add(const struct veda_box *b, const struct veda_part *p, struct veda_least *sum)
 {
     const struct veda_draws *d = &b->chip.draws;
     const struct veda_point *fast = &b->end[VEDA_FAST].pt, *slow = &b->end[VEDA_SLOW].pt;
@@ -150,24 +149,24 @@ static void add_linear(const struct veda_box *b, const struct veda_linear *l, st
 {
     const struct veda_end *e = &b->end[VEDA_FAST];
     const bool beside = e->p.softmax == VEDA_ELEMENT_SERIAL; /* E12 */
-    const struct part product = {.seconds = beside ? dse_max(l->time_s, l->norm_s) : l->time_s,
-                                 .cycles = (beside ? dse_max(l->gemv_s, l->norm_s) : l->gemv_s) * e->pt.clock_hz,
-                                 .macs = l->ops / DSE_OPS_PER_MAC,
-                                 .all_dram_s = l->bytes * e->pt.stream_s};
-    const struct part norm = {.seconds = l->norm_s, .cycles = l->norm_s * e->pt.clock_hz};
-    add_part(b, &product, sum);
-    if (!beside) add_part(b, &norm, sum);
+    const struct veda_part product = {.seconds = beside ? dse_max(l->time_s, l->norm_s) : l->time_s,
+                                      .cycles = (beside ? dse_max(l->gemv_s, l->norm_s) : l->gemv_s) * e->pt.clock_hz,
+                                      .macs = l->ops / DSE_OPS_PER_MAC,
+                                      .all_dram_s = l->bytes * e->pt.stream_s};
+    const struct veda_part norm = {.seconds = l->norm_s, .cycles = l->norm_s * e->pt.clock_hz};
+    veda_least_add(b, &product, sum);
+    if (!beside) veda_least_add(b, &norm, sum);
 }
 
 /* `each`: of a token, of what the step does. */
 static void add_period(const struct veda_box *b, const struct veda_period *t, double each, struct veda_least *sum)
 {
     const struct veda_point *pt = &b->end[VEDA_FAST].pt;
-    const struct part p = {.seconds = t->time_s * each,
-                           .cycles = dse_max(t->gemv_s, dse_max(t->sfu_s, t->vote_s)) * pt->clock_hz * each,
-                           .macs = pt->layers * pt->batch * pt->kv_heads * pt->group * pt->positions * pt->d * each,
-                           .all_dram_s = t->bytes * pt->stream_s * each};
-    add_part(b, &p, sum);
+    const struct veda_part p = {.seconds = t->time_s * each,
+                                .cycles = dse_max(t->gemv_s, dse_max(t->sfu_s, t->vote_s)) * pt->clock_hz * each,
+                                .macs = pt->layers * pt->batch * pt->kv_heads * pt->group * pt->positions * pt->d * each,
+                                .all_dram_s = t->bytes * pt->stream_s * each};
+    veda_least_add(b, &p, sum);
 }
 
 struct veda_least veda_least_of(const struct veda_box *b)
@@ -175,10 +174,11 @@ struct veda_least veda_least_of(const struct veda_box *b)
     const struct veda_end *e = &b->end[VEDA_FAST];
     const struct veda_attention *a = &e->step.attention;
     const double each = 1 / e->pt.tokens, waits = (a->softmax_s + a->drain_s) * each;
-    const struct part softmax = {.seconds = waits, .cycles = waits * e->pt.clock_hz}, exchange = {.seconds = e->token.exchange_s};
+    const struct veda_part softmax = {.seconds = waits, .cycles = waits * e->pt.clock_hz},
+                           exchange = {.seconds = e->token.exchange_s};
     struct veda_least sum = {0};
-    add_part(b, &softmax, &sum);
-    add_part(b, &exchange, &sum);
+    veda_least_add(b, &softmax, &sum);
+    veda_least_add(b, &exchange, &sum);
     add_period(b, &a->scores, each, &sum);
     add_period(b, &a->values, each, &sum);
     for (int i = 0; i < VEDA_LINEARS; i++) add_linear(b, &e->token.linear[i], &sum);
@@ -280,25 +280,21 @@ static void set_energies(const struct dse_joules *least, const struct dse_joules
 #undef SET
 }
 
-void veda_bound_energy(const struct veda_box *b, double drawn, struct dse_totals_bound *t, struct veda_metrics *f,
-                       struct veda_metrics *c)
+void veda_bound_joules(const struct veda_bound_chip *chip, const struct veda_spent *spent, struct dse_totals_bound *t,
+                       struct veda_metrics *f, struct veda_metrics *c)
 {
-    const struct veda_bound_chip *chip = &b->chip;
     const bool constant = chip->least.constant;
-    const struct veda_work least = work_of(&b->end[VEDA_FAST], t->token_s.lo, t->token_bytes.lo),
-                           most = work_of(&b->end[VEDA_SLOW], t->token_s.hi, t->token_bytes.hi);
-    const struct dse_joules lo = veda_joules_of(&chip->least, &least), hi = veda_joules_of(&chip->most, &most);
-    const double draws = dse_max(drawn, chip->least.watts * t->token_s.lo);
-    const double work = constant ? lo.dram : lo.work, on_chip = constant ? 0 : lo.modules + lo.sram;
+    const struct dse_joules lo = veda_joules_of(&chip->least, &spent->least), hi = veda_joules_of(&chip->most, &spent->most);
+    const double draws = dse_max(spent->drawn, chip->least.watts * t->token_s.lo);
+    const double work = constant ? lo.dram + lo.links : lo.work, on_chip = constant ? 0 : lo.modules + lo.sram;
     const double most_on_chip = constant ? 0 : hi.modules + hi.sram;
     const iv chip_joules = dse_iv(draws + on_chip, dse_max(draws, chip->most.watts * t->token_s.hi) + most_on_chip);
     const iv chip_w = dse_iv(chip->least.watts + on_chip / t->token_s.hi, chip->most.watts + most_on_chip / t->token_s.lo);
     t->token_joules = dse_iv_add(dse_iv_of(0), dse_iv(draws + work, dse_max(draws + work, hi.all)));
-    const double still = constant ? 0 : lo.work - lo.dram - lo.interface; /* whatever is moved */
-    t->watts = dse_iv(chip->least.watts + dse_max(work / t->token_s.hi, least_work_w(b, still)), (double)INFINITY);
+    t->watts = dse_iv(chip->least.watts + dse_max(work / t->token_s.hi, spent->work_w), (double)INFINITY);
     dse_totals_narrow(t);
     set_energies(&lo, &hi, constant, f, c);
-    const iv ops = dse_iv_scale(dse_iv(b->end[VEDA_FAST].token.ops, b->end[VEDA_SLOW].token.ops), 1 / DSE_GIGA);
+    const iv ops = dse_iv_scale(spent->ops, 1 / DSE_GIGA);
 #define SET(metric, v) dse_bound_set(&f->metric, &c->metric, v)
     SET(supply_v, constant ? dse_unbounded : chip->volts);
     SET(tokens_per_j, dse_iv_inv(t->token_joules));
@@ -306,6 +302,20 @@ void veda_bound_energy(const struct veda_box *b, double drawn, struct dse_totals
     SET(chip_gop_per_j, dse_iv_div(ops, chip_joules));
     SET(matmul_gops, dse_iv_div(ops, t->token_s));
 #undef SET
+}
+
+void veda_bound_energy(const struct veda_box *b, double drawn, struct dse_totals_bound *t, struct veda_metrics *f,
+                       struct veda_metrics *c)
+{
+    const struct veda_bound_chip *chip = &b->chip;
+    struct veda_spent spent = {.least = work_of(&b->end[VEDA_FAST], t->token_s.lo, t->token_bytes.lo),
+                               .most = work_of(&b->end[VEDA_SLOW], t->token_s.hi, t->token_bytes.hi),
+                               .drawn = drawn,
+                               .ops = dse_iv(b->end[VEDA_FAST].token.ops, b->end[VEDA_SLOW].token.ops)};
+    const struct dse_joules lo = veda_joules_of(&chip->least, &spent.least);
+    const double still = chip->least.constant ? 0 : lo.work - lo.dram - lo.interface; /* whatever is moved */
+    spent.work_w = least_work_w(b, still);
+    veda_bound_joules(chip, &spent, t, f, c);
 }
 
 /* ---- what it costs ------------------------------------------------------------------------------------------------------- */

@@ -60,7 +60,7 @@ void veda_kind_at(const struct veda_kind *k, struct veda_attention *ret, struct 
     ret->value_ops = v.value_ops;
     ret->ops = ret->ops / 2 + v.value_ops;
     ret->widened = ret->widened / 2 + v.widened / 2;
-    ret->time_s = ret->scores.time_s + ret->softmax_s + ret->values.time_s + ret->drain_s;
+    veda_attention_sum(ret);
     ret_work->seconds = ret->time_s;
     ret_work->macs = ret->ops / DSE_OPS_PER_MAC + ret->widened;
     ret_work->bytes = ret->bytes;

@@ -14,28 +14,35 @@ bool veda_is_simple(const struct dse_workload *w)
 
 /* ---- what may not be ------------------------------------------------------------------------------------------------------ */
 
-/* The widest vectors of a token on a chip, as for a dense network: the residual stream, and the inner width. */
-static double vectors_bytes(const struct dse_workload *w)
+double veda_vectors_bytes(const struct dse_workload *w)
 {
     const struct dse_llm *llm = w->llm;
     const int64_t inner = dse_max_i64(llm->ffn, dse_max_i64(llm->moe.expert_ffn, llm->moe.shared_ffn));
     return VEDA_ACTIVATION_BYTES * ((double)llm->hidden + dse_ceil((double)inner / (double)dse_degree(w->tensor_parallel)));
 }
 
+/* With as many positions as a chip holds at any time. */
+static double footprint_of(const struct veda_params *p)
+{
+    struct veda_point pt;
+    struct dse_workload w = p->workload;
+    veda_point_init(&pt, p);
+    w.context = (int64_t)pt.held;
+    return dse_workload_footprint(&w);
+}
+
 const char *veda_layers_check(const struct veda_params *p)
 {
     const struct dse_workload *w = &p->workload;
     const bool evicts = !dse_eviction_at(p->cache.eviction)->keeps_all;
-    const char *why = dse_workload_check(w, DSE_CAN_ALL & ~DSE_CAN_ACTIVATIONS);
-    if (why) return why;
     if (p->devices > 1) return "several chips are either devices or the workload's degrees of parallelism (devices)";
     if (evicts && (w->speculation.draft_tokens > 0 || w->chunk_tokens > 0 || w->context_spread > 0))
         return "the voting engine takes one query of sequences that are alike (eviction, draft_tokens, chunk_tokens, context_spread)";
     if (w->phase == DSE_DECODE && p->request.generate > 0 && (w->chunk_tokens > 0 || w->context_spread > 0))
         return "a generation's steps have no chunks, and contexts of their own (generate)";
-    if (vectors_bytes(w) > p->buffer_kib * DSE_KIB) return "the on-chip buffer does not hold the vectors of one token (buffer_kib)";
-    if (dse_workload_footprint(w) > p->dram.capacity_gib * DSE_GIB)
-        return "weights and KV cache do not fit the DRAM (capacity_gib)";
+    if (veda_vectors_bytes(w) > p->buffer_kib * DSE_KIB)
+        return "the on-chip buffer does not hold the vectors of one token (buffer_kib)";
+    if (footprint_of(p) > p->dram.capacity_gib * DSE_GIB) return "weights and KV cache do not fit the DRAM (capacity_gib)";
     return dse_links_check(&p->links, (double)dse_workload_chips(w));
 }
 
@@ -86,6 +93,14 @@ static double outputs_of(const struct veda_point *pt, const struct dse_op *op, c
     return t->cached ? n - 2 * dse_ceil((double)llm->kv_heads / tensor) * (double)llm->head_dim : n;
 }
 
+/* E11: tiles of one matrix. How many matrices of experts there are is a mean, whose rounding must not make one more. */
+static double tiles_of(const struct veda_point *pt, const struct dse_op *op)
+{
+    static const double rounding = 1e-12;
+    const double each = op->weight_bytes / ((double)op->repeat * op->copies);
+    return dse_ceil(each / (pt->buffer_bytes / 2) * (1 - rounding));
+}
+
 /* Matrices of a layer that come one after another: experts with work, or a head's each, of which a list has as many as all layers. */
 static double layers_of(const struct dse_oplist *list, const struct dse_op *op)
 {
@@ -114,7 +129,7 @@ void veda_layers_shape(const struct veda_point *pt, const struct dse_oplist *lis
         .n = (double)op->n,
         .weight_bytes = op->weight_bytes / layers,
         .new_bytes = op->kv_write_bytes / layers,
-        .tiles = dse_max(1, dse_floor(copies * dse_ceil(op->weight_bytes / all / (pt->buffer_bytes / 2)) + 0.5)),
+        .tiles = dse_max(1, dse_floor(copies * tiles_of(pt, op) + 0.5)),
     };
     if (made) {
         ret->read_bytes = op->kv_read_bytes / (all * op->rows);
@@ -138,7 +153,7 @@ static void linear_of(const struct veda_point *pt, const struct dse_op *op, stru
                                 .ops = op->ops,
                                 .row_elements = k + outputs};
     if (!veda_rows_fit(pt, op->rows, ret->row_elements)) {
-        const double tiles = dse_ceil(op->weight_bytes / instances / (pt->buffer_bytes / 2));
+        const double tiles = tiles_of(pt, op);
         const bool made = op->kv_read_bytes > 0;
         ret->input_bytes = made ? op->kv_read_bytes * (tiles - 1) : VEDA_ACTIVATION_BYTES * instances * op->rows * k * tiles;
         ret->output_bytes = made ? 0 : VEDA_ACTIVATION_BYTES * instances * op->rows * outputs;
@@ -163,7 +178,7 @@ static void recurrence_of(const struct veda_point *pt, const struct dse_op *op, 
     ret->time_s = dse_max(ret->gemv_s, ret->dram_s);
 }
 
-static void linear_at(const struct veda_point *pt, struct veda_layers *s, const struct dse_op *op)
+void veda_layers_linear(const struct veda_point *pt, struct veda_layers *s, const struct dse_op *op)
 {
     struct veda_linear *l = &s->op[s->n++];
     if (op->kind == DSE_OP_RECURRENCE)
@@ -287,12 +302,16 @@ static void scale(struct veda_layers *s, double passes, double all)
     scale_period(&a->values, passes, all);
 }
 
-/* A generation's mean step is at the mean of its contexts, where attention of full layers has the span of all of them. */
+int64_t veda_mean_context(const struct veda_params *p)
+{
+    const struct dse_request *r = &p->request;
+    return p->workload.phase == DSE_DECODE && r->generate > 0 ? r->prompt + (r->generate + 1) / 2 : p->workload.context;
+}
+
 static void expand(const struct veda_point *pt, const struct dse_draw *draw, struct dse_oplist *ret)
 {
     struct dse_workload w = pt->p->workload;
-    const struct dse_request *r = &pt->p->request;
-    if (!pt->prefill && r->generate > 0) w.context = r->prompt + (r->generate + 1) / 2;
+    w.context = veda_mean_context(pt->p);
     if (draw)
         dse_workload_expand_drawn(&w, -1, draw, ret);
     else
@@ -313,7 +332,7 @@ void veda_layers_parts(const struct veda_point *pt, const struct dse_draw *draw,
     expand(pt, draw, &ret->list);
     for (int i = 0; i < ret->list.n; i++) {
         const struct dse_op *op = &ret->list.op[i];
-        if (op->kind == DSE_OP_LINEAR || op->kind == DSE_OP_RECURRENCE) linear_at(pt, ret, op);
+        if (op->kind == DSE_OP_LINEAR || op->kind == DSE_OP_RECURRENCE) veda_layers_linear(pt, ret, op);
         if (op->kind == DSE_OP_COLLECTIVE) add_collective(pt, ret, op);
     }
     for (int i = 0; i < ret->list.n_attentions; i++) {
@@ -326,16 +345,14 @@ void veda_layers_parts(const struct veda_point *pt, const struct dse_draw *draw,
     }
 }
 
-void veda_layers_end(struct veda_point *pt, struct veda_layers *ret)
+void veda_layers_total(const struct veda_point *pt, struct veda_layers *ret)
 {
     const struct dse_workload *w = &pt->p->workload;
     const double stages = (double)dse_degree(w->pipeline_parallel), passes = (double)dse_workload_passes(w);
     struct veda_step *sum = &ret->sum;
-    pt->devices = (double)dse_workload_chips(w);
-    pt->tokens = dse_workload_tokens(w);
     scale(ret, passes, passes * pt->devices);
     const double working = sum->linear_s + sum->attention.time_s + sum->norm_s + ret->communication_s;
-    ret->bubble_s = working / passes * (stages - passes);
+    ret->bubble_s = stages > passes ? working / passes * (stages - passes) : 0;
     sum->exchange_s = ret->communication_s;
     sum->time_s = working + ret->bubble_s;
     sum->latency_bound_s = sum->time_s - sum->compute_bound_s - sum->dram_bound_s;
@@ -345,6 +362,13 @@ void veda_layers_end(struct veda_point *pt, struct veda_layers *ret)
     ret->work.bytes = sum->bytes;
     ret->work.sfu_ops += ret->norm_ops;
     ret->work.link_joules = ret->link_joules;
+}
+
+void veda_layers_end(struct veda_point *pt, struct veda_layers *ret)
+{
+    pt->devices = (double)dse_workload_chips(&pt->p->workload);
+    pt->tokens = dse_workload_tokens(&pt->p->workload);
+    veda_layers_total(pt, ret);
 }
 
 void veda_layers_at(struct veda_point *pt, struct veda_layers *ret)

@@ -19,6 +19,9 @@ void veda_kind_init(struct veda_kind *ret, const struct veda_point *pt, const st
 /* Of all its layers. */
 void veda_kind_at(const struct veda_kind *k, struct veda_attention *ret, struct veda_work *ret_work);
 
+/* The context of a step; of a generation's mean step the mean of its contexts, where attention of full layers has the span of them all. */
+int64_t veda_mean_context(const struct veda_params *p);
+
 struct veda_layers {
     struct veda_step sum; /* without linear layers of their own */
     struct veda_work work;
@@ -35,12 +38,17 @@ void veda_layers_at(struct veda_point *pt, struct veda_layers *ret);
 void veda_layers_begin(struct veda_layers *ret);
 void veda_layers_parts(const struct veda_point *pt, const struct dse_draw *draw, struct veda_layers *ret);
 void veda_layers_end(struct veda_point *pt, struct veda_layers *ret);
+/* The last of them where pt->devices and tokens are known; what a linear layer or a recurrence adds to the first. */
+void veda_layers_total(const struct veda_point *pt, struct veda_layers *ret);
+void veda_layers_linear(const struct veda_point *pt, struct veda_layers *s, const struct dse_op *op);
 /* Adds a part to the sums. */
 void veda_layers_add_linear(struct veda_layers *s, const struct veda_linear *l);
 void veda_layers_add_attention(struct veda_layers *s, const struct veda_attention *a, const struct veda_work *w);
 /* A linear layer of the list: an instance is all matrices of a layer, one after another. */
 void veda_layers_shape(const struct veda_point *pt, const struct dse_oplist *list, const struct dse_op *op,
                        struct veda_linear_shape *ret);
+/* The widest vectors of a token on a chip, as for a dense network: the residual stream, and the inner width. */
+double veda_vectors_bytes(const struct dse_workload *w);
 const char *veda_layers_check(const struct veda_params *p);
 void veda_layers_break_down(const struct veda_point *pt, const struct veda_layers *s, const struct veda_power *power,
                             struct dse_breakdown *out);
