@@ -349,6 +349,8 @@ struct fd_step {
 bool fd_is_plain(const struct dse_workload *w);
 /* All else: parts and their sums. flashdecoding_llms.c */
 void fd_step_parts(struct fd_step *ret, const struct fd_machine *m);
+/* The same with experts as drawn; NULL: the mean. */
+void fd_step_parts_drawn(struct fd_step *ret, const struct fd_machine *m, const struct dse_draw *draw);
 /* A pass becomes a step: `pipeline_parallel` passes, of which a device works in those that there are micro-batches for (E40). */
 void fd_step_passes(struct fd_step *s, const struct fd_params *p);
 /* The GEMM that the metrics of one GEMM are of. */

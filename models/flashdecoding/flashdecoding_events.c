@@ -394,7 +394,8 @@ static bool simulate_parts(struct dse_sim *sim, const struct fd_point *closed, v
     carried->gemm = closed->gemm;
     carried->power = closed->power;
     memset(&carried->step, 0, offsetof(struct fd_step, part));
-    fd_step_parts(&carried->step, &closed->machine);
+    const struct dse_draw draw = fd_draw_of(sim, closed->machine.p);
+    fd_step_parts_drawn(&carried->step, &closed->machine, &draw);
     if (!fd_run_parts(sim, &at, closed->step.seconds, &carried->step)) return false;
     fd_profile(&at, &carried->gemm, carried->three);
     fd_settle(carried);

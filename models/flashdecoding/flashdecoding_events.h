@@ -76,6 +76,8 @@ double fd_technique_run(struct fd_kernel_run *ret, const struct fd_site *at);
 
 /* ---- flashdecoding_events_llms.c ------------------------------------------------------------------------------------------ */
 
+/* Experts of all layers that have some, or of those simulated. */
+struct dse_draw fd_draw_of(const struct dse_sim *sim, const struct fd_params *p);
 /* E21, E24: runs the parts of a pass, and sets what they took; `seconds`: of the closed form. False: the run failed. */
 bool fd_run_parts(struct dse_sim *sim, const struct fd_site *at, double seconds, struct fd_step *step);
 

@@ -1,7 +1,7 @@
 /* The event level of LLMs with layers of several kinds, of stages and of several tokens a sequence: kernels run block by block, each
  * kind once, and the queue launches them in the order of the layers (E20 to E24 for the parts of E36 to E40).
  *
- * Experts are the mean ones, and so are vectors that are done again. */
+ * Experts are drawn layer by layer; vectors that are done again are the mean ones. */
 #include "flashdecoding_events.h"
 
 #include <dse/num.h>
@@ -14,6 +14,8 @@
 struct kernel {
     double seconds, again_s, sync_s; /* of one; seconds with the others, and with gaps between its launches */
     dse_ps took, waited;
+    double *drawn_s; /* seconds of each layer that experts are drawn for, in turn; else NULL */
+    int64_t n_drawn, done;
 };
 
 enum event { START, END, LAUNCHED };
@@ -110,6 +112,33 @@ static void kernel_init(const struct run *r, struct fd_part *o, struct kernel *r
     if (r->queued) ret->seconds += (o->kernels - 1) * r->p->kernel_gap_us / DSE_US_PER_S;
 }
 
+struct dse_draw fd_draw_of(const struct dse_sim *sim, const struct fd_params *p)
+{
+    const struct dse_llm *llm = p->workload.llm;
+    int64_t layers = 0;
+    for (size_t i = 0; i < llm->n_kinds; i++) layers += llm->kinds[i].ffn == DSE_FFN_EXPERTS ? llm->kinds[i].layers : 0;
+    return dse_draw_of(sim, 0, dse_layers_simulated(&p->events, layers));
+}
+
+/* Experts, and what is sent to them, in each layer; the step is of their mean. */
+static void draw_experts(struct run *r)
+{
+    const struct dse_draw draw = fd_draw_of(r->sim, r->p);
+    if (draw.layers == 0) return;
+    struct fd_step *step = dse_sim_alloc(r->sim, 1, sizeof *step);
+    for (int64_t layer = 0; layer < draw.layers; layer++) {
+        memset(step, 0, sizeof *step);
+        fd_step_parts_drawn(step, r->at->m, &(struct dse_draw){draw.seed, layer, 1});
+        for (int i = 0; i < step->n_parts && step->n_parts == r->step->n_parts; i++) {
+            struct kernel *k = &r->kernel[i], one;
+            if (step->part[i].kind != FD_PART_EXPERTS && step->part[i].kind != FD_PART_EXCHANGE) continue;
+            if (!k->drawn_s) k->drawn_s = dse_sim_alloc(r->sim, (size_t)draw.layers, sizeof *k->drawn_s);
+            kernel_init(r, &step->part[i], &one);
+            k->drawn_s[k->n_drawn++] = one.seconds;
+        }
+    }
+}
+
 /* ---- the queue -------------------------------------------------------------------------------------------------------------- */
 
 static bool is_draft(const struct fd_part *o)
@@ -184,9 +213,11 @@ static uint32_t resource_of(const struct run *r)
 static void start_kernel(struct run *r)
 {
     const struct fd_part *o = &r->step->part[r->part];
+    struct kernel *k = &r->kernel[r->part];
+    const double seconds = k->n_drawn > 0 ? k->drawn_s[k->done++ % k->n_drawn] : k->seconds;
     r->started = dse_sim_now(r->sim);
     dse_resource_state(r->sim, resource_of(r), DSE_BUSY, o->name, (int64_t)r->layer);
-    dse_sim_at(r->sim, r->started + ps_of(r, r->kernel[r->part].seconds), r->actor, END);
+    dse_sim_at(r->sim, r->started + ps_of(r, seconds), r->actor, END);
 }
 
 /* Without a queue, what was launched holds up what comes after it. */
@@ -274,6 +305,7 @@ bool fd_run_parts(struct dse_sim *sim, const struct fd_site *at, double seconds,
     r->queued = !at->even && !at->whole;
     r->kernel = dse_sim_alloc(sim, (size_t)step->n_parts, sizeof *r->kernel);
     for (int i = 0; i < step->n_parts; i++) kernel_init(r, &step->part[i], &r->kernel[i]);
+    draw_experts(r);
     r->actor = dse_sim_actor(sim, act, r);
     r->device = dse_resource(sim, NULL, "SMs");
     r->host = dse_resource(sim, NULL, "host");

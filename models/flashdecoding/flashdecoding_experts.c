@@ -133,13 +133,32 @@ static void route_unevenly(struct routed *ret, const struct fd_expert_layer *l, 
         if (drawn[i] > 0) ret->rows[ret->n++] = drawn[i];
 }
 
+/* As many experts with work as a profile of loads has on the mean, and the rows of the fullest device among them. */
+static void route_by_profile(struct routed *ret, const struct fd_expert_layer *l)
+{
+    ret->n = (int)dse_ceil(l->touched - 1e-9);
+    ret->even = true;
+    ret->rows[0] = l->own / l->touched;
+    for (int i = 1; i < ret->n; i++) ret->rows[i] = ret->rows[0];
+}
+
+static void route_as_drawn(struct routed *ret, const struct fd_expert_layer *l)
+{
+    for (int64_t i = 0; i < l->n_drawn; i++)
+        if (l->drawn[i] > 0) ret->rows[ret->n++] = l->drawn[i];
+}
+
 static void route(struct routed *ret, const struct fd_expert_layer *l, const struct dse_workload *w)
 {
     ret->n = 0;
     ret->even = false;
     ret->all = l->tokens * (double)l->active;
     ret->own = 0;
-    if (w->routing == DSE_ROUTING_POWER_LAW)
+    if (l->drawn)
+        route_as_drawn(ret, l);
+    else if (w->routing == DSE_ROUTING_PROFILE && l->touched > 0)
+        route_by_profile(ret, l);
+    else if (w->routing == DSE_ROUTING_POWER_LAW)
         route_unevenly(ret, l, w->routing_exponent);
     else
         route_evenly(ret, l, w->routing == DSE_ROUTING_BALANCED);

@@ -10,6 +10,9 @@ struct fd_expert_layer {
     int64_t experts, active, groups; /* routed; of a token; groups of devices that they are dealt out to */
     double tokens, hidden, ffn; /* tokens of all of these groups; what an expert works on; hidden units of an expert on a device */
     double matrices;            /* of an expert: 3 with a gate, else 2 */
+    double touched, own;        /* experts with work on a device, and their rows, by the profile of loads; 0: by the law */
+    const double *drawn;        /* NULL, or rows of each of n_drawn experts of the fullest device */
+    int64_t n_drawn;
     double activation_bits;
 };
 /* E31: on the fullest device, from a token's choice of experts to the sum over them. Without the all-to-all between devices. */

@@ -23,6 +23,7 @@ struct walk {
     struct fd_link link;
     struct dse_links links;
     struct dse_interconnect host; /* what devices without a link between them go through */
+    const struct dse_draw *draw;  /* NULL: experts are the mean */
     struct fd_experts experts;    /* of one layer, with dataflow = vendor */
     double met, meeting;          /* positions times queries, and queries */
 };
@@ -122,14 +123,20 @@ static void experts_by_vendor(struct walk *w, const struct dse_op *op)
     while (!is_named(router, "router")) router--;
     const int64_t tensor = dse_degree(work->tensor_parallel), groups = dse_degree(work->expert_parallel);
     const double joined = (double)dse_max_i64(1, groups / tensor);
-    const struct fd_expert_layer l = {.experts = llm->moe.experts,
-                                      .active = llm->moe.experts_active,
-                                      .groups = groups,
-                                      .tokens = joined * router->rows,
-                                      .hidden = (double)op->k,
-                                      .ffn = (double)op->n / (double)(llm->ffn_matrices - 1),
-                                      .matrices = (double)llm->ffn_matrices,
-                                      .activation_bits = (double)work->activation_bits};
+    struct fd_expert_layer l = {.experts = llm->moe.experts,
+                                .active = llm->moe.experts_active,
+                                .groups = groups,
+                                .tokens = joined * router->rows,
+                                .hidden = (double)op->k,
+                                .ffn = (double)op->n / (double)(llm->ffn_matrices - 1),
+                                .matrices = (double)llm->ffn_matrices,
+                                .activation_bits = (double)work->activation_bits};
+    l.touched = op->copies;
+    l.own = op->copies * op->rows;
+    double rows[DSE_EXPERTS_DRAWN_MAX];
+    const bool one_layer = w->draw && w->draw->layers == 1 && l.experts <= FD_EXPERTS_MAX;
+    if (one_layer && dse_experts_draw(work, l.tokens, w->draw->seed, w->draw->layer, rows))
+        l.drawn = rows + dse_experts_fullest(work, rows, (double)groups, &l.n_drawn);
     fd_experts_of(&w->experts, w->m, &l);
 }
 
@@ -324,14 +331,20 @@ static void add_operator(struct walk *w, const struct dse_op *op)
 
 void fd_step_parts(struct fd_step *s, const struct fd_machine *m)
 {
+    fd_step_parts_drawn(s, m, NULL);
+}
+
+void fd_step_parts_drawn(struct fd_step *s, const struct fd_machine *m, const struct dse_draw *draw)
+{
     struct dse_oplist ops;
     struct walk w;
     w.m = m;
     w.ops = &ops;
     w.s = s;
+    w.draw = draw;
     w.met = w.meeting = 0;
     links_init(&w);
-    dse_workload_expand(&m->p->workload, &ops);
+    dse_workload_expand_drawn(&m->p->workload, -1, draw, &ops);
     for (int i = 0; i < ops.n; i++) add_operator(&w, &ops.op[i]);
     double attention_compute_s = 0;
     for (int i = 0; i < s->n_parts; i++)

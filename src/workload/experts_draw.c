@@ -130,7 +130,7 @@ bool dse_experts_draw(const struct dse_workload *w, double tokens, uint64_t seed
     const double drawn = dse_min(dse_floor(tokens + 0.5), DSE_TOKENS_DRAWN), spread = drawn > 0 ? sqrt(tokens / drawn) : 0;
     set_chances(&l, w, layer);
     memset(ret, 0, (size_t)l.n * sizeof *ret);
-    for (double t = 0; t < drawn; t++) {
+    for (int t = 0; t < (int)drawn; t++) {
         if (even)
             choose_evenly(&l, ret);
         else

@@ -144,7 +144,7 @@ static void events__do_the_work_of_the_closed_form(void **state)
         p.launch_us = 0;
         p.power = DSE_POWER_CONSTANT; /* a limit slows both down, each for what it draws */
         dse_model_flashdecoding.estimate(&p, &closed, &parts);
-        struct events e = simulate(&p);
+        struct events e = simulate_ideal(&p, p.workload.llm->moe.experts > 0 ? DSE_IDEAL_DRAWS : 0); /* draws touch others */
         for (int k = 0; k < parts.n; k++) {
             const struct dse_part *x = &parts.part[k], *y = &e.parts.part[k];
             assert_near(y->ops + 1, x->ops + 1, 1e-9);
@@ -452,6 +452,39 @@ static void vendor__kernels_stay_the_makers(void **state)
     }
 }
 
+static double expert_bytes(const struct events *e)
+{
+    return part(&e->parts, "experts_up", true) + part(&e->parts, "experts_down", true);
+}
+
+/* Experts are drawn layer by layer: by seed others, the same for the same, and on the mean those of the closed form. */
+static void events__draw_experts(void **state)
+{
+    (void)state;
+    enum { SEEDS = 12 };
+    static const char *const settings[] = {
+        "llm=qwen3-30b-a3b gpu=h100 batch=8 context=1000",
+        "llm=qwen3-30b-a3b gpu=h100 batch=8 context=1000 dataflow=vendor routing=power-law",
+        "llm=mixtral-8x7b gpu=h200 batch=3 context=1000 dataflow=vendor routing=profile",
+        "llm=deepseek-v3 gpu=h200 batch=64 context=1000 data_parallel=16 expert_parallel=16 weight_bits=8"};
+    for (size_t i = 0; i < sizeof settings / sizeof *settings; i++) {
+        struct fd_params p = point(settings[i]);
+        const struct events mean = simulate_ideal(&p, DSE_IDEAL_DRAWS);
+        double bytes = 0, last_us = 0;
+        int others = 0;
+        for (p.events.seed = 1; p.events.seed <= SEEDS; p.events.seed++) {
+            const struct events e = simulate(&p), again = simulate(&p);
+            assert_true(e.m.common.latency_us == again.m.common.latency_us && expert_bytes(&e) == expert_bytes(&again));
+            bytes += expert_bytes(&e) / SEEDS;
+            others += e.m.common.latency_us != last_us;
+            last_us = e.m.common.latency_us;
+        }
+        assert_true(others == SEEDS);
+        if (fabs(bytes / expert_bytes(&mean) - 1) > 0.02)
+            fail_msg("%s: %g bytes, %g on the mean", settings[i], bytes, expert_bytes(&mean));
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -459,6 +492,7 @@ int main(void)
         cmocka_unit_test(ideal__run_is_the_closed_form),
         cmocka_unit_test(ideal__run_is_the_closed_form_at_random_points),
         cmocka_unit_test(events__do_the_work_of_the_closed_form),
+        cmocka_unit_test(events__draw_experts),
         cmocka_unit_test(included__losses_are_not_counted_twice),
         cmocka_unit_test(flat_gemm__of_one_wave_adds_the_first_latency),
         cmocka_unit_test(flat_gemm__has_a_tail),
