@@ -53,6 +53,7 @@ static const struct dse_param ane_params_table[] = {
     DSE_PARAM_ENUM(P, expert_dispatch, expert_dispatches,
                    "routed experts that a call computes: all of them, those that its rows chose, or these in a program each",
                    "E18"),
+    DSE_PARAM_I64(P, seed, 0, 9007199254740992, "event level: seed of the experts that are drawn", "E18"),
     DSE_PARAM_ENUM(P, overlap, overlaps, "computing and memory traffic of an operator: the longer of both, or one after the other",
                    "E4"),
     DSE_PARAM_REF(P, npu, struct dse_npu, DSE_KIND_NPU, "the engine: sets its rate, dispatch, power, and what its shapes cost",

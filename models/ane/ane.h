@@ -44,7 +44,7 @@ struct ane_params {
     struct dse_request request;
     struct dse_dram dram;
 
-    int64_t window, query_rows, row_multiple;
+    int64_t window, query_rows, row_multiple, seed;
     int32_t cache, joining, slide, slide_each, overflow, head_rows, expert_dispatch;
 
     const struct dse_npu *npu;
@@ -128,6 +128,7 @@ struct ane_op {
     enum ane_place place;
     bool attention; /* joining rows to adding parts */
     bool once;      /* in a call, behind the last layer */
+    bool experts;   /* of the LLM's routed experts, as many as have work */
     double times;   /* it is done in a call: once a layer, or once */
     double time_s, bytes, ops;
     double load_s, compute_s; /* time_s is the longer, or the sum; of a memory operation 0 */
@@ -172,6 +173,8 @@ struct ane_request ane_request_of(const struct ane_params *p);
 void ane_shape_init(struct ane_shape *ret, const struct ane_params *p, double query_rows, double last);
 struct ane_memory_ops ane_memory_ops_of(const struct ane_params *p, const struct ane_shape *s);
 void ane_call_init(struct ane_call *ret, const struct ane_params *p, const struct ane_shape *s);
+/* The same with experts as drawn (E18); NULL: their mean. */
+void ane_call_drawn(struct ane_call *ret, const struct ane_params *p, const struct ane_shape *s, const struct dse_draw *draw);
 struct ane_slide_run ane_slide_of(const struct ane_params *p, const struct ane_call *c);
 /* Does a second model slide the cache? */
 bool ane_is_slid(const struct ane_params *p);
@@ -224,7 +227,7 @@ struct ane_work {
     const char *name;
     enum ane_place place;
     double times, weight_bytes, kv_bytes, ops, rows;
-    bool once;
+    bool once, experts;
 };
 void ane_append(struct ane_call *c, struct ane_op op);
 void ane_append_work(struct ane_call *c, const struct ane_params *p, const struct ane_work *work);
@@ -251,7 +254,9 @@ bool ane_is_expert(const struct dse_op *o);
 bool ane_is_expert_up(const struct dse_op *o);
 bool ane_is_head(const struct dse_op *o);
 /* E16 to E20: the operators of a call, whose shape is set. */
-void ane_llms_call(struct ane_call *ret, const struct ane_params *p);
+void ane_llms_call(struct ane_call *ret, const struct ane_params *p, const struct dse_draw *draw);
+/* E18: experts with work in each layer that has some, over their mean in `draw`; how many layers. */
+int64_t ane_llms_shares(const struct ane_params *p, const struct ane_shape *s, const struct dse_draw *draw, double *ret);
 /* E19: bytes of all caches and states in memory; of one slide. */
 double ane_llms_kept_bytes(const struct ane_params *p, const struct ane_call *c);
 double ane_llms_slid_bytes(const struct ane_call *c);

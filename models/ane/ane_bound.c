@@ -263,6 +263,7 @@ bool ane_bound(const void *lo, const void *hi, void *floor, void *ceiling)
     struct ane_params least = *(const struct ane_params *)lo, most = *(const struct ane_params *)hi;
     const struct ane_box b = {&least, &most, NULL};
     if (ane_llms_never(&least)) return false;
+    most.seed = least.seed; /* the event level's */
     if (!dse_workload_narrow(&least.workload, &most.workload, ANE_CAN)) return false;
     if (dse_bound_same(&least, &most, sizeof least)) return bound_point(&least, floor, ceiling);
     if (!is_bounded(&least, &most)) {

@@ -163,6 +163,7 @@ void ane_append_work(struct ane_call *c, const struct ane_params *p, const struc
                                   .bound = compute_s > dram_s ? DSE_BOUND_COMPUTE : DSE_BOUND_DRAM,
                                   .attention = work->place == ANE_ATTENDING,
                                   .once = work->once,
+                                  .experts = work->experts,
                                   .time_s = p->overlap == ANE_SUM ? compute_s + dram_s : dse_max(compute_s, dram_s),
                                   .bytes = bytes,
                                   .ops = work->ops,
@@ -269,6 +270,11 @@ static void call_simple(struct ane_call *ret, const struct ane_params *p)
 
 void ane_call_init(struct ane_call *ret, const struct ane_params *p, const struct ane_shape *s)
 {
+    ane_call_drawn(ret, p, s, NULL);
+}
+
+void ane_call_drawn(struct ane_call *ret, const struct ane_params *p, const struct ane_shape *s, const struct dse_draw *draw)
+{
     ret->shape = *s;
     ret->k = ane_memory_ops_of(p, s);
     ret->n_ops = ret->n_groups = ret->drafts_from = ret->drafts_to = 0;
@@ -280,7 +286,7 @@ void ane_call_init(struct ane_call *ret, const struct ane_params *p, const struc
     if (s->simple)
         call_simple(ret, p);
     else
-        ane_llms_call(ret, p);
+        ane_llms_call(ret, p, draw);
 }
 
 /* ---- sliding ------------------------------------------------------------------------------------------------------------ */

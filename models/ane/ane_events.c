@@ -12,16 +12,16 @@
 /* What an event means. */
 enum event { DISPATCHED, ARRIVED, COMPUTED, SAMPLED, SLIDE_DISPATCHED, SLID };
 
-/* An operator of the graph: one layer's share of a struct ane_op. */
+/* An operator of the graph. */
 struct node {
     const struct ane_op *op;
-    double time_s, working_s; /* of the engine; the part of it in which it computes or moves data, not waiting for the DRAM */
-    int index;                /* in the call */
+    int index; /* in the call */
 };
 
-/* A node, in a layer; behind the last one -1. */
+/* A node in a layer; behind the last one -1. */
 struct stop {
     int32_t node, layer;
+    double time_s, working_s; /* of the engine; the part of it in which it computes or moves data, not waiting for the DRAM */
 };
 
 struct run {
@@ -35,6 +35,8 @@ struct run {
     int nodes;
     struct stop *stop; /* of the call, all layers: `count` of them */
     int64_t layers, count;
+    const double *share; /* E18: of experts with work, by layers that have some; NULL: alike */
+    int64_t shares;
 
     uint32_t actor, engine, host;
     /* The period that is under way. */
@@ -62,25 +64,27 @@ static double seconds_of(const struct run *r, dse_ps time)
 
 /* E12. The bytes arrive in n tiles alike, one being computed while the next one is loaded: load + (n - 1) max(load, compute) +
  * compute, which is what two buffers give. Without bound on the tiles: the longer of both, as in E4. */
-static struct node node_of(const struct run *r, const struct ane_op *op, int index)
+static struct stop stop_of(const struct run *r, int node, int64_t layer, double share)
 {
     const struct ane_params *p = r->p;
-    double bytes = op->bytes / op->times, compute = op->compute_s / op->times, load = op->load_s / op->times,
-           time = op->time_s / op->times, working = time;
+    const struct ane_op *op = r->node[node].op;
+    const double part = share / op->times;
+    double bytes = op->bytes * part, compute = op->compute_s * part, load = op->load_s * part, time = op->time_s * part,
+           working = time;
     if (op->ops > 0 && bytes > 0) {
         double tiles = dse_ceil(dse_min(bytes / (p->engine_tile_kib * DSE_KIB), 1e15));
         working = compute;
         if (p->overlap == ANE_MAX && !dse_sim_ideal(r->sim, DSE_IDEAL_FIFOS)) time += dse_min(load, compute) / tiles;
     }
     if (op->bound == DSE_BOUND_LATENCY) working = 0;
-    return (struct node){.op = op, .time_s = time, .working_s = working, .index = index};
+    return (struct stop){.node = node, .layer = (int32_t)layer, .time_s = time, .working_s = working};
 }
 
 static void add_nodes(struct run *r, enum ane_place place, bool once)
 {
     for (int i = 0; i < r->call->n_ops; i++) {
         const struct ane_op *op = &r->call->op[i];
-        if (op->place == place && op->once == once) r->node[r->nodes++] = node_of(r, op, i);
+        if (op->place == place && op->once == once) r->node[r->nodes++] = (struct node){op, i};
     }
 }
 
@@ -91,9 +95,11 @@ static int64_t times_in_layer(const struct run *r, const struct node *n, int64_t
     return (layer + 1) * times / r->layers - layer * times / r->layers;
 }
 
-static void add_stop(struct run *r, int node, int64_t layer)
+/* The nth time that a node is done. */
+static void add_stop(struct run *r, int node, int64_t layer, int64_t nth)
 {
-    r->stop[r->count++] = (struct stop){node, (int32_t)layer};
+    const bool drawn = r->node[node].op->experts && r->share;
+    r->stop[r->count++] = stop_of(r, node, layer, drawn ? r->share[nth % r->shares] : 1);
 }
 
 static void add_stops(struct run *r)
@@ -104,9 +110,10 @@ static void add_stops(struct run *r)
     r->stop = dse_sim_alloc(r->sim, stops, sizeof *r->stop);
     for (int64_t layer = 0; layer < r->layers; layer++)
         for (int i = 0; i < r->nodes; i++)
-            for (int64_t n = r->node[i].op->once ? 0 : times_in_layer(r, &r->node[i], layer); n > 0; n--) add_stop(r, i, layer);
+            for (int64_t n = r->node[i].op->once ? 0 : times_in_layer(r, &r->node[i], layer); n > 0; n--)
+                add_stop(r, i, layer, (layer + 1) * (int64_t)r->node[i].op->times / r->layers - n);
     for (int i = 0; i < r->nodes; i++)
-        if (r->node[i].op->once) add_stop(r, i, -1);
+        if (r->node[i].op->once) add_stop(r, i, -1, 0);
 }
 
 /* In a layer, new rows are transposed and joined with the cache as soon as the projection has made them. */
@@ -120,11 +127,6 @@ static void build_graph(struct run *r)
 static const struct node *node_at(const struct run *r, int64_t i)
 {
     return &r->node[r->stop[i].node];
-}
-
-static int64_t layer_at(const struct run *r, int64_t i)
-{
-    return r->stop[i].layer;
 }
 
 /* ---- a period --------------------------------------------------------------------------------------------------------------- */
@@ -178,9 +180,9 @@ static void go_on(struct run *r)
 {
     int64_t end = (r->program + 1) * r->count / r->p->programs;
     if (r->next < end) {
-        const struct node *n = node_at(r, r->next);
-        engine_is(r, DSE_STALL_INPUT, n->op->name, layer_at(r, r->next));
-        after(r, n->time_s - n->working_s, ARRIVED);
+        const struct stop *s = &r->stop[r->next];
+        engine_is(r, DSE_STALL_INPUT, node_at(r, r->next)->op->name, s->layer);
+        after(r, s->time_s - s->working_s, ARRIVED);
     } else if (++r->program < r->p->programs) {
         start_program(r);
     } else {
@@ -190,15 +192,15 @@ static void go_on(struct run *r)
 
 static void compute(struct run *r)
 {
-    const struct node *n = node_at(r, r->next);
-    engine_is(r, DSE_BUSY, n->op->name, layer_at(r, r->next));
-    after(r, n->working_s, COMPUTED);
+    const struct stop *s = &r->stop[r->next];
+    engine_is(r, DSE_BUSY, node_at(r, r->next)->op->name, s->layer);
+    after(r, s->working_s, COMPUTED);
 }
 
 static void end_node(struct run *r)
 {
-    const struct node *n = node_at(r, r->next++);
-    r->op_s[n->index] += n->time_s;
+    r->op_s[node_at(r, r->next)->index] += r->stop[r->next].time_s;
+    r->next++;
     go_on(r);
 }
 
@@ -271,20 +273,46 @@ static bool take_times(struct run *r, struct ane_call *call, struct ane_slide_ru
     return true;
 }
 
+static int64_t expert_layers(const struct dse_llm *llm)
+{
+    int64_t layers = 0;
+    for (size_t i = 0; i < llm->n_kinds; i++)
+        if (llm->kinds[i].ffn == DSE_FFN_EXPERTS) layers += llm->kinds[i].layers;
+    return layers;
+}
+
+/* E18: experts with work, where not all are computed. */
+static void draw_experts(struct run *r, struct ane_call *call, const struct ane_shape *shape)
+{
+    const struct ane_params *p = r->p;
+    const struct dse_draw draw = dse_draw_of(r->sim, 0, expert_layers(p->workload.llm));
+    if (draw.layers == 0 || p->expert_dispatch == ANE_ALL_EXPERTS) {
+        ane_call_init(call, p, shape);
+        return;
+    }
+    double *share = dse_sim_alloc(r->sim, (size_t)draw.layers, sizeof *share);
+    r->shares = ane_llms_shares(p, shape, &draw, share);
+    r->share = share;
+    ane_call_drawn(call, p, shape, &draw);
+}
+
 bool ane_simulate(const void *params, struct dse_sim *sim, void *metrics, struct dse_breakdown *breakdown)
 {
     const struct ane_params *p = params;
     struct ane_request request = ane_request_of(p);
     struct ane_shape shape;
     struct ane_call call;
+    struct run *r = dse_sim_alloc(sim, 1, sizeof *r);
+    *r = (struct run){.sim = sim, .p = p};
+    dse_sim_seed(sim, (uint64_t)p->seed);
     ane_shape_init(&shape, p, (double)p->query_rows, request.kept);
-    ane_call_init(&call, p, &shape);
+    draw_experts(r, &call, &shape);
     const struct ane_call closed = call;
     struct ane_slide_run slide = ane_slide_of(p, &call);
     const struct ane_slide_run closed_slide = slide;
-    struct run *r = dse_sim_alloc(sim, 1, sizeof *r);
-    *r =
-        (struct run){.sim = sim, .p = p, .call = &closed, .slide = &closed_slide, .unit = dse_run_unit(call.time_s + slide.time_s)};
+    r->call = &closed;
+    r->slide = &closed_slide;
+    r->unit = dse_run_unit(call.time_s + slide.time_s);
     r->actor = dse_sim_actor(sim, act, r);
     r->engine = dse_resource(sim, NULL, "engine");
     r->host = dse_resource(sim, NULL, "host");

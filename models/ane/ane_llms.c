@@ -161,13 +161,15 @@ static void append_expert(struct ane_call *c, const struct ane_params *p, const 
                                       .place = ANE_AFTERWARDS,
                                       .times = (double)o->repeat,
                                       .bound = DSE_BOUND_LATENCY,
+                                      .experts = !o->is_draft,
                                       .time_s = dispatch_s});
     const struct ane_work work = {.name = o->name,
                                   .place = ANE_AFTERWARDS,
                                   .times = (double)o->repeat,
                                   .weight_bytes = weight_bytes,
                                   .ops = DSE_OPS_PER_MAC * macs,
-                                  .rows = c->shape.computed};
+                                  .rows = c->shape.computed,
+                                  .experts = !all && !o->is_draft};
     ane_append_work(c, p, &work);
     add_row_ops(c, o);
 }
@@ -240,13 +242,13 @@ static void append_operators(struct ane_call *c, const struct ane_params *p, con
 
 /* E20: a draft's program has the rows and the window of the LLM's; it is called for each token, and the host samples each. Heads
  * are of the LLM's program. */
-static void append_drafts(struct ane_call *c, const struct ane_params *p, struct dse_workload *w)
+static void append_drafts(struct ane_call *c, const struct ane_params *p, struct dse_workload *w, const struct dse_draw *draw)
 {
     const struct dse_speculation *s = &p->workload.speculation;
     const double times = (double)s->draft_tokens;
     struct dse_oplist list;
     w->speculation.draft_tokens = s->draft_tokens;
-    dse_workload_expand(w, &list);
+    dse_workload_expand_drawn(w, -1, draw, &list);
     const int first = c->n_ops;
     append_operators(c, p, &list, true);
     if (s->drafter == DSE_DRAFT_HEADS) return;
@@ -259,21 +261,54 @@ static void append_drafts(struct ane_call *c, const struct ane_params *p, struct
     c->drafts_to = c->n_ops;
 }
 
-void ane_llms_call(struct ane_call *ret, const struct ane_params *p)
+/* One sequence of each row that is computed, none of which drafts. */
+static struct dse_workload rows_of(const struct ane_params *p, const struct ane_shape *s)
 {
-    const struct ane_shape *s = &ret->shape;
     struct dse_workload w = p->workload;
-    struct dse_oplist list;
     w.phase = DSE_DECODE;
     w.batch = (int64_t)s->computed;
     w.context = (int64_t)s->window;
     w.context_spread = 0;
     w.chunk_tokens = w.speculation.draft_tokens = 0;
-    dse_workload_expand(&w, &list);
+    return w;
+}
+
+/* Matrices that have work in a layer of routed experts, and how many layers have some. */
+static double experts_in(const struct dse_oplist *list, int64_t *ret_layers)
+{
+    *ret_layers = 0;
+    for (int i = 0; i < list->n; i++) {
+        if (!ane_is_expert_up(&list->op[i])) continue;
+        *ret_layers = list->op[i].repeat;
+        return list->op[i].copies;
+    }
+    return 0;
+}
+
+int64_t ane_llms_shares(const struct ane_params *p, const struct ane_shape *s, const struct dse_draw *draw, double *ret)
+{
+    const struct dse_workload w = rows_of(p, s);
+    struct dse_oplist list;
+    int64_t layers, again;
+    dse_workload_expand_drawn(&w, -1, draw, &list);
+    const double mean = experts_in(&list, &layers);
+    for (int64_t layer = 0; layer < layers; layer++) {
+        dse_workload_expand_drawn(&w, -1, &(struct dse_draw){draw->seed, draw->layer + layer, 1}, &list);
+        ret[layer] = experts_in(&list, &again) / mean;
+    }
+    return layers;
+}
+
+void ane_llms_call(struct ane_call *ret, const struct ane_params *p, const struct dse_draw *draw)
+{
+    const struct ane_shape *s = &ret->shape;
+    struct dse_workload w = rows_of(p, s);
+    struct dse_oplist list;
+    dse_workload_expand_drawn(&w, -1, draw, &list);
     append_operators(ret, p, &list, false);
     if (w.llm->embedding_tables > 1)
         ret->held_bytes += dse_llm_head_weights(w.llm) * ((double)w.weight_bits + w.weight_scale_bits) / DSE_BITS_PER_BYTE;
-    if (p->workload.speculation.draft_tokens > 0) append_drafts(ret, p, &w);
+    if (p->workload.speculation.draft_tokens > 0) append_drafts(ret, p, &w, draw);
     const struct ane_joining_work reshaping = {.layers = s->layers, .reshaped_bytes = ane_reshaped_bytes(p, s)};
     ane_append_joining(ret, p, &(struct ane_memory_ops){0}, &reshaping);
 }
