@@ -1,4 +1,4 @@
-/* Models in TOML: whatever the bytes, errors, or a model whose code muParser takes. */
+/* Models in TOML: whatever the bytes, errors, or a model whose code can be run. */
 #include "base/text.h"
 #include "toml_model/toml_model.h"
 
@@ -36,7 +36,8 @@ static void check(const char *text, size_t n)
     const bool ok = toml_model_check("fuzz/fuzz.toml", text, n, &d);
     if (ok != (d.errors == 0)) abort();
     for (size_t i = 0; i < d.n; i++)
-        if (strncmp(d.list[i].message, "muParser", strlen("muParser")) == 0) abort();
+        if (strcmp(d.list[i].message, "the model has formulas that are too deep") == 0)
+            abort(); /* of what was read, code can be made */
     diags_release(&d);
 }
 

@@ -1,4 +1,4 @@
-/* From formulas to muParser's text, with the dimension of every part. Compiling an equation compiles what it needs first, which gives the
+/* From formulas to straight code as text, with the dimension of every part. Compiling an equation compiles what it needs first, which gives the
  * order, and finds cycles. */
 #include "toml_model/internal.h"
 
@@ -274,7 +274,7 @@ static struct kind emit_binary(struct compiling *c, const struct formula_node *n
 
 enum rule { RULE_PURE, RULE_ROUND, RULE_SAME, RULE_KEEP, RULE_ROOT, RULE_KNOWN };
 static const struct {
-    const char *name, *mu; /* mu: what muParser calls it */
+    const char *name, *made; /* made: what it is called in the code */
     int least, most;
     enum rule rule;
 } built_in[] = {
@@ -310,7 +310,7 @@ static struct kind emit_built_in(struct compiling *c, const struct formula_node 
     struct kind k = any_kind;
     for (int i = 0; i < n->n_args; i++) {
         const bool last = i == n->n_args - 1;
-        if (rule != RULE_SAME || !last) text_addf(out, "%s(", built_in[which].mu);
+        if (rule != RULE_SAME || !last) text_addf(out, "%s(", built_in[which].made);
         const struct kind of = emit(c, n->args[i], out);
         k = rule == RULE_SAME ? same(c, n, k, of, n->name) : of;
         if (rule == RULE_SAME && !last) text_add(out, ",");

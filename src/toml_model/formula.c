@@ -14,9 +14,9 @@ static const char example[] = "for example: \"max(cycles / clock_ghz, op.weight_
 struct parsing {
     struct formula *out;
     const char *text, *at;
-    int depth;
+    int depth, deepest;
     bool failed;
-    struct diags *diags;
+    struct diags *diags; /* NULL: nobody asks why */
 };
 
 struct srcloc formula_loc_at(const struct formula *f, size_t at)
@@ -40,7 +40,7 @@ struct srcloc formula_loc(const struct formula *f, const struct formula_node *n)
 
 static int fail(struct parsing *p, const char *at, const char *what)
 {
-    if (!p->failed) {
+    if (!p->failed && p->diags) {
         const bool end = *at == '\0';
         diags_input(p->diags, formula_loc_at(p->out, (size_t)(at - p->text)), p->out->doc->text, example, "%s is expected%s%.*s%s",
                     what, end ? " here, where the formula ends" : ", not \"", end ? 0 : (int)strcspn(at, *at == '[' ? "\n" : " \n"),
@@ -196,7 +196,7 @@ static int atom(struct parsing *p)
 
 static int signed_power(struct parsing *p)
 {
-    if (p->failed || ++p->depth > FORMULA_DEPTH_MAX) return fail(p, p->at, "a formula that is less deep");
+    if (p->failed || ++p->depth > p->deepest) return fail(p, p->at, "a formula that is less deep");
     skip_space(p);
     const char *start = p->at;
     int ret;
@@ -265,7 +265,7 @@ static int and_of(struct parsing *p)
 
 static int choice(struct parsing *p)
 {
-    if (p->failed || ++p->depth > FORMULA_DEPTH_MAX) return fail(p, p->at, "a formula that is less deep");
+    if (p->failed || ++p->depth > p->deepest) return fail(p, p->at, "a formula that is less deep");
     const int condition = joined(p, and_of, OP_OR, OP_OR, false);
     int ret = condition;
     skip_space(p);
@@ -284,7 +284,7 @@ bool formula_parse(struct formula *ret, const struct toml_doc *doc, const struct
 {
     enum { LENGTH_MAX = 5000 };
     *ret = (struct formula){.doc = doc, .node = node};
-    struct parsing p = {.out = ret, .diags = diags};
+    struct parsing p = {.out = ret, .diags = diags, .deepest = FORMULA_DEPTH_MAX};
     if (node->type == TOML_INTEGER || node->type == TOML_FLOAT) {
         const double number = node->type == TOML_INTEGER ? (double)node->integer : node->number;
         if (isnan(number)) return diags_input(diags, toml_loc(doc, node), doc->text, example, "nan is no formula");
@@ -303,6 +303,14 @@ bool formula_parse(struct formula *ret, const struct toml_doc *doc, const struct
     skip_space(&p);
     if (!p.failed && *p.at) fail(&p, p.at, "an operator");
     return !p.failed;
+}
+
+bool formula_parse_made(struct formula *ret, const char *text)
+{
+    *ret = (struct formula){0};
+    struct parsing p = {.out = ret, .text = text, .at = text, .deepest = FORMULA_MADE_DEPTH_MAX};
+    ret->root = choice(&p);
+    return !p.failed && *p.at == '\0';
 }
 
 void formula_release(struct formula *f)

@@ -33,7 +33,7 @@ enum formula_kind {
 enum formula_operator { OP_ADD, OP_SUB, OP_MUL, OP_DIV, OP_POW, OP_LT, OP_LE, OP_GT, OP_GE, OP_EQ, OP_NE, OP_AND, OP_OR, OP_COUNT };
 extern const char *const formula_operators[OP_COUNT];
 
-enum { FORMULA_ARGUMENTS_MAX = 8, FORMULA_DEPTH_MAX = 64 };
+enum { FORMULA_ARGUMENTS_MAX = 8, FORMULA_DEPTH_MAX = 64, FORMULA_MADE_DEPTH_MAX = 1000 };
 
 struct formula_node {
     enum formula_kind kind;
@@ -55,6 +55,8 @@ struct formula {
 
 /* Parse the string, or number, at `node`. False with an error at its place. formula_release takes what was made in both cases. */
 bool formula_parse(struct formula *ret, const struct toml_doc *doc, const struct toml_node *node, struct diags *diags);
+/* Parse text that compile.c has made, which may be deeper. */
+bool formula_parse_made(struct formula *ret, const char *text);
 void formula_release(struct formula *f);
 /* The place of a node in the file. */
 struct srcloc formula_loc(const struct formula *f, const struct formula_node *n);

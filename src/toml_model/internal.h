@@ -3,6 +3,7 @@
 #define DSE_TOML_MODEL_INTERNAL_H
 
 #include "toml_model/formula.h"
+#include "toml_model/machine.h"
 #include "toml_model/shared.h"
 
 #include "desc/schema.h"
@@ -62,7 +63,7 @@ struct equation {
     struct measure measure;
     const char *unit, *doc; /* doc: or NULL */
     int slot;
-    char *code; /* muParser's text, which assigns the slot */
+    char *code; /* what assigns the slot: "v7=(v1*v2)" */
     int *needs; /* equations, and inputs as -1 - index */
     int n_needs;
     int operand; /* SUM, ...: the element that is summed */
@@ -81,8 +82,8 @@ struct function {
 /* A loop or a piece of straight code of a plan. */
 struct stage {
     enum domain domain;
-    char *code;  /* or NULL: it only sums */
-    int parser;  /* index of its parser */
+    char *code; /* or NULL: it only sums */
+    struct machine_code machine;
     int *inputs; /* of the elements */
     int n_inputs;
     int *sums; /* equations */
@@ -165,7 +166,8 @@ struct toml_model {
     int n_equations, n_ordered;
     struct input *inputs;
     int n_inputs;
-    int n_slots, n_parsers;
+    int n_slots;
+    struct machine_room room;
 
     struct condition *conditions;
     int n_conditions;
@@ -227,8 +229,8 @@ void point_equate(const struct toml_model *m, const void *params, void *equation
 void point_resolve(const struct toml_model *m, void *params);
 void point_stand(const struct toml_model *m, const void *params, struct dse_standing *ret);
 const char *point_why_null(const struct toml_model *m, const void *params, const char *metric);
-/* Does muParser take the code? Else an error is added. */
-bool point_try(struct toml_model *m, struct diags *diags);
+/* Make the programs of all plans. False with an error added: a formula is too deep. */
+bool point_prepare(struct toml_model *m, struct diags *diags);
 void point_pool_release(struct toml_model *m);
 
 /* ---- read.c, tables.c ---- */

@@ -43,12 +43,12 @@ static void add_code(struct text *t, const struct equation *e)
     text_addf(t, "%s%s", t->n ? "," : "", e->code);
 }
 
-enum { CODE_MAX = 8000 }; /* muParser takes 20,000 characters */
+enum { CODE_MAX = 100000 };
 
-static struct stage *new_stage(struct toml_model *m, struct plan *p, enum domain domain)
+static struct stage *new_stage(struct plan *p, enum domain domain)
 {
     p->stages = xrealloc(p->stages, (size_t)p->n_stages + 1, sizeof *p->stages);
-    p->stages[p->n_stages] = (struct stage){.domain = domain, .parser = m->n_parsers++};
+    p->stages[p->n_stages] = (struct stage){.domain = domain};
     return &p->stages[p->n_stages++];
 }
 
@@ -66,13 +66,13 @@ static void add_straight(struct toml_model *m, struct plan *p, int phase, const 
         const struct equation *e = &m->equations[order[i]];
         if (!wanted[order[i]] || e->kind != EQUATION_SCALAR || e->phase != phase) continue;
         if (code.n && code.n + strlen(e->code) > CODE_MAX) {
-            finish(new_stage(m, p, DOMAIN_NONE), &code);
+            finish(new_stage(p, DOMAIN_NONE), &code);
             text_init(&code);
         }
         add_code(&code, e);
     }
     if (code.n)
-        finish(new_stage(m, p, DOMAIN_NONE), &code);
+        finish(new_stage(p, DOMAIN_NONE), &code);
     else
         text_release(&code);
 }
@@ -99,7 +99,7 @@ static void add_loop(struct toml_model *m, struct plan *p, int phase, enum domai
     for (int i = 0; i < m->n_ordered; i++) {
         const struct equation *e = &m->equations[order[i]];
         if (!wanted[order[i]] || e->kind <= EQUATION_ELEMENT || e->phase != phase || e->domain != domain) continue;
-        if (!s) s = new_stage(m, p, domain);
+        if (!s) s = new_stage(p, domain);
         push(&s->sums, &s->n_sums, order[i]);
         mark(m, e->operand, inner);
     }
@@ -170,7 +170,7 @@ void stage_make(struct toml_model *m, enum domain domain, const int *roots, int 
 {
     bool *wanted = xcalloc((size_t)m->n_equations + 1, sizeof *wanted);
     int *order = ordered(m);
-    *ret = (struct stage){.domain = domain, .parser = m->n_parsers++};
+    *ret = (struct stage){.domain = domain};
     for (int i = 0; i < n; i++)
         if (roots[i] >= 0) mark(m, roots[i], wanted);
     fill_loop(m, ret, wanted, order);
@@ -182,6 +182,7 @@ void stage_make(struct toml_model *m, enum domain domain, const int *roots, int 
 void stage_release(struct stage *s)
 {
     free(s->code);
+    free(s->machine.list);
     free(s->inputs);
     free(s->sums);
 }

@@ -1,7 +1,6 @@
-/* A design point: its parameters go into slots, muParser's programs run over them, and metrics come out.
+/* A design point: its parameters go into slots, programs run over them, and metrics come out.
  *
- * A parser keeps state, so that each thread that is at work has a context of its own: it takes one out of the model's pool and puts it
- * back. */
+ * Each thread that is at work has slots of its own: it takes a context out of the model's pool and puts it back. */
 #include "toml_model/internal.h"
 
 #include "base/xalloc.h"
@@ -10,163 +9,36 @@
 #include <dse/units.h>
 
 #include <math.h>
-#include <muParserDLL.h>
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 
 enum { POOL = 64 };
 
-/* A function of shared.h, and the point that it is asked of. */
-struct callable {
-    const struct point_context *context;
-    const struct shared_function *function;
-};
-
 struct point_context {
     const struct toml_model *m;
-    double *v; /* the slots */
-    muParserHandle_t *parsers;
+    double *v;            /* the slots, and what the machine needs besides */
     struct shared shared; /* of the point at hand */
     struct shared_memo memo;
     void *checked; /* the parameters whose check the slots hold, where is_checked */
     bool is_checked;
-    struct callable callable[SHARED_FUNCTIONS_MAX];
     struct dse_oplist ops;
 };
 
 /* ---- contexts ------------------------------------------------------------------------------------------------------------------- */
 
-static double mu_min(double a, double b)
-{
-    return b < a ? b : a;
-}
-
-static double mu_max(double a, double b)
-{
-    return b > a ? b : a;
-}
-
-static double mu_known(double x)
-{
-    return !isnan(x);
-}
-
-static const double whole_below = 0x1p62; /* beyond which every number is whole */
-
-static double mu_ceil(double x)
-{
-    return x >= 0 && x < whole_below ? dse_ceil(x) : ceil(x);
-}
-
-static double mu_floor(double x)
-{
-    return x >= 0 && x < whole_below ? dse_floor(x) : floor(x);
-}
-
-/* The functions of shared.h; without a point, when code is tried, something. */
-static double call(const struct callable *f, const double *a)
-{
-    return f->context->shared.params ? f->function->of(&f->context->shared, a) : 1;
-}
-
-static double shared_1(void *which, double a)
-{
-    const struct callable *f = which;
-    return call(f, (const double[]){a});
-}
-
-static double shared_2(void *which, double a, double b)
-{
-    const struct callable *f = which;
-    return call(f, (const double[]){a, b});
-}
-
-static double shared_3(void *which, double a, double b, double c)
-{
-    const struct callable *f = which;
-    return call(f, (const double[]){a, b, c});
-}
-
-static double shared_4(void *which, double a, double b, double c, double d)
-{
-    const struct callable *f = which;
-    return call(f, (const double[]){a, b, c, d});
-}
-
-static void define_shared(muParserHandle_t p, struct callable *f)
-{
-    const char *name = f->function->name;
-    int n = 0;
-    while (n < SHARED_ARGUMENTS_MAX && f->function->arguments[n]) n++;
-    switch (n) {
-    case 1: mupDefineFunUserData1(p, name, shared_1, f, 0); break;
-    case 2: mupDefineFunUserData2(p, name, shared_2, f, 0); break;
-    case 3: mupDefineFunUserData3(p, name, shared_3, f, 0); break;
-    default: mupDefineFunUserData4(p, name, shared_4, f, 0); break;
-    }
-}
-
-static void define_functions(struct point_context *c, muParserHandle_t p)
-{
-    mupDefineFun2(p, "mn", mu_min, 1);
-    mupDefineFun2(p, "mx", mu_max, 1);
-    mupDefineFun1(p, "ceil", mu_ceil, 1);
-    mupDefineFun1(p, "floor", mu_floor, 1);
-    mupDefineFun1(p, "known", mu_known, 1);
-    mupDefineConst(p, "inf", (double)INFINITY);
-    mupDefineConst(p, "null", (double)NAN);
-    for (size_t i = 0; shared_functions[i].name; i++) {
-        c->callable[i] = (struct callable){c, &shared_functions[i]};
-        define_shared(p, &c->callable[i]);
-    }
-}
-
-/* Of the stage's code. muParser compiles at the first evaluation. */
-static void new_parser(struct point_context *c, const struct stage *s)
-{
-    if (!s->code) return;
-    muParserHandle_t p = mupCreate(muBASETYPE_FLOAT);
-    mupSetArgSep(p, ',');
-    define_functions(c, p);
-    for (int i = 0; i < c->m->n_slots; i++) {
-        char name[16];
-        snprintf(name, sizeof name, "v%d", i);
-        mupDefineVar(p, name, &c->v[i]);
-    }
-    mupSetExpr(p, s->code);
-    c->parsers[s->parser] = p;
-}
-
-static void new_parsers(struct point_context *c, const struct plan *p)
-{
-    for (int i = 0; i < p->n_stages; i++) new_parser(c, &p->stages[i]);
-}
-
 static struct point_context *new_context(const struct toml_model *m)
 {
     struct point_context *c = xcalloc(1, sizeof *c);
     c->m = m;
-    c->v = xcalloc((size_t)m->n_slots + 1, sizeof *c->v);
+    c->v = machine_numbers(&m->room);
     c->checked = xcalloc(1, m->desc.params_size + 1);
-    c->parsers = xcalloc((size_t)m->n_parsers + 1, sizeof *c->parsers);
-    for (int i = 0; i < m->n_slots; i++) c->v[i] = 1;
-    new_parsers(c, &m->check);
-    new_parsers(c, &m->shortage);
-    new_parsers(c, &m->estimate);
-    new_parsers(c, &m->breakdown);
-    new_parsers(c, &m->equate);
-    for (int i = 0; i < m->n_parts; i++)
-        if (m->parts[i].domain != DOMAIN_NONE) new_parser(c, &m->parts[i].stage);
     return c;
 }
 
 static void free_context(struct point_context *c)
 {
     if (!c) return;
-    for (int i = 0; i < c->m->n_parsers; i++)
-        if (c->parsers[i]) mupRelease(c->parsers[i]);
-    free(c->parsers);
     free(c->checked);
     free(c->v);
     free(c);
@@ -200,19 +72,34 @@ static void put_back(struct point_context *c)
     free_context(c);
 }
 
-bool point_try(struct toml_model *m, struct diags *diags)
+static bool prepare(struct toml_model *m, struct stage *s)
 {
-    struct point_context *c = new_context(m);
+    return !s->code || machine_compile(s->code, &m->room, &s->machine);
+}
+
+static bool prepare_plan(struct toml_model *m, struct plan *p)
+{
     bool ok = true;
-    for (int i = 0; ok && i < m->n_parsers; i++) {
-        if (!c->parsers[i]) continue;
-        mupEval(c->parsers[i]);
-        if (mupError(c->parsers[i]))
-            ok = diags_input(diags, (struct srcloc){.file = m->doc->file}, NULL, "make its formulas smaller",
-                             "muParser does not take the model: %s", mupGetErrorMsg(c->parsers[i]));
-    }
-    put_back(c);
+    for (int i = 0; i < p->n_stages; i++) ok = prepare(m, &p->stages[i]) && ok;
     return ok;
+}
+
+static void place_plan(const struct toml_model *m, struct plan *p)
+{
+    for (int i = 0; i < p->n_stages; i++) machine_place(&p->stages[i].machine, &m->room);
+}
+
+bool point_prepare(struct toml_model *m, struct diags *diags)
+{
+    struct plan *const plans[] = {&m->check, &m->shortage, &m->estimate, &m->breakdown, &m->equate};
+    bool ok = true;
+    for (size_t i = 0; i < sizeof plans / sizeof *plans; i++) ok = prepare_plan(m, plans[i]) && ok;
+    for (int i = 0; i < m->n_parts; i++) ok = prepare(m, &m->parts[i].stage) && ok;
+    m->room.n_slots = m->n_slots;
+    for (size_t i = 0; i < sizeof plans / sizeof *plans; i++) place_plan(m, plans[i]);
+    for (int i = 0; i < m->n_parts; i++) machine_place(&m->parts[i].stage.machine, &m->room);
+    return ok || diags_input(diags, (struct srcloc){.file = m->doc->file}, NULL, "make its functions smaller",
+                             "the model has formulas that are too deep");
 }
 
 void point_pool_release(struct toml_model *m)
@@ -256,7 +143,7 @@ static double element_value(const struct input *in, const void *element)
 
 static void run(const struct point_context *c, const struct stage *s)
 {
-    if (s->code) mupEval(c->parsers[s->parser]);
+    if (s->code) machine_run(&s->machine, c->v, &c->shared);
 }
 
 /* The i-th element of a domain, of all operators or groups; NULL: it is of another. */
@@ -292,7 +179,7 @@ static void add_up(const struct point_context *c, const struct stage *s, bool fi
         if (first)
             *to = x;
         else
-            *to = e->kind == EQUATION_SUM ? *to + x : e->kind == EQUATION_MOST ? mu_max(*to, x) : mu_min(*to, x);
+            *to = e->kind == EQUATION_SUM ? *to + x : e->kind == EQUATION_MOST ? dse_max(*to, x) : dse_min(*to, x);
     }
 }
 

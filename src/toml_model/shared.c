@@ -367,4 +367,3 @@ const struct shared_function shared_functions[] = {
     {"die_fits", "1", {"m2", "m"}, "1 where there is such a die, else 0", OF_ECONOMICS | OF_MEMORY, die_fits},
     {NULL, NULL, {NULL}, NULL, 0, NULL},
 };
-_Static_assert(sizeof shared_functions / sizeof *shared_functions <= SHARED_FUNCTIONS_MAX, "a context has room for all of them");

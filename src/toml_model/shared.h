@@ -62,6 +62,5 @@ struct shared_function {
     double (*of)(const struct shared *s, const double *a);
 };
 extern const struct shared_function shared_functions[]; /* closed by a row without a name */
-enum { SHARED_FUNCTIONS_MAX = 32 };
 
 #endif

@@ -1,5 +1,5 @@
 /* Straight code made shorter: what is used once stands where it is used, and is computed only where that is; what is another name for
- * something is that. muParser's time is by the number of its instructions. */
+ * something is that. Time is by the number of instructions. */
 #include "toml_model/internal.h"
 
 #include "base/xalloc.h"
@@ -72,6 +72,17 @@ static bool is_simple(const char *s)
 {
     while (isalnum((unsigned char)*s) || *s == '.') s++;
     return *s == '\0';
+}
+
+/* Parentheses inside each other. */
+static int depth_of(const char *s)
+{
+    int depth = 0, deepest = 0;
+    for (; *s; s++) {
+        depth += (*s == '(') - (*s == ')');
+        if (depth > deepest) deepest = depth;
+    }
+    return deepest;
 }
 
 static void put_in_place(struct statement *list, size_t n, size_t i)
@@ -161,8 +172,11 @@ char *simplify(struct toml_model *m, const char *code, const bool *keep)
     struct statement *list = split(code, &n);
     int *uses = xcalloc((size_t)m->n_slots + 1, sizeof *uses);
     for (size_t i = 0; i < n; i++) count_slots(list[i].value, uses);
-    for (size_t i = 0; i < n; i++)
-        if (!keep[list[i].slot] && (uses[list[i].slot] == 1 || is_simple(list[i].value))) put_in_place(list, n, i);
+    enum { DEEP = 60 };
+    for (size_t i = 0; i < n; i++) {
+        const bool once = uses[list[i].slot] == 1 && depth_of(list[i].value) < DEEP;
+        if (!keep[list[i].slot] && (once || is_simple(list[i].value))) put_in_place(list, n, i);
+    }
     char *part;
     for (size_t first, most = 200; most > 0 && (part = find_twice(list, n, &first)) != NULL; most--) {
         share_part(&list, &n, first, part, new_slot(m));

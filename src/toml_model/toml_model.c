@@ -59,6 +59,7 @@ void toml_model_free(struct toml_model *m)
     free(m->without);
     free(m->defaults);
     free(m->trends);
+    free(m->room.constants);
     toml_free(m->doc);
     free(m);
 }
@@ -71,7 +72,7 @@ struct toml_model *toml_model_new(struct toml_doc *doc, struct diags *diags)
     m->pool = xcalloc(POOL, sizeof *m->pool);
     if (read_parameters(m, diags) && read_formulas(m, diags) && compile_all(m, diags)) {
         make_tables(m);
-        if (point_try(m, diags)) return m;
+        if (point_prepare(m, diags)) return m;
     }
     toml_model_free(m);
     return NULL;
