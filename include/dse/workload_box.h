@@ -25,8 +25,8 @@
 
 /* All points that dse_workload_check accepts of a part have the same operators, of the same LLM. */
 struct dse_workload_part {
-    /* The ends, number by number. tensor_parallel, pipeline_parallel and expert_parallel are single values; data_parallel is a multiple of
-     * what experts need. */
+    /* The ends, number by number. tensor_parallel, pipeline_parallel and expert_parallel are single values; data_parallel is 1, or 2
+     * and more and a multiple of what experts need. */
     struct dse_workload lo, hi;
     /* The points at which a chip has the least and the most to do: lo and hi with data_parallel the other way round. What a chip's
      * operators, bytes, footprint and passes are at any point lies between those of these two. */
@@ -39,6 +39,7 @@ struct dse_workload_part {
 struct dse_workload_parts {
     struct dse_workload lo, hi;
     int64_t tensor, pipeline, expert; /* of the next one */
+    int groups;                       /* data_parallel: 0: one, 1: several */
     int drafts, chunk, spread;        /* 0: without, 1: with */
 };
 enum { DSE_WORKLOAD_PARTS = 64 };

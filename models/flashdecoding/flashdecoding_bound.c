@@ -7,6 +7,7 @@
 
 #include <float.h>
 #include <math.h>
+#include <stddef.h>
 #include <string.h>
 
 /* ---- the box --------------------------------------------------------------------------------------------------------------- */
@@ -63,6 +64,15 @@ static void box_turn(struct fd_box *b)
     b->most = b->hi;
     b->least.workload.tensor_parallel = b->hi.workload.tensor_parallel;
     b->most.workload.tensor_parallel = b->lo.workload.tensor_parallel;
+    b->least.workload.data_parallel = b->hi.workload.data_parallel;
+    b->most.workload.data_parallel = b->lo.workload.data_parallel;
+    b->least.expert_tensor_share = b->hi.expert_tensor_share; /* a rate */
+    b->most.expert_tensor_share = b->lo.expert_tensor_share;
+}
+
+struct dse_interval fd_devices_of(const struct fd_box *b)
+{
+    return dse_iv(fd_devices(&b->lo), fd_devices(&b->hi));
 }
 
 /* fd_range_check refuses all points. */
@@ -101,13 +111,14 @@ static void fit_batch(struct fd_box *b)
     b->hi.workload.batch = fits;
 }
 
-bool fd_box_init(struct fd_box *b, const struct fd_params *lo, const struct fd_params *hi)
+bool fd_box_init(struct fd_box *b, const struct fd_params *lo, const struct fd_params *hi, const struct dse_workload_part *part)
 {
+    b->part = part;
     const struct dse_llm *llm = lo->workload.llm;
     b->lo = *lo;
     b->hi = *hi;
     b->hi.workload.context = dse_min_i64(hi->workload.context, llm->max_context);
-    b->hi.workload.tensor_parallel = dse_min_i64(hi->workload.tensor_parallel, llm->heads);
+    if (!part) b->hi.workload.tensor_parallel = dse_min_i64(hi->workload.tensor_parallel, llm->heads);
     if (b->lo.workload.context > b->hi.workload.context || b->lo.workload.tensor_parallel > b->hi.workload.tensor_parallel ||
         range_refused(b))
         return false;
@@ -146,7 +157,7 @@ static void fill_common(const struct ends *m, const struct fd_box *b, const stru
 {
     const struct fd_step_bound *s = &at->step;
     const struct fd_amounts *step = &s->step, *token = &s->token;
-    const struct dse_interval devices = FD_OF(b, workload.tensor_parallel), bandwidth = {b->slow.bandwidth, b->fast.bandwidth};
+    const struct dse_interval devices = fd_devices_of(b), bandwidth = {b->slow.bandwidth, b->fast.bandwidth};
     const struct dse_bill bill_lo = fd_bill_of(&b->lo), bill_hi = fd_bill_of(&b->hi);
     struct dse_totals_bound t = dse_totals_unknown();
     t.tokens = s->tokens;
@@ -176,7 +187,8 @@ static void fill_common(const struct ends *m, const struct fd_box *b, const stru
 
 static void fill_gemm(const struct ends *m, const struct fd_box *b)
 {
-    const struct fd_gemm_bound g = fd_gemm_of_bound(b, (enum fd_gemm_choice)b->lo.gemm);
+    const enum fd_gemm_choice which = (enum fd_gemm_choice)b->lo.gemm;
+    const struct fd_gemm_bound g = b->part ? fd_gemm_of_parts_bound(b, which) : fd_gemm_of_bound(b, which);
     const struct dse_interval bandwidth = {b->slow.bandwidth, b->fast.bandwidth};
     struct fd_cost_bound three[FD_KERNELS];
     fd_three_bound(b, &g, three);
@@ -210,10 +222,9 @@ static void fill_cache(const struct ends *m, const struct fd_box *b, const struc
     dse_cache_score_bound(&lo, &hi, &score, &loss);
     SET(task.task_score, score);
     SET(task.task_loss, loss);
-    SET(cached_positions, prefill ? dse_iv((read.lo + 1) / 2, (read.hi + 1) / 2) : read);
+    SET(cached_positions, b->part ? s->met : prefill ? dse_iv((read.lo + 1) / 2, (read.hi + 1) / 2) : read);
     SET(technique_us, us(s->technique_s));
-    SET(technique_mib,
-        dse_iv_scale(dse_iv_mul(FD_OF(b, workload.tensor_parallel), dse_iv_div(s->technique_bytes, s->tokens)), 1 / DSE_MIB));
+    SET(technique_mib, dse_iv_scale(dse_iv_mul(fd_devices_of(b), dse_iv_div(s->technique_bytes, s->tokens)), 1 / DSE_MIB));
 }
 
 static void fill(const struct ends *m, const struct fd_box *b, const struct fd_point_bound *at)
@@ -226,7 +237,7 @@ static void fill(const struct ends *m, const struct fd_box *b, const struct fd_p
     SET(sync_us, us(s->sync_s));
     SET(launch_wait_us, us(s->wait_s));
     SET(allreduce_us, us(s->allreduce_s));
-    SET(power_demand_w, dse_iv_mul(at->demand_w, FD_OF(b, workload.tensor_parallel)));
+    SET(power_demand_w, dse_iv_mul(at->demand_w, fd_devices_of(b)));
     SET(used_clock_ghz, at->clock_ghz);
     SET(dram_footprint_gib, dse_iv_scale(fd_footprint_bound(b), 1 / DSE_GIB));
 }
@@ -240,20 +251,40 @@ static bool bound_point(const struct fd_params *p, void *floor, void *ceiling)
     return true;
 }
 
-bool fd_bound(const void *lo, const void *hi, void *floor, void *ceiling)
+static bool bound_box(const struct fd_params *lo, const struct fd_params *hi, const struct dse_workload_part *part, void *floor,
+                      void *ceiling)
 {
     const struct ends m = {floor, ceiling};
     struct fd_box b;
     struct fd_point_bound at;
-    struct fd_params least = *(const struct fd_params *)lo, most = *(const struct fd_params *)hi;
-    if (!dse_workload_narrow(&least.workload, &most.workload, DSE_CAN_ALL)) return false;
-    if (dse_bound_same(&least, &most, sizeof least)) return bound_point(&least, floor, ceiling);
-    if (!fd_is_plain(&most.workload) || !fd_is_plain(&least.workload)) { /* several of these are not bounded */
-        dse_bound_nothing(dse_model_flashdecoding.metrics, floor, ceiling);
-        return true;
+    struct dse_oplist least, most;
+    if (!fd_box_init(&b, lo, hi, part)) return false;
+    if (part) {
+        struct dse_workload_part fitting = *part;
+        fitting.hi.batch = fitting.most.batch = b.hi.workload.batch;
+        dse_workload_part_expand(&fitting, -1, -1, &least, &most);
+        b.ops_least = &least;
+        b.ops_most = &most;
+        if (!fd_parts_agree(&b)) {
+            dse_bound_nothing(dse_model_flashdecoding.metrics, floor, ceiling);
+            return true;
+        }
     }
-    if (!fd_box_init(&b, &least, &most)) return false;
     fd_point_bound_init(&at, &b);
     fill(&m, &b, &at);
     return true;
+}
+
+static bool bound_part(const void *lo, const void *hi, const struct dse_workload_part *part, void *floor, void *ceiling)
+{
+    const bool plain = fd_is_plain(&part->lo) && fd_is_plain(&part->hi);
+    return bound_box(lo, hi, plain ? NULL : part, floor, ceiling);
+}
+
+bool fd_bound(const void *lo, const void *hi, void *floor, void *ceiling)
+{
+    const struct fd_params *least = lo, *most = hi;
+    if (dse_bound_same(lo, hi, sizeof *least)) return bound_point(least, floor, ceiling);
+    if (fd_is_plain(&most->workload) && fd_is_plain(&least->workload)) return bound_box(least, most, NULL, floor, ceiling);
+    return dse_bound_parts(&dse_model_flashdecoding, offsetof(struct fd_params, workload), lo, hi, bound_part, floor, ceiling);
 }

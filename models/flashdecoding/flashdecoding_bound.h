@@ -12,6 +12,7 @@
 #include "flashdecoding.h"
 
 #include <dse/interval.h>
+#include <dse/workload_box.h>
 
 struct fd_box {
     struct fd_params lo, hi;              /* the ends, as far as check() can accept them */
@@ -20,10 +21,15 @@ struct fd_box {
     struct dse_interval attention_load_s; /* of a layer, at the clocks looked at, as far as it is known (struct fd_attention_law) */
     struct dse_cache asked_lo, asked_hi;  /* of the cache; those of the ends have the least and the most of E33 */
     struct dse_interval target;           /* positions that stay */
-    struct fd_machine fast, slow;         /* rates of hi and lo; their p and the width of weights are those of least and most */
+    /* Of LLMs that fd_is_plain does not have: a part of the box, and its operators at both ends. NULL else. */
+    const struct dse_workload_part *part;
+    const struct dse_oplist *ops_least, *ops_most;
+    struct fd_machine fast, slow; /* rates of hi and lo; their p and the width of weights are those of least and most */
 };
-/* False: check() accepts no point of the box. */
-bool fd_box_init(struct fd_box *ret, const struct fd_params *lo, const struct fd_params *hi);
+/* False: check() accepts no point of the box. `part` may be NULL. */
+bool fd_box_init(struct fd_box *ret, const struct fd_params *lo, const struct fd_params *hi, const struct dse_workload_part *part);
+/* Chips of all. */
+struct dse_interval fd_devices_of(const struct fd_box *b);
 /* The same box at other clocks. */
 void fd_box_clock(struct fd_box *b, struct dse_interval clock_ghz);
 
@@ -57,6 +63,9 @@ struct fd_attention_bound {
     struct dse_interval token_bytes, token_products, token_s; /* of a token; token_s: as least_s */
 };
 void fd_attention_law_bound(struct fd_attention_bound *ret, const struct fd_box *b);
+/* Of any shape, which agree in prompt, tensor and limited. Nothing is known of a token. */
+void fd_attention_of_bound(struct fd_attention_bound *ret, const struct fd_box *b, const struct fd_attention_shape *lo,
+                           const struct fd_attention_shape *hi);
 
 /* What a device does: in which time, in how much of it kernels run, what it moves and computes. */
 struct fd_amounts {
@@ -68,11 +77,26 @@ struct fd_amounts {
 struct fd_step_bound {
     struct dse_interval tokens, linear_s, attention_s, sync_s, allreduce_s, wait_s, kernels_s; /* sync_s: and recomputation */
     struct dse_interval attention_load_s, technique_s, technique_bytes;
+    struct dse_interval met; /* of parts: positions that a query meets */
     struct fd_amounts step, token;
     /* seconds and busy_s, wider, so that both ends of the first fall with the clock, and those of the second times the clock grow. */
     struct dse_interval clocked_s, clocked_busy_s;
 };
 void fd_step_bound_init(struct fd_step_bound *ret, const struct fd_box *b);
+/* E14: what a kernel takes with the wait for the next launch, and that wait. */
+struct fd_launched {
+    struct dse_interval each, wait;
+};
+struct fd_launched fd_launched_bound(const struct fd_box *b, struct dse_interval seconds, struct dse_interval kernels);
+/* E15, E30: one of `devices`. */
+struct dse_interval fd_allreduce_bound(const struct fd_box *b, double devices, struct dse_interval bytes);
+
+/* E36 to E40, of a box with a part. */
+void fd_parts_bound(struct fd_step_bound *ret, const struct fd_box *b);
+/* Do both ends have the same kernels? Else nothing is known. */
+bool fd_parts_agree(const struct fd_box *b);
+/* The GEMM that the metrics of one GEMM are of. */
+struct fd_gemm_bound fd_gemm_of_parts_bound(const struct fd_box *b, enum fd_gemm_choice which);
 struct dse_interval fd_footprint_bound(const struct fd_box *b);
 
 /* ---- power: E17, E26, E27 ------------------------------------------------------------------------------------------------ */

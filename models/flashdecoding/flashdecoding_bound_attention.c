@@ -13,13 +13,13 @@ static struct dse_interval at_least(struct dse_interval a, double least)
 
 /* What the blocks of attention share: struct drawn in intervals. */
 struct drawn {
-    struct dse_interval n, tile, bytes, peak_s, compute_s, slots, block_stream, vectors, partial_s;
+    struct dse_interval n, rows, tile, bytes, peak_s, compute_s, slots, block_stream, vectors, partial_s;
     struct dse_interval least_s; /* the longer of drawing all bytes and computing */
 };
 
 static void draw_prefill(struct fd_attention_bound *ret, const struct drawn *d, const struct fd_box *b)
 {
-    const struct dse_interval tiles = at_least(dse_iv_div(d->n, d->tile), 1), blocks = dse_iv_mul(d->vectors, tiles);
+    const struct dse_interval tiles = at_least(dse_iv_div(d->rows, d->tile), 1), blocks = dse_iv_mul(d->vectors, tiles);
     const struct dse_interval memory_s = dse_iv_scale(FD_OF(b, memory_latency_ns), 1 / FD_NS_PER_S);
     const struct dse_interval drawing = dse_iv_mul(dse_iv_min(blocks, d->slots), d->block_stream);
     const struct dse_interval waves = at_least(dse_iv_div(blocks, d->slots), 1);
@@ -148,48 +148,42 @@ static struct dse_interval peak_s(const struct fd_box *b, struct dse_interval by
     return dse_iv_div(bytes, dse_iv_mul(bandwidth, FD_OF(b, attention_efficiency)));
 }
 
-static double kv_heads(const struct fd_params *p)
+/* Prefill: what goes beside keys and values, of so many query rows. */
+static double beside(const struct fd_attention_shape *s)
 {
-    return dse_ceil((double)p->workload.llm->kv_heads / (double)p->workload.tensor_parallel);
+    return s->sequences * s->queries * s->heads * (s->key_dim + s->value_dim) * FD_ACTIVATION_BYTES;
 }
 
-static double query_heads(const struct fd_params *p)
+static struct fd_measured_work measured_work(const struct fd_box *b, const struct fd_attention_shape *s, double bytes,
+                                             double products)
 {
-    return dse_ceil((double)p->workload.llm->heads / (double)p->workload.tensor_parallel);
-}
-
-/* Prefill: what goes beside keys and values, of so many tokens. */
-static void set_written(struct fd_measured_work *w, const struct fd_params *p, double tokens)
-{
-    w->beside_bytes = 2 * tokens * query_heads(p) * w->head_dim * FD_ACTIVATION_BYTES;
-    w->write_bytes = fd_written_bytes(p, tokens);
+    return (struct fd_measured_work){.prefill = s->prompt,
+                                     .warm = b->lo.cache == FD_WARM,
+                                     .n = s->positions,
+                                     .rows = s->queries,
+                                     .pairs = s->limited ? s->pairs : 0,
+                                     .groups = s->sequences * s->kv_heads,
+                                     .vectors = s->sequences * s->heads * (s->prompt ? 1 : s->queries),
+                                     .head_dim = (s->key_dim + s->value_dim) / 2,
+                                     .bytes = bytes,
+                                     .products = products,
+                                     .beside_bytes = beside(s),
+                                     .write_bytes = s->written_bytes};
 }
 
 /* E29: it grows with all that there is to do, and falls with every rate. */
-static void measured(struct fd_attention_bound *ret, const struct fd_box *b, struct dse_interval widened)
+static void measured(struct fd_attention_bound *ret, const struct fd_box *b, struct dse_interval widened,
+                     const struct fd_attention_shape *least_shape, const struct fd_attention_shape *most_shape)
 {
-    const struct dse_interval n = dse_iv(fd_read(&b->lo), fd_read(&b->hi)), batch = FD_OF(b, workload.batch);
-    const double least_kv = kv_heads(&b->least), most_kv = kv_heads(&b->most);
-    struct fd_measured_work lo = {.prefill = b->lo.workload.phase == DSE_PREFILL,
-                                  .warm = b->lo.cache == FD_WARM,
-                                  .n = n.lo,
-                                  .groups = batch.lo * least_kv,
-                                  .vectors = batch.lo * query_heads(&b->least),
-                                  .head_dim = (double)b->lo.workload.llm->head_dim,
-                                  .bytes = ret->bytes.lo,
-                                  .products = ret->products.lo,
-                                  .widened_s = dse_below(widened.lo / b->fast.vector_peak, 4),
-                                  .tile = (double)b->lo.attention_tile,
-                                  .count_tile = (double)b->hi.attention_tile,
-                                  .resident = (double)b->hi.resident_blocks,
-                                  .memory_s = b->lo.memory_latency_ns / FD_NS_PER_S,
-                                  .l2_s = b->lo.l2_latency_ns / FD_NS_PER_S},
-                            hi = lo;
-    hi.n = n.hi;
-    hi.groups = batch.hi * most_kv;
-    hi.vectors = batch.hi * query_heads(&b->most);
-    hi.bytes = ret->bytes.hi;
-    hi.products = ret->products.hi;
+    const struct dse_interval n = {least_shape->positions, most_shape->positions};
+    struct fd_measured_work lo = measured_work(b, least_shape, ret->bytes.lo, ret->products.lo),
+                            hi = measured_work(b, most_shape, ret->bytes.hi, ret->products.hi);
+    lo.widened_s = dse_below(widened.lo / b->fast.vector_peak, 4);
+    lo.tile = (double)b->lo.attention_tile;
+    lo.count_tile = (double)b->hi.attention_tile;
+    lo.resident = (double)b->hi.resident_blocks;
+    lo.memory_s = b->lo.memory_latency_ns / FD_NS_PER_S;
+    lo.l2_s = b->lo.l2_latency_ns / FD_NS_PER_S;
     hi.widened_s = dse_above(widened.hi / b->slow.vector_peak, 4);
     hi.tile = lo.count_tile;
     hi.count_tile = lo.tile;
@@ -202,8 +196,6 @@ static void measured(struct fd_attention_bound *ret, const struct fd_box *b, str
     const double splits = fd_measured_splits(lo.groups, lo.resident * b->fast.sms, most_tiles);
     lo.fewest_splits = hi.splits = fewest;
     hi.fewest_splits = lo.splits = splits;
-    set_written(&lo, &b->least, batch.lo * n.lo);
-    set_written(&hi, &b->most, batch.hi * n.hi);
     struct fd_attention_law least, most;
     fd_attention_measured(&least, &b->fast, &lo);
     fd_attention_measured(&most, &b->slow, &hi);
@@ -213,19 +205,46 @@ static void measured(struct fd_attention_bound *ret, const struct fd_box *b, str
     ret->fixed_s = dse_iv(least.fixed_s, most.fixed_s);
     ret->least_s = dse_iv_max(ret->load_s, ret->compute_s);
     ret->both_s = dse_iv_add(ret->least_s, ret->fixed_s);
+    if (b->part) return;
     /* Of a token: what is fixed is shared by all. */
     const double computed = ret->token_products.lo / (b->fast.vendor.attention_ops * b->fast.sms);
     const double cached = b->fast.vendor.cache_path * b->fast.sms, stream = b->fast.vendor.stream;
     const double loaded = lo.warm ? 0 : ret->token_bytes.lo / (lo.prefill ? dse_max(stream, cached) : stream);
     ret->token_s = dse_iv(dse_below(dse_max(computed, loaded), 16), (double)INFINITY);
     if (lo.warm || lo.prefill) ret->token_bytes.lo = 0;
-    if (lo.prefill) ret->token_bytes.hi = dse_above((hi.bytes + hi.beside_bytes + hi.write_bytes) / (batch.hi * n.hi), 16);
+    if (lo.prefill)
+        ret->token_bytes.hi =
+            dse_above((hi.bytes + hi.beside_bytes + hi.write_bytes) / (most_shape->sequences * most_shape->queries), 16);
+}
+
+/* E13, by how much of a kernel's losses is in the efficiencies. */
+static void draw(struct fd_attention_bound *ret, const struct drawn *d, const struct fd_box *b, bool prompt,
+                 struct dse_interval groups)
+{
+    if (b->lo.kernel_losses == FD_INCLUDED) {
+        ret->load_s = dse_iv_max(d->peak_s, dse_iv_div(d->bytes, dse_iv_mul(d->slots, d->block_stream)));
+        ret->both_s = dse_iv_max(ret->load_s, ret->compute_s);
+    } else if (prompt) {
+        draw_prefill(ret, d, b);
+    } else {
+        draw_decode(ret, d, b, groups);
+    }
+}
+
+/* What the blocks of attention share whatever its shape. Of a block: linear_efficiency, which fd_machine has in it, is not. */
+static struct drawn drawn_by(const struct fd_box *b, double value_dim)
+{
+    enum { PARTIAL_BYTES = 4, BESIDE = 2 };
+    const double made = (double)b->lo.gpu->sms, gbs = b->lo.gpu->bandwidth_gbs * DSE_GIGA / made;
+    return (struct drawn){.tile = FD_OF(b, attention_tile),
+                          .slots = {b->slow.sms * (double)b->lo.resident_blocks, b->fast.sms * (double)b->hi.resident_blocks},
+                          .block_stream = dse_iv_mul(dse_iv_scale(FD_OF(b, block_share), gbs), FD_OF(b, attention_efficiency)),
+                          .partial_s = dse_iv_div(dse_iv_of((value_dim + BESIDE) * PARTIAL_BYTES),
+                                                  dse_iv_mul(FD_OF(b, l2_bytes), dse_iv_scale(b->clock_ghz, DSE_GIGA)))};
 }
 
 void fd_attention_law_bound(struct fd_attention_bound *ret, const struct fd_box *b)
 {
-    enum { PARTIAL_BYTES = 4, BESIDE = 2 };
-    const struct fd_machine *fast = &b->fast, *slow = &b->slow;
     const struct dse_llm *llm = b->lo.workload.llm;
     const bool prefill = b->lo.workload.phase == DSE_PREFILL;
     const struct dse_interval n = dse_iv(fd_read(&b->lo), fd_read(&b->hi)), batch = FD_OF(b, workload.batch),
@@ -239,28 +258,65 @@ void fd_attention_law_bound(struct fd_attention_bound *ret, const struct fd_box 
                                        .token_bytes = token.bytes,
                                        .token_products = products_of(b, token.pairs),
                                        .token_s = dse_iv_max(compute_s(b, &token), peak_s(b, token.bytes))};
-    /* Of a block of attention: linear_efficiency, which fd_machine has in it, is not. */
-    const double made = (double)b->lo.gpu->sms, gbs = b->lo.gpu->bandwidth_gbs * DSE_GIGA / made;
-    struct drawn d = {.n = n,
-                      .tile = FD_OF(b, attention_tile),
-                      .bytes = w.bytes,
-                      .peak_s = peak_s(b, w.bytes),
-                      .compute_s = ret->compute_s,
-                      .slots = {slow->sms * (double)b->lo.resident_blocks, fast->sms * (double)b->hi.resident_blocks},
-                      .block_stream = dse_iv_mul(dse_iv_scale(FD_OF(b, block_share), gbs), FD_OF(b, attention_efficiency)),
-                      .vectors = dse_iv_mul(batch, dse_iv_ceil_div(dse_iv_of((double)llm->heads), devices))};
-    d.partial_s = dse_iv_div(dse_iv_of(((double)llm->head_dim + BESIDE) * PARTIAL_BYTES),
-                             dse_iv_mul(FD_OF(b, l2_bytes), dse_iv_scale(b->clock_ghz, DSE_GIGA)));
+    struct drawn d = drawn_by(b, (double)llm->head_dim);
+    d.n = d.rows = n;
+    d.bytes = w.bytes;
+    d.peak_s = peak_s(b, w.bytes);
+    d.compute_s = ret->compute_s;
+    d.vectors = dse_iv_mul(batch, dse_iv_ceil_div(dse_iv_of((double)llm->heads), devices));
     ret->least_s = d.least_s = dse_iv_max(d.peak_s, d.compute_s);
     if (b->lo.kernel_losses == FD_MEASURED) {
-        measured(ret, b, w.widened);
-    } else if (b->lo.kernel_losses == FD_INCLUDED) {
-        ret->load_s = dse_iv_max(d.peak_s, dse_iv_div(d.bytes, dse_iv_mul(d.slots, d.block_stream)));
-        ret->both_s = dse_iv_max(ret->load_s, ret->compute_s);
-    } else if (prefill) {
-        draw_prefill(ret, &d, b);
-    } else {
-        const struct dse_interval kv_heads = dse_iv_ceil_div(dse_iv_of((double)llm->kv_heads), devices);
-        draw_decode(ret, &d, b, dse_iv(batch.lo * kv_heads.lo, batch.hi * kv_heads.hi));
+        struct fd_attention_shape lo, hi;
+        fd_attention_shape(&lo, &b->least);
+        fd_attention_shape(&hi, &b->most);
+        measured(ret, b, w.widened, &lo, &hi);
+        return;
     }
+    const struct dse_interval kv_heads = dse_iv_ceil_div(dse_iv_of((double)llm->kv_heads), devices);
+    draw(ret, &d, b, prefill, dse_iv(batch.lo * kv_heads.lo, batch.hi * kv_heads.hi));
+}
+
+/* ---- of any shape ---------------------------------------------------------------------------------------------------------- */
+
+/* E37, as compute_seconds has it. Tensor cores multiply tiles of 16 rows: what is padded falls with the queries. */
+static struct dse_interval shaped_compute_s(const struct fd_box *b, const struct fd_attention_shape *lo,
+                                            const struct fd_attention_shape *hi, struct dse_interval products)
+{
+    enum { TENSOR_ROWS = 16 };
+    const struct dse_interval tensor = dse_iv_mul(dse_iv(b->slow.tensor_peak, b->fast.tensor_peak), FD_OF(b, compute_efficiency));
+    const struct dse_interval vector = {b->slow.vector_peak, b->fast.vector_peak};
+    const struct dse_interval rest = dse_widened(lo->exponents * (lo->sequences * lo->heads * lo->pairs) + lo->widened,
+                                                 hi->exponents * (hi->sequences * hi->heads * hi->pairs) + hi->widened, 4);
+    if (lo->prompt) return dse_iv_max(dse_iv_div(products, tensor), dse_iv_div(rest, vector));
+    if (!lo->tensor) return dse_iv_div(dse_iv_add(products, rest), vector);
+    const struct dse_interval rows = dse_widened(dse_min(lo->heads / lo->kv_heads, hi->heads / hi->kv_heads) * lo->queries,
+                                                 dse_max(lo->heads / lo->kv_heads, hi->heads / hi->kv_heads) * hi->queries, 2);
+    const struct dse_interval padded = at_least(dse_iv_div(dse_iv_of(TENSOR_ROWS), rows), 1);
+    return dse_iv_max(dse_iv_div(dse_iv_mul(products, padded), tensor), dse_iv_div(rest, vector));
+}
+
+static double products_in(const struct fd_attention_shape *s)
+{
+    return 2 * DSE_OPS_PER_MAC * (s->sequences * s->heads * s->pairs) * ((s->key_dim + s->value_dim) / 2);
+}
+
+void fd_attention_of_bound(struct fd_attention_bound *ret, const struct fd_box *b, const struct fd_attention_shape *lo,
+                           const struct fd_attention_shape *hi)
+{
+    const struct dse_interval products = dse_widened(products_in(lo), products_in(hi), 4);
+    struct drawn d = drawn_by(b, lo->value_dim);
+    *ret = (struct fd_attention_bound){.bytes = dse_iv(lo->bytes, hi->bytes), .products = products};
+    ret->compute_s = shaped_compute_s(b, lo, hi, products);
+    d.n = dse_iv(lo->positions, hi->positions);
+    d.rows = dse_iv(lo->queries, hi->queries);
+    d.bytes = ret->bytes;
+    d.peak_s = peak_s(b, d.bytes);
+    d.compute_s = ret->compute_s;
+    d.vectors = dse_iv(lo->sequences * lo->heads * (lo->prompt ? 1 : lo->queries),
+                       hi->sequences * hi->heads * (hi->prompt ? 1 : hi->queries));
+    ret->least_s = d.least_s = dse_iv_max(d.peak_s, d.compute_s);
+    if (b->lo.kernel_losses == FD_MEASURED)
+        measured(ret, b, dse_iv(lo->widened, hi->widened), lo, hi);
+    else
+        draw(ret, &d, b, lo->prompt, dse_iv(lo->sequences * lo->kv_heads, hi->sequences * hi->kv_heads));
 }

@@ -11,7 +11,7 @@ static struct dse_interval padded_rows(const struct fd_gemm_bound *g, double mul
 {
     const double lo = dse_max(g->lo.m, multiple_lo * dse_ceil(g->lo.m / multiple_hi));
     if (multiple_lo == multiple_hi) return dse_iv(dse_ceil_to(g->lo.m, multiple_lo), dse_ceil_to(g->hi.m, multiple_hi));
-    return dse_iv(lo, g->hi.m + multiple_hi - 1);
+    return dse_iv(lo, dse_ceil(g->hi.m) + multiple_hi - 1); /* rows of experts are a mean */
 }
 
 /* E10: more of anything takes longer, and moves more; a faster machine and a larger cache do not. */

@@ -55,6 +55,7 @@ static void rates_limit(struct rates *r, const struct fd_box *b)
     const double streaming = dse_max(shares * b->fast.bandwidth, b->fast.vendor.stream);
     const double computing = dse_max(dse_max(b->fast.tensor_peak, b->fast.vector_peak), b->fast.gemv_ops), slack = 1 + 1e-12;
     r->busy.hi = dse_min(r->busy.hi, slack);
+    if (b->part && b->lo.dataflow == FD_BY_VENDOR) return; /* experts: bytes and operations of a law, seconds of another (E31) */
     r->bytes.hi = dse_min(r->bytes.hi, streaming * slack);
     r->ops.hi = dse_min(r->ops.hi, computing * slack);
 }

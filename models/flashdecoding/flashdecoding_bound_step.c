@@ -31,18 +31,13 @@ struct fd_gemm_bound fd_gemm_of_bound(const struct fd_box *b, enum fd_gemm_choic
     return g;
 }
 
-/* E14: what a kernel takes with the wait for the next launch, and that wait. */
-struct launched {
-    struct dse_interval each, wait;
-};
-
-static struct launched launched(const struct fd_box *b, struct dse_interval seconds, struct dse_interval kernels)
+struct fd_launched fd_launched_bound(const struct fd_box *b, struct dse_interval seconds, struct dse_interval kernels)
 {
-    if (b->lo.launches == FD_QUEUED) return (struct launched){seconds, {0, 0}};
+    if (b->lo.launches == FD_QUEUED) return (struct fd_launched){seconds, {0, 0}};
     const struct dse_interval launch = dse_iv_mul(kernels, us(FD_OF(b, launch_us)));
-    const struct launched l = {.each = dse_iv_max(seconds, launch), .wait = at_least(dse_iv_sub(launch, seconds), 0)};
+    const struct fd_launched l = {.each = dse_iv_max(seconds, launch), .wait = at_least(dse_iv_sub(launch, seconds), 0)};
     /* The closed form subtracts: what is left of an equal pair is 0 but for rounding. */
-    return l.wait.hi > 0 ? (struct launched){l.each, {l.wait.lo, l.wait.hi + (dse_above(l.each.hi, 1) - l.each.hi)}} : l;
+    return l.wait.hi > 0 ? (struct fd_launched){l.each, {l.wait.lo, l.wait.hi + (dse_above(l.each.hi, 1) - l.each.hi)}} : l;
 }
 
 /* Of a token: no less than `least`, which is what each token takes whatever the others do. */
@@ -65,7 +60,7 @@ static void add_linears(struct fd_step_bound *s, const struct fd_box *b)
         const double count = i == FD_LM_HEAD ? 1 : (double)llm->layers * (i == FD_FFN_UP ? (double)(llm->ffn_matrices - 1) : 1);
         const struct fd_gemm_bound g = fd_gemm_of_bound(b, (enum fd_gemm_choice)i);
         const struct fd_cost_bound c = fd_linear_bound(b, &g);
-        const struct launched l = launched(b, c.seconds, dse_iv_of(1));
+        const struct fd_launched l = fd_launched_bound(b, c.seconds, dse_iv_of(1));
         const struct dse_interval row = dse_widened(DSE_OPS_PER_MAC * g.lo.k * g.lo.n, DSE_OPS_PER_MAC * g.hi.k * g.hi.n, 4);
         const bool of_last = prefill && i == FD_LM_HEAD;
         const struct dse_interval ops = of_last ? dse_iv_div(row, FD_OF(b, workload.context)) : row;
@@ -102,14 +97,14 @@ static void add_attention(struct fd_step_bound *s, const struct fd_box *b)
     const struct dse_interval known = dse_iv_max(law.compute_s, b->attention_load_s);
     const struct dse_interval some = {dse_max(law.least_s.lo, known.lo), dse_min(law.both_s.hi, known.hi)};
     const struct dse_interval clocked = dse_iv_add(law.both_s, dse_iv_mul(update, some));
-    const struct launched l = launched(b, busy, dse_iv_of(kernels));
+    const struct fd_launched l = fd_launched_bound(b, busy, dse_iv_of(kernels));
     const double least = law.token_s.lo * (1 + update.lo);
     s->attention_load_s = b->lo.kernel_losses == FD_MEASURED ? dse_iv(0, (double)INFINITY) : law.load_s; /* at any clock */
     add(&s->attention_s, l.each, layers);
     add(&s->sync_s, extra, layers);
     add(&s->wait_s, l.wait, layers);
     add(&s->kernels_s, busy, layers);
-    const struct launched every = launched(b, clocked, dse_iv_of(kernels));
+    const struct fd_launched every = fd_launched_bound(b, clocked, dse_iv_of(kernels));
     add(&s->clocked_s, every.each, layers);
     add(&s->clocked_busy_s, clocked, layers);
     add(&s->step.bytes, law.bytes, layers);
@@ -130,7 +125,7 @@ static void add_technique(struct fd_step_bound *s, const struct fd_box *b)
     const struct dse_interval seconds = dse_iv(lo.seconds, hi.seconds), bytes = dse_iv(lo.bytes, hi.bytes);
     s->technique_s = s->technique_bytes = dse_iv_of(0);
     if (!(hi.kernels > 0)) return;
-    const struct launched l = launched(b, seconds, dse_iv(lo.kernels, hi.kernels));
+    const struct fd_launched l = fd_launched_bound(b, seconds, dse_iv(lo.kernels, hi.kernels));
     add(&s->technique_s, l.each, layers);
     add(&s->technique_bytes, bytes, layers);
     add(&s->attention_s, l.each, layers);
@@ -160,7 +155,7 @@ static void add_elementwise(struct fd_step_bound *s, const struct fd_box *b, str
     const struct dse_interval kernels = {(double)dse_max_i64(1, b->lo.elementwise_kernels), (double)b->hi.elementwise_kernels};
     const struct dse_interval seconds = {fd_elementwise_ops(&b->least.workload) / b->fast.vector_peak,
                                          fd_elementwise_ops(&b->most.workload) / b->slow.vector_peak};
-    const struct launched l = launched(b, seconds, dse_iv_scale(kernels, (double)b->lo.workload.llm->layers));
+    const struct fd_launched l = fd_launched_bound(b, seconds, dse_iv_scale(kernels, (double)b->lo.workload.llm->layers));
     const bool some = b->hi.elementwise_kernels > 0, all = b->lo.elementwise_kernels > 0;
     struct dse_interval hidden = at_least(dse_iv_sub(seconds, s->linear_s), 0); /* what they do not hide of fused ones */
     if (some) hidden = all ? seconds : dse_iv_hull(hidden, seconds);
@@ -173,20 +168,25 @@ static void add_elementwise(struct fd_step_bound *s, const struct fd_box *b, str
     s->token.busy_s = dse_iv_add(s->token.busy_s, a_token(s, all ? seconds : dse_iv(0, seconds.hi), 0));
 }
 
-/* E30: it grows with bytes and waits, and falls with rates; over devices it does neither. */
-static struct dse_interval measured_allreduce(const struct fd_box *b, struct dse_interval bytes)
+struct dse_interval fd_allreduce_bound(const struct fd_box *b, double devices, struct dse_interval bytes)
 {
     struct fd_link fast, slow;
     fd_link_init(&fast, &b->hi);
     fd_link_init(&slow, &b->lo);
     const struct fd_waits most = fast.waits;
     fast.waits = slow.waits, slow.waits = most;
+    return dse_widened(fd_allreduce(&fast, devices, bytes.lo), fd_allreduce(&slow, devices, bytes.hi), 16);
+}
+
+/* E30: it grows with bytes and waits, and falls with rates; over devices it does neither. */
+static struct dse_interval measured_allreduce(const struct fd_box *b, struct dse_interval bytes)
+{
     struct dse_interval ret = {(double)INFINITY, 0};
     for (int64_t devices = b->lo.workload.tensor_parallel; devices <= b->hi.workload.tensor_parallel; devices++) {
-        ret.lo = dse_min(ret.lo, fd_allreduce(&fast, (double)devices, bytes.lo));
-        ret.hi = dse_max(ret.hi, fd_allreduce(&slow, (double)devices, bytes.hi));
+        const struct dse_interval one = fd_allreduce_bound(b, (double)devices, bytes);
+        ret = dse_iv(dse_min(ret.lo, one.lo), dse_max(ret.hi, one.hi));
     }
-    return dse_widened(ret.lo, ret.hi, 16);
+    return ret;
 }
 
 /* E15: hops, and what each device passes on, grow with the devices. */
@@ -217,6 +217,10 @@ static struct dse_interval ahead(struct dse_interval kernels_s, struct dse_inter
 
 void fd_step_bound_init(struct fd_step_bound *ret, const struct fd_box *b)
 {
+    if (b->part) {
+        fd_parts_bound(ret, b);
+        return;
+    }
     const struct dse_interval host_s = dse_widened(fd_host_s(&b->lo), fd_host_s(&b->hi), 4);
     const struct dse_interval launched_s = dse_widened(fd_launched_s(&b->lo), fd_launched_s(&b->hi), 4);
     struct dse_interval linear_s; /* with element-wise operators */

@@ -178,10 +178,19 @@ static const struct tile few = {16, 32, 64}, many = {64, 64, 32}, scaled = {64, 
 
 struct grouped {
     const struct fd_machine *m;
-    const struct routed *routed;
-    double k, n, activation_bytes; /* activation_bytes: of an element that is multiplied */
+    const struct routed *routed, *drawn; /* drawn: whose blocks draw */
+    double k, n, activation_bytes;       /* activation_bytes: of an element that is multiplied */
     bool warm;
 };
+
+/* Tiles of all experts, one below the other. */
+static double tiles_of(const struct routed *r, const struct tile *t)
+{
+    double down = 0;
+    if (r->even) return r->n * dse_ceil(r->rows[0] / t->rows);
+    for (int i = 0; i < r->n; i++) down += dse_ceil(r->rows[i] / t->rows);
+    return down;
+}
 
 /* E28 of all experts at once. A row of a tile is read in pieces as deep as a step, each no less than a line of the cache. Where blocks
  * of weights have scales, sums are scaled after each step, and the next operands wait for it. */
@@ -191,9 +200,8 @@ static double tile_seconds(const struct grouped *g, const struct tile *t, bool i
     const struct fd_machine *m = g->m;
     const struct fd_vendor_rates *v = &m->vendor;
     const double wb = m->weight_bytes, ab = g->activation_bytes;
-    double down = 0, rows = g->routed->own;
-    if (g->routed->even) down = g->routed->n * dse_ceil(g->routed->rows[0] / t->rows);
-    for (int i = 0; i < g->routed->n && !g->routed->even; i++) down += dse_ceil(g->routed->rows[i] / t->rows);
+    const double rows = g->routed->own, down = tiles_of(g->routed, t),
+                 drawing = (g->drawn == g->routed ? down : tiles_of(g->drawn, t)) * dse_ceil(g->n / t->columns);
     const double read = rows * g->k * FD_ACTIVATION_BYTES;
     const double bytes = g->routed->n * g->k * g->n * wb + (read > m->l2 ? read : 0);
     const double blocks = down * dse_ceil(g->n / t->columns);
@@ -201,7 +209,7 @@ static double tile_seconds(const struct grouped *g, const struct tile *t, bool i
     const double fed = (t->rows * ab + t->columns * wb) / v->sm_path;
     const double cached = (t->rows * dse_max(ab, least) + t->columns * dse_max(wb, least)) / v->l2_path;
     const double each = is_scaled ? computed + cached : dse_max(computed, dse_max(fed, cached));
-    const double load_s = g->warm ? 0 : dse_max(bytes / v->stream, bytes / (dse_min(blocks, m->sms) * v->block_stream));
+    const double load_s = g->warm ? 0 : dse_max(bytes / v->stream, bytes / (dse_min(drawing, m->sms) * v->block_stream));
     const double written_s = rows * g->n * FD_ACTIVATION_BYTES / v->stream;
     return fd_overlapped(load_s, dse_ceil(blocks / m->sms) * g->k * each, v->exposed) + written_s;
 }
@@ -229,24 +237,38 @@ static double elementwise_bytes(const struct fd_expert_layer *l, double all, dou
     return read * wide + made * (wide + narrow);
 }
 
-void fd_experts_of(struct fd_experts *ret, const struct fd_machine *m, const struct fd_expert_layer *l)
+static void experts_of(struct fd_experts *ret, const struct fd_machine *m, const struct fd_expert_layer *l,
+                       const struct fd_expert_layer *other)
 {
     enum { KERNELS = 4 /* sorting, two GEMMs, gate times up or the sum */, NARROWING = 2 };
     const double kept_share = 0.7, narrow = l->activation_bits / DSE_BITS_PER_BYTE;
     const struct fd_params *p = m->p;
-    struct routed routed;
+    struct routed routed, of_other;
+    const struct routed *drawn = other == l ? &routed : &of_other;
     route(&routed, l, &p->workload);
+    if (other != l) route(&of_other, other, &p->workload);
     *ret = (struct fd_experts){.touched = routed.n, .rows = routed.own};
     ret->weight_bytes = routed.n * l->matrices * l->hidden * l->ffn * m->weight_bytes;
     const bool warm = p->cache == FD_WARM && ret->weight_bytes <= kept_share * m->l2;
-    const struct grouped up = {m, &routed, l->hidden, (l->matrices - 1) * l->ffn, narrow, warm},
-                         down = {m, &routed, l->ffn, l->hidden, narrow, warm};
+    const struct grouped up = {m, &routed, drawn, l->hidden, (l->matrices - 1) * l->ffn, narrow, warm},
+                         down = {m, &routed, drawn, l->ffn, l->hidden, narrow, warm};
     ret->up_s = grouped_seconds(&up, l);
     ret->down_s = grouped_seconds(&down, l);
     ret->gemm_s = ret->up_s + ret->down_s;
     ret->kernels = KERNELS + (l->activation_bits < FD_WIDE_BITS ? NARROWING : 0);
-    ret->elementwise_s = elementwise_bytes(l, routed.all, ret->rows) / m->vendor.stream;
+    ret->elementwise_s = elementwise_bytes(l, routed.all, drawn->own) / m->vendor.stream;
     ret->seconds = ret->kernels * m->vendor.fixed_s + ret->gemm_s + ret->elementwise_s;
+}
+
+void fd_experts_of(struct fd_experts *ret, const struct fd_machine *m, const struct fd_expert_layer *l)
+{
+    experts_of(ret, m, l, l);
+}
+
+void fd_experts_of_drawn(struct fd_experts *ret, const struct fd_machine *m, const struct fd_expert_layer *l,
+                         const struct fd_expert_layer *drawn)
+{
+    experts_of(ret, m, l, drawn);
 }
 
 void fd_experts(struct fd_experts *ret, const struct fd_machine *m)

@@ -5,6 +5,8 @@
 
 #include "flashdecoding.h"
 
+#include <dse/interconnect.h>
+
 /* The experts of one layer. */
 struct fd_expert_layer {
     int64_t experts, active, groups; /* routed; of a token; groups of devices that they are dealt out to */
@@ -23,8 +25,27 @@ struct fd_experts {
     double up_s, down_s, kernels;          /* of gemm_s; kernels: each has what is fixed once */
 };
 void fd_experts_of(struct fd_experts *ret, const struct fd_machine *m, const struct fd_expert_layer *layer);
+/* The same for a bound: as many blocks draw as `drawn` has, and as many rows are of other devices as that leaves. */
+void fd_experts_of_drawn(struct fd_experts *ret, const struct fd_machine *m, const struct fd_expert_layer *layer,
+                         const struct fd_expert_layer *drawn);
 /* Of the layer that the parameters describe. */
 void fd_experts(struct fd_experts *ret, const struct fd_machine *m);
+
+/* ---- operators as kernels: E36 to E40 ------------------------------------------------------------------------------------- */
+
+/* Has an operator, of the LLM's or of what drafts, this name? */
+bool fd_is_named(const struct dse_op *op, const char *name);
+/* Kernels that an instance of an operator is: gate and up are two (E1); below 1: those of a head of latent attention are one for all. */
+double fd_kernels_of(const struct fd_params *p, const struct dse_op *op);
+/* E32: what keys take beside the GEMM that makes them of latents. */
+double fd_joined_bytes(const struct fd_params *p, const struct dse_op *op);
+/* The experts that "experts_up" is of. It stands behind its router. */
+void fd_expert_layer_of(struct fd_expert_layer *ret, const struct fd_params *p, const struct dse_op *op);
+/* The operator whose GEMM fd_gemm_of_parts gives. */
+int fd_gemm_operator(const struct dse_oplist *ops, enum fd_gemm_choice which);
+void fd_shape_of(struct fd_attention_shape *ret, const struct fd_machine *m, const struct dse_attention *a);
+/* *host, which *ret borrows: what devices without a link between them go through. */
+void fd_links_of(struct dse_links *ret, struct dse_interconnect *host, const struct fd_params *p);
 
 /* E32: attention of one layer over a latent of kv_rank + rope_dim elements a position, on one device. */
 struct fd_latent {

@@ -33,8 +33,7 @@ static bool by_vendor(const struct walk *w)
     return w->m->p->dataflow == FD_BY_VENDOR;
 }
 
-/* The name of an operator, of the LLM's or of what drafts. */
-static bool is_named(const struct dse_op *op, const char *name)
+bool fd_is_named(const struct dse_op *op, const char *name)
 {
     return strcmp(op->is_draft ? op->name + sizeof "draft_" - 1 : op->name, name) == 0;
 }
@@ -68,18 +67,17 @@ static void take(struct walk *w, struct fd_part *o, double each_s)
 
 /* ---- matrices --------------------------------------------------------------------------------------------------------------- */
 
-static const struct dse_llm *llm_of(const struct walk *w, const struct dse_op *op)
+static const struct dse_llm *llm_of(const struct fd_params *p, const struct dse_op *op)
 {
-    const struct dse_speculation *s = &w->m->p->workload.speculation;
-    return op->is_draft && s->drafter == DSE_DRAFT_LLM ? s->draft : w->m->p->workload.llm;
+    const struct dse_speculation *s = &p->workload.speculation;
+    return op->is_draft && s->drafter == DSE_DRAFT_LLM ? s->draft : p->workload.llm;
 }
 
-/* Kernels that an instance of an operator is: gate and up are two (E1); below 1: those of a head of latent attention are one for all. */
-static double kernels_of(const struct walk *w, const struct dse_op *op)
+double fd_kernels_of(const struct fd_params *p, const struct dse_op *op)
 {
-    if (is_named(op, "ffn_up") || is_named(op, "shared_up")) return (double)(llm_of(w, op)->ffn_matrices - 1);
-    if (!is_named(op, "absorb_queries") && !is_named(op, "absorb_values")) return 1;
-    return (double)dse_degree(w->m->p->workload.tensor_parallel) / (double)llm_of(w, op)->heads;
+    if (fd_is_named(op, "ffn_up") || fd_is_named(op, "shared_up")) return (double)(llm_of(p, op)->ffn_matrices - 1);
+    if (!fd_is_named(op, "absorb_queries") && !fd_is_named(op, "absorb_values")) return 1;
+    return (double)dse_degree(p->workload.tensor_parallel) / (double)llm_of(p, op)->heads;
 }
 
 static void sum_linear(struct walk *w, struct fd_part *o)
@@ -89,11 +87,20 @@ static void sum_linear(struct walk *w, struct fd_part *o)
     w->s->other_ops += o->ops;
 }
 
+double fd_joined_bytes(const struct fd_params *p, const struct dse_op *op)
+{
+    if (p->dataflow != FD_BY_VENDOR || !fd_is_named(op, "latent_up")) return 0;
+    const struct dse_llm_latent *l = &llm_of(p, op)->latent;
+    const double heads = (double)op->n / (double)(l->nope_dim + l->v_head_dim);
+    return op->rows * heads * (double)(2 * l->nope_dim + l->rope_dim) * FD_ACTIVATION_BYTES;
+}
+
 /* E36. Keys and values that are made of latents: E32's kernels write keys once more, with their rotated part beside them. */
 static void add_linear(struct walk *w, const struct dse_op *op)
 {
     const struct fd_machine *m = w->m;
-    const double kernels = kernels_of(w, op), layers = (double)op->repeat, prompt = m->p->workload.phase == DSE_PREFILL ? 1 : 0;
+    const double kernels = fd_kernels_of(m->p, op), layers = (double)op->repeat,
+                 prompt = m->p->workload.phase == DSE_PREFILL ? 1 : 0;
     struct fd_part *o = add_part(w, op, FD_PART_LINEAR, layers * kernels, 1);
     o->gemm = (struct fd_gemm){.m = op->rows,
                                .k = (double)op->k,
@@ -102,41 +109,42 @@ static void add_linear(struct walk *w, const struct dse_op *op)
     o->cost = fd_linear(m, &o->gemm, &o->kernel);
     o->bytes = o->count * o->cost.bytes;
     o->compute_bound = o->cost.compute_bound;
-    double joined_s = 0;
-    if (by_vendor(w) && is_named(op, "latent_up")) {
-        const struct dse_llm_latent *l = &llm_of(w, op)->latent;
-        const double heads = o->gemm.n / (double)(l->nope_dim + l->v_head_dim);
-        joined_s = o->gemm.m * heads * (double)(2 * l->nope_dim + l->rope_dim) * FD_ACTIVATION_BYTES / m->vendor.stream;
-    }
-    take(w, o, o->cost.seconds + joined_s);
+    take(w, o, o->cost.seconds + fd_joined_bytes(m->p, op) / m->vendor.stream);
     sum_linear(w, o);
 }
 
 /* ---- experts ---------------------------------------------------------------------------------------------------------------- */
 
+void fd_expert_layer_of(struct fd_expert_layer *ret, const struct fd_params *p, const struct dse_op *op)
+{
+    const struct dse_workload *work = &p->workload;
+    const struct dse_llm *llm = llm_of(p, op);
+    const struct dse_op *router = op;
+    while (!fd_is_named(router, "router")) router--;
+    const int64_t tensor = dse_degree(work->tensor_parallel), groups = dse_degree(work->expert_parallel);
+    const double joined = (double)dse_max_i64(1, groups / tensor);
+    *ret = (struct fd_expert_layer){.experts = llm->moe.experts,
+                                    .active = llm->moe.experts_active,
+                                    .groups = groups,
+                                    .tokens = joined * router->rows,
+                                    .hidden = (double)op->k,
+                                    .ffn = (double)op->n / (double)(llm->ffn_matrices - 1),
+                                    .matrices = (double)llm->ffn_matrices,
+                                    .touched = op->copies,
+                                    .own = op->copies * op->rows,
+                                    .activation_bits = (double)work->activation_bits};
+}
+
 /* E31 with the LLM's shape. Sorting comes with the first of both, the sum over a token's experts with the second. */
 static void experts_by_vendor(struct walk *w, const struct dse_op *op)
 {
     const struct dse_workload *work = &w->m->p->workload;
-    const struct dse_llm *llm = llm_of(w, op);
-    const struct dse_op *router = op;
-    while (!is_named(router, "router")) router--;
-    const int64_t tensor = dse_degree(work->tensor_parallel), groups = dse_degree(work->expert_parallel);
-    const double joined = (double)dse_max_i64(1, groups / tensor);
-    struct fd_expert_layer l = {.experts = llm->moe.experts,
-                                .active = llm->moe.experts_active,
-                                .groups = groups,
-                                .tokens = joined * router->rows,
-                                .hidden = (double)op->k,
-                                .ffn = (double)op->n / (double)(llm->ffn_matrices - 1),
-                                .matrices = (double)llm->ffn_matrices,
-                                .activation_bits = (double)work->activation_bits};
-    l.touched = op->copies;
-    l.own = op->copies * op->rows;
+    struct fd_expert_layer l;
     double rows[DSE_EXPERTS_DRAWN_MAX];
+    fd_expert_layer_of(&l, w->m->p, op);
     const bool one_layer = w->draw && w->draw->layers == 1 && l.experts <= FD_EXPERTS_MAX;
     if (one_layer && dse_experts_draw(work, l.tokens, w->draw->seed, w->draw->layer, rows))
-        l.drawn = rows + dse_experts_fullest(work, rows, (double)groups, &l.n_drawn);
+        l.drawn = rows + dse_experts_fullest(work, rows, (double)l.groups, &l.n_drawn);
     fd_experts_of(&w->experts, w->m, &l);
 }
 
@@ -170,9 +178,8 @@ static void add_experts(struct walk *w, const struct dse_op *op, bool up)
 /* ---- attention -------------------------------------------------------------------------------------------------------------- */
 
 /* E37. Keys and values that are made in the pass come from the last-level cache as far as it holds them. */
-static void shape_of(struct fd_attention_shape *ret, const struct walk *w, const struct dse_attention *a)
+void fd_shape_of(struct fd_attention_shape *ret, const struct fd_machine *m, const struct dse_attention *a)
 {
-    const struct fd_machine *m = w->m;
     const struct fd_params *p = m->p;
     const double element = dse_kv_bits(&p->workload) / DSE_BITS_PER_BYTE, rows = (double)(a->sequences * a->positions);
     const bool prefill = p->workload.phase == DSE_PREFILL, shared = a->values_in_keys || a->is_index;
@@ -211,7 +218,7 @@ static void add_attention(struct walk *w, const struct dse_op *op)
     const double layers = (double)a->layers;
     struct fd_step *s = w->s;
     struct fd_part *o = add_part(w, op, FD_PART_ATTENTION, layers, 1);
-    shape_of(&o->shape, w, a);
+    fd_shape_of(&o->shape, w->m, a);
     if (!o->shape.prompt) o->kernels = DECODE_KERNELS;
     fd_attention_law_of(&o->law, w->m, &o->shape);
     const double alone = dse_max(o->law.compute_s, o->law.load_s), asynchronous = p->softmax == FD_ASYNCHRONOUS;
@@ -268,25 +275,25 @@ static void add_scalars(struct walk *w, const struct dse_op *op)
 }
 
 /* All-reduces are E15 and E30; the others docs/interconnects.md. */
-static void links_init(struct walk *w)
+void fd_links_of(struct dse_links *ret, struct dse_interconnect *host, const struct fd_params *p)
 {
-    const struct fd_params *p = w->m->p;
     const bool ring = p->collectives == FD_RING;
-    fd_link_init(&w->link, p);
-    w->host = (struct dse_interconnect){.link_gbs = p->link.host_path_gbs,
-                                        .link_share = 1,
-                                        .link_latency_us = p->link_latency_us,
-                                        .linked_devices = INT32_MAX,
-                                        .link_topology = DSE_LINK_SWITCH};
-    w->links = (struct dse_links){.link_gbs = p->link_gbs,
-                                  .link_share = ring ? 1 : p->link.link_share,
-                                  .link_latency_us = p->link_latency_us,
-                                  .linked_devices = (int64_t)p->link.linked_devices,
-                                  .link_topology = DSE_LINK_SWITCH,
-                                  .outer_interconnect = &w->host,
-                                  .allreduce = DSE_ALLREDUCE_RING,
-                                  .collective_start_us = ring ? 0 : w->link.waits.started_s * DSE_US_PER_S,
-                                  .collective_fill_share = ring ? 0 : 1};
+    struct fd_link link;
+    fd_link_init(&link, p);
+    *host = (struct dse_interconnect){.link_gbs = p->link.host_path_gbs,
+                                      .link_share = 1,
+                                      .link_latency_us = p->link_latency_us,
+                                      .linked_devices = INT32_MAX,
+                                      .link_topology = DSE_LINK_SWITCH};
+    *ret = (struct dse_links){.link_gbs = p->link_gbs,
+                              .link_share = ring ? 1 : p->link.link_share,
+                              .link_latency_us = p->link_latency_us,
+                              .linked_devices = (int64_t)p->link.linked_devices,
+                              .link_topology = DSE_LINK_SWITCH,
+                              .outer_interconnect = host,
+                              .allreduce = DSE_ALLREDUCE_RING,
+                              .collective_start_us = ring ? 0 : link.waits.started_s * DSE_US_PER_S,
+                              .collective_fill_share = ring ? 0 : 1};
 }
 
 static void add_exchange(struct walk *w, const struct dse_op *op)
@@ -312,8 +319,8 @@ static void add_operator(struct walk *w, const struct dse_op *op)
     switch (op->kind) {
     case DSE_OP_LINEAR:
         if (op->ops <= 0) break;
-        if (is_named(op, "experts_up") || is_named(op, "experts_down"))
-            add_experts(w, op, is_named(op, "experts_up"));
+        if (fd_is_named(op, "experts_up") || fd_is_named(op, "experts_down"))
+            add_experts(w, op, fd_is_named(op, "experts_up"));
         else
             add_linear(w, op);
         break;
@@ -343,7 +350,8 @@ void fd_step_parts_drawn(struct fd_step *s, const struct fd_machine *m, const st
     w.s = s;
     w.draw = draw;
     w.met = w.meeting = 0;
-    links_init(&w);
+    fd_link_init(&w.link, m->p);
+    fd_links_of(&w.links, &w.host, m->p);
     dse_workload_expand_drawn(&m->p->workload, -1, draw, &ops);
     for (int i = 0; i < ops.n; i++) add_operator(&w, &ops.op[i]);
     double attention_compute_s = 0;
@@ -387,20 +395,36 @@ void fd_step_passes(struct fd_step *s, const struct fd_params *p)
     s->bubble_s = (stages - passes) * pass_s;
 }
 
+/* What of layers of other kinds stands for the operators of E1. */
+enum { STANDING = 3 };
+static const char *const standing[FD_LINEARS][STANDING] = {{"qkv_projection", "query_up", "state_projection"},
+                                                           {"output_projection", "state_output", ""},
+                                                           {"ffn_up", "experts_up", "shared_up"},
+                                                           {"ffn_down", "experts_down", "shared_down"},
+                                                           {"lm_head", "", ""}};
+
+int fd_gemm_operator(const struct dse_oplist *ops, enum fd_gemm_choice which)
+{
+    int last = 0;
+    for (int k = 0; k < STANDING; k++)
+        for (int i = 0; i < ops->n; i++) {
+            const struct dse_op *op = &ops->op[i];
+            if (op->kind != DSE_OP_LINEAR || op->ops <= 0) continue;
+            if (strcmp(op->name, standing[which][k]) == 0) return i;
+            last = i;
+        }
+    return last;
+}
+
 struct fd_gemm fd_gemm_of_parts(const struct fd_step *s, const struct fd_params *p, enum fd_gemm_choice which)
 {
-    static const char *const names[FD_LINEARS][3] = {{"qkv_projection", "query_up", "state_projection"},
-                                                     {"output_projection", "state_output", ""},
-                                                     {"ffn_up", "experts_up", "shared_up"},
-                                                     {"ffn_down", "experts_down", "shared_down"},
-                                                     {"lm_head", "", ""}};
     if (which == FD_GIVEN) return fd_gemm_of(p, which);
     const struct fd_part *last = &s->part[0];
-    for (int k = 0; k < 3; k++)
+    for (int k = 0; k < STANDING; k++)
         for (int i = 0; i < s->n_parts; i++) {
             const struct fd_part *o = &s->part[i];
             if (o->kind != FD_PART_LINEAR && o->kind != FD_PART_EXPERTS) continue;
-            if (strcmp(o->name, names[which][k]) == 0) return o->gemm;
+            if (strcmp(o->name, standing[which][k]) == 0) return o->gemm;
             last = o;
         }
     return last->gemm;

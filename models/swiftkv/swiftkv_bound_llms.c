@@ -176,5 +176,7 @@ void swiftkv_end_of_part(struct swiftkv_box *b, int end)
     swiftkv_step_end(&at->step, &at->p);
     at->step.tokens = end == SWIFTKV_FAST ? tokens.lo : tokens.hi;
     share_out(&at->token, &at->step, end == SWIFTKV_FAST ? tokens.hi : tokens.lo);
-    if (end == SWIFTKV_FAST) b->tree_j = (double)dse_workload_passes(&at->p.workload) * e.tree_j / tokens.hi;
+    if (end == SWIFTKV_SLOW) return;
+    const double rounded = 1 - 2e-9; /* rows of experts are made whole, their products are not */
+    b->tree_j = rounded * (double)dse_workload_passes(&at->p.workload) * e.tree_j / tokens.hi;
 }

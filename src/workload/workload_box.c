@@ -40,10 +40,12 @@ static int64_t joined(int64_t tensor, int64_t expert)
     return expert > tensor ? expert / tensor : 1;
 }
 
-/* data_parallel of a part. False: none is a multiple. */
+/* data_parallel of a part: one group, or several. False: none is a multiple. */
 static bool fit_data(const struct dse_workload_parts *p, int64_t *ret_lo, int64_t *ret_hi)
 {
-    const int64_t by = joined(p->tensor, p->expert), lo = dse_degree(p->lo.data_parallel), hi = dse_degree(p->hi.data_parallel);
+    const int64_t by = joined(p->tensor, p->expert);
+    const int64_t lo = p->groups ? dse_max_i64(2, p->lo.data_parallel) : p->lo.data_parallel,
+                  hi = p->groups ? p->hi.data_parallel : 1;
     *ret_lo = (lo + by - 1) / by * by;
     *ret_hi = hi / by * by;
     return *ret_lo <= *ret_hi;
@@ -55,9 +57,22 @@ static bool degrees_fit(const struct dse_workload_parts *p)
     return tensor_fits(p->lo.llm, p->tensor) && expert_fits(p->tensor, p->expert) && fit_data(p, &data_lo, &data_hi);
 }
 
+/* To several groups behind one; false: there is no more, and they begin anew. */
+static bool step_groups(struct dse_workload_parts *p)
+{
+    const int first = p->lo.data_parallel > 1 ? 1 : 0;
+    if (p->groups == 0 && p->hi.data_parallel > 1) {
+        p->groups = 1;
+        return true;
+    }
+    p->groups = first;
+    return false;
+}
+
 /* To the next degrees, whatever they are. False: there are none. */
 static bool step_degrees(struct dse_workload_parts *p)
 {
+    if (step_groups(p)) return true;
     if (++p->expert <= p->hi.expert_parallel) return true;
     p->expert = p->lo.expert_parallel;
     if (++p->pipeline <= p->hi.pipeline_parallel) return true;
@@ -116,6 +131,7 @@ bool dse_workload_parts_begin(struct dse_workload_parts *ret, const struct dse_w
     *ret = (struct dse_workload_parts){.lo = *lo, .hi = *hi};
     const bool any = contract(&ret->lo, &ret->hi);
     first_degrees(ret);
+    ret->groups = ret->lo.data_parallel > 1 ? 1 : 0;
     ret->drafts = ret->lo.speculation.draft_tokens > 0 ? 1 : 0;
     ret->chunk = ret->lo.chunk_tokens > 0 ? 1 : 0;
     ret->spread = ret->lo.context_spread > 0 ? 1 : 0;

@@ -10,7 +10,7 @@
 
 static const double slack = 1e-12;
 /* Of which boxes of such LLMs have bounds. Others say that they know nothing, or are asked all the same. */
-static const char *const followed[] = {"swiftkv", "veda"};
+static const char *const followed[] = {"swiftkv", "veda", "flashdecoding"};
 
 static bool is_followed(const struct model *m)
 {
@@ -67,7 +67,7 @@ static bool base(struct boxes *b, double share)
         put(b, p, "chunk_tokens", (struct value){.i64 = decode && uniform() < 0.2 ? any(1, 600) : 0});
         put(b, p, "context_spread", (struct value){.f64 = decode && uniform() < 0.1 ? uniform() : 0});
         put(b, p, "accepted_length", (struct value){.f64 = 0});
-        put(b, p, "routing", (struct value){.choice = (int32_t)any(0, 2)});
+        put(b, p, "routing", (struct value){.choice = (int32_t)any(0, 3)});
         if (uniform() < 0.8) put(b, p, "eviction", (struct value){.choice = 0});
         put(b, p, "generate", (struct value){.i64 = 0});
         if (chips) put_degrees(b, p);

@@ -131,7 +131,7 @@ static void bound__a_row_takes_no_less(void **state)
         char *other = xasprintf("%s seed=2", cases[i]);
         const struct fd_params p = point(cases[i]), q = point(other);
         struct fd_box box;
-        assert_true(fd_box_init(&box, &p, &q));
+        assert_true(fd_box_init(&box, &p, &q, NULL));
         for (int op = 0; op < FD_LINEARS; op++) {
             struct fd_gemm_bound g = fd_gemm_of_bound(&box, (enum fd_gemm_choice)op);
             const double least = fd_row_seconds(&box, &g);
