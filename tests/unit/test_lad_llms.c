@@ -118,6 +118,24 @@ static void stages__take_turns(void **state)
     assert_true(alone.common.energy_mj > full.common.energy_mj); /* waiting draws */
 }
 
+/* Links stand on each die where there are several, and nowhere on one. */
+static void links__take_area(void **state)
+{
+    (void)state;
+    struct lad_params p = on("llama2-70b");
+    struct dse_links_die links;
+    p.links.link_gbs = 100;
+    const struct lad_metrics one = estimate(&p, NULL);
+    p.workload.tensor_parallel = 2;
+    const struct lad_metrics two = estimate(&p, NULL);
+    dse_links_die_at(p.economics.costs, &p.links, p.technology->node_nm, &links);
+    assert_true(links.mm2 > 0);
+    assert_close("area", two.common.area_mm2, 2 * (one.common.area_mm2 + links.mm2), 1e-12);
+    assert_close("phy", two.phy_mm2, 2 * (one.phy_mm2 + links.mm2), 1e-12);
+    p.area = DSE_AREA_CORE;
+    assert_close("core", estimate(&p, NULL).common.area_mm2, two.core_mm2, 1e-12);
+}
+
 /* What cannot be is refused. */
 static void refusals__have_reasons(void **state)
 {
@@ -296,6 +314,7 @@ int main(void)
         cmocka_unit_test(locality__is_of_full_attention),
         cmocka_unit_test(steps__agree_where_both_are),
         cmocka_unit_test(stages__take_turns),
+        cmocka_unit_test(links__take_area),
         cmocka_unit_test(refusals__have_reasons),
         cmocka_unit_test(ideal__runs_are_the_closed_form),
         cmocka_unit_test(runs__agree),
