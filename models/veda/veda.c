@@ -4,6 +4,7 @@
 
 #include <dse/units.h>
 
+#include <math.h>
 #include <stddef.h>
 #include <string.h>
 
@@ -96,12 +97,15 @@ static const struct dse_metric veda_metrics_table[] = {
     DSE_METRIC_F64_OR_NULL(M, energy_clock_mj, "mJ", DSE_LESS, "energy a token: clock tree, whether or not there is work", "E28"),
     DSE_METRIC_F64_OR_NULL(M, energy_leakage_mj, "mJ", DSE_LESS, "energy a token: leakage", "E28"),
     DSE_METRIC_F64_OR_NULL(M, energy_interface_mj, "mJ", DSE_LESS, "energy a token: memory interface on the die", "E28"),
+    DSE_METRIC_F64(M, energy_links_mj, "mJ", DSE_LESS, "energy a token: what is sent to other chips", "E34"),
     DSE_METRIC_F64_OR_NULL(M, supply_v, "V", DSE_NEITHER, "supply voltage that the clock asks for", "E29", .mean = DSE_MEAN_TIME),
     DSE_METRIC_F64(M, tokens_per_j, "tokens/J", DSE_MORE, "tokens a joule, chip and DRAM", "E15"),
     DSE_METRIC_F64(M, chip_power_w, "W", DSE_LESS, "power of all chips, without DRAM and its interface", "Table I"),
     DSE_METRIC_F64(M, core_mm2, "mm2", DSE_LESS, "part of area_mm2: the modules of Table I", "E14"),
     DSE_METRIC_F64(M, phy_mm2, "mm2", DSE_LESS, "part of area_mm2: memory PHYs and controllers", "E30"),
     DSE_METRIC_F64(M, noc_mm2, "mm2", DSE_LESS, "part of area_mm2: an on-chip network; a chip of one array has none", "E30"),
+    DSE_METRIC_F64_OR_NULL(M, links_mm2, "mm2", DSE_LESS, "part of area_mm2: PHYs and controllers of the links between chips",
+                           "E34"),
     DSE_METRIC_F64(M, matmul_gops, "Gop/s", DSE_MORE, "operations of all GEMVs over the step", "Table II"),
     DSE_METRIC_F64(M, chip_gop_per_j, "Gop/J", DSE_MORE, "matmul_gops over chip_power_w: GOPS/W without DRAM", "Table II",
                    .mean = DSE_MEAN_CHIP),
@@ -177,9 +181,12 @@ static struct dse_bill bill_of(const struct veda_params *p, const struct veda_ch
                             p->technology->node_nm, &p->dram);
 }
 
+static const char no_links_mm2[] = "nobody published the area of such a link's PHY (interconnect); area_mm2 is without it";
+
 static const char *why_null(const void *params, const char *metric)
 {
     const struct veda_params *p = params;
+    if (strcmp(metric, "links_mm2") == 0) return no_links_mm2;
     const struct dse_cache_steps steps = veda_cache_steps(p);
     const char *why = dse_why_not_apart(p->power, metric);
     struct veda_chip chip;
@@ -238,6 +245,7 @@ static void fill_energy(struct veda_metrics *m, const struct veda_point *pt, con
 {
     double each = DSE_MJ_PER_J / pt->tokens, apart = power->constant ? (double)NAN : each;
     m->energy_dram_mj = j->dram * each;
+    m->energy_links_mj = j->links * each;
     m->energy_sram_mj = j->sram * each;
     m->energy_modules_mj = j->modules * each;
     m->energy_clock_mj = j->clock * apart;
@@ -275,6 +283,7 @@ void veda_report(const struct veda_point *pt, const struct veda_step *step, cons
     m->core_mm2 = pt->devices * chip.die.core_mm2;
     m->phy_mm2 = pt->devices * chip.die.phy_mm2;
     m->noc_mm2 = pt->devices * chip.die.noc_mm2;
+    m->links_mm2 = pt->devices * chip.links_mm2;
     m->matmul_gops = step->ops / step->time_s / DSE_GIGA;
     m->chip_gop_per_j = m->matmul_gops / m->chip_power_w;
     m->dram_footprint_gib = veda_footprint(pt) / DSE_GIB;
@@ -338,6 +347,7 @@ static void veda_stand(const void *params, struct dse_standing *ret)
     dse_cache_stand(&steps, ret);
     dse_standing_add(ret, dse_area_unpriced(p->clock_ghz, VEDA_PUBLISHED_GHZ));
     dse_standing_add(ret, dse_area_without_edges(p->area));
+    if (dse_workload_chips(&p->workload) > 1 && isnan(veda_links_mm2(p))) dse_standing_add(ret, no_links_mm2);
 }
 
 static const char *const veda_closed_form_only[] = {"dram_efficiency", NULL};

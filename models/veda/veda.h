@@ -74,7 +74,8 @@ struct veda_metrics {
     double weights_mib, kv_mib, vote_mib;
     double energy_dram_mj, energy_sram_mj, energy_modules_mj, tokens_per_j;
     double energy_clock_mj, energy_leakage_mj, energy_interface_mj, supply_v; /* NaN with power = "constant" */
-    double core_mm2, phy_mm2, noc_mm2;
+    double energy_links_mj;
+    double core_mm2, phy_mm2, noc_mm2, links_mm2; /* links_mm2: NaN where nobody published it */
     double chip_power_w, matmul_gops, chip_gop_per_j;
     double dram_footprint_gib;
 };
@@ -261,12 +262,15 @@ struct veda_chip {
     struct dse_sram buffer;
     struct veda_ratios logic, memory;
     struct dse_supply supply; /* E29; with power = "constant" nothing asks for it */
-    struct dse_die die;       /* E30 */
+    struct dse_die die;       /* E30, with links */
+    double links_mm2;         /* E34: of several chips by the workload's degrees; NaN where nobody published it, and left out */
 };
 /* NULL, or why the chip cannot be priced. */
 const char *veda_chip_check(const struct veda_params *p);
 /* By how much what it needs is not there. */
 bool veda_chip_shortage(const struct veda_params *p, const char *reason, struct dse_shortage *ret);
+/* E34: of one chip with links, in the area that is counted. NaN where nobody published it. */
+double veda_links_mm2(const struct veda_params *p);
 /* What cannot be priced is NaN. */
 void veda_chip_at(const struct veda_params *p, struct veda_chip *ret);
 /* The modules alone; then, of a chip whose buffer is known, area and power of that and the sums. */

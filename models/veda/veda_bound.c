@@ -172,6 +172,7 @@ void veda_bound_machine(const struct veda_box *b, const struct veda_least *least
     SET(core_mm2, dse_iv_mul(devices, b->chip.die.core_mm2));
     SET(phy_mm2, dse_iv_mul(devices, b->chip.die.phy_mm2));
     SET(noc_mm2, dse_iv_mul(devices, b->chip.die.noc_mm2));
+    SET(links_mm2, dse_iv_mul(devices, b->chip.links_mm2));
 }
 
 static void totals_of(const struct veda_box *b, const struct veda_least *least, struct dse_totals_bound *t, struct veda_metrics *f,

@@ -35,7 +35,7 @@ struct veda_draws {
 };
 
 struct veda_bound_chip {
-    struct dse_interval volts, core_mm2;
+    struct dse_interval volts, core_mm2, links_mm2;
     struct dse_die_bound die;
     struct veda_power least, most; /* of all devices */
     struct veda_draws draws;

@@ -108,6 +108,22 @@ static bool supply_of(const struct veda_params *lo, const struct veda_params *hi
     return true;
 }
 
+/* E34: chips that stand alone have no links. False: no die holds them. */
+static bool add_links(const struct veda_params *lo, const struct veda_params *hi, struct veda_bound_chip *ret)
+{
+    const bool least = dse_workload_chips(&lo->workload) > 1, most = dse_workload_chips(&hi->workload) > 1;
+    const double reticle = dse_physical(lo->economics.costs, DSE_C_reticle_mm2), most_mm2 = most ? veda_links_mm2(hi) : 0;
+    ret->links_mm2 = dse_iv(least ? veda_links_mm2(lo) : 0, most_mm2);
+    if (isnan(most_mm2)) {
+        ret->links_mm2 = dse_unbounded;
+        return true; /* of no point of the box */
+    }
+    if (most_mm2 <= 0) return true;
+    ret->die.area_mm2 = dse_iv_add(ret->die.area_mm2, ret->links_mm2);
+    ret->die.area_mm2.hi = dse_min(ret->die.area_mm2.hi, reticle);
+    return ret->die.area_mm2.lo <= reticle;
+}
+
 bool veda_bound_chip(const struct veda_params *lo, const struct veda_params *hi, struct veda_bound_chip *ret)
 {
     struct dse_sram_bound sram;
@@ -127,7 +143,8 @@ bool veda_bound_chip(const struct veda_params *lo, const struct veda_params *hi,
         return false;
     draws_of(&least, hi->clock_ghz * DSE_GIGA, &ret->draws);
     return dse_die_bound(lo->economics.costs, lo->area, ret->core_mm2, dse_iv_of(1), &lo->dram, &hi->dram, lo->technology->node_nm,
-                         lo->area == DSE_AREA_DIE, &ret->die);
+                         lo->area == DSE_AREA_DIE, &ret->die) &&
+           add_links(lo, hi, ret);
 }
 
 /* ---- what is drawn whatever is done -------------------------------------------------------------------------------------- */
@@ -269,6 +286,7 @@ static void set_energies(const struct dse_joules *least, const struct dse_joules
 #define SET(metric, cause) \
     dse_bound_set(&f->metric, &c->metric, dse_iv_scale(dse_iv(least->cause, dse_max(least->cause, most->cause)), DSE_MJ_PER_J))
     SET(energy_dram_mj, dram);
+    SET(energy_links_mj, links);
     SET(energy_sram_mj, sram);
     SET(energy_modules_mj, modules);
     f->energy_clock_mj = f->energy_leakage_mj = f->energy_interface_mj = (double)NAN;

@@ -118,6 +118,14 @@ void veda_buffer_at(const struct veda_params *p, struct veda_chip *c)
     }
 }
 
+double veda_links_mm2(const struct veda_params *p)
+{
+    struct dse_links_die links;
+    if (p->area == DSE_AREA_CORE) return 0;
+    dse_links_die_at(p->economics.costs, &p->links, p->technology->node_nm, &links);
+    return links.mm2;
+}
+
 void veda_chip_at(const struct veda_params *p, struct veda_chip *ret)
 {
     struct veda_chip *c = ret;
@@ -127,4 +135,6 @@ void veda_chip_at(const struct veda_params *p, struct veda_chip *ret)
     veda_buffer_at(p, c);
     if (p->power == DSE_POWER_ACTIVITY) supply_at(p, &c->supply);
     dse_die_at(p->economics.costs, p->area, c->total_mm2, 1, &p->dram, p->technology->node_nm, &c->die);
+    c->links_mm2 = dse_workload_chips(&p->workload) > 1 ? veda_links_mm2(p) : 0;
+    if (c->links_mm2 > 0) c->die.area_mm2 += c->links_mm2;
 }

@@ -89,6 +89,29 @@ static void stages__take_turns(void **state)
     assert_true(alone.common.energy_mj > full.common.energy_mj); /* waiting draws */
 }
 
+/* Several chips have links: their PHYs are part of the area, what goes over them is part of the energy. One chip has neither. */
+static void links__are_part_of_chips_that_have_them(void **state)
+{
+    (void)state;
+    struct veda_params p = on("llama2-70b");
+    struct dse_links_die links;
+    struct dse_breakdown parts;
+    const struct veda_metrics one = estimate(&p, NULL);
+    assert_true(one.links_mm2 == 0 && one.energy_links_mj == 0);
+    p.workload.tensor_parallel = 4;
+    const struct veda_metrics four = estimate(&p, &parts);
+    dse_links_die_at(p.economics.costs, &p.links, p.technology->node_nm, &links);
+    assert_close("links", four.links_mm2, 4 * links.mm2, 1e-12);
+    assert_close("area", four.common.area_mm2, four.core_mm2 + four.phy_mm2 + four.links_mm2, 1e-12);
+    const double known = four.energy_dram_mj + four.energy_sram_mj + four.energy_modules_mj + four.energy_clock_mj +
+                         four.energy_leakage_mj + four.energy_interface_mj + four.energy_links_mj;
+    assert_true(four.energy_links_mj > 0);
+    assert_close("energy", known, four.common.energy_mj, 1e-9);
+    assert_close("parts", sum_of_parts(&parts).energy_mj, four.common.energy_mj, 1e-9);
+    p.area = DSE_AREA_CORE;
+    assert_true(estimate(&p, NULL).links_mm2 == 0);
+}
+
 /* ---- event level ------------------------------------------------------------------------------------------------------------ */
 
 /* README, "Event level": a step is no faster than the closed form has it but for rounding, and slower by what refresh, opening rows
@@ -200,6 +223,7 @@ int main(void)
         cmocka_unit_test(llms__move_what_their_operators_say),
         cmocka_unit_test(step__of_a_dense_llm_is_the_papers),
         cmocka_unit_test(stages__take_turns),
+        cmocka_unit_test(links__are_part_of_chips_that_have_them),
         cmocka_unit_test(levels__agree_on_llms_of_all_kinds),
         cmocka_unit_test(experts__are_drawn_at_event_level),
         cmocka_unit_test(voting__pays_in_full_layers_at_both_levels),
