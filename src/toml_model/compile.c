@@ -1,6 +1,6 @@
 /* From formulas to straight code as text, with the dimension of every part. Compiling an equation compiles what it needs first, which gives the
  * order, and finds cycles. */
-#include "toml_model/internal.h"
+#include "toml_model/compile.h"
 
 #include "base/hint.h"
 #include "base/xalloc.h"
@@ -10,41 +10,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The arguments of a function that is being taken into a formula. */
-struct arguments {
-    const struct function *function;
-    struct text text[FORMULA_ARGUMENTS_MAX];
-    struct dimension dim[FORMULA_ARGUMENTS_MAX];
-    bool any[FORMULA_ARGUMENTS_MAX];
-};
-
-struct compiling {
-    struct toml_model *m;
-    int equation;
-    const struct formula *f;           /* whose nodes are compiled: the equation's, or a function's */
-    const struct arguments *arguments; /* of the function; or NULL */
-    struct text before;                /* assignments that come first */
-    struct diags *diags;
-    struct compiling *above; /* the equation that needs this one */
-    bool ok;
-};
-
-/* What a part of a formula is: a dimension, or a zero that fits any. */
-struct kind {
-    struct dimension dim;
-    bool any;
-};
-static const struct kind pure = {{{0}}, false}, any_kind = {{{0}}, true};
-
-static struct kind emit(struct compiling *c, int node, struct text *out);
 static bool compile(struct toml_model *m, int i, struct compiling *above, struct diags *diags);
 
-static struct kind fail(struct compiling *c, const struct formula_node *n, const char *hint, char *message)
+struct kind compile_fail(struct compiling *c, const struct formula_node *n, const char *hint, char *message)
 {
     if (c->ok) diags_input(c->diags, formula_loc(c->f, n), c->f->doc->text, hint, "%s", message);
     c->ok = false;
     free(message);
-    return any_kind;
+    return kind_any;
 }
 
 static char *dimension_name(struct dimension d)
@@ -56,24 +29,24 @@ static char *dimension_name(struct dimension d)
 }
 
 /* Both are one kind of thing, or it is an error. */
-static struct kind same(struct compiling *c, const struct formula_node *n, struct kind a, struct kind b, const char *what)
+struct kind compile_same(struct compiling *c, const struct formula_node *n, struct kind a, struct kind b, const char *what)
 {
     if (a.any) return b;
     if (b.any || dimension_same(a.dim, b.dim) || !c->ok) return a;
     char *left = dimension_name(a.dim), *right = dimension_name(b.dim);
-    const struct kind ret = fail(c, n, "a number may have its unit behind it: 2 [B]",
-                                 xasprintf("units do not fit: %s of %s and %s", what, left, right));
+    const struct kind ret = compile_fail(c, n, "a number may have its unit behind it: 2 [B]",
+                                         xasprintf("units do not fit: %s of %s and %s", what, left, right));
     free(left);
     free(right);
     return ret;
 }
 
-static struct kind want_pure(struct compiling *c, const struct formula_node *n, struct kind k, const char *what)
+struct kind compile_pure(struct compiling *c, const struct formula_node *n, struct kind k, const char *what)
 {
-    if (k.any || dimension_none(k.dim) || !c->ok) return pure;
+    if (k.any || dimension_none(k.dim) || !c->ok) return kind_pure;
     char *is = dimension_name(k.dim);
-    const struct kind ret = fail(c, n, "divide it by something of its unit: x / 1 [B]",
-                                 xasprintf("units do not fit: %s takes a pure number, not %s", what, is));
+    const struct kind ret = compile_fail(c, n, "divide it by something of its unit: x / 1 [B]",
+                                         xasprintf("units do not fit: %s takes a pure number, not %s", what, is));
     free(is);
     return ret;
 }
@@ -101,27 +74,26 @@ static struct kind cycle(struct compiling *c, const struct formula_node *n, int 
 {
     struct text t;
     text_init(&t);
-    const struct compiling *stack[64];
-    int depth = 0;
-    for (const struct compiling *at = c; at && depth < 64; at = at->above) {
-        stack[depth++] = at;
-        if (at->equation == to) break;
-    }
+    enum { SHOWN = 64 };
+    const struct compiling *stack[SHOWN] = {c};
+    int depth = 1;
+    for (const struct compiling *at = c; at->equation != to && at->above && depth < SHOWN; at = at->above)
+        stack[depth++] = at->above;
     while (depth > 0) {
         const struct equation *e = &c->m->equations[stack[--depth]->equation];
         if (e->is_public) text_addf(&t, "%s -> ", e->name);
     }
     char *message = xasprintf("a cycle of equations: %s%s", t.s ? t.s : "", c->m->equations[to].name);
     text_release(&t);
-    return fail(c, n, "an equation may need others, and these others, but none may need itself", message);
+    return compile_fail(c, n, "an equation may need others, and these others, but none may need itself", message);
 }
 
-static struct kind use_equation(struct compiling *c, const struct formula_node *n, int i, struct text *out)
+struct kind compile_use(struct compiling *c, const struct formula_node *n, int i, struct text *out)
 {
     if (c->m->equations[i].state == EQUATION_AT_WORK) return cycle(c, n, i);
     if (!compile(c->m, i, c, c->diags)) {
         c->ok = false;
-        return any_kind;
+        return kind_any;
     }
     need(c, i);
     text_addf(out, "v%d", c->m->equations[i].slot);
@@ -143,7 +115,7 @@ static struct kind unknown(struct compiling *c, const struct formula_node *n, co
                       domain == DOMAIN_ATTENTION ? "a group of attention" : "an operator", domain_names[domain]);
     c->ok = false;
     free(names);
-    return any_kind;
+    return kind_any;
 }
 
 /* "op.k" in a loop over operators. */
@@ -151,9 +123,9 @@ static struct kind use_element(struct compiling *c, const struct formula_node *n
 {
     const enum domain domain = c->m->equations[c->equation].domain;
     const int e = find_equation(c->m, field, domain);
-    if (e >= 0) return use_equation(c, n, e, out);
+    if (e >= 0) return compile_use(c, n, e, out);
     if (strcmp(field, "name") == 0 && domain != DOMAIN_ATTENTION)
-        return fail(c, n, "op.name == 'lm_head'", xasprintf("a name is compared with == or !="));
+        return compile_fail(c, n, "op.name == 'lm_head'", xasprintf("a name is compared with == or !="));
     const int in = element_input(c->m, domain, field);
     return in >= 0 ? use_input(c, in, out) : unknown(c, n, field, domain);
 }
@@ -163,7 +135,7 @@ static const char *field_of_loop(const struct compiling *c, const char *name)
 {
     const struct equation *e = &c->m->equations[c->equation];
     const size_t n = e->variable ? strlen(e->variable) : 0;
-    const bool in = e->kind == EQUATION_ELEMENT && strncmp(name, e->variable, n) == 0 && name[n] == '.';
+    const bool in = n > 0 && e->kind == EQUATION_ELEMENT && strncmp(name, e->variable, n) == 0 && name[n] == '.';
     return in ? name + n + 1 : NULL;
 }
 
@@ -181,19 +153,19 @@ static struct kind emit_name(struct compiling *c, const struct formula_node *n, 
     if (field) return use_element(c, n, field, out);
     if (strcmp(n->name, "inf") == 0 || strcmp(n->name, "null") == 0) {
         text_add(out, n->name);
-        return any_kind;
+        return kind_any;
     }
     const struct field *f = schema_find(&c->m->schema, n->name);
     if (f && f->type == DSE_TYPE_ENUM)
-        return fail(c, n, "name == 'one of its values'",
-                    xasprintf("%s is a choice, not a number: compare it with == or !=", f->name));
+        return compile_fail(c, n, "name == 'one of its values'",
+                            xasprintf("%s is a choice, not a number: compare it with == or !=", f->name));
     if (f && f->type == DSE_TYPE_REF)
-        return fail(c, n, "numbers of an entry stand behind a dot: llm.hidden",
-                    xasprintf("%s is the name of a catalog entry, not a number", f->name));
+        return compile_fail(c, n, "numbers of an entry stand behind a dot: llm.hidden",
+                            xasprintf("%s is the name of a catalog entry, not a number", f->name));
     const int in = find_input(c->m, n->name);
     if (in >= 0) return use_input(c, in, out);
     const int e = find_equation(c->m, n->name, DOMAIN_NONE);
-    return e >= 0 ? use_equation(c, n, e, out) : unknown(c, n, n->name, DOMAIN_NONE);
+    return e >= 0 ? compile_use(c, n, e, out) : unknown(c, n, n->name, DOMAIN_NONE);
 }
 
 /* ---- operators ------------------------------------------------------------------------------------------------------------------ */
@@ -203,17 +175,17 @@ static struct kind compare_text(struct compiling *c, const struct formula_node *
                                 const struct formula_node *text, struct text *out)
 {
     if (name->kind != FORMULA_NAME || (n->op != OP_EQ && n->op != OP_NE))
-        return fail(c, text, NULL, xasprintf("a string can only be compared, by == or !=, with a choice or with op.name"));
+        return compile_fail(c, text, NULL, xasprintf("a string can only be compared, by == or !=, with a choice or with op.name"));
     const char *sign = n->op == OP_EQ ? "!=" : "==", *field = field_of_loop(c, name->name);
     if (field && strcmp(field, "name") == 0) {
         text_add(out, "(");
         use_input(c, named_input(c->m, c->m->equations[c->equation].domain, text->name), out);
         text_addf(out, "%s0)", sign);
-        return pure;
+        return kind_pure;
     }
     const struct field *f = schema_find(&c->m->schema, name->name);
     if (!f || f->type != DSE_TYPE_ENUM)
-        return fail(c, name, NULL, xasprintf("%s is not a choice: a string cannot be compared with it", name->name));
+        return compile_fail(c, name, NULL, xasprintf("%s is not a choice: a string cannot be compared with it", name->name));
     size_t choices = 0;
     while (f->choices[choices]) choices++;
     for (size_t i = 0; i < choices; i++) {
@@ -221,23 +193,23 @@ static struct kind compare_text(struct compiling *c, const struct formula_node *
         text_add(out, "(");
         use_input(c, find_input(c->m, f->name), out);
         text_addf(out, "%s%zu)", formula_operators[n->op], i);
-        return pure;
+        return kind_pure;
     }
     if (c->ok)
         diags_unknown(c->diags, formula_loc(c->f, text), c->f->doc->text, text->name, f->choices, choices, NULL,
                       "%s is never \"%s\"", f->name, text->name);
     c->ok = false;
-    return any_kind;
+    return kind_any;
 }
 
 static struct kind power(struct compiling *c, const struct formula_node *n, struct kind base)
 {
     const struct formula_node *by = &c->f->nodes[n->args[1]];
-    if (base.any || dimension_none(base.dim)) return pure;
+    if (base.any || dimension_none(base.dim)) return kind_pure;
     const double twice = by->kind == FORMULA_NUMBER ? 2 * by->number : (double)NAN;
     if (!(fabs(twice) <= 16 && twice == rint(twice)))
-        return fail(c, by, "a pure number may have any power",
-                    xasprintf("units do not fit: what has a unit takes a whole or a half power, as a number"));
+        return compile_fail(c, by, "a pure number may have any power",
+                            xasprintf("units do not fit: what has a unit takes a whole or a half power, as a number"));
     struct kind ret = base;
     for (int i = 0; i < DIMS; i++) ret.dim.half[i] = (int16_t)(base.dim.half[i] * (int)twice / 2);
     return ret;
@@ -247,13 +219,13 @@ static struct kind combine(struct compiling *c, const struct formula_node *n, st
 {
     switch (n->op) {
     case OP_ADD:
-    case OP_SUB: return same(c, n, a, b, n->op == OP_ADD ? "a sum" : "a difference");
+    case OP_SUB: return compile_same(c, n, a, b, n->op == OP_ADD ? "a sum" : "a difference");
     case OP_MUL: return (struct kind){dimension_times(a.dim, b.dim, 1), a.any || b.any};
     case OP_DIV: return (struct kind){dimension_times(a.dim, b.dim, -1), a.any};
-    case OP_POW: want_pure(c, n, b, "a power"); return power(c, n, a);
+    case OP_POW: compile_pure(c, n, b, "a power"); return power(c, n, a);
     case OP_AND:
-    case OP_OR: want_pure(c, n, a, formula_operators[n->op]); return want_pure(c, n, b, formula_operators[n->op]);
-    default: same(c, n, a, b, "a comparison"); return pure;
+    case OP_OR: compile_pure(c, n, a, formula_operators[n->op]); return compile_pure(c, n, b, formula_operators[n->op]);
+    default: compile_same(c, n, a, b, "a comparison"); return kind_pure;
     }
 }
 
@@ -263,218 +235,11 @@ static struct kind emit_binary(struct compiling *c, const struct formula_node *n
     if (left->kind == FORMULA_STRING || right->kind == FORMULA_STRING)
         return compare_text(c, n, left->kind == FORMULA_STRING ? right : left, left->kind == FORMULA_STRING ? left : right, out);
     text_add(out, "(");
-    const struct kind a = emit(c, n->args[0], out);
+    const struct kind a = compile_node(c, n->args[0], out);
     text_add(out, formula_operators[n->op]);
-    const struct kind b = emit(c, n->args[1], out);
+    const struct kind b = compile_node(c, n->args[1], out);
     text_add(out, ")");
     return combine(c, n, a, b);
-}
-
-/* ---- calls ---------------------------------------------------------------------------------------------------------------------- */
-
-enum rule { RULE_PURE, RULE_ROUND, RULE_SAME, RULE_KEEP, RULE_ROOT, RULE_KNOWN };
-static const struct {
-    const char *name, *made; /* made: what it is called in the code */
-    int least, most;
-    enum rule rule;
-} built_in[] = {
-    {"min", "mn", 2, FORMULA_ARGUMENTS_MAX, RULE_SAME},
-    {"max", "mx", 2, FORMULA_ARGUMENTS_MAX, RULE_SAME},
-    {"abs", "abs", 1, 1, RULE_KEEP},
-    {"sqrt", "sqrt", 1, 1, RULE_ROOT},
-    {"ceil", "ceil", 1, 1, RULE_ROUND},
-    {"floor", "floor", 1, 1, RULE_ROUND},
-    {"round", "rint", 1, 1, RULE_ROUND},
-    {"exp", "exp", 1, 1, RULE_PURE},
-    {"ln", "ln", 1, 1, RULE_PURE},
-    {"known", "known", 1, 1, RULE_KNOWN},
-    {"log2", "log2", 1, 1, RULE_PURE},
-    {"log10", "log10", 1, 1, RULE_PURE},
-};
-enum { BUILT_IN = sizeof built_in / sizeof *built_in };
-static const char *const loops[] = {"sum", "most", "least"};
-
-static bool wrong_count(struct compiling *c, const struct formula_node *n, int least, int most)
-{
-    if (n->n_args >= least && n->n_args <= most) return false;
-    fail(c, n, NULL,
-         least == most ? xasprintf("%s() takes %d argument%s, not %d", n->name, least, least == 1 ? "" : "s", n->n_args)
-                       : xasprintf("%s() takes %d to %d arguments, not %d", n->name, least, most, n->n_args));
-    return true;
-}
-
-static struct kind emit_built_in(struct compiling *c, const struct formula_node *n, size_t which, struct text *out)
-{
-    if (wrong_count(c, n, built_in[which].least, built_in[which].most)) return any_kind;
-    const enum rule rule = built_in[which].rule;
-    struct kind k = any_kind;
-    for (int i = 0; i < n->n_args; i++) {
-        const bool last = i == n->n_args - 1;
-        if (rule != RULE_SAME || !last) text_addf(out, "%s(", built_in[which].made);
-        const struct kind of = emit(c, n->args[i], out);
-        k = rule == RULE_SAME ? same(c, n, k, of, n->name) : of;
-        if (rule == RULE_SAME && !last) text_add(out, ",");
-    }
-    for (int i = rule == RULE_SAME; i < n->n_args; i++) text_add(out, ")");
-    if (rule == RULE_KNOWN) return pure;
-    if (rule == RULE_ROUND || rule == RULE_PURE) return want_pure(c, n, k, n->name);
-    for (int i = 0; rule == RULE_ROOT && i < DIMS; i++) {
-        if (k.dim.half[i] % 2) return fail(c, n, NULL, xasprintf("units do not fit: a root of a root"));
-        k.dim.half[i] /= 2;
-    }
-    return k;
-}
-
-/* The place of a parameter that names an entry of the catalog. */
-static void emit_reference(struct compiling *c, const struct formula_node *n, const char *plural, struct text *out)
-{
-    const struct field *f = n->kind == FORMULA_NAME ? schema_find(&c->m->schema, n->name) : NULL;
-    if (!f || f->type != DSE_TYPE_REF || strcmp(kind_plural(f->kind), plural) != 0)
-        fail(c, n, "a parameter with catalog = \"srams\", \"technologies\", ...",
-             xasprintf("a parameter that names an entry of %s is needed here", plural));
-    else
-        text_addf(out, "%zu", f->offset);
-}
-
-static struct kind emit_shared(struct compiling *c, const struct formula_node *n, const struct shared_function *f, struct text *out)
-{
-    int arity = 0;
-    while (arity < SHARED_ARGUMENTS_MAX && f->arguments[arity]) arity++;
-    if (wrong_count(c, n, arity, arity)) return any_kind;
-    text_addf(out, "%s(", f->name);
-    for (int i = 0; i < arity; i++) {
-        struct measure m;
-        const struct formula_node *argument = &c->f->nodes[n->args[i]];
-        if (i) text_add(out, ",");
-        if (*f->arguments[i] == '@')
-            emit_reference(c, argument, f->arguments[i] + 1, out);
-        else if (measure_parse(f->arguments[i], strlen(f->arguments[i]), &m))
-            same(c, argument, (struct kind){m.dim, false}, emit(c, n->args[i], out), n->name);
-    }
-    text_add(out, ")");
-    struct measure ret;
-    measure_parse(f->unit, strlen(f->unit), &ret);
-    return (struct kind){ret.dim, false};
-}
-
-static bool has_groups(const struct toml_model *m, unsigned groups)
-{
-    for (int g = 0; g < GROUPS; g++)
-        if (groups >> g & 1 && !m->groups.has[g]) return false;
-    return true;
-}
-
-/* Sums and extremes over a loop become equations of their own. */
-static struct kind emit_loop(struct compiling *c, const struct formula_node *n, size_t which, struct text *out)
-{
-    static const enum equation_kind kinds[] = {EQUATION_SUM, EQUATION_MOST, EQUATION_LEAST};
-    if (wrong_count(c, n, 1, 1)) return any_kind;
-    const struct formula_node *loop = &c->f->nodes[n->args[0]];
-    if (loop->kind != FORMULA_LOOP)
-        return fail(c, loop, "sum(for op in linear: op.weight_bytes)", xasprintf("%s() takes a loop", n->name));
-    const enum domain domain = domain_find(loop->domain);
-    if (c->arguments)
-        return fail(c, n, "write the loop where the function is called, or give it a name",
-                    xasprintf("a function cannot hold a loop"));
-    if (domain == DOMAIN_NONE) {
-        if (c->ok)
-            diags_unknown(c->diags, formula_loc(c->f, loop), c->f->doc->text, loop->domain, domain_names, DOMAINS, NULL,
-                          "there is nothing called \"%s\" to loop over", loop->domain);
-        c->ok = false;
-        return any_kind;
-    }
-    if (!c->m->groups.has[GROUP_WORKLOAD])
-        return fail(c, n, "uses = [\"workload\", \"memory\"]",
-                    xasprintf("a model without the group \"workload\" has no operators"));
-    struct equation element = {.kind = EQUATION_ELEMENT,
-                               .name = xstrdup(loop->name),
-                               .domain = domain,
-                               .variable = loop->name,
-                               .formula = *c->f,
-                               .borrows = true};
-    element.formula.root = loop->args[0];
-    element.loc = formula_loc(c->f, loop);
-    const int operand = add_equation(c->m, element);
-    const int i = add_equation(
-        c->m, (struct equation){
-                  .kind = kinds[which], .name = xstrdup(n->name), .domain = domain, .operand = operand, .loc = element.loc});
-    return use_equation(c, n, i, out);
-}
-
-/* Is it a slot or a number, which need no slot of their own? */
-static bool is_simple(const char *text)
-{
-    for (; *text; text++)
-        if (!isalnum((unsigned char)*text) && *text != '.') return false;
-    return true;
-}
-
-/* The text that stands for an argument: itself, or a slot that is set before. */
-static void hold_argument(struct compiling *c, struct text *value, struct text *ret)
-{
-    if (value->n && is_simple(value->s)) {
-        text_add(ret, value->s);
-        return;
-    }
-    const int slot = new_slot(c->m);
-    text_addf(ret, "v%d", slot);
-    text_addf(&c->before, "v%d=%s,", slot, value->n ? value->s : "0");
-}
-
-/* A function of the file: its arguments get slots of their own, and its formula stands in place of the call. */
-static struct kind emit_function(struct compiling *c, const struct formula_node *n, struct function *f, struct text *out)
-{
-    if (wrong_count(c, n, f->n_arguments, f->n_arguments)) return any_kind;
-    if (f->at_work) return fail(c, n, NULL, xasprintf("the function %s() needs itself", f->name));
-    struct arguments a = {.function = f};
-    for (int i = 0; i < n->n_args; i++) {
-        struct text value;
-        text_init(&value);
-        text_init(&a.text[i]);
-        const struct kind k = emit(c, n->args[i], &value);
-        a.dim[i] = k.dim, a.any[i] = k.any;
-        hold_argument(c, &value, &a.text[i]);
-        text_release(&value);
-    }
-    const struct formula *outer = c->f;
-    const struct arguments *outer_arguments = c->arguments;
-    c->f = &f->formula;
-    c->arguments = &a;
-    f->at_work = true;
-    const struct kind ret = c->ok ? emit(c, f->formula.root, out) : any_kind;
-    f->at_work = false;
-    c->f = outer;
-    c->arguments = outer_arguments;
-    for (int i = 0; i < n->n_args; i++) text_release(&a.text[i]);
-    return ret;
-}
-
-static struct kind emit_call(struct compiling *c, const struct formula_node *n, struct text *out)
-{
-    const char *names[BUILT_IN + 128];
-    size_t k = 0;
-    for (int i = 0; i < c->m->n_functions; i++)
-        if (strcmp(c->m->functions[i].name, n->name) == 0) return emit_function(c, n, &c->m->functions[i], out);
-    for (size_t i = 0; i < 3; i++) {
-        if (strcmp(loops[i], n->name) == 0) return emit_loop(c, n, i, out);
-        names[k++] = loops[i];
-    }
-    for (size_t i = 0; i < BUILT_IN; i++) {
-        if (strcmp(built_in[i].name, n->name) == 0) return emit_built_in(c, n, i, out);
-        names[k++] = built_in[i].name;
-    }
-    for (const struct shared_function *f = shared_functions; f->name; f++) {
-        if (!has_groups(c->m, f->groups)) continue;
-        if (strcmp(f->name, n->name) == 0) return emit_shared(c, n, f, out);
-        names[k++] = f->name;
-    }
-    for (int i = 0; i < c->m->n_functions && i < 64; i++) names[k++] = c->m->functions[i].name;
-    if (c->ok)
-        diags_unknown(c->diags, formula_loc(c->f, n), c->f->doc->text, n->name, names, k,
-                      "min, max, ceil, floor, round, sqrt, abs, exp, ln, log2, log10, sum, most, least, and those of [functions]",
-                      "there is no function %s()", n->name);
-    c->ok = false;
-    return any_kind;
 }
 
 /* ---- all of it -------------------------------------------------------------------------------------------------------------------- */
@@ -482,37 +247,37 @@ static struct kind emit_call(struct compiling *c, const struct formula_node *n, 
 static struct kind emit_choose(struct compiling *c, const struct formula_node *n, struct text *out)
 {
     text_add(out, "(");
-    const struct kind condition = emit(c, n->args[0], out);
-    want_pure(c, n, condition, "?:");
+    const struct kind condition = compile_node(c, n->args[0], out);
+    compile_pure(c, n, condition, "?:");
     text_add(out, "?");
-    const struct kind yes = emit(c, n->args[1], out);
+    const struct kind yes = compile_node(c, n->args[1], out);
     text_add(out, ":");
-    const struct kind no = emit(c, n->args[2], out);
+    const struct kind no = compile_node(c, n->args[2], out);
     text_add(out, ")");
-    return same(c, n, yes, no, "a choice");
+    return compile_same(c, n, yes, no, "a choice");
 }
 
-static struct kind emit(struct compiling *c, int node, struct text *out)
+struct kind compile_node(struct compiling *c, int node, struct text *out)
 {
     const struct formula_node n = c->f->nodes[node];
-    if (!c->ok) return any_kind;
+    if (!c->ok) return kind_any;
     switch (n.kind) {
     case FORMULA_NUMBER: text_addf(out, n.number < 0 ? "(%.17g)" : "%.17g", n.number); return (struct kind){n.dim, n.number == 0};
     case FORMULA_NAME: return emit_name(c, &n, out);
     case FORMULA_BINARY: return emit_binary(c, &n, out);
     case FORMULA_CHOOSE: return emit_choose(c, &n, out);
-    case FORMULA_CALL: return emit_call(c, &n, out);
+    case FORMULA_CALL: return compile_call(c, &n, out);
     case FORMULA_NEGATE:
     case FORMULA_NOT: {
         text_add(out, n.kind == FORMULA_NOT ? "(" : "(-");
-        const struct kind k = emit(c, n.args[0], out);
+        const struct kind k = compile_node(c, n.args[0], out);
         text_add(out, n.kind == FORMULA_NOT ? "==0)" : ")");
-        return n.kind == FORMULA_NOT ? want_pure(c, &n, k, "!") : k;
+        return n.kind == FORMULA_NOT ? compile_pure(c, &n, k, "!") : k;
     }
     default:
-        return fail(c, &n, NULL,
-                    xasprintf(n.kind == FORMULA_LOOP ? "a loop stands in sum(), most() or least()"
-                                                     : "a string can only be compared, by == or !="));
+        return compile_fail(c, &n, NULL,
+                            xasprintf(n.kind == FORMULA_LOOP ? "a loop stands in sum(), most() or least()"
+                                                             : "a string can only be compared, by == or !="));
     }
 }
 
@@ -560,9 +325,9 @@ static bool check_unit(struct compiling *c, struct kind k)
     const bool other = e->unit && *e->unit; /* than the dimension's own */
     char *ours = dimension_name(e->measure.dim), *theirs = dimension_name(k.dim);
     char *in = other && strcmp(e->unit, ours) != 0 ? xasprintf("%s (%s)", e->unit, ours) : xstrdup(ours);
-    fail(c, &(struct formula_node){.at = 0},
-         e->is_public ? "a name says its unit: gemv_s is in seconds, and one without a unit at its end takes any" : NULL,
-         xasprintf("units do not fit: %s is %s%s, and its formula gives %s", e->name, other ? "in " : "", in, theirs));
+    compile_fail(c, &(struct formula_node){.at = 0},
+                 e->is_public ? "a name says its unit: gemv_s is in seconds, and one without a unit at its end takes any" : NULL,
+                 xasprintf("units do not fit: %s is %s%s, and its formula gives %s", e->name, other ? "in " : "", in, theirs));
     free(in);
     free(ours);
     free(theirs);
@@ -576,7 +341,7 @@ static bool compile_formula(struct toml_model *m, int i, struct compiling *above
     struct text value;
     text_init(&value);
     text_init(&c.before);
-    const struct kind k = emit(&c, f.root, &value);
+    const struct kind k = compile_node(&c, f.root, &value);
     if (c.ok) check_unit(&c, k);
     if (c.ok) {
         struct equation *e = &m->equations[i];

@@ -65,7 +65,9 @@ static int add(struct compiling *c, struct instruction i)
 static int constant(struct machine_room *room, double number)
 {
     for (int i = 0; i < room->n_constants; i++)
-        if (memcmp(&room->constants[i], &number, sizeof number) == 0) return -1 - i;
+        if ((room->constants[i] == number && signbit(room->constants[i]) == signbit(number)) ||
+            (isnan(number) && isnan(room->constants[i])))
+            return -1 - i;
     room->constants = xrealloc(room->constants, (size_t)room->n_constants + 1, sizeof *room->constants);
     room->constants[room->n_constants] = number;
     return -1 - room->n_constants++;
