@@ -65,7 +65,7 @@ struct fd_params {
     double idle_w, way_pj_per_bit; /* "auto" before resolve */
     double awake_share, active_share, tensor_share;
 
-    double link_gbs, link_latency_us;
+    double link_gbs, link_latency_us, link_pj_per_bit;
 
     const struct dse_engine *engine;
     int32_t softmax, dataflow;
@@ -113,7 +113,7 @@ struct fd_metrics {
     double cached_positions, technique_us, technique_mib;
     double retained_mass, attention_error, attention_error_sd; /* NaN where nobody measured it */
     struct dse_score task;
-    double attention_share, energy_dram_mj, tokens_per_j, dram_footprint_gib;
+    double attention_share, energy_dram_mj, energy_links_mj, tokens_per_j, dram_footprint_gib;
     double power_demand_w, used_clock_ghz;
 
     double gemv_us, flat_gemm_us, library_gemm_us, vendor_gemm_us;
@@ -310,8 +310,9 @@ struct fd_link {
     } waits;
 };
 void fd_link_init(struct fd_link *ret, const struct fd_params *p);
-/* E15, E30: seconds of an all-reduce of so many bytes on each of `devices`. */
+/* E15, E30: seconds of an all-reduce of so many bytes on each of `devices`, and what of them leaves one of these. */
 double fd_allreduce(const struct fd_link *l, double devices, double bytes);
+double fd_allreduce_sent(double devices, double bytes);
 
 /* Kernels of an LLM with layers of several kinds, or on several chips in more ways than one, all alike: E36 to E40. */
 enum fd_part_kind { FD_PART_LINEAR, FD_PART_EXPERTS, FD_PART_ATTENTION, FD_PART_STATE, FD_PART_SCALARS, FD_PART_EXCHANGE };
@@ -339,6 +340,7 @@ struct fd_step {
     double technique_s, technique_bytes, technique_wait_s;  /* E33: in attention_s, attention_bytes, wait_s */
     bool attention_compute_bound;
     double elementwise_s, elementwise_ops, elementwise_wait_s, allreduce_s;
+    double link_bytes;        /* that leave a device for others */
     double state_s, bubble_s; /* states of recurrent layers; waiting for other stages */
     double host_s, seconds, wait_s;
     double other_ops, launches, met; /* of operators in part[]; kernels launched; positions that a query meets, on average */

@@ -303,6 +303,7 @@ static void add_exchange(struct walk *w, const struct dse_op *op)
     struct dse_exchange_cost cost;
     if (x->kind == DSE_ALL_REDUCE) {
         cost.seconds = fd_allreduce(&w->link, x->devices, x->bytes);
+        cost.bytes = fd_allreduce_sent(x->devices, x->bytes);
     } else {
         dse_exchange_at(&w->links, x, &cost);
         cost.seconds = dse_max(cost.seconds, w->link.waits.launch_s);
@@ -311,6 +312,7 @@ static void add_exchange(struct walk *w, const struct dse_op *op)
     o->seconds = o->count * cost.seconds;
     o->wait_s = 0;
     w->s->allreduce_s += o->seconds;
+    w->s->link_bytes += o->count * cost.bytes;
     w->s->launches += o->count;
 }
 
@@ -367,23 +369,10 @@ void fd_step_passes(struct fd_step *s, const struct fd_params *p)
     const double stages = (double)dse_degree(p->workload.pipeline_parallel), passes = (double)dse_workload_passes(&p->workload);
     if (stages <= 1) return;
     const double pass_s = s->linear_s + s->attention_s + s->elementwise_s + s->allreduce_s + s->state_s;
-    double *const sums[] = {&s->linear_s,
-                            &s->linear_bytes,
-                            &s->attention_s,
-                            &s->attention_bytes,
-                            &s->attention_ops,
-                            &s->stream_s,
-                            &s->sync_s,
-                            &s->recompute_s,
-                            &s->elementwise_s,
-                            &s->elementwise_ops,
-                            &s->elementwise_wait_s,
-                            &s->allreduce_s,
-                            &s->state_s,
-                            &s->other_ops,
-                            &s->attention_wait_s,
-                            &s->wait_s,
-                            &s->launches};
+    double *const sums[] = {&s->linear_s,           &s->linear_bytes, &s->attention_s, &s->attention_bytes, &s->attention_ops,
+                            &s->stream_s,           &s->sync_s,       &s->recompute_s, &s->elementwise_s,   &s->elementwise_ops,
+                            &s->elementwise_wait_s, &s->allreduce_s,  &s->link_bytes,  &s->state_s,         &s->other_ops,
+                            &s->attention_wait_s,   &s->wait_s,       &s->launches};
     for (size_t i = 0; i < sizeof sums / sizeof *sums; i++) *sums[i] *= passes;
     for (int i = 0; i < s->n_parts; i++) {
         struct fd_part *o = &s->part[i];

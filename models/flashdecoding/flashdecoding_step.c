@@ -210,7 +210,9 @@ static void add_allreduce(struct fd_step *s, const struct fd_machine *m)
     struct fd_link link;
     fd_link_init(&link, p);
     const double each = fd_allreduce(&link, (double)p->workload.tensor_parallel, bytes);
-    s->allreduce_s = ALLREDUCES * (double)p->workload.llm->layers * each;
+    const double times = ALLREDUCES * (double)p->workload.llm->layers;
+    s->allreduce_s = times * each;
+    s->link_bytes = times * fd_allreduce_sent((double)p->workload.tensor_parallel, bytes);
 }
 
 /* Activations of a step with more tokens than an engine plans for; what they take beyond is allocated anew, layer by layer. */

@@ -144,6 +144,24 @@ static void check__says_what_such_llms_cannot_have(void **state)
     assert_non_null(strstr(refusal(&p), "full attention and dense networks"));
 }
 
+/* E41: what devices send takes energy that the boards' power has already. */
+static void links__take_energy_of_the_boards(void **state)
+{
+    (void)state;
+    const struct fd_params eight = point("llm=llama2-70b tensor_parallel=8"),
+                           none = point("llm=llama2-70b tensor_parallel=8 link_pj_per_bit=0"), one = point("llm=llama2-7b"),
+                           dealt = point("llm=gpt-oss-20b batch=64 tensor_parallel=2 expert_parallel=2 data_parallel=2");
+    struct fd_metrics m, free, alone, experts;
+    dse_model_flashdecoding.estimate(&eight, &m, NULL);
+    dse_model_flashdecoding.estimate(&none, &free, NULL);
+    dse_model_flashdecoding.estimate(&one, &alone, NULL);
+    dse_model_flashdecoding.estimate(&dealt, &experts, NULL);
+    const double bytes = 2 * 80 * (2.0 * 7 / 8) * 8192 * 2; /* two all-reduces a layer */
+    assert_near(m.energy_links_mj, 8 * bytes * 8 * 11e-12 * 1e3, 1e-12);
+    assert_true(free.energy_links_mj == 0 && alone.energy_links_mj == 0 && experts.energy_links_mj > 0);
+    assert_true(free.common.energy_mj == m.common.energy_mj);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -152,6 +170,7 @@ int main(void)
         cmocka_unit_test(experts__of_measured_kernels_are_those_of_the_equations),
         cmocka_unit_test(latents__of_measured_kernels_are_those_of_the_equations),
         cmocka_unit_test(pipeline__waits_for_other_stages),
+        cmocka_unit_test(links__take_energy_of_the_boards),
         cmocka_unit_test(check__says_what_such_llms_cannot_have),
     };
     return cmocka_run_group_tests(tests, set_up, tear_down);
