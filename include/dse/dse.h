@@ -134,7 +134,8 @@ struct dse_output {
     const char **texts;
 };
 
-/* Evaluate n points. False: nothing of the outputs is defined. A point that cannot be built is no error. */
+/* Evaluate n points. False: nothing of the outputs is defined. A point that cannot be built is no error. Of many at once, each
+ * costs under 50 ns more than its model does (`./dev bench library`). */
 bool dse_points_evaluate(struct dse_points *p, size_t n, const struct dse_input *inputs, size_t n_inputs,
                          const struct dse_output *outputs, size_t n_outputs, struct dse_problems *problems);
 
