@@ -99,7 +99,7 @@ refused() { # PLUGIN MESSAGE
     says "$2" err.txt
 }
 refused nowhere.so 'nowhere.so: error: the plug-in cannot be loaded: No such file'
-refused six.toml 'the plug-in cannot be loaded'
+refused six.toml 'the file has no \[model\]'
 echo 'int nothing;' >nothing.c
 plugin nothing.c nothing.so
 refused nothing.so 'nothing.so: error: this is no plug-in: it has no symbol dse_plugin'

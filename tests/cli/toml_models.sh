@@ -52,3 +52,33 @@ with sweep beside.toml -q -j 1 -o one.db >out.txt 2>err.txt || fail "the sweep o
 tpu() { "$DSE" --plugin "$SOURCE/examples/tpu_v5e.toml" eval tpu_v5e --format csv --set llm=gpt-oss-20b --set weight_bits=4 --set context=4096 "$@"; }
 tpu >tpu.csv
 [ "$(sqlite3 :memory: '.mode csv' '.import tpu.csv t' '.mode list' "select abs(dram_mib * 1.048576 / 819 * tokens_per_s / 1000 - 1) < 0.02 and bound = 'dram' from t")" = 1 ] || fail "the TPU: $(cat tpu.csv)"
+
+# Published numbers beside it.
+mkdir array
+cat >array/claims.csv <<'CSV'
+id,system,paper,location,quantity,value,value_hi,unit,conditions,kind,modelable,how,split
+array.speed,array,the page,none,tokens a second,18.6,,1/s,,derived,yes,,holdout
+CSV
+cat >array/claims.toml <<'TOML'
+[machines.plain]
+model = "array"
+[claims."array.speed"]
+value = "plain.tokens_per_s"
+unit = "1/s"
+TOML
+with validate array >out.txt || fail "validate"
+says '^array.speed 18.6 .*exact' out.txt
+
+# In the folder of the models, the library and SQL.
+mkdir data data/models
+for f in "$SOURCE"/*; do
+    case $f in */models) ;; *) ln -s "$f" data/ ;; esac
+done
+for f in "$SOURCE"/models/*; do ln -s "$f" data/models/; done
+cp array.toml data/models/
+DSE_DATA_DIR=$WORK/data "$DSE" list models >out.txt
+says '^array .*closed-form' out.txt
+echo 'broken' >data/models/other.toml
+DSE_DATA_DIR=$WORK/data "$DSE" list models >out.txt 2>err.txt || fail "a broken model in the folder stops dse"
+says 'other.toml: warning: left out' err.txt
+rm data/models/other.toml
