@@ -1,5 +1,5 @@
-/* SwiftKV-MHA: the tables, check, estimate and equate. The closed form is in swiftkv_timing.c (a step), swiftkv_fpga.c (resources,
- * power) and swiftkv_fixed.c (arithmetic). */
+/* SwiftKV-MHA: the tables, check and estimate. The closed form is in swiftkv_timing.c (a step), swiftkv_fpga.c (resources, power) and
+ * swiftkv_fixed.c (arithmetic); swiftkv_report.c makes metrics of a step, swiftkv_equations.c what only the paper asks for. */
 #include "swiftkv.h"
 
 #include <dse/units.h>
@@ -138,33 +138,6 @@ static const struct dse_metric swiftkv_metrics_table[] = {
 };
 #undef M
 
-#define E struct swiftkv_equations
-static const struct dse_metric swiftkv_equations_table[] = {
-    DSE_METRIC_F64(E, gemv_lanes, "", DSE_MORE, "elements a cycle of a dot product in a processor, linear layers", "E2"),
-    DSE_METRIC_F64(E, gemv_width, "", DSE_MORE, "elements a cycle of a dot product over all processors, linear layers", "E2"),
-    DSE_METRIC_F64(E, gemv_peak_gops, "Gop/s", DSE_MORE, "peak as the paper counts: n products and n - 1 sums a processor", "E2"),
-    DSE_METRIC_F64(E, array_peak_gops, "Gop/s", DSE_MORE, "peak at two operations a product", "E2"),
-    DSE_METRIC_F64(E, fxp_lanes, "", DSE_MORE, "elements a cycle of a dot product in a processor, attention", "E2"),
-    DSE_METRIC_F64(E, dot_cycles, "cycle", DSE_LESS, "dot product of a query and a key", "E6"),
-    DSE_METRIC_F64(E, update_cycles, "cycle", DSE_LESS, "what the update adds to it", "E6"),
-    DSE_METRIC_F64(E, position_cycles, "cycle", DSE_LESS, "a position of a head, all of it", "E6"),
-    DSE_METRIC_F64(E, attention_cycles, "cycle", DSE_LESS, "attention of one head over the context", "E6"),
-    DSE_METRIC_F64(E, kv_dram_cycles, "cycle", DSE_LESS, "to read a position's keys and values of one layer at the peak bandwidth",
-                   "E5"),
-    DSE_METRIC_F64(E, layer_gemv_cycles, "cycle", DSE_LESS, "linear layers of one layer, one token, without stalls", "E3"),
-    DSE_METRIC_F64(E, layer_ideal_cycles, "cycle", DSE_LESS, "the same if no lane were ever idle", "E3"),
-    DSE_METRIC_F64(E, token_ops, "", DSE_NEITHER, "operations of a token: all weights, the head's too, and attention", "Sec. V"),
-    DSE_METRIC_F64(E, array_dsps, "", DSE_LESS, "DSPs of all processors", "E9"),
-    DSE_METRIC_F64(E, budget_dsps, "", DSE_LESS, "DSPs that dot product and update need at budget_cycles a position", "E11"),
-    DSE_METRIC_F64(E, exp_estimate_percent, "%", DSE_LESS, "the usual second-order estimate, (step ln 2)^2 / 8", "E12"),
-    DSE_METRIC_F64(E, exp_swept_percent, "%", DSE_LESS, "largest relative error over all fractions, before rounding", "E13"),
-    DSE_METRIC_F64(E, exp_rounded_percent, "%", DSE_LESS, "the same, table, slopes and result in q_frac_bits", "E13"),
-    DSE_METRIC_F64(E, rope_simulated_drift, "", DSE_LESS,
-                   "worst error of sine and cosine up to this context, carried out in fixed point", "E15"),
-    DSE_METRIC_END,
-};
-#undef E
-
 static const char *const swiftkv_without[] = {"area_mm2", NULL};
 
 static const struct dse_trend swiftkv_trends[] = {
@@ -200,8 +173,7 @@ static void swiftkv_resolve(void *params)
 
 static const char no_room[] = "weights and KV cache do not fit the DRAM";
 
-/* E8. */
-static double footprint(const struct swiftkv_params *p)
+double swiftkv_footprint(const struct swiftkv_params *p)
 {
     const struct dse_cache_step cache = swiftkv_cache_step(p);
     return dse_cache_footprint(&cache, &p->workload);
@@ -218,7 +190,7 @@ static const char *swiftkv_check(const void *params)
     if (!why && (p->workload.chunk_tokens > 0 || p->workload.context_spread > 0) && !dse_eviction_at(p->cache.eviction)->keeps_all)
         why = "eviction is of sequences that are alike, and of nothing beside them (eviction, chunk_tokens, context_spread)";
     if (why) return why;
-    if (footprint(p) > p->dram.capacity_gib * DSE_GIB) return no_room;
+    if (swiftkv_footprint(p) > p->dram.capacity_gib * DSE_GIB) return no_room;
     if (swiftkv_gemv_lanes(p) < 1) return "the MAC array has fewer DSPs than one weight-activation product needs";
     if (swiftkv_fxp_lanes(p) < 1) return "the MAC array has fewer DSPs than one product of attention needs";
     if (p->lut_bits > p->q_frac_bits) return "the table of the exponential has a longer index than there are fraction bits";
@@ -228,13 +200,11 @@ static const char *swiftkv_check(const void *params)
 static bool swiftkv_shortage(const void *params, const char *reason, struct dse_shortage *ret)
 {
     const struct swiftkv_params *p = params;
-    *ret = (struct dse_shortage){footprint(p) / DSE_GIB, p->dram.capacity_gib, "GiB"};
+    *ret = (struct dse_shortage){swiftkv_footprint(p) / DSE_GIB, p->dram.capacity_gib, "GiB"};
     return reason == no_room;
 }
 
 /* ---- estimate -------------------------------------------------------------------------------------------------------------- */
-
-static struct dse_bill bill_of(const struct swiftkv_params *p);
 
 static const char *why_null(const void *params, const char *metric)
 {
@@ -242,102 +212,8 @@ static const char *why_null(const void *params, const char *metric)
     struct dse_arithmetic arithmetic;
     const struct dse_cache_steps steps = swiftkv_cache_steps(p, &arithmetic);
     const char *why = dse_cache_why_null(&steps, metric);
-    const struct dse_bill bill = bill_of(p);
+    const struct dse_bill bill = swiftkv_bill_of(p);
     return why ? why : dse_bill_why_null(&bill, metric);
-}
-
-static double chips_of(const struct swiftkv_params *p)
-{
-    return (double)dse_workload_chips(&p->workload);
-}
-
-static struct dse_bill bill_of(const struct swiftkv_params *p)
-{
-    return dse_bill_of_boards(&p->economics, chips_of(p), &p->fpga->trade);
-}
-
-/* Of all chips. */
-static double joules_of(const struct swiftkv_params *p, const struct swiftkv_step *s, const struct swiftkv_chip *chip)
-{
-    return chips_of(p) * (swiftkv_joules(p, chip, s->time_s, s->bytes, s->dsp_products) + s->link_joules);
-}
-
-static void fill_common(struct dse_common *m, const struct swiftkv_params *p, const struct swiftkv_step *s,
-                        const struct swiftkv_chip *chip)
-{
-    double arrays = p->value_update == SWIFTKV_UPDATE_OWN ? 2 : 1;
-    double array_dsps = arrays * (double)(p->processors * p->dsps_per_processor);
-    const double chips = chips_of(p);
-    const struct dse_bill bill = bill_of(p);
-    struct dse_totals totals = {
-        .tokens = s->tokens,
-        .seconds = s->time_s,
-        .attention_s = s->attention.time_s,
-        .joules = joules_of(p, s, chip),
-        .bytes = chips * s->bytes,
-        .ops = chips * s->dsp_products,
-        .peak_ops = chips * (array_dsps * p->clock_mhz * 1e6),
-        .peak_bytes = chips * dse_dram_peak(&p->dram),
-        .area_mm2 = (double)NAN, /* an FPGA's: see .without */
-        .bound = dse_bound_of(s->compute_bound_s, s->dram_bound_s, s->latency_bound_s),
-        .bill = &bill,
-    };
-    *m = dse_common_of(&totals);
-}
-
-static void fill_fpga(struct swiftkv_metrics *m, const struct dse_fpga *fpga, const struct swiftkv_chip *chip)
-{
-    m->luts = chip->luts;
-    m->ffs = chip->ffs;
-    m->brams = chip->brams;
-    m->dsps = chip->dsps;
-    m->lut_share = chip->luts / (double)fpga->luts;
-    m->ff_share = chip->ffs / (double)fpga->ffs;
-    m->bram_share = chip->brams / (double)fpga->brams;
-    m->dsp_share = chip->dsps / (double)fpga->dsps;
-}
-
-/* E24, E25. */
-static void fill_cache(struct swiftkv_metrics *m, const struct swiftkv_params *p, const struct swiftkv_step *s)
-{
-    struct dse_arithmetic arithmetic;
-    const struct dse_cache_steps steps = swiftkv_cache_steps(p, &arithmetic);
-    struct dse_kept kept;
-    const struct dse_cache_step cache = swiftkv_cache_step(p);
-    const double n = cache.read;
-    dse_cache_quality(&steps, &kept);
-    m->cached_positions = cache.prefill ? n * (n + 1) / 2 / n : n;
-    m->technique_mib = chips_of(p) * s->attention.technique_bytes / (DSE_MIB * s->tokens);
-    m->retained_mass = kept.mass;
-    m->attention_error = kept.error;
-    m->attention_error_sd = kept.error_sd;
-    dse_cache_score(&steps, &m->task);
-}
-
-static void break_down(const struct swiftkv_params *p, const struct swiftkv_step *s, const struct swiftkv_chip *chip,
-                       struct dse_breakdown *out);
-
-void swiftkv_report(const struct swiftkv_params *p, const struct swiftkv_step *step, struct swiftkv_metrics *m,
-                    struct dse_breakdown *breakdown)
-{
-    struct swiftkv_chip chip;
-    swiftkv_chip_at(p, &chip);
-    fill_common(&m->common, p, step, &chip);
-    fill_fpga(m, p->fpga, &chip);
-    m->linear_us = step->linear_s * DSE_US_PER_S;
-    m->attention_share = step->attention.time_s / step->time_s;
-    m->communication_us = step->communication_s * DSE_US_PER_S;
-    const double chip_gops = step->ops / (step->time_s * DSE_GIGA);
-    m->effective_gops = chips_of(p) * chip_gops;
-    m->chip_power_w = swiftkv_joules(p, &chip, step->time_s, 0, step->dsp_products) / step->time_s;
-    m->chip_gop_per_j = m->chip_power_w > 0 ? chip_gops / m->chip_power_w : 0;
-    m->dram_power_w = chips_of(p) * dse_dram_joules(&p->dram, step->bytes) / step->time_s;
-    m->tokens_per_j = m->common.energy_mj > 0 ? DSE_MJ_PER_J / m->common.energy_mj : 0;
-    m->exp_error_percent = 100 * swiftkv_exp_error(p->lut_bits);
-    m->rope_drift = swiftkv_rope_bound(p->q_frac_bits, (double)p->workload.context);
-    m->dram_footprint_gib = footprint(p) / DSE_GIB;
-    fill_cache(m, p, step);
-    if (breakdown) break_down(p, step, &chip, breakdown);
 }
 
 static void swiftkv_estimate(const void *params, void *metrics, struct dse_breakdown *breakdown)
@@ -345,143 +221,6 @@ static void swiftkv_estimate(const void *params, void *metrics, struct dse_break
     struct swiftkv_step step;
     swiftkv_step_init(&step, params);
     swiftkv_report(params, &step, metrics, breakdown);
-}
-
-/* ---- breakdown ------------------------------------------------------------------------------------------------------------- */
-
-struct ctx {
-    const struct swiftkv_params *p;
-    const struct swiftkv_chip *chip;
-    struct dse_breakdown *out;
-};
-
-/* Of all chips. Operators of one name are one part. */
-static void add(const struct ctx *c, const char *name, int depth, const char *bound, double seconds, double bytes, double ops,
-                double dsp_products)
-{
-    const double chips = chips_of(c->p), joules = chips * swiftkv_joules(c->p, c->chip, seconds, bytes, dsp_products);
-    dse_breakdown_merge(c->out, dse_part_of(name, depth, bound, seconds, joules, chips * bytes, chips * ops));
-}
-
-static void add_communication(const struct ctx *c, const struct swiftkv_step *s)
-{
-    const char *latency = dse_bound_names[DSE_BOUND_LATENCY];
-    const double joules = chips_of(c->p) * (swiftkv_joules(c->p, c->chip, s->communication_s, 0, 0) + s->link_joules);
-    if (s->communication_s > 0)
-        dse_breakdown_add(c->out, dse_part_of("communication", 0, latency, s->communication_s, joules, 0, 0));
-    for (int i = 0; i < s->n_ops; i++)
-        if (s->op[i].kind == DSE_OP_COLLECTIVE) {
-            const double seconds = s->op[i].time_s;
-            const double own = chips_of(c->p) * (swiftkv_joules(c->p, c->chip, seconds, 0, 0) + s->op[i].link_joules);
-            dse_breakdown_merge(c->out, dse_part_of(s->op[i].name, 1, latency, seconds, own, 0, 0));
-        }
-    if (s->bubble_s > 0) add(c, "bubble", 0, latency, s->bubble_s, 0, 0, 0);
-}
-
-static void add_causes(const struct ctx *c, const struct swiftkv_step *s)
-{
-    if (c->p->power == DSE_POWER_CONSTANT) return;
-    const struct dse_activity a = {.seconds = s->time_s, .awake_s = s->time_s, .ops = s->dsp_products};
-    const struct dse_energy e = dse_energy_of(&c->chip->law, &a);
-    const double chips = chips_of(c->p);
-    dse_breakdown_cause(c->out, "leakage", chips * e.idle);
-    dse_breakdown_cause(c->out, "clock", chips * e.awake);
-    dse_breakdown_cause(c->out, "logic", chips * e.ops);
-    dse_breakdown_cause(c->out, "dram", chips * dse_dram_joules(&c->p->dram, s->bytes));
-    if (s->link_joules > 0) dse_breakdown_cause(c->out, "links", chips * s->link_joules);
-}
-
-/* Attention stands after the first operator, the QKV projection. */
-static void break_down(const struct swiftkv_params *p, const struct swiftkv_step *s, const struct swiftkv_chip *chip,
-                       struct dse_breakdown *out)
-{
-    const char *compute = dse_bound_names[DSE_BOUND_COMPUTE], *dram = dse_bound_names[DSE_BOUND_DRAM],
-               *latency = dse_bound_names[DSE_BOUND_LATENCY];
-    const struct swiftkv_attention *a = &s->attention;
-    const struct ctx c = {.p = p, .chip = chip, .out = out};
-    for (int i = 0; i < s->n_ops; i++) {
-        const struct swiftkv_op *o = &s->op[i];
-        if (o->kind == DSE_OP_COLLECTIVE) continue;
-        add(&c, o->name, 0, o->time_s > o->dram_s ? compute : dram, o->time_s, o->bytes, o->ops, o->dsp_products);
-        if (i > 0) continue;
-        const char *bound = a->compute_s >= a->dram_s ? compute : dram;
-        add(&c, "attention", 0, a->rope_s + a->overhead_s > a->stream_s ? latency : bound, a->time_s, a->bytes, a->ops,
-            a->dsp_products);
-        add(&c, "keys_and_values", 1, bound, a->stream_s, a->bytes, a->ops, a->dsp_products);
-        add(&c, "rotary_embedding", 1, latency, a->rope_s, 0, 0, 0);
-        add(&c, "attention_overhead", 1, latency, a->overhead_s, 0, 0, 0);
-    }
-    add_communication(&c, s);
-    add_causes(&c, s);
-}
-
-/* ---- equations ------------------------------------------------------------------------------------------------------------- */
-
-static void equate_gemv(struct swiftkv_equations *e, const struct swiftkv_params *p)
-{
-    const struct dse_llm *llm = p->workload.llm;
-    double processors = (double)p->processors, hz = p->clock_mhz * 1e6;
-    double q = (double)(llm->heads * llm->head_dim), kv = (double)(llm->kv_heads * llm->head_dim);
-    double hidden = (double)llm->hidden, ffn = (double)llm->ffn;
-    e->gemv_lanes = swiftkv_gemv_lanes(p);
-    e->gemv_width = processors * e->gemv_lanes;
-    e->array_peak_gops = DSE_OPS_PER_MAC * e->gemv_width * hz / DSE_GIGA;
-    e->gemv_peak_gops = e->layer_gemv_cycles = e->layer_ideal_cycles = NAN;
-    if (e->gemv_lanes < 1) return;
-    e->gemv_peak_gops = processors * (2 * e->gemv_lanes - 1) * hz / DSE_GIGA;
-    e->layer_gemv_cycles = swiftkv_gemv_cycles(p, 1, hidden, q + 2 * kv) + swiftkv_gemv_cycles(p, 1, q, hidden) +
-                           swiftkv_gemv_cycles(p, 1, hidden, (double)(llm->ffn_matrices - 1) * ffn) +
-                           swiftkv_gemv_cycles(p, 1, ffn, hidden);
-    e->layer_ideal_cycles = dse_llm_layer_weights(llm) / e->gemv_width;
-}
-
-static void equate_attention(struct swiftkv_equations *e, const struct swiftkv_params *p)
-{
-    const struct dse_llm *llm = p->workload.llm;
-    double d = (double)llm->head_dim, n = (double)p->workload.context;
-    double layer_bytes = dse_kv_bytes_per_token(llm, dse_kv_bits(&p->workload)) / (double)llm->layers;
-    e->fxp_lanes = swiftkv_fxp_lanes(p);
-    e->kv_dram_cycles = layer_bytes / dse_dram_peak(&p->dram) * p->clock_mhz * 1e6;
-    e->budget_dsps = (double)p->processors * 2 * p->fxp_dsps * ceil(d / (double)p->budget_cycles);
-    e->dot_cycles = e->update_cycles = e->position_cycles = e->attention_cycles = NAN;
-    if (e->fxp_lanes < 1) return;
-    const struct dse_attention head = {.key_dim = llm->head_dim, .value_dim = llm->head_dim};
-    struct swiftkv_cycles c = swiftkv_position_cycles(p, &head);
-    e->dot_cycles = c.dot;
-    e->update_cycles = c.update;
-    e->position_cycles = c.dot + c.update + c.sweeps;
-    e->attention_cycles = n * e->position_cycles + ceil(n / (double)p->block) * c.block;
-}
-
-static void equate_arithmetic(struct swiftkv_equations *e, const struct swiftkv_params *p)
-{
-    const struct dse_llm *llm = p->workload.llm;
-    bool table = p->lut_bits <= p->q_frac_bits, reached = p->workload.context <= llm->max_context;
-    e->exp_estimate_percent = 100 * swiftkv_exp_estimate(p->lut_bits);
-    e->exp_swept_percent = table ? 100 * swiftkv_exp_swept(p->lut_bits, p->q_frac_bits, false) : (double)NAN;
-    e->exp_rounded_percent = table ? 100 * swiftkv_exp_swept(p->lut_bits, p->q_frac_bits, true) : (double)NAN;
-    e->rope_simulated_drift =
-        reached ? swiftkv_rope_simulated(p->q_frac_bits, p->rope_base, llm->head_dim, p->workload.context) : (double)NAN;
-}
-
-static void swiftkv_equate(const void *params, void *equations)
-{
-    const struct swiftkv_params *p = params;
-    struct swiftkv_equations *e = equations;
-    const struct dse_llm *llm = p->workload.llm;
-    struct swiftkv_chip chip;
-    if (!swiftkv_is_simple(&p->workload)) {
-        dse_equations_unknown(e, sizeof *e);
-        return;
-    }
-    swiftkv_chip_at(p, &chip);
-    equate_gemv(e, p);
-    equate_attention(e, p);
-    equate_arithmetic(e, p);
-    double weights = (double)llm->layers * dse_llm_layer_weights(llm) + dse_llm_head_weights(llm);
-    double attention = 2 * (double)(llm->layers * llm->heads * llm->head_dim) * (double)p->workload.context;
-    e->token_ops = DSE_OPS_PER_MAC * (weights + attention);
-    e->array_dsps = chip.array_dsps;
 }
 
 /* Attention over what the cache keeps is exact. */

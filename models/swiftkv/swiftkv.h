@@ -83,7 +83,7 @@ struct swiftkv_metrics {
     double dram_footprint_gib;
 };
 
-/* What the paper says of one dot product, one table, one layer (see the rows in swiftkv.c). */
+/* What the paper says of one dot product, one table, one layer (see the rows in swiftkv_equations.c). */
 struct swiftkv_equations {
     double gemv_lanes, gemv_width, gemv_peak_gops, array_peak_gops;
     double fxp_lanes, dot_cycles, update_cycles, position_cycles, attention_cycles;
@@ -222,7 +222,14 @@ double swiftkv_luts_per_dsp(const struct swiftkv_params *p);
 /* NULL, or what the FPGA has too little of. */
 const char *swiftkv_chip_check(const struct swiftkv_params *p);
 
-/* Metrics of a step, and its breakdown when that is not NULL: swiftkv.c. */
+/* E8: bytes in the DRAM of a chip. */
+double swiftkv_footprint(const struct swiftkv_params *p);
+/* What must be bought: the boards of all chips. */
+struct dse_bill swiftkv_bill_of(const struct swiftkv_params *p);
+/* The model's equations: swiftkv_equations.c. */
+extern const struct dse_metric swiftkv_equations_table[];
+void swiftkv_equate(const void *params, void *equations);
+/* Metrics of a step, and its breakdown when that is not NULL: swiftkv_report.c. */
 void swiftkv_report(const struct swiftkv_params *p, const struct swiftkv_step *step, struct swiftkv_metrics *m,
                     struct dse_breakdown *breakdown);
 /* Floors and ceilings of the metrics over a box: swiftkv_bound.c. */
