@@ -61,7 +61,7 @@ for name in kept sampled; do
     done
     # shellcheck disable=SC2086
     set -- $pids
-    until [ "$(find $name.many/leases/done -type f 2>/dev/null | wc -l)" -gt 8 ]; do kill -0 "$3" 2>/dev/null || break; done
+    until [ "$(find $name.many/leases/done -type f 2>/dev/null | wc -l)" -gt 8 ]; do kill -0 "$3" 2>/dev/null || break; sleep 0.02; done
     kill -STOP "$1" 2>/dev/null || true
     kill -9 "$2" 2>/dev/null || true
     sleep 0.3
@@ -69,7 +69,7 @@ for name in kept sampled; do
     "$DSE" sweep $name.toml -q -j 2 --lease $name.many --lease-age 1
     kill -CONT "$1" 2>/dev/null || true
     for p in "$1" "$4"; do wait "$p" || fail "a worker failed"; done
-    [ "$(find $name.many -name '*.db' | wc -l)" -gt 2 ] || fail "only these worked: $(ls $name.many)"
+    [ "$(find $name.many -name "*.db" | wc -l)" -gt 1 ] || fail "only these worked: $(ls $name.many)"
     # All at once; and one by one, twice.
     "$DSE" merge $name.many.db $name.many 2>said.txt || fail "merge: $(cat said.txt)"
     finish $name $name.many.db
