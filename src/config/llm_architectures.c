@@ -105,42 +105,62 @@ static void fill_qwen2_moe(struct llm_config *c, struct dse_llm *m)
     llm_take_late_window(c, m);
 }
 
+/* What files of DeepSeek's kind may leave out: the rank of queries, the indexer, the first dense layers. */
+struct latent_defaults {
+    const char *model_type;
+    int64_t q_rank, index_heads, index_dim, index_topk, shared, dense;
+};
+static const struct latent_defaults *latent_defaults(const struct llm_config *c)
+{
+    static const struct latent_defaults all[] = {{"deepseek_v2", 1536, 0, 0, 0, 2, 0},
+                                                 {"deepseek_v32", 1536, 64, 128, 2048, 1, 3},
+                                                 {"glm_moe_dsa", 2048, 32, 128, 2048, 1, 3},
+                                                 {"glm4_moe_lite", 768, 0, 0, 0, 1, 1},
+                                                 {"deepseek_v3", 1536, 0, 0, 0, 1, 3}};
+    enum { ALL = sizeof all / sizeof *all };
+    for (size_t i = 0; i < ALL; i++)
+        if (strcmp(all[i].model_type, c->model_type) == 0) return &all[i];
+    return &all[ALL - 1];
+}
+
+static void take_indexer(struct llm_config *c, struct dse_llm *m, const struct latent_defaults *d)
+{
+    struct dse_llm_latent *l = &m->latent;
+    if (d->index_topk > 0) {
+        l->index_heads = config_whole_or_none(c, "index_n_heads", d->index_heads);
+        l->index_dim = config_whole_or_none(c, "index_head_dim", d->index_dim);
+        l->index_topk = config_whole_or_none(c, "index_topk", d->index_topk);
+    } else {
+        l->index_heads = config_whole_if(c, "index_n_heads");
+        l->index_dim = config_whole_if(c, "index_head_dim");
+        l->index_topk = config_whole_if(c, "index_topk");
+    }
+    if (l->index_topk > 0) m->attention = (struct dse_pattern){.n = 1, .at = {DSE_LATENT_TOPK}};
+}
+
 static void fill_deepseek(struct llm_config *c, struct dse_llm *m)
 {
+    const struct latent_defaults *d = latent_defaults(c);
     struct dse_llm_latent *l = &m->latent;
     m->heads = config_whole(c, "num_attention_heads");
     config_whole_if(c, "num_key_value_heads");
     config_whole_if(c, "head_dim");
-    l->q_rank = config_whole_if(c, "q_lora_rank");
+    l->q_rank = config_whole_or_none(c, "q_lora_rank", d->q_rank);
     l->kv_rank = config_whole(c, "kv_lora_rank");
     l->nope_dim = config_whole(c, "qk_nope_head_dim");
     l->rope_dim = config_whole(c, "qk_rope_head_dim");
     l->v_head_dim = config_whole(c, "v_head_dim");
-    l->index_heads = config_whole_if(c, "index_n_heads");
-    l->index_dim = config_whole_if(c, "index_head_dim");
-    l->index_topk = config_whole_if(c, "index_topk");
-    if (l->index_topk > 0) m->attention = (struct dse_pattern){.n = 1, .at = {DSE_LATENT_TOPK}};
+    take_indexer(c, m, d);
     if (config_flag(c, "attention_bias", false)) config_error(c, "attention_bias", "latent attention with biases is not known");
-    if (config_has(c, "n_routed_experts")) {
+    if (!config_is_null(c, "n_routed_experts")) {
         llm_take_experts(c, m, "n_routed_experts", "moe_intermediate_size");
-        const bool v2 = strcmp(c->model_type, "deepseek_v2") == 0;
-        m->moe.shared_ffn = config_whole_or_none(c, "n_shared_experts", v2 ? 2 : 1) * m->moe.expert_ffn;
-        llm_take_dense_first(c, m, v2 ? 0 : strcmp(c->model_type, "glm4_moe_lite") == 0 ? 1 : 3);
+        m->moe.shared_ffn = config_whole_or_none(c, "n_shared_experts", d->shared) * m->moe.expert_ffn;
+        llm_take_dense_first(c, m, d->dense);
         const char *method = config_word(c, "topk_method");
-        m->moe.router_bias = method ? strcmp(method, "noaux_tc") == 0 : !v2;
+        m->moe.router_bias = method ? strcmp(method, "noaux_tc") == 0 : strcmp(c->model_type, "deepseek_v2") != 0;
     }
     llm_take_dense(c, m, "intermediate_size");
     m->details.mtp_layers = config_whole_if(c, "num_nextn_predict_layers");
-}
-
-/* GLM-5: the same with an indexer, whose shape files may leave out. */
-static void fill_glm_moe_dsa(struct llm_config *c, struct dse_llm *m)
-{
-    fill_deepseek(c, m);
-    m->latent.index_heads = config_whole_or(c, "index_n_heads", 32);
-    m->latent.index_dim = config_whole_or(c, "index_head_dim", 128);
-    m->latent.index_topk = config_whole_or(c, "index_topk", 2048);
-    m->attention = (struct dse_pattern){.n = 1, .at = {DSE_LATENT_TOPK}};
 }
 
 /* In Llama 4 intermediate_size is the expert and the shared expert, intermediate_size_mlp the dense network. */
@@ -322,7 +342,7 @@ static const struct architecture architectures[] = {
     {"deepseek_v3", fill_deepseek, {.context = 4096}},
     {"deepseek_v32", fill_deepseek, {0}},
     {"glm4_moe_lite", fill_deepseek, {0}},
-    {"glm_moe_dsa", fill_glm_moe_dsa, {0}},
+    {"glm_moe_dsa", fill_deepseek, {0}},
     {"kimi_k2", fill_deepseek, {.context = 4096}},
     {"llama4_text",
      fill_llama4,
@@ -360,7 +380,7 @@ static const struct architecture architectures[] = {
      {.context = 32768, .kv_heads = 2, .head_dim = 256, .layers = 40, .hidden = 2048, .vocab = 248320, .ffn = 0, .heads = 16}},
     {"jamba", llm_fill_jamba, {.context = 262144, .kv_heads = 8}},
     {"mamba2", llm_fill_mamba2, {.context = 1048576}},
-    {"nemotron_h", llm_fill_nemotron_h, {.context = 4096, .kv_heads = 8}},
+    {"nemotron_h", llm_fill_nemotron_h, {.context = 4096, .kv_heads = 8, .head_dim = 128}},
     {"granitemoehybrid", llm_fill_granite_hybrid, {.context = 2048}},
 };
 enum { ARCHITECTURES = sizeof architectures / sizeof *architectures };

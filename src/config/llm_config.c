@@ -177,7 +177,10 @@ int64_t config_whole_nested(struct llm_config *c, const char *key, int64_t other
 
 int64_t config_whole_or_none(struct llm_config *c, const char *key, int64_t otherwise)
 {
-    return config_is_null(c, key) ? config_whole_if(c, key) : config_whole_or(c, key, otherwise);
+    if (!config_is_null(c, key)) return config_whole_or(c, key, otherwise);
+    config_has(c, key);
+    if (c->ok) config_note(c, "%s is null: none", key);
+    return 0;
 }
 
 int64_t config_whole_if(struct llm_config *c, const char *key)

@@ -10,8 +10,11 @@ void llm_take_heads(struct llm_config *c, struct dse_llm *m)
     m->heads = config_whole_nested(c, "num_attention_heads", d->heads);
     m->kv_heads = config_whole_or_none(c, "num_key_value_heads", d->kv_heads > 0 ? d->kv_heads : m->heads);
     if (m->kv_heads == 0) m->kv_heads = m->heads;
-    m->head_dim = d->head_dim > 0 ? config_whole_or_none(c, "head_dim", d->head_dim) : config_whole_if(c, "head_dim");
-    if (m->head_dim == 0 && m->heads > 0) m->head_dim = m->hidden / m->heads;
+    const char *width = config_has(c, "attention_head_dim") ? "attention_head_dim" : "head_dim"; /* Nemotron-H's files once */
+    m->head_dim = d->head_dim > 0 ? config_whole_or_none(c, width, d->head_dim) : config_whole_if(c, width);
+    if (m->head_dim > 0 || m->heads == 0 || !c->ok) return;
+    m->head_dim = m->hidden / m->heads;
+    config_note(c, "head_dim is not in the file: %lld, hidden_size over num_attention_heads", (long long)m->head_dim);
 }
 
 int64_t llm_ffn(struct llm_config *c)

@@ -152,7 +152,6 @@ void llm_fill_nemotron_h(struct llm_config *c, struct dse_llm *m)
 {
     struct dse_llm_states *s = &m->states;
     llm_take_heads(c, m);
-    if (config_has(c, "attention_head_dim")) m->head_dim = config_whole(c, "attention_head_dim");
     m->ffn_matrices = 2; /* squared ReLU */
     s->ssm_heads = config_whole(c, "mamba_num_heads");
     s->ssm_inner = s->ssm_heads * config_whole(c, "mamba_head_dim");
@@ -168,7 +167,7 @@ void llm_fill_nemotron_h(struct llm_config *c, struct dse_llm *m)
         llm_take_experts(c, m, "n_routed_experts", "moe_intermediate_size");
         m->moe.shared_ffn = config_has(c, "moe_shared_expert_intermediate_size")
                                 ? config_whole(c, "moe_shared_expert_intermediate_size")
-                                : config_whole_if(c, "n_shared_experts") * m->moe.expert_ffn;
+                                : config_whole_or_none(c, "n_shared_experts", 1) * m->moe.expert_ffn;
         config_whole_if(c, "n_shared_experts");
         m->moe.expert_latent = config_whole_if(c, "moe_latent_size");
         m->moe.router_bias = 1;

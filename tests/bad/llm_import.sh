@@ -27,6 +27,8 @@ import '{"model_type": "nemotron_h", "vocab_size": 131072, "hidden_size": 2688, 
 import '{"model_type": "deepseek_v3", "vocab_size": 32000, "hidden_size": 1024, "num_hidden_layers": 4, "num_attention_heads": 8, "kv_lora_rank": 128,
  "qk_nope_head_dim": 32, "qk_rope_head_dim": 16, "v_head_dim": 32, "n_routed_experts": 8, "num_experts_per_tok": 2, "moe_intermediate_size": 512,
  "mlp_layer_types": ["dense", "sparse", "thick", "sparse"]}'
+import '{"model_type": "deepseek_v3", "vocab_size": 32000, "hidden_size": 1024, "num_hidden_layers": 4, "num_attention_heads": 8, "kv_lora_rank": 128,
+ "qk_nope_head_dim": 32, "qk_rope_head_dim": 16, "v_head_dim": 32, "num_experts_per_tok": 2, "moe_intermediate_size": 512}'
 import '{"model_type": "llava", "text_config": {"model_type": "deepseek_v3", "vocab_size": 32000, "num_hidden_layers": 4}}'
 "$DSE" llm import nowhere.json
 "$DSE" llm export config.json

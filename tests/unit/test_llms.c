@@ -262,6 +262,9 @@ static void llms__of_a_configuration_have_experts_where_it_says(void **state)
     m = read_qwen("deepseek_v2",
                   LATENT "\"n_shared_experts\": 1, \"first_k_dense_replace\": 1, \"moe_layer_freq\": [0, 1, 0, 1, 1, 1, 0, 1]");
     assert_true(routed(&m) == 0xba);
+    m = read_qwen("deepseek_v32", "\"kv_lora_rank\": 128, \"qk_nope_head_dim\": 32, \"qk_rope_head_dim\": 16, \"v_head_dim\": 32,"
+                                  "\"max_position_embeddings\": 4096, \"n_routed_experts\": 8, \"index_topk\": 512");
+    assert_true(m.latent.index_heads == 64 && m.latent.index_dim == 128 && m.latent.index_topk == 512 && m.latent.q_rank == 1536);
     m = read_qwen("deepseek_v3", LATENT "\"n_shared_experts\": 1"); /* three dense layers, as the class has */
     assert_true(routed(&m) == 0xf8);
     m = read_qwen("glm4_moe_lite", LATENT "\"n_shared_experts\": 1, \"mlp_layer_types\": [\"dense\", \"dense\", \"sparse\","
