@@ -7,6 +7,7 @@
 #include <dse/units.h>
 
 #include <math.h>
+#include <stddef.h>
 #include <string.h>
 
 /* ---- the box ------------------------------------------------------------------------------------------------------------- */
@@ -455,23 +456,32 @@ static void bound_best(struct lad_box *box, const struct lad_chip_bound *chip, s
     floor->common.tokens_per_s = best;
 }
 
-bool lad_bound(const void *lo, const void *hi, void *floor, void *ceiling)
+/* Of simple points. */
+static bool bound_simple(const struct lad_params *lo, const struct lad_params *hi, void *floor, void *ceiling)
 {
     struct lad_box box;
     struct lad_chip_bound chip;
-    struct lad_params least = *(const struct lad_params *)lo, most = *(const struct lad_params *)hi;
-    if (!dse_workload_narrow(&least.workload, &most.workload, LAD_CAN)) return false;
-    most.events = least.events; /* the event level's own: no bound asks for them */
-    if (dse_bound_same(&least, &most, sizeof least)) return bound_point(&least, floor, ceiling);
-    if (!lad_is_simple(&least.workload) || !lad_is_simple(&most.workload)) {
-        dse_bound_nothing(dse_model_lad.metrics, floor, ceiling);
-        return true;
-    }
-    if (!lad_box_init(&box, &least, &most) || !lad_chip_bound(&box.lo, &box.hi, &chip)) return false;
+    if (!lad_box_init(&box, lo, hi) || !lad_chip_bound(&box.lo, &box.hi, &chip)) return false;
     const bool few = box.lo.batch_policy == LAD_BATCH_BEST_THROUGHPUT && dse_iv_is_point(box.most) && dse_iv_is_point(box.tiles);
     if (few)
         bound_best(&box, &chip, floor, ceiling);
     else
         bound_batch(&box, &chip, floor, ceiling);
     return true;
+}
+
+static bool bound_part(const void *lo, const void *hi, const struct dse_workload_part *part, void *floor, void *ceiling)
+{
+    if (lad_is_simple(&part->lo) && lad_is_simple(&part->hi)) return bound_simple(lo, hi, floor, ceiling);
+    return lad_llms_bound(lo, hi, part, floor, ceiling);
+}
+
+bool lad_bound(const void *lo, const void *hi, void *floor, void *ceiling)
+{
+    struct lad_params least = *(const struct lad_params *)lo, most = *(const struct lad_params *)hi;
+    if (!dse_workload_narrow(&least.workload, &most.workload, LAD_CAN)) return false;
+    most.events = least.events; /* the event level's own: no bound asks for them */
+    if (dse_bound_same(&least, &most, sizeof least)) return bound_point(&least, floor, ceiling);
+    if (lad_is_simple(&least.workload) && lad_is_simple(&most.workload)) return bound_simple(&least, &most, floor, ceiling);
+    return dse_bound_parts(&dse_model_lad, offsetof(struct lad_params, workload), &least, &most, bound_part, floor, ceiling);
 }

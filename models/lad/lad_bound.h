@@ -7,6 +7,7 @@
 #include "lad.h"
 
 #include <dse/bound.h>
+#include <dse/workload_box.h>
 
 /* struct lad_point over the box. */
 struct lad_box {
@@ -82,6 +83,8 @@ struct lad_step_bound {
     struct dse_interval bytes, vpu_ops, sfm_ops, weight_bytes; /* of a sequence; weight_bytes: of the step */
 };
 void lad_step_bound(const struct lad_box *box, struct lad_step_bound *ret);
+/* Rows of `elements` on all VPUs: rows, passes, lanes and compute_s. */
+void lad_rows_bound(const struct lad_box *b, struct dse_interval rows, struct dse_interval elements, struct lad_op_bound *ret);
 void lad_attention_bound(const struct lad_box *box, const struct lad_op_bound *ops, int n_ops, struct lad_attention_bound *ret);
 
 /* E21, E35 in intervals, of one sequence. */
@@ -92,10 +95,15 @@ struct lad_energy_bound {
     struct lad_joules_bound step;
     struct dse_interval attention; /* all of its energy, without what is fetched ahead */
     struct dse_interval chip_w;
+    /* The same by what costs it: joules of what is drawn whatever is done, and its watts; of work, of all and of attention. */
+    struct dse_interval drawn, watts, work, attention_work;
 };
 void lad_energy_bound(const struct lad_box *box, const struct lad_chip_bound *chip, const struct lad_step_bound *step,
                       struct lad_energy_bound *ret);
 
 bool lad_bound(const void *lo, const void *hi, void *floor, void *ceiling);
+/* Of a part of a box whose points are not all simple (lad_bound_llms.c). */
+bool lad_llms_bound(const struct lad_params *lo, const struct lad_params *hi, const struct dse_workload_part *part,
+                    struct lad_metrics *floor, struct lad_metrics *ceiling);
 
 #endif

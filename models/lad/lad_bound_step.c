@@ -16,7 +16,7 @@ static struct dse_interval lanes_bound(const struct lad_box *b, struct dse_inter
     return dse_iv(dse_max(lanes.lo, elements.lo), dse_min(lanes.hi, elements.hi + b->width.hi - 1));
 }
 
-static void rows_bound(const struct lad_box *b, struct dse_interval rows, struct dse_interval elements, struct lad_op_bound *ret)
+void lad_rows_bound(const struct lad_box *b, struct dse_interval rows, struct dse_interval elements, struct lad_op_bound *ret)
 {
     ret->rows = rows;
     ret->passes = dse_iv_ceil_div(elements, b->width);
@@ -57,11 +57,11 @@ static void op_init(const struct lad_box *b, const struct dse_op *lo, const stru
                                  .ops = dse_iv(lo->ops, hi->ops)};
     if (ret->is_linear) {
         const double each = (double)lo->repeat * (double)lo->n;
-        rows_bound(b, dse_iv(each * (double)lo->m, each * (double)hi->m), dse_iv_of((double)lo->k), ret);
+        lad_rows_bound(b, dse_iv(each * (double)lo->m, each * (double)hi->m), dse_iv_of((double)lo->k), ret);
         ret->bytes = dse_iv_add(ret->bytes, spilled_bound(b, lo, hi));
     } else if (ret->is_attention) {
         const struct dse_interval reads = b->prefill ? reads_bound(b) : dse_iv_of(1);
-        rows_bound(b, dse_iv_scale(ret->ops, 1 / (DSE_OPS_PER_MAC * b->d)), d, ret);
+        lad_rows_bound(b, dse_iv_scale(ret->ops, 1 / (DSE_OPS_PER_MAC * b->d)), d, ret);
         ret->bytes = dse_iv_add(ret->bytes, dse_iv_mul(dse_iv(lo->kv_read_bytes, hi->kv_read_bytes), reads));
     } else if (b->lo.elementwise == LAD_EXPOSED) {
         ret->compute_s = dse_iv_div(ret->ops, dse_iv_mul(dse_iv_mul(b->tiles, b->width), b->clock_hz));

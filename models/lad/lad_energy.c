@@ -268,9 +268,12 @@ static void constant_bound(const struct lad_box *b, const struct lad_chip_bound 
     *j = (struct lad_joules_bound){.modules = dse_iv_mul(draws_watts(&d, 0, modules), s->time_s),
                                    .sram = dse_iv_mul(draws_watts(&d, modules, d.n), s->time_s),
                                    .dram = dram_bound(b, s->bytes)};
-    j->all = dse_iv_add(draws_joules(b, &d, s), j->dram);
-    ret->chip_w = draws_watts(&d, 0, d.n);
-    ret->attention = dse_iv_add(dse_iv_mul(ret->chip_w, s->attention.time_s), dram_bound(b, s->attention.period_bytes));
+    ret->drawn = draws_joules(b, &d, s);
+    ret->work = j->dram;
+    ret->attention_work = dram_bound(b, s->attention.period_bytes);
+    j->all = dse_iv_add(ret->drawn, ret->work);
+    ret->chip_w = ret->watts = draws_watts(&d, 0, d.n);
+    ret->attention = dse_iv_add(dse_iv_mul(ret->chip_w, s->attention.time_s), ret->attention_work);
 }
 
 static struct dse_interval work_sum(const struct lad_joules_bound *j)
@@ -310,8 +313,12 @@ static void activity_bound(const struct lad_box *b, const struct lad_chip_bound 
                                    .dram = dram_bound(b, s->bytes)};
     work_bound(b, chip, &of_step, j);
     work_bound(b, chip, &of_attention, &attention);
-    j->all = dse_iv_add(draws_joules(b, &d, s), work_sum(j));
-    ret->attention = dse_iv_add(dse_iv_mul(watts, a->time_s), work_sum(&attention));
+    ret->watts = watts;
+    ret->drawn = draws_joules(b, &d, s);
+    ret->work = work_sum(j);
+    ret->attention_work = work_sum(&attention);
+    j->all = dse_iv_add(ret->drawn, ret->work);
+    ret->attention = dse_iv_add(dse_iv_mul(watts, a->time_s), ret->attention_work);
     ret->chip_w = dse_iv_add(watts, dse_iv_div(dse_iv_add(j->modules, j->sram), s->time_s));
 }
 

@@ -10,7 +10,7 @@
 
 static const double slack = 1e-12;
 /* Of which boxes of such LLMs have bounds. Others say that they know nothing, or are asked all the same. */
-static const char *const followed[] = {"swiftkv", "veda", "flashdecoding"};
+static const char *const followed[] = {"lad", "swiftkv", "veda", "flashdecoding"};
 
 static bool is_followed(const struct model *m)
 {
