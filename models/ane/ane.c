@@ -168,14 +168,6 @@ static void ane_resolve(void *params)
 
 static const char no_room[] = "weights and KV cache do not fit the memory (capacity_gib)";
 
-static double footprint(const struct ane_params *p, const struct ane_shape *s)
-{
-    struct ane_call call;
-    if (s->simple) return ane_footprint(p, s);
-    ane_call_init(&call, p, s);
-    return ane_footprint_of(p, &call);
-}
-
 static const char *ane_check(const void *params)
 {
     const struct ane_params *p = params;
@@ -195,7 +187,7 @@ static const char *ane_check(const void *params)
     if (!ane_fits(p, &s, r.kept)) return "the context does not fit the window in whole blocks of query_rows (window, overflow)";
     if (p->workload.phase == DSE_PREFILL && p->cache == ANE_NONE && r.prompt > s.window)
         return "a prompt that is longer than the window needs a cache: without one its first positions are never computed (window, cache)";
-    if (footprint(p, &s) > p->dram.capacity_gib * DSE_GIB) return no_room;
+    if (ane_footprint(p, &s) > p->dram.capacity_gib * DSE_GIB) return no_room;
     if (p->power == DSE_POWER_ACTIVITY && p->engine_idle_w > p->engine_base_w)
         return "the engine draws more idle than at work (engine_idle_w, engine_base_w)";
     return NULL;
@@ -206,7 +198,7 @@ static bool ane_shortage(const void *params, const char *reason, struct dse_shor
     const struct ane_params *p = params;
     struct ane_shape s;
     ane_shape_init(&s, p, (double)p->query_rows, ane_request_of(p).kept);
-    *ret = (struct dse_shortage){footprint(p, &s) / DSE_GIB, p->dram.capacity_gib, "GiB"};
+    *ret = (struct dse_shortage){ane_footprint(p, &s) / DSE_GIB, p->dram.capacity_gib, "GiB"};
     return reason == no_room;
 }
 

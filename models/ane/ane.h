@@ -208,7 +208,7 @@ bool ane_forgets(const struct ane_params *p, const struct ane_shape *s, double l
 bool ane_fits(const struct ane_params *p, const struct ane_shape *s, double last);
 /* Positions that a token sees, mean over the positions first .. last. */
 double ane_mean_seen(double first, double last, double window);
-/* E10: bytes in DRAM, of a simple LLM or of the call of any. */
+/* E10: bytes in DRAM; the same of a call that is known. */
 double ane_footprint(const struct ane_params *p, const struct ane_shape *s);
 double ane_footprint_of(const struct ane_params *p, const struct ane_call *c);
 /* E9: joules of exposed_s of the step, in which, or hidden behind which, the engine runs for busy_s; of operations and DRAM
@@ -245,6 +245,11 @@ double ane_reshaped_bytes(const struct ane_params *p, const struct ane_shape *s)
 /* ---- LLMs of all kinds: ane_llms.c ------------------------------------------------------------------------------------------ */
 
 bool ane_is_simple(const struct dse_workload *w);
+/* Drafts, unequal contexts, chunks: E20, E21. */
+static inline bool ane_is_mixed(const struct dse_workload *w)
+{
+    return w->speculation.draft_tokens > 0 || w->chunk_tokens > 0 || w->context_spread > 0;
+}
 /* E16: NULL, or why the engine cannot run it: by what is no number; by anything. */
 const char *ane_llms_never(const struct ane_params *p);
 const char *ane_llms_check(const struct ane_params *p);
@@ -257,7 +262,8 @@ bool ane_is_head(const struct dse_op *o);
 void ane_llms_call(struct ane_call *ret, const struct ane_params *p, const struct dse_draw *draw);
 /* E18: experts with work in each layer that has some, over their mean in `draw`; how many layers. */
 int64_t ane_llms_shares(const struct ane_params *p, const struct ane_shape *s, const struct dse_draw *draw, double *ret);
-/* E19: bytes of all caches and states in memory; of one slide. */
+/* E10: bytes in DRAM; of them, of all caches and states. E6: of one slide. */
+double ane_llms_footprint(const struct ane_params *p, const struct ane_shape *s);
 double ane_llms_kept_bytes(const struct ane_params *p, const struct ane_call *c);
 double ane_llms_slid_bytes(const struct ane_call *c);
 /* Useful operations of (row, position) pairs of rows at positions first .. last, in all. */

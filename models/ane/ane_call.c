@@ -17,7 +17,7 @@ struct ane_request ane_request_of(const struct ane_params *p)
         r.last = r.prompt + r.generate;
     }
     r.kept = dse_min(r.last, dse_cache_target(&p->kept, r.prompt));
-    if (!ane_is_simple(&p->workload)) r.kept = ane_llms_positions(p, &r);
+    if (ane_is_mixed(&p->workload)) r.kept = ane_llms_positions(p, &r);
     return r;
 }
 
@@ -155,7 +155,8 @@ double ane_widening(const struct ane_params *p)
 void ane_append_work(struct ane_call *c, const struct ane_params *p, const struct ane_work *work)
 {
     double bytes = work->weight_bytes + work->kv_bytes, compute_s = work->ops / (p->engine_tflops * ANE_TERA);
-    double dram_s = dse_dram_stream_seconds(&p->dram, work->weight_bytes * ane_expanding(p) + work->kv_bytes);
+    const double weights = work->weight_bytes > 0 ? work->weight_bytes * ane_expanding(p) : 0;
+    double dram_s = dse_dram_stream_seconds(&p->dram, weights + work->kv_bytes);
     if (work->rows > 0) compute_s *= ane_filled_rows(p, work->rows, work->place == ANE_AFTERWARDS) / work->rows;
     ane_append(c, (struct ane_op){.name = work->name,
                                   .place = work->place,

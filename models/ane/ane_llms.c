@@ -177,11 +177,10 @@ static void append_expert(struct ane_call *c, const struct ane_params *p, const 
 /* E19: the state of the last whole block of rows is read, and the next one's written, once a call; without a cache it starts empty. */
 static void append_recurrence(struct ane_call *c, const struct ane_params *p, const struct dse_op *o)
 {
-    const double state = o->kv_write_bytes / c->shape.computed, moved = p->cache == ANE_NONE ? 0 : 2 * state;
+    const double moved = p->cache == ANE_NONE ? 0 : 2 * (o->kv_write_bytes / c->shape.computed);
     const struct ane_work work = {
         .name = o->name, .place = ANE_AFTERWARDS, .times = (double)o->repeat, .kv_bytes = moved, .ops = o->ops};
     ane_append_work(c, p, &work);
-    c->state_bytes += o->is_draft ? state / (double)p->workload.speculation.draft_tokens : state;
     add_row_ops(c, o);
 }
 
@@ -208,25 +207,39 @@ static void append_other(struct ane_call *c, const struct ane_params *p, const s
         add_row_ops(c, o);
 }
 
-/* Those of the LLM, or of what drafts: the list has both. */
-static void append_operators(struct ane_call *c, const struct ane_params *p, const struct dse_oplist *list, bool is_draft)
+/* What stays in memory, of the LLM or of what drafts (the list has both): the groups of its attention, weights, states. Returns the
+ * layers of absorbed latents. */
+static int64_t hold(struct ane_call *c, const struct ane_params *p, const struct dse_oplist *list, bool is_draft,
+                    struct ane_group **ret_group)
 {
     const bool again = is_draft && p->workload.speculation.drafter != DSE_DRAFT_HEADS; /* the same weights, several times */
     const double times = again ? (double)p->workload.speculation.draft_tokens : 1;
-    struct ane_group *group[DSE_ATTENTIONS_MAX] = {0};
     int64_t latent_layers = 0;
     for (int i = 0; i < list->n_attentions; i++) {
         const struct dse_attention *a = &list->attention[i];
+        ret_group[i] = NULL;
         if (a->is_draft != is_draft) continue;
         assert(c->n_groups < ANE_GROUPS_MAX);
-        group[i] = &c->group[c->n_groups++];
-        *group[i] = group_of(p, &c->shape, a);
+        ret_group[i] = &c->group[c->n_groups++];
+        *ret_group[i] = group_of(p, &c->shape, a);
         if (a->values_in_keys) latent_layers += a->layers;
     }
     for (int i = 0; i < list->n; i++) {
         const struct dse_op *o = &list->op[i];
         if (o->is_draft != is_draft) continue;
         c->held_bytes += o->held_bytes / times;
+        if (o->kind == DSE_OP_RECURRENCE) c->state_bytes += o->kv_write_bytes / c->shape.computed / times;
+    }
+    return latent_layers;
+}
+
+static void append_operators(struct ane_call *c, const struct ane_params *p, const struct dse_oplist *list, bool is_draft)
+{
+    struct ane_group *group[DSE_ATTENTIONS_MAX];
+    const int64_t latent_layers = hold(c, p, list, is_draft, group);
+    for (int i = 0; i < list->n; i++) {
+        const struct dse_op *o = &list->op[i];
+        if (o->is_draft != is_draft) continue;
         if (o->attention >= 0)
             append_attending(c, p, o, group[o->attention], &list->attention[o->attention]);
         else if (o->kind == DSE_OP_RECURRENCE)
@@ -299,6 +312,34 @@ int64_t ane_llms_shares(const struct ane_params *p, const struct ane_shape *s, c
     return layers;
 }
 
+/* The input embedding, where it is not the output head. */
+static void hold_table(struct ane_call *c, const struct ane_params *p)
+{
+    const struct dse_workload *w = &p->workload;
+    if (w->llm->embedding_tables > 1)
+        c->held_bytes += dse_llm_head_weights(w->llm) * ((double)w->weight_bits + w->weight_scale_bits) / DSE_BITS_PER_BYTE;
+}
+
+double ane_llms_footprint(const struct ane_params *p, const struct ane_shape *s)
+{
+    struct ane_call c;
+    struct dse_workload w = rows_of(p, s);
+    struct dse_oplist list;
+    struct ane_group *group[DSE_ATTENTIONS_MAX];
+    c.shape = *s;
+    c.n_groups = 0;
+    c.held_bytes = c.state_bytes = 0;
+    dse_workload_expand(&w, &list);
+    hold(&c, p, &list, false, group);
+    hold_table(&c, p);
+    if (p->workload.speculation.draft_tokens > 0) {
+        w.speculation.draft_tokens = p->workload.speculation.draft_tokens;
+        dse_workload_expand(&w, &list);
+        hold(&c, p, &list, true, group);
+    }
+    return c.held_bytes + ane_llms_kept_bytes(p, &c);
+}
+
 void ane_llms_call(struct ane_call *ret, const struct ane_params *p, const struct dse_draw *draw)
 {
     const struct ane_shape *s = &ret->shape;
@@ -306,8 +347,7 @@ void ane_llms_call(struct ane_call *ret, const struct ane_params *p, const struc
     struct dse_oplist list;
     dse_workload_expand_drawn(&w, -1, draw, &list);
     append_operators(ret, p, &list, false);
-    if (w.llm->embedding_tables > 1)
-        ret->held_bytes += dse_llm_head_weights(w.llm) * ((double)w.weight_bits + w.weight_scale_bits) / DSE_BITS_PER_BYTE;
+    hold_table(ret, p);
     if (p->workload.speculation.draft_tokens > 0) append_drafts(ret, p, &w, draw);
     const struct ane_joining_work reshaping = {.layers = s->layers, .reshaped_bytes = ane_reshaped_bytes(p, s)};
     ane_append_joining(ret, p, &(struct ane_memory_ops){0}, &reshaping);

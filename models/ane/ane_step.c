@@ -50,6 +50,7 @@ double ane_footprint_of(const struct ane_params *p, const struct ane_call *c)
 
 double ane_footprint(const struct ane_params *p, const struct ane_shape *s)
 {
+    if (!s->simple) return ane_llms_footprint(p, s);
     struct dse_workload w = p->workload;
     double row = 2 * s->layers * s->row_bytes, sequences = (double)w.batch;
     w.context = 0;

@@ -75,6 +75,11 @@ static void llms__read_what_their_operators_hold(void **state)
         assert_close(e->name, sum.dram_bytes, m.common.dram_mib * DSE_MIB, 1e-9);
         assert_close(e->name, sum.time_us, m.common.latency_us, 1e-9);
         assert_close(e->name, sum.energy_mj, m.common.energy_mj, 1e-9);
+        p.workload.speculation.draft_tokens = 2;
+        struct ane_shape shape;
+        ane_shape_init(&shape, &p, (double)p.query_rows, ane_request_of(&p).kept);
+        assert_close(e->name, ane_footprint(&p, &shape), estimate(&p, NULL).dram_footprint_gib * DSE_GIB, 1e-12);
+        p.workload.speculation.draft_tokens = 0;
         p.expert_dispatch = ANE_GATHERED_EXPERTS;
         assert_close(e->name, estimate(&p, NULL).weights_mib * DSE_MIB, touched, 1e-9);
     }
