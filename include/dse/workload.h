@@ -218,6 +218,8 @@ const char *dse_kv_format_check(const struct dse_workload *w);
 /* Bytes that the workload occupies in the DRAM of the fullest chip: its weights (input embedding included), and the KV cache and the
  * states of its sequences. */
 double dse_workload_footprint(const struct dse_workload *w);
+/* The same, where what dse_workload_expand makes of it is at hand. */
+double dse_workload_footprint_of(const struct dse_workload *w, const struct dse_oplist *list);
 /* Tokens that one step yields, of all chips: batch (decode), batch * context (prefill), batch * dse_accepted (with drafts). The
  * chunk of a prompt yields none. */
 double dse_workload_tokens(const struct dse_workload *w);

@@ -156,7 +156,7 @@ static const char *veda_check(const void *params)
     if (why) return why;
     veda_point_init(&pt, params);
     why = veda_point_check(&pt);
-    if (!why && !veda_is_simple(&p->workload)) why = veda_layers_check(p);
+    if (!why && !veda_is_simple(&p->workload)) why = veda_layers_check(&pt);
     if (!why) why = dse_kv_format_check(&pt.p->workload);
     return why ? why : veda_chip_check(params);
 }
@@ -286,7 +286,6 @@ void veda_report(const struct veda_point *pt, const struct veda_step *step, cons
     m->links_mm2 = pt->devices * chip.links_mm2;
     m->matmul_gops = step->ops / step->time_s / DSE_GIGA;
     m->chip_gop_per_j = m->matmul_gops / m->chip_power_w;
-    m->dram_footprint_gib = veda_footprint(pt) / DSE_GIB;
     m->communication_us = step->exchange_s * DSE_US_PER_S;
     *ret_power = power;
 }
@@ -297,28 +296,20 @@ void veda_report_step(const struct veda_point *pt, const struct veda_step *step,
     const struct veda_work work = veda_step_work(pt, step);
     struct veda_power power;
     veda_report(pt, step, &work, whole_s, m, &power);
+    m->dram_footprint_gib = veda_footprint(pt) / DSE_GIB;
     if (breakdown) veda_break_down(pt, step, &power, breakdown);
 }
 
-/* E32 to E35. Without eviction, attention takes what it takes with the whole cache. */
+/* E32 to E35. */
 static void estimate_layers(const struct veda_params *p, struct veda_metrics *m, struct dse_breakdown *breakdown)
 {
-    struct veda_point pt;
+    struct veda_point pt, all;
     struct veda_layers step;
-    struct veda_power power;
-    double whole_s = 0;
     veda_point_init(&pt, p);
-    const bool evicts = !pt.policy->keeps_all;
-    if (evicts) {
-        struct veda_point all = pt;
-        veda_point_keep_all(&all);
-        veda_layers_at(&all, &step);
-        whole_s = step.sum.attention.time_s;
-    }
+    all = pt;
     veda_layers_at(&pt, &step);
-    if (!evicts) whole_s = step.sum.attention.time_s;
-    veda_report(&pt, &step.sum, &step.work, whole_s, m, &power);
-    if (breakdown) veda_layers_break_down(&pt, &step, &power, breakdown);
+    const double whole_s = veda_layers_whole(&all, &step);
+    veda_layers_report(&pt, &step, whole_s, m, breakdown);
 }
 
 static void veda_estimate(const void *params, void *metrics, struct dse_breakdown *breakdown)

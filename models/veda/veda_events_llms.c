@@ -357,13 +357,11 @@ bool veda_layers_simulate(const struct veda_params *p, struct dse_sim *sim, stru
     struct program *g = dse_sim_alloc(sim, 1, sizeof *g);
     struct veda_layers *seen = dse_sim_alloc(sim, 1, sizeof *seen);
     const struct dse_phases phases = {.model = "veda", .object = g, .begin = begin, .end = end};
-    struct veda_power power;
     if (!init(g, sim, p) || !dse_program_run(&g->on, &phases, g->n)) return false;
     set_step(g, seen);
     const double whole_s = whole_of(g);
     veda_layers_end(&g->pt, seen);
-    veda_report(&g->pt, &seen->sum, &seen->work, whole_s, metrics, &power);
-    if (breakdown) veda_layers_break_down(&g->pt, seen, &power, breakdown);
+    veda_layers_report(&g->pt, seen, whole_s, metrics, breakdown);
     dse_program_note(&g->on);
     return true;
 }

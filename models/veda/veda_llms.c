@@ -22,19 +22,18 @@ double veda_vectors_bytes(const struct dse_workload *w)
 }
 
 /* With as many positions as a chip holds at any time. */
-static double footprint_of(const struct veda_params *p)
+static double footprint_of(const struct veda_point *pt)
 {
-    struct veda_point pt;
-    struct dse_workload w = p->workload;
-    veda_point_init(&pt, p);
-    w.context = (int64_t)pt.held;
+    struct dse_workload w = pt->p->workload;
+    w.context = (int64_t)pt->held;
     return dse_workload_footprint(&w);
 }
 
-const char *veda_layers_check(const struct veda_params *p)
+const char *veda_layers_check(const struct veda_point *pt)
 {
+    const struct veda_params *p = pt->p;
     const struct dse_workload *w = &p->workload;
-    const bool evicts = !dse_eviction_at(p->cache.eviction)->keeps_all;
+    const bool evicts = !pt->policy->keeps_all;
     if (p->devices > 1) return "several chips are either devices or the workload's degrees of parallelism (devices)";
     if (evicts && (w->speculation.draft_tokens > 0 || w->chunk_tokens > 0 || w->context_spread > 0))
         return "the voting engine takes one query of sequences that are alike (eviction, draft_tokens, chunk_tokens, context_spread)";
@@ -42,7 +41,7 @@ const char *veda_layers_check(const struct veda_params *p)
         return "a generation's steps have no chunks, and contexts of their own (generate)";
     if (veda_vectors_bytes(w) > p->buffer_kib * DSE_KIB)
         return "the on-chip buffer does not hold the vectors of one token (buffer_kib)";
-    if (footprint_of(p) > p->dram.capacity_gib * DSE_GIB) return "weights and KV cache do not fit the DRAM (capacity_gib)";
+    if (footprint_of(pt) > p->dram.capacity_gib * DSE_GIB) return "weights and KV cache do not fit the DRAM (capacity_gib)";
     return dse_links_check(&p->links, (double)dse_workload_chips(w));
 }
 
@@ -377,6 +376,22 @@ void veda_layers_at(struct veda_point *pt, struct veda_layers *ret)
     veda_layers_end(pt, ret);
 }
 
+double veda_layers_whole(struct veda_point *pt, const struct veda_layers *s)
+{
+    double seconds = 0;
+    if (pt->policy->keeps_all) return s->sum.attention.time_s;
+    veda_point_keep_all(pt);
+    for (int i = 0; i < s->list.n_attentions; i++) {
+        struct veda_kind kind;
+        struct veda_attention a;
+        struct veda_work w;
+        veda_kind_init(&kind, pt, &s->list.attention[i]);
+        veda_kind_at(&kind, &a, &w);
+        seconds += a.time_s;
+    }
+    return seconds * (double)dse_workload_passes(&pt->p->workload);
+}
+
 /* ---- breakdown ------------------------------------------------------------------------------------------------------------ */
 
 static void add_part(struct dse_breakdown *out, const struct veda_power *power, const char *name, const char *bound, double ops,
@@ -386,8 +401,8 @@ static void add_part(struct dse_breakdown *out, const struct veda_power *power, 
     dse_breakdown_merge(out, dse_part_of(name, 0, bound, work->seconds, j.work, work->bytes, ops));
 }
 
-void veda_layers_break_down(const struct veda_point *pt, const struct veda_layers *s, const struct veda_power *power,
-                            struct dse_breakdown *out)
+static void break_down(const struct veda_point *pt, const struct veda_layers *s, const struct veda_power *power,
+                       struct dse_breakdown *out)
 {
     const char *compute = dse_bound_names[DSE_BOUND_COMPUTE], *dram = dse_bound_names[DSE_BOUND_DRAM],
                *latency = dse_bound_names[DSE_BOUND_LATENCY];
@@ -406,4 +421,21 @@ void veda_layers_break_down(const struct veda_point *pt, const struct veda_layer
     if (s->bubble_s > 0) add_part(out, power, "bubble", latency, 0, &bubble);
     const struct dse_joules j = veda_joules_of(power, &s->work);
     dse_breakdown_joules(out, &j, pt->p->power);
+}
+
+/* Of all chips: with the operators of the step, where those are at as many positions as are held. */
+static double held_bytes(const struct veda_point *pt, const struct veda_layers *s)
+{
+    const struct dse_workload *w = &pt->p->workload;
+    if (pt->held != (double)veda_mean_context(pt->p) || w->context != veda_mean_context(pt->p)) return veda_footprint(pt);
+    return dse_workload_footprint_of(w, &s->list) * pt->devices;
+}
+
+void veda_layers_report(const struct veda_point *pt, const struct veda_layers *s, double whole_s, struct veda_metrics *m,
+                        struct dse_breakdown *breakdown)
+{
+    struct veda_power power;
+    veda_report(pt, &s->sum, &s->work, whole_s, m, &power);
+    m->dram_footprint_gib = held_bytes(pt, s) / DSE_GIB;
+    if (breakdown) break_down(pt, s, &power, breakdown);
 }

@@ -33,7 +33,9 @@ struct veda_layers {
 };
 /* *pt gets the chips as devices, and the tokens. Requires a workload that is not simple. */
 void veda_layers_at(struct veda_point *pt, struct veda_layers *ret);
-/* The same in three steps: no parts; all parts, of one pass of a chip, with experts as drawn or (NULL) the mean; and all passes of all
+/* Attention of the step if nothing were evicted: seconds. The point, as veda_layers_at got it, keeps all from then on. */
+double veda_layers_whole(struct veda_point *pt, const struct veda_layers *s);
+/* A step in three steps: no parts; all parts, of one pass of a chip, with experts as drawn or (NULL) the mean; and all passes of all
  * chips. */
 void veda_layers_begin(struct veda_layers *ret);
 void veda_layers_parts(const struct veda_point *pt, const struct dse_draw *draw, struct veda_layers *ret);
@@ -49,8 +51,10 @@ void veda_layers_shape(const struct veda_point *pt, const struct dse_oplist *lis
                        struct veda_linear_shape *ret);
 /* The widest vectors of a token on a chip, as for a dense network: the residual stream, and the inner width. */
 double veda_vectors_bytes(const struct dse_workload *w);
-const char *veda_layers_check(const struct veda_params *p);
-void veda_layers_break_down(const struct veda_point *pt, const struct veda_layers *s, const struct veda_power *power,
-                            struct dse_breakdown *out);
+/* What else may not be of such a workload: NULL, or why. */
+const char *veda_layers_check(const struct veda_point *pt);
+/* Metrics of such a step, and its breakdown when that is not NULL. */
+void veda_layers_report(const struct veda_point *pt, const struct veda_layers *s, double whole_s, struct veda_metrics *m,
+                        struct dse_breakdown *breakdown);
 
 #endif
