@@ -21,7 +21,7 @@
 bool claims_exist(const struct model *model, const char *data_dir)
 {
     char *path = model_file(model, data_dir, "claims.csv");
-    bool there = access(path, F_OK) == 0;
+    bool there = model->made.claims_csv || access(path, F_OK) == 0;
     free(path);
     return there;
 }
@@ -38,7 +38,9 @@ static bool read_toml(struct claim_set *s, struct diags *diags)
     static const char *const keys[] = {"accounting", "machines",       "cases",     "attention",
                                        "claims",     "contradictions", "constants", "calibrate"};
     char *path = model_file(s->model, s->data_dir, "claims.toml");
-    s->doc = toml_read_file(path, diags);
+    const struct made_files *made = &s->model->made;
+    s->doc = made->claims_toml ? toml_read_text(made->given, made->claims_toml, strlen(made->claims_toml), diags)
+                               : toml_read_file(path, diags);
     free(path);
     if (!s->doc) return false;
     bool ok = toml_check_keys(s->doc, &s->doc->root, keys, sizeof keys / sizeof *keys, diags);

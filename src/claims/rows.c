@@ -127,8 +127,11 @@ static bool read_row(struct claim_set *s, size_t row, struct diags *diags)
 
 bool claims_read_rows(struct claim_set *s, struct diags *diags)
 {
+    const struct made_files *made = &s->model->made;
     char *path = model_file(s->model, s->data_dir, "claims.csv");
-    bool ok = s->rows_whole = csv_table_read(&s->csv, path, columns, COLUMNS, diags);
+    bool ok = made->claims_csv ? csv_table_read_text(&s->csv, made->given, made->claims_csv, columns, COLUMNS, diags)
+                               : csv_table_read(&s->csv, path, columns, COLUMNS, diags);
+    s->rows_whole = ok;
     free(path);
     s->n_claims = s->csv.n_rows;
     s->claims = xcalloc(s->n_claims, sizeof *s->claims);

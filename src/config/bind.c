@@ -158,11 +158,11 @@ static bool read_defaults(struct binding_full *b, struct diags *diags)
 /* defaults.toml; or what a model in TOML has for it, shown with the lines of that file. */
 static struct toml_doc *read_defaults_doc(const struct model *model, const char *data_dir, struct diags *diags)
 {
-    if (model->defaults) {
-        struct toml_doc *doc = toml_read_text(model->given, model->defaults, strlen(model->defaults), diags);
+    if (model->made.defaults) {
+        struct toml_doc *doc = toml_read_text(model->made.given, model->made.defaults, strlen(model->made.defaults), diags);
         if (!doc) return NULL;
         free(doc->text);
-        doc->text = xstrdup(model->source);
+        doc->text = xstrdup(model->made.source);
         return doc;
     }
     char *path = model_file(model, data_dir, "defaults.toml");

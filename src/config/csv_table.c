@@ -196,14 +196,10 @@ bool csv_table_read(struct csv_table *t, const char *path, const char *const *co
     return csv_table_read_some(t, path, columns, n, n, diags);
 }
 
-bool csv_table_read_some(struct csv_table *t, const char *path, const char *const *columns, size_t required, size_t n,
-                         struct diags *diags)
+/* Of a table whose text is there, `size` bytes. */
+static bool read_table(struct csv_table *t, size_t required, size_t size, struct diags *diags)
 {
-    *t = (struct csv_table){.file = xstrdup(path), .columns = columns, .n_columns = n};
-    char *text;
-    size_t size;
-    if (!text_read_file(path, FILE_MAX, &text, &size, diags)) return false;
-    t->text = text;
+    char *text = t->text;
     struct reader r = {.table = t, .required = required, .diags = diags, .line = 1, .ok = true};
     if (strlen(text) != size) r.ok = diags_input(diags, place_of(t, strlen(text)), NULL, NULL, "is not text: it has a NUL byte");
     static const char bom[] = "\xEF\xBB\xBF";
@@ -214,6 +210,21 @@ bool csv_table_read_some(struct csv_table *t, const char *path, const char *cons
     r.ok = r.ok && parse(&r);
     free(r.cells);
     return r.ok;
+}
+
+bool csv_table_read_some(struct csv_table *t, const char *path, const char *const *columns, size_t required, size_t n,
+                         struct diags *diags)
+{
+    *t = (struct csv_table){.file = xstrdup(path), .columns = columns, .n_columns = n};
+    size_t size;
+    return text_read_file(path, FILE_MAX, &t->text, &size, diags) && read_table(t, required, size, diags);
+}
+
+bool csv_table_read_text(struct csv_table *t, const char *name, const char *text, const char *const *columns, size_t n,
+                         struct diags *diags)
+{
+    *t = (struct csv_table){.file = xstrdup(name), .text = xstrdup(text), .columns = columns, .n_columns = n};
+    return read_table(t, n, strlen(text), diags);
 }
 
 bool csv_table_read_any(struct csv_table *t, const char *path, struct diags *diags)

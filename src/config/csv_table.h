@@ -36,6 +36,9 @@ struct csv_table {
 /* Read a file whose header must be exactly columns[0..n). False with errors: the file cannot be read, is not CSV, has another
  * header, a row with too few or too many cells. Release the table whatever comes back. */
 bool csv_table_read(struct csv_table *t, const char *path, const char *const *columns, size_t n, struct diags *diags);
+/* The same from memory; `name` stands for the file in messages. */
+bool csv_table_read_text(struct csv_table *t, const char *name, const char *text, const char *const *columns, size_t n,
+                         struct diags *diags);
 /* The same; the header may end behind any column from the `required`-th on. t->n_columns is how many there are. */
 bool csv_table_read_some(struct csv_table *t, const char *path, const char *const *columns, size_t required, size_t n,
                          struct diags *diags);

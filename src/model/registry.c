@@ -71,13 +71,10 @@ bool registry_add(const struct dse_model *desc, const char *folder, const char *
     return true;
 }
 
-bool registry_add_made(const struct dse_model *desc, const char *folder, const char *file, const char *given, const char *defaults,
-                       const char *source)
+bool registry_add_made(const struct dse_model *desc, const char *folder, const char *file, const struct made_files *made)
 {
     if (!registry_add(desc, folder, file)) return false;
-    models[n_models - 1].defaults = xstrdup(defaults);
-    models[n_models - 1].source = xstrdup(source);
-    models[n_models - 1].given = xstrdup(given);
+    models[n_models - 1].made = *made;
     return true;
 }
 
@@ -94,9 +91,6 @@ void registry_release(void)
         schema_release(&models[i].equations);
         free(models[i].folder);
         free(models[i].file);
-        free(models[i].defaults);
-        free(models[i].source);
-        free(models[i].given);
     }
     n_models = BUILT_IN;
     ready = false;

@@ -6,14 +6,20 @@
 
 #include <dse/model.h>
 
+/* What a model in TOML has in place of the files in a folder. */
+struct made_files {
+    const char *given;                    /* the file as it was given, for messages */
+    const char *defaults;                 /* a text of defaults.toml, in which every value stands where it stands in the file; */
+    const char *source;                   /* the text of that */
+    const char *claims_csv, *claims_toml; /* or NULL */
+};
+
 struct model {
     const struct dse_model *desc;
     struct schema params, metrics, equations;
-    char *folder; /* of its files (model_file), of a model that was added; or NULL */
-    char *file;   /* the plug-in, or the file in TOML, that it was added from; or NULL */
-    /* Of a model in TOML: the text of a defaults.toml, in which every value stands where it stands in the file, and the text of that; else NULL. */
-    char *defaults, *source;
-    char *given; /* the file as it was given, for messages */
+    char *folder;           /* of its files (model_file), of a model that was added; or NULL */
+    char *file;             /* the plug-in, or the file in TOML, that it was added from; or NULL */
+    struct made_files made; /* of a model in TOML; else all NULL */
 };
 
 /* Every model, in the order of models/meson.build, those that were added behind them. The array lives as long as the process;
@@ -26,9 +32,8 @@ const struct model *registry_find(const char *name);
 /* Add a model, whose name no other has (not thread-safe, and before other threads read the registry). False: there are too
  * many. `desc` lives as long as the process; file may be NULL. */
 bool registry_add(const struct dse_model *desc, const char *folder, const char *file);
-/* The same of a model that is a file in TOML. */
-bool registry_add_made(const struct dse_model *desc, const char *folder, const char *file, const char *given, const char *defaults,
-                       const char *source);
+/* The same of a model that is a file in TOML. The texts live as long as the process. */
+bool registry_add_made(const struct dse_model *desc, const char *folder, const char *file, const struct made_files *made);
 /* The path of a file of the model, "defaults.toml", in its folder: data_dir/models/NAME, unless it was added. The caller frees
  * it. */
 char *model_file(const struct model *m, const char *data_dir, const char *name);

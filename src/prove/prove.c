@@ -102,7 +102,7 @@ static bool prove_sources(const struct model *m, const char *folder, const char 
 bool prove_documentation(const struct model *m, const struct catalog *catalog, struct text *note, struct diags *diags)
 {
     (void)catalog;
-    if (m->defaults) { /* a model in TOML: nothing that it has can be without words there */
+    if (m->made.defaults) { /* a model in TOML: nothing that it has can be without words there */
         text_addf(note, "its file is its documentation, with %zu equations that --equations prints", m->equations.n);
         return true;
     }

@@ -338,8 +338,9 @@ static bool read_parts(struct toml_model *m, struct diags *diags)
 
 bool read_formulas(struct toml_model *m, struct diags *diags)
 {
-    static const char *const sections[] = {"model", "parameters", "defaults", "functions", "equations", "for",
-                                           "check", "step",       "metrics",  "parts",     "trends"};
+    static const char *const sections[] = {"model",    "parameters", "defaults",   "functions",     "equations", "for",
+                                           "check",    "step",       "metrics",    "parts",         "trends",    "claims",
+                                           "machines", "cases",      "accounting", "contradictions"};
     bool ok = toml_check_keys(m->doc, &m->doc->root, sections, sizeof sections / sizeof *sections, diags);
     ok = read_functions(m, diags) && ok;
     ok = read_equations(m, diags) && ok;
@@ -348,6 +349,7 @@ bool read_formulas(struct toml_model *m, struct diags *diags)
     ok = read_check(m, diags) && ok;
     ok = read_step(m, diags) && ok;
     ok = read_trends(m, diags) && ok;
+    ok = read_claims(m, diags) && ok;
     return read_parts(m, diags) && ok;
 }
 

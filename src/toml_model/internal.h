@@ -156,7 +156,8 @@ struct toml_model {
     unsigned can;
     struct dse_trend *trends;
     size_t n_trends;
-    char *defaults; /* as defaults.toml would have them */
+    char *defaults;                 /* as defaults.toml would have them */
+    char *claims_csv, *claims_toml; /* the same of claims; or NULL */
     char ***choices;
     size_t n_choices;
 
@@ -244,6 +245,8 @@ bool read_parameters(struct toml_model *m, struct diags *diags);
 bool read_formulas(struct toml_model *m, struct diags *diags);
 /* Do names and calls of all of them fit? */
 bool compile_all(struct toml_model *m, struct diags *diags);
+/* claims.c: [claims]. */
+bool read_claims(struct toml_model *m, struct diags *diags);
 /* trends.c: [trends], of a model whose metrics are read. */
 bool read_trends(struct toml_model *m, struct diags *diags);
 /* tables.c: rows of metrics and equations, and the plans, of a model that compiles. */

@@ -59,6 +59,8 @@ void toml_model_free(struct toml_model *m)
     free(m->without);
     free(m->defaults);
     free(m->trends);
+    free(m->claims_csv);
+    free(m->claims_toml);
     free(m->room.constants);
     toml_free(m->doc);
     free(m);
@@ -115,7 +117,8 @@ static bool add_model(struct toml_model *m, const char *file, struct diags *diag
                            m->desc.name);
     if (!toml_model_place(m)) return diags_input(diags, toml_loc(m->doc, name), NULL, NULL, "there are too many models in TOML");
     char *folder = folder_of(file, m->desc.name);
-    const bool ok = registry_add_made(&m->desc, folder, file, m->doc->file, m->defaults, m->doc->text) ||
+    const struct made_files files = {m->doc->file, m->defaults, m->doc->text, m->claims_csv, m->claims_toml};
+    const bool ok = registry_add_made(&m->desc, folder, file, &files) ||
                     diags_input(diags, toml_loc(m->doc, name), NULL, NULL, "there are too many models");
     free(folder);
     return ok;

@@ -68,6 +68,21 @@ unit = "1/s"
 TOML
 with validate array >out.txt || fail "validate"
 says '^array.speed 18.6 .*exact' out.txt
+# Or in it.
+cat array.toml - >claiming.toml <<'TOML'
+[machines.plain]
+model = "array"
+[claims.speed]
+number   = 18.60 # with its digits
+unit     = "1/s"
+quantity = "tokens a second"
+source   = "Table 2"
+value    = "plain.tokens_per_s"
+TOML
+"$DSE" --plugin ./claiming.toml validate array >out.txt || fail "validate of claims in the file"
+says '^speed  *18.60 .*held out' out.txt
+if sed 's/plain.tokens/plain.toucans/' claiming.toml >wrong.toml && "$DSE" --plugin ./wrong.toml validate array >out.txt 2>err.txt; then fail "a claim of nothing"; fi
+says 'wrong.toml:[0-9]*:13: error: array has no parameter, metric or equation "toucans_per_s"' err.txt
 
 # In the folder of the models, the library and SQL.
 mkdir data data/models
