@@ -3,6 +3,7 @@
 #include "base/text.h"
 #include "base/xalloc.h"
 #include "desc/schema.h"
+#include "workload/experts.h"
 
 #include <dse/llm.h>
 #include <dse/units.h>
@@ -96,6 +97,36 @@ static void list_contexts(const struct dse_llm *llm, enum output_format format)
     output_end(o);
 }
 
+/* Experts of a layer that a batch touches, and how full the fullest of some chips is, by each routing that there are loads for. */
+static void list_experts(const struct dse_llm *llm, const struct dse_expert_loads *loads, enum output_format format)
+{
+    enum { CHIPS = 8, LAST = 1024 };
+    struct dse_llm_counts n;
+    dse_llm_count(llm, &n);
+    struct dse_workload w = {.llm = llm, .routing_exponent = 1.2, .expert_loads = loads};
+    struct output *o = output_new(stdout, format,
+                                  (const char *const[]){"batch", "experts", "power-law 1.2", "profile", "experts [GiB]",
+                                                        "fullest of 8", "power-law 1.2 of 8", "profile of 8"},
+                                  8);
+    for (int64_t batch = 1; batch <= LAST; batch *= 4) {
+        static const enum dse_routing by[] = {DSE_ROUTING_UNIFORM, DSE_ROUTING_POWER_LAW, DSE_ROUTING_PROFILE};
+        enum { WAYS = sizeof by / sizeof *by };
+        double touched[WAYS], fullest[WAYS];
+        for (int i = 0; i < WAYS; i++) {
+            w.routing = (int32_t)by[i];
+            const bool known = by[i] != DSE_ROUTING_PROFILE || loads;
+            touched[i] = known ? experts_at_work(&w, (double)batch, 1).touched : (double)NAN;
+            const double mean = (double)batch * (double)llm->moe.experts_active / CHIPS;
+            fullest[i] = known && llm->moe.experts >= CHIPS ? experts_at_work(&w, (double)batch, CHIPS).rows / mean : (double)NAN;
+        }
+        output_i64(o, batch);
+        for (int i = 0; i < WAYS; i++) output_f64(o, touched[i]);
+        output_f64(o, gib(n.params_routed) * touched[0] / (double)llm->moe.experts);
+        for (int i = 0; i < WAYS; i++) output_f64(o, fullest[i]);
+    }
+    output_end(o);
+}
+
 /* Every field and every count of every entry, for programs. */
 static void list_fields(const struct invocation *in, const struct catalog *c, enum output_format format,
                         void (*put)(struct output *, const struct field *, const struct dse_entry *))
@@ -138,5 +169,11 @@ void list_llms(const struct invocation *in, const struct catalog *c, enum output
     list_table(in, c, format);
     if (in->n_operands != 2) return;
     fputs("\n", stdout);
-    list_contexts((const struct dse_llm *)(const void *)catalog_find(c, DSE_KIND_LLM, in->operands[1]), format);
+    const struct dse_llm *llm = (const struct dse_llm *)(const void *)catalog_find(c, DSE_KIND_LLM, in->operands[1]);
+    list_contexts(llm, format);
+    if (llm->moe.experts == 0) return;
+    const struct dse_expert_loads *loads =
+        (const struct dse_expert_loads *)(const void *)catalog_find(c, DSE_KIND_EXPERT_LOADS, in->operands[1]);
+    fputs("\n", stdout);
+    list_experts(llm, loads && dse_expert_loads_experts(loads) == llm->moe.experts ? loads : NULL, format);
 }

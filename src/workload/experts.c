@@ -75,7 +75,7 @@ struct experts_at_work experts_at_work(const struct dse_workload *w, double toke
         variance += all / chips * (1 - 1 / chips) * drawn;
         const double z = largest_of(chips);
         const double above = excess > 0 ? sqrt(excess * excess + z * z * variance) : z * sqrt(variance);
-        ret.rows = dse_min(most, mean + above);
+        ret.rows = dse_min(most, dse_max(1, mean + above)); /* some chip has a row */
     }
     return ret;
 }

@@ -16,6 +16,8 @@ for kind in llms memories gpus fpgas engines npus interconnects requests; do
     done
 done
 [ "$("$DSE" list memories ddr4-3200-2ch hbm-256 --format toml | grep -c '^\[')" -eq 2 ] || fail "names do not choose"
+"$DSE" list llms mixtral-8x7b >llm.txt # a token touches two of eight experts, a quarter of their weights; one of eight chips has one of its two rows
+grep -qE '^ +1 +2 +2 +2 +21 +4 ' llm.txt || fail "experts at work: $(cat llm.txt)"
 [ "$("$DSE" list llms llama2-7b llama3-8b --format csv | wc -l)" -eq 3 ] || fail "names do not choose in CSV"
 "$DSE" list profiles --format toml >/dev/null 2>err.txt && fail "profiles are no TOML"
 grep -q 'CSV' err.txt || fail "$(cat err.txt)"
