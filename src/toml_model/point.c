@@ -232,12 +232,11 @@ static void run_check(struct point_context *c, const void *params)
     c->is_checked = true;
 }
 
-/* Behind a check of the same point, only what that has not computed. */
+/* Right behind a check of the same point, only what that has not computed. */
 static void run_estimate(struct point_context *c, const void *params)
 {
     if (!c->is_checked || memcmp(c->checked, params, c->m->desc.params_size) != 0) run_check(c, params);
     run_plan(c, &c->m->estimate, params);
-    c->is_checked = true; /* it leaves those slots alone */
 }
 
 static double of(const struct point_context *c, int equation, double otherwise)
