@@ -1,7 +1,7 @@
 /* Bounds of steps of any LLM, on any number of chips (E43 to E46), over a part of a box. A chip's pass is what a sequence is elsewhere: its
  * operators at their least and their most (dse/workload_box.h), LAD's attention of each length as that of a simple point of so many heads,
  * layers and sequences (lad_bound_attention.c). Of all chips, and by the token, it is multiplied and divided at the end. */
-#include "lad_bound.h"
+#include "lad_bound_llms.h"
 #include "lad_llms.h"
 
 #include <dse/num.h>
@@ -11,17 +11,6 @@
 #include <string.h>
 
 enum { ROUNDING = 16 }; /* units: of products that lists round otherwise */
-
-struct ends {
-    const struct lad_params *lo, *hi;
-    const struct dse_workload_part *part;
-    struct lad_box box; /* of the machine, with the pass as its only sequence */
-    struct dse_cache_step cache_lo, cache_hi;
-    struct dse_oplist least, most;
-    struct lad_step_bound step;
-    struct dse_interval local_s, exact_s, communication_s, link_joules; /* of a pass; of attention: LAD's, and all other */
-    struct dse_interval sequences, stages, passes, chips, tokens;
-};
 
 static struct dse_interval wide(double lo, double hi)
 {
@@ -33,30 +22,30 @@ static void add(struct dse_interval *sum, struct dse_interval x)
     *sum = dse_iv_add(*sum, x);
 }
 
-static struct dse_interval activation_bytes(const struct ends *e)
+static struct dse_interval activation_bytes(const struct lad_ends *e)
 {
     return dse_iv((double)e->lo->cache_bits / DSE_BITS_PER_BYTE, (double)e->hi->cache_bits / DSE_BITS_PER_BYTE);
 }
 
 /* E42. */
-static struct dse_interval widening(const struct ends *e)
+static struct dse_interval widening(const struct lad_ends *e)
 {
     return dse_iv(dse_cache_widening(&e->part->lo), dse_cache_widening(&e->part->hi));
 }
 
-static bool is_aware(const struct ends *e)
+static bool is_aware(const struct lad_ends *e)
 {
     return lad_works(e->lo);
 }
 
-static bool is_local(const struct ends *e, int i)
+static bool is_local(const struct lad_ends *e, int i)
 {
     const struct dse_attention *a = &e->least.attention[i];
     return is_aware(e) && a->mixer == DSE_FULL && !a->is_draft && a->queries == 1;
 }
 
 /* LAD's decoding works on some points of it, and not on others. */
-static bool is_mixed(const struct ends *e)
+static bool is_mixed(const struct lad_ends *e)
 {
     for (int i = 0; i < e->least.n_attentions; i++)
         if (is_local(e, i) && e->most.attention[i].queries > 1) return true;
@@ -97,7 +86,7 @@ static int64_t read_at(const struct dse_cache_step *c)
 }
 
 /* What fits, at the least: E17. */
-static bool may_fit(const struct ends *e)
+static bool may_fit(const struct lad_ends *e)
 {
     struct dse_workload held = e->part->least;
     if (e->lo->batch_policy != LAD_BATCH_FIXED) held.batch = 1;
@@ -106,7 +95,7 @@ static bool may_fit(const struct ends *e)
 }
 
 /* False: no point is accepted. */
-static bool set_machine(struct ends *e, struct dse_llm *llm)
+static bool set_machine(struct lad_ends *e, struct dse_llm *llm)
 {
     struct lad_params lo = *e->lo, hi = *e->hi;
     if (e->part->lo.context > e->lo->workload.llm->max_context) return false;
@@ -127,7 +116,7 @@ static bool set_machine(struct ends *e, struct dse_llm *llm)
 }
 
 /* A policy may take any batch up to the one asked for. */
-static void set_lists(struct ends *e)
+static void set_lists(struct lad_ends *e)
 {
     struct dse_workload_part part = *e->part;
     if (e->lo->batch_policy != LAD_BATCH_FIXED) part.lo.batch = part.least.batch = 1;
@@ -143,7 +132,7 @@ static void set_lists(struct ends *e)
 /* ---- operators: E44 -------------------------------------------------------------------------------------------------------- */
 
 /* E22. b s is b (m - 1/2) + q/2, which grows with the blocks b, the mean m of what a query sees, and the queries q. */
-static struct dse_interval reads_bound(const struct ends *e, const struct dse_attention *lo, const struct dse_attention *hi)
+static struct dse_interval reads_bound(const struct lad_ends *e, const struct dse_attention *lo, const struct dse_attention *hi)
 {
     const struct dse_interval queries = dse_iv_i64(lo->queries, hi->queries), positions = dse_iv_i64(lo->positions, hi->positions);
     const struct dse_interval rows = dse_iv_scale(queries, (double)(lo->key_dim + lo->value_dim));
@@ -158,7 +147,7 @@ static struct dse_interval reads_bound(const struct ends *e, const struct dse_at
 }
 
 /* E38, E42. */
-static void add_technique(const struct ends *e, const struct dse_attention *lo, const struct dse_attention *hi,
+static void add_technique(const struct lad_ends *e, const struct dse_attention *lo, const struct dse_attention *hi,
                           const struct dse_op *op, struct lad_op_bound *o)
 {
     const struct dse_cache_step *least = &e->cache_lo, *most = &e->cache_hi;
@@ -181,7 +170,7 @@ static void add_technique(const struct ends *e, const struct dse_attention *lo, 
     add(&o->bytes, dse_iv_mul(share, op->kind == DSE_OP_SCORES ? pages : dse_iv_positive(wide(rest_lo, rest_hi))));
 }
 
-static void attention_op(const struct ends *e, int i, struct lad_op_bound *o)
+static void attention_op(const struct lad_ends *e, int i, struct lad_op_bound *o)
 {
     const struct dse_op *op = &e->least.op[i];
     const struct dse_attention *lo = &e->least.attention[op->attention], *hi = &e->most.attention[op->attention];
@@ -200,7 +189,7 @@ static void attention_op(const struct ends *e, int i, struct lad_op_bound *o)
 }
 
 /* Activations of one layer that do not fit on the chip, of all. */
-static struct dse_interval spilled_bound(const struct ends *e, int i, struct dse_interval rows)
+static struct dse_interval spilled_bound(const struct lad_ends *e, int i, struct dse_interval rows)
 {
     const struct dse_op *lo = &e->least.op[i], *hi = &e->most.op[i];
     const struct dse_workload *w = &e->part->lo;
@@ -212,11 +201,12 @@ static struct dse_interval spilled_bound(const struct ends *e, int i, struct dse
     return needed.lo > there.hi ? all : dse_iv(0, all.hi);
 }
 
-static void linear_op(const struct ends *e, int i, struct lad_op_bound *o)
+static void linear_op(const struct lad_ends *e, int i, struct lad_op_bound *o)
 {
     const struct dse_op *lo = &e->least.op[i], *hi = &e->most.op[i];
     const double k = (double)lo->k, n = (double)lo->n;
-    const double made_whole = lo->copies == 1 && hi->copies == 1 ? 0 : 2e-9; /* rows of experts, where only rounding keeps them from it */
+    const double made_whole =
+        lo->copies == 1 && hi->copies == 1 ? 0 : 2e-9; /* rows of experts, where only rounding keeps them from it */
     const struct dse_interval all = wide(lo->ops * (1 - made_whole) / (DSE_OPS_PER_MAC * k),
                                          hi->ops * (1 + made_whole) / (DSE_OPS_PER_MAC * k)); /* times rows n */
     struct dse_interval rows = all;
@@ -232,7 +222,7 @@ static void linear_op(const struct ends *e, int i, struct lad_op_bound *o)
 }
 
 /* One lane an element of the state. */
-static void recurrence_op(const struct ends *e, int i, struct lad_op_bound *o)
+static void recurrence_op(const struct lad_ends *e, int i, struct lad_op_bound *o)
 {
     const struct dse_interval rows = dse_iv_div(dse_iv_scale(o->ops, 1 / (double)DSE_OPS_PER_MAC), e->box.width);
     add(&o->bytes, wide(e->least.op[i].kv_read_bytes, e->most.op[i].kv_read_bytes));
@@ -243,7 +233,7 @@ static void recurrence_op(const struct ends *e, int i, struct lad_op_bound *o)
 }
 
 /* E45. */
-static void collective_op(struct ends *e, int i)
+static void collective_op(struct lad_ends *e, int i)
 {
     const struct dse_op *lo = &e->least.op[i], *hi = &e->most.op[i];
     const struct dse_interval times = dse_iv_i64(lo->repeat, hi->repeat);
@@ -254,14 +244,14 @@ static void collective_op(struct ends *e, int i)
 }
 
 /* E20, of all that a chip's pass has. */
-static void time_op(const struct ends *e, struct lad_op_bound *o)
+static void time_op(const struct lad_ends *e, struct lad_op_bound *o)
 {
     add(&o->bytes, o->weight_bytes);
     o->dram_s = o->step_dram_s = dse_iv_mul(o->bytes, e->box.stream_s);
     o->time_s = o->step_s = dse_iv_max(o->compute_s, o->dram_s);
 }
 
-static void add_exact(struct ends *e, const struct lad_op_bound *o)
+static void add_exact(struct lad_ends *e, const struct lad_op_bound *o)
 {
     struct lad_attention_bound *a = &e->step.attention;
     add(&e->exact_s, o->time_s);
@@ -270,7 +260,7 @@ static void add_exact(struct ends *e, const struct lad_op_bound *o)
     add(&a->macs, dse_iv_scale(o->ops, 1 / (double)DSE_OPS_PER_MAC));
 }
 
-static void add_op(struct ends *e, int i)
+static void add_op(struct lad_ends *e, int i)
 {
     const struct dse_op *lo = &e->least.op[i], *hi = &e->most.op[i];
     struct lad_step_bound *s = &e->step;
@@ -302,7 +292,7 @@ static void add_op(struct ends *e, int i)
 /* ---- LAD's attention: E43 -------------------------------------------------------------------------------------------------- */
 
 /* Its share of a pass's head-samples. */
-static struct dse_interval share_of(const struct ends *e, int at)
+static struct dse_interval share_of(const struct lad_ends *e, int at)
 {
     struct dse_interval own = dse_iv_of(0), others = dse_iv_of(0);
     for (int i = 0; i < e->least.n_attentions; i++) {
@@ -315,7 +305,7 @@ static struct dse_interval share_of(const struct ends *e, int at)
 }
 
 /* The operators whose idle HBM time it may use, as those of one of its sequences. Returns how many. */
-static int idle_ops(const struct ends *e, int at, struct dse_interval a_sequence, struct lad_op_bound *ret)
+static int idle_ops(const struct lad_ends *e, int at, struct dse_interval a_sequence, struct lad_op_bound *ret)
 {
     int n = 0, k = 0;
     for (int i = 0; i < e->least.n; i++) {
@@ -341,7 +331,7 @@ static double activations(const struct lad_params *p, double rows)
     return (double)p->resident_activations * rows * (double)p->workload.llm->hidden * (double)p->cache_bits / DSE_BITS_PER_BYTE;
 }
 
-static void add_local(struct ends *e, const struct lad_box *b, const struct lad_attention_bound *of)
+static void add_local(struct lad_ends *e, const struct lad_box *b, const struct lad_attention_bound *of)
 {
     struct lad_attention_bound *a = &e->step.attention;
     const struct dse_interval samples = dse_iv_scale(b->batch, b->head_samples);
@@ -367,7 +357,7 @@ static void add_local(struct ends *e, const struct lad_box *b, const struct lad_
 }
 
 /* False: no point is accepted. */
-static bool bound_local(struct ends *e, int i)
+static bool bound_local(struct lad_ends *e, int i)
 {
     const struct dse_attention *lo = &e->least.attention[i], *hi = &e->most.attention[i];
     struct lad_params from = *e->lo, to = *e->hi;
@@ -391,115 +381,14 @@ static bool bound_local(struct ends *e, int i)
     return true;
 }
 
-/* ---- metrics --------------------------------------------------------------------------------------------------------------- */
-
-struct sums {
-    struct dse_interval seconds, attention_s, joules, bytes, ops; /* of a step, all chips */
-    struct dse_interval running, working;                         /* chips times stages, and times passes */
-    struct lad_energy_bound of_pass;
-};
-
-static void sum_step(const struct ends *e, const struct lad_chip_bound *chip, struct sums *ret)
-{
-    struct lad_step_bound s = e->step;
-    struct lad_energy_bound *of = &ret->of_pass;
-    const struct dse_interval pass_s = dse_iv_add(s.time_s, e->communication_s);
-    s.attention.time_s = e->local_s; /* exact attention is among the operators */
-    lad_energy_bound(&e->box, chip, &s, of);
-    ret->running = dse_iv_mul(e->chips, e->stages);
-    ret->working = dse_iv_mul(e->chips, e->passes);
-    ret->seconds = dse_iv_mul(pass_s, e->stages);
-    ret->attention_s = dse_iv_mul(dse_iv_add(e->local_s, e->exact_s), e->passes);
-    ret->bytes = dse_iv_mul(s.bytes, ret->working);
-    ret->ops = dse_iv_mul(s.vpu_ops, ret->working);
-    of->drawn = dse_iv_add(of->drawn, dse_iv_mul(of->watts, e->communication_s));
-    ret->joules = dse_iv_add(dse_iv_mul(of->drawn, ret->running), dse_iv_mul(dse_iv_add(of->work, e->link_joules), ret->working));
-}
-
-static void set_common(const struct ends *e, const struct lad_chip_bound *chip, const struct sums *s, struct lad_metrics *floor,
-                       struct lad_metrics *ceiling)
-{
-    const struct lad_box *b = &e->box;
-    const struct dse_interval lanes = dse_iv_mul(dse_iv_mul(b->tiles, b->vpus), b->width);
-    const double node_nm = e->lo->technology->node_nm;
-    const struct dse_bill cheap = dse_bill_of_chip(&e->lo->economics, e->chips.lo, chip->die.area_mm2.lo, node_nm, &e->lo->dram),
-                          dear = dse_bill_of_chip(&e->hi->economics, e->chips.hi, chip->die.area_mm2.hi, node_nm, &e->hi->dram);
-    struct dse_totals_bound t = dse_totals_unknown();
-    t.tokens = e->tokens;
-    t.seconds = s->seconds;
-    t.token_s = dse_iv_div(s->seconds, e->tokens);
-    t.attention_s = s->attention_s;
-    t.token_joules = dse_iv_div(s->joules, e->tokens);
-    t.token_bytes = dse_iv_div(s->bytes, e->tokens);
-    t.token_ops = dse_iv_div(s->ops, e->tokens);
-    t.peak_ops = dse_iv_mul(e->chips, dse_iv_scale(dse_iv_mul(lanes, b->clock_hz), DSE_OPS_PER_MAC));
-    t.peak_bytes = dse_iv_mul(e->chips, dse_dram_peak_bound(&b->lo.dram, &b->hi.dram));
-    t.area_mm2 = dse_iv_mul(e->chips, chip->die.area_mm2);
-    t.bill_lo = &cheap;
-    t.bill_hi = &dear;
-    dse_totals_narrow(&t);
-    dse_common_bound(&t, &floor->common, &ceiling->common);
-}
-
-#define SET(metric, value) dse_bound_set(&floor->metric, &ceiling->metric, value)
-
-static void set_energy(const struct ends *e, const struct sums *s, struct lad_metrics *floor, struct lad_metrics *ceiling)
-{
-    const struct lad_energy_bound *of = &s->of_pass;
-    const struct lad_joules_bound *j = &of->step;
-    const bool apart = e->lo->power == DSE_POWER_ACTIVITY;
-    const struct dse_interval mj = dse_iv_scale(dse_iv_inv(e->tokens), DSE_MJ_PER_J), pass_s = dse_iv_div(s->seconds, e->stages);
-    const struct dse_interval leaks = apart ? j->leakage : dse_iv_of(0), moves = apart ? s->working : s->running;
-    const struct dse_interval scaled = dse_iv_div(pass_s, dse_iv_max(e->step.time_s, dse_iv_of(1e-300))); /* exchanges draw, too */
-    SET(energy_dram_mj, dse_iv_mul(dse_iv_mul(j->dram, s->working), mj));
-    if (apart) {
-        SET(energy_sram_mj, dse_iv_mul(dse_iv_mul(j->sram, moves), mj));
-        SET(energy_modules_mj, dse_iv_mul(dse_iv_mul(j->modules, moves), mj));
-        SET(energy_interface_mj, dse_iv_mul(dse_iv_mul(j->interface, moves), mj));
-        SET(energy_leakage_mj, dse_iv_mul(dse_iv_mul(dse_iv_mul(leaks, scaled), s->running), mj));
-        SET(energy_clock_mj, dse_iv_mul(dse_iv_mul(dse_iv_mul(j->clock, scaled), s->running), mj));
-    }
-    const struct dse_interval of_attention =
-        dse_iv_add(dse_iv_mul(dse_iv_mul(of->watts, e->chips), s->attention_s), dse_iv_mul(of->attention_work, s->working));
-    SET(attention_energy_mj, dse_iv_mul(of_attention, mj));
-    SET(tokens_per_j, dse_iv_div(e->tokens, s->joules));
-    const struct dse_interval work = dse_iv_mul(dse_iv_add(j->modules, j->sram), e->passes);
-    SET(chip_power_w, apart ? dse_iv_add(of->watts, dse_iv_div(work, s->seconds)) : of->watts);
-}
-
-static void set_rest(const struct ends *e, const struct lad_chip_bound *chip, const struct sums *s, struct lad_metrics *floor,
-                     struct lad_metrics *ceiling)
-{
-    const struct lad_attention_bound *a = &e->step.attention;
-    const struct dse_interval mib = dse_iv_scale(dse_iv_div(s->working, e->tokens), 1 / DSE_MIB);
-    dse_bound_set_i64(&floor->batch_used, &ceiling->batch_used,
-                      dse_iv_i64(e->lo->batch_policy == LAD_BATCH_FIXED ? e->lo->workload.batch : 1, e->hi->workload.batch));
-    SET(linear_us, dse_iv_scale(dse_iv_mul(e->step.linear_s, e->passes), DSE_US_PER_S));
-    SET(communication_us, dse_iv_scale(dse_iv_mul(e->communication_s, e->passes), DSE_US_PER_S));
-    SET(attention_share, dse_iv_clamp(dse_iv_div(s->attention_s, s->seconds), 0, 1));
-    SET(weights_mib, dse_iv_mul(e->step.weight_bytes, mib));
-    SET(centers_mib, dse_iv_mul(a->centers_bytes, mib));
-    SET(active_mib, dse_iv_mul(a->active_bytes, mib));
-    SET(others_mib, dse_iv_mul(a->others_bytes, mib));
-    SET(prefetch_mib, dse_iv_mul(a->prefetch_bytes, mib));
-    SET(supply_v, e->lo->power == DSE_POWER_ACTIVITY ? chip->supply.volts : dse_unbounded);
-    SET(tile_area_mm2, chip->tile_mm2);
-    SET(sram_area_share, dse_iv_div(chip->sram_mm2, chip->tile_mm2));
-    SET(core_mm2, dse_iv_mul(e->chips, chip->die.core_mm2));
-    SET(phy_mm2, dse_iv_mul(e->chips, chip->die.phy_mm2));
-    SET(noc_mm2, dse_iv_mul(e->chips, chip->die.noc_mm2));
-}
-#undef SET
-
 bool lad_llms_bound(const struct lad_params *lo, const struct lad_params *hi, const struct dse_workload_part *part,
                     struct lad_metrics *floor, struct lad_metrics *ceiling)
 {
     const struct dse_interval none = dse_iv_of(0);
-    struct ends e = {
+    struct lad_ends e = {
         .lo = lo, .hi = hi, .part = part, .local_s = none, .exact_s = none, .communication_s = none, .link_joules = none};
     struct lad_chip_bound chip;
     struct dse_llm llm;
-    struct sums sums;
     dse_bound_nothing(dse_model_lad.metrics, floor, ceiling);
     if (lo->batch_policy != LAD_BATCH_FIXED && part->hi.context_spread > 0) return true; /* of batches of one there is one length */
     if (!set_machine(&e, &llm) || !lad_chip_bound(lo, hi, &chip)) return false;
@@ -508,9 +397,6 @@ bool lad_llms_bound(const struct lad_params *lo, const struct lad_params *hi, co
     for (int i = 0; i < e.least.n; i++) add_op(&e, i);
     for (int i = 0; i < e.least.n_attentions; i++)
         if (is_local(&e, i) && !bound_local(&e, i)) return false;
-    sum_step(&e, &chip, &sums);
-    set_common(&e, &chip, &sums, floor, ceiling);
-    set_energy(&e, &sums, floor, ceiling);
-    set_rest(&e, &chip, &sums, floor, ceiling);
+    lad_llms_bound_metrics(&e, &chip, floor, ceiling);
     return true;
 }
