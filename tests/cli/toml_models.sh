@@ -53,6 +53,19 @@ tpu() { "$DSE" --plugin "$SOURCE/examples/tpu_v5e.toml" eval tpu_v5e --format cs
 tpu >tpu.csv
 [ "$(sqlite3 :memory: '.mode csv' '.import tpu.csv t' '.mode list' "select abs(dram_mib * 1.048576 / 819 * tokens_per_s / 1000 - 1) < 0.02 and bound = 'dram' from t")" = 1 ] || fail "the TPU: $(cat tpu.csv)"
 
+# Loops: groups of attention read what the operators read; a loop whose elements need the sum of another.
+sed '/^busy_share/a kv_mib = { is = "sum(for group in attention: group.layers * group.sequences * group.positions * (group.key_bytes + group.value_bytes))", doc = "read" }\
+by_op_mib = { is = "sum(for op in operators: op.kv_read_bytes)", doc = "the same" }\
+largest_share = { is = "most(for op in linear: op.time_s / linear_s)", doc = "of a linear layer" }\
+all_shares = { is = "sum(for op in linear: op.time_s / linear_s)", doc = "1" }\
+heads = { is = "least(for op in linear: op.name == \x27lm_head\x27 ? 0 : op.repeat)", doc = "layers" }' array.toml |
+    sed '/^step_s/a linear_s = "sum(for op in linear: op.time_s)"' | sed '/^\[for.linear\]/,/^$/d' >loops.toml
+sed -n '/^\[for.operators\]/,/^$/p' array.toml | sed 's/operators/linear/' >>loops.toml
+for llm in llama2-7b llama3-8b; do
+    "$DSE" --plugin ./loops.toml query :memory: "SELECT kv_mib = by_op_mib, kv_mib > 0, all_shares, heads, largest_share < 1 FROM array WHERE llm = '$llm'" --format csv >out.txt 2>err.txt || fail "loops: $(cat err.txt)"
+    [ "$(tail -n 1 out.txt)" = 1,1,1,0,1 ] || fail "loops of $llm: $(cat out.txt)"
+done
+
 # Published numbers beside it.
 mkdir array
 cat >array/claims.csv <<'CSV'
