@@ -340,6 +340,7 @@ struct fd_step {
     double technique_s, technique_bytes, technique_wait_s;  /* E33: in attention_s, attention_bytes, wait_s */
     bool attention_compute_bound;
     double elementwise_s, elementwise_ops, elementwise_wait_s, allreduce_s;
+    double footprint;         /* of parts: bytes on a device */
     double link_bytes;        /* that leave a device for others */
     double state_s, bubble_s; /* states of recurrent layers; waiting for other stages */
     double host_s, seconds, wait_s;

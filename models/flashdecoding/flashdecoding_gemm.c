@@ -79,6 +79,7 @@ struct flat {
     const struct fd_gemm *g;
     double rows, bytes, stream_s; /* padded rows; of one pass over the weights, at the peak bandwidth that they are read at */
     double exposed;               /* with two buffers */
+    double an_sm;                 /* 1 over the SMs */
     struct tile_law law;
 };
 
@@ -92,6 +93,7 @@ static struct flat flat_init(const struct fd_machine *m, const struct fd_gemm *g
                          .bytes = bytes,
                          .stream_s = bytes / m->stream,
                          .exposed = steps > 1 ? p->exposed_share + (1 - p->exposed_share) / steps : 1,
+                         .an_sm = 1 / m->sms,
                          .law = tile_law(m, g->k, rows)};
 }
 
@@ -151,14 +153,26 @@ static void flat_try(const struct flat *f, double tile_n, struct fd_cost *best)
                              .compute_bound = sm_s > load_s};
 }
 
-static struct fd_cost flat_best(const struct flat *f)
+/* Is it known without a layout that a B_N, given with its inverse, takes longer? Weights are streamed once at least, in blocks that
+ * find room; passes over parts of the rows only add to what an SM does. */
+static bool flat_is_slower(const struct flat *f, double tile_n, double inverse, double limit)
 {
-    struct fd_cost best = {.seconds = (double)INFINITY};
-    if (f->m->p->tile_n)
-        flat_try(f, (double)f->m->p->tile_n, &best);
-    else
-        for (int64_t tile_n = FD_TILE_N_MIN; tile_n <= FD_TILE_N_MAX; tile_n *= 2)
-            flat_try(f, (double)tile_n, &best); /* a tie: the larger */
+    const double slack = 1 - 1e-12, blocks = dse_ceil(f->g->n * inverse);
+    const double sm_s = dse_ceil(blocks * f->an_sm * slack) * (f->law.base + tile_n * f->law.column);
+    return fd_overlapped(f->stream_s, sm_s, f->exposed) * slack > limit;
+}
+
+/* The best of those that are no slower than `limit`; infinite where none is. */
+static struct fd_cost flat_best(const struct flat *f, double limit)
+{
+    struct fd_cost best;
+    best.seconds = limit;
+    best.blocks = 0;
+    if (f->m->p->tile_n) flat_try(f, (double)f->m->p->tile_n, &best);
+    for (double tile_n = FD_TILE_N_MIN, inverse = 1.0 / FD_TILE_N_MIN; tile_n <= FD_TILE_N_MAX && !f->m->p->tile_n;
+         tile_n *= 2, inverse /= 2)
+        if (!flat_is_slower(f, tile_n, inverse, best.seconds)) flat_try(f, tile_n, &best); /* a tie: the larger */
+    if (best.blocks <= 0) best = (struct fd_cost){.seconds = (double)INFINITY};
     return best;
 }
 
@@ -180,7 +194,7 @@ struct fd_cost fd_flat_at(const struct fd_machine *m, const struct fd_gemm *g, d
 struct fd_cost fd_flat(const struct fd_machine *m, const struct fd_gemm *g)
 {
     struct flat f = flat_init(m, g);
-    return flat_best(&f);
+    return flat_best(&f, (double)INFINITY);
 }
 
 struct fd_cost fd_library_of(const struct fd_machine *m, const struct fd_gemm *g, double rows)
@@ -237,7 +251,7 @@ struct fd_cost fd_linear(const struct fd_machine *m, const struct fd_gemm *g, en
     struct flat f = flat_init(m, g);
     double others = dse_min(three[FD_GEMV].seconds, three[FD_LIBRARY].seconds);
     three[FD_FLAT].seconds = (double)INFINITY;
-    if (flat_bound(&f) < others) three[FD_FLAT] = flat_best(&f);
+    if (flat_bound(&f) < others) three[FD_FLAT] = flat_best(&f, others);
     *ret_kernel = fd_fastest(three);
     return three[*ret_kernel];
 }

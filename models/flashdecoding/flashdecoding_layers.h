@@ -6,6 +6,7 @@
 #include "flashdecoding.h"
 
 #include <dse/interconnect.h>
+#include <string.h>
 
 /* The experts of one layer. */
 struct fd_expert_layer {
@@ -34,7 +35,11 @@ void fd_experts(struct fd_experts *ret, const struct fd_machine *m);
 /* ---- operators as kernels: E36 to E40 ------------------------------------------------------------------------------------- */
 
 /* Has an operator, of the LLM's or of what drafts, this name? */
-bool fd_is_named(const struct dse_op *op, const char *name);
+static inline bool fd_is_named(const struct dse_op *op, const char *name)
+{
+    const char *own = op->is_draft ? op->name + sizeof "draft_" - 1 : op->name;
+    return own[0] == name[0] && strcmp(own, name) == 0;
+}
 /* Kernels that an instance of an operator is: gate and up are two (E1); below 1: those of a head of latent attention are one for all. */
 double fd_kernels_of(const struct fd_params *p, const struct dse_op *op);
 /* E32: what keys take beside the GEMM that makes them of latents. */

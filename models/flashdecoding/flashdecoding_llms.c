@@ -22,20 +22,17 @@ struct walk {
     struct fd_step *s;
     struct fd_link link;
     struct dse_links links;
-    struct dse_interconnect host; /* what devices without a link between them go through */
-    const struct dse_draw *draw;  /* NULL: experts are the mean */
-    struct fd_experts experts;    /* of one layer, with dataflow = vendor */
-    double met, meeting;          /* positions times queries, and queries */
+    struct dse_interconnect host;    /* what devices without a link between them go through */
+    const struct dse_draw *draw;     /* NULL: experts are the mean */
+    struct fd_experts experts;       /* of one layer, with dataflow = vendor */
+    const struct dse_exchange *sent; /* the last one, and what it costs: what goes to experts comes back */
+    struct dse_exchange_cost cost;
+    double met, meeting; /* positions times queries, and queries */
 };
 
 static bool by_vendor(const struct walk *w)
 {
     return w->m->p->dataflow == FD_BY_VENDOR;
-}
-
-bool fd_is_named(const struct dse_op *op, const char *name)
-{
-    return strcmp(op->is_draft ? op->name + sizeof "draft_" - 1 : op->name, name) == 0;
 }
 
 static struct fd_part *add_part(struct walk *w, const struct dse_op *op, enum fd_part_kind kind, double count, double kernels)
@@ -296,18 +293,28 @@ void fd_links_of(struct dse_links *ret, struct dse_interconnect *host, const str
                               .collective_fill_share = ring ? 0 : 1};
 }
 
+static bool same_exchange(const struct dse_exchange *a, const struct dse_exchange *b)
+{
+    return b && a->kind == b->kind && a->devices == b->devices && a->stride == b->stride && a->bytes == b->bytes &&
+           a->imbalance == b->imbalance;
+}
+
 static void add_exchange(struct walk *w, const struct dse_op *op)
 {
     const struct dse_exchange *x = &op->exchange;
     struct fd_part *o = add_part(w, op, FD_PART_EXCHANGE, (double)op->repeat, 1);
     struct dse_exchange_cost cost;
-    if (x->kind == DSE_ALL_REDUCE) {
+    if (same_exchange(x, w->sent)) {
+        cost = w->cost;
+    } else if (x->kind == DSE_ALL_REDUCE) {
         cost.seconds = fd_allreduce(&w->link, x->devices, x->bytes);
         cost.bytes = fd_allreduce_sent(x->devices, x->bytes);
     } else {
         dse_exchange_at(&w->links, x, &cost);
         cost.seconds = dse_max(cost.seconds, w->link.waits.launch_s);
     }
+    w->sent = x;
+    w->cost = cost;
     o->each_s = cost.seconds;
     o->seconds = o->count * cost.seconds;
     o->wait_s = 0;
@@ -351,10 +358,13 @@ void fd_step_parts_drawn(struct fd_step *s, const struct fd_machine *m, const st
     w.ops = &ops;
     w.s = s;
     w.draw = draw;
+    w.sent = NULL;
     w.met = w.meeting = 0;
     fd_link_init(&w.link, m->p);
     fd_links_of(&w.links, &w.host, m->p);
     dse_workload_expand_drawn(&m->p->workload, -1, draw, &ops);
+    const struct dse_workload *work = &m->p->workload;
+    s->footprint = work->context_spread > 0 ? dse_workload_footprint(work) : dse_workload_footprint_of(work, &ops);
     for (int i = 0; i < ops.n; i++) add_operator(&w, &ops.op[i]);
     double attention_compute_s = 0;
     for (int i = 0; i < s->n_parts; i++)

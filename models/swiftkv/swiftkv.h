@@ -177,6 +177,7 @@ struct swiftkv_step {
     double tokens;
     double time_s, linear_s, compute_bound_s, dram_bound_s, latency_bound_s;
     double communication_s, link_joules, bubble_s; /* E28, E29 */
+    double footprint;                              /* E8, where the operators tell; else below 0 */
     double bytes, ops;                             /* ops: multiplications and additions of linear layers and attention */
     double dsp_products;                           /* DSPs times cycles that did useful products in the MAC arrays */
 };

@@ -161,7 +161,7 @@ void swiftkv_report(const struct swiftkv_params *p, const struct swiftkv_step *s
     m->tokens_per_j = m->common.energy_mj > 0 ? DSE_MJ_PER_J / m->common.energy_mj : 0;
     m->exp_error_percent = 100 * swiftkv_exp_error(p->lut_bits);
     m->rope_drift = swiftkv_rope_bound(p->q_frac_bits, (double)p->workload.context);
-    m->dram_footprint_gib = swiftkv_footprint(p) / DSE_GIB;
+    m->dram_footprint_gib = (step->footprint >= 0 ? step->footprint : swiftkv_footprint(p)) / DSE_GIB;
     fill_cache(m, p, step);
     if (breakdown) break_down(p, step, &chip, breakdown);
 }

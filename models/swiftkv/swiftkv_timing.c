@@ -208,6 +208,7 @@ void swiftkv_step_start(struct swiftkv_step *ret)
     ret->attention = (struct swiftkv_attention){0};
     ret->linear_s = ret->compute_bound_s = ret->dram_bound_s = ret->latency_bound_s = 0;
     ret->communication_s = ret->link_joules = ret->bubble_s = 0;
+    ret->footprint = -1;
     ret->bytes = ret->ops = ret->dsp_products = 0;
 }
 
@@ -235,8 +236,8 @@ void swiftkv_add_recurrence(struct swiftkv_step *s, const struct swiftkv_params 
 /* E28. */
 static void add_collective(struct swiftkv_step *s, const struct swiftkv_params *p, const struct dse_op *op)
 {
-    struct dse_exchange_cost cost;
     const double times = (double)op->repeat;
+    struct dse_exchange_cost cost;
     dse_exchange_at(&p->links, &op->exchange, &cost);
     s->op[s->n_ops++] =
         (struct swiftkv_op){.name = op->name, .kind = op->kind, .time_s = times * cost.seconds, .link_joules = times * cost.joules};
@@ -307,6 +308,9 @@ void swiftkv_step_of(struct swiftkv_step *ret, const struct swiftkv_params *p, c
     double attention_ops[DSE_ATTENTIONS_MAX] = {0};
     swiftkv_step_start(ret);
     ret->tokens = dse_workload_tokens(&p->workload);
+    const bool whole = dse_eviction_at(p->cache.eviction)->keeps_all && p->cache.kv_format == DSE_KV_TOKEN;
+    if (whole && !swiftkv_is_simple(&p->workload) && p->workload.context_spread <= 0)
+        ret->footprint = dse_workload_footprint_of(&p->workload, list);
     for (int i = 0; i < list->n; i++) {
         const struct dse_op *op = &list->op[i];
         const int before = ret->n_ops;
