@@ -29,4 +29,4 @@ like = "mamba2-2.7b"
 attention = "full"
 TOML
 "$DSE" list llms -c c.toml
-"$DSE" eval ane --set llm=mixtral-8x7b
+"$DSE" eval ane --set llm=deepseek-v3.2 --set capacity_gib=2000

@@ -8,7 +8,7 @@ for file in $(grep -l '^fidelity *= *"refine"' sweeps/*.toml); do printf '[refin
 for file in sweeps/*.toml; do
     head -n 1 "$file" | grep -q '^# .*?' || fail "$file: its first line is not a question"
     "$DSE" sweep "$file" --dry-run >dry.txt || fail "$file: refused"
-    points=$(sed -n 's/^[a-z]*: \([0-9,]*\) points$/\1/p' dry.txt | tr -d , | awk '{n += $1} END {print n}')
+    points=$(sed -n 's/^[a-z]*: \([0-9,]*\) points$/\1/p' dry.txt | tr -d , | awk '{n += $1} END {printf "%.0f", n}')
     [ "$points" -le 200000 ] || continue # a minute and more of a build with sanitizers
     rm -f run.db ./*.png
     "$DSE" sweep "$file" -q -o run.db >front.txt 2>said.txt || fail "$file: $(cat said.txt)"
