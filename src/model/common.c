@@ -39,6 +39,13 @@ const struct dse_metric dse_common_metrics[] = {
     DSE_METRIC_END,
 };
 
+/* A share of a peak. The event level counts in whole picoseconds: a short step at the peak may come out some parts in 10^9 above it. */
+static double share_of(double done, double peak)
+{
+    const double share = done / peak, rounding = 1e-7;
+    return share > 1 && share < 1 + rounding ? 1 : share;
+}
+
 struct dse_common dse_common_of(const struct dse_totals *t)
 {
     static const struct dse_bill none = {0};
@@ -52,8 +59,8 @@ struct dse_common dse_common_of(const struct dse_totals *t)
         .power_w = t->joules / t->seconds,
         .area_mm2 = t->area_mm2,
         .dram_mib = t->bytes / (DSE_MIB * t->tokens),
-        .compute_utilization = t->ops / (t->peak_ops * t->seconds),
-        .dram_utilization = t->bytes / (t->peak_bytes * t->seconds),
+        .compute_utilization = share_of(t->ops, t->peak_ops * t->seconds),
+        .dram_utilization = share_of(t->bytes, t->peak_bytes * t->seconds),
         .bound = t->bound,
         .die_usd = priced.die_usd,
         .system_usd = priced.system_usd,
