@@ -176,8 +176,10 @@ static const struct dse_metric lad_metrics_table[] = {
     DSE_METRIC_F64(M, tokens_per_j, "tokens/J", DSE_MORE, "tokens a joule", "Fig. 9"),
     DSE_METRIC_F64(M, chip_power_w, "W", DSE_LESS, "power of all tiles, without DRAM and its interface", "Table III"),
     DSE_METRIC_F64(M, core_mm2, "mm2", DSE_LESS, "part of area_mm2: the tiles", "Table III"),
-    DSE_METRIC_F64(M, phy_mm2, "mm2", DSE_LESS, "part of area_mm2: PHYs and controllers of memory, and of links between chips", "E37"),
+    DSE_METRIC_F64(M, phy_mm2, "mm2", DSE_LESS, "part of area_mm2: memory PHYs and controllers", "E37"),
     DSE_METRIC_F64(M, noc_mm2, "mm2", DSE_LESS, "part of area_mm2: the network over tiles", "E37"),
+    DSE_METRIC_F64_OR_NULL(M, links_mm2, "mm2", DSE_LESS, "part of area_mm2: PHYs and controllers of the links between chips",
+                           "E45"),
     DSE_METRIC_F64(M, tile_area_mm2, "mm2", DSE_LESS, "area of one tile", "Table III"),
     DSE_METRIC_F64(M, sram_area_share, "", DSE_NEITHER, "SRAM's share of a tile's area", "Table III"),
     DSE_METRIC_END,
@@ -317,6 +319,7 @@ static void fill_chip(struct lad_metrics *m, const struct lad_params *p, const s
     m->core_mm2 = chips * chip->die.core_mm2;
     m->phy_mm2 = chips * chip->die.phy_mm2;
     m->noc_mm2 = chips * chip->die.noc_mm2;
+    m->links_mm2 = chips * lad_links_mm2(p);
 }
 
 /* E24, E38. */

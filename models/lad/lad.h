@@ -83,7 +83,7 @@ struct lad_metrics {
     double attention_energy_mj, energy_dram_mj, energy_sram_mj, energy_modules_mj, tokens_per_j;
     double energy_clock_mj, energy_leakage_mj, energy_interface_mj, supply_v; /* NaN with power = "constant" */
     double chip_power_w, tile_area_mm2, sram_area_share;
-    double core_mm2, phy_mm2, noc_mm2;
+    double core_mm2, phy_mm2, noc_mm2, links_mm2; /* links_mm2: NaN where nobody published it */
 };
 
 /* Quantities of single equations, for claims and for readers of the paper; NaN where one has no value (lad_equations.c). */
@@ -350,6 +350,10 @@ const char *lad_chip_check(const struct lad_params *p);
 bool lad_chip_shortage(const struct lad_params *p, const char *reason, struct dse_shortage *ret);
 /* Requires that lad_chip_check has nothing against it. */
 void lad_chip_at(const struct lad_params *p, struct lad_chip *ret);
+/* E45: of the links of one of several chips, on its die; NaN, and left out of it, where nobody published their area. */
+double lad_links_mm2(const struct lad_params *p);
+/* Why links_mm2 is NaN. */
+extern const char lad_no_links_mm2[];
 /* Power of all of it, as published. */
 double lad_watts(const struct lad_chip *c);
 

@@ -361,6 +361,7 @@ static void set_chip(const struct sink *to, const struct lad_box *b, const struc
     SET(core_mm2, chip->die.core_mm2);
     SET(phy_mm2, chip->die.phy_mm2);
     SET(noc_mm2, chip->die.noc_mm2);
+    SET(links_mm2, chip->links_mm2);
 }
 
 /* Slots that tiles have for a sequence: one when all are full. */

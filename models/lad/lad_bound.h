@@ -39,7 +39,7 @@ struct lad_modules_bound {
     struct dse_interval tile[LAD_GROUPS], a_vpu[LAD_GROUPS];
 };
 struct lad_chip_bound {
-    struct dse_interval tile_mm2, sram_mm2;
+    struct dse_interval tile_mm2, sram_mm2, links_mm2;
     struct dse_sram_bound sram;
     struct lad_modules_bound static_mw, dynamic_mw;            /* at 1 GHz */
     double logic_energy, logic_power, sram_energy, sram_power; /* ratios of the technology */

@@ -99,6 +99,7 @@ static void set_rest(const struct lad_ends *e, const struct lad_chip_bound *chip
     SET(core_mm2, dse_iv_mul(e->chips, chip->die.core_mm2));
     SET(phy_mm2, dse_iv_mul(e->chips, chip->die.phy_mm2));
     SET(noc_mm2, dse_iv_mul(e->chips, chip->die.noc_mm2));
+    SET(links_mm2, dse_iv_mul(e->chips, chip->links_mm2));
 }
 #undef SET
 

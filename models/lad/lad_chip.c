@@ -72,13 +72,19 @@ static double tile_mm2(const double scale[LAD_MODULES], double logic_ratio, doub
     return area * logic_ratio + sram_mm2;
 }
 
-/* E45: what links to other chips take of the die; nothing where no source knows their PHYs. */
+/* E45: what links to other chips take of the die; mm2 is NaN where no source knows their PHYs. */
 static void links_at(const struct lad_params *p, struct dse_links_die *ret)
 {
     *ret = (struct dse_links_die){0};
     if (p->area == DSE_AREA_CORE || dse_workload_chips(&p->workload) == 1) return;
     dse_links_die_at(p->economics.costs, &p->links, p->technology->node_nm, ret);
-    if (isnan(ret->mm2)) *ret = (struct dse_links_die){0};
+}
+
+double lad_links_mm2(const struct lad_params *p)
+{
+    struct dse_links_die links;
+    links_at(p, &links);
+    return links.mm2;
 }
 
 /* The die (E37) that the parameters ask for. */
@@ -87,8 +93,7 @@ static void die_at(const struct lad_params *p, double each_mm2, struct dse_die *
     struct dse_links_die links;
     dse_die_at(p->economics.costs, p->area, (double)p->tiles * each_mm2, p->tiles, &p->dram, p->technology->node_nm, ret);
     links_at(p, &links);
-    if (links.mm2 <= 0) return;
-    ret->phy_mm2 += links.mm2;
+    if (!(links.mm2 > 0)) return; /* none, or left out */
     ret->area_mm2 += links.mm2;
     ret->edge_mm += links.edge_mm;
 }
@@ -248,16 +253,16 @@ static bool unpriced(const struct lad_params *p, const struct lad_chip_bound *ch
 }
 
 /* E45. */
-static bool add_links(const struct lad_params *lo, const struct lad_params *hi, struct dse_die_bound *die)
+static bool add_links(const struct lad_params *lo, const struct lad_params *hi, struct dse_die_bound *die,
+                      struct dse_interval *ret_mm2)
 {
     const double reticle = dse_physical(lo->economics.costs, DSE_C_reticle_mm2);
     struct dse_links_die few, many;
     links_at(lo, &few);
     links_at(hi, &many);
-    if (many.mm2 <= 0) return true;
-    const struct dse_interval mm2 = dse_widened(few.mm2, many.mm2, 4);
-    die->phy_mm2 = dse_iv_add(die->phy_mm2, mm2);
-    die->area_mm2 = dse_iv_add(die->area_mm2, mm2);
+    *ret_mm2 = isnan(many.mm2) ? dse_unbounded : dse_iv(few.mm2, many.mm2);
+    if (!(many.mm2 > 0)) return true;
+    die->area_mm2 = dse_iv_add(die->area_mm2, *ret_mm2);
     if (die->area_mm2.lo > reticle) return false;
     die->area_mm2.hi = dse_min(die->area_mm2.hi, reticle);
     return true;
@@ -296,5 +301,5 @@ bool lad_chip_bound(const struct lad_params *lo, const struct lad_params *hi, st
     ret->tile_mm2 = dse_iv_add(dse_iv_scale(lad_tile_bound(&area, width), logic.area), ret->sram_mm2);
     return dse_die_bound(book, lo->area, dse_iv_mul(tiles, ret->tile_mm2), tiles, &lo->dram, &hi->dram, lo->technology->node_nm,
                          true, &ret->die) &&
-           add_links(lo, hi, &ret->die);
+           add_links(lo, hi, &ret->die, &ret->links_mm2);
 }

@@ -113,6 +113,7 @@ void lad_stand(const void *params, struct dse_standing *ret)
     dse_cache_stand(&steps, ret);
     dse_standing_add(ret, dse_area_unpriced(p->clock_ghz, LAD_PUBLISHED_GHZ));
     dse_standing_add(ret, dse_area_without_edges(p->area));
+    if (isnan(lad_links_mm2(p))) dse_standing_add(ret, lad_no_links_mm2);
     if (!is_locality_aware(p)) return;
     if (p->draws == LAD_DRAW) dse_standing_add(ret, dse_profile_beyond(p->profile, (double)p->workload.context));
     const char *which[DSE_BEYOND_MAX], *why = unknown(p);
@@ -142,12 +143,15 @@ const char *lad_score(const struct lad_params *p, struct dse_score *ret)
     return dse_task_find(p->cache.task, &q, ret);
 }
 
+const char lad_no_links_mm2[] = "nobody published the area of such a link's PHY (interconnect); area_mm2 is without it";
+
 const char *lad_why_null(const void *params, const char *metric)
 {
     static const char *const statistics[] = {"centers", "active", "hit_ratio"}, *const errors[] = {"attention_error",
                                                                                                    "false_negative"};
     const struct lad_params *p = params;
     const char *why = dse_why_not_apart(p->power, metric);
+    if (strcmp(metric, "links_mm2") == 0) return lad_no_links_mm2;
     const struct dse_cache_steps steps = steps_of(p);
     if (strncmp(metric, "task_", strlen("task_")) == 0) {
         struct dse_score score;
