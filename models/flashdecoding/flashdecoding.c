@@ -419,7 +419,7 @@ static const struct dse_trend fd_trends[] = {
      .metric = "tokens_per_s",
      .effect = DSE_LESS,
      .where = "phase=decode,power=constant,kernel_losses=included"},
-    {.param = "context", .metric = "energy_mj", .effect = DSE_MORE, .where = "phase=decode,kernel_losses=included"},
+    {.param = "context", .metric = "energy_mj", .effect = DSE_MORE, .where = "phase=decode,power=constant,kernel_losses=included"},
     {.param = "tensor_parallel",
      .metric = "attention_us",
      .effect = DSE_LESS,
