@@ -151,7 +151,7 @@ const char *lad_why_null(const void *params, const char *metric)
                                                                                                    "false_negative"};
     const struct lad_params *p = params;
     const char *why = dse_why_not_apart(p->power, metric);
-    if (strcmp(metric, "links_mm2") == 0) return lad_no_links_mm2;
+    if (strcmp(metric, "links_mm2") == 0) return isnan(lad_links_mm2(p)) ? lad_no_links_mm2 : NULL;
     const struct dse_cache_steps steps = steps_of(p);
     if (strncmp(metric, "task_", strlen("task_")) == 0) {
         struct dse_score score;

@@ -275,7 +275,8 @@ const char *dse_kv_format_check(const struct dse_workload *w)
 
 static bool is_simple(const struct dse_workload *w)
 {
-    return dse_llm_is_plain(w->llm) && dse_workload_chips(w) == 1 && w->speculation.draft_tokens == 0 && w->chunk_tokens == 0;
+    return dse_llm_is_plain(w->llm) && dse_workload_chips(w) == 1 && w->speculation.draft_tokens == 0 && w->chunk_tokens == 0 &&
+           w->context_spread <= 0;
 }
 
 /* Bytes that the sequences of a micro-batch keep: of positions, and states. What drafts runs its layers several times a pass. */
