@@ -183,10 +183,15 @@ static struct dse_bill bill_of(const struct veda_params *p, const struct veda_ch
 
 static const char no_links_mm2[] = "nobody published the area of such a link's PHY (interconnect); area_mm2 is without it";
 
+static bool lacks_links(const struct veda_params *p)
+{
+    return dse_workload_chips(&p->workload) > 1 && isnan(veda_links_mm2(p));
+}
+
 static const char *why_null(const void *params, const char *metric)
 {
     const struct veda_params *p = params;
-    if (strcmp(metric, "links_mm2") == 0) return no_links_mm2;
+    if (strcmp(metric, "links_mm2") == 0) return lacks_links(p) ? no_links_mm2 : NULL;
     const struct dse_cache_steps steps = veda_cache_steps(p);
     const char *why = dse_why_not_apart(p->power, metric);
     struct veda_chip chip;
@@ -338,7 +343,7 @@ static void veda_stand(const void *params, struct dse_standing *ret)
     dse_cache_stand(&steps, ret);
     dse_standing_add(ret, dse_area_unpriced(p->clock_ghz, VEDA_PUBLISHED_GHZ));
     dse_standing_add(ret, dse_area_without_edges(p->area));
-    if (dse_workload_chips(&p->workload) > 1 && isnan(veda_links_mm2(p))) dse_standing_add(ret, no_links_mm2);
+    if (lacks_links(p)) dse_standing_add(ret, no_links_mm2);
 }
 
 static const char *const veda_closed_form_only[] = {"dram_efficiency", NULL};

@@ -177,6 +177,7 @@ void veda_rows_start(struct veda_heads *h)
     const int64_t rows = dse_max_i64(h->block[VALUES], h->block[SCORES]);
     const double block = (double)rows * dse_max(h->row_bytes[SCORES], h->row_bytes[VALUES]); /* what the array takes at once */
     feed.window_bytes = dse_max_u64(feed.window_bytes, (uint64_t)block + 2 * on->chunk_bytes);
+    if (h->query_bytes > (double)feed.window_bytes) feed.window_bytes = (uint64_t)h->query_bytes + 2 * on->chunk_bytes;
     if (dse_sim_ideal(on->sim, DSE_IDEAL_FIFOS))
         feed.window_bytes +=
             dse_max_u64(h->stream_bytes[SCORES], h->stream_bytes[VALUES]) + (uint64_t)h->query_bytes; /* a product ahead */

@@ -38,6 +38,7 @@ static inline struct dse_part sum_of_parts(const struct dse_breakdown *parts)
         sum.dram_bytes += parts->part[i].dram_bytes;
         sum.time_us += parts->part[i].time_us;
         sum.energy_mj += parts->part[i].energy_mj;
+        sum.ops += parts->part[i].ops;
     }
     return sum;
 }

@@ -420,7 +420,7 @@ static void random__points_run_and_are_not_faster_than_their_parts(void **state)
     for (int n = 0; n < 40;) {
         if (!random_point(b.model, base, 0.1, b.params)) continue;
         struct veda_params *p = (struct veda_params *)b.params;
-        if (dse_workload_unknown(&p->workload, DSE_CAN_SCALES)) continue; /* the closed form alone knows it */
+        if (dse_workload_unknown(&p->workload, DSE_CAN_SCALES)) continue; /* test_veda_llms.c */
         p->events.layers_simulated = 1;
         if (p->sampling.rows_simulated == 0 || p->sampling.rows_simulated > 20000) p->sampling.rows_simulated = 20000;
         if (p->sampling.stream_mib == 0 || p->sampling.stream_mib > 2) p->sampling.stream_mib = 2;
@@ -429,11 +429,12 @@ static void random__points_run_and_are_not_faster_than_their_parts(void **state)
         b.closed_parts.n = b.closed_parts.n_causes = 0;
         dse_model_veda.estimate(p, b.closed, &b.closed_parts);
         run_events(&b, DSE_IDEAL_DRAM);
-        assert_parts(&b, 2e-3);
-        assert_finite(&b, "random");
         struct veda_point pt;
         struct veda_step s;
         veda_point_init(&pt, p);
+        /* Keys of a head end within a burst: of few positions that is a share of them. */
+        assert_parts(&b, fmax(2e-3, 2 * (double)p->dram.burst_bytes / (pt.longest * pt.row_bytes)));
+        assert_finite(&b, "random");
         veda_step_at(&pt, &s);
         double seen = event_metric(&b, "latency_us") / DSE_US_PER_S;
         assert_true(seen >= 0.98 * fmax(s.gemv_s, 0));

@@ -8,6 +8,7 @@
 #include "llms_test.h"
 #include "veda/veda_llms.h"
 
+#include <dse/dram_port.h>
 #include <dse/interval.h>
 #include <dse/num.h>
 #include <dse/units.h>
@@ -189,6 +190,55 @@ static void experts__are_drawn_at_event_level(void **state)
     assert_between(settings[2], "traffic", traffic[2], closed_metric(&b, "dram_mib"), 0.01, 0.01);
 }
 
+/* A point near the defaults, of any LLM, on up to 16 chips. False: it is not feasible, or the paper's own. */
+static bool random_llm_point(const struct model *m, struct veda_params *p)
+{
+    size_t n = 0;
+    while (catalog_at(catalog, DSE_KIND_LLM, n)) n++;
+    random_point(m, &defaults, 0.1, p);
+    struct dse_workload *w = &p->workload;
+    const struct dse_entry *llm = catalog_at(catalog, DSE_KIND_LLM, (size_t)(uniform() * (double)n));
+    w->llm = (const struct dse_llm *)(const void *)llm;
+    w->context = (int64_t)exp(uniform() * log(2000));
+    w->batch = (int64_t)exp(uniform() * log(20));
+    w->speculation.draft_tokens = uniform() < 0.2 ? 2 : 0;
+    w->chunk_tokens = uniform() < 0.1 ? 20 : 0;
+    w->tensor_parallel = uniform() < 0.3 ? 2 : 1;
+    w->data_parallel = w->expert_parallel = uniform() < 0.2 ? 4 : 1;
+    w->pipeline_parallel = uniform() < 0.1 ? 2 : 1;
+    p->devices = 1;
+    if (uniform() < 0.7) p->cache.eviction = 0;
+    p->dram.capacity_gib = 1e5;
+    p->events.layers_simulated = 1;
+    p->sampling.rows_simulated = 2000;
+    p->sampling.stream_mib = 0.5;
+    if (dse_model_veda.resolve) dse_model_veda.resolve(p);
+    return !veda_is_simple(w) && !dse_model_veda.check(p) && !dse_dram_port_check(&p->dram);
+}
+
+/* They run, on a DRAM without banks, and are not faster than their bytes or their products. */
+static void random__llms_run_at_event_level(void **state)
+{
+    (void)state;
+    enum { POINTS = 60 };
+    struct both_levels b = {.model = registry_find("veda")};
+    struct veda_params *p = (struct veda_params *)b.params;
+    for (int n = 0; n < POINTS;) {
+        if (!random_llm_point(b.model, p)) continue;
+        n++;
+        b.closed_parts.n = b.closed_parts.n_causes = 0;
+        dse_model_veda.estimate(p, b.closed, &b.closed_parts);
+        run_events(&b, DSE_IDEAL_DRAM | DSE_IDEAL_DRAWS);
+        assert_finite(&b, "random");
+        const struct dse_part events = sum_of_parts(&b.events_parts);
+        assert_close("time", events.time_us, event_metric(&b, "latency_us"), 1e-9);
+        assert_close("energy", events.energy_mj, event_metric(&b, "energy_mj") * dse_workload_tokens(&p->workload), 1e-9);
+        assert_close("operations", events.ops, sum_of_parts(&b.closed_parts).ops, 1e-9);
+        assert_true(event_metric(&b, "compute_utilization") <= 1.02 && event_metric(&b, "dram_utilization") <= 1 + 1e-9);
+        assert_true(events.dram_bytes >= 0.999 * sum_of_parts(&b.closed_parts).dram_bytes);
+    }
+}
+
 /* Voting leaves full layers with fewer positions, and the event level says how much sooner they are done. */
 static void voting__pays_in_full_layers_at_both_levels(void **state)
 {
@@ -226,6 +276,7 @@ int main(void)
         cmocka_unit_test(links__are_part_of_chips_that_have_them),
         cmocka_unit_test(levels__agree_on_llms_of_all_kinds),
         cmocka_unit_test(experts__are_drawn_at_event_level),
+        cmocka_unit_test(random__llms_run_at_event_level),
         cmocka_unit_test(voting__pays_in_full_layers_at_both_levels),
         cmocka_unit_test(drafts__pay_where_they_are_accepted),
     };
