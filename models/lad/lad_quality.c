@@ -164,7 +164,8 @@ const char *lad_why_null(const void *params, const char *metric)
         if (strcmp(metric, statistics[i]) == 0) return lad_unlike(p);
     if (strcmp(metric, "attention_error_sd") == 0) {
         why = unknown(p);
-        return why || p->draws == LAD_SURFACE ? why : "the attention profile does not say how heads differ (profile)";
+        if (why || p->draws != LAD_SURFACE) return why ? why : "the attention profile does not say how heads differ (profile)";
+        return isnan(lad_error_spread(p)) ? "the quality file does not say how heads differ (surface)" : NULL;
     }
     for (size_t i = 0; i < sizeof errors / sizeof *errors; i++)
         if (strcmp(metric, errors[i]) == 0) return unknown(p);
