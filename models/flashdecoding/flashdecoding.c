@@ -368,6 +368,9 @@ static const char *fd_check(const void *params)
     if (!why) why = dse_kv_format_check(&p->workload);
     if (!why) why = fd_range_check(p);
     if (!why) why = fd_cache_check(p);
+    if (!why && p->dataflow != FD_BY_VENDOR && p->workload.activation_bits != FD_WIDE_BITS)
+        why =
+            "the paper's kernels take activations of 16 bits; those of the maker's library any (activation_bits, dataflow = vendor)";
     if (!why && fd_footprint(p) > p->capacity_gib * DSE_GIB) why = no_room;
     if (!why && p->power == DSE_POWER_ACTIVITY && p->idle_w >= p->gpu->board_power_w)
         why = "idle_w is no less than the limit of the gpu";

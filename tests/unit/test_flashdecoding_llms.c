@@ -142,6 +142,9 @@ static void check__says_what_such_llms_cannot_have(void **state)
     (void)state;
     const struct fd_params p = point("llm=gpt-oss-20b eviction=h2o context=2000");
     assert_non_null(strstr(refusal(&p), "full attention and dense networks"));
+    const struct fd_params narrow = point("activation_bits=8"), vendor = point("activation_bits=8 engine=vllm-0.14");
+    assert_non_null(strstr(refusal(&narrow), "activations of 16 bits"));
+    assert_null(refusal(&vendor));
 }
 
 /* E41: what devices send takes energy that the boards' power has already. */
@@ -162,6 +165,23 @@ static void links__take_energy_of_the_boards(void **state)
     assert_true(free.common.energy_mj == m.common.energy_mj);
 }
 
+/* What devices send has the width of activations, of a plain LLM as of others. */
+static void links__carry_activations_of_their_width(void **state)
+{
+    (void)state;
+    static const char *const llms[] = {"llm=qwen3-8b", "llm=gpt-oss-20b"};
+    for (size_t i = 0; i < sizeof llms / sizeof *llms; i++) {
+        char wide[128], narrow[160];
+        struct fd_metrics m16, m8;
+        snprintf(wide, sizeof wide, "%s engine=vllm-0.14 gpu=h100 tensor_parallel=2 batch=4", llms[i]);
+        snprintf(narrow, sizeof narrow, "%s activation_bits=8", wide);
+        const struct fd_params p16 = point(wide), p8 = point(narrow);
+        dse_model_flashdecoding.estimate(&p16, &m16, NULL);
+        dse_model_flashdecoding.estimate(&p8, &m8, NULL);
+        assert_near(m8.energy_links_mj, m16.energy_links_mj / 2, 1e-12);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -171,6 +191,7 @@ int main(void)
         cmocka_unit_test(latents__of_measured_kernels_are_those_of_the_equations),
         cmocka_unit_test(pipeline__waits_for_other_stages),
         cmocka_unit_test(links__take_energy_of_the_boards),
+        cmocka_unit_test(links__carry_activations_of_their_width),
         cmocka_unit_test(check__says_what_such_llms_cannot_have),
     };
     return cmocka_run_group_tests(tests, set_up, tear_down);
