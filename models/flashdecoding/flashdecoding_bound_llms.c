@@ -220,7 +220,7 @@ static void add_attention(struct walk *w)
 {
     enum { DECODE_KERNELS = 2 };
     const struct fd_box *b = w->b;
-    const int at = least_of(w)->attention;
+    const int8_t at = least_of(w)->attention;
     const struct dse_attention *lo = &b->ops_least->attention[at], *hi = &b->ops_most->attention[at];
     const bool again = b->lo.softmax == FD_ASYNCHRONOUS;
     const struct dse_interval layers = {(double)lo->layers, (double)hi->layers};

@@ -215,9 +215,9 @@ static void boxes__of_one_point_are_that_point(void **state)
     size_t n = 0;
     while (catalog_at(catalog, DSE_KIND_LLM, n)) n++;
     for (int i = 0; i < POINTS; i++) {
-        struct dse_workload lo, hi, w;
+        struct dse_workload lo, hi, w = {0};
         struct dse_workload_parts parts;
-        struct dse_workload_part part;
+        struct dse_workload_part part = {0};
         draw_box(&lo, &hi,
                  (const struct dse_llm *)(const void *)catalog_at(catalog, DSE_KIND_LLM, (size_t)between(0, (int64_t)n - 1)),
                  find_llm("llama2-7b"));
