@@ -95,7 +95,8 @@ static const struct {
     const char *name, *meaning;
 } environment[] = {
     {"DSE_CATALOG", "files of your own catalog entries, with colons between them"},
-    {"DSE_PLUGINS", "models of your own, plug-ins or files in TOML, with colons between them; dse --plugin FILE COMMAND ... adds one"},
+    {"DSE_PLUGINS",
+     "models of your own, plug-ins or files in TOML, with colons between them; dse --plugin FILE COMMAND ... adds one"},
     {"DSE_DATA_DIR", "the directory with catalog/ and models/ in place of the installed one"},
     {"DSE_PAGER", "the pager for what is long on a terminal, before PAGER and less -FRX; empty or cat: none"},
     {"NO_COLOR", "if it is set, no colour"},

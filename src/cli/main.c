@@ -142,9 +142,10 @@ static int print_help(void)
         free(name);
     }
     printf("\nStart with:\n%s", commands_start);
-    print_paragraphs("\ndse --plugin FILE COMMAND ... adds the models of a plug-in or of a file in TOML, and $DSE_PLUGINS those of several.\n"
-                     "\ndse COMMAND --help explains a command. Exit status: 0 done, 1 failed while running, 2 bad usage or input,\n"
-                     "130 interrupted with the state saved.\n");
+    print_paragraphs(
+        "\ndse --plugin FILE COMMAND ... adds the models of a plug-in or of a file in TOML, and $DSE_PLUGINS those of several.\n"
+        "\ndse COMMAND --help explains a command. Exit status: 0 done, 1 failed while running, 2 bad usage or input,\n"
+        "130 interrupted with the state saved.\n");
     return 0;
 }
 
