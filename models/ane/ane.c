@@ -34,6 +34,7 @@ static const struct dse_param ane_params_table[] = {
     DSE_EMBED(P, economics, struct dse_economics, dse_economics_params),
     DSE_EMBED(P, request, struct dse_request, dse_request_params),
     DSE_EMBED(P, dram, struct dse_dram, dse_dram_stream_params),
+    DSE_EMBED(P, links, struct dse_links, dse_links_params),
     DSE_PARAM_I64(P, window, 0, 2097152, "rows of K: what a token can look back at; 0: as long as the context or request needs",
                   "Static Shaped Attention, E1"),
     DSE_PARAM_I64(P, query_rows, 1, 131072, "rows of Q: tokens that a call processes", "Static Shaped Attention, E1"),
@@ -96,8 +97,8 @@ static const struct dse_param ane_params_table[] = {
 #define M struct ane_metrics
 static const struct dse_metric ane_metrics_table[] = {
     DSE_METRIC_EMBED(M, common, struct dse_common, dse_common_metrics),
-    DSE_METRIC_F64(M, engine_power_w, "W", DSE_LESS, "average power of the engine alone, without the DRAM", "E9"),
-    DSE_METRIC_I64(M, calls, DSE_LESS, "calls of the step, for each sequence", "E7", .mean = DSE_MEAN_STEP),
+    DSE_METRIC_F64(M, engine_power_w, "W", DSE_LESS, "average power of the engines alone, without the DRAM", "E9"),
+    DSE_METRIC_I64(M, calls, DSE_LESS, "calls of the step, for each sequence, on all stages", "E7", .mean = DSE_MEAN_STEP),
     DSE_METRIC_F64(M, call_us, "us", DSE_LESS, "time of one call", "E4"),
     DSE_METRIC_F64(M, slide_us, "us", DSE_LESS, "time of sliding the cache once", "E6"),
     DSE_METRIC_F64(M, exposed_slide_us, "us", DSE_LESS, "part of latency_us in which the cache slides and nothing else happens",
@@ -123,7 +124,9 @@ static const struct dse_metric ane_metrics_table[] = {
     DSE_METRIC_F64_OR_NULL(M, attention_error_sd, "", DSE_LESS, "standard deviation of attention_error over heads", "E14",
                            .mean = DSE_MEAN_TOKEN),
     DSE_METRIC_EMBED(M, task, struct dse_score, dse_score_metrics),
-    DSE_METRIC_F64(M, dram_footprint_gib, "GiB", DSE_LESS, "weights and caches in memory", "E10"),
+    DSE_METRIC_F64(M, dram_footprint_gib, "GiB", DSE_LESS, "weights and caches in memory, of all chips", "E10"),
+    DSE_METRIC_F64(M, communication_us, "us", DSE_LESS, "part of latency_us in which a call's rows go to the next stage", "E22"),
+    DSE_METRIC_F64(M, energy_links_mj, "mJ", DSE_LESS, "energy a token: what is sent to other chips", "E22"),
     DSE_METRIC_END,
 };
 #undef M
@@ -178,6 +181,7 @@ static const char *ane_check(const void *params)
     ane_shape_init(&s, p, (double)p->query_rows, r.kept);
     why = ane_cache_check(p);
     if (!why) why = dse_kv_format_check(&p->workload);
+    if (!why) why = dse_links_check(&p->links, (double)dse_workload_chips(&p->workload));
     if (why) return why;
     if ((s.simple ? r.last : ane_longest(p)) > (double)p->workload.llm->max_context)
         return r.generate > 0 ? "prompt and generation are longer than the LLM was made for (max_context)"
@@ -218,7 +222,7 @@ static int32_t bound_of(const struct ane_call *c, const struct ane_slide_run *sl
     double share[DSE_BOUND_COUNT] = {0}, calls = s->all_calls;
     for (int i = 0; i < c->n_ops; i++) share[c->op[i].bound] += calls * c->op[i].time_s;
     share[DSE_BOUND_DRAM] += s->all_slides * slide->exposed_s;
-    share[DSE_BOUND_LATENCY] += calls * c->dispatch_s + s->gap_s;
+    share[DSE_BOUND_LATENCY] += calls * c->dispatch_s + s->gap_s + s->send_s + (s->time_s - s->working_s);
     return dse_bound_of(share[DSE_BOUND_COMPUTE], share[DSE_BOUND_DRAM], share[DSE_BOUND_LATENCY]);
 }
 
@@ -230,7 +234,7 @@ struct dse_bill ane_bill_of(const struct ane_params *p)
     double *const usd[DSE_BANDS] = {&sold.low_usd, &sold.price_usd, &sold.high_usd};
     for (int band = 0; band < DSE_BANDS; band++)
         *usd[band] = dse_constant(p->economics.costs, DSE_C_apple_computer_usd, band, p->economics.price_year);
-    struct dse_bill bill = dse_bill_of_boards(&p->economics, 1, &sold);
+    struct dse_bill bill = dse_bill_of_boards(&p->economics, (double)dse_workload_chips(&p->workload), &sold);
     bill.is_whole = true;
     bill.die_mm2 = dse_physical(p->economics.costs, DSE_C_apple_die_mm2);
     bill.memory_kind = p->dram.memory->make.kind;
@@ -304,6 +308,7 @@ static void fill_common(struct dse_common *m, const struct ane_params *p, const 
                         const struct ane_slide_run *slide, const struct ane_step *s)
 {
     const struct dse_bill bill = ane_bill_of(p);
+    const double chips = (double)dse_workload_chips(&p->workload);
     struct dse_totals totals = {
         .tokens = s->tokens,
         .seconds = s->time_s,
@@ -311,8 +316,8 @@ static void fill_common(struct dse_common *m, const struct ane_params *p, const 
         .joules = s->joules,
         .bytes = s->bytes,
         .ops = s->useful_ops,
-        .peak_ops = p->engine_tflops * ANE_TERA,
-        .peak_bytes = dse_dram_peak(&p->dram),
+        .peak_ops = chips * p->engine_tflops * ANE_TERA,
+        .peak_bytes = chips * dse_dram_peak(&p->dram),
         .area_mm2 = (double)NAN,
         .bound = bound_of(c, slide, s),
         .bill = &bill,
@@ -328,9 +333,9 @@ void ane_fill(const struct ane_params *p, const struct ane_call *call, const str
     struct ane_step step;
     ane_step_init(&step, p, call, slide);
 
-    double mib = step.all_calls / (DSE_MIB * step.tokens);
+    double mib = step.engines * step.all_calls / (DSE_MIB * step.tokens);
     fill_common(&m->common, p, call, slide, &step);
-    m->calls = (int64_t)step.calls;
+    m->calls = (int64_t)(step.calls * ane_stages(p));
     m->call_us = call->time_s * DSE_US_PER_S;
     m->slide_us = slide->time_s * DSE_US_PER_S;
     m->exposed_slide_us = step.all_slides * slide->exposed_s * DSE_US_PER_S;
@@ -340,10 +345,12 @@ void ane_fill(const struct ane_params *p, const struct ane_call *call, const str
     m->kv_mib = call->kv_bytes * mib;
     m->concat_mib = call->concat_bytes * mib;
     m->transpose_mib = call->transpose_bytes * mib;
-    m->slide_mib = step.all_slides * slide->bytes / (DSE_MIB * step.tokens);
-    m->dram_footprint_gib = ane_footprint_of(p, call) / DSE_GIB;
+    m->slide_mib = step.engines * step.all_slides * slide->bytes / (DSE_MIB * step.tokens);
+    m->dram_footprint_gib = (double)dse_workload_chips(&p->workload) * ane_footprint_of(p, call) / DSE_GIB;
+    m->communication_us = step.send_s * DSE_US_PER_S;
+    m->energy_links_mj = step.link_joules * DSE_MJ_PER_J / step.tokens;
     fill_cache(m, p, call, &step);
-    m->engine_power_w = dse_max(0, step.joules - dse_dram_joules(&p->dram, step.bytes)) / step.time_s;
+    m->engine_power_w = dse_max(0, step.joules - dse_dram_joules(&p->dram, step.bytes) - step.link_joules) / step.time_s;
     if (breakdown) ane_break_down(p, call, slide, &step, breakdown);
 }
 
@@ -419,6 +426,7 @@ static const struct dse_trend trends[] = {
     {.param = "prompt", .metric = "request_ms", .effect = DSE_MORE},
     {.param = "dispatch_us", .metric = "tokens_per_s", .effect = DSE_LESS},
     {.param = "host_gap_us", .metric = "tokens_per_s", .effect = DSE_LESS},
+    {.param = "link_gbs", .metric = "tokens_per_s", .effect = DSE_MORE},
     {0},
 };
 
@@ -438,7 +446,7 @@ const struct dse_model dse_model_ane = {
     .cite =
         "In Pursuit of Fast KV-Cached Attention for Apple Neural Engine: Building a memory-friendly KV Cache with static shapes, "
         "blog post, October 10, 2024",
-    .version = 6,
+    .version = 7,
     .params = ane_params_table,
     .params_size = sizeof(struct ane_params),
     .metrics = ane_metrics_table,

@@ -14,6 +14,7 @@
 #include <dse/chip.h>
 #include <dse/cost.h>
 #include <dse/hw.h>
+#include <dse/interconnect.h>
 #include <dse/model.h>
 #include <dse/workload.h>
 
@@ -35,7 +36,7 @@ enum ane_head { ANE_EVERY_ROW, ANE_LAST_ROW };
 enum ane_expert_dispatch { ANE_ALL_EXPERTS, ANE_GATHERED_EXPERTS, ANE_EXPERT_PROGRAMS };
 
 /* What this model knows of workloads. */
-enum { ANE_CAN = DSE_CAN_LAYERS | DSE_CAN_SCALES | DSE_CAN_SPECULATE | DSE_CAN_MIX };
+enum { ANE_CAN = DSE_CAN_LAYERS | DSE_CAN_SCALES | DSE_CAN_SPECULATE | DSE_CAN_MIX | DSE_CAN_PARALLEL };
 
 struct ane_params {
     struct dse_workload workload;
@@ -43,6 +44,7 @@ struct ane_params {
     struct dse_economics economics;
     struct dse_request request;
     struct dse_dram dram;
+    struct dse_links links;
 
     int64_t window, query_rows, row_multiple, seed;
     int32_t cache, joining, slide, slide_each, overflow, head_rows, expert_dispatch;
@@ -67,6 +69,7 @@ struct ane_metrics {
     double retained_mass, attention_error, attention_error_sd; /* NaN where nobody measured it */
     struct dse_score task;
     double dram_footprint_gib, engine_power_w;
+    double communication_us, energy_links_mj;
 };
 
 struct ane_equations {
@@ -91,9 +94,9 @@ struct ane_request {
 struct ane_shape {
     double rows, computed;   /* of Q; the same rounded up to the rows the engine computes (E2) */
     double window, cached;   /* of K; those not computed in the call */
-    double layers, matrices; /* matrices: K and V, of all layers */
+    double layers, matrices; /* of a stage (E22); matrices: K and V, of all layers */
     double row_bytes;        /* of one K in one layer */
-    bool simple;             /* full attention and dense networks, all sequences alike: E1 to E15; else E16 to E21 */
+    bool simple;             /* full attention and dense networks, all sequences alike, one chip: E1 to E15; else E16 to E23 */
 };
 
 /* E17: attention of one kind, of an LLM that is not simple. */
@@ -151,6 +154,8 @@ struct ane_call {
     int n_groups;
     int drafts_from, drafts_to;                /* E20: op[] of a draft's own program */
     double row_bytes, state_bytes, held_bytes; /* states of a sequence; weights in memory */
+
+    double send_s, send_joules; /* E22: to the next stage, after a call */
 };
 
 /* The secondary model that slides the cache, once. All 0 without one. */
@@ -160,18 +165,27 @@ struct ane_slide_run {
     double per_prefill_call, per_generate_call; /* slides after one call of a prompt, of the generation (E7) */
 };
 
-/* One step: a token of every sequence, or a prompt of every sequence. */
+/* One step: a token of every sequence, or a prompt of every sequence. What is done is of one engine, that of the fullest group; tokens,
+ * bytes, joules and useful operations are of all engines. */
 struct ane_step {
-    double sequences, calls, slides;                         /* calls and slides of one sequence */
-    double tokens;                                           /* of all sequences */
-    double all_calls, all_slides;                            /* of all sequences, and of the chunk of a prompt (E21) */
-    double asked_rows;                                       /* of all calls: what somebody asked for */
-    double time_s, gap_s, idle_s, bytes, joules, useful_ops; /* idle_s: of gap_s, without slides that it hides */
+    double sequences, calls, slides;  /* sequences of a group; calls and slides of one of them */
+    double tokens;                    /* of all sequences */
+    double all_calls, all_slides;     /* of all sequences, and of the chunk of a prompt (E21) */
+    double asked_rows;                /* of all calls: what somebody asked for */
+    double engines;                   /* E23: that do as much in all as this one does */
+    double working_s, time_s;         /* E22: time_s with the bubble */
+    double waiting_s, waiting_joules; /* E23: of all engines, in bubbles and without a sequence */
+    double gap_s, idle_s;             /* of this engine; idle_s: of gap_s, without slides that it hides */
+    double send_s, link_joules;       /* of this engine; of all */
+    double bytes, joules, useful_ops;
 };
 
 struct ane_request ane_request_of(const struct ane_params *p);
 void ane_shape_init(struct ane_shape *ret, const struct ane_params *p, double query_rows, double last);
 struct ane_memory_ops ane_memory_ops_of(const struct ane_params *p, const struct ane_shape *s);
+/* E22, E23: stages of a group; sequences of the fullest group. */
+double ane_stages(const struct ane_params *p);
+double ane_group_sequences(const struct ane_params *p);
 void ane_call_init(struct ane_call *ret, const struct ane_params *p, const struct ane_shape *s);
 /* The same with experts as drawn (E18); NULL: their mean. */
 void ane_call_drawn(struct ane_call *ret, const struct ane_params *p, const struct ane_shape *s, const struct dse_draw *draw);

@@ -218,6 +218,8 @@ static void fill(const struct ends *m, const struct ane_box *b, const struct ane
     fill_cache(m, b, r, s);
     SET(slide_mib, dse_iv_mul(dse_iv_mul(token.slides, slide.bytes), mib));
     SET(dram_footprint_gib, dse_iv_scale(footprint(b, s), 1 / DSE_GIB));
+    SET(communication_us, dse_iv_of(0));
+    SET(energy_links_mj, dse_iv_of(0));
     SET(engine_power_w, power_of(b, &token, false));
 }
 
@@ -230,10 +232,11 @@ static bool bound_point(const struct ane_params *p, void *floor, void *ceiling)
     return true;
 }
 
-/* Sequences that differ, drafts, and experts whose loads differ between points are bounded nowhere. */
+/* Several chips, sequences that differ, drafts, and experts whose loads differ between points are bounded nowhere. */
 static bool is_bounded(const struct ane_params *lo, const struct ane_params *hi)
 {
     const struct dse_workload *most = &hi->workload;
+    if (dse_workload_chips(most) > 1) return false;
     if (most->speculation.draft_tokens > 0 || most->chunk_tokens > 0 || most->context_spread > 0) return false;
     const bool skewed = most->routing == DSE_ROUTING_POWER_LAW && lo->expert_dispatch != ANE_ALL_EXPERTS;
     return !skewed || lo->workload.routing_exponent >= most->routing_exponent;
@@ -265,6 +268,8 @@ bool ane_bound(const void *lo, const void *hi, void *floor, void *ceiling)
     if (ane_llms_never(&least)) return false;
     most.seed = least.seed; /* the event level's */
     if (!dse_workload_narrow(&least.workload, &most.workload, ANE_CAN)) return false;
+    most.workload.tensor_parallel = least.workload.tensor_parallel; /* more of them are refused */
+    most.workload.expert_parallel = least.workload.expert_parallel;
     if (dse_bound_same(&least, &most, sizeof least)) return bound_point(&least, floor, ceiling);
     if (!is_bounded(&least, &most)) {
         dse_bound_nothing(dse_model_ane.metrics, floor, ceiling);

@@ -53,6 +53,16 @@ void ane_count_bytes(const struct ane_params *p, double *ret_pair, double *ret_r
     *ret_row = policy->counts ? 2 * sets * (double)p->kept.vote_bits / DSE_BITS_PER_BYTE : 0;
 }
 
+double ane_stages(const struct ane_params *p)
+{
+    return (double)dse_degree(p->workload.pipeline_parallel);
+}
+
+double ane_group_sequences(const struct ane_params *p)
+{
+    return dse_ceil((double)p->workload.batch / (double)dse_degree(p->workload.data_parallel));
+}
+
 /* E1, E2. */
 void ane_shape_init(struct ane_shape *ret, const struct ane_params *p, double query_rows, double last)
 {
@@ -61,12 +71,13 @@ void ane_shape_init(struct ane_shape *ret, const struct ane_params *p, double qu
     double window = (double)p->window, multiple = (double)p->row_multiple;
     if (window <= 0) window = cached ? dse_ceil(last / query_rows) * query_rows : last;
     double rows = cached ? query_rows : window;
+    const double layers = dse_ceil((double)llm->layers / ane_stages(p));
     *ret = (struct ane_shape){.rows = rows,
                               .computed = dse_ceil(rows / multiple) * multiple,
                               .window = window,
                               .cached = dse_max(window - rows, 0),
-                              .layers = (double)llm->layers,
-                              .matrices = 2 * (double)llm->layers,
+                              .layers = layers,
+                              .matrices = 2 * layers,
                               .row_bytes = (double)(llm->kv_heads * llm->head_dim) * dse_kv_bits(&p->workload) / DSE_BITS_PER_BYTE,
                               .simple = ane_is_simple(&p->workload)};
 }
@@ -269,6 +280,25 @@ static void call_simple(struct ane_call *ret, const struct ane_params *p)
     append_memory_op(ret, p, "counts", ANE_ADDING_PARTS, p->concat_gbs, ret->count_bytes, s->layers);
 }
 
+/* E22. Stages of a group stand behind each other, groups side by side. */
+static struct dse_exchange sending_of(const struct ane_params *p, const struct ane_shape *s)
+{
+    return (struct dse_exchange){.kind = DSE_POINT_TO_POINT,
+                                 .devices = ane_stages(p),
+                                 .stride = (double)dse_degree(p->workload.data_parallel),
+                                 .bytes = s->rows * (double)p->workload.llm->hidden * ANE_ACTIVATION_BYTES,
+                                 .imbalance = 1};
+}
+
+static void add_sending(struct ane_call *c, const struct ane_params *p)
+{
+    const struct dse_exchange sending = sending_of(p, &c->shape);
+    struct dse_exchange_cost cost;
+    dse_exchange_at(&p->links, &sending, &cost);
+    c->send_s = cost.seconds;
+    c->send_joules = cost.joules;
+}
+
 void ane_call_init(struct ane_call *ret, const struct ane_params *p, const struct ane_shape *s)
 {
     ane_call_drawn(ret, p, s, NULL);
@@ -284,6 +314,8 @@ void ane_call_drawn(struct ane_call *ret, const struct ane_params *p, const stru
     ret->bytes = ret->ops = ret->row_ops = ret->pair_ops = ret->head_ops = ret->draft_ops = ret->weight_bytes = ret->kv_bytes = 0;
     ret->concat_bytes = ret->transpose_bytes = ret->count_bytes = 0;
     ret->row_bytes = ret->state_bytes = ret->held_bytes = 0;
+    ret->send_s = ret->send_joules = 0;
+    if (ane_stages(p) > 1) add_sending(ret, p);
     if (s->simple)
         call_simple(ret, p);
     else

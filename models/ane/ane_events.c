@@ -10,7 +10,7 @@
 #include <dse/units.h>
 
 /* What an event means. */
-enum event { DISPATCHED, ARRIVED, COMPUTED, SAMPLED, SLIDE_DISPATCHED, SLID };
+enum event { DISPATCHED, ARRIVED, COMPUTED, SENT, SAMPLED, SLIDE_DISPATCHED, SLID };
 
 /* An operator of the graph. */
 struct node {
@@ -38,7 +38,7 @@ struct run {
     const double *share; /* E18: of experts with work, by layers that have some; NULL: alike */
     int64_t shares;
 
-    uint32_t actor, engine, host;
+    uint32_t actor, engine, host, links; /* links: of several stages */
     /* The period that is under way. */
     bool with_slide;
     int64_t next, program;      /* node, program */
@@ -158,14 +158,31 @@ static void start_slide(struct run *r)
 }
 
 /* E13: the host samples; a slide that may be hidden runs meanwhile. */
-static void end_call(struct run *r)
+static void start_host(struct run *r)
 {
-    r->call_s = r->engine_s;
-    engine_is(r, DSE_IDLE, NULL, -1);
     dse_resource_state(r->sim, r->host, DSE_BUSY, "sampling", -1);
     dse_sim_at(r->sim, dse_sim_now(r->sim) + ps_of(r, r->p->host_gap_us / DSE_US_PER_S), r->actor, SAMPLED);
     r->slide_done = !r->with_slide;
     if (r->with_slide && r->p->slide == ANE_HIDDEN) start_slide(r);
+}
+
+/* E22: other stages send at the same time; what this one gets is there when its own is gone. */
+static void end_call(struct run *r)
+{
+    r->call_s = r->engine_s;
+    engine_is(r, DSE_IDLE, NULL, -1);
+    if (r->call->send_s <= 0) {
+        start_host(r);
+        return;
+    }
+    dse_resource_state(r->sim, r->links, DSE_BUSY, "next_stage", -1);
+    dse_sim_at(r->sim, dse_sim_now(r->sim) + ps_of(r, r->call->send_s), r->actor, SENT);
+}
+
+static void end_sending(struct run *r)
+{
+    dse_resource_state(r->sim, r->links, DSE_IDLE, NULL, -1);
+    start_host(r);
 }
 
 static void start_program(struct run *r)
@@ -224,6 +241,7 @@ static void act(struct dse_sim *sim, void *object, uint32_t event)
     case DISPATCHED: go_on(r); break;
     case ARRIVED: compute(r); break;
     case COMPUTED: end_node(r); break;
+    case SENT: end_sending(r); break;
     case SAMPLED: end_sampling(r); break;
     case SLIDE_DISPATCHED: slide_rows(r); break;
     case SLID:
@@ -273,19 +291,21 @@ static bool take_times(struct run *r, struct ane_call *call, struct ane_slide_ru
     return true;
 }
 
-static int64_t expert_layers(const struct dse_llm *llm)
+/* Of a stage. */
+static int64_t expert_layers(const struct ane_params *p)
 {
+    const struct dse_llm *llm = p->workload.llm;
     int64_t layers = 0;
     for (size_t i = 0; i < llm->n_kinds; i++)
         if (llm->kinds[i].ffn == DSE_FFN_EXPERTS) layers += llm->kinds[i].layers;
-    return layers;
+    return (int64_t)dse_ceil((double)layers / ane_stages(p));
 }
 
 /* E18: experts with work, where not all are computed. */
 static void draw_experts(struct run *r, struct ane_call *call, const struct ane_shape *shape)
 {
     const struct ane_params *p = r->p;
-    const struct dse_draw draw = dse_draw_of(r->sim, 0, expert_layers(p->workload.llm));
+    const struct dse_draw draw = dse_draw_of(r->sim, 0, expert_layers(p));
     if (draw.layers == 0 || p->expert_dispatch == ANE_ALL_EXPERTS) {
         ane_call_init(call, p, shape);
         return;
@@ -316,6 +336,7 @@ bool ane_simulate(const void *params, struct dse_sim *sim, void *metrics, struct
     r->actor = dse_sim_actor(sim, act, r);
     r->engine = dse_resource(sim, NULL, "engine");
     r->host = dse_resource(sim, NULL, "host");
+    if (call.send_s > 0) r->links = dse_resource(sim, NULL, "links");
     build_graph(r);
     if (!take_times(r, &call, &slide)) return false;
     dse_sim_note(sim, "operators_a_call", "", (double)r->count);

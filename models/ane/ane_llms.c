@@ -23,6 +23,8 @@ const char *ane_llms_never(const struct ane_params *p)
             return "an indexer chooses positions, and a static-shape program reads all rows that it is given (llm)";
     if (llm->latent.kv_rank > 0 && p->workload.latent_form == DSE_LATENT_EXPANDED)
         return "a static-shape program would make the keys and values of its whole window again in every call (latent_form)";
+    if (dse_degree(p->workload.tensor_parallel) > 1 || dse_degree(p->workload.expert_parallel) > 1)
+        return "a program of constants cannot exchange in the middle of a call (tensor_parallel, expert_parallel)";
     if (!dse_eviction_at(p->kept.eviction)->keeps_all && !dse_llm_is_plain(llm))
         return "positions are left out of caches that all layers share, full attention's (eviction, llm)";
     return NULL;
@@ -37,11 +39,13 @@ const char *ane_llms_check(const struct ane_params *p)
     if (w.activation_bits > WIDE_BITS) return "the engine computes in 16 bits (activation_bits)";
     const bool alike = ane_is_simple(&w);
     if (!alike && !dse_eviction_at(p->kept.eviction)->keeps_all)
-        return "positions are left out where all sequences are alike and nothing is drafted (eviction)";
+        return "positions are left out on one chip, where all sequences are alike and nothing is drafted (eviction)";
     if (w.chunk_tokens > 0 && p->cache == ANE_NONE)
         return "without a cache the whole prompt of the chunk would be computed again (chunk_tokens, cache)";
     if (w.chunk_tokens > 0 && w.speculation.draft_tokens > 0)
         return "a chunk's calls draft nothing, and others of the same step do (chunk_tokens, draft_tokens)";
+    if (w.chunk_tokens > 0 && dse_workload_chips(&w) > 1)
+        return "a chunk's calls would hold up one group of chips and not the others (chunk_tokens, pipeline_parallel, data_parallel)";
     if (w.context_spread > 0 && p->request.generate > 0) return "the contexts of a request are its own (context_spread, generate)";
     w.context = 1; /* with a request it counts for nothing: ane_check asks */
     return dse_workload_check(&w, ANE_CAN);
@@ -240,6 +244,7 @@ static void append_operators(struct ane_call *c, const struct ane_params *p, con
     for (int i = 0; i < list->n; i++) {
         const struct dse_op *o = &list->op[i];
         if (o->is_draft != is_draft) continue;
+        if (o->kind == DSE_OP_COLLECTIVE) continue; /* E22: between calls */
         if (o->attention >= 0)
             append_attending(c, p, o, group[o->attention], &list->attention[o->attention]);
         else if (o->kind == DSE_OP_RECURRENCE)
@@ -274,12 +279,13 @@ static void append_drafts(struct ane_call *c, const struct ane_params *p, struct
     c->drafts_to = c->n_ops;
 }
 
-/* One sequence of each row that is computed, none of which drafts. */
+/* One sequence of each row that is computed, in each pass of a stage; none of them drafts. */
 static struct dse_workload rows_of(const struct ane_params *p, const struct ane_shape *s)
 {
     struct dse_workload w = p->workload;
     w.phase = DSE_DECODE;
-    w.batch = (int64_t)s->computed;
+    w.batch = (int64_t)s->computed * dse_degree(w.pipeline_parallel);
+    w.data_parallel = 1;
     w.context = (int64_t)s->window;
     w.context_spread = 0;
     w.chunk_tokens = w.speculation.draft_tokens = 0;
@@ -312,11 +318,11 @@ int64_t ane_llms_shares(const struct ane_params *p, const struct ane_shape *s, c
     return layers;
 }
 
-/* The input embedding, where it is not the output head. */
+/* The input embedding, where it is not the output head: of several stages the first has it, and the last one the head. */
 static void hold_table(struct ane_call *c, const struct ane_params *p)
 {
     const struct dse_workload *w = &p->workload;
-    if (w->llm->embedding_tables > 1)
+    if (w->llm->embedding_tables > 1 && dse_degree(w->pipeline_parallel) == 1)
         c->held_bytes += dse_llm_head_weights(w->llm) * ((double)w->weight_bits + w->weight_scale_bits) / DSE_BITS_PER_BYTE;
 }
 
@@ -423,7 +429,7 @@ static double layers_of(const struct ane_group *g)
 double ane_llms_kept_bytes(const struct ane_params *p, const struct ane_call *c)
 {
     const bool copy = p->cache != ANE_CHUNKS && p->cache != ANE_LAZY_SOFTMAX;
-    const double sequences = (double)p->workload.batch + (p->workload.chunk_tokens > 0 ? 1 : 0);
+    const double sequences = ane_group_sequences(p) + (p->workload.chunk_tokens > 0 ? 1 : 0);
     double bytes = (sequences + 1) * c->state_bytes, at_work = 0;
     for (int i = 0; i < c->n_groups; i++) {
         const struct ane_group *g = &c->group[i];

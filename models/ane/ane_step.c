@@ -17,18 +17,19 @@ static double calls_s(const struct ane_params *p, const struct ane_call *c, cons
                       double slides)
 {
     double gap = p->host_gap_us / DSE_US_PER_S;
-    return calls * (c->time_s + gap + slides * slide->exposed_s);
+    return calls * (c->time_s + c->send_s + gap + slides * slide->exposed_s);
 }
 
 double ane_prefill_s(const struct ane_params *p, const struct ane_call *c, const struct ane_slide_run *slide, double prompt)
 {
     const double calls = ane_prefill_calls(p, &c->shape, prompt);
-    return calls_s(p, c, slide, calls, slide->per_prefill_call) - calls * ane_llms_undrafted_s(p, c);
+    return ane_stages(p) * (calls_s(p, c, slide, calls, slide->per_prefill_call) - calls * ane_llms_undrafted_s(p, c));
 }
 
 double ane_generate_s(const struct ane_params *p, const struct ane_call *c, const struct ane_slide_run *slide, double generate)
 {
-    return calls_s(p, c, slide, generate / dse_accepted(&p->workload.speculation), slide->per_generate_call);
+    const double calls = generate / dse_accepted(&p->workload.speculation);
+    return ane_stages(p) * calls_s(p, c, slide, calls, slide->per_generate_call);
 }
 
 double ane_joules(const struct ane_params *p, double exposed_s, double busy_s, double ops, double bytes)
@@ -87,20 +88,36 @@ static void add_llms(struct ane_step *s, const struct ane_params *p, const struc
     s->joules += chunk * ane_joules(p, c->time_s, c->time_s, c->ops, c->bytes) +
                  slides * ane_joules(p, slide->exposed_s, slide->time_s, 0, slide->bytes);
     if (prefill) {
-        s->useful_ops += s->sequences * ane_llms_seen_ops(c, 1, r.prompt);
+        s->useful_ops += ane_stages(p) * (double)p->workload.batch * ane_llms_seen_ops(c, 1, r.prompt);
         return;
     }
     const double rows = ane_verified_rows(p);
-    s->tokens = s->sequences * dse_accepted(&p->workload.speculation);
+    const double sequences = (double)p->workload.batch, asked = sequences * rows + (double)p->workload.chunk_tokens;
+    s->tokens = sequences * dse_accepted(&p->workload.speculation);
     s->asked_rows = s->sequences * rows + (double)p->workload.chunk_tokens;
-    s->useful_ops = s->asked_rows * c->row_ops + s->sequences * (rows * c->head_ops + c->draft_ops) + ane_llms_step_ops(p, c, &r);
+    s->useful_ops = asked * c->row_ops + sequences * (rows * c->head_ops + c->draft_ops) + ane_llms_step_ops(p, c, &r);
+    s->useful_ops *= ane_stages(p);
+}
+
+/* E22, E23: from what one engine does to what all do. Those that wait for a sequence draw what one draws that waits for its host. */
+static void add_chips(struct ane_step *s, const struct ane_params *p, const struct ane_call *c)
+{
+    const double chips = (double)dse_workload_chips(&p->workload), passes = dse_max(ane_stages(p), s->sequences);
+    s->time_s = s->working_s / s->sequences * passes;
+    s->send_s = s->all_calls * c->send_s;
+    s->joules += ane_gap_joules(p, s->send_s, s->send_s);
+    s->waiting_s = dse_max(0, chips * s->time_s - s->engines * s->working_s);
+    s->waiting_joules = ane_gap_joules(p, s->waiting_s, s->waiting_s);
+    s->link_joules = s->engines * s->all_calls * c->send_joules;
+    s->bytes *= s->engines;
+    s->joules = s->joules * s->engines + s->waiting_joules + s->link_joules;
 }
 
 void ane_step_init(struct ane_step *ret, const struct ane_params *p, const struct ane_call *c, const struct ane_slide_run *slide)
 {
     struct ane_request r = ane_request_of(p);
     bool prefill = p->workload.phase == DSE_PREFILL;
-    double sequences = (double)p->workload.batch, window = c->shape.window;
+    double all = (double)p->workload.batch, sequences = ane_group_sequences(p), window = c->shape.window;
     double calls = prefill ? ane_prefill_calls(p, &c->shape, r.prompt) : 1;
     double each = prefill ? slide->per_prefill_call : slide->per_generate_call, slides = calls * each;
     double first = r.generate > 0 ? r.prompt + 1 : r.last;
@@ -111,7 +128,8 @@ void ane_step_init(struct ane_step *ret, const struct ane_params *p, const struc
         .sequences = sequences,
         .calls = calls,
         .slides = slides,
-        .tokens = sequences * rows,
+        .tokens = all * rows,
+        .engines = ane_stages(p) * (all / sequences),
         .all_calls = sequences * calls,
         .all_slides = sequences * slides,
         .asked_rows = sequences * rows,
@@ -119,12 +137,14 @@ void ane_step_init(struct ane_step *ret, const struct ane_params *p, const struc
         .bytes = sequences * (calls * c->bytes + slides * slide->bytes),
         .joules = sequences * (calls * ane_joules(p, c->time_s, c->time_s, c->ops, c->bytes) +
                                slides * ane_joules(p, slide->exposed_s, slide->time_s, 0, slide->bytes)),
-        .useful_ops = sequences * (rows * c->row_ops + pairs * c->pair_ops + c->head_ops),
+        .useful_ops = ane_stages(p) * all * (rows * c->row_ops + pairs * c->pair_ops + c->head_ops),
     };
     if (!c->shape.simple) add_llms(ret, p, c, slide);
     ret->gap_s = ret->all_calls * p->host_gap_us / DSE_US_PER_S;
     ret->idle_s = dse_max(0, ret->gap_s - ret->all_slides * (slide->time_s - slide->exposed_s));
     ret->joules += ane_gap_joules(p, ret->gap_s, ret->idle_s);
+    ret->working_s = ret->time_s;
+    if (dse_workload_chips(&p->workload) > 1) add_chips(ret, p, c);
 }
 
 /* ---- the best number of query rows ---------------------------------------------------------------------------------------- */
@@ -172,14 +192,16 @@ void ane_best_query_rows(const struct ane_params *p, double *ret_rows, double *r
 
 struct out {
     const struct ane_params *p;
-    double times; /* calls of the step */
+    double times;   /* calls of the step */
+    double engines; /* times are of one, the rest of all */
     struct dse_breakdown *parts;
 };
 
 static void add(const struct out *o, const char *name, int depth, enum dse_bound bound, double time_s, double joules, double bytes,
                 double ops)
 {
-    dse_breakdown_merge(o->parts, dse_part_of(name, depth, dse_bound_names[bound], time_s, joules, bytes, ops));
+    const double n = o->engines;
+    dse_breakdown_merge(o->parts, dse_part_of(name, depth, dse_bound_names[bound], time_s, n * joules, n * bytes, n * ops));
 }
 
 static void add_op(const struct out *o, const struct ane_op *op, int depth)
@@ -213,16 +235,26 @@ static void add_causes(const struct ane_params *p, const struct ane_call *c, con
 {
     if (p->power == DSE_POWER_CONSTANT) return;
     const double calls = s->all_calls, slides = s->all_slides;
-    dse_breakdown_cause(out, "idle", p->engine_idle_w * s->idle_s);
-    dse_breakdown_cause(out, "active", p->engine_base_w * (calls * c->time_s + slides * slide->time_s));
-    dse_breakdown_cause(out, "operations", p->engine_op_pj * DSE_PICO * calls * c->ops);
+    dse_breakdown_cause(out, "idle", p->engine_idle_w * (s->engines * (s->idle_s + s->send_s) + s->waiting_s));
+    dse_breakdown_cause(out, "active", s->engines * p->engine_base_w * (calls * c->time_s + slides * slide->time_s));
+    dse_breakdown_cause(out, "operations", s->engines * p->engine_op_pj * DSE_PICO * calls * c->ops);
     dse_breakdown_cause(out, "dram", dse_dram_joules(&p->dram, s->bytes));
+    if (s->link_joules > 0) dse_breakdown_cause(out, "links", s->link_joules);
+}
+
+static void add_waits(const struct out *o, const struct ane_step *s)
+{
+    const double n = o->engines;
+    if (s->send_s > 0)
+        add(o, "communication", 0, DSE_BOUND_LATENCY, s->send_s, ane_gap_joules(o->p, s->send_s, s->send_s) + s->link_joules / n, 0,
+            0);
+    if (s->waiting_s > 0) add(o, "bubble", 0, DSE_BOUND_LATENCY, s->time_s - s->working_s, s->waiting_joules / n, 0, 0);
 }
 
 void ane_break_down(const struct ane_params *p, const struct ane_call *c, const struct ane_slide_run *slide,
                     const struct ane_step *s, struct dse_breakdown *out)
 {
-    struct out o = {.p = p, .times = s->all_calls, .parts = out};
+    struct out o = {.p = p, .times = s->all_calls, .engines = s->engines, .parts = out};
     double slides = s->all_slides;
     for (int i = 0; i < c->n_ops; i++) {
         if (!c->op[i].attention) add_op(&o, &c->op[i], 0);
@@ -233,5 +265,6 @@ void ane_break_down(const struct ane_params *p, const struct ane_call *c, const 
     add(&o, "slide", 0, DSE_BOUND_DRAM, slides * slide->exposed_s,
         slides * ane_joules(p, slide->exposed_s, slide->time_s, 0, slide->bytes), slides * slide->bytes, 0);
     add(&o, "host_gap", 0, DSE_BOUND_LATENCY, s->gap_s, ane_gap_joules(p, s->gap_s, s->idle_s), 0, 0);
+    add_waits(&o, s);
     add_causes(p, c, slide, s, out);
 }

@@ -356,7 +356,7 @@ static void points__at_random_are_no_faster_than_either_roof(void **state)
                 ops += parts.part[k].ops;
                 bytes += parts.part[k].dram_bytes;
             }
-        double s = m.common.latency_us / 1e6 * (1 + 1e-9);
+        double s = m.common.latency_us / 1e6 * (1 + 1e-9) * (double)dse_workload_chips(&p.workload);
         assert_true(s >= ops / (p.engine_tflops * 1e12) && s >= bytes / (p.dram.bandwidth_gbs * 1e9));
         assert_true(m.wasted_rows >= -1e-12 && m.wasted_rows < 1);
         feasible++;

@@ -4,30 +4,10 @@
 #include <stddef.h>
 #include <cmocka.h>
 
-#include "ane/ane.h"
-#include "llms_test.h"
-#include "sim/sim.h"
+#include "ane_llms_test.h"
 
 #include <dse/num.h>
 #include <dse/units.h>
-
-static struct ane_params defaults;
-
-static struct ane_params on(const char *llm)
-{
-    struct ane_params p = defaults;
-    p.workload.llm = find_llm(llm);
-    p.dram.capacity_gib = 4096;
-    if (!p.workload.llm) abort(); /* find_llm has failed */
-    return p;
-}
-
-static struct ane_metrics estimate(const struct ane_params *p, struct dse_breakdown *parts)
-{
-    struct ane_metrics m;
-    estimate_into(&dse_model_ane, p, p->workload.llm, &m, parts);
-    return m;
-}
 
 static struct ane_call call_of(const struct ane_params *p, bool simple)
 {
@@ -195,11 +175,6 @@ static void states__move_once_a_call(void **state)
     assert_true(call_of(&p, false).kv_bytes <= 0);
 }
 
-static const char *refusal(struct ane_params p)
-{
-    return dse_model_ane.check(&p);
-}
-
 /* What the shared parameters say moves the numbers, or is refused. */
 static void workload__moves_what_it_says(void **state)
 {
@@ -226,18 +201,6 @@ static void workload__moves_what_it_says(void **state)
     const double scaled = estimate(&p, NULL).weights_mib;
     p.workload.weight_scale_bits = 0;
     assert_close("scales", scaled, estimate(&p, NULL).weights_mib * 4.5 / 4, 1e-9);
-}
-
-static void assert_parts_add_up(const char *what, const struct ane_params *p)
-{
-    struct dse_breakdown parts;
-    const struct ane_metrics m = estimate(p, &parts);
-    const struct dse_part sum = sum_of_parts(&parts);
-    const double tokens = dse_workload_tokens(&p->workload);
-    assert_close(what, sum.time_us, m.common.latency_us, 1e-9);
-    assert_close(what, sum.energy_mj, m.common.energy_mj * tokens, 1e-9);
-    assert_close(what, sum.dram_bytes, m.common.dram_mib * DSE_MIB * tokens, 1e-9);
-    assert_close(what, m.common.tokens_per_s, tokens / m.common.latency_us * DSE_US_PER_S, 1e-9);
 }
 
 /* E20: rows that a call has anyway verify drafts, so that they pay as far as they are accepted. */
@@ -308,16 +271,6 @@ static void mixes__take_the_longest_window_and_more_calls(void **state)
     q.workload.chunk_tokens = 200;
     q.cache = ANE_NONE;
     assert_non_null(refusal(q));
-}
-
-static double simulated_us(const struct ane_params *p, unsigned ideal)
-{
-    struct ane_metrics m;
-    struct dse_sim *sim = sim_new(&(struct sim_options){.ideal = ideal});
-    assert_non_null(sim);
-    if (!dse_model_ane.simulate(p, sim, &m, NULL)) fail_msg("%s: %s", p->workload.llm->entry.name, dse_sim_error(sim));
-    sim_free(sim);
-    return m.common.latency_us;
 }
 
 /* E12, E13 are all that the levels differ by. */
