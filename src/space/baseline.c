@@ -97,9 +97,15 @@ struct baseline {
     struct mix *mix;              /* the requests that it serves as the points do; or NULL */
 };
 
+/* Activations are as wide as a machine's arithmetic has them: SwiftKV's 8 bits are none of an A100's. */
+static bool is_the_machines(const char *name)
+{
+    return strcmp(name, "activation_bits") == 0;
+}
+
 static void take(struct baseline *b, const char *name)
 {
-    if (b->mix && request_mix_sets(name)) return;
+    if (is_the_machines(name) || (b->mix && request_mix_sets(name))) return;
     const struct field *to = schema_find(&b->model->params, name), *from = schema_find(&b->of_points->params, name);
     if (!to || !from || to->type != from->type || to->kind != from->kind || binding_gives(b->binding, to)) return;
     b->taken = xrealloc(b->taken, b->n_taken + 1, sizeof *b->taken);
