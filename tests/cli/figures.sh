@@ -3,13 +3,13 @@
 # rows in the legend, and a diamond for every published point.
 #     figures.sh DSE SOURCE BUILD
 # All but those of exact fronts, which take a minute; a binary under AddressSanitizer draws those neither that take minutes there: means over twelve
-# heads, runs at event level, and a million designs.
+# heads, runs at event level, a million designs, and all measured rows for a figure of some of them (one, of all, is drawn).
 source=$(cd "$2" && pwd)
 . "$(dirname "$0")/lib.sh"
 export LC_ALL=C.UTF-8 DSE_DATA_DIR="$source"
 
 slow="lad_trillion shootout_trillion"
-if nm -D "$DSE" 2>/dev/null | grep -q __asan_init; then slow="$slow lad_fig2b fidelity_latency lad_sram_refine lad_million"; fi
+if nm -D "$DSE" 2>/dev/null | grep -q __asan_init; then slow="$slow lad_fig2b fidelity_latency lad_sram_refine lad_million measured_attention_context measured_gemm_rows measured_step_batch"; fi
 : >names.txt
 for file in "$source"/plots/*.toml; do
     name=$(basename "$file" .toml)
