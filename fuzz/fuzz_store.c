@@ -227,10 +227,12 @@ static void read_report(struct diags *d)
 {
     struct report_options options = {.db = db_path, .catalog = catalog};
     struct report_run run;
-    struct text page;
+    struct text page, said;
     text_init(&page);
-    if (report_run_open(&run, &options, d) && report_data(&run, &page, d)) need(!strchr(page.s, '<'));
+    text_init(&said);
+    if (report_run_open(&run, &options, d) && report_data(&run, &page, &said, d)) need(!strchr(page.s, '<'));
     report_run_close(&run);
+    text_release(&said);
     text_release(&page);
 }
 

@@ -1,4 +1,5 @@
 #!/bin/sh
+# Needs: zsh fish
 # Completion: what dse offers, and what the shells make of it, driven as they drive it.
 . "$(dirname "$0")/lib.sh"
 SOURCE=$2

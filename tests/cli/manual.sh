@@ -1,4 +1,5 @@
 #!/bin/sh
+# Needs: mandoc
 # The manual: a page for every command, model and format that is installed, with every option, and nothing that mandoc complains about.
 . "$(dirname "$0")/lib.sh"
 pages=$3/src/cli

@@ -1,4 +1,5 @@
 #!/bin/sh
+# Needs: openmpi-bin
 # Parts of a sweep by the ranks of a real Open MPI.
 . "$(dirname "$0")/lib.sh"
 if ! command -v mpirun >/dev/null 2>&1; then

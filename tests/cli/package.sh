@@ -1,4 +1,5 @@
 #!/bin/sh
+# Needs: debhelper lintian
 # The Debian package: built, without a complaint of lintian's, installed into a root of its own and run from there.
 SOURCE=$(cd "$2" && pwd) build=$(cd "$3" && pwd)
 . "$(dirname "$0")/lib.sh"

@@ -1,4 +1,5 @@
 #!/bin/sh
+# Needs: debhelper mmdebstrap
 # A clean machine: a Debian of this release made of its packages, in a folder; the package installed there by apt, and what a user does then.
 #     package_clean.sh DSE SOURCE BUILD      needs root, mmdebstrap and a mirror of Debian; some 40 seconds
 SOURCE=$(cd "$2" && pwd) build=$(cd "$3" && pwd)

@@ -1,4 +1,5 @@
 #!/bin/sh
+# Needs: chromium npm-report
 # A report is one page of bounded size that asks no network; its numbers are those of dse, and a browser finds its parts alive. Nothing of a hostile database runs in
 # it. What cannot be reported is refused.
 . "$(dirname "$0")/lib.sh"

@@ -1,4 +1,5 @@
 #!/bin/sh
+# Needs: slurm-wlm munge
 # A job array of workers and a merge after it, under a real SLURM of one machine: its workers killed at random and cancelled.
 . "$(dirname "$0")/lib.sh"
 for program in slurmctld slurmd munged sbatch squeue scancel sinfo; do
