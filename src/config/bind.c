@@ -9,6 +9,7 @@
 /* What binding_new really makes. `public`, which it returns, comes first. */
 struct binding_full {
     struct binding public;
+    const struct binding_full *from; /* whose defaults_doc and calibrated constants these are; NULL: its own */
     struct toml_doc *defaults_doc;
     struct toml_doc **set_docs; /* of --set: kept for the places of their values */
     size_t n_set_docs;
@@ -184,19 +185,36 @@ struct binding *binding_new(const struct model *model, const struct catalog *cat
     return NULL;
 }
 
+struct binding *binding_like(const struct binding *from)
+{
+    const struct binding_full *whole = (const struct binding_full *)from;
+    struct binding_full *b = xcalloc(1, sizeof *b);
+    *b =
+        (struct binding_full){.public = *from, .from = whole, .calibrated = whole->calibrated, .n_calibrated = whole->n_calibrated};
+    const size_t size = from->model->desc->params_size;
+    b->public.defaults = memcpy(xmalloc(size), from->defaults, size);
+    b->public.given = xcalloc(from->model->params.n, sizeof *b->public.given);
+    return &b->public;
+}
+
+static void free_calibrated(struct binding_full *b)
+{
+    for (size_t i = 0; i < b->n_calibrated; i++) {
+        free(b->calibrated[i].name);
+        free(b->calibrated[i].fitted_to);
+    }
+    free(b->calibrated);
+}
+
 void binding_free(struct binding *b)
 {
     if (!b) return;
     struct binding_full *whole = binding_in_full(b);
     for (size_t i = 0; i < b->model->params.n; i++) free(b->given[i].values);
     for (size_t i = 0; i < whole->n_set_docs; i++) toml_free(whole->set_docs[i]);
-    for (size_t i = 0; i < whole->n_calibrated; i++) {
-        free(whole->calibrated[i].name);
-        free(whole->calibrated[i].fitted_to);
-    }
+    if (!whole->from) free_calibrated(whole);
     toml_free(whole->defaults_doc);
     free(whole->set_docs);
-    free(whole->calibrated);
     free(b->given);
     free(b->defaults);
     free(whole);

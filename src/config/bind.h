@@ -29,6 +29,8 @@ struct binding {
 
 /* Read the model's defaults.toml from data_dir/models/NAME/. NULL with errors. The caller frees with binding_free. */
 struct binding *binding_new(const struct model *model, const struct catalog *catalog, const char *data_dir, struct diags *diags);
+/* The same defaults, and nothing given, without reading the file again. `from` must outlive it and not be freed before. */
+struct binding *binding_like(const struct binding *from);
 void binding_free(struct binding *b);
 
 /* `--set NAME=VALUE`: VALUE is written as in TOML, where a bare word is a name ("llm=llama2-7b", "tiles=[2,4]" is an error here:

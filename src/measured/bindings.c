@@ -188,6 +188,8 @@ static bool read_model(struct measured_bind *b, struct diags *diags)
     if (!model || !file) return false;
     b->model = registry_find(model->string);
     if (!b->model) return complain(b, model, "`dse list models`", diags, "there is no such model");
+    b->defaults = binding_new(b->model, b->set->catalog, catalog_data_dir(), diags);
+    if (!b->defaults) return false;
     b->file = measured_file_read(b->set, file->string, toml_loc(b->set->doc, file), diags);
     if (!b->file) return false;
     b->numbers = xcalloc(b->file->table.n_columns, sizeof *b->numbers);
@@ -219,4 +221,5 @@ void measured_bind_release(struct measured_bind *b)
     expr_free(b->value);
     template_release(&b->regime);
     free(b->numbers);
+    binding_free(b->defaults);
 }

@@ -27,7 +27,7 @@ double question_number(const struct question *q, void *const *params, void *metr
     return expr_number(own->value);
 }
 
-bool question_params(const struct measured_set *s, const struct question *q, void **ret)
+bool question_params(const struct question *q, void **ret)
 {
     const struct model *m = q->bind->model;
     bool ok = true;
@@ -35,7 +35,8 @@ bool question_params(const struct measured_set *s, const struct question *q, voi
         struct design_point point;
         struct diags diags;
         diags_init(&diags);
-        ok = design_point_init(&point, m, s->catalog, (const char *const *)q->assignments[k], q->bind->points[k].n, &diags) &&
+        ok = design_point_init_like(&point, q->bind->defaults, (const char *const *)q->assignments[k], q->bind->points[k].n,
+                                    &diags) &&
              !point.reason;
         if (ok) ret[k] = memcpy(xmalloc(m->desc->params_size), point.params, m->desc->params_size);
         design_point_release(&point);
@@ -105,11 +106,11 @@ static bool rests_on(const struct question *q, void *const *params, const struct
     return ret;
 }
 
-static void ask_row(const struct measured_set *s, const struct question *q, const struct names *names, bool *ret)
+static void ask_row(const struct question *q, const struct names *names, bool *ret)
 {
     const struct dse_model *m = q->bind->model->desc;
     void *params[POINTS_MAX] = {0}, *metrics = xcalloc(1, m->metrics_size), *equations = xcalloc(1, m->equations_size + 1);
-    if (question_params(s, q, params)) {
+    if (question_params(q, params)) {
         const double number = question_number(q, params, metrics, equations);
         for (size_t i = 0; i < names->n; i++) ret[i] = ret[i] || rests_on(q, params, names->fields[i], metrics, equations, number);
     }
@@ -132,7 +133,7 @@ char *measured_constants(const struct measured_set *s, const struct measured_sum
     size_t seen = 0;
     const size_t step = sum->rows > SAMPLES ? sum->rows / SAMPLES : 1;
     for (size_t i = 0; i < s->n_rows && names.n; i++)
-        if (is_of(&s->rows[i], sum) && seen++ % step == 0) ask_row(s, &s->questions[i], &names, used);
+        if (is_of(&s->rows[i], sum) && seen++ % step == 0) ask_row(&s->questions[i], &names, used);
     struct text t;
     text_init(&t);
     for (size_t i = 0; i < names.n; i++)

@@ -138,7 +138,7 @@ static const char *open_sample(const struct measured_set *s, size_t row, const s
 {
     const struct question *q = &s->questions[row];
     *ret = (struct sample){.question = q, .measured = s->rows[row].measured};
-    if (s->rows[row].split != MEASURED_CALIBRATE || !is_for_fit(q, group->key) || !question_params(s, q, ret->params)) return NULL;
+    if (s->rows[row].split != MEASURED_CALIBRATE || !is_for_fit(q, group->key) || !question_params(q, ret->params)) return NULL;
     const char *machine = q->bind->n_points ? field_get(by, ret->params[q->bind->n_points - 1]).ref->name : NULL;
     if (!machine) return NULL; /* of no design */
     const char *at = strstr(s->rows[row].regime, machine);

@@ -64,6 +64,7 @@ struct measured_bind {
     double *numbers;   /* of the row at hand, one a column: what expressions read */
     struct expr *only; /* or NULL */
     const struct model *model;
+    struct binding *defaults; /* of the model */
     struct asked points[POINTS_MAX];
     size_t n_points;
     struct wanted wanted[WANTED_MAX];
@@ -129,6 +130,6 @@ void question_release(struct question *q);
  * (constants.c) */
 double question_number(const struct question *q, void *const *params, void *metrics, void *equations);
 /* Parameters of each point, which the caller frees; false: the model refuses one, and some may be set. */
-bool question_params(const struct measured_set *s, const struct question *q, void **ret);
+bool question_params(const struct question *q, void **ret);
 
 #endif

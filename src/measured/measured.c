@@ -112,7 +112,7 @@ static bool wants_metrics(const struct measured_bind *b, size_t point)
 }
 
 /* Why the model has no answer, or NULL. The caller frees it. */
-static char *ask_point(const struct measured_set *s, struct question *q, size_t point)
+static char *ask_point(struct question *q, size_t point)
 {
     const struct measured_bind *b = q->bind;
     const struct dse_model *m = b->model->desc;
@@ -120,7 +120,7 @@ static char *ask_point(const struct measured_set *s, struct question *q, size_t 
     struct diags diags;
     diags_init(&diags);
     char *why = NULL;
-    if (!design_point_init(&p, b->model, s->catalog, (const char *const *)q->assignments[point], b->points[point].n, &diags)) {
+    if (!design_point_init_like(&p, b->defaults, (const char *const *)q->assignments[point], b->points[point].n, &diags)) {
         why = xstrdup(diags.n ? diags.list[0].message : "its settings are refused");
     } else if (wants_metrics(b, point) && p.reason) {
         why = xstrdup(p.reason);
@@ -153,7 +153,7 @@ void measured_answer(struct measured_set *s, const struct model *model)
         struct measured_row *row = &s->rows[i];
         struct question *q = &s->questions[i];
         if (row->reason || (model && row->model != model)) continue;
-        for (size_t k = 0; k < q->bind->n_points && !row->reason; k++) row->reason = ask_point(s, q, k);
+        for (size_t k = 0; k < q->bind->n_points && !row->reason; k++) row->reason = ask_point(q, k);
     }
     for (long i = 0; i < n; i++)
         if (!s->rows[i].reason && (!model || s->rows[i].model == model)) evaluate(&s->rows[i], &s->questions[i]);

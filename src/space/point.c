@@ -28,12 +28,12 @@ static bool make_point(struct design_point *p, struct diags *diags)
     return true;
 }
 
-static bool bind(struct design_point *p, const struct model *model, const struct catalog *catalog, const char *const *assignments,
+/* Takes over the binding, which may be NULL. */
+static bool bind(struct design_point *p, const struct model *model, struct binding *binding, const char *const *assignments,
                  size_t n, struct diags *diags)
 {
-    *p = (struct design_point){.model = model};
-    p->binding = binding_new(model, catalog, catalog_data_dir(), diags);
-    if (!p->binding || !set_all(p->binding, assignments, n, diags)) return false;
+    *p = (struct design_point){.model = model, .binding = binding};
+    if (!binding || !set_all(binding, assignments, n, diags)) return false;
     p->sweep = (struct sweep_file){.bindings = &p->binding, .n_models = 1};
     return true;
 }
@@ -41,13 +41,19 @@ static bool bind(struct design_point *p, const struct model *model, const struct
 bool design_point_init(struct design_point *p, const struct model *model, const struct catalog *catalog,
                        const char *const *assignments, size_t n, struct diags *diags)
 {
-    return bind(p, model, catalog, assignments, n, diags) && make_point(p, diags);
+    return bind(p, model, binding_new(model, catalog, catalog_data_dir(), diags), assignments, n, diags) && make_point(p, diags);
+}
+
+bool design_point_init_like(struct design_point *p, const struct binding *defaults, const char *const *assignments, size_t n,
+                            struct diags *diags)
+{
+    return bind(p, defaults->model, binding_like(defaults), assignments, n, diags) && make_point(p, diags);
 }
 
 bool design_point_init_mix(struct design_point *p, const struct model *model, struct catalog *catalog,
                            const char *const *assignments, size_t n, const char *requests, struct diags *diags)
 {
-    return bind(p, model, catalog, assignments, n, diags) &&
+    return bind(p, model, binding_new(model, catalog, catalog_data_dir(), diags), assignments, n, diags) &&
            (!requests || sweep_requests_set_text(&p->sweep, catalog, requests, diags)) && make_point(p, diags);
 }
 

@@ -21,6 +21,9 @@ struct design_point {
  * outlive it. */
 bool design_point_init(struct design_point *p, const struct model *model, const struct catalog *catalog,
                        const char *const *assignments, size_t n, struct diags *diags);
+/* The same of a model whose defaults were read already, for many points: `defaults` must outlive the point. */
+bool design_point_init_like(struct design_point *p, const struct binding *defaults, const char *const *assignments, size_t n,
+                            struct diags *diags);
 /* Make the same point under a mix of requests (sweep_requests_set_text), or without one for NULL. design_point_mean computes its
  * metrics. */
 bool design_point_init_mix(struct design_point *p, const struct model *model, struct catalog *catalog,
