@@ -37,7 +37,7 @@ BUILDS = {  # folder: what meson is told
                    "-Db_lundef=false", "-Dbench=false", "-Dfuzz=true",
                    f"-Dc_args=-g1 {TRAPS} -fno-sanitize-recover=undefined,float-divide-by-zero,float-cast-overflow",
                    f"-Dc_link_args={TRAPS}"],
-    "build-scripts": ["-Dbuildtype=release", "-Dwerror=true", "-Dbench=true"],
+    "build-scripts": ["-Dbuildtype=release", "-Doptimization=2", "-Dwerror=true", "-Dbench=true"],
 }
 SANITIZED, RELEASE = BUILDS
 FIRST = ["text", "file", "diag", "num", "wrap"]  # unit tests of the lowest rooms, built before all else

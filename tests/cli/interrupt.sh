@@ -2,7 +2,7 @@
 # Ctrl-C: exit status 130, the state saved or what is known shown; the same command of a sweep goes on.
 . "$(dirname "$0")/lib.sh"
 write_sweep s.toml
-sed -i 's/points = 16/points = 100/' s.toml
+sed -i 's/points = 16/points = 70/' s.toml
 "$DSE" sweep s.toml -o a.db >/dev/null 2>said.txt &
 pid=$!
 tries=0

@@ -10,10 +10,11 @@ fail() {
     exit 1
 }
 
-# Every row of a model in a database, without the ids that differ between runs, in the order of points: as a checksum.
+# Every row of a model in a database, without the ids that differ between runs, in the order of points: as a checksum of the values' bits.
 rows() {
     columns=$(sqlite3 "$1" "select group_concat('\"' || name || '\"') from pragma_table_info('$2_all') where name not in ('id', 'run')")
-    sqlite3 "$1" "select $columns from $2_all order by point" | sha256sum
+    [ -n "$columns" ] || fail "$1 has no table $2_all"
+    sqlite3 "$1" "select hex(sha3_query('select $columns from $2_all order by point', 224))"
 }
 
 count() { sqlite3 "$1" "select count(*) from $2"; }
