@@ -19,6 +19,7 @@ import hashlib
 import json
 import os
 import re
+import shutil
 import signal
 import subprocess
 import sys
@@ -376,6 +377,7 @@ class Run:
         for test in tests: suites[test.suite] = suites.get(test.suite, 0) + 1
         say = ", ".join(f"{n} {suite}" for suite, n in sorted(suites.items()))
         print(f"test: {say or 'no tests'}; lint: {linter.summary(checks) if lint else 'not asked for'}", flush=True)
+        for build in BUILDS: shutil.rmtree(os.path.join(ROOT, build, "shared"), ignore_errors=True)
         queue = Queue(tests, checks, progress)
         builder = Builder(self.groups(tests, lint), progress, queue.ready)
         workers = [threading.Thread(target=self.work, args=(queue, builder, progress), daemon=True) for _ in range(CORES)]

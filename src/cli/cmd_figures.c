@@ -107,12 +107,11 @@ static bool prepare(struct tasks *t, const struct invocation *in, const char *di
     return true;
 }
 
-static void draw(struct task *k, const struct catalog *catalog)
+/* `feed` is the thread's, so that claims and measured rows are evaluated once for all of its figures. */
+static void draw(struct task *k, struct figure_feed *feed, const struct catalog *catalog)
 {
-    struct figure_feed feed;
     figure_set_catalog(k->figure, catalog);
-    k->drawn = figure_feed_open(&feed, k->db, catalog, &k->diags) && figure_render(k->figure, feed.reader, k->out, &k->diags);
-    figure_feed_close(&feed);
+    k->drawn = figure_feed_open(feed, k->db, catalog, &k->diags) && figure_render(k->figure, feed->reader, k->out, &k->diags);
     figure_feed_hint(k->file, k->db, &k->diags, 0);
 }
 
@@ -125,15 +124,20 @@ static size_t draw_all(struct tasks *t, const struct catalog *catalog, int threa
 {
     size_t drawn = 0;
     registry_models(&(size_t){0}); /* made at the first call, which must be one thread's */
-#pragma omp parallel for schedule(dynamic) num_threads(thread_count(threads))
-    for (size_t i = 0; i < t->n; i++) {
-        struct task *k = &t->list[i];
-        if (k->figure) draw(k, catalog);
+#pragma omp parallel num_threads(thread_count(threads))
+    {
+        struct figure_feed feed = {0};
+#pragma omp for schedule(dynamic)
+        for (size_t i = 0; i < t->n; i++) {
+            struct task *k = &t->list[i];
+            if (k->figure) draw(k, &feed, catalog);
 #pragma omp critical
-        {
-            drawn += k->drawn;
-            if (!quiet && k->drawn) terminal_say(stderr, "dse: figure %s (%zu of %zu)", k->out, drawn, t->n);
+            {
+                drawn += k->drawn;
+                if (!quiet && k->drawn) terminal_say(stderr, "dse: figure %s (%zu of %zu)", k->out, drawn, t->n);
+            }
         }
+        figure_feed_close(&feed);
     }
     return drawn;
 }

@@ -41,7 +41,7 @@ static bool write_data(const struct figure *f, struct reader *r, const char *pat
 /* Draw from the database named, or that of the figure's sweep, or from the computed tables alone. */
 static bool draw(const struct invocation *in, const struct figure *f, const char *db, const struct catalog *catalog)
 {
-    struct figure_feed feed;
+    struct figure_feed feed = {0};
     size_t before = in->diags->n;
     const long long run = option_run(in);
     bool ok = figure_feed_open(&feed, db, catalog, in->diags) && (!run || reader_show_run(feed.reader, run, in->diags));

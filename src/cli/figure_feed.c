@@ -29,7 +29,9 @@ char *figure_picture_path(const char *db, const char *figure, const char *ending
 
 bool figure_feed_open(struct figure_feed *f, const char *db, const struct catalog *catalog, struct diags *diags)
 {
-    *f = (struct figure_feed){.tables = tables_new(catalog), .reader = reader_open(db, diags)};
+    reader_close(f->reader);
+    if (!f->tables) f->tables = tables_new(catalog);
+    f->reader = reader_open(db, diags);
     return f->reader && tables_attach(f->tables, f->reader, diags);
 }
 

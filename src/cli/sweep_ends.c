@@ -86,7 +86,7 @@ char *sweep_database_path(const struct invocation *in, const struct sweep_file *
 
 bool sweep_draw_figures(const struct sweep_file *s, const struct catalog *catalog, const char *db, bool quiet, struct diags *diags)
 {
-    struct figure_feed feed;
+    struct figure_feed feed = {0};
     bool ok = figure_feed_open(&feed, db, catalog, diags);
     if (!ok) {
         figure_feed_close(&feed);

@@ -3,7 +3,8 @@
 # rows in the legend, and a diamond for every published point.
 #     figures.sh DSE SOURCE BUILD
 # All but those of exact fronts, which take a minute; a binary under AddressSanitizer draws those neither that take minutes there: means over twelve
-# heads, runs at event level, a million designs, and all measured rows for a figure of some of them (one, of all, is drawn).
+# heads, runs at event level, a million designs, and all measured rows for a figure of some of them (one, of all, is drawn). Sweeps that sweeps.sh
+# runs, too, are run once for both; what a figure is held against is evaluated with its picture.
 source=$(cd "$2" && pwd)
 . "$(dirname "$0")/lib.sh"
 export LC_ALL=C.UTF-8 DSE_DATA_DIR="$source"
@@ -19,6 +20,11 @@ for file in "$source"/plots/*.toml; do
     esac
 done
 [ "$(wc -l <names.txt)" -ge 75 ] || fail "plots/ has only $(wc -l <names.txt) figures"
+mkdir drawn
+SHIPPED=$source/sweeps
+for sweep in $(sed -n 's/^sweep *= *"\([^"]*\)".*/\1/p' $(sed "s|.*|$source/plots/&.toml|" names.txt) | sort -u); do
+    is_shared "$SHIPPED/$sweep.toml" && ln -s "$(shipped "$sweep")" "drawn/$sweep.db"
+done
 # shellcheck disable=SC2046
 "$DSE" figures $(cat names.txt) -f svg -o drawn -j 2 -q 2>said.txt || fail "dse figures: $(cat said.txt)"
 [ ! -s said.txt ] || fail "dse figures -q says: $(cat said.txt)"
@@ -48,6 +54,15 @@ while read -r one; do
     grep -qxF "$one" titles.txt || fail "a figure says \"$one\", which is the title of no LLM"
 done <spelled.txt
 
+# How many points are published, of all figures that no sweep feeds: their claims are evaluated once.
+while read -r name; do
+    file=$source/plots/$name.toml
+    [ -z "$(value "$file" sweep)" ] || continue
+    value "$file" reference_sql >reference.sql
+    [ ! -s reference.sql ] || printf "SELECT '%s', count(*) FROM (%s) UNION ALL " "$name" "$(cat reference.sql)"
+done <names.txt >published.sql
+"$DSE" query :memory: "$(cat published.sql) SELECT '', 0" --format csv | tr -d '"\r' >published.csv || fail "published points"
+
 while read -r name; do
     file=$source/plots/$name.toml svg=drawn/$name.svg sweep=$(value "$file" sweep)
     database=:memory:
@@ -57,8 +72,8 @@ while read -r name; do
     { [ "$size" -gt 2048 ] && [ "$size" -lt 2000000 ]; } || fail "$name: a picture of $size bytes"
     value "$file" sql >query.sql
     [ -s query.sql ] || fail "$name: no sql"
-    # Asked once: a query of claims evaluates all of them.
-    "$DSE" query "$database" "$(cat query.sql)" --format csv >rows.csv || fail "$name: dse query"
+    # shellcheck disable=SC2086
+    "$DSE" plot "$file" ${sweep:+"$database"} -o again.svg --gnuplot-script script.gp --data rows.csv 2>/dev/null || fail "$name: dse plot"
     sed -i 's/\r$//' rows.csv
     rm -f rows.db
     sqlite3 rows.db '.mode csv' '.import rows.csv result'
@@ -79,7 +94,6 @@ while read -r name; do
     quoted=$(value "$file" quoted)
     if [ -n "$quoted" ]; then # hatched, and the legend says so
         grep -qF 'quoted from the paper' "$svg" || fail "$name: the legend does not say what is quoted"
-        "$DSE" plot "$file" -o again.svg --gnuplot-script script.gp 2>/dev/null || fail "$name: dse plot"
         hatched=$(grep -a '^plot ' script.gp | sed 's/record=/\n/g' | sed -n 's/^(\([0-9]*\)).* fs transparent pattern .*/\1/p')
         want=$(sqlite3 rows.db "SELECT count(*) FROM result WHERE CAST(\"$quoted\" AS REAL)")
         [ "$hatched" -eq "$want" ] || fail "$name: $want bars are quoted and $hatched hatched"
@@ -92,9 +106,9 @@ while read -r name; do
     [ -s reference.sql ] || continue
     label=$(value "$file" reference_label)
     grep -qF "${label:-published}" "$svg" || fail "$name: the legend has no \"${label:-published}\""
-    points=$("$DSE" query "$database" "SELECT count(*) FROM ($(cat reference.sql))" --format csv | sed -n '2{s/[^0-9]//g;p}')
+    if [ -n "$sweep" ]; then points=$("$DSE" query "$database" "SELECT count(*) FROM ($(cat reference.sql))" --format csv | sed -n '2{s/[^0-9]//g;p}')
+    else points=$(sed -n "s/^$name,//p" published.csv); fi
     [ "$points" -gt 0 ] || fail "$name: no published points"
-    "$DSE" plot "$file" -o again.svg --gnuplot-script script.gp 2>/dev/null || fail "$name: dse plot"
     diamonds=$(grep -a '^plot ' script.gp | sed 's/record=/\n/g' | sed -n 's/^(\([0-9]*\)).*with points pt 12 .*/\1/p' | awk '{ n += $1 } END { print n + 0 }')
     [ "$diamonds" -eq "$points" ] || fail "$name: $points published points and $diamonds diamonds"
 done <names.txt

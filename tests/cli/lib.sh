@@ -17,6 +17,33 @@ rows() {
     sqlite3 "$1" "select hex(sha3_query('select $columns from $2_all order by point', 224))"
 }
 
+# What several tests read is evaluated once a test run: once NAME COMMAND... prints a file with what the command printed. The runner gives the folder.
+once() {
+    shared=${DSE_TESTS:-$WORK/shared}
+    mkdir -p "$shared"
+    name=$1
+    shift
+    flock "$shared/$name.lock" sh -c 'to=$1; shift; [ -f "$to" ] || { "$@" >"$to.new" && mv "$to.new" "$to"; }' sh "$shared/$name" "$@" || fail "$*"
+    echo "$shared/$name"
+}
+
+# Is a shipped sweep one that tests share? Not those with event level, which a test shortens, and not a million points.
+is_shared() { # FILE
+    [ -f "$1" ] || return 1
+    ! grep -q '^fidelity *= *"\(refine\|event-level\)"' "$1" || return 1
+    points=$("$DSE" sweep "$1" --dry-run | sed -n 's/^[a-z]*: \([0-9,]*\) points$/\1/p' | tr -d , | awk '{ n += $1 } END { printf "%.0f", n }')
+    [ "$points" -le 200000 ]
+}
+
+# The database of a shipped sweep, run once a test run without its figures: for reading alone.
+shipped() { # NAME
+    shared=${DSE_TESTS:-$WORK/shared}
+    mkdir -p "$shared"
+    flock "$shared/$1.db.lock" sh -c '[ -f "$2.done" ] || { "$1" sweep "$3" --no-figures -q -o "$2" >"$2.front" && : >"$2.done"; }' sh \
+        "$DSE" "$shared/$1.db" "$SHIPPED/$1.toml" || fail "dse sweep $1"
+    echo "$shared/$1.db"
+}
+
 count() { sqlite3 "$1" "select count(*) from $2"; }
 
 # A sweep of some hundred thousand points.

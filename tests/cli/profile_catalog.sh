@@ -22,7 +22,7 @@ same synthetic.csv profiles/synthetic.csv
 same recording.csv recordings/tinyllama.csv
 
 # dse validate measures the same heads: hit ratio and top-1 are those of the profile, at the contexts of the claims.
-"$DSE" validate lad --format csv >claims.csv
+cp "$(once validate-lad.csv "$DSE" validate lad --format csv)" claims.csv
 grep -v '^#' synthetic.csv >rows.csv
 agree() { # CLAIM COLUMN CONTEXTS: to the six digits of the profile
     there=$(sqlite3 :memory: '.mode csv' '.import claims.csv c' '.import rows.csv r' "

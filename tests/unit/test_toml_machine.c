@@ -32,7 +32,7 @@ static muParserHandle_t parser_of(const char *text, double *v)
     mupDefineFun1(p, "floor", floor, 1);
     mupDefineConst(p, "inf", (double)INFINITY);
     for (int i = 0; i < SLOTS; i++) {
-        char name[8];
+        char name[16];
         snprintf(name, sizeof name, "v%d", i);
         mupDefineVar(p, name, &v[i]);
     }
