@@ -244,9 +244,9 @@ static void bench_long_stairs(void)
     double *values = points_new(LONG_STAIRS, STAIRS, 3);
     size_t front;
     const double ms = front_ms(values, STAIRS, 3, &front), plain = plain_array_ms(values, STAIRS);
-    printf(
-        "\nlong staircase, 100,000 points, 3 objectives\nfront %zu, %.2f ms; plain array %.1f ms, so moocore about %.1f ms: ratio %.2f (at most 3)\n",
-        front, ms, plain, plain / 80, ms / (plain / 80));
+    printf("\nlong staircase, 100,000 points, 3 objectives\n"
+           "front %zu, %.2f ms; plain array %.1f ms, so moocore about %.1f ms: ratio %.2f (at most 3)\n",
+           front, ms, plain, plain / 80, ms / (plain / 80));
     free(values);
 }
 

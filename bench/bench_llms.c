@@ -1,5 +1,5 @@
-/* Time of every model's closed form on LLMs of today: resolve, check and estimate of a point, on one core, CPU nanoseconds, the best
- * of several passes. To reach: 1500 ns of DeepSeek-V3 (61 layers), on one chip and on several. */
+/* Time of every model's closed form on LLMs of today: resolve, check and estimate of a point, on one core, CPU nanoseconds, the
+ * best of several passes. To reach: 1500 ns of DeepSeek-V3 (61 layers), on one chip and on several. */
 #include "../tests/unit/model_points.h"
 
 #include <time.h>

@@ -1,5 +1,5 @@
-/* The closed form of VEDA in TOML over that in C: check and estimate of the same random points, on one core. The model in C knows what
- * eviction costs in output, besides. To reach: at most 3. */
+/* The closed form of VEDA in TOML over that in C: check and estimate of the same random points, on one core. The model in C knows
+ * what eviction costs in output, besides. To reach: at most 3. */
 #include "../tests/unit/model_points.h"
 #include "toml_model/toml_model.h"
 

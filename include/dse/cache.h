@@ -24,9 +24,9 @@ enum dse_cache_boundary {
     DSE_CACHE_STREAMED,  /* the prompt passes through the positions that stay, so that the cache never holds more */
 };
 
-/* Where scales and zero points of a cache in few bits lie (kv_bits, kv_scale_bits; kv_format.h): along each token's elements; or, as in
- * KIVI (Liu et al., arXiv:2402.02750), keys' along the channel over positions that follow each other, values' along the token, and the newest
- * positions stay at 16 bits. */
+/* Where scales and zero points of a cache in few bits lie (kv_bits, kv_scale_bits; kv_format.h): along each token's elements; or,
+ * as in KIVI (Liu et al., arXiv:2402.02750), keys' along the channel over positions that follow each other, values' along the
+ * token, and the newest positions stay at 16 bits. */
 enum dse_kv_format { DSE_KV_TOKEN, DSE_KV_KIVI };
 
 /* Where quality comes from: a retention profile, or a surface over contexts, ratios and settings. */
@@ -60,7 +60,8 @@ extern const struct dse_param dse_cache_params[];
  * than there are. */
 double dse_cache_target(const struct dse_cache *c, double seen);
 
-/* What a machine's arithmetic does to the output besides: a method of the surface, with its settings as in struct dse_quality_query. */
+/* What a machine's arithmetic does to the output besides: a method of the surface, with its settings as in struct
+ * dse_quality_query. */
 struct dse_arithmetic {
     const char *method; /* "fixed-point", "partial-softmax" */
     unsigned given;
@@ -81,8 +82,8 @@ struct dse_cache_steps dse_cache_steps_of(const struct dse_cache *c, const struc
 /* Does a position ever leave? Never in a prefill. */
 bool dse_cache_loses(const struct dse_cache_steps *s);
 
-/* Are positions that all stay held in few bits, with scales (kv_scale_bits)? Never in a prefill, whose own keys and values are at hand
- * as they were made. */
+/* Are positions that all stay held in few bits, with scales (kv_scale_bits)? Never in a prefill, whose own keys and values are at
+ * hand as they were made. */
 bool dse_cache_rounds(const struct dse_cache_steps *s);
 
 /* NULL, or why the cache cannot be: it keeps nothing, or less than the policy holds apart; a prefill would lose positions on its
@@ -101,28 +102,28 @@ bool dse_cache_ends(struct dse_cache *lo, struct dse_cache *hi, const struct dse
 
 /* ---- one step ----------------------------------------------------------------------------------------------------------- */
 
-/* What one step at the workload's context reads, and what the technique itself takes besides: of one sequence and layer, and without
- * what a machine adds. Nothing evicted: `read` and `held` are the context, and the rest is 0. A decode step of a policy that selects
- * is the one behind its prompt. A cache whose layers have budgets of their own has the mean of them.
+/* What one step at the workload's context reads, and what the technique itself takes besides: of one sequence and layer, and
+ * without what a machine adds. Nothing evicted: `read` and `held` are the context, and the rest is 0. A decode step of a policy
+ * that selects is the one behind its prompt. A cache whose layers have budgets of their own has the mean of them.
  *
- * Every quantity grows with the context, the ratio or the length kept, the reserved length, `observed` and the widths; bounds of pages
- * fall with `page`. */
+ * Every quantity grows with the context, the ratio or the length kept, the reserved length, `observed` and the widths; bounds of
+ * pages fall with `page`. */
 struct dse_cache_step {
     const struct dse_eviction *policy;
     bool prefill;
     double read;  /* decode: positions whose keys and values a KV head reads */
     double held;  /* the most positions that the cache ever holds */
     double pairs; /* (query, key) positions of one query head whose probabilities are counted, or summed to select by */
-    /* Pages, of which the smallest and the largest of each element of the keys are kept: in decode all are read, and multiplied by each
-     * query head as two keys more; a prefill writes them. */
+    /* Pages, of which the smallest and the largest of each element of the keys are kept: in decode all are read, and multiplied by
+     * each query head as two keys more; a prefill writes them. */
     double pages, page_bytes;
     double moved_bytes; /* a prefill that selects: rows that stay, read and written where they lie together */
-    /* Counts, or accumulated probabilities, read and written back in the step; in a prefill they stay on chip until the layer is done,
-     * and are written once. What of them is in memory. */
+    /* Counts, or accumulated probabilities, read and written back in the step; in a prefill they stay on chip until the layer is
+     * done, and are written once. What of them is in memory. */
     double count_bytes;
-    /* KIVI's format: rows at 16 bits that a decode step reads and writes besides. Of R = kv_residual positions values stay as they are, and
-     * keys until R are there, which is (R - 1) / 2 of them on average; the step's own are written. They are read besides the
-     * places of all positions in few bits, those of the residual among them, which nothing fills yet. */
+    /* KIVI's format: rows at 16 bits that a decode step reads and writes besides. Of R = kv_residual positions values stay as they
+     * are, and keys until R are there, which is (R - 1) / 2 of them on average; the step's own are written. They are read besides
+     * the places of all positions in few bits, those of the residual among them, which nothing fills yet. */
     double residual_bytes;
     double besides_bytes; /* that it takes in memory besides keys and values: counts, bounds of pages, a residual */
 };
@@ -133,9 +134,9 @@ static inline double dse_cache_moved(const struct dse_cache_step *s)
 }
 void dse_cache_step_at(const struct dse_cache *c, const struct dse_workload *w, struct dse_cache_step *ret);
 /* Scalar operations that make a number of an element of a key or value of a cache with scales (kv_scale_bits): its zero point is
- * subtracted, and the rest multiplied by its scale. A decode step takes them for each element that it reads; 0 without scales, and in
- * a prefill, whose keys and values are at hand as they were made. It asks for kv_scale_bits alone, and grows with them, so that the
- * ends of a box have the least and the most. */
+ * subtracted, and the rest multiplied by its scale. A decode step takes them for each element that it reads; 0 without scales, and
+ * in a prefill, whose keys and values are at hand as they were made. It asks for kv_scale_bits alone, and grows with them, so that
+ * the ends of a box have the least and the most. */
 enum { DSE_WIDENING_OPS = 2 };
 static inline double dse_cache_widening(const struct dse_workload *w)
 {
@@ -145,8 +146,9 @@ static inline double dse_cache_widening(const struct dse_workload *w)
  * makes them again, and a threshold over them needs all before it counts. */
 double dse_cache_passes(const struct dse_cache_step *s, bool online);
 /* dse_workload_expand of such a step: attention at the positions that are read; bounds of pages among the operations of
- * "attention_scores", counting among those of "softmax" (an addition a position and pass); numbers made of a cache with scales among
- * those of who reads them (dse_cache_widening); and all that the technique moves among kv_write_bytes: bounds that are read in "attention_scores", the rest in "attention_values". */
+ * "attention_scores", counting among those of "softmax" (an addition a position and pass); numbers made of a cache with scales
+ * among those of who reads them (dse_cache_widening); and all that the technique moves among kv_write_bytes: bounds that are read
+ * in "attention_scores", the rest in "attention_values". */
 void dse_cache_expand(const struct dse_cache_step *s, const struct dse_workload *w, struct dse_oplist *ret);
 /* The workload as attention of a decode step sees it: at the positions that are read. Everything else of a decode step does not
  * depend on the context. A prefill is not changed. */
@@ -166,9 +168,9 @@ struct dse_kept {
 /* What attention keeps: of one step at the context and the share of it that stays; of a generation the mean of its steps, by
  * Gauss's rule of three points. Nothing lost: a mass of 1 and an error of 0. S positions stand for every ratio that rounds to
  * them. A cache that keeps all in few bits with scales (dse_cache_rounds) has a mass of 1, and the error of the surface's method
- * "kv-format": its scales, groups of 32 / kv_scale_bits elements, its residual; one that loses positions, too, has that of the policy where it
- * was measured with the format. NULL; or why nobody measured it under these settings, and then all of *ret is NaN. Retention profiles do not say how much heads
- * differ, nor may a surface. */
+ * "kv-format": its scales, groups of 32 / kv_scale_bits elements, its residual; one that loses positions, too, has that of the
+ * policy where it was measured with the format. NULL; or why nobody measured it under these settings, and then all of *ret is NaN.
+ * Retention profiles do not say how much heads differ, nor may a surface. */
 const char *dse_cache_quality(const struct dse_cache_steps *s, struct dse_kept *ret);
 
 /* What the point scores on the task: of its one technique, or of the LLM by itself where nothing is lost. NULL; or why nobody has

@@ -135,8 +135,8 @@ struct dse_dram_detail {
     int32_t controller;    /* enum dse_dram_controller */
     int64_t bus_channels;  /* channels that share one command bus and one controller: the two pseudo channels of HBM */
     int64_t command_buses; /* 2: rows and columns have one each (HBM); 1: one for both */
-    int64_t
-        burst_clocks; /* command clocks that a burst takes on the data bus; sets the clock: burst_bytes / channel_gbs / burst_clocks */
+    /* Command clocks that a burst takes on the data bus; sets the clock: burst_bytes / channel_gbs / burst_clocks. */
+    int64_t burst_clocks;
     int64_t activate_clocks;       /* clocks that an activate takes on the command bus; a precharge takes one */
     int64_t bank_queue_depth;      /* bank-queues: commands a bank's queue holds */
     double t_cl_ns, t_cwl_ns;      /* column command to data, reads and writes */
@@ -196,8 +196,8 @@ struct dse_gpu_power {
 };
 extern const struct dse_param dse_gpu_power_fields[];
 
-/* How its maker's library works on a GPU (E28, E29 of models/flashdecoding), fitted to measured kernels of its generation; an entry may
- * leave it out: NaN then. Row table: dse_gpu_kernel_fields. Cycles are of the SMs' clock. */
+/* How its maker's library works on a GPU (E28, E29 of models/flashdecoding), fitted to measured kernels of its generation; an entry
+ * may leave it out: NaN then. Row table: dse_gpu_kernel_fields. Cycles are of the SMs' clock. */
 struct dse_gpu_kernels {
     double kernel_stream_share;                       /* of the peak bandwidth */
     double gemm_fixed_cycles;                         /* of a kernel, before and after its work */
@@ -286,7 +286,8 @@ extern const char *const dse_dataflow_names[];                               /* 
 extern const char *const dse_losses_names[], *const dse_collectives_names[]; /* "apart", "included", NULL */
 extern const char *const dse_launches_names[];                               /* "waited", "queued", NULL */
 
-/* A neural engine beside the CPU of a chip: a preset of the parameters of models/ane of the same names. Row table: dse_npu_fields. */
+/* A neural engine beside the CPU of a chip: a preset of the parameters of models/ane of the same names. Row table:
+ * dse_npu_fields. */
 struct dse_npu {
     struct dse_entry entry;
     double engine_tflops; /* fp16, of fused matrix products */
@@ -352,8 +353,8 @@ int64_t dse_expert_loads_experts(const struct dse_expert_loads *l);
 /* Of all choices in layer `layer` (from 0, of those that were measured) the share of an expert; their sum is 1. */
 double dse_expert_loads_share(const struct dse_expert_loads *l, int64_t layer, int64_t expert);
 
-/* What speculative decoding was measured to yield: tokens of a verified step, its own one included, by how many were drafted. NaN: not
- * measured. The entry "law" has none: acceptance and acceptance_decay say it. Row table: dse_drafts_fields. */
+/* What speculative decoding was measured to yield: tokens of a verified step, its own one included, by how many were drafted. NaN:
+ * not measured. The entry "law" has none: acceptance and acceptance_decay say it. Row table: dse_drafts_fields. */
 enum { DSE_DRAFTS_MAX = 8 };
 struct dse_draft_lengths {
     double length_1, length_2, length_3, length_4, length_5, length_6, length_7, length_8;

@@ -31,8 +31,8 @@ enum dse_type {
     DSE_TYPE_PATTERN, /* struct dse_pattern, in a catalog's table: a list of names out of choices */
 };
 
-/* What follows what, layer by layer for example: at[i] indexes the choices. A list shorter than what it is laid over repeats. In TOML
- * ["window*5", "full"] or "full"; n = 0 when it is left out. */
+/* What follows what, layer by layer for example: at[i] indexes the choices. A list shorter than what it is laid over repeats. In
+ * TOML ["window*5", "full"] or "full"; n = 0 when it is left out. */
 enum { DSE_PATTERN_MAX = 1024 };
 struct dse_pattern {
     int64_t n;
@@ -88,7 +88,8 @@ struct dse_param {
 
 enum dse_param_flags {
     DSE_PARAM_AUTO = 1 << 0, /* F64: the default may be "auto" (NaN in the struct), which the model's resolve() fills in */
-    /* in a catalog's table: an entry may leave this row, or the rows of this EMBED, out, and then has NaN, 0 or the first choice. */
+    /* in a catalog's table: an entry may leave this row, or the rows of this EMBED, out, and then has NaN, 0 or the first
+     * choice. */
     DSE_PARAM_OPTIONAL = 1 << 1,
     DSE_PARAM_TOGETHER = 1 << 2, /* EMBED, in a catalog's table: an entry may leave out all of these rows, but not some */
     DSE_PARAM_ALONE = 1 << 3,    /* REF: the entry sets no other parameter's default */

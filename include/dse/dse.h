@@ -126,8 +126,8 @@ struct dse_input {
 /* A column to be filled in, with n numbers or n texts: a parameter or metric; or as texts "status" ("ok"; "infeasible": no such
  * machine can be built or run; "invalid": an input is out of its range), "reason" (NULL where the status is "ok"), "quality"
  * (what the output rests on), "beyond" (what lies beyond the data that it rests on), "why_unknown" (why the quality is not known)
- * and "why_null" (why metrics have no value). Numbers are NaN, and texts NULL, where there is no value. Texts are valid until the next
- * evaluation, and until the points are freed. */
+ * and "why_null" (why metrics have no value). Numbers are NaN, and texts NULL, where there is no value. Texts are valid until the
+ * next evaluation, and until the points are freed. */
 struct dse_output {
     const char *name;
     double *numbers;

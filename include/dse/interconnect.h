@@ -9,8 +9,8 @@
  *     dse_exchange_at(&p->links, &sums, &cost);
  *
  * or, at event level, what dse/net.h has. All devices are alike, and stand in a row: `linked_devices` of them are joined by
- * the interconnect (an island), islands by `outer_interconnect`. One device and its partners are told by how many take part and how far apart
- * they stand.
+ * the interconnect (an island), islands by `outer_interconnect`. One device and its partners are told by how many take part and how
+ * far apart they stand.
  */
 #ifndef DSE_INTERCONNECT_H
 #define DSE_INTERCONNECT_H
@@ -28,7 +28,8 @@ enum dse_allreduce {
 };
 extern const char *const dse_allreduce_names[]; /* "best", "ring", "one-shot", "switch", NULL */
 
-/* Parameters of the links of a chip. `interconnect` sets the defaults of all rows that its entry has; `outer_interconnect` sets none. */
+/* Parameters of the links of a chip. `interconnect` sets the defaults of all rows that its entry has; `outer_interconnect` sets
+ * none. */
 struct dse_links {
     const struct dse_interconnect *interconnect;
     double link_gbs, link_share, link_latency_us, link_pj_per_bit;

@@ -1,5 +1,5 @@
-/* Intervals: a floor and a ceiling of a quantity over a box of design points. A model's bound() (model.h) is its closed form written
- * with these, term by term, and tightened where a quantity appears twice.
+/* Intervals: a floor and a ceiling of a quantity over a box of design points. A model's bound() (model.h) is its closed form
+ * written with these, term by term, and tightened where a quantity appears twice.
  *
  * Every function is sound: if the arguments lie in the intervals, the result of the same double-precision operation lies in what is
  * returned. Results are rounded outward: by one unit in the last place after + - * / sqrt, which IEEE 754 rounds correctly, by four

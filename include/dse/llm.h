@@ -28,11 +28,11 @@ void dse_llm_count(const struct dse_llm *llm, struct dse_llm_counts *ret);
 /* Elements of keys, values and latents kept at `context` positions, of one sequence; states and indexers not included. */
 int64_t dse_llm_kv_elements(const struct dse_llm *llm, int64_t context);
 
-/* How latent attention is computed: queries are taken into the latent space, or the keys and values of all cached positions are made
- * from their latents again in each step. */
+/* How latent attention is computed: queries are taken into the latent space, or the keys and values of all cached positions are
+ * made from their latents again in each step. */
 enum dse_latent_form { DSE_LATENT_ABSORBED, DSE_LATENT_EXPANDED, DSE_LATENT_BY_PHASE /* decode absorbed, prompts expanded */ };
-/* Multiply-adds of the token at position `context` (itself included): linear_macs, and scores, values, recurrences, convolutions and
- * indexers. */
+/* Multiply-adds of the token at position `context` (itself included): linear_macs, and scores, values, recurrences, convolutions
+ * and indexers. */
 int64_t dse_llm_macs(const struct dse_llm *llm, int64_t context, enum dse_latent_form form);
 
 /* Cached positions that the token at `context` attends to in a layer; 0 for mixers that attend to none. */

@@ -198,7 +198,8 @@ void dse_equations_unknown(void *equations, size_t size);
 
 /* Append a part; a part too many is a bug of the model (asserted). breakdown may be NULL: then nothing happens. */
 void dse_breakdown_add(struct dse_breakdown *breakdown, struct dse_part part);
-/* The same, added to the part of that name and depth behind the last part of depth 0 (of all, where depth is 0), if there is one. */
+/* The same, added to the part of that name and depth behind the last part of depth 0 (of all, where depth is 0), if there is
+ * one. */
 void dse_breakdown_merge(struct dse_breakdown *breakdown, struct dse_part part);
 /* The same of a cause of energy. */
 void dse_breakdown_cause(struct dse_breakdown *breakdown, const char *name, double joules);

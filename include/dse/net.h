@@ -1,5 +1,5 @@
-/* Exchanges over links at event level: the plan of dse_exchange_plan_at (interconnect.h) step by step, over links that are resources
- * of the run. docs/interconnects.md says what it adds to the closed form.
+/* Exchanges over links at event level: the plan of dse_exchange_plan_at (interconnect.h) step by step, over links that are
+ * resources of the run. docs/interconnects.md says what it adds to the closed form.
  *
  *     struct dse_ports *ports = dse_ports_new(sim, "chip", &p->links);
  *     struct dse_net *tensor = dse_net_new(sim, "tensor", &ports, 1);
@@ -34,7 +34,8 @@ struct dse_net *dse_net_new(struct dse_sim *sim, const char *name, struct dse_po
 /* Device `device` of the net takes part from now on, and the actor is called when it is done, in which it sends and receives: the
  * i-th exchange of each device is the same one. A device does one after the other; it may have asked for as many as
  * DSE_NET_AHEAD, and be as many ahead of its partners, more fails the run. Point to point:
- * each device sends to the next, the last one to the first. A partner that never takes part leaves the others without their call. */
+ * each device sends to the next, the last one to the first. A partner that never takes part leaves the others without their
+ * call. */
 enum { DSE_NET_AHEAD = 64 };
 void dse_net_exchange(struct dse_net *net, uint32_t device, const struct dse_exchange *x, uint32_t actor, uint32_t arg);
 

@@ -6,9 +6,9 @@
  * over heads, which count as the layers that they stand for.
  *
  * Reading is in two steps: dse_quality_find looks a point up, once; dse_quality_at and dse_quality_mean then read any metric there.
- * At points that were measured the value is the one in the file, to the last digit. Between them it is interpolated by the rule that
- * had the least leave-one-out error (struct dse_quality_rule). Outside of what was measured there is no value, and a sentence says
- * why. All functions are pure, thread-safe and without allocation; sentences live as long as the entry.
+ * At points that were measured the value is the one in the file, to the last digit. Between them it is interpolated by the rule
+ * that had the least leave-one-out error (struct dse_quality_rule). Outside of what was measured there is no value, and a sentence
+ * says why. All functions are pure, thread-safe and without allocation; sentences live as long as the entry.
  */
 #ifndef DSE_QUALITY_H
 #define DSE_QUALITY_H
@@ -92,9 +92,9 @@ struct dse_quality_query {
     const char *method;
     double context; /* positions that were seen */
     double ratio;   /* of these, that are kept or read; 1 for methods without one */
-    /* The point's settings: bits 1u << enum dse_setting say which are given, each with its value (of a choice: its index). A setting
-     * that is not given is not asked for where the surface was measured at one value of it; else it is what a file without a word on
-     * it means (enum dse_setting). */
+    /* The point's settings: bits 1u << enum dse_setting say which are given, each with its value (of a choice: its index). A
+     * setting that is not given is not asked for where the surface was measured at one value of it; else it is what a file without
+     * a word on it means (enum dse_setting). */
     unsigned given;
     double setting[DSE_SETTINGS];
 };
@@ -142,9 +142,9 @@ struct dse_quality_box {
     unsigned given; /* as in a query */
     double lo[DSE_SETTINGS], hi[DSE_SETTINGS];
 };
-/* An interval that holds the statistic at every point of the box which dse_quality_find finds; false: it finds none, or the metric is
- * not known. Sound to the last digit; tight to rounding where context, ratio and settings are single values or the rule is a line
- * over the context. */
+/* An interval that holds the statistic at every point of the box which dse_quality_find finds; false: it finds none, or the metric
+ * is not known. Sound to the last digit; tight to rounding where context, ratio and settings are single values or the rule is a
+ * line over the context. */
 bool dse_quality_bound(const struct dse_quality *q, const struct dse_quality_box *box, enum dse_quality_metric m,
                        enum dse_quality_stat stat, struct dse_interval *ret);
 

@@ -19,7 +19,8 @@ struct dse_task_query {
     double setting[DSE_SETTINGS];
 };
 
-/* Metrics of a point: a model embeds them with DSE_METRIC_EMBED(..., task, struct dse_score, dse_score_metrics). NaN: nobody says. */
+/* Metrics of a point: a model embeds them with DSE_METRIC_EMBED(..., task, struct dse_score, dse_score_metrics). NaN: nobody
+ * says. */
 struct dse_score {
     double task_score; /* in its own unit, of which more is better or less */
     double task_loss;  /* what is lost of the LLM's own score, as a share of it */

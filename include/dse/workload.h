@@ -13,7 +13,8 @@
 
 enum dse_phase { DSE_DECODE, DSE_PREFILL };
 
-/* Where the tokens of a step go: to all experts alike, to experts chosen at random, or at random with loads of a power law or as measured. */
+/* Where the tokens of a step go: to all experts alike, to experts chosen at random, or at random with loads of a power law or as
+ * measured. */
 enum dse_routing { DSE_ROUTING_BALANCED, DSE_ROUTING_UNIFORM, DSE_ROUTING_POWER_LAW, DSE_ROUTING_PROFILE, DSE_ROUTINGS };
 extern const char *const dse_routing_names[]; /* "balanced", "uniform", "power-law", "profile", NULL */
 
@@ -42,8 +43,8 @@ struct dse_workload {
         chunk_context; /* decode: of a prompt that is worked on in the same step, and positions of it before these */
     int64_t weight_bits, kv_bits, activation_bits;
     double weight_scale_bits; /* of scales and zero points, a weight: one of 16 bits for each 128 weights is 0.125 */
-    double
-        kv_scale_bits; /* of scales and zero points, a key or value element: two of fp16 for each 32 elements are 1; 0: none counted */
+    /* Of scales and zero points, a key or value element: two of fp16 for each 32 elements are 1; 0: none counted. */
+    double kv_scale_bits;
     int32_t latent_form; /* enum dse_latent_form */
     int32_t routing;     /* enum dse_routing */
     double routing_exponent;
@@ -55,9 +56,9 @@ extern const struct dse_param dse_workload_params[];
 
 /* ---- several chips ---------------------------------------------------------------------------------------------------------
  * tensor x pipeline x data chips hold the LLM. `tensor` chips share the heads and the inner widths of each layer; `pipeline` stages
- * share the layers; `data` groups share the sequences. Routed experts are dealt out to `expert` of the tensor x data chips of a stage:
- * up to `tensor`, tokens need not move, since all chips of a group have them; beyond, they go to their experts and back. With fewer
- * expert groups than tensor chips each expert is split, too.
+ * share the layers; `data` groups share the sequences. Routed experts are dealt out to `expert` of the tensor x data chips of a
+ * stage: up to `tensor`, tokens need not move, since all chips of a group have them; beyond, they go to their experts and back.
+ * With fewer expert groups than tensor chips each expert is split, too.
  *
  * The sequences of a group pass through a pipeline as up to `pipeline` micro-batches. A step, as a user waits for it, is `pipeline`
  * passes of a micro-batch through a stage; of these dse_workload_passes do work on a chip, the others are the bubble. */
@@ -100,8 +101,8 @@ enum dse_op_kind {
     DSE_OP_COLLECTIVE,  /* chips exchange activations */
 };
 
-/* One operator, summed over `repeat` identical instances (the layers). Bytes and operations are totals of one pass (of one step where
- * there is no pipeline), of one chip: the fullest. */
+/* One operator, summed over `repeat` identical instances (the layers). Bytes and operations are totals of one pass (of one step
+ * where there is no pipeline), of one chip: the fullest. */
 struct dse_op {
     const char *name; /* a string constant: docs/llms.md has them. Of an LLM with full attention and a dense network, in order:
                               "qkv_projection", "attention_scores", "softmax", "attention_values", "output_projection", "ffn_up"
@@ -166,19 +167,19 @@ void dse_workload_expand(const struct dse_workload *w, struct dse_oplist *ret);
  * them in a decode step. */
 void dse_workload_expand_reading(const struct dse_workload *w, int64_t read, struct dse_oplist *ret);
 
-/* Experts as the event level draws them, layer by layer, where the closed form has means: of layers `layer` to `layer` + `layers` - 1 of
- * those with experts, of which an expansion takes the mean; layers = 0: not drawn. dse_draw_of (program.h) makes one. */
+/* Experts as the event level draws them, layer by layer, where the closed form has means: of layers `layer` to `layer` + `layers` -
+ * 1 of those with experts, of which an expansion takes the mean; layers = 0: not drawn. dse_draw_of (program.h) makes one. */
 struct dse_draw {
     uint64_t seed;
     int64_t layer, layers;
 };
-/* The same as dse_workload_expand_reading, with `copies`, `rows`, bytes and operations of experts, and the imbalance of what is sent to them, as
- * drawn. Their mean over many layers is what dse_workload_expand_reading says. */
+/* The same as dse_workload_expand_reading, with `copies`, `rows`, bytes and operations of experts, and the imbalance of what is
+ * sent to them, as drawn. Their mean over many layers is what dse_workload_expand_reading says. */
 void dse_workload_expand_drawn(const struct dse_workload *w, int64_t read, const struct dse_draw *draw, struct dse_oplist *ret);
-/* Rows of each expert of one layer, ret[0 .. llm->moe.experts - 1], when `tokens` choose among them. The first ceil(experts / chips) of
- * them lie on the first chip, and so on. False, and nothing is drawn: balanced routing, no experts, or more than DSE_EXPERTS_DRAWN_MAX. Of more
- * than DSE_TOKENS_DRAWN tokens so many are drawn, and how far they are from their mean is scaled to all; which have none is
- * drawn apart. */
+/* Rows of each expert of one layer, ret[0 .. llm->moe.experts - 1], when `tokens` choose among them. The first ceil(experts /
+ * chips) of them lie on the first chip, and so on. False, and nothing is drawn: balanced routing, no experts, or more than
+ * DSE_EXPERTS_DRAWN_MAX. Of more than DSE_TOKENS_DRAWN tokens so many are drawn, and how far they are from their mean is scaled to
+ * all; which have none is drawn apart. */
 enum { DSE_EXPERTS_DRAWN_MAX = 4096, DSE_TOKENS_DRAWN = 512 };
 bool dse_experts_draw(const struct dse_workload *w, double tokens, uint64_t seed, int64_t layer, double *ret);
 /* The chip with the most rows of `chips`: its first expert. *ret_n: how many it holds. */
@@ -205,26 +206,28 @@ double dse_kv_row_bytes(const struct dse_workload *w);
 /* Why a model that knows nothing but full attention and dense networks cannot run this LLM; NULL when it can. To be asked before
  * anything is derived of its shape, which may have no heads. */
 const char *dse_llm_unlike_plain(const struct dse_llm *llm);
-/* NULL when a model that can what `can` says (enum dse_workload_can, or-ed) can run the workload, or why it cannot: what it does not
- * know, a context longer than the LLM was made for, degrees that do not divide. */
+/* NULL when a model that can what `can` says (enum dse_workload_can, or-ed) can run the workload, or why it cannot: what it does
+ * not know, a context longer than the LLM was made for, degrees that do not divide. */
 const char *dse_workload_check(const struct dse_workload *w, unsigned can);
 /* Of these, what such a model does not know: to be asked before anything is derived of the LLM's shape, which may have no heads. */
 const char *dse_workload_unknown(const struct dse_workload *w, unsigned can);
-/* For dse_model.bound: leave of a box the points that such a model does not refuse by dse_workload_unknown. False: there are none. */
+/* For dse_model.bound: leave of a box the points that such a model does not refuse by dse_workload_unknown. False: there are
+ * none. */
 bool dse_workload_narrow(struct dse_workload *lo, struct dse_workload *hi, unsigned can);
 /* NULL, or why there is no such cache: one of 16 bits or more has no scales. For dse_model.check alone: bytes of such a cache stay
  * monotone in both widths, so that bounds may ask for it. */
 const char *dse_kv_format_check(const struct dse_workload *w);
-/* Bytes that the workload occupies in the DRAM of the fullest chip: its weights (input embedding included), and the KV cache and the
- * states of its sequences. */
+/* Bytes that the workload occupies in the DRAM of the fullest chip: its weights (input embedding included), and the KV cache and
+ * the states of its sequences. */
 double dse_workload_footprint(const struct dse_workload *w);
 /* The same, where what dse_workload_expand makes of it is at hand. */
 double dse_workload_footprint_of(const struct dse_workload *w, const struct dse_oplist *list);
 /* Tokens that one step yields, of all chips: batch (decode), batch * context (prefill), batch * dse_accepted (with drafts). The
  * chunk of a prompt yields none. */
 double dse_workload_tokens(const struct dse_workload *w);
-/* Tokens that a verified step yields for one sequence: accepted_length; else as measured (drafts); else 1 + the accepted ones. Leviathan et al., arXiv:2211.17192, Eq. 1, with a
- * probability that falls from one drafted token to the next: 1 + sum over i of the product of a d^(j-1), j = 1..i. */
+/* Tokens that a verified step yields for one sequence: accepted_length; else as measured (drafts); else 1 + the accepted ones.
+ * Leviathan et al., arXiv:2211.17192, Eq. 1, with a probability that falls from one drafted token to the next: 1 + sum over i of
+ * the product of a d^(j-1), j = 1..i. */
 double dse_accepted(const struct dse_speculation *s);
 
 #endif

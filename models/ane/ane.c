@@ -190,7 +190,8 @@ static const char *ane_check(const void *params)
     if (ane_verified_rows(p) > s.rows) return "a step verifies more rows than a call has (draft_tokens, query_rows)";
     if (!ane_fits(p, &s, r.kept)) return "the context does not fit the window in whole blocks of query_rows (window, overflow)";
     if (p->workload.phase == DSE_PREFILL && p->cache == ANE_NONE && r.prompt > s.window)
-        return "a prompt that is longer than the window needs a cache: without one its first positions are never computed (window, cache)";
+        return "a prompt that is longer than the window needs a cache: without one its first positions are never computed (window, "
+               "cache)";
     if (ane_footprint(p, &s) > p->dram.capacity_gib * DSE_GIB) return no_room;
     if (p->power == DSE_POWER_ACTIVITY && p->engine_idle_w > p->engine_base_w)
         return "the engine draws more idle than at work (engine_idle_w, engine_base_w)";

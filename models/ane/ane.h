@@ -28,7 +28,8 @@ enum ane_joining { ANE_PAIRWISE, ANE_AT_ONCE };
 enum ane_overlap { ANE_MAX, ANE_SUM };
 enum ane_slide_time { ANE_HIDDEN, ANE_EXPOSED };
 enum ane_overflow { ANE_REFUSE, ANE_DISCARD };
-/* Tensors of the layers: the rate is the same whatever they are; (channels, 1, rows); (channels, height, width) but around attention. */
+/* Tensors of the layers: the rate is the same whatever they are; (channels, 1, rows); (channels, height, width) but around
+ * attention. */
 enum ane_layout { ANE_EVEN, ANE_ROW, ANE_SQUARE };
 enum ane_slide_each { ANE_EACH_BLOCK, ANE_EACH_CALL };
 enum ane_head { ANE_EVERY_ROW, ANE_LAST_ROW };
@@ -165,8 +166,8 @@ struct ane_slide_run {
     double per_prefill_call, per_generate_call; /* slides after one call of a prompt, of the generation (E7) */
 };
 
-/* One step: a token of every sequence, or a prompt of every sequence. What is done is of one engine, that of the fullest group; tokens,
- * bytes, joules and useful operations are of all engines. */
+/* One step: a token of every sequence, or a prompt of every sequence. What is done is of one engine, that of the fullest group;
+ * tokens, bytes, joules and useful operations are of all engines. */
 struct ane_step {
     double sequences, calls, slides;  /* sequences of a group; calls and slides of one of them */
     double tokens;                    /* of all sequences */
@@ -245,8 +246,8 @@ struct ane_work {
 };
 void ane_append(struct ane_call *c, struct ane_op op);
 void ane_append_work(struct ane_call *c, const struct ane_params *p, const struct ane_work *work);
-/* E3, E5: what joining rows and adding parts of K and V costs in `layers` layers; both_bytes: of a row of K and of V, read and written,
- * in all of them; tensor_bytes: of a partial result. Adds to concat_bytes and transpose_bytes. */
+/* E3, E5: what joining rows and adding parts of K and V costs in `layers` layers; both_bytes: of a row of K and of V, read and
+ * written, in all of them; tensor_bytes: of a partial result. Adds to concat_bytes and transpose_bytes. */
 struct ane_joining_work {
     double layers, both_bytes, key_bytes, tensor_bytes, reshaped_bytes;
 };

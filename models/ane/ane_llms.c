@@ -45,7 +45,8 @@ const char *ane_llms_check(const struct ane_params *p)
     if (w.chunk_tokens > 0 && w.speculation.draft_tokens > 0)
         return "a chunk's calls draft nothing, and others of the same step do (chunk_tokens, draft_tokens)";
     if (w.chunk_tokens > 0 && dse_workload_chips(&w) > 1)
-        return "a chunk's calls would hold up one group of chips and not the others (chunk_tokens, pipeline_parallel, data_parallel)";
+        return "a chunk's calls would hold up one group of chips and not the others (chunk_tokens, pipeline_parallel, "
+               "data_parallel)";
     if (w.context_spread > 0 && p->request.generate > 0) return "the contexts of a request are its own (context_spread, generate)";
     w.context = 1; /* with a request it counts for nothing: ane_check asks */
     return dse_workload_check(&w, ANE_CAN);
@@ -178,7 +179,8 @@ static void append_expert(struct ane_call *c, const struct ane_params *p, const 
     add_row_ops(c, o);
 }
 
-/* E19: the state of the last whole block of rows is read, and the next one's written, once a call; without a cache it starts empty. */
+/* E19: the state of the last whole block of rows is read, and the next one's written, once a call; without a cache it starts
+ * empty. */
 static void append_recurrence(struct ane_call *c, const struct ane_params *p, const struct dse_op *o)
 {
     const double moved = p->cache == ANE_NONE ? 0 : 2 * (o->kv_write_bytes / c->shape.computed);

@@ -99,7 +99,8 @@ static void add_llms(struct ane_step *s, const struct ane_params *p, const struc
     s->useful_ops *= ane_stages(p);
 }
 
-/* E22, E23: from what one engine does to what all do. Those that wait for a sequence draw what one draws that waits for its host. */
+/* E22, E23: from what one engine does to what all do. Those that wait for a sequence draw what one draws that waits for its
+ * host. */
 static void add_chips(struct ane_step *s, const struct ane_params *p, const struct ane_call *c)
 {
     const double chips = (double)dse_workload_chips(&p->workload), passes = dse_max(ane_stages(p), s->sequences);

@@ -1,6 +1,7 @@
 /* FlashDecoding++: the tables and check. The closed form is in flashdecoding_gemm.c (linear operators),
  * flashdecoding_step.c (attention, the step, the breakdown) and flashdecoding_equations.c (what only the paper asks for,
- * inflection points); metrics of both levels in flashdecoding_metrics.c; the event level in flashdecoding_events.h and its files. */
+ * inflection points); metrics of both levels in flashdecoding_metrics.c; the event level in flashdecoding_events.h and its
+ * files. */
 #include "flashdecoding_bound.h"
 
 #include <dse/num.h>
@@ -32,8 +33,8 @@ static const char *const gemms[] = {[FD_QKV] = "qkv_projection",
 static const struct dse_param kernel_params[] = {
     DSE_PARAM_F64_AUTO(
         K, kernel_stream_share, "", 0.01, 1, NULL,
-        "share of the peak bandwidth that measured kernels read at: with dataflow = vendor of GEMMs, with kernel_losses = measured of "
-        "attention; no other engine reads it; \"auto\": of the gpu, or an A100's",
+        "share of the peak bandwidth that measured kernels read at: with dataflow = vendor of GEMMs, with kernel_losses = measured "
+        "of attention; no other engine reads it; \"auto\": of the gpu, or an A100's",
         "E28, E29"),
     DSE_PARAM_F64_AUTO(
         K, gemm_fixed_cycles, "", 0, 1e6, NULL,
@@ -42,8 +43,8 @@ static const struct dse_param kernel_params[] = {
         "E28, E29"),
     DSE_PARAM_F64_AUTO(
         K, attention_kernels, "", 1, 3, NULL,
-        "kernels of decode attention, with kernel_losses = measured: 3 write the cache, attend in parts and sum them, 2 sum inside, 1 "
-        "does all; \"auto\": of the gpu, or an A100's",
+        "kernels of decode attention, with kernel_losses = measured: 3 write the cache, attend in parts and sum them, 2 sum "
+        "inside, 1 does all; \"auto\": of the gpu, or an A100's",
         "E29"),
     DSE_PARAM_F64_AUTO(
         K, gemm_tensor_share, "", 0.01, 1, NULL,
@@ -56,7 +57,8 @@ static const struct dse_param kernel_params[] = {
         "bytes a cycle that feed the tensor cores of an SM, with dataflow = vendor; \"auto\": of the gpu, or an A100's", "E28"),
     DSE_PARAM_F64_AUTO(
         K, attention_block_cycles, "", 0, 1e6, NULL,
-        "cycles of a block of prefill attention besides its tiles, with kernel_losses = measured; \"auto\": of the gpu, or an A100's",
+        "cycles of a block of prefill attention besides its tiles, with kernel_losses = measured; \"auto\": of the gpu, or an "
+        "A100's",
         "E29"),
     DSE_PARAM_F64_AUTO(
         K, gemm_narrow_share, "", 0.01, 1, NULL,
@@ -64,7 +66,8 @@ static const struct dse_param kernel_params[] = {
         "E28"),
     DSE_PARAM_F64_AUTO(
         K, l2_copies, "", 1, 16, NULL,
-        "copies of a line that the last-level cache may hold, one in each partition, with dataflow = vendor; \"auto\": of the gpu, or 1",
+        "copies of a line that the last-level cache may hold, one in each partition, with dataflow = vendor; \"auto\": of the gpu, "
+        "or 1",
         "E28"),
     DSE_PARAM_F64_AUTO(
         K, kernel_cache_bytes, "B", 0.1, 4096, NULL,
@@ -134,7 +137,8 @@ static const struct dse_param fd_params_table[] = {
                    "Sec. 5, E12, E28"),
     DSE_PARAM_I64(
         P, pad_rows, 1, 256,
-        "rows of the flat GEMM (heuristic), or of the static kernel, are padded to a multiple of it; not read with dataflow = vendor",
+        "rows of the flat GEMM (heuristic), or of the static kernel, are padded to a multiple of it; not read with dataflow = "
+        "vendor",
         "Sec. 4, E6, E11"),
     DSE_PARAM_F64(P, attention_efficiency, "", 0.01, 1,
                   "share of the peak bandwidth that attention reads at; not read with kernel_losses = measured", "E13"),
@@ -142,10 +146,10 @@ static const struct dse_param fd_params_table[] = {
                   "share of the peak bandwidth that weights are read at; not read with dataflow = vendor", "E7, E10"),
     DSE_PARAM_F64(P, compute_efficiency, "", 0.01, 1,
                   "share of the tensor cores' peak that prefill attention reaches; not read with kernel_losses = measured", "E13"),
-    DSE_PARAM_F64(
-        P, exposed_share, "", 0, 1,
-        "phi_x: share of the shorter of loading and computing that double buffering exposes; dataflow = vendor has gemm_exposed_share",
-        "E9"),
+    DSE_PARAM_F64(P, exposed_share, "", 0, 1,
+                  "phi_x: share of the shorter of loading and computing that double buffering exposes; dataflow = vendor has "
+                  "gemm_exposed_share",
+                  "E9"),
     DSE_PARAM_F64(P, sync_overhead, "", 0, 10, "sigma: synchronized softmax update, on top of the rest of attention",
                   "Sec. 2.3, E2"),
     DSE_PARAM_F64(P, launch_us, "us", 0, 1000, "time between the launches of two kernels", "E14"),
@@ -207,7 +211,8 @@ static const struct dse_param fd_params_table[] = {
                   "E28"),
     DSE_PARAM_ENUM(
         P, quantizing, quantizings,
-        "activations narrower than 16 bits: from the kernel before, by one kernel, or by operators of the framework; with dataflow = vendor",
+        "activations narrower than 16 bits: from the kernel before, by one kernel, or by operators of the framework; with dataflow "
+        "= vendor",
         "E28"),
     DSE_PARAM_I64(P, gemm_splits, 1, 64,
                   "blocks among which a measured GEMM splits the depth of a tile at most, with dataflow = vendor", "E28"),
@@ -224,11 +229,13 @@ static const struct dse_param fd_params_table[] = {
                        "equations moe_* alone: activations as they are multiplied; below 16 two kernels make them so", "E31"),
     DSE_PARAM_F64(
         P, expert_tensor_share, "", 0.01, 1,
-        "experts, in equations moe_* and with dataflow = vendor: of what the maker's library keeps of the tensor cores, what their kernel does",
+        "experts, in equations moe_* and with dataflow = vendor: of what the maker's library keeps of the tensor cores, what their "
+        "kernel does",
         "E31"),
     DSE_PARAM_ENUM(
         P, expert_tiles, expert_tilings,
-        "experts, in equations moe_* and with dataflow = vendor: tiles searched for on this GPU, the engine's own for all, or those with a scale a block",
+        "experts, in equations moe_* and with dataflow = vendor: tiles searched for on this GPU, the engine's own for all, or "
+        "those with a scale a block",
         "E31"),
     DSE_PARAM_I64(P, kv_rank, 1, 65536, "equations mla_* alone: elements of a position's latent", "E32"),
     DSE_PARAM_I64(P, rope_dim, 0, 4096, "equations mla_* alone: elements of its rotated key, which all heads share", "E32"),
@@ -369,8 +376,8 @@ static const char *fd_check(const void *params)
     if (!why) why = fd_range_check(p);
     if (!why) why = fd_cache_check(p);
     if (!why && p->dataflow != FD_BY_VENDOR && p->workload.activation_bits != FD_WIDE_BITS)
-        why =
-            "the paper's kernels take activations of 16 bits; those of the maker's library any (activation_bits, dataflow = vendor)";
+        why = "the paper's kernels take activations of 16 bits; those of the maker's library any (activation_bits, dataflow = "
+              "vendor)";
     if (!why && fd_footprint(p) > p->capacity_gib * DSE_GIB) why = no_room;
     if (!why && p->power == DSE_POWER_ACTIVITY && p->idle_w >= p->gpu->board_power_w)
         why = "idle_w is no less than the limit of the gpu";

@@ -279,7 +279,8 @@ const char *fd_cache_check(const struct fd_params *p);
 double fd_kept_bytes(const struct fd_params *p);
 
 /* E29: what a measured kernel has to do. Names in pairs are of the same number, but in a bound: a tile's rows are counted by
- * `count_tile` and its work is that of `tile`; positions are split over `splits` blocks, of which as few as `fewest_splits` take part. */
+ * `count_tile` and its work is that of `tile`; positions are split over `splits` blocks, of which as few as `fewest_splits` take
+ * part. */
 struct fd_measured_work {
     bool prefill, warm;
     double n, groups, vectors, head_dim; /* positions; KV heads and query heads of all sequences */

@@ -80,7 +80,8 @@ struct fd_step_bound {
     struct dse_interval link_bytes;
     struct dse_interval met; /* of parts: positions that a query meets */
     struct fd_amounts step, token;
-    /* seconds and busy_s, wider, so that both ends of the first fall with the clock, and those of the second times the clock grow. */
+    /* seconds and busy_s, wider, so that both ends of the first fall with the clock, and those of the second times the clock
+     * grow. */
     struct dse_interval clocked_s, clocked_busy_s;
 };
 void fd_step_bound_init(struct fd_step_bound *ret, const struct fd_box *b);

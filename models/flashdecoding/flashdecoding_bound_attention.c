@@ -57,8 +57,9 @@ static void draw_hull(struct fd_attention_bound *ret, const struct fd_attention_
     ret->both_s = dse_iv_hull(ret->both_s, other->both_s);
 }
 
-/* As many splits as are fastest: what they take is no more than with any number that a point has tiles for, tried or not, since more
- * splits than those that draw the bandwidth of all are no faster. What the chosen ones take lies around those that may be chosen. */
+/* As many splits as are fastest: what they take is no more than with any number that a point has tiles for, tried or not, since
+ * more splits than those that draw the bandwidth of all are no faster. What the chosen ones take lies around those that may be
+ * chosen. */
 static void draw_fastest(struct fd_attention_bound *ret, const struct drawn *d, const struct fd_box *b, struct dse_interval groups)
 {
     enum { SPLITS_MAX = 128 };

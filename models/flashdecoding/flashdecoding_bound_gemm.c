@@ -86,7 +86,8 @@ static struct flat flat_init(const struct fd_box *b, const struct fd_gemm_bound 
                                      exposed(g->lo.k, (double)b->hi.tile_k, b->hi.exposed_share)}};
 }
 
-/* E7 to E9 at one B_N, or between two, in a room. Seconds grow with passes, with waves over blocks, and with the blocks of an SM. */
+/* E7 to E9 at one B_N, or between two, in a room. Seconds grow with passes, with waves over blocks, and with the blocks of an
+ * SM. */
 static struct fd_cost_bound flat_in(const struct flat *f, struct dse_interval tile_n, const struct room *r,
                                     struct dse_interval exposed_share)
 {

@@ -1,6 +1,6 @@
-/* Bounds of steps of LLMs with layers of several kinds, on several chips, or of more than one token a sequence: flashdecoding_llms.c,
- * E36 to E40, in its order. Kernels are those of the part's operators, at their least on the fast machine and at their most on the
- * slow one. */
+/* Bounds of steps of LLMs with layers of several kinds, on several chips, or of more than one token a sequence:
+ * flashdecoding_llms.c, E36 to E40, in its order. Kernels are those of the part's operators, at their least on the fast machine and
+ * at their most on the slow one. */
 #include "flashdecoding_bound.h"
 #include "flashdecoding_layers.h"
 

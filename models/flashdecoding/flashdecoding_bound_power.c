@@ -214,8 +214,8 @@ static struct dse_interval slowed_within(struct fd_box *b, struct dse_interval w
     return dse_iv(dse_max(within.lo, least), dse_max(top.high, lowest));
 }
 
-/* Again and again, where it is known well: what the step moves and loads is better known for few clocks than for all. Leaves the step at
- * these clocks. */
+/* Again and again, where it is known well: what the step moves and loads is better known for few clocks than for all. Leaves the
+ * step at these clocks. */
 static struct dse_interval slowed(struct fd_step_bound *ret, struct fd_box *b, struct dse_interval held)
 {
     enum { PASSES_MAX = 3 };

@@ -34,7 +34,8 @@ const char *fd_cache_check(const struct fd_params *p)
     if (policy->counts && !policy->per_head && p->workload.tensor_parallel > 1)
         return "one decision for the heads of a layer needs the counts of all devices (eviction, tensor_parallel)";
     if ((!policy->keeps_all || p->kept.kv_format != DSE_KV_TOKEN) && !fd_is_plain(&p->workload))
-        return "caches of LLMs with full attention and dense networks alone, one token a sequence, lose positions or have KIVI's format";
+        return "caches of LLMs with full attention and dense networks alone, one token a sequence, lose positions or have KIVI's "
+               "format";
     return dse_cache_check(&p->kept, &p->workload, (double)p->workload.context);
 }
 

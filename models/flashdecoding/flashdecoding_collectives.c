@@ -51,7 +51,8 @@ static double nccl(const struct fd_link *l, double devices, double bytes)
     return dse_min(ring, pipelined(multicast_s, (1 + 1 / devices) * bytes / l->multicast));
 }
 
-/* A kernel of the engine itself, in a graph: every device reads what it adds from all others, all of it in one go, or its part in two. */
+/* A kernel of the engine itself, in a graph: every device reads what it adds from all others, all of it in one go, or its part in
+ * two. */
 static double one_shot(const struct fd_link *l, double devices, double bytes)
 {
     const struct fd_waits *w = &l->waits;

@@ -1,5 +1,5 @@
-/* The event level of LLMs with layers of several kinds, of stages and of several tokens a sequence: kernels run block by block, each
- * kind once, and the queue launches them in the order of the layers (E20 to E24 for the parts of E36 to E40).
+/* The event level of LLMs with layers of several kinds, of stages and of several tokens a sequence: kernels run block by block,
+ * each kind once, and the queue launches them in the order of the layers (E20 to E24 for the parts of E36 to E40).
  *
  * Experts are drawn layer by layer; vectors that are done again are the mean ones. */
 #include "flashdecoding_events.h"

@@ -30,8 +30,8 @@ static void route_evenly(struct routed *ret, const struct fd_expert_layer *l, bo
     for (int i = 1; i < ret->n; i++) ret->rows[i] = each;
 }
 
-/* Rows of all experts by a power law between least and most, the most loaded first: its quantiles, scaled to the sum, no expert more
- * rows than there are tokens, and whole. */
+/* Rows of all experts by a power law between least and most, the most loaded first: its quantiles, scaled to the sum, no expert
+ * more rows than there are tokens, and whole. */
 static void draw_power_law(double *rows, const struct fd_expert_layer *l, double exponent, double all)
 {
     enum { ROUNDS = 32 };
@@ -192,8 +192,8 @@ static double tiles_of(const struct routed *r, const struct tile *t)
     return down;
 }
 
-/* E28 of all experts at once. A row of a tile is read in pieces as deep as a step, each no less than a line of the cache. Where blocks
- * of weights have scales, sums are scaled after each step, and the next operands wait for it. */
+/* E28 of all experts at once. A row of a tile is read in pieces as deep as a step, each no less than a line of the cache. Where
+ * blocks of weights have scales, sums are scaled after each step, and the next operands wait for it. */
 static double tile_seconds(const struct grouped *g, const struct tile *t, bool is_scaled)
 {
     const double line = 128, least = t->depth > 0 ? line / t->depth : 0;
@@ -226,8 +226,8 @@ static double grouped_seconds(const struct grouped *g, const struct fd_expert_la
 
 /* ---- the layer ------------------------------------------------------------------------------------------------------------- */
 
-/* Bytes of the kernels between and after the two GEMMs, which go over the rows of all devices: gate times up, zeros for rows of other
- * devices, the sum over a token's experts, and activations made narrow. */
+/* Bytes of the kernels between and after the two GEMMs, which go over the rows of all devices: gate times up, zeros for rows of
+ * other devices, the sum over a token's experts, and activations made narrow. */
 static double elementwise_bytes(const struct fd_expert_layer *l, double all, double own)
 {
     const double wide = FD_ACTIVATION_BYTES, others = dse_max(0, all - own), narrow = l->activation_bits / DSE_BITS_PER_BYTE;

@@ -1,5 +1,5 @@
-/* Kernels of layers other than full attention and dense networks: experts (E31) and latent attention (E32). Equations ask for them by
- * parameters of one layer; a step has the layers of its LLM (flashdecoding_llms.c). */
+/* Kernels of layers other than full attention and dense networks: experts (E31) and latent attention (E32). Equations ask for them
+ * by parameters of one layer; a step has the layers of its LLM (flashdecoding_llms.c). */
 #ifndef FLASHDECODING_LAYERS_H
 #define FLASHDECODING_LAYERS_H
 
@@ -40,7 +40,8 @@ static inline bool fd_is_named(const struct dse_op *op, const char *name)
     const char *own = op->is_draft ? op->name + sizeof "draft_" - 1 : op->name;
     return own[0] == name[0] && strcmp(own, name) == 0;
 }
-/* Kernels that an instance of an operator is: gate and up are two (E1); below 1: those of a head of latent attention are one for all. */
+/* Kernels that an instance of an operator is: gate and up are two (E1); below 1: those of a head of latent attention are one for
+ * all. */
 double fd_kernels_of(const struct fd_params *p, const struct dse_op *op);
 /* E32: what keys take beside the GEMM that makes them of latents. */
 double fd_joined_bytes(const struct fd_params *p, const struct dse_op *op);

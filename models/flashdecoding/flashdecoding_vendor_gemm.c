@@ -105,8 +105,8 @@ static bool try(const struct work *w, int i, bool split, double limit, struct fd
     return true;
 }
 
-/* The tile that is likely the fastest of few rows, from the end of the list; of equally fast ones the first counts, so all are tried,
- * as long as they are no slower. */
+/* The tile that is likely the fastest of few rows, from the end of the list; of equally fast ones the first counts, so all are
+ * tried, as long as they are no slower. */
 static struct fd_cost fastest(const struct work *w)
 {
     struct fd_cost best = {.seconds = (double)INFINITY}, likely;
@@ -120,9 +120,9 @@ static struct fd_cost fastest(const struct work *w)
     return best;
 }
 
-/* Activations made narrow before the GEMM: by one kernel, or by the framework's operators one after the other (to 32 bits, times the
- * scale, held to the range, to the narrow format: 2 + 4, 4 + 4, 4 + 4, 4 + 1 bytes; and the scale's reciprocal). What they hand on
- * stays in the last-level cache as far as it has room for it twice. */
+/* Activations made narrow before the GEMM: by one kernel, or by the framework's operators one after the other (to 32 bits, times
+ * the scale, held to the range, to the narrow format: 2 + 4, 4 + 4, 4 + 4, 4 + 1 bytes; and the scale's reciprocal). What they hand
+ * on stays in the last-level cache as far as it has room for it twice. */
 static double quantize_seconds(const struct fd_machine *m, const struct fd_gemm *g)
 {
     enum { OPERATORS = 5, OPERATORS_BYTES = 26, HANDED_ON = 8 };

@@ -217,7 +217,8 @@ static void decode_init(struct fd_attention *a)
     a->blocks[a->first.n++] = decode_blocks(a, groups, a->n - before * a->tile, a->tiles - before);
 }
 
-/* E37, a prompt that does not meet all positions before it, or other positions besides: blocks alike, each with the mean of the tiles. */
+/* E37, a prompt that does not meet all positions before it, or other positions besides: blocks alike, each with the mean of the
+ * tiles. */
 static void limited_init(struct fd_attention *a)
 {
     const struct fd_attention_shape *s = &a->shape;

@@ -175,8 +175,8 @@ double lad_rounds(const struct lad_point *pt, double batch);
 double lad_sram_resident(const struct lad_point *pt, double batch);
 /* E15: positions of a head-sample with `active` active ones that there is room to fetch ahead for; rounds is lad_rounds. */
 double lad_room(const struct lad_point *pt, double batch, double rounds, double active);
-/* E40: rows that are read for `heads` heads of `count` among n positions each, of which the same `newest` are in all, as far as there
- * are as many, and the others are chosen independently; over heads * count: 1 for one head, 1 / heads when all are read. */
+/* E40: rows that are read for `heads` heads of `count` among n positions each, of which the same `newest` are in all, as far as
+ * there are as many, and the others are chosen independently; over heads * count: 1 for one head, 1 / heads when all are read. */
 double lad_union_share(double n, double count, double newest, int64_t heads);
 /* E40: rows read for each head to find the active positions, and for each active one, of the group that the head is of. */
 double lad_keys_read(const struct lad_point *pt);

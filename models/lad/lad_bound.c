@@ -161,9 +161,9 @@ static void gather_bound(struct lad_box *b)
     b->gather_slower = dse_iv_div(dse_iv_div(stream, efficiency), b->gather);
 }
 
-/* E40: keys grow with positions, centers and large modes. The share of an active position grows with n and falls with the newest. Over
- * |J| it is a concave count over a line, which is least at an end; and most with the fewest behind the newest and these the smallest
- * part. */
+/* E40: keys grow with positions, centers and large modes. The share of an active position grows with n and falls with the newest.
+ * Over |J| it is a concave count over a line, which is least at an end; and most with the fewest behind the newest and these the
+ * smallest part. */
 static void group_bound(struct lad_box *b)
 {
     enum { ROUNDINGS = 256 };

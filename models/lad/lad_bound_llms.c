@@ -1,6 +1,7 @@
-/* Bounds of steps of any LLM, on any number of chips (E43 to E46), over a part of a box. A chip's pass is what a sequence is elsewhere: its
- * operators at their least and their most (dse/workload_box.h), LAD's attention of each length as that of a simple point of so many heads,
- * layers and sequences (lad_bound_attention.c). Of all chips, and by the token, it is multiplied and divided at the end. */
+/* Bounds of steps of any LLM, on any number of chips (E43 to E46), over a part of a box. A chip's pass is what a sequence is
+ * elsewhere: its operators at their least and their most (dse/workload_box.h), LAD's attention of each length as that of a simple
+ * point of so many heads, layers and sequences (lad_bound_attention.c). Of all chips, and by the token, it is multiplied and
+ * divided at the end. */
 #include "lad_bound_llms.h"
 #include "lad_llms.h"
 

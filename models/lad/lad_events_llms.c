@@ -1,5 +1,5 @@
-/* The event level of a step of any LLM: a chip's pass as operators one after another, and LAD's attention over each of its lengths (E47
- * to E49). What the machine is, is in lad_events.c; here is which step each of them runs, and what becomes of all. */
+/* The event level of a step of any LLM: a chip's pass as operators one after another, and LAD's attention over each of its lengths
+ * (E47 to E49). What the machine is, is in lad_events.c; here is which step each of them runs, and what becomes of all. */
 #include "lad_llms.h"
 #include "lad_machine.h"
 
@@ -9,7 +9,8 @@
 #include <assert.h>
 #include <string.h>
 
-/* A run of the machine: LAD's attention over one length, with its share of the operators; or all operators, where there is no such. */
+/* A run of the machine: LAD's attention over one length, with its share of the operators; or all operators, where there is no
+ * such. */
 struct part {
     struct lad_local local;
     struct dse_llm llm; /* with the layers and heads of the part */
@@ -104,7 +105,8 @@ static double appended(const struct pass *x)
     return bytes;
 }
 
-/* The QKV projection of LAD's layers goes first, head by head; that of other layers, and what a chunk of a prompt appends, stays. */
+/* The QKV projection of LAD's layers goes first, head by head; that of other layers, and what a chunk of a prompt appends,
+ * stays. */
 static void split_qkv(struct pass *x)
 {
     struct lad_step *s = &x->closed;

@@ -167,7 +167,8 @@ static void add_locality(struct lad_step *s, const struct lad_point *pt, const s
 
 /* ---- operators: E44 ------------------------------------------------------------------------------------------------------- */
 
-/* E22: how often blocks of queries, as long as one tile's SRAM holds them and their outputs, read the positions up to their ends. */
+/* E22: how often blocks of queries, as long as one tile's SRAM holds them and their outputs, read the positions up to their
+ * ends. */
 static double reads_of(const struct lad_point *pt, const struct dse_attention *a)
 {
     const double queries = (double)a->queries, bytes = queries * (double)(a->key_dim + a->value_dim) * activation_bytes(pt);

@@ -1,5 +1,5 @@
-/* A step of what the paper's machine does not know: LLMs with layers of other kinds, several chips by the workload's degrees, drafts,
- * chunks of prompts, contexts that differ, scales of weights (E43 to E46). Operator by operator, in closed form. */
+/* A step of what the paper's machine does not know: LLMs with layers of other kinds, several chips by the workload's degrees,
+ * drafts, chunks of prompts, contexts that differ, scales of weights (E43 to E46). Operator by operator, in closed form. */
 #ifndef LAD_LLMS_H
 #define LAD_LLMS_H
 
@@ -14,7 +14,8 @@ bool lad_is_simple(const struct dse_workload *w);
 
 /* The same as lad_step_at. */
 void lad_llms_at(struct lad_step *step, const struct lad_point *pt, double batch);
-/* Its parts: the operators of a chip's pass; what it takes; and, after that, the step of all chips (E45, E46). `draw`: experts as drawn, or NULL. */
+/* Its parts: the operators of a chip's pass; what it takes; and, after that, the step of all chips (E45, E46). `draw`: experts as
+ * drawn, or NULL. */
 void lad_llms_expand(const struct lad_point *pt, double batch, const struct dse_draw *draw, struct dse_oplist *ret);
 void lad_llms_pass(struct lad_step *step, const struct lad_point *pt, double batch, const struct dse_oplist *list);
 void lad_llms_end(struct lad_step *step, const struct lad_point *pt);
@@ -27,7 +28,8 @@ struct lad_local {
     double share;                /* of the pass's head-samples of LAD */
     struct lad_attention closed; /* what it takes */
 };
-/* Of attention i of the list, in a pass that lad_llms_pass has timed. False: LAD's decoding does not work on it. *ret may not be moved. */
+/* Of attention i of the list, in a pass that lad_llms_pass has timed. False: LAD's decoding does not work on it. *ret may not be
+ * moved. */
 bool lad_llms_local(const struct lad_step *step, const struct lad_point *pt, const struct dse_oplist *list, int i,
                     struct lad_local *ret);
 /* Adds it to the sums of the pass. */

@@ -12,8 +12,8 @@ struct lad_machine {
     struct lad_program program;
 };
 
-/* Builds it behind what the run has simulated so far, and runs it to its end. `step` is that of the closed form at this batch, and lives as long
- * as the run; its operators are those of a batch of pt's LLM. `general`: they are those of lad_llms_pass (E47).
+/* Builds it behind what the run has simulated so far, and runs it to its end. `step` is that of the closed form at this batch, and
+ * lives as long as the run; its operators are those of a batch of pt's LLM. `general`: they are those of lad_llms_pass (E47).
  * `layers`: how many are simulated. False: the run has failed. */
 bool lad_machine_run(struct lad_machine *m, struct dse_sim *sim, const struct lad_point *pt, const struct lad_step *step,
                      bool general, int64_t layers);

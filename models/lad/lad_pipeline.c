@@ -79,7 +79,8 @@ struct lad_stages lad_stages_exact(const struct lad_params *p, double d, double 
 
 /* ---- grouped queries ------------------------------------------------------------------------------------------------------ */
 
-/* (1 - (1 - y)^g) / (g y) with y the density behind the newest, as the mean of the powers of 1 - y below g; and 1 / g of the newest. */
+/* (1 - (1 - y)^g) / (g y) with y the density behind the newest, as the mean of the powers of 1 - y below g; and 1 / g of the
+ * newest. */
 double lad_union_share(double n, double count, double newest, int64_t heads)
 {
     if (heads == 1) return 1;

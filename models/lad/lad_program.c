@@ -41,7 +41,8 @@ static double layers_of(const struct lad_run *run, const struct lad_op *o)
     return lad_is_once(run, o) ? 1 : (double)run->pt->llm->layers;
 }
 
-/* Bytes in DRAM that an operator has: weights, and in a step of general operators what else it reads and writes, behind them (E48). */
+/* Bytes in DRAM that an operator has: weights, and in a step of general operators what else it reads and writes, behind them
+ * (E48). */
 static double stored_bytes(const struct lad_run *run, const struct lad_op *o)
 {
     return run->general ? o->weight_bytes + run->batch * o->bytes : o->weight_bytes;

@@ -69,7 +69,8 @@ const char *lad_cache_check(const struct lad_params *p)
     if (p->decoding == LAD_LOCALITY_AWARE && p->cache.kv_format != DSE_KV_TOKEN)
         return "LAD fetches single positions, whose keys would each need the scales of their neighbours (kv_format, decoding)";
     if (lad_works(p) && p->workload.speculation.draft_tokens > 0)
-        return "LAD's intermediate caches have what every position adds: a drafted token that is not accepted cannot be taken out (draft_tokens, decoding)";
+        return "LAD's intermediate caches have what every position adds: a drafted token that is not accepted cannot be taken out "
+               "(draft_tokens, decoding)";
     return dse_cache_check(&p->cache, &p->workload, (double)p->workload.context);
 }
 

@@ -4,8 +4,8 @@
 
 #include "lad_draws.h"
 
-/* Sets of positions, a bit each. Stage 1 is at one group of a sequence at a time; stage 4 and pre-fetching may be at all groups of a
- * layer, and a head-sample leaves stage 4 when the next layer has begun. */
+/* Sets of positions, a bit each. Stage 1 is at one group of a sequence at a time; stage 4 and pre-fetching may be at all groups of
+ * a layer, and a head-sample leaves stage 4 when the next layer has begun. */
 struct lad_shared {
     uint32_t group, groups, layers, batch; /* group: query heads of a KV head; 1: nothing is shared */
     uint32_t in_flight;                    /* layers of which there may be head-samples */
@@ -15,7 +15,8 @@ struct lad_shared {
 };
 /* `deep`: head-samples of a tile that are under way together. */
 void lad_shared_init(struct lad_shared *s, struct dse_sim *sim, const struct lad_draws *draws, uint32_t deep);
-/* Does the head-sample bring what its group reads once, as the first of its heads? Then the set of its keys is empty from here on. */
+/* Does the head-sample bring what its group reads once, as the first of its heads? Then the set of its keys is empty from here
+ * on. */
 bool lad_leads(const struct lad_shared *s, const struct lad_sample *sample);
 /* The set of a head-sample's group: keys of large modes; keys and values of active positions. NULL: it reads by itself. */
 uint64_t *lad_shared_keys(const struct lad_shared *s, const struct lad_sample *sample);

@@ -1,5 +1,5 @@
-/* SwiftKV-MHA: the tables, check and estimate. The closed form is in swiftkv_timing.c (a step), swiftkv_fpga.c (resources, power) and
- * swiftkv_fixed.c (arithmetic); swiftkv_report.c makes metrics of a step, swiftkv_equations.c what only the paper asks for. */
+/* SwiftKV-MHA: the tables, check and estimate. The closed form is in swiftkv_timing.c (a step), swiftkv_fpga.c (resources, power)
+ * and swiftkv_fixed.c (arithmetic); swiftkv_report.c makes metrics of a step, swiftkv_equations.c what only the paper asks for. */
 #include "swiftkv.h"
 
 #include <dse/units.h>
@@ -237,9 +237,8 @@ static const char *const swiftkv_closed_form_only[] = {"dram_efficiency", NULL};
 const struct dse_model dse_model_swiftkv = {
     .name = "swiftkv",
     .title = "SwiftKV: single-pass attention on an FPGA",
-    .cite =
-        "J. Zhang et al., SwiftKV: An Edge-Oriented Attention Algorithm and Multi-Head Accelerator for Fast, Efficient LLM Decoding, "
-        "arXiv:2601.10953, 2026",
+    .cite = "J. Zhang et al., SwiftKV: An Edge-Oriented Attention Algorithm and Multi-Head Accelerator for Fast, Efficient LLM "
+            "Decoding, arXiv:2601.10953, 2026",
     .version = 6,
     .params = swiftkv_params_table,
     .params_size = sizeof(struct swiftkv_params),

@@ -191,8 +191,8 @@ void swiftkv_step_of(struct swiftkv_step *ret, const struct swiftkv_params *p, c
 void swiftkv_step_start(struct swiftkv_step *ret);
 /* Is the operator a linear layer that the step has? */
 bool swiftkv_counts(const struct swiftkv_params *p, const struct dse_op *op);
-/* E4, E27: how often the weights of a linear layer are read: once for weight_reuse rows; of experts, whose rows are a mean, half of a
- * last reading is left on the mean. */
+/* E4, E27: how often the weights of a linear layer are read: once for weight_reuse rows; of experts, whose rows are a mean, half of
+ * a last reading is left on the mean. */
 double swiftkv_reads(const struct swiftkv_params *p, const struct dse_op *op);
 /* Of an expert's. */
 double swiftkv_expert_reads(const struct swiftkv_params *p, double rows);

@@ -1,5 +1,5 @@
-/* Bounds of the closed form over a box, inside: swiftkv_bound.c has the box and its metrics, swiftkv_bound_llms.c the steps of LLMs that
- * the paper's machine does not know (E26 to E29). */
+/* Bounds of the closed form over a box, inside: swiftkv_bound.c has the box and its metrics, swiftkv_bound_llms.c the steps of LLMs
+ * that the paper's machine does not know (E26 to E29). */
 #ifndef SWIFTKV_BOUND_H
 #define SWIFTKV_BOUND_H
 
@@ -34,8 +34,8 @@ struct swiftkv_box {
 
 /* The workload of an end: a chip has the least to do, or the most. */
 void swiftkv_box_workload(const struct swiftkv_box *b, int end, struct swiftkv_params *p);
-/* The least that the clock tree takes in a token's time of an operator: `cycles` of it are those of the arrays, which a faster clock
- * makes shorter as it draws more. */
+/* The least that the clock tree takes in a token's time of an operator: `cycles` of it are those of the arrays, which a faster
+ * clock makes shorter as it draws more. */
 double swiftkv_tree_joules(const struct swiftkv_box *b, double seconds, double cycles, double dsp_cycles);
 /* The step and the token of an end whose p is set, of a box with a part; of the fast one also tree_j. */
 void swiftkv_end_of_part(struct swiftkv_box *b, int end);

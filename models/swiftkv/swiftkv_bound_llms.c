@@ -1,6 +1,6 @@
-/* Bounds of steps of any LLM, on any number of chips (E26 to E29), over a part of a box: the operators at their least on the fast end of
- * the machine, and at their most on the slow one. Every term grows with what the lists have of it (swiftkv_bound.c); what does not is
- * how often weights of experts are read, and how many blocks of flash attention are begun. */
+/* Bounds of steps of any LLM, on any number of chips (E26 to E29), over a part of a box: the operators at their least on the fast
+ * end of the machine, and at their most on the slow one. Every term grows with what the lists have of it (swiftkv_bound.c); what
+ * does not is how often weights of experts are read, and how many blocks of flash attention are begun. */
 #include "swiftkv_bound.h"
 
 #include <dse/units.h>
@@ -32,8 +32,8 @@ static void add_tree(struct ends *e, double seconds, double cycles, double dsp_c
     if (e->end == SWIFTKV_FAST) e->tree_j += swiftkv_tree_joules(e->b, seconds, cycles, dsp_cycles);
 }
 
-/* E4, E27: how often weights are read. Between one copy, read a whole number of times, and several, whose rows are a mean, both laws
- * may hold. */
+/* E4, E27: how often weights are read. Between one copy, read a whole number of times, and several, whose rows are a mean, both
+ * laws may hold. */
 static double reads_of(const struct ends *e, int i)
 {
     const struct dse_op *op = &e->own->op[i];

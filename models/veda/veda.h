@@ -309,7 +309,8 @@ struct dse_joules veda_joules_of(const struct veda_power *e, const struct veda_w
 
 /* ---- metrics, breakdown, equations -------------------------------------------------------------------------------------- */
 
-/* Metrics of a step that does such work, but for what is held; *ret_power gets what it costs. `whole_s`: attention without eviction. */
+/* Metrics of a step that does such work, but for what is held; *ret_power gets what it costs. `whole_s`: attention without
+ * eviction. */
 void veda_report(const struct veda_point *pt, const struct veda_step *step, const struct veda_work *work, double whole_s,
                  struct veda_metrics *m, struct veda_power *ret_power);
 /* The same of the paper's own workload, and its breakdown when that is not NULL. */

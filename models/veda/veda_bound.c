@@ -32,8 +32,8 @@ static double beside_weights(const struct veda_end *e, const struct veda_end *ot
     return l->bytes - l->weight_bytes - l->input_bytes * e->pt.devices + (least ? dse_max(inputs, l->shared_input_bytes) : inputs);
 }
 
-/* E11: a batch shares weights until its activations do not fit, and from then on each row has some in the DRAM. What is least lies at
- * the most rows that fit, or at the most that there are. */
+/* E11: a batch shares weights until its activations do not fit, and from then on each row has some in the DRAM. What is least lies
+ * at the most rows that fit, or at the most that there are. */
 static void share_weights(const struct veda_end *e, const struct veda_end *other, int which, double rows, struct veda_linear *l)
 {
     const struct veda_linear *crowd = &e->crowded.linear[which];

@@ -66,9 +66,9 @@ void veda_box_rows(const struct veda_box *b, bool fast, struct dse_interval row,
 /* False: no chip of the box can be built. */
 bool veda_bound_chip(const struct veda_params *lo, const struct veda_params *hi, struct veda_bound_chip *ret);
 
-/* What a token takes at least of all chips: joules that they draw beyond what its work takes, seconds of a chip, cycles of a PE. They
- * are summed part by part, so that a faster clock, a larger array or another device, which makes a part shorter, does not count as
- * if it made it no shorter. */
+/* What a token takes at least of all chips: joules that they draw beyond what its work takes, seconds of a chip, cycles of a PE.
+ * They are summed part by part, so that a faster clock, a larger array or another device, which makes a part shorter, does not
+ * count as if it made it no shorter. */
 struct veda_least {
     double joules, device_s, pe_cycles;
 };
@@ -111,7 +111,7 @@ void veda_bound_machine(const struct veda_box *b, const struct veda_least *least
 void veda_bound_hull(struct veda_metrics *f, struct veda_metrics *c, const struct veda_metrics *other_f,
                      const struct veda_metrics *other_c);
 
-/* ---- other LLMs, several chips: veda_bound_llms.c -------------------------------------------------------------------------------- */
+/* ---- other LLMs, several chips: veda_bound_llms.c ---------------------------------------------------------------------------- */
 
 /* Of a part of a box (a dse_bound_part), all steps at a context or all means of generations. */
 bool veda_bound_part(const void *lo, const void *hi, const struct dse_workload_part *part, void *floor, void *ceiling);

@@ -1,6 +1,6 @@
-/* Bounds of steps of any LLM, on any number of chips (E32 to E35), over a part of a box: the operators at their least on the fast end of
- * the machine, at their most on the slow one. Each term of E11 to E13 and E7 to E10 grows with what the lists have of it; what does
- * not is the mean length that several queries meet, where there are as many of them at one end as at the other. */
+/* Bounds of steps of any LLM, on any number of chips (E32 to E35), over a part of a box: the operators at their least on the fast
+ * end of the machine, at their most on the slow one. Each term of E11 to E13 and E7 to E10 grows with what the lists have of it;
+ * what does not is the mean length that several queries meet, where there are as many of them at one end as at the other. */
 #include "veda_bound.h"
 #include "veda_llms.h"
 
@@ -50,7 +50,8 @@ static bool triangle(const struct dse_attention *a)
     return a->pairs == n * (n + 1) / 2;
 }
 
-/* What sums over lengths are at least or at most: sum of ceil(length / q) lies between pairs / q and that and a cycle for each query. */
+/* What sums over lengths are at least or at most: sum of ceil(length / q) lies between pairs / q and that and a cycle for each
+ * query. */
 static void free_lengths(const struct sides *s, int end, const struct dse_attention *lo, const struct dse_attention *hi,
                          struct veda_point *pt)
 {
@@ -180,7 +181,7 @@ static struct veda_least least_of(const struct sides *s)
     return sum;
 }
 
-/* ---- metrics ------------------------------------------------------------------------------------------------------------------- */
+/* ---- metrics ----------------------------------------------------------------------------------------------------------------- */
 
 #define SET(metric, v) dse_bound_set(&f->metric, &c->metric, v)
 #define STEP(number) widened(s->step[VEDA_FAST].number, s->step[VEDA_SLOW].number)

@@ -214,8 +214,8 @@ static struct veda_work work_of(const struct veda_end *e, double seconds, double
                               .votes = k->votes};
 }
 
-/* A part of a token that moves bytes, of which there are between two numbers: seconds at most are the larger of `other_s` and of the
- * bytes times byte_s. */
+/* A part of a token that moves bytes, of which there are between two numbers: seconds at most are the larger of `other_s` and of
+ * the bytes times byte_s. */
 struct moved {
     double lo, hi, other_s, byte_s;
 };
@@ -256,8 +256,8 @@ static double watts_at(const struct moved parts[MOVING], double joules, double s
     return joules / seconds;
 }
 
-/* The least watts of work: joules are linear in the bytes of each part, seconds at most convex, so that their quotient is least where
- * each part moves the least or the most. Dinkelbach's iteration finds that: watts_at falls, and stays at the least. */
+/* The least watts of work: joules are linear in the bytes of each part, seconds at most convex, so that their quotient is least
+ * where each part moves the least or the most. Dinkelbach's iteration finds that: watts_at falls, and stays at the least. */
 static double least_work_w(const struct veda_box *b, double joules)
 {
     enum { STEPS = 8 };

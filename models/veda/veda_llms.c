@@ -36,7 +36,8 @@ const char *veda_layers_check(const struct veda_point *pt)
     const bool evicts = !pt->policy->keeps_all;
     if (p->devices > 1) return "several chips are either devices or the workload's degrees of parallelism (devices)";
     if (evicts && (w->speculation.draft_tokens > 0 || w->chunk_tokens > 0 || w->context_spread > 0))
-        return "the voting engine takes one query of sequences that are alike (eviction, draft_tokens, chunk_tokens, context_spread)";
+        return "the voting engine takes one query of sequences that are alike (eviction, draft_tokens, chunk_tokens, "
+               "context_spread)";
     if (w->phase == DSE_DECODE && p->request.generate > 0 && (w->chunk_tokens > 0 || w->context_spread > 0))
         return "a generation's steps have no chunks, and contexts of their own (generate)";
     if (veda_vectors_bytes(w) > p->buffer_kib * DSE_KIB)
@@ -100,7 +101,8 @@ static double tiles_of(const struct veda_point *pt, const struct dse_op *op)
     return dse_ceil(each / (pt->buffer_bytes / 2) * (1 - rounding));
 }
 
-/* Matrices of a layer that come one after another: experts with work, or a head's each, of which a list has as many as all layers. */
+/* Matrices of a layer that come one after another: experts with work, or a head's each, of which a list has as many as all
+ * layers. */
 static double layers_of(const struct dse_oplist *list, const struct dse_op *op)
 {
     static const char a_head[] = "absorb_";

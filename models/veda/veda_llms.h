@@ -1,5 +1,5 @@
-/* A step of what the paper's machine does not know: LLMs with layers of other kinds, several chips by the workload's degrees, drafts,
- * chunks of prompts, contexts that differ (E32 to E35). Operator by operator, in closed form. */
+/* A step of what the paper's machine does not know: LLMs with layers of other kinds, several chips by the workload's degrees,
+ * drafts, chunks of prompts, contexts that differ (E32 to E35). Operator by operator, in closed form. */
 #ifndef VEDA_LLMS_H
 #define VEDA_LLMS_H
 
@@ -8,8 +8,8 @@
 /* Is it full attention and a dense network, on `devices` chips at most, with sequences that are alike? */
 bool veda_is_simple(const struct dse_workload *w);
 
-/* Attention of one kind of layers as a point of its own, whose device is a chip: of its keys, and of its values where they are not as
- * wide or not read (E33). The list that the kind is of must live as long. */
+/* Attention of one kind of layers as a point of its own, whose device is a chip: of its keys, and of its values where they are not
+ * as wide or not read (E33). The list that the kind is of must live as long. */
 struct veda_kind {
     const struct dse_attention *of;
     bool alike;
@@ -19,7 +19,8 @@ void veda_kind_init(struct veda_kind *ret, const struct veda_point *pt, const st
 /* Of all its layers. */
 void veda_kind_at(const struct veda_kind *k, struct veda_attention *ret, struct veda_work *ret_work);
 
-/* The context of a step; of a generation's mean step the mean of its contexts, where attention of full layers has the span of them all. */
+/* The context of a step; of a generation's mean step the mean of its contexts, where attention of full layers has the span of them
+ * all. */
 int64_t veda_mean_context(const struct veda_params *p);
 
 struct veda_layers {
@@ -35,8 +36,8 @@ struct veda_layers {
 void veda_layers_at(struct veda_point *pt, struct veda_layers *ret);
 /* Attention of the step if nothing were evicted: seconds. The point, as veda_layers_at got it, keeps all from then on. */
 double veda_layers_whole(struct veda_point *pt, const struct veda_layers *s);
-/* A step in three steps: no parts; all parts, of one pass of a chip, with experts as drawn or (NULL) the mean; and all passes of all
- * chips. */
+/* A step in three steps: no parts; all parts, of one pass of a chip, with experts as drawn or (NULL) the mean; and all passes of
+ * all chips. */
 void veda_layers_begin(struct veda_layers *ret);
 void veda_layers_parts(const struct veda_point *pt, const struct dse_draw *draw, struct veda_layers *ret);
 void veda_layers_end(struct veda_point *pt, struct veda_layers *ret);

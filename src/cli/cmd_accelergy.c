@@ -146,11 +146,14 @@ const struct command command_accelergy = {
             {0},
         },
     .help =
-        "Without --component the tables are printed: pJ of each action, mm2 of each component. With it an SRAM becomes a file of one macro\n"
-        "(read, write or update, leak), and what a catalog has to say to name it is printed; with --like, a memory. An action that stands\n"
+        "Without --component the tables are printed: pJ of each action, mm2 of each component. With it an SRAM becomes a file of "
+        "one macro\n"
+        "(read, write or update, leak), and what a catalog has to say to name it is printed; with --like, a memory. An action that "
+        "stands\n"
         "there with several arguments has the largest of its energies.\n\n"
         "  dse accelergy ERT.yaml ART.yaml\n"
-        "  dse accelergy ERT.yaml ART.yaml --component buffer --node-nm 22 --capacity-mib 0.5 --word-bits 256 -o buffer.csv > own.toml\n"
+        "  dse accelergy ERT.yaml ART.yaml --component buffer --node-nm 22 --capacity-mib 0.5 --word-bits 256 -o buffer.csv >"
+        " own.toml\n"
         "  dse accelergy ERT.yaml --component DRAM --like hbm2-5cube --word-bits 64 --name my-dram >> own.toml\n"
         "  dse eval lad -c own.toml --set sram=buffer\n",
     .min_operands = 1,

@@ -349,7 +349,8 @@ const struct command command_calibrate = {
             {0},
         },
     .help =
-        "Least squares of ln(modelled / published) over the claims that [calibrate] of models/NAME/claims.toml names; what is held out\n"
+        "Least squares of ln(modelled / published) over the claims that [calibrate] of models/NAME/claims.toml names; what is held "
+        "out\n"
         "is not looked at, but its error before and after is printed. Nothing is written: the shipped values stand in\n"
         "models/NAME/defaults.toml and in the catalog.\n\n"
         "  dse calibrate lad\n"

@@ -22,9 +22,11 @@ const struct command command_check = {
     .summary = "is this database whole?",
     .options = (const struct option_row[]){OPTION_FORMAT, {0}},
     .help =
-        "Every command that reads a database first looks whether it is damaged, as far as that is seen fast, and refuses one that is. This looks\n"
+        "Every command that reads a database first looks whether it is damaged, as far as that is seen fast, and refuses one that "
+        "is. This looks\n"
         "at everything and says what it found; the exit status is 1 when something is wrong. Nothing is written.\n\n"
-        "  seal     every byte is as dse left it: the hash that it stored then. There is none after a kill, or when another program wrote\n"
+        "  seal     every byte is as dse left it: the hash that it stored then. There is none after a kill, or when another program"
+        " wrote\n"
         "           to the file; the other checks stand in for it, but a value that changed where it stands is not seen then\n"
         "  size     the file is as long as its header says\n"
         "  pages    SQLite's integrity_check\n"
@@ -35,7 +37,8 @@ const struct command command_check = {
         "  fronts   each point on a front has a feasible row\n"
         "  columns  each column is described in column_info\n"
         "  views    the views are those that this dse makes; it reads through its own in any case\n\n"
-        "What can be saved of a damaged file the program sqlite3 knows: sqlite3 DB .recover. A run that lost rows is best run again with --fresh.\n\n"
+        "What can be saved of a damaged file the program sqlite3 knows: sqlite3 DB .recover. A run that lost rows is best run "
+        "again with --fresh.\n\n"
         "  dse check results/lad_sram.db\n",
     .min_operands = 1,
     .max_operands = 1,

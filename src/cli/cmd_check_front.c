@@ -48,14 +48,18 @@ const struct command command_check_front = {
             {0},
         },
     .help =
-        "`dse front --certificate` stores each box that its search closed, and why. This makes everything anew from what is stored, with\n"
-        "code that knows nothing of the search, and says what it found; the exit status is 1 when something is wrong. Nothing is written.\n\n"
+        "`dse front --certificate` stores each box that its search closed, and why. This makes everything anew from what is "
+        "stored, with\n"
+        "code that knows nothing of the search, and says what it found; the exit status is 1 when something is wrong. Nothing is "
+        "written.\n\n"
         "  lattice  the sweep gives the same lattice, with the same versions of the models\n"
         "  front    each row is what its model gives, to the last bit, and no row is better than another of its front\n"
         "  counts   the boxes are as many as the certificate says (told when they are not)\n"
         "  cover    each point of the lattice is in one box\n"
-        "  boxes    each box is bounded again: the best that it can hold is no better than the row that it names, or nothing in it is\n"
-        "           feasible. Points are drawn in it and held against the bound. Points of boxes that were evaluated are evaluated again\n\n"
+        "  boxes    each box is bounded again: the best that it can hold is no better than the row that it names, or nothing in it"
+        " is\n"
+        "           feasible. Points are drawn in it and held against the bound. Points of boxes that were evaluated are evaluated"
+        " again\n\n"
         "docs/search.md says what is left to believe.\n\n"
         "  dse front sweeps/lad_trillion.toml --certificate -o lad.db && dse check-front lad.db\n",
     .min_operands = 1,

@@ -101,7 +101,8 @@ const struct command command_complete = {
     .operands = "WORD...",
     .summary = "what may stand next on a command line, for completion in shells",
     .help =
-        "The words behind \"dse\" and a --; the last one is to be completed. Each candidate is a line, with its meaning behind a tab;\n"
+        "The words behind \"dse\" and a --; the last one is to be completed. Each candidate is a line, with its meaning behind a "
+        "tab;\n"
         "\":files\" is one where the name of a file may stand.\n",
     .hidden = true,
     .min_operands = 0,

@@ -110,7 +110,8 @@ static bool print_causes(const struct model *m, struct diags *diags)
         putchar('\n');
         terminal_say(
             stdout,
-            "Where it is wrong about measured machines, by regime (`dse validate --measured %s` says how wrong), and what is suspected:",
+            "Where it is wrong about measured machines, by regime (`dse validate --measured %s` says how wrong), and what is "
+            "suspected:",
             m->desc->name);
         struct output *o = output_new(stdout, OUTPUT_TABLE, columns, sizeof columns / sizeof *columns);
         for (size_t i = 0; i < notes->n_causes; i++) {

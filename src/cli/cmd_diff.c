@@ -103,7 +103,8 @@ const struct command command_diff = {
     .options =
         (const struct option_row[]){
             {0, "rel", "TOLERANCE",
-             "changes of at most this share of a value are none (default: 0); COLUMN=TOLERANCE: of one column; any number of times"},
+             "changes of at most this share of a value are none (default: 0); COLUMN=TOLERANCE: of one column; any number of "
+             "times"},
             {'m', "model", "MODEL", "only this model"},
             {0, "with", "OTHER_DSE", "run the sweep of A, or a sweep file in its place, with another binary and compare with that"},
             {0, "causes", "N", "evaluate at most N changed rows again to say why they changed; 0: none (default: 1000)"},

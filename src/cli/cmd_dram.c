@@ -313,12 +313,16 @@ const struct command command_dram = {
             {0},
         },
     .help =
-        "A trace has one request a line: R or W, a hexadecimal address, a number of bytes, perhaps the ns of its arrival; B waits until\n"
+        "A trace has one request a line: R or W, a hexadecimal address, a number of bytes, perhaps the ns of its arrival; B waits "
+        "until\n"
         "everything before it is done. Without arrival times requests come as fast as they are taken. TRACE - is standard input.\n"
-        "Lines of DRAMsim3 (0x1f00 READ 12) and of Ramulator (0x1f00 R; LD 0x1f00) are read, too: --print-trace shows what they mean.\n\n"
-        "The map is a list of fields with their bits: co column (in bursts), ch channel (what has a command bus), pc pseudo channel,\n"
+        "Lines of DRAMsim3 (0x1f00 READ 12) and of Ramulator (0x1f00 R; LD 0x1f00) are read, too: --print-trace shows what they "
+        "mean.\n\n"
+        "The map is a list of fields with their bits: co column (in bursts), ch channel (what has a command bus), pc pseudo "
+        "channel,\n"
         "bg bank group, ba bank, ro row. A name without a number takes what is left: \"co3 ch pc bg co ba ro\".\n\n"
-        "Patterns, each with its settings: sequential, random, stride, copy, lad. An unknown setting is answered with those there are.\n"
+        "Patterns, each with its settings: sequential, random, stride, copy, lad. An unknown setting is answered with those there "
+        "are.\n"
         "docs/dram.md says what is modelled and how it agrees with DRAMsim3 and Ramulator 2.\n\n"
         "  dse dram --pattern random,size=256,count=65536\n"
         "  dse dram --pattern sequential,size=64MiB,count=1 --memory ddr4-3200-2ch\n"

@@ -292,7 +292,8 @@ const struct command command_eval = {
             {0},
         },
     .help =
-        "Parameters that are not given have the model's defaults: `dse describe MODEL` lists them. A point that cannot be built is\n"
+        "Parameters that are not given have the model's defaults: `dse describe MODEL` lists them. A point that cannot be built "
+        "is\n"
         "answered with the reason, not with an error.\n\n"
         "  dse eval lad --set tiles=8 --set context=4096\n"
         "  dse eval lad --set llm=llama3-8b --breakdown\n"

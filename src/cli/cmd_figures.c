@@ -205,11 +205,11 @@ const struct command command_figures = {
             {'q', "quiet", NULL, "no progress"},
             {0},
         },
-    .help =
-        "NAME is a figure of `dse list figures` without its ending, the beginning of some with a star, a file, or all. A sweep that feeds a\n"
-        "figure is run when DIR has no database of it; one that is there is used as it is.\n\n"
-        "  dse figures all -o /tmp/figures\n"
-        "  dse figures 'lad_*' --format pdf\n",
+    .help = "NAME is a figure of `dse list figures` without its ending, the beginning of some with a star, a file, or all. A sweep "
+            "that feeds a\n"
+            "figure is run when DIR has no database of it; one that is there is used as it is.\n\n"
+            "  dse figures all -o /tmp/figures\n"
+            "  dse figures 'lad_*' --format pdf\n",
     .min_operands = 0,
     .max_operands = 1024,
     .run = run,

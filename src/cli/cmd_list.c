@@ -230,9 +230,9 @@ static int write_entries(const struct invocation *in, const struct catalog *c, e
         return usage_error(in, "%s are kept in CSV files, not in TOML: docs/catalog.md", kind_plural(kind));
     struct text t;
     text_init(&t);
-    text_addf(
-        &t,
-        "# For --catalog FILE, $DSE_CATALOG or ~/.config/dse/catalog.toml. Or shorter: a table of `like = \"NAME\"` and what differs.\n");
+    text_addf(&t,
+              "# For --catalog FILE, $DSE_CATALOG or ~/.config/dse/catalog.toml. Or shorter: a table of `like = \"NAME\"` and what "
+              "differs.\n");
     const struct dse_entry *e;
     for (size_t i = 0; (e = catalog_at(c, kind, i)) != NULL; i++) {
         if (!is_asked_for(in, e)) continue;
@@ -356,17 +356,17 @@ static int run(const struct invocation *in)
 const struct command command_list = {
     .name = "list",
     .operands =
-        "[models | llms | memories | gpus | fpgas | engines | npus | interconnects | technologies | srams | profiles | requests | retentions | recordings | expert_loads | drafts | "
-        "quality | costs | sweeps | figures] [NAME]...",
+        "[models | llms | memories | gpus | fpgas | engines | npus | interconnects | technologies | srams | profiles | requests | "
+        "retentions | recordings | expert_loads | drafts | quality | costs | sweeps | figures] [NAME]...",
     .summary = "what there is to choose from",
     .options = (const struct option_row[]){OPTION_FORMAT, OPTION_CATALOG, {0}},
-    .help =
-        "Every entry says where its numbers come from. Your own: a file (--catalog FILE, $DSE_CATALOG, ~/.config/dse/catalog.toml), or\n"
-        "[catalog] in a sweep; --format toml prints an entry to start from. docs/catalog.md has more.\n\n"
-        "  dse list llms\n"
-        "  dse list memories --format csv\n"
-        "  dse list costs wafer_usd_7nm\n"
-        "  dse list memories hbm3-h100-80gb --format toml\n",
+    .help = "Every entry says where its numbers come from. Your own: a file (--catalog FILE, $DSE_CATALOG, "
+            "~/.config/dse/catalog.toml), or\n"
+            "[catalog] in a sweep; --format toml prints an entry to start from. docs/catalog.md has more.\n\n"
+            "  dse list llms\n"
+            "  dse list memories --format csv\n"
+            "  dse list costs wafer_usd_7nm\n"
+            "  dse list memories hbm3-h100-80gb --format toml\n",
     .min_operands = 0,
     .max_operands = SIZE_MAX,
     .run = run,

@@ -9,7 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* "Org--Name_config.json", "NAME/config.json" or "NAME.json" as a name: small letters, digits, dots and hyphens. The caller frees it. */
+/* "Org--Name_config.json", "NAME/config.json" or "NAME.json" as a name: small letters, digits, dots and hyphens. The caller frees
+ * it. */
 static char *name_of(const char *path)
 {
     const char *slash = strrchr(path, '/'), *base = slash ? slash + 1 : path;
@@ -113,7 +114,8 @@ const struct command command_llm = {
             {0},
         },
     .help =
-        "Prints an entry for a catalog of your own from a configuration of Hugging Face transformers. What the file does not say and its\n"
+        "Prints an entry for a catalog of your own from a configuration of Hugging Face transformers. What the file does not say "
+        "and its\n"
         "architecture has by default is named in comments, and so is what was not read; nothing else is assumed. docs/llms.md.\n\n"
         "  dse llm import Qwen3-30B-A3B/config.json -o mine.toml\n"
         "  dse list llms qwen3-30b-a3b -c mine.toml\n",

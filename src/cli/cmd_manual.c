@@ -1,4 +1,5 @@
-/* dse manual: the pages of the manual, from the tables of the commands and models and the documents of docs/. The build calls it. */
+/* dse manual: the pages of the manual, from the tables of the commands and models and the documents of docs/. The build calls
+ * it. */
 #include "base/file.h"
 #include "base/xalloc.h"
 #include "cli/commands.h"

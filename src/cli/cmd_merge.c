@@ -106,7 +106,8 @@ const struct command command_merge = {
     .summary = "join the databases of shards or workers, or collect several sweeps in one file",
     .options = (const struct option_row[]){{0}},
     .help =
-        "Runs of the same sweep become one run, with its front over all their points; others are carried over. The inputs are only read.\n"
+        "Runs of the same sweep become one run, with its front over all their points; others are carried over. The inputs are only "
+        "read.\n"
         "An input is a database, or the folder of `dse sweep --lease`, when all of its blocks are done.\n\n"
         "  dse merge results/lad_sram.db results/lad_sram.shard-*.db\n"
         "  dse merge results/lad_sram.db /shared/lad_sram\n",

@@ -117,19 +117,17 @@ static char *file_head(const struct origin *o, const struct profile_options *opt
     add_settings(&t, o, options);
     free(asked);
     if (options->kind->is_surface)
-        text_addf(
-            &t,
-            "Means over heads, which count as the layers that each stored layer stands for (those nearest to it; layer 0 for itself), "
-            "and over the %s%s%s.\n",
-            options->steps == 0 ? "second half of each context's steps" : "last steps of each context",
-            options->steps_given || options->steps == 0 ? "" : "; of policies without a prompt over the second half of them",
-            options->ends > 1 ? "; each context at several ends, from 7/8 to 9/8 of it" : "");
+        text_addf(&t,
+                  "Means over heads, which count as the layers that each stored layer stands for (those nearest to it; layer 0 for "
+                  "itself), and over the %s%s%s.\n",
+                  options->steps == 0 ? "second half of each context's steps" : "last steps of each context",
+                  options->steps_given || options->steps == 0 ? "" : "; of policies without a prompt over the second half of them",
+                  options->ends > 1 ? "; each context at several ends, from 7/8 to 9/8 of it" : "");
     else if (options->kind->every_step)
-        text_addf(
-            &t,
-            "The last %lld steps up to each context; head: counted from 0 over layers and heads as they stand above; step: positions, with the "
-            "new one.\nactive, updates and hits: with the newest positions, as in a profile.\n",
-            (long long)options->steps);
+        text_addf(&t,
+                  "The last %lld steps up to each context; head: counted from 0 over layers and heads as they stand above; step: "
+                  "positions, with the new one.\nactive, updates and hits: with the newest positions, as in a profile.\n",
+                  (long long)options->steps);
     else if (options->steps)
         text_addf(&t, "Means over heads, and over the %lld steps before each context; _sd is the spread of the heads.\n",
                   (long long)options->steps);
@@ -208,8 +206,8 @@ static bool of_one_model(const struct origin *from)
     return from->n_traces > 0;
 }
 
-/* Of each head: traces count alike, their layers as the layers that they stand for, heads of a layer alike. A trace is a text, unless
- * another has the same source. The caller frees it. */
+/* Of each head: traces count alike, their layers as the layers that they stand for, heads of a layer alike. A trace is a text,
+ * unless another has the same source. The caller frees it. */
 static struct surface_head *weigh_heads(const struct invocation *in, const struct origin *from, const struct measure_plan *plan)
 {
     struct surface_head *heads = xcalloc(measure_heads(plan) + 1, sizeof *heads), *to = heads;
@@ -356,14 +354,18 @@ const struct command command_profile = {
             {0},
         },
     .help =
-        "All heads of all traces count alike, in a surface as the layers that they stand for; a file has their mean and spread. The file says which trace (by its checksum), which\n"
+        "All heads of all traces count alike, in a surface as the layers that they stand for; a file has their mean and spread. "
+        "The file says which trace (by its checksum), which\n"
         "settings and which version it comes from: the same command writes the same bytes. docs/catalog.md has the columns.\n\n"
         "locality: collinear, recent, scores=centers|exact, intervals. retention: threshold_a, threshold_b, reserved_length,\n"
-        "recent_share, sinks, observed, pool, pooling=max|mean, beta, layers, page, decides=head|group, seed, prompt_share; voting takes\n"
-        "one decision for the heads of a layer, voting-head one for those that share keys and values; a cache shorter than reserved_length is left out, and so is a policy that needs a\n"
+        "recent_share, sinks, observed, pool, pooling=max|mean, beta, layers, page, decides=head|group, seed, prompt_share; voting "
+        "takes\n"
+        "one decision for the heads of a layer, voting-head one for those that share keys and values; a cache shorter than "
+        "reserved_length is left out, and so is a policy that needs a\n"
         "prompt or the number of layers without them. range: phi, low, high. partial-softmax: also part, held=fp32|mixed|fp16.\n"
         "fixed-point: fraction_bits, exp_bits, rounding=round|truncate, products=round|truncate. kv-format: kv_bits,\n"
-        "scales=token|channel|kivi, group, residual. kept, of --kept: nothing. surface, with --vary: those of its methods. recording:\n"
+        "scales=token|channel|kivi, group, residual. kept, of --kept: nothing. surface, with --vary: those of its methods. "
+        "recording:\n"
         "as locality; every head and step is a row, for LAD at event level (draws = \"replay\").\n\n"
         "  dse profile model.trace --kind locality --fit\n"
         "  dse profile model.trace --kind locality -s collinear=0.9 -o profiles/mine.csv\n"

@@ -40,8 +40,10 @@ const struct command command_query = {
                                            OPTION_CATALOG,
                                            {0}},
     .help =
-        "The database is opened for reading only. Each model has a view of its name with every parameter and metric of the newest run\n"
-        "of each sweep, or with -r those of one run; MODEL_front has the rows of the front; column_info says what a column means.\n\n"
+        "The database is opened for reading only. Each model has a view of its name with every parameter and metric of the newest "
+        "run\n"
+        "of each sweep, or with -r those of one run; MODEL_front has the rows of the front; column_info says what a column means.\n"
+        "\n"
         "  dse query results/lad_sram.db 'select tiles, max(tokens_per_s) from lad where context = 4096 group by tiles'\n"
         "  dse query results/lad_sram.db 'select reason, count(*) from lad group by reason'\n"
         "  dse query results/lad_sram.db 'select id, sweep, status, started from run'\n"

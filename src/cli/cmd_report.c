@@ -62,8 +62,10 @@ const struct command command_report = {
             {0},
         },
     .help =
-        "One file that needs no network: what was asked, the front as a scatter of any two columns and in parallel coordinates, linked to a\n"
-        "table; what each parameter does to each objective; where the time of a point goes; which model beats which at equal quality (printed,\n"
+        "One file that needs no network: what was asked, the front as a scatter of any two columns and in parallel coordinates, "
+        "linked to a\n"
+        "table; what each parameter does to each objective; where the time of a point goes; which model beats which at equal "
+        "quality (printed,\n"
         "too); why points were infeasible; the SQL behind each part. docs/report.md.\n\n"
         "  dse report results/lad_sram.db\n"
         "  dse report results/lad_sram.db -o front.html\n",

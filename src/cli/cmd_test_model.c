@@ -62,12 +62,13 @@ const struct command command_test_model = {
     .operands = "PLUGIN.so|MODEL.toml|MODEL",
     .summary = "hold a model of your own to what every model owes",
     .options = (const struct option_row[]){OPTION_CATALOG, {0}},
-    .help =
-        "The same is asked of the models of dse by its tests: units in names, docs and sources; defaults; finite numbers or a reason at 20,000\n"
-        "random points, with breakdowns that add up; declared trends at 10,000 points each; both fidelities; the README's equations.\n\n"
-        "  dse test-model ./mine.so\n"
-        "  dse test-model mine.toml\n"
-        "  dse test-model lad\n",
+    .help = "The same is asked of the models of dse by its tests: units in names, docs and sources; defaults; finite numbers or a "
+            "reason at 20,000\n"
+            "random points, with breakdowns that add up; declared trends at 10,000 points each; both fidelities; the README's "
+            "equations.\n\n"
+            "  dse test-model ./mine.so\n"
+            "  dse test-model mine.toml\n"
+            "  dse test-model lad\n",
     .min_operands = 1,
     .max_operands = 1,
     .run = run,

@@ -95,20 +95,25 @@ const struct command command_trace = {
             {0, "followed", "N",
              "measure: the longest context of methods that follow every step: votes, sums, lad (default: 4096)"},
             {0, "contexts", "LIST",
-             "measure: contexts (default: six up to 131072); extend: longer ones, for which rows are added (default: powers of two)"},
+             "measure: contexts (default: six up to 131072); extend: longer ones, for which rows are added (default: powers of "
+             "two)"},
             {0, "iterations", "N", "fit: at most so many; 0 measures the start (default: 45)"},
             {0},
         },
     .help =
-        "q and k are after RoPE, attention is causal. With grouped queries, k and v of .npy and .safetensors have the heads of the cache;\n"
-        "in raw arrays and CSV they are repeated for each query head. docs/traces.md has the formats, docs/bring-your-own.md a script\n"
+        "q and k are after RoPE, attention is causal. With grouped queries, k and v of .npy and .safetensors have the heads of the "
+        "cache;\n"
+        "in raw arrays and CSV they are repeated for each query head. docs/traces.md has the formats, docs/bring-your-own.md a "
+        "script\n"
         "that exports them.\n\n"
         "  dse trace info model.trace\n"
         "  dse trace info model.trace --scores --format csv\n"
-        "  dse trace import --raw qkv.f16 --layers 0,2,5 --heads 0,8 --positions 2048 --dim 64 --bits 16 --model tinyllama-1.1b \\\n"
+        "  dse trace import --raw qkv.f16 --layers 0,2,5 --heads 0,8 --positions 2048 --dim 64 --bits 16 --model tinyllama-1.1b"
+        " \\\n"
         "      --source \"my dump of TinyLlama\" --select-layers 2 --first 1024 -o model.trace\n"
         "  dse trace import --safetensors qkv.safetensors --model mine --source \"my model, my text\" -o mine.trace\n"
-        "  dse trace import --q q.npy --k k.npy --v v.npy --steps 130816-131071 --model mine --source \"a long text\" -o long.trace\n"
+        "  dse trace import --q q.npy --k k.npy --v v.npy --steps 130816-131071 --model mine --source \"a long text\" -o"
+        " long.trace\n"
         "  dse trace import --csv qkv.csv --model toy --source \"written by hand\" -o toy.trace\n"
         "  dse trace generate --set n=2048 --set noise_sd=1 --count 4 -o synthetic.trace\n"
         "  dse trace fit\n"

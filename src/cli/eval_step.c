@@ -13,7 +13,7 @@ static const char *const kind_names[] = {
     [DSE_OP_ELEMENTWISE] = "elementwise", [DSE_OP_RECURRENCE] = "recurrence", [DSE_OP_COLLECTIVE] = "collective",
 };
 
-/* ---- members of an object: each but the first is behind a comma ------------------------------------------------------------------ */
+/* ---- members of an object: each but the first is behind a comma -------------------------------------------------------------- */
 
 static void add_key(struct text *t, const char *key)
 {

@@ -49,7 +49,8 @@ void figure_feed_hint(const char *figure_path, const char *db, struct diags *dia
         struct diag *g = &diags->list[i];
         if (g->hint || strncmp(g->message, words, strlen(words)) != 0) continue;
         g->hint = xasprintf(
-            "no database is open: name one, dse plot %s results/NAME.db, or the sweep that makes it, sweep = \"NAME\" under [figure]",
+            "no database is open: name one, dse plot %s results/NAME.db, or the sweep that makes it, sweep = \"NAME\" under "
+            "[figure]",
             figure_path);
     }
 }

@@ -1,4 +1,5 @@
-/* Pages of the manual in mdoc(7), as text that mandoc -Tlint has no complaint about: each sentence begins a line, lines are short. */
+/* Pages of the manual in mdoc(7), as text that mandoc -Tlint has no complaint about: each sentence begins a line, lines are
+ * short. */
 #ifndef DSE_CLI_MANUAL_PAGE_H
 #define DSE_CLI_MANUAL_PAGE_H
 

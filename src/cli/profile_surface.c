@@ -149,8 +149,8 @@ static bool add_formats(struct methods *m, const struct invocation *in, const st
     return ok;
 }
 
-/* Policies that machines have, at the settings of the head, of caches in each of --kv-bits: groups of 32 with scales by token; and as
- * KIVI's where no position leaves by itself. */
+/* Policies that machines have, at the settings of the head, of caches in each of --kv-bits: groups of 32 with scales by token; and
+ * as KIVI's where no position leaves by itself. */
 static bool add_rounded(struct methods *m, const struct invocation *in)
 {
     enum { GROUP = 32 };

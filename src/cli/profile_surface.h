@@ -5,9 +5,9 @@
 #include "cli/profile_options.h"
 #include "workload/surface.h"
 
-/* Measure all policies asked for, LAD's decoding, fixed point and the partial softmax at the settings of `o` and at the values of each
- * --vary. p has the plan and its heads; the rest is filled from `o`. The file's text, behind the comments of `head`, into *ret. False
- * with errors. */
+/* Measure all policies asked for, LAD's decoding, fixed point and the partial softmax at the settings of `o` and at the values of
+ * each --vary. p has the plan and its heads; the rest is filled from `o`. The file's text, behind the comments of `head`, into
+ * *ret. False with errors. */
 bool profile_surface(const struct invocation *in, const struct profile_options *o, struct surface_plan *p, const char *head,
                      struct text *ret);
 

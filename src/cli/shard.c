@@ -35,8 +35,8 @@ static bool read_slurm_array(struct shard *ret)
     return rank >= 0 && rank < count && count <= SHARDS_MAX;
 }
 
-/* The rank that a launcher gives to each process that it starts. A batch script of SLURM has such a rank too, 0 of many, without being
- * started many times: what is in a step was. */
+/* The rank that a launcher gives to each process that it starts. A batch script of SLURM has such a rank too, 0 of many, without
+ * being started many times: what is in a step was. */
 static bool read_launcher(struct shard *ret)
 {
     return read_rank("OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE", ret) || read_rank("PMI_RANK", "PMI_SIZE", ret) ||

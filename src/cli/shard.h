@@ -1,5 +1,5 @@
-/* --shard K/N, or auto: the place of this process among many, as SLURM or an MPI launcher tells it in the environment. Nothing of MPI is
- * needed for that, and the processes do not talk to each other. */
+/* --shard K/N, or auto: the place of this process among many, as SLURM or an MPI launcher tells it in the environment. Nothing of
+ * MPI is needed for that, and the processes do not talk to each other. */
 #ifndef DSE_CLI_SHARD_H
 #define DSE_CLI_SHARD_H
 

@@ -128,10 +128,10 @@ static char *worker_script(const struct submission *b)
     struct text t;
     text_init(&t);
     add_directives(b, "", "slurm-%A_%a.txt", &t);
-    text_addf(
-        &t,
-        "#SBATCH --array=1-%lld\n# A worker: takes blocks of points until all are done. Any number may run, die, and be submitted anew.\n",
-        b->workers);
+    text_addf(&t,
+              "#SBATCH --array=1-%lld\n"
+              "# A worker: takes blocks of points until all are done. Any number may run, die, and be submitted anew.\n",
+              b->workers);
     add_place(b, &t);
     text_add(&t, "exec ");
     add_sweep(b, &t);
@@ -146,9 +146,9 @@ static char *merge_script(const struct submission *b)
     struct text t;
     text_init(&t);
     add_directives(b, "-merge", "slurm-merge-%j.txt", &t);
-    text_add(
-        &t,
-        "# When the workers have ended, in whatever way: the blocks that they have left, then one database of all, then its front.\n");
+    text_add(&t,
+             "# When the workers have ended, in whatever way: the blocks that they have left, then one database of all, then its "
+             "front.\n");
     add_place(b, &t);
     add_sweep(b, &t);
     text_add(&t, " --quiet --lease");

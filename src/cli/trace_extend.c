@@ -27,7 +27,8 @@ int trace_extend_run(const struct invocation *in)
         output_end(o);
         if (format == OUTPUT_TABLE)
             printf(
-                "\n%zu surfaces, %zu extended; the made heads lack %zu. The table is the same within what was measured: contexts up to %g\n"
+                "\n%zu surfaces, %zu extended; the made heads lack %zu. The table is the same within what was measured: contexts "
+                "up to %g\n"
                 "predict %g.\n",
                 r.measured, r.extended, r.without, r.from, r.context);
     }

@@ -40,7 +40,8 @@ bool binding_set_text(struct binding *b, const char *assignment, struct diags *d
  * list the parameters. The caller frees it. */
 char *param_hint(const char *name, const char *const *names, size_t n, const char *model);
 /* Give the values of one key of a [params] table: a value, a list, or a range {from,to,step},
- * {from,to,points,scale="log"|"linear"}, {from,to,continuous=true,scale}. The caller has checked that the key is a parameter of the model. */
+ * {from,to,points,scale="log"|"linear"}, {from,to,continuous=true,scale}. The caller has checked that the key is a parameter of the
+ * model. */
 bool binding_set_node(struct binding *b, const struct field *f, const struct toml_doc *doc, const struct toml_node *node,
                       struct diags *diags);
 /* Was the parameter given? */

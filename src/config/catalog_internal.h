@@ -42,7 +42,8 @@ struct catalog {
 /* The catalog's own copy of s, the same pointer for equal strings. */
 const char *catalog_intern(struct catalog *c, const char *s);
 
-/* Append; the catalog owns the entry from now on. While it replaces, one of the same name goes to the end, where no one finds it. */
+/* Append; the catalog owns the entry from now on. While it replaces, one of the same name goes to the end, where no one finds
+ * it. */
 void catalog_add(struct catalog *c, enum dse_kind kind, struct dse_entry *entry);
 /* catalog/KIND.toml of the data directory. */
 bool catalog_load_toml(struct catalog *c, enum dse_kind kind, const char *data_dir, struct diags *diags);

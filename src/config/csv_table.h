@@ -1,6 +1,6 @@
 /* A CSV file with a fixed header, read whole through libcsv. Lines that start with '#' are comments; a comment `# source: TEXT`
- * says where the numbers come from; `# rule: TEXT` how to read between them; one `# settings: NAME=VALUE ...`, or `# written by dse profile VERSION: NAME=VALUE ...`, how
- * they were measured. */
+ * says where the numbers come from; `# rule: TEXT` how to read between them; one `# settings: NAME=VALUE ...`, or `# written by dse
+ * profile VERSION: NAME=VALUE ...`, how they were measured. */
 #ifndef DSE_CONFIG_CSV_TABLE_H
 #define DSE_CONFIG_CSV_TABLE_H
 

@@ -120,8 +120,8 @@ static bool extend(const struct csv_table *table, const struct extend_surfaces *
 
 /* ---- the check within measured contexts ---------------------------------------------------------------------------------- */
 
-/* By how much a surface's last point, if that is the longest of all, is missed by those of half its context and less: of g, and of the
- * value as a share. False: there is nothing to check. */
+/* By how much a surface's last point, if that is the longest of all, is missed by those of half its context and less: of g, and of
+ * the value as a share. False: there is nothing to check. */
 static bool check_one(const struct extend_surfaces *made, const struct extend_point *p, size_t n, double longest, double *ret_miss,
                       double *ret_error)
 {

@@ -158,8 +158,8 @@ static double trend_at(const struct trend *t, double context)
     return t->y + t->slope * (log(context) - t->x);
 }
 
-/* The slope of made heads up to the context `to`, or their longest below it: a line from a quarter of `from` on, as two contexts alone
- * scatter. */
+/* The slope of made heads up to the context `to`, or their longest below it: a line from a quarter of `from` on, as two contexts
+ * alone scatter. */
 static bool slope_between(const struct extend_point *p, size_t n, double from, double to, struct trend *ret)
 {
     const double before = 4;
@@ -169,8 +169,8 @@ static bool slope_between(const struct extend_point *p, size_t n, double from, d
     return longest > 0 && find_trend(p, n, to, longest / fmin(from, longest) * before, (double)NAN, ret);
 }
 
-/* The made heads' slope for a measured surface: of the same method, settings, ratio and metric; else the mean of those that differ in
- * settings alone. False: the made heads have none. */
+/* The made heads' slope for a measured surface: of the same method, settings, ratio and metric; else the mean of those that differ
+ * in settings alone. False: the made heads have none. */
 static bool find_slope(const struct extend_surfaces *made, const struct extend_point *p, double from, double to, double *ret,
                        double *ret_se)
 {

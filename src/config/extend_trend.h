@@ -33,7 +33,8 @@ struct extend_surfaces {
     size_t n;
 };
 
-/* Read a quality file; of a `made` one all rows, else those of kind `measured` that are of the whole model, not of a layer. False with errors; release it whatever comes back. */
+/* Read a quality file; of a `made` one all rows, else those of kind `measured` that are of the whole model, not of a layer. False
+ * with errors; release it whatever comes back. */
 bool extend_surfaces_read(struct extend_surfaces *s, const char *path, bool made, struct diags *diags);
 void extend_surfaces_release(struct extend_surfaces *s);
 /* Behind the last point of the surface that begins at `from`. */
@@ -51,9 +52,9 @@ struct extend_at {
 };
 /* What n points of a measured surface, of contexts up to `most`, say of a longer context. The base is theirs; the slope is the mean
  * of their own over the upper contexts and of the made heads' from a quarter of the longest of them to this context, weighed by the
- * standard errors. Where made heads are shorter it is theirs as far as they go; where they lack the settings, the mean of those that have the
- * same method, ratio and metric; where a metric of theirs is off its scale, the measured ones' slope, or none. False: the made heads
- * do not have the method, or no point is on the scale. */
+ * standard errors. Where made heads are shorter it is theirs as far as they go; where they lack the settings, the mean of those
+ * that have the same method, ratio and metric; where a metric of theirs is off its scale, the measured ones' slope, or none. False:
+ * the made heads do not have the method, or no point is on the scale. */
 bool extend_trend(const struct extend_surfaces *made, const struct extend_point *p, size_t n, double most, double context,
                   struct extend_at *ret);
 

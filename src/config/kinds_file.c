@@ -67,7 +67,8 @@ bool kinds_write_file(const char *path, const struct head_mixture *m, struct dia
     text_addf(&t, "# source: %s\n# model: %s\n", m->source, m->model);
     text_add(
         &t,
-        "# Each row is a generator of heads (dse trace generate --kinds), fitted to one head; n: the positions that it was fitted on.\n");
+        "# Each row is a generator of heads (dse trace generate --kinds), fitted to one head; n: the positions that it was fitted "
+        "on.\n");
     for (size_t i = 0; i < c.n; i++) text_addf(&t, "%s%s", i ? "," : "", c.names[i]);
     text_add(&t, "\n");
     for (size_t i = 0; i < m->n; i++) add_component(&t, &c, &m->list[i]);

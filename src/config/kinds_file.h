@@ -1,5 +1,5 @@
-/* Files of head kinds: a row for each component of a mixture, with the parameters of its generator and the features of the head that it
- * was fitted to and of the one that it makes. `dse trace fit --to TRACE -o FILE` writes one. */
+/* Files of head kinds: a row for each component of a mixture, with the parameters of its generator and the features of the head
+ * that it was fitted to and of the one that it makes. `dse trace fit --to TRACE -o FILE` writes one. */
 #ifndef DSE_CONFIG_KINDS_FILE_H
 #define DSE_CONFIG_KINDS_FILE_H
 

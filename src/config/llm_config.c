@@ -231,7 +231,8 @@ int64_t config_list_number(struct llm_config *c, const char *key, int64_t i)
 /* What changes no count: names, tokens, training, positions, precision, caching. Words between blanks, and parts of words. */
 static const char beside[] =
     " architectures model_type auto_map torch_dtype dtype transformers_version use_cache vision_config audio_config"
-    " text_config language_config llm_config thinker_config initializer_range rms_norm_eps layer_norm_eps layer_norm_epsilon norm_eps pretraining_tp hidden_act"
+    " text_config language_config llm_config thinker_config initializer_range rms_norm_eps layer_norm_eps layer_norm_epsilon"
+    " norm_eps pretraining_tp hidden_act"
     " hidden_activation activation_function attention_dropout hidden_dropout resid_pdrop embd_pdrop attn_pdrop"
     " residual_in_fp32 router_aux_loss_coef output_router_logits router_jitter_noise aux_loss_alpha seq_aux"
     " norm_topk_prob scoring_func topk_method topk_group n_group routed_scaling_factor quantization_config chunk_size"

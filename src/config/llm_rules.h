@@ -1,5 +1,5 @@
-/* Internal to the import of LLMs: rules that several architectures share, each of which reads keys of the configuration into the shape. What is
- * wrong becomes an error of the configuration (llm_config.h), and what is read then does not count. */
+/* Internal to the import of LLMs: rules that several architectures share, each of which reads keys of the configuration into the
+ * shape. What is wrong becomes an error of the configuration (llm_config.h), and what is read then does not count. */
 #ifndef DSE_CONFIG_LLM_RULES_H
 #define DSE_CONFIG_LLM_RULES_H
 
@@ -11,7 +11,8 @@ void llm_take_biases(struct llm_config *c, struct dse_llm *m, bool otherwise);
 void llm_shorten(struct dse_pattern *p);
 /* The width of a dense network: intermediate_size. */
 int64_t llm_ffn(struct llm_config *c);
-/* sliding_window, of all layers, where there is one that is shorter than the longest context; `otherwise` where the file says nothing. */
+/* sliding_window, of all layers, where there is one that is shorter than the longest context; `otherwise` where the file says
+ * nothing. */
 void llm_take_window(struct llm_config *c, struct dse_llm *m, int64_t otherwise);
 /* Has the list at `key` an entry a layer? An error when it has not. */
 bool llm_fits(struct llm_config *c, const char *key, int64_t n, int64_t layers);
@@ -29,7 +30,8 @@ void llm_take_late_window(struct llm_config *c, struct dse_llm *m);
 void llm_take_period(struct dse_llm *m, int64_t period, enum dse_mixer often, enum dse_mixer last);
 
 void llm_take_experts(struct llm_config *c, struct dse_llm *m, const char *experts, const char *width);
-/* Which layers have experts: mlp_layer_types, or all behind the first first_k_dense_replace (`otherwise`) that moe_layer_freq says. */
+/* Which layers have experts: mlp_layer_types, or all behind the first first_k_dense_replace (`otherwise`) that moe_layer_freq
+ * says. */
 void llm_take_dense_first(struct llm_config *c, struct dse_llm *m, int64_t otherwise);
 /* Layers with experts among dense ones: every step-th, but for those listed. */
 void llm_take_sparse_layers(struct llm_config *c, struct dse_llm *m, const char *step_key, const char *dense_key);

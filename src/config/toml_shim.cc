@@ -108,15 +108,19 @@ void convert(const toml::node &in, toml_node *out)
         out->boolean = b->get();
     } else {
         out->type = TOML_DATETIME;
-        if (auto d = in.as_date()) out->string = as_written(d->get());
-        else if (auto c = in.as_time()) out->string = as_written(c->get());
-        else out->string = as_written(in.as_date_time()->get());
+        if (auto d = in.as_date())
+            out->string = as_written(d->get());
+        else if (auto c = in.as_time())
+            out->string = as_written(c->get());
+        else
+            out->string = as_written(in.as_date_time()->get());
     }
 }
 
 } // namespace
 
-extern "C" bool toml_shim_parse(const char *text, size_t n, struct toml_node *ret_root, int *ret_line, int *ret_column, char **ret_message)
+extern "C" bool toml_shim_parse(const char *text, size_t n, struct toml_node *ret_root, int *ret_line, int *ret_column,
+                                char **ret_message)
 {
     *ret_line = *ret_column = 0;
     try {

@@ -29,7 +29,8 @@ const struct dse_param dse_engine_fields[] = {
     DSE_PARAM_I64(struct dse_engine, elementwise_kernels, 0, 256, "element-wise kernels a layer that are not fused", ""),
     DSE_PARAM_ENUM(
         struct dse_engine, kernel_losses, dse_losses_names,
-        "fills, tails, latencies and gaps of kernels: apart from the efficiencies, included in them, or as measured kernels have them",
+        "fills, tails, latencies and gaps of kernels: apart from the efficiencies, included in them, or as measured kernels have "
+        "them",
         ""),
     DSE_PARAM_END,
 };

@@ -1,5 +1,5 @@
-/* Which fitted constants a regime's numbers rest on: those that change some of its rows when they change. Constants of a machine are in
- * [fit.MODEL] of bindings.toml, others in [constants] of causes.toml. */
+/* Which fitted constants a regime's numbers rest on: those that change some of its rows when they change. Constants of a machine
+ * are in [fit.MODEL] of bindings.toml, others in [constants] of causes.toml. */
 #include "measured/internal.h"
 
 #include "base/text.h"

@@ -5,9 +5,10 @@
  *     by        = "gpu"
  *     constants = ["kernel_stream_share", "gemm_fixed_cycles", ...]
  *
- * and bindings with `fit = true` give the rows. Besides, bindings with `fit = "NAME"`, or a list of such names, give those of [fit.NAME], as of engines: those of split calibrate alone. Least squares of ln(modelled / measured), of which
- * what is far off counts less (pseudo-Huber, 20 %); what comes before the machine's name in a regime is a kind, and kinds count
- * alike however many rows they have. */
+ * and bindings with `fit = true` give the rows. Besides, bindings with `fit = "NAME"`, or a list of such names, give those of
+ * [fit.NAME], as of engines: those of split calibrate alone. Least squares of ln(modelled / measured), of which what is far off
+ * counts less (pseudo-Huber, 20 %); what comes before the machine's name in a regime is a kind, and kinds count alike however many
+ * rows they have. */
 #ifndef DSE_MEASURED_FIT_H
 #define DSE_MEASURED_FIT_H
 

@@ -126,8 +126,8 @@ void measured_bind_release(struct measured_bind *b);
 bool measured_ask(struct measured_set *s, struct measured_bind *b, struct diags *diags);
 void question_release(struct question *q);
 
-/* The number that the binding's value has with these parameters of its points; metrics and equations are for working in. One thread at a time.
- * (constants.c) */
+/* The number that the binding's value has with these parameters of its points; metrics and equations are for working in. One thread
+ * at a time. (constants.c) */
 double question_number(const struct question *q, void *const *params, void *metrics, void *equations);
 /* Parameters of each point, which the caller frees; false: the model refuses one, and some may be set. */
 bool question_params(const struct question *q, void **ret);

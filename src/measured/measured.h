@@ -14,8 +14,8 @@
  *     regime = "token time, {gpu}"
  *
  * {...} is a column's text, {column:map} what a table of [maps] or [bands] makes of it, or an expression over the row's numbers.
- * `points` names several designs, whose numbers are "prefill.latency_us" then. Every file has a column `split`: `calibrate` rows may
- * fit constants, `test` rows may not.
+ * `points` names several designs, whose numbers are "prefill.latency_us" then. Every file has a column `split`: `calibrate` rows
+ * may fit constants, `test` rows may not.
  *
  * A row that no binding takes has no answer here; one that the model refuses has, with the reason.
  */
@@ -43,9 +43,9 @@ struct measured_row {
 
 struct measured_set;
 
-/* Read bindings.toml in `dir` and every file that it binds; what its entries.toml has, if there is one, is added to the catalog. NULL
- * with all errors: broken bindings, a file with a number that is none, an unknown split, a unit that is not the binding's, a row
- * twice, a GPU or LLM that the catalog lacks, each with its place. The catalog must outlive it. */
+/* Read bindings.toml in `dir` and every file that it binds; what its entries.toml has, if there is one, is added to the catalog.
+ * NULL with all errors: broken bindings, a file with a number that is none, an unknown split, a unit that is not the binding's, a
+ * row twice, a GPU or LLM that the catalog lacks, each with its place. The catalog must outlive it. */
 struct measured_set *measured_open(const char *dir, struct catalog *catalog, struct diags *diags);
 void measured_close(struct measured_set *s);
 /* Answer all rows of a model, or of all (NULL), in closed form, on as many threads as there are. */
@@ -68,8 +68,8 @@ struct measured_sum {
  * refused 0) are left out. */
 struct measured_sum *measured_sums(const struct measured_set *s, const struct model *model, size_t *ret_n);
 
-/* Parameters that were fitted to measured rows and that the numbers of the sum's rows change with, by a few of them: "a, b", or "". The caller
- * frees it. */
+/* Parameters that were fitted to measured rows and that the numbers of the sum's rows change with, by a few of them: "a, b", or "".
+ * The caller frees it. */
 char *measured_constants(const struct measured_set *s, const struct measured_sum *sum);
 /* What causes.toml says (notes.h); lives as long as the set. */
 struct measured_notes;

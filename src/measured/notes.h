@@ -1,5 +1,5 @@
-/* What is said about regimes of measured rows: DIR/causes.toml, where there is one. Regimes are put into kinds, of which each has an error to be
- * reached, and what stays wrong has its suspected cause:
+/* What is said about regimes of measured rows: DIR/causes.toml, where there is one. Regimes are put into kinds, of which each has
+ * an error to be reached, and what stays wrong has its suspected cause:
  *
  *     [[kind]]
  *     model   = "flashdecoding"
@@ -48,7 +48,8 @@ void measured_notes_free(struct measured_notes *n);
 const struct measured_kind *measured_kind_of(const struct measured_notes *n, const struct model *model, const char *regime);
 /* The first that has the regime; NULL: nobody said. */
 const struct measured_cause *measured_cause_of(const struct measured_notes *n, const struct measured_sum *sum);
-/* Rows of split test that are off by more than their kind's target in the mean, or MEASURED_MANY and more that are biased by over MEASURED_BIAS percent. */
+/* Rows of split test that are off by more than their kind's target in the mean, or MEASURED_MANY and more that are biased by over
+ * MEASURED_BIAS percent. */
 bool measured_is_wrong(const struct measured_notes *n, const struct measured_sum *sum);
 
 #endif

@@ -39,7 +39,8 @@ const struct dse_metric dse_common_metrics[] = {
     DSE_METRIC_END,
 };
 
-/* A share of a peak. The event level counts in whole picoseconds: a short step at the peak may come out some parts in 10^9 above it. */
+/* A share of a peak. The event level counts in whole picoseconds: a short step at the peak may come out some parts in 10^9 above
+ * it. */
 static double share_of(double done, double peak)
 {
     const double share = done / peak, rounding = 1e-7;

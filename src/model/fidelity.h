@@ -17,7 +17,8 @@ enum fidelity fidelity_at_most(const struct dse_model *m, enum fidelity wanted);
 /* The fidelities of a model as a text: "closed-form, event-level". A string constant. */
 const char *fidelities_text(const struct dse_model *m);
 
-/* Where the parameter is not read, when that is the fidelity: "in closed form", "at event level"; NULL: it is. A string constant. */
+/* Where the parameter is not read, when that is the fidelity: "in closed form", "at event level"; NULL: it is. A string
+ * constant. */
 const char *fidelity_not_reading(enum fidelity fidelity, const struct field *param);
 
 /* What one thread carries out models with, one after the other. */

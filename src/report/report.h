@@ -30,8 +30,9 @@ struct report_options {
     void *user;
 };
 
-/* Write the page to `out`, whole or not at all; *said, an open text, gets its sentences about machines at equal quality, a line each. False with errors: no such run, one that is not done or has no feasible point, a
- * database that is none, a part of the page that is missing from the data directory, an output that cannot be written. */
+/* Write the page to `out`, whole or not at all; *said, an open text, gets its sentences about machines at equal quality, a line
+ * each. False with errors: no such run, one that is not done or has no feasible point, a database that is none, a part of the page
+ * that is missing from the data directory, an output that cannot be written. */
 bool report_write(const struct report_options *o, const char *out, struct text *said, struct diags *diags);
 
 #endif

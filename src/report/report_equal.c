@@ -79,7 +79,8 @@ static void add_designs(const struct report_run *r, const struct report_contest 
     text_addf(sql, " WHERE run = %lld AND status = 'ok'", (long long)r->id);
 }
 
-/* The best of each contender, question and limit: contender, question, limit (LIMITS: none known), what they rest on, objectives. */
+/* The best of each contender, question and limit: contender, question, limit (LIMITS: none known), what they rest on,
+ * objectives. */
 static char *contest_sql(const struct report_run *r, const struct report_contest *c)
 {
     struct text sql;

@@ -15,7 +15,7 @@ const char *const box_end_names[] = {"dominated", "impossible", "refused", "eval
 _Static_assert(sizeof box_end_names / sizeof *box_end_names == BOX_END_COUNT + 1, "a name for each end");
 _Static_assert((int)BOX_END_COUNT == (int)CERTIFICATE_ENDS, "a count for each end");
 
-/* ---- the log ------------------------------------------------------------------------------------------------------------------- */
+/* ---- the log ----------------------------------------------------------------------------------------------------------------- */
 
 /* A box takes HEAD words, then lo and hi, a word for each axis, then two words for each objective if it has `best`. */
 enum { SPACE, END, CONSTRAINT, BY_SPACE, BY_POINT, BY_POINT_HIGH, HEAD };
@@ -88,7 +88,7 @@ void box_log_add(struct box_log *log, const struct certificate_box *box)
     if (best) memcpy(w + HEAD + 2 * axes, box->best, best * sizeof(double));
 }
 
-/* ---- storing ------------------------------------------------------------------------------------------------------------------- */
+/* ---- storing ----------------------------------------------------------------------------------------------------------------- */
 
 /* The row that stood in for an incumbent last. */
 struct stand_in {

@@ -168,7 +168,7 @@ static void check_evaluated(struct worker *w, size_t m, size_t box, const struct
     }
 }
 
-/* ---- boxes that are bounded --------------------------------------------------------------------------------------------------- */
+/* ---- boxes that are bounded -------------------------------------------------------------------------------------------------- */
 
 /* Between the parameters of the box's corners, w->lo and w->hi, number by number; everything else the same. */
 static const struct field *outside(const struct worker *w, const struct schema *params)

@@ -5,7 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A region that is left to check, and the boxes in it: order[first] to order[first + n - 1]. Its ends stand in `ends` of the stack. */
+/* A region that is left to check, and the boxes in it: order[first] to order[first + n - 1]. Its ends stand in `ends` of the
+ * stack. */
 struct region {
     size_t first, n;
 };

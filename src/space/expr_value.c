@@ -162,7 +162,7 @@ struct expr_value expr_value_choose(struct expr_value condition, struct expr_val
     return always_false(condition) ? other : hull(then, other);
 }
 
-/* ---- functions ---------------------------------------------------------------------------------------------------------------- */
+/* ---- functions --------------------------------------------------------------------------------------------------------------- */
 
 /* Of a function that grows and has values from `least` on; `units` of rounding, none where its values are exact. */
 static struct expr_value growing(struct expr_value a, double (*f)(double), double least, double units)

@@ -13,8 +13,8 @@ enum idle space_axis_idle(const struct space *sp, size_t axis);
 /* Have the points of two spaces of one point each, of one model, the same metrics? False where one is infeasible. */
 bool space_points_equal(const struct space *a, const struct space *b);
 
-/* Would another value of a parameter that does not vary, with what a catalog's entry of that name sets, leave every metric as it is?
- * Looked at are points spread evenly over the space. UNKNOWN: it is no value that the parameter may have. */
+/* Would another value of a parameter that does not vary, with what a catalog's entry of that name sets, leave every metric as it
+ * is? Looked at are points spread evenly over the space. UNKNOWN: it is no value that the parameter may have. */
 enum idle space_value_idle(const struct space *sp, const struct field *f, struct value v);
 
 #endif

@@ -319,7 +319,7 @@ bool certificate_read_boxes(struct reader *r, int64_t run, bool (*visit)(void *u
     return ok && rc >= 0;
 }
 
-/* ---- the front ----------------------------------------------------------------------------------------------------------------- */
+/* ---- the front --------------------------------------------------------------------------------------------------------------- */
 
 /* A cell that is NULL or has its column's type; false when it has another. A REAL that is whole stands as an INTEGER. */
 static bool cell_at(sqlite3_stmt *stmt, int i, enum dse_type type, union cell *ret)

@@ -37,8 +37,8 @@ struct certificate_place {
     union cell value;
 };
 
-/* A box: `places` is "0..3 5 2..7", the place or the places on each axis in the order of their names; `best` is "12.5 0.25", for each
- * objective the bound on its better side. NULL where a box has none. */
+/* A box: `places` is "0..3 5 2..7", the place or the places on each axis in the order of their names; `best` is "12.5 0.25", for
+ * each objective the bound on its better side. NULL where a box has none. */
 struct certificate_line {
     uint64_t box;
     const char *model, *why, *constraint, *by_model, *places, *best;
@@ -70,8 +70,8 @@ struct certified_run {
 bool certificate_read_run(struct reader *r, int64_t wanted, struct certified_run *ret, struct diags *diags);
 void certified_run_release(struct certified_run *run);
 
-/* Call `visit` for each row, in the order of the tables, until it returns false. What it gets is valid during the call. False with an
- * error when the database cannot be read. */
+/* Call `visit` for each row, in the order of the tables, until it returns false. What it gets is valid during the call. False with
+ * an error when the database cannot be read. */
 bool certificate_read_spaces(struct reader *r, int64_t run, bool (*visit)(void *user, const struct certificate_space *s),
                              void *user, struct diags *diags);
 bool certificate_read_places(struct reader *r, int64_t run, bool (*visit)(void *user, const struct certificate_place *p),

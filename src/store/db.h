@@ -4,8 +4,8 @@
  * SQLite locks, for as long as it has the file open; the lock ends with the process, also by kill -9. SQLite's own locks
  * are taken a transaction at a time, so that other programs can read between two transactions.
  *
- * Where a file system has no locks, nothing is written but files that belong to one process by name (db_open_private), and who reads
- * trusts that it has ended.
+ * Where a file system has no locks, nothing is written but files that belong to one process by name (db_open_private), and who
+ * reads trusts that it has ended.
  *
  * A file that somebody else wrote is hostile until checked. Every connection is set so that what stands in the schema of a file
  * (views, triggers, defaults, generated columns) can call nothing but harmless functions; a file that is not dse's, or of a newer

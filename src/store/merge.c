@@ -200,8 +200,8 @@ static bool run_tally(const struct merge *m, const char *schema, int64_t run, st
     return ok;
 }
 
-/* What the output's run has now. Where all rows of the input are new to it, that is the sum of what both were counted to have, so that
- * many parts are not counted anew with each. */
+/* What the output's run has now. Where all rows of the input are new to it, that is the sum of what both were counted to have, so
+ * that many parts are not counted anew with each. */
 static bool count_run(const struct merge *m, const struct model_list *models, int64_t from, int64_t to, int64_t added,
                       struct tally *ret)
 {
@@ -221,8 +221,8 @@ static bool count_run(const struct merge *m, const struct model_list *models, in
     return true;
 }
 
-/* Status from the counts. A whole run that refines is done when it was so in one of the files: with all its points at hand, its front
- * is still to be refined. So is one that does not store all its points: what it lacks is not seen. */
+/* Status from the counts. A whole run that refines is done when it was so in one of the files: with all its points at hand, its
+ * front is still to be refined. So is one that does not store all its points: what it lacks is not seen. */
 static bool set_counts(const struct merge *m, int64_t run, const struct tally *t)
 {
     return db_exec(

@@ -164,8 +164,8 @@ static bool read_outermost(const struct making *m, const char *rows, struct axis
     return rc >= 0;
 }
 
-/* Why no point beyond that value could be built, and the reason that most of them have; NULL: one could, or there is none. The caller
- * frees it. */
+/* Why no point beyond that value could be built, and the reason that most of them have; NULL: one could, or there is none. The
+ * caller frees it. */
 static bool read_refusal(const struct making *m, const char *model, const struct axis_end *end, char **ret)
 {
     *ret = NULL;
@@ -272,7 +272,8 @@ static bool varies(const struct making *m, const char *parameter, bool *ret)
     return ok;
 }
 
-/* The parameter of a row, a of the rows and f of the run as front_rows has them; "NULL": the model has none. Freed by sqlite3_free. */
+/* The parameter of a row, a of the rows and f of the run as front_rows has them; "NULL": the model has none. Freed by
+ * sqlite3_free. */
 static bool parameter_sql(const struct making *m, const char *model, const char *parameter, char **ret)
 {
     char *all = xasprintf("%s_all", model), *fixed = xasprintf("%s_fixed", model);

@@ -99,9 +99,9 @@ static bool insert_run(struct store *st, const struct run_info *info, const stru
     uint64_t planned = info->planned ? info->planned : all_points(tables, n);
     bool ok = db_exec(
         &st->db, diags,
-        "INSERT INTO run(sweep, sweep_text, hash, version, git_commit, models, axes, objectives, seed, fidelity, shard, host, started,"
-        " planned, done, feasible, status, baseline, refined, requests, axis_ends, unequal, method, catalog) VALUES(%Q, %Q, '%016" PRIx64
-        "', %Q, %Q, %Q, %Q, %Q, NULL, %Q, %Q, %Q,"
+        "INSERT INTO run(sweep, sweep_text, hash, version, git_commit, models, axes, objectives, seed, fidelity, shard, host,"
+        " started, planned, done, feasible, status, baseline, refined, requests, axis_ends, unequal, method, catalog)"
+        " VALUES(%Q, %Q, '%016" PRIx64 "', %Q, %Q, %Q, %Q, %Q, NULL, %Q, %Q, %Q,"
         " strftime('%%Y-%%m-%%dT%%H:%%M:%%SZ', 'now'), %" PRIu64 ", 0, 0, 'running', %Q, %s, %Q, %Q, %Q, %Q, %Q)",
         info->sweep, info->sweep_text, info->hash, DSE_VERSION, DSE_COMMIT, models, info->axes ? info->axes : "", info->objectives,
         info->fidelity, info->shard, named ? host.nodename : NULL, planned, info->baseline,

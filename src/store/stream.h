@@ -5,14 +5,14 @@
  *     streamed(run, model, next, points)               the first point that was not evaluated; indices of points, 8 bytes each,
  *                                                      lowest byte first
  *
- * Workers that lease blocks of such a run keep what is to be stored of all their blocks, and count each block by itself, since two may
- * have evaluated one:
+ * Workers that lease blocks of such a run keep what is to be stored of all their blocks, and count each block by itself, since two
+ * may have evaluated one:
  *
  *     streamed_block(run, model, first, last, status, reason, points)    as `evaluated`, of points first to last; reason '': none
  *     streamed_part(run, model, points)                                  as `streamed`, of a worker's blocks
  *
- * Merging puts them together. With all blocks there they become `evaluated` and `streamed`, as of a run that was interrupted when all
- * was evaluated and nothing stored: the sweep goes on from there.
+ * Merging puts them together. With all blocks there they become `evaluated` and `streamed`, as of a run that was interrupted when
+ * all was evaluated and nothing stored: the sweep goes on from there.
  */
 #ifndef DSE_STORE_STREAM_H
 #define DSE_STORE_STREAM_H
@@ -48,7 +48,8 @@ bool store_stream_save_block(struct store *st, size_t m, struct range block, con
 /* All rows are stored: remove what is needed to go on. */
 bool store_stream_end(struct store *st, struct diags *diags);
 
-/* Of merging, within its transaction: take what workers evaluated from run `from` of the attached database "input" into run `to`. */
+/* Of merging, within its transaction: take what workers evaluated from run `from` of the attached database "input" into run
+ * `to`. */
 struct model_list;
 bool stream_join(const struct db *db, const struct model_list *models, int64_t from, int64_t to, struct diags *diags);
 

@@ -197,7 +197,8 @@ static bool describe_refined(const struct db *db, const char *model, const char 
         "  UNION ALL SELECT '_ratio', ': event level over closed form')"
         " WHERE c.table_name = %Q AND c.column_name NOT IN ('status', 'reason')"
         " AND c.column_name || suffix IN (SELECT name FROM pragma_table_info(%Q))"
-        " AND (suffix = '' OR c.column_name NOT IN (SELECT name FROM pragma_table_info(%Q)))", /* eviction, which stands beside eviction_ratio */
+        /* Eviction, which stands beside eviction_ratio. */
+        " AND (suffix = '' OR c.column_name NOT IN (SELECT name FROM pragma_table_info(%Q)))",
         view, view, view, view, model, view, view);
 }
 

@@ -73,8 +73,8 @@ static sqlite3_stmt *count_rows(const struct db *db, const char *model, struct d
         " (SELECT coalesce(sum(b.\"last\" - b.\"first\" + 1), 0) FROM main.block b WHERE b.run = f.run AND b.model = %Q),"
         " (SELECT count(*) FROM main.\"%w_all\" WHERE id > -f.first_id - f.points AND id <= -f.first_id),"
         " (SELECT count(*) FROM main.front p WHERE p.run = f.run AND p.model = %Q),"
-        " (SELECT count(*) FROM main.front p JOIN main.\"%w_all\" a ON a.id = f.first_id + p.point WHERE p.run = f.run AND p.model = %Q"
-        "  AND p.point >= 0 AND p.point < f.points) FROM main.\"%w_fixed\" f WHERE f.run = ?",
+        " (SELECT count(*) FROM main.front p JOIN main.\"%w_all\" a ON a.id = f.first_id + p.point WHERE p.run = f.run"
+        " AND p.model = %Q  AND p.point >= 0 AND p.point < f.points) FROM main.\"%w_fixed\" f WHERE f.run = ?",
         model, model, model, model, model, model, model);
 }
 

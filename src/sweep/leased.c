@@ -9,8 +9,8 @@
 
 #include <stdlib.h>
 
-/* Blocks are large, as each is leased and committed, and as many as keep machines busy to the end: BLOCKS of them, more when they would
- * have more points than a transaction, LEASE_BLOCKS at most but for rounding. */
+/* Blocks are large, as each is leased and committed, and as many as keep machines busy to the end: BLOCKS of them, more when they
+ * would have more points than a transaction, LEASE_BLOCKS at most but for rounding. */
 enum { BLOCKS = 512, BLOCK_LEAST = 4 * POOL_BLOCK, BLOCK_LEAST_EVENTS = 16 };
 
 static uint64_t least(uint64_t a, uint64_t b)

@@ -8,8 +8,8 @@
  * closed form of every point first, then event level for its front and the neighbours of that, in rounds (refine.c). The front is
  * then that of the rows at event level.
  *
- * A sweep with [search] evaluates the points that the search comes to (searched.c). One with leases evaluates blocks of points that it
- * takes from a folder, into a database of its own there (leased.c).
+ * A sweep with [search] evaluates the points that the search comes to (searched.c). One with leases evaluates blocks of points that
+ * it takes from a folder, into a database of its own there (leased.c).
  */
 #ifndef DSE_SWEEP_SWEEP_H
 #define DSE_SWEEP_SWEEP_H

@@ -269,8 +269,8 @@ const struct computed_table table_retention = {
 
 const struct computed_table table_interval_map = {
     .name = "interval_map",
-    .doc =
-        "the interval (1: farthest from the maximum) of every position's score in some steps of a head: 'synthetic' or a trace file",
+    .doc = "the interval (1: farthest from the maximum) of every position's score in some steps of a head: 'synthetic' or a trace "
+           "file",
     .columns = (const char *const[]){"step", "position", "interval", "score", NULL},
     .arguments = (const char *const[]){"source", "head", "positions", "first", "steps", NULL},
     .required = 1,

@@ -325,7 +325,8 @@ const struct computed_table table_column_info = {
 const struct computed_table table_metric = {
     .name = "metric",
     .doc =
-        "the metrics of a model at one design point, without values and with a reason where it is infeasible; settings are as in --set, with commas between them",
+        "the metrics of a model at one design point, without values and with a reason where it is infeasible; settings are as in "
+        "--set, with commas between them",
     .columns = (const char *const[]){"name", "value", "unit", "reason", NULL},
     .arguments = carried_out,
     .required = 1,
@@ -409,8 +410,8 @@ static bool fill_dram_efficiency(void *context, const char *const *args, struct 
 
 const struct computed_table table_dram_efficiency = {
     .name = "dram_efficiency",
-    .doc =
-        "share of a memory's peak bandwidth that accesses of so many contiguous bytes at random places reach, by the law of the closed form",
+    .doc = "share of a memory's peak bandwidth that accesses of so many contiguous bytes at random places reach, by the law of the "
+           "closed form",
     .columns = (const char *const[]){"efficiency", NULL},
     .arguments = (const char *const[]){"memory", "bytes", NULL},
     .required = 2,

@@ -1,5 +1,5 @@
-/* [claims.ID]: published numbers and how the model answers them (docs/claims.md), of which claims.csv and claims.toml are made as texts. The
- * latter is the file itself, without all other lines, so that its places are right. */
+/* [claims.ID]: published numbers and how the model answers them (docs/claims.md), of which claims.csv and claims.toml are made as
+ * texts. The latter is the file itself, without all other lines, so that its places are right. */
 #include "toml_model/internal.h"
 
 #include "base/hint.h"
@@ -14,7 +14,7 @@ static const char *const row_keys[ROW_KEYS] = {"number", "number_hi", "quantity"
 static const char *const kinds[] = {"input", "equation", "derived", "measured", "algorithmic"}, *const splits[] = {"calibrate",
                                                                                                                    "holdout"};
 
-/* ---- lines ---------------------------------------------------------------------------------------------------------------------- */
+/* ---- lines ------------------------------------------------------------------------------------------------------------------- */
 
 static const char *line_at(const char *text, int line)
 {
@@ -58,7 +58,7 @@ static char *claims_text(const struct toml_model *m, const struct toml_node *cla
     return text;
 }
 
-/* ---- rows ----------------------------------------------------------------------------------------------------------------------- */
+/* ---- rows -------------------------------------------------------------------------------------------------------------------- */
 
 static void add_cell(struct text *t, const char *s, size_t n, bool last)
 {

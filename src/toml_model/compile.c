@@ -1,5 +1,5 @@
-/* From formulas to straight code as text, with the dimension of every part. Compiling an equation compiles what it needs first, which gives the
- * order, and finds cycles. */
+/* From formulas to straight code as text, with the dimension of every part. Compiling an equation compiles what it needs first,
+ * which gives the order, and finds cycles. */
 #include "toml_model/compile.h"
 
 #include "base/hint.h"
@@ -67,7 +67,7 @@ static struct kind use_input(struct compiling *c, int input, struct text *out)
     return (struct kind){c->m->inputs[input].measure.dim, false};
 }
 
-/* ---- names -------------------------------------------------------------------------------------------------------------------- */
+/* ---- names ------------------------------------------------------------------------------------------------------------------- */
 
 /* "a -> b -> a" of the equations at work. */
 static struct kind cycle(struct compiling *c, const struct formula_node *n, int to)
@@ -105,10 +105,10 @@ static struct kind unknown(struct compiling *c, const struct formula_node *n, co
     size_t k;
     const char **names = known_names(c->m, domain, &k);
     if (c->ok && domain == DOMAIN_NONE)
-        diags_unknown(
-            c->diags, formula_loc(c->f, n), c->f->doc->text, name, names, k,
-            "a formula sees parameters, equations and metrics of the model, and what its shared parameters say: docs/model-in-toml.md",
-            "there is no parameter, equation or shared quantity \"%s\"", name);
+        diags_unknown(c->diags, formula_loc(c->f, n), c->f->doc->text, name, names, k,
+                      "a formula sees parameters, equations and metrics of the model, and what its shared parameters say: "
+                      "docs/model-in-toml.md",
+                      "there is no parameter, equation or shared quantity \"%s\"", name);
     else if (c->ok)
         diags_unknown(c->diags, formula_loc(c->f, n), c->f->doc->text, name, names, k, "docs/model-in-toml.md lists them",
                       "\"%s\" is neither a field of %s nor an equation of [for.%s]", name,
@@ -168,7 +168,7 @@ static struct kind emit_name(struct compiling *c, const struct formula_node *n, 
     return e >= 0 ? compile_use(c, n, e, out) : unknown(c, n, n->name, DOMAIN_NONE);
 }
 
-/* ---- operators ------------------------------------------------------------------------------------------------------------------ */
+/* ---- operators --------------------------------------------------------------------------------------------------------------- */
 
 /* "dataflow == 'flexible'", "op.name != 'lm_head'". */
 static struct kind compare_text(struct compiling *c, const struct formula_node *n, const struct formula_node *name,
@@ -242,7 +242,7 @@ static struct kind emit_binary(struct compiling *c, const struct formula_node *n
     return combine(c, n, a, b);
 }
 
-/* ---- all of it -------------------------------------------------------------------------------------------------------------------- */
+/* ---- all of it --------------------------------------------------------------------------------------------------------------- */
 
 static struct kind emit_choose(struct compiling *c, const struct formula_node *n, struct text *out)
 {

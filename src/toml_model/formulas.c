@@ -58,7 +58,7 @@ static int named(struct toml_model *m, const struct toml_node *key, struct equat
     return read_equation(m, e, formula, diags);
 }
 
-/* ---- sections ------------------------------------------------------------------------------------------------------------------- */
+/* ---- sections ---------------------------------------------------------------------------------------------------------------- */
 
 static bool read_equations(struct toml_model *m, struct diags *diags)
 {
@@ -141,7 +141,7 @@ static bool read_functions(struct toml_model *m, struct diags *diags)
     return ok;
 }
 
-/* ---- conditions ----------------------------------------------------------------------------------------------------------------- */
+/* ---- conditions -------------------------------------------------------------------------------------------------------------- */
 
 /* A side of a comparison, to say what is missing. */
 static int side(struct toml_model *m, int of, int node)
@@ -183,7 +183,7 @@ static bool read_check(struct toml_model *m, struct diags *diags)
     return ok;
 }
 
-/* ---- the step, metrics, parts --------------------------------------------------------------------------------------------------- */
+/* ---- the step, metrics, parts ------------------------------------------------------------------------------------------------ */
 
 static const struct {
     const char *key, *unit;

@@ -89,7 +89,7 @@ void dimension_text(struct dimension d, struct text *ret)
     text_release(&below);
 }
 
-/* ---- units as people write them ------------------------------------------------------------------------------------------------ */
+/* ---- units as people write them ---------------------------------------------------------------------------------------------- */
 
 static bool find_symbol(const char *s, size_t n, struct measure *ret)
 {
@@ -141,7 +141,7 @@ bool measure_parse(const char *s, size_t n, struct measure *ret)
     return true;
 }
 
-/* ---- units of names ------------------------------------------------------------------------------------------------------------ */
+/* ---- units of names ---------------------------------------------------------------------------------------------------------- */
 
 static bool ends_in(const char *name, const char *suffix)
 {

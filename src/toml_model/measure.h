@@ -1,5 +1,5 @@
-/* Units by dimension: "GB/s" is 1e9 bytes a second. What a formula calculates with is in the units of the dimensions; what it reads and
- * gives is in the unit of the name ("_gbs"). Counts, cycles, tokens and operations have no dimension. */
+/* Units by dimension: "GB/s" is 1e9 bytes a second. What a formula calculates with is in the units of the dimensions; what it reads
+ * and gives is in the unit of the name ("_gbs"). Counts, cycles, tokens and operations have no dimension. */
 #ifndef DSE_TOML_MODEL_MEASURE_H
 #define DSE_TOML_MODEL_MEASURE_H
 
@@ -29,8 +29,8 @@ void dimension_text(struct dimension d, struct text *ret);
 
 /* A unit as people write it: "GHz", "pJ/bit", "mm2", "1/s", "usd/h". False: there is no such. */
 bool measure_parse(const char *s, size_t n, struct measure *ret);
-/* The unit that a name ends in, by the suffixes of all models (dse_units) and "_s", "_j", "_hz", "_bytes_per_s", "_ops_per_s"; *ret_unit is its
- * name. False: it ends in none. */
+/* The unit that a name ends in, by the suffixes of all models (dse_units) and "_s", "_j", "_hz", "_bytes_per_s", "_ops_per_s";
+ * *ret_unit is its name. False: it ends in none. */
 bool measure_of_name(const char *name, struct measure *ret, const char **ret_unit);
 
 #endif

@@ -26,7 +26,7 @@ bool check_name(const struct toml_model *m, const struct toml_node *key, struct 
                              key->key);
 }
 
-/* ---- groups --------------------------------------------------------------------------------------------------------------------- */
+/* ---- groups ------------------------------------------------------------------------------------------------------------------ */
 
 static void add_row(struct toml_model *m, struct dse_param row)
 {
@@ -110,7 +110,7 @@ static bool read_model(struct toml_model *m, struct diags *diags)
     return check_name(m, &as_key, diags) && ok;
 }
 
-/* ---- parameters ----------------------------------------------------------------------------------------------------------------- */
+/* ---- parameters -------------------------------------------------------------------------------------------------------------- */
 
 static bool wrong(const struct toml_model *m, const struct toml_node *at, const char *hint, struct diags *diags, const char *what,
                   const char *name)
@@ -234,7 +234,7 @@ static bool check_unique(const struct toml_model *m, const struct toml_node *tab
     return ok;
 }
 
-/* ---- defaults ------------------------------------------------------------------------------------------------------------------- */
+/* ---- defaults ---------------------------------------------------------------------------------------------------------------- */
 
 static void add_value(struct text *t, const struct toml_node *v)
 {
@@ -250,8 +250,8 @@ static void add_value(struct text *t, const struct toml_node *v)
     }
 }
 
-/* defaults.toml as the file would have it: every value in the line, and where there is room in the column, in which it stands there,
- * so that what is wrong with it is shown in its place. */
+/* defaults.toml as the file would have it: every value in the line, and where there is room in the column, in which it stands
+ * there, so that what is wrong with it is shown in its place. */
 struct made {
     char **lines;
     size_t n;

@@ -25,7 +25,7 @@ struct point_context {
     struct dse_oplist ops;
 };
 
-/* ---- contexts ------------------------------------------------------------------------------------------------------------------- */
+/* ---- contexts ---------------------------------------------------------------------------------------------------------------- */
 
 static struct point_context *new_context(const struct toml_model *m)
 {
@@ -109,7 +109,7 @@ void point_pool_release(struct toml_model *m)
     m->pool = NULL;
 }
 
-/* ---- plans ---------------------------------------------------------------------------------------------------------------------- */
+/* ---- plans ------------------------------------------------------------------------------------------------------------------- */
 
 static double number_at(const struct input *in, const void *object)
 {
@@ -244,7 +244,7 @@ static double of(const struct point_context *c, int equation, double otherwise)
     return equation < 0 ? otherwise : c->v[c->m->equations[equation].slot];
 }
 
-/* ---- check ---------------------------------------------------------------------------------------------------------------------- */
+/* ---- check ------------------------------------------------------------------------------------------------------------------- */
 
 static struct dse_cache_steps steps_of(const struct shared *s)
 {
@@ -328,7 +328,7 @@ bool point_shortage(const struct toml_model *m, const void *params, const char *
     return ret->needed > ret->there;
 }
 
-/* ---- estimate ------------------------------------------------------------------------------------------------------------------- */
+/* ---- estimate ---------------------------------------------------------------------------------------------------------------- */
 
 /* What limits the step: the shares of its time that the model gives, or what the operations and the bytes take at the peaks. */
 static int32_t bound_of(const struct point_context *c, const struct dse_totals *t)
@@ -431,7 +431,7 @@ void point_equate(const struct toml_model *m, const void *params, void *equation
     put_back(c);
 }
 
-/* ---- what the groups bring ------------------------------------------------------------------------------------------------------ */
+/* ---- what the groups bring --------------------------------------------------------------------------------------------------- */
 
 void point_resolve(const struct toml_model *m, void *params)
 {

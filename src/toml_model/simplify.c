@@ -1,5 +1,5 @@
-/* Straight code made shorter: what is used once stands where it is used, and is computed only where that is; what is another name for
- * something is that. Time is by the number of instructions. */
+/* Straight code made shorter: what is used once stands where it is used, and is computed only where that is; what is another name
+ * for something is that. Time is by the number of instructions. */
 #include "toml_model/internal.h"
 
 #include "base/xalloc.h"
@@ -93,7 +93,7 @@ static void put_in_place(struct statement *list, size_t n, size_t i)
     list[i].slot = -1;
 }
 
-/* ---- what is computed twice ----------------------------------------------------------------------------------------------------- */
+/* ---- what is computed twice -------------------------------------------------------------------------------------------------- */
 
 /* A part of a statement's value: what stands in parentheses, with the name of the function before them. */
 struct part {

@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- rows ----------------------------------------------------------------------------------------------------------------------- */
+/* ---- rows -------------------------------------------------------------------------------------------------------------------- */
 
 static enum dse_better better_of(const struct toml_model *m, const char *name)
 {
@@ -174,9 +174,10 @@ void make_tables(struct toml_model *m)
     if (m->n_shown) m->desc.equations = m->equation_rows;
 }
 
-/* ---- functions without a model among their arguments ---------------------------------------------------------------------------- */
+/* ---- functions without a model among their arguments ------------------------------------------------------------------------- */
 
-/* A descriptor's functions are told nothing but a point. So there is a set of them for each of these places, and a model takes one. */
+/* A descriptor's functions are told nothing but a point. So there is a set of them for each of these places, and a model takes
+ * one. */
 #define PLACES(X) X(0) X(1) X(2) X(3) X(4) X(5) X(6) X(7) X(8) X(9) X(10) X(11) X(12) X(13) X(14) X(15)
 
 enum {

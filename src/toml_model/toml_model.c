@@ -11,7 +11,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
-/* ---- one model ------------------------------------------------------------------------------------------------------------------ */
+/* ---- one model --------------------------------------------------------------------------------------------------------------- */
 
 void toml_model_free(struct toml_model *m)
 {
@@ -89,7 +89,7 @@ bool toml_model_check(const char *name, const char *text, size_t n, struct diags
     return ok;
 }
 
-/* ---- files ---------------------------------------------------------------------------------------------------------------------- */
+/* ---- files ------------------------------------------------------------------------------------------------------------------- */
 
 static bool ends_in(const char *s, const char *end)
 {
@@ -142,7 +142,7 @@ bool model_load(const char *file, struct diags *diags)
     return toml_model_is_file(file) ? toml_model_load(file, diags) : plugin_load(file, diags);
 }
 
-/* ---- those that are there ------------------------------------------------------------------------------------------------------- */
+/* ---- those that are there ---------------------------------------------------------------------------------------------------- */
 
 static int is_model(const struct dirent *d)
 {

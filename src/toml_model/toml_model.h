@@ -15,8 +15,9 @@ bool toml_model_check(const char *name, const char *text, size_t n, struct diags
 
 /* The model that a file of any kind holds, a plug-in or one in TOML; these go through plugin.h. */
 bool model_load(const char *file, struct diags *diags);
-/* Load those that $DSE_PLUGINS names, with colons between them, and then those of data_dir/models/ and of the folder `lib/dse/plugins` under the prefix
- * that data_dir (PREFIX/share/dse) is installed in. False with errors of the former; the latter give warnings. */
+/* Load those that $DSE_PLUGINS names, with colons between them, and then those of data_dir/models/ and of the folder
+ * `lib/dse/plugins` under the prefix that data_dir (PREFIX/share/dse) is installed in. False with errors of the former; the latter
+ * give warnings. */
 bool model_load_all(const char *data_dir, struct diags *diags);
 
 #endif

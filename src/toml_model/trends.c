@@ -1,4 +1,5 @@
-/* [trends]: bandwidth_gbs = { more = ["tokens_per_s"] }: with everything else as it is, growing the parameter never makes the metric fall. */
+/* [trends]: bandwidth_gbs = { more = ["tokens_per_s"] }: with everything else as it is, growing the parameter never makes the
+ * metric fall. */
 #include "toml_model/internal.h"
 
 #include "base/hint.h"

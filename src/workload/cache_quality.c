@@ -90,8 +90,8 @@ static const char *profile_at(const struct dse_cache *c, double seen, double sta
 
 enum { FULL_BITS = 16 };
 
-/* How the workload's keys and values are held in few bits: groups whose scale and zero point are fp16. Without scales nobody measured
- * them; of 16 bits it is what a file without a word on it means. */
+/* How the workload's keys and values are held in few bits: groups whose scale and zero point are fp16. Without scales nobody
+ * measured them; of 16 bits it is what a file without a word on it means. */
 static void ask_format(const struct dse_cache_steps *s, unsigned *ret_given, double ret_value[DSE_SETTINGS])
 {
     enum { GROUP_BITS = 32 /* a scale and a zero point */, NO_GROUP = -1, OTHERWISE = 64 };
@@ -104,8 +104,8 @@ static void ask_format(const struct dse_cache_steps *s, unsigned *ret_given, dou
     ret_value[DSE_SET_RESIDUAL] = kivi ? (double)s->cache->kv_residual : 0;
 }
 
-/* The settings of a step at `seen` positions: of a prompt that ended before it, that has its share of them; `format`: with those of few
- * bits. */
+/* The settings of a step at `seen` positions: of a prompt that ended before it, that has its share of them; `format`: with those of
+ * few bits. */
 static void ask(const struct dse_cache_steps *s, double seen, bool format, unsigned *ret_given, double ret_value[DSE_SETTINGS])
 {
     const struct dse_eviction *policy = dse_eviction_at(s->cache->eviction);

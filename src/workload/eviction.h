@@ -31,8 +31,8 @@ struct eviction_policy; /* eviction_policies.h */
 enum eviction_pooling { EVICTION_POOL_MAX, EVICTION_POOL_MEAN };
 extern const char *const eviction_pooling_names[]; /* "max", "mean", NULL */
 
-/* Who decides, of a policy that is not `shared`: every head for itself, or the heads that share keys and values (head.group) as one,
- * by their mean probabilities, as a cache of grouped queries must. Where every head has keys of its own it is the same. */
+/* Who decides, of a policy that is not `shared`: every head for itself, or the heads that share keys and values (head.group) as
+ * one, by their mean probabilities, as a cache of grouped queries must. Where every head has keys of its own it is the same. */
 enum eviction_decides { EVICTION_BY_HEAD, EVICTION_BY_GROUP };
 
 struct eviction_options {

@@ -44,8 +44,8 @@ void eviction_output_init(struct eviction_output *o, size_t n, size_t d);
 void eviction_output_release(struct eviction_output *o);
 /* Find out what a cache keeps of a view whose step is measured. */
 void eviction_output_begin(struct eviction_output *o, struct eviction_view *v, const struct eviction_cache *c);
-/* Finish n outputs of a view, whose errors are against the output of `exact`: the same view, or one of the same step with other keys and
- * values. All go over the values together, so that these are fetched once. What one is does not depend on which
+/* Finish n outputs of a view, whose errors are against the output of `exact`: the same view, or one of the same step with other
+ * keys and values. All go over the values together, so that these are fetched once. What one is does not depend on which
  * others there are. */
 void eviction_outputs_finish(struct eviction_output *o, size_t n, const struct eviction_view *v, const struct eviction_view *exact);
 

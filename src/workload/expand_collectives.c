@@ -12,8 +12,8 @@ static void exchange(struct expansion *x, const char *name, int64_t repeat, stru
     expand_add(x, name, DSE_OP_COLLECTIVE, repeat, x->rows, 1, x->llm->hidden)->exchange = e;
 }
 
-/* Tokens go to experts of other groups and back; each chip of a tensor group sends its part of them. What the group's chips have then is
- * summed with the shared experts. */
+/* Tokens go to experts of other groups and back; each chip of a tensor group sends its part of them. What the group's chips have
+ * then is summed with the shared experts. */
 static void exchange_tokens(struct expansion *x, int64_t layers, double element, double groups)
 {
     const struct dse_llm *llm = x->llm;

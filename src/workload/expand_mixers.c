@@ -130,7 +130,7 @@ static void add_groups(struct expansion *x, const struct dse_attention *shape, e
     }
 }
 
-/* ---- full, window and chunk --------------------------------------------------------------------------------------------------- */
+/* ---- full, window and chunk -------------------------------------------------------------------------------------------------- */
 
 static void grouped(struct expansion *x)
 {

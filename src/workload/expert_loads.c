@@ -1,5 +1,5 @@
-/* Profiles of expert loads. The closed form sums over all experts of all layers millions of times a second: the sum is a Gauss quadrature
- * whose nodes are made once. */
+/* Profiles of expert loads. The closed form sums over all experts of all layers millions of times a second: the sum is a Gauss
+ * quadrature whose nodes are made once. */
 #include "workload/expert_loads.h"
 
 #include "base/xalloc.h"

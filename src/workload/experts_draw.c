@@ -161,7 +161,8 @@ int64_t dse_experts_fullest(const struct dse_workload *w, const double *rows, do
     return at;
 }
 
-/* With work on a chip are as many as on all chips on the mean, as in closed form: they are what weights of all chips are made of. */
+/* With work on a chip are as many as on all chips on the mean, as in closed form: they are what weights of all chips are made
+ * of. */
 struct experts_at_work experts_drawn(const struct dse_workload *w, double tokens, double chips, const struct dse_draw *draw)
 {
     const double whole = 0.5;

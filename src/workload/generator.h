@@ -69,7 +69,8 @@ bool generator_check(const struct generator *g, struct diags *diags);
 /* Make head number `head` of the generator: a pure function of (generator, head). False with errors of generator_check; *ret is
  * then untouched. The caller releases it. */
 bool generator_head(const struct generator *g, uint64_t head, struct head *ret, struct diags *diags);
-/* The same head with q of n_steps growing steps alone, each below g->n, which must outlive it: all that a long context has room for. */
+/* The same head with q of n_steps growing steps alone, each below g->n, which must outlive it: all that a long context has room
+ * for. */
 bool generator_head_sampled(const struct generator *g, uint64_t head, const int32_t *steps, size_t n_steps, struct head *ret,
                             struct diags *diags);
 

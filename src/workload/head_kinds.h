@@ -1,12 +1,13 @@
 /* Heads like those of a trace, from few numbers: a mixture of head kinds fitted to it. Each real head is a component: a generator
- * (generator.h) whose heads have the same statistics, so that the mixture has their distributions over heads, not their means alone.
+ * (generator.h) whose heads have the same statistics, so that the mixture has their distributions over heads, not their means
+ * alone.
  *
  * Of the scores of a head's later steps are taken: how much of their variance stays with the key (level_sd, and by its kurtosis
- * heavy_share and heavy_gain), how much is drawn anew at each step (fast_share) and how the rest wanders (rho, noise_sd); how they fall
- * with the logarithm of the age (recency_power); how far the first position stands out, by how much more as the context
- * grows (sink_gain, sink_growth), and how it wanders (sink_sd). Then some rounds of generating and measuring move sink_gain, recency_gain,
- * level_sd, noise_sd and fast_share until the mass on the first position, on the newest, on the largest tenth, |J| and the
- * correlation from step to step are the real ones. All is a function of the trace and the seed.
+ * heavy_share and heavy_gain), how much is drawn anew at each step (fast_share) and how the rest wanders (rho, noise_sd); how they
+ * fall with the logarithm of the age (recency_power); how far the first position stands out, by how much more as the context
+ * grows (sink_gain, sink_growth), and how it wanders (sink_sd). Then some rounds of generating and measuring move sink_gain,
+ * recency_gain, level_sd, noise_sd and fast_share until the mass on the first position, on the newest, on the largest tenth, |J|
+ * and the correlation from step to step are the real ones. All is a function of the trace and the seed.
  */
 #ifndef DSE_WORKLOAD_HEAD_KINDS_H
 #define DSE_WORKLOAD_HEAD_KINDS_H
@@ -31,7 +32,8 @@ double head_feature(const struct head_features *f, size_t i);
 
 enum head_kind { HEAD_SINK, HEAD_LOCAL, HEAD_SPARSE, HEAD_BROAD, HEAD_KINDS };
 extern const char *const head_kind_names[]; /* "sink", "local", "sparse", "broad", NULL */
-/* More than half on the first position: sink. A quarter of the rest on the newest: local. Half of it on a tenth: sparse. Else broad. */
+/* More than half on the first position: sink. A quarter of the rest on the newest: local. Half of it on a tenth: sparse. Else
+ * broad. */
 enum head_kind head_kind_of(const struct head_features *f);
 
 struct head_component {

@@ -22,15 +22,15 @@ struct kept_range {
 
 struct kept_sets;
 
-/* Read a file for a trace. NULL with an error at its line and column: no such layer, head or step in the trace, a step twice, a step
- * that one head has and another has not, positions of the future, or that do not grow. Free with kept_sets_free. */
+/* Read a file for a trace. NULL with an error at its line and column: no such layer, head or step in the trace, a step twice, a
+ * step that one head has and another has not, positions of the future, or that do not grow. Free with kept_sets_free. */
 struct kept_sets *kept_sets_read(const char *path, const struct trace_info *info, struct diags *diags);
 void kept_sets_free(struct kept_sets *k);
 
 /* The steps that every head has, growing. */
 const uint32_t *kept_sets_steps(const struct kept_sets *k, size_t *ret_n);
-/* What the head (counted within the trace) of a layer (the model's number) reads at the i-th step. Valid as long as k. NULL when the
- * file has no such head. */
+/* What the head (counted within the trace) of a layer (the model's number) reads at the i-th step. Valid as long as k. NULL when
+ * the file has no such head. */
 const struct kept_range *kept_sets_at(const struct kept_sets *k, size_t layer, size_t head, size_t i, size_t *ret_n);
 
 #endif

@@ -1,12 +1,13 @@
-/* Keys and values in few bits: a cache in KIVI's format (Liu et al., KIVI, arXiv:2402.02750, Sec. 3) or with other groups, carried out.
+/* Keys and values in few bits: a cache in KIVI's format (Liu et al., KIVI, arXiv:2402.02750, Sec. 3) or with other groups, carried
+ * out.
  *
- * A group of elements shares a scale and a zero point, both rounded to fp16: x = zero + scale * q with q of 0 to 2^bits - 1, the zero
- * at the smallest of the group and the largest at 2^bits - 1. Elements of a group are neighbours, in one token (by token) or in one
- * channel of tokens that follow each other (by channel). By channel a group can be made when all of its tokens are there.
+ * A group of elements shares a scale and a zero point, both rounded to fp16: x = zero + scale * q with q of 0 to 2^bits - 1, the
+ * zero at the smallest of the group and the largest at 2^bits - 1. Elements of a group are neighbours, in one token (by token) or
+ * in one channel of tokens that follow each other (by channel). By channel a group can be made when all of its tokens are there.
  *
  * The newest positions may be kept as they are. By token those are the last `residual`. By channel, keys wait until as many are
- * there (or as a group has) and become small together, so that after n positions n mod max(residual, group) are as they were: KIVI's
- * Algorithm 1.
+ * there (or as a group has) and become small together, so that after n positions n mod max(residual, group) are as they were:
+ * KIVI's Algorithm 1.
  */
 #ifndef DSE_WORKLOAD_KV_FORMAT_H
 #define DSE_WORKLOAD_KV_FORMAT_H

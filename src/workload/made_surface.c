@@ -81,7 +81,8 @@ static void order(struct steps *s)
     s->n = n;
 }
 
-/* The last of each of some equal parts of the span before the context's end: `most` of them, or of long contexts a quarter at least. */
+/* The last of each of some equal parts of the span before the context's end: `most` of them, or of long contexts a quarter at
+ * least. */
 static void add_spaced(struct steps *s, size_t context, size_t most)
 {
     const size_t fewer = most * PLENTY / context, n = context <= PLENTY ? most : fewer > most / 4 ? fewer : most / 4;

@@ -2,9 +2,9 @@
  * contexts are of (config/extend_file.h).
  *
  * A head is made once, as long as the longest context, with q of some steps before each context's end: the last 1024 steps or the
- * second half, if that is less. Methods that take a step by itself (windows, selection by the prompt's last steps, pages, formats of the cache,
- * arithmetic) are measured there at every context. Methods that follow every step (votes, sums of probabilities, LAD's decoder)
- * cost the square of the context, and are measured at the shorter ones.
+ * second half, if that is less. Methods that take a step by itself (windows, selection by the prompt's last steps, pages, formats
+ * of the cache, arithmetic) are measured there at every context. Methods that follow every step (votes, sums of probabilities,
+ * LAD's decoder) cost the square of the context, and are measured at the shorter ones.
  */
 #ifndef DSE_WORKLOAD_MADE_SURFACE_H
 #define DSE_WORKLOAD_MADE_SURFACE_H

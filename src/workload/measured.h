@@ -30,7 +30,8 @@ double measured_otherwise(enum dse_setting s);
 double measured_value(const struct dse_measured *m, enum dse_setting s);
 /* A value as files have it; buf holds numbers. */
 const char *measured_setting_text(enum dse_setting s, double value, char buf[TEXT_NUMBER_MAX]);
-/* Settings of a row of a quality file, "intervals=16 recent=32", over those that are there. Why not, or NULL; the caller frees it. */
+/* Settings of a row of a quality file, "intervals=16 recent=32", over those that are there. Why not, or NULL; the caller frees
+ * it. */
 char *measured_read_row(const char *text, double value[DSE_SETTINGS]);
 
 #endif

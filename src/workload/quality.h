@@ -4,8 +4,8 @@
  *
  *     entry -> surface (a method) -> sheet (one value of every setting) -> curve (a context) -> points (ratios)
  *
- * A surface's rows must be without holes: at each context of a sheet, every ratio between the smallest and the largest there that the
- * sheet has anywhere; every ratio at all contexts between the first and the last that have it; and every metric of the method.
+ * A surface's rows must be without holes: at each context of a sheet, every ratio between the smallest and the largest there that
+ * the sheet has anywhere; every ratio at all contexts between the first and the last that have it; and every metric of the method.
  */
 #ifndef DSE_WORKLOAD_QUALITY_H
 #define DSE_WORKLOAD_QUALITY_H
@@ -60,8 +60,8 @@ void quality_choose(struct dse_quality *q, const struct quality_said *said, size
 struct dse_quality_rule quality_left_out(const struct dse_quality_surface *s, enum dse_quality_metric m,
                                          const struct dse_quality_rule *rule);
 
-/* A rule as a line of a file's head has it, and back: "value=log context=line ratio=cubic-logit left_out_context=2.1% ...". The caller
- * frees it. Back: why not, or NULL. */
+/* A rule as a line of a file's head has it, and back: "value=log context=line ratio=cubic-logit left_out_context=2.1% ...". The
+ * caller frees it. Back: why not, or NULL. */
 char *quality_rule_text(const struct dse_quality_rule *r);
 char *quality_rule_read(const char *text, struct dse_quality_rule *ret);
 

@@ -41,8 +41,8 @@ static struct dse_interval hull(struct dse_interval a, struct dse_interval b)
     return !is_known(a) ? b : !is_known(b) ? a : dse_iv_hull(a, b);
 }
 
-/* The range of a curve from lo to hi, both of which it has. Towards a ratio of 1 that was not measured the line of plain values ends
- * at what everything is, whose logarithm may be none. */
+/* The range of a curve from lo to hi, both of which it has. Towards a ratio of 1 that was not measured the line of plain values
+ * ends at what everything is, whose logarithm may be none. */
 static struct dse_interval curve_bound(const struct asked *a, const struct curve *c, double lo, double hi)
 {
     const double *y = a->stat == DSE_Q_MEAN ? c->y + (size_t)a->s->column[a->m] * c->n

@@ -42,8 +42,8 @@ struct single_pass_result {
     struct single_pass_at lengths[SINGLE_PASS_LENGTHS]; /* number b: contexts of 2^b to 2^(b+1) - 1 positions */
 };
 
-/* Steps [first, n) of a head, those that have q, against exact attention. False with errors: no steps, d of 0 or above 65536, bits out of range.
- * Cost: a few ns a position and element, twice that of exact attention. */
+/* Steps [first, n) of a head, those that have q, against exact attention. False with errors: no steps, d of 0 or above 65536, bits
+ * out of range. Cost: a few ns a position and element, twice that of exact attention. */
 bool single_pass_run(const struct head *h, const struct single_pass *s, size_t first, struct single_pass_result *ret,
                      struct diags *diags);
 

@@ -1,8 +1,8 @@
-/* Measuring quality surfaces: methods at many settings, contexts and ratios over the heads of traces, which stand for all of the model's
- * (surface_heads.h). What comes out are the rows of a quality file (docs/quality.md).
+/* Measuring quality surfaces: methods at many settings, contexts and ratios over the heads of traces, which stand for all of the
+ * model's (surface_heads.h). What comes out are the rows of a quality file (docs/quality.md).
  *
- * Work is split into (layer, context, end, method, head) and done by OpenMP's threads, the longest first; results do not depend on how
- * many there are.
+ * Work is split into (layer, context, end, method, head) and done by OpenMP's threads, the longest first; results do not depend on
+ * how many there are.
  */
 #ifndef DSE_WORKLOAD_SURFACE_H
 #define DSE_WORKLOAD_SURFACE_H
@@ -74,13 +74,14 @@ size_t surface_metrics(const struct surface_method *m, const enum dse_quality_me
 /* Measure a method that is no policy on the steps of a head from `first` on that have q: a value for each of its metrics. */
 bool surface_run_head(const struct surface_method *m, const struct head *h, size_t first, double *ret, struct diags *diags);
 
-/* Where a context is measured when it has several ends: evenly from 7/8 to 9/8 of it, so that their mean is at the context. end: from 0.
- * A single end is at the context. */
+/* Where a context is measured when it has several ends: evenly from 7/8 to 9/8 of it, so that their mean is at the context. end:
+ * from 0. A single end is at the context. */
 size_t surface_end(size_t context, size_t end, size_t ends);
 
-/* Measure. A cache that is too small for a policy has no row. Every end is a run of its own, from the text's first position on: a cache
- * of that length, LAD from the start. Mean and spread weigh heads; the hit ratio weighs them by their active positions, too, as traffic
- * does. The standard error is surface_stats'. Of a layer, heads count alike. False with errors; else surface_result_release. */
+/* Measure. A cache that is too small for a policy has no row. Every end is a run of its own, from the text's first position on: a
+ * cache of that length, LAD from the start. Mean and spread weigh heads; the hit ratio weighs them by their active positions, too,
+ * as traffic does. The standard error is surface_stats'. Of a layer, heads count alike. False with errors; else
+ * surface_result_release. */
 bool measure_surface(const struct surface_plan *p, struct surface_result *ret, struct diags *diags);
 void surface_result_release(struct surface_result *r);
 

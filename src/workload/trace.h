@@ -71,9 +71,9 @@ uint64_t trace_header_bytes(const struct trace_info *info);
 uint64_t trace_value_bytes(const struct trace_info *info);
 
 /* Write a trace: head by head, pulled in the order of the file; hash and strings of info are not read back. Of a
- * head that is not the first of its group k and v are not looked at, and may be NULL; q has a row for each step with q. To a temporary file,
- * then renamed: nothing is left behind on failure. Refuses a head of another shape, values that are not finite, and with 16 bits
- * values that have no finite half. `pull` makes the head that trace_write releases, or returns false with an error. */
+ * head that is not the first of its group k and v are not looked at, and may be NULL; q has a row for each step with q. To a
+ * temporary file, then renamed: nothing is left behind on failure. Refuses a head of another shape, values that are not finite, and
+ * with 16 bits values that have no finite half. `pull` makes the head that trace_write releases, or returns false with an error. */
 typedef bool (*trace_pull)(void *user, size_t layer, size_t head, struct head *ret, struct diags *diags);
 bool trace_write(const char *path, const struct trace_info *info, trace_pull pull, void *user, struct diags *diags);
 

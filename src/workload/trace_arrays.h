@@ -5,8 +5,8 @@
 #include "workload/array.h"
 #include "workload/trace_import.h"
 
-/* Three or four dimensions each, without the first it is one layer. k and v have the heads of the cache: query head i has the keys of
- * head i / (query heads / KV heads), as grouped queries do. q has a row for each step of `wanted`, or for each position. */
+/* Three or four dimensions each, without the first it is one layer. k and v have the heads of the cache: query head i has the keys
+ * of head i / (query heads / KV heads), as grouped queries do. q has a row for each step of `wanted`, or for each position. */
 struct trace_arrays {
     struct array q, k, v;
 };
@@ -15,8 +15,8 @@ struct trace_arrays {
 int32_t *trace_array_steps(const struct array *a, size_t *ret_n, struct diags *diags);
 
 /* Of `wanted` are read: model, source; bits (0: 16 when all arrays are fp16, else 32); layer_ids and head_ids with their numbers
- * (0: counted from 0); steps with n_steps (NULL: all positions). False with errors: shapes that do not belong together, a value that is
- * not finite or too large for the bits. */
+ * (0: counted from 0); steps with n_steps (NULL: all positions). False with errors: shapes that do not belong together, a value
+ * that is not finite or too large for the bits. */
 bool trace_import_arrays(const struct trace_arrays *a, const struct trace_info *wanted, const struct trace_pick *pick,
                          const char *to, struct diags *diags);
 

@@ -93,8 +93,8 @@ static void warn_of_type(const unsigned char *sample, size_t n, const struct tra
     }
     diags_warn(
         diags, loc, NULL,
-        "read as %s its values reach %s and scatter by 2^%.1f; those of attention scatter by 2^1 to 2^3, as these do read as %s (up to "
-        "%s, 2^%.1f). What would fit: %s",
+        "read as %s its values reach %s and scatter by 2^%.1f; those of attention scatter by 2^1 to 2^3, as these do read as %s "
+        "(up to %s, 2^%.1f). What would fit: %s",
         types[told].name, most, looks[told].spread, types[guess].name, less, looks[guess].spread, fit.s);
     text_release(&fit);
 }

@@ -1,9 +1,10 @@
 /* Boxes of workloads: dse/workload_box.h. What grows with what:
  *
- * - Sequences of a pass grow with the batch and fall with data_parallel; rows grow with sequences, drafted tokens, the chunk, and of a
- *   prompt with its length; bytes with bits and scales; exchanges with rows and activation_bits. Widths, layers and experts of a chip
- *   depend on the degrees, which a part has one of.
- * - Experts with work, and rows of the fullest chip, grow with the tokens; rows over experts need not, where several chips share them.
+ * - Sequences of a pass grow with the batch and fall with data_parallel; rows grow with sequences, drafted tokens, the chunk, and
+ *   of a prompt with its length; bytes with bits and scales; exchanges with rows and activation_bits. Widths, layers and experts of
+ *   a chip depend on the degrees, which a part has one of.
+ * - Experts with work, and rows of the fullest chip, grow with the tokens; rows over experts need not, where several chips share
+ *   them.
  * - Positions and pairs grow with context and queries, but for chunked attention, which begins anew at each chunk, and for a cache
  *   that reads a part of the positions, whose drafted tokens meet all of them.
  */
@@ -173,7 +174,8 @@ static void set_features(const struct dse_workload_parts *p, struct dse_workload
     if (p->spread == 0) hi->context_spread = 0;
 }
 
-/* Unequal contexts saw in nearly all that they depend on; loads of a power law are not known to do one thing as it grows steeper. */
+/* Unequal contexts saw in nearly all that they depend on; loads of a power law are not known to do one thing as it grows
+ * steeper. */
 static bool is_followed(const struct dse_workload_part *part)
 {
     const struct dse_workload *lo = &part->lo, *hi = &part->hi;
