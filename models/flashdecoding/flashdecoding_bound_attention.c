@@ -172,6 +172,18 @@ static struct fd_measured_work measured_work(const struct fd_box *b, const struc
                                      .write_bytes = s->written_bytes};
 }
 
+/* E29 of a token: what is fixed is shared by all, of which there are `rows` at most. */
+static void measured_token(struct fd_attention_bound *ret, const struct fd_box *b, const struct fd_measured_work *lo,
+                           const struct fd_measured_work *hi, double rows)
+{
+    const double computed = ret->token_products.lo / (b->fast.vendor.attention_ops * b->fast.sms);
+    const double cached = b->fast.vendor.cache_path * b->fast.sms, stream = b->fast.vendor.stream;
+    const double loaded = lo->warm ? 0 : ret->token_bytes.lo / (lo->prefill ? dse_max(stream, cached) : stream);
+    ret->token_s = dse_iv(dse_below(dse_max(computed, loaded), 16), (double)INFINITY);
+    if (lo->warm || lo->prefill) ret->token_bytes.lo = 0;
+    if (lo->prefill) ret->token_bytes.hi = dse_above((hi->bytes + hi->beside_bytes + hi->write_bytes) / rows, 16);
+}
+
 /* E29: it grows with all that there is to do, and falls with every rate. */
 static void measured(struct fd_attention_bound *ret, const struct fd_box *b, struct dse_interval widened,
                      const struct fd_attention_shape *least_shape, const struct fd_attention_shape *most_shape)
@@ -206,16 +218,7 @@ static void measured(struct fd_attention_bound *ret, const struct fd_box *b, str
     ret->fixed_s = dse_iv(least.fixed_s, most.fixed_s);
     ret->least_s = dse_iv_max(ret->load_s, ret->compute_s);
     ret->both_s = dse_iv_add(ret->least_s, ret->fixed_s);
-    if (b->part) return;
-    /* Of a token: what is fixed is shared by all. */
-    const double computed = ret->token_products.lo / (b->fast.vendor.attention_ops * b->fast.sms);
-    const double cached = b->fast.vendor.cache_path * b->fast.sms, stream = b->fast.vendor.stream;
-    const double loaded = lo.warm ? 0 : ret->token_bytes.lo / (lo.prefill ? dse_max(stream, cached) : stream);
-    ret->token_s = dse_iv(dse_below(dse_max(computed, loaded), 16), (double)INFINITY);
-    if (lo.warm || lo.prefill) ret->token_bytes.lo = 0;
-    if (lo.prefill)
-        ret->token_bytes.hi =
-            dse_above((hi.bytes + hi.beside_bytes + hi.write_bytes) / (most_shape->sequences * most_shape->queries), 16);
+    if (!b->part) measured_token(ret, b, &lo, &hi, most_shape->sequences * most_shape->queries);
 }
 
 /* E13, by how much of a kernel's losses is in the efficiencies. */

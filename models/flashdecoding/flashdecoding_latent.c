@@ -15,13 +15,13 @@ static double expanding_s(const struct fd_machine *m, double tokens, double head
     return fd_vendor(m, &g).seconds + joined / m->vendor.stream;
 }
 
-void fd_latent(struct fd_latent *ret, const struct fd_machine *m)
+/* What the kernel does, of so many heads; `expanded`: over keys and values of each of them. */
+static struct fd_measured_work latent_work(const struct fd_machine *m, double heads, bool expanded)
 {
     const struct fd_params *p = m->p;
     const struct dse_workload *w = &p->workload;
-    const bool prefill = w->phase == DSE_PREFILL, expanded = prefill && p->latent_prefill == FD_EXPANDED;
+    const bool prefill = w->phase == DSE_PREFILL;
     const double n = (double)w->context, batch = (double)w->batch, dim = (double)w->llm->head_dim;
-    const double heads = dse_ceil((double)w->llm->heads / (double)p->workload.tensor_parallel);
     const double rank = (double)p->kv_rank, key = rank + (double)p->rope_dim;
     /* What a query row meets at each position: a key and a value, each as long as it is multiplied. */
     const double keys_and_values = expanded ? dim + (double)p->rope_dim + dim : key + rank;
@@ -30,29 +30,37 @@ void fd_latent(struct fd_latent *ret, const struct fd_machine *m)
     const double element = dse_kv_bits(w) / DSE_BITS_PER_BYTE;
     const double read = apart > 0 ? apart * (key + rank) : expanded ? heads * keys_and_values : key;
     const double pairs = batch * heads * (prefill ? n * (n + 1) / 2 : n);
-    *ret = (struct fd_latent){.bytes = batch * n * read * element, .products = DSE_OPS_PER_MAC * pairs * keys_and_values};
     const double groups = batch * dse_max(1, apart), tile = (double)p->attention_tile;
     const double splits = fd_measured_splits(groups, (double)p->resident_blocks * m->sms, dse_ceil(n / tile));
     const double beside = batch * heads * n * keys_and_values * FD_ACTIVATION_BYTES;
-    const struct fd_measured_work work = {.prefill = prefill,
-                                          .warm = p->cache == FD_WARM,
-                                          .n = n,
-                                          .groups = groups,
-                                          .vectors = batch * heads,
-                                          .head_dim = keys_and_values / 2,
-                                          .bytes = ret->bytes,
-                                          .products = ret->products,
-                                          .beside_bytes = beside,
-                                          .write_bytes = batch * n * key * (FD_ACTIVATION_BYTES + element),
-                                          .tile = tile,
-                                          .count_tile = tile,
-                                          .resident = (double)p->resident_blocks,
-                                          .memory_s = p->memory_latency_ns / FD_NS_PER_S,
-                                          .l2_s = p->l2_latency_ns / FD_NS_PER_S,
-                                          .splits = splits,
-                                          .fewest_splits = splits};
+    return (struct fd_measured_work){.prefill = prefill,
+                                     .warm = p->cache == FD_WARM,
+                                     .n = n,
+                                     .groups = groups,
+                                     .vectors = batch * heads,
+                                     .head_dim = keys_and_values / 2,
+                                     .bytes = batch * n * read * element,
+                                     .products = DSE_OPS_PER_MAC * pairs * keys_and_values,
+                                     .beside_bytes = beside,
+                                     .write_bytes = batch * n * key * (FD_ACTIVATION_BYTES + element),
+                                     .tile = tile,
+                                     .count_tile = tile,
+                                     .resident = (double)p->resident_blocks,
+                                     .memory_s = p->memory_latency_ns / FD_NS_PER_S,
+                                     .l2_s = p->l2_latency_ns / FD_NS_PER_S,
+                                     .splits = splits,
+                                     .fewest_splits = splits};
+}
+
+void fd_latent(struct fd_latent *ret, const struct fd_machine *m)
+{
+    const struct dse_workload *w = &m->p->workload;
+    const double heads = dse_ceil((double)w->llm->heads / (double)w->tensor_parallel);
+    const bool expanded = w->phase == DSE_PREFILL && m->p->latent_prefill == FD_EXPANDED;
+    const struct fd_measured_work work = latent_work(m, heads, expanded);
     struct fd_attention_law law = {0};
     fd_attention_measured(&law, m, &work);
-    ret->expanding_s = expanded ? expanding_s(m, batch * n, heads) : 0;
+    *ret = (struct fd_latent){.bytes = work.bytes, .products = work.products};
+    ret->expanding_s = expanded ? expanding_s(m, (double)w->batch * (double)w->context, heads) : 0;
     ret->seconds = ret->expanding_s + dse_max(law.load_s, law.compute_s) + law.fixed_s;
 }

@@ -88,13 +88,23 @@ static void set_footprint(struct lad_point *pt)
     pt->sequence_bytes += pt->head_samples * (pt->cache_bytes + pt->n * (pt->position_bytes + counters));
 }
 
+/* Rows that are read one by one where they lie move whole bursts, and wait for more than their bytes. Why not, or NULL. */
+static const char *set_gather(struct lad_point *pt)
+{
+    const struct dse_dram *dram = &pt->p->dram;
+    const char *why = dse_dram_check(dram);
+    if (why) return why;
+    pt->gather_factor = dse_dram_moved(dram, 1, pt->row_bytes);
+    pt->gather_s = dse_dram_seconds(dram, 1, pt->row_bytes) / pt->gather_factor;
+    return NULL;
+}
+
 const char *lad_point_begin(struct lad_point *ret, const struct lad_params *p)
 {
     const char *why = dse_workload_check(&p->workload, LAD_CAN);
     if (why) return why;
     const struct dse_llm *llm = p->workload.llm;
     double d = (double)llm->head_dim;
-    double row = dse_kv_row_bytes(&p->workload);
     *ret = (struct lad_point){
         .p = p,
         .llm = llm,
@@ -108,7 +118,7 @@ const char *lad_point_begin(struct lad_point *ret, const struct lad_params *p)
         .group = 1,
         .newest = (double)p->recent,
         .clock_hz = p->clock_ghz * DSE_GIGA,
-        .row_bytes = row,
+        .row_bytes = dse_kv_row_bytes(&p->workload),
         .cache_bytes = lad_cache_elements(d) * (double)p->cache_bits / DSE_BITS_PER_BYTE,
         .position_bytes = (double)p->position_bits / DSE_BITS_PER_BYTE,
         .stream_s = dse_dram_stream_seconds(&p->dram, 1),
@@ -121,13 +131,7 @@ const char *lad_point_begin(struct lad_point *ret, const struct lad_params *p)
     if (ret->is_simple) set_footprint(ret);
     if (!ret->locality_aware) return NULL;
     if (p->group_reads == LAD_READS_UNION) ret->group = llm->heads / llm->kv_heads;
-    if (p->gather == LAD_GATHER_ROWS) {
-        why = dse_dram_check(&p->dram);
-        if (why) return why;
-        ret->gather_factor = dse_dram_moved(&p->dram, 1, row);
-        ret->gather_s = dse_dram_seconds(&p->dram, 1, row) / ret->gather_factor;
-    }
-    return NULL;
+    return p->gather == LAD_GATHER_ROWS ? set_gather(ret) : NULL;
 }
 
 const char *lad_point_init(struct lad_point *ret, const struct lad_params *p)

@@ -154,11 +154,25 @@ void swiftkv_deal(const struct swiftkv_params *p, const struct dse_attention *a,
     deal_technique(p, &cache, a, ret);
 }
 
+static void add_up(struct swiftkv_attention *sum, const struct swiftkv_attention *a)
+{
+    sum->bytes += a->bytes;
+    sum->technique_bytes += a->technique_bytes;
+    sum->ops += a->ops;
+    sum->compute_s += a->compute_s;
+    sum->dram_s += a->dram_s;
+    sum->stream_s += a->stream_s;
+    sum->rope_s += a->rope_s;
+    sum->overhead_s += a->overhead_s;
+    sum->time_s += a->time_s;
+    sum->dsp_products += a->dsp_products;
+}
+
 /* The update takes DSPs of the arrays only when it is made there. */
 void swiftkv_add_attention(struct swiftkv_step *s, const struct swiftkv_params *p, const struct dse_attention *of,
                            const struct swiftkv_dealt *dealt, double batch, double ops)
 {
-    struct swiftkv_attention *a = &s->group[s->n_groups++], *sum = &s->attention;
+    struct swiftkv_attention *a = &s->group[s->n_groups++];
     const struct swiftkv_cycles c = swiftkv_position_cycles(p, of);
     const struct swiftkv_dealt h = *dealt;
     const double layers = (double)of->layers, heads = (double)of->heads, cycle_s = 1 / (p->clock_mhz * hz_per_mhz);
@@ -188,16 +202,7 @@ void swiftkv_add_attention(struct swiftkv_step *s, const struct swiftkv_params *
         s->compute_bound_s += a->stream_s;
     else
         s->dram_bound_s += a->stream_s;
-    sum->bytes += a->bytes;
-    sum->technique_bytes += a->technique_bytes;
-    sum->ops += a->ops;
-    sum->compute_s += a->compute_s;
-    sum->dram_s += a->dram_s;
-    sum->stream_s += a->stream_s;
-    sum->rope_s += a->rope_s;
-    sum->overhead_s += a->overhead_s;
-    sum->time_s += a->time_s;
-    sum->dsp_products += a->dsp_products;
+    add_up(&s->attention, a);
 }
 
 /* ---- the step -------------------------------------------------------------------------------------------------------------- */

@@ -248,6 +248,20 @@ char *profile_generator_text(const struct generator *g)
     return text_detach(&t);
 }
 
+/* --set, each over the settings before. True: intervals are among them. */
+static bool read_settings(struct profile_options *o, const struct invocation *in)
+{
+    bool intervals = false;
+    for (size_t i = 0; i < in->n_options; i++)
+        if (strcmp(in->options[i].row->name, "set") == 0) {
+            intervals |= strncmp(in->options[i].argument, "intervals=", strlen("intervals=")) == 0;
+            char *what = xasprintf("--kind %s", o->kind->name);
+            read_setting(&o->schema, &o->settings, in, in->options[i].argument, what);
+            free(what);
+        }
+    return intervals;
+}
+
 bool profile_options_read(struct profile_options *o, const struct invocation *in, size_t positions)
 {
     *o = (struct profile_options){0};
@@ -273,20 +287,13 @@ bool profile_options_read(struct profile_options *o, const struct invocation *in
     o->steps = steps && strcmp(steps, "half") == 0 ? 0 : option_integer(in, "steps", 1, 1 << 24, STEPS);
     if (o->kind->every_step && o->steps == 0)
         usage_error(in, "--steps half: a recording has as many steps at every context; give their number");
-    bool given = false; /* intervals */
-    for (size_t i = 0; i < in->n_options; i++)
-        if (strcmp(in->options[i].row->name, "set") == 0) {
-            given |= strncmp(in->options[i].argument, "intervals=", strlen("intervals=")) == 0;
-            char *what = xasprintf("--kind %s", o->kind->name);
-            read_setting(&o->schema, &o->settings, in, in->options[i].argument, what);
-            free(what);
-        }
+    const bool intervals_given = read_settings(o, in);
     check_options(o, in);
     o->ends = (size_t)option_integer(in, "ends", 1, ENDS_MAX, 1);
     read_contexts(o, in, positions);
     if (takes_option(o->kind, "ratios")) read_ratios(o, in);
     if (takes_option(o->kind, "policies")) read_policies(o, in);
-    read_edges(o, in, given);
+    read_edges(o, in, intervals_given);
     check_prompt(o, in);
     return in->diags->errors == before;
 }

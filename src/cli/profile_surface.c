@@ -103,6 +103,18 @@ static void add_methods(struct methods *m, const struct invocation *in, const st
         if ((others[i].settings & varied) == varied) add_other(m, o, s, i, !varied, text);
 }
 
+/* What --vary NAME=LIST says, the last of them; else what is usual. */
+static const char *varied_values(const struct invocation *in, const char *name, const char *usual)
+{
+    const char *list = usual;
+    for (size_t i = 0; i < in->n_options; i++) {
+        const char *text = in->options[i].argument;
+        const size_t n = strlen(name);
+        if (strcmp(in->options[i].row->name, "vary") == 0 && strncmp(text, name, n) == 0 && text[n] == '=') list = text + n + 1;
+    }
+    return list;
+}
+
 /* Formats of keys and values: every combination of --vary kv_bits, scales and group, or of what is usual. */
 static bool add_formats(struct methods *m, const struct invocation *in, const struct profile_options *o)
 {
@@ -112,15 +124,7 @@ static bool add_formats(struct methods *m, const struct invocation *in, const st
     const char *list[LISTS], *at[LISTS];
     bool ok = true;
     schema_init_params(&schema, kv_format_params);
-    for (size_t i = 0; i < LISTS; i++) {
-        at[i] = list[i] = usual[i];
-        for (size_t k = 0; k < in->n_options; k++) {
-            const char *text = in->options[k].argument;
-            const size_t n = strlen(names[i]);
-            if (strcmp(in->options[k].row->name, "vary") == 0 && strncmp(text, names[i], n) == 0 && text[n] == '=')
-                at[i] = list[i] = text + n + 1;
-        }
-    }
+    for (size_t i = 0; i < LISTS; i++) at[i] = list[i] = varied_values(in, names[i], usual[i]);
     for (size_t i = 0; i < LISTS && ok;) {
         struct kv_format f = kv_format_defaults;
         struct text t;

@@ -257,8 +257,7 @@ __attribute__((no_sanitize("undefined"))) void machine_run(const struct machine_
         case CODE_NEGATE: v[i->to] = -v[i->a]; break;
         case CODE_MOVE: v[i->to] = v[i->a]; break;
         case CODE_JUMP_UNLESS:
-            if (v[i->a] != 0) break;
-            i += i->to - 1;
+            if (v[i->a] == 0) i += i->to - 1;
             break;
         case CODE_JUMP: i += i->to - 1; break;
         case CODE_CEIL: v[i->to] = ceil_of(v[i->a]); break;

@@ -13,10 +13,8 @@
 
 /* ---- one model --------------------------------------------------------------------------------------------------------------- */
 
-void toml_model_free(struct toml_model *m)
+static void free_equations(struct toml_model *m)
 {
-    if (!m) return;
-    point_pool_release(m);
     for (int i = 0; i < m->n_equations; i++) {
         struct equation *e = &m->equations[i];
         if (!e->borrows) formula_release(&e->formula);
@@ -24,32 +22,59 @@ void toml_model_free(struct toml_model *m)
         free(e->code);
         free(e->needs);
     }
+    free(m->equations);
+}
+
+static void free_inputs(struct toml_model *m)
+{
     for (int i = 0; i < m->n_inputs; i++) {
         free(m->inputs[i].name);
         free(m->inputs[i].text);
     }
+    free(m->inputs);
+}
+
+static void free_functions(struct toml_model *m)
+{
     for (int i = 0; i < m->n_functions; i++) {
         for (int k = 0; k < m->functions[i].n_arguments; k++) free(m->functions[i].arguments[k]);
         free(m->functions[i].arguments);
         free(m->functions[i].name);
         formula_release(&m->functions[i].formula);
     }
+    free(m->functions);
+}
+
+static void free_parts(struct toml_model *m)
+{
     for (int i = 0; i < m->n_parts; i++) {
         free(m->parts[i].name);
         stage_release(&m->parts[i].stage);
     }
+    free(m->parts);
+}
+
+static void free_choices(struct toml_model *m)
+{
     for (size_t i = 0; i < m->n_choices; i++) free(m->choices[i]);
+    free(m->choices);
+}
+
+void toml_model_free(struct toml_model *m)
+{
+    if (!m) return;
+    point_pool_release(m);
     plan_release(&m->check);
     plan_release(&m->shortage);
     plan_release(&m->estimate);
     plan_release(&m->breakdown);
     plan_release(&m->equate);
     schema_release(&m->schema);
-    free(m->equations);
-    free(m->inputs);
-    free(m->functions);
-    free(m->parts);
-    free(m->choices);
+    free_equations(m);
+    free_inputs(m);
+    free_functions(m);
+    free_parts(m);
+    free_choices(m);
     free(m->conditions);
     free(m->own);
     free(m->shown);
