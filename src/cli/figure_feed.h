@@ -22,8 +22,8 @@ struct figure_feed {
     struct tables *tables;
     struct reader *reader;
 };
-/* *f is zero, or was opened before: then it turns to another database, and what was computed for its tables stays. db NULL: the computed
- * tables alone. False with errors; close it whatever comes back. */
+/* *f is zero, or was opened before: then it turns to another database, and what was computed for its tables stays. db NULL: the
+ * computed tables alone. False with errors; close it whatever comes back. */
 bool figure_feed_open(struct figure_feed *f, const char *db, const struct catalog *catalog, struct diags *diags);
 void figure_feed_close(struct figure_feed *f);
 /* Say how to name a database, in errors about a missing table that were added since `from` to a figure drawn without one. */
