@@ -16,6 +16,7 @@
 /* One figure to draw. */
 struct task {
     char *file, *db, *out;
+    char *data, *script; /* or NULL: not asked for */
     struct figure *figure;
     struct diags diags;
     bool drawn;
@@ -100,6 +101,8 @@ static bool prepare(struct tasks *t, const struct invocation *in, const char *di
         if (!k->figure) continue;
         if (!figure_options(in, k->figure)) return false;
         k->out = xasprintf("%s/%s.%s", dir, figure_name(k->figure), ending);
+        if (option_has(in, "data")) k->data = xasprintf("%s/%s.csv", dir, figure_name(k->figure));
+        if (option_has(in, "gnuplot-script")) k->script = xasprintf("%s/%s.gp", dir, figure_name(k->figure));
         if (figure_feed_database(k->file, k->figure, dir, quiet, &k->db, &k->diags)) continue;
         figure_free(k->figure);
         k->figure = NULL;
@@ -112,6 +115,8 @@ static void draw(struct task *k, struct figure_feed *feed, const struct catalog 
 {
     figure_set_catalog(k->figure, catalog);
     k->drawn = figure_feed_open(feed, k->db, catalog, &k->diags) && figure_render(k->figure, feed->reader, k->out, &k->diags);
+    if (k->drawn && k->script) k->drawn = figure_write_script(k->figure, feed->reader, k->script, &k->diags);
+    if (k->drawn && k->data) k->drawn = figure_feed_write_data(feed, k->figure, k->data, &k->diags);
     figure_feed_hint(k->file, k->db, &k->diags, 0);
 }
 
@@ -152,6 +157,8 @@ static void tasks_release(struct tasks *t, struct diags *diags)
         free(k->file);
         free(k->db);
         free(k->out);
+        free(k->data);
+        free(k->script);
     }
     free(t->list);
 }
@@ -201,6 +208,8 @@ const struct command command_figures = {
             {'f', "format", "png|svg|pdf", "of the pictures (default: png)"},
             {'j', "jobs", "N", "figures drawn at a time (default: one a core)"},
             OPTIONS_FIGURE,
+            {0, "gnuplot-script", NULL, "write gnuplot's commands beside each picture, NAME.gp, and their points to NAME.gp.dat"},
+            {0, "data", NULL, "write the rows of each figure's query beside its picture, NAME.csv"},
             OPTION_CATALOG,
             {'q', "quiet", NULL, "no progress"},
             {0},

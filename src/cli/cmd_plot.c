@@ -1,11 +1,9 @@
 /* dse plot: a figure file and a database in; a picture out. */
-#include "base/file.h"
 #include "base/text.h"
 #include "base/xalloc.h"
 #include "cli/command.h"
 #include "cli/figure_feed.h"
 #include "cli/front_table.h"
-#include "cli/query_print.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -21,21 +19,6 @@ static void terminal_size(int *ret_width, int *ret_height)
     bool known = isatty(STDOUT_FILENO) && ioctl(STDOUT_FILENO, TIOCGWINSZ, &w) == 0 && w.ws_col > 20 && w.ws_row > 10;
     *ret_width = known ? w.ws_col : 100;
     *ret_height = known ? w.ws_row - 2 : 30;
-}
-
-/* Write the rows of the figure's query as CSV. */
-static bool write_data(const struct figure *f, struct reader *r, const char *path, struct diags *diags)
-{
-    struct query *q = query_new(r, figure_sql(f), (struct srcloc){0}, diags);
-    char *csv = NULL;
-    size_t n = 0;
-    FILE *memory = open_memstream(&csv, &n);
-    bool ok = q && memory && query_print(q, OUTPUT_CSV, memory, diags);
-    if (memory) fclose(memory);
-    ok = ok && file_write(path, csv, n, diags);
-    free(csv);
-    query_free(q);
-    return ok;
 }
 
 /* Draw from the database named, or that of the figure's sweep, or from the computed tables alone. */
@@ -60,7 +43,7 @@ static bool draw(const struct invocation *in, const struct figure *f, const char
     }
     if (ok && option_get(in, "gnuplot-script"))
         ok = figure_write_script(f, feed.reader, option_get(in, "gnuplot-script"), in->diags);
-    if (ok && option_get(in, "data")) ok = write_data(f, feed.reader, option_get(in, "data"), in->diags);
+    if (ok && option_get(in, "data")) ok = figure_feed_write_data(&feed, f, option_get(in, "data"), in->diags);
     figure_feed_close(&feed);
     figure_feed_hint(in->operands[0], db, in->diags, before);
     return ok;

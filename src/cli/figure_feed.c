@@ -1,6 +1,8 @@
 #include "cli/figure_feed.h"
 
+#include "base/file.h"
 #include "base/xalloc.h"
+#include "cli/query_print.h"
 #include "cli/progress.h"
 #include "sweep/sweep.h"
 
@@ -40,6 +42,20 @@ void figure_feed_close(struct figure_feed *f)
     reader_close(f->reader);
     tables_free(f->tables);
     *f = (struct figure_feed){0};
+}
+
+bool figure_feed_write_data(struct figure_feed *feed, const struct figure *f, const char *path, struct diags *diags)
+{
+    struct query *q = query_new(feed->reader, figure_sql(f), (struct srcloc){0}, diags);
+    char *csv = NULL;
+    size_t n = 0;
+    FILE *memory = open_memstream(&csv, &n);
+    bool ok = q && memory && query_print(q, OUTPUT_CSV, memory, diags);
+    if (memory) fclose(memory);
+    ok = ok && file_write(path, csv, n, diags);
+    free(csv);
+    query_free(q);
+    return ok;
 }
 
 void figure_feed_hint(const char *figure_path, const char *db, struct diags *diags, size_t from)

@@ -26,6 +26,8 @@ struct figure_feed {
  * computed tables alone. False with errors; close it whatever comes back. */
 bool figure_feed_open(struct figure_feed *f, const char *db, const struct catalog *catalog, struct diags *diags);
 void figure_feed_close(struct figure_feed *f);
+/* Write the rows of the figure's query to a file as CSV. */
+bool figure_feed_write_data(struct figure_feed *feed, const struct figure *f, const char *path, struct diags *diags);
 /* Say how to name a database, in errors about a missing table that were added since `from` to a figure drawn without one. */
 void figure_feed_hint(const char *figure_path, const char *db, struct diags *diags, size_t from);
 

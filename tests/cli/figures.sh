@@ -26,7 +26,7 @@ for sweep in $(sed -n 's/^sweep *= *"\([^"]*\)".*/\1/p' $(sed "s|.*|$source/plot
     is_shared "$SHIPPED/$sweep.toml" && ln -s "$(shipped "$sweep")" "drawn/$sweep.db"
 done
 # shellcheck disable=SC2046
-"$DSE" figures $(cat names.txt) -f svg -o drawn -j 2 -q 2>said.txt || fail "dse figures: $(cat said.txt)"
+"$DSE" figures $(cat names.txt) -f svg -o drawn -j 2 -q --data --gnuplot-script 2>said.txt || fail "dse figures: $(cat said.txt)"
 [ ! -s said.txt ] || fail "dse figures -q says: $(cat said.txt)"
 
 # The value of a key of a figure, of one line or between """: value FILE KEY
@@ -72,8 +72,8 @@ while read -r name; do
     { [ "$size" -gt 2048 ] && [ "$size" -lt 2000000 ]; } || fail "$name: a picture of $size bytes"
     value "$file" sql >query.sql
     [ -s query.sql ] || fail "$name: no sql"
-    # shellcheck disable=SC2086
-    "$DSE" plot "$file" ${sweep:+"$database"} -o again.svg --gnuplot-script script.gp --data rows.csv 2>/dev/null || fail "$name: dse plot"
+    cp "drawn/$name.csv" rows.csv
+    cp "drawn/$name.gp" script.gp
     sed -i 's/\r$//' rows.csv
     rm -f rows.db
     sqlite3 rows.db '.mode csv' '.import rows.csv result'
