@@ -16,8 +16,8 @@ extern const struct dse_model dse_model_flashdecoding;
 
 enum { SETTINGS_MAX = 16 };
 
-/* The parameters of the defaults with settings "NAME=VALUE", separated by blanks; wrong settings fail the test. Boards have no limit
- * that slows their kernels, unless `settings` say what power is. */
+/* The parameters of the defaults with settings "NAME=VALUE", separated by blanks; wrong settings fail the test. Boards have no
+ * limit that slows their kernels, unless `settings` say what power is. */
 static inline struct fd_params point(const char *settings)
 {
     struct one o;

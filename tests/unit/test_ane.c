@@ -279,7 +279,8 @@ static void best_query_rows__follow_the_mix(void **state)
     assert_true(chat < even && even < summary);
 }
 
-/* Squares are faster by square_gain where weights take most of the time, and never faster than the engine; reshaping is not free. */
+/* Squares are faster by square_gain where weights take most of the time, and never faster than the engine; reshaping is not
+ * free. */
 static void layout__costs_rows_that_nobody_computes(void **state)
 {
     (void)state;

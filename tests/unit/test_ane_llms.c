@@ -135,7 +135,8 @@ static void latents__are_kept_once(void **state)
     assert_close("a slide", ane_slide_of(&p, &c).bytes, 2 * layers * row * (4096 - 64), 1e-12);
 }
 
-/* All experts cost the same whatever is chosen; those with work have the rows of the call; programs of their own cost dispatches. */
+/* All experts cost the same whatever is chosen; those with work have the rows of the call; programs of their own cost
+ * dispatches. */
 static void experts__are_all_or_those_with_work(void **state)
 {
     (void)state;

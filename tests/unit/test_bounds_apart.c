@@ -1,5 +1,5 @@
-/* What the bounds of VEDA and SwiftKV take apart: boxes around the settings in which a term does not follow the others, and boxes of
- * one axis over which factors of a product go opposite ways, whose floors must be near the least value all the same. */
+/* What the bounds of VEDA and SwiftKV take apart: boxes around the settings in which a term does not follow the others, and boxes
+ * of one axis over which factors of a product go opposite ways, whose floors must be near the least value all the same. */
 #include "bound_boxes.h"
 
 #include <setjmp.h>

@@ -1,4 +1,5 @@
-/* Bounds over boxes of LLMs of all kinds, on one chip and on several: every point lies within, boxes that become narrow become tight. */
+/* Bounds over boxes of LLMs of all kinds, on one chip and on several: every point lies within, boxes that become narrow become
+ * tight. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

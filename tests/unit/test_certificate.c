@@ -121,7 +121,7 @@ static void cover__may_be_whole_without_a_cut(void **state)
     assert_int_equal(c.state, COVER_HOLE);
 }
 
-/* ---- certificates -------------------------------------------------------------------------------------------------------------- */
+/* ---- certificates ------------------------------------------------------------------------------------------------------------ */
 
 static const char sweep[] =
     "[sweep]\nname = \"t\"\nmodels = [\"toy\"]\n[params]\n"

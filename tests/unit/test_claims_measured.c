@@ -209,7 +209,8 @@ static void shipped_claims__name_what_the_generator_was_fitted_to(void **state)
 #define TOP HEADER "toy.top,toy,p,l,q,50,,%,op:>=,measured,yes,,holdout\n"
 /* Four lines; then the tables of a case. */
 #define START \
-    "[constants]\noverhead_us = { fit = false, alternatives = [0, 1], source = \"made up\" }\n[attention.a]\ngenerator = { d = 4 }\n"
+    "[constants]\noverhead_us = { fit = false, alternatives = [0, 1], source = \"made up\" }\n" \
+    "[attention.a]\ngenerator = { d = 4 }\n"
 #define CLAIM "[claims.\"toy.top\".measured]\n"
 
 static void expect(const char *toml, const struct complaint *want, size_t n)

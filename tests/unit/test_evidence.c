@@ -93,7 +93,8 @@ static const char evidence_toml[] =
                      STEP("twice", "toy", "set = { context = 4096 }\n") STEP(
                          "least", "toy",
                          "cases = \"c\"\nmean = \"min\"\n") "[claims.none]\nunreachable = \"nobody knows\"\n"
-                                                            "[constants.overhead_us]\n[constants.sram_mib]\nmachines = [\"toy\"]\nfit = false\nalternatives = [4]\nsource = \"made up\"\n"
+                                                            "[constants.overhead_us]\n[constants.sram_mib]\nmachines = [\"toy\"]\n"
+                                                            "fit = false\nalternatives = [4]\nsource = \"made up\"\n"
                                                             "[calibrate]\nclaims = [\"fit\"]\n";
 
 static void expect_class(const struct claim_set *s, const char *id, enum evidence_class class, const char *because)

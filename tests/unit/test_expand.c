@@ -1,5 +1,5 @@
-/* A step as operators, of every LLM of the catalog: what is computed, held and read equals counts that were made another way, and what
- * chips share adds up. */
+/* A step as operators, of every LLM of the catalog: what is computed, held and read equals counts that were made another way, and
+ * what chips share adds up. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -95,7 +95,7 @@ static struct corner any_point(const struct corner *lo, const struct corner *hi)
                             rand() % 8 ? between(lo->m.usd, hi->m.usd) : (double)NAN}};
 }
 
-/* ---- expressions --------------------------------------------------------------------------------------------------------------- */
+/* ---- expressions ------------------------------------------------------------------------------------------------------------- */
 
 static void add_any(char *text, int depth)
 {

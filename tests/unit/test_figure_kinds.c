@@ -211,11 +211,10 @@ static void parallel__has_an_axis_for_each_column(void **state)
 {
     (void)state;
     struct drawn d;
-    good(
-        &d,
-        FIGURE(
-            "parallel",
-            "(1, 10, 'p', 5), (2, 1000, 'q', 7), (3, 100, 'p', NULL)") "columns = ['x', { column = 'y', scale = 'log', label = 'Y' }, 'z']\nseries = 's'\n");
+    good(&d, FIGURE("parallel",
+                    "(1, 10, 'p', 5), (2, 1000, 'q', 7), (3, 100, 'p', NULL)") "columns = ['x', { column = 'y', scale = 'log',"
+                                                                               " label = 'Y' }, 'z']\n"
+                                                                               "series = 's'\n");
     const struct layer *l = &d.scene.layer[0];
     assert_int_equal(d.scene.n_axes, 3);
     assert_int_equal(l->n_path, 6); /* the row with NULL is left out */
@@ -231,10 +230,10 @@ static void notes__and_bands_say_what_is_wrong_with_them(void **state)
 {
     (void)state;
     struct drawn d;
-    good(
-        &d, FIGURE("lines", "(1, 2, 'p', 0), (9, 3, 'p', 0)") XY
-        "annotation_sql = \"SELECT NULL AS x, 2.5 AS y, 'rule' AS text UNION ALL SELECT 3, NULL, 'r' UNION ALL SELECT NULL, NULL, 'nowhere'\"\n"
-        "band_sql = \"SELECT 1 AS x_from, 5 AS x_to, 'a' AS text UNION ALL SELECT 5, 9, 'b' UNION ALL SELECT 9, 9, 'a'\"\n");
+    good(&d, FIGURE("lines", "(1, 2, 'p', 0), (9, 3, 'p', 0)") XY
+         "annotation_sql = \"SELECT NULL AS x, 2.5 AS y, 'rule' AS text UNION ALL SELECT 3, NULL, 'r'"
+         " UNION ALL SELECT NULL, NULL, 'nowhere'\"\n"
+         "band_sql = \"SELECT 1 AS x_from, 5 AS x_to, 'a' AS text UNION ALL SELECT 5, 9, 'b' UNION ALL SELECT 9, 9, 'a'\"\n");
     assert_int_equal(d.scene.n_notes, 2);
     assert_int_equal(d.scene.n_bands, 2);
     release(&d);
@@ -242,11 +241,9 @@ static void notes__and_bands_say_what_is_wrong_with_them(void **state)
                   "annotation_sql: the query of annotation_sql gives no column text");
     check_refused(FIGURE("lines", "(1, 2, 'p', 0)") XY "annotation_sql = \"SELECT 'far' AS x, 2 AS y, '' AS text\"\n",
                   "annotation_sql: x is no place on its axis");
-    check_refused(
-        FIGURE(
-            "lines",
-            "(1, 2, 'p', 0)") "x = { column = 'x', scale = 'log' }\ny = 'y'\nband_sql = \"SELECT 0 AS x_from, 2 AS x_to, '' AS text\"\n",
-        "band_sql: x_from is no place on its axis");
+    check_refused(FIGURE("lines", "(1, 2, 'p', 0)") "x = { column = 'x', scale = 'log' }\ny = 'y'\n"
+                                                    "band_sql = \"SELECT 0 AS x_from, 2 AS x_to, '' AS text\"\n",
+                  "band_sql: x_from is no place on its axis");
 }
 
 /* Warnings of notes that no axis holds. */

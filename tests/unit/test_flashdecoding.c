@@ -12,7 +12,7 @@ static double kv_bytes(const struct fd_params *p)
     return (double)(p->workload.batch * p->workload.context) * dse_kv_bytes_per_token(p->workload.llm, (double)p->workload.kv_bits);
 }
 
-/* ---- the cache ---------------------------------------------------------------------------------------------------------------- */
+/* ---- the cache --------------------------------------------------------------------------------------------------------------- */
 
 /* Attention of a cache that keeps half is that of half the context; what the technique takes comes on top. */
 static void cache__of_half_is_read_as_one_of_half_the_context(void **state)

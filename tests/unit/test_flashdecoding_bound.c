@@ -1,5 +1,5 @@
-/* The bound of the flashdecoding model where it is more than an interval: what a limit does, what a row takes, how tight it is. That
- * it holds everywhere is test_bounds.c's. */
+/* The bound of the flashdecoding model where it is more than an interval: what a limit does, what a row takes, how tight it is.
+ * That it holds everywhere is test_bounds.c's. */
 #include "flashdecoding/flashdecoding_bound.h"
 #include "flashdecoding_test.h"
 
@@ -25,7 +25,8 @@ static void assert_between(double floor, double v, double ceiling, double slack)
     fail_msg("%.17g is not between %.17g and %.17g", v, floor, ceiling);
 }
 
-/* E30 neither grows nor falls with devices: a pair waits longer, switches add for more than two, boards without links share the host. */
+/* E30 neither grows nor falls with devices: a pair waits longer, switches add for more than two, boards without links share the
+ * host. */
 static void bound__of_measured_allreduces_holds_for_all_numbers_of_devices(void **state)
 {
     (void)state;

@@ -13,8 +13,8 @@ static const char *const ways[] = {"collectives=ring", "collectives=nccl", "coll
                                    "collectives=nccl gpu=h100 link_gbs=450", "collectives=one-shot gpu=l40s"};
 enum { WAYS = sizeof ways / sizeof *ways };
 
-/* Every byte of a device is added to by others and sent back: 2 (D - 1) / D of them pass its link, or with switches that add each byte
- * passes once each way. */
+/* Every byte of a device is added to by others and sent back: 2 (D - 1) / D of them pass its link, or with switches that add each
+ * byte passes once each way. */
 static void allreduce__is_never_faster_than_the_link(void **state)
 {
     (void)state;

@@ -36,7 +36,8 @@ static void experts__balanced_rows_are_all_of_them(void **state)
     assert_near(many.moe_weights_mib, 8. * 3 * 4096 * 14336 * 2 / (1 << 20), 1e-12);
 }
 
-/* No expert has more rows than there are tokens; of one device all rows are there, of several its own, and no fewer than a fair share. */
+/* No expert has more rows than there are tokens; of one device all rows are there, of several its own, and no fewer than a fair
+ * share. */
 static void experts__a_power_law_loses_no_row(void **state)
 {
     (void)state;

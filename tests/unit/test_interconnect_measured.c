@@ -1,6 +1,7 @@
-/* Exchanges over NVLink against NCCL on machines that exist (catalog/measured). The law is dse/interconnect.h's with the entries of the
- * catalog and two numbers of the library: the start of NCCL's kernels, as models/flashdecoding has it fitted (E30: 13,200 cycles),
- * and chunks that fill a pipeline (a share of 1). Nothing here is fitted to what is compared; E30 was to 42 of the A100's rows. */
+/* Exchanges over NVLink against NCCL on machines that exist (catalog/measured). The law is dse/interconnect.h's with the entries of
+ * the catalog and two numbers of the library: the start of NCCL's kernels, as models/flashdecoding has it fitted (E30: 13,200
+ * cycles), and chunks that fill a pipeline (a share of 1). Nothing here is fitted to what is compared; E30 was to 42 of the A100's
+ * rows. */
 #include "config/catalog.h"
 #include "dse_config.h"
 #include "rows.h"
@@ -133,7 +134,8 @@ static void nvlink__of_another_source_is_within_a_quarter(void **state)
     rows_release(&r);
 }
 
-/* GA100's links as LLMCompass counts them: 12 PHYs of 1.888 mm2 and 9.2999 mm2 of controllers at 7 nm (photograph: 20.95 and none). */
+/* GA100's links as LLMCompass counts them: 12 PHYs of 1.888 mm2 and 9.2999 mm2 of controllers at 7 nm (photograph: 20.95 and
+ * none). */
 static void die__has_the_links_of_a_ga100(void **state)
 {
     (void)state;

@@ -1,4 +1,5 @@
-/* measure/kernels.cu: NVRTC compiles it for the GPUs of its time, where there is an NVRTC (no GPU is needed); else nothing is tested. */
+/* measure/kernels.cu: NVRTC compiles it for the GPUs of its time, where there is an NVRTC (no GPU is needed); else nothing is
+ * tested. */
 #include "measure/cuda_internal.h"
 
 #include <setjmp.h>

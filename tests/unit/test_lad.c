@@ -380,7 +380,8 @@ static void on_key(const struct schema *schema, const char *key, char *value, in
     if (strcmp(ours, value) != 0) fail_msg("defaults.toml: %s is %s, the fixture has %s", key, value, ours);
 }
 
-/* defaults.toml names every parameter once that `memory` and `interconnect` do not set, and the fixture of these tests holds the same values. */
+/* defaults.toml names every parameter once that `memory` and `interconnect` do not set, and the fixture of these tests holds the
+ * same values. */
 static void tables__defaults_name_every_parameter(void **state)
 {
     (void)state;

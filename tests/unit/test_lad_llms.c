@@ -30,7 +30,8 @@ static struct lad_metrics estimate(const struct lad_params *p, struct dse_breakd
     return m;
 }
 
-/* Where nothing is fetched ahead, all that DRAM gives is in the operators but for what LAD's decoding reads instead of keys and values. */
+/* Where nothing is fetched ahead, all that DRAM gives is in the operators but for what LAD's decoding reads instead of keys and
+ * values. */
 static void llms__move_what_their_operators_say(void **state)
 {
     (void)state;
@@ -155,7 +156,7 @@ static void refusals__have_reasons(void **state)
     assert_close("of a point", floor.common.tokens_per_s, estimate(&p, NULL).common.tokens_per_s, 0);
 }
 
-/* ---- event level --------------------------------------------------------------------------------------------------------------- */
+/* ---- event level ------------------------------------------------------------------------------------------------------------- */
 
 static struct lad_metrics simulate(const struct lad_params *p, unsigned ideal, struct dse_breakdown *parts)
 {
@@ -200,8 +201,9 @@ static struct lad_params case_of(int i)
     return p;
 }
 
-/* Without what only a run has, and equal heads, a run is the closed form: linear layers and exchanges within a chunk a job, bytes but for
- * whole bursts. What is fetched ahead where idle HBM time is short, quantum by quantum, moves bytes from one period into another (E32). */
+/* Without what only a run has, and equal heads, a run is the closed form: linear layers and exchanges within a chunk a job, bytes
+ * but for whole bursts. What is fetched ahead where idle HBM time is short, quantum by quantum, moves bytes from one period into
+ * another (E32). */
 static void ideal__runs_are_the_closed_form(void **state)
 {
     (void)state;
@@ -223,9 +225,9 @@ static void ideal__runs_are_the_closed_form(void **state)
     }
 }
 
-/* With all of it a step is as far from the closed form as that of the paper's LLMs (README.md, "Event level"): attention by what the
- * controller reaches in its periods, and fetches ahead where idle time is short, up to 2.3 times as long; all else by a few percent, and
- * the experts as they are drawn. */
+/* With all of it a step is as far from the closed form as that of the paper's LLMs (README.md, "Event level"): attention by what
+ * the controller reaches in its periods, and fetches ahead where idle time is short, up to 2.3 times as long; all else by a few
+ * percent, and the experts as they are drawn. */
 static void runs__agree(void **state)
 {
     (void)state;

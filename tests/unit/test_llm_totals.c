@@ -13,8 +13,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The keys of a configuration that count, and its weights: published totals of the files (the safetensors totals that Hugging Face shows, or
- * Keras's presets). Of the last five no published total was at hand: theirs are sums by hand over the definition of the class. */
+/* The keys of a configuration that count, and its weights: published totals of the files (the safetensors totals that Hugging Face
+ * shows, or Keras's presets). Of the last five no published total was at hand: theirs are sums by hand over the definition of the
+ * class. */
 struct sample {
     const char *name, *keys;
     int64_t params;
@@ -26,17 +27,18 @@ static const struct sample samples[] = {
      "\"intermediate_size\":11008,\"vocab_size\":100352,\"max_position_embeddings\":4096,\"tie_word_embeddings\":false",
      7298617344},
     {"SmolLM3-3B",
-     "\"model_type\":\"smollm3\",\"hidden_size\":2048,\"num_hidden_layers\":36,\"num_attention_heads\":16,\"num_key_value_heads\":4,"
-     "\"intermediate_size\":11008,\"vocab_size\":128256,\"max_position_embeddings\":65536,\"no_rope_layer_interval\":4",
+     "\"model_type\":\"smollm3\",\"hidden_size\":2048,\"num_hidden_layers\":36,\"num_attention_heads\":16,"
+     "\"num_key_value_heads\":4,\"intermediate_size\":11008,\"vocab_size\":128256,\"max_position_embeddings\":65536,"
+     "\"no_rope_layer_interval\":4",
      3075098624},
     {"gemma-7b",
      "\"model_type\":\"gemma\",\"hidden_size\":3072,\"num_hidden_layers\":28,\"num_attention_heads\":16,\"num_key_value_heads\":16,"
      "\"head_dim\":256,\"intermediate_size\":24576,\"vocab_size\":256000,\"max_position_embeddings\":8192",
      8537680896},
     {"Seed-OSS-36B-Base",
-     "\"model_type\":\"seed_oss\",\"hidden_size\":5120,\"num_hidden_layers\":64,\"num_attention_heads\":80,\"num_key_value_heads\":8,"
-     "\"head_dim\":128,\"intermediate_size\":27648,\"vocab_size\":155136,\"attention_bias\":true,\"attention_out_bias\":false,"
-     "\"tie_word_embeddings\":false",
+     "\"model_type\":\"seed_oss\",\"hidden_size\":5120,\"num_hidden_layers\":64,\"num_attention_heads\":80,"
+     "\"num_key_value_heads\":8,\"head_dim\":128,\"intermediate_size\":27648,\"vocab_size\":155136,\"attention_bias\":true,"
+     "\"attention_out_bias\":false,\"tie_word_embeddings\":false",
      36151104512},
     {"GLM-4-9B-0414",
      "\"model_type\":\"glm4\",\"hidden_size\":4096,\"num_hidden_layers\":40,\"num_attention_heads\":32,\"num_key_value_heads\":2,"
@@ -81,8 +83,8 @@ static const struct sample samples[] = {
      "\"n_shared_experts\":2,\"first_k_dense_replace\":1,\"vocab_size\":152064,\"tie_word_embeddings\":false",
      142774381696},
     {"EXAONE-4.0-32B",
-     "\"model_type\":\"exaone4\",\"hidden_size\":5120,\"num_hidden_layers\":64,\"num_attention_heads\":40,\"num_key_value_heads\":8,"
-     "\"head_dim\":128,\"intermediate_size\":27392,\"vocab_size\":102400,\"tie_word_embeddings\":false",
+     "\"model_type\":\"exaone4\",\"hidden_size\":5120,\"num_hidden_layers\":64,\"num_attention_heads\":40,"
+     "\"num_key_value_heads\":8,\"head_dim\":128,\"intermediate_size\":27392,\"vocab_size\":102400,\"tie_word_embeddings\":false",
      32003216384},
 };
 

@@ -151,7 +151,8 @@ static int64_t windows(const struct dse_llm *m, int64_t n)
     return ret;
 }
 
-/* Of dense Qwen the layers from max_window_layers on have windows, of Qwen's experts all, and none where they are not switched on. */
+/* Of dense Qwen the layers from max_window_layers on have windows, of Qwen's experts all, and none where they are not switched
+ * on. */
 static void llms__of_qwen_have_windows_in_their_last_layers(void **state)
 {
     (void)state;
@@ -180,21 +181,23 @@ static const struct {
     const char *note; /* said beside the entry; NULL: whatever */
 } sparse[] = {
     /* Gemma 3 4B */
-    {"{\"model_type\": \"gemma3\", \"text_config\": {\"model_type\": \"gemma3_text\", \"hidden_size\": 2560, \"intermediate_size\": 10240,"
-     " \"num_hidden_layers\": 34, \"rope_scaling\": {\"factor\": 8.0, \"rope_type\": \"linear\"}, \"sliding_window\": 1024}}",
+    {"{\"model_type\": \"gemma3\", \"text_config\": {\"model_type\": \"gemma3_text\", \"hidden_size\": 2560, "
+     "\"intermediate_size\": 10240, \"num_hidden_layers\": 34, \"rope_scaling\": {\"factor\": 8.0, \"rope_type\": \"linear\"}, "
+     "\"sliding_window\": 1024}}",
      3880263168, "vocab_size is not in the file: 262208"},
     /* LLaVA 1.5: Vicuna 7B with 64 more tokens */
-    {"{\"model_type\": \"llava\", \"text_config\": {\"model_type\": \"llama\", \"max_position_embeddings\": 4096, \"vocab_size\": 32064}}",
+    {"{\"model_type\": \"llava\", \"text_config\": {\"model_type\": \"llama\", \"max_position_embeddings\": 4096, \"vocab_size\": "
+     "32064}}",
      6738939904, "intermediate_size is not in the file: 11008"},
     /* Phi-4-mini: tied, and a window that nothing reaches */
-    {"{\"model_type\": \"phi3\", \"attention_bias\": false, \"hidden_size\": 3072, \"intermediate_size\": 8192, \"vocab_size\": 200064,"
-     " \"max_position_embeddings\": 131072, \"num_attention_heads\": 24, \"num_hidden_layers\": 32, \"num_key_value_heads\": 8,"
-     " \"sliding_window\": 262144, \"tie_word_embeddings\": true}",
+    {"{\"model_type\": \"phi3\", \"attention_bias\": false, \"hidden_size\": 3072, \"intermediate_size\": 8192, \"vocab_size\": "
+     "200064, \"max_position_embeddings\": 131072, \"num_attention_heads\": 24, \"num_hidden_layers\": 32, "
+     "\"num_key_value_heads\": 8, \"sliding_window\": 262144, \"tie_word_embeddings\": true}",
      3836021760, "sliding_window 262144 is no shorter than the longest context"},
     /* Qwen3 0.6B without its head_dim, which is not hidden_size over heads */
-    {"{\"model_type\": \"qwen3\", \"hidden_size\": 1024, \"num_hidden_layers\": 28, \"vocab_size\": 151936, \"num_attention_heads\": 16,"
-     " \"num_key_value_heads\": 8, \"intermediate_size\": 3072, \"max_position_embeddings\": 40960, \"tie_word_embeddings\": true,"
-     " \"sliding_window\": null, \"use_sliding_window\": false, \"max_window_layers\": 28}",
+    {"{\"model_type\": \"qwen3\", \"hidden_size\": 1024, \"num_hidden_layers\": 28, \"vocab_size\": 151936, "
+     "\"num_attention_heads\": 16, \"num_key_value_heads\": 8, \"intermediate_size\": 3072, \"max_position_embeddings\": 40960, "
+     "\"tie_word_embeddings\": true, \"sliding_window\": null, \"use_sliding_window\": false, \"max_window_layers\": 28}",
      596049920, "head_dim is not in the file: 128"},
     /* Qwen1.5-MoE-A2.7B */
     {"{\"model_type\": \"qwen2_moe\", \"decoder_sparse_step\": 1, \"hidden_size\": 2048, \"intermediate_size\": 5632,"
@@ -204,12 +207,14 @@ static const struct {
      " \"use_sliding_window\": false, \"vocab_size\": 151936}",
      14315784192, NULL},
     /* Jamba v0.1 with what "auto" is */
-    {"{\"model_type\": \"jamba\", \"hidden_size\": 4096, \"intermediate_size\": 14336, \"num_hidden_layers\": 32, \"num_attention_heads\": 32,"
-     " \"num_key_value_heads\": 8, \"num_experts\": 16, \"num_experts_per_tok\": 2, \"vocab_size\": 65536, \"mamba_dt_rank\": \"auto\"}",
+    {"{\"model_type\": \"jamba\", \"hidden_size\": 4096, \"intermediate_size\": 14336, \"num_hidden_layers\": 32, "
+     "\"num_attention_heads\": 32, \"num_key_value_heads\": 8, \"num_experts\": 16, \"num_experts_per_tok\": 2, \"vocab_size\": "
+     "65536, \"mamba_dt_rank\": \"auto\"}",
      51570323328, NULL},
     /* Mixtral 8x7B by another name of its experts, and without its KV heads */
-    {"{\"model_type\": \"mixtral\", \"vocab_size\": 32000, \"hidden_size\": 4096, \"num_hidden_layers\": 32, \"num_attention_heads\": 32,"
-     " \"max_position_embeddings\": 32768, \"num_experts\": 8, \"num_experts_per_tok\": 2, \"intermediate_size\": 14336}",
+    {"{\"model_type\": \"mixtral\", \"vocab_size\": 32000, \"hidden_size\": 4096, \"num_hidden_layers\": 32, "
+     "\"num_attention_heads\": 32, \"max_position_embeddings\": 32768, \"num_experts\": 8, \"num_experts_per_tok\": 2, "
+     "\"intermediate_size\": 14336}",
      46702792704, "num_key_value_heads is not in the file: 8"},
 };
 

@@ -75,9 +75,9 @@ static void add_deviation(struct deviations *d, double mean, double se, double a
     d->worst = fmax(d->worst, off / all);
 }
 
-/* tests/data/attention_means.csv has means over all heads of all layers, found by another program. The 20 and 24 heads that ship are
- * weighed to meet some of these (catalog/means); the others were held out, and say how good the weights are. Before there were such
- * weights 200 of the 250 were within 10 %, and the mean was off by 6.7 %. */
+/* tests/data/attention_means.csv has means over all heads of all layers, found by another program. The 20 and 24 heads that ship
+ * are weighed to meet some of these (catalog/means); the others were held out, and say how good the weights are. Before there were
+ * such weights 200 of the 250 were within 10 %, and the mean was off by 6.7 %. */
 static void quality__of_few_heads_stands_for_all(void **state)
 {
     (void)state;

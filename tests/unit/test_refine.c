@@ -147,13 +147,12 @@ static void refine__both_rows_stand_side_by_side(void **state)
             " r.latency_us_closed <> a.latency_us OR r.latency_us_event <> e.latency_us OR r.tiles <> a.tiles OR"
             " abs(r.dram_mib_ratio - e.dram_mib / a.dram_mib) > 1e-12",
             "0\n");
-    answers(
-        b, b->db,
-        "SELECT column_name, unit, doc, direction FROM column_info WHERE table_name = 'toy_refined' AND column_name LIKE 'latency_us%'"
-        " ORDER BY 1",
-        "latency_us_closed|us|time of one step, as one user waits for it, closed form|-1\n"
-        "latency_us_event|us|time of one step, as one user waits for it, event level|-1\n"
-        "latency_us_ratio||time of one step, as one user waits for it: event level over closed form|0\n");
+    answers(b, b->db,
+            "SELECT column_name, unit, doc, direction FROM column_info WHERE table_name = 'toy_refined' AND column_name LIKE "
+            "'latency_us%' ORDER BY 1",
+            "latency_us_closed|us|time of one step, as one user waits for it, closed form|-1\n"
+            "latency_us_event|us|time of one step, as one user waits for it, event level|-1\n"
+            "latency_us_ratio||time of one step, as one user waits for it: event level over closed form|0\n");
     answers(b, b->db,
             "SELECT count(*) FROM pragma_table_info('toy_refined') p WHERE name NOT IN ('run', 'point') AND NOT EXISTS"
             " (SELECT 1 FROM column_info WHERE table_name = 'toy_refined' AND column_name = p.name)",
@@ -175,21 +174,22 @@ static void refine__front_and_its_neighbours_are_at_event_level(void **state)
         b, b->db,
         "WITH a(stride, n) AS (VALUES (1, 12), (12, 8), (96, 2), (384, 4)), near AS (SELECT f.point + d.s * a.stride AS q FROM"
         " toy_front f, a, (SELECT -1 AS s UNION SELECT 1) d WHERE (f.point / a.stride) % a.n + d.s BETWEEN 0 AND a.n - 1)"
-        " SELECT count(*) > 50, sum(NOT EXISTS (SELECT 1 FROM toy_all e WHERE e.id = -c.id)) FROM near JOIN toy_all c ON c.id = 1 + q"
-        " WHERE c.status = 'ok'",
+        " SELECT count(*) > 50, sum(NOT EXISTS (SELECT 1 FROM toy_all e WHERE e.id = -c.id)) FROM near JOIN toy_all c ON c.id = 1 +"
+        " q WHERE c.status = 'ok'",
         "1|0\n");
+    answers(b, b->db,
+            "WITH p AS (SELECT * FROM toy_all WHERE id < 0 AND status = 'ok'), d AS (SELECT point, EXISTS (SELECT 1 FROM p q WHERE "
+            "q.context = p.context AND q.tokens_per_s >= p.tokens_per_s AND q.area_mm2 <= p.area_mm2 AND (q.tokens_per_s > "
+            "p.tokens_per_s OR q.area_mm2 < p.area_mm2)) AS dominated FROM p) SELECT sum(dominated = (point IN (SELECT point FROM "
+            "front))) FROM d",
+            "0\n");
     answers(
         b, b->db,
-        "WITH p AS (SELECT * FROM toy_all WHERE id < 0 AND status = 'ok'), d AS (SELECT point, EXISTS (SELECT 1 FROM p q WHERE q.context = p.context"
-        " AND q.tokens_per_s >= p.tokens_per_s AND q.area_mm2 <= p.area_mm2 AND (q.tokens_per_s > p.tokens_per_s OR q.area_mm2 <"
-        " p.area_mm2)) AS dominated FROM p) SELECT sum(dominated = (point IN (SELECT point FROM front))) FROM d",
-        "0\n");
-    answers(
-        b, b->db,
-        "WITH best AS (SELECT context, max(tokens_per_s_ratio) AS t, min(area_mm2_ratio) AS a FROM toy_refined WHERE status_event = 'ok'"
-        " GROUP BY 1), c AS (SELECT c.point, context, tokens_per_s * t AS t, area_mm2 * a AS a FROM toy_all c JOIN best USING (context)"
-        " WHERE c.id > 0 AND status = 'ok' AND NOT EXISTS (SELECT 1 FROM toy_all e WHERE e.id = -c.id)) SELECT count(*) > 100, sum(NOT"
-        " EXISTS (SELECT 1 FROM toy_front f WHERE f.context = c.context AND f.tokens_per_s >= c.t AND f.area_mm2 <= c.a)) FROM c",
+        "WITH best AS (SELECT context, max(tokens_per_s_ratio) AS t, min(area_mm2_ratio) AS a FROM toy_refined WHERE status_event "
+        "= 'ok' GROUP BY 1), c AS (SELECT c.point, context, tokens_per_s * t AS t, area_mm2 * a AS a FROM toy_all c JOIN best "
+        "USING (context) WHERE c.id > 0 AND status = 'ok' AND NOT EXISTS (SELECT 1 FROM toy_all e WHERE e.id = -c.id)) SELECT "
+        "count(*) > 100, sum(NOT EXISTS (SELECT 1 FROM toy_front f WHERE f.context = c.context AND f.tokens_per_s >= c.t AND "
+        "f.area_mm2 <= c.a)) FROM c",
         "1|0\n");
     /* Points of the other context are no neighbours. */
     answers(b, b->db, "SELECT count(DISTINCT context) FROM toy_front", "2\n");

@@ -22,13 +22,13 @@ static const char common[] =
 static const struct {
     const char *model, *params;
 } cases[] = {
-    {"lad",
-     "tiles = [1, 2, 4, 8, 12, 20]\nsram_mib = { from = 0.5, to = 6, points = 9 }\nbandwidth_gbs = { from = 100, to = 2000, points = 12 }"},
+    {"lad", "tiles = [1, 2, 4, 8, 12, 20]\nsram_mib = { from = 0.5, to = 6, points = 9 }\n"
+            "bandwidth_gbs = { from = 100, to = 2000, points = 12 }"},
     {"veda",
      "pe_copies = [1, 2, 4, 16]\nbandwidth_gbs = { from = 100, to = 2000, points = 12 }\neviction = [\"none\", \"voting\"]"},
     {"swiftkv", "processors = [4, 8, 16, 32]\nbandwidth_gbs = { from = 100, to = 460, points = 12 }"},
-    {"ane",
-     "engine_tflops = { from = 2, to = 40, points = 7 }\nquery_rows = [1, 8, 32]\nbandwidth_gbs = { from = 60, to = 400, points = 12 }"},
+    {"ane", "engine_tflops = { from = 2, to = 40, points = 7 }\nquery_rows = [1, 8, 32]\n"
+            "bandwidth_gbs = { from = 60, to = 400, points = 12 }"},
     {"flashdecoding", "gpu = [\"a100-80gb\", \"rtx-3090\"]\nengine = [\"vllm\", \"flashdecoding++\"]"},
 };
 

@@ -34,8 +34,8 @@ static void deadlock__names_the_cycle(void **state)
     fill(q, 8);
     expect_failure(
         sim, SIM_DEADLOCK,
-        "deadlock at 5 us: tile 0/mac waits for room in fifo `scores` (4 of 4), taken by tile 0/sfu, which waits for an item in `exp` (empty), "
-        "put by tile 0/norm, which is idle; 1 more wait");
+        "deadlock at 5 us: tile 0/mac waits for room in fifo `scores` (4 of 4), taken by tile 0/sfu, which waits for an item in "
+        "`exp` (empty), put by tile 0/norm, which is idle; 1 more wait");
 
     /* two that feed each other while a third fills the room between them */
     sim = sim_new(NULL);
@@ -47,8 +47,8 @@ static void deadlock__names_the_cycle(void **state)
     fill(in, 9);
     expect_failure(
         sim, SIM_DEADLOCK,
-        "deadlock at 5 us: first waits for room in fifo `there` (1 of 1), taken by a, which waits for room in fifo `back` (1 of 1), "
-        "taken by b, which waits for room in fifo `there` (1 of 1), taken by a: a cycle; 2 more wait");
+        "deadlock at 5 us: first waits for room in fifo `there` (1 of 1), taken by a, which waits for room in fifo `back` (1 of "
+        "1), taken by b, which waits for room in fifo `there` (1 of 1), taken by a: a cycle; 2 more wait");
 }
 
 static void deadlock__names_the_input_that_never_came(void **state)

@@ -135,8 +135,9 @@ static void timeline__holds_what_the_statistics_say(void **state)
     /* a track's events do not overlap */
     assert_true(
         ask(json,
-            "SELECT count(*) FROM (SELECT json_extract(value, '$.ts') AS ts, lag(json_extract(value, '$.ts') + json_extract(value, '$.dur')) "
-            "OVER (PARTITION BY json_extract(value, '$.tid') ORDER BY key) AS before FROM " EVENTS ") WHERE ts < before - 1e-7",
+            "SELECT count(*) FROM (SELECT json_extract(value, '$.ts') AS ts, lag(json_extract(value, '$.ts') + json_extract(value, "
+            "'$.dur')) OVER (PARTITION BY json_extract(value, '$.tid') ORDER BY key) AS before FROM " EVENTS ") WHERE ts < before "
+            "- 1e-7",
             0, NULL) == 0);
     free(json);
     sim_free(sim);
@@ -169,8 +170,10 @@ static void timeline__names_are_what_the_viewer_shows(void **state)
         "\"name\":\"thread_name\",\"pid\":2,\"tid\":2,\"args\":{\"name\":\"\xC3\xA4\xEF\xBF\xBD\"}",
         "\"name\":\"thread_name\",\"pid\":2,\"tid\":5,\"args\":{\"name\":\"mac\"}",
         "\"name\":\"keys 3\",\"cat\":\"busy\",\"pid\":2,\"tid\":2,\"ts\":0.000001,\"dur\":1.000000}",
-        "\"name\":\"stalled on output: scores\",\"cat\":\"stalled on output\",\"pid\":2,\"tid\":2,\"ts\":1.000001,\"dur\":0.000001}",
-        "\"name\":\"stalled on input\",\"cat\":\"stalled on input\",\"pid\":1,\"tid\":1,\"ts\":0.000000,\"dur\":4611686018427.387903}",
+        "\"name\":\"stalled on output: scores\",\"cat\":\"stalled on output\",\"pid\":2,"
+        "\"tid\":2,\"ts\":1.000001,\"dur\":0.000001}",
+        "\"name\":\"stalled on input\",\"cat\":\"stalled on input\",\"pid\":1,"
+        "\"tid\":1,\"ts\":0.000000,\"dur\":4611686018427.387903}",
         "\"name\":\"busy 0\",\"cat\":\"busy\",\"pid\":2,\"tid\":5,\"ts\":5.000000,\"dur\":0.500000}",
     };
     for (size_t i = 0; i < sizeof lines / sizeof *lines; i++)

@@ -176,8 +176,8 @@ static void attention__by_an_exact_exponential_is_no_worse(void **state)
     head_release(&h);
 }
 
-/* What falls out of the shift: cut it is a unit of the word at most and never up, rounded half a unit either way. Sums of many small
- * terms, which a flat head has, lose what is cut. */
+/* What falls out of the shift: cut it is a unit of the word at most and never up, rounded half a unit either way. Sums of many
+ * small terms, which a flat head has, lose what is cut. */
 static void the_shift__is_cut_or_rounded(void **state)
 {
     (void)state;

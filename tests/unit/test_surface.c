@@ -120,7 +120,8 @@ static void match__survives_means_beyond_all_heads(void **state)
     }
 }
 
-/* A sample of heads that two things move: known means of some outcomes make the others better, too, when the same things move them. */
+/* A sample of heads that two things move: known means of some outcomes make the others better, too, when the same things move
+ * them. */
 static void match__makes_better_what_is_like_the_known(void **state)
 {
     (void)state;

@@ -86,7 +86,8 @@ static void cache__has_the_quality_that_was_measured(void **state)
     assert_near(surface.metrics.attention_error_sd, dse_quality_stat(&place, DSE_Q_ATTENTION_ERROR, DSE_Q_SD), 1e-12);
     assert_true(isnan(p.metrics.attention_error_sd) && surface.metrics.attention_error_sd > 0);
     assert_non_null(strstr(dse_model_swiftkv.why_null(&p.params, "attention_error_sd"), "how heads differ"));
-    /* Fixed point loses a little of its own; dropped bits more than rounded ones, fewer bits more; beyond what was measured: unknown. */
+    /* Fixed point loses a little of its own; dropped bits more than rounded ones, fewer bits more; beyond what was measured:
+     * unknown. */
     struct point fixed = point("context=1024 arithmetic_error=measured"),
                  both =
                      point("context=1024 eviction=h2o eviction_ratio=0.25 kv_bits=16 boundary=streamed arithmetic_error=measured");

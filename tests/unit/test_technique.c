@@ -158,7 +158,8 @@ static void technique__scales_are_bytes_and_have_an_error(void **state)
     }
 }
 
-/* KIVI's format: the residual's rows at 16 bits are what it moves and holds more, and its error is the file's. Elsewhere it is refused. */
+/* KIVI's format: the residual's rows at 16 bits are what it moves and holds more, and its error is the file's. Elsewhere it is
+ * refused. */
 static void technique__kivi_keeps_a_residual_at_16_bits(void **state)
 {
     (void)state;
@@ -264,8 +265,8 @@ static void technique__of_a_machine_has_its_papers_score(void **state)
     assert_true(closed_metric(&b, "task_score") == 99 && fabs(closed_metric(&b, "task_loss") - 0.01) < 1e-12);
 }
 
-/* Numbers made of a cache with scales: 4 bits with scales of 1 are as many bytes as 5 bits without, so that the difference of the two
- * is what that takes. A stage of SwiftKV's pipeline does it beside. */
+/* Numbers made of a cache with scales: 4 bits with scales of 1 are as many bytes as 5 bits without, so that the difference of the
+ * two is what that takes. A stage of SwiftKV's pipeline does it beside. */
 static void technique__scales_take_operations(void **state)
 {
     (void)state;

@@ -116,8 +116,8 @@ static void links__are_part_of_chips_that_have_them(void **state)
 /* ---- event level ------------------------------------------------------------------------------------------------------------ */
 
 /* README, "Event level": a step is no faster than the closed form has it but for rounding, and slower by what refresh, opening rows
- * and the first and last of each phase take: under 10 %; attention by more where heads are narrow (E20's exponentials for the sum so
- * far). Without refresh and banks, with FIFOs that never fill, both are the same but for those first and last. */
+ * and the first and last of each phase take: under 10 %; attention by more where heads are narrow (E20's exponentials for the sum
+ * so far). Without refresh and banks, with FIFOs that never fill, both are the same but for those first and last. */
 struct agreement {
     const char *settings;
     double attention; /* that it may take longer, under real conditions and ideal ones */

@@ -11,8 +11,8 @@
 #include "model_points.h"
 #include "veda/veda.h"
 
-/* The defaults with the settings given ("llm=llama3-8b"), resolved; a NULL ends them. Power and area are as the paper counts them, which
- * is what it prints: test_chip.c has the rest. */
+/* The defaults with the settings given ("llm=llama3-8b"), resolved; a NULL ends them. Power and area are as the paper counts them,
+ * which is what it prints: test_chip.c has the rest. */
 static inline struct veda_params params_with(const char *setting, ...)
 {
     char *settings[16] = {xstrdup("power=constant"), xstrdup("area=core")};
