@@ -35,7 +35,9 @@ struct refusals {
 
 struct random_runs {
     const struct model *model;
-    const struct one *defaults, *small, *base; /* base: of the last point */
+    const struct one *defaults, *small, *base;     /* base: of the last point */
+    void *start, *start_small;                     /* what each of the two begins with */
+    struct follow_list follows[2][DSE_KIND_COUNT]; /* of each of the two, what entries bring */
     struct refusals refusals;
     struct runner *runner;                /* with the caller's limits: what ends by them is cut off */
     void *raw, *params, *closed, *events; /* raw: before resolve() */
@@ -50,6 +52,8 @@ static inline void random_runs_init(struct random_runs *r, const struct one *def
     *r = (struct random_runs){.model = m,
                               .defaults = defaults,
                               .small = small,
+                              .start = space_start(defaults->binding),
+                              .start_small = space_start(small->binding),
                               .runner = runner_new(FIDELITY_EVENT_LEVEL, options),
                               .raw = xcalloc(1, m->desc->params_size),
                               .params = xcalloc(1, m->desc->params_size),
@@ -61,6 +65,10 @@ static inline void random_runs_release(struct random_runs *r)
 {
     runner_free(r->runner);
     for (size_t i = 0; i < REASONS_MAX; i++) free(r->refusals.reason[i]);
+    for (size_t i = 0; i < 2; i++)
+        for (size_t kind = 0; kind < DSE_KIND_COUNT; kind++) free(r->follows[i][kind].follows);
+    free(r->start);
+    free(r->start_small);
     free(r->raw);
     free(r->params);
     free(r->closed);
@@ -79,21 +87,24 @@ static inline bool is_excluded(const struct model *m, const struct field *f, con
     return false;
 }
 
+static inline const struct follow_list *follows_of(struct random_runs *r, enum dse_kind kind)
+{
+    struct follow_list *list = &r->follows[r->base == r->small][kind];
+    if (!list->follows) *list = follow_list_new(r->base->binding, kind);
+    return list;
+}
+
 static inline void draw_params(struct random_runs *r, double share)
 {
     const struct model *m = r->model;
     bool drawn[SPACE_AXES_MAX] = {false};
-    void *start = space_start(r->base->binding);
-    memcpy(r->params, start, m->desc->params_size);
-    free(start);
+    memcpy(r->params, r->base == r->small ? r->start_small : r->start, m->desc->params_size);
     for (size_t i = 0; i < m->params.n; i++) {
         const struct field *f = &m->params.fields[i];
         if (f->type != DSE_TYPE_REF || !(uniform() < share)) continue;
         struct value v = random_value(f);
         field_set(f, r->params, v);
-        struct follow_list list = follow_list_new(r->base->binding, f->kind);
-        follow_list_apply(&list, v.ref, r->params);
-        free(list.follows);
+        follow_list_apply(follows_of(r, f->kind), v.ref, r->params);
     }
     for (size_t i = 0; i < m->params.n; i++) {
         const struct field *f = &m->params.fields[i];

@@ -1,5 +1,6 @@
 /* The Neural Engine's static-shape KV cache: conservation, and limits where the answer is known. */
 #include "ane_test.h"
+#include "samples.h"
 
 #include <dse/units.h>
 
@@ -245,6 +246,14 @@ static void request__is_its_prompt_and_its_generation(void **state)
     assert_true(prompt.m.calls == 5);
 }
 
+/* The same point at other query rows. */
+static void at_rows(struct at *a, int rows)
+{
+    a->p.query_rows = rows;
+    a->why = dse_model_ane.check(&a->p);
+    if (!a->why) dse_model_ane.estimate(&a->p, &a->m, NULL);
+}
+
 /* Against every multiple of 8 up to 512 and of 32 above, at several mixes, windows, designs. */
 static void best_query_rows__are_those_of_an_exhaustive_search(void **state)
 {
@@ -255,15 +264,16 @@ static void best_query_rows__are_those_of_an_exhaustive_search(void **state)
                               "cache=two-model window=1024 overflow=discard"};
     for (size_t i = 0; i < sizeof mixes / sizeof *mixes; i++)
         for (size_t j = 0; j < sizeof machines / sizeof *machines; j++) {
-            double best_ms = (double)INFINITY, found_ms = 0;
-            for (int rows = 8; rows <= 4096; rows += 8) {
-                char *text = xasprintf("%s %s query_rows=%d", mixes[i], machines[j], rows);
-                struct at a = at(text);
+            char *text = xasprintf("%s %s", mixes[i], machines[j]);
+            struct at a = at(text);
+            double best_ms = (double)INFINITY;
+            for (int rows = 8; rows <= 4096; rows += rows < 512 ? 8 : 32) {
+                at_rows(&a, rows);
                 if (!a.why) best_ms = fmin(best_ms, a.m.request_ms);
-                found_ms = a.e.best_request_ms;
-                free(text);
-                if (rows >= 512) rows += 24;
             }
+            dse_model_ane.equate(&a.p, &a.e);
+            const double found_ms = a.e.best_request_ms;
+            free(text);
             if (!(found_ms <= best_ms * 1.0001))
                 fail_msg("%s %s: %g ms, but %g ms can be had", mixes[i], machines[j], found_ms, best_ms);
         }
@@ -344,8 +354,8 @@ static void points__at_random_are_no_faster_than_either_roof(void **state)
     (void)state;
     struct one o;
     assert_true(one_init(&o, ane, NULL, 0));
-    int feasible = 0;
-    for (int i = 0; i < 20000; i++) {
+    int feasible = 0, points = samples(5000, 20000);
+    for (int i = 0; i < points; i++) {
         struct ane_params p;
         struct ane_metrics m;
         if (!random_point(ane, space_fixed(o.space), 0.15, &p)) continue;
@@ -362,7 +372,7 @@ static void points__at_random_are_no_faster_than_either_roof(void **state)
         assert_true(m.wasted_rows >= -1e-12 && m.wasted_rows < 1);
         feasible++;
     }
-    assert_true(feasible > 2000);
+    assert_true(feasible > points / 10);
     one_release(&o);
 }
 

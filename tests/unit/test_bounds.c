@@ -1,6 +1,7 @@
 /* What the bound of any model of the registry must satisfy (dse_model.bound): no point of a box is outside of it, a box of one
  * point has the estimate, and a bound that is too high by 1 % is noticed. */
 #include "bound_boxes.h"
+#include "samples.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -44,21 +45,22 @@ static void fail_box(const struct boxes *b, const char *wrong)
 static void bounds__hold_at_points_and_corners_of_random_boxes(void **state)
 {
     (void)state;
-    enum { BOXES = 4000, POINTS = 12 };
+    enum { POINTS = 12 };
+    const int boxes = samples(800, 4000);
     size_t n;
     const struct model *models = bounded(&n);
     for (size_t m = 0; m < n; m++) {
         struct boxes b;
         if (!models[m].desc->bound) continue;
         assert_true(boxes_init(&b, &models[m]));
-        for (int i = 0; i < BOXES; i++) {
+        for (int i = 0; i < boxes; i++) {
             if (!draw(&b)) continue;
             const char *wrong = box_ask(&b, POINTS, slack);
             if (wrong) fail_box(&b, wrong);
         }
         print_message("%s: %llu pairs of a point and a metric in %llu boxes, %llu of which are empty\n", models[m].desc->name,
                       (unsigned long long)b.pairs, (unsigned long long)b.boxes, (unsigned long long)b.empty);
-        assert_true(b.pairs > BOXES);
+        assert_true(b.pairs > (uint64_t)boxes);
         boxes_release(&b);
     }
 }
@@ -67,7 +69,7 @@ static void bounds__hold_at_points_and_corners_of_random_boxes(void **state)
 static void bounds__of_one_point_are_its_estimate(void **state)
 {
     (void)state;
-    enum { POINTS = 2000 };
+    const int points = samples(400, 2000);
     static const char *const asked_for[] = {"tokens_per_s", "latency_us"};
     size_t n;
     const struct model *models = bounded(&n);
@@ -75,7 +77,7 @@ static void bounds__of_one_point_are_its_estimate(void **state)
         struct boxes b;
         if (!models[m].desc->bound) continue;
         assert_true(boxes_init(&b, &models[m]));
-        for (int i = 0; i < POINTS; i++) {
+        for (int i = 0; i < points; i++) {
             if (!box_base(&b, i % 2 ? 0.1 : 0.3)) continue;
             boxes_copy(&b, b.lo, b.corner[0]);
             boxes_copy(&b, b.hi, b.corner[0]);
@@ -106,7 +108,8 @@ static void bounds__of_one_point_are_its_estimate(void **state)
 static void bounds__raised_by_one_percent_are_caught(void **state)
 {
     (void)state;
-    enum { BOXES = 1500, POINTS = 8 };
+    enum { POINTS = 8 };
+    const int boxes = samples(500, 1500);
     size_t n;
     const struct model *models = bounded(&n);
     for (size_t m = 0; m < n; m++) {
@@ -114,7 +117,7 @@ static void bounds__raised_by_one_percent_are_caught(void **state)
         if (!models[m].desc->bound) continue;
         assert_true(boxes_init(&b, &models[m]));
         b.raise = 1.01;
-        for (int i = 0; i < BOXES; i++)
+        for (int i = 0; i < boxes; i++)
             if (box_draw(&b, 0.05, 0.05, 1.001)) box_ask(&b, POINTS, slack);
         for (size_t k = 0; k < models[m].metrics.n; k++)
             if (b.raised[k] > 0 && b.caught[k] == 0)
@@ -129,14 +132,14 @@ static void bounds__of_a_range_follow_from_its_resolved_ends(void **state)
 {
     (void)state;
     static const char *const saws[] = {"channel_gbs"};
-    enum { TRIALS = 20 };
+    const size_t trials = (size_t)samples(6, 20);
     size_t n;
     const struct model *models = bounded(&n);
     for (size_t m = 0; m < n; m++) {
         struct boxes b;
         if (!models[m].desc->bound) continue;
         assert_true(boxes_init(&b, &models[m]));
-        for (size_t k = 0; k < (size_t)TRIALS * models[m].params.n; k++) {
+        for (size_t k = 0; k < trials * models[m].params.n; k++) {
             const struct field *axis = &models[m].params.fields[k % models[m].params.n];
             if (!is_number(axis) || !box_base(&b, 0.1)) continue;
             const double from = axis->min + (axis->max - axis->min) * uniform(), to = from + (axis->max - from) * uniform();

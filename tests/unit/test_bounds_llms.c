@@ -8,6 +8,7 @@
 #include <cmocka.h>
 
 #include "bound_boxes.h"
+#include "samples.h"
 
 static const double slack = 1e-12;
 /* Of which boxes of such LLMs have bounds. Others say that they know nothing, or are asked all the same. */
@@ -134,7 +135,9 @@ static uint64_t asked_of(const struct boxes *b, const char *metric)
 static void bounds__of_llms_hold_at_points_of_random_boxes(void **state)
 {
     (void)state;
-    enum { BOXES = 4000, POINTS = 12, KNOWN = 10000 };
+    enum { POINTS = 12 };
+    const int boxes = samples(1200, 4000);
+    const uint64_t known = (uint64_t)boxes * 5 / 2;
     const double width[] = {1.001, 1.02, 1.3, 2, 8, 100}, share[] = {0, 0.03, 0.1, 0.3};
     size_t n;
     const struct model *models = registry_models(&n);
@@ -142,7 +145,7 @@ static void bounds__of_llms_hold_at_points_of_random_boxes(void **state)
         struct boxes b;
         if (!models[m].desc->bound) continue;
         assert_true(boxes_init(&b, &models[m]));
-        for (int i = 0; i < BOXES; i++) {
+        for (int i = 0; i < boxes; i++) {
             if (!draw(&b, uniform() < 0.5 ? 0 : 0.15, share[any(0, 3)], counts, width[any(0, 5)])) continue;
             const char *wrong = box_ask(&b, POINTS, slack);
             if (wrong) fail_box(&b, wrong);
@@ -151,7 +154,7 @@ static void bounds__of_llms_hold_at_points_of_random_boxes(void **state)
             "%s: %llu pairs of a point and a metric in %llu boxes, %llu of which are empty; %llu points have a bound of speed\n",
             models[m].desc->name, (unsigned long long)b.pairs, (unsigned long long)b.boxes, (unsigned long long)b.empty,
             (unsigned long long)asked_of(&b, "tokens_per_s"));
-        if (is_followed(&models[m])) assert_true(asked_of(&b, "tokens_per_s") > KNOWN && asked_of(&b, "energy_mj") > KNOWN);
+        if (is_followed(&models[m])) assert_true(asked_of(&b, "tokens_per_s") > known && asked_of(&b, "energy_mj") > known);
         boxes_release(&b);
     }
 }
@@ -160,7 +163,7 @@ static void bounds__of_llms_hold_at_points_of_random_boxes(void **state)
 static void bounds__of_llms_close_in(void **state)
 {
     (void)state;
-    enum { BOXES = 600 };
+    const int boxes = samples(200, 600);
     size_t n;
     const struct model *models = registry_models(&n);
     for (size_t m = 0; m < n; m++) {
@@ -169,7 +172,7 @@ static void bounds__of_llms_close_in(void **state)
         if (!is_followed(&models[m])) continue;
         assert_true(boxes_init(&b, &models[m]));
         const struct field *speed = schema_find(&models[m].metrics, "tokens_per_s");
-        for (int i = 0; i < BOXES; i++) {
+        for (int i = 0; i < boxes; i++) {
             if (!draw(&b, 0.05, 0, rates, 1 + 1e-6) || box_ask(&b, 1, slack)) continue;
             const double lo = field_number(speed, b.floor), hi = field_number(speed, b.ceiling);
             if (isnan(lo)) continue;
@@ -177,7 +180,7 @@ static void bounds__of_llms_close_in(void **state)
             close += hi <= lo * (1 + 1e-4);
         }
         print_message("%s: %zu of %zu narrow boxes are close\n", models[m].desc->name, close, all);
-        assert_true(all > BOXES / 2 && close > all * 9 / 10);
+        assert_true(all > (size_t)boxes / 2 && close > all * 9 / 10);
         boxes_release(&b);
     }
 }

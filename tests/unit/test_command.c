@@ -1,14 +1,13 @@
 /* The command of a point: typed into a shell it is the same point, to the last digit. */
 #include "bed.h"
 #include "dse_config.h"
+#include "samples.h"
 #include "space/command.h"
 #include "space/point.h"
 
 #include <glob.h>
 #include <gsl/gsl_rng.h>
 #include <wordexp.h>
-
-enum { ROWS = 50 };
 
 /* What the words of a command make: options as main.c reads them. */
 struct typed {
@@ -119,7 +118,7 @@ static void command__gives_the_rows_of_every_shipped_sweep(void **state)
         b.catalog = catalog_new(DSE_SOURCE_DATA, &b.diags);
         b.sweep = sweep_file_read(files.gl_pathv[i], b.catalog, DSE_SOURCE_DATA, &b.diags);
         if (b.diags.errors) fail_msg("%s is refused", files.gl_pathv[i]);
-        assert_same_points(&b, ROWS);
+        assert_same_points(&b, (size_t)samples(8, 50));
         sweep_file_free(b.sweep);
         catalog_free(b.catalog);
         diags_release(&b.diags);

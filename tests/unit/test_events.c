@@ -3,6 +3,7 @@
 #include "model/fidelity.h"
 #include "model_checks.h"
 #include "random_runs.h"
+#include "samples.h"
 
 /* Call `check` for each model that has an event level, with its defaults made small. */
 static void each_model(void (*check)(const struct model *m, const struct one *defaults))
@@ -62,20 +63,20 @@ static void events__fill_every_metric_and_parts_that_add_up(void **state)
  * a test can wait for. */
 static void check_random_points(const struct model *m, const struct one *small)
 {
-    enum { POINTS = 30 };
-    static const double limit_s = 0.5; /* of a run */
+    const uint64_t points = (uint64_t)samples(16, 30); /* 16: every share that draw_point() knows */
+    static const double limit_s = 0.5;                 /* of a run */
     struct random_runs r;
     uint64_t ends[RANDOM_ENDS] = {0};
     random_runs_init(&r, small, small, &(struct sim_options){.stop = &random_stop});
-    for (uint64_t i = 0; i < POINTS; i++) {
+    for (uint64_t i = 0; i < points; i++) {
         random_runs_limit(limit_s);
         enum random_end end = random_run(&r, i);
         if (end != RANDOM_DONE && end != RANDOM_CUT)
             fail_msg("%s: point %d %s: %s", m->desc->name, (int)i, random_end_names[end], r.why);
         ends[end]++;
     }
-    if (ends[RANDOM_DONE] < POINTS / 10)
-        fail_msg("%s: only %d of %d points ran to an end", m->desc->name, (int)ends[RANDOM_DONE], POINTS);
+    if (ends[RANDOM_DONE] < points / 10)
+        fail_msg("%s: only %d of %d points ran to an end", m->desc->name, (int)ends[RANDOM_DONE], (int)points);
     random_runs_release(&r);
 }
 
@@ -120,10 +121,11 @@ static bool move_parameter(struct random_runs *r, const struct field *f, uint64_
 /* What is said to be read by one fidelity moves nothing at the other, and what only the closed form reads moves that. */
 static void check_reader(struct random_runs *r, const struct field *f)
 {
-    enum { EVENT_POINTS = 3, CLOSED_POINTS = 100, TRIES = 400 };
+    enum { EVENT_POINTS = 3, TRIES = 400 };
+    const int closed_points = samples(30, 100);
     const char *name = r->model->desc->name;
     const bool must_move = f->reader == READ_BY_CLOSED_FORM;
-    int done = 0, moved = 0, wanted = f->reader == READ_BY_EVENT_LEVEL ? CLOSED_POINTS : EVENT_POINTS;
+    int done = 0, moved = 0, wanted = f->reader == READ_BY_EVENT_LEVEL ? closed_points : EVENT_POINTS;
     for (uint64_t i = 0; i < TRIES && (done < wanted || (must_move && moved == 0)); i++) {
         const bool events = f->reader != READ_BY_EVENT_LEVEL && done < wanted;
         struct moves v;
@@ -205,7 +207,8 @@ static struct agreement agree_with(const struct model *m, int threads, uint64_t 
 static void check_threads(const struct model *m, const struct one *defaults)
 {
     (void)defaults;
-    struct agreement one = agree_with(m, 1, 6), three = agree_with(m, 3, 6);
+    const uint64_t points = (uint64_t)samples(4, 6);
+    struct agreement one = agree_with(m, 1, points), three = agree_with(m, 3, points);
     for (size_t i = 0; i < one.n; i++) {
         assert_string_equal(one.points[i].settings, three.points[i].settings);
         assert_true(one.points[i].metric[AGREE_LATENCY] == three.points[i].metric[AGREE_LATENCY] &&
@@ -283,7 +286,7 @@ static const double POINT_TRAFFIC = 0.25, MEAN_TRAFFIC = 0.05;
 static void check_agreement(const struct model *m, const struct one *defaults)
 {
     (void)defaults;
-    struct agreement a = agree_with(m, 2, 20);
+    struct agreement a = agree_with(m, 2, (uint64_t)samples(8, 20));
     double traffic = 0;
     size_t n = 0;
     for (size_t i = 0; i < a.n; i++) {

@@ -2,6 +2,7 @@
 #include "base/xalloc.h"
 #include "complaints.h"
 #include "random_head.h"
+#include "samples.h"
 #include "workload/head_kinds.h"
 
 #include <math.h>
@@ -127,8 +128,11 @@ static void fit__makes_a_head_like_the_one_it_was_given(void **state)
         g.recency_power = 0.2 * (double)i;
         g.sink_gain = 1 + (double)i;
         struct head h = make(&g, i);
-        struct head_component c = head_component_fit(&h, 512, 7), again = head_component_fit(&h, 512, 7);
-        assert_memory_equal(&c.g, &again.g, sizeof c.g);
+        struct head_component c = head_component_fit(&h, 512, 7);
+        if (i < (uint64_t)samples(1, 3)) {
+            struct head_component again = head_component_fit(&h, 512, 7);
+            assert_memory_equal(&c.g, &again.g, sizeof c.g);
+        }
         near_to(c.made.first_mass, c.real.first_mass, 0.1);
         near_to(c.made.newest_mass, c.real.newest_mass, 0.1);
         near_to(c.made.tenth_mass, c.real.tenth_mass, 0.05);

@@ -2,6 +2,7 @@
  * what hw, chip and cost compute lies in the intervals, and of one point they are what is computed there. */
 #include "lad/lad.h"
 #include "bound_boxes.h"
+#include "samples.h"
 
 #include <dse/bound.h>
 #include <setjmp.h>
@@ -64,14 +65,14 @@ static void check(bool is_point, const char *what, struct dse_interval a, double
 typedef void ask(bool is_point);
 static void ask_boxes(ask *of_box)
 {
-    enum { BOXES = 10000 };
+    const int boxes = samples(1500, 10000);
     int asked = 0;
-    for (int i = 0; i < BOXES; i++) {
+    for (int i = 0; i < boxes; i++) {
         if (!draw(i)) continue;
         asked++;
         of_box(i % 2 == 0);
     }
-    assert_true(asked > BOXES / 2);
+    assert_true(asked > boxes / 2);
 }
 
 enum { POINTS = 10 };

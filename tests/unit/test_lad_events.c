@@ -2,6 +2,7 @@
  * that differ in one thing, and that every way of the model to decode runs. Most runs are without banks (DSE_IDEAL_DRAM): what
  * they test is LAD, not DRAM. */
 #include "lad_test.h"
+#include "samples.h"
 
 #include "lad/lad_draws.h"
 #include "sim/sim.h"
@@ -30,6 +31,15 @@ static struct lad_params plain(void)
     p.prefetch = LAD_PREFETCH_OFF;
     p.workload.context = 1024;
     return p;
+}
+
+/* Layers as those of opt-2.7b, with less of what is not attention and goes burst by burst. */
+static struct dse_llm less_linear(void)
+{
+    struct dse_llm llm = *fixture_llm(&f, "opt-2.7b");
+    llm.vocab = samples(4000, (int)llm.vocab);
+    llm.ffn = samples(2560, (int)llm.ffn);
+    return llm;
 }
 
 static void set_bandwidth(struct lad_params *p, double gbs)
@@ -155,8 +165,9 @@ static void conservation__bytes_are_those_of_the_closed_form_in_whole_bursts(voi
 static void conservation__the_dram_changes_time_not_bytes(void **state)
 {
     (void)state;
+    const struct dse_llm llm = less_linear();
     struct lad_params p = plain();
-    p.workload.llm = fixture_llm(&f, "opt-2.7b");
+    p.workload.llm = &llm;
     p.workload.weight_bits = 4;
     struct lad_metrics ideal = simulate(&p, ALL), real = simulate(&p, DSE_IDEAL_DRAWS);
     struct lad_metrics awake = simulate(&p, DSE_IDEAL_DRAWS | DSE_IDEAL_REFRESH);
@@ -172,8 +183,9 @@ static void refresh__costs_its_time_and_rows_opened_again_at_most(void **state)
 {
     (void)state;
     for (int decoding = LAD_LOCALITY_AWARE; decoding <= LAD_FULL_CACHE; decoding++) {
+        const struct dse_llm llm = less_linear();
         struct lad_params p = plain();
-        p.workload.llm = fixture_llm(&f, "opt-2.7b");
+        p.workload.llm = &llm;
         p.workload.weight_bits = 4;
         p.decoding = decoding;
         const struct dse_dram_timing *t = &p.dram.timing;

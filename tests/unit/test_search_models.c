@@ -1,4 +1,5 @@
 /* The exact fronts of random lattices of every model that has a bound are those of all their points. */
+#include "samples.h"
 #include "search_lattices.h"
 
 #include <setjmp.h>
@@ -8,7 +9,7 @@
 
 #include <cmocka.h>
 
-enum { LATTICES = 10, TRIES = 60 };
+enum { TRIES = 60 };
 
 /* Returns how many rows the front has; -1: such a lattice has none (its tables refuse it, or an objective has no bound there). */
 static long compare(const char *text, const char **ret_why)
@@ -45,6 +46,7 @@ static void exact__is_the_front_of_all_points_of_every_model(void **state)
     (void)state;
     size_t n;
     const struct model *models = registry_models(&n);
+    const int lattices = samples(4, 10), points = samples(5000, 20000); /* at most, of a lattice */
     for (size_t m = 0; m < n; m++) {
         struct lattice_draw d;
         if (!lattice_draw_init(&d, &models[m], catalog_data_dir(), 7 + m)) {
@@ -53,13 +55,13 @@ static void exact__is_the_front_of_all_points_of_every_model(void **state)
         }
         print_message("%s\n", models[m].desc->name);
         int done = 0;
-        for (int i = 0; i < TRIES && done < LATTICES; i++) {
+        for (int i = 0; i < TRIES && done < lattices; i++) {
             const char *why;
-            char *text = draw_lattice(&d, 2e4, 12);
+            char *text = draw_lattice(&d, points, 12);
             done += compare(text, &why) > 0;
             free(text);
         }
-        assert_int_equal(done, LATTICES);
+        assert_int_equal(done, lattices);
         lattice_draw_release(&d);
     }
 }

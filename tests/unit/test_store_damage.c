@@ -1,9 +1,15 @@
 /* Databases that were damaged: whoever reads one gives all of the right answer or refuses, never a part of it. */
+#include "samples.h"
 #include "store_fixture.h"
 
 #include <sys/stat.h>
 
-enum { POINTS = 1280, PLACES = 200 };
+enum { POINTS = 1280 };
+
+static size_t places(void)
+{
+    return (size_t)samples(70, 200);
+}
 
 /* ---- a database and its bytes ---------------------------------------------------------------------------------------------- */
 
@@ -177,7 +183,7 @@ static void damage__never_gives_a_part_of_an_answer(void **state)
     for (size_t i = 0; i < COUNT(readers); i++) assert_non_null(right[i] = readers[i]("whole.db"));
     struct bytes whole = read_bytes("whole.db"); /* as the writers among the readers left it */
     assert_true(whole.n > 10 * 16384);
-    for (size_t place = 0; place < PLACES; place++) {
+    for (size_t place = 0; place < places(); place++) {
         struct bytes b = {xmalloc(whole.n), whole.n};
         memcpy(b.s, whole.s, whole.n);
         seed = (place + 1) * 0x9E3779B97F4A7C15u;
@@ -193,7 +199,7 @@ static void damage__never_gives_a_part_of_an_answer(void **state)
         free(b.s);
     }
     print_message("%zu answers right, %zu refused\n", answered, refused);
-    assert_true(refused > PLACES); /* most places matter */
+    assert_true(refused > places()); /* most places matter */
     for (size_t i = 0; i < COUNT(readers); i++) free(right[i]);
     free(whole.s);
 }
@@ -206,7 +212,7 @@ static void damage__never_loses_rows_of_a_file_without_a_seal(void **state)
     make_whole("whole.db");
     sql_exec("whole.db", "UPDATE run SET host = 'another'");
     struct bytes whole = read_bytes("whole.db");
-    for (size_t place = 0; place < PLACES; place++) {
+    for (size_t place = 0; place < places(); place++) {
         struct bytes b = {xmalloc(whole.n), whole.n};
         memcpy(b.s, whole.s, whole.n);
         seed = (place + 1000) * 0x9E3779B97F4A7C15u;

@@ -1,5 +1,6 @@
 /* SwiftKV at event level: agreement with the closed form where both know the answer, bytes and work, and what only events show. */
 #include "both_levels.h"
+#include "samples.h"
 #include "swiftkv/swiftkv.h"
 
 #include <dse/dram_port.h>
@@ -289,9 +290,11 @@ static void memory__longer_is_never_slower(void **state)
 static void refresh__costs_between_nothing_and_what_it_closes(void **state)
 {
     (void)state;
-    static const char *const machines[] = {"layers_simulated=0", "gemv_efficiency=1", "bandwidth_gbs=200"};
+    static const char *const machines[] = {"", "gemv_efficiency=1", "bandwidth_gbs=200"};
     for (size_t i = 0; i < sizeof machines / sizeof *machines; i++) {
-        at(machines[i], 0);
+        char settings[100];
+        snprintf(settings, sizeof settings, "layers_simulated=%d %s", i ? 2 : samples(4, 0), machines[i]);
+        at(settings, 0);
         const struct dse_dram_timing *t = &params()->dram.timing;
         const double closed_ns = t->t_rfc_ns + t->t_ras_ns + t->t_rp_ns + t->t_rcd_ns + params()->dram.memory->detail.t_cl_ns;
         double with = event_metric(&b, "latency_us");
@@ -322,12 +325,13 @@ static void sampling__the_part_stands_for_the_whole(void **state)
 static void sampling__the_part_has_the_limit_of_the_whole(void **state)
 {
     (void)state;
-    static const char *const machines[] = {"batch=64", "batch=16 kv_bits=16", "batch=64 attention=flash"};
+    static const char *const machines[] = {"", "kv_bits=16", "attention=flash"};
     static const char *const limits[] = {"dram", "dram", "compute"};
+    const int batches[] = {samples(16, 64), 16, samples(16, 64)};
     for (size_t i = 0; i < sizeof machines / sizeof *machines; i++)
         for (int all = 0; all < 2; all++) {
             char settings[200];
-            snprintf(settings, sizeof settings, "layers_simulated=1 context=256 %s%s", machines[i],
+            snprintf(settings, sizeof settings, "layers_simulated=1 context=256 batch=%d %s%s", batches[i], machines[i],
                      all ? " rows_simulated=0" : " rows_simulated=20000");
             at(settings, 0);
             assert_string_equal(part_of(&b.events_parts, "attention")->bound, limits[i]);
@@ -337,7 +341,7 @@ static void sampling__the_part_has_the_limit_of_the_whole(void **state)
 static void runs__are_the_same_again(void **state)
 {
     (void)state;
-    static const char *const machines[] = {"", "attention=flash", "phase=prefill context=70"};
+    static const char *const machines[] = {"layers_simulated=1", "layers_simulated=1 attention=flash", "phase=prefill context=70"};
     for (size_t i = 0; i < sizeof machines / sizeof *machines; i++) {
         at(machines[i], 0);
         char first[LEVEL_BYTES];
@@ -355,7 +359,7 @@ static void random__points_run_and_are_not_faster_than_their_products(void **sta
     at("", DSE_IDEAL_DRAM);
     char base[LEVEL_BYTES];
     memcpy(base, b.params, sizeof base);
-    for (int n = 0; n < 40;) {
+    for (int n = 0, wanted = samples(20, 40); n < wanted;) {
         if (!random_point(b.model, base, 0.1, b.params)) continue;
         struct swiftkv_params *p = (struct swiftkv_params *)b.params;
         p->events.layers_simulated = 1;

@@ -16,7 +16,7 @@ static const char *beside(const char *model)
     return "quality_from=surface boundary=bulk layers_simulated=1 rows_simulated=4096 stream_mib=0.5";
 }
 
-/* LAD's event level carries out a whole cache, burst by burst: it is asked once. */
+/* LAD's event level carries out a whole cache: it is asked once, and without banks. */
 static bool is_slow(const char *model)
 {
     return strcmp(model, "lad") == 0;
@@ -46,7 +46,7 @@ static const char *at(struct both_levels *b, const char *model, const char *sett
     memset(b->events, 0, sizeof b->events);
     b->closed_parts.n = b->closed_parts.n_causes = 0;
     if (!why) b->model->desc->estimate(b->params, b->closed, &b->closed_parts);
-    if (!why && events) run_events(b, 0);
+    if (!why && events) run_events(b, is_slow(model) ? DSE_IDEAL_DRAM : 0);
     free(text);
     free(all);
     return why;

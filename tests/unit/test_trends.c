@@ -1,14 +1,13 @@
 /* The monotonicities that models declare (struct dse_trend) hold at random points, and the ones that every model owes are declared.
  */
 #include "model_points.h"
+#include "samples.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 
 #include <cmocka.h>
-
-enum { POINTS = 10000 };
 
 /* The value of a parameter times `factor`, rounded up for a whole number; false when it leaves the range or does not grow. */
 static bool grow(const struct field *f, void *params, double factor)
@@ -63,7 +62,7 @@ static double random_factor(const struct dse_trend *t)
 }
 
 struct counts {
-    int tried, feasible;
+    int points, tried, feasible;
 };
 
 static void check_trend(const struct model *m, const struct dse_trend *t, const void *base, struct counts *counts)
@@ -76,7 +75,7 @@ static void check_trend(const struct model *m, const struct dse_trend *t, const 
     assert_true(t->effect == DSE_LESS || t->effect == DSE_MORE);
     void *params = xmalloc(m->desc->params_size), *before = xcalloc(1, m->desc->metrics_size),
          *after = xcalloc(1, m->desc->metrics_size);
-    for (counts->tried = 0; counts->tried < POINTS; counts->tried++) {
+    for (counts->tried = 0; counts->tried < counts->points; counts->tried++) {
         double factor = random_factor(t);
         random_point(m, base, counts->tried % 4 == 0 ? 1 : 0.15 * uniform(), params);
         set_where(m, t, params);
@@ -108,11 +107,11 @@ static void trends__hold_at_random_points(void **state)
         struct one o;
         assert_true(one_init(&o, &models[m], NULL, 0));
         for (const struct dse_trend *t = models[m].desc->trends; t && t->param; t++) {
-            struct counts counts = {0};
+            struct counts counts = {.points = samples(1500, 10000)};
             check_trend(&models[m], t, space_fixed(o.space), &counts);
             print_message("%s: %s over %s: %d of %d points could grow\n", models[m].desc->name, t->metric, t->param,
                           counts.feasible, counts.tried);
-            assert_true(counts.feasible > POINTS / 50);
+            assert_true(counts.feasible > counts.points / 50);
         }
         one_release(&o);
     }

@@ -6,6 +6,7 @@
 
 #include "both_levels.h"
 #include "llms_test.h"
+#include "samples.h"
 #include "veda/veda_llms.h"
 
 #include <dse/dram_port.h>
@@ -179,11 +180,11 @@ static void experts__are_drawn_at_event_level(void **state)
     (void)state;
     static const char *const settings[] = {"llm=qwen3-30b-a3b batch=8 eviction=none capacity_gib=512 seed=1",
                                            "llm=qwen3-30b-a3b batch=8 eviction=none capacity_gib=512 seed=2",
-                                           "llm=qwen3-30b-a3b batch=8 eviction=none capacity_gib=512 layers_simulated=0"};
+                                           "llm=qwen3-30b-a3b batch=8 eviction=none capacity_gib=512 layers_simulated=24"};
     double traffic[3];
     struct both_levels b;
     for (int i = 0; i < 3; i++) {
-        both_levels(&b, "veda", settings[i], 0);
+        both_levels(&b, "veda", settings[i], DSE_IDEAL_DRAM); /* what is drawn are bytes: no banks */
         traffic[i] = event_metric(&b, "dram_mib");
     }
     assert_true(traffic[0] != traffic[1]);
