@@ -1,20 +1,11 @@
 /* Soundness and speed of the bounds of all models that have one (dse_model.bound): so many pairs of a point and a metric in random
  * boxes, of which none may be outside of its bound, and the CPU time of a bound over that of resolve, check and estimate of a
  * point, in the same run. Exit status 1 where one is outside. */
+#include "bench.h"
 #include "bound_boxes.h"
 
-#include <time.h>
-
 enum { POINTS = 24 };
-static const uint64_t wanted_pairs = 100000000;
 static const double slack = 1e-12; /* of what is promised */
-
-static double cpu_seconds(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
 
 /* A box of any width, of few or many numbers, as the unit test draws them. */
 static bool draw(struct boxes *b)
@@ -26,6 +17,7 @@ static bool draw(struct boxes *b)
 
 static bool check_pairs(struct boxes *b)
 {
+    const uint64_t wanted_pairs = (uint64_t)bench_size(100000000, 20000);
     while (b->pairs < wanted_pairs) {
         if (!draw(b)) continue;
         const char *wrong = box_ask(b, POINTS, slack);
@@ -41,26 +33,27 @@ static bool check_pairs(struct boxes *b)
 /* Time of a bound of boxes around feasible points, in which a tenth of the numbers vary by 30 %, and of their points' estimate. */
 static void time_bounds(struct boxes *b, double *ret_bound_ns, double *ret_point_ns)
 {
-    enum { BOXES = 4000, REPEATS = 8 };
+    enum { REPEATS = 8 };
+    const int boxes = bench_size(4000, 50);
     const struct dse_model *desc = b->model->desc;
     double bound = 0, point = 0;
     int n = 0;
-    while (n < BOXES) {
+    while (n < boxes) {
         if (!box_draw(b, 0.1, 0.1, 1.3)) continue;
         n++;
-        const double start = cpu_seconds();
+        const double start = cpu_s();
         for (int i = 0; i < REPEATS; i++) desc->bound(b->lo, b->hi, b->floor, b->ceiling);
-        const double middle = cpu_seconds();
+        const double middle = cpu_s();
         for (int i = 0; i < REPEATS; i++) {
             boxes_copy(b, b->point, b->corner[0]);
             resolve(b, b->point);
             if (!desc->check || !desc->check(b->point)) desc->estimate(b->point, b->metrics, NULL);
         }
         bound += middle - start;
-        point += cpu_seconds() - middle;
+        point += cpu_s() - middle;
     }
-    *ret_bound_ns = 1e9 * bound / (BOXES * REPEATS);
-    *ret_point_ns = 1e9 * point / (BOXES * REPEATS);
+    *ret_bound_ns = 1e9 * bound / (boxes * REPEATS);
+    *ret_point_ns = 1e9 * point / (boxes * REPEATS);
 }
 
 int main(void)
@@ -69,6 +62,8 @@ int main(void)
     bool ok = true;
     if (set_up(NULL)) return 2;
     const struct model *models = registry_models(&n);
+    struct bench_row row = bench_row_open(
+        "the bound of a box over the closed form of a point, CPU time; of 10^8 points and metrics of each, none is outside");
     printf("%-14s %12s %10s %8s %8s %10s %10s %6s\n", "bounds", "pairs", "boxes", "empty", "outside", "ns a bound", "ns a point",
            "ratio");
     for (size_t m = 0; m < n; m++) {
@@ -81,9 +76,11 @@ int main(void)
         time_bounds(&b, &bound_ns, &point_ns);
         printf("%-14s %12llu %10llu %8llu %8d %10.0f %10.0f %6.2f\n", models[m].desc->name, (unsigned long long)pairs,
                (unsigned long long)boxes, (unsigned long long)empty, sound ? 0 : 1, bound_ns, point_ns, bound_ns / point_ns);
+        bench_part(&row, "%s %.2f times", models[m].desc->name, bound_ns / point_ns);
         fflush(stdout);
         boxes_release(&b);
     }
+    bench_row_close(&row);
     tear_down(NULL);
     return ok ? 0 : 1;
 }

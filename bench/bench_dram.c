@@ -2,21 +2,14 @@
  * form compares (`bench_dram law`), and how many bursts it simulates a second of CPU time, beside theirs. Their speeds are those
  * of the reference runs (cpu_s of tests/data/dram/hbm_reference.csv), measured on another day on a machine of two cores: read the
  * ratios, not the rates. */
+#include "bench.h"
 #include "../tests/unit/dram_fixture.h"
 #include "sim/sim.h"
 
 #include <dse/dram_port.h>
 #include <stdio.h>
-#include <time.h>
 
 static struct entries memories;
-
-static double cpu_seconds(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
 
 struct error {
     double sum, worst;
@@ -46,12 +39,14 @@ static void agree(const struct rows *r)
 {
     static const char *const names[] = {"streams", "copies", "random", "chunks", "LAD", "strided", "under load", "idle"};
     struct dram_result *result = xcalloc(1, sizeof *result);
+    struct error all[2] = {{0}};
+    const size_t step = (size_t)bench_size(1, 24);
     printf("%-14s %-11s %5s %22s %22s %22s\n", "simulator", "patterns", "runs", "bandwidth mean, worst", "latency mean, worst",
            "energy mean, worst");
     for (int sim = 0; sim < 2; sim++)
         for (size_t f = 0; f < sizeof names / sizeof *names; f++) {
             struct error bandwidth = {0}, latency = {0}, energy = {0};
-            for (size_t i = 0; i < r->n; i++) {
+            for (size_t i = 0; i < r->n; i += step) {
                 const char *config = rows_string(r, i, "config"), *pattern = rows_string(r, i, "pattern");
                 if ((config[0] == 'r') != sim || strcmp(family_of(pattern), names[f]) != 0) continue;
                 struct dse_memory m;
@@ -67,6 +62,7 @@ static void agree(const struct rows *r)
                 free(text);
                 const double gbs = (double)result->bytes / result->time_ns;
                 add(&bandwidth, gbs, rows_number(r, i, "bw_GBps"));
+                add(&all[sim], gbs, rows_number(r, i, "bw_GBps"));
                 add(&latency, dram_latency_mean(&result->latency) * spec.clock_ns, rows_number(r, i, "lat_mean_ns"));
                 add(&energy, result->energy_pj, rows_number(r, i, "energy_pj"));
             }
@@ -77,6 +73,11 @@ static void agree(const struct rows *r)
             if (energy.n) printf(" %11.4f %% %.4f %%", 100 * energy.sum / energy.n, 100 * energy.worst);
             printf("\n");
         }
+    struct bench_row row =
+        bench_row_open("bandwidth burst by burst beside simulators clock by clock, the pattern that is farthest off");
+    bench_part(&row, "%d runs of DRAMsim3: off by %.2g %%", all[0].n, 100 * all[0].worst);
+    bench_part(&row, "%d of Ramulator 2.1: %.2g %%", all[1].n, 100 * all[1].worst);
+    bench_row_close(&row);
     free(result);
 }
 
@@ -84,6 +85,8 @@ static void speed(const struct rows *r)
 {
     static const char *const patterns[] = {"seq_rd", "chunk256_rd", "lad_n2048_il8", "rnd64_rd", "rate_det_10"};
     struct dram_result *result = xcalloc(1, sizeof *result);
+    double least = HUGE_VAL, most = 0;
+    struct bench_row row = bench_row_open("DRAM burst by burst, over simulators clock by clock as they ran elsewhere");
     for (size_t i = 0; i < r->n; i++) {
         const char *config = rows_string(r, i, "config"), *pattern = rows_string(r, i, "pattern");
         bool wanted = false;
@@ -97,16 +100,23 @@ static void speed(const struct rows *r)
         fixture_reference(&memories, config, "c256", &m, &spec, &map);
         char *text = fixture_pattern(pattern);
         double best = 0;
-        for (int pass = 0; pass < 3; pass++) {
-            const double start = cpu_seconds();
+        for (int pass = 0; pass < bench_size(3, 1); pass++) {
+            const double start = cpu_s();
             fixture_run(&(struct dram_setup){.spec = &spec, .map = &map}, text, result);
-            const double rate = (double)result->bursts / (cpu_seconds() - start) * 1e-6;
+            const double rate = (double)result->bursts / (cpu_s() - start) * 1e-6;
             if (rate > best) best = rate;
         }
         free(text);
         printf("   %-14s %-14s %6.2f M bursts/s: %4.0f times its %.2f\n", rows_string(r, i, "sim"), pattern, best,
                best / rows_number(r, i, "mreq_per_cpu_s"), rows_number(r, i, "mreq_per_cpu_s"));
+        least = fmin(least, best / rows_number(r, i, "mreq_per_cpu_s"));
+        most = fmax(most, best / rows_number(r, i, "mreq_per_cpu_s"));
+        if (strcmp(pattern, "seq_rd") == 0 || strcmp(pattern, "rnd64_rd") == 0)
+            bench_part(&row, "%.1f million bursts a second of CPU as %s %s", best, rows_string(r, i, "sim"),
+                       *pattern == 's' ? "on a stream" : "on random 64 B");
     }
+    bench_part(&row, "%.0f to %.0f times their rates", least, most);
+    bench_row_close(&row);
     free(result);
 }
 
@@ -129,7 +139,8 @@ static bool next_key(void *object, uint32_t arg, struct dse_segment *ret)
     return true;
 }
 
-static void port(const char *what, bool weights, bool keys)
+/* Returns CPU seconds. */
+static double port(const char *what, bool weights, bool keys)
 {
     struct dse_memory m = *(const struct dse_memory *)entries_find(&memories, "hbm2-5cube");
     m.entry.name = "hbm2-5cube";
@@ -139,20 +150,25 @@ static void port(const char *what, bool weights, bool keys)
     const uint32_t actor = dse_sim_actor(sim, nothing, NULL);
     struct diags diags;
     diags_init(&diags);
-    struct dram_pattern *pattern = dram_pattern_new("random,size=256,count=1500000,footprint=1GiB", 1, "pattern", &diags);
-    if (weights) dse_dram_stream(p, (struct dse_segment){UINT64_C(2) << 30, 400000000, false}, "weights", actor, 0);
+    char *random = xasprintf("random,size=256,count=%d,footprint=1GiB", bench_size(1500000, 10000));
+    struct dram_pattern *pattern = dram_pattern_new(random, 1, "pattern", &diags);
+    free(random);
+    if (weights)
+        dse_dram_stream(p, (struct dse_segment){UINT64_C(2) << 30, (uint64_t)bench_size(400000000, 4000000), false}, "weights",
+                        actor, 0);
     if (keys)
         dse_dram_start(
             p, &(struct dse_transfer){.next = next_key, .object = pattern, .label = "keys", .access_bytes = 256, .actor = actor});
-    const double start = cpu_seconds();
+    const double start = cpu_s();
     if (!dse_sim_run(sim)) abort();
-    const double took = cpu_seconds() - start;
+    const double took = cpu_s() - start;
     const struct dse_dram_stats s = dse_dram_stats(p, NULL);
     printf("   %-44s %5.2f s, %5.1f M bursts/s, %4.0f us simulated\n", what, took, (double)s.bursts / took * 1e-6,
            dse_s_of_ps(dse_sim_now(sim)) * 1e6);
     dram_pattern_free(pattern);
     diags_release(&diags);
     sim_free(sim);
+    return took;
 }
 
 /* Share of the peak at random accesses of some sizes: the controller's, and how far the law of dse_dram_efficiency is from it. */
@@ -198,7 +214,10 @@ int main(int argc, char **argv)
         speed(&r);
         port("weights of a layer, 400 MB, 80 channels", true, false);
         port("1.5 million keys of 256 B at random", false, true);
-        port("both at once: a layer of LAD", true, true);
+        struct bench_row row =
+            bench_row_open("DRAM of a layer of LAD burst by burst: 400 MB of weights and 1.5 million keys of 256 B at random");
+        bench_part(&row, "%.2f s CPU", port("both at once: a layer of LAD", true, true));
+        bench_row_close(&row);
     }
     rows_release(&r);
     entries_release(&memories);

@@ -10,25 +10,20 @@
  * to 1 ms. `rate` is million events a second, the others the ratio of rates. Then what the kernel adds to the queue: an event
  * through dse_sim_at and dse_sim_run, an item through a stage, a run of nothing.
  */
+#include "bench.h"
+
 #include <math.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include "base/xalloc.h"
 #include "sim/queue.h"
 #include "sim/sim.h"
 
-enum { DRAWS = 1 << 16, EVENTS = 4000000, REPEAT = 5, STEP = 625 };
-
-static double now_s(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
+enum { DRAWS = 1 << 16, REPEAT = 5, STEP = 625 };
+static size_t n_events;
 
 /* ---- the wheel -------------------------------------------------------------------------------------------------------------- */
 
@@ -165,37 +160,37 @@ static uint64_t sink; /* what must not be optimised away */
 static double hold_queue(const dse_ps *increment, size_t pending)
 {
     static struct queue q;
-    struct event e;
+    struct event e = {0};
     queue_init(&q);
     for (size_t i = 0; i < pending; i++) queue_push(&q, (struct event){.when = increment[i % DRAWS], .arg = (uint32_t)i});
     for (size_t i = 0; i < 2 * pending; i++) {
         queue_pop(&q, &e);
         queue_push(&q, (struct event){.when = e.when + increment[i % DRAWS], .arg = e.arg});
     }
-    const double start = now_s();
-    for (size_t i = 0; i < EVENTS; i++) {
+    const double start = cpu_s();
+    for (size_t i = 0; i < n_events; i++) {
         queue_pop(&q, &e);
         queue_push(&q, (struct event){.when = e.when + increment[i % DRAWS], .arg = e.arg});
     }
-    const double s = now_s() - start;
+    const double s = cpu_s() - start;
     sink += (uint64_t)e.when;
     queue_release(&q);
-    return EVENTS / s;
+    return (double)n_events / s;
 }
 
 static double hold_heap(const dse_ps *increment, size_t pending)
 {
     struct heap h = {.e = xmalloc((pending + 1) * sizeof *h.e)};
     for (size_t i = 0; i < pending; i++) heap_push(&h, (struct event){.when = increment[i % DRAWS], .arg = (uint32_t)i});
-    const double start = now_s();
-    for (size_t i = 0; i < EVENTS; i++) {
+    const double start = cpu_s();
+    for (size_t i = 0; i < n_events; i++) {
         const struct event e = heap_pop(&h);
         heap_push(&h, (struct event){.when = e.when + increment[i % DRAWS], .arg = e.arg});
     }
-    const double s = now_s() - start;
+    const double s = cpu_s() - start;
     sink += (uint64_t)h.e[0].when;
     free(h.e);
-    return EVENTS / s;
+    return (double)n_events / s;
 }
 
 /* Its time is in steps. */
@@ -209,30 +204,42 @@ static double hold_wheel(const dse_ps *increment, size_t pending)
     for (size_t i = 0; i < DRAWS; i++) steps[i] = increment[i] / STEP;
     for (size_t i = 0; i <= pending; i++) w.nodes[i].next = (uint32_t)i + 1;
     for (size_t i = 0; i < pending; i++) wheel_push(&w, (struct event){.when = steps[i % DRAWS], .arg = (uint32_t)i});
-    const double start = now_s();
-    for (size_t i = 0; i < EVENTS; i++) {
+    const double start = cpu_s();
+    for (size_t i = 0; i < n_events; i++) {
         const struct event e = wheel_pop(&w);
         wheel_push(&w, (struct event){.when = e.when + steps[i % DRAWS], .arg = e.arg});
     }
-    const double s = now_s() - start;
+    const double s = cpu_s() - start;
     sink += (uint64_t)w.now;
     free(steps);
     free(w.far.e);
     free(w.nodes);
-    return EVENTS / s;
+    return (double)n_events / s;
 }
 
 static double best_of(double (*hold)(const dse_ps *, size_t), const dse_ps *increment, size_t pending)
 {
     double best = 0;
-    for (int i = 0; i < REPEAT; i++) best = fmax(best, hold(increment, pending));
+    for (int i = 0; i < bench_size(REPEAT, 1); i++) best = fmax(best, hold(increment, pending));
     return best;
+}
+
+struct range {
+    double least, most;
+};
+static const struct range NO_RANGE = {HUGE_VAL, 0};
+
+static void range_add(struct range *r, double v)
+{
+    r->least = fmin(r->least, v);
+    r->most = fmax(r->most, v);
 }
 
 static void bench_queue(void)
 {
     static const size_t pending[] = {16, 1000, 100000};
     dse_ps *increment = xmalloc(DRAWS * sizeof *increment);
+    struct range rate = NO_RANGE, over_wheel = NO_RANGE, over_heap = NO_RANGE;
     printf("   %-20s %8s %10s %12s %12s\n", "load", "pending", "rate (M/s)", "over wheel", "over heap");
     for (int load = 0; load < LOADS; load++) {
         random_state = 88172645463325252;
@@ -240,13 +247,23 @@ static void bench_queue(void)
         for (size_t p = 0; p < 3; p++) {
             const double ours = best_of(hold_queue, increment, pending[p]), heap = best_of(hold_heap, increment, pending[p]);
             printf("   %-20s %8zu %10.1f ", load_names[load], pending[p], ours / 1e6);
-            if (on_step((enum load)load))
-                printf("%12.2f ", ours / best_of(hold_wheel, increment, pending[p]));
-            else
+            range_add(&rate, ours / 1e6);
+            range_add(&over_heap, ours / heap);
+            if (on_step((enum load)load)) {
+                const double ratio = ours / best_of(hold_wheel, increment, pending[p]);
+                printf("%12.2f ", ratio);
+                range_add(&over_wheel, ratio);
+            } else {
                 printf("%12s ", "");
+            }
             printf("%12.2f\n", ours / heap);
         }
     }
+    struct bench_row row = bench_row_open("events of the event level, 16 to 100,000 pending");
+    bench_part(&row, "%.0f to %.0f million a second and core", rate.least, rate.most);
+    bench_part(&row, "%.1f to %.1f times a time wheel fitted to the load", over_wheel.least, over_wheel.most);
+    bench_part(&row, "%.1f to %.1f times a binary heap", over_heap.least, over_heap.most);
+    bench_row_close(&row);
     free(increment);
 }
 
@@ -269,14 +286,14 @@ static void tick(struct dse_sim *sim, void *object, uint32_t arg)
 /* Events a second through the whole kernel. */
 static double run_ticks(struct dse_sim *sim, uint32_t pending)
 {
-    struct ticker t = {.left = EVENTS};
+    struct ticker t = {.left = n_events};
     sim_reset(sim, NULL);
     t.actor = dse_sim_actor(sim, tick, &t);
     for (int i = 0; i < 64; i++) t.increment[i] = draw(DRAM);
     for (uint32_t i = 0; i < pending; i++) dse_sim_at(sim, (dse_ps)i * 100, t.actor, i);
-    const double start = now_s();
+    const double start = cpu_s();
     dse_sim_run(sim);
-    return (double)sim_events(sim) / (now_s() - start);
+    return (double)sim_events(sim) / (cpu_s() - start);
 }
 
 struct step {
@@ -299,7 +316,8 @@ static void serve(struct dse_sim *sim, void *object, const uint64_t *in, uint64_
  * each took. */
 static double run_chain(struct dse_sim *sim, double *ret_events)
 {
-    enum { STAGES = 8, ITEMS = 200000 };
+    enum { STAGES = 8 };
+    const int items = bench_size(200000, 2000);
     struct step step[STAGES];
     struct dse_fifo *f[STAGES + 1] = {NULL};
     sim_reset(sim, NULL);
@@ -309,23 +327,23 @@ static double run_chain(struct dse_sim *sim, double *ret_events)
         dse_stage_new(sim,
                       &(struct dse_stage_spec){.name = "s", .in = {f[i]}, .out = {f[i + 1]}, .serve = serve, .object = &step[i]});
     }
-    for (uint64_t i = 0; i < ITEMS; i++) dse_fifo_put(f[0], i);
-    const double start = now_s();
+    for (uint64_t i = 0; i < (uint64_t)items; i++) dse_fifo_put(f[0], i);
+    const double start = cpu_s();
     dse_sim_run(sim);
-    const double s = now_s() - start;
-    *ret_events = (double)sim_events(sim) / (ITEMS * STAGES);
-    return ITEMS * STAGES / s;
+    const double s = cpu_s() - start;
+    *ret_events = (double)sim_events(sim) / (items * STAGES);
+    return items * STAGES / s;
 }
 
 static double run_nothing(struct dse_sim *sim)
 {
-    enum { RUNS = 100000 };
-    const double start = now_s();
-    for (int i = 0; i < RUNS; i++) {
+    const int runs = bench_size(100000, 1000);
+    const double start = cpu_s();
+    for (int i = 0; i < runs; i++) {
         sim_reset(sim, NULL);
         dse_sim_run(sim);
     }
-    return (now_s() - start) / RUNS;
+    return (cpu_s() - start) / runs;
 }
 
 static void bench_kernel(void)
@@ -336,7 +354,7 @@ static void bench_kernel(void)
     for (size_t i = 0; i < DRAWS; i++) increment[i] = draw(DRAM);
     const double queue = best_of(hold_queue, increment, 1000);
     double events = 0, ticks = 0, items = 0;
-    for (int i = 0; i < REPEAT; i++) {
+    for (int i = 0; i < bench_size(REPEAT, 1); i++) {
         ticks = fmax(ticks, run_ticks(sim, 1000));
         items = fmax(items, run_chain(sim, &events));
     }
@@ -350,6 +368,7 @@ static void bench_kernel(void)
 
 int main(void)
 {
+    n_events = (size_t)bench_size(4000000, 20000);
     bench_queue();
     bench_kernel();
     if (sink == 1) puts("");

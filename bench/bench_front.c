@@ -10,24 +10,19 @@
  * For the long staircase (100,000 points) what is published is that a plain sorted array takes 80 times moocore's time: so the
  * plain array is measured here and divided by 80.
  */
+#include "bench.h"
+
 #include <math.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include "analysis/front.h"
 #include "base/xalloc.h"
 
-enum { POINTS = 1000000, STAIRS = 100000, REPEAT = 3 };
-
-static double now_ms(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
-    return 1e3 * (double)t.tv_sec + 1e-6 * (double)t.tv_nsec;
-}
+enum { REPEAT = 3 };
+static size_t n_points, n_stairs;
 
 /* --- points --- */
 
@@ -102,15 +97,15 @@ static double *points_new(enum shape shape, size_t n, int m)
 /* One pass: the least of several. */
 static double pass_ms(int m)
 {
-    double *values = points_new(UNIFORM, POINTS, m), best = HUGE_VAL;
-    for (int r = 0; r < 3 * REPEAT; r++) {
-        const double start = now_ms();
+    double *values = points_new(UNIFORM, n_points, m), best = HUGE_VAL;
+    for (int r = 0; r < bench_size(3 * REPEAT, 1); r++) {
+        const double start = 1e3 * cpu_s();
         volatile double sink;
         double sum = 0;
-        for (size_t i = 0; i < (size_t)POINTS * (size_t)m; i++) sum += values[i];
+        for (size_t i = 0; i < n_points * (size_t)m; i++) sum += values[i];
         sink = sum;
         (void)sink;
-        best = fmin(best, now_ms() - start);
+        best = fmin(best, 1e3 * cpu_s() - start);
     }
     free(values);
     return best;
@@ -120,10 +115,10 @@ static double front_ms(const double *values, size_t n, int m, size_t *ret_front)
 {
     uint8_t *keep = xmalloc(n);
     double best = HUGE_VAL;
-    for (int r = 0; r < REPEAT; r++) {
-        const double start = now_ms();
+    for (int r = 0; r < bench_size(REPEAT, 1); r++) {
+        const double start = 1e3 * cpu_s();
         *ret_front = front_compute(values, n, m, keep);
-        best = fmin(best, now_ms() - start);
+        best = fmin(best, 1e3 * cpu_s() - start);
     }
     free(keep);
     return best;
@@ -134,12 +129,12 @@ static double stream_ms(const double *values, size_t n, int m, size_t *ret_front
     static const bool minimise[FRONT_OBJECTIVES_MAX] = {false};
     const uint64_t *ids;
     const double *kept;
-    const double start = now_ms();
+    const double start = 1e3 * cpu_s();
     struct front *f = front_new(m, minimise);
     for (size_t i = 0; i < n; i++) front_add(f, i, values + i * (size_t)m);
     *ret_front = front_finish(f, &ids, &kept);
     front_free(f);
-    return now_ms() - start;
+    return 1e3 * cpu_s() - start;
 }
 
 /* A plain sorted array as the staircase: what a long one makes quadratic. values in the order of the sweep. */
@@ -170,7 +165,7 @@ static double plain_array_ms(const double *values, size_t n)
 {
     double *sorted = xmalloc(3 * n * sizeof *sorted);
     struct stair *stairs = xmalloc(n * sizeof *stairs);
-    const double start = now_ms();
+    const double start = 1e3 * cpu_s();
     size_t count = 0;
     memcpy(sorted, values, 3 * n * sizeof *sorted);
     qsort(sorted, n, 3 * sizeof *sorted, compare_first);
@@ -184,7 +179,7 @@ static double plain_array_ms(const double *values, size_t n)
         stairs[at] = p;
         count += 1 + at - end;
     }
-    const double ms = now_ms() - start;
+    const double ms = 1e3 * cpu_s() - start;
     free(stairs);
     free(sorted);
     return ms;
@@ -195,11 +190,11 @@ static double hypervolume_ms(const double *values, size_t n, int m)
     static const double ref[] = {1, 1, 1, 1};
     double best = HUGE_VAL;
     volatile double sink;
-    for (int r = 0; r < (n > 1000 ? REPEAT : 10 * REPEAT); r++) {
-        const double start = now_ms();
+    for (int r = 0; r < bench_size(n > 1000 ? REPEAT : 10 * REPEAT, 1); r++) {
+        const double start = 1e3 * cpu_s();
         sink = hypervolume(values, n, m, ref);
         (void)sink;
-        best = fmin(best, now_ms() - start);
+        best = fmin(best, 1e3 * cpu_s() - start);
     }
     return best;
 }
@@ -221,32 +216,42 @@ static const struct {
     {CORRELATED, "correlated", their_uniform, 1}, {ANTI, "anti", their_sphere, 1},
 };
 
-static void bench_fronts(const double *pass)
+/* False: a front in a stream is another. */
+static bool bench_fronts(const double *pass)
 {
-    printf("front of 1,000,000 points\n%2s %-11s %8s %8s %8s %8s %8s %7s %7s %7s %9s\n", "m", "shape", "front", "ms", "pass ms",
+    bool same = true;
+    printf("front of %zu points\n%2s %-11s %8s %8s %8s %8s %8s %7s %7s %7s %9s\n", n_points, "m", "shape", "front", "ms", "pass ms",
            "passes", "moocore", "ratio", "raw", "goal", "stream ms");
+    struct bench_row row = bench_row_open("front of a million points, 3 objectives, over moocore's published passes over the data");
     for (int m = 2; m <= 4; m++)
         for (size_t k = 0; k < sizeof fronts / sizeof *fronts; k++) {
-            double *values = points_new(fronts[k].shape, POINTS, m);
+            double *values = points_new(fronts[k].shape, n_points, m);
             size_t front, streamed;
-            const double ms = front_ms(values, POINTS, m, &front), theirs = fronts[k].theirs[m] / their_pass[m];
-            const double stream = stream_ms(values, POINTS, m, &streamed);
+            const double ms = front_ms(values, n_points, m, &front), theirs = fronts[k].theirs[m] / their_pass[m];
+            const double stream = stream_ms(values, n_points, m, &streamed);
             printf("%2d %-11s %8zu %8.2f %8.2f %8.1f %8.1f %7.2f %7.2f %7.2f %9.1f%s\n", m, fronts[k].name, front, ms, pass[m],
                    ms / pass[m], theirs, ms / pass[m] / theirs, ms / fronts[k].theirs[m], fronts[k].target, stream,
                    front == streamed ? "" : "  STREAM DIFFERS");
+            same = same && front == streamed;
+            if (m == 3 && (fronts[k].shape == UNIFORM || fronts[k].shape == SPHERE))
+                bench_part(&row, "%s %.1f ms: %.2f times the time", fronts[k].shape == SPHERE ? "all on a sphere" : "uniform", ms,
+                           ms / pass[m] / theirs);
             fflush(stdout);
             free(values);
         }
+    bench_row_close(&row);
+    return same;
 }
 
 static void bench_long_stairs(void)
 {
-    double *values = points_new(LONG_STAIRS, STAIRS, 3);
+    double *values = points_new(LONG_STAIRS, n_stairs, 3);
     size_t front;
-    const double ms = front_ms(values, STAIRS, 3, &front), plain = plain_array_ms(values, STAIRS);
-    printf("\nlong staircase, 100,000 points, 3 objectives\n"
-           "front %zu, %.2f ms; plain array %.1f ms, so moocore about %.1f ms: ratio %.2f (at most 3)\n",
-           front, ms, plain, plain / 80, ms / (plain / 80));
+    const double ms = front_ms(values, n_stairs, 3, &front), plain = plain_array_ms(values, n_stairs);
+    printf(
+        "\nlong staircase, %zu points, 3 objectives\nfront %zu, %.2f ms; "
+        "plain array %.1f ms, so moocore about %.1f ms: ratio %.2f (at most 3)\n",
+        n_stairs, front, ms, plain, plain / 80, ms / (plain / 80));
     free(values);
 }
 
@@ -258,11 +263,11 @@ static void bench_growth(void)
         enum shape shape;
         const char *name;
     } rows[] = {{2, SPHERE, "sphere"}, {3, SPHERE, "sphere"}, {3, LONG_STAIRS, "long staircase"}, {4, SPHERE, "sphere"}};
-    printf("\ngrowth from 100,000 to 1,000,000 points\n");
+    printf("\ngrowth from %zu to %zu points\n", n_points / 10, n_points);
     for (size_t k = 0; k < sizeof rows / sizeof *rows; k++) {
-        double *values = points_new(rows[k].shape, POINTS, rows[k].m);
+        double *values = points_new(rows[k].shape, n_points, rows[k].m);
         size_t front;
-        const double few = front_ms(values, POINTS / 10, rows[k].m, &front), many = front_ms(values, POINTS, rows[k].m, &front);
+        const double few = front_ms(values, n_points / 10, rows[k].m, &front), many = front_ms(values, n_points, rows[k].m, &front);
         printf("%2d %-14s %8.2f ms %8.2f ms %6.1fx\n", rows[k].m, rows[k].name, few, many, many / few);
         free(values);
     }
@@ -291,11 +296,13 @@ static void bench_hypervolume(const double *pass)
 
 int main(void)
 {
+    n_points = (size_t)bench_size(1000000, 10000);
+    n_stairs = n_points / 10;
     double pass[5] = {0};
     for (int m = 2; m <= 4; m++) pass[m] = pass_ms(m);
-    bench_fronts(pass);
+    const bool same = bench_fronts(pass);
     bench_long_stairs();
     bench_growth();
     bench_hypervolume(pass);
-    return 0;
+    return same ? 0 : 1;
 }

@@ -1,8 +1,9 @@
 /* The yardstick of the store: the rows of an existing MODEL_all, loaded into memory, written again by a bare loop of prepared
  * INSERTs on one thread, into the same schema with the same pragmas and the same transactions.
  *
- *     bench_insert SOURCE.db TABLE OUT.db ROWS_A_TRANSACTION     prints seconds
+ *     bench_insert SOURCE.db TABLE OUT.db ROWS_A_TRANSACTION     prints seconds, wall and CPU
  */
+#include "bench.h"
 #include "base/xalloc.h"
 
 #include <sqlite3.h>
@@ -10,7 +11,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
 struct cell {
@@ -27,13 +27,6 @@ static void check(int code, sqlite3 *db, const char *what)
     if (code == SQLITE_OK || code == SQLITE_DONE || code == SQLITE_ROW) return;
     fprintf(stderr, "bench_insert: %s: %s\n", what, sqlite3_errmsg(db));
     exit(1);
-}
-
-static double now(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
 /* Texts repeat (names, choices): keep each once, found by a small linear list. */
@@ -133,7 +126,7 @@ int main(int argc, char **argv)
     sqlite3_close(in);
 
     unlink(argv[3]);
-    double start = now();
+    const double start = wall_s(), cpu = cpu_s();
     check(sqlite3_open(argv[3], &out), out, argv[3]);
     check(sqlite3_exec(out, "PRAGMA page_size=16384; PRAGMA journal_mode=PERSIST; PRAGMA synchronous=NORMAL", NULL, NULL, NULL),
           out, "pragmas");
@@ -146,7 +139,7 @@ int main(int argc, char **argv)
     if (rows) check(sqlite3_exec(out, "COMMIT", NULL, NULL, NULL), out, "commit");
     sqlite3_finalize(q);
     sqlite3_close(out);
-    printf("%.3f\n", now() - start);
+    printf("%.3f %.3f\n", wall_s() - start, cpu_s() - cpu);
     free(create);
     free(cells);
     return 0;

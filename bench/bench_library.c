@@ -1,6 +1,7 @@
 /* What a point costs through libdse beyond the model itself: LAD's closed form over batches of columns, against a loop that
  * sets the same fields of the same struct, with the check of what every row must satisfy (model/row_check.h) and without. CPU
  * nanoseconds a point, the best of several passes. To reach: under 50 more than the checked row. */
+#include "bench.h"
 #include "../models/lad/lad.h"
 #include "config/bind.h"
 #include "model/row_check.h"
@@ -9,19 +10,11 @@
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <time.h>
 
 enum { PASSES = 9, TILES = 16, CONTEXTS = 64, SRAMS = 31, POINTS = TILES * CONTEXTS * SRAMS };
 
 static double tiles[POINTS], contexts[POINTS], srams[POINTS], speeds[POINTS], energies[POINTS];
 static const char *statuses[POINTS];
-
-static double cpu_seconds(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
 
 /* `defaults` is not resolved: what is "auto" is made anew for each point, as it must be. */
 static void run_bare(const struct lad_params *defaults, const struct row_check *check)
@@ -77,18 +70,23 @@ int main(void)
     static const char *const names[WAYS] = {"the model alone", "with what rows must satisfy", "libdse, batches of 1000",
                                             "libdse, one batch"};
     double best[WAYS] = {INFINITY, INFINITY, INFINITY, INFINITY};
-    for (int pass = 0; pass < PASSES; pass++)
+    for (int pass = 0; pass < bench_size(PASSES, 1); pass++)
         for (int k = 0; k < WAYS; k++) {
-            const double start = cpu_seconds();
+            const double start = cpu_s();
             if (k <= CHECKED)
                 run_bare(lad->defaults, k == CHECKED ? check : NULL);
             else
                 run_library(p, k == CHECKED + 1 ? 1000 : POINTS);
-            best[k] = fmin(best[k], 1e9 * (cpu_seconds() - start) / POINTS);
+            best[k] = fmin(best[k], 1e9 * (cpu_s() - start) / POINTS);
         }
     printf("%-28s %12s %8s %8s\n", "lad, 3 inputs, 3 outputs", "ns a point", "more", "ratio");
     for (int k = 0; k < WAYS; k++)
         printf("%-28s %12.0f %+8.0f %8.2f\n", names[k], best[k], best[k] - best[CHECKED], best[k] / best[CHECKED]);
+    struct bench_row row =
+        bench_row_open("a point of LAD through libdse, in batches of 1000, over the model with the checks of its row");
+    bench_part(&row, "%.2f times the time: %.0f ns, %+.0f", best[CHECKED + 1] / best[CHECKED], best[CHECKED + 1],
+               best[CHECKED + 1] - best[CHECKED]);
+    bench_row_close(&row);
     row_check_free(check);
     dse_points_free(p);
     dse_close(d);

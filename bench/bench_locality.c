@@ -1,6 +1,7 @@
 /* Decode steps a second of LAD's functional model and of exact attention beside it, on one core at about 1024 positions: a real
  * head (the one that ships, d = 64), and one of the same size whose keys are few directions. Prints CPU microseconds a step, the
  * best of several passes, and ratios to exact attention of the same head. */
+#include "bench.h"
 #include "dse_config.h"
 #include "locality_heads.h"
 #include "workload/locality.h"
@@ -10,16 +11,8 @@
 
 #include <stdio.h>
 #include <stdlib.h>
-#include <time.h>
 
 enum { PASSES = 5, FROM = 960, TO = 1088 }; /* steps that are timed */
-
-static double cpu_seconds(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
 
 /* Means over the timed steps. */
 struct timing {
@@ -57,14 +50,14 @@ static double time_lad(const struct head *h, const struct locality_options *o, s
     ret->centers = ret->active = ret->updates = 0;
     for (size_t t = 0; t < TO; t++) {
         struct locality_step s;
-        if (t == FROM) start = cpu_seconds();
+        if (t == FROM) start = cpu_s();
         locality_step(l, h->q + t * h->d, h->k + t * h->d, h->v + t * h->d, output, &s);
         if (t < FROM) continue;
         ret->centers += (double)s.centers / (TO - FROM);
         ret->active += (double)s.n_active / (TO - FROM);
         ret->updates += (double)s.updates / (TO - FROM);
     }
-    double us = 1e6 * (cpu_seconds() - start) / (TO - FROM);
+    double us = 1e6 * (cpu_s() - start) / (TO - FROM);
     free(output);
     locality_free(l);
     diags_release(&diags);
@@ -74,22 +67,23 @@ static double time_lad(const struct head *h, const struct locality_options *o, s
 static double time_exact(const struct head *h)
 {
     float *weights = xcalloc(h->n, sizeof *weights), *output = xcalloc(h->d, sizeof *output), check = 0;
-    double start = cpu_seconds();
+    double start = cpu_s();
     for (size_t t = FROM; t < TO; t++) {
         exact_attention(h, t, weights, output);
         check += output[0];
     }
-    double us = 1e6 * (cpu_seconds() - start) / (TO - FROM);
+    double us = 1e6 * (cpu_s() - start) / (TO - FROM);
     if (!isfinite(check)) abort();
     free(weights);
     free(output);
     return us;
 }
 
-static void report(const char *name, const struct head *h, const struct locality_options *o)
+/* Returns steps a second. */
+static double report(const char *name, const struct head *h, const struct locality_options *o)
 {
     struct timing best = {.lad_us = (double)INFINITY, .exact_us = (double)INFINITY}, now;
-    for (int i = 0; i < PASSES; i++) {
+    for (int i = 0; i < bench_size(PASSES, 1); i++) {
         best.exact_us = fmin(best.exact_us, time_exact(h));
         now = best;
         now.lad_us = time_lad(h, o, &now);
@@ -98,6 +92,7 @@ static void report(const char *name, const struct head *h, const struct locality
     }
     printf("%-28s %8.0f %8.0f %8.1f %10.1f %12.0f %12.1f %8.2f\n", name, best.centers, best.active, best.updates, best.lad_us,
            1e6 / best.lad_us, best.exact_us, best.lad_us / best.exact_us);
+    return 1e6 / best.lad_us;
 }
 
 int main(void)
@@ -116,9 +111,13 @@ int main(void)
     struct locality_options exact = locality_defaults;
     exact.exact_scores = true;
     printf("%-28s %8s %8s %8s %10s %12s %12s %8s\n", "head", "|C|", "|J|", "|U|", "us a step", "steps a s", "exact us", "ratio");
-    report("real: layer 0, head 16", &real[0], &locality_defaults);
-    report("real: layer 5, head 0", &real[1], &locality_defaults);
-    report("real: layer 5, head 16", &real[2], &locality_defaults);
+    const double rate[] = {report("real: layer 0, head 16", &real[0], &locality_defaults),
+                           report("real: layer 5, head 0", &real[1], &locality_defaults),
+                           report("real: layer 5, head 16", &real[2], &locality_defaults)};
+    struct bench_row row = bench_row_open("LAD's decoding carried out on real heads, 1024 positions of 64");
+    bench_part(&row, "%.0f to %.0f steps a second and core", fmin(rate[0], fmin(rate[1], rate[2])),
+               fmax(rate[0], fmax(rate[1], rate[2])));
+    bench_row_close(&row);
     report("keys of 64 directions", &clustered, &locality_defaults);
     report("layer 5, head 16, statistics", &real[2], &exact);
     head_release(&clustered);

@@ -2,6 +2,7 @@
  * dse_profile_at. CPU nanoseconds a read, the best of several passes, and ratios to the bare work of GSL in it: evaluations of
  * one Steffen spline of as many points, each with its interval searched by bisection; four to a retention (mass and error at two
  * contexts), five to a profile. Below 1: searches are shared. */
+#include "bench.h"
 #include "base/xalloc.h"
 #include "config/catalog.h"
 #include "dse_config.h"
@@ -12,24 +13,17 @@
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <time.h>
 
 enum { PASSES = 9, READS = 100000, CURVE = 10 }; /* CURVE: ratios of a shipped retention, 1 included */
 
 static double at[READS][2]; /* context, ratio */
+static int reads;           /* of them */
 static double sum;          /* so that nothing is left out */
-
-static double cpu_ns(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
-    return 1e9 * (double)t.tv_sec + (double)t.tv_nsec;
-}
 
 static void draw(double from, double to, double ratio_from)
 {
     gsl_rng *rng = gsl_rng_alloc(gsl_rng_mt19937);
-    for (int i = 0; i < READS; i++) {
+    for (int i = 0; i < reads; i++) {
         at[i][0] = from + (to - from) * gsl_rng_uniform(rng);
         at[i][1] = ratio_from + (1 - ratio_from) * gsl_rng_uniform(rng);
     }
@@ -39,7 +33,7 @@ static void draw(double from, double to, double ratio_from)
 static void read_retention(const void *of)
 {
     struct dse_retained r;
-    for (int i = 0; i < READS; i++) {
+    for (int i = 0; i < reads; i++) {
         if (!dse_retention_at(of, "voting", at[i][0], at[i][1], &r)) abort();
         sum += r.mass + r.error;
     }
@@ -47,7 +41,7 @@ static void read_retention(const void *of)
 
 static void read_profile(const void *of)
 {
-    for (int i = 0; i < READS; i++) {
+    for (int i = 0; i < reads; i++) {
         struct dse_locality l = dse_profile_at(of, at[i][0]);
         sum += l.centers + l.large + l.active + l.updates + l.hit_ratio;
     }
@@ -56,7 +50,7 @@ static void read_profile(const void *of)
 static void read_spline(const void *of)
 {
     const gsl_spline *s = of;
-    for (int i = 0; i < READS; i++) {
+    for (int i = 0; i < reads; i++) {
         gsl_interp_accel accel = {.cache = gsl_interp_bsearch(s->x, at[i][1], 0, s->size - 1)};
         sum += gsl_spline_eval(s, at[i][1], &accel);
     }
@@ -65,10 +59,10 @@ static void read_spline(const void *of)
 static double best_ns(void (*read)(const void *of), const void *of)
 {
     double best = INFINITY;
-    for (int pass = 0; pass < PASSES; pass++) {
+    for (int pass = 0; pass < bench_size(PASSES, 1); pass++) {
         double start = cpu_ns();
         read(of);
-        best = fmin(best, (cpu_ns() - start) / READS);
+        best = fmin(best, (cpu_ns() - start) / reads);
     }
     return best;
 }
@@ -76,6 +70,7 @@ static double best_ns(void (*read)(const void *of), const void *of)
 int main(void)
 {
     struct diags d;
+    reads = bench_size(READS, 1000);
     diags_init(&d);
     struct catalog *c = catalog_new(DSE_SOURCE_DATA, &d);
     if (!c) abort();
@@ -96,6 +91,10 @@ int main(void)
     printf("%-44s %10.0f %8.2f\n", "a spline of 10 points", bare, 1.0);
     printf("%-44s %10.0f %8.2f\n", "dse_retention_at, over four of them", kept, kept / (4 * bare));
     printf("%-44s %10.0f %8.2f\n", "dse_profile_at, over five", locality, locality / (5 * bare));
+    struct bench_row row = bench_row_open("reading a profile, over the splines in it each by itself");
+    bench_part(&row, "a retention %.2f times the time", kept / (4 * bare));
+    bench_part(&row, "a profile of locality %.2f times", locality / (5 * bare));
+    bench_row_close(&row);
     gsl_spline_free(spline);
     catalog_free(c);
     diags_release(&d);

@@ -2,20 +2,12 @@
  * may fail, and no number may be other than a number. A run that takes more than a second of CPU time is cut off and counted
  * apart.
  *
- *     bench_random [N [MODEL [FIRST]]]      N points (100), of one model, from number FIRST on (0) */
+ *     bench_random [N [MODEL [FIRST]]]      N points (1000), of one model, from number FIRST on (0) */
+#include "bench.h"
 #include "../tests/unit/random_runs.h"
 
-#include <time.h>
-
-enum { POINTS = 100 };
+enum { POINTS = 1000 };
 static const double LATE_S = 2; /* a run that does not end when told to */
-
-static double cpu_s(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
 
 /* Far apart: the largest and the smallest ratio of a metric at event level to that in closed form. */
 struct extremes {
@@ -34,7 +26,7 @@ static void compare(struct extremes *list, const struct random_runs *r, uint64_t
     }
 }
 
-static size_t run_model(const struct model *m, uint64_t first, uint64_t n)
+static size_t run_model(const struct model *m, uint64_t first, uint64_t n, struct bench_row *row)
 {
     struct one defaults, small;
     char *settings[SMALL];
@@ -62,6 +54,8 @@ static size_t run_model(const struct model *m, uint64_t first, uint64_t n)
     printf("%-16s", m->desc->name);
     for (int i = 0; i < RANDOM_ENDS; i++) printf(" %8llu %s", (unsigned long long)ends[i], random_end_names[i]);
     printf(", longest %.2f s; %llu draws refused\n", slowest, (unsigned long long)r.refusals.all);
+    bench_part(row, "%s %llu done and %llu cut off", m->desc->name, (unsigned long long)ends[RANDOM_DONE],
+               (unsigned long long)ends[RANDOM_CUT]);
     for (int i = 0; i < REASONS_MAX && r.refusals.reason[i]; i++)
         printf("   %8llu %s\n", (unsigned long long)r.refusals.n[i], r.refusals.reason[i]);
     for (int i = 0; i < COMPARED; i++)
@@ -76,13 +70,17 @@ static size_t run_model(const struct model *m, uint64_t first, uint64_t n)
 
 int main(int argc, char **argv)
 {
-    uint64_t n = argc > 1 ? strtoull(argv[1], NULL, 10) : POINTS, first = argc > 3 ? strtoull(argv[3], NULL, 10) : 0;
+    uint64_t n = argc > 1 ? strtoul(argv[1], NULL, 10) : (uint64_t)bench_size(POINTS, 2),
+             first = argc > 3 ? strtoull(argv[3], NULL, 10) : 0;
     size_t models, bad = 0;
     if (set_up_thin(NULL) != 0) return 1;
     const struct model *list = registry_models(&models);
+    struct bench_row row =
+        bench_row_open("random feasible points of each model at both fidelities, none failed or wrong; cut off after 1 s of CPU");
     for (size_t i = 0; i < models; i++) {
         bool asked = argc <= 2 || strcmp(argv[2], list[i].desc->name) == 0;
-        if (asked && fidelity_of_model(list[i].desc, FIDELITY_EVENT_LEVEL)) bad += run_model(&list[i], first, n);
+        if (asked && fidelity_of_model(list[i].desc, FIDELITY_EVENT_LEVEL)) bad += run_model(&list[i], first, n, &row);
     }
+    bench_row_close(&row);
     return tear_down(NULL) != 0 || bad > 0;
 }

@@ -1,18 +1,10 @@
 /* What [requests] costs: CPU nanoseconds of a row that is the mean over 64 requests, for each of them, beside those of a plain
  * row at one context. Evaluation alone, no store; one core, the best of several passes. To reach: within a fifth of the plain
  * row. */
+#include "bench.h"
 #include "../tests/unit/model_points.h"
 
-#include <time.h>
-
 enum { PASSES = 7, ROWS = 512 };
-
-static double cpu_ns(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
-    return 1e9 * (double)t.tv_sec + (double)t.tv_nsec;
-}
 
 /* A space of ROWS machines that serve what `workload` says. */
 static struct sweep_file *read_sweep(const struct model *m, const char *workload)
@@ -40,13 +32,14 @@ static double measure(const struct model *m, const char *workload, size_t *ret_r
     union cell *cells = xcalloc(ROWS * columns, sizeof *cells);
     struct row *rows = xcalloc(ROWS, sizeof *rows);
     struct evaluator *e = evaluator_new(sp, FIDELITY_CLOSED_FORM, NULL);
+    const size_t n = (size_t)bench_size(ROWS, 16);
     double best = INFINITY;
-    for (int pass = 0; pass < PASSES; pass++) {
+    for (int pass = 0; pass < bench_size(PASSES, 1); pass++) {
         double start = cpu_ns();
-        evaluator_run(e, 0, ROWS, cells, rows);
-        best = fmin(best, (cpu_ns() - start) / ROWS);
+        evaluator_run(e, 0, n, cells, rows);
+        best = fmin(best, (cpu_ns() - start) / (double)n);
     }
-    for (size_t i = 0; i < ROWS; i++)
+    for (size_t i = 0; i < n; i++)
         if (rows[i].reason) {
             fprintf(stderr, "%s: %s\n", m->desc->name, rows[i].reason);
             exit(1);
@@ -65,11 +58,14 @@ int main(void)
     if (set_up(NULL) != 0) return 1;
     size_t n, one, many;
     const struct model *models = registry_models(&n);
+    struct bench_row row = bench_row_open("a row that is the mean over requests, for each of them, over a plain row");
     printf("%-16s %14s %14s %8s\n", "ns", "a plain row", "a request", "ratio");
     for (size_t m = 0; m < n; m++) {
         double plain = measure(&models[m], "context = 1896", &one),
                mix = measure(&models[m], "[requests]\nmix = 'translation'", &many);
         printf("%-16s %14.0f %14.0f %8.2f\n", models[m].desc->name, plain, mix / (double)many, mix / (double)many / plain);
+        bench_part(&row, "%s %.2f times", models[m].desc->name, mix / (double)many / plain);
     }
+    bench_row_close(&row);
     return tear_down(NULL);
 }

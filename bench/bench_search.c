@@ -2,20 +2,14 @@
  *
  *     bench_search equal N POINTS [MODEL]   N random lattices of about so many points, of each model with a bound: the front of the
  *                                           search is held against that of every point
- *     bench_search time [MODEL]             a lattice of about 10^9 points of each model: seconds until its front is certain */
+ *     bench_search time [MODEL]             a lattice of about 10^9 points of each model (short form: three of its axes): seconds until its
+ *                                           front is certain */
+#include "bench.h"
 #include "../tests/unit/search_lattices.h"
 
 #include <omp.h>
-#include <time.h>
 
 enum { BLOCK = 1 << 16 };
-
-static double now_s(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
 
 /* ---- every point ----------------------------------------------------------------------------------------------------------- */
 
@@ -94,9 +88,9 @@ static bool search_one(const char *text, bool all, struct sums *sums)
         }
         if (ok && all) {
             struct vectors truth, found;
-            const double start = now_s();
+            const double start = wall_s();
             brute_front(&b, &truth);
-            sums->brute_seconds += now_s() - start;
+            sums->brute_seconds += wall_s() - start;
             row_vectors(&b, &r, &found);
             char *wrong = compare_fronts(&found, &truth);
             if (wrong) printf("   WRONG: %s\n%s", wrong, text);
@@ -111,7 +105,7 @@ static bool search_one(const char *text, bool all, struct sums *sums)
     return ok;
 }
 
-static bool compare_model(const struct model *m, int n, double points)
+static bool compare_model(const struct model *m, int n, double points, struct bench_row *row)
 {
     struct lattice_draw d;
     struct sums sums = {0};
@@ -122,6 +116,7 @@ static bool compare_model(const struct model *m, int n, double points)
             free(text);
         }
     lattice_draw_release(&d);
+    if (sums.lattices) bench_part(row, "%s %d of %d", m->desc->name, sums.lattices - sums.wrong, sums.lattices);
     if (sums.lattices)
         printf("   %-14s %2d lattices, %9.3g points: %d wrong; %llu rows, %.2f s for the searches, %.1f s for all points\n",
                m->desc->name, sums.lattices, sums.points, sums.wrong, (unsigned long long)sums.rows, sums.seconds,
@@ -164,21 +159,37 @@ static const struct {
      "tokens_per_s = \"max\"\nenergy_mj = \"min\"\nper = [\"context\"]\n"},
 };
 
-static void time_models(const char *only)
+/* How much of the text of a lattice is used: all, or three axes. */
+static int params_used(const char *params)
 {
+    const char *end = params;
+    for (int i = 0; i < 3; i++) end = strchr(end, '\n') + 1;
+    return bench_size((int)strlen(params), (int)(end - params));
+}
+
+/* False: one has no exact front. */
+static bool time_models(const char *only)
+{
+    bool ok = true;
+    struct bench_row row = bench_row_open("exact fronts of 10^9 designs of each model, wall");
     for (size_t i = 0; i < sizeof lattices / sizeof *lattices; i++) {
         struct sums sums = {0};
         if (only && strcmp(only, lattices[i].model) != 0) continue;
-        char *text = xasprintf("[sweep]\nname = \"t\"\nmodels = [\"%s\"]\n[params]\n%s[objectives]\n%s", lattices[i].model,
-                               lattices[i].params, lattices[i].objectives);
-        if (search_one(text, false, &sums))
+        char *text = xasprintf("[sweep]\nname = \"t\"\nmodels = [\"%s\"]\n[params]\n%.*s[objectives]\n%s", lattices[i].model,
+                               params_used(lattices[i].params), lattices[i].params, lattices[i].objectives);
+        if (search_one(text, false, &sums)) {
+            bench_part(&row, "%s %.2g s", lattices[i].model, sums.seconds);
             printf("   %-14s %9.3g points: %6llu rows in %7.2f s; %.3g boxes bounded, %.3g points evaluated\n", lattices[i].model,
                    sums.points, (unsigned long long)sums.rows, sums.seconds, (double)sums.bounds, (double)sums.evaluations);
-        else
+        } else {
             printf("   %-14s no exact front\n", lattices[i].model);
+            ok = false;
+        }
         fflush(stdout);
         free(text);
     }
+    bench_row_close(&row);
+    return ok;
 }
 
 int main(int argc, char **argv)
@@ -187,11 +198,16 @@ int main(int argc, char **argv)
     bool ok = argc > 1;
     const struct model *models = registry_models(&n);
     if (argc > 1 && strcmp(argv[1], "time") == 0) {
-        time_models(argc > 2 ? argv[2] : NULL);
+        ok = time_models(argc > 2 ? argv[2] : NULL);
     } else if (argc > 3 && strcmp(argv[1], "equal") == 0) {
+        char *what =
+            xasprintf("exact fronts of random lattices of about %g points that are the front of every point", atof(argv[3]));
+        struct bench_row row = bench_row_open(what);
+        free(what);
         for (size_t m = 0; m < n; m++)
             if (models[m].desc->bound && (argc < 5 || strcmp(argv[4], models[m].desc->name) == 0))
-                ok = compare_model(&models[m], atoi(argv[2]), atof(argv[3])) && ok;
+                ok = compare_model(&models[m], atoi(argv[2]), atof(argv[3]), &row) && ok;
+        bench_row_close(&row);
     } else {
         fprintf(stderr, "bench_search equal N POINTS [MODEL] | time [MODEL]\n");
         ok = false;

@@ -7,6 +7,7 @@
  * The ways take turns (A B A B ...), each on a fresh file in the working directory; what counts is the ratio to the bare loop
  * within a round. Prints every round and the median ratios.
  */
+#include "bench.h"
 #include "base/xalloc.h"
 #include "store/db.h"
 #include "store/schema.h"
@@ -15,7 +16,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
 enum { COLUMNS = 25, PARAMS = 10, BLOCK = 1024, TRANSACTION = 131072, ROUNDS_MAX = 100 };
@@ -36,13 +36,6 @@ static void describe(void)
             params[i] = (struct store_param){.name = names[i], .unit = "", .doc = "", .type = DSE_TYPE_F64, .varies = true};
     }
     for (size_t i = 0; i < (size_t)BLOCK * COLUMNS; i++) cells[i].f64 = 1.0 / (1.0 + (double)i);
-}
-
-static double now(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
 static void must(bool ok, struct diags *d)
@@ -182,9 +175,9 @@ static double measure(const struct way *way, uint64_t n)
     struct diags d;
     diags_init(&d);
     remove_files();
-    double start = now();
+    double start = wall_s();
     way->write(path, n, &d);
-    double seconds = now() - start;
+    double seconds = wall_s() - start;
     check_count(n, &d);
     remove_files();
     diags_release(&d);
@@ -199,8 +192,8 @@ static int ascending(const void *a, const void *b)
 
 int main(int argc, char **argv)
 {
-    uint64_t n = argc > 1 ? strtoull(argv[1], NULL, 10) : 1000000;
-    size_t rounds = argc > 2 ? strtoull(argv[2], NULL, 10) : 3;
+    uint64_t n = argc > 1 ? strtoul(argv[1], NULL, 10) : (uint64_t)bench_size(1000000, 10000);
+    size_t rounds = argc > 2 ? strtoul(argv[2], NULL, 10) : (size_t)bench_size(3, 1);
     if (n == 0 || rounds == 0 || rounds > ROUNDS_MAX) {
         fprintf(stderr, "usage: bench_store [ROWS [ROUNDS]], up to %d rounds\n", ROUNDS_MAX);
         return 2;
@@ -218,9 +211,13 @@ int main(int argc, char **argv)
             printf("%-22s %9.0f rows/s %6.2fx\n", ways[w].name, rate[w], ratios[w][r]);
         }
     }
+    struct bench_row row =
+        bench_row_open("ways into SQLite over a bare loop of prepared `INSERT`s, a million rows of 25 numbers, wall");
     for (size_t w = 1; w < WAYS; w++) {
         qsort(ratios[w], rounds, sizeof(double), ascending);
         printf("%s: %.2fx of the bare loop (median of %zu)\n", ways[w].name, ratios[w][rounds / 2], rounds);
+        bench_part(&row, "%s %.2f times its rate", ways[w].name, ratios[w][rounds / 2]);
     }
+    bench_row_close(&row);
     return 0;
 }

@@ -1,18 +1,10 @@
 /* The closed form of VEDA in TOML over that in C: check and estimate of the same random points, on one core. The model in C knows
  * what eviction costs in output, besides. To reach: at most 3. */
+#include "bench.h"
 #include "../tests/unit/model_points.h"
 #include "toml_model/toml_model.h"
 
-#include <time.h>
-
 enum { PASSES = 7, POINTS = 500, REPEAT = 20 };
-
-static double cpu_ns(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
-    return 1e9 * (double)t.tv_sec + (double)t.tv_nsec;
-}
 
 /* Of one point. */
 static double time_of(const struct model *m, const char *point, void *params, void *metrics)
@@ -31,7 +23,7 @@ static void times_of(const struct model *m, const char *points, size_t n, double
 {
     void *params = xmalloc(m->desc->params_size), *metrics = xmalloc(m->desc->metrics_size);
     for (size_t i = 0; i < n; i++) ret[i] = INFINITY;
-    for (int pass = 0; pass < PASSES; pass++)
+    for (int pass = 0; pass < bench_size(PASSES, 1); pass++)
         for (size_t i = 0; i < n; i++) ret[i] = fmin(ret[i], time_of(m, points + i * m->desc->params_size, params, metrics));
     free(params);
     free(metrics);
@@ -58,7 +50,7 @@ int main(void)
     if (!one_init(&o, c, NULL, 0)) return 1;
     char *in_c = xcalloc(POINTS, c->desc->params_size), *in_toml = xcalloc(POINTS, toml->desc->params_size);
     size_t n = 0;
-    for (int trial = 0; trial < 400000 && n < POINTS; trial++) {
+    for (int trial = 0; trial < 400000 && n < (size_t)bench_size(POINTS, 20); trial++) {
         void *a = in_c + n * c->desc->params_size, *b = in_toml + n * toml->desc->params_size;
         if (!random_point(c, space_fixed(o.space), 0.1, a)) continue;
         copy(c, a, toml, b);
@@ -73,6 +65,9 @@ int main(void)
     qsort(of_toml, n, sizeof *of_toml, ascending);
     qsort(ratio, n, sizeof *ratio, ascending);
     printf("medians: %.0f ns a point in C, %.0f in TOML, ratio %.2f\n", of_c[n / 2], of_toml[n / 2], ratio[n / 2]);
+    struct bench_row row = bench_row_open("VEDA as a file in TOML over VEDA in C, the same points");
+    bench_part(&row, "%.2f times the time", ratio[n / 2]);
+    bench_row_close(&row);
     free(in_c);
     free(in_toml);
     free(file);

@@ -1,181 +1,166 @@
 #!/bin/sh
-# ./dev bench: speed as ratios to limits and yardsticks measured in the same run. Absolute times drift with the machine; ratios are what counts.
+# Speed, as ratios to limits and yardsticks measured in the same run: absolute times drift with the machine, ratios are what counts.
+#     run.sh BUILD [SECTION...]             all sections, or those named
+#     run.sh BUILD --short [SECTION...]     little of everything, to see that it works: its numbers are no measurements
+#     run.sh BUILD --update [SECTION...]    and write what was measured into bench/results.tsv and the table of README.md
+#     run.sh BUILD --list                   the sections, and what they measure
+#     run.sh - ...                          is this command line right?
+# A section is a file sections/NUMBER-NAME.sh, whose first line says what it measures; the numbers are their order. Each runs in a folder of its own.
 set -eu
-build=$(cd "$1" && pwd)
-only=${2:-all}
+export LC_ALL=C
+here=$(cd "$(dirname "$0")" && pwd)
+source=$(dirname "$here")
+results=$here/results.tsv
+tab=$(printf '\t')
+
+say() { printf 'bench: %s\n' "$*" >&2; }
+usage() {
+    say "$*"
+    exit 2
+}
+
+names() { for file in "$here"/sections/*.sh; do basename "$file" .sh | sed 's/^[0-9]*-//'; done; }
+file_of() { echo "$here"/sections/[0-9]*-"$1".sh; }
+list() { for name in $(names); do printf '%-10s %s\n' "$name" "$(sed -n '1s/^# //p' "$(file_of "$name")")"; done; }
+
+# ---- one section -------------------------------------------------------------------------------------------------------------
+
+label() { if [ -n "$DSE_BENCH_SHORT" ]; then sed -u 's/^/[short run, no measurement] /'; else cat; fi; }
+
+# Its exit status is in the file `status`, for a pipe has that of its end.
+carry_out() {
+    mkdir "$work/$1"
+    {
+        status=0
+        (cd "$work/$1" && exec sh -c '. "$1"; . "$2"' sh "$here/lib.sh" "$(file_of "$1")") || status=$?
+        echo "$status" >"$work/status"
+    } | label | tee "$work/log"
+    rm -rf "${work:?}/$1"
+    read -r status <"$work/status"
+    [ "$status" -eq 0 ] || { say "$1 FAILED with exit status $status"; return 1; }
+}
+
+# Are there rows, each with numbers where numbers belong? A number that is missing leaves two spaces, or one at the start.
+check_rows() {
+    [ -s "$DSE_BENCH_ROWS" ] || { say "$1 FAILED: it measured nothing"; return 1; }
+    wrong=$(awk -F '\t' 'NF != 2 || $1 == "" || $2 !~ /[0-9]/ || $2 ~ /^ |  / || $2 ~ /(^|[^a-z])(nan|inf)([^a-z]|$)/' "$DSE_BENCH_ROWS")
+    wrong=$wrong$(grep -Ei '(^|[^a-z])(nan|inf)([^a-z]|$)' "$work/log" || true)
+    [ -z "$wrong" ] || { say "$1 FAILED: no number: $wrong"; return 1; }
+}
+
+# CPU seconds of all that this shell has waited for, as `times` wrote it into a file; in a substitution it would say nothing.
+cpu_of() { awk 'NR == 2 { for (i = 1; i <= 2; i++) { split($i, t, "m"); s += 60 * t[1] + t[2] } print s }' "$1"; }
+
+run_section() {
+    start=$(date +%s)
+    times >"$work/times"
+    cpu=$(cpu_of "$work/times")
+    load=$(cut -d' ' -f1 /proc/loadavg)
+    : >"$DSE_BENCH_ROWS"
+    end=failed
+    if carry_out "$1" && check_rows "$1"; then end=done; fi
+    times >"$work/times"
+    awk -v name="$1" -v end="$end" -v wall="$(($(date +%s) - start))" -v a="$cpu" -v b="$(cpu_of "$work/times")" \
+        'BEGIN { printf "%-10s %6d s, %7.1f s of CPU, %s\n", name, wall, b - a, end }' >>"$work/took"
+    [ "$end" = done ]
+}
+
+# ---- the table ---------------------------------------------------------------------------------------------------------------
+
+commit() {
+    git -C "$source" rev-parse --short HEAD 2>/dev/null || { echo unknown; return; }
+    git -C "$source" diff --quiet HEAD -- . ':!README.md' ':!bench/results.tsv' || echo "with changes"
+}
+
+machine() {
+    printf '%s cores of %s, %s' "$(nproc)" "$(sed -n 's/^model name[^:]*: *//p; t end; b; :end q' /proc/cpuinfo)" "$("$build"/bench/bench_about)"
+}
+
+# The rows of a section instead of those it had: section, day, commit, machine, load average as it began, what, measured.
+keep_rows() {
+    [ -f "$results" ] || : >"$results"
+    about=$1$tab$(date -u +%Y-%m-%d)$tab$(commit | tr '\n' ' ' | sed 's/ $//')$tab$(machine)$tab$load
+    { grep -v "^$1$tab" "$results" || true; sed "s|^|$(printf '%s' "$about" | sed 's/[&|\\]/\\&/g')$tab|" "$DSE_BENCH_ROWS"; } >"$work/results"
+    for name in $(names); do grep "^$name$tab" "$work/results" || true; done >"$results"
+}
+
+table() {
+    echo '| what | measured | by |'
+    echo '|---|---|---|'
+    awk -F '\t' '
+        { printf "| %s | %s | `%s`, %s |\n", $6, $7, $1, $2 }
+        { run = $2 ", commit " $3 ", " $4 }
+        !(run in sections) { runs[++n] = run; low[run] = high[run] = $5; sections[run] = "" }
+        last != $1 { sections[run] = sections[run] (sections[run] == "" ? "" : ", ") "`" $1 "`"; last = $1 }
+        $5 + 0 < low[run] + 0 { low[run] = $5 }
+        $5 + 0 > high[run] + 0 { high[run] = $5 }
+        END {
+            print ""
+            for (i = 1; i <= n; i++)
+                printf "- %s: %s. Load average as they began: %s to %s.\n", runs[i], sections[runs[i]], low[runs[i]], high[runs[i]]
+        }' "$results"
+}
+
+write_readme() {
+    begin='<!-- written by ./dev bench --update -->'
+    end='<!-- end of the speeds -->'
+    grep -qxF "$begin" "$source/README.md" && grep -qxF "$end" "$source/README.md" || { say "README.md has no place for the table: $begin"; return 1; }
+    table >"$work/table"
+    awk -v begin="$begin" -v end="$end" -v table="$work/table" '
+        $0 == begin { print; while ((getline line <table) > 0) print line; skip = 1 }
+        $0 == end { skip = 0 }
+        !skip && $0 != begin { print }' "$source/README.md" >"$work/readme"
+    cat "$work/readme" >"$source/README.md"
+}
+
+# ---- all of them -------------------------------------------------------------------------------------------------------------
+
+[ $# -gt 0 ] || usage "run.sh BUILD [--short | --update] [SECTION...]"
+build=$1
+shift
+DSE_BENCH_SHORT=
+update=
+chosen=
+for word in "$@"; do
+    case $word in
+    --short) DSE_BENCH_SHORT=1 ;;
+    --update) update=1 ;;
+    --list) list && exit ;;
+    -*) usage "unknown option $word; there are --short, --update and --list" ;;
+    *)
+        names | grep -qxF -e "$word" || usage "there is no section \"$word\", but these: $(names | tr '\n' ' ')"
+        chosen="$chosen $word"
+        ;;
+    esac
+done
+[ -z "$update" ] || [ -z "$DSE_BENCH_SHORT" ] || usage "what a short run says is no measurement: --update and --short exclude each other"
+[ "$build" != - ] || exit 0
+[ -x "$build/src/cli/dse" ] && [ -x "$build/bench/bench_run" ] || usage "$build has no benches: meson setup with -Dbench=true, then ninja"
+build=$(cd "$build" && pwd)
 dse=$build/src/cli/dse
 work=$(mktemp -d)
+DSE_BENCH_ROWS=$work/rows
+export DSE_BENCH_SHORT DSE_BENCH_ROWS build dse source
 trap 'rm -rf "$work"' EXIT
-wanted() { [ "$only" = all ] || [ "$only" = "$1" ]; }
+trap 'exit 130' INT
+trap 'exit 143' TERM
 
-median() { sort -n | awk '{v[NR] = $1} END {print v[int((NR + 1) / 2)]}'; }
-
-if wanted eval; then
-    echo "== closed form: nanoseconds a point and core (to reach: under 400)"
-    "$build"/bench/bench_lad
+set -- ${chosen:-$(names)}
+n=0
+failed=
+for name in "$@"; do
+    n=$((n + 1))
+    say "section $n of $#, $name"
+    if ! run_section "$name"; then
+        failed="$failed $name"
+    elif [ -n "$update" ]; then
+        keep_rows "$name"
+        write_readme
+    fi
+    tail -n 1 "$work/took" | sed 's/^/bench: /' >&2
     echo
-    echo "== closed forms of all models (to reach: under 1000)"
-    "$build"/bench/bench_models
-    echo "== VEDA in TOML over VEDA in C, at the same points (to reach: 3)"
-    "$build"/bench/bench_toml
-    echo
-fi
-
-if wanted library; then
-    echo "== a point through libdse, beside the model alone (to reach: 50 ns more)"
-    "$build"/bench/bench_library
-    echo
-fi
-
-if wanted sql; then
-    echo "== rows of LAD through the SQLite extension, five columns to CSV (to reach: 500000 rows a second and core), beside a table of the same"
-    rows="tiles BETWEEN 1 AND 16 AND context BETWEEN 1001 AND 32250 AND llm = 'llama3.1-8b' AND capacity_gib = 1024"
-    seconds() { { time -p sqlite3 "$@" >/dev/null; } 2>&1 | awk '/user|sys/ { s += $2 } END { print s }'; }
-    sqlite3 -cmd ".load $build/src/sql/dse" "$work/rows.db" "CREATE TABLE t AS SELECT tiles, context, tokens_per_s, area_mm2, energy_mj FROM lad WHERE $rows"
-    for _ in 1 2 3; do
-        seconds -csv "$work/rows.db" 'SELECT * FROM t' >>"$work/stored_rows"
-        seconds -csv -cmd ".load $build/src/sql/dse" :memory: "SELECT tiles, context, tokens_per_s, area_mm2, energy_mj FROM lad WHERE $rows" >>"$work/computed_rows"
-    done
-    awk -v a="$(median <"$work/stored_rows")" -v b="$(median <"$work/computed_rows")" 'BEGIN {
-        printf "   read from a table  %.0f rows a second\n   computed           %.0f rows a second: %.2fx the time\n\n", 5e5 / a, 5e5 / b, b / a}'
-fi
-
-if wanted diff; then
-    echo "== dse diff of two runs of a million rows of LAD, seconds of CPU (to reach: 3)"
-    sweep() { # NAME LLMS
-        printf '[sweep]\nname = "%s"\nmodels = ["lad"]\n[params]\nllm = [%s]\n' "$1" "$2"
-        printf 'context = { from = 512, to = 4096, step = 128 }\ntiles = { from = 1, to = 32, step = 1 }\n'
-        printf 'sram_mib = { from = 0.5, to = 27.5, step = 0.125 }\n[objectives]\ntokens_per_s = "max"\narea_mm2 = "min"\n'
-    }
-    sweep a '"opt-2.7b", "llama2-7b", "llama2-13b", "llama3-8b", "mistral-7b"' >"$work/a.toml"
-    sweep b '"mistral-7b", "llama3-8b", "opt-2.7b", "llama2-7b", "llama2-13b"' >"$work/b.toml"
-    for x in a b; do "$dse" sweep "$work/$x.toml" -q -o "$work/$x.db" >/dev/null; done
-    for x in a b; do
-        for _ in 1 2 3; do { time -p "$dse" diff "$work/a.db" "$work/$x.db" >/dev/null; } 2>&1 | awk '/user|sys/ { s += $2 } END { print s }'; done |
-            median | sed "s/^/   $([ $x = a ] && echo 'the same order    ' || echo 'in another order  ')/"
-    done
-    rm "$work"/[ab].db
-    echo
-fi
-
-if wanted requests; then
-    echo "== a row that is the mean over requests, for each of them, beside a plain row (to reach: under 1.2)"
-    "$build"/bench/bench_requests
-    echo
-fi
-
-if wanted profiles; then
-    echo "== reading a profile (to reach: 1, the splines in it each by itself)"
-    "$build"/bench/bench_profiles
-    echo
-fi
-
-if wanted searches; then
-    echo "== searches without bounds (to reach: local search 98 % of the front; NSGA-II 1000000 evaluations a second), streams and samples"
-    "$build"/bench/bench_searches
-    echo
-fi
-
-if wanted locality; then
-    echo "== LAD's functional model at 1024 positions, d = 64 (to reach: 20000 steps a second and core), beside exact attention in float"
-    "$build"/bench/bench_locality
-    echo
-fi
-
-if wanted dram; then
-    echo "== DRAM at event level (to reach: 5 M bursts/s on streams, 2 on 256 B and LAD, 1 on random 64 B; a layer of LAD in 2 s)"
-    "$build"/bench/bench_dram
-    echo "   agreement with the simulators:"
-    "$build"/bench/bench_dram agree
-    echo
-fi
-
-if wanted sweep; then
-    echo "== a million LAD points, evaluation included, against a bare loop of prepared INSERTs of the same rows"
-    echo "   (to reach: 1.0; goal: 2)"
-    sed -e '/^\[figures\]/,$d' sweeps/lad_million.toml >"$work/million.toml"
-    "$dse" sweep "$work/million.toml" -q -o "$work/rows.db" >/dev/null
-    for _ in 1 2 3; do
-        rm -f "$work"/sweep.db* "$work"/bare.db*
-        sync
-        "$build"/bench/bench_insert "$work/rows.db" lad_all "$work/bare.db" 131072 >>"$work/bare"
-        sync
-        "$build"/bench/bench_run "$dse" sweep "$work/million.toml" -q -o "$work/sweep.db" | cut -d' ' -f1 >>"$work/whole"
-        rm -f "$work"/sweep.db*
-        sync
-        "$dse" sweep "$work/million.toml" -o "$work/sweep.db" 2>&1 >/dev/null | sed -n 's/.* points in \([0-9.]*\) s .*/\1/p' >>"$work/stored"
-    done
-    awk -v a="$(median <"$work/bare")" -v b="$(median <"$work/stored")" -v c="$(median <"$work/whole")" 'BEGIN {
-        printf "   bare INSERT loop           %.2f s\n", a
-        printf "   dse sweep, to the last row %.2f s: %.2fx the rate\n", b, a / b
-        printf "   dse sweep, whole process   %.2f s: %.2fx, with the front found, stored and printed\n\n", c, a / c}'
-fi
-
-if wanted memory; then
-    echo "== largest resident set (to reach: under 300 MiB, whatever the number of points)"
-    for n in 1 10; do
-        sed -e '/^\[figures\]/,$d' -e "s/points = 50/points = $((50 * n))/" sweeps/lad_million.toml >"$work/$n.toml"
-        "$build"/bench/bench_run "$dse" sweep "$work/$n.toml" -q -o "$work/$n.db" | awk -v n=$n '{printf "   %2d million points: %s s, %s MiB\n", n, $1, $2}'
-        rm -f "$work/$n".db*
-    done
-    echo
-fi
-
-if wanted events; then
-    echo "== events: take one, put one back, against a time wheel fitted to the load and a binary heap (to reach: 0.5 of the wheel)"
-    "$build"/bench/bench_events
-    echo
-    echo "== event levels of the models, a run (to reach: 1 s)"
-    "$build"/bench/bench_simulate
-    echo
-    echo "== event level of LAD-3.5, LLaMA2-7B, 4096 positions, 12 sequences (to reach: a layer in 2 s, the step in 4)"
-    "$build"/bench/bench_simulate step
-    echo
-fi
-
-if wanted random; then
-    echo "== random feasible points at both fidelities (to reach: none failed, none wrong; runs over 1 s are cut off)"
-    "$build"/bench/bench_random 1000
-    echo
-fi
-
-if wanted bounds; then
-    echo "== bounds of all models: 1e8 pairs of a point and a metric (to reach: none outside), and their time over a point's"
-    "$build"/bench/bench_bounds
-    echo
-fi
-
-if wanted layers; then
-    echo "== the same with every layer simulated (to reach: 60 s)"
-    "$build"/bench/bench_simulate layers
-    echo
-fi
-
-if wanted store; then
-    echo "== ways into SQLite, a million synthetic rows"
-    (cd "$work" && "$build"/bench/bench_store)
-    echo
-fi
-
-if wanted front; then
-    echo "== Pareto fronts and hypervolume, against moocore 0.20 as published, each over one pass of its own machine's data"
-    "$build"/bench/bench_front
-fi
-
-if wanted eviction; then
-    echo
-    echo "== eviction: a sweep over policies and ratios for a layer (to reach: under 10 s)"
-    "$build"/bench/bench_eviction
-fi
-
-if wanted search; then
-    echo
-    echo "== exact fronts: a trillion LADs, three objectives (to reach: 60 s on two cores; goal 10)"
-    "$dse" front sweeps/lad_trillion.toml --no-figures -o "$work/trillion.db" 2>&1 >/dev/null | sed -n 's/^lad_trillion: \(.*exact front.*\); database.*/   \1/p'
-    rm -f "$work"/trillion.db*
-    echo "== exact fronts: 10^9 designs of each model (to reach: 60 s)"
-    "$build"/bench/bench_search time
-    echo "== exact fronts of random lattices against every point: twenty of 10^6, ten of 10^8 (to reach: 0 wrong)"
-    "$build"/bench/bench_search equal 4 1e6
-    "$build"/bench/bench_search equal 2 1e8
-fi
+done
+say "seconds of each section:"
+cat "$work/took" >&2
+[ -z "$failed" ] || { say "FAILED:$failed"; exit 1; }
+say "all of $# done"

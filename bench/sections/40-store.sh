@@ -1,0 +1,3 @@
+# ways into SQLite, against a bare loop of INSERTs
+title "ways into SQLite, a million synthetic rows"
+bench store
