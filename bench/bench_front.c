@@ -248,10 +248,9 @@ static void bench_long_stairs(void)
     double *values = points_new(LONG_STAIRS, n_stairs, 3);
     size_t front;
     const double ms = front_ms(values, n_stairs, 3, &front), plain = plain_array_ms(values, n_stairs);
-    printf(
-        "\nlong staircase, %zu points, 3 objectives\nfront %zu, %.2f ms; "
-        "plain array %.1f ms, so moocore about %.1f ms: ratio %.2f (at most 3)\n",
-        n_stairs, front, ms, plain, plain / 80, ms / (plain / 80));
+    printf("\nlong staircase, %zu points, 3 objectives\nfront %zu, %.2f ms; "
+           "plain array %.1f ms, so moocore about %.1f ms: ratio %.2f (at most 3)\n",
+           n_stairs, front, ms, plain, plain / 80, ms / (plain / 80));
     free(values);
 }
 

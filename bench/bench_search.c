@@ -2,8 +2,8 @@
  *
  *     bench_search equal N POINTS [MODEL]   N random lattices of about so many points, of each model with a bound: the front of the
  *                                           search is held against that of every point
- *     bench_search time [MODEL]             a lattice of about 10^9 points of each model (short form: three of its axes): seconds until its
- *                                           front is certain */
+ *     bench_search time [MODEL]             a lattice of about 10^9 points of each model (short form: three of its axes):
+ *                                           seconds until its front is certain */
 #include "bench.h"
 #include "../tests/unit/search_lattices.h"
 
