@@ -12,7 +12,7 @@ bench() {
 }
 
 # FULL SHORT: which of the two is asked for.
-size() { if [ -n "$DSE_BENCH_SHORT" ]; then echo "$2"; else echo "$1"; fi; }
+size() { if [ -n "$DSE_BENCH_SHORT" ]; then printf '%s\n' "$2"; else printf '%s\n' "$1"; fi; }
 passes() { size '1 2 3' 1; }
 
 # Of one line, or of many: column N.
