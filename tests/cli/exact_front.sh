@@ -1,4 +1,5 @@
 #!/bin/sh
+# Needs: npm-report
 # dse front: the same front as the sweep's, from any number of threads; a budget and Ctrl-C end with what is certain; the rows are a run like others.
 . "$(dirname "$0")/lib.sh"
 write_sweep s.toml

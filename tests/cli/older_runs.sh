@@ -1,4 +1,5 @@
 #!/bin/sh
+# Needs: npm-report
 # An edited sweep leaves its earlier run in the file. Every command that reads takes -r, and shows that run as it was the newest.
 . "$(dirname "$0")/lib.sh"
 for tiles in '1, 2, 4' '3, 6, 8, 10'; do
