@@ -1,18 +1,23 @@
 #!/bin/sh
 # Ctrl-C: exit status 130, the state saved or what is known shown; the same command of a sweep goes on.
 . "$(dirname "$0")/lib.sh"
-write_sweep s.toml
-sed -i 's/points = 16/points = 70/' s.toml
-"$DSE" sweep s.toml -o a.db >/dev/null 2>said.txt &
-pid=$!
-tries=0
-until [ "$(sqlite3 a.db 'select done from run' 2>/dev/null || echo 0)" -gt 0 ] 2>/dev/null || [ $tries -eq 600 ]; do
-    sleep 0.02
-    tries=$((tries + 1))
+# A sweep that is done before Ctrl-C reaches it proves nothing: then a larger one is tried.
+for points in 70 210 630; do
+    write_sweep s.toml
+    sed -i "s/points = 16/points = $points/" s.toml
+    rm -f a.db
+    "$DSE" sweep s.toml -o a.db >/dev/null 2>said.txt &
+    pid=$!
+    tries=0
+    until [ "$(sqlite3 -cmd '.timeout 2000' a.db 'select done from run' 2>/dev/null || echo 0)" -gt 0 ] 2>/dev/null || [ $tries -eq 600 ]; do
+        sleep 0.02
+        tries=$((tries + 1))
+    done
+    kill -INT $pid 2>/dev/null || true
+    status=0
+    wait $pid || status=$?
+    [ $status -eq 0 ] && [ "$(sqlite3 a.db 'select status from run')" = "done" ] || break
 done
-kill -INT $pid
-status=0
-wait $pid || status=$?
 [ $status -eq 130 ] || fail "exit status $status instead of 130: $(cat said.txt)"
 grep -q 'the same command goes on' said.txt || fail "no word about resuming: $(cat said.txt)"
 done=$(sqlite3 a.db 'select done from run')
