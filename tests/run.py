@@ -25,6 +25,7 @@ import subprocess
 import sys
 import threading
 import time
+import traceback
 
 from lint import Lint
 
@@ -98,12 +99,16 @@ class Test:
         self.outputs = [file for target in entry["depends"] for file in targets[target]["filename"]]
         self.targets = [os.path.relpath(file, folder) for file in self.outputs]
         self.script = next((c for c in self.command if c.endswith(".sh")), None)
+        self.needs = self.read_needs()
         self.seconds, self.cpu, self.cached, self.said = 0.0, 0.0, False, ""
 
-    def packages(self):
+    def read_needs(self):
         if not self.script or not os.path.exists(self.script): return []
         with open(self.script, encoding="utf-8") as file:
             return [p for line in file if line.startswith("# Needs:") for p in line.split(":", 1)[1].split()]
+
+    def packages(self):
+        return self.needs
 
     def key(self, data):
         return " ".join([data, *sorted({file_hash(f) for f in self.outputs if os.path.isfile(f)}), *self.command[1:]])
@@ -112,24 +117,49 @@ class Test:
         names = {self.name, "test_" + self.name, self.name + ".sh", self.suite, f"{self.suite}/{self.name}"}
         return any(fnmatch.fnmatchcase(name, pattern) for name in names)
 
-    def run(self, samples, patience):
-        """Returns "passed", "failed" or "skipped"; what the test said is in self.said."""
+    def run(self, samples, patience, running):
+        """Returns "passed", "failed" or "skipped"; what the test said is in self.said. `running` can stop it."""
         env = dict(os.environ, UBSAN_OPTIONS="print_stacktrace=1", DSE_TESTS=os.path.join(ROOT, self.build, "shared"), **self.env)
         if samples: env["DSE_SAMPLES"] = "all"
         start = time.time()
-        process = subprocess.Popen(self.command, cwd=os.path.join(ROOT, self.build), env=env, stdin=subprocess.DEVNULL,
-                                   stdout=subprocess.PIPE, stderr=subprocess.STDOUT, start_new_session=True)
+        process = running.start(self.command, cwd=os.path.join(ROOT, self.build), env=env)
         late = threading.Timer(self.timeout * patience, os.killpg, (process.pid, signal.SIGKILL))
         late.start()
         self.said = process.stdout.read().decode(errors="replace")
         _, status, usage = os.wait4(process.pid, 0)
         in_time = late.is_alive()
         late.cancel()
+        running.ended(process)
         self.seconds, self.cpu = time.time() - start, usage.ru_utime + usage.ru_stime
         code = os.waitstatus_to_exitcode(status)
         if not in_time: self.said += f"\nstopped after {self.timeout * patience} s"
         elif code < 0: self.said += f"\nkilled by signal {-code} ({signal.Signals(-code).name})"
         return "passed" if code == 0 else "skipped" if code == 77 else "failed"
+
+
+class Running:
+    """The processes that run, each the leader of a group of its own, so that Ctrl-C leaves none behind."""
+
+    def __init__(self):
+        self.processes, self.stopped, self.lock = set(), False, threading.Lock()
+
+    def start(self, command, **more):
+        with self.lock:
+            if self.stopped: raise InterruptedError("stopped")
+            process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+                                       start_new_session=True, **more)
+            self.processes.add(process)
+        return process
+
+    def ended(self, process):
+        with self.lock: self.processes.discard(process)
+
+    def stop(self):
+        with self.lock:
+            self.stopped = True
+            for process in self.processes:
+                try: os.killpg(process.pid, signal.SIGKILL)
+                except ProcessLookupError: pass
 
 
 class Progress:
@@ -207,23 +237,26 @@ def configure(build):
 class Builder(threading.Thread):
     """Builds one group of targets after the other, and says which are ready."""
 
-    def __init__(self, groups, progress, ready):
+    def __init__(self, groups, progress, queue, running):
         super().__init__(daemon=True)
-        self.groups, self.progress, self.ready = groups, progress, ready
+        self.groups, self.progress, self.queue, self.running = groups, progress, queue, running
         self.failed = self.generated = self.finished = False  # generated: the first group, in which are the headers that are made
 
     def run(self):
-        for build, targets in self.groups:
-            self.build_group(build, targets)
-            self.generated = True
-        self.progress.building = ""
-        self.finished = True
+        try:
+            for build, targets in self.groups:
+                if targets: self.build_group(build, targets)
+                self.generated = True
+        except BaseException:
+            self.failed = True
+            raise
+        finally:
+            self.progress.building = ""
+            self.finished = True
 
     def build_group(self, build, targets):
-        if not targets: return
         left = set(targets)
-        process = subprocess.Popen(["ninja", "-C", os.path.join(ROOT, build), "-k", "0", "-j", str(CORES), *sorted(left)],
-                                        stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+        process = self.running.start(["ninja", "-C", os.path.join(ROOT, build), "-k", "0", "-j", str(CORES), *sorted(left)])
         said, failed = [], False
         for line in process.stdout:
             line = line.decode(errors="replace").rstrip("\n")
@@ -239,8 +272,10 @@ class Builder(threading.Thread):
             linked = re.match(r"Linking target (\S+)", step[3])
             if linked and linked[1] in left:
                 left.discard(linked[1])
-                self.ready(build, {linked[1]})
-        if process.wait() == 0: self.ready(build, left)
+                self.queue.ready(build, {linked[1]})
+        status = process.wait()
+        self.running.ended(process)
+        if status == 0: self.queue.ready(build, left)
         else:
             self.complain(build, said)
             self.failed = True
@@ -248,6 +283,30 @@ class Builder(threading.Thread):
     def complain(self, build, said):
         text = "\n".join(line for line in said if not line.startswith("ninja: Entering"))
         if text.strip(): self.progress.say(f"FAILED to build in {build}\n{text}")
+
+
+class Installer(threading.Thread):
+    """Installs what single tests need while the others are built and run. What cannot be installed, its tests do without."""
+
+    def __init__(self, groups, progress, running):
+        super().__init__(daemon=True)
+        self.groups, self.progress, self.running = groups, progress, running
+        self.missing = {package for group in groups for package in group}
+
+    def run(self):
+        try:
+            for group in self.groups:
+                if group: self.install(sorted(group))
+                self.missing -= group
+        finally:
+            self.missing = set()
+
+    def install(self, packages):
+        process = self.running.start([os.path.join(ROOT, "dev"), "deps", *packages])
+        said = process.stdout.read().decode(errors="replace").rstrip()
+        process.wait()
+        self.running.ended(process)
+        if said: self.progress.say(said)
 
 
 class Queue:
@@ -263,20 +322,23 @@ class Queue:
             self.built[build] |= targets
             self.lock.notify_all()
 
-    def next(self, builder):
+    def next(self, builder, installer):
         """The next test or check, or None when nothing is left to come."""
         with self.lock:
             while True:
                 room = builder.finished or len(self.progress.running) < max(1, CORES // 2)
-                test = next((t for t in self.waiting if set(t.targets) <= self.built[t.build]), None) if room else None
+                installed = [t for t in (self.waiting if room else []) if installer.missing.isdisjoint(t.packages())]
+                test = next((t for t in installed if set(t.targets) <= self.built[t.build]), None)
+                check = next((c for c in self.checks if installer.missing.isdisjoint(c.packages())), None)
                 begun = sum(self.progress.count.values()) > 0 or not self.waiting
-                if self.checks and room and builder.generated and begun and (not test or not self.linting):
+                if check and room and builder.generated and begun and (not test or not self.linting):
                     self.linting += 1
-                    return self.begin(self.checks.pop(0))
+                    self.checks.remove(check)
+                    return self.begin(check)
                 if test:
                     self.waiting.remove(test)
                     return self.begin(test)
-                if builder.finished and not self.checks: return None
+                if builder.finished and not installer.missing and not self.checks: return None
                 self.lock.wait(0.2)
 
     def begin(self, task):
@@ -284,15 +346,11 @@ class Queue:
         return task
 
 
-def install(packages):
-    if packages: subprocess.run([os.path.join(ROOT, "dev"), "deps", *sorted(packages)], check=True)
-
-
 class Run:
     def __init__(self, options):
         self.options = options
         self.cache_file = os.path.join(ROOT, SANITIZED, "passed.json")
-        self.passed, self.results, self.unchanged = {}, [], 0
+        self.passed, self.results, self.unchanged, self.running = {}, [], 0, Running()
         if os.path.exists(self.cache_file):
             with open(self.cache_file, encoding="utf-8") as file: self.passed = json.load(file)
 
@@ -328,14 +386,17 @@ class Run:
         if self.options.all or self.options.again or self.options.names: return False
         return all(os.path.isfile(f) for f in test.outputs) and self.passed.get(test.title, {}).get("key") == test.key(self.data)
 
-    def work(self, queue, builder, progress):
-        while (task := queue.next(builder)) is not None:
-            if isinstance(task, Test) and self.known(task):
-                self.unchanged += 1
-                task.seconds, task.cached = self.passed[task.title]["seconds"], True
-                self.end(task, "passed", progress)
-                continue
-            verdict = task.run(self.options.all, 4 if self.options.all else 2)
+    def work(self, queue, builder, installer, progress):
+        while (task := queue.next(builder, installer)) is not None:
+            try:
+                if isinstance(task, Test) and self.known(task):
+                    self.unchanged += 1
+                    task.seconds, task.cached = self.passed[task.title]["seconds"], True
+                    verdict = "passed"
+                else: verdict = task.run(self.options.all, 4 if self.options.all else 2, self.running)
+            except Exception:  # of the runner itself: the test has not shown anything
+                verdict, task.said = "failed", task.said + "\n" + traceback.format_exc()
+            if self.running.stopped: return  # and killed what ran
             if not isinstance(task, Test): queue.linting -= 1
             self.end(task, verdict, progress)
 
@@ -352,14 +413,18 @@ class Run:
         os.replace(self.cache_file + ".new", self.cache_file)
 
     def watch(self, progress, threads):
+        """Until all is done. Ctrl-C stops what runs, and keeps what is known to have passed."""
+        signal.signal(signal.SIGTERM, signal.default_int_handler)
         try:
             while any(thread.is_alive() for thread in threads):
                 progress.tick()
                 time.sleep(0.25)
         except KeyboardInterrupt:
-            progress.say("interrupted")
+            self.running.stop()
+            for thread in threads: thread.join(5)
             self.save()
-            os.killpg(os.getpgid(0), signal.SIGTERM)
+            progress.say(f"interrupted after {sum(progress.count.values())} of {progress.total} tests")
+            sys.exit(130)
 
     def go(self):
         tests, lint = self.select()
@@ -369,7 +434,6 @@ class Run:
         self.data = data_hash()
         linter = Lint(ROOT, os.path.join(ROOT, SANITIZED))
         checks = linter.checks(every=self.options.all) if lint else []
-        install({p for test in tests for p in test.packages()} | {p for check in checks for p in check.packages()})
         # The slowest of the last time first, so that none is left alone at the end.
         tests.sort(key=lambda t: -self.passed.get(t.title, {}).get("seconds", 0))
         progress = Progress(len(tests) + len(checks))
@@ -379,14 +443,17 @@ class Run:
         print(f"test: {say or 'no tests'}; lint: {linter.summary(checks) if lint else 'not asked for'}", flush=True)
         for build in BUILDS: shutil.rmtree(os.path.join(ROOT, build, "shared"), ignore_errors=True)
         queue = Queue(tests, checks, progress)
-        builder = Builder(self.groups(tests, lint), progress, queue.ready)
-        workers = [threading.Thread(target=self.work, args=(queue, builder, progress), daemon=True) for _ in range(CORES)]
-        for thread in [builder, *workers]: thread.start()
-        self.watch(progress, [builder, *workers])
+        builder = Builder(self.groups(tests, lint), progress, queue, self.running)
+        needs = [{p for task in some for p in task.packages()} for some in (checks, tests)]
+        installer = Installer(needs, progress, self.running)
+        workers = [threading.Thread(target=self.work, args=(queue, builder, installer, progress), daemon=True) for _ in range(CORES)]
+        for thread in [installer, builder, *workers]: thread.start()
+        self.watch(progress, [installer, builder, *workers])
         return self.sum_up(queue, builder, progress, linter)
 
     def sum_up(self, queue, builder, progress, linter):
         for test in queue.waiting: self.end(self.unbuilt(test), "failed", progress)
+        unknown = progress.total - len(self.results)
         linter.save()
         self.save()
         if self.options.lint and not progress.count["failed"] and linter.write_record(): progress.say("tests/lint.clean is written anew")
@@ -399,7 +466,8 @@ class Run:
         if self.unchanged: print(f"{self.unchanged} of those that passed did so before and have nothing new to read (--again runs them)")
         spent = int(time.time() - progress.start)
         print(f"{spent // 60} min {spent % 60} s, {sum(t.cpu for t in ran):.0f} s of CPU in tests")
-        broken = builder.failed and not failed
+        if unknown: print(f"of {unknown} tests it is not known whether they pass: the runner failed")
+        broken = bool((builder.failed or unknown) and not failed)
         count = progress.count
         print(f"{count['passed']} passed, {count['failed'] + broken} failed, {count['skipped']} skipped")
         return 1 if failed or broken else 0

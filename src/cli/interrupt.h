@@ -4,7 +4,8 @@
 
 #include <signal.h>
 
-/* Catch signals from now on: the first sets the flag that is returned, the second ends the process at once. */
+/* Catch signals from now on: the first sets the flag that is returned; one that comes more than half a second later ends the
+ * process. */
 const volatile sig_atomic_t *interrupt_catch(void);
 
 /* Exit status of work that a signal has stopped. */

@@ -181,11 +181,7 @@ sed -e 's/"refine"/"event-level"/; s/"refined"/"everywhere"/' s.toml >e.toml
 says '^event level: 3,840 rows' dry.txt
 "$DSE" sweep e.toml -o e.db >/dev/null 2>said.txt &
 pid=$!
-tries=0
-until [ "$(sqlite3 e.db 'select done from run' 2>/dev/null || echo 0)" -gt 0 ] 2>/dev/null || [ $tries -eq 600 ]; do
-    sleep 0.02
-    tries=$((tries + 1))
-done
+wait_for_rows $pid e.db
 kill -INT $pid 2>/dev/null || true
 status=0
 wait $pid || status=$?

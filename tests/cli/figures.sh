@@ -2,14 +2,16 @@
 # Every figure of plots/ is drawn from nothing, two at a time, and has what its query gives: a picture of a sensible size, the name of every series of its
 # rows in the legend, and a diamond for every published point.
 #     figures.sh DSE SOURCE BUILD
-# All but those of exact fronts, which take a minute; a binary under AddressSanitizer draws those neither that take minutes there: means over twelve
-# heads, runs at event level, a million designs, and all measured rows for a figure of some of them (one, of all, is drawn). Sweeps that sweeps.sh
-# runs, too, are run once for both; what a figure is held against is evaluated with its picture.
+# All but those of exact fronts, which take a minute. Those that take minutes under AddressSanitizer are drawn by a release build: means over
+# twelve heads, runs at event level, a million designs, and all measured rows for a figure of some of them (one, of all, is drawn). The two of
+# them that take longest are left to DSE_SAMPLES=all. Sweeps that sweeps.sh runs, too, are run once for both; what a figure is held against is
+# evaluated with its picture.
 source=$(cd "$2" && pwd)
 . "$(dirname "$0")/lib.sh"
 export LC_ALL=C.UTF-8 DSE_DATA_DIR="$source"
 
 slow="lad_trillion shootout_trillion"
+[ "${DSE_SAMPLES:-}" = all ] || slow="$slow lad_sram_refine lad_fig2b"
 if nm -D "$DSE" 2>/dev/null | grep -q __asan_init; then slow="$slow lad_fig2b fidelity_latency lad_sram_refine lad_million measured_attention_context measured_gemm_rows measured_step_batch"; fi
 : >names.txt
 for file in "$source"/plots/*.toml; do

@@ -11,10 +11,12 @@ fail() {
 }
 
 # Every row of a model in a database, without the ids that differ between runs, in the order of points: as a checksum of the values' bits.
-rows() {
+# Given EVERY: the values of every EVERY-th row, and how many rows there are of which points.
+rows() { # DATABASE MODEL [EVERY]
+    if [ $# -eq 3 ]; then sqlite3 "$1" "select count(*), sum(point), min(point), max(point) from $2_all"; fi
     columns=$(sqlite3 "$1" "select group_concat('\"' || name || '\"') from pragma_table_info('$2_all') where name not in ('id', 'run')")
     [ -n "$columns" ] || fail "$1 has no table $2_all"
-    sqlite3 "$1" "select hex(sha3_query('select $columns from $2_all order by point', 224))"
+    sqlite3 "$1" "select hex(sha3_query('select $columns from $2_all where point % ${3:-1} = 0 order by point', 224))"
 }
 
 # What several tests read is evaluated once a test run: once NAME COMMAND... prints a file with what the command printed. The runner gives the folder.
@@ -45,6 +47,13 @@ shipped() { # NAME
 }
 
 count() { sqlite3 "$1" "select count(*) from $2"; }
+
+# Wait until a run that goes on as process PID has rows in a database, or has ended.
+wait_for_rows() { # PID DATABASE
+    until [ "$(sqlite3 -cmd '.timeout 2000' "$2" 'select done from run' 2>/dev/null || echo 0)" -gt 0 ] 2>/dev/null || ! kill -0 "$1" 2>/dev/null; do
+        sleep 0.02
+    done
+}
 
 # A sweep of some hundred thousand points.
 write_sweep() {

@@ -51,10 +51,12 @@ try {
     await whole("tooltip of " + name);
   }
 
-  // Every choice of every list, every box, every heading.
+  // Of every list each choice with a hostile text, and the ends; every box, every heading.
   for (const id of ["axis-x", "axis-y", "axis-colour", "model", "effect-scope", "effect-objective", "effect-parameter"]) {
-    const n = await page.locator("#" + id + " option").count();
-    for (let i = 0; i < n && (await page.locator("#" + id).isVisible()); i++) {
+    const choices = await page.locator("#" + id + " option").allTextContents();
+    const wanted = choices.map((text, i) => (text.includes(mark) || i === 0 || i === choices.length - 1 ? i : -1)).filter((i) => i >= 0);
+    for (const i of wanted) {
+      if (!(await page.locator("#" + id).isVisible())) break;
       await page.selectOption("#" + id, { index: i });
       await page.waitForTimeout(10);
     }
@@ -67,7 +69,9 @@ try {
     if (n > 1) await select.selectOption({ index: n - 1 });
   }
   await page.click("#reset");
-  for (const box of await page.locator("#columns input").all()) await box.check();
+  await page.evaluate((m) => document.querySelectorAll("#columns input").forEach((box, i) => { // each draws the chart anew
+    if (!box.checked && (i % 8 === 0 || box.parentElement.textContent.split("[")[0].includes(m))) box.click();
+  }), mark);
   for (const button of await page.locator("#front-table thead button").all()) await button.click();
   await page.locator("#front-table tbody tr").last().click();
   await whole("columns and rows");
