@@ -7,6 +7,7 @@
 
 #include "base/xalloc.h"
 
+#include <float.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -116,10 +117,26 @@ static uint64_t count_of(const struct range *r)
     return steps >= 1.8e19L ? UINT64_MAX : (uint64_t)steps + 1;
 }
 
+/* The same as round_decimal() without text, where that is exact: v is m / 10^k, both whole and exact as doubles. False where v is as
+ * near to one m as to the next, as far as long doubles can tell, or has another size. */
+static bool round_decimal_fast(double v, double *ret)
+{
+    static const double powers[] = {1e0,  1e1,  1e2,  1e3,  1e4,  1e5,  1e6,  1e7,  1e8, 1e9,
+                                    1e10, 1e11, 1e12, 1e13, 1e14, 1e15, 1e16, 1e17, 1e18};
+    if (LDBL_MANT_DIG < 64 || !(v >= 1e-3 && v < 1e14)) return false;
+    int k = 14 - (int)floor(log10(v));
+    const long double scaled = (long double)v * (long double)powers[k], m = floorl(scaled + 0.5L);
+    if (m < 1e14L || m >= 1e15L || fabsl(scaled - floorl(scaled) - 0.5L) < 1e-3L) return false;
+    *ret = (double)m / powers[k];
+    return true;
+}
+
 /* The double nearest to v rounded to 15 significant digits. */
 static double round_decimal(double v)
 {
+    double fast;
     if (v == floor(v) && fabs(v) < 1e15) return v;
+    if (round_decimal_fast(v, &fast)) return fast;
     char buf[TEXT_NUMBER_MAX];
     snprintf(buf, sizeof buf, "%.14e", v);
     double rounded;

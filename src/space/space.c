@@ -230,20 +230,27 @@ static bool find_varying(struct space *sp, struct diags *diags)
     sp->varies = xcalloc(schema->n, sizeof *sp->varies);
     sp->fixed = xmalloc(sp->model->desc->params_size);
     space_point_at(sp, digits, sp->fixed);
-    void *other = xmalloc(sp->model->desc->params_size);
+    const size_t size = sp->model->desc->params_size;
+    void *other = xmalloc(size), *seen = xmalloc(size); /* seen: the last one whose fields were looked at */
     bool ok = space_check_possible(sp->binding, sp->fixed, diags);
     for (size_t a = 0; a < sp->n_axes; a++) {
-        sp->varies[schema_index(schema, sp->axes[a].field)] = true;
+        const struct field *axis = sp->axes[a].field;
+        sp->varies[schema_index(schema, axis)] = true;
+        memcpy(seen, sp->fixed, size);
         for (uint64_t v = 1; v < sp->axes[a].n; v++) {
             digits[a] = v;
             space_point_at(sp, digits, other);
             ok = ok && space_check_possible(sp->binding, other, diags);
+            field_set(axis, seen, field_get(axis, other));
+            if (memcmp(seen, other, size) == 0) continue; /* nothing but the axis has changed: axes may have a million values */
             for (size_t i = 0; i < schema->n; i++)
                 if (!sp->varies[i] && !field_same(&schema->fields[i], sp->fixed, other)) sp->varies[i] = true;
+            memcpy(seen, other, size);
         }
         digits[a] = 0;
     }
     free(other);
+    free(seen);
     return ok;
 }
 
