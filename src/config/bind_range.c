@@ -117,8 +117,8 @@ static uint64_t count_of(const struct range *r)
     return steps >= 1.8e19L ? UINT64_MAX : (uint64_t)steps + 1;
 }
 
-/* The same as round_decimal() without text, where that is exact: v is m / 10^k, both whole and exact as doubles. False where v is as
- * near to one m as to the next, as far as long doubles can tell, or has another size. */
+/* The same as round_decimal() without text, where that is exact: v is m / 10^k, both whole and exact as doubles. False where v is
+ * as near to one m as to the next, as far as long doubles can tell, or has another size. */
 static bool round_decimal_fast(double v, double *ret)
 {
     static const double powers[] = {1e0,  1e1,  1e2,  1e3,  1e4,  1e5,  1e6,  1e7,  1e8, 1e9,
