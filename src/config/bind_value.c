@@ -77,7 +77,7 @@ static bool bind_number(const struct field *f, const struct toml_doc *doc, const
         ret->f64 = x == 0 ? 0 : x; /* there is one zero */
     } else if (node->type == TOML_INTEGER) {
         ret->i64 = node->integer;
-    } else if (isfinite(x) && x == floor(x) && fabs(x) < 9e15) {
+    } else if (isfinite(x) && x == floor(x) && fabs(x) <= 9007199254740992.0) {
         ret->i64 = (int64_t)x;
     } else {
         char buf[TEXT_NUMBER_MAX];

@@ -111,7 +111,7 @@ static void take(struct baseline *b, const char *name)
     b->taken = xrealloc(b->taken, b->n_taken + 1, sizeof *b->taken);
     struct taken *t = &b->taken[b->n_taken++];
     *t = (struct taken){.from = from, .to = to};
-    if (to->type == DSE_TYPE_REF && !to->alone) t->follows = follow_list_new(b->binding, to->kind);
+    t->follows = follow_list_new(b->binding, to);
 }
 
 /* Match how the two models take requests, which one of them may not know. */

@@ -88,8 +88,8 @@ static void make_told(struct batch *b, const struct binding *given, const struct
     for (size_t i = 0; i < b->n_told; i++) {
         struct told *t = &b->told[i];
         *t = (struct told){.field = told[i], .value = field_get(told[i], given->defaults)};
-        if (told[i]->type != DSE_TYPE_REF) continue;
-        t->follows = follow_list_new(given, told[i]->kind);
+        t->follows = follow_list_new(given, told[i]);
+        if (told[i]->type != DSE_TYPE_REF || told[i]->alone) continue;
         b->again = b->again || (kinds & 1u << told[i]->kind);
         kinds |= 1u << told[i]->kind;
     }

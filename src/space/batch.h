@@ -49,11 +49,11 @@ struct standing batch_standing(struct batch *b);
 /* The value of a parameter from a number or a text. False: it is none of the parameter's. */
 static inline bool value_of_number(const struct field *f, double x, struct value *ret)
 {
-    const double whole_max = 9e15;                   /* a double below is a whole number that it shows exactly */
+    const double whole_max = 9007199254740992.0;     /* 2^53: a double up to it is a whole number that it shows exactly */
     if (!(x >= f->min && x <= f->max)) return false; /* NaN too */
     if (f->type == DSE_TYPE_F64)
         *ret = (struct value){.f64 = x == 0 ? 0 : x}; /* there is one zero */
-    else if (f->type == DSE_TYPE_I64 && fabs(x) < whole_max && x == (double)(int64_t)x)
+    else if (f->type == DSE_TYPE_I64 && fabs(x) <= whole_max && x == (double)(int64_t)x)
         *ret = (struct value){.i64 = (int64_t)x};
     else
         return false;

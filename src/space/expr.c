@@ -1,6 +1,7 @@
 #include "space/expr.h"
 
 #include "base/hint.h"
+#include "base/text.h"
 #include "base/xalloc.h"
 
 #include <ctype.h>
@@ -81,9 +82,7 @@ static char *next_name(const char **at, bool dotted, const char **ret_start)
 {
     for (const char *s = *at; *s;) {
         if (isdigit((unsigned char)*s) || (*s == '.' && isdigit((unsigned char)s[1]))) {
-            char *end;
-            strtod(s, &end);
-            s = end;
+            text_scan_f64(s, &s);
             continue;
         }
         if (!is_name_start(*s)) {

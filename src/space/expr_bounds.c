@@ -115,8 +115,8 @@ static void compile_atom(struct compiling *c)
 {
     c->at += strspn(c->at, " \t\r\n");
     if (isdigit((unsigned char)*c->at) || *c->at == '.') {
-        char *end;
-        const double number = strtod(c->at, &end);
+        const char *end;
+        const double number = text_scan_f64(c->at, &end);
         if (end == c->at) refuse(c, xasprintf("it is not understood at \"%s\"", c->at));
         c->at = end;
         emit(c, (struct instruction){.code = NUMBER, .number = dse_iv_of(number)}, 0);

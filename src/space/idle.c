@@ -136,8 +136,7 @@ enum idle space_value_idle(const struct space *sp, const struct field *f, struct
 {
     const struct dse_model *desc = sp->model->desc;
     if (!may_be(f, v)) return IDLE_UNKNOWN;
-    struct follow_list follows = {0};
-    if (f->type == DSE_TYPE_REF) follows = follow_list_new(sp->binding, f->kind);
+    struct follow_list follows = follow_list_new(sp->binding, f);
     void *params = xcalloc(1, desc->params_size), *own = xcalloc(1, desc->metrics_size), *other = xcalloc(1, desc->metrics_size);
     bool idle = true;
     for (size_t k = 0; k < TRIED_OF_MIX && idle; k++) {
@@ -146,7 +145,7 @@ enum idle space_value_idle(const struct space *sp, const struct field *f, struct
         const void *a = metrics_of(desc, params, own);
         space_start_of(sp, at, params);
         field_set(f, params, v);
-        if (f->type == DSE_TYPE_REF) follow_list_apply(&follows, v.ref, params);
+        if (follows.n) follow_list_apply(&follows, v.ref, params);
         if (desc->resolve) desc->resolve(params);
         idle = all_same(&sp->model->metrics, a, metrics_of(desc, params, other));
     }

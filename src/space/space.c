@@ -105,7 +105,7 @@ static void make_axes(struct space *sp)
                          .values = b->given[i].values,
                          .continuous = b->given[i].continuous,
                          .log = b->given[i].log};
-        if (a.field->type == DSE_TYPE_REF && !a.field->alone) a.follows = follow_list_new(b, a.field->kind);
+        a.follows = follow_list_new(b, a.field);
         sp->axes = xrealloc(sp->axes, sp->n_axes + 1, sizeof *sp->axes);
         sp->axes[sp->n_axes++] = a;
     }

@@ -20,10 +20,11 @@ struct follow_list {
     size_t n;
 };
 
-/* What entries of that kind set in the binding's model: the parameters that were not given, nor one that excludes them, nor a
- * name of another kind that sets them, too (an FPGA sets no bandwidth where a memory was given). What an entry may leave out sets
- * nothing. The caller frees .follows. */
-struct follow_list follow_list_new(const struct binding *b, enum dse_kind kind);
+/* What the entries that a parameter names set in the binding's model: the parameters that were not given, nor one that excludes
+ * them, nor a name of another kind that sets them, too (an FPGA sets no bandwidth where a memory was given). What an entry may
+ * leave out sets nothing. Empty of a parameter that names none, or that names one alone (DSE_PARAM_REF_ALONE). The caller frees
+ * .follows. */
+struct follow_list follow_list_new(const struct binding *b, const struct field *name);
 /* Do entries of that kind set the parameter, or one that excludes it? */
 bool is_told_by(const struct binding *b, enum dse_kind kind, const struct field *param);
 void follow_list_apply(const struct follow_list *list, const struct dse_entry *entry, void *params);

@@ -47,8 +47,10 @@ static bool is_left_to_another(const struct binding *b, enum dse_kind kind, cons
     return false;
 }
 
-struct follow_list follow_list_new(const struct binding *b, enum dse_kind kind)
+struct follow_list follow_list_new(const struct binding *b, const struct field *name)
 {
+    if (name->type != DSE_TYPE_REF || name->alone) return (struct follow_list){0};
+    const enum dse_kind kind = name->kind;
     const struct schema *fields = catalog_fields(b->catalog, kind);
     struct follow_list list = {.follows = xcalloc(fields->n, sizeof *list.follows)};
     for (size_t i = 0; i < fields->n; i++) {
@@ -77,9 +79,9 @@ void *space_start(const struct binding *b)
     for (size_t i = 0; i < schema->n; i++)
         if (b->given[i].is_given) field_set(&schema->fields[i], params, b->given[i].values[0]);
     for (size_t i = 0; i < schema->n; i++) {
-        if (schema->fields[i].type != DSE_TYPE_REF || schema->fields[i].alone || space_is_axis(b, i)) continue;
-        struct follow_list list = follow_list_new(b, schema->fields[i].kind);
-        follow_list_apply(&list, field_get(&schema->fields[i], params).ref, params);
+        if (space_is_axis(b, i)) continue;
+        struct follow_list list = follow_list_new(b, &schema->fields[i]);
+        if (list.n) follow_list_apply(&list, field_get(&schema->fields[i], params).ref, params);
         free(list.follows);
     }
     return params;

@@ -87,10 +87,12 @@ static inline bool is_excluded(const struct model *m, const struct field *f, con
     return false;
 }
 
-static inline const struct follow_list *follows_of(struct random_runs *r, enum dse_kind kind)
+static inline const struct follow_list *follows_of(struct random_runs *r, const struct field *name)
 {
-    struct follow_list *list = &r->follows[r->base == r->small][kind];
-    if (!list->follows) *list = follow_list_new(r->base->binding, kind);
+    static const struct follow_list none;
+    struct follow_list *list = &r->follows[r->base == r->small][name->kind];
+    if (name->alone) return &none;
+    if (!list->follows) *list = follow_list_new(r->base->binding, name);
     return list;
 }
 
@@ -104,7 +106,7 @@ static inline void draw_params(struct random_runs *r, double share)
         if (f->type != DSE_TYPE_REF || !(uniform() < share)) continue;
         struct value v = random_value(f);
         field_set(f, r->params, v);
-        follow_list_apply(follows_of(r, f->kind), v.ref, r->params);
+        follow_list_apply(follows_of(r, f), v.ref, r->params);
     }
     for (size_t i = 0; i < m->params.n; i++) {
         const struct field *f = &m->params.fields[i];
@@ -338,7 +340,7 @@ static inline void print_settings(const struct random_runs *r, FILE *out)
         struct value v = field_get(f, r->raw);
         fprintf(out, " --set %s=%s", f->name, v.ref->name);
         field_set(f, start, v);
-        struct follow_list list = follow_list_new(r->defaults->binding, f->kind);
+        struct follow_list list = follow_list_new(r->defaults->binding, f);
         follow_list_apply(&list, v.ref, start);
         free(list.follows);
     }

@@ -1,6 +1,7 @@
 /* libdse: a point told by columns is the point that `--set` names, for every model and every parameter; and what is wrong is
  * told, not printed. */
 #include "model_points.h"
+#include "samples.h"
 #include "space/point.h"
 
 #include <dse/dse.h>
@@ -130,6 +131,203 @@ static void library__follows_names_that_vary(void **state)
     dse_points_free(p);
 }
 
+/* ---- all ways in ------------------------------------------------------------------------------------------------------------- */
+
+/* A random point: some parameters and their values, as values and as texts. */
+enum { CHOSEN = 6 };
+struct chosen {
+    const struct field *field[CHOSEN];
+    struct value value[CHOSEN];
+    char *text[CHOSEN], *assignment[CHOSEN];
+    size_t n;
+};
+
+static char *text_of_value(const struct field *f, struct value v)
+{
+    char buf[TEXT_NUMBER_MAX];
+    if (f->type == DSE_TYPE_ENUM) return xstrdup(f->choices[v.choice]);
+    if (f->type == DSE_TYPE_REF) return xstrdup(v.ref->name);
+    return f->type == DSE_TYPE_I64 ? xasprintf("%lld", (long long)v.i64) : xstrdup(text_number(buf, v.f64));
+}
+
+static bool is_chosen(const struct chosen *c, const struct field *f)
+{
+    bool found = false;
+    for (size_t i = 0; i < c->n; i++) found |= c->field[i] == f || field_excludes(f, c->field[i]->name);
+    return found;
+}
+
+/* Names are drawn more often than by chance: it is they that set others. */
+static void choose(const struct model *m, struct chosen *c)
+{
+    c->n = 0;
+    const size_t wanted = 1 + (size_t)(uniform() * CHOSEN);
+    for (size_t tries = 0; tries < 200 && c->n < wanted; tries++) {
+        const struct field *f = &m->params.fields[(size_t)(uniform() * (double)m->params.n)];
+        if (is_chosen(c, f) || (f->type != DSE_TYPE_REF && uniform() < 0.5)) continue;
+        c->field[c->n] = f;
+        c->value[c->n] = random_value(f);
+        c->text[c->n] = text_of_value(f, c->value[c->n]);
+        c->assignment[c->n] = xasprintf("%s=%s", f->name, c->text[c->n]);
+        c->n++;
+    }
+}
+
+static void forget(struct chosen *c)
+{
+    for (size_t i = 0; i < c->n; i++) {
+        free(c->text[i]);
+        free(c->assignment[i]);
+    }
+    c->n = 0;
+}
+
+/* What an evaluation says: a number a metric, or why there is none. */
+struct answer {
+    double *metrics;
+    char *reason; /* or NULL */
+};
+
+static void answer_release(struct answer *a)
+{
+    free(a->metrics);
+    free(a->reason);
+}
+
+static struct answer answer_of(const struct model *m, const void *params)
+{
+    struct answer a = {.metrics = xcalloc(m->metrics.n, sizeof *a.metrics)};
+    const char *reason = m->desc->check ? m->desc->check(params) : NULL;
+    void *metrics = xcalloc(1, m->desc->metrics_size);
+    if (reason)
+        a.reason = xstrdup(reason);
+    else
+        m->desc->estimate(params, metrics, NULL);
+    for (size_t i = 0; i < m->metrics.n && !reason; i++)
+        a.metrics[i] = field_is_number(&m->metrics.fields[i]) && !m->metrics.fields[i].without
+                           ? field_number(&m->metrics.fields[i], metrics)
+                           : 0;
+    free(metrics);
+    return a;
+}
+
+/* By --set. False: no machine can have these parameters. */
+static bool answer_of_eval(const struct binding *defaults, const struct chosen *c, struct answer *ret)
+{
+    struct design_point one;
+    struct diags refused;
+    diags_init(&refused);
+    const bool ok = design_point_init_like(&one, defaults, (const char *const *)c->assignment, c->n, &refused);
+    if (ok) *ret = answer_of(defaults->model, one.params);
+    design_point_release(&one);
+    diags_release(&refused);
+    return ok;
+}
+
+/* As the last point of a sweep whose axes are the chosen parameters, from their defaults to their values. */
+static bool answer_of_sweep(const struct binding *defaults, const struct chosen *c, struct answer *ret)
+{
+    const struct model *m = defaults->model;
+    struct binding *b = binding_like(defaults);
+    for (size_t i = 0; i < c->n; i++) {
+        struct given *g = &b->given[schema_index(&m->params, c->field[i])];
+        *g = (struct given){.is_given = true, .n = 2, .values = xcalloc(2, sizeof *g->values)};
+        g->values[0] = field_get(c->field[i], defaults->defaults);
+        g->values[1] = c->value[i];
+    }
+    struct diags refused;
+    diags_init(&refused);
+    struct sweep_file sweep = {.bindings = &b, .n_models = 1};
+    struct space *space = binding_finish(b, &refused) ? space_new(&sweep, 0, 1 << CHOSEN, &refused) : NULL;
+    if (space) {
+        void *params = xcalloc(1, m->desc->params_size);
+        space_point(space, space_count(space) - 1, params);
+        *ret = answer_of(m, params);
+        free(params);
+    }
+    const bool ok = space != NULL;
+    space_free(space);
+    binding_free(b);
+    diags_release(&refused);
+    return ok;
+}
+
+/* By the library: some of the parameters set for all points, the others as inputs. */
+static void answer_of_library(struct dse_points *p, const struct model *m, const struct chosen *c, size_t set, struct answer *ret)
+{
+    double numbers[CHOSEN];
+    const char *texts[CHOSEN], *status, *reason;
+    struct dse_input in[CHOSEN];
+    for (size_t i = 0; i < set; i++) assert_true(dse_points_set(p, c->field[i]->name, c->text[i], problems));
+    for (size_t i = set; i < c->n; i++) {
+        const bool number = field_is_number(c->field[i]);
+        texts[i] = c->text[i];
+        numbers[i] = c->field[i]->type == DSE_TYPE_I64 ? (double)c->value[i].i64 : c->value[i].f64;
+        in[i - set] = (struct dse_input){
+            .name = c->field[i]->name, .numbers = number ? &numbers[i] : NULL, .texts = number ? NULL : &texts[i]};
+    }
+    struct dse_output *out = xcalloc(m->metrics.n + 2, sizeof *out);
+    *ret = (struct answer){.metrics = xcalloc(m->metrics.n, sizeof *ret->metrics)};
+    size_t n = 0;
+    for (size_t i = 0; i < m->metrics.n; i++)
+        if (field_is_number(&m->metrics.fields[i]) && !m->metrics.fields[i].without)
+            out[n++] = (struct dse_output){.name = m->metrics.fields[i].name, .numbers = &ret->metrics[i]};
+    out[n++] = (struct dse_output){.name = "status", .texts = &status};
+    out[n++] = (struct dse_output){.name = "reason", .texts = &reason};
+    assert_true(dse_points_evaluate(p, 1, in, c->n - set, out, n, problems));
+    assert_string_not_equal(status, "invalid");
+    if (strcmp(status, "ok") != 0) ret->reason = xstrdup(reason);
+    for (size_t i = 0; i < set; i++) assert_true(dse_points_set(p, c->field[i]->name, NULL, problems));
+    free(out);
+}
+
+static void assert_same_answer(const struct model *m, const struct chosen *c, const char *way, const struct answer *a,
+                               const struct answer *b)
+{
+    bool same = (a->reason != NULL) == (b->reason != NULL) && (!a->reason || strcmp(a->reason, b->reason) == 0);
+    for (size_t i = 0; same && !a->reason && i < m->metrics.n; i++) {
+        same = memcmp(&a->metrics[i], &b->metrics[i], sizeof a->metrics[i]) == 0 || (isnan(a->metrics[i]) && isnan(b->metrics[i]));
+        if (!same) print_error("%s: %.17g, not %.17g\n", m->metrics.fields[i].name, b->metrics[i], a->metrics[i]);
+    }
+    if (same) return;
+    for (size_t i = 0; i < c->n; i++) print_error("%s ", c->assignment[i]);
+    fail_msg("%s: %s says otherwise than eval (%s; %s)", m->desc->name, way, a->reason ? a->reason : "ok",
+             b->reason ? b->reason : "ok");
+}
+
+/* A point is the same to the last bit by --set, in a sweep and through the library, whichever parameters are inputs. */
+static void library__is_of_one_mind_with_eval_and_sweeps(void **state)
+{
+    (void)state;
+    size_t n, compared = 0;
+    const struct model *models = registry_models(&n);
+    for (size_t k = 0; k < n; k++) {
+        const struct model *m = &models[k];
+        struct binding *defaults = binding_new(m, catalog, catalog_data_dir(), &diags);
+        struct dse_points *p = points_of(m->desc->name);
+        for (int i = 0; i < samples(100, 1000); i++) {
+            struct chosen c;
+            struct answer eval, other;
+            choose(m, &c);
+            if (answer_of_eval(defaults, &c, &eval)) {
+                if (answer_of_sweep(defaults, &c, &other)) { /* one of its other points may be impossible */
+                    assert_same_answer(m, &c, "a sweep", &eval, &other);
+                    answer_release(&other);
+                    compared++;
+                }
+                answer_of_library(p, m, &c, (size_t)(uniform() * (double)(c.n + 1)), &other);
+                assert_same_answer(m, &c, "the library", &eval, &other);
+                answer_release(&other);
+                answer_release(&eval);
+            }
+            forget(&c);
+        }
+        dse_points_free(p);
+        binding_free(defaults);
+    }
+    assert_true(compared > n * (size_t)samples(50, 500));
+}
+
 static void library__gives_invalid_inputs_a_status(void **state)
 {
     (void)state;
@@ -217,6 +415,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(library__evaluates_what_set_names_for_every_parameter_of_every_model),
         cmocka_unit_test(library__follows_names_that_vary),
+        cmocka_unit_test(library__is_of_one_mind_with_eval_and_sweeps),
         cmocka_unit_test(library__gives_invalid_inputs_a_status),
         cmocka_unit_test(library__tells_what_is_wrong),
         cmocka_unit_test(library__describes_its_models),
