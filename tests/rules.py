@@ -4,6 +4,7 @@
 - Arrows between the rooms of src/ go down only: a file includes its own room, <dse/...>, and rooms further down in the line
   "cli -> ... -> base" of CONTRIBUTING.md, which is read from there. Rooms between two arrows do not know each other. Every room
   stands in that line once.
+- Numbers are read by base/text.h alone, without the locale: no strtod, atof or scanf of numbers elsewhere.
 - A model, and a header of include/dse, includes nothing but <dse/...>, its own folder and what the system has.
 
 Each breach is a line FILE:LINE:COL: error: what is wrong, what is allowed. The exit status is 1 when there is one.
@@ -19,6 +20,8 @@ FOLDERS = ("src", "models", "include", "tests", "bench", "fuzz")
 ENDINGS = (".c", ".h", ".cc", ".cpp")
 ARROWS_FILE = "CONTRIBUTING.md"
 ARROWS_LINE = re.compile(r"\s*cli -> .*-> base\s*$")
+LOCALE = re.compile(r"\b(strto(?:d|f|ld)|atof|v?s?f?scanf)\s*\(")
+READ_NUMBERS = ("src/base/text.c",)
 INCLUDE = re.compile(r'\s*#\s*include\s*(["<])([^">]+)[">]')
 
 
@@ -79,12 +82,22 @@ def include_breach(file, mark, path, level_of):
     return f"{path} included in room {room}, allowed: {', '.join([room, *below])}, <dse/...>"
 
 
+def locale_breach(file, line):
+    """Numbers depend on no locale: what reads one asks base/text.h, and what is called from outside has base/plain_numbers.h."""
+    if not file.startswith(("src/", "models/")) or file in READ_NUMBERS: return None
+    found = LOCALE.search(line)
+    return found and f"{found[0]} reads numbers by the locale, allowed: text_parse_f64, text_scan_f64"
+
+
 def file_breaches(root, file, level_of):
     with open(os.path.join(root, file), encoding="utf-8") as text:
         for number, line in enumerate(text, 1):
             length = len(line.rstrip("\n"))
             if length > COLUMNS:
                 yield file, number, COLUMNS + 1, f"a line of {length} columns, allowed: {COLUMNS}"
+            foreign = locale_breach(file, line)
+            if foreign:
+                yield file, number, 1, foreign
             include = INCLUDE.match(line)
             wrong = include and include_breach(file, include[1], include[2], level_of)
             if wrong:

@@ -7,6 +7,7 @@
 #include <errno.h>
 #include <locale.h>
 #include <math.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -226,17 +227,41 @@ static bool parse_short_decimal(const char *s, double *ret)
     return true;
 }
 
+static locale_t c_locale;
+
+static void make_c_locale(void)
+{
+    c_locale = newlocale(LC_ALL_MASK, "C", NULL);
+    if (!c_locale) out_of_memory(0);
+}
+
+double text_scan_f64(const char *s, const char **ret_end)
+{
+    static pthread_once_t once = PTHREAD_ONCE_INIT;
+    pthread_once(&once, make_c_locale);
+    char *end;
+    const double v = strtod_l(s, &end, c_locale);
+    *ret_end = end;
+    return v;
+}
+
 bool text_parse_f64(const char *s, double *ret)
 {
     if (parse_short_decimal(s, ret)) return true;
-    static locale_t c_locale;
-    if (!c_locale) c_locale = newlocale(LC_ALL_MASK, "C", NULL);
     if (!*s || isspace((unsigned char)*s)) return false;
-    char *end;
-    double v = strtod_l(s, &end, c_locale);
+    const char *end;
+    const double v = text_scan_f64(s, &end);
     if (*end) return false;
     *ret = v;
     return true;
+}
+
+double text_round_digits(double v, int digits)
+{
+    char buf[TEXT_NUMBER_MAX];
+    const char *end;
+    print_double(buf, digits, v);
+    return text_scan_f64(buf, &end);
 }
 
 bool text_parse_i64(const char *s, int64_t *ret)

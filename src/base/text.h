@@ -46,6 +46,10 @@ char *text_about_count(char *buf, double v);
 /* Parse a whole string as a double or an integer, independent of the locale; false when anything else stands in it. Underscores
  * as in TOML are not accepted. inf and nan parse. */
 bool text_parse_f64(const char *s, double *ret);
+/* The number at the beginning of a text and where it ends, as strtod has them in the locale "C"; *ret_end may be &s. */
+double text_scan_f64(const char *s, const char **ret_end);
+/* The double nearest to v as it is written with so many significant digits. */
+double text_round_digits(double v, int digits);
 bool text_parse_i64(const char *s, int64_t *ret);
 /* ASCII letters and digits, whatever the locale, for use with strspn. */
 #define TEXT_ALNUM "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789"

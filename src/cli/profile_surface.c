@@ -1,5 +1,6 @@
 #include "cli/profile_surface.h"
 
+#include "base/text.h"
 #include "base/xalloc.h"
 #include "cli/profile_kinds.h"
 #include "cli/profile_means.h"
@@ -326,9 +327,7 @@ static bool make_methods(struct methods *m, const struct invocation *in, const s
 
 static double as_written(double v)
 {
-    char buf[32];
-    snprintf(buf, sizeof buf, "%.6g", v);
-    return strtod(buf, NULL);
+    return text_round_digits(v, 6);
 }
 
 static void add_comments(struct text *t, const char *lines)

@@ -85,7 +85,8 @@ static void describe_all(struct dse *d)
 
 struct dse *dse_open(const char *data_dir, struct dse_problems *problems)
 {
-    struct diags own, *diags = problems_of(problems, &own);
+    struct call call;
+    struct diags *diags = call_begin(&call, problems);
     struct dse *d = xcalloc(1, sizeof *d);
     d->data_dir = xstrdup(data_dir ? data_dir : catalog_data_dir());
     d->catalog = catalog_open_in(d->data_dir, diags);
@@ -93,7 +94,7 @@ struct dse *dse_open(const char *data_dir, struct dse_problems *problems)
     const bool ok = model_load_all(d->data_dir, diags) && d->catalog;
     describe_all(d);
     pthread_mutex_unlock(&registry_lock);
-    diags_release(&own);
+    call_end(&call);
     if (ok) return d;
     dse_close(d);
     return NULL;
@@ -111,20 +112,20 @@ void dse_close(struct dse *d)
 
 bool dse_add_catalog(struct dse *d, const char *file, struct dse_problems *problems)
 {
-    struct diags own;
-    const bool ok = catalog_add_file(d->catalog, file, problems_of(problems, &own));
-    diags_release(&own);
+    struct call call;
+    const bool ok = catalog_add_file(d->catalog, file, call_begin(&call, problems));
+    call_end(&call);
     return ok;
 }
 
 bool dse_add_plugin(struct dse *d, const char *file, struct dse_problems *problems)
 {
-    struct diags own;
+    struct call call;
     pthread_mutex_lock(&registry_lock);
-    const bool ok = model_load(file, problems_of(problems, &own));
+    const bool ok = model_load(file, call_begin(&call, problems));
     describe_all(d);
     pthread_mutex_unlock(&registry_lock);
-    diags_release(&own);
+    call_end(&call);
     return ok;
 }
 

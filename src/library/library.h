@@ -2,6 +2,7 @@
 #ifndef DSE_LIBRARY_LIBRARY_H
 #define DSE_LIBRARY_LIBRARY_H
 
+#include "base/plain_numbers.h"
 #include "config/catalog.h"
 #include "model/registry.h"
 
@@ -26,8 +27,14 @@ struct dse_problems {
     char *text; /* or NULL */
 };
 
-/* The list to add to: that of p, or `otherwise`, which is made ready, when p is NULL. */
-struct diags *problems_of(struct dse_problems *p, struct diags *otherwise);
+/* A call from outside that may have something to say: where, and with which numbers (base/plain_numbers.h). */
+struct call {
+    struct diags own;
+    struct plain_numbers numbers;
+};
+/* The list to add to: that of p, or one of the call's own when p is NULL. Every begin has its end. */
+struct diags *call_begin(struct call *c, struct dse_problems *p);
+void call_end(struct call *c);
 /* The model of that name, or NULL with an error. */
 const struct model *library_model(const struct dse *d, const char *name, struct diags *diags);
 /* An error about a name that is none of names[0..n): "WHAT "NAME"", with the nearest. Always false. */

@@ -38,12 +38,13 @@ static void forget_batch(struct dse_points *p)
 
 struct dse_points *dse_points_new(const struct dse *d, const char *model, struct dse_problems *problems)
 {
-    struct diags own, *diags = problems_of(problems, &own);
+    struct call call;
+    struct diags *diags = call_begin(&call, problems);
     struct dse_points *p = xcalloc(1, sizeof *p);
     p->dse = d;
     p->model = library_model(d, model, diags);
     if (p->model) p->binding = binding_new(p->model, d->catalog, d->data_dir, diags);
-    diags_release(&own);
+    call_end(&call);
     if (p->binding) return p;
     dse_points_free(p);
     return NULL;
@@ -86,10 +87,10 @@ static bool set(struct dse_points *p, const char *name, const char *value, struc
 
 bool dse_points_set(struct dse_points *p, const char *name, const char *value, struct dse_problems *problems)
 {
-    struct diags own;
-    const bool ok = set(p, name, value, problems_of(problems, &own));
+    struct call call;
+    const bool ok = set(p, name, value, call_begin(&call, problems));
     forget_batch(p);
-    diags_release(&own);
+    call_end(&call);
     return ok;
 }
 
@@ -101,10 +102,10 @@ bool dse_points_set_fidelity(struct dse_points *p, const char *fidelity, struct 
         forget_batch(p);
         return true;
     }
-    struct diags own;
-    diags_input(problems_of(problems, &own), (struct srcloc){0}, NULL, fidelities_text(p->model->desc),
+    struct call call;
+    diags_input(call_begin(&call, problems), (struct srcloc){0}, NULL, fidelities_text(p->model->desc),
                 "model %s has no fidelity \"%s\"", p->model->desc->name, fidelity);
-    diags_release(&own);
+    call_end(&call);
     return false;
 }
 
@@ -357,18 +358,18 @@ static bool evaluate(struct evaluation *e, size_t n, struct diags *diags)
 bool dse_points_evaluate(struct dse_points *p, size_t n, const struct dse_input *inputs, size_t n_inputs,
                          const struct dse_output *outputs, size_t n_outputs, struct dse_problems *problems)
 {
-    struct diags own;
+    struct call call;
     struct evaluation e = {.points = p, .inputs = inputs, .outputs = outputs, .n_inputs = n_inputs, .n_outputs = n_outputs};
     e.told = xcalloc(n_inputs, sizeof *e.told);
     e.last = xcalloc(n_inputs, sizeof *e.last);
     e.refusals = xcalloc(n_inputs, sizeof *e.refusals);
     e.filled = xcalloc(n_outputs, sizeof *e.filled);
-    const bool ok = evaluate(&e, n, problems_of(problems, &own));
+    const bool ok = evaluate(&e, n, call_begin(&call, problems));
     for (size_t i = 0; i < n_inputs; i++) free(e.refusals[i]);
     free(e.filled);
     free(e.refusals);
     free(e.last);
     free(e.told);
-    diags_release(&own);
+    call_end(&call);
     return ok;
 }

@@ -47,20 +47,30 @@ const struct dse_problem *dse_problems_at(struct dse_problems *p, size_t i)
 const char *dse_problems_text(struct dse_problems *p)
 {
     size_t n;
+    struct plain_numbers numbers;
+    plain_numbers_begin(&numbers);
     free(p->text);
     p->text = NULL;
     FILE *out = open_memstream(&p->text, &n);
     if (!out) out_of_memory(0);
     diags_print(&p->diags, out, false);
     if (fclose(out) != 0) out_of_memory(0);
+    plain_numbers_end(&numbers);
     return p->text;
 }
 
-struct diags *problems_of(struct dse_problems *p, struct diags *otherwise)
+struct diags *call_begin(struct call *c, struct dse_problems *p)
 {
-    diags_init(otherwise);
-    if (!p) return otherwise;
+    plain_numbers_begin(&c->numbers);
+    diags_init(&c->own);
+    if (!p) return &c->own;
     free(p->text);
     p->text = NULL;
     return &p->diags;
+}
+
+void call_end(struct call *c)
+{
+    diags_release(&c->own);
+    plain_numbers_end(&c->numbers);
 }

@@ -19,11 +19,14 @@ int sqlite3_dse_init(sqlite3 *db, char **error, const sqlite3_api_routines *api)
         return SQLITE_ERROR;
     }
     struct diags diags;
+    struct plain_numbers numbers;
     diags_init(&diags);
+    plain_numbers_begin(&numbers);
     pthread_mutex_lock(&lock);
     const bool ok = model_load_all(catalog_data_dir(), &diags);
     registry_models(NULL);
     pthread_mutex_unlock(&lock);
+    plain_numbers_end(&numbers);
     if (!ok) {
         *error = sql_error(&diags);
         return SQLITE_ERROR;

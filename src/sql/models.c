@@ -89,10 +89,8 @@ struct module {
     const struct model *model;
 };
 
-static int model_connect(sqlite3 *db, void *aux, int argc, const char *const *argv, sqlite3_vtab **ret, char **error)
+static int connect(sqlite3 *db, const struct module *module, sqlite3_vtab **ret, char **error)
 {
-    (void)argc, (void)argv;
-    const struct module *module = aux;
     const struct catalog *catalog = sql_catalog(module->models, error);
     if (!catalog) return SQLITE_ERROR;
     struct diags diags;
@@ -117,6 +115,16 @@ static int model_connect(sqlite3 *db, void *aux, int argc, const char *const *ar
     t->first_hidden = t->n_metrics + SAID;
     *ret = &t->base;
     return SQLITE_OK;
+}
+
+static int model_connect(sqlite3 *db, void *aux, int argc, const char *const *argv, sqlite3_vtab **ret, char **error)
+{
+    (void)argc, (void)argv;
+    struct plain_numbers numbers;
+    plain_numbers_begin(&numbers);
+    const int rc = connect(db, aux, ret, error);
+    plain_numbers_end(&numbers);
+    return rc;
 }
 
 static int model_disconnect(sqlite3_vtab *base)

@@ -181,10 +181,8 @@ static void begin_row(struct cursor *c)
     for (size_t i = 0; i < c->n_axes; i++) c->wrong += !c->axes[i].is_range && c->axes[i].values[c->axes[i].at].wrong != NULL;
 }
 
-int model_filter(sqlite3_vtab_cursor *base, int number, const char *plan, int argc, sqlite3_value **argv)
+static int filter(struct cursor *c, const char *plan, int argc, sqlite3_value **argv)
 {
-    (void)number;
-    struct cursor *c = (struct cursor *)base;
     struct asks asks = {.fidelity = FIDELITY_CLOSED_FORM, .max_points = SQL_POINTS_MAX};
     char *error = NULL;
     if (!c->plan || strcmp(c->plan, plan) != 0) {
@@ -203,6 +201,16 @@ int model_filter(sqlite3_vtab_cursor *base, int number, const char *plan, int ar
     for (size_t i = 0; i < c->n_axes; i++) tell(c, i);
     begin_row(c);
     return SQLITE_OK;
+}
+
+int model_filter(sqlite3_vtab_cursor *base, int number, const char *plan, int argc, sqlite3_value **argv)
+{
+    (void)number;
+    struct plain_numbers numbers;
+    plain_numbers_begin(&numbers);
+    const int rc = filter((struct cursor *)base, plan, argc, argv);
+    plain_numbers_end(&numbers);
+    return rc;
 }
 
 int model_next(sqlite3_vtab_cursor *base)
@@ -332,12 +340,15 @@ int model_column(sqlite3_vtab_cursor *base, sqlite3_context *context, int column
     const struct model_table *t = table_of(c);
     const size_t k = (size_t)column - t->first_hidden;
     bool ok = true;
+    struct plain_numbers numbers;
+    plain_numbers_begin(&numbers);
     if ((size_t)column < t->first_hidden)
         ok = result_computed(c, context, (size_t)column);
     else if (k < t->n_params)
         ok = result_param(c, context, k);
     else if (k - t->n_params == ASKED_FIDELITY)
         result_text(context, fidelity_names[c->fidelity]);
+    plain_numbers_end(&numbers);
     if (ok) return SQLITE_OK;
     return fail(c, sqlite3_mprintf("%s", batch_reason(c->batch)));
 }

@@ -3,6 +3,7 @@
 #define DSE_SQL_INTERNAL_H
 
 #include "analysis/front.h"
+#include "base/plain_numbers.h"
 #include "base/text.h"
 #include "base/xalloc.h"
 #include "space/batch.h"

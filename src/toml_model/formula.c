@@ -1,5 +1,6 @@
 #include "toml_model/formula.h"
 
+#include "base/text.h"
 #include "base/xalloc.h"
 
 #include <ctype.h>
@@ -148,8 +149,8 @@ static int call(struct parsing *p, char *name, const char *start)
 static int number(struct parsing *p)
 {
     const char *start = p->at;
-    char *end;
-    struct formula_node n = {.kind = FORMULA_NUMBER, .number = strtod(p->at, &end)};
+    const char *end;
+    struct formula_node n = {.kind = FORMULA_NUMBER, .number = text_scan_f64(p->at, &end)};
     if (end == p->at || is_name(*end, true)) return fail(p, p->at, "a number");
     p->at = end;
     skip_space(p);

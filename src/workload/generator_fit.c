@@ -1,6 +1,7 @@
 #include "workload/generator_fit.h"
 
 #include "base/threads.h"
+#include "base/text.h"
 #include "base/xalloc.h"
 #include "workload/score_stats.h"
 
@@ -185,13 +186,6 @@ static void apply(const struct anchor_set *set, const gsl_vector *u, struct gene
     }
 }
 
-static double round_digits(double x, int digits)
-{
-    char text[40];
-    snprintf(text, sizeof text, "%.*g", digits, x);
-    return strtod(text, NULL);
-}
-
 static double misfit(const gsl_vector *u, void *user)
 {
     struct fitting *f = user;
@@ -251,7 +245,7 @@ static void round_fitted(const struct anchor_set *set, struct generator *g)
     for (size_t i = 0; i < set->n_fitted; i++) {
         double *x = field_of(g, set->fitted[i]);
         bool correlation = set->fitted[i]->offset == offsetof(struct generator, rho);
-        *x = correlation ? 1 - round_digits(1 - *x, 3) : round_digits(*x, 3);
+        *x = correlation ? 1 - text_round_digits(1 - *x, 3) : text_round_digits(*x, 3);
     }
 }
 
