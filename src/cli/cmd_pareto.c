@@ -4,9 +4,10 @@
 
 #include <string.h>
 
-/* --max, --min and --per in the order given. False with an error when there are too many. */
-static bool read_goal(const struct invocation *in, struct goal *g)
+/* --max, --min and --per in the order given; "--per none" is *ret_one_front. False with an error when there are too many. */
+static bool read_goal(const struct invocation *in, struct goal *g, bool *ret_one_front)
 {
+    bool per = false;
     for (size_t i = 0; i < in->n_options; i++) {
         const char *name = in->options[i].row->name, *column = in->options[i].argument;
         bool max = strcmp(name, "max") == 0;
@@ -14,9 +15,18 @@ static bool read_goal(const struct invocation *in, struct goal *g)
             usage_error(in, "more than %d objectives", SWEEP_OBJECTIVES_MAX);
             return false;
         }
-        if (strcmp(name, "per") == 0) goal_add_per(g, column);
+        if (strcmp(name, "per") != 0) continue;
+        per = true;
+        if (strcmp(column, "none") == 0)
+            *ret_one_front = true;
+        else
+            goal_add_per(g, column);
     }
-    if (g->n_per == 0 || g->n) return true;
+    if (*ret_one_front && g->n_per) {
+        usage_error(in, "--per none is one front of all points: no other --per beside it");
+        return false;
+    }
+    if (!per || g->n) return true;
     usage_error(in, "--per needs objectives: --max or --min");
     return false;
 }
@@ -29,7 +39,7 @@ static int run(const struct invocation *in)
                                     .model = option_get(in, "model"),
                                     .run = option_run(in),
                                     .limit = (size_t)option_integer(in, "limit", 1, 1LL << 40, 0)};
-    bool ok = output_parse_format(in, &request.format) && read_goal(in, &goal) && in->diags->errors == 0;
+    bool ok = output_parse_format(in, &request.format) && read_goal(in, &goal, &request.one_front) && in->diags->errors == 0;
     if (goal.n) request.goal = &goal;
     request.summary = !goal.n;
     if (ok) pager_start();
@@ -46,18 +56,18 @@ const struct command command_pareto = {
         (const struct option_row[]){
             {0, "max", "COLUMN", "more of it is better; any number of times"},
             {0, "min", "COLUMN", "less of it is better; any number of times"},
-            {0, "per", "PARAMETER", "a front for each of its values; any number of times"},
+            {0, "per", "PARAMETER", "a front for each of its values, any number of times, in place of the run's; none: one of all"},
             {'m', "model", "MODEL", "only this model"},
             OPTION_RUN("the newest that is done"),
             {'n', "limit", "N", "print at most N rows"},
             OPTION_FORMAT,
             {0},
         },
-    .help =
-        "Without --max and --min the front that the sweep stored is printed. Only feasible points count. Points that are equal in\n"
-        "all objectives are on the front together.\n\n"
-        "  dse pareto results/lad_sram.db\n"
-        "  dse pareto results/lad_sram.db --max tokens_per_s --min power_w --per llm\n",
+    .help = "Without --max and --min the front that the sweep stored is printed. With them it is computed now, of the\n"
+            "same points, and one for each value of the run's `per` (for each LLM and context, say) unless --per says otherwise.\n"
+            "Only feasible points count. Points that are equal in all objectives are on the front together.\n\n"
+            "  dse pareto results/lad_sram.db\n"
+            "  dse pareto results/lad_sram.db --max tokens_per_s --min power_w --per llm\n",
     .min_operands = 1,
     .max_operands = 1,
     .run = run,

@@ -18,9 +18,10 @@ struct printing {
     struct reader *reader;
     struct diags *diags;
     int64_t run;
-    struct goal goal;
+    struct goal goal;         /* the run's; then that of the request, if it has one */
     bool compared;            /* the run has a baseline */
     bool refines;             /* it has rows of both fidelities */
+    bool per_of_run;          /* the goal is asked for, its `per` the run's */
     struct front_picks picks; /* rows to show; none: all, or the first */
     struct name_list models;
     struct name_list axes;        /* parameters that the sweep varied in any of its models */
@@ -120,10 +121,24 @@ static void text_objective(const struct printing *p, const char *column)
                 "%s holds names, not numbers: nothing can be more or less of it", column);
 }
 
+/* The objectives that are asked for take the place of the run's; its fronts stay apart, unless others are asked for. */
+static void take_asked(struct printing *p)
+{
+    const struct goal *asked = p->request->goal;
+    struct goal g;
+    goal_init(&g);
+    for (size_t i = 0; i < asked->n; i++) goal_add(&g, asked->columns[i], asked->maximise[i]);
+    const struct goal *per = asked->n_per || p->request->one_front ? asked : &p->goal;
+    for (size_t i = 0; i < per->n_per; i++) goal_add_per(&g, per->per[i]);
+    p->per_of_run = per != asked && per->n_per;
+    goal_release(&p->goal);
+    p->goal = g;
+}
+
 /* Add the points of a model to the front. */
 static bool scan_model(struct printing *p, size_t m, struct grouped_front *front)
 {
-    const struct goal *g = p->request->goal;
+    const struct goal *g = &p->goal;
     struct text sql, group;
     text_init(&sql);
     text_init(&group);
@@ -353,23 +368,35 @@ static bool print_notices(struct printing *p, const struct goal *g, const uint64
                                  .points = (const char *const *)points,
                                  .n_models = p->models.n,
                                  .per = (const char *const *)g->per,
-                                 .n_per = g->n_per};
+                                 .n_per = g->n_per,
+                                 .objectives = (const char *const *)g->columns,
+                                 .n_objectives = g->n};
     bool ok = notices_print(p->reader, p->run, &front, p->diags);
     for (size_t m = 0; m < p->models.n; m++) free(points[m]);
     free(points);
     return ok;
 }
 
+static void say_goal(const struct printing *p, size_t points)
+{
+    char count[TEXT_NUMBER_MAX], *goal = goal_text(&p->goal);
+    terminal_say(stderr, "front: %s points, %s%s", text_count(count, points), goal,
+                 p->per_of_run ? ", as in the run (--per none: one front of all)" : "");
+    free(goal);
+}
+
 static bool print_new_goal(struct printing *p)
 {
-    const struct goal *g = p->request->goal;
+    const struct goal *g = &p->goal;
     struct grouped_front *front = grouped_front_new((int)g->n, g->maximise);
     bool ok = check_goal(p, g);
     for (size_t m = 0; ok && m < p->models.n; m++) ok = scan_model(p, m, front);
     if (ok) {
         const uint64_t *ids;
         size_t n = grouped_front_finish(front, &ids, NULL);
-        ok = print_rows(p, g, false, ids, n) && print_notices(p, g, ids, n);
+        ok = print_rows(p, g, false, ids, n);
+        if (ok) say_goal(p, n);
+        ok = ok && print_notices(p, g, ids, n);
     }
     grouped_front_free(front);
     return ok;
@@ -389,8 +416,9 @@ static bool print_stored(struct printing *p)
 bool front_table_print(const struct front_request *request, struct diags *diags)
 {
     struct printing p = {.request = request, .diags = diags, .reader = reader_open(request->db, diags)};
-    bool ok = p.reader && find_run(&p) && find_models(&p) && check_all_names(&p) &&
-              split_axes(p.reader, &p.models, &p.axes, &p.shared, &p.own, diags);
+    bool ok = p.reader && find_run(&p) && find_models(&p);
+    if (ok && request->goal) take_asked(&p);
+    ok = ok && check_all_names(&p) && split_axes(p.reader, &p.models, &p.axes, &p.shared, &p.own, diags);
     if (ok && request->goal)
         ok = print_new_goal(&p);
     else if (ok)

@@ -2,6 +2,7 @@
 
 #include "base/text.h"
 #include "base/xalloc.h"
+#include "store/left_out.h"
 #include "store/query.h"
 #include "store/reader.h"
 #include "store/store_internal.h"
@@ -251,6 +252,11 @@ static bool add_of_sweep(struct making *m)
     return rc >= 0;
 }
 
+static void add_left_out(void *user, const char *text)
+{
+    add_notice(user, "left-out", text);
+}
+
 /* Does a parameter vary in the run, of any model? */
 static bool varies(const struct making *m, const char *parameter, bool *ret)
 {
@@ -347,6 +353,8 @@ bool notices_of_front(const struct db *db, int64_t run, const struct notice_fron
     text_init(&m.json);
     text_init(&m.beyond_what);
     bool ok = true;
+    for (size_t i = 0; ok && i < front->n_models; i++)
+        ok = left_out_of_front(db, run, front->models[i], front->objectives, front->n_objectives, add_left_out, &m, diags);
     for (size_t i = 0; ok && i < front->n_models; i++) ok = look_at_model(&m, i);
     if (ok) add_counts(&m);
     ok = ok && add_number_formats(&m) && add_of_sweep(&m);
@@ -356,11 +364,17 @@ bool notices_of_front(const struct db *db, int64_t run, const struct notice_fron
     return ok;
 }
 
-bool store_notices(struct store *st, const char *const *per, size_t n_per, struct diags *diags)
+bool store_notices(struct store *st, const char *const *objectives, size_t n_objectives, const char *const *per, size_t n_per,
+                   struct diags *diags)
 {
     const char **models = xcalloc(st->n_models + 1, sizeof(char *));
     for (size_t i = 0; i < st->n_models; i++) models[i] = st->models[i].name;
-    struct notice_front front = {.models = models, .n_models = st->n_models, .per = per, .n_per = n_per};
+    struct notice_front front = {.models = models,
+                                 .n_models = st->n_models,
+                                 .per = per,
+                                 .n_per = n_per,
+                                 .objectives = objectives,
+                                 .n_objectives = n_objectives};
     char *json;
     bool ok = notices_of_front(&st->db, st->run, &front, &json, diags) &&
               db_exec(&st->db, diags, "UPDATE run SET notices = %Q WHERE id = %lld", json, (long long)st->run);

@@ -6,9 +6,10 @@
  *     run.unequal    in which defaults the models of the sweep differ, as a sentence; NULL: in none
  *     run.notices    JSON [{"kind": ..., "text": ...}], made with the front; NULL before
  *
- * Kinds: "axis-end", more than half of a model's designs on the front are at an end of an axis; "axis-limit", at the last
- * value of one that can be built, with the reason; "unequal-defaults"; "number-format", the widths of numbers vary, and no model
- * says what narrow ones cost; "unknown-quality" and "beyond", how many rows of the front have those columns.
+ * Kinds: "left-out", rows that no front can show (left_out.h); "axis-end", more than half of a model's designs on the front are at
+ * an end of an axis; "axis-limit", at the last value of one that can be built, with the reason; "unequal-defaults";
+ * "number-format", the widths of numbers vary, and no model says what narrow ones cost; "unknown-quality" and "beyond", how many
+ * rows of the front have those columns.
  */
 #ifndef DSE_STORE_NOTICES_H
 #define DSE_STORE_NOTICES_H
@@ -26,6 +27,8 @@ struct notice_front {
     size_t n_models;
     const char *const *per;
     size_t n_per;
+    const char *const *objectives;
+    size_t n_objectives;
 };
 
 /* The notices of a front in the form of run.notices. The caller frees *ret. For a run of an older dse, those that can be told. */

@@ -131,7 +131,8 @@ bool store_front(struct store *st, size_t m, const uint64_t *points, size_t n, s
 bool store_hypervolume(struct store *st, double hypervolume, struct diags *diags);
 /* Make run.notices from the stored front (store/notices.h); `per`: the parameters for whose values there are fronts of their own.
  */
-bool store_notices(struct store *st, const char *const *per, size_t n_per, struct diags *diags);
+bool store_notices(struct store *st, const char *const *objectives, size_t n_objectives, const char *const *per, size_t n_per,
+                   struct diags *diags);
 
 /* The columns of a model that a scan gives: numbers, and those whose values together name the row's group. */
 struct scan_columns {

@@ -147,7 +147,7 @@ bool goal_front(struct store *st, const struct goal *g, size_t *ret_n, struct di
         double hypervolume;
         *ret_n = grouped_front_finish(scan.front, &ids, &hypervolume);
         ok = store_fronts(st, store_models(st), ids, *ret_n, diags) && store_hypervolume(st, hypervolume, diags) &&
-             store_notices(st, (const char *const *)g->per, g->n_per, diags);
+             store_notices(st, (const char *const *)g->columns, g->n, (const char *const *)g->per, g->n_per, diags);
     }
     grouped_front_free(scan.front);
     return ok;
