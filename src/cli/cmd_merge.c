@@ -1,6 +1,7 @@
 /* dse merge: databases of shards, of workers, or of different sweeps, into one. */
 #include "base/xalloc.h"
 #include "cli/command.h"
+#include "cli/merge_shards.h"
 #include "store/query.h"
 #include "sweep/goal.h"
 #include "sweep/leases.h"
@@ -93,9 +94,10 @@ static int run(const struct invocation *in)
     struct inputs inputs = {0};
     bool ok = true;
     for (size_t i = 1; i < in->n_operands; i++) ok = add_operand(&inputs, in->operands[i], in->diags) && ok;
+    ok = ok && merge_check_shards((const char *const *)inputs.paths, inputs.n, in->diags);
     ok = ok && store_merge(out, (const char *const *)inputs.paths, inputs.n, in->diags) && compute_fronts(out, in->diags);
     if (ok) terminal_say(stderr, "dse: merged %zu databases into %s", inputs.n, out);
-    ok = ok && say_open(out, in->diags);
+    ok = ok && say_open(out, in->diags) && merge_say_missing(out, in->diags);
     inputs_release(&inputs);
     return ok ? 0 : 1;
 }
@@ -106,9 +108,9 @@ const struct command command_merge = {
     .summary = "join the databases of shards or workers, or collect several sweeps in one file",
     .options = (const struct option_row[]){{0}},
     .help =
-        "Runs of the same sweep become one run, with its front over all their points; others are carried over. The inputs are only "
-        "read.\n"
-        "An input is a database, or the folder of `dse sweep --lease`, when all of its blocks are done.\n\n"
+        "Runs of the same sweep become one run, with its front over all their points; others are carried over. The inputs are\n"
+        "only read. An input is a database, or the folder of `dse sweep --lease`, when all of its blocks are done. Shards of\n"
+        "different sweeps are refused unless all of each are there; of one sweep whose shards are not all there, it is said.\n\n"
         "  dse merge results/lad_sram.db results/lad_sram.shard-*.db\n"
         "  dse merge results/lad_sram.db /shared/lad_sram\n",
     .min_operands = 2,
