@@ -174,7 +174,7 @@ const struct command command_sweep = {
             {0, "lease-age", "S", "seconds after which a worker that gives no sign of life is dead (default: 120)"},
             {0, "slurm", "[=OPTIONS]",
              "submit workers to SLURM, and the merging after them; OPTIONS are sbatch's: '--partition=long --time=60'"},
-            {0, "workers", "N", "how many workers --slurm submits (default: 8)"},
+            {0, "workers", "N[%K]", "how many workers --slurm submits (default: 8), of which K work at the same time"},
             {0, "fresh", NULL, "start a new run even if one can be resumed or is done"},
             {0, "dry-run", NULL,
              "show axes, points, size and what event level will cost, or the scripts of --slurm; store nothing"},

@@ -31,6 +31,8 @@ struct invocation {
     size_t n_options;
     const char **operands;
     size_t n_operands;
+    const char *const *plugins; /* files of --plugin, which stands before the command */
+    size_t n_plugins;
     struct diags *diags;
 };
 

@@ -247,10 +247,12 @@ static int parse(struct invocation *in, int argc, char **argv)
 
 static int failure_status = 1; /* of the command that runs */
 
-static int run_command(const struct command *c, int argc, char **argv, struct diags *diags)
+/* `first`: what stands before the command. */
+static int run_command(const struct command *c, const struct invocation *first, int argc, char **argv)
 {
     if (c->failure) failure_status = c->failure;
-    struct invocation in = {.command = c, .diags = diags};
+    struct invocation in = *first;
+    in.command = c;
     in.operands = xcalloc((size_t)argc, sizeof *in.operands);
     int status = parse(&in, argc, argv);
     if (option_has(&in, "wide")) terminal_set_wide();
@@ -272,24 +274,27 @@ static int no_such_command(const char *name, struct diags *diags)
 }
 
 /* The options before the command: --no-pager, where git has it, too, and --plugin FILE. */
-static bool take_first_options(const struct invocation *in, int *argc, char ***argv)
+static bool take_first_options(struct invocation *in, int *argc, char ***argv)
 {
     static const char plugin[] = "--plugin", plugin_is[] = "--plugin=";
+    static const char **files; /* for the whole program */
     bool ok = true;
+    in->plugins = files = xcalloc((size_t)*argc, sizeof *files);
     for (; *argc > 1; (*argc)--, (*argv)++) {
         const char *word = (*argv)[1];
         if (strcmp(word, "--no-pager") == 0) {
             terminal_set_no_pager();
         } else if (strncmp(word, plugin_is, strlen(plugin_is)) == 0) {
-            ok = model_load(word + strlen(plugin_is), in->diags) && ok;
+            files[in->n_plugins++] = word + strlen(plugin_is);
         } else if (strcmp(word, plugin) == 0) {
             if (*argc < 3) return usage_error(in, "option --plugin needs an argument") == 0;
-            ok = model_load((*argv)[2], in->diags) && ok;
+            files[in->n_plugins++] = (*argv)[2];
             (*argc)--, (*argv)++;
         } else {
             break;
         }
     }
+    for (size_t i = 0; i < in->n_plugins; i++) ok = model_load(files[i], in->diags) && ok;
     ok = model_load_all(catalog_data_dir(), in->diags) && ok;
     size_t n;
     const struct model *models = registry_models(&n);
@@ -312,7 +317,7 @@ static int dispatch(int argc, char **argv, struct diags *diags)
         return 0;
     }
     const struct command *c = command_find(name);
-    return c ? run_command(c, argc - 1, argv + 1, diags) : no_such_command(name, diags);
+    return c ? run_command(c, &in, argc - 1, argv + 1) : no_such_command(name, diags);
 }
 
 /* Was stdout a pipe whose reader, `head` say, has seen enough? */

@@ -20,10 +20,11 @@ enum { WORKERS = 8, WORKERS_MAX = 100000, ANSWER_BYTES = 4096, COMMAND_NOT_FOUND
 struct submission {
     const struct invocation *in;
     const struct sweep_file *sweep;
-    const char *options; /* sbatch's */
-    long long workers;
-    char *folder, *db; /* absolute */
-    char *here, *dse;  /* the present directory, this program */
+    const char *options;        /* sbatch's */
+    long long workers, at_once; /* at_once: how many of them run at the same time; 0: as many as the cluster lets */
+    long long array_max;        /* tasks that one job array may have */
+    char *folder, *db;          /* absolute */
+    char *here, *dse;           /* the present directory, this program */
     char *worker_path, *merge_path;
 };
 
@@ -112,6 +113,10 @@ static void add_sweep(const struct submission *b, struct text *t)
 {
     static const char *const names[] = {"catalog", "max-points", "lease-age", "jobs"};
     add_quoted(t, b->dse);
+    for (size_t i = 0; i < b->in->n_plugins; i++) {
+        text_add(t, " --plugin");
+        add_word(t, b->in->plugins[i]);
+    }
     text_add(t, " sweep");
     add_word(t, b->in->operands[0]);
     for (size_t i = 0; i < b->in->n_options; i++)
@@ -123,15 +128,24 @@ static void add_sweep(const struct submission *b, struct text *t)
     if (!option_has(b->in, "jobs")) text_add(t, " --jobs \"${SLURM_CPUS_PER_TASK:-1}\"");
 }
 
+/* The tasks of a job array of n workers, or as many as one may have: "1-64%16". The caller frees it. */
+static char *array_of(const struct submission *b, long long n)
+{
+    const long long tasks = n < b->array_max ? n : b->array_max;
+    return b->at_once ? xasprintf("1-%lld%%%lld", tasks, b->at_once) : xasprintf("1-%lld", tasks);
+}
+
 static char *worker_script(const struct submission *b)
 {
     struct text t;
     text_init(&t);
     add_directives(b, "", "slurm-%A_%a.txt", &t);
+    char *tasks = array_of(b, b->workers);
     text_addf(&t,
-              "#SBATCH --array=1-%lld\n"
+              "#SBATCH --array=%s\n"
               "# A worker: takes blocks of points until all are done. Any number may run, die, and be submitted anew.\n",
-              b->workers);
+              tasks);
+    free(tasks);
     add_place(b, &t);
     text_add(&t, "exec ");
     add_sweep(b, &t);
@@ -169,14 +183,14 @@ static char *merge_script(const struct submission *b)
 
 /* ---- submitting -------------------------------------------------------------------------------------------------------------- */
 
-/* Run sbatch; *ret is the number of the job, which the caller frees. */
-static bool sbatch(const char *dependency, const char *script, char **ret, struct diags *diags)
+/* Run sbatch with one more option; *ret is the number of the job, which the caller frees. */
+static bool sbatch(const char *option, const char *script, char **ret, struct diags *diags)
 {
     struct text command;
     char answer[ANSWER_BYTES];
     text_init(&command);
     text_add(&command, "exec sbatch --parsable");
-    if (dependency) text_addf(&command, " --dependency=afterany:%s", dependency);
+    add_word(&command, option);
     add_word(&command, script);
     text_add(&command, " 2>&1");
     FILE *f = popen(command.s, "r");
@@ -196,21 +210,62 @@ static bool sbatch(const char *dependency, const char *script, char **ret, struc
     return diags_runtime(diags, script, "was not submitted: sbatch: %s", n ? answer : strerror(errno));
 }
 
+/* Job arrays of as many tasks as one may have, until all workers have one; *ret lists their numbers, with colons between. */
+static bool submit_workers(const struct submission *b, struct text *ret, struct diags *diags)
+{
+    for (long long left = b->workers; left > 0; left -= b->array_max) {
+        char *tasks = array_of(b, left), *option = xasprintf("--array=%s", tasks), *job = NULL;
+        const bool ok = sbatch(option, b->worker_path, &job, diags);
+        if (ok) text_addf(ret, "%s%s", ret->n ? ":" : "", job);
+        free(job);
+        free(option);
+        free(tasks);
+        if (!ok) return false;
+    }
+    return true;
+}
+
 static bool submit(const struct submission *b, struct diags *diags)
 {
-    char *workers = NULL, *merge = NULL;
-    bool ok = sbatch(NULL, b->worker_path, &workers, diags);
-    if (ok && !sbatch(workers, b->merge_path, &merge, diags)) {
-        ok = false;
-        diags_warn(diags, (struct srcloc){.file = b->worker_path}, NULL, "is submitted as job %s; when it has ended: sbatch %s",
-                   workers, b->merge_path);
+    struct text workers;
+    char *merge = NULL;
+    text_init(&workers);
+    bool ok = submit_workers(b, &workers, diags);
+    if (workers.n) { /* what was submitted works, and is merged, even if not all could be */
+        char *option = xasprintf("--dependency=afterany:%s", workers.s);
+        const bool merging = sbatch(option, b->merge_path, &merge, diags);
+        if (!merging)
+            diags_warn(diags, (struct srcloc){.file = b->worker_path}, NULL, "is submitted as job %s; when it has ended: sbatch %s",
+                       workers.s, b->merge_path);
+        ok = ok && merging;
+        free(option);
     }
     if (ok)
         terminal_say(stderr, "%s: job %s has %lld workers, job %s merges what they have done into %s; more workers: sbatch %s",
-                     b->sweep->name, workers, b->workers, merge, b->db, b->worker_path);
-    free(workers);
+                     b->sweep->name, workers.s, b->workers, merge, b->db, b->worker_path);
+    text_release(&workers);
     free(merge);
     return ok;
+}
+
+/* How many tasks a job array of this cluster may have: MaxArraySize, which counts the 0 that dse leaves out. Where nobody can be
+ * asked, SLURM's default. */
+static long long array_tasks_max(void)
+{
+    enum { DEFAULT = 1001 };
+    char line[ANSWER_BYTES];
+    long long size = DEFAULT;
+    FILE *f = popen("scontrol show config 2>/dev/null", "r");
+    while (f && fgets(line, sizeof line, f)) {
+        static const char key[] = "MaxArraySize";
+        int64_t found;
+        if (strncmp(line, key, strlen(key)) != 0) continue;
+        char *value = line + strcspn(line, "0123456789");
+        value[strspn(value, "0123456789")] = '\0';
+        if (text_parse_i64(value, &found) && found > 1) size = found;
+    }
+    if (f) pclose(f);
+    return size - 1;
 }
 
 static bool write_and_submit(const struct submission *b, const char *worker, const char *merge)
@@ -266,15 +321,32 @@ static void release(const struct submission *b)
     for (size_t i = 0; i < sizeof all / sizeof *all; i++) free(all[i]);
 }
 
+/* --workers N, or N%K: no more than K of them at the same time. */
+static bool read_workers(const struct invocation *in, struct submission *b)
+{
+    const char *given = option_get(in, "workers"), *percent = given ? strchr(given, '%') : NULL;
+    int64_t workers = WORKERS, at_once = 0;
+    char *n = given ? xstrndup(given, strcspn(given, "%")) : NULL;
+    const bool ok = (!n || (text_parse_i64(n, &workers) && workers >= 1 && workers <= WORKERS_MAX)) &&
+                    (!percent || (text_parse_i64(percent + 1, &at_once) && at_once >= 1 && at_once <= WORKERS_MAX));
+    free(n);
+    b->workers = workers;
+    b->at_once = at_once;
+    if (!ok)
+        usage_error(in, "--workers: \"%s\" is not N from 1 to %d, nor N%%K, of which K work at the same time", given,
+                    (int)WORKERS_MAX);
+    return ok;
+}
+
 int sweep_slurm(const struct invocation *in, const struct sweep_file *s)
 {
     const char *options = option_get(in, "slurm");
     struct submission b = {.in = in, .sweep = s, .options = options ? options : ""};
-    b.workers = option_integer(in, "workers", 1, WORKERS_MAX, WORKERS);
-    if (!check_options(in, b.options) || in->diags->errors) return 2;
+    if (!read_workers(in, &b) || !check_options(in, b.options)) return 2;
+    b.array_max = array_tasks_max();
     find_paths(&b);
     bool ok = true;
-    if (strpbrk(b.folder, "\"\n")) ok = diags_runtime(in->diags, b.folder, "has a character that Slurm cannot have in a path");
+    if (strpbrk(b.folder, "\"\\\n")) ok = diags_runtime(in->diags, b.folder, "has a character that Slurm cannot have in a path");
     char *worker = worker_script(&b), *merge = merge_script(&b);
     if (ok && option_has(in, "dry-run"))
         show(&b, worker, merge);
