@@ -215,6 +215,7 @@ extern const struct dse_param dse_gpu_kernel_fields[];
 /* How boards of a kind reach each other (E30 of models/flashdecoding); an entry may leave it out: NaN then. Row table:
  * dse_gpu_link_fields. */
 struct dse_gpu_link {
+    double link_gbs;        /* out of a device to all others that links join, one direction; of PCIe where there are no links */
     double link_share;      /* of a link's rate that NCCL counts on: protocol and packets */
     double multicast_share; /* of a link's rate at which switches add and spread; 0: they cannot */
     double linked_devices;  /* that links join; of more, some reach each other through the host */

@@ -126,7 +126,8 @@ static const struct dse_param fd_params_table[] = {
     DSE_PARAM_F64(P, awake_share, "", 0, 1, "of the gpu's limit less its idle power: drawn while there is work", "E26"),
     DSE_PARAM_F64(P, active_share, "", 0, 1, "the same: drawn on top while kernels run", "E26"),
     DSE_PARAM_F64(P, tensor_share, "", 0, 10, "the same: drawn on top by tensor cores at their peak rate", "E26"),
-    DSE_PARAM_F64(P, link_gbs, "GB/s", 0.1, 1e5, "bandwidth between two devices, one direction", "E15"),
+    DSE_PARAM_F64_AUTO(P, link_gbs, "GB/s", 0.1, 1e5, NULL,
+                       "bandwidth between two devices, one direction; \"auto\": of the gpu, or an A100's 300", "E15"),
     DSE_PARAM_F64(P, link_pj_per_bit, "pJ/bit", 0, 1000, "of a bit between two devices, both ends, and a switch between them",
                   "E41"),
     DSE_PARAM_F64(P, link_latency_us, "us", 0, 1000, "latency of one hop between devices", "E15"),
@@ -329,6 +330,9 @@ static const struct dse_gpu_kernels ampere = {.kernel_stream_share = 0.792,
                                               .gemm_narrow_share = 1,
                                               .l2_copies = 1};
 
+/* NVLink 3 of an A100: 12 links of 25 GB/s. Where a GPU's entry has no links, its devices are taken to have these. */
+#define FD_A100_LINK_GBS 300
+
 static void own_or(double *own, double of_entry, double otherwise)
 {
     if (isnan(*own)) *own = isnan(of_entry) ? otherwise : of_entry;
@@ -363,6 +367,7 @@ static void fd_resolve(void *params)
     struct fd_params *p = params;
     dse_economics_resolve(&p->economics);
     resolve_kernels(&p->kernels, &p->gpu->kernels, p->l2_bytes);
+    own_or(&p->link_gbs, p->gpu->link.link_gbs, FD_A100_LINK_GBS);
     resolve_link(&p->link, &p->gpu->link);
     if (isnan(p->idle_w)) p->idle_w = dse_gpu_idle_w(p->gpu);
     if (isnan(p->way_pj_per_bit)) p->way_pj_per_bit = dse_gpu_way_pj_per_bit(p->economics.costs, p->gpu->make.kind, p->die_mm2);
@@ -378,6 +383,10 @@ static const char *fd_check(const void *params)
     if (!why && p->dataflow != FD_BY_VENDOR && p->workload.activation_bits != FD_WIDE_BITS)
         why = "the paper's kernels take activations of 16 bits; those of the maker's library any (activation_bits, dataflow = "
               "vendor)";
+    if (!why && p->workload.weight_bits < FD_WIDE_BITS && p->workload.activation_bits < FD_WIDE_BITS &&
+        p->tensor_tflops == p->gpu->tensor_tflops)
+        why = "products of narrow weights and activations (weight_bits, activation_bits) run at another peak than the gpu's "
+              "tensor_tflops, which is of 16 bits: set tensor_tflops to its peak of that format, dense (fp8 of an h100: 1979)";
     if (!why && fd_footprint(p) > p->capacity_gib * DSE_GIB) why = no_room;
     if (!why && p->power == DSE_POWER_ACTIVITY && p->idle_w >= p->gpu->board_power_w)
         why = "idle_w is no less than the limit of the gpu";

@@ -28,6 +28,7 @@ const struct dse_param dse_gpu_kernel_fields[] = {
 
 #define L struct dse_gpu_link
 const struct dse_param dse_gpu_link_fields[] = {
+    DSE_PARAM_F64(L, link_gbs, "GB/s", 0.1, 1e5, "out of a device over its links, one direction", ""),
     DSE_PARAM_F64(L, link_share, "", 0.01, 1, "share of a link's rate that all-reduces reach", ""),
     DSE_PARAM_F64(L, multicast_share, "", 0, 1, "share of it at which switches add and spread; 0: they cannot", ""),
     DSE_PARAM_F64(L, linked_devices, "", 1, 64, "devices that links join; more go through the host", ""),
