@@ -186,3 +186,52 @@ bool prove_equations(const struct model *m, const struct catalog *catalog, struc
     free(base);
     return ok;
 }
+
+/* ---- devices ----------------------------------------------------------------------------------------------------------------- */
+
+/* The point's price, carbon and footprint with that degree of parallelism; NaN: it has none, or is infeasible. */
+enum { PAID = 2 };
+static const char *const paid_metrics[PAID] = {"system_usd", "embodied_kgco2"};
+
+static bool paid(const struct model *m, const struct catalog *catalog, const char *setting, double ret[PAID], struct diags *diags)
+{
+    void *params = prove_point(m, catalog, &setting, 1, diags);
+    if (!params) return false;
+    for (int i = 0; i < PAID; i++) ret[i] = (double)NAN;
+    if (!m->desc->check || !m->desc->check(params)) {
+        void *metrics = xcalloc(1, m->desc->metrics_size);
+        m->desc->estimate(params, metrics, NULL);
+        for (int i = 0; i < PAID; i++) {
+            const struct field *f = schema_find(&m->metrics, paid_metrics[i]);
+            if (f && !f->without) ret[i] = field_number(f, metrics);
+        }
+        free(metrics);
+    }
+    free(params);
+    return true;
+}
+
+/* Devices that work together are all paid for. */
+bool prove_devices(const struct model *m, const struct catalog *catalog, struct text *note, struct diags *diags)
+{
+    static const char *const degrees[] = {"tensor_parallel", "pipeline_parallel"};
+    bool ok = true;
+    int compared = 0;
+    for (size_t i = 0; ok && i < sizeof degrees / sizeof *degrees; i++) {
+        if (!schema_find(&m->params, degrees[i])) continue;
+        double one[PAID], two[PAID];
+        char *single = xasprintf("%s=1", degrees[i]), *both = xasprintf("%s=2", degrees[i]);
+        ok = paid(m, catalog, single, one, diags) && paid(m, catalog, both, two, diags);
+        for (int k = 0; ok && k < PAID; k++) {
+            if (isnan(one[k]) || isnan(two[k])) continue;
+            compared++;
+            if (!(two[k] > 1.5 * one[k]))
+                ok = prove_fail(m, diags, "%s of %s is %g, and of one device %g: not all are paid for (chips in [step])",
+                                paid_metrics[k], both, two[k], one[k]);
+        }
+        free(single);
+        free(both);
+    }
+    if (!compared) text_add(note, "nothing of several devices is priced");
+    return ok;
+}

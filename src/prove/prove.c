@@ -14,6 +14,7 @@ const struct proof proofs[] = {
     {"defaults", "defaults are complete, in range and feasible", prove_defaults},
     {"points", "random points are refused with a reason or finite, and parts add up", prove_points},
     {"shortage", "what does not fit says how much is missing", prove_shortage},
+    {"devices", "devices that work together are all paid for", prove_devices},
     {"equations", "equations are finite or absent anywhere", prove_equations},
     {"trends", "declared trends hold", prove_trends},
     {"agreement", "the event level runs, and how far it is from the closed form", prove_agreement},

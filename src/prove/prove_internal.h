@@ -16,6 +16,7 @@ void *prove_point(const struct model *m, const struct catalog *catalog, const ch
 bool prove_tables(const struct model *m, const struct catalog *catalog, struct text *note, struct diags *diags);
 bool prove_defaults(const struct model *m, const struct catalog *catalog, struct text *note, struct diags *diags);
 bool prove_points(const struct model *m, const struct catalog *catalog, struct text *note, struct diags *diags);
+bool prove_devices(const struct model *m, const struct catalog *catalog, struct text *note, struct diags *diags);
 bool prove_shortage(const struct model *m, const struct catalog *catalog, struct text *note, struct diags *diags);
 bool prove_equations(const struct model *m, const struct catalog *catalog, struct text *note, struct diags *diags);
 bool prove_trends(const struct model *m, const struct catalog *catalog, struct text *note, struct diags *diags);

@@ -338,6 +338,13 @@ static int32_t bound_of(const struct point_context *c, const struct dse_totals *
     return dse_bound_of(isnan(compute) ? 0 : compute, isnan(dram) ? 0 : dram, of(c, e[TOTAL_LATENCY], 0));
 }
 
+/* How many chips are paid for: as [step] says, or as the degrees of parallelism ask for. */
+static double chips_of(const struct point_context *c)
+{
+    const double asked = c->shared.workload ? (double)dse_workload_chips(c->shared.workload) : 1;
+    return of(c, c->m->totals[TOTAL_CHIPS], asked);
+}
+
 static void fill_common(const struct point_context *c, struct dse_common *ret)
 {
     const int *e = c->m->totals;
@@ -355,7 +362,7 @@ static void fill_common(const struct point_context *c, struct dse_common *ret)
     };
     struct dse_bill bill;
     if (e[TOTAL_DIE] >= 0) {
-        bill = dse_bill_of_chip(c->shared.economics, of(c, e[TOTAL_CHIPS], 1), of(c, e[TOTAL_DIE], none) * 1e6,
+        bill = dse_bill_of_chip(c->shared.economics, chips_of(c), of(c, e[TOTAL_DIE], none) * 1e6,
                                 nm_of(of(c, e[TOTAL_NODE], none)), c->shared.memory);
         t.bill = &bill;
     }
@@ -466,9 +473,8 @@ const char *point_why_null(const struct toml_model *m, const void *params, const
         put_back(c);
         return why;
     }
-    const struct dse_bill bill =
-        dse_bill_of_chip(s.economics, of(c, m->totals[TOTAL_CHIPS], 1), of(c, m->totals[TOTAL_DIE], 0) * 1e6,
-                         nm_of(of(c, m->totals[TOTAL_NODE], 0)), s.memory);
+    const struct dse_bill bill = dse_bill_of_chip(s.economics, chips_of(c), of(c, m->totals[TOTAL_DIE], 0) * 1e6,
+                                                  nm_of(of(c, m->totals[TOTAL_NODE], 0)), s.memory);
     put_back(c);
     return dse_bill_why_null(&bill, metric);
 }

@@ -7,7 +7,7 @@ cp "$SOURCE/examples/array.toml" .
 with() { "$DSE" --plugin ./array.toml "$@"; }
 
 "$DSE" test-model array.toml >out.txt 2>err.txt || fail "the model of the example does not hold: $(cat out.txt err.txt)"
-[ "$(grep -c '^array .* ok ' out.txt)" -eq 8 ] || fail "test-model: $(cat out.txt)"
+[ "$(grep -c '^array .* ok ' out.txt)" -eq 9 ] || fail "test-model: $(cat out.txt)"
 with list models >out.txt
 says '^array .*closed-form' out.txt
 with describe array >out.txt
@@ -110,3 +110,13 @@ echo 'broken' >data/models/other.toml
 DSE_DATA_DIR=$WORK/data "$DSE" list models >out.txt 2>err.txt || fail "a broken model in the folder stops dse"
 says 'other.toml: warning: left out' err.txt
 rm data/models/other.toml
+
+# Chips that work together are all paid for: as the degrees of parallelism say, or a model that says less does not hold.
+sed -e 's/^uses .*/uses = ["workload", "memory", "economics"]\ncan = ["parallel"]/' -e 's/^\[step\]/[step]\ndie = "100 [mm2]"\nnode = "7 [nm]"/' \
+    -e '/^busy_share/d' "$SOURCE/examples/array.toml" >paid.toml
+usd() { "$DSE" --plugin ./paid.toml eval array --set tensor_parallel="$1" --format csv | sqlite3 :memory: '.mode csv' '.import /dev/stdin t' "select round(system_usd, 6) from t"; }
+[ "$(sqlite3 :memory: "select abs($(usd 4) / $(usd 1) - 4) < 0.1")" = 1 ] || fail "four chips cost $(usd 4) and one $(usd 1)"
+"$DSE" test-model ./paid.toml >out.txt 2>err.txt || fail "priced chips: $(cat out.txt err.txt)"
+sed 's/^die = /chips = "1"\ndie = /' paid.toml >free.toml
+if "$DSE" test-model ./free.toml >out.txt 2>err.txt; then fail "three of four chips for nothing"; fi
+grep -q 'not all are paid for' out.txt err.txt || fail "free chips: $(cat out.txt err.txt)"
