@@ -68,6 +68,13 @@ struct dse_common {
 };
 extern const struct dse_metric dse_common_metrics[];
 
+/* Rows of metrics that several models have, whose meaning is one: a model that has the number takes its row from here. */
+#define DSE_METRIC_DRAM_FOOTPRINT(S, source_) \
+    DSE_METRIC_F64(S, dram_footprint_gib, "GiB", DSE_LESS, \
+                   "what the DRAM of one device holds: weights, caches, what a technique keeps", source_)
+#define DSE_METRIC_COMMUNICATION(S, source_) \
+    DSE_METRIC_F64(S, communication_us, "us", DSE_LESS, "time of a step in which devices exchange what they have", source_)
+
 /* A step in SI units, all devices together: what the common metrics follow from. */
 struct dse_totals {
     double tokens, seconds, attention_s;

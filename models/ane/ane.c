@@ -6,8 +6,8 @@
 #include <dse/units.h>
 
 #include <math.h>
-#include <stddef.h>
 #include <string.h>
+#include <stddef.h>
 
 static const double ms_per_s = 1e3;
 
@@ -124,8 +124,8 @@ static const struct dse_metric ane_metrics_table[] = {
     DSE_METRIC_F64_OR_NULL(M, attention_error_sd, "", DSE_LESS, "standard deviation of attention_error over heads", "E14",
                            .mean = DSE_MEAN_TOKEN),
     DSE_METRIC_EMBED(M, task, struct dse_score, dse_score_metrics),
-    DSE_METRIC_F64(M, dram_footprint_gib, "GiB", DSE_LESS, "weights and caches in memory, of all chips", "E10"),
-    DSE_METRIC_F64(M, communication_us, "us", DSE_LESS, "part of latency_us in which a call's rows go to the next stage", "E22"),
+    DSE_METRIC_DRAM_FOOTPRINT(M, "E10"),
+    DSE_METRIC_COMMUNICATION(M, "E22"),
     DSE_METRIC_F64(M, energy_links_mj, "mJ", DSE_LESS, "energy a token: what is sent to other chips", "E22"),
     DSE_METRIC_END,
 };
@@ -347,7 +347,7 @@ void ane_fill(const struct ane_params *p, const struct ane_call *call, const str
     m->concat_mib = call->concat_bytes * mib;
     m->transpose_mib = call->transpose_bytes * mib;
     m->slide_mib = step.engines * step.all_slides * slide->bytes / (DSE_MIB * step.tokens);
-    m->dram_footprint_gib = (double)dse_workload_chips(&p->workload) * ane_footprint_of(p, call) / DSE_GIB;
+    m->dram_footprint_gib = ane_footprint_of(p, call) / DSE_GIB;
     m->communication_us = step.send_s * DSE_US_PER_S;
     m->energy_links_mj = step.link_joules * DSE_MJ_PER_J / step.tokens;
     fill_cache(m, p, call, &step);
@@ -431,6 +431,14 @@ static const struct dse_trend trends[] = {
     {0},
 };
 
+/* The memory "lpddr5-m1-ane" is what an M1's engine was measured to draw, not what a chip has. */
+static bool has_rate_of_another(const struct ane_params *p)
+{
+    const struct dse_memory *m = p->dram.memory;
+    return strcmp(m->entry.name, "lpddr5-m1-ane") == 0 && strcmp(p->npu->entry.name, "m1") != 0 &&
+           p->dram.bandwidth_gbs == (double)m->channels * m->channel_gbs;
+}
+
 static void ane_stand(const void *params, struct dse_standing *ret)
 {
     const struct ane_params *p = params;
@@ -439,6 +447,8 @@ static void ane_stand(const void *params, struct dse_standing *ret)
     const char *why = quality(p, &kept);
     dse_cache_stand(&steps, ret);
     if (why) dse_standing_unknown(ret, why);
+    if (has_rate_of_another(p))
+        dse_standing_add(ret, "85 GB/s is what an M1's engine draws; nobody measured that of this npu (memory, bandwidth_gbs)");
 }
 
 const struct dse_model dse_model_ane = {

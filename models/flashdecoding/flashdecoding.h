@@ -109,7 +109,7 @@ struct fd_params {
 
 struct fd_metrics {
     struct dse_common common;
-    double linear_us, sync_us, launch_wait_us, allreduce_us;
+    double linear_us, sync_us, launch_wait_us, communication_us;
     double cached_positions, technique_us, technique_mib;
     double retained_mass, attention_error, attention_error_sd; /* NaN where nobody measured it */
     struct dse_score task;

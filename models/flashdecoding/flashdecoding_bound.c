@@ -238,7 +238,7 @@ static void fill(const struct ends *m, const struct fd_box *b, const struct fd_p
     SET(linear_us, us(s->linear_s));
     SET(sync_us, us(s->sync_s));
     SET(launch_wait_us, us(s->wait_s));
-    SET(allreduce_us, us(s->allreduce_s));
+    SET(communication_us, us(s->allreduce_s));
     SET(power_demand_w, dse_iv_mul(at->demand_w, fd_devices_of(b)));
     SET(used_clock_ghz, at->clock_ghz);
     SET(dram_footprint_gib, dse_iv_scale(fd_footprint_bound(b), 1 / DSE_GIB));

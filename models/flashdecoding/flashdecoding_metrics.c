@@ -55,7 +55,7 @@ static void fill_common(struct fd_metrics *m, const struct fd_point *point)
     m->linear_us = s->linear_s * DSE_US_PER_S;
     m->sync_us = (s->sync_s + s->recompute_s) * DSE_US_PER_S;
     m->launch_wait_us = s->wait_s * DSE_US_PER_S;
-    m->allreduce_us = s->allreduce_s * DSE_US_PER_S;
+    m->communication_us = s->allreduce_s * DSE_US_PER_S;
     m->attention_share = s->attention_s / s->seconds;
     m->energy_dram_mj = bytes * DSE_BITS_PER_BYTE * p->dram_pj_per_bit * DSE_PICO * DSE_MJ_PER_J / tokens;
     m->energy_links_mj = devices * s->link_bytes * DSE_BITS_PER_BYTE * p->link_pj_per_bit * DSE_PICO * DSE_MJ_PER_J / tokens;

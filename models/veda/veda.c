@@ -78,7 +78,7 @@ static const struct dse_metric veda_metrics_table[] = {
     DSE_METRIC_EMBED(M, task, struct dse_score, dse_score_metrics),
     DSE_METRIC_F64(M, linear_us, "us", DSE_LESS, "part of latency_us spent in linear layers", "E11"),
     DSE_METRIC_F64(M, attention_share, "", DSE_LESS, "attention_us over latency_us", ""),
-    DSE_METRIC_F64(M, communication_us, "us", DSE_LESS, "a step: exchanges between chips", "E13, E34"),
+    DSE_METRIC_COMMUNICATION(M, "E13, E34"),
     DSE_METRIC_F64(M, eviction_speedup, "", DSE_MORE, "attention without eviction over attention with it, in time", "Fig. 8",
                    .mean = DSE_MEAN_ATTENTION),
     DSE_METRIC_F64(M, array_utilization, "", DSE_MORE, "multiply-adds over PEs and cycles, while the array works", "E2, E3"),
@@ -109,7 +109,7 @@ static const struct dse_metric veda_metrics_table[] = {
     DSE_METRIC_F64(M, matmul_gops, "Gop/s", DSE_MORE, "operations of all GEMVs over the step", "Table II"),
     DSE_METRIC_F64(M, chip_gop_per_j, "Gop/J", DSE_MORE, "matmul_gops over chip_power_w: GOPS/W without DRAM", "Table II",
                    .mean = DSE_MEAN_CHIP),
-    DSE_METRIC_F64(M, dram_footprint_gib, "GiB", DSE_LESS, "weights and KV cache in the DRAM of all devices", ""),
+    DSE_METRIC_DRAM_FOOTPRINT(M, ""),
     DSE_METRIC_END,
 };
 #undef M
@@ -301,7 +301,7 @@ void veda_report_step(const struct veda_point *pt, const struct veda_step *step,
     const struct veda_work work = veda_step_work(pt, step);
     struct veda_power power;
     veda_report(pt, step, &work, whole_s, m, &power);
-    m->dram_footprint_gib = veda_footprint(pt) / DSE_GIB;
+    m->dram_footprint_gib = veda_footprint(pt) / pt->devices / DSE_GIB;
     if (breakdown) veda_break_down(pt, step, &power, breakdown);
 }
 

@@ -290,13 +290,13 @@ static void set_memory(const struct veda_box *b, struct veda_metrics *f, struct 
 {
     const struct veda_end *fast = &b->end[VEDA_FAST], *slow = &b->end[VEDA_SLOW];
     const iv devices = dse_iv_i64(b->lo.devices, b->hi.devices);
-    const iv room = dse_iv_scale(devices, b->hi.dram.capacity_gib * (1 + rounding));
-    const iv footprint = dse_iv(veda_footprint(&fast->pt), veda_footprint(&slow->pt));
+    const double room = b->hi.dram.capacity_gib * (1 + rounding);
+    const iv footprint = dse_iv_div(dse_iv(veda_footprint(&fast->pt), veda_footprint(&slow->pt)), devices);
     SET(weights_mib,
         dse_iv_scale(dse_iv(fast->step.weight_bytes / slow->pt.tokens, slow->step.weight_bytes / fast->pt.tokens), 1 / DSE_MIB));
     SET(kv_mib, dse_iv_scale(OF_TOKEN(step.attention.kv_bytes), 1 / DSE_MIB));
     SET(vote_mib, dse_iv_scale(OF_TOKEN(step.attention.vote_bytes), 1 / DSE_MIB));
-    SET(dram_footprint_gib, dse_iv_min(dse_iv_scale(footprint, 1 / DSE_GIB), dse_iv_of(room.hi)));
+    SET(dram_footprint_gib, dse_iv_min(dse_iv_scale(footprint, 1 / DSE_GIB), dse_iv_of(room)));
 }
 
 /* Of a box that is all steps at a context, or all means of generations. */

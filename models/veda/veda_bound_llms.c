@@ -279,7 +279,7 @@ static void set_memory(const struct sides *s, struct veda_metrics *f, struct ved
     for (int i = 0; i < VEDA_ENDS; i++) {
         struct dse_workload w = i == VEDA_FAST ? b->part->least : b->part->most;
         w.context = (int64_t)b->end[i].pt.held;
-        held[i] = dse_workload_footprint(&w) * (double)(i == VEDA_FAST ? b->lo.devices : b->hi.devices);
+        held[i] = dse_workload_footprint(&w);
     }
     SET(weights_mib, of_token(s, dse_iv_scale(STEP(sum.weight_bytes), 1 / DSE_MIB)));
     SET(kv_mib, of_token(s, dse_iv_scale(STEP(sum.attention.kv_bytes), 1 / DSE_MIB)));

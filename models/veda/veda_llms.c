@@ -425,12 +425,12 @@ static void break_down(const struct veda_point *pt, const struct veda_layers *s,
     dse_breakdown_joules(out, &j, pt->p->power);
 }
 
-/* Of all chips: with the operators of the step, where those are at as many positions as are held. */
+/* Of one chip: with the operators of the step, where those are at as many positions as are held. */
 static double held_bytes(const struct veda_point *pt, const struct veda_layers *s)
 {
     const struct dse_workload *w = &pt->p->workload;
-    if (pt->held != (double)veda_mean_context(pt->p) || w->context != veda_mean_context(pt->p)) return veda_footprint(pt);
-    return dse_workload_footprint_of(w, &s->list) * pt->devices;
+    if (pt->held != (double)veda_mean_context(pt->p) || w->context != veda_mean_context(pt->p)) return footprint_of(pt);
+    return dse_workload_footprint_of(w, &s->list);
 }
 
 void veda_layers_report(const struct veda_point *pt, const struct veda_layers *s, double whole_s, struct veda_metrics *m,

@@ -30,12 +30,15 @@ const struct dse_metric dse_common_metrics[] = {
     DSE_METRIC_F64_OR_NULL(struct dse_common, die_usd, "usd", DSE_LESS, "price of a good die, tested", "docs/cost.md, C5"),
     DSE_METRIC_F64_OR_NULL(struct dse_common, system_usd, "usd", DSE_LESS,
                            "price of all devices: dies, memory, packages, share of servers", "docs/cost.md, C19"),
-    DSE_METRIC_F64_OR_NULL(struct dse_common, usd_per_mtoken, "usd/Mtoken", DSE_LESS,
-                           "a million tokens: machine, building, electricity over its life, or its rent", "docs/cost.md, C20"),
+    DSE_METRIC_F64_OR_NULL(
+        struct dse_common, usd_per_mtoken, "usd/Mtoken", DSE_LESS,
+        "a million tokens of the phase (of decode: those that are generated, not their prompts): machine, building, "
+        "electricity over its life, or its rent",
+        "docs/cost.md, C20"),
     DSE_METRIC_F64_OR_NULL(struct dse_common, embodied_kgco2, "kgCO2e", DSE_LESS, "carbon of making all devices",
                            "docs/cost.md, C21"),
     DSE_METRIC_F64_OR_NULL(struct dse_common, gco2_per_mtoken, "gCO2e/Mtoken", DSE_LESS,
-                           "carbon of a million tokens: of making and of working", "docs/cost.md, C22"),
+                           "carbon of a million tokens of the phase: of making and of working", "docs/cost.md, C22"),
     DSE_METRIC_END,
 };
 

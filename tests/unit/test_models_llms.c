@@ -174,9 +174,58 @@ static void laws__hold_for_every_llm_on_every_machine(void **state)
     }
 }
 
+/* ---- metrics that several models have ---------------------------------------------------------------------------------------- */
+
+/* A metric of llama2-7b on that many devices, joined by the first degree of parallelism that the model can have; NaN: none. */
+static double on_devices(struct subject *s, int64_t devices, const char *metric)
+{
+    static const char *const degrees[] = {"tensor_parallel", "pipeline_parallel"};
+    for (size_t i = 0; i < sizeof degrees / sizeof *degrees; i++) {
+        memcpy(s->params, space_fixed(s->one.space), s->model->desc->params_size);
+        put_f64(s, s->params, "capacity_gib", 64);
+        put_i64(s, s->params, degrees[i], devices);
+        if (s->model->desc->resolve) s->model->desc->resolve(s->params);
+        if (s->model->desc->check && s->model->desc->check(s->params)) continue;
+        s->model->desc->estimate(s->params, s->metrics, NULL);
+        return field_number(schema_find(&s->model->metrics, metric), s->metrics);
+    }
+    return NAN;
+}
+
+/* The room that is needed is that of one device, as capacity_gib is; exchanges take time where there is someone to exchange with;
+ * and both are told in the same words. */
+static void shared_metrics__mean_the_same_in_all_models(void **state)
+{
+    (void)state;
+    static const char *const names[] = {"dram_footprint_gib", "communication_us"};
+    size_t n, compared = 0;
+    const struct model *models = registry_models(&n);
+    const char *docs[2] = {NULL, NULL};
+    for (size_t k = 0; k < n; k++) {
+        struct subject s;
+        if (!subject_init(&s, &models[k])) continue;
+        for (int i = 0; i < 2; i++) {
+            const struct field *f = schema_find(&models[k].metrics, names[i]);
+            assert_non_null(f);
+            if (docs[i]) assert_string_equal(f->doc, docs[i]);
+            docs[i] = f->doc;
+            const double one = on_devices(&s, 1, names[i]), four = on_devices(&s, 4, names[i]);
+            if (isnan(four)) continue;
+            compared++;
+            if (i == 0 && !(four > 0.2 * one && four < 0.5 * one))
+                fail_msg("%s: %s is %g of one device and %g of four", models[k].desc->name, names[i], one, four);
+            if (i == 1 && !(one == 0 && four > 0))
+                fail_msg("%s: %s is %g of one device and %g of four", models[k].desc->name, names[i], one, four);
+        }
+        subject_release(&s);
+    }
+    assert_true(compared >= 8);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(shared_metrics__mean_the_same_in_all_models),
         cmocka_unit_test(laws__hold_for_every_llm_on_every_machine),
     };
     return cmocka_run_group_tests(tests, set_up, tear_down);
