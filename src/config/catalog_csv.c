@@ -456,5 +456,5 @@ bool catalog_load_csv(struct catalog *c, const char *data_dir, struct diags *dia
     ok = load_folder(c, data_dir, "recordings", catalog_add_recording, diags) && ok;
     ok = load_folder(c, data_dir, "expert_loads", catalog_add_expert_loads, diags) && ok;
     ok = catalog_load_tasks(c, data_dir, diags) && ok;
-    return load_folder(c, data_dir, "quality", catalog_add_quality, diags) && ok;
+    return load_folder(c, data_dir, "quality", catalog_add_quality_later, diags) && ok;
 }

@@ -80,6 +80,8 @@ bool catalog_add_requests(struct catalog *c, const char *name, const char *path,
 bool catalog_add_retention(struct catalog *c, const char *name, const char *path, struct diags *diags);
 /* One quality entry from a CSV file in long format (docs/quality.md). */
 bool catalog_add_quality(struct catalog *c, const char *name, const char *path, struct diags *diags);
+/* The same of a file that ships: it is read when something of it is asked, and an error is what it then says. */
+bool catalog_add_quality_later(struct catalog *c, const char *name, const char *path, struct diags *diags);
 /* A table of SRAM macros from a CSV file like catalog/sram.csv, whose rows are all of that name. */
 bool catalog_add_sram(struct catalog *c, const char *name, const char *path, struct diags *diags);
 /* The tasks of catalog/task_quality.csv; one from a file of its own. */

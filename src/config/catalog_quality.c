@@ -91,7 +91,8 @@ static bool read_rule(const struct csv_table *t, const struct csv_rule *rule, ch
     return false;
 }
 
-static bool make_quality(struct catalog *c, const char *name, const struct csv_table *t, struct diags *diags)
+/* NULL with errors. */
+static struct dse_quality *make_quality(const char *name, const struct csv_table *t, struct diags *diags)
 {
     struct dse_measured *head = catalog_read_measured(t, diags);
     struct quality_point *points = xcalloc(t->n_rows + 1, sizeof *points);
@@ -110,22 +111,55 @@ static bool make_quality(struct catalog *c, const char *name, const struct csv_t
         q = quality_new(&from, &fault);
     else
         measured_free(head);
-    if (q)
-        catalog_add(c, DSE_KIND_QUALITY, (struct dse_entry *)q);
-    else if (ok)
-        ok = catalog_blame(t, DSE_KIND_QUALITY, name, &fault, diags);
+    if (!q && ok) catalog_blame(t, DSE_KIND_QUALITY, name, &fault, diags);
     for (size_t i = 0; i < t->n_rules; i++) free(texts[i]);
     free(texts);
     free(said);
     free(points);
-    return ok;
+    return q;
+}
+
+static struct dse_quality *read_quality(const char *name, const char *path, struct diags *diags)
+{
+    struct csv_table t;
+    struct dse_quality *q =
+        csv_table_read(&t, path, quality_columns, QUALITY_COLUMNS, diags) ? make_quality(name, &t, diags) : NULL;
+    csv_table_release(&t);
+    return q;
 }
 
 bool catalog_add_quality(struct catalog *c, const char *name, const char *path, struct diags *diags)
 {
-    struct csv_table t;
     c->reading = catalog_intern(c, path);
-    bool ok = csv_table_read(&t, path, quality_columns, QUALITY_COLUMNS, diags) && make_quality(c, name, &t, diags);
-    csv_table_release(&t);
-    return ok;
+    struct dse_quality *q = read_quality(name, path, diags);
+    if (q) catalog_add(c, DSE_KIND_QUALITY, (struct dse_entry *)q);
+    return q != NULL;
+}
+
+/* ---- those that ship --------------------------------------------------------------------------------------------------------- */
+
+/* What a file is read by, in one block: the name, behind it the path. */
+static struct dse_quality *read_later(void *user, char **ret_why)
+{
+    const char *name = user, *path = name + strlen(name) + 1;
+    struct diags diags;
+    diags_init(&diags);
+    struct dse_quality *q = read_quality(name, path, &diags);
+    if (!q && diags.n) *ret_why = xasprintf("%s:%d: %s", path, diags.list[0].line, diags.list[0].message);
+    diags_release(&diags);
+    return q;
+}
+
+bool catalog_add_quality_later(struct catalog *c, const char *name, const char *path, struct diags *diags)
+{
+    c->reading = catalog_intern(c, path);
+    char *source = csv_table_read_source(path, diags);
+    if (!source) return false;
+    const size_t n = strlen(name) + 1, m = strlen(path) + 1;
+    char *user = xmalloc(n + m);
+    memcpy(user, name, n);
+    memcpy(user + n, path, m);
+    catalog_add(c, DSE_KIND_QUALITY, (struct dse_entry *)quality_later(name, source, read_later, user));
+    free(source);
+    return true;
 }

@@ -232,6 +232,23 @@ bool csv_table_read_any(struct csv_table *t, const char *path, struct diags *dia
     return csv_table_read_some(t, path, NULL, 0, 0, diags);
 }
 
+char *csv_table_read_source(const char *path, struct diags *diags)
+{
+    struct csv_table t = {.file = xstrdup(path)};
+    size_t size, head = 0;
+    char *source = NULL;
+    if (text_read_file(path, FILE_MAX, &t.text, &size, diags)) {
+        while (t.text[head] == '#') {
+            head += strcspn(t.text + head, "\n");
+            head += t.text[head] == '\n';
+        }
+        t.text[head] = '\0';
+        source = take_comments(&t, t.text);
+    }
+    csv_table_release(&t);
+    return source;
+}
+
 void csv_table_release(struct csv_table *t)
 {
     for (size_t i = 0; i < t->n_rows; i++) free(t->rows[i].cells);

@@ -45,6 +45,9 @@ bool csv_table_read_some(struct csv_table *t, const char *path, const char *cons
 /* The same of a file whose header may be any: t->columns has its names, no two the same. */
 bool csv_table_read_any(struct csv_table *t, const char *path, struct diags *diags);
 void csv_table_release(struct csv_table *t);
+/* What the comments at the beginning of a file, before its header, say of the source, without reading the rest: as t->source. The
+ * caller frees it; NULL with an error. */
+char *csv_table_read_source(const char *path, struct diags *diags);
 
 /* The number in a cell. An empty cell is NaN if may_be_empty. Anything but a finite number is an error at its place. */
 bool csv_table_number(const struct csv_table *t, size_t row, size_t column, bool may_be_empty, double *ret, struct diags *diags);

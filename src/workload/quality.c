@@ -389,6 +389,7 @@ void quality_free(struct dse_quality *q)
     }
     free(q->surfaces);
     free(q->no_method);
+    quality_later_free(q->later);
     measured_free(q->measured);
     free(q->name);
     free(q->source);
@@ -399,16 +400,17 @@ void quality_free(struct dse_quality *q)
 
 const struct dse_measured *quality_measured(const struct dse_quality *q)
 {
-    return q->measured;
+    return quality_whole(q)->measured;
 }
 
 bool dse_quality_on(const struct dse_quality *q, const struct dse_llm *llm)
 {
-    return dse_measured_on(q->measured, llm);
+    return dse_measured_on(quality_whole(q)->measured, llm);
 }
 
 const struct dse_quality_surface *dse_quality_surface_at(const struct dse_quality *q, size_t i)
 {
+    q = quality_whole(q);
     return i < q->n ? &q->surfaces[i] : NULL;
 }
 
@@ -471,6 +473,7 @@ const struct dse_quality_rule *dse_surface_rule(const struct dse_quality_surface
 
 void quality_numbers(const struct dse_quality *q, void (*add)(void *user, double x), void *user)
 {
+    q = quality_whole(q);
     for (size_t i = 0; i < q->n; i++) {
         const struct dse_quality_surface *s = &q->surfaces[i];
         for (size_t m = 0; m < DSE_QUALITY_METRICS; m++) {

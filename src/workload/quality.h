@@ -50,6 +50,11 @@ struct quality_from {
 struct dse_quality *quality_new(const struct quality_from *from, struct row_fault *ret_fault);
 void quality_free(struct dse_quality *q);
 
+/* An entry that is read when something of it is asked for the first time, in whichever thread: read(user) makes it, or gives NULL
+ * and *ret_why, which the entry frees and tells whoever asks. `user` is freed with the entry. */
+typedef struct dse_quality *quality_reader(void *user, char **ret_why);
+struct dse_quality *quality_later(const char *name, const char *source, quality_reader *read, void *user);
+
 const struct dse_measured *quality_measured(const struct dse_quality *q);
 
 /* Choose the rule of each surface and metric that has the least leave-one-out error: a context, a ratio or a setting is left out

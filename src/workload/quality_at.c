@@ -96,6 +96,7 @@ double quality_on_curve(const struct dse_quality_surface *s, const struct curve 
 
 const struct dse_quality_surface *dse_quality_method(const struct dse_quality *q, const char *method)
 {
+    q = quality_whole(q);
     for (size_t i = 0; i < q->n; i++)
         if (strcmp(q->surfaces[i].method, method) == 0) return &q->surfaces[i];
     return NULL;
@@ -173,7 +174,7 @@ const char *quality_find_sheets(const struct dse_quality_surface *s, const struc
 const char *dse_quality_find(const struct dse_quality *q, const struct dse_quality_query *query, struct dse_quality_place *ret)
 {
     const struct dse_quality_surface *s = dse_quality_method(q, query->method);
-    if (!s) return q->no_method;
+    if (!s) return quality_whole(q)->no_method;
     ret->surface = s;
     ret->context = query->context;
     ret->whole = ret->extended = false;

@@ -58,7 +58,11 @@ struct dse_quality {
     struct dse_quality_surface *surfaces;
     size_t n;
     char *no_method;
+    struct quality_later *later; /* of quality_later: the rest is empty, and in quality_whole(); or NULL */
 };
+/* The entry with all that it has: itself, or what it was read to be. Every function that looks into an entry begins with it. */
+const struct dse_quality *quality_whole(const struct dse_quality *q);
+void quality_later_free(struct quality_later *l);
 
 /* A row in the order of surfaces. */
 struct placed {

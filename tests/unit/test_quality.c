@@ -477,6 +477,59 @@ static void quality__chooses_the_rule_that_is_left_out_best(void **state)
     quality_free(q);
 }
 
+/* ---- what is read later ------------------------------------------------------------------------------------------------------ */
+
+static int times_read;
+
+static struct dse_quality *read_policy(void *user, char **ret_why)
+{
+    times_read++;
+    if (strcmp(user, "broken") == 0) {
+        *ret_why = xstrdup("file.csv:7: no number");
+        return NULL;
+    }
+    struct rows *r = xcalloc(1, sizeof *r);
+    struct row_fault fault;
+    add_policy(r, "policy");
+    struct dse_quality *q = make(r, &fault);
+    free(r);
+    return q;
+}
+
+static void quality__that_is_read_later_is_read_once_when_asked(void **state)
+{
+    (void)state;
+    times_read = 0;
+    struct dse_quality *later = quality_later("test", "rows of the test", read_policy, xstrdup("well")), *now;
+    char *no_why;
+    now = read_policy((char[]){"well"}, &no_why);
+    times_read = 0;
+    assert_string_equal(((const struct dse_entry *)later)->source, "rows of the test");
+    assert_int_equal(times_read, 0);
+    const struct dse_quality_query query = {.method = "policy", .context = 300, .ratio = 0.3};
+    struct dse_quality_place a, b;
+    for (int i = 0; i < 3; i++) {
+        assert_null(dse_quality_find(later, &query, &a));
+        assert_null(dse_quality_find(now, &query, &b));
+        assert_true(dse_quality_stat(&a, DSE_Q_RETAINED_MASS, DSE_Q_MEAN) == dse_quality_stat(&b, DSE_Q_RETAINED_MASS, DSE_Q_MEAN));
+    }
+    assert_non_null(dse_quality_method(later, "policy"));
+    assert_int_equal(times_read, 1);
+    quality_free(later);
+    quality_free(now);
+}
+
+static void quality__that_cannot_be_read_later_says_why(void **state)
+{
+    (void)state;
+    struct dse_quality *q = quality_later("test", "rows of the test", read_policy, xstrdup("broken"));
+    const struct dse_quality_query query = {.method = "policy", .context = 300, .ratio = 0.3};
+    struct dse_quality_place place;
+    assert_string_equal(dse_quality_find(q, &query, &place), "quality test cannot be read: file.csv:7: no number");
+    assert_null(dse_quality_surface_at(q, 0));
+    quality_free(q);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -492,6 +545,8 @@ int main(void)
         cmocka_unit_test(quality__bounds_hold_settings_that_vary_together),
         cmocka_unit_test(quality__has_layers_beside_the_model),
         cmocka_unit_test(quality__chooses_the_rule_that_is_left_out_best),
+        cmocka_unit_test(quality__that_is_read_later_is_read_once_when_asked),
+        cmocka_unit_test(quality__that_cannot_be_read_later_says_why),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
