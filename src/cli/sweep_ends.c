@@ -22,8 +22,8 @@ struct sweep_file *sweep_open_file(const struct invocation *in, struct catalog *
 
 /* ---- axes that move nothing ---------------------------------------------------------------------------------------------- */
 
-/* Is the axis, which is given at that place of the file, idle in all models of the sweep that have it from there? *ret_pairs: how many pairs
- * of rows say so; 0: all of them. */
+/* Is the axis, which is given at that place of the file, idle in all models of the sweep that have it from there? *ret_pairs: how
+ * many pairs of rows say so; 0: all of them. */
 static bool is_idle(const struct sweep_file *s, struct space *const *spaces, const struct field *f, struct srcloc loc,
                     size_t *ret_pairs)
 {

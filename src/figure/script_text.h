@@ -33,8 +33,8 @@ uint32_t script_background(const struct figure *f);
 void script_add_string(struct text *t, const char *s);
 /* The same for a text that must stay on one line: newlines become spaces, too. */
 void script_add_line(struct text *t, const char *s);
-/* The same as script_add_string for the text of a tick, which gnuplot takes for the format of a number where it has a percent sign. It
- * shows SCRIPT_FORMAT_MAX bytes of such a text at most, and all of any other. */
+/* The same as script_add_string for the text of a tick, which gnuplot takes for the format of a number where it has a percent
+ * sign. It shows SCRIPT_FORMAT_MAX bytes of such a text at most, and all of any other. */
 enum { SCRIPT_FORMAT_MAX = 49 };
 void script_add_tick(struct text *t, const char *s);
 /* Add the name of a file. A relative path is written with "./" in front, since gnuplot runs names that begin with '|' or '<' as

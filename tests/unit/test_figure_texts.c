@@ -6,8 +6,8 @@
 #define COUNT(a) (sizeof(a) / sizeof(a)[0])
 #define XY "x = 'x'\ny = 'y'\n"
 
-/* Figures that have texts in places: $T for one in TOML, $S for an expression of SQL that gives it, $N for a name in SQL and $C for the
- * same in TOML. The first text of a figure begins with A, the second with B, ..., that of $N and $C with N. */
+/* Figures that have texts in places: $T for one in TOML, $S for an expression of SQL that gives it, $N for a name in SQL and $C
+ * for the same in TOML. The first text of a figure begins with A, the second with B, ..., that of $N and $C with N. */
 static const char *const figures[] = {
     /* title; labels of x and y; series; heading of the legend; published points; notes, rules and ranges */
     "kind = 'lines'\ntitle = $T\nx = { column = 'x', label = $T }\ny = { column = 'y', label = $T }\n"
