@@ -290,8 +290,8 @@ static char *sentence(const struct contest_table *t, size_t a, size_t b, size_t 
         o = (struct outcome){.n = o.n, .mean = 1 / o.mean, .lo = 1 / o.hi, .hi = 1 / o.lo, .rests_on = o.rests_on};
     }
     add_limit(&s, limit);
-    if (o.mean < 1.005)
-        text_addf(&s, ", %s and %s are equal in %s", x, y, label);
+    if (o.mean < 1.005) /* a question may be won, and another lost */
+        text_addf(&s, ", %s and %s are equal%s in %s", x, y, o.hi < 1.005 && o.lo > 1 / 1.005 ? "" : " on the mean", label);
     else
         text_addf(&s, ", %s beats %s by %.3gx in %s", x, y, o.mean, label);
     if (o.n > 1) text_addf(&s, " (%.3gx to %.3gx over %zu questions)", o.lo, o.hi, o.n);

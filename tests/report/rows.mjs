@@ -44,7 +44,7 @@ function obstacle(sentence, rows) {
 
 // "At an attention error of at most 0.1, a beats b by 2x in LABEL (1x to 3x over 4 questions)" against the best designs that the query gives.
 function told(sentence, rows) {
-  const found = sentence.match(/^(?:With exact attention|At an attention error of at most ([\d.]+)), (.+) (?:beats|and) (.+?) (?:by ([\d.e+-]+)x|are equal) in (.*?)(?: \(|\.$|, on )/);
+  const found = sentence.match(/^(?:With exact attention|At an attention error of at most ([\d.]+)), (.+) (?:beats|and) (.+?) (?:by ([\d.e+-]+)x|are equal(?: on the mean)?) in (.*?)(?: \(|\.$|, on )/);
   if (!found) { obstacle(sentence, rows); return; }
   const limit = [0, 0.01, 0.03, 0.1, 0.3, 1].indexOf(Number(found[1] || 0));
   const objective = data.objectives.find((o) => columns.find((c) => c.name === o.name).label === found[5]);
