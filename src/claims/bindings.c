@@ -16,10 +16,23 @@ static bool read_tag(const struct claim_set *s, const struct answer *a, struct c
     const struct toml_node *tag = toml_expect(s->doc, a->table, "contradiction", TOML_STRING, diags);
     if (!tag) return !toml_get(a->table, "contradiction");
     c->contradiction = tag->string;
+    if (strcmp(c->kind, "measured") == 0)
+        return claims_error(s, toml_loc(s->doc, tag),
+                            "leave it out: the model's error counts, and `steps` may say where it comes from", diags,
+                            "%s was measured, which cannot contradict arithmetic", c->id);
     const struct toml_node *all = toml_get(&s->doc->root, "contradictions");
     if (all && all->type != TOML_TABLE) return false; /* said elsewhere */
     if (all && toml_get(all, tag->string)) return true;
     return claims_unknown_key(s, tag, all, "[contradictions.TAG] text = \"...\"", diags, "there is no contradiction");
+}
+
+/* The largest of several modelled numbers answers the largest of several published, or what all of them stay below. */
+static bool check_largest(const struct claim_set *s, const struct answer *a, const struct claim *c, struct diags *diags)
+{
+    if (a->mean != MEAN_MAX || c->bound != CLAIM_AT_MOST) return true;
+    return claims_error(s, toml_loc(s->doc, toml_get(a->table, "mean")),
+                        "in claims.csv op:max is the largest that was published (\"up to 2x\"), op:< what no number reaches", diags,
+                        "%s: the largest modelled number of several meets any \"at most\" by being too small", c->id);
 }
 
 static bool read_claim(struct claim_set *s, const struct toml_node *table, struct diags *diags)
@@ -39,6 +52,7 @@ static bool read_claim(struct claim_set *s, const struct toml_node *table, struc
     ok = claims_read_flag(s, a, "headline", &c->headline, diags) && ok;
     ok = claims_read_class(s, a, diags) && ok;
     ok = claims_read_answer(s, a, c->unit, diags) && ok;
+    ok = check_largest(s, a, c, diags) && ok;
     const struct toml_node *unreachable = toml_expect(s->doc, table, "unreachable", TOML_STRING, diags);
     if (unreachable) a->unreachable = unreachable->string;
     ok = ok && claims_read_steps(s, a, diags);

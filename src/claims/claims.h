@@ -12,7 +12,8 @@
 #include "config/bind.h"
 #include "model/fidelity.h"
 
-enum claim_bound { CLAIM_EQUAL, CLAIM_ABOUT, CLAIM_ABOVE, CLAIM_AT_LEAST, CLAIM_BELOW, CLAIM_AT_MOST, CLAIM_RANGE };
+/* CLAIM_MAX: the largest of several published, "up to 4.86x", which is a number and no bound. */
+enum claim_bound { CLAIM_EQUAL, CLAIM_ABOUT, CLAIM_MAX, CLAIM_ABOVE, CLAIM_AT_LEAST, CLAIM_BELOW, CLAIM_AT_MOST, CLAIM_RANGE };
 
 enum claim_verdict {
     CLAIM_EXACT,
@@ -42,7 +43,9 @@ struct claim {
 };
 /* Half a unit of the last digit of a number as it is written: 0.05 for "10.0". */
 double claim_half_digit(const char *text);
-/* ">", ">=", "<", "<=", "~", the upper end of a range, or "". buf holds TEXT_NUMBER_MAX bytes. */
+/* Is it a number to be met, and no bound and no range? */
+bool claim_is_number(const struct claim *c);
+/* ">", ">=", "<", "<=", "~", "max", the upper end of a range, or "". buf holds TEXT_NUMBER_MAX bytes. */
 const char *claim_bound_text(const struct claim *c, char *buf);
 
 /* The model's answer to a claim. */

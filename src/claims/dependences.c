@@ -23,7 +23,7 @@ static bool read_fitted(struct claim_set *s, const struct toml_node *node, struc
         return claims_error(s, toml_loc(s->doc, node), "fit to claims of split calibrate alone", diags, "%s is held out", c->id);
     if (!s->answers[i].table || s->answers[i].unreachable)
         return claims_error(s, toml_loc(s->doc, node), "[claims.\"ID\"] value = ...", diags, "%s has no value to be fitted", c->id);
-    if ((c->bound != CLAIM_EQUAL && c->bound != CLAIM_ABOUT) || !(c->value > 0))
+    if (!claim_is_number(c) || !(c->value > 0))
         return claims_error(s, toml_loc(s->doc, node), "a number above 0, not a bound nor a range", diags, "%s cannot be fitted to",
                             c->id);
     for (size_t k = 0; k < s->n_fitted; k++)

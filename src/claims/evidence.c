@@ -185,8 +185,7 @@ void claims_find_nearest(struct claim_set *s)
         e->copied = e->null_percent = (double)NAN;
         for (size_t k = 0; k < s->n_claims; k++) {
             const struct claim *c = &s->claims[k];
-            bool is_value = c->bound == CLAIM_EQUAL || c->bound == CLAIM_ABOUT;
-            if (k == i || !is_value || !find_distance(&s->answers[i], &s->answers[k], &d)) continue;
+            if (k == i || !claim_is_number(c) || !find_distance(&s->answers[i], &s->answers[k], &d)) continue;
             if (e->nearest && !is_nearer(&d, &nearest)) continue;
             nearest = d;
             e->nearest = c->id;

@@ -22,7 +22,8 @@ static const char *const splits[] = {"calibrate", "holdout"};
 static const struct {
     const char *text;
     enum claim_bound bound;
-} operators[] = {{">=", CLAIM_AT_LEAST}, {"<=", CLAIM_AT_MOST}, {">", CLAIM_ABOVE}, {"<", CLAIM_BELOW}, {"~", CLAIM_ABOUT}};
+} operators[] = {{">=", CLAIM_AT_LEAST}, {"<=", CLAIM_AT_MOST}, {">", CLAIM_ABOVE},
+                 {"<", CLAIM_BELOW},     {"~", CLAIM_ABOUT},    {"max", CLAIM_MAX}};
 enum { OPERATORS = sizeof operators / sizeof *operators };
 
 /* Add an error at a cell. Always false. */
@@ -91,7 +92,7 @@ static bool read_bound(struct claim_set *s, size_t row, struct claim *c, struct 
         c->bound = operators[i].bound;
         return true;
     }
-    return cell_error(s, row, CONDITIONS, diags, "op:> op:>= op:< op:<= op:~, then a semicolon",
+    return cell_error(s, row, CONDITIONS, diags, "op:> op:>= op:< op:<= op:~ op:max, then a semicolon",
                       "conditions: there is no operator \"%.*s\"", (int)n, text);
 }
 

@@ -32,11 +32,16 @@ static bool meets_bound(const struct claim *c, double v)
     return fabs(v - c->value) <= c->half_digit + fabs(c->value) / ROUNDING;
 }
 
+bool claim_is_number(const struct claim *c)
+{
+    return c->bound == CLAIM_EQUAL || c->bound == CLAIM_ABOUT || c->bound == CLAIM_MAX;
+}
+
 double claim_error_percent(const struct claim *c, double modelled)
 {
     if (isnan(modelled)) return modelled;
-    bool met = meets_bound(c, modelled), is_number = c->bound == CLAIM_EQUAL || c->bound == CLAIM_ABOUT;
-    if (met && !is_number) return 0;
+    bool met = meets_bound(c, modelled);
+    if (met && !claim_is_number(c)) return 0;
     double against = c->bound == CLAIM_RANGE && modelled > c->value ? c->value_hi : c->value;
     if (against != 0) return relative_percent(modelled, against);
     return met ? 0 : copysign(100, modelled);
@@ -45,8 +50,7 @@ double claim_error_percent(const struct claim *c, double modelled)
 enum claim_verdict claim_compare(const struct claim *c, double ours)
 {
     enum { NEAR_PERCENT = 10 };
-    bool is_number = c->bound == CLAIM_EQUAL || c->bound == CLAIM_ABOUT;
-    if (meets_bound(c, ours)) return is_number ? CLAIM_EXACT : CLAIM_HOLDS;
-    if (!is_number) return CLAIM_MISSES;
+    if (meets_bound(c, ours)) return claim_is_number(c) ? CLAIM_EXACT : CLAIM_HOLDS;
+    if (!claim_is_number(c)) return CLAIM_MISSES;
     return fabs(claim_error_percent(c, ours)) <= NEAR_PERCENT ? CLAIM_NEAR : CLAIM_OFF;
 }

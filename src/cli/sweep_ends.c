@@ -22,17 +22,22 @@ struct sweep_file *sweep_open_file(const struct invocation *in, struct catalog *
 
 /* ---- axes that move nothing ---------------------------------------------------------------------------------------------- */
 
-/* Is the axis, which is given at that place of the file, idle in all models of the sweep that have it from there? */
-static bool is_idle(const struct sweep_file *s, struct space *const *spaces, const struct field *f, struct srcloc loc)
+/* Is the axis, which is given at that place of the file, idle in all models of the sweep that have it from there? *ret_pairs: how
+ * many pairs of rows say so; 0: all of them. */
+static bool is_idle(const struct sweep_file *s, struct space *const *spaces, const struct field *f, struct srcloc loc,
+                    size_t *ret_pairs)
 {
     bool idle = false;
+    *ret_pairs = 0;
     for (size_t m = 0; m < s->n_models; m++) {
         const struct binding *b = s->bindings[m];
         for (size_t a = 0; spaces[m] && a < space_axes(spaces[m]); a++) {
             const struct field *axis = space_axis(spaces[m], a).field;
             const struct given *g = &b->given[schema_index(&b->model->params, axis)];
             if (strcmp(axis->name, f->name) != 0 || g->loc.line != loc.line || g->loc.column != loc.column) continue;
-            if (space_axis_idle(spaces[m], a) != IDLE_YES) return false;
+            size_t pairs;
+            if (space_axis_idle(spaces[m], a, &pairs) != IDLE_YES) return false;
+            *ret_pairs += pairs;
             idle = true;
         }
     }
@@ -45,8 +50,12 @@ static void warn_idle_axes(const struct sweep_file *s, struct space *const *spac
     for (size_t a = 0; a < space_axes(spaces[m]); a++) {
         const struct field *f = space_axis(spaces[m], a).field;
         const struct given *g = &b->given[schema_index(&b->model->params, f)];
-        if (!fidelity_not_reading(FIDELITY_CLOSED_FORM, f) && is_idle(s, spaces, f, g->loc))
-            diags_warn(diags, g->loc, g->source_text, "%s moves no metric here: rows that differ in it alone are equal", f->name);
+        size_t pairs;
+        if (fidelity_not_reading(FIDELITY_CLOSED_FORM, f) || !is_idle(s, spaces, f, g->loc, &pairs)) continue;
+        char of[TEXT_NUMBER_MAX + sizeof " in  pairs that were looked at"] = "", count[TEXT_NUMBER_MAX];
+        if (pairs) snprintf(of, sizeof of, " in %s pairs that were looked at", text_count(count, pairs));
+        diags_warn(diags, g->loc, g->source_text, "%s moves no metric %s: rows that differ in it alone are equal%s", f->name,
+                   s->refine ? "in closed form" : "here", of);
     }
 }
 

@@ -3,6 +3,7 @@
 #include "base/text.h"
 #include "base/xalloc.h"
 #include "desc/label.h"
+#include "figure/script_text.h"
 
 #include <ctype.h>
 #include <math.h>
@@ -90,6 +91,18 @@ static void write_power(char *ret, int factor, int base, int exponent)
 }
 
 /* ---- ticks ------------------------------------------------------------------------------------------------------------ */
+
+void tick_set_name(struct tick *t, const char *name)
+{
+    static const char more[] = "…";
+    const size_t room = strchr(name, '%') ? SCRIPT_FORMAT_MAX : sizeof t->text - 1;
+    size_t n = strlen(name);
+    const bool cut = n > room;
+    if (cut)
+        for (n = room - (sizeof more - 1); n > 0 && ((unsigned char)name[n] & 0xC0) == 0x80;) n--; /* no half of a character */
+    snprintf(t->text, sizeof t->text, "%.*s%s", (int)n, name, cut ? more : "");
+    for (char *p = t->text; (p = strchr(p, '\n'));) *p = ' '; /* layout.h breaks it into lines, and counts them */
+}
 
 static struct tick *add_tick(struct axis *a, double v)
 {
@@ -197,7 +210,7 @@ void axis_fit_names(struct axis *a, const struct series *names, bool down)
     for (size_t i = 0; i < names->n && a->n < AXIS_TICKS_MAX; i++) {
         struct tick *t = &a->tick[a->n++];
         t->at = axis_position(a, (double)i);
-        snprintf(t->text, sizeof t->text, "%s", names->value[names->order[i]].name);
+        tick_set_name(t, names->value[names->order[i]].name);
     }
 }
 

@@ -15,6 +15,8 @@ struct tick {
     double at;                /* 0 to 1 along the axis */
     char text[AXIS_TEXT_MAX]; /* "" for a minor tick */
 };
+/* Set the text of a tick to a name, whose end becomes "…" where gnuplot could not show all of it. */
+void tick_set_name(struct tick *t, const char *name);
 
 struct axis {
     enum scale scale;

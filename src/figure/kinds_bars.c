@@ -179,7 +179,7 @@ void scene_fit_categories(struct scene *s)
             struct tick *t = &s->x.tick[s->x.n++];
             double v = (double)i - category_width / 2 + ((double)g + 0.5) * category_width / (double)s->groups;
             t->at = axis_position(&s->x, v);
-            snprintf(t->text, sizeof t->text, "%s", s->names.group.value[s->names.group.order[g]].name);
+            tick_set_name(t, s->names.group.value[s->names.group.order[g]].name);
         }
 }
 

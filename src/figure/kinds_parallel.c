@@ -128,8 +128,5 @@ void scene_label_column(struct scene *s, size_t i, const char *unit)
     axis_set_label(&s->axes[i], &s->figure->columns[i], unit);
     struct tick *t = &s->x.tick[s->x.n++];
     t->at = axis_position(&s->x, (double)i);
-    size_t n = strlen(s->axes[i].label);
-    if (n >= sizeof t->text) n = sizeof t->text - 1;
-    memcpy(t->text, s->axes[i].label, n);
-    t->text[n] = '\0';
+    tick_set_name(t, s->axes[i].label);
 }

@@ -71,11 +71,18 @@ static void add_ticks(struct text *t, const struct axis *a, char (*texts)[AXIS_T
     text_addf(t, "set %stics scale 0.6,0.3 out nomirror %s (", name, how);
     for (size_t i = 0; i < a->n; i++) {
         if (i) text_add(t, ",");
-        script_add_string(t, texts ? texts[i] : a->tick[i].text);
+        script_add_tick(t, texts ? texts[i] : a->tick[i].text);
         script_add_number(t, " ", a->tick[i].at);
         if (!a->tick[i].text[0]) text_add(t, " 1");
     }
     text_add(t, ")\n");
+}
+
+static void add_place(struct text *t, const struct layout *l, double x, double y, const char *how)
+{
+    script_add_number(t, " at screen ", x / l->width);
+    script_add_number(t, ", screen ", y / l->height);
+    text_addf(t, " %s textcolor rgb \"%s\"\n", how, l->ink);
 }
 
 /* A text at a place in millimetres: the centre (or left end) of its first line. */
@@ -84,9 +91,16 @@ static void add_text(struct text *t, const struct layout *l, const char *text, d
     if (!text[0]) return;
     text_add(t, "set label ");
     script_add_string(t, text);
-    script_add_number(t, " at screen ", x / l->width);
-    script_add_number(t, ", screen ", y / l->height);
-    text_addf(t, " %s textcolor rgb \"%s\"\n", how, l->ink);
+    add_place(t, l, x, y, how);
+}
+
+/* The same of a name, which has room for one line. */
+static void add_name(struct text *t, const struct layout *l, const char *name, double x, double y, const char *how)
+{
+    if (!name[0]) return;
+    text_add(t, "set label ");
+    script_add_line(t, name);
+    add_place(t, l, x, y, how);
 }
 
 /* Title and labels. gnuplot's own places are for other proportions of font and picture, and may cover the ticks. */
@@ -102,7 +116,7 @@ static void add_categories(struct text *t, const struct scene *s, const struct l
 {
     double width = l->width - l->left - l->right;
     for (size_t i = 0; i < s->names.x.n && s->groups; i++)
-        add_text(t, l, s->names.x.value[s->names.x.order[i]].name, l->left + axis_position(&s->x, (double)i) * width, l->names_y,
+        add_name(t, l, s->names.x.value[s->names.x.order[i]].name, l->left + axis_position(&s->x, (double)i) * width, l->names_y,
                  "center");
 }
 
@@ -231,10 +245,10 @@ static void add_legend(struct text *t, const struct plot *p, const struct layout
             add_hatched(t, p->scene, l, x, y);
         else
             add_text(t, l, " ", x + l->sample_width / 2, y, style.s);
-        add_text(t, l, e->name[i], x + l->sample_width + l->gap_width, y, "left");
+        add_name(t, l, e->name[i], x + l->sample_width + l->gap_width, y, "left");
         text_release(&style);
     }
-    if (e->n && e->heading) add_text(t, l, e->heading, l->heading_x, l->heading_y, "left");
+    if (e->n && e->heading) add_name(t, l, e->heading, l->heading_x, l->heading_y, "left");
 }
 
 /* Commands before the plot itself: terminal, axes, legend, notes. */

@@ -44,6 +44,15 @@ void script_add_line(struct text *t, const char *s)
     add_string(t, s, false);
 }
 
+void script_add_tick(struct text *t, const char *s)
+{
+    struct text doubled;
+    text_init(&doubled);
+    for (; *s; s++) text_add_bytes(&doubled, *s == '%' ? "%%" : s, *s == '%' ? 2 : 1);
+    script_add_string(t, doubled.s);
+    text_release(&doubled);
+}
+
 void script_add_path(struct text *t, const char *path)
 {
     char *plain = xasprintf("%s%s", path[0] == '/' || path[0] == '.' ? "" : "./", path);

@@ -1,7 +1,8 @@
 /* What a script for gnuplot is made of: quoted texts, numbers, paths and colours.
  *
  * gnuplot's parser never sees the text of a file or a database: script_add_string writes every character that could mean something
- * to gnuplot (or to the shell it would call) as an octal escape inside a quoted string, and enhanced text is switched off.
+ * to gnuplot (or to the shell it would call) as an octal escape inside a quoted string, and enhanced text is switched off. The text
+ * of a tick alone is read once more, as the format of a number: script_add_tick.
  */
 #ifndef DSE_FIGURE_SCRIPT_TEXT_H
 #define DSE_FIGURE_SCRIPT_TEXT_H
@@ -32,6 +33,10 @@ uint32_t script_background(const struct figure *f);
 void script_add_string(struct text *t, const char *s);
 /* The same for a text that must stay on one line: newlines become spaces, too. */
 void script_add_line(struct text *t, const char *s);
+/* The same as script_add_string for the text of a tick, which gnuplot takes for the format of a number where it has a percent
+ * sign. It shows SCRIPT_FORMAT_MAX bytes of such a text at most, and all of any other. */
+enum { SCRIPT_FORMAT_MAX = 49 };
+void script_add_tick(struct text *t, const char *s);
 /* Add the name of a file. A relative path is written with "./" in front, since gnuplot runs names that begin with '|' or '<' as
  * commands and takes '-' and '+' for its own streams. */
 void script_add_path(struct text *t, const char *path);

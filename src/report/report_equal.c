@@ -11,6 +11,8 @@
 /* The limits, 0 being exact. A design counts at the first that its error does not exceed, and at all later ones. */
 static const double limits[] = {0, 0.01, 0.03, 0.1, 0.3, 1};
 enum { LIMITS = sizeof limits / sizeof *limits, LEADING = 4 };
+/* Levels beyond the limits, which no comparison uses: all designs whose error is known, and all there are. */
+enum { LEVEL_KNOWN = LIMITS, LEVEL_ANY, LEVELS };
 /* What an error rests on: extended ones, or formats of fewer bits, which count as exact. */
 enum { ON_EXTENDED = 1, ON_ROUNDED = 2 };
 
@@ -36,8 +38,9 @@ static void add_question(const struct report_run *r, const struct report_contest
     }
     for (size_t i = 0; i < r->shared.n; i++) {
         if (!is_question(r, r->shared.s[i]) || (c->by && strcmp(c->by, r->shared.s[i]) == 0)) continue;
-        text_add(sql, n++ ? " || ', ' || " : "");
+        text_add(sql, n++ ? " || ', ' || coalesce(" : "coalesce(");
         sql_add_name(sql, r->shared.s[i]);
+        text_add(sql, ", '')");
     }
     if (n == 0) text_add(sql, "''");
 }
@@ -79,8 +82,7 @@ static void add_designs(const struct report_run *r, const struct report_contest 
     text_addf(sql, " WHERE run = %lld AND status = 'ok'", (long long)r->id);
 }
 
-/* The best of each contender, question and limit: contender, question, limit (LIMITS: none known), what they rest on,
- * objectives. */
+/* The best of each contender, question and level: contender, question, level, what they rest on, objectives. */
 static char *contest_sql(const struct report_run *r, const struct report_contest *c)
 {
     struct text sql;
@@ -95,7 +97,7 @@ static char *contest_sql(const struct report_run *r, const struct report_contest
     }
     text_add(&sql, ") SELECT contender, question, CASE");
     for (int i = 0; i < LIMITS; i++) text_addf(&sql, " WHEN error <= %g THEN %d", limits[i], i);
-    text_addf(&sql, " ELSE %d END AS \"limit\", rests_on", LIMITS);
+    text_addf(&sql, " WHEN error IS NOT NULL THEN %d ELSE %d END AS \"limit\", rests_on", LEVEL_KNOWN, LEVEL_ANY);
     for (size_t i = 0; i < r->goal.n; i++) {
         text_addf(&sql, ", %s(", r->goal.maximise[i] ? "max" : "min");
         sql_add_name(&sql, r->goal.columns[i]);
@@ -110,14 +112,14 @@ static char *contest_sql(const struct report_run *r, const struct report_contest
 struct best {
     double value; /* NaN: none */
     unsigned rests_on;
+    bool designs; /* there are some, though none has a value of the objective */
 };
 
-/* The best of every contender (the list), question, limit and objective. */
+/* The best of every contender (the list), question, level and objective. */
 struct contest_table {
     const struct report_run *run;
     struct name_list contenders, questions;
-    struct best *best; /* [contender][question][limit][objective] */
-    size_t room;       /* questions that fit a contender's part of `best` */
+    struct best *best; /* [contender][question][level][objective] */
     uint64_t unknown;  /* designs that take no part */
 };
 
@@ -129,34 +131,34 @@ static size_t find_or_add(struct name_list *l, const char *s)
     return l->n - 1;
 }
 
-static struct best *best_of(const struct contest_table *t, size_t contender, size_t question, size_t limit)
+static struct best *best_of(const struct contest_table *t, size_t contender, size_t question, size_t level)
 {
-    return &t->best[((contender * t->room + question) * LIMITS + limit) * t->run->goal.n];
+    return &t->best[((contender * t->questions.n + question) * LEVELS + level) * t->run->goal.n];
 }
 
 struct contest_row {
-    size_t contender, question;
-    int64_t limit;
+    size_t contender, question, level;
     unsigned rests_on;
     double values[SWEEP_OBJECTIVES_MAX];
 };
 
 static void take(const struct goal *goal, struct best *to, const double *values, unsigned rests_on)
 {
-    for (size_t i = 0; i < goal->n; i++)
+    for (size_t i = 0; i < goal->n; i++) {
+        to[i].designs = true;
         if (isfinite(values[i]) && (isnan(to[i].value) || (goal->maximise[i] ? values[i] > to[i].value : values[i] < to[i].value)))
-            to[i] = (struct best){values[i], rests_on};
+            to[i] = (struct best){values[i], rests_on, true};
+    }
 }
 
 static void fill(struct contest_table *t, const struct contest_row *rows, size_t n)
 {
-    size_t cells = t->contenders.n * t->questions.n * LIMITS * t->run->goal.n;
-    t->room = t->questions.n;
+    size_t cells = t->contenders.n * t->questions.n * LEVELS * t->run->goal.n;
     t->best = xcalloc(cells ? cells : 1, sizeof *t->best);
     for (size_t i = 0; i < cells; i++) t->best[i].value = (double)NAN;
     for (size_t i = 0; i < n; i++)
-        for (size_t limit = (size_t)rows[i].limit; limit < LIMITS; limit++)
-            take(&t->run->goal, best_of(t, rows[i].contender, rows[i].question, limit), rows[i].values, rows[i].rests_on);
+        for (size_t level = rows[i].level; level < LEVELS; level++)
+            take(&t->run->goal, best_of(t, rows[i].contender, rows[i].question, level), rows[i].values, rows[i].rests_on);
 }
 
 static bool read_table(struct contest_table *t, const char *sql, struct diags *diags)
@@ -168,18 +170,13 @@ static bool read_table(struct contest_table *t, const char *sql, struct diags *d
     int more = -1;
     while (q && (more = query_step(q, diags)) > 0) {
         const char *contender = query_text(q, 0), *question = query_text(q, 1);
-        int64_t limit = query_i64(q, 2);
         if (!contender) continue;
-        const size_t of = find_or_add(&t->contenders, contender);
-        if (limit < 0 || limit >= LIMITS) {
-            t->unknown += (uint64_t)query_i64(q, LEADING + (int)goal->n);
-            continue;
-        }
         rows = xrealloc(rows, n + 1, sizeof *rows);
         struct contest_row *row = &rows[n++];
-        row->contender = of;
+        row->contender = find_or_add(&t->contenders, contender);
         row->question = find_or_add(&t->questions, question ? question : "");
-        row->limit = limit;
+        row->level = (size_t)query_i64(q, 2);
+        if (row->level >= LIMITS) t->unknown += (uint64_t)query_i64(q, LEADING + (int)goal->n);
         row->rests_on = (unsigned)query_i64(q, 3);
         for (size_t i = 0; i < goal->n; i++) row->values[i] = query_f64(q, LEADING + (int)i);
     }
@@ -251,6 +248,28 @@ static void add_limit(struct text *t, size_t limit)
         text_addf(t, "At an attention error of at most %g", limits[limit]);
 }
 
+/* Is there a question that both have designs for at a level? */
+static bool meet(const struct contest_table *t, size_t a, size_t b, size_t objective, size_t level)
+{
+    for (size_t k = 0; k < t->questions.n; k++)
+        if (best_of(t, a, k, level)[objective].designs && best_of(t, b, k, level)[objective].designs) return true;
+    return false;
+}
+
+/* Why two cannot be compared: the first of what a comparison needs that they lack. */
+static void add_obstacle(const struct contest_table *t, size_t a, size_t b, size_t objective, struct text *ret)
+{
+    if (!meet(t, a, b, objective, LEVEL_ANY))
+        text_add(ret, "no question has feasible designs of both.");
+    else if (!meet(t, a, b, objective, LEVEL_KNOWN))
+        text_add(ret, "no question has designs of both whose attention error is known.");
+    else if (!meet(t, a, b, objective, LIMITS - 1))
+        text_addf(ret, "no question has designs of both whose attention error is at most %g.", limits[LIMITS - 1]);
+    else
+        text_addf(ret, "no question has a value above 0 of both, of designs whose attention error is at most %g.",
+                  limits[LIMITS - 1]);
+}
+
 /* "At an attention error of at most 0.1, veda beats swiftkv by 2.31x in Tokens per second (1.2x to 4.0x over 12 questions)." */
 static char *sentence(const struct contest_table *t, size_t a, size_t b, size_t objective)
 {
@@ -260,8 +279,8 @@ static char *sentence(const struct contest_table *t, size_t a, size_t b, size_t 
     struct text s;
     text_init(&s);
     if (o.n == 0) {
-        text_addf(&s, "%s and %s cannot be compared in %s: no question has designs of both whose attention error is known.", x, y,
-                  label);
+        text_addf(&s, "%s and %s cannot be compared in %s: ", x, y, label);
+        add_obstacle(t, a, b, objective, &s);
         return text_detach(&s);
     }
     if (o.mean < 1) {
@@ -271,8 +290,8 @@ static char *sentence(const struct contest_table *t, size_t a, size_t b, size_t 
         o = (struct outcome){.n = o.n, .mean = 1 / o.mean, .lo = 1 / o.hi, .hi = 1 / o.lo, .rests_on = o.rests_on};
     }
     add_limit(&s, limit);
-    if (o.mean < 1.005)
-        text_addf(&s, ", %s and %s are equal in %s", x, y, label);
+    if (o.mean < 1.005) /* a question may be won, and another lost */
+        text_addf(&s, ", %s and %s are equal%s in %s", x, y, o.hi < 1.005 && o.lo > 1 / 1.005 ? "" : " on the mean", label);
     else
         text_addf(&s, ", %s beats %s by %.3gx in %s", x, y, o.mean, label);
     if (o.n > 1) text_addf(&s, " (%.3gx to %.3gx over %zu questions)", o.lo, o.hi, o.n);

@@ -7,7 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { TRIED = 256, ENOUGH = 64, LEAST = 8, TRIED_OF_MIX = 16 };
+/* A grid of at most ALL points is looked at whole (of a mix of requests: TRIED_OF_MIX); of another one so many pairs are tried. */
+enum { ALL = 4096, TRIED = 256, ENOUGH = 64, LEAST = 8, TRIED_OF_MIX = 16 };
 #define GOLDEN 0.61803398874989484820 /* multiples of it, mod 1, are spread evenly */
 
 /* A point's row, and what it needs. */
@@ -41,15 +42,20 @@ static bool cell_same(enum dse_type type, union cell a, union cell b)
     return a.text == b.text || (a.text && b.text && strcmp(a.text, b.text) == 0);
 }
 
-/* Do the rows say the same but for the parameters and what is derived from them? */
-static bool metrics_same(const struct space *sp, const struct look *a, const struct look *b)
+/* Are both feasible, or both infeasible for the same reason? */
+static bool reason_same(const char *a, const char *b)
+{
+    return a && b ? strcmp(a, b) == 0 : a == b;
+}
+
+/* Do the rows say the same but for the parameters? */
+static bool rows_same(const struct space *sp, const struct look *a, const struct look *b)
 {
     size_t n;
     const struct column *columns = space_columns(sp, &n);
-    for (size_t i = 0; i < n; i++) {
-        const bool counts = columns[i].role == COLUMN_METRIC || columns[i].role == COLUMN_NOTE;
-        if (counts && !cell_same(columns[i].type, a->cells[i], b->cells[i])) return false;
-    }
+    if (!reason_same(a->row.reason, b->row.reason)) return false;
+    for (size_t i = 0; i < n; i++)
+        if (columns[i].role != COLUMN_PARAM && !cell_same(columns[i].type, a->cells[i], b->cells[i])) return false;
     return true;
 }
 
@@ -58,8 +64,7 @@ bool space_points_equal(const struct space *a, const struct space *b)
     struct look of_a, of_b;
     look_init(&of_a, a);
     look_init(&of_b, b);
-    const bool same =
-        look_at(&of_a, 0) && look_at(&of_b, 0) && !of_a.row.reason && !of_b.row.reason && metrics_same(a, &of_a, &of_b);
+    const bool same = look_at(&of_a, 0) && look_at(&of_b, 0) && !of_a.row.reason && rows_same(a, &of_a, &of_b);
     look_release(&of_a);
     look_release(&of_b);
     return same;
@@ -72,38 +77,37 @@ static uint64_t spread(uint64_t count, size_t k)
     return at < count ? at : count - 1;
 }
 
-/* The k-th pair: a point, and one with another value of the axis. */
-static void pair_at(const struct space *sp, size_t axis, size_t k, uint64_t *ret_a, uint64_t *ret_b)
+/* The point that stands `steps` values further along the axis, around its end. */
+static uint64_t along(const struct space *sp, size_t axis, uint64_t point, uint64_t steps)
 {
-    const uint64_t values = space_axis(sp, axis).n;
     uint64_t digits[SPACE_AXES_MAX];
-    *ret_a = spread(space_count(sp), k);
-    space_digits(sp, *ret_a, digits);
-    digits[axis] = (digits[axis] + 1 + k % (values - 1)) % values;
-    *ret_b = space_index(sp, digits);
+    space_digits(sp, point, digits);
+    digits[axis] = (digits[axis] + steps) % space_axis(sp, axis).n;
+    return space_index(sp, digits);
 }
 
-enum idle space_axis_idle(const struct space *sp, size_t axis)
+enum idle space_axis_idle(const struct space *sp, size_t axis, size_t *ret_pairs)
 {
-    if (space_is_sample(sp) || space_axis(sp, axis).n < 2) return IDLE_UNKNOWN;
-    const size_t tried = space_requests(sp) ? TRIED_OF_MIX : TRIED;
+    const uint64_t values = space_axis(sp, axis).n, count = space_count(sp);
+    *ret_pairs = 0;
+    if (space_is_sample(sp) || values < 2) return IDLE_UNKNOWN;
+    const bool mix = space_requests(sp) != NULL, all = count <= (uint64_t)(mix ? TRIED_OF_MIX : ALL);
+    const size_t tried = all ? (size_t)count : mix ? TRIED_OF_MIX : TRIED, least = all ? 1 : LEAST;
     struct look a, b;
     look_init(&a, sp);
     look_init(&b, sp);
-    size_t feasible = 0;
-    bool moves = false;
-    for (size_t k = 0; k < tried && feasible < ENOUGH && !moves; k++) {
-        uint64_t at, other;
-        pair_at(sp, axis, k, &at, &other);
-        if (!look_at(&a, at) || !look_at(&b, other)) break;
-        moves = !a.row.reason != !b.row.reason;
-        if (a.row.reason || b.row.reason) continue;
-        feasible++;
-        moves = !metrics_same(sp, &a, &b);
+    size_t feasible = 0, k = 0;
+    bool same = true;
+    for (; k < tried && (all || feasible < ENOUGH) && same; k++) {
+        const uint64_t at = all ? k : spread(count, k);
+        if (!look_at(&a, at) || !look_at(&b, along(sp, axis, at, all ? 1 : 1 + k % (values - 1)))) break;
+        same = rows_same(sp, &a, &b);
+        feasible += !a.row.reason && !b.row.reason;
     }
     look_release(&a);
     look_release(&b);
-    return moves ? IDLE_NO : feasible >= LEAST ? IDLE_YES : IDLE_UNKNOWN;
+    if (!all) *ret_pairs = k;
+    return !same ? IDLE_NO : feasible >= least ? IDLE_YES : IDLE_UNKNOWN;
 }
 
 /* ---- another value ------------------------------------------------------------------------------------------------------- */
@@ -115,18 +119,17 @@ static bool may_be(const struct field *f, struct value v)
     return true;
 }
 
-/* The metrics of the parameters, which are resolved; NULL for infeasible ones. */
-static void *metrics_of(const struct dse_model *desc, const void *params, void *metrics)
+/* The metrics of the parameters, which are resolved; of infeasible ones all 0, and why they are. */
+static const char *metrics_of(const struct dse_model *desc, const void *params, void *ret)
 {
-    if (desc->check && desc->check(params)) return NULL;
-    memset(metrics, 0, desc->metrics_size);
-    desc->estimate(params, metrics, NULL);
-    return metrics;
+    const char *reason = desc->check ? desc->check(params) : NULL;
+    memset(ret, 0, desc->metrics_size);
+    if (!reason) desc->estimate(params, ret, NULL);
+    return reason;
 }
 
 static bool all_same(const struct schema *metrics, const void *a, const void *b)
 {
-    if (!a || !b) return !a && !b;
     for (size_t i = 0; i < metrics->n; i++)
         if (!field_same(&metrics->fields[i], a, b)) return false;
     return true;
@@ -142,12 +145,12 @@ enum idle space_value_idle(const struct space *sp, const struct field *f, struct
     for (size_t k = 0; k < TRIED_OF_MIX && idle; k++) {
         const uint64_t at = spread(space_count(sp), k);
         space_point(sp, at, params);
-        const void *a = metrics_of(desc, params, own);
+        const char *reason = metrics_of(desc, params, own);
         space_start_of(sp, at, params);
         field_set(f, params, v);
         if (follows.n) follow_list_apply(&follows, v.ref, params);
         if (desc->resolve) desc->resolve(params);
-        idle = all_same(&sp->model->metrics, a, metrics_of(desc, params, other));
+        idle = reason_same(reason, metrics_of(desc, params, other)) && all_same(&sp->model->metrics, own, other);
     }
     free(follows.follows);
     free(params);

@@ -5,16 +5,20 @@
 
 #include "space/space.h"
 
-/* Does an axis of a grid leave every metric as it is? Looked at are pairs of points that differ in it alone, spread evenly over
- * the grid, until one moves a metric or crosses feasibility. UNKNOWN: too few of them were feasible, or the points are a sample. */
+/* Does an axis of a grid leave every row as it is, but for its own value: metrics, derived columns, whether the point is feasible
+ * and why it is not? Of a grid of 4096 points all are looked at; of a larger one, or of means over requests, pairs that differ in
+ * it alone, spread evenly over the grid: *ret_pairs says how many, and 0 of a grid that was looked at whole. UNKNOWN: too few of
+ * them were feasible, or the points are a sample. */
 enum idle { IDLE_NO, IDLE_YES, IDLE_UNKNOWN };
-enum idle space_axis_idle(const struct space *sp, size_t axis);
+enum idle space_axis_idle(const struct space *sp, size_t axis, size_t *ret_pairs);
 
-/* Have the points of two spaces of one point each, of one model, the same metrics? False where one is infeasible. */
+/* Have the points of two spaces of one point each, of one model, the same row but for the parameters? False where one is
+ * infeasible. */
 bool space_points_equal(const struct space *a, const struct space *b);
 
-/* Would another value of a parameter that does not vary, with what a catalog's entry of that name sets, leave every metric as it
- * is? Looked at are points spread evenly over the space. UNKNOWN: it is no value that the parameter may have. */
+/* Would another value of a parameter that does not vary, with what a catalog's entry of that name sets, leave every metric, and
+ * why a point is infeasible, as it is? Looked at are points spread evenly over the space. UNKNOWN: it is no value that the
+ * parameter may have. */
 enum idle space_value_idle(const struct space *sp, const struct field *f, struct value v);
 
 #endif

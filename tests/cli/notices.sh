@@ -125,6 +125,23 @@ sed 's/^context.*/tensor_parallel = [1, 2]/; s/^routing_exponent.*/tiles = [4, 8
 [ "$(cat said.txt)" = 'dse: warning: link_gbs moves no metric here: with 224, which it is without --set, all are the same' ] || fail "$(cat said.txt)"
 "$DSE" eval lad --set link_gbs=10 --set tensor_parallel=2 >/dev/null 2>said.txt
 [ ! -s said.txt ] || fail "$(cat said.txt)"
+# Rows whose metrics are equal need not be equal: another constraint may refuse them, for another reason, and a derived column may differ.
+printf '[constraints]\nfast = "context < 600 || link_gbs > 50"\nshort = "context < 600"\n' | cat idle.toml - >reasons.toml
+"$DSE" sweep reasons.toml --dry-run >/dev/null 2>said.txt
+! grep -q link_gbs said.txt || fail "$(cat said.txt)"
+printf '[derive]\nports = "link_gbs * 2"\n' | cat idle.toml - >derived.toml
+"$DSE" sweep derived.toml --dry-run >/dev/null 2>said.txt
+! grep -q link_gbs said.txt || fail "$(cat said.txt)"
+# A grid of 4096 points is looked at whole; of a larger one it is said how many pairs of rows were compared. One corner that moves is found.
+sed 's/^context.*/context = { from = 1, to = 1024, step = 1 }/; s/^link_gbs.*/link_gbs = [10, 20]/' idle.toml >whole.toml
+"$DSE" sweep whole.toml --dry-run >/dev/null 2>said.txt
+grep -q 'link_gbs moves no metric here: rows that differ in it alone are equal$' said.txt || fail "$(cat said.txt)"
+sed 's/^context.*/context = { from = 1, to = 4096, step = 1 }/' whole.toml >large.toml
+"$DSE" sweep large.toml --dry-run >/dev/null 2>said.txt
+grep -q 'link_gbs moves no metric here: rows that differ in it alone are equal in 1[0-9]* pairs that were looked at$' said.txt || fail "$(cat said.txt)"
+printf '[derive]\ncorner = "link_gbs > 15 && context == 1000"\n' | cat whole.toml - >corner.toml
+"$DSE" sweep corner.toml --dry-run >/dev/null 2>said.txt
+! grep -q link_gbs said.txt || fail "$(cat said.txt)"
 # Nor does a comparison tell of links that machines of one chip have otherwise.
 "$DSE" sweep idle.toml --fresh -o idle.db --no-figures --quiet >/dev/null 2>&1
 sqlite3 idle.db 'select unequal from run' >said.txt

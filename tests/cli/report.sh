@@ -72,6 +72,26 @@ sed -e 's/"lad"\]/"lad", "veda"]/; s/^sram_mib.*//; s/^tiles.*/bandwidth_gbs = [
 
 numbers small 4
 numbers two 4
+
+# Who cannot be compared, and what they lack; and who is equal.
+tells() { # NAME WHAT-THE-REPORT-SAYS SQL
+    cp results/two.db "results/$1.db"
+    sqlite3 "results/$1.db" "$3"
+    "$DSE" report "results/$1.db" >said.txt 2>/dev/null
+    [ "$(grep -c "^$2\.$" said.txt)" = 1 ] || fail "$1: $(cat said.txt)"
+}
+lacks() { # NAME WHAT SQL
+    tells "$1" "lad and veda cannot be compared in Area .*: $2" "$3"
+}
+lacks unmeasured 'no question has designs of both whose attention error is known' "update veda_all set attention_error = null, quality = 'unknown'"
+lacks wrong 'no question has designs of both whose attention error is at most 1' "update lad_all set attention_error = 0; update veda_all set attention_error = 1.5"
+lacks free 'no question has a value above 0 of both, of designs whose attention error is at most 1' "update lad_all set attention_error = 0; update veda_all set attention_error = 0.1, area_mm2 = null"
+areas() { # OF-LLAMA OF-OPT, LAD's over VEDA's
+    echo "update lad_all set attention_error = 0, area_mm2 = iif(context > 2048, 1, iif(llm = 'llama2-7b', $1, $2)); update veda_all set attention_error = 0, area_mm2 = 1"
+}
+tells equal 'With exact attention, lad and veda are equal in Area .*(1x to 1x over 12 questions)' "$(areas 1 1)"
+tells equal_on_the_mean 'With exact attention, lad and veda are equal on the mean in Area .*(0.5x to 2x over 12 questions)' "$(areas 0.5 2)"
+lacks elsewhere 'no question has feasible designs of both' "update veda_all set context = context + 1"
 for page in small two edge_shootout; do in_browser "$page"; done
 
 # An older run of an edited sweep has a page of its own numbers.

@@ -86,6 +86,20 @@ static void claims__have_the_verdicts_of_the_manual(void **state)
     expect_verdict("toy.share", CLAIM_MISSES, 25 * (answer("toy.share")->modelled - 4));
 }
 
+/* "Up to 4.86x": 1.98x as the largest modelled number is 59 % short, and no bound that holds. */
+static void maxima__are_numbers_to_be_met(void **state)
+{
+    (void)state;
+    const struct claim up_to = {.value = 4.86, .value_hi = (double)NAN, .half_digit = 0.005, .bound = CLAIM_MAX};
+    assert_int_equal(claim_compare(&up_to, 1.98), CLAIM_OFF);
+    assert_true(fabs(claim_error_percent(&up_to, 1.98) - 100 * (1.98 - 4.86) / 4.86) < 1e-9);
+    assert_int_equal(claim_compare(&up_to, 4.862), CLAIM_EXACT);
+    assert_int_equal(claim_compare(&up_to, 5.2), CLAIM_NEAR);
+    assert_true(claim_error_percent(&up_to, 5.2) > 6);
+    char buf[TEXT_NUMBER_MAX];
+    assert_string_equal(claim_bound_text(&up_to, buf), "max");
+}
+
 static void claims__without_a_number_say_why(void **state)
 {
     (void)state;
@@ -192,6 +206,7 @@ static void errors__are_relative_to_what_is_published(void **state)
 
 #define HEADER "id,system,paper,location,quantity,value,value_hi,unit,conditions,kind,modelable,how,split\n"
 #define STEP "toy.step,toy,p,l,q,52,,us,,measured,yes,,calibrate\n"
+#define COUNTED "toy.step,toy,p,l,q,52,,us,,derived,yes,,calibrate\n"
 #define CONSTANT "[constants]\noverhead_us = { fit = false, alternatives = [0, 1], source = \"made up\" }\n"
 #define BOUND "[claims.\"toy.step\"]\nvalue = \"toy.latency_us\"\n"
 #define CONSTANT_OF "[constants.overhead_us]\nfit = true\n"
@@ -284,8 +299,30 @@ static void names__of_what_does_not_exist_are_said_at_their_place(void **state)
            {4, 26, "in the expression"});
     EXPECT(HEADER STEP, "[machines.a]\nmodel = \"tuy\"\n" CONSTANT "[claims.\"toy.step\"]\nvalue = \"a.latency_us\"\n",
            {2, 9, "did you mean \"toy\"?"});
-    EXPECT(HEADER STEP, CONSTANT "[claims.\"toy.step\"]\nvalue = \"toy.latency_us\"\ncases = \"all\"\ncontradiction = \"K\"\n",
+    EXPECT(HEADER COUNTED, CONSTANT "[claims.\"toy.step\"]\nvalue = \"toy.latency_us\"\ncases = \"all\"\ncontradiction = \"K\"\n",
            {6, 17, "there is no contradiction \"K\""}, {5, 9, "there are no cases \"all\""});
+}
+
+#define AT_MOST "m,toy,p,l,q,50,,us,op:<=,measured,yes,,holdout\n"
+#define UP_TO "m,toy,p,l,q,50,,us,op:max,measured,yes,,holdout\n"
+#define LARGEST "[cases.two]\ncontext = [512, 1024]\n[claims.m]\nvalue = \"toy.latency_us\"\ncases = \"two\"\nmean = \"max\"\n"
+
+static void maxima__are_not_bounds_from_above(void **state)
+{
+    (void)state;
+    EXPECT(HEADER AT_MOST, CONSTANT LARGEST, {8, 8, "meets any \"at most\" by being too small"});
+    EXPECT(HEADER UP_TO, CONSTANT LARGEST "[contradictions.K]\nsays = \"1\"\n", {9, 17, "contradiction K has no text"},
+           {9, 17, "contradiction K has no verdict"}); /* and nothing of the maximum */
+}
+
+/* An error of the model is no contradiction of the paper. */
+static void contradictions__are_not_of_what_was_measured(void **state)
+{
+    (void)state;
+    EXPECT(HEADER STEP,
+           CONSTANT "[claims.\"toy.step\"]\nvalue = \"toy.latency_us\"\ncontradiction = \"K\"\n"
+                    "[contradictions.K]\ntext = \"a\"\nverdict = \"b\"\n",
+           {5, 17, "toy.step was measured, which cannot contradict arithmetic"});
 }
 
 static void machines__take_parameters_of_their_model(void **state)
@@ -437,6 +474,9 @@ int main(void)
         cmocka_unit_test(claims__know_the_constants_they_depend_on),
         cmocka_unit_test(claims__are_functions_of_the_constants),
         cmocka_unit_test(contradictions__carry_the_models_number),
+        cmocka_unit_test(contradictions__are_not_of_what_was_measured),
+        cmocka_unit_test(maxima__are_numbers_to_be_met),
+        cmocka_unit_test(maxima__are_not_bounds_from_above),
         cmocka_unit_test(sums__count_errors_of_numbers_and_of_missed_bounds),
         cmocka_unit_test(errors__are_relative_to_what_is_published),
         cmocka_unit_test(missing_files__are_said),

@@ -1,7 +1,10 @@
-/* What things cost: every case of tests/data/cost/worked.csv by the functions that the models use, and what must hold of them.
+/* What things cost: the published outputs of tests/data/cost/worked.csv, recomputed from their inputs. (What must hold of costs
+ * whatever the numbers is in test_cost_physics.c.)
  *
- * A case is computed from its inputs alone, by what its group and its quantity ask for, so that others of the same kinds come out,
- * too. Constants that the inputs do not give are those of a book. */
+ * Areas, dies, yields, packages, ownership, carbon and ratios of supplies come from the functions that the models use; constants
+ * that the inputs do not give are those of a book. A quarter of the cases tests none of our code: bandwidths, sums of prices of
+ * memory, rents, watts over tokens and areas of PHYs are a product or a quotient of the inputs, written out here, and show that a
+ * published number follows from published inputs. One case cannot be reproduced: it is printed and not compared. */
 #include "cost_bed.h"
 #include "cost_cases.h"
 
