@@ -1,7 +1,8 @@
-/* CSV tables, as a user's attention profile, or, when they begin like one, as a retention profile or a recording: whatever the
- * bytes, something that can be interpolated or an error. */
+/* CSV tables, as a user's attention profile, or, when they begin like one, as a retention profile, a recording or a log of
+ * requests: whatever the bytes, something that can be interpolated or an error. */
 #include "desc/schema.h"
 #include "workload/profile.h"
+#include "workload/requests.h"
 #include <dse/quality.h>
 #include "toy_catalog.h"
 
@@ -93,6 +94,32 @@ static void check_recording(const struct dse_recording *r)
     }
 }
 
+/* Weights that add up to 1, of requests of at least a token each. */
+static void check_requests(const struct dse_requests *r)
+{
+    enum { POINTS = 16 };
+    struct request_point points[POINTS];
+    const size_t n = requests_points(r, POINTS, points);
+    double sum = 0;
+    for (size_t i = 0; i < n; i++) {
+        sum += points[i].weight;
+        need(points[i].prompt >= 1 && points[i].generate >= 1 && points[i].prompt + points[i].generate <= 2e7);
+    }
+    need(n > 0 && fabs(sum - 1) < 1e-9);
+}
+
+/* A log in JSON, or in CSV with the names that some have. */
+static bool is_log(const uint8_t *data, size_t n)
+{
+    static const char *const begins[] = {"{", "[", "prompt", "Context", "arrived"};
+    bool is = false;
+    for (size_t i = 0; i < sizeof begins / sizeof *begins; i++) {
+        const size_t length = strlen(begins[i]);
+        is |= n >= length && memcmp(data, begins[i], length) == 0;
+    }
+    return is;
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
 {
     struct diags d;
@@ -102,7 +129,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
     char *path = memory_file(data, n, &fd);
     bool retention = n >= 6 && memcmp(data, "policy", 6) == 0, recording = n >= 12 && memcmp(data, "context,head", 12) == 0;
     bool quality = n >= 14 && memcmp(data, "method,context", 14) == 0;
-    enum dse_kind kind = quality     ? DSE_KIND_QUALITY
+    const bool requests = is_log(data, n);
+    enum dse_kind kind = requests    ? DSE_KIND_REQUESTS
+                         : quality   ? DSE_KIND_QUALITY
                          : retention ? DSE_KIND_RETENTION
                          : recording ? DSE_KIND_RECORDING
                                      : DSE_KIND_PROFILE;
@@ -112,6 +141,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
     need(ok == (d.errors == 0));
     const struct dse_entry *entry = catalog_find(c, kind, "fuzz");
     need(ok == (entry != NULL));
+    if (entry && requests) check_requests((const struct dse_requests *)(const void *)entry);
     if (entry && quality) check_quality((const struct dse_quality *)entry);
     if (entry && retention) check_retention((const struct dse_retention *)entry);
     if (entry && recording) check_recording((const struct dse_recording *)entry);

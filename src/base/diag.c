@@ -92,15 +92,29 @@ bool diags_runtime(struct diags *d, const char *file, const char *fmt, ...)
     return false;
 }
 
-void diags_warn(struct diags *d, struct srcloc loc, const char *source_text, const char *fmt, ...)
+static void add_remark(struct diags *d, enum diag_severity severity, struct srcloc loc, const char *source_text, const char *fmt,
+                       va_list ap)
 {
     if (d->n >= DIAGS_MAX / 2) return; /* leave room for errors */
+    struct diag *g = append(d, severity, DIAG_INPUT, loc);
+    g->message = xvasprintf(fmt, ap);
+    diag_quote(g, source_text);
+}
+
+void diags_warn(struct diags *d, struct srcloc loc, const char *source_text, const char *fmt, ...)
+{
     va_list ap;
     va_start(ap, fmt);
-    struct diag *g = append(d, DIAG_WARNING, DIAG_INPUT, loc);
-    g->message = xvasprintf(fmt, ap);
+    add_remark(d, DIAG_WARNING, loc, source_text, fmt, ap);
     va_end(ap);
-    diag_quote(g, source_text);
+}
+
+void diags_note(struct diags *d, struct srcloc loc, const char *source_text, const char *fmt, ...)
+{
+    va_list ap;
+    va_start(ap, fmt);
+    add_remark(d, DIAG_NOTE, loc, source_text, fmt, ap);
+    va_end(ap);
 }
 
 static bool same_file(const struct diag *a, const struct diag *b)

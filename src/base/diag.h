@@ -63,6 +63,9 @@ bool diags_runtime(struct diags *d, const char *file, const char *fmt, ...) __at
 /* Add a warning about `file` (or NULL). */
 void diags_warn(struct diags *d, struct srcloc loc, const char *source_text, const char *fmt, ...)
     __attribute__((format(printf, 4, 5)));
+/* Add a note likewise: what was done with an input that is right. */
+void diags_note(struct diags *d, struct srcloc loc, const char *source_text, const char *fmt, ...)
+    __attribute__((format(printf, 4, 5)));
 
 /* Move all diagnostics of `from` to `to`, which leaves `from` empty. Those that say the same of the same place as one in `to` are
  * dropped. */

@@ -134,6 +134,12 @@ const char *text_nearest(const char *word, const char *const *names, size_t n)
     return found;
 }
 
+size_t text_edits(const char *a, const char *b)
+{
+    const size_t na = strlen(a), nb = strlen(b);
+    return edit_distance(a, b, na > nb ? na : nb);
+}
+
 char *text_join(const char *const *names, const char *between)
 {
     struct text t;

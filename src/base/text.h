@@ -29,6 +29,8 @@ void text_add_json(struct text *t, const char *s);
 /* The name among names[0..n) that a user most likely meant by `word` (edit distance, at most a third of the word's length plus
  * one), or NULL. */
 const char *text_nearest(const char *word, const char *const *names, size_t n);
+/* How many letters must be put in, left out, replaced or swapped with their neighbour to make b of a, whatever their case. */
+size_t text_edits(const char *a, const char *b);
 
 /* The names, closed by NULL, joined with `between` in between. The caller frees the text. */
 char *text_join(const char *const *names, const char *between);

@@ -1,23 +1,15 @@
 /* Nothing here knows the models but through include/dse/dse.h: dse is a user of its library. */
 #include "cli/eval_points.h"
 
-#include "base/text.h"
 #include "base/xalloc.h"
-#include "config/csv_table.h"
+#include "cli/points_file.h"
 
-#include <dse/dse.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 /* Points evaluated at once: their columns stay small, however many points there are. */
 enum { BATCH = 4096 };
-
-/* A column of the file. */
-struct given_column {
-    double *numbers;
-    const char **texts; /* the table's */
-};
 
 struct run {
     const struct invocation *in;
@@ -26,11 +18,10 @@ struct run {
     struct dse_problems *problems;
     struct dse *dse;
     struct dse_points *points;
-    struct csv_table table;
-    struct given_column *given; /* one a column of the table */
+    struct points_file file;
     struct dse_output *outputs;
     bool *whole;     /* of the outputs: whole numbers */
-    size_t *told_by; /* of the outputs: the input of that name, or SIZE_MAX */
+    size_t *told_by; /* of the outputs: the column of the file that has it, or SIZE_MAX */
     size_t n_outputs;
 };
 
@@ -80,53 +71,6 @@ static bool open_points(struct run *r)
     return say(r);
 }
 
-static bool unknown_column(const struct run *r, const char *name)
-{
-    const struct dse_column *c;
-    const char **names = NULL;
-    size_t n = 0;
-    for (; (c = dse_column_at(r->dse, r->model, DSE_PARAMETER, n)) != NULL; n++) {
-        names = xrealloc(names, n + 1, sizeof *names);
-        names[n] = c->name;
-    }
-    const char *near = text_nearest(name, names, n);
-    char *hint = near ? xasprintf("did you mean \"%s\"?", near) : NULL;
-    diags_input(r->in->diags, csv_table_header_loc(&r->table), r->table.text, hint, "%s has no parameter \"%s\"", r->model, name);
-    free(hint);
-    free(names);
-    return false;
-}
-
-/* The column's cells as values of a parameter. */
-static bool read_column(struct run *r, size_t i)
-{
-    const struct csv_table *t = &r->table;
-    const struct dse_column *c = dse_column_find(r->dse, r->model, t->columns[i]);
-    if (!c || c->role != DSE_PARAMETER) return unknown_column(r, t->columns[i]);
-    struct given_column *g = &r->given[i];
-    if (c->type == DSE_TEXT)
-        g->texts = xcalloc(t->n_rows + 1, sizeof *g->texts);
-    else
-        g->numbers = xcalloc(t->n_rows + 1, sizeof *g->numbers);
-    bool ok = true;
-    for (size_t k = 0; k < t->n_rows; k++) {
-        if (g->texts)
-            g->texts[k] = t->rows[k].cells[i];
-        else
-            ok = csv_table_number(t, k, i, false, &g->numbers[k], r->in->diags) && ok;
-    }
-    return ok;
-}
-
-static bool read_points(struct run *r, const char *file)
-{
-    if (!csv_table_read_any(&r->table, file, r->in->diags)) return false;
-    r->given = xcalloc(r->table.n_columns + 1, sizeof *r->given);
-    bool ok = true;
-    for (size_t i = 0; i < r->table.n_columns; i++) ok = read_column(r, i) && ok;
-    return ok;
-}
-
 /* ---- what is printed --------------------------------------------------------------------------------------------------------- */
 
 static void add_output(struct run *r, const char *name, const struct dse_column *c)
@@ -141,8 +85,8 @@ static void add_output(struct run *r, const char *name, const struct dse_column 
                                             .texts = number ? NULL : xcalloc(BATCH, sizeof(char *))};
     r->whole[n - 1] = c && c->type == DSE_INTEGER;
     r->told_by[n - 1] = SIZE_MAX;
-    for (size_t i = 0; i < r->table.n_columns; i++)
-        if (strcmp(r->table.columns[i], name) == 0) r->told_by[n - 1] = i;
+    for (size_t i = 0; i < r->file.n_columns; i++)
+        if (c == r->file.columns[i].parameter) r->told_by[n - 1] = r->file.columns[i].at;
 }
 
 /* The columns of a row of `dse eval`, but for "fidelity", which is the same in all. */
@@ -185,20 +129,40 @@ static void put_row(const struct run *r, struct output *o, size_t row, size_t k)
     const bool invalid = strcmp(r->outputs[0].texts[k], "invalid") == 0;
     for (size_t i = 0; i < r->n_outputs; i++) {
         if (strcmp(r->outputs[i].name, "quality") == 0) output_text(o, r->fidelity);
-        put_cell(r, o, i, k, invalid, (const char *const *)r->table.rows[row].cells);
+        put_cell(r, o, i, k, invalid, (const char *const *)r->file.table.rows[r->file.rows[row]].cells);
     }
 }
 
-static bool evaluate(const struct run *r, size_t first, size_t n)
+/* Do two points say something of the same parameters? */
+static bool same_inputs(const struct run *r, size_t a, size_t b)
 {
-    struct dse_input *inputs = xcalloc(r->table.n_columns, sizeof *inputs);
-    for (size_t i = 0; i < r->table.n_columns; i++) {
-        const struct given_column *g = &r->given[i];
-        inputs[i].name = r->table.columns[i];
-        if (g->numbers) inputs[i].numbers = g->numbers + first;
-        if (g->texts) inputs[i].texts = g->texts + first;
+    for (size_t i = 0; i < r->file.n_columns; i++)
+        if (r->file.columns[i].is_empty[a] != r->file.columns[i].is_empty[b]) return false;
+    return true;
+}
+
+/* The parameters that point `first` says something of. Returns how many. */
+static size_t make_inputs(const struct run *r, size_t first, struct dse_input *ret)
+{
+    size_t made = 0;
+    for (size_t i = 0; i < r->file.n_columns; i++) {
+        const struct points_column *c = &r->file.columns[i];
+        if (c->is_empty[first]) continue;
+        ret[made++] = (struct dse_input){.name = c->parameter->name,
+                                         .numbers = c->numbers ? c->numbers + first : NULL,
+                                         .texts = c->texts ? c->texts + first : NULL};
     }
-    const bool ok = dse_points_evaluate(r->points, n, inputs, r->table.n_columns, r->outputs, r->n_outputs, r->problems);
+    return made;
+}
+
+/* Evaluate the points from `first` on that say something of the same parameters, at most *ret_n; *ret_n becomes how many. */
+static bool evaluate(const struct run *r, size_t first, size_t *ret_n)
+{
+    struct dse_input *inputs = xcalloc(r->file.n_columns, sizeof *inputs);
+    const size_t n_inputs = make_inputs(r, first, inputs), most = *ret_n;
+    for (*ret_n = most > 0; *ret_n < most && same_inputs(r, first, first + *ret_n); ++*ret_n) {
+    }
+    const bool ok = dse_points_evaluate(r->points, *ret_n, inputs, n_inputs, r->outputs, r->n_outputs, r->problems);
     free(inputs);
     return ok;
 }
@@ -208,9 +172,9 @@ static int print(struct run *r, enum output_format format)
     struct output *o = NULL;
     make_outputs(r);
     bool ok = true;
-    for (size_t first = 0; ok && (first < r->table.n_rows || !o); first += BATCH) {
-        const size_t n = r->table.n_rows - first < BATCH ? r->table.n_rows - first : BATCH;
-        ok = evaluate(r, first, n);
+    for (size_t first = 0, n; ok && (first < r->file.n_rows || !o); first += n) {
+        n = r->file.n_rows - first < BATCH ? r->file.n_rows - first : BATCH;
+        ok = evaluate(r, first, &n);
         if (ok && !o) o = begin_rows(r, format);
         for (size_t k = 0; ok && k < n; k++) put_row(r, o, first + k, k);
     }
@@ -223,19 +187,14 @@ static int print(struct run *r, enum output_format format)
 
 static void release(struct run *r)
 {
-    for (size_t i = 0; r->given && i < r->table.n_columns; i++) {
-        free(r->given[i].numbers);
-        free(r->given[i].texts);
-    }
     for (size_t i = 0; i < r->n_outputs; i++) {
         free(r->outputs[i].numbers);
         free(r->outputs[i].texts);
     }
-    free(r->given);
     free(r->outputs);
     free(r->whole);
     free(r->told_by);
-    csv_table_release(&r->table);
+    points_file_release(&r->file);
     dse_points_free(r->points);
     dse_close(r->dse);
     dse_problems_free(r->problems);
@@ -247,7 +206,7 @@ int eval_points(const struct invocation *in, enum output_format format)
     struct run r = {.in = in, .model = in->operands[0], .fidelity = fidelity ? fidelity : "closed-form"};
     r.problems = dse_problems_new();
     int status = 2;
-    if (open_points(&r) && read_points(&r, option_get(in, "points"))) {
+    if (open_points(&r) && points_file_read(&r.file, option_get(in, "points"), r.dse, r.model, in->diags)) {
         pager_start();
         status = print(&r, format == OUTPUT_TABLE ? OUTPUT_CSV : format);
     }

@@ -4,6 +4,7 @@
 #include "base/xalloc.h"
 
 #include <math.h>
+#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -11,8 +12,8 @@ enum { FILE_MAX = 64 << 20, UM2_PER_MM2 = 1000000 };
 
 /* A line "  - key: value", taken apart in place. */
 struct yaml_line {
-    size_t indent; /* of the dash, or of the key */
-    bool item;     /* begins an element of a list */
+    size_t indent, at; /* of the dash, or of the key; of the key */
+    bool item;         /* begins an element of a list */
     char *key, *value;
 };
 
@@ -45,6 +46,7 @@ static bool split_line(char *line, struct yaml_line *ret)
     if (!colon && n && p[n - 1] == ':') colon = p + n - 1;
     if (!colon) return false;
     *colon = '\0';
+    ret->at = (size_t)(p - line);
     ret->key = trim(p);
     ret->value = trim(colon + 1);
     return true;
@@ -66,17 +68,34 @@ static struct energy_action *add_action(struct energy_component *c, const char *
     for (size_t i = 0; i < c->n_actions; i++)
         if (strcmp(c->actions[i].name, name) == 0) return &c->actions[i];
     c->actions = xrealloc(c->actions, c->n_actions + 1, sizeof *c->actions);
-    c->actions[c->n_actions] = (struct energy_action){.name = xstrdup(name)};
+    c->actions[c->n_actions] = (struct energy_action){.name = xstrdup(name), .energy_pj = (double)NAN};
     return &c->actions[c->n_actions++];
 }
 
-/* Where the reader stands. */
+static void component_release(struct energy_component *c)
+{
+    for (size_t k = 0; k < c->n_actions; k++) free(c->actions[k].name);
+    free(c->actions);
+    free(c->name);
+    *c = (struct energy_component){0};
+}
+
+/* ---- lines ----------------------------------------------------------------------------------------------------------------- */
+
+/* Where the reader stands. Keys of a component and of an action are those in the column of its first one: what is deeper, or in a
+ * list beside the actions (who estimated what), is not looked at. */
 struct place {
     struct energy_table *table;
-    struct energy_component *component;
-    struct energy_action *action;
-    size_t indent; /* of the lines that begin components */
+    size_t n; /* components so far */
     struct srcloc loc;
+    bool in_tables;
+    size_t tables_at;              /* column of the key "tables" */
+    size_t items_at, component_at; /* columns of the dashes of components, and of the keys of this one */
+    struct energy_component now;   /* this one; its name NULL until it is read */
+    bool in_actions;
+    size_t action_at; /* column of the keys of actions; SIZE_MAX: there was none yet */
+    char *action;     /* the name of this one; NULL until it is read */
+    double energy_pj; /* its, NaN until that is read */
 };
 
 static bool read_number(const struct place *p, const struct yaml_line *l, double *ret, struct diags *diags)
@@ -85,36 +104,96 @@ static bool read_number(const struct place *p, const struct yaml_line *l, double
     return diags_input(diags, p->loc, NULL, NULL, "%s: \"%s\" is no number of 0 or more", l->key, l->value);
 }
 
-static bool take_line(struct place *p, const struct yaml_line *l, struct diags *diags)
+static void set_name(char **name, const char *value)
+{
+    free(*name);
+    *name = xstrdup(value);
+}
+
+static void end_action(struct place *p)
+{
+    if (p->action) {
+        struct energy_action *a = add_action(&p->now, p->action);
+        a->energy_pj = fmax(a->energy_pj, p->energy_pj);
+    }
+    free(p->action);
+    p->action = NULL;
+    p->energy_pj = (double)NAN;
+}
+
+static void end_component(struct place *p)
+{
+    end_action(p);
+    if (p->now.name) {
+        struct energy_component *c = add_component(p->table, p->now.name);
+        p->n++;
+        if (!isnan(p->now.area_mm2)) c->area_mm2 = p->now.area_mm2;
+        for (size_t k = 0; k < p->now.n_actions; k++) {
+            struct energy_action *a = add_action(c, p->now.actions[k].name);
+            a->energy_pj = fmax(a->energy_pj, p->now.actions[k].energy_pj);
+        }
+    }
+    component_release(&p->now);
+    p->now.area_mm2 = (double)NAN;
+    p->in_actions = false;
+}
+
+/* A key of a component. */
+static bool take_of_component(struct place *p, const struct yaml_line *l, struct diags *diags)
 {
     double v;
-    if (l->item && strcmp(l->key, "name") == 0) {
-        const bool component = !p->component || l->indent <= p->indent;
-        if (component) {
-            p->indent = l->indent;
-            p->component = add_component(p->table, l->value);
-            p->action = NULL;
-        } else {
-            p->action = add_action(p->component, l->value);
-        }
-    } else if (strcmp(l->key, "energy") == 0) {
-        if (!p->action) return diags_input(diags, p->loc, NULL, NULL, "an energy of no action");
-        if (!read_number(p, l, &v, diags)) return false;
-        if (v > p->action->energy_pj) p->action->energy_pj = v;
-    } else if (strcmp(l->key, "area") == 0) {
-        if (!p->component) return diags_input(diags, p->loc, NULL, NULL, "an area of no component");
-        if (!read_number(p, l, &v, diags)) return false;
-        p->component->area_mm2 = v / UM2_PER_MM2;
-    }
+    end_action(p);
+    p->in_actions = strcmp(l->key, "actions") == 0;
+    p->action_at = SIZE_MAX;
+    if (strcmp(l->key, "name") == 0) set_name(&p->now.name, l->value);
+    if (strcmp(l->key, "area") != 0) return true;
+    if (!read_number(p, l, &v, diags)) return false;
+    p->now.area_mm2 = v / UM2_PER_MM2;
     return true;
+}
+
+/* A line in the list of actions. A summary has the largest energy, the mean and the least of an action with several arguments. */
+static bool take_of_action(struct place *p, const struct yaml_line *l, struct diags *diags)
+{
+    double v;
+    if (p->action_at == SIZE_MAX) p->action_at = l->at;
+    if (l->at != p->action_at) return true;
+    if (l->item) end_action(p);
+    if (strcmp(l->key, "name") == 0) set_name(&p->action, l->value);
+    if (strcmp(l->key, "energy") != 0 && strcmp(l->key, "max_energy") != 0) return true;
+    if (!read_number(p, l, &v, diags)) return false;
+    p->energy_pj = fmax(p->energy_pj, v);
+    return true;
+}
+
+static bool take_line(struct place *p, const struct yaml_line *l, struct diags *diags)
+{
+    if (!l->item && (strcmp(l->key, "tables") == 0 || strcmp(l->key, "table_summary") == 0)) {
+        end_component(p);
+        p->in_tables = true;
+        p->tables_at = l->at;
+        p->items_at = SIZE_MAX;
+        return true;
+    }
+    if (p->in_tables && !l->item && l->at <= p->tables_at) {
+        end_component(p);
+        p->in_tables = false;
+    }
+    if (!p->in_tables || (p->items_at == SIZE_MAX && !l->item)) return true;
+    if (l->item && (p->items_at == SIZE_MAX || l->indent == p->items_at)) {
+        end_component(p);
+        p->items_at = l->indent;
+        p->component_at = l->at;
+    }
+    if (l->at == p->component_at) return take_of_component(p, l, diags);
+    return !p->in_actions || take_of_action(p, l, diags);
 }
 
 bool energy_table_read(struct energy_table *t, const char *path, struct diags *diags)
 {
     char *text;
     if (!text_read_file(path, FILE_MAX, &text, NULL, diags)) return false;
-    const size_t before = t->n;
-    struct place p = {.table = t, .loc = {.file = path}};
+    struct place p = {.table = t, .loc = {.file = path}, .now.area_mm2 = (double)NAN, .energy_pj = (double)NAN};
     bool ok = true;
     for (char *line = text; ok && line;) {
         char *end = strchr(line, '\n');
@@ -127,7 +206,8 @@ bool energy_table_read(struct energy_table *t, const char *path, struct diags *d
         }
         line = end ? end + 1 : NULL;
     }
-    if (ok && !p.component && t->n == before)
+    end_component(&p);
+    if (ok && p.n == 0)
         ok = diags_input(diags, (struct srcloc){.file = path}, NULL, "an ERT.yaml or ART.yaml, with a list of tables",
                          "there is no component in it");
     free(text);
@@ -136,11 +216,7 @@ bool energy_table_read(struct energy_table *t, const char *path, struct diags *d
 
 void energy_table_release(struct energy_table *t)
 {
-    for (size_t i = 0; i < t->n; i++) {
-        for (size_t k = 0; k < t->components[i].n_actions; k++) free(t->components[i].actions[k].name);
-        free(t->components[i].actions);
-        free(t->components[i].name);
-    }
+    for (size_t i = 0; i < t->n; i++) component_release(&t->components[i]);
     free(t->components);
     *t = (struct energy_table){0};
 }

@@ -10,7 +10,8 @@
  *           energy: 12.5                    pJ
  *
  * Of YAML it is what these files use: keys, values and lists by their indents. An action that stands there several times, with
- * other arguments, has the largest of its energies.
+ * other arguments, has the largest of its energies. What stands beside name, area and actions of a component (summaries have a
+ * primitive_estimation of each) is not looked at.
  */
 #ifndef DSE_CONFIG_ACCELERGY_H
 #define DSE_CONFIG_ACCELERGY_H
@@ -19,7 +20,7 @@
 
 struct energy_action {
     char *name;
-    double energy_pj; /* of one action */
+    double energy_pj; /* of one action; NaN: no table says it */
 };
 
 struct energy_component {

@@ -3,6 +3,7 @@
 
 #include "base/xalloc.h"
 #include "config/csv_table.h"
+#include "config/request_log.h"
 #include "hw/sram.h"
 #include "workload/expert_loads.h"
 #include "workload/profile.h"
@@ -386,34 +387,31 @@ bool catalog_add_expert_loads(struct catalog *c, const char *name, const char *p
 
 /* ---- requests ------------------------------------------------------------------------------------------------------------ */
 
-static const char *const request_columns[] = {"prompt", "generate"};
-
-static bool make_requests(struct catalog *c, const char *name, const struct csv_table *t, struct diags *diags)
+static bool blame_request(const struct request_log *log, const char *name, struct row_fault *fault, struct diags *diags)
 {
-    double *prompt = xcalloc(t->n_rows + 1, sizeof *prompt), *generate = xcalloc(t->n_rows + 1, sizeof *generate);
-    bool ok = true;
-    for (size_t i = 0; i < t->n_rows; i++) {
-        ok = csv_table_number(t, i, 0, false, &prompt[i], diags) && ok;
-        ok = csv_table_number(t, i, 1, false, &generate[i], diags) && ok;
-    }
-    struct row_fault fault = {0};
-    struct dse_requests *requests = NULL;
-    if (ok) requests = requests_new(catalog_intern(c, name), catalog_intern(c, t->source), prompt, generate, t->n_rows, &fault);
-    if (requests)
-        catalog_add(c, DSE_KIND_REQUESTS, &requests->entry);
-    else if (ok)
-        ok = catalog_blame(t, DSE_KIND_REQUESTS, name, &fault, diags);
-    free(prompt);
-    free(generate);
-    return ok;
+    const bool of_generate = fault->column && strcmp(fault->column, "generate") == 0;
+    diags_input(diags, request_log_place(log, fault->row, of_generate), log->table.text, NULL, "%s %s: %s",
+                kind_singular(DSE_KIND_REQUESTS), name, fault->why);
+    free(fault->why);
+    return false;
 }
 
 bool catalog_add_requests(struct catalog *c, const char *name, const char *path, struct diags *diags)
 {
-    struct csv_table t;
+    struct request_log log;
     c->reading = catalog_intern(c, path);
-    bool ok = csv_table_read(&t, path, request_columns, 2, diags) && make_requests(c, name, &t, diags);
-    csv_table_release(&t);
+    bool ok = request_log_read(&log, path, diags);
+    if (ok) {
+        struct row_fault fault = {0};
+        const char *source = log.table.source ? log.table.source : "";
+        struct dse_requests *requests =
+            requests_new(catalog_intern(c, name), catalog_intern(c, source), log.prompt, log.generate, log.n, &fault);
+        if (requests)
+            catalog_add(c, DSE_KIND_REQUESTS, &requests->entry);
+        else
+            ok = blame_request(&log, name, &fault, diags);
+    }
+    request_log_release(&log);
     return ok;
 }
 

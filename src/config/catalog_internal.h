@@ -75,7 +75,7 @@ struct row_fault;
 bool catalog_blame(const struct csv_table *t, enum dse_kind kind, const char *name, struct row_fault *fault, struct diags *diags);
 /* One profile from a CSV file. */
 bool catalog_add_profile(struct catalog *c, const char *name, const char *path, struct diags *diags);
-/* One mix of requests from a CSV file of `prompt,generate`. */
+/* One mix of requests from a log (request_log.h). */
 bool catalog_add_requests(struct catalog *c, const char *name, const char *path, struct diags *diags);
 bool catalog_add_retention(struct catalog *c, const char *name, const char *path, struct diags *diags);
 /* One quality entry from a CSV file in long format (docs/quality.md). */

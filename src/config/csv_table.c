@@ -20,6 +20,7 @@ struct reader {
     char *free_text; /* where the next cell's text goes */
     int line;        /* of the row being read */
     bool have_header, ok;
+    bool is_other; /* the header is of another table: its rows are not looked at */
 };
 
 /* All that cells say has room in one block as large as the file: a byte ends each in the file, as NUL does there. */
@@ -44,22 +45,6 @@ static char **keep_cells(const struct reader *r)
     return ret;
 }
 
-/* The table takes the columns that it has. */
-static void take_header(struct reader *r)
-{
-    struct csv_table *t = r->table;
-    for (size_t i = 0; i < r->n_cells && r->ok; i++) {
-        for (size_t k = 0; k < i && r->ok; k++)
-            if (strcmp(r->cells[i], r->cells[k]) == 0)
-                r->ok = diags_input(r->diags, csv_table_header_loc(t), t->text, NULL, "column %s stands twice in the header",
-                                    r->cells[i]);
-        if (!*r->cells[i]) r->ok = diags_input(r->diags, csv_table_header_loc(t), t->text, NULL, "column %zu has no name", i + 1);
-    }
-    t->own_columns = keep_cells(r);
-    t->n_columns = r->n_cells;
-    t->columns = (const char *const *)t->own_columns;
-}
-
 static void check_header(struct reader *r)
 {
     struct csv_table *t = r->table;
@@ -67,8 +52,10 @@ static void check_header(struct reader *r)
     for (size_t i = 0; same && i < r->n_cells; i++) same = strcmp(r->cells[i], t->columns[i]) == 0;
     r->have_header = true;
     t->header_line = r->line;
-    if (!t->columns) {
-        take_header(r);
+    if (!t->columns) { /* whatever it has */
+        t->own_columns = keep_cells(r);
+        t->n_columns = r->n_cells;
+        t->columns = (const char *const *)t->own_columns;
         return;
     }
     if (same) {
@@ -80,6 +67,7 @@ static void check_header(struct reader *r)
     for (size_t i = 0; i < t->n_columns; i++)
         text_addf(&wanted, "%s%s", i == 0 ? "the header is: " : i == r->required ? "; then, if at all, " : ",", t->columns[i]);
     r->ok = diags_input(r->diags, csv_table_header_loc(t), t->text, wanted.s, "the header is not the one of such a table");
+    r->is_other = true;
     text_release(&wanted);
 }
 
@@ -90,7 +78,7 @@ static void on_row(int terminator, void *user)
     int newlines = terminator == '\n'; /* of \r\n, both are reported; a quoted cell may hold more */
     for (size_t i = 0; i < r->n_cells; i++)
         for (const char *s = r->cells[i]; (s = strchr(s, '\n')) != NULL; s++) newlines++;
-    if (r->n_cells == 0) { /* an empty line, or a comment */
+    if (r->n_cells == 0 || r->is_other) { /* an empty line, or a comment */
     } else if (!r->have_header) {
         check_header(r);
     } else if (r->n_cells != t->n_columns) {
@@ -139,10 +127,11 @@ static char *take_comments(struct csv_table *t, char *text)
     struct text source;
     text_init(&source);
     char *out = text;
+    bool quoted = false; /* a line of a cell that has several is no comment */
     int line = 1;
     for (char *s = text; *s; line++) {
         size_t n = strcspn(s, "\n"), said = strcspn(s, "\r\n");
-        bool comment = *s == '#';
+        bool comment = *s == '#' && !quoted;
         if (comment && said >= sizeof key - 1 && memcmp(s, key, sizeof key - 1) == 0) {
             size_t skip = sizeof key - 1 + strspn(s + sizeof key - 1, " ");
             if (source.n) text_add(&source, " ");
@@ -151,6 +140,7 @@ static char *take_comments(struct csv_table *t, char *text)
         if (comment) take_settings(t, s, said, line);
         if (comment) take_rule(t, s, said, line);
         bool newline = s[n] == '\n';
+        for (size_t i = 0; i < n && !comment; i++) quoted ^= s[i] == '"';
         if (!comment) {
             memmove(out, s, n);
             out += n;
@@ -160,6 +150,22 @@ static char *take_comments(struct csv_table *t, char *text)
     }
     *out = '\0';
     return text_detach(&source);
+}
+
+/* What separates the cells of the first line that is not empty. */
+static char separator_of(const char *s)
+{
+    size_t commas = 0, semicolons = 0, tabs = 0;
+    bool quoted = false;
+    s += strspn(s, "\r\n");
+    for (; *s && (quoted || *s != '\n'); s++) {
+        if (*s == '"') quoted = !quoted;
+        if (quoted) continue;
+        commas += *s == ',';
+        semicolons += *s == ';';
+        tabs += *s == '\t';
+    }
+    return commas ? ',' : semicolons ? ';' : tabs ? '\t' : ',';
 }
 
 /* The place of a byte of the text. */
@@ -178,6 +184,7 @@ static bool parse(struct reader *r)
     const struct csv_table *t = r->table;
     struct csv_parser parser;
     if (csv_init(&parser, CSV_STRICT | CSV_STRICT_FINI | CSV_REPALL_NL) != 0) out_of_memory(0);
+    csv_set_delim(&parser, (unsigned char)t->separator);
     size_t length = strlen(t->text), done = csv_parse(&parser, t->text, length, on_cell, on_row, r);
     struct srcloc loc =
         done < length ? place_of(t, done) : (struct srcloc){t->file, r->line, 1}; /* a row that does not end, at its begin */
@@ -206,6 +213,7 @@ static bool read_table(struct csv_table *t, size_t required, size_t size, struct
     if (strncmp(text, bom, 3) == 0) memmove(text, text + 3, strlen(text + 3) + 1);
     t->settings_loc.file = t->file;
     t->source = take_comments(t, text);
+    t->separator = separator_of(text);
     t->cell_text = r.free_text = xcalloc(size + 2, 1);
     r.ok = r.ok && parse(&r);
     free(r.cells);
@@ -249,6 +257,24 @@ char *csv_table_read_source(const char *path, struct diags *diags)
     return source;
 }
 
+bool csv_table_read_any_text(struct csv_table *t, const char *name, const char *text, struct diags *diags)
+{
+    return csv_table_read_text(t, name, text, NULL, 0, diags);
+}
+
+bool csv_table_check_names(const struct csv_table *t, struct diags *diags)
+{
+    bool ok = true;
+    for (size_t i = 0; i < t->n_columns && ok; i++) {
+        for (size_t k = 0; k < i && ok; k++)
+            if (strcmp(t->columns[i], t->columns[k]) == 0)
+                ok = diags_input(diags, csv_table_header_loc(t), t->text, NULL, "column %s stands twice in the header",
+                                 t->columns[i]);
+        if (!*t->columns[i]) ok = diags_input(diags, csv_table_header_loc(t), t->text, NULL, "column %zu has no name", i + 1);
+    }
+    return ok;
+}
+
 void csv_table_release(struct csv_table *t)
 {
     for (size_t i = 0; i < t->n_rows; i++) free(t->rows[i].cells);
@@ -282,7 +308,7 @@ struct srcloc csv_table_cell_loc(const struct csv_table *t, size_t row, size_t c
     bool quoted = false;
     for (; *s && column > 0; s++) {
         if (*s == '"') quoted = !quoted;
-        column -= *s == ',' && !quoted;
+        column -= *s == t->separator && !quoted;
         loc.column += (*s & 0xC0) != 0x80; /* characters, not bytes */
         if (*s == '\n') loc = (struct srcloc){t->file, loc.line + 1, 1};
     }
@@ -297,6 +323,7 @@ bool csv_table_number(const struct csv_table *t, size_t row, size_t column, bool
         return true;
     }
     if (text_parse_f64(s, ret) && isfinite(*ret)) return true;
-    return diags_input(diags, csv_table_cell_loc(t, row, column), t->text, NULL, "%s: \"%s\" is not a finite number",
-                       t->columns[column], s);
+    return diags_input(diags, csv_table_cell_loc(t, row, column), t->text,
+                       strchr(s, ',') ? "numbers have a decimal point, and nothing between thousands" : NULL,
+                       "%s: \"%s\" is not a finite number", t->columns[column], s);
 }

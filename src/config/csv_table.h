@@ -1,6 +1,6 @@
-/* A CSV file with a fixed header, read whole through libcsv. Lines that start with '#' are comments; a comment `# source: TEXT`
- * says where the numbers come from; `# rule: TEXT` how to read between them; one `# settings: NAME=VALUE ...`, or `# written by dse
- * profile VERSION: NAME=VALUE ...`, how they were measured. */
+/* A CSV file, read whole through libcsv. Cells are separated by commas or, where the header has none, by semicolons or tabs. Lines
+ * that start with '#' are comments; a comment `# source: TEXT` says where the numbers come from; `# rule: TEXT` how to read between
+ * them; one `# settings: NAME=VALUE ...`, or `# written by dse profile VERSION: NAME=VALUE ...`, how they were measured. */
 #ifndef DSE_CONFIG_CSV_TABLE_H
 #define DSE_CONFIG_CSV_TABLE_H
 
@@ -29,6 +29,7 @@ struct csv_table {
     char *cell_text;            /* what all cells say */
     size_t n_columns;
     int header_line;
+    char separator;
     struct csv_row *rows;
     size_t n_rows;
 };
@@ -42,8 +43,11 @@ bool csv_table_read_text(struct csv_table *t, const char *name, const char *text
 /* The same; the header may end behind any column from the `required`-th on. t->n_columns is how many there are. */
 bool csv_table_read_some(struct csv_table *t, const char *path, const char *const *columns, size_t required, size_t n,
                          struct diags *diags);
-/* The same of a file whose header may be any: t->columns has its names, no two the same. */
+/* The same of a file whose header may be any: t->columns has its names. */
 bool csv_table_read_any(struct csv_table *t, const char *path, struct diags *diags);
+bool csv_table_read_any_text(struct csv_table *t, const char *name, const char *text, struct diags *diags);
+/* That a table's columns have names, no two of them the same; else errors. */
+bool csv_table_check_names(const struct csv_table *t, struct diags *diags);
 void csv_table_release(struct csv_table *t);
 /* What the comments at the beginning of a file, before its header, say of the source, without reading the rest: as t->source. The
  * caller frees it; NULL with an error. */

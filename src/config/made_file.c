@@ -159,7 +159,7 @@ static bool add_ratio(struct like *l, size_t row, struct diags *diags)
 static bool like_read(struct like *l, const char *path, struct diags *diags)
 {
     char *why = NULL;
-    if (!csv_table_read_any(&l->table, path, diags)) return false;
+    if (!csv_table_read_any(&l->table, path, diags) || !csv_table_check_names(&l->table, diags)) return false;
     if (!find_column(&l->table, "method", &l->method, diags) || !find_column(&l->table, "ratio", &l->ratio, diags) ||
         !find_column(&l->table, "settings", &l->settings, diags))
         return false;

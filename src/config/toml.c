@@ -27,6 +27,15 @@ void toml_free(struct toml_doc *doc)
     free(doc);
 }
 
+/* Places in the joined text become those in the file. */
+static void unjoin(const struct toml_joined *j, struct toml_node *node)
+{
+    if (j->n == 0) return;
+    toml_joined_place(j, &node->line, &node->column);
+    if (node->key) toml_joined_place(j, &node->key_line, &node->key_column);
+    for (size_t i = 0; i < node->n; i++) unjoin(j, &node->children[i]);
+}
+
 struct toml_doc *toml_read_text(const char *name, const char *text, size_t n, struct diags *diags)
 {
     static const char bom[] = "\xEF\xBB\xBF";
@@ -39,9 +48,16 @@ struct toml_doc *toml_read_text(const char *name, const char *text, size_t n, st
     doc->text = xstrndup(text, n);
     doc->root.type = TOML_TABLE;
     struct srcloc loc = {.file = name};
-    const char *wrong = toml_scan(text, n, &loc.line, &loc.column);
+    struct toml_joined joined;
+    const char *wrong = toml_scan(text, n, &joined, &loc.line, &loc.column);
     char *message = NULL;
-    if (!wrong && toml_shim_parse(text, n, &doc->root, &loc.line, &loc.column, &message)) return doc;
+    const bool ok = !wrong && toml_shim_parse(joined.text ? joined.text : text, n, &doc->root, &loc.line, &loc.column, &message);
+    if (ok)
+        unjoin(&joined, &doc->root);
+    else if (!wrong)
+        toml_joined_place(&joined, &loc.line, &loc.column);
+    toml_joined_release(&joined);
+    if (ok) return doc;
     if (wrong)
         diags_input(diags, loc, doc->text, NULL, "%s", wrong);
     else

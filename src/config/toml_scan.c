@@ -1,15 +1,74 @@
 #include "config/toml_scan.h"
 
 #include "base/text.h"
+#include "base/xalloc.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 struct scan {
-    const char *s, *end;
+    const char *text, *s, *end;
     const char *line_start;
     int line;
     int nesting, dots;
+    char open[TOML_NESTING_MAX + 1]; /* the brackets that are open; of the innermost, open[nesting] */
+    char before;                     /* the last character that was neither blank nor comment */
+    const char *comma;               /* the same, if it is one behind something of an inline table; else NULL */
+    const char *counted;             /* up to here, the columns of the joined line are counted: */
+    int column;
+    struct toml_joined *joined;
 };
+
+/* ---- joining ------------------------------------------------------------------------------------------------------------- */
+
+static bool is_in_inline_table(const struct scan *c)
+{
+    return c->nesting > 0 && c->open[c->nesting] == '{';
+}
+
+/* Have blanks instead of s[0..n) for the parser. */
+static void blank(struct scan *c, const char *s, size_t n)
+{
+    struct toml_joined *j = c->joined;
+    if (!j->text) j->text = xstrndup(c->text, (size_t)(c->end - c->text));
+    memset(j->text + (s - c->text), ' ', n);
+}
+
+/* The line ends at s, and the next is joined to it. */
+static void join_line(struct scan *c)
+{
+    struct toml_joined *j = c->joined;
+    const bool crlf = c->s > c->text && c->s[-1] == '\r';
+    blank(c, c->s - crlf, 1U + crlf);
+    for (const char *p = c->counted; p <= c->s; p++) c->column += ((unsigned char)j->text[p - c->text] & 0xC0) != 0x80;
+    c->counted = c->s + 1;
+    if ((j->n & (j->n - 1)) == 0) j->breaks = xrealloc(j->breaks, j->n ? 2 * j->n : 1, sizeof *j->breaks);
+    j->breaks[j->n] = (struct toml_break){c->line - (int)j->n, c->column};
+    j->n++;
+}
+
+void toml_joined_release(struct toml_joined *j)
+{
+    free(j->text);
+    free(j->breaks);
+}
+
+void toml_joined_place(const struct toml_joined *j, int *line, int *column)
+{
+    size_t lo = 0, hi = j->n; /* breaks before lo are not behind the place, those from hi on are */
+    while (lo < hi) {
+        const size_t at = (lo + hi) / 2;
+        const struct toml_break *b = &j->breaks[at];
+        if (b->line < *line || (b->line == *line && b->column <= *column))
+            lo = at + 1;
+        else
+            hi = at;
+    }
+    if (lo && j->breaks[lo - 1].line == *line) *column -= j->breaks[lo - 1].column - 1;
+    *line += (int)lo;
+}
+
+/* ---- looking ------------------------------------------------------------------------------------------------------------- */
 
 /* Find the first byte that no text in UTF-8 contains; NULL when there is none. */
 static const char *find_rubbish(const char *text, size_t n, const char **ret_wrong)
@@ -25,13 +84,17 @@ static const char *find_rubbish(const char *text, size_t n, const char **ret_wro
 
 static void skip_comment(struct scan *c)
 {
+    const char *begin = c->s;
     while (c->s < c->end && *c->s != '\n') c->s++;
+    if (is_in_inline_table(c)) blank(c, begin, (size_t)(c->s - begin));
 }
 
 static void count_newline(struct scan *c, const char *newline)
 {
     c->line++;
     c->line_start = newline + 1;
+    c->counted = newline + 1;
+    c->column = 1;
 }
 
 /* Past a string of one line; past the end of the line when it is not closed, which is for the parser to say. */
@@ -59,13 +122,34 @@ static void skip_long_string(struct scan *c, char quote)
     }
 }
 
+/* Note one character, for what stands behind it. */
+static void note(struct scan *c, char at)
+{
+    if (strchr(" \t\r\n", at)) return;
+    c->comma = at == ',' && c->before != ',' && c->before != '{' && is_in_inline_table(c) ? c->s : NULL;
+    c->before = at;
+}
+
 static void skip_quoted(struct scan *c)
 {
     char quote = *c->s;
+    note(c, quote);
     if (c->end - c->s >= 3 && c->s[1] == quote && c->s[2] == quote)
         skip_long_string(c, quote);
     else
         skip_string(c, quote);
+}
+
+static void end_line(struct scan *c)
+{
+    c->dots = 0;
+    if (is_in_inline_table(c)) {
+        join_line(c);
+        c->line++;
+        c->line_start = c->s + 1;
+    } else {
+        count_newline(c, c->s);
+    }
 }
 
 /* Look at one character outside of strings and comments. */
@@ -76,16 +160,15 @@ static const char *look(struct scan *c)
     case '{':
         c->dots = 0;
         if (++c->nesting > TOML_NESTING_MAX) return "is nested too deep: more than 64 brackets inside each other";
+        c->open[c->nesting] = *c->s;
         break;
     case ']':
     case '}':
         c->dots = 0;
+        if (*c->s == '}' && c->comma && is_in_inline_table(c)) blank(c, c->comma, 1);
         if (c->nesting > 0) c->nesting--;
         break;
-    case '\n':
-        count_newline(c, c->s);
-        c->dots = 0;
-        break;
+    case '\n': end_line(c); break;
     case '=':
     case ',': c->dots = 0; break;
     case '.':
@@ -95,13 +178,16 @@ static const char *look(struct scan *c)
         if ((unsigned char)*c->s >= 0x80) return "has a character outside of quotes and comments that is not ASCII";
         break;
     }
+    note(c, *c->s);
     c->s++;
     return NULL;
 }
 
-const char *toml_scan(const char *text, size_t n, int *ret_line, int *ret_column)
+const char *toml_scan(const char *text, size_t n, struct toml_joined *ret, int *ret_line, int *ret_column)
 {
-    struct scan c = {.s = text, .end = text + n, .line_start = text, .line = 1};
+    struct scan c = {.text = text, .s = text, .end = text + n, .line_start = text, .line = 1, .counted = text, .column = 1};
+    *ret = (struct toml_joined){0};
+    c.joined = ret;
     const char *wrong = NULL, *rubbish = find_rubbish(text, n, &wrong);
     if (rubbish) c.end = rubbish; /* count lines up to there */
     while (c.s < c.end) {

@@ -40,7 +40,7 @@ static bool read_numbers(struct measured_file *f, struct diags *diags)
 
 static bool read_file(struct measured_file *f, const char *path, struct diags *diags)
 {
-    if (!csv_table_read_any(&f->table, path, diags)) return false;
+    if (!csv_table_read_any(&f->table, path, diags) || !csv_table_check_names(&f->table, diags)) return false;
     f->split = measured_column(f, "split");
     f->source = measured_column(f, "source");
     f->unit = measured_column(f, "unit");

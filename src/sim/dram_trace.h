@@ -4,14 +4,9 @@
  *     W 0x2000 64 125.5     write 64 bytes that are there from 125.5 ns on; without a time: when their turn comes
  *     B                     a barrier: what follows waits until everything before it is done
  *
- *
- * or a line as other simulators have it, a read or a write of `access_bytes`:
- *
- *     0x1f00 READ 12        DRAMsim3: from cycle 12 on; or Ramulator 1: 0x1f00 R
- *     LD 0x1f00             Ramulator 2; or ST
- *
- * Addresses are hexadecimal, sizes decimal, times decimal and never smaller than the one before. Empty lines and what follows a #
- * are skipped. The text is read as it is needed, so that its size does not matter; a fault is an error with its line and column.
+ * or as DRAMsim, Ramulator or gem5 have it: dram_line.h has the rules. Times of ours are never smaller than the one before; a
+ * request of theirs that is, comes when the one before has come. Empty lines and what follows a # are skipped. The text is read as
+ * it is needed, so that its size does not matter; a fault is an error with its line and column.
  */
 #ifndef DSE_SIM_DRAM_TRACE_H
 #define DSE_SIM_DRAM_TRACE_H

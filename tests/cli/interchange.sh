@@ -3,27 +3,6 @@
 . "$(dirname "$0")/lib.sh"
 SOURCE=$2
 
-# Traces of DRAMsim3 and Ramulator: the same requests as ours say, and the same run.
-printf 'R 0 64 0\nW 40 64 10\nR 12340 64 20\n' >ours.trace
-printf '0x0 READ 0\n0x40 WRITE 20\n0x12340 READ 40\n' >dramsim3.trace
-for f in ours dramsim3; do
-    "$DSE" dram $f.trace --memory hbm2-dramsim3 --access 64 --cycle-ns 0.5 --print-trace >$f.printed || fail "$f.trace is not read"
-    "$DSE" dram $f.trace --memory hbm2-dramsim3 --access 64 --cycle-ns 0.5 --format csv >$f.csv || fail "$f.trace does not run"
-done
-cmp -s ours.printed dramsim3.printed || fail "DRAMsim3's trace is another: $(cat dramsim3.printed)"
-printf 'LD 0x0\nST 0x40\nLD 0x12340\n' >ramulator2.trace
-printf '0x0 R\n0x40 W\n0x12340 R\n' >ramulator1.trace
-printf 'R 0 64\nW 40 64\nR 12340 64\n' >untimed.trace
-for f in ramulator1 ramulator2 untimed; do "$DSE" dram $f.trace --access 64 --print-trace >$f.printed || fail "$f.trace is not read"; done
-cmp -s ramulator1.printed untimed.printed && cmp -s ramulator2.printed untimed.printed || fail "Ramulator's traces are others: $(cat ramulator2.printed)"
-# Addresses of a larger machine wrap around at the memory's end.
-printf '0xfffffffffff0 READ 0\n' | "$DSE" dram - --access 64 --print-trace >out.txt || fail "an address of a larger machine is refused"
-for bad in '0x1z0 READ 1' '0x100 READ x' '0x100 READ 1 2' 'LD' '0x100 MOVE 1'; do
-    status=0
-    printf '%s\n' "$bad" | "$DSE" dram - --print-trace >out.txt 2>err.txt || status=$?
-    [ $status -eq 2 ] && grep -q 'standard input:1:' err.txt || fail "\"$bad\": exit status $status, $(cat err.txt)"
-done
-
 # Energy tables of Accelergy: printed, and as entries of a catalog.
 cat >ERT.yaml <<'Y'
 ERT:
@@ -73,6 +52,58 @@ done
 printf 'ERT:\n  tables:\n  - name: a\n    actions:\n    - name: read\n      energy: much\n' >bad.yaml
 "$DSE" accelergy bad.yaml >out.txt 2>err.txt && fail "an energy that is no number is read"
 grep -q '^bad.yaml:6:15: error: energy: "much"' err.txt || fail "$(cat err.txt)"
+
+# Summaries say who estimated what: that is no action. Keys may stand in any order, lists at the indent of their key.
+cat >ERT_summary.yaml <<'Y'
+ERT_summary:
+  version: 0.4
+  table_summary:
+  - actions:
+    - average_energy: 3.0
+      max_energy: 5.0
+      min_energy: 1.0
+      name: read
+    - name: write
+      energy: 4.0
+    name: top.chip.buffer[1..4]
+    primitive_estimation(s):
+    - name: storage
+      estimator: CactiSRAM
+    - name: address_generators[0..1]
+      estimator: Aladdin_table
+  - name: top.chip.mac
+    primitive_estimation(s):
+    - action_name: compute
+      energy: 9.0
+      subaction_estimations:
+      - subaction_name: add
+        energy: 7.0
+    actions:
+    - name: compute
+      energy: 2.5
+Y
+cat >ART_summary.yaml <<'Y'
+ART_summary:
+  version: 0.4
+  table_summary:
+  - name: top.chip.buffer[1..4]
+    area: 350000.0
+    primitive_estimations:
+    - name: storage
+      estimator: CactiSRAM
+      area: 100.0
+  - name: top.chip.mac
+    area: 1000.0
+    primitive_estimations: Aladdin_table
+Y
+"$DSE" accelergy ERT_summary.yaml ART_summary.yaml --format csv | tr -d '"' >out.txt || fail "the summaries are not read"
+cat >want.txt <<'T'
+component,area_mm2,action,energy_pj
+top.chip.buffer[1..4],0.35,read,5
+top.chip.buffer[1..4],0.35,write,4
+top.chip.mac,0.001,compute,2.5
+T
+diff want.txt out.txt || fail "summaries are read as other tables"
 
 # A step of every model as JSON.
 for m in $("$DSE" list models --format csv | sed '1d;s/,.*//' | tr -d '"'); do

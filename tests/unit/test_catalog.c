@@ -175,10 +175,10 @@ static void catalog__reads_requests_that_were_seen(void **state)
     char *dir = scratch_new(), *path = xasprintf("%s/mine.toml", dir);
     scratch_write(dir, "mine.toml", "[requests]\nseen = 'seen.csv'\nnone = 'none.csv'\n");
     scratch_write(dir, "seen.csv", "# source: the test\nprompt,generate\n100,7\n20,900\n3000,1\n");
-    scratch_write(dir, "none.csv", "prompt,generate\n100,7\n20,0\n");
+    scratch_write(dir, "none.csv", "prompt,generate\n100,7\n20,0.5\n");
     struct catalog *c = catalog_new(toy_data_dir(), &diags);
     assert_false(catalog_add_file(c, path, &diags));
-    expect_complaint(&diags, 3, 4, "request mix none: 0 tokens generated; 1 to 10000000");
+    expect_complaint(&diags, 3, 4, "request mix none: 0.5 tokens generated; 1 to 10000000");
     const struct dse_requests *r = (const struct dse_requests *)catalog_find(c, DSE_KIND_REQUESTS, "seen");
     assert_non_null(r);
     assert_string_equal(r->entry.source, "the test");

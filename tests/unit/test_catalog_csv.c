@@ -65,6 +65,42 @@ static void csv__reads_cells_and_comments(void **state)
     scratch_remove(dir);
 }
 
+/* Cells are separated by what separates the header's. */
+static void csv__reads_semicolons_and_tabs(void **state)
+{
+    (void)state;
+    static const char *const columns[] = {"name", "a_ns"}, *const texts[] = {"name;a_ns\n\"a;b\";1.5\n",
+                                                                             "\"name\"\ta_ns\n\"a;b\"\t1.5\n",
+                                                                             "# a,b\n\nname,a_ns\na;b,1.5\n"};
+    char *dir = scratch_new(), *path = xasprintf("%s/t.csv", dir);
+    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
+        scratch_write(dir, "t.csv", texts[i]);
+        struct csv_table t;
+        double v;
+        assert_true(csv_table_read(&t, path, columns, 2, &diags));
+        assert_string_equal(t.rows[0].cells[0], "a;b");
+        assert_true(csv_table_number(&t, 0, 1, false, &v, &diags) && v == 1.5);
+        assert_int_equal(csv_table_cell_loc(&t, 0, 1).column, i < 2 ? 7 : 5);
+        csv_table_release(&t);
+    }
+    expect_silence(&diags);
+    free(path);
+    scratch_remove(dir);
+    refuse_csv("name;a_ns\nx;1,5\n", 2, 3, "a decimal point");
+}
+
+/* What begins with # inside of a cell of several lines is no comment. */
+static void csv__cells_may_have_lines_with_a_hash(void **state)
+{
+    (void)state;
+    static const char *const columns[] = {"name", "a_ns"};
+    struct csv_table t;
+    assert_true(csv_table_read_text(&t, "t", "name,a_ns\n\"x\n# y\",1\n# z\n", columns, 2, &diags));
+    assert_int_equal(t.n_rows, 1);
+    assert_string_equal(t.rows[0].cells[0], "x\n# y");
+    csv_table_release(&t);
+}
+
 static const struct dse_profile *own_profile(struct catalog *c, const char *dir, const char *text)
 {
     scratch_write(dir, "own.csv", text);
@@ -268,6 +304,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(csv__names_the_line_of_what_is_wrong),
         cmocka_unit_test(csv__reads_cells_and_comments),
+        cmocka_unit_test(csv__reads_semicolons_and_tabs),
+        cmocka_unit_test(csv__cells_may_have_lines_with_a_hash),
         cmocka_unit_test(catalog__profiles_may_know_their_error),
         cmocka_unit_test(catalog__profiles_may_know_their_scores),
         cmocka_unit_test(catalog__takes_a_users_task),

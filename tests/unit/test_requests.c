@@ -5,6 +5,7 @@
 #include <cmocka.h>
 
 #include "config/catalog.h"
+#include "config/request_log.h"
 #include "workload/request_mix.h"
 
 #include <gsl/gsl_cdf.h>
@@ -30,6 +31,57 @@ static void assert_close(double got, double wanted, double relative)
     if (fabs(got - wanted) <= relative * fabs(wanted)) return;
     print_error("got %.17g, wanted %.17g\n", got, wanted);
     assert_true(false);
+}
+
+/* ---- names in logs ------------------------------------------------------------------------------------------------------- */
+
+static void expect_length(const char *name, enum request_length wanted, int least, int most)
+{
+    int sure;
+    const enum request_length got = request_length_of(name, &sure);
+    if (got != wanted || sure < least || sure > most) print_error("\"%s\" is %d, %d sure\n", name, (int)got, sure);
+    assert_true(got == wanted && sure >= least && sure <= most);
+}
+
+/* What logs call the two lengths is known by its words, whatever their case and what stands between them; nothing else is. */
+static void names__say_what_a_column_is(void **state)
+{
+    (void)state;
+    static const char *const prompts[] = {"ContextTokens",  "num_prefill_tokens", "Request tokens",
+                                          "prompt_tokens",  "PROMPT TOKENS",      "input_tokens",
+                                          "NumInputTokens", "tokens_in",          "prompt token count"};
+    static const char *const generates[] = {"GeneratedTokens",   "num_decode_tokens", "Response tokens",
+                                            "completion_tokens", "output-tokens",     "n_generated_tokens",
+                                            "tokens_out",        "gen_tokens",        "Number of output tokens"};
+    static const char *const others[] = {"",
+                                         "timestamp",
+                                         "Total tokens",
+                                         "request_id",
+                                         "num_requests",
+                                         "request",
+                                         "context",
+                                         "max_tokens",
+                                         "tokens",
+                                         "cached_prompt_tokens",
+                                         "hash_ids",
+                                         "response_s",
+                                         "prompt_to_output",
+                                         "output_rate",
+                                         "input_output_tokens",
+                                         "generated_at",
+                                         "request_size",
+                                         "Log Type",
+                                         "model",
+                                         "in"};
+    for (size_t i = 0; i < sizeof prompts / sizeof *prompts; i++) expect_length(prompts[i], REQUEST_PROMPT, 3, 3);
+    for (size_t i = 0; i < sizeof generates / sizeof *generates; i++) expect_length(generates[i], REQUEST_GENERATE, 3, 3);
+    for (size_t i = 0; i < sizeof others / sizeof *others; i++) expect_length(others[i], REQUEST_LENGTHS, 0, 9);
+    expect_length("input_length", REQUEST_PROMPT, 2, 2);
+    expect_length("prompt_size", REQUEST_PROMPT, 2, 2);
+    expect_length("token_size", REQUEST_GENERATE, 2, 2);
+    expect_length("output_len", REQUEST_GENERATE, 2, 2);
+    expect_length("prompt", REQUEST_PROMPT, 1, 1);
+    expect_length("generate", REQUEST_GENERATE, 1, 1);
 }
 
 /* ---- lognormal ----------------------------------------------------------------------------------------------------------- */
@@ -337,6 +389,7 @@ static void mix__rounds_within_the_longest_request(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(names__say_what_a_column_is),
         cmocka_unit_test(points__have_the_mean_whatever_their_number),
         cmocka_unit_test(points__lie_in_their_classes),
         cmocka_unit_test(points__get_closer_to_the_distribution),

@@ -136,6 +136,45 @@ static void toml__takes_a_byte_order_mark_and_crlf(void **state)
     toml_free(doc);
 }
 
+/* TOML 1.1: newlines, comments and a comma at the end of an inline table. Places are those of the file. */
+static void toml__inline_tables_may_have_several_lines(void **state)
+{
+    (void)state;
+    struct toml_doc *doc = parse("a = { # \xc3\xa4, {\n"
+                                 "  from = 1,   # \xe2\x82\xac }\r\n"
+                                 "\tto = { x = 2,\n"
+                                 "    y = [ 3, # kept\n"
+                                 "      4, ], },\n"
+                                 "  s = \"\"\"\nlong, }\"\"\", z = '#', }\n"
+                                 "b = 5\n"
+                                 "c = [ { d = 6,\n"
+                                 "}, { \n\n} ] # end\n"
+                                 "e = 7\n");
+    const struct toml_node *root = &doc->root, *a = toml_get(root, "a"), *to = toml_get(a, "to"), *y = toml_get(to, "y");
+    assert_int_equal(a->n, 4);
+    expect_place(a, 1, 5);
+    expect_key(toml_get(a, "from"), 2, 3);
+    expect_place(toml_get(a, "from"), 2, 10);
+    expect_key(to, 3, 2);
+    expect_place(toml_get(to, "x"), 3, 13);
+    expect_key(y, 4, 5);
+    expect_place(&y->children[0], 4, 11);
+    expect_place(&y->children[1], 5, 7);
+    expect_key(toml_get(a, "s"), 6, 3);
+    assert_string_equal(toml_get(a, "s")->string, "long, }");
+    expect_key(toml_get(a, "z"), 7, 13);
+    assert_string_equal(toml_get(a, "z")->string, "#");
+    expect_place(toml_get(root, "b"), 8, 5);
+    expect_place(toml_get(&toml_get(root, "c")->children[0], "d"), 9, 13);
+    expect_place(&toml_get(root, "c")->children[1], 10, 4);
+    expect_key(toml_get(root, "e"), 13, 1);
+    toml_free(doc);
+    refuse("a = {\n  x = 1,,\n}\n", 2, 9, "comma");
+    refuse("a = {\n  ,\n}\n", 2, 3, "comma");
+    refuse("a = {\n  x = 1\n  y = 2\n}\n", 3, 3, "expected comma or closing '}'");
+    refuse("a = { x = 1,\n}\n[b\n", 3, 3, "");
+}
+
 static void toml__an_empty_file_is_an_empty_table(void **state)
 {
     (void)state;
@@ -294,6 +333,7 @@ int main(void)
         cmocka_unit_test(toml__keys_stand_in_the_order_of_the_file),
         cmocka_unit_test(toml__columns_count_characters),
         cmocka_unit_test(toml__takes_a_byte_order_mark_and_crlf),
+        cmocka_unit_test(toml__inline_tables_may_have_several_lines),
         cmocka_unit_test(toml__an_empty_file_is_an_empty_table),
         cmocka_unit_test(toml__locates_syntax_errors),
         cmocka_unit_test(toml__refuses_what_is_not_text),
