@@ -129,7 +129,7 @@ static void warn_unread(struct reading *r, const struct toml_node *node, const c
 {
     diags_warn(r->diags, toml_loc(r->doc, node), r->doc->text, "%s%s%s is not read %s: %s", model ? model : "", model ? ": " : "",
                node->key, where,
-               node->type == TOML_ARRAY || node->type == TOML_TABLE ? "all its values give the same rows" : "it moves nothing");
+               node->type == TOML_ARRAY || node->type == TOML_TABLE ? "its values move no metric" : "it moves no metric");
 }
 
 /* Give one key of [params] to every model that has such a parameter. */

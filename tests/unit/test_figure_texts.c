@@ -26,16 +26,22 @@ static const char *const figures[] = {
 };
 
 static char directory[] = "/tmp/dse-texts-XXXXXX";
+static struct reader *no_database; /* for SQL alone */
 
 static int set_up(void **state)
 {
     (void)state;
-    return mkdtemp(directory) && chdir(directory) == 0 ? 0 : -1;
+    struct diags d;
+    diags_init(&d);
+    no_database = reader_open(NULL, &d);
+    diags_release(&d);
+    return no_database && mkdtemp(directory) && chdir(directory) == 0 ? 0 : -1;
 }
 
 static int tear_down(void **state)
 {
     (void)state;
+    reader_close(no_database);
     return unlink("a.svg") == 0 && rmdir(directory) == 0 ? 0 : -1;
 }
 
@@ -73,7 +79,7 @@ static char *figure_of(const char *keys, const char *s)
     struct text t;
     char place = 'A';
     text_init(&t);
-    text_add(&t, "[output]\nwidth_mm = 600\nheight_mm = 500\n[figure]\n");
+    text_add(&t, "[output]\nwidth_mm = 250\nheight_mm = 200\n[figure]\n");
     for (const char *p = keys; *p; p++) {
         if (*p != '$') {
             text_add_bytes(&t, p, 1);
@@ -113,22 +119,13 @@ static char *texts_of(const char *svg)
     return text_detach(&t);
 }
 
-static struct reader *no_database(struct diags *d)
-{
-    struct reader *r = reader_open(NULL, d);
-    if (!r) fail_msg("%s", said(d));
-    return r;
-}
-
 /* The texts of the picture of a figure. The caller frees them. */
 static char *draw(const char *text)
 {
     struct figure *f = good_figure(text);
     struct diags d;
     diags_init(&d);
-    struct reader *r = no_database(&d);
-    if (!figure_render(f, r, "a.svg", &d) || d.n) fail_msg("%s\n%s", said(&d), text);
-    reader_close(r);
+    if (!figure_render(f, no_database, "a.svg", &d) || d.n) fail_msg("%s\n%s", said(&d), text);
     figure_free(f);
     char *svg;
     if (!text_read_file("a.svg", 1 << 26, &svg, NULL, &d)) fail_msg("%s", said(&d));
@@ -241,9 +238,7 @@ static void terminal__shows_texts_as_they_are(void **state)
     char *s = NULL;
     size_t n = 0;
     FILE *out = open_memstream(&s, &n);
-    struct reader *r = no_database(&d);
-    assert_true(figure_render_terminal(f, r, 80, 24, out, &d));
-    reader_close(r);
+    assert_true(figure_render_terminal(f, no_database, 80, 24, out, &d));
     fclose(out);
     assert_non_null(strstr(s, text));
     assert_non_null(strstr(s, "50%d {/a_b}^2"));

@@ -254,7 +254,7 @@ static void render__shows_hostile_texts_as_they_are(void **state)
 static void script__writes_no_path_that_is_a_command(void **state)
 {
     (void)state;
-    static const char *const paths[] = {"|touch pwned; cat >", "<touch pwned; cat ", "plain"};
+    static const char *const paths[] = {"|touch pwned; cat >", "<touch pwned; cat ", "50%d {a}_b@c", "plain"};
     struct figure *f = good_figure(FIGURE("lines") AXES);
     for (size_t i = 0; i < sizeof paths / sizeof *paths; i++) {
         struct diags d;
