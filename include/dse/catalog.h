@@ -11,14 +11,15 @@
 
 /* What mixes the positions of a sequence in a layer. */
 enum dse_mixer {
-    DSE_FULL,        /* attention to all positions, grouped queries */
-    DSE_WINDOW,      /* to the newest `attention_window` positions, itself included */
-    DSE_CHUNK,       /* to the positions of its own chunk of `attention_window` (Llama 4): between 1 and so many of them */
-    DSE_LATENT,      /* latent attention (MLA): one latent vector a position, shared by all heads */
-    DSE_LATENT_TOPK, /* the same over the index_topk positions that an indexer chooses (DeepSeek-V3.2) */
-    DSE_DELTA,       /* gated delta rule (Qwen3-Next): a state of key x value elements a value head */
-    DSE_LIGHTNING,   /* lightning attention (MiniMax-Text-01): the same state, without the delta */
-    DSE_MAMBA,       /* Mamba-1 */
+    DSE_FULL,          /* attention to all positions, grouped queries */
+    DSE_WINDOW,        /* to the newest `attention_window` positions, itself included */
+    DSE_CHUNK,         /* to the positions of its own chunk of `attention_window` (Llama 4): between 1 and so many of them */
+    DSE_LATENT,        /* latent attention (MLA): one latent vector a position, shared by all heads */
+    DSE_LATENT_TOPK,   /* the same over the index_topk positions that an indexer chooses (DeepSeek-V3.2) */
+    DSE_LATENT_SHARED, /* the same over those that the nearest layer with an indexer before it chose (GLM-5.2) */
+    DSE_DELTA,         /* gated delta rule (Qwen3-Next): a state of key x value elements a value head */
+    DSE_LIGHTNING,     /* lightning attention (MiniMax-Text-01): the same state, without the delta */
+    DSE_MAMBA,         /* Mamba-1 */
     DSE_MAMBA2,
     DSE_NO_MIXER, /* a layer that is a feed-forward network alone (Nemotron-H) */
     DSE_MIXERS
@@ -47,6 +48,7 @@ struct dse_llm_details {
     int32_t output_gate;           /* the query projection is twice as wide: its second half gates the output */
     int64_t norms;                 /* before and after a sublayer: 2; else 1, or 0 for the same */
     int64_t mtp_layers;            /* multi-token-prediction layers of the checkpoint, in no count */
+    int32_t approximate;           /* no, yes: imported without all keys that may change a count; every row says so */
 };
 
 /* Latent attention: DeepSeek-V2, arXiv:2405.04434, Sec. 2.1. */

@@ -19,11 +19,21 @@ struct dse_llm_counts {
     int64_t linear_macs;              /* a token, of all matrices, output head included */
     int64_t kv_elements;              /* kept a token for as long as the context grows: full and latent attention */
     int64_t kv_window_elements;       /* kept a token until the window or chunk is full */
-    int64_t index_elements;           /* kept a token by indexers (8 bits each in DeepSeek-V3.2) */
-    int64_t state_elements;           /* a sequence: recurrent states */
-    int64_t conv_state_elements;      /* a sequence: past inputs of short convolutions */
+    int64_t index_elements;           /* kept a token by indexers, DSE_INDEX_BYTES each */
+    int64_t state_elements;           /* a sequence: recurrent states, DSE_STATE_BYTES each */
+    int64_t conv_state_elements;      /* a sequence: past inputs of short convolutions, DSE_CONVOLUTION_BYTES each */
 };
 void dse_llm_count(const struct dse_llm *llm, struct dse_llm_counts *ret);
+
+/* What is kept beside keys, values and latents has widths of its own: keys of indexers 8 bits (DeepSeek-V3.2), states 32, as
+ * runtimes keep them, and the inputs of convolutions 16. */
+enum { DSE_INDEX_BYTES = 1, DSE_STATE_BYTES = 4, DSE_CONVOLUTION_BYTES = 2 };
+/* Bytes that a cached token takes until windows and chunks are full, with `kv_bytes` an element of keys, values and latents. */
+double dse_llm_token_bytes(const struct dse_llm *llm, double kv_bytes);
+/* Bytes of states and inputs of convolutions, of one sequence. */
+double dse_llm_state_bytes(const struct dse_llm *llm);
+/* All that one sequence keeps at `context` positions. */
+double dse_llm_cache_bytes(const struct dse_llm *llm, int64_t context, double kv_bytes);
 
 /* Elements of keys, values and latents kept at `context` positions, of one sequence; states and indexers not included. */
 int64_t dse_llm_kv_elements(const struct dse_llm *llm, int64_t context);
@@ -35,6 +45,8 @@ enum dse_latent_form { DSE_LATENT_ABSORBED, DSE_LATENT_EXPANDED, DSE_LATENT_BY_P
  * and indexers. */
 int64_t dse_llm_macs(const struct dse_llm *llm, int64_t context, enum dse_latent_form form);
 
+/* Is it latent attention, of any kind? */
+bool dse_llm_is_latent(enum dse_mixer mixer);
 /* Cached positions that the token at `context` attends to in a layer; 0 for mixers that attend to none. */
 int64_t dse_llm_positions_seen(const struct dse_llm *llm, enum dse_mixer mixer, int64_t context);
 /* Positions that such a layer keeps. */

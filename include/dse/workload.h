@@ -146,7 +146,7 @@ struct dse_attention {
     double cached_bytes;           /* of one position that are kept: the same, or the latents that keys and values are made of */
 };
 
-enum { DSE_OPS_MAX = 160, DSE_ATTENTIONS_MAX = 24 };
+enum { DSE_OPS_MAX = 184, DSE_ATTENTIONS_MAX = 28 };
 
 struct dse_oplist {
     int n, n_attentions;

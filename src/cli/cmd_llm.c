@@ -6,8 +6,11 @@
 #include "config/llm_import.h"
 
 #include <dse/llm.h>
+#include <dse/units.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 /* "Org--Name_config.json", "NAME/config.json" or "NAME.json" as a name: small letters, digits, dots and hyphens. The caller frees
  * it. */
@@ -43,41 +46,82 @@ static char *name_of(const char *path)
 
 static void add_counts(const struct dse_llm *llm, struct text *t)
 {
+    enum { KV_BYTES = 2 };
     struct dse_llm_counts c;
     char buf[TEXT_NUMBER_MAX];
     dse_llm_count(llm, &c);
     text_addf(t, "# %lld parameters, %lld of them active a token; ", (long long)c.params, (long long)c.params_active);
-    text_addf(t, "%s KiB of 16-bit cache a token\n", text_number(buf, (double)(c.kv_elements + c.kv_window_elements) * 2 / 1024));
+    text_addf(t, "%s KiB of 16-bit cache a token", text_number(buf, dse_llm_token_bytes(llm, KV_BYTES) / DSE_KIB));
+    if (c.index_elements > 0)
+        text_addf(t, ", %s of them 8-bit keys of indexers", text_number(buf, (double)c.index_elements * DSE_INDEX_BYTES / DSE_KIB));
+    const double states = dse_llm_state_bytes(llm);
+    if (states > 0) text_addf(t, "; %s KiB of 32-bit states a sequence", text_number(buf, states / DSE_KIB));
+    text_add(t, "\n");
 }
 
-/* The notes as comments. */
-static void add_notes(const struct text *notes, struct text *t)
+/* Lines as comments. */
+static void add_comments(const struct text *lines, struct text *t)
 {
-    for (const char *p = notes->s; *p;) {
+    for (const char *p = lines->s; *p;) {
         const size_t n = strcspn(p, "\n");
         text_addf(t, "# %.*s\n", (int)n, p);
         p += n + (p[n] == '\n');
     }
 }
 
-static bool import(const struct invocation *in, const struct catalog *catalog, struct text *ret)
+/* "imported from FILE", and of an approximate entry what was left out. The caller frees it. */
+static char *source_of(const char *path, const struct llm_said *said)
+{
+    return said->left_out.n ? xasprintf("imported from %s, approximate: not read: %s", path, said->left_out.s)
+                            : xasprintf("imported from %s", path);
+}
+
+static void add_entry(const struct invocation *in, const struct catalog *catalog, struct dse_llm *llm, const struct llm_said *said,
+                      struct text *ret)
 {
     const char *path = in->operands[1], *given = option_get(in, "name");
+    char *name = given ? xstrdup(given) : name_of(path), *source = source_of(path, said);
+    llm->entry = (struct dse_entry){.name = name, .source = source};
+    text_add(ret, "# For --catalog FILE, $DSE_CATALOG or ~/.config/dse/catalog.toml.\n");
+    add_counts(llm, ret);
+    add_comments(&said->notes, ret);
+    add_comments(&said->formats, ret);
+    catalog_write_entry(catalog, DSE_KIND_LLM, &llm->entry, name, ret);
+    free(name);
+    free(source);
+}
+
+/* A catalog that is there may have other entries. */
+static bool may_write(const struct invocation *in, const char *path)
+{
+    struct stat st;
+    if (option_has(in, "force") || stat(path, &st) != 0 || !S_ISREG(st.st_mode)) return true;
+    char *hint = xasprintf("--force replaces it; without --output, `>> %s` adds to it", path);
+    diags_input(in->diags, (struct srcloc){.file = path}, NULL, hint, "the file is there already");
+    free(hint);
+    return false;
+}
+
+/* Into the file, with what a comment in it would hide; else to the terminal. */
+static bool put(const struct invocation *in, const struct text *entry, const struct llm_said *said)
+{
+    const char *out = option_get(in, "output");
+    fputs(out ? said->formats.s : entry->s, stdout);
+    return !out || file_write(out, entry->s, entry->n, in->diags);
+}
+
+static bool import(const struct invocation *in, const struct catalog *catalog)
+{
     struct dse_llm llm;
-    struct text notes;
-    text_init(&notes);
-    const bool ok = llm_import(path, &llm, &notes, in->diags);
-    if (ok) {
-        char *name = given ? xstrdup(given) : name_of(path), *source = xasprintf("imported from %s", path);
-        llm.entry = (struct dse_entry){.name = name, .source = source};
-        text_add(ret, "# For --catalog FILE, $DSE_CATALOG or ~/.config/dse/catalog.toml.\n");
-        add_counts(&llm, ret);
-        add_notes(&notes, ret);
-        catalog_write_entry(catalog, DSE_KIND_LLM, &llm.entry, name, ret);
-        free(name);
-        free(source);
-    }
-    text_release(&notes);
+    struct llm_said said;
+    struct text entry;
+    llm_said_init(&said);
+    text_init(&entry);
+    bool ok = llm_import(in->operands[1], option_has(in, "approximate"), &llm, &said, in->diags);
+    if (ok) add_entry(in, catalog, &llm, &said, &entry);
+    ok = ok && put(in, &entry, &said);
+    text_release(&entry);
+    llm_said_release(&said);
     return ok;
 }
 
@@ -86,20 +130,13 @@ static int run(const struct invocation *in)
     if (strcmp(in->operands[0], "import") != 0)
         return usage_unknown(in, "llm: unknown action", in->operands[0], (const char *const[]){"import"}, 1, ": import");
     if (in->n_operands < 2) return usage_error(in, "something is missing: dse llm import CONFIG.JSON");
+    const char *out = option_get(in, "output");
+    if (out && !may_write(in, out)) return 2;
     struct catalog *catalog = open_catalog(in);
     if (!catalog) return 2;
-    struct text t;
-    text_init(&t);
-    const char *out = option_get(in, "output");
-    bool ok = import(in, catalog, &t);
-    const int status = ok ? 0 : 2;
-    if (ok && out)
-        ok = file_write(out, t.s, t.n, in->diags);
-    else if (ok)
-        fputs(t.s, stdout);
-    text_release(&t);
+    const bool ok = import(in, catalog);
     catalog_free(catalog);
-    return ok ? 0 : status ? status : 1;
+    return ok ? 0 : 1; /* the status of errors wins */
 }
 
 const struct command command_llm = {
@@ -109,14 +146,18 @@ const struct command command_llm = {
     .options =
         (const struct option_row[]){
             {'n', "name", "NAME", "what it is called (default: from the file's name or folder)"},
-            {'o', "output", "FILE", "write there (default: print)"},
+            {'o', "output", "FILE", "write there (default: print); a file that is there is refused"},
+            {0, "force", NULL, "write there all the same"},
+            {0, "approximate", NULL, "leave out what is not known, and mark the entry and every row made with it"},
             OPTION_CATALOG,
             {0},
         },
     .help =
         "Prints an entry for a catalog of your own from a configuration of Hugging Face transformers. What the file does not say "
         "and its\n"
-        "architecture has by default is named in comments, and so is what was not read; nothing else is assumed. docs/llms.md.\n\n"
+        "architecture has by default is named in comments; nothing else is assumed. A key that is not known and may change a\n"
+        "count is an error, and so is what is no causal LLM. Formats of weights (quantization_config, hf_quant_config.json) are\n"
+        "no part of an entry: they are printed, with the settings that come nearest. docs/llms.md.\n\n"
         "  dse llm import Qwen3-30B-A3B/config.json -o mine.toml\n"
         "  dse list llms qwen3-30b-a3b -c mine.toml\n",
     .min_operands = 1,

@@ -79,11 +79,10 @@ static void put_standing(struct output *o, const struct eval_answer *a)
                                        NULL};
     const struct standing *s = &a->point.standing;
     int i = 0;
-    if (!s->quality) return;
-    while (strcmp(dse_quality_names[i], s->quality) != 0) i++;
-    put_note(o, a, "quality", s->quality, s->unknown ? s->unknown : what[i]);
+    while (s->quality && strcmp(dse_quality_names[i], s->quality) != 0) i++;
+    if (s->quality) put_note(o, a, "quality", s->quality, s->unknown ? s->unknown : what[i]);
     if (s->beyond) put_note(o, a, "beyond", "yes", s->beyond);
-    if (!a->point.sweep.averages) return;
+    if (!s->quality || !a->point.sweep.averages) return;
     char known[TEXT_NUMBER_MAX];
     put_note(o, a, "known_tokens", text_short_number(known, s->known), "share of the tokens whose quality is known");
 }

@@ -38,29 +38,32 @@ static void add_layers(const struct dse_llm *llm, struct text *t)
         if (networks[i]) text_addf(t, "%s%lld %s", n++ ? ", " : "; ", (long long)networks[i], dse_feed_forward_names[i]);
 }
 
-static double gib(int64_t elements)
+/* All that a sequence keeps, keys and values in 16 bits. */
+static double cache_gib(const struct dse_llm *llm, int64_t context)
 {
-    return (double)elements * FP16_BYTES / DSE_GIB;
+    return dse_llm_cache_bytes(llm, context, FP16_BYTES) / DSE_GIB;
 }
 
-/* Six columns of counts that a person looks at. */
+/* The columns of counts that a person looks at. */
 static void put_counts(struct output *o, const struct dse_llm *llm)
 {
     struct dse_llm_counts n;
     dse_llm_count(llm, &n);
     output_f64(o, (double)n.params / DSE_GIGA);
     output_f64(o, (double)n.params_active / DSE_GIGA);
-    output_f64(o, (double)(n.kv_elements + n.kv_window_elements) * FP16_BYTES / DSE_KIB);
-    output_f64(o, gib(dse_llm_kv_elements(llm, llm->max_context)) + gib(n.state_elements + n.conv_state_elements));
+    output_f64(o, dse_llm_token_bytes(llm, FP16_BYTES) / DSE_KIB);
+    output_f64(o, dse_llm_state_bytes(llm) / DSE_MIB);
+    output_f64(o, cache_gib(llm, llm->max_context));
     output_f64(o, (double)n.linear_macs * DSE_OPS_PER_MAC / DSE_GIGA);
 }
 
 static void list_table(const struct invocation *in, const struct catalog *c, enum output_format format)
 {
-    struct output *o = output_new(stdout, format,
-                                  (const char *const[]){"llm", "layers", "params [1e9]", "active [1e9]", "cache a token [KiB]",
-                                                        "cache, full [GiB]", "linear [Gop]", "max_context", "source"},
-                                  9);
+    struct output *o =
+        output_new(stdout, format,
+                   (const char *const[]){"llm", "layers", "params [1e9]", "active [1e9]", "cache a token [KiB]", "states [MiB]",
+                                         "cache, full [GiB]", "linear [Gop]", "max_context", "source"},
+                   10);
     const struct dse_llm *llm;
     for (size_t i = 0; (llm = llm_at(c, i)); i++) {
         if (!is_asked_for(in, llm)) continue;
@@ -86,7 +89,7 @@ static void list_contexts(const struct dse_llm *llm, enum output_format format)
     for (int64_t context = 1024;; context *= 4) {
         if (context > llm->max_context) context = llm->max_context;
         output_i64(o, context);
-        output_f64(o, gib(dse_llm_kv_elements(llm, context)));
+        output_f64(o, cache_gib(llm, context));
         output_f64(o, (double)dse_llm_macs(llm, context, DSE_LATENT_ABSORBED) * DSE_OPS_PER_MAC / DSE_GIGA);
         if (latent)
             output_f64(o, (double)dse_llm_macs(llm, context, DSE_LATENT_EXPANDED) * DSE_OPS_PER_MAC / DSE_GIGA);
@@ -121,7 +124,7 @@ static void list_experts(const struct dse_llm *llm, const struct dse_expert_load
         }
         output_i64(o, batch);
         for (int i = 0; i < WAYS; i++) output_f64(o, touched[i]);
-        output_f64(o, gib(n.params_routed) * touched[0] / (double)llm->moe.experts);
+        output_f64(o, (double)n.params_routed * FP16_BYTES / DSE_GIB * touched[0] / (double)llm->moe.experts);
         for (int i = 0; i < WAYS; i++) output_f64(o, fullest[i]);
     }
     output_end(o);

@@ -1,12 +1,17 @@
 /* What the keys of a config.json mean, architecture by architecture. docs/llms.md says where each rule comes from. */
+#include "base/text.h"
+#include "base/xalloc.h"
+#include "config/llm_keys.h"
 #include "config/llm_rules.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 struct architecture {
     const char *model_type;
     void (*fill)(struct llm_config *c, struct dse_llm *m);
     struct llm_defaults defaults;
+    const char *uncounted; /* keys of its own that no count depends on (llm_keys.h) */
 };
 
 /* ---- dense ---------------------------------------------------------------------------------------------------------------- */
@@ -16,7 +21,7 @@ static void fill_llama(struct llm_config *c, struct dse_llm *m)
     llm_take_heads(c, m);
     m->ffn = llm_ffn(c);
     llm_take_biases(c, m, false);
-    if (config_flag(c, "mlp_bias", false)) config_note(c, "the biases of the feed-forward network (mlp_bias) are in no count");
+    llm_take_network_biases(c, "mlp_bias");
 }
 
 static void fill_mistral(struct llm_config *c, struct dse_llm *m)
@@ -105,64 +110,6 @@ static void fill_qwen2_moe(struct llm_config *c, struct dse_llm *m)
     llm_take_late_window(c, m);
 }
 
-/* What files of DeepSeek's kind may leave out: the rank of queries, the indexer, the first dense layers. */
-struct latent_defaults {
-    const char *model_type;
-    int64_t q_rank, index_heads, index_dim, index_topk, shared, dense;
-};
-static const struct latent_defaults *latent_defaults(const struct llm_config *c)
-{
-    static const struct latent_defaults all[] = {{"deepseek_v2", 1536, 0, 0, 0, 2, 0},
-                                                 {"deepseek_v32", 1536, 64, 128, 2048, 1, 3},
-                                                 {"glm_moe_dsa", 2048, 32, 128, 2048, 1, 3},
-                                                 {"glm4_moe_lite", 768, 0, 0, 0, 1, 1},
-                                                 {"deepseek_v3", 1536, 0, 0, 0, 1, 3}};
-    enum { ALL = sizeof all / sizeof *all };
-    for (size_t i = 0; i < ALL; i++)
-        if (strcmp(all[i].model_type, c->model_type) == 0) return &all[i];
-    return &all[ALL - 1];
-}
-
-static void take_indexer(struct llm_config *c, struct dse_llm *m, const struct latent_defaults *d)
-{
-    struct dse_llm_latent *l = &m->latent;
-    if (d->index_topk > 0) {
-        l->index_heads = config_whole_or_none(c, "index_n_heads", d->index_heads);
-        l->index_dim = config_whole_or_none(c, "index_head_dim", d->index_dim);
-        l->index_topk = config_whole_or_none(c, "index_topk", d->index_topk);
-    } else {
-        l->index_heads = config_whole_if(c, "index_n_heads");
-        l->index_dim = config_whole_if(c, "index_head_dim");
-        l->index_topk = config_whole_if(c, "index_topk");
-    }
-    if (l->index_topk > 0) m->attention = (struct dse_pattern){.n = 1, .at = {DSE_LATENT_TOPK}};
-}
-
-static void fill_deepseek(struct llm_config *c, struct dse_llm *m)
-{
-    const struct latent_defaults *d = latent_defaults(c);
-    struct dse_llm_latent *l = &m->latent;
-    m->heads = config_whole(c, "num_attention_heads");
-    config_whole_if(c, "num_key_value_heads");
-    config_whole_if(c, "head_dim");
-    l->q_rank = config_whole_or_none(c, "q_lora_rank", d->q_rank);
-    l->kv_rank = config_whole(c, "kv_lora_rank");
-    l->nope_dim = config_whole(c, "qk_nope_head_dim");
-    l->rope_dim = config_whole(c, "qk_rope_head_dim");
-    l->v_head_dim = config_whole(c, "v_head_dim");
-    take_indexer(c, m, d);
-    if (config_flag(c, "attention_bias", false)) config_error(c, "attention_bias", "latent attention with biases is not known");
-    if (!config_is_null(c, "n_routed_experts")) {
-        llm_take_experts(c, m, "n_routed_experts", "moe_intermediate_size");
-        m->moe.shared_ffn = config_whole_or_none(c, "n_shared_experts", d->shared) * m->moe.expert_ffn;
-        llm_take_dense_first(c, m, d->dense);
-        const char *method = config_word(c, "topk_method");
-        m->moe.router_bias = method ? strcmp(method, "noaux_tc") == 0 : strcmp(c->model_type, "deepseek_v2") != 0;
-    }
-    llm_take_dense(c, m, "intermediate_size");
-    m->details.mtp_layers = config_whole_if(c, "num_nextn_predict_layers");
-}
-
 /* In Llama 4 intermediate_size is the expert and the shared expert, intermediate_size_mlp the dense network. */
 static void fill_llama4(struct llm_config *c, struct dse_llm *m)
 {
@@ -243,69 +190,106 @@ static void fill_minimax_m2(struct llm_config *c, struct dse_llm *m)
             config_error(c, "attn_type_list", "attn_type_list: only 1, full attention, is known of %s", c->model_type);
 }
 
+/* ---- keys that no count depends on ----------------------------------------------------------------------------------------- */
+
+/* Switches of windows, in files whose class has none that counts. */
+#define NO_WINDOWS "use_sliding_window=false max_window_layers "
+/* Qwen's classes have biases of queries, keys and values, or none, whatever the file says. */
+#define KEYS_OF_QWEN "attention_bias qkv_bias no_bias=true "
+#define KEYS_OF_EXPERTS LLM_KEYS_EXPERTS NO_WINDOWS "moe_layer_freq=1 decoder_sparse_step=1 mlp_only_layers=[] mlp_bias=false "
+#define KEYS_OF_QWEN_EXPERTS \
+    KEYS_OF_EXPERTS "qkv_bias=false shared_expert_intermediate_size=0 use_qk_norm=true num_nextn_predict_layers=0 "
+#define KEYS_OF_GRANITE \
+    "embedding_multiplier logits_scaling residual_multiplier attention_multiplier normalization_function=rmsnorm "
+#define KEYS_OF_GEMMA "query_pre_attn_scalar sliding_window_size sliding_window_pattern _sliding_window_pattern mlp_bias=false "
+#define KEYS_OF_LATENT KEYS_OF_EXPERTS "qk_head_dim indexer_rope_interleave index_share_for_mtp_iteration "
+#define KEYS_OF_LIGHTNING \
+    "postnorm block_size shared_moe_mode layernorm_full_attention_alpha layernorm_full_attention_beta " \
+    "layernorm_linear_attention_alpha layernorm_linear_attention_beta layernorm_mlp_alpha layernorm_mlp_beta " \
+    "full_attn_alpha_factor full_attn_beta_factor linear_attn_alpha_factor linear_attn_beta_factor mlp_alpha_factor " \
+    "mlp_beta_factor mlp_intermediate_size num_mtp_modules mtp_transformer_layers attn_window_size=-1 use_mtp=false "
+#define KEYS_OF_MAMBA \
+    LLM_KEYS_STATES "use_bias=false use_conv_bias=true mamba_conv_bias=true mamba_proj_bias=false intermediate_size "
+#define KEYS_OF_NEMOTRON \
+    KEYS_OF_EXPERTS LLM_KEYS_STATES "use_bias=false use_conv_bias=true mamba_proj_bias=false moe_shared_expert_overlap " \
+                                    "mtp_hybrid_override_pattern mtp_layers_block_type sliding_window "
+#define KEYS_OF_BAILING \
+    KEYS_OF_EXPERTS \
+    "use_rmsnorm=true norm_head=false norm_softmax multi_gate=false moe_dropout sliding_window using_split_qkv_in_self_attention "
+#define KEYS_OF_ERNIE \
+    "compression_ratio micro_batch_size scale_qk_coeff rope_reorder freq_allocation use_var_len_flash_attn " \
+    "enable_delay_scale_loss moe_use_aux_free moe_gate moe_gate_act moe_group moe_group_experts moe_norm_min " \
+    "moe_aux_loss_lambda moe_z_loss_lambda moe_orthogonal_loss_lambda moe_reverse_token_drop moe_norm_gate_logits " \
+    "moe_use_hard_gate multi_token_pred_lambda moe_multimodal_dispatch_use_allgather moe_dense_experts_token_type_id " \
+    "moe_with_send_router_loss sinkhorn_2gate sinkhorn_temp global_aux_loss disable_ffn_model_parallel add_tail_layers=0 " \
+    "ignored_index weight_share_add_bias=true "
+
 /* ---- the table ------------------------------------------------------------------------------------------------------------ */
 
 static const struct architecture architectures[] = {
-    {"llama", fill_llama, {.context = 2048, .layers = 32, .hidden = 4096, .vocab = 32000, .ffn = 11008, .heads = 32}},
+    {"llama",
+     fill_llama,
+     {.context = 2048, .layers = 32, .hidden = 4096, .vocab = 32000, .ffn = 11008, .heads = 32},
+     NO_WINDOWS "is_llama_config "},
     {"mistral",
      fill_mistral,
-     {.context = 131072, .kv_heads = 8, .layers = 32, .hidden = 4096, .vocab = 32000, .ffn = 14336, .heads = 32}},
+     {.context = 131072, .kv_heads = 8, .layers = 32, .hidden = 4096, .vocab = 32000, .ffn = 14336, .heads = 32},
+     NO_WINDOWS},
     {"ministral3",
      fill_mistral,
-     {.context = 262144, .kv_heads = 8, .head_dim = 128, .layers = 34, .hidden = 4096, .vocab = 131072, .ffn = 14336, .heads = 32}},
+     {.context = 262144, .kv_heads = 8, .head_dim = 128, .layers = 34, .hidden = 4096, .vocab = 131072, .ffn = 14336, .heads = 32},
+     NO_WINDOWS},
     {"qwen2",
      fill_qwen2,
-     {.context = 32768, .kv_heads = 32, .layers = 32, .hidden = 4096, .vocab = 151936, .ffn = 22016, .heads = 32}},
+     {.context = 32768, .kv_heads = 32, .layers = 32, .hidden = 4096, .vocab = 151936, .ffn = 22016, .heads = 32},
+     KEYS_OF_QWEN},
     {"qwen2_vl",
      fill_qwen2,
-     {.context = 32768, .kv_heads = 8, .layers = 80, .hidden = 8192, .vocab = 152064, .ffn = 29568, .heads = 64}},
+     {.context = 32768, .kv_heads = 8, .layers = 80, .hidden = 8192, .vocab = 152064, .ffn = 29568, .heads = 64},
+     KEYS_OF_QWEN},
     {"qwen2_vl_text",
      fill_qwen2,
-     {.context = 32768, .kv_heads = 8, .layers = 80, .hidden = 8192, .vocab = 152064, .ffn = 29568, .heads = 64}},
+     {.context = 32768, .kv_heads = 8, .layers = 80, .hidden = 8192, .vocab = 152064, .ffn = 29568, .heads = 64},
+     KEYS_OF_QWEN},
     {"qwen2_5_vl",
      fill_qwen2,
-     {.context = 32768, .kv_heads = 8, .layers = 80, .hidden = 8192, .vocab = 152064, .ffn = 29568, .heads = 64}},
+     {.context = 32768, .kv_heads = 8, .layers = 80, .hidden = 8192, .vocab = 152064, .ffn = 29568, .heads = 64},
+     KEYS_OF_QWEN},
     {"qwen2_5_vl_text",
      fill_qwen2,
-     {.context = 32768, .kv_heads = 8, .layers = 80, .hidden = 8192, .vocab = 152064, .ffn = 29568, .heads = 64}},
+     {.context = 32768, .kv_heads = 8, .layers = 80, .hidden = 8192, .vocab = 152064, .ffn = 29568, .heads = 64},
+     KEYS_OF_QWEN},
     {"qwen2_moe",
      fill_qwen2_moe,
-     {.context = 32768, .kv_heads = 16, .layers = 24, .hidden = 2048, .vocab = 151936, .ffn = 5632, .heads = 16}},
+     {.context = 32768, .kv_heads = 16, .layers = 24, .hidden = 2048, .vocab = 151936, .ffn = 5632, .heads = 16},
+     KEYS_OF_EXPERTS KEYS_OF_QWEN},
     {"qwen3",
      fill_qwen3,
-     {.context = 32768, .kv_heads = 32, .head_dim = 128, .layers = 32, .hidden = 4096, .vocab = 151936, .ffn = 22016, .heads = 32}},
+     {.context = 32768, .kv_heads = 32, .head_dim = 128, .layers = 32, .hidden = 4096, .vocab = 151936, .ffn = 22016, .heads = 32},
+     KEYS_OF_QWEN},
     {"qwen3_vl",
      fill_qwen3,
-     {.context = 128000,
-      .kv_heads = 32,
-      .head_dim = 128,
-      .layers = 32,
-      .hidden = 4096,
-      .vocab = 151936,
-      .ffn = 22016,
-      .heads = 32}},
+     {.context = 128000, .kv_heads = 32, .head_dim = 128, .layers = 32, .hidden = 4096, .vocab = 151936, .ffn = 22016, .heads = 32},
+     KEYS_OF_QWEN},
     {"qwen3_vl_text",
      fill_qwen3,
-     {.context = 128000,
-      .kv_heads = 32,
-      .head_dim = 128,
-      .layers = 32,
-      .hidden = 4096,
-      .vocab = 151936,
-      .ffn = 22016,
-      .heads = 32}},
-    {"mimo", fill_mimo, {.context = 32768}},
-    {"phi3", fill_mistral, {.context = 4096, .layers = 32, .hidden = 3072, .vocab = 32064, .ffn = 8192, .heads = 32}},
-    {"gemma", llm_fill_gemma, {.tied = true, .context = 8192, .head_dim = 256}},
-    {"olmo2", llm_fill_olmo2, {.context = 2048}},
-    {"olmo3", llm_fill_olmo3, {.context = 65536}},
-    {"granite", llm_fill_granite, {.context = 2048}},
-    {"smollm3", llm_fill_smollm3, {.tied = true, .context = 32768, .kv_heads = 4}},
-    {"seed_oss", llm_fill_seed_oss, {.context = 524288, .kv_heads = 8, .head_dim = 128}},
-    {"glm4", llm_fill_glm4, {.context = 131072, .kv_heads = 2, .head_dim = 128}},
-    {"exaone4", llm_fill_exaone4, {.context = 2048}},
-    {"ernie4_5", llm_fill_ernie, {.tied = true, .context = 131072, .kv_heads = 2, .head_dim = 128}},
-    {"gemma2", fill_gemma2, {.tied = true, .context = 8192, .kv_heads = 4, .head_dim = 256}},
+     {.context = 128000, .kv_heads = 32, .head_dim = 128, .layers = 32, .hidden = 4096, .vocab = 151936, .ffn = 22016, .heads = 32},
+     KEYS_OF_QWEN},
+    {"mimo", fill_mimo, {.context = 32768}, KEYS_OF_QWEN},
+    {"phi3",
+     fill_mistral,
+     {.context = 4096, .layers = 32, .hidden = 3072, .vocab = 32064, .ffn = 8192, .heads = 32},
+     NO_WINDOWS "full_attn_mod=1 lm_head_bias=false interpolate_factor "},
+    {"gemma", llm_fill_gemma, {.tied = true, .context = 8192, .head_dim = 256}, KEYS_OF_GEMMA},
+    {"olmo2", llm_fill_olmo2, {.context = 2048}, "clip_qkv "},
+    {"olmo3", llm_fill_olmo3, {.context = 65536}, "clip_qkv "},
+    {"granite", llm_fill_granite, {.context = 2048}, KEYS_OF_GRANITE NO_WINDOWS},
+    {"smollm3", llm_fill_smollm3, {.tied = true, .context = 32768, .kv_heads = 4}, "no_rope_layer_interval "},
+    {"seed_oss", llm_fill_seed_oss, {.context = 524288, .kv_heads = 8, .head_dim = 128}, ""},
+    {"glm4", llm_fill_glm4, {.context = 131072, .kv_heads = 2, .head_dim = 128}, ""},
+    {"exaone4", llm_fill_exaone4, {.context = 2048}, ""},
+    {"ernie4_5", llm_fill_ernie, {.tied = true, .context = 131072, .kv_heads = 2, .head_dim = 128}, KEYS_OF_ERNIE},
+    {"gemma2", fill_gemma2, {.tied = true, .context = 8192, .kv_heads = 4, .head_dim = 256}, KEYS_OF_GEMMA},
     {"gemma3_text",
      fill_gemma3,
      {.tied = true,
@@ -316,7 +300,8 @@ static const struct architecture architectures[] = {
       .hidden = 2304,
       .vocab = 262208,
       .ffn = 9216,
-      .heads = 8}},
+      .heads = 8},
+     KEYS_OF_GEMMA},
     {"gemma3",
      fill_gemma3,
      {.tied = true,
@@ -327,78 +312,129 @@ static const struct architecture architectures[] = {
       .hidden = 2304,
       .vocab = 262208,
       .ffn = 9216,
-      .heads = 8}},
-    {"mixtral", fill_mixtral, {.context = 131072, .kv_heads = 8}},
+      .heads = 8},
+     KEYS_OF_GEMMA},
+    {"mixtral", fill_mixtral, {.context = 131072, .kv_heads = 8}, KEYS_OF_EXPERTS "attention_bias=false "},
     {"qwen3_moe",
      fill_qwen3_moe,
-     {.context = 32768, .kv_heads = 4, .layers = 24, .hidden = 2048, .vocab = 151936, .ffn = 6144, .heads = 32}},
+     {.context = 32768, .kv_heads = 4, .layers = 24, .hidden = 2048, .vocab = 151936, .ffn = 6144, .heads = 32},
+     KEYS_OF_QWEN_EXPERTS},
     {"qwen3_vl_moe",
      fill_qwen3_moe,
-     {.context = 128000, .kv_heads = 16, .layers = 24, .hidden = 2048, .vocab = 151936, .ffn = 5632, .heads = 16}},
+     {.context = 128000, .kv_heads = 16, .layers = 24, .hidden = 2048, .vocab = 151936, .ffn = 5632, .heads = 16},
+     KEYS_OF_QWEN_EXPERTS},
     {"qwen3_vl_moe_text",
      fill_qwen3_moe,
-     {.context = 128000, .kv_heads = 16, .layers = 24, .hidden = 2048, .vocab = 151936, .ffn = 5632, .heads = 16}},
-    {"deepseek_v2", fill_deepseek, {.context = 2048}},
-    {"deepseek_v3", fill_deepseek, {.context = 4096}},
-    {"deepseek_v32", fill_deepseek, {0}},
-    {"glm4_moe_lite", fill_deepseek, {0}},
-    {"glm_moe_dsa", fill_deepseek, {0}},
-    {"kimi_k2", fill_deepseek, {.context = 4096}},
+     {.context = 128000, .kv_heads = 16, .layers = 24, .hidden = 2048, .vocab = 151936, .ffn = 5632, .heads = 16},
+     KEYS_OF_QWEN_EXPERTS},
+    {"deepseek_v2", llm_fill_latent, {.context = 2048}, KEYS_OF_LATENT},
+    {"deepseek_v3", llm_fill_latent, {.context = 4096}, KEYS_OF_LATENT},
+    {"deepseek_v32", llm_fill_latent, {0}, KEYS_OF_LATENT},
+    {"glm4_moe_lite", llm_fill_latent, {0}, KEYS_OF_LATENT},
+    {"glm_moe_dsa", llm_fill_latent, {0}, KEYS_OF_LATENT},
+    {"kimi_k2", llm_fill_latent, {.context = 4096}, KEYS_OF_LATENT},
     {"llama4_text",
      fill_llama4,
-     {.context = 131072, .kv_heads = 8, .head_dim = 128, .layers = 48, .hidden = 5120, .vocab = 202048, .ffn = 16384, .heads = 40}},
+     {.context = 131072, .kv_heads = 8, .head_dim = 128, .layers = 48, .hidden = 5120, .vocab = 202048, .ffn = 16384, .heads = 40},
+     LLM_KEYS_EXPERTS "floor_scale attn_temperature_tuning for_llm_compressor no_rope_layer_interval interleave_moe_layer_step "},
     {"llama4",
      fill_llama4,
-     {.context = 131072, .kv_heads = 8, .head_dim = 128, .layers = 48, .hidden = 5120, .vocab = 202048, .ffn = 16384, .heads = 40}},
-    {"gpt_oss", fill_gpt_oss, {.context = 131072, .kv_heads = 8, .head_dim = 64}},
-    {"glm4_moe", fill_glm4_moe, {.context = 131072, .kv_heads = 8}},
-    {"glm4v_moe", fill_glm4_moe, {.context = 131072, .kv_heads = 8}},
-    {"glm4v_moe_text", fill_glm4_moe, {.context = 131072, .kv_heads = 8}},
-    {"olmoe", llm_fill_olmoe, {.context = 4096}},
-    {"granitemoe", llm_fill_granite_moe, {.context = 2048}},
-    {"granitemoeshared", llm_fill_granite_moe, {.context = 2048}},
-    {"bailing_moe", llm_fill_bailing, {.context = 16384}},
-    {"bailing_moe_v2", llm_fill_bailing, {.context = 16384}},
-    {"dots1", llm_fill_dots1, {.context = 2048}},
-    {"ernie4_5_moe", llm_fill_ernie_moe, {.tied = true, .context = 131072, .kv_heads = 4}},
-    {"minimax_m2", fill_minimax_m2, {.kv_heads = 8}},
-    {"minimax_text_01", llm_fill_minimax_text, {.kv_heads = 8}},
-    {"minimax_m1", llm_fill_minimax_text, {.kv_heads = 8}},
-    {"minimax", llm_fill_minimax_text, {.context = 131072, .kv_heads = 8}},
-    {"qwen3_next", llm_fill_qwen3_next, {.context = 32768, .kv_heads = 2, .head_dim = 256}},
+     {.context = 131072, .kv_heads = 8, .head_dim = 128, .layers = 48, .hidden = 5120, .vocab = 202048, .ffn = 16384, .heads = 40},
+     LLM_KEYS_EXPERTS "floor_scale attn_temperature_tuning for_llm_compressor no_rope_layer_interval interleave_moe_layer_step "},
+    {"gpt_oss", fill_gpt_oss, {.context = 131072, .kv_heads = 8, .head_dim = 64}, KEYS_OF_EXPERTS},
+    {"glm4_moe", fill_glm4_moe, {.context = 131072, .kv_heads = 8}, KEYS_OF_EXPERTS},
+    {"glm4v_moe", fill_glm4_moe, {.context = 131072, .kv_heads = 8}, KEYS_OF_EXPERTS},
+    {"glm4v_moe_text", fill_glm4_moe, {.context = 131072, .kv_heads = 8}, KEYS_OF_EXPERTS},
+    {"olmoe", llm_fill_olmoe, {.context = 4096}, KEYS_OF_EXPERTS "clip_qkv "},
+    {"granitemoe", llm_fill_granite_moe, {.context = 2048}, KEYS_OF_EXPERTS KEYS_OF_GRANITE},
+    {"granitemoeshared", llm_fill_granite_moe, {.context = 2048}, KEYS_OF_EXPERTS KEYS_OF_GRANITE},
+    {"bailing_moe", llm_fill_bailing, {.context = 16384}, KEYS_OF_BAILING},
+    {"bailing_moe_v2", llm_fill_bailing, {.context = 16384}, KEYS_OF_BAILING},
+    {"dots1", llm_fill_dots1, {.context = 2048}, KEYS_OF_EXPERTS "sliding_window "},
+    {"ernie4_5_moe", llm_fill_ernie_moe, {.tied = true, .context = 131072, .kv_heads = 4}, KEYS_OF_EXPERTS KEYS_OF_ERNIE},
+    {"minimax_m2", fill_minimax_m2, {.kv_heads = 8}, KEYS_OF_EXPERTS KEYS_OF_LIGHTNING},
+    {"minimax_text_01", llm_fill_minimax_text, {.kv_heads = 8}, KEYS_OF_EXPERTS KEYS_OF_LIGHTNING},
+    {"minimax_m1", llm_fill_minimax_text, {.kv_heads = 8}, KEYS_OF_EXPERTS KEYS_OF_LIGHTNING},
+    {"minimax", llm_fill_minimax_text, {.context = 131072, .kv_heads = 8}, KEYS_OF_EXPERTS KEYS_OF_LIGHTNING},
+    {"qwen3_next",
+     llm_fill_qwen3_next,
+     {.context = 32768, .kv_heads = 2, .head_dim = 256},
+     KEYS_OF_QWEN_EXPERTS LLM_KEYS_STATES "sliding_window "},
     {"qwen3_5",
      llm_fill_qwen3_next,
-     {.context = 32768, .kv_heads = 4, .head_dim = 256, .layers = 32, .hidden = 4096, .vocab = 248320, .ffn = 12288, .heads = 16}},
+     {.context = 32768, .kv_heads = 4, .head_dim = 256, .layers = 32, .hidden = 4096, .vocab = 248320, .ffn = 12288, .heads = 16},
+     KEYS_OF_QWEN_EXPERTS LLM_KEYS_STATES "sliding_window "},
     {"qwen3_5_moe",
      llm_fill_qwen3_next,
-     {.context = 32768, .kv_heads = 2, .head_dim = 256, .layers = 40, .hidden = 2048, .vocab = 248320, .ffn = 0, .heads = 16}},
+     {.context = 32768, .kv_heads = 2, .head_dim = 256, .layers = 40, .hidden = 2048, .vocab = 248320, .ffn = 0, .heads = 16},
+     KEYS_OF_QWEN_EXPERTS LLM_KEYS_STATES "sliding_window "},
     {"qwen3_5_text",
      llm_fill_qwen3_next,
-     {.context = 32768, .kv_heads = 4, .head_dim = 256, .layers = 32, .hidden = 4096, .vocab = 248320, .ffn = 12288, .heads = 16}},
+     {.context = 32768, .kv_heads = 4, .head_dim = 256, .layers = 32, .hidden = 4096, .vocab = 248320, .ffn = 12288, .heads = 16},
+     KEYS_OF_QWEN_EXPERTS LLM_KEYS_STATES "sliding_window "},
     {"qwen3_5_moe_text",
      llm_fill_qwen3_next,
-     {.context = 32768, .kv_heads = 2, .head_dim = 256, .layers = 40, .hidden = 2048, .vocab = 248320, .ffn = 0, .heads = 16}},
-    {"jamba", llm_fill_jamba, {.context = 262144, .kv_heads = 8}},
-    {"mamba2", llm_fill_mamba2, {.context = 1048576}},
-    {"nemotron_h", llm_fill_nemotron_h, {.context = 4096, .kv_heads = 8, .head_dim = 128}},
-    {"granitemoehybrid", llm_fill_granite_hybrid, {.context = 2048}},
+     {.context = 32768, .kv_heads = 2, .head_dim = 256, .layers = 40, .hidden = 2048, .vocab = 248320, .ffn = 0, .heads = 16},
+     KEYS_OF_QWEN_EXPERTS LLM_KEYS_STATES "sliding_window "},
+    {"jamba",
+     llm_fill_jamba,
+     {.context = 262144, .kv_heads = 8},
+     KEYS_OF_EXPERTS LLM_KEYS_STATES "mamba_inner_layernorms=true n_ctx attention_bias=false layers_block_type "},
+    {"mamba2", llm_fill_mamba2, {.context = 1048576}, KEYS_OF_MAMBA},
+    {"nemotron_h", llm_fill_nemotron_h, {.context = 4096, .kv_heads = 8, .head_dim = 128}, KEYS_OF_NEMOTRON},
+    {"granitemoehybrid", llm_fill_granite_hybrid, {.context = 2048}, KEYS_OF_EXPERTS LLM_KEYS_STATES KEYS_OF_GRANITE},
 };
 enum { ARCHITECTURES = sizeof architectures / sizeof *architectures };
 
+/* An architecture that is not known, by the keys that most classes have. */
+static void fill_likely(struct llm_config *c, struct dse_llm *m)
+{
+    static const char *const experts[] = {"n_routed_experts", "num_local_experts", "num_experts"};
+    if (config_has(c, "kv_lora_rank")) {
+        llm_fill_latent(c, m);
+        return;
+    }
+    llm_take_heads(c, m);
+    llm_take_biases(c, m, false);
+    for (size_t i = 0; i < sizeof experts / sizeof *experts && m->moe.experts == 0; i++) {
+        if (!config_has(c, experts[i])) continue;
+        llm_take_experts(c, m, experts[i], config_has(c, "moe_intermediate_size") ? "moe_intermediate_size" : "intermediate_size");
+        m->moe.shared_ffn = config_whole_if(c, "n_shared_experts") * m->moe.expert_ffn;
+        llm_take_dense_first(c, m, 0);
+    }
+    llm_take_dense(c, m, "intermediate_size");
+    llm_take_window(c, m, 0);
+    llm_take_layer_types(c, m, "layer_types", llm_attention_words);
+}
+static const struct architecture likely = {"", fill_likely, {0}, KEYS_OF_EXPERTS LLM_KEYS_STATES};
+
 static const struct architecture *find(struct llm_config *c)
 {
-    struct text known;
-    text_init(&known);
+    const char *names[ARCHITECTURES];
     for (size_t i = 0; i < ARCHITECTURES; i++) {
-        if (strcmp(architectures[i].model_type, c->model_type) == 0) {
-            text_release(&known);
-            return &architectures[i];
-        }
-        text_addf(&known, "%s%s", i ? ", " : "", architectures[i].model_type);
+        if (strcmp(architectures[i].model_type, c->model_type) == 0) return &architectures[i];
+        names[i] = architectures[i].model_type;
     }
-    config_error(c, "model_type", "model_type \"%s\" is not known; known are %s", c->model_type, known.s);
-    text_release(&known);
-    return NULL;
+    const char *near = text_nearest(c->model_type, names, ARCHITECTURES);
+    char *hint = near ? xasprintf("did you mean %s?", near) : NULL;
+    const bool ok = config_cannot(c, "model_type", hint, "model_type \"%s\" is not known", c->model_type);
+    free(hint);
+    return ok ? &likely : NULL;
+}
+
+/* Lists with an entry a layer, of which a file may leave out the number. */
+static int64_t layers_of(struct llm_config *c, int64_t otherwise)
+{
+    static const char *const lists[] = {"layer_types",    "layers_block_type", "hybrid_override_pattern",
+                                        "attn_type_list", "mlp_layer_types",   "indexer_types"};
+    static const char key[] = "num_hidden_layers";
+    for (size_t i = 0; i < sizeof lists / sizeof *lists && !config_has(c, key); i++) {
+        const int64_t n = config_length(c, lists[i]);
+        if (n <= 0) continue;
+        config_note(c, "%s is not in the file: %lld, as many as %s has", key, (long long)n, lists[i]);
+        return n;
+    }
+    return config_whole_nested(c, key, otherwise);
 }
 
 bool config_shape(struct llm_config *c, struct dse_llm *ret)
@@ -407,7 +443,8 @@ bool config_shape(struct llm_config *c, struct dse_llm *ret)
     *ret = (struct dse_llm){.ffn_matrices = 3};
     if (!a) return false;
     const struct llm_defaults *d = c->defaults = &a->defaults;
-    ret->layers = config_whole_nested(c, "num_hidden_layers", d->layers);
+    c->uncounted = a->uncounted;
+    ret->layers = layers_of(c, d->layers);
     ret->hidden = config_whole_nested(c, "hidden_size", d->hidden);
     ret->vocab = config_whole_nested(c, "vocab_size", d->vocab);
     ret->max_context =

@@ -5,7 +5,7 @@
 #define DSE_CONFIG_LLM_CONFIG_H
 
 #include "base/diag.h"
-#include "base/text.h"
+#include "config/llm_import.h"
 
 #include <dse/catalog.h>
 
@@ -22,24 +22,32 @@ struct llm_defaults {
 
 struct llm_config {
     const char *file, *source;  /* the file's name and text */
-    struct json_t *root, *text; /* of the whole; of the text model, which is the same or root's text_config */
-    const char *text_key;       /* "text_config"; NULL: text is root */
+    struct json_t *root, *text; /* of the whole; of the text model, which is the same or nested */
+    const char *path[2];        /* the keys that lead to a nested text model; NULL behind the last */
+    bool nested;
     const char *model_type;
     const struct llm_defaults *defaults; /* of the architecture */
+    const char *uncounted;               /* its keys that no count depends on (llm_keys.h) */
     const char **asked;                  /* keys that were asked for */
     size_t n_asked;
-    struct text *notes; /* a line each */
+    bool approximate; /* what is not known is left out, not refused */
+    struct llm_said *said;
     struct diags *diags;
     bool ok;
 };
 
-/* Read and parse the file. False with errors at their line and column. Close it in any case. */
-bool config_open(struct llm_config *c, const char *path, char **ret_source, struct text *notes, struct diags *diags);
+/* Read and parse the file, and see what it is. False with errors at their line and column. Close it in any case. */
+bool config_open(struct llm_config *c, const char *path, bool approximate, char **ret_source, struct llm_said *said,
+                 struct diags *diags);
 void config_close(struct llm_config *c);
+/* Is it the configuration of a causal LLM, not of a head that drafts, a classifier, an encoder (llm_kind.c)? Else an error. */
+bool config_check_kind(struct llm_config *c);
 
+/* The value of a key of the text model, else of the whole; NULL without one. It counts as asked for. */
+const struct json_t *config_value(struct llm_config *c, const char *key);
 /* Is the key there, and not null? */
 bool config_has(struct llm_config *c, const char *key);
-/* Is it there, and null? Then transformers takes it for none, not for what the architecture has by default. */
+/* Is it there, and null, or what the class takes for none? Then transformers does not take what the architecture has by default. */
 bool config_is_null(struct llm_config *c, const char *key);
 /* A whole number from 0 that must be there. */
 int64_t config_whole(struct llm_config *c, const char *key);
@@ -56,16 +64,24 @@ bool config_flag(struct llm_config *c, const char *key, bool otherwise);
 /* A text, or NULL. */
 const char *config_word(struct llm_config *c, const char *key);
 bool config_is_number(struct llm_config *c, const char *key);
+/* Entries of a list, or letters of a text; -1 without either. It does not count as asked for. */
+int64_t config_length(const struct llm_config *c, const char *key);
 /* A list: its length, -1 without one; its i-th word (NULL: it is none) or number (-1). */
 int64_t config_list(struct llm_config *c, const char *key);
 const char *config_list_word(struct llm_config *c, const char *key, int64_t i);
 int64_t config_list_number(struct llm_config *c, const char *key, int64_t i);
 
-/* An error at the value of a key, or at the beginning when it is not there. Always false. */
+/* An error at the value of a key, or at the beginning when it is not there; with a hint, or NULL. Always false. */
 bool config_error(struct llm_config *c, const char *key, const char *fmt, ...) __attribute__((format(printf, 3, 4)));
+bool config_refuse(struct llm_config *c, const char *key, const char *hint, const char *fmt, ...)
+    __attribute__((format(printf, 4, 5)));
 void config_note(struct llm_config *c, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
-/* Note the keys that nothing asked for and that may change the shape. */
-void config_note_unread(struct llm_config *c);
+/* What no shape can say of a key: an error that offers --approximate, behind `hint` where that is not NULL; or, where that was
+ * given, a note, and the key is among those that were left out. False with the error. */
+bool config_cannot(struct llm_config *c, const char *key, const char *hint, const char *fmt, ...)
+    __attribute__((format(printf, 4, 5)));
+/* No key may be left that nothing asked for and that may change a count. */
+bool config_check_unread(struct llm_config *c);
 
 /* Fill in the shape by the rules of the architecture (llm_architectures.c). False with errors: one that is not known, a key that is
  * missing, numbers that contradict each other. */

@@ -1,9 +1,24 @@
 #include "config/llm_import.h"
 
 #include "config/llm_config.h"
+#include "config/llm_formats.h"
 #include "desc/schema.h"
 
 #include <stdlib.h>
+
+void llm_said_init(struct llm_said *said)
+{
+    text_init(&said->notes);
+    text_init(&said->formats);
+    text_init(&said->left_out);
+}
+
+void llm_said_release(struct llm_said *said)
+{
+    text_release(&said->left_out);
+    text_release(&said->formats);
+    text_release(&said->notes);
+}
 
 /* Is every number one that an entry may have? */
 static bool check_ranges(struct llm_config *c, const struct dse_llm *llm)
@@ -22,14 +37,15 @@ static bool check_ranges(struct llm_config *c, const struct dse_llm *llm)
     return c->ok;
 }
 
-bool llm_import(const char *path, struct dse_llm *ret, struct text *notes, struct diags *diags)
+bool llm_import(const char *path, bool approximate, struct dse_llm *ret, struct llm_said *said, struct diags *diags)
 {
     struct llm_config c;
     char *source = NULL;
-    bool ok = config_open(&c, path, &source, notes, diags) && config_shape(&c, ret) && check_ranges(&c, ret);
+    bool ok = config_open(&c, path, approximate, &source, said, diags) && config_shape(&c, ret) && check_ranges(&c, ret);
     const char *fault = ok ? dse_llm_resolve(ret) : NULL;
     if (fault) ok = config_error(&c, "model_type", "the numbers do not fit together: %s", fault);
-    if (ok) config_note_unread(&c);
+    ok = ok && llm_find_formats(&c, &said->formats) && config_check_unread(&c);
+    if (ok) ret->details.approximate = said->left_out.n > 0;
     config_close(&c);
     free(source);
     return ok;

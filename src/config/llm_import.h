@@ -7,10 +7,19 @@
 
 #include <dse/catalog.h>
 
-/* Read a config.json into *ret, resolved, whose entry has no name, source or title yet. *notes, an open text, gets a line for every
- * key that was not there and what its architecture has by default, for what was left out, and for keys that were not read. False
- * with errors at line and column: no JSON, an architecture that is not known (the message has those that are), a key that is
- * missing, numbers that contradict each other or are beyond what an entry of the catalog may have. */
-bool llm_import(const char *path, struct dse_llm *ret, struct text *notes, struct diags *diags);
+/* What is said beside the shape. Lines end in a newline. */
+struct llm_said {
+    struct text notes;    /* keys that were not there and what their architecture has by default, and what is in no count */
+    struct text formats;  /* formats of weights, activations and caches that the files name, and the settings nearest to them */
+    struct text left_out; /* keys that were not read although they may change a count, with commas between; empty: none */
+};
+void llm_said_init(struct llm_said *said);
+void llm_said_release(struct llm_said *said);
+
+/* Read a config.json, and the hf_quant_config.json beside it, into *ret, resolved, whose entry has no name, source or title yet.
+ * False with errors at line and column: no JSON, no causal LLM (architectures), an architecture or keys that are not known, a key
+ * that is missing, numbers that contradict each other or are beyond what an entry of the catalog may have. With `approximate` what
+ * is not known is left out, and the shape is marked if there is such a thing (details.approximate). */
+bool llm_import(const char *path, bool approximate, struct dse_llm *ret, struct llm_said *said, struct diags *diags);
 
 #endif

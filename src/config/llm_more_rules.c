@@ -8,7 +8,7 @@ static void take_dense_llama(struct llm_config *c, struct dse_llm *m)
     llm_take_heads(c, m);
     m->ffn = llm_ffn(c);
     llm_take_biases(c, m, false);
-    if (config_flag(c, "mlp_bias", false)) config_note(c, "the biases of the feed-forward network (mlp_bias) are in no count");
+    llm_take_network_biases(c, "mlp_bias");
 }
 
 void llm_fill_gemma(struct llm_config *c, struct dse_llm *m)
@@ -51,7 +51,7 @@ void llm_fill_seed_oss(struct llm_config *c, struct dse_llm *m)
     m->ffn = llm_ffn(c);
     m->details.qkv_bias = config_flag(c, "attention_bias", true);
     m->details.output_bias = config_flag(c, "attention_out_bias", false);
-    if (config_flag(c, "mlp_bias", false)) config_note(c, "the biases of the feed-forward network (mlp_bias) are in no count");
+    llm_take_network_biases(c, "mlp_bias");
 }
 
 /* GLM-4-0414: norms before and behind each sublayer; biases of queries, keys and values alone. */
@@ -67,10 +67,14 @@ void llm_fill_exaone4(struct llm_config *c, struct dse_llm *m)
 {
     take_dense_llama(c, m);
     m->details.qk_norm = DSE_QK_NORM_HEAD;
-    config_has(c, "sliding_window_pattern"); /* layer_types says the same */
     m->attention_window = config_whole_if(c, "sliding_window");
-    llm_take_layer_types(c, m, "layer_types", llm_attention_words);
-    if (m->attention_window > 0 && m->attention.n == 0)
+    /* a number, or letters a layer of a period: "LLLG" */
+    const bool number = config_is_number(c, "sliding_window_pattern");
+    const int64_t period = number ? config_whole(c, "sliding_window_pattern") : config_length(c, "sliding_window_pattern");
+    if (llm_take_layer_types(c, m, "layer_types", llm_attention_words) || m->attention_window == 0) return;
+    if (period > 0)
+        llm_take_period(m, period, DSE_WINDOW, DSE_FULL);
+    else
         config_error(c, "sliding_window", "there are no layer_types, which say which layers have a window");
 }
 
@@ -79,7 +83,8 @@ void llm_fill_ernie(struct llm_config *c, struct dse_llm *m)
     llm_take_heads(c, m);
     m->ffn = llm_ffn(c);
     m->details.qkv_bias = m->details.output_bias = config_flag(c, "use_bias", false);
-    if (m->details.qkv_bias) config_note(c, "the biases of the feed-forward network (use_bias) are in no count");
+    m->details.mtp_layers = config_whole_if(c, "num_nextn_predict_layers");
+    if (m->details.qkv_bias) llm_take_network_biases(c, "use_bias");
 }
 
 /* ---- experts -------------------------------------------------------------------------------------------------------------- */
@@ -125,8 +130,9 @@ void llm_fill_dots1(struct llm_config *c, struct dse_llm *m)
     llm_take_experts(c, m, "n_routed_experts", "moe_intermediate_size");
     m->moe.shared_ffn = config_whole_if(c, "n_shared_experts") * m->moe.expert_ffn;
     m->moe.router_bias = 1;
-    m->dense_layers = config_whole_if(c, "first_k_dense_replace");
+    llm_take_dense_first(c, m, 0);
     llm_take_dense(c, m, "intermediate_size");
+    m->details.mtp_layers = config_whole_if(c, "num_nextn_predict_layers");
     if (!llm_take_layer_types(c, m, "layer_types", llm_attention_words)) return;
     m->attention_window = config_whole_if(c, "sliding_window");
 }

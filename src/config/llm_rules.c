@@ -11,6 +11,7 @@ void llm_take_heads(struct llm_config *c, struct dse_llm *m)
     m->kv_heads = config_whole_or_none(c, "num_key_value_heads", d->kv_heads > 0 ? d->kv_heads : m->heads);
     if (m->kv_heads == 0) m->kv_heads = m->heads;
     const char *width = config_has(c, "attention_head_dim") ? "attention_head_dim" : "head_dim"; /* Nemotron-H's files once */
+    config_has(c, "head_dim");                                                                   /* beside the other name */
     m->head_dim = d->head_dim > 0 ? config_whole_or_none(c, width, d->head_dim) : config_whole_if(c, width);
     if (m->head_dim > 0 || m->heads == 0 || !c->ok) return;
     m->head_dim = m->hidden / m->heads;
@@ -25,6 +26,11 @@ int64_t llm_ffn(struct llm_config *c)
 void llm_take_biases(struct llm_config *c, struct dse_llm *m, bool otherwise)
 {
     m->details.qkv_bias = m->details.output_bias = config_flag(c, "attention_bias", otherwise);
+}
+
+void llm_take_network_biases(struct llm_config *c, const char *key)
+{
+    if (config_flag(c, key, false)) config_cannot(c, key, NULL, "%s: biases of the feed-forward network are in no count", key);
 }
 
 /* The shortest list that repeats to the same layers. */
@@ -87,11 +93,11 @@ const struct llm_layer_word llm_attention_words[] = {{"full_attention", DSE_FULL
 void llm_take_late_window(struct llm_config *c, struct dse_llm *m)
 {
     const bool on = config_flag(c, "use_sliding_window", false);
+    config_has(c, "max_window_layers"); /* which counts only without layer_types */
     const int64_t window = config_whole_if(c, "sliding_window");
     if (on) m->attention_window = window;
     if (llm_take_layer_types(c, m, "layer_types", llm_attention_words)) return;
     const int64_t first = on && window > 0 ? config_whole_or(c, "max_window_layers", 28) : m->layers;
-    config_has(c, "max_window_layers");
     if (first >= m->layers) {
         m->attention_window = 0;
         return;
@@ -115,8 +121,11 @@ void llm_take_experts(struct llm_config *c, struct dse_llm *m, const char *exper
     static const char *const names[] = {"num_experts", "num_local_experts", "n_routed_experts"};
     const char *name = experts;
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
-        if (!config_has(c, name) && config_has(c, names[i])) name = names[i];
+        if (config_has(c, names[i]) && !config_has(c, name)) name = names[i];
     m->moe.experts = config_whole(c, name);
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        if (config_has(c, names[i]) && config_whole(c, names[i]) != m->moe.experts)
+            config_error(c, names[i], "%s is not %s", names[i], name);
     m->moe.experts_active = config_whole(c, "num_experts_per_tok");
     m->moe.expert_ffn = config_whole(c, width);
 }

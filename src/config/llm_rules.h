@@ -7,6 +7,8 @@
 
 void llm_take_heads(struct llm_config *c, struct dse_llm *m);
 void llm_take_biases(struct llm_config *c, struct dse_llm *m, bool otherwise);
+/* The matrices of the feed-forward network have no biases; what is false. */
+void llm_take_network_biases(struct llm_config *c, const char *key);
 /* Make a list of layers the shortest that repeats to the same. */
 void llm_shorten(struct dse_pattern *p);
 /* The width of a dense network: intermediate_size. */
@@ -35,6 +37,8 @@ void llm_take_experts(struct llm_config *c, struct dse_llm *m, const char *exper
 void llm_take_dense_first(struct llm_config *c, struct dse_llm *m, int64_t otherwise);
 /* Layers with experts among dense ones: every step-th, but for those listed. */
 void llm_take_sparse_layers(struct llm_config *c, struct dse_llm *m, const char *step_key, const char *dense_key);
+/* DeepSeek's and GLM's indexers, and which layers read what another layer's has chosen (llm_latent_rules.c). */
+void llm_fill_latent(struct llm_config *c, struct dse_llm *m);
 /* The dense width, of the layers that have no experts; without such layers it says nothing. */
 void llm_take_dense(struct llm_config *c, struct dse_llm *m, const char *key);
 

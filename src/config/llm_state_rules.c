@@ -57,6 +57,15 @@ void llm_fill_qwen3_next(struct llm_config *c, struct dse_llm *m)
         config_whole_if(c, config_has(c, "mtp_num_hidden_layers") ? "mtp_num_hidden_layers" : "num_nextn_predict_layers");
 }
 
+/* Convolutions have biases, projections none. */
+static void take_state_biases(struct llm_config *c, const char *convolution, const char *projections)
+{
+    if (!config_flag(c, convolution, true))
+        config_cannot(c, convolution, NULL, "%s: a convolution without bias is counted with one", convolution);
+    if (config_flag(c, projections, false))
+        config_cannot(c, projections, NULL, "%s: biases of projections are in no count", projections);
+}
+
 void llm_fill_jamba(struct llm_config *c, struct dse_llm *m)
 {
     llm_take_heads(c, m);
@@ -72,8 +81,7 @@ void llm_fill_jamba(struct llm_config *c, struct dse_llm *m)
     const bool given = config_is_number(c, "mamba_dt_rank"); /* else "auto" */
     m->states.ssm_dt_rank = given ? config_whole(c, "mamba_dt_rank") : (m->hidden + 15) / 16;
     m->states.ssm_norms = 1;
-    if (!config_flag(c, "mamba_conv_bias", true)) config_error(c, "mamba_conv_bias", "a convolution without bias is not known");
-    if (config_flag(c, "mamba_proj_bias", false)) config_error(c, "mamba_proj_bias", "projections with biases are not known");
+    take_state_biases(c, "mamba_conv_bias", "mamba_proj_bias");
     if (period <= 0 || every <= 0 || m->layers > DSE_PATTERN_MAX) {
         config_error(c, "attn_layer_period", "periods of layers are numbers from 1");
         return;
@@ -163,6 +171,15 @@ void llm_fill_nemotron_h(struct llm_config *c, struct dse_llm *m)
     take_letters(c, m);
     if (has_network(m, DSE_FFN_DENSE)) m->ffn = config_whole(c, "intermediate_size");
     config_whole_if(c, "intermediate_size");
+    static const char *const of_experts[] = {"n_routed_experts",
+                                             "num_experts_per_tok",
+                                             "moe_intermediate_size",
+                                             "n_shared_experts",
+                                             "moe_shared_expert_intermediate_size",
+                                             "moe_latent_size"};
+    for (size_t i = 0; i < sizeof of_experts / sizeof *of_experts; i++)
+        config_has(c, of_experts[i]); /* of files without any, too */
+    llm_take_network_biases(c, "mlp_bias");
     if (has_network(m, DSE_FFN_EXPERTS)) {
         llm_take_experts(c, m, "n_routed_experts", "moe_intermediate_size");
         m->moe.shared_ffn = config_has(c, "moe_shared_expert_intermediate_size")
@@ -193,8 +210,7 @@ void llm_fill_granite_hybrid(struct llm_config *c, struct dse_llm *m)
     s->ssm_groups = config_whole_or(c, "mamba_n_groups", 1);
     s->conv_kernel = config_whole_or(c, "mamba_d_conv", 4);
     config_has(c, "mamba_d_head");
-    if (!config_flag(c, "mamba_conv_bias", true)) config_error(c, "mamba_conv_bias", "a convolution without bias is not known");
-    if (config_flag(c, "mamba_proj_bias", false)) config_error(c, "mamba_proj_bias", "projections with biases are not known");
+    take_state_biases(c, "mamba_conv_bias", "mamba_proj_bias");
     if (config_has(c, "num_local_experts") && config_whole(c, "num_local_experts") > 0) {
         llm_take_experts(c, m, "num_local_experts", "intermediate_size");
         m->moe.shared_ffn = config_whole_if(c, "shared_intermediate_size");

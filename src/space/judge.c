@@ -2,11 +2,14 @@
 
 #include "base/text.h"
 #include "base/xalloc.h"
+#include "desc/schema.h"
+
+#include <dse/catalog.h>
 
 #include <stdlib.h>
 #include <string.h>
 
-enum { PARTS_MAX = 2 * DSE_BEYOND_MAX };
+enum { PARTS_MAX = 2 * DSE_BEYOND_MAX, LLMS_MAX = 4 };
 
 /* A text made of parts, which are strings that live longer: pointers tell them apart. */
 struct made {
@@ -19,16 +22,29 @@ struct made {
 struct judge {
     const struct dse_model *model;
     int32_t quality;
+    size_t llms[LLMS_MAX]; /* where the parameters have LLMs: the one that is run, and one that drafts */
+    int n_llms;
     const char *unknown, *beyond[PARTS_MAX];
     int n_beyond;
     double tokens, known;
     struct made *beyonds, *refusals;
 };
 
+static void find_llms(struct judge *j)
+{
+    struct schema params;
+    schema_init_params(&params, j->model->params);
+    for (size_t i = 0; i < params.n && j->n_llms < LLMS_MAX; i++)
+        if (params.fields[i].type == DSE_TYPE_REF && params.fields[i].kind == DSE_KIND_LLM)
+            j->llms[j->n_llms++] = params.fields[i].offset;
+    schema_release(&params);
+}
+
 struct judge *judge_new(const struct dse_model *model)
 {
     struct judge *j = xcalloc(1, sizeof *j);
     j->model = model;
+    find_llms(j);
     return j;
 }
 
@@ -64,8 +80,19 @@ static void add_beyond(struct judge *j, const char *beyond)
     if (j->n_beyond < PARTS_MAX) j->beyond[j->n_beyond++] = beyond;
 }
 
+static void add_approximate(struct judge *j, const void *params)
+{
+    static const char said[] = "keys of the LLM's config.json that may change its counts were not read (llm import --approximate)";
+    for (int i = 0; i < j->n_llms; i++) {
+        const struct dse_llm *llm;
+        memcpy(&llm, (const char *)params + j->llms[i], sizeof llm);
+        if (llm && llm->details.approximate) add_beyond(j, said);
+    }
+}
+
 void judge_add(struct judge *j, const void *params, double tokens)
 {
+    add_approximate(j, params);
     if (!j->model->stand) return;
     struct dse_standing s = {0};
     j->model->stand(params, &s);
@@ -100,10 +127,11 @@ static const char *find(struct made **list, const char *head, const char *const 
 
 struct standing judge_end(struct judge *j)
 {
-    if (!j->model->stand) return (struct standing){0};
+    const char *beyond = j->n_beyond ? find(&j->beyonds, "", j->beyond, j->n_beyond) : NULL;
+    if (!j->model->stand) return (struct standing){.beyond = beyond};
     return (struct standing){.quality = dse_quality_names[j->quality],
                              .unknown = j->unknown,
-                             .beyond = j->n_beyond ? find(&j->beyonds, "", j->beyond, j->n_beyond) : NULL,
+                             .beyond = beyond,
                              .known = j->tokens > 0 ? j->known / j->tokens : 0};
 }
 

@@ -23,7 +23,7 @@ static int64_t kv_heads_of(const struct expansion *x)
 static int64_t reach(const struct dse_llm *llm, enum dse_mixer mixer)
 {
     if (mixer == DSE_WINDOW || mixer == DSE_CHUNK) return llm->attention_window;
-    return mixer == DSE_LATENT_TOPK ? llm->latent.index_topk : 0;
+    return mixer == DSE_LATENT_TOPK || mixer == DSE_LATENT_SHARED ? llm->latent.index_topk : 0;
 }
 
 /* Pairs of all queries at 1..n. */
@@ -160,7 +160,6 @@ static void grouped(struct expansion *x)
 
 /* ---- latent attention ----------------------------------------------------------------------------------------------------- */
 
-/* The indexer's keys have 8 bits (DeepSeek-V3.2). */
 static void index_of(struct expansion *x, int64_t layers)
 {
     const struct dse_llm_latent *m = &x->llm->latent;
@@ -170,11 +169,11 @@ static void index_of(struct expansion *x, int64_t layers)
                                         .heads = heads,
                                         .kv_heads = 1,
                                         .key_dim = d,
-                                        .key_bytes = (double)d,
-                                        .cached_bytes = (double)d};
+                                        .key_bytes = (double)(d * DSE_INDEX_BYTES),
+                                        .cached_bytes = (double)(d * DSE_INDEX_BYTES)};
     expand_linear(x, OP_NAME(x, "index_queries"), layers, x->rows, m->q_rank, heads * d);
     expand_linear(x, OP_NAME(x, "index_keys"), layers, x->rows, x->llm->hidden, d + heads)->kv_write_bytes =
-        (double)x->rows * (double)layers * (double)d;
+        (double)x->rows * (double)layers * (double)(d * DSE_INDEX_BYTES);
     add_groups(x, &shape, DSE_LATENT);
 }
 
@@ -248,6 +247,7 @@ void expand_mixers(struct expansion *x)
     grouped(x);
     latent(x, DSE_LATENT);
     latent(x, DSE_LATENT_TOPK);
+    latent(x, DSE_LATENT_SHARED);
     expand_recurrences(x);
 }
 
@@ -284,6 +284,6 @@ static double state_scalars(const struct expansion *x, enum dse_mixer mixer)
 double expand_mixer_scalars(const struct expansion *x, enum dse_mixer mixer)
 {
     if (mixer == DSE_FULL || mixer == DSE_WINDOW || mixer == DSE_CHUNK) return grouped_scalars(x);
-    if (mixer == DSE_LATENT || mixer == DSE_LATENT_TOPK) return latent_scalars(x);
+    if (dse_llm_is_latent(mixer)) return latent_scalars(x);
     return state_scalars(x, mixer);
 }

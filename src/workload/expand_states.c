@@ -3,9 +3,6 @@
 
 #include <dse/units.h>
 
-/* The state itself is kept in 32 bits, as runtimes do; the inputs of the convolution in 16. */
-enum { STATE_BYTES = 4, CONVOLUTION_BYTES = 2 };
-
 /* One layer of one kind, of one chip. */
 struct shape {
     int64_t projected, given; /* columns of what makes its inputs; rows of the output projection */
@@ -34,7 +31,8 @@ static void recurrence(struct expansion *x, const struct shape *s, int64_t layer
 {
     const int64_t kernel = x->llm->states.conv_kernel, sequences = x->sequences + (x->chunk > 0 ? 1 : 0);
     const double instances = (double)layers * (double)sequences;
-    const double bytes = (double)s->state * STATE_BYTES + (double)(s->channels * (kernel > 0 ? kernel - 1 : 0)) * CONVOLUTION_BYTES;
+    const double bytes =
+        (double)s->state * DSE_STATE_BYTES + (double)(s->channels * (kernel > 0 ? kernel - 1 : 0)) * DSE_CONVOLUTION_BYTES;
     const double macs = (double)(s->passes * s->state + s->channels * kernel);
     struct dse_op *op = expand_add(x, OP_NAME(x, "recurrence"), DSE_OP_RECURRENCE, layers, x->rows, 1, s->state);
     op->kv_read_bytes = op->kv_write_bytes = instances * bytes;

@@ -5,8 +5,8 @@
 #include <stdio.h>
 #include <string.h>
 
-const char *const dse_mixer_names[] = {"full",  "window",  "chunk", "latent", "latent-top-k", "delta", "lightning",
-                                       "mamba", "mamba-2", "none",  NULL};
+const char *const dse_mixer_names[] = {"full",  "window",    "chunk", "latent",  "latent-top-k", "latent-top-k-shared",
+                                       "delta", "lightning", "mamba", "mamba-2", "none",         NULL};
 _Static_assert(sizeof dse_mixer_names / sizeof *dse_mixer_names == DSE_MIXERS + 1, "every mixer has a name");
 const char *const dse_feed_forward_names[] = {"dense", "experts", "none", NULL};
 _Static_assert(sizeof dse_feed_forward_names / sizeof *dse_feed_forward_names == DSE_FEED_FORWARDS + 1, "every network has a name");
@@ -24,6 +24,7 @@ static const struct dse_param details[] = {
     DSE_PARAM_ENUM(struct dse_llm_details, output_gate, no_yes, "queries are twice as wide, and half of them gates the output", ""),
     DSE_PARAM_I64(struct dse_llm_details, norms, 1, 2, "norms around a sublayer: before it, or before and after", ""),
     DSE_PARAM_I64(struct dse_llm_details, mtp_layers, 1, 64, "multi-token-prediction layers beside the others, in no count", ""),
+    DSE_PARAM_ENUM(struct dse_llm_details, approximate, no_yes, "imported without all keys that may change a count", ""),
     DSE_PARAM_END,
 };
 
@@ -136,6 +137,14 @@ static const char *check_heads(const struct dse_llm *llm)
     return NULL;
 }
 
+/* The first layer that shares the choice of an indexer must find one before it. */
+static const char *check_shared(const struct dse_llm *llm)
+{
+    for (int64_t i = 0; i < llm->layers && dse_llm_mixer(llm, i) != DSE_LATENT_TOPK; i++)
+        if (dse_llm_mixer(llm, i) == DSE_LATENT_SHARED) return "latent-top-k-shared needs a layer of latent-top-k before it";
+    return NULL;
+}
+
 static const char *check_latent(const struct dse_llm *llm, bool top_k)
 {
     const struct dse_llm_latent *m = &llm->latent;
@@ -156,7 +165,8 @@ static const char *check_mixer(const struct dse_llm *llm, enum dse_mixer mixer)
     case DSE_CHUNK:
         return llm->attention_window == 0 ? "attention to a window or a chunk needs attention_window" : check_heads(llm);
     case DSE_LATENT: return check_latent(llm, false);
-    case DSE_LATENT_TOPK: return check_latent(llm, true);
+    case DSE_LATENT_TOPK:
+    case DSE_LATENT_SHARED: return check_latent(llm, true);
     case DSE_DELTA:
         return linear && s->state_key_heads > 0 && s->conv_kernel > 0
                    ? NULL
@@ -190,6 +200,7 @@ const char *dse_llm_resolve(struct dse_llm *llm)
 {
     const char *why = check_cover(llm, "attention", &llm->attention);
     if (!why) why = check_cover(llm, "feed_forward", &llm->feed_forward);
+    if (!why) why = check_shared(llm);
     if (!why && llm->dense_layers > llm->layers) why = "dense_layers is greater than layers";
     llm->n_kinds = 0;
     for (int64_t i = 0; !why && i < llm->layers; i++) add_layer(llm, dse_llm_mixer(llm, i), dse_llm_feed_forward(llm, i));

@@ -78,7 +78,8 @@ static struct part mixer_part(const struct dse_llm *llm, enum dse_mixer mixer)
     case DSE_FULL:
     case DSE_WINDOW:
     case DSE_CHUNK: return attention(llm);
-    case DSE_LATENT: return latent_attention(llm, false);
+    case DSE_LATENT:
+    case DSE_LATENT_SHARED: return latent_attention(llm, false);
     case DSE_LATENT_TOPK: return latent_attention(llm, true);
     case DSE_DELTA: return delta_rule(llm);
     case DSE_LIGHTNING: return lightning(llm);
@@ -104,6 +105,11 @@ static struct part network_part(const struct dse_llm *llm, enum dse_feed_forward
                          .routed_small = e->experts * biases};
 }
 
+bool dse_llm_is_latent(enum dse_mixer mixer)
+{
+    return mixer == DSE_LATENT || mixer == DSE_LATENT_TOPK || mixer == DSE_LATENT_SHARED;
+}
+
 int64_t dse_llm_positions_seen(const struct dse_llm *llm, enum dse_mixer mixer, int64_t context)
 {
     switch (mixer) {
@@ -111,7 +117,8 @@ int64_t dse_llm_positions_seen(const struct dse_llm *llm, enum dse_mixer mixer, 
     case DSE_LATENT: return context;
     case DSE_WINDOW: return least(context, llm->attention_window);
     case DSE_CHUNK: return (context - 1) % llm->attention_window + 1;
-    case DSE_LATENT_TOPK: return least(context, llm->latent.index_topk);
+    case DSE_LATENT_TOPK:
+    case DSE_LATENT_SHARED: return least(context, llm->latent.index_topk);
     default: return 0;
     }
 }
@@ -119,15 +126,14 @@ int64_t dse_llm_positions_seen(const struct dse_llm *llm, enum dse_mixer mixer, 
 int64_t dse_llm_positions_kept(const struct dse_llm *llm, enum dse_mixer mixer, int64_t context)
 {
     if (mixer == DSE_WINDOW || mixer == DSE_CHUNK) return least(context, llm->attention_window);
-    return mixer == DSE_FULL || mixer == DSE_LATENT || mixer == DSE_LATENT_TOPK ? context : 0;
+    return mixer == DSE_FULL || dse_llm_is_latent(mixer) ? context : 0;
 }
 
 /* Elements kept of one position in one layer. */
 static int64_t row_elements(const struct dse_llm *llm, enum dse_mixer mixer)
 {
     if (mixer == DSE_FULL || mixer == DSE_WINDOW || mixer == DSE_CHUNK) return 2 * llm->kv_heads * llm->head_dim;
-    if (mixer == DSE_LATENT || mixer == DSE_LATENT_TOPK) return llm->latent.kv_rank + llm->latent.rope_dim;
-    return 0;
+    return dse_llm_is_latent(mixer) ? llm->latent.kv_rank + llm->latent.rope_dim : 0;
 }
 
 /* The recurrent state of one layer, and the inputs of its convolution that are channels wide. */
@@ -158,7 +164,7 @@ static int64_t attention_macs(const struct dse_llm *llm, enum dse_mixer mixer, i
     const struct dse_llm_latent *m = &llm->latent;
     const int64_t seen = dse_llm_positions_seen(llm, mixer, context);
     if (mixer == DSE_FULL || mixer == DSE_WINDOW || mixer == DSE_CHUNK) return llm->heads * 2 * llm->head_dim * seen;
-    if (mixer != DSE_LATENT && mixer != DSE_LATENT_TOPK) return 0;
+    if (!dse_llm_is_latent(mixer)) return 0;
     const int64_t index = mixer == DSE_LATENT_TOPK ? m->index_heads * m->index_dim * context : 0;
     if (form == DSE_LATENT_ABSORBED) return llm->heads * (2 * m->kv_rank + m->rope_dim) * seen + index;
     return m->kv_rank * llm->heads * (m->nope_dim + m->v_head_dim) * (seen - 1) + /* the newest is among the matrices */
@@ -211,6 +217,28 @@ int64_t dse_llm_kv_elements(const struct dse_llm *llm, int64_t context)
         elements += k->layers * row_elements(llm, k->mixer) * dse_llm_positions_kept(llm, k->mixer, context);
     }
     return elements;
+}
+
+double dse_llm_token_bytes(const struct dse_llm *llm, double kv_bytes)
+{
+    struct dse_llm_counts c;
+    dse_llm_count(llm, &c);
+    return (double)(c.kv_elements + c.kv_window_elements) * kv_bytes + (double)c.index_elements * DSE_INDEX_BYTES;
+}
+
+double dse_llm_state_bytes(const struct dse_llm *llm)
+{
+    struct dse_llm_counts c;
+    dse_llm_count(llm, &c);
+    return (double)c.state_elements * DSE_STATE_BYTES + (double)c.conv_state_elements * DSE_CONVOLUTION_BYTES;
+}
+
+double dse_llm_cache_bytes(const struct dse_llm *llm, int64_t context, double kv_bytes)
+{
+    struct dse_llm_counts c;
+    dse_llm_count(llm, &c);
+    return (double)dse_llm_kv_elements(llm, context) * kv_bytes + (double)c.index_elements * (double)context * DSE_INDEX_BYTES +
+           dse_llm_state_bytes(llm);
 }
 
 int64_t dse_llm_macs(const struct dse_llm *llm, int64_t context, enum dse_latent_form form)

@@ -21,7 +21,7 @@ import '{"model_type": "mixtral", "vocab_size": 32000, "hidden_size": 4096, "num
 import '{"model_type": "llama", "vocab_size": 32000, "hidden_size": 4096, "num_hidden_layers": 32, "num_attention_heads": 32, "num_key_value_heads": 5,
  "intermediate_size": 11008}'
 import '{"model_type": "llama", "vocab_size": 32000, "hidden_size": 4096, "num_hidden_layers": 99999}'
-import '{"model_type": "llama", "vocab_size": 32000, "hidden_size": 4096, "hidden_size": 4096}'
+import '{"model_type": "llama", "num_hidden_layers": 2, "hidden_size": NaN}'
 import '{"model_type": "nemotron_h", "vocab_size": 131072, "hidden_size": 2688, "num_hidden_layers": 2, "num_attention_heads": 32, "mamba_num_heads": 64,
  "mamba_head_dim": 64, "ssm_state_size": 128, "n_groups": 8, "layers_block_type": ["mamba", "spiral"]}'
 import '{"model_type": "deepseek_v3", "vocab_size": 32000, "hidden_size": 1024, "num_hidden_layers": 4, "num_attention_heads": 8, "kv_lora_rank": 128,

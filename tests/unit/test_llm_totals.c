@@ -104,16 +104,15 @@ static void read_sample(const char *dir, const struct sample *s, struct dse_llm 
          *keys = list ? xasprintf("%.*s%s]", (int)(list - s->keys), s->keys, layers) : xstrdup(s->keys);
     char *text = xasprintf("{%s}", keys);
     struct diags diags;
-    struct text notes;
+    struct llm_said said;
     diags_init(&diags);
-    text_init(&notes);
+    llm_said_init(&said);
     scratch_write(dir, "config.json", text);
-    if (!llm_import(path, m, &notes, &diags)) {
+    if (!llm_import(path, false, m, &said, &diags)) {
         diags_print(&diags, stderr, false);
         fail_msg("%s is refused", s->name);
     }
-    if (notes.n && strstr(notes.s, "not read")) fail_msg("%s: %s", s->name, notes.s);
-    text_release(&notes);
+    llm_said_release(&said);
     diags_release(&diags);
     free(text);
     free(keys);

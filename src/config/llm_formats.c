@@ -1,0 +1,321 @@
+#include "config/llm_formats.h"
+
+#include "base/xalloc.h"
+#include "config/llm_json.h"
+
+#include <jansson.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+/* What a checkpoint's weights, activations and cache take. 0: nothing is said of it. */
+struct format {
+    double weight_bits, scale_bits; /* of a weight; of scales and zero points a weight */
+    double activation_bits, kv_bits;
+};
+
+/* ---- by name --------------------------------------------------------------------------------------------------------------- */
+
+/* Methods and formats whose names say the widths. A block of a microscaling format has one scale of 8 bits. */
+static const struct {
+    const char *name; /* in small letters; whole, but for what follows a '*' */
+    struct format format;
+} by_name[] = {
+    {"mxfp4", {4, 8.0 / 32, 0, 0}},
+    {"mxfp6*", {6, 8.0 / 32, 0, 0}},
+    {"mxfp8*", {8, 8.0 / 32, 8, 0}},
+    {"nvfp4*", {4, 8.0 / 16, 4, 0}},
+    {"w4a16_nvfp4*", {4, 8.0 / 16, 0, 0}},
+    {"w4a8_nvfp4*", {4, 8.0 / 16, 8, 0}},
+    {"w4a8_mxfp4*", {4, 8.0 / 32, 8, 0}},
+    {"fp8_pb_wo", {8, 0, 0, 0}},
+    {"fp8*", {8, 0, 8, 0}},
+    {"fbgemm_fp8", {8, 0, 8, 0}},
+    {"modelopt_fp4", {4, 8.0 / 16, 4, 0}},
+    {"modelopt_fp8", {8, 0, 8, 0}},
+    {"float8*", {8, 0, 8, 0}},
+    {"w8a8*", {8, 0, 8, 0}},
+    {"w8a16*", {8, 0, 0, 0}},
+    {"w4a16*", {4, 0, 0, 0}},
+    {"w4a8*", {4, 0, 8, 0}},
+    {"w4a4*", {4, 0, 4, 0}},
+    {"int8_wo", {8, 0, 0, 0}},
+    {"int8_weight_only", {8, 0, 0, 0}},
+    {"int4_weight_only", {4, 0, 0, 0}},
+    {"int8*", {8, 0, 8, 0}},
+    {"int4*", {4, 0, 0, 0}},
+    {"fp4*", {4, 8.0 / 32, 0, 0}},
+    {"uint4", {4, 0, 0, 0}},
+    {"uint8", {8, 0, 0, 0}},
+    {"eetq", {8, 0, 0, 0}},
+    {"bitnet", {2, 0, 8, 0}},
+    {"int2", {2, 0, 0, 0}},
+};
+
+static bool is_named(const char *name, const char *pattern)
+{
+    size_t n = strcspn(pattern, "*");
+    for (size_t i = 0; i < n; i++) {
+        const char small = (char)(name[i] >= 'A' && name[i] <= 'Z' ? name[i] - 'A' + 'a' : name[i]);
+        if (small != pattern[i]) return false; /* at the end of the name, too */
+    }
+    return pattern[n] == '*' || name[n] == '\0';
+}
+
+/* What is not known yet, from a name; which may be NULL. */
+static void take_name(const char *name, struct format *f)
+{
+    for (size_t i = 0; name && i < sizeof by_name / sizeof *by_name; i++) {
+        const struct format *of = &by_name[i].format;
+        if (!is_named(name, by_name[i].name)) continue;
+        if (f->weight_bits == 0) *f = (struct format){of->weight_bits, of->scale_bits, of->activation_bits, f->kv_bits};
+        return;
+    }
+}
+
+/* ---- by key ---------------------------------------------------------------------------------------------------------------- */
+
+static double number_of(json_t *q, const char *const *keys)
+{
+    for (; *keys; keys++)
+        if (json_is_number(json_object_get(q, *keys))) return json_number_value(json_object_get(q, *keys));
+    return 0;
+}
+
+static const char *word_of(json_t *q, const char *const *keys)
+{
+    for (; *keys; keys++)
+        if (json_is_string(json_object_get(q, *keys))) return json_string_value(json_object_get(q, *keys));
+    return NULL;
+}
+#define KEYS(...) ((const char *const[]){__VA_ARGS__, NULL})
+
+/* Weights in groups, each with a scale of 16 bits and, unless it is symmetric, a zero point as wide as a weight. */
+static double scales(json_t *q, double bits)
+{
+    const double group = number_of(q, KEYS("group_size", "q_group_size"));
+    const bool zero = json_is_true(json_object_get(q, "zero_point")) || json_is_false(json_object_get(q, "sym")) ||
+                      json_is_false(json_object_get(q, "symmetric"));
+    return group > 0 ? (16 + (zero ? bits : 0)) / group : 0;
+}
+
+/* The keys of AWQ, GPTQ, AutoRound, EXL2, MLX, HQQ, and of one group of compressed-tensors. */
+static void take_integers(json_t *q, struct format *f)
+{
+    const double bits = number_of(q, KEYS("bits", "w_bit", "num_bits", "nbits", "weight_bits"));
+    if (bits > 0) {
+        f->weight_bits = floor(bits);
+        f->scale_bits = bits > floor(bits) ? bits - floor(bits) : scales(q, bits); /* EXL2's bits are a mean with their scales */
+    }
+    const char *type = word_of(q, KEYS("type"));
+    const double group = number_of(q, KEYS("group_size"));
+    if (bits > 0 && type && strcmp(type, "float") == 0 && group > 0) f->scale_bits = 8 / group; /* NVFP4, MXFP4 */
+}
+
+static void take_bitsandbytes(json_t *q, struct format *f)
+{
+    const bool twice = json_is_true(json_object_get(q, "bnb_4bit_use_double_quant"));
+    if (json_is_true(json_object_get(q, "load_in_8bit"))) *f = (struct format){8, 0, 8, f->kv_bits};
+    if (!json_is_true(json_object_get(q, "load_in_4bit"))) return;
+    /* 32 bits in 64 weights; or 8, and of 256 of these 32 (Dettmers et al., arXiv:2305.14314, Sec. 3) */
+    *f = (struct format){4, twice ? 8.0 / 64 + 32.0 / (64 * 256) : 32.0 / 64, 0, f->kv_bits};
+}
+
+/* Blocks of fp8 weights with one scale of 32 bits each. */
+static void take_blocks(json_t *q, struct format *f)
+{
+    const json_t *block = json_object_get(q, "weight_block_size");
+    const double rows = json_number_value(json_array_get(block, 0)), columns = json_number_value(json_array_get(block, 1));
+    if (rows >= 1 && columns >= 1 && f->weight_bits > 0) f->scale_bits = 32 / (rows * columns);
+}
+
+/* A part of a scheme: "weights", "input_activations", in compressed-tensors, Quark and HQQ. */
+static void take_parts(json_t *q, struct format *f)
+{
+    const char *const *weights = KEYS("weights", "weight", "weight_quant_params");
+    for (const char *const *k = weights; *k; k++) {
+        json_t *part = json_object_get(q, *k);
+        struct format named = {0};
+        if (json_is_object(part)) take_integers(part, f);
+        take_name(json_is_string(part) ? json_string_value(part) : word_of(part, KEYS("dtype")), &named); /* Quanto; Quark */
+        if (f->weight_bits > 0 || named.weight_bits == 0) continue;
+        f->weight_bits = named.weight_bits;
+        f->scale_bits = named.scale_bits;
+    }
+    json_t *in = json_object_get(q, "input_activations");
+    if (!in) in = json_object_get(q, "input_tensors");
+    if (json_is_object(in)) f->activation_bits = number_of(in, KEYS("num_bits"));
+}
+
+static void take_cache(json_t *q, struct format *f)
+{
+    json_t *scheme = json_object_get(q, "kv_cache_scheme");
+    struct format named = {0};
+    take_name(word_of(q, KEYS("kv_cache_quant_algo", "kv_cache_scheme", "kv_cache_dtype")), &named);
+    if (json_is_object(scheme)) named.weight_bits = number_of(scheme, KEYS("num_bits"));
+    if (named.weight_bits > 0) f->kv_bits = named.weight_bits;
+}
+
+/* ---- one configuration ----------------------------------------------------------------------------------------------------- */
+
+static const char *method_of(json_t *q)
+{
+    return word_of(q, KEYS("quant_algo", "quant_method", "quant_type", "format", "mode"));
+}
+
+static void take(json_t *q, struct format *f)
+{
+    json_t *groups = json_object_get(q, "config_groups");
+    const char *key;
+    json_t *group;
+    json_object_foreach(groups, key, group) if (f->weight_bits == 0) take_parts(group, f);
+    take_parts(q, f);
+    take_parts(json_object_get(q, "global_quant_config"), f);
+    take_parts(json_object_get(q, "quant_config"), f);
+    if (f->weight_bits == 0) take_integers(q, f);
+    take_bitsandbytes(q, f);
+    take_name(word_of(q, KEYS("quant_algo")), f);
+    take_name(word_of(q, KEYS("quant_method")), f);
+    take_name(word_of(q, KEYS("quant_type", "format")), f);
+    json_t *types = json_object_get(q, "quant_type");
+    json_object_foreach(types, key, group) take_name(word_of(group, KEYS("_type")), f); /* TorchAO */
+    if (f->scale_bits == 0) f->scale_bits = scales(q, f->weight_bits);
+    take_blocks(q, f);
+    take_cache(q, f);
+}
+
+/* Layers with formats of their own, counted by format: "FP8 in 3 matrices, NVFP4 in 58 matrices". The most frequent, or NULL. */
+static const char *add_mixed(json_t *q, struct text *ret)
+{
+    enum { FORMATS = 8 };
+    const char *names[FORMATS + 1] = {0}, *key;
+    int counts[FORMATS] = {0}, most = 0;
+    json_t *layer;
+    json_object_foreach(json_object_get(q, "quantized_layers"), key, layer)
+    {
+        const char *name = word_of(layer, KEYS("quant_algo"));
+        int i = 0;
+        while (name && i < FORMATS && names[i] && strcmp(names[i], name) != 0) i++;
+        if (!name || i == FORMATS) continue;
+        names[i] = name;
+        counts[i]++;
+        if (counts[i] > counts[most]) most = i;
+    }
+    for (int i = 0; names[i]; i++) text_addf(ret, "%s %s in %d matrices", i ? "," : ";", names[i], counts[i]);
+    return names[most];
+}
+
+/* The first of the modules that keep 16 bits. */
+static void add_exceptions(json_t *q, struct text *ret)
+{
+    enum { SHOWN = 6 };
+    static const char *const keys[] = {"modules_to_not_convert", "ignore",  "exclude_modules",
+                                       "ignored_layers",         "exclude", "llm_int8_skip_modules",
+                                       "modules_to_not_quantize"};
+    for (size_t k = 0; k < sizeof keys / sizeof *keys; k++) {
+        const json_t *list = json_object_get(q, keys[k]);
+        const size_t n = json_array_size(list);
+        for (size_t i = 0; i < n && i < SHOWN; i++) {
+            const char *name = json_string_value(json_array_get(list, i));
+            text_addf(ret, "%s %s", i ? "," : "; not", name ? name : "?");
+        }
+        if (n > SHOWN) text_addf(ret, " and %zu more", n - SHOWN);
+        if (n > 0) return;
+    }
+}
+
+static void add_bits(struct text *ret, const char *of, double bits)
+{
+    char buf[TEXT_NUMBER_MAX];
+    if (bits > 0) text_addf(ret, ", %s of %s bits", of, text_short_number(buf, bits));
+}
+
+/* One line of what was found; what is known goes into *f where that has nothing yet. */
+static void describe(const char *name, json_t *q, struct format *f, struct text *ret)
+{
+    struct format own = {0};
+    struct text mixed;
+    text_init(&mixed);
+    take(q, &own);
+    take_name(add_mixed(q, &mixed), &own);
+    const char *method = method_of(q);
+    const double group = number_of(q, KEYS("group_size", "q_group_size"));
+    text_addf(ret, "%s: %s", name, method ? method : "no method is named");
+    add_bits(ret, "weights", own.weight_bits);
+    if (group > 0) text_addf(ret, " in groups of %.0f", group);
+    add_bits(ret, "activations", own.activation_bits);
+    add_bits(ret, "a cache", own.kv_bits);
+    text_add(ret, mixed.s);
+    text_release(&mixed);
+    add_exceptions(q, ret);
+    text_add(ret, "\n");
+    if (f->weight_bits == 0) {
+        f->weight_bits = own.weight_bits;
+        f->scale_bits = own.scale_bits;
+        f->activation_bits = own.activation_bits;
+    }
+    if (f->kv_bits == 0) f->kv_bits = own.kv_bits;
+}
+
+static void add_setting(struct text *ret, const char *name, double value)
+{
+    char buf[TEXT_NUMBER_MAX];
+    if (value > 0) text_addf(ret, " --set %s=%s", name, text_number(buf, value));
+}
+
+static void add_nearest(const struct format *f, struct text *ret)
+{
+    if (f->weight_bits == 0 && f->kv_bits == 0) {
+        text_add(ret, "no width was found in it: say weight_bits, weight_scale_bits, activation_bits and kv_bits yourself\n");
+        return;
+    }
+    text_add(ret, "nearest:");
+    add_setting(ret, "weight_bits", f->weight_bits);
+    add_setting(ret, "weight_scale_bits", f->scale_bits);
+    add_setting(ret, "activation_bits", f->activation_bits);
+    add_setting(ret, "kv_bits", f->kv_bits);
+    text_add(ret,
+             f->weight_bits > 0 ? "; one width stands for all weights, the tables and what is not in that format, too\n" : "\n");
+}
+
+/* ---- where they stand ------------------------------------------------------------------------------------------------------ */
+
+/* "DIR/hf_quant_config.json" beside "DIR/config.json", and likewise behind any name before it. The caller frees it. */
+static char *beside(const char *path)
+{
+    static const char end[] = "config.json";
+    const size_t n = strlen(path), k = strlen(end);
+    return n >= k && strcmp(path + n - k, end) == 0 ? xasprintf("%.*shf_quant_%s", (int)(n - k), path, end) : NULL;
+}
+
+static bool read_beside(struct llm_config *c, struct format *f, struct text *ret)
+{
+    char *path = beside(c->file), *source = NULL;
+    bool ok = true;
+    if (path && access(path, F_OK) == 0) {
+        json_t *root = llm_json_read(path, &source, c->diags);
+        json_t *q = json_object_get(root, "quantization");
+        if (root) describe("hf_quant_config.json", q ? q : root, f, ret);
+        ok = root != NULL;
+        json_decref(root);
+    }
+    free(source);
+    free(path);
+    return ok;
+}
+
+bool llm_find_formats(struct llm_config *c, struct text *ret)
+{
+    static const char *const keys[] = {"quantization_config", "compression_config", "quantization"};
+    struct format f = {0};
+    for (size_t i = 0; i < sizeof keys / sizeof *keys; i++) {
+        config_value(c, keys[i]); /* it is asked for */
+        json_t *q = json_object_get(c->text, keys[i]);
+        if (!q) q = json_object_get(c->root, keys[i]);
+        if (json_is_object(q)) describe(keys[i], q, &f, ret);
+    }
+    if (!read_beside(c, &f, ret)) return c->ok = false;
+    if (ret->n) add_nearest(&f, ret);
+    return true;
+}

@@ -1,0 +1,128 @@
+/* Architectures with latent attention: DeepSeek-V2 and later, Kimi K2, GLM-4.7 Flash, GLM-5. */
+#include "config/llm_rules.h"
+
+#include <jansson.h>
+#include <string.h>
+
+/* What files of DeepSeek's kind may leave out: the rank of queries, the indexer, the first dense layers. */
+struct latent_defaults {
+    const char *model_type;
+    int64_t q_rank, index_heads, index_dim, index_topk, shared, dense;
+};
+static const struct latent_defaults *latent_defaults(const struct llm_config *c)
+{
+    static const struct latent_defaults all[] = {{"deepseek_v2", 1536, 0, 0, 0, 2, 0},
+                                                 {"deepseek_v32", 1536, 64, 128, 2048, 1, 3},
+                                                 {"glm_moe_dsa", 2048, 32, 128, 2048, 1, 3},
+                                                 {"glm4_moe_lite", 768, 0, 0, 0, 1, 1},
+                                                 {"deepseek_v3", 1536, 0, 0, 0, 1, 3}};
+    enum { ALL = sizeof all / sizeof *all };
+    for (size_t i = 0; i < ALL; i++)
+        if (strcmp(all[i].model_type, c->model_type) == 0) return &all[i];
+    return &all[ALL - 1];
+}
+
+/* ---- which layers have an indexer ------------------------------------------------------------------------------------------ */
+
+/* A word or letter of one layer: has it an indexer of its own? -1: neither. */
+static int owns_indexer(const char *word)
+{
+    if (strcmp(word, "full") == 0 || strcmp(word, "F") == 0) return 1;
+    return strcmp(word, "shared") == 0 || strcmp(word, "S") == 0 ? 0 : -1;
+}
+
+/* The layers as a list of words, or a word of letters. False without either. */
+static bool take_owners(struct llm_config *c, struct dse_llm *m, const char *key)
+{
+    if (!config_has(c, key)) return false;
+    const char *letters = json_string_value(config_value(c, key));
+    const int64_t n = letters ? (int64_t)strlen(letters) : config_list(c, key);
+    if (n < 0 || !llm_fits(c, key, n, m->layers)) return true;
+    m->attention.n = n;
+    for (int64_t i = 0; i < n; i++) {
+        const char letter[] = {letters ? letters[i] : '\0', '\0'}, *word = letters ? letter : config_list_word(c, key, i);
+        const int owns = word ? owns_indexer(word) : -1;
+        if (owns < 0) config_error(c, key, "%s: \"%s\" is neither full nor shared", key, word ? word : "?");
+        m->attention.at[i] = owns == 1 ? DSE_LATENT_TOPK : DSE_LATENT_SHARED;
+    }
+    return true;
+}
+
+/* GLM-5.2: layers without an indexer read what the nearest one before them chose (indexer_types, or index_topk_pattern, or every
+ * index_topk_freq-th layer from index_skip_topk_offset on and all before it). */
+static void take_sharing(struct llm_config *c, struct dse_llm *m)
+{
+    const bool listed = take_owners(c, m, "indexer_types"), written = !listed && take_owners(c, m, "index_topk_pattern");
+    const int64_t every = config_whole_if(c, "index_topk_freq");
+    const int64_t offset = config_has(c, "index_skip_topk_offset") ? config_whole(c, "index_skip_topk_offset") : 2;
+    config_has(c, "index_topk_pattern");
+    if (!listed && !written && every > 1) {
+        m->attention.n = m->layers;
+        for (int64_t i = 0; i < m->layers; i++)
+            m->attention.at[i] = (i < offset ? 0 : i - offset + 1) % every == 0 ? DSE_LATENT_TOPK : DSE_LATENT_SHARED;
+    }
+    if (!c->ok || m->latent.index_topk > 0) {
+        llm_shorten(&m->attention);
+        return;
+    }
+    if (m->attention.n > 0) config_error(c, "index_topk", "there is no index_topk, which layers with an indexer need");
+}
+
+/* Kinds of layers, as classes write them for their caches: what says of an indexer must be what its own keys say. */
+static void check_layer_types(struct llm_config *c, const struct dse_llm *m)
+{
+    static const char key[] = "layer_types";
+    const int64_t n = config_list(c, key);
+    for (int64_t i = 0; i < n; i++) {
+        const char *word = config_list_word(c, key, i);
+        const bool sparse = word && strcmp(word, "deepseek_sparse_attention") == 0,
+                   full = word && strcmp(word, "full_attention") == 0;
+        if (!full && !sparse)
+            config_error(c, key, "%s: \"%s\" is no kind of layer that %s is known to have", key, word ? word : "?", c->model_type);
+        if (sparse && m->latent.index_topk == 0) config_error(c, key, "%s has %s, but there is no index_topk", key, word);
+    }
+}
+
+static void take_indexer(struct llm_config *c, struct dse_llm *m, const struct latent_defaults *d)
+{
+    struct dse_llm_latent *l = &m->latent;
+    if (d->index_topk > 0) {
+        l->index_heads = config_whole_or_none(c, "index_n_heads", d->index_heads);
+        l->index_dim = config_whole_or_none(c, "index_head_dim", d->index_dim);
+        l->index_topk = config_whole_or_none(c, "index_topk", d->index_topk);
+    } else {
+        l->index_heads = config_whole_if(c, "index_n_heads");
+        l->index_dim = config_whole_if(c, "index_head_dim");
+        l->index_topk = config_whole_if(c, "index_topk");
+    }
+    if (l->index_topk > 0) m->attention = (struct dse_pattern){.n = 1, .at = {DSE_LATENT_TOPK}};
+    take_sharing(c, m);
+}
+
+void llm_fill_latent(struct llm_config *c, struct dse_llm *m)
+{
+    const struct latent_defaults *d = latent_defaults(c);
+    struct dse_llm_latent *l = &m->latent;
+    m->heads = config_whole(c, "num_attention_heads");
+    config_whole_if(c, "num_key_value_heads");
+    config_whole_if(c, "head_dim");
+    l->q_rank = config_whole_or_none(c, "q_lora_rank", d->q_rank);
+    l->kv_rank = config_whole(c, "kv_lora_rank");
+    l->nope_dim = config_whole(c, "qk_nope_head_dim");
+    l->rope_dim = config_whole(c, "qk_rope_head_dim");
+    l->v_head_dim = config_whole(c, "v_head_dim");
+    take_indexer(c, m, d);
+    check_layer_types(c, m);
+    if (config_flag(c, "attention_bias", false))
+        config_cannot(c, "attention_bias", NULL, "attention_bias: biases of latent attention are in no count");
+    if (config_has(c, "mlp_bias")) llm_take_network_biases(c, "mlp_bias");
+    if (!config_is_null(c, "n_routed_experts")) {
+        llm_take_experts(c, m, "n_routed_experts", "moe_intermediate_size");
+        m->moe.shared_ffn = config_whole_or_none(c, "n_shared_experts", d->shared) * m->moe.expert_ffn;
+        llm_take_dense_first(c, m, d->dense);
+        const char *method = config_word(c, "topk_method");
+        m->moe.router_bias = method ? strcmp(method, "noaux_tc") == 0 : strcmp(c->model_type, "deepseek_v2") != 0;
+    }
+    llm_take_dense(c, m, "intermediate_size");
+    m->details.mtp_layers = config_whole_if(c, "num_nextn_predict_layers");
+}
