@@ -101,10 +101,11 @@ static void weights__held_are_all_but_the_small_ones(void **state)
         const struct sums s = sum(&w);
         assert_same(w.llm, "weights held", s.held, BYTES * ((double)(c.params - c.params_small) - input));
         assert_same(w.llm, "weights read by one", s.weights, BYTES * ((double)c.linear_macs));
-        const double states = 4 * (double)c.state_elements + 2 * (double)c.conv_state_elements;
-        const double cache = BYTES * (double)dse_llm_kv_elements(w.llm, w.context) + (double)c.index_elements * (double)w.context;
-        assert_same(w.llm, "positions kept", s.kept, cache);
-        assert_same(w.llm, "footprint", dse_workload_footprint(&w), s.held + BYTES * input + cache + states);
+        const double cache = dse_llm_cache_bytes(w.llm, w.context, BYTES); /* what summaries say, too */
+        assert_same(w.llm, "positions kept", s.kept, cache - dse_llm_state_bytes(w.llm));
+        assert_same(w.llm, "footprint", dse_workload_footprint(&w), s.held + BYTES * input + cache);
+        if (dse_llm_kv_elements(w.llm, 1) * w.context == dse_llm_kv_elements(w.llm, w.context)) /* nothing is full */
+            assert_same(w.llm, "a token", (double)w.context * dse_llm_token_bytes(w.llm, BYTES), s.kept);
     }
 }
 

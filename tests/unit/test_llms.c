@@ -281,6 +281,39 @@ static void llms__of_a_configuration_have_experts_where_it_says(void **state)
 #undef LATENT
 }
 
+/* The keys of GLM-5.2's file, by which 21 of 78 layers have an indexer, are the entry of the catalog. */
+static void llms__of_glm_5_2_have_indexers_in_21_layers(void **state)
+{
+    (void)state;
+    static const char keys[] =
+        "{\"model_type\": \"glm_moe_dsa\", \"num_hidden_layers\": 78, \"hidden_size\": 6144, \"vocab_size\": 154880,"
+        "\"num_attention_heads\": 64, \"intermediate_size\": 12288, \"max_position_embeddings\": 1048576, \"q_lora_rank\": 2048,"
+        "\"kv_lora_rank\": 512, \"qk_nope_head_dim\": 192, \"qk_rope_head_dim\": 64, \"v_head_dim\": 256, \"index_n_heads\": 32,"
+        "\"index_head_dim\": 128, \"index_topk\": 2048, \"index_topk_freq\": 4, \"index_skip_topk_offset\": 3,"
+        "\"n_routed_experts\": 256, \"n_shared_experts\": 1, \"num_experts_per_tok\": 8, \"moe_intermediate_size\": 2048,"
+        "\"first_k_dense_replace\": 3,\"num_nextn_predict_layers\": 1, \"head_dim\": 192, \"index_share_for_mtp_iteration\": true}";
+    char *dir = scratch_new(), *path = xasprintf("%s/config.json", dir);
+    struct diags diags;
+    struct llm_said said;
+    struct dse_llm m;
+    struct dse_llm_counts ours, theirs;
+    diags_init(&diags);
+    llm_said_init(&said);
+    scratch_write(dir, "config.json", keys);
+    assert_true(llm_import(path, false, &m, &said, &diags));
+    dse_llm_count(&m, &ours);
+    dse_llm_count(find("glm-5.2"), &theirs);
+    assert_memory_equal(&ours, &theirs, sizeof ours);
+    assert_int_equal(ours.index_elements, 21 * 128);
+    for (int64_t i = 0; i < m.layers; i++) assert_int_equal(dse_llm_mixer(&m, i), dse_llm_mixer(find("glm-5.2"), i));
+    const double ops = 2 * (double)dse_llm_macs(&m, m.max_context, DSE_LATENT_ABSORBED);
+    assert_true(ops > 283.1e9 && ops < 283.3e9); /* of the longest context; 773.9e9 with 78 indexers */
+    llm_said_release(&said);
+    diags_release(&diags);
+    free(path);
+    scratch_remove(dir);
+}
+
 static struct dse_llm like(const char *name)
 {
     return *find(name);
@@ -342,6 +375,7 @@ int main(void)
         cmocka_unit_test(llms__of_qwen_have_windows_in_their_last_layers),
         cmocka_unit_test(llms__of_configurations_that_leave_out_defaults),
         cmocka_unit_test(llms__of_a_configuration_have_experts_where_it_says),
+        cmocka_unit_test(llms__of_glm_5_2_have_indexers_in_21_layers),
         cmocka_unit_test(llms__that_do_not_fit_together_are_refused),
         cmocka_unit_test(llms__grow_with_what_they_are_made_of),
     };
